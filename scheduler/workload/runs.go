@@ -163,7 +163,8 @@ type reader struct {
 	RunsOptions
 	runs  []*RecordedRun
 	byKey map[string]*RecordedRun
-	costs map[string]paid
+	costs map[string]paid // by the keys of the table of costs, whose zones can have longer or shorter names
+	owed  map[*RecordedRun]float64
 	all   []serverRow
 	marks bool // the server table says which were revoked
 	seen  []string
@@ -400,11 +401,77 @@ func (r *reader) finish() (warnings []string) {
 		last = (99*last + 99) / 100
 	}
 	warnings = append(warnings, r.assign()...)
+	warnings = append(warnings, r.charge()...)
 	for _, run := range r.runs {
 		warnings = append(warnings, run.close(last, r.Steps > 0)...)
 		run.Cost = r.price(run)
 	}
 	return warnings
+}
+
+// find returns the run with a number in a group: in the group itself, or else in the one whose name ends with the group's
+// name, or with whose name the group's ends ("demand-us-east1-c" and "us-east1-c"). It is nil if several are as good.
+func (r *reader) find(group, id string) (found *RecordedRun) {
+	if run := r.byKey[group+"\x00"+id]; run != nil {
+		return run
+	}
+	most, group := -1, plainName(group)
+	for _, run := range r.runs {
+		own := plainName(run.Group)
+		if run.ID != id || !endsWith(own, group) && !endsWith(group, own) {
+			continue
+		}
+		switch common := min(len(own), len(group)); {
+		case common > most:
+			most, found = common, run
+		case common == most:
+			found = nil
+		}
+	}
+	return found
+}
+
+// endsWith reports whether the last words of a name are another name.
+func endsWith(name, last string) bool {
+	rest, ok := strings.CutSuffix(name, last)
+	return ok && (rest == "" || last == "" || !word(rest[len(rest)-1]))
+}
+
+// charge gives the costs of a table to the runs.
+func (r *reader) charge() (warnings []string) {
+	r.owed = map[*RecordedRun]float64{}
+	if r.priced() {
+		return nil
+	}
+	var strangers []string
+	keys := slices.Sorted(maps.Keys(r.costs))
+	slices.SortStableFunc(keys, func(a, b string) int { // those that name their run exactly go first
+		switch exact := r.byKey[a] != nil; {
+		case exact == (r.byKey[b] != nil):
+			return 0
+		case exact:
+			return -1
+		}
+		return 1
+	})
+	for _, key := range keys {
+		group, id, _ := strings.Cut(key, "\x00")
+		run := r.find(group, id)
+		if _, paid := r.owed[run]; run == nil || paid {
+			strangers = append(strangers, (&RecordedRun{Group: group, ID: id}).Name())
+			continue
+		}
+		r.owed[run] = r.costs[key].usd
+	}
+	if len(strangers) > 0 {
+		warnings = append(warnings, "costs of no run with checkpoints were left out: "+some(strangers))
+	}
+	return warnings
+}
+
+// priced reports whether costs follow from prices.
+func (o *RunsOptions) priced() bool {
+	return o.WorkerPrice != 0 || o.ParameterServerPrice != 0 || len(o.TypePrices) > 0
 }
 
 // assign gives the servers to the runs: by columns of the table, or by the names of
@@ -414,7 +481,7 @@ func (r *reader) assign() (warnings []string) {
 	slices.SortStableFunc(byLength, func(a, b *RecordedRun) int { return cmp.Compare(len(b.Name()), len(a.Name())) })
 	var strangers []string
 	for _, s := range r.all {
-		run := r.byKey[s.group+"\x00"+s.run]
+		run := r.find(s.group, s.run)
 		if s.run == "" {
 			i := slices.IndexFunc(byLength, func(c *RecordedRun) bool { return within(plainName(s.Name), plainName(c.Name())) })
 			if i >= 0 {
@@ -511,9 +578,9 @@ func byTime(a, b RunPoint) int { return cmp.Compare(a.At, b.At) }
 // price returns the cost of a run: each worker for the run's duration, or for the
 // server's uptime if it was revoked, and the parameter servers for its duration.
 func (r *reader) price(run *RecordedRun) float64 {
-	if r.WorkerPrice == 0 && r.ParameterServerPrice == 0 && len(r.TypePrices) == 0 {
-		if usd, ok := r.costs[run.Group+"\x00"+run.ID]; ok {
-			return usd.usd
+	if !r.priced() {
+		if usd, ok := r.owed[run]; ok {
+			return usd
 		}
 		return math.NaN()
 	}
