@@ -381,7 +381,7 @@ func (r *reader) cost(line int, v []string) error {
 		return err
 	}
 	run := v[factGroup] + "\x00" + v[factRun]
-	if before, ok := r.costs[run]; ok {
+	if before, ok := r.costs[run]; ok && !same(usd, before.usd) {
 		twice := RecordedRun{Group: v[factGroup], ID: v[factRun]}
 		return fmt.Errorf("run %s has a cost already, on %s", twice.Name(), before.line)
 	}
@@ -457,17 +457,21 @@ func (r *reader) charge() (warnings []string) {
 	for _, key := range keys {
 		group, id, _ := strings.Cut(key, "\x00")
 		run := r.find(group, id)
-		if _, paid := r.owed[run]; run == nil || paid {
+		usd := r.costs[key].usd
+		if before, ok := r.owed[run]; run == nil || ok && !same(usd, before) {
 			strangers = append(strangers, (&RecordedRun{Group: group, ID: id}).Name())
 			continue
 		}
-		r.owed[run] = r.costs[key].usd
+		r.owed[run] = usd
 	}
 	if len(strangers) > 0 {
 		warnings = append(warnings, "costs of no run with checkpoints were left out: "+some(strangers))
 	}
 	return warnings
 }
+
+// same reports whether two tables that round differently have the same cost.
+func same(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(a, b) }
 
 // priced reports whether costs follow from prices.
 func (o *RunsOptions) priced() bool {
