@@ -174,8 +174,8 @@ type reader struct {
 
 // paid is the cost of a run, from a line of a table.
 type paid struct {
-	usd  float64
-	line string
+	usd         float64
+	line, table string
 }
 
 type serverRow struct {
@@ -230,6 +230,7 @@ func (r *reader) file(path string) error {
 	defer f.Close()
 	r.path = filepath.Base(path)
 	var at map[string]int
+	other := false // it has not the columns of any table
 	var row func(line int, fields []string) error
 	_, err = EachRow(path, f, false, func(header []string) error {
 		at = r.places(header)
@@ -251,6 +252,8 @@ func (r *reader) file(path string) error {
 			row = r.server
 		case has("run", "cost"):
 			row = r.cost
+		default:
+			other = true
 		}
 		return nil
 	}, func(line int, fields []string) error {
@@ -265,6 +268,9 @@ func (r *reader) file(path string) error {
 		}
 		return row(line, values)
 	})
+	if other {
+		return nil // whatever it is, it is no table of runs
+	}
 	return err
 }
 
@@ -381,11 +387,11 @@ func (r *reader) cost(line int, v []string) error {
 		return err
 	}
 	run := v[factGroup] + "\x00" + v[factRun]
-	if before, ok := r.costs[run]; ok && !same(usd, before.usd) {
+	if before, ok := r.costs[run]; ok && (before.table == r.path || !same(usd, before.usd)) {
 		twice := RecordedRun{Group: v[factGroup], ID: v[factRun]}
 		return fmt.Errorf("run %s has a cost already, on %s", twice.Name(), before.line)
 	}
-	r.costs[run] = paid{usd, fmt.Sprintf("line %d of %s", line, r.path)}
+	r.costs[run] = paid{usd, fmt.Sprintf("line %d of %s", line, r.path), r.path}
 	return nil
 }
 
