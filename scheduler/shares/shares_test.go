@@ -163,8 +163,8 @@ func TestBlindFIFO(t *testing.T) {
 
 // drawProblem draws jobs of all sorts on three types of devices.
 func drawProblem(chance *Chance) *Problem {
-	p := &Problem{Types: []Devices{{Name: "a", Count: 1 + float64(chance.Below(8)), Price: 3}, {Name: "b", Count: 1 + float64(chance.Below(8)), Price: 1},
-		{Name: "c", Count: 1 + float64(chance.Below(8)), Price: 0.5}}}
+	p := &Problem{Types: []Devices{{Name: "a", Count: 1 + float64(chance.Below(8)), Price: 3},
+		{Name: "b", Count: 1 + float64(chance.Below(8)), Price: 1}, {Name: "c", Count: 1 + float64(chance.Below(8)), Price: 0.5}}}
 	for i := range 1 + chance.Below(12) {
 		j := Job{Number: int32(i), Weight: 1 + float64(chance.Below(3)), Left: 1 + float64(chance.Below(1000)),
 			Age: float64(chance.Below(500)), Due: math.Inf(1)}

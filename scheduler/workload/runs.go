@@ -415,8 +415,8 @@ func (r *reader) finish() (warnings []string) {
 	return warnings
 }
 
-// find returns the run with a number in a group: in the group itself, or else in the one whose name ends with the group's
-// name, or with whose name the group's ends ("demand-us-east1-c" and "us-east1-c"). It is nil if several are as good.
+// find returns the run with a number in a group: in the group itself, or else in the one whose name ends with the
+// group's name, or with whose name the group's ends ("demand-us-east1-c" and "us-east1-c"). It is nil if several are as good.
 func (r *reader) find(group, id string) (found *RecordedRun) {
 	if run := r.byKey[group+"\x00"+id]; run != nil {
 		return run

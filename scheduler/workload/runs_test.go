@@ -104,7 +104,8 @@ func TestZonesBySuffix(t *testing.T) {
 	prefixed := "Zone,Run,Cost\nspot2-East,1,7\nfar-east,1,9\nspot2-east,11,8\nspot2-west,1,5\nwest,1,6\nnorth,1,4\nbeast,11,3\n"
 	servers := "VM_name,Uptime,Zone,Run\na,10,spot_east,11\nb,20,beast,1\n"
 	list, warnings, err := workload.ReadRuns(folder(t, map[string]string{
-		"a.csv": checkpoints, "b.csv": prefixed, "c.csv": servers, "d.csv": "Zone,Run,Cost\neast,11,8.0000001\n", "e.csv": "notes\n1,2\n",
+		"a.csv": checkpoints, "b.csv": prefixed, "c.csv": servers,
+		"d.csv": "Zone,Run,Cost\neast,11,8.0000001\n", "e.csv": "notes\n1,2\n",
 	}), workload.RunsOptions{Steps: 100})
 	if err != nil {
 		t.Fatal(err)
