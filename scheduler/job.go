@@ -424,6 +424,8 @@ type Special struct {
 	// Units is the work of the job in epochs or steps, for policies that compare the speeds of
 	// jobs; 0 counts as 1.
 	Units float64
+	// BatchRule is the rule by which the job's batch size changes while it trains; empty if it does not.
+	BatchRule string `json:",omitempty"`
 	// Weight is the job's part of a fair division, relative to others; 0 counts as 1.
 	Weight float64
 
@@ -495,6 +497,9 @@ func (j *Job) Changeover() time.Duration { return j.special().Changeover }
 
 // Units returns Special.Units.
 func (j *Job) Units() float64 { return j.special().Units }
+
+// BatchRule returns Special.BatchRule.
+func (j *Job) BatchRule() string { return j.special().BatchRule }
 
 // Weight returns Special.Weight.
 func (j *Job) Weight() float64 { return j.special().Weight }

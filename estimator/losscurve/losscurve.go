@@ -49,6 +49,9 @@ type Model struct {
 	// point returns the prediction itself. Without it, that is the value whose
 	// expected relative error over the continuations is least.
 	point func(w window) float64
+	// early, if it is set, is how many times greater the interval's upper bound is than that of the continuations, by the
+	// number of points.
+	early func(points int) float64
 }
 
 // The models. Combined is the one to use; the others are for comparison.
@@ -101,6 +104,9 @@ func (m Model) Forecast(points []Point, ask Ask) (Forecast, bool) {
 	slices.Sort(left)
 	tail := (1 - ask.Level) / 2
 	f := Forecast{Low: quantile(left, tail), High: quantile(left, 1-tail)}
+	if m.early != nil {
+		f.High *= m.early(len(points))
+	}
 	most := w.horizon()
 	if ask.Most > 0 {
 		most = math.Min(most, ask.Most/w.unit)

@@ -50,7 +50,7 @@ func (d *Decoder) readSpeeds(t *rawTrace, a *eval.Args, v *traceArgs) bool {
 			}
 			continue
 		}
-		run, err := workload.Units(j.Units(), time.Second)
+		run, err := workload.Units(j.Units()*v.RuntimeScale, time.Second)
 		if err != nil {
 			d.LineError(t.Input, int(t.Lines[i]), "Job that is too long", err.Error())
 			missing++
@@ -82,15 +82,43 @@ func speedProblem(t *workload.Throughputs, j *scheduler.Job) string {
 
 func workers(j *scheduler.Job) int { return max(j.GPUs, 1) }
 
-// ratesOf returns how fast a job is on the types of devices on which it runs.
+// ratesOf returns how fast a job is on the types of devices on which it runs all of its phases.
 func ratesOf(t *workload.Throughputs, j *scheduler.Job) []experiment.GPURate {
 	var rates []experiment.GPURate
+	phases := phasesOf(t, j)
 	for _, device := range t.Devices() {
-		if s, _ := t.Speed(workload.ThroughputKey{Job: j.Class, Device: device, Workers: workers(j)}); s > 0 {
-			rates = append(rates, experiment.GPURate{Type: device, Rate: s})
+		seconds, rate := 0.0, 0.0
+		for _, p := range phases {
+			rate, _ = t.Speed(workload.ThroughputKey{Job: p.Class, Device: device, Workers: workers(j)})
+			if p.Steps > 0 {
+				seconds += p.Steps / rate // +Inf where it does not run
+			}
+		}
+		if len(phases) > 1 {
+			rate = j.Units() / seconds
+		}
+		if rate > 0 {
+			rates = append(rates, experiment.GPURate{Type: device, Rate: rate})
 		}
 	}
 	return rates
+}
+
+// phasesOf returns the phases of a job, of which one whose batch size does not change has one. A batch size is used if
+// the table has it on all devices that have the first one.
+func phasesOf(t *workload.Throughputs, j *scheduler.Job) []workload.BatchPhase {
+	if j.BatchRule() == "" {
+		return []workload.BatchPhase{{Class: j.Class, Steps: j.Units()}}
+	}
+	return workload.BatchPhases(j.BatchRule(), j.Class, workers(j), j.Units(), func(class string) bool {
+		return !slices.ContainsFunc(t.Devices(), func(device string) bool {
+			k := workload.ThroughputKey{Job: j.Class, Device: device, Workers: workers(j)}
+			_, first := t.Speed(k)
+			k.Job = class
+			_, other := t.Speed(k)
+			return first && !other
+		})
+	})
 }
 
 // measuredBlock is the block of the jobs of a trace that a table of throughputs describes.

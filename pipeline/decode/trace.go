@@ -80,7 +80,7 @@ type traceArgs struct {
 	//	start = "0s"
 	Start time.Duration `arg:"start"`
 	// A factor for the run times of the jobs of the file, and for the times that they requested. Only for formats with run
-	// times.
+	// times, and with `throughputs`.
 	//
 	//	runtime_scale = 1.2
 	RuntimeScale float64 `arg:"runtime_scale" default:"1" min:"1e-09" max:"epochs"`
@@ -198,6 +198,7 @@ func (d *Decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 		return nil, false
 	}
 	unread := unreadBy(t.Format)
+	unread["runtime_scale"] = unread["runtime_scale"] && !a.IsSet("throughputs")
 	for _, arg := range n.Args {
 		if !a.IsSet(arg.Name) {
 			continue
@@ -417,6 +418,8 @@ func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 		threads, gpus int
 		timed         bool
 		class, among  string // of jobs without a block, and those with alternatives
+		rule          string // and the steps, of jobs whose batch size changes
+		steps         float64
 	}
 	kinds := map[kind]int32{}
 	if raw.speeds != nil {
@@ -430,6 +433,9 @@ func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 			id.among = amongText(j, all)
 		case b < 0 && raw.speeds != nil:
 			id = kind{block: -1, threads: j.Threads, gpus: j.GPUs, class: j.Class}
+			if j.BatchRule() != "" {
+				id.rule, id.steps = j.BatchRule(), j.Units()
+			}
 		case b < 0:
 			t.Block[i], j.Priority = -1, max(j.Priority, 0) // an unset priority becomes the best
 			continue

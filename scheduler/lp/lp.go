@@ -70,6 +70,7 @@ type Solution struct {
 var ErrNoOptimum = errors.New("lp: the program has no solution, or no finite one")
 
 const (
+	// mostSteps is the greatest number of steps. Whatever ends the steps, a point that is not good is an error.
 	mostSteps = 200
 	// patience is the number of steps that may pass without a better point.
 	patience = 20

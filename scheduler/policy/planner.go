@@ -16,7 +16,6 @@ import (
 // kind is a type of devices.
 type kind struct {
 	shares.Devices
-	gpu   bool
 	nodes []int32
 }
 
@@ -96,10 +95,10 @@ const cores = "cores"
 // findKinds lists the types of devices of a cluster.
 func (p *roundPlanner) findKinds(r *scheduler.Run) {
 	add := func(name string, gpu bool, node, count int) {
-		i := slices.IndexFunc(p.kinds, func(k kind) bool { return k.Name == name && k.gpu == gpu })
+		i := slices.IndexFunc(p.kinds, func(k kind) bool { return k.Name == name && k.Cores != gpu })
 		if i < 0 {
 			i = len(p.kinds)
-			p.kinds = append(p.kinds, kind{Devices: shares.Devices{Name: name, Price: 1}, gpu: gpu})
+			p.kinds = append(p.kinds, kind{Devices: shares.Devices{Name: name, Price: 1, Cores: !gpu}})
 		}
 		p.kinds[i].Count += float64(count)
 		p.kinds[i].nodes = append(p.kinds[i].nodes, int32(node))
@@ -155,12 +154,15 @@ func (p *roundPlanner) memberOf(j *scheduler.Job) member {
 	}
 	for t, k := range p.kinds {
 		m.way[t], m.Workers[t] = -1, 1
+		if !k.Cores {
+			m.Workers[t] = float64(max(j.GPUs, 1))
+		}
 		for w, a := range ways {
-			if (a.GPUs > 0) != k.gpu || a.GPU != "" && a.GPU != k.Name {
+			if (a.GPUs > 0) == k.Cores || a.GPU != "" && a.GPU != k.Name {
 				continue
 			}
 			workers := float64(a.GPUs)
-			if !k.gpu {
+			if k.Cores {
 				workers = float64(a.Threads)
 			}
 			speed := m.units // without an estimate all are as fast
@@ -272,7 +274,7 @@ func (p *roundPlanner) problem(v scheduler.View, free []scheduler.Room) *shares.
 		if free != nil {
 			d.Count = 0
 			for _, n := range k.nodes {
-				if k.gpu {
+				if !k.Cores {
 					d.Count += float64(free[n].GPUs)
 				} else {
 					d.Count += float64(free[n].Cores)

@@ -45,15 +45,15 @@ func TestKindsOfDevices(t *testing.T) {
 			scheduler.Alternative{GPUs: 1}).Special}}, false},
 	} {
 		want := []kind{
-			{shares.Devices{Name: "v100", Count: 2, Price: 1}, true, []int32{0}},
-			{shares.Devices{Name: "k80", Count: 1, Price: 1}, true, []int32{1}},
+			{shares.Devices{Name: "v100", Count: 2, Price: 1}, []int32{0}},
+			{shares.Devices{Name: "k80", Count: 1, Price: 1}, []int32{1}},
 		}
 		if c.cores {
-			want = append(want, kind{shares.Devices{Name: "cores", Count: 14, Price: 1}, false, []int32{0, 1, 2}})
+			want = append(want, kind{shares.Devices{Name: "cores", Count: 14, Price: 1, Cores: true}, []int32{0, 1, 2}})
 		}
 		got := roundsPlanned(time.Second, c.jobs...).kinds
 		if !slices.EqualFunc(got, want, func(a, b kind) bool {
-			return a.Devices == b.Devices && a.gpu == b.gpu && slices.Equal(a.nodes, b.nodes)
+			return a.Devices == b.Devices && slices.Equal(a.nodes, b.nodes)
 		}) {
 			t.Errorf("%s: %+v, want %+v", about, got, want)
 		}
@@ -78,7 +78,7 @@ func TestWaysOnEachKind(t *testing.T) {
 	for j, want := range []member{
 		{way: []int32{1, -1, 4}, Job: shares.Job{Workers: []float64{2, 1, 3}, Speed: []float64{10, 0, 2}, Weight: 1,
 			Left: 60}, units: 60},
-		{way: []int32{-1, -1, -1}, Job: shares.Job{Workers: []float64{1, 1, 1}, Speed: []float64{0, 0, 0}, Weight: 1,
+		{way: []int32{-1, -1, -1}, Job: shares.Job{Workers: []float64{2, 2, 1}, Speed: []float64{0, 0, 0}, Weight: 1,
 			Left: 1}, units: 1},
 		{way: []int32{-1, -1, 0}, Job: shares.Job{Workers: []float64{1, 1, 14}, Speed: []float64{0, 0, 1}, Weight: 1,
 			Left: 1}, units: 1},

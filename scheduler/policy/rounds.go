@@ -87,7 +87,8 @@ func init() {
 		})
 		RegisterOrder(OrderChoice{
 			Choice: Choice{
-				Name: k.Name, Title: k.Title, Doc: k.Doc, Place: 20 + k.Place, Version: 3, Estimates: true, Settings: settings,
+				Name: k.Name, Title: k.Title, Doc: k.Doc, Place: 20 + k.Place, Version: 3 + k.Version,
+				Estimates: true, Settings: settings,
 				Check: packsBlindly,
 				Wants: []Want{
 					alone(k.Name, BackfillOf, NoBackfill), alone(k.Name, AllocationOf, Strict),

@@ -4,8 +4,9 @@ import "github.com/tfexp/tfexp/scheduler/lp"
 
 var _ = Register(Kind{
 	Name: "finish_time_fairness", Title: "Finish-time fairness", Place: 3,
-	Doc: "the least greatest ratio of finish times",
-	New: func(Options) Divider { return &finishTime{alone: map[int32]apart{}} },
+	Doc:     "the least greatest ratio of finish times",
+	Version: 1,
+	New:     func(Options) Divider { return &finishTime{alone: map[int32]apart{}} },
 })
 
 // apart is the state of a job as if it had run alone.

@@ -4,8 +4,9 @@ import "slices"
 
 var _ = Register(Kind{
 	Name: "isolated", Title: "Isolated", Place: 8,
-	Doc: "an even part of each type of device for each job",
-	New: func(Options) Divider { return isolated{} },
+	Doc:     "an even part of each type of device for each job, also of types of GPU on which it cannot run",
+	Version: 1,
+	New:     func(Options) Divider { return isolated{} },
 })
 
 type isolated struct{}
@@ -13,14 +14,18 @@ type isolated struct{}
 func (isolated) Divide(p *Problem) (Division, error) { return p.isolated(), nil }
 
 // isolated is the division by which every job has an even part of each type of device, in
-// proportion less where that is more than all of its time.
+// proportion less where that is more than all of its time. As in the program of Gavel's authors, time on types of GPU
+// where the job cannot run counts as well, and is lost.
 func (p *Problem) isolated() Division {
 	d, _ := p.nothing()
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
-		sum := 0.0
+		sum, onGPUs := 0.0, false
 		for t, s := range j.Speed {
-			if s > 0 {
+			onGPUs = onGPUs || s > 0 && !p.Types[t].Cores
+		}
+		for t, s := range j.Speed {
+			if s > 0 || onGPUs && !p.Types[t].Cores {
 				d[i][t] = p.Types[t].Count / float64(len(p.Jobs)) / j.Workers[t]
 			}
 			sum += d[i][t]

@@ -20,7 +20,8 @@ type Job struct {
 	// Number identifies the job; jobs are listed in the order of their numbers, which
 	// is the order of arrival.
 	Number int32
-	// Workers is the number of devices that it holds when it runs on each type.
+	// Workers is the number of devices that it holds when it runs on each type, or would hold on a type of GPU that
+	// it cannot run on.
 	Workers []float64
 	// Speed is its progress in units of work per second on each type; 0 where it cannot run.
 	Speed []float64
@@ -39,6 +40,8 @@ type Devices struct {
 	Count float64
 	// Price is the price of one device per hour.
 	Price float64
+	// Cores reports whether they are cores, for jobs without GPUs.
+	Cores bool
 }
 
 // Problem is the division problem: jobs and devices.
@@ -63,6 +66,8 @@ type Kind struct {
 	// Name is the name that users write: "max_min".
 	Name, Title, Doc string
 	Place            int
+	// Version changes when its divisions change.
+	Version int
 	// Idle keeps jobs off devices on which the division gives them no time, even if
 	// these would stand idle.
 	Idle bool

@@ -163,8 +163,8 @@ func TestBlindFIFO(t *testing.T) {
 
 // drawProblem draws jobs of all sorts on three types of devices.
 func drawProblem(chance *Chance) *Problem {
-	p := &Problem{Types: []Devices{{"a", 1 + float64(chance.Below(8)), 3}, {"b", 1 + float64(chance.Below(8)), 1},
-		{"c", 1 + float64(chance.Below(8)), 0.5}}}
+	p := &Problem{Types: []Devices{{Name: "a", Count: 1 + float64(chance.Below(8)), Price: 3},
+		{Name: "b", Count: 1 + float64(chance.Below(8)), Price: 1}, {Name: "c", Count: 1 + float64(chance.Below(8)), Price: 0.5}}}
 	for i := range 1 + chance.Below(12) {
 		j := Job{Number: int32(i), Weight: 1 + float64(chance.Below(3)), Left: 1 + float64(chance.Below(1000)),
 			Age: float64(chance.Below(500)), Due: math.Inf(1)}
@@ -197,7 +197,7 @@ func TestDivisionsFit(t *testing.T) {
 			for i, x := range d {
 				sum := 0.0
 				for ty, v := range x {
-					if v < 0 || v > 0 && p.Jobs[i].Speed[ty] == 0 {
+					if v < 0 || v > 0 && p.Jobs[i].Speed[ty] == 0 && k.Name != "isolated" {
 						t.Errorf("%s: x[%d][%d] = %g", k.Name, i, ty, v)
 					}
 					sum += v
@@ -466,4 +466,18 @@ func TestOneQueue(t *testing.T) {
 			t.Errorf("%s: picked %v, want %v", name, got, c.want)
 		}
 	}
+}
+
+// TestIsolatedCountsTimeThatIsLost: a job has its part of GPUs that it cannot run on, but not of cores.
+func TestIsolatedCountsTimeThatIsLost(t *testing.T) {
+	p := two(Job{Speed: []float64{2, 0}, Workers: []float64{2, 2}}, Job{Speed: []float64{1, 1}, Workers: []float64{1, 1}})
+	p.Types[0].Count, p.Types[1].Count = 4, 4
+	d := p.isolated()
+	near(t, "of both types, one lost", d[0][0], 0.5) // 4/2/2 of each, scaled to all of its time
+	near(t, "of what is lost", d[0][1], 0.5)
+	near(t, "of a job that runs anywhere", d[1][0], 0.5)
+	p.Types[1].Cores = true
+	d = p.isolated()
+	near(t, "of GPUs alone", d[0][0], 1)
+	near(t, "of cores", d[0][1], 0)
 }

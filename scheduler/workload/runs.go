@@ -163,7 +163,8 @@ type reader struct {
 	RunsOptions
 	runs  []*RecordedRun
 	byKey map[string]*RecordedRun
-	costs map[string]paid
+	costs map[string]paid // by the keys of the table of costs, whose zones can have longer or shorter names
+	owed  map[*RecordedRun]float64
 	all   []serverRow
 	marks bool // the server table says which were revoked
 	seen  []string
@@ -173,8 +174,8 @@ type reader struct {
 
 // paid is the cost of a run, from a line of a table.
 type paid struct {
-	usd  float64
-	line string
+	usd         float64
+	line, table string
 }
 
 type serverRow struct {
@@ -229,6 +230,7 @@ func (r *reader) file(path string) error {
 	defer f.Close()
 	r.path = filepath.Base(path)
 	var at map[string]int
+	other := false // it has not the columns of any table
 	var row func(line int, fields []string) error
 	_, err = EachRow(path, f, false, func(header []string) error {
 		at = r.places(header)
@@ -250,6 +252,8 @@ func (r *reader) file(path string) error {
 			row = r.server
 		case has("run", "cost"):
 			row = r.cost
+		default:
+			other = true
 		}
 		return nil
 	}, func(line int, fields []string) error {
@@ -264,6 +268,9 @@ func (r *reader) file(path string) error {
 		}
 		return row(line, values)
 	})
+	if other {
+		return nil // whatever it is, it is no table of runs
+	}
 	return err
 }
 
@@ -380,11 +387,11 @@ func (r *reader) cost(line int, v []string) error {
 		return err
 	}
 	run := v[factGroup] + "\x00" + v[factRun]
-	if before, ok := r.costs[run]; ok {
+	if before, ok := r.costs[run]; ok && (before.table == r.path || !same(usd, before.usd)) {
 		twice := RecordedRun{Group: v[factGroup], ID: v[factRun]}
 		return fmt.Errorf("run %s has a cost already, on %s", twice.Name(), before.line)
 	}
-	r.costs[run] = paid{usd, fmt.Sprintf("line %d of %s", line, r.path)}
+	r.costs[run] = paid{usd, fmt.Sprintf("line %d of %s", line, r.path), r.path}
 	return nil
 }
 
@@ -400,11 +407,81 @@ func (r *reader) finish() (warnings []string) {
 		last = (99*last + 99) / 100
 	}
 	warnings = append(warnings, r.assign()...)
+	warnings = append(warnings, r.charge()...)
 	for _, run := range r.runs {
 		warnings = append(warnings, run.close(last, r.Steps > 0)...)
 		run.Cost = r.price(run)
 	}
 	return warnings
+}
+
+// find returns the run with a number in a group: in the group itself, or else in the one whose name ends with the
+// group's name, or with whose name the group's ends ("demand-us-east1-c" and "us-east1-c"). It is nil if several are as good.
+func (r *reader) find(group, id string) (found *RecordedRun) {
+	if run := r.byKey[group+"\x00"+id]; run != nil {
+		return run
+	}
+	most, group := -1, plainName(group)
+	for _, run := range r.runs {
+		own := plainName(run.Group)
+		if run.ID != id || !endsWith(own, group) && !endsWith(group, own) {
+			continue
+		}
+		switch common := min(len(own), len(group)); {
+		case common > most:
+			most, found = common, run
+		case common == most:
+			found = nil
+		}
+	}
+	return found
+}
+
+// endsWith reports whether the last words of a name are another name.
+func endsWith(name, last string) bool {
+	rest, ok := strings.CutSuffix(name, last)
+	return ok && (rest == "" || last == "" || !word(rest[len(rest)-1]))
+}
+
+// charge gives the costs of a table to the runs.
+func (r *reader) charge() (warnings []string) {
+	r.owed = map[*RecordedRun]float64{}
+	if r.priced() {
+		return nil
+	}
+	var strangers []string
+	keys := slices.Sorted(maps.Keys(r.costs))
+	slices.SortStableFunc(keys, func(a, b string) int { // those that name their run exactly go first
+		switch exact := r.byKey[a] != nil; {
+		case exact == (r.byKey[b] != nil):
+			return 0
+		case exact:
+			return -1
+		}
+		return 1
+	})
+	for _, key := range keys {
+		group, id, _ := strings.Cut(key, "\x00")
+		run := r.find(group, id)
+		usd := r.costs[key].usd
+		if before, ok := r.owed[run]; run == nil || ok && !same(usd, before) {
+			strangers = append(strangers, (&RecordedRun{Group: group, ID: id}).Name())
+			continue
+		}
+		r.owed[run] = usd
+	}
+	if len(strangers) > 0 {
+		warnings = append(warnings, "costs of no run with checkpoints were left out: "+some(strangers))
+	}
+	return warnings
+}
+
+// same reports whether two tables that round differently have the same cost.
+func same(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(a, b) }
+
+// priced reports whether costs follow from prices.
+func (o *RunsOptions) priced() bool {
+	return o.WorkerPrice != 0 || o.ParameterServerPrice != 0 || len(o.TypePrices) > 0
 }
 
 // assign gives the servers to the runs: by columns of the table, or by the names of
@@ -414,7 +491,7 @@ func (r *reader) assign() (warnings []string) {
 	slices.SortStableFunc(byLength, func(a, b *RecordedRun) int { return cmp.Compare(len(b.Name()), len(a.Name())) })
 	var strangers []string
 	for _, s := range r.all {
-		run := r.byKey[s.group+"\x00"+s.run]
+		run := r.find(s.group, s.run)
 		if s.run == "" {
 			i := slices.IndexFunc(byLength, func(c *RecordedRun) bool { return within(plainName(s.Name), plainName(c.Name())) })
 			if i >= 0 {
@@ -511,9 +588,9 @@ func byTime(a, b RunPoint) int { return cmp.Compare(a.At, b.At) }
 // price returns the cost of a run: each worker for the run's duration, or for the
 // server's uptime if it was revoked, and the parameter servers for its duration.
 func (r *reader) price(run *RecordedRun) float64 {
-	if r.WorkerPrice == 0 && r.ParameterServerPrice == 0 && len(r.TypePrices) == 0 {
-		if usd, ok := r.costs[run.Group+"\x00"+run.ID]; ok {
-			return usd.usd
+	if !r.priced() {
+		if usd, ok := r.owed[run]; ok {
+			return usd
 		}
 		return math.NaN()
 	}

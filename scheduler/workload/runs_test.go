@@ -3,6 +3,7 @@ package workload_test
 import (
 	"encoding/csv"
 	"errors"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -95,6 +96,42 @@ func TestRuns(t *testing.T) {
 	list, _, err = workload.ReadRuns(dir, workload.RunsOptions{})
 	if err != nil || list[0].Duration != 260*time.Second || !list[1].Whole || list[2].Whole || !math.IsNaN(list[0].Cost) {
 		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// TestZonesBySuffix: a zone can have a prefix in one table that it lacks in another.
+func TestZonesBySuffix(t *testing.T) {
+	prefixed := "Zone,Run,Cost\nspot2-East,1,7\nfar-east,1,9\nspot2-east,11,8\nspot2-west,1,5\nwest,1,6\nnorth,1,4\nbeast,11,3\n"
+	servers := "VM_name,Uptime,Zone,Run\na,10,spot_east,11\nb,20,beast,1\n"
+	list, warnings, err := workload.ReadRuns(folder(t, map[string]string{
+		"a.csv": checkpoints, "b.csv": prefixed, "c.csv": servers,
+		"d.csv": "Zone,Run,Cost\neast,11,8.0000001\n", "e.csv": "notes\n1,2\n",
+	}), workload.RunsOptions{Steps: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs := map[string]float64{}
+	for _, run := range list {
+		costs[run.Name()] = run.Cost
+	}
+	if want := map[string]float64{"east-run1": 9, "east-run11": 8, "west-run1": 6}; !maps.Equal(costs, want) {
+		t.Errorf("costs %v, want %v", costs, want)
+	}
+	if s := list[1].Servers; len(s) != 1 || s[0].Name != "a" || len(list[0].Servers) != 0 {
+		t.Errorf("servers %v and %v", list[0].Servers, s)
+	}
+	all := strings.Join(warnings, "\n")
+	for _, want := range []string{"costs of no run with checkpoints were left out: beast-run11, north-run1, spot2-East-run1 and 1 more",
+		"servers of no run with checkpoints were left out: b;"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %q among\n%s", want, all)
+		}
+	}
+	between := "Zone,Run,Cost\nc,1,7\n" // the end of two zones
+	points := "Time,Step,Zone,Run\n0,0,a-c,1\n9,9,a-c,1\n0,0,b-c,1\n9,9,b-c,1\n"
+	list, warnings, err = workload.ReadRuns(folder(t, map[string]string{"a.csv": points, "b.csv": between}), workload.RunsOptions{})
+	if err != nil || !math.IsNaN(list[0].Cost) || !math.IsNaN(list[1].Cost) || len(warnings) != 1 {
+		t.Errorf("costs %v and %v, warnings %v, %v", list[0].Cost, list[1].Cost, warnings, err)
 	}
 }
 

@@ -112,6 +112,9 @@ func WriteRest(w io.Writer, jobs []scheduler.Job) {
 	for i := range jobs {
 		if j := &jobs[i]; j.Units() != 0 || j.Weight() != 0 {
 			_, _ = fmt.Fprintf(w, "%d has %v units of work and the weight %v\n", i, j.Units(), j.Weight())
+			if rule := j.Special.BatchRule; rule != "" {
+				_, _ = fmt.Fprintf(w, "its batch size changes by %s\n", rule)
+			}
 		}
 	}
 }

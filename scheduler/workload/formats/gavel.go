@@ -21,8 +21,10 @@ var _ = Register(&Format{
 		"argument, whether it needs a data directory, steps, workers, priority weight, SLO and arrival in seconds, " +
 		"separated by tabs. A job's class is its type; it requests one thread and one GPU for each worker. Its deadline " +
 		"is the SLO, in seconds after its arrival; below 0 for none. The run times follow from `throughputs`. Lines with 12 " +
-		"fields, as the simulator of Shockwave has them, have after the workers how the batch size changes, which must be " +
-		"`static`, and before the arrival the run time, which is not read.",
+		"fields, as the simulator of Shockwave has them, have after the workers how the batch size changes, and before the " +
+		"arrival the run time, which is not read. By `accordion` and `gns` the batch size changes at epochs that the model, " +
+		"its batch size and its workers decide, as far as `throughputs` has the larger one; a job's speed is then the average " +
+		"over its training.",
 	Reader: readGavel,
 })
 
@@ -56,9 +58,10 @@ func readGavel(file string, r io.Reader, o Options) (workload.Trace, error) {
 }
 
 func gavelJob(b *workload.Builder, line int, f []string) error {
+	rule := ""
 	if len(f) == gavelFields+2 {
-		if mode := strings.TrimSpace(f[gavelWorkers+1]); mode != "static" {
-			return fmt.Errorf("the batch size changes as %q says, which is not modelled: it has to be static", mode)
+		if rule = strings.TrimSpace(f[gavelWorkers+1]); rule == "static" {
+			rule = ""
 		}
 		f = slices.Concat(f[:gavelWorkers+1], f[gavelWorkers+2:gavelArrival+1], f[gavelArrival+2:])
 	}
@@ -71,6 +74,11 @@ func gavelJob(b *workload.Builder, line int, f []string) error {
 	steps, err := strconv.ParseFloat(strings.TrimSpace(f[gavelSteps]), 64)
 	if err != nil || !(steps > 0) || steps > 1e15 || steps != math.Trunc(steps) {
 		return fmt.Errorf("%q is not a number of steps", f[gavelSteps])
+	}
+	if rule != "" {
+		if err := workload.CheckBatchRule(rule, f[gavelType], steps); err != nil {
+			return err
+		}
 	}
 	workers, err := strconv.Atoi(strings.TrimSpace(f[gavelWorkers]))
 	if err != nil || workers < 1 || workers > workload.MaxThreads {
@@ -94,6 +102,7 @@ func gavelJob(b *workload.Builder, line int, f []string) error {
 	}
 	return b.Add(line, scheduler.Job{
 		Name: fmt.Sprintf("job-%d", len(b.Jobs)), Class: b.Share(f[gavelType]), Arrival: max(arrival, 0),
-		Threads: workers, GPUs: workers, Deadline: deadline, Priority: -1, Special: &scheduler.Special{Units: steps, Weight: weight},
+		Threads: workers, GPUs: workers, Deadline: deadline, Priority: -1,
+		Special: &scheduler.Special{Units: steps, Weight: weight, BatchRule: rule},
 	}, -1)
 }

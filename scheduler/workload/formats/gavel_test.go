@@ -30,19 +30,30 @@ func TestGavel(t *testing.T) {
 
 // TestGavelOfTwelveFields: the mode and the duration stand among the others.
 func TestGavelOfTwelveFields(t *testing.T) {
-	read := func(mode string) (workload.Trace, error) {
-		text := strings.Join([]string{"LM", "c", "d", "-n", "0", "100", "2", mode, "5", "60", "777", "12.5"}, "\t")
+	read := func(class, mode string) (workload.Trace, error) {
+		text := strings.Join([]string{class, "c", "d", "-n", "0", "100", "2", mode, "5", "60", "777", "12.5"}, "\t")
 		return Find("gavel").Read("twelve.trace", strings.NewReader(text), Options{})
 	}
-	trace, err := read("static")
+	trace, err := read("LM", "static")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if j := trace.Jobs[0]; j.GPUs != 2 || j.Weight() != 5 || j.Arrival != 12500*time.Millisecond || j.Deadline != 72500*time.Millisecond {
 		t.Errorf("%+v", j)
 	}
-	if _, err := read("accordion"); err == nil || !strings.Contains(err.Error(), "has to be static") {
-		t.Errorf("a batch size that changes: %v", err)
+	if rule := trace.Jobs[0].BatchRule(); rule != "" {
+		t.Errorf("a static batch size changes by %s", rule)
+	}
+	for mode, want := range map[string]string{"accordion": "accordion", "gns": "gns"} {
+		trace, err := read("LM (batch size 5)", mode)
+		if err != nil || trace.Jobs[0].BatchRule() != want {
+			t.Errorf("%s: %+v, %v", mode, trace.Jobs, err)
+		}
+	}
+	for class, mode := range map[string]string{"LM": "gns", "VGG (batch size 4)": "accordion", "LM (batch size 5)": "Static"} {
+		if _, err := read(class, mode); err == nil || !strings.Contains(err.Error(), "batch size") {
+			t.Errorf("%s by %s: %v", class, mode, err)
+		}
 	}
 }
 
