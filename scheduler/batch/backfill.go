@@ -17,13 +17,16 @@ type window struct {
 
 // backfill is a round: each job gets the earliest time at which there is room next to the running jobs, by their
 // limits, and the reservations before it. Jobs that can start now do so. Reservations take whole nodes, as in Slurm's
-// plugin sched/backfill. Limits of resources hold a job back only after its nodes are found, so it counts.
+// plugin sched/backfill. Limits of resources hold a job back only after its nodes are found, so it counts. A round ends
+// when no job is left that could start now: its reservations are forgotten.
 func (p *periodic) backfill() error {
 	p.at = p.floor(p.Now(), time.Second)
 	all := newBitmap(len(p.bounds))
 	all.fill(len(p.bounds))
 	p.windows = append(p.windows[:0], window{p.floor(p.at, p.Resolution), p.floor(p.at+p.Window, p.Resolution), all})
+	p.ends.running = nil
 	waiting := p.queue()
+	maybe := p.startable(waiting)
 	users, partitions := map[string]int{}, map[*Partition]int{}
 	starts := 0
 	after := queue.Front
@@ -33,6 +36,16 @@ func (p *periodic) backfill() error {
 			return nil
 		}
 		after = waiting.KeyOf(job)
+		itself := len(maybe) > 0 && maybe[0] == job
+		if itself {
+			maybe = maybe[1:]
+		}
+		for !itself && p.PreemptionBy == "none" && (len(maybe) == 0 || !p.startsOn(maybe[len(maybe)-1])) {
+			if len(maybe) == 0 {
+				return nil
+			}
+			maybe = maybe[:len(maybe)-1]
+		}
 		j := &p.run.Jobs[job]
 		m := p.of(j)
 		if m.eligible > p.Now() || m.reason != "" || p.count.jobs(m, j) != "" {
@@ -61,6 +74,39 @@ func (p *periodic) backfill() error {
 		}
 	}
 	return nil
+}
+
+// startable returns the waiting jobs, in order, for which enough is free.
+func (p *periodic) startable(waiting scheduler.WaitingJobs) []int32 {
+	idle := queue.Limit{Window: scheduler.Never}
+	p.idle = p.idle[:0]
+	for v, room := range p.Machine().Free() {
+		if p.promised[v] = never; room.Cores > 0 {
+			p.idle = append(p.idle, int32(v))
+			idle.Free += room.Cores
+		}
+	}
+	p.maybe = p.maybe[:0]
+	for job := waiting.Peek(queue.Front, idle); job != queue.Nobody; job = waiting.Peek(waiting.KeyOf(job), idle) {
+		if m := p.of(&p.run.Jobs[job]); m.eligible <= p.Now() && m.reason == "" && p.startsOn(job) {
+			p.maybe = append(p.maybe, job)
+		}
+	}
+	return p.maybe
+}
+
+// startsOn reports whether there may be room for a job now on nodes that are not promised to others up to its limit.
+func (p *periodic) startsOn(job int32) bool {
+	d, free := p.demand(job), p.Machine().Free()
+	end, units := p.at+d.limit, int32(0)
+	for _, v := range p.idle {
+		if p.promised[v] > end && d.partition.nodes.has(int(v)) {
+			if units += p.units(int(v), free, &d); int(units) >= d.count {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // plan starts a job now, or reserves its earliest start. It reports whether there ever are enough nodes for the job.
@@ -139,7 +185,7 @@ func (p *periodic) nodesIn(shares []share) bitmap {
 type slide struct {
 	first, mid, next int
 	upTo             []bitmap // by window, from it to mid
-	behind, free     bitmap
+	behind           bitmap
 }
 
 func (s *slide) begin(words int) {
@@ -180,13 +226,11 @@ func (s *slide) move(windows []window, from, end time.Duration, on bitmap) (late
 	return later
 }
 
-// more returns the end of the first window that some nodes of a set follow which are not free up to there.
+// more returns the end of the first window that some nodes of a set follow which are not free in it.
 func (s *slide) more(windows []window, end time.Duration, on bitmap) time.Duration {
-	s.free = append(s.free[:0], on...)
 	for i := s.first; i+1 < len(windows); i++ {
-		s.free.and(windows[i].free)
 		for k, word := range windows[i+1].free {
-			if word&on[k]&^s.free[k] != 0 {
+			if word&on[k]&^windows[i].free[k] != 0 {
 				return windows[i].to
 			}
 		}
@@ -224,6 +268,12 @@ func (p *periodic) reserve(on bitmap, from, to time.Duration) {
 	to = max(p.floor(to, p.Resolution), from+p.Resolution)
 	p.cut(from)
 	p.cut(to)
+	for k, word := range on {
+		for ; word != 0; word &= word - 1 {
+			v := k*64 + bits.TrailingZeros64(word)
+			p.promised[v] = min(p.promised[v], from)
+		}
+	}
 	first := slices.IndexFunc(p.windows, func(w window) bool { return w.from >= from })
 	last := first
 	for ; last < len(p.windows) && p.windows[last].to <= to; last++ {
@@ -250,108 +300,75 @@ func (p *periodic) cut(at time.Duration) {
 }
 
 // earliest finds the time at which there is room for a job on some nodes as running jobs end, in groups whose ends are
-// close together. It reports whether there is room now if others give way. If the time is later than an instant that
-// is not 0, it may omit the nodes.
+// close together. It reports whether there is room now if others give way. Beyond an instant that is not 0, the time
+// may be less than the true one, without nodes.
 func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.Duration, shares []share, ok, gives bool) {
 	now := p.at
 	free, need := p.Machine().Free(), p.View.Job(job).Request()
-	most := int32(0)
-	idle := func(rooms []scheduler.Room) (cores int32) {
-		for i, word := range on {
-			for ; word != 0; word &= word - 1 {
-				cores += rooms[i*64+bits.TrailingZeros64(word)].Cores
-			}
-		}
-		return cores
-	}
-	for i, word := range on {
-		for ; word != 0; word &= word - 1 {
-			most += p.bounds[i*64+bits.TrailingZeros64(word)]
-		}
-	}
-	if most < need {
+	if p.most.sum(on) < need {
 		return 0, nil, false, false
 	}
-	cores := idle(free)
-	if cores >= need {
+	ends := &p.ends
+	if ends.running == nil {
+		ends.build(free, p.most, p.running, p.held)
+	}
+	if until > 0 && p.PreemptionBy == "none" && ends.cores(on, ends.upTo(until)) < need {
+		return until + 1, nil, true, false
+	}
+	if ends.cores(on, 0) >= need {
 		if shares, ok = p.fit(job, free, on); ok {
 			return now, shares, true, false
 		}
 	}
-	p.rooms = append(p.rooms[:0], free...)
-	running := p.running
 	if p.PreemptionBy != "none" {
-		list := p.victims(job)
-		for _, k := range list {
-			p.View.Job(k).GiveBack(p.rooms, false)
-		}
-		if len(list) > 0 {
-			if shares, ok = p.fit(job, p.rooms, on); ok {
+		if list := p.victims(job); len(list) > 0 {
+			rooms := slices.Clone(free)
+			for _, k := range list {
+				p.View.Job(k).GiveBack(rooms, false)
+			}
+			if shares, ok = p.fit(job, rooms, on); ok {
 				return now, shares, true, true
 			}
-			cores = idle(p.rooms)
-			running = slices.DeleteFunc(slices.Clone(running), func(r runner) bool { return slices.Contains(list, r.job) })
+			ends = &p.others
+			ends.build(rooms, p.most, slices.DeleteFunc(slices.Clone(p.running), func(r runner) bool {
+				return slices.Contains(list, r.job)
+			}), p.held)
 		}
 	}
-	group, barrier, last, more := p.Grouping, time.Duration(-1), time.Duration(0), false
-	given, anywhere := 0, until > 0 && p.anywhere(job)
-	test := func(upTo int) bool {
-		if cores < need { // most groups are passed over by that
-			return false
-		}
-		if anywhere && max(last, now+time.Second) > until {
-			shares = nil
-			return true
-		}
-		for ; given < upTo; given++ {
-			p.giveBack(running[given].job)
-		}
-		shares, ok = p.fit(job, p.rooms, on)
-		return ok
+	i := ends.next(on, 0)
+	if i < 0 {
+		return 0, nil, false, false
 	}
-	for i, r := range running {
-		h := &p.held[r.job]
-		if !h.on.overlaps(on) {
-			continue
+	group, barrier, given := p.Grouping, p.floor(ends.running[i].end, p.Grouping)+p.Grouping, -1
+	for i >= 0 { // the last of a group is followed by no job whose end is close
+		last := ends.next(on, max(i, ends.upTo(barrier+group)-1))
+		if last < 0 {
+			last = ends.last(on)
 		}
-		if h.on.within(on) {
-			cores += int32(h.use.cores)
-		} else {
-			for _, s := range h.shares {
-				if on.has(int(s.node)) {
-					cores += s.units
-				}
+		at = max(ends.running[last].end, now+time.Second)
+		if until > 0 && at > until {
+			return at, nil, true, false
+		}
+		if ends.cores(on, last+1) >= need { // most groups are passed over by that
+			if given < 0 {
+				p.rooms, given = append(p.rooms[:0], ends.free...), 0
+			}
+			for ; given <= last; given++ {
+				p.giveBack(ends.running[given].job)
+			}
+			if shares, ok = p.fit(job, p.rooms, on); ok {
+				return at, shares, true, false
 			}
 		}
-		if barrier < 0 {
-			barrier = p.floor(r.end, p.Grouping) + p.Grouping
+		if last+1 == len(ends.running) {
+			break
 		}
-		last, more = r.end, true
-		next := time.Duration(never)
-		if i+1 < len(running) {
-			next = running[i+1].end
-		}
-		if next <= barrier+group {
-			continue
-		}
-		if test(i + 1) {
-			return max(last, now+time.Second), shares, true, false
-		}
-		more = false
+		next := ends.running[last+1].end
 		for group *= 2; next < never && next > barrier+group; group *= 2 {
 		}
-	}
-	if more && test(len(running)) { // the last of them were followed by others on other nodes
-		return max(last, now+time.Second), shares, true, false
+		i = ends.next(on, last+1)
 	}
 	return 0, nil, false, false
-}
-
-// anywhere reports whether a job can start wherever enough cores are free.
-func (p *periodic) anywhere(job int32) bool {
-	j, m := &p.run.Jobs[job], p.of(&p.run.Jobs[job])
-	return j.Divided && j.Memory == 0 && j.GPUs == 0 && m.sub.MinNodes <= 1 && m.maxNodes == 0 && !m.sub.Exclusive &&
-		len(m.sub.Features) == 0
 }
 
 // giveBack adds the resources of a running job to the rooms under examination.

@@ -46,24 +46,28 @@ func (b bitmap) reset() {
 func (b bitmap) copy(o bitmap) { copy(b, o) }
 
 func (b bitmap) and(o bitmap) {
+	o = o[:len(b)]
 	for i := range b {
 		b[i] &= o[i]
 	}
 }
 
 func (b bitmap) or(o bitmap) {
+	o = o[:len(b)]
 	for i := range b {
 		b[i] |= o[i]
 	}
 }
 
 func (b bitmap) minus(o bitmap) {
+	o = o[:len(b)]
 	for i := range b {
 		b[i] &^= o[i]
 	}
 }
 
 func (b bitmap) overlaps(o bitmap) bool {
+	o = o[:len(b)]
 	for i := range b {
 		if b[i]&o[i] != 0 {
 			return true
@@ -74,6 +78,7 @@ func (b bitmap) overlaps(o bitmap) bool {
 
 // within reports whether all of the set are in another one.
 func (b bitmap) within(o bitmap) bool {
+	o = o[:len(b)]
 	for i := range b {
 		if b[i]&^o[i] != 0 {
 			return false

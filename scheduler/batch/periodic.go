@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"math/bits"
 	"slices"
 	"time"
 
@@ -57,6 +58,10 @@ type periodic struct {
 	bounds, starts              []int32 // cores by node, and the first of them
 	windows                     []window
 	slide                       slide
+	idle, maybe                 []int32         // nodes with free cores, and jobs that may start on them
+	promised                    []time.Duration // by node, the earliest reservation of the round
+	most                        counts          // the cores of each node
+	ends, others                timeline        // of all running jobs, if known, and without those that would give way
 	why                         map[int32]string
 }
 
@@ -110,6 +115,11 @@ func newPeriodic(s policy.Setup) *periodic {
 		p.bounds = append(p.bounds, int32(s.Run.Cluster.Nodes[v].Threads))
 		cores += p.bounds[v]
 	}
+	p.promised = make([]time.Duration, n)
+	p.most = newCounts(n, int(slices.Max(append([]int32{1}, p.bounds...))))
+	for v, cores := range p.bounds {
+		p.most.add(int32(v), cores)
+	}
 	p.packer.spread = p.Spread
 	if p.wrong == nil && slices.Max(p.weight) != slices.Min(p.weight) {
 		p.packer.weights = p.weight
@@ -124,6 +134,7 @@ func (p *periodic) Hears(e *scheduler.Event) {
 	}
 	job := int32(e.Job)
 	j := &p.run.Jobs[job]
+	p.ends.running = nil
 	switch e.Kind {
 	case scheduler.Arrive:
 		p.fresh, p.waiting = append(p.fresh, job), p.waiting+1
@@ -480,37 +491,54 @@ func (p *periodic) begin(job int32, shares []share, why string) error {
 	return p.Start(job, j.Request(), p.nodes, why)
 }
 
+// demand is what a waiting job needs: a number of equal units.
+type demand struct {
+	*member
+	unit    scheduler.Room
+	count   int
+	divided bool
+	core    bool // a unit is a core and nothing else
+}
+
+func (p *periodic) demand(job int32) demand {
+	v := p.View.Job(job)
+	unit, count := v.Needs(v.Request())
+	return demand{p.of(v.Job()), unit, count, v.Job().Divided, unit == scheduler.Room{Cores: 1}}
+}
+
+// units returns how many units of a job a node has room for.
+func (p *periodic) units(node int, rooms []scheduler.Room, d *demand) int32 {
+	n := rooms[node].Cores
+	if n == 0 || !p.suits(node, d.member) || d.sub.Exclusive && n < p.bounds[node] {
+		return 0
+	}
+	if !d.core {
+		n = int32(rooms[node].Times(d.unit))
+	}
+	switch {
+	case !d.divided:
+		n = min(n, 1)
+	case d.sub.MaxNodes == 1 && int(n) < d.count:
+		n = 0
+	}
+	return n
+}
+
 // fit finds nodes for a job among some nodes, given their free resources.
 func (p *periodic) fit(job int32, rooms []scheduler.Room, on bitmap) ([]share, bool) {
-	v := p.View.Job(job)
-	j := v.Job()
-	m := p.of(j)
-	need, count := v.Needs(v.Request())
-	for i := range rooms {
-		p.packer.units[i] = 0
-		if !on.has(i) || !p.suits(i, m) {
-			continue
+	d := p.demand(job)
+	clear(p.packer.units)
+	for k, word := range on {
+		for ; word != 0; word &= word - 1 {
+			v := k*64 + bits.TrailingZeros64(word)
+			p.packer.units[v] = p.units(v, rooms, &d)
 		}
-		if m.sub.Exclusive && rooms[i].Cores < p.bounds[i] {
-			continue
-		}
-		n := int32(rooms[i].Times(need))
-		if !j.Divided {
-			n = min(n, 1)
-		} else if m.sub.MaxNodes == 1 && n < int32(count) {
-			n = 0
-		}
-		p.packer.units[i] = n
 	}
-	least, most := max(m.sub.MinNodes, 1), m.maxNodes
-	if !j.Divided {
-		least, most = count, count
+	least, most := max(d.sub.MinNodes, 1), d.maxNodes
+	if !d.divided {
+		least, most = d.count, d.count
 	}
-	if least > count {
-		least = count
-	}
-	var ok bool
-	shares, ok := p.packer.place(int32(count), least, most, p.shares[:0])
+	shares, ok := p.packer.place(int32(d.count), min(least, d.count), most, p.shares[:0])
 	if ok {
 		p.shares = shares
 	}

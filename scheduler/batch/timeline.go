@@ -1,0 +1,150 @@
+package batch
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// counts has a number of cores for each node, one bitmap for each binary digit: the sum over a set of nodes is some
+// counts of bits.
+type counts []bitmap
+
+func newCounts(nodes, most int) counts {
+	c := make(counts, bits.Len(uint(most)))
+	for i := range c {
+		c[i] = newBitmap(nodes)
+	}
+	return c
+}
+
+func (c counts) clone() counts {
+	o := slices.Clone(c)
+	for i := range o {
+		o[i] = slices.Clone(c[i])
+	}
+	return o
+}
+
+func (c counts) add(node, n int32) {
+	at, bit := node/64, uint64(1)<<(node%64)
+	carry := uint64(0)
+	for i := range c {
+		has := c[i][at]
+		want := -uint64(n>>i&1) & bit
+		c[i][at] = has ^ want ^ carry
+		carry = has&want | has&carry | want&carry
+	}
+}
+
+func (c counts) sum(on bitmap) (cores int32) {
+	for i, digit := range c {
+		n := 0
+		for k, word := range digit {
+			n += bits.OnesCount64(word & on[k])
+		}
+		cores += int32(n << i)
+	}
+	return cores
+}
+
+// timeline has the free cores of the nodes as running jobs end.
+type timeline struct {
+	running []runner // by end; nil for a timeline that is not built
+	free    []scheduler.Room
+	held    []held // by job
+	marks   []mark
+}
+
+// mark is an instant of a timeline: some of the jobs have ended.
+type mark struct {
+	free counts
+	next bitmap // the nodes of the jobs that end up to the next mark
+}
+
+// few is how many ends are between two marks.
+const few = 16
+
+// build makes the timeline of running jobs, from the free resources of each node.
+func (t *timeline) build(free []scheduler.Room, most counts, running []runner, held []held) {
+	t.free, t.running, t.held = free, append(make([]runner, 0, 1), running...), held
+	for len(t.marks) <= len(running)/few {
+		t.marks = append(t.marks, mark{most.clone(), newBitmap(len(free))})
+	}
+	for _, digit := range t.marks[0].free {
+		clear(digit)
+	}
+	for v := range free {
+		t.marks[0].free.add(int32(v), free[v].Cores)
+	}
+	for i, r := range running {
+		at := &t.marks[i/few]
+		if i%few == 0 {
+			clear(at.next)
+		}
+		at.next.or(held[r.job].on)
+		if i/few == len(running)/few { // no mark follows
+			continue
+		}
+		next := &t.marks[i/few+1]
+		if i%few == 0 {
+			for k, digit := range next.free {
+				digit.copy(at.free[k])
+			}
+		}
+		for _, s := range held[r.job].shares {
+			next.free.add(s.node, s.units)
+		}
+	}
+}
+
+// cores returns the free cores of some nodes once the first so many jobs have ended.
+func (t *timeline) cores(on bitmap, ends int) int32 {
+	sum := t.marks[ends/few].free.sum(on)
+	for _, r := range t.running[ends/few*few : ends] {
+		h := &t.held[r.job]
+		if h.on.within(on) {
+			sum += int32(h.use.cores)
+			continue
+		}
+		for _, s := range h.shares {
+			if on.has(int(s.node)) {
+				sum += s.units
+			}
+		}
+	}
+	return sum
+}
+
+// next returns the first job, from one on, that holds some of the nodes; -1 for none.
+func (t *timeline) next(on bitmap, from int) int {
+	for i := from; i < len(t.running); i++ {
+		for (i == from || i%few == 0) && i < len(t.running) && !t.marks[i/few].next.overlaps(on) {
+			i = (i/few + 1) * few
+		}
+		if i < len(t.running) && t.held[t.running[i].job].on.overlaps(on) {
+			return i
+		}
+	}
+	return -1
+}
+
+// last returns the last job that holds some of the nodes, and does not end before one that does.
+func (t *timeline) last(on bitmap) int {
+	i := len(t.running) - 1
+	for i > 0 && !t.held[t.running[i].job].on.overlaps(on) {
+		i--
+	}
+	return i
+}
+
+// upTo returns how many jobs end up to an instant.
+func (t *timeline) upTo(at time.Duration) int {
+	n, _ := slices.BinarySearchFunc(t.running, at+1, func(r runner, at time.Duration) int {
+		return cmp.Compare(r.end, at)
+	})
+	return n
+}
