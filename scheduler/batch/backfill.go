@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"math/bits"
 	"slices"
 	"time"
 
@@ -268,12 +267,7 @@ func (p *periodic) reserve(on bitmap, from, to time.Duration) {
 	to = max(p.floor(to, p.Resolution), from+p.Resolution)
 	p.cut(from)
 	p.cut(to)
-	for k, word := range on {
-		for ; word != 0; word &= word - 1 {
-			v := k*64 + bits.TrailingZeros64(word)
-			p.promised[v] = min(p.promised[v], from)
-		}
-	}
+	on.each(func(v int) { p.promised[v] = min(p.promised[v], from) })
 	first := slices.IndexFunc(p.windows, func(w window) bool { return w.from >= from })
 	last := first
 	for ; last < len(p.windows) && p.windows[last].to <= to; last++ {
@@ -305,15 +299,15 @@ func (p *periodic) cut(at time.Duration) {
 func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.Duration, shares []share, ok, gives bool) {
 	now := p.at
 	free, need := p.Machine().Free(), p.View.Job(job).Request()
-	if p.most.sum(on) < need {
-		return 0, nil, false, false
-	}
 	ends := &p.ends
 	if ends.running == nil {
 		ends.build(free, p.most, p.running, p.held)
 	}
 	if until > 0 && p.PreemptionBy == "none" && ends.cores(on, ends.upTo(until)) < need {
 		return until + 1, nil, true, false
+	}
+	if p.most.sum(on) < need {
+		return 0, nil, false, false
 	}
 	if ends.cores(on, 0) >= need {
 		if shares, ok = p.fit(job, free, on); ok {
@@ -350,11 +344,15 @@ func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.
 			return at, nil, true, false
 		}
 		if ends.cores(on, last+1) >= need { // most groups are passed over by that
-			if given < 0 {
-				p.rooms, given = append(p.rooms[:0], ends.free...), 0
-			}
-			for ; given <= last; given++ {
-				p.giveBack(ends.running[given].job)
+			if d := p.demand(job); d.core {
+				ends.coresAt(on, last+1, p.rooms)
+			} else {
+				if given < 0 {
+					p.rooms, given = append(p.rooms[:0], ends.free...), 0
+				}
+				for ; given <= last; given++ {
+					p.View.Job(ends.running[given].job).GiveBack(p.rooms, false)
+				}
 			}
 			if shares, ok = p.fit(job, p.rooms, on); ok {
 				return at, shares, true, false
@@ -369,16 +367,4 @@ func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.
 		i = ends.next(on, last+1)
 	}
 	return 0, nil, false, false
-}
-
-// giveBack adds the resources of a running job to the rooms under examination.
-func (p *periodic) giveBack(job int32) {
-	h := &p.held[job]
-	if h.use.gpus > 0 || p.run.Jobs[job].Memory > 0 {
-		p.View.Job(job).GiveBack(p.rooms, false)
-		return
-	}
-	for _, s := range h.shares {
-		p.rooms[s.node].Cores += s.units
-	}
 }

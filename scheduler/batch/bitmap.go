@@ -10,6 +10,15 @@ func newBitmap(n int) bitmap { return make(bitmap, (n+63)/64) }
 func (b bitmap) set(i int)      { b[i/64] |= 1 << (i % 64) }
 func (b bitmap) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
 
+// each calls a function for each of the nodes.
+func (b bitmap) each(do func(node int)) {
+	for k, word := range b {
+		for ; word != 0; word &= word - 1 {
+			do(k*64 + bits.TrailingZeros64(word))
+		}
+	}
+}
+
 // first returns the first of the nodes.
 func (b bitmap) first() int {
 	for i, w := range b {

@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"math/bits"
 	"slices"
 	"time"
 
@@ -115,7 +114,7 @@ func newPeriodic(s policy.Setup) *periodic {
 		p.bounds = append(p.bounds, int32(s.Run.Cluster.Nodes[v].Threads))
 		cores += p.bounds[v]
 	}
-	p.promised = make([]time.Duration, n)
+	p.promised, p.rooms = make([]time.Duration, n), make([]scheduler.Room, n)
 	p.most = newCounts(n, int(slices.Max(append([]int32{1}, p.bounds...))))
 	for v, cores := range p.bounds {
 		p.most.add(int32(v), cores)
@@ -528,12 +527,7 @@ func (p *periodic) units(node int, rooms []scheduler.Room, d *demand) int32 {
 func (p *periodic) fit(job int32, rooms []scheduler.Room, on bitmap) ([]share, bool) {
 	d := p.demand(job)
 	clear(p.packer.units)
-	for k, word := range on {
-		for ; word != 0; word &= word - 1 {
-			v := k*64 + bits.TrailingZeros64(word)
-			p.packer.units[v] = p.units(v, rooms, &d)
-		}
-	}
+	on.each(func(v int) { p.packer.units[v] = p.units(v, rooms, &d) })
 	least, most := max(d.sub.MinNodes, 1), d.maxNodes
 	if !d.divided {
 		least, most = d.count, d.count

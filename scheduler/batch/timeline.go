@@ -66,7 +66,7 @@ type mark struct {
 }
 
 // few is how many ends are between two marks.
-const few = 16
+const few = 8
 
 // build makes the timeline of running jobs, from the free resources of each node.
 func (t *timeline) build(free []scheduler.Room, most counts, running []runner, held []held) {
@@ -105,18 +105,30 @@ func (t *timeline) build(free []scheduler.Room, most counts, running []runner, h
 func (t *timeline) cores(on bitmap, ends int) int32 {
 	sum := t.marks[ends/few].free.sum(on)
 	for _, r := range t.running[ends/few*few : ends] {
-		h := &t.held[r.job]
-		if h.on.within(on) {
-			sum += int32(h.use.cores)
-			continue
-		}
-		for _, s := range h.shares {
+		for _, s := range t.held[r.job].shares {
 			if on.has(int(s.node)) {
 				sum += s.units
 			}
 		}
 	}
 	return sum
+}
+
+// coresAt writes the free cores of some nodes then, and leaves other resources.
+func (t *timeline) coresAt(on bitmap, ends int, rooms []scheduler.Room) {
+	on.each(func(v int) { rooms[v].Cores = 0 })
+	for i, digit := range t.marks[ends/few].free {
+		for k, word := range digit {
+			for word &= on[k]; word != 0; word &= word - 1 {
+				rooms[k*64+bits.TrailingZeros64(word)].Cores += 1 << i
+			}
+		}
+	}
+	for _, r := range t.running[ends/few*few : ends] {
+		for _, s := range t.held[r.job].shares {
+			rooms[s.node].Cores += s.units
+		}
+	}
 }
 
 // next returns the first job, from one on, that holds some of the nodes; -1 for none.
