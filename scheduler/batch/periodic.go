@@ -180,7 +180,7 @@ func (p *periodic) leave(e *scheduler.Event) {
 		}
 		p.giving = slices.DeleteFunc(p.giving, func(g giving) bool { return g.job == job })
 		p.freed(e, h.on)
-		h.on = nil
+		h.on, h.shares = nil, nil
 		if !final {
 			p.waiting++
 		}

@@ -45,7 +45,7 @@ type association struct {
 
 // member is the site's record of a job.
 type member struct {
-	sub         scheduler.Submission
+	sub         *scheduler.Submission
 	partition   *Partition
 	qos, over   *QOS // its own, and its partition's; nil for none
 	assoc       *association
@@ -313,16 +313,16 @@ func (s *site) join() {
 	}
 }
 
+// unsaid is the submission of a job that has none.
+var unsaid scheduler.Submission
+
 // of returns the site's record of a job.
 func (s *site) of(j *scheduler.Job) *member {
 	if m := s.members[j.Number]; m != nil {
 		return m
 	}
-	m := &member{eligible: j.Arrival}
+	m := &member{eligible: j.Arrival, sub: cmp.Or(j.Submission(), &unsaid)}
 	s.members[j.Number] = m
-	if sub := j.Submission(); sub != nil {
-		m.sub = *sub
-	}
 	m.partition = s.first
 	if name := m.sub.Partition; name != "" {
 		i := slices.IndexFunc(s.partitions, func(p *Partition) bool { return p.Name == name })

@@ -20,9 +20,16 @@ var dates = []string{
 	"20060102T150405", "20060102T150405Z0700",
 }
 
+const dateTime = "2006-01-02T15:04:05"
+
 // ParseInstant reads an instant of a log: a number of units since any origin, or a date,
 // as the time since the beginning of 1970 (UTC unless it names a zone).
 func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
+	if len(text) == len(dateTime) && text[10] == 'T' { // most dates of logs
+		if at, err := time.Parse(dateTime, text); err == nil {
+			return time.Duration(at.UnixNano()), nil
+		}
+	}
 	if IsDate(text) {
 		form := strings.Replace(strings.Replace(text, "am", "AM", 1), "pm", "PM", 1)
 		if date, ok := yearFirst(text); ok {

@@ -41,14 +41,15 @@ type entry struct {
 // accounting reads the output of sacct.
 type accounting struct {
 	workload.Builder
-	at      map[string]int
-	entries map[string]*entry
-	list    []*entry
-	waited  int // jobs that never started
+	at       map[string]int
+	entries  map[string]*entry
+	specials map[alike]*scheduler.Special
+	list     []*entry
+	waited   int // jobs that never started
 }
 
 func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
-	a := &accounting{at: map[string]int{}, entries: map[string]*entry{}}
+	a := &accounting{at: map[string]int{}, entries: map[string]*entry{}, specials: map[alike]*scheduler.Special{}}
 	skipped, err := workload.Table{Separator: '|', Loose: true}.EachRow(file, r, o.Lenient, a.head, a.row)
 	if err != nil {
 		return workload.Trace{}, err
@@ -60,14 +61,16 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	slices.SortStableFunc(a.list, func(x, y *entry) int {
 		return cmp.Or(cmp.Compare(x.job.Arrival, y.job.Arrival), cmp.Compare(x.line, y.line))
 	})
-	for _, e := range a.list {
+	a.entries = nil
+	for i, e := range a.list {
+		a.list[i] = nil // for the next ones
 		e.job.Arrival -= first
 		if e.begins && e.sub.Begin-first > e.job.Arrival {
 			e.sub.Begin -= first
 		} else {
 			e.sub.Begin = 0
 		}
-		e.job.Own().Submission = &e.sub
+		e.job.Special = a.special(&e.sub)
 		if err := a.Add(e.line, e.job, e.run); err != nil {
 			return workload.Trace{}, &workload.LineError{File: file, Line: e.line, Err: err}
 		}
@@ -75,6 +78,24 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	}
 	a.Ignored, a.Origin = a.waited, first
 	return a.Finish(skipped), nil
+}
+
+// special returns the properties of jobs that were submitted alike, which they share.
+func (a *accounting) special(s *scheduler.Submission) *scheduler.Special {
+	key := alike{s.Account, s.Partition, s.QOS, s.Reservation, s.Array, strings.Join(s.Features, "&"), s.Limit, s.Begin, s.MinNodes,
+		s.MaxNodes}
+	if a.specials[key] == nil {
+		own := *s
+		a.specials[key] = &scheduler.Special{Submission: &own}
+	}
+	return a.specials[key]
+}
+
+// alike is a submission in a form that can be compared.
+type alike struct {
+	account, partition, qos, reservation, array, features string
+	limit, begin                                          time.Duration
+	minNodes, maxNodes                                    int
 }
 
 // head finds the columns.
