@@ -49,7 +49,7 @@ func Hosts(text string) ([]string, error) {
 			from, err1 := strconv.Atoi(lo)
 			to, err2 := strconv.Atoi(hi)
 			if err1 != nil || err2 != nil || to < from || to-from > schema.MaxNodes {
-				return nil, fmt.Errorf("%q is no range of numbers", span)
+				return nil, fmt.Errorf("%q is no range of numbers such as 1-8", span)
 			}
 			for n := from; n <= to; n++ {
 				for _, t := range tails {

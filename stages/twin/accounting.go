@@ -30,12 +30,11 @@ var _ = formats.Register(&formats.Format{
 
 // entry is a job of the accounting.
 type entry struct {
-	job    scheduler.Job
-	sub    scheduler.Submission
-	start  time.Duration // of its first attempt
-	run    time.Duration
-	line   int
-	begins bool // it is known when it became eligible
+	job   scheduler.Job
+	start time.Duration // of its first attempt
+	run   time.Duration
+	begin time.Duration // when it became eligible; 0 if that is not known
+	line  int
 }
 
 // accounting reads the output of sacct.
@@ -51,6 +50,9 @@ type accounting struct {
 func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	a := &accounting{at: map[string]int{}, entries: map[string]*entry{}, specials: map[alike]*scheduler.Special{}}
 	skipped, err := workload.Table{Separator: '|', Loose: true}.EachRow(file, r, o.Lenient, a.head, a.row)
+	if err == nil && len(a.list) == 0 {
+		err = fmt.Errorf("%s: none of its jobs has started: print a longer time with  sacct -S and -E", file)
+	}
 	if err != nil {
 		return workload.Trace{}, err
 	}
@@ -65,12 +67,11 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	for i, e := range a.list {
 		a.list[i] = nil // for the next ones
 		e.job.Arrival -= first
-		if e.begins && e.sub.Begin-first > e.job.Arrival {
-			e.sub.Begin -= first
-		} else {
-			e.sub.Begin = 0
+		if e.begin > 0 && e.begin-first > e.job.Arrival {
+			own := *e.job.Submission()
+			own.Begin = e.begin - first
+			e.job.Special = a.special(&own)
 		}
-		e.job.Special = a.special(&e.sub)
 		if err := a.Add(e.line, e.job, e.run); err != nil {
 			return workload.Trace{}, &workload.LineError{File: file, Line: e.line, Err: err}
 		}
@@ -136,7 +137,7 @@ func (a *accounting) instant(fields []string, column string) (time.Duration, err
 	}
 	at, err := workload.ParseInstant(text, time.Second)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", column, err)
+		return 0, fmt.Errorf("%s: %w (print the log with SLURM_TIME_FORMAT=standard)", column, err)
 	}
 	return at, nil
 }
@@ -198,7 +199,7 @@ func (a *accounting) row(line int, fields []string) error {
 	if j.Threads == 0 {
 		return errors.New("it has no CPUs")
 	}
-	s := &e.sub
+	s := &scheduler.Submission{}
 	s.Account, s.Partition = a.Share(a.text(fields, "Account")), a.Share(a.text(fields, "Partition"))
 	s.QOS, s.Reservation = a.Share(a.text(fields, "QOS")), a.Share(a.text(fields, "Reservation"))
 	if s.MinNodes, err = a.number(fields, "ReqNodes"); err != nil {
@@ -234,14 +235,14 @@ func (a *accounting) row(line int, fields []string) error {
 		return err
 	}
 	if text := a.text(fields, "Eligible"); text != "" {
-		if s.Begin, err = a.instant(fields, "Eligible"); err != nil {
+		if e.begin, err = a.instant(fields, "Eligible"); err != nil {
 			return err
 		}
-		e.begins = true
 	}
 	if array, _, some := strings.Cut(id, "_"); some {
 		s.Array = a.Share(array)
 	}
+	j.Special = a.special(s)
 	a.entries[id] = e
 	a.list = append(a.list, e)
 	return nil

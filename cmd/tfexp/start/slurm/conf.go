@@ -13,8 +13,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/tfexp/tfexp/scheduler/batch"
+	"github.com/tfexp/tfexp/scheduler/workload"
 
 	"github.com/tfexp/tfexp/results/folder"
 )
@@ -50,6 +52,7 @@ func (l line) get(name string) string {
 
 // Conf is a slurm.conf, with the files that it includes.
 type Conf struct {
+	path                     string
 	settings                 line
 	nodes, partitions        []line
 	nodeDefault, partDefault line
@@ -58,15 +61,13 @@ type Conf struct {
 	// Unmodeled are the settings that the twin does not model, with their possible effects.
 	Unmodeled []string
 	said      map[string]bool
+	reading   []string // files: each is included by the one before
 }
-
-// mostIncludes bounds how deep files include each other.
-const mostIncludes = 16
 
 // ReadConf reads a slurm.conf.
 func ReadConf(path string) (*Conf, error) {
-	c := &Conf{said: map[string]bool{}}
-	if err := c.read(path, 0); err != nil {
+	c := &Conf{path: path, said: map[string]bool{}}
+	if err := c.read(path); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -76,8 +77,10 @@ func (c *Conf) problem(s setting, format string, args ...any) {
 	c.Problems = append(c.Problems, &Problem{s.file, s.line, fmt.Sprintf(format, args...)})
 }
 
-func (c *Conf) read(path string, depth int) error {
+func (c *Conf) read(path string) error {
 	text, first := "", 0
+	c.reading = append(c.reading, path)
+	defer func() { c.reading = c.reading[:len(c.reading)-1] }()
 	return eachLine(path, func(n int, one string) {
 		if i := comment(one); i >= 0 {
 			one = one[:i]
@@ -91,7 +94,7 @@ func (c *Conf) read(path string, depth int) error {
 		}
 		text += one
 		here := setting{file: path, line: first}
-		words := strings.Fields(text)
+		words := fields(text)
 		text, first = "", 0
 		if len(words) == 0 {
 			return
@@ -101,10 +104,10 @@ func (c *Conf) read(path string, depth int) error {
 			if !filepath.IsAbs(other) {
 				other = filepath.Join(filepath.Dir(path), other)
 			}
-			if depth >= mostIncludes {
-				c.problem(here, "files include each other more than %d deep: remove an include", mostIncludes)
-			} else if err := c.read(other, depth+1); err != nil {
-				c.problem(here, "the included file cannot be read: %v", err)
+			if slices.Contains(c.reading, other) {
+				c.problem(here, "the file %s is included while it is read: remove the line", other)
+			} else if err := c.read(other); err != nil {
+				c.problem(here, "the included file cannot be read (%v): copy it as well, or remove the line", err)
 			}
 			return
 		}
@@ -119,12 +122,33 @@ func eachLine(path string, do func(n int, text string)) error {
 		return err
 	}
 	defer f.Close()
-	in := bufio.NewScanner(io.LimitReader(f, 256<<20))
+	in := bufio.NewScanner(workload.Unmarked(io.LimitReader(f, 256<<20)))
 	in.Buffer(nil, 1<<20)
 	for n := 1; in.Scan(); n++ {
+		if strings.ContainsRune(in.Text(), 0) {
+			return &Problem{path, n, "this is no text file: save it as UTF-8"}
+		}
 		do(n, in.Text())
 	}
-	return in.Err()
+	if in.Err() != nil {
+		return fmt.Errorf("read %s: %w", path, in.Err())
+	}
+	return nil
+}
+
+// fields are the words of a line. A word may have quotes around spaces, which are removed.
+func fields(text string) []string {
+	quoted := false
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		if r == '"' {
+			quoted = !quoted
+		}
+		return !quoted && unicode.IsSpace(r)
+	})
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], `"`, "")
+	}
+	return words
 }
 
 // comment returns where a comment begins; -1 for none. An escaped # begins none.
@@ -137,13 +161,25 @@ func comment(text string) int {
 	return -1
 }
 
+// shorten cuts what is too long for a message.
+func shorten(word string) string {
+	if len(word) > 60 {
+		return word[:57] + "..."
+	}
+	return word
+}
+
 // add takes a line.
 func (c *Conf) add(here setting, words []string) {
 	var l line
 	for _, w := range words {
 		name, value, ok := strings.Cut(w, "=")
+		if strings.HasPrefix(w, "JobID|") || strings.HasPrefix(w, "Cluster|") || strings.HasPrefix(w, "Name|") {
+			c.problem(here, "this is a table of sacct or sacctmgr: name slurm.conf first, then the tables")
+			return
+		}
 		if !ok {
-			c.problem(here, "%q is not NAME=VALUE", w)
+			c.problem(here, "%q is not NAME=VALUE", shorten(w))
 			continue
 		}
 		l = append(l, setting{name, value, here.file, here.line})
@@ -157,6 +193,11 @@ func (c *Conf) add(here setting, words []string) {
 		if strings.EqualFold(l[0].value, "DEFAULT") {
 			c.nodeDefault = append(l[1:], c.nodeDefault...)
 			return
+		}
+		for _, s := range l[1:] {
+			if !slices.ContainsFunc(nodeParameters, func(name string) bool { return strings.EqualFold(name, s.name) }) {
+				c.problem(s, "a node has no parameter %s.%s", s.name, near(s.name, nodeParameters))
+			}
 		}
 		c.nodes = append(c.nodes, with(c.nodeDefault))
 	case "partitionname":

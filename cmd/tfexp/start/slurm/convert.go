@@ -2,7 +2,6 @@ package slurm
 
 import (
 	_ "embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -65,6 +64,8 @@ type block struct {
 	Kind, Label string
 	Args        []pair
 	Blocks      []block
+	preempts    []string // by a quality of service
+	at, qos     setting  // where it is, and the quality of service of a partition
 }
 
 // model is a configuration in the terms of the language.
@@ -75,20 +76,35 @@ type model struct {
 	policy     []pair
 	partitions []block
 	closures   []closure
+	usual      string // the default partition
 }
+
+// near suggests the name that is closest to another.
+func near(name string, names []string) string {
+	if n := schema.Nearest(name, names); n != "" {
+		return fmt.Sprintf(" Did you mean %s?", n)
+	}
+	return ""
+}
+
+// nodeParameters are the parameters of a line of nodes.
+var nodeParameters = strings.Fields("Arch BcastAddr Boards CoreSpecCount CoresPerSocket CpuBind CPUs CpuSpecList Extra Feature " +
+	"Features Gres MemSpecLimit NodeAddr NodeHostname Parameters Port Procs RealMemory Reason RestrictedCoresPerGPU Sockets " +
+	"SocketsPerBoard State ThreadsPerCore TmpDisk Topology Weight")
 
 // convert converts the part of a configuration that the twin models.
 func convert(c *Conf) *model {
 	m := &model{Conf: c, name: map[string]string{}}
+	if len(c.nodes)+len(c.partitions) == 0 {
+		c.Problems = append(c.Problems, fmt.Errorf(
+			"%s: no line begins with NodeName= or PartitionName=: is this the slurm.conf of the controller?", c.path))
+		return m
+	}
 	for _, s := range c.settings {
 		why, known := parameters[strings.ToLower(s.name)]
 		switch {
 		case !known:
-			near := ""
-			if n := schema.Nearest(s.name, parameterNames); n != "" {
-				near = fmt.Sprintf(" Did you mean %s?", n)
-			}
-			c.problem(s, "slurm.conf has no parameter %s.%s", s.name, near)
+			c.problem(s, "slurm.conf has no parameter %s.%s", shorten(s.name), near(s.name, parameterNames))
 		case why != "" && !none(s.value):
 			c.unmodeled(s, fmt.Sprintf("%s=%s: %s", s.name, s.value, why))
 		}
@@ -101,12 +117,12 @@ func convert(c *Conf) *model {
 		m.partition(p)
 	}
 	if len(c.nodes) == 0 {
-		c.Problems = append(c.Problems, errors.New(
-			"no line begins with NodeName=: is this the slurm.conf of the controller?"))
+		c.Problems = append(c.Problems, fmt.Errorf(
+			"%s: no line begins with NodeName=: is this the slurm.conf of the controller?", c.path))
 	}
 	if len(c.partitions) == 0 {
-		c.Problems = append(c.Problems, errors.New(
-			"no line begins with PartitionName=: is this the slurm.conf of the controller?"))
+		c.Problems = append(c.Problems, fmt.Errorf(
+			"%s: no line begins with PartitionName=: is this the slurm.conf of the controller?", c.path))
 	}
 	return m
 }
@@ -177,6 +193,11 @@ func (m *model) hardware() {
 		}
 		if s := strings.ToUpper(l.get("State")); s != "" && s != "UNKNOWN" && s != "IDLE" {
 			m.unmodeled(l[0], fmt.Sprintf("NodeName=%s State=%s: these nodes are taken to be up", l[0].value, s))
+		}
+		for _, name := range []string{"CoreSpecCount", "CpuSpecList"} {
+			if v := l.get(name); v != "" && v != "0" {
+				m.unmodeled(l[0], fmt.Sprintf("NodeName=%s %s=%s: jobs can have these cores", l[0].value, name, v))
+			}
 		}
 		for i, name := range g.names() {
 			if m.name[hosts[i]] != "" {
@@ -285,8 +306,12 @@ func (m *model) schedulers() {
 		m.set("backfill_interval", quoted("8760h"))
 	}
 	if s := m.find("SelectType"); s == nil || !strings.HasPrefix(s.value, "select/cons_") {
-		m.problem(setting{file: "slurm.conf", line: 1}, "SelectType is not select/cons_tres: jobs that have whole nodes are "+
-			"modelled only as far as sacct shows their CPUs. Set SelectType=select/cons_tres in a copy to go on")
+		at := setting{file: m.path, line: 1}
+		if s != nil {
+			at = *s
+		}
+		m.problem(at, "SelectType is not select/cons_tres: jobs that have whole nodes are "+
+			"modeled only as far as sacct shows their CPUs. Set SelectType=select/cons_tres in a copy to go on")
 	}
 	for _, p := range strings.FieldsFunc(m.get("SelectTypeParameters", ""), func(r rune) bool { return r == ',' }) {
 		switch strings.ToLower(p) {
@@ -401,6 +426,10 @@ func (m *model) partition(l line) {
 		m.problem(l[0], "the partition %s has MinNodes=%d above MaxNodes=%d: lower it", l[0].value, least, n)
 	}
 	if strings.EqualFold(l.get("Default"), "YES") {
+		if m.usual != "" && m.usual != l[0].value {
+			m.problem(l[0], "the partitions %s and %s are both the default: remove Default=YES from one", m.usual, l[0].value)
+		}
+		m.usual = l[0].value
 		add("default", "true")
 	}
 	if most > 0 {
@@ -426,6 +455,7 @@ func (m *model) partition(l line) {
 	}
 	if q := l.get("QOS"); q != "" && !none(q) {
 		add("qos", quoted(q))
+		b.qos = l[slices.IndexFunc(l, func(s setting) bool { return strings.EqualFold(s.name, "QOS") })]
 	}
 	for _, s := range l[1:] {
 		switch strings.ToLower(s.name) {

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -52,8 +53,12 @@ func readTables(m *model, t *tables, path string) error {
 			above = r.assoc(fields, above)
 		case r.kind == "qos":
 			r.addQOS(fields)
+		case strings.Contains(text, "=") && !strings.Contains(text, "|"):
+			m.problem(r.at, "this is another configuration: name one slurm.conf, then the tables of sacct and sacctmgr")
+			r.kind = "other"
 		default:
-			m.problem(r.at, "this is no table of sacctmgr: print it with  sacctmgr -P show assoc; sacctmgr -P show qos")
+			m.problem(r.at, "this is no table of sacct or sacctmgr: print it with  sacct -a -X -P -D -o JobID,…  (tfexp init twin "+
+				"--help has all columns), or  sacctmgr -P show assoc; sacctmgr -P show qos")
 			r.kind = "other"
 		}
 	})
@@ -135,7 +140,8 @@ func (t *table) addQOS(fields []string) {
 	}
 	if list := t.get(fields, "Preempt"); list != "" {
 		var all []string
-		for _, q := range strings.Split(list, ",") {
+		b.at, b.preempts = t.at, strings.Split(list, ",")
+		for _, q := range b.preempts {
 			all = append(all, quoted(q))
 		}
 		add("preempts", "["+strings.Join(all, ", ")+"]")
@@ -236,13 +242,64 @@ func (t *tables) check(m *model) {
 		if a.parent != "" {
 			used[a.parent] = true
 			if t.byName[a.parent] == nil {
-				m.problem(a.at, "the account %q is below %q, which the table does not have: print all associations", a.Label, a.parent)
+				m.problem(a.at, "the account %q is below %q, which the table does not have: print all associations with  "+
+					"sacctmgr -P show assoc", a.Label, a.parent)
 			}
 		}
+	}
+	for _, a := range t.accounts {
+		above := t.byName[a.parent]
+		for n := 0; above != nil && above != a && n < len(t.accounts); n++ {
+			above = t.byName[above.parent]
+		}
+		if above == a {
+			m.problem(a.at, "the account %q is above itself: correct its parent, %q", a.Label, a.parent)
+		}
+	}
+	for _, q := range t.qos {
+		for _, name := range q.preempts {
+			if !t.names[name] {
+				m.problem(q.at, "the qos %q preempts the qos %q, which the table does not have: print all of them with  "+
+					"sacctmgr -P show qos", q.Label, name)
+			}
+		}
+	}
+	for i := range m.partitions {
+		p := &m.partitions[i]
+		if p.qos.value == "" || t.names[p.qos.value] {
+			continue
+		}
+		if len(t.qos) > 0 {
+			m.problem(p.qos, "the partition has the qos %q, which the table of sacctmgr does not have: print all of them with  "+
+				"sacctmgr -P show qos", p.qos.value)
+			continue
+		}
+		m.unmodeled(p.qos, fmt.Sprintf("QOS=%s of a partition: its limits are not known without  sacctmgr -P show qos", p.qos.value))
+		p.Args = slices.DeleteFunc(p.Args, func(a pair) bool { return a.Name == "qos" })
 	}
 	for name, a := range t.byName {
 		if len(a.Blocks) == 0 && !used[name] && name != "root" {
 			m.unmodeled(a.at, fmt.Sprintf("the account %s has no users: no job can be in it", name))
 		}
+	}
+}
+
+// silent notes what the jobs of the log do not say, or the tables do not know.
+func (t *Twin) silent() {
+	limits, accounts := false, len(t.tables.accounts) == 0
+	at := setting{file: t.log, line: 1}
+	for i := range t.trace.Jobs {
+		s := t.trace.Jobs[i].Submission()
+		limits, accounts = limits || s.Limit > 0, accounts || s.Account != ""
+		if s.QOS != "" && len(t.tables.qos) > 0 && !t.tables.names[s.QOS] {
+			t.unmodeled(setting{file: t.log, line: int(t.trace.Lines[i])},
+				fmt.Sprintf("the table of sacctmgr has no qos %s: its jobs have no limits by it, and the priority 0", s.QOS))
+		}
+	}
+	if !limits {
+		t.unmodeled(at, "no job has a time limit (the column TimelimitRaw): jobs get that of their partition, and backfill depends on it")
+	}
+	if !accounts {
+		t.unmodeled(at, "no job has an account (the column Account): limits and shares of accounts have no effect")
 	}
 }

@@ -102,7 +102,18 @@ func TestWrongInput(t *testing.T) {
 		{"no nodes", "ClusterName=x\nSelectType=select/cons_tres\n", "", "", "no line begins with NodeName="},
 		{"user without account", conf, "Account|User|Share\nbiology|bob|1\n", "",
 			`assoc.txt:2: the user "bob" is in the account "biology", which no line before describes`},
-		{"not a table", conf, "hello\n", "", "this is no table of sacctmgr"},
+		{"not a table", conf, "hello\n", "", "this is no table of sacct or sacctmgr"},
+		{"another configuration", conf, conf, "", "assoc.txt:1: this is another configuration: name one slurm.conf"},
+		{"tables first", jobs, "", "", "slurm.conf:1: this is a table of sacct or sacctmgr: name slurm.conf first"},
+		{"no text", conf + "\x00\n", "", "", "slurm.conf:11: this is no text file"},
+		{"unknown parameter of nodes", conf + "NodeName=x RaelMemory=4\n", "", "", "no parameter RaelMemory. Did you mean RealMemory?"},
+		{"two defaults", conf + "PartitionName=other Nodes=n1 Default=YES\n", "", "", "main and other are both the default"},
+		{"a file that includes itself", conf + "include slurm.conf\n", "", "", "is included while it is read"},
+		{"account above itself", conf, "Account|ParentName|User|Share\na|b||1\nb|a||1\na||ada|1\n", "",
+			`assoc.txt:2: the account "a" is above itself: correct its parent, "b"`},
+		{"unknown qos", conf, "Name|Priority|Preempt\nnormal|0|high\n", "", `assoc.txt:2: the qos "normal" preempts the qos "high"`},
+		{"no job", conf, "", strings.SplitAfter(jobs, "\n")[0], "none of its jobs has started"},
+		{"localized date", conf, "", strings.Replace(jobs, "2026-01-01T00:01:00", "01/02/26", 1), "SLURM_TIME_FORMAT=standard"},
 		{"job of another cluster", conf, "", strings.Replace(jobs, "|main|", "|large|", 1),
 			`sacct.txt:2: job 1 ran in the partition "large", which the configuration does not have`},
 		{"job that ends before it starts", conf, "", strings.Replace(jobs, "00:01:00", "00:00:01", 1), "it ends before it starts"},
@@ -122,6 +133,18 @@ func TestWrongInput(t *testing.T) {
 				t.Errorf("the error is %v, want %s", err, test.want)
 			}
 		})
+	}
+}
+
+func TestInputOfOtherSystems(t *testing.T) {
+	text := "\ufeff" + strings.ReplaceAll(conf, "\n", "\r\n") + "Epilog=\"/etc/slurm/all done.sh\"\r\n"
+	dir := write(t, map[string]string{"slurm.conf": text, "sacct.txt": "\ufeff" + strings.ReplaceAll(jobs, "\n", "\r\n")})
+	tw, err := Read(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tw.get("Epilog", ""); got != "/etc/slurm/all done.sh" || len(tw.trace.Jobs) == 0 {
+		t.Errorf("the epilog is %q, with %d jobs", got, len(tw.trace.Jobs))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,9 +107,11 @@ func firstLine(path string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	line, err := bufio.NewReader(f).ReadString('\n')
-	if line == "" {
-		return "", fmt.Errorf("%s is empty: %v", path, err)
+	line, err := bufio.NewReader(workload.Unmarked(f)).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	} else if line == "" {
+		return "", fmt.Errorf("%s is empty: print it again, or leave it out", path)
 	}
 	return strings.TrimSpace(line), nil
 }
@@ -129,6 +132,9 @@ func (t *Twin) fits() {
 			}
 		}
 	}
+	if len(t.trace.Jobs) > 0 {
+		t.silent()
+	}
 	wrong := 0
 	for i := range t.trace.Jobs {
 		j := &t.trace.Jobs[i]
@@ -138,9 +144,9 @@ func (t *Twin) fits() {
 			t.unmodeled(at, fmt.Sprintf("no reservation %s is given: its jobs start anywhere", name))
 		}
 		switch {
-		case s.Partition != "" && !partitions[s.Partition]:
+		case s.Partition != "" && len(partitions) > 0 && !partitions[s.Partition]:
 			what = fmt.Sprintf("job %s ran in the partition %q, which the configuration does not have", j.Name, s.Partition)
-		case j.Threads > cores:
+		case cores > 0 && j.Threads > cores:
 			what = fmt.Sprintf("job %s had %d CPUs, and the configuration has %d", j.Name, j.Threads, cores)
 		case len(t.tables.accounts) > 0 && s.Account != "" && t.tables.byName[s.Account] == nil:
 			what = fmt.Sprintf("job %s was in the account %q, which the associations do not have", j.Name, s.Account)
