@@ -527,7 +527,11 @@ func (p *periodic) units(node int, rooms []scheduler.Room, d *demand) int32 {
 func (p *periodic) fit(job int32, rooms []scheduler.Room, on bitmap) ([]share, bool) {
 	d := p.demand(job)
 	clear(p.packer.units)
-	on.each(func(v int) { p.packer.units[v] = p.units(v, rooms, &d) })
+	if d.core && d.divided && d.sub.MaxNodes != 1 && !d.sub.Exclusive && len(d.sub.Features) == 0 {
+		on.each(func(v int) { p.packer.units[v] = rooms[v].Cores }) // most jobs
+	} else {
+		on.each(func(v int) { p.packer.units[v] = p.units(v, rooms, &d) })
+	}
 	least, most := max(d.sub.MinNodes, 1), d.maxNodes
 	if !d.divided {
 		least, most = d.count, d.count

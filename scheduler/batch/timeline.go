@@ -57,6 +57,7 @@ type timeline struct {
 	free    []scheduler.Room
 	held    []held // by job
 	marks   []mark
+	ready   int // the last mark that is made
 }
 
 // mark is an instant of a timeline: some of the jobs have ended.
@@ -68,42 +69,52 @@ type mark struct {
 // few is how many ends are between two marks.
 const few = 8
 
-// build makes the timeline of running jobs, from the free resources of each node.
+// build makes the timeline of running jobs, from the free resources of each node. Marks follow as they are asked for.
 func (t *timeline) build(free []scheduler.Room, most counts, running []runner, held []held) {
-	t.free, t.running, t.held = free, append(make([]runner, 0, 1), running...), held
+	t.free, t.running, t.held, t.ready = free, append(make([]runner, 0, 1), running...), held, 0
 	for len(t.marks) <= len(running)/few {
 		t.marks = append(t.marks, mark{most.clone(), newBitmap(len(free))})
 	}
-	for _, digit := range t.marks[0].free {
+	first := t.marks[0].free
+	for _, digit := range first {
 		clear(digit)
 	}
 	for v := range free {
-		t.marks[0].free.add(int32(v), free[v].Cores)
+		for n := uint32(free[v].Cores); n != 0; n &= n - 1 {
+			first[bits.TrailingZeros32(n)].set(v)
+		}
 	}
-	for i, r := range running {
-		at := &t.marks[i/few]
-		if i%few == 0 {
-			clear(at.next)
+	t.foresee(0)
+}
+
+// foresee notes the nodes of the jobs that end between a mark and the next.
+func (t *timeline) foresee(k int) {
+	clear(t.marks[k].next)
+	for _, r := range t.running[k*few : min((k+1)*few, len(t.running))] {
+		t.marks[k].next.or(t.held[r.job].on)
+	}
+}
+
+// mark returns a mark.
+func (t *timeline) mark(k int) *mark {
+	for ; t.ready < k; t.ready++ {
+		at, next := &t.marks[t.ready], &t.marks[t.ready+1]
+		for i, digit := range next.free {
+			digit.copy(at.free[i])
 		}
-		at.next.or(held[r.job].on)
-		if i/few == len(running)/few { // no mark follows
-			continue
-		}
-		next := &t.marks[i/few+1]
-		if i%few == 0 {
-			for k, digit := range next.free {
-				digit.copy(at.free[k])
+		for _, r := range t.running[t.ready*few : (t.ready+1)*few] {
+			for _, s := range t.held[r.job].shares {
+				next.free.add(s.node, s.units)
 			}
 		}
-		for _, s := range held[r.job].shares {
-			next.free.add(s.node, s.units)
-		}
+		t.foresee(t.ready + 1)
 	}
+	return &t.marks[k]
 }
 
 // cores returns the free cores of some nodes once the first so many jobs have ended.
 func (t *timeline) cores(on bitmap, ends int) int32 {
-	sum := t.marks[ends/few].free.sum(on)
+	sum := t.mark(ends / few).free.sum(on)
 	for _, r := range t.running[ends/few*few : ends] {
 		for _, s := range t.held[r.job].shares {
 			if on.has(int(s.node)) {
@@ -117,7 +128,7 @@ func (t *timeline) cores(on bitmap, ends int) int32 {
 // coresAt writes the free cores of some nodes then, and leaves other resources.
 func (t *timeline) coresAt(on bitmap, ends int, rooms []scheduler.Room) {
 	on.each(func(v int) { rooms[v].Cores = 0 })
-	for i, digit := range t.marks[ends/few].free {
+	for i, digit := range t.mark(ends / few).free {
 		for k, word := range digit {
 			for word &= on[k]; word != 0; word &= word - 1 {
 				rooms[k*64+bits.TrailingZeros64(word)].Cores += 1 << i
@@ -134,7 +145,7 @@ func (t *timeline) coresAt(on bitmap, ends int, rooms []scheduler.Room) {
 // next returns the first job, from one on, that holds some of the nodes; -1 for none.
 func (t *timeline) next(on bitmap, from int) int {
 	for i := from; i < len(t.running); i++ {
-		for (i == from || i%few == 0) && i < len(t.running) && !t.marks[i/few].next.overlaps(on) {
+		for (i == from || i%few == 0) && i < len(t.running) && !t.mark(i/few).next.overlaps(on) {
 			i = (i/few + 1) * few
 		}
 		if i < len(t.running) && t.held[t.running[i].job].on.overlaps(on) {
