@@ -17,7 +17,7 @@ var combined = Model{
 	early: slowdown,
 }
 
-// slowdown widens intervals for what few points cannot show: most trainings slow down later. Of the trainings in
+// slowdown is the factor on the upper bound after few points: most trainings slow down later. Of the trainings in
 // testdata/trainings.csv that are not held out, the remaining steps exceed the upper bound of the continuations by no
 // more than this factor in 92 of 100, whatever the number of points; it is a line over 1/√points on a logarithmic scale.
 func slowdown(points int) float64 {

@@ -49,8 +49,7 @@ type Model struct {
 	// point returns the prediction itself. Without it, that is the value whose
 	// expected relative error over the continuations is least.
 	point func(w window) float64
-	// early, if it is set, is how many times greater the interval's upper bound is than that of the continuations, by the
-	// number of points.
+	// early, if it is set, returns the factor on the upper bound of the continuations by the number of points.
 	early func(points int) float64
 }
 

@@ -104,7 +104,7 @@ func ratesOf(t *workload.Throughputs, j *scheduler.Job) []experiment.GPURate {
 	return rates
 }
 
-// phasesOf returns the phases of a job, of which one whose batch size does not change has one. A batch size is used if
+// phasesOf returns the phases of a job; with one batch size, there is one. A batch size is used if
 // the table has it on all devices that have the first one.
 func phasesOf(t *workload.Throughputs, j *scheduler.Job) []workload.BatchPhase {
 	if j.BatchRule() == "" {

@@ -87,8 +87,7 @@ func (d *drawing) requested(ctx context.Context) ([]time.Duration, error) {
 	return d.simulate(ctx, d.seed, runs, nil, nil, d.queue.At+d.horizon)
 }
 
-// simulate runs the queue, and jobs that arrive later, by the rules of the cluster. What a rule draws, it draws by the
-// seed.
+// simulate runs the queue, and jobs that arrive later, by the rules of the cluster, which may draw numbers by the seed.
 func (d *drawing) simulate(ctx context.Context, seed int64, runs []time.Duration, later []scheduler.Job,
 	more []time.Duration, until time.Duration) ([]time.Duration, error) {
 	ctx, cancel := context.WithCancel(ctx)

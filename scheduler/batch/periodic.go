@@ -490,7 +490,7 @@ func (p *periodic) begin(job int32, shares []share, why string) error {
 	return p.Start(job, j.Request(), p.nodes, why)
 }
 
-// demand is what a waiting job needs: a number of equal units.
+// demand is the number of equal units that a waiting job needs.
 type demand struct {
 	*member
 	unit    scheduler.Room

@@ -112,7 +112,7 @@ func (t *timeline) mark(k int) *mark {
 	return &t.marks[k]
 }
 
-// cores returns the free cores of some nodes once the first so many jobs have ended.
+// cores returns the free cores of some nodes after a number of ends.
 func (t *timeline) cores(on bitmap, ends int) int32 {
 	sum := t.mark(ends / few).free.sum(on)
 	for _, r := range t.running[ends/few*few : ends] {

@@ -247,7 +247,10 @@ func interval(r *RankingRow) stats.Interval {
 
 // regret is the mean regret of a controller over all scenarios, with an interval
 // over its seeds.
-func (b *block) regret(controller string) stats.Interval {
+func (b *block) regret(controller string) stats.Interval { return meanRegret(b.regrets(controller)) }
+
+// regrets are the mean regrets over all scenarios, by seed.
+func (b *block) regrets(controller string) []float64 {
 	sums, counts := map[int]float64{}, map[int]float64{}
 	best := map[string]float64{}
 	for _, r := range b.Sequences {
@@ -264,8 +267,7 @@ func (b *block) regret(controller string) stats.Interval {
 		sums[p.Seed] += math.Max(0, best[p.Scenario]-p.Accuracy)
 		counts[p.Seed]++
 	}
-	means := schema.Each(seeds, func(seed int) float64 { return sums[seed] / counts[seed] })
-	return meanRegret(means)
+	return schema.Each(seeds, func(seed int) float64 { return sums[seed] / counts[seed] })
 }
 
 // regretText is a mean regret with its interval: "0.0013 (0.0000–0.0040)".
@@ -314,6 +316,7 @@ func (b *block) headline(ranks tell.Table) (h tell.Headline) {
 	for _, p := range []struct{ won, one, several, after string }{
 		{surely, "beats it", "beat it", ""},
 		{onAverage, "beats it", "beat it", " on average, but not beyond what the seeds explain"},
+		{withAll, "beats it", "beat it", " with all seeds"},
 		{perhaps, "beats it", "beat it", " on average, though too few of the seeds differ to say whether that is chance"},
 		{notBeaten, "does not beat it", "do not beat it", ""},
 	} {
@@ -376,6 +379,7 @@ func (b *block) answers() []string {
 const (
 	surely    = "beats %s"
 	onAverage = "beats %s on average, but not beyond what its seeds explain"
+	withAll   = "beats %s with all of its seeds"
 	perhaps   = "beats %s on average, though too few of its seeds differ to say whether that is chance"
 	notBeaten = "does not beat %s"
 
@@ -386,6 +390,8 @@ func (b *block) beats(agent, constant string) string {
 	switch a, k := b.regret(agent), b.regret(constant); {
 	case !(a.Mean < k.Mean-rounding):
 		return notBeaten
+	case !stats.Finite(a.High) && slices.Max(b.regrets(agent)) < k.Mean:
+		return withAll
 	case !stats.Finite(a.High):
 		return perhaps
 	case a.High >= k.Mean:

@@ -161,7 +161,7 @@ func comment(text string) int {
 	return -1
 }
 
-// shorten cuts what is too long for a message.
+// shorten cuts a text that is too long for a message.
 func shorten(word string) string {
 	if len(word) > 60 {
 		return word[:57] + "..."

@@ -284,7 +284,7 @@ func (t *tables) check(m *model) {
 	}
 }
 
-// silent notes what the jobs of the log do not say, or the tables do not know.
+// silent notes missing facts: time limits and accounts of the log, and qualities of service that no table has.
 func (t *Twin) silent() {
 	limits, accounts := false, len(t.tables.accounts) == 0
 	at := setting{file: t.log, line: 1}
