@@ -315,8 +315,8 @@ func (b *block) headline(ranks tell.Table) (h tell.Headline) {
 	var parts []string
 	for _, p := range []struct{ won, one, several, after string }{
 		{surely, "beats it", "beat it", ""},
-		{onAverage, "beats it", "beat it", " on average, but not beyond what the seeds explain"},
 		{withAll, "beats it", "beat it", " with all seeds"},
+		{onAverage, "beats it", "beat it", " on average, but not beyond what the seeds explain"},
 		{perhaps, "beats it", "beat it", " on average, though too few of the seeds differ to say whether that is chance"},
 		{notBeaten, "does not beat it", "do not beat it", ""},
 	} {
