@@ -55,6 +55,7 @@ type Conf struct {
 	path                     string
 	settings                 line
 	nodes, partitions        []line
+	nodeSets                 []line
 	nodeDefault, partDefault line
 	// Problems are mistakes; the configuration is not used when there are any.
 	Problems []error
@@ -212,10 +213,16 @@ func (c *Conf) add(here setting, words []string) {
 		}
 		c.partitions = append(c.partitions, with(c.partDefault))
 	case "nodeset":
-		c.unmodeled(l[0], "NodeSet: the nodes of partitions that name it are missing")
+		c.nodeSets = append(c.nodeSets, l)
+	case "downnodes":
+		c.unmodeled(l[0], fmt.Sprintf("DownNodes=%s: these nodes are taken to be up, except at the times of "+
+			"sacctmgr show event", l[0].value))
+	case "frontendname":
+		c.unmodeled(l[0], fmt.Sprintf("FrontendName=%s: jobs start without a front end", l[0].value))
 	default:
 		for _, s := range l {
-			if earlier := c.find(s.name); earlier != nil && earlier.value != s.value {
+			earlier := c.find(s.name)
+			if earlier != nil && earlier.value != s.value && !strings.EqualFold(s.name, "SlurmctldHost") {
 				c.problem(s, "%s is %s here and %s in line %d: remove one", s.name, s.value, earlier.value, earlier.line)
 			}
 			c.settings = append(c.settings, s)

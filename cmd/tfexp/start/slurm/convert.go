@@ -406,7 +406,7 @@ func (m *model) partition(l line) {
 	}
 	if text := l.get("Nodes"); text != "" && !strings.EqualFold(text, "ALL") {
 		var nodes []string
-		for _, host := range m.hosts(l[0], text) {
+		for _, host := range m.members(l[0], text) {
 			name := m.name[host]
 			if name == "" {
 				m.problem(l[0], "the partition %s has the node %s, which no line NodeName= describes: add it, or remove it here",
@@ -479,6 +479,31 @@ func (m *model) partition(l line) {
 		}
 	}
 	m.partitions = append(m.partitions, b)
+}
+
+// members are the hosts in a list of nodes and node sets.
+func (m *model) members(at setting, text string) (all []string) {
+	for _, host := range m.hosts(at, text) {
+		i := slices.IndexFunc(m.nodeSets, func(l line) bool { return l[0].value == host })
+		if i < 0 {
+			all = append(all, host)
+			continue
+		}
+		if nodes := m.nodeSets[i].get("Nodes"); nodes != "" {
+			all = append(all, m.hosts(m.nodeSets[i][0], nodes)...)
+		}
+		for _, g := range m.groups {
+			if slices.Contains(g.Feature, m.nodeSets[i].get("Feature")) {
+				all = append(all, g.hosts...)
+			}
+		}
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(host string) bool {
+		twice := seen[host]
+		seen[host] = true
+		return twice
+	})
 }
 
 // ranges joins names that count up: "n-1", "n-2" become "n-[1-2]".

@@ -87,6 +87,27 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// Of two controllers one waits for the other to fail; a partition may have node sets.
+func TestLinesOfOtherThings(t *testing.T) {
+	dir := write(t, map[string]string{"slurm.conf": conf + "SlurmctldHost=head1\nSlurmctldHost=head2\nDownNodes=n1 State=DOWN\n" +
+		"NodeSet=fast Feature=ib\nNodeSet=some Nodes=n[2-3],gpu1\nPartitionName=a Nodes=fast\nPartitionName=b Nodes=n1,some,n2\n"})
+	tw, err := Read(filepath.Join(dir, "slurm.conf"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := tw.Experiment("demo", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := regexp.MustCompile(`\s+`).ReplaceAllString(strings.ReplaceAll(string(source), "#", ""), " ")
+	for _, want := range []string{`partition "a" { nodes = ["n-[1-4]"]`, `partition "b" { nodes = ["n-[1-3]", "gpu1"]`,
+		"DownNodes=n1: these nodes are taken to be up"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the experiment does not say\n%s\nbut\n%s", want, source)
+		}
+	}
+}
+
 func TestWrongInput(t *testing.T) {
 	tests := []struct{ name, conf, assoc, jobs, want string }{
 		{"unknown parameter", conf + "PriorityWeigthAge=3\n", "", "", "slurm.conf:11: slurm.conf has no parameter PriorityWeigthAge. " +
