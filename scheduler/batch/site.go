@@ -208,7 +208,11 @@ func fits(p policy.Policy, r *scheduler.Run) []policy.Misfit {
 			wrong := policy.Misfit{Block: -1, Job: job}
 			switch {
 			case !known:
-				wrong.Err = fmt.Errorf("the job %q comes after %q, which is not a job of the workload", r.Jobs[job].Name, name)
+				hint := ""
+				if _, first := number[name+"-1"]; first {
+					hint = fmt.Sprintf(": a name has the number of the job, as in %q", name+"-1")
+				}
+				wrong.Err = fmt.Errorf("the job %q comes after %q, which is not a job of the workload%s", r.Jobs[job].Name, name, hint)
 			case state[k] == open:
 				wrong.Err = fmt.Errorf("the job %q comes after %q, which comes after it: neither can start", r.Jobs[job].Name, name)
 			case state[k] == fresh:
