@@ -62,12 +62,13 @@ type Conf struct {
 	// Unmodeled are the settings that the twin does not model, with their possible effects.
 	Unmodeled []string
 	said      map[string]bool
+	repeats   map[string]*repeat
 	reading   []string // files: each is included by the one before
 }
 
 // ReadConf reads a slurm.conf.
 func ReadConf(path string) (*Conf, error) {
-	c := &Conf{path: path, said: map[string]bool{}}
+	c := &Conf{path: path, said: map[string]bool{}, repeats: map[string]*repeat{}}
 	if err := c.read(path); err != nil {
 		return nil, err
 	}
@@ -253,6 +254,26 @@ func (c *Conf) unmodeled(s setting, text string) {
 		c.said[key] = true
 		c.Unmodeled = append(c.Unmodeled, fmt.Sprintf("%s:%d: %s", filepath.Base(s.file), s.line, text))
 	}
+}
+
+// repeat is a setting that many users, accounts or classes have: where it is listed first, and how many others have it.
+type repeat struct {
+	at, others int
+	text       string
+}
+
+// unmodeledOf notes a setting of a user, an account or a class: the first of a name in full, and how many others follow.
+func (c *Conf) unmodeledOf(s setting, name, value string, owner *block, effect string) {
+	key := name + " " + owner.Kind + effect
+	r := c.repeats[key]
+	if r == nil {
+		c.repeats[key] = &repeat{at: len(c.Unmodeled),
+			text: fmt.Sprintf("%s:%d: %s=%s of %s %s", filepath.Base(s.file), s.line, name, value, owner.Kind, owner.Label)}
+		c.Unmodeled = append(c.Unmodeled, c.repeats[key].text+": "+effect)
+		return
+	}
+	r.others++
+	c.Unmodeled[r.at] = fmt.Sprintf("%s, and %d more like it: %s", r.text, r.others, effect)
 }
 
 // whole reads a number of a line.

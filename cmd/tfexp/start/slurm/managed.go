@@ -101,7 +101,7 @@ func (t *table) limits(b *block, fields []string, columns [][2]string) {
 			arg := map[string]string{"GrpTRES cpu": "group_cores", "GrpTRES node": "group_nodes", "GrpTRES gres/gpu": "group_gpus",
 				"MaxTRES cpu": "max_cores", "MaxTRES node": "max_nodes", "MaxTRESPU cpu": "max_cores_per_user"}[c[0]+" "+name]
 			if _, err := strconv.Atoi(value); arg == "" || err != nil {
-				t.unmodeled(t.at, fmt.Sprintf("%s=%s of %s %s: this limit keeps no job back", c[0], one, b.Kind, b.Label))
+				t.unmodeledOf(t.at, c[0]+"="+name, value, b, "this limit keeps no job back")
 				continue
 			}
 			b.Args = append(b.Args, pair{arg, value})
@@ -113,7 +113,7 @@ func (t *table) limits(b *block, fields []string, columns [][2]string) {
 func (t *table) left(b *block, fields []string, columns ...string) {
 	for _, c := range columns {
 		if text := t.get(fields, c); text != "" {
-			t.unmodeled(t.at, fmt.Sprintf("%s=%s of %s %s: it has no effect", c, text, b.Kind, b.Label))
+			t.unmodeledOf(t.at, c, text, b, "it has no effect")
 		}
 	}
 }
@@ -194,7 +194,7 @@ func (t *table) assoc(fields []string, above []string) []string {
 	if s := t.get(fields, "Share"); s != "" && s != "1" && s != "parent" {
 		b.Args = append(b.Args, pair{"shares", s})
 	} else if s == "parent" {
-		t.unmodeled(t.at, fmt.Sprintf("Share=parent of %s %s: it counts as 1", kind, name))
+		t.unmodeledOf(t.at, "Share", "parent", &b, "it counts as 1")
 	}
 	if p := t.get(fields, "Priority"); p != "" && p != "0" {
 		b.Args = append(b.Args, pair{"priority", p})
@@ -206,8 +206,7 @@ func (t *table) assoc(fields []string, above []string) []string {
 		{"MaxTRES", ""}, {"MaxJobs", "max_jobs"}, {"MaxSubmit", "max_submit"}, {"MaxWall", "max_wall"}})
 	t.left(&b, fields, "GrpWall", "GrpTRESMins", "GrpTRESRunMins", "MaxTRESPerNode", "MaxTRESMins")
 	if p := t.get(fields, "Partition"); p != "" {
-		t.unmodeled(t.at, fmt.Sprintf("the association of %s %s with the partition %s: it holds in all partitions",
-			kind, name, p))
+		t.unmodeledOf(t.at, "Partition", p, &b, "the association holds in all partitions")
 	}
 	if user == "" {
 		if t.byName[account] != nil {

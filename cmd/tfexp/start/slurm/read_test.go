@@ -90,8 +90,10 @@ func TestRead(t *testing.T) {
 // Of two controllers one waits for the other to fail; a partition may have node sets.
 func TestLinesOfOtherThings(t *testing.T) {
 	dir := write(t, map[string]string{"slurm.conf": conf + "SlurmctldHost=head1\nSlurmctldHost=head2\nDownNodes=n1 State=DOWN\n" +
-		"NodeSet=fast Feature=ib\nNodeSet=some Nodes=n[2-3],gpu1\nPartitionName=a Nodes=fast\nPartitionName=b Nodes=n1,some,n2\n"})
-	tw, err := Read(filepath.Join(dir, "slurm.conf"), nil)
+		"NodeSet=fast Feature=ib\nNodeSet=some Nodes=n[2-3],gpu1\nPartitionName=a Nodes=fast\nPartitionName=b Nodes=n1,some,n2\n",
+		"assoc.txt": "Account|ParentName|User|Share|GrpTRES|GrpTRESMins\na|||1||\na||ada|1|mem=5|cpu=9\na||bob|1|mem=6|cpu=9\n" +
+			"a||eve|1|mem=5,billing=4|\n"})
+	tw, err := Read(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "assoc.txt")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +103,10 @@ func TestLinesOfOtherThings(t *testing.T) {
 	}
 	text := regexp.MustCompile(`\s+`).ReplaceAllString(strings.ReplaceAll(string(source), "#", ""), " ")
 	for _, want := range []string{`partition "a" { nodes = ["n-[1-4]"]`, `partition "b" { nodes = ["n-[1-3]", "gpu1"]`,
-		"DownNodes=n1: these nodes are taken to be up"} {
+		"DownNodes=n1: these nodes are taken to be up",
+		"assoc.txt:3: GrpTRES=mem=5 of user ada, and 2 more like it: this limit keeps no job back",
+		"assoc.txt:3: GrpTRESMins=cpu=9 of user ada, and 1 more like it: it has no effect",
+		"assoc.txt:5: GrpTRES=billing=4 of user eve: this"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the experiment does not say\n%s\nbut\n%s", want, source)
 		}
