@@ -123,7 +123,7 @@ var _ = analysis.Register(analysis.Part{
 				continue
 			}
 			item := tell.Item{Plain: true, Table: r.table(variants),
-				Sentences: append([]string{r.sentence(variants[0])}, r.usages()...)}
+				Sentences: append([]string{r.sentence(r.nearest(variants))}, r.usages()...)}
 			s.Terminal, s.Report = append(s.Terminal, item), append(s.Report, item)
 		}
 		return s, nil
@@ -165,12 +165,39 @@ func (r recorded) table(variants []analysis.Variant) tell.Table {
 	return t
 }
 
-// sentence describes the distance of the first variant from the log.
-func (r recorded) sentence(v analysis.Variant) string {
+// nearest returns the variant to compare with the log: the first, or, where that is far from the log and clusters have
+// several sizes, the one with the nearest mean.
+func (r recorded) nearest(variants []analysis.Variant) (near analysis.Variant, sizes int) {
+	off := func(v analysis.Variant) float64 {
+		return math.Abs(stats.MeanInterval(v.Values(measure.MeanWaiting), analysis.DefaultLevel).Mean - r.Mean)
+	}
+	near = variants[0]
+	least, seen := off(near), map[int]bool{}
+	if !(least > farOff*r.Mean) {
+		return near, 1
+	}
+	for _, v := range variants {
+		seen[v.Cells[0].Cores] = true
+		if d := off(v); v.Policy == near.Policy && d < least {
+			near, least = v, d
+		}
+	}
+	if len(seen) == 1 {
+		return variants[0], 1
+	}
+	return near, len(seen)
+}
+
+// sentence describes the distance of a variant from the log; it may be the nearest of several sizes.
+func (r recorded) sentence(v analysis.Variant, sizes int) string {
 	values := v.Values(measure.MeanWaiting)
 	replayed := stats.MeanInterval(values, analysis.DefaultLevel).Mean
+	of := ""
+	if sizes > 1 {
+		of = fmt.Sprintf(" (the nearest of %d sizes)", sizes)
+	}
 	text := fmt.Sprintf("In the log, jobs waited %s on average; replayed under %s they wait %s",
-		tell.WithUnit(r.Mean, "s"), v.Label, tell.WithUnit(replayed, "s"))
+		tell.WithUnit(r.Mean, "s"), v.Label+of, tell.WithUnit(replayed, "s"))
 	if r.Mean > 0 && stats.Finite(replayed) {
 		change := replayed/r.Mean - 1
 		far := ""

@@ -1,10 +1,14 @@
 package reference
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -32,5 +36,33 @@ func TestUsage(t *testing.T) {
 	}
 	if (recorded{Time: timeOf(&workload.Trace{})}).usages() != nil {
 		t.Error("nothing is known, and said")
+	}
+}
+
+// A replay whose first size is far from the log names the nearest of its sizes.
+func TestNearestSize(t *testing.T) {
+	cells := func(policy string, cores int, waits ...float64) analysis.Variant {
+		v := analysis.Variant{Policy: policy, Label: fmt.Sprint(policy, cores)}
+		for _, w := range waits {
+			var c record.Cell
+			c.Cores = cores
+			c.Metrics.Set(measure.MeanWaiting, w)
+			v.Cells = append(v.Cells, c)
+		}
+		return v
+	}
+	r := recorded{Jobs: 9, Known: 9, Mean: 100}
+	for _, test := range []struct {
+		variants []analysis.Variant
+		want     string
+	}{
+		{[]analysis.Variant{cells("fcfs", 4, 110), cells("fcfs", 8, 100)}, "replayed under fcfs4 they wait 110 s (+10%)."},
+		{[]analysis.Variant{cells("fcfs", 4, 900), cells("easy", 8, 100), cells("fcfs", 8, 90, 98), cells("fcfs", 9, 10)},
+			"replayed under fcfs8 (the nearest of 3 sizes) they wait 94 s (−6%; 90 to 98 s in 2 replicates)."},
+		{[]analysis.Variant{cells("fcfs", 4, 900), cells("fcfs", 4, 100)}, "replayed under fcfs4 they wait 15 min (+800%): the replay is far"},
+	} {
+		if text := r.sentence(r.nearest(test.variants)); !strings.Contains(text, test.want) {
+			t.Errorf("%s\nwant\n%s", text, test.want)
+		}
 	}
 }
