@@ -203,7 +203,7 @@ func (l *landscape) cut(d int, lo, hi, room float64) *plot.Plot {
 		p.Y.Min, p.Y.Max = lo/1.3, hi*1.3
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, canvas.Decades{}
 	}
-	p.X.Tick.Marker = canvas.Apart(named(at, labels, l.space[d].Categories > 0), room, func(v float64) float64 {
+	p.X.Tick.Marker = canvas.Apart(marks(l.space[d], at, labels, 1), room, func(v float64) float64 {
 		return (v - p.X.Min) / (p.X.Max - p.X.Min)
 	})
 	p.Add(canvas.Grid{Horizontal: true}, section{l, d, at, mean, sd})
@@ -212,6 +212,45 @@ func (l *landscape) cut(d int, lo, hi, room float64) *plot.Plot {
 
 // span is the width of an axis; never 0.
 func span(at []float64) float64 { return max(at[len(at)-1]-at[0], 0.5) }
+
+// marks are the ticks of a setting: at round numbers, or some of its values where these are listed. The unit interval of
+// its coordinates has a length.
+func marks(d surrogate.Dimension, at []float64, labels []string, length float64) plot.ConstantTicks {
+	if d.Size() > 0 {
+		return named(at, labels, d.Categories > 0)
+	}
+	var ticks plot.ConstantTicks
+	for _, v := range rounds(d.Value(0), d.Value(1), d.Log) {
+		ticks = append(ticks, plot.Tick{Value: length * d.Coordinate(v), Label: short(v)})
+	}
+	return ticks
+}
+
+// rounds are up to seven round numbers in a range: at equal distances, or on a logarithmic scale 1, 2 and 5 times powers of
+// ten, or fewer of them.
+func rounds(lo, hi float64, log bool) (list []float64) {
+	if !log || hi < 10*lo {
+		for _, t := range (canvas.Nice{Room: 220}).Ticks(lo, hi) {
+			list = append(list, t.Value)
+		}
+		return list
+	}
+	first, last := int(math.Floor(math.Log10(lo))), int(math.Ceil(math.Log10(hi)))
+	for _, of := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
+		list = nil
+		for k := first; k <= last; k++ {
+			for _, f := range of {
+				if v := f * math.Pow(10, float64(k)); v >= lo*(1-1e-9) && v <= hi*(1+1e-9) {
+					list = append(list, v)
+				}
+			}
+		}
+		if len(list) <= 7 {
+			break
+		}
+	}
+	return list
+}
 
 // named are ticks with the values of a setting: about five, or all of a category.
 func named(at []float64, labels []string, all bool) plot.ConstantTicks {
@@ -334,8 +373,8 @@ func (m *tiles) paint(c draw.Canvas) {
 	p := canvas.NewPlot()
 	p.X.Label.Text, p.Y.Label.Text = m.l.space[m.across].Name, m.l.space[m.up].Name
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(m.x))-0.5, -0.5, float64(len(m.y))-0.5
-	p.X.Tick.Marker = named(counted(m.x), m.xLabels, m.l.space[m.across].Categories > 0)
-	p.Y.Tick.Marker = named(counted(m.y), m.yLabels, m.l.space[m.up].Categories > 0)
+	p.X.Tick.Marker = marks(m.l.space[m.across], counted(m.x), m.xLabels, float64(len(m.x)-1))
+	p.Y.Tick.Marker = marks(m.l.space[m.up], counted(m.y), m.yLabels, float64(len(m.y)-1))
 	p.Add(m)
 	p.Draw(draw.Crop(c, 0, -6, 4, 0))
 }
