@@ -31,7 +31,8 @@ type startsPage struct {
 // startsPage makes the page of a twin.
 func (a *app) startsPage(ctx context.Context, file string) (*startsPage, error) {
 	o := whenOptions{live: true, Options: starts.Options{Futures: 200, Trials: 60, Seed: 1}}
-	if _, err := a.twin(file, &o); err != nil {
+	checked := o
+	if _, err := a.twin(file, &checked); err != nil {
 		return nil, err
 	}
 	return &startsPage{ctx: ctx, compute: func(ctx context.Context) (string, error) {

@@ -33,6 +33,7 @@ type whenOptions struct {
 	vars               Variables
 	queue, at, policy  string
 	live, back, asJSON bool
+	far                bool // the horizon is given
 	cores              int
 	limit              time.Duration
 	user               string
@@ -75,7 +76,7 @@ func (a *app) whenCommand() *cobra.Command {
 	f.StringVar(&o.sub.QOS, "qos", "", "its quality of service `QOS`")
 	f.IntVar(&o.sub.MinNodes, "nodes", 0, "the least `N` nodes that it is divided over")
 	f.DurationVar(&o.Horizon, "horizon", 0,
-		"how far the futures go, as a `TIME` (default: three times the longest wait of the log)")
+		"how far the futures go, as a `TIME` (default: three times the longest wait of the log, or the work in the queue)")
 	f.IntVar(&o.Futures, "futures", 200, "how many futures are simulated, `N`")
 	f.IntVar(&o.Trials, "instants", 60,
 		"at how many instants `N` of the log forecasts are compared with what happened; 0 for none")
@@ -122,7 +123,7 @@ func (a *app) when(file string, jobs []string, o *whenOptions) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if _, terminal := show.Columns(a.Err); terminal {
-		o.Progress = func(done, all int) { fmt.Fprintf(a.Screen, "\rforecasts of the past: %d of %d instants ", done, all) }
+		o.Progress = func(what string, done, all int) { fmt.Fprintf(a.Screen, "\r%s: %d of %d \x1b[K", what, done, all) }
 		defer fmt.Fprint(a.Screen, "\r\x1b[K")
 	}
 	if o.back {
@@ -145,6 +146,7 @@ func (a *app) twin(file string, o *whenOptions) (*starts.Twin, error) {
 	if err != nil {
 		return nil, &Error{Code: ExitInvalid, Err: err}
 	}
+	o.far = o.Horizon > 0
 	o.Options = o.Complete(t)
 	return t, nil
 }
@@ -164,6 +166,9 @@ func (a *app) forecast(ctx context.Context, t *starts.Twin, jobs []string, o *wh
 		if !o.asJSON {
 			return nil
 		}
+	}
+	if !o.far {
+		o.Horizon = max(o.Horizon, t.Backlog(&q))
 	}
 	list, past, err := t.Predict(ctx, q, asked, o.Options)
 	if err != nil {

@@ -19,9 +19,13 @@ type Options struct {
 	// Trials is the number of past instants at which forecasts are compared with the actual starts.
 	Trials int
 	Seed   int64
-	// Progress receives how many of all queues have been simulated; it may be nil.
-	Progress func(done, all int)
+	// Progress receives how many queues of the past have been simulated, or ("futures") futures of the present one; it may
+	// be nil.
+	Progress Progress
 }
+
+// Progress receives how much of something is done.
+type Progress func(what string, done, all int)
 
 // Complete returns the options with a horizon: three times the longest wait of the log, if none is given.
 func (o Options) Complete(t *Twin) Options {
@@ -45,10 +49,10 @@ type Forecast struct {
 }
 
 // forecastAt makes the forecasts of some jobs of a queue.
-func (t *Twin) forecastAt(ctx context.Context, q *Queue, asked []int, o Options) ([]Forecast, error) {
+func (t *Twin) forecastAt(ctx context.Context, q *Queue, asked []int, o Options, progress Progress) ([]Forecast, error) {
 	t.hear(q.At)
 	d := &drawing{Twin: t, queue: q, past: t.known(q.At), asked: asked, horizon: o.Horizon, seed: o.Seed}
-	waits, err := d.futures(ctx, o.Futures)
+	waits, err := d.futures(ctx, o.Futures, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +137,7 @@ func (t *Twin) try(ctx context.Context, until time.Duration, o Options) (trials 
 		}
 		draws.Shuffle(len(others), func(i, k int) { others[i], others[k] = others[k], others[i] })
 		asked = append(asked, others[:min(len(others), beside)]...)
-		list, err := t.forecastAt(ctx, &q, asked, o)
+		list, err := t.forecastAt(ctx, &q, asked, o, nil)
 		if err != nil {
 			return nil, past, err
 		}
@@ -143,7 +147,7 @@ func (t *Twin) try(ctx context.Context, until time.Duration, o Options) (trials 
 			trials = append(trials, Trial{j.Name, at, f, c.apply(f, o.Horizon), (j.start - at).Seconds(), c != nil})
 		}
 		if o.Progress != nil {
-			o.Progress(n+1, len(able))
+			o.Progress("forecasts of the past", n+1, len(able))
 		}
 	}
 	return trials, past, nil
@@ -361,7 +365,7 @@ func (t *Twin) Predict(ctx context.Context, q Queue, asked []int, o Options) (li
 			}
 		}
 	}
-	list, err = t.forecastAt(ctx, &q, asked, o)
+	list, err = t.forecastAt(ctx, &q, asked, o, o.Progress)
 	for i := range list {
 		list[i] = c.apply(list[i], o.Horizon)
 	}

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -31,18 +32,26 @@ type drawing struct {
 
 // futures simulates a queue n times. It returns how long each of the asked jobs waits from now on; Never means longer
 // than the horizon.
-func (d *drawing) futures(ctx context.Context, n int) ([][]time.Duration, error) {
+func (d *drawing) futures(ctx context.Context, n int, progress Progress) ([][]time.Duration, error) {
 	waits := make([][]time.Duration, len(d.asked))
 	for i := range waits {
 		waits[i] = make([]time.Duration, n)
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
+	var done sync.Mutex
+	ended := 0
 	for f := range n {
 		g.Go(func() error {
 			list, err := d.future(ctx, f)
 			for i := range list {
 				waits[i][f] = list[i]
+			}
+			if progress != nil {
+				done.Lock()
+				ended++
+				progress("futures", ended, n)
+				done.Unlock()
 			}
 			return err
 		})

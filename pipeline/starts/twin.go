@@ -171,6 +171,23 @@ func (t *Twin) horizonOf() (d time.Duration) {
 	return max((3 * d).Round(time.Minute), 10*time.Minute)
 }
 
+// Backlog is how long the cluster would work at the requested times of a queue, on all of its cores.
+func (t *Twin) Backlog(q *Queue) time.Duration {
+	work, cores := 0.0, 0
+	for i := range q.Jobs {
+		j := &q.Jobs[i]
+		left := j.Predicted
+		if !j.Waits() {
+			left = max(left-(q.At-j.Start), 0)
+		}
+		work += left.Seconds() * float64(j.Threads)
+	}
+	for i := range t.cluster.Nodes {
+		cores += t.cluster.Nodes[i].Threads
+	}
+	return time.Duration(work / float64(max(cores, 1)) * 1e9).Round(time.Minute)
+}
+
 // OnClock puts a queue whose instants count from 1970 on the log's clock, and leaves out jobs that no node can hold; it
 // returns why.
 func (t *Twin) OnClock(q Queue) (Queue, []error) {
