@@ -101,12 +101,13 @@ func isNumber(field string) bool {
 	return err == nil && json.Valid([]byte(field))
 }
 
-// Rounded is a table of exact values as people read it: the columns with known values, text columns first.
+// Rounded is a table of exact values as people read it: the columns with known values, text columns first. Without rows
+// it has all columns.
 func (t *Table) Rounded() *Table {
 	var text, numbers []int
 	for i, c := range t.Columns {
 		switch {
-		case !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }):
+		case len(t.Rows) > 0 && !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }):
 		case c.Kind.isText() || c.Kind == AsFlag:
 			text = append(text, i)
 		default:

@@ -128,3 +128,11 @@ func TestNoFormulas(t *testing.T) {
 		}
 	}
 }
+
+// A table without rows keeps its columns: LaTeX takes no tabular without any.
+func TestRoundedWithoutRows(t *testing.T) {
+	table := NewTable(1, "policy", "jobs")
+	if got := table.Rounded().Header(); len(got) != 2 || got[0] != "policy" || got[1] != "jobs" {
+		t.Errorf("the columns are %q", got)
+	}
+}
