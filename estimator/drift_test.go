@@ -8,24 +8,24 @@ import (
 
 // The spread of speeds is separated from the errors of the probe, for each number of cores separately.
 func TestDriftOn(t *testing.T) {
-	if d := DriftOn(nil, 1); d != (Drift{}) || d.Slower(Moment{1, 5, 0}, 1) != 1 {
+	if d := DriftOn(nil, 1); d != (Drift{}) || d.Slower(Moment{1, 5, 0, 0}, 1) != 1 {
 		t.Errorf("of nothing: %+v", d)
 	}
-	moments := []Moment{{1, 1, 0}, {1, 1, 0}, {2, 1, 0}, {2, math.E, 0}}
-	if d := DriftOn(moments, 1); d.SD != 0 || d.Slower(Moment{1, 2, 0}, 1) != 1 {
+	moments := []Moment{{1, 1, 0, 0}, {1, 1, 0, 0}, {2, 1, 0, 0}, {2, math.E, 0, 0}}
+	if d := DriftOn(moments, 1); d.SD != 0 || d.Slower(Moment{1, 2, 0, 0}, 1) != 1 {
 		t.Errorf("a steady machine: %+v", d)
 	}
 	d := DriftOn(moments, 2)
 	if d.Moments != 2 || math.Abs(d.Typical-0.5) > 1e-12 || math.Abs(d.SD-math.Sqrt(0.5)) > 1e-12 {
 		t.Errorf("two modes: %+v", d)
 	}
-	if f := d.Slower(Moment{2, math.E, 0}, 1); math.Abs(f-math.Exp(0.5*follows)) > 1e-12 {
+	if f := d.Slower(Moment{2, math.E, 0, 0}, 1); math.Abs(f-math.Exp(0.5*follows)) > 1e-12 {
 		t.Errorf("in the slow mode it is %g times as slow as typically", f)
 	}
-	if f := d.Slower(Moment{2, math.E, 0}, 10*momentLasts); math.Abs(f-math.Exp(0.05*follows)) > 1e-12 {
+	if f := d.Slower(Moment{2, math.E, 0, 0}, 10*momentLasts); math.Abs(f-math.Exp(0.05*follows)) > 1e-12 {
 		t.Errorf("a long run in the slow mode at its beginning: %g", f)
 	}
-	noise := []Moment{{1, 1, 0.1}, {1, 1.05, 0.1}, {1, 0.95, 0.1}}
+	noise := []Moment{{1, 1, 0.1, 0}, {1, 1.05, 0.1, 0}, {1, 0.95, 0.1, 0}}
 	if d := DriftOn(noise, 1); d.SD != 0 || d.Slower(noise[1], 1) != 1 {
 		t.Errorf("errors of the probe count as drift: %+v", d)
 	}
@@ -101,8 +101,49 @@ func TestNoDriftChangesNothing(t *testing.T) {
 	if got := e.Among(nil, samples).Predict(10, 0.9); got != e.Predict(10, 0.9) {
 		t.Errorf("%+v instead of %+v", got, e.Predict(10, 0.9))
 	}
-	steady := []Moment{{1, 1, 0}, {1, 1, 0}, {1, 1, 0}, {1, 1, 0}}
+	steady := []Moment{{1, 1, 0, 0}, {1, 1, 0, 0}, {1, 1, 0, 0}, {1, 1, 0, 0}}
 	if got := e.Among(steady, samples).Predict(10, 0.9); got != e.Predict(10, 0.9) {
 		t.Errorf("%+v instead of %+v", got, e.Predict(10, 0.9))
+	}
+}
+
+// A job with two threads waits for the exchange of cache lines. Samples that met both states of a machine show how far,
+// and runs are expected at the state that they met; those that met one of them take the usual value.
+func TestExchanges(t *testing.T) {
+	const fast, slow = 63e-9, 330e-9
+	take := func(length int, exchange, follows float64) Sample {
+		s := Sample{Length: length, Threads: 2, ProbeCores: 2, Probe: 3e-4, Exchange: exchange}
+		for range length {
+			s.Units = append(s.Units, 0.03*math.Pow(exchange/fast, follows))
+			s.Wall += s.Units[len(s.Units)-1]
+		}
+		return s
+	}
+	for _, follows := range []float64{0, 0.1, 0.22} {
+		samples := []Sample{take(3, fast, follows), take(6, slow, follows), take(3, slow, follows)}
+		e, err := Linear{}.Fit(Problem{Samples: AtOneSpeed(samples)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e = e.Among(Moments(samples), samples)
+		for _, x := range []float64{fast, slow, math.Sqrt(fast * slow)} {
+			want := take(100, x, follows).Wall
+			got := e.Predict(100, 0.9).Seconds * e.Exchanging(Moment{Cores: 2, Exchange: x})
+			if math.Abs(got/want-1) > 0.04 { // shrunk
+				t.Errorf("a job that follows by %g takes %g s at %g ns, %g s are expected", follows, want, 1e9*x, got)
+			}
+		}
+	}
+	one := []Sample{take(3, fast, 0.2), take(6, fast, 0.2)}
+	e, err := Linear{}.Fit(Problem{Samples: AtOneSpeed(one)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e = e.Among(Moments(one), one)
+	if f := e.Exchanging(Moment{Cores: 2, Exchange: slow}); math.Abs(f-math.Pow(slow/fast, usuallyShared)) > 1e-9 {
+		t.Errorf("samples of one state expect %g in the other", f)
+	}
+	if f := e.Exchanging(Moment{Cores: 2}); f != 1 {
+		t.Errorf("without a measurement: %g", f)
 	}
 }

@@ -79,6 +79,8 @@ type Sample struct {
 	Probe      float64 `json:"probe_s,omitempty"`
 	ProbeCores int     `json:"probe_cores,omitempty"`
 	ProbeError float64 `json:"probe_error_s,omitempty"`
+	// Exchange is how long a cache line took from core to core and back meanwhile; 0 on one core.
+	Exchange float64 `json:"exchange_s,omitempty"`
 	// Others is the number of cores, of Total, that copies of the job held at the same time, in a sample of jobs side
 	// by side. Its times are the means over the copies, and not the times of a job alone. It is 0 in other samples.
 	Others int `json:"others,omitempty"`
@@ -179,6 +181,9 @@ type Estimate struct {
 	MomentDF       float64 `json:"moment_df,omitempty"`
 	Probe          float64 `json:"probe_s,omitempty"`
 	SampledMoments int     `json:"sampled_moments,omitempty"`
+	// Exchange is the geometric mean of the samples' exchanges, and Shared how far the job's time follows it, as logarithms.
+	Exchange float64 `json:"exchange_s,omitempty"`
+	Shared   float64 `json:"shared,omitempty"`
 	// Residuals are the errors with which the model would have predicted past runs,
 	// as sorted logarithms of actual / predicted. Where there are any, the
 	// interval is made of them and not of the spreads above.

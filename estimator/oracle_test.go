@@ -267,11 +267,11 @@ func TestLearnedByHand(t *testing.T) {
 func TestAmongByHand(t *testing.T) {
 	samples := []Sample{{ProbeCores: 2, Probe: 1}, {ProbeCores: 2, Probe: 4}, {ProbeCores: 1, Probe: 9}, {ProbeCores: 2}}
 	e := Estimate{Resource: Resource{Threads: 2}}
-	two := []Moment{{2, 1, 0}, {2, math.E, 0}}
+	two := []Moment{{2, 1, 0, 0}, {2, math.E, 0, 0}}
 	if got := e.Among(two, samples); got.MomentSD != 0 || got.SampledMoments != 2 || math.Abs(got.Probe-2) > 1e-12 {
 		t.Errorf("two moments are too few for a spread: %+v", got)
 	}
-	got := e.Among(append(two, Moment{2, math.E * math.E, 0}), samples)
+	got := e.Among(append(two, Moment{2, math.E * math.E, 0, 0}), samples)
 	near(t, "spread", got.MomentSD, 1, 1e-12)
 	near(t, "its degrees of freedom", got.MomentDF, 2, 0)
 	if got := e.Among(nil, samples[2:]); got.SampledMoments != 0 || got.Probe != 0 {

@@ -362,6 +362,7 @@ func atSpeed(w *simulated.Scaling, e estimator.Estimate, threads int, at, known 
 		if m.Cores != threads || e.Probe <= 0 {
 			continue
 		}
+		stretch(w, e.Exchanging(m))
 		stretch(w, estimator.DriftOn(known, threads).SlowerThan(e.Probe, m, (w.Fixed+w.Scaled).Seconds()))
 	}
 }

@@ -315,11 +315,13 @@ type Estimated struct {
 }
 
 // Speed is the speed of a machine at a moment: a fixed piece of work took Seconds on each of Cores cores, all busy
-// at once, with a standard error.
+// at once, with a standard error. Exchange is how long a cache line took from core to core and back; 0 on one core.
 type Speed struct {
 	Cores   int     `json:"cores"`
 	Seconds float64 `json:"seconds"`
 	Error   float64 `json:"error_s"`
+
+	Exchange float64 `json:"exchange_s,omitempty"`
 }
 
 // File is a file of a cell with its size.

@@ -112,12 +112,21 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	if !on.Beside && (hw.Kind.Here || hw.Kind.Contained && on.Site.Local(hw)) {
 		speeds = probe(t.Launches)
 	}
+	var exchange *hardware.ExchangeWatch
+	if slices.ContainsFunc(speeds, func(s hardware.Speed) bool { return s.Cores > 1 }) {
+		exchange = hardware.WatchExchange()
+	}
+	ended := sync.OnceValue(exchange.End)
+	defer ended()
 	load, lost := hardware.NewLoadSampler(), hardware.NewWatch()
 	defer lost.End()
 	var closed error
 	out, err = runOn(ctx, t, running, hooks{pulse: beat, finals: tables.finals, finally: func(out *record.Cell) {
 		gpus.finish(out)
 		for _, s := range speeds {
+			if x := ended(); s.Cores > 1 {
+				s.Exchange = x
+			}
 			out.Speeds = append(out.Speeds, record.Speed(s.Until(hardware.ProbeSpeed(s.Cores))))
 		}
 		by = disturbance{lost.End(), hardware.UnknownLoad}

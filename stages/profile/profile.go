@@ -70,8 +70,12 @@ const (
 func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 	return quietest(func() (estimator.Sample, error) {
 		var speed hardware.Speed
+		var exchange *hardware.ExchangeWatch
 		if run.Descendants || run.Observed {
 			speed = hardware.ProbeSpeed(run.Job.Threads)
+			if speed.Cores > 1 {
+				exchange = hardware.WatchExchange()
+			}
 		}
 		load, watch := hardware.NewLoadSampler(), hardware.NewWatch()
 		inside := hardware.NewToldLoad(leastJudged)
@@ -80,6 +84,7 @@ func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 			one = takeBeside
 		}
 		s, err := one(ctx, run, inside)
+		s.Exchange = exchange.End()
 		if speed.Cores > 0 {
 			speed = speed.Until(hardware.ProbeSpeed(run.Job.Threads))
 		}

@@ -175,7 +175,7 @@ func momentsOf(dir, file, host string) []estimator.Moment {
 	for _, sample := range s.Samples {
 		if sample.Host == host && sample.Probe > 0 {
 			moments = append(moments, estimator.Moment{Cores: sample.ProbeCores, Seconds: sample.Probe,
-				Error: sample.ProbeError})
+				Error: sample.ProbeError, Exchange: sample.Exchange})
 		}
 	}
 	return moments
