@@ -147,10 +147,10 @@ function legend(names) {
   const paint = colours(names);
   if (paint.kinds.length < 2) return null;
   const list = make("ul", { class: "legend" });
-  for (const k of paint.kinds.slice(0, 24)) {
+  paint.kinds.slice(0, 24).forEach((k, i) => { // a kind may end in a number, as the names of its jobs do
     list.append(make("li", {}, make("svg", { viewBox: "0 0 10 10", "aria-hidden": "true" },
-      make("rect", { width: 10, height: 10, fill: paint.of(k) })), k));
-  }
+      make("rect", { width: 10, height: 10, fill: palette[i % palette.length] })), k));
+  });
   return list;
 }
 
