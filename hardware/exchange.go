@@ -9,7 +9,7 @@ import (
 
 // ExchangeWatch measures, again and again while jobs run, how long a cache line takes from one core to another and back.
 // On a virtual machine that depends on where the host runs the two cores, and changes every few seconds; the threads of
-// a job wait for it, and arithmetic does not show it. A measurement takes at most some milliseconds of two cores.
+// a job wait for it, and arithmetic does not show it. A measurement takes about a millisecond of two cores.
 type ExchangeWatch struct {
 	stop, done chan struct{}
 	turn       atomic.Int64
@@ -18,10 +18,10 @@ type ExchangeWatch struct {
 }
 
 const (
-	exchangeEvery  = 500 * time.Millisecond
-	exchangeFirst  = 30 * time.Millisecond
-	exchangeLimit  = 2 * time.Millisecond // where others keep one of the two from running
-	exchangeWindow = 100                  // exchanges whose mean is a time; the least counts
+	exchangeFirst  = 30 * time.Millisecond // the wait is doubled up to
+	exchangeEvery  = time.Second
+	exchangeLimit  = time.Millisecond // where others keep one of the two from running
+	exchangeWindow = 100              // exchanges whose mean is a time; the least counts
 	exchanges      = 1000
 )
 
@@ -35,11 +35,11 @@ func WatchExchange() *ExchangeWatch {
 	go func() {
 		defer close(w.done)
 		defer bindThread(cpus[0])()
-		for next := time.After(exchangeFirst); ; next = time.After(exchangeEvery) {
+		for wait := exchangeFirst; ; wait = min(2*wait, exchangeEvery) {
 			select {
 			case <-w.stop:
 				return
-			case <-next:
+			case <-time.After(wait):
 			}
 			if t := w.measure(cpus[1]); t > 0 {
 				w.times = append(w.times, t)
