@@ -18,11 +18,11 @@ type ExchangeWatch struct {
 }
 
 const (
-	exchangeFirst  = 30 * time.Millisecond // the wait is doubled up to
-	exchangeEvery  = time.Second
-	exchangeLimit  = time.Millisecond // where others keep one of the two from running
-	exchangeWindow = 100              // exchanges whose mean is a time; the least counts
-	exchanges      = 1000
+	exchangeFirst  = 30 * time.Millisecond // when the first measurement is
+	exchangeEvery  = time.Second           // the longest wait for the next: each is twice as long as the one before
+	exchangeLimit  = time.Millisecond      // how long a measurement may take, if other programs keep a core busy
+	exchangeWindow = 100                   // a time is the mean of so many exchanges; the least of a measurement counts
+	exchanges      = 1000                  // of a measurement
 )
 
 // WatchExchange begins; it returns nil where this process may use only one core.
@@ -65,15 +65,12 @@ func (w *ExchangeWatch) measure(other int) float64 {
 	}()
 	began := time.Now()
 	last, least := began, math.Inf(1)
+asking:
 	for i := int64(0); i < 2*exchanges; i += 2 {
 		for spins := 1; w.turn.Load() != i; spins++ {
 			if spins%1024 == 0 && time.Since(began) > exchangeLimit {
-				i = 2 * exchanges
-				break
+				break asking
 			}
-		}
-		if i == 2*exchanges {
-			break
 		}
 		w.turn.Store(i + 1)
 		if i > 0 && i%(2*exchangeWindow) == 0 {

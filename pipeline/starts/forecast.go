@@ -19,8 +19,8 @@ type Options struct {
 	// Trials is the number of past instants at which forecasts are compared with the actual starts.
 	Trials int
 	Seed   int64
-	// Progress receives how many queues of the past have been simulated, or ("futures") futures of the present one; it may
-	// be nil.
+	// Progress receives how many queues of the past have been simulated, or ("futures") futures of the present one. It
+	// may be nil.
 	Progress Progress
 }
 
@@ -49,7 +49,9 @@ type Forecast struct {
 }
 
 // forecastAt makes the forecasts of some jobs of a queue.
-func (t *Twin) forecastAt(ctx context.Context, q *Queue, asked []int, o Options, progress Progress) ([]Forecast, error) {
+func (t *Twin) forecastAt(
+	ctx context.Context, q *Queue, asked []int, o Options, progress Progress,
+) ([]Forecast, error) {
 	t.hear(q.At)
 	d := &drawing{Twin: t, queue: q, past: t.known(q.At), asked: asked, horizon: o.Horizon, seed: o.Seed}
 	waits, err := d.futures(ctx, o.Futures, progress)

@@ -165,17 +165,13 @@ type reader struct {
 	byKey map[string]*RecordedRun
 	costs map[string]paid // by the keys of the table of costs, whose zones can have longer or shorter names
 	owed  map[*RecordedRun]float64
-	all   []serverRow
-	marks bool // the server table says which were revoked
-	seen  []string
-	files int    // tables of checkpoints
-	path  string // the name of the table that is read
-}
-
-// paid is the cost of a run, from a line of a table.
-type paid struct {
-	usd         float64
-	line, table string
+	// others are files without the columns of any of these tables.
+	others []string
+	all    []serverRow
+	marks  bool // the server table says which were revoked
+	seen   []string
+	files  int    // tables of checkpoints
+	path   string // the name of the table that is read
 }
 
 type serverRow struct {
@@ -269,7 +265,8 @@ func (r *reader) file(path string) error {
 		return row(line, values)
 	})
 	if other {
-		return nil // whatever it is, it is no table of runs
+		r.others = append(r.others, r.path)
+		return nil
 	}
 	return err
 }
@@ -381,20 +378,6 @@ func (r *reader) server(line int, v []string) error {
 	return nil
 }
 
-func (r *reader) cost(line int, v []string) error {
-	usd, err := number("cost", v[factCost], 0)
-	if err != nil {
-		return err
-	}
-	run := v[factGroup] + "\x00" + v[factRun]
-	if before, ok := r.costs[run]; ok && (before.table == r.path || !same(usd, before.usd)) {
-		twice := RecordedRun{Group: v[factGroup], ID: v[factRun]}
-		return fmt.Errorf("run %s has a cost already, on %s", twice.Name(), before.line)
-	}
-	r.costs[run] = paid{usd, fmt.Sprintf("line %d of %s", line, r.path), r.path}
-	return nil
-}
-
 // finish assembles the runs, and returns warnings.
 func (r *reader) finish() (warnings []string) {
 	last := r.Steps
@@ -405,6 +388,9 @@ func (r *reader) finish() (warnings []string) {
 			}
 		}
 		last = (99*last + 99) / 100
+	}
+	if len(r.others) > 0 {
+		warnings = append(warnings, "files without the columns of a table of runs were left out: "+some(r.others))
 	}
 	warnings = append(warnings, r.assign()...)
 	warnings = append(warnings, r.charge()...)
@@ -441,47 +427,6 @@ func (r *reader) find(group, id string) (found *RecordedRun) {
 func endsWith(name, last string) bool {
 	rest, ok := strings.CutSuffix(name, last)
 	return ok && (rest == "" || last == "" || !word(rest[len(rest)-1]))
-}
-
-// charge gives the costs of a table to the runs.
-func (r *reader) charge() (warnings []string) {
-	r.owed = map[*RecordedRun]float64{}
-	if r.priced() {
-		return nil
-	}
-	var strangers []string
-	keys := slices.Sorted(maps.Keys(r.costs))
-	slices.SortStableFunc(keys, func(a, b string) int { // those that name their run exactly go first
-		switch exact := r.byKey[a] != nil; {
-		case exact == (r.byKey[b] != nil):
-			return 0
-		case exact:
-			return -1
-		}
-		return 1
-	})
-	for _, key := range keys {
-		group, id, _ := strings.Cut(key, "\x00")
-		run := r.find(group, id)
-		usd := r.costs[key].usd
-		if before, ok := r.owed[run]; run == nil || ok && !same(usd, before) {
-			strangers = append(strangers, (&RecordedRun{Group: group, ID: id}).Name())
-			continue
-		}
-		r.owed[run] = usd
-	}
-	if len(strangers) > 0 {
-		warnings = append(warnings, "costs of no run with checkpoints were left out: "+some(strangers))
-	}
-	return warnings
-}
-
-// same reports whether two tables that round differently have the same cost.
-func same(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(a, b) }
-
-// priced reports whether costs follow from prices.
-func (o *RunsOptions) priced() bool {
-	return o.WorkerPrice != 0 || o.ParameterServerPrice != 0 || len(o.TypePrices) > 0
 }
 
 // assign gives the servers to the runs: by columns of the table, or by the names of
@@ -584,44 +529,6 @@ func (run *RecordedRun) close(last int, exact bool) (warnings []string) {
 }
 
 func byTime(a, b RunPoint) int { return cmp.Compare(a.At, b.At) }
-
-// price returns the cost of a run: each worker for the run's duration, or for the
-// server's uptime if it was revoked, and the parameter servers for its duration.
-func (r *reader) price(run *RecordedRun) float64 {
-	if !r.priced() {
-		if usd, ok := r.owed[run]; ok {
-			return usd
-		}
-		return math.NaN()
-	}
-	workers := r.Workers
-	if workers == 0 {
-		workers = len(run.Servers)
-	}
-	if workers == 0 {
-		return math.NaN()
-	}
-	usd := float64(r.ParameterServers) * run.Duration.Hours() * r.ParameterServerPrice
-	for _, revoked := range []bool{true, false} {
-		for _, s := range run.Servers {
-			if s.Revoked != revoked || workers == 0 {
-				continue
-			}
-			up, price := run.Duration, r.WorkerPrice
-			if revoked {
-				up = s.Uptime
-			}
-			for _, t := range r.TypePrices {
-				if t.Has(s.Name) {
-					price = t.Price
-				}
-			}
-			usd += up.Hours() * price
-			workers--
-		}
-	}
-	return usd + float64(workers)*run.Duration.Hours()*r.WorkerPrice
-}
 
 // some lists a few of many names.
 func some(names []string) string {

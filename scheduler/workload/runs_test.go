@@ -82,14 +82,14 @@ func TestRuns(t *testing.T) {
 	}
 	all := strings.Join(warnings, "\n")
 	for _, want := range []string{
-		"spot-north-run1-master", "east-run11: its steps go back 1 times",
+		"were left out: c.csv", "spot-north-run1-master", "east-run11: its steps go back 1 times",
 		"west-run1: it has no end: its last row is at step 60, before 100",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no warning of %q: %s", want, all)
 		}
 	}
-	if len(warnings) != 3 {
+	if len(warnings) != 4 {
 		t.Errorf("%d warnings: %s", len(warnings), all)
 	}
 	// Without the last step, a run ends with its last row.

@@ -83,8 +83,8 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 
 // special returns the properties of jobs that were submitted alike, which they share.
 func (a *accounting) special(s *scheduler.Submission) *scheduler.Special {
-	key := alike{s.Account, s.Partition, s.QOS, s.Reservation, s.Array, strings.Join(s.Features, "&"), s.Limit, s.Begin, s.MinNodes,
-		s.MaxNodes}
+	key := alike{s.Account, s.Partition, s.QOS, s.Reservation, s.Array, strings.Join(s.Features, "&"), s.Limit, s.Begin,
+		s.MinNodes, s.MaxNodes}
 	if a.specials[key] == nil {
 		own := *s
 		a.specials[key] = &scheduler.Special{Submission: &own}

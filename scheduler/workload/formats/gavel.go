@@ -20,11 +20,11 @@ var _ = Register(&Format{
 	Doc: "The traces of Gavel: one job per line, with the fields job type, command, working directory, name of the steps " +
 		"argument, whether it needs a data directory, steps, workers, priority weight, SLO and arrival in seconds, " +
 		"separated by tabs. A job's class is its type; it requests one thread and one GPU for each worker. Its deadline " +
-		"is the SLO, in seconds after its arrival; below 0 for none. The run times follow from `throughputs`. Lines with 12 " +
-		"fields, as the simulator of Shockwave has them, have after the workers how the batch size changes, and before the " +
-		"arrival the run time, which is not read. By `accordion` and `gns` the batch size changes at epochs that the model, " +
-		"its batch size and its workers decide, as far as `throughputs` has the larger one; a job's speed is then the average " +
-		"over its training.",
+		"is the SLO, in seconds after its arrival; below 0 for none. The run times follow from `throughputs`. Lines with " +
+		"12 fields, as the simulator of Shockwave has them, have after the workers how the batch size changes, and " +
+		"before the arrival the run time, which is not read. By `accordion` and `gns` the batch size changes at epochs " +
+		"that the model, its batch size and its workers decide, as far as `throughputs` has the larger one; a job's " +
+		"speed is then the average over its training.",
 	Reader: readGavel,
 })
 

@@ -6,7 +6,6 @@ package slurm
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,7 +123,7 @@ func eachLine(path string, do func(n int, text string)) error {
 		return err
 	}
 	defer f.Close()
-	in := bufio.NewScanner(workload.Unmarked(io.LimitReader(f, 256<<20)))
+	in := bufio.NewScanner(workload.Unmarked(f))
 	in.Buffer(nil, 1<<20)
 	for n := 1; in.Scan(); n++ {
 		if strings.ContainsRune(in.Text(), 0) {

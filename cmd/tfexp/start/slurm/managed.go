@@ -269,11 +269,12 @@ func (t *tables) check(m *model) {
 			continue
 		}
 		if len(t.qos) > 0 {
-			m.problem(p.qos, "the partition has the qos %q, which the table of sacctmgr does not have: print all of them with  "+
-				"sacctmgr -P show qos", p.qos.value)
+			m.problem(p.qos, "the partition has the qos %q, which the table of sacctmgr does not have: print all of them "+
+				"with  sacctmgr -P show qos", p.qos.value)
 			continue
 		}
-		m.unmodeled(p.qos, fmt.Sprintf("QOS=%s of a partition: its limits are not known without  sacctmgr -P show qos", p.qos.value))
+		m.unmodeled(p.qos, fmt.Sprintf("QOS=%s of a partition: its limits are not known without  sacctmgr -P show qos",
+			p.qos.value))
 		p.Args = slices.DeleteFunc(p.Args, func(a pair) bool { return a.Name == "qos" })
 	}
 	for name, a := range t.byName {
@@ -296,7 +297,8 @@ func (t *Twin) silent() {
 		}
 	}
 	if !limits {
-		t.unmodeled(at, "no job has a time limit (the column TimelimitRaw): jobs get that of their partition, and backfill depends on it")
+		t.unmodeled(at, "no job has a time limit (the column TimelimitRaw): jobs get that of their partition, and "+
+			"backfill depends on it")
 	}
 	if !accounts {
 		t.unmodeled(at, "no job has an account (the column Account): limits and shares of accounts have no effect")

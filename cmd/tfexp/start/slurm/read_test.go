@@ -58,15 +58,7 @@ func TestRead(t *testing.T) {
 	if err := folder.WriteFile(path("slurm.conf"), []byte(conf+"include more.conf\nTopologyPlugin=topology/tree\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	tw, err := Read(path("slurm.conf"), []string{path("sacct.txt"), path("assoc.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := tw.Experiment("demo", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := regexp.MustCompile(`\s+`).ReplaceAllString(strings.ReplaceAll(string(source), "#", ""), " ")
+	source, text := experimentOf(t, dir, "sacct.txt", "assoc.txt")
 	for _, want := range []string{
 		`node "n" { count = 4 threads = 8 }`, `node "gpu1" { count = 1 threads = 16 gpus = 2 gpu = "a100" }`,
 		`weight_age = 1000`, `weight_qos = 7`, `backfill_interval = "10s"`, `queue_depth = 50`,
@@ -87,21 +79,29 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// experimentOf returns the experiment that is written of the files in a folder, and its text without # and line breaks.
+func experimentOf(t *testing.T, dir string, tables ...string) (source []byte, text string) {
+	t.Helper()
+	for i := range tables {
+		tables[i] = filepath.Join(dir, tables[i])
+	}
+	tw, err := Read(filepath.Join(dir, "slurm.conf"), tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if source, err = tw.Experiment("demo", dir); err != nil {
+		t.Fatal(err)
+	}
+	return source, regexp.MustCompile(`\s+`).ReplaceAllString(strings.ReplaceAll(string(source), "#", ""), " ")
+}
+
 // Of two controllers one waits for the other to fail; a partition may have node sets.
 func TestLinesOfOtherThings(t *testing.T) {
 	dir := write(t, map[string]string{"slurm.conf": conf + "SlurmctldHost=head1\nSlurmctldHost=head2\nDownNodes=n1 State=DOWN\n" +
 		"NodeSet=fast Feature=ib\nNodeSet=some Nodes=n[2-3],gpu1\nPartitionName=a Nodes=fast\nPartitionName=b Nodes=n1,some,n2\n",
 		"assoc.txt": "Account|ParentName|User|Share|GrpTRES|GrpTRESMins\na|||1||\na||ada|1|mem=5|cpu=9\na||bob|1|mem=6|cpu=9\n" +
 			"a||eve|1|mem=5,billing=4|\n"})
-	tw, err := Read(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "assoc.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := tw.Experiment("demo", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := regexp.MustCompile(`\s+`).ReplaceAllString(strings.ReplaceAll(string(source), "#", ""), " ")
+	source, text := experimentOf(t, dir, "assoc.txt")
 	for _, want := range []string{`partition "a" { nodes = ["n-[1-4]"]`, `partition "b" { nodes = ["n-[1-3]", "gpu1"]`,
 		"DownNodes=n1: these nodes are taken to be up",
 		"assoc.txt:3: GrpTRES=mem=5 of user ada, and 2 more like it: this limit keeps no job back",
