@@ -238,7 +238,7 @@ func TestFitSlowedIsTheLikeliest(t *testing.T) {
 		for a := -6.0; a <= 0; a += 0.2 {
 			for b := -2.0; b <= 2; b += 0.1 {
 				for c := -0.7; c < 3; c += 0.2 {
-					all = append(all, Contention{1 / (1 + math.Exp(-a)), math.Exp(b), math.Exp(c)})
+					all = append(all, Contention{Serial: 1 / (1 + math.Exp(-a)), Capacity: math.Exp(b), Sharpness: math.Exp(c)})
 				}
 			}
 		}

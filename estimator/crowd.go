@@ -21,6 +21,9 @@ var (
 
 const slowedSD = 0.02
 
+// AnyMachine is the law of contention of a machine that was not measured.
+func AnyMachine() Contention { return contention(crowdMean[:]) }
+
 // FitSlowed fits the law of contention to slowdowns of jobs that ran side by side, however few: the most likely
 // parameters under the prior of any machine. Without measurements there is no contention.
 func FitSlowed(measured []Slowed) Contention {

@@ -91,8 +91,8 @@ func Moments(samples []Sample) []Moment {
 	return all
 }
 
-// AtOneSpeed returns samples with their times as they had been at the typical speed of the machine while these
-// samples were taken. Those without a probe stay as they are.
+// AtOneSpeed returns samples with their times as they had been without other programs, at the typical speed of the
+// machine while these samples were taken. Those without a probe stay as they are.
 func AtOneSpeed(samples []Sample) []Sample {
 	moments := Moments(samples)
 	out := make([]Sample, len(samples))
@@ -102,6 +102,7 @@ func AtOneSpeed(samples []Sample) []Sample {
 		if typical := exchangeOn(samples, s.ProbeCores); typical > 0 && s.Exchange > 0 {
 			f *= math.Pow(s.Exchange/typical, sharedOn(samples, s.ProbeCores))
 		}
+		f *= s.besidePrograms()
 		if f == 1 {
 			continue
 		}
@@ -112,6 +113,21 @@ func AtOneSpeed(samples []Sample) []Sample {
 		}
 	}
 	return out
+}
+
+// loadError is how much CPU time in seconds is lost or counted twice at the ends of a measurement, since the machine
+// counts in ticks of 10 ms.
+const loadError = 0.02
+
+// besidePrograms is the factor on the times of a sample because other programs used the machine.
+func (s Sample) besidePrograms() float64 {
+	idle := AnyMachine()
+	busy := idle
+	busy.Taken = s.Busy - loadError/s.Wall
+	slowed := func(c Contention) float64 {
+		return c.Slowdown(float64(s.Threads), float64(s.Others), float64(s.Machine))
+	}
+	return slowed(busy) / slowed(idle)
 }
 
 // exchangeOn is the geometric mean of the exchanges of samples on some number of cores; 0 for none.

@@ -68,10 +68,11 @@ type Sample struct {
 	// unit and after its last; 0 if it reports none.
 	Startup float64 `json:"startup_s,omitempty"`
 	Save    float64 `json:"save_s,omitempty"`
-	// Busy is the mean number of cores that other processes used while it ran; 0 if
+	// Busy is the mean number of cores that other processes used while it ran, of Machine cores; 0 if
 	// it was too short to measure. It ran Tries times until it was not disturbed.
-	Busy  float64 `json:"busy_cores,omitempty"`
-	Tries int     `json:"tries,omitempty"`
+	Busy    float64 `json:"busy_cores,omitempty"`
+	Machine int     `json:"machine_cores,omitempty"`
+	Tries   int     `json:"tries,omitempty"`
 	// Lost is the time of Wall in which tfexp could not run, or the machine slept: Wall may be that much too long.
 	Lost float64 `json:"lost_s,omitempty"`
 	// Probe is the time of a fixed piece of work just before and after the sample on each of ProbeCores cores, all

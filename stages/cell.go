@@ -38,6 +38,8 @@ type Cell interface {
 type Seen struct {
 	// Moments are the speeds of the machine before it and after it.
 	Moments []estimator.Moment
+	// Taken is the number of cores that other programs used meanwhile.
+	Taken float64
 	// Estimated are the estimates that were in force when it began; the estimates of other jobs come from the
 	// samples.
 	Estimated []record.Estimated
@@ -45,7 +47,7 @@ type Seen struct {
 
 // SeenBy returns the observations of the machine from a cell's record.
 func SeenBy(c *record.Cell) Seen {
-	s := Seen{Estimated: c.Estimated}
+	s := Seen{Estimated: c.Estimated, Taken: max(c.Busy, 0)}
 	for _, m := range c.Speeds {
 		s.Moments = append(s.Moments, estimator.Moment(m))
 	}

@@ -13,8 +13,7 @@ import (
 type Contention struct {
 	// Slowdown is how many times longer a job takes because of its neighbors on
 	// a node with the given number of cores. The job holds own of the cores,
-	// and other jobs hold others. It must be 1 for a job that is alone; a value
-	// below 1 counts as 1.
+	// and other jobs hold others. A value below 1 counts as 1.
 	Slowdown func(own, others, cores int) float64
 	// Cluster is where the cores of grants are.
 	Cluster scheduler.Cluster

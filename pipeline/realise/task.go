@@ -126,7 +126,7 @@ func (c *Cell) Beside() int {
 
 // twinVersion is part of the keys of simulated twins: raise it when real cells
 // are simulated differently.
-const twinVersion = 4
+const twinVersion = 5
 
 // Twin implements stages.Cell: it has the policy and the arrivals of the cell.
 func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
@@ -157,7 +157,7 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	opts.Checkpoints = c.checkpoints(r)
 	task := c.task(r, truth{estimated: c.forPolicies(seen.Estimated)})
 	task.Simulation = &stages.Simulation{Jobs: r.Jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
-	c.sharing(&task, key)
+	c.sharing(&task, key, seen.Taken)
 	task.Setup.Cell = c.Ref.Twin()
 	task.Setup.Cell.Key = key.Hash()
 	return task, key.Description(), nil

@@ -41,8 +41,8 @@ type Fidelity struct {
 	// Cells is the number of real cells that were simulated; without any,
 	// nothing else is known.
 	Cells int `json:"cells"`
-	// Busy counts the cells that ran while other processes kept the machine busy.
-	// No simulation can predict these.
+	// Busy counts the cells that ran while other processes kept the machine busy. The
+	// simulation knows how many cores these used on average.
 	Busy    int              `json:"busy_cells"`
 	Metrics []FidelityMetric `json:"metrics"`
 }
@@ -72,6 +72,9 @@ type FidelityMetric struct {
 	// DifferencePoints is the mean size, over these pairs, of the error of their difference in percent points: 3 where one
 	// takes 10% longer for real and 13% in simulation.
 	DifferencePoints float64 `json:"difference_error_points"`
+	// ChancePoints is what DifferencePoints would be, on average, of a simulation whose expectations are true: the
+	// replicates of two variants do not agree on their difference. It is 0 with a single replicate.
+	ChancePoints float64 `json:"difference_chance_points"`
 }
 
 // FidelityRows are the rows of fidelity.csv, by cell and then by metric; a
@@ -160,7 +163,7 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 	var places []place
 	p := map[place][]float64{}
 	same := map[place][]bool{}
-	var points stats.Mean
+	var points, chance stats.Mean
 	for i := range a {
 		for j := range a[:i] {
 			at := place{a[i].Workload, a[i].Hardware}
@@ -179,6 +182,9 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 			if d := 100 * math.Abs(r.CandidateMean/r.BaselineMean-stat.Mean(v, nil)/stat.Mean(u, nil)); stats.Finite(d) {
 				points.Add(d)
 			}
+			if c := chancePoints(x, y, u, v); stats.Finite(c) {
+				chance.Add(c)
+			}
 			p[at] = append(p[at], r.P)
 			same[at] = append(same[at], cmp.Compare(r.CandidateMean, r.BaselineMean) == cmp.Compare(stat.Mean(v, nil),
 				stat.Mean(u, nil)))
@@ -186,6 +192,9 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 	}
 	if points.N > 0 {
 		f.DifferencePoints = points.Value()
+	}
+	if chance.N > 0 {
+		f.ChancePoints = chance.Value()
 	}
 	for _, at := range places {
 		for k, adjusted := range stats.Holm(p[at]) {
@@ -202,6 +211,22 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 			}
 		}
 	}
+}
+
+// chancePoints returns the mean size of the error of a difference in percent points where only the spread of the
+// replicates causes it: the mean size of a normal variable whose standard deviation is the standard error of their
+// errors. A standard deviation of few values is too small on average, by c4 (of control charts). x and y are the real
+// values of two variants by replicate, u and v the simulated ones. It is NaN with one replicate.
+func chancePoints(x, y, u, v []float64) float64 {
+	errors := make([]float64, len(x))
+	for k := range x {
+		errors[k] = 100 * (y[k]/x[k] - v[k]/u[k])
+	}
+	n := float64(len(x))
+	above, _ := math.Lgamma(n / 2)
+	below, _ := math.Lgamma((n - 1) / 2)
+	c4 := math.Sqrt(2/(n-1)) * math.Exp(above-below)
+	return math.Sqrt(2/math.Pi) * stat.StdDev(errors, nil) / c4 / math.Sqrt(n)
 }
 
 // FidelityJobs are the rows of fidelity_jobs.csv: by cell, then in the order
@@ -333,9 +358,14 @@ func FidelityDifferences(f Fidelity) string {
 	if !ok || !known || jct.Pairs == 0 || makespan.Pairs == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Simulated differences between two variants are off by %s points in makespan and %s points in mean "+
-		"JCT, on average over %s.", tell.Number(makespan.DifferencePoints), tell.Number(jct.DifferencePoints),
+	s := fmt.Sprintf("Simulated differences between two variants are off by %s points in makespan and %s points in mean "+
+		"JCT, on average over %s", tell.Number(makespan.DifferencePoints), tell.Number(jct.DifferencePoints),
 		schema.Plural(jct.Pairs, "pair"))
+	if makespan.ChancePoints == 0 || jct.ChancePoints == 0 {
+		return s + "."
+	}
+	return fmt.Sprintf("%s; the spread of the replicates alone explains %s and %s points.", s,
+		tell.Number(makespan.ChancePoints), tell.Number(jct.ChancePoints))
 }
 
 // FidelityOfJobs is a line on the errors of the jobs' instants: "Over 80 jobs,
@@ -424,7 +454,10 @@ func points(m FidelityMetric) string {
 	if m.Pairs == 0 {
 		return "–"
 	}
-	return tell.Number(m.DifferencePoints)
+	if m.ChancePoints == 0 {
+		return tell.Number(m.DifferencePoints)
+	}
+	return fmt.Sprintf("%s (%s by chance)", tell.Number(m.DifferencePoints), tell.Number(m.ChancePoints))
 }
 
 // of is "2 of 3"; "–" of none.

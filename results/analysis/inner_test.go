@@ -2,9 +2,12 @@ package analysis
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -230,5 +233,30 @@ func TestShows(t *testing.T) {
 		if shows(run(change), e) {
 			t.Errorf("%s: it counts", name)
 		}
+	}
+}
+
+// A simulation that knows the expected values is off, on average, by what chancePoints says.
+func TestChancePoints(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for _, replicates := range []int{2, 3, 10} {
+		var off, chance float64
+		const trials = 4000
+		for range trials {
+			x, y := make([]float64, replicates), make([]float64, replicates)
+			u, v := slices.Clone(x), slices.Clone(x)
+			for k := range x {
+				u[k], v[k] = 10, 12
+				x[k], y[k] = 10+0.3*random.NormFloat64(), 12+0.5*random.NormFloat64()
+			}
+			off += 100 * math.Abs(stat.Mean(y, nil)/stat.Mean(x, nil)-1.2) / trials
+			chance += chancePoints(x, y, u, v) / trials
+		}
+		if math.Abs(chance/off-1) > 0.05 {
+			t.Errorf("%d replicates: off by %.3g points, by chance alone %.3g", replicates, off, chance)
+		}
+	}
+	if one := []float64{1}; !math.IsNaN(chancePoints(one, one, one, one)) {
+		t.Error("one replicate has a spread")
 	}
 }

@@ -57,11 +57,12 @@ type watchers struct {
 // ErrTooLong is wrapped by the error of a sample that was ended because it took longer than its limit.
 var ErrTooLong = errors.New("it took longer than a sample may take")
 
-// A sample that other processes disturbed is taken again, mostTries times in
-// all. Below leastJudged its load is not known.
+// A sample that other processes disturbed is taken again, mostTries times in all. Below leastJudged its load is not
+// known well enough for that, and below leastMeasured it is not known.
 const (
-	mostTries   = 3
-	leastJudged = 300 * time.Millisecond
+	mostTries     = 3
+	leastJudged   = 300 * time.Millisecond
+	leastMeasured = 100 * time.Millisecond
 )
 
 // TakeQuiet calls take, and repeats it while other processes use more than hardware.BusyCores of the machine, or
@@ -92,13 +93,13 @@ func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 		s.Lost = watch.End().Total().Seconds()
 		busy := hardware.UnknownLoad + 0.0
 		switch {
-		case run.Descendants && s.Wall >= leastJudged.Seconds():
+		case run.Descendants && s.Wall >= leastMeasured.Seconds():
 			busy = load.Others()
 		case run.Observed:
 			busy = inside.Others()
 		}
 		if err == nil && busy != hardware.UnknownLoad {
-			s.Busy = busy
+			s.Busy, s.Machine = busy, len(hardware.AllowedCPUs())
 		}
 		return s, err
 	})
@@ -114,7 +115,7 @@ func quietest(take func() (estimator.Sample, error)) (best estimator.Sample, err
 			best = s
 		}
 		best.Tries = try
-		if best.Lost == 0 && best.Busy <= hardware.BusyCores {
+		if best.Lost == 0 && (best.Busy <= hardware.BusyCores || best.Wall < leastJudged.Seconds()) {
 			break
 		}
 	}

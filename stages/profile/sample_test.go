@@ -90,7 +90,7 @@ func TestQuietest(t *testing.T) {
 		i := 0
 		s, err := quietest(func() (estimator.Sample, error) {
 			i++
-			return estimator.Sample{Busy: c.busy[i-1]}, nil
+			return estimator.Sample{Wall: 1, Busy: c.busy[i-1]}, nil
 		})
 		if err != nil || s.Busy != c.want || s.Tries != c.tries || i != c.tries {
 			t.Errorf("%v: %+v after %d tries, %v", c.busy, s, i, err)

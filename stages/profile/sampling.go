@@ -373,7 +373,7 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 		s.Warn("disturbed_sample", name, fmt.Sprintf("tfexp was stopped or the machine slept for %.1f s during profiling, "+
 			"in each attempt: its estimate may be too long", sample.Lost))
 	}
-	if sample.Busy > hardware.BusyCores {
+	if sample.Busy > hardware.BusyCores && sample.Wall >= leastJudged.Seconds() {
 		s.Warn("busy_sample", name, fmt.Sprintf("other programs used %.2g CPU cores during profiling, in each attempt: "+
 			"its estimate may be too long", sample.Busy))
 	}
