@@ -60,7 +60,7 @@ func TestSideBySide(t *testing.T) {
 }
 
 // Where other programs take one of two cores, a job on both takes about twice as long, one on a single core hardly
-// longer; beside another job it gets half of what is left.
+// longer; with another job on the machine it gets half of the rest.
 func TestCoresTakenByOtherPrograms(t *testing.T) {
 	law := AnyMachine()
 	law.Sharpness = 20
