@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,7 +33,17 @@ type Run struct {
 	Experiment
 	Pipeline
 
-	made atomic.Int64
+	made    atomic.Int64
+	opened  sync.Once
+	results *record.Experiment
+	damaged error
+}
+
+// Results are the results of the run, for stages that read Ending: nothing changes them any more. They are read once,
+// and no stage may change them.
+func (r *Run) Results() (*record.Experiment, error) {
+	r.opened.Do(func() { r.results, r.damaged = record.Open(r.Dir) })
+	return r.results, r.damaged
 }
 
 // Made reports how many things (pictures, files) a stage with a key has made, for

@@ -23,15 +23,20 @@ func endEarly(p *record.Plan, class string) bool {
 	return slices.ContainsFunc(early, func(reports func(*record.Plan, string) bool) bool { return reports(p, class) })
 }
 
-// WriteTables writes jobs.csv, metrics.csv, timings.csv, comparisons.csv and, where real
-// cells were simulated as well, fidelity.csv and fidelity_jobs.csv of the experiment in
-// dir over its complete cells, in the order of the plan, and puts the actual run times
-// into estimates.csv, and writes accuracy.csv and profiling.csv.
+// WriteTables is WriteTablesOf the experiment in dir.
 func WriteTables(dir string) error {
 	e, err := record.Open(dir)
 	if err != nil {
 		return err
 	}
+	return WriteTablesOf(e)
+}
+
+// WriteTablesOf writes jobs.csv, metrics.csv, timings.csv, comparisons.csv and, where real
+// cells were simulated as well, fidelity.csv and fidelity_jobs.csv of an experiment
+// over its complete cells, in the order of the plan, and puts the actual run times
+// into estimates.csv, and writes accuracy.csv and profiling.csv.
+func WriteTablesOf(e *record.Experiment) error {
 	estimates, err := record.Estimates.Read(e.Dir)
 	if err != nil {
 		return err
@@ -63,7 +68,7 @@ func WriteTables(dir string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := record.Comparisons.Write(dir, comparisons); err != nil {
+	if _, err := record.Comparisons.Write(e.Dir, comparisons); err != nil {
 		return err
 	}
 	for _, t := range more {
@@ -79,7 +84,7 @@ func WriteTables(dir string) error {
 			return err
 		}
 	}
-	return folder.SyncDir(dir)
+	return folder.SyncDir(e.Dir)
 }
 
 // more are the tables that features add, computed over the complete cells.

@@ -17,7 +17,11 @@ var _ = stages.Register(&stages.Stage{
 	Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "plot", Value: version}}, nil },
 	Always: true,
 	Run: func(ctx context.Context, r *stages.Run) error {
-		pictures, err := Redraw(ctx, r.Dir)
+		e, err := r.Results()
+		if err != nil {
+			return err
+		}
+		pictures, err := redraw(ctx, e)
 		r.Made(len(pictures))
 		return err
 	},
@@ -32,7 +36,11 @@ func Redraw(ctx context.Context, dir string) ([]Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	plots, err := folder.Make(dir, record.PlotsDir)
+	return redraw(ctx, e)
+}
+
+func redraw(ctx context.Context, e *record.Experiment) ([]Picture, error) {
+	plots, err := folder.Make(e.Dir, record.PlotsDir)
 	if err != nil {
 		return nil, fmt.Errorf("draw pictures: %w", err)
 	}

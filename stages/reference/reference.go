@@ -31,7 +31,13 @@ var _ = stages.Register(&stages.Stage{
 	},
 	Idle:   func(r *stages.Run) bool { return len(Asked.Of(r.Plan)) == 0 },
 	Always: true,
-	Run:    func(_ context.Context, r *stages.Run) error { return Rewrite(r.Dir) },
+	Run: func(_ context.Context, r *stages.Run) error {
+		e, err := r.Results()
+		if err != nil {
+			return err
+		}
+		return write(e)
+	},
 })
 
 const (
@@ -60,14 +66,10 @@ type ReferencedRow struct {
 	ErrorPct   float64 `csv:"error_pct"`
 }
 
-// Rewrite writes references.csv of an experiment's folder from its plain files.
-func Rewrite(dir string) error {
-	e, err := record.Open(dir)
-	if err != nil {
-		return err
-	}
+// write writes references.csv of an experiment.
+func write(e *record.Experiment) error {
 	rows, _ := all(e)
-	return References.Replace(dir, rows)
+	return References.Replace(e.Dir, rows)
 }
 
 // all returns the numbers of all references next to the cells' own, and remarks on them.

@@ -24,7 +24,13 @@ var _ = stages.Register(&stages.Stage{
 	},
 	Idle:   func(r *stages.Run) bool { return len(Targets.Of(r.Plan)) == 0 },
 	Always: true,
-	Run:    func(_ context.Context, r *stages.Run) error { return Rewrite(r.Dir) },
+	Run: func(_ context.Context, r *stages.Run) error {
+		e, err := r.Results()
+		if err != nil {
+			return err
+		}
+		return write(e)
+	},
 })
 
 // version is part of the key: raise it when the table is written differently.
@@ -39,12 +45,8 @@ const (
 	seed  = 1
 )
 
-// Rewrite writes remaining.csv of an experiment's folder from its plain files.
-func Rewrite(dir string) error {
-	e, err := record.Open(dir)
-	if err != nil {
-		return err
-	}
+// write writes remaining.csv of an experiment.
+func write(e *record.Experiment) error {
 	var rows []RemainingRow
 	if targets := Targets.Of(&e.Plan); len(targets) > 0 {
 		for _, c := range e.Cells {
@@ -60,7 +62,7 @@ func Rewrite(dir string) error {
 			rows = append(rows, more...)
 		}
 	}
-	return Remaining.Replace(dir, rows)
+	return Remaining.Replace(e.Dir, rows)
 }
 
 // ofRecorded returns the rows of the recorded losses of simulated jobs, once for each target.

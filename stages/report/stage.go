@@ -15,7 +15,10 @@ var _ = stages.Register(&stages.Stage{
 	Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "report", Value: version}}, nil },
 	Always: true,
 	Run: func(ctx context.Context, r *stages.Run) error {
-		_, err := Rewrite(ctx, r.Dir)
+		e, err := r.Results()
+		if err == nil {
+			_, err = Write(ctx, e, r.Dir)
+		}
 		return err
 	},
 })

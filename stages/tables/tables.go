@@ -22,7 +22,13 @@ var _ = stages.Register(&stages.Stage{
 	More:   analysis.AddedTables,
 	Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "tables", Value: version}}, nil },
 	Always: true,
-	Run:    func(_ context.Context, r *stages.Run) error { return analysis.WriteTables(r.Dir) },
+	Run: func(_ context.Context, r *stages.Run) error {
+		e, err := r.Results()
+		if err != nil {
+			return err
+		}
+		return analysis.WriteTablesOf(e)
+	},
 })
 
 // version is part of the key: raise it when the tables are written differently.

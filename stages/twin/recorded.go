@@ -115,7 +115,7 @@ func init() {
 			if len(asked.Of(r.Plan)) == 0 {
 				return Recorded.Replace(r.Dir, nil)
 			}
-			e, err := record.Open(r.Dir)
+			e, err := r.Results()
 			if err != nil {
 				return err
 			}
