@@ -303,24 +303,25 @@ func (x *Experiment) measured(h *experiment.Hardware) (estimator.Contention, boo
 	return estimator.FitSlowed(slowed), len(slowed) > 0
 }
 
-// sharing adds to the simulation of a real cell how its jobs slow each other down, as it was measured, and how programs
-// that took some cores of the machine slowed them down. Programs use the cores first that the cell does not have.
+// sharing adds to the simulation of a real cell how its jobs slow each other down, as it was measured, and how other
+// programs, which took some cores of the machine, slowed them down. These use the cores first that the cell does not have.
 func (c *Cell) sharing(task *stages.Task, k *store.Key, taken float64) {
-	law, ok := c.x.measured(c.Hardware)
-	if h := c.Hardware; !c.x.Spec.Profile.Alone && h.Real() && h.Kind().Here && len(h.Cluster.Nodes) == 1 {
-		law.Taken = max(0, taken-float64(max(0, c.x.Host.Threads-h.Cluster.Nodes[0].Threads)))
-	}
+	law, measured := c.x.measured(c.Hardware)
+	all := &stages.Contention{Law: law}
+	h, machine := c.Hardware, c.x.Host.Threads
+	besides := taken > 0 && !c.x.Spec.Profile.Alone && h.Real() && h.Kind().Here && len(h.Cluster.Nodes) == 1
 	switch {
-	case ok:
-	case law.Taken > 0:
-		any := estimator.AnyMachine()
-		any.Taken, law = law.Taken, any
-	default:
+	case besides && measured:
+		all.Law.Taken = max(0, taken-float64(max(0, machine-h.Cluster.Nodes[0].Threads)))
+	case besides: // as the samples were corrected
+		all.Law, all.Threads = estimator.AnyMachine(), machine
+		all.Law.Taken = taken
+	case !measured:
 		return
 	}
-	task.Simulation.Contention = &stages.Contention{Law: law}
-	k.Addf("contention", "serial %.4g, capacity %.4g, sharpness %.4g, taken %.4g", law.Serial, law.Capacity,
-		law.Sharpness, law.Taken)
+	task.Simulation.Contention = all
+	k.Addf("contention", "serial %.4g, capacity %.4g, sharpness %.4g, taken %.4g of %d", all.Law.Serial, all.Law.Capacity,
+		all.Law.Sharpness, all.Law.Taken, all.Threads)
 }
 
 // blockName names the form of a job block that a job is.
