@@ -3,8 +3,13 @@
 GO          ?= go
 PYTHON      ?= python3
 BIN         := bin/tfexp
+# One set of compiled packages serves all targets.
+export CGO_ENABLED := 0
+export GOFLAGS     := $(GOFLAGS) -trimpath
+
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
-SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
+TOP         := cmd pipeline stages estimator scheduler hardware results jobs experiments
+SOURCES     := $(shell find $(TOP) \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
 
 .DEFAULT_GOAL := help
 .PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage chaos equal mutate bench bench-large docs papers images gallery python-jobs clean fuzz
@@ -15,14 +20,14 @@ help: ## list the targets
 build: $(BIN) ## build bin/tfexp
 
 $(BIN): $(SOURCES)
-	CGO_ENABLED=0 $(GO) build -trimpath -o $@ ./cmd/tfexp
+	$(GO) build -o $@ ./cmd/tfexp
 
 # Not every symbol that NVML's bindings name is in every driver: they are bound
 # when they are called. The bindings name what newer headers call deprecated.
 NVML := CGO_ENABLED=1 CGO_CFLAGS="-O2 -w" CGO_LDFLAGS="-Wl,-z,lazy" $(GO)
 
 build-nvml: ## build bin/tfexp with NVIDIA's management library (Linux; needs a C compiler)
-	$(NVML) build -tags nvml -trimpath -o $(BIN) ./cmd/tfexp
+	$(NVML) build -tags nvml -o $(BIN) ./cmd/tfexp
 
 test-nvml: ## test the use of NVIDIA's library, on the vendor's mock (needs a C compiler)
 	$(NVML) test -tags nvml ./hardware/gpu
@@ -30,16 +35,19 @@ test-nvml: ## test the use of NVIDIA's library, on the vendor's mock (needs a C 
 run: $(BIN) ## run the first experiment: FCFS against round robin, real training
 	$(BIN) run experiments/fcfs_vs_rr.hcl
 
-test: ## run all tests; what needs more than Go skips and says so
-	$(GO) test -timeout 20m ./...
+test: ## run all tests; what needs more than Go skips and says so (go vet is part of make lint)
+	$(GO) test -vet=off -timeout 20m ./...
 
 test-python: ## run the tests of the Python libraries; they need python3 alone
 	$(PYTHON) -m unittest discover -s jobs/tfexp_job/tests
 	$(PYTHON) -m unittest discover -s jobs/tfexp_results/tests
 	$(PYTHON) -m unittest discover -s jobs/tfexp_policy/tests
 
-race: ## test what runs side by side under the race detector
-	$(GO) test -race -short -timeout 20m $$($(GO) list -f '{{range .Imports}}{{if or (eq . "sync") (eq . "sync/atomic") (eq . "golang.org/x/sync/errgroup")}}{{$$.ImportPath}}{{break}}{{end}}{{end}}' ./...)
+# The packages that start goroutines.
+SIDE_BY_SIDE = $(sort $(dir $(shell grep -rlE '^\s+go |\.Go.func' --include='*.go' --exclude='*_test.go' $(TOP))))
+
+race: ## test what runs side by side under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(addprefix ./,$(SIDE_BY_SIDE))
 
 lint: ## gofmt, go vet, staticcheck, words of comments, and that one package alone opens files
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -61,17 +69,19 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 release: ## write static programs for every system, with their checksums, to dist/
 	rm -rf dist && mkdir dist
 	@for system in $(SYSTEMS); do \
-	  export GOOS=$${system%/*} GOARCH=$${system#*/} CGO_ENABLED=0; \
+	  export GOOS=$${system%/*} GOARCH=$${system#*/}; \
 	  file=tfexp-$(VERSION)-$$GOOS-$$GOARCH; [ $$GOOS != windows ] || file=$$file.exe; \
-	  echo "dist/$$file"; $(GO) build -trimpath -ldflags '-s -w' -o dist/$$file ./cmd/tfexp || exit 1; \
+	  echo "dist/$$file"; $(GO) build -ldflags '-s -w' -o dist/$$file ./cmd/tfexp || exit 1; \
 	done
 	cd dist && sha256sum tfexp-* >SHA256SUMS
 
+BENCHES = $(addprefix ./,$(sort $(dir $(shell grep -rlE '^func Benchmark' --include='*_test.go' $(TOP)))))
+
 bench: ## print the speeds that tfexp promises, at sizes of some seconds
-	$(GO) test -short -run '^$$' -bench . -benchtime 1x ./...
+	$(GO) test -short -vet=off -run '^$$' -bench . -benchtime 1x $(BENCHES)
 
 bench-large: ## print them at all sizes, up to a million jobs (minutes)
-	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
+	$(GO) test -vet=off -run '^$$' -bench . -benchtime 1x -timeout 60m $(BENCHES)
 
 KILLS ?= 100
 
@@ -89,10 +99,11 @@ chaos: ## let SEEDS seeds decide what befalls runs, and make each operation on f
 PKG   ?= scheduler
 LEAST ?= 0
 
+# Tests with the tag mutate run with each change: they are copies of tests of other packages, which make test runs once.
 GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 
 mutate: ## change PKG (a folder) in one place at a time, and list the changes that no test notices (fails below LEAST percent)
-	$(GO) run $(GREMLINS) unleash ./$(PKG) --workers 1 --timeout-coefficient 20 --threshold-efficacy $(LEAST)
+	GOFLAGS="$(GOFLAGS) -tags=mutate" $(GO) run $(GREMLINS) unleash ./$(PKG) --workers 1 --timeout-coefficient 20 --threshold-efficacy $(LEAST)
 
 RUNS ?= 200
 
@@ -101,7 +112,7 @@ equal: ## run RUNS real experiments of two equal policies, quiet or busy: hardly
 
 FUZZTIME ?= 10m
 
-FUZZERS := $(shell grep -rlE '^func Fuzz' --include='*_test.go' cmd experiments scheduler jobs results hardware pipeline stages estimator)
+FUZZERS = $(shell grep -rlE '^func Fuzz' --include='*_test.go' $(TOP))
 
 fuzz: ## look for input that readers stumble over, with one process (FUZZTIME for each fuzzer)
 	@status=0; for file in $(FUZZERS); do \

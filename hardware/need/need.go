@@ -25,3 +25,6 @@ func This(t testing.TB, what string, missing error, how string) {
 	}
 	t.Skipf("needs %s: %v (%s)", what, missing, how)
 }
+
+// Long reports whether tests run in their long form (make long): all seeds, all workloads, whole experiments.
+func Long() bool { return os.Getenv("TFEXP_LONG") != "" }
