@@ -33,3 +33,11 @@ func Required(what string) bool {
 
 // Long reports whether tests run in their long form (make long): all seeds, all workloads, whole experiments.
 func Long() bool { return os.Getenv("TFEXP_LONG") != "" }
+
+// Cases returns how many cases a test tries: few, or all of them in the long form.
+func Cases(few, all int) int {
+	if Long() {
+		return all
+	}
+	return few
+}
