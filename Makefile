@@ -12,7 +12,7 @@ TOP         := cmd pipeline stages estimator scheduler hardware results jobs exp
 SOURCES     := $(shell find $(TOP) \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage chaos equal mutate bench bench-large docs papers images gallery python-jobs clean fuzz
+.PHONY: help build build-nvml test-nvml run test test-python race lint cross release long torture damage chaos equal mutate bench bench-large docs papers images gallery python-jobs clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,19 +24,27 @@ $(BIN): $(SOURCES)
 
 # Not every symbol that NVML's bindings name is in every driver: they are bound
 # when they are called. The bindings name what newer headers call deprecated.
+# Go's own resolver and users let it share the compiled packages of other targets.
 NVML := CGO_ENABLED=1 CGO_CFLAGS="-O2 -w" CGO_LDFLAGS="-Wl,-z,lazy" $(GO)
 
 build-nvml: ## build bin/tfexp with NVIDIA's management library (Linux; needs a C compiler)
-	$(NVML) build -tags nvml -o $(BIN) ./cmd/tfexp
+	$(NVML) build -tags nvml,netgo,osusergo -o $(BIN) ./cmd/tfexp
 
 test-nvml: ## test the use of NVIDIA's library, on the vendor's mock (needs a C compiler)
-	$(NVML) test -tags nvml ./hardware/gpu
+	$(NVML) test -vet=off -tags nvml,netgo,osusergo ./hardware/gpu
 
 run: $(BIN) ## run the first experiment: FCFS against round robin, real training
 	$(BIN) run experiments/fcfs_vs_rr.hcl
 
+# Some tests wait more than they compute: more packages run side by side than there are cores.
 test: ## run all tests; what needs more than Go skips and says so (go vet is part of make lint)
-	$(GO) test -vet=off -timeout 20m ./...
+	$(GO) test -vet=off -timeout 20m -p $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) ./...
+
+# The tests that call need.Long or need.Cases.
+LONG = $(addprefix ./,$(sort $(dir $(shell grep -rlE 'need\.(Long|Cases).' --include='*_test.go' $(TOP)))))
+
+long: ## run the long form of the tests of which make test runs a short form: papers, seeds, drawn workloads (minutes)
+	TFEXP_LONG=1 $(GO) test -vet=off -timeout 60m -run "^Test(PapersRun|Revocations|Golden|UsersSchedules|AgentsLearnATable|TrainingsOfOtherPrograms|IntervalsOfDrawnCurves|NothingToFind|NothingClaimed|PowerCutWithinACommit|Saturation|SchedulesOfExamples|Faults)" $(LONG)
 
 test-python: ## run the tests of the Python libraries; they need python3 alone
 	$(PYTHON) -m unittest discover -s jobs/tfexp_job/tests
@@ -58,11 +66,8 @@ lint: ## gofmt, go vet, staticcheck, words of comments, and that one package alo
 
 SYSTEMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-cross: ## go vet and build for every system that tfexp supports
-	@for system in $(SYSTEMS); do \
-	  export GOOS=$${system%/*} GOARCH=$${system#*/} CGO_ENABLED=0; \
-	  echo "vet and build for $$system"; $(GO) vet ./... && $(GO) build -o /dev/null ./cmd/tfexp || exit 1; \
-	done
+cross: ## check the types of all packages and tests for every system that tfexp supports (make release builds for each)
+	TFEXP_LONG=1 TFEXP_SYSTEMS="$(SYSTEMS)" $(GO) test -vet=off -count=1 -timeout 20m -run "^TestOtherSystems$$" -v .
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
