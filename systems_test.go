@@ -20,10 +20,10 @@ import (
 
 // listed is a package as go list describes it.
 type listed struct {
-	ImportPath, Dir, Name string
-	GoFiles               []string
-	ImportMap             map[string]string
-	Module                *struct {
+	ImportPath, Dir string
+	GoFiles         []string
+	ImportMap       map[string]string
+	Module          *struct {
 		Main      bool
 		GoVersion string
 	}
@@ -39,7 +39,8 @@ func TestOtherSystems(t *testing.T) {
 	for _, system := range strings.Fields(os.Getenv("TFEXP_SYSTEMS")) {
 		t.Run(system, func(t *testing.T) {
 			goos, arch, _ := strings.Cut(system, "/")
-			list := exec.Command("go", "list", "-deps", "-test", "-json=ImportPath,Dir,Name,GoFiles,ImportMap,Module,Error", "./...")
+			list := exec.Command("go", "list", "-deps", "-test",
+				"-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error", "./...")
 			list.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+arch)
 			list.Stderr = os.Stderr
 			out, err := list.StdoutPipe()
@@ -74,7 +75,9 @@ func TestOtherSystems(t *testing.T) {
 }
 
 // checkTypes checks a package: of another module, its declarations alone.
-func checkTypes(t *testing.T, p *listed, files *token.FileSet, arch string, checked map[string]*types.Package) *types.Package {
+func checkTypes(
+	t *testing.T, p *listed, files *token.FileSet, arch string, checked map[string]*types.Package,
+) *types.Package {
 	var syntax []*ast.File
 	for _, name := range p.GoFiles {
 		if !filepath.IsAbs(name) {
@@ -104,7 +107,7 @@ func checkTypes(t *testing.T, p *listed, files *token.FileSet, arch string, chec
 		conf.GoVersion = "go" + p.Module.GoVersion
 	}
 	path, _, _ := strings.Cut(p.ImportPath, " ")
-	pkg, _ := conf.Check(path, files, syntax, nil) // Error has reported what is wrong
+	pkg, _ := conf.Check(path, files, syntax, nil) // Error reports all mistakes
 	return pkg
 }
 

@@ -95,7 +95,8 @@ func TestRecordedLossesEndJobs(t *testing.T) {
 		t.Skip("it fits loss curves for seconds")
 	}
 	for target, want := range map[float64]float64{0.1: 10 + 82, 0.05: 10 + 120} {
-		p := plan(t, fmt.Sprintf(strings.Replace(targetFile, `"fitted", "loss_curve"`, "", 1), target, recordedCurve(t)), t.TempDir())
+		source := strings.Replace(targetFile, `"fitted", "loss_curve"`, "", 1)
+		p := plan(t, fmt.Sprintf(source, target, recordedCurve(t)), t.TempDir())
 		if out, err := p.Run(t.Context()); err != nil || out.Failed > 0 {
 			t.Fatal(out, err)
 		}

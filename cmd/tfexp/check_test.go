@@ -157,7 +157,8 @@ func findsNothing(t *testing.T, simulated, real string) {
 		}
 	}
 	// A change made before another command wrote into the folder is still found after it.
-	_, undo := plant(t, filepath.Join(simulated, "comparisons.csv"), regexp.MustCompile(`[1-9]`), rand.New(rand.NewPCG(1, 1)))
+	rng := rand.New(rand.NewPCG(1, 1))
+	_, undo := plant(t, filepath.Join(simulated, "comparisons.csv"), regexp.MustCompile(`[1-9]`), rng)
 	outputOf(t, "plot", simulated)
 	if findings(t, simulated)["comparisons.csv"] == nil {
 		t.Error("plot hid what had been changed before")
