@@ -3,11 +3,16 @@
 GO          ?= go
 PYTHON      ?= python3
 BIN         := bin/tfexp
+# One set of compiled packages serves all targets.
+export CGO_ENABLED := 0
+export GOFLAGS     := $(GOFLAGS) -trimpath
+
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
-SOURCES     := $(shell find cmd pipeline stages estimator scheduler hardware results jobs experiments \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
+TOP         := cmd pipeline stages estimator scheduler hardware results jobs experiments
+SOURCES     := $(shell find $(TOP) \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-nvml test-nvml run test test-python race lint cross release torture damage chaos equal mutate bench bench-large docs papers images gallery python-jobs clean fuzz
+.PHONY: help build build-nvml test-nvml run test test-python race lint cross release long torture damage chaos equal mutate bench bench-large docs papers images gallery python-jobs clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,31 +20,42 @@ help: ## list the targets
 build: $(BIN) ## build bin/tfexp
 
 $(BIN): $(SOURCES)
-	CGO_ENABLED=0 $(GO) build -trimpath -o $@ ./cmd/tfexp
+	$(GO) build -o $@ ./cmd/tfexp
 
 # Not every symbol that NVML's bindings name is in every driver: they are bound
 # when they are called. The bindings name what newer headers call deprecated.
+# Go's own resolver and users let it share the compiled packages of other targets.
 NVML := CGO_ENABLED=1 CGO_CFLAGS="-O2 -w" CGO_LDFLAGS="-Wl,-z,lazy" $(GO)
 
 build-nvml: ## build bin/tfexp with NVIDIA's management library (Linux; needs a C compiler)
-	$(NVML) build -tags nvml -trimpath -o $(BIN) ./cmd/tfexp
+	$(NVML) build -tags nvml,netgo,osusergo -o $(BIN) ./cmd/tfexp
 
 test-nvml: ## test the use of NVIDIA's library, on the vendor's mock (needs a C compiler)
-	$(NVML) test -tags nvml ./hardware/gpu
+	$(NVML) test -vet=off -tags nvml,netgo,osusergo ./hardware/gpu
 
 run: $(BIN) ## run the first experiment: FCFS against round robin, real training
 	$(BIN) run experiments/fcfs_vs_rr.hcl
 
-test: ## run all tests; what needs more than Go skips and says so
-	$(GO) test -timeout 20m ./...
+# Some tests wait more than they compute: more packages run side by side than there are cores.
+test: ## run all tests; what needs more than Go skips and says so (go vet is part of make lint)
+	$(GO) test -vet=off -timeout 20m -p $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) ./...
+
+# The tests that call need.Long or need.Cases.
+LONG = $(addprefix ./,$(sort $(dir $(shell grep -rlE 'need\.(Long|Cases).' --include='*_test.go' $(TOP)))))
+
+long: ## run the long form of the tests of which make test runs a short form: papers, seeds, drawn workloads (minutes)
+	TFEXP_LONG=1 $(GO) test -vet=off -timeout 60m -run "^Test(PapersRun|Revocations|Golden|UsersSchedules|AgentsLearnATable|TrainingsOfOtherPrograms|IntervalsOfDrawnCurves|NothingToFind|NothingClaimed|PowerCutWithinACommit|Saturation|SchedulesOfExamples|Faults)" $(LONG)
 
 test-python: ## run the tests of the Python libraries; they need python3 alone
 	$(PYTHON) -m unittest discover -s jobs/tfexp_job/tests
 	$(PYTHON) -m unittest discover -s jobs/tfexp_results/tests
 	$(PYTHON) -m unittest discover -s jobs/tfexp_policy/tests
 
-race: ## test what runs side by side under the race detector
-	$(GO) test -race -short -timeout 20m $$($(GO) list -f '{{range .Imports}}{{if or (eq . "sync") (eq . "sync/atomic") (eq . "golang.org/x/sync/errgroup")}}{{$$.ImportPath}}{{break}}{{end}}{{end}}' ./...)
+# The packages that start goroutines.
+SIDE_BY_SIDE = $(sort $(dir $(shell grep -rlE '^\s+go |\.Go.func' --include='*.go' --exclude='*_test.go' $(TOP))))
+
+race: ## test what runs side by side under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(addprefix ./,$(SIDE_BY_SIDE))
 
 lint: ## gofmt, go vet, staticcheck, words of comments, and that one package alone opens files
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -50,28 +66,27 @@ lint: ## gofmt, go vet, staticcheck, words of comments, and that one package alo
 
 SYSTEMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-cross: ## go vet and build for every system that tfexp supports
-	@for system in $(SYSTEMS); do \
-	  export GOOS=$${system%/*} GOARCH=$${system#*/} CGO_ENABLED=0; \
-	  echo "vet and build for $$system"; $(GO) vet ./... && $(GO) build -o /dev/null ./cmd/tfexp || exit 1; \
-	done
+cross: ## check the types of all packages and tests for every system that tfexp supports (make release builds for each)
+	TFEXP_LONG=1 TFEXP_SYSTEMS="$(SYSTEMS)" $(GO) test -vet=off -count=1 -timeout 20m -run "^TestOtherSystems$$" -v .
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 release: ## write static programs for every system, with their checksums, to dist/
 	rm -rf dist && mkdir dist
 	@for system in $(SYSTEMS); do \
-	  export GOOS=$${system%/*} GOARCH=$${system#*/} CGO_ENABLED=0; \
+	  export GOOS=$${system%/*} GOARCH=$${system#*/}; \
 	  file=tfexp-$(VERSION)-$$GOOS-$$GOARCH; [ $$GOOS != windows ] || file=$$file.exe; \
-	  echo "dist/$$file"; $(GO) build -trimpath -ldflags '-s -w' -o dist/$$file ./cmd/tfexp || exit 1; \
+	  echo "dist/$$file"; $(GO) build -ldflags '-s -w' -o dist/$$file ./cmd/tfexp || exit 1; \
 	done
 	cd dist && sha256sum tfexp-* >SHA256SUMS
 
+BENCHES = $(addprefix ./,$(sort $(dir $(shell grep -rlE '^func Benchmark' --include='*_test.go' $(TOP)))))
+
 bench: ## print the speeds that tfexp promises, at sizes of some seconds
-	$(GO) test -short -run '^$$' -bench . -benchtime 1x ./...
+	$(GO) test -short -vet=off -run '^$$' -bench . -benchtime 1x $(BENCHES)
 
 bench-large: ## print them at all sizes, up to a million jobs (minutes)
-	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
+	$(GO) test -vet=off -run '^$$' -bench . -benchtime 1x -timeout 60m $(BENCHES)
 
 KILLS ?= 100
 
@@ -89,10 +104,11 @@ chaos: ## let SEEDS seeds decide what befalls runs, and make each operation on f
 PKG   ?= scheduler
 LEAST ?= 0
 
+# Tests with the tag mutate run with each change: they are copies of tests of other packages, which make test runs once.
 GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 
 mutate: ## change PKG (a folder) in one place at a time, and list the changes that no test notices (fails below LEAST percent)
-	$(GO) run $(GREMLINS) unleash ./$(PKG) --workers 1 --timeout-coefficient 20 --threshold-efficacy $(LEAST)
+	GOFLAGS="$(GOFLAGS) -tags=mutate" $(GO) run $(GREMLINS) unleash ./$(PKG) --workers 1 --timeout-coefficient 20 --threshold-efficacy $(LEAST)
 
 RUNS ?= 200
 
@@ -101,7 +117,7 @@ equal: ## run RUNS real experiments of two equal policies, quiet or busy: hardly
 
 FUZZTIME ?= 10m
 
-FUZZERS := $(shell grep -rlE '^func Fuzz' --include='*_test.go' cmd experiments scheduler jobs results hardware pipeline stages estimator)
+FUZZERS = $(shell grep -rlE '^func Fuzz' --include='*_test.go' $(TOP))
 
 fuzz: ## look for input that readers stumble over, with one process (FUZZTIME for each fuzzer)
 	@status=0; for file in $(FUZZERS); do \

@@ -3,7 +3,6 @@ package estimator
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -110,33 +109,5 @@ func TestScalingOfPoolsAndBatch(t *testing.T) {
 	want := pace(2, 8, 32)
 	if got := e.Predict(1, 0.9).Seconds; math.Abs(got/want-1) > 0.05 {
 		t.Errorf("%g s, want %g", got, want)
-	}
-}
-
-// Intervals on thread counts that were not sampled have their nominal coverage
-// when each measurement has an error of 4%.
-func TestScalingCoverage(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	const trials = 150
-	covered := 0
-	for range trials {
-		c := Curve{Sigma: 0.02 + 0.2*r.Float64()}
-		wall := func(n int) float64 { return 100 / c.Speedup(float64(n)) * math.Exp(0.04*r.NormFloat64()) }
-		var p Problem
-		for _, n := range []int{1, 2, 4, 8, 16} {
-			p.Samples = append(p.Samples, Sample{Length: 1, Threads: n, Wall: wall(n)})
-		}
-		p.Resource = Resource{Threads: 12}
-		e, err := Scaling{}.Fit(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		actual := wall(12)
-		if q := e.Predict(1, 0.9); q.Low <= actual && actual <= q.High {
-			covered++
-		}
-	}
-	if share := float64(covered) / trials; share < 0.85 || share > 0.95 {
-		t.Errorf("the 90%% interval covers %.1f%%", 100*share)
 	}
 }

@@ -31,11 +31,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestLibraries runs the tests of tfexp_job and tfexp_policy.
+// TestLibraries runs the tests of the libraries in Python.
 func TestLibraries(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	need.This(t, "python3", err, "install Python 3.9 or newer")
-	for _, library := range []string{"tfexp_job", "tfexp_policy"} {
+	for _, library := range []string{"tfexp_job", "tfexp_policy", "tfexp_results"} {
 		out, err := exec.CommandContext(t.Context(), python, "-m", "unittest", "discover", "-s", library+"/tests").CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v\n%s", library, err, out)
@@ -53,9 +53,12 @@ var frameworks = []framework{
 	{"pytorch", "/usr/bin/python3", "pytorch/train.py", "torch", "apt-get install --no-install-recommends python3-torch"},
 }
 
-// needed skips the test where the framework is not installed.
+// needed skips the test where TFEXP_REQUIRE does not list the framework, since it trains for minutes.
 func (f framework) needed(t *testing.T) {
 	t.Helper()
+	if !need.Required(f.name) {
+		t.Skipf("trains for minutes: %s=%s runs it (%s)", need.EnvRequire, f.name, f.how)
+	}
 	if _, err := os.Stat(f.python); err != nil {
 		need.This(t, f.name, err, f.how)
 	}

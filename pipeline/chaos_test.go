@@ -22,6 +22,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
@@ -476,7 +477,7 @@ func TestFaults(t *testing.T) {
 			}
 			points, tried := w.n, 0
 			want := tables(t, filepath.Join(w.out, c.folder), c.exact)
-			every := cmp.Or(*eachFault, c.every)
+			every := cmp.Or(*eachFault, need.Cases(5*c.every, c.every))
 			for at := 1; at <= points; at += every {
 				for _, what := range []int{failure, torn, noDisk, kill, powerCut} {
 					w := newWorld(t, filepath.Join(top, "out"), uint64(at))
@@ -522,7 +523,7 @@ func TestChaos(t *testing.T) {
 	}
 	n, began := *seeds, time.Now()
 	if n == 0 {
-		n = 20
+		n = need.Cases(6, 20)
 	}
 	at := map[int]int{}
 	for seed := *firstSeed; seed < *firstSeed+n; seed++ {

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"testing"
 
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 )
 
@@ -12,5 +13,5 @@ var updateGolden = flag.Bool("update", false, "rewrite the golden files")
 // TestGolden guards the decisions of every policy; see schedulertest.Golden. Where a change is intended, run the test
 // with -update, and say in the commit which combinations change, and why.
 func TestGolden(t *testing.T) {
-	schedulertest.Golden(t, "testdata/golden.txt", testing.Short(), *updateGolden)
+	schedulertest.Golden(t, "testdata/golden.txt", !need.Long(), *updateGolden)
 }

@@ -69,7 +69,7 @@ func TestHostileFolder(t *testing.T) {
 	precious := filepath.Join(s.dir, "precious")
 	for _, dangling := range []bool{false, true} {
 		for i, name := range names[2:] {
-			if *damages != 0 && i%8 != 0 && name != record.LockFile { // make damage tries all
+			if *damages != 0 && i%20 != 0 && name != record.LockFile { // make damage tries all
 				continue
 			}
 			path := filepath.Join(s.out, "e", name)

@@ -22,7 +22,7 @@ import (
 const checkedExperiment = `
 experiment "checked" {
   seed       = 3
-  replicates = 8
+  replicates = 4
 }
 job "wide" {
   command   = ["train"]
@@ -132,9 +132,16 @@ func findings(t *testing.T, dir string) map[string][]check.Difference {
 	return found
 }
 
-// TestCheckFindsNothing: nothing differs after a run, nor after commands that rewrite parts of its folder.
-func TestCheckFindsNothing(t *testing.T) {
+// TestCheck checks the results of two experiments.
+func TestCheck(t *testing.T) {
 	simulated, real := checkedResults(t)
+	t.Run("finds nothing", func(t *testing.T) { findsNothing(t, simulated, real) })
+	t.Run("finds planted changes", func(t *testing.T) { findsPlantedChanges(t, simulated, real) })
+	t.Run("recomputes", func(t *testing.T) { recomputes(t, simulated, real) })
+}
+
+// Nothing differs after a run, nor after commands that rewrite parts of its folder.
+func findsNothing(t *testing.T, simulated, real string) {
 	for _, dir := range []string{simulated, real} {
 		for _, command := range []string{"status", "plot", "report", "run"} {
 			args := []string{command, dir}
@@ -150,17 +157,17 @@ func TestCheckFindsNothing(t *testing.T) {
 		}
 	}
 	// A change made before another command wrote into the folder is still found after it.
-	plant(t, filepath.Join(simulated, "comparisons.csv"), regexp.MustCompile(`[1-9]`), rand.New(rand.NewPCG(1, 1)))
+	rng := rand.New(rand.NewPCG(1, 1))
+	_, undo := plant(t, filepath.Join(simulated, "comparisons.csv"), regexp.MustCompile(`[1-9]`), rng)
 	outputOf(t, "plot", simulated)
 	if findings(t, simulated)["comparisons.csv"] == nil {
 		t.Error("plot hid what had been changed before")
 	}
+	undo()
 }
 
-// TestCheckFindsPlantedChanges changes a digit in files of each kind, drawn by a seed: each change is found, in its
-// file.
-func TestCheckFindsPlantedChanges(t *testing.T) {
-	simulated, real := checkedResults(t)
+// A digit is changed in files of each kind, drawn by a seed: each change is found, in its file.
+func findsPlantedChanges(t *testing.T, simulated, real string) {
 	rng := rand.New(rand.NewPCG(28, 40))
 	kinds := map[string][]string{} // files of each kind
 	var order []string
@@ -188,7 +195,7 @@ func TestCheckFindsPlantedChanges(t *testing.T) {
 		}
 	}
 	planted := 0
-	for len(order) > 0 && planted < max(40, len(order)) {
+	for len(order) > 0 && planted < len(order) {
 		for _, kind := range order {
 			path := kinds[kind][rng.IntN(len(kinds[kind]))]
 			dir := simulated
@@ -245,10 +252,9 @@ func plant(t *testing.T, path string, at *regexp.Regexp, rng *rand.Rand) (string
 	}
 }
 
-// TestCheckRecomputes changes a number in the tables that are recomputed, without SHA256SUMS and the cache: events and
-// arithmetic alone find it, and name its column.
-func TestCheckRecomputes(t *testing.T) {
-	simulated, real := checkedResults(t)
+// A number is changed in the tables that are recomputed, without SHA256SUMS and the cache: events and arithmetic alone
+// find it, and name its column.
+func recomputes(t *testing.T, simulated, real string) {
 	rng := rand.New(rand.NewPCG(28, 41))
 	for _, dir := range []string{simulated, real} {
 		for _, name := range []string{"SHA256SUMS", "cache.db"} {
@@ -261,7 +267,7 @@ func TestCheckRecomputes(t *testing.T) {
 		}
 	}
 	planted := map[string]int{}
-	for range 8 {
+	for range 4 {
 		for _, name := range []string{"metrics.csv", "jobs.csv", "comparisons.csv", "timings.csv", "cells/*/jobs.csv",
 			"cells/*/occupancy.csv", "fidelity.csv", "fidelity_jobs.csv", "estimates.csv", "accuracy.csv"} {
 			files, _ := filepath.Glob(filepath.Join(simulated, name))

@@ -22,10 +22,12 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 var (
-	damages     = flag.Int("damages", 100, "how many damages TestDamagedResults tries; 0 means all of them")
+	damages     = flag.Int("damages", 40, "how many damages TestDamagedResults tries; 0 means all of them")
 	damagesOf   = flag.String("damages-of", "", "a regular expression: which files TestDamagedResults damages")
 	damagesBy   = flag.String("damages-by", "", "a regular expression: the commands that TestDamagedResults runs")
 	damagesList = flag.Bool("damages-list", false, "list what is said of each damage, and what takes longer than a second")
@@ -217,6 +219,9 @@ func TestDamagedResults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	was := plot.Usual
+	plot.Usual = append(slices.Clone(was), canvas.PNG)
+	t.Cleanup(func() { plot.Usual = was })
 	outputOf(t, "run", "--quiet", "--out", filepath.Join(top, "undamaged", "results"), source)
 
 	for _, c := range readers { // their files exist

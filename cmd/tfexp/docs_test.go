@@ -99,8 +99,10 @@ func shrink(t *testing.T, dir string) {
 		"sweep.hcl": {"replicates  = 10", "replicates  = 1", "count        = 150", "count        = 20", "plot \"gantt\" {}\n",
 			""},
 		"experiments/fcfs_vs_rr.hcl": {"replicates  = 6", "replicates  = 1", "count = 2", "count = 1",
-			"count        = 6", "count        = 1", "epochs  = 50", "epochs  = 5"},
-		"train.py": {"range(20_000)", "range(20)"},
+			"count        = 6", "count        = 1", "epochs  = 50", "epochs  = 5", "passes = 15", "passes = 3"},
+		"mine.hcl": {"20 : 5", "4 : 2"}, "shortest.hcl": {"20 : 5", "4 : 2"},
+		"search.hcl": {"trials    = 12", "trials    = 6"},
+		"train.py":   {"range(20_000)", "range(20)"},
 	} {
 		path := filepath.Join(dir, name)
 		raw, err := os.ReadFile(path)

@@ -18,9 +18,14 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
+	"github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 const noRaceSleep = "atexit_sleep_ms=0"
+
+// withPNG is a variable with which the programs of a test draw pictures in all usual formats.
+const withPNG = "TFEXP_TEST_PNG"
 
 func TestMain(m *testing.M) {
 	if handled, code := process.Main(os.Args[1:]); handled {
@@ -31,6 +36,9 @@ func TestMain(m *testing.M) {
 	os.Setenv("GORACE", noRaceSleep)
 	// Tests run side by side: each disturbs the others.
 	os.Setenv(execute.KeepDisturbed, "1")
+	if os.Getenv(withPNG) == "" { // it takes most of the time of small experiments
+		plot.Usual = []string{canvas.SVG}
+	}
 	// The scripts find a copy of this binary, named tfexp, in their path: it is
 	// the whole command, also where it starts itself as a training program.
 	testscript.Main(m, map[string]func(){"tfexp": main, "eventwriter": eventwriter})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/reference"
@@ -34,8 +35,8 @@ func papers(t *testing.T) []string {
 // TestPapersRun runs each shipped experiment on the data of a paper: all its cells finish. The numbers of a paper
 // are not judged here, but in references.csv: see TestTransient.
 func TestPapersRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs whole experiments: some ten seconds each")
+	if !need.Long() {
+		t.Skip("it runs whole experiments: make long")
 	}
 	for _, file := range papers(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {

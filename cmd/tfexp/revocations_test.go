@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -63,9 +64,6 @@ profile { epochs = [2, 3] }
 // is back. When the chief is killed, the job restarts from its checkpoint, and reports its loss to
 // the step.
 func TestRevocations(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains for half a minute")
-	}
 	for _, test := range []struct {
 		engine string
 		scale  float64 // of the instants: containers take longer to start
@@ -73,6 +71,8 @@ func TestRevocations(t *testing.T) {
 		t.Run(test.engine, func(t *testing.T) {
 			if test.engine == "docker" {
 				needDocker(t)
+			} else if !need.Long() {
+				t.Skip("trains for half a minute: make long")
 			}
 			// Where the machine is busy, the chief may be lost before its first checkpoint: then later, again.
 			for scale := test.scale; ; scale *= 2 {

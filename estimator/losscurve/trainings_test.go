@@ -3,6 +3,8 @@ package losscurve
 import (
 	"strings"
 	"testing"
+
+	"github.com/tfexp/tfexp/hardware/need"
 )
 
 // trained returns the curves of a set of trainings, known or held out.
@@ -33,6 +35,9 @@ func TestTrainingsOfOtherPrograms(t *testing.T) {
 		for _, at := range []struct{ part, off, covered float64 }{
 			{0.1, 0.9, 0.82}, {0.2, 0.7, 0.82}, {0.4, 0.55, 0.82}, {0.6, 0.5, 0.82},
 		} {
+			if (set == "known" || at.part == 0.1 || at.part == 0.6) && !need.Long() {
+				continue
+			}
 			q := judge(t, combined, curves, at.part)
 			t.Logf("%-9s after %2.0f%%: off by %5.1f%%, covered %3.0f%%", set, 100*at.part, 100*q.off, 100*q.covered)
 			if q.off > at.off || q.covered < at.covered {

@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"embed"
 	"fmt"
@@ -183,23 +181,22 @@ func Document(pkg string, sources embed.FS) bool {
 	files, _ := fs.Glob(sources, "*.go")
 	for _, name := range files {
 		text, _ := fs.ReadFile(sources, name)
-		in := bufio.NewScanner(bytes.NewReader(text))
 		of, lines := "", []string(nil)
-		for in.Scan() {
-			line := in.Text()
+		for line := range strings.Lines(string(text)) {
 			if text, ok := strings.CutPrefix(strings.TrimLeft(line, "\t"), "//"); ok {
-				lines = append(lines, text)
+				lines = append(lines, strings.TrimRight(text, "\n"))
 				continue
 			}
-			words := strings.Fields(line)
-			switch {
-			case strings.HasPrefix(line, "type ") && len(words) > 2 && strings.HasPrefix(words[2], "struct"):
-				of = pkg + "." + words[1]
-				comments[of] = commentOf(lines)
-			case strings.Contains(line, "`arg:\""):
-				comments[of+"."+words[0]] = commentOf(lines)
+			// This runs whenever a program starts: other lines are not divided into words.
+			if strings.HasPrefix(line, "type ") {
+				if words := strings.Fields(line); len(words) > 2 && strings.HasPrefix(words[2], "struct") {
+					of = pkg + "." + words[1]
+					comments[of] = commentOf(lines)
+				}
+			} else if strings.Contains(line, "`arg:\"") {
+				comments[of+"."+strings.Fields(line)[0]] = commentOf(lines)
 			}
-			lines = nil
+			lines = lines[:0]
 		}
 	}
 	return true

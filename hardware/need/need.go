@@ -20,8 +20,24 @@ func This(t testing.TB, what string, missing error, how string) {
 	if missing == nil {
 		return
 	}
-	if slices.Contains(strings.Split(os.Getenv(EnvRequire), ","), what) {
+	if Required(what) {
 		t.Fatalf("%s is required and missing: %v (%s)", what, missing, how)
 	}
 	t.Skipf("needs %s: %v (%s)", what, missing, how)
+}
+
+// Required reports whether TFEXP_REQUIRE lists what.
+func Required(what string) bool {
+	return slices.Contains(strings.Split(os.Getenv(EnvRequire), ","), what)
+}
+
+// Long reports whether tests run in their long form (make long): all seeds, all workloads, whole experiments.
+func Long() bool { return os.Getenv("TFEXP_LONG") != "" }
+
+// Cases returns how many cases a test tries: few, or all of them in the long form.
+func Cases(few, all int) int {
+	if Long() {
+		return all
+	}
+	return few
 }

@@ -238,8 +238,8 @@ func TestClusterIsAsAccurateAsOneWorker(t *testing.T) {
 	}
 	const epochs = 30
 	env := []string{fmt.Sprintf("TFEXP_EPOCHS=%d", epochs)}
-	alone, _ := output(t, env, "cnn")
-	j := newJob(t, map[string]int{"ps": 1, "worker": 2}, env, "cnn")
+	alone, _ := output(t, env, "mlp")
+	j := newJob(t, map[string]int{"ps": 1, "worker": 2}, env, "mlp")
 	j.startAll()
 	j.ends(0, "worker 0", "worker 1", "ps 0")
 	one, two := accuracies(t, alone), accuracies(t, j.chief().output())

@@ -13,7 +13,7 @@ import (
 // Large files, and files with many mistakes, are read or refused in time linear in their size. Each of these took
 // minutes, gigabytes or the whole stack with quadratic time or recursion.
 func TestLargeSources(t *testing.T) {
-	const n = 8000
+	const n = 3000
 	lines := func(format string) string {
 		var b strings.Builder
 		for i := range n {

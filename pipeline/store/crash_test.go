@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -51,7 +52,7 @@ func TestPowerCutWithinACommit(t *testing.T) {
 	path := filepath.Join(dir, record.CacheFile)
 	random := rand.New(rand.NewPCG(1, 2))
 	page, tried := os.Getpagesize(), 0
-	for n := range 8 {
+	for n := range need.Cases(3, 8) {
 		c, warning, err := Open(dir, record.CacheFile)
 		if err != nil || warning != "" {
 			t.Fatal(warning, err)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/tfexp/tfexp/hardware/need"
 )
 
 // A kind of value that experiments compare: a pair of it without a difference, and its mean.
@@ -54,7 +56,7 @@ func TestIntervalsHoldMeans(t *testing.T) {
 // TestNothingToFind: of pairs of each kind that do not differ, alone and in families of comparisons with one
 // baseline, at most 5% are taken to differ, within four standard errors.
 func TestNothingToFind(t *testing.T) {
-	const trials = 800
+	trials := need.Cases(300, 800)
 	for _, k := range kinds {
 		for _, n := range []int{3, 4, 5, 6, 8, 10, 20, 50} {
 			for _, family := range []int{1, 4} {
@@ -80,7 +82,7 @@ func TestNothingToFind(t *testing.T) {
 						}
 					}
 				}
-				if share := float64(claims) / trials; share > 0.05+4*math.Sqrt(0.05*0.95/trials) {
+				if share := float64(claims) / float64(trials); share > 0.05+4*math.Sqrt(0.05*0.95/float64(trials)) {
 					t.Errorf("%.1f%% of %d %s pairs, %d candidates, are taken to differ", 100*share, n, k.name, family)
 				}
 			}

@@ -3,14 +3,10 @@ package policy_test
 import (
 	"testing"
 
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
-
-// TestSchedules: all policies produce the same schedules as before.
-func TestSchedules(t *testing.T) {
-	schedulertest.Golden(t, "../testdata/golden.txt", true, false)
-}
 
 // TestOtherSchedules guards the orders that the golden file of the kernel does not have, and those that plan again.
 func TestOtherSchedules(t *testing.T) {
@@ -31,7 +27,7 @@ func TestOtherSchedules(t *testing.T) {
 	schedulertest.GoldenOf(t, "testdata/other.txt", all, true, *update)
 }
 
-// TestSchedules: orders that share a cluster among users produce the same schedules as before.
+// TestUsersSchedules: orders that share a cluster among users produce the same schedules as before.
 func TestUsersSchedules(t *testing.T) {
 	var all []schedulertest.Combination
 	for _, order := range []policy.Order{policy.DRF, policy.DRFSJF, policy.DRFExchange, policy.EachResource, policy.EqualShare} {
@@ -42,5 +38,5 @@ func TestUsersSchedules(t *testing.T) {
 		}
 		all = append(all, c)
 	}
-	schedulertest.GoldenOf(t, "testdata/users_schedules.txt", all, false, *update)
+	schedulertest.GoldenOf(t, "testdata/users_schedules.txt", all, !need.Long(), *update)
 }

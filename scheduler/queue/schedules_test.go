@@ -1,3 +1,5 @@
+//go:build mutate
+
 package queue_test
 
 import (

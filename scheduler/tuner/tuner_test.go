@@ -145,7 +145,7 @@ func TestContextsOfRanges(t *testing.T) {
 	for _, name := range []string{"bo", "halving"} {
 		m, _ := tuner.Find(name)
 		p := &tuner.Problem{
-			Scale: surrogate.Log, Trials: 70, Seed: 5, Space: surrogate.Space{
+			Scale: surrogate.Log, Trials: 40, Seed: 5, Space: surrogate.Space{
 				{Name: "rate", Min: 0.001, Max: 1, Log: true}, {Name: "batch", Numbers: []float64{8, 16, 32, 64}, Log: true},
 				{Name: "epochs", Min: 1, Max: 27, Integer: true, Log: true, Context: true, Goal: 1},
 			},

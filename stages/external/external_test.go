@@ -146,7 +146,7 @@ func example(t testing.TB, name string, set policy.Settings) stages.Task {
 	return task(t.TempDir(), base, set, python3(t), name)
 }
 
-var workloads = flag.Uint64("workloads", 40, "drawn workloads that are scheduled in Go and in Python")
+var workloads = flag.Int("workloads", need.Cases(14, 40), "drawn workloads that are scheduled in Go and in Python")
 
 // TestSchedulesOfExamples runs the policies that exist in Go and in Python: on drawn workloads their traces are the
 // same, event by event. With -args -workloads 200 there are more of them.
@@ -165,12 +165,8 @@ func TestSchedulesOfExamples(t *testing.T) {
 	} {
 		t.Run(test.file, func(t *testing.T) {
 			t.Parallel()
-			cases := *workloads
-			if testing.Short() {
-				cases = 20
-			}
-			for n := range cases {
-				l := draw(n, n%2 == 1 && test.file != "las.py")
+			for n := range *workloads {
+				l := draw(uint64(n), n%2 == 1 && test.file != "las.py")
 				want, err := l.play(t, test.own)
 				if err != nil {
 					t.Fatal(err)
