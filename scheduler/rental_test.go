@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -117,7 +118,8 @@ func TestDecisionsOfAJob(t *testing.T) {
 	if leave || name != "a spot server in east" || r.Bars(1)&1 != 0 || r.Bars(1)&2 == 0 || r.Bars(0)&1 == 0 {
 		t.Errorf("%v, %q, %b", leave, name, r.Bars(1))
 	}
-	if want := (RentalView{Now: 2, Deadline: 100, Work: 40, Done: 3, Overhead: 4, Tick: 10, Available: true}); s.view != want {
+	if want := (RentalView{Now: 2, Deadline: 100, Work: 40, Done: 3, Overhead: 4, Tick: 10, Available: true,
+		Spells: []RentalSpell{{Available: true}}}); !reflect.DeepEqual(s.view, want) {
 		t.Errorf("the strategy sees %+v, want %+v", s.view, want)
 	}
 	// Servers that are on their way are held, and still start.
