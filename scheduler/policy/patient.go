@@ -13,7 +13,7 @@ var _ = byDeadline("patient", "Patient", "the server that costs least in expecta
 // The strategy looks ahead in steps: whole ticks, such that a deadline is at most mostSteps of them away and a start takes at
 // most startSteps.
 const (
-	mostSteps  = 400
+	mostSteps  = 600
 	startSteps = 4
 )
 
@@ -21,8 +21,8 @@ const (
 const usualShare = 0.3
 
 // Patient makes the choice with the least expected cost to the deadline. It takes spot servers to come and go as a Markov
-// process whose two mean times are unknown: it weighs all pairs of spotMeans by the spells that the job has seen, and knows the
-// least expected cost under each pair (rentalCosts). So it waits while there is slack for it, keeps enough slack for the changes
+// process whose two mean times are unknown and change at times: it weighs all pairs of spotMeans by the spells that the job has
+// seen, and knows the least expected cost under each pair (rentalCosts). So it waits while there is slack for it, keeps enough slack for the changes
 // that still pay, and passes over spot servers that are taken away before a start has paid for itself.
 func Patient(v scheduler.RentalView) scheduler.RentalMarket {
 	step := v.Tick * max(ceilOf(v.Deadline, mostSteps*v.Tick), ceilOf(v.Overhead, startSteps*v.Tick), 1)

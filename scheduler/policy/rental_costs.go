@@ -35,6 +35,10 @@ const (
 	onSpot
 )
 
+// changeRate is the probability, for each step, that the mean times become others, any of them equally probable: markets have
+// good and bad days.
+const changeRate = 0.005
+
 // fineSlack is the distance of slacks in the table, slackGrowth the ratio of those beyond some starts.
 const (
 	fineSlack   = 0.5
@@ -60,7 +64,7 @@ func costsOf(start, share float64) *rentalCosts {
 			return c
 		}
 	}
-	const most = 8
+	const most = 4
 	kept.tables = append([]*rentalCosts{newRentalCosts(start, share)}, kept.tables[:min(len(kept.tables), most-1)]...)
 	return kept.tables[0]
 }
@@ -85,15 +89,24 @@ func newRentalCosts(start, share float64) *rentalCosts {
 
 // extend computes the costs up to n steps before the deadline.
 func (c *rentalCosts) extend(n int) {
-	for i := range c.models {
-		for m := &c.models[i]; len(m.costs) <= n; {
-			c.step(m)
+	for len(c.models[0].costs) <= n {
+		mean := make([]float32, (onSpot+c.phases)*len(c.slacks))
+		for i := range c.models {
+			for k, cost := range c.step(&c.models[i]) {
+				mean[k] += cost / float32(len(c.models))
+			}
+		}
+		for i := range c.models {
+			row := c.models[i].costs[len(c.models[i].costs)-1]
+			for k := range row {
+				row[k] += changeRate * (mean[k] - row[k])
+			}
 		}
 	}
 }
 
-// step computes the costs one step earlier.
-func (c *rentalCosts) step(m *rentalModel) {
+// step computes the costs one step earlier, and returns them.
+func (c *rentalCosts) step(m *rentalModel) []float32 {
 	n, width := len(m.costs), len(c.slacks)
 	row := make([]float32, (onSpot+c.phases)*width)
 	m.costs = append(m.costs, row)
@@ -125,6 +138,7 @@ func (c *rentalCosts) step(m *rentalModel) {
 			set(onSpot+phase-1, i, cost)
 		}
 	}
+	return row
 }
 
 // spot returns the expected cost of a step on a spot server that has been held for some steps, and of all after it.
