@@ -219,3 +219,44 @@ func TestTicksEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestSpellsOfSpotServers: a job has seen since its arrival when spot servers were there. One that is taken away ends a spell,
+// though there is another one at once.
+func TestSpellsOfSpotServers(t *testing.T) {
+	var a tenant
+	for _, seen := range []struct {
+		at              time.Duration
+		available, lost bool
+	}{{10, true, false}, {20, true, false}, {25, false, true}, {40, false, false}, {50, true, false}, {55, true, true}, {60, true, false}} {
+		a.see(seen.available, seen.lost, seen.at)
+	}
+	want := []RentalSpell{{true, 15}, {false, 25}, {true, 5}, {true, 5}}
+	if !slices.Equal(a.spells, want) {
+		t.Errorf("the spells are %v, want %v", a.spells, want)
+	}
+}
+
+// TestPriceOfSpotServers is the lowest known price of a spot server as a part of the lowest known price on demand.
+func TestPriceOfSpotServers(t *testing.T) {
+	node := func(market string, price float64) cluster.Node {
+		return cluster.Node{Threads: 1, Supply: cluster.OnRequest, Market: market, Region: fmt.Sprint(price), Price: price}
+	}
+	for _, c := range []struct {
+		nodes []cluster.Node
+		share float64
+	}{
+		{[]cluster.Node{node("spot", 3), node("spot", 1), node("on_demand", 4), node("on_demand", 5)}, 0.25},
+		{[]cluster.Node{node("spot", 0), node("on_demand", 4)}, 0},
+		{[]cluster.Node{node("spot", 3), node("on_demand", 0)}, 0},
+	} {
+		all := cluster.Cluster{Nodes: c.nodes}
+		m, err := cluster.NewMachine(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := New(&RentalTerms{Tick: 1}, all, m, 0)
+		if err != nil || r.share != c.share {
+			t.Errorf("%+v: %g, %v; want %g", c.nodes, r.share, err, c.share)
+		}
+	}
+}

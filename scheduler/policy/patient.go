@@ -2,13 +2,14 @@ package policy
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-var _ = byDeadline("patient", "Patient", "the server that costs least in expectation up to the deadline, by the times for which spot "+
-	"servers have come and gone so far", 7, 3, Patient)
+var _ = byDeadline("patient", "Patient", "the server that costs least in expectation up to the deadline, by how long spot servers have "+
+	"stayed and been away so far", 7, 3, Patient)
 
 // The strategy looks ahead in steps: whole ticks, such that a deadline is at most mostSteps of them away and a start takes at
 // most startSteps.
@@ -91,34 +92,54 @@ var spotLogs = func() (logs [len(spotMeans)]struct{ stays, ends float64 }) {
 // forgetting is the weight of each spell of availability as a part of the weight of the next one of its kind: markets change.
 const forgetting = 0.9
 
-// spellWeights returns the probabilities of the mean times, given the spells with or without spot servers so far. Before the
-// first spell all are equally probable.
-func spellWeights(spells []scheduler.RentalSpell, available bool, step time.Duration) (weights [len(spotMeans)]float64) {
-	weight, last, most := 1.0, len(spells)-1, math.Inf(-1)
-	for i := last; i >= 0 && weight > 0.03; i-- {
+// spellWeights returns the probabilities of the mean times of the present spell, if it is one with or without spot servers as
+// asked, or else of the next one. Either all spells have one mean, or each has its own, drawn from those of the spells before
+// it; both are weighed by how well they foresaw the spells. At first all means are equally probable.
+func spellWeights(spells []scheduler.RentalSpell, available bool, step time.Duration) (weights meanWeights) {
+	var logs, counts, one, many meanWeights // one and many are the probabilities under either assumption
+	one.normalize(func(int) float64 { return 1 })
+	many, odds := one, 0.0 // the logarithm of how much better many means foresaw the spells
+	for i := max(len(spells)-120, 0); i < len(spells); i++ {
 		if spells[i].Available != available {
 			continue
 		}
-		lasted := float64(spells[i].Length) / float64(step)
+		lasted, ends := float64(spells[i].Length)/float64(step), i < len(spells)-1
+		var likely meanWeights
 		for k, log := range spotLogs {
-			if i == last { // it continues
-				weights[k] += weight * lasted * log.stays
-			} else {
-				weights[k] += weight * (max(lasted-1, 0)*log.stays + log.ends)
+			l := lasted * log.stays
+			if ends {
+				l = max(lasted-1, 0)*log.stays + log.ends
 			}
+			likely[k] = math.Exp(l)
+			logs[k] = forgetting*logs[k] + l
 		}
-		weight *= forgetting
+		foreseen := many.normalize(func(k int) float64 { return many[k] * likely[k] })
+		odds = forgetting*odds + math.Log(foreseen/one.normalize(func(k int) float64 { return one[k] * likely[k] }))
+		most := slices.Max(logs[:])
+		one.normalize(func(k int) float64 { return math.Exp(logs[k] - most) })
+		if ends {
+			for k := range counts {
+				counts[k] = forgetting*counts[k] + many[k]
+			}
+			many.normalize(func(k int) float64 { return counts[k] + 1/float64(len(counts)) })
+		}
 	}
-	for _, w := range weights {
-		most = max(most, w)
-	}
-	sum := 0.0
-	for k := range weights {
-		weights[k] = math.Exp(weights[k] - most)
-		sum += weights[k]
-	}
-	for k := range weights {
-		weights[k] /= sum
-	}
+	part := 1 / (1 + math.Exp(odds))
+	weights.normalize(func(k int) float64 { return part*one[k] + (1-part)*many[k] })
 	return weights
+}
+
+// meanWeights are probabilities of spotMeans.
+type meanWeights [len(spotMeans)]float64
+
+// normalize sets the weights in proportion to a function, and returns its sum.
+func (w *meanWeights) normalize(f func(k int) float64) (sum float64) {
+	for k := range w {
+		w[k] = f(k)
+		sum += w[k]
+	}
+	for k := range w {
+		w[k] /= sum
+	}
+	return sum
 }
