@@ -250,11 +250,7 @@ func TestPriceOfSpotServers(t *testing.T) {
 		{[]cluster.Node{node("spot", 3), node("on_demand", 0)}, 0},
 	} {
 		all := cluster.Cluster{Nodes: c.nodes}
-		m, err := cluster.NewMachine(all)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := New(&RentalTerms{Tick: 1}, all, m, 0)
+		r, err := New(&RentalTerms{Tick: 1}, all, cluster.NewMachine(all), 0)
 		if err != nil || r.share != c.share {
 			t.Errorf("%+v: %g, %v; want %g", c.nodes, r.share, err, c.share)
 		}

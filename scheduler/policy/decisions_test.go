@@ -61,7 +61,7 @@ func TestDecisionsByHand(t *testing.T) {
 	}
 }
 
-// TestPatientLearns: a job of 40 h in 60 h, whose starts take half an hour, has seen spells of some ticks of 10 minutes.
+// TestPatientLearns: a job of 40 h in 60 h, whose starts take 40 minutes, has seen spells of some ticks of 10 minutes.
 func TestPatientLearns(t *testing.T) {
 	const nothing, spot, demand = scheduler.Nothing, scheduler.Spot, scheduler.OnDemand
 	for _, c := range []struct {
@@ -73,16 +73,15 @@ func TestPatientLearns(t *testing.T) {
 		held, choice scheduler.RentalMarket
 	}{
 		{"spot servers stay", 60, 20, 20, 10, true, 0, nothing, spot},
-		{"spot servers go before they have started", 2, 20, 20, 10, true, 0, nothing, nothing},
-		{"and there is not much time", 2, 20, 30, 14, true, 0, nothing, demand},
-		{"but this one has stayed", 2, 20, 20, 10, true, 30, nothing, spot},
+		{"spot servers go before they have started", 1, 20, 20, 10, true, 0, nothing, nothing},
+		{"but this one has stayed", 1, 20, 20, 10, true, 30, nothing, spot},
 		{"one will be back soon", 60, 4, 20, 8, false, 1, nothing, nothing},
-		{"none will be back in time", 4, 200, 40, 22.5, false, 20, nothing, demand},
+		{"some slack is kept for those that will be back", 60, 60, 30, 12.22, false, 5, nothing, demand},
 		{"on demand, a spot server that stays", 60, 20, 30, 15, true, 0, demand, spot},
-		{"on demand, a spot server that goes", 2, 20, 30, 14, true, 0, demand, demand},
+		{"on demand, a spot server that goes", 1, 20, 30, 14, true, 0, demand, demand},
 	} {
 		v := provisionAt(c.now, c.done, c.held, c.available)
-		v.Tick, v.Overhead = 10*time.Minute, 30*time.Minute
+		v.Tick, v.Overhead = 10*time.Minute, 40*time.Minute
 		for i := range 10 {
 			v.Spells = append(v.Spells, scheduler.RentalSpell{Available: (i%2 == 0) != c.available,
 				Length: v.Tick * time.Duration([]int{c.there, c.away}[(i+bit(c.available))%2])})

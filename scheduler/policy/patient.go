@@ -23,8 +23,8 @@ const usualShare = 0.3
 
 // Patient makes the choice with the least expected cost to the deadline. It takes spot servers to come and go as a Markov
 // process whose two mean times are unknown and change at times: it weighs all pairs of spotMeans by the spells that the job has
-// seen, and knows the least expected cost under each pair (rentalCosts). So it waits while there is slack for it, keeps enough slack for the changes
-// that still pay, and passes over spot servers that are taken away before a start has paid for itself.
+// seen, and knows the least expected cost under each pair (rentalCosts). So it waits while there is slack for it, keeps enough
+// slack for the changes that still pay, and passes over spot servers that are taken away before a start has paid for itself.
 func Patient(v scheduler.RentalView) scheduler.RentalMarket {
 	step := v.Tick * max(ceilOf(v.Deadline, mostSteps*v.Tick), ceilOf(v.Overhead, startSteps*v.Tick), 1)
 	steps := func(d time.Duration) float64 { return float64(d) / float64(step) }
@@ -53,7 +53,7 @@ func Patient(v scheduler.RentalView) scheduler.RentalMarket {
 	var onSpot, onRequest, waiting float64
 	for i, p := range there {
 		for k, q := range away {
-			if p*q < 1e-4 {
+			if p*q < 1e-4 { // all of these together change no cost by more than 0.4%
 				continue
 			}
 			m := &costs.models[i*len(spotMeans)+k]
@@ -98,8 +98,8 @@ const forgetting = 0.9
 func spellWeights(spells []scheduler.RentalSpell, available bool, step time.Duration) (weights meanWeights) {
 	var logs, counts, one, many meanWeights // one and many are the probabilities under either assumption
 	one.normalize(func(int) float64 { return 1 })
-	many, odds := one, 0.0 // the logarithm of how much better many means foresaw the spells
-	for i := max(len(spells)-120, 0); i < len(spells); i++ {
+	many, odds := one, 0.0                                   // the logarithm of how much better many means foresaw the spells
+	for i := max(len(spells)-120, 0); i < len(spells); i++ { // those before have weights below 0.002
 		if spells[i].Available != available {
 			continue
 		}
