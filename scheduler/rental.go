@@ -41,6 +41,17 @@ type RentalView struct {
 	Held RentalMarket
 	// Available says that a spot server is available.
 	Available bool
+	// Spells are the times with and without a spot server since the job arrived, as the decisions about it have seen them. The
+	// last one continues.
+	Spells []RentalSpell
+	// SpotShare is the price of a spot server as a part of the price on demand; 0 if it is unknown.
+	SpotShare float64
+}
+
+// RentalSpell is a time for which spot servers were available, or were not. One that is lost ends a spell.
+type RentalSpell struct {
+	Available bool
+	Length    time.Duration
 }
 
 // Strategy chooses the market of the coming tick. It must not choose Spot where there
@@ -81,6 +92,7 @@ type Rental struct {
 	ticks  queue.Timers
 	due    []int32
 	claims []int // by offer, the number of jobs that chose it at this instant
+	share  float64
 }
 
 // offer is the nodes of a market in a region.
@@ -88,6 +100,7 @@ type offer struct {
 	market RentalMarket
 	region string
 	nodes  []int32
+	price  float64 // of its first node, per hour; 0 if it is unknown
 }
 
 // tenant is a job.
@@ -100,6 +113,8 @@ type tenant struct {
 	begun   time.Duration // since when
 	open    bool
 	kept    time.Duration // of its work, by the attempts that have ended
+	spells  []RentalSpell
+	since   time.Duration // when the last spell began
 }
 
 // New returns the renting of a run, and marks the machine's nodes by their markets. Of
@@ -124,7 +139,7 @@ func New(terms *RentalTerms, c cluster.Cluster, m *cluster.Machine, jobs int) (R
 		at := slices.IndexFunc(r.offers, func(o offer) bool { return o.market == market && o.region == n.Region })
 		if at < 0 {
 			at = len(r.offers)
-			r.offers = append(r.offers, offer{market: market, region: n.Region})
+			r.offers = append(r.offers, offer{market: market, region: n.Region, price: n.Price})
 		}
 		r.offers[at].nodes = append(r.offers[at].nodes, int32(v))
 		r.ofNode[v] = int8(at)
@@ -135,6 +150,9 @@ func New(terms *RentalTerms, c cluster.Cluster, m *cluster.Machine, jobs int) (R
 	}
 	r.sort()
 	r.claims = make([]int, len(r.offers))
+	if onDemand := r.cheapest(OnDemand); onDemand > 0 {
+		r.share = r.cheapest(Spot) / onDemand
+	}
 	for v, n := range c.Nodes {
 		bit := int32(0)
 		switch {
@@ -149,6 +167,16 @@ func New(terms *RentalTerms, c cluster.Cluster, m *cluster.Machine, jobs int) (R
 		r.jobs[j] = tenant{tick: Never, choice: none, lost: none}
 	}
 	return r, nil
+}
+
+// cheapest returns the lowest known price of a market; 0 if none is known.
+func (r *Rental) cheapest(m RentalMarket) (price float64) {
+	for _, o := range r.offers {
+		if o.market == m && o.price > 0 && (price == 0 || o.price < price) {
+			price = o.price
+		}
+	}
+	return price
 }
 
 func (r *Rental) wanted(region string) bool {
@@ -315,6 +343,8 @@ func (r *Rental) Decide(j int32, now time.Duration, s RentalCase) (leave bool, n
 	}
 	spot, soonest := r.first(t, Spot, now, s.From)
 	v.Available = spot != none
+	t.see(v.Available, t.lost != none && r.offers[t.lost].market == Spot, now)
+	v.Spells, v.SpotShare = t.spells, r.share
 	choice := r.terms.Strategy.Choose(v)
 	before := t.choice
 	t.lost = none
@@ -336,6 +366,17 @@ func (r *Rental) Decide(j int32, now time.Duration, s RentalCase) (leave bool, n
 		t.served = false
 	}
 	return leave && before != none, r.nameOf(t.choice)
+}
+
+// see records whether a spot server is available now.
+func (t *tenant) see(available, lost bool, now time.Duration) {
+	if last := len(t.spells) - 1; last >= 0 {
+		t.spells[last].Length = now - t.since
+		if t.spells[last].Available == available && !lost {
+			return
+		}
+	}
+	t.spells, t.since = append(t.spells, RentalSpell{Available: available}), now
 }
 
 // held returns the market of the servers that a job has, or that are on their way.

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -117,7 +118,8 @@ func TestDecisionsOfAJob(t *testing.T) {
 	if leave || name != "a spot server in east" || r.Bars(1)&1 != 0 || r.Bars(1)&2 == 0 || r.Bars(0)&1 == 0 {
 		t.Errorf("%v, %q, %b", leave, name, r.Bars(1))
 	}
-	if want := (RentalView{Now: 2, Deadline: 100, Work: 40, Done: 3, Overhead: 4, Tick: 10, Available: true}); s.view != want {
+	if want := (RentalView{Now: 2, Deadline: 100, Work: 40, Done: 3, Overhead: 4, Tick: 10, Available: true,
+		Spells: []RentalSpell{{Available: true}}}); !reflect.DeepEqual(s.view, want) {
 		t.Errorf("the strategy sees %+v, want %+v", s.view, want)
 	}
 	// Servers that are on their way are held, and still start.
@@ -214,6 +216,43 @@ func TestTicksEnd(t *testing.T) {
 		r.Decide(0, 10, RentalCase{Deadline: c.deadline, From: from(nil)})
 		if got := r.Next() == Never; got != c.ends {
 			t.Errorf("a deadline of %d: the next tick is at %d", c.deadline, r.Next())
+		}
+	}
+}
+
+// TestSpellsOfSpotServers: a job has seen since its arrival when spot servers were there. One that is taken away ends a spell,
+// though there is another one at once.
+func TestSpellsOfSpotServers(t *testing.T) {
+	var a tenant
+	for _, seen := range []struct {
+		at              time.Duration
+		available, lost bool
+	}{{10, true, false}, {20, true, false}, {25, false, true}, {40, false, false}, {50, true, false}, {55, true, true}, {60, true, false}} {
+		a.see(seen.available, seen.lost, seen.at)
+	}
+	want := []RentalSpell{{true, 15}, {false, 25}, {true, 5}, {true, 5}}
+	if !slices.Equal(a.spells, want) {
+		t.Errorf("the spells are %v, want %v", a.spells, want)
+	}
+}
+
+// TestPriceOfSpotServers is the lowest known price of a spot server as a part of the lowest known price on demand.
+func TestPriceOfSpotServers(t *testing.T) {
+	node := func(market string, price float64) cluster.Node {
+		return cluster.Node{Threads: 1, Supply: cluster.OnRequest, Market: market, Region: fmt.Sprint(price), Price: price}
+	}
+	for _, c := range []struct {
+		nodes []cluster.Node
+		share float64
+	}{
+		{[]cluster.Node{node("spot", 3), node("spot", 1), node("on_demand", 4), node("on_demand", 5)}, 0.25},
+		{[]cluster.Node{node("spot", 0), node("on_demand", 4)}, 0},
+		{[]cluster.Node{node("spot", 3), node("on_demand", 0)}, 0},
+	} {
+		all := cluster.Cluster{Nodes: c.nodes}
+		r, err := New(&RentalTerms{Tick: 1}, all, cluster.NewMachine(all), 0)
+		if err != nil || r.share != c.share {
+			t.Errorf("%+v: %g, %v; want %g", c.nodes, r.share, err, c.share)
 		}
 	}
 }

@@ -123,6 +123,7 @@ func (d *Decoder) cluster(a *eval.Args, nodes []*eval.Args, h *experiment.Hardwa
 		terms := d.servers(na, billing, machine)
 		if machine.Idle = eval.Get[time.Duration](na, "idle"); terms != nil {
 			machine.Supply, machine.Market, machine.Region = scheduler.Fixed, terms.Market, terms.Region
+			machine.Price = terms.Price.PerHour[0]
 			if eval.Get[string](na, "acquire") == "on_request" {
 				machine.Supply = scheduler.OnRequest
 			} else {

@@ -42,6 +42,8 @@ type Node struct {
 	// Market and Region are the market and the region in which the servers of a node that comes and goes are
 	// rented.
 	Market, Region string
+	// Price is the price of such a server at the beginning, in dollars per hour; 0 if it is unknown.
+	Price float64
 }
 
 // MarketOnDemand is the market of servers that nobody takes away, MarketSpot the market of cheaper ones.

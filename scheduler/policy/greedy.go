@@ -2,7 +2,7 @@ package policy
 
 import "github.com/tfexp/tfexp/scheduler"
 
-var _ = byDeadline("greedy", "Greedy", "spot servers while there are any, and none as long as the deadline allows it", 4,
+var _ = byDeadline("greedy", "Greedy", "spot servers while there are any, and none as long as the deadline allows it", 4, 2,
 	Greedy)
 
 // Greedy takes spot servers while it can, and waits without one as long as the deadline

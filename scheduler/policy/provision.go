@@ -23,12 +23,6 @@ func (f RentalFunc) Choose(v scheduler.RentalView) scheduler.RentalMarket { retu
 // left returns the work that is left.
 func left(v scheduler.RentalView) time.Duration { return v.Work - v.Done }
 
-// behind returns how far the job is behind uniform progress at an instant: a job that
-// progresses evenly has done t·Work/Deadline by then.
-func behind(v scheduler.RentalView, t time.Duration) float64 {
-	return float64(t)*float64(v.Work)/float64(v.Deadline) - float64(v.Done)
-}
-
 // pace compares the progress of the job with uniform progress at an instant, exactly: -1 for a job that is behind, 0
 // for even progress, 1 for a job that is ahead.
 func pace(v scheduler.RentalView, t time.Duration) int {
@@ -89,9 +83,9 @@ func registerStrategy(c ProvisioningChoice) ProvisioningChoice {
 
 // byDeadline registers a strategy that plans by the deadlines and the predicted
 // remaining times of jobs.
-func byDeadline(name, title, doc string, place int, f RentalFunc) ProvisioningChoice {
+func byDeadline(name, title, doc string, place, version int, f RentalFunc) ProvisioningChoice {
 	return registerStrategy(ProvisioningChoice{
-		Choice:   Choice{Name: name, Title: title, Doc: doc, Place: place, Version: 2, Estimates: true},
+		Choice:   Choice{Name: name, Title: title, Doc: doc, Place: place, Version: version, Estimates: true},
 		Strategy: f, Deadline: true, Moves: true, Spot: true, OnDemand: true,
 	})
 }

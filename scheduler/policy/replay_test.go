@@ -24,6 +24,9 @@ func replayRental(s scheduler.RentalStrategy, v scheduler.RentalView, available 
 	var out rentalOutcome
 	for tick := 0; v.Done < v.Work && v.Now < v.Deadline; tick++ {
 		v.Available = available(tick)
+		if n := len(v.Spells); n == 0 || v.Spells[n-1].Available != v.Available {
+			v.Spells = append(v.Spells, scheduler.RentalSpell{Available: v.Available})
+		}
 		if v.Held == scheduler.Spot && !v.Available {
 			v.Held = scheduler.Nothing
 		}
@@ -49,6 +52,7 @@ func replayRental(s scheduler.RentalStrategy, v scheduler.RentalView, available 
 			v.Done += v.Tick - lost
 		}
 		v.Now += v.Tick
+		v.Spells[len(v.Spells)-1].Length += v.Tick
 	}
 	out.Done, out.Met = v.Now, v.Done >= v.Work
 	return out

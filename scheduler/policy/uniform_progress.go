@@ -3,7 +3,7 @@ package policy
 import "github.com/tfexp/tfexp/scheduler"
 
 var _ = byDeadline("uniform_progress", "Uniform progress", "spot servers, and servers on demand where a job is behind even "+
-	"progress to its deadline", 5, UniformProgress)
+	"progress to its deadline", 5, 2, UniformProgress)
 
 // UniformProgress switches to on-demand servers when the job is behind even progress
 // to the deadline and there is no spot server, and stays there until it is ahead by
