@@ -90,7 +90,7 @@ func TestAccount(t *testing.T) {
 		{"the engine has one", finished, func(l *loop) { l.started = 1 }, "some still run or wait"},
 		{"one is in the list", finished, func(l *loop) { l.running = []int32{0} }, "some still run or wait"},
 	} {
-		l := &loop{Run: Run{Jobs: []Job{{Name: "j", Arrival: 1}}}, fates: NewFates(1, true), queue: queue.New(1, false)}
+		l := &loop{jobs: JobSet{List: []Job{{Name: "j", Arrival: 1}}}, fates: NewFates(1, true), queue: queue.New(1, false)}
 		l.fates.Kept()[0] = c.result
 		if c.change != nil {
 			c.change(l)

@@ -103,7 +103,7 @@ func (w *CellWriter) Event(e *scheduler.Event) {
 		w.write(w.events)
 		return
 	}
-	if w.records == MetricsOnly || e.Job < 0 || e.Job >= len(w.setup.Jobs) {
+	if w.records == MetricsOnly || e.Job < 0 || e.Job >= w.setup.Len() {
 		w.Collector.Event(e)
 		return
 	}
@@ -112,13 +112,13 @@ func (w *CellWriter) Event(e *scheduler.Event) {
 	}
 	w.Collector.Event(e)
 	w.changed = true
-	w.line = appendEvent(w.line[:0], e, &w.setup.Jobs[e.Job], w.setup.Cluster.Nodes)
+	w.line = appendEvent(w.line[:0], e, w.setup.Job(e.Job), w.setup.Cluster.Nodes)
 	w.write(w.events)
 }
 
 // Decision implements scheduler.Recorder.
 func (w *CellWriter) Decision(d *scheduler.Decision) {
-	if w.records != MetricsOnly && d.Job >= 0 && d.Job < len(w.setup.Jobs) {
+	if w.records != MetricsOnly && d.Job >= 0 && d.Job < w.setup.Len() {
 		w.line = appendDecision(w.line[:0], d, w.setup.Jobs)
 		w.write(w.decisions)
 	}

@@ -1,0 +1,224 @@
+package realise
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// manyJobs is the number of jobs of a submit block from which on they are drawn when they are looked at.
+var manyJobs = 100_000
+
+// drawn are the jobs of a workload with one submit block. They are drawn page by page, from the states that the random
+// streams have at the beginning of each page. It implements scheduler.Drawn.
+type drawn struct {
+	*drawing
+	// estimate returns the prediction of a job, given its predicted run time and its true one; nil for the former.
+	estimate func(j *scheduler.Job, alone time.Duration) time.Duration
+	// factor is the noise of a job's run time; nil for none.
+	factor func(name string) float64
+	recent [recentPages]atomic.Pointer[jobPage]
+}
+
+// recentPages is the number of pages that are kept: more than a cell has jobs under way, so that few are drawn twice.
+const recentPages = 256
+
+// drawing is what all cells with the jobs have in common.
+type drawing struct {
+	block    *experiment.Job
+	template scheduler.Job
+	arrivals workload.Arrivals
+	count    int
+	pages    []streams // before the first job of each page
+	digest   string
+}
+
+// streams are the states of the random streams before a job, and the arrival of the job before it.
+type streams struct {
+	at               time.Duration
+	arrivals, epochs rand.PCG
+}
+
+// jobPage is neighboring jobs with all that is drawn for them.
+type jobPage struct {
+	number int
+	jobs   [scheduler.PageSize]scheduler.Job
+	work   [scheduler.PageSize]simulated.Scaling
+	// The run times by the fitted estimates, and the true ones.
+	predicted, alone [scheduler.PageSize]time.Duration
+}
+
+// newDrawing prepares to draw the jobs of a submit block, and hashes them.
+func newDrawing(w *experiment.Workload, seed int64) (*drawing, error) {
+	s := &w.Submits[0]
+	d := &drawing{block: s.Job, template: templateOf(s), arrivals: s.Arrivals, count: s.Count}
+	d.template.Deadline = scheduler.Never
+	now := streams{at: s.Arrivals.Start, arrivals: *workload.Source(seed, workload.ArrivalsPath(w.Name, 0)...),
+		epochs: *workload.Source(seed, epochsPath(w, 0)...)}
+	h := sha256.New()
+	var line []byte
+	all := newSeries(d, &now)
+	for i := range d.count {
+		if i%scheduler.PageSize == 0 {
+			d.pages = append(d.pages, now)
+			h.Write(line)
+			line = line[:0]
+		}
+		epoch, err := all.next(i)
+		if err != nil {
+			return nil, workload.SubmitError(w.Name, 0, err)
+		}
+		line = appendDrawn(d.appendName(line, i), now.at, scheduler.Never, epoch)
+	}
+	h.Write(line)
+	d.digest = hex.EncodeToString(h.Sum(nil))
+	return d, nil
+}
+
+// drawLater is draw for jobs that are drawn when they are looked at.
+func drawLater(w *experiment.Workload, seed int64) (realised, error) {
+	d, err := newDrawing(w, seed)
+	if err != nil {
+		return realised{}, err
+	}
+	return realised{drawing: d, Blocks: []*experiment.Job{d.block}, Digest: d.digest}, nil
+}
+
+// series draws jobs one after the other.
+type series struct {
+	*drawing
+	*streams
+	gaps, lengths *rand.Rand
+}
+
+func newSeries(d *drawing, at *streams) series {
+	return series{d, at, rand.New(&at.arrivals), rand.New(&at.epochs)}
+}
+
+// next draws a job: its arrival is at, and its epoch time is returned.
+func (d *series) next(i int) (epoch time.Duration, err error) {
+	if d.at, err = d.drawing.arrivals.Next(d.at, i, d.count, d.gaps); err != nil {
+		return 0, err
+	}
+	if d.block.Runtime.Epoch.Fixed() {
+		return notDrawn, nil
+	}
+	return d.block.Runtime.Epoch.Draw(d.lengths), nil
+}
+
+// appendName appends the name of a job.
+func (d *drawing) appendName(b []byte, job int) []byte {
+	return strconv.AppendInt(append(append(b, d.template.Class...), '-'), int64(job)+1, 10)
+}
+
+// page returns the page of a job.
+func (d *drawn) page(job int) *jobPage {
+	number := job / scheduler.PageSize
+	kept := &d.recent[number%recentPages]
+	if p := kept.Load(); p != nil && p.number == number {
+		return p
+	}
+	p := d.drawPage(number)
+	kept.Store(p)
+	return p
+}
+
+func (d *drawn) drawPage(number int) *jobPage {
+	p, now := &jobPage{number: number}, d.pages[number]
+	first := number * scheduler.PageSize
+	all, n := newSeries(d.drawing, &now), min(scheduler.PageSize, d.count-first)
+	var ends [scheduler.PageSize]int
+	names := make([]byte, 0, n*(len(d.template.Class)+len("-123456789")))
+	for i := range n {
+		names = d.appendName(names, first+i)
+		ends[i] = len(names)
+	}
+	text, begin := string(names), 0
+	for i := range n {
+		epoch, _ := all.next(first + i) // as when they were hashed
+		if epoch == notDrawn {
+			epoch = d.block.Runtime.Epoch.Mean
+		}
+		j, threads := &p.jobs[i], d.block.Threads.Request
+		*j = d.template
+		j.Number, j.Name, j.Arrival, begin = first+i, text[begin:ends[i]], now.at, ends[i]
+		p.work[i] = givenWork(d.block, epoch)
+		p.predicted[i] = p.work[i].RunTime(threads)
+		if p.alone[i] = p.predicted[i]; d.factor != nil {
+			p.alone[i] = time.Duration(float64(p.alone[i]) * d.factor(j.Name))
+		}
+		if j.Predicted = p.predicted[i]; d.estimate != nil {
+			j.Predicted = d.estimate(j, p.alone[i])
+		}
+	}
+	return p
+}
+
+// Len implements scheduler.Drawn.
+func (d *drawn) Len() int { return d.count }
+
+// At implements scheduler.Drawn.
+func (d *drawn) At(job int) *scheduler.Job { return &d.page(job).jobs[job%scheduler.PageSize] }
+
+// Requests implements scheduler.Drawn.
+func (d *drawn) Requests() []scheduler.Job {
+	j := d.template
+	j.Name = string(d.appendName(nil, 0))
+	return []scheduler.Job{j}
+}
+
+// Work returns the work of a job.
+func (d *drawn) Work(job int) *simulated.Scaling { return &d.page(job).work[job%scheduler.PageSize] }
+
+// Times returns the predicted run time of a job, and its true one.
+func (d *drawn) Times(job int) (predicted, alone time.Duration) {
+	p := d.page(job)
+	return p.predicted[job%scheduler.PageSize], p.alone[job%scheduler.PageSize]
+}
+
+// draws reports whether the jobs of the cell can be drawn when they are looked at: there are many, and neither the
+// policy nor a feature needs all of them.
+func (c *Cell) draws() bool {
+	w, h := c.Workload, c.Hardware
+	if w.Trace != nil || len(w.Submits) != 1 || len(w.Resizes) > 0 || c.Ref.Trial != nil ||
+		c.x.Spec.Records != string(record.MetricsOnly) || !c.Policy.OneByOne() || c.Policy.DividesCores(h) ||
+		c.Policy.Corrected() || h.Real() || h.Terms != nil || h.Contention != nil || h.Kind().Recorded || c.Policy.Divides() {
+		return false
+	}
+	s := &w.Submits[0]
+	j, t := s.Job, templateOf(s)
+	drawn := []workload.ArrivalKind{workload.Every, workload.Exponential, workload.Normal}
+	return s.Count >= manyJobs && slices.Contains(drawn, s.Arrivals.Kind) && t.Plain() && t.Budget() == nil &&
+		t.Deadline <= 0 && len(j.Alternatives)+len(j.Properties) == 0 &&
+		j.Runtime != nil && j.Done() == j.Length() && !j.Open() && j.Checkpoint == nil && !c.x.sampled(h, j) &&
+		j.Runtime.Cluster == nil && j.Runtime.Elastic == nil && finals(realised{Blocks: []*experiment.Job{j}}) == nil
+}
+
+// drawnTask is the task of a cell whose jobs are drawn when they are looked at.
+func (c *Cell) drawnTask(r realised, dirs stages.Folders) stages.Task {
+	task, opts := c.task(r, truth{}), c.simulatorOptions()
+	d := &drawn{drawing: r.drawing}
+	if opts.Noise > 0 {
+		d.factor = opts.Factor
+	}
+	if c.Policy.EstimatesOn(c.Hardware) {
+		d.estimate = func(j *scheduler.Job, alone time.Duration) time.Duration {
+			return c.estimate(j, false, r.Blocks[0], j.Predicted, alone, nil)
+		}
+	}
+	task.Folders = dirs
+	task.Setup.Predicted, task.Setup.Drawn, task.Setup.Times = nil, d, d.Times
+	task.Simulation = &stages.Simulation{Options: opts, DrawnWork: d.Work}
+	return task
+}
