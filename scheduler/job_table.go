@@ -20,16 +20,21 @@ const size = PageSize
 // the order of their numbers. Several goroutines may call its methods.
 type Drawn interface {
 	Len() int
-	// At returns a job by its number. The pointer stays valid, and what it points to does not change.
-	At(job int) *Job
+	// Page returns the jobs of a page. It stays valid, and does not change.
+	Page(number int) *JobPage
 	// Requests returns jobs, with numbers of their own, that have all different requests among them.
 	Requests() []Job
 }
 
-// JobSet is a list of jobs, or drawn ones.
+// JobPage is neighboring jobs; the last page may have fewer.
+type JobPage [PageSize]Job
+
+// JobSet is a list of jobs, or drawn ones. A copy is for one goroutine.
 type JobSet struct {
 	List  []Job
 	Drawn Drawn
+	page  *JobPage // looked at last, with its number
+	last  int
 }
 
 // Len returns the number of jobs.
@@ -42,10 +47,13 @@ func (s *JobSet) Len() int {
 
 // At returns a job by its number.
 func (s *JobSet) At(job int) *Job {
-	if s.Drawn != nil {
-		return s.Drawn.At(job)
+	if s.Drawn == nil {
+		return &s.List[job]
 	}
-	return &s.List[job]
+	if number := job / PageSize; number != s.last || s.page == nil {
+		s.page, s.last = s.Drawn.Page(number), number
+	}
+	return &s.page[job%PageSize]
 }
 
 // Copy returns a list of the jobs, to be changed.

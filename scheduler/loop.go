@@ -30,7 +30,9 @@ type loop struct {
 
 	byArrival    []int32 // nil if jobs arrive in the order of their numbers
 	arrived      int     // how many of them
-	resized      int     // how many of Resizes
+	next         int32   // the job that arrives next
+	nextArrival  time.Duration
+	resized      int // how many of Resizes
 	timers       queue.Alarms
 	open         int // jobs that are not final
 	started      int // jobs that the engine has: running or paused
@@ -83,7 +85,7 @@ type loop struct {
 
 func newLoop(r Run, rules Rules) *loop {
 	l := &loop{
-		Run: r, jobs: JobSet{r.Jobs, r.Drawn}, rules: rules, machine: cluster.NewMachine(r.Cluster),
+		Run: r, jobs: JobSet{List: r.Jobs, Drawn: r.Drawn}, rules: rules, machine: cluster.NewMachine(r.Cluster),
 		out: NewOutput(r.Recorder),
 	}
 	jobs := l.jobs.Len()
@@ -136,6 +138,7 @@ func (l *loop) run(ctx context.Context) error {
 	if err := errors.Join(l.watch(), l.steer()); err != nil {
 		return err
 	}
+	l.arriving(0)
 	for l.open > 0 {
 		until := l.nextInstant()
 		if until == Never && len(l.running) == 0 && !l.nodes.Pending() {
@@ -177,7 +180,7 @@ func (l *loop) run(ctx context.Context) error {
 
 // nextInstant returns the instant of the next arrival, request or timer.
 func (l *loop) nextInstant() time.Duration {
-	at := l.nextArrival()
+	at := l.nextArrival
 	if l.resized < len(l.Resizes) {
 		at = min(at, l.Resizes[l.resized].At)
 	}
@@ -191,20 +194,16 @@ func (l *loop) nextInstant() time.Duration {
 	return min(at, l.nodes.NextIdle(), l.rental.Next(), l.nextRound())
 }
 
-// nextArrival returns the instant of the next arrival; Never without one.
-func (l *loop) nextArrival() time.Duration {
-	if l.arrived == l.jobs.Len() {
-		return Never
+// arriving sets the job that arrives next, and when.
+func (l *loop) arriving(order int) {
+	l.arrived, l.nextArrival = order, Never
+	if order == l.jobs.Len() {
+		return
 	}
-	return l.job(l.arriving()).Arrival
-}
-
-// arriving returns the job that arrives next.
-func (l *loop) arriving() int32 {
-	if l.byArrival == nil {
-		return int32(l.arrived)
+	if l.next = int32(order); l.byArrival != nil {
+		l.next = l.byArrival[order]
 	}
-	return l.byArrival[l.arrived]
+	l.nextArrival = l.job(l.next).Arrival
 }
 
 // take handles all notices and events up to now: by instant, and within
@@ -229,10 +228,10 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 		case other > now:
 			l.now = max(l.now, now)
 			return nil
-		case l.nextArrival() == other:
+		case l.nextArrival == other && other != Never:
 			l.now = max(l.now, other)
-			j := l.arriving()
-			l.arrived++
+			j := l.next
+			l.arriving(l.arrived + 1)
 			if err := l.arrive(j); err != nil {
 				return err
 			}

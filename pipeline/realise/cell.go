@@ -165,14 +165,7 @@ func (c *Cell) realiseOrDraw() (realised, error) {
 
 // draw returns a realised workload.
 func (k *known) draw(id drawnKey, w *experiment.Workload, seed int64) (realised, error) {
-	jobs := 0
-	if w.Trace != nil {
-		jobs = len(w.Trace.Jobs)
-	}
-	for _, s := range w.Submits {
-		jobs += s.Count
-	}
-	drawWith := draw
+	jobs, drawWith := w.Jobs(), draw
 	if id.drawn {
 		jobs, drawWith = 0, drawLater
 	}

@@ -4,21 +4,19 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/simulated"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// manyJobs is the number of jobs of a submit block from which on they are drawn when they are looked at.
-var manyJobs = 100_000
+// manyJobs is experiment.ManyJobs; tests lower it.
+var manyJobs = experiment.ManyJobs
 
 // drawn are the jobs of a workload with one submit block. They are drawn page by page, from the states that the random
 // streams have at the beginning of each page. It implements scheduler.Drawn.
@@ -53,7 +51,7 @@ type streams struct {
 // jobPage is neighboring jobs with all that is drawn for them.
 type jobPage struct {
 	number int
-	jobs   [scheduler.PageSize]scheduler.Job
+	jobs   scheduler.JobPage
 	work   [scheduler.PageSize]simulated.Scaling
 	// The run times by the fitted estimates, and the true ones.
 	predicted, alone [scheduler.PageSize]time.Duration
@@ -122,9 +120,8 @@ func (d *drawing) appendName(b []byte, job int) []byte {
 	return strconv.AppendInt(append(append(b, d.template.Class...), '-'), int64(job)+1, 10)
 }
 
-// page returns the page of a job.
-func (d *drawn) page(job int) *jobPage {
-	number := job / scheduler.PageSize
+// page returns a page by its number.
+func (d *drawn) page(number int) *jobPage {
 	kept := &d.recent[number%recentPages]
 	if p := kept.Load(); p != nil && p.number == number {
 		return p
@@ -168,8 +165,8 @@ func (d *drawn) drawPage(number int) *jobPage {
 // Len implements scheduler.Drawn.
 func (d *drawn) Len() int { return d.count }
 
-// At implements scheduler.Drawn.
-func (d *drawn) At(job int) *scheduler.Job { return &d.page(job).jobs[job%scheduler.PageSize] }
+// Page implements scheduler.Drawn.
+func (d *drawn) Page(number int) *scheduler.JobPage { return &d.page(number).jobs }
 
 // Requests implements scheduler.Drawn.
 func (d *drawn) Requests() []scheduler.Job {
@@ -179,30 +176,19 @@ func (d *drawn) Requests() []scheduler.Job {
 }
 
 // Work returns the work of a job.
-func (d *drawn) Work(job int) *simulated.Scaling { return &d.page(job).work[job%scheduler.PageSize] }
+func (d *drawn) Work(job int) *simulated.Scaling {
+	return &d.page(job / scheduler.PageSize).work[job%scheduler.PageSize]
+}
 
 // Times returns the predicted run time of a job, and its true one.
 func (d *drawn) Times(job int) (predicted, alone time.Duration) {
-	p := d.page(job)
+	p := d.page(job / scheduler.PageSize)
 	return p.predicted[job%scheduler.PageSize], p.alone[job%scheduler.PageSize]
 }
 
-// draws reports whether the jobs of the cell can be drawn when they are looked at: there are many, and neither the
-// policy nor a feature needs all of them.
+// draws reports whether the jobs of the cell are drawn when they are looked at.
 func (c *Cell) draws() bool {
-	w, h := c.Workload, c.Hardware
-	if w.Trace != nil || len(w.Submits) != 1 || len(w.Resizes) > 0 || c.Ref.Trial != nil ||
-		c.x.Spec.Records != string(record.MetricsOnly) || !c.Policy.OneByOne() || c.Policy.DividesCores(h) ||
-		c.Policy.Corrected() || h.Real() || h.Terms != nil || h.Contention != nil || h.Kind().Recorded || c.Policy.Divides() {
-		return false
-	}
-	s := &w.Submits[0]
-	j, t := s.Job, templateOf(s)
-	drawn := []workload.ArrivalKind{workload.Every, workload.Exponential, workload.Normal}
-	return s.Count >= manyJobs && slices.Contains(drawn, s.Arrivals.Kind) && t.Plain() && t.Budget() == nil &&
-		t.Deadline <= 0 && len(j.Alternatives)+len(j.Properties) == 0 &&
-		j.Runtime != nil && j.Done() == j.Length() && !j.Open() && j.Checkpoint == nil && !c.x.sampled(h, j) &&
-		j.Runtime.Cluster == nil && j.Runtime.Elastic == nil && finals(realised{Blocks: []*experiment.Job{j}}) == nil
+	return c.Ref.Trial == nil && c.Workload.Jobs() >= manyJobs && c.point.Draws(c.x.Spec.Records)
 }
 
 // drawnTask is the task of a cell whose jobs are drawn when they are looked at.

@@ -19,6 +19,7 @@ type Setup struct {
 	// jobs that are open, and those behind one that is, are kept in memory: Outcome is not known of the others.
 	Drawn scheduler.Drawn
 	Times func(job int) (predicted, alone time.Duration)
+	set   scheduler.JobSet // of drawn jobs
 	// Predicted has each job's run time on its full request by the fitted
 	// estimates, 0 for a job without one; nil when no job has one.
 	Predicted []time.Duration
@@ -58,16 +59,21 @@ const DefaultBoundedFloor = 10 * time.Second
 
 // Job returns a job of the cell.
 func (s *Setup) Job(number int) *scheduler.Job {
-	if s.Drawn != nil {
-		return s.Drawn.At(number)
+	if s.Drawn == nil {
+		return &s.Jobs[number]
 	}
-	return &s.Jobs[number]
+	if s.set.Drawn == nil {
+		s.set.Drawn = s.Drawn
+	}
+	return s.set.At(number)
 }
 
 // Len returns the number of jobs of the cell.
 func (s *Setup) Len() int {
-	set := s.Set()
-	return set.Len()
+	if s.Drawn != nil {
+		return s.Drawn.Len()
+	}
+	return len(s.Jobs)
 }
 
 // Set returns the jobs of the cell.
@@ -142,6 +148,7 @@ type Collector struct {
 	added    *added         // the jobs that are added up; nil before
 	last     tell.Micros    // instant of the last event
 	events   int
+	length   int // jobs
 	lastEnd  tell.Micros
 
 	preemptions, resizes int
@@ -182,7 +189,8 @@ func NewCollector(s Setup) *Collector {
 		setup: s, jobs: ledger.New(0), lastEnd: never, backlog: newBacklog(&s), rented: newRented(&s), gpus: newGPUs(&s),
 		present: newPresence(s.Cluster),
 	}
-	c.jobs.Expect(s.Len())
+	c.length = s.Len()
+	c.jobs.Expect(c.length)
 	begin, over := account{Job: ledger.NewJob()}, account{Job: ledger.NewJob()}
 	ledger.New(1).Apply(&over.Job, &scheduler.Event{Kind: scheduler.Finish}, 0)
 	c.accounts = scheduler.NewJobTable(s.Len(), func(_ int32, a *account) { *a = begin }, over)
@@ -207,7 +215,7 @@ func (c *Collector) Event(e *scheduler.Event) {
 		c.node(e)
 		return
 	}
-	if e.Job < 0 || e.Job >= c.setup.Len() {
+	if e.Job < 0 || e.Job >= c.length {
 		return
 	}
 	a := c.account(e.Job)

@@ -183,7 +183,7 @@ func (o *offered) add(c *Collector, k, job, next int) {
 	o.onCores += work * float64(j.Threads)
 	o.onGPUs += work * float64(j.GPUs)
 	cores, _ := capacity(c.setup.Cluster)
-	s := k * stretches / (c.setup.Len() - 1)
+	s := k * stretches / (c.length - 1)
 	o.net[s] += c.took(job)
 	o.net[s] -= float64(cores) * float64(c.arrival(next)-c.arrival(job))
 }

@@ -116,7 +116,7 @@ func (c *Collector) add(job int, a *account) {
 		}
 		s.waited[m] += c.took(job)
 	}
-	if last := c.setup.Len() - 1; c.backlog.sorted && job < last { // the work of the last one is due after it
+	if last := c.length - 1; c.backlog.sorted && job < last { // the work of the last one is due after it
 		s.offered.add(c, job, job, job+1)
 	}
 }

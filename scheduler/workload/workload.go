@@ -248,7 +248,7 @@ func (b *Builder) taken(name string) bool {
 // MaxJobs is the greatest number of jobs of a workload, and MaxName of bytes in a job's name: files are called after
 // it.
 const (
-	MaxJobs = 10_000_000
+	MaxJobs = 100_000_000
 	MaxName = 200
 )
 

@@ -32,7 +32,11 @@ func Simulate(ctx context.Context, t stages.Task, watch Watch) (record.Cell, err
 	}
 	h := hooks{watch: watch}
 	if t.Setup.Len() >= hugeCell {
-		h.begun, h.beside = func() { debug.SetGCPercent(hugeCellGC) }, runtime.GOMAXPROCS(0) > 1
+		percent := hugeCellGC
+		if t.Setup.Drawn != nil {
+			percent = drawnGC
+		}
+		h.begun, h.beside = func() { debug.SetGCPercent(percent) }, runtime.GOMAXPROCS(0) > 1
 		if hugeCells.Add(1) > 1 {
 			runtime.GC() // the memory of the cell before would stay until as much again is in use
 		}
