@@ -14,7 +14,7 @@ import (
 // PageSize is the number of jobs of a page.
 const PageSize = 128
 
-const size = PageSize
+const size = 32
 
 // Drawn are jobs that are made when they are looked at: there may be more of them than fit into memory. They arrive in
 // the order of their numbers. Several goroutines may call its methods.

@@ -23,7 +23,7 @@ func (c *Checker) memory() {
 		if !cell.Hardware.Real() {
 			cells[cell.Workload] += max(c.spec.Replicates, 1)
 			each := int64(bytesOfJob)
-			if cell.Workload.Jobs() >= experiment.ManyJobs && cell.Draws(c.spec.Records) {
+			if cell.Workload.Jobs() >= experiment.ManyJobs && cell.Draws() {
 				each = bytesOfDrawn
 			}
 			bytes[cell.Workload] = max(bytes[cell.Workload], each)

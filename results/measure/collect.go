@@ -19,7 +19,9 @@ type Setup struct {
 	// jobs that are open, and those behind one that is, are kept in memory: Outcome is not known of the others.
 	Drawn scheduler.Drawn
 	Times func(job int) (predicted, alone time.Duration)
-	set   scheduler.JobSet // of drawn jobs
+	// Over, if it is not nil, is called with each drawn job in turn, when its Outcome is known for the last time.
+	Over func(job int)
+	set  scheduler.JobSet // of drawn jobs
 	// Predicted has each job's run time on its full request by the fitted
 	// estimates, 0 for a job without one; nil when no job has one.
 	Predicted []time.Duration

@@ -116,6 +116,9 @@ func (c *Collector) add(job int, a *account) {
 		}
 		s.waited[m] += c.took(job)
 	}
+	if c.setup.Over != nil {
+		c.setup.Over(job)
+	}
 	if last := c.length - 1; c.backlog.sorted && job < last { // the work of the last one is due after it
 		s.offered.add(c, job, job, job+1)
 	}

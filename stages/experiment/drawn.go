@@ -10,10 +10,10 @@ import (
 const ManyJobs = 100_000
 
 // Draws reports whether the jobs of the cell can be drawn when they are looked at, and dropped when they are over: they
-// are of one submit block, only metrics are recorded, and neither the policy nor a feature needs all of them.
-func (c *Cell) Draws(records string) bool {
+// are of one submit block, and neither the policy nor a feature needs all of them.
+func (c *Cell) Draws() bool {
 	w, h, p := c.Workload, c.Hardware, c.Policy
-	if w.Trace != nil || len(w.Submits) != 1 || len(w.Resizes) > 0 || records != "metrics" || !p.OneByOne() ||
+	if w.Trace != nil || len(w.Submits) != 1 || len(w.Resizes) > 0 || !p.OneByOne() ||
 		p.DividesCores(h) || p.Corrected() || p.Divides() || h.Real() || h.Terms != nil || h.Contention != nil ||
 		h.Kind().Recorded {
 		return false
