@@ -35,14 +35,18 @@ type JobSet struct {
 	Drawn Drawn
 	page  *JobPage // looked at last, with its number
 	last  int
+	drawn int // how many
 }
 
 // Len returns the number of jobs.
 func (s *JobSet) Len() int {
-	if s.Drawn != nil {
-		return s.Drawn.Len()
+	if s.Drawn == nil {
+		return len(s.List)
 	}
-	return len(s.List)
+	if s.drawn == 0 {
+		s.drawn = s.Drawn.Len()
+	}
+	return s.drawn
 }
 
 // At returns a job by its number.

@@ -36,6 +36,7 @@ const recentPages = 256
 type drawing struct {
 	block    *experiment.Job
 	template scheduler.Job
+	work     simulated.Scaling // of a job with an epoch time of a nanosecond
 	arrivals workload.Arrivals
 	count    int
 	pages    []streams // before the first job of each page
@@ -61,7 +62,7 @@ type jobPage struct {
 func newDrawing(w *experiment.Workload, seed int64) (*drawing, error) {
 	s := &w.Submits[0]
 	d := &drawing{block: s.Job, template: templateOf(s), arrivals: s.Arrivals, count: s.Count}
-	d.template.Deadline = scheduler.Never
+	d.template.Deadline, d.work = scheduler.Never, givenWork(s.Job, 1)
 	now := streams{at: s.Arrivals.Start, arrivals: *workload.Source(seed, workload.ArrivalsPath(w.Name, 0)...),
 		epochs: *workload.Source(seed, epochsPath(w, 0)...)}
 	h := sha256.New()
@@ -150,7 +151,8 @@ func (d *drawn) drawPage(number int) *jobPage {
 		j, threads := &p.jobs[i], d.block.Threads.Request
 		*j = d.template
 		j.Number, j.Name, j.Arrival, begin = first+i, text[begin:ends[i]], now.at, ends[i]
-		p.work[i] = givenWork(d.block, epoch)
+		p.work[i] = d.work
+		p.work[i].Scaled *= epoch
 		p.predicted[i] = p.work[i].RunTime(threads)
 		if p.alone[i] = p.predicted[i]; d.factor != nil {
 			p.alone[i] = time.Duration(float64(p.alone[i]) * d.factor(j.Name))
@@ -175,15 +177,33 @@ func (d *drawn) Requests() []scheduler.Job {
 	return []scheduler.Job{j}
 }
 
-// Work returns the work of a job.
-func (d *drawn) Work(job int) *simulated.Scaling {
-	return &d.page(job / scheduler.PageSize).work[job%scheduler.PageSize]
+// reader returns a function that returns the page of a job, for one goroutine.
+func (d *drawn) reader() func(job int) (p *jobPage, place int) {
+	var last *jobPage
+	return func(job int) (*jobPage, int) {
+		if number := job / scheduler.PageSize; last == nil || last.number != number {
+			last = d.page(number)
+		}
+		return last, job % scheduler.PageSize
+	}
 }
 
-// Times returns the predicted run time of a job, and its true one.
-func (d *drawn) Times(job int) (predicted, alone time.Duration) {
-	p := d.page(job / scheduler.PageSize)
-	return p.predicted[job%scheduler.PageSize], p.alone[job%scheduler.PageSize]
+// workOf returns a function that returns the work of a job.
+func (d *drawn) workOf() func(job int) *simulated.Scaling {
+	read := d.reader()
+	return func(job int) *simulated.Scaling {
+		p, i := read(job)
+		return &p.work[i]
+	}
+}
+
+// timesOf returns a function that returns the predicted run time of a job, and its true one.
+func (d *drawn) timesOf() func(job int) (predicted, alone time.Duration) {
+	read := d.reader()
+	return func(job int) (predicted, alone time.Duration) {
+		p, i := read(job)
+		return p.predicted[i], p.alone[i]
+	}
 }
 
 // draws reports whether the jobs of the cell are drawn when they are looked at.
@@ -204,7 +224,7 @@ func (c *Cell) drawnTask(r realised, dirs stages.Folders) stages.Task {
 		}
 	}
 	task.Folders = dirs
-	task.Setup.Predicted, task.Setup.Drawn, task.Setup.Times = nil, d, d.Times
-	task.Simulation = &stages.Simulation{Options: opts, DrawnWork: d.Work}
+	task.Setup.Predicted, task.Setup.Drawn, task.Setup.Times = nil, d, d.timesOf()
+	task.Simulation = &stages.Simulation{Options: opts, DrawnWork: d.workOf()}
 	return task
 }

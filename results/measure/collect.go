@@ -20,8 +20,12 @@ type Setup struct {
 	Drawn scheduler.Drawn
 	Times func(job int) (predicted, alone time.Duration)
 	// Over, if it is not nil, is called with each drawn job in turn, when its Outcome is known for the last time.
-	Over func(job int)
-	set  scheduler.JobSet // of drawn jobs
+	Over  func(job int)
+	set   scheduler.JobSet // of drawn jobs
+	timed struct {         // the result of Times for a job
+		job              int // plus one
+		predicted, alone time.Duration
+	}
 	// Predicted has each job's run time on its full request by the fitted
 	// estimates, 0 for a job without one; nil when no job has one.
 	Predicted []time.Duration
@@ -84,8 +88,8 @@ func (s *Setup) Set() scheduler.JobSet { return scheduler.JobSet{List: s.Jobs, D
 // predicted is a job's estimate in the way in which it ran.
 func (s *Setup) predicted(job, alternative int) time.Duration {
 	if s.Times != nil {
-		predicted, _ := s.Times(job)
-		return predicted
+		s.time(job)
+		return s.timed.predicted
 	}
 	if job < len(s.PredictedOn) && alternative < len(s.PredictedOn[job]) {
 		return s.PredictedOn[job][alternative]
@@ -98,8 +102,8 @@ func (s *Setup) predicted(job, alternative int) time.Duration {
 
 func (s *Setup) alone(job int) time.Duration {
 	if s.Times != nil {
-		if _, alone := s.Times(job); alone > 0 {
-			return alone
+		if s.time(job); s.timed.alone > 0 {
+			return s.timed.alone
 		}
 	}
 	if job < len(s.Alone) && s.Alone[job] > 0 {
@@ -112,6 +116,14 @@ func (s *Setup) alone(job int) time.Duration {
 		}
 	}
 	return least
+}
+
+// time asks for the run times of a drawn job.
+func (s *Setup) time(job int) {
+	if t := &s.timed; t.job != job+1 {
+		t.job = job + 1
+		t.predicted, t.alone = s.Times(job)
+	}
 }
 
 // aloneAs is a job's run time in one of its alternatives, as alone.

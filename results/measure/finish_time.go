@@ -15,7 +15,7 @@ var (
 		Rank: 380, Name: "max_finish_time_ratio", Title: "max finish-time ratio",
 		Doc: "greatest ρ: finish-time fairness of the job that is worst off; empty where run times are not known, or " +
 			"nodes come and go",
-		Compute: func(t *Totals) float64 { return t.ratios.Quantile(1) },
+		Compute: func(t *Totals) float64 { return t.ratios.Most() },
 	})
 	MeanFinishTime = Register(Metric{
 		Rank: 381, Name: "mean_finish_time_ratio", Title: "mean finish-time ratio",

@@ -29,8 +29,8 @@ type Totals struct {
 	Slowdown        stats.Sample
 	BoundedSlowdown stats.Mean
 
-	ratios    stats.Sample // of finish times
-	span      tell.Micros  // Makespan; 0 when no job ended
+	ratios    stats.Sums  // of finish times
+	span      tell.Micros // Makespan; 0 when no job ended
 	collector *Collector
 }
 

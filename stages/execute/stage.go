@@ -179,7 +179,7 @@ const (
 	cellsGC    = 200
 	hugeCell   = 200_000 // jobs
 	hugeCellGC = 20
-	drawnGC    = 100
+	drawnGC    = 40
 )
 
 // sideBySide runs simulated cells on all cores.
