@@ -180,6 +180,9 @@ func (e *Engine) forget() {
 	for i := range e.news {
 		if n := &e.news[i]; n.Kind == scheduler.JobEnded && e.at(n.Job).phase == over {
 			e.tasks.Over(int32(n.Job))
+			if e.crowd == nil {
+				e.ends.place.Over(int32(n.Job))
+			}
 		}
 	}
 	e.news = e.news[:0]
