@@ -2,9 +2,11 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -33,6 +35,14 @@ func (c *Checker) memory() {
 		w := cell.Workload
 		together := min(cells[w], c.facts.Threads+1)
 		jobs := w.Jobs()
+		listed := func(s experiment.Submit) bool { return s.Count > workload.MaxJobs && bytes[w] != bytesOfDrawn }
+		if slices.ContainsFunc(w.Submits, listed) {
+			if c.first("many jobs", w) {
+				c.fail(w.Range, "Too many jobs", "A submit block of workload %q has more than %d jobs, which are not drawn when "+
+					"they arrive: docs/scale.md lists the policies and features that need all of them.", w.Name, workload.MaxJobs)
+			}
+			continue
+		}
 		if together == 0 || !c.first("memory", w) || c.facts.MemoryBytes <= 0 {
 			continue
 		}

@@ -46,9 +46,9 @@ policy "p" {
 }
 `
 
-// TestDrawnCellsAreAsListedOnes: cells whose jobs are drawn when they are looked at have the keys, the jobs and all files
-// of those whose jobs are listed: under several policies and estimates, with noise, with drawn and fixed run times, and
-// when the cell is closed before its end.
+// TestDrawnCellsAreAsListedOnes: cells whose jobs are drawn when they are looked at have the keys and all files of cells
+// whose jobs are listed: under several policies and estimates, with noise, with drawn and fixed run times, and when the
+// cell is closed before its end.
 func TestDrawnCellsAreAsListedOnes(t *testing.T) {
 	defer func(n int) { manyJobs = n }(manyJobs)
 	long, gaps := `runtime { epoch = exponential("20s") }`, `exponential("1s")`

@@ -130,8 +130,8 @@ func (b *block) within(low, high float64, found []float64) (_ []float64, below i
 	return found, below
 }
 
-// quantileOf is QuantileOf for packed values. Of the sorted first values of all segments, one has at most k values before
-// it, and another one at least k+2 up to it: the k-th value and the next one are between them.
+// quantileOf is QuantileOf for packed values. Of the sorted first values of all segments, one has at most k values
+// before it, and another one at least k+2 up to it: the k-th value and the next one are between them.
 func quantileOf(blocks []block, q float64) float64 {
 	n := 0
 	var firsts []float64

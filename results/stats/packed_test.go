@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPackedQuantiles: a sample whose values are packed has the quantiles, the mean and the index of one whose values are
-// not, to the last bit: of times in millionths, of ratios, of equal values, and of values of both signs.
+// TestPackedQuantiles: a sample whose values are packed has the quantiles, the mean and the index of one whose values
+// are not, to the last bit: of times in millionths, of ratios, of equal values, and of values of both signs.
 func TestPackedQuantiles(t *testing.T) {
 	defer func(n int) { packFrom = n }(packFrom)
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -388,17 +388,6 @@ func (p Policy) Promises() bool {
 	return b != nil && b.Promises
 }
 
-// OneByOne reports whether the policy needs no list of all jobs: it looks at them when they arrive, wait or end.
-func (p Policy) OneByOne() bool {
-	p = p.Complete()
-	order, backfill := orders.find(p.Order), backfills.find(p.Backfill)
-	allocation, placement := allocations.find(p.Allocation), placements.find(p.Placement)
-	return order != nil && order.OneByOne && backfill != nil && backfill.OneByOne && !p.Pauses() && !p.replans() &&
-		allocation != nil && !allocation.Partial && allocation.Admission == nil &&
-		placement != nil && placement.Admission == nil && p.Provisioned() == nil && ProfilingOf(p.Settings) == nil &&
-		p.Settings.Duration(quantum.Name) == 0 && p.Settings.Duration(feedback.Name) == 0
-}
-
 // Divides reports whether jobs that do not ask for a number of nodes are divided over nodes.
 func (p Policy) Divides() bool {
 	c := nodeRules.find(p.answered().Nodes)

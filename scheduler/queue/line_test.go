@@ -56,7 +56,7 @@ func TestALineUsesPlacesAgain(t *testing.T) {
 		for j := range int32(300) {
 			l.add(Key{Job: j}, Ask{Cores: 1}, slots)
 			if j > stay {
-				l.remove(slots.of(j-1))
+				l.remove(slots.of(j - 1))
 			}
 		}
 		var want, got []int32

@@ -245,10 +245,10 @@ func (b *Builder) taken(name string) bool {
 	return b.names[name]
 }
 
-// MaxJobs is the greatest number of jobs of a workload, and MaxName of bytes in a job's name: files are called after
+// MaxJobs is the greatest number of jobs in a list, and MaxName of bytes in a job's name: files are called after
 // it.
 const (
-	MaxJobs = 100_000_000
+	MaxJobs = 10_000_000
 	MaxName = 200
 )
 
