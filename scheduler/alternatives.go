@@ -125,8 +125,8 @@ func (l *loop) newAlternatives() {
 	if l.alternatives = NewAlternatives(l.Jobs, l.Cluster); !l.alternatives.Any() {
 		return
 	}
-	l.Jobs = append([]Job(nil), l.Jobs...)
-	for i := range l.Jobs {
+	l.ownJobs()
+	for i := range l.jobs.Len() {
 		l.adoptFastest(int32(i))
 	}
 }
@@ -157,10 +157,10 @@ func (l *loop) choicesAnew(j int32) []int32 {
 
 // adopt makes an alternative the one with which a job is looked at from now on.
 func (l *loop) adopt(j, alternative int32) {
-	if !l.alternatives.Any() || len(l.Jobs[j].Alternatives()) == 0 {
+	if !l.alternatives.Any() || len(l.job(j).Alternatives()) == 0 {
 		return
 	}
-	job, f := &l.Jobs[j], l.life(j)
+	job, f := l.job(j), l.life(j)
 	a := &job.Alternatives()[alternative]
 	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
 	f.request, f.asked, f.alternative = int32(a.Threads), int32(a.Threads), alternative
@@ -174,7 +174,7 @@ func (l *loop) adopt(j, alternative int32) {
 // job that waits is ordered.
 func (l *loop) adoptFastest(j int32) {
 	if l.alternatives.Any() {
-		l.adopt(j, Fastest(&l.Jobs[j], l.choices(j)))
+		l.adopt(j, Fastest(l.job(j), l.choices(j)))
 	}
 }
 
@@ -192,12 +192,12 @@ func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
 	l.adopt(j, ran)
 	d := f(j)
 	l.adopt(j, now)
-	return ConvertRemaining(d, l.Jobs[j].Alternatives()[ran].Predicted, l.Jobs[j].Predicted)
+	return ConvertRemaining(d, l.job(j).Alternatives()[ran].Predicted, l.job(j).Predicted)
 }
 
 // turn lets a job continue with its present alternative: its finished fraction stays the same.
 func (l *loop) turn(j int32) {
-	job, now := &l.Jobs[j], l.life(j).alternative
+	job, now := l.job(j), l.life(j).alternative
 	predicted, left, before := l.predicted(j), l.remaining(j), l.doneBy(j, l.now)
 	l.alternatives.Runs(j, now)
 	if l.seen != nil {
@@ -231,7 +231,7 @@ func (l *loop) whyNot(j int32) (why string, lacks []Lack) {
 	for _, k := range choices {
 		l.adopt(j, k)
 		part, lack := l.whyNotAs(j)
-		if name := l.Jobs[j].As(k).Name; name != "" && l.life(j).state != Paused {
+		if name := l.job(j).As(k).Name; name != "" && l.life(j).state != Paused {
 			part = name + ": " + part
 		}
 		parts, lacks = append(parts, part), append(lacks, lack...)

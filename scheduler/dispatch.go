@@ -9,7 +9,7 @@ import (
 // waiting jobs in the policy's order, re-growth; again until nothing changes.
 func (l *loop) dispatch() error {
 	for rounds := 0; ; rounds++ {
-		if rounds > 8*len(l.Jobs)+64 {
+		if rounds > 8*l.jobs.Len()+64 {
 			return fmt.Errorf("dispatch at %s does not come to an end", l.now)
 		}
 		l.gaveBack = false
@@ -72,7 +72,7 @@ func (l *loop) needs(j, cores int32) (Room, int) {
 	if l.life(j).plain {
 		return Room{Cores: cores, Market: l.rental.Bars(j)}, 1
 	}
-	job := &l.Jobs[j]
+	job := l.job(j)
 	if l.parts.AskedAny() {
 		job = l.whole(j)
 	}
@@ -100,7 +100,7 @@ func (l *loop) home(j int32) []int32 {
 	if !f.booked {
 		return nil
 	}
-	if !f.plain && len(l.Jobs[j].Roles()) > 0 {
+	if !f.plain && len(l.job(j).Roles()) > 0 {
 		l.scratch.home = l.scratch.home[:0]
 		for _, p := range l.life(j).grant.Layout.Parts {
 			l.scratch.home = append(l.scratch.home, int32(p.Node))
@@ -119,10 +119,10 @@ func (l *loop) nodesOf(j int32) []int32 {
 // nodesIn appends the nodes of a grant for a job: for a divided job, the node of each
 // unit.
 func (l *loop) nodesIn(j int32, g *Grant, nodes []int32) []int32 {
-	if l.life(j).plain || !l.Jobs[j].Divided {
+	if l.life(j).plain || !l.job(j).Divided {
 		return l.machine.NodesOf(g.Cores, nodes)
 	}
-	unit, _ := l.Jobs[j].Needs(int32(g.Cores.Count()))
+	unit, _ := l.job(j).Needs(int32(g.Cores.Count()))
 	return l.machine.EachUnit(g.Cores, unit.Cores, nodes)
 }
 
@@ -147,7 +147,7 @@ func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 
 // Divide implements Hands.
 func (l *loop) Divide(job int32, shares []Share, why string) error {
-	j := &l.Jobs[job]
+	j := l.job(job)
 	g, err := l.machine.Divide(shares, int32(max(j.Threads/max(j.GPUs, 1), 1)))
 	if err != nil || !j.Elastic || len(shares) == 0 {
 		return fmt.Errorf("divide GPUs for job %q: %w", j.Name, err)
@@ -182,7 +182,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	}
 	if kind == Resume {
 		if err := l.goOnWith(j, g, moves); err != nil {
-			return fmt.Errorf("resume job %q: %w", l.Jobs[j].Name, err)
+			return fmt.Errorf("resume job %q: %w", l.job(j).Name, err)
 		}
 	} else if err := l.Engine.Start(int(j), g); err != nil {
 		l.queue.Remove(j)
@@ -243,7 +243,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 // resources before paused records the new state.
 func (l *loop) halt(j int32) error {
 	if err := l.Engine.Pause(int(j)); err != nil {
-		return fmt.Errorf("pause job %q: %w", l.Jobs[j].Name, err)
+		return fmt.Errorf("pause job %q: %w", l.job(j).Name, err)
 	}
 	return nil
 }
@@ -303,7 +303,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 	l.victims.Forget()
 	g := Grant{Cores: cores, GPUs: f.grant.GPUs, Alternative: int(f.alternative)}
 	if err := l.Engine.Resize(int(j), g); err != nil {
-		return fmt.Errorf("resize job %q: %w", l.Jobs[j].Name, err)
+		return fmt.Errorf("resize job %q: %w", l.job(j).Name, err)
 	}
 	f.hold(g)
 	l.machine.Give(Grant{Cores: drops})

@@ -102,7 +102,7 @@ type Simulator interface {
 // Share implements Hands.
 func (l *loop) Share(j, with int32, nodes []int32, why string) error {
 	need, _ := l.needs(j, l.life(j).request)
-	g, err := l.machine.Beside(l.life(with).grant, Beside{Job: int(with), Name: l.Jobs[with].Name}, nodes, need)
+	g, err := l.machine.Beside(l.life(with).grant, Beside{Job: int(with), Name: l.job(with).Name}, nodes, need)
 	if err != nil {
 		return err
 	}

@@ -351,7 +351,7 @@ func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 	if _, ok := l.fitIn(l.machine.Free, j, cores, nil); ok {
 		return l.rules.Admission.HeldBack(l, j), nil
 	}
-	where := Where(len(l.machine.Free), count, home != nil && !l.movable(j), l.Jobs[j].Divided)
+	where := Where(len(l.machine.Free), count, home != nil && !l.movable(j), l.job(j).Divided)
 	lack, some := LackOf(need, cluster.Most(l.machine.Free, need, home))
 	lack.Alternative, lack.Where = int(l.life(j).alternative), where
 	if !some {

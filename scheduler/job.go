@@ -391,17 +391,21 @@ func (j *Job) CouldRun(on cluster.Cluster, partial bool) bool {
 // ByArrival returns the job numbers by arrival, then number.
 func ByArrival(jobs []Job) []int32 {
 	order := make([]int32, len(jobs))
-	sorted := true
 	for i := range jobs {
 		order[i] = int32(i)
-		sorted = sorted && (i == 0 || jobs[i-1].Arrival <= jobs[i].Arrival)
 	}
-	if !sorted {
-		slices.SortStableFunc(order, func(a, b int32) int {
-			return cmp.Compare(jobs[a].Arrival, jobs[b].Arrival)
-		})
-	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(jobs[a].Arrival, jobs[b].Arrival) })
 	return order
+}
+
+// inOrder reports whether jobs arrive in the order of their numbers.
+func inOrder(jobs []Job) bool {
+	for i := 1; i < len(jobs); i++ {
+		if jobs[i].Arrival < jobs[i-1].Arrival {
+			return false
+		}
+	}
+	return true
 }
 
 // Special has the rare properties of jobs. They are kept outside Job, as there may be millions of jobs without them.

@@ -11,8 +11,68 @@ import (
 	"time"
 )
 
-// size is the number of jobs of a page.
-const size = 128
+// PageSize is the number of jobs of a page.
+const PageSize = 128
+
+const size = 32
+
+// Drawn are jobs that are made when they are looked at: there may be more of them than fit into memory. They arrive in
+// the order of their numbers. Several goroutines may call its methods.
+type Drawn interface {
+	Len() int
+	// Page returns the jobs of a page. It stays valid, and does not change.
+	Page(number int) *JobPage
+	// Requests returns jobs, with numbers of their own, that have all different requests among them.
+	Requests() []Job
+}
+
+// JobPage is neighboring jobs; the last page may have fewer.
+type JobPage [PageSize]Job
+
+// JobSet is a list of jobs, or drawn ones. A copy is for one goroutine.
+type JobSet struct {
+	List  []Job
+	Drawn Drawn
+	page  *JobPage // looked at last, with its number
+	last  int
+	drawn int // how many
+}
+
+// Len returns the number of jobs.
+func (s *JobSet) Len() int {
+	if s.Drawn == nil {
+		return len(s.List)
+	}
+	if s.drawn == 0 {
+		s.drawn = s.Drawn.Len()
+	}
+	return s.drawn
+}
+
+// At returns a job by its number.
+func (s *JobSet) At(job int) *Job {
+	if s.Drawn == nil {
+		return &s.List[job]
+	}
+	if number := job / PageSize; number != s.last || s.page == nil {
+		s.page, s.last = s.Drawn.Page(number), number
+	}
+	return &s.page[job%PageSize]
+}
+
+// Copy returns a list of the jobs, to be changed.
+func (s *JobSet) Copy() []Job {
+	list := slices.Clone(s.List)
+	for i := len(list); i < s.Len(); i++ {
+		list = append(list, *s.At(i))
+	}
+	return list
+}
+
+func (l *loop) job(j int32) *Job { return l.jobs.At(int(j)) }
+
+// ownJobs lets requests and predictions of jobs be changed.
+func (l *loop) ownJobs() { l.jobs = JobSet{List: l.jobs.Copy()} }
 
 // Table has a value for each job, by number. They are in pages of neighboring numbers: a page is made when the first
 // of its jobs is looked at, and used again when the last of them is over.
@@ -24,6 +84,8 @@ type JobTable[T any] struct {
 	gone  *page[T] // of all jobs of a freed page
 	read  T        // the last value read by Fetch
 	spare []*page[T]
+	last  func(job int32, value *T)
+	done  int // pages whose jobs were handed to last
 }
 
 type page[T any] [size]T
@@ -38,6 +100,10 @@ func NewJobTable[T any](jobs int, first func(job int32, value *T), gone T) JobTa
 	}
 	return t
 }
+
+// InOrder lets the table hand each job to last, in the order of their numbers, when it and all jobs before it are over.
+// Its value stays until then.
+func (t *JobTable[T]) InOrder(last func(job int32, value *T)) { t.last = last }
 
 // At returns the value of a job. The pointer holds until the job is over.
 func (t *JobTable[T]) At(job int32) *T {
@@ -83,8 +149,48 @@ func (t *JobTable[T]) size(k int) int { return min(size, t.jobs-k*size) }
 // Over says that a job is over, which it is once.
 func (t *JobTable[T]) Over(job int32) {
 	k := job / size
-	if t.open[k]--; t.open[k] == 0 {
-		t.pages[k], t.spare = t.gone, append(t.spare, t.pages[k])
+	if t.open[k]--; t.open[k] > 0 {
+		return
+	}
+	if t.last == nil {
+		t.free(int(k))
+		return
+	}
+	for t.done < len(t.pages) && t.pages[t.done] != nil && t.open[t.done] == 0 {
+		t.finish()
+	}
+}
+
+// free uses the page again that was for the k-th jobs.
+func (t *JobTable[T]) free(k int) { t.pages[k], t.spare = t.gone, append(t.spare, t.pages[k]) }
+
+// finish hands the jobs of the next page to last.
+func (t *JobTable[T]) finish() {
+	for i := range t.size(t.done) {
+		j := int32(t.done*size + i)
+		t.last(j, t.At(j))
+	}
+	t.free(t.done)
+	t.done++
+}
+
+// Finish hands the jobs to last that were not, whether they are over or not.
+func (t *JobTable[T]) Finish() {
+	for t.done < len(t.pages) {
+		t.finish()
+	}
+}
+
+// Rest yields each job whose page is not freed, in the order of their numbers.
+func (t *JobTable[T]) Rest() iter.Seq2[int32, *T] {
+	return func(yield func(int32, *T) bool) {
+		for k := range t.pages {
+			for i := 0; i < t.size(k) && t.pages[k] != t.gone; i++ {
+				if j := int32(k*size + i); !yield(j, t.At(j)) {
+					return
+				}
+			}
+		}
 	}
 }
 
@@ -215,7 +321,7 @@ type life struct {
 
 // newLife sets out the life of a job that is still to come.
 func (l *loop) newLife(number int32, f *life) {
-	j := &l.Jobs[number]
+	j := l.job(number)
 	*f = life{
 		state: Pending, timer: Never, first: Never,
 		request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,7 +91,7 @@ func TestAccount(t *testing.T) {
 		{"the engine has one", finished, func(l *loop) { l.started = 1 }, "some still run or wait"},
 		{"one is in the list", finished, func(l *loop) { l.running = []int32{0} }, "some still run or wait"},
 	} {
-		l := &loop{Run: Run{Jobs: []Job{{Name: "j", Arrival: 1}}}, fates: NewFates(1, true), queue: queue.New(1, false)}
+		l := &loop{jobs: JobSet{List: []Job{{Name: "j", Arrival: 1}}}, fates: NewFates(1, true), queue: queue.New(1, false)}
 		l.fates.Kept()[0] = c.result
 		if c.change != nil {
 			c.change(l)
@@ -99,5 +100,68 @@ func TestAccount(t *testing.T) {
 		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
+	}
+}
+
+// TestTableInOrder: jobs are handed out in the order of their numbers when they and all before them are over, with their
+// values; the rest at the end. Their pages are used again.
+func TestTableInOrder(t *testing.T) {
+	const jobs = 5000
+	var order []int32
+	table := NewJobTable(jobs, func(job int32, v *int32) { *v = -job }, -1)
+	table.InOrder(func(job int32, v *int32) {
+		if want := job; *v != want && job%7 != 3 || job%7 == 3 && *v != -job {
+			t.Fatalf("the value of job %d is %d", job, *v)
+		}
+		order = append(order, job)
+	})
+	var late []int32
+	for j := range int32(jobs) {
+		if j%7 == 3 { // never over
+			table.At(j)
+			continue
+		}
+		*table.At(j) = j
+		if late = append(late, j); len(late) == 100 {
+			for i := len(late) - 1; i >= 0 && j > 3*jobs/4; i-- {
+				table.Over(late[i])
+			}
+			late = late[:0]
+		}
+	}
+	if len(order) != 0 {
+		t.Errorf("%d jobs are handed out behind one that is not over", len(order))
+	}
+	rest := 0
+	for job, v := range table.Rest() {
+		if int(job) != rest || *v != job && *v != -job {
+			t.Fatalf("the %d-th job is %d with %d", rest, job, *v)
+		}
+		rest++
+	}
+	table.Finish()
+	if len(order) != jobs || rest != jobs || !slices.IsSorted(order) {
+		t.Errorf("%d of %d jobs are handed out, %d are left before", len(order), jobs, rest)
+	}
+	table = NewJobTable(jobs, func(_ int32, v *int32) { *v = 0 }, -1)
+	last := int32(-1)
+	table.InOrder(func(job int32, v *int32) {
+		if job != last+1 || *v != 7 {
+			t.Fatalf("job %d with %d comes after %d", job, *v, last)
+		}
+		last = job
+	})
+	for j := range int32(jobs) {
+		*table.At(j) = 7
+		if k := j ^ 1; k < j { // the second of each pair first
+			table.Over(j)
+			table.Over(k)
+		}
+	}
+	if last != jobs-1 || len(table.spare) > 2 {
+		t.Errorf("the last job is %d, in %d pages", last, len(table.spare))
+	}
+	for job := range table.Rest() {
+		t.Fatalf("job %d is left", job)
 	}
 }

@@ -94,14 +94,14 @@ func (l *loop) closeDown(ctx context.Context) error {
 			l.close(j, Stop, fmt.Sprintf("the cell was closed at %s", l.Until))
 		}
 	}
-	l.open -= l.fates.Missed(len(l.byArrival) - l.arrived)
+	l.open -= l.fates.Missed(l.jobs.Len() - l.arrived)
 	l.closed = l.Until
 	return nil
 }
 
 // stuckForever returns an error when the run would never end.
 func (l *loop) stuckForever(came bool) error {
-	if l.guard.Starves(len(l.running) == 0 && l.open > 0 && l.arrived == len(l.byArrival) && !l.nodes.Pending()) {
+	if l.guard.Starves(len(l.running) == 0 && l.open > 0 && l.arrived == l.jobs.Len() && !l.nodes.Pending()) {
 		return l.stuck()
 	}
 	return cmp.Or(l.guard.Stalls(l.now, l.queue.Len()+len(l.running), len(l.turns.Jobs), l.left), l.guard.Idles(l.now, came))

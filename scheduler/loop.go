@@ -17,6 +17,7 @@ const nobody = queue.Nobody
 // loop is a run under way: the incremental state that decisions are made on.
 type loop struct {
 	Run
+	jobs    JobSet // Jobs or Drawn; copies where requests change
 	rules   Rules
 	machine *cluster.Machine
 	queue   *queue.Queue // waiting jobs: queued, paused, and those whose turn is over
@@ -27,8 +28,10 @@ type loop struct {
 	looks   int
 	calm    bool // no nodes come and go, and the policy has no rounds
 
-	byArrival    []int32
-	arrived      int // how many of them
+	byArrival    []int32 // nil if jobs arrive in the order of their numbers
+	arrived      int     // how many of them
+	next         int32   // the job that arrives next
+	nextArrival  time.Duration
 	resized      int // how many of Resizes
 	timers       queue.Alarms
 	open         int // jobs that are not final
@@ -82,19 +85,23 @@ type loop struct {
 
 func newLoop(r Run, rules Rules) *loop {
 	l := &loop{
-		Run: r, rules: rules, machine: cluster.NewMachine(r.Cluster),
-		byArrival: ByArrival(r.Jobs), open: len(r.Jobs), out: NewOutput(r.Recorder),
+		Run: r, jobs: JobSet{List: r.Jobs, Drawn: r.Drawn}, rules: rules, machine: cluster.NewMachine(r.Cluster),
+		out: NewOutput(r.Recorder),
+	}
+	jobs := l.jobs.Len()
+	if l.open = jobs; !inOrder(r.Jobs) {
+		l.byArrival = ByArrival(r.Jobs)
 	}
 	if rules.Hears != nil {
 		l.out.to = hearing{l.out.to, rules.Hears}
 	}
 	l.calm = !r.Cluster.Changes() && rules.Round == 0
-	l.queue, l.rounds = queue.New(len(r.Jobs), rules.Ends), queue.Rounds{Length: rules.Round, Fixed: rules.FixedRounds}
+	l.queue, l.rounds = queue.New(jobs, rules.Ends), queue.Rounds{Length: rules.Round, Fixed: rules.FixedRounds}
 	switch {
 	case rules.LastFirst:
-		l.victims = NewLastFirstVictims(len(r.Jobs), l.place)
+		l.victims = NewLastFirstVictims(jobs, l.place)
 	case rules.Victims != nil:
-		l.victims = NewVictimList(len(r.Jobs), l.rank)
+		l.victims = NewVictimList(jobs, l.rank)
 	}
 	if l.Until <= 0 {
 		l.Until = Never
@@ -103,10 +110,10 @@ func newLoop(r Run, rules Rules) *loop {
 		l.Outlook = Proportional{}
 	}
 	l.Resizes = InOrder(r.Resizes)
-	l.lives = NewJobTable(len(r.Jobs), l.newLife, life{state: Finished, timer: Never})
-	l.fates = NewFates(len(r.Jobs), !r.Streamed)
+	l.lives = NewJobTable(jobs, l.newLife, life{state: Finished, timer: Never})
+	l.fates = NewFates(jobs, !r.Streamed)
 	l.newAlternatives()
-	l.done = NewOutlookAccount(l.Outlook, len(l.Jobs))
+	l.done = NewOutlookAccount(l.Outlook, jobs)
 	if rules.Turns {
 		l.turns.Owners = cluster.NewOwners(l.machine)
 	}
@@ -131,6 +138,7 @@ func (l *loop) run(ctx context.Context) error {
 	if err := errors.Join(l.watch(), l.steer()); err != nil {
 		return err
 	}
+	l.arriving(0)
 	for l.open > 0 {
 		until := l.nextInstant()
 		if until == Never && len(l.running) == 0 && !l.nodes.Pending() {
@@ -172,10 +180,7 @@ func (l *loop) run(ctx context.Context) error {
 
 // nextInstant returns the instant of the next arrival, request or timer.
 func (l *loop) nextInstant() time.Duration {
-	at := Never
-	if l.arrived < len(l.byArrival) {
-		at = l.Jobs[l.byArrival[l.arrived]].Arrival
-	}
+	at := l.nextArrival
 	if l.resized < len(l.Resizes) {
 		at = min(at, l.Resizes[l.resized].At)
 	}
@@ -187,6 +192,18 @@ func (l *loop) nextInstant() time.Duration {
 		return at
 	}
 	return min(at, l.nodes.NextIdle(), l.rental.Next(), l.nextRound())
+}
+
+// arriving sets the job that arrives next, and when.
+func (l *loop) arriving(order int) {
+	l.arrived, l.nextArrival = order, Never
+	if order == l.jobs.Len() {
+		return
+	}
+	if l.next = int32(order); l.byArrival != nil {
+		l.next = l.byArrival[order]
+	}
+	l.nextArrival = l.job(l.next).Arrival
 }
 
 // take handles all notices and events up to now: by instant, and within
@@ -211,10 +228,10 @@ func (l *loop) take(now time.Duration, news []Notice) error {
 		case other > now:
 			l.now = max(l.now, now)
 			return nil
-		case l.arrived < len(l.byArrival) && l.Jobs[l.byArrival[l.arrived]].Arrival == other:
+		case l.nextArrival == other && other != Never:
 			l.now = max(l.now, other)
-			j := l.byArrival[l.arrived]
-			l.arrived++
+			j := l.next
+			l.arriving(l.arrived + 1)
 			if err := l.arrive(j); err != nil {
 				return err
 			}
@@ -267,13 +284,13 @@ func (l *loop) counts(t queue.Timer) bool { return l.life(t.Of).timer == t.At }
 func (l *loop) arrive(j int32) error {
 	f := l.life(j)
 	l.guard.News()
-	f.state, f.since = Queued, l.Jobs[j].Arrival
+	f.state, f.since = Queued, l.job(j).Arrival
 	l.event(Arrive, j)
 	l.out.Send()
 	if l.follower != nil {
 		l.follower.Arrived(j)
 	}
-	l.rental.Arrive(j, l.Jobs[j].Arrival)
+	l.rental.Arrive(j, l.job(j).Arrival)
 	if err := l.desk.Ask(j, nil); err != nil {
 		return err
 	}
@@ -324,7 +341,7 @@ func (l *loop) ring(j int32, now time.Duration) {
 
 // finish handles the end of a job.
 func (l *loop) finish(e *Notice) error {
-	if e.Job < 0 || e.Job >= len(l.Jobs) {
+	if e.Job < 0 || e.Job >= l.jobs.Len() {
 		return fmt.Errorf("engine: end of a job with number %d, which does not exist", e.Job)
 	}
 	j := int32(e.Job)
@@ -333,7 +350,7 @@ func (l *loop) finish(e *Notice) error {
 		return l.depart(e)
 	}
 	if !l.begun(j) {
-		return fmt.Errorf("engine: end of job %q, which is %s", l.Jobs[j].Name, f.state)
+		return fmt.Errorf("engine: end of job %q, which is %s", l.job(j).Name, f.state)
 	}
 	l.takeOff(j)
 	l.started--
@@ -345,7 +362,7 @@ func (l *loop) finish(e *Notice) error {
 	}
 	kind, final := e.State.Final()
 	if f.state = e.State; !final {
-		return fmt.Errorf("engine: end of job %q in state %q, which is not final", l.Jobs[j].Name, e.State)
+		return fmt.Errorf("engine: end of job %q in state %q, which is not final", l.job(j).Name, e.State)
 	}
 	l.end(j, kind, e.Reason, e.Attempt)
 	return nil
@@ -409,7 +426,7 @@ func (l *loop) bookMemory(j int32, sign int64) {
 		return
 	}
 	if sign < 0 {
-		need, _ := l.Jobs[j].Needs(0)
+		need, _ := l.job(j).Needs(0)
 		l.alternatives.Takes(j, need.Memory)
 	}
 	memory := l.memoryOf(j)
@@ -426,7 +443,7 @@ func (l *loop) memoryOf(j int32) int64 {
 	if held, ok := l.alternatives.Memory(j); ok {
 		return held
 	}
-	need, _ := l.Jobs[j].Needs(0)
+	need, _ := l.job(j).Needs(0)
 	return need.Memory
 }
 
@@ -480,7 +497,7 @@ func (l *loop) byFirstStart(a, b int32) int {
 
 // resizable reports whether a job can be resized while it runs. Gangs cannot.
 func (l *loop) resizable(j int32) bool {
-	return !l.life(j).plain && l.Jobs[j].Malleable && l.Jobs[j].Nodes <= 1
+	return !l.life(j).plain && l.job(j).Malleable && l.job(j).Nodes <= 1
 }
 
 // release ends a running job's stretch and gives its cores and GPUs back.
@@ -513,7 +530,7 @@ func (l *loop) stuck() error {
 	var jobs List
 	for j := l.queue.Next(queue.Front, queue.Anyone); j != nobody; j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone) {
 		why, _ := l.whyNot(j)
-		jobs.Add(fmt.Sprintf("job %q %s", l.Jobs[j].Name, why))
+		jobs.Add(fmt.Sprintf("job %q %s", l.job(j).Name, why))
 	}
 	return fmt.Errorf("%w: %s", ErrStuck, jobs.String())
 }
@@ -525,7 +542,7 @@ func (l *loop) breakOff(ctx context.Context) error {
 	for j, f := range l.lives.All() {
 		if f.state == Running || f.state == Paused {
 			if err := l.Engine.Stop(int(j)); err != nil {
-				return fmt.Errorf("stop job %q: %w", l.Jobs[j].Name, err)
+				return fmt.Errorf("stop job %q: %w", l.job(j).Name, err)
 			}
 		}
 	}
@@ -550,7 +567,7 @@ func (l *loop) account() error {
 	if l.started != 0 || len(l.running) != 0 || l.queue.Len() != 0 {
 		return errors.New("all jobs are final, but some still run or wait")
 	}
-	return Accounted(l.Jobs, l.fates.Kept(), l.closed > 0)
+	return Accounted(l.jobs.List, l.fates.Kept(), l.closed > 0)
 }
 
 func (l *loop) outcome() Outcome {

@@ -10,7 +10,7 @@ import (
 // stay: their parts know each other's addresses.
 func (l *loop) movable(j int32) bool {
 	f := l.life(j)
-	return l.migrates && f.booked && (f.plain || len(l.Jobs[j].Roles()) == 0)
+	return l.migrates && f.booked && (f.plain || len(l.job(j).Roles()) == 0)
 }
 
 // fitIn finds nodes for a waiting job on the given number of cores; rooms has the free
@@ -40,7 +40,7 @@ func (l *loop) fitAnew(rooms []Room, j, cores int32, nodes []int32) (_ []int32, 
 	if !l.movable(j) {
 		return l.choose(rooms, j, need, count, home, nodes)
 	}
-	whole, _ := l.Jobs[j].Needs(cores)
+	whole, _ := l.job(j).Needs(cores)
 	need.Memory = whole.Memory
 	held := l.memoryOf(j)
 	for _, v := range home {
@@ -55,7 +55,7 @@ func (l *loop) fitAnew(rooms []Room, j, cores int32, nodes []int32) (_ []int32, 
 
 // choose is cluster.Fit, and places divided jobs by the rule of the policy.
 func (l *loop) choose(rooms []Room, j int32, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
-	if l.life(j).plain || !l.Jobs[j].Divided {
+	if l.life(j).plain || !l.job(j).Divided {
 		return cluster.Fit(rooms, need, count, home, nodes)
 	}
 	site := PlacementSite{Free: rooms, Whole: l.machine.Whole, Racks: l.machine.Racks}
@@ -69,7 +69,7 @@ func (l *loop) eachNeed(j, cores int32, nodes []int32, f func(node int32, need R
 	memory := need.Memory
 	var home []int32
 	if l.movable(j) {
-		whole, _ := l.Jobs[j].Needs(cores)
+		whole, _ := l.job(j).Needs(cores)
 		memory, home = whole.Memory, l.home(j)
 	}
 	for k, v := range nodes {

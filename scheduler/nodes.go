@@ -25,7 +25,7 @@ func (l *loop) newNodes() error {
 	if err != nil {
 		return err
 	}
-	l.rental, err = New(l.rules.Rental, l.Cluster, l.machine, len(l.Jobs))
+	l.rental, err = New(l.rules.Rental, l.Cluster, l.machine, l.jobs.Len())
 	if l.rental.Rents() {
 		l.nodes.Ready = func(v int32) bool { return l.nodes.ServerFrom(v, l.now) <= l.now }
 	}
@@ -70,7 +70,7 @@ func (l *loop) revoke(j, v int32) error {
 // not wait for that.
 func (l *loop) depart(n *Notice) error {
 	if n.Node < 0 || n.Node >= len(l.Cluster.Nodes) || n.Attempt == nil || l.provider == nil {
-		return fmt.Errorf("engine: end of job %q for node %d, which cannot be", l.Jobs[n.Job].Name, n.Node)
+		return fmt.Errorf("engine: end of job %q for node %d, which cannot be", l.job(int32(n.Job)).Name, n.Node)
 	}
 	ended := func(int) (Attempt, error) { return *n.Attempt, nil }
 	why := fmt.Sprintf("node %q is to be taken away", l.Cluster.Nodes[n.Node].Name)
@@ -81,7 +81,7 @@ func (l *loop) revokeBy(j, v int32, end func(job int) (Attempt, error), reason s
 	f := l.life(j)
 	attempt, err := l.cut(j, end)
 	if err != nil {
-		return fmt.Errorf("revoke job %q: %w", l.Jobs[j].Name, err)
+		return fmt.Errorf("revoke job %q: %w", l.job(j).Name, err)
 	}
 	l.result(j).Revocations++
 	if l.stopping {
@@ -114,7 +114,7 @@ func (l *loop) anew(j int32, attempt *Attempt, e Event) {
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.unbook(j)
 	f.state, f.grant, f.timer = Queued, Grant{}, Never
-	f.request, f.level = f.asked, int32(max(l.Jobs[j].Priority, 0))
+	f.request, f.level = f.asked, int32(max(l.job(j).Priority, 0))
 	l.rental.Keep(j, l.restore(j, attempt))
 	l.emit(e)
 	l.wait(j)
@@ -127,7 +127,7 @@ func (l *loop) restore(j int32, a *Attempt) time.Duration {
 	switch {
 	case a.Ran > 0:
 		kept = l.measured(j, a, a.Saved)
-		work = l.Outlook.Past(&l.Jobs[j], kept)
+		work = l.Outlook.Past(l.job(j), kept)
 	case a.Done > 0:
 		kept = time.Duration(float64(done) * float64(a.Kept) / float64(a.Done))
 	}

@@ -167,7 +167,7 @@ func (l *loop) unexpect(j int32) {
 // counts as service time of the job, and as attained service of the job and its
 // user. Its predicted remaining time is reset to the whole job.
 func (l *loop) again(j int32, reason string) bool {
-	if l.result(j).Restarts >= l.Jobs[j].Retries() {
+	if l.result(j).Restarts >= l.job(j).Retries() {
 		return false
 	}
 	l.result(j).Restarts++

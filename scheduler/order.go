@@ -39,7 +39,7 @@ func (l *loop) least(j int32) queue.Ask {
 func (l *loop) leastAs(j int32) queue.Ask {
 	ask := queue.Ask{Cores: l.atLeast(j)}
 	if !l.life(j).plain {
-		need, _ := l.Jobs[j].Needs(l.atLeast(j))
+		need, _ := l.job(j).Needs(l.atLeast(j))
 		ask.Cores = need.Cores
 	}
 	if l.rules.Ends { // otherwise no limit on the queue has a window
@@ -51,7 +51,7 @@ func (l *loop) leastAs(j int32) queue.Ask {
 // atLeast returns the least number of cores that a waiting job can start
 // with. Gangs start whole, and a rigid job that has started keeps its size.
 func (l *loop) atLeast(j int32) int32 {
-	f, job := l.life(j), &l.Jobs[j]
+	f, job := l.life(j), l.job(j)
 	if !l.rules.Partial || l.sized(j) {
 		return f.request
 	}
@@ -64,7 +64,7 @@ func (l *loop) sized(j int32) bool {
 	if l.life(j).plain {
 		return l.life(j).booked
 	}
-	return l.Jobs[j].Nodes > 1 || l.Jobs[j].Divided || len(l.Jobs[j].Roles()) > 0 || !l.Jobs[j].Malleable && l.life(j).booked
+	return l.job(j).Nodes > 1 || l.job(j).Divided || len(l.job(j).Roles()) > 0 || !l.job(j).Malleable && l.life(j).booked
 }
 
 // RoundStarts implements View.

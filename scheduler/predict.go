@@ -18,9 +18,9 @@ func (l *loop) remaining(j int32) time.Duration {
 	}
 	done := l.doneBy(j, l.now)
 	if l.done.ByCores() { // the same, without a call that a million jobs would notice
-		return max(predicted-Proportional{}.Past(&l.Jobs[j], done), 0)
+		return max(predicted-Proportional{}.Past(l.job(j), done), 0)
 	}
-	return max(predicted-l.Outlook.Past(&l.Jobs[j], done), 0)
+	return max(predicted-l.Outlook.Past(l.job(j), done), 0)
 }
 
 // length returns the predicted remaining run time of a job on the given number of cores.
@@ -29,7 +29,7 @@ func (l *loop) length(j, cores int32) time.Duration {
 	if left == Never {
 		return Never
 	}
-	job := &l.Jobs[j]
+	job := l.job(j)
 	if l.done.ByCores() {
 		return Proportional{}.Predict(job, left, int(cores))
 	}
@@ -47,13 +47,13 @@ func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
 	case l.done.ByCores(): // no more than there is, of all attempts
 		return Plus(f.coreTime, CoreTime(at-f.since, int(f.held))) - (f.coreTime - done)
 	}
-	return Plus(done, l.Outlook.Done(&l.Jobs[j], int(f.held), at-f.since))
+	return Plus(done, l.Outlook.Done(l.job(j), int(f.held), at-f.since))
 }
 
 // settleDone adds a stretch of running that ends now to the progress of a job.
 func (l *loop) settleDone(j int32, stretch time.Duration) {
 	if !l.done.ByCores() {
-		l.done.Add(j, l.Outlook.Done(&l.Jobs[j], int(l.life(j).held), stretch))
+		l.done.Add(j, l.Outlook.Done(l.job(j), int(l.life(j).held), stretch))
 	}
 }
 
@@ -66,12 +66,12 @@ func (l *loop) watch() error {
 	if !ok {
 		return errors.New("online estimates: the engine does not report the progress of its jobs")
 	}
-	if len(l.Online.Units) != len(l.Jobs) {
-		return fmt.Errorf("online estimates: %d jobs, but the units of %d", len(l.Jobs), len(l.Online.Units))
+	if len(l.Online.Units) != l.jobs.Len() {
+		return fmt.Errorf("online estimates: %d jobs, but the units of %d", l.jobs.Len(), len(l.Online.Units))
 	}
-	l.seen = make([]Seen, len(l.Jobs))
+	l.seen = make([]Seen, l.jobs.Len())
 	for j := range l.seen {
-		l.seen[j].Predicted = l.Jobs[j].Predicted
+		l.seen[j].Predicted = l.job(int32(j)).Predicted
 	}
 	engine.Watch(l.Online.Units)
 	return nil
@@ -87,7 +87,7 @@ func (l *loop) predicted(j int32) time.Duration {
 	default:
 		return l.seen[j].Predicted
 	}
-	return l.Jobs[j].Predicted
+	return l.job(j).Predicted
 }
 
 // hold records the cores of a job in a stretch of service that ends now.
@@ -104,7 +104,7 @@ func (l *loop) hold(j int32) {
 func (l *loop) learn() {
 	for i := range l.progress {
 		p := &l.progress[i]
-		if p.Job < 0 || p.Job >= len(l.Jobs) {
+		if p.Job < 0 || p.Job >= l.jobs.Len() {
 			continue
 		}
 		j := int32(p.Job)
@@ -121,7 +121,7 @@ func (l *loop) learn() {
 // forget resets the prediction of a restarted job.
 func (l *loop) forget(j int32) {
 	if l.seen != nil {
-		l.seen[j] = Seen{Predicted: l.Jobs[j].Predicted, Held: l.seen[j].Held[:0]}
+		l.seen[j] = Seen{Predicted: l.job(j).Predicted, Held: l.seen[j].Held[:0]}
 		l.Online.Predictor.Forget(int(j))
 	}
 }
@@ -136,7 +136,7 @@ func (l *loop) foresee(j int32, p *Notice) {
 		s.Add(at-max(f.since, s.From), f.grant.Cores.Count())
 		s.From = at
 	}
-	past := l.Outlook.Past(&l.Jobs[j], l.doneBy(j, at)) // in this attempt, when the units were finished
+	past := l.Outlook.Past(l.job(j), l.doneBy(j, at)) // in this attempt, when the units were finished
 	left := l.Online.Predictor.Learn(int(j), p.Units-s.Units, p.Losses, s.Held)
 	s.Units, s.Held = p.Units, s.Held[:0]
 	if left < 0 {

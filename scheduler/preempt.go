@@ -42,7 +42,7 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 func (l *loop) pauseAll(chosen, nodes []int32, j int32) error {
 	why := ""
 	if l.recording() {
-		why = fmt.Sprintf("makes room for %q", l.Jobs[j].Name)
+		why = fmt.Sprintf("makes room for %q", l.job(j).Name)
 	}
 	for _, victim := range chosen {
 		if !l.machine.Touches(l.life(victim).grant, nodes) {
@@ -63,7 +63,7 @@ func (l *loop) pause(j int32, why string) error {
 	l.release(j)
 	l.paused(j, why)
 	if l.rules.Feedback > 0 { // else it has its own
-		l.life(j).level = int32(max(l.Jobs[j].Priority, 0))
+		l.life(j).level = int32(max(l.job(j).Priority, 0))
 	}
 	l.wait(j)
 	return nil

@@ -442,7 +442,7 @@ func (l *loop) rent() error {
 		need.Market = 0
 		from := func(v int32) time.Duration { return l.nodes.From(v, need, l.now) }
 		leave, where := l.rental.Decide(j, l.now, RentalCase{
-			Deadline: l.Jobs[j].Within(), Work: l.predicted(j), Done: l.doneOf(j), Changeover: l.Jobs[j].Changeover(), From: from,
+			Deadline: l.job(j).Within(), Work: l.predicted(j), Done: l.doneOf(j), Changeover: l.job(j).Changeover(), From: from,
 		})
 		if !leave || f.state != Running && f.state != Paused || !l.rental.Any(l.machine.NodesOf(f.grant.Cores, nil)) {
 			continue
@@ -464,7 +464,7 @@ func (l *loop) doneOf(j int32) time.Duration {
 	}
 	a := l.provider.Attempt(int(j))
 	if a.Ran > 0 {
-		return l.Outlook.Past(&l.Jobs[j], l.measured(j, &a, a.Ran))
+		return l.Outlook.Past(l.job(j), l.measured(j, &a, a.Ran))
 	}
 	return a.Done
 }
@@ -478,7 +478,7 @@ func (l *loop) move(j int32, where string) error {
 		attempt.Done, attempt.Kept = done, done
 	}
 	if err != nil {
-		return fmt.Errorf("move job %q: %w", l.Jobs[j].Name, err)
+		return fmt.Errorf("move job %q: %w", l.job(j).Name, err)
 	}
 	l.anew(j, &attempt, Event{Kind: Move, Job: int(j), Reason: "is to have " + where, Attempt: &attempt})
 	return nil

@@ -11,10 +11,10 @@ import (
 // survives reports whether a job continues without some of its parts.
 func (l *loop) survives(j int32, gone func(p *Part) bool) bool {
 	f := l.life(j)
-	if f.state != Running || f.yields || len(l.Jobs[j].Roles()) == 0 || l.stopping {
+	if f.state != Running || f.yields || len(l.job(j).Roles()) == 0 || l.stopping {
 		return false
 	}
-	return l.Jobs[j].Spares(f.grant.Layout.Parts, gone)
+	return l.job(j).Spares(f.grant.Layout.Parts, gone)
 }
 
 // on is the parts on a node.
@@ -38,7 +38,7 @@ func (l *loop) without(j int32, gone func(p *Part) bool, why string) error {
 // part again in this attempt: a program that fails would fail again. Otherwise the attempt
 // fails.
 func (l *loop) partEnded(n *Notice) error {
-	if n.Job < 0 || n.Job >= len(l.Jobs) {
+	if n.Job < 0 || n.Job >= l.jobs.Len() {
 		return fmt.Errorf("engine: end of a part of a job with number %d, which does not exist", n.Job)
 	}
 	j := int32(n.Job)
@@ -49,7 +49,7 @@ func (l *loop) partEnded(n *Notice) error {
 	l.guard.News()
 	if l.migrator == nil || !l.survives(j, failed) {
 		if err := l.Engine.Stop(int(j)); err != nil {
-			return fmt.Errorf("stop job %q: %w", l.Jobs[j].Name, err)
+			return fmt.Errorf("stop job %q: %w", l.job(j).Name, err)
 		}
 		return nil
 	}
@@ -162,7 +162,7 @@ func SortLacking(of *Job, parts []cluster.Part) {
 }
 
 // whole returns a job with its wanted numbers of parts.
-func (l *loop) whole(j int32) *Job { return l.parts.Whole(j, &l.Jobs[j]) }
+func (l *loop) whole(j int32) *Job { return l.parts.Whole(j, l.job(j)) }
 
 // askParts sets the number of parts of an elastic role that a job is to have from now on, from
 // Role.Min to Role.Most(). It is the one way to change the number of parts of a job: the requests
@@ -181,7 +181,7 @@ func (l *loop) askParts(j int32, role string, count int) error {
 		return nil
 	}
 	if l.migrator == nil {
-		return fmt.Errorf("the parts of job %q: the engine cannot change them", l.Jobs[j].Name)
+		return fmt.Errorf("the parts of job %q: the engine cannot change them", l.job(j).Name)
 	}
 	counts, err := l.whole(j).AskParts(role, count, l.Cluster)
 	if err != nil {
@@ -189,7 +189,7 @@ func (l *loop) askParts(j int32, role string, count int) error {
 	}
 	l.parts.Ask(j, counts)
 	l.guard.News()
-	more := l.Jobs[j].WithParts(counts)
+	more := l.job(j).WithParts(counts)
 	l.emit(Event{Kind: Request, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: more.Threads})
 	if f.state == Running || f.state == Paused {
 		l.parts.Note(j, l.byFirstStart)
@@ -246,18 +246,18 @@ func (l *loop) addParts(j int32) (lacks bool, err error) {
 	if len(parts) == len(held) {
 		return lacks, nil
 	}
-	SortLacking(&l.Jobs[j], parts)
+	SortLacking(l.job(j), parts)
 	return lacks, l.reshape(j, cluster.Together(parts), Grant{}, "there is room for parts that it lacks")
 }
 
 // lacks returns the wanted parts that a running job does not hold, except for failed ones.
 func (l *loop) lacks(j int32) []Part {
-	return l.parts.Lacks(j, &l.Jobs[j], l.life(j).grant.Layout.Parts)
+	return l.parts.Lacks(j, l.job(j), l.life(j).grant.Layout.Parts)
 }
 
 // needOf returns the need of one part of a job's role on its node.
 func (l *loop) needOf(j int32, name string) Room {
-	r := &l.Jobs[j].Roles()[RoleOf(&l.Jobs[j], name)]
+	r := l.job(j).Roles()[RoleOf(l.job(j), name)]
 	return Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU), Market: l.rental.Bars(j)}
 }
 
@@ -266,10 +266,10 @@ func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 	f := l.life(j)
 	l.settleTime(j)
 	if l.migrator == nil {
-		return fmt.Errorf("the parts of job %q change, and the engine cannot change them", l.Jobs[j].Name)
+		return fmt.Errorf("the parts of job %q change, and the engine cannot change them", l.job(j).Name)
 	}
 	if err := l.migrator.Reshape(int(j), g); err != nil {
-		return fmt.Errorf("change the parts of job %q: %w", l.Jobs[j].Name, err)
+		return fmt.Errorf("change the parts of job %q: %w", l.job(j).Name, err)
 	}
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	f.hold(g)

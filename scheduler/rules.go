@@ -235,11 +235,11 @@ func (l *loop) Requeue(job int32, why string) error {
 		Revoke(job int) (Attempt, error)
 	})
 	if !ok {
-		return fmt.Errorf("requeue job %q: the engine cannot end an attempt of it", l.Jobs[job].Name)
+		return fmt.Errorf("requeue job %q: the engine cannot end an attempt of it", l.job(job).Name)
 	}
 	attempt, err := l.cut(job, engine.Revoke)
 	if err != nil {
-		return fmt.Errorf("requeue job %q: %w", l.Jobs[job].Name, err)
+		return fmt.Errorf("requeue job %q: %w", l.job(job).Name, err)
 	}
 	l.result(job).Revocations++
 	l.anew(job, &attempt, Event{Kind: Revoke, Job: int(job), Node: int(nobody), Reason: why, Attempt: &attempt})
@@ -327,7 +327,7 @@ func (j JobView) Number() int32 { return j.number }
 
 // Job returns the job as it was given to the run; while it waits, with the
 // request and the prediction of the alternative with which it is looked at.
-func (j JobView) Job() *Job { return &j.l.Jobs[j.number] }
+func (j JobView) Job() *Job { return j.l.job(j.number) }
 
 // State returns the state of the job.
 func (j JobView) State() State { return j.life().state }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"time"
 )
 
@@ -14,7 +13,9 @@ type Run struct {
 	Policy  RuleMaker
 	Cluster Cluster
 	// Jobs[i].Number is i.
-	Jobs    []Job
+	Jobs []Job
+	// Drawn, if it is not nil, takes the place of Jobs, for a policy that asks for them one by one.
+	Drawn   Drawn
 	Resizes []Resize
 	Engine  Engine
 	// Seed is for the random numbers of the policy.
@@ -61,7 +62,7 @@ func (r Run) Execute(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if err := CheckAll(r.Cluster, r.Jobs, r.Resizes, rules.Partial); err != nil {
+	if err := CheckAll(r.Cluster, r.requests(), r.Resizes, rules.Partial); err != nil {
 		return Outcome{}, err
 	}
 	l := newLoop(r, rules)
@@ -77,6 +78,14 @@ func (r Run) Execute(ctx context.Context) (Outcome, error) {
 		err = errors.Join(l.account(), l.nodes.DismissAll())
 	}
 	return l.outcome(), err
+}
+
+// requests returns jobs with all requests that there are.
+func (r *Run) requests() []Job {
+	if r.Drawn != nil {
+		return r.Drawn.Requests()
+	}
+	return r.Jobs
 }
 
 // Outcome is the outcome of a run.
@@ -208,9 +217,10 @@ func (h hearing) Decision(d *Decision) { h.to.Decision(d) }
 // Sample implements Hands. While the sample runs, a part of the run time is predicted.
 func (l *loop) Sample(job, cores int32, nodes []int32, part float64, why string) error {
 	if l.samples == nil {
-		l.samples, l.Jobs = map[int32]time.Duration{}, slices.Clone(l.Jobs)
+		l.samples = map[int32]time.Duration{}
+		l.ownJobs()
 	}
-	j := &l.Jobs[job]
+	j := l.job(job)
 	l.samples[job], j.Predicted = j.Predicted, time.Duration(math.Round(part*float64(j.Predicted)))
 	if err := l.start(job, cores, nodes, why); err != nil || l.life(job).state != Running {
 		return err
@@ -226,7 +236,7 @@ func (l *loop) sampled(j int32) bool {
 		return false
 	}
 	delete(l.samples, j)
-	l.Jobs[j].Predicted = whole
+	l.job(j).Predicted = whole
 	if p, ok := l.rules.Admission.(Profiler); ok {
 		p.Sampled(j, l.life(j).alternative)
 	}

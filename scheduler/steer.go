@@ -10,15 +10,15 @@ import (
 // steer prepares the controllers of a run.
 func (l *loop) steer() (err error) {
 	if l.Steering != nil {
-		l.Jobs = append([]Job(nil), l.Jobs...) // their requests change
-		l.desk, err = NewSteeringDesk(l.Steering, len(l.Jobs), steered{l})
+		l.ownJobs() // their requests change
+		l.desk, err = NewSteeringDesk(l.Steering, l.jobs.Len(), steered{l})
 	}
 	return err
 }
 
 // report handles a report of a job that has a controller.
 func (l *loop) report(n *Notice) error {
-	if n.Job < 0 || n.Job >= len(l.Jobs) {
+	if n.Job < 0 || n.Job >= l.jobs.Len() {
 		return fmt.Errorf("engine: progress of a job with number %d, which does not exist", n.Job)
 	}
 	return l.desk.Ask(int32(n.Job), n.Progress)
@@ -41,7 +41,7 @@ func (l *loop) steersOn(j int32, e *Notice) bool {
 	l.result(j).Reconfigurations++
 	l.nodes.Vacate(j, f.grant.Cores, l.now)
 	l.unbook(j)
-	f.state, f.grant, f.timer, f.level = Queued, Grant{}, Never, int32(max(l.Jobs[j].Priority, 0))
+	f.state, f.grant, f.timer, f.level = Queued, Grant{}, Never, int32(max(l.job(j).Priority, 0))
 	l.reconfigure(j, next, e.Attempt)
 	l.wait(j)
 	return true
@@ -49,7 +49,7 @@ func (l *loop) steersOn(j int32, e *Notice) bool {
 
 // reconfigure gives a job that waits to be started, or is about to, another request.
 func (l *loop) reconfigure(j int32, to Adopted, attempt *Attempt) {
-	f, job := l.life(j), &l.Jobs[j]
+	f, job := l.life(j), l.job(j)
 	if f.state == Queued && attempt == nil && to.Threads == job.Threads && slices.Equal(to.Roles, job.Roles()) && l.result(j).Reconfigurations == 0 {
 		return
 	}
@@ -64,7 +64,7 @@ func (l *loop) reconfigure(j int32, to Adopted, attempt *Attempt) {
 // steered is the loop as controllers see it: a steering.Kernel.
 type steered struct{ *loop }
 
-func (l steered) Name(j int32) string             { return l.Jobs[j].Name }
+func (l steered) Name(j int32) string             { return l.job(j).Name }
 func (l steered) Begun(j int32) bool              { return l.begun(j) }
 func (l steered) Stopping() bool                  { return l.stopping }
 func (l steered) Reconfigure(j int32, to Adopted) { l.reconfigure(j, to, nil) }
@@ -74,7 +74,7 @@ func (l steered) Facts(j int32) Report {
 	f := l.life(j)
 	r := Report{
 		Job: int(j), Left: NoBudget, Used: l.Job(j).Times().Service,
-		Allotment: JobAllotment{Threads: int(f.request), GPUs: l.Jobs[j].GPUs},
+		Allotment: JobAllotment{Threads: int(f.request), GPUs: l.job(j).GPUs},
 	}
 	if f.state == Running {
 		if m, ok := l.Engine.(SteeringMeter); ok {
@@ -82,7 +82,7 @@ func (l steered) Facts(j int32) Report {
 		}
 		r.Allotment = JobAllotment{Threads: f.grant.Cores.Count(), GPUs: f.grant.GPUs.Count()}
 	}
-	if b := l.Jobs[j].Budget(); b != nil {
+	if b := l.job(j).Budget(); b != nil {
 		r.Left = max(*b-r.Used, 0)
 	}
 	return r
@@ -101,7 +101,7 @@ func (l steered) Demand(j int32, to Adopted) error {
 		return nil
 	}
 	for _, r := range to.Roles {
-		if i := RoleOf(&l.Jobs[j], r.Name); i >= 0 && l.parts.Wanted(j, i, &l.Jobs[j]) != r.Count {
+		if i := RoleOf(l.job(j), r.Name); i >= 0 && l.parts.Wanted(j, i, l.job(j)) != r.Count {
 			if err := l.askParts(j, r.Name, r.Count); err != nil {
 				return err
 			}
@@ -113,7 +113,7 @@ func (l steered) Demand(j int32, to Adopted) error {
 func (l steered) Satisfy(j int32, reason string) error {
 	if l.begun(j) {
 		if err := l.Engine.Stop(int(j)); err != nil {
-			return fmt.Errorf("stop job %q: %w", l.Jobs[j].Name, err)
+			return fmt.Errorf("stop job %q: %w", l.job(j).Name, err)
 		}
 		return nil
 	}

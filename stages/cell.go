@@ -56,7 +56,11 @@ func SeenBy(c *record.Cell) Seen {
 
 // Folders are where a cell works: Dir receives its records, Scratch holds the
 // control files and checkpoints of real jobs until the cell is over.
-type Folders struct{ Dir, Scratch string }
+type Folders struct {
+	Dir, Scratch string
+	// Listed asks for a task without functions that draw its jobs: it is for another process.
+	Listed bool
+}
 
 // Task is a cell in plain values: all that is needed to run it, in this process
 // or, written down, in another.
@@ -133,9 +137,11 @@ func (t *Task) AloneOn(job, alternative int) time.Duration {
 type Simulation struct {
 	// Jobs are the jobs of the workload, without the estimates of the policy; Work
 	// is the run time of each.
-	Jobs    []scheduler.Job
-	Work    []simulated.Scaling
-	Options simulated.Options
+	Jobs []scheduler.Job
+	Work []simulated.Scaling
+	// DrawnWork, if it is not nil, takes the place of Work: the jobs are those of measure.Setup.Drawn.
+	DrawnWork func(job int) *simulated.Scaling
+	Options   simulated.Options
 	// Contention is how jobs slow each other down; nil if they do not.
 	Contention *Contention
 	// Terms are the rental terms of servers; nil if all nodes are permanent.

@@ -204,7 +204,7 @@ func Limit(v float64) *float64 { return &v }
 const (
 	MaxThreads = 1 << 20
 	MaxNodes   = 100_000
-	MaxJobs    = 10_000_000
+	MaxJobs    = 100_000_000 // that are drawn when they arrive; see workload.MaxJobs
 	MaxEpochs  = 1_000_000_000
 )
 

@@ -23,10 +23,10 @@ func (e *Engine) choose(job int, t *task, g scheduler.Grant) (Work, error) {
 		return w, nil
 	}
 	if e.chosen == nil {
-		e.chosen = make([]Work, len(e.jobs))
+		e.chosen = make([]Work, e.jobs.Len())
 	}
 	if e.ways == nil {
-		e.ways = make([]int32, len(e.jobs))
+		e.ways = make([]int32, e.jobs.Len())
 	}
 	e.chosen[job], e.ways[job] = w, int32(g.Alternative)
 	e.setOut(job, t, w)
@@ -64,7 +64,7 @@ func (e *Engine) inFirst(job int) float64 {
 func (e *Engine) setOut(job int, t *task, w Work) {
 	t.lead, t.scaled, _ = w.Times()
 	if e.opts.Noise > 0 && t.lead|t.scaled != 0 {
-		f := noise(e.opts, e.jobs[job].Name)
+		f := noise(e.opts, e.jobs.At(job).Name)
 		t.lead = time.Duration(math.Round(f * float64(t.lead)))
 		t.scaled = time.Duration(math.Round(f * float64(t.scaled)))
 	}

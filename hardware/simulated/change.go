@@ -17,33 +17,33 @@ type Reported func(job, units int) scheduler.ReportedProgress
 // in jobs. Each notice is a separate instant. units has the work of each job in epochs or
 // steps. Attend is called before the first job starts, instead of Watch.
 func (e *Engine) Attend(jobs []bool, units []int, say Reported) error {
-	if len(jobs) != len(e.jobs) || len(units) != len(e.jobs) {
-		return fmt.Errorf("simulated: the reports of %d and the units of %d of %d jobs", len(jobs), len(units), len(e.jobs))
+	if len(jobs) != e.jobs.Len() || len(units) != e.jobs.Len() {
+		return fmt.Errorf("simulated: the reports of %d and the units of %d of %d jobs", len(jobs), len(units), e.jobs.Len())
 	}
 	if e.units == nil {
 		e.Watch(units)
 	}
-	e.attended, e.say, e.held = jobs, say, make([]scheduler.Grant, len(e.jobs))
+	e.attended, e.say, e.held = jobs, say, make([]scheduler.Grant, e.jobs.Len())
 	return nil
 }
 
 // Change gives a job other work. The completed fraction of the work stays the same. A
 // running job continues at once, for the cost of a resize.
 func (e *Engine) Change(job int, w Work) error {
-	if job < 0 || job >= len(e.jobs) {
+	if job < 0 || job >= e.jobs.Len() {
 		return fmt.Errorf("change: no job has the number %d", job)
 	}
 	if e.opts.Checkpoints != nil && e.opts.Checkpoints[job] != nil {
 		return errors.New("the settings of a simulated job with checkpoints do not change")
 	}
 	if err := w.Check(); err != nil {
-		return fmt.Errorf("change job %q: %w", e.jobs[job].Name, err)
+		return fmt.Errorf("change job %q: %w", e.jobs.At(job).Name, err)
 	}
 	if e.held == nil {
 		return errors.New("change: this run does not follow the progress of jobs")
 	}
 	if e.chosen == nil {
-		e.chosen = make([]Work, len(e.jobs))
+		e.chosen = make([]Work, e.jobs.Len())
 	}
 	t := e.at(job)
 	if t.phase == running {
@@ -90,7 +90,7 @@ func (e *Engine) done(job int, t *task) float64 {
 // Restart ends the attempt of a job, which keeps its completed work. Start begins the
 // next attempt, with the start-up of the work.
 func (e *Engine) Restart(job int) error {
-	if job < 0 || job >= len(e.jobs) {
+	if job < 0 || job >= e.jobs.Len() {
 		return fmt.Errorf("restart: no job has the number %d", job)
 	}
 	t := e.at(job)
@@ -102,7 +102,7 @@ func (e *Engine) Restart(job int) error {
 		e.leave(job)
 	}
 	if e.kept == nil {
-		e.kept = make([]float64, len(e.jobs))
+		e.kept = make([]float64, e.jobs.Len())
 	}
 	e.kept[job] = e.done(job, t)
 	t.phase = idle

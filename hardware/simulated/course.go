@@ -39,12 +39,12 @@ func (e *Engine) begins(job int, w Work) error {
 		return nil
 	}
 	if e.courses == nil {
-		e.courses = make([]Course, len(e.jobs))
+		e.courses = make([]Course, e.jobs.Len())
 	}
 	e.courses[job] = s.Special.Begin()
 	if e.crowd != nil || e.saves != nil || e.opts.Fleet != nil || e.opts.Noise > 0 {
 		return fmt.Errorf("simulated: job %q trains as it was measured, which excludes noise, contention, "+
-			"checkpoints, or servers that come and go", e.jobs[job].Name)
+			"checkpoints, or servers that come and go", e.jobs.At(job).Name)
 	}
 	return nil
 }

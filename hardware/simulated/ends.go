@@ -1,6 +1,9 @@
 package simulated
 
-import "github.com/tfexp/tfexp/scheduler/queue"
+import (
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
 
 // end is an instant at which a job ends unless its speed changes before.
 type end = queue.Timer
@@ -9,33 +12,35 @@ type end = queue.Timer
 // jobs are paused and as many others continue between two calls, that takes constant time for each.
 type endings struct {
 	ends  []end
-	heap  int     // the ends up to here are a binary heap, earliest first
-	gone  int     // of these are of nobody: their jobs were taken out
-	place []int32 // in ends, by job that runs
+	heap  int                       // the ends up to here are a binary heap, earliest first
+	gone  int                       // of these are of nobody: their jobs were taken out
+	place scheduler.JobTable[int32] // in ends, of jobs that run
 }
 
 // nobody is whose end it is when its job was taken out.
 const nobody = int32(-1)
 
-func newEndings(jobs int) endings { return endings{place: make([]int32, jobs)} }
+func newEndings(jobs int) endings {
+	return endings{place: scheduler.NewJobTable(jobs, func(_ int32, place *int32) { *place = 0 }, 0)}
+}
 
 // set puts an end at an index.
 func (h *endings) set(i int, x end) {
 	h.ends[i] = x
 	if x.Of != nobody {
-		h.place[x.Of] = int32(i)
+		*h.place.At(x.Of) = int32(i)
 	}
 }
 
 // push adds the end of a job that has none.
 func (h *endings) push(x end) {
-	h.place[x.Of] = int32(len(h.ends))
+	*h.place.At(x.Of) = int32(len(h.ends))
 	h.ends = append(h.ends, x)
 }
 
 // remove takes out the end of a job.
 func (h *endings) remove(job int) {
-	i, last := int(h.place[job]), len(h.ends)-1
+	i, last := int(*h.place.At(int32(job))), len(h.ends)-1
 	if i < h.heap {
 		h.ends[i].Of = nobody
 		h.gone++
@@ -71,7 +76,7 @@ func (h *endings) rebuild() {
 	kept := h.ends[:0]
 	for _, x := range h.ends {
 		if x.Of != nobody {
-			h.place[x.Of] = int32(len(kept))
+			*h.place.At(x.Of) = int32(len(kept))
 			kept = append(kept, x)
 		}
 	}

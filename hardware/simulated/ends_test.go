@@ -75,7 +75,7 @@ func TestRefusals(t *testing.T) {
 	}
 	slower := func(held, others, all int) float64 { return 1 }
 	for _, c := range []Contention{{}, {Slowdown: slower}} {
-		if _, err := New(e.jobs, []Scaling{FullRequest(time.Second, 1)}, Options{Contention: &c}); err == nil {
+		if _, err := New(e.jobs.List, []Scaling{FullRequest(time.Second, 1)}, Options{Contention: &c}); err == nil {
 			t.Errorf("contention %+v is accepted", c)
 		}
 	}

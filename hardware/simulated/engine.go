@@ -58,7 +58,7 @@ var ErrLacking = errors.New("the simulated engine is told not to be able to")
 
 // Engine runs jobs in virtual time. It implements scheduler.Engine.
 type Engine struct {
-	jobs  []scheduler.Job
+	jobs  scheduler.JobSet
 	work  func(job int) Work
 	opts  Options
 	now   time.Duration
@@ -116,36 +116,42 @@ func New[W any, P interface {
 	if len(jobs) != len(work) {
 		return nil, fmt.Errorf("simulated: %d jobs, but the work of %d", len(jobs), len(work))
 	}
-	return create(jobs, func(job int) Work { return P(&work[job]) }, opts)
+	return create(scheduler.JobSet{List: jobs}, func(job int) Work { return P(&work[job]) }, opts)
 }
 
-func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engine, error) {
+// NewDrawn returns an engine for drawn jobs, which have no budgets, with the work of each. The work of the first jobs
+// is checked; that of the others differs by its times alone, which are not negative.
+func NewDrawn(jobs scheduler.Drawn, work func(job int) Work, opts Options) (*Engine, error) {
+	return create(scheduler.JobSet{Drawn: jobs}, work, opts)
+}
+
+func create(jobs scheduler.JobSet, work func(job int) Work, opts Options) (*Engine, error) {
 	if o := opts.Overheads; min(o.Start, o.Pause, o.Resume, o.Resize, o.Migrate) < 0 {
 		return nil, errors.New("simulated: an overhead is negative")
 	}
 	if !(opts.Noise >= 0) || math.IsInf(opts.Noise, 1) {
 		return nil, fmt.Errorf("simulated: noise of %v", opts.Noise)
 	}
-	e := &Engine{jobs: jobs, work: work, opts: opts, budgets: newBudgets(jobs)}
-	e.ends = newEndings(len(jobs))
-	e.tasks = scheduler.NewJobTable(len(jobs), e.newTask, task{phase: over})
+	e := &Engine{jobs: jobs, work: work, opts: opts, budgets: newBudgets(jobs.List)}
+	e.ends = newEndings(jobs.Len())
+	e.tasks = scheduler.NewJobTable(jobs.Len(), e.newTask, task{phase: over})
 	if c := opts.Contention; c != nil {
 		if c.Slowdown == nil || len(c.Cluster.Nodes) == 0 {
 			return nil, errors.New("simulated: contention without a law, or without a cluster")
 		}
-		e.crowd = newCrowd(*c, len(jobs))
+		e.crowd = newCrowd(*c, jobs.Len())
 	}
 	if opts.Checkpoints != nil {
-		if len(opts.Checkpoints) != len(jobs) {
-			return nil, fmt.Errorf("simulated: %d jobs, but the checkpoints of %d", len(jobs), len(opts.Checkpoints))
+		if len(opts.Checkpoints) != jobs.Len() {
+			return nil, fmt.Errorf("simulated: %d jobs, but the checkpoints of %d", jobs.Len(), len(opts.Checkpoints))
 		}
-		e.saves = make([]saving, len(jobs))
+		e.saves = make([]saving, jobs.Len())
 	}
 	e.onNode = make([][]int32, len(opts.Cluster.Nodes))
-	for i := range jobs {
+	for i := range max(len(jobs.List), min(jobs.Len(), checkedDrawn)) {
 		w := work(i)
 		if err := w.Check(); err != nil {
-			return nil, fmt.Errorf("simulated: job %q: %w", jobs[i].Name, err)
+			return nil, fmt.Errorf("simulated: job %q: %w", jobs.At(i).Name, err)
 		}
 		if err := e.begins(i, w); err != nil {
 			return nil, err
@@ -153,6 +159,9 @@ func create(jobs []scheduler.Job, work func(job int) Work, opts Options) (*Engin
 	}
 	return e, nil
 }
+
+// checkedDrawn is how many drawn jobs have their work checked.
+const checkedDrawn = scheduler.PageSize
 
 // newTask sets out the task of a job that is still to start.
 func (e *Engine) newTask(job int32, t *task) {
@@ -171,6 +180,9 @@ func (e *Engine) forget() {
 	for i := range e.news {
 		if n := &e.news[i]; n.Kind == scheduler.JobEnded && e.at(n.Job).phase == over {
 			e.tasks.Over(int32(n.Job))
+			if e.crowd == nil {
+				e.ends.place.Over(int32(n.Job))
+			}
 		}
 	}
 	e.news = e.news[:0]
@@ -349,7 +361,7 @@ func (e *Engine) Resize(job int, g scheduler.Grant) error {
 
 // Stop ends a running or paused job at this instant.
 func (e *Engine) Stop(job int) error {
-	if job < 0 || job >= len(e.jobs) {
+	if job < 0 || job >= e.jobs.Len() {
 		return fmt.Errorf("stop: no job has the number %d", job)
 	}
 	if t := e.at(job); t.phase == running || t.phase == paused {
@@ -460,7 +472,7 @@ var errNothing = errors.New("simulated: nothing runs, and there is no instant to
 
 // task returns a job that must be in a given phase.
 func (e *Engine) task(verb string, job int, want phase) (*task, error) {
-	if job < 0 || job >= len(e.jobs) {
+	if job < 0 || job >= e.jobs.Len() {
 		return nil, fmt.Errorf("%s: no job has the number %d", verb, job)
 	}
 	if t := e.at(job); t.phase == want {

@@ -84,7 +84,7 @@ func (e *Engine) Revoke(job int) (scheduler.Attempt, error) {
 	e.apart(job)
 	t.phase = idle
 	if e.kept == nil {
-		e.kept = make([]float64, len(e.jobs))
+		e.kept = make([]float64, e.jobs.Len())
 	}
 	e.kept[job] = 0
 	if whole := e.whole(job); whole > 0 {
@@ -133,7 +133,7 @@ func (e *Engine) join(job int, g scheduler.Grant) {
 	}
 	s.nodes = e.nodesOf(g)
 	s.lead = s.nodes
-	if len(e.jobs[job].Roles()) > 0 {
+	if len(e.jobs.At(job).Roles()) > 0 {
 		s.lead = []int{g.Layout.Parts[cluster.Lead(g.Layout.Parts)].Node}
 	}
 	for _, v := range s.nodes {
@@ -171,7 +171,7 @@ func (e *Engine) vital(job int, g scheduler.Grant) []int {
 	if g.Layout == nil {
 		return nodes
 	}
-	return slices.DeleteFunc(nodes, func(v int) bool { return e.jobs[job].Survives(g.Layout.Parts, v) })
+	return slices.DeleteFunc(nodes, func(v int) bool { return e.jobs.At(job).Survives(g.Layout.Parts, v) })
 }
 
 // takeNodes takes the events on nodes up to now. A job on a warned node writes a checkpoint at

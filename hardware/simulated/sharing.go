@@ -47,7 +47,7 @@ func (e *Engine) beside(job, with int) float64 {
 	if !ok {
 		return 0
 	}
-	return w.keeps(e.jobs[with].Class)
+	return w.keeps(e.jobs.At(with).Class)
 }
 
 // apart restores the full speed of a job when the other job leaves its GPUs.

@@ -290,8 +290,8 @@ type marked struct {
 // Watch implements scheduler.Watcher: after the fixed part, every unit of a job
 // takes an equal part of the scaled run time.
 func (e *Engine) Watch(units []int) {
-	e.marks = marks{units: units, jobs: make([]marked, len(e.jobs))}
-	for i := range e.jobs {
+	e.marks = marks{units: units, jobs: make([]marked, e.jobs.Len())}
+	for i := range e.jobs.Len() {
 		e.marks.jobs[i].whole = e.at(i).scaled
 	}
 }

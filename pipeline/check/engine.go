@@ -24,7 +24,7 @@ func (c *Checker) records(w *experiment.Workload, h *experiment.Hardware) {
 	if !h.Kind().Recorded || h.Settings == nil || !c.first("records", w, h) {
 		return
 	}
-	jobs := jobsOf(w)
+	jobs := w.Jobs()
 	have, need := h.Kind().Records(h.ForEngine()), jobs*c.spec.Replicates
 	if have < need {
 		c.fail(h.Range, "Too few recorded runs",

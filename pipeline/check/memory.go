@@ -2,9 +2,11 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -12,23 +14,39 @@ import (
 // their metrics alone, and 560 with all records.
 const bytesOfJob = 560
 
+// bytesOfDrawn is the same for jobs that are drawn when they are looked at.
+const bytesOfDrawn = 32
+
 // memory warns of cells with many jobs: the cells that run in parallel need more than half of the machine's memory. A
 // cell that needs more memory than the machine has is an error when it is about to run.
 func (c *Checker) memory() {
-	cells := map[*experiment.Workload]int{}
+	cells, bytes := map[*experiment.Workload]int{}, map[*experiment.Workload]int64{}
 	for _, cell := range c.allCells() {
 		if !cell.Hardware.Real() {
 			cells[cell.Workload] += max(c.spec.Replicates, 1)
+			each := int64(bytesOfJob)
+			if cell.Workload.Jobs() >= experiment.ManyJobs && cell.Draws() {
+				each = bytesOfDrawn
+			}
+			bytes[cell.Workload] = max(bytes[cell.Workload], each)
 		}
 	}
 	for _, cell := range c.allCells() {
 		w := cell.Workload
 		together := min(cells[w], c.facts.Threads+1)
-		jobs := jobsOf(w)
+		jobs := w.Jobs()
+		listed := func(s experiment.Submit) bool { return s.Count > workload.MaxJobs && bytes[w] != bytesOfDrawn }
+		if slices.ContainsFunc(w.Submits, listed) {
+			if c.first("many jobs", w) {
+				c.fail(w.Range, "Too many jobs", "A submit block of workload %q has more than %d jobs, which are not drawn when "+
+					"they arrive: docs/scale.md lists the policies and features that need all of them.", w.Name, workload.MaxJobs)
+			}
+			continue
+		}
 		if together == 0 || !c.first("memory", w) || c.facts.MemoryBytes <= 0 {
 			continue
 		}
-		one, all := int64(jobs)*bytesOfJob, int64(jobs)*bytesOfJob*int64(together)
+		one, all := int64(jobs)*bytes[w], int64(jobs)*bytes[w]*int64(together)
 		if all <= c.facts.MemoryBytes/2 {
 			continue
 		}
@@ -43,18 +61,6 @@ func (c *Checker) memory() {
 		d.Unavailable = one > c.facts.MemoryBytes
 		c.Add(d)
 	}
-}
-
-// jobsOf returns how many jobs a cell of a workload has.
-func jobsOf(w *experiment.Workload) int {
-	jobs := 0
-	for _, s := range w.Submits {
-		jobs += s.Count
-	}
-	if w.Trace != nil {
-		jobs += len(w.Trace.Jobs)
-	}
-	return jobs
 }
 
 func gib(bytes int64) float64 { return float64(bytes) / (1 << 30) }

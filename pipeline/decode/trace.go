@@ -299,9 +299,9 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile 
 			left = ", but " + experiment.Malformed(skipped)
 		}
 		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace without jobs", "There is no job in %s%s.", t.Shown, left)
-	case n > schema.MaxJobs:
+	case n > workload.MaxJobs:
 		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace too large",
-			"%s has %d jobs; the most is %d. Use limit to take only the first.", t.Shown, n, schema.MaxJobs)
+			"%s has %d jobs; the most is %d. Use limit to take only the first.", t.Shown, n, workload.MaxJobs)
 	default:
 		f.ok = true
 	}

@@ -138,12 +138,13 @@ func RunOrder(seed int64, refs []record.CellRef) []int {
 type drawnKey struct {
 	workload  *experiment.Workload
 	replicate int
+	drawn     bool // its jobs are drawn when they are looked at
 }
 
 // realise returns the jobs of a cell's workload. All cells of a replicate share
 // them: their random numbers are common.
 func (c *Cell) realise() (realised, error) {
-	id := drawnKey{c.Workload, c.Ref.Replicate}
+	id := drawnKey{workload: c.Workload, replicate: c.Ref.Replicate}
 	if c.Workload.Trace != nil && len(c.Workload.Submits) == 0 {
 		id.replicate = 0 // nothing is drawn
 	}
@@ -154,14 +155,19 @@ func (c *Cell) realise() (realised, error) {
 	return r, err
 }
 
+// realiseOrDraw is realise for a caller that can do with drawn jobs.
+func (c *Cell) realiseOrDraw() (realised, error) {
+	if !c.draws() {
+		return c.realise()
+	}
+	return c.x.draw(drawnKey{c.Workload, c.Ref.Replicate, true}, c.Workload, c.Ref.Seed)
+}
+
 // draw returns a realised workload.
 func (k *known) draw(id drawnKey, w *experiment.Workload, seed int64) (realised, error) {
-	jobs := 0
-	if w.Trace != nil {
-		jobs = len(w.Trace.Jobs)
-	}
-	for _, s := range w.Submits {
-		jobs += s.Count
+	jobs, drawWith := w.Jobs(), draw
+	if id.drawn {
+		jobs, drawWith = 0, drawLater
 	}
 	k.mu.Lock()
 	drawn, ok := k.drawn[id]
@@ -170,7 +176,7 @@ func (k *known) draw(id drawnKey, w *experiment.Workload, seed int64) (realised,
 			clear(k.drawn)
 			k.jobs = jobs
 		}
-		drawn = sync.OnceValues(func() (realised, error) { return draw(w, seed) })
+		drawn = sync.OnceValues(func() (realised, error) { return drawWith(w, seed) })
 		k.drawn[id] = drawn
 	}
 	k.mu.Unlock()
@@ -248,25 +254,15 @@ func (c *Cell) jobsFor(r realised, known truth) []scheduler.Job {
 	jobs, own := r.Jobs, false
 	fitted := c.x.fitted(c.Hardware, r)
 	for n := range jobs {
-		d := fitted[n]
-		switch from := c.Policy.Source(); {
-		case from.Asked:
-			// A trace has it as the job's prediction; job blocks as their limit.
-			if k := r.Block[n]; r.Asked(n) && jobs[n].Predicted > 0 {
-				d = jobs[n].Predicted
-			} else if d = 0; k >= 0 {
-				d = r.Blocks[k].Limit
-			}
-		case from.Fitted:
-			if k := r.Block[n]; k >= 0 {
-				d = time.Duration(longer(known.estimated, r.Blocks[k]) * float64(d))
-			}
-			d = c.noisy(d, jobs[n].Name)
-		case from.True:
-			if known.alone != nil {
-				d = max(known.alone[n], 1)
-			}
+		var block *experiment.Job
+		if k := r.Block[n]; k >= 0 {
+			block = r.Blocks[k]
 		}
+		alone := unknown
+		if known.alone != nil {
+			alone = known.alone[n]
+		}
+		d := c.estimate(&jobs[n], r.Asked(n), block, fitted[n], alone, known.estimated)
 		if d == jobs[n].Predicted {
 			continue
 		}
@@ -276,4 +272,32 @@ func (c *Cell) jobsFor(r realised, known truth) []scheduler.Job {
 		jobs[n].Predicted = d
 	}
 	return c.withAlternatives(r, jobs, known.work)
+}
+
+// unknown is a run time that is not known.
+const unknown = time.Duration(-1)
+
+// estimate is the estimate of a job for the policy of the cell: of its fitted and its true run time, or what its user
+// asked for. Block is nil for a job that a trace alone describes.
+func (c *Cell) estimate(j *scheduler.Job, asked bool, block *experiment.Job, fitted, alone time.Duration,
+	corrections []record.Estimated) time.Duration {
+	switch from := c.Policy.Source(); {
+	case from.Asked:
+		// A trace has it as the job's prediction; job blocks as their limit.
+		switch {
+		case asked && j.Predicted > 0:
+			return j.Predicted
+		case block != nil:
+			return block.Limit
+		}
+		return 0
+	case from.Fitted:
+		if block != nil {
+			fitted = time.Duration(longer(corrections, block) * float64(fitted))
+		}
+		return c.noisy(fitted, j.Name)
+	case from.True && alone != unknown:
+		return max(alone, 1)
+	}
+	return fitted
 }

@@ -22,7 +22,7 @@ import (
 // Key describes all that the records of the cell depend on.
 func (c *Cell) Key() (*store.Key, error) {
 	x := c.x
-	r, err := c.realise()
+	r, err := c.realiseOrDraw()
 	if err != nil {
 		return nil, err
 	}

@@ -41,9 +41,16 @@ func (c *Cell) task(r realised, known truth) stages.Task {
 
 // Task implements stages.Cell.
 func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
-	r, err := c.realise()
+	realise := c.realiseOrDraw
+	if dirs.Listed {
+		realise = c.realise
+	}
+	r, err := realise()
 	if err != nil {
 		return stages.Task{}, err
+	}
+	if r.drawing != nil {
+		return c.drawnTask(r, dirs), nil
 	}
 	if c.Ref.Real() {
 		task := c.real(r, dirs)

@@ -47,6 +47,8 @@ type realised struct {
 	submitted []bool
 	Resizes   []scheduler.Resize
 	Digest    string
+	// drawing, if it is not nil, takes the place of all but Blocks and Digest.
+	drawing *drawing
 }
 
 // draw takes the jobs of a workload from its trace, and draws those that it
@@ -70,15 +72,7 @@ func submitted(w *experiment.Workload, seed int64, taken map[string]bool) (reali
 	)
 	blocks := map[*experiment.Job]int32{}
 	for _, s := range w.Submits {
-		template := s.Job.Template()
-		template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
-		template.Own().Budget = s.Budget
-		stages.EachProperty(s.Job, func(p *stages.Property, v schema.Settings) {
-			if p.Request != nil {
-				p.Request(v, &template)
-			}
-		})
-		batches = append(batches, workload.Submit{Job: template, Count: s.Count, Arrivals: s.Arrivals})
+		batches = append(batches, workload.Submit{Job: templateOf(&s), Count: s.Count, Arrivals: s.Arrivals})
 		r.Block = slices.Grow(r.Block, s.Count)
 		k, ok := blocks[s.Job]
 		if !ok {
@@ -104,6 +98,19 @@ func submitted(w *experiment.Workload, seed int64, taken map[string]bool) (reali
 	}
 	r.Digest = digestJobs(r)
 	return r, nil
+}
+
+// templateOf is a job of a submit block, without its number, name and arrival.
+func templateOf(s *experiment.Submit) scheduler.Job {
+	template := s.Job.Template()
+	template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
+	template.Own().Budget = s.Budget
+	stages.EachProperty(s.Job, func(p *stages.Property, v schema.Settings) {
+		if p.Request != nil {
+			p.Request(v, &template)
+		}
+	})
+	return template
 }
 
 func traced(t *experiment.Trace) realised {
@@ -197,19 +204,31 @@ func digestJobs(r realised) string {
 			h.Write(b)
 			b = b[:0]
 		}
-		b = append(b, j.Name...)
-		b = append(b, ' ')
-		b = strconv.AppendInt(b, int64(j.Arrival), 10)
-		b = append(b, ' ')
-		b = strconv.AppendInt(b, int64(j.Deadline), 10)
+		epoch := notDrawn
 		if r.epochs != nil {
-			b = append(b, ' ')
-			b = strconv.AppendInt(b, int64(r.epochs[i]), 10)
+			epoch = r.epochs[i]
 		}
-		b = append(b, '\n')
+		b = appendDrawn(append(b, j.Name...), j.Arrival, j.Deadline, epoch)
 	}
 	h.Write(b)
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// notDrawn is the epoch time of a job for which none is drawn.
+const notDrawn = time.Duration(-1)
+
+// appendDrawn appends all that was drawn for a job to its name.
+func appendDrawn(b []byte, arrival, deadline, epoch time.Duration) []byte {
+	b = strconv.AppendInt(append(b, ' '), int64(arrival), 10)
+	if b = append(b, ' '); deadline == scheduler.Never { // as of most jobs
+		b = append(b, "9223372036854775807"...)
+	} else {
+		b = strconv.AppendInt(b, int64(deadline), 10)
+	}
+	if epoch != notDrawn {
+		b = strconv.AppendInt(append(b, ' '), int64(epoch), 10)
+	}
+	return append(b, '\n')
 }
 
 // EpochOn is the epoch time in the file of a job in one of the alternatives of its block. The index counts the block
@@ -254,7 +273,11 @@ func drawAlternatives(w *experiment.Workload, seed int64, jobs int) [][]time.Dur
 
 // epochStream is where the epoch times of a submit block are drawn from.
 func epochStream(w *experiment.Workload, seed int64, submit int) *rand.Rand {
-	return workload.Stream(seed, "workload", w.Name, "submit", strconv.Itoa(submit), "epochs")
+	return workload.Stream(seed, epochsPath(w, submit)...)
+}
+
+func epochsPath(w *experiment.Workload, submit int) []string {
+	return []string{"workload", w.Name, "submit", strconv.Itoa(submit), "epochs"}
 }
 
 // aloneElastic is how long an elastic job takes on its request, with the batch size that its

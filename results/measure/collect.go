@@ -14,6 +14,18 @@ import (
 type Setup struct {
 	Cluster scheduler.Cluster
 	Jobs    []scheduler.Job
+	// Drawn, if it is not nil, takes the place of Jobs: jobs that arrive in the order of their numbers, of one class,
+	// user and size, without GPUs, deadlines or budgets. Times then takes the place of Predicted and Alone. Only the
+	// jobs that are open, and those behind one that is, are kept in memory: Outcome is not known of the others.
+	Drawn scheduler.Drawn
+	Times func(job int) (predicted, alone time.Duration)
+	// Over, if it is not nil, is called with each drawn job in turn, when its Outcome is known for the last time.
+	Over  func(job int)
+	set   scheduler.JobSet // of drawn jobs
+	timed struct {         // the result of Times for a job
+		job              int // plus one
+		predicted, alone time.Duration
+	}
 	// Predicted has each job's run time on its full request by the fitted
 	// estimates, 0 for a job without one; nil when no job has one.
 	Predicted []time.Duration
@@ -51,8 +63,34 @@ type Rental interface {
 // Scheduling", JSSPP 1998).
 const DefaultBoundedFloor = 10 * time.Second
 
+// Job returns a job of the cell.
+func (s *Setup) Job(number int) *scheduler.Job {
+	if s.Drawn == nil {
+		return &s.Jobs[number]
+	}
+	if s.set.Drawn == nil {
+		s.set.Drawn = s.Drawn
+	}
+	return s.set.At(number)
+}
+
+// Len returns the number of jobs of the cell.
+func (s *Setup) Len() int {
+	if s.Drawn != nil {
+		return s.Drawn.Len()
+	}
+	return len(s.Jobs)
+}
+
+// Set returns the jobs of the cell.
+func (s *Setup) Set() scheduler.JobSet { return scheduler.JobSet{List: s.Jobs, Drawn: s.Drawn} }
+
 // predicted is a job's estimate in the way in which it ran.
 func (s *Setup) predicted(job, alternative int) time.Duration {
+	if s.Times != nil {
+		s.time(job)
+		return s.timed.predicted
+	}
 	if job < len(s.PredictedOn) && alternative < len(s.PredictedOn[job]) {
 		return s.PredictedOn[job][alternative]
 	}
@@ -63,11 +101,16 @@ func (s *Setup) predicted(job, alternative int) time.Duration {
 }
 
 func (s *Setup) alone(job int) time.Duration {
+	if s.Times != nil {
+		if s.time(job); s.timed.alone > 0 {
+			return s.timed.alone
+		}
+	}
 	if job < len(s.Alone) && s.Alone[job] > 0 {
 		return s.Alone[job]
 	}
 	least := s.predicted(job, 0)
-	for k := range s.Jobs[job].Alternatives() {
+	for k := range s.Job(job).Alternatives() {
 		if p := s.predicted(job, k); p > 0 && (p < least || least == 0) {
 			least = p
 		}
@@ -75,10 +118,18 @@ func (s *Setup) alone(job int) time.Duration {
 	return least
 }
 
+// time asks for the run times of a drawn job.
+func (s *Setup) time(job int) {
+	if t := &s.timed; t.job != job+1 {
+		t.job = job + 1
+		t.predicted, t.alone = s.Times(job)
+	}
+}
+
 // aloneAs is a job's run time in one of its alternatives, as alone.
 func (s *Setup) aloneAs(job, alternative int) time.Duration {
 	switch {
-	case len(s.Jobs[job].Alternatives()) == 0:
+	case len(s.Job(job).Alternatives()) == 0:
 		return s.alone(job)
 	case s.AloneOn != nil:
 		return s.AloneOn(job, alternative)
@@ -88,26 +139,30 @@ func (s *Setup) aloneAs(job, alternative int) time.Duration {
 
 const never tell.Micros = -1
 
-// account holds the sums of one job so far that the ledger does not keep.
+// account is the state of one job, and its sums so far.
 type account struct {
-	service  tell.Micros
-	coreTime int64 // core-microseconds held
-	gpuTime  int64
-	typed    int32 // the node whose type of GPU it has, plus one; 0 none
-	partial  bool  // at times it ran on another number of cores than it requested
-	waitedAt byte  // the marks of the backlog at which it waited, a bit each
-	stay     float64
+	ledger.Job // its instants are whole microseconds
+	service    tell.Micros
+	coreTime   int64 // core-microseconds held
+	gpuTime    int64
+	typed      int32 // the node whose type of GPU it has, plus one; 0 none
+	partial    bool  // at times it ran on another number of cores than it requested
+	waitedAt   byte  // the marks of the backlog at which it waited, a bit each
+	stay       float64
 }
 
 // Collector turns a trace into the rows of jobs.csv and the metrics of a
 // cell. It implements scheduler.Recorder and keeps about a hundred bytes a
-// job, not the events: a trace of any length can be measured.
+// job, not the events: a trace of any length can be measured. Drawn jobs are dropped when they are over and added up.
 type Collector struct {
 	setup    Setup
-	accounts []account
+	accounts scheduler.JobTable[account]
 	failures []Failure
-	jobs     *ledger.Ledger // its instants are whole microseconds
+	jobs     *ledger.Ledger // the number of jobs by state; the jobs are in accounts
+	added    *added         // the jobs that are added up; nil before
 	last     tell.Micros    // instant of the last event
+	events   int
+	length   int // jobs
 	lastEnd  tell.Micros
 
 	preemptions, resizes int
@@ -145,9 +200,16 @@ func NewCollector(s Setup) *Collector {
 		s.BoundedFloor = DefaultBoundedFloor
 	}
 	c := &Collector{
-		setup: s, accounts: make([]account, len(s.Jobs)), jobs: ledger.New(len(s.Jobs)),
-		lastEnd: never, backlog: newBacklog(s.Jobs), rented: newRented(&s), gpus: newGPUs(&s),
+		setup: s, jobs: ledger.New(0), lastEnd: never, backlog: newBacklog(&s), rented: newRented(&s), gpus: newGPUs(&s),
 		present: newPresence(s.Cluster),
+	}
+	c.length = s.Len()
+	c.jobs.Expect(c.length)
+	begin, over := account{Job: ledger.NewJob()}, account{Job: ledger.NewJob()}
+	ledger.New(1).Apply(&over.Job, &scheduler.Event{Kind: scheduler.Finish}, 0)
+	c.accounts = scheduler.NewJobTable(s.Len(), func(_ int32, a *account) { *a = begin }, over)
+	if s.Drawn != nil {
+		c.accounts.InOrder(func(job int32, a *account) { c.add(int(job), a) })
 	}
 	for job := range s.Jobs {
 		if _, c.dated = c.due(job); c.dated {
@@ -167,20 +229,24 @@ func (c *Collector) Event(e *scheduler.Event) {
 		c.node(e)
 		return
 	}
-	if !c.jobs.Takes(e) {
+	if e.Job < 0 || e.Job >= c.length {
 		return
 	}
+	a := c.account(e.Job)
+	if a.Over() {
+		return
+	}
+	c.events++
 	c.hold(e)
 	at := tell.ToMicros(e.At)
 	c.last = at
 	if c.backlog.next < len(c.backlog.marks) {
 		c.passes(at)
 	}
-	a, j := &c.accounts[e.Job], c.jobs.Job(e.Job)
-	ran, arrived := j.Runs(), j.State() != scheduler.Pending
-	step := c.jobs.EventAt(e, at.Duration())
+	ran, arrived := a.Runs(), a.State() != scheduler.Pending
+	step := c.jobs.Apply(&a.Job, e, at.Duration())
 	a.add(step)
-	if c.gpus != nil && (step.Began || step.Ended || j.Over()) { // one that ends without having run ends a span as well
+	if c.gpus != nil && (step.Began || step.Ended || a.Over()) { // one that ends without having run ends a span as well
 		now := held{}
 		if step.Began {
 			now = held{e.Cores, e.GPUs}
@@ -195,9 +261,9 @@ func (c *Collector) Event(e *scheduler.Event) {
 			c.migrations++
 		}
 		a.typed = c.setup.typedNode(e.GPUs)
-		a.partial = a.partial || int(j.Cores) != c.setup.request(e.Job, e.Alternative).Threads
+		a.partial = a.partial || int(a.Cores) != c.setup.request(e.Job, e.Alternative).Threads
 	case scheduler.ResizeJob:
-		a.partial = a.partial || int(j.Cores) != c.setup.request(e.Job, e.Alternative).Threads
+		a.partial = a.partial || int(a.Cores) != c.setup.request(e.Job, e.Alternative).Threads
 		c.resizes++
 	case scheduler.Pause:
 		c.preemptions++
@@ -220,10 +286,16 @@ func (c *Collector) Event(e *scheduler.Event) {
 			c.present.ends(&a.stay, at)
 		}
 		if e.Kind != scheduler.Finish {
-			c.fail(e, at, j)
+			c.fail(e, at, &a.Job)
+		}
+		if c.setup.Drawn != nil {
+			c.accounts.Over(int32(e.Job))
 		}
 	}
 }
+
+// account returns the state of a job.
+func (c *Collector) account(job int) *account { return c.accounts.At(int32(job)) }
 
 // fail notes a job that ended without finishing.
 func (c *Collector) fail(e *scheduler.Event, at tell.Micros, j *ledger.Job) {
@@ -234,7 +306,7 @@ func (c *Collector) fail(e *scheduler.Event, at tell.Micros, j *ledger.Job) {
 	if reason == "" {
 		reason = j.State().String()
 	}
-	c.failures = append(c.failures, Failure{Job: c.setup.Jobs[e.Job].Name, At: at.Seconds(), Reason: reason})
+	c.failures = append(c.failures, Failure{Job: c.setup.Job(e.Job).Name, At: at.Seconds(), Reason: reason})
 }
 
 // add adds the span of holding that a step ended, if it ended one.
@@ -273,7 +345,8 @@ func (c *Collector) Failures() []Failure { return slices.Clone(c.failures) }
 
 // Outcome returns the outcome of a job, by its number.
 func (c *Collector) Outcome(job int) Outcome {
-	j, a, state := &c.setup.Jobs[job], &c.accounts[job], c.jobs.Job(job)
+	j, a := c.setup.Job(job), c.account(job)
+	state := &a.Job
 	arrival := tell.ToMicros(j.Arrival)
 	r := Outcome{
 		Job: j.Name, Class: j.Class, User: j.User,
@@ -349,7 +422,7 @@ func (c *Collector) slowdowns(job int) (plain, bounded float64) {
 	if alone <= 0 {
 		return math.NaN(), math.NaN()
 	}
-	jct := (tell.ToMicros(c.jobs.Job(job).End()) - tell.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
+	jct := (tell.ToMicros(c.account(job).End()) - tell.ToMicros(c.setup.Job(job).Arrival)).Seconds()
 	if plain = jct / alone.Seconds(); alone < LeastAlone {
 		plain = math.NaN()
 	}
@@ -357,13 +430,8 @@ func (c *Collector) slowdowns(job int) (plain, bounded float64) {
 }
 
 // NoLength counts the finished jobs that are too short for a slowdown.
-func (c *Collector) NoLength() (n int) {
-	for job := range c.accounts {
-		if alone := c.setup.alone(job); alone > 0 && alone < LeastAlone && c.jobs.Job(job).State() == scheduler.Finished {
-			n++
-		}
-	}
-	return n
+func (c *Collector) NoLength() int {
+	return c.addAll().short
 }
 
 // capacity is the number of cores and GPUs of a cluster.

@@ -25,7 +25,7 @@ var (
 
 // due returns the deadline of a job; ok is false for a job without one.
 func (c *Collector) due(job int) (at time.Duration, ok bool) {
-	d := c.setup.Jobs[job].Deadline
+	d := c.setup.Job(job).Deadline
 	return d, d > 0 && d < scheduler.Never
 }
 
@@ -35,12 +35,12 @@ func (c *Collector) deadlines() (missed, late float64) {
 	if !c.dated {
 		return math.NaN(), math.NaN()
 	}
-	for job := range c.accounts {
+	for job := range c.setup.Len() {
 		due, ok := c.due(job)
 		if !ok {
 			continue
 		}
-		j := c.jobs.Job(job)
+		j := c.account(job)
 		over := c.last - tell.ToMicros(due)
 		if j.Over() {
 			over = tell.ToMicros(j.End()) - tell.ToMicros(due)
@@ -62,7 +62,7 @@ func (c *Collector) deadlines() (missed, late float64) {
 // one that was early; NaN for a job that did not finish or has no deadline.
 func (c *Collector) lateness(job int) float64 {
 	due, ok := c.due(job)
-	j := c.jobs.Job(job)
+	j := c.account(job)
 	if !ok || j.State() != scheduler.Finished {
 		return math.NaN()
 	}

@@ -3,7 +3,6 @@ package measure
 import (
 	"math"
 
-	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -16,49 +15,31 @@ var (
 		Rank: 380, Name: "max_finish_time_ratio", Title: "max finish-time ratio",
 		Doc: "greatest ρ: finish-time fairness of the job that is worst off; empty where run times are not known, or " +
 			"nodes come and go",
-		Compute: func(t *Totals) float64 { s := t.finishTimes(); return s.Quantile(1) },
+		Compute: func(t *Totals) float64 { return t.ratios.Most() },
 	})
 	MeanFinishTime = Register(Metric{
 		Rank: 381, Name: "mean_finish_time_ratio", Title: "mean finish-time ratio",
 		Doc:     "mean of the ρ of the jobs",
-		Compute: func(t *Totals) float64 { s := t.finishTimes(); return s.Mean() },
+		Compute: func(t *Totals) float64 { return t.ratios.Mean() },
 	})
 	JainFinishTime = Register(Metric{
 		Rank: 382, Name: "jain_finish_time", Title: "Jain finish-time fairness", HigherBetter: true, Most: 1,
 		Doc:     "Jain's index over the ρ of the jobs: 1 when all are equal",
-		Compute: func(t *Totals) float64 { s := t.finishTimes(); return s.Jain() },
+		Compute: func(t *Totals) float64 { return t.ratios.Jain() },
 	})
 )
 
-// finishTimes are the ρ of the finished jobs that have one; they are worked out once.
-func (t *Totals) finishTimes() *stats.Sample {
-	if t.ratios != nil {
-		return t.ratios
-	}
-	t.ratios = &stats.Sample{}
-	if t.collector.present.unknown() {
-		return t.ratios
-	}
-	t.ratios.Grow(t.Finished)
-	for job := range t.collector.accounts {
-		if r := t.collector.finishTime(job); !math.IsNaN(r) {
-			t.ratios.Add(r)
-		}
-	}
-	return t.ratios
-}
-
 // finishTime is the ρ of a job; NaN for one that did not finish, or whose run time alone is not known.
 func (c *Collector) finishTime(job int) float64 {
-	j := c.jobs.Job(job)
+	j := c.account(job)
 	if c.present.unknown() || j.State() != scheduler.Finished {
 		return math.NaN()
 	}
-	jct := (tell.ToMicros(j.End()) - tell.ToMicros(c.setup.Jobs[job].Arrival)).Seconds()
+	jct := (tell.ToMicros(j.End()) - tell.ToMicros(c.setup.Job(job).Arrival)).Seconds()
 	if jct <= 0 {
 		return math.NaN()
 	}
-	return jct / c.apart(job, c.accounts[job].stay/jct)
+	return jct / c.apart(job, c.account(job).stay/jct)
 }
 
 // apart is how many seconds a job would have taken alone on the nth part of each type of device of the cluster: as long
@@ -88,7 +69,7 @@ func (c *Collector) apart(job int, n float64) float64 {
 // fastestOn returns how many devices of a type a job runs on when it runs there as fast as it can, and for how long;
 // 0 seconds where it cannot run there.
 func (c *Collector) fastestOn(job int, d device) (workers int, seconds float64) {
-	for k := range max(1, len(c.setup.Jobs[job].Alternatives())) {
+	for k := range max(1, len(c.setup.Job(job).Alternatives())) {
 		a := c.setup.request(job, k)
 		if (a.GPUs > 0) != d.gpu || a.GPU != "" && a.GPU != d.name {
 			continue

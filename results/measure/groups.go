@@ -209,7 +209,7 @@ func (c *Collector) several() []bool {
 // addGrouped adds a job with all that is counted of it.
 func (t *Totals) addGrouped(job int) {
 	t.add(job)
-	j := t.collector.jobs.Job(job)
+	j := t.collector.account(job)
 	t.Jobs++
 	t.Preemptions += int(j.Pauses)
 	t.Resizes += int(j.Resizes)

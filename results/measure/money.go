@@ -57,9 +57,12 @@ var (
 
 // sum adds up the known values of the jobs, in their order; NaN if none is known.
 func (c *Collector) sum(of func(Money) float64) float64 {
+	if c.money == nil && c.rented.bills == nil {
+		return math.NaN()
+	}
 	var known stats.Mean
 	total := 0.0
-	for job := range c.accounts {
+	for job := range c.setup.Len() {
 		if m := c.paid(job); !math.IsNaN(of(m)) {
 			known.Add(of(m))
 			total += of(m)

@@ -4,7 +4,7 @@ import "github.com/tfexp/tfexp/scheduler"
 
 // request is the request of a job in one of its alternatives.
 func (s *Setup) request(job, alternative int) scheduler.Alternative {
-	j := &s.Jobs[job]
+	j := s.Job(job)
 	if alternative < len(j.Alternatives()) {
 		return j.Alternatives()[alternative]
 	}
@@ -32,13 +32,13 @@ func (s *Setup) typedNode(gpus scheduler.CoreSet) int32 {
 // resource names the resource that a job ran on: its alternative, or "cpu" or
 // "gpu"; and the type of its GPUs, where they have one.
 func (c *Collector) resource(job int, a *account) string {
-	j := &c.setup.Jobs[job]
+	j := c.setup.Job(job)
 	name, gpu := "cpu", ""
 	if j.GPUs > 0 {
 		name = "gpu"
 	}
 	if len(j.Alternatives()) > 0 {
-		name, gpu = j.Alternatives()[c.jobs.Job(job).Alternative].Name, j.Alternatives()[c.jobs.Job(job).Alternative].GPU
+		name, gpu = j.Alternatives()[c.account(job).Alternative].Name, j.Alternatives()[c.account(job).Alternative].GPU
 	}
 	if a.typed > 0 && !hasType(name, gpu) {
 		name += ":" + c.setup.Cluster.Nodes[a.typed-1].GPU

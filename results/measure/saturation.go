@@ -49,22 +49,31 @@ const (
 // arrivals, and at the last one.
 type backlog struct {
 	first, last tell.Micros // arrivals
-	marks       [2]mark
+	sorted      bool        // jobs arrive in the order of their numbers
+	marks       [marks]mark
 	next        int // of marks
 	cutOff      int // jobs that were stopped while they waited
 }
 
-// mark is an instant, and the core time that the jobs which waited then had had.
+// marks is the number of instants at which the waiting jobs are noted.
+const marks = 2
+
+// mark is an instant, the jobs which waited then, and the core time that they had had.
 type mark struct {
-	at   tell.Micros
-	used int64
+	at     tell.Micros
+	queued int
+	used   int64
 }
 
-func newBacklog(jobs []scheduler.Job) backlog {
-	b := backlog{first: math.MaxInt64, last: never}
-	for i := range jobs {
-		at := tell.ToMicros(jobs[i].Arrival)
+func newBacklog(s *Setup) backlog {
+	b := backlog{first: math.MaxInt64, last: never, sorted: true}
+	for i := range s.Jobs {
+		at := tell.ToMicros(s.Jobs[i].Arrival)
+		b.sorted = b.sorted && at >= b.last
 		b.first, b.last = min(b.first, at), max(b.last, at)
+	}
+	if s.Drawn != nil {
+		b.first, b.last = tell.ToMicros(s.Job(0).Arrival), tell.ToMicros(s.Job(s.Len()-1).Arrival)
 	}
 	b.marks[0].at, b.marks[1].at = b.first+(b.last-b.first)/2, b.last
 	return b
@@ -76,23 +85,13 @@ const (
 	longShare = 0.1
 )
 
-// queued counts the jobs that waited at a mark.
-func (c *Collector) queued(mark int) int {
-	n := 0
-	for i := range c.accounts {
-		if mark < c.backlog.next && c.accounts[i].waitedAt&(1<<mark) != 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // passes notes the waiting jobs at the marks before an instant.
 func (c *Collector) passes(at tell.Micros) {
 	for b := &c.backlog; b.next < len(b.marks) && b.marks[b.next].at < at; b.next++ {
-		for i := range c.accounts {
-			if a := &c.accounts[i]; c.jobs.Job(i).Waits() {
+		for _, a := range c.accounts.All() {
+			if a.Waits() {
 				a.waitedAt |= 1 << b.next
+				b.marks[b.next].queued++
 				b.marks[b.next].used += a.coreTime
 			}
 		}
@@ -111,50 +110,37 @@ func (c *Collector) passes(at tell.Micros) {
 // that this test cannot decide, a cell is saturated when more than a tenth of all jobs, and more than 100, wait at
 // the last arrival, and more than half-way.
 func (c *Collector) Load(closed bool) Load {
-	l := Load{Offered: math.NaN(), Saturated: closed && c.backlog.cutOff > 0, Queued: c.queued(1)}
-	n, span := len(c.accounts), float64(c.backlog.last-c.backlog.first)
+	l := Load{Offered: math.NaN(), Saturated: closed && c.backlog.cutOff > 0, Queued: c.backlog.marks[1].queued}
+	n, span := c.setup.Len(), float64(c.backlog.last-c.backlog.first)
 	cores, gpus := capacity(c.setup.Cluster)
 	if n < 2 || span <= 0 || cores == 0 {
 		return l
 	}
-	order := make([]int32, n)
-	for i := range order {
-		order[i] = int32(i)
+	all := c.addAll()
+	if !c.backlog.sorted {
+		order := make([]int, n)
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.arrival(a), c.arrival(b)) })
+		all.offered = offered{}
+		for k, i := range order[:n-1] {
+			all.offered.add(c, k, i, order[k+1])
+		}
 	}
-	arrival := func(i int32) tell.Micros { return tell.ToMicros(c.setup.Jobs[i].Arrival) }
-	byArrival := func(a, b int32) int { return cmp.Compare(arrival(a), arrival(b)) }
-	if !slices.IsSortedFunc(order, byArrival) {
-		slices.SortStableFunc(order, byArrival)
-	}
-
-	var onCores, onGPUs float64
-	var net [stretches]float64 // core-microseconds of work arrived, minus the capacity
-	known, from := true, c.backlog.first
-	for k, i := range order[:n-1] { // the work of the last one is due after it
-		work, ok := c.asked(int(i))
-		j := &c.setup.Jobs[i]
-		known = known && ok && len(j.Alternatives()) < 2 // else it depends on the policy
-		onCores += work * float64(j.Threads)
-		onGPUs += work * float64(j.GPUs)
-		s := k * stretches / (n - 1)
-		net[s] += c.took(int(i))
-		to := arrival(order[k+1])
-		net[s] -= float64(cores) * float64(to-from)
-		from = to
-	}
-	if known {
-		l.Offered = onCores / (float64(cores) * span)
+	if o := &all.offered; !o.unknown {
+		l.Offered = o.onCores / (float64(cores) * span)
 		if gpus > 0 {
-			l.Offered = max(l.Offered, onGPUs/(float64(gpus)*span))
+			l.Offered = max(l.Offered, o.onGPUs/(float64(gpus)*span))
 		}
 	}
 	if n < stretches*leastInStretch || l.Saturated {
 		return l
 	}
-	halfway, last := c.waited(0), c.waited(1)
-	level := stat.StdDev(net[:], nil) * math.Sqrt(stretches) * distuv.StudentsT{Sigma: 1,
+	halfway, last := all.waited[0], all.waited[1]
+	level := stat.StdDev(all.offered.net[:], nil) * math.Sqrt(stretches) * distuv.StudentsT{Sigma: 1,
 		Nu: stretches - 1}.Quantile(0.995)
-	many := l.Queued > longQueue && float64(l.Queued) > longShare*float64(n) && l.Queued > c.queued(0)
+	many := l.Queued > longQueue && float64(l.Queued) > longShare*float64(n) && l.Queued > c.backlog.marks[0].queued
 	l.Saturated = last > level && last > halfway || many
 	return l
 }
@@ -165,31 +151,39 @@ func (c *Collector) asked(job int) (float64, bool) {
 	if alone := c.setup.alone(job); alone > 0 {
 		return float64(alone) / 1e3, true
 	}
-	a := &c.accounts[job]
-	return float64(a.coreTime) / float64(c.setup.Jobs[job].Threads), c.jobs.Job(job).State() == scheduler.Finished
+	a := c.account(job)
+	return float64(a.coreTime) / float64(c.setup.Job(job).Threads), c.account(job).State() == scheduler.Finished
 }
 
 // took returns the core-microseconds that a job took, or would take if it was
 // not finished.
 func (c *Collector) took(job int) float64 {
-	a := &c.accounts[job]
-	if c.jobs.Job(job).State() == scheduler.Finished {
+	a := c.account(job)
+	if c.account(job).State() == scheduler.Finished {
 		return float64(a.coreTime)
 	}
 	run, _ := c.asked(job)
-	return max(float64(a.coreTime), run*float64(c.setup.Jobs[job].Threads))
+	return max(float64(a.coreTime), run*float64(c.setup.Job(job).Threads))
 }
 
-// waited returns the core-microseconds of work that waited at a mark.
-func (c *Collector) waited(mark int) float64 {
-	if mark >= c.backlog.next { // nothing happened after it
-		return 0
-	}
-	sum := -float64(c.backlog.marks[mark].used)
-	for i := range c.accounts {
-		if c.accounts[i].waitedAt&(1<<mark) != 0 {
-			sum += c.took(i)
-		}
-	}
-	return sum
+func (c *Collector) arrival(job int) tell.Micros { return tell.ToMicros(c.setup.Job(job).Arrival) }
+
+// offered is the work of jobs that are added in the order of their arrivals.
+type offered struct {
+	onCores, onGPUs float64            // microseconds
+	net             [stretches]float64 // core-microseconds of work arrived, minus the capacity
+	unknown         bool
+}
+
+// add adds the k-th job, after which next arrives.
+func (o *offered) add(c *Collector, k, job, next int) {
+	work, ok := c.asked(job)
+	j := c.setup.Job(job)
+	o.unknown = o.unknown || !ok || len(j.Alternatives()) > 1 // it depends on the policy
+	o.onCores += work * float64(j.Threads)
+	o.onGPUs += work * float64(j.GPUs)
+	cores, _ := capacity(c.setup.Cluster)
+	s := k * stretches / (c.length - 1)
+	o.net[s] += c.took(job)
+	o.net[s] -= float64(cores) * float64(c.arrival(next)-c.arrival(job))
 }

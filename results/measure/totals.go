@@ -29,8 +29,8 @@ type Totals struct {
 	Slowdown        stats.Sample
 	BoundedSlowdown stats.Mean
 
-	ratios    *stats.Sample // of finish times; nil before they are requested
-	span      tell.Micros   // Makespan; 0 when no job ended
+	ratios    stats.Sums  // of finish times
+	span      tell.Micros // Makespan; 0 when no job ended
 	collector *Collector
 }
 
@@ -46,44 +46,97 @@ func (t *Totals) Outcomes() iter.Seq[Outcome] {
 	}
 }
 
-// totals adds up the records.
+// totals returns the sums over all jobs.
 func (c *Collector) totals() *Totals {
-	n := c.jobs.Counts()
-	t := &Totals{
-		Jobs: len(c.accounts), Finished: n.Finished, Failed: n.Failed + n.Stopped,
-		Preemptions: c.preemptions, Resizes: c.resizes, Makespan: math.NaN(), collector: c,
-	}
+	n, t := c.jobs.Counts(), &c.addAll().totals
+	t.Jobs, t.Finished, t.Failed = c.setup.Len(), n.Finished, n.Failed+n.Stopped
+	t.Preemptions, t.Resizes, t.Makespan = c.preemptions, c.resizes, math.NaN()
 	t.Cores, t.GPUs = capacity(c.setup.Cluster)
-	if c.gpus != nil {
-		t.GPUTime = -c.gpus.sharedTime // GPUs that two jobs share count once
-	}
-	t.JCT.Grow(n.Finished)
-	t.Waiting.Grow(n.Finished)
-	t.Slowdown.Grow(n.Finished)
-	first := tell.Micros(math.MaxInt64)
-	for i := range c.accounts {
-		first = min(first, tell.ToMicros(c.setup.Jobs[i].Arrival))
-		t.add(i)
-	}
-	if span := c.lastEnd - first; c.lastEnd != never && span > 0 {
+	if span := c.lastEnd - c.backlog.first; c.lastEnd != never && span > 0 {
 		t.span, t.Makespan = span, span.Seconds()
 	}
 	return t
 }
 
+// added are sums over jobs that are added in the order of their numbers.
+type added struct {
+	totals  Totals
+	short   int // finished jobs that are too short for a slowdown
+	offered offered
+	waited  [marks]float64 // core-microseconds of the work that waited at each mark
+	began   [marks]bool
+	events  int // of the trace when they were added
+}
+
+// addAll returns the sums over all jobs, as they are after the last event.
+func (c *Collector) addAll() *added {
+	if c.setup.Drawn != nil {
+		if c.added == nil {
+			c.added = &added{totals: Totals{collector: c}}
+		}
+		c.accounts.Finish()
+		return c.added
+	}
+	if c.added != nil && c.added.events == c.events {
+		return c.added
+	}
+	c.added = &added{totals: Totals{collector: c}, events: c.events}
+	if c.gpus != nil {
+		c.added.totals.GPUTime = -c.gpus.sharedTime // GPUs that two jobs share count once
+	}
+	n := c.jobs.Counts().Finished
+	c.added.totals.JCT.Grow(n)
+	c.added.totals.Waiting.Grow(n)
+	c.added.totals.Slowdown.Grow(n)
+	for job := range c.setup.Len() {
+		c.add(job, c.account(job))
+	}
+	return c.added
+}
+
+// add adds a job.
+func (c *Collector) add(job int, a *account) {
+	if c.added == nil {
+		c.added = &added{totals: Totals{collector: c}}
+	}
+	s := c.added
+	s.totals.add(job)
+	if r := c.finishTime(job); !math.IsNaN(r) {
+		s.totals.ratios.Add(r)
+	}
+	if alone := c.setup.alone(job); alone > 0 && alone < LeastAlone && a.State() == scheduler.Finished {
+		s.short++
+	}
+	for m := range marks {
+		if a.waitedAt&(1<<m) == 0 {
+			continue
+		}
+		if !s.began[m] {
+			s.began[m], s.waited[m] = true, -float64(c.backlog.marks[m].used)
+		}
+		s.waited[m] += c.took(job)
+	}
+	if c.setup.Over != nil {
+		c.setup.Over(job)
+	}
+	if last := c.length - 1; c.backlog.sorted && job < last { // the work of the last one is due after it
+		s.offered.add(c, job, job, job+1)
+	}
+}
+
 // add adds the outcome of a job.
 func (t *Totals) add(job int) {
 	c := t.collector
-	a, j := &c.accounts[job], c.jobs.Job(job)
+	a := c.account(job)
 	t.CoreTime += a.coreTime
 	t.GPUTime += a.gpuTime
-	if j.State() != scheduler.Finished {
+	if a.State() != scheduler.Finished {
 		return
 	}
-	arrival, end := tell.ToMicros(c.setup.Jobs[job].Arrival), tell.ToMicros(j.End())
+	arrival, end := tell.ToMicros(c.setup.Job(job).Arrival), tell.ToMicros(a.End())
 	t.JCT.Add((end - arrival).Seconds())
 	t.Waiting.Add((end - arrival - a.service).Seconds())
-	t.FirstRunDelay.Add((tell.ToMicros(j.FirstStart) - arrival).Seconds())
+	t.FirstRunDelay.Add((tell.ToMicros(a.FirstStart) - arrival).Seconds())
 	t.Service.Add(a.service.Seconds())
 	plain, bounded := c.slowdowns(job)
 	if !math.IsNaN(plain) {

@@ -53,6 +53,8 @@ type CellWriter struct {
 	events    *tell.Pending
 	decisions *tell.Pending
 	occupancy *tell.File[measure.Occupancy]
+	drawn     *drawnJobs // nil where jobs are written at the end
+	jobs      scheduler.JobSet
 	line      []byte              // scratch
 	held      measure.Occupancy   // scratch
 	changed   bool                // the resources in use have changed since the last row of occupancy.csv
@@ -66,8 +68,12 @@ type CellWriter struct {
 // the caller keeps the result of Finish. Only a cell that records its metrics alone can be without
 // one.
 func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
-	w := &CellWriter{Collector: measure.NewCollector(s.Setup), dir: dir, setup: s, records: records,
-		durable: s.Cell.Real()}
+	w := &CellWriter{dir: dir, setup: s, records: records, durable: s.Cell.Real(), jobs: s.Set()}
+	if s.Drawn != nil && records != MetricsOnly {
+		w.drawn = &drawnJobs{w: w}
+		s.Over = w.drawn.add
+	}
+	w.Collector = measure.NewCollector(s.Setup)
 	if dir == "" && records == MetricsOnly {
 		return w, nil
 	}
@@ -88,7 +94,11 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 		occupancy = Occupancy.Only(heldColumns)
 	}
 	w.occupancy, errs[2] = occupancy.Create(dir, w.durable, nil)
-	if err := errors.Join(errs[:]...); err != nil {
+	err := errors.Join(errs[:]...)
+	if w.drawn != nil && err == nil {
+		err = w.createJobs(&w.drawn.file)
+	}
+	if err != nil {
 		w.Abort()
 		return nil, err
 	}
@@ -103,7 +113,7 @@ func (w *CellWriter) Event(e *scheduler.Event) {
 		w.write(w.events)
 		return
 	}
-	if w.records == MetricsOnly || e.Job < 0 || e.Job >= len(w.setup.Jobs) {
+	if w.records == MetricsOnly || e.Job < 0 || e.Job >= w.setup.Len() {
 		w.Collector.Event(e)
 		return
 	}
@@ -112,14 +122,14 @@ func (w *CellWriter) Event(e *scheduler.Event) {
 	}
 	w.Collector.Event(e)
 	w.changed = true
-	w.line = appendEvent(w.line[:0], e, &w.setup.Jobs[e.Job], w.setup.Cluster.Nodes)
+	w.line = appendEvent(w.line[:0], e, w.jobs.At(e.Job), w.setup.Cluster.Nodes)
 	w.write(w.events)
 }
 
 // Decision implements scheduler.Recorder.
 func (w *CellWriter) Decision(d *scheduler.Decision) {
-	if w.records != MetricsOnly && d.Job >= 0 && d.Job < len(w.setup.Jobs) {
-		w.line = appendDecision(w.line[:0], d, w.setup.Jobs)
+	if w.records != MetricsOnly && d.Job >= 0 && d.Job < w.setup.Len() {
+		w.line = appendDecision(w.line[:0], d, &w.jobs)
 		w.write(w.decisions)
 	}
 }
@@ -218,18 +228,17 @@ func (w *CellWriter) finishTables() ([]File, error) {
 			return nil, err
 		}
 	}
-	names := axisNames(w.setup.Cell.Axes)
-	jobs, err := Jobs.Create(w.dir, w.durable, names)
-	if err != nil {
-		return nil, err
+	var jobs *tell.File[JobRow]
+	if w.drawn != nil {
+		jobs = w.drawn.file
+		w.drawn.flush()
+	} else {
+		if err := w.createJobs(&jobs); err != nil {
+			return nil, err
+		}
+		defer jobs.Abort()
+		w.keep(jobs.AddAll(w.setup.Len(), func(i int, row *JobRow) { row.Outcome = w.Outcome(i) }, w.axes()))
 	}
-	defer jobs.Abort()
-	axes := axisValues(names, w.setup.Cell.Axes)
-	if len(w.setup.Jobs) > 0 {
-		row := w.Row(0)
-		jobs.Repeat(&row, cellColumnsOfJobs)
-	}
-	w.keep(jobs.AddAll(len(w.setup.Jobs), func(i int, row *JobRow) { row.Outcome = w.Outcome(i) }, axes))
 	if w.err != nil {
 		return nil, w.err
 	}
@@ -249,9 +258,44 @@ func (w *CellWriter) finishTables() ([]File, error) {
 		files = append(files, file)
 	}
 	if w.durable {
-		err = folder.SyncDir(w.dir)
+		return files, folder.SyncDir(w.dir)
 	}
-	return files, err
+	return files, nil
+}
+
+// createJobs creates the table of jobs.
+func (w *CellWriter) createJobs(jobs **tell.File[JobRow]) (err error) {
+	if *jobs, err = Jobs.Create(w.dir, w.durable, axisNames(w.setup.Cell.Axes)); err == nil && w.setup.Len() > 0 {
+		row := w.Row(0)
+		(*jobs).Repeat(&row, cellColumnsOfJobs)
+	}
+	return err
+}
+
+// axes returns the values of the axes of the cell, for its rows.
+func (w *CellWriter) axes() []string {
+	return axisValues(axisNames(w.setup.Cell.Axes), w.setup.Cell.Axes)
+}
+
+// drawnJobs writes the rows of drawn jobs when they are over.
+type drawnJobs struct {
+	w    *CellWriter
+	file *tell.File[JobRow]
+	rows []measure.Outcome
+}
+
+// rowsTogether is how many rows are written together.
+const rowsTogether = 8192
+
+func (d *drawnJobs) add(job int) {
+	if d.rows = append(d.rows, d.w.Outcome(job)); len(d.rows) == rowsTogether {
+		d.flush()
+	}
+}
+
+func (d *drawnJobs) flush() {
+	d.w.keep(d.file.AddAll(len(d.rows), func(i int, row *JobRow) { row.Outcome = d.rows[i] }, d.w.axes()))
+	d.rows = d.rows[:0]
 }
 
 // Row is the row of jobs.csv of a job, by its number.
@@ -269,6 +313,9 @@ func (w *CellWriter) Abort() {
 	w.decisions.Abort()
 	if w.occupancy != nil {
 		w.occupancy.Abort()
+	}
+	if w.drawn != nil && w.drawn.file != nil {
+		w.drawn.file.Abort()
 	}
 }
 

@@ -120,10 +120,10 @@ func appendSpan(b []byte, d time.Duration) []byte {
 }
 
 // appendDecision appends a line of decisions.jsonl; see DecisionRow.
-func appendDecision(b []byte, d *scheduler.Decision, jobs []scheduler.Job) []byte {
+func appendDecision(b []byte, d *scheduler.Decision, jobs *scheduler.JobSet) []byte {
 	b = tell.AppendInstant(append(b, `{"t_s":`...), tell.ToMicros(d.At))
 	b = append(append(b, `,"decision":"`...), d.Kind.String()...)
-	b = tell.AppendText(append(b, `","job":`...), jobs[d.Job].Name)
+	b = tell.AppendText(append(b, `","job":`...), jobs.At(d.Job).Name)
 	b = appendCores(append(b, `,"cores":`...), d.Cores)
 	b = tell.AppendText(append(b, `,"reason":`...), d.Reason)
 	for i, p := range d.Passed {
@@ -132,9 +132,9 @@ func appendDecision(b []byte, d *scheduler.Decision, jobs []scheduler.Job) []byt
 		} else {
 			b = append(b, ',')
 		}
-		b = tell.AppendText(append(b, `{"job":`...), jobs[p.Job].Name)
+		b = tell.AppendText(append(b, `{"job":`...), jobs.At(p.Job).Name)
 		b = tell.AppendText(append(b, `,"reason":`...), p.Reason)
-		b = append(appendLacks(b, p.Lacks, &jobs[p.Job]), '}')
+		b = append(appendLacks(b, p.Lacks, jobs.At(p.Job)), '}')
 	}
 	if len(d.Passed) > 0 {
 		b = append(b, ']')

@@ -53,7 +53,7 @@ func TestAppendLines(t *testing.T) {
 		for k := range i % 3 {
 			d.Passed = append(d.Passed, scheduler.Passed{Job: k, Reason: "needs 4 cores, 1 are free", Lacks: lacks[:i%3]})
 		}
-		same(t, appendDecision(nil, &d, jobs), decisionRow(&d, jobs))
+		same(t, appendDecision(nil, &d, &scheduler.JobSet{List: jobs}), decisionRow(&d, jobs))
 	}
 }
 

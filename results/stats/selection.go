@@ -13,12 +13,17 @@ func QuantileOf(v []float64, q float64) float64 {
 	}
 	at := q * float64(len(v)-1)
 	lo := int(math.Floor(at))
-	place(v, lo)
-	low, high := v[lo], v[lo]
-	if rest := v[lo+1:]; len(rest) > 0 {
+	return interpolated(v, lo, at-float64(lo))
+}
+
+// interpolated returns the value that a sorted v has at k, and a part of the way to the next.
+func interpolated(v []float64, k int, part float64) float64 {
+	place(v, k)
+	low, high := v[k], v[k]
+	if rest := v[k+1:]; len(rest) > 0 {
 		high = slices.Min(rest)
 	}
-	return low + (at-float64(lo))*(high-low)
+	return low + part*(high-low)
 }
 
 // place puts the value that a sorted v has at k there, smaller ones before it

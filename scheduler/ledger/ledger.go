@@ -28,6 +28,9 @@ type Job struct {
 	state scheduler.State
 }
 
+// NewJob returns a job before its first event.
+func NewJob() Job { return Job{state: scheduler.Pending, FirstStart: scheduler.Never} }
+
 // State returns where the job is in its life.
 func (j *Job) State() scheduler.State { return j.state }
 
@@ -75,10 +78,13 @@ func New(jobs int) *Ledger {
 // Add adds a job, pending, and returns its number: for readers of traces that
 // meet the jobs one by one.
 func (l *Ledger) Add() int {
-	l.jobs = append(l.jobs, Job{state: scheduler.Pending, FirstStart: scheduler.Never})
-	l.counts[scheduler.Pending]++
+	l.jobs = append(l.jobs, NewJob())
+	l.Expect(1)
 	return len(l.jobs) - 1
 }
+
+// Expect counts jobs that the caller keeps, for Apply.
+func (l *Ledger) Expect(jobs int) { l.counts[scheduler.Pending] += jobs }
 
 // Len returns the number of jobs.
 func (l *Ledger) Len() int { return len(l.jobs) }
@@ -119,7 +125,11 @@ func (l *Ledger) EventAt(e *scheduler.Event, at time.Duration) Step {
 	if !l.Takes(e) {
 		return Step{}
 	}
-	j := &l.jobs[e.Job]
+	return l.Apply(&l.jobs[e.Job], e, at)
+}
+
+// Apply is EventAt for a job that the caller keeps, and that is not over.
+func (l *Ledger) Apply(j *Job, e *scheduler.Event, at time.Duration) Step {
 	switch e.Kind {
 	case scheduler.Arrive:
 		return l.move(j, at, scheduler.Queued)

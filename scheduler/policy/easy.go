@@ -16,7 +16,7 @@ var _ = RegisterBackfill(BackfillChoice{
 		Name: EASY, Title: "EASY backfill", Doc: "those that do not delay the first blocked job",
 		Place: 3, Estimates: true,
 	},
-	Passes: true, Reserves: true, New: newPass,
+	Passes: true, Reserves: true, OneByOne: true, New: newPass,
 	HeldBack: func(v scheduler.View, r *plan.Reservation) string {
 		return fmt.Sprintf("would delay %q, which is to start at %s", v.Job(r.Job).Job().Name, r.At)
 	},

@@ -6,8 +6,8 @@ import "github.com/tfexp/tfexp/scheduler"
 const FCFS Order = "fcfs"
 
 var _ = RegisterOrder(OrderChoice{
-	Choice: Choice{Name: FCFS, Title: "FCFS", Doc: "by arrival", Place: 1},
-	New:    func(Setup) scheduler.Ranker { return arrival{} },
+	Choice:   Choice{Name: FCFS, Title: "FCFS", Doc: "by arrival", Place: 1},
+	OneByOne: true, New: func(Setup) scheduler.Ranker { return arrival{} },
 })
 
 // arrival ranks jobs by their arrival.

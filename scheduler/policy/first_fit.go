@@ -5,5 +5,5 @@ const FirstFit Backfill = "first_fit"
 
 var _ = RegisterBackfill(BackfillChoice{
 	Choice: Choice{Name: FirstFit, Title: "First fit", Doc: "any that fits", Place: 2},
-	Passes: true, New: newPass,
+	Passes: true, OneByOne: true, New: newPass,
 })

@@ -4,6 +4,6 @@ package policy
 const NoBackfill Backfill = "none"
 
 var _ = RegisterBackfill(BackfillChoice{
-	Choice: Choice{Name: NoBackfill, Title: "No backfill", Doc: "never", Place: 1},
-	New:    newPass,
+	Choice:   Choice{Name: NoBackfill, Title: "No backfill", Doc: "never", Place: 1},
+	OneByOne: true, New: newPass,
 })

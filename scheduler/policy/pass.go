@@ -46,6 +46,17 @@ func (d *desk) makeRoom(j scheduler.JobView) (worse, made bool, err error) {
 	return worse, false, nil
 }
 
+// OneByOne reports whether the policy needs no list of all jobs: it looks at them when they arrive, wait or end.
+func (p Policy) OneByOne() bool {
+	p = p.Complete()
+	order, backfill := orders.find(p.Order), backfills.find(p.Backfill)
+	allocation, placement := allocations.find(p.Allocation), placements.find(p.Placement)
+	return order != nil && order.OneByOne && backfill != nil && backfill.OneByOne && !p.Pauses() && !p.replans() &&
+		allocation != nil && !allocation.Partial && allocation.Admission == nil &&
+		placement != nil && placement.Admission == nil && p.Provisioned() == nil && ProfilingOf(p.Settings) == nil &&
+		p.Settings.Duration(quantum.Name) == 0 && p.Settings.Duration(feedback.Name) == 0
+}
+
 // pass admits jobs one by one in the policy's order. When a job cannot start, the
 // backfill decides whether the pass ends or looks at later jobs. If the backfill
 // reserves, later jobs must not delay the first blocked job.

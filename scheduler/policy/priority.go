@@ -15,7 +15,7 @@ var _ = RegisterOrder(OrderChoice{
 		Name: Priority, Title: "Priority order", Doc: "by level", Place: 3,
 		Settings: []schema.Arg{feedback},
 	},
-	New: func(Setup) scheduler.Ranker { return levels{} },
+	OneByOne: true, New: func(Setup) scheduler.Ranker { return levels{} },
 })
 
 type levels struct{}

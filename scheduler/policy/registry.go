@@ -113,6 +113,8 @@ type OrderChoice struct {
 	Levels bool
 	// Drifts says that the rank of a waiting job changes when others are served.
 	Drifts bool
+	// OneByOne orders look at jobs through views alone, when they rank them.
+	OneByOne bool
 	// New returns the order for a run. It may also be a scheduler.SecondRanker, a
 	// scheduler.Follower, or a scheduler.Admitter that takes the backfill's place.
 	New func(Setup) scheduler.Ranker
@@ -149,6 +151,8 @@ type BackfillChoice struct {
 	Reserves bool
 	// Promises says that it promises each job a latest start.
 	Promises bool
+	// OneByOne backfills look at jobs through views alone, when they decide about them.
+	OneByOne bool
 	// HeldBack says why a job that has room may not pass, if the backfill has a
 	// reason for it.
 	HeldBack func(v scheduler.View, r *plan.Reservation) string

@@ -11,7 +11,7 @@ var _ = RegisterOrder(OrderChoice{
 		Name: SJF, Title: "SJF", Doc: "the shortest predicted run time", Place: 4, Estimates: true, ByTime: true,
 		Settings: profiled, Check: lone,
 	},
-	New: func(Setup) scheduler.Ranker { return shortest{} },
+	OneByOne: true, New: func(Setup) scheduler.Ranker { return shortest{} },
 })
 
 type shortest struct{}

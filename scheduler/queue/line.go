@@ -29,24 +29,24 @@ func (l *line) takes(k Key) bool { return l.head == l.tail || l.at(l.tail-1).key
 
 // add adds a job at the end. Its index in the ring is written to slots by job, and so are the
 // indexes of jobs that move.
-func (l *line) add(k Key, a Ask, slots []int32) {
+func (l *line) add(k Key, a Ask, slots *slots) {
 	if int(l.tail-l.head) == len(l.ring) {
 		l.grow(slots)
 	}
-	slots[k.Job] = int32(l.tail & uint32(len(l.ring)-1))
+	slots.set(k.Job, int32(l.tail&uint32(len(l.ring)-1)))
 	*l.at(l.tail) = place{key: k, ask: a}
 	l.tail++
 }
 
 // grow makes room: in the places that were left, if these are many, or else in a larger ring.
-func (l *line) grow(slots []int32) {
+func (l *line) grow(slots *slots) {
 	size := max(len(l.ring), 16)
 	if l.len() > size/2 {
 		size *= 2
 	}
 	ring, n := make([]place, size), uint32(0)
 	l.each(func(p *place) {
-		slots[p.key.Job] = int32(n)
+		slots.set(p.key.Job, int32(n))
 		ring[n] = *p
 		n++
 	})

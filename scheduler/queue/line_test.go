@@ -15,7 +15,7 @@ func TestALineHasPatience(t *testing.T) {
 		{31, 1, 31, true}, {31, 0, Nobody, true}, {32, 1, Nobody, false}, {32, 0, Nobody, false}, {0, 1, 0, true},
 	} {
 		var l line
-		slots := make([]int32, 40)
+		slots := slotsFor(40)
 		for j := range c.large + c.small {
 			l.add(Key{Job: j}, Ask{Cores: 1 + min(max(c.large-j, 0), 1)}, slots)
 		}
@@ -28,7 +28,7 @@ func TestALineHasPatience(t *testing.T) {
 // A line counts jobs at once while none in its middle has left, and else up to 32 of its places.
 func TestALineCountsWhatComesBefore(t *testing.T) {
 	var l line
-	slots := make([]int32, 50)
+	slots := slotsFor(50)
 	for j := range int32(50) {
 		l.add(Key{Job: j}, Ask{Cores: 1}, slots)
 	}
@@ -36,7 +36,7 @@ func TestALineCountsWhatComesBefore(t *testing.T) {
 		t.Errorf("%d come before the job 45, %v", n, ok)
 	}
 	for _, gone := range []int32{0, 1, 2, 3, 4, 15} {
-		l.remove(slots[gone])
+		l.remove(slots.of(gone))
 	}
 	for at, want := range map[int32]int{10: 5, 15: 10, 16: 10, 37: 31} {
 		if n, ok := l.before(Key{Job: at}); n != want || !ok {
@@ -52,11 +52,11 @@ func TestALineCountsWhatComesBefore(t *testing.T) {
 func TestALineUsesPlacesAgain(t *testing.T) {
 	for stay, size := range map[int32]int{1: 16, 7: 16, 8: 32, 15: 32, 16: 64} { // and one that comes and goes
 		var l line
-		slots := make([]int32, 300)
+		slots := slotsFor(300)
 		for j := range int32(300) {
 			l.add(Key{Job: j}, Ask{Cores: 1}, slots)
 			if j > stay {
-				l.remove(slots[j-1])
+				l.remove(slots.of(j - 1))
 			}
 		}
 		var want, got []int32
@@ -69,7 +69,7 @@ func TestALineUsesPlacesAgain(t *testing.T) {
 			t.Errorf("%d of %v are in %d places, want %v in %d", l.len(), got, len(l.ring), want, size)
 		}
 		for _, j := range want {
-			if l.ring[slots[j]].key.Job != j {
+			if l.ring[slots.of(j)].key.Job != j {
 				t.Errorf("job %d is not where its slot says", j)
 			}
 		}

@@ -62,7 +62,7 @@ type Ask struct {
 type Queue struct {
 	line line // all jobs while the tree is empty
 	tree tree
-	slot []int32 // by job number, of jobs in the queue: the block, or the place in the line
+	slot slots // of jobs in the queue: the block, or the place in the line
 }
 
 // shortest has, for each k, the least length of the jobs that ask for less
@@ -89,7 +89,7 @@ const never = time.Duration(math.MaxInt64)
 // New returns an empty queue for jobs with numbers below jobs. Their lengths are kept, and limits may have a window,
 // only with byLength, which costs 8 bytes a job.
 func New(jobs int, byLength bool) *Queue {
-	return &Queue{slot: make([]int32, jobs), tree: newTree(byLength)}
+	return &Queue{slot: newSlots(jobs), tree: newTree(byLength)}
 }
 
 // Len returns how many jobs are in the queue.
@@ -102,45 +102,47 @@ func (q *Queue) Len() int {
 
 // Insert adds a job that is not in the queue.
 func (q *Queue) Insert(k Key, a Ask) {
+	q.slot.begin(k.Job)
 	if q.tree.empty() {
 		if q.line.takes(k) {
-			q.line.add(k, a, q.slot)
+			q.line.add(k, a, &q.slot)
 			return
 		}
 		q.plant()
 	}
-	q.tree.insert(k, a, q.slot)
+	q.tree.insert(k, a, &q.slot)
 }
 
 // plant makes the line a tree.
 func (q *Queue) plant() {
-	q.line.each(func(p *place) { q.tree.insert(p.key, p.ask, q.slot) })
+	q.line.each(func(p *place) { q.tree.insert(p.key, p.ask, &q.slot) })
 	q.line = line{}
 }
 
 // Remove takes a job out that is in the queue.
 func (q *Queue) Remove(job int32) {
 	if q.tree.empty() {
-		q.line.remove(q.slot[job])
-		return
+		q.line.remove(q.slot.of(job))
+	} else {
+		q.tree.remove(job, &q.slot)
 	}
-	q.tree.remove(job, q.slot)
+	q.slot.end(job)
 }
 
 // KeyOf returns the key that a job in the queue was inserted with.
 func (q *Queue) KeyOf(job int32) Key {
 	if q.tree.empty() {
-		return q.line.ring[q.slot[job]].key
+		return q.line.ring[q.slot.of(job)].key
 	}
-	return q.tree.keyOf(job, q.slot)
+	return q.tree.keyOf(job, &q.slot)
 }
 
 // AskOf returns the ask with which a job in the queue was inserted.
 func (q *Queue) AskOf(job int32) Ask {
 	if q.tree.empty() {
-		return q.line.ring[q.slot[job]].ask
+		return q.line.ring[q.slot.of(job)].ask
 	}
-	return q.tree.askOf(job, q.slot)
+	return q.tree.askOf(job, &q.slot)
 }
 
 // First appends the first jobs of the queue to a list; most bounds their number.

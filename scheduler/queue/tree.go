@@ -90,7 +90,7 @@ func (t *tree) empty() bool { return t.root == Nobody }
 func (t *tree) len() int { return int(t.nodes[t.root].size) }
 
 // insert adds a job. The block of each job is kept in slots, by job.
-func (t *tree) insert(k Key, a Ask, slots []int32) {
+func (t *tree) insert(k Key, a Ask, slots *slots) {
 	if t.root == Nobody {
 		t.root = t.block(k, Nobody, Nobody)
 		t.first = t.root
@@ -106,7 +106,7 @@ func (t *tree) insert(k Key, a Ask, slots []int32) {
 	}
 	i := t.shift(b, t.search(b, k))
 	t.blocks[b][i] = entry{k.Rank, k.Second, k.Job, a.Cores}
-	slots[k.Job] = b
+	slots.set(k.Job, b)
 	for _, c := range t.path {
 		n := &t.nodes[c]
 		n.size++
@@ -204,7 +204,7 @@ func (t *tree) move(to, at, from, lo, hi int32) {
 }
 
 // pass hands all jobs of a block from an index on to the end of another one.
-func (t *tree) pass(from, lo, to int32, slots []int32) {
+func (t *tree) pass(from, lo, to int32, slots *slots) {
 	giver, taker := &t.nodes[from], &t.nodes[to]
 	moved := giver.hi - lo
 	if taker.hi+moved > room {
@@ -213,7 +213,7 @@ func (t *tree) pass(from, lo, to int32, slots []int32) {
 	}
 	t.move(to, taker.hi, from, lo, giver.hi)
 	for _, e := range t.blocks[to][taker.hi : taker.hi+moved] {
-		slots[e.job] = to
+		slots.set(e.job, to)
 	}
 	giver.hi, taker.hi = lo, taker.hi+moved
 	t.walk(from, -moved, nil)
@@ -241,7 +241,7 @@ func (t *tree) walk(b, jobs int32, asks *least) {
 }
 
 // divide makes two blocks of a full one, and returns that in which a key would be.
-func (t *tree) divide(b int32, k Key, slots []int32) int32 {
+func (t *tree) divide(b int32, k Key, slots *slots) int32 {
 	n := &t.nodes[b]
 	half, from := int32(room/2), t.blocks[b][room/2].key()
 	if last := t.blocks[b][room-1].key(); n.next == Nobody && last.Less(k) { // others may follow in this order
@@ -310,7 +310,7 @@ func (t *tree) refresh(b int32) {
 }
 
 // remove takes out a job.
-func (t *tree) remove(job int32, slots []int32) {
+func (t *tree) remove(job int32, slots *slots) {
 	b, i := t.locate(job, slots)
 	n := &t.nodes[b]
 	if i-n.lo < n.hi-i-1 {
@@ -335,12 +335,12 @@ func (t *tree) remove(job int32, slots []int32) {
 }
 
 // locate returns the block of a job, and its index there. Most located jobs are the first.
-func (t *tree) locate(job int32, slots []int32) (b, i int32) {
+func (t *tree) locate(job int32, slots *slots) (b, i int32) {
 	b = t.first
 	if i = t.nodes[b].lo; t.blocks[b][i].job == job {
 		return b, i
 	}
-	b = slots[job]
+	b = slots.of(job)
 	jobs := t.blocks[b]
 	for i = t.nodes[b].lo; jobs[i].job != job; {
 		i++
@@ -394,12 +394,12 @@ func (t *tree) join(a, b int32) int32 {
 	return b
 }
 
-func (t *tree) keyOf(job int32, slots []int32) Key {
+func (t *tree) keyOf(job int32, slots *slots) Key {
 	b, i := t.locate(job, slots)
 	return t.blocks[b][i].key()
 }
 
-func (t *tree) askOf(job int32, slots []int32) Ask { return t.ask(t.locate(job, slots)) }
+func (t *tree) askOf(job int32, slots *slots) Ask { return t.ask(t.locate(job, slots)) }
 
 // ask returns the request of the job at an index of a block; without a length unless by length.
 func (t *tree) ask(b, i int32) Ask {

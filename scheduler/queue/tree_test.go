@@ -69,9 +69,9 @@ func sound(t interface {
 }
 
 // planted is a tree of 640 jobs that came in order, in ten blocks.
-func planted(t *testing.T) (*tree, []int32) {
+func planted(t *testing.T) (*tree, *slots) {
 	t.Helper()
-	tree, slots := newTree(true), make([]int32, 640)
+	tree, slots := newTree(true), slotsFor(640)
 	for j := range int32(640) {
 		tree.insert(Key{Job: j}, Ask{Cores: 1 + j%5}, slots)
 	}
@@ -121,7 +121,7 @@ func TestSmallBlocksAreJoined(t *testing.T) {
 
 // A block that is full is halved by a job that comes in its midst; behind all others a job begins a new block.
 func TestFullBlocksAreDivided(t *testing.T) {
-	tree, slots := newTree(false), make([]int32, 200)
+	tree, slots := newTree(false), slotsFor(200)
 	for j := range int32(room) {
 		tree.insert(Key{Rank: 2 * int64(j), Job: j}, Ask{Cores: 2}, slots)
 	}

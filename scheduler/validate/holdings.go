@@ -9,7 +9,7 @@ import (
 // parts checks that the parts of a job are its grant, each on one node, and that
 // the parts of a gang are equal, one per node.
 func (v *Validator) parts(e *scheduler.Event, t *traced) {
-	if n := v.jobs[e.Job].Nodes; n <= 1 || e.Layout == nil || len(e.Layout.Parts) != n {
+	if n := v.job(e.Job).Nodes; n <= 1 || e.Layout == nil || len(e.Layout.Parts) != n {
 		v.report(e.At, e.Job, "job %q does not have one part on each of its %d nodes", v.name(e.Job), max(n, 1))
 		return
 	}
@@ -140,9 +140,9 @@ func (v *Validator) giveMemory(e *scheduler.Event, t *traced) {
 
 // memoryOn returns the memory that a job needs on the i-th of its nodes.
 func (v *Validator) memoryOn(job int, t *traced, i int) int64 {
-	if v.jobs[job].Divided {
+	if v.job(job).Divided {
 		return v.memoryOfUnits(job, t, i)
 	}
-	n := int64(max(v.jobs[job].Nodes, 1))
-	return (requestOf(&v.jobs[job], t.alternative).Memory + n - 1) / n
+	n := int64(max(v.job(job).Nodes, 1))
+	return (requestOf(v.job(job), t.alternative).Memory + n - 1) / n
 }

@@ -61,7 +61,7 @@ func (v *Validator) handled(e *scheduler.Event) {
 	}
 	i := slices.Index(v.orphans, int32(e.Job))
 	if i >= 0 && (e.Kind == scheduler.Revoke || e.Kind == scheduler.Stop ||
-		e.Kind == scheduler.ResizeJob && len(v.jobs[e.Job].Roles()) > 0) {
+		e.Kind == scheduler.ResizeJob && len(v.job(e.Job).Roles()) > 0) {
 		v.orphans = slices.Delete(v.orphans, i, i+1)
 		return
 	}
@@ -159,11 +159,11 @@ func (v *Validator) rented() {
 			coming++
 		}
 	}
-	for j := range v.jobs {
+	for j := range v.jobs.Len() {
 		if v.life(j).state == scheduler.Queued {
-			wanted += max(1, v.jobs[j].Nodes)
+			wanted += max(1, v.job(j).Nodes)
 		}
-		for _, r := range v.jobs[j].Roles() {
+		for _, r := range v.job(j).Roles() {
 			wanted += r.Most()
 		}
 	}
@@ -215,7 +215,7 @@ func (v *Validator) roles(e *scheduler.Event, t *traced) {
 	}
 	seen := map[place]bool{}
 	for i, p := range e.Layout.Parts {
-		roles := v.jobs[e.Job].Roles()
+		roles := v.job(e.Job).Roles()
 		r := slices.IndexFunc(roles, func(r scheduler.Role) bool { return r.Name == p.Role })
 		if r < 0 || p.Task < 0 || p.Task >= roles[r].Most() || seen[place{p.Role, p.Task}] {
 			v.report(e.At, e.Job, "job %q has no part %s-%d, or has it twice", v.name(e.Job), p.Role, p.Task)
@@ -245,7 +245,7 @@ func (v *Validator) roles(e *scheduler.Event, t *traced) {
 	v.onOneMarket(e, t.nodes)
 	v.together(e, "cores", e.Cores, onCores)
 	v.together(e, "GPUs", e.GPUs, onGPUs)
-	for _, r := range v.jobs[e.Job].Roles() {
+	for _, r := range v.job(e.Job).Roles() {
 		left := 0
 		for task := range r.Most() {
 			if seen[place{r.Name, task}] {

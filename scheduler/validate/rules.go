@@ -11,7 +11,7 @@ import (
 // number of GPUs, with the requested number of cores for each, and parts that add up to the
 // whole.
 func (v *Validator) elastic(e *scheduler.Event, t *traced) {
-	j := &v.jobs[e.Job]
+	j := v.job(e.Job)
 	cores, gpus := e.Cores.Count(), e.GPUs.Count()
 	if each := max(j.Threads/max(j.GPUs, 1), 1); gpus < 1 || cores != each*gpus && (cores != j.Threads || gpus != j.GPUs) {
 		v.report(e.At, e.Job, "job %q is given %d cores and %d GPUs, not %d for each", j.Name, cores, gpus, each)
@@ -59,7 +59,7 @@ func (v *Validator) Profiling(byClass bool) { v.profiling = &profiling{byClass, 
 
 // together names those with which a job is profiled.
 func (p *profiling) together(v *Validator, job int) string {
-	j := &v.jobs[job]
+	j := v.job(job)
 	if !p.byClass {
 		return j.Name
 	}
@@ -88,7 +88,7 @@ func (p *profiling) finish(v *Validator, e *scheduler.Event) {
 	if p == nil {
 		return
 	}
-	j, want := &v.jobs[e.Job], 0
+	j, want := v.job(e.Job), 0
 	for k := range j.Alternatives() {
 		if j.DemandAs(k).FitsOn(v.cluster) {
 			want++
@@ -107,7 +107,7 @@ func (v *Validator) holdGPUs(e *scheduler.Event) []int {
 	h := &v.gpus
 	h.clear()
 	with := e.Beside.Job
-	if with < 0 || with >= len(v.jobs) || with == e.Job {
+	if with < 0 || with >= v.jobs.Len() || with == e.Job {
 		v.report(e.At, e.Job, "job %q shares GPUs with job number %d, which is none", v.name(e.Job), with)
 		return h.byNode
 	}
@@ -139,8 +139,8 @@ func (v *Validator) holdGPUs(e *scheduler.Event) []int {
 
 // knows reports whether the speed of a job that shares GPUs with another one is known.
 func (v *Validator) knows(job, with int) bool {
-	ways, way := v.jobs[job].Alternatives(), int(v.life(job).alternative)
-	return way < len(ways) && ways[way].Beside[v.jobs[with].Class] > 0
+	ways, way := v.job(job).Alternatives(), int(v.life(job).alternative)
+	return way < len(ways) && ways[way].Beside[v.job(with).Class] > 0
 }
 
 // leave takes a core or GPU from a job; the one that shares it has it alone then.
@@ -162,7 +162,7 @@ func (h *holders) leave(c int, job int32) {
 // divided checks the holdings of a divided job from an event on, and books them: its whole
 // request, in equal units, however many on each node, and on several nodes a part on each.
 func (v *Validator) divided(e *scheduler.Event, t *traced) {
-	j := &v.jobs[e.Job]
+	j := v.job(e.Job)
 	ask := requestOf(j, t.alternative)
 	if cores, gpus := e.Cores.Count(), e.GPUs.Count(); cores != ask.Threads || gpus != ask.GPUs {
 		v.report(e.At, e.Job, "job %q is given %d cores and %d GPUs instead of %d and %d", j.Name, cores, gpus,
@@ -196,7 +196,7 @@ func (v *Validator) divided(e *scheduler.Event, t *traced) {
 // memoryOfUnits returns the memory that a divided job needs on the i-th of its nodes: the
 // memory of each unit, rounded up, for each of its units there.
 func (v *Validator) memoryOfUnits(job int, t *traced, i int) int64 {
-	ask := requestOf(&v.jobs[job], t.alternative)
+	ask := requestOf(v.job(job), t.alternative)
 	units := int64(ask.Threads)
 	for n := int64(1); n <= int64(ask.GPUs); n++ { // the greatest number that divides both
 		if n == 1 || int64(ask.GPUs)%n == 0 && int64(ask.Threads)%n == 0 {

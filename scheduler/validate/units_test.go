@@ -29,7 +29,7 @@ func TestMemoryOfUnits(t *testing.T) {
 		cores         int // on the node
 		want          int64
 	}{{6, 4, 10, 3, 5}, {6, 4, 11, 3, 6}, {6, 4, 11, 6, 12}, {6, 0, 13, 2, 6}, {4, 4, 8, 1, 2}, {4, 1, 8, 4, 8}, {8, 6, 8, 4, 4}, {9, 6, 9, 3, 3}} {
-		v := &Validator{jobs: []scheduler.Job{{Threads: c.threads, GPUs: c.gpus, Memory: c.memory}}}
+		v := &Validator{jobs: scheduler.JobSet{List: []scheduler.Job{{Threads: c.threads, GPUs: c.gpus, Memory: c.memory}}}}
 		if got := v.memoryOfUnits(0, &traced{grantedTo: &grantedTo{units: []int{c.cores}}}, 0); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}

@@ -58,8 +58,8 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //     and together the time from arrival to finish.
 type Validator struct {
 	cluster   scheduler.Cluster
-	jobs      []scheduler.Job
-	own       bool // jobs is a copy
+	jobs      scheduler.JobSet
+	own       bool // jobs are a copy
 	cores     holders
 	gpus      holders
 	memory    []int64 // free, by node
@@ -116,8 +116,13 @@ type holders struct {
 // New returns a validator for the trace of jobs on a cluster, with
 // the resize requests that the workload makes.
 func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) *Validator {
+	return Of(c, scheduler.JobSet{List: jobs}, resizes)
+}
+
+// Of is New for jobs that may be drawn.
+func Of(c scheduler.Cluster, jobs scheduler.JobSet, resizes []scheduler.Resize) *Validator {
 	v := &Validator{cluster: c, jobs: jobs}
-	v.lives = scheduler.NewJobTable(len(jobs), v.untouched, traced{state: scheduler.Finished, compared: true})
+	v.lives = scheduler.NewJobTable(jobs.Len(), v.untouched, traced{state: scheduler.Finished, compared: true})
 	v.cores.what, v.gpus.what = "core", "GPU"
 	for i, n := range c.Nodes {
 		v.memory = append(v.memory, n.Memory)
@@ -126,7 +131,7 @@ func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) 
 		v.gpus.add(i, n.GPUs)
 	}
 	for _, z := range resizes {
-		if z.Job >= 0 && z.Job < len(jobs) && z.Role == "" {
+		if z.Job >= 0 && z.Job < jobs.Len() && z.Role == "" {
 			t := v.life(z.Job)
 			t.low, t.high = min(t.low, int32(z.Threads)), max(t.high, int32(z.Threads))
 		}
@@ -136,7 +141,7 @@ func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) 
 
 // untouched sets the state of a job not yet seen in the trace.
 func (v *Validator) untouched(job int32, t *traced) {
-	j := &v.jobs[job]
+	j := v.job(int(job))
 	*t = traced{state: scheduler.Pending, arrival: j.Arrival, first: scheduler.Never, finish: scheduler.Never,
 		memory: j.Memory > 0 || len(j.Alternatives()) > 0,
 		low:    int32(min(max(j.MinThreads, 1), j.Threads)), high: int32(max(j.Threads, j.MaxThreads))}
@@ -179,7 +184,7 @@ func (v *Validator) Event(e *scheduler.Event) {
 		v.node(e)
 		return
 	}
-	if e.Job < 0 || e.Job >= len(v.jobs) {
+	if e.Job < 0 || e.Job >= v.jobs.Len() {
 		v.report(e.At, -1, "an event is about job number %d, which does not exist", e.Job)
 		return
 	}
@@ -220,9 +225,9 @@ func (v *Validator) Event(e *scheduler.Event) {
 		v.drop(e, t)
 		v.holdNothing(e)
 	case scheduler.Retry:
-		if t.retries++; int(t.retries) > v.jobs[e.Job].Retries() {
+		if t.retries++; int(t.retries) > v.job(e.Job).Retries() {
 			v.report(e.At, e.Job, "job %q is tried again %d times instead of at most %d",
-				v.name(e.Job), t.retries, v.jobs[e.Job].Retries())
+				v.name(e.Job), t.retries, v.job(e.Job).Retries())
 		}
 		v.takeBack(e, t)
 		t.state, t.kept = scheduler.Queued, 0
@@ -268,7 +273,7 @@ func (v *Validator) Event(e *scheduler.Event) {
 		if t.steered {
 			t.low, t.high = min(t.low, int32(e.Request)), max(t.high, int32(e.Request))
 		}
-		t.asked = len(v.jobs[e.Job].Roles()) > 0
+		t.asked = len(v.job(e.Job).Roles()) > 0
 	case scheduler.Level, scheduler.Predict:
 	}
 }
@@ -310,9 +315,9 @@ func (v *Validator) reconfigure(e *scheduler.Event, t *traced) {
 		t.state = scheduler.Queued
 	}
 	if !v.own {
-		v.jobs, v.own = slices.Clone(v.jobs), true
+		v.jobs, v.own = scheduler.JobSet{List: v.jobs.Copy()}, true
 	}
-	j := &v.jobs[e.Job]
+	j := v.job(e.Job)
 	j.Threads, j.Own().Roles = e.Request, e.Roles
 	t.low = int32(min(max(j.MinThreads, 1), e.Request))
 	t.high = int32(max(e.Request, j.MaxThreads))
@@ -395,7 +400,7 @@ func (v *Validator) passTime(at time.Duration, t *traced) {
 
 // choose records the alternative with which a job starts.
 func (v *Validator) choose(e *scheduler.Event, t *traced) {
-	alternatives := v.jobs[e.Job].Alternatives()
+	alternatives := v.job(e.Job).Alternatives()
 	if e.Alternative < 0 || e.Alternative >= max(len(alternatives), 1) {
 		v.report(e.At, e.Job, "job %q starts with alternative %d of %d", v.name(e.Job), e.Alternative, len(alternatives))
 		return
@@ -423,7 +428,7 @@ func (v *Validator) holdNothing(e *scheduler.Event) {
 
 // grant checks the holdings of a job from an event on, and books them.
 func (v *Validator) grant(e *scheduler.Event, t *traced) {
-	j := &v.jobs[e.Job]
+	j := v.job(e.Job)
 	t.cores, t.gpus = e.Cores, e.GPUs
 	cores, gpus := e.Cores.Count(), e.GPUs.Count()
 	if len(j.Roles()) > 0 {
@@ -481,16 +486,16 @@ func (v *Validator) Close(o *scheduler.Outcome) {
 	if o != nil {
 		results = o.Jobs
 	}
-	if results != nil && len(results) != len(v.jobs) {
-		v.report(v.last, -1, "the outcome has %d jobs instead of %d", len(results), len(v.jobs))
+	if results != nil && len(results) != v.jobs.Len() {
+		v.report(v.last, -1, "the outcome has %d jobs instead of %d", len(results), v.jobs.Len())
 		results = nil
 	}
-	for i := range v.jobs {
-		t := v.life(i)
+	for job, t := range v.lives.Rest() {
+		i := int(job)
 		if t.compared {
 			continue
 		}
-		if o != nil && o.Closed > 0 && t.state == scheduler.Pending && v.jobs[i].Arrival > o.Closed &&
+		if o != nil && o.Closed > 0 && t.state == scheduler.Pending && v.job(i).Arrival > o.Closed &&
 			(results == nil || results[i].State == scheduler.Pending) {
 			continue // the run was closed before it arrived
 		}
@@ -532,7 +537,9 @@ func (v *Validator) report(at time.Duration, job int, format string, args ...any
 	}
 }
 
-func (v *Validator) name(job int) string { return v.jobs[job].Name }
+func (v *Validator) job(job int) *scheduler.Job { return v.jobs.At(job) }
+
+func (v *Validator) name(job int) string { return v.job(job).Name }
 
 func (h *holders) add(node, n int) {
 	h.byNode = append(h.byNode, 0)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -40,9 +41,9 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 		if b.Count < 0 {
 			return nil, fmt.Errorf("workload %q: submit %d: a count of %d", name, i+1, b.Count)
 		}
-		times, err := b.Arrivals.draw(b.Count, seed, "workload", name, "submit", strconv.Itoa(i), "arrivals")
+		times, err := b.Arrivals.draw(b.Count, seed, ArrivalsPath(name, i)...)
 		if err != nil {
-			return nil, fmt.Errorf("workload %q: submit %d: %w", name, i+1, err)
+			return nil, SubmitError(name, i, err)
 		}
 		count := classes[b.Job.Class]
 		for _, at := range times {
@@ -77,6 +78,16 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 	return jobs, nil
 }
 
+// ArrivalsPath is the path of the stream from which the arrivals of a batch are drawn.
+func ArrivalsPath(workload string, batch int) []string {
+	return []string{"workload", workload, "submit", strconv.Itoa(batch), "arrivals"}
+}
+
+// SubmitError says in which batch of a workload an error occurred.
+func SubmitError(workload string, batch int, err error) error {
+	return fmt.Errorf("workload %q: submit %d: %w", workload, batch+1, err)
+}
+
 // namesTogether is the number of bytes of names in one allocation, or fewer where there are few
 // jobs.
 const namesTogether = 1 << 16
@@ -98,37 +109,45 @@ func (a Arrivals) draw(count int, seed int64, path ...string) ([]time.Duration, 
 	}
 	times := make([]time.Duration, count)
 	rng := Stream(seed, path...)
-	at := a.Start
+	at, err := a.Start, error(nil)
 	for i := range times {
-		switch a.Kind {
-		case At:
-			switch len(a.Times) {
-			case 1:
-				at = a.Times[0]
-			case count:
-				at = a.Times[i]
-			default:
-				return nil, fmt.Errorf("%d arrival times for %d jobs", len(a.Times), count)
-			}
-			if at < 0 {
-				return nil, fmt.Errorf("an arrival at %s", at)
-			}
-		case Every:
-			if i > 0 {
-				at += a.Mean
-			}
-		case Exponential:
-			at += time.Duration(math.Round(rng.ExpFloat64() * float64(a.Mean)))
-		case Normal:
-			at += time.Duration(math.Round(max(float64(a.Mean)+rng.NormFloat64()*float64(a.SD), 0)))
-		case "":
-		default:
-			return nil, fmt.Errorf("unknown kind of arrivals %q", a.Kind)
-		}
-		if at < 0 {
-			return nil, fmt.Errorf("job %d of %d would arrive later than 292 years after the start: %w", i+1, count, errLate)
+		if at, err = a.Next(at, i, count, rng); err != nil {
+			return nil, err
 		}
 		times[i] = at
 	}
 	return times, nil
+}
+
+// Next returns the arrival of job i of count jobs; at is the arrival of the job before it, Start for the first.
+func (a *Arrivals) Next(at time.Duration, i, count int, rng *rand.Rand) (time.Duration, error) {
+	switch a.Kind {
+	case At:
+		switch len(a.Times) {
+		case 1:
+			at = a.Times[0]
+		case count:
+			at = a.Times[i]
+		default:
+			return 0, fmt.Errorf("%d arrival times for %d jobs", len(a.Times), count)
+		}
+		if at < 0 {
+			return 0, fmt.Errorf("an arrival at %s", at)
+		}
+	case Every:
+		if i > 0 {
+			at += a.Mean
+		}
+	case Exponential:
+		at += time.Duration(math.Round(rng.ExpFloat64() * float64(a.Mean)))
+	case Normal:
+		at += time.Duration(math.Round(max(float64(a.Mean)+rng.NormFloat64()*float64(a.SD), 0)))
+	case "":
+	default:
+		return 0, fmt.Errorf("unknown kind of arrivals %q", a.Kind)
+	}
+	if at < 0 {
+		return 0, fmt.Errorf("job %d of %d would arrive later than 292 years after the start: %w", i+1, count, errLate)
+	}
+	return at, nil
 }

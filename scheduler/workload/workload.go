@@ -122,7 +122,10 @@ func WriteRest(w io.Writer, jobs []scheduler.Job) {
 // Stream returns the stream of random numbers that belongs to a seed and a
 // named path. Streams of different paths are independent, so the draws of
 // one part never shift the draws of another.
-func Stream(seed int64, path ...string) *rand.Rand {
+func Stream(seed int64, path ...string) *rand.Rand { return rand.New(Source(seed, path...)) }
+
+// Source returns the source of a Stream. Its copies draw the same numbers.
+func Source(seed int64, path ...string) *rand.PCG {
 	h := sha256.New()
 	_ = binary.Write(h, binary.BigEndian, seed) // a hash does not fail
 	for _, p := range path {
@@ -130,7 +133,7 @@ func Stream(seed int64, path ...string) *rand.Rand {
 		h.Write([]byte(p))
 	}
 	sum := h.Sum(nil)
-	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:])))
+	return rand.NewPCG(binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:]))
 }
 
 // Builder collects a trace while its file is read. The zero value is empty.
@@ -242,7 +245,7 @@ func (b *Builder) taken(name string) bool {
 	return b.names[name]
 }
 
-// MaxJobs is the greatest number of jobs of a workload, and MaxName of bytes in a job's name: files are called after
+// MaxJobs is the greatest number of jobs in a list, and MaxName of bytes in a job's name: files are called after
 // it.
 const (
 	MaxJobs = 10_000_000

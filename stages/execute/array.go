@@ -239,7 +239,7 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 	err = writeCells(path, func(add func(stages.Task, string) error) error {
 		for _, i := range cells {
 			ref := a.cells[i]
-			folders := stages.Folders{Scratch: filepath.Join(dir, ".scratch-"+ref.Cell)}
+			folders := stages.Folders{Listed: true, Scratch: filepath.Join(dir, ".scratch-"+ref.Cell)}
 			if !a.run.Sharded(i) {
 				folders.Dir = filepath.Join(dir, record.CellsDir, ref.Cell)
 			}

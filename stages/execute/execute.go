@@ -47,7 +47,7 @@ type hooks struct {
 // loop is the scheduler's loop over the task's cell on an engine.
 func loop(t stages.Task, by stages.Decider, on scheduler.Engine, to scheduler.Recorder) scheduler.Run {
 	return scheduler.Run{
-		Policy: by, Cluster: t.Setup.Cluster, Jobs: t.Setup.Jobs, Resizes: t.Resizes, Seed: t.Setup.Cell.Seed,
+		Policy: by, Cluster: t.Setup.Cluster, Jobs: t.Setup.Jobs, Drawn: t.Setup.Drawn, Resizes: t.Resizes, Seed: t.Setup.Cell.Seed,
 		Engine: on, Online: online(t.Online), Outlook: bySpeed(t.Speeds), Recorder: to,
 		EventsOnly: t.Records == record.MetricsOnly, Until: t.Until,
 	}
@@ -74,7 +74,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 		return record.Cell{}, err
 	}
 	defer w.Abort()
-	validator := validate.New(c.Setup.Cluster, c.Setup.Jobs, c.Resizes)
+	validator := validate.Of(c.Setup.Cluster, c.Setup.Set(), c.Resizes)
 	validator.Renting(c.Policy.Markets(), c.Policy.Regions())
 	if terms := policy.ProfilingOf(c.Policy.Settings); terms != nil {
 		validator.Profiling(terms.ByClass)
@@ -85,7 +85,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 		defer h.pulse.close()
 		all = append(all, h.pulse)
 	} else {
-		stands := newBeat(c.Dir, w.Collector, len(c.Setup.Jobs), h.watch)
+		stands := newBeat(c.Dir, w.Collector, c.Setup.Len(), h.watch)
 		defer stands.close()
 		all = append(all, stands)
 	}
@@ -132,7 +132,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	if outcome.Closed > 0 {
 		out.Closed = outcome.Closed.Seconds()
 		if out.Error == "" {
-			out.Error = undone(&outcome, len(c.Setup.Jobs))
+			out.Error = undone(&outcome, c.Setup.Len())
 		}
 	}
 	if h.finally != nil {

@@ -31,8 +31,12 @@ func Simulate(ctx context.Context, t stages.Task, watch Watch) (record.Cell, err
 		return fail(t, err)
 	}
 	h := hooks{watch: watch}
-	if len(t.Setup.Jobs) >= hugeCell {
-		h.begun, h.beside = func() { debug.SetGCPercent(hugeCellGC) }, runtime.GOMAXPROCS(0) > 1
+	if t.Setup.Len() >= hugeCell {
+		percent := hugeCellGC
+		if t.Setup.Drawn != nil {
+			percent = drawnGC
+		}
+		h.begun, h.beside = func() { debug.SetGCPercent(percent) }, runtime.GOMAXPROCS(0) > 1
 		if hugeCells.Add(1) > 1 {
 			runtime.GC() // the memory of the cell before would stay until as much again is in use
 		}
@@ -76,11 +80,10 @@ func simulator(t stages.Task) (scheduler.Engine, error) {
 			}
 			opts.Fleet = fleet
 		}
-		e, err := simulated.New(sim.Jobs, sim.Work, opts)
-		if err != nil {
-			return nil, err
+		if sim.DrawnWork != nil {
+			return simulated.NewDrawn(t.Setup.Drawn, func(job int) simulated.Work { return sim.DrawnWork(job) }, opts)
 		}
-		return e, nil
+		return simulated.New(sim.Jobs, sim.Work, opts)
 	}
 	on := t.ForEngine()
 	if on.Kind == nil || on.Kind.Real || t.Setup.Cell.Engine == record.TwinDir {

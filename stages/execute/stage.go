@@ -173,11 +173,13 @@ func (e *execution) realCells(ctx context.Context, cells []int) error {
 // in use; see debug.SetGCPercent. Small cells use little, and each leaves a
 // megabyte of garbage. A cell of very many jobs has all its memory, most of a
 // kilobyte per job, when it begins: waiting from then on for as much garbage
-// would double the memory, and collecting it earlier costs next to nothing.
+// would double the memory, and collecting it earlier costs next to nothing. A
+// cell of drawn jobs has little memory, and much garbage.
 const (
 	cellsGC    = 200
 	hugeCell   = 200_000 // jobs
 	hugeCellGC = 20
+	drawnGC    = 40
 )
 
 // sideBySide runs simulated cells on all cores.

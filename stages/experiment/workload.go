@@ -27,6 +27,18 @@ type Workload struct {
 	Trace   *Trace
 }
 
+// Jobs returns how many jobs a cell of the workload has.
+func (w *Workload) Jobs() int {
+	jobs := 0
+	for _, s := range w.Submits {
+		jobs += s.Count
+	}
+	if w.Trace != nil {
+		jobs += len(w.Trace.Jobs)
+	}
+	return jobs
+}
+
 // Submit is a batch of like jobs.
 type Submit struct {
 	Job      *Job

@@ -1,8 +1,9 @@
 experiment "much_memory" { replicates = 5 }
 
 job "served" {
-  command = ["true"]
-  epochs  = 1
+  command  = ["true"]
+  epochs   = 1
+  deadline = "1h"
   runtime { epoch = exponential("100s") }
 }
 

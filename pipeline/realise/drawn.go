@@ -1,0 +1,230 @@
+package realise
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math/rand/v2"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// manyJobs is experiment.ManyJobs; tests lower it.
+var manyJobs = experiment.ManyJobs
+
+// drawn are the jobs of a workload with one submit block. They are drawn page by page, from the states that the random
+// streams have at the beginning of each page. It implements scheduler.Drawn.
+type drawn struct {
+	*drawing
+	// estimate returns the prediction of a job, given its predicted run time and its true one; nil for the former.
+	estimate func(j *scheduler.Job, alone time.Duration) time.Duration
+	// factor is the noise of a job's run time; nil for none.
+	factor func(name string) float64
+	recent [recentPages]atomic.Pointer[jobPage]
+}
+
+// recentPages is the number of pages that are kept: more than a cell has jobs under way, so that few are drawn twice.
+const recentPages = 256
+
+// drawing is what all cells with the jobs have in common.
+type drawing struct {
+	block    *experiment.Job
+	template scheduler.Job
+	work     simulated.Scaling // of a job with an epoch time of a nanosecond
+	arrivals workload.Arrivals
+	count    int
+	pages    []streams // before the first job of each page
+	digest   string
+}
+
+// streams are the states of the random streams before a job, and the arrival of the job before it.
+type streams struct {
+	at               time.Duration
+	arrivals, epochs rand.PCG
+}
+
+// jobPage is neighboring jobs with all that is drawn for them.
+type jobPage struct {
+	number int
+	jobs   scheduler.JobPage
+	work   [scheduler.PageSize]simulated.Scaling
+	// The run times by the fitted estimates, and the true ones.
+	predicted, alone [scheduler.PageSize]time.Duration
+}
+
+// newDrawing prepares to draw the jobs of a submit block, and hashes them.
+func newDrawing(w *experiment.Workload, seed int64) (*drawing, error) {
+	s := &w.Submits[0]
+	d := &drawing{block: s.Job, template: templateOf(s), arrivals: s.Arrivals, count: s.Count}
+	d.template.Deadline, d.work = scheduler.Never, givenWork(s.Job, 1)
+	now := streams{at: s.Arrivals.Start, arrivals: *workload.Source(seed, workload.ArrivalsPath(w.Name, 0)...),
+		epochs: *workload.Source(seed, epochsPath(w, 0)...)}
+	h := sha256.New()
+	var line []byte
+	all := newSeries(d, &now)
+	for i := range d.count {
+		if i%scheduler.PageSize == 0 {
+			d.pages = append(d.pages, now)
+			h.Write(line)
+			line = line[:0]
+		}
+		epoch, err := all.next(i)
+		if err != nil {
+			return nil, workload.SubmitError(w.Name, 0, err)
+		}
+		line = appendDrawn(d.appendName(line, i), now.at, scheduler.Never, epoch)
+	}
+	h.Write(line)
+	d.digest = hex.EncodeToString(h.Sum(nil))
+	return d, nil
+}
+
+// drawLater is draw for jobs that are drawn when they are looked at.
+func drawLater(w *experiment.Workload, seed int64) (realised, error) {
+	d, err := newDrawing(w, seed)
+	if err != nil {
+		return realised{}, err
+	}
+	return realised{drawing: d, Blocks: []*experiment.Job{d.block}, Digest: d.digest}, nil
+}
+
+// series draws jobs one after the other.
+type series struct {
+	*drawing
+	*streams
+	gaps, lengths *rand.Rand
+}
+
+func newSeries(d *drawing, at *streams) series {
+	return series{d, at, rand.New(&at.arrivals), rand.New(&at.epochs)}
+}
+
+// next draws a job: its arrival is at, and its epoch time is returned.
+func (d *series) next(i int) (epoch time.Duration, err error) {
+	if d.at, err = d.drawing.arrivals.Next(d.at, i, d.count, d.gaps); err != nil {
+		return 0, err
+	}
+	if d.block.Runtime.Epoch.Fixed() {
+		return notDrawn, nil
+	}
+	return d.block.Runtime.Epoch.Draw(d.lengths), nil
+}
+
+// appendName appends the name of a job.
+func (d *drawing) appendName(b []byte, job int) []byte {
+	return strconv.AppendInt(append(append(b, d.template.Class...), '-'), int64(job)+1, 10)
+}
+
+// page returns a page by its number.
+func (d *drawn) page(number int) *jobPage {
+	kept := &d.recent[number%recentPages]
+	if p := kept.Load(); p != nil && p.number == number {
+		return p
+	}
+	p := d.drawPage(number)
+	kept.Store(p)
+	return p
+}
+
+func (d *drawn) drawPage(number int) *jobPage {
+	p, now := &jobPage{number: number}, d.pages[number]
+	first := number * scheduler.PageSize
+	all, n := newSeries(d.drawing, &now), min(scheduler.PageSize, d.count-first)
+	var ends [scheduler.PageSize]int
+	names := make([]byte, 0, n*(len(d.template.Class)+len("-123456789")))
+	for i := range n {
+		names = d.appendName(names, first+i)
+		ends[i] = len(names)
+	}
+	text, begin := string(names), 0
+	for i := range n {
+		epoch, _ := all.next(first + i) // as when they were hashed
+		if epoch == notDrawn {
+			epoch = d.block.Runtime.Epoch.Mean
+		}
+		j, threads := &p.jobs[i], d.block.Threads.Request
+		*j = d.template
+		j.Number, j.Name, j.Arrival, begin = first+i, text[begin:ends[i]], now.at, ends[i]
+		p.work[i] = d.work
+		p.work[i].Scaled *= epoch
+		p.predicted[i] = p.work[i].RunTime(threads)
+		if p.alone[i] = p.predicted[i]; d.factor != nil {
+			p.alone[i] = time.Duration(float64(p.alone[i]) * d.factor(j.Name))
+		}
+		if j.Predicted = p.predicted[i]; d.estimate != nil {
+			j.Predicted = d.estimate(j, p.alone[i])
+		}
+	}
+	return p
+}
+
+// Len implements scheduler.Drawn.
+func (d *drawn) Len() int { return d.count }
+
+// Page implements scheduler.Drawn.
+func (d *drawn) Page(number int) *scheduler.JobPage { return &d.page(number).jobs }
+
+// Requests implements scheduler.Drawn.
+func (d *drawn) Requests() []scheduler.Job {
+	j := d.template
+	j.Name = string(d.appendName(nil, 0))
+	return []scheduler.Job{j}
+}
+
+// reader returns a function that returns the page of a job, for one goroutine.
+func (d *drawn) reader() func(job int) (p *jobPage, place int) {
+	var last *jobPage
+	return func(job int) (*jobPage, int) {
+		if number := job / scheduler.PageSize; last == nil || last.number != number {
+			last = d.page(number)
+		}
+		return last, job % scheduler.PageSize
+	}
+}
+
+// workOf returns a function that returns the work of a job.
+func (d *drawn) workOf() func(job int) *simulated.Scaling {
+	read := d.reader()
+	return func(job int) *simulated.Scaling {
+		p, i := read(job)
+		return &p.work[i]
+	}
+}
+
+// timesOf returns a function that returns the predicted run time of a job, and its true one.
+func (d *drawn) timesOf() func(job int) (predicted, alone time.Duration) {
+	read := d.reader()
+	return func(job int) (predicted, alone time.Duration) {
+		p, i := read(job)
+		return p.predicted[i], p.alone[i]
+	}
+}
+
+// draws reports whether the jobs of the cell are drawn when they are looked at.
+func (c *Cell) draws() bool {
+	return c.Ref.Trial == nil && c.Workload.Jobs() >= manyJobs && c.point.Draws()
+}
+
+// drawnTask is the task of a cell whose jobs are drawn when they are looked at.
+func (c *Cell) drawnTask(r realised, dirs stages.Folders) stages.Task {
+	task, opts := c.task(r, truth{}), c.simulatorOptions()
+	d := &drawn{drawing: r.drawing}
+	if opts.Noise > 0 {
+		d.factor = opts.Factor
+	}
+	if c.Policy.EstimatesOn(c.Hardware) {
+		d.estimate = func(j *scheduler.Job, alone time.Duration) time.Duration {
+			return c.estimate(j, false, r.Blocks[0], j.Predicted, alone, nil)
+		}
+	}
+	task.Folders = dirs
+	task.Setup.Predicted, task.Setup.Drawn, task.Setup.Times = nil, d, d.timesOf()
+	task.Simulation = &stages.Simulation{Options: opts, DrawnWork: d.workOf()}
+	return task
+}

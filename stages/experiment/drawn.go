@@ -1,0 +1,30 @@
+package experiment
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// ManyJobs is the number of jobs of a submit block from which on they are drawn when they are looked at.
+const ManyJobs = 100_000
+
+// Draws reports whether the jobs of the cell can be drawn when they are looked at, and dropped when they are over: they
+// are of one submit block, and neither the policy nor a feature needs all of them.
+func (c *Cell) Draws() bool {
+	w, h, p := c.Workload, c.Hardware, c.Policy
+	if w.Trace != nil || len(w.Submits) != 1 || len(w.Resizes) > 0 || !p.OneByOne() ||
+		p.DividesCores(h) || p.Corrected() || p.Divides() || h.Real() || h.Terms != nil || h.Contention != nil ||
+		h.Kind().Recorded {
+		return false
+	}
+	s := &w.Submits[0]
+	j, template := s.Job, s.Job.Template()
+	drawn := []workload.ArrivalKind{workload.Every, workload.Exponential, workload.Normal}
+	if j.Runtime == nil || !slices.Contains(drawn, s.Arrivals.Kind) || !template.Plain() || s.Deadline > 0 || s.Budget != nil ||
+		len(j.Alternatives)+len(j.Properties) > 0 || j.Checkpoint != nil || j.Done() != j.Length() {
+		return false
+	}
+	r := j.Runtime
+	return r.Cluster == nil && r.Elastic == nil && r.Loss == nil && r.Accuracy == nil && len(r.Losses) == 0
+}
