@@ -120,7 +120,7 @@ func New[W any, P interface {
 }
 
 // NewDrawn returns an engine for drawn jobs, which have no budgets, with the work of each. The work of the first jobs
-// is checked; that of the others differs by its times alone, which are not negative.
+// is checked; the others differ by their times alone, which are not negative.
 func NewDrawn(jobs scheduler.Drawn, work func(job int) Work, opts Options) (*Engine, error) {
 	return create(scheduler.JobSet{Drawn: jobs}, work, opts)
 }

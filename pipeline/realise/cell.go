@@ -218,7 +218,7 @@ func (x *Experiment) fitted(h *experiment.Hardware, r realised) []time.Duration 
 		if t, ok := r.RunTime(i); ok {
 			predicted[i] = max(t, 1)
 		} else if k >= 0 && differs[k] && !r.Asked(i) {
-			predicted[i] = r.Jobs[i].Predicted // that is what it was drawn with
+			predicted[i] = r.Jobs[i].Predicted // as it was drawn
 		} else if k >= 0 && differs[k] {
 			predicted[i] = givenWork(r.Blocks[k], r.Epoch(i)).RunTime(r.Blocks[k].Threads.Request)
 		} else if k >= 0 {

@@ -236,7 +236,7 @@ func TestShows(t *testing.T) {
 	}
 }
 
-// A simulation that knows the expected values is off, on average, by what chancePoints says.
+// A simulation that knows the expected values is off by chancePoints on average.
 func TestChancePoints(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for _, replicates := range []int{2, 3, 10} {

@@ -93,8 +93,8 @@ var spotLogs = func() (logs [len(spotMeans)]struct{ stays, ends float64 }) {
 const forgetting = 0.9
 
 // spellWeights returns the probabilities of the mean times of the present spell, if it is one with or without spot servers as
-// asked, or else of the next one. Either all spells have one mean, or each has its own, drawn from those of the spells before
-// it; both are weighed by how well they foresaw the spells. At first all means are equally probable.
+// asked, or else of the next one. Either all spells have one mean, or each has its own, drawn from the means of earlier
+// spells; both are weighed by how well they foresaw the spells. At first all means are equally probable.
 func spellWeights(spells []scheduler.RentalSpell, available bool, step time.Duration) (weights meanWeights) {
 	var logs, counts, one, many meanWeights // one and many are the probabilities under either assumption
 	one.normalize(func(int) float64 { return 1 })

@@ -132,7 +132,7 @@ func TestPatientOnDrawnProcesses(t *testing.T) {
 			return renewal(mixed(between(1, 5), between(3*hour, 30*hour), between(0.3, 0.9)),
 				mixed(between(1, 5), between(3*hour, 30*hour), between(0.3, 0.9)))
 		},
-		func(between between) process { // times of their own kind, one after the other
+		func(between between) process { // several kinds of days, one after the other
 			lasts, fast, slow := between(3*hour, 30*hour), between(1, 4), between(2*hour, 20*hour)
 			return func(rng *rand.Rand, window []bool) {
 				mean := func() float64 { return fast * math.Pow(slow/fast, rng.Float64()) }

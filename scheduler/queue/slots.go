@@ -8,7 +8,7 @@ type slots struct {
 	spare []*slotPage
 }
 
-// slotPage is a page of so many jobs.
+// slotPage has the slots of neighboring jobs.
 type slotPage [1 << 10]int32
 
 func newSlots(jobs int) slots {
