@@ -66,7 +66,7 @@ func TestSamplesAreTaken(t *testing.T) {
 	var lengths []int
 	for _, r := range rows {
 		lengths = append(lengths, r.Length)
-		if r.Startup != 0.02 || r.Save != 0.005 || r.Wall < 0.03 || r.Cost < r.Wall || r.Units < 0.0099*float64(r.Length) {
+		if r.Startup != 0.02 || r.Save != 0.005 || r.Wall+r.Launch < 0.03 || r.Cost < r.Wall || r.Units < 0.0099*float64(r.Length) {
 			t.Errorf("%+v", r)
 		}
 	}
