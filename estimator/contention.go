@@ -21,8 +21,8 @@ import (
 //
 // and the slowdown against running alone is s(all)/s(own). The capacity may be
 // less than the cores, where two of them are threads of one, or more than one
-// job waits for the memory. Cores that other programs take are no cores of the machine: N is that much smaller. The zero
-// value is no contention.
+// job waits for the memory. Cores that other programs take are no cores of the machine: N is that much smaller.
+// The zero value is no contention.
 type Contention struct {
 	Serial    float64 `json:"serial"`
 	Capacity  float64 `json:"capacity"`

@@ -123,7 +123,7 @@ const loadError = 0.02
 func (s Sample) besidePrograms() float64 {
 	idle := AnyMachine()
 	busy := idle
-	busy.Taken = s.Busy - loadError/s.Wall
+	busy.Taken = math.Max(0, s.Busy-loadError/s.Wall)
 	slowed := func(c Contention) float64 {
 		return c.Slowdown(float64(s.Threads), float64(s.Others), float64(s.Machine))
 	}

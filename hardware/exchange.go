@@ -21,7 +21,7 @@ const (
 	exchangeFirst  = 30 * time.Millisecond // when the first measurement is
 	exchangeEvery  = time.Second           // the longest wait for the next: each is twice as long as the one before
 	exchangeLimit  = time.Millisecond      // how long a measurement may take, if other programs keep a core busy
-	exchangeWindow = 100                   // a time is the mean of so many exchanges; the least of a measurement counts
+	exchangeWindow = 100                   // exchanges in a row whose mean is a time; a measurement keeps the least time
 	exchanges      = 1000                  // of a measurement
 )
 

@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// PageSize is the number of jobs of a page.
-const PageSize = 128
-
-const size = 32
+// PageSize is the number of jobs of a JobPage, and size of a page of a JobTable: small pages are free sooner.
+const (
+	PageSize = 128
+	size     = 32
+)
 
 // Drawn are jobs that are made when they are looked at: there may be more of them than fit into memory. They arrive in
 // the order of their numbers. Several goroutines may call its methods.
@@ -74,7 +75,7 @@ func (l *loop) job(j int32) *Job { return l.jobs.At(int(j)) }
 // ownJobs lets requests and predictions of jobs be changed.
 func (l *loop) ownJobs() { l.jobs = JobSet{List: l.jobs.Copy()} }
 
-// Table has a value for each job, by number. They are in pages of neighboring numbers: a page is made when the first
+// JobTable has a value for each job, by number. They are in pages of neighboring numbers: a page is made when the first
 // of its jobs is looked at, and used again when the last of them is over.
 type JobTable[T any] struct {
 	pages []*page[T]
@@ -90,7 +91,7 @@ type JobTable[T any] struct {
 
 type page[T any] [size]T
 
-// New returns a table for jobs with numbers below jobs. first sets the whole value of a job at the first look at it.
+// NewJobTable returns a table for jobs with numbers below jobs. first sets the whole value of a job at the first look at it.
 // gone is the value of jobs that are over, which does not change any more.
 func NewJobTable[T any](jobs int, first func(job int32, value *T), gone T) JobTable[T] {
 	n := (jobs + size - 1) / size

@@ -41,8 +41,8 @@ type RentalView struct {
 	Held RentalMarket
 	// Available says that a spot server is available.
 	Available bool
-	// Spells are the times with and without a spot server since the job arrived, as the decisions about it have seen them. The
-	// last one continues.
+	// Spells are the times with and without a spot server since the job arrived, as the decisions about it have seen
+	// them. The last one continues.
 	Spells []RentalSpell
 	// SpotShare is the price of a spot server as a part of the price on demand; 0 if it is unknown.
 	SpotShare float64

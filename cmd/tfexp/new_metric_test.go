@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 var longestWait = measure.Register(measure.Metric{
 	Rank: 1000, Name: "longest_wait_s", Title: "longest wait", Unit: "s",
 	Doc: "the longest time for which a job held no resources", Shown: measure.Shown{Summary: 1000, Cells: 1000},
+	EachJob: true,
 	Compute: func(t *measure.Totals) float64 {
 		longest := 0.0
 		for o := range t.Outcomes() {
@@ -112,5 +114,17 @@ func TestNewMetricAndPicture(t *testing.T) {
 		"plots/bars-" + longestWait.Name + ".svg": {"<svg"},
 	} {
 		s.holds(name, texts...)
+	}
+}
+
+// A metric that looks at each job has its value in cells of so many jobs that these would be dropped when they are over.
+func TestNewMetricOfManyJobs(t *testing.T) {
+	s := inSandbox(t, strings.NewReplacer("= 6\n", "= 100000\n", `"10s")`, `"1s")`, `"10h"`, `"10000h"`, "{ replicates = 3 }",
+		"{\n  replicates = 1\n  records = \"metrics\"\n}", "  quantum = \"5s\"\n", "", `"las"`, `"sjf"`).Replace(newMetricFile))
+	s.run()
+	for _, row := range s.table("metrics.csv") {
+		if v, err := strconv.ParseFloat(row[longestWait.Name], 64); err != nil || v < 1 {
+			t.Errorf("the longest wait of %s is %q", row["policy"], row[longestWait.Name])
+		}
 	}
 }

@@ -184,7 +184,7 @@ func Document(pkg string, sources embed.FS) bool {
 		of, lines := "", []string(nil)
 		for line := range strings.Lines(string(text)) {
 			if text, ok := strings.CutPrefix(strings.TrimLeft(line, "\t"), "//"); ok {
-				lines = append(lines, strings.TrimRight(text, "\n"))
+				lines = append(lines, strings.TrimRight(text, "\r\n"))
 				continue
 			}
 			// This runs whenever a program starts: other lines are not divided into words.

@@ -18,25 +18,23 @@ const bytesOfJob = 560
 const bytesOfDrawn = 32
 
 // memory warns of cells with many jobs: the cells that run in parallel need more than half of the machine's memory. A
-// cell that needs more memory than the machine has is an error when it is about to run.
+// cell that needs more memory than the machine has is an error when it is about to run. A submit block with more jobs than
+// a list may have is an error as well, unless they are drawn when they arrive.
 func (c *Checker) memory() {
-	cells, bytes := map[*experiment.Workload]int{}, map[*experiment.Workload]int64{}
+	cells, listed := map[*experiment.Workload]int{}, map[*experiment.Workload]bool{}
 	for _, cell := range c.allCells() {
+		w := cell.Workload
+		listed[w] = listed[w] || w.Jobs() < experiment.ManyJobs || !cell.Draws()
 		if !cell.Hardware.Real() {
-			cells[cell.Workload] += max(c.spec.Replicates, 1)
-			each := int64(bytesOfJob)
-			if cell.Workload.Jobs() >= experiment.ManyJobs && cell.Draws() {
-				each = bytesOfDrawn
-			}
-			bytes[cell.Workload] = max(bytes[cell.Workload], each)
+			cells[w] += max(c.spec.Replicates, 1)
 		}
 	}
 	for _, cell := range c.allCells() {
 		w := cell.Workload
 		together := min(cells[w], c.facts.Threads+1)
 		jobs := w.Jobs()
-		listed := func(s experiment.Submit) bool { return s.Count > workload.MaxJobs && bytes[w] != bytesOfDrawn }
-		if slices.ContainsFunc(w.Submits, listed) {
+		tooMany := func(s experiment.Submit) bool { return s.Count > workload.MaxJobs }
+		if listed[w] && slices.ContainsFunc(w.Submits, tooMany) {
 			if c.first("many jobs", w) {
 				c.fail(w.Range, "Too many jobs", "A submit block of workload %q has more than %d jobs, which are not drawn when "+
 					"they arrive: docs/scale.md lists the policies and features that need all of them.", w.Name, workload.MaxJobs)
@@ -46,7 +44,11 @@ func (c *Checker) memory() {
 		if together == 0 || !c.first("memory", w) || c.facts.MemoryBytes <= 0 {
 			continue
 		}
-		one, all := int64(jobs)*bytes[w], int64(jobs)*bytes[w]*int64(together)
+		one := int64(jobs) * bytesOfDrawn
+		if listed[w] {
+			one = int64(jobs) * bytesOfJob
+		}
+		all := one * int64(together)
 		if all <= c.facts.MemoryBytes/2 {
 			continue
 		}

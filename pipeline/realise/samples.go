@@ -304,7 +304,7 @@ func (x *Experiment) measured(h *experiment.Hardware) (estimator.Contention, boo
 }
 
 // sharing adds to the simulation of a real cell how its jobs slow each other down, as it was measured, and how other
-// programs, which took some cores of the machine, slowed them down. These use the cores first that the cell does not have.
+// programs slowed them down, which took some cores of the machine: first those that the cell does not have.
 func (c *Cell) sharing(task *stages.Task, k *store.Key, taken float64) {
 	law, measured := c.x.measured(c.Hardware)
 	all := &stages.Contention{Law: law}

@@ -218,15 +218,15 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 // errors. A standard deviation of few values is too small on average, by c4 (of control charts). x and y are the real
 // values of two variants by replicate, u and v the simulated ones. It is NaN with one replicate.
 func chancePoints(x, y, u, v []float64) float64 {
-	errors := make([]float64, len(x))
+	off := make([]float64, len(x))
 	for k := range x {
-		errors[k] = 100 * (y[k]/x[k] - v[k]/u[k])
+		off[k] = 100 * (y[k]/x[k] - v[k]/u[k])
 	}
 	n := float64(len(x))
 	above, _ := math.Lgamma(n / 2)
 	below, _ := math.Lgamma((n - 1) / 2)
 	c4 := math.Sqrt(2/(n-1)) * math.Exp(above-below)
-	return math.Sqrt(2/math.Pi) * stat.StdDev(errors, nil) / c4 / math.Sqrt(n)
+	return math.Sqrt(2/math.Pi) * stat.StdDev(off, nil) / c4 / math.Sqrt(n)
 }
 
 // FidelityJobs are the rows of fidelity_jobs.csv: by cell, then in the order

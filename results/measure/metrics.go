@@ -41,6 +41,8 @@ type Metric struct {
 	// Compute returns its value; NaN when it is unknown. It must not change the
 	// totals.
 	Compute func(*Totals) float64
+	// EachJob reports that Compute calls Totals.Outcomes: then no cell drops jobs that are over.
+	EachJob bool
 	// Grouped metrics are also known of each class of jobs, of each user and of each size: Compute
 	// then looks at the sums of Totals alone, which are the sums of the group.
 	Grouped bool
@@ -92,6 +94,9 @@ func Register(m Metric) Metric {
 
 // AllMetrics lists the metrics in the order of their columns.
 func AllMetrics() []Metric { return slices.Clone(registered) }
+
+// EachJob reports whether a metric needs the outcome of each job.
+func EachJob() bool { return slices.ContainsFunc(registered, func(m Metric) bool { return m.EachJob }) }
 
 // ShownIn lists the metrics that have a place somewhere, in its order.
 func ShownIn(place func(Shown) int) []Metric {

@@ -35,8 +35,11 @@ type Totals struct {
 }
 
 // Outcomes yields the outcome of each job, for metrics that need more than the
-// sums.
+// sums. It panics for drawn jobs, which are dropped: such a metric sets EachJob.
 func (t *Totals) Outcomes() iter.Seq[Outcome] {
+	if t.collector.setup.Drawn != nil {
+		panic("measure: a metric without EachJob looks at the outcome of each job")
+	}
 	return func(yield func(Outcome) bool) {
 		for i := range t.Jobs {
 			if !yield(t.collector.Outcome(i)) {

@@ -96,7 +96,7 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 	w.occupancy, errs[2] = occupancy.Create(dir, w.durable, nil)
 	err := errors.Join(errs[:]...)
 	if w.drawn != nil && err == nil {
-		err = w.createJobs(&w.drawn.file)
+		w.drawn.file, err = w.createJobs()
 	}
 	if err != nil {
 		w.Abort()
@@ -233,7 +233,8 @@ func (w *CellWriter) finishTables() ([]File, error) {
 		jobs = w.drawn.file
 		w.drawn.flush()
 	} else {
-		if err := w.createJobs(&jobs); err != nil {
+		var err error
+		if jobs, err = w.createJobs(); err != nil {
 			return nil, err
 		}
 		defer jobs.Abort()
@@ -264,12 +265,13 @@ func (w *CellWriter) finishTables() ([]File, error) {
 }
 
 // createJobs creates the table of jobs.
-func (w *CellWriter) createJobs(jobs **tell.File[JobRow]) (err error) {
-	if *jobs, err = Jobs.Create(w.dir, w.durable, axisNames(w.setup.Cell.Axes)); err == nil && w.setup.Len() > 0 {
+func (w *CellWriter) createJobs() (*tell.File[JobRow], error) {
+	jobs, err := Jobs.Create(w.dir, w.durable, axisNames(w.setup.Cell.Axes))
+	if err == nil && w.setup.Len() > 0 {
 		row := w.Row(0)
-		(*jobs).Repeat(&row, cellColumnsOfJobs)
+		jobs.Repeat(&row, cellColumnsOfJobs)
 	}
-	return err
+	return jobs, err
 }
 
 // axes returns the values of the axes of the cell, for its rows.

@@ -45,7 +45,9 @@ func registerElastic(c Choice, make func(Setup) decider, largestFirst bool) Orde
 		p.at = append(p.at, slices.Repeat([][]int{nil}, len(s.Run.Jobs))...)
 		p.capacity, p.cores = sizes(s.Run.Cluster)
 		p.trains = c.Trains
-		p.memory = slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return j.Memory > 0 || len(j.Alternatives()) > 0 })
+		p.memory = slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool {
+			return j.Memory > 0 || len(j.Alternatives()) > 0
+		})
 		for _, size := range p.capacity {
 			p.perNode = max(p.perNode, size)
 		}
@@ -221,9 +223,9 @@ func (p *planner) start(v scheduler.View, h scheduler.Hands, j int32, placement 
 	return h.Divide(j, shares, why)
 }
 
-// startWhole starts or resumes a job with all that it requests: in the first of its alternatives for which there is room,
-// so that jobs which run on several types of GPU do not wait for the fastest one. None starts where the free GPUs are
-// too scattered for a job that is divided evenly.
+// startWhole starts or resumes a job with all that it requests: in the first of its alternatives for which there is
+// room, so that jobs which run on several types of GPU do not wait for the fastest one. None starts where the
+// free GPUs are too scattered for a job that is divided evenly.
 func (p *planner) startWhole(view scheduler.JobView, h scheduler.Hands, why string) error {
 	j := view.Number()
 	p.at[j] = nil

@@ -8,11 +8,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-var _ = byDeadline("patient", "Patient", "the server that costs least in expectation up to the deadline, by how long spot servers have "+
-	"stayed and been away so far", 7, 3, Patient)
+var _ = byDeadline("patient", "Patient", "the server that costs least in expectation up to the deadline, by how "+
+	"long spot servers have stayed and been away so far", 7, 3, Patient)
 
-// The strategy looks ahead in steps: whole ticks, such that a deadline is at most mostSteps of them away and a start takes at
-// most startSteps.
+// The strategy looks ahead in steps: whole ticks, such that a deadline is at most mostSteps of them away and a start
+// takes at most startSteps.
 const (
 	mostSteps  = 600
 	startSteps = 4
@@ -21,10 +21,11 @@ const (
 // usualShare is the price of a spot server as a part of the price on demand where the prices are unknown.
 const usualShare = 0.3
 
-// Patient makes the choice with the least expected cost to the deadline. It takes spot servers to come and go as a Markov
-// process whose two mean times are unknown and change at times: it weighs all pairs of spotMeans by the spells that the job has
-// seen, and knows the least expected cost under each pair (rentalCosts). So it waits while there is slack for it, keeps enough
-// slack for the changes that still pay, and passes over spot servers that are taken away before a start has paid for itself.
+// Patient makes the choice with the least expected cost to the deadline. It takes spot servers to come and go as a
+// Markov process whose two mean times are unknown, and change at times. It weighs all pairs of spotMeans by the spells
+// that the job has seen, and knows the least expected cost under each pair (rentalCosts). So it waits while there is
+// slack for it, keeps enough slack for the changes that still pay, and passes over spot servers that are taken away
+// before a start has paid for itself.
 func Patient(v scheduler.RentalView) scheduler.RentalMarket {
 	step := v.Tick * max(ceilOf(v.Deadline, mostSteps*v.Tick), ceilOf(v.Overhead, startSteps*v.Tick), 1)
 	steps := func(d time.Duration) float64 { return float64(d) / float64(step) }
@@ -81,7 +82,8 @@ func ceilOf(a, b time.Duration) time.Duration { return (a + b - 1) / b }
 // spotMeans are the mean times, in steps, for which spot servers stay, or are away.
 var spotMeans = [6]float64{1.2, 3.5, 10, 29, 85, 246}
 
-// spotLogs are the logarithms of the probabilities that a spell of each mean time goes on after a step, and that it ends.
+// spotLogs has, for each mean time, the logarithm of the probability that a spell lasts for another step, and that it
+// ends.
 var spotLogs = func() (logs [len(spotMeans)]struct{ stays, ends float64 }) {
 	for k, mean := range spotMeans {
 		logs[k].stays, logs[k].ends = math.Log1p(-1/mean), -math.Log(mean)
@@ -89,16 +91,16 @@ var spotLogs = func() (logs [len(spotMeans)]struct{ stays, ends float64 }) {
 	return logs
 }()
 
-// forgetting is the weight of each spell of availability as a part of the weight of the next one of its kind: markets change.
+// forgetting is the weight of a spell, relative to the next one of its kind: markets change.
 const forgetting = 0.9
 
-// spellWeights returns the probabilities of the mean times of the present spell, if it is one with or without spot servers as
-// asked, or else of the next one. Either all spells have one mean, or each has its own, drawn from the means of earlier
-// spells; both are weighed by how well they foresaw the spells. At first all means are equally probable.
+// spellWeights returns how probable each mean time is for spells with spot servers, or without: for the present spell,
+// or for the next one of that kind. Either all spells have one mean, or each has its own, drawn from the means of
+// earlier spells; both are weighed by how well they foresaw the spells. At first all means are equally probable.
 func spellWeights(spells []scheduler.RentalSpell, available bool, step time.Duration) (weights meanWeights) {
 	var logs, counts, one, many meanWeights // one and many are the probabilities under either assumption
 	one.normalize(func(int) float64 { return 1 })
-	many, odds := one, 0.0                                   // the logarithm of how much better many means foresaw the spells
+	many, odds := one, 0.0                                   // the logarithm of how much better many foresaw them
 	for i := max(len(spells)-120, 0); i < len(spells); i++ { // those before have weights below 0.002
 		if spells[i].Available != available {
 			continue

@@ -6,10 +6,11 @@ import (
 	"sync"
 )
 
-// rentalCosts has the least expected costs of a job up to its deadline, if it changes servers only while that cannot make it
-// late. Times are in steps, costs in the price of a step on demand. A state is the steps that are left, the slack (the steps
-// left less the work left), the server held, and whether a spot server is available. The costs follow from those with a step
-// less to the deadline (dynamic programming), so they are the same for jobs of any length.
+// rentalCosts has the least expected costs of a job up to its deadline, if it changes servers only while that cannot
+// make it late. Times are in steps, costs in the price of a step on demand. A state is the steps to the deadline, the
+// slack (these steps less the rest of the work), the server held, and whether a spot server is available. The costs
+// follow from the costs with a step less to the deadline (dynamic programming), so they are the same for jobs of any
+// length.
 type rentalCosts struct {
 	sync.Mutex
 	start  float64 // steps that a start takes
@@ -35,8 +36,8 @@ const (
 	onSpot
 )
 
-// changeRate is the probability, for each step, that the mean times become others, any of them equally probable: markets have
-// good and bad days.
+// changeRate is the probability, for each step, that the mean times become others, any of them equally probable:
+// markets have good and bad days.
 const changeRate = 0.005
 
 // fineSlack is the distance of slacks in the table, slackGrowth the ratio of those beyond some starts.
@@ -147,11 +148,12 @@ func (c *rentalCosts) spot(m *rentalModel, n int, slack float64, held int) float
 		return 0
 	}
 	i, part := c.place(slack - min(max(c.start-float64(held), 0), 1))
-	return c.share + m.stays*c.at(m, n-1, onSpot+min(held, c.phases-1), i, part) + (1-m.stays)*c.at(m, n-1, without, i, part)
+	return c.share + m.stays*c.at(m, n-1, onSpot+min(held, c.phases-1), i, part) +
+		(1-m.stays)*c.at(m, n-1, without, i, part)
 }
 
-// onDemand returns the expected cost of a step on demand without a start, and of all after it. A spot server is available then
-// with some probability.
+// onDemand returns the expected cost of a step on demand without a start, and of all after it. After the step, a spot
+// server is available with some probability.
 func (c *rentalCosts) onDemand(m *rentalModel, n int, slack, available float64) float64 {
 	if slack >= float64(n) {
 		return 0
@@ -169,7 +171,7 @@ func (c *rentalCosts) wait(m *rentalModel, n int, slack, available float64) floa
 	return available*c.at(m, n-1, withoutSpot, i, part) + (1-available)*c.at(m, n-1, without, i, part)
 }
 
-// place returns the index of the last slack in the table that is no greater, and how far it is to the next one, as a part.
+// place returns the index of the last slack in the table that is no greater, and the part of the way to the next one.
 func (c *rentalCosts) place(slack float64) (i int, part float64) {
 	last := len(c.slacks) - 1
 	if i = int(max(slack, 0) / fineSlack); i >= c.fine {

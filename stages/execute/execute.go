@@ -47,7 +47,8 @@ type hooks struct {
 // loop is the scheduler's loop over the task's cell on an engine.
 func loop(t stages.Task, by stages.Decider, on scheduler.Engine, to scheduler.Recorder) scheduler.Run {
 	return scheduler.Run{
-		Policy: by, Cluster: t.Setup.Cluster, Jobs: t.Setup.Jobs, Drawn: t.Setup.Drawn, Resizes: t.Resizes, Seed: t.Setup.Cell.Seed,
+		Policy: by, Cluster: t.Setup.Cluster, Jobs: t.Setup.Jobs, Drawn: t.Setup.Drawn,
+		Resizes: t.Resizes, Seed: t.Setup.Cell.Seed,
 		Engine: on, Online: online(t.Online), Outlook: bySpeed(t.Speeds), Recorder: to,
 		EventsOnly: t.Records == record.MetricsOnly, Until: t.Until,
 	}

@@ -3,6 +3,7 @@ package experiment
 import (
 	"slices"
 
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -10,19 +11,19 @@ import (
 const ManyJobs = 100_000
 
 // Draws reports whether the jobs of the cell can be drawn when they are looked at, and dropped when they are over: they
-// are of one submit block, and neither the policy nor a feature needs all of them.
+// are of one submit block, and neither the policy nor a feature or a metric needs all of them.
 func (c *Cell) Draws() bool {
 	w, h, p := c.Workload, c.Hardware, c.Policy
 	if w.Trace != nil || len(w.Submits) != 1 || len(w.Resizes) > 0 || !p.OneByOne() ||
 		p.DividesCores(h) || p.Corrected() || p.Divides() || h.Real() || h.Terms != nil || h.Contention != nil ||
-		h.Kind().Recorded {
+		h.Kind().Recorded || measure.EachJob() {
 		return false
 	}
 	s := &w.Submits[0]
 	j, template := s.Job, s.Job.Template()
 	drawn := []workload.ArrivalKind{workload.Every, workload.Exponential, workload.Normal}
-	if j.Runtime == nil || !slices.Contains(drawn, s.Arrivals.Kind) || !template.Plain() || s.Deadline > 0 || s.Budget != nil ||
-		len(j.Alternatives)+len(j.Properties) > 0 || j.Checkpoint != nil || j.Done() != j.Length() {
+	if j.Runtime == nil || !slices.Contains(drawn, s.Arrivals.Kind) || !template.Plain() || s.Deadline > 0 ||
+		s.Budget != nil || len(j.Alternatives)+len(j.Properties) > 0 || j.Checkpoint != nil || j.Done() != j.Length() {
 		return false
 	}
 	r := j.Runtime
