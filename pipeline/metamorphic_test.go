@@ -108,6 +108,9 @@ func same(t *testing.T, what string, got, want map[string]string) {
 // TestMetamorphic: a log whose times are all ten times as long, whose lines stand in another order, whose jobs have
 // other names, or on hardware with a node that no job fits on, has the same answers, as they must be.
 func TestMetamorphic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after another, and long under the race detector")
+	}
 	const machine = "threads = 8"
 	jobs := drawLog(60)
 	base := replayed(t, jobs, "2s", machine)

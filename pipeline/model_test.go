@@ -177,8 +177,11 @@ func TestTracesAreOfTheModel(t *testing.T) {
 	}
 	top := memory(t)
 	n := 8
-	if *seeds > 0 {
+	switch {
+	case *seeds > 0:
 		n = 100
+	case testing.Short():
+		n = 2
 	}
 	checked := 0
 	for seed := range n {

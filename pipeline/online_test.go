@@ -79,6 +79,9 @@ func meanJCT(t *testing.T, source string) map[string]float64 {
 // closer to its result without errors if the estimates follow the jobs. With
 // good first estimates the feedback changes nothing.
 func TestOnlineEstimatesRepairBadOnes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after another, and long under the race detector")
+	}
 	jct := meanJCT(t, fmt.Sprintf(onlineFile, false, "strict"))
 	oracle, noisy, online := jct["oracle"], jct["noisy(1)"], jct["online(1)"]
 	t.Logf("mean JCT: oracle %.1f s, noisy(1) %.1f s, online(1) %.1f s", oracle, noisy, online)
@@ -96,6 +99,9 @@ func TestOnlineEstimatesRepairBadOnes(t *testing.T) {
 // So they are when jobs are resized: units on other numbers of threads count
 // by how much slower they are there.
 func TestOnlineEstimatesOfResizedJobs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after another, and long under the race detector")
+	}
 	jct := meanJCT(t, fmt.Sprintf(onlineFile, true, "max_prop"))
 	oracle, noisy, online := jct["oracle"], jct["noisy(1)"], jct["online(1)"]
 	t.Logf("mean JCT: oracle %.1f s, noisy(1) %.1f s, online(1) %.1f s", oracle, noisy, online)

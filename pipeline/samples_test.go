@@ -94,7 +94,7 @@ func TestBudget(t *testing.T) {
 	for budget, want := range map[string]int{"0.000001": 2, "\"100%\"": 12} {
 		out := t.TempDir()
 		file := strings.Replace(script, "epochs  = 10", "epochs = 1000", 1)
-		o := runs(t, file+"\nprofile {\nsamples = 3\nrepeats = 4\nbudget = "+budget+"\n}\n", out, 1)
+		o := runs(t, file+"\nprofile {\nsamples = 3\nrepeats = 4\nfraction = 0.01\nbudget = "+budget+"\n}\n", out, 1)
 		if got := len(sampleRows(t, out)); got != want {
 			t.Errorf("with a budget of %s %d samples are taken, want %d", budget, got, want)
 		}

@@ -490,6 +490,9 @@ func TestStrangersAreCutOff(t *testing.T) {
 
 // Settings and requests reach a cluster through its chief.
 func TestClusterFollowsRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after another, and long under the race detector")
+	}
 	dir := t.TempDir()
 	control := filepath.Join(dir, "control")
 	write := func(m contract.Message) {

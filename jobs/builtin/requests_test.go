@@ -33,6 +33,9 @@ func alone(t *testing.T, env []string, args ...string) *job {
 // A killed training resumes from its last checkpoint, and knows its lost work
 // to the step. It reaches the same result.
 func TestCheckpointsAtAnInterval(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after another, and long under the race detector")
+	}
 	for _, every := range []string{"700steps", "100ms"} {
 		t.Run(every, func(t *testing.T) {
 			env := []string{"TFEXP_CHECKPOINT_DIR=" + t.TempDir(), "TFEXP_CHECKPOINT_EVERY=" + every}
@@ -253,6 +256,9 @@ func TestRequests(t *testing.T) {
 
 // Deepening does not change the network's output, wherever the layer is added.
 func TestDeepeningKeepsTheFunction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after another, and long under the race detector")
+	}
 	for _, args := range [][]string{
 		{"mlp", "--hidden", "9,7"}, {"cnn", "--filters", "3,4", "--hidden", "11"},
 		{"cnn", "--filters", "2,3,4", "--optimizer", "sgd"},
@@ -296,6 +302,9 @@ func TestDeepeningKeepsTheFunction(t *testing.T) {
 
 // An impossible deepening is refused with the reason, and the network does not change.
 func TestDeepeningIsRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after another, and long under the race detector")
+	}
 	for _, test := range []struct {
 		args  []string
 		block int

@@ -40,6 +40,9 @@ func TestThreadsDoNotChangeTheResult(t *testing.T) {
 		for name, threads := range map[string]func(int) int{
 			"2": constant(2), "4": constant(4), "changing": func(step int) int { return 1 + step/7%4 },
 		} {
+			if testing.Short() && name != "changing" { // for the race detector
+				continue
+			}
 			w2, loss2 := train(t, c, steps, threads)
 			if !slices.Equal(w, w2) || loss != loss2 {
 				t.Errorf("%q: %s threads end at loss %v, 1 thread at %v", args, name, loss2, loss)
@@ -79,6 +82,9 @@ func TestPassesSeeEveryImageOnce(t *testing.T) {
 }
 
 func TestAccuracy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after another, and long under the race detector")
+	}
 	for _, test := range []struct {
 		args   []string
 		epochs int

@@ -20,6 +20,9 @@ import (
 // The rewards of an agent cover all of its lessons, one after the other, up to its last episode; agents that
 // several controllers share have them once.
 func TestRewardsOfAgents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after another, and long under the race detector")
+	}
 	at := filepath.Join("..", "..", "pipeline", "decode", "testdata", "small.hcl")
 	spec, diags := decode.Source(at, []byte(`
 experiment "small" {}

@@ -195,6 +195,9 @@ func TestLearningGoesOnAfterAnInterruption(t *testing.T) {
 
 // An edit trains again only the agents that it is about.
 func TestAnEditOfAnAgent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after another, and long under the race detector")
+	}
 	out := t.TempDir()
 	if err := run(t, context.Background(), "320", out, nil); err != nil {
 		t.Fatal(err)

@@ -212,6 +212,9 @@ func TestTimed(t *testing.T) {
 // Intervals of mean regrets hold the mean of 95% of the studies, of agents that hardly ever miss the best sequence as well:
 // those whose seeds do not show it have none.
 func TestIntervalsOfRegretsAreCalibrated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after another, and long under the race detector")
+	}
 	for _, seeds := range []int{3, 5, 10, 20, 50} {
 		for _, best := range []float64{0, 0.3, 0.6, 0.9} { // how often the agent finds the best sequence
 			held, given := 0, 0

@@ -54,6 +54,9 @@ func TestSmall(t *testing.T) {
 }
 
 func TestPNG(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after another, and long under the race detector")
+	}
 	pictures := drawAll(t, resultstest.Small().Write(t), Options{MaxGantts: 2})
 	check(t, pictures)
 	for _, p := range pictures {
