@@ -422,7 +422,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 // nextCrowded is Next under contention.
 func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	e.crowd.settle(e.now, e.stale)
-	at := min(until, e.crowd.soonest(), e.nextMark(), e.nextNode(), e.nextSpent())
+	at := min(until, e.crowd.soonest(), e.crowd.turn(), e.nextMark(), e.nextNode(), e.nextSpent())
 	if at == scheduler.Never && e.crowd.live == 0 {
 		return e.now, nil, errNothing
 	}
@@ -434,7 +434,7 @@ func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.No
 		e.takeNodes()
 	}
 	if len(e.news) == 0 && e.now < until {
-		return e.nextCrowded(until) // a mark that was expected too early
+		return e.nextCrowded(until) // the slowdown has changed, or a mark was expected too early
 	}
 	return e.now, e.sorted(), nil
 }

@@ -305,23 +305,25 @@ func (x *Experiment) measured(h *experiment.Hardware) (estimator.Contention, boo
 
 // sharing adds to the simulation of a real cell how its jobs slow each other down, as it was measured, and how other
 // programs slowed them down, which took some cores of the machine: first those that the cell does not have.
-func (c *Cell) sharing(task *stages.Task, k *store.Key, taken float64) {
+func (c *Cell) sharing(task *stages.Task, k *store.Key, taken stages.Taken) {
 	law, measured := c.x.measured(c.Hardware)
 	all := &stages.Contention{Law: law}
 	h, machine := c.Hardware, c.x.Host.Threads
-	besides := taken > 0 && !c.x.Spec.Profile.Alone && h.Real() && h.Kind().Here && len(h.Cluster.Nodes) == 1
+	besides := taken.Mean > 0 && !c.x.Spec.Profile.Alone && h.Real() && h.Kind().Here && len(h.Cluster.Nodes) == 1
 	switch {
 	case besides && measured:
-		all.Law.Taken = max(0, taken-float64(max(0, machine-h.Cluster.Nodes[0].Threads)))
+		all.Taken = taken.Beyond(float64(max(0, machine-h.Cluster.Nodes[0].Threads)))
 	case besides: // as the samples were corrected
-		all.Law, all.Threads = estimator.AnyMachine(), machine
-		all.Law.Taken = taken
+		all.Law, all.Threads, all.Taken = estimator.AnyMachine(), machine, taken
 	case !measured:
 		return
 	}
 	task.Simulation.Contention = all
 	k.Addf("contention", "serial %.4g, capacity %.4g, sharpness %.4g, taken %.4g of %d", all.Law.Serial, all.Law.Capacity,
-		all.Law.Sharpness, all.Law.Taken, all.Threads)
+		all.Law.Sharpness, all.Taken.Mean, all.Threads)
+	if len(all.Taken.Cores) > 0 {
+		k.Addf("taken", "each %s: %.2f", all.Taken.Every, all.Taken.Cores)
+	}
 }
 
 // blockName names the form of a job block that a job is.

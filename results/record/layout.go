@@ -277,6 +277,8 @@ type Cell struct {
 	// Speeds are the speeds of the machine, just before the cell and after it, on as many cores as its jobs
 	// request.
 	Speeds []Speed `json:"speeds,omitempty"`
+	// Taken is how Busy changed while the cell ran, where that is known.
+	Taken *Taken `json:"taken,omitempty"`
 	// Began is when a real cell began (RFC 3339), and Estimated the estimates of its jobs that were in force then.
 	Began     string      `json:"began,omitempty"`
 	Estimated []Estimated `json:"estimated,omitempty"`
@@ -322,6 +324,12 @@ type Speed struct {
 	Error   float64 `json:"error_s"`
 
 	Exchange float64 `json:"exchange_s,omitempty"`
+}
+
+// Taken are the cores that other programs used, on average, in each stretch of Every seconds since a cell began.
+type Taken struct {
+	Every float64   `json:"every_s"`
+	Cores []float64 `json:"cores"`
 }
 
 // File is a file of a cell with its size.

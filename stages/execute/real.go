@@ -120,6 +120,11 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	defer ended()
 	load, lost := hardware.NewLoadSampler(), hardware.NewWatch()
 	defer lost.End()
+	var taken *hardware.TakenWatch
+	if hw.Kind.Here {
+		taken = hardware.WatchTaken()
+	}
+	defer taken.End()
 	var closed error
 	out, err = runOn(ctx, t, running, hooks{pulse: beat, finals: tables.finals, finally: func(out *record.Cell) {
 		gpus.finish(out)
@@ -131,12 +136,25 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 		}
 		by = disturbance{lost.End(), hardware.UnknownLoad}
 		if busy := load.Others(); hw.Kind.Here {
-			by.busy = busy
+			by.busy, out.Taken = busy, takenBy(taken)
 		}
 		closed = errors.Join(running.Close(), tables.close(out))
 		by.warn(out, t.Setup.Cell.Cell)
 	}})
 	return out, by, errors.Join(err, closed, running.Close(), tables.close(nil))
+}
+
+// takenBy ends a measurement, and returns what a cell records of it.
+func takenBy(w *hardware.TakenWatch) *record.Taken {
+	every, cores := w.End()
+	if len(cores) == 0 {
+		return nil
+	}
+	r := &record.Taken{Every: every.Seconds()}
+	for _, c := range cores {
+		r.Cores = append(r.Cores, math.Round(100*c)/100)
+	}
+	return r
 }
 
 // mostProbes is on how many numbers of cores the machine's speed is measured before a cell.

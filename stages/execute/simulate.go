@@ -100,15 +100,21 @@ func contention(t stages.Task) *simulated.Contention {
 	if c == nil {
 		return nil
 	}
-	return &simulated.Contention{
-		Cluster: t.Setup.Cluster,
-		Slowdown: func(own, others, cores int) float64 {
+	law := func(taken float64) func(own, others, cores int) float64 {
+		law := c.Law
+		law.Taken = taken
+		return func(own, others, cores int) float64 {
 			if c.Threads > 0 {
 				cores = c.Threads
 			}
-			return c.Law.Slowdown(float64(own), float64(others), float64(cores))
-		},
+			return law.Slowdown(float64(own), float64(others), float64(cores))
+		}
 	}
+	out := &simulated.Contention{Cluster: t.Setup.Cluster, Slowdown: law(c.Taken.Mean)}
+	for i, cores := range c.Taken.Cores {
+		out.Until = append(out.Until, simulated.Until{At: time.Duration(i+1) * c.Taken.Every, Slowdown: law(cores)})
+	}
+	return out
 }
 
 // How many quanta the jobs of a simulated cell may run for: with its whole trace, which takes about 500 bytes for
