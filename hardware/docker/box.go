@@ -195,8 +195,11 @@ func (e *Engine) await(b *box) fate {
 			f.reachable, f.exit, f.oom = true, state.ExitCode, state.OOMKilled
 			if f.broken {
 				e.readAgain(b)
-			} else {
-				f.broken = e.goesDown(b, f)
+			} else if f.broken = e.goesDown(b, f); !f.broken && f.exit == 128+int(syscall.SIGKILL) {
+				// The daemon may hear of the lack of memory after the end.
+				if state, known := e.look(b); known && state != nil {
+					f.oom = state.OOMKilled
+				}
 			}
 			return f
 		default: // it outlived its daemon
