@@ -12,7 +12,7 @@ TOP         := cmd pipeline stages estimator scheduler hardware results jobs exp
 SOURCES     := $(shell find $(TOP) \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-nvml test-nvml run test test-python race lint cross release long torture damage chaos equal mutate bench bench-large docs papers images gallery python-jobs clean fuzz
+.PHONY: help build build-nvml test-nvml run test test-python race lint cross release long torture damage chaos equal mutate bench bench-large bench-peers docs papers images gallery python-jobs clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,14 @@ bench: ## print the speeds that tfexp promises, at sizes of some seconds
 
 bench-large: ## print them at all sizes, up to a million jobs (minutes)
 	$(GO) test -vet=off -run '^$$' -bench . -benchtime 1x -timeout 60m $(BENCHES)
+
+PEERS ?= 100000
+
+bench-peers: $(BIN) ## print how fast other simulators are at the same PEERS jobs (needs python3 and its package index)
+	$(PYTHON) -m venv bin/peers
+	bin/peers/bin/pip install --quiet --disable-pip-version-check accasim==1.1.3 ciw==3.2.7 || echo "tfexp alone: others could not be installed"
+	$(GO) test -c -o bin/peers/heap.test ./hardware/simulated
+	bin/peers/bin/python hardware/simulated/peers/peers.py $(BIN) bin/peers/heap.test $(PEERS)
 
 KILLS ?= 100
 
