@@ -174,7 +174,7 @@ type Contention struct {
 	Law estimator.Contention
 	// Threads are the cores that the jobs of a node share; 0 for its own.
 	Threads int
-	// Taken are those of the cores that other programs use.
+	// Taken is how many cores other programs use.
 	Taken Taken
 }
 

@@ -20,7 +20,7 @@ func (h *freeAt) Push(x any)        { *h = append(*h, x.(int)) }
 func (h *freeAt) Pop() any          { panic("no core goes away") }
 
 // BenchmarkBareHeap is the limit of a simulation of jobs that are served in their order by 16 cores: a heap of the
-// instants at which cores are free, and nothing else. The jobs are those of the log TFEXP_LOG, or drawn.
+// instants at which cores are free, and nothing else. TFEXP_LOG names a log of jobs; without one they are drawn.
 func BenchmarkBareHeap(b *testing.B) {
 	var arrivals, seconds []int
 	if name := os.Getenv("TFEXP_LOG"); name != "" {

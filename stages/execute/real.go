@@ -144,7 +144,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	return out, by, errors.Join(err, closed, running.Close(), tables.close(nil))
 }
 
-// takenBy ends a measurement, and returns what a cell records of it.
+// takenBy ends a measurement, and returns its record.
 func takenBy(w *hardware.TakenWatch) *record.Taken {
 	every, cores := w.End()
 	if len(cores) == 0 {
