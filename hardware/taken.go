@@ -2,14 +2,17 @@ package hardware
 
 import (
 	"math"
+	"sort"
 	"sync"
 	"time"
 )
 
-// TakenEvery is how often a TakenWatch looks, until it has looked mostTaken times; then it joins its looks in pairs.
+// A TakenWatch looks each second, or less often where a look takes more than a part of 1/lookPart of that. When it has
+// looked mostLooks times, every second look is dropped.
 const (
-	TakenEvery = time.Second
-	mostTaken  = 600
+	takenEvery = time.Second
+	lookPart   = 100
+	mostLooks  = 1200
 )
 
 // TakenWatch measures how many cores other programs take, second by second, while jobs run that are descendants of this
@@ -19,27 +22,29 @@ type TakenWatch struct {
 	stop   chan struct{}
 	end    sync.Once
 	done   sync.WaitGroup
-	// before is what source returned last; cores the results so far, one for each stretch of every.
-	before [2]float64
 	began  time.Time
 	every  time.Duration
-	cores  []float64
+	looks  []look
 }
+
+// look is the CPU time in seconds that other programs have used since the machine was started, as seen some time after
+// the watch began.
+type look struct{ at, used float64 }
 
 // WatchTaken starts a measurement.
 func WatchTaken() *TakenWatch {
-	w := &TakenWatch{source: treeSeconds, stop: make(chan struct{}), every: TakenEvery}
-	w.look(time.Now())
+	w := &TakenWatch{source: treeSeconds, stop: make(chan struct{}), began: time.Now(), every: takenEvery}
+	w.look(0)
+	for time.Since(w.began) > w.every/lookPart { // where the machine has thousands of processes
+		w.every *= 2
+	}
 	w.done.Go(func() {
-		tick := time.NewTicker(TakenEvery)
-		defer tick.Stop()
 		for {
 			select {
-			case now := <-tick.C:
-				if now.Sub(w.began) >= w.every {
-					w.look(now)
-				}
+			case <-time.After(w.every):
+				w.look(time.Since(w.began))
 			case <-w.stop:
+				w.look(time.Since(w.began))
 				return
 			}
 		}
@@ -47,20 +52,16 @@ func WatchTaken() *TakenWatch {
 	return w
 }
 
-// look adds the cores that were taken since the last look, and joins pairs where there are many.
-func (w *TakenWatch) look(now time.Time) {
+func (w *TakenWatch) look(at time.Duration) {
 	used, own := w.source()
-	if !w.began.IsZero() {
-		taken := (used - w.before[0] - (own - w.before[1])) / now.Sub(w.began).Seconds()
-		w.cores = append(w.cores, max(0, taken))
-	}
-	if w.before, w.began = [2]float64{used, own}, now; len(w.cores) < mostTaken {
+	w.looks = append(w.looks, look{at.Seconds(), used - own})
+	if len(w.looks) < mostLooks {
 		return
 	}
-	for i := range mostTaken / 2 {
-		w.cores[i] = (w.cores[2*i] + w.cores[2*i+1]) / 2
+	for i := range mostLooks / 2 {
+		w.looks[i] = w.looks[2*i]
 	}
-	w.cores, w.every = w.cores[:mostTaken/2], 2*w.every
+	w.looks, w.every = w.looks[:mostLooks/2], 2*w.every
 }
 
 // End ends the measurement, and returns the mean number of cores that other programs took in each stretch of every;
@@ -73,10 +74,24 @@ func (w *TakenWatch) End() (every time.Duration, cores []float64) {
 		close(w.stop)
 		w.done.Wait()
 	})
-	for _, c := range w.cores {
-		if math.IsNaN(c) {
-			return w.every, nil
-		}
+	last := w.looks[len(w.looks)-1]
+	if math.IsNaN(last.used) {
+		return w.every, nil
 	}
-	return w.every, w.cores
+	for n := 0.0; (n+1)*w.every.Seconds() <= last.at; n++ {
+		from, to := n*w.every.Seconds(), (n+1)*w.every.Seconds()
+		cores = append(cores, max(0, (w.until(to)-w.until(from))/w.every.Seconds()))
+	}
+	return w.every, cores
+}
+
+// until is the CPU time of other programs at a moment between two looks.
+func (w *TakenWatch) until(at float64) float64 {
+	i := sort.Search(len(w.looks)-1, func(i int) bool { return w.looks[i].at >= at })
+	b := w.looks[i]
+	if i == 0 || b.at == at {
+		return b.used
+	}
+	a := w.looks[i-1]
+	return a.used + (b.used-a.used)*(at-a.at)/(b.at-a.at)
 }
