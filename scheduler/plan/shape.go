@@ -122,26 +122,22 @@ func (b *Book) fill(h *shape, node int32, from, to *step, by amounts) {
 			continue
 		}
 		begin, end := h.around(s, till)
-		if h.offers(begin.at, end) {
+		if h.shortest[h.interval(begin.at)] <= end-begin.at {
+			some := false
 			for _, k := range h.of {
 				if k.at > begin.at && k.length <= end-begin.at {
 					begin.pins++
 					k.holes = append(k.holes, hole{node, begin, end})
 					b.ask(k)
+					some = true
 				}
+			}
+			if !some {
+				h.measure()
 			}
 		}
 		for s != to && s.at < end {
 			s = s.next
 		}
 	}
-}
-
-// offers reports whether a reservation that starts later than a stretch begins may be as short as the stretch.
-func (h *shape) offers(from, to time.Duration) bool {
-	if h.shortest[h.interval(from)] > to-from {
-		return false
-	}
-	h.measure()
-	return h.shortest[h.interval(from)] <= to-from
 }
