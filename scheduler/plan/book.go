@@ -126,9 +126,7 @@ func (b *Book) advance() {
 	if changed {
 		b.renew()
 	}
-	for i, r := range free {
-		b.rooms[i] = r
-	}
+	copy(b.rooms, free) // less what the reservations take whose time has come
 	for i := range b.nodes {
 		for k := b.nodes[i].head.first; k != nil; k = k.after {
 			v.Job(k.job).TakeFrom(b.rooms, k.cores, k.nodes())

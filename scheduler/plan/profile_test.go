@@ -84,7 +84,8 @@ func TestProfile(t *testing.T) {
 			t.Fatalf("from %d to %d at least %v is free, want %v", from, to, got, low)
 		}
 		// The first room for a booking that is there, which may use its own, and for another one.
-		k, before := &booking{length: time.Duration(1 + random.IntN(30)), need: amounts{cores: int32(random.IntN(20))}}, horizon
+		k, before := &booking{length: time.Duration(1 + random.IntN(30))}, horizon
+		k.need.cores = int32(random.IntN(20))
 		others := bookings
 		if len(bookings) > 0 && random.IntN(2) == 0 {
 			i := random.IntN(len(bookings))
