@@ -153,7 +153,7 @@ func BenchmarkCompression(b *testing.B) {
 	}
 	for _, n := range []int{1000, 3000, 10_000} {
 		b.Run(fmt.Sprintf("queued=%d", n), func(b *testing.B) {
-			largeFrom(b, n, 3000)
+			largeFrom(b, n, 10_000)
 			jobs := widths(poisson(n, 1024, 1, 1), 1)
 			work := works(jobs)
 			rng := workload.Stream(1, "early")

@@ -26,7 +26,7 @@ type Guard struct {
 }
 
 // maxIdle is how often an engine may come back at the same instant with
-// nothing before it is taken to be broken.
+// nothing before it is taken to be broken. The run ends with an error then; no schedule depends on it.
 const maxIdle = 10_000
 
 // News resets the guard: an event happened that can change the course of the run.
@@ -68,7 +68,8 @@ func (g *Guard) Idles(now time.Duration, came bool) error {
 }
 
 // maxStarve is the number of times that a policy may look at waiting jobs and start none, while nothing runs and no job
-// is to arrive. A policy that decides by waiting times may do so for long.
+// is to arrive. A policy that decides by waiting times may do so for long. A run that exceeds it ends with an error; no
+// schedule depends on it.
 const maxStarve = 100_000
 
 // Starves reports whether the waiting jobs will never start. idle says that nothing runs and no job will arrive.

@@ -66,7 +66,8 @@ type mark struct {
 	next bitmap // the nodes of the jobs that end up to the next mark
 }
 
-// few is how many ends are between two marks.
+// few is how many ends are between two marks. A look begins at a mark and adds the ends after it, so answers do not depend
+// on it.
 const few = 8
 
 // build makes the timeline of running jobs, from the free resources of each node. Marks follow as they are asked for.

@@ -17,72 +17,88 @@ import (
 // It is for runs in which jobs get their requests, no job is paused, and the cluster does
 // not change.
 type Book struct {
+	view     scheduler.View
 	nodes    []profile
-	bookings []booking        // by job
-	running  []int32          // jobs that run, with a booking
-	starts   queue.Timers     // of reservations; those that were moved are out of date
-	fresh    []int32          // waiting jobs without a reservation
-	freed    gap              // the room that became free early
-	rooms    []scheduler.Room // scratch, by node
-	order    []int32          // scratch
+	bookings []*booking // by job; nil without one
+	running  []*booking
+	fresh    []int32 // waiting jobs without a reservation
+	compression
+	rooms   []scheduler.Room // scratch, by node
+	cursors []*step          // scratch, by node: a step at or before an instant
+	due     []*booking       // scratch
 }
 
 // booking is the nodes and the time span of a job that runs or will run.
 type booking struct {
-	at, end time.Duration
-	cores   int32
-	state   bookState
-	nodes   []int32
+	job, cores      int32
+	at, end, length time.Duration
+	need            amounts        // on each of its nodes
+	kind            scheduler.Room // the GPUs that it needs, without amounts
+	runs, wide      bool           // a wide booking may have several nodes
+	asked           bool           // it may be able to move
+	holes           []hole         // into which it may move
+	key             queue.Key
+	seen            int // the dispatch in which waits and key were found
+	waits           bool
+	spans           []span
+	shape           *shape   // of a narrow reservation
+	place           int      // in its shape
+	before, after   *booking // reservations that begin at the same step
 }
 
-type bookState uint8
-
-const (
-	none bookState = iota
-	reserved
-	runs
-)
+// span is the time span of a booking on a node. Without a last step it has no end.
+type span struct {
+	node     int32
+	from, to *step // pinned
+}
 
 // NewBook returns an empty book for the given number of jobs.
-func NewBook(jobs int) *Book { return &Book{bookings: make([]booking, jobs)} }
+func NewBook(jobs int) *Book {
+	return &Book{
+		bookings:    make([]*booking, jobs),
+		compression: compression{shapes: map[shapeKey]*shape{}, freed: scheduler.Never},
+	}
+}
 
 // Wait records that a job has begun to wait.
 func (b *Book) Wait(job int32) { b.fresh = append(b.fresh, job) }
 
 // At returns the planned start of a waiting job; Never without a reservation.
 func (b *Book) At(job int32) time.Duration {
-	if b.bookings[job].state != reserved {
-		return scheduler.Never
+	if k := b.bookings[job]; k != nil && !k.runs {
+		return k.at
 	}
-	return b.bookings[job].at
+	return scheduler.Never
 }
 
 // Dispatch brings the book up to the present instant, and starts the jobs whose time has
 // come.
 func (b *Book) Dispatch(v scheduler.View, start func(job, cores int32, nodes []int32) error) error {
-	now := v.Now()
-	b.advance(v)
-	b.compress(v) // ended jobs come before new ones
-	b.enter(v)
+	b.view = v
+	b.dispatches++
+	b.advance()
+	b.compress() // ended jobs come before new ones
+	b.enter()
 	for idle := false; ; {
-		b.compress(v)
-		some, err := b.startDue(v, start)
+		b.compress()
+		some, err := b.startDue(start)
 		if err != nil || !some && (v.Running().Len() > 0 || idle) {
 			return err
 		}
 		if !some {
 			// There may be no event before a reservation behind jobs that ran longer than
 			// predicted, so jobs that can start now must.
-			b.freed, idle = b.anywhere(now), true
+			b.all, b.freed, idle = true, v.Now(), true
 		}
 	}
 }
 
 // advance drops the past, and finds the changes of running jobs.
-func (b *Book) advance(v scheduler.View) {
+func (b *Book) advance() {
+	v := b.view
 	now, free := v.Now(), v.Machine().Free()
 	if len(b.nodes) == 0 {
-		b.rooms, b.freed.on = slices.Clone(free), make([]bool, len(free))
+		b.rooms, b.cursors = slices.Clone(free), make([]*step, len(free))
 		for _, r := range free {
 			b.nodes = append(b.nodes, newProfile(now, r))
 		}
@@ -91,98 +107,113 @@ func (b *Book) advance(v scheduler.View) {
 		b.nodes[i].advance(now)
 	}
 	changed := false
-	b.running = slices.DeleteFunc(b.running, func(job int32) bool {
-		k, j := &b.bookings[job], v.Job(job)
+	b.running = slices.DeleteFunc(b.running, func(k *booking) bool {
+		j := v.Job(k.job)
 		if j.State() == scheduler.Running {
 			changed = changed || int(k.cores) != j.Held().Cores.Count()
 			return false
 		}
-		if k.end > now {
-			b.release(j, k, now)
-		}
-		k.state = none
+		need, _ := j.Needs(k.cores)
+		k.need = amountsOf(need)
+		b.drop(k)
 		return true
 	})
 	for i := range v.Running().Len() {
 		end, job := v.Running().End(i)
-		k := &b.bookings[job]
-		changed = changed || k.state != runs || k.end != end
+		k := b.bookings[job]
+		changed = changed || k == nil || !k.runs || k.end != end
 	}
 	if changed {
-		b.renew(v)
+		b.renew()
 	}
-	for i, r := range free {
-		if have := b.nodes[i].now(); have != r {
+	copy(b.rooms, free) // less what the reservations take whose time has come
+	for i := range b.nodes {
+		for k := b.nodes[i].head.first; k != nil; k = k.after {
+			v.Job(k.job).TakeFrom(b.rooms, k.cores, k.nodes())
+		}
+	}
+	for i := range b.nodes {
+		p, more := &b.nodes[i], amountsOf(b.rooms[i])
+		if more.add(p.head.free.negative()); more != (amounts{}) {
 			// Some jobs run longer than predicted: they are taken to end at any moment.
-			r.Sub(have)
-			b.nodes[i].change(now, now+1, r)
-			b.freed.add(&b.nodes[i], int32(i), stretch{now, now + 1}) // one of them may have ended
+			next := p.step(now+1, p.head)
+			next.pins++
+			add(p.head, next, more)
+			b.free(int32(i), p.head, next, more) // one of them may have ended
 		}
 	}
 }
 
 // renew rebuilds the plan after the predictions or the holdings of running jobs have
 // changed. Reservations that no longer have room are moved later.
-func (b *Book) renew(v scheduler.View) {
-	waiting := []int32{}
-	for job := range b.bookings {
-		if b.bookings[job].state == reserved {
-			waiting = append(waiting, int32(job))
+func (b *Book) renew() {
+	v, now, waiting := b.view, b.view.Now(), []*booking{}
+	for job, k := range b.bookings {
+		if k != nil && !k.runs {
+			b.unreserve(k)
+			waiting = append(waiting, k)
 		}
+		b.bookings[job] = nil
 	}
-	slices.SortStableFunc(waiting, func(x, y int32) int { return cmp.Compare(b.bookings[x].at, b.bookings[y].at) })
+	slices.SortStableFunc(waiting, func(x, y *booking) int { return cmp.Compare(x.at, y.at) })
 	for i := range b.nodes {
-		b.nodes[i] = newProfile(v.Now(), v.Machine().Free()[i])
+		shapes := b.nodes[i].shapes
+		b.nodes[i] = newProfile(now, v.Machine().Free()[i])
+		b.nodes[i].shapes = shapes
+		b.cursors[i] = b.nodes[i].head
 	}
 	for _, s := range Running(v).Steps[1:] {
 		for i, r := range s.free {
-			p := &b.nodes[i]
-			r.Sub(p.lowest(s.At, s.At+1))
-			if r.Cores != 0 || r.GPUs != 0 || r.Memory != 0 {
-				p.change(s.At, scheduler.Never, r)
-			}
+			b.cursors[i] = b.nodes[i].step(s.At, b.cursors[i])
+			b.cursors[i].free = amountsOf(r)
+			b.cursors[i].pins++
 		}
 	}
 	b.running = b.running[:0]
 	for i := range v.Running().Len() {
 		end, job := v.Running().End(i)
-		held := v.Job(job)
-		b.bookings[job] = booking{
-			at: v.Now(), end: end, cores: int32(held.Held().Cores.Count()), state: runs, nodes: slices.Clone(held.Home()),
+		j := v.Job(job)
+		k := &booking{job: job, cores: int32(j.Held().Cores.Count()), at: now, end: end, runs: true}
+		for _, on := range j.Home() {
+			p := &b.nodes[on]
+			k.span(on, p.head, p.step(max(end, now), p.head))
 		}
-		b.running = append(b.running, job)
+		b.bookings[job] = k
+		b.running = append(b.running, k)
 	}
-	b.freed = b.anywhere(v.Now()) // some may have become shorter
-	for _, job := range waiting {
-		k, j := &b.bookings[job], v.Job(job)
-		if k.at >= v.Now() && b.roomFor(j, k) {
-			b.change(j, k, k.at, k.end, true)
-			continue
+	for i := range b.nodes {
+		b.cursors[i] = b.nodes[i].head
+	}
+	b.all, b.freed, b.over = true, now, 0 // some may have become shorter
+	for _, k := range waiting {
+		if nodes := k.nodes(); k.at >= now && b.roomFor(k, nodes) {
+			b.put(k, k.at, nodes)
+		} else {
+			b.reserve(k.job)
 		}
-		k.state = none
-		b.reserve(v, j)
 	}
 }
 
-// roomFor reports whether there is room for a booking.
-func (b *Book) roomFor(j scheduler.JobView, k *booking) bool {
-	for _, v := range k.nodes {
-		b.rooms[v] = b.nodes[v].lowest(k.at, k.end)
+// roomFor reports whether there is room for a booking on some nodes, and moves their cursors to its start.
+func (b *Book) roomFor(k *booking, nodes []int32) bool {
+	for _, on := range nodes {
+		b.cursors[on] = b.cursors[on].seek(k.at)
+		b.rooms[on] = b.nodes[on].lowest(b.cursors[on], k.end)
 	}
-	return j.HeldBy(b.rooms, k.cores, k.nodes)
+	return b.view.Job(k.job).HeldBy(b.rooms, k.cores, nodes)
 }
 
 // enter reserves for the jobs that have begun to wait, in the policy's order.
-func (b *Book) enter(v scheduler.View) {
+func (b *Book) enter() {
 	if len(b.fresh) == 0 {
 		return
 	}
-	fresh := slices.DeleteFunc(b.fresh, func(job int32) bool { return !waits(v.Job(job)) })
-	waiting := v.Waiting()
+	fresh := slices.DeleteFunc(b.fresh, func(job int32) bool { return !waits(b.view.Job(job)) })
+	waiting := b.view.Waiting()
 	slices.SortFunc(fresh, func(x, y int32) int { return waiting.KeyOf(x).Compare(waiting.KeyOf(y)) })
 	b.fresh = nil
 	for _, job := range fresh {
-		b.reserve(v, v.Job(job))
+		b.reserve(job)
 	}
 }
 
@@ -192,56 +223,56 @@ func waits(j scheduler.JobView) bool {
 
 // reserve gives a job the earliest room next to all bookings. If no known end makes
 // room for a job, it is tried again after a change.
-func (b *Book) reserve(v scheduler.View, j scheduler.JobView) {
-	cores, length := j.Request(), j.Length(j.Request())
-	nodes, at := b.first(v, j, cores, length, scheduler.Never)
-	if at == scheduler.Never {
-		b.fresh = append(b.fresh, j.Number())
-		return
+func (b *Book) reserve(job int32) {
+	j := b.view.Job(job)
+	k := &booking{job: job, cores: j.Request(), length: j.Length(j.Request()), end: scheduler.Never}
+	need, count := j.Needs(k.cores)
+	k.need, k.kind = amountsOf(need), scheduler.Room{Kind: need.Kind, Market: need.Market}
+	k.wide = count > 1 || need.Parts != nil || j.Job().Divided
+	if nodes, at := b.first(k, scheduler.Never); at == scheduler.Never {
+		b.fresh = append(b.fresh, job)
+	} else {
+		b.put(k, at, nodes)
 	}
-	b.put(j, booking{at: at, end: Until(at, length), cores: cores, state: reserved, nodes: nodes})
 }
 
-// put books a reservation.
-func (b *Book) put(j scheduler.JobView, k booking) {
-	b.bookings[j.Number()] = k
-	b.change(j, &k, k.at, k.end, true)
-	b.starts.Push(queue.Timer{At: k.at, Of: j.Number()})
-}
-
-// change takes a booking's need out of a stretch of the plan, or puts it back.
-func (b *Book) change(j scheduler.JobView, k *booking, from, to time.Duration, take bool) {
-	by, _ := j.Needs(k.cores) // of each of its nodes alike: there are no jobs with roles
-	if take {
-		by = scheduler.Room{Cores: -by.Cores, GPUs: -by.GPUs, Memory: -by.Memory}
+// put books a reservation. The cursors of its nodes must be near its start.
+func (b *Book) put(k *booking, at time.Duration, nodes []int32) {
+	k.at, k.end, k.spans = at, Until(at, k.length), nil
+	for _, on := range nodes {
+		p := &b.nodes[on]
+		from := p.step(at, b.cursors[on])
+		k.span(on, from, p.step(k.end, from))
 	}
-	for _, v := range k.nodes {
-		b.nodes[v].change(from, to, by)
-	}
+	b.change(k, k.need.negative())
+	k.link()
+	b.bookings[k.job] = k
+	b.count(k)
 }
 
 // first finds the earliest time, before a given one, from which there is room for a job, and the nodes; Never if
-// there is no such time.
-func (b *Book) first(
-	v scheduler.View, j scheduler.JobView, cores int32, length, before time.Duration,
-) (nodes []int32, at time.Duration) {
-	need, count := j.Needs(cores)
-	if oneNode(j, need, count) {
-		on, at := int32(0), scheduler.Never
+// there is no such time. The cursors of the nodes are near it then.
+func (b *Book) first(k *booking, before time.Duration) (nodes []int32, at time.Duration) {
+	if !k.wide {
+		on, s := b.firstOnOne(k, before)
+		if s == nil {
+			return nil, scheduler.Never
+		}
+		b.cursors[on] = s
+		return []int32{on}, s.at
+	}
+	for i := range b.nodes {
+		b.cursors[i] = b.nodes[i].head
+	}
+	for at := b.view.Now(); at < before; {
+		end, next := Until(at, k.length), scheduler.Never
 		for i := range b.nodes {
-			if t := b.nodes[i].first(need, length, stretch{v.Now(), before}, stretch{}); t < before {
-				on, at, before = int32(i), t, t
+			s := b.cursors[i].seek(at)
+			if b.cursors[i], b.rooms[i] = s, b.nodes[i].lowest(s, end); s.next != nil {
+				next = min(next, s.next.at)
 			}
 		}
-		return []int32{on}, at
-	}
-	for at := v.Now(); at < before; {
-		end, next := Until(at, length), scheduler.Never
-		for i := range b.nodes {
-			b.rooms[i] = b.nodes[i].lowest(at, end)
-			next = min(next, b.nodes[i].next(at))
-		}
-		if nodes, ok := j.FitsIn(b.rooms, cores, nil); ok {
+		if nodes, ok := b.view.Job(k.job).FitsIn(b.rooms, k.cores, nil); ok {
 			return nodes, at
 		}
 		at = next
@@ -249,138 +280,105 @@ func (b *Book) first(
 	return nil, scheduler.Never
 }
 
-// oneNode reports whether a job runs on one node, whatever is free.
-func oneNode(j scheduler.JobView, need scheduler.Room, count int) bool {
-	return count == 1 && need.Parts == nil && !j.Job().Divided
+// firstOnOne is first for a job that runs on one node, whatever is free.
+func (b *Book) firstOnOne(k *booking, before time.Duration) (on int32, at *step) {
+	for i := range b.nodes {
+		if s := b.nodes[i].first(k, int32(i), b.nodes[i].head, before); s != nil {
+			on, at, before = int32(i), s, s.at
+		}
+	}
+	return on, at
 }
 
 // startDue starts the jobs whose time has come, and reports whether there were some. A
 // job for which there is no room, since others run longer than predicted, gets another
 // reservation.
-func (b *Book) startDue(v scheduler.View, start func(job, cores int32, nodes []int32) error) (some bool, err error) {
-	now := v.Now()
-	var late []int32
-	for len(b.starts) > 0 && b.starts[0].At <= now {
-		t := b.starts[0]
-		b.starts.Pop()
-		k, j := &b.bookings[t.Of], v.Job(t.Of)
+func (b *Book) startDue(start func(job, cores int32, nodes []int32) error) (some bool, err error) {
+	v := b.view
+	b.due = b.due[:0]
+	for i := range b.nodes {
+		for k := b.nodes[i].head.first; k != nil; k = k.after {
+			b.due = append(b.due, k)
+		}
+	}
+	slices.SortFunc(b.due, func(x, y *booking) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.job, y.job)) })
+	var late []*booking
+	for _, k := range b.due {
+		j, nodes := v.Job(k.job), k.nodes()
 		switch {
-		case k.state != reserved || k.at != t.At:
-			continue
 		case !waits(j) || j.Request() != k.cores:
-			b.release(j, k, now)
-			k.state = none
+			b.drop(k)
 			if waits(j) {
-				b.fresh = append(b.fresh, t.Of)
+				b.fresh = append(b.fresh, k.job)
 			}
-		case !j.HeldBy(v.Machine().Free(), k.cores, k.nodes):
-			b.change(j, k, now, k.end, false)
-			k.state = none
-			late = append(late, t.Of)
+		case !j.HeldBy(v.Machine().Free(), k.cores, nodes):
+			b.unreserve(k)
+			b.change(k, k.need)
+			late = append(late, k)
 			continue
 		default:
-			b.begin(j, k, now)
-			if err := start(t.Of, k.cores, k.nodes); err != nil {
+			b.begin(k, Until(v.Now(), j.Length(k.cores)))
+			if err := start(k.job, k.cores, nodes); err != nil {
 				return true, err
 			}
 		}
 		some = true
 	}
-	for _, job := range late {
-		b.reserve(v, v.Job(job))
+	for _, k := range late {
+		b.bookings[k.job] = nil
+		b.reserve(k.job)
+		b.vacate(k.spans, k.need)
 	}
-	b.enter(v)
-	return some || b.freed.some, nil
+	b.enter()
+	return some || b.freed != scheduler.Never, nil
 }
 
 // begin turns a reservation into the booking of a running job.
-func (b *Book) begin(j scheduler.JobView, k *booking, now time.Duration) {
-	if end := Until(now, j.Length(k.cores)); end != k.end {
-		b.change(j, k, now, k.end, false)
-		k.end = end
-		b.change(j, k, now, k.end, true)
-	}
-	k.at, k.state = now, runs
-	b.running = append(b.running, j.Number())
-}
-
-// release frees a booking's room from an instant on, and records it as freed.
-func (b *Book) release(j scheduler.JobView, k *booking, from time.Duration) {
-	b.change(j, k, from, k.end, false)
-	for _, on := range k.nodes {
-		b.freed.add(&b.nodes[on], on, stretch{from, k.end})
-		b.freed.some = true
-	}
-}
-
-// anywhere is a gap that any job may use.
-func (b *Book) anywhere(now time.Duration) gap {
-	g := gap{some: true, on: make([]bool, len(b.nodes))}
-	for i := range g.of {
-		g.of[i] = hole{stretch{now, scheduler.Never}, scheduler.Never}
-	}
-	for i := range g.on {
-		g.on[i] = true
-	}
-	return g
-}
-
-// compress moves reservations earlier, in the policy's order, until none can be. A job that could not move at the
-// last look can move only into room freed since then.
-func (b *Book) compress(v scheduler.View) {
-	if !b.freed.some {
-		return
-	}
-	b.order = v.Waiting().First(b.order[:0])
-	for before := b.freed; before.some; before = b.freed {
-		b.freed = gap{on: make([]bool, len(b.nodes))}
-		for _, job := range b.order {
-			if k := &b.bookings[job]; k.state == reserved {
-				b.earlier(v, v.Job(job), k, &before)
+func (b *Book) begin(k *booking, end time.Duration) {
+	if b.unreserve(k); end != k.end { // it begins later than planned
+		was := k.spans
+		b.change(k, k.need)
+		k.at, k.end, k.spans = b.view.Now(), end, nil
+		for _, s := range was {
+			p := &b.nodes[s.node]
+			k.span(s.node, p.head, p.step(end, p.head))
+		}
+		b.change(k, k.need.negative())
+		for _, s := range k.spans {
+			if low := amountsOf(b.nodes[s.node].lowest(s.from, end)); !(amounts{}).in(&low) {
+				b.over = max(b.over, end)
 			}
 		}
+		b.vacate(was, k.need)
+	}
+	k.runs = true
+	b.running = append(b.running, k)
+}
+
+// change adds to the free resources of the nodes of a booking for its time span.
+func (b *Book) change(k *booking, by amounts) {
+	for _, s := range k.spans {
+		p := &b.nodes[s.node]
+		add(p.live(s.from), p.live(s.to), by)
 	}
 }
 
-// earlier moves a reservation to an earlier start, if there is room for it that has become free before, or since.
-func (b *Book) earlier(v scheduler.View, j scheduler.JobView, k *booking, before *gap) {
-	need, count := j.Needs(k.cores)
-	length := j.Length(k.cores)
-	within, ok := before.mayTake(&b.freed, k, need.Cores, length)
-	if !ok || k.at <= v.Now() {
-		return
+// drop takes a booking out, and frees its room from now on.
+func (b *Book) drop(k *booking) {
+	b.unreserve(k)
+	b.change(k, k.need)
+	b.vacate(k.spans, k.need)
+	b.bookings[k.job] = nil
+}
+
+// vacate lets others move into spans that a booking has left.
+func (b *Book) vacate(spans []span, need amounts) {
+	for _, s := range spans {
+		p := &b.nodes[s.node]
+		b.free(s.node, p.live(s.from), p.live(s.to), need)
 	}
-	within.from = max(within.from, v.Now())
-	was, nodes, at := *k, []int32(nil), scheduler.Never
-	if oneNode(j, need, count) {
-		for i := range b.nodes {
-			if !before.on[i] && !b.freed.on[i] {
-				continue
-			}
-			own := stretch{}
-			if int32(i) == was.nodes[0] {
-				own = stretch{was.at, was.end}
-				b.nodes[i].split(was.at)
-				b.nodes[i].split(was.end)
-			}
-			if t := b.nodes[i].first(need, length, within, own); t < within.to {
-				nodes, at, within.to = []int32{int32(i)}, t, t
-			}
-		}
-		if at == scheduler.Never {
-			return
-		}
-		b.change(j, &was, was.at, was.end, false)
-	} else {
-		b.change(j, &was, was.at, was.end, false)
-		if nodes, at = b.first(v, j, was.cores, length, within.to); at == scheduler.Never {
-			b.change(j, &was, was.at, was.end, true)
-			return
-		}
-	}
-	b.put(j, booking{at: at, end: Until(at, length), cores: was.cores, state: reserved, nodes: nodes})
-	for _, on := range was.nodes {
-		b.freed.add(&b.nodes[on], on, stretch{was.at, was.end})
-		b.freed.some = true
+	for _, s := range spans {
+		b.nodes[s.node].unpin(s.from)
+		b.nodes[s.node].unpin(s.to)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/plan"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -230,26 +231,79 @@ func TestReservationsOfManyNodes(t *testing.T) {
 	}
 }
 
-// TestReservationsOfALongQueue: the same with more jobs than a block of steps has, which ask for up to ten times their
-// run time.
+// TestReservationsOfALongQueue: the same with many jobs, some of several nodes, which ask for up to ten times their run
+// time.
 func TestReservationsOfALongQueue(t *testing.T) {
 	random := rand.New(rand.NewPCG(32, 1))
-	for round := range 5 {
+	for round := range 40 {
+		var nodes []room
+		for range 1 + round%4 {
+			nodes = append(nodes, room{16 + 16*random.IntN(2), 0, 0})
+		}
 		var tasks []*task
-		for i := range 90 {
+		for i := range 70 {
 			took := 1 + random.IntN(4)
-			tasks = append(tasks, &task{
+			k := &task{
 				arrival: i / 6, predicted: min(took*(1+random.IntN(10)), 25), took: took, nodes: 1,
 				need: room{1 << random.IntN(5), 0, 0},
-			})
+			}
+			if round%3 == 2 && random.IntN(4) == 0 {
+				k.nodes = 1 + random.IntN(len(nodes))
+			}
+			tasks = append(tasks, k)
 		}
-		nodes := []room{{16 + 16*(round%2), 0, 0}}
 		got := execute(t, policy.Policy{Backfill: policy.Conservative}, nodes, tasks)
 		conservative(nodes, tasks, func(a, b *task) int { return a.arrival - b.arrival })
 		for i, k := range tasks {
 			if got[i] != k.start || got[i] > k.promise {
 				t.Fatalf("round %d: job %d starts at %d s, want %d s, promised %d s", round, i, got[i], k.start, k.promise)
 			}
+		}
+	}
+}
+
+// settled is conservative backfill that looks at each dispatch whether a reservation could move.
+type settled struct {
+	book    *plan.Book
+	t       *testing.T
+	movable bool
+}
+
+func (s *settled) Waits(job int32) { s.book.Wait(job) }
+
+func (s *settled) HeldBack(scheduler.View, int32) string { return "" }
+
+func (s *settled) Admit(v scheduler.View, h scheduler.Hands) error {
+	err := s.book.Dispatch(v, func(job, cores int32, nodes []int32) error { return h.Start(job, cores, nodes, "") })
+	if job := s.book.Movable(); job >= 0 && !s.movable {
+		s.t.Errorf("at %s: job %d could start before its reservation", v.Now(), job)
+		s.movable = true
+	}
+	return err
+}
+
+// TestNoReservationCanMove: after each dispatch no job could start earlier than planned, even if jobs run longer than
+// predicted.
+func TestNoReservationCanMove(t *testing.T) {
+	var last *settled
+	policy.RegisterBackfill(policy.BackfillChoice{
+		Choice: policy.Choice{Name: "settled", Title: "Settled", Doc: "a test", Place: 99, Estimates: true},
+		Passes: true, Reserves: true, Promises: true,
+		HeldBack: func(scheduler.View, *plan.Reservation) string { return "" },
+		New: func(s policy.Setup) scheduler.Admitter {
+			last = &settled{book: plan.NewBook(len(s.Run.Jobs)), t: t}
+			return last
+		},
+	})
+	random := rand.New(rand.NewPCG(35, 1))
+	for round := range 300 {
+		nodes, tasks := drawTasks(random, round%7)
+		got := execute(t, policy.Policy{Backfill: "settled"}, nodes, tasks)
+		if same := execute(t, policy.Policy{Backfill: policy.Conservative}, nodes, tasks); !slices.Equal(got, same) {
+			t.Fatalf("round %d: %v and %v", round, got, same)
+		}
+		if last.movable {
+			t.Fatalf("round %d", round)
 		}
 	}
 }

@@ -16,7 +16,7 @@ const Conservative Backfill = "conservative"
 var _ = RegisterBackfill(BackfillChoice{
 	Choice: Choice{
 		Name: Conservative, Title: "Conservative backfill", Doc: "those that delay nobody",
-		Place: 4, Version: 4, Estimates: true,
+		Place: 4, Version: 5, Estimates: true,
 	},
 	Passes: true, Reserves: true, Promises: true,
 	HeldBack: func(scheduler.View, *plan.Reservation) string { return "would delay a job before it" },

@@ -12,7 +12,7 @@ var _ = byDeadline("patient", "Patient", "the server that costs least in expecta
 	"long spot servers have stayed and been away so far", 7, 3, Patient)
 
 // The strategy looks ahead in steps: whole ticks, such that a deadline is at most mostSteps of them away and a start
-// takes at most startSteps.
+// takes at most startSteps. They are the strategy's resolution: they follow from the deadline, and no search ends early.
 const (
 	mostSteps  = 600
 	startSteps = 4

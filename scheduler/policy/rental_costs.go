@@ -65,7 +65,7 @@ func costsOf(start, share float64) *rentalCosts {
 			return c
 		}
 	}
-	const most = 4
+	const most = 4 // tables, which are computed again when they are needed
 	kept.tables = append([]*rentalCosts{newRentalCosts(start, share)}, kept.tables[:min(len(kept.tables), most-1)]...)
 	return kept.tables[0]
 }

@@ -17,7 +17,7 @@ type place struct {
 	gone bool // the job has left
 }
 
-// patience is the number of jobs that a line tries in vain before it gives up.
+// patience is the number of jobs that a line tries in vain before it becomes a tree, which finds the same job.
 const patience = 32
 
 func (l *line) len() int { return int(l.tail-l.head) - l.gone }
