@@ -323,3 +323,31 @@ func TestTrialsThatDoNotCount(t *testing.T) {
 		t.Errorf("it suggests %+v, %v", got, err)
 	}
 }
+
+// A process of many observations is conditioned on the least, the latest and a spread of the others.
+func TestManyObservations(t *testing.T) {
+	const n = 4000
+	x, y := make([][]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i] = []float64{float64(i) / n}, float64((i*997+500)%n)
+	}
+	kept, outputs := subset(x, y, mostConditioned)
+	place := func(i int) int { return int(math.Round(kept[i][0] * n)) }
+	least, spread, before := 0, 0, -1
+	for i := range kept {
+		k := place(i)
+		if k <= before || y[k] != outputs[i] {
+			t.Fatalf("observation %d follows %d, with %g", k, before, outputs[i])
+		}
+		if y[k] < 100 {
+			least++
+		}
+		spread, before = max(spread, k-before), k
+	}
+	if len(kept) != mostConditioned || least < 95 || spread > 40 || place(mostConditioned*3/4) != n-mostConditioned/4 {
+		t.Errorf("%d observations, %d of the least 100, gaps of up to %d", len(kept), least, spread)
+	}
+	if all, _ := subset(x[:mostConditioned], y[:mostConditioned], mostConditioned); len(all) != mostConditioned {
+		t.Errorf("%d of few observations are left", len(all))
+	}
+}

@@ -17,6 +17,8 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Process is a Gaussian process conditioned on observations.
@@ -84,6 +86,7 @@ func prepare(x [][]float64, y []float64, o Options) (*Process, error) {
 			return nil, fmt.Errorf("surrogate: output %d is %v", i, y[i])
 		}
 	}
+	x, y = subset(x, y, mostConditioned)
 	p := &Process{x: x, shape: shape{kernel: o.Kernel, categorical: o.Categorical, additive: o.Additive}}
 	if p.kernel = cmp.Or(p.kernel, Matern52); p.kernel == Exponential {
 		p.additive = 0
@@ -104,6 +107,34 @@ func prepare(x [][]float64, y []float64, o Options) (*Process, error) {
 		p.y[i] = (v - p.mean) / p.scale
 	}
 	return p, nil
+}
+
+// mostConditioned bounds the observations that a process is conditioned on: its matrix has their square in numbers.
+const mostConditioned = 600
+
+// subset returns at most n observations: the least outputs and the latest ones, a quarter each, and a spread of the
+// others.
+func subset(x [][]float64, y []float64, n int) ([][]float64, []float64) {
+	if len(x) <= n {
+		return x, y
+	}
+	late := len(x) - n/4
+	order := make([]int, late)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(y[a], y[b]) })
+	kept := slices.Clone(order[:n/4])
+	rest := order[n/4:]
+	slices.Sort(rest)
+	for i := range n - 2*(n/4) {
+		kept = append(kept, rest[i*len(rest)/(n-2*(n/4))])
+	}
+	slices.Sort(kept)
+	for i := late; i < len(x); i++ {
+		kept = append(kept, i)
+	}
+	return schema.Each(kept, func(i int) []float64 { return x[i] }), schema.Each(kept, func(i int) float64 { return y[i] })
 }
 
 // Hyper returns the hyper-parameters.

@@ -338,7 +338,7 @@ func TestStartsNearCandidates(t *testing.T) {
 	} {
 		taken := map[string]bool{}
 		for _, k := range c.taken {
-			taken[keyOf(s.Candidates[k])] = true
+			taken[Key(s.Candidates[k])] = true
 		}
 		if got := s.nearest(c.p, taken); !near(got, s.Candidates[c.want]) {
 			t.Errorf("nearest to %v beside %v is %v", c.p, c.taken, got)
