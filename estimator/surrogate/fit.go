@@ -16,6 +16,17 @@ const (
 	noiseMedian, noiseSpread   = 0.05, 1.0
 )
 
+// prior returns the mean and the standard deviation of a parameter, of which the first are lengths.
+func prior(i, lengths int) (mean, sd float64) {
+	switch i {
+	case lengths:
+		return math.Log(signalMedian), signalSpread
+	case lengths + 1:
+		return math.Log(noiseMedian), noiseSpread
+	}
+	return math.Log(lengthMedian), lengthSpread
+}
+
 // The bounds of the hyper-parameters, which keep matrices away from singular ones.
 const (
 	leastLength, mostLength = 0.01, 100.0
@@ -88,14 +99,8 @@ func (p *Process) posterior(theta, grad []float64, s *workspace) float64 {
 		p.slopes(&h, s, grad)
 	}
 	for i, t := range theta {
-		median, spread := lengthMedian, lengthSpread
-		switch i {
-		case lengths:
-			median, spread = signalMedian, signalSpread
-		case lengths + 1:
-			median, spread = noiseMedian, noiseSpread
-		}
-		z := (t - math.Log(median)) / spread
+		median, spread := prior(i, lengths)
+		z := (t - median) / spread
 		value -= z * z / 2
 		if grad != nil {
 			grad[i] -= z / spread

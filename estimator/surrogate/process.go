@@ -32,6 +32,8 @@ type Process struct {
 	factor blas64.Triangular // U of K = Uᵀ·U
 	weight []float64         // K⁻¹·y
 	y      []float64         // standardized
+
+	drawn []*Process // with other hyper-parameters; nil unless Options.Additive asks for them
 }
 
 // Options choose a process.
@@ -40,6 +42,7 @@ type Options struct {
 	// Categorical marks the inputs whose values have no order.
 	Categorical []bool
 	// Additive is the part of the variance that is a sum of functions of one input each, from 0 to 1; of Matern52 only.
+	// Above 0, Expect averages over other parts and hyper-parameters as well.
 	Additive float64
 	// Fixed hyper-parameters are used as they are; nil fits them.
 	Fixed *Hyper
@@ -66,6 +69,9 @@ func New(x [][]float64, y []float64, o Options) (*Process, error) {
 	}
 	if err := p.condition(); err != nil {
 		return nil, err
+	}
+	if o.Fixed == nil && p.additive > 0 {
+		p.average()
 	}
 	return p, nil
 }
@@ -252,6 +258,11 @@ func (p *Process) Explained(points, goal [][]float64) []float64 {
 // hyper-parameters and standardization, at the cost of O(n²).
 func (p *Process) With(x []float64, y float64) (*Process, error) {
 	q := &Process{shape: p.shape, hyper: p.hyper, mean: p.mean, scale: p.scale}
+	for _, one := range p.drawn {
+		if with, err := one.With(x, y); err == nil {
+			q.drawn = append(q.drawn, with)
+		}
+	}
 	n := len(p.x)
 	q.x = append(p.x[:n:n], x)
 	q.y = append(p.y[:n:n], (y-p.mean)/p.scale)
