@@ -13,7 +13,7 @@ const (
 	// aroundFit is the deviation of two thirds of the draws around the fit; the others are drawn from the prior.
 	aroundFit = 0.7
 	// From more than fewObservations, the fit is known well enough.
-	fewObservations = 80
+	fewObservations = 40
 )
 
 // average adds the drawn processes. It always draws the same for the same observations.
