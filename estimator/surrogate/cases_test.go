@@ -185,30 +185,15 @@ func TestGreatestIsTheFirst(t *testing.T) {
 	}
 }
 
-// Hyper-parameters are fitted to the last observations and to as many of the others, evenly; and are kept within bounds.
+// Hyper-parameters are fitted to a part of many observations, and are kept within bounds.
 func TestFitsAreBounded(t *testing.T) {
-	const n = 3*fitPoints + 1
-	x, y := make([][]float64, n), make([]float64, n)
-	for i := range x {
-		x[i], y[i] = []float64{float64(i) / n}, float64(i%7)
-	}
+	x, y := wave(3*fitPoints, 2)
 	p, err := prepare(x, y, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := p.part()
-	if len(q.x) != fitPoints || len(q.y) != fitPoints || q.x[0][0] != 0 || q.x[fitPoints-1][0] != x[n-1][0] {
-		t.Fatalf("it is fitted to %d of %d, from %g to %g", len(q.x), n, q.x[0], q.x[len(q.x)-1])
-	}
-	for i := 1; i < fitPoints; i++ {
-		step := math.Round((q.x[i][0] - q.x[i-1][0]) * n)
-		if i > fitPoints/2 && step != 1 || step < 1 || step > 7 {
-			t.Errorf("observation %d is %g after the one before it", i, step)
-		}
-	}
-	few, err := prepare(x[:fitPoints], y[:fitPoints], Options{})
-	if err != nil || few.part() != few {
-		t.Errorf("all of %d observations are not taken: %v", fitPoints, err)
+	if q := p.part(); len(q.x) != fitPoints || len(q.y) != fitPoints || !near(q.x[fitPoints-1], x[len(x)-1]) {
+		t.Fatalf("it is fitted to %d of %d", len(q.x), len(x))
 	}
 	small, err := prepare(x[:5], y[:5], Options{})
 	if err != nil {

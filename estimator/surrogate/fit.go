@@ -35,8 +35,7 @@ const (
 )
 
 // fitPoints bounds the observations that hyper-parameters are fitted to: a fit
-// to n of them costs O(n³) at each step. The latest and a spread of the others
-// are taken; the process is conditioned on all.
+// to n of them costs O(n³) at each step.
 const fitPoints = 160
 
 // parameters are the logarithms of the hyper-parameters: of the length-scales (of
@@ -171,17 +170,8 @@ func (p *Process) fit(start *Hyper) {
 
 // part returns the process of the observations that hyper-parameters are fitted to.
 func (p *Process) part() *Process {
-	n := len(p.x)
-	if n <= fitPoints {
-		return p
-	}
 	q := &Process{shape: p.shape}
-	old := n - fitPoints/2 // of the others, evenly
-	for i := range fitPoints - fitPoints/2 {
-		k := i * old / (fitPoints - fitPoints/2)
-		q.x, q.y = append(q.x, p.x[k]), append(q.y, p.y[k])
-	}
-	q.x, q.y = append(q.x, p.x[old:]...), append(q.y, p.y[old:]...)
+	q.x, q.y = subset(p.x, p.y, fitPoints)
 	return q
 }
 
