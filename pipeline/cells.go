@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,9 +74,8 @@ func (r *run) askMore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	onDisk := store.CellFolders(r.Dir)
 	r.cache.View(func(v store.View) {
-		r.lookUpCells(v, from, to, onDisk)
+		r.lookUpCells(v, from, to)
 		err = r.planPieces(v)
 	})
 	if err != nil {
@@ -90,10 +90,7 @@ func (r *run) askMore(ctx context.Context) error {
 	if !r.exhausted {
 		return nil
 	}
-	for _, c := range r.Cells {
-		delete(onDisk, c.Cell)
-	}
-	r.Stale = inOrder(r.Dir, onDisk)
+	r.Stale = slices.Sorted(maps.Keys(r.onDisk))
 	return r.removeStale()
 }
 

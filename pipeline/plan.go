@@ -96,12 +96,12 @@ func (p *Plan) predict(ctx context.Context, from int) error {
 func (p *Plan) lookUp() (err error) {
 	c := store.OpenReadOnly(p.Dir, record.CacheFile)
 	defer c.Close()
-	onDisk := store.CellFolders(p.Dir)
+	p.onDisk = store.CellFolders(p.Dir)
 	if p.shards, err = record.OpenShards(p.Dir, ""); err != nil {
 		return err
 	}
 	c.View(func(v store.View) {
-		if err = p.askAll(v, onDisk); err != nil {
+		if err = p.askAll(v); err != nil {
 			return
 		}
 		if err = p.planPieces(v); err != nil {
@@ -114,20 +114,12 @@ func (p *Plan) lookUp() (err error) {
 		}
 	})
 	if p.exhausted {
-		p.Stale = inOrder(p.Dir, onDisk)
+		p.Stale = slices.Sorted(maps.Keys(p.onDisk))
 	}
 	return err
 }
 
-// inOrder lists folders of cells by their names.
-func inOrder(dir string, folders map[string]bool) []string {
-	if len(folders) == 0 {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(folders))
-}
-
-func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork {
+func (p *Plan) lookUpCell(v store.View, i int) CellWork {
 	ref := p.Cells[i]
 	if p.options.Fresh {
 		return CellWork{Reason: "asked to run afresh"}
@@ -137,14 +129,14 @@ func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork 
 		return CellWork{Reuse: true, Reason: "finished earlier"}
 	}
 	if v.Has(ref.Key) {
-		if onDisk[ref.Cell] && store.Complete(dir, ref.Key) {
+		if p.onDisk[ref.Cell] && store.Complete(dir, ref.Key) {
 			return CellWork{Reuse: true, Reason: "finished earlier"}
 		}
 		if _, ok := v.Output(ref.Key); ok {
 			return CellWork{Reuse: true, Reason: "in the cache"}
 		}
 	}
-	old, state := previous(v, p, i, dir, onDisk[ref.Cell])
+	old, state := previous(v, p, i, dir, p.onDisk[ref.Cell])
 	switch {
 	case old == p.keys[i].Description() && state == record.CellFinished:
 		return CellWork{Reuse: true, Reason: "finished earlier"}
@@ -157,7 +149,7 @@ func (p *Plan) lookUpCell(v store.View, i int, onDisk map[string]bool) CellWork 
 	case old != "":
 		changes := store.Diff(old, p.keys[i].Description())
 		return CellWork{Reason: store.Reason(changes), Changes: changes}
-	case onDisk[ref.Cell]:
+	case p.onDisk[ref.Cell]:
 		return CellWork{Reason: p.incomplete()}
 	}
 	return CellWork{Reason: "new"}
@@ -321,13 +313,13 @@ func (p *Plan) ask() (from, to int, err error) {
 
 // askAll asks the source for cells and looks them up, until one of them must
 // run: the cells that follow from its results are unknown before.
-func (p *Plan) askAll(v store.View, onDisk map[string]bool) error {
+func (p *Plan) askAll(v store.View) error {
 	for {
 		from, to, err := p.ask()
 		if err != nil || from == to {
 			return err
 		}
-		if p.lookUpCells(v, from, to, onDisk) {
+		if p.lookUpCells(v, from, to) {
 			return nil
 		}
 	}
@@ -335,10 +327,10 @@ func (p *Plan) askAll(v store.View, onDisk map[string]bool) error {
 
 // lookUpCells finds out which cells are there already, and reports whether some
 // are not.
-func (p *Plan) lookUpCells(v store.View, from, to int, onDisk map[string]bool) (some bool) {
+func (p *Plan) lookUpCells(v store.View, from, to int) (some bool) {
 	for i := from; i < to; i++ {
-		p.Work[i] = p.lookUpCell(v, i, onDisk)
-		delete(onDisk, p.Cells[i].Cell)
+		p.Work[i] = p.lookUpCell(v, i)
+		delete(p.onDisk, p.Cells[i].Cell)
 	}
 	p.together(from, to)
 	for i := from; i < to; i++ {

@@ -20,14 +20,13 @@ type Sample struct {
 
 // Model has the fitted parameters of one model.
 type Model struct {
-	Name     string
-	Rates    []Rate
-	Limit    float64
-	Exponent float64
+	Name                       string
+	Rates                      []Rate
+	Limit, Exponent, Sharpness float64
 }
 
-// Fitted has the laws of several models with one sharpness, since that belongs to the parameter servers' machines and
-// program, not to the trained model. Each model's exponent is drawn toward Exponent, the common one.
+// Fitted has the laws of several models. Each model's exponent and sharpness are drawn toward the common ones, Exponent
+// and Sharpness; one that differs much has hardly any part in these.
 type Fitted struct {
 	Form                Form
 	Models              []Model
@@ -48,9 +47,12 @@ const (
 	heavy = 1.0
 
 	priorExponent, sdExponent   = 0.8, 0.3 // servers help a little less than in proportion
-	sdOwnExponent               = 0.1      // of a model's around the common one; some are far off, as some samples are
 	priorSharpness, sdSharpness = 4.0, 0.7 // the logarithm has this deviation
 	priorLimit, sdLimit         = 6.0, 1.0 // workers that a parameter server serves; the logarithm's deviation
+
+	// Several models: the common exponent and sharpness are known better than those of one, which are around them
+	// with these parts of the deviations above. Some are far off.
+	sdCommon, sdOwn = 0.5, 1.0 / 3
 )
 
 // Fit fits a form of the law to samples. Each model and type of device has a rate, each model a limit.
@@ -84,7 +86,7 @@ func Fit(samples []Sample, form Form) (Fitted, error) {
 func (f Fitted) Law(model string) (Law, bool) {
 	for _, m := range f.Models {
 		if m.Name == model {
-			return Law{Form: f.Form, Rates: m.Rates, Limit: m.Limit, Exponent: m.Exponent, Sharpness: f.Sharpness}, true
+			return Law{Form: f.Form, Rates: m.Rates, Limit: m.Limit, Exponent: m.Exponent, Sharpness: m.Sharpness}, true
 		}
 	}
 	return Law{}, false
@@ -100,8 +102,9 @@ func (f Fitted) Predict(s Sample) float64 {
 	return law.Speed(Alike(s.Device, s.Workers), s.Servers)
 }
 
-// problem is the minimization problem. Its variables are the logarithms of all rates, then of all limits, the exponents
-// of all models minus the common one, the common exponent, and the logarithm of the sharpness.
+// problem is the minimization problem. Its variables are the logarithms of all rates, then of all limits; the exponents
+// of all models minus the common one, and the same of the logarithms of the sharpness; the common exponent, and the
+// logarithm of the common sharpness.
 type problem struct {
 	form    Form
 	samples []Sample
@@ -129,7 +132,7 @@ func newProblem(samples []Sample, form Form) *problem {
 	return p
 }
 
-// own returns the number of exponents of models: a model alone has the common one.
+// own returns the number of exponents of models, and of sharpnesses: a model alone has the common ones.
 func (p *problem) own() int {
 	if len(p.models) == 1 {
 		return 0
@@ -137,9 +140,15 @@ func (p *problem) own() int {
 	return len(p.models)
 }
 
+// ownOf returns the variables of a problem that are exponents of models, and sharpnesses.
+func (p *problem) ownOf(at []float64) (exponents, sharpnesses []float64) {
+	own := at[len(p.rates)+len(p.models) : len(at)-2]
+	return own[:p.own()], own[p.own():]
+}
+
 // start takes the best speed of a worker as its rate, and as the limit a number of times the highest speed.
 func (p *problem) start(reach float64) []float64 {
-	at := make([]float64, len(p.rates)+len(p.models)+p.own()+2)
+	at := make([]float64, len(p.rates)+len(p.models)+2*p.own()+2)
 	rates, top := make([]float64, len(p.rates)), make([]float64, len(p.models))
 	for i, s := range p.samples {
 		r := p.rateOf[i]
@@ -168,7 +177,7 @@ func (f Fitted) rounded() Fitted {
 		for k := range m.Rates {
 			m.Rates[k].StepsPerSecond = six(m.Rates[k].StepsPerSecond)
 		}
-		m.Limit, m.Exponent = six(m.Limit), six(m.Exponent)
+		m.Limit, m.Exponent, m.Sharpness = six(m.Limit), six(m.Exponent), six(m.Sharpness)
 	}
 	f.Exponent, f.Sharpness = six(f.Exponent), six(f.Sharpness)
 	return f
@@ -176,10 +185,12 @@ func (f Fitted) rounded() Fitted {
 
 func (p *problem) fitted(at []float64) Fitted {
 	f := Fitted{Form: p.form, Exponent: at[len(at)-2], Sharpness: math.Exp(at[len(at)-1])}
+	exponents, sharpnesses := p.ownOf(at)
 	for i, name := range p.models {
-		m := Model{Name: name, Limit: math.Exp(at[len(p.rates)+i]), Exponent: f.Exponent}
+		m := Model{Name: name, Limit: math.Exp(at[len(p.rates)+i]), Exponent: f.Exponent, Sharpness: f.Sharpness}
 		if p.own() > 0 {
-			m.Exponent += at[len(p.rates)+len(p.models)+i]
+			m.Exponent += exponents[i]
+			m.Sharpness *= math.Exp(sharpnesses[i])
 		}
 		f.Models = append(f.Models, m)
 	}
@@ -193,15 +204,18 @@ func (p *problem) fitted(at []float64) Fitted {
 // residuals returns the terms that are squared and summed: one for each sample, then one for each prior.
 func (p *problem) residuals(at []float64) []float64 {
 	f := p.fitted(at)
-	out := make([]float64, 0, len(p.samples)+2*len(p.models)+2)
+	out := make([]float64, 0, len(p.samples)+3*len(p.models)+2)
 	for _, s := range p.samples {
 		out = append(out, heavy*damped(math.Log(s.StepsPerSecond/f.Predict(s))/(noise*heavy)))
 	}
-	for _, own := range at[len(p.rates)+len(p.models) : len(at)-2] {
-		out = append(out, damped(own/sdOwnExponent))
+	exponents, sharpnesses := p.ownOf(at)
+	part := 1.0
+	for i := range exponents {
+		out = append(out, outlying(exponents[i]/(sdOwn*sdExponent)), outlying(sharpnesses[i]/(sdOwn*sdSharpness)))
+		part = sdCommon
 	}
-	out = append(out, (f.Exponent-priorExponent)/sdExponent,
-		(math.Log(f.Sharpness)-math.Log(priorSharpness))/sdSharpness)
+	out = append(out, (f.Exponent-priorExponent)/(part*sdExponent),
+		(math.Log(f.Sharpness)-math.Log(priorSharpness))/(part*sdSharpness))
 	for m := range p.models {
 		sum, n := 0.0, 0
 		for r, of := range p.modelOf {
@@ -217,6 +231,9 @@ func (p *problem) residuals(at []float64) []float64 {
 
 // damped grows as a residual does near 0, and as its square root far from it.
 func damped(e float64) float64 { return math.Copysign(math.Sqrt(2*(math.Sqrt(1+e*e)-1)), e) }
+
+// outlying grows as a residual does near 0, and hardly any more far from it: its square is the logarithm of Cauchy's density.
+func outlying(e float64) float64 { return math.Copysign(math.Sqrt(math.Log1p(e*e)), e) }
 
 // mostSteps bounds the steps of a descent, which takes some tens.
 const mostSteps = 300

@@ -185,30 +185,15 @@ func TestGreatestIsTheFirst(t *testing.T) {
 	}
 }
 
-// Hyper-parameters are fitted to the last observations and to as many of the others, evenly; and are kept within bounds.
+// Hyper-parameters are fitted to a part of many observations, and are kept within bounds.
 func TestFitsAreBounded(t *testing.T) {
-	const n = 3*fitPoints + 1
-	x, y := make([][]float64, n), make([]float64, n)
-	for i := range x {
-		x[i], y[i] = []float64{float64(i) / n}, float64(i%7)
-	}
+	x, y := wave(3*fitPoints, 2)
 	p, err := prepare(x, y, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := p.part()
-	if len(q.x) != fitPoints || len(q.y) != fitPoints || q.x[0][0] != 0 || q.x[fitPoints-1][0] != x[n-1][0] {
-		t.Fatalf("it is fitted to %d of %d, from %g to %g", len(q.x), n, q.x[0], q.x[len(q.x)-1])
-	}
-	for i := 1; i < fitPoints; i++ {
-		step := math.Round((q.x[i][0] - q.x[i-1][0]) * n)
-		if i > fitPoints/2 && step != 1 || step < 1 || step > 7 {
-			t.Errorf("observation %d is %g after the one before it", i, step)
-		}
-	}
-	few, err := prepare(x[:fitPoints], y[:fitPoints], Options{})
-	if err != nil || few.part() != few {
-		t.Errorf("all of %d observations are not taken: %v", fitPoints, err)
+	if q := p.part(); len(q.x) != fitPoints || len(q.y) != fitPoints || !near(q.x[fitPoints-1], x[len(x)-1]) {
+		t.Fatalf("it is fitted to %d of %d", len(q.x), len(x))
 	}
 	small, err := prepare(x[:5], y[:5], Options{})
 	if err != nil {
@@ -321,5 +306,33 @@ func TestTrialsThatDoNotCount(t *testing.T) {
 	}
 	if got, err := s.Suggest(trials); err != nil || len(got.At) != 2 {
 		t.Errorf("it suggests %+v, %v", got, err)
+	}
+}
+
+// A process of many observations is conditioned on the least, the latest and a spread of the others.
+func TestManyObservations(t *testing.T) {
+	const n = 4000
+	x, y := make([][]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i] = []float64{float64(i) / n}, float64((i*997+500)%n)
+	}
+	kept, outputs := subset(x, y, mostConditioned)
+	place := func(i int) int { return int(math.Round(kept[i][0] * n)) }
+	least, spread, before := 0, 0, -1
+	for i := range kept {
+		k := place(i)
+		if k <= before || y[k] != outputs[i] {
+			t.Fatalf("observation %d follows %d, with %g", k, before, outputs[i])
+		}
+		if y[k] < 100 {
+			least++
+		}
+		spread, before = max(spread, k-before), k
+	}
+	if len(kept) != mostConditioned || least < 95 || spread > 40 || place(mostConditioned*3/4) != n-mostConditioned/4 {
+		t.Errorf("%d observations, %d of the least 100, gaps of up to %d", len(kept), least, spread)
+	}
+	if all, _ := subset(x[:mostConditioned], y[:mostConditioned], mostConditioned); len(all) != mostConditioned {
+		t.Errorf("%d of few observations are left", len(all))
 	}
 }

@@ -21,12 +21,12 @@ func (m *model) chooseInContext(candidates [][]float64, trials []Trial) (Suggest
 	open := map[string]bool{}
 	for _, c := range candidates {
 		if space.AtGoal(c) {
-			open[keyOf(c)] = true
+			open[Key(c)] = true
 		}
 	}
 	var useful, goals [][]float64
 	for _, c := range candidates {
-		if g := space.ToGoal(c); open[keyOf(g)] {
+		if g := space.ToGoal(c); open[Key(g)] {
 			useful, goals = append(useful, c), append(goals, g)
 		}
 	}
@@ -165,7 +165,7 @@ func stepsOf(space Space, trials []Trial) steps {
 	s := steps{space: space, least: make([]float64, len(space)), last: make([]float64, len(space)),
 		tried: map[string]bool{}}
 	for _, t := range trials {
-		s.tried[keyOf(space.ToGoal(t.At))] = true
+		s.tried[Key(space.ToGoal(t.At))] = true
 	}
 	for d, dim := range space {
 		if !dim.Context {
@@ -199,7 +199,7 @@ func (s *steps) allows(at []float64) bool {
 		case !dim.Context:
 		case away < s.least[d]-1e-9:
 			return false
-		case s.least[d] > 1e-9 && away < s.last[d]-1e-9 && !s.tried[keyOf(s.space.ToGoal(at))]:
+		case s.least[d] > 1e-9 && away < s.last[d]-1e-9 && !s.tried[Key(s.space.ToGoal(at))]:
 			return false
 		}
 	}

@@ -16,6 +16,17 @@ const (
 	noiseMedian, noiseSpread   = 0.05, 1.0
 )
 
+// prior returns the mean and the standard deviation of a parameter, of which the first are lengths.
+func prior(i, lengths int) (mean, sd float64) {
+	switch i {
+	case lengths:
+		return math.Log(signalMedian), signalSpread
+	case lengths + 1:
+		return math.Log(noiseMedian), noiseSpread
+	}
+	return math.Log(lengthMedian), lengthSpread
+}
+
 // The bounds of the hyper-parameters, which keep matrices away from singular ones.
 const (
 	leastLength, mostLength = 0.01, 100.0
@@ -24,8 +35,7 @@ const (
 )
 
 // fitPoints bounds the observations that hyper-parameters are fitted to: a fit
-// to n of them costs O(n³) at each step. The latest and a spread of the others
-// are taken; the process is conditioned on all.
+// to n of them costs O(n³) at each step.
 const fitPoints = 160
 
 // parameters are the logarithms of the hyper-parameters: of the length-scales (of
@@ -88,14 +98,8 @@ func (p *Process) posterior(theta, grad []float64, s *workspace) float64 {
 		p.slopes(&h, s, grad)
 	}
 	for i, t := range theta {
-		median, spread := lengthMedian, lengthSpread
-		switch i {
-		case lengths:
-			median, spread = signalMedian, signalSpread
-		case lengths + 1:
-			median, spread = noiseMedian, noiseSpread
-		}
-		z := (t - math.Log(median)) / spread
+		median, spread := prior(i, lengths)
+		z := (t - median) / spread
 		value -= z * z / 2
 		if grad != nil {
 			grad[i] -= z / spread
@@ -166,17 +170,8 @@ func (p *Process) fit(start *Hyper) {
 
 // part returns the process of the observations that hyper-parameters are fitted to.
 func (p *Process) part() *Process {
-	n := len(p.x)
-	if n <= fitPoints {
-		return p
-	}
 	q := &Process{shape: p.shape}
-	old := n - fitPoints/2 // of the others, evenly
-	for i := range fitPoints - fitPoints/2 {
-		k := i * old / (fitPoints - fitPoints/2)
-		q.x, q.y = append(q.x, p.x[k]), append(q.y, p.y[k])
-	}
-	q.x, q.y = append(q.x, p.x[old:]...), append(q.y, p.y[old:]...)
+	q.x, q.y = subset(p.x, p.y, fitPoints)
 	return q
 }
 

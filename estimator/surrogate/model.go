@@ -116,7 +116,7 @@ func (m *model) believe(at []float64) {
 		if *p == nil {
 			continue
 		}
-		mean, _ := (*p).Predict([][]float64{at})
+		mean, _ := (*p).Expect([][]float64{at})
 		if with, err := (*p).With(at, mean[0]); err == nil {
 			*p = with
 		}
@@ -145,7 +145,7 @@ func (m *model) view(candidates [][]float64, best float64) views {
 		if m.limits[i] == nil {
 			continue
 		}
-		mean, sd := m.limits[i].Predict(candidates)
+		mean, sd := m.limits[i].Expect(candidates)
 		for k := range candidates {
 			v.feasible[k] += LogProbabilityBelow(l.modelled(l.Bound), mean[k], sd[k])
 		}
@@ -157,7 +157,7 @@ func (m *model) view(candidates [][]float64, best float64) views {
 		}
 	}
 	if m.objective != nil {
-		v.mean, v.sd = m.objective.Predict(candidates)
+		v.mean, v.sd = m.objective.Expect(candidates)
 		for k, at := range candidates {
 			v.mean[k] += m.search.expected(m.scale, at)
 		}

@@ -17,6 +17,8 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Process is a Gaussian process conditioned on observations.
@@ -30,6 +32,8 @@ type Process struct {
 	factor blas64.Triangular // U of K = Uᵀ·U
 	weight []float64         // K⁻¹·y
 	y      []float64         // standardized
+
+	drawn []*Process // with other hyper-parameters; nil unless Options.Additive asks for them
 }
 
 // Options choose a process.
@@ -38,6 +42,7 @@ type Options struct {
 	// Categorical marks the inputs whose values have no order.
 	Categorical []bool
 	// Additive is the part of the variance that is a sum of functions of one input each, from 0 to 1; of Matern52 only.
+	// Above 0, Expect averages over other parts and hyper-parameters as well.
 	Additive float64
 	// Fixed hyper-parameters are used as they are; nil fits them.
 	Fixed *Hyper
@@ -65,6 +70,9 @@ func New(x [][]float64, y []float64, o Options) (*Process, error) {
 	if err := p.condition(); err != nil {
 		return nil, err
 	}
+	if o.Fixed == nil && p.additive > 0 {
+		p.average()
+	}
 	return p, nil
 }
 
@@ -84,6 +92,7 @@ func prepare(x [][]float64, y []float64, o Options) (*Process, error) {
 			return nil, fmt.Errorf("surrogate: output %d is %v", i, y[i])
 		}
 	}
+	x, y = subset(x, y, mostConditioned)
 	p := &Process{x: x, shape: shape{kernel: o.Kernel, categorical: o.Categorical, additive: o.Additive}}
 	if p.kernel = cmp.Or(p.kernel, Matern52); p.kernel == Exponential {
 		p.additive = 0
@@ -104,6 +113,34 @@ func prepare(x [][]float64, y []float64, o Options) (*Process, error) {
 		p.y[i] = (v - p.mean) / p.scale
 	}
 	return p, nil
+}
+
+// mostConditioned bounds the observations that a process is conditioned on: its matrix has their square in numbers.
+const mostConditioned = 600
+
+// subset returns at most n observations: the least outputs and the latest ones, a quarter each, and a spread of the
+// others.
+func subset(x [][]float64, y []float64, n int) ([][]float64, []float64) {
+	if len(x) <= n {
+		return x, y
+	}
+	late := len(x) - n/4
+	order := make([]int, late)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(y[a], y[b]) })
+	kept := slices.Clone(order[:n/4])
+	rest := order[n/4:]
+	slices.Sort(rest)
+	for i := range n - 2*(n/4) {
+		kept = append(kept, rest[i*len(rest)/(n-2*(n/4))])
+	}
+	slices.Sort(kept)
+	for i := late; i < len(x); i++ {
+		kept = append(kept, i)
+	}
+	return schema.Each(kept, func(i int) []float64 { return x[i] }), schema.Each(kept, func(i int) float64 { return y[i] })
 }
 
 // Hyper returns the hyper-parameters.
@@ -221,6 +258,11 @@ func (p *Process) Explained(points, goal [][]float64) []float64 {
 // hyper-parameters and standardization, at the cost of O(n²).
 func (p *Process) With(x []float64, y float64) (*Process, error) {
 	q := &Process{shape: p.shape, hyper: p.hyper, mean: p.mean, scale: p.scale}
+	for _, one := range p.drawn {
+		if with, err := one.With(x, y); err == nil {
+			q.drawn = append(q.drawn, with)
+		}
+	}
 	n := len(p.x)
 	q.x = append(p.x[:n:n], x)
 	q.y = append(p.y[:n:n], (y-p.mean)/p.scale)

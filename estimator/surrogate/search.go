@@ -2,6 +2,7 @@ package surrogate
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -174,7 +175,7 @@ func (s *Search) Suggest(trials []Trial) (Suggestion, error) {
 	}
 	tried := map[string]bool{}
 	for _, t := range trials {
-		tried[keyOf(t.At)] = true
+		tried[Key(t.At)] = true
 	}
 	if at, ok := s.starting(trials, tried); ok {
 		return Suggestion{At: at, Feasible: 1}, nil
@@ -209,8 +210,14 @@ func (s *Search) check(trials []Trial) error {
 	return nil
 }
 
-// keyOf identifies a point.
-func keyOf(p []float64) string { return fmt.Sprint(p) }
+// Key identifies a point.
+func Key(p []float64) string {
+	raw := make([]byte, 0, 8*len(p))
+	for _, v := range p {
+		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
+	}
+	return string(raw)
+}
 
 // starting returns the next point of the Latin hypercube; ok is false when all of
 // them have been tried.
@@ -231,8 +238,8 @@ func (s *Search) starting(trials []Trial, tried map[string]bool) (at []float64, 
 				return nil, false
 			}
 		}
-		taken[keyOf(p)] = true
-		if i >= len(trials) && !tried[keyOf(p)] {
+		taken[Key(p)] = true
+		if i >= len(trials) && !tried[Key(p)] {
 			return p, true
 		}
 	}
@@ -243,7 +250,7 @@ func (s *Search) starting(trials []Trial, tried map[string]bool) (at []float64, 
 func (s *Search) nearest(p []float64, taken map[string]bool) []float64 {
 	least, found := math.Inf(1), []float64(nil)
 	for _, c := range s.Candidates {
-		if taken[keyOf(c)] {
+		if taken[Key(c)] {
 			continue
 		}
 		sum := 0.0
@@ -284,7 +291,7 @@ func (s *Search) candidates(trials []Trial, tried map[string]bool) [][]float64 {
 	var open [][]float64
 	seen := map[string]bool{}
 	for _, p := range points {
-		if k := keyOf(p); !tried[k] && !seen[k] {
+		if k := Key(p); !tried[k] && !seen[k] {
 			seen[k] = true
 			open = append(open, p)
 		}

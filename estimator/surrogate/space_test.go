@@ -301,8 +301,8 @@ func TestSuggestionsAreTheGreatest(t *testing.T) {
 				continue
 			}
 			one := [][]float64{p}
-			mean, sd := m.objective.Predict(one)
-			limit, limitSD := m.limits[0].Predict(one)
+			mean, sd := m.objective.Expect(one)
+			limit, limitSD := m.limits[0].Expect(one)
 			ends, endsSD := m.finishes.Predict(one)
 			score := LogExpectedImprovement(best, mean[0], sd[0]) + LogProbabilityBelow(-0.6, limit[0], limitSD[0]) +
 				LogProbabilityBelow(-0.5, -ends[0], endsSD[0])
@@ -338,7 +338,7 @@ func TestStartsNearCandidates(t *testing.T) {
 	} {
 		taken := map[string]bool{}
 		for _, k := range c.taken {
-			taken[keyOf(s.Candidates[k])] = true
+			taken[Key(s.Candidates[k])] = true
 		}
 		if got := s.nearest(c.p, taken); !near(got, s.Candidates[c.want]) {
 			t.Errorf("nearest to %v beside %v is %v", c.p, c.taken, got)

@@ -28,9 +28,9 @@ import (
 // itself, which takes it as long as one server. The roles `worker` and `chief` work, `ps` serves.
 //
 // The rates, the limit, the exponent and the sharpness are given, or fitted to a `file` of measured clusters;
-// a value given next to a file replaces the fitted one. Several models in a file share the exponent and the
-// sharpness. The report then shows how well the law predicts clusters of 5 workers or more from smaller ones
-// (`cluster_speed.csv`).
+// a value given next to a file replaces the fitted one. Several models in a file have exponents and sharpnesses
+// near common ones, unless their measurements say otherwise. The report then shows how well the law predicts
+// clusters of 5 workers or more from smaller ones (`cluster_speed.csv`).
 //
 //	job "resnet32" {
 //	  command = ["train"]

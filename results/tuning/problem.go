@@ -17,12 +17,11 @@ import (
 // Problem is the search of a tuning. Candidates are the only settings that may be
 // tried, as values in the order of the settings; nil allows all combinations.
 func Problem(t *Tuning, candidates [][]string, seed uint64) *tuner.Problem {
-	p := &tuner.Problem{Start: t.Start, Trials: t.Trials, Seed: seed, Scale: surrogate.Log, PerCost: t.PerCost}
-	for i := range t.Settings {
-		p.Space = append(p.Space, dimension(&t.Settings[i]))
+	p := &tuner.Problem{
+		Space: Space(t), Start: t.Start, Trials: t.Trials, Seed: seed, Scale: surrogate.Log, PerCost: t.PerCost,
 	}
 	for _, values := range candidates {
-		if at, err := point(t, p.Space, values); err == nil {
+		if at, err := PointOf(t, p.Space, values); err == nil {
 			p.Candidates = append(p.Candidates, at)
 		}
 	}
@@ -36,7 +35,7 @@ func Problem(t *Tuning, candidates [][]string, seed uint64) *tuner.Problem {
 		}
 	}
 	initial := schema.Each(t.Settings, func(s TunedSetting) string { return s.Initial })
-	p.Initial, _ = point(t, p.Space, initial)
+	p.Initial, _ = PointOf(t, p.Space, initial)
 	if t.BestSettings != nil {
 		p.Best, _ = Point(t, t.BestSettings)
 	}
@@ -49,6 +48,15 @@ func scaleOf(outcome string) surrogate.Scale {
 		return surrogate.LogGap
 	}
 	return surrogate.Log
+}
+
+// Space has the settings of a tuning as dimensions.
+func Space(t *Tuning) surrogate.Space {
+	space := make(surrogate.Space, len(t.Settings))
+	for i := range space {
+		space[i] = dimension(&t.Settings[i])
+	}
+	return space
 }
 
 // dimension is a setting as a dimension of the space.
@@ -74,29 +82,19 @@ func dimension(s *TunedSetting) surrogate.Dimension {
 // Point returns the point of settings. The error names a value that is not of the
 // space.
 func Point(t *Tuning, settings []record.Setting) ([]float64, error) {
-	var space surrogate.Space
 	values := make([]string, len(t.Settings))
 	for i := range t.Settings {
-		space = append(space, dimension(&t.Settings[i]))
 		for _, s := range settings {
 			if s.Name == t.Settings[i].Name {
 				values[i] = s.Value
 			}
 		}
 	}
-	return point(t, space, values)
+	return PointOf(t, Space(t), values)
 }
 
-// PointOf is Point of values in the order of the settings.
-func PointOf(t *Tuning, values []string) ([]float64, error) {
-	settings := make([]record.Setting, len(values))
-	for i := range values {
-		settings[i] = record.Setting{Name: t.Settings[i].Name, Value: values[i]}
-	}
-	return Point(t, settings)
-}
-
-func point(t *Tuning, space surrogate.Space, values []string) ([]float64, error) {
+// PointOf is Point of values in the order of the settings, in the Space of the tuning.
+func PointOf(t *Tuning, space surrogate.Space, values []string) ([]float64, error) {
 	at := make([]float64, len(values))
 	for i, v := range values {
 		s := &t.Settings[i]

@@ -25,7 +25,7 @@ func searched() *Tuning {
 func TestPoints(t *testing.T) {
 	u := searched()
 	for _, values := range [][]string{{"sgd", "16", "1", "0.001"}, {"adam", "32.0", "4", "0.05"}, {"adam", "128", "5", "0.1"}} {
-		at, err := PointOf(u, values)
+		at, err := PointOf(u, Space(u), values)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,13 +33,13 @@ func TestPoints(t *testing.T) {
 			t.Errorf("%q comes back as %q", values, got)
 		}
 	}
-	at, _ := PointOf(u, []string{"adam", "32", "4", "0.01"})
+	at, _ := PointOf(u, Space(u), []string{"adam", "32", "4", "0.01"})
 	if at[0] != 1 {
 		t.Errorf("the point is %v", at)
 	}
 	// A value between numbers of a list becomes the nearest of them on its own scale.
 	for v, want := range map[string]string{"17": "16", "22": "16", "23": "32.0", "60": "32.0", "70": "128", "1000": "128"} {
-		at, err := PointOf(u, []string{"sgd", v, "1", "0.001"})
+		at, err := PointOf(u, Space(u), []string{"sgd", v, "1", "0.001"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestPoints(t *testing.T) {
 		}
 	}
 	for _, c := range [][]string{{"rmsprop", "16", "1", "0.1"}, {"sgd", "many", "1", "0.1"}, {"sgd", "16", "", "0.1"}} {
-		if at, err := PointOf(u, c); err == nil {
+		if at, err := PointOf(u, Space(u), c); err == nil {
 			t.Errorf("%q is the point %v", c, at)
 		}
 	}
@@ -56,7 +56,7 @@ func TestPoints(t *testing.T) {
 		t.Error("settings that lack some are a point")
 	}
 	one, err := Point(u, []record.Setting{{Name: "lr", Value: "0.1"}, {Name: "layers", Value: "2"}, {Name: "opt", Value: "sgd"}, {Name: "batch", Value: "16"}})
-	other, err2 := PointOf(u, []string{"sgd", "16", "2", "0.1"})
+	other, err2 := PointOf(u, Space(u), []string{"sgd", "16", "2", "0.1"})
 	if err != nil || err2 != nil || !cmp.Equal(one, other) {
 		t.Errorf("%v and %v", one, other)
 	}

@@ -8,7 +8,7 @@ var _ = Register(Method{
 	Suggest: func(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
 		seen := tried(trials)
 		for _, at := range p.points() {
-			if !seen[tunerKey(at)] {
+			if !seen[surrogate.Key(at)] {
 				return Suggestion{At: at}, nil
 			}
 		}

@@ -46,7 +46,7 @@ func halving(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
 		for _, t := range done[:len(done)/reduction] {
 			next := slices.Clone(t.At)
 			next[d] = ladder[k+1]
-			if !seen[tunerKey(next)] && p.has(next) {
+			if !seen[surrogate.Key(next)] && p.has(next) {
 				return Suggestion{At: next}, nil
 			}
 		}
@@ -98,7 +98,7 @@ func (p *Problem) has(at []float64) bool {
 func (p *Problem) fresh(seen map[string]bool, d int, at float64, trials []surrogate.Trial) ([]float64, bool) {
 	used := map[string]bool{}
 	for _, t := range trials {
-		used[tunerKey(p.Space.ToGoal(t.At))] = true
+		used[surrogate.Key(p.Space.ToGoal(t.At))] = true
 	}
 	r := p.draws(trials)
 	if !p.Finite() {
@@ -110,7 +110,7 @@ func (p *Problem) fresh(seen map[string]bool, d int, at float64, trials []surrog
 	for _, c := range p.points() {
 		next := slices.Clone(c)
 		next[d] = at
-		if !used[tunerKey(c)] && !seen[tunerKey(next)] && p.has(next) {
+		if !used[surrogate.Key(c)] && !seen[surrogate.Key(next)] && p.has(next) {
 			open = append(open, next)
 		}
 	}

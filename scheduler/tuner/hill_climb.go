@@ -38,7 +38,7 @@ func hillClimb(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
 	}
 	var open [][]float64
 	for _, at := range p.steps(place.At) {
-		if !seen[tunerKey(at)] {
+		if !seen[surrogate.Key(at)] {
 			open = append(open, at)
 		}
 	}

@@ -6,7 +6,6 @@ package tuner
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -166,12 +165,10 @@ func (p *Problem) violation(t surrogate.Trial) float64 {
 func tried(trials []surrogate.Trial) map[string]bool {
 	at := map[string]bool{}
 	for _, t := range trials {
-		at[tunerKey(t.At)] = true
+		at[surrogate.Key(t.At)] = true
 	}
 	return at
 }
-
-func tunerKey(p []float64) string { return fmt.Sprint(p) }
 
 // random draws a point that was not tried: each of a finite problem is as likely
 // as the others.
@@ -179,7 +176,7 @@ func (p *Problem) random(seen map[string]bool, r *rand.Rand) ([]float64, bool) {
 	if p.Finite() {
 		var open [][]float64
 		for _, at := range p.points() {
-			if !seen[tunerKey(at)] {
+			if !seen[surrogate.Key(at)] {
 				open = append(open, at)
 			}
 		}
@@ -199,7 +196,7 @@ func (p *Problem) nearest(at []float64, seen map[string]bool) ([]float64, bool) 
 	}
 	least, found := math.Inf(1), []float64(nil)
 	for _, c := range p.points() {
-		if d := p.distance(at, c); d < least && !seen[tunerKey(c)] {
+		if d := p.distance(at, c); d < least && !seen[surrogate.Key(c)] {
 			least, found = d, c
 		}
 	}

@@ -153,7 +153,7 @@ func TestDistances(t *testing.T) {
 			t.Errorf("from %v to %v: %g, want %g", c.a, c.b, got, c.want)
 		}
 	}
-	if got, ok := p.nearest([]float64{0.3, 1}, map[string]bool{tunerKey([]float64{0.25, 1}): true}); !ok || !close(got, []float64{0.5, 1}) {
+	if got, ok := p.nearest([]float64{0.3, 1}, map[string]bool{surrogate.Key([]float64{0.25, 1}): true}); !ok || !close(got, []float64{0.5, 1}) {
 		t.Errorf("nearest: %v, %v", got, ok)
 	}
 	if got := p.Points(15); len(got) != 15 || p.Points(14) != nil {

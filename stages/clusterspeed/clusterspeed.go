@@ -224,12 +224,12 @@ func describe(s *tell.Item, t *tell.Table, file string, measured []MeasuredClust
 	}
 	s.Sentences = append(s.Sentences,
 		fmt.Sprintf("The law fitted to all %d clusters of %s misses their speed by %s%% on average: "+
-			"n parameter servers serve c·n^e steps/s, with a sharpness of %s.", len(measured), file, whole.fitted,
-			tell.Number(fitted.Sharpness)))
+			"n parameter servers serve c·n^e steps/s, with a sharpness of p.", len(measured), file, whole.fitted))
 	for _, m := range fitted.Models {
 		name := m.Name
 		name = cmp.Or(name, "The model")
-		text := fmt.Sprintf("%s: c = %s steps/s, e = %s;", name, tell.Number(m.Limit), tell.Number(m.Exponent))
+		text := fmt.Sprintf("%s: c = %s steps/s, e = %s, p = %s;", name, tell.Number(m.Limit), tell.Number(m.Exponent),
+			tell.Number(m.Sharpness))
 		for i, r := range m.Rates {
 			if i > 0 {
 				text += ","

@@ -43,8 +43,9 @@ func (t *Tuning) Problem(seed uint64) *tuner.Problem {
 // ValuesAt are the settings at a point of the problem: of a recorded job, as its table has
 // them.
 func (t *Tuning) ValuesAt(at []float64) []string {
+	space := tuning.Space(&t.Tuning)
 	for _, values := range t.Candidates {
-		if p, err := tuning.PointOf(&t.Tuning, values); err == nil && slices.Equal(p, at) {
+		if p, err := tuning.PointOf(&t.Tuning, space, values); err == nil && slices.Equal(p, at) {
 			return values
 		}
 	}

@@ -71,7 +71,7 @@ func surrogates(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 // read fits a model to the trials of the first replicate; nil where they are too few.
 func read(d *record.Experiment, tuning int) (*landscape, error) {
 	t := &results.Asked.Of(&d.Plan)[tuning]
-	l := &landscape{t: t, name: t.Name, space: results.Problem(t, nil, 0).Space, scale: surrogate.Log}
+	l := &landscape{t: t, name: t.Name, space: results.Space(t), scale: surrogate.Log}
 	if len(results.Asked.Of(&d.Plan)) > 1 {
 		l.name += fmt.Sprintf("-%d-%s", tuning+1, t.Method)
 	}

@@ -1,0 +1,103 @@
+package surrogate
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Few observations leave the hyper-parameters open, and with them how far settings act each on its own. So predictions
+// are averaged over hyper-parameters drawn by their posterior probability (importance resampling).
+const (
+	// candidateDraws are weighted, of which keptDraws remain, each as likely as the others.
+	candidateDraws, keptDraws = 300, 16
+	// aroundFit is the deviation of two thirds of the draws around the fit; the others are drawn from the prior.
+	aroundFit = 0.7
+	// From more than fewObservations, the fit is known well enough.
+	fewObservations = 40
+)
+
+// average adds the drawn processes. It always draws the same for the same observations.
+func (p *Process) average() {
+	p.drawn = []*Process{p.alone()}
+	if len(p.x) > fewObservations {
+		return
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	fit, space := p.parameters(p.hyper), &workspace{}
+	weight, processes := make([]float64, candidateDraws), make([]*Process, candidateDraws)
+	most, sum := math.Inf(-1), 0.0
+	for i := range processes {
+		theta := make([]float64, len(fit))
+		byPrior, byFit := 0.0, 0.0
+		for d := range theta {
+			median, spread := prior(d, len(fit)-2)
+			if i%3 == 0 {
+				theta[d] = median + spread*r.NormFloat64()
+			} else {
+				theta[d] = fit[d] + aroundFit*r.NormFloat64()
+			}
+			byPrior += logNormal(theta[d], median, spread)
+			byFit += logNormal(theta[d], fit[d], aroundFit)
+		}
+		q := p.alone()
+		q.hyper, q.additive = p.hyperOf(theta), math.Sqrt(r.Float64()) // a sum is more likely than none
+		processes[i] = q
+		greater := math.Max(byPrior, byFit)
+		weight[i] = q.posterior(theta, nil, space) - greater -
+			math.Log(math.Exp(byPrior-greater)/3+math.Exp(byFit-greater)*2/3)
+		most = math.Max(most, weight[i])
+	}
+	for i := range weight {
+		weight[i] = math.Exp(weight[i] - most)
+		sum += weight[i]
+	}
+	var kept []*Process
+	upTo, next := 0.0, 0.5
+	for i, q := range processes {
+		upTo += keptDraws * weight[i] / sum
+		if upTo > next && q.condition() != nil {
+			continue
+		}
+		for ; upTo > next; next++ {
+			kept = append(kept, q)
+		}
+	}
+	if len(kept) > 0 {
+		p.drawn = kept
+	}
+}
+
+// alone returns the process without those that were drawn.
+func (p *Process) alone() *Process {
+	q := *p
+	q.drawn = nil
+	return &q
+}
+
+// logNormal returns the logarithm of a normal density, up to a constant.
+func logNormal(v, mean, sd float64) float64 {
+	z := (v - mean) / sd
+	return -z*z/2 - math.Log(sd)
+}
+
+// Expect returns mean and standard deviation of an observation, with its noise, at each of several points: averaged
+// over the drawn processes. Without any it is Predict.
+func (p *Process) Expect(points [][]float64) (mean, sd []float64) {
+	if p.drawn == nil {
+		return p.Predict(points)
+	}
+	mean, sd = make([]float64, len(points)), make([]float64, len(points))
+	n := float64(len(p.drawn))
+	for _, q := range p.drawn {
+		noise := q.scale * q.hyper.Noise
+		means, sds := q.Predict(points)
+		for k, m := range means {
+			mean[k] += m / n
+			sd[k] += (m*m + sds[k]*sds[k] + noise*noise) / n
+		}
+	}
+	for k := range sd {
+		sd[k] = math.Sqrt(math.Max(sd[k]-mean[k]*mean[k], 0))
+	}
+	return mean, sd
+}
