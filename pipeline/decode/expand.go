@@ -85,9 +85,7 @@ func (x *expander) know(n *eval.Node, before int) {
 		if i == absent || slices.Contains(matrixKinds, m.axes[i].name) {
 			continue
 		}
-		if !slices.Contains(b.reads, i) {
-			b.reads = append(b.reads, i)
-		}
+		b.reads = schema.AddOnce(b.reads, i)
 		m.axes[i].read = m.axes[i].read || b.broken
 	}
 	slices.Sort(b.reads)

@@ -410,10 +410,7 @@ func (q *question) undecided(candidates []entry) string {
 
 // counts counts the settings in which each of a few entries was better or worse than the baseline.
 func (q *question) counts(p record.Plan, candidates []entry) string {
-	var parts []string
-	for _, o := range candidates {
-		parts = append(parts, q.against(o))
-	}
+	parts := schema.Each(candidates, q.against)
 	return fmt.Sprintf("against %s, in %s: %s", q.base().name, q.metric.Title, strings.Join(parts, ", "))
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // estimated is an estimate that was in force when a cell began, in cell.json.
@@ -203,10 +205,7 @@ func (c *checker) accuracy(all []*estimate) error {
 		if o.get("made") == "corrected" {
 			before = later
 		}
-		var size []float64
-		for _, p := range before.percent {
-			size = append(size, math.Abs(p))
-		}
+		size := schema.Each(before.percent, math.Abs)
 		c.text("estimates", o.get("estimates"), strconv.Itoa(n))
 		c.text("runs", o.get("runs"), strconv.Itoa(len(before.percent)))
 		c.about("mean_abs_error_pct", o.get("mean_abs_error_pct"), mean(size), 1e-6)

@@ -209,13 +209,7 @@ type outcome struct {
 
 // decisions returns the decisions taken, in their order.
 func (o *outcome) decisions() []record.ControlRow {
-	var rows []record.ControlRow
-	for _, row := range o.rows {
-		if row.Probabilities != "" {
-			rows = append(rows, row)
-		}
-	}
-	return rows
+	return schema.Where(o.rows, func(row record.ControlRow) bool { return row.Probabilities != "" })
 }
 
 // train trains a network, unless it has been trained already.

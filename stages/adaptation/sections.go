@@ -261,9 +261,7 @@ func (b *block) regrets(controller string) []float64 {
 		if p.Controller != controller {
 			continue
 		}
-		if !slices.Contains(seeds, p.Seed) {
-			seeds = append(seeds, p.Seed)
-		}
+		seeds = schema.AddOnce(seeds, p.Seed)
 		sums[p.Seed] += math.Max(0, best[p.Scenario]-p.Accuracy)
 		counts[p.Seed]++
 	}

@@ -303,8 +303,7 @@ func (b bars) hatch(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.L
 // labels names the job in its bars that have room.
 func (b bars) labels(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
 	need := vg.Length(canvas.TextWidth(l.JobRow.Job, canvas.SmallSize) + 4)
-	st := canvas.Style(canvas.SmallSize, canvas.Readable(l.Color), false)
-	st.XAlign, st.YAlign = text.XCenter, text.YCenter
+	st := canvas.Aligned(canvas.SmallSize, canvas.Readable(l.Color), false, text.XCenter, text.YCenter)
 	for _, h := range l.Held {
 		if h.Guest != guest || at(h.To)-at(h.From) < need {
 			continue
