@@ -76,7 +76,7 @@ func (e *estimate) shown(o row, k *cell) bool {
 // estimates compares estimates.csv and accuracy.csv with the jobs of the cells.
 func (c *checker) estimates() error {
 	var all []*estimate
-	_, err := c.each(func(o row) error {
+	err := c.rows("estimates.csv", func(o row) {
 		e := &estimate{line: o.line, row: map[string]string{}}
 		for column := range o.at {
 			e.row[column] = strings.Clone(o.get(column))
@@ -85,8 +85,7 @@ func (c *checker) estimates() error {
 		e.role, e.threads, e.gpus = e.row["role"], e.row["threads"], e.row["gpus"]
 		e.predicted, e.low, e.high = o.value("predicted_s"), o.value("low_s"), o.value("high_s")
 		all = append(all, e)
-		return nil
-	}, "estimates.csv")
+	})
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -182,8 +181,7 @@ func (c *checker) compareEstimates(k *cell, all []*estimate, early []string) err
 
 // accuracy compares accuracy.csv with the runs.
 func (c *checker) accuracy(all []*estimate) error {
-	_, err := c.each(func(o row) error {
-		c.in("accuracy.csv", fmt.Sprintf("line %d", o.line))
+	return c.rows("accuracy.csv", func(o row) {
 		var before, later errorsOf
 		n := 0
 		for _, e := range all {
@@ -212,9 +210,7 @@ func (c *checker) accuracy(all []*estimate) error {
 		c.about("sd_error_pct", o.get("sd_error_pct"), deviation(before.percent), 1e-6)
 		c.about("bias_pct", o.get("bias_pct"), mean(before.percent), 1e-6)
 		c.number("coverage", o.get("coverage"), float64(before.covered)/float64(before.bounded))
-		return nil
-	}, "accuracy.csv")
-	return err
+	})
 }
 
 func (e *errorsOf) join(o errorsOf) {
