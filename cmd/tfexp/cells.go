@@ -120,9 +120,7 @@ func withoutFolder(dir string) ([]string, error) {
 		return nil, err
 	}
 	names := schema.Each(e.Missing, func(c record.CellRef) string { return c.Cell })
-	for _, c := range e.Cells {
-		names = append(names, c.Cell)
-	}
+	names = append(names, schema.Each(e.Cells, func(c record.Cell) string { return c.Cell })...)
 	return names, nil
 }
 

@@ -80,7 +80,7 @@ func (x *expander) know(n *eval.Node, before int) {
 		i := m.axis(name)
 		if i == absent && b.broken {
 			// The axis is misspelt here: do not call it unread as well.
-			i = m.axis(schema.Nearest(name, m.axisNames()))
+			i = m.axis(schema.Nearest(name, schema.Each(m.axes, func(a *axis) string { return a.name })))
 		}
 		if i == absent || slices.Contains(matrixKinds, m.axes[i].name) {
 			continue
@@ -90,10 +90,6 @@ func (x *expander) know(n *eval.Node, before int) {
 	}
 	slices.Sort(b.reads)
 	x.known[n] = b
-}
-
-func (m *matrix) axisNames() []string {
-	return schema.Each(m.axes, func(a *axis) string { return a.name })
 }
 
 // env returns the environment of a block at a point; false if the point lacks a value.

@@ -46,9 +46,7 @@ var estimates = Register(Part{
 		for _, p := range profiling[:min(len(profiling), mostOfEach)] {
 			all = append(all, ProfilingSentence(p))
 		}
-		for _, d := range drift {
-			all = append(all, driftSentence(d))
-		}
+		all = append(all, schema.Each(drift, driftSentence)...)
 		s.Report = []tell.Item{
 			{Sentences: all, Answer: true},
 			{Table: estimateTable(rows), Note: "Actual: the mean service time of the finished jobs that held their full " +

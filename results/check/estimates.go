@@ -89,7 +89,11 @@ func (c *checker) estimates() error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	early := c.endsEarly()
+	// Jobs that end when they have reached something: their run time is no estimate's.
+	var early []string
+	for _, t := range c.plan.Targets {
+		early = append(early, t.Class)
+	}
 	for _, k := range c.complete() {
 		if err := c.compareEstimates(k, all, early); err != nil {
 			return err
@@ -108,14 +112,6 @@ func (c *checker) estimates() error {
 		}
 	}
 	return c.accuracy(all)
-}
-
-// endsEarly lists the jobs that end when they have reached something: their run time is no estimate's.
-func (c *checker) endsEarly() (jobs []string) {
-	for _, t := range c.plan.Targets {
-		jobs = append(jobs, t.Class)
-	}
-	return jobs
 }
 
 func deviation(x []float64) float64 {

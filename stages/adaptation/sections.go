@@ -497,9 +497,7 @@ func kept(courses []CourseRow) string {
 		if stats.Finite(c.Trained) && stats.Finite(c.Step) {
 			over, steps = append(over, c.Trained-c.Budget), append(steps, c.Step)
 		}
-		for _, d := range c.Told {
-			told = append(told, math.Abs(d))
-		}
+		told = append(told, schema.Each(c.Told, math.Abs)...)
 	}
 	text := ""
 	if len(over) > 0 {

@@ -62,14 +62,6 @@ func (s deepeningStudy) figure(
 	}
 }
 
-// figures draws one for each name.
-func figures(names []string, draw func(string) pictures.Figure) (out []pictures.Figure) {
-	for _, name := range names {
-		out = append(out, draw(name))
-	}
-	return out
-}
-
 // blocks divides the tables by their blocks.
 func (a Tables) blocks() (out []deepeningStudy) {
 	divide := func(name string) *deepeningStudy {

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -41,9 +42,7 @@ type Chart struct {
 // New returns the chart of a schedule.
 func New(s *analysis.Schedule, p *analysis.Palette) *Chart {
 	ch := &Chart{Schedule: s, Lanes: make([]Lane, len(s.Jobs)), gpuRows: 1}
-	for _, class := range s.Classes {
-		ch.hues = append(ch.hues, p.Class(class))
-	}
+	ch.hues = append(ch.hues, schema.Each(s.Classes, p.Class)...)
 	inClass := make([]int, len(s.Classes))
 	for i, j := range s.Jobs {
 		k := slices.Index(s.Classes, j.Class)

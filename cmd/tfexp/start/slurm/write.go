@@ -188,9 +188,7 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 		}
 	}
 	blocks = append(blocks, t.tables.qos...)
-	for _, a := range t.tables.accounts {
-		blocks = append(blocks, a.block)
-	}
+	blocks = append(blocks, schema.Each(t.tables.accounts, func(a *accountBlock) block { return a.block })...)
 	fill := struct {
 		Name, Cluster string
 		Short         bool
