@@ -29,9 +29,9 @@ var _ = Register(Kind{
 // worthElsewhere is the number of runs in a new scenario as which the variances of the others count.
 const worthElsewhere = 4
 
-// beliefs returns two beliefs about a new scenario. By the first, it deviates from the effects that all scenarios share
-// as the others do, in directions of its own. By the second, half of the deviation is a combination of those of the
-// other scenarios (a model of low rank), and the shared effects are stronger or weaker.
+// beliefs returns two beliefs about a new scenario. By the first, it deviates from the shared effects independently of
+// the other scenarios. By the second, half of that variance remains, and the scenario also deviates in the directions
+// in which the others differ (a model of low rank); the shared effects are stronger or weaker.
 func (e *effects) beliefs() []*belief {
 	noise := floats.Sum(e.noise) / float64(len(e.noise))
 	var own, besides [parts]float64

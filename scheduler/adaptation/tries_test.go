@@ -81,7 +81,7 @@ func drawnEffects(r *rand.Rand, t *AgentTable, block, order, pair float64) []flo
 	return sums
 }
 
-// drawnScenarios adds effects of its own to each scenario.
+// drawnScenarios adds own effects to each scenario.
 func drawnScenarios(n int, shared []float64, own func() []float64) [][]float64 {
 	var all [][]float64
 	for s := range n {
@@ -93,8 +93,8 @@ func drawnScenarios(n int, shared []float64, own func() []float64) [][]float64 {
 	return all
 }
 
-// drawnTradeOff draws trainings in which a block adds to what the network can reach, less each time, and slows down
-// each step; scenarios differ in when it is added.
+// drawnTradeOff draws trainings in which each block raises the final accuracy, less each time, and slows down each step;
+// scenarios differ in when it is added.
 func drawnTradeOff(r *rand.Rand, t *AgentTable, n int) (scenarios [][]float64, noise float64) {
 	noise = .006 + .012*r.Float64()
 	gain, cost := make([]float64, t.Actions), make([]float64, t.Actions) // nothing has none
