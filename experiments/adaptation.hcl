@@ -38,8 +38,9 @@ adaptation "cnn" {
     smooth    = false
   }
 
-  # The agent that has never seen the scenario, but it trains a few networks there, by
-  # the sequences that it is most likely to take, and then takes the best of them.
+  # The agent that has never seen the scenario, but it trains a few networks there: by
+  # the sequence that it would take, then by those that promise to improve most. It takes
+  # the best of them.
   controller "agent" {
     name      = "unseen_three_runs"
     leave_out = true

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -36,3 +38,26 @@ func TestCatalogue(t *testing.T) {
 
 // ofTests reports whether a policy is registered by another test.
 func ofTests(c *policy.Choice) bool { return c.Name == "half" || c.Name == "ljf" }
+
+// catalogue is docs/policies.md, without the choices that are left out.
+func catalogue(leave func(*policy.Choice) bool) string {
+	var b strings.Builder
+	b.WriteString(cataloguePreface)
+	for _, q := range policy.Questions {
+		fmt.Fprintf(&b, "\n## %s\n", q)
+		for _, c := range q.Choices() {
+			if !leave(c) {
+				fmt.Fprintf(&b, "\n### %s\n\n%s", c.Name, entry(q, c))
+			}
+		}
+	}
+	return b.String()
+}
+
+const cataloguePreface = "# Policies\n\nA `policy` block answers questions: who is next (`order`), who may pass (`backfill`), how many " +
+	"cores a job gets (`allocation`), and so on. Each answer is below, with a schedule of the same five jobs on four cores, each with " +
+	"a GPU. A row is a job: dots are waiting, digits the cores that it holds, a column is half a second. `tfexp policies NAME` " +
+	"prints an entry; `make docs` writes this page.\n\n" +
+	"| job | arrives | cores | alone | deadline | level | user |\n|---|---|---|---|---|---|---|\n" +
+	"| a | 0 s | 2 | 8 s | | 2 | ann |\n| b | 0 s | 2 | 6 s | | 2 | bob |\n| c | 1 s | 4 | 4 s | 29 s | 1 | ann |\n" +
+	"| d | 2 s | 1 | 2 s | 6 s | 0 | bob |\n| e | 3 s | 1 | 3 s | 17 s | 1 | cy |\n"

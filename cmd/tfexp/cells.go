@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -118,13 +119,8 @@ func withoutFolder(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, c := range e.Missing {
-		names = append(names, c.Cell)
-	}
-	for _, c := range e.Cells {
-		names = append(names, c.Cell)
-	}
+	names := schema.Each(e.Missing, func(c record.CellRef) string { return c.Cell })
+	names = append(names, schema.Each(e.Cells, func(c record.Cell) string { return c.Cell })...)
 	return names, nil
 }
 

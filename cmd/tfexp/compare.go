@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
@@ -128,9 +129,7 @@ func (o *compareOptions) chosen(p record.Plan) ([]measure.Metric, error) {
 	}
 	names := o.metrics
 	if len(names) == 0 {
-		for _, c := range p.Compares {
-			names = append(names, c.Metric)
-		}
+		names = append(names, schema.Each(p.Compares, func(c record.Compare) string { return c.Metric })...)
 	}
 	if len(names) == 0 {
 		names = []string{measure.MeanJCT.Name, measure.MeanWaiting.Name, measure.Makespan.Name}

@@ -148,9 +148,7 @@ func (o *exportWorkload) choose(spec *experiment.Spec) (*experiment.Workload, er
 		if o.name != "" && c.Workload.Name != o.name || !o.at(c) {
 			continue
 		}
-		if !slices.Contains(found, c.Workload) {
-			found = append(found, c.Workload)
-		}
+		found = schema.AddOnce(found, c.Workload)
 		for _, x := range c.Axes {
 			axes = Insert(axes, x.Name+"="+x.Value)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/start"
 	"github.com/tfexp/tfexp/cmd/tfexp/start/slurm"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
 	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
 )
 
@@ -77,10 +78,7 @@ func (a *app) initCommand() *cobra.Command {
 			if err := writeNew(files, filepath.Dir(file), o.force); err != nil {
 				return err
 			}
-			var names []string
-			for _, f := range files {
-				names = append(names, f.Name)
-			}
+			names := schema.Each(files, func(f experiments.File) string { return f.Name })
 			if o.asJSON {
 				return a.PrintJSON(initialized{names, append([]string{}, doubts...)})
 			}
@@ -190,11 +188,7 @@ func writeNew(files []experiments.File, dir string, force bool) error {
 }
 
 func templateNames() []string {
-	var names []string
-	for _, t := range experiments.Templates() {
-		names = append(names, t.Name)
-	}
-	return names
+	return schema.Each(experiments.Templates(), func(t experiments.Template) string { return t.Name })
 }
 
 // templateList is for the help.

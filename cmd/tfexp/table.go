@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
@@ -226,9 +227,7 @@ func (o *exportTable) kept(t *tell.Table) (func(metric string) bool, error) {
 	at := slices.Index(t.Header(), "metric")
 	var kept, all []string
 	for _, row := range t.Rows {
-		if !slices.Contains(all, row[at]) {
-			all = append(all, row[at])
-		}
+		all = schema.AddOnce(all, row[at])
 	}
 	for _, name := range o.metrics {
 		m, ok := measure.MetricByName(name)

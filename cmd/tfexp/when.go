@@ -18,6 +18,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	twin "github.com/tfexp/tfexp/cmd/tfexp/start/slurm"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/slurm"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/starts"
@@ -220,9 +221,7 @@ func (a *app) queueOf(ctx context.Context, t *starts.Twin, o *whenOptions) (q st
 		}
 	}
 	q, left := t.OnClock(q)
-	for _, why := range left {
-		notes = append(notes, why.Error())
-	}
+	notes = append(notes, schema.Each(left, func(why error) string { return why.Error() })...)
 	for _, note := range notes {
 		fmt.Fprintf(a.Err, "not as it is: %s\n", note)
 	}

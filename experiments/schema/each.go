@@ -1,6 +1,9 @@
 package schema
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Each applies of to each element of a list and returns the results; nil for an empty list.
 func Each[T, U any](list []T, of func(T) U) []U {
@@ -12,6 +15,25 @@ func Each[T, U any](list []T, of func(T) U) []U {
 		all = append(all, of(t))
 	}
 	return all
+}
+
+// Where returns the elements of a list that satisfy a condition, in their order; nil without any.
+func Where[T any](list []T, is func(T) bool) []T {
+	var some []T
+	for _, t := range list {
+		if is(t) {
+			some = append(some, t)
+		}
+	}
+	return some
+}
+
+// AddOnce appends a value to a list that does not contain it yet.
+func AddOnce[T comparable](list []T, t T) []T {
+	if slices.Contains(list, t) {
+		return list
+	}
+	return append(list, t)
 }
 
 // Or returns the value that a pointer points to, or otherwise if the pointer is nil.

@@ -247,9 +247,7 @@ func (d *Decoder) clusterTable(a *eval.Args, v *clusterArgs, j *experiment.Job, 
 func chosenModel(a *eval.Args, model string, at hcl.Range, shown string, samples []clusterspeed.Sample) (string, bool) {
 	var models []string
 	for _, s := range samples {
-		if !slices.Contains(models, s.Model) {
-			models = append(models, s.Model)
-		}
+		models = schema.AddOnce(models, s.Model)
 	}
 	switch {
 	case a.IsSet("model") && !slices.Contains(models, model):

@@ -80,22 +80,16 @@ func (x *expander) know(n *eval.Node, before int) {
 		i := m.axis(name)
 		if i == absent && b.broken {
 			// The axis is misspelt here: do not call it unread as well.
-			i = m.axis(schema.Nearest(name, m.axisNames()))
+			i = m.axis(schema.Nearest(name, schema.Each(m.axes, func(a *axis) string { return a.name })))
 		}
 		if i == absent || slices.Contains(matrixKinds, m.axes[i].name) {
 			continue
 		}
-		if !slices.Contains(b.reads, i) {
-			b.reads = append(b.reads, i)
-		}
+		b.reads = schema.AddOnce(b.reads, i)
 		m.axes[i].read = m.axes[i].read || b.broken
 	}
 	slices.Sort(b.reads)
 	x.known[n] = b
-}
-
-func (m *matrix) axisNames() []string {
-	return schema.Each(m.axes, func(a *axis) string { return a.name })
 }
 
 // env returns the environment of a block at a point; false if the point lacks a value.

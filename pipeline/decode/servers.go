@@ -174,9 +174,7 @@ func (d *Decoder) catalogue(
 		if r.texts[1] == kind && r.texts[2] == t.Region && r.texts[3] == in {
 			return market.Fixed(price[0])
 		}
-		if !slices.Contains(regions, r.texts[2]) {
-			regions = append(regions, r.texts[2])
-		}
+		regions = schema.AddOnce(regions, r.texts[2])
 	}
 	if !slices.Contains(regions, t.Region) {
 		na.Fail(na.At("region"), "Unknown region", "%s has no region %q; it has %s.", d.Find(m.File).Shown, t.Region,

@@ -46,9 +46,7 @@ func searched(n *eval.Node) []*eval.Node { return slices.Concat(n.All("setting")
 func (m *matrix) settingNames() []string {
 	var names []string
 	for _, n := range m.root.All("tune") {
-		for _, s := range searched(n) {
-			names = append(names, s.Label)
-		}
+		names = append(names, schema.Each(searched(n), func(s *eval.Node) string { return s.Label })...)
 	}
 	return names
 }
@@ -212,7 +210,7 @@ func (x *expander) tuning(t *tuned, hardware *eval.Node, p point, reads []int) *
 	if len(measured) > 0 {
 		x.candidates(t, one, measured, trials)
 	} else {
-		x.probe(t, one, trials)
+		x.probe(one, trials)
 	}
 	if len(x.List) > before && x.Failed() {
 		return nil
@@ -326,7 +324,7 @@ func inSpace(settings []tuning.TunedSetting, values []string) bool {
 
 // probe makes the trials at the ends of each setting, so that values that the job
 // refuses are found when the file is read.
-func (x *expander) probe(t *tuned, one *experiment.Tuning, all *trials) {
+func (x *expander) probe(one *experiment.Tuning, all *trials) {
 	initial := schema.Each(one.Settings, func(s tuning.TunedSetting) string { return s.Initial })
 	for i, s := range one.Settings {
 		values := s.Values

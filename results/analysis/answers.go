@@ -349,13 +349,7 @@ func opposed(axes, others []record.Setting) []record.Setting {
 
 // differing are the axes of a list that another has not, or with another value.
 func differing(axes, others []record.Setting) []record.Setting {
-	var out []record.Setting
-	for _, a := range axes {
-		if !slices.Contains(others, a) {
-			out = append(out, a)
-		}
-	}
-	return out
+	return schema.Where(axes, func(a record.Setting) bool { return !slices.Contains(others, a) })
 }
 
 // soleAxis is the axis by whose values alone the candidates differ; "" if several axes differ.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -206,10 +207,7 @@ type test func(level float64) stats.Paired
 // their tails are narrower by as much as the correction raises the p-value. It adds unseen comparisons to their
 // number.
 func adjust(rows []record.ComparisonRow, tests []test, m measure.Metric, unseen int) {
-	var p []float64
-	for _, r := range rows {
-		p = append(p, r.RawP)
-	}
+	p := schema.Each(rows, func(r record.ComparisonRow) float64 { return r.RawP })
 	for i, adjusted := range stats.Holm(append(p, slices.Repeat([]float64{1}, unseen)...))[:len(p)] {
 		row := &rows[i]
 		row.PValue, row.Candidates = adjusted, len(rows)
@@ -423,10 +421,7 @@ func sameJobs(a, b *record.Cell) bool {
 		return false
 	}
 	failed := func(c *record.Cell) []string {
-		var names []string
-		for _, f := range c.Failures {
-			names = append(names, f.Job)
-		}
+		names := schema.Each(c.Failures, func(f measure.Failure) string { return f.Job })
 		slices.Sort(names)
 		return names
 	}

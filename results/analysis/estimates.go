@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -45,9 +46,7 @@ var estimates = Register(Part{
 		for _, p := range profiling[:min(len(profiling), mostOfEach)] {
 			all = append(all, ProfilingSentence(p))
 		}
-		for _, d := range drift {
-			all = append(all, driftSentence(d))
-		}
+		all = append(all, schema.Each(drift, driftSentence)...)
 		s.Report = []tell.Item{
 			{Sentences: all, Answer: true},
 			{Table: estimateTable(rows), Note: "Actual: the mean service time of the finished jobs that held their full " +
@@ -150,10 +149,7 @@ func profiling(e *record.Experiment, cost float64) []record.ProfilingRow {
 
 // without returns the variant without estimates that v is measured against.
 func without(e *record.Experiment, v Variant, variants []Variant) (Variant, bool) {
-	var baselines []string
-	for _, c := range e.Plan.Compares {
-		baselines = append(baselines, c.Baseline)
-	}
+	baselines := schema.Each(e.Plan.Compares, func(c record.Compare) string { return c.Baseline })
 	var first *Variant
 	for i := range variants {
 		b := &variants[i]

@@ -382,7 +382,7 @@ func (q *question) clause(p record.Plan, leaders []Leader, first bool) string {
 		}
 		return text
 	case len(candidates) <= mostClauses:
-		return begin + q.counts(p, candidates)
+		return begin + q.counts(candidates)
 	}
 	return begin + q.extremes(p, candidates)
 }
@@ -409,11 +409,8 @@ func (q *question) undecided(candidates []entry) string {
 }
 
 // counts counts the settings in which each of a few entries was better or worse than the baseline.
-func (q *question) counts(p record.Plan, candidates []entry) string {
-	var parts []string
-	for _, o := range candidates {
-		parts = append(parts, q.against(o))
-	}
+func (q *question) counts(candidates []entry) string {
+	parts := schema.Each(candidates, q.against)
 	return fmt.Sprintf("against %s, in %s: %s", q.base().name, q.metric.Title, strings.Join(parts, ", "))
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
@@ -99,10 +100,7 @@ func (q *question) remaining(best string) string {
 	case times[same] == of || times[record.NoDifference] == of && best == base:
 		return ""
 	case of <= mostAlike && len(times) > 1 || of == 1:
-		var parts []string
-		for _, o := range others {
-			parts = append(parts, q.against(o))
-		}
+		parts := schema.Each(others, q.against)
 		return fmt.Sprintf("; against %s, %s", base, tell.Listed(parts))
 	case times[record.Better] == of:
 		return fmt.Sprintf("; all others were better than %s, too", base)

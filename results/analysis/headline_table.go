@@ -33,9 +33,7 @@ func (q *question) table(e *record.Experiment) (t tell.Table, note string) {
 	head, short := q.head()
 	t = tell.NewTable(1, head)
 	t.Kept = append(t.Kept, q.metric.Name)
-	for _, m := range q.others {
-		t.Kept = append(t.Kept, m.Name)
-	}
+	t.Kept = append(t.Kept, schema.Each(q.others, func(m measure.Metric) string { return m.Name })...)
 	columns := q.columns(e.Plan, shown, &t)
 	t.Columns = append(t.Columns, tell.Column{Name: "against " + short(q.base().name), Kind: tell.AsNumber},
 		tell.Column{Name: "verdict", Kind: tell.AsNumber})
@@ -97,9 +95,7 @@ func cmpChange(rows []*record.ComparisonRow) string {
 func (q *question) columns(p record.Plan, shown []entry, t *tell.Table) [][]string {
 	var all []float64
 	for _, o := range shown {
-		for _, i := range o.mean {
-			all = append(all, i.Mean)
-		}
+		all = append(all, schema.Each(o.mean, func(i stats.Interval) float64 { return i.Mean })...)
 	}
 	u := tell.UnitFor(q.metric.Unit, all...)
 	label := u.Label(q.metric.Title)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -69,10 +70,7 @@ type Field struct {
 
 // fields returns the fields of a comparison.
 func fields(variants []Variant, c record.Compare) (out []Field) {
-	var named []string
-	for _, s := range c.At {
-		named = append(named, s.Name)
-	}
+	named := schema.Each(c.At, func(s record.Setting) string { return s.Name })
 	if c.At == nil {
 		for _, f := range Fields(variants, nil) {
 			if slices.ContainsFunc(f.Variants, func(v Variant) bool { return v.Policy == c.Baseline }) {
@@ -170,10 +168,7 @@ func (f Field) leader(e *record.Experiment, m measure.Metric, c record.Compare) 
 	}
 	order := ranked(means, m)
 	best := f.Variants[order[0]]
-	var others []Variant
-	for _, i := range order[1:] {
-		others = append(others, f.Variants[i])
-	}
+	others := schema.Each(order[1:], func(i int) Variant { return f.Variants[i] })
 	n := len(others) // the best is chosen by the same data: any other pair might have been compared
 	rows, err := compareWith(e, best, others, m, c, n*(n-1)/2)
 	if err != nil {
@@ -236,12 +231,7 @@ func leaderAnswers(leaders []Leader) (out []Answer) {
 	for len(leaders) > 0 {
 		l := leaders[0]
 		same := func(o Leader) bool { return o.Metric.Name == l.Metric.Name && slices.Equal(o.Axes, l.Axes) }
-		var g []Leader
-		for _, o := range leaders {
-			if same(o) {
-				g = append(g, o)
-			}
-		}
+		g := schema.Where(leaders, same)
 		if leaders = slices.DeleteFunc(slices.Clone(leaders), same); len(g) > mostSettings {
 			out = append(out, Answer{Text: extreme(l) + bestByNumber(g) + ".", Rows: len(g), Metric: l.Metric.Name,
 				Merit: math.Inf(-1)})

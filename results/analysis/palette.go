@@ -3,6 +3,7 @@ package analysis
 import (
 	"slices"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
 )
@@ -47,9 +48,7 @@ func locate(list *[]string, name string) int {
 // union appends to a list the members of another that it lacks.
 func union(list, others []string) []string {
 	for _, o := range others {
-		if !slices.Contains(list, o) {
-			list = append(list, o)
-		}
+		list = schema.AddOnce(list, o)
 	}
 	return list
 }

@@ -100,9 +100,7 @@ func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metri
 func BestOfEach(p record.Plan, variants []Variant, most int) (best []Variant, each int, by measure.Metric) {
 	var compared []string
 	for _, c := range p.Compares {
-		for _, s := range c.At {
-			compared = append(compared, s.Name)
-		}
+		compared = append(compared, schema.Each(c.At, func(s record.Setting) string { return s.Name })...)
 	}
 	fields := Fields(variants, compared)
 	each = most / max(1, len(fields))
@@ -147,9 +145,7 @@ func baseline(p record.Plan, policy string) bool {
 
 // first returns the first elements of a list in an order. The last of them is one to keep if none before is.
 func first[T any](order []int, most int, list []T, keep func(T) bool) (some []T) {
-	for _, i := range order[:most] {
-		some = append(some, list[i])
-	}
+	some = append(some, schema.Each(order[:most], func(i int) T { return list[i] })...)
 	if !slices.ContainsFunc(some, keep) {
 		for _, i := range order[most:] {
 			if keep(list[i]) {
@@ -210,9 +206,7 @@ func BestTable(e *record.Experiment, most int) (t tell.Table, chosen string) {
 func summary(e *record.Experiment, rows []SummaryRow) tell.Table {
 	t := placesTable(e.Plan, "policy")
 	t.Columns = append(t.Columns, tell.Column{Name: "cells", Kind: tell.AsNumber})
-	for _, m := range Compared(e.Plan) {
-		t.Kept = append(t.Kept, m.Name)
-	}
+	t.Kept = append(t.Kept, schema.Each(Compared(e.Plan), func(m measure.Metric) string { return m.Name })...)
 	shown := addMetrics(&t, SummaryMetrics(e.Plan), len(rows), func(i, k int) float64 {
 		return rows[i].Metrics[k].Interval.Mean
 	})

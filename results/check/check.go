@@ -246,6 +246,16 @@ func (c *checker) each(visit func(row) error, name ...string) (bool, error) {
 	return true, t.err
 }
 
+// rows reads a table of the experiment, row by row; differences are at their lines.
+func (c *checker) rows(name string, visit func(row)) error {
+	_, err := c.each(func(o row) error {
+		c.in(name, fmt.Sprintf("line %d", o.line))
+		visit(o)
+		return nil
+	}, name)
+	return err
+}
+
 // table is one that is read row by row.
 type table struct {
 	row

@@ -44,7 +44,7 @@ func (c *checker) comparisons() error {
 		}
 	}
 	var family []*comparison
-	_, err := c.each(func(o row) error {
+	err := c.rows("comparisons.csv", func(o row) {
 		x := &comparison{fields: map[string]string{}, line: o.line}
 		for column := range o.at {
 			x.fields[column] = string([]byte(o.get(column)))
@@ -55,8 +55,7 @@ func (c *checker) comparisons() error {
 			c.family(family)
 			family = nil
 		}
-		return nil
-	}, "comparisons.csv")
+	})
 	if len(family) > 0 {
 		c.in("comparisons.csv", fmt.Sprintf("line %d", family[0].line))
 		c.differs("candidates", family[0].fields["candidates"], strconv.Itoa(len(family)))

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // estimated is an estimate that was in force when a cell began, in cell.json.
@@ -74,7 +76,7 @@ func (e *estimate) shown(o row, k *cell) bool {
 // estimates compares estimates.csv and accuracy.csv with the jobs of the cells.
 func (c *checker) estimates() error {
 	var all []*estimate
-	_, err := c.each(func(o row) error {
+	err := c.rows("estimates.csv", func(o row) {
 		e := &estimate{line: o.line, row: map[string]string{}}
 		for column := range o.at {
 			e.row[column] = strings.Clone(o.get(column))
@@ -83,12 +85,15 @@ func (c *checker) estimates() error {
 		e.role, e.threads, e.gpus = e.row["role"], e.row["threads"], e.row["gpus"]
 		e.predicted, e.low, e.high = o.value("predicted_s"), o.value("low_s"), o.value("high_s")
 		all = append(all, e)
-		return nil
-	}, "estimates.csv")
+	})
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	early := c.endsEarly()
+	// Jobs that end when they have reached something: their run time is no estimate's.
+	var early []string
+	for _, t := range c.plan.Targets {
+		early = append(early, t.Class)
+	}
 	for _, k := range c.complete() {
 		if err := c.compareEstimates(k, all, early); err != nil {
 			return err
@@ -107,14 +112,6 @@ func (c *checker) estimates() error {
 		}
 	}
 	return c.accuracy(all)
-}
-
-// endsEarly lists the jobs that end when they have reached something: their run time is no estimate's.
-func (c *checker) endsEarly() (jobs []string) {
-	for _, t := range c.plan.Targets {
-		jobs = append(jobs, t.Class)
-	}
-	return jobs
 }
 
 func deviation(x []float64) float64 {
@@ -180,8 +177,7 @@ func (c *checker) compareEstimates(k *cell, all []*estimate, early []string) err
 
 // accuracy compares accuracy.csv with the runs.
 func (c *checker) accuracy(all []*estimate) error {
-	_, err := c.each(func(o row) error {
-		c.in("accuracy.csv", fmt.Sprintf("line %d", o.line))
+	return c.rows("accuracy.csv", func(o row) {
 		var before, later errorsOf
 		n := 0
 		for _, e := range all {
@@ -203,19 +199,14 @@ func (c *checker) accuracy(all []*estimate) error {
 		if o.get("made") == "corrected" {
 			before = later
 		}
-		var size []float64
-		for _, p := range before.percent {
-			size = append(size, math.Abs(p))
-		}
+		size := schema.Each(before.percent, math.Abs)
 		c.text("estimates", o.get("estimates"), strconv.Itoa(n))
 		c.text("runs", o.get("runs"), strconv.Itoa(len(before.percent)))
 		c.about("mean_abs_error_pct", o.get("mean_abs_error_pct"), mean(size), 1e-6)
 		c.about("sd_error_pct", o.get("sd_error_pct"), deviation(before.percent), 1e-6)
 		c.about("bias_pct", o.get("bias_pct"), mean(before.percent), 1e-6)
 		c.number("coverage", o.get("coverage"), float64(before.covered)/float64(before.bounded))
-		return nil
-	}, "accuracy.csv")
-	return err
+	})
 }
 
 func (e *errorsOf) join(o errorsOf) {

@@ -110,12 +110,11 @@ func (c *checker) jobs() error {
 
 // fidelity compares fidelity.csv with the metrics of cells and of their simulations.
 func (c *checker) fidelity() error {
-	_, err := c.each(func(o row) error {
-		c.in("fidelity.csv", fmt.Sprintf("line %d", o.line))
+	return c.rows("fidelity.csv", func(o row) {
 		k, twin := c.cells[o.get("cell")], c.cells[o.get("cell")+"/simulated"]
 		if k == nil || twin == nil {
 			c.differs("cell", o.get("cell"), "a cell with its simulation")
-			return nil
+			return
 		}
 		real, simulated := k.value(o.get("metric")), twin.value(o.get("metric"))
 		c.number("real", o.get("real"), real)
@@ -125,9 +124,7 @@ func (c *checker) fidelity() error {
 			off = 0
 		}
 		c.number("error_pct", o.get("error_pct"), off)
-		return nil
-	}, "fidelity.csv")
-	return err
+	})
 }
 
 // fidelityJobs compares fidelity_jobs.csv with the jobs of cells and of their simulations.
@@ -184,16 +181,12 @@ func (c *checker) fidelityDecisions() error {
 // profiling compares profiling.csv with samples.csv and the metrics of the cells.
 func (c *checker) profiling() error {
 	cost := 0.0
-	_, err := c.each(func(o row) error {
-		cost += max(0, parse("0"+o.get("sampling_s")))
-		return nil
-	}, "samples.csv")
+	err := c.rows("samples.csv", func(o row) { cost += max(0, parse("0"+o.get("sampling_s"))) })
 	if err != nil {
 		return err
 	}
 	cells := c.complete()
-	_, err = c.each(func(o row) error {
-		c.in("profiling.csv", fmt.Sprintf("line %d", o.line))
+	return c.rows("profiling.csv", func(o row) {
 		var makespan, jct []float64
 		for _, b := range cells {
 			for _, k := range cells {
@@ -210,9 +203,7 @@ func (c *checker) profiling() error {
 		c.number("makespan_gain_s", o.get("makespan_gain_s"), mean(makespan))
 		c.number("mean_jct_gain_s", o.get("mean_jct_gain_s"), mean(jct))
 		c.about("net_makespan_s", o.get("net_makespan_s"), sum(makespan)-cost, 1e-5)
-		return nil
-	}, "profiling.csv")
-	return err
+	})
 }
 
 // sums compares the files with SHA256SUMS.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/stats"
 )
 
@@ -217,9 +218,7 @@ func (s *Schema[T]) Name() string { return strings.TrimSuffix(s.File, ".csv") }
 
 // Columns describes the columns.
 func (s *Schema[T]) Columns() (columns []Column) {
-	for _, f := range s.fields() {
-		columns = append(columns, f.Column)
-	}
+	columns = append(columns, schema.Each(s.fields(), func(f Field[T]) Column { return f.Column })...)
 	return columns
 }
 

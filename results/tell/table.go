@@ -53,9 +53,7 @@ func (t Table) Left() int {
 
 // Header lists the names of the columns.
 func (t Table) Header() (names []string) {
-	for _, c := range t.Columns {
-		names = append(names, c.Name)
-	}
+	names = append(names, schema.Each(t.Columns, func(c Column) string { return c.Name })...)
 	return names
 }
 

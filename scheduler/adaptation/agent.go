@@ -20,7 +20,7 @@ var _ = Register(Kind{
 		if len(w.Others) == 0 {
 			return follow(w.Table, search(w, first, newDesign(w.Table.Decisions, w.Table.Actions).guesses()...))
 		}
-		return follow(w.Table, search(w, first, newEffects(w.Others).belief()))
+		return follow(w.Table, search(w, first, newEffects(w.Others).beliefs()...))
 	},
 })
 

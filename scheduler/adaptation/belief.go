@@ -1,22 +1,24 @@
 package adaptation
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
-// belief is the expected accuracy of each sequence of a scenario, given runs in it: a Gaussian process in which each
-// part of an accuracy has a variance.
+// belief is a hypothesis about a scenario, with the expected accuracy of each sequence given runs in it: a Gaussian
+// process in which each part of an accuracy has a variance.
 type belief struct {
 	*design
 	level     float64        // the variance of how accurate networks are as a whole
 	variances [parts]float64 // of the parts, by degree of freedom
 	noise     float64        // the variance of single trainings
 	worth     float64        // the number of runs as which the variances count; the runs correct them
+	factors   [][]float64    // deviations of all sequences together, each by an unknown multiple of variance 1
 
 	mean, variance []float64
 	rows           [][]float64 // of the Cholesky factor of all sequences, by run
@@ -26,14 +28,17 @@ type belief struct {
 // unknownLevel is the variance of the level, as a multiple of the variance of sequences: it is hardly known.
 const unknownLevel = 1e6
 
-func newBelief(d *design, prior []float64, variances [parts]float64, noise, worth float64) *belief {
-	b := &belief{design: d, variances: variances, noise: noise, worth: worth, mean: slices.Clone(prior)}
+func newBelief(
+	d *design, prior []float64, variances [parts]float64, noise, worth float64, factors ...[]float64,
+) *belief {
+	b := &belief{design: d, variances: variances, noise: noise, worth: worth, mean: slices.Clone(prior),
+		factors: factors}
 	b.level = noise
 	for p, v := range variances {
 		b.level += v * d.degrees[p] / float64(len(d.class))
 	}
 	b.level *= unknownLevel
-	// The variance of a sequence depends on how often it has each action, whichever these are.
+	// Without factors, the variance of a sequence depends on how often it has each action, whichever these are.
 	known := map[string]float64{}
 	t := AgentTable{Decisions: d.decisions, Actions: d.actions}
 	for i := range d.class {
@@ -44,15 +49,18 @@ func newBelief(d *design, prior []float64, variances [parts]float64, noise, wort
 		slices.Sort(counts)
 		key := fmt.Sprint(counts)
 		if _, ok := known[key]; !ok {
-			known[key] = b.around(i)[i]
+			known[key] = b.effects(i)[i]
 		}
 		b.variance = append(b.variance, known[key])
+		for _, f := range factors {
+			b.variance[i] += f[i] * f[i]
+		}
 	}
 	return b
 }
 
-// around returns the covariances of a sequence with all, before any run.
-func (b *belief) around(sequence int) []float64 {
+// effects returns the covariances of a sequence with all, before any run and without factors.
+func (b *belief) effects(sequence int) []float64 {
 	unit := make([]float64, len(b.class))
 	unit[sequence] = 1
 	_, split := b.split(unit)
@@ -67,11 +75,12 @@ func (b *belief) around(sequence int) []float64 {
 
 // see adds a run.
 func (b *belief) see(sequence int, found float64) {
-	row := b.around(sequence)
+	row := b.effects(sequence)
+	for _, f := range b.factors {
+		floats.AddScaled(row, f[sequence], f)
+	}
 	for _, earlier := range b.rows {
-		for i, v := range earlier {
-			row[i] -= earlier[sequence] * v
-		}
+		floats.AddScaled(row, -earlier[sequence], earlier)
 	}
 	deviation := math.Sqrt(math.Max(row[sequence], 0) + b.noise)
 	off := (found - b.mean[sequence]) / deviation
@@ -99,32 +108,40 @@ func (b *belief) scale() float64 {
 // likelihood is the logarithm of the likelihood of the runs, at that scale.
 func (b *belief) likelihood() float64 { return -b.logs - float64(len(b.rows)-1)/2*math.Log(b.scale()) }
 
-// next returns the sequence with the greatest expected improvement over the best run. The deviation of a single
-// training is a part of its accuracy.
-func (b *belief) next(tried []int, best float64) int {
-	gain := make([]float64, len(b.mean))
-	for i, mean := range b.mean {
-		variance := b.scale() * (math.Max(b.variance[i], 0) + b.noise)
-		gain[i] = surrogate.LogExpectedImprovement(-best, -mean, math.Sqrt(variance))
-	}
-	return greatest(gain, tried)
+// logImprovement is the logarithm of the expected improvement of a sequence over the best run. The deviation of a
+// single training is a part of its accuracy.
+func (b *belief) logImprovement(sequence int, best float64) float64 {
+	variance := b.scale() * (math.Max(b.variance[sequence], 0) + b.noise)
+	return surrogate.LogExpectedImprovement(-best, -b.mean[sequence], math.Sqrt(variance))
 }
 
-// search trains networks in a scenario: the first by a given sequence, the others by those that promise most by the
-// belief that the runs before make likeliest. It returns the best of them.
+// next returns the sequence with the greatest expected improvement over the best run, averaged over the beliefs by the
+// likelihood of the runs so far.
+func next(beliefs []*belief, tried []int, best float64) int {
+	gains, logs := make([]float64, len(beliefs[0].mean)), make([]float64, len(beliefs))
+	for i := range gains {
+		for k, b := range beliefs {
+			logs[k] = b.likelihood() + b.logImprovement(i, best)
+		}
+		gains[i] = floats.LogSumExp(logs)
+	}
+	return greatest(gains, tried)
+}
+
+// search trains networks in a scenario: the first by a given sequence, each further one by that which promises most
+// after the runs before. It returns the best of them.
 func search(w World, first int, beliefs ...*belief) int {
 	var tried []int
 	var found []float64
-	for next := first; next >= 0; {
-		tried, found = append(tried, next), append(found, w.Run(next))
+	for sequence := first; sequence >= 0; {
+		tried, found = append(tried, sequence), append(found, w.Run(sequence))
 		for _, b := range beliefs {
-			b.see(next, found[len(found)-1])
+			b.see(sequence, found[len(found)-1])
 		}
 		if len(tried) == w.Controller.Runs {
 			break
 		}
-		likeliest := slices.MaxFunc(beliefs, func(a, b *belief) int { return cmp.Compare(a.likelihood(), b.likelihood()) })
-		next = likeliest.next(tried, slices.Max(found))
+		sequence = next(beliefs, tried, slices.Max(found))
 	}
 	return tried[greatest(found, nil)]
 }

@@ -1,6 +1,10 @@
 package adaptation
 
 import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
@@ -16,7 +20,7 @@ var _ = Register(Kind{
 		e := newEffects(w.Others)
 		first := greatest(e.expected(-1), nil)
 		if w.Controller.Runs > 0 {
-			first = search(w, first, e.belief())
+			first = search(w, first, e.beliefs()...)
 		}
 		return follow(w.Table, first)
 	},
@@ -25,18 +29,38 @@ var _ = Register(Kind{
 // worthElsewhere is the number of runs in a new scenario as which the variances of the others count.
 const worthElsewhere = 4
 
-// belief returns the belief about a new scenario.
-func (e *effects) belief() *belief {
-	noise := 0.0
-	for _, v := range e.noise {
-		noise += v / float64(len(e.noise))
+// beliefs returns two beliefs about a new scenario. By the first, it deviates from the shared effects independently of
+// the other scenarios. By the second, half of that variance remains, and the scenario also deviates in the directions
+// in which the others differ (a model of low rank); the shared effects are stronger or weaker.
+func (e *effects) beliefs() []*belief {
+	noise := floats.Sum(e.noise) / float64(len(e.noise))
+	var own, besides [parts]float64
+	for p := range parts {
+		unknown := e.shared[p] * (1 - floats.Sum(e.weights(p, -1)))
+		own[p], besides[p] = unknown+e.own[p], unknown+e.own[p]/2
 	}
-	var variances [parts]float64
-	for p := range variances {
-		variances[p] = e.shared[p] + e.own[p]
-		for _, w := range e.weights(p, -1) {
-			variances[p] -= w * e.shared[p]
-		}
+	expected := e.expected(-1)
+	return []*belief{
+		newBelief(e.design, expected, own, noise, worthElsewhere),
+		newBelief(e.design, expected, besides, noise, worthElsewhere, e.factors()...),
 	}
-	return newBelief(e.design, e.expected(-1), variances, noise, worthElsewhere)
+}
+
+// factors returns the deviations of the scenarios from their mean, scaled to their variance over scenarios, and half of
+// that mean.
+func (e *effects) factors() [][]float64 {
+	n := float64(len(e.means))
+	mean := make([]float64, len(e.class))
+	var all [][]float64
+	for s, level := range e.means {
+		all = append(all, e.expected(s))
+		floats.AddConst(-level, all[s])
+		floats.AddScaled(mean, 1/n, all[s])
+	}
+	for _, f := range all {
+		floats.Sub(f, mean)
+		floats.Scale(1/math.Sqrt(math.Max(n-1, 1)), f)
+	}
+	floats.Scale(0.5, mean)
+	return append(all, mean)
 }

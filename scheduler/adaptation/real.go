@@ -1,6 +1,9 @@
 package adaptation
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Real says how the networks of a study are trained for real: by sequences, or by
 // decisions of its controllers during the training.
@@ -59,27 +62,31 @@ type Chosen struct {
 	Accuracy, Recorded float64
 }
 
-// Trained is the record of one real training. Times are in seconds of service time.
+// Trained is a row of courses.csv, the course of one real training. Times are in seconds of service time.
 type Trained struct {
-	// Controller is nil for a training by a sequence of the table.
-	Controller *Controller
-	Scenario   string
-	Seed       int // 0 for a sequence
-	// Actions are those that were taken, and Decided when.
-	Actions []int
-	Decided []float64
-	// Times and Accuracies are the values of the epochs, as the program reported them; Final is its last
-	// accuracy.
-	Times, Accuracies []float64
-	Final             float64
-	// Trained is when the program stopped training, NaN if it does not say; Step is the median time of a step.
-	Trained, Step float64
-	// Told is, at each report, the remaining budget according to the program, minus that according to the
-	// scheduler.
-	Told []float64
-	// Deepening is the program's time to add each layer.
-	Deepening []float64
+	// Controller is empty for a training by a sequence of the table.
+	Adaptation string  `csv:"adaptation"`
+	Controller string  `csv:"controller"`
+	Scenario   string  `csv:"scenario"`
+	Seed       int     `csv:"seed"`
+	Sequence   string  `csv:"sequence"`
+	Accuracy   float64 `csv:"accuracy"`
+	// Trained is when the program stopped training, of Budget; Step how long a step took, the median. NaN: not known.
+	Budget  float64 `csv:"budget_s,time"`
+	Trained float64 `csv:"trained_s"`
+	Step    float64 `csv:"step_s"`
+	// Decided are the times of decisions, Times and Accuracies the times and accuracies of the epochs.
+	Decided    []float64 `csv:"decided_s"`
+	Times      []float64 `csv:"times_s"`
+	Accuracies []float64 `csv:"accuracies"`
+	// Told is the program's figure for the rest of the budget minus the scheduler's, at each report; Deepening
+	// is the program's time to add each layer.
+	Told      []float64 `csv:"told_more_s"`
+	Deepening []float64 `csv:"deepening_s"`
 }
+
+// Actions returns the actions of the sequence.
+func (t *Trained) Actions() []string { return strings.Fields(t.Sequence) }
 
 // Decided is one decision in a real training.
 type Decided struct {

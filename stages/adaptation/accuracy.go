@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/stats"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -18,7 +19,7 @@ const AdaptationAccuracy = "adaptation_accuracy"
 
 var _ = picture(133, AdaptationAccuracy, "the distribution of accuracy over all sequences of deepening, with the chosen ones marked",
 	func(s deepeningStudy) ([]pictures.Figure, error) {
-		return figures(s.scenarios, s.accuracies), nil
+		return schema.Each(s.scenarios, s.accuracies), nil
 	})
 
 func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
@@ -46,7 +47,7 @@ func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
 	}
 	p := canvas.NewPlot()
 	p.X.Min, p.X.Max = bounds(values)
-	p.Y.Min, p.Y.Max = 0, float64(h.most())*1.15
+	p.Y.Min, p.Y.Max = 0, float64(slices.Max(h.counts()))*1.15
 	p.X.Label.Text, p.Y.Label.Text = "final accuracy", "sequences"
 	p.Add(h)
 	title := fmt.Sprintf("Accuracy of all sequences – %s, %s", s.name, scenario)
@@ -83,8 +84,6 @@ func (h histogram) counts() []int {
 	}
 	return n
 }
-
-func (h histogram) most() int { return slices.Max(h.counts()) }
 
 // Plot implements plot.Plotter.
 func (h histogram) Plot(c draw.Canvas, p *plot.Plot) {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/stats"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -20,7 +21,7 @@ const AdaptationCourses = "adaptation_courses"
 
 var _ = picture(129, AdaptationCourses, "accuracy over time in real trainings, one line for each training, with those that "+
 	"controllers decided in and their actions marked", func(s deepeningStudy) ([]pictures.Figure, error) {
-	return figures(column(s.Courses, func(r CourseRow) string { return r.Scenario }), s.coursesIn), nil
+	return schema.Each(column(s.Courses, func(r CourseRow) string { return r.Scenario }), s.coursesIn), nil
 })
 
 // coursesIn are the trainings of a scenario.

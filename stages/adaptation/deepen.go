@@ -209,13 +209,7 @@ type outcome struct {
 
 // decisions returns the decisions taken, in their order.
 func (o *outcome) decisions() []record.ControlRow {
-	var rows []record.ControlRow
-	for _, row := range o.rows {
-		if row.Probabilities != "" {
-			rows = append(rows, row)
-		}
-	}
-	return rows
+	return schema.Where(o.rows, func(row record.ControlRow) bool { return row.Probabilities != "" })
 }
 
 // train trains a network, unless it has been trained already.
@@ -406,9 +400,7 @@ func (t *trainer) table(ctx context.Context) error {
 func (t *trainer) row(scenario string, index int, out *outcome) string {
 	fields := []string{quoted(scenario)}
 	sequence := (&adaptation.AgentTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(index)
-	for _, a := range sequence {
-		fields = append(fields, strconv.Itoa(a))
-	}
+	fields = append(fields, schema.Each(sequence, strconv.Itoa)...)
 	taken := out.decisions()
 	for d := range sequence {
 		left := 0.0
@@ -437,7 +429,7 @@ func went(dir string) (adaptation.Trained, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Final = did.accuracy
+	out.Accuracy = did.accuracy
 	for _, row := range did.decisions() {
 		out.Decided = append(out.Decided, row.Used)
 	}
@@ -504,7 +496,8 @@ func (t *trainer) all() ([]adaptation.Trained, error) {
 				return nil, err
 			}
 			one.Scenario = sc.Name
-			one.Actions = (&adaptation.AgentTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(i)
+			sequence := (&adaptation.AgentTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(i)
+			one.Sequence = adaptation.Actions(sequence)
 			list = append(list, one)
 		}
 	}
@@ -514,8 +507,12 @@ func (t *trainer) all() ([]adaptation.Trained, error) {
 		if err != nil {
 			return nil, err
 		}
-		one.Controller, one.Scenario, one.Seed, one.Actions = c.Controller, c.Scenario, c.Seed, c.Actions()
+		one.Controller, one.Scenario, one.Seed = c.Controller.Name, c.Scenario, c.Seed
+		one.Sequence = adaptation.Actions(c.Actions())
 		list = append(list, one)
+	}
+	for i := range list {
+		list[i].Adaptation, list[i].Budget = t.Name, t.Real.Budget.Seconds()
 	}
 	return list, nil
 }

@@ -321,9 +321,10 @@ func TestControllersDecide(t *testing.T) {
 		t.Errorf("observed %+v", w.observed)
 	}
 	// The courses of all trainings: by the sequences, and by the controllers.
-	if n := len(net.Trained); n != 8+8 || net.Trained[1].Scenario != "early" || adaptation.Actions(net.Trained[1].Actions) != "0 1" ||
-		net.Trained[1].Final != .52 || net.Trained[15].Controller != net.Controllers[2] || net.Trained[15].Seed != 2 ||
-		net.Trained[15].Final != .8 {
+	if n := len(net.Trained); n != 8+8 || net.Trained[1].Scenario != "early" || net.Trained[1].Sequence != "0 1" ||
+		net.Trained[1].Accuracy != .52 || net.Trained[15].Controller != net.Controllers[2].Name || net.Trained[15].Seed != 2 ||
+		net.Trained[15].Accuracy != .8 || net.Trained[15].Adaptation != net.Name ||
+		net.Trained[15].Budget != net.Real.Budget.Seconds() {
 		t.Errorf("%d trainings: %+v", n, net.Trained)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -75,9 +76,7 @@ func (s deepeningStudy) objective(controller string, curves []learningCurve) pic
 			p.Add(one)
 		}
 		for _, at := range l.lessons {
-			if !slices.Contains(lessons, at) {
-				lessons = append(lessons, at)
-			}
+			lessons = schema.AddOnce(lessons, at)
 		}
 		keys = append(keys, canvas.Key{Label: l.label, Swatch: canvas.Stroked(draw.LineStyle{Color: canvas.Hue(i),
 			Width: 1.5, Dashes: canvas.Dashes(i)})})

@@ -287,9 +287,7 @@ func trained(s *adaptation.Study, out *Tables) {
 			r.Where = OnTable
 		}
 	}
-	for _, t := range s.Trained {
-		out.Courses = append(out.Courses, courseRow(s, &t))
-	}
+	out.Courses = append(out.Courses, s.Trained...)
 	type group struct {
 		controller *adaptation.Controller
 		scenario   string
@@ -309,19 +307,6 @@ func trained(s *adaptation.Study, out *Tables) {
 			out.RealChoices = append(out.RealChoices, realDecisions(s, &c)...)
 		}
 	}
-}
-
-// courseRow is the row of a real training.
-func courseRow(s *adaptation.Study, t *adaptation.Trained) CourseRow {
-	row := CourseRow{
-		Adaptation: s.Name, Scenario: t.Scenario, Seed: t.Seed, Sequence: adaptation.Actions(t.Actions), Accuracy: t.Final,
-		Budget: s.Real.Budget.Seconds(), Trained: t.Trained, Step: t.Step, Decided: t.Decided, Times: t.Times,
-		Accuracies: t.Accuracies, Told: t.Told, Deepening: t.Deepening,
-	}
-	if t.Controller != nil {
-		row.Controller = t.Controller.Name
-	}
-	return row
 }
 
 // realRanking sums up the choices of a controller in the real trainings of a scenario.

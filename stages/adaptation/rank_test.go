@@ -154,7 +154,8 @@ func TestRealTraining(t *testing.T) {
 		{Controller: fix, Scenario: "calm", Seed: 2, Runs: 4, Decisions: []adaptation.Decided{decide(29, 1), decide(9, 0)}, Accuracy: 0.6875, Recorded: 0.75},
 		{Controller: fix, Scenario: "calm", Seed: 3, Decisions: []adaptation.Decided{decide(29, 1), decide(9, 0)}, Accuracy: 0.9375, Recorded: math.NaN()},
 	}
-	s.Trained = []adaptation.Trained{{Scenario: "calm", Actions: []int{0, 1}, Final: 0.875, Trained: 39}, {Controller: fix, Scenario: "calm", Seed: 2, Actions: []int{1}}}
+	s.Trained = []adaptation.Trained{{Scenario: "calm", Sequence: "0 1", Accuracy: 0.875, Trained: 39, Budget: 40},
+		{Controller: "fix", Scenario: "calm", Seed: 2, Sequence: "1"}}
 	out := Tables{Ranking: []RankingRow{{Adaptation: "another"}}, Choices: []ChoiceRow{{Adaptation: "another"}}}
 	if err := study(t.TempDir(), s, &out); err != nil {
 		t.Fatal(err)

@@ -3,12 +3,12 @@ package adaptation
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/stats"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -35,12 +35,8 @@ func ranks(study, where string, ranking []RankingRow) pictures.Figure {
 	var controllers, scenarios []string
 	for _, r := range ranking {
 		rows[[2]string{r.Controller, r.Scenario}] = r
-		if !slices.Contains(controllers, r.Controller) {
-			controllers = append(controllers, r.Controller)
-		}
-		if !slices.Contains(scenarios, r.Scenario) {
-			scenarios = append(scenarios, r.Scenario)
-		}
+		controllers = schema.AddOnce(controllers, r.Controller)
+		scenarios = schema.AddOnce(scenarios, r.Scenario)
 	}
 	title := fmt.Sprintf("Ranks of controllers by scenario%s – %s", where, study)
 	name := AdaptationRanks + "-" + study
@@ -59,14 +55,12 @@ func ranks(study, where string, ranking []RankingRow) pictures.Figure {
 			c = canvas.Head(c, title, nil)
 			wide := (c.Size().X - names) / vg.Length(len(scenarios))
 			for j, scenario := range scenarios {
-				st := canvas.Style(canvas.TickSize, canvas.Ink, false)
-				st.XAlign, st.YAlign = text.XCenter, text.YTop
+				st := canvas.Aligned(canvas.TickSize, canvas.Ink, false, text.XCenter, text.YTop)
 				c.FillText(st, vg.Point{X: c.Min.X + names + wide*(vg.Length(j)+0.5), Y: c.Max.Y}, scenario)
 			}
 			for i, controller := range controllers {
 				top := c.Max.Y - foot - vg.Length(tall*float64(i))
-				st := canvas.Style(canvas.TickSize, canvas.Ink, false)
-				st.XAlign, st.YAlign = text.XRight, text.YCenter
+				st := canvas.Aligned(canvas.TickSize, canvas.Ink, false, text.XRight, text.YCenter)
 				c.FillText(st, vg.Point{X: c.Min.X + names - 6, Y: top - tall/2}, canvas.Fit(controller, names-8,
 					canvas.TickSize))
 				for j, scenario := range scenarios {
@@ -99,10 +93,8 @@ func rankTile(c draw.Canvas, r RankingRow, box vg.Rectangle) {
 		c.Stroke(canvas.Rectangle(box.Min.X+2, box.Min.Y+2, box.Max.X-2, box.Max.Y-2))
 	}
 	middle := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}
-	st := canvas.Style(canvas.LabelSize, canvas.Readable(fill), true)
-	st.XAlign, st.YAlign = text.XCenter, text.YBottom
+	st := canvas.Aligned(canvas.LabelSize, canvas.Readable(fill), true, text.XCenter, text.YBottom)
 	c.FillText(st, vg.Point{X: middle.X, Y: middle.Y - 1}, above)
-	st = canvas.Style(canvas.SmallSize, canvas.Readable(fill), false)
-	st.XAlign, st.YAlign = text.XCenter, text.YTop
+	st = canvas.Aligned(canvas.SmallSize, canvas.Readable(fill), false, text.XCenter, text.YTop)
 	c.FillText(st, vg.Point{X: middle.X, Y: middle.Y - 1}, below)
 }

@@ -261,9 +261,7 @@ func (b *block) regrets(controller string) []float64 {
 		if p.Controller != controller {
 			continue
 		}
-		if !slices.Contains(seeds, p.Seed) {
-			seeds = append(seeds, p.Seed)
-		}
+		seeds = schema.AddOnce(seeds, p.Seed)
 		sums[p.Seed] += math.Max(0, best[p.Scenario]-p.Accuracy)
 		counts[p.Seed]++
 	}
@@ -499,9 +497,7 @@ func kept(courses []CourseRow) string {
 		if stats.Finite(c.Trained) && stats.Finite(c.Step) {
 			over, steps = append(over, c.Trained-c.Budget), append(steps, c.Step)
 		}
-		for _, d := range c.Told {
-			told = append(told, math.Abs(d))
-		}
+		told = append(told, schema.Each(c.Told, math.Abs)...)
 	}
 	text := ""
 	if len(over) > 0 {

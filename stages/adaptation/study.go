@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/tell"
 	pictures "github.com/tfexp/tfexp/stages/plot"
@@ -61,14 +62,6 @@ func (s deepeningStudy) figure(
 	}
 }
 
-// figures draws one for each name.
-func figures(names []string, draw func(string) pictures.Figure) (out []pictures.Figure) {
-	for _, name := range names {
-		out = append(out, draw(name))
-	}
-	return out
-}
-
 // blocks divides the tables by their blocks.
 func (a Tables) blocks() (out []deepeningStudy) {
 	divide := func(name string) *deepeningStudy {
@@ -104,13 +97,7 @@ func each[T any](rows []T, of func(T) *[]T) {
 
 // of are the sequences of a scenario.
 func (s deepeningStudy) of(scenario string) []SequenceRow {
-	var rows []SequenceRow
-	for _, r := range s.Sequences {
-		if r.Scenario == scenario {
-			rows = append(rows, r)
-		}
-	}
-	return rows
+	return schema.Where(s.Sequences, func(r SequenceRow) bool { return r.Scenario == scenario })
 }
 
 // chosen are the sequences of the first seed, by controller; controllers with
@@ -190,8 +177,7 @@ func (l marks) Plot(c draw.Canvas, p *plot.Plot) {
 // dot paints an action.
 func dot(c draw.Canvas, at vg.Point, fill color.NRGBA, action string) {
 	c.DrawGlyph(draw.GlyphStyle{Color: fill, Radius: 5.5, Shape: draw.CircleGlyph{}}, at)
-	st := canvas.Style(7.5, canvas.Readable(fill), true)
-	st.XAlign, st.YAlign = -0.5, -0.5
+	st := canvas.Aligned(7.5, canvas.Readable(fill), true, -0.5, -0.5)
 	c.FillText(st, at, action)
 }
 

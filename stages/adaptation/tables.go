@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/scheduler/adaptation"
 )
 
 // The files of controllers that deepen networks.
@@ -130,31 +131,8 @@ type TrainingRow struct {
 	Deciding   float64 `csv:"seconds_a_decision,precise"`
 }
 
-// CourseRow is the course of one real training. Times are in seconds of service time.
-type CourseRow struct {
-	// Controller is empty for a training by a sequence of the table.
-	Adaptation string  `csv:"adaptation"`
-	Controller string  `csv:"controller"`
-	Scenario   string  `csv:"scenario"`
-	Seed       int     `csv:"seed"`
-	Sequence   string  `csv:"sequence"`
-	Accuracy   float64 `csv:"accuracy"`
-	// Trained is when the program stopped training, of Budget; Step how long a step took, the median. NaN: not known.
-	Budget  float64 `csv:"budget_s,time"`
-	Trained float64 `csv:"trained_s"`
-	Step    float64 `csv:"step_s"`
-	// Decided are the times of decisions, Times and Accuracies the times and accuracies of the epochs.
-	Decided    []float64 `csv:"decided_s"`
-	Times      []float64 `csv:"times_s"`
-	Accuracies []float64 `csv:"accuracies"`
-	// Told is the program's figure for the rest of the budget minus the scheduler's, at each report; Deepening
-	// is the program's time to add each layer.
-	Told      []float64 `csv:"told_more_s"`
-	Deepening []float64 `csv:"deepening_s"`
-}
-
-// Actions returns the actions of the sequence.
-func (r *CourseRow) Actions() []string { return strings.Fields(r.Sequence) }
+// CourseRow is the course of one real training.
+type CourseRow = adaptation.Trained
 
 // Tables are all tables of controllers that deepen networks.
 type Tables struct {

@@ -106,8 +106,7 @@ func (b timeBars) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for i, row := range b.seconds {
 		at := y(float64(len(b.names)-i) - 0.5)
-		st := canvas.Style(canvas.TickSize, canvas.Ink, false)
-		st.XAlign, st.YAlign = text.XRight, text.YCenter
+		st := canvas.Aligned(canvas.TickSize, canvas.Ink, false, text.XRight, text.YCenter)
 		c.FillText(st, vg.Point{X: c.Min.X - 6, Y: at}, canvas.Fit(b.names[i], 104, canvas.TickSize))
 		for _, v := range row {
 			c.DrawGlyph(draw.GlyphStyle{Color: canvas.Shade(canvas.Hue(0), 0.4), Radius: 2.2,

@@ -78,7 +78,7 @@ func TestHowATrainingWent(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := adaptation.Trained{
-		Decided: []float64{1.05}, Times: []float64{1, 2}, Accuracies: []float64{.5, .6}, Final: .625, Trained: 3.004,
+		Decided: []float64{1.05}, Times: []float64{1, 2}, Accuracies: []float64{.5, .6}, Accuracy: .625, Trained: 3.004,
 		Step: .15,
 		Told: []float64{-.01, .02}, Deepening: []float64{.25},
 	}

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -41,9 +42,7 @@ type Chart struct {
 // New returns the chart of a schedule.
 func New(s *analysis.Schedule, p *analysis.Palette) *Chart {
 	ch := &Chart{Schedule: s, Lanes: make([]Lane, len(s.Jobs)), gpuRows: 1}
-	for _, class := range s.Classes {
-		ch.hues = append(ch.hues, p.Class(class))
-	}
+	ch.hues = append(ch.hues, schema.Each(s.Classes, p.Class)...)
 	inClass := make([]int, len(s.Classes))
 	for i, j := range s.Jobs {
 		k := slices.Index(s.Classes, j.Class)
@@ -303,8 +302,7 @@ func (b bars) hatch(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.L
 // labels names the job in its bars that have room.
 func (b bars) labels(c draw.Canvas, l *Lane, guest bool, at, y func(float64) vg.Length) {
 	need := vg.Length(canvas.TextWidth(l.JobRow.Job, canvas.SmallSize) + 4)
-	st := canvas.Style(canvas.SmallSize, canvas.Readable(l.Color), false)
-	st.XAlign, st.YAlign = text.XCenter, text.YCenter
+	st := canvas.Aligned(canvas.SmallSize, canvas.Readable(l.Color), false, text.XCenter, text.YCenter)
 	for _, h := range l.Held {
 		if h.Guest != guest || at(h.To)-at(h.From) < need {
 			continue

@@ -189,10 +189,7 @@ func ecdf(name, title, caption string, panels []distribution) Figure {
 
 // coincidingCurves names the lines that coincide in all panels.
 func coincidingCurves(panels []distribution) string {
-	var names []string
-	for _, c := range panels[0].curves {
-		names = append(names, c.label)
-	}
+	names := schema.Each(panels[0].curves, func(c curve) string { return c.label })
 	return lying(names, func(i, k int) bool {
 		return !slices.ContainsFunc(panels, func(p distribution) bool { return !p.curves[i].on(p.curves[k]) })
 	})

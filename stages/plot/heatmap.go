@@ -223,8 +223,7 @@ func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
 	if m.metric.HigherBetter {
 		best = hi
 	}
-	tick := canvas.Style(canvas.TickSize, canvas.Ink, false)
-	tick.XAlign, tick.YAlign = -1, -0.5
+	tick := canvas.Aligned(canvas.TickSize, canvas.Ink, false, -1, -0.5)
 	for j, row := range h.means {
 		y := bottom + vg.Length(tileHeight*float64(j)) // the lowest value is at the bottom
 		c.FillText(tick, vg.Point{X: left - 4, Y: y + tileHeight/2}, canvas.Fit(m.y.labels[j], 70, canvas.TickSize))
@@ -240,8 +239,7 @@ func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
 		c.FillText(tick, vg.Point{X: left + wide*(vg.Length(i)+0.5), Y: bottom - 3},
 			canvas.Fit(l, wide.Points()+4, canvas.TickSize))
 	}
-	under := canvas.Style(canvas.LabelSize, canvas.Ink, false)
-	under.XAlign, under.YAlign = -0.5, -1
+	under := canvas.Aligned(canvas.LabelSize, canvas.Ink, false, -0.5, -1)
 	c.FillText(under, vg.Point{X: (left + c.Max.X) / 2, Y: bottom - 15}, m.x.name)
 }
 
@@ -262,8 +260,7 @@ func (m heatmap) tile(c draw.Canvas, box vg.Rectangle, v, lo, hi float64, best b
 		c.SetLineStyle(draw.LineStyle{Color: canvas.Hue(1), Width: 2})
 		c.Stroke(canvas.Rectangle(box.Min.X+1, box.Min.Y+1, box.Max.X-1, box.Max.Y-1))
 	}
-	st := canvas.Style(canvas.TickSize, canvas.Readable(fill), best)
-	st.XAlign, st.YAlign = -0.5, -0.5
+	st := canvas.Aligned(canvas.TickSize, canvas.Readable(fill), best, -0.5, -0.5)
 	center := vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}
 	if room := box.Size().X.Points() - 2; canvas.TextWidth(label, canvas.TickSize) <= room {
 		c.FillText(st, center, label)

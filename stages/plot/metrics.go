@@ -353,8 +353,7 @@ func (p panel) paint(c draw.Canvas) {
 		return body.Min.X + vg.Length((v-lo)/(hi-lo))*body.Size().X
 	}
 	ticks := canvas.Nice{Room: body.Size().X.Points()}.Ticks(lo, hi)
-	tick := canvas.Style(canvas.SmallSize+0.5, canvas.Ink, false)
-	tick.XAlign, tick.YAlign = -0.5, -1
+	tick := canvas.Aligned(canvas.SmallSize+0.5, canvas.Ink, false, -0.5, -1)
 	for _, t := range ticks {
 		c.StrokeLine2(draw.LineStyle{Color: canvas.Rule, Width: 0.5}, x(t.Value), body.Min.Y, x(t.Value), body.Max.Y)
 		// Labels at the ends stay within the panel: the labels of its neighbors are next to them.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
@@ -131,9 +132,7 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 func wanted(p record.Plan, named []string) []record.Plot {
 	var out []record.Plot
 	for _, w := range p.Plots {
-		if !slices.Contains(out, w) {
-			out = append(out, w)
-		}
+		out = schema.AddOnce(out, w)
 	}
 	if len(out) == 0 {
 		for _, k := range tell.Pictures() {

@@ -193,9 +193,7 @@ func (s speedup) figure(name, title string, m measure.Metric, note string) Figur
 	top := 1.0
 	for _, p := range s.panels {
 		for _, l := range p.lines {
-			if !slices.Contains(labels, l.label) {
-				labels = append(labels, l.label)
-			}
+			labels = schema.AddOnce(labels, l.label)
 			for _, iv := range l.speedup {
 				for _, v := range []float64{iv.Mean, iv.High} {
 					if known(v) {

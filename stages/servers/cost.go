@@ -88,8 +88,7 @@ func frontOf(all []option) []option {
 // numbered is the sign of a point with a number.
 func numbered(n int) func(draw.Canvas, vg.Rectangle) {
 	return func(c draw.Canvas, box vg.Rectangle) {
-		st := canvas.Style(canvas.SmallSize, canvas.Ink, true)
-		st.XAlign, st.YAlign = -1, -0.5
+		st := canvas.Aligned(canvas.SmallSize, canvas.Ink, true, -1, -0.5)
 		c.FillText(st, vg.Point{X: box.Max.X, Y: (box.Min.Y + box.Max.Y) / 2}, fmt.Sprint(n))
 	}
 }

@@ -152,8 +152,7 @@ func heat(name, title string, all []column) pictures.Figure {
 					c.Fill(canvas.Rectangle(x+gap, y+0.6, x+wide-gap, y+row-0.6))
 				}
 			}
-			tick := canvas.Style(canvas.TickSize, canvas.Ink, false)
-			tick.XAlign, tick.YAlign = -1, -0.5
+			tick := canvas.Aligned(canvas.TickSize, canvas.Ink, false, -1, -0.5)
 			for k := range most {
 				c.FillText(tick, vg.Point{X: left - 4, Y: bottom + row*(vg.Length(k)+0.5)}, fmt.Sprint(k+1))
 			}
@@ -171,8 +170,7 @@ func heat(name, title string, all []column) pictures.Figure {
 
 // runTicks writes the number of revocations under the first run that has it.
 func runTicks(c draw.Canvas, shown []column, left, bottom, wide vg.Length) {
-	tick := canvas.Style(canvas.TickSize, canvas.Ink, false)
-	tick.XAlign, tick.YAlign = -0.5, -1
+	tick := canvas.Aligned(canvas.TickSize, canvas.Ink, false, -0.5, -1)
 	last := vg.Length(-100)
 	for i, run := range shown {
 		if i > 0 && shown[i-1].revoked == run.revoked {

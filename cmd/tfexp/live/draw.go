@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/mattn/go-runewidth"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // The least and the most that the picture is drawn for, in columns and rows.
@@ -262,9 +264,7 @@ func lettersOf(names []string) func(job string) (rune, string) {
 		if i < 0 {
 			for _, n := range names {
 				k := strings.TrimRight(strings.TrimRight(n, "0123456789"), "-_.")
-				if !slices.Contains(kinds, k) {
-					kinds = append(kinds, k)
-				}
+				kinds = schema.AddOnce(kinds, k)
 			}
 			i = max(0, slices.Index(kinds, kind))
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -125,9 +126,7 @@ func joined(story []Moment, d record.DecisionRow, p record.PassedRow) bool {
 		return false
 	}
 	m.Times++
-	if !slices.Contains(m.For, d.Job) {
-		m.For = append(m.For, d.Job)
-	}
+	m.For = schema.AddOnce(m.For, d.Job)
 	return true
 }
 

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
@@ -287,9 +288,6 @@ func narrow(full tell.Table, w io.Writer) tell.Table {
 	if !terminal {
 		columns = fileWidth
 	}
-	var spare []string
-	for _, m := range measure.ShownIn(measure.Spare) {
-		spare = append(spare, m.Name)
-	}
+	spare := schema.Each(measure.ShownIn(measure.Spare), func(m measure.Metric) string { return m.Name })
 	return full.Fit(columns, terminal, spare)
 }

@@ -307,10 +307,7 @@ func sizes(size int) (list []int, percents []string) {
 func (l *Log) Doubts() []string {
 	var out []string
 	if len(l.Columns) > 0 {
-		var read []string
-		for _, c := range l.Columns {
-			read = append(read, c.Name+" from "+c.Value)
-		}
+		read := schema.Each(l.Columns, func(c schema.Setting) string { return c.Name + " from " + c.Value })
 		text := "Taken by their names: " + strings.Join(read, ", ") + "."
 		if len(l.Unread) > 0 {
 			text += " Not used: " + strings.Join(l.Unread, ", ") + "."
@@ -431,10 +428,7 @@ func (l *Log) arguments() []string {
 	for _, r := range rows {
 		width = max(width, len(r[0]))
 	}
-	var lines []string
-	for _, r := range rows {
-		lines = append(lines, fmt.Sprintf("%-*s = %s", width, r[0], r[1]))
-	}
+	lines := schema.Each(rows, func(r [2]string) string { return fmt.Sprintf("%-*s = %s", width, r[0], r[1]) })
 	if len(l.Columns) == 0 {
 		return lines
 	}

@@ -68,8 +68,7 @@ func (e errorBars) Plot(c draw.Canvas, p *plot.Plot) {
 	for i, r := range e.rows {
 		at := y(float64(len(e.rows)-i) - 0.5)
 		if i == 0 || e.rows[i-1].Label != r.Label {
-			st := Style(TickSize, Ink, r.Head)
-			st.XAlign, st.YAlign = text.XRight, text.YCenter
+			st := Aligned(TickSize, Ink, r.Head, text.XRight, text.YCenter)
 			c.FillText(st, vg.Point{X: c.Min.X - 8, Y: at}, Fit(r.Label, errorLabels-12, TickSize))
 			if i > 0 {
 				between := y(float64(len(e.rows) - i))

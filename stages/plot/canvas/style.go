@@ -77,6 +77,13 @@ func Style(size float64, c color.Color, bold bool) text.Style {
 	return text.Style{Color: c, Font: f, Handler: plot.DefaultTextHandler}
 }
 
+// Aligned is Style with an alignment: at 0 a text stands right of and above its point, at −1 left of and below it.
+func Aligned(size float64, c color.Color, bold bool, x text.XAlignment, y text.YAlignment) text.Style {
+	st := Style(size, c, bold)
+	st.XAlign, st.YAlign = x, y
+	return st
+}
+
 // TextWidth is how wide a text is in points.
 func TextWidth(s string, size float64) float64 {
 	st := Style(size, Ink, false)

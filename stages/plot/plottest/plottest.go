@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
 )
@@ -34,13 +35,7 @@ func Names(pictures []record.Picture) string {
 
 // Of lists the pictures of one kind.
 func Of(pictures []record.Picture, kind string) []record.Picture {
-	var out []record.Picture
-	for _, p := range pictures {
-		if p.Kind == kind {
-			out = append(out, p)
-		}
-	}
-	return out
+	return schema.Where(pictures, func(p record.Picture) bool { return p.Kind == kind })
 }
 
 // Check reads both files of each drawn picture: SVG, which must be XML without NaN, and PNG. A drawn picture has a

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // tables are the output of sacctmgr: qualities of service, and accounts with their users.
@@ -141,9 +143,7 @@ func (t *table) addQOS(fields []string) {
 	if list := t.get(fields, "Preempt"); list != "" {
 		var all []string
 		b.at, b.preempts = t.at, strings.Split(list, ",")
-		for _, q := range b.preempts {
-			all = append(all, quoted(q))
-		}
+		all = append(all, schema.Each(b.preempts, quoted)...)
 		add("preempts", "["+strings.Join(all, ", ")+"]")
 	}
 	if mode := t.get(fields, "PreemptMode"); mode != "" && mode != "cluster" {

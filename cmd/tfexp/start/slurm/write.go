@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/start"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 
@@ -187,9 +188,7 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 		}
 	}
 	blocks = append(blocks, t.tables.qos...)
-	for _, a := range t.tables.accounts {
-		blocks = append(blocks, a.block)
-	}
+	blocks = append(blocks, schema.Each(t.tables.accounts, func(a *accountBlock) block { return a.block })...)
 	fill := struct {
 		Name, Cluster string
 		Short         bool
@@ -218,9 +217,5 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 
 // Doubts lists the settings that the twin does not model.
 func (t *Twin) Doubts() []string {
-	var out []string
-	for _, u := range t.Unmodeled {
-		out = append(out, "not modeled: "+u)
-	}
-	return out
+	return schema.Each(t.Unmodeled, func(u string) string { return "not modeled: " + u })
 }
