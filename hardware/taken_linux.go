@@ -10,8 +10,8 @@ import (
 // ticks is how many times in a second the kernel's counters of CPU time go on.
 const ticks = 100
 
-// treeSeconds returns the CPU seconds used since boot on the allowed CPUs, and those of this process and its descendants,
-// with the processes that they have waited for; NaN where they are unknown.
+// treeSeconds returns the CPU seconds used since boot on the allowed CPUs, and the CPU seconds of this process, its
+// descendants, and the processes that they have waited for; NaN where they are unknown.
 func treeSeconds() (used, own float64) {
 	used, _ = cpuSeconds()
 	all, err := procfs.AllProcs()

@@ -59,7 +59,7 @@ type Plan struct {
 	x      *realise.Experiment
 	stages []*stages.Stage // in the order in which they run
 	source Source
-	// onDisk are the folders of cells when the plan was made, without those of cells in the plan.
+	// onDisk are the folders of cells that existed when the plan was made and are of no cell in the plan.
 	onDisk map[string]bool
 	// exhausted is set when the source has no more cells.
 	exhausted bool

@@ -50,8 +50,8 @@ const (
 	priorSharpness, sdSharpness = 4.0, 0.7 // the logarithm has this deviation
 	priorLimit, sdLimit         = 6.0, 1.0 // workers that a parameter server serves; the logarithm's deviation
 
-	// Several models: the common exponent and sharpness are known better than those of one, which are around them
-	// with these parts of the deviations above. Some are far off.
+	// Several models: the common exponent and sharpness are known better than those of one model. A model's
+	// values differ from them by these parts of the deviations above. Some are far off.
 	sdCommon, sdOwn = 0.5, 1.0 / 3
 )
 

@@ -8,7 +8,7 @@ import (
 // Few observations leave the hyper-parameters open, and with them how far settings act each on its own. So predictions
 // are averaged over hyper-parameters drawn by their posterior probability (importance resampling).
 const (
-	// candidateDraws are weighted, of which keptDraws remain, each as likely as the others.
+	// candidateDraws are weighted. Only keptDraws remain, each as likely as the others.
 	candidateDraws, keptDraws = 300, 16
 	// aroundFit is the deviation of two thirds of the draws around the fit; the others are drawn from the prior.
 	aroundFit = 0.7

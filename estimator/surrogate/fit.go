@@ -16,7 +16,7 @@ const (
 	noiseMedian, noiseSpread   = 0.05, 1.0
 )
 
-// prior returns the mean and the standard deviation of a parameter, of which the first are lengths.
+// prior returns the mean and the standard deviation of a parameter. The first parameters are lengths.
 func prior(i, lengths int) (mean, sd float64) {
 	switch i {
 	case lengths:

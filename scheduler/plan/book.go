@@ -126,7 +126,7 @@ func (b *Book) advance() {
 	if changed {
 		b.renew()
 	}
-	copy(b.rooms, free) // less what the reservations take whose time has come
+	copy(b.rooms, free) // less the room of reservations that begin now
 	for i := range b.nodes {
 		for k := b.nodes[i].head.first; k != nil; k = k.after {
 			v.Job(k.job).TakeFrom(b.rooms, k.cores, k.nodes())

@@ -8,7 +8,7 @@ import (
 )
 
 // compression finds the reservations that can start earlier. When none can, one that can later moves into room that has
-// become free since: either what was freed ends where it starts, or it fits into a hole that was freed in part. So each
+// become free since: either that room ends where it starts, or it fits into a hole that was freed in part. So each
 // stretch that becomes free asks these reservations, and they alone look for an earlier start, pass by pass in the
 // policy's order. A reservation of several nodes looks in each pass.
 type compression struct {
@@ -67,7 +67,7 @@ func (b *Book) count(k *booking) {
 	h.add(k)
 }
 
-// unreserve ends what is kept of a reservation alone.
+// unreserve removes a reservation from the lists that have no running jobs.
 func (b *Book) unreserve(k *booking) {
 	if k.runs {
 		return
@@ -169,7 +169,7 @@ func (b *Book) replace(k *booking, at time.Duration, nodes []int32) {
 	b.vacate(was, k.need)
 }
 
-// earlier finds the first step before the start of a reservation from which there is room for it; nil if there is none.
+// earlier finds the first step before the start of a reservation from which there is room for it, or nil.
 func (b *Book) earlier(k *booking, all bool) (on int32, at *step) {
 	if all {
 		return b.firstOnOne(k, k.at)

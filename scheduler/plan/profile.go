@@ -53,8 +53,7 @@ func newProfile(now time.Duration, free scheduler.Room) profile {
 	}
 }
 
-// step returns the step that begins at an instant, which is new if there is none; nil for Never. The search begins at a
-// step near it.
+// step returns the step that begins at an instant, or makes it; nil for Never. The search begins at a step near it.
 func (p *profile) step(at time.Duration, near *step) *step {
 	if at == scheduler.Never {
 		return nil

@@ -1,6 +1,6 @@
 package plan
 
-// Movable returns a waiting job that could start before its reservation, next to all others; -1 if there is none.
+// Movable returns a waiting job that could start before its reservation, next to all others, or -1.
 func (b *Book) Movable() int32 {
 	for _, k := range b.bookings {
 		if k == nil || k.runs || k.at <= b.view.Now() {

@@ -49,7 +49,7 @@ func (h *shape) add(k *booking) {
 	}
 }
 
-// include makes the bounds of needs and lengths include those of a reservation.
+// include widens the bounds of needs and lengths by a reservation.
 func (h *shape) include(k *booking) {
 	a, b, n := &h.least, &h.most, k.need
 	*a = amounts{min(a.cores, n.cores), min(a.gpus, n.gpus), min(a.memory, n.memory)}

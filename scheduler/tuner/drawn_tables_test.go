@@ -210,7 +210,7 @@ func (t *table) byChance() (mean, median float64) {
 
 // Bayesian optimization needs fewer trials than chance on tables of about 50 settings of many kinds: without a
 // constraint, and with one at whose edge the best setting is. Its median is at most 12, and it is not worse than chance
-// on any table: its mean is at most two standard errors above that of random trials.
+// on any table: its mean is at most two standard errors above the mean of random trials.
 func TestDrawnTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a minute")
