@@ -125,7 +125,7 @@ func TestPartsThatIgnoreTheirRoles(t *testing.T) {
 	for script, want := range map[string]string{
 		`echo '{"tfexp":{"epoch":1,"loss":0.5}}'; touch said.$TFEXP_TASK
 			until test -e said.0 && test -e said.1; do sleep 0.01; done`: "here.hcl line 3: its part worker-1 reports progress of its own",
-		`test $TFEXP_TASK = 1 || sleep 0.3`: "here.hcl line 3: none of its parts ever listened at its address",
+		`test $TFEXP_TASK = 1 || sleep 1`: "here.hcl line 3: none of its parts ever listened at its address",
 	} {
 		var mu sync.Mutex
 		var warnings []string
