@@ -54,6 +54,9 @@ func WatchTaken() *TakenWatch {
 
 func (w *TakenWatch) look(at time.Duration) {
 	used, own := w.source()
+	if math.IsNaN(used - own) { // the system does not tell, or not now
+		return
+	}
 	w.looks = append(w.looks, look{at.Seconds(), used - own})
 	if len(w.looks) < mostLooks {
 		return
@@ -74,11 +77,11 @@ func (w *TakenWatch) End() (every time.Duration, cores []float64) {
 		close(w.stop)
 		w.done.Wait()
 	})
-	last := w.looks[len(w.looks)-1]
-	if math.IsNaN(last.used) {
+	if len(w.looks) == 0 || w.looks[0].at > 0 {
 		return w.every, nil
 	}
-	for n := 0.0; (n+1)*w.every.Seconds() <= last.at; n++ {
+	last := w.looks[len(w.looks)-1].at
+	for n := 0.0; (n+1)*w.every.Seconds() <= last; n++ {
 		from, to := n*w.every.Seconds(), (n+1)*w.every.Seconds()
 		cores = append(cores, max(0, (w.until(to)-w.until(from))/w.every.Seconds()))
 	}

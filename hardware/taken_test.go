@@ -2,6 +2,7 @@ package hardware
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 )
@@ -11,7 +12,9 @@ import (
 func TestTakenWatch(t *testing.T) {
 	var used, own float64
 	watch := func() *TakenWatch {
-		return &TakenWatch{source: func() (float64, float64) { return used, own }, stop: make(chan struct{}), every: time.Second}
+		return &TakenWatch{
+			source: func() (float64, float64) { return used, own }, stop: make(chan struct{}), every: time.Second,
+		}
 	}
 	w := watch()
 	for _, l := range []struct{ at, used, own float64 }{
@@ -34,6 +37,15 @@ func TestTakenWatch(t *testing.T) {
 	}
 	if every, cores := w.End(); every != 2*time.Second || len(cores) != mostLooks/2-1 || cores[17] != 0.25 {
 		t.Errorf("%d stretches of %s: %v", len(cores), every, cores)
+	}
+	w, used, own = watch(), 0, 0
+	w.look(0)
+	used = math.NaN() // for a moment
+	w.look(time.Second)
+	used = 1
+	w.look(2 * time.Second)
+	if _, cores := w.End(); !slices.Equal(cores, []float64{0.5, 0.5}) {
+		t.Errorf("with a look that saw nothing: %v", cores)
 	}
 	w, used = watch(), math.NaN()
 	w.look(0)

@@ -117,7 +117,7 @@ func TestNewMetricAndPicture(t *testing.T) {
 	}
 }
 
-// A metric that looks at each job has its value in cells of so many jobs that these would be dropped when they are over.
+// A metric that looks at each job has its value in a cell of 100,000 jobs as well. Other such cells drop jobs that are over.
 func TestNewMetricOfManyJobs(t *testing.T) {
 	s := inSandbox(t, strings.NewReplacer("= 6\n", "= 100000\n", `"10s")`, `"1s")`, `"10h"`, `"10000h"`, "{ replicates = 3 }",
 		"{\n  replicates = 1\n  records = \"metrics\"\n}", "  quantum = \"5s\"\n", "", `"las"`, `"sjf"`).Replace(newMetricFile))

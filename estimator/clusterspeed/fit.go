@@ -232,7 +232,8 @@ func (p *problem) residuals(at []float64) []float64 {
 // damped grows as a residual does near 0, and as its square root far from it.
 func damped(e float64) float64 { return math.Copysign(math.Sqrt(2*(math.Sqrt(1+e*e)-1)), e) }
 
-// outlying grows as a residual does near 0, and hardly any more far from it: its square is the logarithm of Cauchy's density.
+// outlying grows as a residual does near 0, and hardly any more far from it: its square is the negative logarithm of
+// Cauchy's density, up to a constant.
 func outlying(e float64) float64 { return math.Copysign(math.Sqrt(math.Log1p(e*e)), e) }
 
 // mostSteps bounds the steps of a descent, which takes some tens.

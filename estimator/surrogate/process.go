@@ -17,8 +17,6 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
-
-	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // Process is a Gaussian process conditioned on observations.
@@ -140,7 +138,11 @@ func subset(x [][]float64, y []float64, n int) ([][]float64, []float64) {
 	for i := late; i < len(x); i++ {
 		kept = append(kept, i)
 	}
-	return schema.Each(kept, func(i int) []float64 { return x[i] }), schema.Each(kept, func(i int) float64 { return y[i] })
+	some, outputs := make([][]float64, n), make([]float64, n)
+	for at, i := range kept {
+		some[at], outputs[at] = x[i], y[i]
+	}
+	return some, outputs
 }
 
 // Hyper returns the hyper-parameters.

@@ -265,11 +265,11 @@ func (g oversized) sentence(t *experiment.Trace) string {
 		return "The " + who
 	}
 	if g.argument == unmeasured {
-		return fmt.Sprintf("%d jobs cannot run, the first on line %d: the %s\nAdd these to the table, give the hardware a type of "+
-			"GPU that it has, or leave such jobs out with --lenient.", g.jobs, t.Lines[g.first], who)
+		return fmt.Sprintf("%d jobs cannot run, the first on line %d: the %s\nAdd these to the table, give the hardware a "+
+			"type of GPU that it has, or leave such jobs out with --lenient.", g.jobs, t.Lines[g.first], who)
 	}
-	return fmt.Sprintf("%d jobs ask for too much, the first on line %d: the %s\nGive the hardware larger nodes, divide jobs "+
-		"over nodes, or leave such jobs out with --lenient.", g.jobs, t.Lines[g.first], who)
+	return fmt.Sprintf("%d jobs ask for too much, the first on line %d: the %s\nGive the hardware larger nodes, "+
+		"divide jobs over nodes, or leave such jobs out with --lenient.", g.jobs, t.Lines[g.first], who)
 }
 
 func (f *traceFit) jobs() {
@@ -386,7 +386,8 @@ func (c *Checker) late(w *experiment.Workload) {
 	for _, s := range w.Submits {
 		last := float64(s.Arrivals.Start) + float64(s.Arrivals.Mean)*float64(s.Count)
 		if last >= math.MaxInt64 {
-			c.fail(s.Range, "Arrivals out of range", "The last of %d jobs would arrive %.0f years after the start; the most is 292.",
+			c.fail(s.Range, "Arrivals out of range",
+				"The last of %d jobs would arrive %.0f years after the start; the most is 292.",
 				s.Count, last/float64(365*24*time.Hour))
 		}
 	}

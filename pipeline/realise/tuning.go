@@ -146,7 +146,8 @@ func (c *Cell) learns(t *experiment.Tuning, setting int, s *stages.Steered, firs
 		settings := slices.Clone(s.Settings)
 		settings[setting].Value = v
 		other, err := s.At(settings)
-		if err == nil && (!slices.Equal(other.Launch.Argv, first.Launch.Argv) || !slices.Equal(other.Launch.Env, first.Launch.Env)) {
+		same := slices.Equal(other.Launch.Argv, first.Launch.Argv) && slices.Equal(other.Launch.Env, first.Launch.Env)
+		if err == nil && !same {
 			return true
 		}
 	}
@@ -154,7 +155,9 @@ func (c *Cell) learns(t *experiment.Tuning, setting int, s *stages.Steered, firs
 }
 
 // variant is the job of a tuning at other settings.
-func (c *Cell) variant(t *experiment.Tuning, settings []scheduler.Setting, dirs stages.Folders) (stages.Variant, error) {
+func (c *Cell) variant(
+	t *experiment.Tuning, settings []scheduler.Setting, dirs stages.Folders,
+) (stages.Variant, error) {
 	values := make([]string, len(t.Settings))
 	for i := range t.Settings {
 		k := slices.IndexFunc(settings, func(s scheduler.Setting) bool { return s.Name == t.Settings[i].Name })
@@ -179,8 +182,9 @@ func (c *Cell) variant(t *experiment.Tuning, settings []scheduler.Setting, dirs 
 	job, block := &r.Jobs[0], r.Blocks[r.Block[0]]
 	v := stages.Variant{Threads: job.Threads, Roles: job.Roles()}
 	for i := range t.Settings {
-		if name := t.Settings[i].Name; t.Settings[i].Live || block.Builtin != "" && slices.Contains(builtin.Changeable(), name) {
-			v.Live = append(v.Live, name)
+		s := &t.Settings[i]
+		if s.Live || block.Builtin != "" && slices.Contains(builtin.Changeable(), s.Name) {
+			v.Live = append(v.Live, s.Name)
 		}
 	}
 	if c.Ref.Real() {

@@ -200,9 +200,9 @@ func calibration(trials []Trial, at time.Duration) (c correction) {
 	return c
 }
 
-// tracker moves the ends of intervals so that, in the long run, each is above the outcome as often as it should be, whatever the
-// cluster does. (A. Angelopoulos, E. Candès, R. Tibshirani: Conformal PID Control, 2023, after I. Gibbs, E. Candès:
-// Adaptive Conformal Inference, 2021; here with the outcomes in the order in which they become known.)
+// tracker moves the ends of intervals so that, in the long run, each is above the outcome as often as it should be,
+// whatever the cluster does. (A. Angelopoulos, E. Candès, R. Tibshirani: Conformal PID Control, 2023, after I. Gibbs,
+// E. Candès: Adaptive Conformal Inference, 2021; here with the outcomes in the order in which they become known.)
 type tracker struct {
 	shift [len(levels)]float64
 	taken map[int]bool // trials
@@ -291,8 +291,8 @@ type Backtest struct {
 }
 
 // ErrShort is returned where the log has too few jobs that waited.
-var ErrShort = errors.New("the log has too few jobs that waited for longer than a minute: forecasts cannot be compared " +
-	"with what happened")
+var ErrShort = errors.New("the log has too few jobs that waited for longer than a minute: forecasts cannot be " +
+	"compared with what happened")
 
 // Backtest compares forecasts of the log's past with the actual starts.
 func (t *Twin) Backtest(ctx context.Context, o Options) (b Backtest, err error) {
@@ -354,7 +354,9 @@ func middle(v []float64) (median, mean float64) {
 
 // Predict makes forecasts of some jobs of a queue, calibrated by forecasts of the log's past. past is nil where the log
 // has too few jobs that waited: then the forecasts are not calibrated.
-func (t *Twin) Predict(ctx context.Context, q Queue, asked []int, o Options) (list []Forecast, past *Backtest, err error) {
+func (t *Twin) Predict(
+	ctx context.Context, q Queue, asked []int, o Options,
+) (list []Forecast, past *Backtest, err error) {
 	var c correction
 	if o.Trials > 0 {
 		trials, last, err := t.try(ctx, q.At, o)

@@ -49,10 +49,11 @@ func New(c experiment.Cell) (*Twin, error) {
 	case err != nil:
 		return nil, err
 	case rules.Round > 0 || rules.Quantum > 0 || rules.Partial || rules.Rental != nil || t.policy.Program().Command != nil:
-		return nil, fmt.Errorf("the policy %s pauses or resizes jobs as it likes: starts are predicted for policies that run "+
-			"jobs to their ends with what they ask for", c.Policy.Name)
+		return nil, fmt.Errorf("the policy %s pauses or resizes jobs as it likes: starts are predicted for policies that "+
+			"run jobs to their ends with what they ask for", c.Policy.Name)
 	case trace == nil:
-		return nil, fmt.Errorf("the workload %s is no log: give it a trace block with the log of the cluster", c.Workload.Name)
+		return nil, fmt.Errorf("the workload %s is no log: give it a trace block with the log of the cluster",
+			c.Workload.Name)
 	case trace.Waits == nil || trace.RunTimes == nil:
 		return nil, fmt.Errorf("%s does not have when its jobs started and ended", trace.File)
 	}
@@ -69,8 +70,8 @@ func New(c experiment.Cell) (*Twin, error) {
 	}
 	slices.SortStableFunc(t.log, func(a, b logged) int { return cmp.Compare(a.Arrival, b.Arrival) })
 	if rules.Predicted && !slices.ContainsFunc(t.log, func(j logged) bool { return j.Predicted > 0 }) {
-		return nil, fmt.Errorf("the policy %s decides by the times that users asked for, which %s does not have", c.Policy.Name,
-			trace.File)
+		return nil, fmt.Errorf("the policy %s decides by the times that users asked for, which %s does not have",
+			c.Policy.Name, trace.File)
 	}
 	return t, t.listen()
 }

@@ -141,8 +141,8 @@ func (q *question) equal(p record.Plan, here []Leader, axis string) string {
 		whereOf(p, here, here, axis, true), tell.Between(low, high, q.metric.Unit))
 }
 
-// whereOf returns the settings in which an entry was the best, for the end of a sentence: " in all 5 settings". It is
-// empty if the experiment has one setting.
+// whereOf ends a sentence with the settings in which an entry was the best: " in all 5 settings". It returns nothing for
+// an experiment with one setting.
 func whereOf(p record.Plan, won, all []Leader, axis string, first bool) (text string) {
 	var where []string
 	for _, l := range won {

@@ -34,15 +34,15 @@ const worthElsewhere = 4
 // in which the others differ (a model of low rank); the shared effects are stronger or weaker.
 func (e *effects) beliefs() []*belief {
 	noise := floats.Sum(e.noise) / float64(len(e.noise))
-	var own, besides [parts]float64
+	var own, lowRank [parts]float64
 	for p := range parts {
 		unknown := e.shared[p] * (1 - floats.Sum(e.weights(p, -1)))
-		own[p], besides[p] = unknown+e.own[p], unknown+e.own[p]/2
+		own[p], lowRank[p] = unknown+e.own[p], unknown+e.own[p]/2
 	}
 	expected := e.expected(-1)
 	return []*belief{
 		newBelief(e.design, expected, own, noise, worthElsewhere),
-		newBelief(e.design, expected, besides, noise, worthElsewhere, e.factors()...),
+		newBelief(e.design, expected, lowRank, noise, worthElsewhere, e.factors()...),
 	}
 }
 

@@ -38,8 +38,8 @@ type Problem struct {
 // nothing keeps the reciprocal of a speed-up of 0 finite.
 const nothing = 1e-3
 
-// usualTries is enough to get within about a percent of where more tries lead. Like the rounds of the authors' search it is
-// a part of the policy, and the same on every machine.
+// usualTries is enough to get within about a percent of where more tries lead. Like the rounds of the authors' search it
+// is a part of the policy, and the same on every machine.
 const usualTries = 1500
 
 // Value returns the objective of a division. It is -Inf for one that is not allowed.

@@ -88,9 +88,9 @@ func near(name string, names []string) string {
 }
 
 // nodeParameters are the parameters of a line of nodes.
-var nodeParameters = strings.Fields("Arch BcastAddr Boards CoreSpecCount CoresPerSocket CpuBind CPUs CpuSpecList Extra Feature " +
-	"Features Gres MemSpecLimit NodeAddr NodeHostname Parameters Port Procs RealMemory Reason RestrictedCoresPerGPU Sockets " +
-	"SocketsPerBoard State ThreadsPerCore TmpDisk Topology Weight")
+var nodeParameters = strings.Fields("Arch BcastAddr Boards CoreSpecCount CoresPerSocket CpuBind CPUs CpuSpecList " +
+	"Extra Feature Features Gres MemSpecLimit NodeAddr NodeHostname Parameters Port Procs RealMemory Reason " +
+	"RestrictedCoresPerGPU Sockets SocketsPerBoard State ThreadsPerCore TmpDisk Topology Weight")
 
 // convert converts the part of a configuration that the twin models.
 func convert(c *Conf) *model {
@@ -327,8 +327,8 @@ func (m *model) schedulers() {
 	counts := map[string]string{"default_queue_depth": "queue_depth", "bf_max_job_test": "backfill_depth",
 		"bf_max_job_part": "backfill_depth_partition", "bf_max_job_user": "backfill_depth_user",
 		"bf_max_job_start": "backfill_starts"}
-	idle := []string{"bf_continue", "bf_yield_interval", "bf_yield_sleep", "bf_max_time", "max_rpc_cnt", "sched_min_interval",
-		"sched_max_job_start", "pack_serial_at_end", "bf_max_job_array_resv", "max_script_size", "enable_user_top",
+	idle := []string{"bf_continue", "bf_yield_interval", "bf_yield_sleep", "bf_max_time", "max_rpc_cnt",
+		"sched_min_interval", "sched_max_job_start", "pack_serial_at_end", "bf_max_job_array_resv", "max_script_size", "enable_user_top",
 		"nohold_on_prolog_fail", "bf_node_space_size", "max_array_tasks", "build_queue_timeout"}
 	for _, one := range strings.Split(m.get("SchedulerParameters", ""), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(one), "=")
@@ -472,7 +472,8 @@ func (m *model) partition(l line) {
 				m.unmodeled(s, fmt.Sprintf("PartitionName=%s %s=%s: cores are never shared", l[0].value, s.name, s.value))
 			}
 		case "lln", "cpubind", "tresbillingweights", "maxcpuspernode", "alternate", "reqresv", "selecttypeparameters",
-			"overtimelimit", "resumetimeout", "suspendtime", "suspendtimeout", "powerdownonidle", "maxcpuspersocket", "jobdefaults":
+			"overtimelimit", "resumetimeout", "suspendtime", "suspendtimeout", "powerdownonidle", "maxcpuspersocket",
+			"jobdefaults":
 			m.unmodeled(s, fmt.Sprintf("PartitionName=%s %s=%s: it has no effect", l[0].value, s.name, s.value))
 		default:
 			m.problem(s, "a partition has no parameter %s", s.name)
