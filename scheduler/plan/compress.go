@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"container/heap"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
@@ -39,7 +40,7 @@ func (b *Book) compress() {
 			}
 		}
 		for len(b.now) > 0 {
-			k := b.now.pop()
+			k := heap.Pop(&b.now).(*booking)
 			b.key = k.key
 			b.look(k, all, min(before, b.freed))
 		}
@@ -119,9 +120,9 @@ func (b *Book) ask(k *booking) {
 	case k.asked || k.runs || !b.waits(k):
 		return
 	case b.passing && b.key.Less(k.key):
-		b.now.push(k)
+		heap.Push(&b.now, k)
 	default:
-		b.later.push(k)
+		heap.Push(&b.later, k)
 	}
 	k.asked = true
 }
@@ -230,39 +231,15 @@ func (b *Book) move(k *booking, on int32, start *step) {
 }
 
 // candidates is a heap of reservations in the policy's order.
-type candidates []candidate
+type candidates []*booking
 
-type candidate struct {
-	key queue.Key
-	of  *booking
-}
-
-func (h *candidates) push(k *booking) {
-	*h = append(*h, candidate{})
-	s, i := *h, len(*h)-1
-	for ; i > 0 && k.key.Less(s[(i-1)/2].key); i = (i - 1) / 2 {
-		s[i] = s[(i-1)/2]
-	}
-	s[i] = candidate{k.key, k}
-}
-
-func (h *candidates) pop() *booking {
+func (h candidates) Len() int           { return len(h) }
+func (h candidates) Less(i, j int) bool { return h[i].key.Less(h[j].key) }
+func (h candidates) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *candidates) Push(k any)        { *h = append(*h, k.(*booking)) }
+func (h *candidates) Pop() any {
 	s := *h
-	first, last := s[0], s[len(s)-1]
-	s = s[:len(s)-1]
-	*h = s
-	i := 0
-	for child := 1; child < len(s); child = 2*i + 1 {
-		if child+1 < len(s) && s[child+1].key.Less(s[child].key) {
-			child++
-		}
-		if !s[child].key.Less(last.key) {
-			break
-		}
-		s[i], i = s[child], child
-	}
-	if len(s) > 0 {
-		s[i] = last
-	}
-	return first.of
+	last := s[len(s)-1]
+	*h = s[:len(s)-1]
+	return last
 }
