@@ -53,7 +53,7 @@ func (r *run) Pending(ctx context.Context) ([]int, error) {
 		return r.Pending(ctx) // the added cells are there already: perhaps more follow
 	}
 	if from > 0 && len(cells) == 0 {
-		return nil, nil
+		return nil, r.settlePlan()
 	}
 	if from == 0 {
 		r.recallRuns()
@@ -61,7 +61,7 @@ func (r *run) Pending(ctx context.Context) ([]int, error) {
 	if err := r.predict(ctx, from); err != nil { // the samples are there now
 		return nil, err
 	}
-	return cells, r.writePlan()
+	return cells, r.growPlan()
 }
 
 // askMore adds to the plan the cells that follow from the results so far, and

@@ -40,7 +40,11 @@ type run struct {
 	shard *record.ShardWriter
 	// asked counts the cells of the plan that were started.
 	asked int
-	chain *chain
+	// planned is when plan.json was written last, writing how long that took, and behind says that it lacks cells.
+	planned time.Time
+	writing time.Duration
+	behind  bool
+	chain   *chain
 	// sites are the real engines, opened for this run.
 	sites map[*engine.Kind]engine.Site
 }
@@ -252,7 +256,31 @@ func (r *run) removeStale() error {
 	return nil
 }
 
+// maxWriting is the part of the time in which plan.json may be written while cells are added to it.
+const maxWriting = 0.05
+
+// growPlan writes plan.json if cells were added and it was not written just before: a search adds cells one by one, and
+// the file has all of them.
+func (r *run) growPlan() error {
+	r.behind = true
+	if r.writing.Seconds() > maxWriting*time.Since(r.planned).Seconds() {
+		return nil
+	}
+	return r.settlePlan()
+}
+
+// settlePlan writes plan.json if it lacks cells.
+func (r *run) settlePlan() error {
+	if !r.behind {
+		return nil
+	}
+	return r.writePlan()
+}
+
+// writePlan writes plan.json.
 func (r *run) writePlan() error {
+	began := time.Now()
+	defer func() { r.planned, r.writing, r.behind = time.Now(), time.Since(began), false }()
 	r.PredictedSeconds = r.left().Seconds()
 	plan := r.Plan.Plan
 	plan.Cells = r.fileOrder()
@@ -282,7 +310,7 @@ func (r *run) writeRun() error {
 func (r *run) finish(state string) error {
 	r.record.State = state
 	r.record.Ended = time.Now().Format(time.RFC3339)
-	return r.writeRun()
+	return errors.Join(r.settlePlan(), r.writeRun())
 }
 
 func (r *run) close() error {
