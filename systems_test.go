@@ -38,6 +38,7 @@ func TestOtherSystems(t *testing.T) {
 	}
 	for _, system := range strings.Fields(os.Getenv("TFEXP_SYSTEMS")) {
 		t.Run(system, func(t *testing.T) {
+			t.Parallel()
 			goos, arch, _ := strings.Cut(system, "/")
 			list := exec.Command("go", "list", "-deps", "-test",
 				"-json=ImportPath,Dir,GoFiles,ImportMap,Module,Error", "./...")

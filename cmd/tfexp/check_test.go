@@ -134,6 +134,7 @@ func findings(t *testing.T, dir string) map[string][]check.Difference {
 
 // TestCheck checks the results of two experiments.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	simulated, real := checkedResults(t)
 	t.Run("finds nothing", func(t *testing.T) { findsNothing(t, simulated, real) })
 	t.Run("finds planted changes", func(t *testing.T) { findsPlantedChanges(t, simulated, real) })

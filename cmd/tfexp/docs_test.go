@@ -27,6 +27,7 @@ func TestDocumentedCommands(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("the tutorial needs python3")
 	}
+	t.Parallel()
 	bin := filepath.Dir(program(t))
 	for _, name := range []string{"README.md", "docs/tutorial.md", "docs/howto.md"} {
 		raw, err := os.ReadFile(filepath.Join("..", "..", name))

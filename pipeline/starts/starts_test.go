@@ -213,7 +213,7 @@ func TestBacktest(t *testing.T) {
 	tw := twinOf(t, easy, 16, madeLog(t, easy, 1000))
 	o := Options{Futures: 80, Trials: 80, Seed: 1}.Complete(tw)
 	if testing.Short() { // for the race detector
-		o.Trials = 24
+		o.Trials, o.Futures = 24, 16
 	}
 	b, err := tw.Backtest(context.Background(), o)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
@@ -181,12 +182,12 @@ func TestPatientOnDrawnProcesses(t *testing.T) {
 		{48 * time.Hour, 52 * time.Hour, 36 * time.Minute}, {48 * time.Hour, 70 * time.Hour, 12 * time.Minute},
 		{48 * time.Hour, 70 * time.Hour, 36 * time.Minute}, {12 * time.Hour, 15 * time.Hour, 12 * time.Minute},
 	}
-	const windows = 100
+	windows := need.Cases(25, 100)
 	sum, cells := 0.0, 0
 	for m, market := range markets {
 		rng := rand.New(rand.NewPCG(uint64(m), 0))
 		draws := market(func(low, high float64) float64 { return low * math.Pow(high/low, rng.Float64()) })
-		drawn := [windows][600]bool{}
+		drawn := make([][600]bool, windows)
 		for i := range drawn {
 			draws(rng, drawn[i][:])
 		}

@@ -113,12 +113,15 @@ func weights(t *testing.T, out string) map[string]string {
 // an uninterrupted one; finished agents do not learn again; a controller from
 // outside is ranked with the others.
 func TestLearningGoesOnAfterAnInterruption(t *testing.T) {
-	whole, broken := t.TempDir(), t.TempDir()
-	if err := run(t, context.Background(), "640", whole, nil); err != nil {
+	whole, broken, episodes := t.TempDir(), t.TempDir(), "640"
+	if testing.Short() { // for the race detector
+		episodes = "160"
+	}
+	if err := run(t, context.Background(), episodes, whole, nil); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	err := run(t, ctx, "640", broken, func(p stages.Progress) {
+	err := run(t, ctx, episodes, broken, func(p stages.Progress) {
 		if p.Kind == stages.StageStart && p.Stage == "learn" {
 			time.AfterFunc(5*time.Millisecond, cancel)
 		}
@@ -126,7 +129,7 @@ func TestLearningGoesOnAfterAnInterruption(t *testing.T) {
 	if !errors.Is(err, pipeline.ErrInterrupted) {
 		t.Fatalf("the first run ended with %v", err)
 	}
-	if err := run(t, context.Background(), "640", broken, nil); err != nil {
+	if err := run(t, context.Background(), episodes, broken, nil); err != nil {
 		t.Fatal(err)
 	}
 	want, got := weights(t, whole), weights(t, broken)
@@ -138,7 +141,7 @@ func TestLearningGoesOnAfterAnInterruption(t *testing.T) {
 			t.Errorf("the agent %s has other weights", key)
 		}
 	}
-	err = run(t, context.Background(), "640", whole, func(p stages.Progress) {
+	err = run(t, context.Background(), episodes, whole, func(p stages.Progress) {
 		if p.Stage == "learn" {
 			t.Errorf("agents learn again: %+v", p)
 		}
