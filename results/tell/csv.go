@@ -7,13 +7,17 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"unsafe"
 
 	"github.com/tfexp/tfexp/results/folder"
 )
 
 // writer writes rows as CSV (RFC 4180), as encoding/csv would.
-type writer[T any] struct {
-	fields []Field[T]
+type writer[T any] struct{ rows }
+
+// rows is a writer for any type of rows.
+type rows struct {
+	fields []field
 	w      io.Writer
 	line   []byte
 	// first is how all lines begin, with the first same columns; see Repeat.
@@ -23,14 +27,13 @@ type writer[T any] struct {
 
 // newWriter writes the header: the columns, then the extra ones.
 func newWriter[T any](w io.Writer, s *Schema[T], extra []string) (*writer[T], error) {
-	t := &writer[T]{fields: s.fields(), w: w}
-	t.line = s.Header(extra)
+	t := &writer[T]{rows{fields: s.fields(), w: w, line: s.Header(extra)}}
 	_, err := w.Write(t.line)
 	return t, err
 }
 
 // Header is the first line of a table with extra columns.
-func (s *Schema[T]) Header(extra []string) (line []byte) {
+func (s *layout) Header(extra []string) (line []byte) {
 	for _, f := range s.fields() {
 		line = append(append(line, f.Name...), ',')
 	}
@@ -49,11 +52,11 @@ func EndLine(b []byte, extra []string) []byte {
 
 // Repeat promises that the first columns of all rows to come are the columns of row.
 func (t *writer[T]) Repeat(row *T, columns int) {
-	t.first, t.same = t.begin(nil, row, t.fields[:columns]), columns
+	t.first, t.same = begin(nil, unsafe.Pointer(row), t.fields[:columns]), columns
 }
 
 // begin appends columns of a row, with a comma after each.
-func (t *writer[T]) begin(b []byte, row *T, fields []Field[T]) []byte {
+func begin(b []byte, row unsafe.Pointer, fields []field) []byte {
 	for i := range fields {
 		from, f := len(b), &fields[i]
 		if b = f.append(b, row); f.Kind == AsText {
@@ -65,15 +68,17 @@ func (t *writer[T]) begin(b []byte, row *T, fields []Field[T]) []byte {
 }
 
 // Add writes a row and the values of the extra columns.
-func (t *writer[T]) Add(row *T, extra []string) error {
+func (t *writer[T]) Add(row *T, extra []string) error { return t.add(unsafe.Pointer(row), extra) }
+
+func (t *rows) add(row unsafe.Pointer, extra []string) error {
 	t.line = t.append(t.line[:0], row, extra)
 	_, err := t.w.Write(t.line)
 	return err
 }
 
 // append appends the line of a row.
-func (t *writer[T]) append(b []byte, row *T, extra []string) []byte {
-	return EndLine(t.begin(append(b, t.first...), row, t.fields[t.same:]), extra)
+func (t *rows) append(b []byte, row unsafe.Pointer, extra []string) []byte {
+	return EndLine(begin(append(b, t.first...), row, t.fields[t.same:]), extra)
 }
 
 // File is a CSV file that is written.
@@ -161,6 +166,12 @@ func (s *Schema[T]) readAll(dir string, at []string) (rows []T, err error) {
 // tables can be read. Of the rows, the first and every step-th after it are read. name is
 // for errors.
 func (s *Schema[T]) Each(r io.Reader, name string, step int, each func(*T) bool) error {
+	var row T
+	return s.each(r, name, step, unsafe.Pointer(&row), func() bool { return each(&row) })
+}
+
+// each is Each for a row of any type, which is set to one after the other.
+func (s *layout) each(r io.Reader, name string, step int, row unsafe.Pointer, each func() bool) error {
 	in := newRecords(r)
 	header, err := in.next()
 	if err != nil {
@@ -176,7 +187,6 @@ func (s *Schema[T]) Each(r io.Reader, name string, step int, each func(*T) bool)
 	for i, f := range fields {
 		at[i] = place[f.Name]
 	}
-	var row T
 	for {
 		values, err := in.next()
 		if errors.Is(err, io.EOF) {
@@ -190,12 +200,12 @@ func (s *Schema[T]) Each(r io.Reader, name string, step int, each func(*T) bool)
 			if at[i] > 0 {
 				text = values[at[i]-1]
 			}
-			if err := fields[i].read(&row, text); err != nil {
+			if err := fields[i].read(row, text); err != nil {
 				return &folder.DamagedError{Path: name, Line: in.line,
 					Reason: fmt.Sprintf("column %s: %v", fields[i].Name, err)}
 			}
 		}
-		if !each(&row) {
+		if !each() {
 			return nil
 		}
 		for range step - 1 {

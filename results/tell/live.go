@@ -6,17 +6,21 @@ import (
 	"io"
 	"path/filepath"
 	"sync"
+	"unsafe"
 
 	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Live writes a table row by row: it can be read while the cell runs. It
 // may be used from several goroutines.
-type Live[T any] struct {
-	mu    sync.Mutex   // guards all
-	file  *folder.File // nil once it is closed
-	table *writer[T]
-	err   error
+type Live[T any] struct{ live }
+
+// live is a Live for any type of rows.
+type live struct {
+	mu   sync.Mutex   // guards all
+	file *folder.File // nil once it is closed
+	rows
+	err error
 }
 
 // Live begins the table in a folder.
@@ -29,7 +33,7 @@ func (s *Schema[T]) Live(dir string) (*Live[T], error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("write table: %w", err), f.Close())
 	}
-	return &Live[T]{file: f, table: t}, nil
+	return &Live[T]{live{file: f, rows: t.rows}}, nil
 }
 
 // Add writes a row. An error of the disk is kept for Close.
@@ -37,13 +41,13 @@ func (w *Live[T]) Add(row T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil && w.file != nil {
-		w.err = w.table.Add(&row, nil)
+		w.err = w.add(unsafe.Pointer(&row), nil)
 	}
 }
 
 // Close ends the table, and returns its name and size. Calls after it do
 // nothing.
-func (w *Live[T]) Close() (Written, error) {
+func (w *live) Close() (Written, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.file == nil {

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // blockRows is how many rows are put into words at once.
@@ -31,7 +32,7 @@ func (t *writer[T]) AddAll(n int, fill func(i int, row *T), extra []string) erro
 				b = b[:0]
 				for i := k * blockRows; i < min(n, (k+1)*blockRows); i++ {
 					fill(i, &row)
-					b = t.append(b, &row, extra)
+					b = t.append(b, unsafe.Pointer(&row), extra)
 				}
 				<-turns[k]
 				if failed == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -46,17 +47,24 @@ type Column struct {
 
 // Field is a column of a table whose rows are of type T. The same fields write and read CSV and JSON, so the two
 // stay consistent.
-type Field[T any] struct {
+type Field[T any] struct{ field }
+
+// field is a Field for any type of rows: the code that tables share is compiled once, not for each type.
+type field struct {
 	Column
 	offset uintptr // of the field in the row
 	// Where these are set, they append the field of a row and read it.
-	add func([]byte, *T) []byte
-	set func(*T, string) error
+	add func([]byte, unsafe.Pointer) []byte
+	set func(unsafe.Pointer, string) error
 }
 
 // Computed is a column that is no field of its row.
 func Computed[T any](name string, kind Kind, add func([]byte, *T) []byte, set func(*T, string) error) Field[T] {
-	return Field[T]{Column: Column{Name: name, Kind: kind}, add: add, set: set}
+	return Field[T]{field{
+		Column: Column{Name: name, Kind: kind},
+		add:    func(b []byte, row unsafe.Pointer) []byte { return add(b, (*T)(row)) },
+		set:    func(row unsafe.Pointer, text string) error { return set((*T)(row), text) },
+	}}
 }
 
 // kinds are the kinds of columns of Go's types, by the option in the tag.
@@ -73,7 +81,11 @@ var kinds = map[reflect.Type]map[string]Kind{
 // "time", "count" or "precise" for these kinds; else the kind follows from the type. Fields of structs that are
 // embedded,
 // or whose tag is `csv:",inline"`, are in their place.
-func FieldsOf[T any]() (fields []Field[T]) {
+func FieldsOf[T any]() []Field[T] {
+	return schema.Each(fieldsOf(reflect.TypeFor[T]()), func(f field) Field[T] { return Field[T]{f} })
+}
+
+func fieldsOf(row reflect.Type) (fields []field) {
 	var walk func(t reflect.Type, base uintptr)
 	walk = func(t reflect.Type, base uintptr) {
 		for i := range t.NumField() {
@@ -88,19 +100,19 @@ func FieldsOf[T any]() (fields []Field[T]) {
 				if !ok {
 					panic(fmt.Sprintf("%s.%s: no column %q is of type %s", t, f.Name, tag, f.Type))
 				}
-				fields = append(fields, Field[T]{Column: Column{Name: name, Kind: kind}, offset: base + f.Offset})
+				fields = append(fields, field{Column: Column{Name: name, Kind: kind}, offset: base + f.Offset})
 			}
 		}
 	}
-	walk(reflect.TypeFor[T](), 0)
+	walk(row, 0)
 	return fields
 }
 
-// at points to the field of a row, which is of the type of its kind: FieldsOf has seen to that.
-func at[V, T any](f *Field[T], r *T) *V { return (*V)(unsafe.Add(unsafe.Pointer(r), f.offset)) }
+// at points to the field of a row, which is of the type of its kind: fieldsOf has seen to that.
+func at[V any](f *field, row unsafe.Pointer) *V { return (*V)(unsafe.Add(row, f.offset)) }
 
 // append appends the field of a row: tables have millions of them.
-func (f *Field[T]) append(b []byte, r *T) []byte {
+func (f *field) append(b []byte, r unsafe.Pointer) []byte {
 	if f.add != nil {
 		return f.add(b, r)
 	}
@@ -137,7 +149,7 @@ func (f *Field[T]) append(b []byte, r *T) []byte {
 }
 
 // read reads the field of a row.
-func (f *Field[T]) read(r *T, s string) (err error) {
+func (f *field) read(r unsafe.Pointer, s string) (err error) {
 	if f.set != nil {
 		return f.set(r, s)
 	}
@@ -186,44 +198,43 @@ func parse[V any](to *V, s string, empty V, isNot string, read func(string) (V, 
 }
 
 // Schema is a kind of table: a file whose rows are of type T.
-type Schema[T any] struct {
+type Schema[T any] struct{ layout }
+
+// layout is a Schema for any type of rows.
+type layout struct {
 	File   string
-	fields func() []Field[T]
+	fields func() []field
 }
 
-// NewSchema returns a kind of table with the columns that fields lists, on first use, or without it with the
-// columns of FieldsOf.
+// NewSchema returns a kind of table with the columns that fields lists, on first use, or without it with the columns
+// of FieldsOf.
 func NewSchema[T any](file string, fields func() []Field[T]) *Schema[T] {
 	if fields == nil {
 		fields = FieldsOf[T]
 	}
-	return &Schema[T]{File: file, fields: sync.OnceValue(fields)}
+	return &Schema[T]{layout{file, sync.OnceValue(func() []field {
+		return schema.Each(fields(), func(f Field[T]) field { return f.field })
+	})}}
 }
 
 // Only is the same table with some of its columns.
 func (s *Schema[T]) Only(names []string) *Schema[T] {
-	var fields []Field[T]
-	for _, f := range s.fields() {
-		for _, name := range names {
-			if f.Name == name {
-				fields = append(fields, f)
-			}
-		}
-	}
-	return NewSchema(s.File, func() []Field[T] { return fields })
+	fields := slices.DeleteFunc(slices.Clone(s.fields()), func(f field) bool { return !slices.Contains(names, f.Name) })
+	return &Schema[T]{layout{s.File, func() []field { return fields }}}
 }
 
 // Name is the name of the file without its extension.
-func (s *Schema[T]) Name() string { return strings.TrimSuffix(s.File, ".csv") }
+func (s *layout) Name() string { return strings.TrimSuffix(s.File, ".csv") }
 
 // Columns describes the columns.
-func (s *Schema[T]) Columns() (columns []Column) {
-	columns = append(columns, schema.Each(s.fields(), func(f Field[T]) Column { return f.Column })...)
-	return columns
+func (s *layout) Columns() (columns []Column) {
+	return schema.Each(s.fields(), func(f field) Column { return f.Column })
 }
 
 // Marshal writes a row as a JSON object with the columns in their order.
-func (s *Schema[T]) Marshal(row *T) ([]byte, error) {
+func (s *Schema[T]) Marshal(row *T) ([]byte, error) { return s.marshal(unsafe.Pointer(row)), nil }
+
+func (s *layout) marshal(row unsafe.Pointer) []byte {
 	b := []byte{'{'}
 	for i, f := range s.fields() {
 		if i > 0 {
@@ -232,11 +243,13 @@ func (s *Schema[T]) Marshal(row *T) ([]byte, error) {
 		b = append(strconv.AppendQuote(b, f.Name), ':')
 		b = appendValue(b, string(f.append(nil, row)), f.Kind)
 	}
-	return append(b, '}'), nil
+	return append(b, '}')
 }
 
 // Unmarshal reads the output of Marshal; absent columns count as empty fields.
-func (s *Schema[T]) Unmarshal(raw []byte, row *T) error {
+func (s *Schema[T]) Unmarshal(raw []byte, row *T) error { return s.unmarshal(raw, unsafe.Pointer(row)) }
+
+func (s *layout) unmarshal(raw []byte, row unsafe.Pointer) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return err
