@@ -90,6 +90,7 @@ type Engine struct {
 type task struct {
 	phase  phase
 	cores  uint16  // that it ran on last, if rate follows from their number alone
+	slot   int32   // of its end while running
 	rate   float64 // of scaled
 	lead   time.Duration
 	scaled time.Duration
@@ -133,7 +134,7 @@ func create(jobs scheduler.JobSet, work func(job int) Work, opts Options) (*Engi
 		return nil, fmt.Errorf("simulated: noise of %v", opts.Noise)
 	}
 	e := &Engine{jobs: jobs, work: work, opts: opts, budgets: newBudgets(jobs.List)}
-	e.ends = newEndings(jobs.Len())
+	e.ends = newEndings()
 	e.tasks = scheduler.NewJobTable(jobs.Len(), e.newTask, task{phase: over})
 	if c := opts.Contention; c != nil {
 		if c.Slowdown == nil || len(c.Cluster.Nodes) == 0 {
@@ -180,9 +181,6 @@ func (e *Engine) forget() {
 	for i := range e.news {
 		if n := &e.news[i]; n.Kind == scheduler.JobEnded && e.at(n.Job).phase == over {
 			e.tasks.Over(int32(n.Job))
-			if e.crowd == nil {
-				e.ends.place.Over(int32(n.Job))
-			}
 		}
 	}
 	e.news = e.news[:0]
@@ -400,13 +398,13 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		return e.now, nil, errNothing
 	}
 	if some {
-		at = min(at, first.At)
+		at = min(at, first.at)
 	}
 	e.now = max(e.now, at)
 	e.passMarks()
-	for some && first.At <= e.now {
-		e.ends.remove(int(first.Of))
-		e.over(int(first.Of), first.At)
+	for some && first.at <= e.now {
+		e.ends.remove(first.slot)
+		e.over(int(first.job), first.at)
 		first, some = e.ends.first()
 	}
 	e.endSpent()
@@ -488,7 +486,7 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	e.budgets.begin(job, e.now)
 	if e.crowd == nil {
 		t.end = scheduler.Plus(t.since, scheduler.Plus(t.lead, e.span(job, t.scaled)))
-		e.ends.push(end{At: t.end, Of: int32(job)})
+		t.slot = e.ends.push(t.end, int32(job))
 	} else {
 		g := e.crowd.enter(job, cores, e.now)
 		t.since = g.clock
@@ -511,7 +509,7 @@ func (e *Engine) halt(job int, t *task) {
 	if e.crowd != nil {
 		e.crowd.leave(job, e.now)
 	} else {
-		e.ends.remove(job)
+		e.ends.remove(t.slot)
 	}
 }
 
