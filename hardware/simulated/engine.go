@@ -392,7 +392,11 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	if e.crowd != nil {
 		return e.nextCrowded(until)
 	}
-	at := min(until, e.nextMark(), e.nextNode(), e.nextSpent())
+	at := until
+	timed := len(e.due)+len(e.budgets.ends) > 0 || e.opts.Fleet != nil // something else than an end may come first
+	if timed {
+		at = min(at, e.nextMark(), e.nextNode(), e.nextSpent())
+	}
 	first, some := e.ends.first()
 	if !some && at == scheduler.Never {
 		return e.now, nil, errNothing
@@ -401,13 +405,17 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		at = min(at, first.at)
 	}
 	e.now = max(e.now, at)
-	e.passMarks()
+	if timed {
+		e.passMarks()
+	}
 	for some && first.at <= e.now {
 		e.ends.remove(first.slot)
 		e.over(int(first.job), first.at)
 		first, some = e.ends.first()
 	}
-	e.endSpent()
+	if timed {
+		e.endSpent()
+	}
 	if e.opts.Fleet != nil {
 		e.takeNodes()
 	}
