@@ -262,7 +262,7 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 		s.begin(e.opts.Checkpoints[job], t, stretch(e.whole(job), rate, t.rate), between)
 	}
 	e.join(job, g)
-	e.ranOn(job, t, g)
+	e.ranOn(t, w, g)
 	e.run(job, t, g.Cores)
 	return nil
 }
@@ -311,9 +311,9 @@ func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 	}
 	t.lead += cost
 	e.hold(job, g)
-	if n := g.Cores.Count(); n != int(t.cores) || !e.scales(job, g) {
-		e.rescale(job, t, e.workOf(job).Rate(g))
-		e.ranOn(job, t, g)
+	if w := e.workOf(job); g.Cores.Count() != int(t.cores) || !e.scales(w, g) {
+		e.rescale(job, t, w.Rate(g))
+		e.ranOn(t, w, g)
 	}
 	e.follow(job, t, g)
 	if err := e.together(job, t, g); err != nil {
@@ -325,16 +325,16 @@ func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 }
 
 // ranOn notes on how many cores a job has its rate, if they alone decide it.
-func (e *Engine) ranOn(job int, t *task, g scheduler.Grant) {
-	if t.cores = 0; e.scales(job, g) && g.Cores.Count() <= math.MaxUint16 {
+func (e *Engine) ranOn(t *task, w Work, g scheduler.Grant) {
+	if t.cores = 0; e.scales(w, g) && g.Cores.Count() <= math.MaxUint16 {
 		t.cores = uint16(g.Cores.Count())
 	}
 }
 
-// scales reports whether the rate of a job under a grant follows from the number of its cores alone, and no other event
-// changes it.
-func (e *Engine) scales(job int, g scheduler.Grant) bool {
-	_, plain := e.work(job).(*Scaling)
+// scales reports whether the rate of a job's work under a grant follows from the number of its cores alone, and no other
+// event changes it.
+func (e *Engine) scales(w Work, g scheduler.Grant) bool {
+	_, plain := w.(*Scaling)
 	return plain && e.chosen == nil && e.mates == nil && e.courses == nil && g.Layout == nil
 }
 
