@@ -15,8 +15,10 @@ func (l *loop) dispatch() error {
 		l.gaveBack = false
 		l.ahead.Begin()
 		l.victims.Forget()
-		if err := l.change(); err != nil {
-			return err
+		if len(l.changing) > 0 || l.parts.AskedAny() {
+			if err := l.change(); err != nil {
+				return err
+			}
 		}
 		if err := l.admit(); err != nil {
 			return err
@@ -26,8 +28,10 @@ func (l *loop) dispatch() error {
 				return err
 			}
 		}
-		if err := l.regrow(); err != nil {
-			return err
+		if len(l.malleable)+len(l.parts.Amiss()) > 0 {
+			if err := l.regrow(); err != nil {
+				return err
+			}
 		}
 		// Taken resources cannot let a job start that could not start
 		// before; only freed resources can.

@@ -34,31 +34,44 @@ type JobPage [PageSize]Job
 type JobSet struct {
 	List  []Job
 	Drawn Drawn
-	page  *JobPage // looked at last, with its number
-	last  int
-	drawn int // how many
+	near  []Job // looked at last: the list, or a page of drawn jobs
+	first int   // the number of the first of them
+	count int   // of all jobs
 }
 
 // Len returns the number of jobs.
 func (s *JobSet) Len() int {
-	if s.Drawn == nil {
-		return len(s.List)
+	if s.count == 0 {
+		s.open()
 	}
-	if s.drawn == 0 {
-		s.drawn = s.Drawn.Len()
+	return s.count
+}
+
+// open counts the jobs.
+//
+//go:noinline
+func (s *JobSet) open() {
+	if s.count = len(s.List); s.Drawn != nil {
+		s.count = s.Drawn.Len()
 	}
-	return s.drawn
 }
 
 // At returns a job by its number.
 func (s *JobSet) At(job int) *Job {
-	if s.Drawn == nil {
-		return &s.List[job]
+	if uint(job-s.first) >= uint(len(s.near)) {
+		s.fetch(job)
 	}
-	if number := job / PageSize; number != s.last || s.page == nil {
-		s.page, s.last = s.Drawn.Page(number), number
+	return &s.near[job-s.first]
+}
+
+// fetch lets near have a job.
+//
+//go:noinline
+func (s *JobSet) fetch(job int) {
+	if s.near = s.List; s.Drawn != nil {
+		number := job / PageSize
+		s.near, s.first = s.Drawn.Page(number)[:], number*PageSize
 	}
-	return &s.page[job%PageSize]
 }
 
 // Copy returns a list of the jobs, to be changed.
@@ -79,6 +92,8 @@ func (l *loop) ownJobs() { l.jobs = JobSet{List: l.jobs.Copy()} }
 // of its jobs is looked at, and used again when the last of them is over.
 type JobTable[T any] struct {
 	pages []*page[T]
+	near  *T       // the value of job at, which was looked at last
+	at    int32
 	open  []int32 // by page, the jobs that are not over
 	jobs  int
 	first func(job int32, value *T)
@@ -95,7 +110,7 @@ type page[T any] [size]T
 // gone is the value of jobs that are over, which does not change any more.
 func NewJobTable[T any](jobs int, first func(job int32, value *T), gone T) JobTable[T] {
 	n := (jobs + size - 1) / size
-	t := JobTable[T]{pages: make([]*page[T], n), open: make([]int32, n), jobs: jobs, first: first, gone: &page[T]{}}
+	t := JobTable[T]{pages: make([]*page[T], n), at: -1, open: make([]int32, n), jobs: jobs, first: first, gone: &page[T]{}}
 	for i := range t.gone {
 		t.gone[i] = gone
 	}
@@ -106,13 +121,23 @@ func NewJobTable[T any](jobs int, first func(job int32, value *T), gone T) JobTa
 // Its value stays until then.
 func (t *JobTable[T]) InOrder(last func(job int32, value *T)) { t.last = last }
 
-// At returns the value of a job. The pointer holds until the job is over.
+// At returns the value of a job. The pointer holds until the job is over. Most looks are at the job of the look before.
 func (t *JobTable[T]) At(job int32) *T {
+	if job != t.at {
+		t.look(job)
+	}
+	return t.near
+}
+
+// look lets near be the value of a job.
+//
+//go:noinline
+func (t *JobTable[T]) look(job int32) {
 	p := t.pages[uint32(job)/size]
 	if p == nil {
-		return t.begin(job)
+		p = t.begin(job / size)
 	}
-	return &p[uint32(job)%size]
+	t.near, t.at = &p[uint32(job)%size], job
 }
 
 // Fetch reads the values of jobs, so that they are in the processor's cache when they are looked at one by one: memory
@@ -125,23 +150,20 @@ func (t *JobTable[T]) Fetch(jobs []int32) {
 	}
 }
 
-// begin makes the page of a job.
-//
-//go:noinline
-func (t *JobTable[T]) begin(job int32) *T {
+// begin makes the page of the k-th jobs.
+func (t *JobTable[T]) begin(k int32) *page[T] {
 	var p *page[T]
 	if n := len(t.spare); n > 0 {
 		p, t.spare = t.spare[n-1], t.spare[:n-1]
 	} else {
 		p = &page[T]{}
 	}
-	k := job / size
 	n := t.size(int(k))
 	for i := range n {
 		t.first(k*size+int32(i), &p[i])
 	}
 	t.pages[k], t.open[k] = p, int32(n)
-	return &p[job%size]
+	return p
 }
 
 // size returns how many jobs a page has.
@@ -163,7 +185,9 @@ func (t *JobTable[T]) Over(job int32) {
 }
 
 // free uses the page again that was for the k-th jobs.
-func (t *JobTable[T]) free(k int) { t.pages[k], t.spare = t.gone, append(t.spare, t.pages[k]) }
+func (t *JobTable[T]) free(k int) {
+	t.pages[k], t.spare, t.at = t.gone, append(t.spare, t.pages[k]), -1
+}
 
 // finish hands the jobs of the next page to last.
 func (t *JobTable[T]) finish() {

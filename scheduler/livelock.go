@@ -4,7 +4,6 @@
 package scheduler
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,5 +104,8 @@ func (l *loop) stuckForever(came bool) error {
 	if l.guard.Starves(len(l.running) == 0 && l.open > 0 && l.arrived == l.jobs.Len() && !l.nodes.Pending()) {
 		return l.stuck()
 	}
-	return cmp.Or(l.guard.Stalls(l.now, l.queue.Len()+len(l.running), len(l.turns.Jobs), l.left), l.guard.Idles(l.now, came))
+	if err := l.guard.Stalls(l.now, l.queue.Len()+len(l.running), len(l.turns.Jobs), l.left); err != nil {
+		return err
+	}
+	return l.guard.Idles(l.now, came)
 }

@@ -184,7 +184,9 @@ func (l *loop) nextInstant() time.Duration {
 	if l.resized < len(l.Resizes) {
 		at = min(at, l.Resizes[l.resized].At)
 	}
-	at = min(at, l.timers.Next(l.counts))
+	if l.timers.Any() {
+		at = min(at, l.timers.Next(l.counts))
+	}
 	if l.waker != nil {
 		at = min(at, max(l.waker.Wakes(), l.now))
 	}

@@ -158,7 +158,8 @@ type Simulation struct {
 	// is the run time of each.
 	Jobs []scheduler.Job
 	Work []simulated.Scaling
-	// DrawnWork, if it is not nil, takes the place of Work, for the jobs of measure.Setup.Drawn.
+	// DrawnWork, if it is not nil, takes the place of Work, for the jobs of measure.Setup.Drawn. Its result is valid until the
+	// next call.
 	DrawnWork func(job int) *simulated.Scaling
 	Options   simulated.Options
 	// Contention is how jobs slow each other down; nil if they do not.

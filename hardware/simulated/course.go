@@ -71,6 +71,6 @@ func (e *Engine) nextStage(job int, t *task, at time.Duration) bool {
 	}
 	t.lead, t.scaled, t.since = 0, c.Left(at), at
 	t.end = scheduler.Plus(at, t.scaled)
-	e.ends.push(end{At: t.end, Of: int32(job)})
+	t.slot = e.ends.push(t.end, int32(job))
 	return true
 }

@@ -1,48 +1,61 @@
 package simulated
 
 import (
-	"github.com/tfexp/tfexp/scheduler"
+	"time"
+
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// end is an instant at which a job ends unless its speed changes before.
+// end is an instant at which a job ends unless its speed changes before, for heaps in which overtaken ones stay.
 type end = queue.Timer
+
+// ending is the end of a running job.
+type ending struct {
+	at   time.Duration
+	job  int32
+	slot int32 // where place has its index; nowhere when the end was taken out
+}
 
 // endings are the ends of the running jobs. Recently added ends are put in order when the first is asked for. If many
 // jobs are paused and as many others continue between two calls, that takes constant time for each.
 type endings struct {
-	ends  []end
-	heap  int                       // the ends up to here are a binary heap, earliest first
-	gone  int                       // of these are of nobody: their jobs were taken out
-	place scheduler.JobTable[int32] // in ends, of jobs that run
+	ends  []ending
+	heap  int     // the ends up to here are a binary heap, earliest first
+	gone  int     // of these were taken out
+	place []int32 // in ends, by slot: there are as many slots as jobs that run at a time
+	free  []int32 // slots of jobs that do not run any more
 }
 
-// nobody is whose end it is when its job was taken out.
-const nobody = int32(-1)
+// nowhere is the slot of ends that were taken out.
+const nowhere = 0
 
-func newEndings(jobs int) endings {
-	return endings{place: scheduler.NewJobTable(jobs, func(_ int32, place *int32) { *place = 0 }, 0)}
-}
+func newEndings() endings { return endings{place: make([]int32, 1)} }
 
 // set puts an end at an index.
-func (h *endings) set(i int, x end) {
+func (h *endings) set(i int, x ending) {
 	h.ends[i] = x
-	if x.Of != nobody {
-		*h.place.At(x.Of) = int32(i)
+	h.place[x.slot] = int32(i)
+}
+
+// push adds the end of a job that has none, and returns its slot.
+func (h *endings) push(at time.Duration, job int32) (slot int32) {
+	if n := len(h.free); n > 0 {
+		slot, h.free = h.free[n-1], h.free[:n-1]
+	} else {
+		slot = int32(len(h.place))
+		h.place = append(h.place, 0)
 	}
+	h.ends = append(h.ends, ending{})
+	h.set(len(h.ends)-1, ending{at, job, slot})
+	return slot
 }
 
-// push adds the end of a job that has none.
-func (h *endings) push(x end) {
-	*h.place.At(x.Of) = int32(len(h.ends))
-	h.ends = append(h.ends, x)
-}
-
-// remove takes out the end of a job.
-func (h *endings) remove(job int) {
-	i, last := int(*h.place.At(int32(job))), len(h.ends)-1
+// remove takes out the end with a slot.
+func (h *endings) remove(slot int32) {
+	i, last := int(h.place[slot]), len(h.ends)-1
+	h.free = append(h.free, slot)
 	if i < h.heap {
-		h.ends[i].Of = nobody
+		h.ends[i].slot = nowhere
 		h.gone++
 		return
 	}
@@ -51,22 +64,22 @@ func (h *endings) remove(job int) {
 }
 
 // first returns the end that comes first.
-func (h *endings) first() (first end, some bool) {
+func (h *endings) first() (first ending, some bool) {
 	if 2*(len(h.ends)-h.heap+h.gone) > len(h.ends) { // else to put each in its place is quicker
 		h.rebuild()
 	}
 	for ; h.heap < len(h.ends); h.heap++ {
 		h.rise(h.heap)
 	}
-	for h.heap > 0 && h.ends[0].Of == nobody {
+	for h.heap > 0 && h.ends[0].slot == nowhere {
 		h.gone--
 		h.heap--
-		h.set(0, h.ends[h.heap])
+		h.ends[0] = h.ends[h.heap]
 		h.ends = h.ends[:h.heap]
 		h.sink(0)
 	}
 	if h.heap == 0 {
-		return end{}, false
+		return ending{}, false
 	}
 	return h.ends[0], true
 }
@@ -75,8 +88,8 @@ func (h *endings) first() (first end, some bool) {
 func (h *endings) rebuild() {
 	kept := h.ends[:0]
 	for _, x := range h.ends {
-		if x.Of != nobody {
-			*h.place.At(x.Of) = int32(len(kept))
+		if x.slot != nowhere {
+			h.place[x.slot] = int32(len(kept))
 			kept = append(kept, x)
 		}
 	}
@@ -89,7 +102,7 @@ func (h *endings) rebuild() {
 // rise puts the end at an index before those above it that are later.
 func (h *endings) rise(i int) {
 	x := h.ends[i]
-	for i > 0 && x.At < h.ends[(i-1)/2].At {
+	for i > 0 && x.at < h.ends[(i-1)/2].at {
 		h.set(i, h.ends[(i-1)/2])
 		i = (i - 1) / 2
 	}
@@ -104,10 +117,10 @@ func (h *endings) sink(i int) {
 	}
 	x := s[i]
 	for child := 2*i + 1; child < len(s); child = 2*i + 1 {
-		if child+1 < len(s) && s[child+1].At < s[child].At {
+		if child+1 < len(s) && s[child+1].at < s[child].at {
 			child++
 		}
-		if s[child].At >= x.At {
+		if s[child].at >= x.at {
 			break
 		}
 		h.set(i, s[child])

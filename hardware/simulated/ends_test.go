@@ -11,34 +11,34 @@ import (
 )
 
 // check compares the first of some endings with those that there are, and returns it.
-func check(t *testing.T, e *endings, open []end) end {
+func check(t *testing.T, e *endings, open []ending) ending {
 	t.Helper()
 	first, some := e.first()
 	if some != (len(open) > 0) || len(e.ends)-e.gone != len(open) || some && !slices.Contains(open, first) {
 		t.Fatalf("the first of %v is %v, of %v", e.ends, first, open)
 	}
-	if some && first.At != slices.MinFunc(open, func(a, b end) int { return cmp.Compare(a.At, b.At) }).At {
+	if some && first.at != slices.MinFunc(open, func(a, b ending) int { return cmp.Compare(a.at, b.at) }).at {
 		t.Fatalf("the first of %v is %v", open, first)
 	}
 	return first
 }
 
 // TestEndsAreInOrder: ends that are pushed in any order come out by their instants, also when ends are taken out
-// meanwhile.
+// meanwhile. There are as many slots as ends at a time.
 func TestEndsAreInOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 200 {
 		n := 1 + rng.IntN(100)
 		var h queue.Timers
-		e, open := newEndings(n), []end{}
+		e, open, most := newEndings(), []ending{}, 0
 		for job := range n {
-			x := end{At: time.Duration(rng.IntN(20)), Of: int32(job)}
-			h.Push(x)
-			e.push(x)
-			open = append(open, x)
+			at := time.Duration(rng.IntN(20))
+			h.Push(end{At: at, Of: int32(job)})
+			open = append(open, ending{at, int32(job), e.push(at, int32(job))})
+			most = max(most, len(open))
 			if rng.IntN(3) == 0 {
 				i := rng.IntN(len(open))
-				e.remove(int(open[i].Of))
+				e.remove(open[i].slot)
 				open = slices.Delete(open, i, i+1)
 			}
 			if rng.IntN(3) == 0 {
@@ -55,12 +55,12 @@ func TestEndsAreInOrder(t *testing.T) {
 		}
 		for range len(open) {
 			first := check(t, &e, open)
-			e.remove(int(first.Of))
-			open = slices.DeleteFunc(open, func(x end) bool { return x.Of == first.Of })
+			e.remove(first.slot)
+			open = slices.DeleteFunc(open, func(x ending) bool { return x == first })
 		}
 		check(t, &e, open)
-		if len(open) != 0 || len(h) != 0 {
-			t.Fatalf("%v and %v are left", open, h)
+		if len(open) != 0 || len(h) != 0 || len(e.place) != most+1 {
+			t.Fatalf("%v and %v are left, and %d slots of %d", open, h, len(e.place)-1, most)
 		}
 	}
 }

@@ -90,6 +90,7 @@ type Engine struct {
 type task struct {
 	phase  phase
 	cores  uint16  // that it ran on last, if rate follows from their number alone
+	slot   int32   // of its end while running
 	rate   float64 // of scaled
 	lead   time.Duration
 	scaled time.Duration
@@ -119,8 +120,8 @@ func New[W any, P interface {
 	return create(scheduler.JobSet{List: jobs}, func(job int) Work { return P(&work[job]) }, opts)
 }
 
-// NewDrawn returns an engine for drawn jobs, which have no budgets, with the work of each. The work of the first jobs
-// is checked; the others differ by their times alone, which are not negative.
+// NewDrawn returns an engine for drawn jobs, which have no budgets, with the work of each, until the next call. The work
+// of the first jobs is checked; the others differ by their times alone, which are not negative.
 func NewDrawn(jobs scheduler.Drawn, work func(job int) Work, opts Options) (*Engine, error) {
 	return create(scheduler.JobSet{Drawn: jobs}, work, opts)
 }
@@ -133,7 +134,7 @@ func create(jobs scheduler.JobSet, work func(job int) Work, opts Options) (*Engi
 		return nil, fmt.Errorf("simulated: noise of %v", opts.Noise)
 	}
 	e := &Engine{jobs: jobs, work: work, opts: opts, budgets: newBudgets(jobs.List)}
-	e.ends = newEndings(jobs.Len())
+	e.ends = newEndings()
 	e.tasks = scheduler.NewJobTable(jobs.Len(), e.newTask, task{phase: over})
 	if c := opts.Contention; c != nil {
 		if c.Slowdown == nil || len(c.Cluster.Nodes) == 0 {
@@ -180,9 +181,6 @@ func (e *Engine) forget() {
 	for i := range e.news {
 		if n := &e.news[i]; n.Kind == scheduler.JobEnded && e.at(n.Job).phase == over {
 			e.tasks.Over(int32(n.Job))
-			if e.crowd == nil {
-				e.ends.place.Over(int32(n.Job))
-			}
 		}
 	}
 	e.news = e.news[:0]
@@ -264,7 +262,7 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 		s.begin(e.opts.Checkpoints[job], t, stretch(e.whole(job), rate, t.rate), between)
 	}
 	e.join(job, g)
-	e.ranOn(job, t, g)
+	e.ranOn(t, w, g)
 	e.run(job, t, g.Cores)
 	return nil
 }
@@ -313,9 +311,9 @@ func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 	}
 	t.lead += cost
 	e.hold(job, g)
-	if n := g.Cores.Count(); n != int(t.cores) || !e.scales(job, g) {
-		e.rescale(job, t, e.workOf(job).Rate(g))
-		e.ranOn(job, t, g)
+	if w := e.workOf(job); g.Cores.Count() != int(t.cores) || !e.scales(w, g) {
+		e.rescale(job, t, w.Rate(g))
+		e.ranOn(t, w, g)
 	}
 	e.follow(job, t, g)
 	if err := e.together(job, t, g); err != nil {
@@ -327,16 +325,16 @@ func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 }
 
 // ranOn notes on how many cores a job has its rate, if they alone decide it.
-func (e *Engine) ranOn(job int, t *task, g scheduler.Grant) {
-	if t.cores = 0; e.scales(job, g) && g.Cores.Count() <= math.MaxUint16 {
+func (e *Engine) ranOn(t *task, w Work, g scheduler.Grant) {
+	if t.cores = 0; e.scales(w, g) && g.Cores.Count() <= math.MaxUint16 {
 		t.cores = uint16(g.Cores.Count())
 	}
 }
 
-// scales reports whether the rate of a job under a grant follows from the number of its cores alone, and no other event
-// changes it.
-func (e *Engine) scales(job int, g scheduler.Grant) bool {
-	_, plain := e.work(job).(*Scaling)
+// scales reports whether the rate of a job's work under a grant follows from the number of its cores alone, and no other
+// event changes it.
+func (e *Engine) scales(w Work, g scheduler.Grant) bool {
+	_, plain := w.(*Scaling)
 	return plain && e.chosen == nil && e.mates == nil && e.courses == nil && g.Layout == nil
 }
 
@@ -394,22 +392,30 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	if e.crowd != nil {
 		return e.nextCrowded(until)
 	}
-	at := min(until, e.nextMark(), e.nextNode(), e.nextSpent())
+	at := until
+	timed := len(e.due)+len(e.budgets.ends) > 0 || e.opts.Fleet != nil // something else than an end may come first
+	if timed {
+		at = min(at, e.nextMark(), e.nextNode(), e.nextSpent())
+	}
 	first, some := e.ends.first()
 	if !some && at == scheduler.Never {
 		return e.now, nil, errNothing
 	}
 	if some {
-		at = min(at, first.At)
+		at = min(at, first.at)
 	}
 	e.now = max(e.now, at)
-	e.passMarks()
-	for some && first.At <= e.now {
-		e.ends.remove(int(first.Of))
-		e.over(int(first.Of), first.At)
+	if timed {
+		e.passMarks()
+	}
+	for some && first.at <= e.now {
+		e.ends.remove(first.slot)
+		e.over(int(first.job), first.at)
 		first, some = e.ends.first()
 	}
-	e.endSpent()
+	if timed {
+		e.endSpent()
+	}
 	if e.opts.Fleet != nil {
 		e.takeNodes()
 	}
@@ -488,7 +494,7 @@ func (e *Engine) run(job int, t *task, cores scheduler.CoreSet) {
 	e.budgets.begin(job, e.now)
 	if e.crowd == nil {
 		t.end = scheduler.Plus(t.since, scheduler.Plus(t.lead, e.span(job, t.scaled)))
-		e.ends.push(end{At: t.end, Of: int32(job)})
+		t.slot = e.ends.push(t.end, int32(job))
 	} else {
 		g := e.crowd.enter(job, cores, e.now)
 		t.since = g.clock
@@ -511,7 +517,7 @@ func (e *Engine) halt(job int, t *task) {
 	if e.crowd != nil {
 		e.crowd.leave(job, e.now)
 	} else {
-		e.ends.remove(job)
+		e.ends.remove(t.slot)
 	}
 }
 

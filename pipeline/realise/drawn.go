@@ -53,9 +53,8 @@ type streams struct {
 type jobPage struct {
 	number int
 	jobs   scheduler.JobPage
-	work   [scheduler.PageSize]simulated.Scaling
-	// The run times by the fitted estimates, and the true ones.
-	predicted, alone [scheduler.PageSize]time.Duration
+	// The scaled parts of their work, the run times by the fitted estimates, and the true ones.
+	scaled, predicted, alone [scheduler.PageSize]time.Duration
 }
 
 // newDrawing prepares to draw the jobs of a submit block, and hashes them.
@@ -142,7 +141,7 @@ func (d *drawn) drawPage(number int) *jobPage {
 		names = d.appendName(names, first+i)
 		ends[i] = len(names)
 	}
-	text, begin := string(names), 0
+	text, begin, work := string(names), 0, d.work
 	for i := range n {
 		epoch, _ := all.next(first + i) // as when they were hashed
 		if epoch == notDrawn {
@@ -151,9 +150,8 @@ func (d *drawn) drawPage(number int) *jobPage {
 		j, threads := &p.jobs[i], d.block.Threads.Request
 		*j = d.template
 		j.Number, j.Name, j.Arrival, begin = first+i, text[begin:ends[i]], now.at, ends[i]
-		p.work[i] = d.work
-		p.work[i].Scaled *= epoch
-		p.predicted[i] = p.work[i].RunTime(threads)
+		work.Scaled = d.work.Scaled * epoch
+		p.scaled[i], p.predicted[i] = work.Scaled, work.RunTime(threads)
 		if p.alone[i] = p.predicted[i]; d.factor != nil {
 			p.alone[i] = time.Duration(float64(p.alone[i]) * d.factor(j.Name))
 		}
@@ -188,12 +186,13 @@ func (d *drawn) reader() func(job int) (p *jobPage, place int) {
 	}
 }
 
-// workOf returns a function that returns the work of a job.
+// workOf returns a function that returns the work of a job, until the next call.
 func (d *drawn) workOf() func(job int) *simulated.Scaling {
-	read := d.reader()
+	read, work := d.reader(), d.work
 	return func(job int) *simulated.Scaling {
 		p, i := read(job)
-		return &p.work[i]
+		work.Scaled = p.scaled[i]
+		return &work
 	}
 }
 

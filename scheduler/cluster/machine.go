@@ -312,7 +312,7 @@ func (m *Machine) Take(g Grant) {
 		m.double(g.GPUs)
 		g.GPUs = nil
 	}
-	m.Mark(g, false)
+	m.mark(g.Cores, g.GPUs, false)
 }
 
 // double records that held GPUs get a second holder.
@@ -337,7 +337,7 @@ func (m *Machine) Give(g Grant) {
 	if m.single(g.GPUs) {
 		g.GPUs = nil
 	}
-	m.Mark(g, true)
+	m.mark(g.Cores, g.GPUs, true)
 	if m.closed == nil {
 		return
 	}
@@ -348,20 +348,23 @@ func (m *Machine) Give(g Grant) {
 	}
 }
 
-// Mark marks a grant as free or held, closed nodes or not.
-func (m *Machine) Mark(g Grant, free bool) {
-	m.Cores.Mark(g.Cores, free)
-	m.GPUs.Mark(g.GPUs, free)
-	for _, p := range g.Cores {
-		n := signed(p.Hi-p.Lo, free)
-		m.Idle += n
-		if len(m.Free) == 1 {
-			m.Free[0].Cores += n
-			continue
+// mark marks cores and GPUs as free or held, closed nodes or not.
+func (m *Machine) mark(cores, gpus CoreSet, free bool) {
+	m.Cores.Mark(cores, free)
+	n := signed(int32(cores.Count()), free)
+	m.Idle += n
+	if len(m.Free) == 1 {
+		m.Free[0].Cores += n
+	} else {
+		for _, p := range cores {
+			m.Cores.EachNode(p, func(v, n int32) { m.Free[v].Cores += signed(n, free) })
 		}
-		m.Cores.EachNode(p, func(v, n int32) { m.Free[v].Cores += signed(n, free) })
 	}
-	for _, p := range g.GPUs {
+	if len(gpus) == 0 {
+		return
+	}
+	m.GPUs.Mark(gpus, free)
+	for _, p := range gpus {
 		m.GPUs.EachNode(p, func(v, n int32) { m.Free[v].GPUs += signed(n, free) })
 	}
 }
@@ -378,15 +381,13 @@ func (m *Machine) Close(v int32) {
 // Open lets a node be used on which nothing is held.
 func (m *Machine) Open(v int32) {
 	m.closed[v] = false
-	m.Mark(Grant{Cores: m.Cores.ofNode(v), GPUs: m.GPUs.ofNode(v)}, true)
+	m.mark(m.Cores.ofNode(v), m.GPUs.ofNode(v), true)
 }
 
 // withhold marks the free resources of a node as held.
 func (m *Machine) withhold(v int32) {
 	node := []int32{v}
-	m.Mark(Grant{
-		Cores: m.Lowest(&m.Cores, node, m.Free[v].Cores), GPUs: m.Lowest(&m.GPUs, node, m.Free[v].GPUs),
-	}, false)
+	m.mark(m.Lowest(&m.Cores, node, m.Free[v].Cores), m.Lowest(&m.GPUs, node, m.Free[v].GPUs), false)
 }
 
 func signed(n int32, positive bool) int32 {
@@ -400,7 +401,7 @@ func signed(n int32, positive bool) int32 {
 // the number is free. Taking the lowest of a thousand looks at 16 words.
 type Slots struct {
 	words  []uint64
-	busy   int32   // number of leading words without a free slot
+	busy   uint32  // number of leading words without a free slot
 	Bounds []int32 // node v has the numbers bounds[v] … bounds[v+1]-1
 }
 
@@ -439,17 +440,19 @@ func (s *Slots) EachNode(p Span, f func(node, n int32)) {
 	}
 }
 
+// within returns a word with a 1 for each slot from lo on and before hi, which are all of one word.
+func within(lo, hi uint32) uint64 { return ^uint64(0) >> ((lo - hi) % 64) << (lo % 64) }
+
 // Mark marks slots as free or held.
 func (s *Slots) Mark(set CoreSet, free bool) {
 	for _, p := range set {
-		for lo := p.Lo; lo < p.Hi; {
-			word, hi := lo/64, min(p.Hi, (lo/64+1)*64)
-			mask := ^uint64(0) >> (64 - (hi - lo)) << (lo % 64)
+		for lo, end := uint32(p.Lo), uint32(p.Hi); lo < end; {
+			word, hi := lo/64, min(end, (lo/64+1)*64)
 			if free {
-				s.words[word] |= mask
+				s.words[word] |= within(lo, hi)
 				s.busy = min(s.busy, word)
 			} else {
-				s.words[word] &^= mask
+				s.words[word] &^= within(lo, hi)
 			}
 			lo = hi
 		}
@@ -459,10 +462,9 @@ func (s *Slots) Mark(set CoreSet, free bool) {
 // AllFree reports whether all slots of a set are free.
 func (s *Slots) AllFree(set CoreSet) bool {
 	for _, p := range set {
-		for lo := p.Lo; lo < p.Hi; {
-			hi := min(p.Hi, (lo/64+1)*64)
-			mask := ^uint64(0) >> (64 - (hi - lo)) << (lo % 64)
-			if s.words[lo/64]&mask != mask {
+		for lo, end := uint32(p.Lo), uint32(p.Hi); lo < end; {
+			hi := min(end, (lo/64+1)*64)
+			if ^s.words[lo/64]&within(lo, hi) != 0 {
 				return false
 			}
 			lo = hi
@@ -475,29 +477,28 @@ func (s *Slots) AllFree(set CoreSet) bool {
 // spans of out from index begin on. The caller must know that n slots are
 // free.
 func (s *Slots) Lowest(out []Span, begin int, lo, hi, n int32) []Span {
-	for s.busy < int32(len(s.words)) && s.words[s.busy] == 0 {
+	for s.busy < uint32(len(s.words)) && s.words[s.busy] == 0 {
 		s.busy++
 	}
-	lo = max(lo, s.busy*64)
-	for lo < hi && n > 0 {
-		w := s.words[lo/64] >> (lo % 64)
+	at, end, left := max(uint32(lo), s.busy*64), uint32(hi), uint32(n)
+	for at < end && left > 0 {
+		w := s.words[at/64] >> (at % 64)
 		if w == 0 {
-			lo = (lo/64 + 1) * 64
+			at = (at/64 + 1) * 64
 			continue
 		}
-		lo += int32(bits.TrailingZeros64(w))
-		if lo >= hi {
+		first := uint32(bits.TrailingZeros64(w))
+		if at += first; at >= end {
 			break
 		}
-		w = s.words[lo/64] >> (lo % 64)
-		run := min(int32(bits.TrailingZeros64(^w)), n, hi-lo, 64-lo%64)
-		if last := len(out) - 1; last >= begin && out[last].Hi == lo {
-			out[last].Hi += run
+		run := min(uint32(bits.TrailingZeros64(^(w >> (first % 64)))), left, end-at)
+		if last := len(out) - 1; last >= begin && out[last].Hi == int32(at) {
+			out[last].Hi += int32(run)
 		} else {
-			out = append(out, Span{lo, lo + run})
+			out = append(out, Span{int32(at), int32(at + run)})
 		}
-		lo += run
-		n -= run
+		at += run
+		left -= run
 	}
 	return out
 }

@@ -86,6 +86,9 @@ func (a *Alarms) Set(t Timer) {
 	a.row = append(a.row, t)
 }
 
+// Any reports whether there are timers, valid or not.
+func (a *Alarms) Any() bool { return a.head < len(a.row) || len(a.others) > 0 }
+
 // Next returns the instant of the first valid timer; without any it returns an instant later than all others. Invalid
 // timers before it are dropped.
 func (a *Alarms) Next(counts func(Timer) bool) time.Duration {
