@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -145,8 +144,9 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 		}
 		r.learn(i)
 	}
-	if r.Sharded(i) {
-		if err := folder.RemoveAll(r.folder(ref.Cell)); err != nil { // of when its records were others
+	// There may be a folder of when its records were others. A look costs less than a removal of nothing.
+	if dir := r.folder(ref.Cell); r.Sharded(i) && exists(dir) {
+		if err := folder.RemoveAll(dir); err != nil {
 			return fmt.Errorf("remove the folder of cell %s: %w", ref.Cell, err)
 		}
 	}
@@ -169,6 +169,11 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 		r.outcome.Failed++
 	}
 	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // keep puts a finished cell into the cache: one that ran for real at once, a
@@ -280,11 +285,7 @@ func (p *Plan) sharded(cell string) (record.ShardEntry, bool) {
 const ownShards = "run"
 
 // Shelve implements stages.Pipeline.
-func (r *run) Shelve(i int, cell record.Cell) error {
-	raw, err := json.Marshal(cell)
-	if err != nil {
-		return fmt.Errorf("write cell %s: %w", cell.Cell, err)
-	}
+func (r *run) Shelve(i int, cell record.Cell) (err error) {
 	r.mu.Lock()
 	if r.shard == nil {
 		r.shard, err = record.CreateShard(r.Dir, ownShards)
@@ -294,7 +295,7 @@ func (r *run) Shelve(i int, cell record.Cell) error {
 	if err != nil {
 		return err
 	}
-	at, err := to.Add(record.ShardLine{Cell: cell.Cell, DependsOn: r.keys[i].Description(), Result: raw})
+	at, err := to.Add(record.ShardLine{Cell: cell.Cell, DependsOn: r.keys[i].Description(), Result: cell})
 	if err != nil {
 		return err
 	}
@@ -347,9 +348,7 @@ func description(dir, cell string) (text string, c record.Cell, err error) {
 		return "", c, nil
 	}
 	l, err := shards.Line(at)
-	if err == nil && json.Unmarshal(l.Result, &c) != nil {
-		c = record.Cell{}
-	}
+	c = l.Result
 	c.State = at.State
 	return l.DependsOn, c, err
 }

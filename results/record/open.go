@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -91,11 +90,8 @@ func (e *Experiment) sharded() (map[int]Cell, error) {
 	cells, refs := map[int]Cell{}, e.Plan.Cells
 	key := func(i int) (string, string) { return refs[i].Cell, refs[i].Key }
 	err = e.shards.All(len(refs), key, func(i int, l ShardLine) {
-		c := Cell{Load: measure.Load{Offered: math.NaN()}}
-		if json.Unmarshal(l.Result, &c) == nil {
-			c.CellRef = refs[i]
-			cells[i] = c
-		}
+		l.Result.CellRef = refs[i]
+		cells[i] = l.Result
 	})
 	return cells, err
 }
@@ -192,8 +188,11 @@ func (e *Experiment) Warnings() []Warning {
 	return out
 }
 
-// open opens a file of a cell.
+// open opens a file of a cell. A cell in a shard has none.
 func (e *Experiment) open(c CellRef, file string) (*folder.File, error) {
+	if _, sharded := e.shards.Find(c.Cell, c.Key); sharded {
+		return nil, &fs.PathError{Op: "open", Path: filepath.Join(e.Dir, CellsDir, c.Cell, file), Err: fs.ErrNotExist}
+	}
 	return folder.Open(e.Dir, CellsDir, c.Cell, file)
 }
 
