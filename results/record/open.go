@@ -188,12 +188,26 @@ func (e *Experiment) Warnings() []Warning {
 	return out
 }
 
-// open opens a file of a cell. A cell in a shard has none.
+// open opens a file of a cell.
 func (e *Experiment) open(c CellRef, file string) (*folder.File, error) {
-	if _, sharded := e.shards.Find(c.Cell, c.Key); sharded {
+	if e.lacksFolder(c) {
 		return nil, &fs.PathError{Op: "open", Path: filepath.Join(e.Dir, CellsDir, c.Cell, file), Err: fs.ErrNotExist}
 	}
 	return folder.Open(e.Dir, CellsDir, c.Cell, file)
+}
+
+// lacksFolder reports whether the cell is in a shard: no file of it need be looked for.
+func (e *Experiment) lacksFolder(c CellRef) bool {
+	_, sharded := e.shards.Find(c.Cell, c.Key)
+	return sharded
+}
+
+// ReadLive reads a table of a cell, which may still be written; see tell.Schema.ReadLive.
+func ReadLive[T any](e *Experiment, c CellRef, table *tell.Schema[T]) ([]T, error) {
+	if e.lacksFolder(c) {
+		return nil, fs.ErrNotExist
+	}
+	return table.ReadLive(e.Dir, CellsDir, c.Cell)
 }
 
 // Jobs reads a cell's jobs.csv. A cell that recorded only its metrics has
