@@ -144,9 +144,8 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 		}
 		r.learn(i)
 	}
-	// There may be a folder of when its records were others. A look costs less than a removal of nothing.
-	if dir := r.folder(ref.Cell); r.Sharded(i) && exists(dir) {
-		if err := folder.RemoveAll(dir); err != nil {
+	if r.Sharded(i) {
+		if err := folder.RemoveAll(r.folder(ref.Cell)); err != nil { // of when its records were others
 			return fmt.Errorf("remove the folder of cell %s: %w", ref.Cell, err)
 		}
 	}
@@ -169,11 +168,6 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 		r.outcome.Failed++
 	}
 	return nil
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // keep puts a finished cell into the cache: one that ran for real at once, a

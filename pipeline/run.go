@@ -416,7 +416,10 @@ func (p *Plan) checkFolder() error {
 			return fmt.Errorf("run in %s: %s is a link, and what it leads to would be replaced: move it away", p.Dir, path)
 		}
 	}
-	there := func(name string) bool { return exists(filepath.Join(p.Dir, name)) }
+	there := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(p.Dir, name))
+		return !errors.Is(err, fs.ErrNotExist)
+	}
 	if there(record.PlanFile) || there(record.JournalFile) {
 		return nil
 	}

@@ -93,6 +93,60 @@ func enclosure(path string) (dir, rest string) {
 	}
 }
 
+// root is an open folder. Most operations are below the same one, so that the last stays open.
+type root struct {
+	*os.Root
+	dir   string
+	is    fs.FileInfo
+	users int // operations under way, and one for the last
+}
+
+var last struct {
+	sync.Mutex // guards root, and the users of all roots
+	root       *root
+}
+
+// openRoot opens a folder, unless the open one is still the one at its path. It must be closed.
+func openRoot(dir string) (*root, error) {
+	now, err := os.Stat(dir)
+	if err == nil && !now.IsDir() { // opening a pipe without a writer would block
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
+	last.Lock()
+	defer last.Unlock()
+	if r := last.root; r != nil && err == nil && r.dir == dir && os.SameFile(r.is, now) {
+		r.users++
+		return r, nil
+	}
+	opened, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	is, err := opened.Stat(".")
+	if err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	if last.root != nil {
+		last.root.leave()
+	}
+	last.root = &root{Root: opened, dir: dir, is: is, users: 2}
+	return last.root, nil
+}
+
+func (r *root) Close() error {
+	last.Lock()
+	defer last.Unlock()
+	r.leave()
+	return nil
+}
+
+// leave closes the folder if nobody uses it. The lock must be held.
+func (r *root) leave() {
+	if r.users--; r.users == 0 {
+		_ = r.Root.Close()
+	}
+}
+
 // within calls do on the disk that a path is on, with its name there.
 func within(op, path string, do func(d disk, name string) error) error {
 	return withinAs(op, path, path, do)
@@ -107,7 +161,7 @@ func withinAs(op, what, path string, do func(d disk, name string) error) error {
 	if dir == "" {
 		return do(anywhere{}, path)
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := openRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) && (op == "mkdir" || op == "remove") {
 		return do(anywhere{}, path) // there is no folder yet, and so no link in it
 	}
@@ -239,14 +293,27 @@ func Mkdir(path string, mode fs.FileMode) error {
 
 // MkdirAll is os.MkdirAll.
 func MkdirAll(path string, mode fs.FileMode) error {
+	if info, err := os.Lstat(path); err == nil && info.IsDir() { // a look costs less
+		return nil
+	}
 	return within("mkdir", path, func(d disk, name string) error { return d.MkdirAll(name, mode) })
 }
 
 // Remove is os.Remove.
-func Remove(path string) error { return within("remove", path, disk.Remove) }
+func Remove(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) { // a look costs less
+		return err
+	}
+	return within("remove", path, disk.Remove)
+}
 
 // RemoveAll is os.RemoveAll.
-func RemoveAll(path string) error { return within("remove", path, disk.RemoveAll) }
+func RemoveAll(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return within("remove", path, disk.RemoveAll)
+}
 
 // Chtimes is os.Chtimes.
 func Chtimes(path string, accessed, changed time.Time) error {

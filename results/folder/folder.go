@@ -119,7 +119,7 @@ func Make(dir string, name ...string) (string, error) {
 
 // enter opens dir, or the enclosed folder that it is in, and returns the name of a path below dir there. A path that is
 // not below dir by its text alone is refused.
-func enter(dir, path string) (*os.Root, string, error) {
+func enter(dir, path string) (*root, string, error) {
 	if !filepath.IsLocal(path) {
 		return nil, "", &fs.PathError{Op: "open", Path: filepath.Join(dir, path), Err: ErrOutside}
 	}
@@ -127,9 +127,6 @@ func enter(dir, path string) (*os.Root, string, error) {
 	if outer, rest := enclosure(filepath.Join(dir, "x")); outer != "" {
 		dir, path = outer, filepath.Join(filepath.Dir(rest), path)
 	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() { // opening a pipe without a writer would block
-		return nil, "", &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
-	}
-	root, err := os.OpenRoot(dir)
-	return root, path, err
+	r, err := openRoot(dir)
+	return r, path, err
 }
