@@ -197,7 +197,11 @@ func (k *known) draw(id drawnKey, seed int64) (realised, error) {
 			clear(k.drawn)
 			k.jobs = jobs
 		}
-		drawn = sync.OnceValues(func() (realised, error) { return drawWith(w, seed) })
+		drawn = sync.OnceValues(func() (realised, error) {
+			r, err := drawWith(w, seed)
+			r.truths = &sync.Map{}
+			return r, err
+		})
 		k.drawn[id] = drawn
 	}
 	k.mu.Unlock()
