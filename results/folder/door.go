@@ -93,49 +93,128 @@ func enclosure(path string) (dir, rest string) {
 	}
 }
 
-// root is an open folder. Most operations are below the same one, so that the last stays open.
+// root is an open folder.
 type root struct {
 	*os.Root
 	dir   string
 	is    fs.FileInfo
-	users int // operations under way, and one for the last
+	users int // operations under way, and one while it is kept
 }
 
-var last struct {
-	sync.Mutex // guards root, and the users of all roots
-	root       *root
+// roots are the folders of the last operations: most others are in the same ones. Opening a folder for each takes most of
+// the time of a run with many small files.
+var roots struct {
+	sync.Mutex // guards kept, and the users of all roots
+	kept       []*root
 }
 
-// openRoot opens a folder, unless the open one is still the one at its path. It must be closed.
+const mostRoots = 8
+
+// reuse returns the kept root of a folder, if that is still the one at its path; nil otherwise.
+func reuse(dir string, now fs.FileInfo) *root {
+	roots.Lock()
+	defer roots.Unlock()
+	for _, r := range roots.kept {
+		if r.dir == dir && os.SameFile(r.is, now) {
+			r.users++
+			return r
+		}
+	}
+	return nil
+}
+
+// keep keeps the root of a folder, in place of the oldest or of an earlier one of the same path.
+func keep(dir string, opened *os.Root) (*root, error) {
+	is, err := opened.Stat(".")
+	if err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	r := &root{Root: opened, dir: dir, is: is, users: 2}
+	roots.Lock()
+	defer roots.Unlock()
+	old := slices.IndexFunc(roots.kept, func(r *root) bool { return r.dir == dir })
+	if old < 0 && len(roots.kept) == mostRoots {
+		old = 0
+	}
+	if old >= 0 {
+		roots.kept[old].leave()
+		roots.kept = slices.Delete(roots.kept, old, old+1)
+	}
+	roots.kept = append(roots.kept, r)
+	return r, nil
+}
+
+// openRoot opens a folder; it must be closed.
 func openRoot(dir string) (*root, error) {
 	now, err := os.Stat(dir)
 	if err == nil && !now.IsDir() { // opening a pipe without a writer would block
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
 	}
-	last.Lock()
-	defer last.Unlock()
-	if r := last.root; r != nil && err == nil && r.dir == dir && os.SameFile(r.is, now) {
-		r.users++
-		return r, nil
+	if err == nil {
+		if r := reuse(dir, now); r != nil {
+			return r, nil
+		}
 	}
 	opened, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	is, err := opened.Stat(".")
+	return keep(dir, opened)
+}
+
+// place is a path below an enclosed folder: the open folder that it is in, and its name there.
+type place struct {
+	*root
+	name      string
+	dir, path string // the enclosed folder, and the path below it
+}
+
+// openPlace opens the folder that a path below dir is in; or dir, where that folder cannot be opened. It must be closed.
+func openPlace(dir, path string) (*place, error) {
+	p := &place{dir: dir, path: path}
+	var parent string
+	parent, p.name = filepath.Split(path)
+	at := filepath.Join(dir, parent)
+	if parent != "" {
+		if now, err := os.Lstat(at); err == nil {
+			p.root = reuse(at, now)
+		}
+	}
+	if p.root != nil {
+		return p, nil
+	}
+	outer, err := openRoot(dir)
 	if err != nil {
-		return nil, errors.Join(err, opened.Close())
+		return nil, err
 	}
-	if last.root != nil {
-		last.root.leave()
+	if parent != "" {
+		if inner, err := outer.OpenRoot(parent); err == nil {
+			_ = outer.Close()
+			p.root, err = keep(at, inner)
+			return p, err
+		}
 	}
-	last.root = &root{Root: opened, dir: dir, is: is, users: 2}
-	return last.root, nil
+	p.root, p.name = outer, path
+	return p, nil
+}
+
+// do carries an operation out.
+func (p *place) do(op func(r *root, name string) error) error {
+	err := op(p.root, p.name)
+	if p.root.dir == p.dir || !escapes(err) {
+		return err
+	}
+	outer, err := openRoot(p.dir) // a link may lead to another folder below dir
+	if err != nil {
+		return err
+	}
+	defer outer.Close()
+	return op(outer, p.path)
 }
 
 func (r *root) Close() error {
-	last.Lock()
-	defer last.Unlock()
+	roots.Lock()
+	defer roots.Unlock()
 	r.leave()
 	return nil
 }
@@ -161,15 +240,15 @@ func withinAs(op, what, path string, do func(d disk, name string) error) error {
 	if dir == "" {
 		return do(anywhere{}, path)
 	}
-	root, err := openRoot(dir)
+	at, err := openPlace(dir, rest)
 	if errors.Is(err, fs.ErrNotExist) && (op == "mkdir" || op == "remove") {
 		return do(anywhere{}, path) // there is no folder yet, and so no link in it
 	}
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	if err = do(root, rest); err != nil {
+	defer at.Close()
+	if err = at.do(func(r *root, name string) error { return do(r, name) }); err != nil {
 		return named(op, path, err)
 	}
 	return nil
@@ -186,11 +265,16 @@ func named(op, path string, err error) error {
 	case errors.As(err, &link):
 		err = link.Err
 	}
-	var number syscall.Errno
-	if !errors.As(err, &number) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+	if escapes(err) {
 		err = ErrOutside
 	}
 	return &fs.PathError{Op: op, Path: path, Err: err}
+}
+
+// escapes reports whether an error of a root is about a link out of it.
+func escapes(err error) bool {
+	var number syscall.Errno
+	return err != nil && !errors.As(err, &number) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist)
 }
 
 // A File is an open file. Its operations ask Fault.
@@ -329,12 +413,14 @@ func Link(from, to string) error { return pair("link", from, to, disk.Link) }
 func pair(op, from, to string, do func(d disk, from, to string) error) error {
 	return withinAs(op, from+Arrow+to, to, func(d disk, name string) error {
 		old := from
-		if d != (disk)(anywhere{}) {
-			dir, rest := enclosure(from)
-			if other, _ := enclosure(to); dir != other {
+		if r, ok := d.(*root); ok {
+			abs, err := filepath.Abs(from)
+			if err == nil {
+				old, err = filepath.Rel(r.dir, abs)
+			}
+			if err != nil || !filepath.IsLocal(old) {
 				return ErrOutside
 			}
-			old = rest
 		}
 		return do(d, old, name)
 	})
