@@ -182,6 +182,16 @@ func BenchmarkManyCells(b *testing.B) {
 	}
 }
 
+// BenchmarkMetricsCells runs 1,000 simulated cells of 10 or 1,000 jobs of which metrics alone are kept: cells share files.
+func BenchmarkMetricsCells(b *testing.B) {
+	for _, jobs := range []string{"10", "1000"} {
+		b.Run("jobs="+jobs, func(b *testing.B) {
+			benchmarkFile(b, "../experiments/slurm_array.hcl", 1000, "replicates=50", "records=metrics", "jobs="+jobs)
+			b.ReportMetric(b.Elapsed().Seconds()/float64(1000*b.N)*1e3, "ms/cell")
+		})
+	}
+}
+
 // benchmarkFile runs a file with the given number of cells from the beginning.
 func benchmarkFile(b *testing.B, file string, cells int, vars ...string) {
 	b.Helper()

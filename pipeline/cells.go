@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -164,6 +163,7 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.states[ref.Cell] = cell.State
 	r.outcome.Ran++
 	if cell.State != record.CellFinished && cell.Trial == nil { // a trial that crashed is a result
 		r.outcome.Failed++
@@ -205,6 +205,12 @@ func (p *Plan) folder(cell string) string {
 
 // State implements stages.Pipeline.
 func (r *run) State(cell string) (string, bool) {
+	r.mu.Lock()
+	state, ok := r.states[cell]
+	r.mu.Unlock()
+	if ok {
+		return state, true
+	}
 	if at, ok := r.sharded(cell); ok {
 		return at.State, true
 	}
@@ -280,11 +286,7 @@ func (p *Plan) sharded(cell string) (record.ShardEntry, bool) {
 const ownShards = "run"
 
 // Shelve implements stages.Pipeline.
-func (r *run) Shelve(i int, cell record.Cell) error {
-	raw, err := json.Marshal(cell)
-	if err != nil {
-		return fmt.Errorf("write cell %s: %w", cell.Cell, err)
-	}
+func (r *run) Shelve(i int, cell record.Cell) (err error) {
 	r.mu.Lock()
 	if r.shard == nil {
 		r.shard, err = record.CreateShard(r.Dir, ownShards)
@@ -294,7 +296,7 @@ func (r *run) Shelve(i int, cell record.Cell) error {
 	if err != nil {
 		return err
 	}
-	at, err := to.Add(record.ShardLine{Cell: cell.Cell, DependsOn: r.keys[i].Description(), Result: raw})
+	at, err := to.Add(record.ShardLine{Cell: cell.Cell, DependsOn: r.keys[i].Description(), Result: cell})
 	if err != nil {
 		return err
 	}
@@ -347,9 +349,7 @@ func description(dir, cell string) (text string, c record.Cell, err error) {
 		return "", c, nil
 	}
 	l, err := shards.Line(at)
-	if err == nil && json.Unmarshal(l.Result, &c) != nil {
-		c = record.Cell{}
-	}
+	c = l.Result
 	c.State = at.State
 	return l.DependsOn, c, err
 }

@@ -3,15 +3,17 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware"
@@ -264,8 +266,7 @@ func (p *Plan) Ahead() int {
 func (p *Plan) over(cell string) (c record.Cell, ok bool) {
 	if at, ok := p.sharded(cell); ok {
 		l, err := p.shards.Line(at)
-		ok = err == nil && json.Unmarshal(l.Result, &c) == nil
-		return c, ok
+		return l.Result, err == nil
 	}
 	err := folder.ReadJSON(p.folder(cell), &c, record.CellFile)
 	return c, err == nil
@@ -291,6 +292,15 @@ func (p *Plan) ask() (from, to int, err error) {
 		p.exhausted = true
 	}
 	p.x.Added(cells)
+	var draws errgroup.Group // drawing jobs takes most of the time of a plan
+	draws.SetLimit(runtime.GOMAXPROCS(0))
+	for _, c := range cells {
+		draws.Go(func() error {
+			_, _ = c.Digest() // Key returns its error
+			return nil
+		})
+	}
+	_ = draws.Wait()
 	refs := make([]record.CellRef, len(cells))
 	for i, c := range cells {
 		k, err := c.Key()

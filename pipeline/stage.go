@@ -65,7 +65,7 @@ func (c *chain) end(ctx context.Context) {
 		c.state = "failed"
 	}
 	if !errors.Is(c.err, ErrGone) {
-		c.err = errors.Join(c.err, c.finish(c.state))
+		c.err = errors.Join(c.err, c.finish(c.state), c.shards.WriteIndex()) // the stages that follow find cells by it
 	}
 	c.ended = true
 	clear(c.broken) // finished stages are shown

@@ -141,14 +141,19 @@ type drawnKey struct {
 	drawn     bool // its jobs are drawn when they are looked at
 }
 
-// realise returns the jobs of a cell's workload. All cells of a replicate share
-// them: their random numbers are common.
-func (c *Cell) realise() (realised, error) {
-	id := drawnKey{workload: c.Workload, replicate: c.Ref.Replicate}
+// drawnKey is what the jobs of the cell depend on. later lets them be drawn when they are looked at.
+func (c *Cell) drawnKey(later bool) drawnKey {
+	id := drawnKey{workload: c.Workload, replicate: c.Ref.Replicate, drawn: later && c.draws()}
 	if c.Workload.Trace != nil && len(c.Workload.Submits) == 0 {
 		id.replicate = 0 // nothing is drawn
 	}
-	r, err := c.x.draw(id, c.Workload, c.Ref.Seed)
+	return id
+}
+
+// realise returns the jobs of a cell's workload. All cells of a replicate share
+// them: their random numbers are common.
+func (c *Cell) realise() (realised, error) {
+	r, err := c.x.draw(c.drawnKey(false), c.Ref.Seed)
 	if c.Hardware.Real() {
 		r.runTimes = nil // run times of real jobs are unknown before the run
 	}
@@ -160,11 +165,27 @@ func (c *Cell) realiseOrDraw() (realised, error) {
 	if !c.draws() {
 		return c.realise()
 	}
-	return c.x.draw(drawnKey{c.Workload, c.Ref.Replicate, true}, c.Workload, c.Ref.Seed)
+	return c.x.draw(c.drawnKey(true), c.Ref.Seed)
+}
+
+// digest is the hash of the jobs of a workload, or why they cannot be drawn.
+type digest struct {
+	text string
+	err  error
+}
+
+// Digest returns the hash of the cell's jobs, which stays known when they are no longer kept.
+func (c *Cell) Digest() (string, error) {
+	d := once(&c.x.known, c.drawnKey(true), func() digest {
+		r, err := c.realiseOrDraw()
+		return digest{r.Digest, err}
+	})
+	return d.text, d.err
 }
 
 // draw returns a realised workload.
-func (k *known) draw(id drawnKey, w *experiment.Workload, seed int64) (realised, error) {
+func (k *known) draw(id drawnKey, seed int64) (realised, error) {
+	w := id.workload
 	jobs, drawWith := w.Jobs(), draw
 	if id.drawn {
 		jobs, drawWith = 0, drawLater
@@ -176,7 +197,11 @@ func (k *known) draw(id drawnKey, w *experiment.Workload, seed int64) (realised,
 			clear(k.drawn)
 			k.jobs = jobs
 		}
-		drawn = sync.OnceValues(func() (realised, error) { return drawWith(w, seed) })
+		drawn = sync.OnceValues(func() (realised, error) {
+			r, err := drawWith(w, seed)
+			r.truths = &sync.Map{}
+			return r, err
+		})
 		k.drawn[id] = drawn
 	}
 	k.mu.Unlock()

@@ -22,7 +22,7 @@ import (
 // Key describes all that the records of the cell depend on.
 func (c *Cell) Key() (*store.Key, error) {
 	x := c.x
-	r, err := c.realiseOrDraw()
+	jobs, err := c.Digest()
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (c *Cell) Key() (*store.Key, error) {
 	k.Addf("replicate", "%d", c.Ref.Replicate)
 	k.Addf("experiment.seed", "%d", x.Spec.Seed)
 	k.Addf("seed", "%d", c.Ref.Seed)
-	k.Add("workload.jobs", r.Digest)
+	k.Add("workload.jobs", jobs)
 	return k, nil
 }
 

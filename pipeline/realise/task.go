@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
@@ -57,20 +58,14 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 		task.Steered, err = c.steered(dirs)
 		return task, err
 	}
-	work, err := c.work(r)
+	known, err := c.truthOf(r)
 	if err != nil {
 		t := c.task(r, truth{})
 		t.Setup.Jobs, t.Folders = nil, dirs
 		return t, err
 	}
-	opts := c.simulatorOptions()
-	alone := make([]time.Duration, len(work))
-	alternatives := alternativesOf(c.Hardware, r)
-	for n := range work {
-		t := aloneOf(work[n], alternativesAt(&r, alternatives, n), r.Jobs[n].Threads)
-		alone[n] = within(r.Jobs[n].Budget(), time.Duration(float64(t)*opts.Factor(r.Jobs[n].Name)))
-	}
-	task := c.task(r, truth{alone: alone, work: work})
+	opts, work, alone := c.simulatorOptions(), known.work, known.alone
+	task := c.task(r, known)
 	if slices.Equal(task.Setup.Predicted, alone) { // as of most simulated cells: once is enough
 		task.Setup.Predicted = alone
 	}
@@ -82,6 +77,34 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	}
 	task.Steered, err = c.steered(dirs)
 	return task, err
+}
+
+// truthOf returns the facts about the jobs that only their simulation knows. Cells with the same jobs on the same hardware
+// share them where the file alone says how long a job takes.
+func (c *Cell) truthOf(r realised) (truth, error) {
+	find := func() (truth, error) {
+		work, err := c.work(r)
+		if err != nil {
+			return truth{}, err
+		}
+		opts := c.simulatorOptions()
+		alone := make([]time.Duration, len(work))
+		alternatives := alternativesOf(c.Hardware, r)
+		for n := range work {
+			t := aloneOf(work[n], alternativesAt(&r, alternatives, n), r.Jobs[n].Threads)
+			alone[n] = within(r.Jobs[n].Budget(), time.Duration(float64(t)*opts.Factor(r.Jobs[n].Name)))
+		}
+		return truth{alone: alone, work: work}, nil
+	}
+	special := func(j *experiment.Job) bool {
+		return j.Runtime == nil || j.Runtime.Elastic != nil || j.Runtime.Cluster != nil ||
+			len(j.Alternatives)+len(j.Properties) > 0
+	}
+	if c.Hardware.Noise > 0 || r.Alternatives != nil || slices.ContainsFunc(r.Blocks, special) {
+		return find()
+	}
+	shared, _ := r.truths.LoadOrStore(c.Hardware, sync.OnceValues(find))
+	return shared.(func() (truth, error))()
 }
 
 // real is the task of a cell whose jobs run for real.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -49,6 +50,8 @@ type realised struct {
 	Digest    string
 	// drawing, if it is not nil, takes the place of all but Blocks and Digest.
 	drawing *drawing
+	// truths are kept for the cells that share the jobs, by hardware; see Cell.truthOf.
+	truths *sync.Map
 }
 
 // draw takes the jobs of a workload from its trace, and draws those that it

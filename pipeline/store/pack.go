@@ -34,9 +34,16 @@ var encoders = sync.Pool{New: func() any {
 // too large to keep twice.
 func Pack(dir string) ([]byte, error) {
 	var total int64
-	err := walkFiles(dir, func(_ string, info fs.FileInfo) error {
-		total += info.Size()
-		return nil
+	var files []string // in name order
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			files, total = append(files, path), total+info.Size()
+		}
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("pack cell: %w", err)
@@ -49,7 +56,7 @@ func Pack(dir string) ([]byte, error) {
 	defer encoders.Put(z)
 	z.Reset(&b)
 	t := tar.NewWriter(z)
-	err = walkFiles(dir, func(path string, _ fs.FileInfo) error {
+	pack := func(path string) error {
 		name, err := filepath.Rel(dir, path)
 		if err != nil {
 			return err
@@ -63,25 +70,14 @@ func Pack(dir string) ([]byte, error) {
 		}
 		_, err = t.Write(raw)
 		return err
-	})
+	}
+	for i := 0; i < len(files) && err == nil; i++ {
+		err = pack(files[i])
+	}
 	if err := errors.Join(err, t.Close(), z.Close()); err != nil {
 		return nil, fmt.Errorf("pack cell: %w", err)
 	}
 	return b.Bytes(), nil
-}
-
-// walkFiles calls visit for each file of a folder, in name order.
-func walkFiles(dir string, visit func(path string, info fs.FileInfo) error) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		return visit(path, info)
-	})
 }
 
 // Unpack replaces a cell's folder by a packed one. cell.json comes last,

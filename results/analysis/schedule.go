@@ -148,7 +148,7 @@ func ReadSchedule(e *record.Experiment, c record.Cell, servers []record.ServerRo
 		r.event(ev)
 	}
 	r.close()
-	progress, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
+	progress, err := record.ReadLive(e, c.CellRef, record.Progress)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

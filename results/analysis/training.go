@@ -24,7 +24,7 @@ type Accuracy struct{ At, Value float64 }
 // Trainings reads the accuracies that the jobs of a cell reported; none where
 // they reported no accuracy.
 func Trainings(e *record.Experiment, c record.Cell) ([]Training, error) {
-	rows, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
+	rows, err := record.ReadLive(e, c.CellRef, record.Progress)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

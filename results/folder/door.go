@@ -93,6 +93,139 @@ func enclosure(path string) (dir, rest string) {
 	}
 }
 
+// root is an open folder.
+type root struct {
+	*os.Root
+	dir   string
+	is    fs.FileInfo
+	users int // operations under way, and one while it is kept
+}
+
+// roots are the folders of the last operations: most others are in the same ones. Opening a folder for each takes most of
+// the time of a run with many small files.
+var roots struct {
+	sync.Mutex // guards kept, and the users of all roots
+	kept       []*root
+}
+
+const mostRoots = 8
+
+// reuse returns the kept root of a folder, if that is still the one at its path; nil otherwise.
+func reuse(dir string, now fs.FileInfo) *root {
+	roots.Lock()
+	defer roots.Unlock()
+	for _, r := range roots.kept {
+		if r.dir == dir && os.SameFile(r.is, now) {
+			r.users++
+			return r
+		}
+	}
+	return nil
+}
+
+// keep keeps the root of a folder, in place of the oldest or of an earlier one of the same path.
+func keep(dir string, opened *os.Root) (*root, error) {
+	is, err := opened.Stat(".")
+	if err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	r := &root{Root: opened, dir: dir, is: is, users: 2}
+	roots.Lock()
+	defer roots.Unlock()
+	old := slices.IndexFunc(roots.kept, func(r *root) bool { return r.dir == dir })
+	if old < 0 && len(roots.kept) == mostRoots {
+		old = 0
+	}
+	if old >= 0 {
+		roots.kept[old].leave()
+		roots.kept = slices.Delete(roots.kept, old, old+1)
+	}
+	roots.kept = append(roots.kept, r)
+	return r, nil
+}
+
+// openRoot opens a folder; it must be closed.
+func openRoot(dir string) (*root, error) {
+	now, err := os.Stat(dir)
+	if err == nil && !now.IsDir() { // opening a pipe without a writer would block
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
+	if err == nil {
+		if r := reuse(dir, now); r != nil {
+			return r, nil
+		}
+	}
+	opened, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return keep(dir, opened)
+}
+
+// place is a path below an enclosed folder: the open folder that it is in, and its name there.
+type place struct {
+	*root
+	name      string
+	dir, path string // the enclosed folder, and the path below it
+}
+
+// openPlace opens the folder that a path below dir is in; or dir, where that folder cannot be opened. It must be closed.
+func openPlace(dir, path string) (*place, error) {
+	p := &place{dir: dir, path: path}
+	var parent string
+	parent, p.name = filepath.Split(path)
+	at := filepath.Join(dir, parent)
+	if parent != "" {
+		if now, err := os.Lstat(at); err == nil {
+			p.root = reuse(at, now)
+		}
+	}
+	if p.root != nil {
+		return p, nil
+	}
+	outer, err := openRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	if parent != "" {
+		if inner, err := outer.OpenRoot(parent); err == nil {
+			_ = outer.Close()
+			p.root, err = keep(at, inner)
+			return p, err
+		}
+	}
+	p.root, p.name = outer, path
+	return p, nil
+}
+
+// do carries an operation out.
+func (p *place) do(op func(r *root, name string) error) error {
+	err := op(p.root, p.name)
+	if p.root.dir == p.dir || !escapes(err) {
+		return err
+	}
+	outer, err := openRoot(p.dir) // a link may lead to another folder below dir
+	if err != nil {
+		return err
+	}
+	defer outer.Close()
+	return op(outer, p.path)
+}
+
+func (r *root) Close() error {
+	roots.Lock()
+	defer roots.Unlock()
+	r.leave()
+	return nil
+}
+
+// leave closes the folder if nobody uses it. The lock must be held.
+func (r *root) leave() {
+	if r.users--; r.users == 0 {
+		_ = r.Root.Close()
+	}
+}
+
 // within calls do on the disk that a path is on, with its name there.
 func within(op, path string, do func(d disk, name string) error) error {
 	return withinAs(op, path, path, do)
@@ -107,15 +240,15 @@ func withinAs(op, what, path string, do func(d disk, name string) error) error {
 	if dir == "" {
 		return do(anywhere{}, path)
 	}
-	root, err := os.OpenRoot(dir)
+	at, err := openPlace(dir, rest)
 	if errors.Is(err, fs.ErrNotExist) && (op == "mkdir" || op == "remove") {
 		return do(anywhere{}, path) // there is no folder yet, and so no link in it
 	}
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	if err = do(root, rest); err != nil {
+	defer at.Close()
+	if err = at.do(func(r *root, name string) error { return do(r, name) }); err != nil {
 		return named(op, path, err)
 	}
 	return nil
@@ -132,11 +265,16 @@ func named(op, path string, err error) error {
 	case errors.As(err, &link):
 		err = link.Err
 	}
-	var number syscall.Errno
-	if !errors.As(err, &number) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+	if escapes(err) {
 		err = ErrOutside
 	}
 	return &fs.PathError{Op: op, Path: path, Err: err}
+}
+
+// escapes reports whether an error of a root is about a link out of it.
+func escapes(err error) bool {
+	var number syscall.Errno
+	return err != nil && !errors.As(err, &number) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist)
 }
 
 // A File is an open file. Its operations ask Fault.
@@ -239,14 +377,27 @@ func Mkdir(path string, mode fs.FileMode) error {
 
 // MkdirAll is os.MkdirAll.
 func MkdirAll(path string, mode fs.FileMode) error {
+	if info, err := os.Lstat(path); err == nil && info.IsDir() { // a look costs less
+		return nil
+	}
 	return within("mkdir", path, func(d disk, name string) error { return d.MkdirAll(name, mode) })
 }
 
 // Remove is os.Remove.
-func Remove(path string) error { return within("remove", path, disk.Remove) }
+func Remove(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) { // a look costs less
+		return err
+	}
+	return within("remove", path, disk.Remove)
+}
 
 // RemoveAll is os.RemoveAll.
-func RemoveAll(path string) error { return within("remove", path, disk.RemoveAll) }
+func RemoveAll(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return within("remove", path, disk.RemoveAll)
+}
 
 // Chtimes is os.Chtimes.
 func Chtimes(path string, accessed, changed time.Time) error {
@@ -262,12 +413,14 @@ func Link(from, to string) error { return pair("link", from, to, disk.Link) }
 func pair(op, from, to string, do func(d disk, from, to string) error) error {
 	return withinAs(op, from+Arrow+to, to, func(d disk, name string) error {
 		old := from
-		if d != (disk)(anywhere{}) {
-			dir, rest := enclosure(from)
-			if other, _ := enclosure(to); dir != other {
+		if r, ok := d.(*root); ok {
+			abs, err := filepath.Abs(from)
+			if err == nil {
+				old, err = filepath.Rel(r.dir, abs)
+			}
+			if err != nil || !filepath.IsLocal(old) {
 				return ErrOutside
 			}
-			old = rest
 		}
 		return do(d, old, name)
 	})

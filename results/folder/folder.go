@@ -33,16 +33,20 @@ const MostBytes = 256 << 20
 // folder.
 func Open(dir string, name ...string) (*File, error) {
 	path := filepath.Join(name...)
-	root, inner, err := enter(dir, path)
+	at, err := enter(dir, path)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer at.Close()
 	if err := Try("open", filepath.Join(dir, path)); err != nil {
 		return nil, &fs.PathError{Op: "open", Path: filepath.Join(dir, path), Err: err}
 	}
-	// Without O_NONBLOCK, opening a pipe without a writer would block.
-	f, err := root.OpenFile(inner, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	var f *os.File
+	err = at.do(func(r *root, name string) (err error) {
+		// Without O_NONBLOCK, opening a pipe without a writer would block.
+		f, err = r.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		return err
+	})
 	if err != nil {
 		return nil, named("open", filepath.Join(dir, path), err)
 	}
@@ -79,12 +83,16 @@ func readWhole(f *File, most int64) ([]byte, error) {
 // ErrNotRegular for anything else.
 func Stat(dir string, name ...string) (fs.FileInfo, error) {
 	path := filepath.Join(name...)
-	root, inner, err := enter(dir, path)
+	at, err := enter(dir, path)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	info, err := root.Stat(inner)
+	defer at.Close()
+	var info fs.FileInfo
+	err = at.do(func(r *root, name string) (err error) {
+		info, err = r.Stat(name)
+		return err
+	})
 	if err != nil {
 		return nil, named("stat", filepath.Join(dir, path), err)
 	}
@@ -98,38 +106,36 @@ func Stat(dir string, name ...string) (fs.FileInfo, error) {
 // leads out of dir is refused: files written into the folder then stay in dir.
 func Make(dir string, name ...string) (string, error) {
 	path := filepath.Join(name...)
-	root, inner, err := enter(dir, path)
+	at, err := enter(dir, path)
 	if err != nil {
 		return "", err
 	}
-	defer root.Close()
+	defer at.Close()
 	whole := filepath.Join(dir, path)
 	if err := Try("mkdir", whole); err != nil {
 		return "", &fs.PathError{Op: "mkdir", Path: whole, Err: err}
 	}
-	if err := root.MkdirAll(inner, 0o755); err != nil {
+	if err := at.do(func(r *root, name string) error { return r.MkdirAll(name, 0o755) }); err != nil {
 		return "", named("mkdir", whole, err)
 	}
-	own, err := root.OpenRoot(inner)
-	if err != nil {
-		return "", named("open", whole, err)
-	}
-	return whole, own.Close()
+	return whole, at.do(func(r *root, name string) error {
+		own, err := r.OpenRoot(name)
+		if err != nil {
+			return named("open", whole, err)
+		}
+		return own.Close()
+	})
 }
 
-// enter opens dir, or the enclosed folder that it is in, and returns the name of a path below dir there. A path that is
-// not below dir by its text alone is refused.
-func enter(dir, path string) (*os.Root, string, error) {
+// enter opens the place of a path below dir, which may be in an enclosed folder. A path that is not below dir by its text
+// alone is refused.
+func enter(dir, path string) (*place, error) {
 	if !filepath.IsLocal(path) {
-		return nil, "", &fs.PathError{Op: "open", Path: filepath.Join(dir, path), Err: ErrOutside}
+		return nil, &fs.PathError{Op: "open", Path: filepath.Join(dir, path), Err: ErrOutside}
 	}
 	dir = filepath.Clean(dir)
 	if outer, rest := enclosure(filepath.Join(dir, "x")); outer != "" {
 		dir, path = outer, filepath.Join(filepath.Dir(rest), path)
 	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() { // opening a pipe without a writer would block
-		return nil, "", &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
-	}
-	root, err := os.OpenRoot(dir)
-	return root, path, err
+	return openPlace(dir, path)
 }

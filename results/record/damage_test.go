@@ -53,10 +53,14 @@ func TestNothing(t *testing.T) {
 func TestLines(t *testing.T) {
 	dir := t.TempDir()
 	w := create(t, dir, "run")
-	for _, l := range []ShardLine{{Cell: "", Result: []byte(`{"key":"k","state":"s"}`)}, {Cell: "a", Result: []byte(`{"key":"","state":"s"}`)},
-		{Cell: "a", Result: []byte(`{"key":"k","state":""}`)}, {Cell: "a", Result: []byte(`{`)}, {Cell: "a", Result: []byte(`[]`)}} {
+	for _, l := range []ShardLine{line("", "k", "s"), line("a", "", "s"), line("a", "k", "")} {
 		if at, err := w.Add(l); err == nil {
-			t.Errorf("%s is a cell at %+v", l.Result, at)
+			t.Errorf("%+v is a cell at %+v", l, at)
+		}
+	}
+	for _, raw := range []string{`{`, `[]`, `{"cell":"a","result":{}}`, `{"cell":"a","result":{"key":"k"}}`, `{"result":{"key":"k","state":"s"}}`} {
+		if e, err := entryOf([]byte(raw)); err == nil {
+			t.Errorf("%s is a cell at %+v", raw, e)
 		}
 	}
 	var at []ShardEntry

@@ -90,11 +90,7 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := json.Marshal(cell)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Add(ShardLine{Cell: "sharded", DependsOn: "what it depends on", Result: result}); err != nil {
+	if _, err := w.Add(ShardLine{Cell: "sharded", DependsOn: "what it depends on", Result: cell}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {

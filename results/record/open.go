@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -91,11 +90,8 @@ func (e *Experiment) sharded() (map[int]Cell, error) {
 	cells, refs := map[int]Cell{}, e.Plan.Cells
 	key := func(i int) (string, string) { return refs[i].Cell, refs[i].Key }
 	err = e.shards.All(len(refs), key, func(i int, l ShardLine) {
-		c := Cell{Load: measure.Load{Offered: math.NaN()}}
-		if json.Unmarshal(l.Result, &c) == nil {
-			c.CellRef = refs[i]
-			cells[i] = c
-		}
+		l.Result.CellRef = refs[i]
+		cells[i] = l.Result
 	})
 	return cells, err
 }
@@ -194,7 +190,24 @@ func (e *Experiment) Warnings() []Warning {
 
 // open opens a file of a cell.
 func (e *Experiment) open(c CellRef, file string) (*folder.File, error) {
+	if e.lacksFolder(c) {
+		return nil, &fs.PathError{Op: "open", Path: filepath.Join(e.Dir, CellsDir, c.Cell, file), Err: fs.ErrNotExist}
+	}
 	return folder.Open(e.Dir, CellsDir, c.Cell, file)
+}
+
+// lacksFolder reports whether the cell is in a shard: no file of it need be looked for.
+func (e *Experiment) lacksFolder(c CellRef) bool {
+	_, sharded := e.shards.Find(c.Cell, c.Key)
+	return sharded
+}
+
+// ReadLive reads a table of a cell, which may still be written; see tell.Schema.ReadLive.
+func ReadLive[T any](e *Experiment, c CellRef, table *tell.Schema[T]) ([]T, error) {
+	if e.lacksFolder(c) {
+		return nil, fs.ErrNotExist
+	}
+	return table.ReadLive(e.Dir, CellsDir, c.Cell)
 }
 
 // Jobs reads a cell's jobs.csv. A cell that recorded only its metrics has

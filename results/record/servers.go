@@ -100,6 +100,9 @@ func (e *Experiment) WriteServers() error {
 	out := Servers.Header(nil)
 	some := false
 	for _, c := range e.Cells {
+		if e.lacksFolder(c.CellRef) {
+			continue
+		}
 		text, err := folder.ReadFile(e.Dir, CellsDir, c.Cell, Servers.File)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

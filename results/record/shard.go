@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,7 @@ import (
 	"syscall"
 
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/measure"
 )
 
 // CellsDir is the folder of the shards in an experiment's folder, next to the folders of other cells.
@@ -37,7 +39,7 @@ type ShardLine struct {
 	// DependsOn is the description of the cell's key.
 	DependsOn string `json:"depends_on"`
 	// Result is the content of a cell.json.
-	Result json.RawMessage `json:"result"`
+	Result Cell `json:"result"`
 }
 
 // ShardEntry is the place of a cell: a line of a shard.
@@ -81,14 +83,14 @@ func (w *ShardWriter) Add(l ShardLine) (ShardEntry, error) {
 	if err != nil {
 		return ShardEntry{}, fmt.Errorf("write cell %s: %w", l.Cell, err)
 	}
-	e, err := entryOf(raw)
-	if err != nil {
-		return ShardEntry{}, fmt.Errorf("write cell %s: %w", l.Cell, err)
+	e := ShardEntry{Cell: l.Cell, Key: l.Result.Key, State: l.Result.State, Shard: w.name, Size: len(raw)}
+	if !e.whole() {
+		return ShardEntry{}, fmt.Errorf("write cell %s: %w", l.Cell, errNoCell)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n, err := w.file.Write(append(raw, '\n'))
-	e.Shard, e.At = w.name, w.at
+	e.At = w.at
 	w.at += int64(n)
 	if err != nil {
 		return ShardEntry{}, fmt.Errorf("write cell %s: %w", l.Cell, err)
@@ -119,11 +121,17 @@ func entryOf(raw []byte) (ShardEntry, error) {
 	if err := json.Unmarshal(raw, &l); err != nil {
 		return ShardEntry{}, err
 	}
-	if l.Cell == "" || l.Result.Key == "" || l.Result.State == "" {
-		return ShardEntry{}, errors.New("it is not a cell")
+	e := ShardEntry{Cell: l.Cell, Key: l.Result.Key, State: l.Result.State, Size: len(raw)}
+	if !e.whole() {
+		return ShardEntry{}, errNoCell
 	}
-	return ShardEntry{Cell: l.Cell, Key: l.Result.Key, State: l.Result.State, Size: len(raw)}, nil
+	return e, nil
 }
+
+var errNoCell = errors.New("it is not a cell")
+
+// whole reports whether the entry has all that a cell is found by.
+func (e *ShardEntry) whole() bool { return e.Cell != "" && e.Key != "" && e.State != "" }
 
 // Shards are the cells in the shards of a folder. Its methods may be called from several goroutines, and on nil, which
 // is empty.
@@ -268,7 +276,7 @@ func (s *Shards) Line(e ShardEntry) (l ShardLine, err error) {
 // that is not where the index says is forgotten.
 func (s *Shards) Each(entries []ShardEntry, visit func(int, ShardLine)) error {
 	return s.each(entries, func(i int, raw []byte) bool {
-		var l ShardLine
+		l := ShardLine{Result: Cell{Load: measure.Load{Offered: math.NaN()}}} // as in files of before it was known
 		if json.Unmarshal(raw, &l) != nil || l.Cell != entries[i].Cell {
 			return false
 		}
@@ -308,7 +316,8 @@ func (s *Shards) each(entries []ShardEntry, good func(i int, raw []byte) bool) e
 	})
 	var f *folder.File
 	defer func() { f.Close() }()
-	var raw []byte
+	var ahead []byte // the part of the shard from the byte at on, since most lines follow each other
+	var at int64
 	for n, i := range order {
 		e := entries[i]
 		if n == 0 || e.Shard != entries[order[n-1]].Shard {
@@ -317,17 +326,26 @@ func (s *Shards) each(entries []ShardEntry, good func(i int, raw []byte) bool) e
 			if f, err = folder.Open(s.dir, CellsDir, e.Shard); err != nil {
 				return fmt.Errorf("read cell %s: %w", e.Cell, err)
 			}
+			ahead, at = ahead[:0], 0
 		}
-		raw = slices.Grow(raw[:0], e.Size)[:e.Size]
-		if _, err := f.ReadAt(raw, e.At); err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("read cell %s: %w", e.Cell, err)
+		if e.At+int64(e.Size) > at+int64(len(ahead)) {
+			ahead = slices.Grow(ahead[:0], max(e.Size, min(len(order)*e.Size, readTogether)))
+			read, err := f.ReadAt(ahead[:cap(ahead)], e.At)
+			if err != nil && !errors.Is(err, io.EOF) {
+				return fmt.Errorf("read cell %s: %w", e.Cell, err)
+			}
+			ahead, at = ahead[:read], e.At
 		}
-		if !good(i, raw) {
+		line := ahead[min(e.At-at, int64(len(ahead))):]
+		if !good(i, line[:min(e.Size, len(line))]) {
 			s.forget(e)
 		}
 	}
 	return nil
 }
+
+// readTogether is how many bytes of a shard are read at a time, where many lines are wanted.
+const readTogether = 1 << 20
 
 // forget drops a cell.
 func (s *Shards) forget(e ShardEntry) {

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 
 // line is a cell as a run leaves it.
 func line(cell, key, state string) ShardLine {
-	return ShardLine{Cell: cell, DependsOn: "schema 1\n", Result: json.RawMessage(fmt.Sprintf(`{"key":%q,"state":%q}`, key, state))}
+	return ShardLine{Cell: cell, DependsOn: "schema 1\n", Result: Cell{CellRef: CellRef{Key: key}, State: state}}
 }
 
 func create(t *testing.T, dir, prefix string, lines ...ShardLine) *ShardWriter {
@@ -77,8 +76,8 @@ func TestWriters(t *testing.T) {
 	read := 0
 	err := s.Each(both, func(i int, l ShardLine) {
 		read++
-		if want := line("a", both[i].Key, states[i]); string(l.Result) != string(want.Result) {
-			t.Errorf("%s is %s", both[i].Key, l.Result)
+		if l.Result.Key != both[i].Key || l.Result.State != states[i] {
+			t.Errorf("%s is %+v", both[i].Key, l.Result)
 		}
 	})
 	if err != nil || read != 2 {

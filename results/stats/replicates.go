@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"sort"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -19,11 +20,13 @@ func Needed(halfWidth float64, pairs int, level, difference, probability float64
 		return 0
 	}
 	sd := halfWidth / tQuantile(pairs-1, level) * math.Sqrt(float64(pairs))
-	for n := MinPairs; n <= mostNeeded; n++ {
+	n := MinPairs + sort.Search(mostNeeded-MinPairs+1, func(more int) bool { // quantiles fall with the number of pairs
+		n := MinPairs + more
 		power := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(probability)
-		if (tQuantile(n-1, level)+power)*sd <= difference*math.Sqrt(float64(n)) {
-			return n
-		}
+		return (tQuantile(n-1, level)+power)*sd <= difference*math.Sqrt(float64(n))
+	})
+	if n > mostNeeded {
+		return 0
 	}
-	return 0
+	return n
 }

@@ -99,7 +99,7 @@ func curves(e *record.Experiment, c record.CellRef) ([]Curve, error) {
 // training returns the losses and accuracies that programs reported, in the order of their first reports. Steps are
 // epochs, or steps of training if the program counts no epochs.
 func training(e *record.Experiment, c record.CellRef) ([]Curve, error) {
-	rows, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
+	rows, err := record.ReadLive(e, c, record.Progress)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

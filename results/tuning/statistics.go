@@ -56,7 +56,7 @@ func Statistics(w io.Writer, e *record.Experiment, cell string, given map[string
 
 // statistics are the rows of one cell.
 func statistics(e *record.Experiment, c record.CellRef, given map[string]string) ([][]string, error) {
-	progress, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
+	progress, err := record.ReadLive(e, c, record.Progress)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -183,11 +183,7 @@ func (s *taskShard) has(t stages.Task) bool {
 }
 
 // add adds a cell that is over.
-func (s *taskShard) add(c record.Cell, description string) error {
-	raw, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
+func (s *taskShard) add(c record.Cell, description string) (err error) {
 	s.mu.Lock()
 	if s.own == nil {
 		s.own, err = record.CreateShard(s.dir, s.prefix)
@@ -196,7 +192,7 @@ func (s *taskShard) add(c record.Cell, description string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.own.Add(record.ShardLine{Cell: c.Cell, DependsOn: description, Result: raw})
+	_, err = s.own.Add(record.ShardLine{Cell: c.Cell, DependsOn: description, Result: c})
 	return err
 }
 

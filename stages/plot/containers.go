@@ -31,7 +31,7 @@ func (d *Data) containers(most int) ([]Figure, error) {
 	var out []Figure
 	cells := 0
 	for _, c := range d.Cells {
-		rows, err := record.Containers.ReadLive(d.Dir, record.CellsDir, c.Cell)
+		rows, err := record.ReadLive(d.Experiment, c.CellRef, record.Containers)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && len(rows) == 0 {
 			continue
 		}

@@ -131,8 +131,11 @@ func (d *Data) readAhead() error {
 func (d *Data) readTimes(c record.Cell) (times, error) {
 	columns := []string{"class", "state", "jct_s", "service_s", "predicted_s", "prediction_error_pct"}
 	step := d.step(c)
-	t := times{jobs: make([]jobTimes, 0, jobsOf(c)/step+1)}
+	var t times
 	err := d.EachJob(c.CellRef, columns, step, func(r *record.JobRow) bool {
+		if t.jobs == nil {
+			t.jobs = make([]jobTimes, 0, jobsOf(c)/step+1)
+		}
 		class := index(t.classes, r.Class)
 		if class < 0 {
 			class = len(t.classes)

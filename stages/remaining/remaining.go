@@ -83,7 +83,7 @@ func ofCell(e *record.Experiment, c record.CellRef) ([]RemainingRow, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	progress, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
+	progress, err := record.ReadLive(e, c, record.Progress)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func changes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 
 // jobOf reads the losses of the first job of a cell, and its changes.
 func jobOf(e *record.Experiment, c record.CellRef) (x changed, err error) {
-	rows, err := record.Progress.ReadLive(e.Dir, record.CellsDir, c.Cell)
+	rows, err := record.ReadLive(e, c, record.Progress)
 	if errors.Is(err, fs.ErrNotExist) {
 		return x, nil
 	}

@@ -78,7 +78,12 @@ type recolor struct{ from, to string }
 // recolored returns the colors of an SVG that are others on dark pages.
 func recolored(body []byte) []recolor {
 	var pairs []recolor
+	seen := map[string]bool{}
 	for _, code := range svgColor.FindAll(body, -1) {
+		if seen[string(code)] {
+			continue
+		}
+		seen[string(code)] = true
 		var c color.NRGBA
 		if _, err := fmt.Sscanf(string(code), "#%02X%02X%02X", &c.R, &c.G, &c.B); err != nil {
 			continue
@@ -89,7 +94,7 @@ func recolored(body []byte) []recolor {
 		}
 	}
 	slices.SortFunc(pairs, func(a, b recolor) int { return strings.Compare(a.from, b.from) })
-	return slices.Compact(pairs)
+	return pairs
 }
 
 // darkNames are the pairs in an attribute, "#222222 #D6D7D7;…", for pages that draw the picture themselves.

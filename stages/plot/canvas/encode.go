@@ -92,7 +92,6 @@ func (p Painting) PDF() ([]byte, error) {
 
 var (
 	svgStart  = regexp.MustCompile(`(?s)^.*?<svg[^>]*>`)
-	svgBlank  = regexp.MustCompile(`\s*\n\s*`)
 	svgFamily = regexp.MustCompile(`font-family:[^;"]*`)
 	svgText   = regexp.MustCompile(`<text ([^>]*)>([^<]*)</text>`)
 	svgPoints = regexp.MustCompile(`font-size:([0-9.]+)px`)
@@ -126,14 +125,27 @@ func fitted(body []byte) []byte {
 // attributes turns styles into attributes, which a page's policy allows where it forbids styles.
 func attributes(body []byte) []byte {
 	return svgStyle.ReplaceAllFunc(body, func(style []byte) []byte {
-		var b bytes.Buffer
-		for rule := range bytes.SplitSeq(svgStyle.FindSubmatch(style)[1], []byte(";")) {
+		var b []byte
+		rules := bytes.TrimSuffix(bytes.TrimPrefix(style, []byte(` style="`)), []byte(`"`))
+		for rule := range bytes.SplitSeq(rules, []byte(";")) {
 			if name, value, ok := bytes.Cut(rule, []byte(":")); ok {
-				fmt.Fprintf(&b, ` %s="%s"`, name, value)
+				b = append(append(append(b, ' '), name...), `="`...)
+				b = append(append(b, value...), '"')
 			}
 		}
-		return b.Bytes()
+		return b
 	})
+}
+
+// unblank removes empty lines, and blanks at the beginnings and ends of lines.
+func unblank(body []byte) []byte {
+	out := make([]byte, 0, len(body))
+	for line := range bytes.Lines(body) {
+		if line = bytes.Trim(line, " \t\f\r\n"); len(line) > 0 {
+			out = append(append(out, line...), '\n')
+		}
+	}
+	return out
 }
 
 // shrink makes gonum's SVG smaller: gonum writes the defaults, wraps lines, and
@@ -144,8 +156,7 @@ func shrink(raw []byte, box, title, caption string, plain bool) []byte {
 	for _, s := range []string{"font-variant:none;", "font-variant:normal;", "font-weight:normal;", "font-style:normal;"} {
 		body = bytes.ReplaceAll(body, []byte(s), nil)
 	}
-	body = svgBlank.ReplaceAll(body, []byte("\n"))
-	body = attributes(fitted(ungroup(bytes.ReplaceAll(body, []byte("\nstyle="), []byte(" style=")))))
+	body = attributes(fitted(ungroup(bytes.ReplaceAll(unblank(body), []byte("\nstyle="), []byte(" style=")))))
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" %s role="img" aria-label="%s"`, box, html.EscapeString(title))
 	look := lightStyle
