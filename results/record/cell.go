@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -55,7 +56,6 @@ type CellWriter struct {
 	occupancy *tell.File[measure.Occupancy]
 	drawn     *drawnJobs // nil where jobs are written at the end
 	jobs      scheduler.JobSet
-	line      []byte              // scratch
 	held      measure.Occupancy   // scratch
 	changed   bool                // the resources in use have changed since the last row of occupancy.csv
 	rows      []measure.Occupancy // of a cell in containers; they wait for the containers' usage
@@ -109,8 +109,7 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 func (w *CellWriter) Event(e *scheduler.Event) {
 	if e.Kind.OfNode() && w.records != MetricsOnly {
 		w.Collector.Event(e)
-		w.line = appendNodeEvent(w.line[:0], e, w.setup.Cluster.Nodes)
-		w.write(w.events)
+		w.end(w.events, appendNodeEvent(w.events.Begin(), e, w.setup.Cluster.Nodes))
 		return
 	}
 	if w.records == MetricsOnly || e.Job < 0 || e.Job >= w.setup.Len() {
@@ -122,15 +121,13 @@ func (w *CellWriter) Event(e *scheduler.Event) {
 	}
 	w.Collector.Event(e)
 	w.changed = true
-	w.line = appendEvent(w.line[:0], e, w.jobs.At(e.Job), w.setup.Cluster.Nodes)
-	w.write(w.events)
+	w.end(w.events, appendEvent(w.events.Begin(), e, w.jobs.At(e.Job), w.setup.Cluster.Nodes))
 }
 
 // Decision implements scheduler.Recorder.
 func (w *CellWriter) Decision(d *scheduler.Decision) {
 	if w.records != MetricsOnly && d.Job >= 0 && d.Job < w.setup.Len() {
-		w.line = appendDecision(w.line[:0], d, &w.jobs)
-		w.write(w.decisions)
+		w.end(w.decisions, appendDecision(w.decisions.Begin(), d, &w.jobs))
 	}
 }
 
@@ -144,10 +141,9 @@ func (w *CellWriter) flushOccupancy() {
 	w.changed = false
 }
 
-// write writes the line to a file. The files of a cell that runs for real can be followed meanwhile.
-func (w *CellWriter) write(p *tell.Pending) {
-	_, err := p.Write(w.line)
-	w.keep(err)
+// end ends a line of a file. The files of a cell that runs for real can be followed meanwhile.
+func (w *CellWriter) end(p *tell.Pending, line []byte) {
+	w.keep(p.End(line))
 	if w.durable {
 		w.keep(p.Flush())
 	}
@@ -232,6 +228,7 @@ func (w *CellWriter) finishTables() ([]File, error) {
 	if w.drawn != nil {
 		jobs = w.drawn.file
 		w.drawn.flush()
+		w.drawn.wait()
 	} else {
 		var err error
 		if jobs, err = w.createJobs(); err != nil {
@@ -279,15 +276,18 @@ func (w *CellWriter) axes() []string {
 	return axisValues(axisNames(w.setup.Cell.Axes), w.setup.Cell.Axes)
 }
 
-// drawnJobs writes the rows of drawn jobs when they are over.
+// drawnJobs writes the rows of drawn jobs when they are over, some at a time and beside the recording of others.
 type drawnJobs struct {
-	w    *CellWriter
-	file *tell.File[JobRow]
-	rows []measure.Outcome
+	w       *CellWriter
+	file    *tell.File[JobRow]
+	rows    []measure.Outcome
+	before  []measure.Outcome // rows that are being written
+	writing sync.WaitGroup
+	err     error // of writing
 }
 
-// rowsTogether is how many rows are written together.
-const rowsTogether = 8192
+// rowsTogether is how many rows are written together: they fit into the processor's cache.
+const rowsTogether = 512
 
 func (d *drawnJobs) add(job int) {
 	if d.rows = append(d.rows, d.w.Outcome(job)); len(d.rows) == rowsTogether {
@@ -296,8 +296,21 @@ func (d *drawnJobs) add(job int) {
 }
 
 func (d *drawnJobs) flush() {
-	d.w.keep(d.file.AddAll(len(d.rows), func(i int, row *JobRow) { row.Outcome = d.rows[i] }, d.w.axes()))
-	d.rows = d.rows[:0]
+	d.wait()
+	d.rows, d.before = d.before[:0], d.rows
+	d.writing.Go(func() {
+		row, axes := JobRow{}, d.w.axes()
+		for i := 0; i < len(d.before) && d.err == nil; i++ {
+			row.Outcome = d.before[i]
+			d.err = d.file.Add(&row, axes)
+		}
+	})
+}
+
+// wait waits until the rows are written that flush was called for.
+func (d *drawnJobs) wait() {
+	d.writing.Wait()
+	d.w.keep(d.err)
 }
 
 // Row is the row of jobs.csv of a job, by its number.
@@ -317,6 +330,7 @@ func (w *CellWriter) Abort() {
 		w.occupancy.Abort()
 	}
 	if w.drawn != nil && w.drawn.file != nil {
+		w.drawn.wait()
 		w.drawn.file.Abort()
 	}
 }

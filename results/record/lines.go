@@ -15,10 +15,10 @@ func appendCores(b []byte, s scheduler.CoreSet) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = strconv.AppendInt(b, int64(p.Lo), 10)
+		b = tell.AppendInt(b, int64(p.Lo))
 		if p.Hi-p.Lo > 1 {
 			b = append(b, '-')
-			b = strconv.AppendInt(b, int64(p.Hi)-1, 10)
+			b = tell.AppendInt(b, int64(p.Hi)-1)
 		}
 	}
 	return append(b, '"')
@@ -94,15 +94,15 @@ func appendTyped(b []byte, e *scheduler.Event) []byte {
 			}
 		}
 	case scheduler.Request, scheduler.Reconfigure:
-		b = strconv.AppendInt(append(b, `,"request":`...), int64(e.Request), 10)
+		b = tell.AppendInt(append(b, `,"request":`...), int64(e.Request))
 	case scheduler.Level:
-		b = strconv.AppendInt(append(b, `,"levels":{"from":`...), int64(e.Levels.From), 10)
-		b = strconv.AppendInt(append(b, `,"to":`...), int64(e.Levels.To), 10)
+		b = tell.AppendInt(append(b, `,"levels":{"from":`...), int64(e.Levels.From))
+		b = tell.AppendInt(append(b, `,"to":`...), int64(e.Levels.To))
 		b = append(b, '}')
 	case scheduler.Predict:
 		if p := e.Prediction; p != nil {
-			b = strconv.AppendInt(append(b, `,"prediction":{"units":`...), int64(p.Done), 10)
-			b = strconv.AppendInt(append(b, `,"of":`...), int64(p.Total), 10)
+			b = tell.AppendInt(append(b, `,"prediction":{"units":`...), int64(p.Done))
+			b = tell.AppendInt(append(b, `,"of":`...), int64(p.Total))
 			b = appendSpan(append(b, `,"left_s":`...), p.Left)
 			b = appendSpan(append(b, `,"before_s":`...), p.Before)
 			b = append(b, '}')
@@ -140,7 +140,7 @@ func appendDecision(b []byte, d *scheduler.Decision, jobs *scheduler.JobSet) []b
 		b = append(b, ']')
 	}
 	if d.PassedMore != 0 {
-		b = strconv.AppendInt(append(b, `,"passed_more":`...), int64(d.PassedMore), 10)
+		b = tell.AppendInt(append(b, `,"passed_more":`...), int64(d.PassedMore))
 	}
 	return append(b, '}', '\n')
 }
@@ -160,8 +160,8 @@ func appendLacks(b []byte, lacks []scheduler.Lack, job *scheduler.Job) []byte {
 		if x.Where != "" {
 			b = tell.AppendText(append(b, `,"where":`...), x.Where)
 		}
-		b = strconv.AppendInt(append(b, `,"needs":`...), x.Need, 10)
-		b = strconv.AppendInt(append(b, `,"free":`...), x.Free, 10)
+		b = tell.AppendInt(append(b, `,"needs":`...), x.Need)
+		b = tell.AppendInt(append(b, `,"free":`...), x.Free)
 		b = append(b, '}')
 	}
 	if len(lacks) > 0 {

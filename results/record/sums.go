@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -100,6 +101,16 @@ func (s *Sums) close() error {
 	var mu sync.Mutex
 	sums := map[string]string{}
 	var paths []string
+	links := map[string]string{} // by path, the path before it of the same file
+	type state struct {
+		size int64
+		at   time.Time
+	}
+	type file struct {
+		path string
+		info fs.FileInfo
+	}
+	read := map[state]file{} // a file and its links have the same state
 	work := errgroup.Group{}
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	err := EachSummed(s.dir, func(path string, info fs.FileInfo) {
@@ -110,6 +121,12 @@ func (s *Sums) close() error {
 			sums[path] = sum
 			return
 		}
+		now := state{info.Size(), info.ModTime()}
+		if f, ok := read[now]; ok && os.SameFile(f.info, info) {
+			links[path] = f.path
+			return
+		}
+		read[now] = file{path, info}
 		work.Go(func() error {
 			sum, err := SumOf(s.dir, path)
 			mu.Lock()
@@ -120,6 +137,9 @@ func (s *Sums) close() error {
 	})
 	if err = errors.Join(err, work.Wait()); err != nil {
 		return err
+	}
+	for path, of := range links {
+		sums[path] = sums[of]
 	}
 	slices.Sort(paths)
 	for _, path := range paths {

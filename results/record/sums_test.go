@@ -53,8 +53,11 @@ func TestSums(t *testing.T) {
 	}
 	write("a.csv", "1", time.Hour)
 	write("cells/x/b.csv", "2", time.Hour)
+	if err := os.Link(filepath.Join(dir, "a.csv"), filepath.Join(dir, "link.csv")); err != nil {
+		t.Fatal(err)
+	}
 	first := sums(begin())
-	if len(first) != 2 || first["a.csv"] != "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b" {
+	if len(first) != 3 || first["link.csv"] != first["a.csv"] || first["a.csv"] != "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b" {
 		t.Fatalf("%v", first)
 	}
 
@@ -75,7 +78,7 @@ func TestSums(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "a.csv")); err != nil {
 		t.Fatal(err)
 	}
-	if last := sums(begin()); len(last) != 1 {
+	if last := sums(begin()); len(last) != 2 {
 		t.Errorf("%v", last)
 	}
 }

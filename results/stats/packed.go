@@ -14,7 +14,8 @@ const (
 	segmentSize = 256     // of them, that are unpacked together
 )
 
-// block is sorted values in little memory: the differences of whole numbers that have their order.
+// block is sorted values in little memory: the differences of whole numbers that have their order. A difference of 0 is
+// followed by the number of further ones in its segment.
 type block struct {
 	micros bool     // the numbers are values in millionths; otherwise they have the bits of values
 	firsts []uint64 // number of each segment's first value
@@ -58,12 +59,19 @@ func pack(values []float64) block {
 	}
 	numbers = radixSort(numbers)
 	text := make([]byte, 0, 4*len(numbers))
-	for i, n := range numbers {
+	for i := 0; i < len(numbers); i++ {
 		if i%segmentSize == 0 {
-			b.firsts, b.at = append(b.firsts, n), append(b.at, int32(len(text)))
+			b.firsts, b.at = append(b.firsts, numbers[i]), append(b.at, int32(len(text)))
 			continue
 		}
-		text = binary.AppendUvarint(text, n-numbers[i-1])
+		text = binary.AppendUvarint(text, numbers[i]-numbers[i-1])
+		if numbers[i] == numbers[i-1] {
+			same := i
+			for i+1 < len(numbers) && (i+1)%segmentSize != 0 && numbers[i+1] == numbers[same] {
+				i++
+			}
+			text = binary.AppendUvarint(text, uint64(i-same))
+		}
 	}
 	b.text = slices.Clone(text)
 	return b
@@ -102,32 +110,56 @@ func (b *block) last(segment int) uint64 {
 	return math.MaxUint64
 }
 
-// within appends the values from low to high to found, and returns how many are below low.
-func (b *block) within(low, high float64, found []float64) (_ []float64, below int) {
+// interval is the values of some blocks from low to high. Of the values below it and at its ends it has the number.
+type interval struct {
+	low, high          float64
+	below, lows, highs int
+	between            []float64
+}
+
+// add adds a value that comes so many times.
+func (in *interval) add(v float64, times int) {
+	switch {
+	case v < in.low:
+		in.below += times
+	case v == in.low:
+		in.lows += times
+	case v == in.high:
+		in.highs += times
+	case v < in.high:
+		for range times {
+			in.between = append(in.between, v)
+		}
+	}
+}
+
+// addTo adds the values to an interval.
+func (b *block) addTo(in *interval) {
 	for s, first := range b.firsts {
 		size := min(segmentSize, b.n-s*segmentSize)
 		switch end := b.last(s); {
-		case end != math.MaxUint64 && b.value(end) < low:
-			below += size
+		case end != math.MaxUint64 && b.value(end) < in.low:
+			in.below += size
 			continue
-		case b.value(first) > high:
-			return found, below
+		case b.value(first) > in.high:
+			return
 		}
+		in.add(b.value(first), 1)
 		rest, n := b.text[b.at[s]:], first
-		for i := range size {
-			if i > 0 {
-				d, width := binary.Uvarint(rest)
-				rest, n = rest[width:], n+d
+		next := func() uint64 {
+			v, width := binary.Uvarint(rest)
+			rest = rest[width:]
+			return v
+		}
+		for i := 1; i < size; {
+			times, more := 1, next()
+			if n += more; more == 0 {
+				times += int(next())
 			}
-			switch v := b.value(n); {
-			case v < low:
-				below++
-			case v <= high:
-				found = append(found, v)
-			}
+			in.add(b.value(n), times)
+			i += times
 		}
 	}
-	return found, below
 }
 
 // quantileOf is QuantileOf for packed values. Of the sorted first values of all segments, one has at most k values
@@ -143,16 +175,18 @@ func quantileOf(blocks []block, q float64) float64 {
 	}
 	slices.Sort(firsts)
 	k := int(math.Floor(q * float64(n-1)))
-	low, high := firsts[k/segmentSize], math.Inf(1)
+	in := interval{low: firsts[k/segmentSize], high: math.Inf(1)}
 	if i := (k + 2 + len(blocks)*(segmentSize-1)) / segmentSize; i < len(firsts) {
-		high = firsts[i]
+		in.high = firsts[i]
 	}
-	var found []float64
-	before := 0
 	for i := range blocks {
-		var below int
-		found, below = blocks[i].within(low, high, found)
-		before += below
+		blocks[i].addTo(&in)
 	}
-	return interpolated(found, k-before, q*float64(n-1)-float64(k))
+	part := q*float64(n-1) - float64(k)
+	// Two of the equal values at each end are enough.
+	k -= in.below
+	after := max(0, in.lows-k)
+	near := append(in.between, slices.Repeat([]float64{in.low}, min(2, after))...)
+	near = append(near, slices.Repeat([]float64{in.high}, min(2, in.highs))...)
+	return interpolated(near, min(k-(in.lows-after), len(near)-1), part)
 }

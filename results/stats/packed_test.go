@@ -18,9 +18,11 @@ func TestPackedQuantiles(t *testing.T) {
 		"ratios":  func() float64 { return 1 + rng.ExpFloat64()/float64(1+rng.IntN(1e9)) },
 		"signed":  rng.NormFloat64,
 		"steps":   func() float64 { return float64(rng.IntN(3)) },
+		"mostly":  func() float64 { return max(0, float64(rng.IntN(1000)-990)) },
+		"equal":   func() float64 { return 1 },
 		"extreme": func() float64 { return math.Ldexp(rng.Float64(), rng.IntN(600)-300) },
 	} {
-		for _, n := range []int{1000, 1001, 1255, 70_000, 3*blockSize + 17} {
+		for _, n := range []int{1000, 1001, 1255, 70_000, 2 * blockSize, 3*blockSize + 17} {
 			packFrom = math.MaxInt
 			var whole, packed Sample
 			values := make([]float64, n)
@@ -35,7 +37,7 @@ func TestPackedQuantiles(t *testing.T) {
 			if packed.packed == nil || whole.packed != nil {
 				t.Fatal("the wrong sample is packed")
 			}
-			for _, q := range []float64{0, 0.01, 0.25, 0.5, 0.95, 0.999, 1} {
+			for _, q := range []float64{0, 0.01, 0.25, 0.5, 0.95, 0.98, 0.989, 0.99, 0.991, 0.999, 1} {
 				if got, want := packed.Quantile(q), whole.Quantile(q); got != want {
 					t.Errorf("%s: the %v-quantile of %d values is %v instead of %v", name, q, n, got, want)
 				}
@@ -47,7 +49,7 @@ func TestPackedQuantiles(t *testing.T) {
 	}
 }
 
-// TestPackedSize: times of about a hundred seconds take less than three bytes each.
+// TestPackedSize: times of about a hundred seconds take less than three bytes each, equal ones less than a twentieth.
 func TestPackedSize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	values := make([]float64, blockSize)
@@ -58,10 +60,14 @@ func TestPackedSize(t *testing.T) {
 	if size := float64(len(b.text)+12*len(b.firsts)) / blockSize; size > 3 {
 		t.Errorf("a value takes %.1f bytes", size)
 	}
-	var got []float64
-	got, _ = b.within(math.Inf(-1), math.Inf(1), got)
+	in := interval{low: math.Inf(-1), high: math.Inf(1)}
+	b.addTo(&in)
+	got := in.between
 	slices.Sort(values)
 	if !slices.Equal(got, values) {
 		t.Error("the values are not what was packed")
+	}
+	if b := pack(make([]float64, blockSize)); len(b.text) > 4*len(b.firsts) {
+		t.Errorf("%d zeros take %d bytes", blockSize, len(b.text))
 	}
 }

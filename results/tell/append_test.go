@@ -34,6 +34,26 @@ func TestAppendNumber(t *testing.T) {
 	}
 }
 
+// TestAppendInt: whole numbers have the digits of strconv.
+func TestAppendInt(t *testing.T) {
+	check := func(n int64) {
+		if got, want := string(AppendInt([]byte("x"), n)), "x"+strconv.FormatInt(n, 10); got != want {
+			t.Fatalf("%s instead of %s", got, want)
+		}
+	}
+	for n := range int64(20_000) {
+		check(n)
+	}
+	for n := int64(1); n < math.MaxInt64/10; n *= 10 {
+		check(n - 1)
+		check(n)
+		check(9*n + n/3)
+		check(-n)
+	}
+	check(math.MaxInt64)
+	check(math.MinInt64)
+}
+
 // TestQuoteField: fields are quoted as by encoding/csv.
 func TestQuoteField(t *testing.T) {
 	for _, s := range []string{"a", "", `\.`, " a", "a ", "\ta", "a,b", `say "a"`, "a\nb", "a\rb", "\u00a0a", "ä"} {

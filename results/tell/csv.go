@@ -93,7 +93,7 @@ func (s *Schema[T]) Create(dir string, durable bool, extra []string) (*File[T], 
 	if err != nil {
 		return nil, err
 	}
-	t, err := newWriter(p.buf, s, extra)
+	t, err := newWriter(p, s, extra)
 	if err != nil {
 		p.Abort()
 		return nil, fmt.Errorf("write %s: %w", s.File, err)

@@ -1,7 +1,6 @@
 package tell
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -16,8 +15,12 @@ type Pending struct {
 	Path    string
 	durable bool // it survives a power cut from then on
 	file    *folder.File
-	buf     *bufio.Writer
+	buf     []byte // not written yet
+	err     error  // of the first write that failed
 }
+
+// bufferSize is how many bytes are written at once: the buffers of a cell's files fit into a core's cache together.
+const bufferSize = 1 << 16
 
 // NewPending begins a file; either Replace or Abort must be called.
 func NewPending(path string, durable bool) (*Pending, error) {
@@ -26,7 +29,6 @@ func NewPending(path string, durable bool) (*Pending, error) {
 	if p.file, err = folder.OpenFile(p.Temporary(), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644); err != nil {
 		return nil, fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
-	p.buf = bufio.NewWriterSize(p.file, 1<<16)
 	return p, nil
 }
 
@@ -40,14 +42,35 @@ func Temporary(path string) string {
 }
 
 // Flush shows others the lines written so far, under the temporary name.
-func (p *Pending) Flush() error { return p.buf.Flush() }
+func (p *Pending) Flush() error { return p.flush(len(p.buf)) }
+
+// flush writes the first bytes of the buffer.
+func (p *Pending) flush(n int) error {
+	if p.err == nil && n > 0 {
+		_, p.err = p.file.Write(p.buf[:n])
+	}
+	p.buf = p.buf[:copy(p.buf, p.buf[n:])]
+	return p.err
+}
 
 // Write implements io.Writer.
-func (p *Pending) Write(b []byte) (int, error) { return p.buf.Write(b) }
+func (p *Pending) Write(b []byte) (int, error) { return len(b), p.End(append(p.buf, b...)) }
+
+// Begin returns a buffer that lines are appended to. The longer buffer is for End.
+func (p *Pending) Begin() []byte { return p.buf }
+
+// End takes the buffer from Begin with more lines.
+func (p *Pending) End(b []byte) error {
+	p.buf = b
+	if len(b) < bufferSize {
+		return p.err
+	}
+	return p.flush(len(b) / bufferSize * bufferSize)
+}
 
 // Replace gives the file its name, and returns its size in bytes.
 func (p *Pending) Replace() (int64, error) {
-	err := p.buf.Flush()
+	err := p.Flush()
 	var size int64
 	if info, serr := p.file.Stat(); serr == nil {
 		size = info.Size()
@@ -83,7 +106,7 @@ func WriteWhole(path string, durable bool, raw []byte) error {
 		return err
 	}
 	defer p.Abort()
-	if _, err := p.buf.Write(raw); err != nil {
+	if _, err := p.Write(raw); err != nil {
 		return err
 	}
 	if _, err := p.Replace(); err != nil || !durable {

@@ -120,7 +120,7 @@ func (f *field) append(b []byte, r unsafe.Pointer) []byte {
 	case AsText:
 		return append(b, *at[string](f, r)...)
 	case AsWhole:
-		return strconv.AppendInt(b, int64(*at[int](f, r)), 10)
+		return AppendInt(b, int64(*at[int](f, r)))
 	case AsNumber:
 		return AppendNumber(b, *at[float64](f, r))
 	case AsTime:
@@ -129,7 +129,7 @@ func (f *field) append(b []byte, r unsafe.Pointer) []byte {
 		}
 	case AsCount:
 		if v := *at[int64](f, r); v >= 0 {
-			return strconv.AppendInt(b, v, 10)
+			return AppendInt(b, v)
 		}
 	case AsPrecise:
 		if v := *at[float64](f, r); stats.Finite(v) {
