@@ -70,7 +70,7 @@ func (p *Plan) Run(ctx context.Context) (outcome *Outcome, err error) {
 		return nil, err
 	}
 	defer lock.Release()
-	r := &run{Plan: p, started: time.Now(), states: map[string]string{}}
+	r := &run{Plan: p, started: time.Now()}
 	if r.place, err = os.Stat(p.Dir); err != nil {
 		return nil, fmt.Errorf("open results folder: %w", err)
 	}
@@ -132,7 +132,7 @@ func (r *run) open(ctx context.Context) error {
 	if err := r.journal.Add(begin); err != nil {
 		return errors.Join(err, r.close())
 	}
-	r.outcome.Dir = r.Dir
+	r.outcome.Dir, r.states = r.Dir, map[string]string{}
 	other := r.otherFile()
 	file, err := filepath.Abs(r.x.Spec.File) // a resumed run may be in another folder
 	if err != nil {
