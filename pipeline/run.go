@@ -99,7 +99,9 @@ func (p *Plan) Run(ctx context.Context) (outcome *Outcome, err error) {
 	}
 	state, err := r.chain.all(ctx)
 	r.record.Reported = !r.chain.anyBroken()
-	if !errors.Is(err, ErrGone) {
+	if gone := r.gone(); gone != nil {
+		err = gone
+	} else {
 		err = errors.Join(err, r.finish(state))
 	}
 	if report := filepath.Join(r.Dir, record.ReportFile); r.record.Reported {

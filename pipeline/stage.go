@@ -64,7 +64,9 @@ func (c *chain) end(ctx context.Context) {
 	case c.err != nil || c.outcome.Failed > 0:
 		c.state = "failed"
 	}
-	if !errors.Is(c.err, ErrGone) {
+	if gone := c.gone(); gone != nil {
+		c.err, c.state = gone, "failed"
+	} else {
 		c.err = errors.Join(c.err, c.finish(c.state), c.shards.WriteIndex()) // the stages that follow find cells by it
 	}
 	c.ended = true
