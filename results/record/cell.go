@@ -276,7 +276,7 @@ func (w *CellWriter) axes() []string {
 	return axisValues(axisNames(w.setup.Cell.Axes), w.setup.Cell.Axes)
 }
 
-// drawnJobs writes the rows of drawn jobs when they are over, some at a time and beside the recording of others.
+// drawnJobs writes the rows of drawn jobs when they are over: some at a time, while others are recorded.
 type drawnJobs struct {
 	w       *CellWriter
 	file    *tell.File[JobRow]

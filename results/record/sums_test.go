@@ -57,7 +57,8 @@ func TestSums(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := sums(begin())
-	if len(first) != 3 || first["link.csv"] != first["a.csv"] || first["a.csv"] != "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b" {
+	if len(first) != 3 || first["link.csv"] != first["a.csv"] ||
+		first["a.csv"] != "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b" {
 		t.Fatalf("%v", first)
 	}
 

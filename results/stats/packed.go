@@ -110,14 +110,14 @@ func (b *block) last(segment int) uint64 {
 	return math.MaxUint64
 }
 
-// interval is the values of some blocks from low to high. Of the values below it and at its ends it has the number.
+// interval has the values of some blocks from low to high: it counts the ones at its ends, and the ones below it.
 type interval struct {
 	low, high          float64
 	below, lows, highs int
 	between            []float64
 }
 
-// add adds a value that comes so many times.
+// add adds a number of equal values.
 func (in *interval) add(v float64, times int) {
 	switch {
 	case v < in.low:
