@@ -47,7 +47,7 @@ func (s *JobSet) Len() int {
 	return s.count
 }
 
-// open counts the jobs.
+// open counts the jobs. It stays a call, so that Len can be inlined.
 //
 //go:noinline
 func (s *JobSet) open() {
@@ -64,7 +64,7 @@ func (s *JobSet) At(job int) *Job {
 	return &s.near[job-s.first]
 }
 
-// fetch lets near have a job.
+// fetch lets near have a job. It stays a call, so that At can be inlined.
 //
 //go:noinline
 func (s *JobSet) fetch(job int) {
@@ -92,7 +92,7 @@ func (l *loop) ownJobs() { l.jobs = JobSet{List: l.jobs.Copy()} }
 // of its jobs is looked at, and used again when the last of them is over.
 type JobTable[T any] struct {
 	pages []*page[T]
-	near  *T       // the value of job at, which was looked at last
+	near  *T // the value of job at, which was looked at last
 	at    int32
 	open  []int32 // by page, the jobs that are not over
 	jobs  int
