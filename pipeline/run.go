@@ -35,9 +35,8 @@ type run struct {
 	record  record.Run
 	started time.Time
 	outcome Outcome
-	mu      sync.Mutex // guards record, outcome, states and the calls of Observe
-	// states are how the cells of this run ended, by name.
-	states map[string]string
+	mu      sync.Mutex // guards record, outcome and the calls of Observe
+	states  sync.Map   // how the cells of this run ended, by name
 	// shard is where this run puts cells without a folder; nil before the first.
 	shard *record.ShardWriter
 	// asked counts the cells of the plan that were started.
@@ -66,7 +65,7 @@ func (p *Plan) Run(ctx context.Context) (outcome *Outcome, err error) {
 		return nil, err
 	}
 	defer lock.Release()
-	r := &run{Plan: p, started: time.Now(), states: map[string]string{}}
+	r := &run{Plan: p, started: time.Now()}
 	if r.place, err = os.Stat(p.Dir); err != nil {
 		return nil, fmt.Errorf("open results folder: %w", err)
 	}
