@@ -182,7 +182,7 @@ func BenchmarkManyCells(b *testing.B) {
 	}
 }
 
-// BenchmarkMetricsCells runs 1,000 simulated cells of 10 or 1,000 jobs of which metrics alone are kept: cells share files.
+// BenchmarkMetricsCells runs 1,000 simulated cells of 10 or 1,000 jobs with records = "metrics".
 func BenchmarkMetricsCells(b *testing.B) {
 	for _, jobs := range []string{"10", "1000"} {
 		b.Run("jobs="+jobs, func(b *testing.B) {

@@ -163,7 +163,7 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.states[ref.Cell] = cell.State
+	r.states.Store(ref.Cell, cell.State)
 	r.outcome.Ran++
 	if cell.State != record.CellFinished && cell.Trial == nil { // a trial that crashed is a result
 		r.outcome.Failed++
@@ -205,11 +205,8 @@ func (p *Plan) folder(cell string) string {
 
 // State implements stages.Pipeline.
 func (r *run) State(cell string) (string, bool) {
-	r.mu.Lock()
-	state, ok := r.states[cell]
-	r.mu.Unlock()
-	if ok {
-		return state, true
+	if state, ok := r.states.Load(cell); ok {
+		return state.(string), true
 	}
 	if at, ok := r.sharded(cell); ok {
 		return at.State, true

@@ -35,9 +35,8 @@ type run struct {
 	record  record.Run
 	started time.Time
 	outcome Outcome
-	mu      sync.Mutex // guards record, outcome, states and the calls of Observe
-	// states are how the cells of this run ended, by name.
-	states map[string]string
+	mu      sync.Mutex // guards record, outcome and the calls of Observe
+	states  sync.Map   // how the cells of this run ended, by name
 	// shard is where this run puts cells without a folder; nil before the first.
 	shard *record.ShardWriter
 	// asked counts the cells of the plan that were started.

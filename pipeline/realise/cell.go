@@ -141,7 +141,7 @@ type drawnKey struct {
 	drawn     bool // its jobs are drawn when they are looked at
 }
 
-// drawnKey is what the jobs of the cell depend on. later lets them be drawn when they are looked at.
+// drawnKey identifies the jobs of the cell. With later they may be drawn when they are looked at.
 func (c *Cell) drawnKey(later bool) drawnKey {
 	id := drawnKey{workload: c.Workload, replicate: c.Ref.Replicate, drawn: later && c.draws()}
 	if c.Workload.Trace != nil && len(c.Workload.Submits) == 0 {

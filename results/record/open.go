@@ -202,7 +202,7 @@ func (e *Experiment) lacksFolder(c CellRef) bool {
 	return sharded
 }
 
-// ReadLive reads a table of a cell, which may still be written; see tell.Schema.ReadLive.
+// ReadLive reads a table of a cell that may be running. The error wraps fs.ErrNotExist if there is no table.
 func ReadLive[T any](e *Experiment, c CellRef, table *tell.Schema[T]) ([]T, error) {
 	if e.lacksFolder(c) {
 		return nil, fs.ErrNotExist
