@@ -133,7 +133,7 @@ func (r *run) open(ctx context.Context) error {
 	if err := r.journal.Add(begin); err != nil {
 		return errors.Join(err, r.close())
 	}
-	r.outcome.Dir, r.states = r.Dir, map[string]string{}
+	r.outcome.Dir = r.Dir
 	other := r.otherFile()
 	file, err := filepath.Abs(r.x.Spec.File) // a resumed run may be in another folder
 	if err != nil {
