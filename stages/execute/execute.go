@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -107,12 +106,8 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	run.Recorder = all
 	began, recorded := time.Now(), func() {}
 	if h.beside {
-		with := all[:0] // what is done in the loop
-		if c.Records != record.MetricsOnly {
-			with = all[:1] // files take longer than the loop: it checks the trace meanwhile
-		}
-		relay := newRelay(all[len(with):])
-		run.Recorder, recorded = append(slices.Clone(with), relay), relay.close
+		relay := newRelay(all)
+		run.Recorder, recorded = relay, relay.close
 	}
 	outcome, err := run.Execute(ctx)
 	recorded()
