@@ -92,8 +92,6 @@ func (l *loop) ownJobs() { l.jobs = JobSet{List: l.jobs.Copy()} }
 // of its jobs is looked at, and used again when the last of them is over.
 type JobTable[T any] struct {
 	pages []*page[T]
-	near  *T // the value of job at, which was looked at last
-	at    int32
 	open  []int32 // by page, the jobs that are not over
 	jobs  int
 	first func(job int32, value *T)
@@ -110,7 +108,7 @@ type page[T any] [size]T
 // gone is the value of jobs that are over, which does not change any more.
 func NewJobTable[T any](jobs int, first func(job int32, value *T), gone T) JobTable[T] {
 	n := (jobs + size - 1) / size
-	t := JobTable[T]{pages: make([]*page[T], n), at: -1, open: make([]int32, n), jobs: jobs, first: first, gone: &page[T]{}}
+	t := JobTable[T]{pages: make([]*page[T], n), open: make([]int32, n), jobs: jobs, first: first, gone: &page[T]{}}
 	for i := range t.gone {
 		t.gone[i] = gone
 	}
@@ -121,23 +119,13 @@ func NewJobTable[T any](jobs int, first func(job int32, value *T), gone T) JobTa
 // Its value stays until then.
 func (t *JobTable[T]) InOrder(last func(job int32, value *T)) { t.last = last }
 
-// At returns the value of a job. The pointer holds until the job is over. Most looks are at the job of the look before.
+// At returns the value of a job. The pointer holds until the job is over.
 func (t *JobTable[T]) At(job int32) *T {
-	if job != t.at {
-		t.look(job)
-	}
-	return t.near
-}
-
-// look lets near be the value of a job.
-//
-//go:noinline
-func (t *JobTable[T]) look(job int32) {
 	p := t.pages[uint32(job)/size]
 	if p == nil {
 		p = t.begin(job / size)
 	}
-	t.near, t.at = &p[uint32(job)%size], job
+	return &p[uint32(job)%size]
 }
 
 // Fetch reads the values of jobs, so that they are in the processor's cache when they are looked at one by one: memory
@@ -151,6 +139,8 @@ func (t *JobTable[T]) Fetch(jobs []int32) {
 }
 
 // begin makes the page of the k-th jobs.
+//
+//go:noinline
 func (t *JobTable[T]) begin(k int32) *page[T] {
 	var p *page[T]
 	if n := len(t.spare); n > 0 {
@@ -185,9 +175,7 @@ func (t *JobTable[T]) Over(job int32) {
 }
 
 // free uses the page again that was for the k-th jobs.
-func (t *JobTable[T]) free(k int) {
-	t.pages[k], t.spare, t.at = t.gone, append(t.spare, t.pages[k]), -1
-}
+func (t *JobTable[T]) free(k int) { t.pages[k], t.spare = t.gone, append(t.spare, t.pages[k]) }
 
 // finish hands the jobs of the next page to last.
 func (t *JobTable[T]) finish() {
