@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -129,7 +130,11 @@ func keep(dir string, opened *os.Root) (*root, error) {
 	if err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
-	r := &root{Root: opened, dir: dir, is: is, users: 2}
+	r := &root{Root: opened, dir: dir, is: is, users: 1}
+	if runtime.GOOS == "windows" { // there no folder with an open one in it can be renamed
+		return r, nil
+	}
+	r.users++
 	roots.Lock()
 	defer roots.Unlock()
 	old := slices.IndexFunc(roots.kept, func(r *root) bool { return r.dir == dir })
