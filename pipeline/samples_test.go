@@ -92,6 +92,9 @@ func TestSamplesAreTaken(t *testing.T) {
 // a budget of all of that has room for the rest.
 func TestBudget(t *testing.T) {
 	for budget, want := range map[string]int{"0.000001": 2, "\"100%\"": 12} {
+		if testing.Short() && want == 12 {
+			continue // under the race detector the samples may take more than the cell
+		}
 		out := t.TempDir()
 		file := strings.Replace(script, "epochs  = 10", "epochs = 1000", 1)
 		o := runs(t, file+"\nprofile {\nsamples = 3\nrepeats = 4\nfraction = 0.01\nbudget = "+budget+"\n}\n", out, 1)
