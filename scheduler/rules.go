@@ -371,7 +371,7 @@ func (j JobView) Times() JobTimes {
 
 // Attained returns the core time that the job has had up to now.
 func (j JobView) Attained() time.Duration {
-	f := j.l.life(j.number) // which needs no call
+	f := j.life()
 	if f.state != Running {
 		return f.coreTime
 	}

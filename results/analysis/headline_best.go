@@ -85,8 +85,8 @@ func (q *question) wonBy(name string, leaders []Leader) (won []Leader) {
 	return won
 }
 
-// remaining counts the verdicts of the entries that are neither the best nor the baseline: "; the 3 others against fcfs:
-// 2 better, 1 worse".
+// remaining counts the verdicts of the entries that are neither the best nor the baseline, as
+// "; the 3 others against fcfs: 2 better, 1 worse".
 func (q *question) remaining(best string) string {
 	times, base := map[string]int{}, q.base().name
 	var others []entry
@@ -141,8 +141,8 @@ func (q *question) equal(p record.Plan, here []Leader, axis string) string {
 		whereOf(p, here, here, axis, true), tell.Between(low, high, q.metric.Unit))
 }
 
-// whereOf ends a sentence with the settings in which an entry was the best: " in all 5 settings". It returns nothing for
-// an experiment with one setting.
+// whereOf returns the end of a sentence that says in which settings an entry was the best: " in all 5 settings". It is
+// empty for an experiment with one setting.
 func whereOf(p record.Plan, won, all []Leader, axis string, first bool) (text string) {
 	var where []string
 	for _, l := range won {
@@ -210,7 +210,9 @@ func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis 
 			said = "the same as "
 		}
 		notes = append(notes, said+someNames(alike))
-	} else if others := slices.DeleteFunc(slices.Clone(won), func(l Leader) bool { return l.Name == name }); len(others) > 0 {
+	} else if others := slices.DeleteFunc(slices.Clone(won), func(l Leader) bool {
+		return l.Name == name
+	}); len(others) > 0 {
 		where := "there"
 		if len(won) > 1 {
 			where = fmt.Sprintf("in %d of them", len(others))

@@ -143,7 +143,8 @@ func (w *CellWriter) flushOccupancy() {
 
 // end ends a line of a file. The files of a cell that runs for real can be followed meanwhile.
 func (w *CellWriter) end(p *tell.Pending, line []byte) {
-	w.keep(p.End(line))
+	_, err := p.Write(line)
+	w.keep(err)
 	if w.durable {
 		w.keep(p.Flush())
 	}

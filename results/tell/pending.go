@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -15,12 +16,8 @@ type Pending struct {
 	Path    string
 	durable bool // it survives a power cut from then on
 	file    *folder.File
-	buf     []byte // not written yet
-	err     error  // of the first write that failed
+	buf     *bufio.Writer
 }
-
-// bufferSize is how many bytes are written at once: the buffers of a cell's files fit into a core's cache together.
-const bufferSize = 1 << 16
 
 // NewPending begins a file; either Replace or Abort must be called.
 func NewPending(path string, durable bool) (*Pending, error) {
@@ -29,6 +26,7 @@ func NewPending(path string, durable bool) (*Pending, error) {
 	if p.file, err = folder.OpenFile(p.Temporary(), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644); err != nil {
 		return nil, fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
+	p.buf = bufio.NewWriterSize(p.file, 1<<16)
 	return p, nil
 }
 
@@ -42,35 +40,18 @@ func Temporary(path string) string {
 }
 
 // Flush shows others the lines written so far, under the temporary name.
-func (p *Pending) Flush() error { return p.flush(len(p.buf)) }
-
-// flush writes the first bytes of the buffer.
-func (p *Pending) flush(n int) error {
-	if p.err == nil && n > 0 {
-		_, p.err = p.file.Write(p.buf[:n])
-	}
-	p.buf = p.buf[:copy(p.buf, p.buf[n:])]
-	return p.err
-}
+func (p *Pending) Flush() error { return p.buf.Flush() }
 
 // Write implements io.Writer.
-func (p *Pending) Write(b []byte) (int, error) { return len(b), p.End(append(p.buf, b...)) }
+func (p *Pending) Write(b []byte) (int, error) { return p.buf.Write(b) }
 
-// Begin returns a buffer that lines are appended to. The longer buffer is for End.
-func (p *Pending) Begin() []byte { return p.buf }
-
-// End takes the buffer from Begin with more lines.
-func (p *Pending) End(b []byte) error {
-	p.buf = b
-	if len(b) < bufferSize {
-		return p.err
-	}
-	return p.flush(len(b) / bufferSize * bufferSize)
-}
+// Begin returns an empty slice to append lines to, in the buffer of the file as long as it has room. Write takes the
+// slice before the next call.
+func (p *Pending) Begin() []byte { return p.buf.AvailableBuffer() }
 
 // Replace gives the file its name, and returns its size in bytes.
 func (p *Pending) Replace() (int64, error) {
-	err := p.Flush()
+	err := p.buf.Flush()
 	var size int64
 	if info, serr := p.file.Stat(); serr == nil {
 		size = info.Size()

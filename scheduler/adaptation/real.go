@@ -79,8 +79,8 @@ type Trained struct {
 	Decided    []float64 `csv:"decided_s"`
 	Times      []float64 `csv:"times_s"`
 	Accuracies []float64 `csv:"accuracies"`
-	// Told has a number of seconds for each report: the remaining budget that the program reports, minus the remaining
-	// budget by the scheduler's clock. Deepening has the time that the program took to add each layer.
+	// Told has, for each report of the program, by how many seconds its remaining budget is above the one by the
+	// scheduler's clock. Deepening has the seconds that the program took to add each layer.
 	Told      []float64 `csv:"told_more_s"`
 	Deepening []float64 `csv:"deepening_s"`
 }

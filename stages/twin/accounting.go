@@ -20,10 +20,11 @@ const Fields = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,Timel
 	"AllocCPUS,NNodes,ReqTRES,State,Constraints,Reservation"
 
 var _ = formats.Register(&formats.Format{
-	Name: "accounting", Rank: 19, Holds: formats.RunTimes | formats.RequestedTimes | formats.Memory | formats.GPUs | formats.Users,
-	Doc: "What Slurm's `sacct -a -X -P -D -o " + Fields + "` prints, for policies with partitions and accounts: a job has its " +
-		"account, partition, quality of service, time limit and features, and its cores are divided over nodes by the " +
-		"policy. `User`, `Submit`, `Start`, `End` and one of the numbers of CPUs must be there. The class of a job is its " +
+	Name: "accounting", Rank: 19,
+	Holds: formats.RunTimes | formats.RequestedTimes | formats.Memory | formats.GPUs | formats.Users,
+	Doc: "What Slurm's `sacct -a -X -P -D -o " + Fields + "` prints, for policies with partitions and accounts: a job " +
+		"has its account, partition, quality of service, time limit and features, and its cores are divided over nodes by " +
+		"the policy. `User`, `Submit`, `Start`, `End` and one of the numbers of CPUs must be there. The class of a job is its " +
 		"partition. Jobs that never started are left out; of one that was started several times the last time counts.",
 	Reader: readAccounting,
 })

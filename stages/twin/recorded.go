@@ -162,8 +162,8 @@ var _ = analysis.Register(analysis.Part{
 		t := tell.NewTable(3, "policy", "by", "group", "jobs", "recorded mean (s)", "twin mean (s)", "recorded median (s)",
 			"twin median (s)", "recorded 90% (s)", "twin 90% (s)")
 		for _, r := range averaged(e, rows) {
-			t.Add(r.Policy, r.By, r.Group, strconv.Itoa(r.Jobs), tell.Number(r.Mean), tell.Number(r.Mean2), tell.Number(r.Median),
-				tell.Number(r.Median2), tell.Number(r.P90), tell.Number(r.P902))
+			t.Add(r.Policy, r.By, r.Group, strconv.Itoa(r.Jobs), tell.Number(r.Mean), tell.Number(r.Mean2),
+				tell.Number(r.Median), tell.Number(r.Median2), tell.Number(r.P90), tell.Number(r.P902))
 		}
 		s.Report = []tell.Item{{Table: t}}
 		return s, nil
@@ -186,7 +186,8 @@ func averaged(e *record.Experiment, rows []Row) (list []Row) {
 			list = append(list, r)
 			continue
 		}
-		for _, v := range [][2]*float64{{&list[i].Mean2, &r.Mean2}, {&list[i].Median2, &r.Median2}, {&list[i].P902, &r.P902}} {
+		sum := &list[i]
+		for _, v := range [][2]*float64{{&sum.Mean2, &r.Mean2}, {&sum.Median2, &r.Median2}, {&sum.P902, &r.P902}} {
 			*v[0] += (*v[1] - *v[0]) / cells[k]
 		}
 	}

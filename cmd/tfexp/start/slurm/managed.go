@@ -59,8 +59,8 @@ func readTables(m *model, t *tables, path string) error {
 			m.problem(r.at, "this is another configuration: name one slurm.conf, then the tables of sacct and sacctmgr")
 			r.kind = "other"
 		default:
-			m.problem(r.at, "this is no table of sacct or sacctmgr: print it with  sacct -a -X -P -D -o JobID,…  (tfexp init twin "+
-				"--help has all columns), or  sacctmgr -P show assoc; sacctmgr -P show qos")
+			m.problem(r.at, "this is no table of sacct or sacctmgr: print it with  sacct -a -X -P -D -o JobID,…  "+
+				"(tfexp init twin --help has all columns), or  sacctmgr -P show assoc; sacctmgr -P show qos")
 			r.kind = "other"
 		}
 	})
@@ -100,8 +100,10 @@ func (t *table) limits(b *block, fields []string, columns [][2]string) {
 		}
 		for _, one := range strings.Split(text, ",") {
 			name, value, _ := strings.Cut(one, "=")
-			arg := map[string]string{"GrpTRES cpu": "group_cores", "GrpTRES node": "group_nodes", "GrpTRES gres/gpu": "group_gpus",
-				"MaxTRES cpu": "max_cores", "MaxTRES node": "max_nodes", "MaxTRESPU cpu": "max_cores_per_user"}[c[0]+" "+name]
+			arg := map[string]string{
+				"GrpTRES cpu": "group_cores", "GrpTRES node": "group_nodes", "GrpTRES gres/gpu": "group_gpus",
+				"MaxTRES cpu": "max_cores", "MaxTRES node": "max_nodes", "MaxTRESPU cpu": "max_cores_per_user",
+			}[c[0]+" "+name]
 			if _, err := strconv.Atoi(value); arg == "" || err != nil {
 				t.unmodeledOf(t.at, c[0]+"="+name, value, b, "this limit keeps no job back")
 				continue
@@ -161,8 +163,10 @@ func (t *table) addQOS(fields []string) {
 			add("usage_factor", strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
-	t.limits(&b, fields, [][2]string{{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"},
-		{"MaxTRES", ""}, {"MaxWall", "max_wall"}, {"MaxTRESPU", ""}, {"MaxJobsPU", "max_jobs"}, {"MaxSubmitPU", "max_submit"}})
+	t.limits(&b, fields, [][2]string{
+		{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"}, {"MaxTRES", ""},
+		{"MaxWall", "max_wall"}, {"MaxTRESPU", ""}, {"MaxJobsPU", "max_jobs"}, {"MaxSubmitPU", "max_submit"},
+	})
 	t.left(&b, fields, "Flags", "UsageThres", "GrpTRESMins", "GrpTRESRunMins", "GrpWall", "MaxTRESPerNode", "MaxTRESMins",
 		"MaxTRESPA", "MaxJobsPA", "MaxSubmitPA", "MinTRES")
 	t.qos = append(t.qos, b)

@@ -141,7 +141,8 @@ func (t *Twin) fits() {
 		j := &t.trace.Jobs[i]
 		s, what := j.Submission(), ""
 		at := setting{file: t.log, line: int(t.trace.Lines[i])}
-		if name := s.Reservation; name != "" && !slices.ContainsFunc(t.closures, func(c closure) bool { return c.name == name }) {
+		name := s.Reservation
+		if name != "" && !slices.ContainsFunc(t.closures, func(c closure) bool { return c.name == name }) {
 			t.unmodeled(at, fmt.Sprintf("no reservation %s is given: its jobs start anywhere", name))
 		}
 		switch {
@@ -164,7 +165,8 @@ func (t *Twin) fits() {
 	}
 }
 
-// long is the number of jobs from which on a log is run once: when the scheduler's periods begin hardly changes its means.
+// long is the number of jobs from which on a log is run once: the instants at which the scheduler's periods begin
+// hardly change its means.
 const long = 20_000
 
 // Experiment writes an experiment of a name, for a file in a folder.
@@ -197,7 +199,10 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 		Groups        []group
 		Policy        []pair
 		Blocks        []block
-	}{name, t.get("ClusterName", "cluster"), t.log == "" || len(t.trace.Jobs) < long, t.Unmodeled, nil, t.groups, t.policy, blocks}
+	}{
+		Name: name, Cluster: t.get("ClusterName", "cluster"), Short: t.log == "" || len(t.trace.Jobs) < long,
+		Unmodeled: t.Unmodeled, Groups: t.groups, Policy: t.policy, Blocks: blocks,
+	}
 	if t.log != "" {
 		shown := filepath.ToSlash(start.Seen(t.log, dir))
 		last := t.trace.Jobs[len(t.trace.Jobs)-1].Arrival

@@ -1,0 +1,38 @@
+package simulated
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Sample implements scheduler.Simulator: after its start-up, the job does a part of
+// its work.
+func (e *Engine) Sample(job int, g scheduler.Grant, part float64) error {
+	t, err := e.task("sample", job, running)
+	if err != nil {
+		return err
+	}
+	if e.course(job) != nil || e.units != nil || e.attended != nil {
+		return fmt.Errorf("sample job %d: its progress is followed", job)
+	}
+	e.halt(job, t)
+	t.scaled = time.Duration(math.Round(part * float64(t.scaled)))
+	if e.samples == nil {
+		e.samples = map[int]bool{}
+	}
+	e.samples[job] = true
+	e.run(job, t, g.Cores)
+	return nil
+}
+
+// sampled makes a job whose sample is over ready to restart, with all of its work.
+func (e *Engine) sampled(job int, t *task) {
+	if e.samples[job] {
+		delete(e.samples, job)
+		e.setOut(job, t, e.work(job))
+		t.phase = idle
+	}
+}
