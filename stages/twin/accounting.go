@@ -24,8 +24,8 @@ var _ = formats.Register(&formats.Format{
 	Holds: formats.RunTimes | formats.RequestedTimes | formats.Memory | formats.GPUs | formats.Users,
 	Doc: "What Slurm's `sacct -a -X -P -D -o " + Fields + "` prints, for policies with partitions and accounts: a job " +
 		"has its account, partition, quality of service, time limit and features, and its cores are divided over nodes by " +
-		"the policy. `User`, `Submit`, `Start`, `End` and one of the numbers of CPUs must be there. The class of a job is its " +
-		"partition. Jobs that never started are left out; of one that was started several times the last time counts.",
+		"the policy. `User`, `Submit`, `Start`, `End` and one of the numbers of CPUs must be there. The class of a job is " +
+		"its partition. Jobs that never started are left out; of one that was started several times the last time counts.",
 	Reader: readAccounting,
 })
 
