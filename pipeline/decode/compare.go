@@ -134,9 +134,9 @@ func include(list []string, text string) []string {
 // compares decodes the compare blocks: a comparison for each of their metrics.
 func (d *Decoder) compares(cells []experiment.Cell) []experiment.Compare {
 	var list []experiment.Compare
-	for _, n := range d.root.All("compare") {
+	for _, n := range d.Root.All("compare") {
 		var v compareArgs
-		a := d.Decode(n, d.global, &v)
+		a := d.Decode(n, d.Global, &v)
 		c := experiment.Compare{At: v.Baseline, Level: v.Level, By: v.By, Block: v.Block, Range: eval.RangeOf(n.Header)}
 		var metrics []string
 		if n.Label != "" { // else that has been reported
@@ -193,7 +193,7 @@ func (d *Decoder) blockOfLog(a *eval.Args, cells []experiment.Cell) bool {
 	if !a.IsSet("block") || d.Failed() {
 		return true
 	}
-	if e := d.root.First("experiment"); e != nil && eval.Get[string](d.EvalArgs(e, d.global), "records") == "metrics" {
+	if e := d.Root.First("experiment"); e != nil && eval.Get[string](d.EvalArgs(e, d.Global), "records") == "metrics" {
 		a.Unread("{} resamples jobs, and records = \"metrics\" keeps none.", "block")
 	}
 	replays := func(c experiment.Cell) bool { return c.Workload.Trace != nil && len(c.Workload.Submits) == 0 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // The comments of these files document blocks and their arguments.
@@ -23,9 +24,9 @@ var _ = schema.Document("decode", documented)
 func Language() *schema.Block {
 	file := &schema.Block{
 		Blocks: []*schema.Block{
-			schema.Of[experiment.Spec](schema.Block{
+			language.Extended(language.Experiment, schema.Of[experiment.Spec](schema.Block{
 				Name: "experiment", Label: "name of the experiment, and of its folder of results", Single: true, Required: true,
-			}),
+			})),
 			variableBlock(), localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
 			policyBlock(), adaptationBlock(), matrixBlock(), tuneBlock(),
 			schema.Of[experiment.Profile](schema.Block{Name: "profile", Single: true}),
@@ -40,5 +41,5 @@ func Language() *schema.Block {
 	for _, b := range schema.AllBrought("") {
 		file.Blocks = append(file.Blocks, b.Block)
 	}
-	return file
+	return language.Extended(language.File, file)
 }

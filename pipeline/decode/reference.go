@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // referenceArgs are the arguments of a reference block.
@@ -56,9 +57,9 @@ type referenceArgs struct {
 func (d *Decoder) references(s *experiment.Spec) []experiment.Reference {
 	var list []experiment.Reference
 	whole := !d.Failed() // else cells and axes may be missing to which rows belong
-	for _, n := range d.root.All("reference") {
+	for _, n := range d.Root.All("reference") {
 		var v referenceArgs
-		a := d.Decode(n, d.global, &v)
+		a := d.Decode(n, d.Global, &v)
 		if !a.OK || !whole {
 			continue
 		}
@@ -67,7 +68,7 @@ func (d *Decoder) references(s *experiment.Spec) []experiment.Reference {
 			t.columns[c.Value] = c.Name
 		}
 		from := d.Find(v.File)
-		if _, ok := d.eachRow(a, a.At("file"), from, v.Where, t.head, t.row); !ok {
+		if _, ok := d.EachRow(a, a.At("file"), from, v.Where, t.head, t.row); !ok {
 			continue
 		}
 		if len(t.rows) == 0 && len(t.where) > 0 {
@@ -103,7 +104,7 @@ var places = []string{"workload", "hardware", "policy", "replicate"}
 func (t *referenceTable) head(columns []string) (err error) {
 	numbers := 0
 	seen := map[string]string{} // the column that holds a fact
-	if t.chosen, err = placesOf(columns, namesOf(t.where)); err != nil {
+	if t.chosen, err = language.PlacesOf(columns, language.NamesOf(t.where)); err != nil {
 		return err
 	}
 	for i, name := range columns {

@@ -49,9 +49,9 @@ func sizeBlock() *schema.Block {
 
 // sizes decodes the size blocks.
 func (d *Decoder) sizes(s *experiment.Spec) (list []experiment.Size) {
-	for _, n := range d.root.All("size") {
+	for _, n := range d.Root.All("size") {
 		var v sizeArgs
-		a := d.Decode(n, d.global, &v)
+		a := d.Decode(n, d.Global, &v)
 		if !a.OK || d.Failed() {
 			continue
 		}

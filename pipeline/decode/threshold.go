@@ -60,9 +60,9 @@ func thresholdBlock() *schema.Block {
 // thresholds decodes the threshold blocks.
 func (d *Decoder) thresholds(cells []experiment.Cell) []experiment.Threshold {
 	var list []experiment.Threshold
-	for _, n := range d.root.All("threshold") {
+	for _, n := range d.Root.All("threshold") {
 		var v thresholdArgs
-		a := d.Decode(n, d.global, &v)
+		a := d.Decode(n, d.Global, &v)
 		if n.Label == "" { // which has been reported
 			continue
 		}

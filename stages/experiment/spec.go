@@ -205,6 +205,7 @@ type Spec struct {
 	Sizes []Size `json:",omitempty"`
 	// Stages are the values of the blocks that stages bring, by stage.
 	Stages map[string][]schema.Settings `json:",omitempty"`
+	Parts  Parts                        `json:",omitempty"`
 
 	// File and Source are the experiment as it was read; Variables are the
 	// values its variables had, as LoadOptions.Vars takes them ("name=value").
@@ -235,6 +236,7 @@ type Policy struct {
 	// Blocks.
 	At       map[string]experiments.Range
 	BlocksAt []experiments.Range `json:"-"`
+	Parts    Parts               `json:",omitempty"`
 }
 
 // Corrected reports whether estimates are corrected by the reports of running

@@ -1,4 +1,4 @@
-package decode
+package language
 
 import (
 	"bufio"
@@ -24,9 +24,9 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// maxSeconds keeps run times, and sums of many of them, within 64 bits of
+// MaxSeconds keeps run times, and sums of many of them, within 64 bits of
 // nanoseconds.
-const maxSeconds = 1e8
+const MaxSeconds = 1e8
 
 // Input is a file that an experiment reads.
 type Input struct {
@@ -177,7 +177,7 @@ func (d Finder) fileErrors(t Input, at hcl.Range, err error, hint string) {
 		default:
 			kinds[kind] = 0
 		}
-		detail := sentence(l.Err.Error())
+		detail := Sentence(l.Err.Error())
 		if others > 0 {
 			detail += fmt.Sprintf(" %d more lines are wrong in the same way.", others)
 		}
@@ -194,15 +194,15 @@ func (d Finder) fileErrors(t Input, at hcl.Range, err error, hint string) {
 	case errors.Is(err, fs.ErrNotExist):
 		d.Errorf(at, "Cannot read the file", "There is no file %s.", t.Shown)
 	default:
-		d.Errorf(at, "Cannot read the file", "%s", sentence(err.Error()))
+		d.Errorf(at, "Cannot read the file", "%s", Sentence(err.Error()))
 	}
 }
 
 // mostAlike is how many lines that are wrong in the same way are shown, each for itself.
 const mostAlike = 3
 
-// sentence makes a sentence of a phrase.
-func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
+// Sentence makes a Sentence of a phrase.
+func Sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }
 
 // LineError reports an error at a line of a file, which is read again to show it.
 func (d Finder) LineError(t Input, line int, summary, detail string) {

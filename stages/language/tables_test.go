@@ -1,4 +1,4 @@
-package decode
+package language
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func TestColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &Decoder{Finder: Finder{Reporter: eval.NewReporter()}}
-		rows, ok := d.columns(&eval.Args{}, hcl.Range{}, Input{path, "f"}, columns, where)
+		rows, ok := d.Columns(&eval.Args{}, hcl.Range{}, Input{path, "f"}, columns, where)
 		said := ""
 		for _, e := range d.List {
 			said += fmt.Sprintf("f:%d: %s", e.Range.Start.Line, e.Detail)

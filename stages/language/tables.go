@@ -1,4 +1,4 @@
-package decode
+package language
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// read reads the file of an argument with the function read, and reports errors of the file.
-func (d *Decoder) read(a *eval.Args, at hcl.Range, from Input, read func(io.Reader) error) (digest string, ok bool) {
+// Read reads the file of an argument with the function read, and reports errors of the file.
+func (d *Decoder) Read(a *eval.Args, at hcl.Range, from Input, read func(io.Reader) error) (digest string, ok bool) {
 	digest, err := ReadFile(from, read)
 	if err != nil {
 		a.OK = false
@@ -26,13 +26,13 @@ func (d *Decoder) read(a *eval.Args, at hcl.Range, from Input, read func(io.Read
 	return digest, err == nil
 }
 
-// eachRow reads a CSV file row by row: the rows that match where, by equal texts or equal numbers. head must report a
+// EachRow reads a CSV file row by row: the rows that match where, by equal texts or equal numbers. head must report a
 // missing column of where.
-func (d *Decoder) eachRow(
+func (d *Decoder) EachRow(
 	a *eval.Args, at hcl.Range, from Input, where []schema.Setting, head func([]string) error, row func(int, []string) error,
 ) (digest string, ok bool) {
 	chosen := make([]int, len(where))
-	return d.read(a, at, from, func(text io.Reader) error {
+	return d.Read(a, at, from, func(text io.Reader) error {
 		_, err := workload.EachRow(from.Shown, text, false, func(names []string) error {
 			for i, name := range names {
 				names[i] = strings.TrimSpace(name)
@@ -43,7 +43,7 @@ func (d *Decoder) eachRow(
 			return head(names)
 		}, func(line int, fields []string) error {
 			for i, w := range where {
-				if chosen[i] >= 0 && !alike(fields[chosen[i]], w.Value) {
+				if chosen[i] >= 0 && !Alike(fields[chosen[i]], w.Value) {
 					return nil
 				}
 			}
@@ -53,21 +53,21 @@ func (d *Decoder) eachRow(
 	})
 }
 
-// alike reports whether two texts are the same, or the same number.
-func alike(a, b string) bool {
+// Alike reports whether two texts are the same, or the same number.
+func Alike(a, b string) bool {
 	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
 	x, err := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)
 	return a == b || err == nil && err2 == nil && x == y
 }
 
-// columns reads columns of numbers above 0, of the rows that have the texts of where.
-func (d *Decoder) columns(
+// Columns reads columns of numbers above 0, of the rows that have the texts of where.
+func (d *Decoder) Columns(
 	a *eval.Args, at hcl.Range, from Input, columns []string, where []schema.Setting,
 ) (rows [][]float64, ok bool) {
 	var places []int
-	_, ok = d.eachRow(a, at, from, where, func(head []string) (err error) {
-		places, err = placesOf(head, append(slices.Clone(columns), namesOf(where)...))
+	_, ok = d.EachRow(a, at, from, where, func(head []string) (err error) {
+		places, err = PlacesOf(head, append(slices.Clone(columns), NamesOf(where)...))
 		return err
 	}, func(_ int, fields []string) error {
 		numbers := make([]float64, len(columns))
@@ -85,8 +85,8 @@ func (d *Decoder) columns(
 	return rows, ok
 }
 
-// placesOf returns the indexes of columns.
-func placesOf(head, columns []string) ([]int, error) {
+// PlacesOf returns the indexes of columns.
+func PlacesOf(head, columns []string) ([]int, error) {
 	places := make([]int, len(columns))
 	for i, name := range columns {
 		var err error
@@ -97,30 +97,30 @@ func placesOf(head, columns []string) ([]int, error) {
 	return places, nil
 }
 
-// namesOf are the names of settings.
-func namesOf(settings []schema.Setting) []string {
+// NamesOf are the names of settings.
+func NamesOf(settings []schema.Setting) []string {
 	return schema.Each(settings, func(s schema.Setting) string { return s.Name })
 }
 
-// tableRow is a row of a table, with the texts of some columns.
-type tableRow struct {
-	line  int
-	texts []string
+// TableRow is a row of a table, with the texts of some columns.
+type TableRow struct {
+	Line  int
+	Texts []string
 }
 
-// csvTable reads columns of a file: the first list of columns that the file has
+// CSVTable reads columns of a file: the first list of columns that the file has
 // completely. It returns the index of that list.
-func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []tableRow, which int,
+func (d *Decoder) CSVTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []TableRow, which int,
 	ok bool) {
-	from, where := d.Find(m.File), namesOf(m.Where)
+	from, where := d.Find(m.File), NamesOf(m.Where)
 	var head []int
 	names := func(names []string) error {
 		which = slices.IndexFunc(columns, func(list []string) bool {
-			places, err := placesOf(names, called(m, list))
+			places, err := PlacesOf(names, called(m, list))
 			head = places
 			return err == nil
 		})
-		if _, err := placesOf(names, where); which < 0 || err != nil {
+		if _, err := PlacesOf(names, where); which < 0 || err != nil {
 			var all []string
 			for _, list := range columns {
 				all = append(all, strings.Join(append(called(m, list), where...), ", "))
@@ -130,14 +130,14 @@ func (d *Decoder) csvTable(na *eval.Args, m eval.Model, at hcl.Range, columns ..
 		return nil
 	}
 	row := func(line int, fields []string) error {
-		r := tableRow{line: line}
+		r := TableRow{Line: line}
 		for _, i := range head {
-			r.texts = append(r.texts, strings.TrimSpace(fields[i]))
+			r.Texts = append(r.Texts, strings.TrimSpace(fields[i]))
 		}
 		rows = append(rows, r)
 		return nil
 	}
-	if _, ok := d.eachRow(na, at, from, m.Where, names, row); !ok {
+	if _, ok := d.EachRow(na, at, from, m.Where, names, row); !ok {
 		return nil, 0, false
 	}
 	if len(rows) == 0 {
@@ -152,20 +152,20 @@ func called(m eval.Model, columns []string) []string {
 	return schema.Each(columns, func(c string) string { return m.Option(c, c) })
 }
 
-// wrongLine reports an error at a line of a model's file.
-func (d *Decoder) wrongLine(na *eval.Args, m eval.Model, line int, summary, detail string, values ...any) {
+// WrongLine reports an error at a line of a model's file.
+func (d *Decoder) WrongLine(na *eval.Args, m eval.Model, line int, summary, detail string, values ...any) {
 	na.OK = false
 	d.LineError(d.Find(m.File), line, summary, fmt.Sprintf(detail, values...))
 }
 
-// numbers reads the first texts of a row, none of them below 0.
-func (d *Decoder) numbers(na *eval.Args, m eval.Model, r tableRow, names ...string) ([]float64, bool) {
+// Numbers reads the first texts of a row, none of them below 0.
+func (d *Decoder) Numbers(na *eval.Args, m eval.Model, r TableRow, names ...string) ([]float64, bool) {
 	values := make([]float64, len(names))
 	for i, name := range names {
-		v, err := strconv.ParseFloat(r.texts[i], 64)
-		if err != nil || !(v >= 0) || v > maxSeconds {
-			d.wrongLine(na, m, r.line, "Malformed line", "%s is %q: not a number from 0 to %g.", m.Option(name, name),
-				r.texts[i], maxSeconds)
+		v, err := strconv.ParseFloat(r.Texts[i], 64)
+		if err != nil || !(v >= 0) || v > MaxSeconds {
+			d.WrongLine(na, m, r.Line, "Malformed line", "%s is %q: not a number from 0 to %g.", m.Option(name, name),
+				r.Texts[i], MaxSeconds)
 			return nil, false
 		}
 		values[i] = v
@@ -173,22 +173,22 @@ func (d *Decoder) numbers(na *eval.Args, m eval.Model, r tableRow, names ...stri
 	return values, true
 }
 
-// wholeNumbers is numbers for those that have to be whole.
-func (d *Decoder) wholeNumbers(na *eval.Args, m eval.Model, r tableRow, names ...string) ([]float64, bool) {
-	values, ok := d.numbers(na, m, r, names...)
+// WholeNumbers is numbers for those that have to be whole.
+func (d *Decoder) WholeNumbers(na *eval.Args, m eval.Model, r TableRow, names ...string) ([]float64, bool) {
+	values, ok := d.Numbers(na, m, r, names...)
 	for i, v := range values {
 		if v != math.Trunc(v) {
-			d.wrongLine(na, m, r.line, "Malformed line", "%s is %g: it is a whole number.", names[i], v)
+			d.WrongLine(na, m, r.Line, "Malformed line", "%s is %g: it is a whole number.", names[i], v)
 			return nil, false
 		}
 	}
 	return values, ok
 }
 
-// ascending reports an error for a time that does not come after the one before, if there is one.
-func (d *Decoder) ascending(na *eval.Args, m eval.Model, r tableRow, times []time.Duration, t time.Duration) bool {
+// Ascending reports an error for a time that does not come after the one before, if there is one.
+func (d *Decoder) Ascending(na *eval.Args, m eval.Model, r TableRow, times []time.Duration, t time.Duration) bool {
 	if n := len(times); n > 0 && t <= times[n-1] {
-		d.wrongLine(na, m, r.line, "Not in order", "The time %s does not come after %s.", t, times[n-1])
+		d.WrongLine(na, m, r.Line, "Not in order", "The time %s does not come after %s.", t, times[n-1])
 		return false
 	}
 	return true

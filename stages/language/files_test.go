@@ -1,6 +1,6 @@
 //go:build unix
 
-package decode
+package language
 
 import (
 	"bytes"
