@@ -110,8 +110,8 @@ func (p *Plan) lookUp() (err error) {
 			return
 		}
 		for _, s := range p.stages {
-			if s.Recall != nil {
-				s.Recall(p.planning(v))
+			if s.LoadPast != nil {
+				s.LoadPast(p.planning(v))
 			}
 		}
 	})
@@ -254,8 +254,8 @@ func (e *everything) Next(over func(string) (record.Cell, bool)) (cells []*reali
 	return append(cells, trials...), err
 }
 
-// Ahead implements stages.Pipeline.
-func (p *Plan) Ahead() int {
+// FollowingCells implements stages.Run.
+func (p *Plan) FollowingCells() int {
 	if e, ok := p.source.(*everything); ok {
 		return e.searches.ahead() + e.bisections.ahead()
 	}

@@ -24,7 +24,7 @@ var Asked = stages.Ask("references", 50, func(x stages.Asking) []experiment.Refe
 var _ = stages.Register(&stages.Stage{
 	Name:   "reference",
 	Reads:  []stages.Artifact{stages.Cells, stages.Tables},
-	Writes: []stages.Artifact{stages.Findings, stages.Sections},
+	Writes: []stages.Artifact{stages.ExtraTables, stages.Sections},
 	Files:  []string{References.File},
 	Key: func(*stages.Run) ([]stages.Line, error) {
 		return []stages.Line{{Label: "reference", Value: version}}, nil
