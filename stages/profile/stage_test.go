@@ -404,7 +404,7 @@ func TestPieces(t *testing.T) {
 		{Name: "b", Job: "b", Threads: 1, Lengths: []int{50}, Steps: true},
 		{Name: "c", Job: "c", Threads: 4, Copies: 2, Lengths: []int{3}, Repeats: 1},
 	}
-	p := stages.Planning{Dir: t.TempDir(), Experiment: b}
+	p := stages.Planning{Dir: t.TempDir(), Experiment: b, Sampling: b, PastRuns: b}
 	pieces, err := list(p)
 	if err != nil {
 		t.Fatal(err)
@@ -511,7 +511,7 @@ func TestMomentsAreBounded(t *testing.T) {
 			}
 		}
 		x := &sampledExperiment{}
-		loadPast(stages.Planning{Dir: filepath.Join(out, "own"), Experiment: x})
+		loadPast(stages.Planning{Dir: filepath.Join(out, "own"), Experiment: x, Sampling: x, PastRuns: x})
 		if len(x.moments) != c.want {
 			t.Errorf("%s: %d moments, want %d", name, len(x.moments), c.want)
 		}
