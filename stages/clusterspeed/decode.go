@@ -156,23 +156,24 @@ func decode(from *language.Decoder, n *eval.Node, around language.Block, j *expe
 	a := d.Decode(n, around.Env, &v)
 	template := j.Template()
 	workers, servers := 0, 0
+	works, serves := false, false
 	for _, r := range template.Roles() {
 		switch r.Name {
 		case contract.RoleWorker, contract.RoleChief:
-			workers += r.Count
+			workers, works = workers+r.Count, true
 		case contract.RoleServer:
-			servers += r.Count
+			servers, serves = servers+r.Count, true
 		}
 	}
 	switch {
-	case workers == 0:
+	case !works:
 		a.Fail(n.Header, "Job without workers",
 			"A cluster block is for jobs with a role %q or %q, whose parts it counts.",
 			contract.RoleWorker, contract.RoleChief)
 	case j.Steps == 0 && j.Epochs > 0:
 		a.Fail(n.Header, "Job without steps",
 			"A cluster block knows steps per second: give the work of the job as steps.")
-	case workers > 1 && servers == 0 && (a.IsSet("limit") || a.IsSet("file")):
+	case workers > 1 && !serves && (a.IsSet("limit") || a.IsSet("file")):
 		a.Fail(n.Header, "Workers without a parameter server",
 			"%d workers need a role %q, which has the limit of the cluster.",
 			workers, contract.RoleServer)
