@@ -19,6 +19,9 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
+// trackers are the trackers of experiments for which the Python library tfexp_results writes runs.
+var trackers = []string{"mlflow", "tensorboard"}
+
 // Export returns the subcommand export.
 func Export(a *command.App) *cobra.Command {
 	all := append([]*cobra.Command{exportWorkloadCommand(a), exportTableCommand(a)}, a.Registered("export")...)
@@ -33,8 +36,11 @@ func Export(a *command.App) *cobra.Command {
 			if len(args) == 0 {
 				return command.Usagef("usage: "+cmd.UseLine(), "name what to export: %s", schema.OneOf(kinds))
 			}
-			return command.Usagef(command.DidYouMean(args[0], kinds, "usage: "+cmd.UseLine()),
-				"cannot export %q", args[0])
+			hint := command.DidYouMean(args[0], kinds, "usage: "+cmd.UseLine())
+			if slices.Contains(trackers, args[0]) {
+				hint = fmt.Sprintf("python3 -m tfexp_results %s DIR writes runs for it (pip install jobs/tfexp_results)", args[0])
+			}
+			return command.Usagef(hint, "cannot export %q", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -6,10 +6,10 @@ import (
 	_ "github.com/tfexp/tfexp/cmd/tfexp/editor"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/estimates"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/folders"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/imports"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/platform"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/policies"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/statistics"
-	_ "github.com/tfexp/tfexp/cmd/tfexp/trackers"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/watch"
 	_ "github.com/tfexp/tfexp/stages/batch/commands"
 )

@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/stages/batch/slurmconf"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/batch"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/batch/commands/slurmconf"
 )
 
 // recording is the recorded output of a controller: see recordController.

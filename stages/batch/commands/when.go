@@ -28,7 +28,7 @@ import (
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
-	"github.com/tfexp/tfexp/stages/batch/slurmconf"
+	"github.com/tfexp/tfexp/stages/batch/commands/slurmconf"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
