@@ -1,18 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"path"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/check"
-	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/results/record"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -32,13 +27,7 @@ func (a *app) checkCommand() *cobra.Command {
 			}
 			all, differ := []*check.Report{}, false
 			for _, dir := range dirs {
-				r, err := check.Folder(dir)
-				if err == nil {
-					err = copies(dir, r)
-				}
-				if err != nil {
-					return fmt.Errorf("check %s: %w", dir, err)
-				}
+				r := check.Folder(dir)
 				all = append(all, r)
 				if differ = differ || r.Count > 0; !asJSON {
 					a.printCheck(r)
@@ -57,45 +46,9 @@ func (a *app) checkCommand() *cobra.Command {
 	return cmd
 }
 
-// copies compares the cells that have a folder with their copies in the cache.
-func copies(dir string, r *check.Report) error {
-	var plan record.Plan
-	if err := record.ReadPlan(dir, &plan); err != nil {
-		return err
-	}
-	cache := store.OpenReadOnly(dir, record.CacheFile)
-	if cache == nil {
-		return nil
-	}
-	defer cache.Close()
-	var errs []error
-	cache.View(func(v store.View) {
-		for _, c := range plan.Cells {
-			var now record.Cell
-			packed, ok := v.Output(c.Key)
-			if !ok || record.ReadCellFile(path.Join(dir, record.CellsDir, c.Cell), &now) != nil || now.Key != c.Key {
-				continue
-			}
-			err := store.EachPacked(packed, func(name string, kept []byte) error {
-				if path.Dir(name) == record.TwinDir { // made again whenever estimates change
-					return nil
-				}
-				has, err := folder.ReadFile(dir, record.CellsDir, c.Cell, name)
-				if err == nil || errors.Is(err, fs.ErrNotExist) {
-					r.Copy(path.Join(record.CellsDir, c.Cell, name), has, kept)
-					return nil
-				}
-				return err
-			})
-			errs = append(errs, err)
-		}
-	})
-	return errors.Join(errs...)
-}
-
 func (a *app) printCheck(r *check.Report) {
 	for _, d := range r.Differences {
-		fmt.Fprintf(a.Out, "%s/%s\n", r.Dir, d)
+		fmt.Fprintf(a.Out, "%s/%s\n", r.Dir, live.SafeText(d.String()))
 	}
 	if more := r.Count - len(r.Differences); more > 0 {
 		fmt.Fprintf(a.Out, "%s: %d more\n", r.Dir, more)
