@@ -15,11 +15,11 @@ import (
 // Set is a run's record of alternatives; the zero value is for a run whose jobs have none.
 type Alternatives struct {
 	possible [][]int32
-	of       []state // by job
+	of       []alternativeState // by job
 }
 
-// state is the state of a job.
-type state struct {
+// alternativeState is the state of a job.
+type alternativeState struct {
 	kind   int32 // of GPU that its present alternative needs; 0 for any
 	ran    int32 // the alternative with which it ran last
 	memory int64 // memory on each of its nodes
@@ -30,7 +30,7 @@ func NewAlternatives(jobs []Job, c cluster.Cluster) Alternatives {
 	if !slices.ContainsFunc(jobs, func(j Job) bool { return len(j.Alternatives()) > 0 }) {
 		return Alternatives{}
 	}
-	s := Alternatives{make([][]int32, len(jobs)), make([]state, len(jobs))}
+	s := Alternatives{make([][]int32, len(jobs)), make([]alternativeState, len(jobs))}
 	for i := range jobs {
 		if len(jobs[i].Alternatives()) == 0 {
 			s.possible[i] = only
@@ -137,7 +137,7 @@ func (l *loop) choices(j int32) []int32 {
 	if !l.alternatives.Any() {
 		return only
 	}
-	if f := l.life(j); f.state != Pending && f.state != Queued {
+	if f := l.state(j); f.state != Pending && f.state != Queued {
 		return []int32{f.alternative}
 	}
 	return l.alternatives.Possible(j)
@@ -149,7 +149,7 @@ var only = []int32{0}
 // choicesAnew returns choices, and the alternatives with which a paused (or pausable) job can resume, if its
 // engine can change alternatives.
 func (l *loop) choicesAnew(j int32) []int32 {
-	if _, sample := l.samples[j]; !sample && l.switches && l.movable(j) && !l.life(j).yields {
+	if _, sample := l.predictions.samples[j]; !sample && l.fixed.switches && l.movable(j) && !l.state(j).yields {
 		return l.alternatives.Possible(j)
 	}
 	return l.choices(j)
@@ -160,13 +160,13 @@ func (l *loop) adopt(j, alternative int32) {
 	if !l.alternatives.Any() || len(l.job(j).Alternatives()) == 0 {
 		return
 	}
-	job, f := l.job(j), l.life(j)
+	job, f := l.job(j), l.state(j)
 	a := &job.Alternatives()[alternative]
 	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
 	f.request, f.asked, f.alternative = int32(a.Threads), int32(a.Threads), alternative
 	l.alternatives.SetKind(j, l.machine.KindOf(a.GPU))
-	if l.seen != nil && (f.state == Pending || f.state == Queued) {
-		l.seen[j].Predicted = a.Predicted
+	if l.predictions.seen != nil && (f.state == Pending || f.state == Queued) {
+		l.predictions.seen[j].Predicted = a.Predicted
 	}
 }
 
@@ -181,14 +181,14 @@ func (l *loop) adoptFastest(j int32) {
 // turned reports whether a running or paused job is looked at with another alternative than that with which it ran
 // last.
 func (l *loop) turned(j int32) bool {
-	f := l.life(j)
+	f := l.state(j)
 	return (f.state == Running || f.state == Paused) && l.alternatives.Any() &&
 		l.alternatives.Ran(j) != f.alternative
 }
 
 // asRan returns f of a job with its last alternative, converted to its present alternative.
 func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
-	now, ran := l.life(j).alternative, l.alternatives.Ran(j)
+	now, ran := l.state(j).alternative, l.alternatives.Ran(j)
 	l.adopt(j, ran)
 	d := f(j)
 	l.adopt(j, now)
@@ -197,14 +197,14 @@ func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
 
 // turn lets a job continue with its present alternative: its finished fraction stays the same.
 func (l *loop) turn(j int32) {
-	job, now := l.job(j), l.life(j).alternative
+	job, now := l.job(j), l.state(j).alternative
 	predicted, left, before := l.predicted(j), l.remaining(j), l.doneBy(j, l.now)
 	l.alternatives.Runs(j, now)
-	if l.seen != nil {
-		l.seen[j].Predicted = predicted
+	if l.predictions.seen != nil {
+		l.predictions.seen[j].Predicted = predicted
 	}
 	done := l.Outlook.Done(job, job.Threads, max(predicted-left, 0))
-	l.done.Set(j, done, ConvertRemaining(l.done.Base(j), max(before, 1), max(done, 1)), l.life(j).coreTime)
+	l.predictions.done.Set(j, done, ConvertRemaining(l.predictions.done.Base(j), max(before, 1), max(done, 1)), l.state(j).coreTime)
 }
 
 // heldUp reports whether a waiting job could not start, with any alternative, even if all
@@ -223,15 +223,15 @@ func (l *loop) heldUp(j int32) bool {
 // whyNot says why a waiting job cannot start now, with each of its alternatives, and
 // the missing resources, if that is the reason in all of them.
 func (l *loop) whyNot(j int32) (why string, lacks []Lack) {
-	if l.explainer != nil {
-		return l.explainer.Why(l, j), nil
+	if l.policy.explainer != nil {
+		return l.policy.explainer.Why(l, j), nil
 	}
-	choices, now := l.choices(j), l.life(j).alternative
+	choices, now := l.choices(j), l.state(j).alternative
 	var parts []string
 	for _, k := range choices {
 		l.adopt(j, k)
 		part, lack := l.whyNotAs(j)
-		if name := l.job(j).As(k).Name; name != "" && l.life(j).state != Paused {
+		if name := l.job(j).As(k).Name; name != "" && l.state(j).state != Paused {
 			part = name + ": " + part
 		}
 		parts, lacks = append(parts, part), append(lacks, lack...)

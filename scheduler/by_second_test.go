@@ -32,7 +32,7 @@ type secondJob struct {
 	life                   []string // "start@3"
 }
 
-// free lists the cores that nobody holds.
+// free lists the cores that noJob holds.
 func (s *secondly) free() (free []int) {
 	for core := range s.cores {
 		if !slices.ContainsFunc(s.jobs, func(j secondJob) bool { return j.running && slices.Contains(j.on, core) }) {

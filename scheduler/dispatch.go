@@ -12,10 +12,10 @@ func (l *loop) dispatch() error {
 		if rounds > 8*l.jobs.Len()+64 {
 			return fmt.Errorf("dispatch at %s does not come to an end", l.now)
 		}
-		l.gaveBack = false
-		l.ahead.Begin()
-		l.victims.Forget()
-		if len(l.changing) > 0 || l.parts.AskedAny() {
+		l.dispatching.freed = false
+		l.dispatching.ahead.Begin()
+		l.running.victims.Forget()
+		if len(l.running.resizing) > 0 || l.roles.AskedAny() {
 			if err := l.change(); err != nil {
 				return err
 			}
@@ -28,14 +28,14 @@ func (l *loop) dispatch() error {
 				return err
 			}
 		}
-		if len(l.malleable)+len(l.parts.Amiss()) > 0 {
+		if len(l.running.malleable)+len(l.roles.Amiss()) > 0 {
 			if err := l.regrow(); err != nil {
 				return err
 			}
 		}
 		// Taken resources cannot let a job start that could not start
 		// before; only freed resources can.
-		if !l.gaveBack {
+		if !l.dispatching.freed {
 			return nil
 		}
 	}
@@ -49,7 +49,7 @@ func (l *loop) admit() error {
 	if l.queue.Len() == 0 && !l.rules.Anew {
 		return nil
 	}
-	if l.reranker != nil && l.reranker.Rerank(l.now) {
+	if l.policy.reranker != nil && l.policy.reranker.Rerank(l.now) {
 		for _, j := range l.queue.First(l.queue.Len(), nil) {
 			l.moved(j)
 		}
@@ -73,40 +73,42 @@ func (l *loop) moved(j int32) bool {
 // of cores, and the number of nodes. A job that was paused still has its
 // memory.
 func (l *loop) needs(j, cores int32) (Room, int) {
-	if l.life(j).plain {
-		return Room{Cores: cores, Market: l.rental.Bars(j)}, 1
+	if l.state(j).plain {
+		need := Room{Cores: cores}
+		l.extensions.limit(j, &need)
+		return need, 1
 	}
 	job := l.job(j)
-	if l.parts.AskedAny() {
+	if l.roles.AskedAny() {
 		job = l.whole(j)
 	}
 	need, count := job.Needs(cores)
 	if need.Parts != nil {
 		need.Parts.On(l.machine)
 	}
-	if l.life(j).booked {
+	if l.state(j).booked {
 		if need.Memory = 0; l.turned(j) {
 			whole, _ := job.Needs(cores)
 			need.Memory = whole.Memory - l.memoryOf(j)
 		}
 		if need.Parts != nil {
-			need.Parts = l.life(j).grant.Layout.Needs()
+			need.Parts = l.state(j).grant.Layout.Needs()
 		}
 	}
 	need.Kind = max(need.Kind, l.alternatives.Kind(j))
-	need.Market = l.rental.Bars(j)
+	l.extensions.limit(j, &need)
 	return need, count
 }
 
 // home returns the nodes that a job which has started is bound to, or nil.
 func (l *loop) home(j int32) []int32 {
-	f := l.life(j)
+	f := l.state(j)
 	if !f.booked {
 		return nil
 	}
 	if !f.plain && len(l.job(j).Roles()) > 0 {
 		l.scratch.home = l.scratch.home[:0]
-		for _, p := range l.life(j).grant.Layout.Parts {
+		for _, p := range l.state(j).grant.Layout.Parts {
 			l.scratch.home = append(l.scratch.home, int32(p.Node))
 		}
 		return l.scratch.home
@@ -116,14 +118,14 @@ func (l *loop) home(j int32) []int32 {
 
 // nodesOf returns the nodes of a job's present or last grant.
 func (l *loop) nodesOf(j int32) []int32 {
-	l.scratch.home = l.nodesIn(j, &l.life(j).grant, l.scratch.home[:0])
+	l.scratch.home = l.nodesIn(j, &l.state(j).grant, l.scratch.home[:0])
 	return l.scratch.home
 }
 
 // nodesIn appends the nodes of a grant for a job: for a divided job, the node of each
 // unit.
 func (l *loop) nodesIn(j int32, g *Grant, nodes []int32) []int32 {
-	if l.life(j).plain || !l.job(j).Divided {
+	if l.state(j).plain || !l.job(j).Divided {
 		return l.machine.NodesOf(g.Cores, nodes)
 	}
 	unit, _ := l.job(j).Needs(int32(g.Cores.Count()))
@@ -140,11 +142,11 @@ func (l *loop) fits(j, cores int32) (nodes []int32, ok bool) {
 // nodes, or on those that it had there.
 func (l *loop) start(j, cores int32, nodes []int32, why string) error {
 	if l.easy(j) {
-		return l.startWith(j, cores, Grant{Cores: l.machine.ChooseCores(nodes, cores, l.life(j).grant.Cores)}, why)
+		return l.startWith(j, cores, Grant{Cores: l.machine.ChooseCores(nodes, cores, l.state(j).grant.Cores)}, why)
 	}
 	need, _ := l.needs(j, cores)
 	g := l.machine.Choose(nodes, need, l.heldOn(j, nodes))
-	g.Alternative = int(l.life(j).alternative)
+	g.Alternative = int(l.state(j).alternative)
 	g.Layout = l.machine.LayoutOf(g, nodes)
 	return l.startWith(j, cores, g, why)
 }
@@ -161,7 +163,7 @@ func (l *loop) Divide(job int32, shares []Share, why string) error {
 
 // startWith starts or resumes a waiting job with a grant.
 func (l *loop) startWith(j, cores int32, g Grant, why string) error {
-	f := l.life(j)
+	f := l.state(j)
 	if f.yields {
 		if slices.Equal(g.Cores, f.grant.Cores) && slices.Equal(g.GPUs, f.grant.GPUs) {
 			l.goOn(j)
@@ -191,19 +193,19 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	} else if err := l.Engine.Start(int(j), g); err != nil {
 		l.queue.Remove(j)
 		f.state = Failed
-		l.gaveBack = true // those after it move up
+		l.dispatching.freed = true // those after it move up
 		l.close(j, Fail, err.Error())
 		return nil
 	}
 	l.out.Decision(d)
 	l.queue.Remove(j)
-	if next := l.ahead.Started(l.queue); len(next) > 0 {
-		l.lives.Fetch(next)
+	if next := l.dispatching.ahead.Started(l.queue); len(next) > 0 {
+		l.states.Fetch(next)
 		for _, k := range next {
-			l.machine.Fetch(l.life(k).grant)
+			l.machine.Fetch(l.state(k).grant)
 		}
-		if l.simulator != nil {
-			l.simulator.Soon(next)
+		if l.fixed.simulator != nil {
+			l.fixed.simulator.Soon(next)
 		}
 	}
 	if moves {
@@ -220,17 +222,17 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 		if !l.resizable(j) {
 			f.request = cores
 		}
-		l.started++
-		l.parts.Started(j)
-		l.rental.Served(j, true, l.now)
-		l.guard.News()
+		l.tally.started++
+		l.roles.Started(j)
+		l.extensions.changed(j, attemptStarts, 0)
+		l.detector.News()
 	}
 	if kind == Start || moves {
 		l.book(j)
-		l.nodes.Occupy(j, g.Cores)
+		l.extensions.changed(j, placed, 0)
 	}
-	if l.follower != nil {
-		l.follower.Served(j)
+	if l.policy.observer != nil {
+		l.policy.observer.Served(j)
 	}
 	l.enter(j)
 	f.timer = Never
@@ -253,10 +255,10 @@ func (l *loop) halt(j int32) error {
 }
 
 func (l *loop) paused(j int32, why string) {
-	f := l.life(j)
+	f := l.state(j)
 	f.state, f.timer = Paused, Never
 	f.preemptions++
-	l.guard.Pauses++
+	l.detector.Pauses++
 	l.out.Decision(l.decide(Pause, j, nil, why))
 	l.event(Pause, j)
 	l.out.Send()
@@ -264,12 +266,12 @@ func (l *loop) paused(j int32, why string) {
 
 // request sets a job's request, as the workload asks.
 func (l *loop) request(j, cores int32) {
-	f := l.life(j)
+	f := l.state(j)
 	if f.state == Finished || f.state == Failed || f.state == Stopped {
 		return
 	}
 	f.asked = cores
-	l.guard.News()
+	l.detector.News()
 	l.emit(Event{Kind: Request, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: int(cores)})
 	if f.booked && !l.resizable(j) {
 		return // it keeps its first number
@@ -291,20 +293,20 @@ func (l *loop) request(j, cores int32) {
 		k := l.queue.KeyOf(j)
 		l.queue.Remove(j)
 		l.queue.Insert(k, l.least(j))
-	case !slices.Contains(l.changing, j):
-		l.changing = append(l.changing, j)
+	case !slices.Contains(l.running.resizing, j):
+		l.running.resizing = append(l.running.resizing, j)
 	}
 }
 
 // resize changes the cores of a running job: fewer, without drops, or
 // more, with gains.
 func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
-	f := l.life(j)
+	f := l.state(j)
 	if err := l.clear(Grant{Cores: gains}); err != nil {
 		return err
 	}
 	l.settleTime(j)
-	l.victims.Forget()
+	l.running.victims.Forget()
 	g := Grant{Cores: cores, GPUs: f.grant.GPUs, Alternative: int(f.alternative)}
 	if err := l.Engine.Resize(int(j), g); err != nil {
 		return fmt.Errorf("resize job %q: %w", l.job(j).Name, err)
@@ -315,7 +317,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 	l.unexpect(j)
 	l.expect(j)
 	l.result(j).Resizes++
-	l.gaveBack = l.gaveBack || len(drops) > 0
+	l.dispatching.freed = l.dispatching.freed || len(drops) > 0
 	l.out.Decision(l.decide(ResizeJob, j, cores, why))
 	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs})
 	return nil
@@ -325,7 +327,7 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 func (l *loop) growBy(j, more int32, node int32, why string) error {
 	l.scratch.nodes = append(l.scratch.nodes[:0], node)
 	gains := l.machine.Lowest(&l.machine.Cores, l.scratch.nodes, more)
-	return l.resize(j, l.life(j).grant.Cores.Union(gains), nil, gains, why)
+	return l.resize(j, l.state(j).grant.Cores.Union(gains), nil, gains, why)
 }
 
 // change gives running jobs their new requests. Jobs that asked for less shrink
@@ -334,10 +336,10 @@ func (l *loop) growBy(j, more int32, node int32, why string) error {
 // the free cores.
 func (l *loop) change() error {
 	if l.rules.Sizes {
-		l.changing = l.changing[:0]
+		l.running.resizing = l.running.resizing[:0]
 	}
-	for _, j := range l.changing {
-		f := l.life(j)
+	for _, j := range l.running.resizing {
+		f := l.state(j)
 		if f.state == Running && !f.yields && int(f.request) < f.grant.Cores.Count() {
 			low, rest := f.grant.Cores.Cut(int(f.request))
 			if err := l.resize(j, low, rest, nil, "its request is smaller"); err != nil {
@@ -345,9 +347,9 @@ func (l *loop) change() error {
 			}
 		}
 	}
-	keep := l.changing[:0]
-	for _, j := range l.changing {
-		f := l.life(j)
+	keep := l.running.resizing[:0]
+	for _, j := range l.running.resizing {
+		f := l.state(j)
 		if f.state != Running || f.yields {
 			continue // it takes the new request when it resumes
 		}
@@ -364,8 +366,8 @@ func (l *loop) change() error {
 			keep = append(keep, j)
 		}
 	}
-	l.changing = keep
-	if l.parts.AskedAny() {
+	l.running.resizing = keep
+	if l.roles.AskedAny() {
 		return l.reform(false)
 	}
 	return nil
@@ -375,13 +377,13 @@ func (l *loop) change() error {
 // below their request, the earliest started first; before that, to the parts that running
 // jobs have lost.
 func (l *loop) regrow() error {
-	if len(l.parts.Amiss()) > 0 {
+	if len(l.roles.Amiss()) > 0 {
 		if err := l.reform(true); err != nil {
 			return err
 		}
 	}
-	for _, j := range l.malleable {
-		f := l.life(j)
+	for _, j := range l.running.malleable {
+		f := l.state(j)
 		more := f.request - int32(f.grant.Cores.Count())
 		if more <= 0 || l.rules.Round > 0 || l.rules.Sizes { // a policy of rounds decides at their starts alone
 			continue
@@ -398,8 +400,8 @@ func (l *loop) regrow() error {
 
 // held returns the present grant of a job.
 func (l *loop) held(j int32) Grant {
-	if l.life(j).state != Running {
+	if l.state(j).state != Running {
 		return Grant{}
 	}
-	return l.life(j).grant
+	return l.state(j).grant
 }

@@ -12,6 +12,14 @@
 // recorded at it. On a real clock it is later than the events that it returns,
 // which keep their own instants.
 //
+// The steps of an instant are in loop.instant: wait, take what has happened, update predictions, decide and carry out,
+// check for progress.
+//
+// # Extensions
+//
+// What only some runs need is an extension: servers that come and go, rounds, controllers, samples, instants of a policy.
+// It acts at a few points of an instant, and a run without extensions pays nothing for them.
+//
 // # Dispatch
 //
 // Dispatch runs until nothing changes:

@@ -334,7 +334,7 @@ func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) *Decis
 	d.PassedMore = l.queue.Before(mine)
 	next := func(after queue.Key) int32 { return l.queue.Next(after, queue.Anyone) }
 	k := next(queue.Front)
-	for ; k != nobody && len(d.Passed) < MaxPassed && l.queue.KeyOf(k).Less(mine); k = next(l.queue.KeyOf(k)) {
+	for ; k != noJob && len(d.Passed) < MaxPassed && l.queue.KeyOf(k).Less(mine); k = next(l.queue.KeyOf(k)) {
 		why, lacks := l.whyNot(k)
 		d.Passed = append(d.Passed, Passed{Job: int(k), Reason: why, Lacks: lacks})
 	}
@@ -353,7 +353,7 @@ func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
 	}
 	where := Where(len(l.machine.Free), count, home != nil && !l.movable(j), l.job(j).Divided)
 	lack, some := LackOf(need, cluster.Most(l.machine.Free, need, home))
-	lack.Alternative, lack.Where = int(l.life(j).alternative), where
+	lack.Alternative, lack.Where = int(l.state(j).alternative), where
 	if !some {
 		return strings.TrimSpace("needs more "+where) + " than is free together", nil
 	}

@@ -78,7 +78,7 @@ var ganttCases = []struct {
 	},
 	{
 		// C has a reservation at 6, which D would delay.
-		name: "fcfs, conservative delays nobody", cores: 4,
+		name: "fcfs, conservative delays noJob", cores: 4,
 		policy: Policy{Order: FCFS, Backfill: Conservative},
 		jobs:   []Job{at(0, 3, 4), at(1, 3, 2), at(1, 4, 1), at(2, 1, 6)},
 		want: `
@@ -119,7 +119,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		// A keeps its 6 cores; B and C share them afterwards in proportion to 6 and 3; nobody grows.
+		// A keeps its 6 cores; B and C share them afterwards in proportion to 6 and 3; noJob grows.
 		name: "fcfs, max prop: rigid jobs are sized once", cores: 6,
 		policy: Policy{Allocation: MaxProp},
 		jobs:   []Job{at(0, 6, 2), at(1, 6, 4), at(1, 3, 2)},
@@ -141,7 +141,7 @@ var ganttCases = []struct {
 		`,
 	},
 	{
-		name: "priority: the better level goes first, nobody is stopped", cores: 2,
+		name: "priority: the better level goes first, noJob is stopped", cores: 2,
 		policy: Policy{Order: Priority},
 		jobs:   []Job{level(1, at(0, 2, 3)), level(1, at(1, 2, 2)), level(0, at(2, 2, 1))},
 		want: `
@@ -271,7 +271,7 @@ var ganttCases = []struct {
 	},
 	{
 		// At 2 the turn of A is over, but C needs both cores, so A continues. At 3 C gets them.
-		name: "round robin: a turn that nobody can use goes on", cores: 2,
+		name: "round robin: a turn that noJob can use goes on", cores: 2,
 		policy: Policy{Order: RoundRobin, Settings: Settings{"quantum": 2 * time.Second}, Backfill: FirstFit},
 		jobs:   []Job{at(0, 1, 3), at(1, 1, 3), at(1, 2, 1)},
 		want: `

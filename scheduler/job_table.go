@@ -309,7 +309,7 @@ func Accounted(jobs []Job, results []Result, closed bool) error {
 
 // life is the state of a job that decisions use. Fields that each event reads come first, to be
 // close in memory. The rest of the job's history is in its Result.
-type life struct {
+type jobState struct {
 	since time.Duration // beginning of the present stretch of waiting or running
 	timer time.Duration // instant of the timer that counts, or Never
 	// As in Result.
@@ -332,26 +332,26 @@ type life struct {
 	end     time.Duration // expected end while running
 }
 
-// newLife sets out the life of a job that is still to come.
-func (l *loop) newLife(number int32, f *life) {
+// newState sets out the life of a job that is still to come.
+func (l *loop) newState(number int32, f *jobState) {
 	j := l.job(number)
-	*f = life{
+	*f = jobState{
 		state: Pending, timer: Never, first: Never,
 		request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
 		plain: j.Plain(), arrival: j.Arrival,
 	}
 }
 
-func (l *loop) life(j int32) *life { return l.lives.At(j) }
+func (l *loop) state(j int32) *jobState { return l.states.At(j) }
 
 // result returns the counts of an open job that are not in its life.
-func (l *loop) result(j int32) *Result { return l.fates.Of(j) }
+func (l *loop) result(j int32) *Result { return l.outcomes.Of(j) }
 
 // hold records the grant of a job.
-func (f *life) hold(g Grant) { f.grant, f.held = g, int32(g.Cores.Count()) }
+func (f *jobState) hold(g Grant) { f.grant, f.held = g, int32(g.Cores.Count()) }
 
 // settle copies the counts of a life into the job's result.
-func (f *life) settle(r *Result) {
+func (f *jobState) settle(r *Result) {
 	r.State, r.Waiting, r.Service, r.CoreTime = f.state, f.waiting, f.service, f.coreTime
 	r.FirstStart, r.Cores = f.first, int(f.cores)
 	r.Preemptions, r.Alternative = int(f.preemptions), int(f.alternative)

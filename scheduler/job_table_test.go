@@ -84,15 +84,15 @@ func TestAccount(t *testing.T) {
 		{"stopped", Result{State: Stopped, Waiting: 2, Service: 5, Finish: 8}, nil, ""},
 		{"still running", Result{State: Running, Waiting: 2, Service: 5, Finish: 8}, nil, `"j" is unaccounted for: it is still running`},
 		{"never arrived", Result{State: Pending}, nil, "unaccounted for"},
-		{"never arrived in a closed run", Result{State: Pending}, func(l *loop) { l.closed = 10 }, ""},
-		{"still queued in a closed run", Result{State: Queued}, func(l *loop) { l.closed = 10 }, "unaccounted for"},
+		{"never arrived in a closed run", Result{State: Pending}, func(l *loop) { l.ending.closed = 10 }, ""},
+		{"still queued in a closed run", Result{State: Queued}, func(l *loop) { l.ending.closed = 10 }, "unaccounted for"},
 		{"waited too long", Result{State: Finished, Waiting: 3, Service: 5, Finish: 8}, nil, "do not add up"},
 		{"ran too short", Result{State: Finished, Waiting: 2, Service: 4, Finish: 8}, nil, "do not add up"},
-		{"the engine has one", finished, func(l *loop) { l.started = 1 }, "some still run or wait"},
-		{"one is in the list", finished, func(l *loop) { l.running = []int32{0} }, "some still run or wait"},
+		{"the engine has one", finished, func(l *loop) { l.tally.started = 1 }, "some still run or wait"},
+		{"one is in the list", finished, func(l *loop) { l.running.all = []int32{0} }, "some still run or wait"},
 	} {
-		l := &loop{jobs: JobSet{List: []Job{{Name: "j", Arrival: 1}}}, fates: NewFates(1, true), queue: queue.New(1, false)}
-		l.fates.Kept()[0] = c.result
+		l := &loop{jobs: JobSet{List: []Job{{Name: "j", Arrival: 1}}}, outcomes: NewFates(1, true), queue: queue.New(1, false)}
+		l.outcomes.Kept()[0] = c.result
 		if c.change != nil {
 			c.change(l)
 		}

@@ -277,7 +277,7 @@ func TestIdleNodes(t *testing.T) {
 	if err := s.n.GiveBack(); err != nil || len(s.shop.back) != 0 {
 		t.Errorf("%v are given back, %v", s.shop.back, err)
 	}
-	s.n.Rooms() // nobody waits any more
+	s.n.Rooms() // noJob waits any more
 	if err := s.n.GiveBack(); err != nil || !slices.Equal(s.shop.back, []int{3}) || free(s.machine) != "2 0 0 0 4" {
 		t.Errorf("%v are given back, %v, %s are free", s.shop.back, err, free(s.machine))
 	}
@@ -300,7 +300,7 @@ func TestIdleNodes(t *testing.T) {
 	if err := s.n.GiveBack(); err != nil || len(s.shop.back) != 0 {
 		t.Errorf("%v are given back, %v", s.shop.back, err)
 	}
-	// Where servers are rented, those on their way that nobody waits for are given back as well.
+	// Where servers are rented, those on their way that noJob waits for are given back as well.
 	s = open(t, 2, 3)
 	s.n.Ready = func(int32) bool { return true }
 	s.serve(2, 1, true) // which stands

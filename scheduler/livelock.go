@@ -79,6 +79,14 @@ func (g *Guard) Starves(idle bool) bool {
 	return g.starve > maxStarve
 }
 
+// stalled lets an extension change that waiting jobs can never start, or says why they cannot.
+func (l *loop) stalled() error {
+	if changed, err := l.extensions.stalled(); changed || err != nil {
+		return err
+	}
+	return l.stuck()
+}
+
 // closeDown ends a run that has reached its horizon with open jobs: those that
 // have started are stopped by the engine, those that wait are stopped where
 // they are, and those that have not arrived stay pending.
@@ -86,7 +94,7 @@ func (l *loop) closeDown(ctx context.Context) error {
 	if err := l.breakOff(ctx); err != nil {
 		return err
 	}
-	for j, f := range l.lives.All() {
+	for j, f := range l.states.All() {
 		if f.state == Queued {
 			l.settleTime(j)
 			l.queue.Remove(j)
@@ -94,18 +102,19 @@ func (l *loop) closeDown(ctx context.Context) error {
 			l.close(j, Stop, fmt.Sprintf("the cell was closed at %s", l.Until))
 		}
 	}
-	l.open -= l.fates.Missed(l.jobs.Len() - l.arrived)
-	l.closed = l.Until
+	l.tally.open -= l.outcomes.Missed(l.jobs.Len() - l.input.arrived)
+	l.ending.closed = l.Until
 	return nil
 }
 
-// stuckForever returns an error when the run would never end.
-func (l *loop) stuckForever(came bool) error {
-	if l.guard.Starves(len(l.running) == 0 && l.open > 0 && l.arrived == l.jobs.Len() && !l.nodes.Pending()) {
+// checkProgress returns an error when the run would never end. came says that the engine returned with something.
+func (l *loop) checkProgress(came bool) error {
+	idle := len(l.running.all) == 0 && l.tally.open > 0 && l.input.arrived == l.jobs.Len() && !l.extensions.pending()
+	if l.detector.Starves(idle) {
 		return l.stuck()
 	}
-	if err := l.guard.Stalls(l.now, l.queue.Len()+len(l.running), len(l.turns.Jobs), l.left); err != nil {
+	if err := l.detector.Stalls(l.now, l.queue.Len()+len(l.running.all), len(l.turns.Jobs), l.fixed.left); err != nil {
 		return err
 	}
-	return l.guard.Idles(l.now, came)
+	return l.detector.Idles(l.now, came)
 }

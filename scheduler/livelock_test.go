@@ -87,7 +87,7 @@ func TestAccounted(t *testing.T) {
 	}
 }
 
-// Jobs starve when nothing has run, and nobody was to come, at many looks in a row.
+// Jobs starve when nothing has run, and noJob was to come, at many looks in a row.
 func TestStarves(t *testing.T) {
 	var g Guard
 	for range 2 {

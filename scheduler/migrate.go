@@ -9,8 +9,8 @@ import (
 // movable reports whether a started job may resume on other nodes. Jobs with roles
 // stay: their parts know each other's addresses.
 func (l *loop) movable(j int32) bool {
-	f := l.life(j)
-	return l.migrates && f.booked && (f.plain || len(l.job(j).Roles()) == 0)
+	f := l.state(j)
+	return l.fixed.migrates && f.booked && (f.plain || len(l.job(j).Roles()) == 0)
 }
 
 // fitIn finds nodes for a waiting job on the given number of cores; rooms has the free
@@ -30,7 +30,9 @@ func (l *loop) fitIn(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok
 }
 
 // easy reports whether cores are all that a job needs, and the only node has them.
-func (l *loop) easy(j int32) bool { return l.calm && len(l.machine.Free) == 1 && l.life(j).plain }
+func (l *loop) easy(j int32) bool {
+	return l.fixed.static && len(l.machine.Free) == 1 && l.state(j).plain
+}
 
 // fitAnew is fitIn without a preference for the nodes that the job has been on, unless it
 // is bound to them.
@@ -55,7 +57,7 @@ func (l *loop) fitAnew(rooms []Room, j, cores int32, nodes []int32) (_ []int32, 
 
 // choose is cluster.Fit, and places divided jobs by the rule of the policy.
 func (l *loop) choose(rooms []Room, j int32, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
-	if l.life(j).plain || !l.job(j).Divided {
+	if l.state(j).plain || !l.job(j).Divided {
 		return cluster.Fit(rooms, need, count, home, nodes)
 	}
 	site := PlacementSite{Free: rooms, Whole: l.machine.Whole, Racks: l.machine.Racks}
@@ -89,7 +91,7 @@ func (l *loop) heldOn(j int32, nodes []int32) Grant {
 	if l.movable(j) && !slices.Equal(l.home(j), nodes) {
 		return Grant{}
 	}
-	return l.life(j).grant
+	return l.state(j).grant
 }
 
 // elsewhere reports whether a grant is on other nodes than those on which a job was
@@ -99,7 +101,7 @@ func (l *loop) elsewhere(j int32, g Grant) bool {
 	if l.easy(j) || !l.movable(j) {
 		return false
 	}
-	old := &l.life(j).grant
+	old := &l.state(j).grant
 	if !slices.Equal(old.GPUs, g.GPUs) || l.turned(j) {
 		return true
 	}
@@ -110,15 +112,14 @@ func (l *loop) elsewhere(j int32, g Grant) bool {
 // goOnWith has the engine resume a paused job with a grant.
 func (l *loop) goOnWith(j int32, g Grant, moves bool) error {
 	if moves {
-		return l.migrator.Migrate(int(j), g)
+		return l.fixed.migrator.Migrate(int(j), g)
 	}
 	return l.Engine.Resume(int(j), g)
 }
 
 // migrated takes a job from the nodes that it leaves.
 func (l *loop) migrated(j int32) {
-	f := l.life(j)
 	l.unbook(j)
-	l.nodes.Vacate(j, f.grant.Cores, l.now)
+	l.extensions.changed(j, leaves, 0)
 	l.result(j).Migrations++
 }

@@ -17,15 +17,17 @@ func (l *loop) notice(n *Notice) error {
 	case PartEnded:
 		return l.partEnded(n)
 	case JobProgress:
-		if l.seen != nil {
-			l.progress = append(l.progress, *n)
+		if l.predictions.seen != nil {
+			l.predictions.progress = append(l.predictions.progress, *n)
 		}
-		if n.Progress != nil {
-			return l.report(n)
-		}
+	}
+	switch taken, err := l.extensions.notice(n); {
+	case taken || err != nil:
+		return err
+	case n.Kind == JobProgress:
 		return nil
-	case NodeUp, NodeWarned, NodeDown:
-		return l.nodeNotice(n)
+	case n.Kind == NodeUp || n.Kind == NodeWarned || n.Kind == NodeDown:
+		return fmt.Errorf("engine: %s: node %d does not come and go", n.Kind, n.Node)
 	}
 	return fmt.Errorf("engine: %s is not a notice", n.Kind)
 }
@@ -149,16 +151,16 @@ func (l *loop) expect(j int32) {
 	if !l.rules.Ends {
 		return
 	}
-	f := l.life(j)
+	f := l.state(j)
 	f.end = l.now + min(l.length(j, int32(f.grant.Cores.Count())), Never-l.now)
-	l.ends = queue.InsertSorted(l.ends, queue.Timer{At: f.end, Of: j}, queue.CompareTimers)
+	l.running.ends = queue.InsertSorted(l.running.ends, queue.Timer{At: f.end, Of: j}, queue.CompareTimers)
 }
 
 func (l *loop) unexpect(j int32) {
 	if !l.rules.Ends {
 		return
 	}
-	l.ends = queue.DeleteSorted(l.ends, queue.Timer{At: l.life(j).end, Of: j}, queue.CompareTimers)
+	l.running.ends = queue.DeleteSorted(l.running.ends, queue.Timer{At: l.state(j).end, Of: j}, queue.CompareTimers)
 }
 
 // again lets a job that has failed wait for another start, if it has retries
@@ -178,7 +180,7 @@ func (l *loop) again(j int32, reason string) bool {
 // keepOnly sets the progress of a job to kept, in the unit of the outlook, after an attempt
 // that keeps no more.
 func (l *loop) keepOnly(j int32, kept time.Duration) {
-	l.done.Set(j, kept, kept, l.life(j).coreTime)
+	l.predictions.done.Set(j, kept, kept, l.state(j).coreTime)
 	l.forget(j)
 }
 

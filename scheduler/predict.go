@@ -6,6 +6,14 @@ import (
 	"time"
 )
 
+// predictions are the predicted run times of jobs, and their progress.
+type predictions struct {
+	done     OutlookAccount          // the progress of jobs
+	seen     []Seen                  // by job; nil without online predictions
+	progress []Notice                // of jobs, since the predictions were last looked at
+	samples  map[int32]time.Duration // the predictions of whole jobs, for running samples
+}
+
 // remaining returns the predicted run time that a job has left on its full
 // request, and Never when there is no estimate.
 func (l *loop) remaining(j int32) time.Duration {
@@ -17,7 +25,7 @@ func (l *loop) remaining(j int32) time.Duration {
 		return Never
 	}
 	done := l.doneBy(j, l.now)
-	if l.done.ByCores() { // the same, without a call that a million jobs would notice
+	if l.predictions.done.ByCores() { // the same, without a call that a million jobs would notice
 		return max(predicted-Proportional{}.Past(l.job(j), done), 0)
 	}
 	return max(predicted-l.Outlook.Past(l.job(j), done), 0)
@@ -30,7 +38,7 @@ func (l *loop) length(j, cores int32) time.Duration {
 		return Never
 	}
 	job := l.job(j)
-	if l.done.ByCores() {
+	if l.predictions.done.ByCores() {
 		return Proportional{}.Predict(job, left, int(cores))
 	}
 	return l.Outlook.Predict(job, left, int(cores))
@@ -39,12 +47,12 @@ func (l *loop) length(j, cores int32) time.Duration {
 // doneBy returns the progress of a job in its attempt up to an instant in the
 // present stretch, in the unit of the outlook.
 func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
-	f := l.life(j)
-	done := l.done.Done(j, f.coreTime)
+	f := l.state(j)
+	done := l.predictions.done.Done(j, f.coreTime)
 	switch {
 	case f.state != Running:
 		return done
-	case l.done.ByCores(): // no more than there is, of all attempts
+	case l.predictions.done.ByCores(): // no more than there is, of all attempts
 		return Plus(f.coreTime, CoreTime(at-f.since, int(f.held))) - (f.coreTime - done)
 	}
 	return Plus(done, l.Outlook.Done(l.job(j), int(f.held), at-f.since))
@@ -52,8 +60,8 @@ func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
 
 // settleDone adds a stretch of running that ends now to the progress of a job.
 func (l *loop) settleDone(j int32, stretch time.Duration) {
-	if !l.done.ByCores() {
-		l.done.Add(j, l.Outlook.Done(l.job(j), int(l.life(j).held), stretch))
+	if !l.predictions.done.ByCores() {
+		l.predictions.done.Add(j, l.Outlook.Done(l.job(j), int(l.state(j).held), stretch))
 	}
 }
 
@@ -69,9 +77,9 @@ func (l *loop) watch() error {
 	if len(l.Online.Units) != l.jobs.Len() {
 		return fmt.Errorf("online estimates: %d jobs, but the units of %d", l.jobs.Len(), len(l.Online.Units))
 	}
-	l.seen = make([]Seen, l.jobs.Len())
-	for j := range l.seen {
-		l.seen[j].Predicted = l.job(int32(j)).Predicted
+	l.predictions.seen = make([]Seen, l.jobs.Len())
+	for j := range l.predictions.seen {
+		l.predictions.seen[j].Predicted = l.job(int32(j)).Predicted
 	}
 	engine.Watch(l.Online.Units)
 	return nil
@@ -81,54 +89,54 @@ func (l *loop) watch() error {
 // if there is no prediction.
 func (l *loop) predicted(j int32) time.Duration {
 	switch {
-	case l.seen == nil:
+	case l.predictions.seen == nil:
 	case l.turned(j):
 		return l.asRan(j, l.predicted)
 	default:
-		return l.seen[j].Predicted
+		return l.predictions.seen[j].Predicted
 	}
 	return l.job(j).Predicted
 }
 
 // hold records the cores of a job in a stretch of service that ends now.
 func (l *loop) hold(j int32) {
-	if l.seen == nil {
+	if l.predictions.seen == nil {
 		return
 	}
-	s, f := &l.seen[j], l.life(j)
+	s, f := &l.predictions.seen[j], l.state(j)
 	s.Add(l.now-max(f.since, s.From), f.grant.Cores.Count())
 }
 
 // learn updates the predictions of the jobs that have made progress since it
 // last looked. The others keep their places.
 func (l *loop) learn() {
-	for i := range l.progress {
-		p := &l.progress[i]
+	for i := range l.predictions.progress {
+		p := &l.predictions.progress[i]
 		if p.Job < 0 || p.Job >= l.jobs.Len() {
 			continue
 		}
 		j := int32(p.Job)
-		switch f := l.life(j); f.state {
+		switch f := l.state(j); f.state {
 		case Running, Paused: // else it has ended in the meantime
-			if p.Units > l.seen[j].Units {
+			if p.Units > l.predictions.seen[j].Units {
 				l.foresee(j, p)
 			}
 		}
 	}
-	l.progress = l.progress[:0]
+	l.predictions.progress = l.predictions.progress[:0]
 }
 
 // forget resets the prediction of a restarted job.
 func (l *loop) forget(j int32) {
-	if l.seen != nil {
-		l.seen[j] = Seen{Predicted: l.job(j).Predicted, Held: l.seen[j].Held[:0]}
+	if l.predictions.seen != nil {
+		l.predictions.seen[j] = Seen{Predicted: l.job(j).Predicted, Held: l.predictions.seen[j].Held[:0]}
 		l.Online.Predictor.Forget(int(j))
 	}
 }
 
 // foresee takes a job's progress into its prediction.
 func (l *loop) foresee(j int32, p *Notice) {
-	s, f := &l.seen[j], l.life(j)
+	s, f := &l.predictions.seen[j], l.state(j)
 	at := f.since
 	if f.state == Running {
 		// On a real clock a report may be older than the present stretch.

@@ -18,11 +18,11 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 	chosen := l.scratch.victims[:0]
 	rooms := append(l.scratch.rooms[:0], l.machine.Free...)
 	l.scratch.rooms = rooms
-	if l.follower != nil {
-		l.victims.Forget() // a pause may change the ranks of others
+	if l.policy.observer != nil {
+		l.running.victims.Forget() // a pause may change the ranks of others
 	}
-	for i, k, some := l.victims.Worse(0, mine); some; i, k, some = l.victims.Worse(i+1, mine) {
-		if l.life(k).yields {
+	for i, k, some := l.running.victims.Worse(0, mine); some; i, k, some = l.running.victims.Worse(i+1, mine) {
+		if l.state(k).yields {
 			continue
 		}
 		chosen = append(chosen, k)
@@ -45,7 +45,7 @@ func (l *loop) pauseAll(chosen, nodes []int32, j int32) error {
 		why = fmt.Sprintf("makes room for %q", l.job(j).Name)
 	}
 	for _, victim := range chosen {
-		if !l.machine.Touches(l.life(victim).grant, nodes) {
+		if !l.machine.Touches(l.state(victim).grant, nodes) {
 			continue
 		}
 		if err := l.pause(victim, why); err != nil {
@@ -63,7 +63,7 @@ func (l *loop) pause(j int32, why string) error {
 	l.release(j)
 	l.paused(j, why)
 	if l.rules.Feedback > 0 { // else it has its own
-		l.life(j).level = int32(max(l.job(j).Priority, 0))
+		l.state(j).level = int32(max(l.job(j).Priority, 0))
 	}
 	l.wait(j)
 	return nil
@@ -74,18 +74,18 @@ func (l *loop) pause(j int32, why string) error {
 func (l *loop) offerVictim(j int32) {
 	if l.rules.Victims != nil {
 		first, second := l.rules.Victims(JobView{l, j})
-		l.victims.Offer(Victim{First: first, Second: second, Job: j})
+		l.running.victims.Offer(Victim{First: first, Second: second, Job: j})
 	}
 }
 
 func (l *loop) withdrawVictim(j int32) {
 	if l.rules.Victims != nil {
-		l.victims.Withdraw(j)
+		l.running.victims.Withdraw(j)
 	}
 }
 
 // addHeld adds the resources that a running job would free if it were paused.
-func (l *loop) addHeld(rooms []Room, j int32) { l.machine.AddHeld(rooms, l.life(j).grant) }
+func (l *loop) addHeld(rooms []Room, j int32) { l.machine.AddHeld(rooms, l.state(j).grant) }
 
 // addAll adds the resources that a running job would free if it ended.
 func (l *loop) addAll(rooms []Room, j int32) {
@@ -101,12 +101,12 @@ func (l *loop) addAll(rooms []Room, j int32) {
 // if all running jobs had ended.
 func (l *loop) heldUpAs(j int32) bool {
 	cores := l.atLeast(j)
-	if need, _ := l.needs(j, cores); need.Memory == 0 || l.started == len(l.running)-len(l.turns.Jobs) {
+	if need, _ := l.needs(j, cores); need.Memory == 0 || l.tally.started == len(l.running.all)-len(l.turns.Jobs) {
 		return false
 	}
 	rooms := slices.Clone(l.machine.Free)
-	for _, k := range l.running {
-		if !l.life(k).yields {
+	for _, k := range l.running.all {
+		if !l.state(k).yields {
 			l.addAll(rooms, k)
 		}
 	}

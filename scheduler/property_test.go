@@ -187,7 +187,7 @@ func TestFCFSStartsInOrder(t *testing.T) {
 
 // With exact estimates EASY never delays the first blocked job: of every job,
 // the start is not later than the earliest instant at which it would fit if
-// nobody behind it were started from the moment on at which it came first.
+// noJob behind it were started from the moment on at which it came first.
 func TestEASYNeverDelaysTheFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cores := rapid.IntRange(2, 9).Draw(t, "cores")

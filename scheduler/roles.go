@@ -10,8 +10,8 @@ import (
 
 // survives reports whether a job continues without some of its parts.
 func (l *loop) survives(j int32, gone func(p *Part) bool) bool {
-	f := l.life(j)
-	if f.state != Running || f.yields || len(l.job(j).Roles()) == 0 || l.stopping {
+	f := l.state(j)
+	if f.state != Running || f.yields || len(l.job(j).Roles()) == 0 || l.ending.stopping {
 		return false
 	}
 	return l.job(j).Spares(f.grant.Layout.Parts, gone)
@@ -23,13 +23,13 @@ func on(v int32) func(p *Part) bool { return func(p *Part) bool { return p.Node 
 // shrink lets a job continue without its parts on a lost node, until there is room for
 // them again.
 func (l *loop) shrink(j, v int32) error {
-	l.parts.Note(j, l.byFirstStart)
+	l.roles.Note(j, l.byFirstStart)
 	return l.without(j, on(v), fmt.Sprintf("node %q was lost", l.Cluster.Nodes[v].Name))
 }
 
 // without lets a running job continue without some of its parts.
 func (l *loop) without(j int32, gone func(p *Part) bool, why string) error {
-	left, lost := cluster.Split(l.life(j).grant.Layout.Parts, gone)
+	left, lost := cluster.Split(l.state(j).grant.Layout.Parts, gone)
 	return l.reshape(j, cluster.Together(left), cluster.Together(lost), why)
 }
 
@@ -42,18 +42,18 @@ func (l *loop) partEnded(n *Notice) error {
 		return fmt.Errorf("engine: end of a part of a job with number %d, which does not exist", n.Job)
 	}
 	j := int32(n.Job)
-	if s := l.life(j).state; s != Running && s != Paused {
+	if s := l.state(j).state; s != Running && s != Paused {
 		return nil // the end of the job came before
 	}
 	failed := func(p *Part) bool { return p.Role == n.Role && p.Task == n.Task }
-	l.guard.News()
-	if l.migrator == nil || !l.survives(j, failed) {
+	l.detector.News()
+	if l.fixed.migrator == nil || !l.survives(j, failed) {
 		if err := l.Engine.Stop(int(j)); err != nil {
 			return fmt.Errorf("stop job %q: %w", l.job(j).Name, err)
 		}
 		return nil
 	}
-	l.parts.Failed(j, n.Role, n.Task)
+	l.roles.Failed(j, n.Role, n.Task)
 	return l.without(j, failed, n.Reason)
 }
 
@@ -162,7 +162,7 @@ func SortLacking(of *Job, parts []cluster.Part) {
 }
 
 // whole returns a job with its wanted numbers of parts.
-func (l *loop) whole(j int32) *Job { return l.parts.Whole(j, l.job(j)) }
+func (l *loop) whole(j int32) *Job { return l.roles.Whole(j, l.job(j)) }
 
 // askParts sets the number of parts of an elastic role that a job is to have from now on, from
 // Role.Min to Role.Most(). It is the one way to change the number of parts of a job: the requests
@@ -176,23 +176,23 @@ func (l *loop) whole(j int32) *Job { return l.parts.Whole(j, l.job(j)) }
 //
 // The error says why the job cannot have count parts; nothing has changed then.
 func (l *loop) askParts(j int32, role string, count int) error {
-	f := l.life(j)
+	f := l.state(j)
 	if f.state == Finished || f.state == Failed || f.state == Stopped {
 		return nil
 	}
-	if l.migrator == nil {
+	if l.fixed.migrator == nil {
 		return fmt.Errorf("the parts of job %q: the engine cannot change them", l.job(j).Name)
 	}
 	counts, err := l.whole(j).AskParts(role, count, l.Cluster)
 	if err != nil {
 		return err
 	}
-	l.parts.Ask(j, counts)
-	l.guard.News()
+	l.roles.Ask(j, counts)
+	l.detector.News()
 	more := l.job(j).WithParts(counts)
 	l.emit(Event{Kind: Request, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: more.Threads})
 	if f.state == Running || f.state == Paused {
-		l.parts.Note(j, l.byFirstStart)
+		l.roles.Note(j, l.byFirstStart)
 	}
 	return nil
 }
@@ -200,12 +200,12 @@ func (l *loop) askParts(j int32, role string, count int) error {
 // reform gives running jobs their wanted parts, as far as there is room. It does so
 // for all jobs, or only for jobs with a request for another number.
 func (l *loop) reform(all bool) error {
-	return l.parts.Settle(func(j int32) (settled bool, err error) {
-		f := l.life(j)
+	return l.roles.Settle(func(j int32) (settled bool, err error) {
+		f := l.state(j)
 		switch {
 		case !f.booked: // it is over, or starts again, whole
 			return true, nil
-		case f.state != Running || f.yields || !all && !l.parts.Asked(j):
+		case f.state != Running || f.yields || !all && !l.roles.Asked(j):
 			return false, nil
 		}
 		if err := l.dropParts(j); err != nil {
@@ -219,7 +219,7 @@ func (l *loop) reform(all bool) error {
 // dropParts ends the parts of a running job that are too many. The part that ends the
 // job stays.
 func (l *loop) dropParts(j int32) error {
-	keep, drop := l.whole(j).Surplus(l.life(j).grant.Layout.Parts)
+	keep, drop := l.whole(j).Surplus(l.state(j).grant.Layout.Parts)
 	if len(drop) == 0 {
 		return nil
 	}
@@ -229,7 +229,7 @@ func (l *loop) dropParts(j int32) error {
 // addParts starts the parts that a running job lacks, one after the other, while there
 // is room. It reports whether the job still lacks some.
 func (l *loop) addParts(j int32) (lacks bool, err error) {
-	held := l.life(j).grant.Layout.Parts
+	held := l.state(j).grant.Layout.Parts
 	parts := slices.Clone(held)
 	for _, p := range l.lacks(j) {
 		if !l.machine.PlacePart(&p, l.needOf(j, p.Role), held) {
@@ -252,55 +252,37 @@ func (l *loop) addParts(j int32) (lacks bool, err error) {
 
 // lacks returns the wanted parts that a running job does not hold, except for failed ones.
 func (l *loop) lacks(j int32) []Part {
-	return l.parts.Lacks(j, l.job(j), l.life(j).grant.Layout.Parts)
+	return l.roles.Lacks(j, l.job(j), l.state(j).grant.Layout.Parts)
 }
 
 // needOf returns the need of one part of a job's role on its node.
 func (l *loop) needOf(j int32, name string) Room {
 	r := l.job(j).Roles()[RoleOf(l.job(j), name)]
-	return Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU), Market: l.rental.Bars(j)}
+	need := Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU)}
+	l.extensions.limit(j, &need)
+	return need
 }
 
 // reshape lets a running job continue with other parts. Its gains are already taken.
 func (l *loop) reshape(j int32, g, drops Grant, why string) error {
-	f := l.life(j)
+	f := l.state(j)
 	l.settleTime(j)
-	if l.migrator == nil {
+	if l.fixed.migrator == nil {
 		return fmt.Errorf("the parts of job %q change, and the engine cannot change them", l.job(j).Name)
 	}
-	if err := l.migrator.Reshape(int(j), g); err != nil {
+	if err := l.fixed.migrator.Reshape(int(j), g); err != nil {
 		return fmt.Errorf("change the parts of job %q: %w", l.job(j).Name, err)
 	}
-	l.nodes.Vacate(j, f.grant.Cores, l.now)
+	l.extensions.changed(j, leaves, 0)
 	f.hold(g)
 	l.machine.Give(drops)
-	l.gaveBack = l.gaveBack || len(drops.Cores)+len(drops.GPUs) > 0
-	l.nodes.Occupy(j, g.Cores)
+	l.dispatching.freed = l.dispatching.freed || len(drops.Cores)+len(drops.GPUs) > 0
+	l.extensions.changed(j, placed, 0)
 	l.unexpect(j)
 	l.expect(j)
 	l.result(j).Resizes++
-	l.guard.News()
+	l.detector.News()
 	l.out.Decision(l.decide(ResizeJob, j, g.Cores, why))
 	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout})
-	return nil
-}
-
-// orderParts asks for nodes for the parts that running jobs lack. rooms are the
-// resources that waiting jobs leave.
-func (l *loop) orderParts(rooms []Room) error {
-	for _, j := range l.parts.Amiss() {
-		if !l.life(j).booked || l.life(j).state != Running {
-			continue
-		}
-		for _, p := range l.lacks(j) {
-			need := l.needOf(j, p.Role)
-			if need.Cores == 0 && need.GPUs == 0 {
-				continue // another part is there too
-			}
-			if _, err := l.nodes.Serve(need, 1, nil, rooms); err != nil {
-				return err
-			}
-		}
-	}
 	return nil
 }

@@ -206,16 +206,16 @@ func (l *loop) Start(job, cores int32, nodes []int32, why string) error {
 
 // StartOn implements Hands.
 func (l *loop) StartOn(job int32, g Grant, why string) error {
-	g.Alternative = int(l.life(job).alternative)
+	g.Alternative = int(l.state(job).alternative)
 	return l.startWith(job, int32(g.Cores.Count()), g, why)
 }
 
 // Resize implements Hands.
 func (l *loop) Resize(job, cores int32, why string) error {
-	held := int32(l.life(job).grant.Cores.Count())
+	held := int32(l.state(job).grant.Cores.Count())
 	switch {
 	case cores < held:
-		low, rest := l.life(job).grant.Cores.Cut(int(cores))
+		low, rest := l.state(job).grant.Cores.Cut(int(cores))
 		return l.resize(job, low, rest, nil, why)
 	case cores > held:
 		return l.growBy(job, cores-held, l.home(job)[0], why)
@@ -242,7 +242,7 @@ func (l *loop) Requeue(job int32, why string) error {
 		return fmt.Errorf("requeue job %q: %w", l.job(job).Name, err)
 	}
 	l.result(job).Revocations++
-	l.anew(job, &attempt, Event{Kind: Revoke, Job: int(job), Node: int(nobody), Reason: why, Attempt: &attempt})
+	l.anew(job, &attempt, Event{Kind: Revoke, Job: int(job), Node: int(noJob), Reason: why, Attempt: &attempt})
 	return nil
 }
 
@@ -253,7 +253,7 @@ func (l *loop) Cancel(job int32, why string) error {
 	}
 	l.settleTime(job)
 	l.queue.Remove(job)
-	l.life(job).state = Stopped
+	l.state(job).state = Stopped
 	l.close(job, Stop, why)
 	return nil
 }
@@ -277,7 +277,7 @@ func (w WaitingJobs) Len() int { return w.l.queue.Len() - w.l.queue.Before(w.fro
 func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
 	for after = after.Max(w.from); ; {
 		j := w.l.queue.Next(after, within)
-		if j == nobody || !w.l.rules.Drifts || !w.l.moved(j) {
+		if j == noJob || !w.l.rules.Drifts || !w.l.moved(j) {
 			return j
 		}
 	}
@@ -302,17 +302,19 @@ func (w WaitingJobs) AskOf(job int32) queue.Ask { return w.l.queue.AskOf(job) }
 type RunningJobs struct{ l *loop }
 
 // All returns the running jobs, in no particular order.
-func (r RunningJobs) All() []int32 { return r.l.running }
+func (r RunningJobs) All() []int32 { return r.l.running.all }
 
 // Malleable returns those that can be resized, by first start, then number.
-func (r RunningJobs) Malleable() []int32 { return r.l.malleable }
+func (r RunningJobs) Malleable() []int32 { return r.l.running.malleable }
 
 // Len returns how many jobs have an expected end.
-func (r RunningJobs) Len() int { return len(r.l.ends) }
+func (r RunningJobs) Len() int { return len(r.l.running.ends) }
 
 // End returns the i-th expected end, by the predictions, and whose it is; Never
 // for a job without a prediction. Ends are kept for rules that ask for them.
-func (r RunningJobs) End(i int) (at time.Duration, job int32) { return r.l.ends[i].At, r.l.ends[i].Of }
+func (r RunningJobs) End(i int) (at time.Duration, job int32) {
+	return r.l.running.ends[i].At, r.l.running.ends[i].Of
+}
 
 // JobView is a job as a policy sees it, at this instant.
 type JobView struct {
@@ -320,7 +322,7 @@ type JobView struct {
 	number int32
 }
 
-func (j JobView) life() *life { return j.l.life(j.number) }
+func (j JobView) state() *jobState { return j.l.state(j.number) }
 
 // Number returns the job's number.
 func (j JobView) Number() int32 { return j.number }
@@ -330,24 +332,24 @@ func (j JobView) Number() int32 { return j.number }
 func (j JobView) Job() *Job { return j.l.job(j.number) }
 
 // State returns the state of the job.
-func (j JobView) State() State { return j.life().state }
+func (j JobView) State() State { return j.state().state }
 
 // Request returns the cores that the job asks for now.
-func (j JobView) Request() int32 { return j.life().request }
+func (j JobView) Request() int32 { return j.state().request }
 
 // Level returns the effective level.
-func (j JobView) Level() int32 { return j.life().level }
+func (j JobView) Level() int32 { return j.state().level }
 
 // Turn returns the number of the job's last arrival in the queue. It grows each
 // time that a job begins to wait.
-func (j JobView) Turn() int64 { return j.l.arrivals }
+func (j JobView) Turn() int64 { return j.l.tally.enqueued }
 
 // Held returns the resources that a running job holds.
-func (j JobView) Held() Grant { return j.life().grant }
+func (j JobView) Held() Grant { return j.state().grant }
 
 // Yields reports whether a running job's turn is over: its cores count as free,
 // and it is in the queue.
-func (j JobView) Yields() bool { return j.life().yields }
+func (j JobView) Yields() bool { return j.state().yields }
 
 // JobTimes are the service and waiting times of a job so far.
 type JobTimes struct {
@@ -361,7 +363,7 @@ type JobTimes struct {
 
 // Times returns the service and waiting times of the job so far.
 func (j JobView) Times() JobTimes {
-	f := j.life()
+	f := j.state()
 	t := JobTimes{Since: f.since, Service: f.service, CoreTime: f.coreTime, Began: f.since - f.service}
 	if f.state == Running {
 		t.Service += j.l.now - f.since
@@ -371,7 +373,7 @@ func (j JobView) Times() JobTimes {
 
 // Attained returns the core time that the job has had up to now.
 func (j JobView) Attained() time.Duration {
-	f := j.life()
+	f := j.state()
 	if f.state != Running {
 		return f.coreTime
 	}
@@ -397,10 +399,10 @@ func (j JobView) Sized() bool { return j.l.sized(j.number) }
 
 // Training returns the known speed of an elastic job; nil for another job.
 func (j JobView) Training() Training {
-	if j.l.simulator == nil {
+	if j.l.fixed.simulator == nil {
 		return nil
 	}
-	return j.l.simulator.Training(int(j.number))
+	return j.l.fixed.simulator.Training(int(j.number))
 }
 
 // Needs returns the job's need per node on the given number of cores, and the
@@ -471,7 +473,7 @@ func (j JobView) Choices() []int32 { return j.l.choices(j.number) }
 func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.number) }
 
 // Alternative returns the one with which the job is looked at, or has started.
-func (j JobView) Alternative() int32 { return j.life().alternative }
+func (j JobView) Alternative() int32 { return j.state().alternative }
 
 // GiveBack adds to rooms the resources that a running job would free if it ended, or if it were paused.
 func (j JobView) GiveBack(rooms []Room, paused bool) {

@@ -65,8 +65,8 @@ func (r Run) Execute(ctx context.Context) (Outcome, error) {
 	if err := CheckAll(r.Cluster, r.requests(), r.Resizes, rules.Partial); err != nil {
 		return Outcome{}, err
 	}
-	l := newLoop(r, rules)
-	if err := l.newNodes(); err != nil {
+	l, err := newLoop(r, rules)
+	if err != nil {
 		return Outcome{}, err
 	}
 	err = l.run(ctx)
@@ -75,7 +75,7 @@ func (r Run) Execute(ctx context.Context) (Outcome, error) {
 			err = errors.Join(err, stop)
 		}
 	} else {
-		err = errors.Join(l.account(), l.nodes.DismissAll())
+		err = errors.Join(l.account(), l.extensions.finish())
 	}
 	return l.outcome(), err
 }
@@ -216,29 +216,37 @@ func (h hearing) Decision(d *Decision) { h.to.Decision(d) }
 
 // Sample implements Hands. While the sample runs, a part of the run time is predicted.
 func (l *loop) Sample(job, cores int32, nodes []int32, part float64, why string) error {
-	if l.samples == nil {
-		l.samples = map[int32]time.Duration{}
+	if l.predictions.samples == nil {
+		l.predictions.samples = map[int32]time.Duration{}
+		l.extensions = append(l.extensions, samples{l: l})
 		l.ownJobs()
 	}
 	j := l.job(job)
-	l.samples[job], j.Predicted = j.Predicted, time.Duration(math.Round(part*float64(j.Predicted)))
-	if err := l.start(job, cores, nodes, why); err != nil || l.life(job).state != Running {
+	l.predictions.samples[job], j.Predicted = j.Predicted, time.Duration(math.Round(part*float64(j.Predicted)))
+	if err := l.start(job, cores, nodes, why); err != nil || l.state(job).state != Running {
 		return err
 	}
-	return l.simulator.Sample(int(job), l.life(job).grant, part)
+	return l.fixed.simulator.Sample(int(job), l.state(job).grant, part)
 }
 
-// sampled takes the end of an attempt, and reports whether it was a sample: the job waits to be started with all of its
+// samples is the extension of runs with samples of jobs.
+type samples struct {
+	noHooks
+	l *loop
+}
+
+// attemptEnded takes the end of an attempt, and reports whether it was a sample: the job waits to be started with all of its
 // work before it.
-func (l *loop) sampled(j int32) bool {
-	whole, was := l.samples[j]
-	if !was {
+func (s samples) attemptEnded(j int32, n *Notice) bool {
+	l := s.l
+	whole, was := l.predictions.samples[j]
+	if !was || n.State != Finished {
 		return false
 	}
-	delete(l.samples, j)
+	delete(l.predictions.samples, j)
 	l.job(j).Predicted = whole
 	if p, ok := l.rules.Admission.(Profiler); ok {
-		p.Sampled(j, l.life(j).alternative)
+		p.Sampled(j, l.state(j).alternative)
 	}
 	l.anew(j, &Attempt{}, Event{Kind: Profiled, Job: int(j)})
 	return true

@@ -7,39 +7,54 @@ import (
 	"time"
 )
 
+// steering is the extension of runs with controllers.
+type steering struct {
+	noHooks
+	l    *loop
+	desk *SteeringDesk
+}
+
 // steer prepares the controllers of a run.
-func (l *loop) steer() (err error) {
-	if l.Steering != nil {
-		l.ownJobs() // their requests change
-		l.desk, err = NewSteeringDesk(l.Steering, l.jobs.Len(), steered{l})
+func (l *loop) steer() error {
+	if l.Steering == nil {
+		return nil
 	}
+	l.ownJobs() // their requests change
+	desk, err := NewSteeringDesk(l.Steering, l.jobs.Len(), steered{l})
+	l.extensions = append(l.extensions, steering{l: l, desk: desk})
 	return err
 }
 
-// report handles a report of a job that has a controller.
-func (l *loop) report(n *Notice) error {
-	if n.Job < 0 || n.Job >= l.jobs.Len() {
-		return fmt.Errorf("engine: progress of a job with number %d, which does not exist", n.Job)
+func (c steering) arrived(j int32) error { return c.desk.Ask(j, nil) }
+
+// notice takes a report of a job that has a controller.
+func (c steering) notice(n *Notice) (taken bool, err error) {
+	if n.Kind != JobProgress || n.Progress == nil {
+		return false, nil
 	}
-	return l.desk.Ask(int32(n.Job), n.Progress)
+	if n.Job < 0 || n.Job >= c.l.jobs.Len() {
+		return true, fmt.Errorf("engine: progress of a job with number %d, which does not exist", n.Job)
+	}
+	return true, c.desk.Ask(int32(n.Job), n.Progress)
 }
 
 // begun reports whether a job has started and not ended.
 func (l *loop) begun(j int32) bool {
-	s := l.life(j).state
+	s := l.state(j).state
 	return s == Running || s == Paused
 }
 
-// steersOn handles the end of an attempt, and reports whether a controller asked
+// attemptEnded handles the end of an attempt, and reports whether a controller asked
 // for that end. If so, the job waits for its restart.
-func (l *loop) steersOn(j int32, e *Notice) bool {
-	next, anew := l.desk.Ended(j, e)
+func (c steering) attemptEnded(j int32, e *Notice) bool {
+	l := c.l
+	next, anew := c.desk.Ended(j, e)
 	if !anew {
 		return false
 	}
-	f := l.life(j)
+	f := l.state(j)
 	l.result(j).Reconfigurations++
-	l.nodes.Vacate(j, f.grant.Cores, l.now)
+	l.extensions.changed(j, leaves, 0)
 	l.unbook(j)
 	f.state, f.grant, f.timer, f.level = Queued, Grant{}, Never, int32(max(l.job(j).Priority, 0))
 	l.reconfigure(j, next, e.Attempt)
@@ -49,7 +64,7 @@ func (l *loop) steersOn(j int32, e *Notice) bool {
 
 // reconfigure gives a job that waits to be started, or is about to, another request.
 func (l *loop) reconfigure(j int32, to Adopted, attempt *Attempt) {
-	f, job := l.life(j), l.job(j)
+	f, job := l.state(j), l.job(j)
 	if f.state == Queued && attempt == nil && to.Threads == job.Threads && slices.Equal(to.Roles, job.Roles()) && l.result(j).Reconfigurations == 0 {
 		return
 	}
@@ -57,7 +72,7 @@ func (l *loop) reconfigure(j int32, to Adopted, attempt *Attempt) {
 	f.plain = job.Plain()
 	job.MinThreads = min(job.MinThreads, job.Threads)
 	f.request, f.asked = int32(to.Threads), int32(to.Threads)
-	l.parts.Withdraw(j)
+	l.roles.Withdraw(j)
 	l.emit(Event{Kind: Reconfigure, Job: int(j), Request: to.Threads, Roles: to.Roles, Attempt: attempt})
 }
 
@@ -66,12 +81,12 @@ type steered struct{ *loop }
 
 func (l steered) Name(j int32) string             { return l.job(j).Name }
 func (l steered) Begun(j int32) bool              { return l.begun(j) }
-func (l steered) Stopping() bool                  { return l.stopping }
+func (l steered) Stopping() bool                  { return l.ending.stopping }
 func (l steered) Reconfigure(j int32, to Adopted) { l.reconfigure(j, to, nil) }
 func (l steered) Request(j, cores int32)          { l.request(j, cores) }
 
 func (l steered) Facts(j int32) Report {
-	f := l.life(j)
+	f := l.state(j)
 	r := Report{
 		Job: int(j), Left: NoBudget, Used: l.Job(j).Times().Service,
 		Allotment: JobAllotment{Threads: int(f.request), GPUs: l.job(j).GPUs},
@@ -89,19 +104,19 @@ func (l steered) Facts(j int32) Report {
 }
 
 func (l steered) Decided(j int32, c *Control) {
-	l.guard.News()
+	l.detector.News()
 	l.emit(Event{Kind: Decided, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Control: c})
 }
 
 func (l steered) Demand(j int32, to Adopted) error {
 	if len(to.Roles) == 0 {
-		if to.Threads != int(l.life(j).asked) {
+		if to.Threads != int(l.state(j).asked) {
 			l.request(j, int32(to.Threads))
 		}
 		return nil
 	}
 	for _, r := range to.Roles {
-		if i := RoleOf(l.job(j), r.Name); i >= 0 && l.parts.Wanted(j, i, l.job(j)) != r.Count {
+		if i := RoleOf(l.job(j), r.Name); i >= 0 && l.roles.Wanted(j, i, l.job(j)) != r.Count {
 			if err := l.askParts(j, r.Name, r.Count); err != nil {
 				return err
 			}
@@ -118,7 +133,7 @@ func (l steered) Satisfy(j int32, reason string) error {
 		return nil
 	}
 	l.settleTime(j)
-	l.life(j).state = Stopped
+	l.state(j).state = Stopped
 	l.close(j, Stop, reason)
 	return nil
 }

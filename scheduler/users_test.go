@@ -159,7 +159,7 @@ func TestUsersShare(t *testing.T) {
 		},
 		{
 			// The GPU goes to ann, who came first: her shortest on it is B. Then cores: bob holds none, and has C. At 3
-			// the GPU is free: nobody holds one, so ann's A; her D has the cores at 6, when bob has nothing left.
+			// the GPU is free: noJob holds one, so ann's A; her D has the cores at 6, when bob has nothing left.
 			name: "each resource", policy: Policy{Order: EachResource}, on: twoKinds,
 			jobs: []Job{
 				of("ann", onGPU(4, at(0, 2, 9))), of("ann", onGPU(3, at(0, 2, 9))), of("bob", onGPU(9, at(0, 2, 6))),

@@ -6,45 +6,80 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
-// Property is a property of jobs that a feature adds: a block within job blocks, and its effects on the jobs that
-// have it. Its values are part of their keys; values for the report go into the plan (see Ask).
+// The methods of parts of jobs (experiment.Parts) that the pipeline asks for. A part has those that it needs.
+type (
+	// KeyPart has lines for the keys of cells with the job; prefix begins their labels.
+	KeyPart interface{ KeyLines(prefix string) []Line }
+	// RequestPart changes the scheduler's view of jobs of the block.
+	RequestPart interface{ Request(*scheduler.Job) }
+	// WorkPart changes the run time that the file gives a job in simulation.
+	WorkPart interface{ Work(*simulated.Scaling) }
+	// LaunchPart changes how the job's program is started, in samples as well.
+	LaunchPart interface{ Launch(*launch.Job) }
+)
+
+// Property is a property of jobs that is a block within job blocks, whose values need no type of their own. Values for
+// the report go into the plan (see Ask).
 type Property struct {
 	Block *schema.Block
-	// Request changes the scheduler's view of a job, Work its run time from the one in the file, and Launch the
-	// start of its program, in samples as well. Each may be nil.
+	// Request, Work and Launch are as in RequestPart, WorkPart and LaunchPart. Each may be nil.
 	Request func(schema.Settings, *scheduler.Job)
 	Work    func(schema.Settings, *simulated.Scaling)
 	Launch  func(schema.Settings, *launch.Job)
 }
 
-// properties are by the names of their blocks.
-var properties = map[string]*Property{}
+// property is the part of a job that has a property.
+type property struct {
+	of *Property
+	schema.Settings
+}
 
 // RegisterProperty adds a property. It panics when one with a block of that name exists.
 func RegisterProperty(p Property) *Property {
-	if properties[p.Block.Name] != nil {
-		panic("stages: two properties of jobs are called " + p.Block.Name)
-	}
-	properties[p.Block.Name] = &p
-	schema.BringInto("job", p.Block.Name, p.Block)
+	language.Extend(p.Block.Name, language.Job, language.Extension[experiment.Job]{
+		Blocks: func() []*schema.Block { return []*schema.Block{p.Block} },
+		Decode: func(d *language.Decoder, b language.Block, j *experiment.Job) {
+			for _, n := range b.Node.All(p.Block.Name) {
+				j.Parts = append(j.Parts, property{&p, d.Values(n, b.Env, true)})
+			}
+		},
+	})
 	return &p
 }
 
 // Of returns the values of the property that a job has; false for one without it.
 func (p *Property) Of(j *experiment.Job) (schema.Settings, bool) {
-	for _, v := range j.Properties {
-		if v.Name == p.Block.Name {
-			return v, true
+	for _, part := range j.Parts {
+		if own, ok := part.(property); ok && own.of == p {
+			return own.Settings, true
 		}
 	}
 	return schema.Settings{}, false
 }
 
-// EachProperty calls visit for each property that a job has, with its values.
-func EachProperty(j *experiment.Job, visit func(*Property, schema.Settings)) {
-	for _, v := range j.Properties {
-		visit(properties[v.Name], v)
+// KeyLines implements KeyPart.
+func (p property) KeyLines(prefix string) []Line { return p.Settings.Lines(prefix) }
+
+// Request implements RequestPart.
+func (p property) Request(j *scheduler.Job) {
+	if p.of.Request != nil {
+		p.of.Request(p.Settings, j)
+	}
+}
+
+// Work implements WorkPart.
+func (p property) Work(w *simulated.Scaling) {
+	if p.of.Work != nil {
+		p.of.Work(p.Settings, w)
+	}
+}
+
+// Launch implements LaunchPart.
+func (p property) Launch(j *launch.Job) {
+	if p.of.Launch != nil {
+		p.of.Launch(p.Settings, j)
 	}
 }

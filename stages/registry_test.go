@@ -22,7 +22,7 @@ func TestRegistry(t *testing.T) {
 	*registry = *schema.NewRegistry("stage", func(s *Stage) string { return s.Name }, schema.Unranked)
 	for _, s := range []*Stage{
 		stage("run", []Artifact{"plan"}, []Artifact{Cells}), stage("plan", nil, []Artifact{"plan"}),
-		stage("sum", []Artifact{Cells, Ending}, []Artifact{Tables}), stage("add", []Artifact{Cells, "added"}, []Artifact{Tables, "added"}),
+		stage("sum", []Artifact{Cells, RunSummary}, []Artifact{Tables}), stage("add", []Artifact{Cells, "added"}, []Artifact{Tables, "added"}),
 		stage("show", []Artifact{Tables}, []Artifact{Report}),
 	} {
 		Register(s)
@@ -197,25 +197,26 @@ func TestAloneOn(t *testing.T) {
 
 // A property of jobs is known by the name of its block; jobs have it or not.
 func TestProperties(t *testing.T) {
-	defer func(before map[string]*Property) { properties = before }(properties)
-	properties = map[string]*Property{}
-	p := RegisterProperty(Property{Block: &schema.Block{Name: "colour", Single: true, Doc: "Colour."}})
-	has := &experiment.Job{Properties: []schema.Settings{{Name: "colour", Label: "red"}}}
+	p := RegisterProperty(Property{
+		Block:   &schema.Block{Name: "colour", Single: true, Doc: "Colour."},
+		Request: func(v schema.Settings, j *scheduler.Job) { j.Class = v.Label },
+	})
+	has := &experiment.Job{Parts: experiment.Parts{property{p, schema.Settings{Name: "colour", Label: "red"}}}}
 	if v, ok := p.Of(has); !ok || v.Label != "red" {
 		t.Errorf("%+v, %t", v, ok)
 	}
 	if _, ok := p.Of(&experiment.Job{}); ok {
 		t.Error("a job has what it lacks")
 	}
-	visited := 0
-	EachProperty(has, func(o *Property, v schema.Settings) {
-		if visited++; o != p || v.Label != "red" {
-			t.Errorf("%+v has %+v", o, v)
-		}
-	})
+	var j scheduler.Job
+	experiment.EachPart(has.Parts, func(r RequestPart) { r.Request(&j) })
+	experiment.EachPart(has.Parts, func(w WorkPart) { w.Work(nil) })
+	if j.Class != "red" {
+		t.Errorf("%+v", j)
+	}
 	defer func() {
-		if recover() == nil || visited != 1 {
-			t.Errorf("two properties of one name; %d visits", visited)
+		if recover() == nil {
+			t.Error("two properties of one name")
 		}
 	}()
 	RegisterProperty(*p)

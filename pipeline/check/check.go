@@ -4,53 +4,45 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
-// Checker finds mistakes that only whole cells show: requests beyond the
-// hardware, policies that need a missing capability of an engine, blocks that
-// change nothing.
-type Checker struct {
-	*eval.Reporter
-	spec  *experiment.Spec
-	facts experiments.HostFacts
-	seen  map[[4]any]bool
-	whole bool // every block that cells need is there
-}
+// Checker finds mistakes that only whole cells show, by the rules of the core and the registered ones of features.
+type Checker struct{ *language.Checker }
 
 // New returns a checker of the cells of spec, which reports to r. Real hardware
 // is checked against the facts of the host.
 func New(r *eval.Reporter, spec *experiment.Spec, host experiments.HostFacts) *Checker {
-	return &Checker{Reporter: r, spec: spec, facts: host, seen: map[[4]any]bool{}}
+	return &Checker{language.NewChecker(r, spec, host)}
 }
 
 // Cells reports the mistakes in the cells of the matrix, each once, at its
 // line.
 func (c *Checker) Cells() {
-	c.whole = !c.Failed()
+	c.Whole = !c.Failed()
 	for _, cell := range c.allCells() {
 		w, h, p := cell.Workload, cell.Hardware, cell.Policy
-		if c.first(h) {
+		if c.First(h) {
 			c.onEngine(h)
 		}
-		if c.first(w) {
+		if c.First(w) {
 			c.late(w)
 		}
 		c.records(w, h)
 		if h.Kind().Contained {
 			c.inContainers(w, h)
 		}
-		if c.first(w, h) {
+		if c.First(w, h) {
 			for _, j := range w.JobBlocks() {
 				c.elastic(j, h)
 			}
 			for _, submit := range w.Submits {
-				if c.first(submit.Job, h) {
+				if c.First(submit.Job, h) {
 					c.clusterSpeed(submit.Job, h)
 				}
 			}
@@ -59,17 +51,17 @@ func (c *Checker) Cells() {
 		}
 		c.programs(w, h)
 		for _, submit := range w.Submits {
-			if c.first(submit.Job, h, p.Divides()) {
+			if c.First(submit.Job, h, p.Divides()) {
 				c.fits(submit.Job, h, p.Divides())
 			}
 		}
-		if c.first(p, h) {
+		if c.First(p, h) {
 			c.pauses(p, h)
 			c.divides(p, h)
 			c.blind(p, h)
 			c.oracle(p, h)
 		}
-		if c.first(w, h, p) {
+		if c.First(w, h, p) {
 			c.misfits(w, h, p)
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
@@ -80,6 +72,7 @@ func (c *Checker) Cells() {
 			c.packing(w, h, p)
 			c.profiling(w, h, p)
 		}
+		c.Check(cell)
 	}
 	if !c.Failed() {
 		c.beyondSamples()
@@ -88,49 +81,13 @@ func (c *Checker) Cells() {
 
 // allCells are the cells of the matrix, and some of the trials of tunings.
 func (c *Checker) allCells() []experiment.Cell {
-	cells := slices.Clone(c.spec.Cells)
-	for _, t := range c.spec.Tunings {
+	cells := slices.Clone(c.Spec.Cells)
+	for _, t := range c.Spec.Tunings {
 		cells = append(cells, t.Probes...)
 	}
-	for _, trained := range c.spec.Deepened {
+	for _, trained := range c.Spec.Deepened {
 		cells = append(cells, trained...)
 	}
+	experiment.EachPart(c.Spec.Parts, func(p experiment.ProbePart) { cells = append(cells, p.Probes()...) })
 	return cells
-}
-
-// first reports whether a thing, or a combination of things, is checked for the first time.
-func (c *Checker) first(what ...any) bool {
-	var key [4]any
-	copy(key[:], what)
-	seen := c.seen[key]
-	c.seen[key] = true
-	return !seen
-}
-
-// fail reports an error.
-func (c *Checker) fail(at experiments.Range, summary, detail string, args ...any) {
-	c.Add(experiments.ErrorAt(at, summary, detail, args...))
-}
-
-// place returns where the file sets an argument, or else the block.
-func place(at map[string]experiments.Range, argument string, block experiments.Range) experiments.Range {
-	if r, ok := at[argument]; ok {
-		return r
-	}
-	return block
-}
-
-// lacks reports that an engine lacks a needed capability.
-func (c *Checker) lacks(at experiments.Range, h *experiment.Hardware, capability, need string) {
-	summary, detail := lacking(h, capability, need)
-	c.fail(at, summary, "%s", detail)
-}
-
-func lacking(h *experiment.Hardware, capability, need string) (summary, detail string) {
-	summary = fmt.Sprintf("The engine of %q lacks %q", h.Name, capability)
-	if slices.Contains(h.Lacks, capability) {
-		return summary, fmt.Sprintf("%s, but the hardware %q says that its engine lacks %q.", need, h.Name, capability)
-	}
-	return summary, fmt.Sprintf("%s, but the engine %q of the hardware %q lacks %q.", need, h.Engine, h.Name,
-		capability)
 }

@@ -20,12 +20,12 @@ func (c *Checker) clusterSpeed(j *experiment.Job, h *experiment.Hardware) {
 			case known:
 			case n.GPU == "" && j.GPUs > 0: // no worker comes there
 			case n.GPU == "":
-				c.fail(law.Range, "Workers on nodes without a type of GPU",
+				c.Fail(law.Range, "Workers on nodes without a type of GPU",
 					"The job %q has workers without GPUs, and the nodes "+
 						"of the hardware %q do not say which device they are: give its cluster block a device.", j.Name, h.Name)
 				return
 			default:
-				c.fail(law.Range, "No speed on the GPUs of the hardware \""+h.Name+"\"",
+				c.Fail(law.Range, "No speed on the GPUs of the hardware \""+h.Name+"\"",
 					"The law of the job %q has no rate for "+
 						"the type %q, which the hardware %q has.", j.Name, n.GPU, h.Name)
 				return
@@ -34,8 +34,8 @@ func (c *Checker) clusterSpeed(j *experiment.Job, h *experiment.Hardware) {
 	}
 	for _, r := range law.Regions {
 		for _, name := range []string{r.A, r.B} {
-			if c.whole && !slices.Contains(c.regions(), name) {
-				c.fail(law.Range, "Unknown region",
+			if c.Whole && !slices.Contains(c.regions(), name) {
+				c.Fail(law.Range, "Unknown region",
 					"The regions of the job %q have %q, but no hardware of the experiment has a node "+
 						"there.", j.Name, name)
 				return
@@ -47,7 +47,7 @@ func (c *Checker) clusterSpeed(j *experiment.Job, h *experiment.Hardware) {
 // regions returns the regions of all hardware.
 func (c *Checker) regions() []string {
 	var out []string
-	for _, cell := range c.spec.Cells {
+	for _, cell := range c.Spec.Cells {
 		for _, t := range cell.Hardware.Terms {
 			if t != nil && !slices.Contains(out, t.Region) {
 				out = append(out, t.Region)

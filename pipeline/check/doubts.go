@@ -22,7 +22,7 @@ func (c *Checker) Doubts(root *eval.Node) {
 func (c *Checker) unusedBlocks(root *eval.Node) {
 	type block struct{ kind, name string }
 	used := map[block]bool{}
-	for _, cell := range c.spec.Cells {
+	for _, cell := range c.Spec.Cells {
 		used[block{"workload", cell.Workload.Name}] = true
 		used[block{"hardware", cell.Hardware.Name}] = true
 		used[block{"policy", cell.Policy.Name}] = true
@@ -32,11 +32,11 @@ func (c *Checker) unusedBlocks(root *eval.Node) {
 			used[block{"job", j.Name}] = true
 		}
 	}
-	for _, t := range c.spec.Tunings {
+	for _, t := range c.Spec.Tunings {
 		used[block{"job", t.Job}] = true
 		used[block{"hardware", t.Hardware}] = true
 	}
-	for _, cells := range c.spec.Deepened {
+	for _, cells := range c.Spec.Deepened {
 		for _, cell := range cells {
 			used[block{"hardware", cell.Hardware.Name}] = true
 			used[block{"job", cell.Workload.Submits[0].Job.Name}] = true
@@ -71,7 +71,7 @@ func (c *Checker) unusedBlocks(root *eval.Node) {
 func (c *Checker) workloads() []*experiment.Workload {
 	var list []*experiment.Workload
 	seen := map[*experiment.Workload]bool{}
-	for _, cell := range c.spec.Cells {
+	for _, cell := range c.Spec.Cells {
 		if !seen[cell.Workload] {
 			seen[cell.Workload] = true
 			list = append(list, cell.Workload)
@@ -84,19 +84,19 @@ func (c *Checker) workloads() []*experiment.Workload {
 func (c *Checker) emptyComparisons(root *eval.Node) {
 	type meeting struct{ workload, hardware string }
 	policies := map[meeting][]string{}
-	for _, cell := range c.spec.Cells {
+	for _, cell := range c.Spec.Cells {
 		at := meeting{cell.Workload.Name, cell.Hardware.Name}
 		if !slices.Contains(policies[at], cell.Policy.Name) {
 			policies[at] = append(policies[at], cell.Policy.Name)
 		}
 	}
 	for _, n := range root.All("compare") {
-		i := slices.IndexFunc(c.spec.Compares,
+		i := slices.IndexFunc(c.Spec.Compares,
 			func(o experiment.Compare) bool { return o.Range == eval.RangeOf(n.Header) })
-		if i < 0 || c.spec.Compares[i].At != nil {
+		if i < 0 || c.Spec.Compares[i].At != nil {
 			continue
 		}
-		baseline := c.spec.Compares[i].Baseline
+		baseline := c.Spec.Compares[i].Baseline
 		others := false
 		for _, names := range policies {
 			others = others || len(names) > 1 && slices.Contains(names, baseline)
@@ -115,7 +115,7 @@ func usesCurve(model string) bool { return model == "auto" || model == "scaling"
 // change nothing for these cells.
 func (c *Checker) unusedSamples(root *eval.Node) {
 	profile, estimate := root.First("profile"), root.First("estimate")
-	s := c.spec
+	s := c.Spec
 	real, sampled := false, false
 	for _, cell := range s.Cells {
 		real = real || cell.Hardware.Real()

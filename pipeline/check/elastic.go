@@ -7,11 +7,12 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // elastic reports an elastic job that its simulation cannot follow.
 func (c *Checker) elastic(j *experiment.Job, h *experiment.Hardware) {
-	if j.Runtime == nil || j.Runtime.Elastic == nil || h.Real() || !c.first(j.Runtime.Elastic, h) {
+	if j.Runtime == nil || j.Runtime.Elastic == nil || h.Real() || !c.First(j.Runtime.Elastic, h) {
 		return
 	}
 	at, what := j.Runtime.Elastic.Range, ""
@@ -25,18 +26,18 @@ func (c *Checker) elastic(j *experiment.Job, h *experiment.Hardware) {
 	case h.Terms != nil:
 		what = "has servers that come and go"
 	case j.Checkpoint != nil:
-		c.fail(at, "Elastic job with checkpoints",
+		c.Fail(at, "Elastic job with checkpoints",
 			"The job %q is elastic: what is lost of it with a server is not simulated, so it has no checkpoints.", j.Name)
 		return
 	case j.Placed():
-		c.fail(at, "Elastic job with alternatives",
+		c.Fail(at, "Elastic job with alternatives",
 			"The job %q is elastic: it cannot have alternatives or ask for a type of GPU.", j.Name)
 		return
 	default:
 		c.elasticRates(j, h)
 		return
 	}
-	c.fail(at, "Elastic job that cannot be simulated",
+	c.Fail(at, "Elastic job that cannot be simulated",
 		"The hardware %q %s, which is not known of the elastic job %q.", h.Name, what, j.Name)
 }
 
@@ -45,7 +46,7 @@ func (c *Checker) elasticRates(j *experiment.Job, h *experiment.Hardware) {
 	e := j.Runtime.Elastic
 	for _, n := range h.Cluster.Nodes {
 		if _, ok := e.Rates[n.GPU]; e.Rates != nil && n.GPUs > 0 && !ok {
-			c.fail(e.Range, "No speed on the GPUs of the hardware \""+h.Name+"\"",
+			c.Fail(e.Range, "No speed on the GPUs of the hardware \""+h.Name+"\"",
 				"The rates of the elastic job %q have no type %q, which the hardware %q has.", j.Name, n.GPU, h.Name)
 			return
 		}
@@ -54,13 +55,13 @@ func (c *Checker) elasticRates(j *experiment.Job, h *experiment.Hardware) {
 
 // trains reports a policy that divides GPUs, on hardware or for jobs that do not let it.
 func (c *Checker) trains(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
-	at := place(p.At, "order", p.Range)
+	at := language.Place(p.At, "order", p.Range)
 	switch {
 	case p.DividesCores(h):
 		c.dividesCores(at, w, h, p)
 		return
 	case p.Trains() && h.Real():
-		c.fail(at, "Order of elastic jobs on real GPUs",
+		c.Fail(at, "Order of elastic jobs on real GPUs",
 			"The order %q changes the GPUs of training programs while these run, which the engine of the hardware "+
 				"%q cannot. On hardware without GPUs it divides cores.",
 			p.Order, h.Name)
@@ -69,7 +70,7 @@ func (c *Checker) trains(w *experiment.Workload, h *experiment.Hardware, p *expe
 		return
 	}
 	if name, why := unfit(w, p.Trains()); why != "" {
-		c.fail(at, "Job without GPUs to divide",
+		c.Fail(at, "Job without GPUs to divide",
 			"The order %q divides the GPUs of the cluster, and the job %q %s.", p.Order, name, why)
 	}
 }
@@ -86,38 +87,38 @@ func (c *Checker) dividesCores(
 		{h.Capabilities().Migrate || len(h.Cluster.Nodes) == 1, "migrate"},
 	} {
 		if !need.has {
-			c.lacks(at, h, need.name, fmt.Sprintf("The order %q sets the cores of all jobs in each round", p.Order))
+			c.Lacks(at, h, need.name, fmt.Sprintf("The order %q sets the cores of all jobs in each round", p.Order))
 			return
 		}
 	}
-	if w.Sampled() && !usesCurve(c.spec.Estimate.Model) {
-		c.fail(at, "Speed on other numbers of cores that is not measured",
+	if w.Sampled() && !usesCurve(c.Spec.Estimate.Model) {
+		c.Fail(at, "Speed on other numbers of cores that is not measured",
 			"The order %q divides cores by how fast jobs are on them, and the model %q of the estimates knows the number "+
-				"that each job requests alone: write estimate { model = \"auto\" }.", p.Order, c.spec.Estimate.Model)
+				"that each job requests alone: write estimate { model = \"auto\" }.", p.Order, c.Spec.Estimate.Model)
 		return
 	}
 	on := fmt.Sprintf("On the hardware %q without GPUs, the order %q divides the cores", h.Name, p.Order)
 	for _, j := range w.JobBlocks() {
 		switch {
 		case !j.Malleable:
-			c.fail(at, "Job whose cores cannot be divided", "%s, and the job %q keeps its own: give it malleable = true, if "+
+			c.Fail(at, "Job whose cores cannot be divided", "%s, and the job %q keeps its own: give it malleable = true, if "+
 				"its program follows its control file.", on, j.Name)
 			return
 		case j.Threads.Min > 1:
-			c.fail(at, "Job that needs several cores", "%s, any number from 1 on, and the job %q needs at least %d.",
+			c.Fail(at, "Job that needs several cores", "%s, any number from 1 on, and the job %q needs at least %d.",
 				on, j.Name, j.Threads.Min)
 			return
 		}
 	}
 	if t := w.Trace; t != nil {
 		if i := slices.IndexFunc(t.Jobs, func(j scheduler.Job) bool { return !j.Malleable || j.MinThreads > 1 }); i >= 0 {
-			c.fail(at, "Job whose cores cannot be divided",
+			c.Fail(at, "Job whose cores cannot be divided",
 				"%s, and the job %q of the log is not malleable, or needs more than one.", on, t.Jobs[i].Name)
 			return
 		}
 	}
 	if t := w.Trace; len(w.Resizes) > 0 || t != nil && len(t.Resizes) > 0 {
-		c.fail(at, "Requests beside an order that sets all cores",
+		c.Fail(at, "Requests beside an order that sets all cores",
 			"The workload %q asks for other numbers of cores while jobs run, which the order %q sets by itself.",
 			w.Name, p.Order)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // onEngine reports the problems that the engine of a hardware finds in it.
@@ -21,16 +22,16 @@ func (c *Checker) onEngine(h *experiment.Hardware) {
 
 // records reports a workload with more jobs than an engine that replays records has runs.
 func (c *Checker) records(w *experiment.Workload, h *experiment.Hardware) {
-	if !h.Kind().Recorded || h.Settings == nil || !c.first("records", w, h) {
+	if !h.Kind().Recorded || h.Settings == nil || !c.First("records", w, h) {
 		return
 	}
 	jobs := w.Jobs()
-	have, need := h.Kind().Records(h.ForEngine()), jobs*c.spec.Replicates
+	have, need := h.Kind().Records(h.ForEngine()), jobs*c.Spec.Replicates
 	if have < need {
-		c.fail(h.Range, "Too few recorded runs",
+		c.Fail(h.Range, "Too few recorded runs",
 			"The hardware %q has %s, but %s of the workload %q in %s need %d: a run is replayed once. Set replicates to at "+
 				"most %d.", h.Name, schema.Plural(have, "recorded run"), schema.Plural(jobs, "job"), w.Name,
-			schema.Plural(c.spec.Replicates, "replicate"), need, have/max(jobs, 1))
+			schema.Plural(c.Spec.Replicates, "replicate"), need, have/max(jobs, 1))
 	}
 }
 
@@ -53,14 +54,14 @@ func (c *Checker) problems(at map[string]experiments.Range, block experiments.Ra
 	for _, p := range problems {
 		c.Add(experiments.Diagnostic{
 			Severity: experiments.SeverityError, Summary: p.Summary, Detail: p.Detail,
-			Range: place(at, p.Arg, block), Unavailable: p.Unavailable,
+			Range: language.Place(at, p.Arg, block), Unavailable: p.Unavailable,
 		})
 	}
 }
 
 // host is this machine as engines see it.
 func (c *Checker) host() engine.Host {
-	f := c.facts
+	f := c.Host
 	return engine.Host{Threads: f.Threads, MemoryBytes: f.MemoryBytes, GPUs: f.GPUs, GPUType: f.GPUType, NoGPUs: f.NoGPUs}
 }
 
@@ -82,10 +83,10 @@ func (c *Checker) programs(w *experiment.Workload, h *experiment.Hardware) {
 
 // onHardware checks a job that runs outside of containers on a hardware, or is sampled for it.
 func (c *Checker) onHardware(j *experiment.Job, h *experiment.Hardware, sampled bool) {
-	if (h.Real() || sampled) && c.first(j) {
+	if (h.Real() || sampled) && c.First(j) {
 		c.paths(j)
 	}
-	if h.Real() && c.first("program", j, h) {
+	if h.Real() && c.First("program", j, h) {
 		c.jobOnEngine(j, h, 0) // fits reports GPUs
 	}
 }
@@ -96,9 +97,9 @@ func (c *Checker) paths(j *experiment.Job) {
 	if at, ok := j.At["dir"]; ok {
 		switch info, err := os.Stat(j.Dir); {
 		case err != nil:
-			c.fail(at, "Missing folder", "The folder %s cannot be used: %s.", j.Dir, cause(err))
+			c.Fail(at, "Missing folder", "The folder %s cannot be used: %s.", j.Dir, cause(err))
 		case !info.IsDir():
-			c.fail(at, "Missing folder", "%s is not a folder.", j.Dir)
+			c.Fail(at, "Missing folder", "%s is not a folder.", j.Dir)
 		}
 	}
 	c.inputs(j)
@@ -116,13 +117,13 @@ func cause(err error) error {
 // contained checks a job that runs in containers on a hardware.
 func (c *Checker) contained(j *experiment.Job, h *experiment.Hardware) {
 	if j.Container == nil {
-		c.fail(j.Range, "Job without an image",
+		c.Fail(j.Range, "Job without an image",
 			"On the hardware %q jobs run in containers, and the job %q names no image for them.", h.Name, j.Name)
 		return
 	}
 	c.jobOnEngine(j, h, 0) // fits reports GPUs
 	if at, ok := j.At["dir"]; ok && !c.outsideContainers(j) {
-		c.fail(at, "Argument that nothing reads",
+		c.Fail(at, "Argument that nothing reads",
 			"dir is a folder of this machine, and the job %q runs in containers only; workdir is the folder in "+
 				"the container.", j.Name)
 	}
@@ -130,7 +131,7 @@ func (c *Checker) contained(j *experiment.Job, h *experiment.Hardware) {
 
 // outsideContainers reports whether some cell runs a job without a container.
 func (c *Checker) outsideContainers(j *experiment.Job) bool {
-	for _, cell := range c.spec.Cells {
+	for _, cell := range c.Spec.Cells {
 		if cell.Hardware.Kind().Contained {
 			continue
 		}
@@ -145,7 +146,7 @@ func (c *Checker) outsideContainers(j *experiment.Job) bool {
 // inContainers checks the jobs of a workload on hardware whose jobs run in containers.
 func (c *Checker) inContainers(w *experiment.Workload, h *experiment.Hardware) {
 	for _, j := range w.JobBlocks() {
-		if c.first("container", j, h) {
+		if c.First("container", j, h) {
 			c.contained(j, h)
 		}
 	}
@@ -161,9 +162,9 @@ func (c *Checker) inputs(j *experiment.Job) {
 		switch err := experiment.Untrackable(f); {
 		case err == nil:
 		case errors.As(err, new(*fs.PathError)):
-			c.fail(j.At["files"], "Missing file "+f, "The file %s cannot be read: %s.", f, cause(err))
+			c.Fail(j.At["files"], "Missing file "+f, "The file %s cannot be read: %s.", f, cause(err))
 		default:
-			c.fail(j.At["files"], "File that cannot be tracked: "+f, "A change in %s could not be noticed: %s.", f, err)
+			c.Fail(j.At["files"], "File that cannot be tracked: "+f, "A change in %s could not be noticed: %s.", f, err)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // misfit is why a hardware never has room for a request.
@@ -82,23 +83,23 @@ func (c *Checker) fits(j *experiment.Job, h *experiment.Hardware, divides bool) 
 	asks.Divided = divides
 	if m := room(asks, h); m != nil {
 		who := fmt.Sprintf("The job %q", j.Name)
-		at := place(j.At, m.argument, j.Range)
+		at := language.Place(j.At, m.argument, j.Range)
 		switch {
 		case m.argument == "threads":
-			c.fail(j.Threads.Range, m.summary, "%s %s.", who, m.reason)
+			c.Fail(j.Threads.Range, m.summary, "%s %s.", who, m.reason)
 		case m.argument == "gpus" && slices.Contains(c.jobOnEngine(j, h, j.GPUs), "gpus"): // its engine knows why
 		default:
-			c.fail(at, m.summary, "%s %s.", who, m.reason)
+			c.Fail(at, m.summary, "%s %s.", who, m.reason)
 		}
 		if m.argument == "gpus" {
 			return // that the engine lacks them as well helps nobody
 		}
 	}
 	if j.GPUs > 0 && !h.Capabilities().GPUs {
-		c.lacks(place(j.At, "gpus", j.Range), h, "gpus", needsGPUs(j.Name))
+		c.Lacks(language.Place(j.At, "gpus", j.Range), h, "gpus", needsGPUs(j.Name))
 	}
 	if j.Memory > 0 && slices.Contains(h.Lacks, "memory") {
-		c.lacks(place(j.At, "memory", j.Range), h, "memory", needsMemory(j.Name))
+		c.Lacks(language.Place(j.At, "memory", j.Range), h, "memory", needsMemory(j.Name))
 	}
 }
 
@@ -106,11 +107,11 @@ func (c *Checker) fits(j *experiment.Job, h *experiment.Hardware, divides bool) 
 func (c *Checker) fitsInParts(j *experiment.Job, h *experiment.Hardware) {
 	t := j.Template()
 	if !t.CouldRun(h.Cluster, false) {
-		c.fail(j.Range, fmt.Sprintf("More than the hardware %q has", h.Name), "The parts of the job %q do not fit on the "+
+		c.Fail(j.Range, fmt.Sprintf("More than the hardware %q has", h.Name), "The parts of the job %q do not fit on the "+
 			"hardware %q: %s.", j.Name, h.Name, partsAsk(j))
 	}
 	if j.GPUs > 0 && !h.Capabilities().GPUs {
-		c.lacks(j.Range, h, "gpus", needsGPUs(j.Name))
+		c.Lacks(j.Range, h, "gpus", needsGPUs(j.Name))
 	}
 }
 
@@ -138,7 +139,7 @@ func (c *Checker) fitsSomehow(j *experiment.Job, h *experiment.Hardware, divides
 		asks = append(asks, a.Demand().String())
 	}
 	if !some {
-		c.fail(place(j.At, "gpu", j.Range), fmt.Sprintf("More than the hardware %q has", h.Name),
+		c.Fail(language.Place(j.At, "gpu", j.Range), fmt.Sprintf("More than the hardware %q has", h.Name),
 			"The job %q asks for %s, which the hardware %q never has.", j.Name, strings.Join(asks, ", or "), h.Name)
 		return
 	}
@@ -148,7 +149,7 @@ func (c *Checker) fitsSomehow(j *experiment.Job, h *experiment.Hardware, divides
 		}
 		for _, gpu := range h.GPUTypes() {
 			if _, ok := a.Runtime.RateOn(gpu); !ok && (a.GPU == "" || a.GPU == gpu) {
-				c.fail(a.Range, fmt.Sprintf("No rate on the GPUs of the hardware %q", h.Name),
+				c.Fail(a.Range, fmt.Sprintf("No rate on the GPUs of the hardware %q", h.Name),
 					"The gpu_rate of the job %q has no rate for the type %q, which the hardware %q has.", j.Name, gpu, h.Name)
 			}
 		}
@@ -159,11 +160,11 @@ func (c *Checker) fitsSomehow(j *experiment.Job, h *experiment.Hardware, divides
 func (c *Checker) resizes(w *experiment.Workload, h *experiment.Hardware) {
 	for _, u := range w.Resizes {
 		if !h.Capabilities().Resize {
-			c.lacks(u.Range, h, "resize", fmt.Sprintf("The workload %q resizes the job %q", w.Name, u.Job))
+			c.Lacks(u.Range, h, "resize", fmt.Sprintf("The workload %q resizes the job %q", w.Name, u.Job))
 			continue
 		}
 		if m := room(w.Resized(u), h); m != nil {
-			c.fail(u.Range, m.summary, "The resize of the job %q %s.", u.Job, m.reason)
+			c.Fail(u.Range, m.summary, "The resize of the job %q %s.", u.Job, m.reason)
 		}
 	}
 }
@@ -185,7 +186,7 @@ func (c *Checker) Traces(lines Lines) {
 	seen := map[meeting]bool{}
 	large := map[*experiment.Trace]map[int]bool{}
 	var traces []*experiment.Trace
-	for _, cell := range c.spec.Cells {
+	for _, cell := range c.Spec.Cells {
 		for _, s := range cell.Workload.Submits {
 			c.leftOut(s.LeftOut, s.Range)
 		}
@@ -195,7 +196,7 @@ func (c *Checker) Traces(lines Lines) {
 			continue
 		}
 		seen[m] = true
-		if c.first(t) {
+		if c.First(t) {
 			c.withoutRoles(t)
 		}
 		if large[t] == nil {
@@ -207,10 +208,10 @@ func (c *Checker) Traces(lines Lines) {
 		f.resizes()
 	}
 	for _, t := range traces {
-		if n := len(large[t]); n > 0 && c.spec.Lenient {
+		if n := len(large[t]); n > 0 && c.Spec.Lenient {
 			t.LeaveOut(large[t])
 			if len(t.Jobs) == 0 {
-				c.fail(t.Range, "Trace without jobs", "All of its jobs are larger than the hardware.")
+				c.Fail(t.Range, "Trace without jobs", "All of its jobs are larger than the hardware.")
 			}
 		}
 		c.leftOut(t.LeftOut(), t.Range)
@@ -221,7 +222,7 @@ func (c *Checker) Traces(lines Lines) {
 func (c *Checker) withoutRoles(t *experiment.Trace) {
 	for _, k := range t.Blocks {
 		if len(k.Job.Roles) > 0 {
-			c.fail(k.Job.Range, "Roles in a trace", "The jobs of a trace have one part each, but the job %q has roles.",
+			c.Fail(k.Job.Range, "Roles in a trace", "The jobs of a trace have one part each, but the job %q has roles.",
 				k.Job.Name)
 		}
 	}
@@ -302,11 +303,11 @@ func (f *traceFit) jobs() {
 			}
 		}
 		if j.GPUs > 0 && lacksGPUs {
-			summary, detail := lacking(f.h, "gpus", needsGPUs(j.Name))
+			summary, detail := language.Lacking(f.h, "gpus", needsGPUs(j.Name))
 			f.atLine(line, summary, detail)
 		}
 		if j.Memory > 0 && lacksMemory {
-			summary, detail := lacking(f.h, "memory", needsMemory(j.Name))
+			summary, detail := language.Lacking(f.h, "memory", needsMemory(j.Name))
 			f.atLine(line, summary, detail)
 		}
 		if f.h.Real() && f.t.Block[i] < 0 {
@@ -316,7 +317,7 @@ func (f *traceFit) jobs() {
 		}
 	}
 	for _, g := range groups {
-		if !f.spec.Lenient {
+		if !f.Spec.Lenient {
 			f.atLine(f.t.Lines[g.first], g.summary, g.sentence(f.t))
 		}
 	}
@@ -371,9 +372,9 @@ func (f *traceFit) resizes() {
 		m := room(r, f.h)
 		switch {
 		case m == nil && !can && j.Malleable:
-			summary, detail := lacking(f.h, "resize", fmt.Sprintf("The trace resizes the job %q", j.Name))
+			summary, detail := language.Lacking(f.h, "resize", fmt.Sprintf("The trace resizes the job %q", j.Name))
 			f.atLine(line, summary, detail)
-		case m != nil && f.spec.Lenient:
+		case m != nil && f.Spec.Lenient:
 			f.large[z.Job] = true
 		case m != nil:
 			f.atLine(line, m.summary, fmt.Sprintf("The resize of the job %q %s.", j.Name, m.reason))
@@ -386,7 +387,7 @@ func (c *Checker) late(w *experiment.Workload) {
 	for _, s := range w.Submits {
 		last := float64(s.Arrivals.Start) + float64(s.Arrivals.Mean)*float64(s.Count)
 		if last >= math.MaxInt64 {
-			c.fail(s.Range, "Arrivals out of range",
+			c.Fail(s.Range, "Arrivals out of range",
 				"The last of %d jobs would arrive %.0f years after the start; the most is 292.",
 				s.Count, last/float64(365*24*time.Hour))
 		}

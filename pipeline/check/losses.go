@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // targets checks that jobs with a target loss report losses: real ones do, simulated
@@ -14,10 +15,10 @@ func (c *Checker) targets(w *experiment.Workload, h *experiment.Hardware) {
 		switch {
 		case j.TargetLoss == 0:
 		case len(j.Alternatives) > 0:
-			c.fail(j.At["target_loss"], "Target loss of a job with alternatives",
+			c.Fail(j.At["target_loss"], "Target loss of a job with alternatives",
 				"The job %q has alternatives, whose progress is not followed, so it cannot have a target_loss.", j.Name)
 		case !h.Real() && (j.Runtime == nil || len(j.Runtime.Losses) == 0):
-			c.fail(j.At["target_loss"], "Target loss without losses",
+			c.Fail(j.At["target_loss"], "Target loss without losses",
 				"On the hardware %q the job %q is simulated. What losses it reports there must be given in its runtime "+
 					"block: losses = \"losses.csv\".", h.Name, j.Name)
 		}
@@ -27,7 +28,7 @@ func (c *Checker) targets(w *experiment.Workload, h *experiment.Hardware) {
 	}
 	for _, k := range w.Trace.Blocks {
 		if k.TargetLoss > 0 {
-			c.fail(k.At["target_loss"], "Target loss of a trace's job",
+			c.Fail(k.At["target_loss"], "Target loss of a trace's job",
 				"The jobs of a trace end as it says; the job block %q of the workload %q cannot have a target_loss.",
 				k.Name, w.Name)
 		}
@@ -40,6 +41,6 @@ func (c *Checker) lossCurves(w *experiment.Workload, p *experiment.Policy) {
 		slices.ContainsFunc(w.Submits, func(s experiment.Submit) bool { return s.Job.TargetLoss > 0 }) {
 		return
 	}
-	c.fail(place(p.At, "estimates", p.Range), "Loss curves without a target",
+	c.Fail(language.Place(p.At, "estimates", p.Range), "Loss curves without a target",
 		"No job of the workload %q has a target_loss, so there is nothing to predict from losses. Use \"online\".", w.Name)
 }

@@ -26,22 +26,22 @@ func (c *Checker) memory() {
 		w := cell.Workload
 		listed[w] = listed[w] || w.Jobs() < experiment.ManyJobs || !cell.Draws()
 		if !cell.Hardware.Real() {
-			cells[w] += max(c.spec.Replicates, 1)
+			cells[w] += max(c.Spec.Replicates, 1)
 		}
 	}
 	for _, cell := range c.allCells() {
 		w := cell.Workload
-		together := min(cells[w], c.facts.Threads+1)
+		together := min(cells[w], c.Host.Threads+1)
 		jobs := w.Jobs()
 		tooMany := func(s experiment.Submit) bool { return s.Count > workload.MaxJobs }
 		if listed[w] && slices.ContainsFunc(w.Submits, tooMany) {
-			if c.first("many jobs", w) {
-				c.fail(w.Range, "Too many jobs", "A submit block of workload %q has more than %d jobs, which are not drawn when "+
+			if c.First("many jobs", w) {
+				c.Fail(w.Range, "Too many jobs", "A submit block of workload %q has more than %d jobs, which are not drawn when "+
 					"they arrive: docs/scale.md lists the policies and features that need all of them.", w.Name, workload.MaxJobs)
 			}
 			continue
 		}
-		if together == 0 || !c.first("memory", w) || c.facts.MemoryBytes <= 0 {
+		if together == 0 || !c.First("memory", w) || c.Host.MemoryBytes <= 0 {
 			continue
 		}
 		one := int64(jobs) * bytesOfDrawn
@@ -49,18 +49,18 @@ func (c *Checker) memory() {
 			one = int64(jobs) * bytesOfJob
 		}
 		all := one * int64(together)
-		if all <= c.facts.MemoryBytes/2 {
+		if all <= c.Host.MemoryBytes/2 {
 			continue
 		}
 		side, advice := "", "Submit fewer jobs, or run it on a machine with more."
-		if together > 1 && one <= c.facts.MemoryBytes/2 {
+		if together > 1 && one <= c.Host.MemoryBytes/2 {
 			side = fmt.Sprintf(", %.1f GiB for the %d that run side by side", gib(all), together)
 			advice = "Submit fewer jobs, or run fewer cells at a time (--parallel)."
 		}
 		d := experiments.WarningAt(w.Range, "Cells that want much memory",
 			"A cell of workload %q has %s and takes about %.1f GiB of memory%s; this machine has %.1f GiB. %s",
-			w.Name, schema.Plural(jobs, "job"), gib(one), side, gib(c.facts.MemoryBytes), advice)
-		d.Unavailable = one > c.facts.MemoryBytes
+			w.Name, schema.Plural(jobs, "job"), gib(one), side, gib(c.Host.MemoryBytes), advice)
+		d.Unavailable = one > c.Host.MemoryBytes
 		c.Add(d)
 	}
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // packing reports a policy that lets two jobs share their GPUs where no two ever could.
@@ -10,23 +11,23 @@ func (c *Checker) packing(w *experiment.Workload, h *experiment.Hardware, p *exp
 	if !p.Packs() {
 		return
 	}
-	at := place(p.At, policy.Packing, p.Range)
+	at := language.Place(p.At, policy.Packing, p.Range)
 	switch {
 	case h.Real():
-		c.fail(at, "Packing on real hardware",
+		c.Fail(at, "Packing on real hardware",
 			"The policy %q lets two jobs share GPUs, which is known of simulated jobs alone; jobs of the hardware %q "+
 				"really run.",
 			p.Name, h.Name)
 	case h.Contention != nil:
-		c.fail(at, "Packing under contention",
+		c.Fail(at, "Packing under contention",
 			"The policy %q lets two jobs share GPUs, and the hardware %q slows jobs down by what their neighbors hold: "+
 				"the effect of both together is not known.", p.Name, h.Name)
 	case !haveNeighbours(w):
-		c.fail(at, "Packing of jobs without measured pairs",
+		c.Fail(at, "Packing of jobs without measured pairs",
 			"No job of the workload %q says how fast it is beside another one. Take a table of throughputs with pairs, or "+
 				"give the runtime of job blocks the argument beside.", w.Name)
 	case !threadsForTwo(h):
-		c.fail(at, "No threads for a second job on a GPU",
+		c.Fail(at, "No threads for a second job on a GPU",
 			"Two jobs that share a GPU have threads of their own, but no node of the hardware %q has more threads "+
 				"than GPUs.", h.Name)
 	}

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // pauses checks that the engine can pause where the policy needs it.
@@ -20,9 +20,9 @@ func (c *Checker) pauses(p *experiment.Policy, h *experiment.Hardware) {
 	}
 	switch {
 	case p.OrderPauses():
-		c.lacks(place(p.At, "order", p.Range), h, "pause", fmt.Sprintf("The order %q pauses jobs", p.Order))
+		c.Lacks(language.Place(p.At, "order", p.Range), h, "pause", fmt.Sprintf("The order %q pauses jobs", p.Order))
 	case p.Pauses():
-		c.lacks(place(p.At, "preemption", p.Range), h, "pause", "Preemption pauses jobs")
+		c.Lacks(language.Place(p.At, "preemption", p.Range), h, "pause", "Preemption pauses jobs")
 	}
 }
 
@@ -30,13 +30,13 @@ func (c *Checker) pauses(p *experiment.Policy, h *experiment.Hardware) {
 // and that it can pause where the policy decides in rounds.
 func (c *Checker) blind(p *experiment.Policy, h *experiment.Hardware) {
 	if p.Settings.Duration("rounds") > 0 && !h.Capabilities().Pause {
-		c.lacks(place(p.At, "rounds", p.Range), h, "pause", "A policy of rounds pauses jobs")
+		c.Lacks(language.Place(p.At, "rounds", p.Range), h, "pause", "A policy of rounds pauses jobs")
 	}
 	like, _ := p.Settings["blind"].(string)
 	if like == "" || like == "cores" || slices.Contains(h.GPUTypes(), like) {
 		return
 	}
-	c.fail(place(p.At, "blind", p.Range), "Unknown type of device",
+	c.Fail(language.Place(p.At, "blind", p.Range), "Unknown type of device",
 		"The hardware %q has no GPUs of the type %q; its types are %s.", h.Name, like, strings.Join(h.GPUTypes(), ", "))
 }
 
@@ -57,7 +57,7 @@ func (c *Checker) malleable(w *experiment.Workload, h *experiment.Hardware, p *e
 		}
 	}
 	if name != "" {
-		c.lacks(place(p.At, "allocation", p.Range), h, "resize",
+		c.Lacks(language.Place(p.At, "allocation", p.Range), h, "resize",
 			fmt.Sprintf("The allocation %q resizes malleable jobs such as %q", p.Allocation, name))
 	}
 }
@@ -67,7 +67,7 @@ func (c *Checker) alternatives(w *experiment.Workload, p *experiment.Policy) {
 	if t := w.Trace; t != nil {
 		for _, k := range t.Blocks {
 			if len(k.Alternatives) > 0 && !k.Chosen {
-				c.fail(t.Range, "Trace of jobs with alternatives",
+				c.Fail(t.Range, "Trace of jobs with alternatives",
 					"The request of a trace's job comes from the file, so its job block cannot have alternatives, "+
 						"as %q has. The file can have them, in columns like cpu_run_time.", k.Name)
 			}
@@ -75,7 +75,7 @@ func (c *Checker) alternatives(w *experiment.Workload, p *experiment.Policy) {
 	}
 	for _, j := range w.JobBlocks() {
 		if j.Placed() && p.Partial() {
-			c.fail(place(p.At, "allocation", p.Range), "Allocation of jobs with alternatives",
+			c.Fail(language.Place(p.At, "allocation", p.Range), "Allocation of jobs with alternatives",
 				"The job %q has alternatives, or requests a type of GPU. It must get its whole request, which is the "+
 					"allocation %s, not %q.", j.Name, policy.WholeAllocations(), p.Allocation)
 			break
@@ -84,7 +84,7 @@ func (c *Checker) alternatives(w *experiment.Workload, p *experiment.Policy) {
 	for _, u := range w.Resizes {
 		for _, s := range w.Submits {
 			if s.Job.Placed() && strings.HasPrefix(u.Job, s.Job.Name+"-") {
-				c.fail(u.Range, "Resize of a job with alternatives",
+				c.Fail(u.Range, "Resize of a job with alternatives",
 					"The job %q has alternatives, or requests a type of GPU. It keeps the request with which it starts.",
 					s.Job.Name)
 			}
@@ -95,7 +95,7 @@ func (c *Checker) alternatives(w *experiment.Workload, p *experiment.Policy) {
 // oracle reports true run times that nobody has.
 func (c *Checker) oracle(p *experiment.Policy, h *experiment.Hardware) {
 	if at, ok := p.At["estimates"]; ok && h.Real() && p.Source().True {
-		c.fail(at, "Estimates that are not known",
+		c.Fail(at, "Estimates that are not known",
 			"On the hardware %q jobs really run, and their run times are not known beforehand; \"oracle\" is for "+
 				"the engine \"simulated\".", h.Name)
 	}
@@ -113,7 +113,7 @@ func (c *Checker) requested(p *experiment.Policy, w *experiment.Workload) {
 			return
 		}
 	}
-	c.fail(place(p.At, "estimates", p.Range), "Estimates that are not known",
+	c.Fail(language.Place(p.At, "estimates", p.Range), "Estimates that are not known",
 		"The jobs of the workload %q come from a log without requested times. Take \"oracle\" or \"fitted\", name the "+
 			"column that has them, or give the job blocks a limit.", w.Name)
 }
@@ -128,11 +128,7 @@ func (c *Checker) misfits(w *experiment.Workload, h *experiment.Hardware, p *exp
 	count := map[*experiment.Job]int{}
 	for _, s := range w.Submits {
 		j := s.Job.Template()
-		stages.EachProperty(s.Job, func(p *stages.Property, v schema.Settings) {
-			if p.Request != nil {
-				p.Request(v, &j)
-			}
-		})
+		experiment.EachPart(s.Job.Parts, func(p stages.RequestPart) { p.Request(&j) })
 		if j.Submission() == nil {
 			continue
 		}
@@ -152,8 +148,8 @@ func (c *Checker) misfits(w *experiment.Workload, h *experiment.Hardware, p *exp
 		} else if x.Job >= 0 {
 			where, detail = w.Trace.Range, fmt.Sprintf("%s line %d: %s", w.Trace.File, w.Trace.Lines[x.Job], detail)
 		}
-		if !seen[where] && c.first(w.Name, where) {
-			c.fail(where, "Settings that do not fit together", "Under the policy %q on the hardware %q: %s.", p.Name, h.Name, detail)
+		if !seen[where] && c.First(w.Name, where) {
+			c.Fail(where, "Settings that do not fit together", "Under the policy %q on the hardware %q: %s.", p.Name, h.Name, detail)
 		}
 		seen[where] = true
 	}

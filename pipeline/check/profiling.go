@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // profiling reports a policy that takes samples of jobs on the cluster, where these cannot be simulated.
@@ -12,29 +13,29 @@ func (c *Checker) profiling(w *experiment.Workload, h *experiment.Hardware, p *e
 	if policy.ProfilingOf(p.Settings) == nil {
 		return
 	}
-	at := place(p.At, "profiling", p.Range)
+	at := language.Place(p.At, "profiling", p.Range)
 	switch {
 	case h.Real():
-		c.fail(at, "Profiling on real hardware",
+		c.Fail(at, "Profiling on real hardware",
 			"The policy %q has jobs run as samples on the cluster, which is known of simulated jobs alone; jobs of the "+
 				"hardware %q really run. They are sampled before (see the block profile).", p.Name, h.Name)
 		return
 	case h.Kind().Recorded:
-		c.fail(at, "Profiling of recorded runs",
+		c.Fail(at, "Profiling of recorded runs",
 			"The hardware %q replays whole runs: no part of them can run as a sample.", h.Name)
 		return
 	case h.Terms != nil:
-		c.fail(at, "Profiling on servers that come and go",
+		c.Fail(at, "Profiling on servers that come and go",
 			"The policy %q has jobs run as samples, and the hardware %q has servers that come and go: what happens to a "+
 				"sample whose server is lost is not known.", p.Name, h.Name)
 		return
 	case p.Promises():
-		c.fail(at, "Profiling beside reservations",
+		c.Fail(at, "Profiling beside reservations",
 			"The backfill %q of the policy %q promises each job when it starts at the latest, and samples that come first "+
 				"would break that. The others do not promise anything.", p.Backfill, p.Name)
 		return
 	case p.Corrected():
-		c.fail(at, "Profiling beside estimates that follow the jobs",
+		c.Fail(at, "Profiling beside estimates that follow the jobs",
 			"The estimates of the policy %q are corrected while jobs run; a sample would count as progress.", p.Name)
 		return
 	}
@@ -42,10 +43,10 @@ func (c *Checker) profiling(w *experiment.Workload, h *experiment.Hardware, p *e
 	for _, j := range w.JobBlocks() {
 		switch {
 		case j.Budget != nil || bounded:
-			c.fail(at, "Profiling of jobs with a budget",
+			c.Fail(at, "Profiling of jobs with a budget",
 				"Jobs of the workload %q have a budget, which samples would use up.", w.Name)
 		case j.Runtime != nil && j.Runtime.Elastic != nil:
-			c.fail(at, "Profiling of elastic jobs",
+			c.Fail(at, "Profiling of elastic jobs",
 				"The job %q is elastic: how long a part of it takes depends on what it holds, and it is not run as a sample.",
 				j.Name)
 		default:

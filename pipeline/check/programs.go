@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // missingPrograms warns of programs that are not on this machine, where jobs run
@@ -20,9 +21,9 @@ import (
 // the program may still come, and the file may be for another machine.
 func (c *Checker) missingPrograms() {
 	for _, cell := range c.allCells() {
-		if command := cell.Policy.Program().Command; len(command) > 0 && c.first("command", cell.Policy) {
-			dir := filepath.Dir(c.spec.File)
-			at, of := place(cell.Policy.At, "command", cell.Policy.Range), fmt.Sprintf("the cells of policy %q", cell.Policy.Name)
+		if command := cell.Policy.Program().Command; len(command) > 0 && c.First("command", cell.Policy) {
+			dir := filepath.Dir(c.Spec.File)
+			at, of := language.Place(cell.Policy.At, "command", cell.Policy.Range), fmt.Sprintf("the cells of policy %q", cell.Policy.Name)
 			c.program(command[0], dir, of, at)
 			for _, arg := range command[1:] {
 				if filepath.Ext(arg) != ".py" {
@@ -39,8 +40,8 @@ func (c *Checker) missingPrograms() {
 		}
 		for _, j := range cell.Workload.JobBlocks() {
 			ownPath := func(s schema.Setting) bool { return s.Name == "PATH" }
-			if len(j.Command) > 0 && c.first("command", j) && !slices.ContainsFunc(j.Env, ownPath) {
-				c.program(j.Command[0], j.Dir, fmt.Sprintf("the jobs of %q", j.Name), place(j.At, "command", j.Range))
+			if len(j.Command) > 0 && c.First("command", j) && !slices.ContainsFunc(j.Env, ownPath) {
+				c.program(j.Command[0], j.Dir, fmt.Sprintf("the jobs of %q", j.Name), language.Place(j.At, "command", j.Range))
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // provisioning checks that a policy which rents servers has nodes to rent, and jobs that it
@@ -18,18 +19,18 @@ func (c *Checker) provisioning(w *experiment.Workload, h *experiment.Hardware, p
 	if rents == nil {
 		return
 	}
-	if c.first("rents", h, p) {
+	if c.First("rents", h, p) {
 		c.rentable(h, p, rents)
 	}
 	if rents.Deadline && w.Trace != nil && slices.ContainsFunc(w.Trace.Jobs,
 		func(j scheduler.Job) bool { return j.Within() == 0 }) {
-		c.fail(place(p.At, "provisioning", p.Range), "Jobs without a deadline",
+		c.Fail(language.Place(p.At, "provisioning", p.Range), "Jobs without a deadline",
 			"The provisioning %q plans by deadlines, and the trace of the workload %q has jobs without one.", rents.Name, w.Name)
 	}
 	for _, s := range w.Submits {
 		j := s.Job
-		if rents.Moves && j.Checkpoint == nil && c.first("checkpoint", j) {
-			c.fail(j.Range, "Job without checkpoints", "The provisioning %q takes jobs from one server to another: without a "+
+		if rents.Moves && j.Checkpoint == nil && c.First("checkpoint", j) {
+			c.Fail(j.Range, "Job without checkpoints", "The provisioning %q takes jobs from one server to another: without a "+
 				"checkpoint block the job %q would begin from nothing each time.", rents.Name, j.Name)
 		}
 		if !rents.Deadline {
@@ -37,14 +38,14 @@ func (c *Checker) provisioning(w *experiment.Workload, h *experiment.Hardware, p
 		}
 		at := s.Range
 		if s.Deadline == j.Deadline {
-			at = place(j.At, "deadline", j.Range)
+			at = language.Place(j.At, "deadline", j.Range)
 		}
 		switch work, known := shortest(j); {
-		case s.Deadline == 0 && c.first("no deadline", j):
-			c.fail(j.Range, "Job without a deadline", "The provisioning %q plans by deadlines: the job %q needs one, for "+
+		case s.Deadline == 0 && c.First("no deadline", j):
+			c.Fail(j.Range, "Job without a deadline", "The provisioning %q plans by deadlines: the job %q needs one, for "+
 				"example deadline = \"52h\".", rents.Name, j.Name)
-		case s.Deadline > 0 && known && work > s.Deadline && c.first("deadline", j, s.Deadline):
-			c.fail(at, "Deadline shorter than the work", "The job %q takes %s on any server, and must be done within %s.",
+		case s.Deadline > 0 && known && work > s.Deadline && c.First("deadline", j, s.Deadline):
+			c.Fail(at, "Deadline shorter than the work", "The job %q takes %s on any server, and must be done within %s.",
 				j.Name, schema.FormatDuration(work), schema.FormatDuration(s.Deadline))
 		}
 	}
@@ -70,7 +71,7 @@ func (c *Checker) rentable(h *experiment.Hardware, p *experiment.Policy, rents *
 	}
 	for _, r := range p.Regions() {
 		if !slices.Contains(regions, r) {
-			c.fail(place(p.At, "regions", p.Range), "Unknown region",
+			c.Fail(language.Place(p.At, "regions", p.Range), "Unknown region",
 				"No node on request of the hardware %q is in the region %q; "+
 					"there are %s.", h.Name, r, strings.Join(regions, ", "))
 			return
@@ -81,15 +82,15 @@ func (c *Checker) rentable(h *experiment.Hardware, p *experiment.Policy, rents *
 		needed bool
 	}{{"spot", rents.Spot}, {"on_demand", rents.OnDemand}} {
 		if need.needed && !slices.Contains(markets, need.market) {
-			c.fail(place(p.At, "provisioning", p.Range), "No servers to rent",
+			c.Fail(language.Place(p.At, "provisioning", p.Range), "No servers to rent",
 				"The provisioning %q needs nodes with market = %q "+
 					"and acquire = \"on_request\", which the hardware %q does not have.", rents.Name, need.market, h.Name)
 		}
 	}
-	if windows > 0 && c.spec.Replicates > windows {
-		c.fail(h.Range, "Fewer records than replicates", "There are %s, and each replicate has another record of "+
+	if windows > 0 && c.Spec.Replicates > windows {
+		c.Fail(h.Range, "Fewer records than replicates", "There are %s, and each replicate has another record of "+
 			"availability: "+
-			"the hardware %q has %d.", schema.Plural(c.spec.Replicates, "replicate"), h.Name, windows)
+			"the hardware %q has %d.", schema.Plural(c.Spec.Replicates, "replicate"), h.Name, windows)
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 func (c *Checker) beyondSamples() {
 	for _, cell := range c.allCells() {
 		h := cell.Hardware
-		if h.Real() || h.Kind().Recorded || c.facts.Threads <= 0 {
+		if h.Real() || h.Kind().Recorded || c.Host.Threads <= 0 {
 			continue
 		}
 		for _, j := range sampledOn(h, cell.Workload) {
-			if j.Threads.Request <= c.facts.Threads || !c.first("sampled", j) {
+			if j.Threads.Request <= c.Host.Threads || !c.First("sampled", j) {
 				continue
 			}
 			at := j.Threads.Range
@@ -26,7 +26,7 @@ func (c *Checker) beyondSamples() {
 			d := experiments.WarningAt(at, "More threads than samples can have",
 				"The job %q has no runtime block, so it is sampled on this machine before it is simulated: that takes %s, and "+
 					"this machine has %d. Say how long it takes in a runtime block, ask for at most %[3]d, or sample it on a machine "+
-					"with as many.", j.Name, schema.Plural(j.Threads.Request, "thread"), c.facts.Threads)
+					"with as many.", j.Name, schema.Plural(j.Threads.Request, "thread"), c.Host.Threads)
 			d.Unavailable = true
 			c.Add(d)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // unweighedWays warns of orders by predicted run times that leave open with which of its
@@ -14,10 +15,10 @@ func (c *Checker) unweighedWays() {
 	for _, cell := range c.allCells() {
 		p := cell.Policy
 		if _, set := p.At["placement"]; set || p.Placement != policy.PlacementOf.Default() || !leavesWaysOpen(p.Order) ||
-			!slices.ContainsFunc(cell.Workload.JobBlocks(), several) || !c.first("ways", p) {
+			!slices.ContainsFunc(cell.Workload.JobBlocks(), several) || !c.First("ways", p) {
 			continue
 		}
-		c.Add(experiments.WarningAt(place(p.At, "order", p.Range), "Alternatives that the order does not weigh",
+		c.Add(experiments.WarningAt(language.Place(p.At, "order", p.Range), "Alternatives that the order does not weigh",
 			"The policy %q ranks a job by the fastest of its alternatives, but starts it with the first that is free, "+
 				"however slow. placement = \"pairs\" weighs each alternative; placement = \"first\" says that this is meant.",
 			p.Name))

@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // adaptationArgs are the arguments of an adaptation block.
@@ -139,8 +140,8 @@ func controllerBlock() *schema.Block {
 // adaptations decodes the adaptation blocks.
 func (d *Decoder) adaptations() []*Adaptation {
 	var list []*Adaptation
-	for _, n := range d.root.All("adaptation") {
-		if s := d.adaptation(n, d.global); s != nil {
+	for _, n := range d.Root.All("adaptation") {
+		if s := d.adaptation(n, d.Global); s != nil {
 			list = append(list, s)
 			d.earlier = append(d.earlier, s.Study)
 		}
@@ -150,11 +151,11 @@ func (d *Decoder) adaptations() []*Adaptation {
 
 // named decodes the block to which an argument refers.
 func named[T any](d *Decoder, kind, name string, decode func(*eval.Node, *eval.Env) (T, bool)) (v T, ok bool) {
-	n := d.root.Find(kind, name)
+	n := d.Root.Find(kind, name)
 	if n == nil {
 		return v, false // which has been reported
 	}
-	return decode(n, d.global)
+	return decode(n, d.Global)
 }
 
 // adaptation decodes one block; nil when it has an error.
@@ -219,7 +220,7 @@ func (d *Decoder) table(a *eval.Args, v *adaptationArgs, s *adaptation.Study, co
 	from := d.Find(s.File)
 	at := a.At("table")
 	var err error
-	s.Digest, err = ReadFile(from, func(r io.Reader) (err error) {
+	s.Digest, err = language.ReadFile(from, func(r io.Reader) (err error) {
 		s.Tables, s.Budget, err = adaptation.Read(from.Shown, s.Name, r, columns, v.Decisions, v.Blocks)
 		return err
 	})

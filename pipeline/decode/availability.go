@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // availability reads the records of how many servers were available: one, or one for each
@@ -30,7 +31,7 @@ func (d *Decoder) availability(na *eval.Args, m eval.Model, at hcl.Range) []*mar
 			lists[i] = append(lists[i], window)
 		}
 	}
-	rows, which, ok := d.csvTable(na, m, at, lists...)
+	rows, which, ok := d.CSVTable(na, m, at, lists...)
 	if !ok {
 		return nil
 	}
@@ -43,7 +44,7 @@ func (d *Decoder) availability(na *eval.Args, m eval.Model, at hcl.Range) []*mar
 	for _, r := range rows {
 		name := ""
 		if window != "" {
-			name = r.texts[len(r.texts)-1]
+			name = r.Texts[len(r.Texts)-1]
 		}
 		if byName[name] == nil {
 			names, byName[name] = append(names, name), &recorded{}
@@ -93,37 +94,37 @@ func (r *recorded) done() *market.Availability {
 }
 
 // recordedRow adds a row to a record.
-func (d *Decoder) recordedRow(na *eval.Args, m eval.Model, r tableRow, into *recorded, ticks bool,
+func (d *Decoder) recordedRow(na *eval.Args, m eval.Model, r language.TableRow, into *recorded, ticks bool,
 	step time.Duration) bool {
 	if !ticks {
-		v, ok := d.numbers(na, m, r, "time_s", "servers")
+		v, ok := d.Numbers(na, m, r, "time_s", "servers")
 		if !ok {
 			return false
 		}
-		t, servers := time.Duration(v[0]*1e9), tableRow{r.line, r.texts[1:]}
-		if _, ok := d.wholeNumbers(na, m, servers, "servers"); !ok || !d.ascending(na, m, r, into.Times, t) {
+		t, servers := time.Duration(v[0]*1e9), language.TableRow{Line: r.Line, Texts: r.Texts[1:]}
+		if _, ok := d.WholeNumbers(na, m, servers, "servers"); !ok || !d.Ascending(na, m, r, into.Times, t) {
 			return false
 		}
 		into.add(t, int(v[1]))
 		return true
 	}
-	v, ok := d.wholeNumbers(na, m, r, "first_tick", "ticks", "available")
+	v, ok := d.WholeNumbers(na, m, r, "first_tick", "ticks", "available")
 	if !ok {
 		return false
 	}
 	first, count := v[0], v[1]
-	if (first+count)*step.Seconds() > maxSeconds {
-		d.wrongLine(na, m, r.line, "Value out of range", "The tick %g ends after more than %g s.", first+count,
-			maxSeconds)
+	if (first+count)*step.Seconds() > language.MaxSeconds {
+		d.WrongLine(na, m, r.Line, "Value out of range", "The tick %g ends after more than %g s.", first+count,
+			language.MaxSeconds)
 		return false
 	}
 	from := time.Duration(first) * step
 	switch {
 	case count < 1:
-		d.wrongLine(na, m, r.line, "Malformed line", "ticks is 0: a stretch has at least one.")
+		d.WrongLine(na, m, r.Line, "Malformed line", "ticks is 0: a stretch has at least one.")
 		return false
 	case from < into.end:
-		d.wrongLine(na, m, r.line, "Not in order", "The tick %g begins before the stretch before it has ended, at tick %d.",
+		d.WrongLine(na, m, r.Line, "Not in order", "The tick %g begins before the stretch before it has ended, at tick %d.",
 			first,
 			into.end/step)
 		return false
@@ -155,7 +156,7 @@ func (d *Decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*marke
 		switch {
 		case !known:
 			return errors.New("a line is milliseconds, add or remove, and a node")
-		case err != nil || !(ms >= 0) || ms/1000 > maxSeconds:
+		case err != nil || !(ms >= 0) || ms/1000 > language.MaxSeconds:
 			return fmt.Errorf("the time is %q: not a number of milliseconds", fields[0])
 		case ms < before:
 			return fmt.Errorf("the time %g does not come after %g", ms, before)
@@ -168,7 +169,7 @@ func (d *Decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*marke
 		into.count(time.Duration(ms*1e6), change == "add")
 		return nil
 	}
-	_, err := ReadFile(from, func(text io.Reader) error {
+	_, err := language.ReadFile(from, func(text io.Reader) error {
 		_, err := workload.Table{Names: []string{"milliseconds", "change", "node"}}.EachRow(from.Shown, text, false,
 			func([]string) error { return nil }, row)
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // clusterArgs are the arguments of a cluster block.
@@ -223,7 +224,7 @@ func (d *Decoder) clusterTable(a *eval.Args, v *clusterArgs, j *experiment.Job, 
 	if !a.OK {
 		return
 	}
-	if _, ok := d.eachRow(a, at, from, nil, t.head, t.row); !ok {
+	if _, ok := d.EachRow(a, at, from, nil, t.head, t.row); !ok {
 		return
 	}
 	if len(t.samples) == 0 {
@@ -236,7 +237,7 @@ func (d *Decoder) clusterTable(a *eval.Args, v *clusterArgs, j *experiment.Job, 
 	}
 	fitted, err := clusterspeed.Fit(t.samples, c.Form)
 	if err != nil {
-		a.Fail(at, "Law that cannot be fitted", "%s", sentence(err.Error()))
+		a.Fail(at, "Law that cannot be fitted", "%s", language.Sentence(err.Error()))
 		return
 	}
 	c.Law, _ = fitted.Law(model)

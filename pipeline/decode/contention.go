@@ -45,7 +45,7 @@ func (d *Decoder) contention(n *eval.Node, e *eval.Env) (*experiment.Contention,
 // digits, which is more than they mean, so that keys hold on any machine.
 func (d *Decoder) fitContention(a *eval.Args, v *simulated.ContentionArgs) (estimator.Contention, bool) {
 	from, at := d.Find(v.File), a.Node.Attr("file").Expr.Range()
-	rows, ok := d.columns(a, at, from, []string{v.CoresColumn, v.JobsColumn, v.TimeColumn}, v.Where)
+	rows, ok := d.Columns(a, at, from, []string{v.CoresColumn, v.JobsColumn, v.TimeColumn}, v.Where)
 	if !ok {
 		return estimator.Contention{}, false
 	}

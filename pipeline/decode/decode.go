@@ -7,21 +7,17 @@ import (
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/estimator/goodput"
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // Decoder turns the blocks of one file into a Spec. Every method that decodes
 // a block returns false when the block has an error (which is reported) or
 // depends on something that has.
 type Decoder struct {
-	Finder
-	root     *eval.Node
-	global   *eval.Env
-	lenient  bool
-	host     experiments.HostFacts
+	*language.Decoder
 	traces   map[string]*traceFile           // by the file and how it is read
 	shown    map[*experiment.Trace]*rawTrace // where the traces of cells are from
 	tables   map[string]*measured            // of recorded outcomes, by file and rows
@@ -34,14 +30,16 @@ type Decoder struct {
 // depend on the cells.
 func (d *Decoder) Experiment() *experiment.Spec {
 	s := &experiment.Spec{}
-	if n := d.root.First("experiment"); n != nil {
-		d.Decode(n, d.global, s)
+	if n := d.Root.First("experiment"); n != nil {
+		a := d.Decode(n, d.Global, s)
 		s.Name, s.Range = n.Label, eval.RangeOf(n.Header)
+		d.DecodeInto(s, language.Experiment, language.Block{Args: a, Env: d.Global})
 	}
-	s.Lenient, s.Profile, s.Estimate, s.Stages = d.lenient, d.profile(), d.estimate(), d.stages()
+	s.Lenient, s.Profile, s.Estimate, s.Stages = d.Lenient, d.profile(), d.estimate(), d.stages()
 	for _, one := range d.adaptations() {
 		s.Adaptations, s.Deepened = append(s.Adaptations, one.Study), append(s.Deepened, one.Cells)
 	}
+	d.DecodeInto(s, language.File, language.Block{Args: d.EvalArgs(d.Root, d.Global), Env: d.Global})
 	return s
 }
 
@@ -50,18 +48,7 @@ func (d *Decoder) Views(s *experiment.Spec) {
 	s.Compares = d.compares(s.Cells)
 	s.Plots = d.plots(s.Axes)
 	s.Thresholds = d.thresholds(s.Cells)
-	s.References = d.references(s)
-	s.Sizes = d.sizes(s)
-}
-
-// sole returns the block of that kind, or one without arguments, which has
-// the defaults.
-func (d *Decoder) sole(kind string) *eval.Node {
-	if n := d.root.First(kind); n != nil {
-		return n
-	}
-	s := d.root.Schema.Block(kind)
-	return &eval.Node{Schema: s, Args: s.Args}
+	d.AfterCells(s)
 }
 
 // AtLine reports an error at a line of a trace's file.

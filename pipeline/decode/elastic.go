@@ -19,6 +19,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // elasticArgs are the arguments of an elastic block.
@@ -279,7 +280,7 @@ func lawful(a *eval.Args, v *elasticArgs, j *experiment.Job, s goodput.MeasuredS
 	l.Greatest = cmp.Or(l.Greatest, l.Most)
 	var err error
 	if out.Program, err = goodput.ByLaw(j.Name, params, noise, v.Samples, s); err != nil {
-		a.Fail(a.Node.Header, "Arguments that do not fit together", "%s", sentence(err.Error()))
+		a.Fail(a.Node.Header, "Arguments that do not fit together", "%s", language.Sentence(err.Error()))
 		return
 	}
 	out.Source = fmt.Sprintf("law %+v, noise %+v, %d samples, %+v", params, noise, v.Samples, s)
@@ -316,7 +317,7 @@ func (d *Decoder) measuredProgram(
 }
 
 // folder finds the measurements of a program, and their digest. A folder is then the folder of the program.
-func (d *Decoder) folder(a *eval.Args, from *Input, name string) (fs.FS, string, bool) {
+func (d *Decoder) folder(a *eval.Args, from *language.Input, name string) (fs.FS, string, bool) {
 	at := a.At("measurements")
 	info, err := os.Stat(from.Path)
 	if err == nil && info.IsDir() {
@@ -346,14 +347,14 @@ func (d *Decoder) folder(a *eval.Args, from *Input, name string) (fs.FS, string,
 }
 
 // archive reads an archive, once.
-func (d *Decoder) archive(a *eval.Args, from Input) (*packed, bool) {
+func (d *Decoder) archive(a *eval.Args, from language.Input) (*packed, bool) {
 	if all, ok := d.archives[from.Path]; ok {
 		a.OK = a.OK && all.Archive != nil
 		return all, all.Archive != nil
 	}
 	all := &packed{}
 	d.archives[from.Path] = all
-	digest, ok := d.read(a, a.At("measurements"), from, func(r io.Reader) (err error) {
+	digest, ok := d.Read(a, a.At("measurements"), from, func(r io.Reader) (err error) {
 		all.Archive, err = goodput.Unpack(r)
 		return err
 	})
@@ -366,13 +367,13 @@ func (d *Decoder) archive(a *eval.Args, from Input) (*packed, bool) {
 }
 
 // unreadable reports an error in measurements, at its line if it has one.
-func (d *Decoder) unreadable(a *eval.Args, from Input, err error) {
+func (d *Decoder) unreadable(a *eval.Args, from language.Input, err error) {
 	a.OK = false
 	var row *goodput.RowError
 	if info, statErr := os.Stat(from.Path); errors.As(err, &row) && statErr == nil && info.IsDir() {
-		d.LineError(Input{Path: filepath.Join(from.Path, row.File), Shown: filepath.Join(from.Shown, row.File)},
+		d.LineError(language.Input{Path: filepath.Join(from.Path, row.File), Shown: filepath.Join(from.Shown, row.File)},
 			row.Line,
-			"Malformed line", sentence(row.Err.Error()))
+			"Malformed line", language.Sentence(row.Err.Error()))
 		return
 	}
 	d.Errorf(a.At("measurements"), "Unreadable measurements", "%s: %v.", from.Shown, err)

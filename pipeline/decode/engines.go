@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // hardwareArgs are the arguments that hardware of every engine has.
@@ -95,7 +96,7 @@ func hardwareBlock() *schema.Block {
 	b := schema.Of[hardwareArgs](schema.Block{
 		Name: "hardware", Label: "name, read as `hardware.<name>`", Unique: true,
 		Args:   argsOf(func(k *engine.Kind) []schema.Arg { return k.Args }),
-		Blocks: append([]*schema.Block{node.Say(words...)}, engineBlocks()...),
+		Blocks: append([]*schema.Block{language.Extended(language.Node, node).Say(words...)}, engineBlocks()...),
 	})
 	b.Example = engineExamples()
 	names := schema.Find(b.Args, "engine")
@@ -103,7 +104,7 @@ func hardwareBlock() *schema.Block {
 		names.Allowed = append(names.Allowed, k.Name)
 		names.Meanings += fmt.Sprintf("- `%s`: %s\n", k.Name, k.Doc)
 	}
-	return b.Say(words...)
+	return language.Extended(language.Hardware, b).Say(words...)
 }
 
 func hasMachine(k *engine.Kind) bool  { return k.Machine != nil }

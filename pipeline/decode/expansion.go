@@ -24,7 +24,7 @@ type matrix struct {
 // expand expands a file's matrix into cells in the order of the file, each once, searches for settings, and the names of
 // the axes that they read.
 func (d *Decoder) expand(spec *experiment.Spec) {
-	m := &matrix{Reporter: d.Reporter, root: d.root, node: d.root.First("matrix"), global: d.global, blocks: d}
+	m := &matrix{Reporter: d.Reporter, root: d.Root, node: d.Root.First("matrix"), global: d.Global, blocks: d}
 	if m.node == nil {
 		m.node = &eval.Node{}
 	}

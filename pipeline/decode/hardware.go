@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // Hardware decodes a hardware block.
@@ -55,6 +56,7 @@ func (d *Decoder) Hardware(n *eval.Node, e *eval.Env) (*experiment.Hardware, boo
 	for _, na := range nodes {
 		a.OK = a.OK && na.OK
 	}
+	d.DecodeInto(h, language.Hardware, language.Block{Args: a, Env: e})
 	return h, a.OK
 }
 
@@ -195,7 +197,7 @@ func (d *Decoder) machine(a *eval.Args, kind *engine.Kind) scheduler.Node {
 	case kind == nil:
 	case kind.Machine != nil:
 		defaults = kind.Machine(d.blockOf(a, nil), engine.Host{
-			Threads: d.hostThreads(), MemoryBytes: d.hostMemory(), GPUs: d.host.GPUs, GPUType: d.host.GPUType,
+			Threads: d.hostThreads(), MemoryBytes: d.hostMemory(), GPUs: d.Host.GPUs, GPUType: d.Host.GPUType,
 		})
 	case a.Lacks("threads"):
 		a.Fail(a.Node.Header, "Hardware without threads", "%s needs threads, or node blocks.", a.Node.Title())
@@ -218,14 +220,14 @@ func (d *Decoder) machine(a *eval.Args, kind *engine.Kind) scheduler.Node {
 
 // hostThreads is the number of threads of this machine, as the file sees it: host.threads.
 func (d *Decoder) hostThreads() int {
-	host, _ := d.global.Lookup("host")
+	host, _ := d.Global.Lookup("host")
 	threads, _ := host.GetAttr("threads").AsBigFloat().Int64()
 	return int(threads)
 }
 
 // hostMemory is cut to whole GiB, so that a reboot changes no key; 0 when it is
 // not known.
-func (d *Decoder) hostMemory() int64 { return d.host.MemoryBytes &^ (1<<30 - 1) }
+func (d *Decoder) hostMemory() int64 { return d.Host.MemoryBytes &^ (1<<30 - 1) }
 
 // blockOf returns a hardware block as its engine decodes it.
 func (d *Decoder) blockOf(a *eval.Args, nodes []*eval.Args) engine.Block {

@@ -7,6 +7,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 func jobBlock() *schema.Block {
@@ -28,10 +29,7 @@ func jobBlock() *schema.Block {
 		},
 	})
 	schema.Find(b.Args, "threads").Keys = threadKeys()
-	for _, p := range schema.AllBrought(b.Name) {
-		b.Blocks = append(b.Blocks, p.Block)
-	}
-	return b.Say("{contained}", engineList(isContained))
+	return language.Extended(language.Job, b).Say("{contained}", engineList(isContained))
 }
 
 // Job decodes a job block.
@@ -39,7 +37,6 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
 	j := &experiment.Job{}
 	a := d.Decode(n, e, j)
 	j.Name, j.Range, j.At = n.Label, eval.RangeOf(n.Header), a.Ranges()
-	j.Properties = d.brought(n, e)
 	d.container(a, j)
 	if a.Lacks("threads") {
 		j.Threads = experiment.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(n.Header)}
@@ -68,6 +65,7 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
 		a.OK = a.OK && ok
 	}
 	d.alternatives(n, e, a, j)
+	d.DecodeInto(j, language.Job, language.Block{Args: a, Env: e})
 	return j, a.OK
 }
 

@@ -5,13 +5,14 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // The comments of these files document blocks and their arguments.
 //
 //go:embed adaptation.go alternative.go builtin.go checkpoint.go clusterspeed.go compare.go elastic.go
-//go:embed engines.go experiment.go matrix.go progress.go recorded.go reference.go roles.go
-//go:embed runtime.go size.go threads.go threshold.go trace.go tune.go workload.go
+//go:embed engines.go experiment.go matrix.go progress.go recorded.go roles.go
+//go:embed runtime.go threads.go threshold.go trace.go tune.go workload.go
 var documented embed.FS
 
 var _ = schema.Document("decode", documented)
@@ -23,22 +24,18 @@ var _ = schema.Document("decode", documented)
 func Language() *schema.Block {
 	file := &schema.Block{
 		Blocks: []*schema.Block{
-			schema.Of[experiment.Spec](schema.Block{
+			language.Extended(language.Experiment, schema.Of[experiment.Spec](schema.Block{
 				Name: "experiment", Label: "name of the experiment, and of its folder of results", Single: true, Required: true,
-			}),
+			})),
 			variableBlock(), localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
 			policyBlock(), adaptationBlock(), matrixBlock(), tuneBlock(),
 			schema.Of[experiment.Profile](schema.Block{Name: "profile", Single: true}),
 			schema.Of[experiment.Estimate](schema.Block{Name: "estimate", Single: true}),
 			compareBlock(), plotBlock(), thresholdBlock(),
-			schema.Of[referenceArgs](schema.Block{
-				Name: "reference", Label: "name of the reference, for the report", Unique: true,
-			}),
-			sizeBlock(),
 		},
 	}
 	for _, b := range schema.AllBrought("") {
 		file.Blocks = append(file.Blocks, b.Block)
 	}
-	return file
+	return language.Extended(language.File, file)
 }

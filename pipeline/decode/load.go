@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/pipeline/check"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // Options are the inputs from outside the file.
@@ -55,11 +56,11 @@ func Source(filename string, src []byte, opts Options) (*experiment.Spec, experi
 	}
 	global, variables := r.Globals(root, eval.Outside{Vars: opts.Vars, VarFiles: opts.VarFiles, Host: opts.Host})
 	d := &Decoder{
-		Finder: Finder{Reporter: r, Filename: filename, Dir: base(filename)},
-		root:   root, global: global, lenient: opts.Lenient, host: opts.Host,
-		traces: map[string]*traceFile{}, shown: map[*experiment.Trace]*rawTrace{},
+		Decoder: language.NewDecoder(language.Finder{Reporter: r, Filename: filename, Dir: base(filename)}, root, global),
+		traces:  map[string]*traceFile{}, shown: map[*experiment.Trace]*rawTrace{},
 		tables: map[string]*measured{}, archives: map[string]*packed{}, programs: map[string]*goodput.MeasuredProgram{},
 	}
+	d.Lenient, d.Host, d.Blocks = opts.Lenient, opts.Host, d
 	spec := d.Experiment()
 	spec.File, spec.Source, spec.Variables = filename, src, variables
 	d.expand(spec)

@@ -12,7 +12,7 @@ func (d *Decoder) losses(a *eval.Args, v *runtimeArgs) []float64 {
 		return nil
 	}
 	from, at := d.Find(v.Losses), a.Node.Attr("losses").Expr.Range()
-	rows, ok := d.columns(a, at, from, []string{v.LossColumn}, nil)
+	rows, ok := d.Columns(a, at, from, []string{v.LossColumn}, nil)
 	if ok && len(rows) == 0 {
 		a.Fail(at, "Table without rows", "%s has no losses.", from.Shown)
 	}

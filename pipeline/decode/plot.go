@@ -65,12 +65,12 @@ func plotArg(name, doc, example string) schema.Arg {
 // plots decodes the plot blocks; without any, all kinds that are drawn by default.
 func (d *Decoder) plots(axes []string) []experiment.Plot {
 	var list []experiment.Plot
-	for _, n := range d.root.All("plot") {
-		a := d.EvalArgs(n, d.global)
+	for _, n := range d.Root.All("plot") {
+		a := d.EvalArgs(n, d.Global)
 		p := experiment.Plot{Kind: n.Label, Range: eval.RangeOf(n.Header)}
 		kind, _ := tell.PictureByName(p.Kind)
 		if name := ofPlot(a, kind, "metric"); name != "" {
-			p.Metric = d.metric(name, n.Attr("metric").Expr.Range())
+			p.Metric = d.Metric(name, n.Attr("metric").Expr.Range())
 		}
 		p.X = d.axisOfPlot(n, "x", ofPlot(a, kind, "x"), axes)
 		p.Y = d.axisOfPlot(n, "y", ofPlot(a, kind, "y"), axes)
@@ -82,7 +82,7 @@ func (d *Decoder) plots(axes []string) []experiment.Plot {
 		checkPlot(a, kind, p)
 		list = append(list, p)
 	}
-	if d.root.First("plot") == nil {
+	if d.Root.First("plot") == nil {
 		for _, k := range tell.Pictures() {
 			if k.OnRequest == "" {
 				list = append(list, experiment.Plot{Kind: k.Name})

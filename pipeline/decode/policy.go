@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 func policyBlock() *schema.Block {
@@ -35,7 +36,7 @@ policy "urgent" {
 	for _, p := range schema.AllBrought(b.Name) {
 		b.Blocks = append(b.Blocks, p.Block)
 	}
-	return b
+	return language.Extended(language.Policy, b)
 }
 
 // estimatesArg is the argument that selects the run times that the policy gets.
@@ -80,6 +81,7 @@ func (d *Decoder) Policy(n *eval.Node, e *eval.Env) (*experiment.Policy, bool) {
 		}
 	}
 	p.Policy = p.Complete()
+	d.DecodeInto(p, language.Policy, language.Block{Args: a, Env: e})
 	p.Blocks = d.brought(n, e)
 	for _, b := range schema.AllBrought(n.Schema.Name) {
 		for _, one := range n.All(b.Block.Name) {

@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // recordedArgs are the arguments of a recorded block. Its outcomes are evaluated for each row.
@@ -67,7 +68,7 @@ type recordedArgs struct {
 
 // measured is a table of measurements: the rows that a recorded block selects.
 type measured struct {
-	Input
+	language.Input
 	head   []string
 	rows   [][]string
 	digest string
@@ -115,7 +116,7 @@ func (d *Decoder) measured(a *eval.Args, v *recordedArgs) *measured {
 	}
 	t := &measured{Input: from}
 	d.tables[key] = t
-	t.digest, t.ok = d.eachRow(a, a.At("file"), from, where, func(head []string) error {
+	t.digest, t.ok = d.EachRow(a, a.At("file"), from, where, func(head []string) error {
 		t.head = head
 		return nil
 	}, func(_ int, row []string) error {
@@ -156,7 +157,7 @@ func (d *Decoder) recorded(n *eval.Node, e *eval.Env, a *eval.Args, j *experimen
 			continue
 		}
 		column, text := slices.Index(t.head, s.Value), eval.Display(value)
-		rows = slices.DeleteFunc(slices.Clone(rows), func(r []string) bool { return !alike(r[column], text) })
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r []string) bool { return !language.Alike(r[column], text) })
 	}
 	switch {
 	case !known:
@@ -204,9 +205,9 @@ func (d *Decoder) outcome(n *eval.Node, e *eval.Env, t *measured, rows [][]strin
 			out.Cost = mean
 		case mean == nil:
 			out.Crashed = "the table has no time for these settings"
-		case !(*mean >= 0) || *mean > maxSeconds:
+		case !(*mean >= 0) || *mean > language.MaxSeconds:
 			d.Errorf(attr.Expr.Range(), "Value out of range", "time is %v s in a row of %s: times are from 0 to %v s.", *mean,
-				t.Shown, maxSeconds)
+				t.Shown, language.MaxSeconds)
 			return out, false
 		default:
 			out.Time = *mean

@@ -10,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // runtimeArgs are the arguments of a runtime block.
@@ -153,7 +154,7 @@ func runtimeBlock() *schema.Block {
 		schema.Of[clusterArgs](schema.Block{Name: "cluster", Single: true}),
 		schema.Of[elasticArgs](schema.Block{Name: "elastic", Single: true}),
 	}
-	return b
+	return language.Extended(language.Runtime, b)
 }
 
 // runtime decodes a runtime block of a job.
@@ -165,7 +166,8 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env, j *experiment.Job) (*experi
 		return nil, false
 	}
 	rt.Accuracy, rt.Loss = v.FinalAccuracy, v.FinalLoss
-	return rt, true
+	d.DecodeInto(rt, language.Runtime, language.Block{Args: a, Env: e})
+	return rt, a.OK
 }
 
 // times decodes the run times in a runtime block.
@@ -238,7 +240,7 @@ func (d *Decoder) runtimeLaw(a *eval.Args, v *runtimeArgs) (*experiment.Runtime,
 // of threads.
 func (d *Decoder) timesFile(a *eval.Args, v *runtimeArgs) []threadTime {
 	from, at := d.Find(v.File), a.Node.Attr("file").Expr.Range()
-	rows, ok := d.columns(a, at, from, []string{v.ThreadsColumn, v.TimeColumn}, v.Where)
+	rows, ok := d.Columns(a, at, from, []string{v.ThreadsColumn, v.TimeColumn}, v.Where)
 	if !ok {
 		return nil
 	}
@@ -254,10 +256,10 @@ func (d *Decoder) timesFile(a *eval.Args, v *runtimeArgs) []threadTime {
 			sum += rows[n][1]
 			n++
 		}
-		if threads != math.Trunc(threads) || threads > schema.MaxThreads || sum/float64(n) > maxSeconds {
+		if threads != math.Trunc(threads) || threads > schema.MaxThreads || sum/float64(n) > language.MaxSeconds {
 			a.Fail(at, "Value out of range",
 				"%s has %v seconds on %v threads: threads are a whole number up to %d, and times at most %v s.",
-				from.Shown, sum/float64(n), threads, schema.MaxThreads, maxSeconds)
+				from.Shown, sum/float64(n), threads, schema.MaxThreads, language.MaxSeconds)
 			return nil
 		}
 		times = append(times,

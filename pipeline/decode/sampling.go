@@ -10,8 +10,8 @@ import (
 
 func (d *Decoder) profile() experiment.Profile {
 	var p experiment.Profile
-	n := d.sole("profile")
-	a := d.Decode(n, d.global, &p)
+	n := d.Sole("profile")
+	a := d.Decode(n, d.Global, &p)
 	p.Alone, p.Range = p.Contention == "none", eval.RangeOf(n.Header)
 	if a.IsSet("epochs") {
 		a.Excludes("epochs and {} both say how long the samples are.", "samples", "fraction")
@@ -29,8 +29,8 @@ func (d *Decoder) profile() experiment.Profile {
 
 func (d *Decoder) estimate() experiment.Estimate {
 	var e experiment.Estimate
-	n := d.sole("estimate")
-	a := d.Decode(n, d.global, &e)
+	n := d.Sole("estimate")
+	a := d.Decode(n, d.Global, &e)
 	e.Range = eval.RangeOf(n.Header)
 	for i, m := range e.Models {
 		switch {

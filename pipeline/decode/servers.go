@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // servers decodes the terms on which the servers of a node block are rented; nil for a
@@ -85,7 +86,7 @@ func (d *Decoder) life(na *eval.Args, m eval.Model, t *market.Terms) {
 
 // survival reads a survival curve, or measured lives.
 func (d *Decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.Measured, bool) {
-	rows, which, ok := d.csvTable(na, m, at, []string{"time_s", "survival"}, []string{"lifetime_s", "revoked"},
+	rows, which, ok := d.CSVTable(na, m, at, []string{"time_s", "survival"}, []string{"lifetime_s", "revoked"},
 		[]string{"lifetime_s", "ended_by"})
 	if !ok {
 		return nil, false
@@ -95,22 +96,22 @@ func (d *Decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.M
 	var seen []market.Observation
 	for _, r := range rows {
 		if which == 0 {
-			v, ok := d.numbers(na, m, r, "time_s", "survival")
+			v, ok := d.Numbers(na, m, r, "time_s", "survival")
 			if !ok {
 				return nil, false
 			}
 			times, survivals = append(times, time.Duration(v[0]*1e9)), append(survivals, v[1])
 			if _, err := market.NewMeasured(m.File, times, survivals); err != nil {
-				d.wrongLine(na, m, r.line, "Not a survival curve", "%s", sentence(err.Error()))
+				d.WrongLine(na, m, r.Line, "Not a survival curve", "%s", language.Sentence(err.Error()))
 				return nil, false
 			}
 			continue
 		}
-		v, ok := d.numbers(na, m, r, "lifetime_s")
+		v, ok := d.Numbers(na, m, r, "lifetime_s")
 		if !ok {
 			return nil, false
 		}
-		taken := r.texts[1] == "1" || strings.EqualFold(r.texts[1], "true") || r.texts[1] == "revoked"
+		taken := r.Texts[1] == "1" || strings.EqualFold(r.Texts[1], "true") || r.Texts[1] == "revoked"
 		seen = append(seen, market.Observation{Time: time.Duration(v[0] * 1e9), Taken: taken})
 	}
 	var curve *market.Measured
@@ -121,7 +122,7 @@ func (d *Decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.M
 		curve, err = market.KaplanMeier(m.File, seen)
 	}
 	if err != nil {
-		na.Fail(at, "Not a survival curve", "%s", sentence(err.Error()))
+		na.Fail(at, "Not a survival curve", "%s", language.Sentence(err.Error()))
 		return nil, false
 	}
 	return curve, true
@@ -133,20 +134,20 @@ func (d *Decoder) price(na *eval.Args, arg string, t *market.Terms, in string, n
 	at := na.Node.Attr(arg).Expr.Range()
 	switch m.Name {
 	case "prices":
-		rows, _, ok := d.csvTable(na, m, at, []string{"time_s", "price"})
+		rows, _, ok := d.CSVTable(na, m, at, []string{"time_s", "price"})
 		if !ok {
 			return market.Fixed(0)
 		}
 		var p market.Price
 		for _, r := range rows {
-			v, ok := d.numbers(na, m, r, "time_s", "price")
-			if !ok || !d.ascending(na, m, r, p.Times, time.Duration(v[0]*1e9)) {
+			v, ok := d.Numbers(na, m, r, "time_s", "price")
+			if !ok || !d.Ascending(na, m, r, p.Times, time.Duration(v[0]*1e9)) {
 				return market.Fixed(0)
 			}
 			p.Times, p.PerHour = append(p.Times, time.Duration(v[0]*1e9)), append(p.PerHour, v[1])
 		}
 		if err := p.Check(); err != nil {
-			na.Fail(at, "Not a price", "%s", sentence(err.Error()))
+			na.Fail(at, "Not a price", "%s", language.Sentence(err.Error()))
 		}
 		return p
 	case "catalogue":
@@ -159,7 +160,7 @@ func (d *Decoder) price(na *eval.Args, arg string, t *market.Terms, in string, n
 func (d *Decoder) catalogue(
 	na *eval.Args, m eval.Model, at hcl.Range, t *market.Terms, in string, node scheduler.Node,
 ) market.Price {
-	rows, _, ok := d.csvTable(na, m, at, []string{"price", "type", "region", "market"})
+	rows, _, ok := d.CSVTable(na, m, at, []string{"price", "type", "region", "market"})
 	if !ok {
 		return market.Fixed(0)
 	}
@@ -167,14 +168,14 @@ func (d *Decoder) catalogue(
 	kind = cmp.Or(kind, na.Node.Label)
 	var regions []string
 	for _, r := range rows {
-		price, ok := d.numbers(na, m, r, "price")
+		price, ok := d.Numbers(na, m, r, "price")
 		if !ok {
 			return market.Fixed(0)
 		}
-		if r.texts[1] == kind && r.texts[2] == t.Region && r.texts[3] == in {
+		if r.Texts[1] == kind && r.Texts[2] == t.Region && r.Texts[3] == in {
 			return market.Fixed(price[0])
 		}
-		regions = schema.AddOnce(regions, r.texts[2])
+		regions = schema.AddOnce(regions, r.Texts[2])
 	}
 	if !slices.Contains(regions, t.Region) {
 		na.Fail(na.At("region"), "Unknown region", "%s has no region %q; it has %s.", d.Find(m.File).Shown, t.Region,

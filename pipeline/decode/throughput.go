@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // readSpeeds reads the table of a trace's argument throughputs, and gives the jobs without a job
@@ -21,7 +22,7 @@ func (d *Decoder) readSpeeds(t *rawTrace, a *eval.Args, v *traceArgs) bool {
 		return true
 	}
 	from := d.Find(v.Throughputs)
-	digest, err := ReadFile(from, func(text io.Reader) (err error) {
+	digest, err := language.ReadFile(from, func(text io.Reader) (err error) {
 		t.speeds, err = workload.ReadThroughput(from.Shown, text)
 		return err
 	})

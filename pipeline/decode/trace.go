@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // traceArgs are the arguments of a trace block that every format has.
@@ -116,7 +117,7 @@ func traceBlock() *schema.Block {
 		names.Allowed = append(names.Allowed, f.Name)
 		names.Meanings += fmt.Sprintf("- `%s`: %s\n", f.Name, strings.ReplaceAll(f.Doc, "\n", " "))
 	}
-	return b.Say("{formats}", strings.TrimSuffix(formatList(), "\n"), "{endings}", fileNames())
+	return language.Extended(language.Trace, b).Say("{formats}", strings.TrimSuffix(formatList(), "\n"), "{endings}", fileNames())
 }
 
 // formatList describes the trace formats, one a line.
@@ -169,7 +170,7 @@ func formatArgs() []schema.Arg {
 // rawTrace is a trace whose job blocks are known by name only.
 type rawTrace struct {
 	*experiment.Trace
-	Input
+	language.Input
 	jobs  []string // job blocks that are used
 	block []int32  // of each job: an index of jobs, or -1
 	// speeds are the speeds of jobs without a block, by the type of device; nil without a table.
@@ -227,7 +228,9 @@ func (d *Decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 	if !d.readSpeeds(t, a, &v) {
 		return nil, false
 	}
-	return t, d.checkBlocks(t, a, &v, blocks)
+	good := d.checkBlocks(t, a, &v, blocks)
+	d.DecodeInto(t.Trace, language.Trace, language.Block{Args: a, Env: e})
+	return t, good && a.OK
 }
 
 // traceFormat returns the format that the block names, or else the format of
@@ -267,9 +270,9 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile 
 	}
 	f := &traceFile{}
 	d.traces[key] = f
-	options := formats.Options{Lenient: d.lenient, Args: a.Values}
+	options := formats.Options{Lenient: d.Lenient, Args: a.Values}
 	var err error
-	if f.digest, err = ReadFile(t.Input, func(text io.Reader) (err error) {
+	if f.digest, err = language.ReadFile(t.Input, func(text io.Reader) (err error) {
 		f.trace, err = t.Format.Read(t.Shown, text, options)
 		return err
 	}); err != nil {
@@ -367,7 +370,7 @@ func (b *jobBlocks) ofClass(class string) int32 {
 	switch {
 	case b.others != "":
 		return b.use(b.others)
-	case b.d.root.Find("job", class) != nil:
+	case b.d.Root.Find("job", class) != nil:
 		return b.use(class)
 	}
 	return -1

@@ -480,7 +480,7 @@ func (d *Decoder) warmStart(a *eval.Args, name string, t *Tune) {
 		return
 	}
 	column := map[string]int{}
-	if digest, ok := d.eachRow(a, at, from, nil, func(head []string) error {
+	if digest, ok := d.EachRow(a, at, from, nil, func(head []string) error {
 		for i, name := range head {
 			if _, twice := column[name]; twice && name != "" {
 				return fmt.Errorf("there are two columns %q: leave one out", name)

@@ -13,11 +13,12 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // fromResults takes the trials of another experiment's results that tried the same settings,
 // where each trial was a separate job. It returns false if from is not a folder.
-func (d *Decoder) fromResults(a *eval.Args, t *Tune, from Input) bool {
+func (d *Decoder) fromResults(a *eval.Args, t *Tune, from language.Input) bool {
 	if info, err := os.Stat(from.Path); err != nil || !info.IsDir() {
 		return false
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // workloadArgs has no arguments: a workload consists of blocks.
@@ -49,8 +50,9 @@ func workloadBlock() *schema.Block {
 			"waiting job uses the new request when it starts.",
 	}
 	b := schema.Of[workloadArgs](schema.Block{Name: "workload", Label: "name, read as `workload.<name>`", Unique: true})
-	b.Blocks = []*schema.Block{traceBlock(), schema.Of[submitArgs](schema.Block{Name: "submit"}), changes, resize}
-	return b
+	submit := language.Extended(language.Submit, schema.Of[submitArgs](schema.Block{Name: "submit"}))
+	b.Blocks = []*schema.Block{traceBlock(), submit, changes, resize}
+	return language.Extended(language.Workload, b)
 }
 
 // changesBlock changes the resources of jobs while they train.
@@ -192,7 +194,9 @@ func (d *Decoder) Workload(n *eval.Node, e *eval.Env) (*draft, bool) {
 	for _, cn := range n.All("changes") {
 		ok = d.changes(cn, e, w, counts, ok) && ok
 	}
-	return w, ok
+	a := &eval.Args{Node: n, OK: ok} // the block has blocks alone
+	d.DecodeInto(w.Workload, language.Workload, language.Block{Args: a, Env: e})
+	return w, a.OK
 }
 
 // changes decodes a change of one job's request, or of all jobs' alike. checked says
@@ -292,6 +296,7 @@ func (d *Decoder) submit(n *eval.Node, e *eval.Env) (experiment.Submit, string, 
 			a.Fail(a.At(by), "Contradicting arguments", "%s has %d times, but count is %d.", by, len(times), s.Count)
 		}
 	}
+	d.DecodeInto(&s, language.Submit, language.Block{Args: a, Env: e})
 	return s, v.Job, a.OK
 }
 
@@ -326,8 +331,8 @@ func (d *Decoder) checkResizeBeside(a *eval.Args, name string, w *draft) {
 func (d *Decoder) instants(a *eval.Args, v *submitArgs) (instants []time.Duration, leftOut string) {
 	from, at := d.Find(v.AtFile), a.Node.Attr("at_file").Expr.Range()
 	var skipped []error
-	_, ok := d.read(a, at, from, func(text io.Reader) (err error) {
-		instants, skipped, err = workload.ReadInstants(from.Shown, text, v.AtColumn, d.lenient)
+	_, ok := d.Read(a, at, from, func(text io.Reader) (err error) {
+		instants, skipped, err = workload.ReadInstants(from.Shown, text, v.AtColumn, d.Lenient)
 		return err
 	})
 	switch {

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/jobs/contract"
@@ -50,9 +49,7 @@ func (x *Experiment) program(k *store.Key, j *experiment.Job) {
 		}
 	}
 	k.Given(label("retries"), j.Retries)
-	for _, p := range j.Properties {
-		k.AddAll(p.Lines(label("")))
-	}
+	experiment.EachPart(j.Parts, func(p stages.KeyPart) { k.AddAll(p.KeyLines(label(""))) })
 }
 
 // source adds the key lines of a job's program alone: its command, and the
@@ -175,11 +172,7 @@ func (x *Experiment) launch(j *experiment.Job, name string, units int, logs, scr
 		Limit: j.Limit, Flags: j.Flags, GPUs: j.GPUs, Steps: j.Steps > 0,
 		Memory: j.Memory, Container: j.Container, Roles: j.Roles,
 	}
-	stages.EachProperty(j, func(p *stages.Property, v schema.Settings) {
-		if p.Launch != nil {
-			p.Launch(v, &out)
-		}
-	})
+	experiment.EachPart(j.Parts, func(p stages.LaunchPart) { p.Launch(&out) })
 	if j.Events != nil {
 		events := *j.Events
 		events.Dir = filepath.Join(out.CheckpointDir, events.Below)

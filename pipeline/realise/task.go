@@ -98,7 +98,7 @@ func (c *Cell) truthOf(r realised) (truth, error) {
 	}
 	special := func(j *experiment.Job) bool {
 		return j.Runtime == nil || j.Runtime.Elastic != nil || j.Runtime.Cluster != nil ||
-			len(j.Alternatives)+len(j.Properties) > 0
+			len(j.Alternatives)+len(j.Parts)+len(j.Runtime.Parts) > 0
 	}
 	if c.Hardware.Noise > 0 || r.Alternatives != nil || slices.ContainsFunc(r.Blocks, special) {
 		return find()

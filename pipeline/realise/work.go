@@ -163,19 +163,15 @@ func givenTraining(j *experiment.Job, epochs int, epoch time.Duration) simulated
 	w := simulated.Training(rt.Startup, epochs, epoch, rt.Parallel)
 	w.Threads = max(rt.Threads, 1)
 	speedUp(&w, rt)
-	if len(j.Properties) > 0 {
-		return withProperties(w, j)
+	if len(j.Parts) > 0 {
+		return withParts(w, j)
 	}
 	return w
 }
 
-// withProperties is the work of a job by the properties that features give it.
-func withProperties(w simulated.Scaling, j *experiment.Job) simulated.Scaling {
-	stages.EachProperty(j, func(p *stages.Property, v schema.Settings) {
-		if p.Work != nil {
-			p.Work(v, &w)
-		}
-	})
+// withParts is the work of a job as the parts that features give it change it.
+func withParts(w simulated.Scaling, j *experiment.Job) simulated.Scaling {
+	experiment.EachPart(j.Parts, func(p stages.WorkPart) { p.Work(&w) })
 	return w
 }
 

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -108,11 +107,9 @@ func templateOf(s *experiment.Submit) scheduler.Job {
 	template := s.Job.Template()
 	template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
 	template.Own().Budget = s.Budget
-	stages.EachProperty(s.Job, func(p *stages.Property, v schema.Settings) {
-		if p.Request != nil {
-			p.Request(v, &template)
-		}
-	})
+	for _, parts := range []experiment.Parts{s.Job.Parts, s.Parts} {
+		experiment.EachPart(parts, func(p stages.RequestPart) { p.Request(&template) })
+	}
 	return template
 }
 

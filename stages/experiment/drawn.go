@@ -23,7 +23,7 @@ func (c *Cell) Draws() bool {
 	j, template := s.Job, s.Job.Template()
 	drawn := []workload.ArrivalKind{workload.Every, workload.Exponential, workload.Normal}
 	if j.Runtime == nil || !slices.Contains(drawn, s.Arrivals.Kind) || !template.Plain() || s.Deadline > 0 ||
-		s.Budget != nil || len(j.Alternatives)+len(j.Properties) > 0 || j.Checkpoint != nil || j.Done() != j.Length() {
+		s.Budget != nil || len(j.Alternatives)+len(j.Parts) > 0 || j.Checkpoint != nil || j.Done() != j.Length() {
 		return false
 	}
 	r := j.Runtime

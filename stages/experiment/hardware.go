@@ -79,5 +79,6 @@ type Hardware struct {
 	// Lacks are capabilities that a simulated engine must not have.
 	Lacks []string
 	// At has the source range of each argument that the file sets.
-	At map[string]experiments.Range
+	At    map[string]experiments.Range
+	Parts Parts `json:",omitempty"`
 }

@@ -296,8 +296,7 @@ type Job struct {
 	Recorded *Recorded
 	// Checkpoint says when the job saves its work in simulation; nil: never.
 	Checkpoint *Checkpoint
-	// Properties are the values of the blocks that features bring to jobs, of those that the job has.
-	Properties []schema.Settings `json:",omitempty"`
+	Parts      Parts `json:",omitempty"`
 	// At has the source range of each argument that the file sets.
 	At map[string]experiments.Range
 }
@@ -349,6 +348,7 @@ type Runtime struct {
 	Cluster *ClusterSpeed
 	// Elastic is set for a job whose speed depends on its GPUs and its batch size.
 	Elastic *Elastic `json:",omitempty"`
+	Parts   Parts    `json:",omitempty"`
 }
 
 // ClusterSpeed is the speed of a job by its parts.

@@ -199,12 +199,9 @@ type Spec struct {
 	// Thresholds are in the order of the file.
 	Thresholds []Threshold
 	Plots      []Plot
-	// References are numbers of others, shown next to ours.
-	References []Reference `json:",omitempty"`
-	// Sizes are questions for the smallest value of an axis.
-	Sizes []Size `json:",omitempty"`
 	// Stages are the values of the blocks that stages bring, by stage.
 	Stages map[string][]schema.Settings `json:",omitempty"`
+	Parts  Parts                        `json:",omitempty"`
 
 	// File and Source are the experiment as it was read; Variables are the
 	// values its variables had, as LoadOptions.Vars takes them ("name=value").
@@ -235,6 +232,7 @@ type Policy struct {
 	// Blocks.
 	At       map[string]experiments.Range
 	BlocksAt []experiments.Range `json:"-"`
+	Parts    Parts               `json:",omitempty"`
 }
 
 // Corrected reports whether estimates are corrected by the reports of running

@@ -25,6 +25,7 @@ type Workload struct {
 	Submits []Submit
 	Resizes []Update
 	Trace   *Trace
+	Parts   Parts `json:",omitempty"`
 }
 
 // Jobs returns how many jobs a cell of the workload has.
@@ -55,6 +56,7 @@ type Submit struct {
 	// LeftOut describes the lines that a lenient reader left out of a file of instants.
 	LeftOut string
 	Range   experiments.Range
+	Parts   Parts `json:",omitempty"`
 }
 
 // Update changes the thread request of one job, of which Job has the class and the running number, while the cell runs.
@@ -182,6 +184,7 @@ type Trace struct {
 	TooLarge  int
 	LargeLine int `json:",omitempty"`
 	Range     experiments.Range
+	Parts     Parts `json:",omitempty"`
 }
 
 // TraceBlock is a job block with the threads that a trace requests.

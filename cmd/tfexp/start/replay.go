@@ -17,11 +17,11 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // Log describes the log of a cluster.
@@ -106,9 +106,9 @@ func InspectLog(path, shown string) (Log, error) {
 	if err != nil {
 		return l, err
 	}
-	file := decode.Input{Path: path, Shown: shown}
+	file := language.Input{Path: path, Shown: shown}
 	var head []byte
-	if _, err := decode.ReadFile(file, func(text io.Reader) (err error) {
+	if _, err := language.ReadFile(file, func(text io.Reader) (err error) {
 		head, err = io.ReadAll(io.LimitReader(workload.Unmarked(text), mostHead))
 		return err
 	}); err != nil {
@@ -129,7 +129,7 @@ func InspectLog(path, shown string) (Log, error) {
 		args["memory_unit"] = bytes
 	}
 	var trace workload.Trace
-	if _, err := decode.ReadFile(file, func(text io.Reader) (err error) {
+	if _, err := language.ReadFile(file, func(text io.Reader) (err error) {
 		trace, err = l.Format.Read(shown, text, formats.Options{Lenient: true, Args: args})
 		return err
 	}); err != nil {

@@ -1,0 +1,223 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// finish handles the end of a job.
+func (l *loop) finish(e *Notice) error {
+	if e.Job < 0 || e.Job >= l.jobs.Len() {
+		return fmt.Errorf("engine: end of a job with number %d, which does not exist", e.Job)
+	}
+	j := int32(e.Job)
+	f := l.state(j)
+	if e.Revoked && l.begun(j) {
+		if taken, err := l.extensions.notice(e); taken || err != nil {
+			return err
+		}
+		return fmt.Errorf("engine: end of job %q for node %d, which cannot be", l.job(j).Name, e.Node)
+	}
+	if !l.begun(j) {
+		return fmt.Errorf("engine: end of job %q, which is %s", l.job(j).Name, f.state)
+	}
+	l.takeOff(j)
+	l.tally.started--
+	if e.Attempt != nil {
+		l.result(j).Add(e.Attempt)
+	}
+	if e.State == Failed && l.again(j, e.Reason) || l.extensions.attemptEnded(j, e) {
+		return nil
+	}
+	kind, final := e.State.Final()
+	if f.state = e.State; !final {
+		return fmt.Errorf("engine: end of job %q in state %q, which is not final", l.job(j).Name, e.State)
+	}
+	l.end(j, kind, e.Reason, e.Attempt)
+	return nil
+}
+
+// takeOff takes a job that has started from its cores; one that is paused ended before that took hold.
+func (l *loop) takeOff(j int32) {
+	f := l.state(j)
+	if f.state == Running && !f.yields {
+		l.release(j)
+		return
+	}
+	l.settleTime(j)
+	if f.state == Running { // its turn is over, its cores are given back already
+		l.dropTurn(j)
+		l.leave(j)
+	}
+	l.queue.Remove(j)
+}
+
+// close makes a job final.
+func (l *loop) close(j int32, kind EventKind, reason string) { l.end(j, kind, reason, nil) }
+
+// end makes a job final by an event of a kind, at the end of an attempt if it is not nil.
+func (l *loop) end(j int32, kind EventKind, reason string, attempt *Attempt) {
+	f := l.state(j)
+	l.detector.News()
+	l.unbook(j)
+	l.extensions.changed(j, leaves, 0)
+	l.extensions.changed(j, ends, 0)
+	r := l.outcomes.Last(j)
+	r.Finish, r.Reason, f.timer, f.grant = l.now, reason, Never, Grant{}
+	f.settle(r)
+	l.tally.open--
+	if l.policy.observer != nil {
+		l.policy.observer.Ended(j)
+	}
+	e := l.event(kind, j)
+	e.Reason, e.Attempt, e.Result = reason, attempt, l.outcomes.Over(j, r)
+	l.out.Send()
+	l.states.Over(j)
+}
+
+// book takes the job's memory on the nodes of its grant, which it keeps to its end.
+func (l *loop) book(j int32) {
+	if f := l.state(j); !f.booked {
+		f.booked = true
+		l.bookMemory(j, -1)
+	}
+}
+
+func (l *loop) unbook(j int32) {
+	if f := l.state(j); f.booked {
+		f.booked = false
+		l.bookMemory(j, 1)
+	}
+}
+
+func (l *loop) bookMemory(j int32, sign int64) {
+	if l.state(j).plain {
+		return
+	}
+	if sign < 0 {
+		need, _ := l.job(j).Needs(0)
+		l.alternatives.Takes(j, need.Memory)
+	}
+	memory := l.memoryOf(j)
+	if memory == 0 {
+		return
+	}
+	for _, v := range l.nodesOf(j) {
+		l.machine.Free[v].Memory += sign * memory
+	}
+}
+
+// memoryOf returns the memory that a job which has started has of each of its nodes.
+func (l *loop) memoryOf(j int32) int64 {
+	if held, ok := l.alternatives.Memory(j); ok {
+		return held
+	}
+	need, _ := l.job(j).Needs(0)
+	return need.Memory
+}
+
+// settleTime adds the stretch that ends now to the job's times.
+func (l *loop) settleTime(j int32) {
+	f := l.state(j)
+	d := l.now - f.since
+	if f.state != Running {
+		f.since = l.now
+		f.waiting += d
+		return
+	}
+	l.hold(j)
+	f.since = l.now
+	f.service += d
+	l.settleDone(j, d)
+	f.coreTime = Plus(f.coreTime, CoreTime(d, int(f.held)))
+	if l.policy.observer != nil {
+		l.policy.observer.Used(j, d, f.grant)
+	}
+}
+
+// release ends a running job's stretch and gives its cores and GPUs back.
+func (l *loop) release(j int32) {
+	if mate, ok := l.running.mates.Part(j); ok { // it continues at another speed
+		l.settleTime(mate)
+		l.running.victims.Forget()
+	}
+	l.settleTime(j)
+	l.machine.Give(l.state(j).grant)
+	l.leave(j)
+	l.dispatching.freed = true
+}
+
+// event begins the record of an event that happens now.
+func (l *loop) event(kind EventKind, j int32) *Event {
+	l.tally.events++
+	return l.out.Begin(l.now, kind, int(j))
+}
+
+// emit records an event that happens now.
+func (l *loop) emit(e Event) {
+	e.At = l.now
+	*l.event(e.Kind, int32(e.Job)) = e
+	l.out.Send()
+}
+
+// stuck says why the waiting jobs can never start.
+func (l *loop) stuck() error {
+	var jobs List
+	for j := l.queue.Next(queue.Front, queue.Anyone); j != noJob; j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone) {
+		why, _ := l.whyNot(j)
+		jobs.Add(fmt.Sprintf("job %q %s", l.job(j).Name, why))
+	}
+	return fmt.Errorf("%w: %s", ErrStuck, jobs.String())
+}
+
+// breakOff stops all jobs that have started and waits for their ends.
+func (l *loop) breakOff(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	l.ending.stopping = true
+	for j, f := range l.states.All() {
+		if f.state == Running || f.state == Paused {
+			if err := l.Engine.Stop(int(j)); err != nil {
+				return fmt.Errorf("stop job %q: %w", l.job(j).Name, err)
+			}
+		}
+	}
+	for l.tally.started > 0 {
+		now, news, err := l.Engine.Next(ctx, Never)
+		if err != nil {
+			return fmt.Errorf("wait for stopped jobs: %w", err)
+		}
+		for i := range news {
+			l.now = min(max(news[i].At, l.now), max(now, l.now))
+			if err := l.notice(&news[i]); err != nil {
+				return err
+			}
+		}
+		l.now = max(l.now, now)
+	}
+	return nil
+}
+
+// account makes sure that every job is accounted for exactly once.
+func (l *loop) account() error {
+	if l.tally.started != 0 || len(l.running.all) != 0 || l.queue.Len() != 0 {
+		return errors.New("all jobs are final, but some still run or wait")
+	}
+	return Accounted(l.jobs.List, l.outcomes.Kept(), l.ending.closed > 0)
+}
+
+func (l *loop) outcome() Outcome {
+	if kept := l.outcomes.Kept(); kept != nil {
+		for j, f := range l.states.All() {
+			if !f.state.Over() { // the others are settled
+				kept[j] = *l.outcomes.Last(j)
+				f.settle(&kept[j])
+			}
+		}
+	}
+	return Outcome{
+		Jobs: l.outcomes.Kept(), End: l.now, Closed: l.ending.closed, Undone: l.outcomes.Undone(), Events: l.tally.events, Instants: l.tally.instants,
+	}
+}

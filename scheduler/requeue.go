@@ -1,0 +1,52 @@
+package scheduler
+
+import "time"
+
+// cut takes a job that has started from its nodes, and has the engine end its attempt.
+func (l *loop) cut(j int32, end func(int) (Attempt, error)) (Attempt, error) {
+	l.takeOff(j)
+	attempt, err := end(int(j))
+	if err != nil {
+		return attempt, err
+	}
+	l.tally.started--
+	l.detector.News()
+	l.result(j).Add(&attempt)
+	l.result(j).LostWork += attempt.Lost()
+	return attempt, nil
+}
+
+// anew lets a job whose attempt was cut wait again, with the work that it kept.
+func (l *loop) anew(j int32, attempt *Attempt, e Event) {
+	f := l.state(j)
+	l.extensions.changed(j, leaves, 0)
+	l.unbook(j)
+	f.state, f.grant, f.timer = Queued, Grant{}, Never
+	f.request, f.level = f.asked, int32(max(l.job(j).Priority, 0))
+	l.extensions.changed(j, requeued, l.restore(j, attempt))
+	l.emit(e)
+	l.wait(j)
+}
+
+// restore resets the progress of a job to its last checkpoint, and returns it in run time
+// on the job's full request.
+func (l *loop) restore(j int32, a *Attempt) time.Duration {
+	done, kept, work := l.doneBy(j, l.now), time.Duration(0), max(a.Kept, a.From)
+	switch {
+	case a.Ran > 0:
+		kept = l.measured(j, a, a.Saved)
+		work = l.Outlook.Past(l.job(j), kept)
+	case a.Done > 0:
+		kept = time.Duration(float64(done) * float64(a.Kept) / float64(a.Done))
+	}
+	l.keepOnly(j, kept)
+	return work
+}
+
+// measured returns the progress of a job, in the unit of the outlook, after the service time at
+// of its attempt. The program of the attempt must report when it resumed and when it saved its
+// work.
+func (l *loop) measured(j int32, a *Attempt, at time.Duration) time.Duration {
+	base := l.predictions.done.Base(j)
+	return base + time.Duration(a.Share(at)*float64(l.doneBy(j, l.now)-base))
+}

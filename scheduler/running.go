@@ -1,0 +1,52 @@
+package scheduler
+
+import (
+	"cmp"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// runningJobs are the jobs that run.
+type runningJobs struct {
+	all       []int32
+	malleable []int32       // by first start, then number
+	victims   VictimList    // in the order of pausing; kept only if jobs are paused for others
+	resizing  []int32       // jobs that asked for another size, in the order of the requests
+	ends      []queue.Timer // their expected ends, ascending; kept for reservations only
+	mates     cluster.Mates // those that share GPUs
+}
+
+// enter and leave keep the sets of running jobs.
+func (l *loop) enter(j int32) {
+	f := l.state(j)
+	f.slot = int32(len(l.running.all))
+	l.running.all = append(l.running.all, j)
+	l.offerVictim(j)
+	if l.resizable(j) {
+		l.running.malleable = queue.InsertSorted(l.running.malleable, j, l.byFirstStart)
+	}
+	l.expect(j)
+}
+
+func (l *loop) leave(j int32) {
+	f := l.state(j)
+	last := l.running.all[len(l.running.all)-1]
+	l.running.all[f.slot] = last
+	l.state(last).slot = f.slot
+	l.running.all = l.running.all[:len(l.running.all)-1]
+	l.withdrawVictim(j)
+	if l.resizable(j) {
+		l.running.malleable = queue.DeleteSorted(l.running.malleable, j, l.byFirstStart)
+	}
+	l.unexpect(j)
+}
+
+func (l *loop) byFirstStart(a, b int32) int {
+	return cmp.Or(cmp.Compare(l.state(a).first, l.state(b).first), cmp.Compare(a, b))
+}
+
+// resizable reports whether a job can be resized while it runs. Gangs cannot.
+func (l *loop) resizable(j int32) bool {
+	return !l.state(j).plain && l.job(j).Malleable && l.job(j).Nodes <= 1
+}

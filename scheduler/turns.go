@@ -1,0 +1,67 @@
+package scheduler
+
+import "time"
+
+// turnOver puts a running job at its place among the waiting ones.
+func (l *loop) turnOver(j int32) {
+	f := l.state(j)
+	l.settleTime(j)
+	l.machine.Give(f.grant)
+	f.yields = true
+	l.turns.Add(j, f.grant)
+	l.tally.enqueued++
+	l.queue.Insert(l.place(j), l.least(j))
+}
+
+func (l *loop) dropTurn(j int32) {
+	l.state(j).yields = false
+	l.turns.Drop(j, l.state(j).grant)
+}
+
+// endTurn pauses a job whose turn is over, because its cores are wanted or
+// dispatch has not given it any.
+func (l *loop) endTurn(j int32) error {
+	if err := l.halt(j); err != nil {
+		return err
+	}
+	l.settleTime(j)
+	l.dropTurn(j)
+	l.leave(j)
+	l.paused(j, "its quantum is over and others wait")
+	return nil
+}
+
+// goOn lets a job whose turn is over keep its resources, for a new quantum.
+func (l *loop) goOn(j int32) {
+	f := l.state(j)
+	l.dropTurn(j)
+	l.queue.Remove(j)
+	l.machine.Take(f.grant)
+	if l.policy.observer != nil {
+		l.policy.observer.Served(j)
+	}
+	l.setTimer(j, l.now+l.quantum(j))
+}
+
+// quantum returns how long a job that runs now does so before dispatch looks at it again;
+// 0 for to its end.
+func (l *loop) quantum(j int32) time.Duration {
+	if l.policy.quanta != nil {
+		return l.policy.quanta.Quantum(JobView{l, j})
+	}
+	return l.rules.Quantum
+}
+
+// clear pauses the jobs that still run on resources of a grant.
+func (l *loop) clear(g Grant) error {
+	for len(l.turns.Jobs) > 0 {
+		owner, some := l.turns.Of(g)
+		if !some {
+			return nil
+		}
+		if err := l.endTurn(owner); err != nil {
+			return err
+		}
+	}
+	return nil
+}

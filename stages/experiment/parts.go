@@ -1,0 +1,31 @@
+package experiment
+
+// Parts are the values that features attach to a block, in the order in which these are registered. A part is of a type
+// of its feature. Its methods say what it changes: the stages and the pipeline ask for those that they know (see
+// package stages).
+type Parts []any
+
+// PartOf returns the part of a type; false where the block has none.
+func PartOf[T any](of Parts) (part T, ok bool) {
+	for _, p := range of {
+		if part, ok = p.(T); ok {
+			return part, true
+		}
+	}
+	return part, false
+}
+
+// EachPart calls visit for each part that has the methods of T.
+func EachPart[T any](of Parts, visit func(T)) {
+	for _, p := range of {
+		if part, ok := p.(T); ok {
+			visit(part)
+		}
+	}
+}
+
+// ProbePart is a part of a file with cells beyond the matrix.
+type ProbePart interface {
+	// Probes are some of these cells: the ones that are checked before a run.
+	Probes() []Cell
+}

@@ -1,0 +1,175 @@
+// Package language is how features add to the language of experiment files: blocks and arguments of their own, within
+// the blocks of the core or beside them, and rules about whole cells. Package pipeline/decode reads files by it; it has
+// what all decoders share, such as finding and reading the files that an experiment names.
+package language
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// Decoder is a file that is being decoded, as features see it.
+type Decoder struct {
+	Finder
+	// Root is the file, Global the scope of its expressions outside of the matrix.
+	Root   *eval.Node
+	Global *eval.Env
+	// Lenient leaves out malformed lines of traces.
+	Lenient bool
+	Host    experiments.HostFacts
+	// Blocks decodes the blocks of the core.
+	Blocks Blocks
+
+	kept map[any]any
+}
+
+// NewDecoder returns a decoder of the file at root, of which files names the folder.
+func NewDecoder(files Finder, root *eval.Node, global *eval.Env) *Decoder {
+	return &Decoder{Finder: files, Root: root, Global: global, kept: map[any]any{}}
+}
+
+// Blocks decodes the blocks of the core. Each method returns false when the block has an error, which is reported.
+type Blocks interface {
+	Job(*eval.Node, *eval.Env) (*experiment.Job, bool)
+	Hardware(*eval.Node, *eval.Env) (*experiment.Hardware, bool)
+	Policy(*eval.Node, *eval.Env) (*experiment.Policy, bool)
+}
+
+// Once returns the result of read for a key: read is called once for each file that is decoded. Blocks are decoded at
+// each point of the matrix that they depend on, and share by it what they read from files.
+func Once[K comparable, V any](d *Decoder, key K, read func() V) V {
+	if v, ok := d.kept[key]; ok {
+		return v.(V)
+	}
+	v := read()
+	d.kept[key] = v
+	return v
+}
+
+// Block is a block of a file that is being decoded.
+type Block struct {
+	// Args are its arguments, with the ones that features add, and its Node.
+	*eval.Args
+	Env *eval.Env
+}
+
+// The blocks of the core that features extend, with the type of their values. The name of a block within another
+// names both.
+const (
+	File       = ""                // *experiment.Spec: the file
+	Experiment = "experiment"      // *experiment.Spec
+	Job        = "job"             // *experiment.Job
+	Runtime    = "job.runtime"     // *experiment.Runtime
+	Submit     = "workload.submit" // *experiment.Submit
+	Workload   = "workload"        // *experiment.Workload
+	Trace      = "workload.trace"  // *experiment.Trace
+	Hardware   = "hardware"        // *experiment.Hardware
+	Node       = "hardware.node"   // arguments alone; Hardware decodes them
+	Policy     = "policy"          // *experiment.Policy
+)
+
+// Extension is what a feature adds to the blocks of a name, whose values are of type T. Each field may be nil.
+type Extension[T any] struct {
+	// Blocks are the blocks that it adds within them, and Args the arguments.
+	Blocks func() []*schema.Block
+	Args   func() []schema.Arg
+	// Decode decodes them into the value of the block around them, which has been decoded: see experiment.Parts.
+	Decode func(*Decoder, Block, *T)
+	// AfterCells decodes what depends on the cells of the matrix. It is called for files alone (File).
+	AfterCells func(*Decoder, *T)
+}
+
+// extension is an Extension of any type.
+type extension struct {
+	name, of   string
+	blocks     func() []*schema.Block
+	args       func() []schema.Arg
+	decode     func(d *Decoder, b Block, into any)
+	afterCells func(d *Decoder, into any)
+}
+
+var extensions []extension
+
+// Extend adds to the blocks of a name; feature is its name in the order of extensions. It panics when the feature
+// extends these blocks already.
+func Extend[T any](feature, of string, x Extension[T]) {
+	if slices.ContainsFunc(extensions, func(o extension) bool { return o.name == feature && o.of == of }) {
+		panic(fmt.Sprintf("language: %s extends %q twice", feature, of))
+	}
+	one := extension{name: feature, of: of, blocks: x.Blocks, args: x.Args}
+	if x.Decode != nil {
+		one.decode = func(d *Decoder, b Block, into any) { x.Decode(d, b, into.(*T)) }
+	}
+	if x.AfterCells != nil {
+		one.afterCells = func(d *Decoder, into any) { x.AfterCells(d, into.(*T)) }
+	}
+	extensions = append(extensions, one)
+	slices.SortStableFunc(extensions, func(a, b extension) int { return cmp.Compare(a.name, b.name) })
+}
+
+// of returns the extensions of the blocks of a name.
+func of(name string) []extension {
+	return schema.Where(extensions, func(x extension) bool { return x.of == name })
+}
+
+// Extended adds to a block of the core what features add to the blocks of its name, and returns it.
+func Extended(name string, b *schema.Block) *schema.Block {
+	for _, x := range of(name) {
+		if x.blocks != nil {
+			b.Blocks = append(b.Blocks, x.blocks()...)
+		}
+		if x.args != nil {
+			b.Args = append(b.Args, x.args()...)
+		}
+	}
+	return b
+}
+
+// DecodeInto lets features decode their part of a block of the core, whose own part has been decoded into a value.
+func (d *Decoder) DecodeInto(into any, name string, b Block) {
+	for _, x := range of(name) {
+		if x.decode != nil {
+			x.decode(d, b, into)
+		}
+	}
+}
+
+// AfterCells lets features decode what depends on the cells.
+func (d *Decoder) AfterCells(s *experiment.Spec) {
+	for _, x := range of(File) {
+		if x.afterCells != nil {
+			x.afterCells(d, s)
+		}
+	}
+}
+
+// Sole returns the block of a kind in the file, or one without arguments, which has the defaults.
+func (d *Decoder) Sole(kind string) *eval.Node {
+	if n := d.Root.First(kind); n != nil {
+		return n
+	}
+	s := d.Root.Schema.Block(kind)
+	return &eval.Node{Schema: s, Args: s.Args}
+}
+
+// Values evaluates a block of a feature and those within it, whose values need no type of their own. given says that
+// the file has the block.
+func (d *Decoder) Values(n *eval.Node, e *eval.Env, given bool) schema.Settings {
+	a := d.EvalArgs(n, e)
+	v := schema.Settings{Name: n.Schema.Name, Label: n.Label, Given: given, Args: a.Values}
+	for name, value := range v.Args {
+		if ref, ok := value.(eval.Reference); ok {
+			v.Args[name] = ref.Name
+		}
+	}
+	for _, b := range n.Blocks {
+		v.Blocks = append(v.Blocks, d.Values(b, e, true))
+	}
+	return v
+}

@@ -1,0 +1,195 @@
+package language
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Read reads the file of an argument with the function read, and reports errors of the file.
+func (d *Decoder) Read(a *eval.Args, at hcl.Range, from Input, read func(io.Reader) error) (digest string, ok bool) {
+	digest, err := ReadFile(from, read)
+	if err != nil {
+		a.OK = false
+		d.FileErrors(from, at, err)
+	}
+	return digest, err == nil
+}
+
+// EachRow reads a CSV file row by row: the rows that match where, by equal texts or equal numbers. head must report a
+// missing column of where.
+func (d *Decoder) EachRow(
+	a *eval.Args, at hcl.Range, from Input, where []schema.Setting, head func([]string) error, row func(int, []string) error,
+) (digest string, ok bool) {
+	chosen := make([]int, len(where))
+	return d.Read(a, at, from, func(text io.Reader) error {
+		_, err := workload.EachRow(from.Shown, text, false, func(names []string) error {
+			for i, name := range names {
+				names[i] = strings.TrimSpace(name)
+			}
+			for i, w := range where {
+				chosen[i] = slices.Index(names, w.Name)
+			}
+			return head(names)
+		}, func(line int, fields []string) error {
+			for i, w := range where {
+				if chosen[i] >= 0 && !Alike(fields[chosen[i]], w.Value) {
+					return nil
+				}
+			}
+			return row(line, fields)
+		})
+		return err
+	})
+}
+
+// Alike reports whether two texts are the same, or the same number.
+func Alike(a, b string) bool {
+	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	return a == b || err == nil && err2 == nil && x == y
+}
+
+// Columns reads columns of numbers above 0, of the rows that have the texts of where.
+func (d *Decoder) Columns(
+	a *eval.Args, at hcl.Range, from Input, columns []string, where []schema.Setting,
+) (rows [][]float64, ok bool) {
+	var places []int
+	_, ok = d.EachRow(a, at, from, where, func(head []string) (err error) {
+		places, err = PlacesOf(head, append(slices.Clone(columns), NamesOf(where)...))
+		return err
+	}, func(_ int, fields []string) error {
+		numbers := make([]float64, len(columns))
+		for i, name := range columns {
+			text := strings.TrimSpace(fields[places[i]])
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil || !(x > 0) || math.IsInf(x, 0) {
+				return fmt.Errorf("%s %q is not a number above 0", name, text)
+			}
+			numbers[i] = x
+		}
+		rows = append(rows, numbers)
+		return nil
+	})
+	return rows, ok
+}
+
+// PlacesOf returns the indexes of columns.
+func PlacesOf(head, columns []string) ([]int, error) {
+	places := make([]int, len(columns))
+	for i, name := range columns {
+		var err error
+		if places[i], err = workload.Column(head, name); err != nil {
+			return nil, err
+		}
+	}
+	return places, nil
+}
+
+// NamesOf are the names of settings.
+func NamesOf(settings []schema.Setting) []string {
+	return schema.Each(settings, func(s schema.Setting) string { return s.Name })
+}
+
+// TableRow is a row of a table, with the texts of some columns.
+type TableRow struct {
+	Line  int
+	Texts []string
+}
+
+// CSVTable reads columns of a file: the first list of columns that the file has
+// completely. It returns the index of that list.
+func (d *Decoder) CSVTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []TableRow, which int,
+	ok bool) {
+	from, where := d.Find(m.File), NamesOf(m.Where)
+	var head []int
+	names := func(names []string) error {
+		which = slices.IndexFunc(columns, func(list []string) bool {
+			places, err := PlacesOf(names, called(m, list))
+			head = places
+			return err == nil
+		})
+		if _, err := PlacesOf(names, where); which < 0 || err != nil {
+			var all []string
+			for _, list := range columns {
+				all = append(all, strings.Join(append(called(m, list), where...), ", "))
+			}
+			return fmt.Errorf("it needs the columns %s; there are %s", strings.Join(all, ", or "), workload.Names(names))
+		}
+		return nil
+	}
+	row := func(line int, fields []string) error {
+		r := TableRow{Line: line}
+		for _, i := range head {
+			r.Texts = append(r.Texts, strings.TrimSpace(fields[i]))
+		}
+		rows = append(rows, r)
+		return nil
+	}
+	if _, ok := d.EachRow(na, at, from, m.Where, names, row); !ok {
+		return nil, 0, false
+	}
+	if len(rows) == 0 {
+		na.Fail(at, "Table without rows", "No row of %s is selected.", from.Shown)
+		return nil, 0, false
+	}
+	return rows, which, true
+}
+
+// called returns the names that columns have in a model's file.
+func called(m eval.Model, columns []string) []string {
+	return schema.Each(columns, func(c string) string { return m.Option(c, c) })
+}
+
+// WrongLine reports an error at a line of a model's file.
+func (d *Decoder) WrongLine(na *eval.Args, m eval.Model, line int, summary, detail string, values ...any) {
+	na.OK = false
+	d.LineError(d.Find(m.File), line, summary, fmt.Sprintf(detail, values...))
+}
+
+// Numbers reads the first texts of a row, none of them below 0.
+func (d *Decoder) Numbers(na *eval.Args, m eval.Model, r TableRow, names ...string) ([]float64, bool) {
+	values := make([]float64, len(names))
+	for i, name := range names {
+		v, err := strconv.ParseFloat(r.Texts[i], 64)
+		if err != nil || !(v >= 0) || v > MaxSeconds {
+			d.WrongLine(na, m, r.Line, "Malformed line", "%s is %q: not a number from 0 to %g.", m.Option(name, name),
+				r.Texts[i], MaxSeconds)
+			return nil, false
+		}
+		values[i] = v
+	}
+	return values, true
+}
+
+// WholeNumbers is numbers for those that have to be whole.
+func (d *Decoder) WholeNumbers(na *eval.Args, m eval.Model, r TableRow, names ...string) ([]float64, bool) {
+	values, ok := d.Numbers(na, m, r, names...)
+	for i, v := range values {
+		if v != math.Trunc(v) {
+			d.WrongLine(na, m, r.Line, "Malformed line", "%s is %g: it is a whole number.", names[i], v)
+			return nil, false
+		}
+	}
+	return values, ok
+}
+
+// Ascending reports an error for a time that does not come after the one before, if there is one.
+func (d *Decoder) Ascending(na *eval.Args, m eval.Model, r TableRow, times []time.Duration, t time.Duration) bool {
+	if n := len(times); n > 0 && t <= times[n-1] {
+		d.WrongLine(na, m, r.Line, "Not in order", "The time %s does not come after %s.", t, times[n-1])
+		return false
+	}
+	return true
+}

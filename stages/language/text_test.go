@@ -1,0 +1,57 @@
+package language
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A file that is not text is reported as its actual kind, before a reader splits it into lines.
+func TestWhatIsNoText(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write([]byte(strings.Repeat("1 2 3\n4 5 6\n", 200)))
+	_ = z.Close()
+	whole := packed.String()
+	const lines = "a,b\n1,2\n"
+	for _, x := range []struct{ name, content, want string }{
+		{"a.csv", lines, ""},
+		{"a.csv", "", ""},
+		{"a.csv", "\xef\xbb\xbf" + lines, ""},
+		{"a.csv.gz", whole, ""},
+		{"a.tar", "PK\x03\x04\x00", ""}, // for the reader of archives to say
+		{"a.csv", "PK\x03\x04" + lines, "packed with zip"},
+		{"a.csv.gz", "PK\x03\x04" + lines, "it is not packed with gzip"},
+		{"a.csv", "\xfd7zXZ\x00" + lines, "packed with xz"},
+		{"a.csv", "BZh9" + lines, "packed with bzip2"},
+		{"a.csv", "\x28\xb5\x2f\xfd" + lines, "packed with zstd"},
+		{"a.csv", whole, "let its name end in .gz"},
+		{"a.csv", "\xff\xfea\x00,\x00b\x00", ""},
+		{"a.csv", "\xfe\xff\x00a\x00,", ""},
+		{"a.csv", "a,b\n1,\x00\n", "byte 7 is a NUL character"},
+		{"a.csv.gz", whole[:len(whole)-12], "cut off"},
+		{"a.csv.gz", whole[:11] + "\xff\xff\xff\xff" + whole[15:], "damaged"},
+	} {
+		path := filepath.Join(t.TempDir(), x.name)
+		if err := os.WriteFile(path, []byte(x.content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadFile(Input{Path: path, Shown: x.name}, func(r io.Reader) error {
+			all, err := io.ReadAll(r)
+			if bytes.IndexByte(all, 0) >= 0 && x.name == "a.csv" && x.want == "" {
+				t.Errorf("%s of %q is read as %q", x.name, x.content, all)
+			}
+			return err
+		})
+		switch {
+		case x.want == "" && err != nil:
+			t.Errorf("%s of %q: %v", x.name, x.content[:min(len(x.content), 9)], err)
+		case x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)):
+			t.Errorf("%s of %q: %v, not %q", x.name, x.content[:min(len(x.content), 9)], err, x.want)
+		}
+	}
+}
