@@ -248,6 +248,9 @@ func TestDamagedResults(t *testing.T) {
 				if d.name == "huge" && strings.HasSuffix(file, "logs/say-1.log") && slices.Contains(c, "say-1") && c[0] == "logs" {
 					continue // it is printed as long as it is
 				}
+				if d.name == "huge" && c[0] == "check" {
+					continue // it is read up to its end, for its sum
+				}
 				if files.MatchString(file+" "+d.name) && commands.MatchString(strings.Join(c, " ")) {
 					trials = append(trials, trial{file, d, c})
 				}
