@@ -86,7 +86,12 @@ func (s *JobSet) Copy() []Job {
 func (l *loop) job(j int32) *Job { return l.jobs.At(int(j)) }
 
 // ownJobs lets requests and predictions of jobs be changed.
-func (l *loop) ownJobs() { l.jobs = JobSet{List: l.jobs.Copy()} }
+func (l *loop) ownJobs() {
+	l.jobs = JobSet{List: l.jobs.Copy()}
+	for number, j := range l.states.All() {
+		j.job = l.job(number)
+	}
+}
 
 // JobTable has a value for each job, by number. They are in pages of neighboring numbers: a page is made when the first
 // of its jobs is looked at, and used again when the last of them is over.
@@ -319,6 +324,7 @@ type jobState struct {
 	request int32 // cores; for a started rigid job, the cores of its start
 	slot    int32 // index in running
 	level   int32 // effective level
+	number  int32
 	state   State
 	booked  bool // its memory is taken
 	plain   bool // it asks for cores of one node and nothing else: see Job.Plain
@@ -330,12 +336,14 @@ type jobState struct {
 	held    int32         // cores of the grant
 	grant   Grant         // held; for a paused job, its last grant
 	end     time.Duration // expected end while running
+	job     *Job
 }
 
 // newState sets out the life of a job that is still to come.
 func (l *loop) newState(number int32, f *jobState) {
 	j := l.job(number)
 	*f = jobState{
+		number: number, job: j,
 		state: Pending, timer: Never, first: Never,
 		request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
 		plain: j.Plain(), arrival: j.Arrival,
@@ -345,7 +353,7 @@ func (l *loop) newState(number int32, f *jobState) {
 func (l *loop) state(j int32) *jobState { return l.states.At(j) }
 
 // result returns the counts of an open job that are not in its life.
-func (l *loop) result(j int32) *Result { return l.outcomes.Of(j) }
+func (l *loop) result(j *jobState) *Result { return l.outcomes.Of(j.number) }
 
 // hold records the grant of a job.
 func (f *jobState) hold(g Grant) { f.grant, f.held = g, int32(g.Cores.Count()) }
