@@ -14,7 +14,8 @@ import (
 // PageSize is the number of jobs of a JobPage, and size of a page of a JobTable: small pages are free sooner.
 const (
 	PageSize = 128
-	size     = 32
+	pageBits = 5
+	size     = 1 << pageBits
 )
 
 // Drawn are jobs that are made when they are looked at: there may be more of them than fit into memory. They arrive in
@@ -126,11 +127,11 @@ func (t *JobTable[T]) InOrder(last func(job int32, value *T)) { t.last = last }
 
 // At returns the value of a job. The pointer holds until the job is over.
 func (t *JobTable[T]) At(job int32) *T {
-	p := t.pages[uint32(job)/size]
+	p := t.pages[job>>pageBits]
 	if p == nil {
-		p = t.begin(job / size)
+		p = t.begin(job)
 	}
-	return &p[uint32(job)%size]
+	return &p[job&(size-1)]
 }
 
 // Fetch reads the values of jobs, so that they are in the processor's cache when they are looked at one by one: memory
@@ -143,11 +144,12 @@ func (t *JobTable[T]) Fetch(jobs []int32) {
 	}
 }
 
-// begin makes the page of the k-th jobs.
+// begin makes the page of a job. It stays a call, so that At can be inlined.
 //
 //go:noinline
-func (t *JobTable[T]) begin(k int32) *page[T] {
+func (t *JobTable[T]) begin(job int32) *page[T] {
 	var p *page[T]
+	k := job >> pageBits
 	if n := len(t.spare); n > 0 {
 		p, t.spare = t.spare[n-1], t.spare[:n-1]
 	} else {
