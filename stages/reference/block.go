@@ -1,0 +1,271 @@
+package reference
+
+import (
+	"embed"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
+)
+
+// referenceArgs are the arguments of a reference block.
+//
+// Numbers of others, such as a paper's, next to ours: a CSV file whose first line names its columns.
+// Columns named `workload`, `hardware`, `policy`, `replicate` or as an axis of the matrix choose the cells of a
+// row; an empty field, or a missing column, means all. Columns named as metrics have the
+// numbers. The report shows them next to the means over these cells (references.csv).
+//
+//	reference "paper" {
+//	  file = "paper.csv"
+//	  doc  = "Table 2"
+//	}
+type referenceArgs struct {
+	// The CSV file, relative to the folder of the experiment file.
+	//
+	//	file = "paper.csv"
+	File string `arg:"file,required"`
+	// The columns that have other names, by their contents.
+	//
+	//	columns = { makespan_s = "duration", servers = "cluster" }
+	Columns []schema.Setting `arg:"columns"`
+	// The texts of columns by which rows count; these columns say nothing else.
+	//
+	// Default: all rows.
+	//
+	//	where = { instance = "v100" }
+	Where []schema.Setting `arg:"where"`
+	// The numbers are relative to this policy, as papers often say it: 0.7 is 30% less. Ours is the mean over the
+	// cells divided by the mean over the cells of this policy at the same values of the other axes.
+	//
+	// Default: the numbers are metrics themselves.
+	//
+	//	relative_to = policy.fcfs
+	RelativeTo string `arg:"relative_to" type:"policy"`
+	// A sentence for the report: where the numbers are from.
+	//
+	//	doc = "Means of the authors' own tables."
+	Doc string `arg:"doc"`
+}
+
+//go:embed block.go
+var source embed.FS
+
+var _ = schema.Document("reference", source)
+
+func init() {
+	language.Extend("reference", language.File, language.Extension[experiment.Spec]{
+		Blocks: func() []*schema.Block {
+			return []*schema.Block{schema.Of[referenceArgs](schema.Block{
+				Name: "reference", Label: "name of the reference, for the report", Unique: true,
+			})}
+		},
+		AfterCells: func(d *language.Decoder, s *experiment.Spec) {
+			if list := decode(d, s); len(list) > 0 {
+				s.Parts = append(s.Parts, list)
+			}
+		},
+	})
+}
+
+// Reference is published numbers to show next to the experiment's own.
+type Reference struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+	Doc  string `json:"doc,omitempty"`
+	// RelativeTo is the policy by whose metrics the numbers are divided; empty for none.
+	RelativeTo string `json:"relative_to,omitempty"`
+	Rows       []Row  `json:"rows"`
+}
+
+// Row is some numbers of the cells at some values of axes; also "workload", "hardware", "policy" and "replicate".
+type Row struct {
+	At     []schema.Setting `json:"at"`
+	Values []Value          `json:"values"`
+}
+
+// Value is the value of a metric.
+type Value struct {
+	Metric string  `json:"metric"`
+	Value  float64 `json:"value"`
+}
+
+// references is the part of a file with reference blocks.
+type references []Reference
+
+// decode decodes the reference blocks of a file.
+func decode(d *language.Decoder, s *experiment.Spec) (list references) {
+	whole := !d.Failed() // else cells and axes may be missing to which rows belong
+	for _, n := range d.Root.All("reference") {
+		var v referenceArgs
+		a := d.Decode(n, d.Global, &v)
+		if !a.OK || !whole {
+			continue
+		}
+		t := referenceTable{spec: s, columns: map[string]string{}, where: v.Where}
+		for _, c := range v.Columns {
+			t.columns[c.Value] = c.Name
+		}
+		from := d.Find(v.File)
+		if _, ok := d.EachRow(a, a.At("file"), from, v.Where, t.head, t.row); !ok {
+			continue
+		}
+		if len(t.rows) == 0 && len(t.where) > 0 {
+			continue // the table has no numbers for this run's subject
+		}
+		if len(t.rows) == 0 {
+			a.Fail(a.At("file"), "Table without rows", "%s has no rows.", from.Shown)
+			continue
+		}
+		list = append(list, Reference{
+			Name: n.Label, File: v.File, Doc: v.Doc, Rows: t.rows,
+			RelativeTo: d.PolicyThatRuns(a, "relative_to", s.Cells),
+		})
+	}
+	return list
+}
+
+// referenceTable reads the rows of a reference.
+type referenceTable struct {
+	spec    *experiment.Spec
+	columns map[string]string // what columns hold, by their names
+	facts   []string          // by column: an axis, or "" for a metric
+	metrics []string          // by column
+	where   []schema.Setting
+	chosen  []int // columns of where
+	rows    []Row
+	lines   map[string]int // of the number at a place
+}
+
+// places are the names, other than axes, that a row can refer to.
+var places = []string{"workload", "hardware", "policy", "replicate"}
+
+func (t *referenceTable) head(columns []string) (err error) {
+	numbers := 0
+	seen := map[string]string{} // the column that holds a fact
+	if t.chosen, err = language.PlacesOf(columns, language.NamesOf(t.where)); err != nil {
+		return err
+	}
+	for i, name := range columns {
+		if slices.Contains(t.chosen, i) {
+			t.facts, t.metrics = append(t.facts, ""), append(t.metrics, "")
+			continue
+		}
+		column := name
+		if is, ok := t.columns[name]; ok {
+			name = is
+		}
+		fact, metric := "", ""
+		if slices.Contains(places, name) || slices.Contains(t.spec.Axes, name) {
+			fact = name
+		} else if i := slices.IndexFunc(language.Metrics(), func(m string) bool { return m == name || m == name+"_s" }); i >= 0 {
+			metric = language.Metrics()[i]
+			numbers++
+		} else {
+			return fmt.Errorf("the column %q is neither an axis nor a metric: there are the axes %s, and the metrics are the "+
+				"columns of metrics.csv", name, strings.Join(append(slices.Clone(places), t.spec.Axes...), ", "))
+		}
+		switch before, twice := seen[fact+metric]; {
+		case twice && before == column:
+			return fmt.Errorf("the column %q is there twice", column)
+		case twice:
+			return fmt.Errorf("the columns %q and %q both hold %s", before, column, fact+metric)
+		}
+		seen[fact+metric] = column
+		t.facts, t.metrics = append(t.facts, fact), append(t.metrics, metric)
+	}
+	if numbers == 0 {
+		return fmt.Errorf("no column is a metric: these are called as the columns of metrics.csv")
+	}
+	return nil
+}
+
+func (t *referenceTable) row(line int, fields []string) error {
+	var r Row
+	for i, text := range fields {
+		text = strings.TrimSpace(text)
+		switch {
+		case text == "" || slices.Contains(t.chosen, i):
+		case t.facts[i] != "":
+			r.At = append(r.At, record.Setting{Name: t.facts[i], Value: text})
+		default:
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("%s %q is not a number", t.metrics[i], text)
+			}
+			most := math.Inf(1)
+			if m, ok := measure.MetricByName(t.metrics[i]); ok && m.Most > 0 || m.Name == measure.FinalAccuracy.Name {
+				most = 1
+			}
+			if v > most || v < 0 && t.metrics[i] != measure.FinalLoss.Name {
+				return fmt.Errorf("the %s cannot be %s: %s", t.metrics[i], text, possible(most))
+			}
+			r.Values = append(r.Values, Value{Metric: t.metrics[i], Value: v})
+		}
+	}
+	for _, at := range r.At {
+		if n, err := strconv.Atoi(at.Value); at.Name == "replicate" && err == nil && n > t.spec.Replicates {
+			return nil // of more replicates than this run has
+		}
+	}
+	if !t.planned(r) {
+		return fmt.Errorf("no cell of the experiment is at %s", record.AxesLabel(r.At))
+	}
+	for _, v := range r.Values {
+		at := record.AxesLabel(append(slices.Clone(r.At), record.Setting{Name: "metric", Value: v.Metric}))
+		if before, ok := t.lines[at]; ok {
+			return fmt.Errorf("the %s has a number there already, on line %d", v.Metric, before)
+		}
+		if t.lines == nil {
+			t.lines = map[string]int{}
+		}
+		t.lines[at] = line
+	}
+	t.rows = append(t.rows, r)
+	return nil
+}
+
+// possible describes the possible values of a metric.
+func possible(most float64) string {
+	if math.IsInf(most, 1) {
+		return "it is never below 0"
+	}
+	return "it is between 0 and 1, 0.93 for 93%"
+}
+
+// planned reports whether some cell of the experiment is where a row is.
+func (t *referenceTable) planned(r Row) bool {
+	return slices.ContainsFunc(t.spec.Cells, func(c experiment.Cell) bool {
+		for _, s := range r.At {
+			is := s.Value
+			switch s.Name {
+			case "workload":
+				is = c.Workload.Name
+			case "hardware":
+				is = c.Hardware.Name
+			case "policy":
+				is = c.Policy.Name
+			case "replicate":
+				if n, err := strconv.Atoi(s.Value); err != nil || n < 1 || n > t.spec.Replicates {
+					return false
+				}
+			default:
+				for _, a := range c.Axes {
+					if a.Name == s.Name {
+						is = a.Value
+					}
+				}
+			}
+			if is != s.Value {
+				return false
+			}
+		}
+		return true
+	})
+}

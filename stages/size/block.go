@@ -1,0 +1,108 @@
+package size
+
+import (
+	"embed"
+	"slices"
+	"strconv"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
+)
+
+// sizeArgs are the arguments of a size block.
+//
+// Finds how large a cluster has to be, or another numeric axis of the matrix: the smallest value for which the mean of a
+// metric keeps a bound, as it does for all larger values. The report begins with this value for each policy, and draws
+// the metric by size. The matrix has the values that are compared. With `bisect`, most of their cells are left out.
+//
+//	size "nodes" {
+//	  metric = "p95_waiting"
+//	  max    = "1h"
+//	}
+type sizeArgs struct {
+	// The metric with the bound: a column of metrics.csv, with or without its `_s`.
+	//
+	//	metric = "p95_waiting"
+	Metric string `arg:"metric,required"`
+	// The largest allowed value: a duration if the metric is a time, else a number.
+	//
+	//	max = "1h"
+	Max cty.Value `arg:"max" type:"bound"`
+	// The smallest allowed value.
+	//
+	//	min = 0.8
+	Min cty.Value `arg:"min" type:"bound"`
+	// Bisects: for each policy and value of the other axes, simulates the largest value, the smallest, and then always
+	// the middle one of the remaining range. This assumes that larger values keep the bound whenever smaller ones do.
+	// Of 64 values, at most 8 are simulated.
+	//
+	//	bisect = true
+	Bisect bool `arg:"bisect" default:"false"`
+}
+
+//go:embed block.go
+var source embed.FS
+
+var _ = schema.Document("size", source)
+
+func init() {
+	language.Extend("size", language.File, language.Extension[experiment.Spec]{
+		Blocks: func() []*schema.Block {
+			return []*schema.Block{schema.Of[sizeArgs](schema.Block{
+				Name: "size", Label: "axis of the matrix whose values are numbers, such as nodes",
+			})}
+		},
+		AfterCells: func(d *language.Decoder, s *experiment.Spec) {
+			if list := decode(d, s); len(list) > 0 {
+				s.Parts = append(s.Parts, list)
+			}
+		},
+	})
+}
+
+// asks is the part of a file with size blocks.
+type asks []Ask
+
+// decode decodes the size blocks of a file.
+func decode(d *language.Decoder, s *experiment.Spec) (list asks) {
+	for _, n := range d.Root.All("size") {
+		var v sizeArgs
+		a := d.Decode(n, d.Global, &v)
+		if !a.OK || d.Failed() {
+			continue
+		}
+		metric := d.Metric(v.Metric, a.At("metric"))
+		if metric == "" {
+			continue
+		}
+		if a.Lacks("min") == a.Lacks("max") {
+			a.Fail(n.Header, "Size without a bound", "%s needs max or min, and one of them alone.", n.Title())
+			continue
+		}
+		if !slices.Contains(s.Axes, n.Label) {
+			d.Suggest(n.LabelAt, schema.Nearest(n.Label, s.Axes), "Unknown axis "+strconv.Quote(n.Label),
+				"%s asks for an axis of the matrix. The axes are %s.", n.Title(), schema.AllOf(s.Axes))
+			continue
+		}
+		ask := Ask{Axis: n.Label, Metric: metric, Bisect: v.Bisect}
+		values := ask.ValuesIn(s.Cells)
+		if values < 2 {
+			a.Fail(n.LabelAt, "Axis without an order", "%s needs an axis with at least two values, all of them numbers "+
+				"or durations.", n.Title())
+			continue
+		}
+		ask.Min, ask.Max = language.Bound(a, "min", metric), language.Bound(a, "max", metric)
+		if ask.Bisect {
+			ask.Values = values
+		}
+		list = append(list, ask)
+	}
+	drawn := slices.ContainsFunc(s.Plots, func(p experiment.Plot) bool { return p.Kind == Picture })
+	if len(list) > 0 && !drawn {
+		s.Plots = append(s.Plots, experiment.Plot{Kind: Picture})
+	}
+	return list
+}
