@@ -66,7 +66,6 @@ func (c *Checker) Cells() {
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
 			c.lossCurves(w, p)
-			c.provisioning(w, h, p)
 			c.trains(w, h, p)
 			c.requested(p, w)
 			c.packing(w, h, p)

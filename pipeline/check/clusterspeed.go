@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -48,9 +49,9 @@ func (c *Checker) clusterSpeed(j *experiment.Job, h *experiment.Hardware) {
 func (c *Checker) regions() []string {
 	var out []string
 	for _, cell := range c.Spec.Cells {
-		for _, t := range cell.Hardware.Terms {
-			if t != nil && !slices.Contains(out, t.Region) {
-				out = append(out, t.Region)
+		for _, n := range cell.Hardware.Cluster.Nodes {
+			if n.Supply != scheduler.Standing && !slices.Contains(out, n.Region) {
+				out = append(out, n.Region)
 			}
 		}
 	}

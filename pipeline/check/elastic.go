@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -23,9 +24,9 @@ func (c *Checker) elastic(j *experiment.Job, h *experiment.Hardware) {
 		what = "has noise"
 	case h.Contention != nil:
 		what = "has contention"
-	case h.Terms != nil:
+	case h.Cluster.Changes():
 		what = "has servers that come and go"
-	case j.Checkpoint != nil:
+	case savesWork(j):
 		c.Fail(at, "Elastic job with checkpoints",
 			"The job %q is elastic: what is lost of it with a server is not simulated, so it has no checkpoints.", j.Name)
 		return
@@ -161,4 +162,10 @@ func unfit(w *experiment.Workload, elastic bool) (name, why string) {
 		}
 	}
 	return "", ""
+}
+
+// savesWork reports whether a simulated job saves its work.
+func savesWork(j *experiment.Job) bool {
+	_, saves := experiment.PartOf[stages.SavesPart](j.Parts)
+	return saves
 }

@@ -10,7 +10,7 @@ import (
 
 // The comments of these files document blocks and their arguments.
 //
-//go:embed adaptation.go alternative.go builtin.go checkpoint.go clusterspeed.go compare.go elastic.go
+//go:embed adaptation.go alternative.go builtin.go clusterspeed.go compare.go elastic.go
 //go:embed engines.go experiment.go matrix.go progress.go recorded.go reference.go roles.go
 //go:embed runtime.go size.go threads.go threshold.go trace.go tune.go workload.go
 var documented embed.FS

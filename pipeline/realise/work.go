@@ -110,7 +110,7 @@ func (c *Cell) simulatorOptions() simulated.Options {
 			Migrate: slices.Contains(h.Lacks, "migrate"),
 		},
 	}
-	if h.Terms != nil {
+	if h.Cluster.Changes() {
 		opts.Cluster = h.Cluster
 	}
 	opts.Overheads = schema.Or(h.Overheads, opts.Overheads)
@@ -200,11 +200,8 @@ func onCluster(j *experiment.Job, h *experiment.Hardware) simulated.Scaling {
 // crewOn is the law of a job on the nodes of a hardware.
 func crewOn(c *experiment.ClusterSpeed, h *experiment.Hardware) *Crew {
 	crew := &Crew{Law: c.Law, Factors: map[string]map[string]float64{}}
-	for i, n := range h.Cluster.Nodes {
-		region, device := "", c.Device
-		if h.Terms != nil && h.Terms[i] != nil {
-			region = h.Terms[i].Region
-		}
+	for _, n := range h.Cluster.Nodes {
+		region, device := n.Region, c.Device
 		device = cmp.Or(device, n.GPU)
 		crew.Devices, crew.Regions = append(crew.Devices, device), append(crew.Regions, region)
 	}
@@ -288,4 +285,14 @@ func finals(r realised) []measure.Final {
 		return nil
 	}
 	return perJob(&r, ofBlock, measure.Unreported)
+}
+
+// perJob returns a value of each job's block; none for a job without a block.
+func perJob[T any](r *realised, ofBlock []T, none T) []T {
+	return schema.Each(r.Block, func(k int32) T {
+		if k < 0 {
+			return none
+		}
+		return ofBlock[k]
+	})
 }
