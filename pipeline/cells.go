@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Pending implements stages.Pipeline.
+// Pending implements stages.Run.
 func (r *run) Pending(ctx context.Context) ([]int, error) {
 	var err error
 	from := r.asked
@@ -120,10 +120,10 @@ func (r *run) restore(i int) (bool, error) {
 	return true, r.journal.Add(store.JournalEntry{Event: "cell_restored", Unit: ref.Cell, Key: ref.Key})
 }
 
-// Description implements stages.Pipeline.
+// Description implements stages.Run.
 func (r *run) Description(i int) string { return r.keys[i].Description() }
 
-// Begin implements stages.Pipeline.
+// Begin implements stages.Run.
 func (r *run) Begin(i int) (dir string, err error) {
 	if !r.Sharded(i) {
 		if dir, err = r.Prepare(r.Cells[i].Cell, r.keys[i].Description()); err != nil {
@@ -135,7 +135,7 @@ func (r *run) Begin(i int) (dir string, err error) {
 	})
 }
 
-// End implements stages.Pipeline.
+// End implements stages.Run.
 func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 	ref := r.Cells[i]
 	if cell.State == record.CellFinished && !r.Sharded(i) {
@@ -189,13 +189,13 @@ func (r *run) keep(i int, took time.Duration) error {
 	}, packed, familyUnit(ref))
 }
 
-// Reused implements stages.Pipeline.
+// Reused implements stages.Run.
 func (r *run) Reused() int { return r.outcome.Reused }
 
-// Predicted implements stages.Pipeline.
+// Predicted implements stages.Run.
 func (r *run) Predicted(i int) time.Duration { return r.Work[i].Predicted }
 
-// Folder implements stages.Pipeline.
+// Folder implements stages.Run.
 func (r *run) Folder(cell string) string { return r.folder(cell) }
 
 // folder returns the folder of a cell, or of its twin.
@@ -203,7 +203,7 @@ func (p *Plan) folder(cell string) string {
 	return filepath.Join(p.Dir, record.CellsDir, filepath.FromSlash(cell))
 }
 
-// State implements stages.Pipeline.
+// State implements stages.Run.
 func (r *run) State(cell string) (string, bool) {
 	if state, ok := r.states.Load(cell); ok {
 		return state.(string), true
@@ -214,12 +214,12 @@ func (r *run) State(cell string) (string, bool) {
 	return store.State(r.folder(cell))
 }
 
-// Complete implements stages.Pipeline.
+// Complete implements stages.Run.
 func (r *run) Complete(cell, description string) bool {
 	return store.Complete(r.folder(cell), store.HashOf(description))
 }
 
-// Prepare implements stages.Pipeline.
+// Prepare implements stages.Run.
 func (r *run) Prepare(cell, description string) (string, error) {
 	dir := r.folder(cell)
 	if err := r.inside(cell); err != nil {
@@ -265,7 +265,7 @@ func (p *Plan) left() time.Duration {
 	return sum
 }
 
-// Sharded implements stages.Pipeline: a simulated cell that records only its metrics has no folder.
+// Sharded implements stages.Run: a simulated cell that records only its metrics has no folder.
 func (p *Plan) Sharded(i int) bool {
 	return p.records == record.MetricsOnly && !p.Cells[i].Measured() && p.Cells[i].Trial == nil
 }
@@ -282,8 +282,8 @@ func (p *Plan) sharded(cell string) (record.ShardEntry, bool) {
 // ownShards is the prefix of the names of runs' shards, as opposed to tasks' shards.
 const ownShards = "run"
 
-// Shelve implements stages.Pipeline.
-func (r *run) Shelve(i int, cell record.Cell) (err error) {
+// AddToShard implements stages.Run.
+func (r *run) AddToShard(i int, cell record.Cell) (err error) {
 	r.mu.Lock()
 	if r.shard == nil {
 		r.shard, err = record.CreateShard(r.Dir, ownShards)
@@ -301,11 +301,11 @@ func (r *run) Shelve(i int, cell record.Cell) (err error) {
 	return nil
 }
 
-// Look implements stages.Pipeline.
-func (r *run) Look() error { return r.shards.Update() }
+// RefreshShards implements stages.Run.
+func (r *run) RefreshShards() error { return r.shards.Update() }
 
-// Read implements stages.Pipeline.
-func (r *run) Read(i int) (c record.Cell, ok bool) {
+// ShardCell implements stages.Run.
+func (r *run) ShardCell(i int) (c record.Cell, ok bool) {
 	ref := r.Cells[i]
 	if _, ok := r.sharded(ref.Cell); !ok && !store.Complete(r.folder(ref.Cell), ref.Key) {
 		return c, false

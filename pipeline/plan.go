@@ -110,8 +110,8 @@ func (p *Plan) lookUp() (err error) {
 			return
 		}
 		for _, s := range p.stages {
-			if s.Recall != nil {
-				s.Recall(p.planning(v))
+			if s.LoadPast != nil {
+				s.LoadPast(p.planning(v))
 			}
 		}
 	})
@@ -237,27 +237,27 @@ type Source interface {
 	Next(over func(cell string) (record.Cell, bool)) ([]*realise.Cell, error)
 }
 
-// everything is the source of an experiment: all points of its matrix at once but those that bisections may leave out,
+// everything is the source of an experiment: all points of its matrix at once but those that parts of the file hold,
 // and trial after trial of each search.
 type everything struct {
-	x          *realise.Experiment
-	searches   *searches
-	bisections *bisections // nil before the first cells
+	x        *realise.Experiment
+	searches *searches
+	matrix   *matrix // nil before the first cells
 }
 
 func (e *everything) Next(over func(string) (record.Cell, bool)) (cells []*realise.Cell, err error) {
-	if e.bisections == nil {
-		e.bisections, cells = newBisections(e.x.Spec, e.x.Cells())
+	if e.matrix == nil {
+		e.matrix = newMatrix(e.x.Spec, e.x.Cells())
 	}
-	cells = append(cells, e.bisections.next(over)...)
+	cells = e.matrix.next(over)
 	trials, err := e.searches.Next(over)
 	return append(cells, trials...), err
 }
 
-// Ahead implements stages.Pipeline.
-func (p *Plan) Ahead() int {
+// FollowingCells implements stages.Run.
+func (p *Plan) FollowingCells() int {
 	if e, ok := p.source.(*everything); ok {
-		return e.searches.ahead() + e.bisections.ahead()
+		return e.searches.ahead() + e.matrix.ahead()
 	}
 	return 0
 }
@@ -272,10 +272,8 @@ func (p *Plan) over(cell string) (c record.Cell, ok bool) {
 	return c, err == nil
 }
 
-// searching reports whether cells of an experiment depend on the results of others.
-func searching(s *experiment.Spec) bool {
-	return len(s.Tunings) > 0 || slices.ContainsFunc(s.Sizes, func(ask experiment.Size) bool { return ask.Bisect })
-}
+// follows reports whether cells depend on the results of others. Next has been called.
+func (e *everything) follows() bool { return len(e.x.Spec.Tunings) > 0 || len(e.matrix.selections) > 0 }
 
 // ask asks the source for more cells, and adds them to the plan. It returns the
 // indexes of the first and of the one after the last.
@@ -288,7 +286,7 @@ func (p *Plan) ask() (from, to int, err error) {
 	if err != nil {
 		return from, from, err
 	}
-	if p.options.Source == nil && !searching(p.x.Spec) || len(cells) == 0 {
+	if e, ok := p.source.(*everything); ok && !e.follows() || len(cells) == 0 {
 		p.exhausted = true
 	}
 	p.x.Added(cells)

@@ -320,7 +320,7 @@ func (r *run) close() error {
 	return errors.Join(r.shard.Close(), r.shards.WriteIndex(), r.journal.Close(), r.cache.Close(), r.closeSites())
 }
 
-// Observe implements stages.Pipeline.
+// Observe implements stages.Run.
 func (r *run) Observe(p Progress) {
 	if r.options.Observe == nil {
 		return
@@ -330,7 +330,7 @@ func (r *run) Observe(p Progress) {
 	r.options.Observe(p)
 }
 
-// Warn implements stages.Pipeline.
+// Warn implements stages.Run.
 func (r *run) Warn(code, cell, text string) {
 	w := record.Warning{Code: code, Cell: cell, Text: text}
 	r.mu.Lock()
@@ -359,7 +359,7 @@ func writeJSON(path string, v any) error {
 	return nil
 }
 
-// Note implements stages.Pipeline.
+// Note implements stages.Run.
 func (r *run) Note(n stages.Note) error {
 	return r.journal.Add(store.JournalEntry{
 		Event: n.Event, Unit: n.Unit, State: n.State, Text: n.Text, Seconds: n.Seconds, Key: n.Key,
@@ -368,10 +368,12 @@ func (r *run) Note(n stages.Note) error {
 
 // seen is the run as its stages see it.
 func (r *run) seen() *stages.Run {
+	x := ended{r.x, r.Plan}
 	return &stages.Run{
 		Dir: r.Dir, Plan: &r.Plan.Plan, Parallel: r.options.Parallel, GPUs: r.options.GPUs,
 		Elsewhere:  r.options.Elsewhere,
-		Experiment: ended{r.x, r.Plan}, Pipeline: r,
+		Experiment: x, Sampling: x, PastRuns: x,
+		CellQueue: r, Shards: r, CellFolders: r, Pieces: r, Engines: r, Log: r,
 	}
 }
 

@@ -92,5 +92,5 @@ func (p *Plan) gpuDevices() ([]gpu.Device, error) {
 	return p.options.GPUs.Devices()
 }
 
-// Site implements stages.Pipeline.
+// Site implements stages.Run.
 func (r *run) Site(kind string) engine.Site { return r.sites[engine.Find(kind)] }

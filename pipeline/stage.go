@@ -127,8 +127,8 @@ func (c *chain) without(s *stages.Stage) {
 func (c *chain) describe(s *stages.Stage) error {
 	k := store.NewKey(s.Name)
 	c.addSettings(k, s)
-	if s.Left != nil {
-		lines, err := s.Left(c.seen)
+	if s.OutputKey != nil {
+		lines, err := s.OutputKey(c.seen)
 		if err != nil {
 			return err
 		}
@@ -326,14 +326,15 @@ func (w *PieceWork) cacheUnit() string {
 
 // planning is the experiment as stages see it while it is planned.
 func (p *Plan) planning(v store.View) stages.Planning {
+	x := ended{p.x, p}
 	return stages.Planning{
-		Dir: p.Dir, Experiment: ended{p.x, p},
+		Dir: p.Dir, Experiment: x, Sampling: x, PastRuns: x,
 		Past: func(visit func(stages.PastCell) bool) { p.past(v, visit) },
 	}
 }
 
-// Pieces implements stages.Pipeline.
-func (r *run) Pieces(stage string) []stages.PlannedPiece {
+// PlannedPieces implements stages.Run.
+func (r *run) PlannedPieces(stage string) []stages.PlannedPiece {
 	var pieces []stages.PlannedPiece
 	for _, w := range r.Plan.Pieces {
 		if w.Stage.Name == stage {
@@ -343,7 +344,7 @@ func (r *run) Pieces(stage string) []stages.PlannedPiece {
 	return pieces
 }
 
-// KeepPiece implements stages.Pipeline.
+// KeepPiece implements stages.Run.
 func (r *run) KeepPiece(stage string, piece stages.Piece, made []byte, seconds float64) error {
 	w := PieceWork{Stage: stages.Find(stage), Piece: piece}
 	return r.cache.Put(store.KeyOf(piece.Key), store.Entry{
@@ -351,7 +352,7 @@ func (r *run) KeepPiece(stage string, piece stages.Piece, made []byte, seconds f
 	}, made)
 }
 
-// PredictReal implements stages.Pipeline.
+// PredictReal implements stages.Run.
 func (r *run) PredictReal(ctx context.Context) (time.Duration, error) {
 	if err := r.predict(ctx, 0); err != nil {
 		return 0, err

@@ -311,7 +311,10 @@ type Sampling interface {
 	// them known.
 	Samples(hash string) ([]estimator.Sample, bool)
 	SetSamples(hash string, samples []estimator.Sample)
+}
 
+// PastRuns is the part of an experiment that learns from earlier runs.
+type PastRuns interface {
 	// UsesHistory reports whether a model uses past runs, which SetHistory
 	// provides.
 	UsesHistory() bool

@@ -22,7 +22,7 @@ func TestRegistry(t *testing.T) {
 	*registry = *schema.NewRegistry("stage", func(s *Stage) string { return s.Name }, schema.Unranked)
 	for _, s := range []*Stage{
 		stage("run", []Artifact{"plan"}, []Artifact{Cells}), stage("plan", nil, []Artifact{"plan"}),
-		stage("sum", []Artifact{Cells, Ending}, []Artifact{Tables}), stage("add", []Artifact{Cells, "added"}, []Artifact{Tables, "added"}),
+		stage("sum", []Artifact{Cells, RunSummary}, []Artifact{Tables}), stage("add", []Artifact{Cells, "added"}, []Artifact{Tables, "added"}),
 		stage("show", []Artifact{Tables}, []Artifact{Report}),
 	} {
 		Register(s)

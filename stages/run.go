@@ -31,7 +31,14 @@ type Run struct {
 	Elsewhere *Elsewhere
 
 	Experiment
-	Pipeline
+	Sampling
+	PastRuns
+	CellQueue
+	Shards
+	CellFolders
+	Pieces
+	Engines
+	Log
 
 	made    atomic.Int64
 	opened  sync.Once
@@ -39,7 +46,7 @@ type Run struct {
 	damaged error
 }
 
-// Results are the results of the run, for stages that read Ending: nothing changes them any more. They are read once,
+// Results are the results of the run, for stages that read RunSummary: nothing changes them any more. They are read once,
 // and no stage may change them.
 func (r *Run) Results() (*record.Experiment, error) {
 	r.opened.Do(func() { r.results, r.damaged = record.Open(r.Dir) })
@@ -66,7 +73,6 @@ type Experiment interface {
 	Estimates() (rows []record.EstimateRow, warnings []record.Warning)
 	// SampleRows are the rows of samples.csv.
 	SampleRows() []record.SampleRow
-	Sampling
 	// File is the content of the experiment file.
 	File() *experiment.Spec
 	// Beyond describes a cell at a point outside the matrix, with a name, and returns the description of its key:
@@ -74,45 +80,40 @@ type Experiment interface {
 	Beyond(point experiment.Cell, name string, depends []Line, dirs Folders) (Task, string, error)
 }
 
-// Pipeline is the part of the pipeline that a stage uses.
-type Pipeline interface {
+// CellQueue has the cells of a run, for the stage that runs them.
+type CellQueue interface {
 	// Pending returns the cells to run now, as indexes into the plan, in the order
 	// of their runs. Finished cells are left out, and restored from the cache.
 	// Called again, it returns cells that follow from the results so far; none at
 	// the end.
 	Pending(context.Context) ([]int, error)
+	// FollowingCells counts the cells that may follow from the results so far.
+	FollowingCells() int
 	// Description describes the key of a cell.
 	Description(i int) string
 	// Begin notes that a cell begins, and returns its folder, which is empty but
 	// for the cell's key; "" for one that is in a shard.
 	Begin(i int) (dir string, err error)
-	// Sharded reports whether a cell has no folder, but a line in a shard (results/record); Shelve puts it there.
-	Sharded(i int) bool
-	Shelve(i int, cell record.Cell) error
-	// Look finds the cells that other processes have put into shards; Read returns a cell that is complete.
-	Look() error
-	Read(i int) (record.Cell, bool)
 	// End records a cell that is over, and keeps it if it finished.
 	End(i int, cell record.Cell, took time.Duration) error
-	// Site returns the opened engine of a kind, by its name; nil for simulated
-	// ones.
-	Site(kind string) engine.Site
-	// Ahead counts the cells that may follow from the results so far.
-	Ahead() int
 	// Reused counts the cells that needed no work.
 	Reused() int
 	// Predicted is how long a real cell will take; 0 when that is not known.
 	Predicted(i int) time.Duration
+}
 
-	// Pieces returns the planned pieces of a stage, by its name, in the order in
-	// which it listed them.
-	Pieces(stage string) []PlannedPiece
-	// KeepPiece keeps a piece, with its time in seconds.
-	KeepPiece(stage string, piece Piece, made []byte, seconds float64) error
-	// PredictReal predicts the total time of the real cells, by the known samples;
-	// cells with an unknown time count as 0.
-	PredictReal(context.Context) (time.Duration, error)
+// Shards are the files with the cells that have no folder of their own (results/record).
+type Shards interface {
+	// Sharded reports whether a cell is a line in a shard; AddToShard puts it there.
+	Sharded(i int) bool
+	AddToShard(i int, cell record.Cell) error
+	// RefreshShards finds the cells that other processes have put into shards; ShardCell returns a cell that is complete.
+	RefreshShards() error
+	ShardCell(i int) (record.Cell, bool)
+}
 
+// CellFolders are the folders of cells and of their twins.
+type CellFolders interface {
 	// Folder returns the folder of a cell, or of its twin; State how a complete
 	// cell there ended.
 	Folder(cell string) string
@@ -121,7 +122,29 @@ type Pipeline interface {
 	// under the key with a description; Prepare empties it for that.
 	Complete(cell, description string) bool
 	Prepare(cell, description string) (dir string, err error)
+}
 
+// Pieces are the pieces in which stages keep their work.
+type Pieces interface {
+	// PlannedPieces returns the planned pieces of a stage, by its name, in the order in
+	// which it listed them.
+	PlannedPieces(stage string) []PlannedPiece
+	// KeepPiece keeps a piece, with its time in seconds.
+	KeepPiece(stage string, piece Piece, made []byte, seconds float64) error
+}
+
+// Engines are the opened engines of a run.
+type Engines interface {
+	// Site returns the opened engine of a kind, by its name; nil for simulated
+	// ones.
+	Site(kind string) engine.Site
+	// PredictReal predicts the total time of the real cells, by the known samples;
+	// cells with an unknown time count as 0.
+	PredictReal(context.Context) (time.Duration, error)
+}
+
+// Log takes what a stage reports.
+type Log interface {
 	// Warn keeps a doubt about the results, of one cell or (with "") of all.
 	Warn(code, cell, text string)
 	// Note adds a line to the journal.

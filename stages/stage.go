@@ -25,13 +25,13 @@ const (
 	Estimates Artifact = "estimates" // estimates.csv, samples.csv
 	Cells     Artifact = "cells"     // the folders of the cells
 	Twins     Artifact = "twins"     // the simulations of real cells
-	// Ending is run.json with the outcome of the run. The pipeline writes it after
+	// RunSummary is run.json with the outcome of the run. The pipeline writes it after
 	// all stages that do not read it, directly or through their inputs.
-	Ending   Artifact = "ending"
-	Tables   Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
-	Pictures Artifact = "pictures" // plots/
-	// Findings are further tables, which any stage may leave for pictures and the report; there need not be any.
-	Findings Artifact = "findings"
+	RunSummary Artifact = "ending"
+	Tables     Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
+	Pictures   Artifact = "pictures" // plots/
+	// ExtraTables are further tables, which any stage may leave for pictures and the report; there need not be any.
+	ExtraTables Artifact = "findings"
 	// Sections are the parts of the report (see analysis.Part). Any stage may write them; there may be none.
 	Sections Artifact = "sections"
 	Report   Artifact = "report" // report.html
@@ -55,16 +55,16 @@ type Stage struct {
 	// without a key keeps its work in smaller pieces (samples, cells), and always
 	// runs, to find out which of them are missing.
 	Key func(*Run) ([]Line, error)
-	// Left describes the outputs of a stage without a key, after its run: the
+	// OutputKey describes the outputs of a stage without a key, after its run: the
 	// stages that read them are reused only while they are unchanged. It may be
 	// nil.
-	Left func(*Run) ([]Line, error)
-	// Pieces is how a stage without a key keeps its work; nil for one that finds
+	OutputKey func(*Run) ([]Line, error)
+	// PieceStore is how a stage without a key keeps its work; nil for one that finds
 	// the missing parts itself.
-	Pieces *Pieces
-	// Recall loads the stage's knowledge from earlier runs, when the plan is made.
+	Pieces *PieceStore
+	// LoadPast loads the stage's knowledge from earlier runs, when the plan is made.
 	// It may be nil.
-	Recall func(Planning)
+	LoadPast func(Planning)
 	// Predict simulates a task and records nothing of it, for a stage that writes cells.
 	Predict func(context.Context, Task) (scheduler.Outcome, error)
 	// Idle reports whether the experiment leaves a stage with a key nothing to do except to remove the files of an
@@ -123,7 +123,7 @@ func order(all []*Stage) ([]*Stage, error) {
 	for _, s := range all {
 		for _, a := range s.Reads {
 			written := slices.ContainsFunc(all, func(w *Stage) bool { return slices.Contains(w.Writes, a) })
-			if a != Ending && a != Sections && a != Findings && !written {
+			if a != RunSummary && a != Sections && a != ExtraTables && !written {
 				return nil, fmt.Errorf("the stage %q reads %s, which no stage writes", s.Name, a)
 			}
 		}
@@ -166,7 +166,7 @@ func afterEnding(all []*Stage) map[*Stage]bool {
 	for before := -1; before < len(late); {
 		before = len(late)
 		for _, s := range all {
-			if slices.Contains(s.Reads, Ending) || slices.ContainsFunc(all, func(w *Stage) bool { return late[w] && s.needs(w) }) {
+			if slices.Contains(s.Reads, RunSummary) || slices.ContainsFunc(all, func(w *Stage) bool { return late[w] && s.needs(w) }) {
 				late[s] = true
 			}
 		}
@@ -193,7 +193,7 @@ func (e *SamplesFailed) Unwrap() error { return e.Cause }
 
 // Pieces is how a stage without a key keeps its work: in pieces that have a key
 // each. The plan shows them, and a run makes the missing ones.
-type Pieces struct {
+type PieceStore struct {
 	// Title heads the pieces in the plan, as "profiling"; Noun names their items,
 	// as "profiling sample"; Earlier is the reason for reusing a piece, as
 	// "sampled earlier".
@@ -238,6 +238,8 @@ type Planning struct {
 	// Dir is the experiment's folder of results; it may not be there yet.
 	Dir string
 	Experiment
+	Sampling
+	PastRuns
 	// Past calls visit for each finished cell that ran for real and is not in the
 	// plan: cells of the experiments next to this one, and cells that only the
 	// cache still has. It continues while visit returns true.

@@ -15,7 +15,7 @@ func stage(name string, reads, writes []Artifact) *Stage {
 func TestOrder(t *testing.T) {
 	all := []*Stage{
 		stage("report", []Artifact{Tables}, []Artifact{Report}),
-		stage("tables", []Artifact{Cells, Ending}, []Artifact{Tables}),
+		stage("tables", []Artifact{Cells, RunSummary}, []Artifact{Tables}),
 		stage("twins", []Artifact{Cells}, []Artifact{Twins}),
 		stage("a", []Artifact{Tables}, []Artifact{"a"}),
 		stage("execute", []Artifact{Samples}, []Artifact{Cells}),

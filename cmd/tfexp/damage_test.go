@@ -191,7 +191,6 @@ var readers = [][]string{
 	{"explain", "R", "w-h-b-r1", "--job", "say-1"}, {"estimate", "R"}, {"estimate", "--from-log", "FILE"},
 	{"estimate", "--curve", "FILE"}, {"compare", "UNDAMAGED", "R"}, {"compare", "R", "UNDAMAGED", "--by", "class"},
 	{"plot", "R"}, {"plot", "R", "--format", "pdf", "-o", "W/figures"}, {"report", "R"},
-	{"export", "tensorboard", "R", "-o", "W/tb"}, {"export", "mlflow", "R", "-o", "W/ml"},
 	{"export", "statistics", "--dir", "R"}, {"export", "table", "summary", "--dir", "R"},
 	{"export", "table", "jobs", "--dir", "R", "--format", "csv"}, {"export", "table", "jobs", "--dir", "R", "--format", "json"},
 	{"export", "table", "metrics", "--dir", "R", "--format", "jsonl"},

@@ -13,39 +13,36 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/tell"
-	"github.com/tfexp/tfexp/results/tracking"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
+// trackers are the trackers of experiments for which the Python library tfexp_results writes runs.
+var trackers = []string{"mlflow", "tensorboard"}
+
 // Export returns the subcommand export.
 func Export(a *App) *cobra.Command {
 	kinds := []string{"workload", "platform", "table", "statistics"}
-	var runs []*cobra.Command
-	for _, f := range tracking.All() {
-		kinds = append(kinds, f.Name)
-		runs = append(runs, exportRunsCommand(a, f))
-	}
 	cmd := &cobra.Command{
-		Use: "export workload FILE | export platform FILE | export table NAME | export statistics | " +
-			"export tensorboard DIR | export mlflow DIR",
+		Use:   "export workload FILE | export platform FILE | export table NAME | export statistics",
 		Short: "Write workloads and results in other formats",
 		Long:  help("export"),
 		Example: `  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
-  tfexp export table metrics --dir results/fcfs_vs_rr
-  tfexp export tensorboard results/fcfs_vs_rr`,
+  tfexp export table metrics --dir results/fcfs_vs_rr`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return Usagef("usage: "+cmd.UseLine(), "name what to export: %s", schema.OneOf(kinds))
 			}
-			return Usagef(DidYouMean(args[0], kinds, "usage: "+cmd.UseLine()),
-				"cannot export %q", args[0])
+			hint := DidYouMean(args[0], kinds, "usage: "+cmd.UseLine())
+			if slices.Contains(trackers, args[0]) {
+				hint = fmt.Sprintf("python3 -m tfexp_results %s DIR writes runs for it (pip install jobs/tfexp_results)", args[0])
+			}
+			return Usagef(hint, "cannot export %q", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(exportWorkloadCommand(a), exportPlatformCommand(a), exportTableCommand(a), exportStatisticsCommand(a))
-	cmd.AddCommand(runs...)
 	return cmd
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/results/tracking"
+	"github.com/tfexp/tfexp/results/study"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/report"
@@ -94,7 +94,7 @@ func writeRuns(a *App, dir string, o *importRuns) error {
 	if err != nil {
 		return err
 	}
-	s := tracking.Study{
+	s := study.Study{
 		Name: o.name, Source: dir, Baseline: o.baseline, Version: ThisBuild().Version, Command: a.Args,
 	}
 	if s.Name == "" {
@@ -114,8 +114,8 @@ func writeRuns(a *App, dir string, o *importRuns) error {
 			"there is no configuration %q", s.Baseline)
 	}
 	out := filepath.Join(o.out, s.Name)
-	if err := tracking.WriteStudy(out, s); err != nil {
-		if errors.Is(err, tracking.ErrOther) {
+	if err := study.Write(out, s); err != nil {
+		if errors.Is(err, study.ErrOther) {
 			return Usagef("choose another --name or --out", "%v", err)
 		}
 		return err
@@ -135,7 +135,7 @@ func writeRuns(a *App, dir string, o *importRuns) error {
 }
 
 // read reads the configurations, and returns their names.
-func (o *importRuns) read(dir, base string, s *tracking.Study) ([]string, error) {
+func (o *importRuns) read(dir, base string, s *study.Study) ([]string, error) {
 	folders := []string{dir}
 	names := []string{base}
 	entries, err := folder.ReadDir(dir)
@@ -195,8 +195,8 @@ func (o *importRuns) types(configurations []string) (list []workload.TypePrice) 
 }
 
 // configuration describes the runs of a folder.
-func configuration(name string, o *workload.RunsOptions, list []workload.RecordedRun) tracking.Configuration {
-	c := tracking.Configuration{Name: name, Workers: o.Workers, Runs: list}
+func configuration(name string, o *workload.RunsOptions, list []workload.RecordedRun) study.Configuration {
+	c := study.Configuration{Name: name, Workers: o.Workers, Runs: list}
 	for i := range list {
 		if c.Workers == 0 {
 			c.Workers = max(c.Workers, len(list[i].Servers))
@@ -284,7 +284,7 @@ func cutLast(v string) (name, value string, ok bool) {
 }
 
 // known reports a flag for a configuration or a type of worker that is not there.
-func (o *importRuns) known(names []string, configurations []tracking.Configuration) error {
+func (o *importRuns) known(names []string, configurations []study.Configuration) error {
 	for _, t := range o.types(names) {
 		for _, c := range configurations {
 			for _, run := range c.Runs {

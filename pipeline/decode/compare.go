@@ -3,7 +3,6 @@ package decode
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -11,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // compareArgs are the arguments of a compare block.
@@ -71,25 +71,8 @@ func compareBlock() *schema.Block {
 		Name: "compare", Label: "metric: a column of metrics.csv, with or without its `_s`", Offered: metricLabels(),
 	})
 	schema.Find(b.Args, "by").Allowed = groupings()
-	return b.Say("{metrics}", listed(Metrics()), "{groupings}", groupingsDoc(), "{grouped}", listed(Grouped()),
+	return b.Say("{metrics}", listed(language.Metrics()), "{groupings}", groupingsDoc(), "{grouped}", listed(Grouped()),
 		"{means}", listed(OverJobs()))
-}
-
-// metric returns the column of metrics.csv with the given name, which may lack
-// its "_s". If there is no such column, it reports that and returns "".
-func (d *Decoder) metric(name string, at hcl.Range) string {
-	for _, m := range Metrics() {
-		if m == name || m == name+"_s" {
-			return m
-		}
-	}
-	suggestion := schema.Nearest(name, Metrics())
-	if !strings.HasSuffix(name, "_s") {
-		suggestion = strings.TrimSuffix(schema.Nearest(name+"_s", Metrics()), "_s")
-	}
-	d.Suggest(at, suggestion, fmt.Sprintf("Unknown metric %q", name),
-		"The metrics are the columns of metrics.csv: %s.", strings.Join(Metrics(), ", "))
-	return ""
 }
 
 // baselineAt reports whether some cell has the values of axes at which a baseline is to be; it says which are not
@@ -171,7 +154,7 @@ func (d *Decoder) comparedMetrics(n *eval.Node, a *eval.Args, v *compareArgs) []
 		names, at = append(names, more...), append(at, eval.ElementRanges(n.Attr("metrics").Expr, len(more))...)
 	}
 	for i, name := range names {
-		metric := d.metric(name, at[i])
+		metric := d.Metric(name, at[i])
 		switch {
 		case metric == "":
 			a.OK = false

@@ -48,8 +48,6 @@ func (d *Decoder) Views(s *experiment.Spec) {
 	s.Compares = d.compares(s.Cells)
 	s.Plots = d.plots(s.Axes)
 	s.Thresholds = d.thresholds(s.Cells)
-	s.References = d.references(s)
-	s.Sizes = d.sizes(s)
 	d.AfterCells(s)
 }
 

@@ -11,8 +11,8 @@ import (
 // The comments of these files document blocks and their arguments.
 //
 //go:embed adaptation.go alternative.go builtin.go clusterspeed.go compare.go elastic.go
-//go:embed engines.go experiment.go matrix.go progress.go recorded.go reference.go roles.go
-//go:embed runtime.go size.go threads.go threshold.go trace.go tune.go workload.go
+//go:embed engines.go experiment.go matrix.go progress.go recorded.go roles.go
+//go:embed runtime.go threads.go threshold.go trace.go tune.go workload.go
 var documented embed.FS
 
 var _ = schema.Document("decode", documented)
@@ -32,10 +32,6 @@ func Language() *schema.Block {
 			schema.Of[experiment.Profile](schema.Block{Name: "profile", Single: true}),
 			schema.Of[experiment.Estimate](schema.Block{Name: "estimate", Single: true}),
 			compareBlock(), plotBlock(), thresholdBlock(),
-			schema.Of[referenceArgs](schema.Block{
-				Name: "reference", Label: "name of the reference, for the report", Unique: true,
-			}),
-			sizeBlock(),
 		},
 	}
 	for _, b := range schema.AllBrought("") {

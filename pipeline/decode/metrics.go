@@ -6,16 +6,13 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/stages/language"
 )
-
-// Metrics returns the names of the metrics: the columns of metrics.csv that can
-// be compared, in its order.
-func Metrics() []string { return metricsWhere(func(measure.Metric) bool { return true }) }
 
 // metricLabels are the names of the metrics, with and without their unit of seconds.
 func metricLabels() []string {
 	var names []string
-	for _, name := range Metrics() {
+	for _, name := range language.Metrics() {
 		names = append(names, name)
 		if short, ok := strings.CutSuffix(name, "_s"); ok {
 			names = append(names, short)

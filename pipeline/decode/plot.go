@@ -70,7 +70,7 @@ func (d *Decoder) plots(axes []string) []experiment.Plot {
 		p := experiment.Plot{Kind: n.Label, Range: eval.RangeOf(n.Header)}
 		kind, _ := tell.PictureByName(p.Kind)
 		if name := ofPlot(a, kind, "metric"); name != "" {
-			p.Metric = d.metric(name, n.Attr("metric").Expr.Range())
+			p.Metric = d.Metric(name, n.Attr("metric").Expr.Range())
 		}
 		p.X = d.axisOfPlot(n, "x", ofPlot(a, kind, "x"), axes)
 		p.Y = d.axisOfPlot(n, "y", ofPlot(a, kind, "y"), axes)

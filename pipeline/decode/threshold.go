@@ -2,14 +2,13 @@ package decode
 
 import (
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // EstimateError is the threshold that is about estimates: the mean absolute
@@ -68,15 +67,15 @@ func (d *Decoder) thresholds(cells []experiment.Cell) []experiment.Threshold {
 		}
 		t := experiment.Threshold{Metric: n.Label, Range: eval.RangeOf(n.Header)}
 		if t.Metric != EstimateError {
-			if t.Metric = d.metric(n.Label, n.LabelAt); t.Metric == "" {
+			if t.Metric = d.Metric(n.Label, n.LabelAt); t.Metric == "" {
 				continue
 			}
 		} else {
 			a.Unread("Estimates do not depend on the policy; {} is for metrics.", "policy", "fidelity_pct")
 		}
-		t.Min, t.Max = bound(a, "min", t.Metric), bound(a, "max", t.Metric)
+		t.Min, t.Max = language.Bound(a, "min", t.Metric), language.Bound(a, "max", t.Metric)
 		t.FidelityPct = v.FidelityPct
-		t.Policy = d.policyThatRuns(a, "policy", cells)
+		t.Policy = d.PolicyThatRuns(a, "policy", cells)
 		if t.FidelityPct != nil && a.OK && !slices.ContainsFunc(cells, func(c experiment.Cell) bool {
 			return c.Hardware.Real() && (t.Policy == "" || c.Policy.Name == t.Policy)
 		}) && !d.Failed() {
@@ -94,38 +93,4 @@ func (d *Decoder) thresholds(cells []experiment.Cell) []experiment.Threshold {
 		}
 	}
 	return list
-}
-
-// bound is a bound of a metric: a duration for times, in seconds then, else a
-// number.
-func bound(a *eval.Args, name, metric string) *float64 {
-	v, ok := a.Values[name].(cty.Value)
-	if !ok {
-		return nil
-	}
-	arg, at := schema.Find(a.Node.Args, name), a.Node.Attr(name).Expr.Range()
-	if strings.HasSuffix(metric, "_s") {
-		value, ok := a.Duration(arg, at, v)
-		if !ok {
-			return nil
-		}
-		s := value.(time.Duration).Seconds()
-		return &s
-	}
-	value, ok := a.Number(arg, at, v)
-	if !ok {
-		return nil
-	}
-	f := value.(float64)
-	return &f
-}
-
-// policyThatRuns returns the name of the policy to which an argument refers, which some cell must have; empty where it is
-// not set.
-func (d *Decoder) policyThatRuns(a *eval.Args, name string, cells []experiment.Cell) string {
-	ref, ok := a.Values[name].(eval.Reference)
-	if ok && !d.Failed() && !slices.ContainsFunc(cells, func(c experiment.Cell) bool { return c.Policy.Name == ref.Name }) {
-		a.Fail(ref.At, "Policy that never runs", "No cell of the matrix has the policy %q.", ref.Name)
-	}
-	return ref.Name
 }

@@ -37,12 +37,12 @@ const (
 )
 
 var _ = stages.Register(&stages.Stage{
-	Name:   "deepen",
-	Reads:  []stages.Artifact{stages.Cells},
-	Writes: []stages.Artifact{tablesTrained},
-	Files:  []string{TrainingsDir, TableFile},
-	Left:   leftTables,
-	Pieces: &stages.Pieces{Title: "trainings by sequences", Noun: "training", Earlier: "trained earlier",
+	Name:      "deepen",
+	Reads:     []stages.Artifact{stages.Cells},
+	Writes:    []stages.Artifact{tablesTrained},
+	Files:     []string{TrainingsDir, TableFile},
+	OutputKey: leftTables,
+	Pieces: &stages.PieceStore{Title: "trainings by sequences", Noun: "training", Earlier: "trained earlier",
 		List: listTrainings, Find: findTrainings},
 	Run: exhaust,
 })

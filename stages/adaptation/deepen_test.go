@@ -27,7 +27,14 @@ import (
 // world is an experiment whose networks are trained in no time, and a pipeline that records its calls.
 type world struct {
 	stages.Experiment
-	stages.Pipeline
+	stages.Sampling
+	stages.PastRuns
+	stages.CellQueue
+	stages.Shards
+	stages.CellFolders
+	stages.Pieces
+	stages.Engines
+	stages.Log
 	t       *testing.T
 	studies []*adaptation.Study
 	// train returns the result of a training, by its name; nil where none may begin. Existing results stay.
@@ -128,7 +135,8 @@ func two(t *testing.T) (*world, *stages.Run) {
 		}
 		return finely(float64(of100)/100, actionsOf(name))
 	}
-	return w, &stages.Run{Dir: t.TempDir(), Experiment: w, Pipeline: w}
+	return w, &stages.Run{Dir: t.TempDir(), Experiment: w, Sampling: w, PastRuns: w,
+		CellQueue: w, Shards: w, CellFolders: w, Pieces: w, Engines: w, Log: w}
 }
 
 // TestEverySequence: the table has a row for each sequence in each scenario, in their order; the plan has a piece

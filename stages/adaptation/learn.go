@@ -24,12 +24,12 @@ import (
 const learnStage = "learn"
 
 var _ = stages.Register(&stages.Stage{
-	Name:   learnStage,
-	Reads:  []stages.Artifact{tablesTrained},
-	Writes: []stages.Artifact{agentsLearned},
-	Files:  []string{AgentsDir},
-	Left:   leftAgents,
-	Pieces: &stages.Pieces{
+	Name:      learnStage,
+	Reads:     []stages.Artifact{tablesTrained},
+	Writes:    []stages.Artifact{agentsLearned},
+	Files:     []string{AgentsDir},
+	OutputKey: leftAgents,
+	Pieces: &stages.PieceStore{
 		Title: "agents", Noun: "agent training", Earlier: "trained earlier", List: listAgents, Find: findAgent,
 	},
 	Run: learnAll,

@@ -18,10 +18,10 @@ import (
 var _ = stages.Register(&stages.Stage{
 	Name:   "rank",
 	Reads:  []stages.Artifact{agentsLearned, trainingsChosen},
-	Writes: []stages.Artifact{stages.Findings},
+	Writes: []stages.Artifact{stages.ExtraTables},
 	Files: []string{Ranking.File, Choices.File, Sequences.File, Lessons.File,
 		Courses.File},
-	Left: leftRankings,
+	OutputKey: leftRankings,
 	Run: func(_ context.Context, r *stages.Run) error {
 		var out Tables
 		for _, s := range studies(r.Dir, r.Experiment) {

@@ -38,7 +38,14 @@ func small() *adaptation.Study {
 // learners records the stage's calls.
 type learners struct {
 	stages.Experiment
-	stages.Pipeline
+	stages.Sampling
+	stages.PastRuns
+	stages.CellQueue
+	stages.Shards
+	stages.CellFolders
+	stages.Pieces
+	stages.Engines
+	stages.Log
 	studies []*adaptation.Study
 
 	mu       sync.Mutex // guards the fields below
@@ -63,7 +70,8 @@ func (w *learners) KeepPiece(stage string, p stages.Piece, made []byte, seconds 
 
 func begun(t *testing.T) (*learners, *stages.Run) {
 	w := &learners{studies: []*adaptation.Study{small()}}
-	return w, &stages.Run{Dir: t.TempDir(), Parallel: 1, Experiment: w, Pipeline: w}
+	return w, &stages.Run{Dir: t.TempDir(), Parallel: 1, Experiment: w, Sampling: w, PastRuns: w,
+		CellQueue: w, Shards: w, CellFolders: w, Pieces: w, Engines: w, Log: w}
 }
 
 // TestAgentsLearnInTurn: an agent that continues another one learns after it; finished agents do not learn again.

@@ -50,7 +50,7 @@ func init() {
 		Name:   "remind",
 		Writes: []stages.Artifact{"reminders"},
 		Files:  []string{"reminder.txt"},
-		Pieces: &stages.Pieces{
+		Pieces: &stages.PieceStore{
 			Title: "reminders", Noun: "reminder", Earlier: "written earlier",
 			List: func(p stages.Planning) ([]stages.Piece, error) {
 				return []stages.Piece{{
@@ -96,7 +96,7 @@ func places(blocks []schema.Settings) int { return schema.Get[int](blocks[0], "p
 
 // remind keeps its work in pieces: it writes the missing ones of the plan.
 func remind(_ context.Context, r *stages.Run) error {
-	for _, p := range r.Pieces("remind") {
+	for _, p := range r.PlannedPieces("remind") {
 		if !p.Make {
 			continue
 		}

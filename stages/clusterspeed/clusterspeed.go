@@ -19,7 +19,7 @@ import (
 var _ = stages.Register(&stages.Stage{
 	Name:   "clusterspeed",
 	Reads:  []stages.Artifact{stages.Cells}, // its key has the whole plan: no cells are added later
-	Writes: []stages.Artifact{stages.Findings, stages.Sections},
+	Writes: []stages.Artifact{stages.ExtraTables, stages.Sections},
 	Files:  []string{ClusterSpeeds.File},
 	Key: func(*stages.Run) ([]stages.Line, error) {
 		return []stages.Line{{Label: "clusterspeed", Value: version}}, nil

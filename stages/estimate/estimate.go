@@ -72,13 +72,13 @@ func Fit(j Job) (estimator.Estimate, record.EstimateRow, error) {
 // mostRuns bounds the past runs that are read.
 const mostRuns = 1000
 
-// recall collects the real run times of past jobs, from cells outside the plan.
+// loadPast collects the real run times of past jobs, from cells outside the plan.
 // Cells of the plan, even reused ones, judge the estimates. Runs count that
 // finished and held their full request throughout, in cells that no other program
 // disturbed.
 //
 // Unreadable records are left out: only the quality of estimates depends on them.
-func recall(p stages.Planning) {
+func loadPast(p stages.Planning) {
 	if !p.UsesHistory() {
 		return
 	}
@@ -122,7 +122,7 @@ var _ = stages.Register(&stages.Stage{
 	Name:   "estimate",
 	Reads:  []stages.Artifact{stages.Samples},
 	Writes: []stages.Artifact{stages.Estimates},
-	Left: func(r *stages.Run) ([]stages.Line, error) {
+	OutputKey: func(r *stages.Run) ([]stages.Line, error) {
 		var lines []stages.Line
 		rows, _ := r.Estimates()
 		for _, row := range rows {
@@ -130,8 +130,8 @@ var _ = stages.Register(&stages.Stage{
 		}
 		return lines, nil
 	},
-	Recall: recall,
-	Run:    run,
+	LoadPast: loadPast,
+	Run:      run,
 })
 
 // run fits the samples and writes estimates.csv and samples.csv.

@@ -16,7 +16,14 @@ import (
 // told is an experiment, and a pipeline, that receives past runs and warnings.
 type told struct {
 	stages.Experiment
-	stages.Pipeline
+	stages.Sampling
+	stages.PastRuns
+	stages.CellQueue
+	stages.Shards
+	stages.CellFolders
+	stages.Pieces
+	stages.Engines
+	stages.Log
 	asks     bool
 	lengths  map[string]int // of job blocks
 	history  []estimator.Run
@@ -58,7 +65,7 @@ func TestHistory(t *testing.T) {
 	busy, limit, failed := cell, cell, cell
 	busy.Busy, limit.Busy, failed.State = hardware.BusyCores+0.01, hardware.BusyCores, record.CellFailed
 	past := func(x *told, cells ...record.Cell) {
-		recall(stages.Planning{Experiment: x, Past: func(visit func(stages.PastCell) bool) {
+		loadPast(stages.Planning{Experiment: x, Sampling: x, PastRuns: x, Past: func(visit func(stages.PastCell) bool) {
 			for _, c := range cells {
 				if !visit(stages.PastCell{From: e, Cell: c, Host: "host", Ran: x.ran}) {
 					t.Error("no more runs are wanted")
@@ -83,7 +90,7 @@ func TestHistory(t *testing.T) {
 	}
 	x = &told{asks: true, lengths: map[string]int{"long": 3, "short": 3}}
 	visits := 0
-	recall(stages.Planning{Experiment: x, Past: func(visit func(stages.PastCell) bool) {
+	loadPast(stages.Planning{Experiment: x, Sampling: x, PastRuns: x, Past: func(visit func(stages.PastCell) bool) {
 		for visits++; visits < 2*mostRuns && visit(stages.PastCell{From: e, Cell: cell, Ran: x.ran}); visits++ {
 		}
 	}})
@@ -102,7 +109,8 @@ func TestStage(t *testing.T) {
 		{told{rows: make([]record.EstimateRow, 2), samples: make([]record.SampleRow, 3)}, 2},
 	} {
 		c.x.warnings = []record.Warning{{Code: "rough", Text: "samples differ"}}
-		r := &stages.Run{Dir: t.TempDir(), Experiment: &c.x, Pipeline: &c.x}
+		r := &stages.Run{Dir: t.TempDir(), Experiment: &c.x, Sampling: &c.x, PastRuns: &c.x,
+			CellQueue: &c.x, Shards: &c.x, CellFolders: &c.x, Pieces: &c.x, Engines: &c.x, Log: &c.x}
 		if err := run(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}

@@ -426,7 +426,7 @@ func (a *array) closeTask(n int) {
 
 // take records the cells of a task that are complete; whole reports whether all are.
 func (a *array) take(n int) (whole bool, err error) {
-	if err := a.run.Look(); err != nil {
+	if err := a.run.RefreshShards(); err != nil {
 		return false, err
 	}
 	whole = true
@@ -435,7 +435,7 @@ func (a *array) take(n int) (whole bool, err error) {
 		if !wanted {
 			continue
 		}
-		cell, ok := a.run.Read(i)
+		cell, ok := a.run.ShardCell(i)
 		if !ok {
 			whole = false
 			continue
@@ -530,7 +530,7 @@ func (a *array) giveUp(n int) error {
 		}
 		cell, err := fail(task, why)
 		if err == nil && a.run.Sharded(i) {
-			err = a.run.Shelve(i, cell)
+			err = a.run.AddToShard(i, cell)
 		}
 		if err != nil {
 			return err

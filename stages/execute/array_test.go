@@ -43,7 +43,14 @@ func init() {
 // submitted, on the clock of a synctest bubble.
 type memory struct {
 	stages.Experiment
-	stages.Pipeline
+	stages.Sampling
+	stages.PastRuns
+	stages.CellQueue
+	stages.Shards
+	stages.CellFolders
+	stages.Pieces
+	stages.Engines
+	stages.Log
 	dir   string
 	cells []record.CellRef
 	how   stages.Elsewhere
@@ -97,7 +104,8 @@ func (m *memory) run(ctx context.Context) (here []int, err error) {
 
 func (m *memory) execution() *execution {
 	return &execution{Run: &stages.Run{Dir: m.dir, Plan: &record.Plan{Experiment: "x", Cells: m.cells}, Elsewhere: &m.how,
-		Experiment: m, Pipeline: m}}
+		Experiment: m, Sampling: m, PastRuns: m,
+		CellQueue: m, Shards: m, CellFolders: m, Pieces: m, Engines: m, Log: m}}
 }
 
 // bubble calls a function on a virtual clock, until all tasks are over.
@@ -208,9 +216,9 @@ func (c fakeCell) Task(f stages.Folders) (stages.Task, error) {
 func (m *memory) Cell(i int) stages.Cell   { return fakeCell{m.cells[i]} }
 func (m *memory) Description(i int) string { return m.cells[i].Key }
 func (m *memory) Sharded(i int) bool       { return m.cells[i].Simulated }
-func (m *memory) Look() error              { return nil }
+func (m *memory) RefreshShards() error     { return nil }
 func (m *memory) Reused() int              { return 0 }
-func (m *memory) Ahead() int               { return 0 }
+func (m *memory) FollowingCells() int      { return 0 }
 func (m *memory) Observe(stages.Progress)  {}
 func (m *memory) Begin(i int) (string, error) {
 	if m.Sharded(i) {
@@ -224,14 +232,14 @@ func (m *memory) say(format string, args ...any) error {
 	m.told = append(m.told, fmt.Sprintf(format, args...))
 	return nil
 }
-func (m *memory) Read(i int) (record.Cell, bool) {
+func (m *memory) ShardCell(i int) (record.Cell, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	name := m.cells[i].Cell
 	c, ok := m.done[name]
 	return c, ok && !m.hidden[name]
 }
-func (m *memory) Shelve(i int, c record.Cell) error {
+func (m *memory) AddToShard(i int, c record.Cell) error {
 	return m.say("%s is in a shard", m.cells[i].Cell)
 }
 func (m *memory) Note(n stages.Note) error { return m.say("%s %s: %s", n.Event, n.Unit, n.Text) }

@@ -13,12 +13,12 @@ import (
 
 // The stage fidelity simulates every finished real cell from the fitted estimates, so that the report can compare the two.
 var _ = stages.Register(&stages.Stage{
-	Name:   "fidelity",
-	Reads:  []stages.Artifact{stages.Cells, stages.Estimates},
-	Writes: []stages.Artifact{stages.Twins},
-	Left:   leftTwins,
-	Always: true,
-	Run:    runTwins,
+	Name:      "fidelity",
+	Reads:     []stages.Artifact{stages.Cells, stages.Estimates},
+	Writes:    []stages.Artifact{stages.Twins},
+	OutputKey: leftTwins,
+	Always:    true,
+	Run:       runTwins,
 })
 
 // runTwins simulates the finished real cells with the same policy, arrivals and

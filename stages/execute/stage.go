@@ -20,12 +20,12 @@ import (
 )
 
 var _ = stages.Register(&stages.Stage{
-	Name:    stage,
-	Reads:   []stages.Artifact{stages.Samples, stages.Estimates},
-	Writes:  []stages.Artifact{stages.Cells},
-	Left:    left,
-	Predict: Outcome,
-	Run:     run,
+	Name:      stage,
+	Reads:     []stages.Artifact{stages.Samples, stages.Estimates},
+	Writes:    []stages.Artifact{stages.Cells},
+	OutputKey: left,
+	Predict:   Outcome,
+	Run:       run,
 })
 
 const stage = "execute"
@@ -91,7 +91,7 @@ func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 	e.mu.Unlock()
 	if first {
 		e.Observe(stages.Progress{
-			Kind: stages.StageStart, Stage: stage, Done: e.done, Total: len(e.Plan.Cells) + e.Ahead(),
+			Kind: stages.StageStart, Stage: stage, Done: e.done, Total: len(e.Plan.Cells) + e.FollowingCells(),
 			Reused: e.Reused(), Left: e.left(),
 		})
 	}
@@ -247,7 +247,7 @@ func (e *execution) cell(ctx context.Context, i int, on Machine) error {
 		return err
 	}
 	if e.Sharded(i) {
-		if err := e.Shelve(i, cell); err != nil {
+		if err := e.AddToShard(i, cell); err != nil {
 			return err
 		}
 	}
@@ -319,7 +319,7 @@ func failure(c record.Cell) error {
 func (e *execution) report(i int, p stages.Progress, elapsed time.Duration) {
 	e.mu.Lock()
 	p.Stage, p.Unit, p.Done = stage, e.Plan.Cells[i].Cell, e.done
-	p.Total, p.Reused = len(e.Plan.Cells)+e.Ahead(), e.Reused()
+	p.Total, p.Reused = len(e.Plan.Cells)+e.FollowingCells(), e.Reused()
 	if left := e.left(); left > 0 {
 		p.Left = max(left-elapsed, time.Second)
 	}

@@ -199,10 +199,6 @@ type Spec struct {
 	// Thresholds are in the order of the file.
 	Thresholds []Threshold
 	Plots      []Plot
-	// References are numbers of others, shown next to ours.
-	References []Reference `json:",omitempty"`
-	// Sizes are questions for the smallest value of an axis.
-	Sizes []Size `json:",omitempty"`
 	// Stages are the values of the blocks that stages bring, by stage.
 	Stages map[string][]schema.Settings `json:",omitempty"`
 	Parts  Parts                        `json:",omitempty"`

@@ -11,7 +11,7 @@ import (
 
 var _ = stages.Register(&stages.Stage{
 	Name:   "plot",
-	Reads:  []stages.Artifact{stages.Tables, stages.Cells, stages.Findings},
+	Reads:  []stages.Artifact{stages.Tables, stages.Cells, stages.ExtraTables},
 	Writes: []stages.Artifact{stages.Pictures},
 	Files:  []string{record.PlotsDir},
 	Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "plot", Value: version}}, nil },

@@ -15,7 +15,14 @@ import (
 
 // pipeline is one whose real cells take so long.
 type pipeline struct {
-	stages.Pipeline
+	stages.Sampling
+	stages.PastRuns
+	stages.CellQueue
+	stages.Shards
+	stages.CellFolders
+	stages.Pieces
+	stages.Engines
+	stages.Log
 	cells time.Duration
 	kept  int
 }
@@ -29,6 +36,8 @@ func (p *pipeline) KeepPiece(_ string, _ stages.Piece, _ []byte, _ float64) erro
 // known is an experiment that has the samples which were made known.
 type known struct {
 	stages.Experiment
+	stages.Sampling
+	stages.PastRuns
 	samples map[string][]estimator.Sample
 }
 
@@ -59,7 +68,8 @@ func TestSamplesThatSayLittleAreTakenAgain(t *testing.T) {
 		unit := &stages.Unit{Name: "j", Hash: "h", Lengths: []int{2, 4}, Repeats: c.repeats, Total: 100, Asked: true,
 			Threads: 1}
 		unit.Relatives = []int{0}
-		s := &sampling{Run: &stages.Run{Dir: t.TempDir(), Experiment: x, Pipeline: on}, units: []*stages.Unit{unit},
+		s := &sampling{Run: &stages.Run{Dir: t.TempDir(), Experiment: x, Sampling: x, PastRuns: x,
+			CellQueue: on, Shards: on, CellFolders: on, Pieces: on, Engines: on, Log: on}, units: []*stages.Unit{unit},
 			pieces: []stages.PlannedPiece{{Make: true}}, taken: [][]estimator.Sample{{c.sample}}}
 		if err := os.MkdirAll(filepath.Join(s.Dir, samplesDir), 0o755); err != nil {
 			t.Fatal(err)
@@ -97,7 +107,8 @@ func TestSamplesOfAllJobsAreTakenAgain(t *testing.T) {
 	rough := steady
 	rough.Units = []float64{0.25, 0.1, 0.4, 0.25}
 	s := &sampling{
-		Run:    &stages.Run{Dir: t.TempDir(), Experiment: x, Pipeline: on},
+		Run: &stages.Run{Dir: t.TempDir(), Experiment: x, Sampling: x, PastRuns: x,
+			CellQueue: on, Shards: on, CellFolders: on, Pieces: on, Engines: on, Log: on},
 		units:  []*stages.Unit{unit("steady", 0, 1, 0), unit("counted", 1, 2, 0), unit("beside", 2, 1, 2), unit("rough", 3, 1, 0)},
 		pieces: []stages.PlannedPiece{{Make: true}, {Make: true}, {Make: true}, {Make: true}},
 		taken:  [][]estimator.Sample{{steady}, {steady}, {steady}, {rough}},

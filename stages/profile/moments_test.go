@@ -15,6 +15,8 @@ import (
 // sampledExperiment is an experiment with a unit to sample, which receives moments.
 type sampledExperiment struct {
 	stages.Experiment
+	stages.Sampling
+	stages.PastRuns
 	moments []estimator.Moment
 }
 
@@ -50,7 +52,7 @@ func TestMomentsOfEarlierRuns(t *testing.T) {
 	write("other", "d.log", samples("here", 4))
 	write("third", "a.json", samples("here", 5))
 	x := &sampledExperiment{}
-	recall(stages.Planning{Dir: filepath.Join(out, "own"), Experiment: x})
+	loadPast(stages.Planning{Dir: filepath.Join(out, "own"), Experiment: x, Sampling: x, PastRuns: x})
 	if len(x.moments) != 2 || x.moments[0] != (estimator.Moment{Cores: 2, Seconds: 2}) || x.moments[1].Seconds != 5 {
 		t.Errorf("%+v", x.moments)
 	}

@@ -91,7 +91,7 @@ type sampling struct {
 }
 
 func newSampling(r *stages.Run) *sampling {
-	units, pieces := r.SampledUnits(), r.Pieces(stage)
+	units, pieces := r.SampledUnits(), r.PlannedPieces(stage)
 	n := len(units)
 	s := &sampling{Run: r, units: units, pieces: pieces, budget: r.Budget(), total: n,
 		taken: make([][]estimator.Sample, n), failed: make([]bool, n), over: make([]bool, n),

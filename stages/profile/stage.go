@@ -17,11 +17,11 @@ var _ = stages.Register(&stages.Stage{
 	Name:   stage,
 	Writes: []stages.Artifact{stages.Samples},
 	Files:  []string{samplesDir},
-	Pieces: &stages.Pieces{
+	Pieces: &stages.PieceStore{
 		Title: "profiling", Noun: "profiling sample", Earlier: "sampled earlier", List: list, Find: find,
 	},
-	Recall: recall,
-	Run:    run,
+	LoadPast: loadPast,
+	Run:      run,
 })
 
 const stage = "profile"
@@ -131,9 +131,9 @@ const (
 	mostMomentFiles = 200
 )
 
-// recall loads this machine's speeds at the samples of other experiments in the same folder of results. Only the
+// loadPast loads this machine's speeds at the samples of other experiments in the same folder of results. Only the
 // widths of intervals depend on them: unreadable files are left out.
-func recall(p stages.Planning) {
+func loadPast(p stages.Planning) {
 	if len(p.SampledUnits()) == 0 {
 		return
 	}

@@ -29,7 +29,14 @@ import (
 // epoch.
 type bench struct {
 	stages.Experiment
-	stages.Pipeline
+	stages.Sampling
+	stages.PastRuns
+	stages.CellQueue
+	stages.Shards
+	stages.CellFolders
+	stages.Pieces
+	stages.Engines
+	stages.Log
 	units    []*stages.Unit
 	pieces   []stages.PlannedPiece
 	budget   float64
@@ -45,7 +52,7 @@ func (b *bench) SampledUnits() []*stages.Unit                       { return b.u
 func (b *bench) Budget() float64                                    { return b.budget }
 func (b *bench) HostPrint() string                                  { return "here" }
 func (b *bench) SetSamples(hash string, s []estimator.Sample)       { b.samples[hash] = slices.Clone(s) }
-func (b *bench) Pieces(string) []stages.PlannedPiece                { return b.pieces }
+func (b *bench) PlannedPieces(string) []stages.PlannedPiece         { return b.pieces }
 func (b *bench) PredictReal(context.Context) (time.Duration, error) { return b.cells, nil }
 func (b *bench) Site(string) engine.Site                            { return b }
 func (b *bench) Local(*engine.Hardware) bool                        { return true }
@@ -95,7 +102,8 @@ func newBench() *bench {
 
 func (b *bench) run(t *testing.T) *stages.Run {
 	t.Helper()
-	r := &stages.Run{Dir: t.TempDir(), Experiment: b, Pipeline: b}
+	r := &stages.Run{Dir: t.TempDir(), Experiment: b, Sampling: b, PastRuns: b,
+		CellQueue: b, Shards: b, CellFolders: b, Pieces: b, Engines: b, Log: b}
 	if err := os.MkdirAll(filepath.Join(r.Dir, samplesDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -396,7 +404,7 @@ func TestPieces(t *testing.T) {
 		{Name: "b", Job: "b", Threads: 1, Lengths: []int{50}, Steps: true},
 		{Name: "c", Job: "c", Threads: 4, Copies: 2, Lengths: []int{3}, Repeats: 1},
 	}
-	p := stages.Planning{Dir: t.TempDir(), Experiment: b}
+	p := stages.Planning{Dir: t.TempDir(), Experiment: b, Sampling: b, PastRuns: b}
 	pieces, err := list(p)
 	if err != nil {
 		t.Fatal(err)
@@ -503,7 +511,7 @@ func TestMomentsAreBounded(t *testing.T) {
 			}
 		}
 		x := &sampledExperiment{}
-		recall(stages.Planning{Dir: filepath.Join(out, "own"), Experiment: x})
+		loadPast(stages.Planning{Dir: filepath.Join(out, "own"), Experiment: x, Sampling: x, PastRuns: x})
 		if len(x.moments) != c.want {
 			t.Errorf("%s: %d moments, want %d", name, len(x.moments), c.want)
 		}

@@ -19,12 +19,15 @@ import (
 )
 
 // Asked are the numbers of others of an experiment.
-var Asked = stages.Ask("references", 50, func(x stages.Asking) []experiment.Reference { return x.References })
+var Asked = stages.Ask("references", 50, func(x stages.Asking) []Reference {
+	part, _ := experiment.PartOf[references](x.Parts)
+	return part
+})
 
 var _ = stages.Register(&stages.Stage{
 	Name:   "reference",
 	Reads:  []stages.Artifact{stages.Cells, stages.Tables},
-	Writes: []stages.Artifact{stages.Findings, stages.Sections},
+	Writes: []stages.Artifact{stages.ExtraTables, stages.Sections},
 	Files:  []string{References.File},
 	Key: func(*stages.Run) ([]stages.Line, error) {
 		return []stages.Line{{Label: "reference", Value: version}}, nil
@@ -114,7 +117,7 @@ func title(metric string) string {
 }
 
 // beside returns the numbers of a reference next to the numbers of the corresponding cells.
-func beside(ref experiment.Reference, variants []analysis.Variant) []ReferencedRow {
+func beside(ref Reference, variants []analysis.Variant) []ReferencedRow {
 	var out []ReferencedRow
 	for _, row := range ref.Rows {
 		for _, v := range row.Values {
@@ -174,7 +177,7 @@ func ofReplicate(at []record.Setting, replicate int) bool {
 }
 
 // sentences describe the distance of our numbers from a reference, by metric.
-func sentences(ref experiment.Reference, rows []ReferencedRow) []string {
+func sentences(ref Reference, rows []ReferencedRow) []string {
 	text := ref.Name + ":"
 	if ref.Doc != "" {
 		text += " " + ref.Doc

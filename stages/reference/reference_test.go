@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/stages/experiment"
-
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -31,15 +29,15 @@ func TestBeside(t *testing.T) {
 		{Policy: "fcfs", Hardware: "h", Axes: []record.Setting{{Name: "servers", Value: "2"}}},
 		{Policy: "fcfs", Hardware: "other", Cells: cells[:1]},
 	}
-	row := func(value float64, at ...string) experiment.ReferenceRow {
-		r := experiment.ReferenceRow{Values: []experiment.ReferenceValue{{Metric: "mean_jct_s", Value: value}}}
+	row := func(value float64, at ...string) Row {
+		r := Row{Values: []Value{{Metric: "mean_jct_s", Value: value}}}
 		for _, s := range at {
 			name, value, _ := strings.Cut(s, "=")
 			r.At = append(r.At, record.Setting{Name: name, Value: value})
 		}
 		return r
 	}
-	rows := beside(experiment.Reference{Name: "paper", Rows: []experiment.ReferenceRow{
+	rows := beside(Reference{Name: "paper", Rows: []Row{
 		row(25, "servers=1", "hardware=h"), row(40, "servers=1", "hardware=h", "replicate=3"), row(7, "servers=2",
 			"hardware=h"),
 		row(12.5),
@@ -57,30 +55,30 @@ func TestBeside(t *testing.T) {
 		}
 	}
 	half := append(variants, analysis.Variant{Policy: "sjf", Hardware: "h", Axes: variants[0].Axes, Cells: cells[:1]})
-	relative := beside(experiment.Reference{RelativeTo: "fcfs", Rows: []experiment.ReferenceRow{
+	relative := beside(Reference{RelativeTo: "fcfs", Rows: []Row{
 		row(0.4, "servers=1", "hardware=h", "policy=sjf"),
 	}}, half)
 	if r := relative[0]; !same(r.Ours, 0.5) || !same(r.Difference, 0.1) || r.Cells != 1 {
 		t.Errorf("relative to fcfs: %+v, want 10 of 20, which is 0.1 above", r)
 	}
-	wide := beside(experiment.Reference{RelativeTo: "sjf", Rows: []experiment.ReferenceRow{row(2, "servers=1", "hardware=h", "policy=fcfs")}}, half)[0]
+	wide := beside(Reference{RelativeTo: "sjf", Rows: []Row{row(2, "servers=1", "hardware=h", "policy=fcfs")}}, half)[0]
 	if !same(wide.Ours, 2) || wide.Place != "servers=1 hardware=h policy=fcfs relative to sjf" || !same(wide.Low, rows[0].Low/10) ||
 		!same(wide.High, rows[0].High/10) || !(wide.Low < 2 && 2 < wide.High) {
 		t.Errorf("relative to sjf: %+v; without: %+v", wide, rows[0])
 	}
-	if strange := beside(experiment.Reference{Rows: []experiment.ReferenceRow{{Values: []experiment.ReferenceValue{{Metric: "beauty"}}}}}, half); strange != nil {
+	if strange := beside(Reference{Rows: []Row{{Values: []Value{{Metric: "beauty"}}}}}, half); strange != nil {
 		t.Errorf("a metric that there is not: %+v", strange)
 	}
-	said := strings.Join(sentences(experiment.Reference{Name: "paper"}, rows), " ")
+	said := strings.Join(sentences(Reference{Name: "paper"}, rows), " ")
 	if !strings.Contains(said, "28.3% off on average, by at most 10.") || !strings.Contains(said,
 		"1 of its numbers have no finished cell") {
 		t.Errorf("sentences: %s", said)
 	}
-	all := sentences(experiment.Reference{Name: "paper", Doc: "table 3"}, rows[:1])
+	all := sentences(Reference{Name: "paper", Doc: "table 3"}, rows[:1])
 	if len(all) != 2 || all[0] != "paper: table 3" || strings.Contains(all[1], "no finished cell") || !strings.Contains(all[1], "20.0% off") {
 		t.Errorf("of one number: %q", all)
 	}
-	if all := sentences(experiment.Reference{Name: "paper"}, rows[2:3]); len(all) != 1 || all[0] != "paper:" {
+	if all := sentences(Reference{Name: "paper"}, rows[2:3]); len(all) != 1 || all[0] != "paper:" {
 		t.Errorf("of none with a cell: %q", all)
 	}
 }
@@ -88,7 +86,7 @@ func TestBeside(t *testing.T) {
 // The section has the numbers side by side, as many as fit; without a reference there is no section.
 func TestRewrite(t *testing.T) {
 	dir := resultstest.Small().Write(t)
-	plan := func(refs []experiment.Reference) []tell.Item {
+	plan := func(refs []Reference) []tell.Item {
 		t.Helper()
 		e, err := record.Open(dir)
 		if err != nil {
@@ -114,16 +112,16 @@ func TestRewrite(t *testing.T) {
 		}
 		return told.Report
 	}
-	ref := experiment.Reference{Name: "paper"}
+	ref := Reference{Name: "paper"}
 	add := func(n int, policy string) {
 		for range n {
-			ref.Rows = append(ref.Rows, experiment.ReferenceRow{At: []record.Setting{{Name: "policy", Value: policy}},
-				Values: []experiment.ReferenceValue{{Metric: "mean_jct_s", Value: 4}}})
+			ref.Rows = append(ref.Rows, Row{At: []record.Setting{{Name: "policy", Value: policy}},
+				Values: []Value{{Metric: "mean_jct_s", Value: 4}}})
 		}
 	}
 	add(mostRows-1, "fcfs")
 	add(1, "unknown")
-	all := plan([]experiment.Reference{ref})
+	all := plan([]Reference{ref})
 	if len(all) != 2 || len(all[1].Table.Rows) != mostRows || strings.Contains(strings.Join(all[0].Sentences, " "), "The table has") {
 		t.Fatalf("%+v", all)
 	}
@@ -135,7 +133,7 @@ func TestRewrite(t *testing.T) {
 		t.Errorf("the row without a cell is %q", row)
 	}
 	add(1, "fcfs")
-	if all = plan([]experiment.Reference{ref}); len(all[1].Table.Rows) != mostRows ||
+	if all = plan([]Reference{ref}); len(all[1].Table.Rows) != mostRows ||
 		!strings.Contains(strings.Join(all[0].Sentences, " "), "The table has the first 200 of 201 numbers.") {
 		t.Errorf("%d rows, %q", len(all[1].Table.Rows), all[0].Sentences)
 	}

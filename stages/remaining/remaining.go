@@ -16,8 +16,8 @@ import (
 
 var _ = stages.Register(&stages.Stage{
 	Name:   "remaining",
-	Reads:  []stages.Artifact{stages.Cells, stages.Ending},
-	Writes: []stages.Artifact{stages.Findings},
+	Reads:  []stages.Artifact{stages.Cells, stages.RunSummary},
+	Writes: []stages.Artifact{stages.ExtraTables},
 	Files:  []string{Remaining.File},
 	Key: func(*stages.Run) ([]stages.Line, error) {
 		return []stages.Line{{Label: "remaining", Value: version}}, nil

@@ -9,7 +9,7 @@ import (
 
 var _ = stages.Register(&stages.Stage{
 	Name:   "report",
-	Reads:  []stages.Artifact{stages.Tables, stages.Pictures, stages.Findings, stages.Sections},
+	Reads:  []stages.Artifact{stages.Tables, stages.Pictures, stages.ExtraTables, stages.Sections},
 	Writes: []stages.Artifact{stages.Report},
 	Files:  []string{record.ReportFile},
 	Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "report", Value: version}}, nil },

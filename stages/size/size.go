@@ -23,7 +23,10 @@ import (
 const Picture = "size"
 
 // Asked are the size blocks of an experiment.
-var Asked = stages.Ask("sizes", 60, func(x stages.Asking) []experiment.Size { return x.Sizes })
+var Asked = stages.Ask("sizes", 60, func(x stages.Asking) []Ask {
+	part, _ := experiment.PartOf[asks](x.Parts)
+	return part
+})
 
 var _ = plot.Register(plot.Kind{
 	PictureKind: tell.PictureKind{
@@ -90,7 +93,7 @@ type point struct {
 
 // answersOf returns an answer for each policy, workload, hardware and value of the other axes, the smallest first.
 // Answers that keep the bound nowhere come last.
-func answersOf(e *record.Experiment, ask experiment.Size) (list []answer) {
+func answersOf(e *record.Experiment, ask Ask) (list []answer) {
 	m, ok := measure.MetricByName(ask.Metric)
 	if !ok {
 		return nil
@@ -148,7 +151,7 @@ func answersOf(e *record.Experiment, ask experiment.Size) (list []answer) {
 }
 
 // asked is "p95 waiting time of at most 1 h".
-func asked(ask experiment.Size) string {
+func asked(ask Ask) string {
 	m, _ := measure.MetricByName(ask.Metric)
 	most := "most"
 	if ask.Max == nil {
@@ -158,7 +161,7 @@ func asked(ask experiment.Size) string {
 }
 
 // sentence is "easy needs nodes = 24 for a p95 waiting time of at most 1 h (48 min there, 1.2 h at 20), fcfs 28 (…)."
-func sentence(ask experiment.Size, answers []answer) string {
+func sentence(ask Ask, answers []answer) string {
 	m, _ := measure.MetricByName(ask.Metric)
 	var parts []string
 	for i, a := range answers[:min(len(answers), 3)] {
@@ -184,7 +187,7 @@ func sentence(ask experiment.Size, answers []answer) string {
 }
 
 // simulated names the values that a bisection has simulated; "" without one.
-func simulated(e *record.Experiment, ask experiment.Size) string {
+func simulated(e *record.Experiment, ask Ask) string {
 	if !ask.Bisect {
 		return ""
 	}
@@ -211,7 +214,7 @@ func there(a answer, m measure.Metric) string {
 }
 
 // tableOf has a row for each answer.
-func tableOf(ask experiment.Size, answers []answer) tell.Table {
+func tableOf(ask Ask, answers []answer) tell.Table {
 	m, _ := measure.MetricByName(ask.Metric)
 	t := tell.NewTable(1, "policy", "smallest "+ask.Axis, m.Title+" there", "replicates that keep it", "next smaller",
 		m.Title+" there", "replicates that keep it")

@@ -12,7 +12,7 @@ import (
 
 var _ = stages.Register(&stages.Stage{
 	Name:   "tables",
-	Reads:  []stages.Artifact{stages.Cells, stages.Twins, stages.Estimates, stages.Ending},
+	Reads:  []stages.Artifact{stages.Cells, stages.Twins, stages.Estimates, stages.RunSummary},
 	Writes: []stages.Artifact{stages.Tables},
 	Files: []string{
 		record.Jobs.File, record.Metrics.File, record.Servers.File, record.Comparisons.File,

@@ -105,7 +105,7 @@ var Recorded = tell.Register[Row]("recorded.csv", nil)
 func init() {
 	stages.Register(&stages.Stage{
 		Name: "recorded_groups", Reads: []stages.Artifact{stages.Tables},
-		Writes: []stages.Artifact{stages.Findings, stages.Sections},
+		Writes: []stages.Artifact{stages.ExtraTables, stages.Sections},
 		Files:  []string{Recorded.File}, Always: true,
 		Idle: func(r *stages.Run) bool { return len(asked.Of(r.Plan)) == 0 },
 		Key: func(*stages.Run) ([]stages.Line, error) {

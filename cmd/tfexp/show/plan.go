@@ -135,7 +135,7 @@ func Headline(plan *pipeline.Plan) string {
 	if pieces := missing(plan); len(pieces) > 0 {
 		text += ", after " + strings.Join(pieces, " and ")
 	}
-	if n := plan.Ahead(); n > 0 {
+	if n := plan.FollowingCells(); n > 0 {
 		text += fmt.Sprintf(", then at most %d that follow from their results", n)
 	}
 	if d := predicted(plan); d > 0 {

@@ -1,6 +1,7 @@
-package decode
+package reference
 
 import (
+	"embed"
 	"fmt"
 	"math"
 	"slices"
@@ -53,9 +54,53 @@ type referenceArgs struct {
 	Doc string `arg:"doc"`
 }
 
-// references decodes the reference blocks.
-func (d *Decoder) references(s *experiment.Spec) []experiment.Reference {
-	var list []experiment.Reference
+//go:embed block.go
+var source embed.FS
+
+var _ = schema.Document("reference", source)
+
+func init() {
+	language.Extend("reference", language.File, language.Extension[experiment.Spec]{
+		Blocks: func() []*schema.Block {
+			return []*schema.Block{schema.Of[referenceArgs](schema.Block{
+				Name: "reference", Label: "name of the reference, for the report", Unique: true,
+			})}
+		},
+		AfterCells: func(d *language.Decoder, s *experiment.Spec) {
+			if list := decode(d, s); len(list) > 0 {
+				s.Parts = append(s.Parts, list)
+			}
+		},
+	})
+}
+
+// Reference is published numbers to show next to the experiment's own.
+type Reference struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+	Doc  string `json:"doc,omitempty"`
+	// RelativeTo is the policy by whose metrics the numbers are divided; empty for none.
+	RelativeTo string `json:"relative_to,omitempty"`
+	Rows       []Row  `json:"rows"`
+}
+
+// Row is some numbers of the cells at some values of axes; also "workload", "hardware", "policy" and "replicate".
+type Row struct {
+	At     []schema.Setting `json:"at"`
+	Values []Value          `json:"values"`
+}
+
+// Value is the value of a metric.
+type Value struct {
+	Metric string  `json:"metric"`
+	Value  float64 `json:"value"`
+}
+
+// references is the part of a file with reference blocks.
+type references []Reference
+
+// decode decodes the reference blocks of a file.
+func decode(d *language.Decoder, s *experiment.Spec) (list references) {
 	whole := !d.Failed() // else cells and axes may be missing to which rows belong
 	for _, n := range d.Root.All("reference") {
 		var v referenceArgs
@@ -78,9 +123,9 @@ func (d *Decoder) references(s *experiment.Spec) []experiment.Reference {
 			a.Fail(a.At("file"), "Table without rows", "%s has no rows.", from.Shown)
 			continue
 		}
-		list = append(list, experiment.Reference{
+		list = append(list, Reference{
 			Name: n.Label, File: v.File, Doc: v.Doc, Rows: t.rows,
-			RelativeTo: d.policyThatRuns(a, "relative_to", s.Cells),
+			RelativeTo: d.PolicyThatRuns(a, "relative_to", s.Cells),
 		})
 	}
 	return list
@@ -94,7 +139,7 @@ type referenceTable struct {
 	metrics []string          // by column
 	where   []schema.Setting
 	chosen  []int // columns of where
-	rows    []experiment.ReferenceRow
+	rows    []Row
 	lines   map[string]int // of the number at a place
 }
 
@@ -119,8 +164,8 @@ func (t *referenceTable) head(columns []string) (err error) {
 		fact, metric := "", ""
 		if slices.Contains(places, name) || slices.Contains(t.spec.Axes, name) {
 			fact = name
-		} else if i := slices.IndexFunc(Metrics(), func(m string) bool { return m == name || m == name+"_s" }); i >= 0 {
-			metric = Metrics()[i]
+		} else if i := slices.IndexFunc(language.Metrics(), func(m string) bool { return m == name || m == name+"_s" }); i >= 0 {
+			metric = language.Metrics()[i]
 			numbers++
 		} else {
 			return fmt.Errorf("the column %q is neither an axis nor a metric: there are the axes %s, and the metrics are the "+
@@ -142,7 +187,7 @@ func (t *referenceTable) head(columns []string) (err error) {
 }
 
 func (t *referenceTable) row(line int, fields []string) error {
-	var r experiment.ReferenceRow
+	var r Row
 	for i, text := range fields {
 		text = strings.TrimSpace(text)
 		switch {
@@ -161,7 +206,7 @@ func (t *referenceTable) row(line int, fields []string) error {
 			if v > most || v < 0 && t.metrics[i] != measure.FinalLoss.Name {
 				return fmt.Errorf("the %s cannot be %s: %s", t.metrics[i], text, possible(most))
 			}
-			r.Values = append(r.Values, experiment.ReferenceValue{Metric: t.metrics[i], Value: v})
+			r.Values = append(r.Values, Value{Metric: t.metrics[i], Value: v})
 		}
 	}
 	for _, at := range r.At {
@@ -195,7 +240,7 @@ func possible(most float64) string {
 }
 
 // planned reports whether some cell of the experiment is where a row is.
-func (t *referenceTable) planned(r experiment.ReferenceRow) bool {
+func (t *referenceTable) planned(r Row) bool {
 	return slices.ContainsFunc(t.spec.Cells, func(c experiment.Cell) bool {
 		for _, s := range r.At {
 			is := s.Value

@@ -1,6 +1,7 @@
-package decode
+package size
 
 import (
+	"embed"
 	"slices"
 	"strconv"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // sizeArgs are the arguments of a size block.
@@ -41,21 +43,38 @@ type sizeArgs struct {
 	Bisect bool `arg:"bisect" default:"false"`
 }
 
-func sizeBlock() *schema.Block {
-	return schema.Of[sizeArgs](schema.Block{
-		Name: "size", Label: "axis of the matrix whose values are numbers, such as nodes",
+//go:embed block.go
+var source embed.FS
+
+var _ = schema.Document("size", source)
+
+func init() {
+	language.Extend("size", language.File, language.Extension[experiment.Spec]{
+		Blocks: func() []*schema.Block {
+			return []*schema.Block{schema.Of[sizeArgs](schema.Block{
+				Name: "size", Label: "axis of the matrix whose values are numbers, such as nodes",
+			})}
+		},
+		AfterCells: func(d *language.Decoder, s *experiment.Spec) {
+			if list := decode(d, s); len(list) > 0 {
+				s.Parts = append(s.Parts, list)
+			}
+		},
 	})
 }
 
-// sizes decodes the size blocks.
-func (d *Decoder) sizes(s *experiment.Spec) (list []experiment.Size) {
+// asks is the part of a file with size blocks.
+type asks []Ask
+
+// decode decodes the size blocks of a file.
+func decode(d *language.Decoder, s *experiment.Spec) (list asks) {
 	for _, n := range d.Root.All("size") {
 		var v sizeArgs
 		a := d.Decode(n, d.Global, &v)
 		if !a.OK || d.Failed() {
 			continue
 		}
-		metric := d.metric(v.Metric, a.At("metric"))
+		metric := d.Metric(v.Metric, a.At("metric"))
 		if metric == "" {
 			continue
 		}
@@ -68,22 +87,22 @@ func (d *Decoder) sizes(s *experiment.Spec) (list []experiment.Size) {
 				"%s asks for an axis of the matrix. The axes are %s.", n.Title(), schema.AllOf(s.Axes))
 			continue
 		}
-		ask := experiment.Size{Axis: n.Label, Metric: metric, Bisect: v.Bisect}
+		ask := Ask{Axis: n.Label, Metric: metric, Bisect: v.Bisect}
 		values := ask.ValuesIn(s.Cells)
 		if values < 2 {
 			a.Fail(n.LabelAt, "Axis without an order", "%s needs an axis with at least two values, all of them numbers "+
 				"or durations.", n.Title())
 			continue
 		}
-		ask.Min, ask.Max = bound(a, "min", metric), bound(a, "max", metric)
+		ask.Min, ask.Max = language.Bound(a, "min", metric), language.Bound(a, "max", metric)
 		if ask.Bisect {
 			ask.Values = values
 		}
 		list = append(list, ask)
 	}
-	drawn := slices.ContainsFunc(s.Plots, func(p experiment.Plot) bool { return p.Kind == "size" })
+	drawn := slices.ContainsFunc(s.Plots, func(p experiment.Plot) bool { return p.Kind == Picture })
 	if len(list) > 0 && !drawn {
-		s.Plots = append(s.Plots, experiment.Plot{Kind: "size"})
+		s.Plots = append(s.Plots, experiment.Plot{Kind: Picture})
 	}
 	return list
 }

@@ -1,7 +1,6 @@
-// Study writes recorded training runs as the results of an experiment: a
+// Package study writes recorded training runs as the results of an experiment: a
 // configuration is a policy, and each of its runs a cell.
-
-package tracking
+package study
 
 import (
 	"encoding/json"
@@ -59,9 +58,9 @@ const importedEngine = "imported"
 // comparedMetrics are the metrics on which configurations are compared.
 var comparedMetrics = []measure.Metric{measure.Makespan, measure.Cost, measure.FinalAccuracy}
 
-// WriteStudy writes the folder of results, with its tables. It replaces earlier recorded
+// Write writes the folder of results, with its tables. It replaces earlier recorded
 // runs, and leaves results of an experiment that was run as they are.
-func WriteStudy(dir string, s Study) (err error) {
+func Write(dir string, s Study) (err error) {
 	if e, err := record.Open(dir); err == nil {
 		for _, c := range e.Plan.Cells {
 			if c.Engine != importedEngine {
@@ -195,7 +194,7 @@ func writeRun(dir string, ref record.CellRef, c *Configuration, r *workload.Reco
 	w.SetFinal(0, measure.Final{Loss: r.Loss, Accuracy: r.Accuracy})
 	w.SetMoney(0, measure.Money{Cost: r.Cost, Revocations: r.Revocations()})
 	out := record.Cell{Busy: -1}
-	points, err := WritePoints(folder, r.Name(), 0, r.Points)
+	points, err := writePoints(folder, r.Name(), r.Points)
 	if err != nil {
 		return record.Cell{}, err
 	}
@@ -203,16 +202,15 @@ func writeRun(dir string, ref record.CellRef, c *Configuration, r *workload.Reco
 	return w.Finish(out)
 }
 
-// WritePoints writes the evaluated checkpoints of a job that began at an instant as
-// progress.csv of a cell.
-func WritePoints(folder, job string, began time.Duration, points []workload.RunPoint) (record.File, error) {
+// writePoints writes the evaluated checkpoints of a job as progress.csv of a cell.
+func writePoints(folder, job string, points []workload.RunPoint) (record.File, error) {
 	p, err := record.Progress.Live(folder)
 	if err != nil {
 		return record.File{}, err
 	}
 	for _, at := range points {
 		p.Add(record.ProgressRow{Used: math.NaN(), Left: math.NaN(), TimeLeft: math.NaN(), Rate: math.NaN(),
-			At: (began + at.At).Seconds(), Job: job, Step: at.Step, Loss: at.Loss, Accuracy: at.Accuracy,
+			At: at.At.Seconds(), Job: job, Step: at.Step, Loss: at.Loss, Accuracy: at.Accuracy,
 			Seconds: math.NaN(),
 		})
 	}

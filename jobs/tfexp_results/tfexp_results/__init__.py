@@ -10,6 +10,9 @@
 
 Numbers are int or float, true and false are bool, and what is not known is None. Times are seconds from the start of
 the cell.
+
+python3 -m tfexp_results mlflow RESULTS writes the cells as runs of MLflow, and tensorboard as runs of TensorBoard, with
+the libraries of these.
 """
 
 import csv
@@ -52,8 +55,9 @@ class Results:
     def __init__(self, folder):
         self.folder = folder
         self.plan = _json(os.path.join(folder, "plan.json"))
-        self.name = self.plan["experiment"]
+        self.name = _local(self.plan["experiment"], folder)
         self._tables = {}
+        self._shards = None
 
     @property
     def run(self):
@@ -88,6 +92,25 @@ class Results:
         """The cells of the plan, in its order."""
         return [Cell(self, ref) for ref in self.plan["cells"]]
 
+    @property
+    def pictures(self):
+        """The pictures that were drawn: dicts with name, kind, and as far as there are any cell, svg, png and pdf, which
+        are paths below the folder."""
+        path = os.path.join(self.folder, "plots", "pictures.json")
+        drawn = _json(path) if os.path.exists(path) else []
+        return [{k: "plots/" + v if k in ("svg", "png", "pdf") and v else v for k, v in p.items()} for p in drawn]
+
+    def _sharded(self, name, key):
+        """The result of a cell that shares a file with others; None for other cells."""
+        if self._shards is None:
+            self._shards = {}
+            folder = os.path.join(self.folder, "cells")
+            for shard in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+                if shard.endswith(".jsonl"):
+                    for line in _lines(os.path.join(folder, shard)):
+                        self._shards[line["cell"], line["result"].get("key", "")] = line["result"]
+        return self._shards.get((name, key))
+
     def cell(self, name):
         """A cell by its name."""
         for c in self.cells:
@@ -100,10 +123,13 @@ class Results:
 
 
 class Cell:
-    """A cell of the plan: workload, hardware, policy, axes, replicate."""
+    """A cell of the plan: workload, hardware, policy, axes, replicate; of a trial of a search, its settings, too."""
 
     def __init__(self, results, ref):
-        self.name = ref["cell"]
+        self.name = _local(ref["cell"], results.folder)
+        self.seed, self.engine = ref.get("seed", 0), ref.get("engine", "")
+        self.settings = {s["name"]: s["value"] for s in (ref.get("trial") or {}).get("settings") or []}
+        self._results, self._key = results, ref.get("key", "")
         self.workload, self.hardware, self.policy = ref["workload"], ref["hardware"], ref["policy"]
         self.replicate = ref["replicate"]
         self.axes = {a["name"]: a["value"] for a in ref.get("axes") or []}
@@ -111,9 +137,20 @@ class Cell:
         self._axes = results.plan.get("axes") or []
 
     @property
+    def result(self):
+        """How it ended: a dict with state, seconds and metrics; None before it has run."""
+        found = self._results._sharded(self.name, self._key)
+        path = os.path.join(self.folder, "cell.json")
+        if found is None and os.path.exists(path):
+            found = _json(path)
+            if self._key and found.get("key", self._key) != self._key:
+                return None  # it belongs to an earlier plan
+        return found
+
+    @property
     def complete(self):
         """Whether it has run."""
-        return os.path.exists(os.path.join(self.folder, "cell.json"))
+        return self.result is not None
 
     @property
     def jobs(self):
@@ -135,6 +172,14 @@ class Cell:
             if os.path.exists(path):
                 return _lines(path) if name.endswith("l") else Table.read(path, self._axes)
         return []
+
+    def occupancy(self):
+        """The resources in use from instant to instant: rows with t_s, cores_held, running, queued, paused, one by one."""
+        path = os.path.join(self.folder, "occupancy.csv")
+        if os.path.exists(path):
+            with open(path, newline="", encoding="utf-8") as f:
+                for row in csv.DictReader(f):
+                    yield {name: _number(field) for name, field in row.items()}
 
     def log(self, job):
         """What a job wrote."""
@@ -183,6 +228,14 @@ class Table(list):
         import pandas
 
         return pandas.DataFrame(list(self), columns=self.columns)
+
+
+def _local(name, folder):
+    """A name that can be that of a folder: results of others are not trusted."""
+    if not name or os.path.isabs(name) or ".." in name.replace("\\", "/").split("/"):
+        raise ValueError("%s names an experiment or a cell %r, which cannot be the name of a folder" % (
+            os.path.join(folder, "plan.json"), name))
+    return name
 
 
 def _json(path):

@@ -1,4 +1,4 @@
-package tracking_test
+package study_test
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
-	"github.com/tfexp/tfexp/results/tracking"
+	"github.com/tfexp/tfexp/results/study"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -28,13 +28,13 @@ func recorded(whole bool, seconds float64, cost, accuracy float64) workload.Reco
 // last step has failed. Writing again replaces imported results, and no results of runs.
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "study")
-	s := tracking.Study{Name: "s", Source: "runs/", Baseline: "one worker", Warnings: []string{"no prices"}, Version: "v1",
-		Configurations: []tracking.Configuration{
+	s := study.Study{Name: "s", Source: "runs/", Baseline: "one worker", Warnings: []string{"no prices"}, Version: "v1",
+		Configurations: []study.Configuration{
 			{Name: "one worker", Workers: 1, Runs: []workload.RecordedRun{recorded(true, 10, 1, 0.9), recorded(true, 12, 1.5, 0.8)}},
 			{Name: "4/spot: a", Workers: 4, Runs: []workload.RecordedRun{recorded(true, 4, 2, 0.9), recorded(false, 3, 1, math.NaN()), recorded(true, 5, 2, 0.9)}},
 		}}
 	for range 2 {
-		if err := tracking.WriteStudy(dir, s); err != nil {
+		if err := study.Write(dir, s); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,7 +74,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%+v, %v", jobs, err)
 	}
 	s.Configurations = s.Configurations[1:]
-	if err := tracking.WriteStudy(dir, s); err != nil {
+	if err := study.Write(dir, s); err != nil {
 		t.Fatal(err)
 	}
 	e, err = record.Open(dir)
@@ -89,7 +89,7 @@ func TestWrite(t *testing.T) {
 // Results of runs stay as they are, and so does a folder whose plan cannot be read.
 func TestOtherResults(t *testing.T) {
 	dir := resultstest.Small().Write(t)
-	if err := tracking.WriteStudy(dir, tracking.Study{Name: "s"}); !errors.Is(err, tracking.ErrOther) {
+	if err := study.Write(dir, study.Study{Name: "s"}); !errors.Is(err, study.ErrOther) {
 		t.Errorf("%v", err)
 	}
 	if e, err := record.Open(dir); err != nil || !e.Complete() {
@@ -98,14 +98,14 @@ func TestOtherResults(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, record.PlanFile), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := tracking.WriteStudy(dir, tracking.Study{Name: "s"}); err == nil {
+	if err := study.Write(dir, study.Study{Name: "s"}); err == nil {
 		t.Error("a damaged plan is replaced")
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := tracking.WriteStudy(filepath.Join(file, "below"), tracking.Study{Name: "s"}); err == nil {
+	if err := study.Write(filepath.Join(file, "below"), study.Study{Name: "s"}); err == nil {
 		t.Error("a folder below a file")
 	}
 }

@@ -1,4 +1,4 @@
-"""Read an exported experiment with the packages of TensorBoard and MLflow, and check what they find."""
+"""Reads the export of an experiment that tfexp wrote (results/resultstest) with TensorBoard and MLflow, and checks it."""
 
 import os
 import sys
@@ -23,8 +23,6 @@ def check(got, want):
 def tensorboard(folder):
     run = event_accumulator.EventAccumulator(f"{folder}/mixed-machine-fcfs-r1")
     run.Reload()
-    check([(p.step, p.value) for p in run.Scalars("loss/long-1")], [(1, 0.75), (2, 0.25)])
-    check([(p.width, p.height) for p in run.Images("gantt")], [(1, 1)])
     check(len(run.Scalars("mean_jct_s")), 1)
 
     runs = plugin_event_multiplexer.EventMultiplexer()
@@ -56,8 +54,7 @@ def mlflow(folder):
     run = found[0]
     check((run.info.status, run.data.tags["mlflow.parentRunId"]), ("FINISHED", parents[0].info.run_id))
     check(run.data.metrics["mean_jct_s"] > 0, True)
-    check([(p.step, p.value) for p in client.get_metric_history(run.info.run_id, "loss/long-1")], [(1, 0.75), (2, 0.25)])
-    check([f.path for f in client.list_artifacts(run.info.run_id, "plots")], ["plots/gantt-a.png"])
+    check(len(client.get_metric_history(run.info.run_id, "over time/cores in use")) > 2, True)
 
 
 tensorboard(sys.argv[1])

@@ -1,13 +1,14 @@
-package experiment
+package size
 
 import (
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Size asks for the smallest value of an axis at which the mean of a metric keeps a bound. A nil bound is not set.
-type Size struct {
+// Ask asks for the smallest value of an axis at which the mean of a metric keeps a bound. A nil bound is not set.
+type Ask struct {
 	Axis   string   `json:"axis"`
 	Metric string   `json:"metric"`
 	Min    *float64 `json:"min,omitempty"`
@@ -18,12 +19,12 @@ type Size struct {
 }
 
 // Keeps reports whether a mean keeps the bound; an unknown one (NaN) does not.
-func (s *Size) Keeps(v float64) bool {
+func (s *Ask) Keeps(v float64) bool {
 	return (s.Max == nil || v <= *s.Max) && (s.Min == nil || v >= *s.Min)
 }
 
 // Bound is the one bound.
-func (s *Size) Bound() float64 {
+func (s *Ask) Bound() float64 {
 	if s.Max != nil {
 		return *s.Max
 	}
@@ -32,7 +33,7 @@ func (s *Size) Bound() float64 {
 
 // At returns the value of the axis among the settings of a cell, as a number and as it is written, and the other
 // settings; false for a cell that does not read the axis.
-func (s *Size) At(axes []schema.Setting) (value float64, text string, others []schema.Setting, ok bool) {
+func (s *Ask) At(axes []schema.Setting) (value float64, text string, others []schema.Setting, ok bool) {
 	i := slices.IndexFunc(axes, func(a schema.Setting) bool { return a.Name == s.Axis })
 	if i < 0 {
 		return 0, "", axes, false
@@ -42,7 +43,7 @@ func (s *Size) At(axes []schema.Setting) (value float64, text string, others []s
 }
 
 // ValuesIn counts the values that cells have on the axis; 0 if one of them is not a number.
-func (s *Size) ValuesIn(cells []Cell) int {
+func (s *Ask) ValuesIn(cells []experiment.Cell) int {
 	seen := map[float64]bool{}
 	for i := range cells {
 		value, text, _, ok := s.At(cells[i].Axes)

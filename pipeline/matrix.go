@@ -1,0 +1,67 @@
+package pipeline
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// matrix are the cells of a matrix. Parts of the file may hold some of them until results show that they are needed.
+type matrix struct {
+	cells      []*realise.Cell
+	given      []bool // by cell
+	selections []stages.Selection
+}
+
+// newMatrix returns the cells of the matrix of spec, before the first of them are given.
+func newMatrix(spec *experiment.Spec, cells []*realise.Cell) *matrix {
+	m := &matrix{cells: cells, given: make([]bool, len(cells))}
+	refs := make([]record.CellRef, len(cells))
+	for i, c := range cells {
+		refs[i] = c.Ref
+	}
+	experiment.EachPart(spec.Parts, func(p stages.SelectPart) {
+		if s := p.Select(refs); s != nil {
+			m.selections = append(m.selections, s)
+		}
+	})
+	return m
+}
+
+// next returns the cells to add to the plan: first those that nothing holds, then those that are needed.
+func (m *matrix) next(over func(string) (record.Cell, bool)) (cells []*realise.Cell) {
+	give := func(i int) {
+		if !m.given[i] {
+			m.given[i] = true
+			cells = append(cells, m.cells[i])
+		}
+	}
+	for i := range m.cells {
+		if !slices.ContainsFunc(m.selections, func(s stages.Selection) bool { return s.Holds(i) }) {
+			give(i)
+		}
+	}
+	for _, s := range m.selections {
+		for before := len(cells); len(cells) == before; { // another one may have asked for the same cells
+			needed := s.Next(over)
+			if len(needed) == 0 {
+				break
+			}
+			for _, i := range needed {
+				give(i)
+			}
+		}
+	}
+	return cells
+}
+
+// ahead bounds the number of cells that may follow.
+func (m *matrix) ahead() (n int) {
+	for _, s := range m.selections {
+		n += s.Ahead()
+	}
+	return n
+}
