@@ -136,8 +136,7 @@ func (c *Cell) truthOf(r realised) (truth, error) {
 	}
 	special := func(j *experiment.Job) bool {
 		_, worked := experiment.PartOf[stages.WorkPart](j.Parts)
-		return j.Runtime == nil || j.Runtime.Elastic != nil || j.Runtime.Cluster != nil ||
-			len(j.Alternatives)+len(j.Runtime.Parts) > 0 || worked
+		return j.Runtime == nil || len(j.Alternatives)+len(j.Runtime.Parts) > 0 || worked
 	}
 	if c.Hardware.Noise > 0 || r.Alternatives != nil || slices.ContainsFunc(r.Blocks, special) {
 		return find()

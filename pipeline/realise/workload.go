@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -107,9 +106,7 @@ func templateOf(s *experiment.Submit) scheduler.Job {
 	template := s.Job.Template()
 	template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
 	template.Own().Budget = s.Budget
-	for _, parts := range []experiment.Parts{s.Job.Parts, s.Parts} {
-		experiment.EachPart(parts, func(p stages.RequestPart) { p.Request(&template) })
-	}
+	experiment.EachPart(s.Parts, func(p experiment.RequestPart) { p.Request(&template) })
 	return template
 }
 
@@ -185,10 +182,12 @@ func drawEpochs(w *experiment.Workload, seed int64, jobs int) []time.Duration {
 // Epoch is the epoch time that the file gives a job, by its number.
 func (r *realised) Epoch(job int) time.Duration {
 	block := r.Blocks[r.Block[job]]
-	switch {
-	case block.Runtime != nil && block.Runtime.Elastic != nil:
-		return aloneElastic(block.Runtime.Elastic, &r.Jobs[job])
-	case r.epochs != nil:
+	if block.Runtime != nil && len(block.Runtime.Parts) > 0 {
+		if part, ok := experiment.PartOf[stages.UnitPart](block.Runtime.Parts); ok {
+			return part.UnitTime(&r.Jobs[job])
+		}
+	}
+	if r.epochs != nil {
 		return r.epochs[job]
 	}
 	return block.Runtime.Epoch.Mean
@@ -278,21 +277,6 @@ func epochStream(w *experiment.Workload, seed int64, submit int) *rand.Rand {
 
 func epochsPath(w *experiment.Workload, submit int) []string {
 	return []string{"workload", w.Name, "submit", strconv.Itoa(submit), "epochs"}
-}
-
-// aloneElastic is how long an elastic job takes on its request, with the batch size that its
-// user asked for.
-func aloneElastic(e *experiment.Elastic, j *scheduler.Job) time.Duration {
-	s := e.Program.Alone(batchOf(e, j), j.GPUs, j.Nodes)
-	return max(time.Duration(math.Round(min(s*1e9, math.MaxInt64/2))), 1)
-}
-
-// batchOf is the batch size of a job where its policy chooses none.
-func batchOf(e *experiment.Elastic, j *scheduler.Job) int {
-	if e.Batch > 0 {
-		return e.Batch
-	}
-	return j.Batch()
 }
 
 // within is a run time under a budget: at most the budget, and a nanosecond for an

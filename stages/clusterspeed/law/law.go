@@ -1,11 +1,11 @@
-// Package clusterspeed predicts how fast a cluster of workers with parameter servers trains.
+// Package law predicts how fast a cluster of workers with parameter servers trains.
 //
 // Asynchronous workers pull the weights from the parameter servers, compute, and push their gradients. They are
 // independent of each other until the parameter servers have no time left: then more workers only wait longer. Both
 // limits of the law come from a closed queueing network of N customers with one server (P. J. Denning, J. P. Buzen,
 // "The operational analysis of queueing network models", 1978): N workers have at most N times the speed of one,
 // and never more than the server's rate. A smooth minimum joins the ends.
-package clusterspeed
+package law
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package policy_test
+package policies_test
 
 import (
 	"flag"

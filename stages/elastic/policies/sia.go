@@ -1,14 +1,19 @@
-package policy
+package policies
 
 import (
+	"embed"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/division"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/elastic/division"
 )
+
+//go:embed sia.go tiresias.go
+var source embed.FS
 
 type siaSettings struct {
 	// The power of the jobs' gains in the sum that is made least: the less, the more do the slowest count.
@@ -21,11 +26,12 @@ type siaSettings struct {
 	Unserved float64 `arg:"unserved" default:"1.1" min:"0.01" max:"1000"`
 }
 
-var _ = registerElastic(Choice{
+var _ = register(policy.Choice{
 	Name: "sia", Title: "Sia",
 	Doc:   "GPUs of several types by goodput, exactly" + onCoresDoc,
-	Place: 43, Version: 2, Trains: true, Batches: true, Settings: append([]schema.Arg{restartDelay}, described[siaSettings]()...),
-}, newSia, false)
+	Place: 43, Version: 2,
+	Settings: append([]schema.Arg{restartDelay}, schema.Described[siaSettings](source)...),
+}, Needs{Trains: true, Batches: true}, newSia, false)
 
 // sia is the state of the order.
 type sia struct {
@@ -43,11 +49,11 @@ type deviceType struct {
 	gpus    int
 }
 
-func newSia(s Setup) decider {
+func newSia(s policy.Setup) decider {
 	p := &sia{
 		delay: s.Policy.Settings.Duration(restartDelay.Name), restarts: slices.Repeat([]int{-1}, len(s.Run.Jobs)),
 	}
-	s.Policy.Settings.fill(&p.siaSettings)
+	s.Policy.Settings.Fill(&p.siaSettings)
 	capacity, _ := sizes(s.Run.Cluster)
 	for v, n := range s.Run.Cluster.Nodes {
 		size := capacity[v]

@@ -1,4 +1,4 @@
-package policy_test
+package policies_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	_ "github.com/tfexp/tfexp/stages/elastic/policies" // registers its orders
 )
 
 // amdahl is a training with a run time on one GPU; a part of its work runs on one GPU only. It is faster on some types.

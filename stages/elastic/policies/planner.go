@@ -1,18 +1,18 @@
-// Elastic has the orders that set the GPUs of all jobs at once, at the start of each round:
-// tiresias, which gives each job its request, and optimus and pollux, which divide the GPUs
-// among jobs that can run on any number of them. The decisions themselves are in package
-// division.
-
-package policy
+// Package policies has the orders that set the GPUs of all jobs at once, at the start of each round: tiresias, which
+// gives each job its request, and optimus, pollux and sia, which divide the GPUs among jobs that can run on any number
+// of them. The decisions themselves are in package division.
+package policies
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/division"
+	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/queue"
+	"github.com/tfexp/tfexp/stages/elastic/division"
 )
 
 // decider decides the holdings of the jobs in a round.
@@ -23,28 +23,49 @@ type decider interface {
 	ended(job int32)
 }
 
+// Needs says what an order of this package needs of jobs.
+type Needs struct {
+	// Trains says that it needs jobs whose speed is known by their GPUs, and Batches that it lets these choose their
+	// batch sizes.
+	Trains, Batches bool
+}
+
+var needs = map[policy.Order]Needs{}
+
+// Of returns what the order of a policy needs; false for the orders of other packages, which divide no GPUs.
+func Of(p policy.Policy) (Needs, bool) {
+	n, ok := needs[p.Order]
+	return n, ok
+}
+
 // register adds an order.
-func registerElastic(c Choice, make func(Setup) decider, largestFirst bool) OrderChoice {
-	c.DividesGPUs = true
-	c.Settings = append(described[roundLength](), c.Settings...)
-	detail := func(q Question) string {
+func register(c policy.Choice, of Needs, make func(policy.Setup) decider, largestFirst bool) policy.OrderChoice {
+	needs[policy.Order(c.Name)] = of
+	if c.SetsCores = of.Trains; of.Trains {
+		c.Needs = append(c.Needs, "jobs whose speed on any number of GPUs is known")
+	}
+	if of.Batches {
+		c.Needs = append(c.Needs, "jobs whose progress by batch size is known")
+	}
+	c.Settings = append(schema.Args[policy.RoundLength](), c.Settings...)
+	detail := func(q policy.Question) string {
 		return fmt.Sprintf("The order %q decides by itself what runs in each round, and where: %s cannot be combined with it.",
 			c.Name, q)
 	}
-	for q, name := range map[Question]string{
-		BackfillOf: NoBackfill, AllocationOf: Strict,
-		PreemptionOf: NoPreemption, PlacementOf: PlaceFirst,
+	for q, name := range map[policy.Question]string{
+		policy.BackfillOf: policy.NoBackfill, policy.AllocationOf: policy.Strict,
+		policy.PreemptionOf: policy.NoPreemption, policy.PlacementOf: policy.PlaceFirst,
 	} {
-		c.Wants = append(c.Wants, Want{Of: q, Name: name, Detail: detail(q)})
+		c.Wants = append(c.Wants, policy.Want{Of: q, Name: name, Detail: detail(q)})
 	}
-	slices.SortFunc(c.Wants, func(a, b Want) int {
-		return slices.Index(Questions, a.Of) - slices.Index(Questions, b.Of)
+	slices.SortFunc(c.Wants, func(a, b policy.Want) int {
+		return slices.Index(policy.Questions, a.Of) - slices.Index(policy.Questions, b.Of)
 	})
-	return RegisterOrder(OrderChoice{Choice: c, New: func(s Setup) scheduler.Ranker {
+	return policy.RegisterOrder(policy.OrderChoice{Choice: c, New: func(s policy.Setup) scheduler.Ranker {
 		p := &planner{Setup: s, decider: make(s), at: division.Division(nil), largestFirst: largestFirst}
 		p.at = append(p.at, slices.Repeat([][]int{nil}, len(s.Run.Jobs))...)
 		p.capacity, p.cores = sizes(s.Run.Cluster)
-		p.trains = c.Trains
+		p.trains = of.Trains
 		p.memory = slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool {
 			return j.Memory > 0 || len(j.Alternatives()) > 0
 		})
@@ -57,7 +78,7 @@ func registerElastic(c Choice, make func(Setup) decider, largestFirst bool) Orde
 
 // planner is the state of an order.
 type planner struct {
-	Setup
+	policy.Setup
 	decider
 	cores        bool  // the cluster has no GPUs: it divides cores
 	trains       bool  // it sets the number of each job

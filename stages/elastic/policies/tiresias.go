@@ -1,11 +1,13 @@
-package policy
+package policies
 
 import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/division"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/elastic/division"
 )
 
 type tiresiasSettings struct {
@@ -20,11 +22,11 @@ type tiresiasSettings struct {
 	Promotion float64 `arg:"promotion" default:"0" min:"0" max:"1e6"`
 }
 
-var _ = registerElastic(Choice{
+var _ = register(policy.Choice{
 	Name: "tiresias", Title: "Tiresias",
 	Doc:   "two queues by attained GPU time",
-	Place: 40, Settings: described[tiresiasSettings](), Version: 3,
-}, newTiresias, true)
+	Place: 40, Settings: schema.Described[tiresiasSettings](source), Version: 3,
+}, Needs{}, newTiresias, true)
 
 // tiresias is the state of the order: two-dimensional least attained service in two queues.
 type tiresias struct {
@@ -41,9 +43,9 @@ type attained struct {
 	second      bool // it is in the second queue
 }
 
-func newTiresias(s Setup) decider {
+func newTiresias(s policy.Setup) decider {
 	t := &tiresias{lives: make([]attained, len(s.Run.Jobs))}
-	s.Policy.Settings.fill(&t.tiresiasSettings)
+	s.Policy.Settings.Fill(&t.tiresiasSettings)
 	return t
 }
 

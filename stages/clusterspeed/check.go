@@ -1,19 +1,33 @@
-package check
+package clusterspeed
 
 import (
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
-// clusterSpeed reports a simulated hardware with devices that the law of a job has no speed for, and regions that no
+func init() {
+	language.RegisterRule(func(on *language.Checker, cell experiment.Cell) {
+		for _, submit := range cell.Workload.Submits {
+			if on.First(submit.Job, cell.Hardware) {
+				checker{on}.speed(submit.Job, cell.Hardware)
+			}
+		}
+	})
+}
+
+// checker has the rules of cluster blocks.
+type checker struct{ *language.Checker }
+
+// speed reports a simulated hardware with devices that the law of a job has no speed for, and regions that no
 // hardware of the job has.
-func (c *Checker) clusterSpeed(j *experiment.Job, h *experiment.Hardware) {
-	if j.Runtime == nil || j.Runtime.Cluster == nil || h.Real() {
+func (c checker) speed(j *experiment.Job, h *experiment.Hardware) {
+	law := speedOf(j)
+	if law == nil || h.Real() {
 		return
 	}
-	law := j.Runtime.Cluster
 	if law.Device == "" && !h.Kind().Recorded {
 		for _, n := range h.Cluster.Nodes {
 			_, known := law.Rate(n.GPU)
@@ -46,7 +60,7 @@ func (c *Checker) clusterSpeed(j *experiment.Job, h *experiment.Hardware) {
 }
 
 // regions returns the regions of all hardware.
-func (c *Checker) regions() []string {
+func (c checker) regions() []string {
 	var out []string
 	for _, cell := range c.Spec.Cells {
 		for _, n := range cell.Hardware.Cluster.Nodes {

@@ -1,4 +1,4 @@
-package check
+package elastic
 
 import (
 	"fmt"
@@ -6,17 +6,39 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/elastic/policies"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
 
+func init() {
+	language.RegisterRule(func(on *language.Checker, cell experiment.Cell) {
+		c := checker{on}
+		w, h, p := cell.Workload, cell.Hardware, cell.Policy
+		if c.First(w, h) {
+			for _, j := range w.JobBlocks() {
+				c.elastic(j, h)
+			}
+		}
+		if c.First(w, h, p) {
+			c.trains(w, h, p)
+			c.samples(w, h, p)
+		}
+	})
+}
+
+// checker has the rules of elastic jobs and of the orders that divide GPUs.
+type checker struct{ *language.Checker }
+
 // elastic reports an elastic job that its simulation cannot follow.
-func (c *Checker) elastic(j *experiment.Job, h *experiment.Hardware) {
-	if j.Runtime == nil || j.Runtime.Elastic == nil || h.Real() || !c.First(j.Runtime.Elastic, h) {
+func (c checker) elastic(j *experiment.Job, h *experiment.Hardware) {
+	e := of(j)
+	if e == nil || h.Real() || !c.First(e, h) {
 		return
 	}
-	at, what := j.Runtime.Elastic.Range, ""
+	at, what := e.Range, ""
 	switch {
 	case h.Kind().Recorded:
 		what = "replays what was recorded"
@@ -35,16 +57,15 @@ func (c *Checker) elastic(j *experiment.Job, h *experiment.Hardware) {
 			"The job %q is elastic: it cannot have alternatives or ask for a type of GPU.", j.Name)
 		return
 	default:
-		c.elasticRates(j, h)
+		c.rates(j, e, h)
 		return
 	}
 	c.Fail(at, "Elastic job that cannot be simulated",
 		"The hardware %q %s, which is not known of the elastic job %q.", h.Name, what, j.Name)
 }
 
-// elasticRates reports a type of GPU of the hardware for which an elastic job has no rate.
-func (c *Checker) elasticRates(j *experiment.Job, h *experiment.Hardware) {
-	e := j.Runtime.Elastic
+// rates reports a type of GPU of the hardware for which an elastic job has no rate.
+func (c checker) rates(j *experiment.Job, e *Elastic, h *experiment.Hardware) {
 	for _, n := range h.Cluster.Nodes {
 		if _, ok := e.Rates[n.GPU]; e.Rates != nil && n.GPUs > 0 && !ok {
 			c.Fail(e.Range, "No speed on the GPUs of the hardware \""+h.Name+"\"",
@@ -55,29 +76,30 @@ func (c *Checker) elasticRates(j *experiment.Job, h *experiment.Hardware) {
 }
 
 // trains reports a policy that divides GPUs, on hardware or for jobs that do not let it.
-func (c *Checker) trains(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
+func (c checker) trains(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
 	at := language.Place(p.At, "order", p.Range)
+	needs, divides := policies.Of(p.Policy)
 	switch {
 	case p.DividesCores(h):
 		c.dividesCores(at, w, h, p)
 		return
-	case p.Trains() && h.Real():
+	case needs.Trains && h.Real():
 		c.Fail(at, "Order of elastic jobs on real GPUs",
 			"The order %q changes the GPUs of training programs while these run, which the engine of the hardware "+
 				"%q cannot. On hardware without GPUs it divides cores.",
 			p.Order, h.Name)
 		return
-	case !p.DividesGPUs() || len(h.GPUTypes()) == 0: // tiresias counts cores as well
+	case !divides || len(h.GPUTypes()) == 0: // tiresias counts cores as well
 		return
 	}
-	if name, why := unfit(w, p.Trains()); why != "" {
+	if name, why := unfit(w, needs.Trains); why != "" {
 		c.Fail(at, "Job without GPUs to divide",
 			"The order %q divides the GPUs of the cluster, and the job %q %s.", p.Order, name, why)
 	}
 }
 
 // dividesCores reports why a policy cannot set the cores of the jobs of a workload.
-func (c *Checker) dividesCores(
+func (c checker) dividesCores(
 	at experiments.Range, w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy,
 ) {
 	for _, need := range []struct {
@@ -92,7 +114,7 @@ func (c *Checker) dividesCores(
 			return
 		}
 	}
-	if w.Sampled() && !usesCurve(c.Spec.Estimate.Model) {
+	if w.Sampled() && !experiment.UsesCurve(c.Spec.Estimate.Model) {
 		c.Fail(at, "Speed on other numbers of cores that is not measured",
 			"The order %q divides cores by how fast jobs are on them, and the model %q of the estimates knows the number "+
 				"that each job requests alone: write estimate { model = \"auto\" }.", p.Order, c.Spec.Estimate.Model)
@@ -125,12 +147,27 @@ func (c *Checker) dividesCores(
 	}
 }
 
+// samples reports elastic jobs under a policy that runs samples of jobs.
+func (c checker) samples(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
+	if policy.ProfilingOf(p.Settings) == nil || h.Real() || h.Kind().Recorded || h.Cluster.Changes() || p.Promises() || p.Corrected() {
+		return // which is an error by itself
+	}
+	for _, j := range w.JobBlocks() {
+		if of(j) != nil {
+			c.Fail(language.Place(p.At, "profiling", p.Range), "Profiling of elastic jobs",
+				"The job %q is elastic: how long a part of it takes depends on what it holds, and it is not run as a sample.",
+				j.Name)
+			return
+		}
+	}
+}
+
 // unfit returns a job of a workload that an order of GPUs cannot run, and why.
 func unfit(w *experiment.Workload, elastic bool) (name, why string) {
 	const plain = "does not say how fast it is on other numbers of them: give its runtime block an elastic block"
-	of := func(j *experiment.Job) string {
+	reason := func(j *experiment.Job) string {
 		switch {
-		case j == nil && elastic, j != nil && elastic && (j.Runtime == nil || j.Runtime.Elastic == nil):
+		case elastic && of(j) == nil:
 			return plain
 		case j != nil && len(j.Roles)+len(j.Alternatives) > 0:
 			return "has several parts or requests"
@@ -138,7 +175,7 @@ func unfit(w *experiment.Workload, elastic bool) (name, why string) {
 		return ""
 	}
 	for _, s := range w.Submits {
-		if why = of(s.Job); why == "" && s.Job.GPUs == 0 {
+		if why = reason(s.Job); why == "" && s.Job.GPUs == 0 {
 			why = "requests none"
 		}
 		if why != "" {
@@ -154,7 +191,7 @@ func unfit(w *experiment.Workload, elastic bool) (name, why string) {
 			block = w.Trace.Blocks[k].Job
 		}
 		j := &w.Trace.Jobs[i]
-		if why = of(block); why == "" && j.GPUs == 0 {
+		if why = reason(block); why == "" && j.GPUs == 0 {
 			why = "requests none"
 		}
 		if why != "" {

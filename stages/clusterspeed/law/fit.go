@@ -1,4 +1,4 @@
-package clusterspeed
+package law
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package pipeline
+package elastic_test
 
 import (
 	"context"
@@ -7,8 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // elasticFile is a job with 2 epochs of 1,000 steps of 8 samples, and a GPU needs 10 ms per
@@ -118,6 +122,27 @@ func TestSiaTakesTheFasterType(t *testing.T) {
 	}
 }
 
+// ran runs an experiment, and opens its results.
+func ran(t *testing.T, source string) *record.Experiment {
+	t.Helper()
+	spec, diags := decode.Source("small.hcl", []byte(source), decode.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	p, err := pipeline.New(spec, pipeline.Options{Out: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	e, err := record.Open(p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // meanJCTs runs an experiment and returns the mean JCT by policy.
 func meanJCTs(t *testing.T, source string) map[string]float64 {
 	t.Helper()
@@ -160,7 +185,7 @@ job %q {
 `, j.name, j.coreTime)
 		submits += fmt.Sprintf("  submit {\n    job   = job.%s\n    start = \"%ds\"\n  }\n", j.name, j.arrives)
 	}
-	p := plan(t, source+"\nworkload \"jobs\" {\n"+submits+`}
+	e := ran(t, source+"\nworkload \"jobs\" {\n"+submits+`}
 
 hardware "nodes" {
   engine = "simulated"
@@ -172,14 +197,7 @@ policy "optimus" {
   order  = "optimus"
   rounds = "10s"
 }
-`, t.TempDir())
-	if _, err := p.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	e, err := record.Open(p.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	if len(e.Cells) != 1 || e.Cells[0].Error != "" {
 		t.Fatalf("%+v", e.Cells)
 	}

@@ -1,25 +1,26 @@
-package realise
+package clusterspeed
 
 import (
 	"bytes"
 	"math"
 	"testing"
 
-	"github.com/tfexp/tfexp/estimator/clusterspeed"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/clusterspeed/law"
 )
 
 // crew is two unlike workers in two regions and a parameter server, without a limit.
 func crew() (*Crew, []scheduler.Part) {
 	c := &Crew{
-		Law: clusterspeed.Law{Form: clusterspeed.Apart, Rates: []clusterspeed.Rate{{Device: "K80",
+		Law: law.Law{Form: law.Apart, Rates: []law.Rate{{Device: "K80",
 			StepsPerSecond: 4}, {Device: "V100", StepsPerSecond: 12}}, Sharpness: 4},
 		Devices: []string{"K80", "V100"}, Regions: []string{"east", "west"},
 		Factors: map[string]map[string]float64{"west": {"east": 0.5}}, Full: 10,
 	}
-	return c, []scheduler.Part{{Role: RoleServer, Node: 0}, {Role: RoleChief, Node: 0}, {Role: RoleWorker, Node: 1},
+	return c, []scheduler.Part{{Role: contract.RoleServer, Node: 0}, {Role: contract.RoleChief, Node: 0}, {Role: contract.RoleWorker, Node: 1},
 		{Role: "evaluator", Node: 1}}
 }
 

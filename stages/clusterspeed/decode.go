@@ -1,7 +1,8 @@
-package decode
+package clusterspeed
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"math"
 	"slices"
@@ -11,10 +12,11 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/tfexp/tfexp/estimator/clusterspeed"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/clusterspeed/law"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -129,59 +131,82 @@ const (
 	defaultSharpness = 4.0
 )
 
-// clusterRuntime decodes the run time of a job whose speed depends on the devices of its parts. rt has the arguments of
-// the runtime block around it.
-func (d *Decoder) clusterRuntime(n *eval.Node, e *eval.Env, rt *eval.Args, around *runtimeArgs,
-	j *experiment.Job) (*experiment.Runtime, bool) {
+//go:embed decode.go
+var source embed.FS
+
+var _ = schema.Document("clusterspeed", source)
+
+func init() {
+	language.RegisterRunTimeLaw(language.RunTimeLaw{
+		Name: "cluster", Decode: decode, Doc: "a `cluster` block has the law by which a job with roles trains",
+		Block: func() *schema.Block {
+			return schema.Of[clusterArgs](schema.Block{Name: "cluster", Single: true})
+		},
+	})
+}
+
+// decoder decodes cluster blocks.
+type decoder struct{ *language.Decoder }
+
+// decode decodes the run time of a job whose speed depends on the devices of its parts.
+func decode(from *language.Decoder, n *eval.Node, around language.Block, j *experiment.Job,
+	into *experiment.Runtime) bool {
 	var v clusterArgs
-	a := d.Decode(n, e, &v)
-	rt.Excludes("{} and the cluster block both say how long the job takes.", "epoch", "parallel", "speedup",
-		"table", "file", "threads_column", "time_column", "where", "per", "losses", "loss_column", "gpu_rate", "beside")
-	switch workers := count(j.Roles, roleWorker) + count(j.Roles, roleChief); {
-	case !has(j.Roles, roleWorker) && !has(j.Roles, roleChief):
+	d := decoder{from}
+	a := d.Decode(n, around.Env, &v)
+	template := j.Template()
+	workers, servers := 0, 0
+	works, serves := false, false
+	for _, r := range template.Roles() {
+		switch r.Name {
+		case contract.RoleWorker, contract.RoleChief:
+			workers, works = workers+r.Count, true
+		case contract.RoleServer:
+			servers, serves = servers+r.Count, true
+		}
+	}
+	switch {
+	case !works:
 		a.Fail(n.Header, "Job without workers",
 			"A cluster block is for jobs with a role %q or %q, whose parts it counts.",
-			roleWorker, roleChief)
+			contract.RoleWorker, contract.RoleChief)
 	case j.Steps == 0 && j.Epochs > 0:
 		a.Fail(n.Header, "Job without steps",
 			"A cluster block knows steps per second: give the work of the job as steps.")
-	case workers > 1 && !has(j.Roles, roleServer) && (a.IsSet("limit") || a.IsSet("file")):
+	case workers > 1 && !serves && (a.IsSet("limit") || a.IsSet("file")):
 		a.Fail(n.Header, "Workers without a parameter server",
 			"%d workers need a role %q, which has the limit of the cluster.",
-			workers, roleServer)
+			workers, contract.RoleServer)
 	}
-	c := &experiment.ClusterSpeed{
+	c := &Speed{
 		Range: eval.RangeOf(n.Header), Device: v.Device,
-		Law: clusterspeed.Law{Form: clusterspeed.Form(v.Law), Exponent: defaultExponent,
+		Law: law.Law{Form: law.Form(v.Law), Exponent: defaultExponent,
 			Sharpness: defaultSharpness},
 	}
 	d.clusterLaw(a, &v, j, c)
 	c.Regions = regionFactors(a, v.Regions)
-	if !a.OK || !rt.OK || len(c.Rates) == 0 {
-		return nil, false
+	if !a.OK || !around.OK || len(c.Rates) == 0 {
+		return false
 	}
 	device := c.Device
 	if device == "" {
 		device = c.Rates[0].Device
 	}
-	workers := clusterspeed.Alike(device, max(count(j.Roles, roleWorker)+count(j.Roles, roleChief), 1))
-	step := time.Duration(math.Round(1e9 / c.Speed(workers, count(j.Roles, roleServer))))
-	return &experiment.Runtime{
-		Startup: around.Startup, Epoch: workload.Span{Kind: workload.Every, Mean: max(step, 1)},
-		Cluster: c,
-	}, true
+	step := time.Duration(math.Round(1e9 / c.Speed(law.Alike(device, max(workers, 1)), servers)))
+	into.Epoch, into.Parts = workload.Span{Kind: workload.Every, Mean: max(step, 1)}, append(into.Parts, c)
+	return true
 }
 
 // clusterLaw fits the law to a table, if there is one. Values in the file replace fitted ones.
-func (d *Decoder) clusterLaw(a *eval.Args, v *clusterArgs, j *experiment.Job, c *experiment.ClusterSpeed) {
+func (d decoder) clusterLaw(a *eval.Args, v *clusterArgs, j *experiment.Job, c *Speed) {
 	if a.IsSet("file") {
 		d.clusterTable(a, v, j, c)
 	} else if a.Lacks("rates") {
 		a.Fail(a.Node.Header, "Missing argument", "%s needs rates, or a file to fit them to.", a.Node.Title())
 	}
 	for _, r := range v.Rates {
-		rate := clusterspeed.Rate{Device: r.Type, StepsPerSecond: r.Rate}
-		if i := slices.IndexFunc(c.Rates, func(o clusterspeed.Rate) bool { return o.Device == r.Type }); i >= 0 {
+		rate := law.Rate{Device: r.Type, StepsPerSecond: r.Rate}
+		if i := slices.IndexFunc(c.Rates, func(o law.Rate) bool { return o.Device == r.Type }); i >= 0 {
 			c.Rates[i] = rate
 		} else {
 			c.Rates = append(c.Rates, rate)
@@ -199,12 +224,12 @@ func (d *Decoder) clusterLaw(a *eval.Args, v *clusterArgs, j *experiment.Job, c 
 }
 
 // devices lists the types that a law has rates for.
-func devices(l clusterspeed.Law) []string {
-	return schema.Each(l.Rates, func(r clusterspeed.Rate) string { return r.Device })
+func devices(l law.Law) []string {
+	return schema.Each(l.Rates, func(r law.Rate) string { return r.Device })
 }
 
 // clusterTable reads a table of measured clusters and fits the law to it.
-func (d *Decoder) clusterTable(a *eval.Args, v *clusterArgs, j *experiment.Job, c *experiment.ClusterSpeed) {
+func (d decoder) clusterTable(a *eval.Args, v *clusterArgs, j *experiment.Job, c *Speed) {
 	from, at := d.Find(v.File), a.At("file")
 	steps := j.Steps
 	if a.IsSet("steps") {
@@ -235,7 +260,7 @@ func (d *Decoder) clusterTable(a *eval.Args, v *clusterArgs, j *experiment.Job, 
 	if !ok {
 		return
 	}
-	fitted, err := clusterspeed.Fit(t.samples, c.Form)
+	fitted, err := law.Fit(t.samples, c.Form)
 	if err != nil {
 		a.Fail(at, "Law that cannot be fitted", "%s", language.Sentence(err.Error()))
 		return
@@ -245,7 +270,7 @@ func (d *Decoder) clusterTable(a *eval.Args, v *clusterArgs, j *experiment.Job, 
 }
 
 // chosenModel is the model of a table that the job trains.
-func chosenModel(a *eval.Args, model string, at hcl.Range, shown string, samples []clusterspeed.Sample) (string, bool) {
+func chosenModel(a *eval.Args, model string, at hcl.Range, shown string, samples []law.Sample) (string, bool) {
 	var models []string
 	for _, s := range samples {
 		models = schema.AddOnce(models, s.Model)
@@ -273,7 +298,7 @@ type clusterTable struct {
 	columns []string // by fact
 	named   [6]bool  // by the file
 	at      []int    // of the columns; -1 for one that is not there
-	samples []clusterspeed.Sample
+	samples []law.Sample
 }
 
 func (t *clusterTable) head(columns []string) error {
@@ -298,7 +323,7 @@ func (t *clusterTable) row(_ int, fields []string) error {
 		}
 		return strings.TrimSpace(fields[t.at[i]])
 	}
-	s := clusterspeed.Sample{Model: text(0), Device: text(1)}
+	s := law.Sample{Model: text(0), Device: text(1)}
 	var err, err2, err3 error
 	s.Servers, err = strconv.Atoi(text(2))
 	if err != nil || s.Servers < 0 {
@@ -326,8 +351,8 @@ func (t *clusterTable) row(_ int, fields []string) error {
 }
 
 // regionFactors reads the factors by pair of regions.
-func regionFactors(a *eval.Args, rates []experiment.GPURate) []experiment.RegionFactor {
-	var out []experiment.RegionFactor
+func regionFactors(a *eval.Args, rates []experiment.GPURate) []RegionFactor {
+	var out []RegionFactor
 	for _, r := range rates {
 		pair := strings.Fields(r.Type)
 		if len(pair) != 2 || pair[0] == pair[1] {
@@ -340,7 +365,7 @@ func regionFactors(a *eval.Args, rates []experiment.GPURate) []experiment.Region
 				"The factor of %q is %g: a distant worker cannot be faster.", r.Type, r.Rate)
 			return nil
 		}
-		out = append(out, experiment.RegionFactor{A: pair[0], B: pair[1], Factor: r.Rate})
+		out = append(out, RegionFactor{A: pair[0], B: pair[1], Factor: r.Rate})
 	}
 	return out
 }

@@ -1,11 +1,12 @@
-package policy
+package policies
 
 import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/division"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/elastic/division"
 )
 
 var restartDelay = schema.Arg{
@@ -14,11 +15,11 @@ var restartDelay = schema.Arg{
 		"changes the job has had, and the younger it is.",
 }
 
-var _ = registerElastic(Choice{
+var _ = register(policy.Choice{
 	Name: "pollux", Title: "Pollux",
 	Doc:   "GPUs and batch sizes by goodput" + onCoresDoc,
-	Place: 42, Version: 2, Trains: true, Batches: true, Settings: []schema.Arg{restartDelay},
-}, newPollux, false)
+	Place: 42, Version: 2, Settings: []schema.Arg{restartDelay},
+}, Needs{Trains: true, Batches: true}, newPollux, false)
 
 // pollux is the state of the order.
 type pollux struct {
@@ -26,7 +27,7 @@ type pollux struct {
 	restarts []int // by job; -1 before it has run
 }
 
-func newPollux(s Setup) decider {
+func newPollux(s policy.Setup) decider {
 	p := &pollux{delay: s.Policy.Settings.Duration(restartDelay.Name), restarts: make([]int, len(s.Run.Jobs))}
 	for j := range p.restarts {
 		p.restarts[j] = -1

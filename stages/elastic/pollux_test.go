@@ -1,4 +1,4 @@
-package realise_test
+package elastic_test
 
 import (
 	"archive/tar"
@@ -17,13 +17,14 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/tfexp/tfexp/estimator/goodput"
 	"github.com/tfexp/tfexp/hardware/simulated"
-	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/stages/elastic"
+	"github.com/tfexp/tfexp/stages/elastic/goodput"
+	"github.com/tfexp/tfexp/stages/elastic/policies"
 )
 
 // polluxPrograms reads the programs of the traces of Pollux's simulator, with the epochs that it
@@ -94,8 +95,8 @@ func polluxMean(t testing.TB, programs map[string]*goodput.MeasuredProgram, fold
 	for i := range trace.Jobs {
 		j := &trace.Jobs[i]
 		j.Elastic, j.Priority = true, 0
-		e := &realise.Elastic{Program: programs[j.Class], Batch: j.Batch(), Tick: time.Second}
-		if p.Batches() {
+		e := &elastic.Course{Program: programs[j.Class], Batch: j.Batch(), Tick: time.Second}
+		if needs, _ := policies.Of(p); needs.Batches {
 			e.Batch = 0
 		}
 		if j.Class == "ncf" {
@@ -188,7 +189,7 @@ func BenchmarkPollux(b *testing.B) {
 	if testing.Short() {
 		b.Skip("half a minute: make bench-large")
 	}
-	folder := filepath.Join("..", "experiments", "papers", "pollux")
+	folder := filepath.Join("..", "..", "experiments", "papers", "pollux")
 	programs := polluxPrograms(b, folder)
 	for b.Loop() {
 		polluxMean(b, programs, folder, "workload-1.csv", policy.Policy{

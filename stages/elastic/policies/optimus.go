@@ -1,17 +1,18 @@
-package policy
+package policies
 
 import (
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/division"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/elastic/division"
 )
 
-var _ = registerElastic(Choice{
+var _ = register(policy.Choice{
 	Name: "optimus", Title: "Optimus",
 	Doc:   "GPUs where they save most of the remaining time" + onCoresDoc,
-	Place: 41, Version: 2, Trains: true,
-}, func(Setup) decider { return optimus{} }, true)
+	Place: 41, Version: 2,
+}, Needs{Trains: true}, func(policy.Setup) decider { return optimus{} }, true)
 
 // optimus keeps nothing between rounds.
 type optimus struct{}

@@ -1,16 +1,16 @@
-package realise
+package elastic
 
 import (
 	"math"
 	"time"
 
-	"github.com/tfexp/tfexp/estimator/goodput"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages/elastic/goodput"
 )
 
-// Elastic is how a job trains that can go on with any number of GPUs.
-type Elastic struct {
+// Course is how a job trains in a cell, with any number of GPUs.
+type Course struct {
 	Program *goodput.MeasuredProgram
 	// Batch is the batch size that its user asked for; 0 leaves it to the goodput.
 	Batch int
@@ -27,18 +27,18 @@ type Elastic struct {
 }
 
 // Begin returns a run of the job at its beginning, which is also a scheduler.Training.
-func (e *Elastic) Begin() simulated.Course {
-	return &ElasticRun{spec: e, run: goodput.NewMeasuredRun(e.Program, e.Batch)}
+func (e *Course) Begin() simulated.Course {
+	return &run{spec: e, run: goodput.NewMeasuredRun(e.Program, e.Batch)}
 }
 
-// ElasticRun is a run of an elastic job.
-type ElasticRun struct {
-	spec *Elastic
+// run is a run of an elastic job.
+type run struct {
+	spec *Course
 	run  *goodput.MeasuredRun
 }
 
 // Hold implements simulated.Course.
-func (t *ElasticRun) Hold(g scheduler.Grant) {
+func (t *run) Hold(g scheduler.Grant) {
 	var nodes []int
 	if g.Layout != nil {
 		for _, p := range g.Layout.Parts {
@@ -51,7 +51,7 @@ func (t *ElasticRun) Hold(g scheduler.Grant) {
 }
 
 // speed is the speed of the slowest of the granted GPUs.
-func (t *ElasticRun) speed(g *scheduler.Grant) float64 {
+func (t *run) speed(g *scheduler.Grant) float64 {
 	if t.spec.Rates == nil {
 		return 1
 	}
@@ -64,7 +64,7 @@ func (t *ElasticRun) speed(g *scheduler.Grant) float64 {
 
 // Left implements simulated.Course. Where an end is rounded back onto the start of a round, the epoch has not ended
 // when the policy decides about that round: it ends a nanosecond later, and the job holds its GPUs through the round.
-func (t *ElasticRun) Left(at time.Duration) time.Duration {
+func (t *run) Left(at time.Duration) time.Duration {
 	s := t.run.Left()
 	tick := t.spec.Tick
 	if tick == 0 {
@@ -79,21 +79,21 @@ func (t *ElasticRun) Left(at time.Duration) time.Duration {
 }
 
 // Remaining implements simulated.Course: as if it took its first batch on one GPU.
-func (t *ElasticRun) Remaining(passed time.Duration) time.Duration {
+func (t *run) Remaining(passed time.Duration) time.Duration {
 	return time.Duration(t.run.Remaining(passed.Seconds()) * 1e9)
 }
 
 // Advance implements simulated.Course.
-func (t *ElasticRun) Advance(d time.Duration) { t.run.Advance(d.Seconds()) }
+func (t *run) Advance(d time.Duration) { t.run.Advance(d.Seconds()) }
 
 // Next implements simulated.Course.
-func (t *ElasticRun) Next() bool {
+func (t *run) Next() bool {
 	t.run.NextEpoch()
 	return !t.run.Done()
 }
 
 // Goodput implements scheduler.Training.
-func (t *ElasticRun) Goodput(gpu string, nodes, gpus int) float64 {
+func (t *run) Goodput(gpu string, nodes, gpus int) float64 {
 	rate := 1.0
 	if gpu != "" && t.spec.Rates != nil {
 		rate = t.spec.Rates[gpu]
@@ -102,10 +102,10 @@ func (t *ElasticRun) Goodput(gpu string, nodes, gpus int) float64 {
 }
 
 // MostGPUs implements scheduler.Training.
-func (t *ElasticRun) MostGPUs() int { return t.run.MostGPUs() }
+func (t *run) MostGPUs() int { return t.run.MostGPUs() }
 
 // Limit implements scheduler.Training.
-func (t *ElasticRun) Limit() int {
+func (t *run) Limit() int {
 	l := &t.spec.Program.Limits
 	most := l.Most / l.Least
 	if t.spec.Batch > 0 {
@@ -118,9 +118,9 @@ func (t *ElasticRun) Limit() int {
 }
 
 // StepTime implements scheduler.Training. A job that may choose its batch is taken to keep the first.
-func (t *ElasticRun) StepTime(gpus, perNode int) float64 {
+func (t *run) StepTime(gpus, perNode int) float64 {
 	return t.run.StepTime(goodput.FilledProgram(gpus, perNode))
 }
 
 // Steps implements scheduler.Training.
-func (t *ElasticRun) Steps() float64 { return t.run.Steps() }
+func (t *run) Steps() float64 { return t.run.Steps() }

@@ -1,8 +1,9 @@
-package decode
+package elastic
 
 import (
 	"cmp"
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -14,10 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/estimator/goodput"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/elastic/goodput"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -27,7 +28,8 @@ import (
 // The speed of a simulated job that can continue with any number of GPUs, on any number of nodes, and with another
 // batch size: the time of a step, and its progress. Orders such as `optimus` and `pollux`
 // set the GPUs of such jobs again in each round; under other policies it trains on its request. Its work is
-// `epochs`.
+// `epochs`. The `gpu_rate` of the runtime block then says how many times faster a gradient is on each type of GPU than
+// this block says: the average over GPUs takes as long on all.
 //
 // Either `measurements` has recorded runs of the program, or the arguments from `alpha_c` on have the law
 // of Pollux: a gradient over b samples takes a GPU Tg = `alpha_c` + `beta_c`·b seconds; its average over K GPUs
@@ -176,6 +178,19 @@ type elasticArgs struct {
 	Samples int `arg:"samples" min:"1" max:"1099511627776"`
 }
 
+// decoder reads the files of elastic blocks.
+type decoder struct{ *language.Decoder }
+
+// What is read once for each file.
+type (
+	archiveKey  string
+	programKey  string
+	readProgram struct {
+		program *goodput.MeasuredProgram
+		err     error
+	}
+)
+
 // packed is an archive that was read, or could not be.
 type packed struct {
 	goodput.Archive
@@ -192,14 +207,30 @@ var (
 	lawNeeds = []string{"gradient_square", "gradient_variance", "samples", "first_batch"}
 )
 
-// elasticRuntime decodes an elastic block. rt has the arguments of the runtime block around it.
-func (d *Decoder) elasticRuntime(
-	n *eval.Node, e *eval.Env, rt *eval.Args, around *runtimeArgs, j *experiment.Job,
-) (*experiment.Runtime, bool) {
+//go:embed decode.go
+var source embed.FS
+
+var _ = schema.Document("elastic", source)
+
+func init() {
+	language.RegisterRunTimeLaw(language.RunTimeLaw{
+		Name: "elastic", Reads: []string{"gpu_rate"}, Decode: decode,
+		Doc: "an `elastic` block says how a job trains whose GPUs change",
+		Block: func() *schema.Block {
+			return schema.Of[elasticArgs](schema.Block{Name: "elastic", Single: true})
+		},
+	})
+}
+
+// decode decodes an elastic block.
+func decode(
+	from *language.Decoder, n *eval.Node, around language.Block, j *experiment.Job, into *experiment.Runtime,
+) bool {
 	var v elasticArgs
-	a := d.Decode(n, e, &v)
-	contradictions(n, a, rt, j)
-	out := &experiment.Elastic{
+	d := decoder{from}
+	a := d.Decode(n, around.Env, &v)
+	contradictions(n, a, j)
+	out := &Elastic{
 		Batch: v.Batch, MostGPUs: v.MaxGPUs,
 		Resolution: v.Resolution, Range: eval.RangeOf(n.Header),
 	}
@@ -212,35 +243,29 @@ func (d *Decoder) elasticRuntime(
 	} else {
 		lawful(a, &v, j, settings, out)
 	}
-	if !a.OK || !rt.OK || out.Program == nil {
-		return nil, false
+	if !a.OK || !around.OK || out.Program == nil {
+		return false
 	}
 	if most := out.Program.Limits.Most; out.Batch > most {
 		a.Fail(a.At("batch"), "Value out of range", "A batch of %d is larger than the greatest, %d.", out.Batch, most)
-		return nil, false
+		return false
 	}
 	out.Source += fmt.Sprintf(", batch %d, at most %d GPUs, ends of epochs are rounded to %s", out.Batch, out.MostGPUs, out.Resolution)
-	if rates := around.GPURate; len(rates) > 0 {
+	if rates := into.GPURates; len(rates) > 0 {
 		out.Rates = map[string]float64{}
 		for _, r := range rates {
 			out.Rates[r.Type] = r.Rate
 		}
 		out.Source += fmt.Sprintf(", rates %v", rates)
 	}
-	return &experiment.Runtime{
-		Startup: around.Startup, Whole: true, Elastic: out,
-		Epoch: workload.Span{Kind: workload.Every, Mean: 1}, // takes what its course takes
-	}, true
+	into.Whole, into.GPURates, into.Parts = true, nil, append(into.Parts, out)
+	into.Epoch = workload.Span{Kind: workload.Every, Mean: 1} // takes what its course takes
+	return true
 }
 
 // contradictions reports arguments that no elastic job may have.
-func contradictions(n *eval.Node, a, rt *eval.Args, j *experiment.Job) {
-	rt.Excludes("{} and the elastic block both say how long the job takes.", "epoch", "parallel", "speedup",
-		"table", "file", "threads_column", "time_column", "where", "per", "losses", "loss_column", "beside")
+func contradictions(n *eval.Node, a *eval.Args, j *experiment.Job) {
 	switch {
-	case rt.Node.First("cluster") != nil:
-		a.Fail(n.Header, "Contradicting blocks",
-			"The cluster block and the elastic block both say how long the job takes.")
 	case len(j.Roles) > 0:
 		a.Fail(n.Header, "Contradicting blocks", "A job with roles keeps its parts: it cannot be elastic.")
 	case j.Malleable:
@@ -256,7 +281,7 @@ func contradictions(n *eval.Node, a, rt *eval.Args, j *experiment.Job) {
 }
 
 // lawful makes a program from a law.
-func lawful(a *eval.Args, v *elasticArgs, j *experiment.Job, s goodput.MeasuredSettings, out *experiment.Elastic) {
+func lawful(a *eval.Args, v *elasticArgs, j *experiment.Job, s goodput.MeasuredSettings, out *Elastic) {
 	missing := slices.DeleteFunc(slices.Clone(lawNeeds), func(name string) bool { return !a.Lacks(name) })
 	if len(missing) > 0 && !a.Node.Broken {
 		a.Fail(a.Node.Header, "Missing argument", "%s needs measurements, or %s.", a.Node.Title(), schema.AllOf(missing))
@@ -287,8 +312,8 @@ func lawful(a *eval.Args, v *elasticArgs, j *experiment.Job, s goodput.MeasuredS
 }
 
 // measuredProgram reads a program that was measured.
-func (d *Decoder) measuredProgram(
-	a *eval.Args, v *elasticArgs, j *experiment.Job, s goodput.MeasuredSettings, out *experiment.Elastic,
+func (d decoder) measuredProgram(
+	a *eval.Args, v *elasticArgs, j *experiment.Job, s goodput.MeasuredSettings, out *Elastic,
 ) {
 	a.Excludes("measurements and {} both say how fast the job trains.", lawArgs...)
 	if !a.OK {
@@ -304,20 +329,18 @@ func (d *Decoder) measuredProgram(
 		return
 	}
 	out.Source = fmt.Sprintf("%s of %s, %+v", name, digest, s)
-	if p, ok := d.programs[key]; ok {
-		out.Program = p
-		return
+	one := language.Once(d.Decoder, programKey(key), func() readProgram {
+		p, err := goodput.ReadMeasured(folder, name, s)
+		return readProgram{p, err}
+	})
+	if one.err != nil {
+		d.unreadable(a, from, one.err)
 	}
-	p, err := goodput.ReadMeasured(folder, name, s)
-	if err != nil {
-		d.unreadable(a, from, err)
-		return
-	}
-	d.programs[key], out.Program = p, p
+	out.Program = one.program
 }
 
 // folder finds the measurements of a program, and their digest. A folder is then the folder of the program.
-func (d *Decoder) folder(a *eval.Args, from *language.Input, name string) (fs.FS, string, bool) {
+func (d decoder) folder(a *eval.Args, from *language.Input, name string) (fs.FS, string, bool) {
 	at := a.At("measurements")
 	info, err := os.Stat(from.Path)
 	if err == nil && info.IsDir() {
@@ -347,27 +370,25 @@ func (d *Decoder) folder(a *eval.Args, from *language.Input, name string) (fs.FS
 }
 
 // archive reads an archive, once.
-func (d *Decoder) archive(a *eval.Args, from language.Input) (*packed, bool) {
-	if all, ok := d.archives[from.Path]; ok {
-		a.OK = a.OK && all.Archive != nil
-		return all, all.Archive != nil
-	}
-	all := &packed{}
-	d.archives[from.Path] = all
-	digest, ok := d.Read(a, a.At("measurements"), from, func(r io.Reader) (err error) {
-		all.Archive, err = goodput.Unpack(r)
-		return err
+func (d decoder) archive(a *eval.Args, from language.Input) (*packed, bool) {
+	all := language.Once(d.Decoder, archiveKey(from.Path), func() *packed {
+		all := &packed{}
+		digest, ok := d.Read(a, a.At("measurements"), from, func(r io.Reader) (err error) {
+			all.Archive, err = goodput.Unpack(r)
+			return err
+		})
+		if !ok {
+			all.Archive = nil
+		}
+		all.digest = "sha256:" + digest
+		return all
 	})
-	if !ok {
-		all.Archive = nil
-		return nil, false
-	}
-	all.digest = "sha256:" + digest
-	return all, true
+	a.OK = a.OK && all.Archive != nil
+	return all, all.Archive != nil
 }
 
 // unreadable reports an error in measurements, at its line if it has one.
-func (d *Decoder) unreadable(a *eval.Args, from language.Input, err error) {
+func (d decoder) unreadable(a *eval.Args, from language.Input, err error) {
 	a.OK = false
 	var row *goodput.RowError
 	if info, statErr := os.Stat(from.Path); errors.As(err, &row) && statErr == nil && info.IsDir() {
