@@ -3,6 +3,7 @@ package realise
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
 	"slices"
@@ -216,18 +217,12 @@ func digestJobs(r realised) string {
 // notDrawn is the epoch time of a job for which none is drawn.
 const notDrawn = time.Duration(-1)
 
-// appendDrawn appends all that was drawn for a job to its name.
+// appendDrawn appends all that was drawn for a job to its name: a zero byte, which no name has, and three numbers of eight
+// bytes.
 func appendDrawn(b []byte, arrival, deadline, epoch time.Duration) []byte {
-	b = strconv.AppendInt(append(b, ' '), int64(arrival), 10)
-	if b = append(b, ' '); deadline == scheduler.Never { // as of most jobs
-		b = append(b, "9223372036854775807"...)
-	} else {
-		b = strconv.AppendInt(b, int64(deadline), 10)
-	}
-	if epoch != notDrawn {
-		b = strconv.AppendInt(append(b, ' '), int64(epoch), 10)
-	}
-	return append(b, '\n')
+	b = binary.LittleEndian.AppendUint64(append(b, 0), uint64(arrival))
+	b = binary.LittleEndian.AppendUint64(b, uint64(deadline))
+	return binary.LittleEndian.AppendUint64(b, uint64(epoch))
 }
 
 // EpochOn is the epoch time in the file of a job in one of the alternatives of its block. The index counts the block
