@@ -8,7 +8,6 @@ import (
 
 	"github.com/tfexp/tfexp/estimator/goodput"
 	"github.com/tfexp/tfexp/experiments/eval"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -23,7 +22,6 @@ type Decoder struct {
 	tables   map[string]*measured            // of recorded outcomes, by file and rows
 	archives map[string]*packed              // of elastic jobs
 	programs map[string]*goodput.MeasuredProgram
-	earlier  []*adaptation.Study // the adaptation blocks that have been decoded
 }
 
 // Experiment decodes the blocks that are not part of a cell, if they do not
@@ -36,9 +34,6 @@ func (d *Decoder) Experiment() *experiment.Spec {
 		d.DecodeInto(s, language.Experiment, language.Block{Args: a, Env: d.Global})
 	}
 	s.Lenient, s.Profile, s.Estimate, s.Stages = d.Lenient, d.profile(), d.estimate(), d.stages()
-	for _, one := range d.adaptations() {
-		s.Adaptations, s.Deepened = append(s.Adaptations, one.Study), append(s.Deepened, one.Cells)
-	}
 	d.DecodeInto(s, language.File, language.Block{Args: d.EvalArgs(d.Root, d.Global), Env: d.Global})
 	return s
 }

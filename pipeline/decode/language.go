@@ -10,7 +10,7 @@ import (
 
 // The comments of these files document blocks and their arguments.
 //
-//go:embed adaptation.go alternative.go builtin.go checkpoint.go clusterspeed.go compare.go elastic.go
+//go:embed alternative.go builtin.go checkpoint.go clusterspeed.go compare.go elastic.go
 //go:embed engines.go experiment.go matrix.go progress.go recorded.go roles.go
 //go:embed runtime.go threads.go threshold.go trace.go tune.go workload.go
 var documented embed.FS
@@ -28,7 +28,7 @@ func Language() *schema.Block {
 				Name: "experiment", Label: "name of the experiment, and of its folder of results", Single: true, Required: true,
 			})),
 			variableBlock(), localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
-			policyBlock(), adaptationBlock(), matrixBlock(), tuneBlock(),
+			policyBlock(), matrixBlock(), tuneBlock(),
 			schema.Of[experiment.Profile](schema.Block{Name: "profile", Single: true}),
 			schema.Of[experiment.Estimate](schema.Block{Name: "estimate", Single: true}),
 			compareBlock(), plotBlock(), thresholdBlock(),
