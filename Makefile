@@ -137,7 +137,7 @@ fuzz: ## look for input that readers stumble over, with one process (FUZZTIME fo
 
 docs: ## write docs/language.md and docs/policies.md from the registries
 	$(GO) test ./pipeline/decode -run "^TestReference$$" -update
-	TFEXP_UPDATE=1 $(GO) test ./cmd/tfexp -run "^TestCatalogue$$" -count=1
+	TFEXP_UPDATE=1 $(GO) test ./cmd/tfexp/policies -run "^TestCatalogue$$" -count=1
 
 papers: ## run the experiments on papers, and write docs/papers.md
 	TFEXP_PAPERS=1 $(GO) test ./cmd/tfexp -run "^TestPapersTable$$" -count=1

@@ -36,7 +36,9 @@ func TestLibraries(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	need.This(t, "python3", err, "install Python 3.9 or newer")
 	for _, library := range []string{"tfexp_job", "tfexp_policy", "tfexp_results"} {
-		out, err := exec.CommandContext(t.Context(), python, "-m", "unittest", "discover", "-s", library+"/tests").CombinedOutput()
+		cmd := exec.CommandContext(t.Context(), python, "-m", "unittest", "discover", "-s", "tests")
+		cmd.Dir = library // beside which are folders with names of packages
+		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v\n%s", library, err, out)
 		}

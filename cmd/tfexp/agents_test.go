@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/stages/adaptation"
 	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
@@ -76,11 +77,11 @@ func TestKilledTrainingGoesOnToTheSameWeights(t *testing.T) {
 	}
 	t.Parallel()
 	whole, broken := inFolder(t), inFolder(t)
-	if c := command(whole, "run", "learning.hcl"); c.status(t) != ExitOK {
+	if c := tfexp(whole, "run", "learning.hcl"); c.status(t) != command.ExitOK {
 		t.Fatal(c.stderr.String())
 	}
 
-	c := command(broken, "run", "learning.hcl")
+	c := tfexp(broken, "run", "learning.hcl")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestKilledTrainingGoesOnToTheSameWeights(t *testing.T) {
 		t.Logf("killed after %d of %d episodes", l.Episodes, l.Settings.Episodes)
 	}
 
-	if c := command(broken, "resume"); c.status(t) != ExitOK {
+	if c := tfexp(broken, "resume"); c.status(t) != command.ExitOK {
 		t.Fatal(c.stderr.String())
 	}
 	want, got := agentsIn(t, whole, "weights"), agentsIn(t, broken, "weights")

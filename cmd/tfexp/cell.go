@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
@@ -24,7 +25,7 @@ func (a *app) cellCommand() *cobra.Command {
 		Hidden: true,
 		Short:  "Run one cell that another tfexp has written down",
 		Long:   help("cell"),
-		Args:   Between(1, 2, "the file of a cell, or a folder and the number of a task"),
+		Args:   command.Between(1, 2, "the file of a cell, or a folder and the number of a task"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if task {
 				return runTask(args)
@@ -34,7 +35,7 @@ func (a *app) cellCommand() *cobra.Command {
 				return err
 			}
 			if cell.State != record.CellFinished {
-				return &Error{Code: ExitCellsFailed, Err: fmt.Errorf("cell %s failed", cell.Cell)}
+				return &command.Error{Code: command.ExitCellsFailed, Err: fmt.Errorf("cell %s failed", cell.Cell)}
 			}
 			return nil
 		},
@@ -46,17 +47,17 @@ func (a *app) cellCommand() *cobra.Command {
 // runTask runs the cells of a task. Failed cells are results: the collector of the cells sees the failure.
 func runTask(args []string) error {
 	if len(args) != 2 {
-		return Usagef("", "--task needs the experiment's folder and the number of a task")
+		return command.Usagef("", "--task needs the experiment's folder and the number of a task")
 	}
 	number, err := strconv.Atoi(args[1])
 	if err != nil || number < 0 {
-		return Usagef("", "%q is not the number of a task", args[1])
+		return command.Usagef("", "%q is not the number of a task", args[1])
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err = execute.RunTask(ctx, args[0], number, pipeline.PrepareCell, pipeline.CompleteCell)
 	if ctx.Err() != nil {
-		return &Error{Code: ExitInterrupted, Err: errors.New("the task was interrupted")}
+		return &command.Error{Code: command.ExitInterrupted, Err: errors.New("the task was interrupted")}
 	}
 	return err
 }

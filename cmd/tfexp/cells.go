@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/folder"
@@ -49,15 +50,15 @@ func logged(dir string) []string {
 // splitDir takes DIR off the arguments: the first one, if it is a folder and
 // not the only place for a cell's name.
 func splitDir(args []string) (dir string, rest []string) {
-	if len(args) > 0 && IsDir(args[0]) {
+	if len(args) > 0 && command.IsDir(args[0]) {
 		return filepath.Clean(args[0]), args[1:]
 	}
-	return DefaultOut, args
+	return command.DefaultOut, args
 }
 
 // findCell looks for a cell in the experiments of DIR.
 func findCell(dir, cell string) (place, error) {
-	dirs, err := ExperimentsIn(dir)
+	dirs, err := command.ExperimentsIn(dir)
 	if err != nil {
 		return place{}, err
 	}
@@ -86,12 +87,12 @@ func findCell(dir, cell string) (place, error) {
 	case len(found) == 0 && damage != nil:
 		return place{}, fmt.Errorf("find cell %q: %w", cell, damage)
 	case len(found) == 0:
-		return place{}, Usagef(DidYouMean(cell, names, `"tfexp status" lists the experiments, "tfexp logs" their cells`),
+		return place{}, command.Usagef(command.DidYouMean(cell, names, `"tfexp status" lists the experiments, "tfexp logs" their cells`),
 			"no cell %q in %s", cell, dir)
 	case len(found) == 1:
 		return found[0], nil
 	}
-	return place{}, Usagef("give one of their folders: "+found[0].dir+" or "+found[1].dir,
+	return place{}, command.Usagef("give one of their folders: "+found[0].dir+" or "+found[1].dir,
 		"several experiments in %s have a cell %q", dir, cell)
 }
 

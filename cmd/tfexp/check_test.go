@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/results/check"
 )
 
@@ -126,7 +127,7 @@ func findings(t *testing.T, dir string) map[string][]check.Difference {
 	for _, d := range reports[0].Differences {
 		found[d.File] = append(found[d.File], d)
 	}
-	if (code == ExitCellsFailed) != (len(found) > 0) {
+	if (code == command.ExitCellsFailed) != (len(found) > 0) {
 		t.Fatalf("exit status %d with %d differences", code, len(found))
 	}
 	return found

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
@@ -32,17 +33,17 @@ func (a *app) compareCommand() *cobra.Command {
 		Long:  help("compare"),
 		Example: `  tfexp compare before/fcfs_vs_rr after/fcfs_vs_rr
   tfexp compare old new --metric mean_waiting --metric makespan --by class`,
-		Args:              Between(2, 2, "a second folder"),
-		ValidArgsFunction: CompleteDir,
+		Args:              command.Between(2, 2, "a second folder"),
+		ValidArgsFunction: command.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
 			var both [2]*record.Experiment
 			for i, dir := range args {
-				dirs, err := ExperimentsIn(dir)
+				dirs, err := command.ExperimentsIn(dir)
 				if err != nil {
 					return err
 				}
 				if len(dirs) > 1 {
-					return Usagef("give the folder of one of them: "+strings.Join(dirs, ", "), "%s has several experiments", dir)
+					return command.Usagef("give the folder of one of them: "+strings.Join(dirs, ", "), "%s has several experiments", dir)
 				}
 				if both[i], err = record.Open(dirs[0]); err != nil {
 					return err
@@ -65,7 +66,7 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 	}
 	rows := analysis.Across(before, after, metrics, o.by, o.level)
 	if len(rows) == 0 {
-		return Usagef("variants are the same when policy, axes, workload and hardware have the same names",
+		return command.Usagef("variants are the same when policy, axes, workload and hardware have the same names",
 			"%s and %s share no variant with results", before.Dir, after.Dir)
 	}
 	if o.json {
@@ -125,7 +126,7 @@ func unshared(w io.Writer, dir string, variants []analysis.Variant) {
 // chosen are the metrics to compare.
 func (o *compareOptions) chosen(p record.Plan) ([]measure.Metric, error) {
 	if !(o.level > 0 && o.level < 1) {
-		return nil, Usagef("", "--level is %v: it must be between 0 and 1", o.level)
+		return nil, command.Usagef("", "--level is %v: it must be between 0 and 1", o.level)
 	}
 	names := o.metrics
 	if len(names) == 0 {
@@ -135,18 +136,18 @@ func (o *compareOptions) chosen(p record.Plan) ([]measure.Metric, error) {
 		names = []string{measure.MeanJCT.Name, measure.MeanWaiting.Name, measure.Makespan.Name}
 	}
 	if o.by != "" && measure.GroupOf(o.by, "x", "x", 1, 0) == "" {
-		return nil, Usagef("it is class, user or size", "there is no grouping %q", o.by)
+		return nil, command.Usagef("it is class, user or size", "there is no grouping %q", o.by)
 	}
 	var list []measure.Metric
 	seen := map[string]bool{}
 	for _, name := range names {
 		m, ok := measure.MetricByName(name)
 		if !ok {
-			return nil, Usagef("\"tfexp help run\" and docs/results.md list the metrics", "there is no metric %q", name)
+			return nil, command.Usagef("\"tfexp help run\" and docs/results.md list the metrics", "there is no metric %q", name)
 		}
 		if o.by != "" && !m.Grouped {
 			if len(o.metrics) > 0 {
-				return nil, Usagef("", "%s is not available by %s", m.Name, o.by)
+				return nil, command.Usagef("", "%s is not available by %s", m.Name, o.by)
 			}
 			continue
 		}

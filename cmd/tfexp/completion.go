@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 )
 
 func (a *app) completionCommand() *cobra.Command {
@@ -12,7 +14,7 @@ func (a *app) completionCommand() *cobra.Command {
 		Use:       "completion bash|zsh|fish|powershell",
 		Short:     "Print a script that completes commands, files, cells and jobs",
 		Long:      help("completion"),
-		Args:      Between(1, 1, "the shell"),
+		Args:      command.Between(1, 1, "the shell"),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
@@ -27,7 +29,7 @@ func (a *app) completionCommand() *cobra.Command {
 			case "powershell":
 				err = root.GenPowerShellCompletionWithDesc(a.Raw)
 			default:
-				return Usagef(DidYouMean(args[0], shells, "the shells are bash, zsh, fish and powershell"),
+				return command.Usagef(command.DidYouMean(args[0], shells, "the shells are bash, zsh, fish and powershell"),
 					"unknown shell %q", args[0])
 			}
 			if err != nil {

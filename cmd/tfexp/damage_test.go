@@ -20,7 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/live"
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/watch"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -191,7 +192,6 @@ var readers = [][]string{
 	{"explain", "R", "w-h-b-r1", "--job", "say-1"}, {"estimate", "R"}, {"estimate", "--from-log", "FILE"},
 	{"estimate", "--curve", "FILE"}, {"compare", "UNDAMAGED", "R"}, {"compare", "R", "UNDAMAGED", "--by", "class"},
 	{"plot", "R"}, {"plot", "R", "--format", "pdf", "-o", "W/figures"}, {"report", "R"},
-	{"export", "tensorboard", "R", "-o", "W/tb"}, {"export", "mlflow", "R", "-o", "W/ml"},
 	{"export", "statistics", "--dir", "R"}, {"export", "table", "summary", "--dir", "R"},
 	{"export", "table", "jobs", "--dir", "R", "--format", "csv"}, {"export", "table", "jobs", "--dir", "R", "--format", "json"},
 	{"export", "table", "metrics", "--dir", "R", "--format", "jsonl"},
@@ -357,7 +357,7 @@ func tried(work string, args []string) (wrong []string, heard string) {
 			break
 		}
 	}
-	if code < ExitOK || code > ExitInUse || code != ExitOK && errs == "" {
+	if code < command.ExitOK || code > command.ExitInUse || code != command.ExitOK && errs == "" {
 		wrong = append(wrong, fmt.Sprintf("exit status %d: %s", code, errs))
 	}
 	return wrong, fmt.Sprintf("%d %s", code, errs)
@@ -365,8 +365,8 @@ func tried(work string, args []string) (wrong []string, heard string) {
 
 // served gets the content of a folder's page.
 func served(dir string) (out, errs string) {
-	results := live.NewWatch(dir)
-	page := live.WindowHandler(results, live.WindowOptions{})
+	results := watch.NewWatch(dir)
+	page := watch.WindowHandler(results, watch.WindowOptions{})
 	for _, path := range []string{"/api/experiments", "/api/experiments/e", "/api/experiments/e/cell?cell=w-h-b-r1",
 		"/api/experiments/e/log?cell=w-h-b-r1&job=say-1", "/results/e/report.html", "/results/e/plots/jct.svg",
 		"/results/e/jobs.csv", "/metrics"} {

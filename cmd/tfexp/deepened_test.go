@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/record"
 	deepening "github.com/tfexp/tfexp/stages/adaptation"
@@ -107,7 +108,7 @@ func TestContainersAreDeepened(t *testing.T) {
 		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if c := command(dir, "run", "d.hcl"); c.status(t) != ExitOK {
+	if c := tfexp(dir, "run", "d.hcl"); c.status(t) != command.ExitOK {
 		t.Fatal(c.stderr.String())
 	}
 	checkDeepened(t, dir)

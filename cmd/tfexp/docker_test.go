@@ -79,7 +79,7 @@ func startContained(t *testing.T, policy string) *started {
 		0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := command(dir, "run", "c.hcl")
+	s := tfexp(dir, "run", "c.hcl")
 	t.Cleanup(func() {
 		if left := s.containers(t, "{{.Names}}"); len(left) > 0 {
 			t.Errorf("left behind: %v", left)
@@ -213,13 +213,13 @@ func TestContainersOfAKilledTfexp(t *testing.T) {
 	if s.inspect(t, "t-1", "{{.State.Status}}") != "running" {
 		t.Error("the container did not outlive tfexp, so that there is nothing to test")
 	}
-	doctor := command(s.dir, "doctor")
+	doctor := tfexp(s.dir, "doctor")
 	out, _ := doctor.Output() // the machine may be unfit otherwise
 	if !strings.Contains(string(out), "of a run that was killed are left") {
 		t.Errorf("doctor says\n%s", out)
 	}
 	s.let(t)
-	again := command(s.dir, "resume")
+	again := tfexp(s.dir, "resume")
 	if code := again.status(t); code != 0 {
 		t.Fatalf("exit status %d: %s", code, again.stderr.String())
 	}
@@ -261,7 +261,7 @@ plot "jct" {}
 	if err := os.WriteFile(filepath.Join(s.dir, "n.hcl"), []byte(neighbor), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if other := command(s.dir, "run", "n.hcl"); other.status(t) != 0 || strings.Contains(other.stderr.String(),
+	if other := tfexp(s.dir, "run", "n.hcl"); other.status(t) != 0 || strings.Contains(other.stderr.String(),
 		"left behind") {
 		t.Errorf("beside a tfexp that runs: %s", other.stderr.String())
 	}
@@ -272,7 +272,7 @@ plot "jct" {}
 		t.Fatal(err)
 	}
 	_ = s.Wait()
-	other := command(s.dir, "run", "n.hcl")
+	other := tfexp(s.dir, "run", "n.hcl")
 	if code := other.status(t); code != 0 || !strings.Contains(other.stderr.String(), "(job t-1 of cell") {
 		t.Errorf("exit status %d: %s", code, other.stderr.String())
 	}
@@ -320,7 +320,7 @@ plot "jct" {}
 	if err := os.WriteFile(filepath.Join(dir, "f.hcl"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run := command(dir, "run", "f.hcl")
+	run := tfexp(dir, "run", "f.hcl")
 	if code := run.status(t); code != 0 {
 		t.Fatalf("exit status %d: %s", code, run.stderr.String())
 	}
@@ -417,7 +417,7 @@ func TestContainersAreTuned(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "tuned.hcl"), []byte(file), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := command(dir, "run", "tuned.hcl")
+	s := tfexp(dir, "run", "tuned.hcl")
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}

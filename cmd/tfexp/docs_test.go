@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/execute"
@@ -163,7 +164,8 @@ func TestWrittenCommands(t *testing.T) {
 	root := filepath.Join("..", "..")
 	var files []string
 	for _, pattern := range []string{"*.md", "docs/*.md", "jobs/*.md", "experiments/*.hcl", "experiments/*/*.hcl",
-		"experiments/*/*/*.hcl", "experiments/editor/*/*.md", "cmd/tfexp/help/*.txt"} {
+		"experiments/*/*/*.hcl", "cmd/tfexp/editor/*/*.md", "cmd/tfexp/help/*.txt",
+		"cmd/tfexp/*/help/*.txt", "stages/*/*/help/*.txt"} {
 		named, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(named) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(named), err)
@@ -210,13 +212,13 @@ func TestWrittenCommands(t *testing.T) {
 }
 
 // written checks a command that a text has.
-func written(root, command string) error {
-	command = shellQuoted.ReplaceAllString(strings.ReplaceAll(command, "\n", " "), "quoted")
-	if end := commandEnd.FindStringIndex(command); end != nil {
-		command = command[:end[0]]
+func written(root, text string) error {
+	text = shellQuoted.ReplaceAllString(strings.ReplaceAll(text, "\n", " "), "quoted")
+	if end := commandEnd.FindStringIndex(text); end != nil {
+		text = text[:end[0]]
 	}
-	args := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(command))
-	args = slices.DeleteFunc(LongForms(args), func(arg string) bool { return strings.Trim(arg, "….,") == "" })
+	args := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(text))
+	args = slices.DeleteFunc(command.LongForms(args), func(arg string) bool { return strings.Trim(arg, "….,") == "" })
 	for _, arg := range args {
 		if name := filepath.Join(root, arg); strings.HasPrefix(arg, "experiments/") {
 			if _, err := os.Stat(name); err != nil {

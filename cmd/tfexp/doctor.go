@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -24,7 +25,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long:  help("doctor"),
 		Example: `  tfexp doctor
   tfexp doctor --out /scratch/results --json`,
-		Args: Between(0, 0, ""),
+		Args: command.Between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks := hardware.Checks(out)
 			inUse := func(folder string) bool {
@@ -51,12 +52,12 @@ func (a *app) doctorCommand() *cobra.Command {
 				a.printChecks(checks)
 			}
 			if failed {
-				return Silently(ExitUnavailable)
+				return command.Silently(command.ExitUnavailable)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", DefaultOut, "the `DIR` for results")
+	cmd.Flags().StringVar(&out, "out", command.DefaultOut, "the `DIR` for results")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

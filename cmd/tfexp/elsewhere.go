@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/hardware"
 
 	"github.com/spf13/pflag"
@@ -37,19 +38,19 @@ func (f *elsewhere) options() (*stages.Elsewhere, error) {
 	how := &stages.Elsewhere{On: f.on, Batch: f.batch, AtOnce: f.atOnce, Detach: f.detach}
 	switch {
 	case f.batch < 0 || f.atOnce < 0:
-		return nil, Usagef("", "--batch and --at-once must not be negative")
+		return nil, command.Usagef("", "--batch and --at-once must not be negative")
 	case f.on == "" && (f.batch > 0 || f.atOnce > 0 || len(f.args) > 0):
-		return nil, Usagef("name the batch system: --on slurm", "--batch, --at-once and --sbatch need --on")
+		return nil, command.Usagef("name the batch system: --on slurm", "--batch, --at-once and --sbatch need --on")
 	case f.on != "" && f.on != execute.Here:
 		batches := engine.Names(func(k *engine.Kind) bool { return k.Batch != nil })
 		if k := engine.Find(f.on); k == nil || k.Batch == nil {
-			return nil, Usagef("", "--on %s: cells run on %s, or %s", f.on, schema.OneOf(batches), execute.Here)
+			return nil, command.Usagef("", "--on %s: cells run on %s, or %s", f.on, schema.OneOf(batches), execute.Here)
 		}
 	}
 	for _, arg := range f.args {
 		name, value, ok := stages.BatchArgument(arg)
 		if !ok {
-			return nil, Usagef("write it as --sbatch partition=gpu", "--sbatch %q is not an argument", arg)
+			return nil, command.Usagef("write it as --sbatch partition=gpu", "--sbatch %q is not an argument", arg)
 		}
 		if how.Args == nil {
 			how.Args = map[string]string{}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
@@ -18,25 +19,25 @@ import (
 
 func (a *app) explainCommand() *cobra.Command {
 	var (
-		job, twin string
-		asJSON    bool
+		job    string
+		asJSON bool
+		others []*command.Given[momentFlag]
 	)
 	cmd := &cobra.Command{
-		Use:   "explain [DIR] CELL [--job JOB [--expected FILE]] [--json]",
+		Use:   "explain [DIR] CELL [--job JOB] [--json]",
 		Short: "Explain why a cell ran, and what was decided about a job",
 		Long:  help("explain"),
 		Example: `  tfexp explain mixed-this_machine-rr-r1
-  tfexp explain mixed-this_machine-rr-r1 --job short-3
-  tfexp explain recorded-cluster-now-r1 --job 4711 --expected twin.hcl`,
-		Args:              Between(1, 2, "CELL"),
+  tfexp explain mixed-this_machine-rr-r1 --job short-3`,
+		Args:              command.Between(1, 2, "CELL"),
 		ValidArgsFunction: completeCells,
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir, rest := splitDir(args)
 			switch len(rest) {
 			case 0:
-				return Usagef("\"tfexp logs "+dir+"\" lists the cells", "CELL is missing")
+				return command.Usagef("\"tfexp logs "+dir+"\" lists the cells", "CELL is missing")
 			case 2:
-				return NoResults(args[0])
+				return command.NoResults(args[0])
 			}
 			at, err := findCell(dir, rest[0])
 			if err != nil {
@@ -44,22 +45,26 @@ func (a *app) explainCommand() *cobra.Command {
 			}
 			if job != "" {
 				at.job = job
-				return a.explainJob(at, twin, asJSON)
+				return a.explainJob(at, others, asJSON)
 			}
-			if twin != "" {
-				return Usagef("", "--expected has an effect only with --job")
+			for _, f := range others {
+				if f.Value != "" {
+					return command.Usagef("", "--%s has an effect only with --job", f.Name)
+				}
 			}
 			return a.explainCell(at, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&job, "job", "", "explain the decisions about this `JOB`")
-	cmd.Flags().StringVar(&twin, "expected", "",
-		"say when the job was expected to start, as it arrived: by the log and the rules of the experiment in a `FILE`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	others = command.AddFlags[momentFlag](cmd)
 	return cmd
 }
 
-func (a *app) explainJob(at place, twin string, asJSON bool) error {
+// momentFlag is what the flag of a feature does (command.Flag): it adds a moment to the story of a job, by a file.
+type momentFlag = func(a *command.App, file, job string) (show.Moment, error)
+
+func (a *app) explainJob(at place, others []*command.Given[momentFlag], asJSON bool) error {
 	e, err := record.Open(at.dir)
 	if err != nil {
 		return err
@@ -70,17 +75,20 @@ func (a *app) explainJob(at place, twin string, asJSON bool) error {
 	}
 	story, jobs, err := show.StoryOf(e, ref, at.job)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Usagef(`decisions are not recorded when the experiment has records = "metrics"`,
+		return command.Usagef(`decisions are not recorded when the experiment has records = "metrics"`,
 			"cell %s has no record of its decisions", at.cell)
 	}
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(jobs, at.job) {
-		return Usagef(DidYouMean(at.job, jobs, ""), "no job %q in %s", at.job, at.cell)
+		return command.Usagef(command.DidYouMean(at.job, jobs, ""), "no job %q in %s", at.job, at.cell)
 	}
-	if twin != "" {
-		m, err := a.expected(twin, at.job)
+	for _, f := range others {
+		if f.Value == "" {
+			continue
+		}
+		m, err := f.Do(a.App, f.Value, at.job)
 		if err != nil {
 			return err
 		}

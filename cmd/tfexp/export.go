@@ -10,48 +10,47 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/tell"
-	"github.com/tfexp/tfexp/results/tracking"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
+// trackers are the trackers of experiments for which the Python library tfexp_results writes runs.
+var trackers = []string{"mlflow", "tensorboard"}
+
 // Export returns the subcommand export.
-func Export(a *App) *cobra.Command {
-	kinds := []string{"workload", "platform", "table", "statistics"}
-	var runs []*cobra.Command
-	for _, f := range tracking.All() {
-		kinds = append(kinds, f.Name)
-		runs = append(runs, exportRunsCommand(a, f))
-	}
+func Export(a *command.App) *cobra.Command {
+	all := append([]*cobra.Command{exportWorkloadCommand(a), exportTableCommand(a)}, a.Registered("export")...)
+	kinds := schema.Each(all, (*cobra.Command).Name)
 	cmd := &cobra.Command{
-		Use: "export workload FILE | export platform FILE | export table NAME | export statistics | " +
-			"export tensorboard DIR | export mlflow DIR",
+		Use:   "export " + strings.Join(kinds, " … | export ") + " …",
 		Short: "Write workloads and results in other formats",
-		Long:  help("export"),
+		Long:  "Write workloads, results and more in the formats of other programs.",
 		Example: `  tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
-  tfexp export table metrics --dir results/fcfs_vs_rr
-  tfexp export tensorboard results/fcfs_vs_rr`,
+  tfexp export table metrics --dir results/fcfs_vs_rr`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return Usagef("usage: "+cmd.UseLine(), "name what to export: %s", schema.OneOf(kinds))
+				return command.Usagef("usage: "+cmd.UseLine(), "name what to export: %s", schema.OneOf(kinds))
 			}
-			return Usagef(DidYouMean(args[0], kinds, "usage: "+cmd.UseLine()),
-				"cannot export %q", args[0])
+			hint := command.DidYouMean(args[0], kinds, "usage: "+cmd.UseLine())
+			if slices.Contains(trackers, args[0]) {
+				hint = fmt.Sprintf("python3 -m tfexp_results %s DIR writes runs for it (pip install jobs/tfexp_results)", args[0])
+			}
+			return command.Usagef(hint, "cannot export %q", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(exportWorkloadCommand(a), exportPlatformCommand(a), exportTableCommand(a), exportStatisticsCommand(a))
-	cmd.AddCommand(runs...)
+	cmd.AddCommand(all...)
 	return cmd
 }
 
 // exportWorkload are the flags of export workload.
 type exportWorkload struct {
-	vars      Variables
+	vars      command.Variables
 	name      string
 	replicate int
 	axes      []string // name=value
@@ -60,7 +59,7 @@ type exportWorkload struct {
 	asJSON    bool
 }
 
-func exportWorkloadCommand(a *App) *cobra.Command {
+func exportWorkloadCommand(a *command.App) *cobra.Command {
 	var o exportWorkload
 	names := formats.Names(formats.Writable())
 	cmd := &cobra.Command{
@@ -70,8 +69,8 @@ func exportWorkloadCommand(a *App) *cobra.Command {
 		Example: `  tfexp export workload experiment.hcl
   tfexp export workload experiment.hcl --workload mixed --replicate 2 -o mixed.csv
   tfexp export workload experiment.hcl --format swf -o mixed.swf`,
-		Args:              NeedFile,
-		ValidArgsFunction: CompleteFiles,
+		Args:              command.NeedFile,
+		ValidArgsFunction: command.CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			spec, err := a.Load(args[0], &o.vars, false, false)
 			if err != nil {
@@ -83,7 +82,7 @@ func exportWorkloadCommand(a *App) *cobra.Command {
 			}
 			format := formats.Find(o.format)
 			if format == nil || format.Writer == nil {
-				return Usagef(DidYouMean(o.format, names, "the formats are "+strings.Join(names, ", ")),
+				return command.Usagef(command.DidYouMean(o.format, names, "the formats are "+strings.Join(names, ", ")),
 					"unknown format %q", o.format)
 			}
 			t, err := realise.Workload(spec, w, o.replicate, format.NeedsRunTimes)
@@ -95,7 +94,7 @@ func exportWorkloadCommand(a *App) *cobra.Command {
 			}
 			err = a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
 			if errors.Is(err, formats.ErrCannotHold) {
-				return Usagef("--format "+formats.CSV.Name+" holds everything", "%v", err)
+				return command.Usagef("--format "+formats.CSV.Name+" holds everything", "%v", err)
 			}
 			return err
 		},
@@ -111,7 +110,7 @@ func exportWorkloadCommand(a *App) *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "write a list of JSON objects")
-	Exclude(cmd, "format", "json")
+	command.Exclude(cmd, "format", "json")
 	return cmd
 }
 
@@ -137,33 +136,33 @@ func workloadObjects(w io.Writer, t workload.Trace) error {
 // choose finds the workload that the flags select.
 func (o *exportWorkload) choose(spec *experiment.Spec) (*experiment.Workload, error) {
 	if o.replicate < 1 || o.replicate > spec.Replicates {
-		return nil, Usagef("", "--replicate is %d: the replicates are 1 to %d", o.replicate, spec.Replicates)
+		return nil, command.Usagef("", "--replicate is %d: the replicates are 1 to %d", o.replicate, spec.Replicates)
 	}
 	var (
 		names, axes []string
 		found       []*experiment.Workload
 	)
 	for _, c := range spec.Cells {
-		names = Insert(names, c.Workload.Name)
+		names = command.Insert(names, c.Workload.Name)
 		if o.name != "" && c.Workload.Name != o.name || !o.at(c) {
 			continue
 		}
 		found = schema.AddOnce(found, c.Workload)
 		for _, x := range c.Axes {
-			axes = Insert(axes, x.Name+"="+x.Value)
+			axes = command.Insert(axes, x.Name+"="+x.Value)
 		}
 	}
 	switch {
 	case o.name != "" && !slices.Contains(names, o.name):
-		return nil, Usagef(DidYouMean(o.name, names, "the workloads are "+strings.Join(names, ", ")),
+		return nil, command.Usagef(command.DidYouMean(o.name, names, "the workloads are "+strings.Join(names, ", ")),
 			"no cell has a workload %q", o.name)
 	case o.name == "" && len(names) > 1:
-		return nil, Usagef("the workloads are "+strings.Join(names, ", "),
+		return nil, command.Usagef("the workloads are "+strings.Join(names, ", "),
 			"there are %d workloads: name one with --workload", len(names))
 	case len(found) == 0:
-		return nil, Usagef("", "no cell has %s", strings.Join(o.axes, ", "))
+		return nil, command.Usagef("", "no cell has %s", strings.Join(o.axes, ", "))
 	case len(found) > 1:
-		return nil, Usagef("", "the workload depends on axes: choose their values with --axis: %s",
+		return nil, command.Usagef("", "the workload depends on axes: choose their values with --axis: %s",
 			strings.Join(axes, ", "))
 	}
 	return found[0], nil

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
@@ -25,16 +26,16 @@ func (a *app) fmtCommand() *cobra.Command {
 		Example: `  tfexp fmt
   tfexp fmt --check experiments/*.hcl
   tfexp fmt - < draft.hcl`,
-		ValidArgsFunction: CompleteFiles,
+		ValidArgsFunction: command.CompleteFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.app, f.in = a, cmd.InOrStdin()
 			if len(args) == 0 {
-				if args = ExperimentFiles("."); len(args) == 0 {
-					return Usagef("", "there is no *.hcl file in this folder")
+				if args = command.ExperimentFiles("."); len(args) == 0 {
+					return command.Usagef("", "there is no *.hcl file in this folder")
 				}
 			}
 			if f.asJSON && slices.Contains(args, "-") {
-				return Usagef("name its file, or leave out --json", "formatting standard input prints text, not JSON")
+				return command.Usagef("name its file, or leave out --json", "formatting standard input prints text, not JSON")
 			}
 			wrong := false
 			f.files = []formatted{}
@@ -51,7 +52,7 @@ func (a *app) fmtCommand() *cobra.Command {
 				}
 			}
 			if wrong {
-				return Silently(ExitInvalid)
+				return command.Silently(command.ExitInvalid)
 			}
 			return nil
 		},
@@ -89,14 +90,14 @@ func (f *formatter) format(file string) (ok bool, err error) {
 		src, err = eval.ReadSource(file)
 	}
 	if err != nil {
-		if !stdin && !Exists(file) {
-			return false, Usagef(DidYouMean(file, ExperimentFiles(filepath.Dir(file)), ""), "%s does not exist",
+		if !stdin && !command.Exists(file) {
+			return false, command.Usagef(command.DidYouMean(file, command.ExperimentFiles(filepath.Dir(file)), ""), "%s does not exist",
 				file)
 		}
 		if errors.As(err, new(*fs.PathError)) {
 			return false, fmt.Errorf("read experiment: %w", err)
 		}
-		return false, Usagef("", "%v", err)
+		return false, command.Usagef("", "%v", err)
 	}
 	want, diags := decode.Format(name, src)
 	if diags.HasErrors() {
@@ -127,7 +128,7 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	if f.check || stdin {
 		return !f.check, nil
 	}
-	if err := Write(file, func(w io.Writer) error { _, err := w.Write(want); return err }); err != nil {
+	if err := command.Write(file, func(w io.Writer) error { _, err := w.Write(want); return err }); err != nil {
 		return false, fmt.Errorf("format %s: %w", file, err)
 	}
 	return true, nil

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/start"
-	"github.com/tfexp/tfexp/cmd/tfexp/start/slurm"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
@@ -26,8 +26,8 @@ var experimentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 type initOptions struct {
 	force, asJSON  bool
 	template, from string
-	slurm          string
-	others         []string
+	sources        []*command.Given[sourceFlag]
+	others         []string // arguments behind NAME, for the source of a feature
 }
 
 // initialized lists the files written, the experiment first, and the facts that could not be found out.
@@ -36,30 +36,42 @@ type initialized struct {
 	Doubts []string `json:"doubts"`
 }
 
+// sourceFlag is what the flag of a feature does (command.Flag): it returns the experiment of a name, to be written into a
+// folder, that is made of files, and the facts that could not be found out.
+type sourceFlag = func(file string, others []string, name, dir string) (source []byte, doubts []string, err error)
+
+// source returns the feature whose flag is given; nil where none is.
+func (o *initOptions) source() *command.Given[sourceFlag] {
+	for _, f := range o.sources {
+		if f.Value != "" {
+			return f
+		}
+	}
+	return nil
+}
+
 // mostInspected is the size of the inspected beginning of a program, in bytes.
 const mostInspected = 1 << 20
 
 func (a *app) initCommand() *cobra.Command {
 	var o initOptions
 	cmd := &cobra.Command{
-		Use:   "init [NAME|FILE] [--template NAME | --from FILE | --from-slurm CONF [TABLE…]] [--force] [--json]",
+		Use:   "init [NAME|FILE] [--template NAME | --from FILE] [--force] [--json]",
 		Short: "Write an experiment to start from",
 		Long:  help("init", "{templates}", templateList()),
 		Example: `  tfexp init                          experiment.hcl
   tfexp init spot_training            spot_training.hcl
   tfexp init --template log-replay    experiment.hcl and log.swf
   tfexp init --from train.py          experiment.hcl, which runs train.py
-  tfexp init what_if --from jobs.csv  what_if.hcl, which replays the jobs of a log
-  tfexp init twin --from-slurm slurm.conf sacct.txt sacctmgr.txt
-                                      twin.hcl, which works by the rules of a cluster`,
+  tfexp init what_if --from jobs.csv  what_if.hcl, which replays the jobs of a log`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if o.slurm != "" {
+			if o.source() != nil {
 				return nil
 			}
-			return Between(0, 1, "")(cmd, args)
+			return command.Between(0, 1, "")(cmd, args)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if o.slurm != "" && len(args) > 1 {
+			if o.source() != nil && len(args) > 1 {
 				o.others, args = args[1:], args[:1]
 			}
 			file := "experiment.hcl"
@@ -68,7 +80,7 @@ func (a *app) initCommand() *cobra.Command {
 			}
 			name := strings.TrimSuffix(filepath.Base(file), ".hcl")
 			if !experimentName.MatchString(name) {
-				return Usagef("a name has letters, digits, _ and -, and begins with a letter",
+				return command.Usagef("a name has letters, digits, _ and -, and begins with a letter",
 					"%q is not a valid name for an experiment", name)
 			}
 			files, doubts, err := o.files(file, name)
@@ -97,10 +109,12 @@ func (a *app) initCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.template, "template", "", "what to begin with: "+strings.Join(templateNames(), ", "))
 	cmd.Flags().StringVar(&o.from, "from", "", "a `FILE` of yours: a training program, or the log of a cluster")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print what was written as JSON")
-	cmd.Flags().StringVar(&o.slurm, "from-slurm", "", "the `slurm.conf` of a cluster; behind NAME, tables of sacct and sacctmgr")
-	Exclude(cmd, "template", "from")
-	Exclude(cmd, "template", "from-slurm")
-	Exclude(cmd, "from", "from-slurm")
+	o.sources = command.AddFlags[sourceFlag](cmd)
+	command.Exclude(cmd, "template", "from")
+	for _, f := range o.sources {
+		command.Exclude(cmd, "template", f.Name)
+		command.Exclude(cmd, "from", f.Name)
+	}
 	return cmd
 }
 
@@ -110,7 +124,7 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 	case o.template != "":
 		i := slices.Index(templateNames(), strings.TrimSuffix(o.template, ".hcl"))
 		if i < 0 {
-			return nil, nil, Usagef(DidYouMean(o.template, templateNames(), "the templates are "+
+			return nil, nil, command.Usagef(command.DidYouMean(o.template, templateNames(), "the templates are "+
 				strings.Join(templateNames(), ", ")), "there is no template %q", o.template)
 		}
 		files, err = experiments.Templates()[i].Files(file, name)
@@ -119,13 +133,10 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 			files = append(files, experiments.File{Name: library.Name, Source: library.Source}) // to run tests without tfexp
 		}
 		return files, nil, err
-	case o.slurm != "":
-		t, err := slurm.Read(o.slurm, o.others)
-		if err != nil {
-			return nil, nil, Usagef("the mistakes are listed by line; correct them in a copy of the files, and name the copy", "%v", err)
-		}
-		source, err := t.Experiment(name, filepath.Dir(file))
-		return []experiments.File{{Name: file, Source: source}}, t.Doubts(), err
+	case o.source() != nil:
+		from := o.source()
+		source, doubts, err := from.Do(from.Value, o.others, name, filepath.Dir(file))
+		return []experiments.File{{Name: file, Source: source}}, doubts, err
 	case o.from != "":
 		return o.fromFile(file, name)
 	}
@@ -136,24 +147,24 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 func (o *initOptions) fromFile(file, name string) (written []experiments.File, doubts []string, err error) {
 	shown := start.Seen(o.from, filepath.Dir(file))
 	stem := strings.TrimSuffix(filepath.Base(o.from), ".hcl")
-	switch exists := Exists(o.from); {
+	switch exists := command.Exists(o.from); {
 	case !exists && slices.Contains(templateNames(), stem):
-		return nil, nil, Usagef("for the template:  tfexp init --template "+stem, "there is no file %s", o.from)
+		return nil, nil, command.Usagef("for the template:  tfexp init --template "+stem, "there is no file %s", o.from)
 	case !exists:
-		return nil, nil, Usagef("", "there is no file %s", o.from)
+		return nil, nil, command.Usagef("", "there is no file %s", o.from)
 	case strings.HasSuffix(o.from, ".hcl"), strings.HasSuffix(o.from, ".hcl.json"):
-		return nil, nil, Usagef("run it, or copy it and change the copy", "%s is an experiment already", o.from)
+		return nil, nil, command.Usagef("run it, or copy it and change the copy", "%s is an experiment already", o.from)
 	}
 	if start.IsLog(o.from) {
 		log, err := start.InspectLog(o.from, shown)
 		if err != nil {
-			return nil, nil, Usagef("name its columns in a trace block; for an example:  tfexp init --template log-replay",
+			return nil, nil, command.Usagef("name its columns in a trace block; for an example:  tfexp init --template log-replay",
 				"%s is not understood: %v", o.from, err)
 		}
 		source, err := log.Experiment(name)
 		return []experiments.File{{Name: file, Source: source}}, log.Doubts(), err
 	}
-	f, err := OpenFile(o.from)
+	f, err := command.OpenFile(o.from)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -175,11 +186,11 @@ func writeNew(files []experiments.File, dir string, force bool) error {
 	}
 	for _, file := range files {
 		if _, err := os.Lstat(file.Name); err == nil && !force {
-			return Usagef("choose another name, or replace it with --force", "%s already exists", file.Name)
+			return command.Usagef("choose another name, or replace it with --force", "%s already exists", file.Name)
 		}
 	}
 	for _, file := range files {
-		err := Write(file.Name, func(w io.Writer) error { _, err := w.Write(file.Source); return err })
+		err := command.Write(file.Name, func(w io.Writer) error { _, err := w.Write(file.Source); return err })
 		if err != nil {
 			return fmt.Errorf("write experiment: %w", err)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -55,7 +56,7 @@ type started struct {
 	stderr bytes.Buffer
 }
 
-func command(dir string, args ...string) *started {
+func tfexp(dir string, args ...string) *started {
 	s := &started{Cmd: exec.Command("tfexp", args...), dir: dir} // TestMain has put it into the path
 	s.Dir, s.Stderr = dir, &s.stderr
 	return s
@@ -80,12 +81,12 @@ func startHanging(t *testing.T) *started {
 	if err := os.WriteFile(filepath.Join(dir, "hanging.hcl"), []byte(hanging), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := command(dir, "run", "hanging.hcl")
+	s := tfexp(dir, "run", "hanging.hcl")
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Process.Kill() })
-	waitFor(t, func() bool { return Exists(filepath.Join(dir, "hangs")) })
+	waitFor(t, func() bool { return command.Exists(filepath.Join(dir, "hangs")) })
 	return s
 }
 
@@ -131,15 +132,15 @@ func TestInterruptAndResume(t *testing.T) {
 	if got := s.state(t); got.State != "running" || got.Finished != 1 || len(got.Running) != 1 {
 		t.Errorf("while it runs: %+v", got)
 	}
-	other := command(s.dir, "run", "hanging.hcl")
-	if code := other.status(t); code != ExitInUse || !strings.Contains(other.stderr.String(), "in use by process") {
+	other := tfexp(s.dir, "run", "hanging.hcl")
+	if code := other.status(t); code != command.ExitInUse || !strings.Contains(other.stderr.String(), "in use by process") {
 		t.Errorf("a second run ended with %d: %s", code, other.stderr.String())
 	}
 
 	if err := s.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if code := s.status(t); code != ExitInterrupted {
+	if code := s.status(t); code != command.ExitInterrupted {
 		t.Errorf("interrupted run ended with %d", code)
 	}
 	for _, want := range []string{"stopping jobs", "resume with: tfexp resume results/hanging"} {
@@ -152,8 +153,8 @@ func TestInterruptAndResume(t *testing.T) {
 	}
 
 	s.let(t)
-	resumed := command(s.dir, "resume")
-	if code := resumed.status(t); code != ExitOK || !strings.Contains(resumed.stderr.String(), "1 reused, 1 to run") {
+	resumed := tfexp(s.dir, "resume")
+	if code := resumed.status(t); code != command.ExitOK || !strings.Contains(resumed.stderr.String(), "1 reused, 1 to run") {
 		t.Errorf("resume ended with %d: %s", code, resumed.stderr.String())
 	}
 	if got := s.state(t); got.State != "finished" || got.Finished != 2 {
@@ -174,14 +175,14 @@ func TestSecondInterruptKillsAtOnce(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond) // two signals at once may arrive as one
 	}
-	if code := s.status(t); code != ExitInterrupted {
+	if code := s.status(t); code != command.ExitInterrupted {
 		t.Errorf("ended with %d", code)
 	}
 	if got := s.state(t); got.State != "interrupted" {
 		t.Errorf("afterwards: %+v", got)
 	}
 	s.let(t)
-	if code := command(s.dir, "resume").status(t); code != ExitOK {
+	if code := tfexp(s.dir, "resume").status(t); code != command.ExitOK {
 		t.Errorf("resume ended with %d", code)
 	}
 }
@@ -200,7 +201,7 @@ func TestKilledRunIsResumable(t *testing.T) {
 		t.Errorf("after kill -9: %+v", got)
 	}
 	s.let(t)
-	if code := command(s.dir, "resume", "results/hanging").status(t); code != ExitOK {
+	if code := tfexp(s.dir, "resume", "results/hanging").status(t); code != command.ExitOK {
 		t.Errorf("resume ended with %d", code)
 	}
 }
@@ -219,12 +220,12 @@ func TestStoppedRunHasAWarning(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "hanging.hcl"), []byte(waiting), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := command(dir, "run", "hanging.hcl")
+	s := tfexp(dir, "run", "hanging.hcl")
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Process.Kill() })
-	waitFor(t, func() bool { return Exists(filepath.Join(dir, "hangs")) })
+	waitFor(t, func() bool { return command.Exists(filepath.Join(dir, "hangs")) })
 	if err := s.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +234,7 @@ func TestStoppedRunHasAWarning(t *testing.T) {
 	if err := s.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	if code := s.status(t); code != ExitOK {
+	if code := s.status(t); code != command.ExitOK {
 		t.Fatalf("ended with %d: %s", code, s.stderr.String())
 	}
 	e, err := record.Open(filepath.Join(dir, "results", "hanging"))

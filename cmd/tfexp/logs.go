@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/tell"
@@ -28,15 +29,15 @@ func (a *app) logsCommand() *cobra.Command {
   tfexp logs mixed-this_machine-rr-r1
   tfexp logs mixed-this_machine-rr-r1 long-2 -f
   tfexp logs samples`,
-		Args:              Between(0, 3, ""),
+		Args:              command.Between(0, 3, ""),
 		ValidArgsFunction: completeCells,
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir, rest := splitDir(args)
 			if len(rest) > 2 {
-				return NoResults(args[0])
+				return command.NoResults(args[0])
 			}
 			if follow && len(rest) < 2 {
-				return Usagef("", "-f needs CELL and JOB")
+				return command.Usagef("", "-f needs CELL and JOB")
 			}
 			if len(rest) == 0 {
 				return a.listCells(dir, asJSON)
@@ -49,7 +50,7 @@ func (a *app) logsCommand() *cobra.Command {
 				return a.listLogs(at, asJSON)
 			}
 			if asJSON {
-				return Usagef("a log is text: leave out --json", "--json lists cells and logs")
+				return command.Usagef("a log is text: leave out --json", "--json lists cells and logs")
 			}
 			at.job = rest[1]
 			return a.printLog(at, follow, raw)
@@ -76,7 +77,7 @@ type (
 )
 
 func (a *app) listCells(dir string, asJSON bool) error {
-	dirs, err := ExperimentsIn(dir)
+	dirs, err := command.ExperimentsIn(dir)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (a *app) printLog(at place, follow, raw bool) error {
 	}
 	f, err := folder.Open(at.dir, append(at.logParts(), at.job+".log")...)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Usagef(DidYouMean(at.job, jobNames(at),
+		return command.Usagef(command.DidYouMean(at.job, jobNames(at),
 			"\"tfexp logs "+at.dir+" "+at.cell+"\" lists the jobs with a log"),
 			"there is no log of job %q in %s", at.job, at.cell)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/jobs/builtin"
@@ -44,7 +45,7 @@ func (a *app) trainCommand() *cobra.Command {
 		DisableFlagParsing: true,
 		ValidArgs:          builtin.Names(),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return Silently(builtin.Main(builtin.Began(), args, a.Out, a.Err))
+			return command.Silently(builtin.Main(builtin.Began(), args, a.Out, a.Err))
 		},
 	}
 }
@@ -72,7 +73,7 @@ func interruptible(view live.RunProgress) (ctx context.Context, stop func()) {
 			}
 			if again {
 				view.Close()
-				os.Exit(ExitInterrupted)
+				os.Exit(command.ExitInterrupted)
 			}
 			cancel()
 			view.Say("stopping jobs… (press Ctrl-C again to kill them at once)")

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -103,7 +104,7 @@ func TestNewPolicies(t *testing.T) {
 
 	s := inSandbox(t, newPolicyFile)
 	s.change(newPolicyFile, `{ order = "fcfs" }`, "{\n  order = \"fcfs\"\n  grain = \"1s\"\n}")
-	if code, _, errs := inProcess("validate", s.file); code != ExitInvalid ||
+	if code, _, errs := inProcess("validate", s.file); code != command.ExitInvalid ||
 		!strings.Contains(errs, `grain is read only by the order "ljf"`) {
 		t.Errorf("a setting of another order: exit status %d\n%s", code, errs)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -23,17 +24,17 @@ const (
 )
 
 // ended announces the end of a run in a folder: by the command of --notify, and after a long run by the bell.
-func (a *app) ended(command, dir string, took time.Duration, failure error) {
+func (a *app) ended(notify, dir string, took time.Duration, failure error) {
 	if f, ok := a.Screen.(*os.File); ok && took >= longRun && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprint(f, "\a")
 	}
-	if command == "" || dir == "" {
+	if notify == "" || dir == "" {
 		return
 	}
 	state, answer := "finished", ""
-	switch code, _ := Verdict(failure); code {
-	case ExitOK, ExitMissed:
-	case ExitInterrupted:
+	switch code, _ := command.Verdict(failure); code {
+	case command.ExitOK, command.ExitMissed:
+	case command.ExitInterrupted:
 		state = "interrupted"
 	default:
 		state = "failed"
@@ -45,9 +46,9 @@ func (a *app) ended(command, dir string, took time.Duration, failure error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), notifying)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd := exec.CommandContext(ctx, "sh", "-c", notify)
 	if runtime.GOOS == "windows" {
-		cmd = exec.CommandContext(ctx, "cmd", "/C", command)
+		cmd = exec.CommandContext(ctx, "cmd", "/C", notify)
 	}
 	cmd.Env = append(os.Environ(), "TFEXP_STATE="+state, "TFEXP_DIR="+dir, "TFEXP_ANSWER="+answer)
 	cmd.Stdout, cmd.Stderr = a.Err, a.Err

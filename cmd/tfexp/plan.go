@@ -3,13 +3,14 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
 )
 
 func (a *app) planCommand() *cobra.Command {
 	var (
-		vars          Variables
+		vars          command.Variables
 		opts          pipeline.Options
 		asJSON, cells bool
 	)
@@ -19,14 +20,14 @@ func (a *app) planCommand() *cobra.Command {
 		Long:  help("plan"),
 		Example: `  tfexp plan experiment.hcl
   tfexp plan experiment.hcl -var quantum=500ms --cells`,
-		Args:              NeedFile,
-		ValidArgsFunction: CompleteFiles,
+		Args:              command.NeedFile,
+		ValidArgsFunction: command.CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			spec, err := a.Load(args[0], &vars, false, asJSON)
 			if err != nil {
 				return err
 			}
-			opts.Version, opts.Command = ThisBuild().Version, a.Args
+			opts.Version, opts.Command = command.ThisBuild().Version, a.Args
 			plan, err := pipeline.New(spec, opts)
 			if err != nil {
 				return err
@@ -38,7 +39,7 @@ func (a *app) planCommand() *cobra.Command {
 		},
 	}
 	vars.Flags(cmd.Flags())
-	cmd.Flags().StringVar(&opts.Out, "out", DefaultOut, "`DIR` of the results")
+	cmd.Flags().StringVar(&opts.Out, "out", command.DefaultOut, "`DIR` of the results")
 	cmd.Flags().BoolVar(&opts.Fresh, "fresh", false, "plan as if nothing had run before")
 	cmd.Flags().BoolVar(&cells, "cells", false, "list every cell in the order in which they run")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

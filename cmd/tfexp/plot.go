@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/folder"
@@ -45,8 +46,8 @@ func (a *app) plotCommand() *cobra.Command {
 		Example: `  tfexp plot results/fcfs_vs_rr
   tfexp plot results/fcfs_vs_rr --only metrics --paper
   tfexp plot results/fcfs_vs_rr --format png --width 160mm --style dark`,
-		Args:              Between(0, 1, ""),
-		ValidArgsFunction: CompleteDir,
+		Args:              command.Between(0, 1, ""),
+		ValidArgsFunction: command.CompleteDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, name := range []string{"only", "paper", "format", "width", "font-size", "style", "output"} {
 				o.changed = o.changed || cmd.Flags().Changed(name)
@@ -66,7 +67,7 @@ func (a *app) plotCommand() *cobra.Command {
 				func(ctx context.Context, dir string) ([]string, error) {
 					pictures, err := o.draw(ctx, dir, options)
 					if errors.Is(err, plot.ErrNoPicture) {
-						err = Usagef("the kinds of pictures are "+strings.Join(tell.PictureNames(), ", "), "%v", err)
+						err = command.Usagef("the kinds of pictures are "+strings.Join(tell.PictureNames(), ", "), "%v", err)
 					}
 					var paths []string
 					for _, p := range pictures {
@@ -120,18 +121,18 @@ func (o *plotting) options() (plot.Options, error) {
 	var out plot.Options
 	for _, f := range o.formats {
 		if !slices.Contains(canvas.Formats(), f) {
-			return out, Usagef(DidYouMean(f, canvas.Formats(), "the formats are "+strings.Join(canvas.Formats(), ", ")),
+			return out, command.Usagef(command.DidYouMean(f, canvas.Formats(), "the formats are "+strings.Join(canvas.Formats(), ", ")),
 				"unknown format %q", f)
 		}
 	}
 	out.Formats = o.formats
 	if !slices.Contains(canvas.Styles(), o.style) {
-		return out, Usagef(DidYouMean(o.style, canvas.Styles(),
+		return out, command.Usagef(command.DidYouMean(o.style, canvas.Styles(),
 			"the styles are "+strings.Join(canvas.Styles(), ", ")), "unknown style %q", o.style)
 	}
 	out.Style = canvas.Look(o.style)
 	if o.fontSize != 0 && !(o.fontSize >= leastFont && o.fontSize <= mostFont) {
-		return out, Usagef("", "--font-size is %g: text can have %d to %d points", o.fontSize, leastFont, mostFont)
+		return out, command.Usagef("", "--font-size is %g: text can have %d to %d points", o.fontSize, leastFont, mostFont)
 	}
 	out.FontSize, out.Only = o.fontSize, o.only
 	if o.width == "" {
@@ -142,7 +143,7 @@ func (o *plotting) options() (plot.Options, error) {
 		return out, err
 	}
 	if !(out.Width >= leastWidth && out.Width <= mostWidth) {
-		return out, Usagef("50mm to 800mm will do", "--width is %s: pictures can be %d to %d points wide", o.width,
+		return out, command.Usagef("50mm to 800mm will do", "--width is %s: pictures can be %d to %d points wide", o.width,
 			leastWidth, mostWidth)
 	}
 	return out, nil
@@ -153,11 +154,11 @@ func points(length string) (float64, error) {
 	var v float64
 	var unit string
 	if n, err := fmt.Sscanf(length, "%g%s", &v, &unit); n != 2 || err != nil {
-		return 0, Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is not a length", length)
+		return 0, command.Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is not a length", length)
 	}
 	per, ok := map[string]float64{"mm": 72 / 25.4, "cm": 72 / 2.54, "in": 72, "pt": 1}[unit]
 	if !ok {
-		return 0, Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is not a length", length)
+		return 0, command.Usagef("write it as 84mm, 8.4cm, 3.3in or 240pt", "--width %q is not a length", length)
 	}
 	return v * per, nil
 }
@@ -191,7 +192,7 @@ type redrawn struct {
 // on when one fails.
 func (a *app) redraw(ctx context.Context, stage string, args []string, asJSON bool,
 	draw func(context.Context, string) ([]string, error)) error {
-	dirs, err := ExperimentsIn(DirArgument(args))
+	dirs, err := command.ExperimentsIn(command.DirArgument(args))
 	if err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func (a *app) redraw(ctx context.Context, stage string, args []string, asJSON bo
 		view := live.NewRunProgress(a.Screen, a.ErrColor)
 		began := time.Now()
 		view.Observe(pipeline.Progress{Kind: stages.StageStart, Stage: stage})
-		paths, err := summed(dir, func() ([]string, error) { return draw(ctx, dir) })
+		paths, err := command.Summed(dir, func() ([]string, error) { return draw(ctx, dir) })
 		view.Observe(pipeline.Progress{Kind: stages.StageEnd, Stage: stage, Elapsed: time.Since(began), Err: err})
 		view.Close()
 		if err != nil {
@@ -219,18 +220,4 @@ func (a *app) redraw(ctx context.Context, stage string, args []string, asJSON bo
 		errs = append(errs, a.PrintJSON(made))
 	}
 	return errors.Join(errs...)
-}
-
-// summed draws views in an experiment's folder and updates its SHA256SUMS. While a run writes into the folder, the run
-// updates them at its end.
-func summed(dir string, draw func() ([]string, error)) ([]string, error) {
-	if _, err := folder.Stat(dir, record.SumsFile); err != nil {
-		return draw()
-	}
-	sums, err := record.BeginSums(dir)
-	if err != nil {
-		return nil, err
-	}
-	paths, err := draw()
-	return paths, errors.Join(err, sums.Close())
 }

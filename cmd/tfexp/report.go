@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/report"
 )
@@ -16,8 +17,8 @@ func (a *app) reportCommand() *cobra.Command {
 		Short:             "Write the report again",
 		Long:              help("report", "{report}", record.ReportFile),
 		Example:           "  tfexp report results/fcfs_vs_rr",
-		Args:              Between(0, 1, ""),
-		ValidArgsFunction: CompleteDir,
+		Args:              command.Between(0, 1, ""),
+		ValidArgsFunction: command.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.redraw(context.Background(), "report", args, asJSON,
 				func(ctx context.Context, dir string) ([]string, error) {

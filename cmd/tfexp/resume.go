@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/pipeline"
 )
 
@@ -17,23 +18,23 @@ func (a *app) resumeCommand() *cobra.Command {
 		Long:  help("resume"),
 		Example: `  tfexp resume
   tfexp resume results/fcfs_vs_rr`,
-		Args:              Between(0, 1, ""),
-		ValidArgsFunction: CompleteDir,
+		Args:              command.Between(0, 1, ""),
+		ValidArgsFunction: command.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
-			dir := DirArgument(args)
-			if _, err := ExperimentsIn(dir); err != nil {
+			dir := command.DirArgument(args)
+			if _, err := command.ExperimentsIn(dir); err != nil {
 				return err
 			}
 			err := a.carryOut(&o, func(opts pipeline.Options) (*pipeline.Plan, error) {
-				plan, diags, err := pipeline.Resume(dir, opts, HostFacts())
+				plan, diags, err := pipeline.Resume(dir, opts, command.HostFacts())
 				if len(diags) > 0 {
 					a.Diagnose(diags)
 				}
 				if diags.HasErrors() {
-					return nil, Silently(ExitInvalid)
+					return nil, command.Silently(command.ExitInvalid)
 				}
 				return plan, err
 			})

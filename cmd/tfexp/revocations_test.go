@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
@@ -114,8 +115,8 @@ func runRevoked(t *testing.T, dir, engine string, scale float64) string {
 			t.Fatal(err)
 		}
 	}
-	s := command(dir, "run", "r.hcl", "--out", "out")
-	if code := s.status(t); code != ExitOK {
+	s := tfexp(dir, "run", "r.hcl", "--out", "out")
+	if code := s.status(t); code != command.ExitOK {
 		t.Fatalf("ended with %d: %s", code, s.stderr.String())
 	}
 	return filepath.Join(dir, "out", "revoked", "cells", "w-h-fcfs-r1")

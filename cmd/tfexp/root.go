@@ -7,21 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 )
 
 // app is the command: its subcommands are methods, or are built on App.
-type app struct{ *App }
+type app struct{ *command.App }
 
-func newApp(stdout, stderr io.Writer) *app { return &app{New(stdout, stderr)} }
-
-// Groups of the list of commands.
-const (
-	groupWrite   = "write"
-	groupRun     = "run"
-	groupLook    = "look"
-	groupMachine = "machine"
-)
+func newApp(stdout, stderr io.Writer) *app { return &app{command.New(stdout, stderr)} }
 
 const rootLong = `tfexp runs experiments on machine-learning training jobs and the policies that
 schedule them. One file names the jobs, the hardware and a matrix of policies;
@@ -39,38 +32,36 @@ func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "tfexp",
 		Short:         "Experiments on training jobs and their schedulers",
-		Long:          rootLong + "\n\n" + ExitHelp,
+		Long:          rootLong + "\n\n" + command.ExitHelp,
 		Example:       rootExample,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       ThisBuild().Version,
+		Version:       command.ThisBuild().Version,
 	}
 	root.SetOut(show.Fold(a.Out))
 	root.SetErr(a.Err)
-	root.SetFlagErrorFunc(FlagError)
+	root.SetFlagErrorFunc(command.FlagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddGroup(
-		&cobra.Group{ID: groupWrite, Title: "Write an experiment:"},
-		&cobra.Group{ID: groupRun, Title: "Run it:"},
-		&cobra.Group{ID: groupLook, Title: "Look at results:"},
-		&cobra.Group{ID: groupMachine, Title: "This machine and tfexp itself:"},
+		&cobra.Group{ID: command.GroupWrite, Title: "Write an experiment:"},
+		&cobra.Group{ID: command.GroupRun, Title: "Run it:"},
+		&cobra.Group{ID: command.GroupLook, Title: "Look at results:"},
+		&cobra.Group{ID: command.GroupMachine, Title: "This machine and tfexp itself:"},
 	)
 	root.SetVersionTemplate("tfexp {{.Version}}\n")
-	root.SetHelpCommand(&cobra.Command{Hidden: true, GroupID: groupMachine}) // ours is among the others
+	root.SetHelpCommand(&cobra.Command{Hidden: true, GroupID: command.GroupMachine}) // ours is among the others
 	for _, g := range []struct {
 		id       string
 		commands []*cobra.Command
 	}{
-		{groupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand(), a.policiesCommand(), a.schemaCommand(),
-			a.languageServerCommand()}},
-		{groupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
-		{groupLook, []*cobra.Command{a.statusCommand(), a.resultsCommand(), a.topCommand(), a.logsCommand(),
-			a.explainCommand(), a.estimateCommand(), a.whenCommand(), a.serveCommand(), a.compareCommand(), a.checkCommand(),
-			a.plotCommand(), a.reportCommand(), Export(a.App), Import(a.App)}},
-		{groupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(),
+		{command.GroupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand()}},
+		{command.GroupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
+		{command.GroupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.compareCommand(),
+			a.plotCommand(), a.reportCommand(), Export(a.App)}},
+		{command.GroupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(),
 			a.trainCommand(), a.cellCommand()}},
 	} {
-		for _, c := range g.commands {
+		for _, c := range append(g.commands, a.Registered(g.id)...) {
 			c.GroupID = g.id
 			c.DisableFlagsInUseLine = true
 			root.AddCommand(c)
@@ -96,12 +87,12 @@ func (a *app) helpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, _, err := cmd.Root().Find(args)
 			if err != nil {
-				return UnknownCommand(cmd.Root(), args[0])
+				return command.UnknownCommand(cmd.Root(), args[0])
 			}
 			return about.Help()
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return CommandNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
+			return command.CommandNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 }
@@ -109,12 +100,12 @@ func (a *app) helpCommand() *cobra.Command {
 func (a *app) execute(args []string) error {
 	cobra.EnableCommandSorting = false
 	a.Args = append([]string{"tfexp"}, args...)
-	args = LongForms(args)
+	args = command.LongForms(args)
 	root := a.command()
 	// The shells' completion scripts call a command that cobra adds later.
 	completing := len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
 	if _, _, err := root.Find(args); err != nil && !completing {
-		return UnknownCommand(root, firstWord(args))
+		return command.UnknownCommand(root, firstWord(args))
 	}
 	root.SetArgs(args)
 	return root.Execute()
@@ -132,12 +123,5 @@ func firstWord(args []string) string {
 //go:embed help
 var helpTexts embed.FS
 
-// help returns the long help of a command, help/NAME.txt, with the words in braces replaced by values.
-func help(name string, values ...string) string {
-	text, err := helpTexts.ReadFile("help/" + name + ".txt")
-	if err != nil {
-		panic(err) // it is a part of the program
-	}
-	words := strings.NewReplacer(append(values, "{out}", DefaultOut, "{exit}", ExitHelp)...)
-	return words.Replace(strings.TrimSuffix(string(text), "\n"))
-}
+// help returns the long help of a command of the core.
+func help(name string, values ...string) string { return command.Help(helpTexts, name, values...) }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/hardware"
@@ -36,14 +37,14 @@ func (o *runOptions) flags(fs *pflag.FlagSet) {
 
 func (o *runOptions) check() error {
 	if o.Parallel < 0 {
-		return Usagef("", "--parallel is %d: it must not be negative", o.Parallel)
+		return command.Usagef("", "--parallel is %d: it must not be negative", o.Parallel)
 	}
 	return nil
 }
 
 func (a *app) runCommand() *cobra.Command {
 	var (
-		vars Variables
+		vars command.Variables
 		o    runOptions
 	)
 	cmd := &cobra.Command{
@@ -53,8 +54,8 @@ func (a *app) runCommand() *cobra.Command {
 		Example: `  tfexp run experiment.hcl
   tfexp run experiment.hcl -var quantum=500ms --out /tmp/results
   tfexp run experiment.hcl --json | jq .variants`,
-		Args:              NeedFile,
-		ValidArgsFunction: CompleteFiles,
+		Args:              command.NeedFile,
+		ValidArgsFunction: command.CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
@@ -70,7 +71,7 @@ func (a *app) runCommand() *cobra.Command {
 	}
 	vars.Flags(cmd.Flags())
 	o.flags(cmd.Flags())
-	cmd.Flags().StringVar(&o.Out, "out", DefaultOut, "`DIR` of the results")
+	cmd.Flags().StringVar(&o.Out, "out", command.DefaultOut, "`DIR` of the results")
 	cmd.Flags().BoolVar(&o.Fresh, "fresh", false, "run everything again, including finished work")
 	return cmd
 }
@@ -88,7 +89,7 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 		return err
 	}
 	opts.Fetch = true
-	opts.Version, opts.Command, opts.Observe = ThisBuild().Version, a.Args, view.Observe
+	opts.Version, opts.Command, opts.Observe = command.ThisBuild().Version, a.Args, view.Observe
 	load := hardware.NewLoadSampler()
 	plan, err := planFor(opts)
 	if err != nil {
@@ -110,7 +111,7 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 	}
 	defer func() { a.ended(o.notify, plan.Dir, time.Since(began), failure) }()
 	if errors.Is(err, pipeline.ErrInterrupted) {
-		return &Error{Code: ExitInterrupted, Err: err, Hint: "resume with: tfexp resume " + plan.Dir}
+		return &command.Error{Code: command.ExitInterrupted, Err: err, Hint: "resume with: tfexp resume " + plan.Dir}
 	}
 	if err != nil {
 		return err
@@ -119,8 +120,8 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 		return err
 	}
 	if outcome.Failed > 0 {
-		return &Error{
-			Code: ExitCellsFailed,
+		return &command.Error{
+			Code: command.ExitCellsFailed,
 			Err:  fmt.Errorf("%s failed", show.Count(outcome.Failed, "cell", "cells")),
 			Hint: "\"tfexp status " + plan.Dir + "\" shows what went wrong",
 		}
@@ -166,6 +167,6 @@ func missed(dir string) error {
 	if n == 0 {
 		return nil
 	}
-	return &Error{Code: ExitMissed, Err: fmt.Errorf("%s missed",
+	return &command.Error{Code: command.ExitMissed, Err: fmt.Errorf("%s missed",
 		show.Count(n, "threshold was", "thresholds were"))}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
@@ -121,7 +122,7 @@ func inProcess(args ...string) (code int, stdout, stderr string) {
 func outputOf(t *testing.T, args ...string) string {
 	t.Helper()
 	code, out, errs := inProcess(args...)
-	if code != ExitOK {
+	if code != command.ExitOK {
 		t.Fatalf("tfexp %s: exit status %d\n%s", strings.Join(args, " "), code, errs)
 	}
 	return out

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/hardware/slurm"
 	"github.com/tfexp/tfexp/results/record"
@@ -224,8 +225,8 @@ func TestSlurmArray(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "sweep.hcl", sweep)
 	vars := []string{"-var", "replicates=100", "-var", "jobs=1000", "-var", "records=metrics"}
-	s.run(t, ExitOK, append([]string{"run", "sweep.hcl", "--quiet", "--out", "local"}, vars...)...)
-	s.run(t, ExitOK, append([]string{"run", "sweep.hcl", "--quiet", "--on", "slurm"}, vars...)...)
+	s.run(t, command.ExitOK, append([]string{"run", "sweep.hcl", "--quiet", "--out", "local"}, vars...)...)
+	s.run(t, command.ExitOK, append([]string{"run", "sweep.hcl", "--quiet", "--on", "slurm"}, vars...)...)
 	if calls := s.counted(); len(calls) > 20 || len(calls) < 4 {
 		t.Errorf("%d calls of the controller: %q", len(calls), calls)
 	}
@@ -234,7 +235,7 @@ func TestSlurmArray(t *testing.T) {
 		t.Errorf("%d files for a thousand cells in 50 tasks (%v)", len(entries), err)
 	}
 	again := append([]string{"run", "sweep.hcl", "--on", "slurm"}, vars...)
-	if out := s.run(t, ExitOK, again...); !strings.Contains(out, "all reused") {
+	if out := s.run(t, command.ExitOK, again...); !strings.Contains(out, "all reused") {
 		t.Error(out)
 	}
 	if calls := s.counted(); len(calls) > 0 {
@@ -247,16 +248,16 @@ func TestSlurmArray(t *testing.T) {
 func TestSlurmArrayIsBrokenOff(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "sweep.hcl", sweep)
-	s.run(t, ExitOK, "run", "sweep.hcl", "--quiet", "--out", "local")
+	s.run(t, command.ExitOK, "run", "sweep.hcl", "--quiet", "--out", "local")
 	// Nothing starts until a task has been canceled.
 	first, err := slurm.RunCommand(t.Context(), 0, "sbatch", "--parsable", "-N3", "--exclusive", "-o", "/dev/null", "--wrap",
 		"sleep 600")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.run(t, ExitOK, "run", "sweep.hcl", "--on", "slurm", "--batch", "5", "--detach")
+	s.run(t, command.ExitOK, "run", "sweep.hcl", "--on", "slurm", "--batch", "5", "--detach")
 	dir := filepath.Join(s.dir, "results", "sweep")
-	if out := s.run(t, ExitOK, "status"); !strings.Contains(out, "queued") {
+	if out := s.run(t, command.ExitOK, "status"); !strings.Contains(out, "queued") {
 		t.Errorf("status says %s", out)
 	}
 	job := s.submitted(t, dir)
@@ -280,7 +281,7 @@ func TestSlurmArrayIsBrokenOff(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	s.run(t, ExitOK, "resume")
+	s.run(t, command.ExitOK, "resume")
 	same(t, filepath.Join(s.dir, "local", "sweep"), dir)
 	ended := map[string]int{}
 	raw, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
@@ -377,7 +378,7 @@ func TestSlurmAllocation(t *testing.T) {
 	if n := journal("cell_end"); n != 1 {
 		t.Fatalf("%d cells had ended", n)
 	}
-	if out := s.run(t, ExitOK, "resume"); !strings.Contains(out, "1 reused") || journal("cell_end") != 2 {
+	if out := s.run(t, command.ExitOK, "resume"); !strings.Contains(out, "1 reused") || journal("cell_end") != 2 {
 		t.Errorf("resume says %s", out)
 	}
 }
@@ -432,9 +433,9 @@ echo "allocation failure: Job violates accounting/QOS policy (job submit limit, 
 				cmd.Env = append(cmd.Env, "PATH="+bin)
 			}
 			out, _ := cmd.CombinedOutput()
-			if cmd.ProcessState.ExitCode() != ExitUnavailable || !strings.Contains(string(out), test.want) ||
+			if cmd.ProcessState.ExitCode() != command.ExitUnavailable || !strings.Contains(string(out), test.want) ||
 				!strings.Contains(string(out), test.whatToDo) {
-				t.Errorf("exit status %d, want %d with %q and %q:\n%s", cmd.ProcessState.ExitCode(), ExitUnavailable, test.want,
+				t.Errorf("exit status %d, want %d with %q and %q:\n%s", cmd.ProcessState.ExitCode(), command.ExitUnavailable, test.want,
 					test.whatToDo, out)
 			}
 			if _, err := os.Stat(filepath.Join(s.dir, "submitted")); err == nil {
@@ -450,7 +451,7 @@ func TestSlurmStepsAreTuned(t *testing.T) {
 	s.write(t, "tuned.hcl", strings.NewReplacer("IMAGE", "", "HARDWARE",
 		"\n  engine = \"slurm\"\n  partition = \"main\"\n  node \"n\" {\n    count   = 1\n    threads = "+
 			"2\n  }\n").Replace(tuned))
-	s.run(t, ExitOK, "run", "tuned.hcl")
+	s.run(t, command.ExitOK, "run", "tuned.hcl")
 	checkTuned(t, s.dir)
 }
 
@@ -458,6 +459,6 @@ func TestSlurmStepsAreTuned(t *testing.T) {
 func TestSlurmStepsAreDeepened(t *testing.T) {
 	s := onSlurm(t)
 	s.write(t, "d.hcl", deepenedOn("slurm", "null"))
-	s.run(t, ExitOK, "run", "d.hcl")
+	s.run(t, command.ExitOK, "run", "d.hcl")
 	checkDeepened(t, s.dir)
 }

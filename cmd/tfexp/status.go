@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 )
@@ -28,19 +29,19 @@ func (a *app) statusCommand() *cobra.Command {
 		Example: `  tfexp status
   tfexp status --watch
   tfexp status results/fcfs_vs_rr --json`,
-		Args:              Between(0, 1, ""),
-		ValidArgsFunction: CompleteDir,
+		Args:              command.Between(0, 1, ""),
+		ValidArgsFunction: command.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if watching && asJSON {
-				return Usagef("\"tfexp serve\" has what changes as JSON", "--watch and --json exclude each other")
+				return command.Usagef("\"tfexp serve\" has what changes as JSON", "--watch and --json exclude each other")
 			}
-			dir := DirArgument(args)
+			dir := command.DirArgument(args)
 			if watching {
 				ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 				defer stop()
 				return a.watchStatus(ctx, dir)
 			}
-			all, err := statusOf(live.NewWatch(dir))
+			all, err := statusOf(dir, show.Followers(dir))
 			if err != nil {
 				return err
 			}
@@ -56,9 +57,9 @@ func (a *app) statusCommand() *cobra.Command {
 	return cmd
 }
 
-// statusOf reads the status of the experiments in a folder, and the remaining time of the running ones.
-func statusOf(results *live.Folder) ([]show.ExperimentStatus, error) {
-	dirs, err := ExperimentsIn(results.Dir)
+// statusOf reads the status of the experiments in a folder.
+func statusOf(dir string, followers []show.Follower) ([]show.ExperimentStatus, error) {
+	dirs, err := command.ExperimentsIn(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +71,13 @@ func statusOf(results *live.Folder) ([]show.ExperimentStatus, error) {
 		}
 		all = append(all, s)
 	}
-	seen, err := results.Experiments()
-	if err == nil && len(seen) == len(all) { // else one has just begun
-		for i := range all {
-			all[i].TimeLeft, all[i].Standings = seen[i].TimeLeft, seen[i].Standings
+	for _, complete := range followers {
+		if err := complete(all); err != nil {
+			return nil, err
 		}
 	}
 	show.RunningFirst(all)
-	return all, err
+	return all, nil
 }
 
 func printStatus(p *show.Printer, all []show.ExperimentStatus) {
@@ -92,7 +92,7 @@ func printStatus(p *show.Printer, all []show.ExperimentStatus) {
 // watchStatus shows the status until no run is active, or the context is done: in place on a terminal, else each
 // time that something has changed.
 func (a *app) watchStatus(ctx context.Context, dir string) error {
-	results := live.NewWatch(dir)
+	followers := show.Followers(dir)
 	screen := live.NewStatusScreen(a.RawOut())
 	if screen != nil {
 		defer screen.Close()
@@ -100,7 +100,7 @@ func (a *app) watchStatus(ctx context.Context, dir string) error {
 	last := ""
 	for {
 		began := time.Now()
-		all, err := statusOf(results)
+		all, err := statusOf(dir, followers)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
@@ -43,7 +44,7 @@ type exportTable struct {
 	metrics                      []string
 }
 
-func exportTableCommand(a *App) *cobra.Command {
+func exportTableCommand(a *command.App) *cobra.Command {
 	var o exportTable
 	var docs []string
 	var names []string
@@ -61,9 +62,9 @@ func exportTableCommand(a *App) *cobra.Command {
 		Example: `  tfexp export table metrics
   tfexp export table summary --format latex --metric mean_jct --metric makespan -o summary.tex
   tfexp export table jobs --dir results/fcfs_vs_rr --format parquet -o jobs.parquet`,
-		Args: cobra.MatchAll(Between(1, 1, "NAME"), func(_ *cobra.Command, args []string) error {
+		Args: cobra.MatchAll(command.Between(1, 1, "NAME"), func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(all, args[0]) {
-				return Usagef(DidYouMean(args[0], all, "the tables are "+strings.Join(all, ", ")),
+				return command.Usagef(command.DidYouMean(args[0], all, "the tables are "+strings.Join(all, ", ")),
 					"there is no table %q", args[0])
 			}
 			return nil
@@ -76,7 +77,7 @@ func exportTableCommand(a *App) *cobra.Command {
 		DisableFlagsInUseLine: true,
 	}
 	cmd.Flags().StringVar(&o.format, "format", tell.Lines.Name, "the `FORMAT`: "+strings.Join(names, ", "))
-	cmd.Flags().StringVar(&o.dir, "dir", DefaultOut, "`DIR` of the results, or one experiment's folder in it")
+	cmd.Flags().StringVar(&o.dir, "dir", command.DefaultOut, "`DIR` of the results, or one experiment's folder in it")
 	cmd.Flags().StringVar(&o.cell, "cell", "", "the `CELL` whose table it is, where cells have one")
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
 	cmd.Flags().StringArrayVar(&o.metrics, "metric", nil, "leave only the metric `NAME` in the summary (repeatable)")
@@ -87,26 +88,26 @@ func exportTableCommand(a *App) *cobra.Command {
 
 // oneExperiment finds the only experiment in a folder.
 func oneExperiment(dir string) (string, error) {
-	found, err := ExperimentsIn(filepath.Clean(dir))
+	found, err := command.ExperimentsIn(filepath.Clean(dir))
 	if err != nil {
 		return "", err
 	}
 	if len(found) > 1 {
-		return "", Usagef("the experiments are "+strings.Join(found, ", "),
+		return "", command.Usagef("the experiments are "+strings.Join(found, ", "),
 			"there are %d experiments in %s: name one with --dir", len(found), dir)
 	}
 	return found[0], nil
 }
 
-func (o *exportTable) write(a *App, names []string) error {
+func (o *exportTable) write(a *command.App, names []string) error {
 	at := slices.IndexFunc(tell.Formats(), func(f tell.Format) bool { return f.Name == o.format })
 	if at < 0 {
-		return Usagef(DidYouMean(o.format, names, "the formats are "+strings.Join(names, ", ")),
+		return command.Usagef(command.DidYouMean(o.format, names, "the formats are "+strings.Join(names, ", ")),
 			"unknown format %q", o.format)
 	}
 	format := tell.Formats()[at]
 	if o.name != summary && len(o.metrics) > 0 {
-		return Usagef("it chooses the metrics of the table summary", "--metric does not go with the table %s", o.name)
+		return command.Usagef("it chooses the metrics of the table summary", "--metric does not go with the table %s", o.name)
 	}
 	dir, err := oneExperiment(o.dir)
 	if err != nil {
@@ -126,17 +127,17 @@ func (o *exportTable) write(a *App, names []string) error {
 }
 
 // exact writes the table of a file.
-func (o *exportTable) exact(a *App, dir string, format tell.Format) error {
+func (o *exportTable) exact(a *command.App, dir string, format tell.Format) error {
 	path := []string{o.name + ".csv"}
 	known := tell.Tables()
 	if ofExperiment, _ := tables(); o.cell != "" {
 		path, known = []string{record.CellsDir, o.cell, path[0]}, append(tell.CellTables(), known...)
 	} else if !slices.Contains(ofExperiment, o.name) {
-		return Usagef("name one with --cell: tfexp plan lists them", "%s is a table of a cell", o.name)
+		return command.Usagef("name one with --cell: tfexp plan lists them", "%s is a table of a cell", o.name)
 	}
 	f, err := folder.Open(dir, path...)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Usagef("a run writes each table when its stage is done", "there is no %s",
+		return command.Usagef("a run writes each table when its stage is done", "there is no %s",
 			filepath.Join(dir, filepath.Join(path...)))
 	}
 	if err != nil {
@@ -232,7 +233,7 @@ func (o *exportTable) kept(t *tell.Table) (func(metric string) bool, error) {
 	for _, name := range o.metrics {
 		m, ok := measure.MetricByName(name)
 		if !ok || !slices.Contains(all, m.Name) {
-			return nil, Usagef(DidYouMean(name, all, "it has "+strings.Join(all, ", ")), "the summary has no metric %q", name)
+			return nil, command.Usagef(command.DidYouMean(name, all, "it has "+strings.Join(all, ", ")), "the summary has no metric %q", name)
 		}
 		kept = append(kept, m.Name)
 	}

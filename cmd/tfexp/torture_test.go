@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
@@ -86,7 +87,7 @@ var moments = []struct {
 }{
 	{"start", func(string, string) bool { return true }},
 	{"profile", func(dir, journal string) bool {
-		return Exists(filepath.Join(dir, record.SamplesDir)) && !strings.Contains(journal, `"cell_start"`)
+		return command.Exists(filepath.Join(dir, record.SamplesDir)) && !strings.Contains(journal, `"cell_start"`)
 	}},
 	{"execute", func(_, journal string) bool { return strings.Contains(journal, `"cell_start"`) }},
 	{"fidelity", func(_, journal string) bool { return strings.Contains(journal, `"cell_simulated"`) }},
@@ -201,7 +202,7 @@ func (x *torture) kill(begun func(dir, journal string) bool, wait time.Duration,
 
 // command is the run.
 func (x *torture) command() *started {
-	s := command(x.dir, "run", "tortured.hcl", "--quiet")
+	s := tfexp(x.dir, "run", "tortured.hcl", "--quiet")
 	if x.nobody {
 		s.Path = filepath.Join(x.dir, "tfexp")
 		s.Env = append(os.Environ(), "HOME="+x.dir, "PATH=/usr/local/bin:/usr/bin:/bin")
@@ -281,7 +282,7 @@ func (x *torture) finish() {
 	x.Helper()
 	before := len(x.journal())
 	s := x.command()
-	if code := s.status(x.T); code != ExitOK {
+	if code := s.status(x.T); code != command.ExitOK {
 		x.Fatalf("the last run ended with %d: %s", code, s.stderr.String())
 	}
 	x.check(before)

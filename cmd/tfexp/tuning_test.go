@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 )
 
 // Real trials of some tenths of a second each, in which a model chooses the next one. While a file "hold" exists,
@@ -88,14 +90,14 @@ func TestKilledSearchGoesOnWithTheSameTrials(t *testing.T) {
 	}
 	t.Parallel()
 	whole, broken := searched(t), searched(t)
-	if c := command(whole, "run", "search.hcl"); c.status(t) != ExitOK {
+	if c := tfexp(whole, "run", "search.hcl"); c.status(t) != command.ExitOK {
 		t.Fatal(c.stderr.String())
 	}
 	hold := filepath.Join(broken, "hold")
 	if err := os.WriteFile(hold, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c := command(broken, "run", "search.hcl")
+	c := tfexp(broken, "run", "search.hcl")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +119,7 @@ func TestKilledSearchGoesOnWithTheSameTrials(t *testing.T) {
 		}
 		at[path] = info.ModTime().UnixNano()
 	}
-	if c := command(broken, "resume"); c.status(t) != ExitOK {
+	if c := tfexp(broken, "resume"); c.status(t) != command.ExitOK {
 		t.Fatal(c.stderr.String())
 	}
 	for path, was := range at {

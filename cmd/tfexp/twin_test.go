@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/start/slurm"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/batch"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/batch/commands/slurmconf"
 )
 
 // recording is the recorded output of a controller: see recordController.
@@ -152,7 +152,7 @@ func readRecording(t *testing.T, dir string) *recording {
 		}
 	}
 	r.phase = time.Duration((begun - r.first) * 1e9)
-	tw, err := slurm.Read(write("slurm.conf", read("slurm.conf")), []string{write("sacct.txt", log.String()),
+	tw, err := slurmconf.Read(write("slurm.conf", read("slurm.conf")), []string{write("sacct.txt", log.String()),
 		write("tables.txt", read("sacctmgr.txt")+read("qos.txt"))})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -13,7 +14,7 @@ import (
 
 func (a *app) validateCommand() *cobra.Command {
 	var (
-		vars   Variables
+		vars   command.Variables
 		asJSON bool
 	)
 	cmd := &cobra.Command{
@@ -24,13 +25,13 @@ func (a *app) validateCommand() *cobra.Command {
   tfexp validate -var quantum=2s experiments/*.hcl`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return NeedFile(cmd, args)
+				return command.NeedFile(cmd, args)
 			}
 			return nil
 		},
-		ValidArgsFunction: CompleteFiles,
+		ValidArgsFunction: command.CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			all := Checked{Valid: true, Diagnostics: experiments.Diagnostics{}}
+			all := command.Checked{Valid: true, Diagnostics: experiments.Diagnostics{}}
 			for _, file := range args {
 				spec, diags := vars.Read(file)
 				all.Diagnostics = append(all.Diagnostics, diags...)
@@ -57,7 +58,7 @@ func (a *app) validateCommand() *cobra.Command {
 				}
 			}
 			if !all.Valid {
-				return Silently(Invalid(all.Diagnostics))
+				return command.Silently(command.Invalid(all.Diagnostics))
 			}
 			return nil
 		},
@@ -93,9 +94,9 @@ func size(spec *experiment.Spec) string {
 func matrixSize(spec *experiment.Spec) string {
 	var policies, workloads, machines []string
 	for _, c := range spec.Cells {
-		policies = Insert(policies, c.Policy.Name)
-		workloads = Insert(workloads, c.Workload.Name)
-		machines = Insert(machines, c.Hardware.Name)
+		policies = command.Insert(policies, c.Policy.Name)
+		workloads = command.Insert(workloads, c.Workload.Name)
+		machines = command.Insert(machines, c.Hardware.Name)
 	}
 	parts := []string{
 		show.Count(len(policies), "policy", "policies"),

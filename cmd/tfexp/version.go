@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -13,9 +15,9 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print the version and how it was built",
 		Example: `  tfexp version
   tfexp version --json`,
-		Args: Between(0, 0, ""),
+		Args: command.Between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			b := ThisBuild()
+			b := command.ThisBuild()
 			if asJSON {
 				return a.PrintJSON(b)
 			}

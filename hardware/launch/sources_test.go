@@ -3,8 +3,10 @@ package launch
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/jobs/eventfile"
@@ -25,12 +28,21 @@ import (
 // scalars writes an event file below a folder.
 func scalars(t *testing.T, dir string, list ...eventfile.Scalar) {
 	t.Helper()
+	masked := func(b []byte) []byte {
+		c := crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))
+		return binary.LittleEndian.AppendUint32(nil, (c>>15|c<<17)+0xa282ead8)
+	}
 	var b bytes.Buffer
-	w := eventfile.NewWriter(&b, 1)
-	for _, s := range list {
-		if err := w.Scalar(s); err != nil {
-			t.Fatal(err)
-		}
+	for _, s := range list { // each a tensorflow.Event in a record: its length and the bytes, with a checksum each
+		value := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), s.Tag)
+		value = protowire.AppendTag(value, 2, protowire.Fixed32Type)
+		value = protowire.AppendFixed32(value, math.Float32bits(float32(s.Value)))
+		summary := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), value)
+		event := protowire.AppendFixed64(protowire.AppendTag(nil, 1, protowire.Fixed64Type), math.Float64bits(s.Wall))
+		event = protowire.AppendVarint(protowire.AppendTag(event, 2, protowire.VarintType), uint64(s.Step))
+		event = protowire.AppendBytes(protowire.AppendTag(event, 5, protowire.BytesType), summary)
+		length := binary.LittleEndian.AppendUint64(nil, uint64(len(event)))
+		b.Write(slices.Concat(length, masked(length), event, masked(event)))
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)

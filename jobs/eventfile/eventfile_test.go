@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"math"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/jobs/eventfile"
 )
 
@@ -254,4 +256,22 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(raw)
 	f.Fuzz(func(t *testing.T, b []byte) { _, _, _ = eventfile.Read(bytes.NewReader(b)) })
+}
+
+// A step that no program reaches ends the reading of a file.
+func TestStepsAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	for step, want := range map[uint64]int{contract.MostCount: 1, 1 << 62: 0} {
+		event := protowire.AppendVarint(protowire.AppendTag(nil, 2, protowire.VarintType), step)
+		event = append(event, 0x2a, 13, 0x0a, 11, 0x0a, 4, 'l', 'o', 's', 's', 0x15, 0, 0, 0x80, 0x3f) // a loss of 1
+		sub := filepath.Join(dir, fmt.Sprint(step))
+		if err := errors.Join(os.Mkdir(sub, 0o755),
+			os.WriteFile(filepath.Join(sub, "events.out.tfevents.1"), record(event), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := eventfile.Follow(sub).Next()
+		if len(got) != want || (err != nil) != (want == 0) {
+			t.Errorf("step %d: %v, %v", step, got, err)
+		}
+	}
 }

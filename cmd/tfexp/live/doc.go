@@ -1,4 +1,2 @@
-// Package live shows runs in progress. Watch follows the files that a run
-// writes, in this process or another one; the status line, the full screen and
-// the page in a browser show its data.
+// Package live shows the run of this process: the status line, or lines of text where there is no terminal.
 package live

@@ -27,15 +27,15 @@ type RunProgress interface {
 // NewRunProgress returns the view that fits w: live when w is a terminal that can move
 // its cursor, plain lines otherwise. color allows colored marks.
 func NewRunProgress(w io.Writer, color bool) RunProgress {
-	if size := sizeOf(w); size != nil {
+	if size := TerminalSize(w); size != nil {
 		return newLive(w, size, color)
 	}
 	return newPlain(w)
 }
 
-// sizeOf returns a function that measures a terminal whose cursor can be moved; nil where w is no such
+// TerminalSize returns a function that measures a terminal whose cursor can be moved; nil where w is no such
 // terminal.
-func sizeOf(w io.Writer) func() (width, height int) {
+func TerminalSize(w io.Writer) func() (width, height int) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return nil

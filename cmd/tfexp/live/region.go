@@ -100,7 +100,7 @@ type StatusScreen struct{ region region }
 
 // NewStatusScreen returns a Screen on a terminal; nil where w is not a terminal.
 func NewStatusScreen(w io.Writer) *StatusScreen {
-	size := sizeOf(w)
+	size := TerminalSize(w)
 	if size == nil {
 		return nil
 	}

@@ -34,11 +34,35 @@ type ExperimentStatus struct {
 	// Running are the samples and cells that are running.
 	Running []string `json:"running,omitempty"`
 	// Standings are the states of running cells that take longer than a moment.
-	Standings   []live.WatchStanding `json:"standings,omitempty"`
+	Standings   []Standing           `json:"standings,omitempty"`
 	FailedCells []failedCell         `json:"failed_cells,omitempty"`
 	Thresholds  []analysis.Verdict   `json:"thresholds,omitempty"`
 	Warnings    []record.Warning     `json:"warnings,omitempty"`
 	Journal     []store.JournalEntry `json:"journal"`
+}
+
+// Standing is how far a running cell is.
+type Standing struct {
+	Cell      string `json:"cell"`
+	Simulated bool   `json:"simulated,omitempty"`
+	record.Standing
+}
+
+// Follower completes the states of experiments by what their running cells report: TimeLeft and Standings. It may keep
+// what it has read for the next call.
+type Follower func([]ExperimentStatus) error
+
+var followers []func(dir string) Follower
+
+// RegisterFollower adds a follower of the experiments in a folder.
+func RegisterFollower(f func(dir string) Follower) { followers = append(followers, f) }
+
+// Followers returns the followers of the experiments in a folder.
+func Followers(dir string) (list []Follower) {
+	for _, f := range followers {
+		list = append(list, f(dir))
+	}
+	return list
 }
 
 // failedCell is the failure of a cell.

@@ -78,6 +78,22 @@ class Case(unittest.TestCase):
         self.assertEqual(cell.log("7"), "epoch 1\n")
         self.assertEqual(cell.progress(), [])
 
+    def test_results_of_cells(self):
+        results = tfexp_results.read(self.out)
+        self.assertEqual([c.result for c in results.cells], [None, None])
+        self.write("x/plan.json", json.dumps({"experiment": "x", "cells": [
+            {"cell": name, "key": "k", "workload": "w", "hardware": "m", "policy": "p", "replicate": 1}
+            for name in ("own", "shared", "earlier", "absent")]}))
+        self.write("x/cells/own/cell.json", '{"key": "k", "seconds": 1}')
+        self.write("x/cells/earlier/cell.json", '{"key": "of an earlier plan"}')
+        self.write("x/cells/a-1.jsonl", '{"cell": "shared", "result": {"key": "k", "seconds": 2}}\n'
+                   '{"cell": "absent", "result": {"key": "of an earlier plan"}}\n{"cell": "abs')
+        self.write("x/cells/own/occupancy.csv", "t_s,cores_held,running,queued,paused\n0,2,1,3,0\n1.5,0,0,0,0\n")
+        results = tfexp_results.read(self.out)
+        self.assertEqual([(c.result or {}).get("seconds") for c in results.cells], [1, 2, None, None])
+        self.assertEqual([row["t_s"] for row in results.cell("own").occupancy()], [0, 1.5])
+        self.assertEqual(list(results.cell("shared").occupancy()), [])
+
     def test_pandas(self):
         try:
             import pandas  # noqa: F401

@@ -1,0 +1,195 @@
+// Package command is what the commands of tfexp share: their output, how they read an experiment, how they end, and the
+// registry of commands that features bring.
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/results/tell"
+)
+
+// DefaultOut is where results go, and where they are looked for.
+const DefaultOut = "results"
+
+// App holds the state that all subcommands share: their output streams and their use of color.
+type App struct {
+	Out, Err           io.Writer // text for people: control characters are escaped
+	Raw                io.Writer // standard output, for data and logs as they are
+	Screen             io.Writer // standard error as it is
+	OutColor, ErrColor bool
+	Args               []string // the command line, for run.json
+
+	out *checked
+}
+
+// checked is standard output, and the first error of writing to it.
+type checked struct {
+	to  io.Writer
+	err error
+}
+
+// Unwrap returns the writer below.
+func (c *checked) Unwrap() io.Writer { return c.to }
+
+func (c *checked) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	if c.err == nil {
+		c.err = err
+	}
+	return n, err
+}
+
+// New returns an App that writes to stdout and stderr, in color on terminals.
+func New(stdout, stderr io.Writer) *App {
+	out := &checked{to: stdout}
+	a := &App{Raw: out, Screen: stderr, OutColor: colorful(stdout), ErrColor: colorful(stderr), out: out}
+	a.Out, a.Err = live.SafeWriter(out, a.OutColor), show.Fold(live.SafeWriter(stderr, a.ErrColor))
+	return a
+}
+
+// colorful reports whether w is a terminal that shows colors unless they are
+// turned off (no-color.org).
+func colorful(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// RawOut is standard output itself: a terminal, perhaps.
+func (a *App) RawOut() io.Writer { return a.out.to }
+
+// Exit prints an error with its hint, and returns its exit status. Output that could not be written, as to a full
+// disk, is an error as well.
+func (a *App) Exit(err error) int {
+	if err == nil && a.out.err != nil {
+		err = fmt.Errorf("write to standard output: %w", a.out.err)
+	}
+	code, hint := Verdict(err)
+	if own, ok := err.(*Error); err != nil && (!ok || own.Err != nil) {
+		fmt.Fprintf(a.Err, "%s %s\n", a.Printer().PaintErr(tell.Red, "Error:"),
+			schema.Shortened(err.Error(), schema.MostOfText))
+	}
+	if hint != "" {
+		fmt.Fprintf(a.Err, "  %s\n", hint)
+	}
+	return code
+}
+
+// Printer returns where the command prints, for package show.
+func (a *App) Printer() *show.Printer {
+	return &show.Printer{Out: show.Fold(a.Out), Err: show.Fold(a.Err), Color: a.OutColor, ErrColor: a.ErrColor}
+}
+
+// PrintJSON prints a value as indented JSON on standard output.
+func (a *App) PrintJSON(v any) error { return (&show.Printer{Out: a.Out}).JSON(v) }
+
+// WriteTo writes to a file, as Write does, or to standard output where path is empty.
+func (a *App) WriteTo(path string, write func(io.Writer) error) error {
+	if path == "" {
+		return write(a.Raw)
+	}
+	var problem error
+	err := Write(path, func(w io.Writer) error {
+		problem = write(w)
+		return problem
+	})
+	if err != nil && problem == nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return err
+}
+
+// Build is how this binary was built.
+type Build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Modified bool   `json:"modified,omitempty"` // built from a tree with changes
+	Time     string `json:"time,omitempty"`     // of the commit
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// ThisBuild returns how this binary was built, as far as its Go linker wrote it down.
+func ThisBuild() Build {
+	b := Build{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		b.Version = v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+// DirArgument is the folder that a command was given, or the default one.
+func DirArgument(args []string) string {
+	if len(args) == 0 {
+		return DefaultOut
+	}
+	return filepath.Clean(args[0])
+}
+
+// NoResults is the usage error for a folder without results.
+func NoResults(dir string) error {
+	const hint = `"tfexp run FILE" writes results; DIR is the folder given with --out, or one experiment's folder in it`
+	return Usagef(hint, "no results in %s", dir)
+}
+
+// ExperimentsIn lists the experiment folders of DIR.
+func ExperimentsIn(dir string) ([]string, error) {
+	dirs, err := pipeline.Experiments(dir)
+	if errors.Is(err, fs.ErrNotExist) || (err == nil && len(dirs) == 0) {
+		return nil, NoResults(dir)
+	}
+	return dirs, err
+}
+
+// CompleteFiles completes the paths of experiments.
+func CompleteFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"hcl", "json"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// CompleteDir completes a folder of results.
+func CompleteDir(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	dirs, _ := pipeline.Experiments(DefaultOut)
+	return dirs, cobra.ShellCompDirectiveFilterDirs
+}
+
+// Exists reports whether there is something at path.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// IsDir reports whether path is a folder.
+func IsDir(path string) bool {
+	st, err := os.Stat(filepath.Clean(path))
+	return err == nil && st.IsDir()
+}

@@ -1,0 +1,159 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/folder"
+)
+
+// LongForms rewrites -var and -var-file, as Terraform's users write them, to
+// the two dashes that pflag knows. Arguments after "--" are left alone.
+func LongForms(args []string) []string {
+	out := make([]string, len(args))
+	for i, arg := range args {
+		if arg == "--" {
+			copy(out[i:], args[i:])
+			break
+		}
+		name, _, _ := strings.Cut(arg, "=")
+		if name == "-var" || name == "-var-file" {
+			arg = "-" + arg
+		}
+		out[i] = arg
+	}
+	return out
+}
+
+// DidYouMean is a hint with the nearest candidate, or the fallback.
+func DidYouMean(name string, candidates []string, fallback string) string {
+	if c := schema.Nearest(name, candidates); c != "" {
+		return fmt.Sprintf("did you mean %q?", c)
+	}
+	return fallback
+}
+
+// FlagError turns an error of pflag into a usage error with a suggestion.
+func FlagError(cmd *cobra.Command, err error) error {
+	fallback := fmt.Sprintf("see %q for the flags", cmd.CommandPath()+" --help")
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	text := err.Error()
+	wrong := ""
+	if _, rest, ok := strings.Cut(text, "unknown flag: --"); ok {
+		wrong = rest
+		err = fmt.Errorf("unknown flag --%s", wrong)
+	} else if _, rest, ok := strings.Cut(text, "unknown shorthand flag: "); ok {
+		_, given, _ := strings.Cut(rest, " in -")
+		wrong, _, _ = strings.Cut(given, "=")
+		err = fmt.Errorf("unknown flag -%s", wrong)
+	}
+	if near := schema.Nearest(wrong, names); slices.Contains(names, wrong) || near != "" {
+		fallback = fmt.Sprintf("did you mean --%s?", cmp.Or(near, wrong))
+	}
+	return Usagef(fallback, "%w", err)
+}
+
+// UnknownCommand is the usage error for a subcommand that does not exist.
+func UnknownCommand(root *cobra.Command, name string) error {
+	return Usagef(DidYouMean(name, CommandNames(root), `see "tfexp --help" for the commands`), "unknown command %q", name)
+}
+
+// CommandNames are the subcommands that the list of commands shows.
+func CommandNames(root *cobra.Command) []string {
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// Between accepts from least to most arguments; what names them in the error.
+func Between(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		usage := "usage: " + cmd.UseLine()
+		if len(args) < least {
+			return Usagef(usage, "%s is missing", what)
+		}
+		if most >= 0 && len(args) > most {
+			return Usagef(usage, "unexpected argument %q", args[most])
+		}
+		return nil
+	}
+}
+
+// Exclude makes it an error of usage to give both of two flags.
+func Exclude(cmd *cobra.Command, one, other string) {
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if before != nil {
+			if err := before(cmd, args); err != nil {
+				return err
+			}
+		}
+		if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
+			return Usagef("leave out one of them", "--%s and --%s exclude each other", one, other)
+		}
+		return nil
+	}
+}
+
+// NeedFile accepts one experiment file. Where the folder has a single
+// experiment, the hint is the whole command.
+func NeedFile(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return Usagef(fileHint(cmd), "FILE is missing: name an experiment file")
+	}
+	return Between(1, 1, "FILE")(cmd, args)
+}
+
+func fileHint(cmd *cobra.Command) string {
+	files := ExperimentFiles(".")
+	switch len(files) {
+	case 0:
+		return `there is no *.hcl file in this folder; "tfexp init" writes one to start from`
+	case 1:
+		return fmt.Sprintf("did you mean \"%s %s\"?", cmd.CommandPath(), files[0])
+	}
+	return "the experiments in this folder are " + strings.Join(files, ", ")
+}
+
+// ExperimentFiles lists the experiments in a folder, in name order.
+func ExperimentFiles(dir string) []string {
+	entries, err := folder.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var files []string
+	for _, e := range entries {
+		name := e.Name()
+		experiment := strings.HasSuffix(name, ".hcl") || strings.HasSuffix(name, ".hcl.json")
+		if experiment && !e.IsDir() && !strings.HasPrefix(name, ".") {
+			files = append(files, filepath.Join(dir, name))
+		}
+	}
+	return files
+}
+
+// Insert appends a name that is not in the list yet.
+func Insert(names []string, name string) []string {
+	for _, n := range names {
+		if n == name {
+			return names
+		}
+	}
+	return append(names, name)
+}

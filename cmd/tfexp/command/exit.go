@@ -1,0 +1,125 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// The exit statuses. They are part of the interface: scripts rely on them.
+const (
+	ExitOK          = 0
+	ExitInternal    = 1
+	ExitUsage       = 2
+	ExitInvalid     = 3
+	ExitCellsFailed = 4
+	ExitMissed      = 5
+	ExitUnavailable = 6
+	ExitInUse       = 7
+	ExitInterrupted = 130
+)
+
+// ExitHelp is the part of the help that lists them.
+const ExitHelp = `Exit status:
+    0  success
+    1  an internal error, or a results file that cannot be read or written
+    2  the command line is wrong
+    3  the experiment is invalid
+    4  some cells failed
+    5  a declared threshold was missed
+    6  an engine or hardware that the experiment needs is not available
+    7  the results folder is in use by another tfexp
+  130  interrupted; finished work is kept, and the run can be resumed`
+
+// Error gives an error an exit status and a hint; errors that wrap it have
+// them too.
+type Error struct {
+	Code int
+	Err  error  // nil when the error has been printed already
+	Hint string // advice, or empty
+}
+
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit status %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Silently ends the command with a status; nothing more is printed.
+func Silently(code int) error {
+	if code == ExitOK {
+		return nil
+	}
+	return &Error{Code: code}
+}
+
+// Usagef returns the error for a wrong command line; hint may be empty.
+func Usagef(hint, format string, args ...any) error {
+	return &Error{Code: ExitUsage, Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
+// Verdict returns the exit status and the hint for an error.
+func Verdict(err error) (code int, hint string) {
+	var (
+		own     *Error
+		inUse   *store.InUseError
+		missing *engine.Unavailable
+		samples *stages.SamplesFailed
+		path    *fs.PathError
+	)
+	switch {
+	case err == nil:
+		return ExitOK, ""
+	case errors.As(err, &own):
+		return own.Code, own.Hint
+	case errors.Is(err, pipeline.ErrInterrupted):
+		return ExitInterrupted, ""
+	case errors.As(err, &inUse):
+		return ExitInUse, "wait until that run has ended, or choose another folder with --out"
+	case errors.As(err, &missing):
+		return ExitUnavailable, missing.Hint
+	case errors.As(err, &samples):
+		return ExitCellsFailed, fmt.Sprintf("its whole log: tfexp logs samples %s", samples.Sample)
+	case errors.Is(err, pipeline.ErrForeign):
+		return ExitUsage, "choose another folder with --out, or another name for the experiment"
+	case errors.Is(err, pipeline.ErrAlike):
+		return ExitUsage, "rename one of what they are named after, or choose a folder on another file system with --out"
+	case errors.Is(err, pipeline.ErrNotBegun):
+		return ExitUsage, "\"tfexp run FILE\" starts it again"
+	case errors.Is(err, pipeline.ErrGone):
+		return ExitInternal, "the finished work moved with the folder: run \"tfexp resume\" there"
+	case folder.IsUnusable(err):
+		return ExitInternal, "\"tfexp run\" writes the results again, and keeps all finished work that is intact; " +
+			"\"tfexp plot\" draws the pictures again"
+	case errors.Is(err, syscall.ENOSPC):
+		return ExitInternal, "free some disk space and run it again: finished work is kept"
+	case errors.As(err, &path) && path.Op == "mkdir", errors.Is(err, syscall.EROFS):
+		return ExitInternal, "choose another folder with --out, or with --output where that is the flag"
+	case errors.As(err, &path) && errors.Is(err, syscall.ENOTDIR):
+		return ExitInternal, fmt.Sprintf("%s is not a folder: move it away, or name another folder", blocking(path.Path))
+	}
+	return ExitInternal, ""
+}
+
+// blocking returns the existing part of a path that stands where a folder should be: its longest existing
+// prefix.
+func blocking(path string) string {
+	for {
+		if _, err := os.Lstat(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+}

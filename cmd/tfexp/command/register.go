@@ -1,0 +1,93 @@
+package command
+
+import (
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The groups of the list of commands.
+const (
+	GroupWrite   = "write"
+	GroupRun     = "run"
+	GroupLook    = "look"
+	GroupMachine = "machine"
+)
+
+// registered are the commands of features.
+var registered []struct {
+	place string
+	make  func(*App) *cobra.Command
+}
+
+// Register adds a command of a feature: to a group, or below the command of that name, such as "export".
+func Register(place string, make func(*App) *cobra.Command) {
+	registered = append(registered, struct {
+		place string
+		make  func(*App) *cobra.Command
+	}{place, make})
+}
+
+// Registered returns the commands of features in a place, in the order in which they were registered.
+func (a *App) Registered(place string) (list []*cobra.Command) {
+	for _, r := range registered {
+		if r.place == place {
+			list = append(list, r.make(a))
+		}
+	}
+	return list
+}
+
+// Flag is a flag that a feature adds to the command of a name. Where it is given, the command calls Do, whose type the
+// command names.
+type Flag[F any] struct {
+	Command, Name, Usage string
+	// Synopsis follows the others in the line of usage; Example is a line, and About, which may be empty, a paragraph of
+	// the help.
+	Synopsis, Example, About string
+	Do                       F
+}
+
+// Given is a flag of a feature with its value, empty where the flag is not given.
+type Given[F any] struct {
+	Name, Value string
+	Do          F
+}
+
+var flags []any
+
+// RegisterFlag adds a flag of a feature.
+func RegisterFlag[F any](f Flag[F]) { flags = append(flags, f) }
+
+// AddFlags adds to a command the flags that features have for it. The command reads their values when it runs.
+func AddFlags[F any](cmd *cobra.Command) (given []*Given[F]) {
+	for _, one := range flags {
+		f, ok := one.(Flag[F])
+		if !ok || f.Command != cmd.Name() {
+			continue
+		}
+		g := &Given[F]{Name: f.Name, Do: f.Do}
+		given = append(given, g)
+		cmd.Flags().StringVar(&g.Value, f.Name, "", f.Usage)
+		cmd.Use += " " + f.Synopsis
+		cmd.Example += "\n  " + f.Example
+		if f.About == "" {
+			continue
+		}
+		last := strings.LastIndex(cmd.Long, "\n\n") // about the exit status
+		cmd.Long = cmd.Long[:last] + "\n\n" + f.About + cmd.Long[last:]
+	}
+	return given
+}
+
+// Help returns the long help of a command, NAME.txt in the folder help of the texts, with the words in braces replaced
+// by values. It panics where the text is missing: it is a part of the program.
+func Help(texts fs.FS, name string, values ...string) string {
+	text, err := fs.ReadFile(texts, "help/"+name+".txt")
+	if err != nil {
+		panic(err)
+	}
+	words := strings.NewReplacer(append(values, "{out}", DefaultOut, "{exit}", ExitHelp)...)
+	return words.Replace(strings.TrimSuffix(string(text), "\n"))
+}

@@ -1,0 +1,172 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
+)
+
+// every is the time between two looks at the folder.
+const every = 500 * time.Millisecond
+
+// PrintScreen draws the screen once, with a given width, for output without a terminal.
+func PrintScreen(w io.Writer, results *Folder, width int) error {
+	m := &model{results: results}
+	v := m.look("", "")
+	if v.trouble != nil {
+		return v.trouble
+	}
+	const height = 40
+	rows := v.draw(width, height)
+	_, err := fmt.Fprintln(w, strings.Join(rows[:len(rows)-1], "\n")) // without the keys
+	return err
+}
+
+// ShowScreen takes the terminal until the user quits or the context is done.
+func ShowScreen(ctx context.Context, out io.Writer, results *Folder, color bool) error {
+	m := &model{results: results, width: 80, height: 24}
+	m.view.color = color
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(out),
+		tea.WithFilter(func(_ tea.Model, message tea.Msg) tea.Msg {
+			if size, ok := message.(tea.WindowSizeMsg); ok {
+				return tea.WindowSizeMsg{Width: min(size.Width, mostWidth), Height: min(size.Height, mostHeight)}
+			}
+			return message
+		})}
+	if size := live.TerminalSize(out); size != nil {
+		if width, height := size(); width > mostWidth || height > mostHeight { // a plain writer: the library cannot ask for its size
+			options = append(options, tea.WithOutput(struct{ io.Writer }{out}),
+				tea.WithWindowSize(min(width, mostWidth), min(height, mostHeight)))
+		}
+	}
+	_, err := tea.NewProgram(m, options...).Run()
+	if errors.Is(err, tea.ErrInterrupted) || errors.Is(err, tea.ErrProgramKilled) {
+		return nil
+	}
+	return err
+}
+
+// model is the state of the screen.
+type model struct {
+	results       *Folder
+	view          view
+	name, cell    string // the user's choice; empty follows the run
+	width, height int
+}
+
+// looked is the result of a look at the folder.
+type looked view
+
+// Init implements tea.Model.
+func (m *model) Init() tea.Cmd { return m.read(0) }
+
+// read looks at the folder after a while, in the background.
+func (m *model) read(after time.Duration) tea.Cmd {
+	name, cell := m.name, m.cell
+	return tea.Tick(after, func(time.Time) tea.Msg { return looked(m.look(name, cell)) })
+}
+
+// look reads the experiments, and a cell of the one with this name; of the one that runs if it is empty.
+func (m *model) look(name, cell string) view {
+	v := view{dir: m.results.Dir}
+	var err error
+	if v.all, err = m.results.Experiments(); err != nil {
+		v.trouble = err
+		return v
+	}
+	for i, x := range v.all {
+		if x.Name == name || name == "" && x.State == "running" {
+			v.chosen = i
+			break
+		}
+	}
+	if len(v.all) == 0 {
+		return v
+	}
+	v.cell, err = m.results.Cell(v.all[v.chosen].Name, cell)
+	if err != nil && !errors.Is(err, ErrUnknown) {
+		v.trouble = err
+	}
+	return v
+}
+
+// Update implements tea.Model.
+func (m *model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := message.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case looked:
+		color, scroll := m.view.color, m.view.scroll
+		m.view = view(msg)
+		m.view.color, m.view.scroll, m.view.asked = color, scroll, m.cell != ""
+		return m, m.read(every)
+	case tea.KeyPressMsg:
+		return m, m.key(msg.String())
+	}
+	return m, nil
+}
+
+func (m *model) key(key string) tea.Cmd {
+	switch key {
+	case "q", "ctrl+c":
+		return tea.Quit
+	case "up", "k":
+		m.choose(-1)
+	case "down", "j":
+		m.choose(1)
+	case "left", "h":
+		m.other(-1)
+	case "right", "l":
+		m.other(1)
+	case "esc":
+		m.cell, m.view.asked = "", false
+	case "pgdown", "space":
+		m.view.scroll += 10
+	case "pgup", "b":
+		m.view.scroll = max(0, m.view.scroll-10)
+	}
+	return nil
+}
+
+// choose takes another experiment.
+func (m *model) choose(by int) {
+	if n := len(m.view.all); n > 0 {
+		m.view.chosen = max(0, min(n-1, m.view.chosen+by))
+		m.name, m.cell, m.view.scroll = m.view.all[m.view.chosen].Name, "", 0
+	}
+}
+
+// other takes another cell of the experiment, in the order of its plan.
+func (m *model) other(by int) {
+	if m.view.cell == nil {
+		return
+	}
+	name := m.view.all[m.view.chosen].Name
+	_, rows, _, err := m.results.Experiment(name)
+	if err != nil {
+		return
+	}
+	at := m.cell
+	if at == "" {
+		at = m.view.cell.Cell
+	}
+	for i, r := range rows {
+		if r.Cell == at {
+			m.name, m.cell, m.view.scroll = name, rows[max(0, min(len(rows)-1, i+by))].Cell, 0
+			return
+		}
+	}
+}
+
+// View implements tea.Model.
+func (m *model) View() tea.View {
+	v := tea.NewView(strings.Join(m.view.draw(m.width, m.height), "\n"))
+	v.AltScreen = true
+	return v
+}

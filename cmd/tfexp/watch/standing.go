@@ -1,0 +1,58 @@
+package watch
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"time"
+
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/tell"
+)
+
+// stands follows the state of a running cell.
+type stands struct {
+	file tail
+	last *record.Standing // nil: not known yet
+	read time.Time        // when last was read
+	use  []Use            // thinned, like that in following
+}
+
+// standing returns the present state of the cell.
+func (x *experiment) standing(cell string) *stands {
+	s := x.stands[cell]
+	if s == nil {
+		hidden := filepath.Base(tell.Temporary(record.StandingFile))
+		s = &stands{file: tail{dir: x.dir, name: [][]string{{record.CellsDir, cell, hidden}}}}
+		x.stands[cell] = s
+	}
+	lines, anew, err := s.file.more()
+	if err != nil {
+		return s // it is looked at again
+	}
+	if anew {
+		s.last, s.use = nil, nil
+	}
+	for _, line := range lines {
+		var at record.Standing
+		if json.Unmarshal(line, &at) != nil {
+			continue
+		}
+		s.last, s.read = &at, time.Now()
+		s.use = append(s.use, Use{At: at.At, Cores: at.Cores, GPUs: at.GPUs, Waiting: at.Waiting})
+		if len(s.use) > 8*mostPoints {
+			s.use = thin(s.use)
+		}
+	}
+	return s
+}
+
+// on adds the state of a simulated cell that its events, which are written in parts, do not contain yet.
+func (s *stands) on(c *Cell) {
+	if s.last == nil {
+		return
+	}
+	c.At, c.HeldCores, c.HeldGPUs = s.last.At, s.last.Cores, s.last.GPUs
+	c.Total, c.Done, c.Running = s.last.Jobs, s.last.Done, s.last.Running
+	c.Waiting, c.Failed = s.last.Waiting, s.last.Failed
+	c.Use = append([]Use{}, s.use...)
+}

@@ -1,0 +1,114 @@
+"""Writes an experiment to MLflow: a run for each cell, below a run of the whole experiment."""
+
+import os
+import pathlib
+import re
+
+from mlflow import MlflowClient
+from mlflow.entities import Metric, Param, RunTag
+
+from . import runs
+
+# The tag of the runs that tfexp wrote.
+MADE_BY = "tfexp.version"
+
+# The most metrics and parameters of a request, by MLflow's interface.
+_METRICS, _PARAMS = 1000, 100
+
+
+def write(results, to):
+    """Writes an experiment to a folder, or to a tracking server or database by its URI, and returns the number of
+    cells. Earlier runs of tfexp in an MLflow experiment of the same name go to MLflow's trash."""
+    store = _Store(results, to)
+    earlier = store.earlier()
+    cells = runs.runs(results)
+    whole = store.whole()
+    for cell, result in cells:
+        store.cell(cell, result, whole)
+    for run in earlier:
+        store.client.delete_run(run)
+    return len(cells)
+
+
+def look(to):
+    """The command that shows the runs."""
+    if to.startswith("http"):
+        return "open %s in a browser" % to
+    return ("" if _is_uri(to) else "MLFLOW_ALLOW_FILE_STORE=true ") + "mlflow ui --backend-store-uri " + to
+
+
+def _is_uri(to):
+    return "://" in to or to.startswith("databricks")
+
+
+class _Store:
+    def __init__(self, results, to):
+        if not _is_uri(to):
+            os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # newer versions want it for a folder
+            to = pathlib.Path(to).absolute().as_uri()
+        self.results, self.client = results, MlflowClient(tracking_uri=to)
+        self.begin = runs.started(results)
+        found = self.client.get_experiment_by_name(results.name)
+        self.id = found.experiment_id if found else self.client.create_experiment(results.name)
+
+    def earlier(self):
+        """The runs that tfexp wrote before."""
+        found, page = [], None
+        while True:
+            page = self.client.search_runs([self.id], max_results=1000, page_token=page and page.token)
+            found += [r.info.run_id for r in page if MADE_BY in r.data.tags]
+            if not page.token:
+                return found
+
+    def whole(self):
+        """Writes the run of the whole experiment, and returns its id."""
+        results = self.results
+        run = self.begin_run(results.name, {"mlflow.note.content": results.plan.get("description", "")})
+        self.params(run, {v["name"]: v["value"] for v in results.plan.get("variables") or []})
+        self.artifacts(run, ["experiment.hcl", "experiment.hcl.json", "report.html", "metrics.csv", "comparisons.csv",
+                             "run.json"] + self.pictures(None))
+        self.client.set_terminated(run, "FINISHED", self.millis(0))
+        return run
+
+    def cell(self, cell, result, whole):
+        seconds = result.get("seconds") or 0
+        run = self.begin_run(cell.name, {"mlflow.parentRunId": whole, "variant": runs.variant(cell)})
+        self.params(run, {**runs.params(cell), "replicate": cell.replicate, "seed": cell.seed})
+        points = [Metric(_key(n), v, self.millis(seconds), 0) for n, v in runs.metrics(result).items()]
+        for name, curve in runs.curves(cell).items():
+            points += [Metric(_key(name), value, self.millis(t), step) for t, step, value in curve]
+        for i in range(0, len(points), _METRICS):
+            self.client.log_batch(run, metrics=points[i:i + _METRICS])
+        self.artifacts(run, self.pictures(cell.name))
+        self.client.set_terminated(run, "FAILED" if result.get("state") == "failed" else "FINISHED", self.millis(seconds))
+
+    def begin_run(self, name, tags):
+        made = self.results.run
+        tags = {"mlflow.source.name": made.get("file", ""), "mlflow.source.type": "LOCAL",
+                "mlflow.source.git.commit": made.get("git", ""), MADE_BY: made.get("version", ""), **tags}
+        run = self.client.create_run(self.id, start_time=self.millis(0), run_name=name)
+        self.client.log_batch(run.info.run_id, tags=[RunTag(k, v) for k, v in tags.items()])
+        return run.info.run_id
+
+    def params(self, run, values):
+        made = [Param(_key(k), str(v)) for k, v in values.items()]
+        for i in range(0, len(made), _PARAMS):
+            self.client.log_batch(run, params=made[i:i + _PARAMS])
+
+    def pictures(self, cell):
+        """The files of the pictures of a cell, or without one of the whole experiment."""
+        return [p[form] for p in self.results.pictures if p.get("cell") == cell for form in ("svg", "png") if p.get(form)]
+
+    def artifacts(self, run, files):
+        for name in files:
+            path = runs.file(self.results, name)
+            if path:
+                self.client.log_artifact(run, path, os.path.dirname(name) or None)
+
+    def millis(self, seconds):
+        return int((self.begin + seconds) * 1000)
+
+
+def _key(name):
+    """A name that MLflow takes."""
+    return re.sub(r"[^A-Za-z0-9_\-./ ]", "_", name)

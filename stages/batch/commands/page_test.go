@@ -1,0 +1,83 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
+)
+
+// TestStartsPage serves the forecasts for a controller: a program that prints a running job, which has run for 100 of
+// its 600 s, and one that waits for it. Jobs of the log take half of what they ask for.
+func TestStartsPage(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the controller is a shell script")
+	}
+	dir, bin := t.TempDir(), t.TempDir()
+	write := func(path, text string) string {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	script, err := os.ReadFile("../../../cmd/tfexp/testdata/script/when.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := func(name string) string {
+		_, after, _ := strings.Cut(string(script), "\n-- "+name+" --\n")
+		text, _, _ := strings.Cut(after, "\n-- ")
+		return text + "\n"
+	}
+	file := write(filepath.Join(dir, "log.hcl"), part("log.hcl"))
+	write(filepath.Join(dir, "log.swf"), part("log.swf"))
+	t.Setenv("PATH", bin+":/bin:/usr/bin")
+	page, err := newPage(t.Context(), command.New(io.Discard, io.Discard), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(page)
+	defer server.Close()
+	get := func() string {
+		r, err := http.Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	page.busy = true
+	if text := get(); !strings.Contains(text, "The first forecasts are being computed.") {
+		t.Error(text)
+	}
+	job := `echo "JobId=%d UserId=ada(5) JobState=%s TimeLimit=00:10:00 SubmitTime=%s StartTime=%s NumNodes=1 NumCPUs=4"
+`
+	since := time.Now().Add(-100 * time.Second).Format("2006-01-02T15:04:05")
+	runs := fmt.Sprintf(job, 21, "RUNNING RunTime=00:01:40", since, since)
+	for _, test := range []struct{ controller, want string }{
+		{runs + fmt.Sprintf(job, 22, "PENDING Reason=Resources", since, "Unknown"), `(?m)^22 +ada +4 +3 min [12]\d s +`},
+		{runs, "no job waits"},
+		{"echo 'Unable to contact slurm controller' >&2; exit 1", "Unable to contact slurm controller"},
+	} {
+		write(filepath.Join(bin, "scontrol"), "#!/bin/sh\n"+test.controller)
+		page.update()
+		page.at = time.Now() // no other forecast is made meanwhile
+		if text := get(); !regexp.MustCompile(test.want).MatchString(text) {
+			t.Errorf("the page does not have %s:\n%s", test.want, text)
+		}
+	}
+}

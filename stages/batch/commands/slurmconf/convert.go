@@ -1,0 +1,541 @@
+package slurmconf
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+)
+
+//go:embed parameters.txt
+var parameterList string
+
+// parameters maps the parameters of slurm.conf, in lower case, to the effect of not modeling them; empty for the
+// others.
+var parameters, parameterNames = func() (map[string]string, []string) {
+	all, names := map[string]string{}, []string(nil)
+	for _, l := range strings.Split(parameterList, "\n") {
+		kind, rest, _ := strings.Cut(l, " ")
+		if kind == "other" {
+			name, why, _ := strings.Cut(rest, ": ")
+			all[strings.ToLower(name)], names = why, append(names, name)
+			continue
+		}
+		if kind != "#" {
+			for _, name := range strings.Fields(rest) {
+				all[strings.ToLower(name)], names = "", append(names, name)
+			}
+		}
+	}
+	return all, names
+}()
+
+// pair is an argument of the language with its value as HCL.
+type pair struct{ Name, Value string }
+
+// group is nodes that are alike, as a block of the hardware.
+type group struct {
+	Label   string
+	Args    []pair
+	hosts   []string
+	Weight  int
+	Feature []string
+	memory  bool
+}
+
+// names returns the names of the group's nodes in the experiment.
+func (g *group) names() []string {
+	if len(g.hosts) == 1 {
+		return []string{g.Label}
+	}
+	all := make([]string, len(g.hosts))
+	for i := range all {
+		all[i] = fmt.Sprintf("%s-%d", g.Label, i+1)
+	}
+	return all
+}
+
+// block is a block of the policy.
+type block struct {
+	Kind, Label string
+	Args        []pair
+	Blocks      []block
+	preempts    []string // by a quality of service
+	at, qos     setting  // where it is, and the quality of service of a partition
+}
+
+// model is a configuration in the terms of the language.
+type model struct {
+	*Conf
+	groups     []group
+	name       map[string]string // of nodes in the experiment, by host
+	policy     []pair
+	partitions []block
+	closures   []closure
+	usual      string // the default partition
+}
+
+// near suggests the name that is closest to another.
+func near(name string, names []string) string {
+	if n := schema.Nearest(name, names); n != "" {
+		return fmt.Sprintf(" Did you mean %s?", n)
+	}
+	return ""
+}
+
+// nodeParameters are the parameters of a line of nodes.
+var nodeParameters = strings.Fields("Arch BcastAddr Boards CoreSpecCount CoresPerSocket CpuBind CPUs CpuSpecList " +
+	"Extra Feature Features Gres MemSpecLimit NodeAddr NodeHostname Parameters Port Procs RealMemory Reason " +
+	"RestrictedCoresPerGPU Sockets SocketsPerBoard State ThreadsPerCore TmpDisk Topology Weight")
+
+// convert converts the part of a configuration that the twin models.
+func convert(c *Conf) *model {
+	m := &model{Conf: c, name: map[string]string{}}
+	if len(c.nodes)+len(c.partitions) == 0 {
+		c.Problems = append(c.Problems, fmt.Errorf(
+			"%s: no line begins with NodeName= or PartitionName=: is this the slurm.conf of the controller?", c.path))
+		return m
+	}
+	for _, s := range c.settings {
+		why, known := parameters[strings.ToLower(s.name)]
+		switch {
+		case !known:
+			c.problem(s, "slurm.conf has no parameter %s.%s", shorten(s.name), near(s.name, parameterNames))
+		case why != "" && !none(s.value):
+			c.unmodeled(s, fmt.Sprintf("%s=%s: %s", s.name, s.value, why))
+		}
+	}
+	m.hardware()
+	m.priorities()
+	m.schedulers()
+	m.preemption()
+	for _, p := range c.partitions {
+		m.partition(p)
+	}
+	if len(c.nodes) == 0 {
+		c.Problems = append(c.Problems, fmt.Errorf(
+			"%s: no line begins with NodeName=: is this the slurm.conf of the controller?", c.path))
+	}
+	if len(c.partitions) == 0 {
+		c.Problems = append(c.Problems, fmt.Errorf(
+			"%s: no line begins with PartitionName=: is this the slurm.conf of the controller?", c.path))
+	}
+	return m
+}
+
+// none reports whether a value switches a parameter off.
+func none(value string) bool {
+	v := strings.ToLower(value)
+	return v == "" || v == "0" || v == "none" || v == "(null)" || v == "no" || strings.HasSuffix(v, "/none") ||
+		v == "topology/default"
+}
+
+func quoted(s string) string { return strconv.Quote(s) }
+
+func list(items []string) string {
+	q := make([]string, len(items))
+	for i, s := range items {
+		q[i] = quoted(s)
+	}
+	return "[" + strings.Join(q, ", ") + "]"
+}
+
+// label makes a name that may label a block.
+func label(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		ok := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || i > 0 && (r == '-' || r >= '0' && r <= '9')
+		if !ok {
+			r = '_'
+		}
+		b.WriteRune(r)
+	}
+	if b.Len() == 0 {
+		return "_"
+	}
+	return b.String()
+}
+
+// hardware reads the nodes.
+func (m *model) hardware() {
+	memory := strings.Contains(strings.ToLower(m.get("SelectTypeParameters", "")), "memory")
+	used := map[string]bool{}
+	for _, l := range m.nodes {
+		hosts := m.hosts(l[0], l[0].value)
+		if len(hosts) == 0 {
+			continue
+		}
+		g := group{hosts: hosts, Weight: m.whole(l, "Weight", 1), memory: memory}
+		stem, _, _ := strings.Cut(l[0].value, "[")
+		g.Label = label(strings.Trim(stem, "-_. "))
+		for base, n := g.Label, 2; used[g.Label]; n++ {
+			g.Label = fmt.Sprintf("%s_%d", base, n)
+		}
+		used[g.Label] = true
+		boards, sockets := m.whole(l, "Boards", 1), m.whole(l, "Sockets", m.whole(l, "SocketsPerBoard", 1))
+		perCore := m.whole(l, "ThreadsPerCore", 1)
+		cpus := m.whole(l, "CPUs", m.whole(l, "Procs", boards*sockets*m.whole(l, "CoresPerSocket", 1)*perCore))
+		if cpus < 1 {
+			m.problem(l[0], "a node of %s has %d CPUs: write CPUs=, or Sockets= and CoresPerSocket=", l[0].value, cpus)
+			continue
+		}
+		g.Args = append(g.Args, pair{"count", fmt.Sprint(len(hosts))}, pair{"threads", fmt.Sprint(cpus)})
+		if mb := m.whole(l, "RealMemory", 0); memory && mb > 0 {
+			g.Args = append(g.Args, pair{"memory", quoted(fmt.Sprintf("%dMiB", mb-m.whole(l, "MemSpecLimit", 0)))})
+		}
+		m.gres(l, &g)
+		if f := l.get("Features") + l.get("Feature"); f != "" {
+			g.Feature = strings.Split(f, ",")
+		}
+		if s := strings.ToUpper(l.get("State")); s != "" && s != "UNKNOWN" && s != "IDLE" {
+			m.unmodeled(l[0], fmt.Sprintf("NodeName=%s State=%s: these nodes are taken to be up", l[0].value, s))
+		}
+		for _, name := range []string{"CoreSpecCount", "CpuSpecList"} {
+			if v := l.get(name); v != "" && v != "0" {
+				m.unmodeled(l[0], fmt.Sprintf("NodeName=%s %s=%s: jobs can have these cores", l[0].value, name, v))
+			}
+		}
+		for i, name := range g.names() {
+			if m.name[hosts[i]] != "" {
+				m.problem(l[0], "the node %s is there twice: remove it from one of the lines", hosts[i])
+			}
+			m.name[hosts[i]] = name
+		}
+		m.groups = append(m.groups, g)
+	}
+}
+
+// gres reads the GPUs of nodes.
+func (m *model) gres(l line, g *group) {
+	for _, one := range strings.Split(l.get("Gres"), ",") {
+		parts := strings.Split(one, ":")
+		if one == "" {
+			continue
+		}
+		if parts[0] != "gpu" {
+			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: only GPUs are counted", one))
+			continue
+		}
+		count, _, _ := strings.Cut(parts[len(parts)-1], "(")
+		n, err := strconv.Atoi(count)
+		if err != nil {
+			n = 1
+		}
+		g.Args = append(g.Args, pair{"gpus", fmt.Sprint(n)})
+		if len(parts) == 3 {
+			g.Args = append(g.Args, pair{"gpu", quoted(parts[1])})
+		}
+	}
+}
+
+// duration writes a time for the language.
+func duration(d time.Duration) string { return quoted(schema.FormatDuration(d)) }
+
+func (m *model) set(name, value string) { m.policy = append(m.policy, pair{name, value}) }
+
+// priorities reads the multifactor plugin.
+func (m *model) priorities() {
+	m.set("order", quoted("multifactor"))
+	if kind := m.get("PriorityType", "priority/basic"); kind != "priority/multifactor" {
+		if kind != "priority/basic" {
+			m.unmodeled(*m.find("PriorityType"), "PriorityType="+kind+": jobs come in the order of their submission")
+		}
+		return
+	}
+	for _, w := range [][2]string{
+		{"PriorityWeightAge", "weight_age"}, {"PriorityWeightFairshare", "weight_fair_share"},
+		{"PriorityWeightJobSize", "weight_size"}, {"PriorityWeightPartition", "weight_partition"},
+		{"PriorityWeightQOS", "weight_qos"}, {"PriorityWeightAssoc", "weight_association"},
+	} {
+		if n := m.whole(m.settings, w[0], 0); n > 0 {
+			m.set(w[1], fmt.Sprint(n))
+		}
+	}
+	times := func(name, arg string, standard time.Duration) {
+		if s := m.find(name); s != nil {
+			standard = m.time(m.settings, name)
+		}
+		m.set(arg, duration(standard))
+	}
+	times("PriorityMaxAge", "max_age", 7*24*time.Hour)
+	times("PriorityDecayHalfLife", "half_life", 7*24*time.Hour)
+	times("PriorityCalcPeriod", "recalculate", 5*time.Minute)
+	if strings.EqualFold(m.get("PriorityFavorSmall", "NO"), "YES") {
+		m.set("favor_small", "true")
+	}
+	if text := m.get("PriorityWeightTRES", ""); text != "" {
+		var all []string
+		for _, one := range strings.Split(text, ",") {
+			name, value, _ := strings.Cut(strings.ToLower(one), "=")
+			switch name {
+			case "cpu", "node", "mem", "gres/gpu":
+				all = append(all, fmt.Sprintf("%s = %s", strings.TrimPrefix(name, "gres/"), quoted(value)))
+			default:
+				m.unmodeled(*m.find("PriorityWeightTRES"), "PriorityWeightTRES "+one+": it counts nothing")
+			}
+		}
+		m.set("weights_resources", "{ "+strings.Join(all, ", ")+" }")
+	}
+	for _, flag := range strings.Split(m.get("PriorityFlags", ""), ",") {
+		switch {
+		case strings.EqualFold(flag, "NO_FAIR_TREE"):
+			m.set("fair_tree", "false")
+			if n := m.whole(m.settings, "FairShareDampeningFactor", 1); n > 1 {
+				m.set("fair_share_damping", fmt.Sprint(n))
+			}
+		case flag != "" && !strings.EqualFold(flag, "FAIR_TREE"):
+			m.unmodeled(*m.find("PriorityFlags"), "PriorityFlags="+flag+": priorities are computed without it")
+		}
+	}
+	if s := m.find("PriorityUsageResetPeriod"); s != nil && !none(s.value) {
+		m.unmodeled(*s, "PriorityUsageResetPeriod="+s.value+": usage decays, and is not reset")
+	}
+}
+
+// schedulers reads SchedulerParameters.
+func (m *model) schedulers() {
+	m.set("phase", quoted("random"))
+	m.set("backfill", quoted("periodic"))
+	m.set("estimates", quoted("requested"))
+	if s := m.find("SchedulerType"); s != nil && s.value != "sched/backfill" {
+		m.unmodeled(*s, "SchedulerType="+s.value+": rounds of backfill are held all the same, every 365 days")
+		m.set("backfill_interval", quoted("8760h"))
+	}
+	if s := m.find("SelectType"); s == nil || !strings.HasPrefix(s.value, "select/cons_") {
+		at := setting{file: m.path, line: 1}
+		if s != nil {
+			at = *s
+		}
+		m.problem(at, "SelectType is not select/cons_tres: jobs that have whole nodes are "+
+			"modeled only as far as sacct shows their CPUs. Set SelectType=select/cons_tres in a copy to go on")
+	}
+	for _, p := range strings.FieldsFunc(m.get("SelectTypeParameters", ""), func(r rune) bool { return r == ',' }) {
+		switch strings.ToLower(p) {
+		case "cr_lln":
+			m.set("least_loaded", "true")
+		case "cr_core", "cr_core_memory", "cr_cpu", "cr_cpu_memory", "cr_one_task_per_core":
+		default:
+			m.unmodeled(*m.find("SelectTypeParameters"), "SelectTypeParameters="+p+": jobs fill nodes that follow each other")
+		}
+	}
+	seconds := map[string]string{"bf_interval": "backfill_interval", "bf_resolution": "backfill_resolution",
+		"sched_interval": "queue_interval", "batch_sched_delay": "submit_delay"}
+	counts := map[string]string{"default_queue_depth": "queue_depth", "bf_max_job_test": "backfill_depth",
+		"bf_max_job_part": "backfill_depth_partition", "bf_max_job_user": "backfill_depth_user",
+		"bf_max_job_start": "backfill_starts"}
+	idle := []string{"bf_continue", "bf_yield_interval", "bf_yield_sleep", "bf_max_time", "max_rpc_cnt",
+		"sched_min_interval", "sched_max_job_start", "pack_serial_at_end", "bf_max_job_array_resv", "max_script_size", "enable_user_top",
+		"nohold_on_prolog_fail", "bf_node_space_size", "max_array_tasks", "build_queue_timeout"}
+	for _, one := range strings.Split(m.get("SchedulerParameters", ""), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(one), "=")
+		at := m.find("SchedulerParameters")
+		n, err := strconv.Atoi(value)
+		switch {
+		case name == "":
+		case name == "bf_window" && err == nil:
+			m.set("backfill_window", duration(time.Duration(n)*time.Minute))
+		case name == "assoc_limit_stop":
+			m.set("limits_block", "true")
+		case seconds[name] != "" && err == nil:
+			m.set(seconds[name], duration(time.Duration(n)*time.Second))
+		case counts[name] != "" && err == nil:
+			m.set(counts[name], value)
+		case seconds[name]+counts[name] != "" || name == "bf_window":
+			m.problem(*at, "SchedulerParameters: %s=%s is no whole number", name, value)
+		case !slices.Contains(idle, name):
+			m.unmodeled(*at, "SchedulerParameters="+one+": the schedulers work without it")
+		}
+	}
+}
+
+// preemption reads which jobs can be preempted.
+func (m *model) preemption() {
+	switch kind := m.get("PreemptType", "preempt/none"); kind {
+	case "preempt/none":
+	case "preempt/qos":
+		m.set("preemption_by", quoted("qos"))
+	case "preempt/partition_prio":
+		m.set("preemption_by", quoted("partition"))
+	default:
+		m.unmodeled(*m.find("PreemptType"), "PreemptType="+kind+": no job gives way")
+	}
+	if mode := m.mode(m.settings, "PreemptMode"); mode != "" {
+		m.set("preempt_mode", quoted(mode))
+	}
+	if m.get("PreemptType", "preempt/none") != "preempt/none" {
+		again := m.whole(m.settings, "KillWait", 30) + m.whole(m.settings, "MessageTimeout", 10)
+		m.set("preempt_again", duration(time.Duration(again)*time.Second))
+	}
+	// Without an Epilog, nodes report the end of a job at once, and the controller looks at the queue later.
+	if m.get("Epilog", "") == "" {
+		m.set("look_at_ends", "false")
+	} else {
+		m.set("release", duration(time.Second))
+	}
+	m.set("release_stopped", duration(3750*time.Millisecond)) // slurmd looks less and less often; was measured
+	over := m.whole(m.settings, "OverTimeLimit", 0)
+	wait := m.whole(m.settings, "KillWait", 30)
+	m.set("over_limit", duration(time.Duration(over)*time.Minute+time.Duration(wait+60)*time.Second))
+}
+
+// mode reads a PreemptMode.
+func (m *model) mode(l line, name string) string {
+	out := ""
+	for _, one := range strings.Split(strings.ToLower(l.get(name)), ",") {
+		switch one {
+		case "requeue", "cancel", "suspend", "off":
+			out = one
+		case "gang", "within", "", "cluster":
+		default:
+			m.unmodeled(l[0], fmt.Sprintf("%s=%s: the default of the cluster counts", name, one))
+		}
+	}
+	return out
+}
+
+// partition reads a partition.
+func (m *model) partition(l line) {
+	b := block{Kind: "partition", Label: label(l[0].value)}
+	add := func(name, value string) { b.Args = append(b.Args, pair{name, value}) }
+	if b.Label != l[0].value {
+		add("name", quoted(l[0].value))
+	}
+	if text := l.get("Nodes"); text != "" && !strings.EqualFold(text, "ALL") {
+		var nodes []string
+		for _, host := range m.members(l[0], text) {
+			name := m.name[host]
+			if name == "" {
+				m.problem(l[0], "the partition %s has the node %s, which no line NodeName= describes: add it, or remove it here",
+					l[0].value, host)
+				return
+			}
+			nodes = append(nodes, name)
+		}
+		add("nodes", list(ranges(nodes)))
+	}
+	most, usual := m.time(l, "MaxTime"), m.time(l, "DefaultTime")
+	if most > 0 && usual > most {
+		m.problem(l[0], "the partition %s has DefaultTime=%s above MaxTime=%s: lower it", l[0].value,
+			l.get("DefaultTime"), l.get("MaxTime"))
+	}
+	if least, n := m.whole(l, "MinNodes", 0), m.whole(l, "MaxNodes", 0); n > 0 && least > n {
+		m.problem(l[0], "the partition %s has MinNodes=%d above MaxNodes=%d: lower it", l[0].value, least, n)
+	}
+	if strings.EqualFold(l.get("Default"), "YES") {
+		if m.usual != "" && m.usual != l[0].value {
+			m.problem(l[0], "the partitions %s and %s are both the default: remove Default=YES from one", m.usual, l[0].value)
+		}
+		m.usual = l[0].value
+		add("default", "true")
+	}
+	if most > 0 {
+		add("max_time", duration(most))
+	}
+	if usual > 0 {
+		add("default_time", duration(usual))
+	}
+	for _, x := range [][2]string{{"PriorityTier", "tier"}, {"PriorityJobFactor", "factor"}, {"MaxNodes", "max_nodes"}} {
+		standard := 1
+		if x[1] == "max_nodes" {
+			standard = 0
+		}
+		if n := m.whole(l, x[0], m.whole(l, "Priority", standard)); n != standard && (n > 0 || x[1] != "max_nodes") {
+			add(x[1], fmt.Sprint(n))
+		}
+	}
+	if mode := m.mode(l, "PreemptMode"); mode != "" {
+		add("preempt_mode", quoted(mode))
+	}
+	if n := m.whole(l, "GraceTime", 0); n > 0 {
+		add("grace", duration(time.Duration(n)*time.Second))
+	}
+	if q := l.get("QOS"); q != "" && !none(q) {
+		add("qos", quoted(q))
+		b.qos = l[slices.IndexFunc(l, func(s setting) bool { return strings.EqualFold(s.name, "QOS") })]
+	}
+	for _, s := range l[1:] {
+		switch strings.ToLower(s.name) {
+		case "nodes", "maxtime", "defaulttime", "default", "prioritytier", "priorityjobfactor", "maxnodes", "preemptmode",
+			"gracetime", "qos", "priority", "hidden", "rootonly", "disablerootjobs", "exclusiveuser", "defmempercpu",
+			"defmempernode", "maxmempercpu", "maxmempernode", "allocnodes", "defcpupergpu", "state", "allowgroups",
+			"allowaccounts", "denyaccounts", "allowqos", "denyqos", "minnodes":
+			// submissions are decided already: the log has only accepted jobs
+			if strings.EqualFold(s.name, "State") && !strings.EqualFold(s.value, "UP") {
+				m.unmodeled(s, fmt.Sprintf("PartitionName=%s State=%s: the partition is taken to be up", l[0].value, s.value))
+			}
+		case "oversubscribe", "shared":
+			if v := strings.ToUpper(s.value); v != "NO" && v != "EXCLUSIVE" {
+				m.unmodeled(s, fmt.Sprintf("PartitionName=%s %s=%s: cores are never shared", l[0].value, s.name, s.value))
+			}
+		case "lln", "cpubind", "tresbillingweights", "maxcpuspernode", "alternate", "reqresv", "selecttypeparameters",
+			"overtimelimit", "resumetimeout", "suspendtime", "suspendtimeout", "powerdownonidle", "maxcpuspersocket",
+			"jobdefaults":
+			m.unmodeled(s, fmt.Sprintf("PartitionName=%s %s=%s: it has no effect", l[0].value, s.name, s.value))
+		default:
+			m.problem(s, "a partition has no parameter %s", s.name)
+		}
+	}
+	m.partitions = append(m.partitions, b)
+}
+
+// members are the hosts in a list of nodes and node sets.
+func (m *model) members(at setting, text string) (all []string) {
+	for _, host := range m.hosts(at, text) {
+		i := slices.IndexFunc(m.nodeSets, func(l line) bool { return l[0].value == host })
+		if i < 0 {
+			all = append(all, host)
+			continue
+		}
+		if nodes := m.nodeSets[i].get("Nodes"); nodes != "" {
+			all = append(all, m.hosts(m.nodeSets[i][0], nodes)...)
+		}
+		for _, g := range m.groups {
+			if slices.Contains(g.Feature, m.nodeSets[i].get("Feature")) {
+				all = append(all, g.hosts...)
+			}
+		}
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(host string) bool {
+		twice := seen[host]
+		seen[host] = true
+		return twice
+	})
+}
+
+// ranges joins names that count up: "n-1", "n-2" become "n-[1-2]".
+func ranges(names []string) []string {
+	var out []string
+	for i := 0; i < len(names); {
+		stem, n := cut(names[i])
+		k := i + 1
+		for k < len(names) && n >= 0 {
+			s, v := cut(names[k])
+			if s != stem || v != n+k-i {
+				break
+			}
+			k++
+		}
+		if k == i+1 {
+			out = append(out, names[i])
+		} else {
+			out = append(out, fmt.Sprintf("%s[%d-%d]", stem, n, n+k-i-1))
+		}
+		i = k
+	}
+	return out
+}
+
+// cut divides a name into its stem and its number; -1 for none.
+func cut(name string) (string, int) {
+	stem := strings.TrimRight(name, "0123456789")
+	n, err := strconv.Atoi(name[len(stem):])
+	if err != nil || len(name)-len(stem) > 1 && name[len(stem)] == '0' {
+		return name, -1
+	}
+	return stem, n
+}

@@ -1,0 +1,274 @@
+package slurmconf
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	_ "github.com/tfexp/tfexp/stages/all"
+)
+
+const (
+	conf = `ClusterName=demo
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+PriorityType=priority/multifactor
+PriorityWeightAge=1000 # a comment
+SchedulerParameters=bf_interval=10,\
+default_queue_depth=50
+NodeName=n[1-4] CPUs=8 Feature=ib
+NodeName=gpu1 CPUs=16 Gres=gpu:a100:2 Weight=10
+PartitionName=main Nodes=n[1-4],gpu1 Default=YES MaxTime=1-0
+`
+	assoc = `Account|User|Share|GrpTRES|MaxJobs
+root||1||
+root|root|1||
+ physics||50|cpu=16|
+  physics|ada|3||2
+`
+	jobs = `JobID|User|Account|Partition|QOS|Submit|Start|End|TimelimitRaw|ReqCPUS|State
+1|ada|physics|main|normal|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|10|4|COMPLETED
+2|ada|physics|main|normal|2026-01-01T00:00:01|Unknown|Unknown|10|4|CANCELLED
+`
+)
+
+// write writes files into a new folder and returns their paths.
+func write(t *testing.T, texts map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range texts {
+		if err := folder.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestRead(t *testing.T) {
+	dir := write(t, map[string]string{"slurm.conf": conf, "more.conf": "PriorityWeightQOS=7\n", "assoc.txt": assoc,
+		"sacct.txt": jobs})
+	path := func(name string) string { return filepath.Join(dir, name) }
+	if err := folder.WriteFile(path("slurm.conf"), []byte(conf+"include more.conf\nTopologyPlugin=topology/tree\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	source, text := experimentOf(t, dir, "sacct.txt", "assoc.txt")
+	for _, want := range []string{
+		`node "n" { count = 4 threads = 8 }`, `node "gpu1" { count = 1 threads = 16 gpus = 2 gpu = "a100" }`,
+		`weight_age = 1000`, `weight_qos = 7`, `backfill_interval = "10s"`, `queue_depth = 50`,
+		`partition "main" { nodes = ["n-[1-4]", "gpu1"] default = true max_time = "24h" }`,
+		`account "physics" { shares = 50 group_cores = 16 user "ada" { shares = 3 max_jobs = 2 } }`,
+		`names = ["n-[1-4]"] features = ["ib"]`, `TopologyPlugin=topology/tree: jobs are placed as if`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the experiment does not say\n%s\nbut\n%s", want, source)
+		}
+	}
+	file := path("demo.hcl")
+	if err := folder.WriteFile(file, source, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, problems := decode.File(file, decode.Options{}); len(problems) > 0 {
+		t.Errorf("%v", problems)
+	}
+}
+
+// experimentOf returns the experiment that is written of the files in a folder, and its text without # and line breaks.
+func experimentOf(t *testing.T, dir string, tables ...string) (source []byte, text string) {
+	t.Helper()
+	for i := range tables {
+		tables[i] = filepath.Join(dir, tables[i])
+	}
+	tw, err := Read(filepath.Join(dir, "slurm.conf"), tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if source, err = tw.Experiment("demo", dir); err != nil {
+		t.Fatal(err)
+	}
+	return source, regexp.MustCompile(`\s+`).ReplaceAllString(strings.ReplaceAll(string(source), "#", ""), " ")
+}
+
+// Of two controllers one waits for the other to fail; a partition may have node sets.
+func TestLinesOfOtherThings(t *testing.T) {
+	dir := write(t, map[string]string{"slurm.conf": conf + "SlurmctldHost=head1\nSlurmctldHost=head2\nDownNodes=n1 State=DOWN\n" +
+		"NodeSet=fast Feature=ib\nNodeSet=some Nodes=n[2-3],gpu1\nPartitionName=a Nodes=fast\nPartitionName=b Nodes=n1,some,n2\n",
+		"assoc.txt": "Account|ParentName|User|Share|GrpTRES|GrpTRESMins\na|||1||\na||ada|1|mem=5|cpu=9\na||bob|1|mem=6|cpu=9\n" +
+			"a||eve|1|mem=5,billing=4|\n"})
+	source, text := experimentOf(t, dir, "assoc.txt")
+	for _, want := range []string{`partition "a" { nodes = ["n-[1-4]"]`, `partition "b" { nodes = ["n-[1-3]", "gpu1"]`,
+		"DownNodes=n1: these nodes are taken to be up",
+		"assoc.txt:3: GrpTRES=mem=5 of user ada, and 2 more like it: this limit keeps no job back",
+		"assoc.txt:3: GrpTRESMins=cpu=9 of user ada, and 1 more like it: it has no effect",
+		"assoc.txt:5: GrpTRES=billing=4 of user eve: this"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the experiment does not say\n%s\nbut\n%s", want, source)
+		}
+	}
+}
+
+func TestWrongInput(t *testing.T) {
+	tests := []struct{ name, conf, assoc, jobs, want string }{
+		{"unknown parameter", conf + "PriorityWeigthAge=3\n", "", "", "slurm.conf:11: slurm.conf has no parameter PriorityWeigthAge. " +
+			"Did you mean PriorityWeightAge?"},
+		{"a parameter twice", conf + "PriorityWeightAge=3\n", "", "", "slurm.conf:11: PriorityWeightAge is 3 here and 1000 in line 5"},
+		{"a partition twice", conf + "PartitionName=main Nodes=n1\n", "", "", `the partition "main" stands in line 10 as well`},
+		{"unknown node", conf + "PartitionName=other Nodes=n[1-9]\n", "", "", "has the node n5, which no line NodeName= describes"},
+		{"contradicting times", conf + "PartitionName=other Nodes=n1 MaxTime=10 DefaultTime=20\n", "", "",
+			"DefaultTime=20 above MaxTime=10"},
+		{"no number", conf + "PriorityWeightQOS=much\n", "", "", "PriorityWeightQOS=much is no whole number"},
+		{"no bracket", conf + "NodeName=x[1-2 CPUs=4\n", "", "", "has no closing bracket"},
+		{"missing include", conf + "include nowhere.conf\n", "", "", "the included file cannot be read"},
+		{"no nodes", "ClusterName=x\nSelectType=select/cons_tres\n", "", "", "no line begins with NodeName="},
+		{"user without account", conf, "Account|User|Share\nbiology|bob|1\n", "",
+			`assoc.txt:2: the user "bob" is in the account "biology", which no line before describes`},
+		{"not a table", conf, "hello\n", "", "this is no table of sacct or sacctmgr"},
+		{"another configuration", conf, conf, "", "assoc.txt:1: this is another configuration: name one slurm.conf"},
+		{"tables first", jobs, "", "", "slurm.conf:1: this is a table of sacct or sacctmgr: name slurm.conf first"},
+		{"no text", conf + "\x00\n", "", "", "slurm.conf:11: this is no text file"},
+		{"unknown parameter of nodes", conf + "NodeName=x RaelMemory=4\n", "", "", "no parameter RaelMemory. Did you mean RealMemory?"},
+		{"two defaults", conf + "PartitionName=other Nodes=n1 Default=YES\n", "", "", "main and other are both the default"},
+		{"a file that includes itself", conf + "include slurm.conf\n", "", "", "is included while it is read"},
+		{"account above itself", conf, "Account|ParentName|User|Share\na|b||1\nb|a||1\na||ada|1\n", "",
+			`assoc.txt:2: the account "a" is above itself: correct its parent, "b"`},
+		{"unknown qos", conf, "Name|Priority|Preempt\nnormal|0|high\n", "", `assoc.txt:2: the qos "normal" preempts the qos "high"`},
+		{"no job", conf, "", strings.SplitAfter(jobs, "\n")[0], "none of its jobs has started"},
+		{"localized date", conf, "", strings.Replace(jobs, "2026-01-01T00:01:00", "01/02/26", 1), "SLURM_TIME_FORMAT=standard"},
+		{"job of another cluster", conf, "", strings.Replace(jobs, "|main|", "|large|", 1),
+			`sacct.txt:2: job 1 ran in the partition "large", which the configuration does not have`},
+		{"job that ends before it starts", conf, "", strings.Replace(jobs, "00:01:00", "00:00:01", 1), "it ends before it starts"},
+		{"log without a column", conf, "", "JobID|User\n1|ada\n", `there is no column "Submit"`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir := write(t, map[string]string{"slurm.conf": test.conf, "assoc.txt": test.assoc, "sacct.txt": test.jobs})
+			var others []string
+			for _, name := range []string{"assoc.txt", "sacct.txt"} {
+				if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Size() > 0 {
+					others = append(others, filepath.Join(dir, name))
+				}
+			}
+			_, err := Read(filepath.Join(dir, "slurm.conf"), others)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestInputOfOtherSystems(t *testing.T) {
+	text := "\ufeff" + strings.ReplaceAll(conf, "\n", "\r\n") + "Epilog=\"/etc/slurm/all done.sh\"\r\n"
+	dir := write(t, map[string]string{"slurm.conf": text, "sacct.txt": "\ufeff" + strings.ReplaceAll(jobs, "\n", "\r\n")})
+	tw, err := Read(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tw.get("Epilog", ""); got != "/etc/slurm/all done.sh" || len(tw.trace.Jobs) == 0 {
+		t.Errorf("the epilog is %q, with %d jobs", got, len(tw.trace.Jobs))
+	}
+}
+
+// The same queue, as scontrol and as squeue print it.
+const (
+	shown = `JobId=7 JobName=a
+   UserId=ada(5) Account=physics QOS=normal JobState=RUNNING Reason=None Dependency=(null)
+   RunTime=00:05:00 TimeLimit=01:00:00 SubmitTime=2026-01-01T10:00:00 EligibleTime=2026-01-01T10:00:00
+   StartTime=2026-01-01T11:00:00 Partition=main NumNodes=2 NumCPUs=12 TRES=cpu=12,node=2,gres/gpu=2
+
+JobId=8 ArrayJobId=8 ArrayTaskId=1-2%4 UserId=bob(6) Account=biology QOS=normal JobState=PENDING Reason=Dependency Dependency=afterok:7(unfulfilled) TimeLimit=1-00:00:00 SubmitTime=2026-01-01T11:01:00 StartTime=Unknown Partition=main,long NumNodes=1-4 NumCPUs=4-4 Features=ib&big
+JobId=9 UserId=bob(6) JobState=PENDING Reason=JobHeldUser SubmitTime=2026-01-01T11:01:00 Partition=main NumCPUs=1
+JobId=6 UserId=bob(6) JobState=COMPLETED NumCPUs=1
+`
+	listed = `JOBID|USER|ACCOUNT|PARTITION|QOS|STATE|REASON|SUBMIT_TIME|START_TIME|TIME|TIME_LIMIT|CPUS|NODES|FEATURES|DEPENDENCY
+7|ada|physics|main|normal|RUNNING|None|2026-01-01T10:00:00|2026-01-01T11:00:00|5:00|1:00:00|12|2|(null)|(null)
+8_1|bob|biology|main,long|normal|PENDING|Dependency|2026-01-01T11:01:00|N/A|0:00|1-00:00:00|4|1-4|ib&big|afterok:7(unfulfilled)
+8_2|bob|biology|main,long|normal|PENDING|Dependency|2026-01-01T11:01:00|N/A|0:00|1-00:00:00|4|1-4|ib&big|afterok:7(unfulfilled)
+9|bob|biology|main|normal|PENDING|JobHeldUser|2026-01-01T11:01:00|N/A|0:00|1:00|1|1|(null)|(null)
+`
+)
+
+func TestReadQueue(t *testing.T) {
+	for name, text := range map[string]string{"scontrol": shown, "squeue": listed} {
+		q, notes, err := ReadQueue(name, strings.NewReader(text))
+		if err != nil || len(q.Jobs) != 3 {
+			t.Fatalf("%s: %d jobs, %v", name, len(q.Jobs), err)
+		}
+		at := func(text string) time.Duration {
+			d, _ := workload.ParseInstant(text, time.Second)
+			return d
+		}
+		if got := strings.Join(notes, "; "); !strings.Contains(got, "not in long") || !strings.Contains(got, "JobHeldUser: these jobs are left out: 1") {
+			t.Errorf("%s: the notes are %s", name, got)
+		}
+		a, b := q.Jobs[0], q.Jobs[2]
+		if q.At != at("2026-01-01T11:05:00") || a.Waits() || a.Start != at("2026-01-01T11:00:00") || a.Threads != 12 ||
+			a.User != "ada" || a.Predicted != time.Hour || a.Submission().MinNodes != 2 {
+			t.Errorf("%s: at %s %+v %+v", name, q.At, a, a.Submission())
+		}
+		if s := b.Submission(); !b.Waits() || b.Name != "8_2" || b.Threads != 4 || s.Partition != "main" || s.Limit != 24*time.Hour ||
+			!slices.Equal(s.After, []string{"7"}) || !slices.Equal(s.Features, []string{"ib", "big"}) {
+			t.Errorf("%s: %+v %+v", name, b, s)
+		}
+	}
+	for text, want := range map[string]string{
+		"hello\n": "queue.txt:1: this is no queue",
+		"JobId=1 JobState=PENDING SubmitTime=2026-01-01T10:00:00 NumCPUs=many\n": `queue.txt:1: the job 1 has "many" CPUs`,
+		"\nJobId=1 JobState=PENDING SubmitTime=soon NumCPUs=1\n":                 `queue.txt:2: "soon" is neither a number nor a date`,
+		"JobId=1 JobState=RUNNING SubmitTime=2026-01-01T10:00:00 NumCPUs=1\n":    "queue.txt:1: the job 1 runs, and has no StartTime",
+	} {
+		if _, _, err := ReadQueue("queue.txt", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %s", err, want)
+		}
+	}
+}
+
+// TestClosures: reservations, and nodes that were down, become blocks with times since the first job of the log.
+func TestClosures(t *testing.T) {
+	dir := write(t, map[string]string{
+		"slurm.conf": strings.Replace(conf, "=CR_Core", "=CR_Core,CR_LLN", 1) + "PriorityFlags=NO_FAIR_TREE\nFairShareDampeningFactor=2\n",
+		"sacct.txt":  strings.NewReplacer("|State\n", "|State|Reservation\n", "COMPLETED", "COMPLETED|old", "CANCELLED", "CANCELLED|").Replace(jobs),
+		"resv.txt": "ReservationName=maint StartTime=2026-01-01T10:00:00 EndTime=2026-01-01T12:00:00 Duration=02:00:00\n" +
+			"   Nodes=n[1-2] NodeCnt=2 CoreCnt=16 Features=(null) PartitionName=(null) Flags=MAINT,DAILY\n   Users=root State=INACTIVE\n\n" +
+			"ReservationName=licenses StartTime=2026-01-01T10:00:00 EndTime=2026-01-01T12:00:00\n   Nodes=(null)\n",
+		"events.txt": "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n" +
+			"demo||2026-01-01T00:00:00|Unknown||Cluster Registered TRES|\n" +
+			"demo|n3|2025-12-31T00:00:00|2026-01-01T00:01:00|DOWN|fan|root\ndemo|n4|2025-12-31T00:00:00|2026-01-01T00:01:00|DOWN|fan|root\n" +
+			"demo|n1|2025-12-30T00:00:00|2025-12-31T00:00:00|DOWN|fan|root\n",
+	})
+	path := func(name string) string { return filepath.Join(dir, name) }
+	tw, err := Read(path("slurm.conf"), []string{path("resv.txt"), path("sacct.txt"), path("events.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := tw.Experiment("demo", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := regexp.MustCompile(`\s+`).ReplaceAllString(strings.ReplaceAll(string(source), "#", ""), " ")
+	for _, want := range []string{
+		`fair_tree = false fair_share_damping = 2`, `least_loaded = true`, `clock = "0s"`,
+		`reservation "maint" { nodes = ["n-[1-2]"] from = "10h" until = "12h" }`,
+		`reservation "down_1" { nodes = ["n-[3-4]"] from = "0s" until = "1m" sudden = true }`,
+		`the reservation maint is repeated (DAILY)`, `the reservation licenses has no nodes`, `no reservation old is given`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the experiment does not say\n%s\nbut\n%s", want, source)
+		}
+	}
+	if strings.Contains(text, "down_2") {
+		t.Errorf("nodes that were up when the log begins are down:\n%s", source)
+	}
+	file := path("demo.hcl")
+	if err := folder.WriteFile(file, source, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, problems := decode.File(file, decode.Options{}); len(problems) > 0 {
+		t.Errorf("%v", problems)
+	}
+}
