@@ -317,11 +317,8 @@ func runtimeText(j *experiment.Job) string {
 }
 
 func timesText(rt *experiment.Runtime) string {
-	if e := rt.Elastic; e != nil {
-		return fmt.Sprintf("startup %s, elastic: %s", rt.Startup, e.Source)
-	}
-	if c := rt.Cluster; c != nil {
-		return fmt.Sprintf("startup %s, by its parts %+v on %q, regions %v", rt.Startup, c.Law, c.Device, c.Regions)
+	if part, ok := experiment.PartOf[stages.TimesPart](rt.Parts); ok {
+		return fmt.Sprintf("startup %s, %s", rt.Startup, part.Times())
 	}
 	if rt.Threads == 0 {
 		return fmt.Sprintf("startup %s, epoch %s, %s", rt.Startup, rt.Epoch, speedUpText(rt))

@@ -97,8 +97,7 @@ func (c *Cell) truthOf(r realised) (truth, error) {
 		return truth{alone: alone, work: work}, nil
 	}
 	special := func(j *experiment.Job) bool {
-		return j.Runtime == nil || j.Runtime.Elastic != nil || j.Runtime.Cluster != nil ||
-			len(j.Alternatives)+len(j.Parts)+len(j.Runtime.Parts) > 0
+		return j.Runtime == nil || len(j.Alternatives)+len(j.Parts)+len(j.Runtime.Parts) > 0
 	}
 	if c.Hardware.Noise > 0 || r.Alternatives != nil || slices.ContainsFunc(r.Blocks, special) {
 		return find()
