@@ -12,7 +12,6 @@ import (
 //
 //go:embed alternative.go
 //go:embed builtin.go
-//go:embed checkpoint.go
 //go:embed compare.go
 //go:embed engines.go
 //go:embed experiment.go
