@@ -127,20 +127,20 @@ func (l *loop) newAlternatives() {
 	}
 	l.ownJobs()
 	for i := range l.jobs.Len() {
-		l.adoptFastest(int32(i))
+		l.adoptFastest(l.state(int32(i)))
 	}
 }
 
 // choices returns the alternatives that a job can choose among. A job that has started, or has only its request, keeps
 // its present alternative. A job that is to restart chooses again.
-func (l *loop) choices(j int32) []int32 {
+func (l *loop) choices(j *jobState) []int32 {
 	if !l.alternatives.Any() {
 		return only
 	}
-	if f := l.state(j); f.state != Pending && f.state != Queued {
-		return []int32{f.alternative}
+	if j.state != Pending && j.state != Queued {
+		return []int32{j.alternative}
 	}
-	return l.alternatives.Possible(j)
+	return l.alternatives.Possible(j.number)
 }
 
 // only is the choice of a job that has its request and no alternatives.
@@ -148,69 +148,68 @@ var only = []int32{0}
 
 // choicesAnew returns choices, and the alternatives with which a paused (or pausable) job can resume, if its
 // engine can change alternatives.
-func (l *loop) choicesAnew(j int32) []int32 {
-	if _, sample := l.predictions.samples[j]; !sample && l.fixed.switches && l.movable(j) && !l.state(j).yields {
-		return l.alternatives.Possible(j)
+func (l *loop) choicesAnew(j *jobState) []int32 {
+	if _, sample := l.predictions.samples[j.number]; !sample && l.fixed.switches && l.movable(j) && !j.yields {
+		return l.alternatives.Possible(j.number)
 	}
 	return l.choices(j)
 }
 
 // adopt makes an alternative the one with which a job is looked at from now on.
-func (l *loop) adopt(j, alternative int32) {
-	if !l.alternatives.Any() || len(l.job(j).Alternatives()) == 0 {
+func (l *loop) adopt(j *jobState, alternative int32) {
+	if !l.alternatives.Any() || len(j.job.Alternatives()) == 0 {
 		return
 	}
-	job, f := l.job(j), l.state(j)
+	job := j.job
 	a := &job.Alternatives()[alternative]
 	job.Threads, job.GPUs, job.Memory, job.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
-	f.request, f.asked, f.alternative = int32(a.Threads), int32(a.Threads), alternative
-	l.alternatives.SetKind(j, l.machine.KindOf(a.GPU))
-	if l.predictions.seen != nil && (f.state == Pending || f.state == Queued) {
-		l.predictions.seen[j].Predicted = a.Predicted
+	j.request, j.asked, j.alternative = int32(a.Threads), int32(a.Threads), alternative
+	l.alternatives.SetKind(j.number, l.machine.KindOf(a.GPU))
+	if l.predictions.seen != nil && (j.state == Pending || j.state == Queued) {
+		l.predictions.seen[j.number].Predicted = a.Predicted
 	}
 }
 
 // adoptFastest adopts the alternative with the shortest predicted run time, by which a
 // job that waits is ordered.
-func (l *loop) adoptFastest(j int32) {
+func (l *loop) adoptFastest(j *jobState) {
 	if l.alternatives.Any() {
-		l.adopt(j, Fastest(l.job(j), l.choices(j)))
+		l.adopt(j, Fastest(j.job, l.choices(j)))
 	}
 }
 
 // turned reports whether a running or paused job is looked at with another alternative than that with which it ran
 // last.
-func (l *loop) turned(j int32) bool {
-	f := l.state(j)
-	return (f.state == Running || f.state == Paused) && l.alternatives.Any() &&
-		l.alternatives.Ran(j) != f.alternative
+func (l *loop) turned(j *jobState) bool {
+	return (j.state == Running || j.state == Paused) && l.alternatives.Any() &&
+		l.alternatives.Ran(j.number) != j.alternative
 }
 
 // asRan returns f of a job with its last alternative, converted to its present alternative.
-func (l *loop) asRan(j int32, f func(j int32) time.Duration) time.Duration {
-	now, ran := l.state(j).alternative, l.alternatives.Ran(j)
+func (l *loop) asRan(j *jobState, f func(j *jobState) time.Duration) time.Duration {
+	now, ran := j.alternative, l.alternatives.Ran(j.number)
 	l.adopt(j, ran)
 	d := f(j)
 	l.adopt(j, now)
-	return ConvertRemaining(d, l.job(j).Alternatives()[ran].Predicted, l.job(j).Predicted)
+	return ConvertRemaining(d, j.job.Alternatives()[ran].Predicted, j.job.Predicted)
 }
 
 // turn lets a job continue with its present alternative: its finished fraction stays the same.
-func (l *loop) turn(j int32) {
-	job, now := l.job(j), l.state(j).alternative
+func (l *loop) turn(j *jobState) {
+	job, now := j.job, j.alternative
 	predicted, left, before := l.predicted(j), l.remaining(j), l.doneBy(j, l.now)
-	l.alternatives.Runs(j, now)
+	l.alternatives.Runs(j.number, now)
 	if l.predictions.seen != nil {
-		l.predictions.seen[j].Predicted = predicted
+		l.predictions.seen[j.number].Predicted = predicted
 	}
 	done := l.Outlook.Done(job, job.Threads, max(predicted-left, 0))
-	l.predictions.done.Set(j, done, ConvertRemaining(l.predictions.done.Base(j), max(before, 1), max(done, 1)), l.state(j).coreTime)
+	l.predictions.done.Set(j.number, done, ConvertRemaining(l.predictions.done.Base(j.number), max(before, 1), max(done, 1)), j.coreTime)
 }
 
 // heldUp reports whether a waiting job could not start, with any alternative, even if all
 // running jobs had ended: paused jobs keep the memory that it needs, and they
 // come after it in the order.
-func (l *loop) heldUp(j int32) bool {
+func (l *loop) heldUp(j *jobState) bool {
 	for _, k := range l.choices(j) {
 		l.adopt(j, k)
 		if !l.heldUpAs(j) {
@@ -222,16 +221,16 @@ func (l *loop) heldUp(j int32) bool {
 
 // whyNot says why a waiting job cannot start now, with each of its alternatives, and
 // the missing resources, if that is the reason in all of them.
-func (l *loop) whyNot(j int32) (why string, lacks []Lack) {
+func (l *loop) whyNot(j *jobState) (why string, lacks []Lack) {
 	if l.policy.explainer != nil {
-		return l.policy.explainer.Why(l, j), nil
+		return l.policy.explainer.Why(l, j.number), nil
 	}
-	choices, now := l.choices(j), l.state(j).alternative
+	choices, now := l.choices(j), j.alternative
 	var parts []string
 	for _, k := range choices {
 		l.adopt(j, k)
 		part, lack := l.whyNotAs(j)
-		if name := l.job(j).As(k).Name; name != "" && l.state(j).state != Paused {
+		if name := j.job.As(k).Name; name != "" && j.state != Paused {
 			part = name + ": " + part
 		}
 		parts, lacks = append(parts, part), append(lacks, lack...)

@@ -13,16 +13,15 @@ func (l *loop) finish(e *Notice) error {
 	if e.Job < 0 || e.Job >= l.jobs.Len() {
 		return fmt.Errorf("engine: end of a job with number %d, which does not exist", e.Job)
 	}
-	j := int32(e.Job)
-	f := l.state(j)
+	j := l.state(int32(e.Job))
 	if e.Revoked && l.begun(j) {
 		if taken, err := l.extensions.notice(e); taken || err != nil {
 			return err
 		}
-		return fmt.Errorf("engine: end of job %q for node %d, which cannot be", l.job(j).Name, e.Node)
+		return fmt.Errorf("engine: end of job %q for node %d, which cannot be", l.job(int32(e.Job)).Name, e.Node)
 	}
 	if !l.begun(j) {
-		return fmt.Errorf("engine: end of job %q, which is %s", l.job(j).Name, f.state)
+		return fmt.Errorf("engine: end of job %q, which is %s", l.job(int32(e.Job)).Name, j.state)
 	}
 	l.takeOff(j)
 	l.tally.started--
@@ -33,73 +32,71 @@ func (l *loop) finish(e *Notice) error {
 		return nil
 	}
 	kind, final := e.State.Final()
-	if f.state = e.State; !final {
-		return fmt.Errorf("engine: end of job %q in state %q, which is not final", l.job(j).Name, e.State)
+	if j.state = e.State; !final {
+		return fmt.Errorf("engine: end of job %q in state %q, which is not final", l.job(int32(e.Job)).Name, e.State)
 	}
 	l.end(j, kind, e.Reason, e.Attempt)
 	return nil
 }
 
 // takeOff takes a job that has started from its cores; one that is paused ended before that took hold.
-func (l *loop) takeOff(j int32) {
-	f := l.state(j)
-	if f.state == Running && !f.yields {
+func (l *loop) takeOff(j *jobState) {
+	if j.state == Running && !j.yields {
 		l.release(j)
 		return
 	}
 	l.settleTime(j)
-	if f.state == Running { // its turn is over, its cores are given back already
+	if j.state == Running { // its turn is over, its cores are given back already
 		l.dropTurn(j)
 		l.leave(j)
 	}
-	l.queue.Remove(j)
+	l.queue.Remove(j.number)
 }
 
 // close makes a job final.
-func (l *loop) close(j int32, kind EventKind, reason string) { l.end(j, kind, reason, nil) }
+func (l *loop) close(j *jobState, kind EventKind, reason string) { l.end(j, kind, reason, nil) }
 
 // end makes a job final by an event of a kind, at the end of an attempt if it is not nil.
-func (l *loop) end(j int32, kind EventKind, reason string, attempt *Attempt) {
-	f := l.state(j)
+func (l *loop) end(j *jobState, kind EventKind, reason string, attempt *Attempt) {
 	l.detector.News()
 	l.unbook(j)
 	l.extensions.changed(j, leaves, 0)
 	l.extensions.changed(j, ends, 0)
-	r := l.outcomes.Last(j)
-	r.Finish, r.Reason, f.timer, f.grant = l.now, reason, Never, Grant{}
-	f.settle(r)
+	r := l.outcomes.Last(j.number)
+	r.Finish, r.Reason, j.timer, j.grant = l.now, reason, Never, Grant{}
+	j.settle(r)
 	l.tally.open--
 	if l.policy.observer != nil {
-		l.policy.observer.Ended(j)
+		l.policy.observer.Ended(j.number)
 	}
-	e := l.event(kind, j)
-	e.Reason, e.Attempt, e.Result = reason, attempt, l.outcomes.Over(j, r)
+	e := l.event(kind, j.number)
+	e.Reason, e.Attempt, e.Result = reason, attempt, l.outcomes.Over(j.number, r)
 	l.out.Send()
-	l.states.Over(j)
+	l.states.Over(j.number)
 }
 
 // book takes the job's memory on the nodes of its grant, which it keeps to its end.
-func (l *loop) book(j int32) {
-	if f := l.state(j); !f.booked {
-		f.booked = true
+func (l *loop) book(j *jobState) {
+	if !j.booked {
+		j.booked = true
 		l.bookMemory(j, -1)
 	}
 }
 
-func (l *loop) unbook(j int32) {
-	if f := l.state(j); f.booked {
-		f.booked = false
+func (l *loop) unbook(j *jobState) {
+	if j.booked {
+		j.booked = false
 		l.bookMemory(j, 1)
 	}
 }
 
-func (l *loop) bookMemory(j int32, sign int64) {
-	if l.state(j).plain {
+func (l *loop) bookMemory(j *jobState, sign int64) {
+	if j.plain {
 		return
 	}
 	if sign < 0 {
-		need, _ := l.job(j).Needs(0)
-		l.alternatives.Takes(j, need.Memory)
+		need, _ := j.job.Needs(0)
+		l.alternatives.Takes(j.number, need.Memory)
 	}
 	memory := l.memoryOf(j)
 	if memory == 0 {
@@ -111,41 +108,40 @@ func (l *loop) bookMemory(j int32, sign int64) {
 }
 
 // memoryOf returns the memory that a job which has started has of each of its nodes.
-func (l *loop) memoryOf(j int32) int64 {
-	if held, ok := l.alternatives.Memory(j); ok {
+func (l *loop) memoryOf(j *jobState) int64 {
+	if held, ok := l.alternatives.Memory(j.number); ok {
 		return held
 	}
-	need, _ := l.job(j).Needs(0)
+	need, _ := j.job.Needs(0)
 	return need.Memory
 }
 
 // settleTime adds the stretch that ends now to the job's times.
-func (l *loop) settleTime(j int32) {
-	f := l.state(j)
-	d := l.now - f.since
-	if f.state != Running {
-		f.since = l.now
-		f.waiting += d
+func (l *loop) settleTime(j *jobState) {
+	d := l.now - j.since
+	if j.state != Running {
+		j.since = l.now
+		j.waiting += d
 		return
 	}
 	l.hold(j)
-	f.since = l.now
-	f.service += d
+	j.since = l.now
+	j.service += d
 	l.settleDone(j, d)
-	f.coreTime = Plus(f.coreTime, CoreTime(d, int(f.held)))
+	j.coreTime = Plus(j.coreTime, CoreTime(d, int(j.held)))
 	if l.policy.observer != nil {
-		l.policy.observer.Used(j, d, f.grant)
+		l.policy.observer.Used(j.number, d, j.grant)
 	}
 }
 
 // release ends a running job's stretch and gives its cores and GPUs back.
-func (l *loop) release(j int32) {
-	if mate, ok := l.running.mates.Part(j); ok { // it continues at another speed
-		l.settleTime(mate)
+func (l *loop) release(j *jobState) {
+	if mate, ok := l.running.mates.Part(j.number); ok { // it continues at another speed
+		l.settleTime(l.state(mate))
 		l.running.victims.Forget()
 	}
 	l.settleTime(j)
-	l.machine.Give(l.state(j).grant)
+	l.machine.Give(j.grant)
 	l.leave(j)
 	l.dispatching.freed = true
 }
@@ -167,7 +163,7 @@ func (l *loop) emit(e Event) {
 func (l *loop) stuck() error {
 	var jobs List
 	for j := l.queue.Next(queue.Front, queue.Anyone); j != noJob; j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone) {
-		why, _ := l.whyNot(j)
+		why, _ := l.whyNot(l.state(j))
 		jobs.Add(fmt.Sprintf("job %q %s", l.job(j).Name, why))
 	}
 	return fmt.Errorf("%w: %s", ErrStuck, jobs.String())

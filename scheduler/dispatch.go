@@ -24,7 +24,7 @@ func (l *loop) dispatch() error {
 			return err
 		}
 		for len(l.turns.Jobs) > 0 {
-			if err := l.endTurn(l.turns.Jobs[0]); err != nil {
+			if err := l.endTurn(l.state(l.turns.Jobs[0])); err != nil {
 				return err
 			}
 		}
@@ -51,7 +51,7 @@ func (l *loop) admit() error {
 	}
 	if l.policy.reranker != nil && l.policy.reranker.Rerank(l.now) {
 		for _, j := range l.queue.First(l.queue.Len(), nil) {
-			l.moved(j)
+			l.moved(l.state(j))
 		}
 	}
 	return l.rules.Admission.Admit(l, l)
@@ -59,12 +59,12 @@ func (l *loop) admit() error {
 
 // moved puts a job to its proper place when its owner has been served since
 // it began to wait, and reports whether it had to.
-func (l *loop) moved(j int32) bool {
+func (l *loop) moved(j *jobState) bool {
 	k := l.place(j)
-	if k == l.queue.KeyOf(j) {
+	if k == l.queue.KeyOf(j.number) {
 		return false
 	}
-	l.queue.Remove(j)
+	l.queue.Remove(j.number)
 	l.queue.Insert(k, l.least(j))
 	return true
 }
@@ -72,13 +72,13 @@ func (l *loop) moved(j int32) bool {
 // needs returns a job's need per node to start or resume on the given number
 // of cores, and the number of nodes. A job that was paused still has its
 // memory.
-func (l *loop) needs(j, cores int32) (Room, int) {
-	if l.state(j).plain {
+func (l *loop) needs(j *jobState, cores int32) (Room, int) {
+	if j.plain {
 		need := Room{Cores: cores}
 		l.extensions.limit(j, &need)
 		return need, 1
 	}
-	job := l.job(j)
+	job := j.job
 	if l.roles.AskedAny() {
 		job = l.whole(j)
 	}
@@ -86,29 +86,28 @@ func (l *loop) needs(j, cores int32) (Room, int) {
 	if need.Parts != nil {
 		need.Parts.On(l.machine)
 	}
-	if l.state(j).booked {
+	if j.booked {
 		if need.Memory = 0; l.turned(j) {
 			whole, _ := job.Needs(cores)
 			need.Memory = whole.Memory - l.memoryOf(j)
 		}
 		if need.Parts != nil {
-			need.Parts = l.state(j).grant.Layout.Needs()
+			need.Parts = j.grant.Layout.Needs()
 		}
 	}
-	need.Kind = max(need.Kind, l.alternatives.Kind(j))
+	need.Kind = max(need.Kind, l.alternatives.Kind(j.number))
 	l.extensions.limit(j, &need)
 	return need, count
 }
 
 // home returns the nodes that a job which has started is bound to, or nil.
-func (l *loop) home(j int32) []int32 {
-	f := l.state(j)
-	if !f.booked {
+func (l *loop) home(j *jobState) []int32 {
+	if !j.booked {
 		return nil
 	}
-	if !f.plain && len(l.job(j).Roles()) > 0 {
+	if !j.plain && len(j.job.Roles()) > 0 {
 		l.scratch.home = l.scratch.home[:0]
-		for _, p := range l.state(j).grant.Layout.Parts {
+		for _, p := range j.grant.Layout.Parts {
 			l.scratch.home = append(l.scratch.home, int32(p.Node))
 		}
 		return l.scratch.home
@@ -117,36 +116,36 @@ func (l *loop) home(j int32) []int32 {
 }
 
 // nodesOf returns the nodes of a job's present or last grant.
-func (l *loop) nodesOf(j int32) []int32 {
-	l.scratch.home = l.nodesIn(j, &l.state(j).grant, l.scratch.home[:0])
+func (l *loop) nodesOf(j *jobState) []int32 {
+	l.scratch.home = l.nodesIn(j, &j.grant, l.scratch.home[:0])
 	return l.scratch.home
 }
 
 // nodesIn appends the nodes of a grant for a job: for a divided job, the node of each
 // unit.
-func (l *loop) nodesIn(j int32, g *Grant, nodes []int32) []int32 {
-	if l.state(j).plain || !l.job(j).Divided {
+func (l *loop) nodesIn(j *jobState, g *Grant, nodes []int32) []int32 {
+	if j.plain || !j.job.Divided {
 		return l.machine.NodesOf(g.Cores, nodes)
 	}
-	unit, _ := l.job(j).Needs(int32(g.Cores.Count()))
+	unit, _ := j.job.Needs(int32(g.Cores.Count()))
 	return l.machine.EachUnit(g.Cores, unit.Cores, nodes)
 }
 
 // fits finds nodes for a waiting job on the given number of cores.
-func (l *loop) fits(j, cores int32) (nodes []int32, ok bool) {
+func (l *loop) fits(j *jobState, cores int32) (nodes []int32, ok bool) {
 	l.scratch.nodes, ok = l.fitIn(l.machine.Free, j, cores, l.scratch.nodes[:0])
 	return l.scratch.nodes, ok
 }
 
 // start starts or resumes a waiting job on the lowest free cores of the
 // nodes, or on those that it had there.
-func (l *loop) start(j, cores int32, nodes []int32, why string) error {
+func (l *loop) start(j *jobState, cores int32, nodes []int32, why string) error {
 	if l.easy(j) {
-		return l.startWith(j, cores, Grant{Cores: l.machine.ChooseCores(nodes, cores, l.state(j).grant.Cores)}, why)
+		return l.startWith(j, cores, Grant{Cores: l.machine.ChooseCores(nodes, cores, j.grant.Cores)}, why)
 	}
 	need, _ := l.needs(j, cores)
 	g := l.machine.Choose(nodes, need, l.heldOn(j, nodes))
-	g.Alternative = int(l.state(j).alternative)
+	g.Alternative = int(j.alternative)
 	g.Layout = l.machine.LayoutOf(g, nodes)
 	return l.startWith(j, cores, g, why)
 }
@@ -158,14 +157,13 @@ func (l *loop) Divide(job int32, shares []Share, why string) error {
 	if err != nil || !j.Elastic || len(shares) == 0 {
 		return fmt.Errorf("divide GPUs for job %q: %w", j.Name, err)
 	}
-	return l.startWith(job, int32(g.Cores.Count()), g, why)
+	return l.startWith(l.state(job), int32(g.Cores.Count()), g, why)
 }
 
 // startWith starts or resumes a waiting job with a grant.
-func (l *loop) startWith(j, cores int32, g Grant, why string) error {
-	f := l.state(j)
-	if f.yields {
-		if slices.Equal(g.Cores, f.grant.Cores) && slices.Equal(g.GPUs, f.grant.GPUs) {
+func (l *loop) startWith(j *jobState, cores int32, g Grant, why string) error {
+	if j.yields {
+		if slices.Equal(g.Cores, j.grant.Cores) && slices.Equal(g.GPUs, j.grant.GPUs) {
 			l.goOn(j)
 			return nil
 		}
@@ -177,7 +175,7 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 		return err
 	}
 	kind := Start
-	if f.state == Paused {
+	if j.state == Paused {
 		kind = Resume
 	}
 	d := l.decide(kind, j, g.Cores, why)
@@ -188,17 +186,17 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	}
 	if kind == Resume {
 		if err := l.goOnWith(j, g, moves); err != nil {
-			return fmt.Errorf("resume job %q: %w", l.job(j).Name, err)
+			return fmt.Errorf("resume job %q: %w", j.job.Name, err)
 		}
-	} else if err := l.Engine.Start(int(j), g); err != nil {
-		l.queue.Remove(j)
-		f.state = Failed
+	} else if err := l.Engine.Start(int(j.number), g); err != nil {
+		l.queue.Remove(j.number)
+		j.state = Failed
 		l.dispatching.freed = true // those after it move up
 		l.close(j, Fail, err.Error())
 		return nil
 	}
 	l.out.Decision(d)
-	l.queue.Remove(j)
+	l.queue.Remove(j.number)
 	if next := l.dispatching.ahead.Started(l.queue); len(next) > 0 {
 		l.states.Fetch(next)
 		for _, k := range next {
@@ -211,19 +209,19 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 	if moves {
 		l.migrated(j)
 	}
-	f.state = Running
-	f.hold(g)
-	l.alternatives.Runs(j, int32(g.Alternative))
+	j.state = Running
+	j.hold(g)
+	l.alternatives.Runs(j.number, int32(g.Alternative))
 	l.machine.Take(g)
 	if kind == Start {
-		if f.first == Never {
-			f.first, f.cores = l.now, cores
+		if j.first == Never {
+			j.first, j.cores = l.now, cores
 		}
 		if !l.resizable(j) {
-			f.request = cores
+			j.request = cores
 		}
 		l.tally.started++
-		l.roles.Started(j)
+		l.roles.Started(j.number)
 		l.extensions.changed(j, attemptStarts, 0)
 		l.detector.News()
 	}
@@ -232,14 +230,14 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 		l.extensions.changed(j, placed, 0)
 	}
 	if l.policy.observer != nil {
-		l.policy.observer.Served(j)
+		l.policy.observer.Served(j.number)
 	}
 	l.enter(j)
-	f.timer = Never
+	j.timer = Never
 	if q := l.quantum(j); q > 0 {
 		l.setTimer(j, l.now+q)
 	}
-	e := l.event(kind, j)
+	e := l.event(kind, j.number)
 	e.Cores, e.GPUs, e.Layout, e.Beside, e.Alternative, e.Migrated = g.Cores, g.GPUs, g.Layout, g.Beside, g.Alternative, moves
 	l.out.Send()
 	return nil
@@ -247,71 +245,68 @@ func (l *loop) startWith(j, cores int32, g Grant, why string) error {
 
 // halt has the engine pause a running job. The caller must free the job's
 // resources before paused records the new state.
-func (l *loop) halt(j int32) error {
-	if err := l.Engine.Pause(int(j)); err != nil {
-		return fmt.Errorf("pause job %q: %w", l.job(j).Name, err)
+func (l *loop) halt(j *jobState) error {
+	if err := l.Engine.Pause(int(j.number)); err != nil {
+		return fmt.Errorf("pause job %q: %w", j.job.Name, err)
 	}
 	return nil
 }
 
-func (l *loop) paused(j int32, why string) {
-	f := l.state(j)
-	f.state, f.timer = Paused, Never
-	f.preemptions++
+func (l *loop) paused(j *jobState, why string) {
+	j.state, j.timer = Paused, Never
+	j.preemptions++
 	l.detector.Pauses++
 	l.out.Decision(l.decide(Pause, j, nil, why))
-	l.event(Pause, j)
+	l.event(Pause, j.number)
 	l.out.Send()
 }
 
 // request sets a job's request, as the workload asks.
-func (l *loop) request(j, cores int32) {
-	f := l.state(j)
-	if f.state == Finished || f.state == Failed || f.state == Stopped {
+func (l *loop) request(j *jobState, cores int32) {
+	if j.state == Finished || j.state == Failed || j.state == Stopped {
 		return
 	}
-	f.asked = cores
+	j.asked = cores
 	l.detector.News()
-	l.emit(Event{Kind: Request, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: int(cores)})
-	if f.booked && !l.resizable(j) {
+	l.emit(Event{Kind: Request, Job: int(j.number), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: int(cores)})
+	if j.booked && !l.resizable(j) {
 		return // it keeps its first number
 	}
 	if home := l.home(j); home != nil {
 		cores = min(cores, l.machine.Whole[home[0]].Cores) // it cannot move to a larger node
 	}
-	runs := f.state == Running
+	runs := j.state == Running
 	if runs {
 		l.withdrawVictim(j)
 	}
-	f.request = cores
+	j.request = cores
 	if runs {
 		l.offerVictim(j)
 	}
 	switch {
-	case f.state == Pending:
-	case f.state != Running || f.yields:
-		k := l.queue.KeyOf(j)
-		l.queue.Remove(j)
+	case j.state == Pending:
+	case j.state != Running || j.yields:
+		k := l.queue.KeyOf(j.number)
+		l.queue.Remove(j.number)
 		l.queue.Insert(k, l.least(j))
-	case !slices.Contains(l.running.resizing, j):
-		l.running.resizing = append(l.running.resizing, j)
+	case !slices.Contains(l.running.resizing, j.number):
+		l.running.resizing = append(l.running.resizing, j.number)
 	}
 }
 
 // resize changes the cores of a running job: fewer, without drops, or
 // more, with gains.
-func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
-	f := l.state(j)
+func (l *loop) resize(j *jobState, cores, drops, gains CoreSet, why string) error {
 	if err := l.clear(Grant{Cores: gains}); err != nil {
 		return err
 	}
 	l.settleTime(j)
 	l.running.victims.Forget()
-	g := Grant{Cores: cores, GPUs: f.grant.GPUs, Alternative: int(f.alternative)}
-	if err := l.Engine.Resize(int(j), g); err != nil {
-		return fmt.Errorf("resize job %q: %w", l.job(j).Name, err)
+	g := Grant{Cores: cores, GPUs: j.grant.GPUs, Alternative: int(j.alternative)}
+	if err := l.Engine.Resize(int(j.number), g); err != nil {
+		return fmt.Errorf("resize job %q: %w", j.job.Name, err)
 	}
-	f.hold(g)
+	j.hold(g)
 	l.machine.Give(Grant{Cores: drops})
 	l.machine.Take(Grant{Cores: gains})
 	l.unexpect(j)
@@ -319,15 +314,15 @@ func (l *loop) resize(j int32, cores, drops, gains CoreSet, why string) error {
 	l.result(j).Resizes++
 	l.dispatching.freed = l.dispatching.freed || len(drops) > 0
 	l.out.Decision(l.decide(ResizeJob, j, cores, why))
-	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs})
+	l.emit(Event{Kind: ResizeJob, Job: int(j.number), Cores: g.Cores, GPUs: g.GPUs})
 	return nil
 }
 
 // growBy gives a running job more cores of its node.
-func (l *loop) growBy(j, more int32, node int32, why string) error {
+func (l *loop) growBy(j *jobState, more int32, node int32, why string) error {
 	l.scratch.nodes = append(l.scratch.nodes[:0], node)
 	gains := l.machine.Lowest(&l.machine.Cores, l.scratch.nodes, more)
-	return l.resize(j, l.state(j).grant.Cores.Union(gains), nil, gains, why)
+	return l.resize(j, j.grant.Cores.Union(gains), nil, gains, why)
 }
 
 // change gives running jobs their new requests. Jobs that asked for less shrink
@@ -339,9 +334,9 @@ func (l *loop) change() error {
 		l.running.resizing = l.running.resizing[:0]
 	}
 	for _, j := range l.running.resizing {
-		f := l.state(j)
-		if f.state == Running && !f.yields && int(f.request) < f.grant.Cores.Count() {
-			low, rest := f.grant.Cores.Cut(int(f.request))
+		j := l.state(j)
+		if j.state == Running && !j.yields && int(j.request) < j.grant.Cores.Count() {
+			low, rest := j.grant.Cores.Cut(int(j.request))
 			if err := l.resize(j, low, rest, nil, "its request is smaller"); err != nil {
 				return err
 			}
@@ -349,11 +344,11 @@ func (l *loop) change() error {
 	}
 	keep := l.running.resizing[:0]
 	for _, j := range l.running.resizing {
-		f := l.state(j)
-		if f.state != Running || f.yields {
+		j := l.state(j)
+		if j.state != Running || j.yields {
 			continue // it takes the new request when it resumes
 		}
-		more := f.request - int32(f.grant.Cores.Count())
+		more := j.request - int32(j.grant.Cores.Count())
 		node := l.home(j)[0]
 		free := min(more, l.machine.Free[node].Cores)
 		if free > 0 && (free == more || l.rules.Partial) {
@@ -363,7 +358,7 @@ func (l *loop) change() error {
 			more -= free
 		}
 		if more > 0 {
-			keep = append(keep, j)
+			keep = append(keep, j.number)
 		}
 	}
 	l.running.resizing = keep
@@ -383,8 +378,8 @@ func (l *loop) regrow() error {
 		}
 	}
 	for _, j := range l.running.malleable {
-		f := l.state(j)
-		more := f.request - int32(f.grant.Cores.Count())
+		j := l.state(j)
+		more := j.request - int32(j.grant.Cores.Count())
 		if more <= 0 || l.rules.Round > 0 || l.rules.Sizes { // a policy of rounds decides at their starts alone
 			continue
 		}
@@ -399,9 +394,9 @@ func (l *loop) regrow() error {
 }
 
 // held returns the present grant of a job.
-func (l *loop) held(j int32) Grant {
-	if l.state(j).state != Running {
+func (l *loop) held(j *jobState) Grant {
+	if j.state != Running {
 		return Grant{}
 	}
-	return l.state(j).grant
+	return j.grant
 }

@@ -100,15 +100,16 @@ type Simulator interface {
 }
 
 // Share implements Hands.
-func (l *loop) Share(j, with int32, nodes []int32, why string) error {
-	need, _ := l.needs(j, l.state(j).request)
+func (l *loop) Share(number, with int32, nodes []int32, why string) error {
+	j := l.state(number)
+	need, _ := l.needs(j, j.request)
 	g, err := l.machine.Beside(l.state(with).grant, Beside{Job: int(with), Name: l.job(with).Name}, nodes, need)
 	if err != nil {
 		return err
 	}
-	g.Alternative = int(l.state(j).alternative)
-	if err = l.startWith(j, l.state(j).request, g, why); err == nil && l.state(j).state == Running {
-		l.running.mates.Join(j, with)
+	g.Alternative = int(j.alternative)
+	if err = l.startWith(j, j.request, g, why); err == nil && j.state == Running {
+		l.running.mates.Join(number, with)
 	}
 	return err
 }

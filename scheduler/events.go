@@ -322,20 +322,20 @@ func (l *loop) recording() bool { return l.Recorder != nil && !l.EventsOnly }
 // decide describes a decision about a job. For one that starts, it names the
 // jobs before it that did not: call it while the job is still in the queue.
 // It costs nothing when decisions are not recorded.
-func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) *Decision {
+func (l *loop) decide(kind EventKind, j *jobState, cores CoreSet, why string) *Decision {
 	if !l.recording() {
 		return nil
 	}
-	d := l.out.Describe(Decision{At: l.now, Kind: kind, Job: int(j), Cores: cores, Reason: why})
+	d := l.out.Describe(Decision{At: l.now, Kind: kind, Job: int(j.number), Cores: cores, Reason: why})
 	if kind != Start && kind != Resume {
 		return d
 	}
-	mine := l.queue.KeyOf(j)
+	mine := l.queue.KeyOf(j.number)
 	d.PassedMore = l.queue.Before(mine)
 	next := func(after queue.Key) int32 { return l.queue.Next(after, queue.Anyone) }
 	k := next(queue.Front)
 	for ; k != noJob && len(d.Passed) < MaxPassed && l.queue.KeyOf(k).Less(mine); k = next(l.queue.KeyOf(k)) {
-		why, lacks := l.whyNot(k)
+		why, lacks := l.whyNot(l.state(k))
 		d.Passed = append(d.Passed, Passed{Job: int(k), Reason: why, Lacks: lacks})
 	}
 	d.PassedMore -= len(d.Passed)
@@ -344,16 +344,16 @@ func (l *loop) decide(kind EventKind, j int32, cores CoreSet, why string) *Decis
 
 // whyNotAs says why a waiting job cannot start now, in its present alternative, and
 // which resources it lacks, if that is the reason.
-func (l *loop) whyNotAs(j int32) (why string, lacks []Lack) {
+func (l *loop) whyNotAs(j *jobState) (why string, lacks []Lack) {
 	cores := l.atLeast(j)
 	need, count := l.needs(j, cores)
 	home := l.home(j)
 	if _, ok := l.fitIn(l.machine.Free, j, cores, nil); ok {
-		return l.rules.Admission.HeldBack(l, j), nil
+		return l.rules.Admission.HeldBack(l, j.number), nil
 	}
-	where := Where(len(l.machine.Free), count, home != nil && !l.movable(j), l.job(j).Divided)
+	where := Where(len(l.machine.Free), count, home != nil && !l.movable(j), j.job.Divided)
 	lack, some := LackOf(need, cluster.Most(l.machine.Free, need, home))
-	lack.Alternative, lack.Where = int(l.state(j).alternative), where
+	lack.Alternative, lack.Where = int(j.alternative), where
 	if !some {
 		return strings.TrimSpace("needs more "+where) + " than is free together", nil
 	}

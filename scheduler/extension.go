@@ -8,19 +8,19 @@ import "time"
 // An extension embeds noHooks, and has the hooks that it needs.
 type extension interface {
 	// arrived is called when a job has arrived, before it waits. It may change or end the job.
-	arrived(j int32) error
+	arrived(j *jobState) error
 	// notice takes a notice of the engine, if it is for the extension.
 	notice(n *Notice) (taken bool, err error)
 	// changed is called when the attempt or the nodes of a job change. work is the work that a requeued job keeps.
-	changed(j int32, c change, work time.Duration)
+	changed(j *jobState, c change, work time.Duration)
 	// attemptEnded is called when the engine has ended an attempt. again says that the job waits for another one.
-	attemptEnded(j int32, n *Notice) (again bool)
+	attemptEnded(j *jobState, n *Notice) (again bool)
 	// nextInstant returns the next instant at which the extension is to act; Never for none.
 	nextInstant() time.Duration
 	// reached is called when the run has come to this instant. now may be later, on a real clock.
 	reached(now time.Duration)
 	// limit restricts the nodes on which a job may start, in its need per node.
-	limit(j int32, need *Room)
+	limit(j *jobState, need *Room)
 	// beforeDispatch and afterDispatch are called once an instant, before and after the decisions.
 	beforeDispatch() error
 	afterDispatch() error
@@ -46,23 +46,23 @@ const (
 // noHooks is an extension that does nothing.
 type noHooks struct{}
 
-func (noHooks) arrived(int32) error                  { return nil }
-func (noHooks) notice(*Notice) (bool, error)         { return false, nil }
-func (noHooks) changed(int32, change, time.Duration) {}
-func (noHooks) attemptEnded(int32, *Notice) bool     { return false }
-func (noHooks) nextInstant() time.Duration           { return Never }
-func (noHooks) reached(time.Duration)                {}
-func (noHooks) limit(int32, *Room)                   {}
-func (noHooks) beforeDispatch() error                { return nil }
-func (noHooks) afterDispatch() error                 { return nil }
-func (noHooks) pending() bool                        { return false }
-func (noHooks) stalled() (bool, error)               { return false, nil }
-func (noHooks) finish() error                        { return nil }
+func (noHooks) arrived(*jobState) error                  { return nil }
+func (noHooks) notice(*Notice) (bool, error)             { return false, nil }
+func (noHooks) changed(*jobState, change, time.Duration) {}
+func (noHooks) attemptEnded(*jobState, *Notice) bool     { return false }
+func (noHooks) nextInstant() time.Duration               { return Never }
+func (noHooks) reached(time.Duration)                    {}
+func (noHooks) limit(*jobState, *Room)                   {}
+func (noHooks) beforeDispatch() error                    { return nil }
+func (noHooks) afterDispatch() error                     { return nil }
+func (noHooks) pending() bool                            { return false }
+func (noHooks) stalled() (bool, error)                   { return false, nil }
+func (noHooks) finish() error                            { return nil }
 
 // extensions are those of a run, in the order in which they act.
 type extensions []extension
 
-func (x extensions) arrived(j int32) error {
+func (x extensions) arrived(j *jobState) error {
 	for _, e := range x {
 		if err := e.arrived(j); err != nil {
 			return err
@@ -80,13 +80,13 @@ func (x extensions) notice(n *Notice) (taken bool, err error) {
 	return false, nil
 }
 
-func (x extensions) changed(j int32, c change, work time.Duration) {
+func (x extensions) changed(j *jobState, c change, work time.Duration) {
 	for _, e := range x {
 		e.changed(j, c, work)
 	}
 }
 
-func (x extensions) attemptEnded(j int32, n *Notice) bool {
+func (x extensions) attemptEnded(j *jobState, n *Notice) bool {
 	for _, e := range x {
 		if e.attemptEnded(j, n) {
 			return true
@@ -113,7 +113,7 @@ func (x extensions) at(instant time.Duration) extension {
 	return nil
 }
 
-func (x extensions) limit(j int32, need *Room) {
+func (x extensions) limit(j *jobState, need *Room) {
 	for _, e := range x {
 		e.limit(j, need)
 	}

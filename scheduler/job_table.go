@@ -14,7 +14,8 @@ import (
 // PageSize is the number of jobs of a JobPage, and size of a page of a JobTable: small pages are free sooner.
 const (
 	PageSize = 128
-	size     = 32
+	pageBits = 5
+	size     = 1 << pageBits
 )
 
 // Drawn are jobs that are made when they are looked at: there may be more of them than fit into memory. They arrive in
@@ -86,7 +87,12 @@ func (s *JobSet) Copy() []Job {
 func (l *loop) job(j int32) *Job { return l.jobs.At(int(j)) }
 
 // ownJobs lets requests and predictions of jobs be changed.
-func (l *loop) ownJobs() { l.jobs = JobSet{List: l.jobs.Copy()} }
+func (l *loop) ownJobs() {
+	l.jobs = JobSet{List: l.jobs.Copy()}
+	for number, j := range l.states.All() {
+		j.job = l.job(number)
+	}
+}
 
 // JobTable has a value for each job, by number. They are in pages of neighboring numbers: a page is made when the first
 // of its jobs is looked at, and used again when the last of them is over.
@@ -121,11 +127,11 @@ func (t *JobTable[T]) InOrder(last func(job int32, value *T)) { t.last = last }
 
 // At returns the value of a job. The pointer holds until the job is over.
 func (t *JobTable[T]) At(job int32) *T {
-	p := t.pages[uint32(job)/size]
+	p := t.pages[job>>pageBits]
 	if p == nil {
-		p = t.begin(job / size)
+		p = t.begin(job)
 	}
-	return &p[uint32(job)%size]
+	return &p[job&(size-1)]
 }
 
 // Fetch reads the values of jobs, so that they are in the processor's cache when they are looked at one by one: memory
@@ -138,11 +144,12 @@ func (t *JobTable[T]) Fetch(jobs []int32) {
 	}
 }
 
-// begin makes the page of the k-th jobs.
+// begin makes the page of a job. It stays a call, so that At can be inlined.
 //
 //go:noinline
-func (t *JobTable[T]) begin(k int32) *page[T] {
+func (t *JobTable[T]) begin(job int32) *page[T] {
 	var p *page[T]
+	k := job >> pageBits
 	if n := len(t.spare); n > 0 {
 		p, t.spare = t.spare[n-1], t.spare[:n-1]
 	} else {
@@ -319,6 +326,7 @@ type jobState struct {
 	request int32 // cores; for a started rigid job, the cores of its start
 	slot    int32 // index in running
 	level   int32 // effective level
+	number  int32
 	state   State
 	booked  bool // its memory is taken
 	plain   bool // it asks for cores of one node and nothing else: see Job.Plain
@@ -330,12 +338,14 @@ type jobState struct {
 	held    int32         // cores of the grant
 	grant   Grant         // held; for a paused job, its last grant
 	end     time.Duration // expected end while running
+	job     *Job
 }
 
 // newState sets out the life of a job that is still to come.
 func (l *loop) newState(number int32, f *jobState) {
 	j := l.job(number)
 	*f = jobState{
+		number: number, job: j,
 		state: Pending, timer: Never, first: Never,
 		request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
 		plain: j.Plain(), arrival: j.Arrival,
@@ -345,7 +355,7 @@ func (l *loop) newState(number int32, f *jobState) {
 func (l *loop) state(j int32) *jobState { return l.states.At(j) }
 
 // result returns the counts of an open job that are not in its life.
-func (l *loop) result(j int32) *Result { return l.outcomes.Of(j) }
+func (l *loop) result(j *jobState) *Result { return l.outcomes.Of(j.number) }
 
 // hold records the grant of a job.
 func (f *jobState) hold(g Grant) { f.grant, f.held = g, int32(g.Cores.Count()) }

@@ -96,10 +96,10 @@ func (l *loop) closeDown(ctx context.Context) error {
 	}
 	for j, f := range l.states.All() {
 		if f.state == Queued {
-			l.settleTime(j)
+			l.settleTime(l.state(j))
 			l.queue.Remove(j)
 			f.state = Stopped
-			l.close(j, Stop, fmt.Sprintf("the cell was closed at %s", l.Until))
+			l.close(l.state(j), Stop, fmt.Sprintf("the cell was closed at %s", l.Until))
 		}
 	}
 	l.tally.open -= l.outcomes.Missed(l.jobs.Len() - l.input.arrived)

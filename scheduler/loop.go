@@ -114,9 +114,9 @@ func newLoop(r Run, rules Rules) (*loop, error) {
 	l.queue = queue.New(jobs, rules.Ends)
 	switch {
 	case rules.LastFirst:
-		l.running.victims = NewLastFirstVictims(jobs, l.place)
+		l.running.victims = NewLastFirstVictims(jobs, func(j int32) queue.Key { return l.place(l.state(j)) })
 	case rules.Victims != nil:
-		l.running.victims = NewVictimList(jobs, l.rank)
+		l.running.victims = NewVictimList(jobs, func(j int32) int64 { return l.rank(l.state(j)) })
 	}
 	if l.Until <= 0 {
 		l.Until = Never
@@ -284,15 +284,15 @@ func (l *loop) takeDue(due, now time.Duration) error {
 		l.now = max(l.now, due)
 		j := l.input.next
 		l.arriving(l.input.arrived + 1)
-		return l.arrive(j)
+		return l.arrive(l.state(j))
 	case len(l.input.requests) > 0 && l.input.requests[0].At == due:
 		l.now = max(l.now, due)
 		z := l.input.requests[0]
 		l.input.requests = l.input.requests[1:]
 		if z.Role != "" {
-			return l.askParts(int32(z.Job), z.Role, z.Parts)
+			return l.askParts(l.state(int32(z.Job)), z.Role, z.Parts)
 		}
-		l.request(int32(z.Job), int32(z.Threads))
+		l.request(l.state(int32(z.Job)), int32(z.Threads))
 	default:
 		if x := l.extensions.at(due); x != nil {
 			l.now = max(l.now, due)
@@ -302,77 +302,74 @@ func (l *loop) takeDue(due, now time.Duration) error {
 		t := l.timers.Take(l.counts)
 		l.now = max(l.now, t.At)
 		l.state(t.Of).timer = Never
-		l.ring(t.Of, now)
+		l.ring(l.state(t.Of), now)
 	}
 	return nil
 }
 
 // setTimer makes at the one instant at which a job's timer rings.
-func (l *loop) setTimer(j int32, at time.Duration) {
+func (l *loop) setTimer(j *jobState, at time.Duration) {
 	if at < 0 { // the sum went past the end of time
 		at = Never
 	}
-	l.state(j).timer = at
+	j.timer = at
 	if at != Never {
-		l.timers.Set(queue.Timer{At: at, Of: j})
+		l.timers.Set(queue.Timer{At: at, Of: j.number})
 	}
 }
 
 // counts reports whether a timer is still the one of its job.
 func (l *loop) counts(t queue.Timer) bool { return l.state(t.Of).timer == t.At }
 
-func (l *loop) arrive(j int32) error {
-	f := l.state(j)
+func (l *loop) arrive(j *jobState) error {
 	l.detector.News()
-	f.state, f.since = Queued, l.job(j).Arrival
-	l.event(Arrive, j)
+	j.state, j.since = Queued, j.job.Arrival
+	l.event(Arrive, j.number)
 	l.out.Send()
 	if l.policy.observer != nil {
-		l.policy.observer.Arrived(j)
+		l.policy.observer.Arrived(j.number)
 	}
 	if err := l.extensions.arrived(j); err != nil {
 		return err
 	}
-	if f.state == Queued {
+	if j.state == Queued {
 		l.wait(j)
 	}
 	return nil
 }
 
 // wait puts a job into the queue.
-func (l *loop) wait(j int32) {
+func (l *loop) wait(j *jobState) {
 	l.adoptFastest(j)
-	f := l.state(j)
-	if l.rules.Feedback > 0 && f.level > 0 {
-		l.setTimer(j, f.since+l.rules.Feedback)
+	if l.rules.Feedback > 0 && j.level > 0 {
+		l.setTimer(j, j.since+l.rules.Feedback)
 	}
 	l.tally.enqueued++
 	l.queue.Insert(l.place(j), l.least(j))
 	if l.policy.waiter != nil {
-		l.policy.waiter.Waits(j)
+		l.policy.waiter.Waits(j.number)
 	}
 }
 
 // ring handles a job's timer. On a real clock a job whose quantum is over has
 // run until now, and a new quantum begins now.
-func (l *loop) ring(j int32, now time.Duration) {
-	f := l.state(j)
+func (l *loop) ring(j *jobState, now time.Duration) {
 	switch {
-	case f.state != Running: // feedback
-		old := f.level
-		f.level--
-		l.queue.Remove(j)
-		if f.level > 0 {
+	case j.state != Running: // feedback
+		old := j.level
+		j.level--
+		l.queue.Remove(j.number)
+		if j.level > 0 {
 			l.setTimer(j, l.now+l.rules.Feedback)
 		}
 		l.queue.Insert(l.place(j), l.least(j))
-		l.emit(Event{Kind: Level, Job: int(j), Levels: Levels{From: old, To: f.level}})
+		l.emit(Event{Kind: Level, Job: int(j.number), Levels: Levels{From: old, To: j.level}})
 	case l.rules.Turns && l.queue.Len() > 0:
 		l.turnOver(j)
 	default:
 		if l.policy.observer != nil {
 			l.settleTime(j)
-			l.policy.observer.Served(j)
+			l.policy.observer.Served(j.number)
 		}
 		l.setTimer(j, now+l.quantum(j))
 	}

@@ -8,15 +8,14 @@ import (
 
 // movable reports whether a started job may resume on other nodes. Jobs with roles
 // stay: their parts know each other's addresses.
-func (l *loop) movable(j int32) bool {
-	f := l.state(j)
-	return l.fixed.migrates && f.booked && (f.plain || len(l.job(j).Roles()) == 0)
+func (l *loop) movable(j *jobState) bool {
+	return l.fixed.migrates && j.booked && (j.plain || len(j.job.Roles()) == 0)
 }
 
 // fitIn finds nodes for a waiting job on the given number of cores; rooms has the free
 // resources. Its former nodes come first: it keeps its memory there until it resumes on
 // other nodes.
-func (l *loop) fitIn(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok bool) {
+func (l *loop) fitIn(rooms []Room, j *jobState, cores int32, nodes []int32) (_ []int32, ok bool) {
 	if l.easy(j) {
 		return append(nodes, 0), cores <= rooms[0].Cores
 	}
@@ -30,19 +29,19 @@ func (l *loop) fitIn(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok
 }
 
 // easy reports whether cores are all that a job needs, and the only node has them.
-func (l *loop) easy(j int32) bool {
-	return l.fixed.static && len(l.machine.Free) == 1 && l.state(j).plain
+func (l *loop) easy(j *jobState) bool {
+	return l.fixed.static && len(l.machine.Free) == 1 && j.plain
 }
 
 // fitAnew is fitIn without a preference for the nodes that the job has been on, unless it
 // is bound to them.
-func (l *loop) fitAnew(rooms []Room, j, cores int32, nodes []int32) (_ []int32, ok bool) {
+func (l *loop) fitAnew(rooms []Room, j *jobState, cores int32, nodes []int32) (_ []int32, ok bool) {
 	need, count := l.needs(j, cores)
 	home := l.home(j)
 	if !l.movable(j) {
 		return l.choose(rooms, j, need, count, home, nodes)
 	}
-	whole, _ := l.job(j).Needs(cores)
+	whole, _ := j.job.Needs(cores)
 	need.Memory = whole.Memory
 	held := l.memoryOf(j)
 	for _, v := range home {
@@ -56,8 +55,8 @@ func (l *loop) fitAnew(rooms []Room, j, cores int32, nodes []int32) (_ []int32, 
 }
 
 // choose is cluster.Fit, and places divided jobs by the rule of the policy.
-func (l *loop) choose(rooms []Room, j int32, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
-	if l.state(j).plain || !l.job(j).Divided {
+func (l *loop) choose(rooms []Room, j *jobState, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
+	if j.plain || !j.job.Divided {
 		return cluster.Fit(rooms, need, count, home, nodes)
 	}
 	site := PlacementSite{Free: rooms, Whole: l.machine.Whole, Racks: l.machine.Racks}
@@ -66,12 +65,12 @@ func (l *loop) choose(rooms []Room, j int32, need Room, count int, home, nodes [
 
 // eachNeed calls f with each of the nodes of a waiting job and its need there: no
 // memory on its former nodes.
-func (l *loop) eachNeed(j, cores int32, nodes []int32, f func(node int32, need Room)) {
+func (l *loop) eachNeed(j *jobState, cores int32, nodes []int32, f func(node int32, need Room)) {
 	need, _ := l.needs(j, cores)
 	memory := need.Memory
 	var home []int32
 	if l.movable(j) {
-		whole, _ := l.job(j).Needs(cores)
+		whole, _ := j.job.Needs(cores)
 		memory, home = whole.Memory, l.home(j)
 	}
 	for k, v := range nodes {
@@ -87,21 +86,21 @@ func (l *loop) eachNeed(j, cores int32, nodes []int32, f func(node int32, need R
 }
 
 // heldOn returns the last grant of a job, if it was on these nodes.
-func (l *loop) heldOn(j int32, nodes []int32) Grant {
+func (l *loop) heldOn(j *jobState, nodes []int32) Grant {
 	if l.movable(j) && !slices.Equal(l.home(j), nodes) {
 		return Grant{}
 	}
-	return l.state(j).grant
+	return j.grant
 }
 
 // elsewhere reports whether a grant is on other nodes than those on which a job was
 // paused, of other GPUs, or for another alternative. It is false for jobs that
 // cannot move.
-func (l *loop) elsewhere(j int32, g Grant) bool {
+func (l *loop) elsewhere(j *jobState, g Grant) bool {
 	if l.easy(j) || !l.movable(j) {
 		return false
 	}
-	old := &l.state(j).grant
+	old := &j.grant
 	if !slices.Equal(old.GPUs, g.GPUs) || l.turned(j) {
 		return true
 	}
@@ -110,15 +109,15 @@ func (l *loop) elsewhere(j int32, g Grant) bool {
 }
 
 // goOnWith has the engine resume a paused job with a grant.
-func (l *loop) goOnWith(j int32, g Grant, moves bool) error {
+func (l *loop) goOnWith(j *jobState, g Grant, moves bool) error {
 	if moves {
-		return l.fixed.migrator.Migrate(int(j), g)
+		return l.fixed.migrator.Migrate(int(j.number), g)
 	}
-	return l.Engine.Resume(int(j), g)
+	return l.Engine.Resume(int(j.number), g)
 }
 
 // migrated takes a job from the nodes that it leaves.
-func (l *loop) migrated(j int32) {
+func (l *loop) migrated(j *jobState) {
 	l.unbook(j)
 	l.extensions.changed(j, leaves, 0)
 	l.result(j).Migrations++

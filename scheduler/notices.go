@@ -147,20 +147,19 @@ func (a Attempt) Share(at time.Duration) float64 {
 func (a Attempt) Lost() time.Duration { return a.Done - a.Kept }
 
 // expect records the expected end of a running job.
-func (l *loop) expect(j int32) {
+func (l *loop) expect(j *jobState) {
 	if !l.rules.Ends {
 		return
 	}
-	f := l.state(j)
-	f.end = l.now + min(l.length(j, int32(f.grant.Cores.Count())), Never-l.now)
-	l.running.ends = queue.InsertSorted(l.running.ends, queue.Timer{At: f.end, Of: j}, queue.CompareTimers)
+	j.end = l.now + min(l.length(j, int32(j.grant.Cores.Count())), Never-l.now)
+	l.running.ends = queue.InsertSorted(l.running.ends, queue.Timer{At: j.end, Of: j.number}, queue.CompareTimers)
 }
 
-func (l *loop) unexpect(j int32) {
+func (l *loop) unexpect(j *jobState) {
 	if !l.rules.Ends {
 		return
 	}
-	l.running.ends = queue.DeleteSorted(l.running.ends, queue.Timer{At: l.state(j).end, Of: j}, queue.CompareTimers)
+	l.running.ends = queue.DeleteSorted(l.running.ends, queue.Timer{At: j.end, Of: j.number}, queue.CompareTimers)
 }
 
 // again lets a job that has failed wait for another start, if it has retries
@@ -168,19 +167,19 @@ func (l *loop) unexpect(j int32) {
 // size, and keeps only the work that its program saved. The failed attempt still
 // counts as service time of the job, and as attained service of the job and its
 // user. Its predicted remaining time is reset to the whole job.
-func (l *loop) again(j int32, reason string) bool {
-	if l.result(j).Restarts >= l.job(j).Retries() {
+func (l *loop) again(j *jobState, reason string) bool {
+	if l.result(j).Restarts >= j.job.Retries() {
 		return false
 	}
 	l.result(j).Restarts++
-	l.anew(j, &Attempt{}, Event{Kind: Retry, Job: int(j), Reason: reason})
+	l.anew(j, &Attempt{}, Event{Kind: Retry, Job: int(j.number), Reason: reason})
 	return true
 }
 
 // keepOnly sets the progress of a job to kept, in the unit of the outlook, after an attempt
 // that keeps no more.
-func (l *loop) keepOnly(j int32, kept time.Duration) {
-	l.predictions.done.Set(j, kept, kept, l.state(j).coreTime)
+func (l *loop) keepOnly(j *jobState, kept time.Duration) {
+	l.predictions.done.Set(j.number, kept, kept, j.coreTime)
 	l.forget(j)
 }
 

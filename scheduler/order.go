@@ -6,11 +6,11 @@ import (
 
 // rank returns the policy's sort key of a job; less is better. For a running
 // job it is the key that compares it with waiting jobs now.
-func (l *loop) rank(j int32) int64 { return l.rules.Order.Rank(JobView{l, j}) }
+func (l *loop) rank(j *jobState) int64 { return l.rules.Order.Rank(JobView{l, j}) }
 
 // place returns the place in the queue of a job that begins to wait.
-func (l *loop) place(j int32) queue.Key {
-	k := queue.Key{Rank: l.rank(j), Second: int64(l.state(j).arrival), Job: j}
+func (l *loop) place(j *jobState) queue.Key {
+	k := queue.Key{Rank: l.rank(j), Second: int64(j.arrival), Job: j.number}
 	if l.policy.second != nil {
 		k.Second = l.policy.second.Second(JobView{l, j})
 	}
@@ -18,8 +18,8 @@ func (l *loop) place(j int32) queue.Key {
 }
 
 // least returns the least that a waiting job can start with.
-func (l *loop) least(j int32) queue.Ask {
-	choices, now := l.choices(j), l.state(j).alternative
+func (l *loop) least(j *jobState) queue.Ask {
+	choices, now := l.choices(j), j.alternative
 	if len(choices) == 1 {
 		return l.leastAs(j)
 	}
@@ -34,33 +34,33 @@ func (l *loop) least(j int32) queue.Ask {
 }
 
 // leastAs is least with the present alternative.
-func (l *loop) leastAs(j int32) queue.Ask {
+func (l *loop) leastAs(j *jobState) queue.Ask {
 	ask := queue.Ask{Cores: l.atLeast(j)}
-	if !l.state(j).plain {
-		need, _ := l.job(j).Needs(l.atLeast(j))
+	if !j.plain {
+		need, _ := j.job.Needs(l.atLeast(j))
 		ask.Cores = need.Cores
 	}
 	if l.rules.Ends { // otherwise no limit on the queue has a window
-		ask.Length = l.length(j, l.state(j).request)
+		ask.Length = l.length(j, j.request)
 	}
 	return ask
 }
 
 // atLeast returns the least number of cores that a waiting job can start
 // with. Gangs start whole, and a rigid job that has started keeps its size.
-func (l *loop) atLeast(j int32) int32 {
-	f, job := l.state(j), l.job(j)
+func (l *loop) atLeast(j *jobState) int32 {
+	job := j.job
 	if !l.rules.Partial || l.sized(j) {
-		return f.request
+		return j.request
 	}
-	return min(int32(max(job.MinThreads, 1)), f.request)
+	return min(int32(max(job.MinThreads, 1)), j.request)
 }
 
 // sized reports whether the number of cores of a job is not to be chosen: it is
 // a gang, or rigid and has started.
-func (l *loop) sized(j int32) bool {
-	if l.state(j).plain {
-		return l.state(j).booked
+func (l *loop) sized(j *jobState) bool {
+	if j.plain {
+		return j.booked
 	}
-	return l.job(j).Nodes > 1 || l.job(j).Divided || len(l.job(j).Roles()) > 0 || !l.job(j).Malleable && l.state(j).booked
+	return j.job.Nodes > 1 || j.job.Divided || len(j.job.Roles()) > 0 || !j.job.Malleable && j.booked
 }

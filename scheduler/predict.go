@@ -16,7 +16,7 @@ type predictions struct {
 
 // remaining returns the predicted run time that a job has left on its full
 // request, and Never when there is no estimate.
-func (l *loop) remaining(j int32) time.Duration {
+func (l *loop) remaining(j *jobState) time.Duration {
 	if l.turned(j) {
 		return l.asRan(j, l.remaining)
 	}
@@ -26,18 +26,18 @@ func (l *loop) remaining(j int32) time.Duration {
 	}
 	done := l.doneBy(j, l.now)
 	if l.predictions.done.ByCores() { // the same, without a call that a million jobs would notice
-		return max(predicted-Proportional{}.Past(l.job(j), done), 0)
+		return max(predicted-Proportional{}.Past(j.job, done), 0)
 	}
-	return max(predicted-l.Outlook.Past(l.job(j), done), 0)
+	return max(predicted-l.Outlook.Past(j.job, done), 0)
 }
 
 // length returns the predicted remaining run time of a job on the given number of cores.
-func (l *loop) length(j, cores int32) time.Duration {
+func (l *loop) length(j *jobState, cores int32) time.Duration {
 	left := l.remaining(j)
 	if left == Never {
 		return Never
 	}
-	job := l.job(j)
+	job := j.job
 	if l.predictions.done.ByCores() {
 		return Proportional{}.Predict(job, left, int(cores))
 	}
@@ -46,22 +46,21 @@ func (l *loop) length(j, cores int32) time.Duration {
 
 // doneBy returns the progress of a job in its attempt up to an instant in the
 // present stretch, in the unit of the outlook.
-func (l *loop) doneBy(j int32, at time.Duration) time.Duration {
-	f := l.state(j)
-	done := l.predictions.done.Done(j, f.coreTime)
+func (l *loop) doneBy(j *jobState, at time.Duration) time.Duration {
+	done := l.predictions.done.Done(j.number, j.coreTime)
 	switch {
-	case f.state != Running:
+	case j.state != Running:
 		return done
 	case l.predictions.done.ByCores(): // no more than there is, of all attempts
-		return Plus(f.coreTime, CoreTime(at-f.since, int(f.held))) - (f.coreTime - done)
+		return Plus(j.coreTime, CoreTime(at-j.since, int(j.held))) - (j.coreTime - done)
 	}
-	return Plus(done, l.Outlook.Done(l.job(j), int(f.held), at-f.since))
+	return Plus(done, l.Outlook.Done(j.job, int(j.held), at-j.since))
 }
 
 // settleDone adds a stretch of running that ends now to the progress of a job.
-func (l *loop) settleDone(j int32, stretch time.Duration) {
+func (l *loop) settleDone(j *jobState, stretch time.Duration) {
 	if !l.predictions.done.ByCores() {
-		l.predictions.done.Add(j, l.Outlook.Done(l.job(j), int(l.state(j).held), stretch))
+		l.predictions.done.Add(j.number, l.Outlook.Done(j.job, int(j.held), stretch))
 	}
 }
 
@@ -87,24 +86,24 @@ func (l *loop) watch() error {
 
 // predicted returns the predicted run time of a job on its full request; 0
 // if there is no prediction.
-func (l *loop) predicted(j int32) time.Duration {
+func (l *loop) predicted(j *jobState) time.Duration {
 	switch {
 	case l.predictions.seen == nil:
 	case l.turned(j):
 		return l.asRan(j, l.predicted)
 	default:
-		return l.predictions.seen[j].Predicted
+		return l.predictions.seen[j.number].Predicted
 	}
-	return l.job(j).Predicted
+	return j.job.Predicted
 }
 
 // hold records the cores of a job in a stretch of service that ends now.
-func (l *loop) hold(j int32) {
+func (l *loop) hold(j *jobState) {
 	if l.predictions.seen == nil {
 		return
 	}
-	s, f := &l.predictions.seen[j], l.state(j)
-	s.Add(l.now-max(f.since, s.From), f.grant.Cores.Count())
+	s := &l.predictions.seen[j.number]
+	s.Add(l.now-max(j.since, s.From), j.grant.Cores.Count())
 }
 
 // learn updates the predictions of the jobs that have made progress since it
@@ -119,7 +118,7 @@ func (l *loop) learn() {
 		switch f := l.state(j); f.state {
 		case Running, Paused: // else it has ended in the meantime
 			if p.Units > l.predictions.seen[j].Units {
-				l.foresee(j, p)
+				l.foresee(l.state(j), p)
 			}
 		}
 	}
@@ -127,47 +126,47 @@ func (l *loop) learn() {
 }
 
 // forget resets the prediction of a restarted job.
-func (l *loop) forget(j int32) {
+func (l *loop) forget(j *jobState) {
 	if l.predictions.seen != nil {
-		l.predictions.seen[j] = Seen{Predicted: l.job(j).Predicted, Held: l.predictions.seen[j].Held[:0]}
-		l.Online.Predictor.Forget(int(j))
+		l.predictions.seen[j.number] = Seen{Predicted: j.job.Predicted, Held: l.predictions.seen[j.number].Held[:0]}
+		l.Online.Predictor.Forget(int(j.number))
 	}
 }
 
 // foresee takes a job's progress into its prediction.
-func (l *loop) foresee(j int32, p *Notice) {
-	s, f := &l.predictions.seen[j], l.state(j)
-	at := f.since
-	if f.state == Running {
+func (l *loop) foresee(j *jobState, p *Notice) {
+	s := &l.predictions.seen[j.number]
+	at := j.since
+	if j.state == Running {
 		// On a real clock a report may be older than the present stretch.
-		at = min(max(p.At, f.since, s.From), l.now)
-		s.Add(at-max(f.since, s.From), f.grant.Cores.Count())
+		at = min(max(p.At, j.since, s.From), l.now)
+		s.Add(at-max(j.since, s.From), j.grant.Cores.Count())
 		s.From = at
 	}
-	past := l.Outlook.Past(l.job(j), l.doneBy(j, at)) // in this attempt, when the units were finished
-	left := l.Online.Predictor.Learn(int(j), p.Units-s.Units, p.Losses, s.Held)
+	past := l.Outlook.Past(j.job, l.doneBy(j, at)) // in this attempt, when the units were finished
+	left := l.Online.Predictor.Learn(int(j.number), p.Units-s.Units, p.Losses, s.Held)
 	s.Units, s.Held = p.Units, s.Held[:0]
 	if left < 0 {
 		return
 	}
 	before := l.remaining(j)
-	if f.state == Running {
+	if j.state == Running {
 		l.unexpect(j)
 	}
 	s.Predicted = max(Plus(past, left), 1) // 0 would be none
-	if f.state == Running {
+	if j.state == Running {
 		l.expect(j)
 	}
-	if f.state == Paused || f.yields {
-		k := l.queue.KeyOf(j)
+	if j.state == Paused || j.yields {
+		k := l.queue.KeyOf(j.number)
 		if l.rules.Predicted {
 			k.Rank = l.rank(j)
 		}
-		l.queue.Remove(j)
+		l.queue.Remove(j.number)
 		l.queue.Insert(k, l.least(j))
 	}
-	l.emit(Event{Kind: Predict, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Prediction: &Prediction{
-		Done: s.Units, Total: l.Online.Units[j], Left: l.remaining(j), Before: before,
+	l.emit(Event{Kind: Predict, Job: int(j.number), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Prediction: &Prediction{
+		Done: s.Units, Total: l.Online.Units[j.number], Left: l.remaining(j), Before: before,
 	}})
 }
 

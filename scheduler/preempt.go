@@ -12,7 +12,7 @@ import (
 // that lets it start: in the order of the victim rule, as many as needed, and
 // none if all of them would not make room. It reports whether any running job
 // is worse at all, and whether there is room now.
-func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
+func (l *loop) makeRoom(j *jobState) (worse, done bool, err error) {
 	mine := l.rank(j)
 	cores := l.atLeast(j)
 	chosen := l.scratch.victims[:0]
@@ -27,7 +27,7 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 		}
 		chosen = append(chosen, k)
 		l.scratch.victims = chosen
-		l.addHeld(rooms, k)
+		l.addHeld(rooms, l.state(k))
 		nodes, ok := l.fitIn(rooms, j, cores, l.scratch.nodes[:0])
 		l.scratch.nodes = nodes
 		if ok {
@@ -39,16 +39,16 @@ func (l *loop) makeRoom(j int32) (worse, done bool, err error) {
 
 // pauseAll pauses the victims that hold resources on the nodes where a waiting
 // job will start.
-func (l *loop) pauseAll(chosen, nodes []int32, j int32) error {
+func (l *loop) pauseAll(chosen, nodes []int32, j *jobState) error {
 	why := ""
 	if l.recording() {
-		why = fmt.Sprintf("makes room for %q", l.job(j).Name)
+		why = fmt.Sprintf("makes room for %q", l.job(j.number).Name)
 	}
 	for _, victim := range chosen {
 		if !l.machine.Touches(l.state(victim).grant, nodes) {
 			continue
 		}
-		if err := l.pause(victim, why); err != nil {
+		if err := l.pause(l.state(victim), why); err != nil {
 			return err
 		}
 	}
@@ -56,14 +56,14 @@ func (l *loop) pauseAll(chosen, nodes []int32, j int32) error {
 }
 
 // pause pauses a running job, which waits again at its own level.
-func (l *loop) pause(j int32, why string) error {
+func (l *loop) pause(j *jobState, why string) error {
 	if err := l.halt(j); err != nil {
 		return err
 	}
 	l.release(j)
 	l.paused(j, why)
 	if l.rules.Feedback > 0 { // else it has its own
-		l.state(j).level = int32(max(l.job(j).Priority, 0))
+		j.level = int32(max(j.job.Priority, 0))
 	}
 	l.wait(j)
 	return nil
@@ -71,24 +71,24 @@ func (l *loop) pause(j int32, why string) error {
 
 // offerVictim and withdrawVictim keep the running jobs in the order in which
 // they would be paused.
-func (l *loop) offerVictim(j int32) {
+func (l *loop) offerVictim(j *jobState) {
 	if l.rules.Victims != nil {
 		first, second := l.rules.Victims(JobView{l, j})
-		l.running.victims.Offer(Victim{First: first, Second: second, Job: j})
+		l.running.victims.Offer(Victim{First: first, Second: second, Job: j.number})
 	}
 }
 
-func (l *loop) withdrawVictim(j int32) {
+func (l *loop) withdrawVictim(j *jobState) {
 	if l.rules.Victims != nil {
-		l.running.victims.Withdraw(j)
+		l.running.victims.Withdraw(j.number)
 	}
 }
 
 // addHeld adds the resources that a running job would free if it were paused.
-func (l *loop) addHeld(rooms []Room, j int32) { l.machine.AddHeld(rooms, l.state(j).grant) }
+func (l *loop) addHeld(rooms []Room, j *jobState) { l.machine.AddHeld(rooms, l.state(j.number).grant) }
 
 // addAll adds the resources that a running job would free if it ended.
-func (l *loop) addAll(rooms []Room, j int32) {
+func (l *loop) addAll(rooms []Room, j *jobState) {
 	l.addHeld(rooms, j)
 	if memory := l.memoryOf(j); memory > 0 {
 		for _, v := range l.home(j) {
@@ -99,7 +99,7 @@ func (l *loop) addAll(rooms []Room, j int32) {
 
 // heldUpAs reports whether a waiting job could not start with its present alternative even
 // if all running jobs had ended.
-func (l *loop) heldUpAs(j int32) bool {
+func (l *loop) heldUpAs(j *jobState) bool {
 	cores := l.atLeast(j)
 	if need, _ := l.needs(j, cores); need.Memory == 0 || l.tally.started == len(l.running.all)-len(l.turns.Jobs) {
 		return false
@@ -107,7 +107,7 @@ func (l *loop) heldUpAs(j int32) bool {
 	rooms := slices.Clone(l.machine.Free)
 	for _, k := range l.running.all {
 		if !l.state(k).yields {
-			l.addAll(rooms, k)
+			l.addAll(rooms, l.state(k))
 		}
 	}
 	_, ok := l.fitIn(rooms, j, cores, nil)

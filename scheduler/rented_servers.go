@@ -40,23 +40,23 @@ func newServers(l *loop) (*servers, error) {
 	return s, err
 }
 
-func (l *servers) arrived(j int32) error {
-	l.rental.Arrive(j, l.job(j).Arrival)
+func (l *servers) arrived(j *jobState) error {
+	l.rental.Arrive(j.number, j.job.Arrival)
 	return nil
 }
 
-func (l *servers) changed(j int32, c change, work time.Duration) {
+func (l *servers) changed(j *jobState, c change, work time.Duration) {
 	switch c {
 	case attemptStarts:
-		l.rental.Served(j, true, l.now)
+		l.rental.Served(j.number, true, l.now)
 	case placed:
-		l.nodes.Occupy(j, l.state(j).grant.Cores)
+		l.nodes.Occupy(j.number, j.grant.Cores)
 	case leaves:
-		l.nodes.Vacate(j, l.state(j).grant.Cores, l.now)
+		l.nodes.Vacate(j.number, j.grant.Cores, l.now)
 	case requeued:
-		l.rental.Keep(j, work)
+		l.rental.Keep(j.number, work)
 	case ends:
-		l.rental.End(j)
+		l.rental.End(j.number)
 	}
 }
 
@@ -70,11 +70,11 @@ func (l *servers) reached(now time.Duration) {
 	}
 }
 
-func (l *servers) limit(j int32, need *Room) { need.Market = l.rental.Bars(j) }
-func (l *servers) beforeDispatch() error     { return l.rent() }
-func (l *servers) afterDispatch() error      { return l.order() }
-func (l *servers) pending() bool             { return l.nodes.Pending() }
-func (l *servers) finish() error             { return l.nodes.DismissAll() }
+func (l *servers) limit(j *jobState, need *Room) { need.Market = l.rental.Bars(j.number) }
+func (l *servers) beforeDispatch() error         { return l.rent() }
+func (l *servers) afterDispatch() error          { return l.order() }
+func (l *servers) pending() bool                 { return l.nodes.Pending() }
+func (l *servers) finish() error                 { return l.nodes.DismissAll() }
 
 // notice takes the notice of a node, or of a job that has ended its attempt because of one.
 func (l *servers) notice(n *Notice) (taken bool, err error) {
@@ -97,10 +97,10 @@ func (l *servers) notice(n *Notice) (taken bool, err error) {
 func (l *servers) lose(v int32) error {
 	for _, j := range l.nodes.Lose(v) {
 		take := l.revoke
-		if l.survives(j, on(v)) {
+		if l.survives(l.state(j), on(v)) {
 			take = l.shrink
 		}
-		if err := take(j, v); err != nil {
+		if err := take(l.state(j), v); err != nil {
 			return err
 		}
 	}
@@ -113,7 +113,7 @@ func (l *servers) lose(v int32) error {
 // revoke ends the attempt of a job that has lost a node. It waits again, with the work
 // of its last checkpoint, in the order of the policy; this is no failure and takes no
 // retry.
-func (l *servers) revoke(j, v int32) error {
+func (l *servers) revoke(j *jobState, v int32) error {
 	return l.revokeBy(j, v, l.provider.Revoke, fmt.Sprintf("node %q was lost", l.Cluster.Nodes[v].Name))
 }
 
@@ -125,23 +125,22 @@ func (l *servers) depart(n *Notice) error {
 	}
 	ended := func(int) (Attempt, error) { return *n.Attempt, nil }
 	why := fmt.Sprintf("node %q is to be taken away", l.Cluster.Nodes[n.Node].Name)
-	return l.revokeBy(int32(n.Job), int32(n.Node), ended, why)
+	return l.revokeBy(l.state(int32(n.Job)), int32(n.Node), ended, why)
 }
 
-func (l *servers) revokeBy(j, v int32, end func(job int) (Attempt, error), reason string) error {
-	f := l.state(j)
+func (l *servers) revokeBy(j *jobState, v int32, end func(job int) (Attempt, error), reason string) error {
 	attempt, err := l.cut(j, end)
 	if err != nil {
-		return fmt.Errorf("revoke job %q: %w", l.job(j).Name, err)
+		return fmt.Errorf("revoke job %q: %w", j.job.Name, err)
 	}
 	l.result(j).Revocations++
 	if l.ending.stopping {
-		f.state = Stopped
+		j.state = Stopped
 		l.close(j, Stop, reason)
 		return nil
 	}
-	l.rental.Lost(j, v)
-	l.anew(j, &attempt, Event{Kind: Revoke, Job: int(j), Node: int(v), Reason: reason, Attempt: &attempt})
+	l.rental.Lost(j.number, v)
+	l.anew(j, &attempt, Event{Kind: Revoke, Job: int(j.number), Node: int(v), Reason: reason, Attempt: &attempt})
 	return nil
 }
 
@@ -152,14 +151,14 @@ func (l *servers) rent() error {
 		return nil
 	}
 	for _, j := range l.rental.Due() {
-		f := l.state(j)
+		j := l.state(j)
 		need, _ := l.needs(j, l.atLeast(j))
 		need.Market = 0
 		from := func(v int32) time.Duration { return l.nodes.From(v, need, l.now) }
-		leave, where := l.rental.Decide(j, l.now, RentalCase{
-			Deadline: l.job(j).Within(), Work: l.predicted(j), Done: l.doneOf(j), Changeover: l.job(j).Changeover(), From: from,
+		leave, where := l.rental.Decide(j.number, l.now, RentalCase{
+			Deadline: j.job.Within(), Work: l.predicted(j), Done: l.doneOf(j), Changeover: j.job.Changeover(), From: from,
 		})
-		if !leave || f.state != Running && f.state != Paused || !l.rental.Any(l.machine.NodesOf(f.grant.Cores, nil)) {
+		if !leave || j.state != Running && j.state != Paused || !l.rental.Any(l.machine.NodesOf(j.grant.Cores, nil)) {
 			continue
 		}
 		l.detector.News()
@@ -172,30 +171,29 @@ func (l *servers) rent() error {
 
 // doneOf returns the finished work of a job, in run time on its full request. It comes
 // from the engine, or from the job's run time less the start of the attempt.
-func (l *servers) doneOf(j int32) time.Duration {
-	f := l.state(j)
-	if f.state != Running && f.state != Paused {
-		return l.rental.Kept(j)
+func (l *servers) doneOf(j *jobState) time.Duration {
+	if j.state != Running && j.state != Paused {
+		return l.rental.Kept(j.number)
 	}
-	a := l.provider.Attempt(int(j))
+	a := l.provider.Attempt(int(j.number))
 	if a.Ran > 0 {
-		return l.Outlook.Past(l.job(j), l.measured(j, &a, a.Ran))
+		return l.Outlook.Past(j.job, l.measured(j, &a, a.Ran))
 	}
 	return a.Done
 }
 
 // move ends the attempt of a job that is to continue on other servers. The job waits
 // again, and keeps its work.
-func (l *servers) move(j int32, where string) error {
+func (l *servers) move(j *jobState, where string) error {
 	done := l.doneOf(j)
 	attempt, err := l.cut(j, l.provider.Move)
 	if attempt.Done == 0 && attempt.Ran == 0 { // the engine does not know
 		attempt.Done, attempt.Kept = done, done
 	}
 	if err != nil {
-		return fmt.Errorf("move job %q: %w", l.job(j).Name, err)
+		return fmt.Errorf("move job %q: %w", j.job.Name, err)
 	}
-	l.anew(j, &attempt, Event{Kind: Move, Job: int(j), Reason: "is to have " + where, Attempt: &attempt})
+	l.anew(j, &attempt, Event{Kind: Move, Job: int(j.number), Reason: "is to have " + where, Attempt: &attempt})
 	return nil
 }
 
@@ -208,7 +206,7 @@ func (l *servers) order() error {
 	}
 	rooms := l.nodes.Rooms()
 	for j := l.queue.Next(queue.Front, queue.Anyone); j != noJob; {
-		served, err := l.orderFor(j, rooms)
+		served, err := l.orderFor(l.state(j), rooms)
 		if err != nil {
 			return err
 		}
@@ -226,8 +224,8 @@ func (l *servers) order() error {
 
 // orderFor reports whether the nodes that a waiting job needs are up or on their way,
 // and takes its part of them out of rooms.
-func (l *servers) orderFor(j int32, rooms []Room) (bool, error) {
-	now := l.state(j).alternative
+func (l *servers) orderFor(j *jobState, rooms []Room) (bool, error) {
+	now := j.alternative
 	defer func() { l.adopt(j, now) }()
 	for _, k := range append([]int32{now}, l.choices(j)...) {
 		l.adopt(j, k)
@@ -238,7 +236,7 @@ func (l *servers) orderFor(j int32, rooms []Room) (bool, error) {
 	return false, nil
 }
 
-func (l *servers) orderAs(j int32, rooms []Room) (bool, error) {
+func (l *servers) orderAs(j *jobState, rooms []Room) (bool, error) {
 	need, count := l.needs(j, l.atLeast(j))
 	return l.nodes.Serve(need, count, l.home(j), rooms)
 }
@@ -253,10 +251,10 @@ func (l *servers) stalled() (changed bool, err error) {
 	if j == noJob {
 		return false, nil
 	}
-	l.settleTime(j)
+	l.settleTime(l.state(j))
 	l.queue.Remove(j)
 	l.state(j).state = Failed
-	l.close(j, Fail, "no server is available for it any more")
+	l.close(l.state(j), Fail, "no server is available for it any more")
 	if err := l.dispatch(); err != nil {
 		return true, err
 	}
@@ -267,7 +265,8 @@ func (l *servers) stalled() (changed bool, err error) {
 // resources that waiting jobs leave.
 func (l *servers) orderParts(rooms []Room) error {
 	for _, j := range l.roles.Amiss() {
-		if !l.state(j).booked || l.state(j).state != Running {
+		j := l.state(j)
+		if !j.booked || j.state != Running {
 			continue
 		}
 		for _, p := range l.lacks(j) {

@@ -3,9 +3,9 @@ package scheduler
 import "time"
 
 // cut takes a job that has started from its nodes, and has the engine end its attempt.
-func (l *loop) cut(j int32, end func(int) (Attempt, error)) (Attempt, error) {
+func (l *loop) cut(j *jobState, end func(int) (Attempt, error)) (Attempt, error) {
 	l.takeOff(j)
-	attempt, err := end(int(j))
+	attempt, err := end(int(j.number))
 	if err != nil {
 		return attempt, err
 	}
@@ -17,12 +17,11 @@ func (l *loop) cut(j int32, end func(int) (Attempt, error)) (Attempt, error) {
 }
 
 // anew lets a job whose attempt was cut wait again, with the work that it kept.
-func (l *loop) anew(j int32, attempt *Attempt, e Event) {
-	f := l.state(j)
+func (l *loop) anew(j *jobState, attempt *Attempt, e Event) {
 	l.extensions.changed(j, leaves, 0)
 	l.unbook(j)
-	f.state, f.grant, f.timer = Queued, Grant{}, Never
-	f.request, f.level = f.asked, int32(max(l.job(j).Priority, 0))
+	j.state, j.grant, j.timer = Queued, Grant{}, Never
+	j.request, j.level = j.asked, int32(max(j.job.Priority, 0))
 	l.extensions.changed(j, requeued, l.restore(j, attempt))
 	l.emit(e)
 	l.wait(j)
@@ -30,12 +29,12 @@ func (l *loop) anew(j int32, attempt *Attempt, e Event) {
 
 // restore resets the progress of a job to its last checkpoint, and returns it in run time
 // on the job's full request.
-func (l *loop) restore(j int32, a *Attempt) time.Duration {
+func (l *loop) restore(j *jobState, a *Attempt) time.Duration {
 	done, kept, work := l.doneBy(j, l.now), time.Duration(0), max(a.Kept, a.From)
 	switch {
 	case a.Ran > 0:
 		kept = l.measured(j, a, a.Saved)
-		work = l.Outlook.Past(l.job(j), kept)
+		work = l.Outlook.Past(j.job, kept)
 	case a.Done > 0:
 		kept = time.Duration(float64(done) * float64(a.Kept) / float64(a.Done))
 	}
@@ -46,7 +45,7 @@ func (l *loop) restore(j int32, a *Attempt) time.Duration {
 // measured returns the progress of a job, in the unit of the outlook, after the service time at
 // of its attempt. The program of the attempt must report when it resumed and when it saved its
 // work.
-func (l *loop) measured(j int32, a *Attempt, at time.Duration) time.Duration {
-	base := l.predictions.done.Base(j)
+func (l *loop) measured(j *jobState, a *Attempt, at time.Duration) time.Duration {
+	base := l.predictions.done.Base(j.number)
 	return base + time.Duration(a.Share(at)*float64(l.doneBy(j, l.now)-base))
 }

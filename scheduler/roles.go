@@ -9,12 +9,11 @@ import (
 )
 
 // survives reports whether a job continues without some of its parts.
-func (l *loop) survives(j int32, gone func(p *Part) bool) bool {
-	f := l.state(j)
-	if f.state != Running || f.yields || len(l.job(j).Roles()) == 0 || l.ending.stopping {
+func (l *loop) survives(j *jobState, gone func(p *Part) bool) bool {
+	if j.state != Running || j.yields || len(j.job.Roles()) == 0 || l.ending.stopping {
 		return false
 	}
-	return l.job(j).Spares(f.grant.Layout.Parts, gone)
+	return j.job.Spares(j.grant.Layout.Parts, gone)
 }
 
 // on is the parts on a node.
@@ -22,14 +21,14 @@ func on(v int32) func(p *Part) bool { return func(p *Part) bool { return p.Node 
 
 // shrink lets a job continue without its parts on a lost node, until there is room for
 // them again.
-func (l *loop) shrink(j, v int32) error {
-	l.roles.Note(j, l.byFirstStart)
+func (l *loop) shrink(j *jobState, v int32) error {
+	l.roles.Note(j.number, l.byFirstStart)
 	return l.without(j, on(v), fmt.Sprintf("node %q was lost", l.Cluster.Nodes[v].Name))
 }
 
 // without lets a running job continue without some of its parts.
-func (l *loop) without(j int32, gone func(p *Part) bool, why string) error {
-	left, lost := cluster.Split(l.state(j).grant.Layout.Parts, gone)
+func (l *loop) without(j *jobState, gone func(p *Part) bool, why string) error {
+	left, lost := cluster.Split(j.grant.Layout.Parts, gone)
 	return l.reshape(j, cluster.Together(left), cluster.Together(lost), why)
 }
 
@@ -47,14 +46,14 @@ func (l *loop) partEnded(n *Notice) error {
 	}
 	failed := func(p *Part) bool { return p.Role == n.Role && p.Task == n.Task }
 	l.detector.News()
-	if l.fixed.migrator == nil || !l.survives(j, failed) {
+	if l.fixed.migrator == nil || !l.survives(l.state(j), failed) {
 		if err := l.Engine.Stop(int(j)); err != nil {
 			return fmt.Errorf("stop job %q: %w", l.job(j).Name, err)
 		}
 		return nil
 	}
 	l.roles.Failed(j, n.Role, n.Task)
-	return l.without(j, failed, n.Reason)
+	return l.without(l.state(j), failed, n.Reason)
 }
 
 // Rejoin tracks jobs with roles that do not hold their wanted parts: some were lost with
@@ -162,7 +161,7 @@ func SortLacking(of *Job, parts []cluster.Part) {
 }
 
 // whole returns a job with its wanted numbers of parts.
-func (l *loop) whole(j int32) *Job { return l.roles.Whole(j, l.job(j)) }
+func (l *loop) whole(j *jobState) *Job { return l.roles.Whole(j.number, j.job) }
 
 // askParts sets the number of parts of an elastic role that a job is to have from now on, from
 // Role.Min to Role.Most(). It is the one way to change the number of parts of a job: the requests
@@ -175,24 +174,23 @@ func (l *loop) whole(j int32) *Job { return l.roles.Whole(j, l.job(j)) }
 // that were asked for last.
 //
 // The error says why the job cannot have count parts; nothing has changed then.
-func (l *loop) askParts(j int32, role string, count int) error {
-	f := l.state(j)
-	if f.state == Finished || f.state == Failed || f.state == Stopped {
+func (l *loop) askParts(j *jobState, role string, count int) error {
+	if j.state == Finished || j.state == Failed || j.state == Stopped {
 		return nil
 	}
 	if l.fixed.migrator == nil {
-		return fmt.Errorf("the parts of job %q: the engine cannot change them", l.job(j).Name)
+		return fmt.Errorf("the parts of job %q: the engine cannot change them", j.job.Name)
 	}
 	counts, err := l.whole(j).AskParts(role, count, l.Cluster)
 	if err != nil {
 		return err
 	}
-	l.roles.Ask(j, counts)
+	l.roles.Ask(j.number, counts)
 	l.detector.News()
-	more := l.job(j).WithParts(counts)
-	l.emit(Event{Kind: Request, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: more.Threads})
-	if f.state == Running || f.state == Paused {
-		l.roles.Note(j, l.byFirstStart)
+	more := j.job.WithParts(counts)
+	l.emit(Event{Kind: Request, Job: int(j.number), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: more.Threads})
+	if j.state == Running || j.state == Paused {
+		l.roles.Note(j.number, l.byFirstStart)
 	}
 	return nil
 }
@@ -208,18 +206,18 @@ func (l *loop) reform(all bool) error {
 		case f.state != Running || f.yields || !all && !l.roles.Asked(j):
 			return false, nil
 		}
-		if err := l.dropParts(j); err != nil {
+		if err := l.dropParts(l.state(j)); err != nil {
 			return false, err
 		}
-		lacks, err := l.addParts(j)
+		lacks, err := l.addParts(l.state(j))
 		return !lacks, err
 	})
 }
 
 // dropParts ends the parts of a running job that are too many. The part that ends the
 // job stays.
-func (l *loop) dropParts(j int32) error {
-	keep, drop := l.whole(j).Surplus(l.state(j).grant.Layout.Parts)
+func (l *loop) dropParts(j *jobState) error {
+	keep, drop := l.whole(j).Surplus(j.grant.Layout.Parts)
 	if len(drop) == 0 {
 		return nil
 	}
@@ -228,8 +226,8 @@ func (l *loop) dropParts(j int32) error {
 
 // addParts starts the parts that a running job lacks, one after the other, while there
 // is room. It reports whether the job still lacks some.
-func (l *loop) addParts(j int32) (lacks bool, err error) {
-	held := l.state(j).grant.Layout.Parts
+func (l *loop) addParts(j *jobState) (lacks bool, err error) {
+	held := j.grant.Layout.Parts
 	parts := slices.Clone(held)
 	for _, p := range l.lacks(j) {
 		if !l.machine.PlacePart(&p, l.needOf(j, p.Role), held) {
@@ -246,35 +244,34 @@ func (l *loop) addParts(j int32) (lacks bool, err error) {
 	if len(parts) == len(held) {
 		return lacks, nil
 	}
-	SortLacking(l.job(j), parts)
+	SortLacking(j.job, parts)
 	return lacks, l.reshape(j, cluster.Together(parts), Grant{}, "there is room for parts that it lacks")
 }
 
 // lacks returns the wanted parts that a running job does not hold, except for failed ones.
-func (l *loop) lacks(j int32) []Part {
-	return l.roles.Lacks(j, l.job(j), l.state(j).grant.Layout.Parts)
+func (l *loop) lacks(j *jobState) []Part {
+	return l.roles.Lacks(j.number, j.job, j.grant.Layout.Parts)
 }
 
 // needOf returns the need of one part of a job's role on its node.
-func (l *loop) needOf(j int32, name string) Room {
-	r := l.job(j).Roles()[RoleOf(l.job(j), name)]
+func (l *loop) needOf(j *jobState, name string) Room {
+	r := j.job.Roles()[RoleOf(j.job, name)]
 	need := Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU)}
 	l.extensions.limit(j, &need)
 	return need
 }
 
 // reshape lets a running job continue with other parts. Its gains are already taken.
-func (l *loop) reshape(j int32, g, drops Grant, why string) error {
-	f := l.state(j)
+func (l *loop) reshape(j *jobState, g, drops Grant, why string) error {
 	l.settleTime(j)
 	if l.fixed.migrator == nil {
-		return fmt.Errorf("the parts of job %q change, and the engine cannot change them", l.job(j).Name)
+		return fmt.Errorf("the parts of job %q change, and the engine cannot change them", j.job.Name)
 	}
-	if err := l.fixed.migrator.Reshape(int(j), g); err != nil {
-		return fmt.Errorf("change the parts of job %q: %w", l.job(j).Name, err)
+	if err := l.fixed.migrator.Reshape(int(j.number), g); err != nil {
+		return fmt.Errorf("change the parts of job %q: %w", j.job.Name, err)
 	}
 	l.extensions.changed(j, leaves, 0)
-	f.hold(g)
+	j.hold(g)
 	l.machine.Give(drops)
 	l.dispatching.freed = l.dispatching.freed || len(drops.Cores)+len(drops.GPUs) > 0
 	l.extensions.changed(j, placed, 0)
@@ -283,6 +280,6 @@ func (l *loop) reshape(j int32, g, drops Grant, why string) error {
 	l.result(j).Resizes++
 	l.detector.News()
 	l.out.Decision(l.decide(ResizeJob, j, g.Cores, why))
-	l.emit(Event{Kind: ResizeJob, Job: int(j), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout})
+	l.emit(Event{Kind: ResizeJob, Job: int(j.number), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout})
 	return nil
 }

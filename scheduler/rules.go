@@ -185,7 +185,13 @@ type Hands interface {
 func (l *loop) Now() time.Duration { return l.now }
 
 // Job returns the view of a job.
-func (l *loop) Job(number int32) JobView { return JobView{l, number} }
+func (l *loop) Job(number int32) JobView {
+	j := l.state(number)
+	if j.job == nil { // it is over, and its state is not kept
+		j = &jobState{number: number, job: l.job(number), state: j.state, timer: Never}
+	}
+	return JobView{l, j}
+}
 
 // Waiting returns the jobs that wait.
 func (l *loop) Waiting() WaitingJobs { return WaitingJobs{l, queue.Front} }
@@ -201,65 +207,69 @@ func (l *loop) Recording() bool { return l.recording() }
 
 // Start implements Hands.
 func (l *loop) Start(job, cores int32, nodes []int32, why string) error {
-	return l.start(job, cores, nodes, why)
+	return l.start(l.state(job), cores, nodes, why)
 }
 
 // StartOn implements Hands.
 func (l *loop) StartOn(job int32, g Grant, why string) error {
-	g.Alternative = int(l.state(job).alternative)
-	return l.startWith(job, int32(g.Cores.Count()), g, why)
+	j := l.state(job)
+	g.Alternative = int(j.alternative)
+	return l.startWith(j, int32(g.Cores.Count()), g, why)
 }
 
 // Resize implements Hands.
 func (l *loop) Resize(job, cores int32, why string) error {
-	held := int32(l.state(job).grant.Cores.Count())
+	j := l.state(job)
+	held := int32(j.grant.Cores.Count())
 	switch {
 	case cores < held:
-		low, rest := l.state(job).grant.Cores.Cut(int(cores))
-		return l.resize(job, low, rest, nil, why)
+		low, rest := j.grant.Cores.Cut(int(cores))
+		return l.resize(j, low, rest, nil, why)
 	case cores > held:
-		return l.growBy(job, cores-held, l.home(job)[0], why)
+		return l.growBy(j, cores-held, l.home(j)[0], why)
 	}
 	return nil
 }
 
 // MakeRoom implements Hands.
-func (l *loop) MakeRoom(job int32) (worse, made bool, err error) { return l.makeRoom(job) }
+func (l *loop) MakeRoom(job int32) (worse, made bool, err error) { return l.makeRoom(l.state(job)) }
 
 // Pause implements Hands.
-func (l *loop) Pause(job int32, why string) error { return l.pause(job, why) }
+func (l *loop) Pause(job int32, why string) error { return l.pause(l.state(job), why) }
 
 // Requeue implements Hands.
 func (l *loop) Requeue(job int32, why string) error {
+	j := l.state(job)
 	engine, ok := l.Engine.(interface {
 		Revoke(job int) (Attempt, error)
 	})
 	if !ok {
-		return fmt.Errorf("requeue job %q: the engine cannot end an attempt of it", l.job(job).Name)
+		return fmt.Errorf("requeue job %q: the engine cannot end an attempt of it", j.job.Name)
 	}
-	attempt, err := l.cut(job, engine.Revoke)
+	attempt, err := l.cut(j, engine.Revoke)
 	if err != nil {
-		return fmt.Errorf("requeue job %q: %w", l.job(job).Name, err)
+		return fmt.Errorf("requeue job %q: %w", j.job.Name, err)
 	}
-	l.result(job).Revocations++
-	l.anew(job, &attempt, Event{Kind: Revoke, Job: int(job), Node: int(noJob), Reason: why, Attempt: &attempt})
+	l.result(j).Revocations++
+	l.anew(j, &attempt, Event{Kind: Revoke, Job: int(job), Node: int(noJob), Reason: why, Attempt: &attempt})
 	return nil
 }
 
 // Cancel implements Hands.
 func (l *loop) Cancel(job int32, why string) error {
-	if l.begun(job) {
+	j := l.state(job)
+	if l.begun(j) {
 		return l.Engine.Stop(int(job))
 	}
-	l.settleTime(job)
+	l.settleTime(j)
 	l.queue.Remove(job)
-	l.state(job).state = Stopped
-	l.close(job, Stop, why)
+	j.state = Stopped
+	l.close(j, Stop, why)
 	return nil
 }
 
 // Choose implements Hands.
-func (l *loop) Choose(job, alternative int32) { l.adopt(job, alternative) }
+func (l *loop) Choose(job, alternative int32) { l.adopt(l.state(job), alternative) }
 
 // WaitingJobs are the jobs that wait, queued or paused, in the policy's order.
 type WaitingJobs struct {
@@ -277,7 +287,7 @@ func (w WaitingJobs) Len() int { return w.l.queue.Len() - w.l.queue.Before(w.fro
 func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
 	for after = after.Max(w.from); ; {
 		j := w.l.queue.Next(after, within)
-		if j == noJob || !w.l.rules.Drifts || !w.l.moved(j) {
+		if j == noJob || !w.l.rules.Drifts || !w.l.moved(w.l.state(j)) {
 			return j
 		}
 	}
@@ -318,38 +328,36 @@ func (r RunningJobs) End(i int) (at time.Duration, job int32) {
 
 // JobView is a job as a policy sees it, at this instant.
 type JobView struct {
-	l      *loop
-	number int32
+	l *loop
+	*jobState
 }
-
-func (j JobView) state() *jobState { return j.l.state(j.number) }
 
 // Number returns the job's number.
 func (j JobView) Number() int32 { return j.number }
 
 // Job returns the job as it was given to the run; while it waits, with the
 // request and the prediction of the alternative with which it is looked at.
-func (j JobView) Job() *Job { return j.l.job(j.number) }
+func (j JobView) Job() *Job { return j.l.job(j.jobState.number) }
 
 // State returns the state of the job.
-func (j JobView) State() State { return j.state().state }
+func (j JobView) State() State { return j.jobState.state }
 
 // Request returns the cores that the job asks for now.
-func (j JobView) Request() int32 { return j.state().request }
+func (j JobView) Request() int32 { return j.jobState.request }
 
 // Level returns the effective level.
-func (j JobView) Level() int32 { return j.state().level }
+func (j JobView) Level() int32 { return j.jobState.level }
 
 // Turn returns the number of the job's last arrival in the queue. It grows each
 // time that a job begins to wait.
 func (j JobView) Turn() int64 { return j.l.tally.enqueued }
 
 // Held returns the resources that a running job holds.
-func (j JobView) Held() Grant { return j.state().grant }
+func (j JobView) Held() Grant { return j.jobState.grant }
 
 // Yields reports whether a running job's turn is over: its cores count as free,
 // and it is in the queue.
-func (j JobView) Yields() bool { return j.state().yields }
+func (j JobView) Yields() bool { return j.jobState.yields }
 
 // JobTimes are the service and waiting times of a job so far.
 type JobTimes struct {
@@ -363,7 +371,7 @@ type JobTimes struct {
 
 // Times returns the service and waiting times of the job so far.
 func (j JobView) Times() JobTimes {
-	f := j.state()
+	f := j.jobState
 	t := JobTimes{Since: f.since, Service: f.service, CoreTime: f.coreTime, Began: f.since - f.service}
 	if f.state == Running {
 		t.Service += j.l.now - f.since
@@ -373,7 +381,7 @@ func (j JobView) Times() JobTimes {
 
 // Attained returns the core time that the job has had up to now.
 func (j JobView) Attained() time.Duration {
-	f := j.state()
+	f := j.jobState
 	if f.state != Running {
 		return f.coreTime
 	}
@@ -381,21 +389,21 @@ func (j JobView) Attained() time.Duration {
 }
 
 // Predicted returns the predicted run time on the full request; 0 without one.
-func (j JobView) Predicted() time.Duration { return j.l.predicted(j.number) }
+func (j JobView) Predicted() time.Duration { return j.l.predicted(j.jobState) }
 
 // Remaining returns the predicted run time that is left on the full request, and
 // Never without a prediction.
-func (j JobView) Remaining() time.Duration { return j.l.remaining(j.number) }
+func (j JobView) Remaining() time.Duration { return j.l.remaining(j.jobState) }
 
 // Length is Remaining on the given number of cores.
-func (j JobView) Length(cores int32) time.Duration { return j.l.length(j.number, cores) }
+func (j JobView) Length(cores int32) time.Duration { return j.l.length(j.jobState, cores) }
 
 // Least returns the least number of cores that a waiting job can start with.
-func (j JobView) Least() int32 { return j.l.atLeast(j.number) }
+func (j JobView) Least() int32 { return j.l.atLeast(j.jobState) }
 
 // Sized reports whether the number of cores is not to be chosen: the job is a
 // gang, or rigid and has started.
-func (j JobView) Sized() bool { return j.l.sized(j.number) }
+func (j JobView) Sized() bool { return j.l.sized(j.jobState) }
 
 // Training returns the known speed of an elastic job; nil for another job.
 func (j JobView) Training() Training {
@@ -407,18 +415,18 @@ func (j JobView) Training() Training {
 
 // Needs returns the job's need per node on the given number of cores, and the
 // number of nodes. A paused job has its memory already.
-func (j JobView) Needs(cores int32) (Room, int) { return j.l.needs(j.number, cores) }
+func (j JobView) Needs(cores int32) (Room, int) { return j.l.needs(j.jobState, cores) }
 
 // FitsIn is Fits with the given free resources by node, possibly of another time. The
 // nodes are appended to a slice.
 func (j JobView) FitsIn(rooms []Room, cores int32, nodes []int32) (_ []int32, ok bool) {
-	return j.l.fitIn(rooms, j.number, cores, nodes)
+	return j.l.fitIn(rooms, j.jobState, cores, nodes)
 }
 
 // HeldBy reports whether the job fits into rooms on these nodes.
 func (j JobView) HeldBy(rooms []Room, cores int32, nodes []int32) bool {
 	held := true
-	j.l.eachNeed(j.number, cores, nodes, func(v int32, need Room) {
+	j.l.eachNeed(j.jobState, cores, nodes, func(v int32, need Room) {
 		held = held && rooms[v].Holds(need)
 		rooms[v].Sub(need) // parts may share a node
 	})
@@ -429,59 +437,59 @@ func (j JobView) HeldBy(rooms []Room, cores int32, nodes []int32) bool {
 // NeedOn returns the need of a one-node job on this node, on the given number of cores;
 // ok is false if the job may not run there.
 func (j JobView) NeedOn(node, cores int32) (need Room, ok bool) {
-	if home := j.l.home(j.number); home != nil && home[0] != node && !j.l.movable(j.number) {
+	if home := j.l.home(j.jobState); home != nil && home[0] != node && !j.l.movable(j.jobState) {
 		return Room{}, false
 	}
 	j.l.scratch.node[0] = node
-	j.l.eachNeed(j.number, cores, j.l.scratch.node[:], func(_ int32, n Room) { need = n })
+	j.l.eachNeed(j.jobState, cores, j.l.scratch.node[:], func(_ int32, n Room) { need = n })
 	return need, true
 }
 
 // TakeFrom subtracts the job's need on these nodes from rooms.
 func (j JobView) TakeFrom(rooms []Room, cores int32, nodes []int32) {
-	j.l.eachNeed(j.number, cores, nodes, func(v int32, need Room) { rooms[v].Sub(need) })
+	j.l.eachNeed(j.jobState, cores, nodes, func(v int32, need Room) { rooms[v].Sub(need) })
 }
 
 // PutBack undoes TakeFrom.
 func (j JobView) PutBack(rooms []Room, cores int32, nodes []int32) {
-	j.l.eachNeed(j.number, cores, nodes, func(v int32, need Room) { rooms[v].Add(need) })
+	j.l.eachNeed(j.jobState, cores, nodes, func(v int32, need Room) { rooms[v].Add(need) })
 }
 
 // FitsAnew is FitsIn without a preference for the nodes that the job has been on.
 func (j JobView) FitsAnew(rooms []Room, cores int32, nodes []int32) (_ []int32, ok bool) {
-	return j.l.fitAnew(rooms, j.number, cores, nodes)
+	return j.l.fitAnew(rooms, j.jobState, cores, nodes)
 }
 
 // Home returns the nodes that a job which has started is bound to, or nil. The
 // slice holds until the next call, for any job.
-func (j JobView) Home() []int32 { return j.l.home(j.number) }
+func (j JobView) Home() []int32 { return j.l.home(j.jobState) }
 
 // Fits finds nodes on which a waiting job can start with the given number of
 // cores: the first that have room. The slice is valid until the next call, for
 // any job.
-func (j JobView) Fits(cores int32) (nodes []int32, ok bool) { return j.l.fits(j.number, cores) }
+func (j JobView) Fits(cores int32) (nodes []int32, ok bool) { return j.l.fits(j.jobState, cores) }
 
 // HeldUp reports whether a waiting job could not start even if all running jobs
 // had ended: paused jobs keep the memory that it needs, and they come after it.
-func (j JobView) HeldUp() bool { return j.l.heldUp(j.number) }
+func (j JobView) HeldUp() bool { return j.l.heldUp(j.jobState) }
 
 // Choices returns the alternatives that a waiting job can choose among: at least that with which it is looked at, which
 // alone is left to one that has started.
-func (j JobView) Choices() []int32 { return j.l.choices(j.number) }
+func (j JobView) Choices() []int32 { return j.l.choices(j.jobState) }
 
 // ChoicesAnew is Choices, and the alternatives with which a paused (or pausable) job can resume.
-func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.number) }
+func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.jobState) }
 
 // Alternative returns the one with which the job is looked at, or has started.
-func (j JobView) Alternative() int32 { return j.state().alternative }
+func (j JobView) Alternative() int32 { return j.jobState.alternative }
 
 // GiveBack adds to rooms the resources that a running job would free if it ended, or if it were paused.
 func (j JobView) GiveBack(rooms []Room, paused bool) {
 	if paused {
-		j.l.addHeld(rooms, j.number)
+		j.l.addHeld(rooms, j.jobState)
 		return
 	}
-	j.l.addAll(rooms, j.number)
+	j.l.addAll(rooms, j.jobState)
 }
 
 // The types of package cluster (capacity, requests, grants)

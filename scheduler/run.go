@@ -216,17 +216,18 @@ func (h hearing) Decision(d *Decision) { h.to.Decision(d) }
 
 // Sample implements Hands. While the sample runs, a part of the run time is predicted.
 func (l *loop) Sample(job, cores int32, nodes []int32, part float64, why string) error {
+	j := l.state(job)
 	if l.predictions.samples == nil {
 		l.predictions.samples = map[int32]time.Duration{}
 		l.extensions = append(l.extensions, samples{l: l})
 		l.ownJobs()
 	}
-	j := l.job(job)
-	l.predictions.samples[job], j.Predicted = j.Predicted, time.Duration(math.Round(part*float64(j.Predicted)))
-	if err := l.start(job, cores, nodes, why); err != nil || l.state(job).state != Running {
+	whole := j.job.Predicted
+	l.predictions.samples[job], j.job.Predicted = whole, time.Duration(math.Round(part*float64(whole)))
+	if err := l.start(j, cores, nodes, why); err != nil || j.state != Running {
 		return err
 	}
-	return l.fixed.simulator.Sample(int(job), l.state(job).grant, part)
+	return l.fixed.simulator.Sample(int(job), j.grant, part)
 }
 
 // samples is the extension of runs with samples of jobs.
@@ -237,17 +238,17 @@ type samples struct {
 
 // attemptEnded takes the end of an attempt, and reports whether it was a sample: the job waits to be started with all of its
 // work before it.
-func (s samples) attemptEnded(j int32, n *Notice) bool {
+func (s samples) attemptEnded(j *jobState, n *Notice) bool {
 	l := s.l
-	whole, was := l.predictions.samples[j]
+	whole, was := l.predictions.samples[j.number]
 	if !was || n.State != Finished {
 		return false
 	}
-	delete(l.predictions.samples, j)
-	l.job(j).Predicted = whole
+	delete(l.predictions.samples, j.number)
+	j.job.Predicted = whole
 	if p, ok := l.rules.Admission.(Profiler); ok {
-		p.Sampled(j, l.state(j).alternative)
+		p.Sampled(j.number, j.alternative)
 	}
-	l.anew(j, &Attempt{}, Event{Kind: Profiled, Job: int(j)})
+	l.anew(j, &Attempt{}, Event{Kind: Profiled, Job: int(j.number)})
 	return true
 }

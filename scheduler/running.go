@@ -18,26 +18,24 @@ type runningJobs struct {
 }
 
 // enter and leave keep the sets of running jobs.
-func (l *loop) enter(j int32) {
-	f := l.state(j)
-	f.slot = int32(len(l.running.all))
-	l.running.all = append(l.running.all, j)
+func (l *loop) enter(j *jobState) {
+	j.slot = int32(len(l.running.all))
+	l.running.all = append(l.running.all, j.number)
 	l.offerVictim(j)
 	if l.resizable(j) {
-		l.running.malleable = queue.InsertSorted(l.running.malleable, j, l.byFirstStart)
+		l.running.malleable = queue.InsertSorted(l.running.malleable, j.number, l.byFirstStart)
 	}
 	l.expect(j)
 }
 
-func (l *loop) leave(j int32) {
-	f := l.state(j)
+func (l *loop) leave(j *jobState) {
 	last := l.running.all[len(l.running.all)-1]
-	l.running.all[f.slot] = last
-	l.state(last).slot = f.slot
+	l.running.all[j.slot] = last
+	l.state(last).slot = j.slot
 	l.running.all = l.running.all[:len(l.running.all)-1]
 	l.withdrawVictim(j)
 	if l.resizable(j) {
-		l.running.malleable = queue.DeleteSorted(l.running.malleable, j, l.byFirstStart)
+		l.running.malleable = queue.DeleteSorted(l.running.malleable, j.number, l.byFirstStart)
 	}
 	l.unexpect(j)
 }
@@ -47,6 +45,6 @@ func (l *loop) byFirstStart(a, b int32) int {
 }
 
 // resizable reports whether a job can be resized while it runs. Gangs cannot.
-func (l *loop) resizable(j int32) bool {
-	return !l.state(j).plain && l.job(j).Malleable && l.job(j).Nodes <= 1
+func (l *loop) resizable(j *jobState) bool {
+	return !j.plain && j.job.Malleable && j.job.Nodes <= 1
 }

@@ -25,7 +25,7 @@ func (l *loop) steer() error {
 	return err
 }
 
-func (c steering) arrived(j int32) error { return c.desk.Ask(j, nil) }
+func (c steering) arrived(j *jobState) error { return c.desk.Ask(j.number, nil) }
 
 // notice takes a report of a job that has a controller.
 func (c steering) notice(n *Notice) (taken bool, err error) {
@@ -39,84 +39,85 @@ func (c steering) notice(n *Notice) (taken bool, err error) {
 }
 
 // begun reports whether a job has started and not ended.
-func (l *loop) begun(j int32) bool {
-	s := l.state(j).state
+func (l *loop) begun(j *jobState) bool {
+	s := j.state
 	return s == Running || s == Paused
 }
 
 // attemptEnded handles the end of an attempt, and reports whether a controller asked
 // for that end. If so, the job waits for its restart.
-func (c steering) attemptEnded(j int32, e *Notice) bool {
+func (c steering) attemptEnded(j *jobState, e *Notice) bool {
 	l := c.l
-	next, anew := c.desk.Ended(j, e)
+	next, anew := c.desk.Ended(j.number, e)
 	if !anew {
 		return false
 	}
-	f := l.state(j)
 	l.result(j).Reconfigurations++
 	l.extensions.changed(j, leaves, 0)
 	l.unbook(j)
-	f.state, f.grant, f.timer, f.level = Queued, Grant{}, Never, int32(max(l.job(j).Priority, 0))
+	j.state, j.grant, j.timer, j.level = Queued, Grant{}, Never, int32(max(j.job.Priority, 0))
 	l.reconfigure(j, next, e.Attempt)
 	l.wait(j)
 	return true
 }
 
 // reconfigure gives a job that waits to be started, or is about to, another request.
-func (l *loop) reconfigure(j int32, to Adopted, attempt *Attempt) {
-	f, job := l.state(j), l.job(j)
-	if f.state == Queued && attempt == nil && to.Threads == job.Threads && slices.Equal(to.Roles, job.Roles()) && l.result(j).Reconfigurations == 0 {
+func (l *loop) reconfigure(j *jobState, to Adopted, attempt *Attempt) {
+	job := j.job
+	if j.state == Queued && attempt == nil && to.Threads == job.Threads && slices.Equal(to.Roles, job.Roles()) && l.result(j).Reconfigurations == 0 {
 		return
 	}
 	job.Threads, job.Own().Roles = to.Threads, to.Roles
-	f.plain = job.Plain()
+	j.plain = job.Plain()
 	job.MinThreads = min(job.MinThreads, job.Threads)
-	f.request, f.asked = int32(to.Threads), int32(to.Threads)
-	l.roles.Withdraw(j)
-	l.emit(Event{Kind: Reconfigure, Job: int(j), Request: to.Threads, Roles: to.Roles, Attempt: attempt})
+	j.request, j.asked = int32(to.Threads), int32(to.Threads)
+	l.roles.Withdraw(j.number)
+	l.emit(Event{Kind: Reconfigure, Job: int(j.number), Request: to.Threads, Roles: to.Roles, Attempt: attempt})
 }
 
 // steered is the loop as controllers see it: a steering.Kernel.
 type steered struct{ *loop }
 
 func (l steered) Name(j int32) string             { return l.job(j).Name }
-func (l steered) Begun(j int32) bool              { return l.begun(j) }
+func (l steered) Begun(j int32) bool              { return l.begun(l.state(j)) }
 func (l steered) Stopping() bool                  { return l.ending.stopping }
-func (l steered) Reconfigure(j int32, to Adopted) { l.reconfigure(j, to, nil) }
-func (l steered) Request(j, cores int32)          { l.request(j, cores) }
+func (l steered) Reconfigure(j int32, to Adopted) { l.reconfigure(l.state(j), to, nil) }
+func (l steered) Request(j, cores int32)          { l.request(l.state(j), cores) }
 
-func (l steered) Facts(j int32) Report {
-	f := l.state(j)
+func (l steered) Facts(number int32) Report {
+	j := l.state(number)
 	r := Report{
-		Job: int(j), Left: NoBudget, Used: l.Job(j).Times().Service,
-		Allotment: JobAllotment{Threads: int(f.request), GPUs: l.job(j).GPUs},
+		Job: int(number), Left: NoBudget, Used: l.Job(number).Times().Service,
+		Allotment: JobAllotment{Threads: int(j.request), GPUs: j.job.GPUs},
 	}
-	if f.state == Running {
+	if j.state == Running {
 		if m, ok := l.Engine.(SteeringMeter); ok {
-			r.Used = m.Used(int(j))
+			r.Used = m.Used(int(number))
 		}
-		r.Allotment = JobAllotment{Threads: f.grant.Cores.Count(), GPUs: f.grant.GPUs.Count()}
+		r.Allotment = JobAllotment{Threads: j.grant.Cores.Count(), GPUs: j.grant.GPUs.Count()}
 	}
-	if b := l.job(j).Budget(); b != nil {
+	if b := j.job.Budget(); b != nil {
 		r.Left = max(*b-r.Used, 0)
 	}
 	return r
 }
 
-func (l steered) Decided(j int32, c *Control) {
+func (l steered) Decided(number int32, c *Control) {
+	j := l.state(number)
 	l.detector.News()
-	l.emit(Event{Kind: Decided, Job: int(j), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Control: c})
+	l.emit(Event{Kind: Decided, Job: int(number), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Control: c})
 }
 
-func (l steered) Demand(j int32, to Adopted) error {
+func (l steered) Demand(number int32, to Adopted) error {
+	j := l.state(number)
 	if len(to.Roles) == 0 {
-		if to.Threads != int(l.state(j).asked) {
+		if to.Threads != int(j.asked) {
 			l.request(j, int32(to.Threads))
 		}
 		return nil
 	}
 	for _, r := range to.Roles {
-		if i := RoleOf(l.job(j), r.Name); i >= 0 && l.roles.Wanted(j, i, l.job(j)) != r.Count {
+		if i := RoleOf(j.job, r.Name); i >= 0 && l.roles.Wanted(number, i, j.job) != r.Count {
 			if err := l.askParts(j, r.Name, r.Count); err != nil {
 				return err
 			}
@@ -125,15 +126,16 @@ func (l steered) Demand(j int32, to Adopted) error {
 	return nil
 }
 
-func (l steered) Satisfy(j int32, reason string) error {
+func (l steered) Satisfy(number int32, reason string) error {
+	j := l.state(number)
 	if l.begun(j) {
-		if err := l.Engine.Stop(int(j)); err != nil {
-			return fmt.Errorf("stop job %q: %w", l.job(j).Name, err)
+		if err := l.Engine.Stop(int(number)); err != nil {
+			return fmt.Errorf("stop job %q: %w", j.job.Name, err)
 		}
 		return nil
 	}
 	l.settleTime(j)
-	l.state(j).state = Stopped
+	j.state = Stopped
 	l.close(j, Stop, reason)
 	return nil
 }

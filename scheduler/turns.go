@@ -3,24 +3,23 @@ package scheduler
 import "time"
 
 // turnOver puts a running job at its place among the waiting ones.
-func (l *loop) turnOver(j int32) {
-	f := l.state(j)
+func (l *loop) turnOver(j *jobState) {
 	l.settleTime(j)
-	l.machine.Give(f.grant)
-	f.yields = true
-	l.turns.Add(j, f.grant)
+	l.machine.Give(j.grant)
+	j.yields = true
+	l.turns.Add(j.number, j.grant)
 	l.tally.enqueued++
 	l.queue.Insert(l.place(j), l.least(j))
 }
 
-func (l *loop) dropTurn(j int32) {
-	l.state(j).yields = false
-	l.turns.Drop(j, l.state(j).grant)
+func (l *loop) dropTurn(j *jobState) {
+	j.yields = false
+	l.turns.Drop(j.number, j.grant)
 }
 
 // endTurn pauses a job whose turn is over, because its cores are wanted or
 // dispatch has not given it any.
-func (l *loop) endTurn(j int32) error {
+func (l *loop) endTurn(j *jobState) error {
 	if err := l.halt(j); err != nil {
 		return err
 	}
@@ -32,20 +31,19 @@ func (l *loop) endTurn(j int32) error {
 }
 
 // goOn lets a job whose turn is over keep its resources, for a new quantum.
-func (l *loop) goOn(j int32) {
-	f := l.state(j)
+func (l *loop) goOn(j *jobState) {
 	l.dropTurn(j)
-	l.queue.Remove(j)
-	l.machine.Take(f.grant)
+	l.queue.Remove(j.number)
+	l.machine.Take(j.grant)
 	if l.policy.observer != nil {
-		l.policy.observer.Served(j)
+		l.policy.observer.Served(j.number)
 	}
 	l.setTimer(j, l.now+l.quantum(j))
 }
 
 // quantum returns how long a job that runs now does so before dispatch looks at it again;
 // 0 for to its end.
-func (l *loop) quantum(j int32) time.Duration {
+func (l *loop) quantum(j *jobState) time.Duration {
 	if l.policy.quanta != nil {
 		return l.policy.quanta.Quantum(JobView{l, j})
 	}
@@ -59,7 +57,7 @@ func (l *loop) clear(g Grant) error {
 		if !some {
 			return nil
 		}
-		if err := l.endTurn(owner); err != nil {
+		if err := l.endTurn(l.state(owner)); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"time"
+
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
@@ -13,19 +15,31 @@ import (
 type (
 	// KeyPart has lines for the keys of cells with the job; prefix begins their labels.
 	KeyPart interface{ KeyLines(prefix string) []Line }
-	// RequestPart changes the scheduler's view of jobs of the block.
-	RequestPart interface{ Request(*scheduler.Job) }
 	// WorkPart changes the run time that the file gives a job in simulation.
 	WorkPart interface{ Work(*simulated.Scaling) }
 	// LaunchPart changes how the job's program is started, in samples as well.
 	LaunchPart interface{ Launch(*launch.Job) }
 )
 
+// The methods of parts of run times (experiment.Runtime.Parts) that the pipeline asks for.
+type (
+	// UnitPart has the time of a unit of a job alone on its request, in place of experiment.Runtime.Epoch.
+	UnitPart interface {
+		UnitTime(*scheduler.Job) time.Duration
+	}
+	// CellWorkPart changes the work of a job of a block in a cell, where it depends on the hardware or the policy.
+	CellWorkPart interface {
+		WorkIn(in experiment.Cell, block *experiment.Job, j *scheduler.Job, w *simulated.Scaling)
+	}
+	// TimesPart describes how long units take, for keys, in place of the unit's time and its speed-up.
+	TimesPart interface{ Times() string }
+)
+
 // Property is a property of jobs that is a block within job blocks, whose values need no type of their own. Values for
 // the report go into the plan (see Ask).
 type Property struct {
 	Block *schema.Block
-	// Request, Work and Launch are as in RequestPart, WorkPart and LaunchPart. Each may be nil.
+	// Request, Work and Launch are as in experiment.RequestPart, WorkPart and LaunchPart. Each may be nil.
 	Request func(schema.Settings, *scheduler.Job)
 	Work    func(schema.Settings, *simulated.Scaling)
 	Launch  func(schema.Settings, *launch.Job)
@@ -63,7 +77,7 @@ func (p *Property) Of(j *experiment.Job) (schema.Settings, bool) {
 // KeyLines implements KeyPart.
 func (p property) KeyLines(prefix string) []Line { return p.Settings.Lines(prefix) }
 
-// Request implements RequestPart.
+// Request implements experiment.RequestPart.
 func (p property) Request(j *scheduler.Job) {
 	if p.of.Request != nil {
 		p.of.Request(p.Settings, j)

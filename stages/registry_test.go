@@ -166,7 +166,7 @@ func TestWrittenCells(t *testing.T) {
 		t.Errorf("with a controller: %v", err)
 	}
 	elastic := &Simulation{Work: []simulated.Scaling{{}, {Special: &simulated.Special{Begin: func() simulated.Course { return nil }}}, {}}}
-	if err := WriteTask(&b, Task{Simulation: elastic}, ""); !errors.Is(err, ErrElastic) {
+	if err := WriteTask(&b, Task{Simulation: elastic}, ""); !errors.Is(err, ErrCourse) {
 		t.Errorf("with an elastic job: %v", err)
 	}
 }
@@ -209,7 +209,7 @@ func TestProperties(t *testing.T) {
 		t.Error("a job has what it lacks")
 	}
 	var j scheduler.Job
-	experiment.EachPart(has.Parts, func(r RequestPart) { r.Request(&j) })
+	experiment.EachPart(has.Parts, func(r experiment.RequestPart) { r.Request(&j) })
 	experiment.EachPart(has.Parts, func(w WorkPart) { w.Work(nil) })
 	if j.Class != "red" {
 		t.Errorf("%+v", j)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 )
 
@@ -16,9 +15,6 @@ import (
 func init() {
 	gob.Register(time.Duration(0))
 	gob.Register([]schema.Setting(nil))
-	for _, life := range []market.Life{market.Exponential{}, market.Weibull{}, market.Bathtub{}, &market.Measured{}} {
-		gob.Register(life)
-	}
 }
 
 // written is the form of a cell in a file for another process.
@@ -37,18 +33,18 @@ type written struct {
 
 const writtenForm = 4
 
-// ErrElastic is returned when a cell with elastic jobs is to be written down for another process.
-var ErrElastic = errors.New("a cell with elastic jobs is simulated within tfexp alone")
+// ErrCourse is returned when a cell with jobs whose speed changes over time is to be written down for another process.
+var ErrCourse = errors.New("a cell with jobs whose speed changes over time is simulated within tfexp alone")
 
 // WriteTask writes a task down, with the description of its key.
 func WriteTask(to io.Writer, t Task, key string) error {
 	if len(t.Steered) > 0 {
 		return ErrSteered
 	}
-	elastic := false
-	eachWork(&t, func(w *simulated.Scaling) { elastic = elastic || w.Special != nil && w.Special.Begin != nil })
-	if elastic {
-		return ErrElastic
+	course := false
+	eachWork(&t, func(w *simulated.Scaling) { course = course || w.Special != nil && w.Special.Begin != nil })
+	if course {
+		return ErrCourse
 	}
 	w := written{Version: writtenForm, Task: t, Key: key}
 	threads := 1

@@ -38,14 +38,6 @@ func (c *Checker) Cells() {
 			c.inContainers(w, h)
 		}
 		if c.First(w, h) {
-			for _, j := range w.JobBlocks() {
-				c.elastic(j, h)
-			}
-			for _, submit := range w.Submits {
-				if c.First(submit.Job, h) {
-					c.clusterSpeed(submit.Job, h)
-				}
-			}
 			c.resizes(w, h)
 			c.targets(w, h)
 		}
@@ -66,8 +58,6 @@ func (c *Checker) Cells() {
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
 			c.lossCurves(w, p)
-			c.provisioning(w, h, p)
-			c.trains(w, h, p)
 			c.requested(p, w)
 			c.packing(w, h, p)
 			c.profiling(w, h, p)

@@ -108,9 +108,6 @@ func (c *Checker) emptyComparisons(root *eval.Node) {
 	}
 }
 
-// usesCurve reports whether a model uses samples on other numbers of threads than the request.
-func usesCurve(model string) bool { return model == "auto" || model == "scaling" }
-
 // unusedSamples warns of arguments of the profile and estimate blocks that
 // change nothing for these cells.
 func (c *Checker) unusedSamples(root *eval.Node) {
@@ -135,7 +132,7 @@ func (c *Checker) unusedSamples(root *eval.Node) {
 			"The budget is a part of the predicted time of the real cells, and there are none: all samples are taken.")
 	}
 	models := append([]string{s.Estimate.Model}, s.Estimate.Models...)
-	if profile != nil && len(s.Profile.Threads) > 0 && !slices.ContainsFunc(models, usesCurve) {
+	if profile != nil && len(s.Profile.Threads) > 0 && !slices.ContainsFunc(models, experiment.UsesCurve) {
 		c.Warnf(profile.Attr("threads").Range, "Samples that nothing uses",
 			"The model %q uses only samples on the job's own request; \"scaling\" and \"auto\" use those on other "+
 				"numbers of threads.",

@@ -8,7 +8,6 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -128,7 +127,6 @@ func (c *Checker) misfits(w *experiment.Workload, h *experiment.Hardware, p *exp
 	count := map[*experiment.Job]int{}
 	for _, s := range w.Submits {
 		j := s.Job.Template()
-		experiment.EachPart(s.Job.Parts, func(p stages.RequestPart) { p.Request(&j) })
 		if j.Submission() == nil {
 			continue
 		}

@@ -24,7 +24,7 @@ func (c *Checker) profiling(w *experiment.Workload, h *experiment.Hardware, p *e
 		c.Fail(at, "Profiling of recorded runs",
 			"The hardware %q replays whole runs: no part of them can run as a sample.", h.Name)
 		return
-	case h.Terms != nil:
+	case h.Cluster.Changes():
 		c.Fail(at, "Profiling on servers that come and go",
 			"The policy %q has jobs run as samples, and the hardware %q has servers that come and go: what happens to a "+
 				"sample whose server is lost is not known.", p.Name, h.Name)
@@ -41,17 +41,10 @@ func (c *Checker) profiling(w *experiment.Workload, h *experiment.Hardware, p *e
 	}
 	bounded := slices.ContainsFunc(w.Submits, func(s experiment.Submit) bool { return s.Budget != nil })
 	for _, j := range w.JobBlocks() {
-		switch {
-		case j.Budget != nil || bounded:
+		if j.Budget != nil || bounded {
 			c.Fail(at, "Profiling of jobs with a budget",
 				"Jobs of the workload %q have a budget, which samples would use up.", w.Name)
-		case j.Runtime != nil && j.Runtime.Elastic != nil:
-			c.Fail(at, "Profiling of elastic jobs",
-				"The job %q is elastic: how long a part of it takes depends on what it holds, and it is not run as a sample.",
-				j.Name)
-		default:
-			continue
+			return
 		}
-		return
 	}
 }

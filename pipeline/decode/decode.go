@@ -6,7 +6,6 @@ package decode
 import (
 	"path/filepath"
 
-	"github.com/tfexp/tfexp/estimator/goodput"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -18,12 +17,10 @@ import (
 // depends on something that has.
 type Decoder struct {
 	*language.Decoder
-	traces   map[string]*traceFile           // by the file and how it is read
-	shown    map[*experiment.Trace]*rawTrace // where the traces of cells are from
-	tables   map[string]*measured            // of recorded outcomes, by file and rows
-	archives map[string]*packed              // of elastic jobs
-	programs map[string]*goodput.MeasuredProgram
-	earlier  []*adaptation.Study // the adaptation blocks that have been decoded
+	traces  map[string]*traceFile           // by the file and how it is read
+	shown   map[*experiment.Trace]*rawTrace // where the traces of cells are from
+	tables  map[string]*measured            // of recorded outcomes, by file and rows
+	earlier []*adaptation.Study             // the adaptation blocks that have been decoded
 }
 
 // Experiment decodes the blocks that are not part of a cell, if they do not

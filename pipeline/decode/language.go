@@ -10,9 +10,22 @@ import (
 
 // The comments of these files document blocks and their arguments.
 //
-//go:embed adaptation.go alternative.go builtin.go checkpoint.go clusterspeed.go compare.go elastic.go
-//go:embed engines.go experiment.go matrix.go progress.go recorded.go roles.go
-//go:embed runtime.go threads.go threshold.go trace.go tune.go workload.go
+//go:embed adaptation.go
+//go:embed alternative.go
+//go:embed builtin.go
+//go:embed compare.go
+//go:embed engines.go
+//go:embed experiment.go
+//go:embed matrix.go
+//go:embed progress.go
+//go:embed recorded.go
+//go:embed roles.go
+//go:embed runtime.go
+//go:embed threads.go
+//go:embed threshold.go
+//go:embed trace.go
+//go:embed tune.go
+//go:embed workload.go
 var documented embed.FS
 
 var _ = schema.Document("decode", documented)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
-	"github.com/tfexp/tfexp/estimator/goodput"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/pipeline/check"
@@ -58,7 +57,7 @@ func Source(filename string, src []byte, opts Options) (*experiment.Spec, experi
 	d := &Decoder{
 		Decoder: language.NewDecoder(language.Finder{Reporter: r, Filename: filename, Dir: base(filename)}, root, global),
 		traces:  map[string]*traceFile{}, shown: map[*experiment.Trace]*rawTrace{},
-		tables: map[string]*measured{}, archives: map[string]*packed{}, programs: map[string]*goodput.MeasuredProgram{},
+		tables: map[string]*measured{},
 	}
 	d.Lenient, d.Host, d.Blocks = opts.Lenient, opts.Host, d
 	spec := d.Experiment()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/eval"
@@ -18,9 +19,7 @@ import (
 // The run time of the job in simulation, if it is not to be estimated from samples. It is given by a formula:
 // `startup + epochs × epoch` on one thread (`steps × epoch` for a job with steps), and `parallel` or `speedup`
 // for more threads. Or it is given by measurements on several numbers of threads: a `table`, or a CSV `file`
-// with a column of threads and a column of seconds. Rows with the same number of threads are averaged. Or a
-// `cluster` block has the law by which a job with roles trains, or an `elastic` block how a job trains whose
-// GPUs change.
+// with a column of threads and a column of seconds. Rows with the same number of threads are averaged.{laws}
 //
 // Between two measured numbers of threads, the speed (1 / time) is interpolated as a power of the threads: a
 // straight line on logarithmic axes. Below the smallest number, the speed is proportional to the threads. Above
@@ -131,8 +130,7 @@ type runtimeArgs struct {
 	//	final_loss = 0.31
 	FinalLoss *float64 `arg:"final_loss"`
 	// How many times faster than this run time the job is on each type of GPU. Only with `gpus`. Every type that
-	// the hardware has needs a rate. For an `elastic` job, how many times faster a gradient is on it than the
-	// block says: the average over GPUs takes as long on all.
+	// the hardware has needs a rate.
 	//
 	// Default: all GPUs are alike.
 	//
@@ -150,11 +148,7 @@ type runtimeArgs struct {
 
 func runtimeBlock() *schema.Block {
 	b := schema.Of[runtimeArgs](schema.Block{Name: "runtime", Single: true})
-	b.Blocks = []*schema.Block{
-		schema.Of[clusterArgs](schema.Block{Name: "cluster", Single: true}),
-		schema.Of[elasticArgs](schema.Block{Name: "elastic", Single: true}),
-	}
-	return language.Extended(language.Runtime, b)
+	return language.Extended(language.Runtime, b).Say("{laws}", language.LawDocs())
 }
 
 // runtime decodes a runtime block of a job.
@@ -174,11 +168,8 @@ func (d *Decoder) runtime(n *eval.Node, e *eval.Env, j *experiment.Job) (*experi
 func (d *Decoder) times(
 	n *eval.Node, e *eval.Env, a *eval.Args, v *runtimeArgs, j *experiment.Job,
 ) (*experiment.Runtime, bool) {
-	if c := n.First("cluster"); c != nil {
-		return d.clusterRuntime(c, e, a, v, j)
-	}
-	if c := n.First("elastic"); c != nil {
-		return d.elasticRuntime(c, e, a, v, j)
+	if law, block := d.LawIn(a); law != nil {
+		return d.byLaw(law, block, language.Block{Args: a, Env: e}, v, j)
 	}
 	table := "table"
 	if a.IsSet("file") {
@@ -221,10 +212,27 @@ func (d *Decoder) times(
 	}, a.OK
 }
 
+// byLaw decodes a run time that another block says.
+func (d *Decoder) byLaw(
+	law *language.RunTimeLaw, n *eval.Node, around language.Block, v *runtimeArgs, j *experiment.Job,
+) (*experiment.Runtime, bool) {
+	for _, arg := range around.Node.Schema.Args {
+		if !slices.Contains(law.Reads, arg.Name) && !slices.Contains(aside, arg.Name) {
+			around.Excludes("{} and the "+law.Name+" block both say how long the job takes.", arg.Name)
+		}
+	}
+	rt := &experiment.Runtime{Startup: v.Startup, GPURates: v.GPURate}
+	ok := law.Decode(d.Decoder, n, around, j, rt)
+	return rt, ok && around.OK
+}
+
+// aside are the arguments of runtime blocks that do not say how long epochs take.
+var aside = []string{"startup", "final_accuracy", "final_loss"}
+
 // runtimeLaw decodes a run time that is given by formula.
 func (d *Decoder) runtimeLaw(a *eval.Args, v *runtimeArgs) (*experiment.Runtime, bool) {
 	if a.Lacks("epoch") && a.Lacks("table") && a.Lacks("file") && !a.Node.Broken {
-		a.Fail(a.Node.Header, "Missing argument", "%s needs epoch, table, file, a cluster block or an elastic block.", a.Node.Title())
+		a.Fail(a.Node.Header, "Missing argument", "%s needs %s.", a.Node.Title(), oneOf(waysToSay()))
 	}
 	if a.IsSet("speedup") && !a.IsWrong("speedup") {
 		a.Excludes("{} and speedup both say how epochs speed up; {} = 0.9 is speedup = amdahl(0.9).", "parallel")
@@ -234,6 +242,15 @@ func (d *Decoder) runtimeLaw(a *eval.Args, v *runtimeArgs) (*experiment.Runtime,
 		Epoch:    workload.Span{Kind: v.Epoch.Kind, Mean: v.Epoch.Mean, SD: v.Epoch.SD},
 		GPURates: v.GPURate, Losses: d.losses(a, v), Neighbours: neighbors(a, "beside"),
 	}, a.OK
+}
+
+// waysToSay are the arguments and the blocks that say how long a job takes.
+func waysToSay() []string { return append([]string{"epoch", "table", "file"}, language.LawBlocks()...) }
+
+// oneOf lists names: "epoch, table or file".
+func oneOf(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // timesFile reads a table of run times: the mean of the rows of each number

@@ -145,10 +145,6 @@ func (x *Experiment) hostLines(k *store.Key) {
 // SampledUnits implements stages.Sampling.
 func (x *Experiment) SampledUnits() []*stages.Unit { return x.units }
 
-// usesCurve reports whether a model uses samples on other numbers of threads
-// than the request.
-func usesCurve(model string) bool { return model == "auto" || model == "scaling" }
-
 // onThreads is a job with another number of threads, divided into its pools as
 // the engine divides them.
 func (x *Experiment) onThreads(j *experiment.Job, n int) *experiment.Job {
@@ -212,7 +208,7 @@ type samplesOf struct{ job *experiment.Job }
 // job: those on its request first.
 func (x *Experiment) sampleHashes(j *experiment.Job, model string) []string {
 	hashes := []string{x.profileHash(j)}
-	if usesCurve(model) {
+	if experiment.UsesCurve(model) {
 		for _, i := range x.families[x.family(j)] {
 			if h := x.units[i].Hash; h != hashes[0] {
 				hashes = append(hashes, h)
@@ -362,10 +358,10 @@ func withFewest(j *experiment.Job) scheduler.Job {
 // the request: a sample on one thread of many would take as long as the job. No number exceeds the machine's threads.
 func (x *Experiment) otherThreads(c point, j *experiment.Job) []int {
 	switch {
-	case !slices.ContainsFunc(x.models(), usesCurve):
+	case !slices.ContainsFunc(x.models(), experiment.UsesCurve):
 		return nil
 	case len(j.Roles) > 0: // the fewest parts that it can run with, where nodes can be lost
-		if fewest := withFewest(j); c.Hardware.Terms != nil && c.Hardware.Real() && fewest.Threads < j.Threads.Request {
+		if fewest := withFewest(j); c.Hardware.Cluster.Changes() && c.Hardware.Real() && fewest.Threads < j.Threads.Request {
 			return []int{fewest.Threads}
 		}
 		return nil
@@ -422,7 +418,7 @@ const mostCopies = 8
 func (x *Experiment) copies(h *experiment.Hardware, j *experiment.Job) (copies, cores int) {
 	kind := h.Kind()
 	if x.Spec.Profile.Alone || !h.Real() || !kind.Here && !kind.Contained ||
-		len(j.Roles) > 0 || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Terms != nil {
+		len(j.Roles) > 0 || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Cluster.Changes() {
 		return 0, 0
 	}
 	cores = min(h.Cluster.Nodes[0].Threads, x.Host.Threads)

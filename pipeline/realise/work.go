@@ -1,7 +1,6 @@
 package realise
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -47,14 +45,8 @@ func (c *Cell) work(r realised) ([]simulated.Scaling, error) {
 		}
 		// Without a run time in a trace there is always a block.
 		if j := r.Blocks[k]; !c.x.estimated(c.Hardware, j) && j.Runtime != nil {
-			switch {
-			case j.Runtime.Elastic != nil:
-				work[i] = c.onGPUs(&r, i)
-			case j.Runtime.Cluster != nil:
-				work[i] = onCluster(j, c.Hardware)
-			default:
-				work[i] = untilTarget(j, r.Epoch(i))
-			}
+			work[i] = untilTarget(j, r.Epoch(i))
+			experiment.EachPart(j.Runtime.Parts, func(p stages.CellWorkPart) { p.WorkIn(c.point, j, &r.Jobs[i], &work[i]) })
 			continue
 		}
 		if r.Blocks[k].Open() {
@@ -110,7 +102,7 @@ func (c *Cell) simulatorOptions() simulated.Options {
 			Migrate: slices.Contains(h.Lacks, "migrate"),
 		},
 	}
-	if h.Terms != nil {
+	if h.Cluster.Changes() {
 		opts.Cluster = h.Cluster
 	}
 	opts.Overheads = schema.Or(h.Overheads, opts.Overheads)
@@ -157,13 +149,10 @@ func untilTarget(j *experiment.Job, epoch time.Duration) simulated.Scaling {
 
 func givenTraining(j *experiment.Job, epochs int, epoch time.Duration) simulated.Scaling {
 	rt := j.Runtime
-	if rt.Cluster != nil {
-		return simulated.Scaling{Fixed: rt.Startup, Scaled: time.Duration(epochs) * epoch}
-	}
 	w := simulated.Training(rt.Startup, epochs, epoch, rt.Parallel)
 	w.Threads = max(rt.Threads, 1)
 	speedUp(&w, rt)
-	if len(j.Parts) > 0 {
+	if len(j.Parts)+len(rt.Parts) > 0 {
 		return withParts(w, j)
 	}
 	return w
@@ -171,7 +160,9 @@ func givenTraining(j *experiment.Job, epochs int, epoch time.Duration) simulated
 
 // withParts is the work of a job as the parts that features give it change it.
 func withParts(w simulated.Scaling, j *experiment.Job) simulated.Scaling {
-	experiment.EachPart(j.Parts, func(p stages.WorkPart) { p.Work(&w) })
+	for _, parts := range []experiment.Parts{j.Runtime.Parts, j.Parts} {
+		experiment.EachPart(parts, func(p stages.WorkPart) { p.Work(&w) })
+	}
 	return w
 }
 
@@ -181,55 +172,6 @@ func speedUp(w *simulated.Scaling, rt *experiment.Runtime) {
 	if rt.SpeedUp != nil {
 		w.SpeedUp = rt.SpeedUp.At
 	}
-}
-
-// onCluster is the work of a job whose speed depends on the devices of its parts: the duration with all parts placed on
-// the free hardware.
-func onCluster(j *experiment.Job, h *experiment.Hardware) simulated.Scaling {
-	crew := crewOn(j.Runtime.Cluster, h)
-	crew.Full = crew.StepsPerSecond(freelyPlaced(j, h.Cluster))
-	if !(crew.Full > 0) {
-		crew.Full = 1 // the mistake in it has been reported
-	}
-	return simulated.Scaling{
-		Fixed: j.Runtime.Startup, Scaled: seconds(float64(j.Length()) / crew.Full),
-		Special: &simulated.Special{Crew: crew},
-	}
-}
-
-// crewOn is the law of a job on the nodes of a hardware.
-func crewOn(c *experiment.ClusterSpeed, h *experiment.Hardware) *Crew {
-	crew := &Crew{Law: c.Law, Factors: map[string]map[string]float64{}}
-	for i, n := range h.Cluster.Nodes {
-		region, device := "", c.Device
-		if h.Terms != nil && h.Terms[i] != nil {
-			region = h.Terms[i].Region
-		}
-		device = cmp.Or(device, n.GPU)
-		crew.Devices, crew.Regions = append(crew.Devices, device), append(crew.Regions, region)
-	}
-	for _, r := range c.Regions {
-		for _, pair := range [][2]string{{r.A, r.B}, {r.B, r.A}} {
-			if crew.Factors[pair[0]] == nil {
-				crew.Factors[pair[0]] = map[string]float64{}
-			}
-			crew.Factors[pair[0]][pair[1]] = r.Factor
-		}
-	}
-	return crew
-}
-
-// freelyPlaced are the parts of a job where they fit on a free cluster; none where they do not.
-func freelyPlaced(j *experiment.Job, on scheduler.Cluster) []scheduler.Part {
-	t := j.Template()
-	need, count := t.Needs(int32(t.Threads))
-	machine := cluster.NewMachine(on)
-	nodes, ok := cluster.Fit(machine.Whole, need, count, nil, nil)
-	if !ok {
-		return nil
-	}
-	g := machine.Choose(nodes, need, scheduler.Grant{})
-	return g.Parts(on)
 }
 
 // speeds returns the speeds of jobs by their numbers of cores, for a policy that divides cores.
@@ -242,25 +184,6 @@ func (c *Cell) speeds(r realised, known truth) []simulated.Scaling {
 		work, _ = c.work(r) // without estimates, the policy finds none of them
 	}
 	return work
-}
-
-// onGPUs is the work of an elastic job under the policy of the cell.
-func (c *Cell) onGPUs(r *realised, job int) simulated.Scaling {
-	block, j := r.Blocks[r.Block[job]], &r.Jobs[job]
-	e := block.Runtime.Elastic
-	s := &Elastic{
-		Program: e.Program, Batch: batchOf(e, j), MostGPUs: e.MostGPUs, Tick: e.Resolution,
-		Rates: e.Rates, Cluster: c.Hardware.Cluster,
-	}
-	if c.Policy.Policy.Batches() {
-		s.Batch = e.Batch
-	}
-	if c.Policy.Policy.DividesGPUs() {
-		s.Round = c.Policy.Policy.Settings.Duration("rounds")
-	}
-	w := givenWork(block, r.Epoch(job))
-	w.Special = &simulated.Special{Begin: s.Begin}
-	return w
 }
 
 // openWork is the work of a job that trains until its budget is used up: more than
@@ -288,4 +211,14 @@ func finals(r realised) []measure.Final {
 		return nil
 	}
 	return perJob(&r, ofBlock, measure.Unreported)
+}
+
+// perJob returns a value of each job's block; none for a job without a block.
+func perJob[T any](r *realised, ofBlock []T, none T) []T {
+	return schema.Each(r.Block, func(k int32) T {
+		if k < 0 {
+			return none
+		}
+		return ofBlock[k]
+	})
 }

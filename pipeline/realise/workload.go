@@ -3,8 +3,8 @@ package realise
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -107,9 +107,7 @@ func templateOf(s *experiment.Submit) scheduler.Job {
 	template := s.Job.Template()
 	template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
 	template.Own().Budget = s.Budget
-	for _, parts := range []experiment.Parts{s.Job.Parts, s.Parts} {
-		experiment.EachPart(parts, func(p stages.RequestPart) { p.Request(&template) })
-	}
+	experiment.EachPart(s.Parts, func(p experiment.RequestPart) { p.Request(&template) })
 	return template
 }
 
@@ -185,10 +183,12 @@ func drawEpochs(w *experiment.Workload, seed int64, jobs int) []time.Duration {
 // Epoch is the epoch time that the file gives a job, by its number.
 func (r *realised) Epoch(job int) time.Duration {
 	block := r.Blocks[r.Block[job]]
-	switch {
-	case block.Runtime != nil && block.Runtime.Elastic != nil:
-		return aloneElastic(block.Runtime.Elastic, &r.Jobs[job])
-	case r.epochs != nil:
+	if block.Runtime != nil && len(block.Runtime.Parts) > 0 {
+		if part, ok := experiment.PartOf[stages.UnitPart](block.Runtime.Parts); ok {
+			return part.UnitTime(&r.Jobs[job])
+		}
+	}
+	if r.epochs != nil {
 		return r.epochs[job]
 	}
 	return block.Runtime.Epoch.Mean
@@ -217,18 +217,12 @@ func digestJobs(r realised) string {
 // notDrawn is the epoch time of a job for which none is drawn.
 const notDrawn = time.Duration(-1)
 
-// appendDrawn appends all that was drawn for a job to its name.
+// appendDrawn appends all that was drawn for a job to its name: a zero byte, which no name has, and three numbers of eight
+// bytes.
 func appendDrawn(b []byte, arrival, deadline, epoch time.Duration) []byte {
-	b = strconv.AppendInt(append(b, ' '), int64(arrival), 10)
-	if b = append(b, ' '); deadline == scheduler.Never { // as of most jobs
-		b = append(b, "9223372036854775807"...)
-	} else {
-		b = strconv.AppendInt(b, int64(deadline), 10)
-	}
-	if epoch != notDrawn {
-		b = strconv.AppendInt(append(b, ' '), int64(epoch), 10)
-	}
-	return append(b, '\n')
+	b = binary.LittleEndian.AppendUint64(append(b, 0), uint64(arrival))
+	b = binary.LittleEndian.AppendUint64(b, uint64(deadline))
+	return binary.LittleEndian.AppendUint64(b, uint64(epoch))
 }
 
 // EpochOn is the epoch time in the file of a job in one of the alternatives of its block. The index counts the block
@@ -278,21 +272,6 @@ func epochStream(w *experiment.Workload, seed int64, submit int) *rand.Rand {
 
 func epochsPath(w *experiment.Workload, submit int) []string {
 	return []string{"workload", w.Name, "submit", strconv.Itoa(submit), "epochs"}
-}
-
-// aloneElastic is how long an elastic job takes on its request, with the batch size that its
-// user asked for.
-func aloneElastic(e *experiment.Elastic, j *scheduler.Job) time.Duration {
-	s := e.Program.Alone(batchOf(e, j), j.GPUs, j.Nodes)
-	return max(time.Duration(math.Round(min(s*1e9, math.MaxInt64/2))), 1)
-}
-
-// batchOf is the batch size of a job where its policy chooses none.
-func batchOf(e *experiment.Elastic, j *scheduler.Job) int {
-	if e.Batch > 0 {
-		return e.Batch
-	}
-	return j.Batch()
 }
 
 // within is a run time under a budget: at most the budget, and a nanosecond for an

@@ -261,9 +261,9 @@ func (c *Collector) Event(e *scheduler.Event) {
 			c.migrations++
 		}
 		a.typed = c.setup.typedNode(e.GPUs)
-		a.partial = a.partial || int(a.Cores) != c.setup.request(e.Job, e.Alternative).Threads
+		a.partial = a.partial || int(a.Cores) != c.setup.threads(e.Job, e.Alternative)
 	case scheduler.ResizeJob:
-		a.partial = a.partial || int(a.Cores) != c.setup.request(e.Job, e.Alternative).Threads
+		a.partial = a.partial || int(a.Cores) != c.setup.threads(e.Job, e.Alternative)
 		c.resizes++
 	case scheduler.Pause:
 		c.preemptions++
@@ -393,9 +393,9 @@ func (c *Collector) Outcome(job int) Outcome {
 	if p := c.setup.predicted(job, int(state.Alternative)); p > 0 {
 		r.Predicted = tell.ToMicros(p).Seconds()
 	}
-	r.FinishTime = c.finishTime(job)
+	r.FinishTime = c.finishTime(job, j, a)
 	if state.State() == scheduler.Finished {
-		r.Slowdown, r.BoundedSlowdown = c.slowdowns(job)
+		r.Slowdown, r.BoundedSlowdown = slowdowns(until-arrival, c.setup.alone(job), c.setup.BoundedFloor)
 		if r.Predicted > 0 && !a.partial && r.Service > 0 {
 			r.PredictionErrorPct = 100 * (r.Predicted - r.Service) / r.Service
 		}
@@ -415,18 +415,18 @@ func (c *Collector) SetResizeOverhead(job int, seconds float64) {
 // LeastAlone is the least run time alone of a job with a slowdown: a job of no length would have any.
 const LeastAlone = time.Millisecond
 
-// slowdowns are the slowdown and the bounded slowdown of a finished job; NaN
-// when its run time alone is not known, the slowdown also when that is below LeastAlone.
-func (c *Collector) slowdowns(job int) (plain, bounded float64) {
-	alone := c.setup.alone(job)
+// slowdowns are the slowdown and the bounded slowdown of a finished job, given its completion time, its run time alone
+// and the least run time of a bounded slowdown; NaN when the run time alone is not known, the slowdown also when that is
+// below LeastAlone.
+func slowdowns(completion tell.Micros, alone, floor time.Duration) (plain, bounded float64) {
 	if alone <= 0 {
 		return math.NaN(), math.NaN()
 	}
-	jct := (tell.ToMicros(c.account(job).End()) - tell.ToMicros(c.setup.Job(job).Arrival)).Seconds()
+	jct := completion.Seconds()
 	if plain = jct / alone.Seconds(); alone < LeastAlone {
 		plain = math.NaN()
 	}
-	return plain, max(1, jct/max(alone, c.setup.BoundedFloor).Seconds())
+	return plain, max(1, jct/max(alone, floor).Seconds())
 }
 
 // NoLength counts the finished jobs that are too short for a slowdown.

@@ -30,16 +30,15 @@ var (
 )
 
 // finishTime is the ρ of a job; NaN for one that did not finish, or whose run time alone is not known.
-func (c *Collector) finishTime(job int) float64 {
-	j := c.account(job)
-	if c.present.unknown() || j.State() != scheduler.Finished {
+func (c *Collector) finishTime(job int, j *scheduler.Job, a *account) float64 {
+	if c.present.unknown() || a.State() != scheduler.Finished {
 		return math.NaN()
 	}
-	jct := (tell.ToMicros(j.End()) - tell.ToMicros(c.setup.Job(job).Arrival)).Seconds()
+	jct := (tell.ToMicros(a.End()) - tell.ToMicros(j.Arrival)).Seconds()
 	if jct <= 0 {
 		return math.NaN()
 	}
-	return jct / c.apart(job, c.account(job).stay/jct)
+	return jct / c.apart(job, j, a.stay/jct)
 }
 
 // apart is how many seconds a job would have taken alone on the nth part of each type of device of the cluster: as long
@@ -47,10 +46,10 @@ func (c *Collector) finishTime(job int) float64 {
 // job
 // runs on s of them, and all of these in proportion less where they add up to more than all of the time (Gavel's
 // isolated division: D. Narayanan and others, OSDI 2020). NaN if its run times are not known.
-func (c *Collector) apart(job int, n float64) float64 {
+func (c *Collector) apart(job int, j *scheduler.Job, n float64) float64 {
 	fractions, speed := 0.0, 0.0
 	for _, d := range c.present.devices {
-		workers, seconds := c.fastestOn(job, d)
+		workers, seconds := c.fastestOn(job, j, d)
 		if math.IsNaN(seconds) {
 			return seconds
 		}
@@ -68,19 +67,23 @@ func (c *Collector) apart(job int, n float64) float64 {
 
 // fastestOn returns how many devices of a type a job runs on when it runs there as fast as it can, and for how long;
 // 0 seconds where it cannot run there.
-func (c *Collector) fastestOn(job int, d device) (workers int, seconds float64) {
-	for k := range max(1, len(c.setup.Job(job).Alternatives())) {
-		a := c.setup.request(job, k)
-		if (a.GPUs > 0) != d.gpu || a.GPU != "" && a.GPU != d.name {
+func (c *Collector) fastestOn(job int, j *scheduler.Job, d device) (workers int, seconds float64) {
+	all := j.Alternatives()
+	for k := range max(1, len(all)) {
+		threads, gpus, gpu := j.Threads, j.GPUs, ""
+		if len(all) > 0 {
+			threads, gpus, gpu = all[k].Threads, all[k].GPUs, all[k].GPU
+		}
+		if (gpus > 0) != d.gpu || gpu != "" && gpu != d.name {
 			continue
 		}
 		s := c.setup.aloneAs(job, k).Seconds()
 		if s <= 0 {
 			return 0, math.NaN()
 		}
-		n := a.Threads
+		n := threads
 		if d.gpu {
-			n = a.GPUs
+			n = gpus
 		}
 		if n <= d.count && (workers == 0 || s < seconds) {
 			workers, seconds = n, s

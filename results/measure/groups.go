@@ -208,7 +208,7 @@ func (c *Collector) several() []bool {
 
 // addGrouped adds a job with all that is counted of it.
 func (t *Totals) addGrouped(job int) {
-	t.add(job)
+	t.add(job, t.collector.setup.Job(job), t.collector.account(job))
 	j := t.collector.account(job)
 	t.Jobs++
 	t.Preemptions += int(j.Pauses)

@@ -2,13 +2,13 @@ package measure
 
 import "github.com/tfexp/tfexp/scheduler"
 
-// request is the request of a job in one of its alternatives.
-func (s *Setup) request(job, alternative int) scheduler.Alternative {
+// threads returns the threads that a job requests in one of its alternatives.
+func (s *Setup) threads(job, alternative int) int {
 	j := s.Job(job)
-	if alternative < len(j.Alternatives()) {
-		return j.Alternatives()[alternative]
+	if all := j.Alternatives(); alternative < len(all) {
+		return all[alternative].Threads
 	}
-	return scheduler.Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory}
+	return j.Threads
 }
 
 // typedNode returns the number of the node, counted from 1, on which a set of

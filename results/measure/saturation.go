@@ -125,7 +125,7 @@ func (c *Collector) Load(closed bool) Load {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.arrival(a), c.arrival(b)) })
 		all.offered = offered{}
 		for k, i := range order[:n-1] {
-			all.offered.add(c, k, i, order[k+1])
+			all.offered.add(c, k, i, order[k+1], c.account(i))
 		}
 	}
 	if o := &all.offered; !o.unknown {
@@ -147,22 +147,20 @@ func (c *Collector) Load(closed bool) Load {
 
 // asked returns the run time of a job alone on its full request, in
 // microseconds: the known one, or the observed one.
-func (c *Collector) asked(job int) (float64, bool) {
+func (c *Collector) asked(job int, a *account) (float64, bool) {
 	if alone := c.setup.alone(job); alone > 0 {
 		return float64(alone) / 1e3, true
 	}
-	a := c.account(job)
-	return float64(a.coreTime) / float64(c.setup.Job(job).Threads), c.account(job).State() == scheduler.Finished
+	return float64(a.coreTime) / float64(c.setup.Job(job).Threads), a.State() == scheduler.Finished
 }
 
 // took returns the core-microseconds that a job took, or would take if it was
 // not finished.
-func (c *Collector) took(job int) float64 {
-	a := c.account(job)
-	if c.account(job).State() == scheduler.Finished {
+func (c *Collector) took(job int, a *account) float64 {
+	if a.State() == scheduler.Finished {
 		return float64(a.coreTime)
 	}
-	run, _ := c.asked(job)
+	run, _ := c.asked(job, a)
 	return max(float64(a.coreTime), run*float64(c.setup.Job(job).Threads))
 }
 
@@ -176,14 +174,14 @@ type offered struct {
 }
 
 // add adds the k-th job, after which next arrives.
-func (o *offered) add(c *Collector, k, job, next int) {
-	work, ok := c.asked(job)
+func (o *offered) add(c *Collector, k, job, next int, a *account) {
+	work, ok := c.asked(job, a)
 	j := c.setup.Job(job)
 	o.unknown = o.unknown || !ok || len(j.Alternatives()) > 1 // it depends on the policy
 	o.onCores += work * float64(j.Threads)
 	o.onGPUs += work * float64(j.GPUs)
 	cores, _ := capacity(c.setup.Cluster)
 	s := k * stretches / (c.length - 1)
-	o.net[s] += c.took(job)
+	o.net[s] += c.took(job, a)
 	o.net[s] -= float64(cores) * float64(c.arrival(next)-c.arrival(job))
 }

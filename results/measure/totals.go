@@ -103,8 +103,9 @@ func (c *Collector) add(job int, a *account) {
 		c.added = &added{totals: Totals{collector: c}}
 	}
 	s := c.added
-	s.totals.add(job)
-	if r := c.finishTime(job); !math.IsNaN(r) {
+	j := c.setup.Job(job)
+	s.totals.add(job, j, a)
+	if r := c.finishTime(job, j, a); !math.IsNaN(r) {
 		s.totals.ratios.Add(r)
 	}
 	if alone := c.setup.alone(job); alone > 0 && alone < LeastAlone && a.State() == scheduler.Finished {
@@ -117,31 +118,30 @@ func (c *Collector) add(job int, a *account) {
 		if !s.began[m] {
 			s.began[m], s.waited[m] = true, -float64(c.backlog.marks[m].used)
 		}
-		s.waited[m] += c.took(job)
+		s.waited[m] += c.took(job, a)
 	}
 	if c.setup.Over != nil {
 		c.setup.Over(job)
 	}
 	if last := c.length - 1; c.backlog.sorted && job < last { // the work of the last one is due after it
-		s.offered.add(c, job, job, job+1)
+		s.offered.add(c, job, job, job+1, a)
 	}
 }
 
 // add adds the outcome of a job.
-func (t *Totals) add(job int) {
+func (t *Totals) add(job int, j *scheduler.Job, a *account) {
 	c := t.collector
-	a := c.account(job)
 	t.CoreTime += a.coreTime
 	t.GPUTime += a.gpuTime
 	if a.State() != scheduler.Finished {
 		return
 	}
-	arrival, end := tell.ToMicros(c.setup.Job(job).Arrival), tell.ToMicros(a.End())
+	arrival, end := tell.ToMicros(j.Arrival), tell.ToMicros(a.End())
 	t.JCT.Add((end - arrival).Seconds())
 	t.Waiting.Add((end - arrival - a.service).Seconds())
 	t.FirstRunDelay.Add((tell.ToMicros(a.FirstStart) - arrival).Seconds())
 	t.Service.Add(a.service.Seconds())
-	plain, bounded := c.slowdowns(job)
+	plain, bounded := slowdowns(end-arrival, c.setup.alone(job), c.setup.BoundedFloor)
 	if !math.IsNaN(plain) {
 		t.Slowdown.Add(plain)
 	}

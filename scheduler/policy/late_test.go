@@ -39,7 +39,7 @@ func (s *said) Decision(d *scheduler.Decision) {
 // had is counted in whole rounds. No job ends within the time that is looked at.
 func TestALateClockChangesNoDecision(t *testing.T) {
 	cluster := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 2}}}
-	for _, order := range []policy.Order{"max_min", "water_filling", "max_throughput", "isolated", "fifo", "tiresias"} {
+	for _, order := range []policy.Order{"max_min", "water_filling", "max_throughput", "isolated", "fifo"} {
 		for seed := range uint64(6) {
 			var jobs []scheduler.Job
 			var work []simulated.Scaling
@@ -59,9 +59,7 @@ func TestALateClockChangesNoDecision(t *testing.T) {
 					t.Fatal(err)
 				}
 				run := scheduler.Run{
-					Policy: policy.Policy{Order: order, Settings: policy.Settings{
-						"rounds": time.Second, "demotion": 3 * time.Second,
-					}},
+					Policy:  policy.Policy{Order: order, Settings: policy.Settings{"rounds": time.Second}},
 					Cluster: cluster, Jobs: jobs, Engine: e, Recorder: &s, Until: 40500 * time.Millisecond,
 				}
 				if isLate {

@@ -60,7 +60,7 @@ type roundPlanner struct {
 
 func newRoundPlanner(k *shares.Kind, s Setup) *roundPlanner {
 	var set roundSettings
-	s.Policy.Settings.fill(&set)
+	s.Policy.Settings.Fill(&set)
 	p := &roundPlanner{
 		Setup: s, set: set, members: make([]member, len(s.Run.Jobs)), like: -1,
 		divider: k.New(shares.Options{Blind: set.Blind != "", Seed: uint32(set.Seed), Tolerance: set.Tolerance}),

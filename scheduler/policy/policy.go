@@ -426,20 +426,9 @@ func (p Policy) Draws() bool {
 	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Draws != nil && c.Draws(p.Settings) })
 }
 
-// Trains reports whether the policy needs elastic jobs, and Batches whether it lets them choose
-// their batch sizes.
-func (p Policy) Trains() bool {
-	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Trains })
-}
-
-// DividesGPUs reports whether the policy decides about GPUs, so that each job needs some.
-func (p Policy) DividesGPUs() bool {
-	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.DividesGPUs })
-}
-
-// Batches reports whether the policy lets elastic jobs choose their batch sizes.
-func (p Policy) Batches() bool {
-	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Batches })
+// SetsCores reports whether the policy sets the cores of each job, by predicted run times, on hardware without GPUs.
+func (p Policy) SetsCores() bool {
+	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.SetsCores })
 }
 
 // FollowsProgress reports whether decisions depend on the predictions of jobs

@@ -108,7 +108,7 @@ func TestFactsOfPolicies(t *testing.T) {
 			holds bool
 		}{{"pauses", p.Pauses()}, {"orderPauses", p.OrderPauses()}, {"estimates", p.Estimates()},
 			{"follows", p.FollowsProgress()}, {"partial", p.Partial()}, {"divides", p.Divides()}, {"packs", p.Packs()},
-			{"trains", p.Trains()}, {"dividesGPUs", p.DividesGPUs()}, {"batches", p.Batches()}} {
+			{"sets cores", p.SetsCores()}} {
 			if f.holds {
 				got = append(got, f.name)
 			}
@@ -132,10 +132,10 @@ func TestMeaning(t *testing.T) {
 	write := func(p policy.Policy, set string) {
 		does := ""
 		for i, yes := range []bool{p.Pauses(), p.OrderPauses(), p.Partial(), p.Promises(), p.Divides(), p.Packs(), p.Estimates(),
-			p.Trains(), p.DividesGPUs(), p.Batches(), p.FollowsProgress(), p.Provisioned() != nil} {
+			p.SetsCores(), p.FollowsProgress(), p.Provisioned() != nil} {
 			if yes {
-				does += " " + []string{"pauses", "implies it", "partial", "promises", "divides", "packs", "estimates", "trains", "divides GPUs",
-					"batches", "follows", "rents"}[i]
+				does += " " + []string{"pauses", "implies it", "partial", "promises", "divides", "packs", "estimates", "sets cores",
+					"follows", "rents"}[i]
 			}
 		}
 		var key []string

@@ -49,7 +49,7 @@ func (p Policy) rental() *scheduler.RentalTerms {
 		return nil
 	}
 	var set rentalSettings
-	p.Settings.fill(&set)
+	p.Settings.Fill(&set)
 	terms := &scheduler.RentalTerms{Strategy: c.Strategy, Tick: set.Tick, Changeover: -1, Regions: slices.Clone(set.Regions)}
 	terms.Changeover = schema.Or(set.Changeover, terms.Changeover)
 	return terms

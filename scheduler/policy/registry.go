@@ -31,15 +31,15 @@ type Choice struct {
 	Estimates, PairEstimates bool
 	// ByTime says that it orders by predicted run times alone, which also weigh the alternatives of a job.
 	ByTime bool
-	// Trains says that it needs elastic jobs, whose speed is known by their GPUs; Batches that
-	// it lets these choose their batch sizes themselves.
-	Trains, Batches bool
+	// SetsCores says that on hardware without GPUs it sets the cores of each job, by predicted run times on other numbers
+	// than its request.
+	SetsCores bool
+	// Needs are its other requirements on jobs, for the reference: "jobs whose progress is known".
+	Needs []string
 	// Program returns the external program of a choice that asks one; it is nil for others.
 	Program func(Settings) Program
 	// Draws reports whether it draws random numbers, by the seed of the run; it may be nil.
 	Draws func(Settings) bool
-	// DividesGPUs says that it decides about GPUs, so that each job needs some where there are any.
-	DividesGPUs bool
 	// Wants are the requirements on the other choices.
 	Wants []Want
 	// Check returns an error in the settings and the argument that has it; it may be nil.

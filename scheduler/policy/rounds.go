@@ -18,18 +18,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler/shares"
 )
 
-// roundLength is the argument of all policies of rounds.
-type roundLength struct {
-	// The length of the rounds, at whose starts the policy decides; at least 1ms. Jobs that keep their devices are
-	// not interrupted. A round in which nothing runs any more is over.
-	//
-	//	rounds = "360s"
-	Length time.Duration `arg:"rounds,required,positive" least:"1ms"`
-}
-
 // roundSettings are the arguments of the orders that divide the time of devices; the last three are of some of them.
 type roundSettings struct {
-	roundLength
+	RoundLength
 	// When the devices of a job that ends within a round are given to others: at its end, or at once.
 	//
 	//	give_back = "at_once"
@@ -104,7 +95,7 @@ func init() {
 // packsBlindly refuses a policy that needs the speeds of pairs, and knows no speeds.
 func packsBlindly(s Settings) (arg string, err error) {
 	var set roundSettings
-	s.fill(&set)
+	s.Fill(&set)
 	if set.Packing && set.Blind != "" {
 		return Packing, errors.New("packing goes by how fast jobs are beside each other on each type of device, which " +
 			"a blind policy does not know")

@@ -1,12 +1,15 @@
 package policy_test
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
+
+var update = flag.Bool("update", false, "write the golden file of the schedules")
 
 // TestOtherSchedules guards the orders that the golden file of the kernel does not have, and those that plan again.
 func TestOtherSchedules(t *testing.T) {

@@ -21,10 +21,10 @@ func (s Settings) Duration(name string) time.Duration { d, _ := s[name].(time.Du
 // Number returns a setting that is a number; 0 when it is not set.
 func (s Settings) Number(name string) float64 { v, _ := s[name].(float64); return v }
 
-// fill fills a struct whose fields have tags of arguments.
-func (s Settings) fill(into any) { schema.Fill(into, s) }
+// Fill fills a struct whose fields have tags of arguments.
+func (s Settings) Fill(into any) { schema.Fill(into, s) }
 
-//go:embed allox.go profiling.go provision.go rounds.go settings.go sia.go tiresias.go
+//go:embed allox.go profiling.go provision.go rounds.go settings.go
 var source embed.FS
 
 // described are the arguments that fill a struct.
@@ -44,6 +44,15 @@ type feedbackSetting struct {
 	//
 	//	feedback = "10s"
 	Feedback time.Duration `arg:"feedback,positive"`
+}
+
+// RoundLength is the argument of all policies of rounds.
+type RoundLength struct {
+	// The length of the rounds, at whose starts the policy decides; at least 1ms. Jobs that keep their devices are
+	// not interrupted. A round in which nothing runs any more is over.
+	//
+	//	rounds = "360s"
+	Length time.Duration `arg:"rounds,required,positive" least:"1ms"`
 }
 
 // The settings that several orders share, or the scheduler carries out.

@@ -95,6 +95,9 @@ func (h *holders) count(c int) {
 // granted returns the nodes of the last grant that was held, in ascending order. The slice is valid until the next
 // call.
 func (v *Validator) granted() []int {
+	if len(v.gpus.on) == 0 && len(v.cores.on) == 1 {
+		return v.cores.on
+	}
 	v.nodes = append(append(v.nodes[:0], v.cores.on...), v.gpus.on...)
 	slices.Sort(v.nodes)
 	v.nodes = slices.Compact(v.nodes)

@@ -351,40 +351,51 @@ func (v *Validator) another() *grantedTo {
 	return g
 }
 
+// lawfulIn has, for each kind of event of a job, the states in which it can happen to the job.
+var lawfulIn = [...]states{
+	scheduler.Arrive:      in(scheduler.Pending),
+	scheduler.Start:       in(scheduler.Queued),
+	scheduler.Level:       in(scheduler.Queued, scheduler.Paused),
+	scheduler.Pause:       in(scheduler.Running),
+	scheduler.ResizeJob:   in(scheduler.Running),
+	scheduler.Profiled:    in(scheduler.Running),
+	scheduler.Predict:     in(scheduler.Running, scheduler.Paused),
+	scheduler.Resume:      in(scheduler.Paused),
+	scheduler.Finish:      in(scheduler.Running, scheduler.Paused),
+	scheduler.Retry:       in(scheduler.Running, scheduler.Paused),
+	scheduler.Revoke:      in(scheduler.Running, scheduler.Paused),
+	scheduler.Move:        in(scheduler.Running, scheduler.Paused),
+	scheduler.Reconfigure: in(scheduler.Running, scheduler.Paused, scheduler.Queued),
+	scheduler.Fail:        in(scheduler.Running, scheduler.Paused, scheduler.Queued),
+	scheduler.Stop:        in(scheduler.Running, scheduler.Paused, scheduler.Queued),
+	scheduler.Request:     in(scheduler.Pending, scheduler.Queued, scheduler.Running, scheduler.Paused),
+	scheduler.Decided:     in(scheduler.Pending, scheduler.Queued, scheduler.Running, scheduler.Paused),
+}
+
+// states is a set of states, a bit each.
+type states uint16
+
+func in(all ...scheduler.State) (s states) {
+	for _, x := range all {
+		s |= 1 << x
+	}
+	return s
+}
+
 // lawful reports whether an event can happen to a job in its state.
 func (v *Validator) lawful(e *scheduler.Event, t *traced) bool {
-	ok := false
-	switch e.Kind {
-	case scheduler.Arrive:
-		ok = t.state == scheduler.Pending
-	case scheduler.Start, scheduler.Level:
-		ok = t.state == scheduler.Queued || e.Kind == scheduler.Level && t.state == scheduler.Paused
-	case scheduler.Pause, scheduler.ResizeJob, scheduler.Profiled:
-		ok = t.state == scheduler.Running
-	case scheduler.Predict:
-		ok = t.state == scheduler.Running || t.state == scheduler.Paused
-	case scheduler.Resume:
-		ok = t.state == scheduler.Paused
-	case scheduler.Finish, scheduler.Retry, scheduler.Revoke, scheduler.Move:
-		ok = t.state == scheduler.Running || t.state == scheduler.Paused
-	case scheduler.Reconfigure:
-		ok = t.state == scheduler.Running || t.state == scheduler.Paused || t.state == scheduler.Queued
-	case scheduler.Fail, scheduler.Stop:
-		ok = t.state == scheduler.Running || t.state == scheduler.Paused || t.state == scheduler.Queued
-	case scheduler.Request, scheduler.Decided:
-		ok = t.state != scheduler.Finished && t.state != scheduler.Failed && t.state != scheduler.Stopped
-	default:
-		v.report(e.At, e.Job, "the event %q is unknown", e.Kind)
-		return false
+	if int(e.Kind) < len(lawfulIn) && lawfulIn[e.Kind]&(1<<t.state) != 0 {
+		return true
 	}
 	switch {
-	case ok:
+	case int(e.Kind) >= len(lawfulIn) || lawfulIn[e.Kind] == 0:
+		v.report(e.At, e.Job, "the event %q is unknown", e.Kind)
 	case t.state == scheduler.Pending:
 		v.report(e.At, e.Job, "%q happens to job %q before its arrival", e.Kind, v.name(e.Job))
 	default:
 		v.report(e.At, e.Job, "%q happens to job %q, which is %s", e.Kind, v.name(e.Job), t.state)
 	}
-	return ok
+	return false
 }
 
 // passTime adds the stretch before an event to the job's times.
@@ -449,9 +460,12 @@ func (v *Validator) grant(e *scheduler.Event, t *traced) {
 	if !j.Malleable && cores != int(t.size) {
 		v.report(e.At, e.Job, "the rigid job %q changes from %d to %d cores", j.Name, t.size, cores)
 	}
-	ask := requestOf(j, t.alternative)
-	if gpus != ask.GPUs {
-		v.report(e.At, e.Job, "job %q is given %d GPUs instead of %d", j.Name, gpus, ask.GPUs)
+	wantGPUs, wantGPU := j.GPUs, ""
+	if all := j.Alternatives(); len(all) > 0 {
+		wantGPUs, wantGPU = all[t.alternative].GPUs, all[t.alternative].GPU
+	}
+	if gpus != wantGPUs {
+		v.report(e.At, e.Job, "job %q is given %d GPUs instead of %d", j.Name, gpus, wantGPUs)
 	}
 	onCores := v.hold(&v.cores, e, e.Cores)
 	onGPUs := v.holdGPUs(e)
@@ -460,9 +474,9 @@ func (v *Validator) grant(e *scheduler.Event, t *traced) {
 		c, g := onCores[node], onGPUs[node]
 		t.nodes = append(t.nodes, node)
 		v.usable(e, node)
-		if has := v.cluster.Nodes[node].GPU; ask.GPU != "" && has != ask.GPU {
+		if has := v.cluster.Nodes[node].GPU; wantGPU != "" && has != wantGPU {
 			v.report(e.At, e.Job, "job %q is on node %d, whose GPUs are of the type %q instead of %q",
-				j.Name, node, has, ask.GPU)
+				j.Name, node, has, wantGPU)
 		}
 		if c*max(j.Nodes, 1) != cores || g*max(j.Nodes, 1) != gpus {
 			v.report(e.At, e.Job, "job %q has %d cores and %d GPUs of its %d and %d on node %d of %d",

@@ -9,6 +9,7 @@ import (
 	_ "github.com/tfexp/tfexp/scheduler/batch"
 	_ "github.com/tfexp/tfexp/stages/adaptation"
 	_ "github.com/tfexp/tfexp/stages/clusterspeed"
+	_ "github.com/tfexp/tfexp/stages/elastic"
 	_ "github.com/tfexp/tfexp/stages/external"
 	_ "github.com/tfexp/tfexp/stages/reference"
 	_ "github.com/tfexp/tfexp/stages/remaining"

@@ -1,5 +1,6 @@
-// Package clusterspeed is the stage that evaluates the law of cluster speeds: its fit to the measured clusters of
-// an experiment, and its predictions of the larger ones from the smaller.
+// Package clusterspeed is the feature of jobs with workers and parameter servers whose speed depends on the devices and
+// places of these: the block `cluster` within runtime blocks, and the stage that evaluates the law of cluster speeds,
+// its fit to the measured clusters of an experiment and its predictions of the larger ones from the smaller.
 package clusterspeed
 
 import (
@@ -9,11 +10,11 @@ import (
 	"math"
 	"slices"
 
-	law "github.com/tfexp/tfexp/estimator/clusterspeed"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tell"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/clusterspeed/law"
 )
 
 var _ = stages.Register(&stages.Stage{
@@ -39,13 +40,13 @@ const (
 // Asked are the measured clusters to which the laws of all jobs were fitted, from each file once.
 var Asked = stages.Ask("clusters", 20, func(x stages.Asking) (out []MeasuredCluster) {
 	seen := map[string]bool{}
-	for _, c := range x.Cells {
-		for _, s := range c.Workload.Submits {
-			if rt := s.Job.Runtime; rt != nil && rt.Cluster != nil && !seen[rt.Cluster.File] {
-				seen[rt.Cluster.File] = true
-				for _, m := range rt.Cluster.Samples {
+	for _, cell := range x.Cells {
+		for _, s := range cell.Workload.Submits {
+			if c := speedOf(s.Job); c != nil && !seen[c.File] {
+				seen[c.File] = true
+				for _, m := range c.Samples {
 					out = append(out, MeasuredCluster{
-						File: rt.Cluster.File, Model: m.Model, Device: m.Device, Servers: m.Servers, Workers: m.Workers,
+						File: c.File, Model: m.Model, Device: m.Device, Servers: m.Servers, Workers: m.Workers,
 						Speed: m.StepsPerSecond,
 					})
 				}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	law "github.com/tfexp/tfexp/estimator/clusterspeed"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/clusterspeed/law"
 )
 
 // TestWrite: measured clusters of a law are predicted, groups that have larger clusters have a row of the section, and

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tfexp/tfexp/estimator/clusterspeed"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
@@ -121,12 +120,17 @@ func (j *Job) WithThreads(n int) *Job {
 // Template returns the scheduler's view of a job of the block, with its
 // deadline relative to the arrival.
 func (j *Job) Template() scheduler.Job {
-	return scheduler.Job{
+	t := scheduler.Job{
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
 		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
 		Deadline: j.Deadline, Special: &scheduler.Special{Retries: j.Retries, Roles: j.Roles, Budget: j.Budget},
-		Elastic: j.Runtime != nil && j.Runtime.Elastic != nil,
 	}
+	request := func(p RequestPart) { p.Request(&t) }
+	EachPart(j.Parts, request)
+	if j.Runtime != nil {
+		EachPart(j.Runtime.Parts, request)
+	}
+	return t
 }
 
 // Open reports whether the job's work has no fixed end: it trains until its
@@ -294,20 +298,9 @@ type Job struct {
 	Runtime *Runtime
 	// Recorded is set when its outcomes come from a table: it has no program.
 	Recorded *Recorded
-	// Checkpoint says when the job saves its work in simulation; nil: never.
-	Checkpoint *Checkpoint
-	Parts      Parts `json:",omitempty"`
+	Parts    Parts `json:",omitempty"`
 	// At has the source range of each argument that the file sets.
 	At map[string]experiments.Range
-}
-
-// Checkpoint is the schedule by which a job saves its work: one of Every, Units
-// (epochs or steps) and Rule ("young" or "daly") is set.
-type Checkpoint struct {
-	Every         time.Duration
-	Units         int
-	Rule          string
-	Cost, Restore time.Duration
 }
 
 // Threads is a thread request: the total, and its split into pools.
@@ -343,30 +336,5 @@ type Runtime struct {
 	GPURates []GPURate
 	// Neighbours are the jobs that it can share GPUs with.
 	Neighbours []Neighbour `json:",omitempty"`
-	// Cluster is set for a job whose speed depends on the devices and places of its parts; Epoch is then the time
-	// with all parts on the first type of device, in one place.
-	Cluster *ClusterSpeed
-	// Elastic is set for a job whose speed depends on its GPUs and its batch size.
-	Elastic *Elastic `json:",omitempty"`
-	Parts   Parts    `json:",omitempty"`
-}
-
-// ClusterSpeed is the speed of a job by its parts.
-type ClusterSpeed struct {
-	clusterspeed.Law
-	Range experiments.Range
-	// Device is the type of device of all workers; empty for the type of the GPUs of their nodes.
-	Device string
-	// Regions has the factors on the speed of a worker whose parameter servers are elsewhere.
-	Regions []RegionFactor
-	// Samples are the data of the fitted law, and Model the one of them that the job trains; File is their origin,
-	// for people. They are empty where the law was given.
-	Samples     []clusterspeed.Sample
-	Model, File string
-}
-
-// RegionFactor is the factor on the speed of a worker in one of two regions whose parameter servers are in the other.
-type RegionFactor struct {
-	A, B   string
-	Factor float64
+	Parts      Parts       `json:",omitempty"`
 }

@@ -1,5 +1,7 @@
 package experiment
 
+import "github.com/tfexp/tfexp/scheduler"
+
 // Parts are the values that features attach to a block, in the order in which these are registered. A part is of a type
 // of its feature. Its methods say what it changes: the stages and the pipeline ask for those that they know (see
 // package stages).
@@ -23,6 +25,9 @@ func EachPart[T any](of Parts, visit func(T)) {
 		}
 	}
 }
+
+// RequestPart is a part of a job, of its run time or of a submit block that changes the scheduler's view of jobs.
+type RequestPart interface{ Request(*scheduler.Job) }
 
 // ProbePart is a part of a file with cells beyond the matrix.
 type ProbePart interface {

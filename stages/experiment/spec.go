@@ -235,12 +235,15 @@ type Policy struct {
 	Parts    Parts               `json:",omitempty"`
 }
 
+// UsesCurve reports whether a model of run times uses samples on other numbers of threads than the request.
+func UsesCurve(model string) bool { return model == "auto" || model == "scaling" }
+
 // Corrected reports whether estimates are corrected by the reports of running
 // jobs.
 func (p *Policy) Corrected() bool { return p.Source().Follows }
 
 // DividesCores reports whether the policy sets how many cores each job has on a hardware, which has no GPUs to divide.
-func (p *Policy) DividesCores(h *Hardware) bool { return p.Trains() && len(h.GPUTypes()) == 0 }
+func (p *Policy) DividesCores(h *Hardware) bool { return p.SetsCores() && len(h.GPUTypes()) == 0 }
 
 // EstimatesOn reports whether decisions on a hardware depend on predicted run times.
 func (p *Policy) EstimatesOn(h *Hardware) bool { return p.Policy.Estimates() || p.DividesCores(h) }

@@ -119,10 +119,15 @@ func TestWithThreads(t *testing.T) {
 	}
 }
 
+// anyGPUs is a part of a run time.
+type anyGPUs struct{}
+
+func (anyGPUs) Request(j *scheduler.Job) { j.Elastic = true }
+
 // The kernel's view of jobs: whether they train on any number of GPUs, and whether their work has an end.
 func TestTemplate(t *testing.T) {
 	budget := time.Minute
-	elastic := &experiment.Runtime{Elastic: &experiment.Elastic{}}
+	elastic := &experiment.Runtime{Parts: experiment.Parts{anyGPUs{}}}
 	for _, c := range []struct {
 		job           experiment.Job
 		elastic, open bool

@@ -107,17 +107,10 @@ func entry(q policy.Question, c *policy.Choice) string {
 	var b strings.Builder
 	b.WriteString(about(q, c))
 	var needs []string
-	for _, n := range []struct {
-		holds bool
-		text  string
-	}{
-		{c.Estimates, "predicted run times"}, {c.Trains, "jobs whose speed on any number of GPUs is known"},
-		{c.Batches, "jobs whose progress by batch size is known"},
-	} {
-		if n.holds {
-			needs = append(needs, n.text)
-		}
+	if c.Estimates {
+		needs = append(needs, "predicted run times")
 	}
+	needs = append(needs, c.Needs...)
 	for _, w := range c.Wants {
 		needs = append(needs, fmt.Sprintf("`%s = %q`", w.Of, w.Name))
 	}
@@ -229,7 +222,7 @@ func experimentFor(q policy.Question, c *policy.Choice, block string) string {
 	switch {
 	case c.Program != nil || q == policy.NodesOf:
 		return ""
-	case q == policy.AllocationOf || c.Trains:
+	case q == policy.AllocationOf || c.SetsCores:
 		file = nodeBlock.ReplaceAllString(gpusLine.ReplaceAllString(file, malleable), fourCores)
 	case q == policy.PlacementOf || c.Name == policy.AlloX:
 		file = strings.ReplaceAll(file, "  runtime { epoch = \"500ms\" }\n", "  runtime { epoch = \"500ms\" }\n"+alternative)

@@ -1,0 +1,371 @@
+package clusterspeed
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/clusterspeed/law"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
+)
+
+// clusterArgs are the arguments of a cluster block.
+//
+// The speed of a job with roles in simulation, by the devices of its parts, also after a worker is lost or comes
+// back. A worker on a device that alone makes r steps/s makes r times the factor of its region; n
+// parameter servers serve at most P = `limit` · n^`exponent` steps/s. All parts together make (S^−p +
+// P^−p)^(−1/p) steps/s with p = `sharpness`, where S is the sum over the workers: of 1/(1/r + 1/P), as each
+// step waits to be served, or of r with `law = "apart"`. A worker without parameter servers keeps the weights
+// itself, which takes it as long as one server. The roles `worker` and `chief` work, `ps` serves.
+//
+// The rates, the limit, the exponent and the sharpness are given, or fitted to a `file` of measured clusters;
+// a value given next to a file replaces the fitted one. Several models in a file have exponents and sharpnesses
+// near common ones, unless their measurements say otherwise. The report then shows how well the law predicts
+// clusters of 5 workers or more from smaller ones (`cluster_speed.csv`).
+//
+//	job "resnet32" {
+//	  command = ["train"]
+//	  steps   = 64000
+//	  role "worker" {
+//	    count   = 4
+//	    gpus    = 1
+//	    elastic = true
+//	  }
+//	  role "ps" {
+//	    count   = 1
+//	    threads = 0
+//	  }
+//	  runtime {
+//	    startup = "30s"
+//	    cluster {
+//	      rates   = { K80 = 5.1, V100 = 19.5 }
+//	      limit   = 44
+//	      regions = { "us-east1 us-west1" = 0.8 }
+//	    }
+//	  }
+//	}
+type clusterArgs struct {
+	// A CSV file of measured clusters, relative to the folder of the experiment file, with the columns `gpu`,
+	// `parameter_servers`, `workers` and `steps_per_s`, and perhaps `model`. In place of `steps_per_s` it can have
+	// `seconds`, the duration of `steps` steps.
+	//
+	//	file = "steps_per_s.csv"
+	File string `arg:"file"`
+	// The columns of `file` that are called otherwise.
+	//
+	// Default: as above.
+	//
+	//	columns = { gpu = "device", seconds = "duration" }
+	Columns []schema.Setting `arg:"columns" needs:"file"`
+	// The steps whose duration the column `seconds` has.
+	//
+	// Default: the steps of the job.
+	//
+	//	steps = 64000
+	Steps int `arg:"steps" min:"1" max:"epochs" needs:"file"`
+	// Which model of `file` the job trains.
+	//
+	// Default: the only one.
+	//
+	//	model = "res32"
+	Model string `arg:"model" needs:"file"`
+	// The steps per second of one worker, without a wait for parameter servers, by the type of its GPUs.
+	//
+	// Default: fitted.
+	//
+	//	rates = { K80 = 5.1, V100 = 19.5 }
+	Rates []experiment.GPURate `arg:"rates" type:"rates"`
+	// The type of device of all workers, for nodes without GPUs.
+	//
+	// Default: the type of the GPUs of its node.
+	//
+	//	device = "K80"
+	Device string `arg:"device"`
+	// The steps per second that one parameter server serves.
+	//
+	// Default: fitted, or no limit.
+	//
+	//	limit = 44
+	Limit *float64 `arg:"limit" min:"1e-09" max:"1000000000000"`
+	// How the limit grows with the number of parameter servers: 1 in proportion.
+	//
+	// Default: fitted, or 0.8.
+	//
+	//	exponent = 0.9
+	Exponent *float64 `arg:"exponent" min:"0" max:"10"`
+	// How sharp the bend is at the limit.
+	//
+	// Default: fitted, or 4.
+	//
+	//	sharpness = 3
+	Sharpness *float64 `arg:"sharpness" min:"0.05" max:"1000"`
+	// Whether the time at the parameter servers is a part of each worker's step, or apart from it.
+	//
+	//	law = "apart"
+	Law string `arg:"law" default:"queued" allowed:"queued apart"`
+	// By pair of regions, the factor on the speed of a worker in one whose parameter servers are in the other, of
+	// several the lowest. A pair is written with a blank between, in either order; within a region the factor is
+	// 1.
+	//
+	// Default: 1.
+	//
+	//	regions = { "us-east1 us-west1" = 0.8 }
+	Regions []experiment.GPURate `arg:"regions" type:"rates"`
+}
+
+// The defaults of a law, where neither the file nor a table has a value.
+const (
+	defaultExponent  = 0.8
+	defaultSharpness = 4.0
+)
+
+//go:embed decode.go
+var source embed.FS
+
+var _ = schema.Document("clusterspeed", source)
+
+func init() {
+	language.RegisterRunTimeLaw(language.RunTimeLaw{
+		Name: "cluster", Decode: decode, Doc: "a `cluster` block has the law by which a job with roles trains",
+		Block: func() *schema.Block {
+			return schema.Of[clusterArgs](schema.Block{Name: "cluster", Single: true})
+		},
+	})
+}
+
+// decoder decodes cluster blocks.
+type decoder struct{ *language.Decoder }
+
+// decode decodes the run time of a job whose speed depends on the devices of its parts.
+func decode(from *language.Decoder, n *eval.Node, around language.Block, j *experiment.Job,
+	into *experiment.Runtime) bool {
+	var v clusterArgs
+	d := decoder{from}
+	a := d.Decode(n, around.Env, &v)
+	template := j.Template()
+	workers, servers := 0, 0
+	works, serves := false, false
+	for _, r := range template.Roles() {
+		switch r.Name {
+		case contract.RoleWorker, contract.RoleChief:
+			workers, works = workers+r.Count, true
+		case contract.RoleServer:
+			servers, serves = servers+r.Count, true
+		}
+	}
+	switch {
+	case !works:
+		a.Fail(n.Header, "Job without workers",
+			"A cluster block is for jobs with a role %q or %q, whose parts it counts.",
+			contract.RoleWorker, contract.RoleChief)
+	case j.Steps == 0 && j.Epochs > 0:
+		a.Fail(n.Header, "Job without steps",
+			"A cluster block knows steps per second: give the work of the job as steps.")
+	case workers > 1 && !serves && (a.IsSet("limit") || a.IsSet("file")):
+		a.Fail(n.Header, "Workers without a parameter server",
+			"%d workers need a role %q, which has the limit of the cluster.",
+			workers, contract.RoleServer)
+	}
+	c := &Speed{
+		Range: eval.RangeOf(n.Header), Device: v.Device,
+		Law: law.Law{Form: law.Form(v.Law), Exponent: defaultExponent,
+			Sharpness: defaultSharpness},
+	}
+	d.clusterLaw(a, &v, j, c)
+	c.Regions = regionFactors(a, v.Regions)
+	if !a.OK || !around.OK || len(c.Rates) == 0 {
+		return false
+	}
+	device := c.Device
+	if device == "" {
+		device = c.Rates[0].Device
+	}
+	step := time.Duration(math.Round(1e9 / c.Speed(law.Alike(device, max(workers, 1)), servers)))
+	into.Epoch, into.Parts = workload.Span{Kind: workload.Every, Mean: max(step, 1)}, append(into.Parts, c)
+	return true
+}
+
+// clusterLaw fits the law to a table, if there is one. Values in the file replace fitted ones.
+func (d decoder) clusterLaw(a *eval.Args, v *clusterArgs, j *experiment.Job, c *Speed) {
+	if a.IsSet("file") {
+		d.clusterTable(a, v, j, c)
+	} else if a.Lacks("rates") {
+		a.Fail(a.Node.Header, "Missing argument", "%s needs rates, or a file to fit them to.", a.Node.Title())
+	}
+	for _, r := range v.Rates {
+		rate := law.Rate{Device: r.Type, StepsPerSecond: r.Rate}
+		if i := slices.IndexFunc(c.Rates, func(o law.Rate) bool { return o.Device == r.Type }); i >= 0 {
+			c.Rates[i] = rate
+		} else {
+			c.Rates = append(c.Rates, rate)
+		}
+	}
+	for into, given := range map[*float64]*float64{&c.Limit: v.Limit, &c.Exponent: v.Exponent, &c.Sharpness: v.Sharpness} {
+		if given != nil {
+			*into = *given
+		}
+	}
+	if _, ok := c.Rate(c.Device); a.OK && c.Device != "" && !ok {
+		a.Fail(a.At("device"), "Unknown device", "There is no rate for %q; there are rates for %s.", c.Device,
+			schema.AllOf(devices(c.Law)))
+	}
+}
+
+// devices lists the types that a law has rates for.
+func devices(l law.Law) []string {
+	return schema.Each(l.Rates, func(r law.Rate) string { return r.Device })
+}
+
+// clusterTable reads a table of measured clusters and fits the law to it.
+func (d decoder) clusterTable(a *eval.Args, v *clusterArgs, j *experiment.Job, c *Speed) {
+	from, at := d.Find(v.File), a.At("file")
+	steps := j.Steps
+	if a.IsSet("steps") {
+		steps = v.Steps
+	}
+	t := clusterTable{steps: float64(steps)}
+	t.columns = append(t.columns, clusterFacts...)
+	for _, s := range v.Columns {
+		i := slices.Index(clusterFacts, s.Name)
+		if i < 0 {
+			a.Fail(a.At("columns"), "Unknown fact", "%q is not a fact of measured clusters, which are %s.", s.Name,
+				schema.AllOf(clusterFacts))
+			return
+		}
+		t.columns[i], t.named[i] = s.Value, true
+	}
+	if !a.OK {
+		return
+	}
+	if _, ok := d.EachRow(a, at, from, nil, t.head, t.row); !ok {
+		return
+	}
+	if len(t.samples) == 0 {
+		a.Fail(at, "Table without rows", "%s has no measured cluster.", from.Shown)
+		return
+	}
+	model, ok := chosenModel(a, v.Model, at, from.Shown, t.samples)
+	if !ok {
+		return
+	}
+	fitted, err := law.Fit(t.samples, c.Form)
+	if err != nil {
+		a.Fail(at, "Law that cannot be fitted", "%s", language.Sentence(err.Error()))
+		return
+	}
+	c.Law, _ = fitted.Law(model)
+	c.Samples, c.Model, c.File = t.samples, model, v.File
+}
+
+// chosenModel is the model of a table that the job trains.
+func chosenModel(a *eval.Args, model string, at hcl.Range, shown string, samples []law.Sample) (string, bool) {
+	var models []string
+	for _, s := range samples {
+		models = schema.AddOnce(models, s.Model)
+	}
+	switch {
+	case a.IsSet("model") && !slices.Contains(models, model):
+		a.Fail(a.At("model"), "Unknown model", "%s has no model %q, but %s.", shown, model, schema.AllOf(models))
+		return "", false
+	case !a.IsSet("model") && len(models) > 1:
+		a.Fail(at, "Several models", "%s has the models %s: say which of them the job trains with model.", shown,
+			schema.AllOf(models))
+		return "", false
+	case !a.IsSet("model"):
+		return models[0], true
+	}
+	return model, true
+}
+
+// clusterFacts are the columns of a table of measured clusters.
+var clusterFacts = []string{"model", "gpu", "parameter_servers", "workers", "steps_per_s", "seconds"}
+
+// clusterTable reads the rows of a table.
+type clusterTable struct {
+	steps   float64
+	columns []string // by fact
+	named   [6]bool  // by the file
+	at      []int    // of the columns; -1 for one that is not there
+	samples []law.Sample
+}
+
+func (t *clusterTable) head(columns []string) error {
+	for i, name := range t.columns {
+		at, err := workload.Column(columns, name)
+		if needed := i >= 1 && i <= 3 || t.named[i]; err != nil && (needed || slices.Contains(columns, name)) {
+			return err
+		}
+		t.at = append(t.at, at)
+	}
+	if t.at[4] < 0 && t.at[5] < 0 {
+		return fmt.Errorf("there is no column %q nor %q; there are %s", t.columns[4], t.columns[5],
+			workload.Names(columns))
+	}
+	return nil
+}
+
+func (t *clusterTable) row(_ int, fields []string) error {
+	text := func(i int) string {
+		if t.at[i] < 0 {
+			return ""
+		}
+		return strings.TrimSpace(fields[t.at[i]])
+	}
+	s := law.Sample{Model: text(0), Device: text(1)}
+	var err, err2, err3 error
+	s.Servers, err = strconv.Atoi(text(2))
+	if err != nil || s.Servers < 0 {
+		err = fmt.Errorf("%s %q is not a whole number from 0", t.columns[2], text(2))
+	}
+	if s.Workers, err2 = strconv.Atoi(text(3)); err2 != nil || s.Workers < 1 {
+		err2 = fmt.Errorf("%s %q is not a whole number from 1", t.columns[3], text(3))
+	}
+	which := 4
+	if t.at[4] < 0 || text(4) == "" && t.at[5] >= 0 {
+		which = 5
+	}
+	value, err3 := strconv.ParseFloat(text(which), 64)
+	if err3 != nil || !(value > 0) || math.IsInf(value, 1) {
+		err3 = fmt.Errorf("%s %q is not a number above 0", t.columns[which], text(which))
+	}
+	if err := cmp.Or(err, err2, err3); err != nil {
+		return err
+	}
+	if s.StepsPerSecond = value; which == 5 {
+		s.StepsPerSecond = t.steps / value
+	}
+	t.samples = append(t.samples, s)
+	return nil
+}
+
+// regionFactors reads the factors by pair of regions.
+func regionFactors(a *eval.Args, rates []experiment.GPURate) []RegionFactor {
+	var out []RegionFactor
+	for _, r := range rates {
+		pair := strings.Fields(r.Type)
+		if len(pair) != 2 || pair[0] == pair[1] {
+			a.Fail(a.At("regions"), "Not a pair of regions",
+				"%q must be two regions with a space between them, as in \"us-east1 us-west1\".", r.Type)
+			return nil
+		}
+		if r.Rate > 1 {
+			a.Fail(a.At("regions"), "Value out of range",
+				"The factor of %q is %g: a distant worker cannot be faster.", r.Type, r.Rate)
+			return nil
+		}
+		out = append(out, RegionFactor{A: pair[0], B: pair[1], Factor: r.Rate})
+	}
+	return out
+}

@@ -1,0 +1,273 @@
+// Package policies has the orders that set the GPUs of all jobs at once, at the start of each round: tiresias, which
+// gives each job its request, and optimus, pollux and sia, which divide the GPUs among jobs that can run on any number
+// of them. The decisions themselves are in package division.
+package policies
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/queue"
+	"github.com/tfexp/tfexp/stages/elastic/division"
+)
+
+// decider decides the holdings of the jobs in a round.
+type decider interface {
+	// decide returns the GPUs of each of the jobs by node; nil for none.
+	decide(p *planner, v scheduler.View, jobs []int32) (division.Division, error)
+	// ended says that a job is over.
+	ended(job int32)
+}
+
+// Needs says what an order of this package needs of jobs.
+type Needs struct {
+	// Trains says that it needs jobs whose speed is known by their GPUs, and Batches that it lets these choose their
+	// batch sizes.
+	Trains, Batches bool
+}
+
+var needs = map[policy.Order]Needs{}
+
+// Of returns what the order of a policy needs; false for the orders of other packages, which divide no GPUs.
+func Of(p policy.Policy) (Needs, bool) {
+	n, ok := needs[p.Order]
+	return n, ok
+}
+
+// register adds an order.
+func register(c policy.Choice, of Needs, make func(policy.Setup) decider, largestFirst bool) policy.OrderChoice {
+	needs[policy.Order(c.Name)] = of
+	if c.SetsCores = of.Trains; of.Trains {
+		c.Needs = append(c.Needs, "jobs whose speed on any number of GPUs is known")
+	}
+	if of.Batches {
+		c.Needs = append(c.Needs, "jobs whose progress by batch size is known")
+	}
+	c.Settings = append(schema.Args[policy.RoundLength](), c.Settings...)
+	detail := func(q policy.Question) string {
+		return fmt.Sprintf("The order %q decides by itself what runs in each round, and where: %s cannot be combined with it.",
+			c.Name, q)
+	}
+	for q, name := range map[policy.Question]string{
+		policy.BackfillOf: policy.NoBackfill, policy.AllocationOf: policy.Strict,
+		policy.PreemptionOf: policy.NoPreemption, policy.PlacementOf: policy.PlaceFirst,
+	} {
+		c.Wants = append(c.Wants, policy.Want{Of: q, Name: name, Detail: detail(q)})
+	}
+	slices.SortFunc(c.Wants, func(a, b policy.Want) int {
+		return slices.Index(policy.Questions, a.Of) - slices.Index(policy.Questions, b.Of)
+	})
+	return policy.RegisterOrder(policy.OrderChoice{Choice: c, New: func(s policy.Setup) scheduler.Ranker {
+		p := &planner{Setup: s, decider: make(s), at: division.Division(nil), largestFirst: largestFirst}
+		p.at = append(p.at, slices.Repeat([][]int{nil}, len(s.Run.Jobs))...)
+		p.capacity, p.cores = sizes(s.Run.Cluster)
+		p.trains = of.Trains
+		p.memory = slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool {
+			return j.Memory > 0 || len(j.Alternatives()) > 0
+		})
+		for _, size := range p.capacity {
+			p.perNode = max(p.perNode, size)
+		}
+		return p
+	}})
+}
+
+// planner is the state of an order.
+type planner struct {
+	policy.Setup
+	decider
+	cores        bool  // the cluster has no GPUs: it divides cores
+	trains       bool  // it sets the number of each job
+	memory       bool  // jobs need memory
+	capacity     []int // GPUs (or cores) by node
+	perNode      int   // of the greatest node
+	at           division.Division
+	largestFirst bool // the parts of a job are in the order in which they were found, most GPUs first
+}
+
+// begun is when the round that it decides about begins by the policy: real engines are asked a little later.
+func (p *planner) begun(now time.Duration) time.Duration {
+	length, _ := p.Rounds()
+	return now.Round(length)
+}
+
+// demand returns a job's request in units of the divided resource.
+func (p *planner) demand(j *scheduler.Job) int {
+	if p.cores {
+		return j.Threads
+	}
+	return j.GPUs
+}
+
+// device names the divided resource, and devices a number of units of it.
+func (p *planner) device() string {
+	if p.cores {
+		return "core"
+	}
+	return "GPU"
+}
+
+func (p *planner) devices(n int) string {
+	if n == 1 {
+		return "1 " + p.device()
+	}
+	return fmt.Sprintf("%d %ss", n, p.device())
+}
+
+// Rank implements scheduler.Ranker: waiting jobs are in the order of arrival.
+func (p *planner) Rank(scheduler.JobView) int64 { return 0 }
+
+// Rounds implements policy.Rounded.
+func (p *planner) Rounds() (time.Duration, bool) { return p.Policy.Settings.Duration("rounds"), false }
+
+// Clocked implements policy.Clocked.
+func (p *planner) Clocked() {}
+
+// Arrived implements scheduler.Follower.
+func (p *planner) Arrived(int32) {}
+
+// Ended implements scheduler.Follower.
+func (p *planner) Ended(j int32) {
+	p.at[j] = nil
+	p.ended(j)
+}
+
+// Used implements scheduler.Follower.
+func (p *planner) Used(int32, time.Duration, scheduler.Grant) {}
+
+// Served implements scheduler.Follower.
+func (p *planner) Served(int32) {}
+
+// HeldBack implements scheduler.Admitter.
+func (p *planner) HeldBack(scheduler.View, int32) string {
+	return "is given no " + p.device() + "s in this round"
+}
+
+// Admit implements scheduler.Admitter.
+func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
+	var jobs []int32
+	var rooms []scheduler.Room // that are free when all are paused, where jobs need memory
+	if p.memory {
+		rooms = v.Machine().Paused()
+	}
+	waiting := v.Waiting()
+	for j := waiting.Peek(queue.Front, queue.Anyone); j != queue.Nobody; j = waiting.Peek(waiting.KeyOf(j), queue.Anyone) {
+		p.at[j] = nil // it may have been paused by another
+		if rooms == nil || couldStart(v.Job(j), h, rooms) {
+			jobs = append(jobs, j)
+		}
+	}
+	jobs = append(jobs, v.Running().All()...)
+	slices.Sort(jobs)
+	target, err := p.decide(p, v, jobs)
+	if err != nil {
+		return err
+	}
+	if p.cores && p.trains {
+		onOneNode(target)
+	}
+	for _, grows := range []bool{false, true} { // jobs that shrink come first
+		for i, j := range jobs {
+			if v.Job(j).State() != scheduler.Running || same(p.at[j], target[i]) || p.grows(v.Job(j), target[i]) != grows {
+				continue
+			}
+			if err := p.change(v, h, j, target[i]); err != nil {
+				return err
+			}
+		}
+	}
+	for i, j := range jobs {
+		if division.Total(target[i]) == 0 || v.Job(j).State() == scheduler.Running {
+			continue
+		}
+		if err := p.start(v, h, j, target[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// couldStart reports whether there is room for a waiting job, in one of its alternatives.
+func couldStart(view scheduler.JobView, h scheduler.Hands, rooms []scheduler.Room) bool {
+	for _, way := range view.ChoicesAnew() {
+		h.Choose(view.Number(), way)
+		if _, ok := view.FitsIn(rooms, view.Least(), nil); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// change gives a running job other cores of its node, or pauses it.
+func (p *planner) change(v scheduler.View, h scheduler.Hands, j int32, placement []int) error {
+	why, had, has := "", division.Total(p.at[j]), division.Total(placement)
+	if v.Recording() {
+		if why = fmt.Sprintf("is given %d instead of %s in this round", has, p.devices(had)); had == has {
+			why = fmt.Sprintf("is given other %ss in this round", p.device())
+		}
+	}
+	if p.resized(v.Job(j), placement) {
+		p.at[j] = placement
+		return h.Resize(j, int32(has), why)
+	}
+	p.at[j] = nil
+	return h.Pause(j, why)
+}
+
+// start starts or resumes a job with GPUs by node.
+func (p *planner) start(v scheduler.View, h scheduler.Hands, j int32, placement []int) error {
+	p.at[j] = placement
+	why := ""
+	if v.Recording() {
+		why = fmt.Sprintf("is given %s in this round", p.devices(division.Total(placement)))
+	}
+	view := v.Job(j)
+	if p.cores && p.trains {
+		return p.startOn(v, h, j, placement, why)
+	}
+	if !view.Job().Elastic {
+		return p.startWhole(view, h, why)
+	}
+	var shares []scheduler.Share
+	for node, n := range placement {
+		if n > 0 {
+			shares = append(shares, scheduler.Share{Node: int32(node), GPUs: int32(n)})
+		}
+	}
+	if p.largestFirst {
+		slices.SortStableFunc(shares, func(a, b scheduler.Share) int { return int(b.GPUs - a.GPUs) })
+	}
+	return h.Divide(j, shares, why)
+}
+
+// startWhole starts or resumes a job with all that it requests: in the first of its alternatives for which there is
+// room, so that jobs which run on several types of GPU do not wait for the fastest one. None starts where the
+// free GPUs are too scattered for a job that is divided evenly.
+func (p *planner) startWhole(view scheduler.JobView, h scheduler.Hands, why string) error {
+	j := view.Number()
+	p.at[j] = nil
+	for _, way := range view.ChoicesAnew() {
+		h.Choose(j, way)
+		nodes, ok := view.Fits(view.Request())
+		if !ok {
+			continue
+		}
+		p.at[j] = make([]int, len(p.capacity))
+		for _, node := range nodes {
+			p.at[j][node] += p.demand(view.Job()) / len(nodes)
+		}
+		return h.Start(j, view.Request(), nodes, why)
+	}
+	return nil
+}
+
+func same(a, b []int) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return division.Total(a) == 0 && division.Total(b) == 0
+	}
+	return slices.Equal(a, b)
+}

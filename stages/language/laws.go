@@ -1,0 +1,72 @@
+package language
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// RunTimeLaw is a way to say how long a job takes in simulation, beside the ones of the core: a block within runtime
+// blocks. It keeps its values as a part of the run time (see package stages for the methods of such parts).
+type RunTimeLaw struct {
+	// Name is the name of the block, and Block describes it.
+	Name  string
+	Block func() *schema.Block
+	// Doc says what the block has, for the reference: "an `elastic` block says how a job trains whose GPUs change".
+	Doc string
+	// Reads are the arguments of the runtime block that it reads besides the start-up and the final values.
+	Reads []string
+	// Decode decodes a block of that name into a run time, which has the start-up and the arguments that it reads.
+	// around is the runtime block, of a job whose other arguments have been decoded.
+	Decode func(d *Decoder, n *eval.Node, around Block, j *experiment.Job, into *experiment.Runtime) bool
+}
+
+var laws []RunTimeLaw
+
+// RegisterRunTimeLaw adds a law. It panics when one with a block of that name exists.
+func RegisterRunTimeLaw(l RunTimeLaw) {
+	Extend(l.Name, Runtime, Extension[experiment.Runtime]{
+		Blocks: func() []*schema.Block { return []*schema.Block{l.Block()} },
+	})
+	laws = append(laws, l)
+	slices.SortFunc(laws, func(a, b RunTimeLaw) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// LawIn returns the law of which a runtime block has the block; nil for none. Blocks of several laws are an error.
+func (d *Decoder) LawIn(a *eval.Args) (law *RunTimeLaw, n *eval.Node) {
+	for i := range laws {
+		switch own := a.Node.First(laws[i].Name); {
+		case own == nil:
+		case law != nil:
+			a.Fail(own.Header, "Contradicting blocks", "The %s block and the %s block both say how long the job takes.",
+				law.Name, laws[i].Name)
+		default:
+			law, n = &laws[i], own
+		}
+	}
+	return law, n
+}
+
+// LawBlocks names the blocks of all laws: "a cluster block".
+func LawBlocks() []string {
+	return schema.Each(laws, func(l RunTimeLaw) string {
+		article := "a"
+		if strings.ContainsAny(l.Name[:1], "aeiou") {
+			article = "an"
+		}
+		return fmt.Sprintf("%s %s block", article, l.Name)
+	})
+}
+
+// LawDocs says what the blocks of all laws have, in a sentence for the reference that follows another.
+func LawDocs() string {
+	if len(laws) == 0 {
+		return ""
+	}
+	return " Or " + strings.Join(schema.Each(laws, func(l RunTimeLaw) string { return l.Doc }), ", or ") + "."
+}
