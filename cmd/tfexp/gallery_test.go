@@ -61,7 +61,8 @@ func (x *exhibit) spec(t *testing.T) *experiment.Spec {
 }
 
 func realCells(spec *experiment.Spec) bool {
-	cells := slices.Concat(append([][]experiment.Cell{spec.Cells}, spec.Deepened...)...)
+	cells := slices.Clone(spec.Cells)
+	spec.EachProbe(func(c experiment.Cell) { cells = append(cells, c) })
 	for _, t := range spec.Tunings {
 		cells = append(cells, t.Probes...)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/results/table"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
+	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
 
 // The files of controllers that deepen networks.
@@ -132,7 +132,7 @@ type TrainingRow struct {
 }
 
 // CourseRow is the course of one real training.
-type CourseRow = adaptation.Trained
+type CourseRow = deepening.Trained
 
 // Tables are all tables of controllers that deepen networks.
 type Tables struct {
