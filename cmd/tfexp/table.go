@@ -56,12 +56,12 @@ func exportTableCommand(a *command.App) *cobra.Command {
 	all := slices.Concat(ofExperiment, ofCells)
 	cmd := &cobra.Command{
 		Use:   "table NAME [--format FORMAT] [--metric NAME]... [--cell CELL] [--dir DIR] [-o FILE]",
-		Short: "Write a table of results as JSON, LaTeX, Markdown, Parquet or CSV",
+		Short: "Write a table of results in another format",
 		Long: help("export_table", "{tables}", show.Paragraph(ofExperiment), "{of cells}", strings.Join(ofCells, ", "),
 			"{formats}", strings.Join(docs, "\n")),
 		Example: `  tfexp export table metrics
   tfexp export table summary --format latex --metric mean_jct --metric makespan -o summary.tex
-  tfexp export table jobs --dir results/fcfs_vs_rr --format parquet -o jobs.parquet`,
+  tfexp export table jobs --dir results/fcfs_vs_rr --format jsonl -o jobs.jsonl`,
 		Args: cobra.MatchAll(command.Between(1, 1, "NAME"), func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(all, args[0]) {
 				return command.Usagef(command.DidYouMean(args[0], all, "the tables are "+strings.Join(all, ", ")),

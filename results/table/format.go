@@ -28,6 +28,9 @@ type Format struct {
 
 var formats = schema.NewRegistry("table: format", func(f Format) string { return f.Name }, schema.Unranked)
 
+// RegisterFormat adds a format. It panics when one of that name exists.
+func RegisterFormat(f Format) { formats.Add(f) }
+
 // Formats lists the formats by name.
 func Formats() []Format { return formats.All() }
 
@@ -108,7 +111,7 @@ func (t *Table) Rounded() *Table {
 	for i, c := range t.Columns {
 		switch {
 		case len(t.Rows) > 0 && !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }):
-		case c.Kind.isText() || c.Kind == AsFlag:
+		case c.Kind.IsText() || c.Kind == AsFlag:
 			text = append(text, i)
 		default:
 			numbers = append(numbers, i)
@@ -136,5 +139,5 @@ func (t *Table) Rounded() *Table {
 	return &out
 }
 
-// isText reports whether fields of the kind are text for people.
-func (k Kind) isText() bool { return k == AsText || k == AsList || k == AsLoose }
+// IsText reports whether fields of the kind are text for people.
+func (k Kind) IsText() bool { return k == AsText || k == AsList || k == AsLoose }

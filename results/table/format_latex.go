@@ -15,7 +15,7 @@ var _ = formats.Add(Format{
 		out := bufio.NewWriter(w)
 		columns := ""
 		for _, c := range t.Columns {
-			columns += map[bool]string{true: "l", false: "r"}[c.Kind.isText()]
+			columns += map[bool]string{true: "l", false: "r"}[c.Kind.IsText()]
 		}
 		fmt.Fprintf(out, "%% needs \\usepackage{booktabs}\n\\begin{tabular}{%s}\n\\toprule\n", columns)
 		line := func(cells []string) {

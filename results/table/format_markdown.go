@@ -19,7 +19,7 @@ var _ = formats.Add(Format{
 		}
 		line(t.Header())
 		for _, c := range t.Columns {
-			if c.Kind.isText() {
+			if c.Kind.IsText() {
 				out.WriteString("| :-- ")
 			} else {
 				out.WriteString("| --: ")

@@ -2,11 +2,8 @@ package table
 
 import (
 	"bytes"
-	"io"
 	"strings"
 	"testing"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 const small = `policy,axis,mean_s,saturated,none
@@ -61,26 +58,6 @@ func TestFormats(t *testing.T) {
 		if got := written(t, name, read(t)); got != want {
 			t.Errorf("%s:\n%s\nwant:\n%s", name, got, want)
 		}
-	}
-}
-
-func TestParquet(t *testing.T) {
-	b := written(t, "parquet", read(t))
-	type row struct {
-		Policy    *string  `parquet:"policy,optional"`
-		Axis      *float64 `parquet:"axis,optional"`
-		Mean      *float64 `parquet:"mean_s,optional"`
-		Saturated *bool    `parquet:"saturated,optional"`
-	}
-	in := parquet.NewGenericReader[row](strings.NewReader(b))
-	defer in.Close()
-	rows := make([]row, 2)
-	if n, err := in.Read(rows); n != 2 || err != nil && err != io.EOF {
-		t.Fatal(n, err)
-	}
-	if *rows[0].Policy != `rr_1, "fast"` || *rows[0].Mean != 1234.5678 || *rows[0].Axis != 7 || !*rows[0].Saturated ||
-		rows[1].Mean != nil || *rows[1].Saturated {
-		t.Errorf("%+v", rows)
 	}
 }
 

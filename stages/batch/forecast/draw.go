@@ -1,4 +1,4 @@
-package starts
+package forecast
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,5 @@
-package table
+// Package parquet is the format Apache Parquet of tables.
+package parquet
 
 import (
 	"fmt"
@@ -7,22 +8,26 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/tfexp/tfexp/results/table"
 )
 
-var _ = formats.Add(Format{
-	Name: "parquet", Doc: "Apache Parquet, for pandas, DuckDB and the like; what is not known is null",
-	Write: writeParquet,
-})
+func init() {
+	table.RegisterFormat(table.Format{
+		Name: "parquet", Doc: "Apache Parquet, for pandas, DuckDB and the like; what is not known is null",
+		Write: write,
+	})
+}
 
-// writeParquet writes a table whose columns are known only at run time: the type of its rows is made from them.
-func writeParquet(w io.Writer, t *Table) error {
+// write writes a table whose columns are known only at run time: the type of its rows is made from them.
+func write(w io.Writer, t *table.Table) error {
 	fields := make([]reflect.StructField, len(t.Columns))
 	for i, c := range t.Columns {
 		of := reflect.TypeFor[*float64]()
 		switch {
-		case c.Kind.isText():
+		case c.Kind.IsText():
 			of = reflect.TypeFor[*string]()
-		case c.Kind == AsFlag:
+		case c.Kind == table.AsFlag:
 			of = reflect.TypeFor[*bool]()
 		}
 		fields[i] = reflect.StructField{Name: fmt.Sprintf("Column%d", i), Type: of,

@@ -1,6 +1,6 @@
-// Package starts predicts when waiting jobs will start: it simulates the present queue of a cluster many times, by the
+// Package forecast predicts when waiting jobs will start: it simulates the present queue of a cluster many times, by the
 // cluster's own rules, with run times and arrivals drawn from its log.
-package starts
+package forecast
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/batch"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/batch"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 

@@ -1,4 +1,4 @@
-package starts
+package forecast
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/batch"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/batch"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 

@@ -1,4 +1,4 @@
-package starts
+package forecast
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/batch"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/batch"
 )
 
 // drawing has the inputs from which the futures of a queue are drawn.
