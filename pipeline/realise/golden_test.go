@@ -338,7 +338,7 @@ func writeTask(write func(title string, v any), task stages.Task) {
 		}
 	}
 	if s := task.Simulation; s != nil {
-		s.Jobs, s.Work, s.Finals, s.Options.Checkpoints, s.Terms = nil, nil, nil, nil, nil
+		s.Jobs, s.Work, s.Finals, s.Options.Checkpoints = nil, nil, nil, nil
 	}
 	if o := task.Online; o != nil {
 		o.Units, o.Block, o.Work, o.Errors = first(o.Units), first(o.Block), first(o.Work), first(o.Errors)
