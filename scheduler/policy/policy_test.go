@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
+	_ "github.com/tfexp/tfexp/scheduler/gavel" // its orders are among those that are read
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 

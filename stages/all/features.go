@@ -7,6 +7,7 @@ import (
 	_ "github.com/tfexp/tfexp/hardware/recorded"
 	_ "github.com/tfexp/tfexp/hardware/slurm"
 	_ "github.com/tfexp/tfexp/scheduler/batch"
+	_ "github.com/tfexp/tfexp/scheduler/gavel"
 	_ "github.com/tfexp/tfexp/stages/adaptation"
 	_ "github.com/tfexp/tfexp/stages/clusterspeed"
 	_ "github.com/tfexp/tfexp/stages/elastic"
