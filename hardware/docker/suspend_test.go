@@ -9,9 +9,9 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
-	_ "github.com/tfexp/tfexp/scheduler/gavel" // registers itself
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	_ "github.com/tfexp/tfexp/stages/gavel" // registers itself
 )
 
 // counting counts to 100. It saves its count when it is asked to end, and prints its first number.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
-	_ "github.com/tfexp/tfexp/scheduler/gavel" // its orders are among those that are read
 	"github.com/tfexp/tfexp/scheduler/policy"
+	_ "github.com/tfexp/tfexp/stages/gavel" // its orders are among those that are read
 )
 
 // A policy that is written down and read again has the same key.
