@@ -120,7 +120,7 @@ func perJob[T any](r *realised, ofBlock []T, none T) []T {
 }
 
 // interval is how often the program of a real job writes a checkpoint, as the job contract says it; empty for
-// never. A rule is asked for a job on all nodes or, where it has roles, on those without which it does not go on
+// never. A rule is asked for a job on all nodes or, where it has several parts, on those without which it does not go on
 // when it has started alone.
 func (c *Cell) interval(j *experiment.Job) string {
 	cp := j.Checkpoint
@@ -135,7 +135,7 @@ func (c *Cell) interval(j *experiment.Job) string {
 		return contract.Interval{Time: cp.Every}.String()
 	}
 	terms := c.Hardware.Terms
-	if len(j.Roles) > 0 && terms != nil {
+	if j.InParts() && terms != nil {
 		parts := partsOn(c.Hardware, j)
 		job := j.Template()
 		terms = nil
