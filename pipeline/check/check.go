@@ -58,7 +58,6 @@ func (c *Checker) Cells() {
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
 			c.lossCurves(w, p)
-			c.provisioning(w, h, p)
 			c.requested(p, w)
 			c.packing(w, h, p)
 			c.profiling(w, h, p)

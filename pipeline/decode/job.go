@@ -22,7 +22,6 @@ func jobBlock() *schema.Block {
 			runtime,
 			schema.Of[recordedArgs](schema.Block{Name: "recorded", Single: true}),
 			alternative,
-			schema.Of[checkpointArgs](schema.Block{Name: "checkpoint", Single: true}),
 		},
 	})
 	schema.Find(b.Args, "threads").Keys = threadKeys()
@@ -56,13 +55,11 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
 			checkLosses(rt, a, j)
 		}
 	}
-	if c := n.First("checkpoint"); c != nil {
-		var ok bool
-		j.Checkpoint, ok = d.checkpoint(c, e, max(j.Epochs, j.Steps))
-		a.OK = a.OK && ok
-	}
 	d.alternatives(n, e, a, j)
 	d.DecodeInto(j, language.Job, language.Block{Args: a, Env: e})
+	for _, other := range j.Alternatives {
+		other.Parts = j.Parts
+	}
 	return j, a.OK
 }
 

@@ -13,7 +13,6 @@ import (
 //go:embed adaptation.go
 //go:embed alternative.go
 //go:embed builtin.go
-//go:embed checkpoint.go
 //go:embed compare.go
 //go:embed engines.go
 //go:embed experiment.go

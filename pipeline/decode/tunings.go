@@ -433,7 +433,7 @@ func lacks(c experiment.Cell, j *experiment.Job, name string) bool {
 	case j.Recorded != nil:
 		return name != "throughput" && j.Recorded.Outcome.Crashed == "" && math.IsNaN(j.Recorded.Outcome.Outcome(name))
 	case name == "cost":
-		return c.Hardware.Terms == nil // nobody says what servers cost
+		return !c.Hardware.Cluster.Changes() // nobody says what servers cost
 	case c.Hardware.Real():
 		return false
 	}

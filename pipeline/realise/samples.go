@@ -346,7 +346,7 @@ func (x *Experiment) otherThreads(c point, j *experiment.Job) []int {
 	case !slices.ContainsFunc(x.models(), experiment.UsesCurve):
 		return nil
 	case j.InParts(): // the fewest parts that it can run with, where nodes can be lost
-		if fewest := j.WithFewest(); c.Hardware.Terms != nil && c.Hardware.Real() && fewest.Threads.Request < j.Threads.Request {
+		if fewest := j.WithFewest(); c.Hardware.Cluster.Changes() && c.Hardware.Real() && fewest.Threads.Request < j.Threads.Request {
 			return []int{fewest.Threads.Request}
 		}
 		return nil
@@ -403,7 +403,7 @@ const mostCopies = 8
 func (x *Experiment) copies(h *experiment.Hardware, j *experiment.Job) (copies, cores int) {
 	kind := h.Kind()
 	if x.Spec.Profile.Alone || !h.Real() || !kind.Here && !kind.Contained ||
-		j.InParts() || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Terms != nil {
+		j.InParts() || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Cluster.Changes() {
 		return 0, 0
 	}
 	cores = min(h.Cluster.Nodes[0].Threads, x.Host.Threads)

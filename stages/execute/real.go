@@ -15,7 +15,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
@@ -86,9 +85,9 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	if err != nil {
 		return fail(err)
 	}
-	var fleet *market.Fleet
-	if t.Terms != nil { // the seed is its simulation's: the same servers are lost
-		if fleet, err = market.NewFleet(t.Setup.Cluster, t.Terms, t.Setup.Cell.Seed); err != nil {
+	var fleet launch.Fleet
+	if t.Supply != nil { // the seed is its simulation's: the same nodes are lost
+		if fleet, err = t.Supply.Fleet(t.Setup.Cluster, t.Setup.Cell.Seed); err != nil {
 			return fail(errors.Join(err, tables.close(nil)))
 		}
 	}

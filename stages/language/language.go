@@ -57,6 +57,8 @@ type Block struct {
 	// Args are its arguments, with the ones that features add, and its Node.
 	*eval.Args
 	Env *eval.Env
+	// Nodes are the arguments of the node blocks of hardware.
+	Nodes []*eval.Args
 }
 
 // The blocks of the core that features extend, with the type of their values. The name of a block within another

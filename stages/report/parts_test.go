@@ -96,7 +96,7 @@ func TestAdaptations(t *testing.T) {
 	}
 	for cells := range 2 {
 		e := &record.Experiment{Dir: dir, Plan: record.Plan{Cells: make([]record.CellRef, cells)}}
-		v := view{NoAnswer: "none"}
+		v := view{shownAnswers: shownAnswers{NoAnswer: "none"}}
 		told, err := analysis.Parts(e)
 		if err != nil {
 			t.Fatal(err)

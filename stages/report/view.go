@@ -24,39 +24,59 @@ type view struct {
 	State              string
 	When               string
 	Contents           []heading
-	Headline           tell.Headline
-	Answers            []answer // the answers below the headline
-	Folded             []answer
-	MoreAnswers        int
-	Joined             bool // some answers summarize several comparisons
-	NoAnswer           string
-	Warnings           []analysis.Doubt
-	Summary            tell.Table
-	Policies           bool // there are some to show
-	Blocks             []block
-	Axes               []string // of the matrix
-	Comparisons        tell.Table
-	Method             string // that all comparisons share; empty where they differ
-	Thresholds         []analysis.Verdict
-	Pictures           []shownPicture
-	More               []string // of pictures that are not shown
-	Skipped            []record.Picture
-	NoPictures         string
-	NoCells            bool // the matrix has none, and other things are shown
+	shownAnswers
+	Warnings []analysis.Doubt
+	Summary  tell.Table
+	Policies bool // there are some to show
+	Blocks   []block
+	Axes     []string // of the matrix
+	comparisons
+	Thresholds []analysis.Verdict
+	shownPictures
+	NoCells bool // the matrix has none, and other things are shown
 	// First, Middle and Last are the registered parts: before the policies, before the pictures, and after them.
 	First, Middle, Last []*section
 	Failures            []failure
 	MoreFailures        int
 	Cells               tell.Table
 	MoreCells           int // cells that the table leaves out
-	Host                []record.Setting
-	Repeat              []string
-	Seed                int64
-	Replicates          string
-	Methods             string // how the replicates are compared
-	SourceName, Source  string
+	origin
 
 	spans int // of the charts so far
+}
+
+// shownAnswers are the sentences at the top of the page.
+type shownAnswers struct {
+	Headline    tell.Headline
+	Answers     []answer // the answers below the headline
+	Folded      []answer
+	MoreAnswers int
+	Joined      bool // some answers summarize several comparisons
+	NoAnswer    string
+}
+
+// comparisons are the table of comparisons, with the method that all of them share; empty where they differ.
+type comparisons struct {
+	Comparisons tell.Table
+	Method      string
+}
+
+// shownPictures are the pictures on the page.
+type shownPictures struct {
+	Pictures   []shownPicture
+	More       []string // of pictures that are not shown
+	Skipped    []record.Picture
+	NoPictures string
+}
+
+// origin says where the numbers come from.
+type origin struct {
+	Host               []record.Setting
+	Repeat             []string
+	Seed               int64
+	Replicates         string
+	Methods            string // how the replicates are compared
+	SourceName, Source string
 }
 
 // heading is the heading of a section, with its name in links.
@@ -133,8 +153,8 @@ const (
 func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 	v := &view{
 		Title: e.Plan.Experiment, Description: e.Plan.Description, State: e.Run.State,
-		When: when(e.Run), Summary: analysis.SummaryTable(e), Host: environment(e.Run), Repeat: commands(e),
-		Seed: e.Plan.Seed, Replicates: replicates(e.Plan.Replicates), Axes: e.Plan.Axes,
+		When: when(e.Run), Summary: analysis.SummaryTable(e), Axes: e.Plan.Axes,
+		origin: origin{Host: environment(e.Run), Repeat: commands(e), Seed: e.Plan.Seed, Replicates: replicates(e.Plan.Replicates)},
 	}
 	if !e.Complete() {
 		v.Progress = fmt.Sprintf("%d of %d cells so far", len(e.Cells), len(e.Plan.Cells))

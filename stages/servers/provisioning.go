@@ -1,4 +1,4 @@
-package check
+package servers
 
 import (
 	"slices"
@@ -14,13 +14,14 @@ import (
 
 // provisioning checks that a policy which rents servers has nodes to rent, and jobs that it
 // can plan for.
-func (c *Checker) provisioning(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
+func provisioning(c *language.Checker, cell experiment.Cell) {
+	w, h, p := cell.Workload, cell.Hardware, cell.Policy
 	rents := p.Policy.Provisioned()
-	if rents == nil {
+	if rents == nil || !c.First(w, h, p) {
 		return
 	}
 	if c.First("rents", h, p) {
-		c.rentable(h, p, rents)
+		rentable(c, h, p, rents)
 	}
 	if rents.Deadline && w.Trace != nil && slices.ContainsFunc(w.Trace.Jobs,
 		func(j scheduler.Job) bool { return j.Within() == 0 }) {
@@ -29,7 +30,7 @@ func (c *Checker) provisioning(w *experiment.Workload, h *experiment.Hardware, p
 	}
 	for _, s := range w.Submits {
 		j := s.Job
-		if rents.Moves && j.Checkpoint == nil && c.First("checkpoint", j) {
+		if rents.Moves && checkpointOf(j) == nil && c.First("checkpoint", j) {
 			c.Fail(j.Range, "Job without checkpoints", "The provisioning %q takes jobs from one server to another: without a "+
 				"checkpoint block the job %q would begin from nothing each time.", rents.Name, j.Name)
 		}
@@ -52,9 +53,9 @@ func (c *Checker) provisioning(w *experiment.Workload, h *experiment.Hardware, p
 }
 
 // rentable checks that the hardware has the nodes that a policy rents.
-func (c *Checker) rentable(h *experiment.Hardware, p *experiment.Policy, rents *policy.ProvisioningChoice) {
+func rentable(c *language.Checker, h *experiment.Hardware, p *experiment.Policy, rents *policy.ProvisioningChoice) {
 	var markets, regions []string
-	windows := 0
+	windows, terms := 0, termsOf(h)
 	for i, n := range h.Cluster.Nodes {
 		if n.Supply != scheduler.OnRequest {
 			continue
@@ -65,7 +66,7 @@ func (c *Checker) rentable(h *experiment.Hardware, p *experiment.Policy, rents *
 		if !slices.Contains(regions, n.Region) {
 			regions = append(regions, n.Region)
 		}
-		if t := h.Terms[i]; t != nil {
+		if t := terms[i]; t != nil {
 			windows = max(windows, len(t.Windows))
 		}
 	}

@@ -1,4 +1,4 @@
-package decode
+package servers
 
 import (
 	"errors"
@@ -13,14 +13,14 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
 // availability reads the records of how many servers were available: one, or one for each
 // text of the column that divides the file, in the order of the file.
-func (d *Decoder) availability(na *eval.Args, m eval.Model, at hcl.Range) []*market.Availability {
+func (d decoder) availability(na *eval.Args, m eval.Model, at hcl.Range) []*market.Availability {
 	if nodes, ok := d.comings(na, m, at); ok || !na.OK {
 		return nodes
 	}
@@ -57,7 +57,7 @@ func (d *Decoder) availability(na *eval.Args, m eval.Model, at hcl.Range) []*mar
 }
 
 // step is the length of a tick, where the record is in ticks.
-func (d *Decoder) step(na *eval.Args, m eval.Model, at hcl.Range, wanted bool) time.Duration {
+func (d decoder) step(na *eval.Args, m eval.Model, at hcl.Range, wanted bool) time.Duration {
 	text := m.Option("step", "")
 	switch step, err := schema.ParseDuration(text); {
 	case wanted && text == "":
@@ -94,7 +94,7 @@ func (r *recorded) done() *market.Availability {
 }
 
 // recordedRow adds a row to a record.
-func (d *Decoder) recordedRow(na *eval.Args, m eval.Model, r language.TableRow, into *recorded, ticks bool,
+func (d decoder) recordedRow(na *eval.Args, m eval.Model, r language.TableRow, into *recorded, ticks bool,
 	step time.Duration) bool {
 	if !ticks {
 		v, ok := d.Numbers(na, m, r, "time_s", "servers")
@@ -138,7 +138,7 @@ func (d *Decoder) recordedRow(na *eval.Args, m eval.Model, r language.TableRow, 
 
 // comings reads a file without a header, whose lines are milliseconds, "add" or "remove",
 // and a node. ok is false for a file of another form.
-func (d *Decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*market.Availability, ok bool) {
+func (d decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*market.Availability, ok bool) {
 	from := d.Find(m.File)
 	var into recorded
 	there := map[string]bool{}

@@ -1,13 +1,13 @@
-package decode
+package servers
 
 import (
 	"math"
 	"strconv"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // checkpointArgs are the arguments of a checkpoint block.
@@ -44,11 +44,25 @@ type checkpointArgs struct {
 	Restore time.Duration `arg:"restore" default:"0s"`
 }
 
-// checkpoint decodes a checkpoint block.
-func (d *Decoder) checkpoint(n *eval.Node, e *eval.Env, length int) (*experiment.Checkpoint, bool) {
+// Checkpoint is the schedule by which a job saves its work: one of Every, Units
+// (epochs or steps) and Rule ("young" or "daly") is set.
+type Checkpoint struct {
+	Every         time.Duration
+	Units         int
+	Rule          string
+	Cost, Restore time.Duration
+}
+
+// decodeCheckpoint decodes the checkpoint block of a job.
+func decodeCheckpoint(d *language.Decoder, b language.Block, j *experiment.Job) {
+	n := b.Node.First("checkpoint")
+	if n == nil {
+		return
+	}
+	length := j.Length()
 	var v checkpointArgs
-	a := d.Decode(n, e, &v)
-	c := &experiment.Checkpoint{Cost: v.Cost, Restore: v.Restore}
+	a := d.Decode(n, b.Env, &v)
+	c := &Checkpoint{Cost: v.Cost, Restore: v.Restore}
 	every := v.Every
 	steps, err := strconv.ParseFloat(every, 64)
 	switch {
@@ -73,5 +87,6 @@ func (d *Decoder) checkpoint(n *eval.Node, e *eval.Env, length int) (*experiment
 				"steps, \"young\" or \"daly\".", every)
 		}
 	}
-	return c, a.OK
+	b.OK = b.OK && a.OK
+	j.Parts = append(j.Parts, c)
 }

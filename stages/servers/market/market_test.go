@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/market"
+	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
 // table reads a measured table, column by name.

@@ -1,4 +1,4 @@
-package decode_test
+package servers_test
 
 import (
 	"fmt"
@@ -7,9 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/pipeline/decodetest"
 	"github.com/tfexp/tfexp/scheduler"
+	_ "github.com/tfexp/tfexp/stages/all"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/servers"
+	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
 // cloud is hardware of nodes of a block.
@@ -41,7 +44,15 @@ func terms(t *testing.T, args, table string) (*market.Terms, string) {
 	if spec == nil {
 		return nil, text
 	}
-	return spec.Cells[0].Hardware.Terms[0], text
+	return termsOf(spec.Cells[0].Hardware)[0], text
+}
+
+// termsOf are the terms of the servers of hardware.
+func termsOf(h *experiment.Hardware) []*market.Terms {
+	if rented, ok := experiment.PartOf[*servers.Rented](h.Parts); ok {
+		return rented.Terms
+	}
+	return make([]*market.Terms, len(h.Cluster.Nodes))
 }
 
 // recordText writes a record of availability as "seconds:servers …".
@@ -93,7 +104,7 @@ func TestAvailabilityOfEach(t *testing.T) {
 		t.Fatal(text)
 	}
 	for i, want := range []string{"0:4", "0:7"} {
-		if got := recordText(spec.Cells[i].Hardware.Terms[0].Availability); got != want {
+		if got := recordText(termsOf(spec.Cells[i].Hardware)[0].Availability); got != want {
 			t.Errorf("cell %d: %s, want %s", i, got, want)
 		}
 	}
@@ -245,8 +256,8 @@ func TestNodes(t *testing.T) {
 	if want := []scheduler.Node{node, second, {Name: "own", Threads: 16}}; !slices.Equal(h.Cluster.Nodes, want) {
 		t.Errorf("the nodes are %+v", h.Cluster.Nodes)
 	}
-	if len(h.Terms) != 3 || h.Terms[0].Slot != 0 || h.Terms[1].Slot != 1 || h.Terms[2] != nil {
-		t.Errorf("the terms are %+v", h.Terms)
+	if terms := termsOf(h); len(terms) != 3 || terms[0].Slot != 0 || terms[1].Slot != 1 || terms[2] != nil {
+		t.Errorf("the terms are %+v", terms)
 	}
 	for args, want := range map[string]string{
 		"count = 2\nprice = 1\nidle = \"1m\"":       "idle is for nodes with acquire",
@@ -264,42 +275,5 @@ func TestNodes(t *testing.T) {
 			!fits && !strings.Contains(text, "The cluster is too large") {
 			t.Errorf("%d: %s", more, text)
 		}
-	}
-}
-
-// Simulated hardware: the costs of actions, and the capabilities that the engine is configured without.
-func TestSimulatedHardware(t *testing.T) {
-	source := strings.NewReplacer("  node \"small\" {\n    threads = 4\n    NODE\n  }\n", "  threads = 4\n  MORE\n").Replace(cloud)
-	spec, text := decodetest.Beside(t, strings.Replace(source, "MORE",
-		"noise = 0.1\nlacks = [\"resize\", \"pause\", \"resize\"]\noverheads {\n start = \"1s\"\n resume = \"3s\"\n}", 1), nil)
-	if spec == nil {
-		t.Fatal(text)
-	}
-	h := spec.Cells[0].Hardware
-	if o := h.Overheads; o.Start != time.Second || o.Migrate != 3*time.Second || o.Resume != 3*time.Second || o.Pause != 0 ||
-		h.Noise != 0.1 || !slices.Equal(h.Lacks, []string{"pause", "resize"}) || h.Contention != nil {
-		t.Errorf("%+v %+v", h, o)
-	}
-	if c := h.Capabilities(); c.Pause || c.Resize || !c.Migrate {
-		t.Errorf("it can %+v", c)
-	}
-	for more, want := range map[string]string{
-		"overheads {\n start = \"-1s\"\n}":            "start",
-		"contention {\n memory = -1\n}":               "contention",
-		"engine = \"nothing\"":                        "engine",
-		"overheads {\n begin = \"1s\"\n}\nnoise = -1": "begin",
-	} {
-		if got, text := decodetest.Beside(t, strings.Replace(source, "MORE", more, 1), nil); got != nil || !strings.Contains(text, want) {
-			t.Errorf("%s: %s", more, text)
-		}
-	}
-	spec, text = decodetest.Beside(t, strings.Replace(source, "MORE",
-		"overheads {\n resume = \"3s\"\n migrate = \"9s\"\n}\ngpus = 2\ngpu = \"v100\"", 1), nil)
-	if spec == nil {
-		t.Fatal(text)
-	}
-	if h := spec.Cells[0].Hardware; h.Overheads.Migrate != 9*time.Second || h.Overheads.Resume != 3*time.Second ||
-		h.Cluster.Nodes[0].GPUs != 2 || h.Cluster.Nodes[0].GPU != "v100" {
-		t.Errorf("%+v %+v", h, h.Overheads)
 	}
 }

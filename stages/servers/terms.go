@@ -1,4 +1,4 @@
-package decode
+package servers
 
 import (
 	"cmp"
@@ -10,15 +10,15 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
 // servers decodes the terms on which the servers of a node block are rented; nil for a
 // permanent node.
-func (d *Decoder) servers(na *eval.Args, billing market.Billing, node scheduler.Node) *market.Terms {
+func (d decoder) terms(na *eval.Args, billing market.Billing, node *scheduler.Node) *market.Terms {
 	asked := false
 	for _, arg := range market.NodeArgs {
 		asked = asked || na.IsSet(arg.Name)
@@ -61,7 +61,7 @@ func (d *Decoder) servers(na *eval.Args, billing market.Billing, node scheduler.
 }
 
 // life decodes a distribution of lives.
-func (d *Decoder) life(na *eval.Args, m eval.Model, t *market.Terms) {
+func (d decoder) life(na *eval.Args, m eval.Model, t *market.Terms) {
 	at := na.Node.Attr("lifetime").Expr.Range()
 	switch m.Name {
 	case "exponential":
@@ -85,7 +85,7 @@ func (d *Decoder) life(na *eval.Args, m eval.Model, t *market.Terms) {
 }
 
 // survival reads a survival curve, or measured lives.
-func (d *Decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.Measured, bool) {
+func (d decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.Measured, bool) {
 	rows, which, ok := d.CSVTable(na, m, at, []string{"time_s", "survival"}, []string{"lifetime_s", "revoked"},
 		[]string{"lifetime_s", "ended_by"})
 	if !ok {
@@ -129,7 +129,7 @@ func (d *Decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.M
 }
 
 // price decodes a price.
-func (d *Decoder) price(na *eval.Args, arg string, t *market.Terms, in string, node scheduler.Node) market.Price {
+func (d decoder) price(na *eval.Args, arg string, t *market.Terms, in string, node *scheduler.Node) market.Price {
 	m := eval.Get[eval.Model](na, arg)
 	at := na.Node.Attr(arg).Expr.Range()
 	switch m.Name {
@@ -157,8 +157,8 @@ func (d *Decoder) price(na *eval.Args, arg string, t *market.Terms, in string, n
 }
 
 // catalogue looks a price up by type, region and market.
-func (d *Decoder) catalogue(
-	na *eval.Args, m eval.Model, at hcl.Range, t *market.Terms, in string, node scheduler.Node,
+func (d decoder) catalogue(
+	na *eval.Args, m eval.Model, at hcl.Range, t *market.Terms, in string, node *scheduler.Node,
 ) market.Price {
 	rows, _, ok := d.CSVTable(na, m, at, []string{"price", "type", "region", "market"})
 	if !ok {
