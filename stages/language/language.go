@@ -88,6 +88,9 @@ type Extension[T any] struct {
 	Decode func(*Decoder, Block, *T)
 	// AfterCells decodes what depends on the cells of the matrix. It is called for files alone (File).
 	AfterCells func(*Decoder, *T)
+	// Spares lists the kinds of blocks of the matrix ("workload", "hardware", "policy") that a file does without because
+	// of the blocks of the feature. It is for files alone (File).
+	Spares func(file *eval.Node) []string
 }
 
 // extension is an Extension of any type.
@@ -98,6 +101,7 @@ type extension struct {
 	first      func(d *Decoder, b Block, into any)
 	decode     func(d *Decoder, b Block, into any)
 	afterCells func(d *Decoder, into any)
+	spares     func(file *eval.Node) []string
 }
 
 var extensions []extension
@@ -108,7 +112,7 @@ func Extend[T any](feature, of string, x Extension[T]) {
 	if slices.ContainsFunc(extensions, func(o extension) bool { return o.name == feature && o.of == of }) {
 		panic(fmt.Sprintf("language: %s extends %q twice", feature, of))
 	}
-	one := extension{name: feature, of: of, blocks: x.Blocks, args: x.Args}
+	one := extension{name: feature, of: of, blocks: x.Blocks, args: x.Args, spares: x.Spares}
 	if x.DecodeFirst != nil {
 		one.first = func(d *Decoder, b Block, into any) { x.DecodeFirst(d, b, into.(*T)) }
 	}
@@ -165,6 +169,16 @@ func (d *Decoder) AfterCells(s *experiment.Spec) {
 			x.afterCells(d, s)
 		}
 	}
+}
+
+// Spared lists the kinds of blocks of the matrix that a file does without.
+func Spared(file *eval.Node) (kinds []string) {
+	for _, x := range of(File) {
+		if x.spares != nil {
+			kinds = append(kinds, x.spares(file)...)
+		}
+	}
+	return kinds
 }
 
 // Sole returns the block of a kind in the file, or one without arguments, which has the defaults.
