@@ -1,4 +1,4 @@
-package policy
+package gavel
 
 import (
 	"cmp"
@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/shares"
+	"github.com/tfexp/tfexp/stages/gavel/shares"
 )
 
 // Admit implements scheduler.Admitter: at the start of a round it decides for all jobs again;
