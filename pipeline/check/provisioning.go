@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
@@ -56,7 +57,7 @@ func (c *Checker) rentable(h *experiment.Hardware, p *experiment.Policy, rents *
 	var markets, regions []string
 	windows := 0
 	for i, n := range h.Cluster.Nodes {
-		if n.Supply != scheduler.OnRequest {
+		if n.Supply != cluster.OnRequest {
 			continue
 		}
 		if len(p.Regions()) == 0 || slices.Contains(p.Regions(), n.Region) {

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -124,10 +125,10 @@ func (d *Decoder) cluster(a *eval.Args, nodes []*eval.Args, h *experiment.Hardwa
 		machine.GPU, machine.Rack = gpuOf(na, machine), eval.Get[string](na, "rack")
 		terms := d.servers(na, billing, machine)
 		if machine.Idle = eval.Get[time.Duration](na, "idle"); terms != nil {
-			machine.Supply, machine.Market, machine.Region = scheduler.Fixed, terms.Market, terms.Region
+			machine.Supply, machine.Market, machine.Region = cluster.Fixed, terms.Market, terms.Region
 			machine.Price = terms.Price.PerHour[0]
 			if eval.Get[string](na, "acquire") == "on_request" {
-				machine.Supply = scheduler.OnRequest
+				machine.Supply = cluster.OnRequest
 			} else {
 				na.Unread("{} is for nodes with acquire = \"on_request\".", "idle")
 			}

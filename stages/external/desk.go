@@ -20,7 +20,7 @@ const Version = 1
 // Admitter of the run.
 type desk struct {
 	scheduler.View
-	scheduler.Hands
+	scheduler.Actions
 
 	talk   *talk
 	speaks dialect
@@ -144,8 +144,8 @@ func (d *desk) say(message []byte) ([]byte, error) {
 }
 
 // Admit implements scheduler.Admitter.
-func (d *desk) Admit(v scheduler.View, h scheduler.Hands) error {
-	d.View, d.Hands = v, h
+func (d *desk) Admit(v scheduler.View, h scheduler.Actions) error {
+	d.View, d.Actions = v, h
 	message := d.speaks.message(v.Now())
 	if message == nil {
 		return d.err
@@ -168,11 +168,11 @@ func (d *desk) HeldBack(v scheduler.View, job int32) string {
 	return "the policy did not start it"
 }
 
-// Wakes and Woke implement scheduler.Waker.
-func (d *desk) Wakes() time.Duration { return d.wakes }
+// NextWakeup and OnWakeup implement scheduler.TimedPolicy.
+func (d *desk) NextWakeup() time.Duration { return d.wakes }
 
 // Woke is Wakes'.
-func (d *desk) Woke() { d.speaks.woke() }
+func (d *desk) OnWakeup() { d.speaks.woke() }
 
 // close says to the program that the cell is over, waits for its end, and takes its output.
 func (d *desk) close(out *record.Cell) {
