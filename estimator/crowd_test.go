@@ -53,7 +53,7 @@ func TestSideBySide(t *testing.T) {
 	slow.Units = []float64{2, 1.5, 1.5}
 	slow.Probe, slow.ProbeCores = 1.5, 1
 	slow.Wall = 2
-	steady := Sample{Length: 3, Threads: 1, Wall: 2, Units: []float64{1, 1, 1}, Probe: 1, ProbeCores: 1}
+	steady := Sample{Length: 3, Threads: 1, Wall: 2, Units: []float64{1, 1, 1}, SpeedProbe: SpeedProbe{Probe: 1, ProbeCores: 1}}
 	if got, _ := SideBySide([]Sample{steady}, slow); math.Abs(got.Times-math.Pow(1.5, 1-follows)) > 1e-9 {
 		t.Errorf("a machine that was slower counts wholly as neighbours: %+v", got)
 	}

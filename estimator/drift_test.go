@@ -39,8 +39,8 @@ func (m modes) sample(length int) Sample {
 	if m.rng.IntN(2) == 1 {
 		slow = 1.5
 	}
-	s := Sample{Length: length, Threads: 2, ProbeCores: 2, Probe: 0.001 * slow * (1 + 0.01*m.rng.NormFloat64()),
-		ProbeError: 1e-5}
+	s := Sample{Length: length, Threads: 2, SpeedProbe: SpeedProbe{
+		ProbeCores: 2, Probe: 0.001 * slow * (1 + 0.01*m.rng.NormFloat64()), ProbeError: 1e-5}}
 	for range length {
 		s.Units = append(s.Units, 0.1*slow*(1+0.01*m.rng.NormFloat64()))
 		s.Wall += s.Units[len(s.Units)-1]
@@ -112,7 +112,7 @@ func TestNoDriftChangesNothing(t *testing.T) {
 func TestExchanges(t *testing.T) {
 	const fast, slow = 63e-9, 330e-9
 	take := func(length int, exchange, follows float64) Sample {
-		s := Sample{Length: length, Threads: 2, ProbeCores: 2, Probe: 3e-4, Exchange: exchange}
+		s := Sample{Length: length, Threads: 2, SpeedProbe: SpeedProbe{ProbeCores: 2, Probe: 3e-4}, Exchange: exchange}
 		for range length {
 			s.Units = append(s.Units, 0.03*math.Pow(exchange/fast, follows))
 			s.Wall += s.Units[len(s.Units)-1]

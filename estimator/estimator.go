@@ -56,14 +56,7 @@ type Sample struct {
 	// Marks are the known points of a run's progress, if nothing else is known of
 	// it; Length and Wall are the values of the last one.
 	Marks []Mark `json:"marks,omitempty"`
-	// Launch is the engine's time beyond Wall: from the decision to start the
-	// job until it ran, and from its exit until its end was known. Pause, Resume
-	// and Resize are the engine's times for one such action on the job; 0 where
-	// it was not measured.
-	Launch float64 `json:"launch_s,omitempty"`
-	Pause  float64 `json:"pause_s,omitempty"`
-	Resume float64 `json:"resume_s,omitempty"`
-	Resize float64 `json:"resize_s,omitempty"`
+	EngineTimes
 	// Startup and Save are the times that the program reports before its first
 	// unit and after its last; 0 if it reports none.
 	Startup float64 `json:"startup_s,omitempty"`
@@ -75,11 +68,7 @@ type Sample struct {
 	Tries   int     `json:"tries,omitempty"`
 	// Lost is the time of Wall in which tfexp could not run, or the machine slept: Wall may be that much too long.
 	Lost float64 `json:"lost_s,omitempty"`
-	// Probe is the time of a fixed piece of work just before and after the sample on each of ProbeCores cores, all
-	// busy at once, and ProbeError its standard error; 0 where it was not measured.
-	Probe      float64 `json:"probe_s,omitempty"`
-	ProbeCores int     `json:"probe_cores,omitempty"`
-	ProbeError float64 `json:"probe_error_s,omitempty"`
+	SpeedProbe
 	// Exchange is how long a cache line took from core to core and back meanwhile; 0 on one core.
 	Exchange float64 `json:"exchange_s,omitempty"`
 	// Others is the number of cores, of Total, that copies of the job held at the same time, in a sample of jobs side
@@ -90,6 +79,24 @@ type Sample struct {
 	Cost float64 `json:"cost_s,omitempty"`
 	// Warnings are doubts about the sample's output.
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// EngineTimes are the times that an engine took beside the job's own, in seconds; 0 where they were not measured.
+type EngineTimes struct {
+	// Launch is the time beyond Wall: from the decision to start the job until it ran, and from its exit until its end
+	// was known. Pause, Resume and Resize are the times for one such action on the job.
+	Launch float64 `json:"launch_s,omitempty"`
+	Pause  float64 `json:"pause_s,omitempty"`
+	Resume float64 `json:"resume_s,omitempty"`
+	Resize float64 `json:"resize_s,omitempty"`
+}
+
+// SpeedProbe is the speed of the machine just before and after a sample: Probe is the time of a fixed piece of work on
+// each of ProbeCores cores, all busy at once, in seconds, and ProbeError its standard error; 0 where it was not measured.
+type SpeedProbe struct {
+	Probe      float64 `json:"probe_s,omitempty"`
+	ProbeCores int     `json:"probe_cores,omitempty"`
+	ProbeError float64 `json:"probe_error_s,omitempty"`
 }
 
 // Resource returns the resource that the sample ran on.

@@ -265,7 +265,10 @@ func TestLearnedByHand(t *testing.T) {
 
 // The moments of samples, by hand.
 func TestAmongByHand(t *testing.T) {
-	samples := []Sample{{ProbeCores: 2, Probe: 1}, {ProbeCores: 2, Probe: 4}, {ProbeCores: 1, Probe: 9}, {ProbeCores: 2}}
+	samples := make([]Sample, 4)
+	for i, p := range []SpeedProbe{{ProbeCores: 2, Probe: 1}, {ProbeCores: 2, Probe: 4}, {ProbeCores: 1, Probe: 9}, {ProbeCores: 2}} {
+		samples[i].SpeedProbe = p
+	}
 	e := Estimate{Resource: Resource{Threads: 2}}
 	two := []Moment{{2, 1, 0, 0}, {2, math.E, 0, 0}}
 	if got := e.Among(two, samples); got.MomentSD != 0 || got.SampledMoments != 2 || math.Abs(got.Probe-2) > 1e-12 {

@@ -4,11 +4,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/pipeline/decodetest"
 	_ "github.com/tfexp/tfexp/stages/all"
@@ -120,4 +122,39 @@ func TestReadmeExperimentLoads(t *testing.T) {
 	if len(spec.Cells) != 2 || len(spec.Compares) != 1 {
 		t.Errorf("%d cells and %d comparisons, want 2 and 1", len(spec.Cells), len(spec.Compares))
 	}
+}
+
+// TestEveryNameIsUsed: each block and argument of the language is in a shipped experiment, so that somebody has used it
+// and readers find an example.
+func TestEveryNameIsUsed(t *testing.T) {
+	used := map[string]bool{}
+	name := regexp.MustCompile(`(?m)([a-z_0-9]+)\s*(?:=|"[^"\n]*"\s*\{|\{)`)
+	for _, file := range shipped(t) {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range name.FindAllSubmatch(regexp.MustCompile(`#.*`).ReplaceAll(raw, nil), -1) {
+			used[string(m[1])] = true
+		}
+	}
+	var visit func(path string, b *schema.Block)
+	visit = func(path string, b *schema.Block) {
+		args := b.Args
+		for _, l := range b.ByLabel {
+			args = slices.Concat(args, l.Args)
+		}
+		for _, a := range args {
+			if !used[a.Name] && !strings.HasPrefix(a.Name, "<") {
+				t.Errorf("no shipped experiment has the argument %s of %s", a.Name, path)
+			}
+		}
+		for _, in := range b.Blocks {
+			if !used[in.Name] {
+				t.Errorf("no shipped experiment has the block %s %s", path, in.Name)
+			}
+			visit(strings.TrimSpace(path+" "+in.Name), in)
+		}
+	}
+	visit("", decode.Language())
 }

@@ -57,9 +57,9 @@ policy "rr" {
 // per epoch, and 0.5 s of start-up.
 func sampled(p *Plan, epoch float64) {
 	p.x.SetSamples(p.x.SampledUnits()[0].Hash, []estimator.Sample{
-		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, Launch: 0.01, Pause: 0.02, Resume: 0.03,
-			Resize: 0.04},
-		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, Launch: 0.03},
+		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, EngineTimes: estimator.EngineTimes{
+			Launch: 0.01, Pause: 0.02, Resume: 0.03, Resize: 0.04}},
+		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, EngineTimes: estimator.EngineTimes{Launch: 0.03}},
 	})
 }
 

@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
 // rented runs jobs on servers, and returns the trace in lines.

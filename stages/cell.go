@@ -7,7 +7,6 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/measure"
@@ -90,8 +89,8 @@ type Task struct {
 	// whose jobs do not run.
 	Logs  string
 	Setup record.Setup
-	// Terms are the rental terms of servers; nil if all nodes are permanent.
-	Terms   []*market.Terms
+	// Supply is set if nodes come and go.
+	Supply  Supply
 	Records record.Records
 	Policy  policy.Policy
 	// Base is the folder of the experiment's file, absolute, where the policy is a program.
@@ -165,8 +164,6 @@ type Simulation struct {
 	Options   simulated.Options
 	// Contention is how jobs slow each other down; nil if they do not.
 	Contention *Contention
-	// Terms are the rental terms of servers; nil if all nodes are permanent.
-	Terms []*market.Terms
 	// Finals are the last reports of finished jobs, by job; nil without any.
 	Finals []measure.Final
 }

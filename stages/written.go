@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 )
 
@@ -16,9 +15,6 @@ import (
 func init() {
 	gob.Register(time.Duration(0))
 	gob.Register([]schema.Setting(nil))
-	for _, life := range []market.Life{market.Exponential{}, market.Weibull{}, market.Bathtub{}, &market.Measured{}} {
-		gob.Register(life)
-	}
 }
 
 // written is the form of a cell in a file for another process.

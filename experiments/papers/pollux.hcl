@@ -21,6 +21,7 @@ job "bert" {
   runtime {
     elastic {
       measurements = "pollux/traces.tar.gz"
+      program      = "bert" # the job's name, where the block has no program
       resolution   = "1s"
     }
   }

@@ -14,7 +14,6 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -39,10 +38,9 @@ var kind = engine.Kind{
   threads = host.threads
   pull    = "missing"
 }`,
-	Real: true, Contained: true, Clusters: true,
+	Real: true, Contained: true, Clusters: true, Changes: true,
 	Args:     append([]schema.Arg{engine.PauseArg}, schema.Described[arguments](source)...),
-	Blocks:   []*schema.Block{market.BillingBlock},
-	NodeArgs: append(schema.Described[nodeArguments](source), market.NodeArgs...),
+	NodeArgs: schema.Described[nodeArguments](source),
 	Decode:   decode,
 	Machine: func(b engine.Block, host engine.Host) scheduler.Node {
 		n := scheduler.Node{Threads: host.Threads}

@@ -62,9 +62,6 @@ func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, err
 		Platform: set.Platform, Privileges: set.Privileges, Observe: task.Observe, Report: task.Report,
 		Warn: task.Warn, Cluster: task.Hardware.Cluster, Suspends: task.Suspends,
 	}
-	if task.Fleet != nil {
-		opts.Fleet = task.Fleet
-	}
 	used := map[*Host]scheduler.Node{} // by the nodes of a daemon so far
 	var nodes []Node
 	for i, url := range set.Hosts {

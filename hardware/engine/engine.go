@@ -89,6 +89,9 @@ type Kind struct {
 	// Loses reports whether nodes can go away while jobs run, and others take their places, even if the file does not
 	// mention it: its engines are then a scheduler.Provider.
 	Loses bool
+	// Changes reports whether nodes of a cluster can come and go as a fleet says that its engines are given: see
+	// Task.Fleet. Features describe fleets: see Extend.
+	Changes bool
 
 	// Args and Blocks are the additional arguments and blocks of hardware of this engine, NodeArgs the additional
 	// arguments of its node blocks. An argument that several engines read has one description.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 )
@@ -27,6 +28,42 @@ func Register(k *Kind) *Kind {
 		}
 	}
 	return kinds.Add(k)
+}
+
+// Extension is what a feature adds to the blocks of hardware of some kinds.
+type Extension struct {
+	// To reports whether it adds to a kind.
+	To func(*Kind) bool
+	// NodeArgs and Blocks are as in Kind.
+	NodeArgs []schema.Arg
+	Blocks   []*schema.Block
+}
+
+var extensions []Extension
+
+// Extend adds to kinds, those that are registered later too.
+func Extend(x Extension) { extensions = append(extensions, x) }
+
+// AllNodeArgs returns the additional arguments of the kind's node blocks, with those of features.
+func (k *Kind) AllNodeArgs() []schema.Arg {
+	all := slices.Clone(k.NodeArgs)
+	for _, x := range extensions {
+		if x.To(k) {
+			all = append(all, x.NodeArgs...)
+		}
+	}
+	return all
+}
+
+// AllBlocks returns the additional blocks of the kind's hardware, with those of features.
+func (k *Kind) AllBlocks() []*schema.Block {
+	all := slices.Clone(k.Blocks)
+	for _, x := range extensions {
+		if x.To(k) {
+			all = append(all, x.Blocks...)
+		}
+	}
+	return all
 }
 
 // Kinds returns all kinds, in the order of their ranks.

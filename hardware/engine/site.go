@@ -6,7 +6,6 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -42,7 +41,7 @@ type Task struct {
 	Cell string
 	Jobs []launch.Job
 	// Fleet has the servers of nodes that come and go; nil when all stand.
-	Fleet *market.Fleet
+	Fleet launch.Fleet
 	// Skip is how many cores of this machine cells hold that run at the same time; see Kind.Beside.
 	Skip int
 	// Suspends is Hardware.Suspends, in cells: samples are stopped in place.

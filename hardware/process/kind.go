@@ -24,7 +24,6 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -44,13 +43,12 @@ var kind = engine.Kind{
   engine  = "process"
   threads = host.threads
 }`,
-	Real: true, Here: true, Clusters: true, Args: []schema.Arg{engine.PauseArg, duetArg},
+	Real: true, Here: true, Clusters: true, Changes: true, Args: []schema.Arg{engine.PauseArg, duetArg},
 	Decode: func(b engine.Block) (any, []engine.Problem) {
 		var s settings
 		b.Fill(&s)
 		return s, nil
 	},
-	NodeArgs: market.NodeArgs, Blocks: []*schema.Block{market.BillingBlock},
 	Machine: func(b engine.Block, host engine.Host) scheduler.Node {
 		n := scheduler.Node{Threads: host.Threads, Memory: host.MemoryBytes, GPUs: host.GPUs, GPU: host.GPUType}
 		if b.All[duetArg.Name] == true {

@@ -72,9 +72,6 @@ func (s site) Engine(_ context.Context, task engine.Task) (engine.Engine, error)
 	if task.Skip > 0 {
 		opts.CPUs = hardware.AllowedCPUs()[task.Skip:]
 	}
-	if task.Fleet != nil {
-		opts.Fleet = task.Fleet
-	}
 	e, err := New(task.Jobs, opts)
 	if errors.Is(err, errRegistry) { // the disk is full, or the folder read-only: another machine would not help
 		return nil, err

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -28,7 +27,7 @@ var Kind = engine.Kind{
     pause = "10ms"
   }
 }`,
-	Clusters: true,
+	Clusters: true, Changes: true,
 	Args: []schema.Arg{
 		{Name: "noise", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(10),
 			Doc: "Relative standard deviation of run times (lognormal).", Example: `0.05`},
@@ -36,8 +35,7 @@ var Kind = engine.Kind{
 			Allowed: []string{"pause", "resize", "memory", "gpus", "migrate"},
 			Doc:     "Capabilities that the engine must not use.", Example: `["pause"]`},
 	},
-	NodeArgs:     market.NodeArgs,
-	Blocks:       []*schema.Block{overheadsBlock, contentionBlock, market.BillingBlock},
+	Blocks:       []*schema.Block{overheadsBlock, contentionBlock},
 	Capabilities: func(*engine.Hardware) scheduler.Capabilities { return All },
 	Simulate:     func(s engine.Simulation) (scheduler.Engine, error) { return s.Standard() },
 }

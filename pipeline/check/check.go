@@ -58,7 +58,6 @@ func (c *Checker) Cells() {
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
 			c.lossCurves(w, p)
-			c.provisioning(w, h, p)
 			c.requested(p, w)
 			c.packing(w, h, p)
 			c.profiling(w, h, p)
@@ -76,9 +75,6 @@ func (c *Checker) allCells() []experiment.Cell {
 	for _, t := range c.Spec.Tunings {
 		cells = append(cells, t.Probes...)
 	}
-	for _, trained := range c.Spec.Deepened {
-		cells = append(cells, trained...)
-	}
-	experiment.EachPart(c.Spec.Parts, func(p experiment.ProbePart) { cells = append(cells, p.Probes()...) })
+	c.Spec.EachProbe(func(probe experiment.Cell) { cells = append(cells, probe) })
 	return cells
 }

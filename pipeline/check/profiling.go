@@ -24,7 +24,7 @@ func (c *Checker) profiling(w *experiment.Workload, h *experiment.Hardware, p *e
 		c.Fail(at, "Profiling of recorded runs",
 			"The hardware %q replays whole runs: no part of them can run as a sample.", h.Name)
 		return
-	case h.Terms != nil:
+	case h.Cluster.Changes():
 		c.Fail(at, "Profiling on servers that come and go",
 			"The policy %q has jobs run as samples, and the hardware %q has servers that come and go: what happens to a "+
 				"sample whose server is lost is not known.", p.Name, h.Name)

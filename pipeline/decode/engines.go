@@ -91,7 +91,7 @@ func hardwareBlock() *schema.Block {
 		"{clusters}", engineList(hasClusters),
 	}
 	node := schema.Of[nodeArgs](schema.Block{
-		Name: "node", Label: "name", Unique: true, Args: argsOf(func(k *engine.Kind) []schema.Arg { return k.NodeArgs }),
+		Name: "node", Label: "name", Unique: true, Args: argsOf(func(k *engine.Kind) []schema.Arg { return k.AllNodeArgs() }),
 	})
 	b := schema.Of[hardwareArgs](schema.Block{
 		Name: "hardware", Label: "name, read as `hardware.<name>`", Unique: true,
@@ -161,9 +161,9 @@ func argsOf(of func(*engine.Kind) []schema.Arg) []schema.Arg {
 func engineBlocks() []*schema.Block {
 	var blocks []*schema.Block
 	for _, k := range engine.Kinds() {
-		for _, b := range k.Blocks {
+		for _, b := range k.AllBlocks() {
 			has := func(k *engine.Kind) bool {
-				return slices.ContainsFunc(k.Blocks, func(o *schema.Block) bool { return o.Name == b.Name })
+				return slices.ContainsFunc(k.AllBlocks(), func(o *schema.Block) bool { return o.Name == b.Name })
 			}
 			if slices.ContainsFunc(blocks, func(o *schema.Block) bool { return o.Name == b.Name }) {
 				continue

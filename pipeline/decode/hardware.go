@@ -4,17 +4,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -38,11 +35,11 @@ func (d *Decoder) Hardware(n *eval.Node, e *eval.Env) (*experiment.Hardware, boo
 		a.OK = a.OK && na.OK
 		nodes = append(nodes, na)
 		if kind != nil {
-			unread(na, kind, func(k *engine.Kind) []schema.Arg { return k.NodeArgs })
+			unread(na, kind, func(k *engine.Kind) []schema.Arg { return k.AllNodeArgs() })
 		}
 	}
 	if len(nodes) > 0 {
-		d.cluster(a, nodes, h, d.billing(a, e))
+		d.cluster(a, nodes, h)
 	} else {
 		h.Cluster.Nodes = []scheduler.Node{d.machine(a, kind)}
 		if kind != nil && kind.Nodes != nil {
@@ -54,10 +51,10 @@ func (d *Decoder) Hardware(n *eval.Node, e *eval.Env) (*experiment.Hardware, boo
 		h.Settings = settings
 		report(a, nodes, problems)
 	}
+	d.DecodeInto(h, language.Hardware, language.Block{Args: a, Env: e, Nodes: nodes})
 	for _, na := range nodes {
 		a.OK = a.OK && na.OK
 	}
-	d.DecodeInto(h, language.Hardware, language.Block{Args: a, Env: e})
 	return h, a.OK
 }
 
@@ -76,7 +73,7 @@ func unreadBlocks(a *eval.Args, kind *engine.Kind) {
 	for _, b := range a.Node.Blocks {
 		name := b.Schema.Name
 		readers := engine.Names(func(k *engine.Kind) bool {
-			return name == "node" && k.Clusters || slices.ContainsFunc(k.Blocks,
+			return name == "node" && k.Clusters || slices.ContainsFunc(k.AllBlocks(),
 				func(o *schema.Block) bool { return o.Name == name })
 		})
 		if !slices.Contains(readers, kind.Name) {
@@ -117,22 +114,12 @@ func (d *Decoder) simulation(a *eval.Args, e *eval.Env, h *experiment.Hardware) 
 const maxCores = 1 << 30
 
 // cluster decodes the node blocks of a cluster.
-func (d *Decoder) cluster(a *eval.Args, nodes []*eval.Args, h *experiment.Hardware, billing market.Billing) {
+func (d *Decoder) cluster(a *eval.Args, nodes []*eval.Args, h *experiment.Hardware) {
 	a.Excludes("{} belongs in the node blocks of this hardware.", "threads", "memory", "gpus", "gpu")
 	total := 0
 	for _, na := range nodes {
 		count, machine := eval.Get[int](na, "count"), machineOf(na)
 		machine.GPU, machine.Rack = gpuOf(na, machine), eval.Get[string](na, "rack")
-		terms := d.servers(na, billing, machine)
-		if machine.Idle = eval.Get[time.Duration](na, "idle"); terms != nil {
-			machine.Supply, machine.Market, machine.Region = cluster.Fixed, terms.Market, terms.Region
-			machine.Price = terms.Price.PerHour[0]
-			if eval.Get[string](na, "acquire") == "on_request" {
-				machine.Supply = cluster.OnRequest
-			} else {
-				na.Unread("{} is for nodes with acquire = \"on_request\".", "idle")
-			}
-		}
 		total += count * max(machine.Threads, machine.GPUs)
 		if total > maxCores || len(h.Cluster.Nodes)+count > schema.MaxNodes {
 			a.Fail(na.Node.Header, "Value out of range", "The cluster is too large: at most %d nodes and %d cores or GPUs.",
@@ -145,33 +132,8 @@ func (d *Decoder) cluster(a *eval.Args, nodes []*eval.Args, h *experiment.Hardwa
 				m.Name = fmt.Sprintf("%s-%d", machine.Name, i)
 			}
 			h.Cluster.Nodes = append(h.Cluster.Nodes, m)
-			h.Terms = append(h.Terms, slotOf(terms, i-1))
 		}
 	}
-	if !h.Cluster.Changes() {
-		h.Terms = nil
-	}
-}
-
-// slotOf returns the terms of one of the nodes of a block: of servers that are there
-// at times, each needs another one.
-func slotOf(t *market.Terms, slot int) *market.Terms {
-	if t == nil || t.Availability == nil {
-		return t
-	}
-	own := *t
-	own.Slot = slot
-	return &own
-}
-
-// billing decodes for which time servers are paid.
-func (d *Decoder) billing(a *eval.Args, e *eval.Env) market.Billing {
-	b := market.Billing{Startup: true}
-	if n := a.Node.First("billing"); n != nil {
-		ba := d.Decode(n, e, &b)
-		a.OK = a.OK && ba.OK
-	}
-	return b
 }
 
 // machineOf returns the machine that a block describes.

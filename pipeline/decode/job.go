@@ -25,7 +25,6 @@ func jobBlock() *schema.Block {
 			schema.Of[roleArgs](schema.Block{
 				Name: "role", Label: "`worker`, `ps`, `chief`, or another name that the program knows", Unique: true,
 			}),
-			schema.Of[checkpointArgs](schema.Block{Name: "checkpoint", Single: true}),
 		},
 	})
 	schema.Find(b.Args, "threads").Keys = threadKeys()
@@ -59,13 +58,11 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
 			checkLosses(rt, a, j)
 		}
 	}
-	if c := n.First("checkpoint"); c != nil {
-		var ok bool
-		j.Checkpoint, ok = d.checkpoint(c, e, max(j.Epochs, j.Steps))
-		a.OK = a.OK && ok
-	}
 	d.alternatives(n, e, a, j)
 	d.DecodeInto(j, language.Job, language.Block{Args: a, Env: e})
+	for _, other := range j.Alternatives {
+		other.Parts = j.Parts
+	}
 	return j, a.OK
 }
 

@@ -10,10 +10,8 @@ import (
 
 // The comments of these files document blocks and their arguments.
 //
-//go:embed adaptation.go
 //go:embed alternative.go
 //go:embed builtin.go
-//go:embed checkpoint.go
 //go:embed compare.go
 //go:embed engines.go
 //go:embed experiment.go
@@ -42,7 +40,7 @@ func Language() *schema.Block {
 				Name: "experiment", Label: "name of the experiment, and of its folder of results", Single: true, Required: true,
 			})),
 			variableBlock(), localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
-			policyBlock(), adaptationBlock(), matrixBlock(), tuneBlock(),
+			policyBlock(), matrixBlock(), tuneBlock(),
 			schema.Of[experiment.Profile](schema.Block{Name: "profile", Single: true}),
 			schema.Of[experiment.Estimate](schema.Block{Name: "estimate", Single: true}),
 			compareBlock(), plotBlock(), thresholdBlock(),

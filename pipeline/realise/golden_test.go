@@ -295,8 +295,8 @@ func samples(u *stages.Unit) (all []estimator.Sample) {
 		for repeat := range max(u.Repeats, 1) {
 			s := estimator.Sample{
 				Length: length, Threads: u.Threads, GPUs: u.GPUs, Inter: u.Inter, Intra: u.Intra, GPUType: u.GPUType,
-				Wall: 0.4 + 0.05*float64(length)/float64(u.Threads), Launch: 0.01,
-				Pause: 0.002 + 0.001*float64(repeat), Resume: 0.003, Resize: 0.004,
+				Wall: 0.4 + 0.05*float64(length)/float64(u.Threads), EngineTimes: estimator.EngineTimes{
+					Launch: 0.01, Pause: 0.002 + 0.001*float64(repeat), Resume: 0.003, Resize: 0.004},
 			}
 			if u.Copies > 0 {
 				s.Wall, s.Others, s.Total = 1.25*s.Wall, (u.Copies-1)*u.Threads, u.Cores
@@ -338,7 +338,7 @@ func writeTask(write func(title string, v any), task stages.Task) {
 		}
 	}
 	if s := task.Simulation; s != nil {
-		s.Jobs, s.Work, s.Finals, s.Options.Checkpoints, s.Terms = nil, nil, nil, nil, nil
+		s.Jobs, s.Work, s.Finals, s.Options.Checkpoints = nil, nil, nil, nil
 	}
 	if o := task.Online; o != nil {
 		o.Units, o.Block, o.Work, o.Errors = first(o.Units), first(o.Block), first(o.Work), first(o.Errors)

@@ -34,7 +34,9 @@ func (c *Cell) Key() (*store.Key, error) {
 	c.trialLines(k)
 	x.remembered(k, linesOf{c.Policy}, func(k *store.Key) { x.policyLines(k, c.Policy) })
 	x.remembered(k, linesOf{c.Hardware}, func(k *store.Key) { hardwareLines(k, c.Hardware) })
-	availabilityLines(k, c.terms())
+	if p, ok := c.supply().(stages.KeyPart); ok {
+		k.AddAll(p.KeyLines("hardware."))
+	}
 	x.remembered(k, overheadLinesOf{c.Workload, c.Hardware}, c.overheadLines)
 	if c.Hardware.Real() {
 		x.hostLines(k)
@@ -117,9 +119,7 @@ func (x *Experiment) runtimeLines(k *store.Key, h *experiment.Hardware, j *exper
 	} else {
 		k.Add("job."+j.Name+".runtime", runtimeText(j))
 	}
-	if cp := j.Checkpoint; cp != nil {
-		k.Addf("job."+j.Name+".checkpoint", "%+v", *cp)
-	}
+	experiment.EachPart(j.Parts, func(p stages.RuntimeKeyPart) { k.AddAll(p.RuntimeLines("job." + j.Name + ".")) })
 }
 
 // estimateLines describe the estimates that a policy decides by; policies that
@@ -192,7 +192,7 @@ func hardwareLines(k *store.Key, h *experiment.Hardware) {
 	if h.Suspends {
 		k.Add("hardware.pause", engine.Checkpointed)
 	}
-	serverLines(k, h)
+	experiment.EachPart(h.Parts, func(p stages.KeyPart) { k.AddAll(p.KeyLines("hardware.")) })
 	settingsLines(k, h)
 	if !h.Real() {
 		k.Add("hardware.noise", strconv.FormatFloat(h.Noise, 'g', -1, 64))

@@ -184,7 +184,8 @@ type imageOn struct{ image, hardware string }
 func (x *Experiment) Hardware(kind *engine.Kind) []*engine.Hardware {
 	var list []*engine.Hardware
 	seen := map[*experiment.Hardware]bool{}
-	cells := slices.Concat(x.Spec.Deepened...)
+	var cells []experiment.Cell
+	x.Spec.EachProbe(func(probe experiment.Cell) { cells = append(cells, probe) })
 	for _, t := range x.Spec.Tunings {
 		cells = append(cells, t.Probes[:min(len(t.Probes), 1)]...)
 	}

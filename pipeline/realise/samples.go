@@ -361,7 +361,7 @@ func (x *Experiment) otherThreads(c point, j *experiment.Job) []int {
 	case !slices.ContainsFunc(x.models(), experiment.UsesCurve):
 		return nil
 	case len(j.Roles) > 0: // the fewest parts that it can run with, where nodes can be lost
-		if fewest := withFewest(j); c.Hardware.Terms != nil && c.Hardware.Real() && fewest.Threads < j.Threads.Request {
+		if fewest := withFewest(j); c.Hardware.Cluster.Changes() && c.Hardware.Real() && fewest.Threads < j.Threads.Request {
 			return []int{fewest.Threads}
 		}
 		return nil
@@ -418,7 +418,7 @@ const mostCopies = 8
 func (x *Experiment) copies(h *experiment.Hardware, j *experiment.Job) (copies, cores int) {
 	kind := h.Kind()
 	if x.Spec.Profile.Alone || !h.Real() || !kind.Here && !kind.Contained ||
-		len(j.Roles) > 0 || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Terms != nil {
+		len(j.Roles) > 0 || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Cluster.Changes() {
 		return 0, 0
 	}
 	cores = min(h.Cluster.Nodes[0].Threads, x.Host.Threads)

@@ -26,6 +26,11 @@ func (c *Cell) task(r realised, known truth) stages.Task {
 	if c.Policy.Program().Command != nil {
 		base = c.x.base
 	}
+	supply := c.supply()
+	var rentals []measure.Rental
+	if supply != nil {
+		rentals = supply.Rentals()
+	}
 	return stages.Task{
 		Records: record.Records(c.x.Spec.Records), Policy: c.Policy.Policy, Base: base, Resizes: r.Resizes,
 		Until: c.x.Spec.Until, Online: c.online(r, known.estimated), Trial: c.trial(), Speeds: c.speeds(r, known),
@@ -33,10 +38,10 @@ func (c *Cell) task(r realised, known truth) stages.Task {
 			Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Suspends: on.Suspends, Place: on.Place,
 		},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
-			Cluster: c.Hardware.Cluster, Jobs: c.divided(c.renting(r, c.jobsFor(r, known))), Alone: known.alone,
-			Predicted: c.x.wholeRuns(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: rentals(c.terms()),
+			Cluster: c.Hardware.Cluster, Jobs: c.divided(c.seen(r, c.jobsFor(r, known))), Alone: known.alone,
+			Predicted: c.x.wholeRuns(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: rentals,
 		}},
-		Terms: c.terms(),
+		Supply: supply,
 	}
 }
 
@@ -71,12 +76,45 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	}
 	task.Folders = dirs
 	opts.Checkpoints = c.checkpoints(r)
-	task.Simulation = &stages.Simulation{Jobs: r.Jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
+	task.Simulation = &stages.Simulation{Jobs: r.Jobs, Work: work, Options: opts, Finals: finals(r)}
 	if law := c.Hardware.Contention; law != nil {
 		task.Simulation.Contention = &stages.Contention{Law: law.Law, Threads: law.Threads}
 	}
 	task.Steered, err = c.steered(dirs)
 	return task, err
+}
+
+// supply is how the cell's nodes come and go; nil if they stay.
+func (c *Cell) supply() stages.Supply {
+	if p, ok := experiment.PartOf[stages.SupplyPart](c.Hardware.Parts); ok {
+		return p.Supply(c.Ref.Replicate)
+	}
+	return nil
+}
+
+// seen returns the policy's view of the jobs, as features change it.
+func (c *Cell) seen(r realised, jobs []scheduler.Job) []scheduler.Job {
+	return stages.View{Cell: c.point, Jobs: jobs, Block: func(n int) *experiment.Job {
+		if k := r.Block[n]; k >= 0 {
+			return r.Blocks[k]
+		}
+		return nil
+	}}.Seen()
+}
+
+// checkpoints returns the checkpoints of each job; nil if no job writes any.
+func (c *Cell) checkpoints(r realised) []*simulated.Checkpoint {
+	ofBlock := make([]*simulated.Checkpoint, len(r.Blocks))
+	some := false
+	for k, j := range r.Blocks {
+		if p, ok := experiment.PartOf[stages.SavesPart](j.Parts); ok {
+			ofBlock[k], some = p.Saves(j), true
+		}
+	}
+	if !some {
+		return nil
+	}
+	return perJob(&r, ofBlock, nil)
 }
 
 // truthOf returns the facts about the jobs that only their simulation knows. Cells with the same jobs on the same hardware
@@ -97,7 +135,8 @@ func (c *Cell) truthOf(r realised) (truth, error) {
 		return truth{alone: alone, work: work}, nil
 	}
 	special := func(j *experiment.Job) bool {
-		return j.Runtime == nil || len(j.Alternatives)+len(j.Parts)+len(j.Runtime.Parts) > 0
+		_, worked := experiment.PartOf[stages.WorkPart](j.Parts)
+		return j.Runtime == nil || len(j.Alternatives)+len(j.Runtime.Parts) > 0 || worked
 	}
 	if c.Hardware.Noise > 0 || r.Alternatives != nil || slices.ContainsFunc(r.Blocks, special) {
 		return find()
@@ -124,9 +163,11 @@ func (c *Cell) launch(r realised, n int, dirs stages.Folders) launch.Job {
 	block := r.Blocks[r.Block[n]] // real jobs have a block each
 	logs := filepath.Join(dirs.Dir, record.LogsDir)
 	out := c.x.launch(block, r.Jobs[n].Name, block.Length(), logs, dirs.Scratch)
-	if every := c.interval(block); every != "" {
-		out.Env = append(out.Env, contract.EnvCheckpointEvery+"="+every)
-	}
+	experiment.EachPart(block.Parts, func(p stages.StartPart) {
+		p.Start(stages.Starting{
+			Job: block, Hardware: c.Hardware, Parts: func() []scheduler.Part { return partsOn(c.Hardware, block) },
+		}, &out)
+	})
 	if block.TargetLoss > 0 {
 		out.Env = append(out.Env, fmt.Sprintf("%s=%g", contract.EnvTarget, block.TargetLoss))
 	}
@@ -179,13 +220,13 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	c.atSpeed(r, work, seen.Moments)
 	opts := simulated.Options{Overheads: c.measuredOverheads(), Seed: c.Ref.Seed}
 	opts.Lacks.Migrate = !c.Hardware.Capabilities().Migrate
-	if c.Hardware.Terms != nil {
+	if c.Hardware.Cluster.Changes() {
 		opts.Cluster = c.Hardware.Cluster
 	}
 	key := c.twinKey(r, work, opts)
 	opts.Checkpoints = c.checkpoints(r)
 	task := c.task(r, truth{estimated: c.forPolicies(seen.Estimated)})
-	task.Simulation = &stages.Simulation{Jobs: r.Jobs, Work: work, Options: opts, Terms: c.terms(), Finals: finals(r)}
+	task.Simulation = &stages.Simulation{Jobs: r.Jobs, Work: work, Options: opts, Finals: finals(r)}
 	c.sharing(&task, key, seen.Taken)
 	task.Setup.Cell = c.Ref.Twin()
 	task.Setup.Cell.Key = key.Hash()

@@ -102,7 +102,7 @@ func (c *Cell) simulatorOptions() simulated.Options {
 			Migrate: slices.Contains(h.Lacks, "migrate"),
 		},
 	}
-	if h.Terms != nil {
+	if h.Cluster.Changes() {
 		opts.Cluster = h.Cluster
 	}
 	opts.Overheads = schema.Or(h.Overheads, opts.Overheads)
@@ -211,4 +211,14 @@ func finals(r realised) []measure.Final {
 		return nil
 	}
 	return perJob(&r, ofBlock, measure.Unreported)
+}
+
+// perJob returns a value of each job's block; none for a job without a block.
+func perJob[T any](r *realised, ofBlock []T, none T) []T {
+	return schema.Each(r.Block, func(k int32) T {
+		if k < 0 {
+			return none
+		}
+		return ofBlock[k]
+	})
 }

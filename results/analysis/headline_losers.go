@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // losers names who is worse off under the best candidate than under the baseline: other metrics that are compared,
@@ -30,7 +30,7 @@ func (q *question) losers(e *record.Experiment) (string, error) {
 		}
 	}
 	if len(price) > 0 {
-		text = "; but " + tell.Listed(price)
+		text = "; but " + table.Listed(price)
 		if len(q.fields) > 1 {
 			text += " under " + best.name
 		}
@@ -70,7 +70,7 @@ func (q *question) priceOfBase(candidates []entry) string {
 	if len(price) == 0 {
 		return ""
 	}
-	return "; but " + tell.Listed(price)
+	return "; but " + table.Listed(price)
 }
 
 // byGroups counts the groups of jobs in which an entry is better than the baseline, and names the group with the
@@ -109,10 +109,10 @@ func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
 						loss = math.MaxFloat64
 					}
 					if loss > worst[r.Group] {
-						worst[r.Group], price[r.Group] = loss, tell.Signed(r.Ratio-1)
+						worst[r.Group], price[r.Group] = loss, table.Signed(r.Ratio-1)
 						if !(r.Ratio < mostTimes) {
-							price[r.Group] = fmt.Sprintf("from %s to %s", tell.WithUnit(r.BaselineMean, q.metric.Unit),
-								tell.WithUnit(r.CandidateMean, q.metric.Unit))
+							price[r.Group] = fmt.Sprintf("from %s to %s", table.WithUnit(r.BaselineMean, q.metric.Unit),
+								table.WithUnit(r.CandidateMean, q.metric.Unit))
 						}
 						if len(q.fields) > 1 {
 							price[r.Group] += " " + q.where(e.Plan, f)

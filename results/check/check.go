@@ -1,11 +1,11 @@
 // Package check recomputes the results of an experiment from its events, by the definitions of docs/results.md, and
-// reports where its files differ. It shares no code with the package that wrote them: it has its own parsers and
-// arithmetic.
+// reports where its files differ. It has its own parsers of events and tables, and its own arithmetic; it shares only
+// the types of plan.json with the code that wrote them.
 package check
 
 import (
-	"bytes"
-	"encoding/csv"
+	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Difference is a place in a file that is not as it should be.
@@ -30,21 +31,8 @@ type Difference struct {
 }
 
 func (d Difference) String() string {
-	at := d.File
-	if d.Row != "" {
-		at += ", " + d.Row
-	}
-	if d.Column != "" {
-		at += ", " + d.Column
-	}
-	return fmt.Sprintf("%s: %s, should be %s", at, orEmpty(d.Has), orEmpty(d.Want))
-}
-
-func orEmpty(s string) string {
-	if s == "" {
-		return "empty"
-	}
-	return s
+	at := slices.DeleteFunc([]string{d.File, d.Row, d.Column}, func(s string) bool { return s == "" })
+	return fmt.Sprintf("%s: %s, should be %s", strings.Join(at, ", "), cmp.Or(d.Has, "empty"), cmp.Or(d.Want, "empty"))
 }
 
 // Report holds the findings of a check of one experiment.
@@ -67,75 +55,71 @@ const Most = 100
 // checker checks one folder.
 type checker struct {
 	*Report
-	plan  plan
+	plan  record.Plan
 	cells map[string]*cell // complete ones, by name
 	at    Difference       // the file and row that are compared
 }
 
 // Folder checks the experiment in dir.
-func Folder(dir string) (*Report, error) {
+func Folder(dir string) *Report {
 	folder.Enclose(dir)
 	c := &checker{Report: &Report{Dir: dir, Differences: []Difference{}, Unchecked: []string{}}, cells: map[string]*cell{}}
-	if err := c.json(&c.plan, "plan.json"); err != nil {
-		return nil, err
+	if !c.json(&c.plan, record.PlanFile) {
+		return c.Report
 	}
 	for i := range c.plan.Cells {
-		c.read(c.cell(&c.plan.Cells[i]))
+		ref := &c.plan.Cells[i]
+		c.cell(ref, ref.Cell)
+		c.cell(nil, ref.Cell+"/"+record.TwinDir)
 	}
-	c.read(c.shards())
-	ended, err := c.ended()
-	c.read(err)
-	if !ended {
+	c.shards()
+	if !c.ended() {
 		c.unchecked("the run has not ended: tables are not compared")
-		return c.Report, nil
+		return c.Report
 	}
-	for _, table := range []func() error{c.metrics, c.timings, c.jobs, c.comparisons, c.estimates, c.profiling, c.fidelity,
-		c.fidelityJobs, c.fidelityDecisions, c.sums} {
-		c.read(table())
-	}
-	c.name("trials.csv", "tunings.csv", "remaining.csv", "references.csv", "cluster_speed.csv", "ranking.csv", "choices.csv",
-		"sequences.csv", "objectives.csv", "training.csv", "courses.csv", "samples.csv")
-	return c.Report, nil
-}
-
-// read notes that the compared file cannot be read or is malformed.
-func (c *checker) read(err error) {
-	if err != nil {
-		c.differs("", err.Error(), "readable")
-	}
+	c.metrics()
+	c.jobs()
+	c.sums()
+	return c.Report
 }
 
 // ended reports whether the tables cover the existing cells.
-func (c *checker) ended() (bool, error) {
-	if _, err := folder.Stat(c.Dir, "SHA256SUMS"); err == nil {
-		return true, nil
+func (c *checker) ended() bool {
+	if _, err := folder.Stat(c.Dir, record.SumsFile); err == nil {
+		return true
 	}
-	var run struct {
-		State    string `json:"state"`
-		Reported bool   `json:"reported"`
-	}
-	err := c.json(&run, "run.json")
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return run.Reported && run.State != "running", err
+	var run record.Run
+	c.json(&run, record.RunFile)
+	return run.Reported && run.State != "running"
 }
 
-// name notes the existing ones of some tables: these are not recomputed.
-func (c *checker) name(tables ...string) {
-	var there []string
-	for _, t := range tables {
-		if _, err := folder.Stat(c.Dir, t); err == nil {
-			there = append(there, t)
-		}
-	}
-	if len(there) > 0 {
-		c.unchecked("%s: compared with their sums alone", strings.Join(there, ", "))
+// sums compares the files with SHA256SUMS.
+func (c *checker) sums() {
+	there := c.lines(func(_ int, raw []byte) error {
+		want, file, _ := strings.Cut(strings.TrimSuffix(string(raw), "\n"), "  ")
+		c.Files++
+		c.sum(file, want)
+		return nil
+	}, record.SumsFile)
+	if there {
+		c.unchecked("tables of comparisons, estimates, fidelity and single features: only their sums are compared")
+	} else {
+		c.unchecked("there is no SHA256SUMS: a run goes on, was killed, or an earlier version wrote the files")
 	}
 }
 
-func (c *checker) unchecked(format string, args ...any) {
-	if s := fmt.Sprintf(format, args...); !slices.Contains(c.Unchecked, s) {
+// sum compares the SHA-256 of a file.
+func (c *checker) sum(file, want string) {
+	has, err := record.SumOf(c.Dir, file)
+	if c.in(file, ""); err != nil {
+		c.unreadable(file, err)
+	} else if has != want {
+		c.differs("SHA-256", has, want)
+	}
+}
+
+func (c *checker) unchecked(s string) {
+	if !slices.Contains(c.Unchecked, s) {
 		c.Unchecked = append(c.Unchecked, s)
 	}
 }
@@ -146,9 +130,18 @@ func (c *checker) in(file, row string) { c.at = Difference{File: file, Row: row}
 func (c *checker) differs(column, has, want string) {
 	if c.Count++; len(c.Differences) < Most {
 		d := c.at
-		d.Column, d.Has, d.Want = column, has, want
+		d.Column, d.Has, d.Want = column, schema.Shortened(has, mostOfLine), schema.Shortened(want, mostOfLine)
 		c.Differences = append(c.Differences, d)
 	}
+}
+
+// mostOfLine is how much of a line is printed.
+const mostOfLine = 200
+
+// unreadable reports that a file cannot be read or is malformed.
+func (c *checker) unreadable(file string, err error) {
+	c.in(file, "")
+	c.differs("", err.Error(), "readable")
 }
 
 // text compares a field with its expected text.
@@ -158,12 +151,9 @@ func (c *checker) text(column, has, want string) {
 	}
 }
 
-// number compares a printed number with the value that it should have. It may be off by half of its last digit, and by
-// the rounding of a sum. NaN is an empty field.
-func (c *checker) number(column, has string, want float64) { c.about(column, has, want, 0) }
-
-// about is number for a value that is only known with an error of less than slack.
-func (c *checker) about(column, has string, want, slack float64) {
+// number compares a printed number with the value that it should have. It may be off by half of its last digit, by the
+// rounding of a sum, and by slack, where the value is made of rounded ones. NaN is an empty field.
+func (c *checker) number(column, has string, want, slack float64) {
 	c.Values++
 	v, err := strconv.ParseFloat(has, 64)
 	switch known := !math.IsNaN(want) && !math.IsInf(want, 0); {
@@ -190,139 +180,49 @@ func printed(v float64) string {
 	return strconv.FormatFloat(v, 'f', 6, 64)
 }
 
-// json reads a file.
-func (c *checker) json(v any, name ...string) error {
-	raw, err := folder.ReadFile(c.Dir, name...)
-	if err == nil {
-		err = json.Unmarshal(raw, v)
-	}
-	if err != nil {
-		return fmt.Errorf("read %s: %w", strings.Join(name, "/"), err)
-	}
-	return nil
-}
-
-// row is a row of a table.
-type row struct {
-	at     map[string]int
-	fields []string
-	line   int
-}
-
-// get returns a field, empty without such a column.
-func (r row) get(column string) string {
-	if i, ok := r.at[column]; ok && i < len(r.fields) {
-		return r.fields[i]
-	}
-	return ""
-}
-
-// value is a field as a number; NaN where it is empty.
-func (r row) value(column string) float64 {
-	v, err := strconv.ParseFloat(r.get(column), 64)
+// number is a printed number; NaN where it is empty or none.
+func number(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
 		return math.NaN()
 	}
 	return v
 }
 
-func (r row) has(column string) bool { _, ok := r.at[column]; return ok }
-
-// each reads a table row by row; the row is reused. Without the table it returns false.
-func (c *checker) each(visit func(row) error, name ...string) (bool, error) {
-	t, err := c.open(name...)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+// json reads a file, and reports whether it is there and readable.
+func (c *checker) json(v any, file string) bool {
+	raw, err := folder.ReadFile(c.Dir, file)
+	if err == nil {
+		err = json.Unmarshal(raw, v)
 	}
-	if err != nil {
-		return false, err
-	}
-	defer t.file.Close()
-	for t.next() {
-		if err := visit(t.row); err != nil {
-			return true, err
-		}
-	}
-	return true, t.err
-}
-
-// rows reads a table of the experiment, row by row; differences are at their lines.
-func (c *checker) rows(name string, visit func(row)) error {
-	_, err := c.each(func(o row) error {
-		c.in(name, fmt.Sprintf("line %d", o.line))
-		visit(o)
-		return nil
-	}, name)
-	return err
-}
-
-// table is one that is read row by row.
-type table struct {
-	row
-	file *folder.File
-	csv  *csv.Reader
-	err  error
-}
-
-func (c *checker) open(name ...string) (*table, error) {
-	f, err := folder.Open(c.Dir, name...)
-	if err != nil {
-		return nil, err
-	}
-	t := &table{file: f, csv: csv.NewReader(f), row: row{at: map[string]int{}}}
-	t.csv.ReuseRecord, t.csv.FieldsPerRecord = true, -1
-	head, err := t.csv.Read()
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, errors.Join(fmt.Errorf("read %s: %w", strings.Join(name, "/"), err), f.Close())
-	}
-	for i, column := range head {
-		t.at[strings.Clone(column)] = i
-	}
-	return t, nil
-}
-
-// next reads the next row; false at the end.
-func (t *table) next() bool {
-	fields, err := t.csv.Read()
-	t.fields = fields
-	t.line, _ = t.csv.FieldPos(0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		t.err = fmt.Errorf("read %s: %w", t.file.Name(), err)
+	if err != nil && (!errors.Is(err, fs.ErrNotExist) || file == record.PlanFile) {
+		c.unreadable(file, err)
 	}
 	return err == nil
 }
 
-// Copy compares a file with a copy of it that was kept elsewhere, line by line and, of a table, field by field.
-func (r *Report) Copy(file string, has, want []byte) {
-	c := &checker{Report: r}
-	if c.Values++; bytes.Equal(has, want) {
-		return
+// lines calls visit for each line of a file, and reports whether it is there and all of it is readable.
+func (c *checker) lines(visit func(n int, raw []byte) error, file string) bool {
+	f, err := folder.Open(c.Dir, file)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			c.unreadable(file, err)
+		}
+		return false
 	}
-	is, was := bytes.Split(has, []byte("\n")), bytes.Split(want, []byte("\n"))
-	for i := range max(len(is), len(was)) {
-		var a, b string
-		if i < len(is) {
-			a = string(is[i])
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 1<<16)
+	for n := 1; ; n++ {
+		raw, err := folder.ReadLine(in)
+		if errors.Is(err, io.EOF) && len(raw) == 0 {
+			return true
 		}
-		if i < len(was) {
-			b = string(was[i])
+		if err == nil || errors.Is(err, io.EOF) {
+			err = visit(n, raw)
 		}
-		if a == b {
-			continue
-		}
-		c.in(file, fmt.Sprintf("line %d", i+1))
-		heads, fields, kept := strings.Split(string(was[0]), ","), strings.Split(a, ","), strings.Split(b, ",")
-		if !strings.HasSuffix(file, ".csv") || len(fields) != len(kept) || len(kept) != len(heads) {
-			c.differs("", schema.Shortened(a, mostOfLine), schema.Shortened(b, mostOfLine))
-			continue
-		}
-		for k := range kept {
-			if fields[k] != kept[k] {
-				c.differs(heads[k], fields[k], kept[k])
-			}
+		if err != nil {
+			c.unreadable(file, fmt.Errorf("line %d: %w", n, err))
+			return false
 		}
 	}
 }
-
-// mostOfLine is how much of a line is printed.
-const mostOfLine = 200

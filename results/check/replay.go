@@ -1,101 +1,128 @@
 package check
 
 import (
-	"bufio"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"hash/maphash"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // event is a line of events.jsonl, and of decisions.jsonl.
 type event struct {
 	At       float64 `json:"t_s"`
 	Kind     string  `json:"event"`
-	Decision string  `json:"decision"`
 	Job      string  `json:"job"`
 	Cores    string  `json:"cores"`
 	GPUs     string  `json:"gpus"`
 	Beside   string  `json:"beside"`
-	Resource string  `json:"resource"`
 	Migrated bool    `json:"migrated"`
 }
 
-// life is the state of a job by its events; times are in microseconds.
-type life struct {
+// job is the state of a job by its events; times are in microseconds.
+type job struct {
 	state                    string // "" before its arrival
 	arrival, first, since    int64
 	end, service             int64
-	coreTime, gpuTime        int64
-	cores, gpus              []int // held
-	shares                   bool  // its GPUs are another's as well
+	coreTime                 int64
+	units                    []unit // held
+	cores, least, most       int    // how many cores it was given
+	shares                   bool   // its GPUs are another's as well
+	split                    bool   // its service is not from one run with one setting
 	pauses, resizes, retries int
-	revokes                  int
-	sizes                    []int // how many cores it was given
-	split                    bool  // its service is not from one run with one setting
-	resource                 string
 }
 
-func (l *life) over() bool {
-	return l.state == "finished" || l.state == "failed" || l.state == "stopped"
-}
+func newJob() *job { return &job{first: -1, end: -1, arrival: -1, least: math.MaxInt} }
 
-// step is a row of occupancy.csv.
-type step struct {
-	at                             int64
-	cores, running, queued, paused int
+// unit is a core or a GPU of the machine.
+type unit struct {
+	kind string
+	n    int
 }
 
 // replay is the state computed from the events of a cell.
 type replay struct {
-	lives              map[string]*life
-	order              []*life
-	cores, gpus        map[int][]*life // who holds each core and GPU
-	steps              []step
-	now                step  // resources in use
-	first, last, ended int64 // the first arrival, the last event, the last end; -1 without
-	pauses, resizes    int
-	migrations         int
-	reconfigured       int
-	profiled           int64
-	sharedTime         int64 // GPU time that two jobs held
-	shared             int
-	sharedSince        int64
-	said               map[uint64]int // how often each event occurred, by key
-	failed             []string
-	arrives            bool // the instant of the last arrival, arrived, is not over
-	arrived            int64
-	waiting            int // after the last arrival
 	broken             func(format string, args ...any)
+	jobs               map[string]*job
+	holders            map[unit][]*job
+	busy, capacity     map[string]int // units that are held and that there are, by their kind
+	coreTime, gpuTime  int64          // for which they were held
+	in                 map[string]int // jobs by their state
+	first, last, ended int64          // the first arrival, the last event, the last end; -1 without
+	migrations         int
+	reconfigurations   int
+	profiled           int64
+	arrived            int64 // the instant of the last arrival
+	waiting            int   // after it
 }
 
-// lines calls visit for each line of a file of JSON lines.
-func lines(dir string, visit func(line int, raw []byte) error, name ...string) error {
-	f, err := folder.Open(dir, name...)
-	if err != nil {
-		return err
+// replay reads the events of a cell; it returns nil where they cannot be read. Its occupancy.csv has a row for each
+// instant.
+func (c *checker) replay(k *cell, at string) *replay {
+	r := &replay{jobs: map[string]*job{}, holders: map[unit][]*job{}, busy: map[string]int{},
+		capacity: map[string]int{"core": k.Cores, "GPU": k.GPUs}, in: map[string]int{}, first: -1, ended: -1, arrived: -1}
+	r.broken = func(format string, args ...any) {
+		c.differs("schedule", fmt.Sprintf(format, args...), "a valid schedule")
 	}
-	defer f.Close()
-	in := bufio.NewReaderSize(f, 1<<16)
-	for n := 1; ; n++ {
-		raw, err := folder.ReadLine(in)
-		if errors.Is(err, io.EOF) {
-			return nil
+	occupancy, instant := c.open(at+"occupancy.csv"), int64(-1)
+	defer occupancy.close()
+	whole := c.lines(func(line int, raw []byte) error {
+		var e event
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return err
 		}
-		if err == nil {
-			err = visit(n, raw)
+		now := int64(math.Round(e.At * 1e6))
+		if !strings.HasPrefix(e.Kind, "node_") {
+			if instant >= 0 && now != instant {
+				c.occupancy(occupancy, r, instant)
+			}
+			instant = now
 		}
-		if err != nil {
-			return fmt.Errorf("read %s, line %d: %w", strings.Join(name, "/"), n, err)
+		c.in(at+record.EventsFile, fmt.Sprintf("line %d", line))
+		c.Values++
+		r.read(&e, now)
+		return nil
+	}, at+record.EventsFile)
+	if !whole {
+		return nil
+	}
+	if instant >= 0 {
+		c.occupancy(occupancy, r, instant)
+	}
+	if nextHeld(occupancy) {
+		occupancy.fail("a row", "the end")
+	}
+	return r
+}
+
+// occupancy compares the row of an instant.
+func (c *checker) occupancy(t *table, r *replay, at int64) {
+	if !nextHeld(t) {
+		if !t.broken {
+			t.fail("the end", "a row at "+printed(seconds(at)))
+		}
+		return
+	}
+	t.in("")
+	c.number("t_s", t.get("t_s"), seconds(at), 0)
+	c.text("cores_held", t.get("cores_held"), strconv.Itoa(r.busy["core"]))
+	for _, state := range []string{"running", "queued", "paused"} {
+		c.text(state, t.get(state), strconv.Itoa(r.in[state]))
+	}
+}
+
+// nextHeld reads the next row of occupancy.csv that is not about the usage of containers.
+func nextHeld(t *table) bool {
+	for t.next() {
+		if t.get("cores_held") != "" {
+			return true
 		}
 	}
+	return false
 }
 
 // numbers reads a set of cores: "0-3,7". Without an end it is empty.
@@ -117,191 +144,128 @@ func numbers(s string) (set []int) {
 	return set
 }
 
-func micros(seconds float64) int64 { return int64(math.Round(seconds * 1e6)) }
-
-func newReplay() *replay {
-	return &replay{lives: map[string]*life{}, cores: map[int][]*life{}, gpus: map[int][]*life{}, said: map[uint64]int{},
-		first: -1, ended: -1}
-}
-
-func (r *replay) read(raw []byte) error {
-	var e event
-	if err := json.Unmarshal(raw, &e); err != nil {
-		return err
-	}
-	at := micros(e.At)
+// read takes an event.
+func (r *replay) read(e *event, at int64) {
 	if at < r.last {
 		r.broken("it is earlier than the line before")
 	}
+	r.coreTime += int64(r.busy["core"]) * (at - r.last)
+	r.gpuTime += int64(r.busy["GPU"]) * (at - r.last)
+	r.last = max(r.last, at)
 	if strings.HasPrefix(e.Kind, "node_") {
-		r.last = max(r.last, at)
-		return nil
-	}
-	if len(r.steps) > 0 && r.steps[len(r.steps)-1].at != at || len(r.steps) == 0 {
-		r.steps = append(r.steps, step{at: at})
-	}
-	if r.arrives && at > r.arrived { // who waits when the instant of an arrival is over
-		r.waiting, r.arrives = r.now.queued+r.now.paused, false
-	}
-	r.last = at
-	r.event(&e, at)
-	now := r.now
-	now.at = at
-	r.steps[len(r.steps)-1] = now
-	return nil
-}
-
-func (r *replay) event(e *event, at int64) {
-	l := r.lives[e.Job]
-	if l == nil {
-		l = &life{first: -1, end: -1, arrival: -1}
-		r.lives[e.Job], r.order = l, append(r.order, l)
-	}
-	if l.over() || l.state == "" && e.Kind != "arrive" && e.Kind != "stop" && e.Kind != "request" {
-		r.broken("job %s is %s", e.Job, orEmpty(l.state))
 		return
 	}
-	r.said[hash(key(e.Kind, e))]++
-	legal := map[string]string{"start": "queued", "resume": "paused", "pause": "running", "resize": "running",
-		"retry": "running", "revoke": "running", "profiled": "running"}
-	if from := legal[e.Kind]; from != "" && l.state != from {
-		r.broken("job %s is %s at its %s", e.Job, l.state, e.Kind)
+	j := r.jobs[e.Job]
+	if j == nil {
+		j = newJob()
+		r.jobs[e.Job] = j
 	}
-	if e.Kind == "finish" && l.state == "queued" { // a program may end while it is being paused
+	if j.end >= 0 || j.state == "" && e.Kind != "arrive" && e.Kind != "stop" && e.Kind != "request" {
+		r.broken("job %s is %s", e.Job, cmp.Or(j.state, "not here yet"))
+		return
+	}
+	if from := before[e.Kind]; from != "" && j.state != from {
+		r.broken("job %s is %s at its %s", e.Job, j.state, e.Kind)
+	}
+	if e.Kind == "finish" && j.state == "queued" { // a program may end while it is being paused
 		r.broken("job %s finishes without having started", e.Job)
 	}
+	r.event(e, j, at)
+	if at == r.arrived {
+		r.waiting = r.in["queued"] + r.in["paused"]
+	}
+}
+
+var (
+	// after is the state of a job after an event; before is the one that it must have, where there is only one.
+	after = map[string]string{"arrive": "queued", "start": "running", "resume": "running", "resize": "running",
+		"pause": "paused", "retry": "queued", "revoke": "queued", "move": "queued", "profiled": "queued",
+		"reconfigure": "queued", "finish": "finished", "fail": "failed", "stop": "stopped"}
+	before = map[string]string{"start": "queued", "resume": "paused", "pause": "running", "resize": "running",
+		"retry": "running", "revoke": "running", "profiled": "running"}
+)
+
+func (r *replay) event(e *event, j *job, at int64) {
+	to := after[e.Kind]
 	switch e.Kind {
 	case "arrive":
-		l.arrival = at
+		j.arrival, r.arrived = at, at
 		if r.first < 0 {
 			r.first = at
 		}
-		r.waiting, r.arrives, r.arrived = 0, true, at
-		r.move(l, "queued", at)
 	case "start", "resume":
-		r.move(l, "running", at)
-		r.hold(l, e, at)
-		if l.first < 0 {
-			l.first = at
-		}
-		if l.resource = e.Resource; e.Migrated {
+		if e.Migrated {
 			r.migrations++
 		}
 	case "resize":
-		r.move(l, "running", at)
-		r.hold(l, e, at)
-		l.resizes++
-		r.resizes++
+		j.resizes++
 	case "pause":
-		l.pauses++
-		r.pauses++
-		r.move(l, "paused", at)
+		j.pauses++
 	case "retry":
-		l.retries++
-		l.split = true
-		r.move(l, "queued", at)
-	case "revoke", "move", "profiled":
-		l.split = true
-		if e.Kind == "revoke" {
-			l.revokes++
-		}
-		if e.Kind == "profiled" {
-			r.profiled += at - l.since
-		}
-		r.move(l, "queued", at)
+		j.retries++
+	case "profiled":
+		r.profiled += at - j.since
 	case "reconfigure":
-		if l.split = true; l.state == "running" {
-			r.reconfigured++
-		}
-		if l.state != "queued" {
-			r.move(l, "queued", at)
+		if j.state == "running" {
+			r.reconfigurations++
 		}
 	case "finish", "fail", "stop":
-		to := map[string]string{"finish": "finished", "fail": "failed", "stop": "stopped"}[e.Kind]
-		l.end = at
+		j.end = at
 		r.ended = max(r.ended, at)
-		if r.move(l, to, at); to != "finished" {
-			r.failed = append(r.failed, e.Job)
+	}
+	j.split = j.split || to == "queued" && e.Kind != "arrive"
+	if to == "" || to == "queued" && j.state == "queued" {
+		return
+	}
+	if r.move(j, to, at); to == "running" {
+		r.hold(j, e)
+		if j.first < 0 {
+			j.first = at
 		}
 	}
 }
-
-// key names an event and the decision for it.
-func key(kind string, e *event) string {
-	return kind + " " + printed(e.At) + " " + e.Job + " " + e.Cores
-}
-
-var seed = maphash.MakeSeed()
-
-// hash replaces a key, to save memory: a cell may have millions.
-func hash(key string) uint64 { return maphash.String(seed, key) }
 
 // move ends the job's allotment, and puts it into another state.
-func (r *replay) move(l *life, to string, at int64) {
-	if l.state == "running" {
-		span := at - l.since
-		l.service += span
-		l.coreTime += span * int64(len(l.cores))
-		l.gpuTime += span * int64(len(l.gpus))
-		r.share(at)
-		for _, c := range l.cores {
-			r.cores[c] = without(r.cores[c], l)
-		}
-		for _, g := range l.gpus {
-			if r.gpus[g] = without(r.gpus[g], l); len(r.gpus[g]) == 1 {
-				r.shared--
+func (r *replay) move(j *job, to string, at int64) {
+	if j.state == "running" {
+		j.service += at - j.since
+		j.coreTime += (at - j.since) * int64(j.cores)
+		for _, u := range j.units {
+			r.holders[u] = slices.DeleteFunc(r.holders[u], func(o *job) bool { return o == j })
+			if len(r.holders[u]) == 0 {
+				r.busy[u.kind]--
 			}
 		}
-		r.now.cores -= len(l.cores)
-		l.cores, l.gpus = nil, nil
 	}
-	r.count(l.state, -1)
-	r.count(to, 1)
-	l.state, l.since = to, at
-}
-
-func without(list []*life, l *life) []*life {
-	return slices.DeleteFunc(list, func(o *life) bool { return o == l })
-}
-
-func (r *replay) count(state string, n int) {
-	switch state {
-	case "running":
-		r.now.running += n
-	case "queued":
-		r.now.queued += n
-	case "paused":
-		r.now.paused += n
-	}
+	r.in[j.state]--
+	r.in[to]++
+	j.state, j.since, j.units = to, at, j.units[:0]
 }
 
 // hold gives a job the cores and GPUs of its event.
-func (r *replay) hold(l *life, e *event, at int64) {
-	l.cores, l.gpus, l.shares = numbers(e.Cores), numbers(e.GPUs), e.Beside != ""
-	if len(l.cores) == 0 {
+func (r *replay) hold(j *job, e *event) {
+	cores := numbers(e.Cores)
+	if j.cores, j.shares = len(cores), e.Beside != ""; j.cores == 0 {
 		r.broken("job %s runs without cores", e.Job)
 	}
-	r.share(at)
-	for _, c := range l.cores {
-		if r.cores[c] = append(r.cores[c], l); len(r.cores[c]) > 1 {
-			r.broken("core %d is held by two jobs", c)
-		}
-	}
-	for _, g := range l.gpus {
-		held := append(r.gpus[g], l)
-		if len(held) > 2 || len(held) == 2 && !held[0].shares && !held[1].shares {
-			r.broken("GPU %d is held by %d jobs", g, len(held))
-		}
-		if r.gpus[g] = held; len(held) == 2 {
-			r.shared++
-		}
-	}
-	l.sizes = append(l.sizes, len(l.cores))
-	r.now.cores += len(l.cores)
+	r.claim(j, "core", cores)
+	r.claim(j, "GPU", numbers(e.GPUs))
+	j.least, j.most = min(j.least, j.cores), max(j.most, j.cores)
 }
 
-// share adds up the time in which two jobs held a GPU.
-func (r *replay) share(at int64) {
-	r.sharedTime += int64(r.shared) * (at - r.sharedSince)
-	r.sharedSince = at
+func (r *replay) claim(j *job, kind string, set []int) {
+	for _, n := range set {
+		u := unit{kind, n}
+		held := append(r.holders[u], j)
+		if shared := kind == "GPU" && len(held) == 2 && (held[0].shares || j.shares); len(held) > 1 && !shared {
+			r.broken("%s %d is held by %d jobs", kind, n, len(held))
+		}
+		if most := r.capacity[kind]; n >= most && most > 0 {
+			r.broken("%s %d of %d is held", kind, n, most)
+		}
+		if r.holders[u] = held; len(held) == 1 {
+			r.busy[kind]++
+		}
+		j.units = append(j.units, u)
+	}
 }

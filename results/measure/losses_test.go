@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
 // The loss of an attempt is reported by the engine when that attempt ends (simulated), or by the resumed program

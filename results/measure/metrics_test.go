@@ -3,10 +3,10 @@ package measure_test
 import (
 	"testing"
 
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
 func TestMetricNames(t *testing.T) {

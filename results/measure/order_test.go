@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
 // Metrics are in the order of their ranks and names, wherever they are shown in the order of their places there.

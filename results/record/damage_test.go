@@ -157,7 +157,8 @@ func TestDamagedIndex(t *testing.T) {
 		row("x", "k", "finished", w.name, at.At, 1<<20): false,
 		row("x", "k", "finished", w.name, 0, 5, "more"): false,
 		"other,columns\n": false,
-		row("x", "k", "finished", w.name, at.At, at.Size): true,
+		row("x", "k", strings.Repeat("s", 2<<20), w.name, 0, 5): false,
+		row("x", "k", "finished", w.name, at.At, at.Size):       true,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

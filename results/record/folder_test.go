@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
 // simulated is a cell of two jobs, one after the other: a from 0 to 2 s, b from 2 to 3 s.

@@ -11,13 +11,13 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
 // Servers lists the servers that were rented: in the folder of a cell, and over all
 // cells in the experiment's. It exists only where nodes come and go.
-var Servers = tell.Register[ServerRow]("servers.csv", nil)
+var Servers = table.Register[ServerRow]("servers.csv", nil)
 
 // ServerRow is a row of servers.csv.
 type ServerRow struct {
@@ -70,7 +70,7 @@ func (w *CellWriter) server(number int, s measure.Server) ServerRow {
 		if t == scheduler.Never {
 			return -1
 		}
-		return tell.ToMicros(t).Seconds()
+		return table.ToMicros(t).Seconds()
 	}
 	node := w.setup.Cluster.Nodes[s.Node]
 	_, region := w.setup.Terms[s.Node].Where()
@@ -117,5 +117,5 @@ func (e *Experiment) WriteServers() error {
 	if !some {
 		return nil
 	}
-	return tell.WriteWhole(filepath.Join(e.Dir, Servers.File), false, out)
+	return table.WriteWhole(filepath.Join(e.Dir, Servers.File), false, out)
 }

@@ -14,24 +14,36 @@ import (
 // for a μ that shrinks to 0. The variables lie block after block and z last; the rows
 // likewise, and the limits last.
 type solver struct {
-	p       *Problem
-	vars    []int32 // where the variables of each block begin, and the end
-	rows    []int32
-	n, m    int // variables and rows in all
-	k       int // limits
-	c, h    []float64
-	x, v    []float64 // of variables
-	w, y    []float64 // of rows
-	dx, dv  []float64
-	dw, dy  []float64
-	rd, rp  []float64
-	rx, rw  []float64 // targets of the products x·v and w·y
+	p    *Problem
+	vars []int32 // where the variables of each block begin, and the end
+	rows []int32
+	n, m int // variables and rows in all
+	k    int // limits
+	c, h []float64
+	iterate
+	step
+	targets
 	scaleC  float64
 	scaleH  float64
 	factors []factor
 	shared  dense     // of z and the duals of limits
 	right   []float64 // scratch
 	best    best
+}
+
+// iterate is the point that is improved.
+type iterate struct {
+	x, v []float64 // of variables
+	w, y []float64 // of rows
+}
+
+// step is how the iterate changes.
+type step struct{ dx, dv, dw, dy []float64 }
+
+// targets are what a step is to correct.
+type targets struct {
+	rd, rp []float64
+	rx, rw []float64 // targets of the products x·v and w·y
 }
 
 // factor is the part of a system that belongs to one block.

@@ -6,8 +6,9 @@ import (
 	_ "github.com/tfexp/tfexp/hardware/docker"
 	_ "github.com/tfexp/tfexp/hardware/recorded"
 	_ "github.com/tfexp/tfexp/hardware/slurm"
-	_ "github.com/tfexp/tfexp/scheduler/batch"
 	_ "github.com/tfexp/tfexp/stages/adaptation"
+	_ "github.com/tfexp/tfexp/stages/batch"
+	_ "github.com/tfexp/tfexp/stages/batch/twin"
 	_ "github.com/tfexp/tfexp/stages/clusterspeed"
 	_ "github.com/tfexp/tfexp/stages/elastic"
 	_ "github.com/tfexp/tfexp/stages/external"
@@ -16,5 +17,4 @@ import (
 	_ "github.com/tfexp/tfexp/stages/servers"
 	_ "github.com/tfexp/tfexp/stages/size"
 	_ "github.com/tfexp/tfexp/stages/tuning"
-	_ "github.com/tfexp/tfexp/stages/twin"
 )

@@ -3,6 +3,7 @@ package clusterspeed
 import (
 	"slices"
 
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -62,9 +63,9 @@ func (c checker) speed(j *experiment.Job, h *experiment.Hardware) {
 func (c checker) regions() []string {
 	var out []string
 	for _, cell := range c.Spec.Cells {
-		for _, t := range cell.Hardware.Terms {
-			if t != nil && !slices.Contains(out, t.Region) {
-				out = append(out, t.Region)
+		for _, n := range cell.Hardware.Cluster.Nodes {
+			if n.Supply != cluster.Standing && !slices.Contains(out, n.Region) {
+				out = append(out, n.Region)
 			}
 		}
 	}

@@ -66,11 +66,8 @@ func (c *Speed) WorkIn(in experiment.Cell, block *experiment.Job, _ *scheduler.J
 // on is the law of a job on the nodes of a hardware.
 func (c *Speed) on(h *experiment.Hardware) *Crew {
 	crew := &Crew{Law: c.Law, Factors: map[string]map[string]float64{}}
-	for i, n := range h.Cluster.Nodes {
-		region, device := "", c.Device
-		if h.Terms != nil && h.Terms[i] != nil {
-			region = h.Terms[i].Region
-		}
+	for _, n := range h.Cluster.Nodes {
+		region, device := n.Region, c.Device
 		device = cmp.Or(device, n.GPU)
 		crew.Devices, crew.Regions = append(crew.Devices, device), append(crew.Regions, region)
 	}

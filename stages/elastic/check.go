@@ -7,6 +7,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/elastic/policies"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
@@ -45,9 +46,9 @@ func (c checker) elastic(j *experiment.Job, h *experiment.Hardware) {
 		what = "has noise"
 	case h.Contention != nil:
 		what = "has contention"
-	case h.Terms != nil:
+	case h.Cluster.Changes():
 		what = "has servers that come and go"
-	case j.Checkpoint != nil:
+	case savesWork(j):
 		c.Fail(at, "Elastic job with checkpoints",
 			"The job %q is elastic: what is lost of it with a server is not simulated, so it has no checkpoints.", j.Name)
 		return
@@ -148,7 +149,7 @@ func (c checker) dividesCores(
 
 // samples reports elastic jobs under a policy that runs samples of jobs.
 func (c checker) samples(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
-	if policy.ProfilingOf(p.Settings) == nil || h.Real() || h.Kind().Recorded || h.Terms != nil || p.Promises() || p.Corrected() {
+	if policy.ProfilingOf(p.Settings) == nil || h.Real() || h.Kind().Recorded || h.Cluster.Changes() || p.Promises() || p.Corrected() {
 		return // which is an error by itself
 	}
 	for _, j := range w.JobBlocks() {
@@ -198,4 +199,10 @@ func unfit(w *experiment.Workload, elastic bool) (name, why string) {
 		}
 	}
 	return "", ""
+}
+
+// savesWork reports whether a simulated job saves its work.
+func savesWork(j *experiment.Job) bool {
+	_, saves := experiment.PartOf[stages.SavesPart](j.Parts)
+	return saves
 }

@@ -15,12 +15,11 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages"
@@ -87,9 +86,9 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	if err != nil {
 		return fail(err)
 	}
-	var fleet *market.Fleet
-	if t.Terms != nil { // the seed is its simulation's: the same servers are lost
-		if fleet, err = market.NewFleet(t.Setup.Cluster, t.Terms, t.Setup.Cell.Seed); err != nil {
+	var fleet launch.Fleet
+	if t.Supply != nil { // the seed is its simulation's: the same nodes are lost
+		if fleet, err = t.Supply.Fleet(t.Setup.Cluster, t.Setup.Cell.Seed); err != nil {
 			return fail(errors.Join(err, tables.close(nil)))
 		}
 	}
@@ -189,8 +188,8 @@ func thatComeAndGo(c scheduler.Cluster) scheduler.Cluster {
 type live struct {
 	cell     string
 	jobs     []scheduler.Job
-	progress *tell.Live[record.ProgressRow]
-	usage    *tell.Live[record.ContainerRow] // nil for processes
+	progress *table.Live[record.ProgressRow]
+	usage    *table.Live[record.ContainerRow] // nil for processes
 
 	mu sync.Mutex // guards the fields below
 	// used is the service time up to an instant; nil where the engine does not know it.
@@ -330,7 +329,7 @@ func (l *live) close(out *record.Cell) error {
 
 // gpuWatch records the states of a cell's GPUs, from its start to its end.
 type gpuWatch struct {
-	table  *tell.File[record.GPURow] // nil when nothing is recorded
+	table  *table.File[record.GPURow] // nil when nothing is recorded
 	source gpu.Source
 	own    bool // the source is to be closed
 	doubts []record.Warning

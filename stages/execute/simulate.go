@@ -13,7 +13,6 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/estimator/losscurve"
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -73,8 +72,8 @@ func simulator(t stages.Task) (scheduler.Engine, error) {
 	standard := func() (scheduler.Engine, error) {
 		opts := sim.Options
 		opts.Contention = contention(t)
-		if sim.Terms != nil {
-			fleet, err := market.NewFleet(opts.Cluster, sim.Terms, opts.Seed)
+		if t.Supply != nil {
+			fleet, err := t.Supply.Fleet(opts.Cluster, opts.Seed)
 			if err != nil {
 				return nil, err
 			}

@@ -15,7 +15,7 @@ const ManyJobs = 100_000
 func (c *Cell) Draws() bool {
 	w, h, p := c.Workload, c.Hardware, c.Policy
 	if w.Trace != nil || len(w.Submits) != 1 || len(w.Resizes) > 0 || !p.OneByOne() ||
-		p.Corrected() || p.Divides() || h.Real() || h.Terms != nil || h.Contention != nil ||
+		p.Corrected() || p.Divides() || h.Real() || h.Cluster.Changes() || h.Contention != nil ||
 		h.Kind().Recorded || measure.EachJob() {
 		return false
 	}
@@ -23,7 +23,7 @@ func (c *Cell) Draws() bool {
 	j, template := s.Job, s.Job.Template()
 	drawn := []workload.ArrivalKind{workload.Every, workload.Exponential, workload.Normal}
 	if j.Runtime == nil || !slices.Contains(drawn, s.Arrivals.Kind) || !template.Plain() || s.Deadline > 0 ||
-		s.Budget != nil || len(j.Alternatives)+len(j.Parts) > 0 || j.Checkpoint != nil || j.Done() != j.Length() {
+		s.Budget != nil || len(j.Alternatives)+len(j.Parts) > 0 || j.Done() != j.Length() {
 		return false
 	}
 	r := j.Runtime

@@ -7,7 +7,6 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -69,9 +68,6 @@ type Hardware struct {
 	Contention *Contention
 	// Noise is the relative standard deviation of run times (lognormal).
 	Noise float64
-	// Terms are the rental terms of each node's servers, nil for a permanent node; nil
-	// if all nodes are permanent.
-	Terms []*market.Terms
 	// Suspends has paused jobs save their work and end, and start again when they go on.
 	Suspends bool
 	// Settings are the engine's own, which only it reads.

@@ -299,20 +299,9 @@ type Job struct {
 	Runtime *Runtime
 	// Recorded is set when its outcomes come from a table: it has no program.
 	Recorded *Recorded
-	// Checkpoint says when the job saves its work in simulation; nil: never.
-	Checkpoint *Checkpoint
-	Parts      Parts `json:",omitempty"`
+	Parts    Parts `json:",omitempty"`
 	// At has the source range of each argument that the file sets.
 	At map[string]experiments.Range
-}
-
-// Checkpoint is the schedule by which a job saves its work: one of Every, Units
-// (epochs or steps) and Rule ("young" or "daly") is set.
-type Checkpoint struct {
-	Every         time.Duration
-	Units         int
-	Rule          string
-	Cost, Restore time.Duration
 }
 
 // Threads is a thread request: the total, and its split into pools.

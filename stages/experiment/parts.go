@@ -34,3 +34,15 @@ type ProbePart interface {
 	// Probes are some of these cells: the ones that are checked before a run.
 	Probes() []Cell
 }
+
+// EachProbe calls visit for the probes of all parts of the file.
+func (s *Spec) EachProbe(visit func(Cell)) {
+	EachPart(s.Parts, func(p ProbePart) {
+		for _, c := range p.Probes() {
+			visit(c)
+		}
+	})
+}
+
+// SizePart is a part of a file that says in words how much it adds to the matrix.
+type SizePart interface{ Size(*Spec) string }

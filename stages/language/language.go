@@ -57,6 +57,8 @@ type Block struct {
 	// Args are its arguments, with the ones that features add, and its Node.
 	*eval.Args
 	Env *eval.Env
+	// Nodes are the arguments of the node blocks of hardware.
+	Nodes []*eval.Args
 }
 
 // The blocks of the core that features extend, with the type of their values. The name of a block within another
@@ -83,6 +85,9 @@ type Extension[T any] struct {
 	Decode func(*Decoder, Block, *T)
 	// AfterCells decodes what depends on the cells of the matrix. It is called for files alone (File).
 	AfterCells func(*Decoder, *T)
+	// Spares lists the kinds of blocks of the matrix ("workload", "hardware", "policy") that a file does without because
+	// of the blocks of the feature. It is for files alone (File).
+	Spares func(file *eval.Node) []string
 }
 
 // extension is an Extension of any type.
@@ -92,6 +97,7 @@ type extension struct {
 	args       func() []schema.Arg
 	decode     func(d *Decoder, b Block, into any)
 	afterCells func(d *Decoder, into any)
+	spares     func(file *eval.Node) []string
 }
 
 var extensions []extension
@@ -102,7 +108,7 @@ func Extend[T any](feature, of string, x Extension[T]) {
 	if slices.ContainsFunc(extensions, func(o extension) bool { return o.name == feature && o.of == of }) {
 		panic(fmt.Sprintf("language: %s extends %q twice", feature, of))
 	}
-	one := extension{name: feature, of: of, blocks: x.Blocks, args: x.Args}
+	one := extension{name: feature, of: of, blocks: x.Blocks, args: x.Args, spares: x.Spares}
 	if x.Decode != nil {
 		one.decode = func(d *Decoder, b Block, into any) { x.Decode(d, b, into.(*T)) }
 	}
@@ -147,6 +153,16 @@ func (d *Decoder) AfterCells(s *experiment.Spec) {
 			x.afterCells(d, s)
 		}
 	}
+}
+
+// Spared lists the kinds of blocks of the matrix that a file does without.
+func Spared(file *eval.Node) (kinds []string) {
+	for _, x := range of(File) {
+		if x.spares != nil {
+			kinds = append(kinds, x.spares(file)...)
+		}
+	}
+	return kinds
 }
 
 // Sole returns the block of a kind in the file, or one without arguments, which has the defaults.

@@ -43,7 +43,7 @@ func TestMomentsOfEarlierRuns(t *testing.T) {
 		}
 	}
 	samples := func(host string, probe float64) saved {
-		return saved{Samples: []estimator.Sample{{Host: host, Probe: probe, ProbeCores: 2}, {Host: host}}}
+		return saved{Samples: []estimator.Sample{{Host: host, SpeedProbe: estimator.SpeedProbe{Probe: probe, ProbeCores: 2}}, {Host: host}}}
 	}
 	write("own", "a.json", samples("here", 1))
 	write("other", "a.json", samples("here", 2))

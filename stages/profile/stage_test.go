@@ -505,7 +505,7 @@ func TestMomentsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range c.files {
-			samples := slices.Repeat([]estimator.Sample{{Host: "here", Probe: 1}}, c.samples)
+			samples := slices.Repeat([]estimator.Sample{{Host: "here", SpeedProbe: estimator.SpeedProbe{Probe: 1}}}, c.samples)
 			if err := writeSamples(filepath.Join(out, "other"), &stages.Unit{Name: fmt.Sprint("u", i)}, samples); err != nil {
 				t.Fatal(err)
 			}

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/market"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
 var (
@@ -37,25 +37,27 @@ type Checkpointing struct {
 func checkpointings(x stages.Asking) []Checkpointing {
 	var out []Checkpointing
 	for _, c := range x.Cells {
-		between := market.Between(c.Hardware.Terms)
-		if len(c.Hardware.Terms) == 0 || between <= 0 || between >= market.Forever {
+		terms := termsOf(c.Hardware)
+		between := market.Between(terms)
+		if len(terms) == 0 || between <= 0 || between >= market.Forever {
 			continue
 		}
 		restart := time.Duration(0)
-		for _, t := range c.Hardware.Terms {
+		for _, t := range terms {
 			if t != nil {
 				restart = max(restart, t.Startup.Mean+t.Delay)
 			}
 		}
 		for _, s := range c.Workload.Submits {
 			j := s.Job
-			if j.Checkpoint == nil || j.Checkpoint.Every == 0 || j.Runtime == nil {
+			saves := checkpointOf(j)
+			if saves == nil || saves.Every == 0 || j.Runtime == nil {
 				continue
 			}
 			work := x.RunTime(j)
 			one := Checkpointing{
-				Job: j.Name, Hardware: c.Hardware.Name, Between: between.Seconds(), Cost: j.Checkpoint.Cost.Seconds(),
-				Restart: (restart + j.Checkpoint.Restore).Seconds(), Work: work.Seconds(),
+				Job: j.Name, Hardware: c.Hardware.Name, Between: between.Seconds(), Cost: saves.Cost.Seconds(),
+				Restart: (restart + saves.Restore).Seconds(), Work: work.Seconds(),
 			}
 			if !slices.Contains(out, one) {
 				out = append(out, one)
@@ -78,12 +80,12 @@ func lives(x stages.Asking) []market.Curve {
 			continue
 		}
 		seen[c.Hardware] = true
-		for i, t := range c.Hardware.Terms {
+		for i, t := range termsOf(c.Hardware) {
 			if t == nil || t.Life == nil {
 				continue
 			}
 			node := &c.Hardware.Cluster.Nodes[i]
-			k := kind{node.GPU, tell.PlainDurations(t.Life.String())}
+			k := kind{node.GPU, table.PlainDurations(t.Life.String())}
 			n, ok := at[k]
 			if !ok {
 				n, at[k] = len(out), len(out)

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/market"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/stages/clusterspeed"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
+	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

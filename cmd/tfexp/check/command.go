@@ -3,19 +3,13 @@ package check
 
 import (
 	"embed"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/check"
-	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/results/record"
 )
 
 //go:embed help
@@ -42,13 +36,7 @@ func checkCommand(a *command.App) *cobra.Command {
 			}
 			all, differ := []*check.Report{}, false
 			for _, dir := range dirs {
-				r, err := check.Folder(dir)
-				if err == nil {
-					err = copies(dir, r)
-				}
-				if err != nil {
-					return fmt.Errorf("check %s: %w", dir, err)
-				}
+				r := check.Folder(dir)
 				all = append(all, r)
 				if differ = differ || r.Count > 0; !asJSON {
 					printCheck(a, r)
@@ -65,42 +53,6 @@ func checkCommand(a *command.App) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-// copies compares the cells that have a folder with their copies in the cache.
-func copies(dir string, r *check.Report) error {
-	var plan record.Plan
-	if err := record.ReadPlan(dir, &plan); err != nil {
-		return err
-	}
-	cache := store.OpenReadOnly(dir, record.CacheFile)
-	if cache == nil {
-		return nil
-	}
-	defer cache.Close()
-	var errs []error
-	cache.View(func(v store.View) {
-		for _, c := range plan.Cells {
-			var now record.Cell
-			packed, ok := v.Output(c.Key)
-			if !ok || record.ReadCellFile(path.Join(dir, record.CellsDir, c.Cell), &now) != nil || now.Key != c.Key {
-				continue
-			}
-			err := store.EachPacked(packed, func(name string, kept []byte) error {
-				if path.Dir(name) == record.TwinDir { // made again whenever estimates change
-					return nil
-				}
-				has, err := folder.ReadFile(dir, record.CellsDir, c.Cell, name)
-				if err == nil || errors.Is(err, fs.ErrNotExist) {
-					r.Copy(path.Join(record.CellsDir, c.Cell, name), has, kept)
-					return nil
-				}
-				return err
-			})
-			errs = append(errs, err)
-		}
-	})
-	return errors.Join(errs...)
 }
 
 func printCheck(a *command.App, r *check.Report) {

@@ -80,7 +80,8 @@ class _Store:
         for i in range(0, len(points), _METRICS):
             self.client.log_batch(run, metrics=points[i:i + _METRICS])
         self.artifacts(run, self.pictures(cell.name))
-        self.client.set_terminated(run, "FAILED" if result.get("state") == "failed" else "FINISHED", self.millis(seconds))
+        state = "FAILED" if result.get("state") == "failed" else "FINISHED"
+        self.client.set_terminated(run, state, self.millis(seconds))
 
     def begin_run(self, name, tags):
         made = self.results.run
@@ -97,7 +98,8 @@ class _Store:
 
     def pictures(self, cell):
         """The files of the pictures of a cell, or without one of the whole experiment."""
-        return [p[form] for p in self.results.pictures if p.get("cell") == cell for form in ("svg", "png") if p.get(form)]
+        drawn = [p for p in self.results.pictures if p.get("cell") == cell]
+        return [p[form] for p in drawn for form in ("svg", "png") if p.get(form)]
 
     def artifacts(self, run, files):
         for name in files:

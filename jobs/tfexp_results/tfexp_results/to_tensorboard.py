@@ -15,8 +15,8 @@ from . import runs
 ENDING = ".tfexp"
 
 # The metrics of the table HParams: those that the report shows of each cell.
-SHOWN = ("jobs", "finished", "mean_jct_s", "p95_jct_s", "mean_waiting_s", "makespan_s", "utilization", "gpu_utilization",
-         "mean_bounded_slowdown", "jain_fairness", "preemptions", "cost_usd", "revocations", "final_accuracy")
+SHOWN = ("jobs", "finished", "mean_jct_s", "p95_jct_s", "mean_waiting_s", "makespan_s", "utilization",
+         "gpu_utilization", "mean_bounded_slowdown", "jain_fairness", "preemptions", "cost_usd", "revocations", "final_accuracy")
 
 
 def write(results, to):
@@ -122,4 +122,5 @@ class _File:
             width, height = struct.unpack(">II", raw[16:24])
             # The pictures of all cells are side by side if they have the same name.
             tag = p["kind"] if cell else p["name"]
-            self.add(0, 0, tag=tag, image=Summary.Image(width=width, height=height, colorspace=4, encoded_image_string=raw))
+            self.add(0, 0, tag=tag, image=Summary.Image(
+                width=width, height=height, colorspace=4, encoded_image_string=raw))

@@ -1,0 +1,204 @@
+package servers
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/servers/market"
+)
+
+// availability reads the records of how many servers were available: one, or one for each
+// text of the column that divides the file, in the order of the file.
+func (d decoder) availability(na *eval.Args, m eval.Model, at hcl.Range) []*market.Availability {
+	if nodes, ok := d.comings(na, m, at); ok || !na.OK {
+		return nodes
+	}
+	window := m.Option("window", "")
+	lists := [][]string{{"time_s", "servers"}, {"time_s", "available"}, {"first_tick", "ticks", "available"}}
+	if window != "" {
+		for i := range lists {
+			lists[i] = append(lists[i], window)
+		}
+	}
+	rows, which, ok := d.CSVTable(na, m, at, lists...)
+	if !ok {
+		return nil
+	}
+	step := d.step(na, m, at, which == 2)
+	if !na.OK {
+		return nil
+	}
+	var names []string
+	byName := map[string]*recorded{}
+	for _, r := range rows {
+		name := ""
+		if window != "" {
+			name = r.Texts[len(r.Texts)-1]
+		}
+		if byName[name] == nil {
+			names, byName[name] = append(names, name), &recorded{}
+		}
+		if !d.recordedRow(na, m, r, byName[name], which == 2, step) {
+			return nil
+		}
+	}
+	return schema.Each(names, func(name string) *market.Availability { return byName[name].done() })
+}
+
+// step is the length of a tick, where the record is in ticks.
+func (d decoder) step(na *eval.Args, m eval.Model, at hcl.Range, wanted bool) time.Duration {
+	text := m.Option("step", "")
+	switch step, err := schema.ParseDuration(text); {
+	case wanted && text == "":
+		na.Fail(at, "Missing argument", "%s is in ticks: say how long one is, as in availability(%q, {}, { step = "+
+			"\"10m\" }).",
+			d.Find(m.File).Shown, m.File)
+	case text == "":
+	case !wanted:
+		na.Fail(at, "Argument that nothing reads", "%s is in seconds: step is for records in ticks.", d.Find(m.File).Shown)
+	case err != nil || step <= 0:
+		na.Fail(at, "Not a step", "step is %q: it is a duration above 0s.", text)
+	default:
+		return step
+	}
+	return 0
+}
+
+// recorded is a record that is being read.
+type recorded struct {
+	market.Availability
+	end time.Duration // of the last stretch of a record in ticks
+}
+
+func (r *recorded) add(at time.Duration, servers int) {
+	r.Times, r.Servers = append(r.Times, at), append(r.Servers, servers)
+}
+
+// done ends a record in ticks: after it there is nothing.
+func (r *recorded) done() *market.Availability {
+	if r.end > 0 {
+		r.add(r.end, 0)
+	}
+	return &r.Availability
+}
+
+// recordedRow adds a row to a record.
+func (d decoder) recordedRow(na *eval.Args, m eval.Model, r language.TableRow, into *recorded, ticks bool,
+	step time.Duration) bool {
+	if !ticks {
+		v, ok := d.Numbers(na, m, r, "time_s", "servers")
+		if !ok {
+			return false
+		}
+		t, servers := time.Duration(v[0]*1e9), language.TableRow{Line: r.Line, Texts: r.Texts[1:]}
+		if _, ok := d.WholeNumbers(na, m, servers, "servers"); !ok || !d.Ascending(na, m, r, into.Times, t) {
+			return false
+		}
+		into.add(t, int(v[1]))
+		return true
+	}
+	v, ok := d.WholeNumbers(na, m, r, "first_tick", "ticks", "available")
+	if !ok {
+		return false
+	}
+	first, count := v[0], v[1]
+	if (first+count)*step.Seconds() > language.MaxSeconds {
+		d.WrongLine(na, m, r.Line, "Value out of range", "The tick %g ends after more than %g s.", first+count,
+			language.MaxSeconds)
+		return false
+	}
+	from := time.Duration(first) * step
+	switch {
+	case count < 1:
+		d.WrongLine(na, m, r.Line, "Malformed line", "ticks is 0: a stretch has at least one.")
+		return false
+	case from < into.end:
+		d.WrongLine(na, m, r.Line, "Not in order", "The tick %g begins before the stretch before it has ended, at tick %d.",
+			first,
+			into.end/step)
+		return false
+	case from > into.end: // a gap, in which nothing is known
+		into.add(into.end, 0)
+	}
+	into.add(from, int(v[2]))
+	into.end = from + time.Duration(count)*step
+	return true
+}
+
+// comings reads a file without a header, whose lines are milliseconds, "add" or "remove",
+// and a node. ok is false for a file of another form.
+func (d decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*market.Availability, ok bool) {
+	from := d.Find(m.File)
+	var into recorded
+	there := map[string]bool{}
+	before := -1.0
+	other, wrong := false, false // the first line is of another form; a line has been wrong, and those after it mean little
+	row := func(_ int, fields []string) error {
+		ms, err := strconv.ParseFloat(strings.TrimSpace(fields[0]), 64)
+		change, node := strings.TrimSpace(fields[1]), strings.TrimSpace(fields[2])
+		known := change == "add" || change == "remove"
+		other = other || !ok && !known
+		if ok = !other; other || wrong {
+			return nil
+		}
+		wrong = true
+		switch {
+		case !known:
+			return errors.New("a line is milliseconds, add or remove, and a node")
+		case err != nil || !(ms >= 0) || ms/1000 > language.MaxSeconds:
+			return fmt.Errorf("the time is %q: not a number of milliseconds", fields[0])
+		case ms < before:
+			return fmt.Errorf("the time %g does not come after %g", ms, before)
+		case there[node] && change == "add":
+			return fmt.Errorf("the node %q cannot be added here", node)
+		case !there[node] && change == "remove":
+			return fmt.Errorf("the node %q cannot be removed here", node)
+		}
+		wrong, before, there[node] = false, ms, change == "add"
+		into.count(time.Duration(ms*1e6), change == "add")
+		return nil
+	}
+	_, err := language.ReadFile(from, func(text io.Reader) error {
+		_, err := workload.Table{Names: []string{"milliseconds", "change", "node"}}.EachRow(from.Shown, text, false,
+			func([]string) error { return nil }, row)
+		return err
+	})
+	if ok && err != nil { // csvTable reports the errors of a file of another form
+		na.OK = false
+		d.FileErrors(from, at, err)
+	}
+	if ok && (len(m.Where) > 0 || len(m.Named) > 0) {
+		na.Fail(at, "Argument that nothing reads", "%s has no columns to choose by or to name.", from.Shown)
+	}
+	return slices.Clip([]*market.Availability{&into.Availability}), ok
+}
+
+// count adds a node, or takes one away.
+func (r *recorded) count(at time.Duration, add bool) {
+	now := 0
+	n := len(r.Times)
+	if n > 0 {
+		now = r.Servers[n-1]
+	}
+	if add {
+		now++
+	} else {
+		now--
+	}
+	if n > 0 && r.Times[n-1] == at {
+		r.Servers[n-1] = now
+		return
+	}
+	r.add(at, now)
+}
