@@ -1,4 +1,4 @@
-package policy_test
+package gavel_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/shares"
+	"github.com/tfexp/tfexp/stages/gavel/shares"
 )
 
 // TestBadPrices: a price is above 0, of a type that the hardware has; and so is the type that a blind policy goes by.

@@ -1,6 +1,7 @@
-package policy_test
+package gavel_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -11,11 +12,13 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/shares"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	"github.com/tfexp/tfexp/stages/gavel/shares"
 )
 
-// TestSchedules: the orders produce the same schedules as before, on GPUs of up to three types and on cores, with each
+var update = flag.Bool("update", false, "write the golden file of the schedules")
+
+// TestRoundsSchedules: the orders produce the same schedules as before, on GPUs of up to three types and on cores, with each
 // of their settings.
 func TestRoundsSchedules(t *testing.T) {
 	var text strings.Builder

@@ -1,4 +1,4 @@
-package policy_test
+package gavel_test
 
 import (
 	"math"

@@ -1,26 +1,27 @@
-// Rounds has the orders of package shares. They divide the time of devices of several types
-// among all jobs, and decide at the start of each round where each job runs. A job may
-// continue in another round on devices of another type.
+// Package gavel has the orders of D. Narayanan, K. Santhanam, F. Kazhamiaka, A. Phanishayee, M. Zaharia (OSDI 2020),
+// which package shares computes. They divide the time of devices of several types among all jobs, and decide at the
+// start of each round where each job runs. A job may continue in another round on devices of another type.
 //
 // The types are the GPU types of a cluster's nodes, in their order, and cores for jobs that
 // run without GPUs. A job's speed on a type is its work divided by its predicted run time
 // there.
-
-package policy
+package gavel
 
 import (
+	"embed"
 	"errors"
 	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/shares"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/gavel/shares"
 )
 
 // roundSettings are the arguments of the orders that divide the time of devices; the last three are of some of them.
 type roundSettings struct {
-	RoundLength
+	policy.RoundLength
 	// When the devices of a job that ends within a round are given to others: at its end, or at once.
 	//
 	//	give_back = "at_once"
@@ -71,41 +72,44 @@ type roundSettings struct {
 	Packing bool `arg:"packing"`
 }
 
+//go:embed rounds.go
+var source embed.FS
+
 func init() {
 	for _, k := range shares.All() {
-		settings := slices.DeleteFunc(described[roundSettings](), func(a schema.Arg) bool {
-			return a.Name == "prices" && !k.Prices || a.Name == "tolerance" && !k.Tolerance || a.Name == Packing && !k.Packs
+		settings := slices.DeleteFunc(schema.Described[roundSettings](source), func(a schema.Arg) bool {
+			return a.Name == "prices" && !k.Prices || a.Name == "tolerance" && !k.Tolerance || a.Name == policy.Packing && !k.Packs
 		})
-		RegisterOrder(OrderChoice{
-			Choice: Choice{
+		policy.RegisterOrder(policy.OrderChoice{
+			Choice: policy.Choice{
 				Name: k.Name, Title: k.Title, Doc: k.Doc, Place: 20 + k.Place, Version: 3 + k.Version,
 				Estimates: true, Settings: settings,
 				Check: packsBlindly,
-				Wants: []Want{
-					alone(k.Name, BackfillOf, NoBackfill), alone(k.Name, AllocationOf, Strict),
-					alone(k.Name, PreemptionOf, NoPreemption),
-					alone(k.Name, PlacementOf, PlaceFirst),
+				Wants: []policy.Want{
+					alone(k.Name, policy.BackfillOf, policy.NoBackfill), alone(k.Name, policy.AllocationOf, policy.Strict),
+					alone(k.Name, policy.PreemptionOf, policy.NoPreemption),
+					alone(k.Name, policy.PlacementOf, policy.PlaceFirst),
 				},
 			},
-			New: func(s Setup) scheduler.Ranker { return newRoundPlanner(k, s) },
+			New: func(s policy.Setup) scheduler.Ranker { return newRoundPlanner(k, s) },
 		})
 	}
 }
 
 // packsBlindly refuses a policy that needs the speeds of pairs, and knows no speeds.
-func packsBlindly(s Settings) (arg string, err error) {
+func packsBlindly(s policy.Settings) (arg string, err error) {
 	var set roundSettings
 	s.Fill(&set)
 	if set.Packing && set.Blind != "" {
-		return Packing, errors.New("packing goes by how fast jobs are beside each other on each type of device, which " +
+		return policy.Packing, errors.New("packing goes by how fast jobs are beside each other on each type of device, which " +
 			"a blind policy does not know")
 	}
 	return "", nil
 }
 
 // alone is a want of an order that allows only one answer to a question.
-func alone[T ~string](order string, q Question, name T) Want {
-	return Want{Of: q, Name: string(name), Detail: "The order \"" + order +
+func alone[T ~string](order string, q policy.Question, name T) policy.Want {
+	return policy.Want{Of: q, Name: string(name), Detail: "The order \"" + order +
 		"\" decides by itself what runs in each round, and where: " + string(q) + " cannot be combined with it."}
 }
 

@@ -1,4 +1,4 @@
-package policy
+package gavel
 
 import (
 	"slices"
@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/shares"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/gavel/shares"
 )
 
 // planned returns the planner of an order for jobs on three nodes: of two v100 and 4 threads, of one k80 and 2 threads,
@@ -16,8 +17,8 @@ func roundsPlanned(length time.Duration, jobs ...scheduler.Job) *roundPlanner {
 		jobs[i].Number = i
 	}
 	nodes := []scheduler.Node{{Threads: 4, GPUs: 2, GPU: "v100"}, {Threads: 2, GPUs: 1, GPU: "k80"}, {Threads: 8}}
-	return newRoundPlanner(shares.Find("max_min"), Setup{
-		Policy: Policy{Order: "max_min", Settings: Settings{"rounds": length}},
+	return newRoundPlanner(shares.Find("max_min"), policy.Setup{
+		Policy: policy.Policy{Order: "max_min", Settings: policy.Settings{"rounds": length}},
 		Run:    &scheduler.Run{Cluster: scheduler.Cluster{Nodes: nodes}, Jobs: jobs},
 	})
 }

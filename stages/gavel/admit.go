@@ -1,4 +1,4 @@
-package policy
+package gavel
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/shares"
+	"github.com/tfexp/tfexp/stages/gavel/shares"
 )
 
 // Admit implements scheduler.Admitter: at the start of a round it decides for all jobs again;

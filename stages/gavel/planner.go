@@ -1,4 +1,4 @@
-package policy
+package gavel
 
 import (
 	"cmp"
@@ -11,7 +11,8 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/shares"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/gavel/shares"
 )
 
 // kind is a type of devices.
@@ -37,7 +38,7 @@ type member struct {
 
 // planner is the state of an order.
 type roundPlanner struct {
-	Setup
+	policy.Setup
 	set     roundSettings
 	kinds   []kind
 	members []member
@@ -59,7 +60,7 @@ type roundPlanner struct {
 	last    time.Duration // the last arrival
 }
 
-func newRoundPlanner(k *shares.Kind, s Setup) *roundPlanner {
+func newRoundPlanner(k *shares.Kind, s policy.Setup) *roundPlanner {
 	var set roundSettings
 	s.Policy.Settings.Fill(&set)
 	p := &roundPlanner{
