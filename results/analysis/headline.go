@@ -190,12 +190,15 @@ func questions(e *record.Experiment, variants []Variant, rows []record.Compariso
 			q.others = append(q.others, m)
 		}
 	}
-	known := map[string][]record.ComparisonRow{}
+	known := map[comparedPair][]record.ComparisonRow{}
 	for _, r := range rows {
 		if r.By == "" {
-			k := pairKey(r.CandidatePolicy, r.CandidateAxes, r.Workload, r.Hardware, r.BaselinePolicy, r.BaselineAxes,
-				cmp.Or(r.BaselineWorkload, r.Workload), cmp.Or(r.BaselineHardware, r.Hardware))
-			known[k] = append(known[k], r)
+			pair := comparedPair{
+				candidate: point{r.CandidatePolicy, record.AxesLabel(r.CandidateAxes), r.Workload, r.Hardware},
+				baseline: point{r.BaselinePolicy, record.AxesLabel(r.BaselineAxes),
+					cmp.Or(r.BaselineWorkload, r.Workload), cmp.Or(r.BaselineHardware, r.Hardware)},
+			}
+			known[pair] = append(known[pair], r)
 		}
 	}
 	for i := range out {
@@ -204,15 +207,19 @@ func questions(e *record.Experiment, variants []Variant, rows []record.Compariso
 	return slices.DeleteFunc(out, func(q question) bool { return len(q.entries) < 2 })
 }
 
-func pairKey(policy string, axes []record.Setting, workload, hardware string, base string, at []record.Setting,
-	baseWorkload, baseHardware string,
-) string {
-	return strings.Join([]string{policy, record.AxesLabel(axes), workload, hardware, base, record.AxesLabel(at),
-		baseWorkload, baseHardware}, "\n")
+// point is a point of the matrix without its replicate, with its axes as text.
+type point struct{ policy, axes, workload, hardware string }
+
+// comparedPair is a candidate and the baseline that it is compared with.
+type comparedPair struct{ candidate, baseline point }
+
+// pointOf returns the point of a variant.
+func pointOf(v *Variant) point {
+	return point{v.Policy, record.AxesLabel(v.Axes), v.Workload, v.Hardware}
 }
 
 // enter fills in the entries from the fields and the comparisons.
-func (q *question) enter(known map[string][]record.ComparisonRow) {
+func (q *question) enter(known map[comparedPair][]record.ComparisonRow) {
 	n := len(q.fields)
 	for i, f := range q.fields {
 		at := slices.IndexFunc(f.Variants, q.isBase)
@@ -232,8 +239,7 @@ func (q *question) enter(known map[string][]record.ComparisonRow) {
 			}
 			o := &q.entries[j]
 			o.at[i], o.mean[i] = v, meanOf(q.metric, v.Values(q.metric))
-			for _, r := range known[pairKey(v.Policy, v.Axes, v.Workload, v.Hardware, base.Policy, base.Axes, base.Workload,
-				base.Hardware)] {
+			for _, r := range known[comparedPair{pointOf(v), pointOf(&base)}] {
 				switch {
 				case r.Metric == q.metric.Name && o.rows[i] == nil:
 					o.rows[i] = &r

@@ -41,7 +41,7 @@ func NewAccounts(jobs []scheduler.Job) Accounts {
 	return s
 }
 
-// Arrived implements scheduler.Follower.
+// Arrived implements scheduler.UsageObserver.
 func (s *Accounts) Arrived(j int32) {
 	o := s.Owner[j]
 	if s.present[o] == 0 {
@@ -50,10 +50,10 @@ func (s *Accounts) Arrived(j int32) {
 	s.present[o]++
 }
 
-// Ended implements scheduler.Follower.
+// Ended implements scheduler.UsageObserver.
 func (s *Accounts) Ended(j int32) { s.present[s.Owner[j]]-- }
 
-// Served implements scheduler.Follower.
+// Served implements scheduler.UsageObserver.
 func (s *Accounts) Served(j int32) { s.virtual = max(s.virtual, s.Attained[s.Owner[j]]) }
 
 // Add adds service to the owner of a job.

@@ -16,6 +16,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/gavel"
 	_ "github.com/tfexp/tfexp/stages/reference"
 	_ "github.com/tfexp/tfexp/stages/remaining"
+	_ "github.com/tfexp/tfexp/stages/roles"
 	_ "github.com/tfexp/tfexp/stages/servers"
 	_ "github.com/tfexp/tfexp/stages/size"
 	_ "github.com/tfexp/tfexp/stages/tuning"

@@ -35,6 +35,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
@@ -86,7 +87,7 @@ func byItself(q policy.Question, name string) policy.Want {
 type matcher struct {
 	policy.Accounts
 	scheduler.View
-	scheduler.Hands
+	scheduler.Actions
 	policy.Setup
 	cores, gpus int         // of the cluster
 	kinds       []resource  // of the last matching
@@ -109,7 +110,7 @@ type resource struct {
 	kind int32 // of GPU
 	// unit is the request of the mean size: the number that fit at once is
 	// the number of machines.
-	unit  scheduler.Room
+	unit  cluster.Room
 	count int64
 	free  []int64 // microseconds after which each machine is free, ascending
 	idle  int     // of them, those that are free now
@@ -151,7 +152,7 @@ func (m *matcher) progress(d time.Duration, g scheduler.Grant) time.Duration {
 	return time.Duration(math.Round(float64(d) * part))
 }
 
-// Used implements scheduler.Follower: users attain progress.
+// Used implements scheduler.UsageObserver: users attain progress.
 func (m *matcher) Used(j int32, d time.Duration, g scheduler.Grant) { m.Add(j, m.progress(d, g)) }
 
 // HeldBack implements scheduler.Admitter.
@@ -182,8 +183,8 @@ func countJobs(n int32) string {
 
 // Admit starts the jobs that a matching puts first on machines that are free, until
 // it puts no job there.
-func (m *matcher) Admit(v scheduler.View, h scheduler.Hands) error {
-	m.View, m.Hands = v, h
+func (m *matcher) Admit(v scheduler.View, h scheduler.Actions) error {
+	m.View, m.Actions = v, h
 	if err := m.startStarved(); err != nil || m.starved != queue.Nobody {
 		return err
 	}
@@ -457,7 +458,7 @@ func (m *matcher) candidates(jobs []int32) []candidate {
 }
 
 // addRequest adds the request of one alternative of a job, on one node.
-func (m *matcher) addRequest(sum *scheduler.Room, j, alternative int32) {
+func (m *matcher) addRequest(sum *cluster.Room, j, alternative int32) {
 	job, cores := *m.Job(j).Job(), m.Job(j).Request()
 	if int(alternative) < len(job.Alternatives()) {
 		job = job.WithAlternative(job.Alternatives()[alternative])
@@ -474,7 +475,7 @@ func (m *matcher) machines() (some bool) {
 	for c := range m.kinds {
 		r := &m.kinds[c]
 		half := r.count / 2
-		r.unit = scheduler.Room{
+		r.unit = cluster.Room{
 			Cores: max(int32((int64(r.unit.Cores)+half)/r.count), 1), GPUs: int32((int64(r.unit.GPUs) + half) / r.count),
 			Memory: (r.unit.Memory + half) / r.count, Kind: r.kind,
 		}
@@ -523,7 +524,7 @@ func longer(j *scheduler.Job, a, b int32) bool {
 }
 
 // times returns how many requests of the same size fit at once.
-func times(r, unit scheduler.Room) int32 {
+func times(r, unit cluster.Room) int32 {
 	n := r.Cores / unit.Cores
 	if unit.GPUs > 0 {
 		n = min(n, r.GPUs/unit.GPUs)

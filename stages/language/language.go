@@ -81,6 +81,9 @@ type Extension[T any] struct {
 	// Blocks are the blocks that it adds within them, and Args the arguments.
 	Blocks func() []*schema.Block
 	Args   func() []schema.Arg
+	// DecodeFirst decodes what the other blocks within depend on, before these. It is called for jobs alone (Job), with
+	// their arguments and program.
+	DecodeFirst func(*Decoder, Block, *T)
 	// Decode decodes them into the value of the block around them, which has been decoded: see experiment.Parts.
 	Decode func(*Decoder, Block, *T)
 	// AfterCells decodes what depends on the cells of the matrix. It is called for files alone (File).
@@ -95,6 +98,7 @@ type extension struct {
 	name, of   string
 	blocks     func() []*schema.Block
 	args       func() []schema.Arg
+	first      func(d *Decoder, b Block, into any)
 	decode     func(d *Decoder, b Block, into any)
 	afterCells func(d *Decoder, into any)
 	spares     func(file *eval.Node) []string
@@ -109,6 +113,9 @@ func Extend[T any](feature, of string, x Extension[T]) {
 		panic(fmt.Sprintf("language: %s extends %q twice", feature, of))
 	}
 	one := extension{name: feature, of: of, blocks: x.Blocks, args: x.Args, spares: x.Spares}
+	if x.DecodeFirst != nil {
+		one.first = func(d *Decoder, b Block, into any) { x.DecodeFirst(d, b, into.(*T)) }
+	}
 	if x.Decode != nil {
 		one.decode = func(d *Decoder, b Block, into any) { x.Decode(d, b, into.(*T)) }
 	}
@@ -135,6 +142,15 @@ func Extended(name string, b *schema.Block) *schema.Block {
 		}
 	}
 	return b
+}
+
+// DecodeFirst lets features decode what the other blocks within a block of the core depend on.
+func (d *Decoder) DecodeFirst(into any, name string, b Block) {
+	for _, x := range of(name) {
+		if x.first != nil {
+			x.first(d, b, into)
+		}
+	}
 }
 
 // DecodeInto lets features decode their part of a block of the core, whose own part has been decoded into a value.

@@ -1,13 +1,16 @@
-package decode
+package roles
 
 import (
+	"embed"
 	"fmt"
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // roleArgs are the arguments of a role block.
@@ -76,15 +79,31 @@ type roleArgs struct {
 	Max int `arg:"max" min:"1" max:"nodes"`
 }
 
-// The roles that built-in programs know.
-const roleServer, roleWorker, roleChief = "ps", "worker", "chief"
+//go:embed decode.go
+var source embed.FS
 
-// roles decodes the parts of a job, whose request is their sum.
-func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.Job) {
+var _ = schema.Document("roles", source)
+
+func init() {
+	language.Extend("roles", language.Job, language.Extension[experiment.Job]{
+		Blocks: func() []*schema.Block {
+			return []*schema.Block{schema.Of[roleArgs](schema.Block{
+				Name: "role", Label: "`worker`, `ps`, `chief`, or another name that the program knows", Unique: true,
+			})}
+		},
+		DecodeFirst: decode,
+	})
+}
+
+// decode decodes the parts of a job, whose request is their sum.
+func decode(d *language.Decoder, a language.Block, j *experiment.Job) {
+	n := a.Node
 	blocks := n.All("role")
 	if len(blocks) == 0 {
 		return
 	}
+	parts := &Roles{}
+	j.Parts = append(j.Parts, parts)
 	a.Excludes("A job with role blocks has the resources of its parts, and keeps them: {} is not for it.",
 		"threads", "gpus", "gpu", "memory", "nodes", "malleable")
 	if other := n.First("alternative"); other != nil {
@@ -93,7 +112,7 @@ func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.J
 	threads, gpus := 0, 0
 	for _, rn := range blocks {
 		var v roleArgs
-		ra := d.Decode(rn, e, &v)
+		ra := d.Decode(rn, a.Env, &v)
 		r := scheduler.Role{
 			Name: rn.Label, Count: v.Count, Threads: v.Threads, GPUs: v.GPUs, GPU: v.GPU, Elastic: v.Elastic, Vital: v.Vital,
 			Min: v.Min, Max: v.Max,
@@ -115,19 +134,19 @@ func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.J
 		if r.GPU != "" && r.GPUs == 0 {
 			ra.Unread(fmt.Sprintf("The parts of the role %q have no GPUs: set gpus.", r.Name), "gpu")
 		}
-		if known := []string{roleServer, roleWorker, roleChief}; j.Builtin != "" &&
+		if known := []string{contract.RoleServer, contract.RoleWorker, contract.RoleChief}; j.Builtin != "" &&
 			!slices.Contains(known, r.Name) {
 			ra.Fail(rn.LabelAt, "Role that the program ignores", "The built-in programs have no role %q, but %s.", r.Name,
 				schema.AllOf(known))
 		}
 		a.OK = a.OK && ra.OK
-		j.Roles = append(j.Roles, r)
+		parts.List = append(parts.List, r)
 		threads, gpus = threads+r.Count*r.Threads, gpus+r.Count*r.GPUs
 	}
 	if !a.OK {
 		return
 	}
-	switch workers := count(j.Roles, roleWorker) + count(j.Roles, roleChief); {
+	switch workers := parts.count(contract.RoleWorker) + parts.count(contract.RoleChief); {
 	case threads == 0:
 		a.Fail(n.Header, "Job without threads", "No part of %s has a thread.", n.Title())
 	case threads > schema.MaxThreads:
@@ -135,7 +154,7 @@ func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.J
 			schema.MaxThreads)
 	case j.Builtin != "" && workers == 0:
 		a.Fail(n.Header, "Job without a worker", "No part of %s trains: add a role \"worker\".", n.Title())
-	case j.Builtin != "" && workers > 1 && count(j.Roles, roleServer) == 0:
+	case j.Builtin != "" && workers > 1 && parts.count(contract.RoleServer) == 0:
 		a.Fail(n.Header, "Workers without a parameter server", "%s has %d workers, which need a role \"ps\".", n.Title(),
 			workers)
 	}
@@ -143,14 +162,9 @@ func (d *Decoder) roles(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.J
 	j.GPUs = gpus
 }
 
-// has reports whether a job has a role.
-func has(roles []scheduler.Role, name string) bool {
-	return slices.ContainsFunc(roles, func(r scheduler.Role) bool { return r.Name == name })
-}
-
 // count returns the number of parts of a role.
-func count(roles []scheduler.Role, name string) int {
-	for _, r := range roles {
+func (p *Roles) count(name string) int {
+	for _, r := range p.List {
 		if r.Name == name {
 			return r.Count
 		}
