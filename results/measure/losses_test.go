@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
@@ -16,11 +17,11 @@ func TestLossesByHand(t *testing.T) {
 	part := func(task int) scheduler.Part {
 		return scheduler.Part{Node: task, Role: "worker", Task: task, Cores: cores(int32(task), int32(task)+1)}
 	}
-	one := &scheduler.Layout{Parts: []scheduler.Part{part(0)}}
-	both := &scheduler.Layout{Parts: []scheduler.Part{part(0), part(1)}}
+	one := &cluster.Layout{Parts: []scheduler.Part{part(0)}}
+	both := &cluster.Layout{Parts: []scheduler.Part{part(0), part(1)}}
 	setup := measure.Setup{
 		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{
-			{Name: "a", Threads: 1, Supply: scheduler.Fixed}, {Name: "b", Threads: 1, Supply: scheduler.Fixed},
+			{Name: "a", Threads: 1, Supply: cluster.Fixed}, {Name: "b", Threads: 1, Supply: cluster.Fixed},
 		}},
 		Jobs: []scheduler.Job{{
 			Name: "j-1", Class: "j", Threads: 2,
@@ -37,7 +38,7 @@ func TestLossesByHand(t *testing.T) {
 		}
 		return e
 	}
-	job := func(at time.Duration, kind scheduler.EventKind, layout *scheduler.Layout,
+	job := func(at time.Duration, kind scheduler.EventKind, layout *cluster.Layout,
 		a *scheduler.Attempt) scheduler.Event {
 		e := scheduler.Event{At: at * second, Kind: kind, Layout: layout, Attempt: a}
 		if layout != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
@@ -36,9 +37,9 @@ func TestServersOfAnElasticJob(t *testing.T) {
 	s := measure.Setup{Terms: []measure.Rental{terms, terms}}
 	s.Cluster = scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
 	s.Jobs = []scheduler.Job{{Name: "j", Threads: 2, Deadline: scheduler.Never}}
-	both := &scheduler.Layout{Parts: []scheduler.Part{{Node: 0, Role: "ps"}, {Node: 0, Role: "chief", Cores: cores(0, 1)},
+	both := &cluster.Layout{Parts: []scheduler.Part{{Node: 0, Role: "ps"}, {Node: 0, Role: "chief", Cores: cores(0, 1)},
 		{Node: 1, Role: "worker", Cores: cores(1, 2)}}}
-	one := &scheduler.Layout{Parts: both.Parts[:2]}
+	one := &cluster.Layout{Parts: both.Parts[:2]}
 	server := &scheduler.Server{Market: market.Spot}
 	c := collect(s, []scheduler.Event{
 		{Kind: scheduler.NodeRequest, Node: 0, Server: server}, {Kind: scheduler.NodeRequest, Node: 1, Server: server},
