@@ -15,6 +15,8 @@ import (
 type (
 	// KeyPart has lines for the keys of cells with the job; prefix begins their labels.
 	KeyPart interface{ KeyLines(prefix string) []Line }
+	// HeldPart has lines for the keys of samples and cells about what the job holds.
+	HeldPart interface{ HeldLines(prefix string) []Line }
 	// WorkPart changes the run time that the file gives a job in simulation.
 	WorkPart interface{ Work(*simulated.Scaling) }
 	// LaunchPart changes how the job's program is started, in samples as well.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
-	deepening "github.com/tfexp/tfexp/stages/adaptation"
+	"github.com/tfexp/tfexp/stages/adaptation"
+	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
 
 // One agent learns on one scenario, and then another one, which begins with its weights: for some seconds.
@@ -51,7 +51,7 @@ func inFolder(t *testing.T) string {
 // agentsIn returns the bytes of a file of each agent, by the key of its training.
 func agentsIn(t *testing.T, dir, file string) map[string]string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, "results", "learning", deepening.AgentsDir, "*", file))
+	found, err := filepath.Glob(filepath.Join(dir, "results", "learning", adaptation.AgentsDir, "*", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestKilledTrainingGoesOnToTheSameWeights(t *testing.T) {
 		t.Fatal("the agent had learned all before it was killed")
 	}
 	for _, raw := range agentsIn(t, broken, "checkpoint") {
-		l, err := adaptation.LoadAgent([]byte(raw))
+		l, err := deepening.LoadAgent([]byte(raw))
 		if err != nil || l.Episodes == 0 || l.Done() {
 			t.Errorf("the checkpoint has %+v episodes, %v", l, err)
 		}

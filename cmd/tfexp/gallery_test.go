@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -61,7 +61,8 @@ func (x *exhibit) spec(t *testing.T) *experiment.Spec {
 }
 
 func realCells(spec *experiment.Spec) bool {
-	cells := slices.Concat(append([][]experiment.Cell{spec.Cells}, spec.Deepened...)...)
+	cells := slices.Clone(spec.Cells)
+	spec.EachProbe(func(c experiment.Cell) { cells = append(cells, c) })
 	for _, t := range spec.Tunings {
 		cells = append(cells, t.Probes...)
 	}
@@ -178,10 +179,10 @@ func (x *exhibit) visit(t *testing.T) {
 	if errs, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", x.File, err, errs)
 	}
-	x.Took = tell.WithUnit(math.Ceil(time.Since(began).Seconds()), "s")
+	x.Took = table.WithUnit(math.Ceil(time.Since(began).Seconds()), "s")
 	if !realCells(x.spec(t)) { // a time that does not depend on other programs
 		cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-		x.Took = tell.WithUnit(math.Ceil(cpu.Seconds()), "s") + " of CPU time"
+		x.Took = table.WithUnit(math.Ceil(cpu.Seconds()), "s") + " of CPU time"
 	}
 	e, err := record.Open(filepath.Join(out, x.spec(t).Name))
 	if err != nil {

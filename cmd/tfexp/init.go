@@ -130,7 +130,7 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 		files, err = experiments.Templates()[i].Files(file, name)
 		imports := func(f experiments.File) bool { return bytes.Contains(f.Source, []byte(" tfexp_policy ")) }
 		if slices.ContainsFunc(files, imports) {
-			files = append(files, experiments.File{Name: library.Name, Source: library.Source}) // to run tests without tfexp
+			files = append(files, experiments.File{Name: library.Policy.Name, Source: library.Policy.Source}) // to run tests without tfexp
 		}
 		return files, nil, err
 	case o.source() != nil:

@@ -18,7 +18,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/scheduler/batch"
+	"github.com/tfexp/tfexp/stages/batch"
 )
 
 // sacctFields are the columns of the accounting that a recording has.

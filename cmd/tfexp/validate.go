@@ -75,17 +75,17 @@ func size(spec *experiment.Spec) string {
 		trials += t.Trials * spec.Replicates
 	}
 	var parts []string
-	if len(spec.Cells) > 0 || trials == 0 && len(spec.Adaptations) == 0 {
-		parts = append(parts, matrixSize(spec))
-	}
 	if trials > 0 {
 		parts = append(parts, fmt.Sprintf("%s × %s, up to %s", show.Count(len(spec.Tunings), "tuning", "tunings"),
 			show.Count(spec.Replicates, "replicate", "replicates"), show.Count(trials, "trial", "trials")))
 	}
-	for _, s := range spec.Adaptations {
-		parts = append(parts, fmt.Sprintf("adaptation %s: %s × %s", s.Name,
-			show.Count(len(s.Controllers), "controller", "controllers"),
-			show.Count(len(s.ScenarioNames()), "scenario", "scenarios")))
+	experiment.EachPart(spec.Parts, func(p experiment.SizePart) {
+		if text := p.Size(spec); text != "" {
+			parts = append(parts, text)
+		}
+	})
+	if len(spec.Cells) > 0 || len(parts) == 0 {
+		parts = append([]string{matrixSize(spec)}, parts...)
 	}
 	return strings.Join(parts, "; ")
 }

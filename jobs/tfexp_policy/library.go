@@ -6,18 +6,30 @@ import (
 	"crypto/sha256"
 	_ "embed" // holds the library
 	"encoding/hex"
+	"slices"
 )
 
-// Name is the library's file.
-const Name = "tfexp_policy.py"
+// File is a module of the library.
+type File struct {
+	Name   string
+	Source []byte
+}
 
-// Source is its text.
-//
-//go:embed tfexp_policy.py
-var Source []byte
+var (
+	//go:embed tfexp_policy.py
+	policy []byte
+	//go:embed tfexp_batsim.py
+	batsim []byte
+)
 
-// Version is a word for this text.
+// Policy is for programs that are policies. Files are all modules; the others are run as programs.
+var (
+	Policy = File{"tfexp_policy.py", policy}
+	Files  = []File{Policy, {"tfexp_batsim.py", batsim}}
+)
+
+// Version is a word for these texts.
 var Version = func() string {
-	sum := sha256.Sum256(Source)
+	sum := sha256.Sum256(slices.Concat(policy, batsim))
 	return hex.EncodeToString(sum[:6])
 }()

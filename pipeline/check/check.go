@@ -75,9 +75,6 @@ func (c *Checker) allCells() []experiment.Cell {
 	for _, t := range c.Spec.Tunings {
 		cells = append(cells, t.Probes...)
 	}
-	for _, trained := range c.Spec.Deepened {
-		cells = append(cells, trained...)
-	}
-	experiment.EachPart(c.Spec.Parts, func(p experiment.ProbePart) { cells = append(cells, p.Probes()...) })
+	c.Spec.EachProbe(func(probe experiment.Cell) { cells = append(cells, probe) })
 	return cells
 }

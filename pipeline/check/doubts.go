@@ -36,12 +36,12 @@ func (c *Checker) unusedBlocks(root *eval.Node) {
 		used[block{"job", t.Job}] = true
 		used[block{"hardware", t.Hardware}] = true
 	}
-	for _, cells := range c.Spec.Deepened {
-		for _, cell := range cells {
-			used[block{"hardware", cell.Hardware.Name}] = true
-			used[block{"job", cell.Workload.Submits[0].Job.Name}] = true
+	c.Spec.EachProbe(func(probe experiment.Cell) {
+		used[block{"hardware", probe.Hardware.Name}] = true
+		for _, j := range probe.Workload.JobBlocks() {
+			used[block{"job", j.Name}] = true
 		}
-	}
+	})
 	for _, w := range root.All("workload") { // jobs of a workload that is itself unused, or of a trace
 		names, all := eval.NamesRead(w, "job")
 		for _, name := range names {

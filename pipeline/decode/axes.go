@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // absent is the index of a value that a point does not have, and of an axis that
@@ -116,6 +117,8 @@ func (m *matrix) declareImplied() bool {
 	good := true
 	var implied [][]int
 	var missing []string
+	var empty int
+	spared := language.Spared(m.root)
 	for _, kind := range matrixKinds {
 		if m.axis(kind) != absent {
 			continue
@@ -127,7 +130,8 @@ func (m *matrix) declareImplied() bool {
 		}
 		if len(x.values) == 0 {
 			m.axes = append(m.axes, x)
-			if kind == "hardware" || m.root.First("tune") == nil && !m.trains() {
+			empty++
+			if !slices.Contains(spared, kind) && (kind == "hardware" || m.root.First("tune") == nil) {
 				missing = append(missing, kind)
 			}
 			continue
@@ -135,21 +139,12 @@ func (m *matrix) declareImplied() bool {
 		implied = append(implied, []int{len(m.axes)})
 		m.axes = append(m.axes, x)
 	}
-	if alone := len(missing) == len(matrixKinds) && m.root.First("adaptation") != nil; alone {
-		return false // its adaptation blocks are all that it has
-	}
 	if e := m.root.First("experiment"); len(missing) > 0 && e != nil {
 		m.Errorf(e.Header, "Nothing to run", "The experiment has no %s block, so its matrix is empty.",
 			strings.Join(missing, ", no "))
 	}
 	m.factors = append(implied, m.factors...)
-	return good && len(missing) == 0
-}
-
-// trains reports whether an adaptation block has a job, which it trains without a
-// workload and a policy.
-func (m *matrix) trains() bool {
-	return slices.ContainsFunc(m.root.All("adaptation"), func(n *eval.Node) bool { return n.Attr("job") != nil })
+	return good && len(missing) == 0 && empty < len(matrixKinds)
 }
 
 // declareIncluded adds the axes that only an include block sets.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/tfexp/tfexp/experiments/eval"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -17,10 +16,9 @@ import (
 // depends on something that has.
 type Decoder struct {
 	*language.Decoder
-	traces  map[string]*traceFile           // by the file and how it is read
-	shown   map[*experiment.Trace]*rawTrace // where the traces of cells are from
-	tables  map[string]*measured            // of recorded outcomes, by file and rows
-	earlier []*adaptation.Study             // the adaptation blocks that have been decoded
+	traces map[string]*traceFile           // by the file and how it is read
+	shown  map[*experiment.Trace]*rawTrace // where the traces of cells are from
+	tables map[string]*measured            // of recorded outcomes, by file and rows
 }
 
 // Experiment decodes the blocks that are not part of a cell, if they do not
@@ -33,9 +31,6 @@ func (d *Decoder) Experiment() *experiment.Spec {
 		d.DecodeInto(s, language.Experiment, language.Block{Args: a, Env: d.Global})
 	}
 	s.Lenient, s.Profile, s.Estimate, s.Stages = d.Lenient, d.profile(), d.estimate(), d.stages()
-	for _, one := range d.adaptations() {
-		s.Adaptations, s.Deepened = append(s.Adaptations, one.Study), append(s.Deepened, one.Cells)
-	}
 	d.DecodeInto(s, language.File, language.Block{Args: d.EvalArgs(d.Root, d.Global), Env: d.Global})
 	return s
 }

@@ -10,7 +10,6 @@ import (
 
 // The comments of these files document blocks and their arguments.
 //
-//go:embed adaptation.go
 //go:embed alternative.go
 //go:embed builtin.go
 //go:embed compare.go
@@ -19,7 +18,6 @@ import (
 //go:embed matrix.go
 //go:embed progress.go
 //go:embed recorded.go
-//go:embed roles.go
 //go:embed runtime.go
 //go:embed threads.go
 //go:embed threshold.go
@@ -41,7 +39,7 @@ func Language() *schema.Block {
 				Name: "experiment", Label: "name of the experiment, and of its folder of results", Single: true, Required: true,
 			})),
 			variableBlock(), localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
-			policyBlock(), adaptationBlock(), matrixBlock(), tuneBlock(),
+			policyBlock(), matrixBlock(), tuneBlock(),
 			schema.Of[experiment.Profile](schema.Block{Name: "profile", Single: true}),
 			schema.Of[experiment.Estimate](schema.Block{Name: "estimate", Single: true}),
 			compareBlock(), plotBlock(), thresholdBlock(),

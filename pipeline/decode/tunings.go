@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
@@ -20,6 +19,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/tuner"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // Tune is a tune block whose trials have no cells yet.
@@ -499,7 +499,7 @@ func (t *trials) checked(values []string) (experiment.Cell, error) {
 		return experiment.Cell{}, errors.New("its settings are not possible")
 	}
 	c := experiment.Cell{
-		Hardware: h, Policy: FirstCome(t.t.node),
+		Hardware: h, Policy: language.FirstCome(t.t.node),
 		Workload: &experiment.Workload{
 			Name: t.t.node.Label, Range: eval.RangeOf(t.t.node.Header),
 			Submits: []experiment.Submit{{
@@ -512,15 +512,6 @@ func (t *trials) checked(values []string) (experiment.Cell, error) {
 		c.Axes = append(c.Axes, schema.Setting{Name: s.Name, Value: values[i]})
 	}
 	return c, nil
-}
-
-// FirstCome is the policy of runs for a block outside the matrix, with one job each.
-func FirstCome(n *eval.Node) *experiment.Policy {
-	p := &experiment.Policy{Name: "fcfs", Range: eval.RangeOf(n.Header), Estimates: "fitted",
-		At: map[string]experiments.Range{}}
-	p.Order = "fcfs"
-	p.Policy = p.Complete()
-	return p
 }
 
 func settingsText(settings []tuning.TunedSetting, values []string) string {

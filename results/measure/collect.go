@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
@@ -124,12 +124,12 @@ func (s *Setup) aloneAs(job, alternative int) time.Duration {
 	return s.predicted(job, alternative)
 }
 
-const never tell.Micros = -1
+const never table.Micros = -1
 
 // account is the state of one job, and its sums so far.
 type account struct {
 	ledger.Job // its instants are whole microseconds
-	service    tell.Micros
+	service    table.Micros
 	coreTime   int64 // core-microseconds held
 	gpuTime    int64
 	typed      int32 // the node whose type of GPU it has, plus one; 0 none
@@ -147,10 +147,10 @@ type Collector struct {
 	failures []Failure
 	jobs     *ledger.Ledger // the number of jobs by state; the jobs are in accounts
 	added    *added         // the jobs that are added up; nil before
-	last     tell.Micros    // instant of the last event
+	last     table.Micros   // instant of the last event
 	events   int
 	length   int // jobs
-	lastEnd  tell.Micros
+	lastEnd  table.Micros
 
 	preemptions, resizes int
 	reconfigurations     int
@@ -233,7 +233,7 @@ func (c *Collector) Event(e *scheduler.Event) {
 	if e.Attempt != nil || c.meter != nil {
 		c.lose(e)
 	}
-	at := tell.ToMicros(e.At)
+	at := table.ToMicros(e.At)
 	c.last = at
 	if c.backlog.next < len(c.backlog.marks) {
 		c.passes(at)
@@ -293,7 +293,7 @@ func (c *Collector) Event(e *scheduler.Event) {
 func (c *Collector) account(job int) *account { return c.accounts.At(int32(job)) }
 
 // fail notes a job that ended without finishing.
-func (c *Collector) fail(e *scheduler.Event, at tell.Micros, j *ledger.Job) {
+func (c *Collector) fail(e *scheduler.Event, at table.Micros, j *ledger.Job) {
 	if len(c.failures) == MaxFailures {
 		return
 	}
@@ -307,7 +307,7 @@ func (c *Collector) fail(e *scheduler.Event, at tell.Micros, j *ledger.Job) {
 // add adds the span of holding that a step ended, if it ended one.
 func (a *account) add(s ledger.Step) {
 	span := int64(s.Held / time.Microsecond)
-	a.service += tell.Micros(span)
+	a.service += table.Micros(span)
 	a.coreTime += span * int64(s.Cores)
 	a.gpuTime += span * int64(s.GPUs)
 }
@@ -325,7 +325,7 @@ func (c *Collector) Held() (cores, gpus int) {
 }
 
 // Last is the instant of the last event.
-func (c *Collector) Last() tell.Micros { return c.last }
+func (c *Collector) Last() table.Micros { return c.last }
 
 // Occupancy returns the resources in use after the last event.
 func (c *Collector) Occupancy() Occupancy {
@@ -342,7 +342,7 @@ func (c *Collector) Failures() []Failure { return slices.Clone(c.failures) }
 func (c *Collector) Outcome(job int) Outcome {
 	j, a := c.setup.Job(job), c.account(job)
 	state := &a.Job
-	arrival := tell.ToMicros(j.Arrival)
+	arrival := table.ToMicros(j.Arrival)
 	r := Outcome{
 		Job: j.Name, Class: j.Class, User: j.User,
 		Arrival: arrival.Seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1,
@@ -362,17 +362,17 @@ func (c *Collector) Outcome(job int) Outcome {
 		r.ThreadsRequested, r.GPUs = j.Alternatives()[state.Alternative].Threads, j.Alternatives()[state.Alternative].GPUs
 	}
 	if state.FirstStart != scheduler.Never {
-		first := tell.ToMicros(state.FirstStart)
+		first := table.ToMicros(state.FirstStart)
 		r.FirstStart = first.Seconds()
 		r.FirstRunDelay = (first - arrival).Seconds()
 		r.Resource = c.resource(job, a)
 	}
 	until, service := c.last, a.service
 	if state.Over() {
-		until = tell.ToMicros(state.End())
+		until = table.ToMicros(state.End())
 		r.Finish, r.JCT = until.Seconds(), (until - arrival).Seconds()
 	} else if state.Runs() {
-		service += c.last - tell.ToMicros(state.Since)
+		service += c.last - table.ToMicros(state.Since)
 	}
 	r.Service = service.Seconds()
 	r.Budget, r.BudgetUsed, r.Scoring = math.NaN(), math.NaN(), math.NaN()
@@ -386,7 +386,7 @@ func (c *Collector) Outcome(job int) Outcome {
 		r.ThreadsMean = float64(a.coreTime) / float64(a.service)
 	}
 	if p := c.setup.predicted(job, int(state.Alternative)); p > 0 {
-		r.Predicted = tell.ToMicros(p).Seconds()
+		r.Predicted = table.ToMicros(p).Seconds()
 	}
 	r.FinishTime = c.finishTime(job, j, a)
 	if state.State() == scheduler.Finished {
@@ -413,7 +413,7 @@ const LeastAlone = time.Millisecond
 // slowdowns are the slowdown and the bounded slowdown of a finished job, given its completion time, its run time alone
 // and the least run time of a bounded slowdown; NaN when the run time alone is not known, the slowdown also when that is
 // below LeastAlone.
-func slowdowns(completion tell.Micros, alone, floor time.Duration) (plain, bounded float64) {
+func slowdowns(completion table.Micros, alone, floor time.Duration) (plain, bounded float64) {
 	if alone <= 0 {
 		return math.NaN(), math.NaN()
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -72,7 +72,7 @@ func same(t *testing.T, got []byte, row any) {
 
 func eventRow(e *scheduler.Event, jobs []scheduler.Job, nodes []scheduler.Node) EventRow {
 	row := EventRow{
-		At: tell.ToMicros(e.At).Seconds(), Event: e.Kind, Job: jobs[e.Job].Name,
+		At: table.ToMicros(e.At).Seconds(), Event: e.Kind, Job: jobs[e.Job].Name,
 		Cores: e.Cores, GPUs: e.GPUs, Reason: e.Detail(), Request: e.Request,
 		Migrated: e.Migrated,
 	}
@@ -97,13 +97,13 @@ func span(d time.Duration) *float64 {
 	if d == scheduler.Never {
 		return nil
 	}
-	s := tell.ToMicros(d).Seconds()
+	s := table.ToMicros(d).Seconds()
 	return &s
 }
 
 func decisionRow(d *scheduler.Decision, jobs []scheduler.Job) DecisionRow {
 	row := DecisionRow{
-		At: tell.ToMicros(d.At).Seconds(), Decision: d.Kind, Job: jobs[d.Job].Name,
+		At: table.ToMicros(d.At).Seconds(), Decision: d.Kind, Job: jobs[d.Job].Name,
 		Cores: d.Cores, Reason: d.Reason, PassedMore: d.PassedMore,
 	}
 	for _, p := range d.Passed {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Servers lists the servers of nodes that come and go: in the folder of a cell, and over all
 // cells in the experiment's. It exists only where there are any.
-var Servers = tell.Register[ServerRow]("servers.csv", nil)
+var Servers = table.Register[ServerRow]("servers.csv", nil)
 
 // ServerRow is a row of servers.csv.
 type ServerRow struct {
@@ -93,5 +93,5 @@ func (e *Experiment) WriteServers() error {
 	if !some {
 		return nil
 	}
-	return tell.WriteWhole(filepath.Join(e.Dir, Servers.File), false, out)
+	return table.WriteWhole(filepath.Join(e.Dir, Servers.File), false, out)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	_ "github.com/tfexp/tfexp/stages/gavel" // its orders are among those that are read
 )
 
 // A policy that is written down and read again has the same key.

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
-	deepening "github.com/tfexp/tfexp/stages/adaptation"
+	"github.com/tfexp/tfexp/stages/adaptation"
+	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
@@ -59,7 +59,7 @@ adaptation "net" {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables, err := deepening.ReadTables(e.Dir)
+	tables, err := adaptation.ReadTables(e.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ adaptation "net" {
 	// Both lessons decide by the table: the mean reward of a batch lies between the rewards of its worst and best
 	// sequences.
 	for _, r := range tables.Objectives {
-		if r.Objective < adaptation.Reward(0.4) || r.Objective > adaptation.Reward(0.95) {
+		if r.Objective < deepening.Reward(0.4) || r.Objective > deepening.Reward(0.95) {
 			t.Errorf("no sequence has such a reward: %+v", r)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
@@ -26,7 +26,7 @@ func choose(ctx context.Context, r *stages.Run) error {
 	for _, t := range trainers(r, "choose") {
 		t.Chosen, t.Trained = nil, nil
 		for _, c := range t.Controllers {
-			if k, _ := adaptation.ByName(c.Kind); !k.Makes {
+			if k, _ := deepening.ByName(c.Kind); !k.Makes {
 				t.total += len(t.Real.Scenarios) * t.Real.Repeats
 			}
 		}
@@ -49,7 +49,7 @@ func choose(ctx context.Context, r *stages.Run) error {
 
 func (t *trainer) choose(ctx context.Context) error {
 	for _, c := range t.Controllers {
-		k, _ := adaptation.ByName(c.Kind)
+		k, _ := deepening.ByName(c.Kind)
 		if k.Makes {
 			continue
 		}
@@ -68,7 +68,7 @@ func (t *trainer) choose(ctx context.Context) error {
 }
 
 // decide lets a controller decide in a real training.
-func (t *trainer) decide(ctx context.Context, c *adaptation.Controller, k *adaptation.Kind, scenario, seed int) error {
+func (t *trainer) decide(ctx context.Context, c *deepening.Controller, k *deepening.Kind, scenario, seed int) error {
 	name := t.Real.Scenarios[scenario].Name
 	w, depends, err := t.world(c, k, name, seed)
 	if err != nil {
@@ -114,16 +114,16 @@ func (t *trainer) decide(ctx context.Context, c *adaptation.Controller, k *adapt
 }
 
 // world returns a controller's knowledge before a real training, and all that it depends on.
-func (t *trainer) world(c *adaptation.Controller, k *adaptation.Kind, scenario string, seed int) (adaptation.World, []stages.Line,
+func (t *trainer) world(c *deepening.Controller, k *deepening.Kind, scenario string, seed int) (deepening.World, []stages.Line,
 	error) {
-	w := adaptation.World{Controller: c, Seed: uint64(seed), Table: t.Scenario(scenario)}
+	w := deepening.World{Controller: c, Seed: uint64(seed), Table: t.Scenario(scenario)}
 	depends := []stages.Line{
 		{Label: "deepening.controller", Value: fmt.Sprintf("%s, sequence %v, runs %d", c.Kind, c.Sequence, c.Runs)},
 		{Label: "deepening.seed", Value: strconv.Itoa(seed)},
 	}
 	if w.Table == nil { // only the decisions are known
 		n := t.Real.Sequences()
-		w.Table = &adaptation.AgentTable{Name: scenario, Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1,
+		w.Table = &deepening.AgentTable{Name: scenario, Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1,
 			Accuracy: make([]float64, n)}
 	} else if k.Learns || k.Elsewhere || k.Oracle || c.Runs > 0 {
 		depends = append(depends, stages.Line{Label: "deepening.table", Value: t.Digest})
@@ -146,8 +146,8 @@ func (t *trainer) world(c *adaptation.Controller, k *adaptation.Kind, scenario s
 }
 
 // chosen returns the decisions of a controller with their results.
-func (t *trainer) chosen(c *adaptation.Controller, scenario string, seed, runs int, out *outcome) adaptation.Chosen {
-	one := adaptation.Chosen{
+func (t *trainer) chosen(c *deepening.Controller, scenario string, seed, runs int, out *outcome) deepening.Chosen {
+	one := deepening.Chosen{
 		Controller: c, Scenario: scenario, Seed: seed, Runs: runs, Accuracy: out.accuracy, Recorded: math.NaN(),
 	}
 	index := 0
@@ -157,9 +157,9 @@ func (t *trainer) chosen(c *adaptation.Controller, scenario string, seed, runs i
 			p, _ := strconv.ParseFloat(text, 64)
 			probs = append(probs, p)
 		}
-		action := adaptation.Likeliest(probs)
+		action := deepening.Likeliest(probs)
 		index = index*(t.Real.Blocks+1) + action
-		one.Decisions = append(one.Decisions, adaptation.Decided{
+		one.Decisions = append(one.Decisions, deepening.Decided{
 			TimeLeft: row.Left, Probabilities: probs, Action: action, Before: row.AccuracyBefore,
 			After: row.AccuracyAfter,
 		})

@@ -23,9 +23,10 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 	"github.com/tfexp/tfexp/stages/execute"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // The artifacts of the stages of adaptations: the real trainings (table.csv and trainings/), the trainings in which
@@ -61,12 +62,12 @@ func leftTables(r *stages.Run) ([]stages.Line, error) {
 // listTrainings has a piece for each scenario in which networks are trained by every sequence.
 func listTrainings(p stages.Planning) ([]stages.Piece, error) {
 	var pieces []stages.Piece
-	for i, s := range p.File().Adaptations {
+	for i, s := range blocks(p.File()) {
 		if s.Real == nil || !s.Real.Exhaustive {
 			continue
 		}
 		for k, sc := range s.Real.Scenarios {
-			one := place{dir: p.Dir, experiment: p.Experiment, index: i, Study: s}
+			one := place{dir: p.Dir, experiment: p.Experiment, index: i, Study: s.Study}
 			_, key, err := one.task(k, one.sequence(0))
 			if err != nil {
 				return nil, err
@@ -86,7 +87,7 @@ func findTrainings(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	if kept != nil {
 		return false // the folders show it
 	}
-	for i, s := range p.File().Adaptations {
+	for i, s := range blocks(p.File()) {
 		if s.Real == nil {
 			continue
 		}
@@ -94,7 +95,7 @@ func findTrainings(p stages.Planning, piece stages.Piece, kept []byte) bool {
 			if s.Name+"-"+sc.Name != piece.Name {
 				continue
 			}
-			one := place{dir: p.Dir, experiment: p.Experiment, index: i, Study: s}
+			one := place{dir: p.Dir, experiment: p.Experiment, index: i, Study: s.Study}
 			for n := range s.Real.Sequences() {
 				if task, key, err := one.task(k, one.sequence(n)); err != nil || !complete(task.Dir, key) {
 					return false
@@ -114,22 +115,22 @@ type place struct {
 	dir        string // of the experiment
 	experiment stages.Experiment
 	index      int // of the adaptation
-	*adaptation.Study
+	*deepening.Study
 }
 
 // course is a training, with the source of its decisions.
 type course struct {
 	name    string // of its folder
-	by      adaptation.Decider
+	by      deepening.Decider
 	depends []stages.Line
 }
 
 // sequence is the training by a sequence.
 func (p *place) sequence(index int) course {
-	table := adaptation.AgentTable{Decisions: p.Real.Decisions, Actions: p.Real.Blocks + 1}
-	actions := adaptation.Actions(table.Sequence(index))
+	table := deepening.AgentTable{Decisions: p.Real.Decisions, Actions: p.Real.Blocks + 1}
+	actions := deepening.Actions(table.Sequence(index))
 	return course{
-		name: strings.ReplaceAll(actions, " ", "-"), by: adaptation.Constant(p.Real, index),
+		name: strings.ReplaceAll(actions, " ", "-"), by: deepening.Constant(p.Real, index),
 		depends: []stages.Line{{Label: "deepening.sequence", Value: actions}},
 	}
 }
@@ -142,7 +143,7 @@ func (p *place) unit(scenario int, c course) string {
 // task is a training in plain values, with the description of its key.
 func (p *place) task(scenario int, c course) (stages.Task, string, error) {
 	unit := p.unit(scenario, c)
-	point := p.experiment.File().Deepened[p.index][scenario]
+	point := blocks(p.experiment.File())[p.index].Cells[scenario]
 	decisions := fmt.Sprintf("%d decisions between %d actions, at %v, from %s",
 		p.Real.Decisions, p.Real.Blocks+1, p.Real.At,
 		p.Real.Scenarios[scenario].First)
@@ -155,9 +156,9 @@ func (p *place) task(scenario int, c course) (stages.Task, string, error) {
 		return task, key, fmt.Errorf("training %s: %w", unit, err)
 	}
 	j := point.Workload.Submits[0].Job
-	by := &adaptation.Course{Decider: c.by, Real: p.Real, Scenario: scenario}
+	by := &deepening.Course{Decider: c.by, Real: p.Real, Scenario: scenario}
 	task.Steered = []stages.Steered{{
-		Units: j.Length(), Steps: j.Steps > 0, Controller: adaptation.Live, Options: by.Options(),
+		Units: j.Length(), Steps: j.Steps > 0, Controller: deepening.Live, Options: by.Options(),
 	}}
 	return task, key, nil
 }
@@ -378,7 +379,7 @@ func (t *trainer) table(ctx context.Context) error {
 			b.WriteString(t.row(sc.Name, i, out))
 		}
 	}
-	path := filepath.Join(t.Dir, tableOf(t.experiment.File().Adaptations, t.Study))
+	path := filepath.Join(t.Dir, tableOf(studiesOf(t.experiment.File()), t.Study))
 	if err := folder.Write(path, b.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("write the table: %w", err)
 	}
@@ -399,7 +400,7 @@ func (t *trainer) table(ctx context.Context) error {
 // row is the row of a sequence.
 func (t *trainer) row(scenario string, index int, out *outcome) string {
 	fields := []string{quoted(scenario)}
-	sequence := (&adaptation.AgentTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(index)
+	sequence := (&deepening.AgentTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(index)
 	fields = append(fields, schema.Each(sequence, strconv.Itoa)...)
 	taken := out.decisions()
 	for d := range sequence {
@@ -423,8 +424,8 @@ func quoted(s string) string {
 }
 
 // went reads the course of the training in a folder, from its program's reports and the decisions.
-func went(dir string) (adaptation.Trained, error) {
-	out := adaptation.Trained{Trained: math.NaN(), Step: math.NaN()}
+func went(dir string) (deepening.Trained, error) {
+	out := deepening.Trained{Trained: math.NaN(), Step: math.NaN()}
 	did, err := readTraining(dir)
 	if err != nil {
 		return out, err
@@ -458,7 +459,7 @@ func went(dir string) (adaptation.Trained, error) {
 }
 
 // said reads values from the log of a training that its progress lines do not have.
-func said(dir string, out *adaptation.Trained) error {
+func said(dir string, out *deepening.Trained) error {
 	logs, err := filepath.Glob(filepath.Join(dir, record.LogsDir, "*.log"))
 	if err != nil || len(logs) == 0 {
 		return err
@@ -480,8 +481,8 @@ func said(dir string, out *adaptation.Trained) error {
 }
 
 // all reads the courses of the existing trainings of an adaptation: by sequences, and by controllers.
-func (t *trainer) all() ([]adaptation.Trained, error) {
-	var list []adaptation.Trained
+func (t *trainer) all() ([]deepening.Trained, error) {
+	var list []deepening.Trained
 	for k, sc := range t.Real.Scenarios {
 		for i := range t.Real.Sequences() {
 			if !t.Real.Exhaustive {
@@ -496,8 +497,8 @@ func (t *trainer) all() ([]adaptation.Trained, error) {
 				return nil, err
 			}
 			one.Scenario = sc.Name
-			sequence := (&adaptation.AgentTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(i)
-			one.Sequence = adaptation.Actions(sequence)
+			sequence := (&deepening.AgentTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(i)
+			one.Sequence = deepening.Actions(sequence)
 			list = append(list, one)
 		}
 	}
@@ -508,7 +509,7 @@ func (t *trainer) all() ([]adaptation.Trained, error) {
 			return nil, err
 		}
 		one.Controller, one.Scenario, one.Seed = c.Controller.Name, c.Scenario, c.Seed
-		one.Sequence = adaptation.Actions(c.Actions())
+		one.Sequence = deepening.Actions(c.Actions())
 		list = append(list, one)
 	}
 	for i := range list {
@@ -517,10 +518,15 @@ func (t *trainer) all() ([]adaptation.Trained, error) {
 	return list, nil
 }
 
+// studiesOf are the studies of a file's adaptations.
+func studiesOf(s *experiment.Spec) []*deepening.Study {
+	return schema.Each(blocks(s), func(b *Block) *deepening.Study { return b.Study })
+}
+
 // studies returns the adaptations of an experiment, with tables for those whose sequences have been trained in its
 // folder. Without its table an adaptation has none.
-func studies(dir string, x stages.Experiment) []*adaptation.Study {
-	all := x.File().Adaptations
+func studies(dir string, x stages.Experiment) []*deepening.Study {
+	all := studiesOf(x.File())
 	for _, s := range all {
 		if s.Real == nil || s.File != "" || s.Tables != nil {
 			continue
@@ -533,8 +539,8 @@ func studies(dir string, x stages.Experiment) []*adaptation.Study {
 }
 
 // learned gives an adaptation the table of its trainings.
-func learned(s *adaptation.Study, table []byte) error {
-	tables, _, err := adaptation.Read(TableFile, s.Name, bytes.NewReader(table), adaptation.DefaultColumns,
+func learned(s *deepening.Study, table []byte) error {
+	tables, _, err := deepening.Read(TableFile, s.Name, bytes.NewReader(table), deepening.DefaultColumns,
 		s.Real.Decisions,
 		s.Real.Blocks)
 	if err != nil {
@@ -547,7 +553,7 @@ func learned(s *adaptation.Study, table []byte) error {
 
 // tableOf is the name of the table that the real trainings of one of the adaptations leave:
 // table.csv, or where several leave one, table-<name>.csv.
-func tableOf(all []*adaptation.Study, s *adaptation.Study) string {
+func tableOf(all []*deepening.Study, s *deepening.Study) string {
 	n := 0
 	for _, o := range all {
 		if o.Real != nil && o.Real.Exhaustive {

@@ -20,8 +20,8 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
 
 // world is an experiment whose networks are trained in no time, and a pipeline that records its calls.
@@ -36,7 +36,7 @@ type world struct {
 	stages.Engines
 	stages.Log
 	t       *testing.T
-	studies []*adaptation.Study
+	studies []*deepening.Study
 	// train returns the result of a training, by its name; nil where none may begin. Existing results stay.
 	train    func(name string) (record.Cell, []record.ControlRow)
 	keys     map[string]string // of the trainings that were asked for
@@ -46,15 +46,15 @@ type world struct {
 
 // File has a point for each scenario of each study.
 func (w *world) File() *experiment.Spec {
-	spec := &experiment.Spec{Adaptations: w.studies}
+	spec := &experiment.Spec{}
 	job := experiment.Submit{Job: &experiment.Job{Epochs: 1}}
-	for _, s := range w.studies {
+	for i, s := range w.studies {
 		var points []experiment.Cell
 		for k := 0; s.Real != nil && k < len(s.Real.Scenarios); k++ {
-			of := &experiment.Workload{Name: fmt.Sprint(len(spec.Deepened), " ", k), Submits: []experiment.Submit{job}}
+			of := &experiment.Workload{Name: fmt.Sprint(i, " ", k), Submits: []experiment.Submit{job}}
 			points = append(points, experiment.Cell{Workload: of})
 		}
-		spec.Deepened = append(spec.Deepened, points)
+		spec.Parts = append(spec.Parts, &Block{Study: s, Cells: points})
 	}
 	return spec
 }
@@ -116,10 +116,10 @@ func finely(accuracy float64, actions string) (record.Cell, []record.ControlRow)
 
 // two is an adaptation of two scenarios and two decisions on one block; the accuracies of its trainings differ.
 func two(t *testing.T) (*world, *stages.Run) {
-	w := &world{t: t, keys: map[string]string{}, studies: []*adaptation.Study{
+	w := &world{t: t, keys: map[string]string{}, studies: []*deepening.Study{
 		{Name: "recorded"},
-		{Name: "net", Seeds: 2, Real: &adaptation.Real{
-			Scenarios: []adaptation.Scenario{{Name: "early"}, {Name: "late"}}, Decisions: 2, Blocks: 1, Budget: 3 * time.Second,
+		{Name: "net", Seeds: 2, Real: &deepening.Real{
+			Scenarios: []deepening.Scenario{{Name: "early"}, {Name: "late"}}, Decisions: 2, Blocks: 1, Budget: 3 * time.Second,
 			Exhaustive: true, Repeats: 2,
 		}},
 	}}
@@ -278,7 +278,7 @@ func TestPoorTrainings(t *testing.T) {
 func TestControllersDecide(t *testing.T) {
 	w, r := two(t)
 	net := w.studies[1]
-	net.Controllers = []*adaptation.Controller{
+	net.Controllers = []*deepening.Controller{
 		{Name: "exhaustive", Kind: "exhaustive"},
 		{Name: "always one", Kind: "constant", Sequence: []int{1, 1}},
 		{Name: "elsewhere", Kind: "best_elsewhere", Runs: 3},
@@ -301,7 +301,7 @@ func TestControllersDecide(t *testing.T) {
 	}
 	var got []string
 	for _, c := range net.Chosen {
-		got = append(got, fmt.Sprint(c.Controller.Name, " ", c.Scenario, " ", c.Seed, ": ", adaptation.Actions(c.Actions()), ", ",
+		got = append(got, fmt.Sprint(c.Controller.Name, " ", c.Scenario, " ", c.Seed, ": ", deepening.Actions(c.Actions()), ", ",
 			c.Runs, " runs, ", c.Accuracy, ", ", c.Recorded))
 	}
 	want := []string{
@@ -343,7 +343,7 @@ func TestControllersWithoutATable(t *testing.T) {
 	w, r := two(t)
 	net := w.studies[1]
 	net.Real.Exhaustive, net.Real.Repeats = false, 1
-	net.Controllers = []*adaptation.Controller{
+	net.Controllers = []*deepening.Controller{
 		{Name: "few", Kind: "few_runs", Runs: 4}, {Name: "best", Kind: "best_constant"},
 	}
 	known := w.train

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
 
 const learnStage = "learn"
@@ -73,7 +73,7 @@ func listAgents(p stages.Planning) ([]stages.Piece, error) {
 	return pieces, nil
 }
 
-func piece(t adaptation.Training) stages.Piece {
+func piece(t deepening.Training) stages.Piece {
 	last := t.Lessons[len(t.Lessons)-1]
 	return stages.Piece{
 		Name: title(t), Key: description(t), Count: 1,
@@ -90,7 +90,7 @@ type details struct {
 }
 
 // title is "early then late (seed 2)".
-func title(t adaptation.Training) string { return fmt.Sprintf("%s (seed %d)", t.LearnedOn(), t.Seed) }
+func title(t deepening.Training) string { return fmt.Sprintf("%s (seed %d)", t.LearnedOn(), t.Seed) }
 
 // findAgent reports whether an agent's weights exist: as files, whatever the cache kept.
 func findAgent(p stages.Planning, piece stages.Piece, _ []byte) bool {
@@ -100,11 +100,11 @@ func findAgent(p stages.Planning, piece stages.Piece, _ []byte) bool {
 
 // trainings lists the needed trainings of agents, each once, by the number of
 // lessons: each level continues the one before.
-func trainings(dir string, x stages.Experiment) [][]adaptation.Training {
-	var levels [][]adaptation.Training
+func trainings(dir string, x stages.Experiment) [][]deepening.Training {
+	var levels [][]deepening.Training
 	seen := map[string]bool{}
-	var add func(adaptation.Training)
-	add = func(t adaptation.Training) {
+	var add func(deepening.Training)
+	add = func(t deepening.Training) {
 		if before, ok := t.Before(); ok {
 			add(before)
 		}
@@ -131,9 +131,9 @@ func trainings(dir string, x stages.Experiment) [][]adaptation.Training {
 	return levels
 }
 
-func description(t adaptation.Training) string { return strings.Join(t.Lines(), "\n") + "\n" }
+func description(t deepening.Training) string { return strings.Join(t.Lines(), "\n") + "\n" }
 
-func hash(t adaptation.Training) string { return hashOf(description(t)) }
+func hash(t deepening.Training) string { return hashOf(description(t)) }
 
 func hashOf(description string) string {
 	sum := sha256.Sum256([]byte(description))
@@ -146,11 +146,11 @@ func agentDir(dir, description string) string {
 
 // Weights reads the weights of an agent, and its training time in seconds, from
 // an experiment's folder.
-func Weights(dir string, t adaptation.Training) (*adaptation.Learner, float64, error) {
+func Weights(dir string, t deepening.Training) (*deepening.Learner, float64, error) {
 	return readAgent(dir, description(t))
 }
 
-func readAgent(dir, description string) (*adaptation.Learner, float64, error) {
+func readAgent(dir, description string) (*deepening.Learner, float64, error) {
 	at := agentDir(dir, description)
 	raw, err := folder.ReadFile(at, keyFile)
 	if err == nil && string(raw) != description {
@@ -162,7 +162,7 @@ func readAgent(dir, description string) (*adaptation.Learner, float64, error) {
 	if raw, err = folder.ReadFile(at, weightsFile); err != nil {
 		return nil, 0, err
 	}
-	l, err := adaptation.LoadAgent(raw)
+	l, err := deepening.LoadAgent(raw)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -180,10 +180,10 @@ func readSpent(at string) (s spent) {
 // learnAll trains the agents that are not there yet, side by side.
 func learnAll(ctx context.Context, r *stages.Run) error {
 	levels := trainings(r.Dir, r.Experiment)
-	var missing [][]adaptation.Training
+	var missing [][]deepening.Training
 	total, there := 0, 0
 	for _, level := range levels {
-		var lack []adaptation.Training
+		var lack []deepening.Training
 		for _, t := range level {
 			if _, _, err := Weights(r.Dir, t); err == nil {
 				there++
@@ -239,7 +239,7 @@ func parallel(r *stages.Run) int {
 }
 
 // trainAgent trains one agent, from its checkpoint if there is one.
-func trainAgent(ctx context.Context, r *stages.Run, t adaptation.Training) error {
+func trainAgent(ctx context.Context, r *stages.Run, t deepening.Training) error {
 	at := agentDir(r.Dir, description(t))
 	if err := folder.MkdirAll(at, 0o755); err != nil {
 		return fmt.Errorf("train an agent: %w", err)
@@ -277,11 +277,11 @@ func trainAgent(ctx context.Context, r *stages.Run, t adaptation.Training) error
 }
 
 // beginAgent returns the learner as its checkpoint has it, or a new one.
-func beginAgent(dir, at string, t adaptation.Training) (*adaptation.Learner, spent, error) {
+func beginAgent(dir, at string, t deepening.Training) (*deepening.Learner, spent, error) {
 	text := description(t)
 	if raw, err := folder.ReadFile(at, keyFile); err == nil && string(raw) == text {
 		if raw, err := folder.ReadFile(at, checkpointFile); err == nil {
-			if l, err := adaptation.LoadAgent(raw); err == nil { // a torn one is as none
+			if l, err := deepening.LoadAgent(raw); err == nil { // a torn one is as none
 				return l, readSpent(at), nil
 			}
 		}
@@ -301,7 +301,7 @@ func beginAgent(dir, at string, t adaptation.Training) (*adaptation.Learner, spe
 }
 
 // save writes a learner, and its cost so far.
-func save(at, file string, l *adaptation.Learner, cost spent) error {
+func save(at, file string, l *deepening.Learner, cost spent) error {
 	raw, err := l.Save()
 	if err != nil {
 		return err

@@ -13,17 +13,17 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
-	deepening "github.com/tfexp/tfexp/stages/adaptation"
+	"github.com/tfexp/tfexp/stages/adaptation"
+	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // A controller that somebody adds: this is all that it takes.
 func init() {
-	adaptation.Register(adaptation.Kind{
+	deepening.Register(deepening.Kind{
 		Rank: 100, Name: "always_first", Doc: "Deepens the first block at each decision.",
-		New: func(w adaptation.World) adaptation.Decider { return alwaysFirst{w.Table.Actions} },
+		New: func(w deepening.World) deepening.Decider { return alwaysFirst{w.Table.Actions} },
 	})
 }
 
@@ -94,7 +94,7 @@ func plan(t *testing.T, episodes, out string, observe func(stages.Progress)) *pi
 // weights are the bytes of all agents, by their keys.
 func weights(t *testing.T, out string) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(out, "small", deepening.AgentsDir, "*", "weights"))
+	files, err := filepath.Glob(filepath.Join(out, "small", adaptation.AgentsDir, "*", "weights"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestLearningGoesOnAfterAnInterruption(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables, err := deepening.ReadTables(e.Dir)
+	tables, err := adaptation.ReadTables(e.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
 
 var _ = stages.Register(&stages.Stage{
@@ -57,21 +57,21 @@ func leftRankings(r *stages.Run) ([]stages.Line, error) {
 const level = 0.95
 
 // study plays the controllers of one block.
-func study(dir string, s *adaptation.Study, out *Tables) error {
+func study(dir string, s *deepening.Study, out *Tables) error {
 	for _, t := range s.Tables {
 		out.Sequences = append(out.Sequences, sequences(s, t)...)
 	}
 	shown := map[string]bool{} // trainings whose objectives are shown already: controllers may share them
 	for _, c := range s.Controllers {
-		if k, _ := adaptation.ByName(c.Kind); k.Makes {
+		if k, _ := deepening.ByName(c.Kind); k.Makes {
 			continue
 		}
 		for _, t := range s.Tables {
-			var chosen []adaptation.Choice
+			var chosen []deepening.Choice
 			for seed := 1; seed <= s.SeedsOf(c); seed++ {
 				row := TrainingRow{Adaptation: s.Name, Controller: c.Name, Scenario: t.Name, Seed: seed,
 					Seconds: -1}
-				var weights *adaptation.Network
+				var weights *deepening.Network
 				if c.Learn != nil {
 					training := s.Training(c, t.Name, seed)
 					l, seconds, err := Weights(dir, training)
@@ -89,7 +89,7 @@ func study(dir string, s *adaptation.Study, out *Tables) error {
 						out.Objectives = append(out.Objectives, rows...)
 					}
 				}
-				choice, seconds := timed(func() adaptation.Choice { return s.Play(c, t, seed, weights) })
+				choice, seconds := timed(func() deepening.Choice { return s.Play(c, t, seed, weights) })
 				row.Deciding = seconds / float64(t.Decisions)
 				chosen = append(chosen, choice)
 				out.Trainings = append(out.Trainings, row)
@@ -104,7 +104,7 @@ func study(dir string, s *adaptation.Study, out *Tables) error {
 
 // timed returns the decisions of a controller, and their time in seconds: the fastest of some repetitions, where
 // they are too short for a clock.
-func timed(play func() adaptation.Choice) (adaptation.Choice, float64) {
+func timed(play func() deepening.Choice) (deepening.Choice, float64) {
 	const enough, most = 2 * time.Millisecond, 100
 	began := time.Now()
 	choice := play()
@@ -149,15 +149,15 @@ func sumUp(row *RankingRow, all []played) {
 
 // ranking sums up the choices of a controller in a scenario.
 func ranking(
-	s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, chosen []adaptation.Choice,
+	s *deepening.Study, c *deepening.Controller, t *deepening.AgentTable, chosen []deepening.Choice,
 ) RankingRow {
 	row := RankingRow{
 		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: t.Name, Knew: s.Knew(c, t.Name), Of: len(t.Accuracy),
 	}
 	var all []played
 	for _, choice := range chosen {
-		all = append(all, played{adaptation.Actions(t.Sequence(choice.Sequence)), t.Accuracy[choice.Sequence],
-			adaptation.Regret(t, choice.Sequence), float64(choice.Runs), t.Rank(choice.Sequence)})
+		all = append(all, played{deepening.Actions(t.Sequence(choice.Sequence)), t.Accuracy[choice.Sequence],
+			deepening.Regret(t, choice.Sequence), float64(choice.Runs), t.Rank(choice.Sequence)})
 	}
 	sumUp(&row, all)
 	return row
@@ -180,7 +180,7 @@ func meanRegret(regrets []float64) stats.Interval {
 
 // decisions are the rows of one training.
 func decisions(
-	s *adaptation.Study, c *adaptation.Controller, t *adaptation.AgentTable, seed int, choice adaptation.Choice,
+	s *deepening.Study, c *deepening.Controller, t *deepening.AgentTable, seed int, choice deepening.Choice,
 ) []ChoiceRow {
 	var rows []ChoiceRow
 	before := 0
@@ -192,7 +192,7 @@ func decisions(
 			TimeLeft: (1 - state.Time) * s.Budget, State: layers(state.Layers),
 			Probabilities: probabilities(choice.Probabilities[d]),
 			Action:        action, Before: math.NaN(), After: math.NaN(),
-			ExpectedBefore: adaptation.MeanFrom(t, d, before), ExpectedAfter: adaptation.MeanFrom(t, d+1, after),
+			ExpectedBefore: deepening.MeanFrom(t, d, before), ExpectedAfter: deepening.MeanFrom(t, d+1, after),
 			Accuracy: t.Accuracy[choice.Sequence],
 		})
 		before = after
@@ -219,19 +219,19 @@ func layers(numbers []int) string {
 }
 
 // sequences are all constant sequences of a scenario.
-func sequences(s *adaptation.Study, t *adaptation.AgentTable) []SequenceRow {
+func sequences(s *deepening.Study, t *deepening.AgentTable) []SequenceRow {
 	var rows []SequenceRow
 	for i := range t.Accuracy {
 		row := SequenceRow{
-			Adaptation: s.Name, Scenario: t.Name, Sequence: adaptation.Actions(t.Sequence(i)), Accuracy: t.Accuracy[i],
-			Regret: adaptation.Regret(t, i), Rank: t.Rank(i),
+			Adaptation: s.Name, Scenario: t.Name, Sequence: deepening.Actions(t.Sequence(i)), Accuracy: t.Accuracy[i],
+			Regret: deepening.Regret(t, i), Rank: t.Rank(i),
 		}
-		row.Expected = []float64{adaptation.MeanFrom(t, 0, 0)}
+		row.Expected = []float64{deepening.MeanFrom(t, 0, 0)}
 		at := 0
 		for d, action := range t.Sequence(i) {
 			row.Times = append(row.Times, t.Time[d][at]*s.Budget)
 			at = at*t.Actions + action
-			row.Expected = append(row.Expected, adaptation.MeanFrom(t, d+1, at))
+			row.Expected = append(row.Expected, deepening.MeanFrom(t, d+1, at))
 		}
 		row.Times = append(row.Times, s.Budget)
 		rows = append(rows, row)
@@ -243,8 +243,8 @@ func sequences(s *adaptation.Study, t *adaptation.AgentTable) []SequenceRow {
 const mostPoints = 150
 
 // objectives are the mean rewards of an agent in all of its lessons, one after the other.
-func objectives(dir string, t TrainingRow, training adaptation.Training) ([]ObjectiveRow, error) {
-	lessons := []adaptation.Training{training}
+func objectives(dir string, t TrainingRow, training deepening.Training) ([]ObjectiveRow, error) {
+	lessons := []deepening.Training{training}
 	for before, ok := training.Before(); ok; before, ok = before.Before() {
 		lessons = append(lessons, before)
 	}
@@ -276,7 +276,7 @@ func objectives(dir string, t TrainingRow, training adaptation.Training) ([]Obje
 
 // trained adds the controllers' decisions in real training to their decisions on the
 // table.
-func trained(s *adaptation.Study, out *Tables) {
+func trained(s *deepening.Study, out *Tables) {
 	for i := range out.Ranking {
 		if r := &out.Ranking[i]; r.Adaptation == s.Name {
 			r.Where, r.Recorded, r.Fidelity = OnTable, math.NaN(), math.NaN()
@@ -289,11 +289,11 @@ func trained(s *adaptation.Study, out *Tables) {
 	}
 	out.Courses = append(out.Courses, s.Trained...)
 	type group struct {
-		controller *adaptation.Controller
+		controller *deepening.Controller
 		scenario   string
 	}
 	var order []group
-	chosen := map[group][]adaptation.Chosen{}
+	chosen := map[group][]deepening.Chosen{}
 	for _, c := range s.Chosen {
 		g := group{c.Controller, c.Scenario}
 		if chosen[g] == nil {
@@ -311,7 +311,7 @@ func trained(s *adaptation.Study, out *Tables) {
 
 // realRanking sums up the choices of a controller in the real trainings of a scenario.
 func realRanking(
-	s *adaptation.Study, c *adaptation.Controller, scenario string, chosen []adaptation.Chosen,
+	s *deepening.Study, c *deepening.Controller, scenario string, chosen []deepening.Chosen,
 ) RankingRow {
 	t := s.Scenario(scenario)
 	nan := math.NaN()
@@ -323,7 +323,7 @@ func realRanking(
 	var recorded, fidelity []float64
 	var all []played
 	for _, one := range chosen {
-		p := played{actions: adaptation.Actions(one.Actions()), accuracy: one.Accuracy, runs: float64(one.Runs)}
+		p := played{actions: deepening.Actions(one.Actions()), accuracy: one.Accuracy, runs: float64(one.Runs)}
 		if !math.IsNaN(one.Recorded) {
 			recorded, fidelity = append(recorded, one.Recorded), append(fidelity, one.Accuracy-one.Recorded)
 		}
@@ -345,9 +345,9 @@ func realRanking(
 }
 
 // realDecisions are the rows of one real training.
-func realDecisions(s *adaptation.Study, c *adaptation.Chosen) []ChoiceRow {
+func realDecisions(s *deepening.Study, c *deepening.Chosen) []ChoiceRow {
 	var rows []ChoiceRow
-	dims := adaptation.AgentTable{Decisions: s.Real.Decisions, Actions: s.Real.Blocks + 1}
+	dims := deepening.AgentTable{Decisions: s.Real.Decisions, Actions: s.Real.Blocks + 1}
 	known := s.Scenario(c.Scenario)
 	before := 0
 	for d, one := range c.Decisions {
@@ -360,7 +360,7 @@ func realDecisions(s *adaptation.Study, c *adaptation.Chosen) []ChoiceRow {
 			Accuracy: c.Accuracy, Where: InTraining,
 		}
 		if known != nil {
-			row.ExpectedBefore, row.ExpectedAfter = adaptation.MeanFrom(known, d, before), adaptation.MeanFrom(known, d+1, after)
+			row.ExpectedBefore, row.ExpectedAfter = deepening.MeanFrom(known, d, before), deepening.MeanFrom(known, d+1, after)
 		}
 		rows = append(rows, row)
 		before = after

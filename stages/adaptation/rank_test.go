@@ -7,24 +7,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/adaptation"
+	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
 
 // Three controllers: one that follows its sequence after two trainings, one that decides by its seed, and one that
 // decides nothing.
 func init() {
-	adaptation.Register(adaptation.Kind{Rank: 201, Name: "tries", Doc: "Tries two sequences, and follows its own.",
-		New: func(w adaptation.World) adaptation.Decider {
+	deepening.Register(deepening.Kind{Rank: 201, Name: "tries", Doc: "Tries two sequences, and follows its own.",
+		New: func(w deepening.World) deepening.Decider {
 			w.Run(0)
 			w.Run(1)
 			return follows(w.Controller.Sequence)
 		}})
-	adaptation.Register(adaptation.Kind{Rank: 202, Name: "seeded", Doc: "Follows its seed.", Random: true,
-		New: func(w adaptation.World) adaptation.Decider { return follows{int(w.Seed) % 2, 1} }})
-	adaptation.Register(adaptation.Kind{Rank: 203, Name: "makes", Doc: "Decides nothing.", Makes: true,
-		New: func(adaptation.World) adaptation.Decider { panic("it decides nothing") }})
-	adaptation.Register(adaptation.Kind{Rank: 204, Name: "oracle_first", Doc: "Knows all.", Oracle: true,
-		New: func(adaptation.World) adaptation.Decider { return follows{1, 0} }})
+	deepening.Register(deepening.Kind{Rank: 202, Name: "seeded", Doc: "Follows its seed.", Random: true,
+		New: func(w deepening.World) deepening.Decider { return follows{int(w.Seed) % 2, 1} }})
+	deepening.Register(deepening.Kind{Rank: 203, Name: "makes", Doc: "Decides nothing.", Makes: true,
+		New: func(deepening.World) deepening.Decider { panic("it decides nothing") }})
+	deepening.Register(deepening.Kind{Rank: 204, Name: "oracle_first", Doc: "Knows all.", Oracle: true,
+		New: func(deepening.World) deepening.Decider { return follows{1, 0} }})
 }
 
 // follows decides by a sequence, with three quarters of certainty.
@@ -37,12 +37,12 @@ func (f follows) Probabilities(decision, _ int) []float64 {
 }
 
 // small is a table of two decisions: to deepen block 0, or nothing. The accuracies are of 0 0, 0 1, 1 0 and 1 1.
-func ranked() *adaptation.Study {
-	return &adaptation.Study{
+func ranked() *deepening.Study {
+	return &deepening.Study{
 		Name: "net", Digest: "abc", Budget: 40, Seeds: 3,
-		Tables: []*adaptation.AgentTable{{Name: "calm", Decisions: 2, Actions: 2, Time: [][]float64{{0.25}, {0.5, 0.75}},
+		Tables: []*deepening.AgentTable{{Name: "calm", Decisions: 2, Actions: 2, Time: [][]float64{{0.25}, {0.5, 0.75}},
 			Accuracy: []float64{0.5, 0.875, 0.75, 0.625}}},
-		Controllers: []*adaptation.Controller{
+		Controllers: []*deepening.Controller{
 			{Name: "fix", Kind: "tries", Sequence: []int{1, 1}}, {Name: "dice", Kind: "seeded"}, {Name: "table", Kind: "makes"},
 			{Name: "best", Kind: "oracle_first"},
 		},
@@ -144,17 +144,17 @@ func TestRealTraining(t *testing.T) {
 	s := ranked()
 	fix, dice := s.Controllers[0], s.Controllers[1]
 	s.Controllers = nil
-	s.Real = &adaptation.Real{Decisions: 2, Blocks: 1, Budget: 40 * time.Second}
-	decide := func(left float64, action int) adaptation.Decided {
-		return adaptation.Decided{TimeLeft: left, Action: action, Probabilities: []float64{0.5, 0.5}, Before: 0.25, After: 0.375}
+	s.Real = &deepening.Real{Decisions: 2, Blocks: 1, Budget: 40 * time.Second}
+	decide := func(left float64, action int) deepening.Decided {
+		return deepening.Decided{TimeLeft: left, Action: action, Probabilities: []float64{0.5, 0.5}, Before: 0.25, After: 0.375}
 	}
-	s.Chosen = []adaptation.Chosen{
-		{Controller: fix, Scenario: "calm", Seed: 1, Runs: 2, Decisions: []adaptation.Decided{decide(30, 0), decide(20, 1)}, Accuracy: 0.8125, Recorded: 0.875},
-		{Controller: dice, Scenario: "unknown", Seed: 1, Decisions: []adaptation.Decided{decide(28, 1)}, Accuracy: 0.5, Recorded: math.NaN()},
-		{Controller: fix, Scenario: "calm", Seed: 2, Runs: 4, Decisions: []adaptation.Decided{decide(29, 1), decide(9, 0)}, Accuracy: 0.6875, Recorded: 0.75},
-		{Controller: fix, Scenario: "calm", Seed: 3, Decisions: []adaptation.Decided{decide(29, 1), decide(9, 0)}, Accuracy: 0.9375, Recorded: math.NaN()},
+	s.Chosen = []deepening.Chosen{
+		{Controller: fix, Scenario: "calm", Seed: 1, Runs: 2, Decisions: []deepening.Decided{decide(30, 0), decide(20, 1)}, Accuracy: 0.8125, Recorded: 0.875},
+		{Controller: dice, Scenario: "unknown", Seed: 1, Decisions: []deepening.Decided{decide(28, 1)}, Accuracy: 0.5, Recorded: math.NaN()},
+		{Controller: fix, Scenario: "calm", Seed: 2, Runs: 4, Decisions: []deepening.Decided{decide(29, 1), decide(9, 0)}, Accuracy: 0.6875, Recorded: 0.75},
+		{Controller: fix, Scenario: "calm", Seed: 3, Decisions: []deepening.Decided{decide(29, 1), decide(9, 0)}, Accuracy: 0.9375, Recorded: math.NaN()},
 	}
-	s.Trained = []adaptation.Trained{{Scenario: "calm", Sequence: "0 1", Accuracy: 0.875, Trained: 39, Budget: 40},
+	s.Trained = []deepening.Trained{{Scenario: "calm", Sequence: "0 1", Accuracy: 0.875, Trained: 39, Budget: 40},
 		{Controller: "fix", Scenario: "calm", Seed: 2, Sequence: "1"}}
 	out := Tables{Ranking: []RankingRow{{Adaptation: "another"}}, Choices: []ChoiceRow{{Adaptation: "another"}}}
 	if err := study(t.TempDir(), s, &out); err != nil {
@@ -203,7 +203,7 @@ func TestTimed(t *testing.T) {
 		runs, least, most int
 	}{{1, 1, 1}, {0, 2, 100}} {
 		asked := 0
-		choice, seconds := timed(func() adaptation.Choice { asked++; return adaptation.Choice{Sequence: 7, Runs: c.runs} })
+		choice, seconds := timed(func() deepening.Choice { asked++; return deepening.Choice{Sequence: 7, Runs: c.runs} })
 		if asked < c.least || asked > c.most || choice.Sequence != 7 || seconds < 0 || seconds > 1 {
 			t.Errorf("%d trainings: asked %d times, %g s", c.runs, asked, seconds)
 		}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/tfexp/tfexp/scheduler/adaptation"
+	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
 
 // The table of trainings has the name of its adaptation if there are several; an existing one is read, unless the
@@ -14,23 +14,23 @@ import (
 func TestTablesOfTrainings(t *testing.T) {
 	dir := t.TempDir()
 	table := []byte("scenario,a1,timeleft1,totaltime,acc\ncalm,0,8,10,0.5\ncalm,1,8,10,0.75\n")
-	exhaustive := func(name string) *adaptation.Study {
-		return &adaptation.Study{Name: name, Real: &adaptation.Real{Decisions: 1, Blocks: 1, Exhaustive: true}}
+	exhaustive := func(name string) *deepening.Study {
+		return &deepening.Study{Name: name, Real: &deepening.Real{Decisions: 1, Blocks: 1, Exhaustive: true}}
 	}
-	one, two, decided := exhaustive("one"), exhaustive("two"), &adaptation.Study{Name: "three", Real: &adaptation.Real{}}
-	fromFile := &adaptation.Study{Name: "file", File: "t.csv", Real: &adaptation.Real{Decisions: 1, Blocks: 1}}
-	if got := tableOf([]*adaptation.Study{one, decided, fromFile}, one); got != TableFile {
+	one, two, decided := exhaustive("one"), exhaustive("two"), &deepening.Study{Name: "three", Real: &deepening.Real{}}
+	fromFile := &deepening.Study{Name: "file", File: "t.csv", Real: &deepening.Real{Decisions: 1, Blocks: 1}}
+	if got := tableOf([]*deepening.Study{one, decided, fromFile}, one); got != TableFile {
 		t.Errorf("the only table is %s", got)
 	}
-	if got := tableOf([]*adaptation.Study{one, two}, two); got != "table-two.csv" {
+	if got := tableOf([]*deepening.Study{one, two}, two); got != "table-two.csv" {
 		t.Errorf("one of two tables is %s", got)
 	}
 	if err := os.WriteFile(filepath.Join(dir, TableFile), table, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	has := exhaustive("has")
-	has.Real.Exhaustive, has.Tables = false, []*adaptation.AgentTable{{Name: "own"}}
-	all := studies(dir, &world{studies: []*adaptation.Study{one, fromFile, {Name: "recorded"}, has}})
+	has.Real.Exhaustive, has.Tables = false, []*deepening.AgentTable{{Name: "own"}}
+	all := studies(dir, &world{studies: []*deepening.Study{one, fromFile, {Name: "recorded"}, has}})
 	if len(all) != 4 || len(one.Tables) != 1 || one.Tables[0].Accuracy[1] != 0.75 || len(one.Digest) != 64 {
 		t.Errorf("the trained table is %+v", one)
 	}

@@ -17,21 +17,21 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
 
 // small is an adaptation with two scenarios, one decision and an agent that continues another one.
-func small() *adaptation.Study {
-	table := func(name string, accuracy ...float64) *adaptation.AgentTable {
-		return &adaptation.AgentTable{Name: name, Decisions: 1, Actions: 2, Time: [][]float64{{0.5}}, Accuracy: accuracy}
+func small() *deepening.Study {
+	table := func(name string, accuracy ...float64) *deepening.AgentTable {
+		return &deepening.AgentTable{Name: name, Decisions: 1, Actions: 2, Time: [][]float64{{0.5}}, Accuracy: accuracy}
 	}
-	s := &adaptation.Study{Name: "net", Seeds: 2, Tables: []*adaptation.AgentTable{table("early", .5, .7), table("late", .8, .6)}}
-	settings := adaptation.Settings{Episodes: 8, Batch: 4, Rate: 0.01, Decay: 1, DecayEvery: 500, Temperature: 1}
-	first := &adaptation.Controller{Name: "first", Kind: "agent", Learn: &adaptation.Learning{LeaveOut: true, Settings: settings}}
+	s := &deepening.Study{Name: "net", Seeds: 2, Tables: []*deepening.AgentTable{table("early", .5, .7), table("late", .8, .6)}}
+	settings := deepening.Settings{Episodes: 8, Batch: 4, Rate: 0.01, Decay: 1, DecayEvery: 500, Temperature: 1}
+	first := &deepening.Controller{Name: "first", Kind: "agent", Learn: &deepening.Learning{LeaveOut: true, Settings: settings}}
 	settings.Episodes = 4
-	then := &adaptation.Controller{Name: "then", Kind: "agent", Learn: &adaptation.Learning{From: first, Settings: settings}}
-	s.Controllers = []*adaptation.Controller{{Name: "none", Kind: "do_nothing"}, then, first}
+	then := &deepening.Controller{Name: "then", Kind: "agent", Learn: &deepening.Learning{From: first, Settings: settings}}
+	s.Controllers = []*deepening.Controller{{Name: "none", Kind: "do_nothing"}, then, first}
 	return s
 }
 
@@ -46,14 +46,20 @@ type learners struct {
 	stages.Pieces
 	stages.Engines
 	stages.Log
-	studies []*adaptation.Study
+	studies []*deepening.Study
 
 	mu       sync.Mutex // guards the fields below
 	observed []stages.Progress
 	kept     []string
 }
 
-func (w *learners) File() *experiment.Spec { return &experiment.Spec{Adaptations: w.studies} }
+func (w *learners) File() *experiment.Spec {
+	spec := &experiment.Spec{}
+	for _, s := range w.studies {
+		spec.Parts = append(spec.Parts, &Block{Study: s})
+	}
+	return spec
+}
 
 func (w *learners) Observe(p stages.Progress) {
 	w.mu.Lock()
@@ -69,7 +75,7 @@ func (w *learners) KeepPiece(stage string, p stages.Piece, made []byte, seconds 
 }
 
 func begun(t *testing.T) (*learners, *stages.Run) {
-	w := &learners{studies: []*adaptation.Study{small()}}
+	w := &learners{studies: []*deepening.Study{small()}}
 	return w, &stages.Run{Dir: t.TempDir(), Parallel: 1, Experiment: w, Sampling: w, PastRuns: w,
 		CellQueue: w, Shards: w, CellFolders: w, Pieces: w, Engines: w, Log: w}
 }
@@ -214,7 +220,7 @@ func TestCheckpoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, err := adaptation.LoadAgent(raw); err != nil || l.Episodes != 0 {
+	if l, err := deepening.LoadAgent(raw); err != nil || l.Episodes != 0 {
 		t.Errorf("the checkpoint: %+v, %v", l, err)
 	}
 }

@@ -90,7 +90,29 @@ func (j *Job) Reaches(h *Hardware) bool {
 
 // Divisible reports whether policies can divide the job over nodes: it is rigid, of one part, and
 // requests no number of nodes.
-func (j *Job) Divisible() bool { return !j.Malleable && j.Nodes <= 1 && len(j.Roles) == 0 }
+func (j *Job) Divisible() bool { return !j.Malleable && j.Nodes <= 1 && !j.InParts() }
+
+// InParts reports whether the program of the job runs several times, as separate programs.
+func (j *Job) InParts() bool { return j.several() != nil }
+
+// several returns the part that says so; nil for a job of one program.
+func (j *Job) several() SeveralPart {
+	p, _ := PartOf[SeveralPart](j.Parts)
+	return p
+}
+
+// WithFewest returns the job when it has lost all of its programs that it can lose while it runs; itself if it has one.
+func (j *Job) WithFewest() *Job {
+	p := j.several()
+	if p == nil {
+		return j
+	}
+	other := *j
+	other.Parts = slices.Clone(j.Parts)
+	left, threads := p.Fewest()
+	other.Parts[slices.Index(j.Parts, any(p))], other.Threads.Request = left, threads
+	return &other
+}
 
 // Fits reports whether a free cluster of the hardware has room for the job: for its parts,
 // its request, or one of its alternatives.
@@ -123,7 +145,7 @@ func (j *Job) Template() scheduler.Job {
 	t := scheduler.Job{
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
 		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
-		Deadline: j.Deadline, Special: &scheduler.Special{Retries: j.Retries, Roles: j.Roles, Budget: j.Budget},
+		Deadline: j.Deadline, Special: &scheduler.Special{Retries: j.Retries, Budget: j.Budget},
 	}
 	request := func(p RequestPart) { p.Request(&t) }
 	EachPart(j.Parts, request)
@@ -283,8 +305,6 @@ type Job struct {
 	Events *launch.EventFiles `json:",omitempty"`
 	// Container is set when the job names an image.
 	Container *launch.Container
-	// Roles are the parts of a job that has several; its request is their sum.
-	Roles []scheduler.Role `json:",omitempty"`
 	// Alternatives are the same job with another request and run time.
 	// Alternative is the name of such an alternative; it is empty for the job
 	// itself.

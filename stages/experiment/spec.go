@@ -16,7 +16,6 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler/adaptation"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -192,10 +191,6 @@ type Spec struct {
 	Profile  Profile
 	Estimate Estimate
 	Compares []Compare
-	// Adaptations are the studies of controllers that deepen networks.
-	Adaptations []*adaptation.Study
-	// Deepened has, for each of them, the cell of each scenario in which its job trains.
-	Deepened [][]Cell `json:",omitempty"`
 	// Thresholds are in the order of the file.
 	Thresholds []Threshold
 	Plots      []Plot

@@ -39,7 +39,7 @@ type decision struct {
 }
 
 // carryOut applies an answer. The error names the job and the rule that forbids it.
-func (d own) carryOut(line []byte) error {
+func (d *desk) carryOut(line []byte) error {
 	var a answer
 	if err := unpack(line, &a); err != nil {
 		return d.talk.quote(err.Error())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -19,8 +20,7 @@ import (
 // TestPybatsim runs schedulers of pybatsim as they are: their starts equal the built-in policies' where the
 // semantics do (docs/external.md): on two cores, each at an edge, with instants that do not coincide.
 func TestPybatsim(t *testing.T) {
-	program, err := exec.LookPath("pybatsim")
-	need.This(t, "pybatsim", err, "pip install pybatsim==3.2.1")
+	program, python := pybatsim(t)
 	for _, test := range []struct {
 		scheduler string
 		own       policy.Policy
@@ -49,7 +49,7 @@ func TestPybatsim(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := task(t.TempDir(), "", policy.Settings{"protocol": batsimProtocol}, program, test.scheduler, "-t", "0", "-v", "warning")
+				c := task(t.TempDir(), "", nil, python, "-m", "tfexp_batsim", program, test.scheduler, "-t", "0", "-v", "warning")
 				c.Base = t.TempDir() // it leaves files behind
 				by := c.Decider(t.Context())
 				got, err := l.starts(t, by)
@@ -65,6 +65,16 @@ func TestPybatsim(t *testing.T) {
 			}
 		})
 	}
+}
+
+// pybatsim is the program of that name, and the Python that has its packages.
+func pybatsim(t *testing.T) (program, python string) {
+	const how = "Python 3.10: python3.10 -m venv DIR && DIR/bin/pip install pybatsim==3.2.1; DIR/bin in PATH"
+	program, err := exec.LookPath("pybatsim")
+	need.This(t, "pybatsim", err, how)
+	python = filepath.Join(filepath.Dir(program), "python3")
+	need.This(t, "pybatsim", exec.CommandContext(t.Context(), python, "-c", "import zmq").Run(), how)
+	return program, python
 }
 
 // starts are when the jobs of a lot start under a policy.

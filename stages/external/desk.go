@@ -22,12 +22,11 @@ type desk struct {
 	scheduler.View
 	scheduler.Hands
 
-	talk   *talk
-	speaks dialect
-	run    scheduler.Run
-	cell   *record.CellRef
-	ready  ready
-	can    scheduler.Capabilities
+	talk  *talk
+	run   scheduler.Run
+	cell  *record.CellRef
+	ready ready
+	can   scheduler.Capabilities
 	// goesOn reports whether paused jobs can go on on other nodes.
 	goesOn bool
 	number map[string]int32 // of jobs, by name
@@ -40,22 +39,6 @@ type desk struct {
 	state   json.RawMessage // left by the program
 	journal *journal
 	err     error
-}
-
-// dialect is a protocol.
-type dialect interface {
-	// hello is the first message, and greeted takes its answer.
-	hello(*stages.Task) ([]byte, error)
-	greeted(answer []byte) error
-	// hear receives an event, and woke is called at the requested time.
-	hear(*scheduler.Event)
-	woke()
-	// message holds the events up to now; nil if the program need not be asked. carryOut applies the answer.
-	message(now time.Duration) []byte
-	carryOut(answer []byte) error
-	// bye is the last message, and left takes its answer.
-	bye() []byte
-	left(answer []byte) error
 }
 
 // ready is the first answer of a program.
@@ -93,11 +76,7 @@ func open(ctx context.Context, t *stages.Task, r scheduler.Run) (d *desk, err er
 	for _, n := range r.Cluster.Nodes {
 		d.cores += n.Threads
 	}
-	d.speaks = own{d}
-	if of(t.Policy.Settings).Protocol == batsimProtocol {
-		d.speaks = &batsim{desk: d}
-	}
-	hello, err := d.speaks.hello(t)
+	hello, err := d.hello(t)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +86,7 @@ func open(ctx context.Context, t *stages.Task, r scheduler.Run) (d *desk, err er
 	d.journal = newJournal(t)
 	answer, err := d.say(hello)
 	if err == nil {
-		err = d.speaks.greeted(answer)
+		err = d.greeted(answer)
 	}
 	if err != nil {
 		d.talk.kill("its first answer is wrong")
@@ -118,7 +97,8 @@ func open(ctx context.Context, t *stages.Task, r scheduler.Run) (d *desk, err er
 	return d, nil
 }
 
-func (d own) greeted(answer []byte) error {
+// greeted takes the answer to the first message.
+func (d *desk) greeted(answer []byte) error {
 	if err := unpack(answer, &d.ready); err != nil {
 		return d.talk.quote(err.Error())
 	}
@@ -146,13 +126,9 @@ func (d *desk) say(message []byte) ([]byte, error) {
 // Admit implements scheduler.Admitter.
 func (d *desk) Admit(v scheduler.View, h scheduler.Hands) error {
 	d.View, d.Hands = v, h
-	message := d.speaks.message(v.Now())
-	if message == nil {
-		return d.err
-	}
-	answer, err := d.say(message)
+	answer, err := d.say(d.message(v.Now()))
 	if err == nil {
-		err = d.speaks.carryOut(answer)
+		err = d.carryOut(answer)
 	}
 	if err != nil {
 		d.err = fmt.Errorf("policy %q: at %s: %w", d.cell.Policy, v.Now(), err)
@@ -172,14 +148,18 @@ func (d *desk) HeldBack(v scheduler.View, job int32) string {
 func (d *desk) Wakes() time.Duration { return d.wakes }
 
 // Woke is Wakes'.
-func (d *desk) Woke() { d.speaks.woke() }
+func (d *desk) Woke() {
+	d.event("timer", d.wakes)
+	d.line = append(d.line, '}')
+	d.wakes = scheduler.Never
+}
 
 // close says to the program that the cell is over, waits for its end, and takes its output.
 func (d *desk) close(out *record.Cell) {
 	if d.err == nil {
-		answer, err := d.talk.ask(d.speaks.bye())
+		answer, err := d.talk.ask(d.bye())
 		if err == nil {
-			err = d.speaks.left(answer)
+			err = d.left(answer)
 		}
 		if end := d.talk.end(farewell); err == nil && end != "" {
 			err = d.talk.quote("it ended badly: " + end)

@@ -6,7 +6,6 @@ package external
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -45,11 +44,6 @@ type asked struct {
 	//
 	//	limit = "1m"
 	Limit time.Duration `arg:"limit,positive" default:"30s"`
-	// The protocol of the program: tfexp's, or the protocol of the simulator Batsim, which the schedulers of pybatsim
-	// speak.
-	//
-	//	protocol = "batsim"
-	Protocol string `arg:"protocol" default:"tfexp" allowed:"tfexp batsim"`
 	// The program draws at random, from the seed in its first message: replicates of a log, in which nothing else is
 	// drawn, then differ.
 	//
@@ -71,9 +65,6 @@ func of(s policy.Settings) (a asked) {
 	return a
 }
 
-// batsimProtocol is the name of Batsim's protocol.
-const batsimProtocol = "batsim"
-
 func init() {
 	var wants []policy.Want
 	for _, w := range []policy.Want{
@@ -87,12 +78,6 @@ func init() {
 		Choice: policy.Choice{
 			Name: External, Title: "external", Place: 14, Estimates: true, Wants: wants, Settings: schema.Described[asked](source),
 			Doc: "a program of yours, in any language, that is asked at each decision (docs/external.md)",
-			Check: func(s policy.Settings) (string, error) {
-				if a := of(s); a.Learns && a.Protocol == batsimProtocol {
-					return "learns", errors.New("learns has no effect: in Batsim's protocol no state goes from replicate to replicate")
-				}
-				return "", nil
-			},
 			Program: func(s policy.Settings) policy.Program {
 				a := of(s)
 				return policy.Program{Command: a.Command, Files: a.Files, Learns: a.Learns}
@@ -136,7 +121,7 @@ func (d *decider) Rules(r scheduler.Run) (scheduler.Rules, error) {
 	if d.desk, err = open(d.ctx, &d.task, r); err != nil {
 		return rules, err
 	}
-	rules.Admission, rules.Hears = d.desk, d.desk.speaks.hear
+	rules.Admission, rules.Hears = d.desk, d.desk.hear
 	rules.Anew, rules.Sizes, rules.Partial = d.desk.ready.Ask != askWaiting, d.desk.ready.Sizes, d.desk.ready.Sizes
 	return rules, nil
 }

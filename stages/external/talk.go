@@ -32,7 +32,7 @@ const (
 // talk is a program that answers each line with a line.
 type talk struct {
 	program *process.Companion
-	wire    wire // nil before there is one
+	answers *bufio.Reader
 	limit   time.Duration
 	late    *time.Timer
 	why     atomic.Pointer[string] // why tfexp ended it
@@ -41,16 +41,9 @@ type talk struct {
 	release func() bool // stops the watch of the context
 }
 
-// wire carries a line to the program, and its answer.
-type wire interface {
-	exchange(line []byte) (answer []byte, err error)
-	close()
-}
-
 // start starts the program of a task.
 func start(ctx context.Context, t *stages.Task) (*talk, error) {
 	set := of(t.Policy.Settings)
-	argv := set.Command
 	env := []string{
 		"PYTHONHASHSEED=0", // sets of texts are in the same order each time
 		fmt.Sprintf("TFEXP_POLICY_SPIN=%d", process.Spin().Microseconds()),
@@ -62,27 +55,12 @@ func start(ctx context.Context, t *stages.Task) (*talk, error) {
 		}
 		env = append(env, "PYTHONPATH="+strings.Join(path, string(os.PathListSeparator)))
 	}
-	var dialled *zmtp
-	if set.Protocol == batsimProtocol {
-		var err error
-		if dialled, argv, err = newEndpoint(argv, set.Settings); err != nil {
-			return nil, err
-		}
-	}
-	p, err := process.StartCompanion(argv, t.Base, env)
+	p, err := process.StartCompanion(set.Command, t.Base, env)
 	if err != nil {
 		return nil, fmt.Errorf("policy %q: %w", t.Setup.Cell.Policy, err)
 	}
 	k := &talk{
-		program: p, wire: &lines{p.In, bufio.NewReaderSize(p, 1<<16)}, limit: set.Limit,
-		said: &tail{}, drained: make(chan struct{}),
-	}
-	if dialled != nil {
-		k.wire, dialled.gone = dialled, make(chan struct{})
-		go func() {
-			defer close(dialled.gone)
-			io.Copy(k.said, p.Out)
-		}()
+		program: p, answers: bufio.NewReaderSize(p, 1<<16), limit: set.Limit, said: &tail{}, drained: make(chan struct{}),
 	}
 	k.late = time.AfterFunc(time.Hour, func() {
 		k.kill(fmt.Sprintf("it took longer than %s for an answer (limit)", k.limit))
@@ -104,14 +82,19 @@ var libraryFolder = sync.OnceValues(func() (string, error) {
 		home = os.TempDir()
 	}
 	dir := filepath.Join(home, "tfexp", "python-"+library.Version)
-	path := filepath.Join(dir, library.Name)
-	if raw, err := folder.ReadSystem(path); err == nil && bytes.Equal(raw, library.Source) {
-		return dir, nil
+	for _, f := range library.Files {
+		path := filepath.Join(dir, f.Name)
+		if raw, err := folder.ReadSystem(path); err == nil && bytes.Equal(raw, f.Source) {
+			continue
+		}
+		if err := folder.MkdirAll(dir, 0o755); err != nil {
+			return "", err
+		}
+		if err := folder.Write(path, f.Source, 0o644); err != nil {
+			return "", err
+		}
 	}
-	if err := folder.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	return dir, folder.Write(path, library.Source, 0o644)
+	return dir, nil
 })
 
 // kill ends the program; the first reason counts.
@@ -124,7 +107,7 @@ func (k *talk) kill(why string) {
 func (k *talk) ask(line []byte) (answer []byte, err error) {
 	k.late.Reset(k.limit)
 	defer k.late.Stop()
-	if answer, err = k.wire.exchange(line); err != nil {
+	if answer, err = k.exchange(line); err != nil {
 		k.late.Stop()
 		return nil, k.failed(err)
 	}
@@ -137,19 +120,12 @@ var (
 	errFlood = fmt.Errorf("its answer is longer than %d MiB: %w", maxAnswer>>20, errTalks)
 )
 
-// lines are messages on the program's standard input, and answers on its standard output.
-type lines struct {
-	in      *os.File
-	answers *bufio.Reader
-}
-
-func (k *lines) close() {}
-
-func (k *lines) exchange(line []byte) ([]byte, error) {
+// exchange writes a line to the program's standard input, and reads one from its standard output.
+func (k *talk) exchange(line []byte) ([]byte, error) {
 	if k.answers.Buffered() > 0 {
 		return nil, fmt.Errorf("it printed more than one line for a message: %w", errTalks)
 	}
-	if _, err := k.in.Write(append(line, '\n')); err != nil {
+	if _, err := k.program.In.Write(append(line, '\n')); err != nil {
 		return nil, err
 	}
 	line, err := k.answers.ReadSlice('\n')
@@ -192,7 +168,6 @@ func (k *talk) quote(why string) error {
 // end closes the program's input, and waits for its end.
 func (k *talk) end(patience time.Duration) string {
 	k.release()
-	defer k.wire.close()
 	how := k.program.Wait(patience)
 	select {
 	case <-k.drained:

@@ -31,10 +31,8 @@ type capabilities struct {
 	GPUs    bool `json:"gpus"`
 }
 
-// own is tfexp's own protocol.
-type own struct{ *desk }
-
-func (d own) hello(t *stages.Task) ([]byte, error) {
+// hello is the first message.
+func (d *desk) hello(t *stages.Task) ([]byte, error) {
 	type set struct {
 		Nodes []node `json:"nodes"`
 	}
@@ -121,7 +119,7 @@ func (d *desk) some(name string, n int64) {
 }
 
 // hear receives each event of the run.
-func (d own) hear(e *scheduler.Event) {
+func (d *desk) hear(e *scheduler.Event) {
 	switch e.Kind {
 	case scheduler.Arrive:
 		d.of("arrive", e)
@@ -168,13 +166,8 @@ func (d own) hear(e *scheduler.Event) {
 	d.line = append(d.line, '}')
 }
 
-func (d own) woke() {
-	d.event("timer", d.wakes)
-	d.line = append(d.line, '}')
-	d.wakes = scheduler.Never
-}
-
-func (d own) message(now time.Duration) []byte {
+// message is a message with the events up to now.
+func (d *desk) message(now time.Duration) []byte {
 	d.wakes = scheduler.Never
 	d.begin()
 	message := append(appendInt(append(d.line, `],"now_ns":`...), int64(now)), '}')
@@ -182,9 +175,10 @@ func (d own) message(now time.Duration) []byte {
 	return message
 }
 
-func (d own) bye() []byte { return []byte(`{"type":"end"}`) }
+// bye is the last message, and left takes its answer.
+func (d *desk) bye() []byte { return []byte(`{"type":"end"}`) }
 
-func (d own) left(answer []byte) error {
+func (d *desk) left(answer []byte) error {
 	var bye struct {
 		Type  string          `json:"type"`
 		State json.RawMessage `json:"state"`

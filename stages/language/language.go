@@ -81,10 +81,16 @@ type Extension[T any] struct {
 	// Blocks are the blocks that it adds within them, and Args the arguments.
 	Blocks func() []*schema.Block
 	Args   func() []schema.Arg
+	// DecodeFirst decodes what the other blocks within depend on, before these. It is called for jobs alone (Job), with
+	// their arguments and program.
+	DecodeFirst func(*Decoder, Block, *T)
 	// Decode decodes them into the value of the block around them, which has been decoded: see experiment.Parts.
 	Decode func(*Decoder, Block, *T)
 	// AfterCells decodes what depends on the cells of the matrix. It is called for files alone (File).
 	AfterCells func(*Decoder, *T)
+	// Spares lists the kinds of blocks of the matrix ("workload", "hardware", "policy") that a file does without because
+	// of the blocks of the feature. It is for files alone (File).
+	Spares func(file *eval.Node) []string
 }
 
 // extension is an Extension of any type.
@@ -92,8 +98,10 @@ type extension struct {
 	name, of   string
 	blocks     func() []*schema.Block
 	args       func() []schema.Arg
+	first      func(d *Decoder, b Block, into any)
 	decode     func(d *Decoder, b Block, into any)
 	afterCells func(d *Decoder, into any)
+	spares     func(file *eval.Node) []string
 }
 
 var extensions []extension
@@ -104,7 +112,10 @@ func Extend[T any](feature, of string, x Extension[T]) {
 	if slices.ContainsFunc(extensions, func(o extension) bool { return o.name == feature && o.of == of }) {
 		panic(fmt.Sprintf("language: %s extends %q twice", feature, of))
 	}
-	one := extension{name: feature, of: of, blocks: x.Blocks, args: x.Args}
+	one := extension{name: feature, of: of, blocks: x.Blocks, args: x.Args, spares: x.Spares}
+	if x.DecodeFirst != nil {
+		one.first = func(d *Decoder, b Block, into any) { x.DecodeFirst(d, b, into.(*T)) }
+	}
 	if x.Decode != nil {
 		one.decode = func(d *Decoder, b Block, into any) { x.Decode(d, b, into.(*T)) }
 	}
@@ -133,6 +144,15 @@ func Extended(name string, b *schema.Block) *schema.Block {
 	return b
 }
 
+// DecodeFirst lets features decode what the other blocks within a block of the core depend on.
+func (d *Decoder) DecodeFirst(into any, name string, b Block) {
+	for _, x := range of(name) {
+		if x.first != nil {
+			x.first(d, b, into)
+		}
+	}
+}
+
 // DecodeInto lets features decode their part of a block of the core, whose own part has been decoded into a value.
 func (d *Decoder) DecodeInto(into any, name string, b Block) {
 	for _, x := range of(name) {
@@ -149,6 +169,16 @@ func (d *Decoder) AfterCells(s *experiment.Spec) {
 			x.afterCells(d, s)
 		}
 	}
+}
+
+// Spared lists the kinds of blocks of the matrix that a file does without.
+func Spared(file *eval.Node) (kinds []string) {
+	for _, x := range of(File) {
+		if x.spares != nil {
+			kinds = append(kinds, x.spares(file)...)
+		}
+	}
+	return kinds
 }
 
 // Sole returns the block of a kind in the file, or one without arguments, which has the defaults.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
@@ -226,7 +226,7 @@ func (r *meter) row(s *server) record.ServerRow {
 		if t == scheduler.Never {
 			return -1
 		}
-		return tell.ToMicros(t).Seconds()
+		return table.ToMicros(t).Seconds()
 	}
 	node := r.setup.Cluster.Nodes[s.Node]
 	row := record.ServerRow{

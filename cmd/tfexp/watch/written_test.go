@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -28,7 +28,7 @@ type WrittenRun struct {
 	plan     record.Plan
 	setup    record.Setup
 	cell     *record.CellWriter
-	progress *tell.Live[record.ProgressRow]
+	progress *table.Live[record.ProgressRow]
 	standing record.StandingWriter
 	at       time.Duration
 }

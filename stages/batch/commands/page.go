@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
-	"github.com/tfexp/tfexp/pipeline/starts"
+	"github.com/tfexp/tfexp/stages/batch/forecast"
 )
 
 // startsPage is a page with the forecasts of a controller's waiting jobs. They are computed while somebody looks, at most
@@ -31,7 +31,7 @@ type startsPage struct {
 
 // newPage makes the page of a twin.
 func newPage(ctx context.Context, a *command.App, file string) (*startsPage, error) {
-	o := whenOptions{live: true, Options: starts.Options{Futures: 200, Trials: 60, Seed: 1}}
+	o := whenOptions{live: true, Options: forecast.Options{Futures: 200, Trials: 60, Seed: 1}}
 	checked := o
 	if _, err := readTwin(a, file, &checked); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func newPage(ctx context.Context, a *command.App, file string) (*startsPage, err
 		page.Out, page.Err, page.OutColor = &out, &out, false
 		t, err := readTwin(&page, file, &fresh) // a twin's instants never decrease: each forecast has its own
 		if err == nil {
-			err = forecast(ctx, &page, t, nil, &fresh)
+			err = printForecast(ctx, &page, t, nil, &fresh)
 		}
 		return out.String(), err
 	}}, nil
@@ -78,7 +78,7 @@ func (p *startsPage) update() {
 
 // expected says when a job of a log was expected to start, as it arrived.
 func expected(a *command.App, file, job string) (m show.Moment, err error) {
-	o := whenOptions{Options: starts.Options{Futures: 200, Trials: 60, Seed: 1}}
+	o := whenOptions{Options: forecast.Options{Futures: 200, Trials: 60, Seed: 1}}
 	t, err := readTwin(a, file, &o)
 	if err != nil {
 		return m, err
@@ -88,7 +88,7 @@ func expected(a *command.App, file, job string) (m show.Moment, err error) {
 		return m, command.Usagef("", "the log of %s has no job %q", file, job)
 	}
 	q := t.QueueAt(at)
-	i := slices.IndexFunc(q.Jobs, func(j starts.Queued) bool { return j.Name == job && j.Waits() })
+	i := slices.IndexFunc(q.Jobs, func(j forecast.Queued) bool { return j.Name == job && j.Waits() })
 	if m.At = at.Seconds(); i < 0 {
 		m.What = "started as it arrived in the log"
 		return m, nil

@@ -24,11 +24,11 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/slurm"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/pipeline/starts"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/batch/commands/slurmconf"
+	"github.com/tfexp/tfexp/stages/batch/forecast"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -77,7 +77,7 @@ func fromConf(conf string, tables []string, name, dir string) (source []byte, do
 
 // whenOptions are the flags of when.
 type whenOptions struct {
-	starts.Options
+	forecast.Options
 	vars               command.Variables
 	queue, at, policy  string
 	live, back, asJSON bool
@@ -177,11 +177,11 @@ func when(a *command.App, file string, jobs []string, o *whenOptions) error {
 	if o.back {
 		return backtest(ctx, a, t, o)
 	}
-	return forecast(ctx, a, t, jobs, o)
+	return printForecast(ctx, a, t, jobs, o)
 }
 
 // readTwin reads the twin of a cluster from an experiment, and completes the options.
-func readTwin(a *command.App, file string, o *whenOptions) (*starts.Twin, error) {
+func readTwin(a *command.App, file string, o *whenOptions) (*forecast.Twin, error) {
 	spec, err := a.Load(file, &o.vars, false, o.asJSON)
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func readTwin(a *command.App, file string, o *whenOptions) (*starts.Twin, error)
 	if i < 0 {
 		return nil, command.Usagef("", "no cell of %s has the policy %q", file, o.policy)
 	}
-	t, err := starts.New(spec.Cells[i])
+	t, err := forecast.New(spec.Cells[i])
 	if err != nil {
 		return nil, &command.Error{Code: command.ExitInvalid, Err: err}
 	}
@@ -199,8 +199,8 @@ func readTwin(a *command.App, file string, o *whenOptions) (*starts.Twin, error)
 	return t, nil
 }
 
-// forecast prints when jobs of the queue, or all, will start.
-func forecast(ctx context.Context, a *command.App, t *starts.Twin, jobs []string, o *whenOptions) error {
+// printForecast prints when jobs of the queue, or all, will start.
+func printForecast(ctx context.Context, a *command.App, t *forecast.Twin, jobs []string, o *whenOptions) error {
 	q, err := queueOf(ctx, a, t, o)
 	if err != nil {
 		return err
@@ -234,7 +234,7 @@ func interrupted(err error) error {
 }
 
 // queueOf returns the queue that the flags name.
-func queueOf(ctx context.Context, a *command.App, t *starts.Twin, o *whenOptions) (q starts.Queue, err error) {
+func queueOf(ctx context.Context, a *command.App, t *forecast.Twin, o *whenOptions) (q forecast.Queue, err error) {
 	if o.at != "" {
 		at, err := o.instant(t)
 		return t.QueueAt(at), err
@@ -276,7 +276,7 @@ func queueOf(ctx context.Context, a *command.App, t *starts.Twin, o *whenOptions
 }
 
 // instant reads --at.
-func (o *whenOptions) instant(t *starts.Twin) (time.Duration, error) {
+func (o *whenOptions) instant(t *forecast.Twin) (time.Duration, error) {
 	first, last := t.Span()
 	at, err := time.ParseDuration(o.at)
 	if err != nil {
@@ -294,7 +294,7 @@ func (o *whenOptions) instant(t *starts.Twin) (time.Duration, error) {
 }
 
 // clockOf writes an instant of the log: a date, or the time since its beginning.
-func clockOf(t *starts.Twin, at time.Duration) string {
+func clockOf(t *forecast.Twin, at time.Duration) string {
 	if t.Origin == 0 {
 		return "+" + live.Duration(at)
 	}
@@ -302,9 +302,9 @@ func clockOf(t *starts.Twin, at time.Duration) string {
 }
 
 // asked returns which jobs of the queue are asked about; one that could be submitted is added.
-func (o *whenOptions) asked(t *starts.Twin, q *starts.Queue, jobs []string) (list []int, err error) {
+func (o *whenOptions) asked(t *forecast.Twin, q *forecast.Queue, jobs []string) (list []int, err error) {
 	if o.cores > 0 {
-		j := starts.Queued{Start: scheduler.Never}
+		j := forecast.Queued{Start: scheduler.Never}
 		j.Name, j.User, j.Class, j.Arrival, j.Threads = "new", o.user, "job", q.At, o.cores
 		j.Deadline, j.Priority, j.Predicted = scheduler.Never, -1, o.limit
 		o.sub.Limit = o.limit
@@ -347,7 +347,7 @@ type startRow struct {
 }
 
 func tellStarts(a *command.App,
-	t *starts.Twin, q *starts.Queue, asked []int, list []starts.Forecast, past *starts.Backtest, o *whenOptions,
+	t *forecast.Twin, q *forecast.Queue, asked []int, list []forecast.Forecast, past *forecast.Backtest, o *whenOptions,
 ) error {
 	finite := func(x float64) *float64 {
 		if math.IsInf(x, 1) {
@@ -370,12 +370,12 @@ func tellStarts(a *command.App,
 	}
 	if o.asJSON {
 		return a.PrintJSON(struct {
-			At         string           `json:"at"`
-			Horizon    float64          `json:"horizon_s"`
-			Futures    int              `json:"futures"`
-			Calibrated bool             `json:"calibrated"`
-			Past       *starts.Backtest `json:"past,omitempty"`
-			Jobs       []startRow       `json:"jobs"`
+			At         string             `json:"at"`
+			Horizon    float64            `json:"horizon_s"`
+			Futures    int                `json:"futures"`
+			Calibrated bool               `json:"calibrated"`
+			Past       *forecast.Backtest `json:"past,omitempty"`
+			Jobs       []startRow         `json:"jobs"`
 		}{clockOf(t, q.At), o.Horizon.Seconds(), o.Futures, past != nil, past, rows})
 	}
 	out := show.Fold(a.Out)
@@ -392,7 +392,7 @@ func tellStarts(a *command.App,
 		}
 		return live.Duration(time.Duration(*x * 1e9).Round(time.Second))
 	}
-	table := tell.NewTable(8, "job", "user", "cores", "starts in", "at", "half of the futures", "90% of the futures",
+	view := table.New(8, "job", "user", "cores", "starts in", "at", "half of the futures", "90% of the futures",
 		"by requested times")
 	for _, r := range rows {
 		both := func(x [2]*float64) string {
@@ -401,22 +401,22 @@ func tellStarts(a *command.App,
 			}
 			return wait(x[0]) + " to " + wait(x[1])
 		}
-		table.Add(r.Job, r.User, fmt.Sprint(r.Cores), wait(r.Median), r.Start, both(r.Half), both(r.Nine), wait(r.Requested))
+		view.Add(r.Job, r.User, fmt.Sprint(r.Cores), wait(r.Median), r.Start, both(r.Half), both(r.Nine), wait(r.Requested))
 	}
-	return table.Write(out, "", a.OutColor)
+	return view.Write(out, "", a.OutColor)
 }
 
 // tellPast reports the quality of forecasts of the past.
-func tellPast(out io.Writer, b *starts.Backtest) {
+func tellPast(out io.Writer, b *forecast.Backtest) {
 	span := func(s float64) string { return live.Duration(time.Duration(s * 1e9).Round(time.Second)) }
 	fmt.Fprintf(out, "Of %d, each calibrated by those before it, the medians were\noff by %s (median; by requested times "+
 		"%s); %.1f%% started within the intervals of 90%%,\n%.1f%% within those of 50%%.\n",
 		b.Checked, span(b.Error), span(b.Requested), b.Nine, b.Half)
 }
 
-func backtest(ctx context.Context, a *command.App, t *starts.Twin, o *whenOptions) error {
+func backtest(ctx context.Context, a *command.App, t *forecast.Twin, o *whenOptions) error {
 	b, err := t.Backtest(ctx, o.Options)
-	if errors.Is(err, starts.ErrShort) {
+	if errors.Is(err, forecast.ErrShort) {
 		return &command.Error{Code: command.ExitInvalid, Err: err, Hint: "give a longer log, or more --instants"}
 	} else if err != nil {
 		return interrupted(err)

@@ -14,8 +14,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/tfexp/tfexp/scheduler/batch"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/batch"
 
 	"github.com/tfexp/tfexp/results/folder"
 )

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/pipeline/starts"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/batch"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/batch"
+	"github.com/tfexp/tfexp/stages/batch/forecast"
 )
 
 // QueueFields are the fields requested from squeue, as its argument -o.
@@ -29,7 +29,7 @@ var columns = map[string]string{
 
 // ReadQueue reads the output of `scontrol show job`, or `squeue -a -r -o` with QueueFields. Instants count from
 // the beginning of 1970, by the wall clock of the cluster. Notes list the omissions.
-func ReadQueue(file string, r io.Reader) (q starts.Queue, notes []string, err error) {
+func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err error) {
 	in := bufio.NewScanner(io.LimitReader(r, 1<<30))
 	in.Buffer(nil, 1<<20)
 	var (
@@ -90,7 +90,7 @@ func pairs(text string, into map[string]string) {
 
 // queueReader makes jobs from fields with the names of scontrol.
 type queueReader struct {
-	jobs      []starts.Queued
+	jobs      []forecast.Queued
 	now, last time.Duration // by running jobs, and the last submission
 	left      map[string]int
 	order     []string
@@ -124,7 +124,7 @@ func (q *queueReader) job(f map[string]string) (err error) {
 	}
 	sub := &scheduler.Submission{Account: get("Account"), Partition: partition, QOS: get("QOS"),
 		Reservation: get("Reservation"), Stays: get("Requeue") == "0"}
-	j := starts.Queued{Start: scheduler.Never}
+	j := forecast.Queued{Start: scheduler.Never}
 	j.Name, j.User, j.Class, j.Deadline, j.Priority = get("JobId"), user, partition, scheduler.Never, -1
 	instant := func(name string) (at time.Duration) {
 		if text := get(name); text != "" && err == nil {
@@ -191,7 +191,7 @@ func (q *queueReader) job(f map[string]string) (err error) {
 }
 
 // add adds a job, or the elements of an array that wait together.
-func (q *queueReader) add(j starts.Queued, array, tasks string) error {
+func (q *queueReader) add(j forecast.Queued, array, tasks string) error {
 	if _, few, some := strings.Cut(j.Name, "_["); some { // as squeue writes it without -r
 		array, tasks = strings.Split(j.Name, "_")[0], strings.TrimSuffix(few, "]")
 	}

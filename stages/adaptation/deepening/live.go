@@ -1,0 +1,111 @@
+package deepening
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Live is the name of the controller that deepens networks while they train: it lets a
+// Decider decide. Its options have a Course.
+const Live = "deepening"
+
+// Course has the inputs of a Live controller.
+type Course struct {
+	Decider Decider
+	Real    *Real
+	// Scenario is the scenario of Real in which the network trains.
+	Scenario int
+}
+
+// courseOption is the name of the course among the options of the controller.
+const courseOption = "course"
+
+// Options returns the options of a Live controller.
+func (c *Course) Options() scheduler.ControllerOptions {
+	return scheduler.ControllerOptions{Values: map[string]any{courseOption: c}}
+}
+
+var _ = scheduler.RegisterController(scheduler.ControllerChoice{
+	Name: Live,
+	New: func(o scheduler.ControllerOptions) (scheduler.Controller, error) {
+		c, ok := o.Values[courseOption].(*Course)
+		if !ok || c.Decider == nil || c.Real == nil {
+			return nil, errors.New("there is nothing to decide by")
+		}
+		return &live{Course: c}, nil
+	},
+})
+
+// live decides during one real training.
+type live struct {
+	*Course
+	made, before int // decisions so far, and the index of their actions
+}
+
+// Observer is a Decider that reads the state of the training itself, not the state in the
+// table.
+type Observer interface {
+	ProbabilitiesIn(AgentState) []float64
+}
+
+// Decide implements control.Controller.
+func (l *live) Decide(r scheduler.Report) scheduler.Action {
+	if l.made == l.Real.Decisions || !l.due(&r) || r.Left == 0 {
+		return scheduler.Action{}
+	}
+	actions := l.Real.Blocks + 1
+	var probs []float64
+	if o, ok := l.Decider.(Observer); ok {
+		t := AgentTable{Decisions: l.Real.Decisions, Actions: actions}
+		probs = o.ProbabilitiesIn(AgentState{Layers: t.Layers(l.made, l.before), Time: l.time(&r)})
+	} else {
+		probs = l.Decider.Probabilities(l.made, l.before)
+	}
+	action := Likeliest(probs)
+	l.made++
+	l.before = l.before*actions + action
+	out := scheduler.Action{
+		Probabilities: probs, Reason: fmt.Sprintf("decision %d of %d: action %d", l.made, l.Real.Decisions, action),
+	}
+	if action < l.Real.Blocks {
+		out.Deepen = &action
+	}
+	return out
+}
+
+// due reports whether it is time for the next decision.
+func (l *live) due(r *scheduler.Report) bool {
+	if r.Epoch == 0 && r.Step == 0 {
+		return false // it has not trained yet
+	}
+	if l.Real.At != nil {
+		return r.Used >= l.Real.At[l.made]
+	}
+	return r.Used >= l.Real.Scenarios[l.Scenario].First
+}
+
+// time is the part of the budget that is used.
+func (l *live) time(r *scheduler.Report) float64 {
+	return math.Min(float64(r.Used)/float64(max(l.Real.Budget, time.Nanosecond)), 1)
+}
+
+// Likeliest is the first of the actions with the greatest probability.
+func Likeliest(probs []float64) int {
+	best := 0
+	for a, p := range probs {
+		if p > probs[best] {
+			best = a
+		}
+	}
+	return best
+}
+
+// Constant returns a decider that takes the actions of a sequence, by its index.
+func Constant(r *Real, index int) Decider {
+	t := AgentTable{Decisions: r.Decisions, Actions: r.Blocks + 1}
+	return follow(&t, index)
+}

@@ -1,0 +1,259 @@
+// Agent decides when to deepen a network that trains under a time budget, by a
+// policy network that has learned it (REINFORCE): the controller "agent".
+
+package deepening
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// The sizes of the policy network.
+const (
+	embedding  = 16
+	both       = 50 // units of each direction of the first LSTM
+	encoded    = 16 // units of the second
+	sines      = 8
+	timeInputs = sines + 1
+	wide       = 128
+)
+
+// State is the agent's input at a decision.
+type AgentState struct {
+	// Layers are the layers of the network that trains, from the input on, as numbers
+	// of a vocabulary.
+	Layers []int
+	// Time is the part of the budget that is used, from 0 to 1.
+	Time float64
+}
+
+// Network is the policy network: layers are embedded and read by a bidirectional LSTM and
+// a second LSTM; its last output and the time decide, through two dense layers, between
+// the actions.
+type Network struct {
+	Vocabulary, Actions int
+	// Weights are all parameters, in the order of the layers.
+	Weights []float64
+
+	forth, back, second lstm
+	hidden1, hidden2    dense
+	logits              dense
+}
+
+// NewNetwork returns a network with random weights (uniform within ±1/√inputs) for a
+// vocabulary of layers and a number of actions.
+func NewNetwork(vocabulary, actions int, r *rand.Rand) *Network {
+	n := &Network{Vocabulary: vocabulary, Actions: actions}
+	n.Weights = make([]float64, n.layout())
+	for i := range n.Weights[:vocabulary*embedding] {
+		n.Weights[i] = r.NormFloat64()
+	}
+	draw := func(at, size, inputs int) {
+		bound := 1 / math.Sqrt(float64(inputs))
+		for i := range size {
+			n.Weights[at+i] = bound * (2*r.Float64() - 1)
+		}
+	}
+	for _, l := range []lstm{n.forth, n.back, n.second} {
+		draw(l.gates.at, l.size(), l.hidden)
+	}
+	for _, d := range []dense{n.hidden1, n.hidden2, n.logits} {
+		draw(d.at, d.size(), d.in)
+	}
+	return n
+}
+
+// layout places the layers in the weights and returns their number.
+func (n *Network) layout() int {
+	at := n.Vocabulary * embedding
+	place := func(in, hidden int) lstm {
+		l := newLSTM(at, in, hidden)
+		at += l.size()
+		return l
+	}
+	n.forth, n.back = place(embedding, both), place(embedding, both)
+	n.second = place(2*both, encoded)
+	full := func(in, out int) dense {
+		d := dense{at: at, in: in, out: out}
+		at += d.size()
+		return d
+	}
+	n.hidden1 = full(encoded+timeInputs, wide)
+	n.hidden2 = full(wide, wide)
+	n.logits = full(wide, n.Actions)
+	return at
+}
+
+// Restore returns the network that had these weights.
+func RestoreLearner(vocabulary, actions int, weights []float64) (*Network, error) {
+	n := &Network{Vocabulary: vocabulary, Actions: actions}
+	if want := n.layout(); want != len(weights) {
+		return nil, fmt.Errorf("agent: %d weights, want %d for %d layers and %d actions", len(weights), want, vocabulary,
+			actions)
+	}
+	n.Weights = weights
+	return n, nil
+}
+
+// Clone returns a copy that shares nothing.
+func (n *Network) Clone() *Network {
+	c := *n
+	c.Weights = slices.Clone(n.Weights)
+	return &c
+}
+
+// reading is a pass of the LSTMs over the layers of a network, kept for the way back.
+type reading struct {
+	layers              []int
+	forth, back, second *trail
+	// slope is the gradient of its output, the last of the second LSTM: the sum over the
+	// states that it is part of.
+	slope []float64
+}
+
+// output returns the output of the LSTMs for the layers.
+func (r *reading) output() []float64 { return r.second.outputs[len(r.layers)-1] }
+
+// pass is a pass over one state, kept for the way back.
+type pass struct {
+	reading            *reading
+	features           []float64 // the reading's output and the time
+	first, secondLayer []float64 // after ReLU
+	logits             []float64
+}
+
+// timeFeatures are 5·sin(2πi·t) for i = 1 … 8, and t itself: the sines alone cannot
+// distinguish 0, ½ and 1.
+func timeFeatures(out []float64, t float64) []float64 {
+	for i := 1; i <= sines; i++ {
+		out = append(out, 5*math.Sin(2*math.Pi*float64(i)*t))
+	}
+	return append(out, t)
+}
+
+// read reads the layers of a network.
+func (n *Network) read(layers []int) *reading {
+	r := &reading{layers: layers, slope: make([]float64, encoded)}
+	length := len(layers)
+	inputs := make([][]float64, length)
+	for i, layer := range layers {
+		inputs[i] = n.Weights[layer*embedding : (layer+1)*embedding]
+	}
+	r.forth = n.forth.forward(n.Weights, inputs)
+	reversed := slices.Clone(inputs)
+	slices.Reverse(reversed)
+	r.back = n.back.forward(n.Weights, reversed)
+	joined := make([][]float64, length)
+	for i := range joined {
+		joined[i] = append(append(make([]float64, 0, 2*both), r.forth.outputs[i]...), r.back.outputs[length-1-i]...)
+	}
+	r.second = n.second.forward(n.Weights, joined)
+	return r
+}
+
+// forward computes the logits of the actions in a state whose layers have been read.
+func (n *Network) forward(r *reading, time float64) *pass {
+	p := &pass{reading: r}
+	p.features = timeFeatures(append(make([]float64, 0, encoded+timeInputs), r.output()...), time)
+	p.first, p.secondLayer, p.logits = make([]float64, wide), make([]float64, wide), make([]float64, n.Actions)
+	n.hidden1.forward(n.Weights, p.features, p.first)
+	rectify(p.first)
+	n.hidden2.forward(n.Weights, p.first, p.secondLayer)
+	rectify(p.secondLayer)
+	n.logits.forward(n.Weights, p.secondLayer, p.logits)
+	return p
+}
+
+func rectify(x []float64) {
+	for i, v := range x {
+		x[i] = max(v, 0)
+	}
+}
+
+// way is a backward pass through the network: the factors of the gradients of the
+// weights, layer by layer.
+type way struct {
+	n                                                 *Network
+	logits, hidden2, hidden1, forth, backward, second []pair
+}
+
+// pass goes back through one state, given the gradient of its logits, to its reading.
+func (w *way) pass(p *pass, dLogits []float64) {
+	n := w.n
+	d2, d1, df := make([]float64, wide), make([]float64, wide), make([]float64, encoded+timeInputs)
+	n.logits.back(n.Weights, dLogits, d2)
+	stop(d2, p.secondLayer)
+	n.hidden2.back(n.Weights, d2, d1)
+	stop(d1, p.first)
+	n.hidden1.back(n.Weights, d1, df)
+	axpy(1, df[:encoded], p.reading.slope)
+	w.logits = append(w.logits, pair{p.secondLayer, dLogits})
+	w.hidden2 = append(w.hidden2, pair{p.first, d2})
+	w.hidden1 = append(w.hidden1, pair{p.features, d1})
+}
+
+// reading goes back through the LSTMs, when all states of a reading are done, and adds
+// the gradient of the embeddings to grad.
+func (w *way) reading(r *reading, grad []float64) {
+	n, length := w.n, len(r.layers)
+	dSecond := make([][]float64, length)
+	nothing := make([]float64, encoded)
+	for i := range dSecond {
+		dSecond[i] = nothing
+	}
+	dSecond[length-1] = r.slope
+	dJoined := n.second.backward(n.Weights, r.second, dSecond, &w.second)
+	dForth, dBack := make([][]float64, length), make([][]float64, length)
+	for i, d := range dJoined {
+		dForth[i], dBack[length-1-i] = d[:both], d[both:]
+	}
+	inForth := n.forth.backward(n.Weights, r.forth, dForth, &w.forth)
+	inBack := n.back.backward(n.Weights, r.back, dBack, &w.backward)
+	for i, layer := range r.layers {
+		row := grad[layer*embedding : (layer+1)*embedding]
+		axpy(1, inForth[i], row)
+		axpy(1, inBack[length-1-i], row)
+	}
+}
+
+// end adds the gradients of the weights to grad.
+func (w *way) end(grad []float64) {
+	n := w.n
+	n.logits.gradient(w.logits, grad)
+	n.hidden2.gradient(w.hidden2, grad)
+	n.hidden1.gradient(w.hidden1, grad)
+	n.second.gates.gradient(w.second, grad)
+	n.forth.gates.gradient(w.forth, grad)
+	n.back.gates.gradient(w.backward, grad)
+}
+
+// stop clears the gradient of units that rectify has cut off.
+func stop(d, y []float64) {
+	for i, v := range y {
+		if v <= 0 {
+			d[i] = 0
+		}
+	}
+}
+
+// Probabilities returns how likely each action is in a state, at a temperature: 1 as the
+// network says, above it more evenly.
+func (n *Network) Probabilities(s AgentState, temperature float64) []float64 {
+	return softmax(n.forward(n.read(s.Layers), s.Time).logits, temperature)
+}
+
+func softmax(logits []float64, temperature float64) []float64 {
+	most := slices.Max(logits)
+	p := make([]float64, len(logits))
+	sum := 0.0
+	for i, v := range logits {
+		p[i] = math.Exp((v - most) / temperature)
+		sum += p[i]
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return p
+}

@@ -1,0 +1,96 @@
+package deepening
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// version is part of the key of a training: raise it when agents learn otherwise.
+const version = 2
+
+// Training is an agent that has learned some lessons in turn, under a seed. Two
+// controllers whose agents learn alike share it.
+type Training struct {
+	Study   *Study
+	Lessons []Lesson
+	Seed    int // from 1
+}
+
+// Training returns how the agent of a controller learns before it decides in a
+// scenario.
+func (s *Study) Training(c *Controller, scenario string, seed int) Training {
+	return Training{s, c.Learn.Lessons(s, scenario), seed}
+}
+
+// Before returns the training without its last lesson; ok is false for the first.
+func (t Training) Before() (before Training, ok bool) {
+	if len(t.Lessons) < 2 {
+		return Training{}, false
+	}
+	return Training{t.Study, t.Lessons[:len(t.Lessons)-1], t.Seed}, true
+}
+
+// Tables returns the tables of the last lesson, as the agent sees them.
+func (t Training) Tables() []*AgentTable {
+	var tables []*AgentTable
+	last := t.Lessons[len(t.Lessons)-1]
+	for _, name := range last.Scenarios {
+		tables = append(tables, t.Study.Scenario(name))
+	}
+	if last.Smooth {
+		return Smoothed(tables)
+	}
+	return tables
+}
+
+// Episodes returns the number of episodes of all lessons.
+func (t Training) Episodes() int {
+	n := 0
+	for _, l := range t.Lessons {
+		n += l.Settings.Episodes
+	}
+	return n
+}
+
+// LearnedOn names the scenarios: "early, late then middle".
+func (t Training) LearnedOn() string {
+	var parts []string
+	for _, l := range t.Lessons {
+		parts = append(parts, strings.Join(l.Scenarios, ", "))
+	}
+	return strings.Join(parts, " then ")
+}
+
+// Lines describe all that the weights depend on.
+func (t Training) Lines() []string {
+	lines := []string{fmt.Sprintf("agent.version %d", version), fmt.Sprintf("agent.seed %d", t.Seed)}
+	for i, l := range t.Lessons {
+		s := l.Settings
+		lines = append(lines, fmt.Sprintf("lesson.%d.settings episodes %d, batch %d, rate %g, decay %g every %d, "+
+			"temperature %g",
+			i+1, s.Episodes, s.Batch, s.Rate, s.Decay, s.DecayEvery, s.Temperature))
+		if l.Smooth {
+			lines = append(lines, fmt.Sprintf("lesson.%d.smoothed", i+1))
+		}
+		for _, name := range l.Scenarios {
+			table := t.Study.Scenario(name)
+			lines = append(lines, fmt.Sprintf("lesson.%d.table %d decisions, %d actions, time %v, accuracy %v", i+1,
+				table.Decisions, table.Actions, table.Time, table.Accuracy))
+		}
+	}
+	return lines
+}
+
+// Begin returns the learner of the last lesson, given the learner of the
+// lessons before: nil for the first lesson.
+func (t Training) Begin(before *Learner) *Learner {
+	set := t.Lessons[len(t.Lessons)-1].Settings
+	set.Seed = uint64(t.Seed)<<16 + uint64(len(t.Lessons))
+	if before != nil {
+		return NewLearner(before.Network.Clone(), set)
+	}
+	actions := t.Study.Tables[0].Actions
+	network := NewNetwork(2*(actions-1), actions, rand.New(rand.NewPCG(uint64(t.Seed), 9)))
+	return NewLearner(network, set)
+}

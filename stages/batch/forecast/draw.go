@@ -1,0 +1,205 @@
+package forecast
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// The parameters of the random draws.
+const (
+	// mostRatios are the last run times of each kind of jobs that are kept.
+	mostRatios = 200
+	// half is how many run times of a kind have half of the weight; wider kinds have the rest.
+	half = 4
+	// recent is the part of the log from which arrivals are drawn.
+	recent = 60 * 24 * time.Hour
+	// onward is the probability that the arrivals of an hour are followed by the arrivals of the next hour in the log.
+	onward = 0.75
+)
+
+// past is the information available at an instant.
+type past struct {
+	at     time.Duration
+	ratios map[string][]float64 // of run time to request, by kind of job, the last ones
+	log    []logged             // that have arrived
+	slot   time.Duration        // in which arrivals are drawn
+	slots  map[int64][]int64    // the numbers of the log's slots, by hour of the week, hour of the day, or all
+	first  []int                // by slot, the first job of it
+	base   int64                // the number of the first slot
+}
+
+// kindsOf are the kinds of a job, the narrowest first: jobs of the same user with the same request, all jobs of the
+// user, all jobs of the account, and all jobs.
+func kindsOf(j *scheduler.Job) [4]string {
+	account := ""
+	if s := j.Submission(); s != nil {
+		account = s.Account
+	}
+	user := account + "\x00" + j.User
+	shape := user + "\x00" + strconv.Itoa(j.Threads) + "\x00" + strconv.FormatInt(int64(j.Predicted), 36)
+	return [4]string{"s" + shape, "u" + user, "a" + account, ""}
+}
+
+// unitOf is the unit of a ratio: the requested time, or a second if there is none.
+func unitOf(j *scheduler.Job) time.Duration {
+	if j.Predicted > 0 {
+		return j.Predicted
+	}
+	return time.Second
+}
+
+// known collects the information available at an instant.
+func (t *Twin) known(at time.Duration) *past {
+	p := &past{at: at, ratios: map[string][]float64{}}
+	n, _ := slices.BinarySearchFunc(t.log, at, func(j logged, at time.Duration) int {
+		if j.Arrival <= at {
+			return -1
+		}
+		return 1
+	})
+	p.log = t.log[:n]
+	var ended []int
+	for i := range p.log {
+		if p.log[i].end <= at {
+			ended = append(ended, i)
+		}
+	}
+	slices.SortFunc(ended, func(a, b int) int { return int(max(min(p.log[b].end-p.log[a].end, 1), -1)) })
+	for _, i := range ended { // the last ones first
+		j := &p.log[i]
+		ratio := float64(j.end-j.start) / float64(unitOf(&j.Job))
+		for _, k := range kindsOf(&j.Job) {
+			if list := p.ratios[k]; len(list) < mostRatios {
+				p.ratios[k] = append(list, ratio)
+			}
+		}
+	}
+	p.rhythm()
+	return p
+}
+
+// rhythm divides the recent part of the log into hours; into shorter stretches where it has less than some days.
+func (p *past) rhythm() {
+	if len(p.log) == 0 {
+		return
+	}
+	from := max(p.log[0].Arrival, p.at-recent)
+	p.slot = min(time.Hour, max((p.at-from)/24, time.Second))
+	p.base = int64((from + p.slot - 1) / p.slot)
+	end := int64(p.at / p.slot) // the present one is not over
+	p.slots = map[int64][]int64{}
+	job := 0
+	for s := p.base; s < end; s++ {
+		for job < len(p.log) && p.log[job].Arrival < time.Duration(s)*p.slot {
+			job++
+		}
+		p.first = append(p.first, job)
+		for _, k := range p.classes(s) {
+			p.slots[k] = append(p.slots[k], s)
+		}
+	}
+}
+
+// classes are the groups of hours that an hour is drawn from: of the week, of the day, and all. Shorter stretches are
+// all alike.
+func (p *past) classes(slot int64) [3]int64 {
+	if p.slot < time.Hour {
+		return [3]int64{-1, -1, -1}
+	}
+	return [3]int64{slot % 168, 1000 + slot%24, -1}
+}
+
+// least is how many hours of a group are enough to draw from.
+const least = 3
+
+// arrivals draws the jobs that arrive up to an instant, from stretches of the log: the same hour of the week, often
+// several consecutive hours. Their run times are the recorded ones, as far as these are known.
+func (p *past) arrivals(until time.Duration, r *rand.Rand) (jobs []scheduler.Job, runs []time.Duration) {
+	if len(p.first) == 0 {
+		return nil, nil
+	}
+	source := int64(-1)
+	for s := int64(p.at / p.slot); time.Duration(s)*p.slot < until; s++ {
+		if source++; source <= 0 || r.Float64() > onward || int(source-p.base) >= len(p.first) {
+			for _, k := range p.classes(s) {
+				if list := p.slots[k]; len(list) >= least || k == -1 {
+					source = list[r.IntN(len(list))]
+					break
+				}
+			}
+		}
+		last := len(p.log)
+		if n := int(source-p.base) + 1; n < len(p.first) {
+			last = p.first[n]
+		}
+		for i := p.first[source-p.base]; i < last; i++ {
+			from := &p.log[i]
+			if from.Arrival >= time.Duration(source+1)*p.slot {
+				break
+			}
+			at := from.Arrival + time.Duration(s-source)*p.slot
+			run := from.end - from.start
+			if from.end > p.at {
+				run = p.draw(&from.Job, 0, r)
+			}
+			if at <= p.at || at >= until {
+				continue
+			}
+			j := from.Job
+			j.Arrival = at
+			jobs, runs = append(jobs, j), append(runs, run)
+		}
+	}
+	return jobs, runs
+}
+
+// draw draws the run time of a job that has run for some time, from the longer run times of its kinds. A narrower kind
+// has more weight the more such run times it has.
+func (p *past) draw(j *scheduler.Job, ran time.Duration, r *rand.Rand) time.Duration {
+	unit := unitOf(j)
+	bound := float64(ran) / float64(unit)
+	var longer [4]int // of each kind
+	var weights [4]float64
+	kinds, left, sum := kindsOf(j), 1.0, 0.0
+	for k, kind := range kinds {
+		list := p.ratios[kind]
+		if len(list) == 0 {
+			continue
+		}
+		for _, x := range list {
+			if x > bound {
+				longer[k]++
+			}
+		}
+		n := float64(len(list))
+		own := left * n / (n + half)
+		if k == len(kinds)-1 {
+			own = left
+		}
+		left -= own
+		weights[k] = own * float64(longer[k]) / n // the remaining weight after the time that the job has run
+		sum += weights[k]
+	}
+	if sum == 0 { // longer than any: to the end of its request
+		return max(j.Predicted, ran+ran/10+time.Second)
+	}
+	at := r.Float64() * sum
+	for k, w := range weights {
+		if at -= w; at >= 0 || w == 0 {
+			continue
+		}
+		n := r.IntN(longer[k])
+		for _, x := range p.ratios[kinds[k]] {
+			if x > bound {
+				if n--; n < 0 {
+					return max(time.Duration(x*float64(unit)), ran+1, 1)
+				}
+			}
+		}
+	}
+	return max(j.Predicted, ran+time.Second)
+}

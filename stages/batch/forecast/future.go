@@ -1,0 +1,310 @@
+package forecast
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/batch"
+)
+
+// drawing has the inputs from which the futures of a queue are drawn.
+type drawing struct {
+	*Twin
+	queue   *Queue
+	past    *past
+	asked   []int // jobs of the queue
+	horizon time.Duration
+	seed    int64
+}
+
+// futures simulates a queue n times. It returns how long each of the asked jobs waits from now on; Never means longer
+// than the horizon.
+func (d *drawing) futures(ctx context.Context, n int, progress Progress) ([][]time.Duration, error) {
+	waits := make([][]time.Duration, len(d.asked))
+	for i := range waits {
+		waits[i] = make([]time.Duration, n)
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	var done sync.Mutex
+	ended := 0
+	for f := range n {
+		g.Go(func() error {
+			list, err := d.future(ctx, f)
+			for i := range list {
+				waits[i][f] = list[i]
+			}
+			if progress != nil {
+				done.Lock()
+				ended++
+				progress("futures", ended, n)
+				done.Unlock()
+			}
+			return err
+		})
+	}
+	return waits, g.Wait()
+}
+
+// future simulates one future. It is repeated with a longer span, and the same draws, until all asked jobs start: most
+// futures need no arrivals far ahead.
+func (d *drawing) future(ctx context.Context, n int) (waits []time.Duration, err error) {
+	for part := time.Duration(64); part >= 1; part /= 4 {
+		draws := workload.Stream(d.seed, "future", strconv.Itoa(n))
+		until := d.queue.At + d.horizon/part
+		runs := make([]time.Duration, len(d.queue.Jobs))
+		for i := range d.queue.Jobs {
+			j := &d.queue.Jobs[i]
+			ran := time.Duration(0)
+			if !j.Waits() {
+				ran = max(d.queue.At-j.Start, 0)
+			}
+			runs[i] = d.past.draw(&j.Job, ran, draws)
+		}
+		jobs, more := d.past.arrivals(until, rand.New(rand.NewPCG(draws.Uint64(), draws.Uint64())))
+		waits, err = d.simulate(ctx, d.seed+int64(n), runs, jobs, more, until)
+		if err != nil || !slices.Contains(waits, scheduler.Never) {
+			break
+		}
+	}
+	return waits, err
+}
+
+// requested is the future in which all jobs use up the time that they asked for and no job arrives.
+func (d *drawing) requested(ctx context.Context) ([]time.Duration, error) {
+	runs := make([]time.Duration, len(d.queue.Jobs))
+	for i := range d.queue.Jobs {
+		j := &d.queue.Jobs[i]
+		runs[i] = max(j.Predicted, time.Second)
+		if !j.Waits() {
+			runs[i] = max(runs[i], d.queue.At-j.Start+time.Second)
+		}
+	}
+	return d.simulate(ctx, d.seed, runs, nil, nil, d.queue.At+d.horizon)
+}
+
+// simulate runs the queue, and jobs that arrive later, by the rules of the cluster, which may draw numbers by the seed.
+func (d *drawing) simulate(ctx context.Context, seed int64, runs []time.Duration, later []scheduler.Job,
+	more []time.Duration, until time.Duration) ([]time.Duration, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	base := d.queue.At // of the run's clock
+	for i := range d.queue.Jobs {
+		base = min(base, d.queue.Jobs[i].Arrival)
+	}
+	w := &watch{now: d.queue.At - base, of: map[int]int{}, waits: make([]time.Duration, len(d.asked)), done: cancel}
+	for i, k := range d.asked {
+		w.of[k], w.waits[i] = i, scheduler.Never
+	}
+	jobs := make([]scheduler.Job, 0, len(d.queue.Jobs)+len(later))
+	work := make([]simulated.Scaling, 0, cap(jobs))
+	names := map[string][]string{} // jobs, and the elements of arrays
+	for i := range d.queue.Jobs {
+		j := &d.queue.Jobs[i]
+		names[j.Name] = append(names[j.Name], j.Name)
+		if s := j.Submission(); s != nil && s.Array != "" && s.Array != j.Name {
+			names[s.Array] = append(names[s.Array], j.Name)
+		}
+	}
+	add := func(j scheduler.Job, run time.Duration) {
+		j.Number, j.Arrival, j.Divided = len(jobs), j.Arrival-base, d.divides && j.Divisible()
+		resubmit(&j, func(s *scheduler.Submission) {
+			s.Begin = max(s.Begin-base, 0)
+			after := s.After
+			s.After = nil
+			for _, name := range after { // jobs that are no longer there are over
+				s.After = append(s.After, names[name]...)
+			}
+		})
+		jobs, work = append(jobs, j), append(work, simulated.Scaling{Scaled: run, Threads: j.Threads})
+	}
+	s := script{now: w.now, tried: -1, from: make([]time.Duration, len(d.queue.Jobs))}
+	for i := range d.queue.Jobs {
+		q := &d.queue.Jobs[i]
+		if add(q.Job, runs[i]); !q.Waits() {
+			s.running = append(s.running, int32(i))
+			s.from[i] = max(min(q.Start, d.queue.At)-base, jobs[i].Arrival)
+		}
+	}
+	slices.SortStableFunc(s.running, func(a, b int32) int { return int(max(min(s.from[a]-s.from[b], 1), -1)) })
+	for i := range later {
+		later[i].Name = "~" + strconv.Itoa(i)
+		resubmit(&later[i], func(s *scheduler.Submission) { s.Begin, s.After = 0, nil })
+		add(later[i], more[i])
+	}
+	engine, err := simulated.New(jobs, work, simulated.Options{Overheads: d.overheads})
+	if err != nil {
+		return nil, err
+	}
+	_, err = scheduler.Run{
+		Policy: &resumed{Policy: d.policy, script: s, past: d.Twin.past, ahead: -base}, Cluster: d.cluster, Jobs: jobs, Seed: seed,
+		Engine: engine, Recorder: w, EventsOnly: true, Streamed: true, Until: until - base,
+	}.Execute(ctx)
+	if w.left() && err != nil && !errors.Is(err, scheduler.ErrStuck) {
+		return nil, err
+	}
+	return w.waits, nil
+}
+
+// watch notes when the asked jobs start, and ends the run when all have.
+type watch struct {
+	now   time.Duration
+	of    map[int]int
+	waits []time.Duration
+	done  func()
+}
+
+// Event implements scheduler.Recorder.
+func (w *watch) Event(e *scheduler.Event) {
+	if e.Kind != scheduler.Start || e.At < w.now {
+		return
+	}
+	if i, ok := w.of[e.Job]; ok && w.waits[i] == scheduler.Never {
+		if w.waits[i] = e.At - w.now; !w.left() {
+			w.done()
+		}
+	}
+}
+
+// Decision implements scheduler.Recorder.
+func (w *watch) Decision(*scheduler.Decision) {}
+
+func (w *watch) left() bool { return slices.Contains(w.waits, scheduler.Never) }
+
+// resumed is a policy that takes a cluster over at an instant, with the jobs that run then.
+type resumed struct {
+	policy.Policy
+	script
+	past  *batch.Priorities // with the usage up to now; nil where it does not count
+	ahead time.Duration     // of the log's clock
+}
+
+// Rules implements scheduler.RuleMaker.
+func (p *resumed) Rules(r scheduler.Run) (scheduler.Rules, error) {
+	rules, err := p.Policy.Rules(r)
+	if err != nil {
+		return rules, err
+	}
+	if order, ok := rules.Order.(*batch.Priorities); ok && p.past != nil {
+		order.Resume(p.past, p.ahead)
+	}
+	s := p.script
+	s.Admitter, s.always = rules.Admission, rules.Anew
+	s.waker, _ = rules.Admission.(scheduler.Waker)
+	s.waiter, _ = rules.Admission.(scheduler.Waiter)
+	rules.Admission, rules.Anew = &s, true
+	return rules, nil
+}
+
+// script starts the running jobs when they started, up to now. From then on the policy decides.
+type script struct {
+	scheduler.Admitter
+	waker   scheduler.Waker
+	waiter  scheduler.Waiter
+	always  bool // the policy is asked when no job waits, too
+	now     time.Duration
+	running []int32 // by start
+	from    []time.Duration
+	over    bool
+	woken   bool
+	tried   time.Duration // when jobs were started last
+}
+
+// occupier is an admission that places a job which runs already by its own rules.
+type occupier interface {
+	Occupy(v scheduler.View, h scheduler.Hands, job int32) (bool, error)
+}
+
+// Admit implements scheduler.Admitter.
+func (s *script) Admit(v scheduler.View, h scheduler.Hands) error {
+	s.woken = false
+	if !s.over {
+		if err := s.occupy(v, h); err != nil || v.Now() < s.now {
+			return err
+		}
+		s.over = true
+		for _, job := range s.running { // there is no room for them: the log has more than the cluster
+			if err := h.Cancel(job, "there was no room for it"); err != nil {
+				return err
+			}
+		}
+	}
+	if !s.always && v.Waiting().Len() == 0 {
+		return nil
+	}
+	return s.Admitter.Admit(v, h)
+}
+
+// occupy starts jobs that have started by now.
+func (s *script) occupy(v scheduler.View, h scheduler.Hands) (err error) {
+	s.tried = v.Now()
+	own, asks := s.Admitter.(occupier)
+	s.running = slices.DeleteFunc(slices.Clone(s.running), func(job int32) bool {
+		if err != nil || s.from[job] > v.Now() || v.Job(job).State() != scheduler.Queued {
+			return false
+		}
+		started := false
+		if asks {
+			started, err = own.Occupy(v, h, job)
+			return started
+		}
+		cores := v.Job(job).Request()
+		nodes, fits := v.Job(job).Fits(cores)
+		if fits {
+			err = h.Start(job, cores, nodes, "it runs already")
+		}
+		return fits
+	})
+	return err
+}
+
+// Wakes implements scheduler.Waker.
+func (s *script) Wakes() time.Duration {
+	switch {
+	case s.over && s.waker != nil:
+		return s.waker.Wakes()
+	case s.over || s.woken:
+		return scheduler.Never
+	}
+	for _, job := range s.running {
+		if from := s.from[job]; from > s.tried {
+			return min(from, s.now)
+		}
+	}
+	return s.now
+}
+
+// Woke implements scheduler.Waker.
+func (s *script) Woke() {
+	if s.woken = true; s.over && s.waker != nil {
+		s.waker.Woke()
+	}
+}
+
+// Waits implements scheduler.Waiter.
+func (s *script) Waits(job int32) {
+	if s.waiter != nil {
+		s.waiter.Waits(job)
+	}
+}
+
+// seconds of a wait; infinite beyond the horizon.
+func seconds(d time.Duration) float64 {
+	if d == scheduler.Never {
+		return math.Inf(1)
+	}
+	return d.Seconds()
+}

@@ -1,0 +1,230 @@
+// Package forecast predicts when waiting jobs will start: it simulates the present queue of a cluster many times, by the
+// cluster's own rules, with run times and arrivals drawn from its log.
+package forecast
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/batch"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// Twin is a cluster whose rules are known, with its log.
+type Twin struct {
+	policy    policy.Policy
+	cluster   scheduler.Cluster
+	overheads simulated.Overheads
+	divides   bool
+	// Origin is the instant of the log's clock from which its times count, since 1970; 0 if it is not known.
+	Origin time.Duration
+	log    []logged // by arrival
+	past   *batch.Priorities
+	heard  []scheduler.Event // that past has not heard yet
+}
+
+// logged is a job of the log, with its recorded start and end; Never where they are not known.
+type logged struct {
+	scheduler.Job
+	start, end time.Duration
+}
+
+// never is later than any instant, and can be added to.
+const never = scheduler.Never / 4
+
+// New takes the policy, the nodes and the log of a cell. The error says why its starts cannot be predicted.
+func New(c experiment.Cell) (*Twin, error) {
+	t := &Twin{policy: c.Policy.Complete(), cluster: c.Hardware.Cluster, divides: c.Policy.Divides()}
+	if c.Hardware.Overheads != nil {
+		t.overheads = *c.Hardware.Overheads
+	}
+	trace := c.Workload.Trace
+	rules, err := t.policy.Rules(scheduler.Run{Cluster: t.cluster})
+	switch {
+	case err != nil:
+		return nil, err
+	case rules.Round > 0 || rules.Quantum > 0 || rules.Partial || rules.Rental != nil || t.policy.Program().Command != nil:
+		return nil, fmt.Errorf("the policy %s pauses or resizes jobs as it likes: starts are predicted for policies that "+
+			"run jobs to their ends with what they ask for", c.Policy.Name)
+	case trace == nil:
+		return nil, fmt.Errorf("the workload %s is no log: give it a trace block with the log of the cluster",
+			c.Workload.Name)
+	case trace.Waits == nil || trace.RunTimes == nil:
+		return nil, fmt.Errorf("%s does not have when its jobs started and ended", trace.File)
+	}
+	t.Origin = trace.Origin
+	for i := range trace.Jobs {
+		j := logged{trace.Jobs[i], never, never}
+		if trace.Waits[i] >= 0 {
+			j.start = j.Arrival + trace.Waits[i]
+			if trace.Timed(i) {
+				j.end = j.start + trace.RunTimes[i]
+			}
+		}
+		t.log = append(t.log, j)
+	}
+	slices.SortStableFunc(t.log, func(a, b logged) int { return cmp.Compare(a.Arrival, b.Arrival) })
+	if rules.Predicted && !slices.ContainsFunc(t.log, func(j logged) bool { return j.Predicted > 0 }) {
+		return nil, fmt.Errorf("the policy %s decides by the times that users asked for, which %s does not have",
+			c.Policy.Name, trace.File)
+	}
+	return t, t.listen()
+}
+
+// listen prepares the past usage for the policy's priorities, if they depend on usage.
+func (t *Twin) listen() (err error) {
+	if t.policy.Order != batch.Multifactor || t.policy.Settings.Number("weight_fair_share") == 0 {
+		return nil
+	}
+	run := scheduler.Run{Cluster: t.cluster, Jobs: make([]scheduler.Job, len(t.log))}
+	for i := range t.log {
+		j := &t.log[i]
+		run.Jobs[i] = j.Job
+		run.Jobs[i].Number = i
+		if j.start < never {
+			cores := scheduler.CoreSet{{Hi: int32(j.Threads)}}
+			t.heard = append(t.heard, scheduler.Event{At: j.start, Kind: scheduler.Start, Job: i, Cores: cores},
+				scheduler.Event{At: j.end, Kind: scheduler.Finish, Job: i})
+		}
+	}
+	slices.SortStableFunc(t.heard, func(a, b scheduler.Event) int { return cmp.Compare(a.At, b.At) })
+	t.past, err = batch.NewPriorities(policy.Setup{Policy: t.policy, Run: &run})
+	return err
+}
+
+// hear updates usage to an instant. Instants never decrease.
+func (t *Twin) hear(at time.Duration) {
+	if t.past == nil {
+		return
+	}
+	for len(t.heard) > 0 && t.heard[0].At <= at {
+		t.past.Hears(&t.heard[0])
+		t.heard = t.heard[1:]
+	}
+	t.past.Rerank(at)
+}
+
+// Queue has the running and waiting jobs at an instant of the log's clock.
+type Queue struct {
+	At   time.Duration
+	Jobs []Queued
+}
+
+// Queued is a job in the queue. Start is when it started; Never while it waits.
+type Queued struct {
+	scheduler.Job
+	Start time.Duration
+}
+
+// Waits reports whether the job waits.
+func (j *Queued) Waits() bool { return j.Start >= never }
+
+// QueueAt returns the queue at an instant of the log.
+func (t *Twin) QueueAt(at time.Duration) (q Queue) {
+	q.At = at
+	for i := range t.log {
+		j := &t.log[i]
+		if j.Arrival > at {
+			break
+		}
+		switch {
+		case j.start <= at && j.end > at:
+			q.Jobs = append(q.Jobs, Queued{j.Job, j.start})
+		case j.start > at && j.start < never:
+			q.Jobs = append(q.Jobs, Queued{j.Job, scheduler.Never})
+		}
+	}
+	return q
+}
+
+// Arrival returns when a job of the log arrived.
+func (t *Twin) Arrival(job string) (at time.Duration, ok bool) {
+	i := slices.IndexFunc(t.log, func(j logged) bool { return j.Name == job })
+	if i < 0 {
+		return 0, false
+	}
+	return t.log[i].Arrival, true
+}
+
+// Span returns the first arrival and the last start of the log.
+func (t *Twin) Span() (first, last time.Duration) {
+	first = t.log[0].Arrival
+	for i := range t.log {
+		if t.log[i].start < never {
+			last = max(last, t.log[i].start)
+		}
+	}
+	return first, last
+}
+
+// horizonOf is how far futures go where nobody says it: three times the longest wait that the log has.
+func (t *Twin) horizonOf() (d time.Duration) {
+	for i := range t.log {
+		if j := &t.log[i]; j.start < never {
+			d = max(d, j.start-j.Arrival)
+		}
+	}
+	return max((3 * d).Round(time.Minute), 10*time.Minute)
+}
+
+// Backlog is how long the cluster would work at the requested times of a queue, on all of its cores.
+func (t *Twin) Backlog(q *Queue) time.Duration {
+	work, cores := 0.0, 0
+	for i := range q.Jobs {
+		j := &q.Jobs[i]
+		left := j.Predicted
+		if !j.Waits() {
+			left = max(left-(q.At-j.Start), 0)
+		}
+		work += left.Seconds() * float64(j.Threads)
+	}
+	for i := range t.cluster.Nodes {
+		cores += t.cluster.Nodes[i].Threads
+	}
+	return time.Duration(work / float64(max(cores, 1)) * 1e9).Round(time.Minute)
+}
+
+// OnClock puts a queue whose instants count from 1970 on the log's clock, and leaves out jobs that no node can hold; it
+// returns why.
+func (t *Twin) OnClock(q Queue) (Queue, []error) {
+	var left []error
+	out := Queue{At: q.At - t.Origin}
+	for _, j := range q.Jobs {
+		j.Arrival -= t.Origin
+		if !j.Waits() {
+			j.Start -= t.Origin
+		}
+		resubmit(&j.Job, func(s *scheduler.Submission) {
+			if s.Begin > 0 {
+				s.Begin = max(s.Begin-t.Origin, 1)
+			}
+		})
+		if err := t.Check(j.Job); err != nil {
+			left = append(left, err)
+			continue
+		}
+		out.Jobs = append(out.Jobs, j)
+	}
+	return out, left
+}
+
+// resubmit changes the instants and the dependencies of a job's submission, if it has any. Other jobs may share the
+// submission, so the job gets a new one.
+func resubmit(j *scheduler.Job, change func(*scheduler.Submission)) {
+	if s := j.Submission(); s != nil && (s.Begin > 0 || len(s.After) > 0) {
+		own := *s
+		change(&own)
+		j.Own().Submission = &own
+	}
+}
+
+// Check says why a job can never run on the cluster.
+func (t *Twin) Check(j scheduler.Job) error {
+	j.Number, j.Arrival, j.Divided = 0, 0, t.divides && j.Divisible()
+	return scheduler.CheckAll(t.cluster, []scheduler.Job{j}, nil, false)
+}
