@@ -1,6 +1,10 @@
 package scheduler
 
-import "time"
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
+)
 
 // extension is what only some runs need: servers that come and go, rounds, controllers, samples, a policy with
 // instants of its own. It keeps its own state. A run without extensions pays nothing for them.
@@ -20,7 +24,7 @@ type extension interface {
 	// reached is called when the run has come to this instant. now may be later, on a real clock.
 	reached(now time.Duration)
 	// limit restricts the nodes on which a job may start, in its need per node.
-	limit(j *jobState, need *Room)
+	limit(j *jobState, need *cluster.Room)
 	// beforeDispatch and afterDispatch are called once an instant, before and after the decisions.
 	beforeDispatch() error
 	afterDispatch() error
@@ -52,7 +56,7 @@ func (noHooks) changed(*jobState, change, time.Duration) {}
 func (noHooks) attemptEnded(*jobState, *Notice) bool     { return false }
 func (noHooks) nextInstant() time.Duration               { return Never }
 func (noHooks) reached(time.Duration)                    {}
-func (noHooks) limit(*jobState, *Room)                   {}
+func (noHooks) limit(*jobState, *cluster.Room)           {}
 func (noHooks) beforeDispatch() error                    { return nil }
 func (noHooks) afterDispatch() error                     { return nil }
 func (noHooks) pending() bool                            { return false }
@@ -113,7 +117,7 @@ func (x extensions) at(instant time.Duration) extension {
 	return nil
 }
 
-func (x extensions) limit(j *jobState, need *Room) {
+func (x extensions) limit(j *jobState, need *cluster.Room) {
 	for _, e := range x {
 		e.limit(j, need)
 	}
@@ -168,8 +172,8 @@ func (x extensions) finish() error {
 type timedPolicy struct {
 	noHooks
 	l *loop
-	Waker
+	TimedPolicy
 }
 
-func (p timedPolicy) nextInstant() time.Duration { return max(p.Wakes(), p.l.now) }
-func (p timedPolicy) reached(time.Duration)      { p.Woke() }
+func (p timedPolicy) nextInstant() time.Duration { return max(p.NextWakeup(), p.l.now) }
+func (p timedPolicy) reached(time.Duration)      { p.OnWakeup() }

@@ -14,8 +14,8 @@ import (
 // job gets nearer to its end.
 var ErrLivelock = errors.New("no job gets nearer to its end")
 
-// Guard is a record of the latest progress. The zero value is the state at the start.
-type Guard struct {
+// livelockDetector is a record of the latest progress. The zero value is the state at the start.
+type livelockDetector struct {
 	// Pauses counts those since the last look.
 	Pauses int
 	left   float64 // the remaining work of the engine then
@@ -29,13 +29,13 @@ type Guard struct {
 const maxIdle = 10_000
 
 // News resets the guard: an event happened that can change the course of the run.
-func (g *Guard) News() { g.Pauses, g.looked = 0, false }
+func (g *livelockDetector) News() { g.Pauses, g.looked = 0, false }
 
 // Stalls returns an error when the run makes no progress any more. Between two looks
 // every open job has been paused several times. If the remaining work of all of them,
 // in seconds, is unchanged and nothing else has happened, it will be unchanged at the
 // next look too. left is nil for an engine that does not know it.
-func (g *Guard) Stalls(now time.Duration, open, yielding int, left func() float64) error {
+func (g *livelockDetector) Stalls(now time.Duration, open, yielding int, left func() float64) error {
 	if g.Pauses < 4*open+256 {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (g *Guard) Stalls(now time.Duration, open, yielding int, left func() float6
 
 // Idles returns an error when the engine comes back again and again at the
 // same instant although nothing has ended and nothing is due.
-func (g *Guard) Idles(now time.Duration, came bool) error {
+func (g *livelockDetector) Idles(now time.Duration, came bool) error {
 	if came {
 		g.idle = 0
 		return nil
@@ -72,7 +72,7 @@ func (g *Guard) Idles(now time.Duration, came bool) error {
 const maxStarve = 100_000
 
 // Starves reports whether the waiting jobs will never start. idle says that nothing runs and no job will arrive.
-func (g *Guard) Starves(idle bool) bool {
+func (g *livelockDetector) Starves(idle bool) bool {
 	if g.starve++; !idle {
 		g.starve = 0
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -83,7 +84,7 @@ type Notice struct {
 	Losses []Loss
 	// Progress is one report of a job that has a controller, in a separate notice
 	// (JobProgress); nil in other notices.
-	Progress *ReportedProgress
+	Progress *control.Progress
 	// Node is the node's index in the cluster (NodeUp, NodeWarned, NodeDown, JobEnded where Revoked).
 	Node int
 	// Until is when the node will be taken away (NodeWarned).
@@ -183,8 +184,8 @@ func (l *loop) keepOnly(j *jobState, kept time.Duration) {
 	l.forget(j)
 }
 
-// InOrder returns resize requests by instant, then job.
-func InOrder(requests []Resize) []Resize {
+// resizesInOrder returns resize requests by instant, then job.
+func resizesInOrder(requests []Resize) []Resize {
 	requests = slices.Clone(requests)
 	slices.SortStableFunc(requests, func(a, b Resize) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job))

@@ -34,7 +34,7 @@ func (l *loop) restore(j *jobState, a *Attempt) time.Duration {
 	switch {
 	case a.Ran > 0:
 		kept = l.measured(j, a, a.Saved)
-		work = l.Outlook.Past(j.job, kept)
+		work = l.ProgressModel.Past(j.job, kept)
 	case a.Done > 0:
 		kept = time.Duration(float64(done) * float64(a.Kept) / float64(a.Done))
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
@@ -25,7 +25,7 @@ type misfit struct {
 // room returns why the hardware never has room for a request, or nil. All
 // requests (a job, an alternative of it, a job of a trace, a resize) are
 // checked here, and reported in these words.
-func room(r scheduler.Demand, h *experiment.Hardware) *misfit {
+func room(r cluster.Demand, h *experiment.Hardware) *misfit {
 	if r.FitsOn(h.Cluster) {
 		return nil
 	}
@@ -239,7 +239,7 @@ func (g oversized) sentence(t *experiment.Trace) string {
 
 func (f *traceFit) jobs() {
 	var groups []oversized
-	known := map[scheduler.Demand]*misfit{}
+	known := map[cluster.Demand]*misfit{}
 	lacksGPUs := f.h.ForEngine().HasGPUs() && !f.h.Capabilities().GPUs
 	lacksMemory := slices.Contains(f.h.Lacks, "memory")
 	chosen := f.fitSomehow()

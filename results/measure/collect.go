@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/jobtable"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
@@ -143,7 +144,7 @@ type account struct {
 // job, not the events: a trace of any length can be measured. Drawn jobs are dropped when they are over and added up.
 type Collector struct {
 	setup    Setup
-	accounts scheduler.JobTable[account]
+	accounts jobtable.Table[account]
 	failures []Failure
 	jobs     *ledger.Ledger // the number of jobs by state; the jobs are in accounts
 	added    *added         // the jobs that are added up; nil before
@@ -198,7 +199,7 @@ func NewCollector(s Setup) *Collector {
 	c.jobs.Expect(c.length)
 	begin, over := account{Job: ledger.NewJob()}, account{Job: ledger.NewJob()}
 	ledger.New(1).Apply(&over.Job, &scheduler.Event{Kind: scheduler.Finish}, 0)
-	c.accounts = scheduler.NewJobTable(s.Len(), func(_ int32, a *account) { *a = begin }, over)
+	c.accounts = jobtable.New(s.Len(), func(_ int32, a *account) { *a = begin }, over)
 	if s.Drawn != nil {
 		c.accounts.InOrder(func(job int32, a *account) { c.add(int(job), a) })
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/control"
 )
 
 // appendCores appends a set of cores as a JSON string.
@@ -49,7 +51,7 @@ func appendEvent(b []byte, e *scheduler.Event, job *scheduler.Job, nodes []sched
 }
 
 // appendParts appends the parts of a job with roles and their nodes; see PartRow.
-func appendParts(b []byte, l *scheduler.Layout, nodes []scheduler.Node) []byte {
+func appendParts(b []byte, l *cluster.Layout, nodes []scheduler.Node) []byte {
 	b = append(b, `,"parts":[`...)
 	for i, p := range l.Parts {
 		if i > 0 {
@@ -90,7 +92,7 @@ func appendTyped(b []byte, e *scheduler.Event) []byte {
 		if c := e.Control; c != nil {
 			b = table.AppendText(append(b, `,"action":`...), c.Action.Name())
 			if len(c.Settings) > 0 {
-				b = table.AppendText(append(b, `,"settings":`...), scheduler.SettingsText(c.Settings))
+				b = table.AppendText(append(b, `,"settings":`...), control.SettingsText(c.Settings))
 			}
 		}
 	case scheduler.Request, scheduler.Reconfigure:
@@ -146,7 +148,7 @@ func appendDecision(b []byte, d *scheduler.Decision, jobs *scheduler.JobSet) []b
 }
 
 // appendLacks appends the lacks of a job; see LackRow.
-func appendLacks(b []byte, lacks []scheduler.Lack, job *scheduler.Job) []byte {
+func appendLacks(b []byte, lacks []cluster.Lack, job *scheduler.Job) []byte {
 	for i, x := range lacks {
 		if i == 0 {
 			b = append(b, `,"lacks":[{`...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // TestAppendLines: events and decisions are the lines that encoding/json makes
@@ -26,7 +27,7 @@ func TestAppendLines(t *testing.T) {
 	}
 	nodes := []scheduler.Node{{Name: "a"}, {Name: "b & c"}}
 	jobs[2].Own().Roles = []scheduler.Role{{Name: "worker", Count: 3}, {Name: "ps", Count: 1}}
-	lacks := []scheduler.Lack{
+	lacks := []cluster.Lack{
 		{What: "cores", Need: 4, Free: 1}, {Alternative: 1, What: "GPUs", Where: "on one node", Need: 2},
 	}
 	for i, at := range instants {
@@ -45,7 +46,7 @@ func TestAppendLines(t *testing.T) {
 				Before: scheduler.Never}
 		}
 		if i%5 == 0 {
-			e.Layout = &scheduler.Layout{Parts: []scheduler.Part{{Role: "ps", Node: 1}, {Role: "worker", Task: i % 3}}}
+			e.Layout = &cluster.Layout{Parts: []scheduler.Part{{Role: "ps", Node: 1}, {Role: "worker", Task: i % 3}}}
 		}
 		same(t, appendEvent(nil, &e, &jobs[e.Job], nodes), eventRow(&e, jobs, nodes))
 		d := scheduler.Decision{At: at, Kind: scheduler.Resume, Job: i % 3, Cores: e.Cores, Reason: e.Reason,

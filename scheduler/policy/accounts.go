@@ -40,7 +40,7 @@ func newAccounts(jobs []scheduler.Job) accounts {
 	return s
 }
 
-// Arrived implements scheduler.Follower.
+// Arrived implements scheduler.UsageObserver.
 func (s *accounts) Arrived(j int32) {
 	o := s.owner[j]
 	if s.present[o] == 0 {
@@ -49,10 +49,10 @@ func (s *accounts) Arrived(j int32) {
 	s.present[o]++
 }
 
-// Ended implements scheduler.Follower.
+// Ended implements scheduler.UsageObserver.
 func (s *accounts) Ended(j int32) { s.present[s.owner[j]]-- }
 
-// Served implements scheduler.Follower.
+// Served implements scheduler.UsageObserver.
 func (s *accounts) Served(j int32) { s.virtual = max(s.virtual, s.attained[s.owner[j]]) }
 
 // add adds service to the owner of a job.

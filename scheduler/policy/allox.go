@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -77,7 +78,7 @@ type resource struct {
 	kind int32 // of GPU
 	// unit is the request of the mean size: the number that fit at once is
 	// the number of machines.
-	unit  scheduler.Room
+	unit  cluster.Room
 	count int64
 	free  []int64 // microseconds after which each machine is free, ascending
 	idle  int     // of them, those that are free now
@@ -109,7 +110,7 @@ func (m *matcher) progress(d time.Duration, g scheduler.Grant) time.Duration {
 	return time.Duration(math.Round(float64(d) * part))
 }
 
-// Used implements scheduler.Follower: users attain progress.
+// Used implements scheduler.UsageObserver: users attain progress.
 func (m *matcher) Used(j int32, d time.Duration, g scheduler.Grant) { m.add(j, m.progress(d, g)) }
 
 // HeldBack implements scheduler.Admitter.
@@ -140,7 +141,7 @@ func countJobs(n int32) string {
 
 // Admit starts the jobs that a matching puts first on machines that are free, until
 // it puts no job there.
-func (m *matcher) Admit(v scheduler.View, h scheduler.Hands) error {
+func (m *matcher) Admit(v scheduler.View, h scheduler.Actions) error {
 	m.at(v, h)
 	if err := m.startStarved(); err != nil || m.starved != nobody {
 		return err
@@ -415,7 +416,7 @@ func (m *matcher) candidates(jobs []int32) []candidate {
 }
 
 // addRequest adds the request of one alternative of a job, on one node.
-func (m *matcher) addRequest(sum *scheduler.Room, j, alternative int32) {
+func (m *matcher) addRequest(sum *cluster.Room, j, alternative int32) {
 	job, cores := *m.Job(j).Job(), m.Job(j).Request()
 	if int(alternative) < len(job.Alternatives()) {
 		job = job.WithAlternative(job.Alternatives()[alternative])
@@ -432,7 +433,7 @@ func (m *matcher) machines() (some bool) {
 	for c := range m.kinds {
 		r := &m.kinds[c]
 		half := r.count / 2
-		r.unit = scheduler.Room{
+		r.unit = cluster.Room{
 			Cores: max(int32((int64(r.unit.Cores)+half)/r.count), 1), GPUs: int32((int64(r.unit.GPUs) + half) / r.count),
 			Memory: (r.unit.Memory + half) / r.count, Kind: r.kind,
 		}
@@ -481,7 +482,7 @@ func longer(j *scheduler.Job, a, b int32) bool {
 }
 
 // times returns how many requests of the same size fit at once.
-func times(r, unit scheduler.Room) int32 {
+func times(r, unit cluster.Room) int32 {
 	n := r.Cores / unit.Cores
 	if unit.GPUs > 0 {
 		n = min(n, r.GPUs/unit.GPUs)

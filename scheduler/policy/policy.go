@@ -101,6 +101,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
@@ -131,7 +132,7 @@ type Nodes = string
 type Provisioning = string
 
 // Policy is a set of choices, by name, with their settings. It implements
-// scheduler.RuleMaker. An empty choice means the first choice of its
+// scheduler.SchedulingPolicy. An empty choice means the first choice of its
 // question.
 type Policy struct {
 	Order      Order
@@ -363,14 +364,14 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 func (p Policy) Pauses() bool {
 	p = p.answered()
 	pre, order := preemptions.find(p.Preemption), orders.find(p.Order)
-	return pre != nil && order != nil && pre.Pauses && (!order.Turns || order.Levels)
+	return pre != nil && order != nil && pre.Pauses && (!order.RequeueAfterQuantum || order.Levels)
 }
 
 // OrderPauses reports whether the order itself takes cores from running jobs,
 // whatever the preemption.
 func (p Policy) OrderPauses() bool {
 	order := orders.find(p.Order)
-	return order != nil && (order.Turns || slices.ContainsFunc(order.Wants, func(w Want) bool {
+	return order != nil && (order.RequeueAfterQuantum || slices.ContainsFunc(order.Wants, func(w Want) bool {
 		pre := preemptions.find(w.Name)
 		return w.Of == PreemptionOf && w.Implied && pre != nil && pre.Pauses
 	}))
@@ -520,8 +521,8 @@ func (p Policy) KeyLines() []schema.Line {
 func hears(all ...any) func(*scheduler.Event) {
 	var list []func(*scheduler.Event)
 	for _, one := range all {
-		if h, ok := one.(interface{ Hears(*scheduler.Event) }); ok {
-			list = append(list, h.Hears)
+		if h, ok := one.(interface{ OnEvent(*scheduler.Event) }); ok {
+			list = append(list, h.OnEvent)
 		}
 	}
 	if len(list) == 0 {
@@ -534,10 +535,10 @@ func hears(all ...any) func(*scheduler.Event) {
 	}
 }
 
-// Rules implements scheduler.RuleMaker.
-func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
+// Rules implements scheduler.SchedulingPolicy.
+func (p Policy) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
 	if err := p.Validate(); err != nil {
-		return scheduler.Rules{}, err
+		return scheduler.PolicyRules{}, err
 	}
 	p = p.Complete()
 	order, backfill := orders.find(p.Order), backfills.find(p.Backfill)
@@ -545,10 +546,11 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		Policy: p, Run: &r, Pauses: p.Pauses(), Backfill: backfill,
 		Allocation: allocations.find(p.Allocation), Placement: placements.find(p.Placement),
 	}
-	rules := scheduler.Rules{
+	rules := scheduler.PolicyRules{
 		Order: order.New(s), Partial: s.Allocation.Partial, Ends: backfill.Reserves,
-		Quantum: p.Settings.Duration(quantum.Name), Turns: order.Turns, Drifts: order.Drifts,
-		Feedback: p.Settings.Duration(feedback.Name), Predicted: p.estimates(&order.Choice),
+		Quantum: p.Settings.Duration(quantum.Name), RequeueAfterQuantum: order.RequeueAfterQuantum,
+		RankDependsOnOthers: order.RankDependsOnOthers,
+		Feedback:            p.Settings.Duration(feedback.Name), Predicted: p.estimates(&order.Choice),
 		Rental: p.rental(), Place: nodeRules.find(p.Nodes).Place,
 	}
 	s.Order = rules.Order
@@ -557,13 +559,13 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		rules.Victims, rules.LastFirst = victims.Key, victims.Last
 	}
 	if o, ok := rules.Order.(Rounded); ok {
-		rules.Round, rules.AtOnce = o.Rounds()
+		rules.Round, rules.ConsultOnRelease = o.Rounds()
 		_, rules.FixedRounds = rules.Order.(Clocked)
 	}
 	own, admits := rules.Order.(scheduler.Admitter)
 	switch {
 	case p.replans():
-		rules.Admission, rules.Anew = s.Placement.Replan(rules.Order), true
+		rules.Admission, rules.AlwaysConsult = s.Placement.Replan(rules.Order), true
 	case s.Allocation.Admission != nil:
 		rules.Admission = s.Allocation.Admission(s)
 	case admits:
@@ -574,9 +576,17 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		rules.Admission = backfill.New(s)
 	}
 	if _, always := rules.Admission.(interface{ AsksAlways() }); always {
-		rules.Anew = true
+		rules.AlwaysConsult = true
 	}
-	rules.Hears = hears(rules.Order, rules.Admission)
+	rules.OnEvent = hears(rules.Order, rules.Admission)
+	if o, ok := rules.Order.(interface {
+		Quantum(scheduler.JobView) time.Duration
+	}); ok {
+		rules.QuantumOf = o.Quantum
+	}
+	if o, ok := rules.Order.(interface{ Rerank(time.Duration) bool }); ok {
+		rules.Reranks = o.Rerank
+	}
 	if terms := ProfilingOf(p.Settings); terms != nil {
 		return rules, terms.Set(&rules, &r)
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/provisioning"
 )
 
 // FixedServers leaves it to the node blocks when servers are rented, and where.
@@ -43,14 +43,14 @@ func (p Policy) Regions() []string {
 }
 
 // rental returns the policy's terms of renting; nil if the nodes decide.
-func (p Policy) rental() *scheduler.RentalTerms {
+func (p Policy) rental() *provisioning.Terms {
 	c := p.Provisioned()
 	if c == nil {
 		return nil
 	}
 	var set rentalSettings
 	p.Settings.Fill(&set)
-	terms := &scheduler.RentalTerms{Strategy: c.Strategy, Tick: set.Tick, Changeover: -1, Regions: slices.Clone(set.Regions)}
+	terms := &provisioning.Terms{Strategy: c.Strategy, Tick: set.Tick, Changeover: -1, Regions: slices.Clone(set.Regions)}
 	terms.Changeover = schema.Or(set.Changeover, terms.Changeover)
 	return terms
 }

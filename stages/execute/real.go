@@ -21,6 +21,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -175,8 +176,8 @@ func probe(jobs []launch.Job) []hardware.Speed {
 func thatComeAndGo(c scheduler.Cluster) scheduler.Cluster {
 	c.Nodes = slices.Clone(c.Nodes)
 	for i := range c.Nodes {
-		if c.Nodes[i].Supply == scheduler.Standing {
-			c.Nodes[i].Supply = scheduler.Fixed
+		if c.Nodes[i].Supply == cluster.Standing {
+			c.Nodes[i].Supply = cluster.Fixed
 		}
 	}
 	return c

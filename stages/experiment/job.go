@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -70,8 +71,8 @@ func (j *Job) Placed() bool {
 }
 
 // Demand returns the demand of the job's own request on a cluster.
-func (j *Job) Demand() scheduler.Demand {
-	return scheduler.Demand{Threads: j.Threads.Request, GPUs: j.GPUs, GPU: j.GPU, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
+func (j *Job) Demand() cluster.Demand {
+	return cluster.Demand{Threads: j.Threads.Request, GPUs: j.GPUs, GPU: j.GPU, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
 }
 
 // On reports whether a free cluster of the hardware has room for the job's own

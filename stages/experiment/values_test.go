@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -291,7 +292,7 @@ func TestWorkloads(t *testing.T) {
 	}
 	w := submit(unknown)
 	w.Trace = &experiment.Trace{Trace: workload.Trace{Jobs: []scheduler.Job{{Name: "x", Nodes: 2, Threads: 4, Memory: 6}, {Name: "a-7"}}}}
-	for name, want := range map[string]scheduler.Demand{
+	for name, want := range map[string]cluster.Demand{
 		"x":   {Threads: 3, Nodes: 2, Memory: 6},
 		"a-7": {Threads: 3, Nodes: 1},
 		"a-1": {Threads: 3, Nodes: 1, GPUs: 1},

@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages/gavel/shares"
 )
 
 // Admit implements scheduler.Admitter: at the start of a round it decides for all jobs again;
 // otherwise it gives free devices to waiting jobs.
-func (p *roundPlanner) Admit(v scheduler.View, h scheduler.Hands) error {
+func (p *roundPlanner) Admit(v scheduler.View, h scheduler.Actions) error {
 	if p.failed != nil {
 		return p.failed
 	}
@@ -53,11 +54,11 @@ func (p *roundPlanner) pick(q *shares.Problem, could func(job int32, t int) bool
 
 // could returns a function that reports whether a job runs on a type, or there would be room for it if all jobs were
 // paused: these keep their memory. It is nil where no job needs any.
-func (p *roundPlanner) could(v scheduler.View, h scheduler.Hands) func(job int32, t int) bool {
+func (p *roundPlanner) could(v scheduler.View, h scheduler.Actions) func(job int32, t int) bool {
 	if !p.memory {
 		return nil
 	}
-	rooms, paused := make([][]scheduler.Room, len(p.kinds)), v.Machine().Paused()
+	rooms, paused := make([][]cluster.Room, len(p.kinds)), v.Machine().Paused()
 	for t := range p.kinds {
 		rooms[t] = p.roomsOf(v, t, paused)
 	}
@@ -81,7 +82,7 @@ type place struct {
 
 // carryOut pauses the jobs that move or that get another job to share with, and starts the
 // others.
-func (p *roundPlanner) carryOut(v scheduler.View, h scheduler.Hands, picks []shares.Pick) error {
+func (p *roundPlanner) carryOut(v scheduler.View, h scheduler.Actions, picks []shares.Pick) error {
 	places := make(map[int32]place, len(picks))
 	for _, k := range picks {
 		places[k.First] = place{k.Type, k.Second}
@@ -117,7 +118,7 @@ func (p *roundPlanner) carryOut(v scheduler.View, h scheduler.Hands, picks []sha
 // place starts the picks that wait, those with the most devices first. When the free devices of a type are too
 // scattered for a pick, all jobs of that type are placed again; this does not apply to a pick that lacks
 // memory.
-func (p *roundPlanner) place(v scheduler.View, h scheduler.Hands, picks []shares.Pick) error {
+func (p *roundPlanner) place(v scheduler.View, h scheduler.Actions, picks []shares.Pick) error {
 	picks = slices.Clone(picks)
 	slices.SortStableFunc(picks, func(a, b shares.Pick) int {
 		return cmp.Compare(p.members[b.First].Workers[b.Type], p.members[a.First].Workers[a.Type])
@@ -157,7 +158,7 @@ func (p *roundPlanner) place(v scheduler.View, h scheduler.Hands, picks []shares
 
 // startTeam starts the jobs of a team that wait, and reports whether the first one runs now. The
 // second job of a pair keeps waiting if there are no threads left for it.
-func (p *roundPlanner) startTeam(v scheduler.View, h scheduler.Hands, k shares.Pick) (bool, error) {
+func (p *roundPlanner) startTeam(v scheduler.View, h scheduler.Actions, k shares.Pick) (bool, error) {
 	started, err := p.start(v, h, k.First, k.Type)
 	if err != nil || !started || k.Second == shares.Nobody || v.Job(k.First).State() != scheduler.Running {
 		return started, err
@@ -166,7 +167,7 @@ func (p *roundPlanner) startTeam(v scheduler.View, h scheduler.Hands, k shares.P
 }
 
 // share starts the second job of a pair on the devices of the first.
-func (p *roundPlanner) share(v scheduler.View, h scheduler.Hands, k shares.Pick) error {
+func (p *roundPlanner) share(v scheduler.View, h scheduler.Actions, k shares.Pick) error {
 	j := v.Job(k.Second)
 	if s := j.State(); s != scheduler.Queued && s != scheduler.Paused {
 		return nil
@@ -197,13 +198,13 @@ func (p *roundPlanner) share(v scheduler.View, h scheduler.Hands, k shares.Pick)
 }
 
 // free returns the free resources of the nodes with devices of a type.
-func (p *roundPlanner) free(v scheduler.View, t int) []scheduler.Room {
+func (p *roundPlanner) free(v scheduler.View, t int) []cluster.Room {
 	return p.roomsOf(v, t, v.Machine().Free())
 }
 
 // roomsOf returns those rooms of all nodes that are on the open nodes with devices of a type, by node.
-func (p *roundPlanner) roomsOf(v scheduler.View, t int, all []scheduler.Room) []scheduler.Room {
-	rooms := make([]scheduler.Room, len(all))
+func (p *roundPlanner) roomsOf(v scheduler.View, t int, all []cluster.Room) []cluster.Room {
+	rooms := make([]cluster.Room, len(all))
 	for _, n := range p.kinds[t].nodes {
 		if !v.Machine().Closed(n) {
 			rooms[n] = all[n]
@@ -213,7 +214,7 @@ func (p *roundPlanner) roomsOf(v scheduler.View, t int, all []scheduler.Room) []
 }
 
 // start starts a job that waits on devices of a type, and reports whether it runs now.
-func (p *roundPlanner) start(v scheduler.View, h scheduler.Hands, number int32, on int) (bool, error) {
+func (p *roundPlanner) start(v scheduler.View, h scheduler.Actions, number int32, on int) (bool, error) {
 	j, m := v.Job(number), &p.members[number]
 	switch j.State() {
 	case scheduler.Running:

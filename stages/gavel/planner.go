@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages/gavel/shares"
 )
@@ -181,13 +182,13 @@ func (p *roundPlanner) memberOf(j *scheduler.Job) member {
 // Rank implements scheduler.Ranker: waiting jobs are in the order of arrival.
 func (p *roundPlanner) Rank(scheduler.JobView) int64 { return 0 }
 
-// Arrived implements scheduler.Follower.
+// Arrived implements scheduler.UsageObserver.
 func (p *roundPlanner) Arrived(j int32) {
 	p.members[j].active, p.changed = true, true
 	p.active++
 }
 
-// Ended implements scheduler.Follower. When no job is left there is an empty division: from then on the least time to
+// Ended implements scheduler.UsageObserver. When no job is left there is an empty division: from then on the least time to
 // the next one counts.
 func (p *roundPlanner) Ended(j int32) {
 	p.members[j].active, p.changed = false, true
@@ -203,10 +204,10 @@ func (p *roundPlanner) Ended(j int32) {
 // least is the least time between two divisions, in seconds.
 func (p *roundPlanner) least() float64 { return p.set.Recompute.Seconds() }
 
-// Served implements scheduler.Follower.
+// Served implements scheduler.UsageObserver.
 func (p *roundPlanner) Served(int32) {}
 
-// Used implements scheduler.Follower.
+// Used implements scheduler.UsageObserver.
 func (p *roundPlanner) Used(j int32, d time.Duration, _ scheduler.Grant) {
 	m := &p.members[j]
 	p.stopped = max(p.stopped, m.since+d)
@@ -268,7 +269,7 @@ func (p *roundPlanner) Why(_ scheduler.View, j int32) string {
 
 // problem returns the allocation problem of this moment. With free, only waiting jobs and
 // free devices count.
-func (p *roundPlanner) problem(v scheduler.View, free []scheduler.Room) *shares.Problem {
+func (p *roundPlanner) problem(v scheduler.View, free []cluster.Room) *shares.Problem {
 	q := &shares.Problem{}
 	for _, k := range p.kinds {
 		d := k.Devices

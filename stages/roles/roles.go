@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -60,7 +61,7 @@ func (p *Roles) HeldLines(prefix string) (lines []stages.Line) {
 func (p *Roles) ask() string {
 	var asks []string
 	for _, r := range p.List {
-		d := scheduler.Demand{Threads: r.Threads, GPUs: r.GPUs, GPU: r.GPU, Nodes: 1}
+		d := cluster.Demand{Threads: r.Threads, GPUs: r.GPUs, GPU: r.GPU, Nodes: 1}
 		asks = append(asks, fmt.Sprintf("%d of %s want %s each", r.Count, r.Name, d))
 	}
 	return strings.Join(asks, ", ")

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 	"github.com/tfexp/tfexp/stages/servers/market"
@@ -56,9 +56,9 @@ func decodeHardware(d *language.Decoder, b language.Block, h *experiment.Hardwar
 				continue
 			}
 			n := &nodes[i]
-			n.Supply, n.Market, n.Region, n.Price = scheduler.Fixed, terms.Market, terms.Region, terms.Price.PerHour[0]
+			n.Supply, n.Market, n.Region, n.Price = cluster.Fixed, terms.Market, terms.Region, terms.Price.PerHour[0]
 			if n.Idle = eval.Get[time.Duration](na, "idle"); eval.Get[string](na, "acquire") == "on_request" {
-				n.Supply = scheduler.OnRequest
+				n.Supply = cluster.OnRequest
 			}
 		}
 		if terms != nil && eval.Get[string](na, "acquire") != "on_request" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
@@ -29,11 +30,11 @@ func TestLossesByHand(t *testing.T) {
 	part := func(task int) scheduler.Part {
 		return scheduler.Part{Node: task, Role: "worker", Task: task, Cores: cores(int32(task), int32(task)+1)}
 	}
-	one := &scheduler.Layout{Parts: []scheduler.Part{part(0)}}
-	both := &scheduler.Layout{Parts: []scheduler.Part{part(0), part(1)}}
+	one := &cluster.Layout{Parts: []scheduler.Part{part(0)}}
+	both := &cluster.Layout{Parts: []scheduler.Part{part(0), part(1)}}
 	setup := measure.Setup{
 		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{
-			{Name: "a", Threads: 1, Supply: scheduler.Fixed}, {Name: "b", Threads: 1, Supply: scheduler.Fixed},
+			{Name: "a", Threads: 1, Supply: cluster.Fixed}, {Name: "b", Threads: 1, Supply: cluster.Fixed},
 		}},
 		Jobs: []scheduler.Job{{
 			Name: "j-1", Class: "j", Threads: 2,
@@ -50,7 +51,7 @@ func TestLossesByHand(t *testing.T) {
 		}
 		return e
 	}
-	job := func(at time.Duration, kind scheduler.EventKind, layout *scheduler.Layout,
+	job := func(at time.Duration, kind scheduler.EventKind, layout *cluster.Layout,
 		a *scheduler.Attempt) scheduler.Event {
 		e := scheduler.Event{At: at * second, Kind: kind, Layout: layout, Attempt: a}
 		if layout != nil {
@@ -100,9 +101,9 @@ func TestServersOfAnElasticJob(t *testing.T) {
 	s := measure.Setup{Meter: (&supply{[]*market.Terms{terms, terms}}).Meter}
 	s.Cluster = scheduler.Cluster{Nodes: []scheduler.Node{{Name: "a", Threads: 1}, {Name: "b", Threads: 1}}}
 	s.Jobs = []scheduler.Job{{Name: "j", Threads: 2, Deadline: scheduler.Never}}
-	both := &scheduler.Layout{Parts: []scheduler.Part{{Node: 0, Role: "ps"}, {Node: 0, Role: "chief", Cores: cores(0, 1)},
+	both := &cluster.Layout{Parts: []scheduler.Part{{Node: 0, Role: "ps"}, {Node: 0, Role: "chief", Cores: cores(0, 1)},
 		{Node: 1, Role: "worker", Cores: cores(1, 2)}}}
-	one := &scheduler.Layout{Parts: both.Parts[:2]}
+	one := &cluster.Layout{Parts: both.Parts[:2]}
 	server := &scheduler.Server{Market: market.Spot}
 	c := collect(s, []scheduler.Event{
 		{Kind: scheduler.NodeRequest, Node: 0, Server: server}, {Kind: scheduler.NodeRequest, Node: 1, Server: server},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
@@ -57,7 +58,7 @@ func rentable(c *language.Checker, h *experiment.Hardware, p *experiment.Policy,
 	var markets, regions []string
 	windows, terms := 0, termsOf(h)
 	for i, n := range h.Cluster.Nodes {
-		if n.Supply != scheduler.OnRequest {
+		if n.Supply != cluster.OnRequest {
 			continue
 		}
 		if len(p.Regions()) == 0 || slices.Contains(p.Regions(), n.Region) {

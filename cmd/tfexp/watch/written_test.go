@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/results/resultstest"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Run is a run of the experiment "study": two cells, p-r1 and p-r2, of two jobs, a-1 and b-1, on two cores. Each is
@@ -96,7 +97,7 @@ func (r *WrittenRun) Passed(job int, why string) {
 }
 
 // Share writes that a job starts on GPUs, and the job that it shares them with; a second passes.
-func (r *WrittenRun) Share(job int, gpus scheduler.CoreSet, beside *scheduler.Beside) {
+func (r *WrittenRun) Share(job int, gpus scheduler.CoreSet, beside *cluster.Beside) {
 	r.cell.Event(&scheduler.Event{At: r.at, Kind: scheduler.Start, Job: job, GPUs: gpus, Beside: beside})
 	r.at += time.Second
 }

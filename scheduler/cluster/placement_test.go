@@ -1,30 +1,28 @@
-package scheduler
+package cluster
 
 import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // gpus returns rooms with the given numbers of GPUs and two cores for each.
-func gpus(counts ...int32) (rooms []cluster.Room) {
+func gpus(counts ...int32) (rooms []Room) {
 	for _, n := range counts {
-		rooms = append(rooms, cluster.Room{Cores: 2 * n, GPUs: n})
+		rooms = append(rooms, Room{Cores: 2 * n, GPUs: n})
 	}
 	return rooms
 }
 
-var unit = cluster.Room{Cores: 2, GPUs: 1}
+var unit = Room{Cores: 2, GPUs: 1}
 
 // Rules by hand: units are GPUs with two cores.
 func TestRulesByHand(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		rule        PlacementRule
-		free, whole []cluster.Room
+		free, whole []Room
 		racks       []int32
 		units       int
 		want        []int32
@@ -78,7 +76,7 @@ func TestAnyPlacement(t *testing.T) {
 		units := 1 + rng.IntN(8)
 		// can reports whether some nodes, whose number most bounds, have room for the units, all in one rack if oneRack
 		// is set.
-		can := func(rooms []cluster.Room, most int, oneRack bool) bool {
+		can := func(rooms []Room, most int, oneRack bool) bool {
 			for set := range 1 << n {
 				sum, racks := 0, map[int32]bool{}
 				for v := range n {

@@ -1,12 +1,11 @@
-// Control has the controllers of jobs. A controller follows one job (or several)
+// Package control has the controllers of jobs. A controller follows one job (or several)
 // while it trains. It is asked at each report of progress, and sees only data
 // that a program may know. It answers with changes: of the program's settings,
 // its allotment or its model; or with a stop. Tuners and agents are controllers.
 //
 // A controller sees the past and never the clock, so the same reports give the
 // same answers. It can drive real jobs, simulated jobs and recorded tables.
-
-package scheduler
+package control
 
 import (
 	"fmt"
@@ -17,28 +16,28 @@ import (
 )
 
 // Choice is a controller that experiments can choose.
-type ControllerChoice struct {
+type Choice struct {
 	// Name is the name that users write: controller "agent" {}.
 	Name string
 	// New makes the controller of one run of one cell.
-	New func(ControllerOptions) (Controller, error)
+	New func(Options) (Controller, error)
 }
 
 // Options are the options for making a controller.
-type ControllerOptions struct {
+type Options struct {
 	// Values has the arguments of its block that have a value, by their names, in
 	// the Go types of their schema types: int, float64, string, time.Duration and so on.
 	Values map[string]any
 }
 
-var controllers = schema.NewRegistry("scheduler: controller", func(c ControllerChoice) string { return c.Name },
+var controllers = schema.NewRegistry("scheduler: controller", func(c Choice) string { return c.Name },
 	schema.Unranked)
 
-// RegisterController adds a controller. It panics when the name is taken.
-func RegisterController(c ControllerChoice) ControllerChoice { return controllers.Add(c) }
+// Register adds a controller. It panics when the name is taken.
+func Register(c Choice) Choice { return controllers.Add(c) }
 
-// FindController returns the controller of a name.
-func FindController(name string) (ControllerChoice, bool) { return controllers.Find(name) }
+// Find returns the controller of a name.
+func Find(name string) (Choice, bool) { return controllers.Find(name) }
 
 // Report is the controller's view of a job when the job reports progress.
 type Report struct {
@@ -55,7 +54,7 @@ type Report struct {
 	Used, Left time.Duration
 	// Allotment is the job's holdings, or its request while it holds nothing. Settings
 	// are the present settings of its program.
-	Allotment JobAllotment
+	Allotment Allotment
 	Settings  []Setting
 	// Took are settings that the program says it has taken on since the report before,
 	// Refused those that it says it cannot, with the reasons as their values. With
@@ -76,7 +75,7 @@ type Report struct {
 const NoBudget time.Duration = -1
 
 // Allotment is the threads and GPUs that a job holds, on all its nodes together.
-type JobAllotment struct{ Threads, GPUs int }
+type Allotment struct{ Threads, GPUs int }
 
 // Setting is a setting of a program by its name, with its value in the form in
 // which an experiment writes it.
@@ -109,7 +108,7 @@ type Action struct {
 	Settings []Setting
 	Restart  bool
 	// Allotment is asked of the scheduler, which may refuse; nil asks for nothing.
-	Allotment *JobAllotment
+	Allotment *Allotment
 	// Deepen names the block of the network, from 0, that gets another layer; nil
 	// leaves the model as it is.
 	Deepen *int
@@ -149,8 +148,8 @@ type Controller interface {
 	Decide(Report) Action
 }
 
-// Control is a controller's decision in a trace.
-type Control struct {
+// Decision is a controller's decision in a trace.
+type Decision struct {
 	Report Report
 	Action Action
 	// Settings are the settings after the decision. Restart says that the job is restarted
@@ -161,7 +160,7 @@ type Control struct {
 }
 
 // Progress is one report of a running job.
-type ReportedProgress struct {
+type Progress struct {
 	Epoch, Step             int
 	Loss, Accuracy, Seconds float64 // NaN where the program does not say
 	// Took and Refused are as in Report: news of the program that come with the progress
@@ -191,7 +190,7 @@ func (a Action) Name() string {
 }
 
 // String is "settings: batch=64 (it pays)".
-func (c *Control) String() string {
+func (c *Decision) String() string {
 	text := c.Action.Name()
 	if len(c.Action.Settings) > 0 {
 		text += ": " + SettingsText(c.Action.Settings)

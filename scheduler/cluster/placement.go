@@ -1,32 +1,27 @@
-// Placement chooses the nodes of jobs that are divided over nodes: jobs whose request is
-// a number of equal units (a GPU with its cores), which can be anywhere, however many on a node.
-
-package scheduler
+package cluster
 
 import (
 	"cmp"
 	"slices"
-
-	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Site is the set of nodes from which a rule chooses.
+// PlacementSite is the set of nodes from which a rule chooses.
 type PlacementSite struct {
 	// Free is the free part and Whole the total capacity of each node.
-	Free, Whole []cluster.Room
+	Free, Whole []Room
 	// Racks has the number of each node's rack; each node without a rack has a separate number.
 	Racks []int32
 }
 
-// Rule chooses the nodes of a job with the given number of units, each of which needs unit. It
+// PlacementRule chooses the nodes of a job with the given number of units, each of which needs unit. It
 // appends the node of each unit to nodes, in any order; ok is false when the job is to wait.
-type PlacementRule func(s PlacementSite, unit cluster.Room, units int, nodes []int32) (_ []int32, ok bool)
+type PlacementRule func(s PlacementSite, unit Room, units int, nodes []int32) (_ []int32, ok bool)
 
-// Divided places a job that is divided: by a rule, Any if it is nil, or on the nodes that it is bound to. The nodes of
+// Divided places a job that is divided: by a rule, PlaceAny if it is nil, or on the nodes that it is bound to. The nodes of
 // its units are appended in ascending order.
-func (r PlacementRule) Divided(s PlacementSite, unit cluster.Room, units int, home, nodes []int32) (_ []int32, ok bool) {
+func (r PlacementRule) Divided(s PlacementSite, unit Room, units int, home, nodes []int32) (_ []int32, ok bool) {
 	if home != nil {
-		return append(nodes, home...), cluster.HoldEach(s.Free, unit, home)
+		return append(nodes, home...), HoldEach(s.Free, unit, home)
 	}
 	if r == nil {
 		r = PlaceAny
@@ -37,8 +32,8 @@ func (r PlacementRule) Divided(s PlacementSite, unit cluster.Room, units int, ho
 	return nodes, ok
 }
 
-// Any takes free resources node by node, in their order.
-func PlaceAny(s PlacementSite, unit cluster.Room, units int, nodes []int32) (_ []int32, ok bool) {
+// PlaceAny takes free resources node by node, in their order.
+func PlaceAny(s PlacementSite, unit Room, units int, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	for v, r := range s.Free {
 		n := min(r.Times(unit), units)
@@ -50,9 +45,9 @@ func PlaceAny(s PlacementSite, unit cluster.Room, units int, nodes []int32) (_ [
 	return nodes[:begin], false
 }
 
-// Spread puts each unit on the node with the most room after the earlier units, ties to
+// PlaceSpread puts each unit on the node with the most room after the earlier units, ties to
 // the lowest number.
-func PlaceSpread(s PlacementSite, unit cluster.Room, units int, nodes []int32) (_ []int32, ok bool) {
+func PlaceSpread(s PlacementSite, unit Room, units int, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	left := make([]int, len(s.Free))
 	for v, r := range s.Free {
@@ -74,10 +69,10 @@ func PlaceSpread(s PlacementSite, unit cluster.Room, units int, nodes []int32) (
 	return nodes, true
 }
 
-// Consolidated takes as few nodes as would do if nothing ran, and waits for them; of these, nodes
+// PlaceConsolidated takes as few nodes as would do if nothing ran, and waits for them; of these, nodes
 // of one rack before others. Units that do not fill a node go to the node that then has the
 // fewest free.
-func PlaceConsolidated(s PlacementSite, unit cluster.Room, units int, nodes []int32) (_ []int32, ok bool) {
+func PlaceConsolidated(s PlacementSite, unit Room, units int, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	most := fewest(s.Whole, unit, units)
 	if most > 1 {
@@ -96,7 +91,7 @@ func PlaceConsolidated(s PlacementSite, unit cluster.Room, units int, nodes []in
 const anyRack = -1
 
 // fewest returns the smallest number of rooms that can hold the units.
-func fewest(rooms []cluster.Room, unit cluster.Room, units int) int {
+func fewest(rooms []Room, unit Room, units int) int {
 	var has []int
 	for _, r := range rooms {
 		if n := r.Times(unit); n > 0 {
@@ -113,7 +108,7 @@ func fewest(rooms []cluster.Room, unit cluster.Room, units int) int {
 }
 
 // byRoom returns the racks, the one with the least room first: the best for a job that fits.
-func byRoom(s PlacementSite, unit cluster.Room) []int32 {
+func byRoom(s PlacementSite, unit Room) []int32 {
 	room := map[int32]int{}
 	var racks []int32
 	for v, rack := range s.Racks {
@@ -128,7 +123,7 @@ func byRoom(s PlacementSite, unit cluster.Room) []int32 {
 
 // pack puts units on nodes of a rack, whose number most bounds: on the fullest node that has
 // room for all remaining units, or else on the one with the most room.
-func pack(s PlacementSite, unit cluster.Room, units, most int, rack int32, nodes []int32) (_ []int32, ok bool) {
+func pack(s PlacementSite, unit Room, units, most int, rack int32, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	for ; most > 0 && units > 0; most-- {
 		best, room := int32(-1), 0

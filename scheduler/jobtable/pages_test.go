@@ -1,4 +1,4 @@
-package scheduler
+package jobtable
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 func TestTableIsAnArray(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := rapid.IntRange(1, 3*size+5).Draw(t, "jobs")
-		table := NewJobTable(jobs, func(job int32, v *int) { *v = 10 * int(job) }, -1)
+		table := New(jobs, func(job int32, v *int) { *v = 10 * int(job) }, -1)
 		want, over := map[int32]int{}, map[int32]bool{}
 		someone := rapid.Int32Range(0, int32(jobs-1))
 		t.Repeat(map[string]func(*rapid.T){
@@ -62,7 +62,7 @@ func TestTableIsAnArray(t *testing.T) {
 // Pages of jobs that are over are used for others.
 func TestPagesAreUsedAgain(t *testing.T) {
 	const jobs = 100 * size
-	table := NewJobTable(jobs, func(_ int32, v *[16]int) { *v = [16]int{} }, [16]int{})
+	table := New(jobs, func(_ int32, v *[16]int) { *v = [16]int{} }, [16]int{})
 	j := int32(0)
 	if n := testing.AllocsPerRun(jobs-1, func() {
 		table.At(j)[0]++
