@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	. "github.com/tfexp/tfexp/stages/allox"
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 

@@ -17,15 +17,15 @@ var _ = RegisterOrder(OrderChoice{
 		Settings: []schema.Arg{quantum},
 	},
 	RequeueAfterQuantum: true, RankDependsOnOthers: true,
-	New: func(s Setup) scheduler.Ranker { return &fair{newAccounts(s.Run.Jobs)} },
+	New: func(s Setup) scheduler.Ranker { return &fair{NewAccounts(s.Run.Jobs)} },
 })
 
-type fair struct{ accounts }
+type fair struct{ Accounts }
 
 func (f *fair) Rank(j scheduler.JobView) int64   { return f.of(j.Number()) }
 func (f *fair) Second(j scheduler.JobView) int64 { return int64(j.Times().CoreTime) }
 
 // Used implements scheduler.UsageObserver: users attain core time.
 func (f *fair) Used(j int32, d time.Duration, g scheduler.Grant) {
-	f.add(j, scheduler.CoreTime(d, g.Cores.Count()))
+	f.Add(j, scheduler.CoreTime(d, g.Cores.Count()))
 }

@@ -20,7 +20,6 @@
 //     job's user, then the job's own, then number. A job without a user counts
 //     as a separate user. A user who returns, or is new, starts level with the
 //     user who was served last.
-//   - allox: see below.
 //
 // # Allocation
 //
@@ -66,34 +65,6 @@
 //     that begins at once, and else waits, even if another alternative has room.
 //     The plan is recomputed at each dispatch, so a job may start with another
 //     alternative than it waited for.
-//
-// # AlloX
-//
-// The order allox (T. N. Le, X. Sun, M. Chowdhury, Z. Liu, EuroSys 2020) matches
-// the waiting jobs to positions on machines, counted from the end, such that the
-// sum of the predicted finish times is smallest: a job in position k on a
-// machine adds k times its run time there, and the time after which the machine
-// is free. The jobs that the matching puts first on machines that are free
-// start, longest-waiting first within one position; the first of them that has
-// no room yet ends this for its type of machine, which keeps the room for it.
-// The matching is repeated until no job starts, and at each dispatch. Nothing is
-// paused.
-//
-// Each GPU type that alternatives ask for is a type of machine, and so are cores
-// for jobs that ask for no GPU. A type has one machine for each running job that
-// asked for it, free at the job's predicted end. It also has one machine, free now,
-// for each request of the mean size that fits into the free resources. The mean is
-// over the waiting jobs, with their alternatives on that type. Of several
-// alternatives on one type a job is matched with the fastest.
-//
-// With alpha below 1 only the jobs of ⌈alpha × n⌉ of the n users with waiting
-// jobs take part, those with the least progress, ties to the user whose job
-// has the lower number; when the matching starts none of their jobs, twice as
-// many users take part, until all do. A user's progress is the run time of the
-// user's jobs, each weighted by its part of the cluster's cores or GPUs,
-// whichever is greater. A job without a user counts as a separate user. A user
-// who returns, or is new, starts at least from the progress of the user served
-// last.
 package policy
 
 import (

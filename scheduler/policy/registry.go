@@ -22,7 +22,7 @@ type Choice struct {
 	// Place sorts the choices of a question in lists, from 1 on; those without one
 	// come last, by name. The first is the default.
 	Place int
-	// Weighs marks the placement that weighs the alternatives of jobs.
+	// Weighs marks the placement, or an order without one, that weighs the alternatives of jobs.
 	Weighs bool
 	// Version is raised when the decisions of a choice change, so that cells with
 	// it run again; 0 and 1 are the first.

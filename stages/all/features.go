@@ -7,6 +7,7 @@ import (
 	_ "github.com/tfexp/tfexp/hardware/recorded"
 	_ "github.com/tfexp/tfexp/hardware/slurm"
 	_ "github.com/tfexp/tfexp/stages/adaptation"
+	_ "github.com/tfexp/tfexp/stages/allox"
 	_ "github.com/tfexp/tfexp/stages/batch"
 	_ "github.com/tfexp/tfexp/stages/batch/twin"
 	_ "github.com/tfexp/tfexp/stages/clusterspeed"

@@ -1,22 +1,52 @@
-package policy
+// Package allox has the order of T. N. Le, X. Sun, M. Chowdhury, Z. Liu (EuroSys 2020). It matches
+// the waiting jobs to positions on machines, counted from the end, such that the
+// sum of the predicted finish times is smallest: a job in position k on a
+// machine adds k times its run time there, and the time after which the machine
+// is free. The jobs that the matching puts first on machines that are free
+// start, longest-waiting first within one position; the first of them that has
+// no room yet ends this for its type of machine, which keeps the room for it.
+// The matching is repeated until no job starts, and at each dispatch. Nothing is
+// paused.
+//
+// Each GPU type that alternatives ask for is a type of machine, and so are cores
+// for jobs that ask for no GPU. A type has one machine for each running job that
+// asked for it, free at the job's predicted end. It also has one machine, free now,
+// for each request of the mean size that fits into the free resources. The mean is
+// over the waiting jobs, with their alternatives on that type. Of several
+// alternatives on one type a job is matched with the fastest.
+//
+// With alpha below 1 only the jobs of ⌈alpha × n⌉ of the n users with waiting
+// jobs take part, those with the least progress, ties to the user whose job
+// has the lower number; when the matching starts none of their jobs, twice as
+// many users take part, until all do. A user's progress is the run time of the
+// user's jobs, each weighted by its part of the cluster's cores or GPUs,
+// whichever is greater. A job without a user counts as a separate user. A user
+// who returns, or is new, starts at least from the progress of the user served
+// last.
+package allox
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// AlloX is the order of T. N. Le, X. Sun, M. Chowdhury, Z. Liu (EuroSys 2020). It
-// matches the waiting jobs to positions on machines; see the package
-// documentation.
-const AlloX Order = "allox"
+// AlloX is the name of the order.
+const AlloX policy.Order = "allox"
 
+//go:embed allox.go
+var source embed.FS
+
+// alloxSettings are the arguments of the order.
 type alloxSettings struct {
 	// The part of the users with waiting jobs, those with the least progress, whose jobs are matched: 1 is for the
 	// least mean JCT, less for fairness. Users without a name own one job each.
@@ -33,35 +63,37 @@ type alloxSettings struct {
 	Starvation time.Duration `arg:"starvation,positive"`
 }
 
-var _ = RegisterOrder(OrderChoice{
-	Choice: Choice{
+var _ = policy.RegisterOrder(policy.OrderChoice{
+	Choice: policy.Choice{
 		Name: AlloX, Title: "AlloX",
 		Doc:   "the matching of jobs to resources that makes the mean JCT least",
-		Place: 9, Estimates: true, Settings: append(described[alloxSettings](), profiled...), Check: lone,
-		Wants: []Want{
-			byItself(BackfillOf, NoBackfill), byItself(AllocationOf, Strict),
-			byItself(PreemptionOf, NoPreemption), byItself(PlacementOf, PlaceFirst),
+		Place: 9, Estimates: true, Settings: append(schema.Described[alloxSettings](source), policy.ProfilingSettings...), Weighs: true,
+		Check: func(s policy.Settings) (string, error) { return policy.CheckProfiling(s) },
+		Wants: []policy.Want{
+			byItself(policy.BackfillOf, policy.NoBackfill), byItself(policy.AllocationOf, policy.Strict),
+			byItself(policy.PreemptionOf, policy.NoPreemption), byItself(policy.PlacementOf, policy.PlaceFirst),
 		},
 	},
 	New: newMatcher,
 })
 
 // byItself is a want of an order that allows only one answer to a question.
-func byItself(q Question, name string) Want {
-	return Want{Of: q, Name: name, Detail: fmt.Sprintf(
+func byItself(q policy.Question, name string) policy.Want {
+	return policy.Want{Of: q, Name: name, Detail: fmt.Sprintf(
 		"The order \"allox\" decides by itself what starts, and where: %s cannot be combined with it.", q)}
 }
 
 // matcher is the state of the order.
 type matcher struct {
-	arrival
-	accounts
-	desk
+	policy.Accounts
+	scheduler.View
+	scheduler.Actions
+	policy.Setup
 	cores, gpus int         // of the cluster
 	kinds       []resource  // of the last matching
 	round       int32       // counts matchings, from 1
 	places      []matchedTo // by job
-	starved     int32       // the job that all others wait for, or nobody
+	starved     int32       // the job that all others wait for, or queue.Nobody
 }
 
 // matchedTo is where a matching put a job.
@@ -90,14 +122,24 @@ type candidate struct {
 	alternatives []int32 // by kind; -1 for none
 }
 
-func newMatcher(s Setup) scheduler.Ranker {
+func newMatcher(s policy.Setup) scheduler.Ranker {
 	jobs := s.Run.Jobs
-	m := &matcher{accounts: newAccounts(jobs), desk: desk{Setup: s}, places: make([]matchedTo, len(jobs)), starved: nobody}
+	m := &matcher{Accounts: policy.NewAccounts(jobs), Setup: s, places: make([]matchedTo, len(jobs)), starved: queue.Nobody}
 	for _, n := range s.Run.Cluster.Nodes {
 		m.cores += n.Threads
 		m.gpus += n.GPUs
 	}
 	return m
+}
+
+// Rank implements scheduler.Ranker: waiting jobs are in the order of arrival.
+func (m *matcher) Rank(j scheduler.JobView) int64 { return int64(j.Job().Arrival) }
+
+// allot returns the request of a waiting job, and the nodes on which it can start; ok is false when it cannot.
+func allot(j scheduler.JobView) (cores int32, nodes []int32, ok bool) {
+	cores = j.Request()
+	nodes, ok = j.Fits(cores)
+	return cores, nodes, ok
 }
 
 // progress returns the service of a user while a job runs: the time multiplied
@@ -111,7 +153,7 @@ func (m *matcher) progress(d time.Duration, g scheduler.Grant) time.Duration {
 }
 
 // Used implements scheduler.UsageObserver: users attain progress.
-func (m *matcher) Used(j int32, d time.Duration, g scheduler.Grant) { m.add(j, m.progress(d, g)) }
+func (m *matcher) Used(j int32, d time.Duration, g scheduler.Grant) { m.Add(j, m.progress(d, g)) }
 
 // HeldBack implements scheduler.Admitter.
 func (m *matcher) HeldBack(v scheduler.View, j int32) string { return m.Why(v, j) }
@@ -121,7 +163,7 @@ func (m *matcher) Why(_ scheduler.View, j int32) string {
 	switch {
 	case m.starved == j:
 		return "has waited longest, and no alternative of it has room"
-	case m.starved != nobody:
+	case m.starved != queue.Nobody:
 		return fmt.Sprintf("waits for %q, which has waited too long", m.Job(m.starved).Job().Name)
 	}
 	p := m.places[j]
@@ -142,8 +184,8 @@ func countJobs(n int32) string {
 // Admit starts the jobs that a matching puts first on machines that are free, until
 // it puts no job there.
 func (m *matcher) Admit(v scheduler.View, h scheduler.Actions) error {
-	m.at(v, h)
-	if err := m.startStarved(); err != nil || m.starved != nobody {
+	m.View, m.Actions = v, h
+	if err := m.startStarved(); err != nil || m.starved != queue.Nobody {
 		return err
 	}
 	for v.Waiting().Len() > 0 {
@@ -158,10 +200,10 @@ func (m *matcher) Admit(v scheduler.View, h scheduler.Actions) error {
 // startStarved starts the jobs that have waited too long, in the order of their arrivals, until there
 // is no room for one.
 func (m *matcher) startStarved() error {
-	m.starved = nobody
+	m.starved = queue.Nobody
 	limit := m.Policy.Settings.Duration("starvation")
 	all := m.Waiting()
-	for j := all.Peek(queue.Front, queue.Anyone); limit > 0 && j != nobody; j = all.Peek(queue.Front, queue.Anyone) {
+	for j := all.Peek(queue.Front, queue.Anyone); limit > 0 && j != queue.Nobody; j = all.Peek(queue.Front, queue.Anyone) {
 		view := m.Job(j)
 		if m.Now()-view.Times().Since <= limit {
 			return nil // those after it have not waited longer
@@ -174,7 +216,7 @@ func (m *matcher) startStarved() error {
 		cores, nodes, ok := int32(0), []int32(nil), false
 		for i := 0; !ok && i < len(choices); i++ {
 			m.Choose(j, choices[i])
-			cores, nodes, ok = m.allot(view)
+			cores, nodes, ok = allot(view)
 		}
 		if !ok {
 			m.starved = j
@@ -198,7 +240,7 @@ func (m *matcher) matchUsers() (started bool, err error) {
 		for _, u := range users[:n] {
 			chosen[u] = true
 		}
-		jobs := slices.DeleteFunc(slices.Clone(waiting), func(j int32) bool { return !chosen[m.owner[j]] })
+		jobs := slices.DeleteFunc(slices.Clone(waiting), func(j int32) bool { return !chosen[m.Owner[j]] })
 		started, err = m.match(jobs)
 		if started || err != nil || n == len(users) {
 			return started, err
@@ -211,16 +253,16 @@ func (m *matcher) matchUsers() (started bool, err error) {
 func (m *matcher) byProgress() (users, waiting []int32) {
 	attained := map[int32]int64{}
 	all := m.Waiting()
-	for j := all.Peek(queue.Front, queue.Anyone); j != nobody; j = all.Peek(all.KeyOf(j), queue.Anyone) {
+	for j := all.Peek(queue.Front, queue.Anyone); j != queue.Nobody; j = all.Peek(all.KeyOf(j), queue.Anyone) {
 		waiting = append(waiting, j)
-		u := m.owner[j]
+		u := m.Owner[j]
 		if _, ok := attained[u]; !ok {
-			attained[u] = m.attained[u]
+			attained[u] = m.Attained[u]
 			users = append(users, u)
 		}
 	}
 	for _, j := range m.Running().All() { // and their service since the last addition
-		if u := m.owner[j]; waits(attained, u) {
+		if u := m.Owner[j]; waits(attained, u) {
 			attained[u] += int64(m.progress(m.Now()-m.Job(j).Times().Since, m.Job(j).Held()))
 		}
 	}
@@ -295,7 +337,7 @@ func (m *matcher) startFirsts(
 			c := &candidates[levels[level][0]]
 			levels[level] = levels[level][1:]
 			m.Choose(c.job, c.alternatives[kind])
-			cores, nodes, ok := m.allot(m.Job(c.job))
+			cores, nodes, ok := allot(m.Job(c.job))
 			if !ok {
 				return started, nil
 			}

@@ -1,7 +1,7 @@
 // Matching finds the order of jobs on unequal machines that minimizes
 // the sum of their finish times.
 
-package policy
+package allox
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package check
+package gavel
 
 import (
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -6,8 +6,16 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// packing reports a policy that lets two jobs share their GPUs where no two ever could.
-func (c *Checker) packing(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
+func init() {
+	language.RegisterRule(func(c *language.Checker, cell experiment.Cell) {
+		if w, h, p := cell.Workload, cell.Hardware, cell.Policy; c.First(w, h, p) {
+			checkPacking(c, w, h, p)
+		}
+	})
+}
+
+// checkPacking reports a policy that lets two jobs share their GPUs where no two ever could.
+func checkPacking(c *language.Checker, w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
 	if !p.Packs() {
 		return
 	}

@@ -1,4 +1,4 @@
-package policy
+package allox
 
 // step is a position that the search can reach, and its distance.
 type step struct {
