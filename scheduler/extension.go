@@ -63,7 +63,7 @@ func (noHooks) pending() bool                            { return false }
 func (noHooks) stalled() (bool, error)                   { return false, nil }
 func (noHooks) finish() error                            { return nil }
 
-// extensions are those of a run, in the order in which they act.
+// extensions are the extensions of a run, in the order in which they act.
 type extensions []extension
 
 func (x extensions) arrived(j *jobState) error {
