@@ -153,7 +153,7 @@ func (l kernelOfControllers) Satisfy(number int32, reason string) error {
 type Steering struct {
 	// Controllers has the controller of each job; nil for none.
 	Controllers []control.Controller
-	// Settings are those with which each job starts.
+	// Settings are the initial settings of each job.
 	Settings [][]control.Setting
 	// Reconfigurer reaches the programs.
 	Reconfigurer Reconfigurer

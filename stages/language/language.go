@@ -81,7 +81,7 @@ type Extension[T any] struct {
 	// Blocks are the blocks that it adds within them, and Args the arguments.
 	Blocks func() []*schema.Block
 	Args   func() []schema.Arg
-	// DecodeFirst decodes what the other blocks within depend on, before these. It is called for jobs alone (Job), with
+	// DecodeFirst decodes the values that other blocks within depend on, before these. It is called for jobs alone (Job), with
 	// their arguments and program.
 	DecodeFirst func(*Decoder, Block, *T)
 	// Decode decodes them into the value of the block around them, which has been decoded: see experiment.Parts.
@@ -144,7 +144,7 @@ func Extended(name string, b *schema.Block) *schema.Block {
 	return b
 }
 
-// DecodeFirst lets features decode what the other blocks within a block of the core depend on.
+// DecodeFirst lets features decode the values that other blocks within a block of the core depend on.
 func (d *Decoder) DecodeFirst(into any, name string, b Block) {
 	for _, x := range of(name) {
 		if x.first != nil {
