@@ -319,7 +319,7 @@ func (l *loop) setTimer(j *jobState, at time.Duration) {
 func (l *loop) counts(t queue.Timer) bool { return l.state(t.Of).timer == t.At }
 
 func (l *loop) arrive(j *jobState) error {
-	l.detector.News()
+	l.detector.Progressed()
 	j.state, j.since = Queued, j.job.Arrival
 	l.event(Arrive, j.number)
 	l.out.Send()
