@@ -346,7 +346,7 @@ func (c *Collector) Outcome(job int) Outcome {
 	arrival := table.ToMicros(j.Arrival)
 	r := Outcome{
 		Job: j.Name, Class: j.Class, User: j.User,
-		Arrival: arrival.Seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1,
+		JobTimes: JobTimes{Arrival: arrival.Seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1},
 		Slowdown: math.NaN(), BoundedSlowdown: math.NaN(), ThreadsMean: math.NaN(),
 		ThreadsRequested: j.Threads, GPUs: j.GPUs,
 		Preemptions: int(state.Pauses), Resizes: int(state.Resizes), Restarts: int(state.Retries), State: state.State().String(),

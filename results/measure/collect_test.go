@@ -47,21 +47,21 @@ func TestRowsByHand(t *testing.T) {
 	want := []measure.Outcome{
 		{
 			Job: "a-1", Class: "a",
-			Arrival: 0, FirstStart: 0, Finish: 5, FirstRunDelay: 0, Waiting: 1, Service: 4, JCT: 5,
+			JobTimes: measure.JobTimes{Arrival: 0, FirstStart: 0, Finish: 5, FirstRunDelay: 0, Waiting: 1, Service: 4, JCT: 5},
 			Slowdown: 1.25, BoundedSlowdown: 1, FinishTime: 5 / 5.6, Resource: "cpu", ThreadsRequested: 2, ThreadsMean: 2, Preemptions: 1,
 			State: "finished", Predicted: 5, PredictionErrorPct: 25, ResizeOverhead: -1,
 			FinalAccuracy: 0.75, FinalLoss: 0.25, Money: measure.Money{Cost: 1.5, Revocations: math.NaN()},
-			LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN(), Lateness: 1,
-			Budget: math.NaN(), BudgetUsed: math.NaN(), Scoring: math.NaN(),
+			Recovery: measure.Recovery{LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN()}, Lateness: 1,
+			BudgetUse: measure.BudgetUse{Budget: math.NaN(), BudgetUsed: math.NaN(), Scoring: math.NaN()},
 		},
 		{
 			Job: "b-1", Class: "b",
-			Arrival: 1, FirstStart: 2, Finish: 3, FirstRunDelay: 1, Waiting: 1, Service: 1, JCT: 2,
+			JobTimes: measure.JobTimes{Arrival: 1, FirstStart: 2, Finish: 3, FirstRunDelay: 1, Waiting: 1, Service: 1, JCT: 2},
 			Slowdown: 2, BoundedSlowdown: 1, FinishTime: 2, Resource: "cpu", ThreadsRequested: 1, ThreadsMean: 1,
 			State: "finished", Predicted: 0.5, PredictionErrorPct: -50, ResizeOverhead: -1,
 			FinalAccuracy: math.NaN(), FinalLoss: math.NaN(), Money: measure.Money{Cost: 0.25, Revocations: 2},
-			LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN(), Lateness: math.NaN(),
-			Budget: math.NaN(), BudgetUsed: math.NaN(), Scoring: math.NaN(),
+			Recovery: measure.Recovery{LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN()}, Lateness: math.NaN(),
+			BudgetUse: measure.BudgetUse{Budget: math.NaN(), BudgetUsed: math.NaN(), Scoring: math.NaN()},
 		},
 	}
 	if d := cmp.Diff(want, []measure.Outcome{c.Outcome(0), c.Outcome(1)}, cmpopts.EquateNaNs()); d != "" {

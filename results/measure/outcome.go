@@ -3,15 +3,9 @@ package measure
 // Outcome is the outcome of a job. Times are seconds from the cell's start; a
 // negative time means never.
 type Outcome struct {
-	Job              string  `csv:"job"`
-	Class            string  `csv:"class"`
-	Arrival          float64 `csv:"arrival_s,time"`
-	FirstStart       float64 `csv:"first_start_s,time"`
-	Finish           float64 `csv:"finish_s,time"`
-	FirstRunDelay    float64 `csv:"first_run_delay_s,time"`
-	Waiting          float64 `csv:"waiting_s,time"`
-	Service          float64 `csv:"service_s,time"`
-	JCT              float64 `csv:"jct_s,time"`
+	Job   string `csv:"job"`
+	Class string `csv:"class"`
+	JobTimes
 	Slowdown         float64 `csv:"slowdown"`
 	ThreadsRequested int     `csv:"threads_requested"`
 	ThreadsMean      float64 `csv:"threads_mean"`
@@ -40,22 +34,42 @@ type Outcome struct {
 	FinalLoss     float64 `csv:"final_loss"`
 	// Money is the cost of its servers.
 	Money
-	// LostWork is the work that was done again after losses, CheckpointTime and
-	// RestoreTime the time spent in writing and reading checkpoints, in seconds. NaN
-	// where there are no losses or checkpoints.
-	LostWork       float64 `csv:"lost_work_s"`
-	CheckpointTime float64 `csv:"checkpoint_s"`
-	RestoreTime    float64 `csv:"restore_s"`
+	Recovery
 	// Lateness is finish − deadline, below 0 for a job that was early. NaN for one
 	// without a deadline, or that did not finish.
 	Lateness float64 `csv:"lateness_s"`
-	// Budget is how long the job may train, BudgetUsed how much of that it did, and
-	// Scoring the service time after its budget, in seconds. NaN without a budget.
-	Budget     float64 `csv:"budget_s"`
-	BudgetUsed float64 `csv:"budget_used_s"`
-	Scoring    float64 `csv:"scoring_s"`
-	User       string  `csv:"user"`
+	BudgetUse
+	User string `csv:"user"`
 	// FinishTime is the ratio ρ of finish-time fairness; NaN for a job that did not finish or whose run time is not
 	// known.
 	FinishTime float64 `csv:"finish_time_ratio"`
+}
+
+// JobTimes are the instants of a job's life, and its durations, in seconds.
+type JobTimes struct {
+	Arrival       float64 `csv:"arrival_s,time"`
+	FirstStart    float64 `csv:"first_start_s,time"`
+	Finish        float64 `csv:"finish_s,time"`
+	FirstRunDelay float64 `csv:"first_run_delay_s,time"`
+	Waiting       float64 `csv:"waiting_s,time"`
+	Service       float64 `csv:"service_s,time"`
+	JCT           float64 `csv:"jct_s,time"`
+}
+
+// Recovery is the time that losses and checkpoints took, in seconds; NaN where there are no losses or checkpoints.
+type Recovery struct {
+	// LostWork is the work that was done again, CheckpointTime and RestoreTime the time spent in writing and reading
+	// checkpoints.
+	LostWork       float64 `csv:"lost_work_s"`
+	CheckpointTime float64 `csv:"checkpoint_s"`
+	RestoreTime    float64 `csv:"restore_s"`
+}
+
+// BudgetUse is how a job used its budget, in seconds; NaN without one.
+type BudgetUse struct {
+	// Budget is how long the job may train, BudgetUsed how much of that it did, and
+	// Scoring the service time after its budget.
+	Budget     float64 `csv:"budget_s"`
+	BudgetUsed float64 `csv:"budget_used_s"`
+	Scoring    float64 `csv:"scoring_s"`
 }

@@ -19,7 +19,7 @@ func cores(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, H
 // job is one with its name, class and stretches, which has arrived at some instant.
 func job(name, class string, arrival, end float64, held ...analysis.Span) analysis.ScheduledJob {
 	return analysis.ScheduledJob{JobRow: record.JobRow{Outcome: measure.Outcome{
-		Job: name, Class: class, Arrival: arrival, State: scheduler.Finished.String()}},
+		Job: name, Class: class, JobTimes: measure.JobTimes{Arrival: arrival}, State: scheduler.Finished.String()}},
 		Held: held, End: end}
 }
 

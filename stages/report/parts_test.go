@@ -25,12 +25,12 @@ func TestChart(t *testing.T) {
 	cores := scheduler.CoreSet{{Lo: 0, Hi: 2}}
 	s := &analysis.Schedule{Classes: []string{"x", "y"}, Cores: 4, GPUs: 1, From: 0.00004, Until: 123456.789}
 	s.Jobs = []analysis.ScheduledJob{
-		{JobRow: record.JobRow{Outcome: measure.Outcome{Job: "a", Class: "y", State: "finished", Arrival: 1, FirstStart: 0,
-			Waiting: 2.5, Service: 999.99996, ThreadsRequested: 2}}, End: 1000.04,
+		{JobRow: record.JobRow{Outcome: measure.Outcome{Job: "a", Class: "y", State: "finished", ThreadsRequested: 2,
+			JobTimes: measure.JobTimes{Arrival: 1, FirstStart: 0, Waiting: 2.5, Service: 999.99996}}}, End: 1000.04,
 			Held:  []analysis.Span{{From: 3, To: 4, Cores: cores, Guest: true}},
 			Waits: []analysis.Wait{{From: 1, To: 1}, {From: 1, To: 3, Why: "no cores", Holders: []string{"b"}, Others: 7}}},
-		{JobRow: record.JobRow{Outcome: measure.Outcome{Job: "b", Class: "x", FirstStart: -1, Waiting: math.NaN(),
-			Service: -1}}, End: math.Inf(1)},
+		{JobRow: record.JobRow{Outcome: measure.Outcome{Job: "b", Class: "x",
+			JobTimes: measure.JobTimes{FirstStart: -1, Waiting: math.NaN(), Service: -1}}}, End: math.Inf(1)},
 	}
 	got := chartOf(s, &analysis.Palette{})
 	number := func(v float64) *float64 { return &v }
