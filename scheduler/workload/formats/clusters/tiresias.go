@@ -10,7 +10,7 @@ var _ = formats.Register(&formats.Format{
 		"`duration` and `model_name`, which is the class.",
 	Args: formats.TableSchema(),
 	Reader: (&formats.Layout{Columns: map[string][]string{
-		formats.FactJob: {"job_id"}, formats.FactGPUs: {"num_gpu"}, formats.FactArrival: {"submit_time"}, formats.FactRunTime: {"duration"},
-		formats.FactClass: {"model_name"}, formats.FactUser: {"user"},
+		formats.FactJob: {"job_id"}, formats.FactGPUs: {"num_gpu"}, formats.FactArrival: {"submit_time"},
+		formats.FactRunTime: {"duration"}, formats.FactClass: {"model_name"}, formats.FactUser: {"user"},
 	}}).Read,
 })
