@@ -12,7 +12,7 @@ TOP         := cmd pipeline stages estimator scheduler hardware results jobs exp
 SOURCES     := $(shell find $(TOP) \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-nvml test-nvml run test test-python race lint cross release long torture damage chaos equal mutate bench bench-large bench-peers docs papers images gallery python-jobs clean fuzz
+.PHONY: help build build-nvml test-nvml run test test-python race lint features cross release long torture damage chaos equal mutate bench bench-large bench-peers docs papers images gallery python-jobs clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ lint: ## gofmt, go vet, staticcheck, words of comments, and that one package alo
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) test -count=1 -run "^TestOneDoor$$" .
 	.ci/words
+
+features: ## build tfexp without each feature, and run an experiment (minutes)
+	TFEXP_LONG=1 $(GO) test -vet=off -count=1 -timeout 30m -run "^TestFeaturesCanBeRemoved$$" -v .
 
 SYSTEMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Set is a run's record of alternatives; the zero value is for a run whose jobs have none.
-type Alternatives struct {
+// chosenAlternatives is a run's record of alternatives; the zero value is for a run whose jobs have none.
+type chosenAlternatives struct {
 	possible [][]int32
 	of       []alternativeState // by job
 }
@@ -25,12 +25,12 @@ type alternativeState struct {
 	memory int64 // memory on each of its nodes
 }
 
-// New determines which alternatives a cluster can hold.
-func NewAlternatives(jobs []Job, c cluster.Cluster) Alternatives {
+// newChosenAlternatives determines which alternatives a cluster can hold.
+func newChosenAlternatives(jobs []Job, c cluster.Cluster) chosenAlternatives {
 	if !slices.ContainsFunc(jobs, func(j Job) bool { return len(j.Alternatives()) > 0 }) {
-		return Alternatives{}
+		return chosenAlternatives{}
 	}
-	s := Alternatives{make([][]int32, len(jobs)), make([]alternativeState, len(jobs))}
+	s := chosenAlternatives{make([][]int32, len(jobs)), make([]alternativeState, len(jobs))}
 	for i := range jobs {
 		if len(jobs[i].Alternatives()) == 0 {
 			s.possible[i] = only
@@ -45,19 +45,19 @@ func NewAlternatives(jobs []Job, c cluster.Cluster) Alternatives {
 }
 
 // Any reports whether any job of the run has alternatives.
-func (s *Alternatives) Any() bool { return s.of != nil }
+func (s *chosenAlternatives) Any() bool { return s.of != nil }
 
 // Possible returns the alternatives of a job that the cluster can hold.
-func (s *Alternatives) Possible(j int32) []int32 {
+func (s *chosenAlternatives) Possible(j int32) []int32 {
 	if s.of == nil {
 		return only
 	}
 	return s.possible[j]
 }
 
-// Fastest returns the one of a job's alternatives with the shortest predicted run time, the earlier
+// fastest returns the one of a job's alternatives with the shortest predicted run time, the earlier
 // of equal ones.
-func Fastest(j *Job, among []int32) int32 {
+func fastest(j *Job, among []int32) int32 {
 	best := among[0]
 	for _, k := range among[1:] {
 		if x, y := j.Alternatives()[best].Predicted, j.Alternatives()[k].Predicted; y != 0 && (x == 0 || x > y) {
@@ -68,7 +68,7 @@ func Fastest(j *Job, among []int32) int32 {
 }
 
 // Kind returns the type of GPU that the alternative needs with which a job is looked at; 0 for any.
-func (s *Alternatives) Kind(j int32) int32 {
+func (s *chosenAlternatives) Kind(j int32) int32 {
 	if s.of == nil {
 		return 0
 	}
@@ -76,13 +76,13 @@ func (s *Alternatives) Kind(j int32) int32 {
 }
 
 // SetKind sets it.
-func (s *Alternatives) SetKind(j, kind int32) { s.of[j].kind = kind }
+func (s *chosenAlternatives) SetKind(j, kind int32) { s.of[j].kind = kind }
 
 // Ran returns the alternative with which a job ran last, of those with which it is looked at.
-func (s *Alternatives) Ran(j int32) int32 { return s.of[j].ran }
+func (s *chosenAlternatives) Ran(j int32) int32 { return s.of[j].ran }
 
 // Runs records the alternative with which a job runs from now on.
-func (s *Alternatives) Runs(j, alternative int32) {
+func (s *chosenAlternatives) Runs(j, alternative int32) {
 	if s.of != nil {
 		s.of[j].ran = alternative
 	}
@@ -90,7 +90,7 @@ func (s *Alternatives) Runs(j, alternative int32) {
 
 // Memory returns a job's memory on each of its nodes (bytes), where it differs from the need of
 // its present alternative; ok is false in runs without alternatives.
-func (s *Alternatives) Memory(j int32) (bytes int64, ok bool) {
+func (s *chosenAlternatives) Memory(j int32) (bytes int64, ok bool) {
 	if s.of == nil {
 		return 0, false
 	}
@@ -98,16 +98,16 @@ func (s *Alternatives) Memory(j int32) (bytes int64, ok bool) {
 }
 
 // Takes records the memory that a job has on each of its nodes from now on.
-func (s *Alternatives) Takes(j int32, bytes int64) {
+func (s *chosenAlternatives) Takes(j int32, bytes int64) {
 	if s.of != nil {
 		s.of[j].memory = bytes
 	}
 }
 
-// Convert converts remaining time between alternatives. The first is predicted to take from in all,
+// convertRemaining converts remaining time between alternatives. The first is predicted to take from in all,
 // the second to; the remaining fraction stays the same. Without a prediction of the first, no work
 // counts as done; without one of the second the result is the greatest duration.
-func ConvertRemaining(left, from, to time.Duration) time.Duration {
+func convertRemaining(left, from, to time.Duration) time.Duration {
 	switch {
 	case to == 0:
 		return math.MaxInt64
@@ -122,7 +122,7 @@ func ConvertRemaining(left, from, to time.Duration) time.Duration {
 // newAlternatives determines which alternatives the machine can hold. The run's jobs
 // are copied, because each must have the request of its present alternative.
 func (l *loop) newAlternatives() {
-	if l.alternatives = NewAlternatives(l.Jobs, l.Cluster); !l.alternatives.Any() {
+	if l.alternatives = newChosenAlternatives(l.Jobs, l.Cluster); !l.alternatives.Any() {
 		return
 	}
 	l.ownJobs()
@@ -174,7 +174,7 @@ func (l *loop) adopt(j *jobState, alternative int32) {
 // job that waits is ordered.
 func (l *loop) adoptFastest(j *jobState) {
 	if l.alternatives.Any() {
-		l.adopt(j, Fastest(j.job, l.choices(j)))
+		l.adopt(j, fastest(j.job, l.choices(j)))
 	}
 }
 
@@ -191,7 +191,7 @@ func (l *loop) asRan(j *jobState, f func(j *jobState) time.Duration) time.Durati
 	l.adopt(j, ran)
 	d := f(j)
 	l.adopt(j, now)
-	return ConvertRemaining(d, j.job.Alternatives()[ran].Predicted, j.job.Predicted)
+	return convertRemaining(d, j.job.Alternatives()[ran].Predicted, j.job.Predicted)
 }
 
 // turn lets a job continue with its present alternative: its finished fraction stays the same.
@@ -202,8 +202,9 @@ func (l *loop) turn(j *jobState) {
 	if l.predictions.seen != nil {
 		l.predictions.seen[j.number].Predicted = predicted
 	}
-	done := l.Outlook.Done(job, job.Threads, max(predicted-left, 0))
-	l.predictions.done.Set(j.number, done, ConvertRemaining(l.predictions.done.Base(j.number), max(before, 1), max(done, 1)), j.coreTime)
+	done := l.ProgressModel.Done(job, job.Threads, max(predicted-left, 0))
+	base := convertRemaining(l.predictions.done.Base(j.number), max(before, 1), max(done, 1))
+	l.predictions.done.Set(j.number, done, base, j.coreTime)
 }
 
 // heldUp reports whether a waiting job could not start, with any alternative, even if all
@@ -221,7 +222,7 @@ func (l *loop) heldUp(j *jobState) bool {
 
 // whyNot says why a waiting job cannot start now, with each of its alternatives, and
 // the missing resources, if that is the reason in all of them.
-func (l *loop) whyNot(j *jobState) (why string, lacks []Lack) {
+func (l *loop) whyNot(j *jobState) (why string, lacks []cluster.Lack) {
 	if l.policy.explainer != nil {
 		return l.policy.explainer.Why(l, j.number), nil
 	}

@@ -15,6 +15,7 @@ import (
 	. "github.com/tfexp/tfexp/scheduler"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	. "github.com/tfexp/tfexp/stages/allox"
 )
 
 // onGPU and waysOf make jobs with alternatives, and their work.

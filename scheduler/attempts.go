@@ -28,7 +28,7 @@ func (l *loop) finish(e *Notice) error {
 	if e.Attempt != nil {
 		l.result(j).Add(e.Attempt)
 	}
-	if e.State == Failed && l.again(j, e.Reason) || l.extensions.attemptEnded(j, e) {
+	if e.State == Failed && l.retry(j, e.Reason) || l.extensions.attemptEnded(j, e) {
 		return nil
 	}
 	kind, final := e.State.Final()
@@ -58,7 +58,7 @@ func (l *loop) close(j *jobState, kind EventKind, reason string) { l.end(j, kind
 
 // end makes a job final by an event of a kind, at the end of an attempt if it is not nil.
 func (l *loop) end(j *jobState, kind EventKind, reason string, attempt *Attempt) {
-	l.detector.News()
+	l.detector.Progressed()
 	l.unbook(j)
 	l.extensions.changed(j, leaves, 0)
 	l.extensions.changed(j, ends, 0)
@@ -161,7 +161,7 @@ func (l *loop) emit(e Event) {
 
 // stuck says why the waiting jobs can never start.
 func (l *loop) stuck() error {
-	var jobs List
+	var jobs shortList
 	for j := l.queue.Next(queue.Front, queue.Anyone); j != noJob; j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone) {
 		why, _ := l.whyNot(l.state(j))
 		jobs.Add(fmt.Sprintf("job %q %s", l.job(j).Name, why))
@@ -201,7 +201,7 @@ func (l *loop) account() error {
 	if l.tally.started != 0 || len(l.running.all) != 0 || l.queue.Len() != 0 {
 		return errors.New("all jobs are final, but some still run or wait")
 	}
-	return Accounted(l.jobs.List, l.outcomes.Kept(), l.ending.closed > 0)
+	return accounted(l.jobs.List, l.outcomes.Kept(), l.ending.closed > 0)
 }
 
 func (l *loop) outcome() Outcome {
@@ -214,6 +214,7 @@ func (l *loop) outcome() Outcome {
 		}
 	}
 	return Outcome{
-		Jobs: l.outcomes.Kept(), End: l.now, Closed: l.ending.closed, Undone: l.outcomes.Undone(), Events: l.tally.events, Instants: l.tally.instants,
+		Jobs: l.outcomes.Kept(), End: l.now, Closed: l.ending.closed, Undone: l.outcomes.Undone(),
+		Events: l.tally.events, Instants: l.tally.instants,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	. "github.com/tfexp/tfexp/scheduler"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	. "github.com/tfexp/tfexp/stages/allox"
 )
 
 // largeFrom leaves sizes from a least one on out of the benchmarks of every change.

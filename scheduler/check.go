@@ -25,13 +25,13 @@ func CheckAll(c cluster.Cluster, jobs []Job, resizes []Resize, partial bool) err
 	if cores == 0 {
 		return errors.New("cluster: there are no cores")
 	}
-	var large List
+	var large shortList
 	for i := range jobs {
 		j := &jobs[i]
 		if err := j.Check(i); err != nil {
 			return err
 		}
-		if err := j.CheckAlternatives(partial); err != nil {
+		if err := j.checkAlternatives(partial); err != nil {
 			return err
 		}
 		if !j.CouldRun(c, partial) {
@@ -67,21 +67,21 @@ func CheckAll(c cluster.Cluster, jobs []Job, resizes []Resize, partial bool) err
 	return nil
 }
 
-// List writes a few items, and counts the rest.
-type List struct {
+// shortList writes a few items, and counts the rest.
+type shortList struct {
 	items []string
 	count int
 }
 
 // Add adds an item.
-func (l *List) Add(item string) {
+func (l *shortList) Add(item string) {
 	if l.count++; l.count <= most {
 		l.items = append(l.items, item)
 	}
 }
 
 // String joins the items.
-func (l *List) String() string {
+func (l *shortList) String() string {
 	s := strings.Join(l.items, "; ")
 	if more := l.count - len(l.items); more > 0 {
 		s += fmt.Sprintf("; and %d more", more)

@@ -145,13 +145,13 @@ func TestOrderOfTime(t *testing.T) {
 		for i, at := range c.arrivals {
 			jobs[i].Arrival = at
 		}
-		if got := ByArrival(jobs); !slices.Equal(got, c.want) {
+		if got := byArrival(jobs); !slices.Equal(got, c.want) {
 			t.Errorf("arrivals at %d: %d, want %d", c.arrivals, got, c.want)
 		}
 	}
 	asked := []Resize{{At: 2, Job: 0, Threads: 1}, {At: 1, Job: 1, Threads: 2}, {At: 1, Job: 0, Threads: 3}, {At: 1, Job: 1, Threads: 4}}
 	got := ""
-	for _, z := range InOrder(asked) {
+	for _, z := range resizesInOrder(asked) {
 		got += fmt.Sprint(z.Threads)
 	}
 	if got != "3241" || asked[0].Threads != 1 {

@@ -3,6 +3,8 @@ package scheduler
 import (
 	"fmt"
 	"slices"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // dispatch decides which jobs run from now on: resizes that were asked for,
@@ -46,10 +48,10 @@ func (l *loop) admit() error {
 	if l.rules.Round > 0 {
 		return l.admitRound()
 	}
-	if l.queue.Len() == 0 && !l.rules.Anew {
+	if l.queue.Len() == 0 && !l.rules.AlwaysConsult {
 		return nil
 	}
-	if l.policy.reranker != nil && l.policy.reranker.Rerank(l.now) {
+	if l.rules.Reranks != nil && l.rules.Reranks(l.now) {
 		for _, j := range l.queue.First(l.queue.Len(), nil) {
 			l.moved(l.state(j))
 		}
@@ -72,9 +74,9 @@ func (l *loop) moved(j *jobState) bool {
 // needs returns a job's need per node to start or resume on the given number
 // of cores, and the number of nodes. A job that was paused still has its
 // memory.
-func (l *loop) needs(j *jobState, cores int32) (Room, int) {
+func (l *loop) needs(j *jobState, cores int32) (cluster.Room, int) {
 	if j.plain {
-		need := Room{Cores: cores}
+		need := cluster.Room{Cores: cores}
 		l.extensions.limit(j, &need)
 		return need, 1
 	}
@@ -150,8 +152,8 @@ func (l *loop) start(j *jobState, cores int32, nodes []int32, why string) error 
 	return l.startWith(j, cores, g, why)
 }
 
-// Divide implements Hands.
-func (l *loop) Divide(job int32, shares []Share, why string) error {
+// Divide implements Actions.
+func (l *loop) Divide(job int32, shares []cluster.Share, why string) error {
 	j := l.job(job)
 	g, err := l.machine.Divide(shares, int32(max(j.Threads/max(j.GPUs, 1), 1)))
 	if err != nil || !j.Elastic || len(shares) == 0 {
@@ -203,7 +205,7 @@ func (l *loop) startWith(j *jobState, cores int32, g Grant, why string) error {
 			l.machine.Fetch(l.state(k).grant)
 		}
 		if l.fixed.simulator != nil {
-			l.fixed.simulator.Soon(next)
+			l.fixed.simulator.AnnounceStarts(next)
 		}
 	}
 	if moves {
@@ -223,7 +225,7 @@ func (l *loop) startWith(j *jobState, cores int32, g Grant, why string) error {
 		l.tally.started++
 		l.roles.Started(j.number)
 		l.extensions.changed(j, attemptStarts, 0)
-		l.detector.News()
+		l.detector.Progressed()
 	}
 	if kind == Start || moves {
 		l.book(j)
@@ -267,7 +269,7 @@ func (l *loop) request(j *jobState, cores int32) {
 		return
 	}
 	j.asked = cores
-	l.detector.News()
+	l.detector.Progressed()
 	l.emit(Event{Kind: Request, Job: int(j.number), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: int(cores)})
 	if j.booked && !l.resizable(j) {
 		return // it keeps its first number
@@ -330,7 +332,7 @@ func (l *loop) growBy(j *jobState, more int32, node int32, why string) error {
 // whole request or not at all; where partial requests are allowed, it grows by
 // the free cores.
 func (l *loop) change() error {
-	if l.rules.Sizes {
+	if l.rules.OwnsSizes {
 		l.running.resizing = l.running.resizing[:0]
 	}
 	for _, j := range l.running.resizing {
@@ -380,7 +382,7 @@ func (l *loop) regrow() error {
 	for _, j := range l.running.malleable {
 		j := l.state(j)
 		more := j.request - int32(j.grant.Cores.Count())
-		if more <= 0 || l.rules.Round > 0 || l.rules.Sizes { // a policy of rounds decides at their starts alone
+		if more <= 0 || l.rules.Round > 0 || l.rules.OwnsSizes { // a policy of rounds decides at their starts alone
 			continue
 		}
 		node := l.home(j)[0]

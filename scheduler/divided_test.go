@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
@@ -17,10 +18,10 @@ import (
 // placed is a policy with a rule for the nodes of divided jobs.
 type placed struct {
 	Policy
-	rule PlacementRule
+	rule cluster.PlacementRule
 }
 
-func (p placed) Rules(r Run) (Rules, error) {
+func (p placed) Rules(r Run) (PolicyRules, error) {
 	rules, err := p.Policy.Rules(r)
 	rules.Place = p.rule
 	return rules, err
@@ -57,7 +58,7 @@ func TestDividedJobs(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		rule  PlacementRule
+		rule  cluster.PlacementRule
 		nodes int
 		jobs  []Job
 		want  string // Gantt
@@ -65,7 +66,7 @@ func TestDividedJobs(t *testing.T) {
 	}{
 		{
 			// Six GPUs are four and two; B fits next to the two, where no GPU is left.
-			name: "consolidated: six are four and two", rule: PlaceConsolidated, nodes: 3,
+			name: "consolidated: six are four and two", rule: cluster.PlaceConsolidated, nodes: 3,
 			jobs: []Job{wide(0, 6, 3), wide(0, 2, 2), wide(1, 4, 1)},
 			want: `
 			A |666|
@@ -77,7 +78,7 @@ func TestDividedJobs(t *testing.T) {
 		{
 			// A and B leave three and two GPUs. C could have four on two nodes, but one node does
 			// when it is empty: it waits until A ends.
-			name: "consolidated: whoever fits on a node waits for one", rule: PlaceConsolidated, nodes: 2,
+			name: "consolidated: whoever fits on a node waits for one", rule: cluster.PlaceConsolidated, nodes: 2,
 			jobs: []Job{wide(0, 1, 2), wide(0, 4, 4), wide(1, 4, 1)},
 			want: `
 			A |11|
@@ -88,7 +89,7 @@ func TestDividedJobs(t *testing.T) {
 		},
 		{
 			// The same jobs: C takes the three that are free, and waits for one.
-			name: "any: a job is where something is free", rule: PlaceAny, nodes: 2,
+			name: "any: a job is where something is free", rule: cluster.PlaceAny, nodes: 2,
 			jobs: []Job{wide(0, 1, 2), wide(0, 3, 4), wide(1, 4, 1)},
 			want: `
 			A |11|
@@ -98,7 +99,7 @@ func TestDividedJobs(t *testing.T) {
 			on: [][]int{{1, 0}, {3, 0}, {0, 4}},
 		},
 		{
-			name: "any: five over two nodes", rule: PlaceAny, nodes: 2,
+			name: "any: five over two nodes", rule: cluster.PlaceAny, nodes: 2,
 			jobs: []Job{wide(0, 2, 2), wide(0, 5, 1)},
 			want: `
 			A |22|
@@ -107,7 +108,7 @@ func TestDividedJobs(t *testing.T) {
 			on: [][]int{{2, 0}, {2, 3}},
 		},
 		{
-			name: "spread: one after the other on the emptiest", rule: PlaceSpread, nodes: 3,
+			name: "spread: one after the other on the emptiest", rule: cluster.PlaceSpread, nodes: 3,
 			jobs: []Job{wide(0, 3, 2), wide(0, 4, 1), wide(0, 2, 1)},
 			want: `
 			A |33|
@@ -118,7 +119,7 @@ func TestDividedJobs(t *testing.T) {
 		},
 		{
 			// A leaves rack a with one free node and a half. B needs two nodes, of one rack if it can.
-			name: "consolidated: the nodes of a rack", rule: PlaceConsolidated, nodes: 4,
+			name: "consolidated: the nodes of a rack", rule: cluster.PlaceConsolidated, nodes: 4,
 			jobs: []Job{wide(0, 1, 2), wide(0, 8, 1)},
 			want: `
 			A |11|
@@ -146,8 +147,8 @@ func TestDividedJobs(t *testing.T) {
 // Whatever the rule, the policy and the cluster: the trace of divided jobs is valid, and all end;
 // consolidated ones are on as few nodes as would do if nothing ran.
 func TestAnyRunOfDividedJobsIsValid(t *testing.T) {
-	rules := map[string]PlacementRule{"any": PlaceAny, "spread": PlaceSpread,
-		"consolidated": PlaceConsolidated}
+	rules := map[string]cluster.PlacementRule{"any": cluster.PlaceAny, "spread": cluster.PlaceSpread,
+		"consolidated": cluster.PlaceConsolidated}
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
 		for i := range c.Nodes {

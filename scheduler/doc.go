@@ -12,7 +12,7 @@
 // recorded at it. On a real clock it is later than the events that it returns,
 // which keep their own instants.
 //
-// The steps of an instant are in loop.instant: wait, take what has happened, update predictions, decide and carry out,
+// The steps of an instant are in loop.instant: wait, take events, update predictions, decide and carry out,
 // check for progress.
 //
 // # Extensions
@@ -35,11 +35,11 @@
 // # Questions to a policy
 //
 // A Ranker orders jobs, an Admitter decides which of the waiting ones start. Both
-// see a View of jobs, queue and machine; an Admitter acts through Hands. The
-// other fields of Rules say what else the scheduler tracks for them:
+// see a View of jobs, queue and machine; an Admitter acts through Actions. The
+// other fields of PolicyRules say what else the scheduler tracks for them:
 //
 //   - Quantum: at the end of a running job's quantum there is a dispatch. A
-//     quantum runs from each start or resume. With Turns the job goes back to the
+//     quantum runs from each start or resume. With RequeueAfterQuantum the job goes back to the
 //     queue if others wait; if dispatch gives it the same cores, it continues with a
 //     new quantum, and nothing counts as a preemption.
 //   - Victims: a job that cannot start may pause running jobs that are strictly
@@ -60,16 +60,16 @@
 // only memory kept by paused jobs does not hold up the jobs behind it.
 //
 // A prediction of zero means no prediction, and ranks as longer than all others.
-// Run.Outlook predicts the remaining time of a job with its present resources. By
+// Run.ProgressModel predicts the remaining time of a job with its present resources. By
 // default jobs progress in proportion to their cores. A job that is restarted after
 // a failure has all of its work before it.
 //
 // # Rounds
 //
-// A policy of rounds (Rules.Round) is asked at the start of each round only, and decides for all
+// A policy of rounds (PolicyRules.Round) is asked at the start of each round only, and decides for all
 // jobs: which jobs keep their devices, which are paused, and which start or resume, possibly with
 // another alternative. A round ends when nothing runs any more, and the next one begins when a job
-// waits. Resources freed within a round stay free to its end, unless Rules.AtOnce is set.
+// waits. Resources freed within a round stay free to its end, unless PolicyRules.ConsultOnRelease is set.
 //
 // # Alternatives
 //

@@ -47,7 +47,7 @@ type Capabilities struct {
 // gone already, and nothing of it gives notice of an end. The scheduler then calls
 // Revoke or Reshape, before Next, for each job that had a part there.
 type Provider interface {
-	ServerSource
+	serverSource
 	// Revoke ends the attempt of a job that has lost a vital part. The remaining
 	// parts are ended before it returns, and no notice of their end follows. Start
 	// begins the next attempt, from the last checkpoint.
@@ -86,24 +86,24 @@ type Watcher interface {
 
 // Simulator is an engine that knows the work of its jobs.
 type Simulator interface {
-	// Left returns the run time in seconds, on their full requests, that all jobs which have
+	// RemainingWork returns the run time in seconds, on their full requests, that all jobs which have
 	// started and not ended have left together. Overheads that are charged to them count. It
 	// serves to detect a run in which no job gets nearer to its end.
-	Left() float64
+	RemainingWork() float64
 	// Training returns the known speed of an elastic job; nil if it has none.
 	Training(job int) Training
 	// Sample makes a job that has just started, with a grant, end after a part of its work. It can be started again
 	// then, and has all of its work before it.
 	Sample(job int, grant cluster.Grant, part float64) error
-	// Soon announces jobs that will probably start or resume at this instant. They need not.
-	Soon(jobs []int32)
+	// AnnounceStarts announces jobs that will probably start or resume at this instant. They need not.
+	AnnounceStarts(jobs []int32)
 }
 
-// Share implements Hands.
+// Share implements Actions.
 func (l *loop) Share(number, with int32, nodes []int32, why string) error {
 	j := l.state(number)
 	need, _ := l.needs(j, j.request)
-	g, err := l.machine.Beside(l.state(with).grant, Beside{Job: int(with), Name: l.job(with).Name}, nodes, need)
+	g, err := l.machine.Beside(l.state(with).grant, cluster.Beside{Job: int(with), Name: l.job(with).Name}, nodes, need)
 	if err != nil {
 		return err
 	}

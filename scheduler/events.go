@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -100,7 +101,7 @@ type Event struct {
 	Layout *cluster.Layout
 	// Beside is the job whose GPUs a job that starts or resumes shares; nil if its GPUs are not shared.
 	Beside *cluster.Beside
-	// Alternative is the one with which a job starts or resumes, an index of
+	// Alternative is the alternative of a job that starts or resumes, an index of
 	// its alternatives.
 	Alternative int
 	// Migrated says that a paused job resumes on other nodes, or with other GPUs, than
@@ -114,7 +115,7 @@ type Event struct {
 	Request int
 	Roles   []Role
 	// Control is a controller's decision (Decided).
-	Control *Control
+	Control *control.Decision
 	// Levels is the change of the effective level (Level).
 	Levels Levels
 	// Prediction is the new prediction (Predict).
@@ -250,16 +251,7 @@ type Passed struct {
 	// Lacks has the resources that the job needed and that were not free, for
 	// each alternative that it can still choose. It is nil if something else
 	// held the job back.
-	Lacks []Lack
-}
-
-// Lack is something that a job needs of a node, or of each of its nodes, and that
-// is not free there.
-type Lack struct {
-	Alternative int
-	What        string // "cores", "GPUs" or "bytes of memory"
-	Where       string // "on one node"; empty when there is but one
-	Need, Free  int64
+	Lacks []cluster.Lack
 }
 
 // MaxPassed bounds the list of passed-over jobs in one decision.
@@ -269,51 +261,6 @@ const MaxPassed = 8
 type Recorder interface {
 	Event(*Event)
 	Decision(*Decision)
-}
-
-// String is "needs 4 cores on one node, 1 are free".
-func (x Lack) String() string {
-	return fmt.Sprintf("needs %d %s%s, %d are free", x.Need, x.What, before(x.Where), x.Free)
-}
-
-// before puts a space before a phrase, if there is one.
-func before(phrase string) string {
-	if phrase == "" {
-		return ""
-	}
-	return " " + phrase
-}
-
-// LackOf returns a resource whose need exceeds the free amount: cores, GPUs or memory. ok
-// is false if no single resource is short.
-func LackOf(need, free cluster.Room) (l Lack, ok bool) {
-	switch {
-	case need.Cores > free.Cores:
-		l.What, l.Need, l.Free = "cores", int64(need.Cores), int64(free.Cores)
-	case need.GPUs > free.GPUs:
-		l.What, l.Need, l.Free = "GPUs", int64(need.GPUs), int64(free.GPUs)
-	case need.Memory > free.Memory:
-		l.What, l.Need, l.Free = "bytes of memory", need.Memory, free.Memory
-	default:
-		return l, false
-	}
-	return l, true
-}
-
-// Where says in words where a job on count nodes of a cluster needs room: where it was paused,
-// if it is bound to that, or where the policy divides it.
-func Where(nodes, count int, bound, divided bool) string {
-	switch {
-	case nodes <= 1:
-		return ""
-	case bound:
-		return "where it was paused"
-	case divided:
-		return "where the policy places it"
-	case count > 1:
-		return fmt.Sprintf("on each of %d nodes", count)
-	}
-	return "on one node"
 }
 
 // recording reports whether decisions are recorded.
@@ -344,18 +291,18 @@ func (l *loop) decide(kind EventKind, j *jobState, cores CoreSet, why string) *D
 
 // whyNotAs says why a waiting job cannot start now, in its present alternative, and
 // which resources it lacks, if that is the reason.
-func (l *loop) whyNotAs(j *jobState) (why string, lacks []Lack) {
+func (l *loop) whyNotAs(j *jobState) (why string, lacks []cluster.Lack) {
 	cores := l.atLeast(j)
 	need, count := l.needs(j, cores)
 	home := l.home(j)
 	if _, ok := l.fitIn(l.machine.Free, j, cores, nil); ok {
 		return l.rules.Admission.HeldBack(l, j.number), nil
 	}
-	where := Where(len(l.machine.Free), count, home != nil && !l.movable(j), j.job.Divided)
-	lack, some := LackOf(need, cluster.Most(l.machine.Free, need, home))
+	where := cluster.Where(len(l.machine.Free), count, home != nil && !l.movable(j), j.job.Divided)
+	lack, some := cluster.LackOf(need, cluster.Most(l.machine.Free, need, home))
 	lack.Alternative, lack.Where = int(j.alternative), where
 	if !some {
 		return strings.TrimSpace("needs more "+where) + " than is free together", nil
 	}
-	return lack.String(), []Lack{lack}
+	return lack.String(), []cluster.Lack{lack}
 }

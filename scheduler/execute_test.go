@@ -12,8 +12,10 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	. "github.com/tfexp/tfexp/stages/allox"
 )
 
 // flaky is an engine that fails on demand.
@@ -231,7 +233,7 @@ func TestDecisionsSayWhy(t *testing.T) {
 		{At: 0, Kind: Start, Job: 0, Cores: CoreSet{{Lo: 0, Hi: 3}}, Reason: "first in the order"},
 		{At: 2 * time.Second, Kind: Start, Job: 3, Cores: CoreSet{{Lo: 3, Hi: 4}}, Reason: "fits beside those before it",
 			Passed: []Passed{
-				{Job: 1, Reason: "needs 4 cores, 1 are free", Lacks: []Lack{{What: "cores", Need: 4, Free: 1}}},
+				{Job: 1, Reason: "needs 4 cores, 1 are free", Lacks: []cluster.Lack{{What: "cores", Need: 4, Free: 1}}},
 				{Job: 2, Reason: `would delay "B", which is to start at 4s`},
 			}},
 		{At: 4 * time.Second, Kind: Start, Job: 1, Cores: CoreSet{{Lo: 0, Hi: 4}}, Reason: "first in the order"},

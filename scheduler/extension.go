@@ -1,9 +1,13 @@
 package scheduler
 
-import "time"
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/cluster"
+)
 
 // extension is what only some runs need: servers that come and go, rounds, controllers, samples, a policy with
-// instants of its own. It keeps its own state. A run without extensions pays nothing for them.
+// further instants. It keeps its state itself. A run without extensions pays nothing for them.
 //
 // An extension embeds noHooks, and has the hooks that it needs.
 type extension interface {
@@ -17,10 +21,10 @@ type extension interface {
 	attemptEnded(j *jobState, n *Notice) (again bool)
 	// nextInstant returns the next instant at which the extension is to act; Never for none.
 	nextInstant() time.Duration
-	// reached is called when the run has come to this instant. now may be later, on a real clock.
+	// reached is called when the run has reached this instant. now may be later, on a real clock.
 	reached(now time.Duration)
 	// limit restricts the nodes on which a job may start, in its need per node.
-	limit(j *jobState, need *Room)
+	limit(j *jobState, need *cluster.Room)
 	// beforeDispatch and afterDispatch are called once an instant, before and after the decisions.
 	beforeDispatch() error
 	afterDispatch() error
@@ -52,14 +56,14 @@ func (noHooks) changed(*jobState, change, time.Duration) {}
 func (noHooks) attemptEnded(*jobState, *Notice) bool     { return false }
 func (noHooks) nextInstant() time.Duration               { return Never }
 func (noHooks) reached(time.Duration)                    {}
-func (noHooks) limit(*jobState, *Room)                   {}
+func (noHooks) limit(*jobState, *cluster.Room)           {}
 func (noHooks) beforeDispatch() error                    { return nil }
 func (noHooks) afterDispatch() error                     { return nil }
 func (noHooks) pending() bool                            { return false }
 func (noHooks) stalled() (bool, error)                   { return false, nil }
 func (noHooks) finish() error                            { return nil }
 
-// extensions are those of a run, in the order in which they act.
+// extensions are the extensions of a run, in the order in which they act.
 type extensions []extension
 
 func (x extensions) arrived(j *jobState) error {
@@ -113,7 +117,7 @@ func (x extensions) at(instant time.Duration) extension {
 	return nil
 }
 
-func (x extensions) limit(j *jobState, need *Room) {
+func (x extensions) limit(j *jobState, need *cluster.Room) {
 	for _, e := range x {
 		e.limit(j, need)
 	}
@@ -168,8 +172,8 @@ func (x extensions) finish() error {
 type timedPolicy struct {
 	noHooks
 	l *loop
-	Waker
+	TimedPolicy
 }
 
-func (p timedPolicy) nextInstant() time.Duration { return max(p.Wakes(), p.l.now) }
-func (p timedPolicy) reached(time.Duration)      { p.Woke() }
+func (p timedPolicy) nextInstant() time.Duration { return max(p.NextWakeup(), p.l.now) }
+func (p timedPolicy) reached(time.Duration)      { p.OnWakeup() }

@@ -9,7 +9,7 @@ import (
 // Times on the same number of cores are merged, and a change that took no time
 // is dropped.
 func TestSeenAdds(t *testing.T) {
-	var s Seen
+	var s seenUnits
 	for _, h := range []Held{{0, 1}, {3, 1}, {2, 1}, {0, 2}, {-1, 1}, {4, 2}, {-1, 3}, {1, 1}} {
 		s.Add(h.Time, h.Cores)
 	}

@@ -103,11 +103,11 @@ func (r *Role) Most() int { return max(r.Count, r.Max) }
 // belong to elastic roles that are not vital and keep enough parts, and none may be the part
 // that ends the job.
 func (j *Job) Survives(parts []cluster.Part, node int) bool {
-	return j.Spares(parts, func(p *cluster.Part) bool { return p.Node == node })
+	return j.spares(parts, func(p *cluster.Part) bool { return p.Node == node })
 }
 
 // Spares is Survives for any parts that are lost together.
-func (j *Job) Spares(parts []cluster.Part, gone func(p *cluster.Part) bool) bool {
+func (j *Job) spares(parts []cluster.Part, gone func(p *cluster.Part) bool) bool {
 	lead := cluster.Lead(parts)
 	for _, role := range j.Roles() {
 		lost, left := 0, 0
@@ -156,7 +156,7 @@ type Resize struct {
 // Surplus divides the parts of a running job, which are in the order of their numbers, into those that it is to keep
 // and those that are too many: of each role the ones with the highest numbers. The part that ends the job is the first
 // of its role, and stays.
-func (j *Job) Surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
+func (j *Job) surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
 	kept := make([]int, len(j.Roles()))
 	for _, p := range parts {
 		r := slices.IndexFunc(j.Roles(), func(r Role) bool { return r.Name == p.Role })
@@ -250,7 +250,7 @@ func (j *Job) As(alternative int32) Alternative {
 }
 
 // CheckAlternatives refuses settings that have no meaning for a job with alternatives.
-func (j *Job) CheckAlternatives(partial bool) error {
+func (j *Job) checkAlternatives(partial bool) error {
 	if len(j.Alternatives()) == 0 {
 		return nil
 	}
@@ -388,8 +388,8 @@ func (j *Job) CouldRun(on cluster.Cluster, partial bool) bool {
 	return len(j.Alternatives()) == 0 && d.FitsOn(on)
 }
 
-// ByArrival returns the job numbers by arrival, then number.
-func ByArrival(jobs []Job) []int32 {
+// byArrival returns the job numbers by arrival, then number.
+func byArrival(jobs []Job) []int32 {
 	order := make([]int32, len(jobs))
 	for i := range jobs {
 		order[i] = int32(i)

@@ -117,7 +117,7 @@ func TestSurvives(t *testing.T) {
 // Lists are cut, and say how much is missing.
 func TestList(t *testing.T) {
 	for n, want := range map[int]string{0: "", 1: "0", 2: "0; 1", 8: "0; 1; 2; 3; 4; 5; 6; 7", 10: "0; 1; 2; 3; 4; 5; 6; 7; and 2 more"} {
-		var l List
+		var l shortList
 		for i := range n {
 			l.Add(fmt.Sprint(i))
 		}
@@ -143,7 +143,7 @@ func TestPartsAreAddedOrDropped(t *testing.T) {
 				}
 			}
 		}
-		keep, drop := j.Surplus(held)
+		keep, drop := j.surplus(held)
 		lacks := j.Missing(keep)
 		for _, r := range j.Roles() {
 			of := func(parts []cluster.Part) (tasks []int) {

@@ -15,7 +15,7 @@ func TestAJobGetsItsPartsBack(t *testing.T) {
 	of := &Job{Special: &Special{Roles: []Role{{Name: "chief", Count: 1, Threads: 1},
 		{Name: "worker", Count: 3, Min: 1, Max: 5, Threads: 1}}}}
 	held := []cluster.Part{{Role: "chief"}, {Role: "worker", Task: 1}}
-	var p LackingParts
+	var p missingRoles
 	tasks := func() (n []int) {
 		for _, a := range p.Lacks(7, of, held) {
 			n = append(n, a.Task)
@@ -43,7 +43,7 @@ func TestAJobGetsItsPartsBack(t *testing.T) {
 
 // TestSettleKeepsTheOrder of the jobs that stay amiss.
 func TestSettleKeepsTheOrder(t *testing.T) {
-	var p LackingParts
+	var p missingRoles
 	for _, j := range []int32{4, 2, 9, 2} {
 		p.Note(j, func(a, b int32) int { return cmp.Compare(a, b) })
 	}

@@ -12,7 +12,7 @@ func TestStalls(t *testing.T) {
 	looks := 0
 	left := 5.0
 	look := func() float64 { looks++; return left }
-	var g Guard
+	var g livelockDetector
 	stalls := func(pauses int) error {
 		g.Pauses = pauses
 		return g.Stalls(time.Second, 10, 3, look)
@@ -27,14 +27,14 @@ func TestStalls(t *testing.T) {
 	if err := stalls(1000); err != nil {
 		t.Fatalf("less is left: %v", err)
 	}
-	g.News()
+	g.Progressed()
 	if err := stalls(1000); err != nil {
 		t.Fatalf("something has happened since: %v", err)
 	}
 	if err := stalls(1000); !errors.Is(err, ErrLivelock) || !strings.Contains(err.Error(), "at 1s, 7 jobs have been paused 1000 times") {
 		t.Fatalf("as much is left: %v", err)
 	}
-	g = Guard{Pauses: 1000}
+	g = livelockDetector{Pauses: 1000}
 	for range 2 {
 		if err := g.Stalls(0, 1, 0, nil); err != nil || g.Pauses != 0 {
 			t.Fatalf("an engine that cannot say what is left: %v", err)
@@ -45,7 +45,7 @@ func TestStalls(t *testing.T) {
 
 // An engine is broken when it comes back too often in a row with nothing.
 func TestIdles(t *testing.T) {
-	var g Guard
+	var g livelockDetector
 	for range 2 {
 		for i := range maxIdle {
 			if err := g.Idles(0, false); err != nil {
@@ -80,7 +80,7 @@ func TestAccounted(t *testing.T) {
 		{Result{State: Pending}, false, "unaccounted"},
 		{Result{State: Running}, true, "unaccounted"},
 	} {
-		err := Accounted(jobs, []Result{c.result}, c.closed)
+		err := accounted(jobs, []Result{c.result}, c.closed)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.result, err, c.want)
 		}
@@ -89,7 +89,7 @@ func TestAccounted(t *testing.T) {
 
 // Jobs starve when nothing has run, and noJob was to come, at many looks in a row.
 func TestStarves(t *testing.T) {
-	var g Guard
+	var g livelockDetector
 	for range 2 {
 		for i := range maxStarve {
 			if g.Starves(true) {

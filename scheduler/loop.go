@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/jobtable"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -15,11 +16,11 @@ const noJob = queue.Nobody
 // loop is a run under way: the incremental state that decisions are made on.
 type loop struct {
 	Run
-	rules    Rules
+	rules    PolicyRules
 	policy   policyHooks
 	jobs     JobSet // Jobs or Drawn; copies where requests change
-	states   JobTable[jobState]
-	outcomes Fates
+	states   jobtable.Table[jobState]
+	outcomes outcomes
 	machine  *cluster.Machine
 	now      time.Duration
 
@@ -32,32 +33,30 @@ type loop struct {
 	extensions   extensions
 	fixed        abilities
 	predictions  predictions
-	alternatives Alternatives
-	roles        LackingParts // jobs without their wanted parts
+	alternatives chosenAlternatives
+	roles        missingRoles // jobs without their wanted parts
 	rounds       rounds
 
 	dispatching dispatching
 	tally       tally
-	detector    Guard
+	detector    livelockDetector
 	ending      ending
-	out         Output
+	out         output
 
 	scratch struct {
 		nodes, home, victims []int32
 		from, to             []int32
 		node                 [1]int32
-		rooms                []Room
+		rooms                []cluster.Room
 	}
 }
 
 // policyHooks are the optional interfaces of a policy; nil for those that it does not have.
 type policyHooks struct {
-	second    SecondRanker // the order
-	reranker  Reranker     // the order
-	observer  Follower     // the order
-	quanta    Quanta       // the order
-	explainer Explainer    // the admission
-	waiter    Waiter       // the admission
+	second    SecondRanker  // the order
+	observer  UsageObserver // the order
+	explainer Explainer     // the admission
+	waiter    QueueObserver // the admission
 }
 
 // input has the events of the workload that are still to come.
@@ -69,14 +68,14 @@ type input struct {
 	requests []Resize // in order
 }
 
-// abilities are what the cluster, the policy and the engine can do. They do not change.
+// abilities are the capabilities of the cluster, the policy and the engine. They do not change.
 type abilities struct {
 	static    bool           // no nodes come and go, and the policy has no rounds
 	migrator  Migrator       // the engine, if it is one
 	migrates  bool           // paused jobs may resume elsewhere
 	switches  bool           // they may resume with another alternative
 	simulator Simulator      // the engine, if it is one
-	left      func() float64 // Simulator.Left, if the engine has it
+	left      func() float64 // Simulator.RemainingWork, if the engine has it
 }
 
 // dispatching is the state of a dispatch.
@@ -99,48 +98,46 @@ type ending struct {
 	closed   time.Duration // the horizon, when the run was closed at it
 }
 
-func newLoop(r Run, rules Rules) (*loop, error) {
+func newLoop(r Run, rules PolicyRules) (*loop, error) {
 	l := &loop{
 		Run: r, jobs: JobSet{List: r.Jobs, Drawn: r.Drawn}, rules: rules, machine: cluster.NewMachine(r.Cluster),
-		out: NewOutput(r.Recorder),
+		out: newOutput(r.Recorder),
 	}
 	jobs := l.jobs.Len()
 	if l.tally.open = jobs; !inOrder(r.Jobs) {
-		l.input.order = ByArrival(r.Jobs)
+		l.input.order = byArrival(r.Jobs)
 	}
-	if rules.Hears != nil {
-		l.out.to = hearing{l.out.to, rules.Hears}
+	if rules.OnEvent != nil {
+		l.out.to = hearing{l.out.to, rules.OnEvent}
 	}
 	l.queue = queue.New(jobs, rules.Ends)
 	switch {
 	case rules.LastFirst:
-		l.running.victims = NewLastFirstVictims(jobs, func(j int32) queue.Key { return l.place(l.state(j)) })
+		l.running.victims = newLastFirstVictims(jobs, func(j int32) queue.Key { return l.place(l.state(j)) })
 	case rules.Victims != nil:
-		l.running.victims = NewVictimList(jobs, func(j int32) int64 { return l.rank(l.state(j)) })
+		l.running.victims = newVictimList(jobs, func(j int32) int64 { return l.rank(l.state(j)) })
 	}
 	if l.Until <= 0 {
 		l.Until = Never
 	}
-	if l.Outlook == nil {
-		l.Outlook = Proportional{}
+	if l.ProgressModel == nil {
+		l.ProgressModel = Proportional{}
 	}
-	l.input.requests = InOrder(r.Resizes)
-	l.states = NewJobTable(jobs, l.newState, jobState{state: Finished, timer: Never})
-	l.outcomes = NewFates(jobs, !r.Streamed)
+	l.input.requests = resizesInOrder(r.Resizes)
+	l.states = jobtable.New(jobs, l.newState, jobState{state: Finished, timer: Never})
+	l.outcomes = newOutcomes(jobs, !r.Streamed)
 	l.newAlternatives()
-	l.predictions.done = NewOutlookAccount(l.Outlook, jobs)
-	if rules.Turns {
+	l.predictions.done = newProgressAccount(l.ProgressModel, jobs)
+	if rules.RequeueAfterQuantum {
 		l.turns.Owners = cluster.NewOwners(l.machine)
 	}
 	l.policy.second, _ = rules.Order.(SecondRanker)
-	l.policy.reranker, _ = rules.Order.(Reranker)
-	l.policy.observer, _ = rules.Order.(Follower)
-	l.policy.quanta, _ = rules.Order.(Quanta)
+	l.policy.observer, _ = rules.Order.(UsageObserver)
 	l.policy.explainer, _ = rules.Admission.(Explainer)
-	l.policy.waiter, _ = rules.Admission.(Waiter)
+	l.policy.waiter, _ = rules.Admission.(QueueObserver)
 	l.fixed.static = !r.Cluster.Changes() && rules.Round == 0
 	if l.fixed.simulator, _ = r.Engine.(Simulator); l.fixed.simulator != nil {
-		l.fixed.left = l.fixed.simulator.Left
+		l.fixed.left = l.fixed.simulator.RemainingWork
 	}
 	if l.fixed.migrator, _ = r.Engine.(Migrator); l.fixed.migrator != nil {
 		l.fixed.migrates, l.fixed.switches = l.fixed.migrator.Migrates()
@@ -150,8 +147,8 @@ func newLoop(r Run, rules Rules) (*loop, error) {
 
 // extend adds the extensions that the run needs.
 func (l *loop) extend() error {
-	if p, ok := l.rules.Admission.(Waker); ok {
-		l.extensions = append(l.extensions, timedPolicy{l: l, Waker: p})
+	if p, ok := l.rules.Admission.(TimedPolicy); ok {
+		l.extensions = append(l.extensions, timedPolicy{l: l, TimedPolicy: p})
 	}
 	if l.Cluster.Changes() {
 		s, err := newServers(l)
@@ -217,7 +214,7 @@ func (l *loop) instant(ctx context.Context) error {
 		return err
 	}
 
-	// 5. Check that the run will come to an end.
+	// 5. Check that the run can end.
 	return l.checkProgress(came)
 }
 
@@ -322,7 +319,7 @@ func (l *loop) setTimer(j *jobState, at time.Duration) {
 func (l *loop) counts(t queue.Timer) bool { return l.state(t.Of).timer == t.At }
 
 func (l *loop) arrive(j *jobState) error {
-	l.detector.News()
+	l.detector.Progressed()
 	j.state, j.since = Queued, j.job.Arrival
 	l.event(Arrive, j.number)
 	l.out.Send()
@@ -364,7 +361,7 @@ func (l *loop) ring(j *jobState, now time.Duration) {
 		}
 		l.queue.Insert(l.place(j), l.least(j))
 		l.emit(Event{Kind: Level, Job: int(j.number), Levels: Levels{From: old, To: j.level}})
-	case l.rules.Turns && l.queue.Len() > 0:
+	case l.rules.RequeueAfterQuantum && l.queue.Len() > 0:
 		l.turnOver(j)
 	default:
 		if l.policy.observer != nil {

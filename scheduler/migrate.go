@@ -15,7 +15,7 @@ func (l *loop) movable(j *jobState) bool {
 // fitIn finds nodes for a waiting job on the given number of cores; rooms has the free
 // resources. Its former nodes come first: it keeps its memory there until it resumes on
 // other nodes.
-func (l *loop) fitIn(rooms []Room, j *jobState, cores int32, nodes []int32) (_ []int32, ok bool) {
+func (l *loop) fitIn(rooms []cluster.Room, j *jobState, cores int32, nodes []int32) (_ []int32, ok bool) {
 	if l.easy(j) {
 		return append(nodes, 0), cores <= rooms[0].Cores
 	}
@@ -35,7 +35,7 @@ func (l *loop) easy(j *jobState) bool {
 
 // fitAnew is fitIn without a preference for the nodes that the job has been on, unless it
 // is bound to them.
-func (l *loop) fitAnew(rooms []Room, j *jobState, cores int32, nodes []int32) (_ []int32, ok bool) {
+func (l *loop) fitAnew(rooms []cluster.Room, j *jobState, cores int32, nodes []int32) (_ []int32, ok bool) {
 	need, count := l.needs(j, cores)
 	home := l.home(j)
 	if !l.movable(j) {
@@ -55,17 +55,19 @@ func (l *loop) fitAnew(rooms []Room, j *jobState, cores int32, nodes []int32) (_
 }
 
 // choose is cluster.Fit, and places divided jobs by the rule of the policy.
-func (l *loop) choose(rooms []Room, j *jobState, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
+func (l *loop) choose(
+	rooms []cluster.Room, j *jobState, need cluster.Room, count int, home, nodes []int32,
+) (_ []int32, ok bool) {
 	if j.plain || !j.job.Divided {
 		return cluster.Fit(rooms, need, count, home, nodes)
 	}
-	site := PlacementSite{Free: rooms, Whole: l.machine.Whole, Racks: l.machine.Racks}
+	site := cluster.PlacementSite{Free: rooms, Whole: l.machine.Whole, Racks: l.machine.Racks}
 	return l.rules.Place.Divided(site, need, count, home, nodes)
 }
 
 // eachNeed calls f with each of the nodes of a waiting job and its need there: no
 // memory on its former nodes.
-func (l *loop) eachNeed(j *jobState, cores int32, nodes []int32, f func(node int32, need Room)) {
+func (l *loop) eachNeed(j *jobState, cores int32, nodes []int32, f func(node int32, need cluster.Room)) {
 	need, _ := l.needs(j, cores)
 	memory := need.Memory
 	var home []int32

@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/ledger"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	. "github.com/tfexp/tfexp/stages/allox"
 )
 
 // faulty is a simulated engine on which attempts fail: each attempt of a job is

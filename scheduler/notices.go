@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -83,7 +84,7 @@ type Notice struct {
 	Losses []Loss
 	// Progress is one report of a job that has a controller, in a separate notice
 	// (JobProgress); nil in other notices.
-	Progress *ReportedProgress
+	Progress *control.Progress
 	// Node is the node's index in the cluster (NodeUp, NodeWarned, NodeDown, JobEnded where Revoked).
 	Node int
 	// Until is when the node will be taken away (NodeWarned).
@@ -162,17 +163,17 @@ func (l *loop) unexpect(j *jobState) {
 	l.running.ends = queue.DeleteSorted(l.running.ends, queue.Timer{At: j.end, Of: j.number}, queue.CompareTimers)
 }
 
-// again lets a job that has failed wait for another start, if it has retries
+// retry lets a job that has failed wait for another start, if it has retries
 // left. It also gives back its memory, may start on other cores and in another
 // size, and keeps only the work that its program saved. The failed attempt still
 // counts as service time of the job, and as attained service of the job and its
 // user. Its predicted remaining time is reset to the whole job.
-func (l *loop) again(j *jobState, reason string) bool {
+func (l *loop) retry(j *jobState, reason string) bool {
 	if l.result(j).Restarts >= j.job.Retries() {
 		return false
 	}
 	l.result(j).Restarts++
-	l.anew(j, &Attempt{}, Event{Kind: Retry, Job: int(j.number), Reason: reason})
+	l.requeue(j, &Attempt{}, Event{Kind: Retry, Job: int(j.number), Reason: reason})
 	return true
 }
 
@@ -183,8 +184,8 @@ func (l *loop) keepOnly(j *jobState, kept time.Duration) {
 	l.forget(j)
 }
 
-// InOrder returns resize requests by instant, then job.
-func InOrder(requests []Resize) []Resize {
+// resizesInOrder returns resize requests by instant, then job.
+func resizesInOrder(requests []Resize) []Resize {
 	requests = slices.Clone(requests)
 	slices.SortStableFunc(requests, func(a, b Resize) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job))

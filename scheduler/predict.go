@@ -8,8 +8,8 @@ import (
 
 // predictions are the predicted run times of jobs, and their progress.
 type predictions struct {
-	done     OutlookAccount          // the progress of jobs
-	seen     []Seen                  // by job; nil without online predictions
+	done     progressAccount         // the progress of jobs
+	seen     []seenUnits             // by job; nil without online predictions
 	progress []Notice                // of jobs, since the predictions were last looked at
 	samples  map[int32]time.Duration // the predictions of whole jobs, for running samples
 }
@@ -28,7 +28,7 @@ func (l *loop) remaining(j *jobState) time.Duration {
 	if l.predictions.done.ByCores() { // the same, without a call that a million jobs would notice
 		return max(predicted-Proportional{}.Past(j.job, done), 0)
 	}
-	return max(predicted-l.Outlook.Past(j.job, done), 0)
+	return max(predicted-l.ProgressModel.Past(j.job, done), 0)
 }
 
 // length returns the predicted remaining run time of a job on the given number of cores.
@@ -41,7 +41,7 @@ func (l *loop) length(j *jobState, cores int32) time.Duration {
 	if l.predictions.done.ByCores() {
 		return Proportional{}.Predict(job, left, int(cores))
 	}
-	return l.Outlook.Predict(job, left, int(cores))
+	return l.ProgressModel.Predict(job, left, int(cores))
 }
 
 // doneBy returns the progress of a job in its attempt up to an instant in the
@@ -54,13 +54,13 @@ func (l *loop) doneBy(j *jobState, at time.Duration) time.Duration {
 	case l.predictions.done.ByCores(): // no more than there is, of all attempts
 		return Plus(j.coreTime, CoreTime(at-j.since, int(j.held))) - (j.coreTime - done)
 	}
-	return Plus(done, l.Outlook.Done(j.job, int(j.held), at-j.since))
+	return Plus(done, l.ProgressModel.Done(j.job, int(j.held), at-j.since))
 }
 
 // settleDone adds a stretch of running that ends now to the progress of a job.
 func (l *loop) settleDone(j *jobState, stretch time.Duration) {
 	if !l.predictions.done.ByCores() {
-		l.predictions.done.Add(j.number, l.Outlook.Done(j.job, int(j.held), stretch))
+		l.predictions.done.Add(j.number, l.ProgressModel.Done(j.job, int(j.held), stretch))
 	}
 }
 
@@ -76,7 +76,7 @@ func (l *loop) watch() error {
 	if len(l.Online.Units) != l.jobs.Len() {
 		return fmt.Errorf("online estimates: %d jobs, but the units of %d", l.jobs.Len(), len(l.Online.Units))
 	}
-	l.predictions.seen = make([]Seen, l.jobs.Len())
+	l.predictions.seen = make([]seenUnits, l.jobs.Len())
 	for j := range l.predictions.seen {
 		l.predictions.seen[j].Predicted = l.job(int32(j)).Predicted
 	}
@@ -128,7 +128,7 @@ func (l *loop) learn() {
 // forget resets the prediction of a restarted job.
 func (l *loop) forget(j *jobState) {
 	if l.predictions.seen != nil {
-		l.predictions.seen[j.number] = Seen{Predicted: j.job.Predicted, Held: l.predictions.seen[j.number].Held[:0]}
+		l.predictions.seen[j.number] = seenUnits{Predicted: j.job.Predicted, Held: l.predictions.seen[j.number].Held[:0]}
 		l.Online.Predictor.Forget(int(j.number))
 	}
 }
@@ -143,7 +143,7 @@ func (l *loop) foresee(j *jobState, p *Notice) {
 		s.Add(at-max(j.since, s.From), j.grant.Cores.Count())
 		s.From = at
 	}
-	past := l.Outlook.Past(j.job, l.doneBy(j, at)) // in this attempt, when the units were finished
+	past := l.ProgressModel.Past(j.job, l.doneBy(j, at)) // in this attempt, when the units were finished
 	left := l.Online.Predictor.Learn(int(j.number), p.Units-s.Units, p.Losses, s.Held)
 	s.Units, s.Held = p.Units, s.Held[:0]
 	if left < 0 {
@@ -198,8 +198,8 @@ type Held struct {
 	Cores int
 }
 
-// Seen is the data of online predictions about a job.
-type Seen struct {
+// seenUnits is the data of online predictions about a job.
+type seenUnits struct {
 	Predicted time.Duration // of the whole job, on its full request
 	Units     int           // finished
 	Held      []Held        // since then
@@ -207,7 +207,7 @@ type Seen struct {
 }
 
 // Add adds a time in which the job held the given number of cores.
-func (s *Seen) Add(d time.Duration, cores int) {
+func (s *seenUnits) Add(d time.Duration, cores int) {
 	if last := len(s.Held) - 1; last >= 0 && s.Held[last].Cores == cores {
 		s.Held[last].Time += max(d, 0)
 	} else if d > 0 {

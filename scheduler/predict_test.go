@@ -40,12 +40,12 @@ func outlooks(t *testing.T, p Policy, c Cluster, jobs []Job, seconds ...int) (pl
 		jobs[i].GPUs = max(jobs[i].Nodes, 1)
 		work[i] = simulated.FullRequest(time.Duration(seconds[i])*time.Second, jobs[i].Threads)
 	}
-	starts := func(o Outlook) (all []time.Duration) {
+	starts := func(o ProgressModel) (all []time.Duration) {
 		engine, err := simulated.New(jobs, work, simulated.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := Run{Policy: p, Cluster: c, Jobs: number(jobs), Engine: engine, Outlook: o}.Execute(context.Background())
+		out, err := Run{Policy: p, Cluster: c, Jobs: number(jobs), Engine: engine, ProgressModel: o}.Execute(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -74,7 +75,7 @@ func (l *loop) pause(j *jobState, why string) error {
 func (l *loop) offerVictim(j *jobState) {
 	if l.rules.Victims != nil {
 		first, second := l.rules.Victims(JobView{l, j})
-		l.running.victims.Offer(Victim{First: first, Second: second, Job: j.number})
+		l.running.victims.Offer(victim{First: first, Second: second, Job: j.number})
 	}
 }
 
@@ -85,10 +86,12 @@ func (l *loop) withdrawVictim(j *jobState) {
 }
 
 // addHeld adds the resources that a running job would free if it were paused.
-func (l *loop) addHeld(rooms []Room, j *jobState) { l.machine.AddHeld(rooms, l.state(j.number).grant) }
+func (l *loop) addHeld(rooms []cluster.Room, j *jobState) {
+	l.machine.AddHeld(rooms, l.state(j.number).grant)
+}
 
 // addAll adds the resources that a running job would free if it ended.
-func (l *loop) addAll(rooms []Room, j *jobState) {
+func (l *loop) addAll(rooms []cluster.Room, j *jobState) {
 	l.addHeld(rooms, j)
 	if memory := l.memoryOf(j); memory > 0 {
 		for _, v := range l.home(j) {
@@ -117,15 +120,15 @@ func (l *loop) heldUpAs(j *jobState) bool {
 // Victims keeps the running jobs of a policy that pauses some for others, in the order in which they would be
 // paused.
 
-// Victim is a running job with its sort key for pausing: the smallest is first. Ties go to the higher number.
-type Victim struct {
+// victim is a running job with its sort key for pausing: the smallest is first. Ties go to the higher number.
+type victim struct {
 	First, Second int64
 	Job           int32  // Nobody once it was withdrawn
 	age           uint32 // of the list when rank was determined
 	rank          int64
 }
 
-func (v *Victim) before(o *Victim) bool {
+func (v *victim) before(o *victim) bool {
 	if v.First != o.First {
 		return v.First < o.First
 	}
@@ -135,14 +138,14 @@ func (v *Victim) before(o *Victim) bool {
 	return v.Job > o.Job
 }
 
-// List is running jobs, the first to be paused first. It remembers how they rank until it is to forget that. Jobs that
-// are withdrawn leave their places behind, and those that are offered are put in order only when somebody asks.
-type VictimList struct {
-	jobs    []Victim
+// victimList is running jobs, the first to be paused first. It remembers how they rank until it is to forget that. Jobs
+// that are withdrawn leave their places behind, and those that are offered are put in order only when somebody asks.
+type victimList struct {
+	jobs    []victim
 	ordered int     // the jobs up to here are in order
 	gone    int     // were withdrawn
 	places  []int32 // in jobs, by job
-	spare   []Victim
+	spare   []victim
 	keys    []key
 	rank    func(job int32) int64
 	place   func(job int32) queue.Key
@@ -160,28 +163,28 @@ type key struct {
 	at    int32
 }
 
-// New returns an empty list for jobs with numbers below jobs, which rank as this function says.
-func NewVictimList(jobs int, rank func(job int32) int64) VictimList {
-	l := VictimList{rank: rank, places: make([]int32, jobs), age: 1}
+// newVictimList returns an empty list for jobs with numbers below jobs, which rank as this function says.
+func newVictimList(jobs int, rank func(job int32) int64) victimList {
+	l := victimList{rank: rank, places: make([]int32, jobs), age: 1}
 	l.reorder()
 	return l
 }
 
-// NewLastFirst returns an empty list in which those are first that would stand last in the queue.
-func NewLastFirstVictims(jobs int, place func(job int32) queue.Key) VictimList {
-	l := NewVictimList(jobs, nil)
+// newLastFirstVictims returns an empty list in which those are first that would stand last in the queue.
+func newLastFirstVictims(jobs int, place func(job int32) queue.Key) victimList {
+	l := newVictimList(jobs, nil)
 	l.place = place
 	return l
 }
 
 // reorder drops the known ranks of jobs by their places in the list.
-func (l *VictimList) reorder() {
+func (l *victimList) reorder() {
 	l.asked, l.most = l.ordered, math.MinInt64
 	l.passed, l.least = 0, math.MinInt64
 }
 
 // Offer adds a job.
-func (l *VictimList) Offer(v Victim) {
+func (l *victimList) Offer(v victim) {
 	if l.gone > len(l.jobs)/2 && len(l.jobs) == cap(l.jobs) {
 		l.tidy()
 	}
@@ -190,19 +193,19 @@ func (l *VictimList) Offer(v Victim) {
 }
 
 // put appends a job to a list, which becomes the list of its place.
-func (l *VictimList) put(list []Victim, v *Victim) []Victim {
+func (l *victimList) put(list []victim, v *victim) []victim {
 	l.places[v.Job] = int32(len(list))
 	return append(list, *v)
 }
 
 // Withdraw takes out a job.
-func (l *VictimList) Withdraw(job int32) {
+func (l *victimList) Withdraw(job int32) {
 	l.jobs[l.places[job]].Job = queue.Nobody
 	l.gone++
 }
 
 // tidy closes up the places of jobs that were withdrawn.
-func (l *VictimList) tidy() {
+func (l *victimList) tidy() {
 	kept, ordered := l.jobs[:0], 0
 	for i := range l.jobs {
 		if l.jobs[i].Job != queue.Nobody {
@@ -217,7 +220,7 @@ func (l *VictimList) tidy() {
 }
 
 // settle sorts recently offered jobs into the list.
-func (l *VictimList) settle() {
+func (l *victimList) settle() {
 	l.keys = l.keys[:0]
 	for i := l.ordered; i < len(l.jobs); i++ {
 		if v := &l.jobs[i]; v.Job != queue.Nobody {
@@ -251,7 +254,7 @@ func (l *VictimList) settle() {
 }
 
 // Forget makes the list ask for the ranks of the jobs again.
-func (l *VictimList) Forget() {
+func (l *victimList) Forget() {
 	l.age++
 	if l.place != nil {
 		l.ordered = 0
@@ -261,7 +264,7 @@ func (l *VictimList) Forget() {
 
 // Worse returns the index and the number of the first job, at index from or later, that ranks worse than a rank; ok
 // is false if there is no such job. Indexes are valid until a job is offered or the list forgets.
-func (l *VictimList) Worse(from int, than int64) (i int, job int32, ok bool) {
+func (l *victimList) Worse(from int, than int64) (i int, job int32, ok bool) {
 	switch {
 	case l.place != nil && l.ordered < len(l.jobs):
 		l.sort()
@@ -290,7 +293,7 @@ func (l *VictimList) Worse(from int, than int64) (i int, job int32, ok bool) {
 	return i, job, ok
 }
 
-func (l *VictimList) rankOf(v *Victim) int64 {
+func (l *victimList) rankOf(v *victim) int64 {
 	if v.age != l.age {
 		v.rank, v.age = l.rank(v.Job), l.age
 	}
@@ -298,7 +301,7 @@ func (l *VictimList) rankOf(v *Victim) int64 {
 }
 
 // anyFresh reports whether a recently offered job ranks worse than a rank.
-func (l *VictimList) anyFresh(than int64) bool {
+func (l *victimList) anyFresh(than int64) bool {
 	for ; l.asked < len(l.jobs); l.asked++ {
 		if v := &l.jobs[l.asked]; v.Job != queue.Nobody {
 			l.most = max(l.most, l.rankOf(v))
@@ -308,7 +311,7 @@ func (l *VictimList) anyFresh(than int64) bool {
 }
 
 // sort puts the jobs in the order of their places, the last first. Most are in it already.
-func (l *VictimList) sort() {
+func (l *victimList) sort() {
 	l.tidy()
 	for i := range l.jobs {
 		v := &l.jobs[i]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/stages/servers/market"
@@ -42,7 +43,7 @@ func layouts(events []Event) string {
 
 // rejoining runs jobs with progress in proportion to their cores on nodes with these
 // lives; nil means a node that stays.
-func rejoining(t *testing.T, supply Supply, jobs []Job, work []time.Duration, resizes []Resize,
+func rejoining(t *testing.T, supply cluster.Supply, jobs []Job, work []time.Duration, resizes []Resize,
 	nodes ...*market.Availability) (Outcome, []Event) {
 	t.Helper()
 	var c Cluster
@@ -91,7 +92,7 @@ func rejoining(t *testing.T, supply Supply, jobs []Job, work []time.Duration, re
 // A worker that was lost with its node starts again when the node is back, whether the
 // node is always wanted or asked for; meanwhile the job is half as fast.
 func TestLostPartRejoins(t *testing.T) {
-	for _, supply := range []Supply{Fixed, OnRequest} {
+	for _, supply := range []cluster.Supply{cluster.Fixed, cluster.OnRequest} {
 		o, events := rejoining(t, supply, number([]Job{workers(0)}), []time.Duration{30 * time.Second}, nil,
 			nil, lives(10*time.Second, 100*time.Second))
 		want := "0s: worker-0@0 worker-1@1 ps-0@0\n10s: worker-0@0 ps-0@0\n11s: worker-0@0 worker-1@1 ps-0@0"
@@ -109,14 +110,14 @@ func TestLostPartRejoins(t *testing.T) {
 // also on another node than its own.
 func TestWaitingJobsComeBeforeLostParts(t *testing.T) {
 	jobs := number([]Job{workers(0), {Name: "b", Threads: 1, Arrival: 5 * time.Second, Deadline: Never}})
-	_, events := rejoining(t, Fixed, jobs, []time.Duration{60 * time.Second, 10 * time.Second}, nil,
+	_, events := rejoining(t, cluster.Fixed, jobs, []time.Duration{60 * time.Second, 10 * time.Second}, nil,
 		nil, lives(10*time.Second, 100*time.Second))
 	want := "0s: worker-0@0 worker-1@1 ps-0@0\n10s: worker-0@0 ps-0@0\n21s: worker-0@0 worker-1@1 ps-0@0"
 	if got := layouts(events); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	jobs = number([]Job{workers(0), {Name: "b", Threads: 1, Arrival: time.Second, Deadline: Never}})
-	_, events = rejoining(t, Fixed, jobs, []time.Duration{60 * time.Second, 12 * time.Second}, nil,
+	_, events = rejoining(t, cluster.Fixed, jobs, []time.Duration{60 * time.Second, 12 * time.Second}, nil,
 		nil, lives(10*time.Second, time.Second, 100*time.Second), nil)
 	want = "0s: worker-0@0 worker-1@1 ps-0@0\n10s: worker-0@0 ps-0@0\n" +
 		"11s: worker-0@0 worker-1@1 ps-0@0\n12s: worker-0@0 ps-0@0\n13s: worker-0@0 worker-1@1 ps-0@0"
@@ -129,7 +130,7 @@ func TestWaitingJobsComeBeforeLostParts(t *testing.T) {
 func TestVitalPartEndsAttempt(t *testing.T) {
 	j := workers(0)
 	j.Roles()[0].Vital = true
-	o, events := rejoining(t, Fixed, number([]Job{j}), []time.Duration{30 * time.Second}, nil,
+	o, events := rejoining(t, cluster.Fixed, number([]Job{j}), []time.Duration{30 * time.Second}, nil,
 		nil, lives(10*time.Second, 100*time.Second))
 	if r := o.Jobs[0]; r.Revocations != 1 || r.LostWork != 2*time.Second || r.Finish != 33*time.Second {
 		t.Errorf("%+v\n%s", r, layouts(events))
@@ -141,7 +142,7 @@ func TestRuleKnowsVitalServers(t *testing.T) {
 	for _, elastic := range []bool{true, false} {
 		j := workers(0)
 		j.Roles()[0].Elastic, j.Roles()[0].Min = elastic, 0
-		c := Cluster{Nodes: []Node{{Name: "a", Threads: 1, Supply: Fixed}, {Name: "b", Threads: 1, Supply: Fixed}}}
+		c := Cluster{Nodes: []Node{{Name: "a", Threads: 1, Supply: cluster.Fixed}, {Name: "b", Threads: 1, Supply: cluster.Fixed}}}
 		terms := []*market.Terms{{Life: market.Exponential{Mean: time.Hour}}, {Life: market.Exponential{Mean: time.Hour}}}
 		fleet, err := market.NewFleet(c, terms, 3)
 		if err != nil {
@@ -174,14 +175,14 @@ func TestPartsAreAskedFor(t *testing.T) {
 		return Resize{At: time.Duration(at) * time.Second, Role: "worker", Parts: parts}
 	}
 	jobs := number([]Job{workers(0), {Name: "b", Threads: 1, Arrival: 6 * time.Second, Deadline: Never}})
-	_, events := rejoining(t, Fixed, jobs, []time.Duration{60 * time.Second, 2 * time.Second},
+	_, events := rejoining(t, cluster.Fixed, jobs, []time.Duration{60 * time.Second, 2 * time.Second},
 		[]Resize{ask(2, 3), ask(4, 1), ask(6, 3)}, nil, nil, nil)
 	want := "0s: worker-0@0 worker-1@1 ps-0@0\n2s: worker-0@0 worker-1@1 worker-2@2 ps-0@0\n4s: worker-0@0 ps-0@0\n" +
 		"6s: worker-0@0 worker-1@1 worker-2@2 ps-0@0" // requested parts come before waiting jobs
 	if got := layouts(events); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	_, events = rejoining(t, Fixed, number([]Job{workers(0)}), []time.Duration{30 * time.Second}, []Resize{ask(2, 1)},
+	_, events = rejoining(t, cluster.Fixed, number([]Job{workers(0)}), []time.Duration{30 * time.Second}, []Resize{ask(2, 1)},
 		lives(10*time.Second, 100*time.Second), nil)
 	want = "0s: worker-0@0 worker-1@1 ps-0@0\n2s: worker-0@0 ps-0@0\n10s: worker-0@1 ps-0@1"
 	if got := layouts(events); got != want {
@@ -191,7 +192,7 @@ func TestPartsAreAskedFor(t *testing.T) {
 	three, early := workers(0), ask(0, 2)
 	early.At = 10*time.Second + time.Second/2 // before the node is back
 	three.Threads, three.Roles()[0].Count, three.Roles()[0].Min = 3, 3, 2
-	_, events = rejoining(t, Fixed, number([]Job{three}), []time.Duration{30 * time.Second}, []Resize{early, ask(20, 3)},
+	_, events = rejoining(t, cluster.Fixed, number([]Job{three}), []time.Duration{30 * time.Second}, []Resize{early, ask(20, 3)},
 		nil, lives(10*time.Second, 100*time.Second), nil)
 	want = "0s: worker-0@0 worker-1@1 worker-2@2 ps-0@0\n10s: worker-0@0 worker-2@2 ps-0@0\n" +
 		"20s: worker-0@0 worker-1@1 worker-2@2 ps-0@0"
@@ -218,7 +219,7 @@ func TestAnyRejoiningIsValid(t *testing.T) {
 		for i := range c.Nodes {
 			n := &c.Nodes[i]
 			n.Name, n.GPU = fmt.Sprint("n", i), rapid.SampledFrom([]string{"K80", "V100"}).Draw(t, "type")
-			n.Supply = rapid.SampledFrom([]Supply{Standing, Fixed, OnRequest}).Draw(t, "supply")
+			n.Supply = rapid.SampledFrom([]cluster.Supply{cluster.Standing, cluster.Fixed, cluster.OnRequest}).Draw(t, "supply")
 			terms[i] = &market.Terms{
 				Market:  market.Spot,
 				Warning: time.Duration(rapid.IntRange(0, 3).Draw(t, "warning")) * time.Second,

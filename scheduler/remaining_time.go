@@ -1,4 +1,4 @@
-// Outlook predicts the remaining times of jobs with their present resources.
+// ProgressModel predicts the remaining times of jobs with their present resources.
 
 package scheduler
 
@@ -11,10 +11,10 @@ import (
 // never is longer than can be said.
 const never = time.Duration(math.MaxInt64)
 
-// Outlook predicts the remaining times of jobs with their present
+// ProgressModel predicts the remaining times of jobs with their present
 // resources. Shortest-first orders, reservations and plans use it; the
 // prediction may be wrong.
-type Outlook interface {
+type ProgressModel interface {
 	// Done returns the progress of a job in a stretch of service with the given number of cores on all nodes
 	// together. The outlook chooses the unit; the stretches of an attempt add up in it.
 	Done(job *Job, cores int, stretch time.Duration) time.Duration
@@ -29,17 +29,17 @@ type Outlook interface {
 // cores. Progress is core time.
 type Proportional struct{}
 
-// Done implements Outlook.
+// Done implements ProgressModel.
 func (Proportional) Done(_ *Job, cores int, stretch time.Duration) time.Duration {
 	return CoreTime(stretch, cores)
 }
 
-// Past implements Outlook.
+// Past implements ProgressModel.
 func (Proportional) Past(job *Job, done time.Duration) time.Duration {
 	return done / time.Duration(job.Threads)
 }
 
-// Predict implements Outlook.
+// Predict implements ProgressModel.
 func (Proportional) Predict(job *Job, left time.Duration, cores int) time.Duration {
 	if cores == job.Threads {
 		return left
@@ -69,28 +69,28 @@ func Plus(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// Account has the progress of the jobs of a run, in the unit of an outlook. If the unit is core time, it has only
-// the corrections to each job's core time.
-type OutlookAccount struct {
+// progressAccount has the progress of the jobs of a run, in the unit of a progress model. If the unit is core time, it has
+// only the corrections to each job's core time.
+type progressAccount struct {
 	jobs int
 	done []time.Duration // by job; nil if progress is core time
 	lost []time.Duration // by job, the core time of attempts that failed; nil until one has
 	base []time.Duration // by job, its progress when its attempt began; nil with lost
 }
 
-// NewAccount returns the account of a run with the given number of jobs.
-func NewOutlookAccount(of Outlook, jobs int) OutlookAccount {
+// newProgressAccount returns the account of a run with the given number of jobs.
+func newProgressAccount(of ProgressModel, jobs int) progressAccount {
 	if _, proportional := of.(Proportional); proportional { // its sums are the core times, which are kept anyway
-		return OutlookAccount{jobs: jobs}
+		return progressAccount{jobs: jobs}
 	}
-	return OutlookAccount{jobs: jobs, done: make([]time.Duration, jobs)}
+	return progressAccount{jobs: jobs, done: make([]time.Duration, jobs)}
 }
 
 // ByCores reports whether progress is core time.
-func (a *OutlookAccount) ByCores() bool { return a.done == nil }
+func (a *progressAccount) ByCores() bool { return a.done == nil }
 
 // Done returns the progress of a job in the ended stretches of its attempt; coreTime is its core time in them.
-func (a *OutlookAccount) Done(job int32, coreTime time.Duration) time.Duration {
+func (a *progressAccount) Done(job int32, coreTime time.Duration) time.Duration {
 	switch {
 	case a.done != nil:
 		return a.done[job]
@@ -101,10 +101,10 @@ func (a *OutlookAccount) Done(job int32, coreTime time.Duration) time.Duration {
 }
 
 // Add adds the progress of a job in a stretch.
-func (a *OutlookAccount) Add(job int32, done time.Duration) { a.done[job] = Plus(a.done[job], done) }
+func (a *progressAccount) Add(job int32, done time.Duration) { a.done[job] = Plus(a.done[job], done) }
 
 // Base returns the progress of a job when its attempt began.
-func (a *OutlookAccount) Base(job int32) time.Duration {
+func (a *progressAccount) Base(job int32) time.Duration {
 	if a.base == nil {
 		return 0
 	}
@@ -112,7 +112,7 @@ func (a *OutlookAccount) Base(job int32) time.Duration {
 }
 
 // Set sets the progress of a job, and its progress when its attempt began; coreTime is its core time so far.
-func (a *OutlookAccount) Set(job int32, done, base, coreTime time.Duration) {
+func (a *progressAccount) Set(job int32, done, base, coreTime time.Duration) {
 	if a.lost == nil {
 		a.lost, a.base = make([]time.Duration, a.jobs), make([]time.Duration, a.jobs)
 	}
@@ -129,15 +129,15 @@ type SpeedCurves struct {
 	Speed func(job *Job, cores int) float64
 }
 
-// Done implements Outlook.
+// Done implements ProgressModel.
 func (c SpeedCurves) Done(job *Job, cores int, stretch time.Duration) time.Duration {
 	return scaled(stretch, c.Speed(job, cores), c.Speed(job, job.Threads))
 }
 
-// Past implements Outlook.
+// Past implements ProgressModel.
 func (SpeedCurves) Past(_ *Job, done time.Duration) time.Duration { return done }
 
-// Predict implements Outlook.
+// Predict implements ProgressModel.
 func (c SpeedCurves) Predict(job *Job, left time.Duration, cores int) time.Duration {
 	return scaled(left, c.Speed(job, job.Threads), c.Speed(job, cores))
 }

@@ -46,7 +46,7 @@ func TestProportional(t *testing.T) {
 // added up.
 func TestAccounts(t *testing.T) {
 	const hour = time.Hour
-	cores := NewOutlookAccount(Proportional{}, 2)
+	cores := newProgressAccount(Proportional{}, 2)
 	if cores.Done(1, 5*hour) != 5*hour || cores.Base(1) != 0 {
 		t.Error("a job whose attempts have not failed has done other than its core time")
 	}
@@ -57,7 +57,7 @@ func TestAccounts(t *testing.T) {
 	if cores.Base(1) != hour || cores.Base(0) != 0 || cores.Done(0, hour) != hour {
 		t.Errorf("the account of another job has changed: %s, %s", cores.Base(1), cores.Base(0))
 	}
-	other := NewOutlookAccount(SpeedCurves{}, 2)
+	other := newProgressAccount(SpeedCurves{}, 2)
 	other.Add(0, hour)
 	other.Add(0, hour)
 	if d := other.Done(0, 9*hour); d != 2*hour || other.ByCores() {

@@ -1,9 +1,3 @@
-// Rental keeps, for each job of a run, from which market its servers are to come:
-// spot servers, which are cheap and go away, or servers on demand. A strategy decides it,
-// tick by tick from the job's arrival, and at once when a job has lost its server. The
-// package knows which nodes are offered by which market and region, and which of them a
-// job may not start on; it decides nothing else about jobs.
-
 package scheduler
 
 import (
@@ -12,69 +6,9 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/provisioning"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
-
-// Market is where a server comes from.
-type RentalMarket int
-
-// The markets. Nothing is to wait without a server.
-const (
-	Nothing RentalMarket = iota
-	Spot
-	OnDemand
-)
-
-// View is a strategy's information at the beginning of a tick.
-type RentalView struct {
-	// Now is the time since the job arrived. Deadline is the time within which it must be
-	// done; 0 for a job without one.
-	Now, Deadline time.Duration
-	// Work is the job's length on a server; Done is the finished part of it.
-	Work, Done time.Duration
-	// Overhead is the time that a start takes; Starting is the rest of the last start.
-	Overhead, Starting time.Duration
-	// Tick is the time between decisions.
-	Tick time.Duration
-	// Held is the market of the server that is held. A spot server that has been
-	// taken away is held no more.
-	Held RentalMarket
-	// Available says that a spot server is available.
-	Available bool
-	// Spells are the times with and without a spot server since the job arrived, as the decisions about it have seen
-	// them. The last one continues.
-	Spells []RentalSpell
-	// SpotShare is the price of a spot server as a part of the price on demand; 0 if it is unknown.
-	SpotShare float64
-}
-
-// RentalSpell is a time for which spot servers were available, or were not. One that is lost ends a spell.
-type RentalSpell struct {
-	Available bool
-	Length    time.Duration
-}
-
-// Strategy chooses the market of the coming tick. It must not choose Spot where there
-// is no spot server. Strategies are deterministic, and do not see the future.
-type RentalStrategy interface {
-	Choose(v RentalView) RentalMarket
-}
-
-// Terms are a policy's terms of renting.
-type RentalTerms struct {
-	Strategy RentalStrategy
-	// Tick is the time between decisions.
-	Tick time.Duration
-	// Changeover is the strategy's assumption about the cost of a start on another
-	// server; below 0 for the known cost of the job.
-	Changeover time.Duration
-	// Regions are those whose servers are taken, in turn; empty for all, in the order of
-	// the cluster's nodes.
-	Regions []string
-}
-
-// Unknown is the work of a job without an estimate: longer than any deadline.
-const UnknownPrice = Never / 4
 
 // none is the index of no offer.
 const none = -1
@@ -82,10 +16,10 @@ const none = -1
 // maxOffers is the number of markets and regions that have a bit in a cluster.Room.
 const maxOffers = 30
 
-// Rental is the renting of a run. The zero value is for a policy that leaves renting
+// rental is the renting of a run. The zero value is for a policy that leaves renting
 // to the nodes.
-type Rental struct {
-	terms  RentalTerms
+type rental struct {
+	terms  provisioning.Terms
 	offers []offer
 	ofNode []int8 // by node, the index of its offer; none for a node that is not rented
 	jobs   []tenant
@@ -97,7 +31,7 @@ type Rental struct {
 
 // offer is the nodes of a market in a region.
 type offer struct {
-	market RentalMarket
+	market provisioning.Market
 	region string
 	nodes  []int32
 	price  float64 // of its first node, per hour; 0 if it is unknown
@@ -113,28 +47,28 @@ type tenant struct {
 	begun   time.Duration // since when
 	open    bool
 	kept    time.Duration // of its work, by the attempts that have ended
-	spells  []RentalSpell
+	spells  []provisioning.Availability
 	since   time.Duration // when the last spell began
 }
 
-// New returns the renting of a run, and marks the machine's nodes by their markets. Of
+// newRental returns the renting of a run, and marks the machine's nodes by their markets. Of
 // the nodes, those on request that name a market are rented.
-func New(terms *RentalTerms, c cluster.Cluster, m *cluster.Machine, jobs int) (Rental, error) {
+func newRental(terms *provisioning.Terms, c cluster.Cluster, m *cluster.Machine, jobs int) (rental, error) {
 	if terms == nil {
-		return Rental{}, nil
+		return rental{}, nil
 	}
 	if terms.Tick <= 0 {
-		return Rental{}, fmt.Errorf("renting of servers: a tick of %s", terms.Tick)
+		return rental{}, fmt.Errorf("renting of servers: a tick of %s", terms.Tick)
 	}
-	r := Rental{terms: *terms, jobs: make([]tenant, jobs), ofNode: make([]int8, len(c.Nodes))}
+	r := rental{terms: *terms, jobs: make([]tenant, jobs), ofNode: make([]int8, len(c.Nodes))}
 	for v, n := range c.Nodes {
 		r.ofNode[v] = none
 		if n.Supply != cluster.OnRequest || n.Market == "" || !r.wanted(n.Region) {
 			continue
 		}
-		market := Spot
+		market := provisioning.Spot
 		if n.Market == cluster.MarketOnDemand {
-			market = OnDemand
+			market = provisioning.OnDemand
 		}
 		at := slices.IndexFunc(r.offers, func(o offer) bool { return o.market == market && o.region == n.Region })
 		if at < 0 {
@@ -145,13 +79,13 @@ func New(terms *RentalTerms, c cluster.Cluster, m *cluster.Machine, jobs int) (R
 		r.ofNode[v] = int8(at)
 	}
 	if len(r.offers) == 0 || len(r.offers) > maxOffers {
-		return Rental{}, fmt.Errorf("renting of servers: nodes on request of %d markets and regions, of 1 to %d",
+		return rental{}, fmt.Errorf("renting of servers: nodes on request of %d markets and regions, of 1 to %d",
 			len(r.offers), maxOffers)
 	}
 	r.sort()
 	r.claims = make([]int, len(r.offers))
-	if onDemand := r.cheapest(OnDemand); onDemand > 0 {
-		r.share = r.cheapest(Spot) / onDemand
+	if onDemand := r.cheapest(provisioning.OnDemand); onDemand > 0 {
+		r.share = r.cheapest(provisioning.Spot) / onDemand
 	}
 	for v, n := range c.Nodes {
 		bit := int32(0)
@@ -170,7 +104,7 @@ func New(terms *RentalTerms, c cluster.Cluster, m *cluster.Machine, jobs int) (R
 }
 
 // cheapest returns the lowest known price of a market; 0 if none is known.
-func (r *Rental) cheapest(m RentalMarket) (price float64) {
+func (r *rental) cheapest(m provisioning.Market) (price float64) {
 	for _, o := range r.offers {
 		if o.market == m && o.price > 0 && (price == 0 || o.price < price) {
 			price = o.price
@@ -179,12 +113,12 @@ func (r *Rental) cheapest(m RentalMarket) (price float64) {
 	return price
 }
 
-func (r *Rental) wanted(region string) bool {
+func (r *rental) wanted(region string) bool {
 	return len(r.terms.Regions) == 0 || slices.Contains(r.terms.Regions, region)
 }
 
 // sort puts the offers into the order of the regions that the terms list.
-func (r *Rental) sort() {
+func (r *rental) sort() {
 	if len(r.terms.Regions) == 0 {
 		return
 	}
@@ -199,15 +133,15 @@ func (r *Rental) sort() {
 }
 
 // Rents reports whether a strategy decides where servers come from.
-func (r *Rental) Rents() bool { return r.jobs != nil }
+func (r *rental) Rents() bool { return r.jobs != nil }
 
 // Any reports whether some of the nodes are rented.
-func (r *Rental) Any(nodes []int32) bool {
+func (r *rental) Any(nodes []int32) bool {
 	return slices.ContainsFunc(nodes, func(v int32) bool { return r.ofNode[v] != none })
 }
 
 // Arrive records that a job has arrived; its first tick begins.
-func (r *Rental) Arrive(j int32, now time.Duration) {
+func (r *rental) Arrive(j int32, now time.Duration) {
 	if r.jobs != nil {
 		r.jobs[j].arrived, r.jobs[j].open = now, true
 		r.due = append(r.due, j)
@@ -217,7 +151,7 @@ func (r *Rental) Arrive(j int32, now time.Duration) {
 
 // wind sets the timer of a job's next tick, which is a whole number of ticks after its
 // arrival.
-func (r *Rental) wind(j int32, now time.Duration) {
+func (r *rental) wind(j int32, now time.Duration) {
 	t := &r.jobs[j]
 	t.tick = Never
 	if n := (now-t.arrived)/r.terms.Tick + 1; n < (Never-t.arrived)/r.terms.Tick {
@@ -227,7 +161,7 @@ func (r *Rental) wind(j int32, now time.Duration) {
 }
 
 // Next returns the instant of the next tick of a job.
-func (r *Rental) Next() time.Duration {
+func (r *rental) Next() time.Duration {
 	for len(r.ticks) > 0 && r.jobs[r.ticks[0].Of].tick != r.ticks[0].At {
 		r.ticks.Pop()
 	}
@@ -238,7 +172,7 @@ func (r *Rental) Next() time.Duration {
 }
 
 // Ring records that the tick at Next has begun; now may be later, on a real clock.
-func (r *Rental) Ring(now time.Duration) {
+func (r *rental) Ring(now time.Duration) {
 	j := r.ticks[0].Of
 	r.ticks.Pop()
 	r.due = append(r.due, j)
@@ -246,7 +180,7 @@ func (r *Rental) Ring(now time.Duration) {
 }
 
 // Lost records that a job has lost its servers on a node. Its next place is decided at once.
-func (r *Rental) Lost(j, node int32) {
+func (r *rental) Lost(j, node int32) {
 	if r.jobs == nil || r.ofNode[node] == none {
 		return
 	}
@@ -256,14 +190,14 @@ func (r *Rental) Lost(j, node int32) {
 }
 
 // End records that a job is over.
-func (r *Rental) End(j int32) {
+func (r *rental) End(j int32) {
 	if r.jobs != nil {
 		r.jobs[j] = tenant{tick: Never, choice: none, lost: none}
 	}
 }
 
 // Due returns the jobs about which a decision is due, each once and by number.
-func (r *Rental) Due() []int32 {
+func (r *rental) Due() []int32 {
 	if len(r.due) == 0 {
 		return nil
 	}
@@ -275,7 +209,7 @@ func (r *Rental) Due() []int32 {
 }
 
 // Served records whether the servers of a waiting job's choice are there or on their way.
-func (r *Rental) Served(j int32, served bool, now time.Duration) {
+func (r *rental) Served(j int32, served bool, now time.Duration) {
 	if r.jobs == nil {
 		return
 	}
@@ -289,7 +223,7 @@ func (r *Rental) Served(j int32, served bool, now time.Duration) {
 
 // Bars returns the markets and regions of nodes on which a job may not start, for
 // cluster.Room.Market.
-func (r *Rental) Bars(j int32) int32 {
+func (r *rental) Bars(j int32) int32 {
 	if r.jobs == nil {
 		return 0
 	}
@@ -301,17 +235,17 @@ func (r *Rental) Bars(j int32) int32 {
 }
 
 // Keep records the work that a job keeps when an attempt has ended; Kept returns it.
-func (r *Rental) Keep(j int32, work time.Duration) {
+func (r *rental) Keep(j int32, work time.Duration) {
 	if r.jobs != nil {
 		r.jobs[j].kept = work
 	}
 }
 
 // Kept returns the work that a job had done when its last attempt ended.
-func (r *Rental) Kept(j int32) time.Duration { return r.jobs[j].kept }
+func (r *rental) Kept(j int32) time.Duration { return r.jobs[j].kept }
 
-// State has the inputs of a decision about a job that the rental itself does not keep.
-type RentalCase struct {
+// rentalCase has the inputs of a decision about a job that the rental itself does not keep.
+type rentalCase struct {
 	// Deadline is relative to the arrival; 0 for none.
 	Deadline time.Duration
 	// Work is the job's predicted length, 0 if there is no estimate, and Done the
@@ -326,40 +260,40 @@ type RentalCase struct {
 
 // Decide has the strategy choose for a job, and reports whether the job must leave its
 // servers for servers of another source. name is that source.
-func (r *Rental) Decide(j int32, now time.Duration, s RentalCase) (leave bool, name string) {
+func (r *rental) Decide(j int32, now time.Duration, s rentalCase) (leave bool, name string) {
 	t := &r.jobs[j]
-	v := RentalView{
+	v := provisioning.View{
 		Now: now - t.arrived, Deadline: s.Deadline, Work: s.Work, Done: s.Done, Overhead: s.Changeover,
 		Tick: r.terms.Tick, Held: r.held(t),
 	}
 	if v.Work <= 0 {
-		v.Work = UnknownPrice
+		v.Work = provisioning.UnknownWork
 	}
 	if r.terms.Changeover >= 0 {
 		v.Overhead = r.terms.Changeover
 	}
-	if v.Held != Nothing {
+	if v.Held != provisioning.Nothing {
 		v.Starting = max(v.Overhead-(now-t.begun), 0)
 	}
-	spot, soonest := r.first(t, Spot, now, s.From)
+	spot, soonest := r.first(t, provisioning.Spot, now, s.From)
 	v.Available = spot != none
-	t.see(v.Available, t.lost != none && r.offers[t.lost].market == Spot, now)
+	t.see(v.Available, t.lost != none && r.offers[t.lost].market == provisioning.Spot, now)
 	v.Spells, v.SpotShare = t.spells, r.share
 	choice := r.terms.Strategy.Choose(v)
 	before := t.choice
 	t.lost = none
 	switch {
-	case choice == OnDemand && v.Held != OnDemand:
-		t.choice, _ = r.first(t, OnDemand, now, s.From)
-	case choice == Spot && v.Held != Spot:
+	case choice == provisioning.OnDemand && v.Held != provisioning.OnDemand:
+		t.choice, _ = r.first(t, provisioning.OnDemand, now, s.From)
+	case choice == provisioning.Spot && v.Held != provisioning.Spot:
 		t.choice = spot
-	case choice == Nothing:
+	case choice == provisioning.Nothing:
 		t.choice = none
 	}
 	if t.choice == none && soonest == Never && (s.Deadline <= 0 || v.Now >= s.Deadline) {
 		t.tick = Never // nothing changes any more
 	}
-	if t.choice != none && (v.Held == Nothing || t.choice != before) {
+	if t.choice != none && (v.Held == provisioning.Nothing || t.choice != before) {
 		r.claims[t.choice]++
 	}
 	if leave = t.choice != before; leave {
@@ -376,13 +310,13 @@ func (t *tenant) see(available, lost bool, now time.Duration) {
 			return
 		}
 	}
-	t.spells, t.since = append(t.spells, RentalSpell{Available: available}), now
+	t.spells, t.since = append(t.spells, provisioning.Availability{Available: available}), now
 }
 
 // held returns the market of the servers that a job has, or that are on their way.
-func (r *Rental) held(t *tenant) RentalMarket {
+func (r *rental) held(t *tenant) provisioning.Market {
 	if t.choice == none || !t.served {
-		return Nothing
+		return provisioning.Nothing
 	}
 	return r.offers[t.choice].market
 }
@@ -390,7 +324,7 @@ func (r *Rental) held(t *tenant) RentalMarket {
 // first returns the first region in which a market has a server now, or none, and the
 // earliest time at which a server is available. The job's present region comes first,
 // and the region in which it has just lost a server comes last.
-func (r *Rental) first(t *tenant, m RentalMarket, now time.Duration, from func(int32) time.Duration) (at int8,
+func (r *rental) first(t *tenant, m provisioning.Market, now time.Duration, from func(int32) time.Duration) (at int8,
 	soonest time.Duration) {
 	at, soonest = none, Never
 	for i := range r.offers {
@@ -416,12 +350,12 @@ func (r *Rental) first(t *tenant, m RentalMarket, now time.Duration, from func(i
 }
 
 // nameOf is a phrase for people.
-func (r *Rental) nameOf(choice int8) string {
+func (r *rental) nameOf(choice int8) string {
 	if choice == none {
 		return "no server"
 	}
 	name := "a spot server"
-	if r.offers[choice].market == OnDemand {
+	if r.offers[choice].market == provisioning.OnDemand {
 		name = "a server on demand"
 	}
 	if region := r.offers[choice].region; region != "" {

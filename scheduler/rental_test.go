@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/provisioning"
 )
 
 // asked is a strategy with scripted answers that records its views.
 type asked struct {
-	answer RentalMarket
-	view   RentalView
+	answer provisioning.Market
+	view   provisioning.View
 }
 
-func (a *asked) Choose(v RentalView) RentalMarket { a.view = v; return a.answer }
+func (a *asked) Choose(v provisioning.View) provisioning.Market { a.view = v; return a.answer }
 
 // twoRegions has a spot server in each of two regions, one on demand in the second, one that stands, and one on
 // request of no market.
@@ -28,10 +29,10 @@ func twoRegions() cluster.Cluster {
 		{Threads: 1}, on("", "west")}}
 }
 
-func renting(t *testing.T, terms RentalTerms, jobs int) *Rental {
+func renting(t *testing.T, terms provisioning.Terms, jobs int) *rental {
 	t.Helper()
 	c := twoRegions()
-	r, err := New(&terms, c, cluster.NewMachine(c), jobs)
+	r, err := newRental(&terms, c, cluster.NewMachine(c), jobs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func from(at map[int32]time.Duration) func(int32) time.Duration {
 func TestNodesOfMarkets(t *testing.T) {
 	c := twoRegions()
 	m := cluster.NewMachine(c)
-	r, err := New(&RentalTerms{Strategy: &asked{}, Tick: 1}, c, m, 1)
+	r, err := newRental(&provisioning.Terms{Strategy: &asked{}, Tick: 1}, c, m, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,11 +72,11 @@ func TestNodesOfMarkets(t *testing.T) {
 		t.Errorf("a job without servers may start: %b", bars)
 	}
 	// The terms give the order of the regions, and leave out others.
-	west := renting(t, RentalTerms{Strategy: &asked{}, Tick: 1, Regions: []string{"west"}}, 1)
+	west := renting(t, provisioning.Terms{Strategy: &asked{}, Tick: 1, Regions: []string{"west"}}, 1)
 	if west.Any([]int32{0}) || !west.Any([]int32{1}) || len(west.offers) != 2 {
 		t.Errorf("%+v", west.offers)
 	}
-	both := renting(t, RentalTerms{Strategy: &asked{}, Tick: 1, Regions: []string{"west", "east"}}, 1)
+	both := renting(t, provisioning.Terms{Strategy: &asked{}, Tick: 1, Regions: []string{"west", "east"}}, 1)
 	if both.offers[0].region != "west" || both.offers[2].region != "east" || both.ofNode[0] != 2 || both.ofNode[1] != 0 {
 		t.Errorf("%+v %v", both.offers, both.ofNode)
 	}
@@ -85,14 +86,14 @@ func TestNodesOfMarkets(t *testing.T) {
 			c.Nodes = append(c.Nodes, cluster.Node{Threads: 1, Supply: cluster.OnRequest, Market: "spot", Region: fmt.Sprint(i)})
 		}
 		c.Nodes = append(c.Nodes, cluster.Node{Threads: 1})
-		if _, err := New(&RentalTerms{Tick: 1}, c, cluster.NewMachine(c), 1); (err == nil) != ok {
+		if _, err := newRental(&provisioning.Terms{Tick: 1}, c, cluster.NewMachine(c), 1); (err == nil) != ok {
 			t.Errorf("%d regions: %v", regions, err)
 		}
 	}
-	if _, err := New(&RentalTerms{}, twoRegions(), cluster.NewMachine(twoRegions()), 1); err == nil {
+	if _, err := newRental(&provisioning.Terms{}, twoRegions(), cluster.NewMachine(twoRegions()), 1); err == nil {
 		t.Error("a tick takes no time")
 	}
-	if none, err := New(nil, twoRegions(), cluster.NewMachine(twoRegions()), 1); err != nil || none.Rents() || none.Bars(0) != 0 {
+	if none, err := newRental(nil, twoRegions(), cluster.NewMachine(twoRegions()), 1); err != nil || none.Rents() || none.Bars(0) != 0 {
 		t.Errorf("without terms: %v", err)
 	}
 }
@@ -100,14 +101,14 @@ func TestNodesOfMarkets(t *testing.T) {
 // The strategy is asked tick by tick from the arrival, and after a loss; the job may start only on the chosen
 // servers.
 func TestDecisionsOfAJob(t *testing.T) {
-	s := &asked{answer: Spot}
-	r := renting(t, RentalTerms{Strategy: s, Tick: 10, Changeover: -1}, 2)
+	s := &asked{answer: provisioning.Spot}
+	r := renting(t, provisioning.Terms{Strategy: s, Tick: 10, Changeover: -1}, 2)
 	r.Arrive(1, 5)
 	if due := r.Due(); !slices.Equal(due, []int32{1}) || r.Due() != nil || r.Next() != 15 {
 		t.Errorf("due %v, next at %d", due, r.Next())
 	}
 	both := from(map[int32]time.Duration{0: 0, 1: 0, 2: 0})
-	state := RentalCase{Deadline: 100, Work: 40, Done: 3, Changeover: 4, From: both}
+	state := rentalCase{Deadline: 100, Work: 40, Done: 3, Changeover: 4, From: both}
 	// Each instant has its own decisions.
 	decide := func(now time.Duration) (bool, string) {
 		r.due = append(r.due, 1)
@@ -118,37 +119,37 @@ func TestDecisionsOfAJob(t *testing.T) {
 	if leave || name != "a spot server in east" || r.Bars(1)&1 != 0 || r.Bars(1)&2 == 0 || r.Bars(0)&1 == 0 {
 		t.Errorf("%v, %q, %b", leave, name, r.Bars(1))
 	}
-	if want := (RentalView{Now: 2, Deadline: 100, Work: 40, Done: 3, Overhead: 4, Tick: 10, Available: true,
-		Spells: []RentalSpell{{Available: true}}}); !reflect.DeepEqual(s.view, want) {
+	if want := (provisioning.View{Now: 2, Deadline: 100, Work: 40, Done: 3, Overhead: 4, Tick: 10, Available: true,
+		Spells: []provisioning.Availability{{Available: true}}}); !reflect.DeepEqual(s.view, want) {
 		t.Errorf("the strategy sees %+v, want %+v", s.view, want)
 	}
 	// Servers that are on their way are held, and still start.
 	r.Served(1, true, 8)
 	r.Served(1, true, 9) // since then
 	state.Work = 0
-	if leave, _ = decide(10); leave || s.view.Held != Spot || s.view.Starting != 2 || s.view.Work != UnknownPrice {
+	if leave, _ = decide(10); leave || s.view.Held != provisioning.Spot || s.view.Starting != 2 || s.view.Work != provisioning.UnknownWork {
 		t.Errorf("%v, %+v", leave, s.view)
 	}
 	if decide(30); s.view.Starting != 0 {
 		t.Errorf("after its start: %+v", s.view)
 	}
-	s.answer = OnDemand
+	s.answer = provisioning.OnDemand
 	if leave, name = decide(31); !leave || name != "a server on demand in west" || r.Bars(1)&4 != 0 {
 		t.Errorf("%v, %q", leave, name)
 	}
-	if decide(32); s.view.Held != Nothing {
+	if decide(32); s.view.Held != provisioning.Nothing {
 		t.Error("servers that are only chosen are held")
 	}
 	r.Served(1, true, 33)
-	if leave, _ = decide(34); leave || s.view.Held != OnDemand {
+	if leave, _ = decide(34); leave || s.view.Held != provisioning.OnDemand {
 		t.Errorf("%v, %+v", leave, s.view)
 	}
-	s.answer = Nothing
+	s.answer = provisioning.Nothing
 	if leave, name = decide(35); !leave || name != "no server" {
 		t.Errorf("%v, %q", leave, name)
 	}
 	// After a loss the other region comes first.
-	s.answer = Spot
+	s.answer = provisioning.Spot
 	decide(36)
 	r.Served(1, true, 36)
 	r.Lost(1, 3) // a node that is not rented
@@ -175,13 +176,13 @@ func TestDecisionsOfAJob(t *testing.T) {
 // Jobs that choose the same region at one instant do not take each other's servers; a region without a server is
 // not available.
 func TestClaimsOfAnInstant(t *testing.T) {
-	s := &asked{answer: Spot}
-	r := renting(t, RentalTerms{Strategy: s, Tick: 10, Changeover: 6}, 3)
+	s := &asked{answer: provisioning.Spot}
+	r := renting(t, provisioning.Terms{Strategy: s, Tick: 10, Changeover: 6}, 3)
 	for j := range int32(3) {
 		r.Arrive(j, 0)
 	}
 	r.Due()
-	state := RentalCase{Work: 1, Changeover: 4, From: from(map[int32]time.Duration{0: 0, 1: 0})}
+	state := rentalCase{Work: 1, Changeover: 4, From: from(map[int32]time.Duration{0: 0, 1: 0})}
 	for j, want := range []string{"a spot server in east", "a spot server in west", "no server"} {
 		if _, name := r.Decide(int32(j), 0, state); name != want || s.view.Available != (j < 2) || s.view.Overhead != 6 {
 			t.Errorf("job %d: %q, %+v", j, name, s.view)
@@ -194,7 +195,7 @@ func TestClaimsOfAnInstant(t *testing.T) {
 	if due := r.Due(); !slices.Equal(due, []int32{0, 1, 2}) || r.Next() != 20 {
 		t.Errorf("due %v, next at %d", due, r.Next())
 	}
-	later := RentalCase{Work: 1, Deadline: 12, From: from(map[int32]time.Duration{0: 11})}
+	later := rentalCase{Work: 1, Deadline: 12, From: from(map[int32]time.Duration{0: 11})}
 	if _, name := r.Decide(2, 10, later); name != "no server" || s.view.Available {
 		t.Errorf("%q, %+v", name, s.view)
 	}
@@ -209,11 +210,11 @@ func TestTicksEnd(t *testing.T) {
 		deadline time.Duration
 		ends     bool
 	}{{0, true}, {9, true}, {10, true}, {11, false}} {
-		r := renting(t, RentalTerms{Strategy: &asked{answer: Spot}, Tick: 10}, 1)
+		r := renting(t, provisioning.Terms{Strategy: &asked{answer: provisioning.Spot}, Tick: 10}, 1)
 		r.Arrive(0, 0)
 		r.Ring(10)
 		r.Due()
-		r.Decide(0, 10, RentalCase{Deadline: c.deadline, From: from(nil)})
+		r.Decide(0, 10, rentalCase{Deadline: c.deadline, From: from(nil)})
 		if got := r.Next() == Never; got != c.ends {
 			t.Errorf("a deadline of %d: the next tick is at %d", c.deadline, r.Next())
 		}
@@ -230,7 +231,7 @@ func TestSpellsOfSpotServers(t *testing.T) {
 	}{{10, true, false}, {20, true, false}, {25, false, true}, {40, false, false}, {50, true, false}, {55, true, true}, {60, true, false}} {
 		a.see(seen.available, seen.lost, seen.at)
 	}
-	want := []RentalSpell{{true, 15}, {false, 25}, {true, 5}, {true, 5}}
+	want := []provisioning.Availability{{Available: true, Length: 15}, {Available: false, Length: 25}, {Available: true, Length: 5}, {Available: true, Length: 5}}
 	if !slices.Equal(a.spells, want) {
 		t.Errorf("the spells are %v, want %v", a.spells, want)
 	}
@@ -250,7 +251,7 @@ func TestPriceOfSpotServers(t *testing.T) {
 		{[]cluster.Node{node("spot", 3), node("on_demand", 0)}, 0},
 	} {
 		all := cluster.Cluster{Nodes: c.nodes}
-		r, err := New(&RentalTerms{Tick: 1}, all, cluster.NewMachine(all), 0)
+		r, err := newRental(&provisioning.Terms{Tick: 1}, all, cluster.NewMachine(all), 0)
 		if err != nil || r.share != c.share {
 			t.Errorf("%+v: %g, %v; want %g", c.nodes, r.share, err, c.share)
 		}

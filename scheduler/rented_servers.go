@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -13,8 +14,8 @@ import (
 type servers struct {
 	noHooks
 	*loop
-	nodes    ServerNodes
-	rental   Rental
+	nodes    serverNodes
+	rental   rental
 	provider Provider // the engine
 }
 
@@ -26,14 +27,14 @@ func newServers(l *loop) (*servers, error) {
 	}
 	s := &servers{loop: l, provider: engine}
 	var err error
-	s.nodes, err = NewServerNodes(l.Cluster, l.machine, engine, func(e Event) {
-		l.detector.News()
+	s.nodes, err = newServerNodes(l.Cluster, l.machine, engine, func(e Event) {
+		l.detector.Progressed()
 		l.emit(e)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.rental, err = New(l.rules.Rental, l.Cluster, l.machine, l.jobs.Len())
+	s.rental, err = newRental(l.rules.Rental, l.Cluster, l.machine, l.jobs.Len())
 	if s.rental.Rents() {
 		s.nodes.Ready = func(v int32) bool { return s.nodes.ServerFrom(v, l.now) <= l.now }
 	}
@@ -70,11 +71,11 @@ func (l *servers) reached(now time.Duration) {
 	}
 }
 
-func (l *servers) limit(j *jobState, need *Room) { need.Market = l.rental.Bars(j.number) }
-func (l *servers) beforeDispatch() error         { return l.rent() }
-func (l *servers) afterDispatch() error          { return l.order() }
-func (l *servers) pending() bool                 { return l.nodes.Pending() }
-func (l *servers) finish() error                 { return l.nodes.DismissAll() }
+func (l *servers) limit(j *jobState, need *cluster.Room) { need.Market = l.rental.Bars(j.number) }
+func (l *servers) beforeDispatch() error                 { return l.rent() }
+func (l *servers) afterDispatch() error                  { return l.order() }
+func (l *servers) pending() bool                         { return l.nodes.Pending() }
+func (l *servers) finish() error                         { return l.nodes.DismissAll() }
 
 // notice takes the notice of a node, or of a job that has ended its attempt because of one.
 func (l *servers) notice(n *Notice) (taken bool, err error) {
@@ -85,7 +86,7 @@ func (l *servers) notice(n *Notice) (taken bool, err error) {
 	default:
 		return false, nil
 	}
-	l.detector.News()
+	l.detector.Progressed()
 	lost, err := l.nodes.Notice(n, l.now)
 	if err != nil || !lost {
 		return true, err
@@ -129,7 +130,7 @@ func (l *servers) depart(n *Notice) error {
 }
 
 func (l *servers) revokeBy(j *jobState, v int32, end func(job int) (Attempt, error), reason string) error {
-	attempt, err := l.cut(j, end)
+	attempt, err := l.endAttempt(j, end)
 	if err != nil {
 		return fmt.Errorf("revoke job %q: %w", j.job.Name, err)
 	}
@@ -140,7 +141,7 @@ func (l *servers) revokeBy(j *jobState, v int32, end func(job int) (Attempt, err
 		return nil
 	}
 	l.rental.Lost(j.number, v)
-	l.anew(j, &attempt, Event{Kind: Revoke, Job: int(j.number), Node: int(v), Reason: reason, Attempt: &attempt})
+	l.requeue(j, &attempt, Event{Kind: Revoke, Job: int(j.number), Node: int(v), Reason: reason, Attempt: &attempt})
 	return nil
 }
 
@@ -155,13 +156,13 @@ func (l *servers) rent() error {
 		need, _ := l.needs(j, l.atLeast(j))
 		need.Market = 0
 		from := func(v int32) time.Duration { return l.nodes.From(v, need, l.now) }
-		leave, where := l.rental.Decide(j.number, l.now, RentalCase{
+		leave, where := l.rental.Decide(j.number, l.now, rentalCase{
 			Deadline: j.job.Within(), Work: l.predicted(j), Done: l.doneOf(j), Changeover: j.job.Changeover(), From: from,
 		})
 		if !leave || j.state != Running && j.state != Paused || !l.rental.Any(l.machine.NodesOf(j.grant.Cores, nil)) {
 			continue
 		}
-		l.detector.News()
+		l.detector.Progressed()
 		if err := l.move(j, where); err != nil {
 			return err
 		}
@@ -177,7 +178,7 @@ func (l *servers) doneOf(j *jobState) time.Duration {
 	}
 	a := l.provider.Attempt(int(j.number))
 	if a.Ran > 0 {
-		return l.Outlook.Past(j.job, l.measured(j, &a, a.Ran))
+		return l.ProgressModel.Past(j.job, l.measured(j, &a, a.Ran))
 	}
 	return a.Done
 }
@@ -186,14 +187,14 @@ func (l *servers) doneOf(j *jobState) time.Duration {
 // again, and keeps its work.
 func (l *servers) move(j *jobState, where string) error {
 	done := l.doneOf(j)
-	attempt, err := l.cut(j, l.provider.Move)
+	attempt, err := l.endAttempt(j, l.provider.Move)
 	if attempt.Done == 0 && attempt.Ran == 0 { // the engine does not know
 		attempt.Done, attempt.Kept = done, done
 	}
 	if err != nil {
 		return fmt.Errorf("move job %q: %w", j.job.Name, err)
 	}
-	l.anew(j, &attempt, Event{Kind: Move, Job: int(j.number), Reason: "is to have " + where, Attempt: &attempt})
+	l.requeue(j, &attempt, Event{Kind: Move, Job: int(j.number), Reason: "is to have " + where, Attempt: &attempt})
 	return nil
 }
 
@@ -224,7 +225,7 @@ func (l *servers) order() error {
 
 // orderFor reports whether the nodes that a waiting job needs are up or on their way,
 // and takes its part of them out of rooms.
-func (l *servers) orderFor(j *jobState, rooms []Room) (bool, error) {
+func (l *servers) orderFor(j *jobState, rooms []cluster.Room) (bool, error) {
 	now := j.alternative
 	defer func() { l.adopt(j, now) }()
 	for _, k := range append([]int32{now}, l.choices(j)...) {
@@ -236,7 +237,7 @@ func (l *servers) orderFor(j *jobState, rooms []Room) (bool, error) {
 	return false, nil
 }
 
-func (l *servers) orderAs(j *jobState, rooms []Room) (bool, error) {
+func (l *servers) orderAs(j *jobState, rooms []cluster.Room) (bool, error) {
 	need, count := l.needs(j, l.atLeast(j))
 	return l.nodes.Serve(need, count, l.home(j), rooms)
 }
@@ -263,7 +264,7 @@ func (l *servers) stalled() (changed bool, err error) {
 
 // orderParts asks for nodes for the parts that running jobs lack. rooms are the
 // resources that waiting jobs leave.
-func (l *servers) orderParts(rooms []Room) error {
+func (l *servers) orderParts(rooms []cluster.Room) error {
 	for _, j := range l.roles.Amiss() {
 		j := l.state(j)
 		if !j.booked || j.state != Running {

@@ -13,7 +13,7 @@ func (l *loop) survives(j *jobState, gone func(p *Part) bool) bool {
 	if j.state != Running || j.yields || len(j.job.Roles()) == 0 || l.ending.stopping {
 		return false
 	}
-	return j.job.Spares(j.grant.Layout.Parts, gone)
+	return j.job.spares(j.grant.Layout.Parts, gone)
 }
 
 // on is the parts on a node.
@@ -45,7 +45,7 @@ func (l *loop) partEnded(n *Notice) error {
 		return nil // the end of the job came before
 	}
 	failed := func(p *Part) bool { return p.Role == n.Role && p.Task == n.Task }
-	l.detector.News()
+	l.detector.Progressed()
 	if l.fixed.migrator == nil || !l.survives(l.state(j), failed) {
 		if err := l.Engine.Stop(int(j)); err != nil {
 			return fmt.Errorf("stop job %q: %w", l.job(j).Name, err)
@@ -59,19 +59,19 @@ func (l *loop) partEnded(n *Notice) error {
 // Rejoin tracks jobs with roles that do not hold their wanted parts: some were lost with
 // their nodes, failed by themselves, or another number was asked for.
 
-// Parts are a run's records of such jobs. The zero value has no records.
-type LackingParts struct {
+// missingRoles are a run's records of such jobs. The zero value has no records.
+type missingRoles struct {
 	amiss  []int32                  // jobs that have started
 	asked  map[int32][]int          // by job, the requested number of parts of each role
 	failed map[int32][]cluster.Part // by running job, the parts that failed by themselves, which it does not get again
 }
 
 // Amiss returns the jobs that were noted and not settled since, by first start, then number.
-func (p *LackingParts) Amiss() []int32 { return p.amiss }
+func (p *missingRoles) Amiss() []int32 { return p.amiss }
 
 // Note records that a started job does not have its wanted parts. before orders jobs by their
 // first start.
-func (p *LackingParts) Note(j int32, before func(a, b int32) int) {
+func (p *missingRoles) Note(j int32, before func(a, b int32) int) {
 	if slices.Contains(p.amiss, j) {
 		return
 	}
@@ -81,7 +81,7 @@ func (p *LackingParts) Note(j int32, before func(a, b int32) int) {
 
 // Settle calls try with each of the jobs, in their order, and forgets those that try reports as
 // settled. It ends at the first error.
-func (p *LackingParts) Settle(try func(j int32) (settled bool, err error)) error {
+func (p *missingRoles) Settle(try func(j int32) (settled bool, err error)) error {
 	keep := p.amiss[:0]
 	for _, j := range p.amiss {
 		settled, err := try(j)
@@ -97,13 +97,13 @@ func (p *LackingParts) Settle(try func(j int32) (settled bool, err error)) error
 }
 
 // AskedAny reports whether another number of parts was asked for, for any job.
-func (p *LackingParts) AskedAny() bool { return len(p.asked) > 0 }
+func (p *missingRoles) AskedAny() bool { return len(p.asked) > 0 }
 
 // Asked reports whether another number of parts was asked for.
-func (p *LackingParts) Asked(j int32) bool { return p.asked[j] != nil }
+func (p *missingRoles) Asked(j int32) bool { return p.asked[j] != nil }
 
 // Ask records the number of parts of each role that a job is to have from now on.
-func (p *LackingParts) Ask(j int32, counts []int) {
+func (p *missingRoles) Ask(j int32, counts []int) {
 	if p.asked == nil {
 		p.asked = map[int32][]int{}
 	}
@@ -112,10 +112,10 @@ func (p *LackingParts) Ask(j int32, counts []int) {
 }
 
 // Withdraw forgets the requested numbers of parts of a job.
-func (p *LackingParts) Withdraw(j int32) { delete(p.asked, j) }
+func (p *missingRoles) Withdraw(j int32) { delete(p.asked, j) }
 
 // Wanted returns the wanted number of parts of one role of a job.
-func (p *LackingParts) Wanted(j int32, role int, of *Job) int {
+func (p *missingRoles) Wanted(j int32, role int, of *Job) int {
 	if n := p.asked[j]; n != nil {
 		return n[role]
 	}
@@ -123,7 +123,7 @@ func (p *LackingParts) Wanted(j int32, role int, of *Job) int {
 }
 
 // Whole returns a job with its wanted numbers of parts.
-func (p *LackingParts) Whole(j int32, of *Job) *Job {
+func (p *missingRoles) Whole(j int32, of *Job) *Job {
 	n := p.asked[j]
 	if n == nil {
 		return of
@@ -133,7 +133,7 @@ func (p *LackingParts) Whole(j int32, of *Job) *Job {
 }
 
 // Failed records that a part of a running job failed by itself.
-func (p *LackingParts) Failed(j int32, role string, task int) {
+func (p *missingRoles) Failed(j int32, role string, task int) {
 	if p.failed == nil {
 		p.failed = map[int32][]cluster.Part{}
 	}
@@ -141,22 +141,22 @@ func (p *LackingParts) Failed(j int32, role string, task int) {
 }
 
 // Started forgets which parts of a job failed: it starts whole.
-func (p *LackingParts) Started(j int32) { delete(p.failed, j) }
+func (p *missingRoles) Started(j int32) { delete(p.failed, j) }
 
 // Lacks returns the parts that a running job needs in addition to those that it holds. Failed parts are not replaced.
-func (p *LackingParts) Lacks(j int32, of *Job, held []cluster.Part) []cluster.Part {
+func (p *missingRoles) Lacks(j int32, of *Job, held []cluster.Part) []cluster.Part {
 	return p.Whole(j, of).Missing(slices.Concat(held, p.failed[j]))
 }
 
-// RoleOf returns the index of a job's role; negative when it has none of that name.
-func RoleOf(of *Job, name string) int {
+// roleOf returns the index of a job's role; negative when it has none of that name.
+func roleOf(of *Job, name string) int {
 	return slices.IndexFunc(of.Roles(), func(r Role) bool { return r.Name == name })
 }
 
-// Sort puts the parts of a job in the order of its roles, then by number.
-func SortLacking(of *Job, parts []cluster.Part) {
+// sortParts puts the parts of a job in the order of its roles, then by number.
+func sortParts(of *Job, parts []cluster.Part) {
 	slices.SortStableFunc(parts, func(a, b cluster.Part) int {
-		return cmp.Or(cmp.Compare(RoleOf(of, a.Role), RoleOf(of, b.Role)), cmp.Compare(a.Task, b.Task))
+		return cmp.Or(cmp.Compare(roleOf(of, a.Role), roleOf(of, b.Role)), cmp.Compare(a.Task, b.Task))
 	})
 }
 
@@ -186,7 +186,7 @@ func (l *loop) askParts(j *jobState, role string, count int) error {
 		return err
 	}
 	l.roles.Ask(j.number, counts)
-	l.detector.News()
+	l.detector.Progressed()
 	more := j.job.WithParts(counts)
 	l.emit(Event{Kind: Request, Job: int(j.number), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: more.Threads})
 	if j.state == Running || j.state == Paused {
@@ -217,7 +217,7 @@ func (l *loop) reform(all bool) error {
 // dropParts ends the parts of a running job that are too many. The part that ends the
 // job stays.
 func (l *loop) dropParts(j *jobState) error {
-	keep, drop := l.whole(j).Surplus(j.grant.Layout.Parts)
+	keep, drop := l.whole(j).surplus(j.grant.Layout.Parts)
 	if len(drop) == 0 {
 		return nil
 	}
@@ -244,7 +244,7 @@ func (l *loop) addParts(j *jobState) (lacks bool, err error) {
 	if len(parts) == len(held) {
 		return lacks, nil
 	}
-	SortLacking(j.job, parts)
+	sortParts(j.job, parts)
 	return lacks, l.reshape(j, cluster.Together(parts), Grant{}, "there is room for parts that it lacks")
 }
 
@@ -254,9 +254,9 @@ func (l *loop) lacks(j *jobState) []Part {
 }
 
 // needOf returns the need of one part of a job's role on its node.
-func (l *loop) needOf(j *jobState, name string) Room {
-	r := j.job.Roles()[RoleOf(j.job, name)]
-	need := Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU)}
+func (l *loop) needOf(j *jobState, name string) cluster.Room {
+	r := j.job.Roles()[roleOf(j.job, name)]
+	need := cluster.Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU)}
 	l.extensions.limit(j, &need)
 	return need
 }
@@ -278,7 +278,7 @@ func (l *loop) reshape(j *jobState, g, drops Grant, why string) error {
 	l.unexpect(j)
 	l.expect(j)
 	l.result(j).Resizes++
-	l.detector.News()
+	l.detector.Progressed()
 	l.out.Decision(l.decide(ResizeJob, j, g.Cores, why))
 	l.emit(Event{Kind: ResizeJob, Job: int(j.number), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout})
 	return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// rounds are those of a policy that decides at their starts.
+// rounds are the rounds of a policy that decides at their starts.
 type rounds struct {
 	queue.Rounds
 	starting bool // this decision starts a round
@@ -34,7 +34,7 @@ func (l *loop) nextRound() time.Duration {
 func (l *loop) admitRound() error {
 	runs, waits := len(l.running.all) > 0, l.queue.Len() > 0
 	starts := l.rounds.Starts(runs)
-	if !runs && !waits || !starts && !(l.rules.AtOnce && waits && l.machine.Idle > 0) {
+	if !runs && !waits || !starts && !(l.rules.ConsultOnRelease && waits && l.machine.Idle > 0) {
 		return nil
 	}
 	l.rounds.starting = starts

@@ -5,22 +5,23 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/provisioning"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// RuleMaker is a policy, as an input of a Run. The policies are in package
+// SchedulingPolicy is a policy, as an input of a Run. The policies are in package
 // policy; the scheduler knows none of them.
-type RuleMaker interface {
+type SchedulingPolicy interface {
 	// Rules returns the rules of one run, which may keep state. The error
 	// describes a mistake in the policy.
-	Rules(Run) (Rules, error)
+	Rules(Run) (PolicyRules, error)
 	// String sums the policy up in a line.
 	String() string
 }
 
-// Rules are the decision rules of a run: which job is next, which one
+// PolicyRules are the decision rules of a run: which job is next, which one
 // starts, and the state that the scheduler must track for that.
-type Rules struct {
+type PolicyRules struct {
 	Order     Ranker
 	Admission Admitter
 	// Victims returns the sort key by which running jobs are paused: smallest first value, then smallest
@@ -33,37 +34,45 @@ type Rules struct {
 	Partial bool
 	// Quantum is the time that a job runs before dispatch looks at it again; 0 for none.
 	Quantum time.Duration
+	// QuantumOf, if it is set, returns the quantum of a job that starts or continues now, in the place of Quantum; Never
+	// means to its end.
+	QuantumOf func(JobView) time.Duration
+	// Reranks, if it is set, reports whether ranks have changed since it was called last. It is called before each dispatch.
+	Reranks func(now time.Duration) bool
+	// Sampled, if it is set, is called when a sample of a job has ended (Actions.Sample), with its alternative, before the
+	// job waits again.
+	Sampled func(job, alternative int32)
 	// Round is the length of the rounds at whose starts alone the policy decides; 0 for none. A
 	// round ends when nothing runs any more. The Admission is asked at the start of each, even
-	// when no job waits, and with AtOnce also whenever devices were freed.
-	Round  time.Duration
-	AtOnce bool
+	// when no job waits, and with ConsultOnRelease also whenever devices were freed.
+	Round            time.Duration
+	ConsultOnRelease bool
 	// FixedRounds start at the multiples of Round, whether or not anything runs.
 	FixedRounds bool
-	// Turns makes a job whose quantum has ended go back to the queue.
-	Turns bool
+	// RequeueAfterQuantum makes a job whose quantum has ended go back to the queue.
+	RequeueAfterQuantum bool
 	// Feedback is the waiting time that improves a job's effective level by one; 0
 	// for none.
 	Feedback time.Duration
 	// Ends keeps the expected ends of running jobs (RunningJobs.Ends), and lets
 	// limits on the queue have a window.
 	Ends bool
-	// Drifts says that the rank of a waiting job changes when others are served:
+	// RankDependsOnOthers says that the rank of a waiting job changes when others are served:
 	// it is put to its new place when it is looked at.
-	Drifts bool
-	// Anew has the Admission asked even when no job waits, because it also decides about running jobs.
-	Anew bool
+	RankDependsOnOthers bool
+	// AlwaysConsult has the Admission asked even when no job waits, because it also decides about running jobs.
+	AlwaysConsult bool
 	// Predicted says that ranks follow the predictions of run times.
 	Predicted bool
 	// Place chooses the nodes of divided jobs; nil means placement.Any.
-	Place PlacementRule
+	Place cluster.PlacementRule
 	// Rental decides where the servers of jobs come from; nil leaves it to the nodes.
-	Rental *RentalTerms
-	// Hears is called with each event of the trace when it happens; it may be nil. The event is valid during the call.
-	Hears func(*Event)
-	// Sizes says that only the policy changes the cores of running jobs. Their requests and the free cores alone
+	Rental *provisioning.Terms
+	// OnEvent is called with each event of the trace when it happens; it may be nil. The event is valid during the call.
+	OnEvent func(*Event)
+	// OwnsSizes says that only the policy changes the cores of running jobs. Their requests and the free cores alone
 	// change nothing.
-	Sizes bool
+	OwnsSizes bool
 }
 
 // Ranker orders jobs.
@@ -79,21 +88,8 @@ type SecondRanker interface {
 	Second(JobView) int64
 }
 
-// Reranker is a Ranker whose ranks change with time: at instants that it chooses.
-type Reranker interface {
-	// Rerank reports whether ranks have changed since it was asked last. It is asked before each dispatch.
-	Rerank(now time.Duration) bool
-}
-
-// Quanta is a Ranker with a quantum for each job, in the place of Rules.Quantum.
-type Quanta interface {
-	// Quantum returns how long a job that starts or continues now runs before dispatch
-	// looks at it again; Never means to its end.
-	Quantum(JobView) time.Duration
-}
-
-// Follower is a Ranker that follows the grants of jobs.
-type Follower interface {
+// UsageObserver is a Ranker that follows the grants of jobs.
+type UsageObserver interface {
 	Arrived(job int32)
 	Ended(job int32)
 	// Used reports that a job has held a grant for a time.
@@ -109,17 +105,13 @@ type Follower interface {
 type Admitter interface {
 	// Admit is called at each dispatch with waiting jobs. The view shows
 	// its actions at once.
-	Admit(View, Hands) error
+	Admit(View, Actions) error
 	// HeldBack says why a waiting job for which there is room is not started.
 	HeldBack(v View, job int32) string
 }
 
-// Waiter is an Admitter that is notified when a job begins to wait.
-type Waiter interface{ Waits(job int32) }
-
-// Profiler is an Admitter that is notified when a sample of a job has ended (Hands.Sample), and of its alternative,
-// before the job waits again.
-type Profiler interface{ Sampled(job, alternative int32) }
+// QueueObserver is an Admitter that is notified when a job begins to wait.
+type QueueObserver interface{ Waits(job int32) }
 
 // Explainer is an Admitter that says itself why a waiting job does not start,
 // whether or not there is room.
@@ -127,11 +119,11 @@ type Explainer interface {
 	Why(v View, job int32) string
 }
 
-// Waker is an Admitter that is asked at instants that it chooses.
-type Waker interface {
-	// Wakes returns the next of them; Never for none. Woke is called when it has come, before the dispatch.
-	Wakes() time.Duration
-	Woke()
+// TimedPolicy is an Admitter that is asked at instants that it chooses.
+type TimedPolicy interface {
+	// NextWakeup returns the next of them; Never for none. OnWakeup is called when it has come, before the dispatch.
+	NextWakeup() time.Duration
+	OnWakeup()
 }
 
 // View is a policy's read-only view of a run.
@@ -140,15 +132,15 @@ type View interface {
 	Job(number int32) JobView
 	Waiting() WaitingJobs
 	Running() RunningJobs
-	Machine() MachineView
-	// RoundStarts reports whether this is the start of a round (Rules.Round).
+	Machine() cluster.View
+	// RoundStarts reports whether this is the start of a round (PolicyRules.Round).
 	RoundStarts() bool
 	// Recording reports whether reasons of decisions are kept.
 	Recording() bool
 }
 
-// Hands are the actions that a policy can ask of the scheduler.
-type Hands interface {
+// Actions are the actions that a policy can ask of the scheduler.
+type Actions interface {
 	// Start starts or resumes a waiting job with the given number of cores in
 	// all, on nodes that have room for it. A job that its engine cannot start
 	// fails.
@@ -166,7 +158,7 @@ type Hands interface {
 	MakeRoom(job int32) (worse, made bool, err error)
 	// Divide starts or resumes a waiting elastic job with GPUs on these nodes, in their
 	// order, and as many cores per GPU as its request has.
-	Divide(job int32, shares []Share, why string) error
+	Divide(job int32, shares []cluster.Share, why string) error
 	// Share starts or resumes a waiting job on the GPUs of a running one, on the nodes of
 	// that, which have cores for both. GPUs are shared by two jobs at most.
 	Share(job, with int32, nodes []int32, why string) error
@@ -200,24 +192,24 @@ func (l *loop) Waiting() WaitingJobs { return WaitingJobs{l, queue.Front} }
 func (l *loop) Running() RunningJobs { return RunningJobs{l} }
 
 // Machine returns the machine.
-func (l *loop) Machine() MachineView { return cluster.ViewOf(l.machine) }
+func (l *loop) Machine() cluster.View { return cluster.ViewOf(l.machine) }
 
 // Recording implements View.
 func (l *loop) Recording() bool { return l.recording() }
 
-// Start implements Hands.
+// Start implements Actions.
 func (l *loop) Start(job, cores int32, nodes []int32, why string) error {
 	return l.start(l.state(job), cores, nodes, why)
 }
 
-// StartOn implements Hands.
+// StartOn implements Actions.
 func (l *loop) StartOn(job int32, g Grant, why string) error {
 	j := l.state(job)
 	g.Alternative = int(j.alternative)
 	return l.startWith(j, int32(g.Cores.Count()), g, why)
 }
 
-// Resize implements Hands.
+// Resize implements Actions.
 func (l *loop) Resize(job, cores int32, why string) error {
 	j := l.state(job)
 	held := int32(j.grant.Cores.Count())
@@ -231,13 +223,13 @@ func (l *loop) Resize(job, cores int32, why string) error {
 	return nil
 }
 
-// MakeRoom implements Hands.
+// MakeRoom implements Actions.
 func (l *loop) MakeRoom(job int32) (worse, made bool, err error) { return l.makeRoom(l.state(job)) }
 
-// Pause implements Hands.
+// Pause implements Actions.
 func (l *loop) Pause(job int32, why string) error { return l.pause(l.state(job), why) }
 
-// Requeue implements Hands.
+// Requeue implements Actions.
 func (l *loop) Requeue(job int32, why string) error {
 	j := l.state(job)
 	engine, ok := l.Engine.(interface {
@@ -246,16 +238,16 @@ func (l *loop) Requeue(job int32, why string) error {
 	if !ok {
 		return fmt.Errorf("requeue job %q: the engine cannot end an attempt of it", j.job.Name)
 	}
-	attempt, err := l.cut(j, engine.Revoke)
+	attempt, err := l.endAttempt(j, engine.Revoke)
 	if err != nil {
 		return fmt.Errorf("requeue job %q: %w", j.job.Name, err)
 	}
 	l.result(j).Revocations++
-	l.anew(j, &attempt, Event{Kind: Revoke, Job: int(job), Node: int(noJob), Reason: why, Attempt: &attempt})
+	l.requeue(j, &attempt, Event{Kind: Revoke, Job: int(job), Node: int(noJob), Reason: why, Attempt: &attempt})
 	return nil
 }
 
-// Cancel implements Hands.
+// Cancel implements Actions.
 func (l *loop) Cancel(job int32, why string) error {
 	j := l.state(job)
 	if l.begun(j) {
@@ -268,7 +260,7 @@ func (l *loop) Cancel(job int32, why string) error {
 	return nil
 }
 
-// Choose implements Hands.
+// Choose implements Actions.
 func (l *loop) Choose(job, alternative int32) { l.adopt(l.state(job), alternative) }
 
 // WaitingJobs are the jobs that wait, queued or paused, in the policy's order.
@@ -287,7 +279,7 @@ func (w WaitingJobs) Len() int { return w.l.queue.Len() - w.l.queue.Before(w.fro
 func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
 	for after = after.Max(w.from); ; {
 		j := w.l.queue.Next(after, within)
-		if j == noJob || !w.l.rules.Drifts || !w.l.moved(w.l.state(j)) {
+		if j == noJob || !w.l.rules.RankDependsOnOthers || !w.l.moved(w.l.state(j)) {
 			return j
 		}
 	}
@@ -415,18 +407,18 @@ func (j JobView) Training() Training {
 
 // Needs returns the job's need per node on the given number of cores, and the
 // number of nodes. A paused job has its memory already.
-func (j JobView) Needs(cores int32) (Room, int) { return j.l.needs(j.jobState, cores) }
+func (j JobView) Needs(cores int32) (cluster.Room, int) { return j.l.needs(j.jobState, cores) }
 
 // FitsIn is Fits with the given free resources by node, possibly of another time. The
 // nodes are appended to a slice.
-func (j JobView) FitsIn(rooms []Room, cores int32, nodes []int32) (_ []int32, ok bool) {
+func (j JobView) FitsIn(rooms []cluster.Room, cores int32, nodes []int32) (_ []int32, ok bool) {
 	return j.l.fitIn(rooms, j.jobState, cores, nodes)
 }
 
 // HeldBy reports whether the job fits into rooms on these nodes.
-func (j JobView) HeldBy(rooms []Room, cores int32, nodes []int32) bool {
+func (j JobView) HeldBy(rooms []cluster.Room, cores int32, nodes []int32) bool {
 	held := true
-	j.l.eachNeed(j.jobState, cores, nodes, func(v int32, need Room) {
+	j.l.eachNeed(j.jobState, cores, nodes, func(v int32, need cluster.Room) {
 		held = held && rooms[v].Holds(need)
 		rooms[v].Sub(need) // parts may share a node
 	})
@@ -436,27 +428,27 @@ func (j JobView) HeldBy(rooms []Room, cores int32, nodes []int32) bool {
 
 // NeedOn returns the need of a one-node job on this node, on the given number of cores;
 // ok is false if the job may not run there.
-func (j JobView) NeedOn(node, cores int32) (need Room, ok bool) {
+func (j JobView) NeedOn(node, cores int32) (need cluster.Room, ok bool) {
 	if home := j.l.home(j.jobState); home != nil && home[0] != node && !j.l.movable(j.jobState) {
-		return Room{}, false
+		return cluster.Room{}, false
 	}
 	j.l.scratch.node[0] = node
-	j.l.eachNeed(j.jobState, cores, j.l.scratch.node[:], func(_ int32, n Room) { need = n })
+	j.l.eachNeed(j.jobState, cores, j.l.scratch.node[:], func(_ int32, n cluster.Room) { need = n })
 	return need, true
 }
 
 // TakeFrom subtracts the job's need on these nodes from rooms.
-func (j JobView) TakeFrom(rooms []Room, cores int32, nodes []int32) {
-	j.l.eachNeed(j.jobState, cores, nodes, func(v int32, need Room) { rooms[v].Sub(need) })
+func (j JobView) TakeFrom(rooms []cluster.Room, cores int32, nodes []int32) {
+	j.l.eachNeed(j.jobState, cores, nodes, func(v int32, need cluster.Room) { rooms[v].Sub(need) })
 }
 
 // PutBack undoes TakeFrom.
-func (j JobView) PutBack(rooms []Room, cores int32, nodes []int32) {
-	j.l.eachNeed(j.jobState, cores, nodes, func(v int32, need Room) { rooms[v].Add(need) })
+func (j JobView) PutBack(rooms []cluster.Room, cores int32, nodes []int32) {
+	j.l.eachNeed(j.jobState, cores, nodes, func(v int32, need cluster.Room) { rooms[v].Add(need) })
 }
 
 // FitsAnew is FitsIn without a preference for the nodes that the job has been on.
-func (j JobView) FitsAnew(rooms []Room, cores int32, nodes []int32) (_ []int32, ok bool) {
+func (j JobView) FitsAnew(rooms []cluster.Room, cores int32, nodes []int32) (_ []int32, ok bool) {
 	return j.l.fitAnew(rooms, j.jobState, cores, nodes)
 }
 
@@ -484,7 +476,7 @@ func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.jobState) }
 func (j JobView) Alternative() int32 { return j.jobState.alternative }
 
 // GiveBack adds to rooms the resources that a running job would free if it ended, or if it were paused.
-func (j JobView) GiveBack(rooms []Room, paused bool) {
+func (j JobView) GiveBack(rooms []cluster.Room, paused bool) {
 	if paused {
 		j.l.addHeld(rooms, j.jobState)
 		return
@@ -492,26 +484,11 @@ func (j JobView) GiveBack(rooms []Room, paused bool) {
 	j.l.addAll(rooms, j.jobState)
 }
 
-// The types of package cluster (capacity, requests, grants)
-// under the names that engines and policies use.
+// The types of package cluster (capacity, requests, grants) under the names that engines and policies use.
 type (
 	Cluster = cluster.Cluster
 	Node    = cluster.Node
-	Supply  = cluster.Supply
-	Demand  = cluster.Demand
-	Room    = cluster.Room
 	Grant   = cluster.Grant
-	Layout  = cluster.Layout
 	Part    = cluster.Part
 	CoreSet = cluster.CoreSet
-	Span    = cluster.Span
-	// MachineView is the machine as policies see it.
-	MachineView = cluster.View
-	Share       = cluster.Share
-	Beside      = cluster.Beside
-)
-
-// The supplies of nodes.
-const (
-	Standing, Fixed, OnRequest = cluster.Standing, cluster.Fixed, cluster.OnRequest
 )

@@ -10,7 +10,7 @@ import (
 // Run is one cell: jobs that a policy schedules on a cluster, through an
 // engine.
 type Run struct {
-	Policy  RuleMaker
+	Policy  SchedulingPolicy
 	Cluster Cluster
 	// Jobs[i].Number is i.
 	Jobs []Job
@@ -25,9 +25,9 @@ type Run struct {
 	Online *Online
 	// Steering, if it is not nil, has the controllers of the jobs.
 	Steering *Steering
-	// Outlook predicts the remaining times of jobs with their present
+	// ProgressModel predicts the remaining times of jobs with their present
 	// resources; nil means Proportional.
-	Outlook Outlook
+	ProgressModel ProgressModel
 	// Recorder receives the trace; it may be nil.
 	Recorder Recorder
 	// EventsOnly keeps decisions from the Recorder, and with them the cost of
@@ -108,8 +108,8 @@ type Outcome struct {
 // were stopped before, and those that had not arrived when the run was closed.
 type Undone struct{ Started, Waited, Missing int }
 
-// Count counts a job that was stopped.
-func (u *Undone) Count(r *Result) {
+// count counts a job that was stopped.
+func (u *Undone) count(r *Result) {
 	if r.FirstStart == Never {
 		u.Waited++
 	} else {
@@ -162,38 +162,38 @@ func (r *Result) Add(a *Attempt) {
 	r.LostWork += a.Redone
 }
 
-// Output hands a trace on to a recorder. Each event is put where the one before it was, so that none takes memory.
-type Output struct {
+// output hands a trace on to a recorder. Each event is put where the one before it was, so that none takes memory.
+type output struct {
 	to       Recorder
 	event    Event
 	decision Decision
 }
 
-// NewOutput returns an Output to a recorder, which may be nil: then nothing is handed on.
-func NewOutput(to Recorder) Output { return Output{to: to} }
+// newOutput returns an Output to a recorder, which may be nil: then nothing is handed on.
+func newOutput(to Recorder) output { return output{to: to} }
 
 // Begin returns the event that Send hands on, with nothing but this; the one before it is gone.
-func (o *Output) Begin(at time.Duration, kind EventKind, job int) *Event {
+func (o *output) Begin(at time.Duration, kind EventKind, job int) *Event {
 	o.event = Event{}
 	o.event.At, o.event.Kind, o.event.Job = at, kind, job
 	return &o.event
 }
 
 // Send hands on the event that was begun.
-func (o *Output) Send() {
+func (o *output) Send() {
 	if o.to != nil {
 		o.to.Event(&o.event)
 	}
 }
 
 // Describe begins a decision; the one before it is gone.
-func (o *Output) Describe(d Decision) *Decision {
+func (o *output) Describe(d Decision) *Decision {
 	o.decision = d
 	return &o.decision
 }
 
 // Decision passes on a decision that Describe began, unless it is nil.
-func (o *Output) Decision(d *Decision) {
+func (o *output) Decision(d *Decision) {
 	if d != nil {
 		o.to.Decision(d)
 	}
@@ -214,7 +214,7 @@ func (h hearing) Event(e *Event) {
 
 func (h hearing) Decision(d *Decision) { h.to.Decision(d) }
 
-// Sample implements Hands. While the sample runs, a part of the run time is predicted.
+// Sample implements Actions. While the sample runs, a part of the run time is predicted.
 func (l *loop) Sample(job, cores int32, nodes []int32, part float64, why string) error {
 	j := l.state(job)
 	if l.predictions.samples == nil {
@@ -236,8 +236,8 @@ type samples struct {
 	l *loop
 }
 
-// attemptEnded takes the end of an attempt, and reports whether it was a sample: the job waits to be started with all of its
-// work before it.
+// attemptEnded takes the end of an attempt, and reports whether it was a sample: the job waits to be started with all of
+// its work before it.
 func (s samples) attemptEnded(j *jobState, n *Notice) bool {
 	l := s.l
 	whole, was := l.predictions.samples[j.number]
@@ -246,9 +246,9 @@ func (s samples) attemptEnded(j *jobState, n *Notice) bool {
 	}
 	delete(l.predictions.samples, j.number)
 	j.job.Predicted = whole
-	if p, ok := l.rules.Admission.(Profiler); ok {
-		p.Sampled(j.number, j.alternative)
+	if l.rules.Sampled != nil {
+		l.rules.Sampled(j.number, j.alternative)
 	}
-	l.anew(j, &Attempt{}, Event{Kind: Profiled, Job: int(j.number)})
+	l.requeue(j, &Attempt{}, Event{Kind: Profiled, Job: int(j.number)})
 	return true
 }

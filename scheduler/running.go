@@ -11,7 +11,7 @@ import (
 type runningJobs struct {
 	all       []int32
 	malleable []int32       // by first start, then number
-	victims   VictimList    // in the order of pausing; kept only if jobs are paused for others
+	victims   victimList    // in the order of pausing; kept only if jobs are paused for others
 	resizing  []int32       // jobs that asked for another size, in the order of the requests
 	ends      []queue.Timer // their expected ends, ascending; kept for reservations only
 	mates     cluster.Mates // those that share GPUs

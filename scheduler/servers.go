@@ -13,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Source has servers to rent.
-type ServerSource interface {
+// serverSource has servers to rent.
+type serverSource interface {
 	// Acquire asks for a server for a node that has none. NodeUp follows. It returns
 	// nil when no server will be available for this node any more.
 	Acquire(node int) (*Server, error)
@@ -26,12 +26,12 @@ type ServerSource interface {
 	From(node int, at time.Duration) time.Duration
 }
 
-// Nodes are the nodes of a run. The zero value is for a cluster whose nodes all
+// serverNodes are the nodes of a run. The zero value is for a cluster whose nodes all
 // exist from the start. It closes and opens the nodes of its machine.
-type ServerNodes struct {
+type serverNodes struct {
 	cluster cluster.Cluster
 	machine *cluster.Machine
-	source  ServerSource
+	source  serverSource
 	emit    func(Event)
 	all     []node
 	absent  int // nodes on request that can be asked for
@@ -63,10 +63,10 @@ type node struct {
 	wanted  bool          // a job at the head of the queue waits for it and for others
 }
 
-// New closes the nodes that are still to come, and asks for those that are always wanted.
+// newServerNodes closes the nodes that are still to come, and asks for those that are always wanted.
 // emit takes the events of nodes, which happen at the present instant.
-func NewServerNodes(c cluster.Cluster, m *cluster.Machine, source ServerSource, emit func(Event)) (ServerNodes, error) {
-	n := ServerNodes{cluster: c, machine: m, source: source, emit: emit, all: make([]node, len(c.Nodes))}
+func newServerNodes(c cluster.Cluster, m *cluster.Machine, source serverSource, emit func(Event)) (serverNodes, error) {
+	n := serverNodes{cluster: c, machine: m, source: source, emit: emit, all: make([]node, len(c.Nodes))}
 	for v := range n.all {
 		n.all[v].idleAt = Never
 		if c.Nodes[v].Supply == cluster.Standing {
@@ -86,12 +86,12 @@ func NewServerNodes(c cluster.Cluster, m *cluster.Machine, source ServerSource, 
 }
 
 // Change reports whether there are nodes that come and go.
-func (n *ServerNodes) Change() bool { return n.all != nil }
+func (n *serverNodes) Change() bool { return n.all != nil }
 
 // From returns the earliest time from now on at which a node can take a job: when a server
 // is available for it, or at once if it has room; trace.Never if it will have no server
 // any more.
-func (n *ServerNodes) From(v int32, need cluster.Room, now time.Duration) time.Duration {
+func (n *serverNodes) From(v int32, need cluster.Room, now time.Duration) time.Duration {
 	switch {
 	case n.all[v].phase == over:
 		return Never
@@ -104,15 +104,15 @@ func (n *ServerNodes) From(v int32, need cluster.Room, now time.Duration) time.D
 }
 
 // ServerFrom returns the first instant at which there is a server for a node without one.
-func (n *ServerNodes) ServerFrom(v int32, now time.Duration) time.Duration {
+func (n *serverNodes) ServerFrom(v int32, now time.Duration) time.Duration {
 	return n.source.From(int(v), now)
 }
 
 // Pending reports whether a node is on its way, or will be taken away.
-func (n *ServerNodes) Pending() bool { return n.coming+n.leaving > 0 }
+func (n *serverNodes) Pending() bool { return n.coming+n.leaving > 0 }
 
 // acquire asks for a server for a node.
-func (n *ServerNodes) acquire(v int32) error {
+func (n *serverNodes) acquire(v int32) error {
 	if n.all[v].phase == absent && n.cluster.Nodes[v].Supply == cluster.OnRequest {
 		n.absent--
 	}
@@ -132,7 +132,7 @@ func (n *ServerNodes) acquire(v int32) error {
 
 // Notice takes the notice of a node at an instant. lost reports that the node is gone;
 // Lose is then to be called.
-func (n *ServerNodes) Notice(e *Notice, now time.Duration) (lost bool, err error) {
+func (n *serverNodes) Notice(e *Notice, now time.Duration) (lost bool, err error) {
 	if e.Node < 0 || e.Node >= len(n.all) || n.cluster.Nodes[e.Node].Supply == cluster.Standing {
 		return false, fmt.Errorf("engine: %s: node %d does not come and go", e.Kind, e.Node)
 	}
@@ -159,7 +159,7 @@ func (n *ServerNodes) Notice(e *Notice, now time.Duration) (lost bool, err error
 }
 
 // Lose takes a node away, and returns the jobs that have started on it, by number.
-func (n *ServerNodes) Lose(v int32) []int32 {
+func (n *serverNodes) Lose(v int32) []int32 {
 	s := &n.all[v]
 	if s.phase == warned {
 		n.leaving--
@@ -175,7 +175,7 @@ func (n *ServerNodes) Lose(v int32) []int32 {
 }
 
 // Replace asks for another server for a node that was lost, if it is always wanted.
-func (n *ServerNodes) Replace(v int32) error {
+func (n *serverNodes) Replace(v int32) error {
 	if n.cluster.Nodes[v].Supply != cluster.Fixed {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (n *ServerNodes) Replace(v int32) error {
 }
 
 // Occupy records that a job has started on the nodes of its cores.
-func (n *ServerNodes) Occupy(j int32, cores cluster.CoreSet) {
+func (n *serverNodes) Occupy(j int32, cores cluster.CoreSet) {
 	if n.all == nil {
 		return
 	}
@@ -194,7 +194,7 @@ func (n *ServerNodes) Occupy(j int32, cores cluster.CoreSet) {
 }
 
 // Vacate records that a job is over on the nodes of its cores.
-func (n *ServerNodes) Vacate(j int32, cores cluster.CoreSet, now time.Duration) {
+func (n *serverNodes) Vacate(j int32, cores cluster.CoreSet, now time.Duration) {
 	if n.all == nil {
 		return
 	}
@@ -204,7 +204,7 @@ func (n *ServerNodes) Vacate(j int32, cores cluster.CoreSet, now time.Duration) 
 }
 
 // Leave records that a job has nothing on a node any more.
-func (n *ServerNodes) Leave(j, v int32, now time.Duration) {
+func (n *serverNodes) Leave(j, v int32, now time.Duration) {
 	s := &n.all[v]
 	if i := slices.Index(s.tenants, j); i >= 0 {
 		s.tenants = slices.Delete(s.tenants, i, i+1)
@@ -213,7 +213,7 @@ func (n *ServerNodes) Leave(j, v int32, now time.Duration) {
 }
 
 // restIfIdle sets the timer for giving back a node on which nothing runs.
-func (n *ServerNodes) restIfIdle(v int32, now time.Duration) {
+func (n *serverNodes) restIfIdle(v int32, now time.Duration) {
 	s := &n.all[v]
 	if s.phase != up || len(s.tenants) > 0 || n.cluster.Nodes[v].Supply != cluster.OnRequest {
 		return
@@ -225,7 +225,7 @@ func (n *ServerNodes) restIfIdle(v int32, now time.Duration) {
 }
 
 // NextIdle returns the next instant at which a node is to be given back.
-func (n *ServerNodes) NextIdle() time.Duration {
+func (n *serverNodes) NextIdle() time.Duration {
 	for len(n.idle) > 0 && n.all[n.idle[0].Of].idleAt != n.idle[0].At {
 		n.idle.Pop()
 	}
@@ -237,7 +237,7 @@ func (n *ServerNodes) NextIdle() time.Duration {
 
 // Rest records that the idle time of the node at NextIdle is over. It is given back
 // when dispatch has found no use for it.
-func (n *ServerNodes) Rest() {
+func (n *serverNodes) Rest() {
 	v := n.idle[0].Of
 	n.idle.Pop()
 	n.all[v].idleAt = Never
@@ -247,7 +247,7 @@ func (n *ServerNodes) Rest() {
 // GiveBack gives back the nodes whose idle time is over, except for nodes that a job waits for
 // together with others. Where a policy rents servers (Ready is set), those that are on their way and
 // of no use to a waiting job any more are given back as well: the job has chosen another source.
-func (n *ServerNodes) GiveBack() error {
+func (n *serverNodes) GiveBack() error {
 	for v := range n.all {
 		if s := &n.all[v]; n.Ready != nil && s.phase == coming && !s.wanted &&
 			n.cluster.Nodes[v].Supply == cluster.OnRequest {
@@ -278,7 +278,7 @@ func (n *ServerNodes) GiveBack() error {
 	return nil
 }
 
-func (n *ServerNodes) dismiss(v int32) error {
+func (n *serverNodes) dismiss(v int32) error {
 	if err := n.source.Release(int(v)); err != nil {
 		return fmt.Errorf("give node %q back: %w", n.cluster.Nodes[v].Name, err)
 	}
@@ -287,7 +287,7 @@ func (n *ServerNodes) dismiss(v int32) error {
 }
 
 // DismissAll gives all servers back at the end of a run.
-func (n *ServerNodes) DismissAll() error {
+func (n *serverNodes) DismissAll() error {
 	for v := range n.all {
 		s := &n.all[v]
 		if n.cluster.Nodes[v].Supply == cluster.Standing || s.phase == absent || s.phase == over {
@@ -302,14 +302,14 @@ func (n *ServerNodes) DismissAll() error {
 }
 
 // Orders reports whether there are nodes to ask for or to give back.
-func (n *ServerNodes) Orders() bool {
+func (n *serverNodes) Orders() bool {
 	return n.absent > 0 || len(n.rested) > 0 || n.Ready != nil && n.coming > 0
 }
 
 // Rooms begins to ask for the nodes that waiting jobs need: it returns the free
 // resources, including the nodes that are on their way, to be passed to Serve. The slice
 // is valid until the next call.
-func (n *ServerNodes) Rooms() []cluster.Room {
+func (n *serverNodes) Rooms() []cluster.Room {
 	n.rooms = append(n.rooms[:0], n.machine.Free...)
 	for v := range n.all {
 		n.all[v].wanted = false
@@ -323,7 +323,7 @@ func (n *ServerNodes) Rooms() []cluster.Room {
 // Serve reports whether the nodes that a waiting job needs are up or on their way, asks
 // for those that are not, and takes its part of them out of rooms. home has the nodes that
 // the job is bound to, if any.
-func (n *ServerNodes) Serve(need cluster.Room, count int, home []int32, rooms []cluster.Room) (bool, error) {
+func (n *serverNodes) Serve(need cluster.Room, count int, home []int32, rooms []cluster.Room) (bool, error) {
 	chosen, ok := cluster.Fit(rooms, need, count, home, nil)
 	if !ok && home == nil {
 		for v := range n.all { // as few as will do, the first that do
@@ -361,7 +361,7 @@ func (n *ServerNodes) Serve(need cluster.Room, count int, home []int32, rooms []
 }
 
 // hideAbsent takes the room of absent nodes back that were looked at and not chosen.
-func (n *ServerNodes) hideAbsent(rooms []cluster.Room, chosen []int32, ok bool) {
+func (n *serverNodes) hideAbsent(rooms []cluster.Room, chosen []int32, ok bool) {
 	for v := range n.all {
 		if n.all[v].phase == absent && !(ok && slices.Contains(chosen, int32(v))) {
 			rooms[v].Cores = 0

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -70,7 +71,7 @@ func lives(each ...time.Duration) *market.Availability {
 // goes back to its last checkpoint; an idle node is given back.
 func TestServerIsLost(t *testing.T) {
 	jobs := number([]Job{{Name: "a", Threads: 1, Arrival: 5 * time.Second, Deadline: Never}})
-	c := Cluster{Nodes: []Node{{Name: "n", Threads: 2, Supply: OnRequest, Idle: 3 * time.Second}}}
+	c := Cluster{Nodes: []Node{{Name: "n", Threads: 2, Supply: cluster.OnRequest, Idle: 3 * time.Second}}}
 	terms := []*market.Terms{{
 		Market: market.Spot, Startup: workload.Span{Mean: 2 * time.Second}, Warning: time.Second,
 		Availability: lives(30*time.Second, 100*time.Second),
@@ -100,7 +101,7 @@ func TestServerIsLost(t *testing.T) {
 // A job that can write a checkpoint leaves its server at the warning, which may be long before the loss.
 func TestJobLeavesAtTheWarning(t *testing.T) {
 	jobs := number([]Job{{Name: "a", Threads: 1, Deadline: Never}})
-	c := Cluster{Nodes: []Node{{Name: "n", Threads: 1, Supply: Fixed}, {Name: "stays", Threads: 1}}}
+	c := Cluster{Nodes: []Node{{Name: "n", Threads: 1, Supply: cluster.Fixed}, {Name: "stays", Threads: 1}}}
 	terms := []*market.Terms{{Market: market.Spot, Warning: 15 * time.Second,
 		Availability: lives(25*time.Second, 100*time.Second)}, nil}
 	work := []simulated.Scaling{simulated.FullRequest(30*time.Second, 1)}
@@ -130,7 +131,7 @@ func TestAnyLossIsValid(t *testing.T) {
 		for i := range c.Nodes {
 			n := &c.Nodes[i]
 			n.Name = fmt.Sprint("n", i)
-			n.Supply = rapid.SampledFrom([]Supply{Standing, Fixed, OnRequest}).Draw(t, "supply")
+			n.Supply = rapid.SampledFrom([]cluster.Supply{cluster.Standing, cluster.Fixed, cluster.OnRequest}).Draw(t, "supply")
 			n.Idle = time.Duration(rapid.IntRange(0, 5).Draw(t, "idle")) * time.Second
 			terms[i] = &market.Terms{
 				Market:  market.Spot,
@@ -169,7 +170,7 @@ func TestExpectedTimeIsDalys(t *testing.T) {
 	const mean, cost, restore, work = time.Hour, 10 * time.Second, time.Minute, 10 * time.Hour
 	every := estimator.DalyInterval(cost, mean)
 	jobs := number([]Job{{Threads: 1, Deadline: Never}})
-	c := Cluster{Nodes: []Node{{Name: "n", Threads: 1, Supply: Fixed}}}
+	c := Cluster{Nodes: []Node{{Name: "n", Threads: 1, Supply: cluster.Fixed}}}
 	terms := []*market.Terms{{Market: market.Spot, Life: market.Exponential{Mean: mean}}}
 	saves := []*simulated.Checkpoint{{Rule: estimator.DalyInterval, Cost: cost, Restore: restore}}
 	scaling := []simulated.Scaling{simulated.FullRequest(work, 1)}
@@ -227,7 +228,7 @@ func manyLosses(t testing.TB) (Outcome, time.Duration, int) {
 		span = max(span, jobs[i].Arrival)
 	}
 	for i := range nodes {
-		c.Nodes = append(c.Nodes, Node{Name: fmt.Sprint("n", i), Threads: 4, Supply: Fixed})
+		c.Nodes = append(c.Nodes, Node{Name: fmt.Sprint("n", i), Threads: 4, Supply: cluster.Fixed})
 		terms = append(terms, &market.Terms{Market: market.Spot, Life: market.Exponential{Mean: span / 700}})
 	}
 	fleet, _ := market.NewFleet(c, terms, 1)

@@ -5,13 +5,15 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/control"
 )
 
 // steering is the extension of runs with controllers.
 type steering struct {
 	noHooks
 	l    *loop
-	desk *SteeringDesk
+	desk *controllerHost
 }
 
 // steer prepares the controllers of a run.
@@ -20,7 +22,7 @@ func (l *loop) steer() error {
 		return nil
 	}
 	l.ownJobs() // their requests change
-	desk, err := NewSteeringDesk(l.Steering, l.jobs.Len(), steered{l})
+	desk, err := newControllerHost(l.Steering, l.jobs.Len(), kernelOfControllers{l})
 	l.extensions = append(l.extensions, steering{l: l, desk: desk})
 	return err
 }
@@ -64,7 +66,8 @@ func (c steering) attemptEnded(j *jobState, e *Notice) bool {
 // reconfigure gives a job that waits to be started, or is about to, another request.
 func (l *loop) reconfigure(j *jobState, to Adopted, attempt *Attempt) {
 	job := j.job
-	if j.state == Queued && attempt == nil && to.Threads == job.Threads && slices.Equal(to.Roles, job.Roles()) && l.result(j).Reconfigurations == 0 {
+	same := to.Threads == job.Threads && slices.Equal(to.Roles, job.Roles())
+	if same && j.state == Queued && attempt == nil && l.result(j).Reconfigurations == 0 {
 		return
 	}
 	job.Threads, job.Own().Roles = to.Threads, to.Roles
@@ -75,26 +78,26 @@ func (l *loop) reconfigure(j *jobState, to Adopted, attempt *Attempt) {
 	l.emit(Event{Kind: Reconfigure, Job: int(j.number), Request: to.Threads, Roles: to.Roles, Attempt: attempt})
 }
 
-// steered is the loop as controllers see it: a steering.Kernel.
-type steered struct{ *loop }
+// kernelOfControllers is the loop as controllers see it.
+type kernelOfControllers struct{ *loop }
 
-func (l steered) Name(j int32) string             { return l.job(j).Name }
-func (l steered) Begun(j int32) bool              { return l.begun(l.state(j)) }
-func (l steered) Stopping() bool                  { return l.ending.stopping }
-func (l steered) Reconfigure(j int32, to Adopted) { l.reconfigure(l.state(j), to, nil) }
-func (l steered) Request(j, cores int32)          { l.request(l.state(j), cores) }
+func (l kernelOfControllers) Name(j int32) string             { return l.job(j).Name }
+func (l kernelOfControllers) Begun(j int32) bool              { return l.begun(l.state(j)) }
+func (l kernelOfControllers) Stopping() bool                  { return l.ending.stopping }
+func (l kernelOfControllers) Reconfigure(j int32, to Adopted) { l.reconfigure(l.state(j), to, nil) }
+func (l kernelOfControllers) Request(j, cores int32)          { l.request(l.state(j), cores) }
 
-func (l steered) Facts(number int32) Report {
+func (l kernelOfControllers) Facts(number int32) control.Report {
 	j := l.state(number)
-	r := Report{
-		Job: int(number), Left: NoBudget, Used: l.Job(number).Times().Service,
-		Allotment: JobAllotment{Threads: int(j.request), GPUs: j.job.GPUs},
+	r := control.Report{
+		Job: int(number), Left: control.NoBudget, Used: l.Job(number).Times().Service,
+		Allotment: control.Allotment{Threads: int(j.request), GPUs: j.job.GPUs},
 	}
 	if j.state == Running {
-		if m, ok := l.Engine.(SteeringMeter); ok {
+		if m, ok := l.Engine.(ServiceMeter); ok {
 			r.Used = m.Used(int(number))
 		}
-		r.Allotment = JobAllotment{Threads: j.grant.Cores.Count(), GPUs: j.grant.GPUs.Count()}
+		r.Allotment = control.Allotment{Threads: j.grant.Cores.Count(), GPUs: j.grant.GPUs.Count()}
 	}
 	if b := j.job.Budget(); b != nil {
 		r.Left = max(*b-r.Used, 0)
@@ -102,13 +105,13 @@ func (l steered) Facts(number int32) Report {
 	return r
 }
 
-func (l steered) Decided(number int32, c *Control) {
+func (l kernelOfControllers) Decided(number int32, c *control.Decision) {
 	j := l.state(number)
-	l.detector.News()
+	l.detector.Progressed()
 	l.emit(Event{Kind: Decided, Job: int(number), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Control: c})
 }
 
-func (l steered) Demand(number int32, to Adopted) error {
+func (l kernelOfControllers) Demand(number int32, to Adopted) error {
 	j := l.state(number)
 	if len(to.Roles) == 0 {
 		if to.Threads != int(j.asked) {
@@ -117,7 +120,7 @@ func (l steered) Demand(number int32, to Adopted) error {
 		return nil
 	}
 	for _, r := range to.Roles {
-		if i := RoleOf(j.job, r.Name); i >= 0 && l.roles.Wanted(number, i, j.job) != r.Count {
+		if i := roleOf(j.job, r.Name); i >= 0 && l.roles.Wanted(number, i, j.job) != r.Count {
 			if err := l.askParts(j, r.Name, r.Count); err != nil {
 				return err
 			}
@@ -126,7 +129,7 @@ func (l steered) Demand(number int32, to Adopted) error {
 	return nil
 }
 
-func (l steered) Satisfy(number int32, reason string) error {
+func (l kernelOfControllers) Satisfy(number int32, reason string) error {
 	j := l.state(number)
 	if l.begun(j) {
 		if err := l.Engine.Stop(int(number)); err != nil {
@@ -141,7 +144,7 @@ func (l steered) Satisfy(number int32, reason string) error {
 }
 
 // Steering joins controllers to the jobs of a run: it asks them when their jobs arrive
-// and report, and has their decisions carried out by the programs (Helm) and by the
+// and report, and has their decisions carried out by the programs (Reconfigurer) and by the
 // scheduler (Kernel).
 
 // Steering joins controllers to the jobs of a run. A controller is asked when its job
@@ -149,15 +152,15 @@ func (l steered) Satisfy(number int32, reason string) error {
 // dispatch of the instant, and each is an event of the trace.
 type Steering struct {
 	// Controllers has the controller of each job; nil for none.
-	Controllers []Controller
-	// Settings are those with which each job starts.
-	Settings [][]Setting
-	// Helm reaches the programs.
-	Helm Helm
+	Controllers []control.Controller
+	// Settings are the initial settings of each job.
+	Settings [][]control.Setting
+	// Reconfigurer reaches the programs.
+	Reconfigurer Reconfigurer
 }
 
-// Helm carries out decisions of controllers about programs, through the engine.
-type Helm interface {
+// Reconfigurer carries out decisions of controllers about programs, through the engine.
+type Reconfigurer interface {
 	// Follow asks for a notice of every report (Notice.Progress) of the jobs for which
 	// it is true, each at a separate instant. It is called before the first job starts.
 	Follow(jobs []bool)
@@ -165,7 +168,7 @@ type Helm interface {
 	// asks for that start. A running program that can change them receives them, and
 	// needs no restart. The error says why no job can have such settings; nothing has
 	// changed then.
-	Adopt(job int, settings []Setting, restart bool) (Adopted, error)
+	Adopt(job int, settings []control.Setting, restart bool) (Adopted, error)
 	// Deepen asks a program for another layer in a block of its network. It is asked
 	// once, when the job starts or else at once.
 	Deepen(job, block int) error
@@ -174,9 +177,9 @@ type Helm interface {
 	Restart(job int) error
 }
 
-// Meter is an engine that measures the service time of its jobs, of all attempts: a program may begin long after the
+// ServiceMeter is an engine that measures the service time of its jobs, of all attempts: a program may begin long after the
 // decision to start it, and its budget is counted from there.
-type SteeringMeter interface {
+type ServiceMeter interface {
 	Used(job int) time.Duration
 }
 
@@ -189,8 +192,8 @@ type Adopted struct {
 	Restart bool
 }
 
-// Kernel has the scheduler's actions for controllers.
-type SteeringKernel interface {
+// controllerKernel has the scheduler's actions for controllers.
+type controllerKernel interface {
 	// Name returns the name of a job.
 	Name(job int32) string
 	// Begun reports whether a job has started and not ended.
@@ -199,9 +202,9 @@ type SteeringKernel interface {
 	Stopping() bool
 	// Facts returns the present report of a job: its used service time, its limits and
 	// its remaining budget.
-	Facts(job int32) Report
+	Facts(job int32) control.Report
 	// Decided records a decision.
-	Decided(job int32, c *Control)
+	Decided(job int32, c *control.Decision)
 	// Reconfigure gives a job another request that has not begun.
 	Reconfigure(job int32, to Adopted)
 	// Request changes the request of a job in cores; Demand changes it to the demand
@@ -212,16 +215,16 @@ type SteeringKernel interface {
 	Satisfy(job int32, reason string) error
 }
 
-// Desk is the controllers of one run at work. The nil Desk has none.
-type SteeringDesk struct {
+// controllerHost is the controllers of one run at work. The nil Desk has none.
+type controllerHost struct {
 	Steering
-	kernel SteeringKernel
-	jobs   []*steeringSteered // by job; nil for one without a controller
+	kernel controllerKernel
+	jobs   []*controlledJob // by job; nil for one without a controller
 }
 
-// steered is the state of a job that has a controller.
-type steeringSteered struct {
-	settings []Setting
+// controlledJob is the state of a job that has a controller.
+type controlledJob struct {
+	settings []control.Setting
 	// leaving is set while the job ends its attempt, to restart with next.
 	leaving   bool
 	next      Adopted
@@ -229,35 +232,35 @@ type steeringSteered struct {
 	// unproven is set from a change of settings to the next report.
 	unproven bool
 	// refused are settings that the job cannot have; the next report names them.
-	refused []Setting
+	refused []control.Setting
 	// done is set when the controller has stopped the job, and says why.
 	done string
 }
 
-// New returns the desk of a run, and asks for the reports of its jobs.
-func NewSteeringDesk(s *Steering, jobs int, k SteeringKernel) (*SteeringDesk, error) {
-	if len(s.Controllers) != jobs || s.Helm == nil {
+// newControllerHost returns the desk of a run, and asks for the reports of its jobs.
+func newControllerHost(s *Steering, jobs int, k controllerKernel) (*controllerHost, error) {
+	if len(s.Controllers) != jobs || s.Reconfigurer == nil {
 		return nil, fmt.Errorf("controllers: %d jobs, but the controllers of %d, or no way to reach them",
 			jobs, len(s.Controllers))
 	}
-	d := &SteeringDesk{Steering: *s, kernel: k, jobs: make([]*steeringSteered, jobs)}
+	d := &controllerHost{Steering: *s, kernel: k, jobs: make([]*controlledJob, jobs)}
 	follow := make([]bool, jobs)
 	for j, c := range s.Controllers {
 		if follow[j] = c != nil; follow[j] {
-			d.jobs[j] = &steeringSteered{}
+			d.jobs[j] = &controlledJob{}
 			if s.Settings != nil {
 				d.jobs[j].settings = s.Settings[j]
 			}
 		}
 	}
-	s.Helm.Follow(follow)
+	s.Reconfigurer.Follow(follow)
 	return d, nil
 }
 
 // Ask asks the controller of a job, and carries out its decision. p is the job's
 // report; nil before its first start. begun says that the job has started and not
 // ended.
-func (d *SteeringDesk) Ask(j int32, p *ReportedProgress) error {
+func (d *controllerHost) Ask(j int32, p *control.Progress) error {
 	if d == nil || d.jobs[j] == nil || d.kernel.Stopping() {
 		return nil
 	}
@@ -280,7 +283,7 @@ func (d *SteeringDesk) Ask(j int32, p *ReportedProgress) error {
 }
 
 // report returns the present report of a job.
-func (d *SteeringDesk) report(j int32) Report {
+func (d *controllerHost) report(j int32) control.Report {
 	r := d.kernel.Facts(j)
 	r.Loss, r.Accuracy, r.Seconds = math.NaN(), math.NaN(), math.NaN()
 	r.Settings, r.Restarted = d.jobs[j].settings, d.jobs[j].restarted
@@ -288,12 +291,12 @@ func (d *SteeringDesk) report(j int32) Report {
 }
 
 // obey carries out an action, and records it before its consequences.
-func (d *SteeringDesk) obey(j int32, r Report, a Action) error {
-	s, c := d.jobs[j], &Control{Report: r, Action: a, Settings: d.jobs[j].settings}
+func (d *controllerHost) obey(j int32, r control.Report, a control.Action) error {
+	s, c := d.jobs[j], &control.Decision{Report: r, Action: a, Settings: d.jobs[j].settings}
 	begun := d.kernel.Begun(j)
 	to, err := d.adopt(j, a, begun, c)
 	if err == nil && a.Deepen != nil {
-		err = d.Helm.Deepen(int(j), *a.Deepen)
+		err = d.Reconfigurer.Deepen(int(j), *a.Deepen)
 	}
 	if err != nil {
 		c.Refused = err.Error()
@@ -306,7 +309,7 @@ func (d *SteeringDesk) obey(j int32, r Report, a Action) error {
 	case len(a.Settings) == 0:
 	case c.Restart:
 		s.leaving, s.next = true, to
-		err = d.Helm.Restart(int(j))
+		err = d.Reconfigurer.Restart(int(j))
 		if err != nil {
 			return fmt.Errorf("restart job %q: %w", d.kernel.Name(j), err)
 		}
@@ -331,16 +334,16 @@ func (d *SteeringDesk) obey(j int32, r Report, a Action) error {
 
 // adopt gives a job the settings of an action, if there are any. The next report names
 // the settings that the job cannot have.
-func (d *SteeringDesk) adopt(j int32, a Action, begun bool, c *Control) (Adopted, error) {
+func (d *controllerHost) adopt(j int32, a control.Action, begun bool, c *control.Decision) (Adopted, error) {
 	if len(a.Settings) == 0 {
 		return Adopted{}, nil
 	}
 	s := d.jobs[j]
-	wanted := With(s.settings, a.Settings)
-	to, err := d.Helm.Adopt(int(j), wanted, a.Restart && begun)
+	wanted := control.With(s.settings, a.Settings)
+	to, err := d.Reconfigurer.Adopt(int(j), wanted, a.Restart && begun)
 	if err != nil {
 		for _, x := range a.Settings {
-			s.refused = append(s.refused, Setting{Name: x.Name, Value: err.Error()})
+			s.refused = append(s.refused, control.Setting{Name: x.Name, Value: err.Error()})
 		}
 		return to, err
 	}
@@ -352,7 +355,7 @@ func (d *SteeringDesk) adopt(j int32, a Action, begun bool, c *Control) (Adopted
 // Ended handles the end of an attempt. It reports whether a controller asked for it,
 // and the settings for the restart. A job that has done all of its work meanwhile is
 // over. A job stopped by its controller is finished, with its model so far.
-func (d *SteeringDesk) Ended(j int32, e *Notice) (next Adopted, anew bool) {
+func (d *controllerHost) Ended(j int32, e *Notice) (next Adopted, anew bool) {
 	if d == nil || d.jobs[j] == nil || d.kernel.Stopping() {
 		return Adopted{}, false
 	}
@@ -376,19 +379,19 @@ func (d *SteeringDesk) Ended(j int32, e *Notice) (next Adopted, anew bool) {
 
 // recover asks the controller of a job that failed with new settings for other settings.
 // It reports whether the job restarts with them.
-func (d *SteeringDesk) recover(j int32, reason string) bool {
+func (d *controllerHost) recover(j int32, reason string) bool {
 	s, r := d.jobs[j], d.report(j)
 	r.Crashed = reason
 	a := d.Controllers[j].Decide(r)
 	if len(a.Settings) == 0 {
 		return false
 	}
-	wanted := With(s.settings, a.Settings)
-	to, err := d.Helm.Adopt(int(j), wanted, true)
+	wanted := control.With(s.settings, a.Settings)
+	to, err := d.Reconfigurer.Adopt(int(j), wanted, true)
 	if err != nil {
 		return false
 	}
-	d.kernel.Decided(j, &Control{Report: r, Action: a, Settings: wanted, Restart: true})
+	d.kernel.Decided(j, &control.Decision{Report: r, Action: a, Settings: wanted, Restart: true})
 	s.settings, s.next = wanted, to
 	return true
 }

@@ -11,11 +11,12 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
-// rudder is a Helm for simulated jobs: the setting "epoch" is the time of one of ten
+// rudder is a Reconfigurer for simulated jobs: the setting "epoch" is the time of one of ten
 // epochs, "live" that it needs no restart, "threads" the request.
 type rudder struct {
 	*simulated.Engine
@@ -25,14 +26,14 @@ type rudder struct {
 }
 
 func (r *rudder) Follow(jobs []bool) {
-	if err := r.Engine.Attend(jobs, r.units, func(_, units int) ReportedProgress {
-		return ReportedProgress{Epoch: units, Loss: 1 / float64(units), Accuracy: math.NaN(), Seconds: math.NaN()}
+	if err := r.Engine.Attend(jobs, r.units, func(_, units int) control.Progress {
+		return control.Progress{Epoch: units, Loss: 1 / float64(units), Accuracy: math.NaN(), Seconds: math.NaN()}
 	}); err != nil {
 		r.t.Fatal(err)
 	}
 }
 
-func (r *rudder) Adopt(job int, settings []Setting, restart bool) (Adopted, error) {
+func (r *rudder) Adopt(job int, settings []control.Setting, restart bool) (Adopted, error) {
 	a := Adopted{Threads: 1, Restart: restart}
 	work := simulated.Training(2*time.Second, r.units[job], 10*time.Second, 0)
 	for _, s := range settings {
@@ -47,7 +48,7 @@ func (r *rudder) Adopt(job int, settings []Setting, restart bool) (Adopted, erro
 			fmt.Sscan(s.Value, &a.Threads)
 		}
 	}
-	r.called = append(r.called, SettingsText(settings))
+	r.called = append(r.called, control.SettingsText(settings))
 	return a, r.Engine.Change(job, &work)
 }
 
@@ -60,13 +61,13 @@ func (r *rudder) Deepen(job, block int) error { return errors.New("a simulated j
 
 // captain answers by epochs.
 type captain struct {
-	at   map[int]Action
+	at   map[int]control.Action
 	seen []string
 }
 
-func (c *captain) Decide(r Report) Action {
+func (c *captain) Decide(r control.Report) control.Action {
 	c.seen = append(c.seen, fmt.Sprintf("%d %s %d %s", r.Epoch, r.Used, r.Allotment.Threads,
-		SettingsText(r.Settings)))
+		control.SettingsText(r.Settings)))
 	return c.at[r.Epoch]
 }
 
@@ -84,7 +85,7 @@ func steered(t *testing.T, jobs []Job, c *captain) (Outcome, []string, *rudder) 
 	events := &trace{}
 	run := Run{
 		Policy: Policy{Order: FCFS}, Cluster: Cluster{Nodes: []Node{{Threads: 4}}}, Jobs: jobs, Engine: engine, Recorder: events,
-		Steering: &Steering{Controllers: make([]Controller, len(jobs)), Helm: helm},
+		Steering: &Steering{Controllers: make([]control.Controller, len(jobs)), Reconfigurer: helm},
 	}
 	run.Steering.Controllers[0] = c
 	o, err := run.Execute(context.Background())
@@ -104,13 +105,13 @@ func steered(t *testing.T, jobs []Job, c *captain) (Outcome, []string, *rudder) 
 // A controller is asked when its job arrives and at each epoch; its decisions hold at
 // once, or after a restart.
 func TestControllersDecideWhileJobsRun(t *testing.T) {
-	set := func(name, value string, restart bool) Action {
-		return Action{Settings: []Setting{{Name: name, Value: value}}, Restart: restart, Reason: "test"}
+	set := func(name, value string, restart bool) control.Action {
+		return control.Action{Settings: []control.Setting{{Name: name, Value: value}}, Restart: restart, Reason: "test"}
 	}
 	deep := 1
 	jobs := number([]Job{{Name: "a", Threads: 1, Malleable: true, Deadline: Never},
 		{Name: "b", Threads: 1, Arrival: time.Second, Deadline: Never}})
-	c := &captain{at: map[int]Action{
+	c := &captain{at: map[int]control.Action{
 		0: set("epoch", "20s", false),
 		2: set("epoch", "5s", false),
 		3: {Reason: "nothing is better"},
@@ -118,7 +119,7 @@ func TestControllersDecideWhileJobsRun(t *testing.T) {
 		5: set("threads", "2", false),
 		6: {Deepen: &deep},
 		7: set("epoch", "soon", false),
-		8: {Allotment: &JobAllotment{Threads: 3}},
+		8: {Allotment: &control.Allotment{Threads: 3}},
 		9: {Stop: true, Reason: "good enough"},
 	}}
 	o, lines, _ := steered(t, jobs, c)
@@ -152,7 +153,7 @@ func TestControllersDecideWhileJobsRun(t *testing.T) {
 // A job that its controller stops before it has begun is stopped, and the others go on.
 func TestAControllerStopsAJobAtOnce(t *testing.T) {
 	jobs := number([]Job{{Name: "a", Threads: 1, Deadline: Never}, {Name: "b", Threads: 1, Deadline: Never}})
-	o, _, _ := steered(t, jobs, &captain{at: map[int]Action{0: {Stop: true, Reason: "not today"}}})
+	o, _, _ := steered(t, jobs, &captain{at: map[int]control.Action{0: {Stop: true, Reason: "not today"}}})
 	if r := o.Jobs[0]; r.State != Stopped || r.Reason != "not today" || r.FirstStart != Never {
 		t.Errorf("%+v", r)
 	}
@@ -173,8 +174,8 @@ func TestUsedIsWhatTheEngineMeasures(t *testing.T) {
 	var left []time.Duration
 	run := Run{
 		Policy: Policy{Order: FCFS}, Cluster: Cluster{Nodes: []Node{{Threads: 1}}}, Jobs: jobs, Engine: metered{engine}, Recorder: &trace{},
-		Steering: &Steering{Helm: &rudder{Engine: engine, t: t, units: []int{2}},
-			Controllers: []Controller{watcher(func(r Report) {
+		Steering: &Steering{Reconfigurer: &rudder{Engine: engine, t: t, units: []int{2}},
+			Controllers: []control.Controller{watcher(func(r control.Report) {
 				left = append(left, r.Left)
 			})}},
 	}
@@ -186,6 +187,6 @@ func TestUsedIsWhatTheEngineMeasures(t *testing.T) {
 	}
 }
 
-type watcher func(Report)
+type watcher func(control.Report)
 
-func (w watcher) Decide(r Report) Action { w(r); return Action{} }
+func (w watcher) Decide(r control.Report) control.Action { w(r); return control.Action{} }

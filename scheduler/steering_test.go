@@ -7,15 +7,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfexp/tfexp/scheduler/control"
 )
 
 // answers is a controller that gives its answers one after the other, and records its reports.
 type answers struct {
-	list []Action
-	told []Report
+	list []control.Action
+	told []control.Report
 }
 
-func (a *answers) Decide(r Report) (next Action) {
+func (a *answers) Decide(r control.Report) (next control.Action) {
 	a.told = append(a.told, r)
 	if len(a.list) > 0 {
 		next, a.list = a.list[0], a.list[1:]
@@ -35,11 +37,11 @@ func (w *world) say(format string, args ...any) { w.log = append(w.log, fmt.Spri
 
 func (w *world) Follow(jobs []bool) { w.say("follow %v", jobs) }
 
-func (w *world) Adopt(_ int, settings []Setting, restart bool) (Adopted, error) {
+func (w *world) Adopt(_ int, settings []control.Setting, restart bool) (Adopted, error) {
 	if w.refuse != nil {
 		return Adopted{}, w.refuse
 	}
-	w.say("adopt %s, restart %v", SettingsText(settings), restart)
+	w.say("adopt %s, restart %v", control.SettingsText(settings), restart)
 	return Adopted{Threads: len(settings), Restart: restart || !w.live}, nil
 }
 
@@ -49,10 +51,10 @@ func (w *world) Name(int32) string         { return "j" }
 func (w *world) Begun(int32) bool          { return w.begun }
 func (w *world) Stopping() bool            { return w.stopping }
 
-func (w *world) Facts(int32) Report { return Report{Job: 1} }
+func (w *world) Facts(int32) control.Report { return control.Report{Job: 1} }
 
-func (w *world) Decided(_ int32, c *Control) {
-	w.say("decided %s, then %s, restart %v, refused %q", c.Action.Name(), SettingsText(c.Settings), c.Restart, c.Refused)
+func (w *world) Decided(_ int32, c *control.Decision) {
+	w.say("decided %s, then %s, restart %v, refused %q", c.Action.Name(), control.SettingsText(c.Settings), c.Restart, c.Refused)
 }
 
 func (w *world) Reconfigure(_ int32, to Adopted)      { w.say("reconfigure %d", to.Threads) }
@@ -60,18 +62,18 @@ func (w *world) Request(_, cores int32)               { w.say("request %d", core
 func (w *world) Demand(_ int32, to Adopted) error     { w.say("demand %d", to.Threads); return w.fail }
 func (w *world) Satisfy(_ int32, reason string) error { w.say("satisfy: %s", reason); return w.fail }
 
-func set(pairs ...string) (s []Setting) {
+func set(pairs ...string) (s []control.Setting) {
 	for i := 0; i < len(pairs); i += 2 {
-		s = append(s, Setting{Name: pairs[i], Value: pairs[i+1]})
+		s = append(s, control.Setting{Name: pairs[i], Value: pairs[i+1]})
 	}
 	return s
 }
 
 // desk is one job with a controller, and one without.
-func desk(t *testing.T, w *world, list ...Action) (*SteeringDesk, *answers) {
+func desk(t *testing.T, w *world, list ...control.Action) (*controllerHost, *answers) {
 	t.Helper()
 	c := &answers{list: list}
-	d, err := NewSteeringDesk(&Steering{Controllers: []Controller{nil, c}, Settings: [][]Setting{nil, set("n", "1")}, Helm: w}, 2, w)
+	d, err := newControllerHost(&Steering{Controllers: []control.Controller{nil, c}, Settings: [][]control.Setting{nil, set("n", "1")}, Reconfigurer: w}, 2, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,40 +91,40 @@ func TestDecisionsAreCarriedOut(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		world  world
-		action Action
+		action control.Action
 		want   []string
 		fails  bool
 	}{
-		{"nothing", world{begun: true}, Action{}, nil, false},
-		{"a reason alone", world{begun: true}, Action{Reason: "why"}, []string{`decided nothing, then n=1, restart false, refused ""`}, false},
-		{"before the start", world{}, Action{Settings: set("n", "2")},
+		{"nothing", world{begun: true}, control.Action{}, nil, false},
+		{"a reason alone", world{begun: true}, control.Action{Reason: "why"}, []string{`decided nothing, then n=1, restart false, refused ""`}, false},
+		{"before the start", world{}, control.Action{Settings: set("n", "2")},
 			[]string{"adopt n=2, restart false", `decided settings, then n=2, restart false, refused ""`, "reconfigure 1"}, false},
-		{"before the start, anew", world{}, Action{Settings: set("n", "2"), Restart: true},
+		{"before the start, anew", world{}, control.Action{Settings: set("n", "2"), Restart: true},
 			[]string{"adopt n=2, restart false", `decided settings, then n=2, restart false, refused ""`, "reconfigure 1"}, false},
-		{"while it runs", world{begun: true, live: true}, Action{Settings: set("m", "2")},
+		{"while it runs", world{begun: true, live: true}, control.Action{Settings: set("m", "2")},
 			[]string{"adopt n=1 m=2, restart false", `decided settings, then n=1 m=2, restart false, refused ""`, "demand 2"}, false},
-		{"a demand that fails", world{begun: true, live: true, fail: broken}, Action{Settings: set("m", "2")},
+		{"a demand that fails", world{begun: true, live: true, fail: broken}, control.Action{Settings: set("m", "2")},
 			[]string{"adopt n=1 m=2, restart false", `decided settings, then n=1 m=2, restart false, refused ""`, "demand 2"}, true},
-		{"anew", world{begun: true}, Action{Settings: set("n", "3"), Allotment: &JobAllotment{Threads: 4}},
+		{"anew", world{begun: true}, control.Action{Settings: set("n", "3"), Allotment: &control.Allotment{Threads: 4}},
 			[]string{"adopt n=3, restart false", `decided settings and allotment, then n=3, restart true, refused ""`, "restart"}, false},
-		{"anew, as it asks", world{begun: true, live: true}, Action{Settings: set("n", "3"), Restart: true},
+		{"anew, as it asks", world{begun: true, live: true}, control.Action{Settings: set("n", "3"), Restart: true},
 			[]string{"adopt n=3, restart true", `decided settings, then n=3, restart true, refused ""`, "restart"}, false},
-		{"a restart that fails", world{begun: true, fail: broken}, Action{Settings: set("n", "3")},
+		{"a restart that fails", world{begun: true, fail: broken}, control.Action{Settings: set("n", "3")},
 			[]string{"adopt n=3, restart false", `decided settings, then n=3, restart true, refused ""`, "restart"}, true},
-		{"cores", world{begun: true}, Action{Allotment: &JobAllotment{Threads: 4}},
+		{"cores", world{begun: true}, control.Action{Allotment: &control.Allotment{Threads: 4}},
 			[]string{`decided allotment, then n=1, restart false, refused ""`, "request 4"}, false},
-		{"no cores", world{begun: true}, Action{Allotment: &JobAllotment{}, Reason: "x"},
+		{"no cores", world{begun: true}, control.Action{Allotment: &control.Allotment{}, Reason: "x"},
 			[]string{`decided allotment, then n=1, restart false, refused ""`}, false},
-		{"a layer", world{begun: true}, Action{Deepen: &block}, []string{"deepen 2", `decided deepen 2, then n=1, restart false, refused ""`}, false},
-		{"a layer that is refused", world{begun: true, fail: broken}, Action{Deepen: &block, Stop: true},
+		{"a layer", world{begun: true}, control.Action{Deepen: &block}, []string{"deepen 2", `decided deepen 2, then n=1, restart false, refused ""`}, false},
+		{"a layer that is refused", world{begun: true, fail: broken}, control.Action{Deepen: &block, Stop: true},
 			[]string{"deepen 2", `decided deepen 2 and stop, then n=1, restart false, refused "broken"`}, false},
-		{"the end", world{begun: true}, Action{Stop: true, Reason: "good enough"},
+		{"the end", world{begun: true}, control.Action{Stop: true, Reason: "good enough"},
 			[]string{`decided stop, then n=1, restart false, refused ""`, "satisfy: good enough"}, false},
-		{"the end, without a reason", world{begun: true}, Action{Stop: true},
+		{"the end, without a reason", world{begun: true}, control.Action{Stop: true},
 			[]string{`decided stop, then n=1, restart false, refused ""`, "satisfy: its controller stopped it"}, false},
-		{"settings that cannot be", world{begun: true, refuse: broken}, Action{Settings: set("n", "9"), Stop: true},
+		{"settings that cannot be", world{begun: true, refuse: broken}, control.Action{Settings: set("n", "9"), Stop: true},
 			[]string{`decided settings and stop, then n=1, restart false, refused "broken"`}, false},
-		{"while the run is broken off", world{begun: true, stopping: true}, Action{Stop: true}, nil, false},
+		{"while the run is broken off", world{begun: true, stopping: true}, control.Action{Stop: true}, nil, false},
 	} {
 		w := c.world
 		d, _ := desk(t, &w, c.action)
@@ -138,9 +140,9 @@ func TestDecisionsAreCarriedOut(t *testing.T) {
 // A controller receives its job's reports, the refused settings and restarts, but only while the job has begun.
 func TestReports(t *testing.T) {
 	w := &world{begun: true, refuse: errors.New("too much")}
-	d, c := desk(t, w, Action{Settings: set("n", "9", "m", "8")}, Action{}, Action{}, Action{})
-	report := &ReportedProgress{Epoch: 1, Step: 2, Loss: 3, Accuracy: 4, Seconds: 5, Refused: set("x", "own")}
-	for _, p := range []*ReportedProgress{nil, report, report} {
+	d, c := desk(t, w, control.Action{Settings: set("n", "9", "m", "8")}, control.Action{}, control.Action{}, control.Action{})
+	report := &control.Progress{Epoch: 1, Step: 2, Loss: 3, Accuracy: 4, Seconds: 5, Refused: set("x", "own")}
+	for _, p := range []*control.Progress{nil, report, report} {
 		if err := d.Ask(1, p); err != nil {
 			t.Fatal(err)
 		}
@@ -162,23 +164,23 @@ func TestReports(t *testing.T) {
 	if err := d.Ask(1, report); err != nil || len(c.told) != 3 {
 		t.Errorf("a job that has not begun reports: %v", err)
 	}
-	if err := errors.Join(d.Ask(0, report), (*SteeringDesk)(nil).Ask(0, report)); err != nil {
+	if err := errors.Join(d.Ask(0, report), (*controllerHost)(nil).Ask(0, report)); err != nil {
 		t.Error(err)
 	}
-	if _, err := NewSteeringDesk(&Steering{Controllers: []Controller{nil}, Helm: w}, 2, w); err == nil {
+	if _, err := newControllerHost(&Steering{Controllers: []control.Controller{nil}, Reconfigurer: w}, 2, w); err == nil {
 		t.Error("controllers of too few jobs")
 	}
-	if _, err := NewSteeringDesk(&Steering{Controllers: []Controller{nil}}, 1, w); err == nil {
+	if _, err := newControllerHost(&Steering{Controllers: []control.Controller{nil}}, 1, w); err == nil {
 		t.Error("controllers without a helm")
 	}
 }
 
 // The meaning of an attempt's end depends on who asked for it.
 func TestEndsOfAttempts(t *testing.T) {
-	anew := Action{Settings: set("n", "3")}
+	anew := control.Action{Settings: set("n", "3")}
 	for _, c := range []struct {
 		name     string
-		asked    []Action // one at each report
+		asked    []control.Action // one at each report
 		ends     State
 		stopping bool
 		refuse   error
@@ -187,15 +189,15 @@ func TestEndsOfAttempts(t *testing.T) {
 		anew     bool
 	}{
 		{"on its own", nil, Stopped, false, nil, Stopped, "r", false},
-		{"finished", []Action{anew}, Finished, false, nil, Finished, "r", false},
-		{"to be started anew", []Action{anew}, Stopped, false, nil, Stopped, "r", true},
-		{"to be started anew, while the run ends", []Action{anew}, Stopped, true, nil, Stopped, "r", false},
-		{"stopped by its controller", []Action{{Stop: true, Reason: "enough"}}, Stopped, false, nil, Finished, "enough", false},
-		{"stopped, and failed", []Action{{Stop: true, Reason: "enough"}}, Failed, false, nil, Failed, "r", false},
+		{"finished", []control.Action{anew}, Finished, false, nil, Finished, "r", false},
+		{"to be started anew", []control.Action{anew}, Stopped, false, nil, Stopped, "r", true},
+		{"to be started anew, while the run ends", []control.Action{anew}, Stopped, true, nil, Stopped, "r", false},
+		{"stopped by its controller", []control.Action{{Stop: true, Reason: "enough"}}, Stopped, false, nil, Finished, "enough", false},
+		{"stopped, and failed", []control.Action{{Stop: true, Reason: "enough"}}, Failed, false, nil, Failed, "r", false},
 		{"failed with old settings", nil, Failed, false, nil, Failed, "r", false},
-		{"failed with new settings, without others", []Action{anew}, Failed, false, nil, Failed, "r", false},
-		{"failed with new settings, and others", []Action{anew, {Settings: set("n", "4")}}, Failed, false, nil, Stopped, "r", true},
-		{"failed with new settings, others cannot be", []Action{anew, {Settings: set("n", "4")}}, Failed, false, errors.New("no"), Failed, "r", false},
+		{"failed with new settings, without others", []control.Action{anew}, Failed, false, nil, Failed, "r", false},
+		{"failed with new settings, and others", []control.Action{anew, {Settings: set("n", "4")}}, Failed, false, nil, Stopped, "r", true},
+		{"failed with new settings, others cannot be", []control.Action{anew, {Settings: set("n", "4")}}, Failed, false, errors.New("no"), Failed, "r", false},
 	} {
 		w := &world{begun: true}
 		d, told := desk(t, w, c.asked...)
@@ -242,14 +244,14 @@ func TestEndsOfAttempts(t *testing.T) {
 	}
 	// A report says that new settings do.
 	w = &world{begun: true, live: true}
-	d, _ = desk(t, w, anew, Action{}, Action{Settings: set("n", "4")})
-	if err := errors.Join(d.Ask(1, nil), d.Ask(1, &ReportedProgress{})); err != nil {
+	d, _ = desk(t, w, anew, control.Action{}, control.Action{Settings: set("n", "4")})
+	if err := errors.Join(d.Ask(1, nil), d.Ask(1, &control.Progress{})); err != nil {
 		t.Fatal(err)
 	}
 	if _, again := d.Ended(1, &Notice{State: Failed}); again {
 		t.Error("a job that failed with settings that had done is started anew")
 	}
-	d, told = desk(t, &world{begun: true}, Action{Stop: true})
+	d, told = desk(t, &world{begun: true}, control.Action{Stop: true})
 	if err := errors.Join(d.Ask(1, nil), d.Ask(1, nil)); err != nil || len(told.told) != 1 {
 		t.Errorf("a job that was stopped is asked about: %d times, %v", len(told.told), err)
 	}

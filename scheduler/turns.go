@@ -44,8 +44,8 @@ func (l *loop) goOn(j *jobState) {
 // quantum returns how long a job that runs now does so before dispatch looks at it again;
 // 0 for to its end.
 func (l *loop) quantum(j *jobState) time.Duration {
-	if l.policy.quanta != nil {
-		return l.policy.quanta.Quantum(JobView{l, j})
+	if l.rules.QuantumOf != nil {
+		return l.rules.QuantumOf(JobView{l, j})
 	}
 	return l.rules.Quantum
 }

@@ -12,8 +12,10 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	. "github.com/tfexp/tfexp/stages/allox"
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
@@ -258,7 +260,7 @@ func TestOneUserAlone(t *testing.T) {
 		}
 		slices.Sort(ends.Times)
 		terms := &market.Terms{Market: market.Spot, Availability: ends}
-		nodes := []Node{{Name: "n", Threads: 2, Supply: OnRequest}, {Name: "stands", Threads: 1}}
+		nodes := []Node{{Name: "n", Threads: 2, Supply: cluster.OnRequest}, {Name: "stands", Threads: 1}}
 		run := func(p Policy) []string {
 			_, lines := rented(t, Run{Policy: p, Cluster: Cluster{Nodes: nodes}, Jobs: number(jobs)}, work,
 				[]*market.Terms{terms, nil}, make([]*simulated.Checkpoint, len(jobs)), 1)

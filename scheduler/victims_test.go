@@ -9,7 +9,7 @@ import (
 )
 
 // worse returns the jobs of a list that rank worse than a rank, in its order.
-func worse(l *VictimList, than int64) (jobs []int32) {
+func worse(l *victimList, than int64) (jobs []int32) {
 	for i, j, ok := l.Worse(0, than); ok; i, j, ok = l.Worse(i+1, than) {
 		jobs = append(jobs, j)
 	}
@@ -17,8 +17,8 @@ func worse(l *VictimList, than int64) (jobs []int32) {
 }
 
 func TestVictimsAreInOrder(t *testing.T) {
-	l := NewVictimList(5, func(job int32) int64 { return int64(job) })
-	for _, v := range []Victim{{First: 2, Second: 1}, {First: 1, Second: 2, Job: 1}, {First: 1, Second: 1, Job: 2},
+	l := newVictimList(5, func(job int32) int64 { return int64(job) })
+	for _, v := range []victim{{First: 2, Second: 1}, {First: 1, Second: 2, Job: 1}, {First: 1, Second: 1, Job: 2},
 		{First: 1, Second: 1, Job: 3}, {First: -1, Second: 9, Job: 4}} {
 		l.Offer(v)
 	}
@@ -37,16 +37,16 @@ func TestWorseJobs(t *testing.T) {
 		const jobs = 12
 		small := rapid.Int64Range(-3, 3)
 		ranks := rapid.SliceOfN(small, jobs, jobs).Draw(t, "ranks")
-		in := map[int32]Victim{}
+		in := map[int32]victim{}
 		rank := func(job int32) int64 { return ranks[job] }
 		place := func(job int32) queue.Key { return queue.Key{Rank: ranks[job], Second: int64(job % 3), Job: job} }
-		lists := []VictimList{NewVictimList(jobs, rank), NewLastFirstVictims(jobs, place)}
+		lists := []victimList{newVictimList(jobs, rank), newLastFirstVictims(jobs, place)}
 		t.Repeat(map[string]func(*rapid.T){
 			"change": func(t *rapid.T) {
 				j := rapid.Int32Range(0, jobs-1).Draw(t, "job")
 				v, runs := in[j]
 				if !runs {
-					v = Victim{First: small.Draw(t, "first"), Second: small.Draw(t, "second"), Job: j}
+					v = victim{First: small.Draw(t, "first"), Second: small.Draw(t, "second"), Job: j}
 				}
 				for i := range lists {
 					if runs {
@@ -67,17 +67,17 @@ func TestWorseJobs(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				than := small.Draw(t, "than")
-				var want []Victim
+				var want []victim
 				for j, v := range in {
 					if ranks[j] > than {
 						want = append(want, v)
 					}
 				}
-				for i, compare := range []func(a, b Victim) int{
-					func(a, b Victim) int {
+				for i, compare := range []func(a, b victim) int{
+					func(a, b victim) int {
 						return slices.Compare([]int64{a.First, a.Second, -int64(a.Job)}, []int64{b.First, b.Second, -int64(b.Job)})
 					},
-					func(a, b Victim) int { return place(b.Job).Compare(place(a.Job)) },
+					func(a, b victim) int { return place(b.Job).Compare(place(a.Job)) },
 				} {
 					slices.SortFunc(want, compare)
 					var jobs []int32

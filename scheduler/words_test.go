@@ -4,12 +4,14 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/control"
 )
 
 // TestWordsOfEvents: the text of each kind of event.
 func TestWordsOfEvents(t *testing.T) {
 	block := 2
-	control := &Control{Action: Action{Stop: true, Reason: "it is done"}}
+	stop := &control.Decision{Action: control.Action{Stop: true, Reason: "it is done"}}
 	news := &Prediction{Done: 1, Total: 10, Left: 9*time.Second + 400*time.Microsecond, Before: Never}
 	for _, c := range []struct {
 		event Event
@@ -17,7 +19,7 @@ func TestWordsOfEvents(t *testing.T) {
 	}{
 		{Event{Kind: Request, Request: 3, Reason: "none"}, "3 cores"},
 		{Event{Kind: Reconfigure, Request: 4}, "4 cores"},
-		{Event{Kind: Decided, Control: control, Reason: "none"}, "stop (it is done)"},
+		{Event{Kind: Decided, Control: stop, Reason: "none"}, "stop (it is done)"},
 		{Event{Kind: Decided, Reason: "a reason"}, "a reason"},
 		{Event{Kind: Level, Levels: Levels{From: 2, To: 1}}, "from level 2 to 1"},
 		{Event{Kind: Predict, Prediction: news}, "1 of 10 units are done: 9s left on the full request, before not known"},
@@ -31,22 +33,22 @@ func TestWordsOfEvents(t *testing.T) {
 			t.Errorf("%s says %q, want %q", c.event.Kind, got, c.want)
 		}
 	}
-	settings := []Setting{{Name: "batch", Value: "64"}, {Name: "ps", Value: "1"}}
+	settings := []control.Setting{{Name: "batch", Value: "64"}, {Name: "ps", Value: "1"}}
 	for _, c := range []struct {
-		control Control
-		want    string
+		decision control.Decision
+		want     string
 	}{
-		{Control{}, "nothing"},
-		{Control{Action: Action{Reason: "all is well"}}, "nothing (all is well)"},
-		{Control{Action: Action{Settings: settings}}, "settings: batch=64 ps=1"},
-		{Control{Action: Action{Settings: settings[:1], Reason: "it pays"}}, "settings: batch=64 (it pays)"},
-		{Control{Action: Action{Settings: settings[1:], Reason: "it pays"}, Refused: "no room"}, "settings: ps=1: refused: no room"},
-		{Control{Action: Action{Allotment: &JobAllotment{}, Deepen: &block, Stop: true}}, "allotment and deepen 2 and stop"},
+		{control.Decision{}, "nothing"},
+		{control.Decision{Action: control.Action{Reason: "all is well"}}, "nothing (all is well)"},
+		{control.Decision{Action: control.Action{Settings: settings}}, "settings: batch=64 ps=1"},
+		{control.Decision{Action: control.Action{Settings: settings[:1], Reason: "it pays"}}, "settings: batch=64 (it pays)"},
+		{control.Decision{Action: control.Action{Settings: settings[1:], Reason: "it pays"}, Refused: "no room"}, "settings: ps=1: refused: no room"},
+		{control.Decision{Action: control.Action{Allotment: &control.Allotment{}, Deepen: &block, Stop: true}}, "allotment and deepen 2 and stop"},
 	} {
-		if got := c.control.String(); got != c.want {
+		if got := c.decision.String(); got != c.want {
 			t.Errorf("a decision is %q, want %q", got, c.want)
 		}
-		if nothing := c.control.Action.Nothing(); nothing != (c.control.Action.Name() == "nothing") {
+		if nothing := c.decision.Action.Nothing(); nothing != (c.decision.Action.Name() == "nothing") {
 			t.Errorf("%q changes nothing: %v", c.want, nothing)
 		}
 	}
@@ -55,12 +57,12 @@ func TestWordsOfEvents(t *testing.T) {
 // TestSettingsWithChanges: present settings change in their places, new ones come last, and other holders of the
 // changed list see no change.
 func TestSettingsWithChanges(t *testing.T) {
-	before := []Setting{{Name: "batch", Value: "32"}, {Name: "ps", Value: "1"}}
-	got := With(before, []Setting{{Name: "ps", Value: "2"}, {Name: "rate", Value: "0.1"}, {Name: "rate", Value: "0.2"}})
-	if want := []Setting{{Name: "batch", Value: "32"}, {Name: "ps", Value: "2"}, {Name: "rate", Value: "0.2"}}; !slices.Equal(got, want) {
+	before := []control.Setting{{Name: "batch", Value: "32"}, {Name: "ps", Value: "1"}}
+	got := control.With(before, []control.Setting{{Name: "ps", Value: "2"}, {Name: "rate", Value: "0.1"}, {Name: "rate", Value: "0.2"}})
+	if want := []control.Setting{{Name: "batch", Value: "32"}, {Name: "ps", Value: "2"}, {Name: "rate", Value: "0.2"}}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if text := SettingsText(before) + "|" + SettingsText(nil); text != "batch=32 ps=1|" {
+	if text := control.SettingsText(before) + "|" + control.SettingsText(nil); text != "batch=32 ps=1|" {
 		t.Errorf("the settings before are %q", text)
 	}
 }
@@ -109,7 +111,7 @@ func TestNoticesInOrder(t *testing.T) {
 func TestUndoneAreCounted(t *testing.T) {
 	u := Undone{Missing: 4}
 	for _, start := range []time.Duration{Never, 0, time.Second} {
-		u.Count(&Result{FirstStart: start})
+		u.count(&Result{FirstStart: start})
 	}
 	if u != (Undone{Started: 2, Waited: 1, Missing: 4}) || u.Sum() != 7 {
 		t.Errorf("%+v, %d in all", u, u.Sum())

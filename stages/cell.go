@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -222,12 +223,12 @@ type Steered struct {
 	Steps      bool
 	// Controller is the name of a registered control.Choice, Options its options.
 	Controller string
-	Options    scheduler.ControllerOptions
+	Options    control.Options
 	// Settings are the settings with which the job starts.
-	Settings []scheduler.Setting
+	Settings []control.Setting
 	// At returns the job at other settings; the error is the reason that there is no such job. Without it no
 	// setting can change.
-	At func(settings []scheduler.Setting) (Variant, error)
+	At func(settings []control.Setting) (Variant, error)
 	// Losses and Accuracies are the reports of a simulated job after each unit; missing values are not reported.
 	Losses, Accuracies []float64
 }

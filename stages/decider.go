@@ -9,7 +9,7 @@ import (
 
 // Decider makes the rules of a cell whose policy is more than its settings, such as a program that is asked.
 type Decider interface {
-	scheduler.RuleMaker
+	scheduler.SchedulingPolicy
 	// Close ends the work that Rules began, and adds to the record of the cell; nil where no record is kept.
 	Close(*record.Cell)
 }
@@ -29,6 +29,6 @@ func (t Task) Decider(ctx context.Context) Decider {
 }
 
 // settled is a policy that is its settings alone.
-type settled struct{ scheduler.RuleMaker }
+type settled struct{ scheduler.SchedulingPolicy }
 
 func (settled) Close(*record.Cell) {}

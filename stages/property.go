@@ -15,6 +15,8 @@ import (
 type (
 	// KeyPart has lines for the keys of cells with the job; prefix begins their labels.
 	KeyPart interface{ KeyLines(prefix string) []Line }
+	// HeldPart has lines for the keys of samples and cells about what the job holds.
+	HeldPart interface{ HeldLines(prefix string) []Line }
 	// WorkPart changes the run time that the file gives a job in simulation.
 	WorkPart interface{ Work(*simulated.Scaling) }
 	// LaunchPart changes how the job's program is started, in samples as well.
@@ -35,7 +37,7 @@ type (
 	TimesPart interface{ Times() string }
 )
 
-// Property is a property of jobs that is a block within job blocks, whose values need no type of their own. Values for
+// Property is a property of jobs that is a block within job blocks, whose values need no Go type. Values for
 // the report go into the plan (see Ask).
 type Property struct {
 	Block *schema.Block

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // compareOptions are the options of a comparison of two folders.
@@ -73,23 +73,23 @@ func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions
 		return a.PrintJSON(rows)
 	}
 	was, is := folder.Distinct(before.Dir, after.Dir)
-	t := tell.NewTable(2, "variant", "metric", was, is, "change", "verdict")
+	t := table.New(2, "variant", "metric", was, is, "change", "verdict")
 	for _, r := range rows {
 		m, _ := measure.MetricByName(r.Metric)
 		variant := analysis.VariantOf(after.Plan, r)
 		if r.By != "" {
 			variant += ", " + r.By + " " + analysis.GroupName(r.By, r.Group)
 		}
-		unit := tell.UnitFor(m.Unit, r.BaselineMean, r.CandidateMean)
+		unit := table.UnitFor(m.Unit, r.BaselineMean, r.CandidateMean)
 		t.Add(variant, unit.Label(m.Title), unit.Number(r.BaselineMean), unit.Number(r.CandidateMean),
-			tell.Percent(r.Ratio-1), analysis.Said(r))
+			table.Percent(r.Ratio-1), analysis.Said(r))
 	}
 	out := a.Printer().Out
 	if columns, ok := show.Columns(a.Out); ok && t.Width() > columns { // paths are long
 		t.Columns[2].Name, t.Columns[3].Name = "A", "B"
 		fmt.Fprintf(out, "A is %s, B is %s.\n\n", was, is)
 		if t.Width() > columns { // the sentences below have the verdicts
-			t = t.Without(func(c tell.Column) bool { return c.Name == "verdict" })
+			t = t.Without(func(c table.Column) bool { return c.Name == "verdict" })
 		}
 	}
 	if err := t.Write(a.Out, "", a.OutColor); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -68,16 +68,16 @@ func (a *app) printChecks(checks []hardware.Check) {
 		width = max(width, len(c.Name))
 	}
 	for _, c := range checks {
-		mark, ink := "ok  ", tell.Green
+		mark, ink := "ok  ", table.Green
 		switch c.Status {
 		case hardware.Warn:
-			mark, ink = "warn", tell.Yellow
+			mark, ink = "warn", table.Yellow
 		case hardware.Fail:
-			mark, ink = "FAIL", tell.Red
+			mark, ink = "FAIL", table.Red
 		}
 		fmt.Fprintf(a.Out, "%s  %-*s  %s\n", a.Printer().Paint(ink, mark), width, c.Name, show.Hang(a.Out, c.Text, width+8))
 		if c.Hint != "" {
-			fmt.Fprintf(a.Out, "%s%s\n", strings.Repeat(" ", width+8), a.Printer().Paint(tell.Dim, show.Hang(a.Out, c.Hint,
+			fmt.Fprintf(a.Out, "%s%s\n", strings.Repeat(" ", width+8), a.Printer().Paint(table.Dim, show.Hang(a.Out, c.Hint,
 				width+8)))
 		}
 	}

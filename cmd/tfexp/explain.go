@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -61,7 +61,7 @@ func (a *app) explainCommand() *cobra.Command {
 	return cmd
 }
 
-// momentFlag is what the flag of a feature does (command.Flag): it adds a moment to the story of a job, by a file.
+// momentFlag is the work of a feature's flag (command.Flag): it adds a moment to the story of a job, by a file.
 type momentFlag = func(a *command.App, file, job string) (show.Moment, error)
 
 func (a *app) explainJob(at place, others []*command.Given[momentFlag], asJSON bool) error {
@@ -105,7 +105,7 @@ func (a *app) explainJob(at place, others []*command.Given[momentFlag], asJSON b
 			Story []show.Moment `json:"story"`
 		}{at.cell, at.job, story})
 	}
-	fmt.Fprintf(a.Out, "%s in %s\n", a.Printer().Paint(tell.Bold, at.job), at.cell)
+	fmt.Fprintf(a.Out, "%s in %s\n", a.Printer().Paint(table.Bold, at.job), at.cell)
 	a.Printer().Story(story)
 	return nil
 }
@@ -118,7 +118,7 @@ func (a *app) explainCell(at place, asJSON bool) error {
 	if asJSON {
 		return a.PrintJSON(x)
 	}
-	fmt.Fprintf(a.Out, "%s in %s: %s\n", a.Printer().Paint(tell.Bold, x.Cell), at.dir, x.State)
+	fmt.Fprintf(a.Out, "%s in %s: %s\n", a.Printer().Paint(table.Bold, x.Cell), at.dir, x.State)
 	if !x.Ran.IsZero() {
 		fmt.Fprintf(a.Out, "ran %s", x.Ran.Local().Format("2006-01-02 15:04:05"))
 		if x.Seconds > 0 {

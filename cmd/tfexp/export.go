@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/realise"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -120,17 +120,17 @@ func workloadObjects(w io.Writer, t workload.Trace) error {
 	if err := formats.CSV.Write(&text, t); err != nil {
 		return err
 	}
-	table, err := tell.ReadTable(&text, func(name string) tell.Column {
-		kind := tell.AsLoose
+	view, err := table.ReadTable(&text, func(name string) table.Column {
+		kind := table.AsLoose
 		if formats.TextColumn(name) {
-			kind = tell.AsText
+			kind = table.AsText
 		}
-		return tell.Column{Name: name, Kind: kind}
+		return table.Column{Name: name, Kind: kind}
 	})
 	if err != nil {
 		return fmt.Errorf("write workload: %w", err)
 	}
-	return tell.JSON.Write(w, table)
+	return table.JSON.Write(w, view)
 }
 
 // choose finds the workload that the flags select.

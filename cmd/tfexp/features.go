@@ -11,6 +11,6 @@ import (
 	_ "github.com/tfexp/tfexp/cmd/tfexp/policies"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/statistics"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/watch"
-	_ "github.com/tfexp/tfexp/results/tell/parquet"
+	_ "github.com/tfexp/tfexp/results/table/parquet"
 	_ "github.com/tfexp/tfexp/stages/batch/commands"
 )

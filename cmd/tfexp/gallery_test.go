@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -179,10 +179,10 @@ func (x *exhibit) visit(t *testing.T) {
 	if errs, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", x.File, err, errs)
 	}
-	x.Took = tell.WithUnit(math.Ceil(time.Since(began).Seconds()), "s")
+	x.Took = table.WithUnit(math.Ceil(time.Since(began).Seconds()), "s")
 	if !realCells(x.spec(t)) { // a time that does not depend on other programs
 		cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-		x.Took = tell.WithUnit(math.Ceil(cpu.Seconds()), "s") + " of CPU time"
+		x.Took = table.WithUnit(math.Ceil(cpu.Seconds()), "s") + " of CPU time"
 	}
 	e, err := record.Open(filepath.Join(out, x.spec(t).Name))
 	if err != nil {

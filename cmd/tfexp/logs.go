@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // followEvery is the time between two looks at a log that is followed.
@@ -82,7 +82,7 @@ func (a *app) listCells(dir string, asJSON bool) error {
 		return err
 	}
 	cells := []loggedCell{}
-	t := tell.NewTable(2, "experiment", "cell", "logs")
+	t := table.New(2, "experiment", "cell", "logs")
 	for _, d := range dirs {
 		for _, cell := range logged(d) {
 			c := loggedCell{filepath.Base(d), cell, len(jobNames(place{dir: d, cell: cell}))}
@@ -103,7 +103,7 @@ func (a *app) listLogs(at place, asJSON bool) error {
 		return nil
 	}
 	logs := []loggedJob{}
-	t := tell.NewTable(1, "job", "bytes")
+	t := table.New(1, "job", "bytes")
 	for _, job := range names {
 		size := int64(0)
 		if st, err := folder.Stat(at.dir, append(at.logParts(), job+".log")...); err == nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot"
 )
 
@@ -33,7 +33,7 @@ func init() {
 	// bars is a kind of picture that package plot does not know: a bar for each
 	// policy.
 	plot.Register(plot.Kind{
-		PictureKind: tell.PictureKind{
+		PictureKind: table.PictureKind{
 			Rank: 1000, Name: "bars", Doc: "a bar for each policy", OnRequest: "which is there for a test",
 			Args: []schema.Arg{{Name: "metric", Type: schema.String, DefaultDoc: "`mean_jct`"}},
 		},

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -20,7 +20,7 @@ type patienceRow struct {
 	Patient bool    `csv:"patient"`
 }
 
-var patience = tell.Register[patienceRow]("patience.csv", nil)
+var patience = table.Register[patienceRow]("patience.csv", nil)
 
 func init() {
 	stages.Register(&stages.Stage{
@@ -46,17 +46,17 @@ func init() {
 	})
 	analysis.Register(analysis.Part{
 		Name: "patience", Title: "Patience", InReport: analysis.Verdicts + 300, OnTerminal: analysis.Verdicts + 300,
-		Tell: func(e *record.Experiment) (s tell.Section, err error) {
+		Tell: func(e *record.Experiment) (s table.Section, err error) {
 			rows, err := patience.Read(e.Dir)
 			if err != nil || len(rows) == 0 {
 				return s, err
 			}
-			t := tell.NewTable(1, "cell", "waiting (s)")
+			t := table.New(1, "cell", "waiting (s)")
 			for _, r := range rows {
-				t.Add(r.Cell, tell.Number(r.Waiting))
+				t.Add(r.Cell, table.Number(r.Waiting))
 			}
-			told := []tell.Item{{Sentences: []string{"Jobs are patient here."}}, {Table: t, Note: "Means over jobs."}}
-			return tell.Section{Terminal: told, Report: told}, nil
+			told := []table.Item{{Sentences: []string{"Jobs are patient here."}}, {Table: t, Note: "Means over jobs."}}
+			return table.Section{Terminal: told, Report: told}, nil
 		},
 	})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -67,7 +67,7 @@ func (a *app) plotCommand() *cobra.Command {
 				func(ctx context.Context, dir string) ([]string, error) {
 					pictures, err := o.draw(ctx, dir, options)
 					if errors.Is(err, plot.ErrNoPicture) {
-						err = command.Usagef("the kinds of pictures are "+strings.Join(tell.PictureNames(), ", "), "%v", err)
+						err = command.Usagef("the kinds of pictures are "+strings.Join(table.PictureNames(), ", "), "%v", err)
 					}
 					var paths []string
 					for _, p := range pictures {

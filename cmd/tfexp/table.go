@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // summary is the name of the table that is no file: the means of each variant, with their intervals.
@@ -29,10 +29,10 @@ const summary = "summary"
 // tables returns the names of the tables in a folder of results, and of the tables of one cell.
 func tables() (ofExperiment, ofCells []string) {
 	ofExperiment = []string{summary}
-	for _, t := range tell.Tables() {
+	for _, t := range table.Tables() {
 		ofExperiment = append(ofExperiment, t.Name())
 	}
-	for _, t := range tell.CellTables() {
+	for _, t := range table.CellTables() {
 		ofCells = append(ofCells, t.Name())
 	}
 	return ofExperiment, ofCells
@@ -48,7 +48,7 @@ func exportTableCommand(a *command.App) *cobra.Command {
 	var o exportTable
 	var docs []string
 	var names []string
-	for _, f := range tell.Formats() {
+	for _, f := range table.Formats() {
 		names = append(names, f.Name)
 		docs = append(docs, fmt.Sprintf("  %-9s %s", f.Name, f.Doc))
 	}
@@ -76,7 +76,7 @@ func exportTableCommand(a *command.App) *cobra.Command {
 		},
 		DisableFlagsInUseLine: true,
 	}
-	cmd.Flags().StringVar(&o.format, "format", tell.Lines.Name, "the `FORMAT`: "+strings.Join(names, ", "))
+	cmd.Flags().StringVar(&o.format, "format", table.Lines.Name, "the `FORMAT`: "+strings.Join(names, ", "))
 	cmd.Flags().StringVar(&o.dir, "dir", command.DefaultOut, "`DIR` of the results, or one experiment's folder in it")
 	cmd.Flags().StringVar(&o.cell, "cell", "", "the `CELL` whose table it is, where cells have one")
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
@@ -100,12 +100,12 @@ func oneExperiment(dir string) (string, error) {
 }
 
 func (o *exportTable) write(a *command.App, names []string) error {
-	at := slices.IndexFunc(tell.Formats(), func(f tell.Format) bool { return f.Name == o.format })
+	at := slices.IndexFunc(table.Formats(), func(f table.Format) bool { return f.Name == o.format })
 	if at < 0 {
 		return command.Usagef(command.DidYouMean(o.format, names, "the formats are "+strings.Join(names, ", ")),
 			"unknown format %q", o.format)
 	}
-	format := tell.Formats()[at]
+	format := table.Formats()[at]
 	if o.name != summary && len(o.metrics) > 0 {
 		return command.Usagef("it chooses the metrics of the table summary", "--metric does not go with the table %s", o.name)
 	}
@@ -113,7 +113,7 @@ func (o *exportTable) write(a *command.App, names []string) error {
 	if err != nil {
 		return err
 	}
-	var t *tell.Table
+	var t *table.Table
 	switch {
 	case o.name == summary || o.name == record.Comparisons.Name() && format.ForPeople:
 		t, err = o.computed(dir, format.ForPeople)
@@ -127,11 +127,11 @@ func (o *exportTable) write(a *command.App, names []string) error {
 }
 
 // exact writes the table of a file.
-func (o *exportTable) exact(a *command.App, dir string, format tell.Format) error {
+func (o *exportTable) exact(a *command.App, dir string, format table.Format) error {
 	path := []string{o.name + ".csv"}
-	known := tell.Tables()
+	known := table.Tables()
 	if ofExperiment, _ := tables(); o.cell != "" {
-		path, known = []string{record.CellsDir, o.cell, path[0]}, append(tell.CellTables(), known...)
+		path, known = []string{record.CellsDir, o.cell, path[0]}, append(table.CellTables(), known...)
 	} else if !slices.Contains(ofExperiment, o.name) {
 		return command.Usagef("name one with --cell: tfexp plan lists them", "%s is a table of a cell", o.name)
 	}
@@ -144,20 +144,20 @@ func (o *exportTable) exact(a *command.App, dir string, format tell.Format) erro
 		return fmt.Errorf("export %s: %w", o.name, err)
 	}
 	defer f.Close()
-	column := tell.ColumnsOf(known[slices.IndexFunc(known, func(t tell.Registered) bool { return t.Name() == o.name })])
-	if format.Name == tell.Lines.Name { // a row at a time: there may be millions
-		columns, rows, err := tell.Rows(f, column)
+	column := table.ColumnsOf(known[slices.IndexFunc(known, func(t table.Registered) bool { return t.Name() == o.name })])
+	if format.Name == table.Lines.Name { // a row at a time: there may be millions
+		columns, rows, err := table.Rows(f, column)
 		if err != nil {
 			return fmt.Errorf("export %s: %w", f.Name(), err)
 		}
 		return a.WriteTo(o.out, func(to io.Writer) error {
-			if err := tell.WriteLines(to, columns, rows); err != nil {
+			if err := table.WriteLines(to, columns, rows); err != nil {
 				return fmt.Errorf("export %s: %w", f.Name(), err)
 			}
 			return nil
 		})
 	}
-	t, err := tell.ReadTable(f, column)
+	t, err := table.ReadTable(f, column)
 	if err != nil {
 		return fmt.Errorf("export %s: %w", f.Name(), err)
 	}
@@ -168,12 +168,12 @@ func (o *exportTable) exact(a *command.App, dir string, format tell.Format) erro
 }
 
 // computed returns a table that is computed from the results.
-func (o *exportTable) computed(dir string, forPeople bool) (*tell.Table, error) {
+func (o *exportTable) computed(dir string, forPeople bool) (*table.Table, error) {
 	e, err := record.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	var t tell.Table
+	var t table.Table
 	if o.name == record.Comparisons.Name() {
 		rows, err := analysis.Comparisons(e)
 		t = analysis.ComparisonTable(e.Plan, rows)
@@ -185,7 +185,7 @@ func (o *exportTable) computed(dir string, forPeople bool) (*tell.Table, error) 
 		return nil, err
 	}
 	if forPeople {
-		t = analysis.SummaryTable(e).Without(func(c tell.Column) bool { return c.Metric != "" && !kept(c.Metric) })
+		t = analysis.SummaryTable(e).Without(func(c table.Column) bool { return c.Metric != "" && !kept(c.Metric) })
 		return &t, nil
 	}
 	at := slices.Index(exact.Header(), "metric")
@@ -194,12 +194,12 @@ func (o *exportTable) computed(dir string, forPeople bool) (*tell.Table, error) 
 }
 
 // summaryOf is the table of means: a row for each variant and metric.
-func summaryOf(e *record.Experiment) *tell.Table {
-	t := tell.NewTable(4, "workload", "hardware", "policy", "variant")
+func summaryOf(e *record.Experiment) *table.Table {
+	t := table.New(4, "workload", "hardware", "policy", "variant")
 	for _, axis := range e.Plan.Axes {
-		t.Columns = append(t.Columns, tell.Column{Name: axis, Kind: tell.AsLoose})
+		t.Columns = append(t.Columns, table.Column{Name: axis, Kind: table.AsLoose})
 	}
-	t.Columns = append(t.Columns, tell.NewTable(2, "metric", "unit", "cells", "mean", "ci_low", "ci_high").Columns...)
+	t.Columns = append(t.Columns, table.New(2, "metric", "unit", "cells", "mean", "ci_low", "ci_high").Columns...)
 	for _, r := range analysis.Summary(e) {
 		for _, m := range r.Metrics {
 			if !stats.Finite(m.Interval.Mean) {
@@ -224,7 +224,7 @@ func summaryOf(e *record.Experiment) *tell.Table {
 }
 
 // kept reports which metrics of the summary were requested; without any, all are.
-func (o *exportTable) kept(t *tell.Table) (func(metric string) bool, error) {
+func (o *exportTable) kept(t *table.Table) (func(metric string) bool, error) {
 	at := slices.Index(t.Header(), "metric")
 	var kept, all []string
 	for _, row := range t.Rows {

@@ -280,7 +280,7 @@ func (r *recording) priorities(t *testing.T, text string) (instants int) {
 		instant, _ := strconv.ParseFloat(when, 64)
 		now := clock(instant)
 		for len(events) > 0 && events[0].At <= now {
-			p.Hears(&events[0])
+			p.OnEvent(&events[0])
 			events = events[1:]
 		}
 		p.Rerank(now)

@@ -30,11 +30,10 @@ hardware "cluster" {
 policy "fcfs" { order = "fcfs" }
 
 policy "lottery" {
-  order    = "external"
-  command  = ["python3", "lottery.py"]
-  files    = ["lottery.py"]
-  protocol = "tfexp"
-  random   = true
+  order   = "external"
+  command = ["python3", "lottery.py"]
+  files   = ["lottery.py"]
+  random  = true
 }
 
 matrix { nodes = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16] }

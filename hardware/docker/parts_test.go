@@ -11,12 +11,13 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // inParts is the grant of a job with a worker on each of two cores, and a parameter server
 // that shares the first; each core is a separate node.
 func inParts(workers ...int) scheduler.Grant {
-	g := scheduler.Grant{Layout: &scheduler.Layout{}}
+	g := scheduler.Grant{Layout: &cluster.Layout{}}
 	for _, w := range workers {
 		set := scheduler.CoreSet{{Lo: int32(w), Hi: int32(w) + 1}}
 		g.Cores = g.Cores.Union(set)

@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	_ "github.com/tfexp/tfexp/stages/gavel" // registers itself
 )
 
 // counting counts to 100. It saves its count when it is asked to end, and prints its first number.

@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 )
 
 // ProgressAttempt follows the progress of one attempt of a job: the lines of its
@@ -34,7 +35,7 @@ type ProgressAttempt struct {
 	// delay is the shortest time between a line that says when it was printed and its reading; by the two clocks, which
 	// may differ.
 	delay         time.Duration
-	took, refused []scheduler.Setting
+	took, refused []control.Setting
 }
 
 // Follow returns the follower of the next attempt of a job.
@@ -112,7 +113,7 @@ func (a *ProgressAttempt) tell(p contract.Progress, at, read time.Duration) {
 		b.listen(a.job, at, p)
 	}
 	if a.followed() {
-		b.add(scheduler.Notice{Kind: scheduler.JobProgress, Job: a.job, At: read, Progress: &scheduler.ReportedProgress{
+		b.add(scheduler.Notice{Kind: scheduler.JobProgress, Job: a.job, At: read, Progress: &control.Progress{
 			Epoch: p.Epoch, Step: p.Step, Loss: schema.OrNaN(p.Loss), Accuracy: schema.OrNaN(p.Accuracy),
 			Seconds: schema.OrNaN(p.Seconds), Took: a.took, Refused: a.refused,
 		}}, true)
@@ -143,11 +144,11 @@ func (a *ProgressAttempt) news(p contract.Progress) {
 	if p.Changed != nil {
 		for _, name := range slices.Sorted(maps.Keys(p.Changed.Settings)) {
 			text, _ := contract.Message{Settings: p.Changed.Settings}.Setting(name)
-			a.took = append(a.took, scheduler.Setting{Name: name, Value: text})
+			a.took = append(a.took, control.Setting{Name: name, Value: text})
 		}
 	}
 	if p.Refused != "" {
-		a.refused = append(a.refused, scheduler.Setting{Name: p.Refused, Value: p.Reason})
+		a.refused = append(a.refused, control.Setting{Name: p.Refused, Value: p.Reason})
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // A job's environment has the contract's variables, then its own, which win. The variables that an outer tfexp set for
@@ -131,8 +132,8 @@ func TestAPartThatJoinsLater(t *testing.T) {
 // TestPrograms: the parts of a job with roles are separate programs. A part without cores shares the cores of its node.
 func TestPrograms(t *testing.T) {
 	cores := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
-	for _, g := range []scheduler.Grant{{}, {Layout: &scheduler.Layout{}},
-		{Layout: &scheduler.Layout{Parts: []scheduler.Part{{Cores: cores(0, 1)}}}}} {
+	for _, g := range []scheduler.Grant{{}, {Layout: &cluster.Layout{}},
+		{Layout: &cluster.Layout{Parts: []scheduler.Part{{Cores: cores(0, 1)}}}}} {
 		if got := Programs(g); got != nil {
 			t.Errorf("%+v has the programs %v", g, got)
 		}
@@ -141,7 +142,7 @@ func TestPrograms(t *testing.T) {
 		{Role: "worker", Node: 0, Cores: cores(0, 2)}, {Role: "worker", Task: 1, Node: 0, Cores: cores(2, 3)},
 		{Role: "ps", Node: 0}, {Role: "worker", Task: 2, Node: 1, Cores: cores(4, 6)}, {Role: "ps", Task: 1, Node: 1},
 	}
-	got := Programs(scheduler.Grant{Layout: &scheduler.Layout{Parts: parts}})
+	got := Programs(scheduler.Grant{Layout: &cluster.Layout{Parts: parts}})
 	for i, want := range []scheduler.CoreSet{cores(0, 2), cores(2, 3), cores(0, 3), cores(4, 6), cores(4, 6)} {
 		if diff := cmp.Diff(want, got[i].Cores); diff != "" {
 			t.Errorf("%s on node %d (-want +got):\n%s", PartName(got[i]), got[i].Node, diff)

@@ -58,7 +58,7 @@ func (b *ProgressBoard) OneClock() { b.oneClock = true }
 func (b *ProgressBoard) Watch(units []int) { b.units = units }
 
 // Attend asks for a notice of every report of the jobs for which it is true; see
-// scheduler.Helm. It is called before a job starts.
+// scheduler.Reconfigurer. It is called before a job starts.
 func (b *ProgressBoard) Attend(jobs []bool) { b.follow = jobs }
 
 // reports returns the latest progress of each job that has made some since the

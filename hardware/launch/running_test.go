@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // fake is a program that ends when the test says so, or when it is killed.
@@ -211,7 +212,7 @@ func TestWhatAnAttemptSaves(t *testing.T) {
 func TestPartsThatMayBeSpared(t *testing.T) {
 	roles := []scheduler.Role{{Name: "worker", Count: 3, Threads: 1, Elastic: true, Min: 2}}
 	grant := func(tasks ...int) scheduler.Grant {
-		g := scheduler.Grant{Layout: &scheduler.Layout{}}
+		g := scheduler.Grant{Layout: &cluster.Layout{}}
 		for _, k := range tasks {
 			g.Layout.Parts = append(g.Layout.Parts, scheduler.Part{Role: "worker", Task: k, Cores: on(k).Cores})
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/jobs/eventfile"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 )
 
 // scalars writes an event file below a folder.
@@ -160,10 +161,10 @@ func TestFollowedJobs(t *testing.T) {
 	}
 	nan := math.NaN()
 	want := []scheduler.Notice{
-		{Kind: scheduler.JobProgress, Job: 1, At: now, Progress: &scheduler.ReportedProgress{Epoch: 1, Step: 3, Loss: .5, Accuracy: nan,
-			Seconds: 2, Took: []scheduler.Setting{{Name: "batch", Value: "32"}, {Name: "rate", Value: "0.5"}},
-			Refused: []scheduler.Setting{{Name: "depth", Value: "too deep"}}}},
-		{Kind: scheduler.JobProgress, Job: 1, At: now, Progress: &scheduler.ReportedProgress{Epoch: 2, Loss: nan, Accuracy: .75,
+		{Kind: scheduler.JobProgress, Job: 1, At: now, Progress: &control.Progress{Epoch: 1, Step: 3, Loss: .5, Accuracy: nan,
+			Seconds: 2, Took: []control.Setting{{Name: "batch", Value: "32"}, {Name: "rate", Value: "0.5"}},
+			Refused: []control.Setting{{Name: "depth", Value: "too deep"}}}},
+		{Kind: scheduler.JobProgress, Job: 1, At: now, Progress: &control.Progress{Epoch: 2, Loss: nan, Accuracy: .75,
 			Seconds: nan}},
 	}
 	same := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })

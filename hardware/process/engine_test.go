@@ -19,6 +19,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // TestMain makes the test binary also the guardian, and a tfexp to be killed.
@@ -70,7 +71,7 @@ func open(t testing.TB, opts Options, jobs ...launch.Job) *Engine {
 func cores(n ...int) scheduler.Grant {
 	var set scheduler.CoreSet
 	for _, c := range n {
-		set = append(set, scheduler.Span{Lo: int32(c), Hi: int32(c) + 1})
+		set = append(set, cluster.Span{Lo: int32(c), Hi: int32(c) + 1})
 	}
 	return scheduler.Grant{Cores: set}
 }

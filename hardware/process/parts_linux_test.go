@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // part is a part of a job on one core, which is a separate node.
@@ -31,7 +32,7 @@ func inParts(parts ...scheduler.Part) scheduler.Grant {
 			g.Cores = append(g.Cores, p.Cores...)
 		}
 	}
-	g.Layout = &scheduler.Layout{Parts: parts}
+	g.Layout = &cluster.Layout{Parts: parts}
 	return g
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	_ "github.com/tfexp/tfexp/stages/gavel" // registers itself
 )
 
 // counting counts to 40, and on until the three have gone on from checkpoints six times. It keeps how far it is when it

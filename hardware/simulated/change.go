@@ -8,10 +8,11 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 )
 
 // Reported returns the report of a job that has finished the given number of units.
-type Reported func(job, units int) scheduler.ReportedProgress
+type Reported func(job, units int) control.Progress
 
 // Attend asks for a notice of every finished unit, except the last, of each job with true
 // in jobs. Each notice is a separate instant. units has the work of each job in epochs or

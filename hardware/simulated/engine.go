@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/jobtable"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -62,7 +63,7 @@ type Engine struct {
 	work  func(job int) Work
 	opts  Options
 	now   time.Duration
-	tasks scheduler.JobTable[task]
+	tasks jobtable.Table[task]
 	ends  endings
 	stops []scheduler.Notice // of stopped jobs, not yet delivered
 	news  []scheduler.Notice // that Next returned last; its storage is used again
@@ -135,7 +136,7 @@ func create(jobs scheduler.JobSet, work func(job int) Work, opts Options) (*Engi
 	}
 	e := &Engine{jobs: jobs, work: work, opts: opts, budgets: newBudgets(jobs.List)}
 	e.ends = newEndings()
-	e.tasks = scheduler.NewJobTable(jobs.Len(), e.newTask, task{phase: over})
+	e.tasks = jobtable.New(jobs.Len(), e.newTask, task{phase: over})
 	if c := opts.Contention; c != nil {
 		if c.Slowdown == nil || len(c.Cluster.Nodes) == 0 {
 			return nil, errors.New("simulated: contention without a law, or without a cluster")
@@ -174,7 +175,7 @@ func (e *Engine) newTask(job int32, t *task) {
 func (e *Engine) at(job int) *task { return e.tasks.At(int32(job)) }
 
 // Soon implements scheduler.Simulator.
-func (e *Engine) Soon(jobs []int32) { e.tasks.Fetch(jobs) }
+func (e *Engine) AnnounceStarts(jobs []int32) { e.tasks.Fetch(jobs) }
 
 // forget drops the state of the jobs whose end Next has reported.
 func (e *Engine) forget() {
@@ -207,8 +208,8 @@ func Without(lacks scheduler.Capabilities) scheduler.Capabilities {
 // Now returns the engine's clock.
 func (e *Engine) Now() time.Duration { return e.now }
 
-// Left implements scheduler.Simulator.
-func (e *Engine) Left() float64 {
+// RemainingWork implements scheduler.Simulator.
+func (e *Engine) RemainingWork() float64 {
 	sum := 0.0
 	for job, known := range e.tasks.All() {
 		i, t := int(job), *known

@@ -273,7 +273,7 @@ func TestLeftIsAlikeInAllAlternatives(t *testing.T) {
 		Alternatives: []Scaling{FullRequest(10*second, 1), FullRequest(40*second, 1)}}})
 	left := func(want float64) {
 		t.Helper()
-		if got := e.Left(); math.Abs(got-want) > 1e-6 {
+		if got := e.RemainingWork(); math.Abs(got-want) > 1e-6 {
 			t.Errorf("at %s %g s are left, want %g", e.Now(), got, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // lossy is a fleet whose nodes are lost every so often on the mean.
@@ -133,7 +134,7 @@ func TestOneUnknownNeighbour(t *testing.T) {
 		must(t, err)
 		g := cores(1)
 		must(t, e.Start(0, g))
-		g.Beside = &scheduler.Beside{Job: 0}
+		g.Beside = &cluster.Beside{Job: 0}
 		known := c.first != nil && c.second != nil
 		if err := e.Start(1, g); (err == nil) != known {
 			t.Errorf("%+v: %v", c, err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // script is a fleet with given notices.
@@ -33,7 +34,7 @@ func (s *script) Take(now time.Duration, news []scheduler.Notice) []scheduler.No
 func TestWarnedPartsHaveTheJobSave(t *testing.T) {
 	roles := []scheduler.Role{{Name: "chief", Count: 1, Threads: 1}, {Name: "worker", Count: 1, Threads: 1, Elastic: true}}
 	core := func(n int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: n, Hi: n + 1}} }
-	grant := scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: 2}}, Layout: &scheduler.Layout{Parts: []scheduler.Part{
+	grant := scheduler.Grant{Cores: scheduler.CoreSet{{Lo: 0, Hi: 2}}, Layout: &cluster.Layout{Parts: []scheduler.Part{
 		{Node: 0, Role: "chief", Cores: core(0)}, {Node: 1, Role: "worker", Cores: core(1)}}}}
 	for _, c := range []struct {
 		name           string
@@ -107,7 +108,7 @@ func TestLeftIsWhatIsLeft(t *testing.T) {
 	e := newEngine(t, Options{Overheads: Overheads{Start: second}}, FullRequest(10*second, 1), FullRequest(20*second, 2), FullRequest(5*second, 1))
 	left := func(want float64) {
 		t.Helper()
-		if got := e.Left(); got < want-1e-6 || got > want+1e-6 {
+		if got := e.RemainingWork(); got < want-1e-6 || got > want+1e-6 {
 			t.Errorf("at %s %g s are left, want %g", e.Now(), got, want)
 		}
 	}
@@ -158,7 +159,7 @@ func TestCourses(t *testing.T) {
 	e := newEngine(t, Options{}, begin)
 	must(t, e.Start(0, cores(1)))
 	until(t, e, 5*second, 5*second)
-	if got := e.Left(); got != 15 {
+	if got := e.RemainingWork(); got != 15 {
 		t.Errorf("after 5 s of 20 %g s are left", got)
 	}
 	until(t, e, 6*second, 6*second)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // steps is work of another kind, written outside the package: a number of steps,
@@ -105,7 +106,7 @@ func TestCrewRate(t *testing.T) {
 	if got := w.RunTime(1); got != 11*time.Second {
 		t.Errorf("whole, it takes %s", got)
 	}
-	g := scheduler.Grant{Layout: &scheduler.Layout{Parts: make([]scheduler.Part, 1)}}
+	g := scheduler.Grant{Layout: &cluster.Layout{Parts: make([]scheduler.Part, 1)}}
 	if got := w.Rate(g); got != 0.5 {
 		t.Errorf("with one of two parts its rate is %g", got)
 	}

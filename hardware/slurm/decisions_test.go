@@ -20,6 +20,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
@@ -228,7 +229,7 @@ func TestSameDecisions(t *testing.T) {
 				o := openOn(t, test.nodes, settings{}, jobs...)
 				c := scheduler.Cluster{Nodes: slices.Clone(o.cluster.Nodes)}
 				for v := range c.Nodes {
-					c.Nodes[v].Supply = scheduler.Fixed
+					c.Nodes[v].Supply = cluster.Fixed
 				}
 				return o.Engine, c
 			})
@@ -250,7 +251,7 @@ if [ -e "$TFEXP_CHECKPOINT_DIR/saved" ]; then exit; fi
 trap 'touch "$TFEXP_CHECKPOINT_DIR/saved"; exit 143' TERM
 while :; do sleep 0.05; done`))
 	c := scheduler.Cluster{Nodes: slices.Clone(o.cluster.Nodes)}
-	c.Nodes[0].Supply = scheduler.Fixed
+	c.Nodes[0].Supply = cluster.Fixed
 	jobs := []scheduler.Job{{Name: "job", Threads: 2, Predicted: time.Second, Deadline: scheduler.Never}}
 	var happened choices
 	check := validate.New(c, jobs, nil)

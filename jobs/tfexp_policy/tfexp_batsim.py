@@ -5,10 +5,10 @@
       command = ["python3", "-m", "tfexp_batsim", "pybatsim", "easyBackfill", "-t", "0"]
     }
 
-The arguments are the command of the scheduler. It gets ``--socket-endpoint=ENDPOINT``, unless ``{endpoint}`` stands in an
-argument, and ``--options=JSON`` with the settings of the policy, if there are any. tfexp talks to this program in its own
-protocol (docs/external.md), and this program to the scheduler in version 3 of Batsim's protocol over ZeroMQ. It needs
-pyzmq, which pybatsim brings.
+The arguments are the command of the scheduler. It gets ``--socket-endpoint=ENDPOINT``, unless ``{endpoint}`` stands in
+an argument, and ``--options=JSON`` with the settings of the policy, if there are any. tfexp talks to this program in its
+own protocol (docs/external.md), and this program to the scheduler in version 3 of Batsim's protocol over ZeroMQ. It
+needs pyzmq, which pybatsim brings.
 
 Each core is a resource. A job has the id "w0!NUMBER", and "w0!NUMBER#ATTEMPT" when it is started once more.
 """
@@ -41,9 +41,8 @@ FAREWELL = 2.0
 
 _NS = 1_000_000_000
 _WORKLOAD = "w0"
-_STATES = {"finished": ("COMPLETED_SUCCESSFULLY", 0)}
 
-# Events that need no decision, and answers that change nothing.
+# Answers that change nothing.
 _NO_CONSEQUENCE = ("SET_JOB_METADATA", "PUBLISH", "NOTIFY")
 
 
@@ -120,8 +119,8 @@ class Link:
                 try:
                     how = _status(self.program.wait(FAREWELL))
                 except subprocess.TimeoutExpired:
-                    raise Failure(f"it closed the connection, sent more than {MAX_ANSWER >> 20} MiB, or something that is not "
-                                  "ZeroMQ's protocol") from None
+                    raise Failure(f"it closed the connection, sent more than {MAX_ANSWER >> 20} MiB, or something that "
+                                  "is not ZeroMQ's protocol") from None
                 raise Failure(f"it ended before it answered: {how}")
             if self.program.poll() is not None:
                 raise Failure(f"it ended before it answered: {_status(self.program.returncode)}")
@@ -224,8 +223,10 @@ class Translator:
         self.submit(job, event["at_ns"])
 
     def on_end(self, event: Dict[str, Any]) -> None:
-        state, code = _STATES.get(event["state"], ("COMPLETED_FAILED", 1))
-        self.completed(event["job"], event["at_ns"], state, code)
+        if event["state"] == "finished":
+            self.completed(event["job"], event["at_ns"], "COMPLETED_SUCCESSFULLY", 0)
+        else:
+            self.completed(event["job"], event["at_ns"], "COMPLETED_FAILED", 1)
 
     def on_timer(self, event: Dict[str, Any]) -> None:
         for at in sorted(self.calls):
@@ -238,7 +239,8 @@ class Translator:
         id = f"{_WORKLOAD}!{job['number']}" + (f"#{attempt}" if attempt else "")
         self.ids[job["job"]], self.names[id] = id, job["job"]
         run = job.get("requested_ns", 0)
-        told = {"id": id, "subtime": at / _NS, "res": job["cores"], "profile": f"{job.get('class', '')}-{job['number']}"}
+        told = {"id": id, "subtime": at / _NS, "res": job["cores"],
+                "profile": f"{job.get('class', '')}-{job['number']}"}
         if run > 0:
             told["walltime"] = run / _NS
         self.add(at, "JOB_SUBMITTED", {"job_id": id, "job": told, "profile": {"type": "delay", "delay": run / _NS}})
@@ -274,7 +276,8 @@ class Translator:
         """The decisions that are due, and when to be asked next."""
         due = [event for event in self.later if event[0] <= self.now]
         del self.later[:len(due)]
-        answer: Dict[str, Any] = {"do": [self.perform(kind, data) for _, kind, data in due if kind not in _NO_CONSEQUENCE]}
+        answer: Dict[str, Any] = {
+            "do": [self.perform(kind, data) for _, kind, data in due if kind not in _NO_CONSEQUENCE]}
         calls = self.calls + [event[0] for event in self.later[:1]]
         if calls:
             answer["call_at_ns"] = min(calls)

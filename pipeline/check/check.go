@@ -59,7 +59,6 @@ func (c *Checker) Cells() {
 			c.alternatives(w, p)
 			c.lossCurves(w, p)
 			c.requested(p, w)
-			c.packing(w, h, p)
 			c.profiling(w, h, p)
 		}
 		c.Check(cell)

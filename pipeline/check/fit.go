@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
@@ -25,7 +25,7 @@ type misfit struct {
 // room returns why the hardware never has room for a request, or nil. All
 // requests (a job, an alternative of it, a job of a trace, a resize) are
 // checked here, and reported in these words.
-func room(r scheduler.Demand, h *experiment.Hardware) *misfit {
+func room(r cluster.Demand, h *experiment.Hardware) *misfit {
 	if r.FitsOn(h.Cluster) {
 		return nil
 	}
@@ -75,8 +75,7 @@ func (c *Checker) fits(j *experiment.Job, h *experiment.Hardware, divides bool) 
 		c.fitsSomehow(j, h, divides)
 		return
 	}
-	if len(j.Roles) > 0 {
-		c.fitsInParts(j, h)
+	if j.InParts() { // the feature that it is of checks them
 		return
 	}
 	asks := j.Demand()
@@ -101,28 +100,6 @@ func (c *Checker) fits(j *experiment.Job, h *experiment.Hardware, divides bool) 
 	if j.Memory > 0 && slices.Contains(h.Lacks, "memory") {
 		c.Lacks(language.Place(j.At, "memory", j.Range), h, "memory", needsMemory(j.Name))
 	}
-}
-
-// fitsInParts checks that a hardware can run the parts of a job.
-func (c *Checker) fitsInParts(j *experiment.Job, h *experiment.Hardware) {
-	t := j.Template()
-	if !t.CouldRun(h.Cluster, false) {
-		c.Fail(j.Range, fmt.Sprintf("More than the hardware %q has", h.Name), "The parts of the job %q do not fit on the "+
-			"hardware %q: %s.", j.Name, h.Name, partsAsk(j))
-	}
-	if j.GPUs > 0 && !h.Capabilities().GPUs {
-		c.Lacks(j.Range, h, "gpus", needsGPUs(j.Name))
-	}
-}
-
-// partsAsk lists the requests of a job's parts: "2 of worker want 1 thread, 1 GPU of the type V100 each".
-func partsAsk(j *experiment.Job) string {
-	var asks []string
-	for _, r := range j.Roles {
-		d := scheduler.Demand{Threads: r.Threads, GPUs: r.GPUs, GPU: r.GPU, Nodes: 1}
-		asks = append(asks, fmt.Sprintf("%d of %s want %s each", r.Count, r.Name, d))
-	}
-	return strings.Join(asks, ", ")
 }
 
 func needsGPUs(job string) string { return fmt.Sprintf("The job %q requests GPUs", job) }
@@ -196,9 +173,6 @@ func (c *Checker) Traces(lines Lines) {
 			continue
 		}
 		seen[m] = true
-		if c.First(t) {
-			c.withoutRoles(t)
-		}
 		if large[t] == nil {
 			large[t] = map[int]bool{}
 			traces = append(traces, t)
@@ -215,16 +189,6 @@ func (c *Checker) Traces(lines Lines) {
 			}
 		}
 		c.leftOut(t.LeftOut(), t.Range)
-	}
-}
-
-// withoutRoles reports the job blocks of a trace that have roles: a trace says what its jobs request.
-func (c *Checker) withoutRoles(t *experiment.Trace) {
-	for _, k := range t.Blocks {
-		if len(k.Job.Roles) > 0 {
-			c.Fail(k.Job.Range, "Roles in a trace", "The jobs of a trace have one part each, but the job %q has roles.",
-				k.Job.Name)
-		}
 	}
 }
 
@@ -275,7 +239,7 @@ func (g oversized) sentence(t *experiment.Trace) string {
 
 func (f *traceFit) jobs() {
 	var groups []oversized
-	known := map[scheduler.Demand]*misfit{}
+	known := map[cluster.Demand]*misfit{}
 	lacksGPUs := f.h.ForEngine().HasGPUs() && !f.h.Capabilities().GPUs
 	lacksMemory := slices.Contains(f.h.Lacks, "memory")
 	chosen := f.fitSomehow()

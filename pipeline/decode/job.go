@@ -22,9 +22,6 @@ func jobBlock() *schema.Block {
 			runtime,
 			schema.Of[recordedArgs](schema.Block{Name: "recorded", Single: true}),
 			alternative,
-			schema.Of[roleArgs](schema.Block{
-				Name: "role", Label: "`worker`, `ps`, `chief`, or another name that the program knows", Unique: true,
-			}),
 		},
 	})
 	schema.Find(b.Args, "threads").Keys = threadKeys()
@@ -47,7 +44,7 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
 	}
 	d.program(n, e, a, j)
 	d.progress(n, e, a, j)
-	d.roles(n, e, a, j)
+	d.DecodeFirst(j, language.Job, language.Block{Args: a, Env: e})
 	checkWork(n, a)
 	checkNodes(a, j)
 	if rt := n.First("runtime"); rt != nil {

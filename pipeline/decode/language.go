@@ -18,7 +18,6 @@ import (
 //go:embed matrix.go
 //go:embed progress.go
 //go:embed recorded.go
-//go:embed roles.go
 //go:embed runtime.go
 //go:embed threads.go
 //go:embed threshold.go

@@ -75,15 +75,15 @@ func (w *reference) block(b *schema.Block, parent string) {
 	if b.Free != nil {
 		args = append(args[:len(args):len(args)], *b.Free)
 	}
-	table(w, args)
+	tableOf(w, args)
 	for _, v := range b.ByLabel {
 		fmt.Fprintf(w, "\n`%s \"%s\"`: %s\n", b.Name, v.Label, v.Doc)
-		table(w, v.Args)
+		tableOf(w, v.Args)
 	}
 	for _, a := range args {
 		if len(a.Keys) > 0 {
 			fmt.Fprintf(w, "\nThe keys of `%s` as an object:\n", a.Name)
-			table(w, a.Keys)
+			tableOf(w, a.Keys)
 		}
 	}
 	for _, inner := range b.Blocks {
@@ -103,7 +103,7 @@ func anchor(heading string) string {
 	return strings.NewReplacer(" ", "-", ":", "", ",", "").Replace(heading)
 }
 
-func table(w *reference, args []schema.Arg) {
+func tableOf(w *reference, args []schema.Arg) {
 	if len(args) == 0 {
 		return
 	}

@@ -7,14 +7,14 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // plotBlock is made from the registry of pictures.
 func plotBlock() *schema.Block {
 	doc := "Selects a kind of picture. Without any plot block all kinds are drawn, except those marked *on request*.\n"
-	for _, k := range tell.Pictures() {
+	for _, k := range table.Pictures() {
 		doc += fmt.Sprintf("\n- `%s`: %s", k.Name, k.Doc)
 		if k.OnRequest != "" {
 			doc += ". *On request*: " + k.OnRequest
@@ -24,7 +24,7 @@ func plotBlock() *schema.Block {
 		`"class"`)
 	by.Allowed = groupings()
 	return &schema.Block{
-		Name: "plot", Label: "kind of picture", Labels: tell.PictureNames(),
+		Name: "plot", Label: "kind of picture", Labels: table.PictureNames(),
 		Doc: doc,
 		Example: `plot "gantt" {}
 
@@ -46,7 +46,7 @@ plot "heatmap" {}`,
 func plotArg(name, doc, example string) schema.Arg {
 	out := schema.Arg{Name: name, Type: schema.String, Example: example}
 	var defaults []string
-	for _, k := range tell.Pictures() {
+	for _, k := range table.Pictures() {
 		arg, ok := k.Arg(name)
 		if !ok {
 			continue
@@ -58,7 +58,7 @@ func plotArg(name, doc, example string) schema.Arg {
 		defaults = append(defaults, fmt.Sprintf("`%s`: %s", k.Name, text))
 	}
 	out.DefaultDoc = strings.Join(defaults, "; ")
-	out.Doc = doc + " Only for " + listed(tell.PicturesTaking(name)) + "."
+	out.Doc = doc + " Only for " + listed(table.PicturesTaking(name)) + "."
 	return out
 }
 
@@ -68,7 +68,7 @@ func (d *Decoder) plots(axes []string) []experiment.Plot {
 	for _, n := range d.Root.All("plot") {
 		a := d.EvalArgs(n, d.Global)
 		p := experiment.Plot{Kind: n.Label, Range: eval.RangeOf(n.Header)}
-		kind, _ := tell.PictureByName(p.Kind)
+		kind, _ := table.PictureByName(p.Kind)
 		if name := ofPlot(a, kind, "metric"); name != "" {
 			p.Metric = d.Metric(name, n.Attr("metric").Expr.Range())
 		}
@@ -83,7 +83,7 @@ func (d *Decoder) plots(axes []string) []experiment.Plot {
 		list = append(list, p)
 	}
 	if d.Root.First("plot") == nil {
-		for _, k := range tell.Pictures() {
+		for _, k := range table.Pictures() {
 			if k.OnRequest == "" {
 				list = append(list, experiment.Plot{Kind: k.Name})
 			}
@@ -93,7 +93,7 @@ func (d *Decoder) plots(axes []string) []experiment.Plot {
 }
 
 // checkPlot checks that a plot has the arguments that its kind needs.
-func checkPlot(a *eval.Args, kind tell.PictureKind, p experiment.Plot) {
+func checkPlot(a *eval.Args, kind table.PictureKind, p experiment.Plot) {
 	for _, v := range []struct{ name, value string }{{"metric", p.Metric}, {"x", p.X}, {"y", p.Y}} {
 		if arg, ok := kind.Arg(v.name); ok && arg.Required && v.value == "" && !a.IsWrong(v.name) {
 			a.Fail(a.Node.Header, "Missing argument", "The plot %q needs %s: %s.", kind.Name, v.name, arg.Doc)
@@ -111,12 +111,12 @@ func checkPlot(a *eval.Args, kind tell.PictureKind, p experiment.Plot) {
 }
 
 // ofPlot reads a text argument that only some kinds of plots take.
-func ofPlot(a *eval.Args, kind tell.PictureKind, arg string) string {
+func ofPlot(a *eval.Args, kind table.PictureKind, arg string) string {
 	value := eval.Get[string](a, arg)
 	if _, ok := kind.Arg(arg); ok || value == "" {
 		return value
 	}
-	kinds, noun := tell.PicturesTaking(arg), "a "+arg
+	kinds, noun := table.PicturesTaking(arg), "a "+arg
 	if arg == "x" {
 		noun = "an x"
 	}

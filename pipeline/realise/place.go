@@ -80,19 +80,19 @@ func placed(spec *experiment.Spec) (*experiment.Spec, map[*experiment.Job]*place
 	return &out, places
 }
 
-// inParts reports whether a cell has jobs with roles whose parts may be on several nodes.
+// inParts reports whether a cell has jobs whose parts may be on several nodes.
 func inParts(c *experiment.Cell) bool {
 	return len(c.Hardware.Cluster.Nodes) > 1 && slices.ContainsFunc(c.Workload.Submits, func(s experiment.Submit) bool {
-		return len(s.Job.Roles) > 0
+		return s.Job.InParts()
 	})
 }
 
-// Nodes returns the node of each part of a job with roles where it is alone on its hardware, in the order of its roles.
+// Nodes returns the node of each part of a job where it is alone on its hardware, in their order.
 func (p *place) Nodes(j *experiment.Job) []int {
 	return schema.Each(partsOn(p.On, j), func(part cluster.Part) int { return part.Node })
 }
 
-// partsOn returns the parts of a job with roles on the nodes on which it starts alone on a hardware; none when it does
+// partsOn returns the parts of a job on the nodes on which it starts alone on a hardware; none when it does
 // not fit.
 func partsOn(h *experiment.Hardware, j *experiment.Job) []cluster.Part {
 	m := cluster.NewMachine(h.Cluster)

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -155,7 +155,7 @@ func each(spec *experiment.Spec, name func(point) string, describe func(point) r
 		if name := name(c); !seen[name] {
 			seen[name] = true
 			n := describe(c)
-			n.Name, n.Summary = name, tell.PlainDurations(n.Summary)
+			n.Name, n.Summary = name, table.PlainDurations(n.Summary)
 			out = append(out, n)
 		}
 	}

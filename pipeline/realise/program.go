@@ -98,20 +98,7 @@ func heldLines(k *store.Key, j *experiment.Job) {
 	if j.Nodes > 1 {
 		k.Add(label("nodes"), strconv.Itoa(j.Nodes))
 	}
-	for _, r := range j.Roles {
-		more := ""
-		if r.GPU != "" {
-			more += ", gpu " + r.GPU
-		}
-		if r.Vital {
-			more += ", vital"
-		}
-		if r.Max > 0 {
-			more += fmt.Sprintf(", max %d", r.Max)
-		}
-		k.Addf(label("role."+r.Name), "%d parts, threads %d, gpus %d, elastic %t, min %d%s", r.Count, r.Threads, r.GPUs,
-			r.Elastic, r.Min, more)
-	}
+	experiment.EachPart(j.Parts, func(p stages.HeldPart) { k.AddAll(p.HeldLines(label(""))) })
 }
 
 // relative writes a path relative to the experiment's folder where it is below
@@ -170,7 +157,7 @@ func (x *Experiment) launch(j *experiment.Job, name string, units int, logs, scr
 		CheckpointDir: filepath.Join(scratch, name+".checkpoint"),
 		Threads:       j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 		Limit: j.Limit, Flags: j.Flags, GPUs: j.GPUs, Steps: j.Steps > 0,
-		Memory: j.Memory, Container: j.Container, Roles: j.Roles,
+		Memory: j.Memory, Container: j.Container,
 	}
 	experiment.EachPart(j.Parts, func(p stages.LaunchPart) { p.Launch(&out) })
 	if j.Events != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -154,10 +153,7 @@ func (x *Experiment) onThreads(j *experiment.Job, n int) *experiment.Job {
 	}
 	other.Threads.Inter, other.Threads.Intra = contract.Split(j.Threads.Inter, j.Threads.Intra, j.Threads.Request, n)
 	other.Threads.Request = n
-	if len(j.Roles) > 0 {
-		fewest := withFewest(j)
-		other.Roles = fewest.Roles()
-	}
+	other.Parts = j.WithFewest().Parts
 	other.Form = fmt.Sprintf("%dt", n)
 	return &other
 }
@@ -179,7 +175,7 @@ func (x *Experiment) profileKey(j *experiment.Job) *store.Key {
 	k.Given("profile.limit", x.Spec.Profile.Limit)
 	x.source(k, j)
 	heldLines(k, j)
-	if in := x.places[j]; in != nil && len(j.Roles) > 0 {
+	if in := x.places[j]; in != nil && j.InParts() {
 		k.Addf("profile.nodes", "%v", in.Nodes(j))
 	}
 	if j.TimeWriter != "" && j.TimeWriter != "last" {
@@ -341,17 +337,6 @@ func pickOf(word string) contract.Pick {
 	return contract.Last
 }
 
-// withFewest is a job as the scheduler sees it when it has lost all parts that it can lose.
-func withFewest(j *experiment.Job) scheduler.Job {
-	counts := make([]int, len(j.Roles))
-	for i, r := range j.Roles {
-		if counts[i] = r.Count; r.Elastic && !r.Vital {
-			counts[i] = max(r.Min, 1)
-		}
-	}
-	return j.Template().WithParts(counts)
-}
-
 // otherThreads are the numbers of threads, other than its request, on which a job of a cell is sampled. They are for a
 // speed-up curve, if a model uses one. They are the numbers in the file. Without them, if the job may run on another
 // number, they are the fewest and the most threads that it may hold. The fewest is the number in the file, or half of
@@ -360,9 +345,9 @@ func (x *Experiment) otherThreads(c point, j *experiment.Job) []int {
 	switch {
 	case !slices.ContainsFunc(x.models(), experiment.UsesCurve):
 		return nil
-	case len(j.Roles) > 0: // the fewest parts that it can run with, where nodes can be lost
-		if fewest := withFewest(j); c.Hardware.Cluster.Changes() && c.Hardware.Real() && fewest.Threads < j.Threads.Request {
-			return []int{fewest.Threads}
+	case j.InParts(): // the fewest parts that it can run with, where nodes can be lost
+		if fewest := j.WithFewest(); c.Hardware.Cluster.Changes() && c.Hardware.Real() && fewest.Threads.Request < j.Threads.Request {
+			return []int{fewest.Threads.Request}
 		}
 		return nil
 	}
@@ -418,7 +403,7 @@ const mostCopies = 8
 func (x *Experiment) copies(h *experiment.Hardware, j *experiment.Job) (copies, cores int) {
 	kind := h.Kind()
 	if x.Spec.Profile.Alone || !h.Real() || !kind.Here && !kind.Contained ||
-		len(j.Roles) > 0 || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Cluster.Changes() {
+		j.InParts() || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Cluster.Changes() {
 		return 0, 0
 	}
 	cores = min(h.Cluster.Nodes[0].Threads, x.Host.Threads)

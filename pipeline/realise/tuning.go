@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -95,7 +95,7 @@ func (c *Cell) steered(dirs stages.Folders) ([]stages.Steered, error) {
 	block := c.Workload.Submits[0].Job
 	s := stages.Steered{
 		Units: block.Length(), Steps: block.Steps > 0, Controller: tuner.Name, Settings: slices.Clone(c.Ref.Trial.Settings),
-		At: func(settings []scheduler.Setting) (stages.Variant, error) { return c.variant(t, settings, dirs) },
+		At: func(settings []control.Setting) (stages.Variant, error) { return c.variant(t, settings, dirs) },
 	}
 	if block.Runtime != nil {
 		s.Losses = block.Runtime.Losses
@@ -156,11 +156,11 @@ func (c *Cell) learns(t *experiment.Tuning, setting int, s *stages.Steered, firs
 
 // variant is the job of a tuning at other settings.
 func (c *Cell) variant(
-	t *experiment.Tuning, settings []scheduler.Setting, dirs stages.Folders,
+	t *experiment.Tuning, settings []control.Setting, dirs stages.Folders,
 ) (stages.Variant, error) {
 	values := make([]string, len(t.Settings))
 	for i := range t.Settings {
-		k := slices.IndexFunc(settings, func(s scheduler.Setting) bool { return s.Name == t.Settings[i].Name })
+		k := slices.IndexFunc(settings, func(s control.Setting) bool { return s.Name == t.Settings[i].Name })
 		if k < 0 {
 			return stages.Variant{}, fmt.Errorf("there is no value for the setting %q", t.Settings[i].Name)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // outcomes are the runs that an estimate is compared with.
@@ -332,9 +332,9 @@ func AccuracySentence(r record.AccuracyRow) string {
 	if r.Made == record.MadeCorrected {
 		whose += ", corrected by earlier cells,"
 	}
-	s := fmt.Sprintf("The model %s was off by %s%% on average", whose, tell.Number(r.MeanAbs))
+	s := fmt.Sprintf("The model %s was off by %s%% on average", whose, table.Number(r.MeanAbs))
 	if stats.Finite(r.SD) {
-		s += fmt.Sprintf(" (standard deviation %s%%, bias %s)", tell.Number(r.SD), tell.Signed(r.Bias/100))
+		s += fmt.Sprintf(" (standard deviation %s%%, bias %s)", table.Number(r.SD), table.Signed(r.Bias/100))
 	}
 	s += " over " + schema.Plural(r.Runs, "real run")
 	if r.Group != "" {
@@ -342,10 +342,10 @@ func AccuracySentence(r record.AccuracyRow) string {
 	}
 	if stats.Finite(r.Coverage) {
 		only := ""
-		if r.Coverage < r.Level && tell.Share(r.Coverage) != tell.Share(r.Level) {
+		if r.Coverage < r.Level && table.Share(r.Coverage) != table.Share(r.Level) {
 			only = "only "
 		}
-		s += fmt.Sprintf("; %s%s of the runs fell inside the %s interval", only, tell.Share(r.Coverage), tell.Share(r.Level))
+		s += fmt.Sprintf("; %s%s of the runs fell inside the %s interval", only, table.Share(r.Coverage), table.Share(r.Level))
 	}
 	switch {
 	case r.Choices > 0 && r.BestRank == 1:
@@ -354,12 +354,12 @@ func AccuracySentence(r record.AccuracyRow) string {
 	case r.Choices > 0:
 		s += fmt.Sprintf(". For %s that ran on several resources, the predicted fastest resource ranked %s on average, %s%% "+
 			"slower than the fastest",
-			schema.Plural(r.Choices, "job"), tell.Number(r.BestRank), tell.Number(math.Max(r.Regret, 0)))
+			schema.Plural(r.Choices, "job"), table.Number(r.BestRank), table.Number(math.Max(r.Regret, 0)))
 	}
 	s += "."
 	if r.Made == record.MadeBefore && stats.Finite(r.Least) {
 		s += fmt.Sprintf(" Runs of the same job differed: even the best constant for each, chosen in hindsight, errs by %s%%.",
-			tell.Number(r.Least))
+			table.Number(r.Least))
 	}
 	return s
 }
@@ -369,16 +369,16 @@ func AccuracySentence(r record.AccuracyRow) string {
 func ProfilingSentence(r record.ProfilingRow) string {
 	change := func(gain float64) string {
 		if gain >= 0 {
-			return tell.WithUnit(gain, "s") + " shorter"
+			return table.WithUnit(gain, "s") + " shorter"
 		}
-		return tell.WithUnit(-gain, "s") + " longer"
+		return table.WithUnit(-gain, "s") + " longer"
 	}
 	s := fmt.Sprintf("Profiling took %s. With its estimates, the makespan under %s was %s and the mean JCT %s than "+
 		"under %s, on average over %s; "+
 		"in makespan alone, profiling ",
-		tell.WithUnit(r.Cost, "s"), r.Policy, change(r.Makespan), change(r.JCT), r.Baseline, schema.Plural(r.Pairs, "pair"))
+		table.WithUnit(r.Cost, "s"), r.Policy, change(r.Makespan), change(r.JCT), r.Baseline, schema.Plural(r.Pairs, "pair"))
 	if r.Net >= 0 {
-		return s + fmt.Sprintf("saved %s more than it cost.", tell.WithUnit(r.Net, "s"))
+		return s + fmt.Sprintf("saved %s more than it cost.", table.WithUnit(r.Net, "s"))
 	}
-	return s + fmt.Sprintf("cost %s more than it saved.", tell.WithUnit(-r.Net, "s"))
+	return s + fmt.Sprintf("cost %s more than it saved.", table.WithUnit(-r.Net, "s"))
 }

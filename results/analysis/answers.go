@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Answer is the result of one comparison, or the joint result of several of one kind.
@@ -226,11 +226,11 @@ func together(p record.Plan, rows []record.ComparisonRow) string {
 				part = strings.Replace(part, " in "+all+" comparisons", " at "+all+" values of "+axis, 1)
 			}
 		case axis != "" && len(parts) == 0:
-			part += " at " + axis + " " + tell.Listed(points)
+			part += " at " + axis + " " + table.Listed(points)
 		case axis != "":
-			part += " at " + tell.Listed(points)
+			part += " at " + table.Listed(points)
 		case settings:
-			part += " under " + tell.Listed(points)
+			part += " under " + table.Listed(points)
 		case len(parts) == 0:
 			part += fmt.Sprintf(" in %d of %d comparisons", len(points), len(rows))
 		default:
@@ -295,10 +295,10 @@ func byGroup(p record.Plan, rows []record.ComparisonRow) string {
 	for _, r := range rows[:min(len(rows), mostGroups)] {
 		change := Said(r)
 		if stats.Finite(r.Ratio) && r.Verdict != record.NoDifference {
-			change = tell.Signed(r.Ratio-1) + ", " + change
+			change = table.Signed(r.Ratio-1) + ", " + change
 		}
-		parts = append(parts, fmt.Sprintf("%s %s → %s (%s)", GroupName(r.By, r.Group), tell.WithUnit(r.BaselineMean, unit),
-			tell.WithUnit(r.CandidateMean, unit), change))
+		parts = append(parts, fmt.Sprintf("%s %s → %s (%s)", GroupName(r.By, r.Group), table.WithUnit(r.BaselineMean, unit),
+			table.WithUnit(r.CandidateMean, unit), change))
 	}
 	more := ""
 	if n := len(rows) - len(parts); n > 0 {
@@ -387,10 +387,10 @@ func setting(r record.ComparisonRow) string {
 
 // changes writes a range of ratios as changes: "−12% to −3.0%", "2.4 to 2.6 times".
 func changes(low, high float64) string {
-	write := func(r float64) string { return tell.Signed(r - 1) }
+	write := func(r float64) string { return table.Signed(r - 1) }
 	times := ""
 	if low >= 2 {
-		write, times = tell.Number, " times"
+		write, times = table.Number, " times"
 	}
 	if write(low) == write(high) {
 		return write(low) + times

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Comparison is a comparison in words: "rr cut mean waiting time by 43% against fcfs, from 3.40 s to 1.94 s (95%
@@ -34,7 +34,7 @@ func Comparison(p record.Plan, r record.ComparisonRow) string {
 			metric, candidate, baseline, where, tooFew(r))
 	case r.Verdict == record.NoDifference && r.Method == record.OneRun:
 		return upper(fmt.Sprintf("%s%s is the same under %s and %s%s, %s (%s).", begin, metric, candidate, baseline, where,
-			tell.WithUnit(r.BaselineMean, unit), evidence(p, r, unit)))
+			table.WithUnit(r.BaselineMean, unit), evidence(p, r, unit)))
 	case r.Verdict == record.NoDifference:
 		return fmt.Sprintf("No difference in %s was detected between %s and %s%s (%s).",
 			metric, candidate, baseline, where, evidence(p, r, unit))
@@ -47,12 +47,12 @@ func Comparison(p record.Plan, r record.ComparisonRow) string {
 	switch {
 	case !stats.Finite(r.Ratio):
 	case r.Ratio >= 2:
-		change = fmt.Sprintf("to %s times that of", tell.Number(r.Ratio))
+		change = fmt.Sprintf("to %s times that of", table.Number(r.Ratio))
 	default:
-		change = "by " + tell.Share(math.Abs(r.Ratio-1)) + " against"
+		change = "by " + table.Share(math.Abs(r.Ratio-1)) + " against"
 	}
 	return fmt.Sprintf("%s%s %s %s %s %s%s, from %s to %s (%s).", begin, candidate, verb, metric, change, baseline, where,
-		tell.WithUnit(r.BaselineMean, unit), tell.WithUnit(r.CandidateMean, unit), evidence(p, r, unit))
+		table.WithUnit(r.BaselineMean, unit), table.WithUnit(r.CandidateMean, unit), evidence(p, r, unit))
 }
 
 // tooFew returns the reason that a comparison has no verdict.
@@ -169,26 +169,26 @@ func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
 	}
 	if r.Method == stats.SignFlips {
 		if differs(r) {
-			return pairs + ", all with the same difference, " + tell.PValue(r.PValue)
+			return pairs + ", all with the same difference, " + table.PValue(r.PValue)
 		}
 		return pairs + ", all equal"
 	}
-	s := fmt.Sprintf("%s interval ", tell.Share(r.Level))
+	s := fmt.Sprintf("%s interval ", table.Share(r.Level))
 	// A ratio with an interval this wide is less informative than the difference.
 	const telling = 10
 	switch known := stats.Finite(r.CILow) && r.CIHigh < telling*max(1, r.Ratio); {
 	case known && r.Verdict == record.NoDifference:
-		s += fmt.Sprintf("of the change %s to %s", tell.Signed(r.CILow-1), tell.Signed(r.CIHigh-1))
+		s += fmt.Sprintf("of the change %s to %s", table.Signed(r.CILow-1), table.Signed(r.CIHigh-1))
 	case known && r.Ratio >= 2:
-		s += fmt.Sprintf("%s–%s times", tell.Number(r.CILow), tell.Number(r.CIHigh))
+		s += fmt.Sprintf("%s–%s times", table.Number(r.CILow), table.Number(r.CIHigh))
 	case known && r.Ratio >= 1:
-		s += tell.PercentRange(r.CILow-1, r.CIHigh-1)
+		s += table.PercentRange(r.CILow-1, r.CIHigh-1)
 	case known:
-		s += tell.PercentRange(1-r.CIHigh, 1-r.CILow)
+		s += table.PercentRange(1-r.CIHigh, 1-r.CILow)
 	default:
-		s += fmt.Sprintf("of the difference %s", tell.Between(r.DifferenceLow, r.DifferenceHigh, unit))
+		s += fmt.Sprintf("of the difference %s", table.Between(r.DifferenceLow, r.DifferenceHigh, unit))
 	}
-	s += ", " + pairs + ", " + tell.PValue(r.PValue)
+	s += ", " + pairs + ", " + table.PValue(r.PValue)
 	if r.Candidates > 1 {
 		what := "candidates"
 		if r.By != "" {
@@ -238,13 +238,13 @@ func Change(p record.Plan, r record.ComparisonRow) string {
 	switch r.Verdict {
 	case record.NotEnoughReplicates:
 		return fmt.Sprintf("%s was %s and is %s; too few replicates for a verdict: %s.", subject,
-			tell.WithUnit(r.BaselineMean, unit), tell.WithUnit(r.CandidateMean, unit), tooFew(r))
+			table.WithUnit(r.BaselineMean, unit), table.WithUnit(r.CandidateMean, unit), tooFew(r))
 	case record.NoDifference:
 		if r.Method == record.OneRun {
-			return fmt.Sprintf("%s is the same, %s (%s).", subject, tell.WithUnit(r.BaselineMean, unit), evidence(p, r, unit))
+			return fmt.Sprintf("%s is the same, %s (%s).", subject, table.WithUnit(r.BaselineMean, unit), evidence(p, r, unit))
 		}
-		return fmt.Sprintf("%s: no difference detected, %s and %s (%s).", subject, tell.WithUnit(r.BaselineMean, unit),
-			tell.WithUnit(r.CandidateMean, unit), evidence(p, r, unit))
+		return fmt.Sprintf("%s: no difference detected, %s and %s (%s).", subject, table.WithUnit(r.BaselineMean, unit),
+			table.WithUnit(r.CandidateMean, unit), evidence(p, r, unit))
 	}
 	verb := "rose"
 	if r.Difference < 0 {
@@ -252,16 +252,16 @@ func Change(p record.Plan, r record.ComparisonRow) string {
 	}
 	by := ""
 	if stats.Finite(r.Ratio) {
-		by = " by " + tell.Share(math.Abs(r.Ratio-1))
+		by = " by " + table.Share(math.Abs(r.Ratio-1))
 	}
-	return fmt.Sprintf("%s %s%s, from %s to %s (%s).", subject, verb, by, tell.WithUnit(r.BaselineMean, unit),
-		tell.WithUnit(r.CandidateMean, unit), evidence(p, r, unit))
+	return fmt.Sprintf("%s %s%s, from %s to %s (%s).", subject, verb, by, table.WithUnit(r.BaselineMean, unit),
+		table.WithUnit(r.CandidateMean, unit), evidence(p, r, unit))
 }
 
 // ComparisonTable is the table of comparisons as text: workload and hardware appear when there is more than one, and
 // the
 // jobs that are compared when a comparison is of a class, user or size.
-func ComparisonTable(p record.Plan, rows []record.ComparisonRow) tell.Table {
+func ComparisonTable(p record.Plan, rows []record.ComparisonRow) table.Table {
 	places := len(p.Workloads) > 1 || len(p.Hardware) > 1
 	groups := slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.By != "" })
 	text := []string{"metric", "candidate", "against", "verdict"}
@@ -271,7 +271,7 @@ func ComparisonTable(p record.Plan, rows []record.ComparisonRow) tell.Table {
 	if places {
 		text = append(text, "workload", "hardware")
 	}
-	t := tell.NewTable(len(text), append(text, "ratio", "interval", "p", "pairs",
+	t := table.New(len(text), append(text, "ratio", "interval", "p", "pairs",
 		"mean of candidate", "mean of baseline", "difference", "interval", "method")...)
 	for _, r := range rows {
 		t.Add(comparisonRow(r, places, groups)...)
@@ -283,8 +283,8 @@ func ComparisonTable(p record.Plan, rows []record.ComparisonRow) tell.Table {
 // the table has columns for them.
 func comparisonRow(r record.ComparisonRow, places, groups bool) []string {
 	m, _ := measure.MetricByName(r.Metric)
-	unit, plain := tell.UnitFor(m.Unit, r.BaselineMean, r.CandidateMean), tell.Unit{Per: 1}
-	interval := func(u tell.Unit, low, high float64) string {
+	unit, plain := table.UnitFor(m.Unit, r.BaselineMean, r.CandidateMean), table.Unit{Per: 1}
+	interval := func(u table.Unit, low, high float64) string {
 		if u.Number(low) == "–" || u.Number(high) == "–" {
 			return "–"
 		}
@@ -302,7 +302,7 @@ func comparisonRow(r record.ComparisonRow, places, groups bool) []string {
 		row = append(row, r.Workload, r.Hardware)
 	}
 	return append(row,
-		tell.Number(r.Ratio), interval(plain, r.CILow, r.CIHigh), tell.P(r.PValue), fmt.Sprint(r.Pairs),
+		table.Number(r.Ratio), interval(plain, r.CILow, r.CIHigh), table.P(r.PValue), fmt.Sprint(r.Pairs),
 		unit.With(r.CandidateMean), unit.With(r.BaselineMean), unit.With(r.Difference),
 		interval(unit, r.DifferenceLow, r.DifferenceHigh), r.Method)
 }

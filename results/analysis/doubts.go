@@ -8,7 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Doubt is a warning with all the cells that it is about.
@@ -136,7 +136,7 @@ func idle(e *record.Experiment) (record.Warning, bool) {
 	if len(policies) < 2 {
 		return record.Warning{}, false
 	}
-	how := fmt.Sprintf("at most %s of the mean completion time was waiting", tell.Share(share))
+	how := fmt.Sprintf("at most %s of the mean completion time was waiting", table.Share(share))
 	if share == 0 {
 		how = "none waited at all"
 	}

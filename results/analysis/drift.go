@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Speeds are the speeds of the machine on a number of cores, at the moments just before samples and real cells.
@@ -62,5 +62,5 @@ func driftSentence(s Speeds) string {
 	return fmt.Sprintf("The speed of %s differed by %s%% (standard deviation) between %d moments; at the slowest, a "+
 		"fixed piece "+
 		"of work took %s times as long as at the fastest. Predictions are compared at the speed that the machine had.",
-		cores, tell.Number(100*s.SD), s.Moments, tell.Number(s.Range))
+		cores, table.Number(100*s.SD), s.Moments, table.Number(s.Range))
 }

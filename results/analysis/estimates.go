@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // mostOfEach bounds the sentences about profiling.
@@ -16,7 +16,7 @@ const mostOfEach = 20
 
 var estimates = Register(Part{
 	Name: "estimates", Title: "Run-time estimates", InReport: Verdicts + 10, OnTerminal: Verdicts + 10,
-	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		rows, err := record.Estimates.Read(e.Dir)
 		if err != nil {
 			return s, err
@@ -40,14 +40,14 @@ var estimates = Register(Part{
 			}
 		}
 		if len(said) > 0 {
-			s.Terminal = append(s.Terminal, tell.Item{Sentences: said})
+			s.Terminal = append(s.Terminal, table.Item{Sentences: said})
 		}
 		all := slices.Clone(said)
 		for _, p := range profiling[:min(len(profiling), mostOfEach)] {
 			all = append(all, ProfilingSentence(p))
 		}
 		all = append(all, schema.Each(drift, driftSentence)...)
-		s.Report = []tell.Item{
+		s.Report = []table.Item{
 			{Sentences: all, Answer: true},
 			{Table: estimateTable(rows), Note: "Actual: the mean service time of the finished jobs that held their full " +
 				"request throughout. Error: above 0, the estimate was too long."},
@@ -59,10 +59,10 @@ var estimates = Register(Part{
 	},
 })
 
-func estimateTable(rows []record.EstimateRow) tell.Table {
-	t := tell.NewTable(4, "job", "hardware", "model", "axes", "threads", "samples", "sampled",
+func estimateTable(rows []record.EstimateRow) table.Table {
+	t := table.New(4, "job", "hardware", "model", "axes", "threads", "samples", "sampled",
 		"start-up (s)", "an epoch or step (s)", "predicted (s)", "interval (s)", "actual (s)", "runs", "error")
-	n := tell.Number
+	n := table.Number
 	seconds := func(s float64) string {
 		if s < 0 {
 			return "–"
@@ -78,23 +78,22 @@ func estimateTable(rows []record.EstimateRow) tell.Table {
 		if r.Chosen != "" && r.Chosen != r.Model {
 			model += " (" + r.Chosen + ")"
 		}
-		t.Rows = append(t.Rows, []string{
-			r.Job, r.Hardware, model, r.Axes, fmt.Sprint(r.Threads), fmt.Sprint(r.Samples), n(100*r.SampleFraction) + "%",
-			n(r.Intercept), n(r.Slope), seconds(r.Predicted), seconds(r.Low) + " to " + seconds(r.High), seconds(r.Actual),
-			fmt.Sprint(r.Runs), errorText,
-		})
+		t.Add(
+			r.Job, r.Hardware, model, r.Axes, fmt.Sprint(r.Threads), fmt.Sprint(r.Samples), n(100*r.SampleFraction)+"%",
+			n(r.Intercept), n(r.Slope), seconds(r.Predicted), seconds(r.Low)+" to "+seconds(r.High), seconds(r.Actual),
+			fmt.Sprint(r.Runs), errorText)
 	}
 	if slices.ContainsFunc(rows, func(r record.EstimateRow) bool { return r.Axes != "" }) {
 		return t
 	}
-	return t.Without(func(c tell.Column) bool { return c.Name == "axes" })
+	return t.Without(func(c table.Column) bool { return c.Name == "axes" })
 }
 
-func accuracyTable(rows []record.AccuracyRow) tell.Table {
-	t := tell.NewTable(2, "model", "over", "estimates", "runs", "mean absolute error",
+func accuracyTable(rows []record.AccuracyRow) table.Table {
+	t := table.New(2, "model", "over", "estimates", "runs", "mean absolute error",
 		"standard deviation", "bias", "in their interval", "choices",
 		"place of the one predicted best", "slower than the fastest")
-	n := tell.Number
+	n := table.Number
 	percent := func(v float64) string {
 		if text := n(v); text != "–" {
 			return text + "%"
@@ -106,10 +105,9 @@ func accuracyTable(rows []record.AccuracyRow) tell.Table {
 		if r.By == record.ByAll {
 			over = "all runs"
 		}
-		t.Rows = append(t.Rows, []string{
+		t.Add(
 			r.Estimator(), over, fmt.Sprint(r.Estimates), fmt.Sprint(r.Runs), percent(r.MeanAbs), percent(r.SD), percent(r.Bias),
-			percent(100 * r.Coverage), fmt.Sprint(r.Choices), n(r.BestRank), percent(r.Regret),
-		})
+			percent(100*r.Coverage), fmt.Sprint(r.Choices), n(r.BestRank), percent(r.Regret))
 	}
 	return t
 }

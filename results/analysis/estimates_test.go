@@ -8,11 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // lines are the rows of a table, below its header.
-func lines(t tell.Table) string {
+func lines(t table.Table) string {
 	all := []string{strings.Join(t.Header(), " | ")}
 	for _, r := range t.Rows {
 		all = append(all, strings.Join(r, " | "))
@@ -31,18 +31,18 @@ func TestEstimateTable(t *testing.T) {
 	}
 	const header = "job | hardware | model | axes | threads | samples | sampled | start-up (s) | an epoch or step (s) | " +
 		"predicted (s) | interval (s) | actual (s) | runs | error"
-	table := estimateTable(rows)
+	view := estimateTable(rows)
 	want := header + `
 a | h | auto (linear) | n=2 | 2 | 3 | 25% | 1 | 2 | 10 | 0 to 12 | – | 0 | –
 b | h | linear |  | 1 | 0 | 0% | 0 | 0 | – | – to – | 8 | 2 | 25%
 c | h | mean |  | 1 | 0 | 0% | 0 | 0 | 1 | 1 to 1 | 1 | 1 | 0%`
-	if d := cmp.Diff(want, lines(table)); d != "" || table.Left() != 4 {
-		t.Error(d, table.Left())
+	if d := cmp.Diff(want, lines(view)); d != "" || view.Left() != 4 {
+		t.Error(d, view.Left())
 	}
-	table = estimateTable(rows[2:])
+	view = estimateTable(rows[2:])
 	want = strings.Replace(header, "axes | ", "", 1) + "\nc | h | mean | 1 | 0 | 0% | 0 | 0 | 1 | 1 to 1 | 1 | 1 | 0%"
-	if d := cmp.Diff(want, lines(table)); d != "" || table.Left() != 3 {
-		t.Error(d, table.Left())
+	if d := cmp.Diff(want, lines(view)); d != "" || view.Left() != 3 {
+		t.Error(d, view.Left())
 	}
 
 	got := accuracyTable([]record.AccuracyRow{
@@ -77,12 +77,12 @@ func TestEstimatesInWords(t *testing.T) {
 
 // The text of a part within another comes after the other's text; sentences of the answer stay together.
 func TestPartsWithinOthers(t *testing.T) {
-	own := tell.Section{Answers: []string{"a"}, Report: []tell.Item{{Note: "above"}, {Sentences: []string{"b"}, Answer: true}}}
+	own := table.Section{Answers: []string{"a"}, Report: []table.Item{{Note: "above"}, {Sentences: []string{"b"}, Answer: true}}}
 	told := Content{Section: own}
-	told.add(tell.Section{Answers: []string{"c"}, Terminal: []tell.Item{{Note: "t"}}, Report: []tell.Item{{Sentences: []string{"d"}, Answer: true},
+	told.add(table.Section{Answers: []string{"c"}, Terminal: []table.Item{{Note: "t"}}, Report: []table.Item{{Sentences: []string{"d"}, Answer: true},
 		{Sentences: []string{"e"}}}})
-	want := tell.Section{Answers: []string{"a", "c"}, Terminal: []tell.Item{{Note: "t"}},
-		Report: []tell.Item{{Note: "above"}, {Sentences: []string{"b", "d"}, Answer: true}, {Sentences: []string{"e"}}}}
+	want := table.Section{Answers: []string{"a", "c"}, Terminal: []table.Item{{Note: "t"}},
+		Report: []table.Item{{Note: "above"}, {Sentences: []string{"b", "d"}, Answer: true}, {Sentences: []string{"e"}}}}
 	if d := cmp.Diff(want, told.Section); d != "" {
 		t.Error(d)
 	}

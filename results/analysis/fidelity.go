@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Pair is a finished real cell and its simulation.
@@ -315,13 +315,13 @@ func FidelitySentence(f Fidelity) string {
 	if f.Busy > 0 {
 		over += fmt.Sprintf(" (%d of them on a disturbed machine", f.Busy)
 		if f.Busy < f.Cells {
-			over += fmt.Sprintf("; %s and %s without those", tell.Share(makespan.QuietAbsPct/100),
-				tell.Share(jct.QuietAbsPct/100))
+			over += fmt.Sprintf("; %s and %s without those", table.Share(makespan.QuietAbsPct/100),
+				table.Share(jct.QuietAbsPct/100))
 		}
 		over += ")"
 	}
 	return fmt.Sprintf("Simulated from the estimates: makespan within %s and mean JCT within %s of the real runs, %s.",
-		tell.Share(makespan.MeanAbsPct/100), tell.Share(jct.MeanAbsPct/100), over)
+		table.Share(makespan.MeanAbsPct/100), table.Share(jct.MeanAbsPct/100), over)
 }
 
 // FidelityRanks is a sentence on whether simulation ranks the variants as
@@ -359,13 +359,13 @@ func FidelityDifferences(f Fidelity) string {
 		return ""
 	}
 	s := fmt.Sprintf("Simulated differences between two variants are off by %s points in makespan and %s points in mean "+
-		"JCT, on average over %s", tell.Number(makespan.DifferencePoints), tell.Number(jct.DifferencePoints),
+		"JCT, on average over %s", table.Number(makespan.DifferencePoints), table.Number(jct.DifferencePoints),
 		schema.Plural(jct.Pairs, "pair"))
 	if makespan.ChancePoints == 0 || jct.ChancePoints == 0 {
 		return s + "."
 	}
 	return fmt.Sprintf("%s; the spread of the replicates alone explains %s and %s points.", s,
-		tell.Number(makespan.ChancePoints), tell.Number(jct.ChancePoints))
+		table.Number(makespan.ChancePoints), table.Number(jct.ChancePoints))
 }
 
 // FidelityOfJobs is a line on the errors of the jobs' instants: "Over 80 jobs,
@@ -394,8 +394,8 @@ func FidelityOfJobs(rows []record.FidelityJobRow) string {
 	}
 	return fmt.Sprintf("Over %s, simulated starts are off by %s and finishes by %s on average; the furthest finish is "+
 		"that of %s in %s, simulated %s %s.",
-		schema.Plural(finish.N, "job"), tell.WithUnit(start.Value(), "s"), tell.WithUnit(finish.Value(), "s"),
-		worst.Job, worst.Cell, tell.WithUnit(math.Abs(worst.FinishError), "s"), when)
+		schema.Plural(finish.N, "job"), table.WithUnit(start.Value(), "s"), table.WithUnit(finish.Value(), "s"),
+		worst.Job, worst.Cell, table.WithUnit(math.Abs(worst.FinishError), "s"), when)
 }
 
 // fidelityOfDecisions is a line on whether the scheduler decided for real as it did in the simulation: "The simulation
@@ -420,7 +420,7 @@ func fidelityOfDecisions(rows []record.FidelityDecisionRow) string {
 		return s
 	}
 	return fmt.Sprintf("%s In %s the first other one came after %d of %s, at %s: for real %s, in simulation %s.", s,
-		first.Cell, first.Same, schema.Plural(first.Decisions, "decision"), tell.WithUnit(first.DiffersAt,
+		first.Cell, first.Same, schema.Plural(first.Decisions, "decision"), table.WithUnit(first.DiffersAt,
 			"s"), orNone(first.Real),
 		orNone(first.Instead))
 }
@@ -433,13 +433,13 @@ func orNone(decision string) string {
 }
 
 // fidelityTable is Fidelity as a table.
-func fidelityTable(f Fidelity) tell.Table {
-	t := tell.NewTable(2, "metric", "worst cell", "mean absolute error", "mean error", "worst error",
+func fidelityTable(f Fidelity) table.Table {
+	t := table.New(2, "metric", "worst cell", "mean absolute error", "mean error", "worst error",
 		"error of differences (points)", "same order", "same order, significant")
 	for _, m := range f.Metrics {
 		metric, _ := measure.MetricByName(m.Metric)
 		t.Add(
-			metric.Title, m.Worst, tell.Share(m.MeanAbsPct/100), tell.Signed(m.BiasPct/100), tell.Signed(m.WorstPct/100),
+			metric.Title, m.Worst, table.Share(m.MeanAbsPct/100), table.Signed(m.BiasPct/100), table.Signed(m.WorstPct/100),
 			points(m), of(m.Same, m.Pairs), of(m.SameSignificant, m.Significant))
 	}
 	return t
@@ -455,9 +455,9 @@ func points(m FidelityMetric) string {
 		return "–"
 	}
 	if m.ChancePoints == 0 {
-		return tell.Number(m.DifferencePoints)
+		return table.Number(m.DifferencePoints)
 	}
-	return fmt.Sprintf("%s (%s by chance)", tell.Number(m.DifferencePoints), tell.Number(m.ChancePoints))
+	return fmt.Sprintf("%s (%s by chance)", table.Number(m.DifferencePoints), table.Number(m.ChancePoints))
 }
 
 // of is "2 of 3"; "–" of none.
@@ -470,7 +470,7 @@ func of(n, all int) string {
 
 var _ = Register(Part{
 	Name: "fidelity", Title: "Fidelity", InReport: Verdicts + 20, OnTerminal: Verdicts + 20,
-	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		f := FidelityOf(e)
 		if f.Cells == 0 {
 			return s, nil
@@ -487,13 +487,13 @@ var _ = Register(Part{
 			FidelitySentence(f), FidelityDifferences(f), FidelityRanks(f), FidelityOfJobs(jobs), fidelityOfDecisions(decisions),
 		}
 		if said[0] != "" {
-			s.Terminal = []tell.Item{{Sentences: present(said[:2])}}
+			s.Terminal = []table.Item{{Sentences: present(said[:2])}}
 		}
 		t := fidelityTable(f)
 		if len(t.Rows) == 0 {
 			return s, nil
 		}
-		s.Report = []tell.Item{
+		s.Report = []table.Item{
 			{Plain: true, Sentences: []string{"Each finished real cell was simulated as well: the same policy, arrivals and " +
 				"scheduler code, with run times from the estimates and the cost of pausing and resuming from profiling."}},
 			{Sentences: present(said)},

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/remaining"
 )
 
@@ -112,8 +112,8 @@ func TestFidelitySaysWhereAndHowMuch(t *testing.T) {
 		t.Errorf("the difference is off by %g points, want %g", f.Metrics[0].DifferencePoints, want)
 	}
 	if s := analysis.FidelityDifferences(f); !strings.HasSuffix(s, " points in mean JCT, on average over 1 pair; "+
-		"the spread of the replicates alone explains "+tell.Number(f.Metrics[0].ChancePoints)+" and "+
-		tell.Number(f.Metrics[1].ChancePoints)+" points.") {
+		"the spread of the replicates alone explains "+table.Number(f.Metrics[0].ChancePoints)+" and "+
+		table.Number(f.Metrics[1].ChancePoints)+" points.") {
 		t.Error(s)
 	}
 	for _, m := range f.Metrics {

@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/results/resultstest"
 )
 
-func table(t *testing.T, path string) [][]string {
+func rowsOf(t *testing.T, path string) [][]string {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -43,14 +43,14 @@ func open(t *testing.T, dir string) *record.Experiment {
 
 func TestTables(t *testing.T) {
 	dir := resultstest.Small().Write(t)
-	jobs := table(t, filepath.Join(dir, record.Jobs.File))
+	jobs := rowsOf(t, filepath.Join(dir, record.Jobs.File))
 	if len(jobs) != 1+10*8 || jobs[0][len(jobs[0])-1] != "quantum" {
 		t.Errorf("jobs.csv has %d rows and the header %v", len(jobs), jobs[0])
 	}
 	if jobs[1][40] != "" || jobs[80][40] != "300ms" || jobs[80][0] != "mixed-machine-rr-quantum=300ms-r5" {
 		t.Errorf("jobs.csv ends with %v", jobs[80])
 	}
-	metrics := table(t, filepath.Join(dir, record.Metrics.File))
+	metrics := rowsOf(t, filepath.Join(dir, record.Metrics.File))
 	want := "cell,workload,hardware,policy,replicate,engine,jobs,finished,failed,makespan_s,throughput_per_h,utilization," +
 		"mean_jct_s,median_jct_s,p95_jct_s,mean_waiting_s,median_waiting_s,p95_waiting_s,max_waiting_s,mean_first_run_delay_s,mean_service_s,mean_slowdown,p95_slowdown," +
 		"jain_fairness,preemptions,resizes,mean_bounded_slowdown,gpu_utilization,gpu_fragments,gpu_fragmentation," +
@@ -58,7 +58,7 @@ func TestTables(t *testing.T) {
 	if got := strings.Join(metrics[0], ","); got != want || len(metrics) != 11 {
 		t.Errorf("metrics.csv has %d rows and the header %s", len(metrics), got)
 	}
-	comparisons := table(t, filepath.Join(dir, record.Comparisons.File))
+	comparisons := rowsOf(t, filepath.Join(dir, record.Comparisons.File))
 	want = "metric,workload,hardware,baseline,candidate,pairs,baseline_mean,candidate_mean,ratio,ci_low,ci_high,p_value,verdict"
 	if got := strings.Join(comparisons[0][:13], ","); got != want || len(comparisons) != 4 {
 		t.Errorf("comparisons.csv has %d rows and the header %s", len(comparisons), got)
@@ -68,7 +68,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("comparison %v", comparisons[i+1])
 		}
 	}
-	estimates := table(t, filepath.Join(dir, record.Estimates.File))
+	estimates := rowsOf(t, filepath.Join(dir, record.Estimates.File))
 	if got := strings.Join(estimates[0][:14], ","); got != "job,hardware,threads,gpus,model,samples,sample_fraction,slope_s,intercept_s,predicted_s,low_s,high_s,actual_s,error_pct" {
 		t.Errorf("estimates.csv has the header %s", got)
 	}
@@ -197,7 +197,7 @@ func TestExtraColumns(t *testing.T) {
 	path := filepath.Join(dir, record.CellsDir, ref.Cell, record.Jobs.File)
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	for i, row := range table(t, path) {
+	for i, row := range rowsOf(t, path) {
 		extra := "energy_j"
 		if i > 0 {
 			extra = "a lot"

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // GroupRow is the results of a class, a user or a size of jobs under a variant: means over its replicates.
@@ -49,18 +49,18 @@ func Groups(e *record.Experiment, by string) []GroupRow {
 }
 
 // groupTable shows the results of each class, user or size of jobs.
-func groupTable(p record.Plan, by string, rows []GroupRow) tell.Table {
+func groupTable(p record.Plan, by string, rows []GroupRow) table.Table {
 	t := placesTable(p, by, "policy")
 	t.Variant = 1
 	shown := addMetrics(&t, GroupMetrics(), len(rows), func(i, k int) float64 { return rows[i].Metrics[k].Interval.Mean })
 	for _, r := range rows {
-		t.Variants = append(t.Variants, tell.Variant{Policy: r.Policy, Axes: r.Axes})
+		t.Variants = append(t.Variants, table.Variant{Policy: r.Policy, Axes: r.Axes})
 		line := append([]string{GroupName(by, r.Group), r.Variant}, placeCells(p, r.Workload, r.Hardware)...)
 		for _, c := range shown {
 			i := r.Metrics[c.metric].Interval
 			text := c.unit.Interval(i)
 			if r.Metrics[c.metric].Metric == measure.Jobs.Name {
-				text = tell.Number(i.Mean)
+				text = table.Number(i.Mean)
 			}
 			line = append(line, text)
 		}
@@ -79,19 +79,19 @@ func init() {
 	for i, g := range measure.Groupings() {
 		Register(Part{
 			Name: "by-" + g.Name, Title: "By " + g.Name, InReport: Verdicts + 30 + i, OnTerminal: Policies + 10 + i,
-			Tell: func(e *record.Experiment) (s tell.Section, err error) {
+			Tell: func(e *record.Experiment) (s table.Section, err error) {
 				rows := Groups(e, g.Name)
 				if len(rows) == 0 {
 					return s, nil
 				}
 				t := groupTable(e.Plan, g.Name, rows)
 				if g.Name == "class" && len(t.Rows) <= mostClassRows {
-					s.Terminal = []tell.Item{{Table: t}}
+					s.Terminal = []table.Item{{Table: t}}
 				}
-				one := tell.Item{Table: t, Folded: true}
+				one := table.Item{Table: t, Folded: true}
 				if n := len(t.Rows); n > mostGroupRows {
 					one.Table.Rows = t.Rows[:mostGroupRows]
-					s.Report = []tell.Item{{Plain: true, Sentences: []string{
+					s.Report = []table.Item{{Plain: true, Sentences: []string{
 						fmt.Sprintf("The first %d of %d rows.", mostGroupRows, n)}}}
 				}
 				s.Report = append(s.Report, one)

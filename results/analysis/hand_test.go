@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 func span(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
@@ -41,7 +42,7 @@ func byHand(t *testing.T) (*record.Experiment, record.Cell) {
 		at(3, scheduler.Arrive, 3, nil, nil), at(4, scheduler.Resume, 1, span(1, 2), nil), at(5, scheduler.Finish, 2, nil, nil),
 		at(6, scheduler.Finish, 0, nil, nil), at(8, scheduler.Level, 3, nil, nil),
 	}
-	events[6].GPUs, events[6].Beside = span(0, 1), &scheduler.Beside{Job: 0, Name: "a"}
+	events[6].GPUs, events[6].Beside = span(0, 1), &cluster.Beside{Job: 0, Name: "a"}
 	decisions := []scheduler.Decision{{At: time.Second, Kind: scheduler.Start, Job: 2, Passed: []scheduler.Passed{{Job: 1, Reason: "its turn is over"}}},
 		{At: 4 * time.Second, Kind: scheduler.Resume, Job: 1, Passed: []scheduler.Passed{{Job: 3, Reason: "no core"}}}}
 	e := &record.Experiment{Dir: t.TempDir()}

@@ -11,14 +11,14 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // mostHeadlineRows bounds the table of a headline.
 const mostHeadlineRows = 8
 
 // Headline is the headline of an experiment, from its files alone.
-func Headline(e *record.Experiment) (h tell.Headline, err error) {
+func Headline(e *record.Experiment) (h table.Headline, err error) {
 	rows, err := Comparisons(e)
 	if err != nil {
 		return h, err
@@ -31,9 +31,9 @@ func Headline(e *record.Experiment) (h tell.Headline, err error) {
 }
 
 // HeadlineOf answers the question of an experiment in a sentence, with a small table. The answer comes from a part
-// that leads, or from the comparisons. Without comparisons it comes from a part (tell.Section.Headline, or its
+// that leads, or from the comparisons. Without comparisons it comes from a part (table.Section.Headline, or its
 // first sentence), else from the means.
-func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Content) (tell.Headline, error) {
+func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Content) (table.Headline, error) {
 	variants := Variants(e)
 	so := ""
 	if !e.Complete() {
@@ -48,7 +48,7 @@ func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Co
 	finished := slices.ContainsFunc(e.Cells, func(c record.Cell) bool { return measure.Finished.CountOf(&c.Metrics) > 0 })
 	if len(e.Cells) > 0 && !finished && len(e.Cells[0].Failures) > 0 {
 		first := e.Cells[0].Failures[0]
-		return tell.Headline{Sentence: fmt.Sprintf("%sNo job finished: %s ended with %s.", so, first.Job, first.Reason)}, nil
+		return table.Headline{Sentence: fmt.Sprintf("%sNo job finished: %s ended with %s.", so, first.Job, first.Reason)}, nil
 	}
 	questions := questions(e, variants, rows)
 	if len(e.Cells) == 0 {
@@ -61,13 +61,13 @@ func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Co
 			}
 		}
 		if len(variants) > 0 && len(e.Plan.Compares) == 0 {
-			return tell.Headline{Sentence: so + firstSentence(e, variants, contents), Table: means(e, variants)}, nil
+			return table.Headline{Sentence: so + firstSentence(e, variants, contents), Table: means(e, variants)}, nil
 		}
-		return tell.Headline{Sentence: firstOf(e, contents)}, nil
+		return table.Headline{Sentence: firstOf(e, contents)}, nil
 	}
 	leaders, err := Leaders(e)
 	if err != nil {
-		return tell.Headline{}, err
+		return table.Headline{}, err
 	}
 	var clauses []string
 	for i, q := range questions[:min(len(questions), mostClauses)] {
@@ -75,7 +75,7 @@ func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Co
 		if i == 0 {
 			lost, err := q.losers(e)
 			if err != nil {
-				return tell.Headline{}, err
+				return table.Headline{}, err
 			}
 			clause += lost
 		}
@@ -86,7 +86,7 @@ func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Co
 		text = upper(text)
 	}
 	t, note := questions[0].table(e)
-	return tell.Headline{Sentence: so + text, Table: t, Note: note}, nil
+	return table.Headline{Sentence: so + text, Table: t, Note: note}, nil
 }
 
 // mostClauses is the number of questions that one sentence answers.
@@ -130,14 +130,14 @@ func firstSentence(e *record.Experiment, variants []Variant, contents []Content)
 	case first == "":
 		return "No job finished."
 	case first == last:
-		return fmt.Sprintf("%s: %s %s.", first, m.Title, tell.WithUnit(best, m.Unit))
+		return fmt.Sprintf("%s: %s %s.", first, m.Title, table.WithUnit(best, m.Unit))
 	}
 	return fmt.Sprintf("%s was from %s (%s) to %s (%s); no comparison is asked for.", upper(m.Title),
-		tell.WithUnit(best, m.Unit), first, tell.WithUnit(worst, m.Unit), last)
+		table.WithUnit(best, m.Unit), first, table.WithUnit(worst, m.Unit), last)
 }
 
 // means is the table of an experiment that compares nothing.
-func means(e *record.Experiment, variants []Variant) tell.Table {
+func means(e *record.Experiment, variants []Variant) table.Table {
 	best, _ := Best(e.Plan, variants, mostHeadlineRows)
 	return summary(e, SummaryOf(e.Plan, best))
 }
@@ -190,12 +190,15 @@ func questions(e *record.Experiment, variants []Variant, rows []record.Compariso
 			q.others = append(q.others, m)
 		}
 	}
-	known := map[string][]record.ComparisonRow{}
+	known := map[comparedPair][]record.ComparisonRow{}
 	for _, r := range rows {
 		if r.By == "" {
-			k := pairKey(r.CandidatePolicy, r.CandidateAxes, r.Workload, r.Hardware, r.BaselinePolicy, r.BaselineAxes,
-				cmp.Or(r.BaselineWorkload, r.Workload), cmp.Or(r.BaselineHardware, r.Hardware))
-			known[k] = append(known[k], r)
+			pair := comparedPair{
+				candidate: point{r.CandidatePolicy, record.AxesLabel(r.CandidateAxes), r.Workload, r.Hardware},
+				baseline: point{r.BaselinePolicy, record.AxesLabel(r.BaselineAxes),
+					cmp.Or(r.BaselineWorkload, r.Workload), cmp.Or(r.BaselineHardware, r.Hardware)},
+			}
+			known[pair] = append(known[pair], r)
 		}
 	}
 	for i := range out {
@@ -204,15 +207,19 @@ func questions(e *record.Experiment, variants []Variant, rows []record.Compariso
 	return slices.DeleteFunc(out, func(q question) bool { return len(q.entries) < 2 })
 }
 
-func pairKey(policy string, axes []record.Setting, workload, hardware string, base string, at []record.Setting,
-	baseWorkload, baseHardware string,
-) string {
-	return strings.Join([]string{policy, record.AxesLabel(axes), workload, hardware, base, record.AxesLabel(at),
-		baseWorkload, baseHardware}, "\n")
+// point is a point of the matrix without its replicate, with its axes as text.
+type point struct{ policy, axes, workload, hardware string }
+
+// comparedPair is a candidate and the baseline that it is compared with.
+type comparedPair struct{ candidate, baseline point }
+
+// pointOf returns the point of a variant.
+func pointOf(v *Variant) point {
+	return point{v.Policy, record.AxesLabel(v.Axes), v.Workload, v.Hardware}
 }
 
 // enter fills in the entries from the fields and the comparisons.
-func (q *question) enter(known map[string][]record.ComparisonRow) {
+func (q *question) enter(known map[comparedPair][]record.ComparisonRow) {
 	n := len(q.fields)
 	for i, f := range q.fields {
 		at := slices.IndexFunc(f.Variants, q.isBase)
@@ -232,8 +239,7 @@ func (q *question) enter(known map[string][]record.ComparisonRow) {
 			}
 			o := &q.entries[j]
 			o.at[i], o.mean[i] = v, meanOf(q.metric, v.Values(q.metric))
-			for _, r := range known[pairKey(v.Policy, v.Axes, v.Workload, v.Hardware, base.Policy, base.Axes, base.Workload,
-				base.Hardware)] {
+			for _, r := range known[comparedPair{pointOf(v), pointOf(&base)}] {
 				switch {
 				case r.Metric == q.metric.Name && o.rows[i] == nil:
 					o.rows[i] = &r
@@ -400,9 +406,9 @@ func (q *question) undecided(candidates []entry) string {
 	}
 	text := fmt.Sprintf("no verdict on %s (%s)", q.metric.Title, why)
 	if len(q.fields) == 1 && stats.Finite(best.mean[0].Mean) {
-		text += fmt.Sprintf(": seen were %s under %s", tell.WithUnit(best.mean[0].Mean, q.metric.Unit), best.name)
+		text += fmt.Sprintf(": seen were %s under %s", table.WithUnit(best.mean[0].Mean, q.metric.Unit), best.name)
 		if !best.base {
-			text += fmt.Sprintf(" and %s under %s", tell.WithUnit(base.mean[0].Mean, q.metric.Unit), base.name)
+			text += fmt.Sprintf(" and %s under %s", table.WithUnit(base.mean[0].Mean, q.metric.Unit), base.name)
 		}
 	}
 	return text

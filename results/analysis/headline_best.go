@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // best names the entries that were the best in a few settings: "srtf had the lowest mean JCT, 3.1 min, −34%
@@ -101,7 +101,7 @@ func (q *question) remaining(best string) string {
 		return ""
 	case of <= mostAlike && len(times) > 1 || of == 1:
 		parts := schema.Each(others, q.against)
-		return fmt.Sprintf("; against %s, %s", base, tell.Listed(parts))
+		return fmt.Sprintf("; against %s, %s", base, table.Listed(parts))
 	case times[record.Better] == of:
 		return fmt.Sprintf("; all others were better than %s, too", base)
 	case times[record.Worse] == of:
@@ -138,7 +138,7 @@ func (q *question) equal(p record.Plan, here []Leader, axis string) string {
 		with = "with"
 	}
 	return fmt.Sprintf("%s is the same %s %s%s (%s)", q.metric.Title, with, someNames(names),
-		whereOf(p, here, here, axis, true), tell.Between(low, high, q.metric.Unit))
+		whereOf(p, here, here, axis, true), table.Between(low, high, q.metric.Unit))
 }
 
 // whereOf returns the end of a sentence that says in which settings an entry was the best: " in all 5 settings". It is
@@ -159,11 +159,11 @@ func whereOf(p record.Plan, won, all []Leader, axis string, first bool) (text st
 	case len(won) == len(all):
 		text = fmt.Sprintf(" in %s settings", allOf(len(all)))
 	case axis != "" && first:
-		text = " at " + axis + " " + tell.Listed(where)
+		text = " at " + axis + " " + table.Listed(where)
 	case axis != "":
-		text = " at " + tell.Listed(where)
+		text = " at " + table.Listed(where)
 	case len(where) > 0:
-		text = " " + tell.Listed(where)
+		text = " " + table.Listed(where)
 	}
 	return text
 }
@@ -187,7 +187,7 @@ func (q *question) winnings(p record.Plan, name string, won, all []Leader, axis 
 	}
 	var notes []string
 	if stats.Finite(low) {
-		notes = append(notes, tell.Between(low, high, q.metric.Unit))
+		notes = append(notes, table.Between(low, high, q.metric.Unit))
 	}
 	if o.base {
 		notes = append(notes, "the baseline")

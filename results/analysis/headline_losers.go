@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // losers names who is worse off under the best candidate than under the baseline: other metrics that are compared,
@@ -30,7 +29,7 @@ func (q *question) losers(e *record.Experiment) (string, error) {
 		}
 	}
 	if len(price) > 0 {
-		text = "; but " + tell.Listed(price)
+		text = "; but " + table.Listed(price)
 		if len(q.fields) > 1 {
 			text += " under " + best.name
 		}
@@ -70,76 +69,117 @@ func (q *question) priceOfBase(candidates []entry) string {
 	if len(price) == 0 {
 		return ""
 	}
-	return "; but " + tell.Listed(price)
+	return "; but " + table.Listed(price)
 }
 
 // byGroups counts the groups of jobs in which an entry is better than the baseline, and names the group with the
 // greatest loss. It uses the division of jobs that has this group.
 func (q *question) byGroups(e *record.Experiment, best entry) (string, error) {
-	text, most, mostly := "", 0.0, ""
-	if len(q.fields) > 1 {
-		mostly = " in most settings"
-	}
+	text, most := "", leastLoss
 	for _, g := range measure.Groupings() {
-		var names []string
-		better, worse := map[string]int{}, map[string]int{}
-		worst, price := map[string]float64{}, map[string]string{}
-		for i, f := range q.fields {
-			at := slices.IndexFunc(f.Variants, q.isBase)
-			if at < 0 || best.at[i] == nil {
-				continue
-			}
-			c := q.Compare
-			c.By, c.Block = g.Name, 0
-			// The best was chosen among all candidates.
-			unseen := len(f.Variants[at].groups(g.Name)) * (len(q.entries) - 2)
-			rows, err := compareWith(e, f.Variants[at], []Variant{*best.at[i]}, q.metric, c, max(unseen, 0))
-			if err != nil {
-				return "", err
-			}
-			for _, r := range rows {
-				names = include(names, r.Group)
-				switch r.Verdict {
-				case record.Better:
-					better[r.Group]++
-				case record.Worse:
-					worse[r.Group]++
-					loss := math.Abs(r.Ratio - 1)
-					if !stats.Finite(loss) { // more than nothing
-						loss = math.MaxFloat64
-					}
-					if loss > worst[r.Group] {
-						worst[r.Group], price[r.Group] = loss, tell.Signed(r.Ratio-1)
-						if !(r.Ratio < mostTimes) {
-							price[r.Group] = fmt.Sprintf("from %s to %s", tell.WithUnit(r.BaselineMean, q.metric.Unit),
-								tell.WithUnit(r.CandidateMean, q.metric.Unit))
-						}
-						if len(q.fields) > 1 {
-							price[r.Group] += " " + q.where(e.Plan, f)
-						}
-					}
-				}
-			}
+		changes, err := q.groupChanges(e, best, g)
+		if err != nil {
+			return "", err
 		}
-		loser, wins := "", 0
-		for _, name := range names {
-			if worst[name] > worst[loser] {
-				loser = name
-			}
-			if better[name] > worse[name] {
-				wins++
-			}
+		loser, loss := changes.loser()
+		if loss <= most {
+			continue
 		}
-		if loss := worst[loser]; loss > max(most, leastLoss) {
-			most = loss
-			text = fmt.Sprintf("; by %s better for %d of %d%s, worse for %s (%s)", g.Name, wins, len(names), mostly,
-				GroupName(g.Name, loser), price[loser])
-			if others := len(worst) - 1; others > 0 {
-				text = strings.TrimSuffix(text, ")") + fmt.Sprintf("; %d more)", others)
-			}
+		most = loss
+		price := changes.price[loser]
+		if others := len(changes.loss) - 1; others > 0 {
+			price += fmt.Sprintf("; %d more", others)
 		}
+		mostly := ""
+		if len(q.fields) > 1 {
+			mostly = " in most settings"
+		}
+		text = fmt.Sprintf("; by %s better for %d of %d%s, worse for %s (%s)", g.Name, changes.wins(), len(changes.names), mostly,
+			GroupName(g.Name, loser), price)
 	}
 	return text, nil
+}
+
+// groupChanges are how groups of jobs fare under an entry, compared with the baseline, by the names of the groups.
+type groupChanges struct {
+	names []string
+	// better and worse count the settings with such a verdict.
+	better, worse map[string]int
+	// loss is the greatest relative loss of a group that is worse off, and price the same as text.
+	loss  map[string]float64
+	price map[string]string
+}
+
+// groupChanges compares an entry with the baseline for each group of jobs, in each setting.
+func (q *question) groupChanges(e *record.Experiment, best entry, g measure.Grouping) (groupChanges, error) {
+	out := groupChanges{
+		better: map[string]int{}, worse: map[string]int{}, loss: map[string]float64{}, price: map[string]string{},
+	}
+	for i, f := range q.fields {
+		at := slices.IndexFunc(f.Variants, q.isBase)
+		if at < 0 || best.at[i] == nil {
+			continue
+		}
+		c := q.Compare
+		c.By, c.Block = g.Name, 0
+		// The best was chosen among all candidates.
+		unseen := len(f.Variants[at].groups(g.Name)) * (len(q.entries) - 2)
+		rows, err := compareWith(e, f.Variants[at], []Variant{*best.at[i]}, q.metric, c, max(unseen, 0))
+		if err != nil {
+			return out, err
+		}
+		where := ""
+		if len(q.fields) > 1 {
+			where = " " + q.where(e.Plan, f)
+		}
+		for _, r := range rows {
+			out.add(&r, q.metric.Unit, where)
+		}
+	}
+	return out, nil
+}
+
+// add counts a comparison of a group.
+func (c *groupChanges) add(r *record.ComparisonRow, unit, where string) {
+	c.names = include(c.names, r.Group)
+	switch r.Verdict {
+	case record.Better:
+		c.better[r.Group]++
+	case record.Worse:
+		c.worse[r.Group]++
+		loss := math.Abs(r.Ratio - 1)
+		if !stats.Finite(loss) { // more than nothing
+			loss = math.MaxFloat64
+		}
+		if loss <= c.loss[r.Group] {
+			return
+		}
+		price := table.Signed(r.Ratio - 1)
+		if !(r.Ratio < mostTimes) {
+			price = fmt.Sprintf("from %s to %s", table.WithUnit(r.BaselineMean, unit), table.WithUnit(r.CandidateMean, unit))
+		}
+		c.loss[r.Group], c.price[r.Group] = loss, price+where
+	}
+}
+
+// loser returns the group with the greatest loss; "" without any loss.
+func (c *groupChanges) loser() (name string, loss float64) {
+	for _, n := range c.names {
+		if c.loss[n] > loss {
+			name, loss = n, c.loss[n]
+		}
+	}
+	return name, loss
+}
+
+// wins counts the groups that are better in more settings than worse.
+func (c *groupChanges) wins() (n int) {
+	for _, name := range c.names {
+		if c.better[name] > c.worse[name] {
+			n++
+		}
+	}
+	return n
 }
 
 // mostTimes is the ratio from which a loss is written as two values instead of a percentage.

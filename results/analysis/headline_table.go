@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // mostFieldColumns is the number of settings up to which each has its own column.
@@ -21,7 +21,7 @@ const mostOthers = 4
 
 // table has the entries of a question, the best first and the baseline always. In one setting it shows the other
 // metrics of summaries, too.
-func (q *question) table(e *record.Experiment) (t tell.Table, note string) {
+func (q *question) table(e *record.Experiment) (t table.Table, note string) {
 	shown := q.entries
 	if len(shown) > mostHeadlineRows {
 		shown = slices.Clone(shown[:mostHeadlineRows])
@@ -31,12 +31,12 @@ func (q *question) table(e *record.Experiment) (t tell.Table, note string) {
 		note = fmt.Sprintf("%s more: see %s.", schema.Plural(len(q.entries)-len(shown), "row"), record.Comparisons.File)
 	}
 	head, short := q.head()
-	t = tell.NewTable(1, head)
+	t = table.New(1, head)
 	t.Kept = append(t.Kept, q.metric.Name)
 	t.Kept = append(t.Kept, schema.Each(q.others, func(m measure.Metric) string { return m.Name })...)
 	columns := q.columns(e.Plan, shown, &t)
-	t.Columns = append(t.Columns, tell.Column{Name: "against " + short(q.base().name), Kind: tell.AsNumber},
-		tell.Column{Name: "verdict", Kind: tell.AsNumber})
+	t.Columns = append(t.Columns, table.Column{Name: "against " + short(q.base().name), Kind: table.AsNumber},
+		table.Column{Name: "verdict", Kind: table.AsNumber})
 	var rest [][]string
 	if len(q.fields) == 1 {
 		rest = q.rest(e.Plan, shown, &t)
@@ -92,16 +92,16 @@ func cmpChange(rows []*record.ComparisonRow) string {
 
 // columns adds the columns of the compared metric, and returns their cells: one for each of a few settings, else
 // the range over all of them.
-func (q *question) columns(p record.Plan, shown []entry, t *tell.Table) [][]string {
+func (q *question) columns(p record.Plan, shown []entry, t *table.Table) [][]string {
 	var all []float64
 	for _, o := range shown {
 		all = append(all, schema.Each(o.mean, func(i stats.Interval) float64 { return i.Mean })...)
 	}
-	u := tell.UnitFor(q.metric.Unit, all...)
+	u := table.UnitFor(q.metric.Unit, all...)
 	label := u.Label(q.metric.Title)
 	out := make([][]string, len(shown))
 	if len(q.fields) > mostFieldColumns {
-		t.Columns = append(t.Columns, tell.Column{Name: label, Kind: tell.AsNumber, Metric: q.metric.Name})
+		t.Columns = append(t.Columns, table.Column{Name: label, Kind: table.AsNumber, Metric: q.metric.Name})
 		for k, o := range shown {
 			var known []float64
 			for _, i := range o.mean {
@@ -111,7 +111,7 @@ func (q *question) columns(p record.Plan, shown []entry, t *tell.Table) [][]stri
 			}
 			text := "–"
 			if len(known) > 0 {
-				text = tell.Between(slices.Min(known), slices.Max(known), "")
+				text = table.Between(slices.Min(known), slices.Max(known), "")
 			}
 			out[k] = []string{text}
 		}
@@ -122,7 +122,7 @@ func (q *question) columns(p record.Plan, shown []entry, t *tell.Table) [][]stri
 		if len(q.fields) > 1 {
 			title += strings.TrimSuffix(" "+q.where(p, f), " ")
 		}
-		t.Columns = append(t.Columns, tell.Column{Name: title, Kind: tell.AsNumber, Metric: q.metric.Name})
+		t.Columns = append(t.Columns, table.Column{Name: title, Kind: table.AsNumber, Metric: q.metric.Name})
 		for k, o := range shown {
 			out[k] = append(out[k], u.Interval(o.mean[i]))
 		}
@@ -147,7 +147,7 @@ func (q *question) where(p record.Plan, f Field) string {
 }
 
 // rest adds the columns of the other metrics in one setting, and returns their cells.
-func (q *question) rest(p record.Plan, shown []entry, t *tell.Table) [][]string {
+func (q *question) rest(p record.Plan, shown []entry, t *table.Table) [][]string {
 	metrics := slices.Clone(q.others)
 	for _, m := range SummaryMetrics(p) {
 		if !slices.ContainsFunc(append(metrics, q.metric), func(o measure.Metric) bool { return o.Name == m.Name }) {
@@ -168,7 +168,7 @@ func (q *question) rest(p record.Plan, shown []entry, t *tell.Table) [][]string 
 		}
 	}
 	if out[0] != nil {
-		t.Columns = append(t.Columns, tell.Column{Name: "cells", Kind: tell.AsNumber})
+		t.Columns = append(t.Columns, table.Column{Name: "cells", Kind: table.AsNumber})
 		for i := range out {
 			out[i] = []string{counts[i]}
 		}

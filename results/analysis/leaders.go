@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Leader is the variant with the best mean of a metric among at least three that a compare block compares in one
@@ -326,5 +326,5 @@ func someNames(names []string) string {
 	if n := len(names) - mostAlike; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostAlike], ", "), n)
 	}
-	return tell.Listed(names)
+	return table.Listed(names)
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Palette gives policies and classes of jobs their places among the colors: the same in all pictures of an experiment,
@@ -19,8 +19,8 @@ func PaletteOf(e *record.Experiment) Palette {
 	for _, o := range e.Plan.Policies {
 		p.Policies = append(p.Policies, o.Name)
 	}
-	if len(p.Policies) > tell.Hues {
-		best, _, _ := BestPolicies(e.Plan, Variants(e), tell.Hues)
+	if len(p.Policies) > table.Hues {
+		best, _, _ := BestPolicies(e.Plan, Variants(e), table.Hues)
 		p.Policies = union(best, p.Policies)
 	}
 	for _, c := range e.Cells {

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // variant adds cells with the given mean waiting times to an experiment, one a replicate.
@@ -303,7 +303,7 @@ func TestFormatNumber(t *testing.T) {
 		0: "0", 3: "3", 3.4: "3.40", 0.01234: "0.0123", 123.4: "123", 12345.6: "12,346", -1234567: "−1,234,567",
 		0.00001: "1e-05", math.Inf(1): "–", math.NaN(): "–", 999.9: "1,000", -0.5: "−0.500",
 	} {
-		if got := tell.Number(v); got != want {
+		if got := table.Number(v); got != want {
 			t.Errorf("FormatNumber(%v) = %q, want %q", v, got, want)
 		}
 	}

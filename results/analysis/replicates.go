@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // The power that an experiment should have: to detect a difference of this fraction of the baseline's mean,
@@ -20,13 +20,13 @@ const (
 
 var _ = Register(Part{
 	Name: "replicates", Title: "How many replicates", InReport: Verdicts + 5, OnTerminal: Verdicts + 5,
-	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		rows, err := Comparisons(e)
 		if err != nil {
 			return s, err
 		}
 		if said := moreReplicates(rows); said != "" {
-			s.Report = []tell.Item{{Plain: true, Sentences: []string{said}}}
+			s.Report = []table.Item{{Plain: true, Sentences: []string{said}}}
 			s.Terminal = s.Report
 		}
 		return s, nil
@@ -59,5 +59,5 @@ func moreReplicates(rows []record.ComparisonRow) string {
 	}
 	m, _ := measure.MetricByName(metric)
 	return fmt.Sprintf("By their scatter, %d replicates would detect a difference of %s in %s in at least %s of such "+
-		"experiments; there are %d.", n, tell.Share(worthKnowing), m.Title, tell.Share(sureness), have)
+		"experiments; there are %d.", n, table.Share(worthKnowing), m.Title, table.Share(sureness), have)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Part is a part of the results of an experiment. The terminal and the report show the registered parts. Each
@@ -20,7 +20,7 @@ type Part struct {
 	// In names the part to whose section this part is appended; empty for a separate section.
 	In string
 	// Tell writes the section; it is empty for an experiment without the feature.
-	Tell func(*record.Experiment) (tell.Section, error)
+	Tell func(*record.Experiment) (table.Section, error)
 }
 
 // The places of the parts of every experiment: other parts come before and after.
@@ -44,7 +44,7 @@ func Register(p Part) Part {
 // Content is a part with its section for one experiment.
 type Content struct {
 	Part
-	tell.Section
+	table.Section
 }
 
 // Parts returns all parts of an experiment, sorted by their places in the report and then by name.
@@ -69,10 +69,10 @@ func Parts(e *record.Experiment) (contents []Content, err error) {
 }
 
 // add appends the section of another part; the sentences of the answer stay together.
-func (t *Content) add(s tell.Section) {
+func (t *Content) add(s table.Section) {
 	t.Answers, t.Terminal = append(t.Answers, s.Answers...), append(t.Terminal, s.Terminal...)
 	for _, item := range s.Report {
-		i := slices.IndexFunc(t.Report, func(o tell.Item) bool { return o.Answer })
+		i := slices.IndexFunc(t.Report, func(o table.Item) bool { return o.Answer })
 		if item.Answer && i >= 0 {
 			t.Report[i].Sentences = append(t.Report[i].Sentences, item.Sentences...)
 		} else {

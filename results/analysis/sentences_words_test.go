@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
 
@@ -239,7 +239,7 @@ func answerSentences(s *plottest.Sentences) {
 	}
 	answers("both", two...)
 	for _, words := range [][]string{{"a"}, {"a", "b"}, {"a", "b", "c"}, {"a", "b", "c", "d"}} {
-		s.Add("listed", tell.Listed(words)+"; "+tell.Listed(words))
+		s.Add("listed", table.Listed(words)+"; "+table.Listed(words))
 	}
 	for _, r := range [][2]float64{{0.5, 0.5}, {0.5, 0.75}, {1.5, 2}, {2, 2.5}, {2, 2}} {
 		s.Add("changes", changes(r[0], r[1]))
@@ -286,7 +286,7 @@ func otherSentences(s *plottest.Sentences) {
 		s.Add("profiling", ProfilingSentence(r))
 	}
 	for _, share := range []float64{0.004, 0.0994, 0.0999, 0.1, 0.12, 0.9899, 0.99, 0.994, 0.9994, 1, 1.006, 1.2, -0.05, -0.0004, 0.0006, 0.0005, nan} {
-		s.Add(fmt.Sprint("change ", share), tell.Percent(share))
+		s.Add(fmt.Sprint("change ", share), table.Percent(share))
 	}
 	for _, r := range []SummaryRow{{Planned: 5, Complete: 5}, {Planned: 5, Complete: 3}, {Planned: 5, Complete: 5, Failed: 1}, {Planned: 5, Complete: 3, Failed: 2}} {
 		s.Add("cells", cells(r))

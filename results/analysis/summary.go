@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // SummaryRow is a variant's means over its replicates.
@@ -185,11 +185,11 @@ func ranked(means []float64, by measure.Metric) []int {
 
 // SummaryTable is Summary as text: workload and hardware appear when there is
 // more than one, metrics that are known nowhere do not.
-func SummaryTable(e *record.Experiment) tell.Table { return summary(e, Summary(e)) }
+func SummaryTable(e *record.Experiment) table.Table { return summary(e, Summary(e)) }
 
 // BestTable is the summary of at most most variants: of a longer list the best ones, the best first. It returns a
 // sentence on the choice; "" when all are in the table.
-func BestTable(e *record.Experiment, most int) (t tell.Table, chosen string) {
+func BestTable(e *record.Experiment, most int) (t table.Table, chosen string) {
 	variants := Variants(e)
 	best, each, m := BestOfEach(e.Plan, variants, most)
 	if more := len(variants) - len(best); more > 0 {
@@ -203,15 +203,15 @@ func BestTable(e *record.Experiment, most int) (t tell.Table, chosen string) {
 	return summary(e, SummaryOf(e.Plan, best)), chosen
 }
 
-func summary(e *record.Experiment, rows []SummaryRow) tell.Table {
+func summary(e *record.Experiment, rows []SummaryRow) table.Table {
 	t := placesTable(e.Plan, "policy")
-	t.Columns = append(t.Columns, tell.Column{Name: "cells", Kind: tell.AsNumber})
+	t.Columns = append(t.Columns, table.Column{Name: "cells", Kind: table.AsNumber})
 	t.Kept = append(t.Kept, schema.Each(Compared(e.Plan), func(m measure.Metric) string { return m.Name })...)
 	shown := addMetrics(&t, SummaryMetrics(e.Plan), len(rows), func(i, k int) float64 {
 		return rows[i].Metrics[k].Interval.Mean
 	})
 	for _, r := range rows {
-		t.Variants = append(t.Variants, tell.Variant{Policy: r.Policy, Axes: r.Axes})
+		t.Variants = append(t.Variants, table.Variant{Policy: r.Policy, Axes: r.Axes})
 		line := append([]string{r.Variant}, placeCells(e.Plan, r.Workload, r.Hardware)...)
 		line = append(line, cells(r))
 		for _, c := range shown {
@@ -223,14 +223,14 @@ func summary(e *record.Experiment, rows []SummaryRow) tell.Table {
 }
 
 // placesTable is a table with columns of text, and then the workload and the hardware, if there are several.
-func placesTable(p record.Plan, titles ...string) tell.Table {
+func placesTable(p record.Plan, titles ...string) table.Table {
 	if len(p.Workloads) > 1 {
 		titles = append(titles, "workload")
 	}
 	if len(p.Hardware) > 1 {
 		titles = append(titles, "hardware")
 	}
-	return tell.NewTable(len(titles), titles...)
+	return table.New(len(titles), titles...)
 }
 
 // placeCells are the fields of these columns.
@@ -247,12 +247,12 @@ func placeCells(p record.Plan, workload, hardware string) (fields []string) {
 // shownMetric is the place of a metric that has a column, and the unit of that.
 type shownMetric struct {
 	metric int
-	unit   tell.Unit
+	unit   table.Unit
 }
 
 // addMetrics adds columns for the metrics that are known in some row.
 func addMetrics(
-	t *tell.Table, metrics []measure.Metric, rows int, value func(row, metric int) float64,
+	t *table.Table, metrics []measure.Metric, rows int, value func(row, metric int) float64,
 ) (shown []shownMetric) {
 	for k, m := range metrics {
 		var known []float64
@@ -262,9 +262,9 @@ func addMetrics(
 			}
 		}
 		if len(known) > 0 {
-			u := tell.UnitFor(m.Unit, known...)
+			u := table.UnitFor(m.Unit, known...)
 			shown = append(shown, shownMetric{k, u})
-			t.Columns = append(t.Columns, tell.Column{Name: u.Label(m.Title), Kind: tell.AsNumber, Metric: m.Name})
+			t.Columns = append(t.Columns, table.Column{Name: u.Label(m.Title), Kind: table.AsNumber, Metric: m.Name})
 		}
 	}
 	return shown

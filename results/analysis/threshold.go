@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Judged is the quantity that a threshold bounds.
@@ -141,9 +141,9 @@ func clause(p record.Plan, v Verdict) string {
 
 // bounded is a value with its bounds: " is 11.2 s (at most 12 s)".
 func bounded(v Verdict, unit string) string {
-	write := func(v float64) string { return tell.WithUnit(v, unit) }
+	write := func(v float64) string { return table.WithUnit(v, unit) }
 	if unit == "%" {
-		write = func(v float64) string { return tell.Number(v) + unit }
+		write = func(v float64) string { return table.Number(v) + unit }
 	}
 	var bounds []string
 	if v.Min != nil {

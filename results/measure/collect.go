@@ -5,8 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/jobtable"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
@@ -41,21 +42,8 @@ type Setup struct {
 	// BoundedFloor is the least run time in a bounded slowdown; 0 means
 	// DefaultBoundedFloor.
 	BoundedFloor time.Duration
-	// Terms are the rental terms of the nodes' servers, nil for a permanent node;
-	// nil if all nodes are permanent.
-	Terms []Rental
-}
-
-// Rental computes the cost of a node's servers.
-type Rental interface {
-	// Where returns the market and the region in which they are rented at first.
-	Where() (market, region string)
-	// Rate is the price in a market at an instant, in dollars an hour; Charge is the cost from one instant to
-	// another.
-	Rate(market string, at time.Duration) float64
-	Charge(market string, from, to time.Duration) float64
-	// Bill is the cost of a server that was created, became usable, and ended at these instants.
-	Bill(market string, created, up, end time.Duration) float64
+	// Meter makes the meter of nodes that come and go; nil if they stay.
+	Meter func(*Setup) NodeMeter
 }
 
 // DefaultBoundedFloor is the floor of the bounded slowdown that the field uses
@@ -137,12 +125,12 @@ func (s *Setup) aloneAs(job, alternative int) time.Duration {
 	return s.predicted(job, alternative)
 }
 
-const never tell.Micros = -1
+const never table.Micros = -1
 
 // account is the state of one job, and its sums so far.
 type account struct {
 	ledger.Job // its instants are whole microseconds
-	service    tell.Micros
+	service    table.Micros
 	coreTime   int64 // core-microseconds held
 	gpuTime    int64
 	typed      int32 // the node whose type of GPU it has, plus one; 0 none
@@ -156,14 +144,14 @@ type account struct {
 // job, not the events: a trace of any length can be measured. Drawn jobs are dropped when they are over and added up.
 type Collector struct {
 	setup    Setup
-	accounts scheduler.JobTable[account]
+	accounts jobtable.Table[account]
 	failures []Failure
 	jobs     *ledger.Ledger // the number of jobs by state; the jobs are in accounts
 	added    *added         // the jobs that are added up; nil before
-	last     tell.Micros    // instant of the last event
+	last     table.Micros   // instant of the last event
 	events   int
 	length   int // jobs
-	lastEnd  tell.Micros
+	lastEnd  table.Micros
 
 	preemptions, resizes int
 	reconfigurations     int
@@ -174,8 +162,9 @@ type Collector struct {
 	money                map[int]Money   // by job
 	backlog              backlog
 	dated                bool // some job has a deadline
-	rented               rented
-	gpus                 *gpus // nil if no job requests any
+	meter                NodeMeter
+	lost                 map[int]*toll // by job
+	gpus                 *gpus         // nil if no job requests any
 	present              presence
 }
 
@@ -200,14 +189,17 @@ func NewCollector(s Setup) *Collector {
 		s.BoundedFloor = DefaultBoundedFloor
 	}
 	c := &Collector{
-		setup: s, jobs: ledger.New(0), lastEnd: never, backlog: newBacklog(&s), rented: newRented(&s), gpus: newGPUs(&s),
+		setup: s, jobs: ledger.New(0), lastEnd: never, backlog: newBacklog(&s), gpus: newGPUs(&s),
 		present: newPresence(s.Cluster),
+	}
+	if s.Meter != nil {
+		c.meter = s.Meter(&c.setup)
 	}
 	c.length = s.Len()
 	c.jobs.Expect(c.length)
 	begin, over := account{Job: ledger.NewJob()}, account{Job: ledger.NewJob()}
 	ledger.New(1).Apply(&over.Job, &scheduler.Event{Kind: scheduler.Finish}, 0)
-	c.accounts = scheduler.NewJobTable(s.Len(), func(_ int32, a *account) { *a = begin }, over)
+	c.accounts = jobtable.New(s.Len(), func(_ int32, a *account) { *a = begin }, over)
 	if s.Drawn != nil {
 		c.accounts.InOrder(func(job int32, a *account) { c.add(int(job), a) })
 	}
@@ -226,7 +218,9 @@ func (c *Collector) Decision(*scheduler.Decision) {}
 // that have ended, are ignored: they are for the validator to find.
 func (c *Collector) Event(e *scheduler.Event) {
 	if e.Kind.OfNode() {
-		c.node(e)
+		if c.meter != nil {
+			c.meter.Event(e)
+		}
 		return
 	}
 	if e.Job < 0 || e.Job >= c.length {
@@ -237,8 +231,10 @@ func (c *Collector) Event(e *scheduler.Event) {
 		return
 	}
 	c.events++
-	c.hold(e)
-	at := tell.ToMicros(e.At)
+	if e.Attempt != nil || c.meter != nil {
+		c.lose(e)
+	}
+	at := table.ToMicros(e.At)
 	c.last = at
 	if c.backlog.next < len(c.backlog.marks) {
 		c.passes(at)
@@ -298,7 +294,7 @@ func (c *Collector) Event(e *scheduler.Event) {
 func (c *Collector) account(job int) *account { return c.accounts.At(int32(job)) }
 
 // fail notes a job that ended without finishing.
-func (c *Collector) fail(e *scheduler.Event, at tell.Micros, j *ledger.Job) {
+func (c *Collector) fail(e *scheduler.Event, at table.Micros, j *ledger.Job) {
 	if len(c.failures) == MaxFailures {
 		return
 	}
@@ -312,7 +308,7 @@ func (c *Collector) fail(e *scheduler.Event, at tell.Micros, j *ledger.Job) {
 // add adds the span of holding that a step ended, if it ended one.
 func (a *account) add(s ledger.Step) {
 	span := int64(s.Held / time.Microsecond)
-	a.service += tell.Micros(span)
+	a.service += table.Micros(span)
 	a.coreTime += span * int64(s.Cores)
 	a.gpuTime += span * int64(s.GPUs)
 }
@@ -330,7 +326,7 @@ func (c *Collector) Held() (cores, gpus int) {
 }
 
 // Last is the instant of the last event.
-func (c *Collector) Last() tell.Micros { return c.last }
+func (c *Collector) Last() table.Micros { return c.last }
 
 // Occupancy returns the resources in use after the last event.
 func (c *Collector) Occupancy() Occupancy {
@@ -347,7 +343,7 @@ func (c *Collector) Failures() []Failure { return slices.Clone(c.failures) }
 func (c *Collector) Outcome(job int) Outcome {
 	j, a := c.setup.Job(job), c.account(job)
 	state := &a.Job
-	arrival := tell.ToMicros(j.Arrival)
+	arrival := table.ToMicros(j.Arrival)
 	r := Outcome{
 		Job: j.Name, Class: j.Class, User: j.User,
 		Arrival: arrival.Seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1,
@@ -367,17 +363,17 @@ func (c *Collector) Outcome(job int) Outcome {
 		r.ThreadsRequested, r.GPUs = j.Alternatives()[state.Alternative].Threads, j.Alternatives()[state.Alternative].GPUs
 	}
 	if state.FirstStart != scheduler.Never {
-		first := tell.ToMicros(state.FirstStart)
+		first := table.ToMicros(state.FirstStart)
 		r.FirstStart = first.Seconds()
 		r.FirstRunDelay = (first - arrival).Seconds()
 		r.Resource = c.resource(job, a)
 	}
 	until, service := c.last, a.service
 	if state.Over() {
-		until = tell.ToMicros(state.End())
+		until = table.ToMicros(state.End())
 		r.Finish, r.JCT = until.Seconds(), (until - arrival).Seconds()
 	} else if state.Runs() {
-		service += c.last - tell.ToMicros(state.Since)
+		service += c.last - table.ToMicros(state.Since)
 	}
 	r.Service = service.Seconds()
 	r.Budget, r.BudgetUsed, r.Scoring = math.NaN(), math.NaN(), math.NaN()
@@ -391,7 +387,7 @@ func (c *Collector) Outcome(job int) Outcome {
 		r.ThreadsMean = float64(a.coreTime) / float64(a.service)
 	}
 	if p := c.setup.predicted(job, int(state.Alternative)); p > 0 {
-		r.Predicted = tell.ToMicros(p).Seconds()
+		r.Predicted = table.ToMicros(p).Seconds()
 	}
 	r.FinishTime = c.finishTime(job, j, a)
 	if state.State() == scheduler.Finished {
@@ -418,7 +414,7 @@ const LeastAlone = time.Millisecond
 // slowdowns are the slowdown and the bounded slowdown of a finished job, given its completion time, its run time alone
 // and the least run time of a bounded slowdown; NaN when the run time alone is not known, the slowdown also when that is
 // below LeastAlone.
-func slowdowns(completion tell.Micros, alone, floor time.Duration) (plain, bounded float64) {
+func slowdowns(completion table.Micros, alone, floor time.Duration) (plain, bounded float64) {
 	if alone <= 0 {
 		return math.NaN(), math.NaN()
 	}

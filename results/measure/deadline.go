@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -41,9 +41,9 @@ func (c *Collector) deadlines() (missed, late float64) {
 			continue
 		}
 		j := c.account(job)
-		over := c.last - tell.ToMicros(due)
+		over := c.last - table.ToMicros(due)
 		if j.Over() {
-			over = tell.ToMicros(j.End()) - tell.ToMicros(due)
+			over = table.ToMicros(j.End()) - table.ToMicros(due)
 		}
 		switch {
 		case j.State() == scheduler.Failed:
@@ -66,5 +66,5 @@ func (c *Collector) lateness(job int) float64 {
 	if !ok || j.State() != scheduler.Finished {
 		return math.NaN()
 	}
-	return (tell.ToMicros(j.End()) - tell.ToMicros(due)).Seconds()
+	return (table.ToMicros(j.End()) - table.ToMicros(due)).Seconds()
 }

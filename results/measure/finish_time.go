@@ -3,7 +3,7 @@ package measure
 import (
 	"math"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -34,7 +34,7 @@ func (c *Collector) finishTime(job int, j *scheduler.Job, a *account) float64 {
 	if c.present.unknown() || a.State() != scheduler.Finished {
 		return math.NaN()
 	}
-	jct := (tell.ToMicros(a.End()) - tell.ToMicros(j.Arrival)).Seconds()
+	jct := (table.ToMicros(a.End()) - table.ToMicros(j.Arrival)).Seconds()
 	if jct <= 0 {
 		return math.NaN()
 	}
@@ -95,7 +95,7 @@ func (c *Collector) fastestOn(job int, j *scheduler.Job, d device) (workers int,
 // presence follows how many jobs have arrived and not ended, over time.
 type presence struct {
 	devices []device // nil where nodes come and go: then parts of the cluster change
-	at      tell.Micros
+	at      table.Micros
 	now     int
 	sum     float64 // job-seconds up to at
 }
@@ -134,7 +134,7 @@ func newPresence(c scheduler.Cluster) presence {
 func (p *presence) unknown() bool { return p.devices == nil }
 
 // until adds up the jobs up to an instant, and returns the sum.
-func (p *presence) until(at tell.Micros) float64 {
+func (p *presence) until(at table.Micros) float64 {
 	p.sum += float64(p.now) * (at - p.at).Seconds()
 	p.at = at
 	return p.sum
@@ -142,12 +142,12 @@ func (p *presence) until(at tell.Micros) float64 {
 
 // arrives counts a job that arrives, ends one that has ended. Their stay is the job's own: after its end it holds
 // the number of present jobs, integrated over the seconds of its stay.
-func (p *presence) arrives(stay *float64, at tell.Micros) {
+func (p *presence) arrives(stay *float64, at table.Micros) {
 	*stay = -p.until(at)
 	p.now++
 }
 
-func (p *presence) ends(stay *float64, at tell.Micros) {
+func (p *presence) ends(stay *float64, at table.Micros) {
 	*stay += p.until(at)
 	p.now--
 }

@@ -3,7 +3,7 @@ package measure
 import (
 	"math"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
@@ -19,7 +19,7 @@ type gpus struct {
 	nodes   []int32        // of each core
 	onGPU   []int32        // the node of each GPU
 	held    map[int]held
-	at      tell.Micros
+	at      table.Micros
 
 	shared int   // GPUs that two jobs hold now
 	lost   int   // free GPUs on nodes where no job of the workload fits
@@ -44,10 +44,10 @@ func newGPUs(s *Setup) *gpus {
 		return nil
 	}
 	m := cluster.NewMachine(s.Cluster)
-	g := &gpus{free: m.Free, held: map[int]held{}, at: tell.Micros(math.MaxInt64), byNode: make([]unfit, len(m.Free))}
+	g := &gpus{free: m.Free, held: map[int]held{}, at: table.Micros(math.MaxInt64), byNode: make([]unfit, len(m.Free))}
 	known := map[cluster.Room]int{}
 	for i := range s.Jobs {
-		g.at = min(g.at, tell.ToMicros(s.Jobs[i].Arrival))
+		g.at = min(g.at, table.ToMicros(s.Jobs[i].Arrival))
 		if s.Jobs[i].GPUs == 0 && len(s.Jobs[i].Alternatives()) == 0 {
 			continue
 		}
@@ -113,7 +113,7 @@ func asksOf(j *scheduler.Job, m *cluster.Machine) []cluster.Room {
 }
 
 // change notes the allotment of a job from an instant on.
-func (g *gpus) change(job int, now held, at tell.Micros) {
+func (g *gpus) change(job int, now held, at table.Micros) {
 	span := int64(at - g.at)
 	g.at = at
 	g.sharedTime += int64(g.shared) * span

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Metric is a number computed for a cell: a column of metrics.csv. Register
@@ -201,7 +201,7 @@ func (m Metric) Append(b []byte, v *Metrics) []byte {
 	if m.Count {
 		return strconv.AppendInt(b, int64(m.CountOf(v)), 10)
 	}
-	return tell.AppendNumber(b, m.Of(v))
+	return table.AppendNumber(b, m.Of(v))
 }
 
 // Read reads the metric's value from a field.

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -30,7 +30,7 @@ type Load struct {
 }
 
 // loads has the columns of a Load, the last of metrics.csv.
-var loads = tell.NewSchema[Load]("", nil)
+var loads = table.NewSchema[Load]("", nil)
 
 // MarshalJSON writes the columns of metrics.csv; NaN is null.
 func (l Load) MarshalJSON() ([]byte, error) { return loads.Marshal(&l) }
@@ -48,8 +48,8 @@ const (
 // backlog notes, while a trace is made, which jobs wait half-way through the
 // arrivals, and at the last one.
 type backlog struct {
-	first, last tell.Micros // arrivals
-	sorted      bool        // jobs arrive in the order of their numbers
+	first, last table.Micros // arrivals
+	sorted      bool         // jobs arrive in the order of their numbers
 	marks       [marks]mark
 	next        int // of marks
 	cutOff      int // jobs that were stopped while they waited
@@ -60,7 +60,7 @@ const marks = 2
 
 // mark is an instant, the jobs which waited then, and the core time that they had had.
 type mark struct {
-	at     tell.Micros
+	at     table.Micros
 	queued int
 	used   int64
 }
@@ -68,12 +68,12 @@ type mark struct {
 func newBacklog(s *Setup) backlog {
 	b := backlog{first: math.MaxInt64, last: never, sorted: true}
 	for i := range s.Jobs {
-		at := tell.ToMicros(s.Jobs[i].Arrival)
+		at := table.ToMicros(s.Jobs[i].Arrival)
 		b.sorted = b.sorted && at >= b.last
 		b.first, b.last = min(b.first, at), max(b.last, at)
 	}
 	if s.Drawn != nil {
-		b.first, b.last = tell.ToMicros(s.Job(0).Arrival), tell.ToMicros(s.Job(s.Len()-1).Arrival)
+		b.first, b.last = table.ToMicros(s.Job(0).Arrival), table.ToMicros(s.Job(s.Len()-1).Arrival)
 	}
 	b.marks[0].at, b.marks[1].at = b.first+(b.last-b.first)/2, b.last
 	return b
@@ -86,7 +86,7 @@ const (
 )
 
 // passes notes the waiting jobs at the marks before an instant.
-func (c *Collector) passes(at tell.Micros) {
+func (c *Collector) passes(at table.Micros) {
 	for b := &c.backlog; b.next < len(b.marks) && b.marks[b.next].at < at; b.next++ {
 		for _, a := range c.accounts.All() {
 			if a.Waits() {
@@ -164,7 +164,7 @@ func (c *Collector) took(job int, a *account) float64 {
 	return max(float64(a.coreTime), run*float64(c.setup.Job(job).Threads))
 }
 
-func (c *Collector) arrival(job int) tell.Micros { return tell.ToMicros(c.setup.Job(job).Arrival) }
+func (c *Collector) arrival(job int) table.Micros { return table.ToMicros(c.setup.Job(job).Arrival) }
 
 // offered is the work of jobs that are added in the order of their arrivals.
 type offered struct {

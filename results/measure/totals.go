@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -29,8 +29,8 @@ type Totals struct {
 	Slowdown        stats.Sample
 	BoundedSlowdown stats.Mean
 
-	ratios    stats.Sums  // of finish times
-	span      tell.Micros // Makespan; 0 when no job ended
+	ratios    stats.Sums   // of finish times
+	span      table.Micros // Makespan; 0 when no job ended
 	collector *Collector
 }
 
@@ -136,10 +136,10 @@ func (t *Totals) add(job int, j *scheduler.Job, a *account) {
 	if a.State() != scheduler.Finished {
 		return
 	}
-	arrival, end := tell.ToMicros(j.Arrival), tell.ToMicros(a.End())
+	arrival, end := table.ToMicros(j.Arrival), table.ToMicros(a.End())
 	t.JCT.Add((end - arrival).Seconds())
 	t.Waiting.Add((end - arrival - a.service).Seconds())
-	t.FirstRunDelay.Add((tell.ToMicros(a.FirstStart) - arrival).Seconds())
+	t.FirstRunDelay.Add((table.ToMicros(a.FirstStart) - arrival).Seconds())
 	t.Service.Add(a.service.Seconds())
 	plain, bounded := slowdowns(end-arrival, c.setup.alone(job), c.setup.BoundedFloor)
 	if !math.IsNaN(plain) {

@@ -3,7 +3,7 @@ package measure
 import (
 	"math"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // How much of the hardware was held by running jobs.
@@ -23,7 +23,7 @@ var (
 )
 
 // share is the part of a capacity that was held over a span; NaN without either.
-func share(held int64, capacity int, span tell.Micros) float64 {
+func share(held int64, capacity int, span table.Micros) float64 {
 	if capacity == 0 || span == 0 {
 		return math.NaN()
 	}

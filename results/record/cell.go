@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -51,9 +51,9 @@ type CellWriter struct {
 	setup     Setup
 	records   Records
 	durable   bool
-	events    *tell.Pending
-	decisions *tell.Pending
-	occupancy *tell.File[measure.Occupancy]
+	events    *table.Pending
+	decisions *table.Pending
+	occupancy *table.File[measure.Occupancy]
 	drawn     *drawnJobs // nil where jobs are written at the end
 	jobs      scheduler.JobSet
 	held      measure.Occupancy   // scratch
@@ -87,8 +87,8 @@ func NewCellWriter(dir string, s Setup, records Records) (*CellWriter, error) {
 		return w, nil
 	}
 	var errs [3]error
-	w.events, errs[0] = tell.NewPending(filepath.Join(dir, EventsFile), w.durable)
-	w.decisions, errs[1] = tell.NewPending(filepath.Join(dir, DecisionsFile), w.durable)
+	w.events, errs[0] = table.NewPending(filepath.Join(dir, EventsFile), w.durable)
+	w.decisions, errs[1] = table.NewPending(filepath.Join(dir, DecisionsFile), w.durable)
 	occupancy := Occupancy
 	if !s.Cell.Contained {
 		occupancy = Occupancy.Only(heldColumns)
@@ -116,7 +116,7 @@ func (w *CellWriter) Event(e *scheduler.Event) {
 		w.Collector.Event(e)
 		return
 	}
-	if w.changed && tell.ToMicros(e.At) != w.Last() {
+	if w.changed && table.ToMicros(e.At) != w.Last() {
 		w.flushOccupancy()
 	}
 	w.Collector.Event(e)
@@ -142,7 +142,7 @@ func (w *CellWriter) flushOccupancy() {
 }
 
 // end ends a line of a file. The files of a cell that runs for real can be followed meanwhile.
-func (w *CellWriter) end(p *tell.Pending, line []byte) {
+func (w *CellWriter) end(p *table.Pending, line []byte) {
 	_, err := p.Write(line)
 	w.keep(err)
 	if w.durable {
@@ -194,7 +194,7 @@ func (w *CellWriter) Finish(c Cell) (Cell, error) {
 func Amend(dir string, c Cell) error {
 	raw, err := json.MarshalIndent(c, "", "  ")
 	if err == nil {
-		err = tell.WriteWhole(filepath.Join(dir, CellFile), c.Real(), append(raw, '\n'))
+		err = table.WriteWhole(filepath.Join(dir, CellFile), c.Real(), append(raw, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("write cell %s: %w", c.Cell, err)
@@ -225,7 +225,7 @@ func (w *CellWriter) finishTables() ([]File, error) {
 			return nil, err
 		}
 	}
-	var jobs *tell.File[JobRow]
+	var jobs *table.File[JobRow]
 	if w.drawn != nil {
 		jobs = w.drawn.file
 		w.drawn.flush()
@@ -242,14 +242,14 @@ func (w *CellWriter) finishTables() ([]File, error) {
 		return nil, w.err
 	}
 	var files []File
-	for _, p := range []*tell.Pending{w.events, w.decisions, w.occupancy.Pending, jobs.Pending} {
+	for _, p := range []*table.Pending{w.events, w.decisions, w.occupancy.Pending, jobs.Pending} {
 		size, err := p.Replace()
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, File{Name: filepath.Base(p.Path), Size: size})
 	}
-	if w.setup.Terms != nil || len(w.replayed) > 0 {
+	if w.Meter() != nil || len(w.replayed) > 0 {
 		file, err := w.writeServers()
 		if err != nil {
 			return nil, err
@@ -263,7 +263,7 @@ func (w *CellWriter) finishTables() ([]File, error) {
 }
 
 // createJobs creates the table of jobs.
-func (w *CellWriter) createJobs() (*tell.File[JobRow], error) {
+func (w *CellWriter) createJobs() (*table.File[JobRow], error) {
 	jobs, err := Jobs.Create(w.dir, w.durable, axisNames(w.setup.Cell.Axes))
 	if err == nil && w.setup.Len() > 0 {
 		row := w.Row(0)
@@ -280,7 +280,7 @@ func (w *CellWriter) axes() []string {
 // drawnJobs writes the rows of drawn jobs when they are over: some at a time, while others are recorded.
 type drawnJobs struct {
 	w       *CellWriter
-	file    *tell.File[JobRow]
+	file    *table.File[JobRow]
 	rows    []measure.Outcome
 	before  []measure.Outcome // rows that are being written
 	writing sync.WaitGroup

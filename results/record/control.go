@@ -1,9 +1,9 @@
 package record
 
-import "github.com/tfexp/tfexp/results/tell"
+import "github.com/tfexp/tfexp/results/table"
 
 // Controls is the table of the controllers' decisions about the jobs of a cell, in the cell's folder.
-var Controls = tell.RegisterOfCells[ControlRow]("decisions.csv", nil)
+var Controls = table.RegisterOfCells[ControlRow]("decisions.csv", nil)
 
 // ControlRow is a decision of a controller about a job. Unknown values are NaN.
 type ControlRow struct {

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/control"
 )
 
 // Decisions come back from the folder of their cell; unknown values stay unknown.
@@ -67,9 +69,9 @@ func TestLinesByHand(t *testing.T) {
 		}
 	}
 	job := &scheduler.Job{Name: "j"}
-	stop := &scheduler.Control{Action: scheduler.Action{Stop: true}}
-	change := &scheduler.Control{Action: scheduler.Action{Settings: []scheduler.Setting{{Name: "lr", Value: "0.5"}}, Reason: "it pays"},
-		Settings: []scheduler.Setting{{Name: "lr", Value: "0.5"}, {Name: "n", Value: "2"}}}
+	stop := &control.Decision{Action: control.Action{Stop: true}}
+	change := &control.Decision{Action: control.Action{Settings: []control.Setting{{Name: "lr", Value: "0.5"}}, Reason: "it pays"},
+		Settings: []control.Setting{{Name: "lr", Value: "0.5"}, {Name: "n", Value: "2"}}}
 	for _, c := range []struct {
 		e    scheduler.Event
 		want string
@@ -77,7 +79,7 @@ func TestLinesByHand(t *testing.T) {
 		{scheduler.Event{Kind: scheduler.Resume}, `{"t_s":0,"event":"resume","job":"j","cores":""}`},
 		{scheduler.Event{Kind: scheduler.Resume, Migrated: true}, `{"t_s":0,"event":"resume","job":"j","cores":"","migrated":true}`},
 		{scheduler.Event{Kind: scheduler.Start, Migrated: true}, `{"t_s":0,"event":"start","job":"j","cores":""}`},
-		{scheduler.Event{Kind: scheduler.Start, Beside: &scheduler.Beside{Name: "k"}}, `{"t_s":0,"event":"start","job":"j","cores":"","beside":"k"}`},
+		{scheduler.Event{Kind: scheduler.Start, Beside: &cluster.Beside{Name: "k"}}, `{"t_s":0,"event":"start","job":"j","cores":"","beside":"k"}`},
 		{scheduler.Event{Kind: scheduler.Decided, Control: stop}, `{"t_s":0,"event":"control","job":"j","cores":"","reason":"stop","action":"stop"}`},
 		{scheduler.Event{Kind: scheduler.Decided, Control: change}, `{"t_s":0,"event":"control","job":"j","cores":"","reason":"settings: lr=0.5 (it pays)","action":"settings","settings":"lr=0.5 n=2"}`},
 		{scheduler.Event{Kind: scheduler.Decided}, `{"t_s":0,"event":"control","job":"j","cores":""}`},

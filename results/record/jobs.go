@@ -14,7 +14,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // linkJobs links the jobs.csv of the only cell to the experiment, when the two
@@ -35,7 +35,7 @@ func (e *Experiment) linkJobs() bool {
 	if _, err := io.ReadFull(f, first); err != nil || !bytes.Equal(first, header) {
 		return false // written by another version
 	}
-	whole := tell.Pending{Path: filepath.Join(e.Dir, Jobs.File)}
+	whole := table.Pending{Path: filepath.Join(e.Dir, Jobs.File)}
 	if info, err := f.Stat(); err == nil {
 		if there, err := os.Stat(whole.Path); err == nil && os.SameFile(info, there) {
 			return true
@@ -69,7 +69,7 @@ func (e *Experiment) WriteJobs(each func(CellRef, *JobRow)) error {
 
 // addJobs adds the jobs of a cell to the experiment's jobs.csv. When each is
 // nil, the lines are copied unchanged.
-func (e *Experiment) addJobs(jobs *tell.File[JobRow], c CellRef, each func(CellRef, *JobRow)) error {
+func (e *Experiment) addJobs(jobs *table.File[JobRow], c CellRef, each func(CellRef, *JobRow)) error {
 	if each == nil {
 		copied, err := e.copyJobs(jobs, c)
 		if copied || err != nil {
@@ -106,8 +106,8 @@ func (e *Experiment) metricColumns() (names []string) {
 	return names
 }
 
-func writeCells[T any](e *Experiment, table *tell.Schema[T], row func(Cell) T) error {
-	rows, err := table.Create(e.Dir, true, e.Plan.Axes)
+func writeCells[T any](e *Experiment, kind *table.Schema[T], row func(Cell) T) error {
+	rows, err := kind.Create(e.Dir, true, e.Plan.Axes)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func writeCells[T any](e *Experiment, table *tell.Schema[T], row func(Cell) T) e
 	for _, c := range e.Cells {
 		one := row(c)
 		if err := rows.Add(&one, axisValues(e.Plan.Axes, c.Axes)); err != nil {
-			return fmt.Errorf("write %s: %w", table.File, err)
+			return fmt.Errorf("write %s: %w", kind.File, err)
 		}
 	}
 	_, err = rows.Replace()
@@ -125,7 +125,7 @@ func writeCells[T any](e *Experiment, table *tell.Schema[T], row func(Cell) T) e
 // copyJobs copies the lines of a cell's jobs.csv, with the values of all axes
 // of the experiment in place of the cell's own. It returns false, having done
 // nothing, when the columns are not the current ones.
-func (e *Experiment) copyJobs(jobs *tell.File[JobRow], c CellRef) (bool, error) {
+func (e *Experiment) copyJobs(jobs *table.File[JobRow], c CellRef) (bool, error) {
 	f, err := e.open(c, Jobs.File)
 	if err != nil {
 		return false, err
@@ -137,8 +137,8 @@ func (e *Experiment) copyJobs(jobs *tell.File[JobRow], c CellRef) (bool, error) 
 	if err != nil || !bytes.Equal(header, Jobs.Header(own)) {
 		return false, nil
 	}
-	was := tell.EndLine([]byte{','}, axisValues(own, c.Axes))
-	is := tell.EndLine([]byte{','}, axisValues(e.Plan.Axes, c.Axes))
+	was := table.EndLine([]byte{','}, axisValues(own, c.Axes))
+	is := table.EndLine([]byte{','}, axisValues(e.Plan.Axes, c.Axes))
 	if bytes.Equal(was, is) {
 		_, err := in.WriteTo(jobs)
 		return true, err

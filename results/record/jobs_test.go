@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -29,9 +29,9 @@ func TestCopyJobs(t *testing.T) {
 		if _, err := WriteCell(filepath.Join(dir, CellsDir, ref.Cell), s, AllRecords, nil, nil, Cell{}); err != nil {
 			t.Fatal(err)
 		}
-		write := func(name string, add func(*tell.File[JobRow]) error) string {
+		write := func(name string, add func(*table.File[JobRow]) error) string {
 			path := filepath.Join(dir, name)
-			out, err := tell.NewSchema[JobRow](name, nil).Create(dir, false, e.Plan.Axes)
+			out, err := table.NewSchema[JobRow](name, nil).Create(dir, false, e.Plan.Axes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,14 +47,14 @@ func TestCopyJobs(t *testing.T) {
 			}
 			return string(raw)
 		}
-		copied := write("copied.csv", func(out *tell.File[JobRow]) error {
+		copied := write("copied.csv", func(out *table.File[JobRow]) error {
 			done, err := e.copyJobs(out, ref)
 			if !done {
 				t.Errorf("cell %s: its columns are not those of today", ref.Cell)
 			}
 			return err
 		})
-		written := write("written.csv", func(out *tell.File[JobRow]) error {
+		written := write("written.csv", func(out *table.File[JobRow]) error {
 			return e.eachJob(ref, Jobs, 1, func(r *JobRow) bool {
 				return out.Add(r, axisValues(e.Plan.Axes, axes)) == nil
 			})

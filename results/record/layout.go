@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // The files of an experiment's folder.
@@ -97,7 +97,7 @@ type NodeRef struct {
 }
 
 // Setting is a name with a value in its canonical text form.
-type Setting = tell.Setting
+type Setting = table.Setting
 
 // CellRef is one cell with its replicate.
 type CellRef struct {
@@ -333,7 +333,7 @@ type Taken struct {
 }
 
 // File is a file of a cell with its size.
-type File = tell.Written
+type File = table.Written
 
 // Intact reports whether the cell in a folder is complete: it has a cell.json,
 // and the files that this lists, in their full length.

@@ -4,8 +4,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/control"
 )
 
 // appendCores appends a set of cores as a JSON string.
@@ -15,10 +17,10 @@ func appendCores(b []byte, s scheduler.CoreSet) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = tell.AppendInt(b, int64(p.Lo))
+		b = table.AppendInt(b, int64(p.Lo))
 		if p.Hi-p.Lo > 1 {
 			b = append(b, '-')
-			b = tell.AppendInt(b, int64(p.Hi)-1)
+			b = table.AppendInt(b, int64(p.Hi)-1)
 		}
 	}
 	return append(b, '"')
@@ -26,55 +28,55 @@ func appendCores(b []byte, s scheduler.CoreSet) []byte {
 
 // appendEvent appends a line of events.jsonl; see EventRow.
 func appendEvent(b []byte, e *scheduler.Event, job *scheduler.Job, nodes []scheduler.Node) []byte {
-	b = tell.AppendInstant(append(b, `{"t_s":`...), tell.ToMicros(e.At))
+	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(e.At))
 	b = append(append(b, `,"event":"`...), e.Kind.String()...) // kinds are plain words
-	b = tell.AppendText(append(b, `","job":`...), job.Name)
+	b = table.AppendText(append(b, `","job":`...), job.Name)
 	b = appendCores(append(b, `,"cores":`...), e.Cores)
 	if len(e.GPUs) > 0 {
 		b = appendCores(append(b, `,"gpus":`...), e.GPUs)
 	}
 	if e.Beside != nil {
-		b = tell.AppendText(append(b, `,"beside":`...), e.Beside.Name)
+		b = table.AppendText(append(b, `,"beside":`...), e.Beside.Name)
 	}
 	if e.Layout != nil && len(job.Roles()) > 0 {
 		b = appendParts(b, e.Layout, nodes)
 	}
 	if way := wayOf(e, job); way != "" {
-		b = tell.AppendText(append(b, `,"resource":`...), way)
+		b = table.AppendText(append(b, `,"resource":`...), way)
 	}
 	if why := e.Detail(); why != "" {
-		b = tell.AppendText(append(b, `,"reason":`...), why)
+		b = table.AppendText(append(b, `,"reason":`...), why)
 	}
 	return append(appendTyped(b, e), '}', '\n')
 }
 
 // appendParts appends the parts of a job with roles and their nodes; see PartRow.
-func appendParts(b []byte, l *scheduler.Layout, nodes []scheduler.Node) []byte {
+func appendParts(b []byte, l *cluster.Layout, nodes []scheduler.Node) []byte {
 	b = append(b, `,"parts":[`...)
 	for i, p := range l.Parts {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = tell.AppendText(append(b, `{"part":`...), p.Role+"-"+strconv.Itoa(p.Task))
-		b = append(tell.AppendText(append(b, `,"node":`...), nodes[p.Node].Name), '}')
+		b = table.AppendText(append(b, `{"part":`...), p.Role+"-"+strconv.Itoa(p.Task))
+		b = append(table.AppendText(append(b, `,"node":`...), nodes[p.Node].Name), '}')
 	}
 	return append(b, ']')
 }
 
 // appendNodeEvent appends the line of an event of a node.
 func appendNodeEvent(b []byte, e *scheduler.Event, nodes []scheduler.Node) []byte {
-	b = tell.AppendInstant(append(b, `{"t_s":`...), tell.ToMicros(e.At))
+	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(e.At))
 	b = append(append(b, `,"event":"`...), e.Kind.String()...)
-	b = tell.AppendText(append(b, `","node":`...), nodes[e.Node].Name)
+	b = table.AppendText(append(b, `","node":`...), nodes[e.Node].Name)
 	if e.Server != nil {
-		b = tell.AppendText(append(b, `,"market":`...), e.Server.Market)
-		b = tell.AppendInstant(append(b, `,"created_s":`...), tell.ToMicros(e.Server.Created))
+		b = table.AppendText(append(b, `,"market":`...), e.Server.Market)
+		b = table.AppendInstant(append(b, `,"created_s":`...), table.ToMicros(e.Server.Created))
 	}
 	if e.Kind == scheduler.NodeWarning {
-		b = tell.AppendInstant(append(b, `,"until_s":`...), tell.ToMicros(e.Until))
+		b = table.AppendInstant(append(b, `,"until_s":`...), table.ToMicros(e.Until))
 	}
 	if why := e.Detail(); why != "" {
-		b = tell.AppendText(append(b, `,"reason":`...), why)
+		b = table.AppendText(append(b, `,"reason":`...), why)
 	}
 	return append(b, '}', '\n')
 }
@@ -88,21 +90,21 @@ func appendTyped(b []byte, e *scheduler.Event) []byte {
 		}
 	case scheduler.Decided:
 		if c := e.Control; c != nil {
-			b = tell.AppendText(append(b, `,"action":`...), c.Action.Name())
+			b = table.AppendText(append(b, `,"action":`...), c.Action.Name())
 			if len(c.Settings) > 0 {
-				b = tell.AppendText(append(b, `,"settings":`...), scheduler.SettingsText(c.Settings))
+				b = table.AppendText(append(b, `,"settings":`...), control.SettingsText(c.Settings))
 			}
 		}
 	case scheduler.Request, scheduler.Reconfigure:
-		b = tell.AppendInt(append(b, `,"request":`...), int64(e.Request))
+		b = table.AppendInt(append(b, `,"request":`...), int64(e.Request))
 	case scheduler.Level:
-		b = tell.AppendInt(append(b, `,"levels":{"from":`...), int64(e.Levels.From))
-		b = tell.AppendInt(append(b, `,"to":`...), int64(e.Levels.To))
+		b = table.AppendInt(append(b, `,"levels":{"from":`...), int64(e.Levels.From))
+		b = table.AppendInt(append(b, `,"to":`...), int64(e.Levels.To))
 		b = append(b, '}')
 	case scheduler.Predict:
 		if p := e.Prediction; p != nil {
-			b = tell.AppendInt(append(b, `,"prediction":{"units":`...), int64(p.Done))
-			b = tell.AppendInt(append(b, `,"of":`...), int64(p.Total))
+			b = table.AppendInt(append(b, `,"prediction":{"units":`...), int64(p.Done))
+			b = table.AppendInt(append(b, `,"of":`...), int64(p.Total))
 			b = appendSpan(append(b, `,"left_s":`...), p.Left)
 			b = appendSpan(append(b, `,"before_s":`...), p.Before)
 			b = append(b, '}')
@@ -116,37 +118,37 @@ func appendSpan(b []byte, d time.Duration) []byte {
 	if d == scheduler.Never {
 		return append(b, "null"...)
 	}
-	return tell.AppendInstant(b, tell.ToMicros(d))
+	return table.AppendInstant(b, table.ToMicros(d))
 }
 
 // appendDecision appends a line of decisions.jsonl; see DecisionRow.
 func appendDecision(b []byte, d *scheduler.Decision, jobs *scheduler.JobSet) []byte {
-	b = tell.AppendInstant(append(b, `{"t_s":`...), tell.ToMicros(d.At))
+	b = table.AppendInstant(append(b, `{"t_s":`...), table.ToMicros(d.At))
 	b = append(append(b, `,"decision":"`...), d.Kind.String()...)
-	b = tell.AppendText(append(b, `","job":`...), jobs.At(d.Job).Name)
+	b = table.AppendText(append(b, `","job":`...), jobs.At(d.Job).Name)
 	b = appendCores(append(b, `,"cores":`...), d.Cores)
-	b = tell.AppendText(append(b, `,"reason":`...), d.Reason)
+	b = table.AppendText(append(b, `,"reason":`...), d.Reason)
 	for i, p := range d.Passed {
 		if i == 0 {
 			b = append(b, `,"passed":[`...)
 		} else {
 			b = append(b, ',')
 		}
-		b = tell.AppendText(append(b, `{"job":`...), jobs.At(p.Job).Name)
-		b = tell.AppendText(append(b, `,"reason":`...), p.Reason)
+		b = table.AppendText(append(b, `{"job":`...), jobs.At(p.Job).Name)
+		b = table.AppendText(append(b, `,"reason":`...), p.Reason)
 		b = append(appendLacks(b, p.Lacks, jobs.At(p.Job)), '}')
 	}
 	if len(d.Passed) > 0 {
 		b = append(b, ']')
 	}
 	if d.PassedMore != 0 {
-		b = tell.AppendInt(append(b, `,"passed_more":`...), int64(d.PassedMore))
+		b = table.AppendInt(append(b, `,"passed_more":`...), int64(d.PassedMore))
 	}
 	return append(b, '}', '\n')
 }
 
 // appendLacks appends the lacks of a job; see LackRow.
-func appendLacks(b []byte, lacks []scheduler.Lack, job *scheduler.Job) []byte {
+func appendLacks(b []byte, lacks []cluster.Lack, job *scheduler.Job) []byte {
 	for i, x := range lacks {
 		if i == 0 {
 			b = append(b, `,"lacks":[{`...)
@@ -154,14 +156,14 @@ func appendLacks(b []byte, lacks []scheduler.Lack, job *scheduler.Job) []byte {
 			b = append(b, `,{`...)
 		}
 		if x.Alternative < len(job.Alternatives()) {
-			b = append(tell.AppendText(append(b, `"resource":`...), job.Alternatives()[x.Alternative].Name), ',')
+			b = append(table.AppendText(append(b, `"resource":`...), job.Alternatives()[x.Alternative].Name), ',')
 		}
-		b = tell.AppendText(append(b, `"what":`...), x.What)
+		b = table.AppendText(append(b, `"what":`...), x.What)
 		if x.Where != "" {
-			b = tell.AppendText(append(b, `,"where":`...), x.Where)
+			b = table.AppendText(append(b, `,"where":`...), x.Where)
 		}
-		b = tell.AppendInt(append(b, `,"needs":`...), x.Need)
-		b = tell.AppendInt(append(b, `,"free":`...), x.Free)
+		b = table.AppendInt(append(b, `,"needs":`...), x.Need)
+		b = table.AppendInt(append(b, `,"free":`...), x.Free)
 		b = append(b, '}')
 	}
 	if len(lacks) > 0 {

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // TestAppendLines: events and decisions are the lines that encoding/json makes
@@ -26,7 +27,7 @@ func TestAppendLines(t *testing.T) {
 	}
 	nodes := []scheduler.Node{{Name: "a"}, {Name: "b & c"}}
 	jobs[2].Own().Roles = []scheduler.Role{{Name: "worker", Count: 3}, {Name: "ps", Count: 1}}
-	lacks := []scheduler.Lack{
+	lacks := []cluster.Lack{
 		{What: "cores", Need: 4, Free: 1}, {Alternative: 1, What: "GPUs", Where: "on one node", Need: 2},
 	}
 	for i, at := range instants {
@@ -45,7 +46,7 @@ func TestAppendLines(t *testing.T) {
 				Before: scheduler.Never}
 		}
 		if i%5 == 0 {
-			e.Layout = &scheduler.Layout{Parts: []scheduler.Part{{Role: "ps", Node: 1}, {Role: "worker", Task: i % 3}}}
+			e.Layout = &cluster.Layout{Parts: []scheduler.Part{{Role: "ps", Node: 1}, {Role: "worker", Task: i % 3}}}
 		}
 		same(t, appendEvent(nil, &e, &jobs[e.Job], nodes), eventRow(&e, jobs, nodes))
 		d := scheduler.Decision{At: at, Kind: scheduler.Resume, Job: i % 3, Cores: e.Cores, Reason: e.Reason,
@@ -72,7 +73,7 @@ func same(t *testing.T, got []byte, row any) {
 
 func eventRow(e *scheduler.Event, jobs []scheduler.Job, nodes []scheduler.Node) EventRow {
 	row := EventRow{
-		At: tell.ToMicros(e.At).Seconds(), Event: e.Kind, Job: jobs[e.Job].Name,
+		At: table.ToMicros(e.At).Seconds(), Event: e.Kind, Job: jobs[e.Job].Name,
 		Cores: e.Cores, GPUs: e.GPUs, Reason: e.Detail(), Request: e.Request,
 		Migrated: e.Migrated,
 	}
@@ -97,13 +98,13 @@ func span(d time.Duration) *float64 {
 	if d == scheduler.Never {
 		return nil
 	}
-	s := tell.ToMicros(d).Seconds()
+	s := table.ToMicros(d).Seconds()
 	return &s
 }
 
 func decisionRow(d *scheduler.Decision, jobs []scheduler.Job) DecisionRow {
 	row := DecisionRow{
-		At: tell.ToMicros(d.At).Seconds(), Decision: d.Kind, Job: jobs[d.Job].Name,
+		At: table.ToMicros(d.At).Seconds(), Decision: d.Kind, Job: jobs[d.Job].Name,
 		Cores: d.Cores, Reason: d.Reason, PassedMore: d.PassedMore,
 	}
 	for _, p := range d.Passed {

@@ -1,14 +1,14 @@
 package record
 
-import "github.com/tfexp/tfexp/results/tell"
+import "github.com/tfexp/tfexp/results/table"
 
 // Observations of a cell that ran for real, in its folder.
 var (
 	// Progress holds the reports of the programs, GPUs the states of the GPUs, for cells whose jobs use some, and
 	// Containers the usage of each container.
-	Progress   = tell.RegisterOfCells[ProgressRow]("progress.csv", nil)
-	GPUs       = tell.RegisterOfCells[GPURow]("gpus.csv", nil)
-	Containers = tell.RegisterOfCells[ContainerRow]("containers.csv", nil)
+	Progress   = table.RegisterOfCells[ProgressRow]("progress.csv", nil)
+	GPUs       = table.RegisterOfCells[GPURow]("gpus.csv", nil)
+	Containers = table.RegisterOfCells[ContainerRow]("containers.csv", nil)
 )
 
 // GPURow is the state of one GPU of a cell at an instant, a row of gpus.csv. A

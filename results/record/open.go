@@ -14,7 +14,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Experiment is the present state of an experiment's folder, read from its
@@ -203,11 +203,11 @@ func (e *Experiment) lacksFolder(c CellRef) bool {
 }
 
 // ReadLive reads a table of a cell that may be running. The error wraps fs.ErrNotExist if there is no table.
-func ReadLive[T any](e *Experiment, c CellRef, table *tell.Schema[T]) ([]T, error) {
+func ReadLive[T any](e *Experiment, c CellRef, kind *table.Schema[T]) ([]T, error) {
 	if e.lacksFolder(c) {
 		return nil, fs.ErrNotExist
 	}
-	return table.ReadLive(e.Dir, CellsDir, c.Cell)
+	return kind.ReadLive(e.Dir, CellsDir, c.Cell)
 }
 
 // Jobs reads a cell's jobs.csv. A cell that recorded only its metrics has
@@ -229,13 +229,13 @@ func (e *Experiment) EachJob(c CellRef, names []string, step int, each func(*Job
 	return e.eachJob(c, Jobs.Only(names), step, each)
 }
 
-func (e *Experiment) eachJob(c CellRef, table *tell.Schema[JobRow], step int, each func(*JobRow) bool) error {
+func (e *Experiment) eachJob(c CellRef, kind *table.Schema[JobRow], step int, each func(*JobRow) bool) error {
 	f, err := e.open(c, Jobs.File)
 	if err != nil {
 		return fmt.Errorf("read jobs of cell %s: %w", c.Cell, err)
 	}
 	defer f.Close()
-	return table.Each(f, f.Name(), step, func(r *JobRow) bool {
+	return kind.Each(f, f.Name(), step, func(r *JobRow) bool {
 		r.Axes = c.Axes
 		return each(r)
 	})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // docs/results.md names every column of every table.
@@ -18,10 +18,10 @@ func TestReferenceNamesEveryColumn(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(raw)
-	for _, table := range slices.Concat(tell.Tables(), tell.CellTables()) {
-		for _, c := range table.Columns() {
+	for _, kind := range slices.Concat(table.Tables(), table.CellTables()) {
+		for _, c := range kind.Columns() {
 			if !strings.Contains(text, "`"+c.Name+"`") {
-				t.Errorf("docs/results.md does not name the column %s of %s", c.Name, table.Name())
+				t.Errorf("docs/results.md does not name the column %s of %s", c.Name, kind.Name())
 			}
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // StandingFile holds the state of a running cell, in its folder: one JSON line for each time it was written,
-// under the temporary name of the file (tell.Temporary). It is removed when the cell ends.
+// under the temporary name of the file (table.Temporary). It is removed when the cell ends.
 const StandingFile = "standing.jsonl"
 
 // Standing is the state of a cell at an instant of the cell's time: its jobs by state, and their resources.
@@ -42,7 +42,7 @@ func (s *Standing) Left() (left time.Duration, known bool) {
 // writes none. Close must be called.
 type StandingWriter struct {
 	Dir  string
-	file *tell.Pending
+	file *table.Pending
 	done bool // nothing more can be written
 }
 
@@ -53,7 +53,7 @@ func (w *StandingWriter) Add(s Standing) {
 	}
 	var err error
 	if w.file == nil {
-		if w.file, err = tell.NewPending(filepath.Join(w.Dir, StandingFile), false); err != nil {
+		if w.file, err = table.NewPending(filepath.Join(w.Dir, StandingFile), false); err != nil {
 			w.done = true
 			return
 		}

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Others read each line at once, under the temporary name; it goes with the cell.
 func TestStandingWriter(t *testing.T) {
 	dir := t.TempDir()
-	path := tell.Temporary(filepath.Join(dir, StandingFile))
+	path := table.Temporary(filepath.Join(dir, StandingFile))
 	w := StandingWriter{Dir: dir}
 	for n := 1; n <= 3; n++ {
 		w.Add(Standing{At: float64(n), Jobs: 9, Running: n})
@@ -41,7 +41,7 @@ func TestStandingWriter(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
-	if _, err := os.Stat(tell.Temporary(StandingFile)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(table.Temporary(StandingFile)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the writer without a folder writes here: %v", err)
 	}
 	late := StandingWriter{Dir: filepath.Join(dir, "soon")}

@@ -4,27 +4,27 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // The tables of an experiment. The axes of the matrix follow the columns of Jobs, Metrics and Timings.
 var (
-	Jobs = tell.Register[JobRow]("jobs.csv", nil)
+	Jobs = table.Register[JobRow]("jobs.csv", nil)
 	// Metrics has the cells with their metrics and their load. Nothing in it depends on the machine that simulated a cell.
-	Metrics = tell.Register("metrics.csv", cellFields)
+	Metrics = table.Register("metrics.csv", cellFields)
 	// Timings is how long the machine took for each cell.
-	Timings     = tell.Register[TimingRow]("timings.csv", nil)
-	Estimates   = tell.Register[EstimateRow]("estimates.csv", nil)
-	Samples     = tell.Register[SampleRow]("samples.csv", nil)
-	Accuracy    = tell.Register[AccuracyRow]("accuracy.csv", nil)
-	Profiling   = tell.Register[ProfilingRow]("profiling.csv", nil)
-	Comparisons = tell.Register[ComparisonRow]("comparisons.csv", nil)
+	Timings     = table.Register[TimingRow]("timings.csv", nil)
+	Estimates   = table.Register[EstimateRow]("estimates.csv", nil)
+	Samples     = table.Register[SampleRow]("samples.csv", nil)
+	Accuracy    = table.Register[AccuracyRow]("accuracy.csv", nil)
+	Profiling   = table.Register[ProfilingRow]("profiling.csv", nil)
+	Comparisons = table.Register[ComparisonRow]("comparisons.csv", nil)
 	// Only where real cells were simulated as well:
-	Fidelity          = tell.Register[FidelityRow]("fidelity.csv", nil)
-	FidelityJobs      = tell.Register[FidelityJobRow]("fidelity_jobs.csv", nil)
-	FidelityDecisions = tell.Register[FidelityDecisionRow]("fidelity_decisions.csv", nil)
+	Fidelity          = table.Register[FidelityRow]("fidelity.csv", nil)
+	FidelityJobs      = table.Register[FidelityJobRow]("fidelity_jobs.csv", nil)
+	FidelityDecisions = table.Register[FidelityDecisionRow]("fidelity_decisions.csv", nil)
 	// Occupancy is the resources in use over time in a cell.
-	Occupancy = tell.RegisterOfCells[measure.Occupancy]("occupancy.csv", nil)
+	Occupancy = table.RegisterOfCells[measure.Occupancy]("occupancy.csv", nil)
 )
 
 // cellColumnsOfJobs is the number of first columns of jobs.csv that identify
@@ -36,16 +36,16 @@ var heldColumns = []string{"t_s", "cores_held", "running", "queued", "paused"}
 
 // cellFields are the columns of metrics.csv: the cell's own, the metrics that
 // are registered, how the cell ended, and its load.
-func cellFields() []tell.Field[Cell] {
-	fields := tell.FieldsOf[Cell]()
-	at := slices.IndexFunc(fields, func(f tell.Field[Cell]) bool { return f.Name == "state" })
-	var metrics []tell.Field[Cell]
+func cellFields() []table.Field[Cell] {
+	fields := table.FieldsOf[Cell]()
+	at := slices.IndexFunc(fields, func(f table.Field[Cell]) bool { return f.Name == "state" })
+	var metrics []table.Field[Cell]
 	for _, m := range measure.AllMetrics() {
-		kind := tell.AsNumber
+		kind := table.AsNumber
 		if m.Count {
-			kind = tell.AsWhole
+			kind = table.AsWhole
 		}
-		metrics = append(metrics, tell.Computed(m.Name, kind,
+		metrics = append(metrics, table.Computed(m.Name, kind,
 			func(b []byte, c *Cell) []byte { return m.Append(b, &c.Metrics) },
 			func(c *Cell, s string) error { return m.Read(&c.Metrics, s) }))
 	}

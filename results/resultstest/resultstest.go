@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Config describes the experiment.
@@ -244,7 +245,7 @@ func (s *sim) event(kind scheduler.EventKind, job int, cores []int) {
 		if n := len(set); n > 0 && set[n-1].Hi == int32(c) {
 			set[n-1].Hi++
 		} else {
-			set = append(set, scheduler.Span{Lo: int32(c), Hi: int32(c) + 1})
+			set = append(set, cluster.Span{Lo: int32(c), Hi: int32(c) + 1})
 		}
 	}
 	e := scheduler.Event{At: s.now, Kind: kind, Job: job, Cores: set}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -23,20 +24,20 @@ type Book struct {
 	running  []*booking
 	fresh    []int32 // waiting jobs without a reservation
 	compression
-	rooms   []scheduler.Room // scratch, by node
-	cursors []*step          // scratch, by node: a step at or before an instant
-	due     []*booking       // scratch
+	rooms   []cluster.Room // scratch, by node
+	cursors []*step        // scratch, by node: a step at or before an instant
+	due     []*booking     // scratch
 }
 
 // booking is the nodes and the time span of a job that runs or will run.
 type booking struct {
 	job, cores      int32
 	at, end, length time.Duration
-	need            amounts        // on each of its nodes
-	kind            scheduler.Room // the GPUs that it needs, without amounts
-	runs, wide      bool           // a wide booking may have several nodes
-	asked           bool           // it may be able to move
-	holes           []hole         // into which it may move
+	need            amounts      // on each of its nodes
+	kind            cluster.Room // the GPUs that it needs, without amounts
+	runs, wide      bool         // a wide booking may have several nodes
+	asked           bool         // it may be able to move
+	holes           []hole       // into which it may move
 	key             queue.Key
 	seen            int // the dispatch in which waits and key were found
 	waits           bool
@@ -227,7 +228,7 @@ func (b *Book) reserve(job int32) {
 	j := b.view.Job(job)
 	k := &booking{job: job, cores: j.Request(), length: j.Length(j.Request()), end: scheduler.Never}
 	need, count := j.Needs(k.cores)
-	k.need, k.kind = amountsOf(need), scheduler.Room{Kind: need.Kind, Market: need.Market}
+	k.need, k.kind = amountsOf(need), cluster.Room{Kind: need.Kind, Market: need.Market}
 	k.wide = count > 1 || need.Parts != nil || j.Job().Divided
 	if nodes, at := b.first(k, scheduler.Never); at == scheduler.Never {
 		b.fresh = append(b.fresh, job)

@@ -273,7 +273,7 @@ func (s *settled) Waits(job int32) { s.book.Wait(job) }
 
 func (s *settled) HeldBack(scheduler.View, int32) string { return "" }
 
-func (s *settled) Admit(v scheduler.View, h scheduler.Hands) error {
+func (s *settled) Admit(v scheduler.View, h scheduler.Actions) error {
 	err := s.book.Dispatch(v, func(job, cores int32, nodes []int32) error { return h.Start(job, cores, nodes, "") })
 	if job := s.book.Movable(); job >= 0 && !s.movable {
 		s.t.Errorf("at %s: job %d could start before its reservation", v.Now(), job)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -18,14 +19,14 @@ type Plan struct {
 // Step is the free resources of each node from an instant on.
 type Step struct {
 	At   time.Duration
-	free []scheduler.Room
+	free []cluster.Room
 }
 
 // Running returns the plan in which no further job starts.
 func Running(v scheduler.View) *Plan {
 	free, running, now := v.Machine().Free(), v.Running(), v.Now()
 	nodes, ends := len(free), running.Len()
-	rooms := append(make([]scheduler.Room, 0, (ends+1)*nodes), free...)
+	rooms := append(make([]cluster.Room, 0, (ends+1)*nodes), free...)
 	p := &Plan{Steps: make([]Step, 1, 2*ends+8)}
 	p.Steps[0] = Step{now, rooms[:nodes:nodes]}
 	for i := range ends {
@@ -137,7 +138,7 @@ func (p *Plan) Earliest(j scheduler.JobView, cores int32) (nodes []int32, step i
 	if len(p.Steps[0].free) == 1 && need.Parts == nil && count == 1 {
 		return p.earliestOnOne(need, length)
 	}
-	lowest := make([]scheduler.Room, len(p.Steps[0].free))
+	lowest := make([]cluster.Room, len(p.Steps[0].free))
 	for i := range p.Steps {
 		copy(lowest, p.Steps[i].free)
 		end := Until(p.Steps[i].At, length)
@@ -154,14 +155,14 @@ func (p *Plan) Earliest(j scheduler.JobView, cores int32) (nodes []int32, step i
 }
 
 // leastOf returns the minimum of two rooms, by resource.
-func leastOf(a, b scheduler.Room) scheduler.Room {
+func leastOf(a, b cluster.Room) cluster.Room {
 	a.Cores, a.GPUs, a.Memory = min(a.Cores, b.Cores), min(a.GPUs, b.GPUs), min(a.Memory, b.Memory)
 	return a
 }
 
 // earliestOnOne is Earliest on a single node: a step without room rules out all
 // starts up to it, so that each step is looked at once.
-func (p *Plan) earliestOnOne(need scheduler.Room, length time.Duration) (nodes []int32, step int) {
+func (p *Plan) earliestOnOne(need cluster.Room, length time.Duration) (nodes []int32, step int) {
 	for i, k := 0, 0; i < len(p.Steps); k++ {
 		switch {
 		case k == len(p.Steps) || k > i && p.Steps[k].At >= Until(p.Steps[i].At, length):

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // amounts are free or needed resources of a node.
@@ -12,7 +13,7 @@ type amounts struct {
 	memory      int64
 }
 
-func amountsOf(r scheduler.Room) amounts { return amounts{r.Cores, r.GPUs, r.Memory} }
+func amountsOf(r cluster.Room) amounts { return amounts{r.Cores, r.GPUs, r.Memory} }
 
 // in reports whether a node with the given free resources has the amounts.
 func (a amounts) in(free *amounts) bool {
@@ -30,10 +31,10 @@ func (a *amounts) add(b amounts) {
 // profile is the free resources of one node as a step function of time: a list of steps from the present on. Bookings
 // keep the steps at which they begin and end, so that a change looks at the steps around it and at no others.
 type profile struct {
-	head   *step          // begins at the present
-	kind   scheduler.Room // the node's GPUs and market, without amounts
-	pool   *step          // steps that are not in use
-	shapes []*shape       // of reservations that the node has the GPUs for
+	head   *step        // begins at the present
+	kind   cluster.Room // the node's GPUs and market, without amounts
+	pool   *step        // steps that are not in use
+	shapes []*shape     // of reservations that the node has the GPUs for
 }
 
 // step holds from its instant to the next step's; the last step has no end.
@@ -46,10 +47,10 @@ type step struct {
 }
 
 // newProfile returns the profile of a node on which nothing changes.
-func newProfile(now time.Duration, free scheduler.Room) profile {
+func newProfile(now time.Duration, free cluster.Room) profile {
 	return profile{
 		head: &step{at: now, free: amountsOf(free), pins: 1},
-		kind: scheduler.Room{Kind: free.Kind, Market: free.Market},
+		kind: cluster.Room{Kind: free.Kind, Market: free.Market},
 	}
 }
 
@@ -139,7 +140,7 @@ func (p *profile) advance(now time.Duration) {
 }
 
 // lowest returns the resources that are free from a step to an instant.
-func (p *profile) lowest(from *step, to time.Duration) scheduler.Room {
+func (p *profile) lowest(from *step, to time.Duration) cluster.Room {
 	low := p.kind
 	low.Cores, low.GPUs, low.Memory = from.free.cores, from.free.gpus, from.free.memory
 	for s := from.next; s != nil && s.at < to; s = s.next {

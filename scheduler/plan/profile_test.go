@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // TestProfile: bookings that come, move and go leave a profile that equals a list of seconds.
 func TestProfile(t *testing.T) {
 	const horizon = 300
 	random := rand.New(rand.NewPCG(7, 1))
-	p := newProfile(0, scheduler.Room{Cores: 20, GPUs: 20, Memory: 20})
+	p := newProfile(0, cluster.Room{Cores: 20, GPUs: 20, Memory: 20})
 	at := func(s int, bookings []*booking) amounts {
 		free := amounts{20, 20, 20}
 		for _, k := range bookings {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Reservation is the earliest start of the first blocked job, by the predicted
@@ -11,7 +12,7 @@ import (
 type Reservation struct {
 	Job   int32
 	At    time.Duration // Never when no end of a running job makes room
-	rooms []scheduler.Room
+	rooms []cluster.Room
 	job   scheduler.JobView
 	cores int32
 	nodes []int32 // scratch
@@ -19,7 +20,7 @@ type Reservation struct {
 
 // Reserve makes the reservation of the first job that cannot start: in the
 // alternative with which it starts earliest, by the predictions.
-func (r *Reservation) Reserve(v scheduler.View, h scheduler.Hands, j scheduler.JobView) {
+func (r *Reservation) Reserve(v scheduler.View, h scheduler.Actions, j scheduler.JobView) {
 	choices := j.Choices()
 	if len(choices) < 2 {
 		r.reserveAs(v, j)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // shape is the reservations on one node whose needs are about the same. It finds those that fit into a hole, and knows
@@ -22,7 +23,7 @@ type shape struct {
 // shapeKey are the binary magnitudes of a need.
 type shapeKey struct {
 	cores, gpus, memory int
-	kind                scheduler.Room
+	kind                cluster.Room
 }
 
 func keyOf(k *booking) shapeKey {

@@ -6,7 +6,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// accounts keep the attained service of each owner of jobs. A user owns all
+// Accounts keep the attained service of each owner of jobs. A user owns all
 // of the user's jobs; a job without a user owns itself.
 //
 // An owner that returns after a time without jobs, or is new, does not start
@@ -14,51 +14,52 @@ import (
 // with all others. It starts at least from the virtual time, the attained
 // service of the owner that was served last (start-time fair queueing: P.
 // Goyal, H. M. Vin, H. Cheng, 1996).
-type accounts struct {
-	owner    []int32 // by job
-	attained []int64 // nanoseconds, by owner
+type Accounts struct {
+	Owner    []int32 // by job
+	Attained []int64 // nanoseconds, by owner
 	present  []int32 // jobs that have arrived and are not final, by owner
 	virtual  int64
 }
 
-func newAccounts(jobs []scheduler.Job) accounts {
-	s := accounts{owner: make([]int32, len(jobs))}
+// NewAccounts returns the accounts of the owners of jobs, before any service.
+func NewAccounts(jobs []scheduler.Job) Accounts {
+	s := Accounts{Owner: make([]int32, len(jobs))}
 	users := map[string]int32{}
 	owners := int32(0)
 	for i := range jobs {
 		if user := jobs[i].User; user != "" {
 			if o, ok := users[user]; ok {
-				s.owner[i] = o
+				s.Owner[i] = o
 				continue
 			}
 			users[user] = owners
 		}
-		s.owner[i] = owners
+		s.Owner[i] = owners
 		owners++
 	}
-	s.attained, s.present = make([]int64, owners), make([]int32, owners)
+	s.Attained, s.present = make([]int64, owners), make([]int32, owners)
 	return s
 }
 
-// Arrived implements scheduler.Follower.
-func (s *accounts) Arrived(j int32) {
-	o := s.owner[j]
+// Arrived implements scheduler.UsageObserver.
+func (s *Accounts) Arrived(j int32) {
+	o := s.Owner[j]
 	if s.present[o] == 0 {
-		s.attained[o] = max(s.attained[o], s.virtual)
+		s.Attained[o] = max(s.Attained[o], s.virtual)
 	}
 	s.present[o]++
 }
 
-// Ended implements scheduler.Follower.
-func (s *accounts) Ended(j int32) { s.present[s.owner[j]]-- }
+// Ended implements scheduler.UsageObserver.
+func (s *Accounts) Ended(j int32) { s.present[s.Owner[j]]-- }
 
-// Served implements scheduler.Follower.
-func (s *accounts) Served(j int32) { s.virtual = max(s.virtual, s.attained[s.owner[j]]) }
+// Served implements scheduler.UsageObserver.
+func (s *Accounts) Served(j int32) { s.virtual = max(s.virtual, s.Attained[s.Owner[j]]) }
 
-// add adds service to the owner of a job.
-func (s *accounts) add(j int32, d time.Duration) {
-	o := s.owner[j]
-	s.attained[o] = int64(scheduler.Plus(time.Duration(s.attained[o]), d))
+// Add adds service to the owner of a job.
+func (s *Accounts) Add(j int32, d time.Duration) {
+	o := s.Owner[j]
+	s.Attained[o] = int64(scheduler.Plus(time.Duration(s.Attained[o]), d))
 }
 
-func (s *accounts) of(j int32) int64 { return s.attained[s.owner[j]] }
+func (s *Accounts) of(j int32) int64 { return s.Attained[s.Owner[j]] }

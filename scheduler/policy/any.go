@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Any is placement.Any.
@@ -12,5 +12,5 @@ var _ = RegisterNodes(rule(NodesChoice{
 		Name: Any, Title: "Any nodes", Place: 4,
 		Doc: "on any, wherever something is free: the first node first",
 	},
-	Place: scheduler.PlaceAny,
+	Place: cluster.PlaceAny,
 }))

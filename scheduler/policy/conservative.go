@@ -33,7 +33,8 @@ var _ = RegisterBackfill(BackfillChoice{
 // change.
 func keepsPromises(s Setup) bool {
 	order := orders.find(s.Policy.Order)
-	return !s.Pauses && !order.Turns && !s.Allocation.Partial && !s.Placement.Settled && !s.Run.Cluster.Changes() &&
+	return !s.Pauses && !order.RequeueAfterQuantum && !s.Allocation.Partial && !s.Placement.Settled &&
+		!s.Run.Cluster.Changes() &&
 		!slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return len(j.Alternatives())+len(j.Roles()) > 0 })
 }
 
@@ -44,7 +45,7 @@ type promised struct {
 	book *plan.Book
 }
 
-// Waits implements scheduler.Waiter.
+// Waits implements scheduler.QueueObserver.
 func (p *promised) Waits(job int32) { p.book.Wait(job) }
 
 // HeldBack implements scheduler.Admitter.
@@ -53,7 +54,7 @@ func (p *promised) HeldBack(_ scheduler.View, job int32) string {
 }
 
 // Admit implements scheduler.Admitter.
-func (p *promised) Admit(v scheduler.View, h scheduler.Hands) error {
+func (p *promised) Admit(v scheduler.View, h scheduler.Actions) error {
 	return p.book.Dispatch(v, func(job, cores int32, nodes []int32) error {
 		return h.Start(job, cores, nodes, "its reservation begins")
 	})
@@ -69,7 +70,7 @@ type planned struct{ desk }
 func (d *planned) HeldBack(v scheduler.View, _ int32) string { return d.Backfill.HeldBack(v, nil) }
 
 // Admit implements scheduler.Admitter.
-func (d *planned) Admit(v scheduler.View, h scheduler.Hands) error {
+func (d *planned) Admit(v scheduler.View, h scheduler.Actions) error {
 	d.at(v, h)
 	waiting, pausing := v.Waiting(), d.Pauses
 	within := queue.Limit{Free: v.Machine().MostFree(), Window: scheduler.Never}

@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Consolidated is placement.Consolidated.
@@ -13,5 +13,5 @@ var _ = RegisterNodes(rule(NodesChoice{
 		Doc: "on as few as would do if nothing ran, waiting for these; on nodes of one rack rather than of several; " +
 			"first where the most is free, and the rest, once one node has room for it, where the least is left free",
 	},
-	Place: scheduler.PlaceConsolidated,
+	Place: cluster.PlaceConsolidated,
 }))

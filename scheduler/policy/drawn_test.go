@@ -75,7 +75,7 @@ func TestDrawn(t *testing.T) {
 			`, ""},
 		// A and B are matched first. At 1 both have waited longer than half a second; A is faster on the GPU, which is free, and
 		// B takes the cores. D and E, which are shorter, wait for those that have waited too long: C until 4, D until 5.
-		{"allox starves nobody", policy.Policy{Order: policy.AlloX, Settings: policy.Settings{"starvation": time.Second / 2}},
+		{"allox starves nobody", policy.Policy{Order: "allox", Settings: policy.Settings{"starvation": time.Second / 2}},
 			schedulertest.TwoKinds, []scheduler.Job{onGPU(4, at(0, 2, 9)), onGPU(4, at(0, 2, 9)), onGPU(1, at(0, 2, 9)),
 				onGPU(2, at(1, 2, 9)), onGPU(1, at(2, 2, 9))}, `
 			A |.1111|

@@ -23,7 +23,7 @@ func (d *dominantShares) HeldBack(scheduler.View, int32) string {
 
 // Admit implements scheduler.Admitter: a user whose first job has no room is left out until something has changed, or
 // ends the pass.
-func (d *dominantShares) Admit(v scheduler.View, h scheduler.Hands) error {
+func (d *dominantShares) Admit(v scheduler.View, h scheduler.Actions) error {
 	d.look(v, h)
 	return d.inTurn(d.dominant, func(user int) (bool, error) {
 		return d.start(v, h, d.lists[user][0], anything, "its user has the least dominant share")

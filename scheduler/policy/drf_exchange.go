@@ -32,7 +32,7 @@ type exchanged struct {
 func (d *exchanged) HeldBack(scheduler.View, int32) string { return "comes after another job" }
 
 // Admit implements scheduler.Admitter.
-func (d *exchanged) Admit(v scheduler.View, h scheduler.Hands) error {
+func (d *exchanged) Admit(v scheduler.View, h scheduler.Actions) error {
 	return d.byUser(v, h, d.share, anything, "the shortest of the user with the least share of cores and GPUs together")
 }
 

@@ -20,6 +20,6 @@ type dominantShortest struct{ *userShares }
 func (d *dominantShortest) HeldBack(scheduler.View, int32) string { return "comes after another job" }
 
 // Admit implements scheduler.Admitter.
-func (d *dominantShortest) Admit(v scheduler.View, h scheduler.Hands) error {
+func (d *dominantShortest) Admit(v scheduler.View, h scheduler.Actions) error {
 	return d.byUser(v, h, d.dominant, anything, "the shortest of the user with the least dominant share")
 }

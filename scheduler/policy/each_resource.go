@@ -20,7 +20,7 @@ type eachResource struct{ *userShares }
 func (e *eachResource) HeldBack(scheduler.View, int32) string { return "comes after another job" }
 
 // Admit implements scheduler.Admitter.
-func (e *eachResource) Admit(v scheduler.View, h scheduler.Hands) error {
+func (e *eachResource) Admit(v scheduler.View, h scheduler.Actions) error {
 	holds := func(resource int) func(user int) float64 {
 		return func(user int) float64 { return e.held[user][resource] }
 	}

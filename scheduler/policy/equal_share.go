@@ -20,7 +20,7 @@ func (e *parted) HeldBack(scheduler.View, int32) string {
 }
 
 // Admit implements scheduler.Admitter: the jobs of each user start in the order of arrival, or the shortest first.
-func (e *parted) Admit(v scheduler.View, h scheduler.Hands) error {
+func (e *parted) Admit(v scheduler.View, h scheduler.Actions) error {
 	e.look(v, h)
 	for user := range e.lists {
 		if e.byLength {
@@ -44,7 +44,7 @@ func (e *parted) Admit(v scheduler.View, h scheduler.Hands) error {
 }
 
 // startPairs starts a user's pairs of a job and an alternative: on GPUs, then on cores, the shortest first.
-func (e *parted) startPairs(v scheduler.View, h scheduler.Hands, user int) error {
+func (e *parted) startPairs(v scheduler.View, h scheduler.Actions, user int) error {
 	for _, onGPUs := range []bool{true, false} {
 		allowed := func(need amounts) bool { return need[1] > 0 == onGPUs && e.within(user, need) }
 		for started := true; started; {

@@ -5,7 +5,7 @@ import "github.com/tfexp/tfexp/scheduler"
 // AllPairs are the rules of a policy under which every pair is looked at.
 type AllPairs struct{ Policy }
 
-func (p AllPairs) Rules(r scheduler.Run) (scheduler.Rules, error) {
+func (p AllPairs) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
 	rules, err := p.Policy.Rules(r)
 	if d, ok := rules.Admission.(*pairDesk); ok {
 		d.final = false

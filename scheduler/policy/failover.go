@@ -1,6 +1,8 @@
 package policy
 
-import "github.com/tfexp/tfexp/scheduler"
+import (
+	"github.com/tfexp/tfexp/scheduler/provisioning"
+)
 
 var _ = registerStrategy(ProvisioningChoice{
 	Choice: Choice{
@@ -13,12 +15,12 @@ var _ = registerStrategy(ProvisioningChoice{
 
 // Failover keeps the server that it has. Without one it takes a spot server wherever
 // there is one, region after region, and else one on demand. It looks at no deadline.
-func Failover(v scheduler.RentalView) scheduler.RentalMarket {
+func Failover(v provisioning.View) provisioning.Market {
 	switch {
-	case v.Held != scheduler.Nothing:
+	case v.Held != provisioning.Nothing:
 		return v.Held
 	case v.Available:
-		return scheduler.Spot
+		return provisioning.Spot
 	}
-	return scheduler.OnDemand
+	return provisioning.OnDemand
 }

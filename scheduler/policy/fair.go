@@ -16,16 +16,16 @@ var _ = RegisterOrder(OrderChoice{
 		Name: Fair, Title: "Fair sharing", Doc: "the user, then job, that had least", Place: 8,
 		Settings: []schema.Arg{quantum},
 	},
-	Turns: true, Drifts: true,
-	New: func(s Setup) scheduler.Ranker { return &fair{newAccounts(s.Run.Jobs)} },
+	RequeueAfterQuantum: true, RankDependsOnOthers: true,
+	New: func(s Setup) scheduler.Ranker { return &fair{NewAccounts(s.Run.Jobs)} },
 })
 
-type fair struct{ accounts }
+type fair struct{ Accounts }
 
 func (f *fair) Rank(j scheduler.JobView) int64   { return f.of(j.Number()) }
 func (f *fair) Second(j scheduler.JobView) int64 { return int64(j.Times().CoreTime) }
 
-// Used implements scheduler.Follower: users attain core time.
+// Used implements scheduler.UsageObserver: users attain core time.
 func (f *fair) Used(j int32, d time.Duration, g scheduler.Grant) {
-	f.add(j, scheduler.CoreTime(d, g.Cores.Count()))
+	f.Add(j, scheduler.CoreTime(d, g.Cores.Count()))
 }

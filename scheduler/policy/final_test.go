@@ -34,7 +34,7 @@ func TestPairsThatMayHaveRoom(t *testing.T) {
 				p.Settings = policy.Settings{"quantum": jobs[0].Predicted}
 			}
 			var traces [2]schedulertest.Trace
-			for i, rules := range []scheduler.RuleMaker{p, policy.AllPairs{Policy: p}} {
+			for i, rules := range []scheduler.SchedulingPolicy{p, policy.AllPairs{Policy: p}} {
 				engine, err := simulated.New(jobs, schedulertest.Work(jobs), simulated.Options{})
 				if err != nil {
 					t.Fatal(err)

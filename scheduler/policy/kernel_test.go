@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -38,7 +39,7 @@ func TestStrategiesInTheKernel(t *testing.T) {
 		regions := rapid.IntRange(1, 2).Draw(t, "regions")
 		node := func(kind, region string, a *market.Availability) {
 			c.Nodes = append(c.Nodes, scheduler.Node{
-				Name: fmt.Sprint(kind, len(c.Nodes)), Threads: 1, Supply: scheduler.OnRequest, Market: kind, Region: region,
+				Name: fmt.Sprint(kind, len(c.Nodes)), Threads: 1, Supply: cluster.OnRequest, Market: kind, Region: region,
 			})
 			terms = append(terms, &market.Terms{Market: kind, Region: region, Startup: workload.Span{Mean: startup},
 				Availability: a})

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/plan"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
@@ -32,9 +33,9 @@ var _ = RegisterAllocation(AllocationChoice{
 // the node on which the most cores are left once everyone has its minimum.
 type sharing struct {
 	nodes   []nodeShare
-	rooms   []scheduler.Room // GPUs and memory that are left
-	waiting []entry          // that take part, in the policy's order
-	left    []int32          // that do not, in the policy's order
+	rooms   []cluster.Room // GPUs and memory that are left
+	waiting []entry        // that take part, in the policy's order
+	left    []int32        // that do not, in the policy's order
 }
 
 type nodeShare struct {
@@ -64,7 +65,7 @@ func (d *sharer) HeldBack(v scheduler.View, _ int32) string {
 }
 
 // Admit implements scheduler.Admitter.
-func (d *sharer) Admit(v scheduler.View, h scheduler.Hands) error {
+func (d *sharer) Admit(v scheduler.View, h scheduler.Actions) error {
 	d.at(v, h)
 	pausing, last := d.Pauses, nobody
 	for {
@@ -136,7 +137,7 @@ func (d *sharer) shareOut(pausing bool) *sharing {
 			break
 		}
 		if !passes && d.Backfill.Reserves {
-			d.held.Reserve(d.View, d.Hands, j)
+			d.held.Reserve(d.View, d.Actions, j)
 		}
 		passes = true
 	}
@@ -179,9 +180,9 @@ func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
 		return true
 	}
 	best := nobody
-	var need scheduler.Room
+	var need cluster.Room
 	for v := range s.nodes {
-		r := scheduler.Room{Cores: s.nodes[v].spare, GPUs: s.rooms[v].GPUs, Memory: s.rooms[v].Memory}
+		r := cluster.Room{Cores: s.nodes[v].spare, GPUs: s.rooms[v].GPUs, Memory: s.rooms[v].Memory}
 		if best != nobody && r.Cores <= s.nodes[best].spare {
 			continue
 		}

@@ -28,7 +28,7 @@ var _ = RegisterOrder(OrderChoice{
 		Settings: []schema.Arg{quanta}, Wants: []Want{impliesPause(MLFQ)},
 		Check: func(s Settings) (string, error) { _, err := quantaOf(s); return quanta.Name, err },
 	},
-	Turns: true, Levels: true,
+	RequeueAfterQuantum: true, Levels: true,
 	New: func(s Setup) scheduler.Ranker {
 		ends, _ := quantaOf(s.Policy.Settings)
 		return &feedbackQueues{ends: ends, inQueue: newInQueue(s)}
@@ -66,7 +66,7 @@ func (q *feedbackQueues) Rank(j scheduler.JobView) int64 {
 	return int64(n)
 }
 
-// Quantum implements scheduler.Quanta: the rest of the quantum of the job's queue.
+// Quantum returns the rest of the quantum of the job's queue.
 func (q *feedbackQueues) Quantum(j scheduler.JobView) time.Duration {
 	if n := q.Rank(j); n < int64(len(q.ends)) {
 		return q.ends[n] - j.Times().Service

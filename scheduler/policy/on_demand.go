@@ -1,6 +1,8 @@
 package policy
 
-import "github.com/tfexp/tfexp/scheduler"
+import (
+	"github.com/tfexp/tfexp/scheduler/provisioning"
+)
 
 var _ = registerStrategy(ProvisioningChoice{
 	Choice: Choice{
@@ -10,4 +12,4 @@ var _ = registerStrategy(ProvisioningChoice{
 })
 
 // Always is on demand from the first tick to the last.
-func Always(scheduler.RentalView) scheduler.RentalMarket { return scheduler.OnDemand }
+func Always(provisioning.View) provisioning.Market { return provisioning.OnDemand }

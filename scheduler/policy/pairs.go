@@ -50,7 +50,7 @@ type pairDesk struct {
 }
 
 func newPairDesk(s Setup, order scheduler.Ranker) scheduler.Admitter {
-	_, drifts := order.(scheduler.Follower)
+	_, drifts := order.(scheduler.UsageObserver)
 	return &pairDesk{Setup: s, order: order, final: !s.Pauses && !s.Policy.OrderPauses() && !drifts}
 }
 
@@ -60,7 +60,7 @@ func (d *pairDesk) HeldBack(scheduler.View, int32) string {
 }
 
 // Admit implements scheduler.Admitter.
-func (d *pairDesk) Admit(v scheduler.View, h scheduler.Hands) error {
+func (d *pairDesk) Admit(v scheduler.View, h scheduler.Actions) error {
 	machine := v.Machine()
 	d.list(v, h)
 	for _, p := range d.pairs {
@@ -95,7 +95,7 @@ func (d *pairDesk) Admit(v scheduler.View, h scheduler.Hands) error {
 }
 
 // list sorts the pairs that may start: by rank, then the place of the job, then the alternative.
-func (d *pairDesk) list(v scheduler.View, h scheduler.Hands) {
+func (d *pairDesk) list(v scheduler.View, h scheduler.Actions) {
 	d.pairs = d.pairs[:0]
 	within := queue.Anyone
 	if d.final {

@@ -13,12 +13,12 @@ const nobody = queue.Nobody
 // present dispatch, and the choices that they ask.
 type desk struct {
 	scheduler.View
-	scheduler.Hands
+	scheduler.Actions
 	Setup
 }
 
 // at takes the view and the hands of a dispatch.
-func (d *desk) at(v scheduler.View, h scheduler.Hands) { d.View, d.Hands = v, h }
+func (d *desk) at(v scheduler.View, h scheduler.Actions) { d.View, d.Actions = v, h }
 
 // allot returns how many cores the allocation gives a waiting job, and on which
 // nodes; ok is false when it cannot start. The nodes are valid until the next
@@ -68,7 +68,7 @@ type pass struct {
 func newPass(s Setup) scheduler.Admitter { return &pass{desk: desk{Setup: s}} }
 
 // Admit implements scheduler.Admitter.
-func (p *pass) Admit(v scheduler.View, h scheduler.Hands) error {
+func (p *pass) Admit(v scheduler.View, h scheduler.Actions) error {
 	p.at(v, h)
 	waiting, machine := v.Waiting(), v.Machine()
 	after, blocked, pausing := queue.Front, false, p.Pauses
@@ -110,7 +110,7 @@ func (p *pass) Admit(v scheduler.View, h scheduler.Hands) error {
 		case !blocked:
 			blocked = true
 			if p.Backfill.Reserves {
-				p.held.Reserve(p.View, p.Hands, j)
+				p.held.Reserve(p.View, p.Actions, j)
 				pausing = false // no job behind a reservation pauses another
 			}
 		}

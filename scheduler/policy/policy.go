@@ -20,7 +20,6 @@
 //     job's user, then the job's own, then number. A job without a user counts
 //     as a separate user. A user who returns, or is new, starts level with the
 //     user who was served last.
-//   - allox: see below.
 //
 // # Allocation
 //
@@ -66,34 +65,6 @@
 //     that begins at once, and else waits, even if another alternative has room.
 //     The plan is recomputed at each dispatch, so a job may start with another
 //     alternative than it waited for.
-//
-// # AlloX
-//
-// The order allox (T. N. Le, X. Sun, M. Chowdhury, Z. Liu, EuroSys 2020) matches
-// the waiting jobs to positions on machines, counted from the end, such that the
-// sum of the predicted finish times is smallest: a job in position k on a
-// machine adds k times its run time there, and the time after which the machine
-// is free. The jobs that the matching puts first on machines that are free
-// start, longest-waiting first within one position; the first of them that has
-// no room yet ends this for its type of machine, which keeps the room for it.
-// The matching is repeated until no job starts, and at each dispatch. Nothing is
-// paused.
-//
-// Each GPU type that alternatives ask for is a type of machine, and so are cores
-// for jobs that ask for no GPU. A type has one machine for each running job that
-// asked for it, free at the job's predicted end. It also has one machine, free now,
-// for each request of the mean size that fits into the free resources. The mean is
-// over the waiting jobs, with their alternatives on that type. Of several
-// alternatives on one type a job is matched with the fastest.
-//
-// With alpha below 1 only the jobs of ⌈alpha × n⌉ of the n users with waiting
-// jobs take part, those with the least progress, ties to the user whose job
-// has the lower number; when the matching starts none of their jobs, twice as
-// many users take part, until all do. A user's progress is the run time of the
-// user's jobs, each weighted by its part of the cluster's cores or GPUs,
-// whichever is greater. A job without a user counts as a separate user. A user
-// who returns, or is new, starts at least from the progress of the user served
-// last.
 package policy
 
 import (
@@ -101,6 +72,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
@@ -131,7 +103,7 @@ type Nodes = string
 type Provisioning = string
 
 // Policy is a set of choices, by name, with their settings. It implements
-// scheduler.RuleMaker. An empty choice means the first choice of its
+// scheduler.SchedulingPolicy. An empty choice means the first choice of its
 // question.
 type Policy struct {
 	Order      Order
@@ -363,14 +335,14 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 func (p Policy) Pauses() bool {
 	p = p.answered()
 	pre, order := preemptions.find(p.Preemption), orders.find(p.Order)
-	return pre != nil && order != nil && pre.Pauses && (!order.Turns || order.Levels)
+	return pre != nil && order != nil && pre.Pauses && (!order.RequeueAfterQuantum || order.Levels)
 }
 
 // OrderPauses reports whether the order itself takes cores from running jobs,
 // whatever the preemption.
 func (p Policy) OrderPauses() bool {
 	order := orders.find(p.Order)
-	return order != nil && (order.Turns || slices.ContainsFunc(order.Wants, func(w Want) bool {
+	return order != nil && (order.RequeueAfterQuantum || slices.ContainsFunc(order.Wants, func(w Want) bool {
 		pre := preemptions.find(w.Name)
 		return w.Of == PreemptionOf && w.Implied && pre != nil && pre.Pauses
 	}))
@@ -520,8 +492,8 @@ func (p Policy) KeyLines() []schema.Line {
 func hears(all ...any) func(*scheduler.Event) {
 	var list []func(*scheduler.Event)
 	for _, one := range all {
-		if h, ok := one.(interface{ Hears(*scheduler.Event) }); ok {
-			list = append(list, h.Hears)
+		if h, ok := one.(interface{ OnEvent(*scheduler.Event) }); ok {
+			list = append(list, h.OnEvent)
 		}
 	}
 	if len(list) == 0 {
@@ -534,10 +506,10 @@ func hears(all ...any) func(*scheduler.Event) {
 	}
 }
 
-// Rules implements scheduler.RuleMaker.
-func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
+// Rules implements scheduler.SchedulingPolicy.
+func (p Policy) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
 	if err := p.Validate(); err != nil {
-		return scheduler.Rules{}, err
+		return scheduler.PolicyRules{}, err
 	}
 	p = p.Complete()
 	order, backfill := orders.find(p.Order), backfills.find(p.Backfill)
@@ -545,10 +517,11 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		Policy: p, Run: &r, Pauses: p.Pauses(), Backfill: backfill,
 		Allocation: allocations.find(p.Allocation), Placement: placements.find(p.Placement),
 	}
-	rules := scheduler.Rules{
+	rules := scheduler.PolicyRules{
 		Order: order.New(s), Partial: s.Allocation.Partial, Ends: backfill.Reserves,
-		Quantum: p.Settings.Duration(quantum.Name), Turns: order.Turns, Drifts: order.Drifts,
-		Feedback: p.Settings.Duration(feedback.Name), Predicted: p.estimates(&order.Choice),
+		Quantum: p.Settings.Duration(quantum.Name), RequeueAfterQuantum: order.RequeueAfterQuantum,
+		RankDependsOnOthers: order.RankDependsOnOthers,
+		Feedback:            p.Settings.Duration(feedback.Name), Predicted: p.estimates(&order.Choice),
 		Rental: p.rental(), Place: nodeRules.find(p.Nodes).Place,
 	}
 	s.Order = rules.Order
@@ -557,13 +530,13 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		rules.Victims, rules.LastFirst = victims.Key, victims.Last
 	}
 	if o, ok := rules.Order.(Rounded); ok {
-		rules.Round, rules.AtOnce = o.Rounds()
+		rules.Round, rules.ConsultOnRelease = o.Rounds()
 		_, rules.FixedRounds = rules.Order.(Clocked)
 	}
 	own, admits := rules.Order.(scheduler.Admitter)
 	switch {
 	case p.replans():
-		rules.Admission, rules.Anew = s.Placement.Replan(rules.Order), true
+		rules.Admission, rules.AlwaysConsult = s.Placement.Replan(rules.Order), true
 	case s.Allocation.Admission != nil:
 		rules.Admission = s.Allocation.Admission(s)
 	case admits:
@@ -574,9 +547,17 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		rules.Admission = backfill.New(s)
 	}
 	if _, always := rules.Admission.(interface{ AsksAlways() }); always {
-		rules.Anew = true
+		rules.AlwaysConsult = true
 	}
-	rules.Hears = hears(rules.Order, rules.Admission)
+	rules.OnEvent = hears(rules.Order, rules.Admission)
+	if o, ok := rules.Order.(interface {
+		Quantum(scheduler.JobView) time.Duration
+	}); ok {
+		rules.QuantumOf = o.Quantum
+	}
+	if o, ok := rules.Order.(interface{ Rerank(time.Duration) bool }); ok {
+		rules.Reranks = o.Rerank
+	}
 	if terms := ProfilingOf(p.Settings); terms != nil {
 		return rules, terms.Set(&rules, &r)
 	}

@@ -11,13 +11,15 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	_ "github.com/tfexp/tfexp/stages/allox" // the orders of features are among those that are tested
+	_ "github.com/tfexp/tfexp/stages/gavel"
 )
 
 // A policy that is written down and read again has the same key.
 func TestPoliciesAreWrittenDown(t *testing.T) {
 	for _, p := range []policy.Policy{
 		{Order: policy.RoundRobin, Settings: policy.Settings{"quantum": 1500 * time.Millisecond}},
-		{Order: policy.AlloX, Settings: policy.Settings{"alpha": 0.3}},
+		{Order: "allox", Settings: policy.Settings{"alpha": 0.3}},
 		{Order: policy.SJF, Placement: policy.EarliestFinish},
 	} {
 		text, err := json.Marshal(p)
@@ -52,7 +54,7 @@ func TestKeyLines(t *testing.T) {
 func TestSettingsAreChecked(t *testing.T) {
 	for want, p := range map[string]policy.Policy{
 		"quantum is a duration, not float64": {Order: policy.LAS, Settings: policy.Settings{"quantum": 1.0}},
-		"alpha of 2 is out of range":         {Order: policy.AlloX, Settings: policy.Settings{"alpha": 2.0}},
+		"alpha of 2 is out of range":         {Order: "allox", Settings: policy.Settings{"alpha": 2.0}},
 		"needs a quantum":                    {Order: policy.Fair},
 		"implies preemption":                 {Order: policy.SRTF, Preemption: policy.NoPreemption},
 	} {

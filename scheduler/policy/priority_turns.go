@@ -14,7 +14,7 @@ var _ = RegisterOrder(OrderChoice{
 		Doc:      "the best level, in turns within it",
 		Settings: []schema.Arg{quantum, feedback},
 	},
-	Turns: true, Levels: true,
+	RequeueAfterQuantum: true, Levels: true,
 	New: func(s Setup) scheduler.Ranker { return &levelTurns{newInQueue(s)} },
 })
 

@@ -65,7 +65,7 @@ func ProfilingOf(settings map[string]any) *ProfilingTerms {
 
 // Set has a policy's rules take samples of the jobs of a run before they know them. The engine must be a
 // scheduler.Simulator.
-func (t ProfilingTerms) Set(rules *scheduler.Rules, r *scheduler.Run) error {
+func (t ProfilingTerms) Set(rules *scheduler.PolicyRules, r *scheduler.Run) error {
 	if _, ok := r.Engine.(scheduler.Simulator); !ok {
 		return errors.New("profiling: the engine cannot run samples of jobs")
 	}
@@ -73,11 +73,12 @@ func (t ProfilingTerms) Set(rules *scheduler.Rules, r *scheduler.Run) error {
 		return errors.New("profiling: samples would break the promises of reservations")
 	}
 	d := newProfilingDesk(t, rules, r)
-	rules.Order, rules.Admission = order{d}, d
+	rules.Order, rules.Admission, rules.Sampled = order{d}, d, d.Sampled
+	rules.QuantumOf, rules.Reranks = nil, nil
 	if why, ok := d.Admitter.(scheduler.Explainer); ok {
 		rules.Admission = explaining{d, why}
 	}
-	rules.Drifts = true // a job that becomes known moves to its place
+	rules.RankDependsOnOthers = true // a job that becomes known moves to its place
 	return nil
 }
 
@@ -87,11 +88,11 @@ type profilingDesk struct {
 	scheduler.Admitter
 	order  scheduler.Ranker
 	terms  ProfilingTerms
-	anew   bool             // it also decides about the running jobs (scheduler.Rules.Anew)
-	waiter scheduler.Waiter // the policy, if it keeps the waiting jobs itself
-	later  []int32          // its alternatives once they are known
-	listed []bool           // by job: it is one of them
-	of     []int32          // by job: the group with which it is profiled
+	anew   bool                    // it also decides about the running jobs (scheduler.PolicyRules.AlwaysConsult)
+	waiter scheduler.QueueObserver // the policy, if it keeps the waiting jobs itself
+	later  []int32                 // its alternatives once they are known
+	listed []bool                  // by job: it is one of them
+	of     []int32                 // by job: the group with which it is profiled
 	groups []group
 }
 
@@ -102,9 +103,10 @@ type group struct {
 	leader       int32   // the job that runs the samples, if they have begun
 }
 
-func newProfilingDesk(t ProfilingTerms, rules *scheduler.Rules, r *scheduler.Run) *profilingDesk {
-	d := &profilingDesk{Admitter: rules.Admission, order: rules.Order, terms: t, anew: rules.Anew, of: make([]int32, len(r.Jobs))}
-	if d.waiter, _ = rules.Admission.(scheduler.Waiter); d.waiter != nil {
+func newProfilingDesk(t ProfilingTerms, rules *scheduler.PolicyRules, r *scheduler.Run) *profilingDesk {
+	d := &profilingDesk{Admitter: rules.Admission, order: rules.Order, terms: t, anew: rules.AlwaysConsult,
+		of: make([]int32, len(r.Jobs))}
+	if d.waiter, _ = rules.Admission.(scheduler.QueueObserver); d.waiter != nil {
 		d.listed = make([]bool, len(r.Jobs))
 	}
 	groups := map[string]int32{}
@@ -148,29 +150,29 @@ func (o order) Rank(j scheduler.JobView) int64 {
 	return o.order.Rank(j)
 }
 
-// order is a scheduler.Follower for the sake of those that are.
+// order is a scheduler.UsageObserver for the sake of those that are.
 
-// Arrived implements scheduler.Follower.
-func (o order) Arrived(job int32) { o.follow(func(f scheduler.Follower) { f.Arrived(job) }) }
+// Arrived implements scheduler.UsageObserver.
+func (o order) Arrived(job int32) { o.follow(func(f scheduler.UsageObserver) { f.Arrived(job) }) }
 
-// Served implements scheduler.Follower.
-func (o order) Served(job int32) { o.follow(func(f scheduler.Follower) { f.Served(job) }) }
+// Served implements scheduler.UsageObserver.
+func (o order) Served(job int32) { o.follow(func(f scheduler.UsageObserver) { f.Served(job) }) }
 
-// Used implements scheduler.Follower: samples count as service of their jobs.
+// Used implements scheduler.UsageObserver: samples count as service of their jobs.
 func (o order) Used(job int32, t time.Duration, g scheduler.Grant) {
-	o.follow(func(f scheduler.Follower) { f.Used(job, t, g) })
+	o.follow(func(f scheduler.UsageObserver) { f.Used(job, t, g) })
 }
 
-// Ended implements scheduler.Follower. Where the job has not run all samples of its group, another one will.
+// Ended implements scheduler.UsageObserver. Where the job has not run all samples of its group, another one will.
 func (o order) Ended(job int32) {
 	if g := &o.groups[o.of[job]]; !g.known && g.leader == job {
 		g.begun = false
 	}
-	o.follow(func(f scheduler.Follower) { f.Ended(job) })
+	o.follow(func(f scheduler.UsageObserver) { f.Ended(job) })
 }
 
-func (o order) follow(tell func(scheduler.Follower)) {
-	if f, ok := o.order.(scheduler.Follower); ok {
+func (o order) follow(tell func(scheduler.UsageObserver)) {
+	if f, ok := o.order.(scheduler.UsageObserver); ok {
 		tell(f)
 	}
 }
@@ -182,7 +184,7 @@ type knowing struct{ scheduler.View }
 func (v knowing) Waiting() scheduler.WaitingJobs { return v.View.Waiting().Behind(last) }
 
 // Admit implements scheduler.Admitter: samples go first, in the order of arrivals, while there is room.
-func (d *profilingDesk) Admit(v scheduler.View, h scheduler.Hands) error {
+func (d *profilingDesk) Admit(v scheduler.View, h scheduler.Actions) error {
 	waiting := v.Waiting()
 	for j := waiting.Next(queue.Front, queue.Anyone); j != queue.Nobody && !d.known(j); {
 		at := waiting.KeyOf(j)
@@ -210,7 +212,7 @@ func (d *profilingDesk) Admit(v scheduler.View, h scheduler.Hands) error {
 	return d.Admitter.Admit(v, h)
 }
 
-// Waits implements scheduler.Waiter.
+// Waits implements scheduler.QueueObserver.
 func (d *profilingDesk) Waits(job int32) {
 	if d.waiter != nil && !d.listed[job] {
 		d.later, d.listed[job] = append(d.later, job), true
@@ -218,7 +220,7 @@ func (d *profilingDesk) Waits(job int32) {
 }
 
 // sample starts a sample of a job with the first of its alternatives that has room, or resumes one.
-func (d *profilingDesk) sample(j scheduler.JobView, h scheduler.Hands) error {
+func (d *profilingDesk) sample(j scheduler.JobView, h scheduler.Actions) error {
 	g := &d.groups[d.of[j.Number()]]
 	if !g.begun {
 		g.begun, g.leader = true, j.Number()
@@ -248,7 +250,7 @@ func (d *profilingDesk) sample(j scheduler.JobView, h scheduler.Hands) error {
 	return nil
 }
 
-func (d *profilingDesk) start(j scheduler.JobView, h scheduler.Hands, why string) (started bool, err error) {
+func (d *profilingDesk) start(j scheduler.JobView, h scheduler.Actions, why string) (started bool, err error) {
 	nodes, ok := j.Fits(j.Request())
 	if !ok {
 		return false, nil
@@ -256,7 +258,7 @@ func (d *profilingDesk) start(j scheduler.JobView, h scheduler.Hands, why string
 	return true, h.Sample(j.Number(), j.Request(), nodes, d.terms.Part, why)
 }
 
-// Sampled implements scheduler.Profiler.
+// Sampled takes the end of a sample.
 func (d *profilingDesk) Sampled(job, alternative int32) {
 	g := &d.groups[d.of[job]]
 	g.left = slices.DeleteFunc(g.left, func(k int32) bool { return k == alternative })

@@ -86,7 +86,7 @@ func TestProfilingOnTheCluster(t *testing.T) {
 			B |...22222222|
 			`},
 		// On the cores a job takes three times as long: B is matched to the GPU as well, after A.
-		{"allox", Policy{Order: AlloX}, 0.25, "class", twoKinds, []Job{either(0, 12, 4), either(0, 12, 4)}, `
+		{"allox", Policy{Order: "allox"}, 0.25, "class", twoKinds, []Job{either(0, 12, 4), either(0, 12, 4)}, `
 			A |22211111|
 			B |........1111|
 			`},
@@ -161,7 +161,7 @@ func TestValidatorKnowsSamples(t *testing.T) {
 func TestAnyProfilingIsValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies := []Policy{
-			{Order: SJF}, {Order: SJF, Placement: Pairs}, {Order: SJF, Backfill: FirstFit}, {Order: AlloX},
+			{Order: SJF}, {Order: SJF, Placement: Pairs}, {Order: SJF, Backfill: FirstFit}, {Order: "allox"},
 			{Order: SRTF}, {Order: SRTF, Placement: Pairs}, {Order: SRSF, Backfill: EASY},
 			{Order: DRF}, {Order: DRFSJF}, {Order: DRFSJF, Backfill: NoBackfill}, {Order: EachResource},
 			{Order: EqualShare, Placement: Pairs}, {Order: SRTF, Settings: Settings{"replan": true}},
@@ -234,7 +234,7 @@ func TestProfilingReasons(t *testing.T) {
 			3.5s D: first in the order
 			5.5s A: first in the order
 			`,
-		AlloX: `0s A: a sample of it
+		"allox": `0s A: a sample of it
 			1s D: a sample of it; B waits for its sample, or for that of a job like it; C waits for its sample, or for that of a job like it
 			2.5s B: first on cpu, position 2 from the end among 4 jobs; A is matched to cpu, position 1 from the end among 4 jobs
 			4.5s C: first on cpu, position 2 from the end among 3 jobs; A is matched to cpu, position 1 from the end among 3 jobs

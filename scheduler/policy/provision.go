@@ -11,42 +11,42 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/provisioning"
 )
 
 // RentalFunc is a strategy that keeps nothing between ticks.
-type RentalFunc func(v scheduler.RentalView) scheduler.RentalMarket
+type RentalFunc func(v provisioning.View) provisioning.Market
 
 // Choose implements scheduler.RentalStrategy.
-func (f RentalFunc) Choose(v scheduler.RentalView) scheduler.RentalMarket { return f(v) }
+func (f RentalFunc) Choose(v provisioning.View) provisioning.Market { return f(v) }
 
 // left returns the work that is left.
-func left(v scheduler.RentalView) time.Duration { return v.Work - v.Done }
+func left(v provisioning.View) time.Duration { return v.Work - v.Done }
 
 // pace compares the progress of the job with uniform progress at an instant, exactly: -1 for a job that is behind, 0
 // for even progress, 1 for a job that is ahead.
-func pace(v scheduler.RentalView, t time.Duration) int {
+func pace(v provisioning.View, t time.Duration) int {
 	evenHigh, evenLow := bits.Mul64(uint64(max(t, 0)), uint64(v.Work))
 	high, low := bits.Mul64(uint64(v.Done), uint64(v.Deadline))
 	return cmp.Or(cmp.Compare(high, evenHigh), cmp.Compare(low, evenLow))
 }
 
 // short reports whether a length takes at least all ticks that are left to the deadline.
-func short(v scheduler.RentalView, length time.Duration) bool {
+func short(v provisioning.View, length time.Duration) bool {
 	return math.Ceil(float64(length)/float64(v.Tick)) >= math.Floor(float64(v.Deadline-v.Now)/float64(v.Tick))
 }
 
 // inTime changes a choice that would miss the deadline: without a spot server in time
 // for two more starts the job moves to on-demand servers; with time for one it keeps
 // only a spot server that has started.
-func inTime(v scheduler.RentalView, choice scheduler.RentalMarket) scheduler.RentalMarket {
-	if short(v, left(v)+2*v.Overhead) && v.Held != scheduler.Spot {
-		choice = scheduler.OnDemand
+func inTime(v provisioning.View, choice provisioning.Market) provisioning.Market {
+	if short(v, left(v)+2*v.Overhead) && v.Held != provisioning.Spot {
+		choice = provisioning.OnDemand
 	}
 	if short(v, left(v)+v.Overhead) {
-		choice = scheduler.OnDemand
-		if v.Held == scheduler.Spot && v.Available && v.Starting <= 0 {
-			choice = scheduler.Spot
+		choice = provisioning.OnDemand
+		if v.Held == provisioning.Spot && v.Available && v.Starting <= 0 {
+			choice = provisioning.Spot
 		}
 	}
 	return choice

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/provisioning"
 )
 
 // FixedServers leaves it to the node blocks when servers are rented, and where.
@@ -36,21 +36,21 @@ func (p Policy) Markets() (markets []string) {
 	return markets
 }
 
-// Regions returns those in which the policy rents servers; none for all.
+// Regions returns the regions in which the policy rents servers; none for all.
 func (p Policy) Regions() []string {
 	list, _ := p.Settings["regions"].([]string)
 	return slices.Clone(list)
 }
 
 // rental returns the policy's terms of renting; nil if the nodes decide.
-func (p Policy) rental() *scheduler.RentalTerms {
+func (p Policy) rental() *provisioning.Terms {
 	c := p.Provisioned()
 	if c == nil {
 		return nil
 	}
 	var set rentalSettings
 	p.Settings.Fill(&set)
-	terms := &scheduler.RentalTerms{Strategy: c.Strategy, Tick: set.Tick, Changeover: -1, Regions: slices.Clone(set.Regions)}
+	terms := &provisioning.Terms{Strategy: c.Strategy, Tick: set.Tick, Changeover: -1, Regions: slices.Clone(set.Regions)}
 	terms.Changeover = schema.Or(set.Changeover, terms.Changeover)
 	return terms
 }

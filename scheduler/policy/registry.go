@@ -6,7 +6,9 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/plan"
+	"github.com/tfexp/tfexp/scheduler/provisioning"
 )
 
 // Choice has the common fields of all registered choices.
@@ -20,7 +22,7 @@ type Choice struct {
 	// Place sorts the choices of a question in lists, from 1 on; those without one
 	// come last, by name. The first is the default.
 	Place int
-	// Weighs marks the placement that weighs the alternatives of jobs.
+	// Weighs marks the placement, or an order without one, that weighs the alternatives of jobs.
 	Weighs bool
 	// Version is raised when the decisions of a choice change, so that cells with
 	// it run again; 0 and 1 are the first.
@@ -107,16 +109,16 @@ type OrderChoice struct {
 	Choice
 	// Turns makes a job whose quantum has ended return to the queue. Then no job
 	// is paused for being worse.
-	Turns bool
+	RequeueAfterQuantum bool
 	// Levels lets waiting jobs pause running ones that are worse though jobs take turns:
 	// turns are among jobs of one rank.
 	Levels bool
-	// Drifts says that the rank of a waiting job changes when others are served.
-	Drifts bool
+	// RankDependsOnOthers says that the rank of a waiting job changes when others are served.
+	RankDependsOnOthers bool
 	// OneByOne orders look at jobs through views alone, when they rank them.
 	OneByOne bool
 	// New returns the order for a run. It may also be a scheduler.SecondRanker, a
-	// scheduler.Follower, or a scheduler.Admitter that takes the backfill's place.
+	// scheduler.UsageObserver, or a scheduler.Admitter that takes the backfill's place.
 	New func(Setup) scheduler.Ranker
 }
 
@@ -197,14 +199,14 @@ type PlacementChoice struct {
 type NodesChoice struct {
 	Choice
 	// Place divides each such job over nodes; nil keeps it on one, the first that has room.
-	Place scheduler.PlacementRule
+	Place cluster.PlacementRule
 }
 
 // ProvisioningChoice is a provisioning: from which market the servers of jobs come.
 type ProvisioningChoice struct {
 	Choice
 	// Strategy decides for each job, tick by tick; nil leaves it to the node blocks.
-	Strategy scheduler.RentalStrategy
+	Strategy provisioning.Strategy
 	// Deadline says that it plans by the deadlines of jobs.
 	Deadline bool
 	// Moves says that it takes jobs from servers that they could keep, which costs those

@@ -39,7 +39,7 @@ func (p *Policy) replanProblems() []Problem {
 	}
 	var all []Problem
 	add := func(detail string) { all = append(all, Problem{Arg: replanning.Name, Detail: detail}) }
-	if order := orders.find(p.Order); order != nil && order.Turns {
+	if order := orders.find(p.Order); order != nil && order.RequeueAfterQuantum {
 		add(fmt.Sprintf("With replan, all jobs are placed by the order; under the order %q jobs take turns.", p.Order))
 	}
 	for _, w := range replanWants {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -15,12 +16,12 @@ import (
 // have no place or another place are paused, and the others start or continue.
 type replanner struct {
 	scheduler.View
-	scheduler.Hands
+	scheduler.Actions
 	order  scheduler.Ranker
 	second scheduler.SecondRanker
 	place  func() // finds the targets of all jobs that have one
 	// scratch of a dispatch
-	rooms   []scheduler.Room
+	rooms   []cluster.Room
 	running []queue.Key
 	targets []target
 	nodes   []int32
@@ -62,8 +63,8 @@ func (p *replanner) HeldBack(scheduler.View, int32) string {
 }
 
 // Admit implements scheduler.Admitter.
-func (p *replanner) Admit(v scheduler.View, h scheduler.Hands) error {
-	p.View, p.Hands = v, h
+func (p *replanner) Admit(v scheduler.View, h scheduler.Actions) error {
+	p.View, p.Actions = v, h
 	p.clear()
 	p.place()
 	for _, k := range p.running {

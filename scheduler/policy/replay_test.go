@@ -3,7 +3,7 @@ package policy_test
 import (
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/provisioning"
 )
 
 // rentalOutcome is the result of a strategy on a record of availability.
@@ -15,38 +15,38 @@ type rentalOutcome struct {
 	// servers.
 	Spot, OnDemand time.Duration
 	Starts         int
-	Choices        []scheduler.RentalMarket // tick by tick
+	Choices        []provisioning.Market // tick by tick
 }
 
 // replayRental runs one job by a strategy: available says for each tick whether a spot
 // server can be had in it. A tick that begins on a server is paid whole.
-func replayRental(s scheduler.RentalStrategy, v scheduler.RentalView, available func(tick int) bool) rentalOutcome {
+func replayRental(s provisioning.Strategy, v provisioning.View, available func(tick int) bool) rentalOutcome {
 	var out rentalOutcome
 	for tick := 0; v.Done < v.Work && v.Now < v.Deadline; tick++ {
 		v.Available = available(tick)
 		if n := len(v.Spells); n == 0 || v.Spells[n-1].Available != v.Available {
-			v.Spells = append(v.Spells, scheduler.RentalSpell{Available: v.Available})
+			v.Spells = append(v.Spells, provisioning.Availability{Available: v.Available})
 		}
-		if v.Held == scheduler.Spot && !v.Available {
-			v.Held = scheduler.Nothing
+		if v.Held == provisioning.Spot && !v.Available {
+			v.Held = provisioning.Nothing
 		}
 		choice := s.Choose(v)
-		if choice == scheduler.Spot && !v.Available {
-			choice = scheduler.Nothing
+		if choice == provisioning.Spot && !v.Available {
+			choice = provisioning.Nothing
 		}
 		out.Choices = append(out.Choices, choice)
-		if choice != v.Held && choice != scheduler.Nothing {
+		if choice != v.Held && choice != provisioning.Nothing {
 			v.Starting = v.Overhead
 			out.Starts++
 		}
 		v.Held = choice
 		switch choice {
-		case scheduler.Spot:
+		case provisioning.Spot:
 			out.Spot += v.Tick
-		case scheduler.OnDemand:
+		case provisioning.OnDemand:
 			out.OnDemand += v.Tick
 		}
-		if choice != scheduler.Nothing {
+		if choice != provisioning.Nothing {
 			lost := min(v.Starting, v.Tick)
 			v.Starting -= lost
 			v.Done += v.Tick - lost

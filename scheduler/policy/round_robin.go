@@ -14,8 +14,8 @@ var _ = RegisterOrder(OrderChoice{
 		Name: RoundRobin, Title: "Round robin", Doc: "in turns of a quantum", Place: 2,
 		Settings: []schema.Arg{quantum},
 	},
-	Turns: true,
-	New:   func(Setup) scheduler.Ranker { return turns{} },
+	RequeueAfterQuantum: true,
+	New:                 func(Setup) scheduler.Ranker { return turns{} },
 })
 
 type turns struct{}

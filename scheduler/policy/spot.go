@@ -1,6 +1,8 @@
 package policy
 
-import "github.com/tfexp/tfexp/scheduler"
+import (
+	"github.com/tfexp/tfexp/scheduler/provisioning"
+)
 
 var _ = registerStrategy(ProvisioningChoice{
 	Choice: Choice{
@@ -11,9 +13,9 @@ var _ = registerStrategy(ProvisioningChoice{
 
 // SpotOnly takes spot servers whenever there are any, and nothing else: it can miss the
 // deadline.
-func SpotOnly(v scheduler.RentalView) scheduler.RentalMarket {
+func SpotOnly(v provisioning.View) provisioning.Market {
 	if v.Available {
-		return scheduler.Spot
+		return provisioning.Spot
 	}
-	return scheduler.Nothing
+	return provisioning.Nothing
 }

@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Spread is placement.Spread.
@@ -12,5 +12,5 @@ var _ = RegisterNodes(rule(NodesChoice{
 		Name: Spread, Title: "Spread", Place: 3,
 		Doc: "spread: each unit on the node with the most room",
 	},
-	Place: scheduler.PlaceSpread,
+	Place: cluster.PlaceSpread,
 }))

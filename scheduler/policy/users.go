@@ -140,11 +140,11 @@ func newSharing(s Setup) *userShares {
 // Rank implements scheduler.Ranker: jobs wait in the order of arrival.
 func (p *userShares) Rank(scheduler.JobView) int64 { return 0 }
 
-// Waits implements scheduler.Waiter.
+// Waits implements scheduler.QueueObserver.
 func (p *userShares) Waits(job int32) { p.came = append(p.came, job) }
 
 // look finds the holdings and the waiting jobs of each user.
-func (p *userShares) look(v scheduler.View, h scheduler.Hands) {
+func (p *userShares) look(v scheduler.View, h scheduler.Actions) {
 	for _, o := range p.holders {
 		p.held[o] = amounts{}
 	}
@@ -198,7 +198,7 @@ func asks(j scheduler.JobView) amounts {
 // start starts a waiting job in the first of its alternatives that is allowed and for which there
 // is room, and adds it to its user's holdings.
 func (p *userShares) start(
-	v scheduler.View, h scheduler.Hands, job int32, allowed func(amounts) bool, why string,
+	v scheduler.View, h scheduler.Actions, job int32, allowed func(amounts) bool, why string,
 ) (started bool, err error) {
 	j := v.Job(job)
 	for _, k := range j.Choices() {
@@ -215,7 +215,7 @@ func (p *userShares) start(
 
 // startOn starts a waiting job on nodes that have room for it.
 func (p *userShares) startOn(
-	v scheduler.View, h scheduler.Hands, job int32, nodes []int32, need amounts, why string,
+	v scheduler.View, h scheduler.Actions, job int32, nodes []int32, need amounts, why string,
 ) error {
 	j := v.Job(job)
 	if err := h.Start(job, j.Request(), nodes, why); err != nil {
@@ -229,7 +229,7 @@ func (p *userShares) startOn(
 }
 
 // lengths lists a waiting job with each of its alternatives, by their predicted run times.
-func lengths(j scheduler.JobView, h scheduler.Hands) []userPair {
+func lengths(j scheduler.JobView, h scheduler.Actions) []userPair {
 	now := j.Alternative()
 	var pairs []userPair
 	for _, k := range j.Choices() {
@@ -244,7 +244,7 @@ func lengths(j scheduler.JobView, h scheduler.Hands) []userPair {
 // startShortest starts the first of a user's pairs of job and alternative by predicted run time, of those
 // that some rule is for, for which there is room, and reports whether there was one.
 func (p *userShares) startShortest(
-	v scheduler.View, h scheduler.Hands, user int, of func(amounts) bool, why string,
+	v scheduler.View, h scheduler.Actions, user int, of func(amounts) bool, why string,
 ) (started bool, err error) {
 	most := int32(math.MaxInt32)
 	if p.plain {
@@ -315,7 +315,7 @@ func (p *userShares) dominant(user int) float64 {
 // byUser starts the shortest job that a rule is for of the user who holds least by a measure, again
 // and again.
 func (p *userShares) byUser(
-	v scheduler.View, h scheduler.Hands, measure func(user int) float64, of func(amounts) bool, why string,
+	v scheduler.View, h scheduler.Actions, measure func(user int) float64, of func(amounts) bool, why string,
 ) error {
 	p.byLength = true
 	p.look(v, h)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator/losscurve"
 	"github.com/tfexp/tfexp/estimator/surrogate"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 )
 
 // Assumptions before anything is measured.
@@ -55,18 +55,18 @@ func (c *Controller) cost(to []float64) float64 {
 
 // decide returns the action after a stretch: try another setting, return to the best one,
 // or change nothing.
-func (c *Controller) decide(units int) scheduler.Action {
+func (c *Controller) decide(units int) control.Action {
 	now, best := c.find(c.at), c.best()
 	left, low, high := c.left(units)
 	y := c.trials[now].pace
-	e := scheduler.Expected{Left: left * y, Low: low * y, High: high * y}
+	e := control.Expected{Left: left * y, Low: low * y, High: high * y}
 	if len(c.trials) <= c.Tries {
 		next, err := c.Method.Suggest(c.problem())
 		switch {
 		case errors.Is(err, ErrDone):
 		case err != nil:
 			c.over = true
-			return scheduler.Action{Reason: fmt.Sprintf("the method %s has failed: %v", c.Method.Name, err)}
+			return control.Action{Reason: fmt.Sprintf("the method %s has failed: %v", c.Method.Name, err)}
 		default:
 			next.At = next.At[:len(c.at):len(c.at)] // without the loss
 			if a, ok := c.explore(next, e, left, y, c.trials[best].pace); ok {
@@ -77,14 +77,14 @@ func (c *Controller) decide(units int) scheduler.Action {
 	c.over = true
 	e.Cost = c.cost(c.trials[best].at)
 	if best == now {
-		return scheduler.Action{Reason: "no other setting is worth its cost: it stays as it is", Expected: &e}
+		return control.Action{Reason: "no other setting is worth its cost: it stays as it is", Expected: &e}
 	}
 	return c.settle(best, e, low, y)
 }
 
 // explore tries a setting that a method suggests, if in expectation its savings
 // exceed the costs of the changes there and back and of the time lost meanwhile.
-func (c *Controller) explore(next Suggestion, e scheduler.Expected, left, now, best float64) (scheduler.Action,
+func (c *Controller) explore(next Suggestion, e control.Expected, left, now, best float64) (control.Action,
 	bool) {
 	mean, sd := next.Mean, next.SD
 	e.Cost = c.cost(next.At)
@@ -113,7 +113,7 @@ func (c *Controller) explore(next Suggestion, e scheduler.Expected, left, now, b
 	e.Gain = left * (now - math.Exp(mean))
 	e.Sure = sure(now, math.Exp(mean), sd, left, e.Cost)
 	if !(worth > 0) || same(next.At, c.at) {
-		return scheduler.Action{}, false
+		return control.Action{}, false
 	}
 	what := "a model expects"
 	if !next.Modelled {
@@ -129,12 +129,12 @@ func (c *Controller) explore(next Suggestion, e scheduler.Expected, left, now, b
 
 // settle returns to the best measured setting, if that saves more than the change
 // costs, with confidence: even if the job ends as early as it may.
-func (c *Controller) settle(best int, e scheduler.Expected, low, now float64) scheduler.Action {
+func (c *Controller) settle(best int, e control.Expected, low, now float64) control.Action {
 	y := c.trials[best].pace
 	e.Gain = e.Left - e.Left/now*y
 	e.Sure = sure(now, y, noise, math.Max(low, 1), e.Cost)
 	if e.Sure < c.Level {
-		return scheduler.Action{Expected: &e, Reason: fmt.Sprintf(
+		return control.Action{Expected: &e, Reason: fmt.Sprintf(
 			"the best setting (%.3g s per unit, now %.3g) is not sure to save what the change costs", y, now)}
 	}
 	return c.change(c.trials[best].at, &e, fmt.Sprintf("goes back to the best setting: %.3g s per unit, now %.3g", y, now))

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator/losscurve"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 )
 
 // Name is the controller's name in results, and in the registry.
@@ -24,9 +24,9 @@ const Version = 4
 // key is the key of Options among the options of the registry.
 const retuneKey = "options"
 
-var _ = scheduler.RegisterController(scheduler.ControllerChoice{
+var _ = control.Register(control.Choice{
 	Name: Name,
-	New: func(o scheduler.ControllerOptions) (scheduler.Controller, error) {
+	New: func(o control.Options) (control.Controller, error) {
 		own, ok := o.Values[retuneKey].(Options)
 		if !ok {
 			return nil, errors.New("it needs a tune block")
@@ -36,8 +36,8 @@ var _ = scheduler.RegisterController(scheduler.ControllerChoice{
 })
 
 // Given returns options in the form of the registry.
-func Given(o Options) scheduler.ControllerOptions {
-	return scheduler.ControllerOptions{Values: map[string]any{retuneKey: o}}
+func Given(o Options) control.Options {
+	return control.Options{Values: map[string]any{retuneKey: o}}
 }
 
 // Options set a controller's search, and when it ends the job.
@@ -155,7 +155,7 @@ func New(o Options) *Controller {
 }
 
 // Decide implements control.Controller.
-func (c *Controller) Decide(r scheduler.Report) scheduler.Action {
+func (c *Controller) Decide(r control.Report) control.Action {
 	units := r.Epoch
 	if units == 0 {
 		units = r.Step
@@ -164,7 +164,7 @@ func (c *Controller) Decide(r scheduler.Report) scheduler.Action {
 		return c.crashed(r)
 	}
 	if units == 0 || c.ended {
-		return scheduler.Action{}
+		return control.Action{}
 	}
 	if units > c.last.units {
 		c.observe(r, units)
@@ -174,13 +174,13 @@ func (c *Controller) Decide(r scheduler.Report) scheduler.Action {
 		return a
 	}
 	if c.Fixed {
-		return scheduler.Action{}
+		return control.Action{}
 	}
 	if len(r.Refused) > 0 && c.now.before != nil {
 		return c.refused(r, units)
 	}
 	if !c.enough() {
-		return scheduler.Action{}
+		return control.Action{}
 	}
 	if !c.over || c.now.before != nil {
 		if a, ignored := c.ignored(); ignored {
@@ -189,13 +189,13 @@ func (c *Controller) Decide(r scheduler.Report) scheduler.Action {
 		c.measured()
 	}
 	if c.over && !c.looksAgain() {
-		return scheduler.Action{}
+		return control.Action{}
 	}
 	return c.decide(units)
 }
 
 // observe takes a report into the measurement of the present setting.
-func (c *Controller) observe(r scheduler.Report, units int) {
+func (c *Controller) observe(r control.Report, units int) {
 	n := float64(units - c.last.units)
 	seconds := (r.Used - c.last.used).Seconds()
 	c.now.add(seconds, n, r.Seconds)
@@ -242,29 +242,29 @@ func (c *Controller) needsStart(before []float64) {
 }
 
 // ends reports whether the job is at its target or its limit, and stops it there.
-func (c *Controller) ends(r scheduler.Report) (scheduler.Action, bool) {
+func (c *Controller) ends(r control.Report) (control.Action, bool) {
 	switch {
 	case c.Target == "loss" && r.Loss <= c.Bound:
-		return scheduler.Action{Stop: true, Reason: fmt.Sprintf("the target loss of %g is reached", c.Bound)}, true
+		return control.Action{Stop: true, Reason: fmt.Sprintf("the target loss of %g is reached", c.Bound)}, true
 	case c.Target == "accuracy" && r.Accuracy >= c.Bound:
-		return scheduler.Action{Stop: true, Reason: fmt.Sprintf("the target accuracy of %g is reached", c.Bound)}, true
+		return control.Action{Stop: true, Reason: fmt.Sprintf("the target accuracy of %g is reached", c.Bound)}, true
 	case c.Limit > 0 && r.Used >= c.Limit:
 		reason := fmt.Sprintf("the limit of %s is over", c.Limit)
 		if c.Target != "" {
 			reason += fmt.Sprintf(", and the target %s of %g was not reached", c.Target, c.Bound)
 		}
-		return scheduler.Action{Stop: true, Reason: reason}, true
+		return control.Action{Stop: true, Reason: reason}, true
 	}
-	return scheduler.Action{}, false
+	return control.Action{}, false
 }
 
 // change makes another point the present one, and answers with its settings.
-func (c *Controller) change(to []float64, e *scheduler.Expected, reason string) scheduler.Action {
-	var settings []scheduler.Setting
+func (c *Controller) change(to []float64, e *control.Expected, reason string) control.Action {
+	var settings []control.Setting
 	was, will := c.Values(c.at), c.Values(to)
 	for i, name := range c.Names {
 		if was[i] != will[i] {
-			settings = append(settings, scheduler.Setting{Name: name, Value: will[i]})
+			settings = append(settings, control.Setting{Name: name, Value: will[i]})
 		}
 	}
 	restart := c.restarts(to)
@@ -274,7 +274,7 @@ func (c *Controller) change(to []float64, e *scheduler.Expected, reason string) 
 		took: make([]bool, len(c.Names)),
 	}
 	c.at = to
-	return scheduler.Action{Settings: settings, Restart: restart, Expected: e, Reason: reason}
+	return control.Action{Settings: settings, Restart: restart, Expected: e, Reason: reason}
 }
 
 // restarts reports whether the program is restarted for another point.
@@ -289,7 +289,7 @@ func (c *Controller) restarts(to []float64) bool {
 
 // refused returns from impossible settings to the settings before. Settings that the
 // program cannot change while it runs are changed by a restart.
-func (c *Controller) refused(r scheduler.Report, units int) scheduler.Action {
+func (c *Controller) refused(r control.Report, units int) control.Action {
 	to := c.at
 	if !r.Impossible && !c.now.anew {
 		for _, s := range r.Refused {
@@ -319,9 +319,9 @@ func (c *Controller) back() {
 }
 
 // crashed returns to the best setting from one with which the program failed.
-func (c *Controller) crashed(r scheduler.Report) scheduler.Action {
+func (c *Controller) crashed(r control.Report) control.Action {
 	if c.failed++; c.Fixed || c.now.before == nil || c.failed > mostFailed {
-		return scheduler.Action{}
+		return control.Action{}
 	}
 	c.trials = append(c.trials, trial{at: c.at, pace: math.Inf(1)})
 	to := c.now.before
@@ -339,10 +339,10 @@ const mostFailed = 3
 // ignored finds settings that the program should have changed while it ran, and has not
 // confirmed. If its pace is as before, it has not changed them. It is restarted with them if
 // a restart can set them; else they count as impossible settings.
-func (c *Controller) ignored() (scheduler.Action, bool) {
+func (c *Controller) ignored() (control.Action, bool) {
 	before := c.now.before
 	if c.now.anew || before == nil || c.Live == nil {
-		return scheduler.Action{}, false
+		return control.Action{}, false
 	}
 	var mute []int
 	for i := range before {
@@ -352,7 +352,7 @@ func (c *Controller) ignored() (scheduler.Action, bool) {
 	}
 	k := c.find(before)
 	if len(mute) == 0 || k < 0 || c.differs(c.pace(), len(c.now.each), k) {
-		return scheduler.Action{}, false
+		return control.Action{}, false
 	}
 	var names []string
 	start := true
@@ -363,7 +363,7 @@ func (c *Controller) ignored() (scheduler.Action, bool) {
 	}
 	to, said := c.at, fmt.Sprintf("the program has not said that it took on %s, and goes as fast as before", list(names))
 	c.back()
-	var a scheduler.Action
+	var a control.Action
 	if start {
 		a = c.change(to, nil, said+": it is restarted")
 	} else {

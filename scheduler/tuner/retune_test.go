@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 )
 
@@ -25,10 +25,10 @@ type training struct {
 	// later are the paces from an epoch on.
 	later map[string]float64
 	from  int
-	told  func(scheduler.Action) // receives decisions; may be nil
-	wave  float64                // the part of an epoch's time by which it goes up and down
-	tells bool                   // it reports how long its epochs took
-	pairs bool                   // two reports come at once
+	told  func(control.Action) // receives decisions; may be nil
+	wave  float64              // the part of an epoch's time by which it goes up and down
+	tells bool                 // it reports how long its epochs took
+	pairs bool                 // two reports come at once
 	right func(epoch int) float64
 }
 
@@ -49,13 +49,13 @@ func record(v float64) string { return string(rune('0' + int(v))) }
 // run trains to the end, and returns the time that took, the decisions in words, and the last setting.
 func (j training) run(t *testing.T, c *tuner.Controller) (seconds float64, said []string, last string) {
 	t.Helper()
-	now := []scheduler.Setting{{Name: "size", Value: "1"}}
+	now := []control.Setting{{Name: "size", Value: "1"}}
 	said = []string{}
 	held := now // the program's settings
-	var refused []scheduler.Setting
+	var refused []control.Setting
 	impossible := false
 	for epoch := 0; epoch <= j.epochs; epoch++ {
-		r := scheduler.Report{Epoch: epoch, Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(), Left: scheduler.NoBudget,
+		r := control.Report{Epoch: epoch, Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(), Left: control.NoBudget,
 			Settings: now}
 		if epoch > 0 {
 			pace := j.pace
@@ -84,7 +84,7 @@ func (j training) run(t *testing.T, c *tuner.Controller) (seconds float64, said 
 				j.told(a)
 			}
 			if a.Reason != "" {
-				said = append(said, strings.TrimSpace(scheduler.SettingsText(a.Settings)+" "+a.Reason))
+				said = append(said, strings.TrimSpace(control.SettingsText(a.Settings)+" "+a.Reason))
 			}
 			if a.Stop {
 				return seconds, said, held[0].Value
@@ -95,11 +95,11 @@ func (j training) run(t *testing.T, c *tuner.Controller) (seconds float64, said 
 			to := a.Settings[0].Value
 			switch {
 			case to == j.not:
-				refused, impossible = []scheduler.Setting{{Name: "size", Value: "it is too much"}}, true
+				refused, impossible = []control.Setting{{Name: "size", Value: "it is too much"}}, true
 			case !j.live && !a.Restart:
-				refused = []scheduler.Setting{{Name: "size", Value: "not while it runs"}}
+				refused = []control.Setting{{Name: "size", Value: "not while it runs"}}
 			default:
-				now = []scheduler.Setting{{Name: "size", Value: to}}
+				now = []control.Setting{{Name: "size", Value: to}}
 				seconds += j.cost
 				if !j.deaf || a.Restart {
 					held = now
@@ -150,9 +150,9 @@ func TestAChangeHasToPay(t *testing.T) {
 	job.pace["1"] = 1
 	c := tuner.New(o)
 	// The start takes as long as a new one would: 30 seconds before the first epoch.
-	c.Decide(scheduler.Report{})
+	c.Decide(control.Report{})
 	for epoch := 1; epoch <= 20; epoch++ {
-		a := c.Decide(scheduler.Report{Epoch: epoch, Used: time.Duration(30+epoch) * time.Second, Loss: math.NaN(),
+		a := c.Decide(control.Report{Epoch: epoch, Used: time.Duration(30+epoch) * time.Second, Loss: math.NaN(),
 			Accuracy: math.NaN()})
 		if len(a.Settings) > 0 {
 			t.Fatalf("epoch %d: %+v", epoch, a)
@@ -281,13 +281,13 @@ func TestOneOfTwoSettingsNeedsANewStart(t *testing.T) {
 	c := tuner.New(o)
 	held, used := map[string]string{"cores": "0", "batch": "0"}, 0.0
 	both, inPlace, restarted := false, false, false
-	var took []scheduler.Setting
+	var took []control.Setting
 	for epoch := range 60 {
 		if epoch > 0 {
 			used += map[string]float64{"00": 8, "10": 2, "01": 9, "11": 6}[held["cores"]+held["batch"]]
 		}
-		a := c.Decide(scheduler.Report{
-			Epoch: epoch, Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(), Left: scheduler.NoBudget,
+		a := c.Decide(control.Report{
+			Epoch: epoch, Loss: math.NaN(), Accuracy: math.NaN(), Seconds: math.NaN(), Left: control.NoBudget,
 			Used: time.Duration(used * 1e9), Restarted: restarted, Took: took,
 		})
 		restarted, took = a.Restart, nil
@@ -297,7 +297,7 @@ func TestOneOfTwoSettingsNeedsANewStart(t *testing.T) {
 			restarted = restarted || s.Name == "cores"
 		}
 		if changed["batch"] && !restarted {
-			took = []scheduler.Setting{{Name: "batch", Value: held["batch"]}}
+			took = []control.Setting{{Name: "batch", Value: held["batch"]}}
 		}
 		switch {
 		case changed["cores"] && changed["batch"]:

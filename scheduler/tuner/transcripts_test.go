@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 )
 
@@ -92,11 +92,11 @@ func TestTranscripts(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "%s\n", c.about)
 		n := 0
-		job.told = func(a scheduler.Action) {
+		job.told = func(a control.Action) {
 			if n++; a.Reason == "" {
 				return
 			}
-			fmt.Fprintf(&text, "\t%d: %s", n, (&scheduler.Control{Action: a}).String())
+			fmt.Fprintf(&text, "\t%d: %s", n, (&control.Decision{Action: a}).String())
 			if e := a.Expected; e != nil {
 				fmt.Fprintf(&text, " [gain %.4g, cost %.4g, left %.4g of %.4g to %.4g, sure %.4g]", e.Gain, e.Cost, e.Left, e.Low, e.High, e.Sure)
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // server is the state of a node's server, from the trace so far.
@@ -136,7 +137,7 @@ func (v *Validator) Renting(markets, regions []string) {
 // rents checks where a server is rented.
 func (v *Validator) rents(e *scheduler.Event) {
 	n := &v.cluster.Nodes[e.Node]
-	if v.renting == nil || n.Supply != scheduler.OnRequest {
+	if v.renting == nil || n.Supply != cluster.OnRequest {
 		return
 	}
 	if !v.renting.may(n) {
@@ -186,7 +187,7 @@ func (v *Validator) onOneMarket(e *scheduler.Event, nodes []int) {
 	for _, i := range nodes {
 		n := &v.cluster.Nodes[i]
 		switch {
-		case n.Supply != scheduler.OnRequest:
+		case n.Supply != cluster.OnRequest:
 		case first == nil:
 			first = n
 		case n.Market != first.Market || n.Region != first.Region:

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -80,15 +81,15 @@ func TestPartsOfRoles(t *testing.T) {
 		{"a server with a core", scheduler.CoreSet{{Lo: 0, Hi: 2}, {Lo: 4, Hi: 5}}, gpus, []scheduler.Part{part("ps", 0, 0, 1, -1), one, two}, []string{"part ps-0 of job \"j\" has 1 cores and 0 GPUs"}},
 	} {
 		check(t, x.name, found(c, []scheduler.Job{job}, nil, scheduler.Event{Kind: scheduler.Arrive},
-			scheduler.Event{Kind: scheduler.Start, Cores: x.cores, GPUs: x.gpus, Layout: &scheduler.Layout{Parts: x.parts}}), x.want...)
+			scheduler.Event{Kind: scheduler.Start, Cores: x.cores, GPUs: x.gpus, Layout: &cluster.Layout{Parts: x.parts}}), x.want...)
 	}
 	check(t, "no parts", found(c, []scheduler.Job{job}, nil, scheduler.Event{Kind: scheduler.Arrive},
 		scheduler.Event{Kind: scheduler.Start, Cores: both, GPUs: gpus}), "has roles, but no parts")
 	// An elastic role may lose parts down to its least number, but starts whole.
 	job.Roles()[1].Elastic, job.Roles()[1].Min = true, 1
-	whole := scheduler.Event{Kind: scheduler.Start, Cores: both, GPUs: gpus, Layout: &scheduler.Layout{Parts: []scheduler.Part{ps, one, two}}}
-	less := scheduler.Event{At: 1, Kind: scheduler.ResizeJob, Cores: cores(0, 1), GPUs: cores(0, 1), Layout: &scheduler.Layout{Parts: []scheduler.Part{ps, one}}}
-	none := scheduler.Event{At: 2, Kind: scheduler.ResizeJob, Layout: &scheduler.Layout{Parts: []scheduler.Part{ps}}}
+	whole := scheduler.Event{Kind: scheduler.Start, Cores: both, GPUs: gpus, Layout: &cluster.Layout{Parts: []scheduler.Part{ps, one, two}}}
+	less := scheduler.Event{At: 1, Kind: scheduler.ResizeJob, Cores: cores(0, 1), GPUs: cores(0, 1), Layout: &cluster.Layout{Parts: []scheduler.Part{ps, one}}}
+	none := scheduler.Event{At: 2, Kind: scheduler.ResizeJob, Layout: &cluster.Layout{Parts: []scheduler.Part{ps}}}
 	arrive := scheduler.Event{Kind: scheduler.Arrive}
 	check(t, "one less", found(c, []scheduler.Job{job}, nil, arrive, whole, less))
 	check(t, "two less", found(c, []scheduler.Job{job}, nil, arrive, whole, less, none), "has 0 parts of role \"worker\", less than 1")
@@ -130,7 +131,7 @@ func TestDividedJobs(t *testing.T) {
 		{"one part", []scheduler.Part{left}, []string{"", "", "has 1 parts on 2 nodes"}},
 		{"one twice", []scheduler.Part{left, right, right}, []string{"", "", "", "has 3 parts on 2 nodes"}},
 	} {
-		at.Layout = &scheduler.Layout{Parts: x.parts}
+		at.Layout = &cluster.Layout{Parts: x.parts}
 		got := found(c, []scheduler.Job{{Name: "j", Threads: 4, GPUs: 2, Divided: true}}, nil, scheduler.Event{Kind: scheduler.Arrive}, at)
 		if len(x.want) == 0 && len(got) > 0 || len(x.want) > 0 && (len(got) == 0 || !strings.Contains(got[len(got)-1], x.want[len(x.want)-1])) {
 			t.Errorf("%s: %q", x.name, got)
@@ -158,7 +159,7 @@ func TestElasticJobs(t *testing.T) {
 
 // The life of a node that comes and goes, and of a job on it.
 func TestLivesOfNodes(t *testing.T) {
-	c := scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1}, {Threads: 1, Supply: scheduler.OnRequest}}}
+	c := scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1}, {Threads: 1, Supply: cluster.OnRequest}}}
 	node := func(at int, kind scheduler.EventKind) scheduler.Event {
 		e := scheduler.Event{At: sec(at), Kind: kind, Node: 1, Job: -1, Until: sec(9)}
 		if kind == scheduler.NodeRequest {
@@ -211,7 +212,7 @@ func TestLivesOfNodes(t *testing.T) {
 // Policies that rent servers do so in their markets and regions, as many as jobs wait for, and keep a job on one market.
 func TestRentedServers(t *testing.T) {
 	node := func(market, region string) scheduler.Node {
-		return scheduler.Node{Threads: 1, Supply: scheduler.OnRequest, Market: market, Region: region}
+		return scheduler.Node{Threads: 1, Supply: cluster.OnRequest, Market: market, Region: region}
 	}
 	c := scheduler.Cluster{Nodes: []scheduler.Node{node("spot", "north"), node("spot", "south"), node("on_demand", "north"), node("spot", "north")}}
 	ask := func(at, v int) scheduler.Event {
@@ -223,7 +224,7 @@ func TestRentedServers(t *testing.T) {
 	arrive, later := scheduler.Event{Kind: scheduler.Arrive}, scheduler.Event{At: sec(20), Kind: scheduler.Level}
 	start := func(a, b int32) scheduler.Event {
 		parts := []scheduler.Part{{Node: int(a), Cores: cores(a, a+1)}, {Node: int(b), Cores: cores(b, b+1)}}
-		return scheduler.Event{At: sec(5), Kind: scheduler.Start, Cores: scheduler.CoreSet{{Lo: a, Hi: a + 1}, {Lo: b, Hi: b + 1}}, Layout: &scheduler.Layout{Parts: parts}}
+		return scheduler.Event{At: sec(5), Kind: scheduler.Start, Cores: scheduler.CoreSet{{Lo: a, Hi: a + 1}, {Lo: b, Hi: b + 1}}, Layout: &cluster.Layout{Parts: parts}}
 	}
 	for _, x := range []struct {
 		name             string

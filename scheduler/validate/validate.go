@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/jobtable"
 )
 
 // MaxViolations bounds the violations that a Validator keeps; it counts all.
@@ -67,7 +69,7 @@ type Validator struct {
 	renting   *renting
 	profiling *profiling
 	orphans   []int32 // jobs on a node that was taken away, which have to lose it
-	lives     scheduler.JobTable[traced]
+	lives     jobtable.Table[traced]
 	nodes     []int        // of granted
 	spare     []*grantedTo // of jobs that are over
 	last      time.Duration
@@ -122,11 +124,11 @@ func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) 
 // Of is New for jobs that may be drawn.
 func Of(c scheduler.Cluster, jobs scheduler.JobSet, resizes []scheduler.Resize) *Validator {
 	v := &Validator{cluster: c, jobs: jobs}
-	v.lives = scheduler.NewJobTable(jobs.Len(), v.untouched, traced{state: scheduler.Finished, compared: true})
+	v.lives = jobtable.New(jobs.Len(), v.untouched, traced{state: scheduler.Finished, compared: true})
 	v.cores.what, v.gpus.what = "core", "GPU"
 	for i, n := range c.Nodes {
 		v.memory = append(v.memory, n.Memory)
-		v.servers = append(v.servers, server{up: n.Supply == scheduler.Standing, stands: n.Supply == scheduler.Standing})
+		v.servers = append(v.servers, server{up: n.Supply == cluster.Standing, stands: n.Supply == cluster.Standing})
 		v.cores.add(i, n.Threads)
 		v.gpus.add(i, n.GPUs)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
@@ -174,7 +175,7 @@ func TestValidatorFindsBrokenTraces(t *testing.T) {
 			gang(*e).Layout = nil
 		}, "does not have one part"},
 		{"a plain job with parts", func(r *Run, o *Outcome, e *[]Event) {
-			(*e)[nth(*e, Start, 0)].Layout = &Layout{}
+			(*e)[nth(*e, Start, 0)].Layout = &cluster.Layout{}
 		}, "does not have one part"},
 		{"parts on one node", func(r *Run, o *Outcome, e *[]Event) {
 			gang(*e).Layout.Parts[1].Node = 0
@@ -264,7 +265,7 @@ func TestValidatorCountsRetries(t *testing.T) {
 
 // A server goes when its warning says, and not before, unless others decide that.
 func TestServersKeepTheirWord(t *testing.T) {
-	c := Cluster{Nodes: []Node{{Threads: 1, Supply: Fixed}}}
+	c := Cluster{Nodes: []Node{{Threads: 1, Supply: cluster.Fixed}}}
 	for _, test := range []struct {
 		name      string
 		elsewhere bool

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Adaptation holds the results of an adaptation block.
@@ -20,10 +20,10 @@ type Adaptation struct {
 	// Ranks and Regrets have a row for each controller; Scenarios has one for each
 	// scenario: the results of all sequences of decisions there. Real has a row for
 	// each controller that decided in real training, and scenario.
-	Ranks, Regrets, Scenarios, Real tell.Table
+	Ranks, Regrets, Scenarios, Real table.Table
 	Answers                         []string
 	// Headline answers which agents beat the best constant answer; empty without both.
-	Headline tell.Headline
+	Headline table.Headline
 }
 
 // The kinds of controllers that agents are compared with.
@@ -96,13 +96,13 @@ func (b *block) of(controller string) *RankingRow {
 
 // tables have the controllers in all scenarios: their ranks, and their accuracies and
 // regrets.
-func (b *block) tables() (ranks, regrets tell.Table) {
+func (b *block) tables() (ranks, regrets table.Table) {
 	of, accuracies := []string{"controller"}, []string{"controller"}
 	for _, s := range b.scenarios {
 		of = append(of, s+": rank")
 		accuracies = append(accuracies, s+": accuracy", "regret")
 	}
-	ranks, regrets = tell.NewTable(1, append(of, "mean regret", "runs")...), tell.NewTable(1, accuracies...)
+	ranks, regrets = table.New(1, append(of, "mean regret", "runs")...), table.New(1, accuracies...)
 	for _, c := range b.controllers {
 		rank, regret := []string{c}, []string{c}
 		runs, n := 0.0, 0.0
@@ -123,8 +123,8 @@ func (b *block) tables() (ranks, regrets tell.Table) {
 }
 
 // realTable has the controllers that decided in real training.
-func (b *block) realTable() tell.Table {
-	t := tell.NewTable(2, "controller", "scenario", "sequence", "trainings", "accuracy", "same in the table",
+func (b *block) realTable() table.Table {
+	t := table.New(2, "controller", "scenario", "sequence", "trainings", "accuracy", "same in the table",
 		"difference", "rank",
 		"regret", "runs")
 	for i := range b.RealRanking {
@@ -171,8 +171,8 @@ func (b *block) fidelity() string {
 }
 
 // scenarioTable is the table of the results of all sequences.
-func (b *block) scenarioTable() tell.Table {
-	t := tell.NewTable(1, "scenario", "sequences", "best accuracy", "sequence", "mean accuracy", "never deepened", "rank",
+func (b *block) scenarioTable() table.Table {
+	t := table.New(1, "scenario", "sequences", "best accuracy", "sequence", "mean accuracy", "never deepened", "rank",
 		"second best: regret",
 		"decisions explain", "noise", "regret by noise")
 	for _, s := range b.scenarios {
@@ -297,7 +297,7 @@ const mostInHeadline = 8
 
 // headline says which agents beat the best constant answer, and lists the best controllers by their mean regret, as
 // the table of ranks has it.
-func (b *block) headline(ranks tell.Table) (h tell.Headline) {
+func (b *block) headline(ranks table.Table) (h table.Headline) {
 	best := b.byKind(bestConstant)
 	if best == "" || !stats.Finite(b.regret(best).Mean) {
 		return h
@@ -327,7 +327,7 @@ func (b *block) headline(ranks tell.Table) (h tell.Headline) {
 			if len(names) == 1 {
 				verb = p.one
 			}
-			parts = append(parts, fmt.Sprintf("%s %s%s (%s)", tell.Listed(names), verb, p.after, values))
+			parts = append(parts, fmt.Sprintf("%s %s%s (%s)", table.Listed(names), verb, p.after, values))
 		}
 	}
 	if len(parts) == 0 {
@@ -335,7 +335,7 @@ func (b *block) headline(ranks tell.Table) (h tell.Headline) {
 	}
 	h.Sentence = fmt.Sprintf("The best constant answer (%s) has a mean regret of %.4f: of the agents, %s.", b.of(best).Sequence,
 		b.regret(best).Mean, strings.Join(parts, "; "))
-	h.Table = tell.NewTable(1, "controller", "mean regret", "runs")
+	h.Table = table.New(1, "controller", "mean regret", "runs")
 	h.Note = "Regret: how far the accuracy stays below the best. Runs: trainings before the decision."
 	names := slices.SortedStableFunc(slices.Values(b.controllers), func(x, y string) int {
 		return cmp.Compare(b.regret(x).Mean, b.regret(y).Mean)
@@ -429,7 +429,7 @@ func (b *block) against(agent, constant, named string) string {
 		where   []string
 	}{{"better", better}, {"as good, as far as the seeds tell,", same}, {"worse", worse}} {
 		if len(p.where) > 0 {
-			parts = append(parts, p.verdict+" in "+tell.Listed(p.where))
+			parts = append(parts, p.verdict+" in "+table.Listed(p.where))
 		}
 	}
 	return fmt.Sprintf("The agent %s %s: its mean regret is %s, that of the constant answer %.4f. The constant answer "+
@@ -438,7 +438,7 @@ func (b *block) against(agent, constant, named string) string {
 
 var _ = analysis.Register(analysis.Part{
 	Name: "adaptation", Title: "When to deepen the network", InReport: analysis.Policies + 10, OnTerminal: 20,
-	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		all, err := ReadTables(e.Dir)
 		if err != nil {
 			return s, err
@@ -448,30 +448,30 @@ var _ = analysis.Register(analysis.Part{
 			if s.Headline.Sentence == "" {
 				s.Headline = b.Headline
 			}
-			s.Terminal = append(s.Terminal, tell.Item{Sentences: []string{"adaptation " + b.Name}, Tight: true})
-			for _, t := range []tell.Table{b.Scenarios, b.Ranks, b.Regrets, b.Real} {
+			s.Terminal = append(s.Terminal, table.Item{Sentences: []string{"adaptation " + b.Name}, Tight: true})
+			for _, t := range []table.Table{b.Scenarios, b.Ranks, b.Regrets, b.Real} {
 				if len(t.Rows) > 0 {
-					s.Terminal = append(s.Terminal, tell.Item{Table: t, Tight: true}, tell.Item{Sentences: []string{""}, Tight: true})
+					s.Terminal = append(s.Terminal, table.Item{Table: t, Tight: true}, table.Item{Sentences: []string{""}, Tight: true})
 				}
 			}
-			s.Terminal = append(s.Terminal, tell.Item{Sentences: b.Answers, Tight: true})
+			s.Terminal = append(s.Terminal, table.Item{Sentences: b.Answers, Tight: true})
 			s.Report = append(s.Report, b.report()...)
 		}
 		if len(all.Ranking) > 0 {
 			s.Members = map[string]any{"ranking": all.Ranking}
 		}
 		if s.Whole {
-			s.Report = append(s.Report, tell.Item{Pictures: true})
+			s.Report = append(s.Report, table.Item{Pictures: true})
 		}
 		return s, nil
 	},
 })
 
 // report returns the items of a block for the report.
-func (b *Adaptation) report() []tell.Item {
-	items := []tell.Item{{Sentences: b.Answers, Answer: true}}
+func (b *Adaptation) report() []table.Item {
+	items := []table.Item{{Sentences: b.Answers, Answer: true}}
 	if len(b.Ranks.Rows) > 0 {
-		items = append(items, tell.Item{Table: b.Ranks}, tell.Item{Table: b.Regrets, Note: "Adaptation " + b.Name +
+		items = append(items, table.Item{Table: b.Ranks}, table.Item{Table: b.Regrets, Note: "Adaptation " + b.Name +
 			". Rank: the median over the seeds among all sequences, 1 is the best. Regret: how far the accuracy stays below " +
 			"the " +
 			"best, the mean over the seeds with its 95% interval. Runs: trainings that a controller used before it decided. " +
@@ -479,10 +479,10 @@ func (b *Adaptation) report() []tell.Item {
 			"interval of the mean regret is over the seeds, too. Ranks near the top may be noise where each sequence was run " +
 			"once: read them with the regret."})
 	}
-	return append(items, tell.Item{Table: b.Real, Note: "What controllers decided while networks really trained. “Same " +
+	return append(items, table.Item{Table: b.Real, Note: "What controllers decided while networks really trained. “Same " +
 		"in the table”: the accuracy that the table has for the same sequence, and how much more the real training came " +
 		"to. Rank and regret are against the table: a regret below 0 is better than its best."},
-		tell.Item{Table: b.Scenarios, Note: "All sequences of decisions by scenario. “Never deepened” is the accuracy of " +
+		table.Item{Table: b.Scenarios, Note: "All sequences of decisions by scenario. “Never deepened” is the accuracy of " +
 			"doing nothing at each decision, with its rank. The regret of the second best sequence is how far the two best " +
 			"are apart. “Decisions explain”: the part of the variance that the effects of single decisions explain. “Noise”: " +
 			"the standard deviation of what they and pairs of them leave. “Regret by noise”: what the sequence that is best " +

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // studied has two scenarios of four sequences of one decision between three blocks and nothing, and the
@@ -76,7 +76,7 @@ func TestAgentsAgainstConstants(t *testing.T) {
 		t.Error(d)
 	}
 	for _, c := range []struct {
-		table tell.Table
+		table table.Table
 		want  string
 	}{
 		{got[0].Ranks, "unseen | 2 | 2 | 0.0300 (0.0044–0.0556) | 0"},

@@ -16,7 +16,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -31,9 +31,9 @@ type deepeningStudy struct {
 }
 
 // picture registers a kind of picture, which draw makes of each block.
-func picture(rank int, name, doc string, draw func(deepeningStudy) ([]pictures.Figure, error)) tell.PictureKind {
+func picture(rank int, name, doc string, draw func(deepeningStudy) ([]pictures.Figure, error)) table.PictureKind {
 	return pictures.Register(pictures.Kind{
-		PictureKind: tell.PictureKind{Rank: rank, Name: name, Section: "adaptation", Doc: doc},
+		PictureKind: table.PictureKind{Rank: rank, Name: name, Section: "adaptation", Doc: doc},
 		Draw: func(d *pictures.Data, _ pictures.Ask) (out []pictures.Figure, err error) {
 			all, err := ReadTables(d.Dir)
 			if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
 
@@ -18,12 +18,12 @@ const (
 
 // The tables of controllers that deepen networks.
 var (
-	Ranking   = tell.Register[RankingRow]("ranking.csv", nil)
-	Choices   = tell.Register[ChoiceRow]("choices.csv", nil)
-	Sequences = tell.Register[SequenceRow]("sequences.csv", nil)
-	Lessons   = tell.Register[ObjectiveRow]("objectives.csv", nil)
-	Trainings = tell.Register[TrainingRow]("training.csv", nil)
-	Courses   = tell.Register[CourseRow]("courses.csv", nil)
+	Ranking   = table.Register[RankingRow]("ranking.csv", nil)
+	Choices   = table.Register[ChoiceRow]("choices.csv", nil)
+	Sequences = table.Register[SequenceRow]("sequences.csv", nil)
+	Lessons   = table.Register[ObjectiveRow]("objectives.csv", nil)
+	Trainings = table.Register[TrainingRow]("training.csv", nil)
+	Courses   = table.Register[CourseRow]("courses.csv", nil)
 )
 
 // RankingRow is the result of a controller in a scenario, over its seeds.
@@ -170,8 +170,8 @@ func ReadTables(dir string) (a Tables, err error) {
 }
 
 // read reads the rows of a table; none without it.
-func read[T any](dir string, table *tell.Schema[T], rows *[]T) (err error) {
-	*rows, err = table.Read(dir)
+func read[T any](dir string, kind *table.Schema[T], rows *[]T) (err error) {
+	*rows, err = kind.Read(dir)
 	return err
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
@@ -70,22 +70,22 @@ type fastestRow struct {
 	Makespan  float64 `csv:"makespan_s"`
 }
 
-var fastest = tell.Register[fastestRow]("fastest.csv", nil)
+var fastest = table.Register[fastestRow]("fastest.csv", nil)
 
 // Its section is made from the rows of its table.
 var _ = analysis.Register(analysis.Part{
 	Name: "fastest", Title: "The fastest cells", InReport: analysis.Verdicts + 200, OnTerminal: analysis.Verdicts + 200,
-	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		rows, err := fastest.Read(e.Dir)
 		if err != nil || len(rows) == 0 {
 			return s, err
 		}
-		t := tell.NewTable(1, "cell", "makespan (s)")
+		t := table.New(1, "cell", "makespan (s)")
 		for _, r := range rows {
-			t.Add(r.Cell, tell.Number(r.Makespan))
+			t.Add(r.Cell, table.Number(r.Makespan))
 		}
-		said := tell.Item{Sentences: []string{"A short makespan is a full machine."}}
-		return tell.Section{Report: []tell.Item{said, {Table: t}}, Terminal: []tell.Item{said}}, nil
+		said := table.Item{Sentences: []string{"A short makespan is a full machine."}}
+		return table.Section{Report: []table.Item{said, {Table: t}}, Terminal: []table.Item{said}}, nil
 	},
 })
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // fill gives each field of a row another value.
@@ -38,16 +38,16 @@ func fill(v reflect.Value, next *int) {
 }
 
 // comesBack writes rows of a table, one with values in all fields and one with none, and reads them again.
-func comesBack(t *testing.T, table tell.Registered) {
+func comesBack(t *testing.T, kind table.Registered) {
 	dir := reflect.ValueOf(t.TempDir())
 	call := func(name string, args ...reflect.Value) reflect.Value {
-		out := reflect.ValueOf(table).MethodByName(name).Call(args)
+		out := reflect.ValueOf(kind).MethodByName(name).Call(args)
 		if err := out[len(out)-1]; !err.IsNil() {
-			t.Fatalf("%s: %v", table.Name(), err)
+			t.Fatalf("%s: %v", kind.Name(), err)
 		}
 		return out[0]
 	}
-	of := reflect.ValueOf(table).MethodByName("Marshal").Type().In(0).Elem()
+	of := reflect.ValueOf(kind).MethodByName("Marshal").Type().In(0).Elem()
 	rows := reflect.MakeSlice(reflect.SliceOf(of), 2, 2)
 	next := 0
 	fill(rows.Index(0), &next)
@@ -58,22 +58,22 @@ func comesBack(t *testing.T, table tell.Registered) {
 		}
 		call("Replace", dir, rows)
 		if rows = call("Read", dir); rows.Len() != 2 {
-			t.Fatalf("%s: %d rows", table.Name(), rows.Len())
+			t.Fatalf("%s: %d rows", kind.Name(), rows.Len())
 		}
 	}
 	if written[0] != written[1] {
-		t.Errorf("%s: what was\n%scomes back as\n%s", table.Name(), written[0], written[1])
+		t.Errorf("%s: what was\n%scomes back as\n%s", kind.Name(), written[0], written[1])
 	}
 	if line, _, _ := strings.Cut(written[0], "\n"); strings.Contains(line, "null") {
-		t.Errorf("%s: a field is empty though all values are known: %s", table.Name(), line)
+		t.Errorf("%s: a field is empty though all values are known: %s", kind.Name(), line)
 	}
 }
 
 // Every registered table reads its own output.
 func TestRowsComeBack(t *testing.T) {
-	for _, table := range slices.Concat(tell.Tables(), tell.CellTables()) {
-		if table.Name() != "metrics" { // its metrics are no fields
-			comesBack(t, table)
+	for _, kind := range slices.Concat(table.Tables(), table.CellTables()) {
+		if kind.Name() != "metrics" { // its metrics are no fields
+			comesBack(t, kind)
 		}
 	}
 }

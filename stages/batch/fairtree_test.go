@@ -88,9 +88,9 @@ func TestSharesAtUpdate(t *testing.T) {
 	}
 	m := newMultifactor(policy.Setup{Policy: p, Run: &run})
 	for i := range run.Jobs {
-		m.Hears(&scheduler.Event{Kind: scheduler.Arrive, Job: i})
+		m.OnEvent(&scheduler.Event{Kind: scheduler.Arrive, Job: i})
 	}
-	m.Hears(&scheduler.Event{Kind: scheduler.Start, Job: 0, Cores: scheduler.CoreSet{{Hi: 4}}})
+	m.OnEvent(&scheduler.Event{Kind: scheduler.Start, Job: 0, Cores: scheduler.CoreSet{{Hi: 4}}})
 	for _, want := range []map[string]float64{
 		{"x": -2, "y": 0, "z": 0},  // half of x's part of all usage, against a quarter of all shares
 		{"x": -4, "y": -2, "z": 0}, // all of it, and half of it for y

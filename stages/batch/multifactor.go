@@ -282,7 +282,7 @@ func (m *multifactor) partOf(p *Partition, j *scheduler.Job, resource string) fl
 	return asks / has
 }
 
-// Rerank implements scheduler.Reranker.
+// Rerank reports whether priorities have changed since it was asked last.
 func (m *multifactor) Rerank(now time.Duration) bool {
 	m.catchUp(now)
 	changed := m.changed
@@ -385,7 +385,7 @@ func (m *multifactor) decay(a *association, by float64) {
 }
 
 // Hears receives the events of a run.
-func (m *multifactor) Hears(e *scheduler.Event) {
+func (m *multifactor) OnEvent(e *scheduler.Event) {
 	if m.Fair == 0 || e.Job < 0 || slices.Contains(uneventful, e.Kind) {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
@@ -16,7 +17,7 @@ const never = scheduler.Never / 4
 // periodic is the admission of a run.
 type periodic struct {
 	scheduler.View
-	scheduler.Hands
+	scheduler.Actions
 	terms
 	*site
 	order *multifactor // nil for another order
@@ -51,7 +52,7 @@ type periodic struct {
 	changed, at                 time.Duration              // the last change; the start of the round, in whole seconds
 	packer                      packer
 	blocked, mask, looked       bitmap
-	rooms                       []scheduler.Room
+	rooms                       []cluster.Room
 	shares                      []share
 	nodes                       []int32
 	bounds, starts              []int32 // cores by node, and the first of them
@@ -114,7 +115,7 @@ func newPeriodic(s policy.Setup) *periodic {
 		p.bounds = append(p.bounds, int32(s.Run.Cluster.Nodes[v].Threads))
 		cores += p.bounds[v]
 	}
-	p.promised, p.rooms = make([]time.Duration, n), make([]scheduler.Room, n)
+	p.promised, p.rooms = make([]time.Duration, n), make([]cluster.Room, n)
 	p.most = newCounts(n, int(slices.Max(append([]int32{1}, p.bounds...))))
 	for v, cores := range p.bounds {
 		p.most.add(int32(v), cores)
@@ -127,7 +128,7 @@ func newPeriodic(s policy.Setup) *periodic {
 }
 
 // Hears receives each event of the run.
-func (p *periodic) Hears(e *scheduler.Event) {
+func (p *periodic) OnEvent(e *scheduler.Event) {
 	if p.wrong != nil || e.Job < 0 {
 		return
 	}
@@ -252,8 +253,8 @@ func (p *periodic) give(g giving) {
 	p.giving = slices.Insert(p.giving, i, g)
 }
 
-// Wakes implements scheduler.Waker.
-func (p *periodic) Wakes() time.Duration {
+// NextWakeup implements scheduler.TimedPolicy.
+func (p *periodic) NextWakeup() time.Duration {
 	at := scheduler.Never
 	if p.woken {
 		return at
@@ -294,8 +295,8 @@ func (p *periodic) Wakes() time.Duration {
 	return at
 }
 
-// Woke implements scheduler.Waker. The clock decides which work is due.
-func (p *periodic) Woke() { p.woken = true }
+// OnWakeup implements scheduler.TimedPolicy. The clock decides which work is due.
+func (p *periodic) OnWakeup() { p.woken = true }
 
 // AsksAlways has the admission asked also when no job waits: jobs may have reached their limits.
 func (p *periodic) AsksAlways() {}
@@ -317,11 +318,11 @@ func (p *periodic) Why(_ scheduler.View, job int32) string {
 }
 
 // Admit implements scheduler.Admitter.
-func (p *periodic) Admit(v scheduler.View, h scheduler.Hands) error {
+func (p *periodic) Admit(v scheduler.View, h scheduler.Actions) error {
 	if p.wrong != nil {
 		return p.wrong
 	}
-	p.View, p.Hands, p.woken = v, h, false
+	p.View, p.Actions, p.woken = v, h, false
 	now := v.Now()
 	if p.order != nil && p.order.round != p.round {
 		p.round = p.order.round
@@ -493,7 +494,7 @@ func (p *periodic) begin(job int32, shares []share, why string) error {
 // demand is the number of equal units that a waiting job needs.
 type demand struct {
 	*member
-	unit    scheduler.Room
+	unit    cluster.Room
 	count   int
 	divided bool
 	core    bool // a unit is a core and nothing else
@@ -502,11 +503,11 @@ type demand struct {
 func (p *periodic) demand(job int32) demand {
 	v := p.View.Job(job)
 	unit, count := v.Needs(v.Request())
-	return demand{p.of(v.Job()), unit, count, v.Job().Divided, unit == scheduler.Room{Cores: 1}}
+	return demand{p.of(v.Job()), unit, count, v.Job().Divided, unit == cluster.Room{Cores: 1}}
 }
 
 // units returns how many units of a job a node has room for.
-func (p *periodic) units(node int, rooms []scheduler.Room, d *demand) int32 {
+func (p *periodic) units(node int, rooms []cluster.Room, d *demand) int32 {
 	n := rooms[node].Cores
 	if n == 0 || !p.suits(node, d.member) || d.sub.Exclusive && n < p.bounds[node] {
 		return 0
@@ -524,7 +525,7 @@ func (p *periodic) units(node int, rooms []scheduler.Room, d *demand) int32 {
 }
 
 // fit finds nodes for a job among some nodes, given their free resources.
-func (p *periodic) fit(job int32, rooms []scheduler.Room, on bitmap) ([]share, bool) {
+func (p *periodic) fit(job int32, rooms []cluster.Room, on bitmap) ([]share, bool) {
 	d := p.demand(job)
 	clear(p.packer.units)
 	if d.core && d.divided && d.sub.MaxNodes != 1 && !d.sub.Exclusive && len(d.sub.Features) == 0 {
@@ -553,4 +554,4 @@ func (p *periodic) suits(node int, m *member) bool {
 	return true
 }
 
-var _ scheduler.Waker = (*periodic)(nil)
+var _ scheduler.TimedPolicy = (*periodic)(nil)

@@ -3,7 +3,7 @@ package batch
 import (
 	"slices"
 
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -17,7 +17,7 @@ func init() {
 			Doc: "divided over nodes that follow each other, one filled after the other: those of the smallest run of nodes " +
 				"with room for it, or else of the largest",
 		},
-		Place: func(s scheduler.PlacementSite, unit scheduler.Room, units int, nodes []int32) ([]int32, bool) {
+		Place: func(s cluster.PlacementSite, unit cluster.Room, units int, nodes []int32) ([]int32, bool) {
 			p := packer{units: make([]int32, len(s.Free))}
 			for v := range s.Free {
 				p.units[v] = int32(s.Free[v].Times(unit))

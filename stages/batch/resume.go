@@ -30,11 +30,11 @@ func (m *multifactor) Resume(past *Priorities, ahead time.Duration) {
 }
 
 // Occupy starts a job that ran already when the run begins: where there is room in its partition, whatever the limits.
-func (p *periodic) Occupy(v scheduler.View, h scheduler.Hands, job int32) (started bool, err error) {
+func (p *periodic) Occupy(v scheduler.View, h scheduler.Actions, job int32) (started bool, err error) {
 	if p.wrong != nil {
 		return false, p.wrong
 	}
-	p.View, p.Hands = v, h
+	p.View, p.Actions = v, h
 	shares, ok := p.fit(job, v.Machine().Free(), p.of(&p.run.Jobs[job]).partition.nodes)
 	if !ok {
 		return false, nil

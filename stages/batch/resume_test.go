@@ -28,14 +28,14 @@ func TestResume(t *testing.T) {
 		return m
 	}
 	start := func(m *Priorities, job int, at time.Duration) {
-		m.Hears(&scheduler.Event{At: at, Kind: scheduler.Start, Job: job, Cores: scheduler.CoreSet{{Hi: 4}}})
+		m.OnEvent(&scheduler.Event{At: at, Kind: scheduler.Start, Job: job, Cores: scheduler.CoreSet{{Hi: 4}}})
 	}
 	const now, ahead = 95 * time.Minute, -50 * time.Minute
 	all := []scheduler.Job{of(0, 0, 0), of(1, 0, 1), of(2, time.Hour, 2), of(3, 80*time.Minute, 3)}
 	whole := priorities(all)
 	start(whole, 0, time.Minute)
 	start(whole, 2, time.Hour)
-	whole.Hears(&scheduler.Event{At: 40 * time.Minute, Kind: scheduler.Finish, Job: 0})
+	whole.OnEvent(&scheduler.Event{At: 40 * time.Minute, Kind: scheduler.Finish, Job: 0})
 	whole.Rerank(now)
 	rest := []scheduler.Job{of(2, time.Hour+ahead, 0), of(3, 80*time.Minute+ahead, 1)}
 	part := priorities(rest)

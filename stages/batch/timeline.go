@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // counts has a number of cores for each node, one bitmap for each binary digit: the sum over a set of nodes is some
@@ -54,7 +54,7 @@ func (c counts) sum(on bitmap) (cores int32) {
 // timeline has the free cores of the nodes as running jobs end.
 type timeline struct {
 	running []runner // by end; nil for a timeline that is not built
-	free    []scheduler.Room
+	free    []cluster.Room
 	held    []held // by job
 	marks   []mark
 	ready   int // the last mark that is made
@@ -71,7 +71,7 @@ type mark struct {
 const few = 8
 
 // build makes the timeline of running jobs, from the free resources of each node. Marks follow as they are asked for.
-func (t *timeline) build(free []scheduler.Room, most counts, running []runner, held []held) {
+func (t *timeline) build(free []cluster.Room, most counts, running []runner, held []held) {
 	t.free, t.running, t.held, t.ready = free, append(make([]runner, 0, 1), running...), held, 0
 	for len(t.marks) <= len(running)/few {
 		t.marks = append(t.marks, mark{most.clone(), newBitmap(len(free))})
@@ -127,7 +127,7 @@ func (t *timeline) cores(on bitmap, ends int) int32 {
 }
 
 // coresAt writes the free cores of some nodes then, and leaves other resources.
-func (t *timeline) coresAt(on bitmap, ends int, rooms []scheduler.Room) {
+func (t *timeline) coresAt(on bitmap, ends int, rooms []cluster.Room) {
 	on.each(func(v int) { rooms[v].Cores = 0 })
 	for i, digit := range t.mark(ends / few).free {
 		for k, word := range digit {

@@ -3,7 +3,7 @@ package clusterspeed
 import (
 	"slices"
 
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -64,7 +64,7 @@ func (c checker) regions() []string {
 	var out []string
 	for _, cell := range c.Spec.Cells {
 		for _, n := range cell.Hardware.Cluster.Nodes {
-			if n.Supply != scheduler.Standing && !slices.Contains(out, n.Region) {
+			if n.Supply != cluster.Standing && !slices.Contains(out, n.Region) {
 				out = append(out, n.Region)
 			}
 		}

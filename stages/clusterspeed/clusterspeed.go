@@ -12,7 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/clusterspeed/law"
 )
@@ -68,7 +68,7 @@ type MeasuredCluster struct {
 }
 
 // ClusterSpeeds exists only where a job has a table of measured clusters.
-var ClusterSpeeds = tell.Register[ClusterSpeedRow]("cluster_speed.csv", nil)
+var ClusterSpeeds = table.Register[ClusterSpeedRow]("cluster_speed.csv", nil)
 
 // ClusterSpeedRow is a row of cluster_speed.csv: a measured cluster, and its prediction by the law of cluster
 // speeds.
@@ -108,13 +108,13 @@ func write(dir string, all []MeasuredCluster) error {
 
 var part = analysis.Register(analysis.Part{
 	Name: "section-cluster_speed", Title: "Speed of clusters", InReport: analysis.Verdicts + 100,
-	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		rows, err := ClusterSpeeds.Read(e.Dir)
 		if err != nil || len(rows) == 0 {
 			return s, err
 		}
-		said := tell.Item{Plain: true}
-		table := tell.Item{Folded: true, Table: tell.NewTable(4, "table", "model", "GPU", "parameter servers", "clusters "+
+		said := table.Item{Plain: true}
+		view := table.Item{Folded: true, Table: table.New(4, "table", "model", "GPU", "parameter servers", "clusters "+
 			"left out",
 			"error, queued (%)", "error, apart (%)", "error, no limit (%)", "error, straight line (%)")}
 		for _, file := range files(Asked.Of(&e.Plan)) {
@@ -126,11 +126,11 @@ var part = analysis.Register(analysis.Part{
 						Fitted: r.Fitted, LeftOut: r.LeftOut, Queued: r.Queued, Apart: r.Apart, Unlimited: r.Unlimited, Linear: r.Linear})
 				}
 			}
-			if err := describe(&said, &table.Table, file, measured, predictions); err != nil {
+			if err := describe(&said, &view.Table, file, measured, predictions); err != nil {
 				return s, err
 			}
 		}
-		s.Report = []tell.Item{said, table}
+		s.Report = []table.Item{said, view}
 		return s, nil
 	},
 })
@@ -198,7 +198,7 @@ func (e errors) row(labels ...string) []string {
 }
 
 // describe adds the description of one table: the fitted laws in sentences, the errors by group in rows.
-func describe(s *tell.Item, t *tell.Table, file string, measured []MeasuredCluster,
+func describe(s *table.Item, t *table.Table, file string, measured []MeasuredCluster,
 	predictions []law.Prediction) error {
 	var whole, left errors
 	type group struct {
@@ -229,13 +229,13 @@ func describe(s *tell.Item, t *tell.Table, file string, measured []MeasuredClust
 	for _, m := range fitted.Models {
 		name := m.Name
 		name = cmp.Or(name, "The model")
-		text := fmt.Sprintf("%s: c = %s steps/s, e = %s, p = %s;", name, tell.Number(m.Limit), tell.Number(m.Exponent),
-			tell.Number(m.Sharpness))
+		text := fmt.Sprintf("%s: c = %s steps/s, e = %s, p = %s;", name, table.Number(m.Limit), table.Number(m.Exponent),
+			table.Number(m.Sharpness))
 		for i, r := range m.Rates {
 			if i > 0 {
 				text += ","
 			}
-			text += fmt.Sprintf(" %s steps/s of a worker on %s", tell.Number(r.StepsPerSecond), r.Device)
+			text += fmt.Sprintf(" %s steps/s of a worker on %s", table.Number(r.StepsPerSecond), r.Device)
 		}
 		s.Sentences = append(s.Sentences, text+".")
 	}

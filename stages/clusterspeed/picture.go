@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -16,7 +16,7 @@ import (
 const ClusterSpeed = "cluster_speed"
 
 var _ = pictures.Register(pictures.Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 110, Name: ClusterSpeed,
 		Doc: "the speed of measured clusters against their workers, for each number of parameter servers, with " +
 			"the fitted law",

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -39,10 +39,10 @@ func TestBeat(t *testing.T) {
 	}
 }
 
-// written returns the lines of the state of a cell in its folder; nil where there is none.
+// written returns the lines of the state of a cell in its folder; nil without a state.
 func written(t *testing.T, dir string) []string {
 	t.Helper()
-	raw, err := os.ReadFile(tell.Temporary(filepath.Join(dir, record.StandingFile)))
+	raw, err := os.ReadFile(table.Temporary(filepath.Join(dir, record.StandingFile)))
 	if os.IsNotExist(err) {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -26,7 +27,7 @@ type virtual interface {
 	Restart(job int) error
 }
 
-// helm reaches the jobs of a cell for their controllers. It implements scheduler.Helm.
+// helm reaches the jobs of a cell for their controllers. It implements scheduler.Reconfigurer.
 type helm struct {
 	task  *stages.Task
 	of    []*steeredJob  // by job; nil for one without a controller
@@ -39,7 +40,7 @@ type helm struct {
 type steeredJob struct {
 	stages.Steered
 	now      stages.Variant
-	settings []scheduler.Setting
+	settings []control.Setting
 	standing contract.Message // the content of its control file
 }
 
@@ -52,7 +53,7 @@ func steer(t *stages.Task, on scheduler.Engine) (*scheduler.Steering, *decisions
 	n := len(t.Setup.Jobs)
 	h := &helm{task: t, of: make([]*steeredJob, n)}
 	s := &scheduler.Steering{
-		Controllers: make([]scheduler.Controller, n), Settings: make([][]scheduler.Setting, n), Helm: h,
+		Controllers: make([]control.Controller, n), Settings: make([][]control.Setting, n), Reconfigurer: h,
 	}
 	log := &decisions{jobs: t.Setup.Jobs, of: make([]*deciding, n)}
 	h.real, _ = on.(engine.Changer)
@@ -60,10 +61,10 @@ func steer(t *stages.Task, on scheduler.Engine) (*scheduler.Steering, *decisions
 	if h.real == nil && h.sim == nil {
 		return nil, nil, errors.New("there are controllers beside its jobs, and its engine cannot change jobs that run")
 	}
-	made := map[string]scheduler.Controller{} // shared by the jobs of one run of one cell
+	made := map[string]control.Controller{} // shared by the jobs of one run of one cell
 	for i := range t.Steered {
 		x := &t.Steered[i]
-		choice, ok := scheduler.FindController(x.Controller)
+		choice, ok := control.Find(x.Controller)
 		if !ok {
 			return nil, nil, fmt.Errorf("there is no controller %q", x.Controller)
 		}
@@ -89,7 +90,7 @@ func steer(t *stages.Task, on scheduler.Engine) (*scheduler.Steering, *decisions
 	return s, log, nil
 }
 
-// Follow implements scheduler.Helm.
+// Follow implements scheduler.Reconfigurer.
 func (h *helm) Follow(jobs []bool) {
 	if h.real != nil {
 		h.real.Attend(jobs)
@@ -101,7 +102,7 @@ func (h *helm) Follow(jobs []bool) {
 			units[i] = j.Units
 		}
 	}
-	h.heard = h.sim.Attend(jobs, units, func(job, units int) scheduler.ReportedProgress {
+	h.heard = h.sim.Attend(jobs, units, func(job, units int) control.Progress {
 		j := h.of[job]
 		at := func(values []float64) float64 {
 			if units > len(values) {
@@ -109,7 +110,7 @@ func (h *helm) Follow(jobs []bool) {
 			}
 			return values[units-1]
 		}
-		p := scheduler.ReportedProgress{Epoch: units, Loss: at(j.Losses), Accuracy: at(j.Accuracies), Seconds: math.NaN()}
+		p := control.Progress{Epoch: units, Loss: at(j.Losses), Accuracy: at(j.Accuracies), Seconds: math.NaN()}
 		if j.Steps {
 			p.Epoch, p.Step = 0, units
 		}
@@ -117,8 +118,8 @@ func (h *helm) Follow(jobs []bool) {
 	})
 }
 
-// Adopt implements scheduler.Helm.
-func (h *helm) Adopt(job int, settings []scheduler.Setting, restart bool) (scheduler.Adopted, error) {
+// Adopt implements scheduler.Reconfigurer.
+func (h *helm) Adopt(job int, settings []control.Setting, restart bool) (scheduler.Adopted, error) {
 	j := h.of[job]
 	switch {
 	case h.heard != nil:
@@ -178,7 +179,7 @@ func sameWork(a, b *simulated.Scaling) bool {
 // live reports whether a program adopts all of a change while it runs: settings that it
 // reads from its control file, the threads of a malleable job, and the number of its
 // parts where they come and go.
-func (h *helm) live(j *steeredJob, next *stages.Variant, settings []scheduler.Setting) bool {
+func (h *helm) live(j *steeredJob, next *stages.Variant, settings []control.Setting) bool {
 	from, to := j.now.Launch, next.Launch
 	malleable := h.task.Setup.Jobs[j.Job].Malleable
 	if !malleable && next.Threads != j.now.Threads && len(next.Roles) == 0 {
@@ -205,7 +206,7 @@ func (h *helm) live(j *steeredJob, next *stages.Variant, settings []scheduler.Se
 	if len(changed) > 0 { // their flags differ; other differences show in the job without these changes
 		mixed := slices.Clone(settings)
 		for i, s := range mixed {
-			if k := slices.IndexFunc(j.settings, func(o scheduler.Setting) bool { return o.Name == s.Name }); k >= 0 &&
+			if k := slices.IndexFunc(j.settings, func(o control.Setting) bool { return o.Name == s.Name }); k >= 0 &&
 				slices.Contains(changed, s.Name) {
 				mixed[i] = j.settings[k]
 			}
@@ -221,7 +222,7 @@ func (h *helm) live(j *steeredJob, next *stages.Variant, settings []scheduler.Se
 }
 
 // values are the settings that a control file has, as JSON.
-func (j *steeredJob) values(settings []scheduler.Setting, live []string) map[string]json.RawMessage {
+func (j *steeredJob) values(settings []control.Setting, live []string) map[string]json.RawMessage {
 	told := map[string]json.RawMessage{}
 	for _, s := range settings {
 		if !slices.Contains(live, s.Name) {
@@ -236,7 +237,7 @@ func (j *steeredJob) values(settings []scheduler.Setting, live []string) map[str
 	return told
 }
 
-// Deepen implements scheduler.Helm.
+// Deepen implements scheduler.Reconfigurer.
 func (h *helm) Deepen(job, block int) error {
 	if h.real == nil {
 		return errors.New("a simulated job has no network to deepen")
@@ -246,7 +247,7 @@ func (h *helm) Deepen(job, block int) error {
 	return h.real.Tell(job, j.standing)
 }
 
-// Restart implements scheduler.Helm.
+// Restart implements scheduler.Reconfigurer.
 func (h *helm) Restart(job int) error {
 	if h.real != nil {
 		return h.real.Restart(job)
@@ -262,15 +263,15 @@ type decisions struct {
 	decided []decision
 }
 
-// deciding keeps the reports that a controller has had of a job. It implements scheduler.Controller.
+// deciding keeps the reports that a controller has had of a job. It implements control.Controller.
 type deciding struct {
 	controller string
-	asked      scheduler.Controller
-	reports    []scheduler.Report
+	asked      control.Controller
+	reports    []control.Report
 }
 
-// Decide implements scheduler.Controller.
-func (d *deciding) Decide(r scheduler.Report) scheduler.Action {
+// Decide implements control.Controller.
+func (d *deciding) Decide(r control.Report) control.Action {
 	d.reports = append(d.reports, r)
 	return d.asked.Decide(r)
 }
@@ -280,7 +281,7 @@ type decision struct {
 	at     time.Duration
 	job    int
 	report int
-	*scheduler.Control
+	*control.Decision
 }
 
 // Event implements scheduler.Recorder.
@@ -331,7 +332,7 @@ func (d *decisions) outcome(target *record.Constraint, o *record.TrialOutcome) {
 func (d *decisions) stretches(end float64) []record.Stretch {
 	reports := d.of[0].reports
 	var list []record.Stretch
-	begin := func(from int, settings []scheduler.Setting) {
+	begin := func(from int, settings []control.Setting) {
 		s := record.Stretch{From: reports[from].Used.Seconds()}
 		s.Settings = append(s.Settings, settings...)
 		list = append(list, s)
@@ -389,12 +390,12 @@ func (d *decisions) row(i int, service float64) record.ControlRow {
 	row := record.ControlRow{
 		At: x.at.Seconds(), Job: d.jobs[x.job].Name, Controller: d.of[x.job].controller, Epoch: r.Epoch, Step: r.Step,
 		Loss: r.Loss, Accuracy: r.Accuracy, Used: r.Used.Seconds(), Left: none, Threads: r.Allotment.Threads,
-		GPUs: r.Allotment.GPUs, Settings: scheduler.SettingsText(r.Settings), After: scheduler.SettingsText(x.Settings),
+		GPUs: r.Allotment.GPUs, Settings: control.SettingsText(r.Settings), After: control.SettingsText(x.Settings),
 		Action: x.Action.Name(), Reason: x.Action.Reason, Remaining: none, Low: none, High: none, Gain: none, Cost: none,
 		Sure: none, ActualRemaining: service - r.Used.Seconds(), ActualGain: none, ActualCost: none,
 		AccuracyBefore: r.Accuracy, AccuracyAfter: none, Took: d.took(x),
 	}
-	if r.Left != scheduler.NoBudget {
+	if r.Left != control.NoBudget {
 		row.Left = r.Left.Seconds()
 	}
 	if e := x.Action.Expected; e != nil {
@@ -441,7 +442,7 @@ func (d *decisions) took(x *decision) string {
 	took := ""
 	for _, r := range d.of[x.job].reports[x.report+1:] {
 		for _, s := range x.Action.Settings {
-			if slices.ContainsFunc(r.Refused, func(no scheduler.Setting) bool { return no.Name == s.Name }) {
+			if slices.ContainsFunc(r.Refused, func(no control.Setting) bool { return no.Name == s.Name }) {
 				return "no"
 			}
 			if slices.Contains(r.Took, s) || s.Name == "threads" &&
@@ -495,7 +496,7 @@ func (d *decisions) became(i int) (gain, cost float64) {
 }
 
 // unitsOf is how many epochs a report has, or else steps.
-func unitsOf(r *scheduler.Report) int {
+func unitsOf(r *control.Report) int {
 	if r.Epoch > 0 {
 		return r.Epoch
 	}
@@ -505,7 +506,7 @@ func unitsOf(r *scheduler.Report) int {
 // pace is the median time of a unit in a stretch of reports, in seconds. The time to the
 // first report after a change includes the cost of the change, and is ignored. Without
 // other reports, the program's own figure counts.
-func pace(reports []scheduler.Report) float64 {
+func pace(reports []control.Report) float64 {
 	var each []float64
 	for k := 2; k < len(reports); k++ {
 		if n := unitsOf(&reports[k]) - unitsOf(&reports[k-1]); n > 0 {

@@ -19,6 +19,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -32,12 +33,12 @@ func TestMain(m *testing.M) {
 }
 
 // byEpoch decides by the number of finished epochs.
-type byEpoch map[int]scheduler.Action
+type byEpoch map[int]control.Action
 
-func (b byEpoch) Decide(r scheduler.Report) scheduler.Action { return b[r.Epoch] }
+func (b byEpoch) Decide(r control.Report) control.Action { return b[r.Epoch] }
 
 func init() {
-	scheduler.RegisterController(scheduler.ControllerChoice{Name: "test_by_epoch", New: func(o scheduler.ControllerOptions) (scheduler.Controller, error) {
+	control.Register(control.Choice{Name: "test_by_epoch", New: func(o control.Options) (control.Controller, error) {
 		return o.Values["actions"].(byEpoch), nil
 	}})
 }
@@ -70,7 +71,7 @@ func (alone) Engine(_ context.Context, t engine.Task) (engine.Engine, error) {
 func steeredTask(t *testing.T, actions byEpoch) stages.Task {
 	dir := filepath.Join(t.TempDir(), record.CellsDir, "c")
 	jobs := []scheduler.Job{{Name: "a", Class: "a", Threads: 1, Deadline: scheduler.Never}}
-	at := func(settings []scheduler.Setting) (stages.Variant, error) {
+	at := func(settings []control.Setting) (stages.Variant, error) {
 		v := stages.Variant{Threads: 1, Live: []string{"pace"}, Work: simulated.Training(time.Second, 12, 10*time.Second, 0)}
 		width := "1"
 		for _, s := range settings {
@@ -101,8 +102,8 @@ func steeredTask(t *testing.T, actions byEpoch) stages.Task {
 		},
 		Hardware: stages.Hardware{Name: "h", Kind: "process"},
 		Steered: []stages.Steered{{
-			Units: 12, Controller: "test_by_epoch", Options: scheduler.ControllerOptions{Values: map[string]any{"actions": actions}},
-			Settings: []scheduler.Setting{{Name: "pace", Value: "slow"}, {Name: "width", Value: "1"}}, At: at,
+			Units: 12, Controller: "test_by_epoch", Options: control.Options{Values: map[string]any{"actions": actions}},
+			Settings: []control.Setting{{Name: "pace", Value: "slow"}, {Name: "width", Value: "1"}}, At: at,
 		}},
 	}
 }
@@ -134,8 +135,8 @@ func TestControllersOfPrograms(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("jobs are followed on Linux")
 	}
-	set := func(name, value string) scheduler.Action {
-		return scheduler.Action{Settings: []scheduler.Setting{{Name: name, Value: value}}, Reason: "test"}
+	set := func(name, value string) control.Action {
+		return control.Action{Settings: []control.Setting{{Name: name, Value: value}}, Reason: "test"}
 	}
 	task := steeredTask(t, byEpoch{
 		2: set("pace", "fast"), 4: set("width", "2"), 6: set("depth", "3"), 8: {Reason: "all is well"}, 10: {Stop: true,
@@ -172,8 +173,8 @@ func TestControllersOfPrograms(t *testing.T) {
 // The same controller drives a simulated job, and its decisions have the same effects there, to the nanosecond.
 func TestControllersOfSimulatedJobs(t *testing.T) {
 	task := steeredTask(t, byEpoch{
-		4: {Settings: []scheduler.Setting{{Name: "width", Value: "2"}}, Restart: true,
-			Expected: &scheduler.Expected{Gain: 40, Cost: 1, Sure: 0.9}},
+		4: {Settings: []control.Setting{{Name: "width", Value: "2"}}, Restart: true,
+			Expected: &control.Expected{Gain: 40, Cost: 1, Sure: 0.9}},
 	})
 	first, _ := task.Steered[0].At(nil)
 	task.Simulation = &stages.Simulation{Jobs: task.Setup.Jobs, Work: []simulated.Scaling{first.Work}}

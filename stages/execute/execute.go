@@ -49,13 +49,13 @@ func loop(t stages.Task, by stages.Decider, on scheduler.Engine, to scheduler.Re
 	return scheduler.Run{
 		Policy: by, Cluster: t.Setup.Cluster, Jobs: t.Setup.Jobs, Drawn: t.Setup.Drawn,
 		Resizes: t.Resizes, Seed: t.Setup.Cell.Seed,
-		Engine: on, Online: online(t.Online), Outlook: bySpeed(t.Speeds), Recorder: to,
+		Engine: on, Online: online(t.Online), ProgressModel: bySpeed(t.Speeds), Recorder: to,
 		EventsOnly: t.Records == record.MetricsOnly, Until: t.Until,
 	}
 }
 
 // bySpeed is the outlook in which jobs are as fast as their predicted work; nil without any.
-func bySpeed(work []simulated.Scaling) scheduler.Outlook {
+func bySpeed(work []simulated.Scaling) scheduler.ProgressModel {
 	if work == nil {
 		return nil
 	}
@@ -69,6 +69,9 @@ func bySpeed(work []simulated.Scaling) scheduler.Outlook {
 func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (record.Cell, error) {
 	if c.Simulation != nil {
 		c.Setup.AloneOn = c.AloneOn
+	}
+	if c.Supply != nil {
+		c.Setup.Meter = c.Supply.Meter
 	}
 	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {

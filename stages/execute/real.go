@@ -19,8 +19,9 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -175,8 +176,8 @@ func probe(jobs []launch.Job) []hardware.Speed {
 func thatComeAndGo(c scheduler.Cluster) scheduler.Cluster {
 	c.Nodes = slices.Clone(c.Nodes)
 	for i := range c.Nodes {
-		if c.Nodes[i].Supply == scheduler.Standing {
-			c.Nodes[i].Supply = scheduler.Fixed
+		if c.Nodes[i].Supply == cluster.Standing {
+			c.Nodes[i].Supply = cluster.Fixed
 		}
 	}
 	return c
@@ -187,8 +188,8 @@ func thatComeAndGo(c scheduler.Cluster) scheduler.Cluster {
 type live struct {
 	cell     string
 	jobs     []scheduler.Job
-	progress *tell.Live[record.ProgressRow]
-	usage    *tell.Live[record.ContainerRow] // nil for processes
+	progress *table.Live[record.ProgressRow]
+	usage    *table.Live[record.ContainerRow] // nil for processes
 
 	mu sync.Mutex // guards the fields below
 	// used is the service time up to an instant; nil where the engine does not know it.
@@ -328,7 +329,7 @@ func (l *live) close(out *record.Cell) error {
 
 // gpuWatch records the states of a cell's GPUs, from its start to its end.
 type gpuWatch struct {
-	table  *tell.File[record.GPURow] // nil when nothing is recorded
+	table  *table.File[record.GPURow] // nil when nothing is recorded
 	source gpu.Source
 	own    bool // the source is to be closed
 	doubts []record.Warning

@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -70,8 +71,8 @@ func (j *Job) Placed() bool {
 }
 
 // Demand returns the demand of the job's own request on a cluster.
-func (j *Job) Demand() scheduler.Demand {
-	return scheduler.Demand{Threads: j.Threads.Request, GPUs: j.GPUs, GPU: j.GPU, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
+func (j *Job) Demand() cluster.Demand {
+	return cluster.Demand{Threads: j.Threads.Request, GPUs: j.GPUs, GPU: j.GPU, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
 }
 
 // On reports whether a free cluster of the hardware has room for the job's own
@@ -90,7 +91,29 @@ func (j *Job) Reaches(h *Hardware) bool {
 
 // Divisible reports whether policies can divide the job over nodes: it is rigid, of one part, and
 // requests no number of nodes.
-func (j *Job) Divisible() bool { return !j.Malleable && j.Nodes <= 1 && len(j.Roles) == 0 }
+func (j *Job) Divisible() bool { return !j.Malleable && j.Nodes <= 1 && !j.InParts() }
+
+// InParts reports whether the program of the job runs several times, as separate programs.
+func (j *Job) InParts() bool { return j.several() != nil }
+
+// several returns the part that says so; nil for a job of one program.
+func (j *Job) several() SeveralPart {
+	p, _ := PartOf[SeveralPart](j.Parts)
+	return p
+}
+
+// WithFewest returns the job when it has lost all of its programs that it can lose while it runs; itself if it has one.
+func (j *Job) WithFewest() *Job {
+	p := j.several()
+	if p == nil {
+		return j
+	}
+	other := *j
+	other.Parts = slices.Clone(j.Parts)
+	left, threads := p.Fewest()
+	other.Parts[slices.Index(j.Parts, any(p))], other.Threads.Request = left, threads
+	return &other
+}
 
 // Fits reports whether a free cluster of the hardware has room for the job: for its parts,
 // its request, or one of its alternatives.
@@ -123,7 +146,7 @@ func (j *Job) Template() scheduler.Job {
 	t := scheduler.Job{
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
 		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
-		Deadline: j.Deadline, Special: &scheduler.Special{Retries: j.Retries, Roles: j.Roles, Budget: j.Budget},
+		Deadline: j.Deadline, Special: &scheduler.Special{Retries: j.Retries, Budget: j.Budget},
 	}
 	request := func(p RequestPart) { p.Request(&t) }
 	EachPart(j.Parts, request)
@@ -283,8 +306,6 @@ type Job struct {
 	Events *launch.EventFiles `json:",omitempty"`
 	// Container is set when the job names an image.
 	Container *launch.Container
-	// Roles are the parts of a job that has several; its request is their sum.
-	Roles []scheduler.Role `json:",omitempty"`
 	// Alternatives are the same job with another request and run time.
 	// Alternative is the name of such an alternative; it is empty for the job
 	// itself.

@@ -29,6 +29,13 @@ func EachPart[T any](of Parts, visit func(T)) {
 // RequestPart is a part of a job, of its run time or of a submit block that changes the scheduler's view of jobs.
 type RequestPart interface{ Request(*scheduler.Job) }
 
+// SeveralPart is a part of a job whose program runs several times, as separate programs that start together.
+type SeveralPart interface {
+	InParts()
+	// Fewest is the same when the job has lost all that it can lose while it runs, and the threads that are left.
+	Fewest() (left SeveralPart, threads int)
+}
+
 // ProbePart is a part of a file with cells beyond the matrix.
 type ProbePart interface {
 	// Probes are some of these cells: the ones that are checked before a run.

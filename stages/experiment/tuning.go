@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 )
 
@@ -53,10 +53,10 @@ func (t *Tuning) ValuesAt(at []float64) []string {
 }
 
 // SettingsAt are the settings at a point with their names.
-func (t *Tuning) SettingsAt(at []float64) []scheduler.Setting {
-	var list []scheduler.Setting
+func (t *Tuning) SettingsAt(at []float64) []control.Setting {
+	var list []control.Setting
 	for i, v := range t.ValuesAt(at) {
-		list = append(list, scheduler.Setting{Name: t.Settings[i].Name, Value: v})
+		list = append(list, control.Setting{Name: t.Settings[i].Name, Value: v})
 	}
 	return list
 }

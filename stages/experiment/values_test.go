@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -45,15 +46,22 @@ func TestDone(t *testing.T) {
 	}
 }
 
+// twoPrograms is a part of a job.
+type twoPrograms struct{}
+
+func (twoPrograms) InParts()                                {}
+func (p twoPrograms) Fewest() (experiment.SeveralPart, int) { return p, 4 }
+func (twoPrograms) Request(j *scheduler.Job) {
+	j.Own().Roles = []scheduler.Role{{Name: "chief", Count: 1, Threads: 4}, {Name: "worker", Count: 1, Threads: 4}}
+}
+
 // The demand of a job, and the clusters with room for it.
 func TestRoom(t *testing.T) {
 	two := scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 4, GPUs: 1, GPU: "v100"}, {Threads: 4, GPUs: 1, GPU: "k80"}}}
 	on := func(lacks ...string) *experiment.Hardware { return &experiment.Hardware{Cluster: two, Lacks: lacks} }
 	threads := func(n int) experiment.Threads { return experiment.Threads{Request: n} }
 	large := &experiment.Job{Threads: threads(16)}
-	parts := experiment.Job{Threads: threads(8), Roles: []scheduler.Role{
-		{Name: "chief", Count: 1, Threads: 4}, {Name: "worker", Count: 1, Threads: 4},
-	}}
+	parts := experiment.Job{Threads: threads(8), Parts: experiment.Parts{twoPrograms{}}}
 	for _, c := range []struct {
 		what                      string
 		job                       experiment.Job
@@ -284,7 +292,7 @@ func TestWorkloads(t *testing.T) {
 	}
 	w := submit(unknown)
 	w.Trace = &experiment.Trace{Trace: workload.Trace{Jobs: []scheduler.Job{{Name: "x", Nodes: 2, Threads: 4, Memory: 6}, {Name: "a-7"}}}}
-	for name, want := range map[string]scheduler.Demand{
+	for name, want := range map[string]cluster.Demand{
 		"x":   {Threads: 3, Nodes: 2, Memory: 6},
 		"a-7": {Threads: 3, Nodes: 1},
 		"a-1": {Threads: 3, Nodes: 1, GPUs: 1},

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
@@ -309,7 +309,7 @@ func (w *Workload) Sampled() bool {
 }
 
 // Resized returns the demand of the resized job after a resize.
-func (w *Workload) Resized(u Update) scheduler.Demand {
+func (w *Workload) Resized(u Update) cluster.Demand {
 	if w.Trace != nil {
 		for i := range w.Trace.Jobs {
 			if j := &w.Trace.Jobs[i]; j.Name == u.Job {
@@ -328,5 +328,5 @@ func (w *Workload) Resized(u Update) scheduler.Demand {
 			}
 		}
 	}
-	return scheduler.Demand{Threads: u.Threads, Nodes: 1}
+	return cluster.Demand{Threads: u.Threads, Nodes: 1}
 }

@@ -128,7 +128,7 @@ func (d *desk) do(verb, name string, o *decision) error {
 		if !d.can.Pause {
 			return errors.New("the engine cannot pause jobs (capabilities.pause)")
 		}
-		return d.Hands.Pause(job, d.why(o, "the policy paused it"))
+		return d.Actions.Pause(job, d.why(o, "the policy paused it"))
 	case "resize":
 		return d.resize(j, o)
 	}
@@ -138,7 +138,7 @@ func (d *desk) do(verb, name string, o *decision) error {
 	case len(o.Nodes) == 0 && o.On == "":
 		return errors.New("it lacks the nodes, or the cores (on), to go to")
 	}
-	if err := d.Hands.Pause(job, d.why(o, "the policy migrates it")); err != nil {
+	if err := d.Actions.Pause(job, d.why(o, "the policy migrates it")); err != nil {
 		return err
 	}
 	return d.start(d.Job(job), o)
@@ -256,9 +256,9 @@ func (d *desk) room(j scheduler.JobView, cores int32, o *decision) (nodes []int3
 		if nodes, ok = j.Fits(cores); ok {
 			return nodes, g, nil
 		}
-		lack, some := scheduler.LackOf(need, cluster.Most(d.Machine().Free(), need, j.Home()))
+		lack, some := cluster.LackOf(need, cluster.Most(d.Machine().Free(), need, j.Home()))
 		if some && len(d.run.Cluster.Nodes) > 1 {
-			lack.Where = scheduler.Where(len(d.run.Cluster.Nodes), count, false, j.Job().Divided)
+			lack.Where = cluster.Where(len(d.run.Cluster.Nodes), count, false, j.Job().Divided)
 		}
 		if some {
 			return nil, g, fmt.Errorf("there is no room: it %s", lack)
@@ -271,7 +271,7 @@ func (d *desk) room(j scheduler.JobView, cores int32, o *decision) (nodes []int3
 	}
 	if !j.HeldBy(d.Machine().Free(), cores, nodes) {
 		free := cluster.Most(d.Machine().Free(), cluster.Room{}, nodes)
-		if lack, some := scheduler.LackOf(need, free); some {
+		if lack, some := cluster.LackOf(need, free); some {
 			return nil, g, fmt.Errorf("there is no room on %s: it %s", d.nodeNames(nodes), lack)
 		}
 		return nil, g, fmt.Errorf("there is no room on %s for what it needs", d.nodeNames(nodes))
@@ -303,5 +303,5 @@ func (d *desk) resize(j scheduler.JobView, o *decision) error {
 	if free := d.Machine().Free()[j.Home()[0]].Cores; o.Cores-held > free {
 		return fmt.Errorf("there is no room: it needs %d cores more on its node, %d are free", o.Cores-held, free)
 	}
-	return d.Hands.Resize(j.Number(), o.Cores, d.why(o, "the policy resized it"))
+	return d.Actions.Resize(j.Number(), o.Cores, d.why(o, "the policy resized it"))
 }

@@ -78,7 +78,7 @@ func pybatsim(t *testing.T) (program, python string) {
 }
 
 // starts are when the jobs of a lot start under a policy.
-func (l *lot) starts(t *testing.T, by scheduler.RuleMaker) ([]time.Duration, error) {
+func (l *lot) starts(t *testing.T, by scheduler.SchedulingPolicy) ([]time.Duration, error) {
 	on, err := simulated.New(l.jobs, l.work, simulated.Options{Cluster: l.cluster})
 	if err != nil {
 		t.Fatal(err)

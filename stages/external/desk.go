@@ -20,7 +20,7 @@ const Version = 1
 // Admitter of the run.
 type desk struct {
 	scheduler.View
-	scheduler.Hands
+	scheduler.Actions
 
 	talk  *talk
 	run   scheduler.Run
@@ -124,8 +124,8 @@ func (d *desk) say(message []byte) ([]byte, error) {
 }
 
 // Admit implements scheduler.Admitter.
-func (d *desk) Admit(v scheduler.View, h scheduler.Hands) error {
-	d.View, d.Hands = v, h
+func (d *desk) Admit(v scheduler.View, h scheduler.Actions) error {
+	d.View, d.Actions = v, h
 	answer, err := d.say(d.message(v.Now()))
 	if err == nil {
 		err = d.carryOut(answer)
@@ -144,11 +144,11 @@ func (d *desk) HeldBack(v scheduler.View, job int32) string {
 	return "the policy did not start it"
 }
 
-// Wakes and Woke implement scheduler.Waker.
-func (d *desk) Wakes() time.Duration { return d.wakes }
+// NextWakeup and OnWakeup implement scheduler.TimedPolicy.
+func (d *desk) NextWakeup() time.Duration { return d.wakes }
 
 // Woke is Wakes'.
-func (d *desk) Woke() {
+func (d *desk) OnWakeup() {
 	d.event("timer", d.wakes)
 	d.line = append(d.line, '}')
 	d.wakes = scheduler.Never

@@ -113,7 +113,7 @@ type decider struct {
 func (d *decider) String() string { return d.task.Policy.String() }
 
 // Rules starts the program.
-func (d *decider) Rules(r scheduler.Run) (scheduler.Rules, error) {
+func (d *decider) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
 	rules, err := d.task.Policy.Rules(r)
 	if err != nil {
 		return rules, err
@@ -121,8 +121,9 @@ func (d *decider) Rules(r scheduler.Run) (scheduler.Rules, error) {
 	if d.desk, err = open(d.ctx, &d.task, r); err != nil {
 		return rules, err
 	}
-	rules.Admission, rules.Hears = d.desk, d.desk.hear
-	rules.Anew, rules.Sizes, rules.Partial = d.desk.ready.Ask != askWaiting, d.desk.ready.Sizes, d.desk.ready.Sizes
+	rules.Admission, rules.OnEvent = d.desk, d.desk.hear
+	rules.AlwaysConsult = d.desk.ready.Ask != askWaiting
+	rules.OwnsSizes, rules.Partial = d.desk.ready.Sizes, d.desk.ready.Sizes
 	return rules, nil
 }
 

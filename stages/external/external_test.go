@@ -99,7 +99,7 @@ func (tr *trace) Event(e *scheduler.Event) {
 }
 
 // play simulates a lot under a policy.
-func (l *lot) play(t testing.TB, by scheduler.RuleMaker) (events []string, err error) {
+func (l *lot) play(t testing.TB, by scheduler.SchedulingPolicy) (events []string, err error) {
 	on, err := simulated.New(l.jobs, l.work, simulated.Options{Cluster: l.cluster})
 	if err != nil {
 		t.Fatal(err)

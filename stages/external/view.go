@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -67,7 +68,7 @@ func (d *desk) hello(t *stages.Task) ([]byte, error) {
 		}
 		m.Cluster.Nodes = append(m.Cluster.Nodes, node{
 			Name: name, Cores: n.Threads, GPUs: n.GPUs, GPU: n.GPU, Memory: n.Memory, Rack: n.Rack,
-			Up: n.Supply == scheduler.Standing,
+			Up: n.Supply == cluster.Standing,
 		})
 	}
 	var err error

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -16,7 +16,7 @@ import (
 const Containers = "containers"
 
 var _ = Register(Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 90, Name: Containers,
 		Doc:     "what containers used over time",
 		OfCells: "pictures of what containers used",
@@ -78,7 +78,7 @@ func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.
 	return coresFigure(Picture{Name: "containers-" + c.Cell, Kind: Containers, Cell: c.Cell, Title: title,
 		Caption: "Sampled about once a second, all containers together. Dashed line: all cores, or all of the memory that " +
 			"one container may have."}, panels, max(highest(cpu), highest(memory)), func(v float64) string {
-		return tell.Number(v) + "%"
+		return table.Number(v) + "%"
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -34,7 +34,7 @@ type overTime struct {
 }
 
 var _ = Register(Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 50, Name: Cores,
 		Doc: "cores in use",
 	},
@@ -49,7 +49,7 @@ var _ = Register(Kind{
 })
 
 var _ = Register(Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 52, Name: Queue,
 		Doc:       "how many jobs wait, queued or paused",
 		OnRequest: "few experiments are about the queue",

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -24,7 +24,7 @@ import (
 const JCT = "jct"
 
 var _ = Register(Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 20, Name: JCT,
 		Doc: "the distribution of completion times",
 		Args: []schema.Arg{

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -58,7 +58,7 @@ func errorBars(d *Data, estimates []record.EstimateRow) ([]Figure, error) {
 	var parts []string
 	for _, r := range rows {
 		if r.Head {
-			parts = append(parts, fmt.Sprintf("%s %s%% (sd %s%%)", models[r.Class], tell.Number(r.MAE), tell.Number(r.SD)))
+			parts = append(parts, fmt.Sprintf("%s %s%% (sd %s%%)", models[r.Class], table.Number(r.MAE), table.Number(r.SD)))
 		}
 	}
 	caption += strings.Join(parts, ", ") + "."

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -17,7 +17,7 @@ import (
 const Fidelity = "fidelity"
 
 var _ = Register(Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 70, Name: Fidelity,
 		Doc:     "real cells above their simulation",
 		Section: "fidelity", OfCells: "schedules", AllCells: true,
@@ -93,8 +93,8 @@ func both(d *Data, p analysis.Pair) (Figure, error) {
 	caption := fmt.Sprintf("The real run, and its simulation from the fitted estimates with the same policy and "+
 		"arrivals. "+
 		"Real and simulated: makespan %s and %s s, mean JCT %s and %s s.",
-		tell.Number(measure.Makespan.Of(&c.Metrics)), tell.Number(measure.Makespan.Of(&p.Twin.Metrics)),
-		tell.Number(measure.MeanJCT.Of(&c.Metrics)), tell.Number(measure.MeanJCT.Of(&p.Twin.Metrics)))
+		table.Number(measure.Makespan.Of(&c.Metrics)), table.Number(measure.Makespan.Of(&p.Twin.Metrics)),
+		table.Number(measure.MeanJCT.Of(&c.Metrics)), table.Number(measure.MeanJCT.Of(&p.Twin.Metrics)))
 	return Figure{
 		Picture: Picture{Name: name, Kind: Fidelity, Cell: c.Cell, Title: title, Caption: caption},
 		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + 2*each + canvas.Margin,

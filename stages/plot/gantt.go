@@ -8,7 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -16,7 +16,7 @@ import (
 const Gantt = "gantt"
 
 var _ = Register(Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 10, Name: Gantt,
 		Doc:     "cores over time with a color for each job",
 		OfCells: "schedules", Schedule: true,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -18,7 +18,7 @@ import (
 const Heatmap = "heatmap"
 
 var _ = Register(Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 80, Name: Heatmap,
 		Doc: "a metric over two axes of the matrix as tiles",
 		Args: []schema.Arg{
@@ -160,7 +160,7 @@ func meanOf(values []float64) float64 {
 type heatmap struct {
 	x, y   abscissa
 	metric measure.Metric
-	unit   tell.Unit
+	unit   table.Unit
 	heats  []heat
 }
 

@@ -2,13 +2,13 @@ package plot
 
 import (
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Kind is a kind of picture that can be drawn. Each registers itself in its own
 // file.
 type Kind struct {
-	tell.PictureKind
+	table.PictureKind
 	// Draw makes its pictures. Pictures that lack data are skipped: they have a
 	// reason, and no Paint. There are no pictures and no reasons where the
 	// experiment lacks the feature.
@@ -26,7 +26,7 @@ type Ask struct {
 var draws = map[string]func(*Data, Ask) ([]Figure, error){}
 
 // Register adds a kind of picture. It panics when one of that name exists.
-func Register(k Kind) tell.PictureKind {
+func Register(k Kind) table.PictureKind {
 	draws[k.Name] = k.Draw
-	return tell.RegisterPicture(k.PictureKind)
+	return table.RegisterPicture(k.PictureKind)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -24,7 +24,7 @@ import (
 const Metrics = "metrics"
 
 var _ = Register(Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 30, Name: Metrics,
 		Doc: "metrics with their intervals",
 		Args: []schema.Arg{
@@ -172,7 +172,7 @@ func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (
 }
 
 // in shows a panel in a unit.
-func (p *panel) in(u tell.Unit) {
+func (p *panel) in(u table.Unit) {
 	if p.Unit != "" {
 		p.Unit = u.Name
 	}
@@ -191,7 +191,7 @@ func constant(panels []panel, by string) (differ []panel, same string) {
 	var names []string
 	for _, p := range panels {
 		if by == "" && p.hi == p.lo && len(p.names) > 1 {
-			names = append(names, strings.TrimSpace(p.Title+" "+tell.Number(p.lo)+" "+p.Unit))
+			names = append(names, strings.TrimSpace(p.Title+" "+table.Number(p.lo)+" "+p.Unit))
 		} else {
 			differ = append(differ, p)
 		}
@@ -199,7 +199,7 @@ func constant(panels []panel, by string) (differ []panel, same string) {
 	if len(differ) == 0 || len(names) == 0 {
 		return panels, ""
 	}
-	return differ, " The same in all cells: " + tell.Listed(names) + "."
+	return differ, " The same in all cells: " + table.Listed(names) + "."
 }
 
 // shareScales gives panels of the same unit the same scale, as long as each fills a quarter of it.

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -82,7 +82,7 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 		k, ok := draws[want.Kind]
 		if !ok {
 			return nil, fmt.Errorf("draw pictures: unknown kind %q (there are: %s)", want.Kind,
-				strings.Join(tell.PictureNames(), ", "))
+				strings.Join(table.PictureNames(), ", "))
 		}
 		made, err := k(d, Ask{want, o.MaxGantts})
 		if err != nil {
@@ -135,7 +135,7 @@ func wanted(p record.Plan, named []string) []record.Plot {
 		out = schema.AddOnce(out, w)
 	}
 	if len(out) == 0 {
-		for _, k := range tell.Pictures() {
+		for _, k := range table.Pictures() {
 			if k.OnRequest == "" {
 				out = append(out, record.Plot{Kind: k.Name})
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -22,7 +22,7 @@ import (
 const Series = "series"
 
 var _ = Register(Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 40, Name: Series,
 		Doc: "metrics against a numeric axis of the matrix, one line for each policy",
 		Args: []schema.Arg{
@@ -69,7 +69,7 @@ type limit struct {
 var unbounded = limit{at: math.NaN()}
 
 // per is the limit in a unit.
-func (l limit) per(u tell.Unit) limit { return limit{l.at / u.Per, l.upper} }
+func (l limit) per(u table.Unit) limit { return limit{l.at / u.Per, l.upper} }
 
 // cut is the value from which on a picture is cut off, so that the values near an upper limit can be seen.
 const cut = 5
@@ -157,22 +157,22 @@ func (d *Data) series(kind, metric, axis, by string, bound limit) ([]Figure, err
 }
 
 // unitOf is the unit in which a picture shows a metric of variants.
-func unitOf(m measure.Metric, variants []analysis.Variant) tell.Unit {
+func unitOf(m measure.Metric, variants []analysis.Variant) table.Unit {
 	var means []float64
 	for _, v := range variants {
 		means = append(means, stats.MeanInterval(v.Values(m), analysis.DefaultLevel).Mean)
 	}
-	return tell.UnitFor(m.Unit, means...)
+	return table.UnitFor(m.Unit, means...)
 }
 
 // inUnit is an interval in a unit.
-func inUnit(i stats.Interval, u tell.Unit) stats.Interval {
+func inUnit(i stats.Interval, u table.Unit) stats.Interval {
 	i.Mean, i.Low, i.High = i.Mean/u.Per, i.Low/u.Per, i.High/u.Per
 	return i
 }
 
 // in shows a facet in a unit.
-func (f *facet) in(u tell.Unit) {
+func (f *facet) in(u table.Unit) {
 	for _, l := range f.lines {
 		for k, i := range l.intervals {
 			l.intervals[k] = inUnit(i, u)
@@ -376,7 +376,7 @@ func (m multiples) most(policies []string) float64 {
 // cutOff says that panels are cut off; "" if none is.
 func (m multiples) cutOff(policies []string) string {
 	if slices.ContainsFunc(m.facets, func(f facet) bool { return f.top(policies) > m.most(policies) }) {
-		return " The picture is cut off above " + tell.Number(m.most(policies)) + "."
+		return " The picture is cut off above " + table.Number(m.most(policies)) + "."
 	}
 	return ""
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -24,7 +24,7 @@ import (
 const Speedup = "speedup"
 
 var _ = Register(Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 100, Name: Speedup,
 		Doc: "how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the " +
 			"universal scalability law fitted to it",

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages"
@@ -114,7 +114,7 @@ const mostReplays = 8
 
 var _ = analysis.Register(analysis.Part{
 	Name: "recorded", Title: "Recorded and replayed", InReport: 20, OnTerminal: 20,
-	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		for _, r := range waits.Of(&e.Plan) {
 			variants := slices.DeleteFunc(analysis.Variants(e), func(v analysis.Variant) bool {
 				return v.Workload != r.Workload || len(v.Cells) == 0
@@ -122,7 +122,7 @@ var _ = analysis.Register(analysis.Part{
 			if len(variants) == 0 {
 				continue
 			}
-			item := tell.Item{Plain: true, Table: r.table(variants),
+			item := table.Item{Plain: true, Table: r.table(variants),
 				Sentences: append([]string{r.sentence(r.nearest(variants))}, r.usages()...)}
 			s.Terminal, s.Report = append(s.Terminal, item), append(s.Report, item)
 		}
@@ -134,7 +134,7 @@ var _ = analysis.Register(analysis.Part{
 var shown = []measure.Metric{measure.MeanWaiting, measure.MedianWaiting, measure.P95Waiting, measure.MaxWaiting}
 
 // table has the log first, and below it the variants that replay it.
-func (r recorded) table(variants []analysis.Variant) tell.Table {
+func (r recorded) table(variants []analysis.Variant) table.Table {
 	rows := [][]float64{{r.Mean, r.Median, r.P95, r.Longest}}
 	names := []string{"recorded in the log"}
 	for _, v := range variants[:min(len(variants), mostReplays)] {
@@ -144,16 +144,16 @@ func (r recorded) table(variants []analysis.Variant) tell.Table {
 		}
 		names, rows = append(names, "replayed: "+v.Label), append(rows, row)
 	}
-	t := tell.NewTable(1, "waiting time")
-	var units []tell.Unit
+	t := table.New(1, "waiting time")
+	var units []table.Unit
 	for k, m := range shown {
-		u := tell.UnitFor(m.Unit, rows[0][k])
+		u := table.UnitFor(m.Unit, rows[0][k])
 		if rows[0][k] == 0 {
-			u = tell.UnitFor(m.Unit, schema.Each(rows, func(row []float64) float64 { return row[k] })...)
+			u = table.UnitFor(m.Unit, schema.Each(rows, func(row []float64) float64 { return row[k] })...)
 		}
 		units = append(units, u)
 		title := strings.TrimSuffix(strings.TrimSuffix(m.Title, " time"), " waiting")
-		t.Columns = append(t.Columns, tell.Column{Name: u.Label(title), Kind: tell.AsNumber, Metric: m.Name})
+		t.Columns = append(t.Columns, table.Column{Name: u.Label(title), Kind: table.AsNumber, Metric: m.Name})
 	}
 	for i, row := range rows {
 		line := []string{names[i]}
@@ -197,7 +197,7 @@ func (r recorded) sentence(v analysis.Variant, sizes int) string {
 		of = fmt.Sprintf(" (the nearest of %d sizes)", sizes)
 	}
 	text := fmt.Sprintf("In the log, jobs waited %s on average; replayed under %s they wait %s",
-		tell.WithUnit(r.Mean, "s"), v.Label+of, tell.WithUnit(replayed, "s"))
+		table.WithUnit(r.Mean, "s"), v.Label+of, table.WithUnit(replayed, "s"))
 	if r.Mean > 0 && stats.Finite(replayed) {
 		change := replayed/r.Mean - 1
 		far := ""
@@ -206,9 +206,9 @@ func (r recorded) sentence(v analysis.Variant, sizes int) string {
 		}
 		spread := ""
 		if low, high := slices.Min(values), slices.Max(values); low < high {
-			spread = fmt.Sprintf("; %s in %s", tell.Between(low, high, "s"), schema.Plural(len(values), "replicate"))
+			spread = fmt.Sprintf("; %s in %s", table.Between(low, high, "s"), schema.Plural(len(values), "replicate"))
 		}
-		text += " (" + tell.Signed(change) + spread + ")" + far
+		text += " (" + table.Signed(change) + spread + ")" + far
 	}
 	if r.Known < r.Jobs {
 		text += fmt.Sprintf(". The log has the start of %d of %s", r.Known, schema.Plural(r.Jobs, "job"))
@@ -230,7 +230,7 @@ func (r recorded) usages() (sentences []string) {
 		}
 		text := fmt.Sprintf("In the log, jobs used %s of the %s %s that they requested (%.0f%%); the median job used "+
 			"%.0f%% of its %s",
-			tell.Number(u.Used), tell.Number(u.Requested), u.Unit, 100*u.Used/u.Requested, 100*u.Median, u.of)
+			table.Number(u.Used), table.Number(u.Requested), u.Unit, 100*u.Used/u.Requested, 100*u.Median, u.of)
 		if u.Jobs < r.Jobs {
 			text += fmt.Sprintf(" (known of %d of %s)", u.Jobs, schema.Plural(r.Jobs, "job"))
 		}

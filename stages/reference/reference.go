@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -51,7 +51,7 @@ const (
 )
 
 // References exists only where the experiment has published numbers.
-var References = tell.Register[ReferencedRow]("references.csv", nil)
+var References = table.Register[ReferencedRow]("references.csv", nil)
 
 // ReferencedRow is a row of references.csv: a published number next to ours.
 type ReferencedRow struct {
@@ -87,24 +87,24 @@ func all(e *record.Experiment) (rows []ReferencedRow, said []string) {
 
 var part = analysis.Register(analysis.Part{
 	Name: "section-references", Title: "Beside published numbers", InReport: analysis.Verdicts + 100,
-	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		rows, said := all(e)
 		if len(rows) == 0 {
 			return s, nil
 		}
-		t := tell.NewTable(3, "reference", "of", "metric", "theirs", "ours", "difference", "difference (%)", "cells")
+		t := table.New(3, "reference", "of", "metric", "theirs", "ours", "difference", "difference (%)", "cells")
 		for _, r := range rows[:min(len(rows), mostRows)] {
 			ours := "–"
 			if r.Cells > 0 {
-				ours = tell.Interval(stats.Interval{Mean: r.Ours, Low: r.Low, High: r.High, N: r.Cells})
+				ours = table.Interval(stats.Interval{Mean: r.Ours, Low: r.Low, High: r.High, N: r.Cells})
 			}
-			t.Add(r.Reference, r.Place, title(r.Metric), tell.Number(r.Expected), ours, tell.Number(r.Difference),
-				tell.Number(r.ErrorPct), strconv.Itoa(r.Cells))
+			t.Add(r.Reference, r.Place, title(r.Metric), table.Number(r.Expected), ours, table.Number(r.Difference),
+				table.Number(r.ErrorPct), strconv.Itoa(r.Cells))
 		}
 		if len(rows) > mostRows {
 			said = append(said, fmt.Sprintf("The table has the first %d of %d numbers.", mostRows, len(rows)))
 		}
-		s.Report = []tell.Item{{Plain: true, Sentences: said}, {Table: t, Folded: true}}
+		s.Report = []table.Item{{Plain: true, Sentences: said}, {Table: t, Folded: true}}
 		return s, nil
 	},
 })
@@ -203,7 +203,7 @@ func sentences(ref Reference, rows []ReferencedRow) []string {
 			continue
 		}
 		line := fmt.Sprintf("%s of %s: ours is %s%% off on average, by at most %s.", m.Label(), ref.Name,
-			tell.Number(relative.Value()), tell.Number(largest))
+			table.Number(relative.Value()), table.Number(largest))
 		if missing > 0 {
 			line += fmt.Sprintf(" %d of its numbers have no finished cell.", missing)
 		}

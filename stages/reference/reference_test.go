@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // TestBeside: a number is next to the mean over the cells that it is about; one without a finished cell has
@@ -86,7 +86,7 @@ func TestBeside(t *testing.T) {
 // The section has the numbers side by side, as many as fit; without a reference there is no section.
 func TestRewrite(t *testing.T) {
 	dir := resultstest.Small().Write(t)
-	plan := func(refs []Reference) []tell.Item {
+	plan := func(refs []Reference) []table.Item {
 		t.Helper()
 		e, err := record.Open(dir)
 		if err != nil {

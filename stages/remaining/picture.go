@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -14,7 +14,7 @@ import (
 const Picture = "remaining"
 
 var _ = plot.Register(plot.Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 65, Name: Picture,
 		Doc:     "predicted against actual time to the target loss",
 		Section: "estimates",

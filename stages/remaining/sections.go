@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Summary is how good the predictions of a model were after a part of the
@@ -106,14 +106,14 @@ func Sentence(all []Summary) string {
 	best, c := shown[0], covered[shown[0].Model]
 	text := fmt.Sprintf("The time to the target loss was predicted best by %s: after %s of the run it was off by %s%% on "+
 		"average (%s), and %s of %s after 10%% to 60%% of the run had the true time in their %s interval.",
-		best.Model, tell.Share(best.Part), tell.Number(best.MeanAbs), schema.Plural(best.Runs, "run"), tell.Share(c.Covered),
-		schema.Plural(c.Runs, "prediction"), tell.Share(c.Level))
+		best.Model, table.Share(best.Part), table.Number(best.MeanAbs), schema.Plural(best.Runs, "run"), table.Share(c.Covered),
+		schema.Plural(c.Runs, "prediction"), table.Share(c.Level))
 	var others []string
 	for _, s := range shown[1:] {
-		others = append(others, fmt.Sprintf("%s%% (%s)", tell.Number(s.MeanAbs), s.Model))
+		others = append(others, fmt.Sprintf("%s%% (%s)", table.Number(s.MeanAbs), s.Model))
 	}
 	if len(others) > 0 {
-		text += " The others were off by " + tell.Listed(others) + "."
+		text += " The others were off by " + table.Listed(others) + "."
 	}
 	return text
 }
@@ -124,7 +124,7 @@ func Errors(all []Summary, part float64) string {
 	var list []string
 	for _, s := range all {
 		if s.Part == part {
-			list = append(list, s.Model+" "+tell.Number(s.MeanAbs)+"%")
+			list = append(list, s.Model+" "+table.Number(s.MeanAbs)+"%")
 		}
 	}
 	return " Mean absolute errors, in epochs or steps: " + strings.Join(list, ", ") + "."
@@ -134,18 +134,18 @@ func Errors(all []Summary, part float64) string {
 func unreachedSentence(r RemainingRow) string {
 	return fmt.Sprintf("The job %s of cell %s did not reach its target loss of %s: it ended at its limit with a loss "+
 		"of %s.",
-		r.Job, r.Cell, tell.Number(r.Target), tell.Number(r.Loss))
+		r.Job, r.Cell, table.Number(r.Target), table.Number(r.Loss))
 }
 
 // table has a row for each model and part of the run.
-func table(all []Summary) tell.Table {
-	t := tell.NewTable(2, "model", "after", "predictions", "mean absolute error", "in their interval")
+func tableOf(all []Summary) table.Table {
+	t := table.New(2, "model", "after", "predictions", "mean absolute error", "in their interval")
 	for _, s := range all {
-		after := tell.Share(s.Part) + " of the run"
+		after := table.Share(s.Part) + " of the run"
 		if s.Part == 0 {
 			after = "all parts"
 		}
-		t.Add(s.Model, after, fmt.Sprint(s.Runs), tell.Number(s.MeanAbs)+"%", tell.Share(s.Covered))
+		t.Add(s.Model, after, fmt.Sprint(s.Runs), table.Number(s.MeanAbs)+"%", table.Share(s.Covered))
 	}
 	return t
 }
@@ -156,7 +156,7 @@ const mostUnreached = 20
 // The text on remaining times is in the section on estimates.
 var part = analysis.Register(analysis.Part{
 	Name: "remaining", In: "estimates",
-	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		rows, err := Remaining.Read(e.Dir)
 		if err != nil {
 			return s, err
@@ -165,7 +165,7 @@ var part = analysis.Register(analysis.Part{
 		var said []string
 		if text := Sentence(summary); text != "" {
 			said = []string{text}
-			s.Terminal = []tell.Item{{Sentences: said}}
+			s.Terminal = []table.Item{{Sentences: said}}
 		}
 		unreached := Unreached(rows)
 		for _, r := range unreached[:min(len(unreached), mostUnreached)] {
@@ -174,8 +174,8 @@ var part = analysis.Register(analysis.Part{
 		if n := len(unreached) - mostUnreached; n > 0 {
 			said = append(said, fmt.Sprintf("%d more jobs did not reach theirs: see remaining.csv.", n))
 		}
-		s.Report = []tell.Item{{Sentences: said, Answer: true},
-			{Table: table(summary), Note: "Epochs (or steps) to the target loss, predicted from the losses until " +
+		s.Report = []table.Item{{Sentences: said, Answer: true},
+			{Table: tableOf(summary), Note: "Epochs (or steps) to the target loss, predicted from the losses until " +
 				"then, against those that the job took. Jobs that did not reach their target are left out."},
 		}
 		return s, nil

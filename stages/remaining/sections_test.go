@@ -94,7 +94,7 @@ func TestSentences(t *testing.T) {
 	s.Add("remaining of one model", Sentence(all[:3]))
 	s.Add("remaining of none", Sentence(nil))
 	s.Add("remaining errors", Errors(all, 0.4))
-	s.Table("remaining", table(all))
+	s.Table("remaining", tableOf(all))
 	s.Add("unreached", unreachedSentence(RemainingRow{Job: "j", Cell: "c", Target: 0.1, Loss: 0.1234}))
 	s.Golden(t, *update)
 }

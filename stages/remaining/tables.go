@@ -7,12 +7,12 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages"
 )
 
 // Remaining exists only where jobs have a target loss.
-var Remaining = tell.Register[RemainingRow]("remaining.csv", nil)
+var Remaining = table.Register[RemainingRow]("remaining.csv", nil)
 
 // RemainingRow is a row of remaining.csv: when a job would reach its target loss, as
 // a model predicted after a part of the run. Units are epochs, or steps.

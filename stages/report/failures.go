@@ -4,7 +4,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // failure is a job that did not finish, or a cell that is wrong as a whole.
@@ -28,7 +28,7 @@ func (v *view) failures(e *record.Experiment) error {
 			if err != nil {
 				return err
 			}
-			v.addFailure(failure{c.Cell, f.Job, tell.WithUnit(f.At, "s"), f.Reason, log})
+			v.addFailure(failure{c.Cell, f.Job, table.WithUnit(f.At, "s"), f.Reason, log})
 		}
 		v.MoreFailures += max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures))
 	}

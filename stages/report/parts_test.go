@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/adaptation"
 )
@@ -196,15 +196,15 @@ func TestLongTablesOnPaper(t *testing.T) {
 		t.Errorf("the style does not leave %d rows", printed)
 	}
 	for rows, long := range map[int]bool{printed: false, printed + 1: true, 1500: true} {
-		table := tell.NewTable(1, "cell")
+		view := table.New(1, "cell")
 		for i := range rows {
-			table.Rows = append(table.Rows, []string{fmt.Sprint("c", i)})
+			view.Rows = append(view.Rows, []string{fmt.Sprint("c", i)})
 		}
 		var b strings.Builder
-		if err := pageTemplate.ExecuteTemplate(&b, "table", table); err != nil {
+		if err := pageTemplate.ExecuteTemplate(&b, "table", view); err != nil {
 			t.Fatal(err)
 		}
-		note := fmt.Sprintf("Printed are %d of the %s rows", printed, tell.Number(float64(rows)))
+		note := fmt.Sprintf("Printed are %d of the %s rows", printed, table.Number(float64(rows)))
 		if got := b.String(); strings.Contains(got, `<table class="long">`) != long || strings.Contains(got, note) != long ||
 			strings.Count(got, "<tr>") != rows+1 {
 			t.Errorf("%d rows: %s …", rows, got[:200])

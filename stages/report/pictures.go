@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // largestSVG bounds an SVG in the page; above it the PNG takes its place.
@@ -36,7 +36,7 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		kind, _ := tell.PictureByName(p.Kind)
+		kind, _ := table.PictureByName(p.Kind)
 		switch {
 		case p.Skipped != "":
 			v.Skipped = append(v.Skipped, p)
@@ -67,7 +67,7 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 	for _, s := range slices.Concat(v.First, v.Middle, v.Last) {
 		fold(s.Pictures)
 	}
-	for _, kind := range tell.Pictures() {
+	for _, kind := range table.Pictures() {
 		if n := left[kind.Name]; n > 0 {
 			_, more := v.section(kind.Section)
 			*more = append(*more, fmt.Sprintf("More %s in the folder plots/: %d.", kind.OfCells, n))

@@ -15,7 +15,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 //go:embed report.html.tmpl
@@ -55,9 +55,9 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"script":  func() template.JS { return template.JS(script) },
 	"policy":  policy,
 	"cell":    cell,
-	"count":   func(rows [][]string) string { return tell.Number(float64(len(rows))) },
+	"count":   func(rows [][]string) string { return table.Number(float64(len(rows))) },
 	"long":    func(rows [][]string) bool { return len(rows) > printed },
-	"bound":   tell.Bound,
+	"bound":   table.Bound,
 	"printed": func() int { return printed },
 }).Parse(page))
 

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // mostSpans bounds the stretches of running and waiting that a page has for its script, over all of its schedules.
@@ -99,7 +99,7 @@ func (v *view) chart(e *record.Experiment, p record.Picture) (*chart, error) {
 func chartOf(s *analysis.Schedule, p *analysis.Palette) *chart {
 	out := &chart{From: short(s.From), Until: short(s.Until), Cores: s.Cores, GPUs: s.GPUs, Classes: s.Classes}
 	for _, class := range s.Classes {
-		out.Colors = append(out.Colors, tell.HueCode(p.Class(class)))
+		out.Colors = append(out.Colors, table.HueCode(p.Class(class)))
 	}
 	for _, j := range s.Jobs {
 		one := chartJob{

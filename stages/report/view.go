@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // view is the content of the page, in words.
@@ -26,7 +26,7 @@ type view struct {
 	Contents           []heading
 	shownAnswers
 	Warnings []analysis.Doubt
-	Summary  tell.Table
+	Summary  table.Table
 	Policies bool // there are some to show
 	Blocks   []block
 	Axes     []string // of the matrix
@@ -38,7 +38,7 @@ type view struct {
 	First, Middle, Last []*section
 	Failures            []failure
 	MoreFailures        int
-	Cells               tell.Table
+	Cells               table.Table
 	MoreCells           int // cells that the table leaves out
 	origin
 
@@ -47,7 +47,7 @@ type view struct {
 
 // shownAnswers are the sentences at the top of the page.
 type shownAnswers struct {
-	Headline    tell.Headline
+	Headline    table.Headline
 	Answers     []answer // the answers below the headline
 	Folded      []answer
 	MoreAnswers int
@@ -57,7 +57,7 @@ type shownAnswers struct {
 
 // comparisons are the table of comparisons, with the method that all of them share; empty where they differ.
 type comparisons struct {
-	Comparisons tell.Table
+	Comparisons table.Table
 	Method      string
 }
 
@@ -120,7 +120,7 @@ type section struct {
 
 // Shown reports whether there is anything in it.
 func (s *section) Shown() bool {
-	return slices.ContainsFunc(s.Report, func(i tell.Item) bool {
+	return slices.ContainsFunc(s.Report, func(i table.Item) bool {
 		return len(i.Table.Rows) > 0 || i.Pictures && len(s.Pictures) > 0
 	})
 }
@@ -211,7 +211,7 @@ func when(r record.Run) string {
 	if r.Ran == 0 && r.Reused > 0 {
 		s += ", with all cells taken from earlier runs"
 	} else if end, err := time.Parse(time.RFC3339, r.Ended); err == nil {
-		s += ", took " + tell.WithUnit(end.Sub(start).Seconds(), "s")
+		s += ", took " + table.WithUnit(end.Sub(start).Seconds(), "s")
 	}
 	return s
 }
@@ -224,7 +224,7 @@ func (v *view) answers(e *record.Experiment, contents []analysis.Content) error 
 	v.Comparisons = analysis.ComparisonTable(e.Plan, rows)
 	if len(rows) > 0 && !slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.Method != rows[0].Method }) {
 		v.Method = rows[0].Method
-		v.Comparisons = v.Comparisons.Without(func(c tell.Column) bool { return c.Name == "method" })
+		v.Comparisons = v.Comparisons.Without(func(c table.Column) bool { return c.Name == "method" })
 	}
 	for _, t := range contents {
 		for _, text := range t.Answers[:min(len(t.Answers), mostAnswers)] {
@@ -287,7 +287,7 @@ func methods(e *record.Experiment, rows []record.ComparisonRow) string {
 		}
 	}
 	if len(tests) > 0 {
-		text = append(text, fmt.Sprintf("Differences are tested by %s, two-sided%s.", tell.Listed(tests), corrected))
+		text = append(text, fmt.Sprintf("Differences are tested by %s, two-sided%s.", table.Listed(tests), corrected))
 	}
 	if e.Run.Version != "" {
 		text = append(text, "Run by tfexp "+e.Run.Version+".")
@@ -338,20 +338,20 @@ func (v *view) blocks(p record.Plan) {
 
 // cells is the table of all cells of the plan.
 func (v *view) cells(e *record.Experiment) {
-	v.Cells = tell.NewTable(2, "cell", "state")
+	v.Cells = table.New(2, "cell", "state")
 	metrics := slices.DeleteFunc(measure.ShownIn(measure.InCells), func(m measure.Metric) bool { // known nowhere
 		return !slices.ContainsFunc(e.Cells, func(c record.Cell) bool { return stats.Finite(m.Of(&c.Metrics)) })
 	})
-	var units []tell.Unit
+	var units []table.Unit
 	for _, m := range metrics {
 		var values []float64
 		for _, c := range e.Cells {
 			values = append(values, m.Of(&c.Metrics))
 		}
-		u := tell.UnitFor(m.Unit, values...)
+		u := table.UnitFor(m.Unit, values...)
 		units = append(units, u)
 		v.Cells.Columns = append(v.Cells.Columns,
-			tell.Column{Name: u.Label(m.Title), Kind: tell.AsNumber, Metric: m.Name})
+			table.Column{Name: u.Label(m.Title), Kind: table.AsNumber, Metric: m.Name})
 	}
 	v.MoreCells = max(0, len(e.Plan.Cells)-mostCells)
 	done := map[string]record.Cell{}

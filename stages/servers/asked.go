@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/servers/market"
@@ -85,7 +85,7 @@ func lives(x stages.Asking) []market.Curve {
 				continue
 			}
 			node := &c.Hardware.Cluster.Nodes[i]
-			k := kind{node.GPU, tell.PlainDurations(t.Life.String())}
+			k := kind{node.GPU, table.PlainDurations(t.Life.String())}
 			n, ok := at[k]
 			if !ok {
 				n, at[k] = len(out), len(out)

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -22,7 +22,7 @@ import (
 const CostTime = "cost_time"
 
 var _ = pictures.Register(pictures.Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 112, Name: CostTime,
 		Doc: "what configurations cost against the time that they take, with those that no other beats in both",
 	},

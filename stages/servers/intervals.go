@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
@@ -22,7 +22,7 @@ import (
 const Intervals = "intervals"
 
 var _ = pictures.Register(pictures.Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 118, Name: Intervals,
 		Doc: "how long jobs that lose their servers take, by the interval between their checkpoints, with those of " +
 			"Young and Daly",
@@ -125,9 +125,9 @@ func intervalFigure(name string, c Checkpointing, points canvas.Line) pictures.F
 		p.Lines = append(p.Lines, l)
 	}
 	p.Marks = []canvas.Upright{
-		{At: young, Label: "Young " + tell.Number(young) + " s", Style: draw.LineStyle{Color: canvas.Hue(1), Width: 1,
+		{At: young, Label: "Young " + table.Number(young) + " s", Style: draw.LineStyle{Color: canvas.Hue(1), Width: 1,
 			Dashes: canvas.Dashes(1)}},
-		{At: daly, Label: "Daly " + tell.Number(daly) + " s", Style: draw.LineStyle{Color: canvas.Hue(3), Width: 1}},
+		{At: daly, Label: "Daly " + table.Number(daly) + " s", Style: draw.LineStyle{Color: canvas.Hue(3), Width: 1}},
 	}
 	keys := []canvas.Key{
 		{Label: "simulated, with 95% intervals", Swatch: canvas.Dotted(canvas.Hue(0))},
@@ -143,8 +143,8 @@ func intervalFigure(name string, c Checkpointing, points canvas.Line) pictures.F
 				"checkpoint, %s s to begin again, %s s of work: by Young (1974) the best interval is %.3f s, by Daly (2006) %.3f "+
 				"s, at which his "+
 				"formula expects %.2f s for lives without "+
-				"memory.", tell.Number(c.Between), tell.Number(c.Cost), tell.Number(c.Restart),
-				tell.Number(c.Work), young, daly, best)},
+				"memory.", table.Number(c.Between), table.Number(c.Cost), table.Number(c.Restart),
+				table.Number(c.Work), young, daly, best)},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 1.3*canvas.PanelHeight + canvas.Margin,
 		Paint: func(c draw.Canvas) { p.Paint(canvas.Head(c, title, keys)) },
 	}

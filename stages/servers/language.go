@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 	"github.com/tfexp/tfexp/stages/servers/market"
@@ -49,6 +49,10 @@ func decodeHardware(d *language.Decoder, b language.Block, h *experiment.Hardwar
 			return // it has an error
 		}
 		nodes := h.Cluster.Nodes[len(rented.Terms):][:count]
+		if count == 0 { // the number depends on an axis whose value is not known yet
+			own.terms(na, billing, &cluster.Node{Name: na.Node.Label, GPU: eval.Get[string](na, "gpu")})
+			continue
+		}
 		terms := own.terms(na, billing, &nodes[0])
 		for i := range nodes {
 			rented.Terms = append(rented.Terms, slotOf(terms, i))
@@ -56,9 +60,9 @@ func decodeHardware(d *language.Decoder, b language.Block, h *experiment.Hardwar
 				continue
 			}
 			n := &nodes[i]
-			n.Supply, n.Market, n.Region, n.Price = scheduler.Fixed, terms.Market, terms.Region, terms.Price.PerHour[0]
+			n.Supply, n.Market, n.Region, n.Price = cluster.Fixed, terms.Market, terms.Region, terms.Price.PerHour[0]
 			if n.Idle = eval.Get[time.Duration](na, "idle"); eval.Get[string](na, "acquire") == "on_request" {
-				n.Supply = scheduler.OnRequest
+				n.Supply = cluster.OnRequest
 			}
 		}
 		if terms != nil && eval.Get[string](na, "acquire") != "on_request" {

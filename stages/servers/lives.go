@@ -10,7 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 	"github.com/tfexp/tfexp/stages/servers/market"
@@ -20,7 +20,7 @@ import (
 const Lifetimes = "lifetimes"
 
 var _ = pictures.Register(pictures.Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 114, Name: Lifetimes,
 		Doc: "how long servers live: the laws or measured curves of their nodes, and the lives in the runs",
 	},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
@@ -57,7 +58,7 @@ func rentable(c *language.Checker, h *experiment.Hardware, p *experiment.Policy,
 	var markets, regions []string
 	windows, terms := 0, termsOf(h)
 	for i, n := range h.Cluster.Nodes {
-		if n.Supply != scheduler.OnRequest {
+		if n.Supply != cluster.OnRequest {
 			continue
 		}
 		if len(p.Regions()) == 0 || slices.Contains(p.Regions(), n.Region) {
@@ -98,7 +99,7 @@ func rentable(c *language.Checker, h *experiment.Hardware, p *experiment.Policy,
 // shortest returns how long a job takes on any server, where the file says that plainly.
 func shortest(j *experiment.Job) (time.Duration, bool) {
 	rt := j.Runtime
-	if rt == nil || !rt.Epoch.Fixed() || len(rt.Parts) > 0 || len(rt.GPURates)+len(j.Roles) > 0 || j.TargetLoss > 0 ||
+	if rt == nil || !rt.Epoch.Fixed() || len(rt.Parts) > 0 || len(rt.GPURates) > 0 || j.InParts() || j.TargetLoss > 0 ||
 		j.Placed() || j.Threads.Request != max(rt.Threads, 1) {
 		return 0, false
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 	"github.com/tfexp/tfexp/stages/servers/market"
@@ -21,7 +21,7 @@ import (
 const Revocations = "revocations"
 
 var _ = pictures.Register(pictures.Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 116, Name: Revocations,
 		Doc: "which servers of each run were taken away, and how soon: one column for each run, one tile for each server",
 	},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline/decodetest"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/servers"
@@ -249,7 +250,7 @@ func TestNodes(t *testing.T) {
 		t.Fatal(text)
 	}
 	h := spec.Cells[0].Hardware
-	node := scheduler.Node{Name: "small-1", Threads: 4, GPUs: 2, Memory: 8 << 30, Rack: "r", Supply: scheduler.OnRequest,
+	node := scheduler.Node{Name: "small-1", Threads: 4, GPUs: 2, Memory: 8 << 30, Rack: "r", Supply: cluster.OnRequest,
 		Idle: time.Minute, Market: market.Spot}
 	second := node
 	second.Name = "small-2"

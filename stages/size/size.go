@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/plot"
@@ -29,7 +29,7 @@ var Asked = stages.Ask("sizes", 60, func(x stages.Asking) []Ask {
 })
 
 var _ = plot.Register(plot.Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 35, Name: Picture, Section: section,
 		Doc:       "the curve of each `size` block with its bound",
 		OnRequest: "it needs a `size` block",
@@ -50,24 +50,24 @@ const section = "section-size"
 
 var _ = analysis.Register(analysis.Part{
 	Name: section, Title: "How large it has to be", InReport: analysis.Verdicts - 5, OnTerminal: analysis.Verdicts - 5,
-	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		var said []string
-		var table tell.Table
+		var view table.Table
 		for _, ask := range Asked.Of(&e.Plan) {
 			answers := answersOf(e, ask)
 			if len(answers) == 0 {
 				continue
 			}
 			said = append(said, sentence(ask, answers)+simulated(e, ask))
-			table = tableOf(ask, answers)
-			table.Rows = table.Rows[:min(len(table.Rows), mostRows)]
+			view = tableOf(ask, answers)
+			view.Rows = view.Rows[:min(len(view.Rows), mostRows)]
 			if s.Headline.Sentence == "" {
-				s.Headline = tell.Headline{Sentence: said[0], Table: table, Leads: true}
+				s.Headline = table.Headline{Sentence: said[0], Table: view, Leads: true}
 			}
 		}
 		if len(said) > 0 {
-			s.Report = []tell.Item{{Sentences: said, Plain: true}, {Pictures: true}}
-			s.Terminal = []tell.Item{{Sentences: said[1:], Plain: true}}
+			s.Report = []table.Item{{Sentences: said, Plain: true}, {Pictures: true}}
+			s.Terminal = []table.Item{{Sentences: said[1:], Plain: true}}
 		}
 		return s, nil
 	},
@@ -157,7 +157,7 @@ func asked(ask Ask) string {
 	if ask.Max == nil {
 		most = "least"
 	}
-	return fmt.Sprintf("%s of at %s %s", m.Title, most, tell.WithUnit(ask.Bound(), m.Unit))
+	return fmt.Sprintf("%s of at %s %s", m.Title, most, table.WithUnit(ask.Bound(), m.Unit))
 }
 
 // sentence is "easy needs nodes = 24 for a p95 waiting time of at most 1 h (48 min there, 1.2 h at 20), fcfs 28 (…)."
@@ -169,7 +169,7 @@ func sentence(ask Ask, answers []answer) string {
 		switch {
 		case a.at.text == "":
 			text = fmt.Sprintf("%s misses it at all values up to %s (%s there)", a.name, a.missed.text,
-				tell.WithUnit(a.missed.mean, m.Unit))
+				table.WithUnit(a.missed.mean, m.Unit))
 			if i == 0 {
 				text = fmt.Sprintf("No value of %s gives a %s: ", ask.Axis, asked(ask)) + text
 			}
@@ -206,17 +206,17 @@ func simulated(e *record.Experiment, ask Ask) string {
 
 // there describes the values at an answer, and at the next smaller size.
 func there(a answer, m measure.Metric) string {
-	text := " (" + tell.WithUnit(a.at.mean, m.Unit) + " there"
+	text := " (" + table.WithUnit(a.at.mean, m.Unit) + " there"
 	if a.missed.text == "" {
 		return text + "; no smaller value was tried)"
 	}
-	return text + ", " + tell.WithUnit(a.missed.mean, m.Unit) + " at " + a.missed.text + ")"
+	return text + ", " + table.WithUnit(a.missed.mean, m.Unit) + " at " + a.missed.text + ")"
 }
 
 // tableOf has a row for each answer.
-func tableOf(ask Ask, answers []answer) tell.Table {
+func tableOf(ask Ask, answers []answer) table.Table {
 	m, _ := measure.MetricByName(ask.Metric)
-	t := tell.NewTable(1, "policy", "smallest "+ask.Axis, m.Title+" there", "replicates that keep it", "next smaller",
+	t := table.New(1, "policy", "smallest "+ask.Axis, m.Title+" there", "replicates that keep it", "next smaller",
 		m.Title+" there", "replicates that keep it")
 	for _, a := range answers {
 		row := []string{a.name}
@@ -224,7 +224,7 @@ func tableOf(ask Ask, answers []answer) tell.Table {
 			if p.text == "" {
 				row = append(row, "–", "–", "–")
 			} else {
-				row = append(row, p.text, tell.WithUnit(p.mean, m.Unit), p.kept)
+				row = append(row, p.text, table.WithUnit(p.mean, m.Unit), p.kept)
 			}
 		}
 		t.Add(row...)

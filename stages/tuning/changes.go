@@ -12,7 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	results "github.com/tfexp/tfexp/results/tuning"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -22,7 +22,7 @@ import (
 const Changes = "changes"
 
 var _ = pictures.Register(pictures.Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 142, Name: Changes,
 		Doc: "the loss of a job over time, with the changes of its settings while it trained",
 	},

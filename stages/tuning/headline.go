@@ -10,7 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	results "github.com/tfexp/tfexp/results/tuning"
 )
 
@@ -79,12 +79,12 @@ func missedBy(c record.Constraint, o *record.TrialOutcome) float64 {
 
 // objectiveOf is the objective in words, and written with its unit.
 func objectiveOf(t *results.Tuning, v float64) string {
-	return strings.ReplaceAll(t.Objective, "_", " ") + " " + tell.WithUnit(v, results.FindObjective(t.Objective).Unit)
+	return strings.ReplaceAll(t.Objective, "_", " ") + " " + table.WithUnit(v, results.FindObjective(t.Objective).Unit)
 }
 
 // headline answers the question of a tuning: the best settings found, and how soon. Where several methods search
 // the same, compared is the sentence that compares them.
-func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tell.Headline) {
+func headline(e *record.Experiment, rows []TuningRow, compared []string) (h table.Headline) {
 	tunings := results.Asked.Of(&e.Plan)
 	if len(tunings) == 0 || len(rows) == 0 {
 		return h
@@ -98,7 +98,7 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tell
 	settings := strings.ReplaceAll(record.AxesLabel(best.Settings), " ", ", ")
 	switch {
 	case !best.feasible && best.outcome.Crashed != "":
-		h.Sentence = fmt.Sprintf("No trial of %s succeeded: %s of %d crashed.", t.Name, tell.Number(crashes(list)), len(list))
+		h.Sentence = fmt.Sprintf("No trial of %s succeeded: %s of %d crashed.", t.Name, table.Number(crashes(list)), len(list))
 		return h
 	case !best.feasible:
 		h.Sentence = fmt.Sprintf("No trial of %s %s; the nearest was %s with %s.", t.Name, unsatisfied(e, rows[0]),
@@ -159,7 +159,7 @@ func crashes(list []found) (n float64) {
 // nearest0 is the value that a trial reached for the first constraint: "an accuracy of 0.91".
 func nearest0(t *results.Tuning, o *record.TrialOutcome) string {
 	c := t.AllConstraints()[0]
-	return fmt.Sprintf("%s %s", c.Outcome, tell.Number(o.Outcome(c.Outcome)))
+	return fmt.Sprintf("%s %s", c.Outcome, table.Number(o.Outcome(c.Outcome)))
 }
 
 // soon is how many trials it took until one was within 10% of the best.
@@ -168,19 +168,19 @@ func soon(r TuningRow) string {
 	case math.IsNaN(r.Median):
 		return ""
 	case r.Runs == 1:
-		return fmt.Sprintf("; trial %s of %d was the first within 10%% of it", tell.Number(r.Median), r.Trials)
+		return fmt.Sprintf("; trial %s of %d was the first within 10%% of it", table.Number(r.Median), r.Trials)
 	}
 	return fmt.Sprintf("; %s to come within 10%% of it, at the median of %s", trialsOf(r), schema.Plural(r.Runs, "run"))
 }
 
 // trialsTable shows trials with their settings and outcomes.
-func trialsTable(t *results.Tuning, list []found) tell.Table {
+func trialsTable(t *results.Tuning, list []found) table.Table {
 	unit := results.FindObjective(t.Objective).Unit
 	var values, times []float64
 	for _, f := range list {
 		values, times = append(values, f.value), append(times, f.outcome.Time)
 	}
-	u, clock := tell.UnitFor(unit, values...), tell.UnitFor("s", times...)
+	u, clock := table.UnitFor(unit, values...), table.UnitFor("s", times...)
 	titles := []string{"trial"}
 	several := slices.ContainsFunc(list, func(f found) bool { return f.replicate > 1 })
 	if several {
@@ -190,7 +190,7 @@ func trialsTable(t *results.Tuning, list []found) tell.Table {
 		titles = append(titles, s.Name)
 	}
 	titles = append(titles, "state")
-	table := tell.NewTable(len(titles), append(titles, u.Label(strings.ReplaceAll(t.Objective, "_", " ")))...)
+	view := table.New(len(titles), append(titles, u.Label(strings.ReplaceAll(t.Objective, "_", " ")))...)
 	others := slices.DeleteFunc([]string{"loss", "accuracy", "cost", "time"}, func(name string) bool {
 		return name == t.Objective || !slices.ContainsFunc(list, func(f found) bool {
 			return !math.IsNaN(f.outcome.Outcome(name))
@@ -200,7 +200,7 @@ func trialsTable(t *results.Tuning, list []found) tell.Table {
 		if name == "time" {
 			name = clock.Label(name)
 		}
-		table.Columns = append(table.Columns, tell.Column{Name: name, Kind: tell.AsNumber})
+		view.Columns = append(view.Columns, table.Column{Name: name, Kind: table.AsNumber})
 	}
 	for _, f := range list {
 		row := []string{fmt.Sprint(f.Number)}
@@ -227,16 +227,16 @@ func trialsTable(t *results.Tuning, list []found) tell.Table {
 			if name == "time" {
 				row = append(row, clock.Number(f.outcome.Time))
 			} else {
-				row = append(row, tell.Number(f.outcome.Outcome(name)))
+				row = append(row, table.Number(f.outcome.Outcome(name)))
 			}
 		}
-		table.Add(row...)
+		view.Add(row...)
 	}
-	return table
+	return view
 }
 
 // methodsTable compares several searches, with the fewest trials first.
-func methodsTable(rows []TuningRow) tell.Table {
+func methodsTable(rows []TuningRow) table.Table {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b TuningRow) int {
 		x, y := a.Median, b.Median
@@ -245,10 +245,10 @@ func methodsTable(rows []TuningRow) tell.Table {
 		}
 		return cmp.Compare(x, y)
 	})
-	t := tell.NewTable(1, "search", "trials to within 10%", "runs that reached it", "found", "behind the best")
+	t := table.New(1, "search", "trials to within 10%", "runs that reached it", "found", "behind the best")
 	for _, r := range rows[:min(len(rows), mostTrialRows)] {
 		t.Add(tuningLabel(r), trialsTo(r), fmt.Sprintf("%d of %d", r.Reached, r.Runs), significant(r.Found),
-			tell.Number(r.RegretPct)+"%")
+			table.Number(r.RegretPct)+"%")
 	}
 	return t
 }
@@ -318,7 +318,7 @@ func importanceSentence(e *record.Experiment, t *results.Tuning) string {
 	}
 	var parts []string
 	for _, x := range list[:min(len(list), mostImportances)] {
-		parts = append(parts, x.name+" "+tell.Share(x.part))
+		parts = append(parts, x.name+" "+table.Share(x.part))
 	}
 	return "Settings by importance: " + strings.Join(parts, ", ") + "."
 }
@@ -327,10 +327,10 @@ func importanceSentence(e *record.Experiment, t *results.Tuning) string {
 const mostImportances = 4
 
 // importanceTable is the table of the importance of settings.
-func importanceTable(list []importance) tell.Table {
-	t := tell.NewTable(1, "setting", "importance")
+func importanceTable(list []importance) table.Table {
+	t := table.New(1, "setting", "importance")
 	for _, x := range list {
-		t.Add(x.name, tell.Share(x.part))
+		t.Add(x.name, table.Share(x.part))
 	}
 	return t
 }

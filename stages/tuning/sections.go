@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	results "github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler/tuner"
 )
@@ -29,11 +29,11 @@ const mostShownTrials = 200
 
 // told returns the searches for settings as a table, and their results in
 // sentences; both are empty for an experiment without any.
-func told(e *record.Experiment, rows []TuningRow) (t tell.Table, said []string) {
+func told(e *record.Experiment, rows []TuningRow) (t table.Table, said []string) {
 	if len(rows) == 0 {
-		return tell.Table{}, nil
+		return table.Table{}, nil
 	}
-	t = tell.NewTable(2, "tuning", "method", "runs", "within 10% of the best", "trials to it "+
+	t = table.New(2, "tuning", "method", "runs", "within 10% of the best", "trials to it "+
 		"(median, 95%)", "found", "best", "behind the best",
 		"spent, s", "spent, cost", "cost to within 10%", "rank of the predicted best")
 	for _, r := range rows {
@@ -209,7 +209,7 @@ func needsFewest(rows []TuningRow) (said []string) {
 	}
 	text := fmt.Sprintf("Fewest trials: %s, %s", tuningLabel(best), trialsTo(best))
 	if len(alike) > 0 {
-		text += " (its interval overlaps that of " + tell.Listed(alike) + ")"
+		text += " (its interval overlaps that of " + table.Listed(alike) + ")"
 	}
 	if cheapest, ok := least(func(r TuningRow) float64 { return r.CostToBest }); ok {
 		text += fmt.Sprintf("; lowest cost until then: %s, %s", tuningLabel(cheapest), significant(cheapest.CostToBest))
@@ -254,12 +254,12 @@ func unsatisfied(e *record.Experiment, r TuningRow) string {
 
 var _ = analysis.Register(analysis.Part{
 	Name: "tunings", Title: "Tunings", InReport: 10, OnTerminal: 10,
-	Tell: func(e *record.Experiment) (tell.Section, error) {
+	Tell: func(e *record.Experiment) (table.Section, error) {
 		rows := rowsOf(e)
 		t, said := told(e, rows)
-		s := tell.Section{
+		s := table.Section{
 			Headline: headline(e, rows, needsFewest(rows)),
-			Answers:  said, Terminal: []tell.Item{{Sentences: said}}, Report: []tell.Item{{Table: t, Folded: true,
+			Answers:  said, Terminal: []table.Item{{Sentences: said}}, Report: []table.Item{{Table: t, Folded: true,
 				Note: "All trials are in trials.csv. The intervals are of the median, by order statistics; a run that did not " +
 					"come within 10% of the best counts as one that never reached it."}},
 		}
@@ -268,11 +268,11 @@ var _ = analysis.Register(analysis.Part{
 				continue // they search the same
 			}
 			if list := findings(e, &one); len(list) > mostTrialRows {
-				s.Report = append(s.Report, tell.Item{Table: trialsTable(&one, list[:min(len(list), mostShownTrials)]), Folded: true,
+				s.Report = append(s.Report, table.Item{Table: trialsTable(&one, list[:min(len(list), mostShownTrials)]), Folded: true,
 					Note: "The trials of " + one.Name + ", the best first."})
 			}
 			if list := importances(e, &one); len(list) > 1 {
-				s.Report = append(s.Report, tell.Item{Table: importanceTable(list), Note: "Importance of the settings of " + one.Name +
+				s.Report = append(s.Report, table.Item{Table: importanceTable(list), Note: "Importance of the settings of " + one.Name +
 					": how much the predictions of a model of the trials of the first replicate change when the setting alone is " +
 					"permuted, as a part of the sum."})
 			}

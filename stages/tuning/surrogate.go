@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/estimator/surrogate"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	results "github.com/tfexp/tfexp/results/tuning"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -27,7 +27,7 @@ import (
 const Surrogate = "surrogate"
 
 var _ = pictures.Register(pictures.Kind{
-	PictureKind: tell.PictureKind{
+	PictureKind: table.PictureKind{
 		Rank: 141, Name: Surrogate,
 		Doc: "what a model of the trials expects of the objective along each setting, and over the two that matter most",
 	},

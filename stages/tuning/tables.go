@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	results "github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -92,8 +92,8 @@ type TuningRow struct {
 
 // The tables of tunings.
 var (
-	Trials  = tell.Register[TrialRow]("trials.csv", nil)
-	Tunings = tell.Register[TuningRow]("tunings.csv", nil)
+	Trials  = table.Register[TrialRow]("trials.csv", nil)
+	Tunings = table.Register[TuningRow]("tunings.csv", nil)
 )
 
 var (

@@ -1,4 +1,4 @@
-// Package command is what the commands of tfexp share: their output, how they read an experiment, how they end, and the
+// Package command has the parts that all commands of tfexp share: their output, how they read an experiment, how they end, and the
 // registry of commands that features bring.
 package command
 
@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // DefaultOut is where results go, and where they are looked for.
@@ -79,7 +79,7 @@ func (a *App) Exit(err error) int {
 	}
 	code, hint := Verdict(err)
 	if own, ok := err.(*Error); err != nil && (!ok || own.Err != nil) {
-		fmt.Fprintf(a.Err, "%s %s\n", a.Printer().PaintErr(tell.Red, "Error:"),
+		fmt.Fprintf(a.Err, "%s %s\n", a.Printer().PaintErr(table.Red, "Error:"),
 			schema.Shortened(err.Error(), schema.MostOfText))
 	}
 	if hint != "" {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/estimate"
 )
 
@@ -100,7 +100,7 @@ func (p printer) logs(
 	predictions []estimate.LogPrediction, s estimate.LogSummary, total int, level float64,
 ) error {
 	file := ""
-	var t *tell.Table
+	var t *table.Table
 	within := fmt.Sprintf("%g%% interval", 100*level)
 	flush := func() error {
 		if t == nil {
@@ -117,8 +117,8 @@ func (p printer) logs(
 				return err
 			}
 			file = q.Run.File
-			fmt.Fprintf(p.Out, "%s: run times of %d steps\n", p.Paint(tell.Bold, file), total)
-			one := tell.NewTable(2, "run", "model", "steps seen", "predicted", within, "actual", "error")
+			fmt.Fprintf(p.Out, "%s: run times of %d steps\n", p.Paint(table.Bold, file), total)
+			one := table.New(2, "run", "model", "steps seen", "predicted", within, "actual", "error")
 			t = &one
 		}
 		name := q.Run.Name
@@ -278,7 +278,7 @@ func (p printer) curves(fits []estimate.CurveFit, level float64) error {
 		if f.Group != "" {
 			title += " " + f.Group
 		}
-		fmt.Fprintf(p.Out, "%s: %s, serial part %.3g", p.Paint(tell.Bold, title), f.Curve.Law(), f.Curve.Sigma)
+		fmt.Fprintf(p.Out, "%s: %s, serial part %.3g", p.Paint(table.Bold, title), f.Curve.Law(), f.Curve.Sigma)
 		if f.Curve.Kappa > 0 {
 			fmt.Fprintf(p.Out, ", coherence %.3g", f.Curve.Kappa)
 		}
@@ -286,7 +286,7 @@ func (p printer) curves(fits []estimate.CurveFit, level float64) error {
 			fmt.Fprintf(p.Out, ", at most %.3g threads used", f.Curve.Limit)
 		}
 		fmt.Fprintln(p.Out)
-		t := tell.NewTable(0, "threads", "predicted", fmt.Sprintf("%g%% interval", 100*level), "measured", "error",
+		t := table.New(0, "threads", "predicted", fmt.Sprintf("%g%% interval", 100*level), "measured", "error",
 			"")
 		for _, q := range f.Points {
 			e, held := "–", ""
@@ -342,12 +342,12 @@ func (p printer) estimates(list []experimentEstimates) error {
 		if i > 0 {
 			fmt.Fprintln(p.Out)
 		}
-		fmt.Fprintf(p.Out, "%s (%s)\n", p.Paint(tell.Bold, e.Experiment), e.Dir)
+		fmt.Fprintf(p.Out, "%s (%s)\n", p.Paint(table.Bold, e.Experiment), e.Dir)
 		if len(e.Estimates) == 0 {
 			fmt.Fprintln(p.Out, "  no estimates: its jobs are not profiled, or profiling failed")
 			continue
 		}
-		t := tell.NewTable(2, "job", "model", "threads", "samples", "predicted", "interval", "actual",
+		t := table.New(2, "job", "model", "threads", "samples", "predicted", "interval", "actual",
 			"error")
 		for _, r := range e.Estimates {
 			e := "–"

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 //go:embed help
@@ -125,13 +125,13 @@ func sizeOf(dir string) (bytes int64, err error) {
 }
 
 func printKept(a *command.App, list []kept) error {
-	t := tell.NewTable(2, "experiment", "state", "size", "age")
+	t := table.New(2, "experiment", "state", "size", "age")
 	for _, k := range list {
 		age := "–"
 		if at, err := time.Parse(time.RFC3339, k.Changed); err == nil {
-			age = tell.WithUnit(max(0, time.Since(at).Truncate(time.Second).Seconds()), "s")
+			age = table.WithUnit(max(0, time.Since(at).Truncate(time.Second).Seconds()), "s")
 		}
-		t.Add(k.Dir, k.State, tell.WithUnit(float64(k.Bytes), "B"), age)
+		t.Add(k.Dir, k.State, table.WithUnit(float64(k.Bytes), "B"), age)
 	}
 	out := show.Fold(a.Out)
 	if err := t.Write(out, "", a.OutColor); err != nil {
@@ -167,6 +167,6 @@ func removeResults(a *command.App, dir string) error {
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", dir, err)
 	}
-	fmt.Fprintf(a.Out, "removed %s (%s)\n", dir, tell.WithUnit(float64(bytes), "B"))
+	fmt.Fprintf(a.Out, "removed %s (%s)\n", dir, table.WithUnit(float64(bytes), "B"))
 	return nil
 }

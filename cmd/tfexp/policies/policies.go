@@ -224,7 +224,7 @@ func experimentFor(q policy.Question, c *policy.Choice, block string) string {
 		return ""
 	case q == policy.AllocationOf || c.SetsCores:
 		file = nodeBlock.ReplaceAllString(gpusLine.ReplaceAllString(file, malleable), fourCores)
-	case q == policy.PlacementOf || c.Name == policy.AlloX:
+	case q == policy.PlacementOf || c.Weighs:
 		file = strings.ReplaceAll(file, "  runtime { epoch = \"500ms\" }\n", "  runtime { epoch = \"500ms\" }\n"+alternative)
 	case q == policy.ProvisioningOf && c.Name != q.Default():
 		file = regexp.MustCompile(`(?m)^  deadline = .*\n`).ReplaceAllString(gpusLine.ReplaceAllString(file, ""), "")

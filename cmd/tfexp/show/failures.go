@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Limits on the printed failures; the report has more.
@@ -26,7 +26,7 @@ func (p *Printer) failures(e *record.Experiment) error {
 			all++
 			if shown < mostFailures {
 				shown++
-				fmt.Fprintf(p.Out, "\n%s %s: %s\n", p.Paint(tell.Red, "failed:"), c.Cell, c.Error)
+				fmt.Fprintf(p.Out, "\n%s %s: %s\n", p.Paint(table.Red, "failed:"), c.Cell, c.Error)
 			}
 		}
 		for _, f := range c.Failures {
@@ -34,7 +34,7 @@ func (p *Printer) failures(e *record.Experiment) error {
 				break
 			}
 			shown++
-			fmt.Fprintf(p.Out, "\n%s %s in %s: %s\n", p.Paint(tell.Red, "failed:"), f.Job, c.Cell, f.Reason)
+			fmt.Fprintf(p.Out, "\n%s %s in %s: %s\n", p.Paint(table.Red, "failed:"), f.Job, c.Cell, f.Reason)
 			log, err := folder.Tail(e.Dir, tailLines, record.CellsDir, c.Cell, record.LogsDir, f.Job+".log")
 			if err != nil {
 				return err
@@ -64,6 +64,6 @@ func (p *Printer) quote(log string) {
 		return
 	}
 	for lines := bufio.NewScanner(strings.NewReader(log)); lines.Scan(); {
-		fmt.Fprintf(p.Out, "  %s %s\n", p.Paint(tell.Dim, "│"), lines.Text())
+		fmt.Fprintf(p.Out, "  %s %s\n", p.Paint(table.Dim, "│"), lines.Text())
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // maxGroups bounds the lines of a plan: a matrix may have thousands of variants.
@@ -239,7 +239,7 @@ func (p *Printer) pieces(all []pipeline.PieceWork) {
 }
 
 func (p *Printer) cells(plan *pipeline.Plan) error {
-	t := tell.NewTable(3, "cell", "", "why", "predicted")
+	t := table.New(3, "cell", "", "why", "predicted")
 	for _, i := range plan.RunOrder {
 		t.Add(plan.Cells[i].Cell, verb(plan.Work[i].Reuse), plan.Work[i].Reason, rough(plan.Work[i].Predicted))
 	}
@@ -388,9 +388,9 @@ func (p *Printer) group(g *group) {
 	if name == "" {
 		name = Count(g.variants, "variant", "variants")
 	}
-	does, ink := "run", tell.Yellow
+	does, ink := "run", table.Yellow
 	if g.reuse {
-		does, ink = "reused", tell.Green
+		does, ink = "reused", table.Green
 	}
 	if g.cells == 1 && !g.reuse {
 		does = "runs"

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
@@ -162,7 +162,7 @@ func TestManyChangesAreCutShort(t *testing.T) {
 }
 
 func TestTableAlignsNumbersOnTheRight(t *testing.T) {
-	tab := tell.NewTable(1, "policy", "JCT", "waiting")
+	tab := table.New(1, "policy", "JCT", "waiting")
 	tab.Add("fcfs", "3.20 ± 0.10", "1")
 	tab.Add("größer", "10", "")
 	var out bytes.Buffer

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Printer is where a command prints, and whether in color.
@@ -18,14 +18,14 @@ type Printer struct {
 }
 
 // Paint returns a text in a color, if standard output is in color.
-func (p *Printer) Paint(color, text string) string { return tell.Paint(p.Color, color, text) }
+func (p *Printer) Paint(color, text string) string { return table.Paint(p.Color, color, text) }
 
 // PaintErr returns a text in a color, if standard error is in color.
-func (p *Printer) PaintErr(color, text string) string { return tell.Paint(p.ErrColor, color, text) }
+func (p *Printer) PaintErr(color, text string) string { return table.Paint(p.ErrColor, color, text) }
 
 // Warn prints a warning on standard error.
 func (p *Printer) Warn(format string, args ...any) {
-	fmt.Fprintf(p.Err, p.PaintErr(tell.Yellow, "Warning:")+" "+format+"\n", args...)
+	fmt.Fprintf(p.Err, p.PaintErr(table.Yellow, "Warning:")+" "+format+"\n", args...)
 }
 
 // Count is "1 cell" or "3 cells".
@@ -53,5 +53,5 @@ func (p *Printer) JSON(v any) error {
 
 // Paragraph joins names, and fills lines of help with them.
 func Paragraph(names []string) string {
-	return tell.Wrap(strings.Join(names, ", "), mostHelp-len("  "))
+	return table.Wrap(strings.Join(names, ", "), mostHelp-len("  "))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // lastEvents is how many lines of the journal are shown.
@@ -48,7 +48,7 @@ type Standing struct {
 	record.Standing
 }
 
-// Follower completes the states of experiments by what their running cells report: TimeLeft and Standings. It may keep
+// Follower completes the states of experiments with the reports of their running cells: TimeLeft and Standings. It may keep
 // what it has read for the next call.
 type Follower func([]ExperimentStatus) error
 
@@ -142,14 +142,14 @@ func underWay(journal []store.JournalEntry) []string {
 
 // Status prints the status of an experiment.
 func (p *Printer) Status(s ExperimentStatus) {
-	ink := tell.Green
+	ink := table.Green
 	switch s.State {
 	case "failed":
-		ink = tell.Red
+		ink = table.Red
 	case "interrupted", "running":
-		ink = tell.Yellow
+		ink = table.Yellow
 	}
-	fmt.Fprintf(p.Out, "%s: %s, %d of %s finished", p.Paint(tell.Bold, s.Experiment),
+	fmt.Fprintf(p.Out, "%s: %s, %d of %s finished", p.Paint(table.Bold, s.Experiment),
 		p.Paint(ink, s.State), s.Finished, Count(s.Cells, "cell", "cells"))
 	if s.Failed > 0 {
 		fmt.Fprintf(p.Out, ", %d failed", s.Failed)

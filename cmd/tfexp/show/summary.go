@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // maxWarnings bounds the warnings that a summary lists; the report has all.
@@ -152,12 +152,12 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 }
 
 // Headline prints the question of an experiment, and its answer.
-func (p *Printer) Headline(question string, h tell.Headline) error {
+func (p *Printer) Headline(question string, h table.Headline) error {
 	if question != "" {
-		fmt.Fprintln(p.Out, p.Paint(tell.Dim, question))
+		fmt.Fprintln(p.Out, p.Paint(table.Dim, question))
 	}
 	if h.Sentence != "" {
-		fmt.Fprintln(p.Out, p.Paint(tell.Bold, h.Sentence))
+		fmt.Fprintln(p.Out, p.Paint(table.Bold, h.Sentence))
 	}
 	if len(h.Table.Rows) > 0 {
 		fmt.Fprintln(p.Out)
@@ -190,8 +190,8 @@ func (p *Printer) parts(all []analysis.Content, from, below int, printed string)
 				fmt.Fprintln(p.Out, text)
 			}
 			if len(item.Table.Rows) > 0 {
-				table := narrow(item.Table, p.Out)
-				if err := table.Write(p.Out, "", p.Color); err != nil {
+				view := narrow(item.Table, p.Out)
+				if err := view.Write(p.Out, "", p.Color); err != nil {
 					return fmt.Errorf("print %s: %w", t.Name, err)
 				}
 			}
@@ -201,7 +201,7 @@ func (p *Printer) parts(all []analysis.Content, from, below int, printed string)
 }
 
 // answers prints the results of the comparisons as sentences.
-func (p *Printer) answers(e *record.Experiment, rows []record.ComparisonRow, printed tell.Headline) error {
+func (p *Printer) answers(e *record.Experiment, rows []record.ComparisonRow, printed table.Headline) error {
 	all, more, err := analysis.Conclusions(e, rows, len(rows)+mostAnswers)
 	all = slices.DeleteFunc(all, func(a analysis.Answer) bool { return printed.Says(a.Text) })
 	answers := analysis.Foremost(all, mostAnswers)
@@ -229,9 +229,9 @@ func (p *Printer) answers(e *record.Experiment, rows []record.ComparisonRow, pri
 // thresholds prints for each threshold whether it is met.
 func (p *Printer) thresholds(verdicts []analysis.Verdict, indent string) {
 	for _, v := range verdicts {
-		mark, ink := "met:   ", tell.Green
+		mark, ink := "met:   ", table.Green
 		if !v.Met {
-			mark, ink = "MISSED:", tell.Red
+			mark, ink = "MISSED:", table.Red
 		}
 		fmt.Fprintf(p.Out, "%s%s %s\n", indent, p.Paint(ink, mark), v.Text)
 	}
@@ -243,7 +243,7 @@ func (p *Printer) doubts(doubts []analysis.Doubt) {
 			fmt.Fprintf(p.Out, "… and %s more: see the report\n", Count(len(doubts)-i, "warning", "warnings"))
 			return
 		}
-		fmt.Fprintf(p.Out, "%s %s\n", p.Paint(tell.Yellow, "warning:"), d)
+		fmt.Fprintf(p.Out, "%s %s\n", p.Paint(table.Yellow, "warning:"), d)
 	}
 }
 
@@ -282,8 +282,8 @@ func Columns(w io.Writer) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// narrow fits a table into the terminal w, or a file; see tell.Table.Fit.
-func narrow(full tell.Table, w io.Writer) tell.Table {
+// narrow fits a table into the terminal w, or a file; see table.Table.Fit.
+func narrow(full table.Table, w io.Writer) table.Table {
 	columns, terminal := Columns(w)
 	if !terminal {
 		columns = fileWidth

@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // folding breaks lines that are wider than a terminal at word boundaries. Continuation lines are indented; in an
@@ -57,10 +57,10 @@ func (f *folding) broken(line string) string {
 	if parts := listEntry.FindStringSubmatch(line); parts != nil {
 		name, left := parts[1], ansi.StringWidth(parts[1])
 		if f.columns-left >= leastHanging {
-			return name + strings.ReplaceAll(tell.Wrap(parts[2], f.columns-left), "\n", "\n"+strings.Repeat(" ", left))
+			return name + strings.ReplaceAll(table.Wrap(parts[2], f.columns-left), "\n", "\n"+strings.Repeat(" ", left))
 		}
 	}
-	return strings.ReplaceAll(tell.Wrap(line, f.columns-len(indent)), "\n", "\n"+indent)
+	return strings.ReplaceAll(table.Wrap(line, f.columns-len(indent)), "\n", "\n"+indent)
 }
 
 // listEntry is a line of a list, "  --json   print JSON": a name with the room after it, and a text.
@@ -75,7 +75,7 @@ func Hang(w io.Writer, text string, left int) string {
 	if !ok || columns-left < leastHanging {
 		return text
 	}
-	return strings.ReplaceAll(tell.Wrap(text, columns-left), "\n", "\n"+strings.Repeat(" ", left))
+	return strings.ReplaceAll(table.Wrap(text, columns-left), "\n", "\n"+strings.Repeat(" ", left))
 }
 
 // mostHelp is the width of paragraphs of help in a wide terminal.
@@ -90,7 +90,7 @@ func Reflow(w io.Writer, text string) string {
 	}
 	var out []string
 	joins := false // the next line continues the last
-	for _, line := range tell.LinesOf(text) {
+	for _, line := range table.LinesOf(text) {
 		plain := line != "" && line[0] != ' '
 		if plain && joins {
 			out[len(out)-1] += " " + line
@@ -101,7 +101,7 @@ func Reflow(w io.Writer, text string) string {
 	}
 	for i, line := range out {
 		if line != "" && line[0] != ' ' {
-			out[i] = tell.Wrap(line, columns-1)
+			out[i] = table.Wrap(line, columns-1)
 		}
 	}
 	return strings.Join(out, "\n")

@@ -17,7 +17,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -366,7 +366,7 @@ func (l *Log) Experiment(name string) ([]byte, error) {
 	from := max(l.Least, size/2)
 	err := experiments.ExecuteTemplate(&b, "log.hcl.tmpl", map[string]any{
 		"Log": l, "Name": name, "Arguments": l.arguments(), "Unit": unit, "Size": size,
-		"Sizes": strings.Join(written, ", "), "Percents": tell.Listed(percents), "Pauses": l.Jobs <= mostPaused,
+		"Sizes": strings.Join(written, ", "), "Percents": table.Listed(percents), "Pauses": l.Jobs <= mostPaused,
 		"Users": l.users,
 		"From":  from, "To": 2*size + 1, "Step": (2*size-from)/mostTried + 1,
 		"Estimates": estimates, "Long": l.Days >= 5,

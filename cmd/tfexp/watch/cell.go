@@ -15,7 +15,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
@@ -155,7 +155,7 @@ type following struct {
 func follow(dir string, ref record.CellRef, complete bool) *following {
 	file := func(name string) *tail {
 		at := [][]string{{record.CellsDir, ref.Cell, name}}
-		hidden := []string{record.CellsDir, ref.Cell, filepath.Base(tell.Temporary(name))}
+		hidden := []string{record.CellsDir, ref.Cell, filepath.Base(table.Temporary(name))}
 		if complete {
 			at = append(at, hidden)
 		} else { // the files of an earlier run still have the name

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // stands follows the state of a running cell.
@@ -21,7 +21,7 @@ type stands struct {
 func (x *experiment) standing(cell string) *stands {
 	s := x.stands[cell]
 	if s == nil {
-		hidden := filepath.Base(tell.Temporary(record.StandingFile))
+		hidden := filepath.Base(table.Temporary(record.StandingFile))
 		s = &stands{file: tail{dir: x.dir, name: [][]string{{record.CellsDir, cell, hidden}}}}
 		x.stands[cell] = s
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/watch"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // eventually waits for a condition at a later look.
@@ -39,7 +40,7 @@ func TestSharedGPUs(t *testing.T) {
 		return c
 	}
 	gpus := scheduler.CoreSet{{Lo: 0, Hi: 2}}
-	for job, beside := range []*scheduler.Beside{nil, {Job: 0, Name: "a-1"}} {
+	for job, beside := range []*cluster.Beside{nil, {Job: 0, Name: "a-1"}} {
 		run.Event(scheduler.Arrive, job, nil)
 		run.Share(job, gpus, beside)
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // Run is a run of the experiment "study": two cells, p-r1 and p-r2, of two jobs, a-1 and b-1, on two cores. Each is
@@ -28,7 +29,7 @@ type WrittenRun struct {
 	plan     record.Plan
 	setup    record.Setup
 	cell     *record.CellWriter
-	progress *tell.Live[record.ProgressRow]
+	progress *table.Live[record.ProgressRow]
 	standing record.StandingWriter
 	at       time.Duration
 }
@@ -96,7 +97,7 @@ func (r *WrittenRun) Passed(job int, why string) {
 }
 
 // Share writes that a job starts on GPUs, and the job that it shares them with; a second passes.
-func (r *WrittenRun) Share(job int, gpus scheduler.CoreSet, beside *scheduler.Beside) {
+func (r *WrittenRun) Share(job int, gpus scheduler.CoreSet, beside *cluster.Beside) {
 	r.cell.Event(&scheduler.Event{At: r.at, Kind: scheduler.Start, Job: job, GPUs: gpus, Beside: beside})
 	r.at += time.Second
 }

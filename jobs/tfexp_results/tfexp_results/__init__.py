@@ -94,8 +94,8 @@ class Results:
 
     @property
     def pictures(self):
-        """The pictures that were drawn: dicts with name, kind, and as far as there are any cell, svg, png and pdf, which
-        are paths below the folder."""
+        """The pictures that were drawn: dicts with name, kind, and as far as there are any cell, svg, png and pdf,
+        which are paths below the folder."""
         path = os.path.join(self.folder, "plots", "pictures.json")
         drawn = _json(path) if os.path.exists(path) else []
         return [{k: "plots/" + v if k in ("svg", "png", "pdf") and v else v for k, v in p.items()} for p in drawn]
@@ -174,7 +174,7 @@ class Cell:
         return []
 
     def occupancy(self):
-        """The resources in use from instant to instant: rows with t_s, cores_held, running, queued, paused, one by one."""
+        """The resources in use from instant to instant, row by row: t_s, cores_held, running, queued, paused."""
         path = os.path.join(self.folder, "occupancy.csv")
         if os.path.exists(path):
             with open(path, newline="", encoding="utf-8") as f:

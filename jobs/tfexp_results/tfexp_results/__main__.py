@@ -7,17 +7,17 @@ import sys
 
 from . import read_all
 
-# By format: the package that has the library, the default place, and the places that there are.
+# By format: the package that has the library, its title, the default place, and what a place can be.
 _FORMATS = {
-    "mlflow": ("mlflow", "MLflow", os.environ.get("MLFLOW_TRACKING_URI") or "mlruns", "a folder, or the URI of a tracking "
-               "server or database; by default $MLFLOW_TRACKING_URI, or mlruns"),
+    "mlflow": ("mlflow", "MLflow", os.environ.get("MLFLOW_TRACKING_URI") or "mlruns",
+               "a folder, or the URI of a tracking server or database; by default $MLFLOW_TRACKING_URI, or mlruns"),
     "tensorboard": ("tensorboard", "TensorBoard", "tensorboard", "a folder; by default tensorboard"),
 }
 
 
 def main(argv=None):
-    """Returns the exit status: 0; 1 when files cannot be read or written; 2 when there are no results; 6 when the library
-    of the format is missing."""
+    """Returns the exit status: 0; 1 when files cannot be read or written; 2 when there are no results; 6 when the
+    library of the format is missing."""
     parser = argparse.ArgumentParser(prog="python3 -m tfexp_results", description=__doc__.partition(": ")[2])
     formats = parser.add_subparsers(dest="format", metavar="FORMAT", required=True)
     for name, (package, title, default, places) in _FORMATS.items():

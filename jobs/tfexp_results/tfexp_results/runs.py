@@ -78,7 +78,7 @@ def _training(cell):
 
 
 def _occupancy(cell):
-    """The cores in use and the jobs that wait. Of a cell with many changes they have each second, fourth, eighth, ..."""
+    """The cores in use and the jobs that wait. Of a cell with many changes they have each second, fourth, ..."""
     cores, waiting, every = [], [], 1
     for n, row in enumerate(cell.occupancy()):
         if n % every == 0:

@@ -47,7 +47,7 @@ class _Store:
             os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # newer versions want it for a folder
             to = pathlib.Path(to).absolute().as_uri()
         self.results, self.client = results, MlflowClient(tracking_uri=to)
-        self.begin = runs.started(results)
+        self.begin, self.made, self.drawn = runs.started(results), results.run, results.pictures
         found = self.client.get_experiment_by_name(results.name)
         self.id = found.experiment_id if found else self.client.create_experiment(results.name)
 
@@ -80,10 +80,11 @@ class _Store:
         for i in range(0, len(points), _METRICS):
             self.client.log_batch(run, metrics=points[i:i + _METRICS])
         self.artifacts(run, self.pictures(cell.name))
-        self.client.set_terminated(run, "FAILED" if result.get("state") == "failed" else "FINISHED", self.millis(seconds))
+        state = "FAILED" if result.get("state") == "failed" else "FINISHED"
+        self.client.set_terminated(run, state, self.millis(seconds))
 
     def begin_run(self, name, tags):
-        made = self.results.run
+        made = self.made
         tags = {"mlflow.source.name": made.get("file", ""), "mlflow.source.type": "LOCAL",
                 "mlflow.source.git.commit": made.get("git", ""), MADE_BY: made.get("version", ""), **tags}
         run = self.client.create_run(self.id, start_time=self.millis(0), run_name=name)
@@ -97,7 +98,8 @@ class _Store:
 
     def pictures(self, cell):
         """The files of the pictures of a cell, or without one of the whole experiment."""
-        return [p[form] for p in self.results.pictures if p.get("cell") == cell for form in ("svg", "png") if p.get(form)]
+        drawn = [p for p in self.drawn if p.get("cell") == cell]
+        return [p[form] for p in drawn for form in ("svg", "png") if p.get(form)]
 
     def artifacts(self, run, files):
         for name in files:

@@ -15,8 +15,8 @@ from . import runs
 ENDING = ".tfexp"
 
 # The metrics of the table HParams: those that the report shows of each cell.
-SHOWN = ("jobs", "finished", "mean_jct_s", "p95_jct_s", "mean_waiting_s", "makespan_s", "utilization", "gpu_utilization",
-         "mean_bounded_slowdown", "jain_fairness", "preemptions", "cost_usd", "revocations", "final_accuracy")
+SHOWN = ("jobs", "finished", "mean_jct_s", "p95_jct_s", "mean_waiting_s", "makespan_s", "utilization",
+         "gpu_utilization", "mean_bounded_slowdown", "jain_fairness", "preemptions", "cost_usd", "revocations", "final_accuracy")
 
 
 def write(results, to):
@@ -27,12 +27,16 @@ def write(results, to):
     earlier = glob.glob(os.path.join(glob.escape(to), files)) + glob.glob(os.path.join(glob.escape(to), "*", files))
     begin, cells = runs.started(results), runs.runs(results)
     numbers = _numbers(cells)
+    pictures = {}
+    for p in results.pictures:
+        pictures.setdefault(p.get("cell"), []).append(p)
     with _File(to, begin) as f:
         f.plugin(metadata.EXPERIMENT_TAG, 0, experiment=_experiment(results, cells, numbers, begin))
-        f.pictures(results, None)
+        f.pictures(results, pictures.get(None, []))
     for cell, result in cells:
         with _File(os.path.join(to, cell.name), begin) as f:
-            _write_cell(f, results, cell, result, numbers)
+            _write_cell(f, cell, result, numbers)
+            f.pictures(results, pictures.get(cell.name, []))
     for path in earlier:
         os.remove(path)
         if not os.listdir(os.path.dirname(path)):
@@ -69,7 +73,7 @@ def _numbers(cells):
     return names - others
 
 
-def _write_cell(f, results, cell, result, numbers):
+def _write_cell(f, cell, result, numbers):
     seconds = result.get("seconds") or 0
     start = plugin_data_pb2.SessionStartInfo(start_time_secs=f.begin, group_name=" ".join(
         [cell.workload, cell.hardware, runs.variant(cell)]))  # the same for replicates
@@ -84,7 +88,6 @@ def _write_cell(f, results, cell, result, numbers):
             f.add(t, step, tag=name, simple_value=value)
     for name, value in runs.metrics(result).items():
         f.add(seconds, 0, tag=name, simple_value=value)
-    f.pictures(results, cell.name)
     state = "STATUS_FAILURE" if result.get("state") == "failed" else "STATUS_SUCCESS"
     f.plugin(metadata.SESSION_END_INFO_TAG, seconds, session_end_info=plugin_data_pb2.SessionEndInfo(
         status=state, end_time_secs=f.begin + seconds))
@@ -111,15 +114,16 @@ class _File:
         content = plugin_data_pb2.HParamsPluginData(version=metadata.PLUGIN_DATA_VERSION, **content)
         self.add(t, 0, tag=tag, metadata=metadata.create_summary_metadata(content), tensor=metadata.NULL_TENSOR)
 
-    def pictures(self, results, cell):
-        """Writes the pictures of a cell, or without one of the whole experiment."""
-        for p in results.pictures:
+    def pictures(self, results, drawn):
+        """Writes pictures."""
+        for p in drawn:
             path = runs.file(results, p.get("png") or "")
-            if not path or p.get("cell") != cell:
+            if not path:
                 continue
             with open(path, "rb") as png:
                 raw = png.read()
             width, height = struct.unpack(">II", raw[16:24])
             # The pictures of all cells are side by side if they have the same name.
-            tag = p["kind"] if cell else p["name"]
-            self.add(0, 0, tag=tag, image=Summary.Image(width=width, height=height, colorspace=4, encoded_image_string=raw))
+            tag = p["kind"] if p.get("cell") else p["name"]
+            self.add(0, 0, tag=tag, image=Summary.Image(
+                width=width, height=height, colorspace=4, encoded_image_string=raw))

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 )
 
 // Live is the name of the controller that deepens networks while they train: it lets a
@@ -25,13 +25,13 @@ type Course struct {
 const courseOption = "course"
 
 // Options returns the options of a Live controller.
-func (c *Course) Options() scheduler.ControllerOptions {
-	return scheduler.ControllerOptions{Values: map[string]any{courseOption: c}}
+func (c *Course) Options() control.Options {
+	return control.Options{Values: map[string]any{courseOption: c}}
 }
 
-var _ = scheduler.RegisterController(scheduler.ControllerChoice{
+var _ = control.Register(control.Choice{
 	Name: Live,
-	New: func(o scheduler.ControllerOptions) (scheduler.Controller, error) {
+	New: func(o control.Options) (control.Controller, error) {
 		c, ok := o.Values[courseOption].(*Course)
 		if !ok || c.Decider == nil || c.Real == nil {
 			return nil, errors.New("there is nothing to decide by")
@@ -53,9 +53,9 @@ type Observer interface {
 }
 
 // Decide implements control.Controller.
-func (l *live) Decide(r scheduler.Report) scheduler.Action {
+func (l *live) Decide(r control.Report) control.Action {
 	if l.made == l.Real.Decisions || !l.due(&r) || r.Left == 0 {
-		return scheduler.Action{}
+		return control.Action{}
 	}
 	actions := l.Real.Blocks + 1
 	var probs []float64
@@ -68,7 +68,7 @@ func (l *live) Decide(r scheduler.Report) scheduler.Action {
 	action := Likeliest(probs)
 	l.made++
 	l.before = l.before*actions + action
-	out := scheduler.Action{
+	out := control.Action{
 		Probabilities: probs, Reason: fmt.Sprintf("decision %d of %d: action %d", l.made, l.Real.Decisions, action),
 	}
 	if action < l.Real.Blocks {
@@ -78,7 +78,7 @@ func (l *live) Decide(r scheduler.Report) scheduler.Action {
 }
 
 // due reports whether it is time for the next decision.
-func (l *live) due(r *scheduler.Report) bool {
+func (l *live) due(r *control.Report) bool {
 	if r.Epoch == 0 && r.Step == 0 {
 		return false // it has not trained yet
 	}
@@ -89,7 +89,7 @@ func (l *live) due(r *scheduler.Report) bool {
 }
 
 // time is the part of the budget that is used.
-func (l *live) time(r *scheduler.Report) float64 {
+func (l *live) time(r *control.Report) float64 {
 	return math.Min(float64(r.Used)/float64(max(l.Real.Budget, time.Nanosecond)), 1)
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
 )
 
 // seen decides by the state of the training, and records the states.
@@ -53,7 +53,7 @@ func TestLive(t *testing.T) {
 			{1, second, 0, 9 * second}, {2, 10 * second, -2, 0}}},
 	} {
 		c.real.Decisions, c.real.Blocks, c.real.Budget = 2, 2, 10*second
-		choice, ok := scheduler.FindController(Live)
+		choice, ok := control.Find(Live)
 		if !ok {
 			t.Fatal("it is not registered")
 		}
@@ -62,7 +62,7 @@ func TestLive(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range c.reports {
-			a := by.Decide(scheduler.Report{Epoch: r.epoch, Used: r.used, Left: r.remaining, Accuracy: math.NaN()})
+			a := by.Decide(control.Report{Epoch: r.epoch, Used: r.used, Left: r.remaining, Accuracy: math.NaN()})
 			got := -2
 			if a.Deepen != nil {
 				got = *a.Deepen
@@ -74,10 +74,10 @@ func TestLive(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (func() (scheduler.Controller, error) {
+	if _, err := (func() (control.Controller, error) {
 		c,
-			_ := scheduler.FindController(Live)
-		return c.New(scheduler.ControllerOptions{})
+			_ := control.Find(Live)
+		return c.New(control.Options{})
 	})(); err == nil {
 		t.Error("without a course it is made")
 	}
@@ -87,13 +87,13 @@ func TestLive(t *testing.T) {
 func TestLiveState(t *testing.T) {
 	var states []AgentState
 	real := &Real{Decisions: 2, Blocks: 2, Budget: 10 * time.Second, Scenarios: []Scenario{{"steady", 0}}}
-	choice, _ := scheduler.FindController(Live)
+	choice, _ := control.Find(Live)
 	by, err := choice.New((&Course{Decider: seen{&states}, Real: real}).Options())
 	if err != nil {
 		t.Fatal(err)
 	}
-	by.Decide(scheduler.Report{Epoch: 1, Used: 2 * time.Second, Left: 8 * time.Second})
-	by.Decide(scheduler.Report{Epoch: 2, Used: 5 * time.Second, Left: 5 * time.Second})
+	by.Decide(control.Report{Epoch: 1, Used: 2 * time.Second, Left: 8 * time.Second})
+	by.Decide(control.Report{Epoch: 2, Used: 5 * time.Second, Left: 5 * time.Second})
 	want := []AgentState{{Layers: []int{0, 2}, Time: 0.2}, {Layers: []int{0, 1, 2}, Time: 0.5}}
 	if diff := cmp.Diff(want, states); diff != "" {
 		t.Error(diff)

@@ -24,7 +24,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/slurm"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/batch/commands/slurmconf"
@@ -392,7 +392,7 @@ func tellStarts(a *command.App,
 		}
 		return live.Duration(time.Duration(*x * 1e9).Round(time.Second))
 	}
-	table := tell.NewTable(8, "job", "user", "cores", "starts in", "at", "half of the futures", "90% of the futures",
+	view := table.New(8, "job", "user", "cores", "starts in", "at", "half of the futures", "90% of the futures",
 		"by requested times")
 	for _, r := range rows {
 		both := func(x [2]*float64) string {
@@ -401,9 +401,9 @@ func tellStarts(a *command.App,
 			}
 			return wait(x[0]) + " to " + wait(x[1])
 		}
-		table.Add(r.Job, r.User, fmt.Sprint(r.Cores), wait(r.Median), r.Start, both(r.Half), both(r.Nine), wait(r.Requested))
+		view.Add(r.Job, r.User, fmt.Sprint(r.Cores), wait(r.Median), r.Start, both(r.Half), both(r.Nine), wait(r.Requested))
 	}
-	return table.Write(out, "", a.OutColor)
+	return view.Write(out, "", a.OutColor)
 }
 
 // tellPast reports the quality of forecasts of the past.

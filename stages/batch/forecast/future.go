@@ -192,8 +192,8 @@ type resumed struct {
 	ahead time.Duration     // of the log's clock
 }
 
-// Rules implements scheduler.RuleMaker.
-func (p *resumed) Rules(r scheduler.Run) (scheduler.Rules, error) {
+// Rules implements scheduler.SchedulingPolicy.
+func (p *resumed) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
 	rules, err := p.Policy.Rules(r)
 	if err != nil {
 		return rules, err
@@ -202,18 +202,18 @@ func (p *resumed) Rules(r scheduler.Run) (scheduler.Rules, error) {
 		order.Resume(p.past, p.ahead)
 	}
 	s := p.script
-	s.Admitter, s.always = rules.Admission, rules.Anew
-	s.waker, _ = rules.Admission.(scheduler.Waker)
-	s.waiter, _ = rules.Admission.(scheduler.Waiter)
-	rules.Admission, rules.Anew = &s, true
+	s.Admitter, s.always = rules.Admission, rules.AlwaysConsult
+	s.waker, _ = rules.Admission.(scheduler.TimedPolicy)
+	s.waiter, _ = rules.Admission.(scheduler.QueueObserver)
+	rules.Admission, rules.AlwaysConsult = &s, true
 	return rules, nil
 }
 
 // script starts the running jobs when they started, up to now. From then on the policy decides.
 type script struct {
 	scheduler.Admitter
-	waker   scheduler.Waker
-	waiter  scheduler.Waiter
+	waker   scheduler.TimedPolicy
+	waiter  scheduler.QueueObserver
 	always  bool // the policy is asked when no job waits, too
 	now     time.Duration
 	running []int32 // by start
@@ -225,11 +225,11 @@ type script struct {
 
 // occupier is an admission that places a job which runs already by its own rules.
 type occupier interface {
-	Occupy(v scheduler.View, h scheduler.Hands, job int32) (bool, error)
+	Occupy(v scheduler.View, h scheduler.Actions, job int32) (bool, error)
 }
 
 // Admit implements scheduler.Admitter.
-func (s *script) Admit(v scheduler.View, h scheduler.Hands) error {
+func (s *script) Admit(v scheduler.View, h scheduler.Actions) error {
 	s.woken = false
 	if !s.over {
 		if err := s.occupy(v, h); err != nil || v.Now() < s.now {
@@ -249,7 +249,7 @@ func (s *script) Admit(v scheduler.View, h scheduler.Hands) error {
 }
 
 // occupy starts jobs that have started by now.
-func (s *script) occupy(v scheduler.View, h scheduler.Hands) (err error) {
+func (s *script) occupy(v scheduler.View, h scheduler.Actions) (err error) {
 	s.tried = v.Now()
 	own, asks := s.Admitter.(occupier)
 	s.running = slices.DeleteFunc(slices.Clone(s.running), func(job int32) bool {
@@ -271,11 +271,11 @@ func (s *script) occupy(v scheduler.View, h scheduler.Hands) (err error) {
 	return err
 }
 
-// Wakes implements scheduler.Waker.
-func (s *script) Wakes() time.Duration {
+// NextWakeup implements scheduler.TimedPolicy.
+func (s *script) NextWakeup() time.Duration {
 	switch {
 	case s.over && s.waker != nil:
-		return s.waker.Wakes()
+		return s.waker.NextWakeup()
 	case s.over || s.woken:
 		return scheduler.Never
 	}
@@ -287,14 +287,14 @@ func (s *script) Wakes() time.Duration {
 	return s.now
 }
 
-// Woke implements scheduler.Waker.
-func (s *script) Woke() {
+// OnWakeup implements scheduler.TimedPolicy.
+func (s *script) OnWakeup() {
 	if s.woken = true; s.over && s.waker != nil {
-		s.waker.Woke()
+		s.waker.OnWakeup()
 	}
 }
 
-// Waits implements scheduler.Waiter.
+// Waits implements scheduler.QueueObserver.
 func (s *script) Waits(job int32) {
 	if s.waiter != nil {
 		s.waiter.Waits(job)

@@ -103,7 +103,7 @@ func (t *Twin) hear(at time.Duration) {
 		return
 	}
 	for len(t.heard) > 0 && t.heard[0].At <= at {
-		t.past.Hears(&t.heard[0])
+		t.past.OnEvent(&t.heard[0])
 		t.heard = t.heard[1:]
 	}
 	t.past.Rerank(at)

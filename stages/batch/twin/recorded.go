@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -100,7 +100,7 @@ type Row struct {
 }
 
 // Recorded exists only where a trace has the starts of its jobs.
-var Recorded = tell.Register[Row]("recorded.csv", nil)
+var Recorded = table.Register[Row]("recorded.csv", nil)
 
 func init() {
 	stages.Register(&stages.Stage{
@@ -154,18 +154,18 @@ func besideRecorded(e *record.Experiment) (rows []Row, err error) {
 
 var _ = analysis.Register(analysis.Part{
 	Name: "recorded_groups", Title: "Recorded against twin, by group", InReport: analysis.Policies - 50,
-	Tell: func(e *record.Experiment) (s tell.Section, err error) {
+	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		rows, err := Recorded.Read(e.Dir)
 		if err != nil || len(rows) == 0 {
 			return s, err
 		}
-		t := tell.NewTable(3, "policy", "by", "group", "jobs", "recorded mean (s)", "twin mean (s)", "recorded median (s)",
+		t := table.New(3, "policy", "by", "group", "jobs", "recorded mean (s)", "twin mean (s)", "recorded median (s)",
 			"twin median (s)", "recorded 90% (s)", "twin 90% (s)")
 		for _, r := range averaged(e, rows) {
-			t.Add(r.Policy, r.By, r.Group, strconv.Itoa(r.Jobs), tell.Number(r.Mean), tell.Number(r.Mean2),
-				tell.Number(r.Median), tell.Number(r.Median2), tell.Number(r.P90), tell.Number(r.P902))
+			t.Add(r.Policy, r.By, r.Group, strconv.Itoa(r.Jobs), table.Number(r.Mean), table.Number(r.Mean2),
+				table.Number(r.Median), table.Number(r.Median2), table.Number(r.P90), table.Number(r.P902))
 		}
-		s.Report = []tell.Item{{Table: t}}
+		s.Report = []table.Item{{Table: t}}
 		return s, nil
 	},
 })

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Settings are the properties of a program that its measurements do not determine.
@@ -233,7 +235,7 @@ func eachRow(folder fs.FS, name string, columns []string, row func(*fields) erro
 		return err
 	}
 	defer file.Close()
-	r := csv.NewReader(file)
+	r := csv.NewReader(workload.BoundRows(file))
 	r.ReuseRecord = true
 	head, err := r.Read()
 	if err != nil {

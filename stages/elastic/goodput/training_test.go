@@ -68,6 +68,7 @@ func TestReadRefuses(t *testing.T) {
 		{ScalabilityFile, "4,4,4", "4,3,4", "scalability.csv:2: 3 GPUs on 4 nodes"},
 		{"validation-8.csv", "200,200", "99,200", "validation-8.csv:3: the progress does not grow"},
 		{"validation-8.csv", "200,200,0.6,1,4", "200,200", "validation-8.csv:3: wrong number of fields"},
+		{"validation-8.csv", "200,200", strings.Repeat("2", 2<<20), "longer than 1 MiB"},
 	} {
 		files := small()
 		text := string(files[c.file].Data)

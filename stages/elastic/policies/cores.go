@@ -30,7 +30,7 @@ func sizes(c scheduler.Cluster) (capacity []int, cores bool) {
 // times. They come from samples or from the file, so the job need not have run on a number of cores.
 type onCores struct {
 	scheduler.JobView
-	outlook scheduler.Outlook
+	outlook scheduler.ProgressModel
 	perNode int
 }
 
@@ -66,7 +66,7 @@ func (p *planner) training(v scheduler.View, j int32) (scheduler.Training, error
 		return t, nil
 	}
 	if p.cores && view.Predicted() > 0 {
-		t := onCores{view, p.Run.Outlook, p.perNode}
+		t := onCores{view, p.Run.ProgressModel, p.perNode}
 		if t.outlook == nil {
 			t.outlook = scheduler.Proportional{}
 		}
@@ -134,7 +134,7 @@ func onOneNode(d division.Division) {
 // startOn starts or resumes a malleable job with cores of a node. If the node has no room for it (it lacks memory, or
 // the job is bound to another node), it gets the same number of cores of a node that has room, or the least number that
 // it can start with; otherwise it waits.
-func (p *planner) startOn(v scheduler.View, h scheduler.Hands, j int32, placement []int, why string) error {
+func (p *planner) startOn(v scheduler.View, h scheduler.Actions, j int32, placement []int, why string) error {
 	view, cores := v.Job(j), int32(division.Total(placement))
 	node := int32(slices.Index(placement, int(cores)))
 	nodes := []int32{node}

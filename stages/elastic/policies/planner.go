@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/queue"
 	"github.com/tfexp/tfexp/stages/elastic/division"
@@ -23,7 +24,7 @@ type decider interface {
 	ended(job int32)
 }
 
-// Needs says what an order of this package needs of jobs.
+// Needs are the needs of an order of this package.
 type Needs struct {
 	// Trains says that it needs jobs whose speed is known by their GPUs, and Batches that it lets these choose their
 	// batch sizes.
@@ -32,7 +33,7 @@ type Needs struct {
 
 var needs = map[policy.Order]Needs{}
 
-// Of returns what the order of a policy needs; false for the orders of other packages, which divide no GPUs.
+// Of returns the needs of the order of a policy; false for the orders of other packages, which divide no GPUs.
 func Of(p policy.Policy) (Needs, bool) {
 	n, ok := needs[p.Order]
 	return n, ok
@@ -127,19 +128,19 @@ func (p *planner) Rounds() (time.Duration, bool) { return p.Policy.Settings.Dura
 // Clocked implements policy.Clocked.
 func (p *planner) Clocked() {}
 
-// Arrived implements scheduler.Follower.
+// Arrived implements scheduler.UsageObserver.
 func (p *planner) Arrived(int32) {}
 
-// Ended implements scheduler.Follower.
+// Ended implements scheduler.UsageObserver.
 func (p *planner) Ended(j int32) {
 	p.at[j] = nil
 	p.ended(j)
 }
 
-// Used implements scheduler.Follower.
+// Used implements scheduler.UsageObserver.
 func (p *planner) Used(int32, time.Duration, scheduler.Grant) {}
 
-// Served implements scheduler.Follower.
+// Served implements scheduler.UsageObserver.
 func (p *planner) Served(int32) {}
 
 // HeldBack implements scheduler.Admitter.
@@ -148,9 +149,9 @@ func (p *planner) HeldBack(scheduler.View, int32) string {
 }
 
 // Admit implements scheduler.Admitter.
-func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
+func (p *planner) Admit(v scheduler.View, h scheduler.Actions) error {
 	var jobs []int32
-	var rooms []scheduler.Room // that are free when all are paused, where jobs need memory
+	var rooms []cluster.Room // that are free when all are paused, where jobs need memory
 	if p.memory {
 		rooms = v.Machine().Paused()
 	}
@@ -192,7 +193,7 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Hands) error {
 }
 
 // couldStart reports whether there is room for a waiting job, in one of its alternatives.
-func couldStart(view scheduler.JobView, h scheduler.Hands, rooms []scheduler.Room) bool {
+func couldStart(view scheduler.JobView, h scheduler.Actions, rooms []cluster.Room) bool {
 	for _, way := range view.ChoicesAnew() {
 		h.Choose(view.Number(), way)
 		if _, ok := view.FitsIn(rooms, view.Least(), nil); ok {
@@ -203,7 +204,7 @@ func couldStart(view scheduler.JobView, h scheduler.Hands, rooms []scheduler.Roo
 }
 
 // change gives a running job other cores of its node, or pauses it.
-func (p *planner) change(v scheduler.View, h scheduler.Hands, j int32, placement []int) error {
+func (p *planner) change(v scheduler.View, h scheduler.Actions, j int32, placement []int) error {
 	why, had, has := "", division.Total(p.at[j]), division.Total(placement)
 	if v.Recording() {
 		if why = fmt.Sprintf("is given %d instead of %s in this round", has, p.devices(had)); had == has {
@@ -219,7 +220,7 @@ func (p *planner) change(v scheduler.View, h scheduler.Hands, j int32, placement
 }
 
 // start starts or resumes a job with GPUs by node.
-func (p *planner) start(v scheduler.View, h scheduler.Hands, j int32, placement []int) error {
+func (p *planner) start(v scheduler.View, h scheduler.Actions, j int32, placement []int) error {
 	p.at[j] = placement
 	why := ""
 	if v.Recording() {
@@ -232,14 +233,14 @@ func (p *planner) start(v scheduler.View, h scheduler.Hands, j int32, placement 
 	if !view.Job().Elastic {
 		return p.startWhole(view, h, why)
 	}
-	var shares []scheduler.Share
+	var shares []cluster.Share
 	for node, n := range placement {
 		if n > 0 {
-			shares = append(shares, scheduler.Share{Node: int32(node), GPUs: int32(n)})
+			shares = append(shares, cluster.Share{Node: int32(node), GPUs: int32(n)})
 		}
 	}
 	if p.largestFirst {
-		slices.SortStableFunc(shares, func(a, b scheduler.Share) int { return int(b.GPUs - a.GPUs) })
+		slices.SortStableFunc(shares, func(a, b cluster.Share) int { return int(b.GPUs - a.GPUs) })
 	}
 	return h.Divide(j, shares, why)
 }
@@ -247,7 +248,7 @@ func (p *planner) start(v scheduler.View, h scheduler.Hands, j int32, placement 
 // startWhole starts or resumes a job with all that it requests: in the first of its alternatives for which there is
 // room, so that jobs which run on several types of GPU do not wait for the fastest one. None starts where the
 // free GPUs are too scattered for a job that is divided evenly.
-func (p *planner) startWhole(view scheduler.JobView, h scheduler.Hands, why string) error {
+func (p *planner) startWhole(view scheduler.JobView, h scheduler.Actions, why string) error {
 	j := view.Number()
 	p.at[j] = nil
 	for _, way := range view.ChoicesAnew() {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // darkPaper is the background of pictures on dark pages.
@@ -38,7 +38,7 @@ func darkened(c color.NRGBA) color.NRGBA {
 		share := float64(c.R) / 255
 		return mixed(color.NRGBA{0xf2, 0xf2, 0xf2, c.A}, color.NRGBA{darkPaper.R, darkPaper.G, darkPaper.B, c.A}, share)
 	}
-	for i := range tell.Hues {
+	for i := range table.Hues {
 		if share, ok := paleness(c, Hue(i)); ok {
 			hue := Shade(Hue(i), lifted)
 			return mixed(color.NRGBA{hue.R, hue.G, hue.B, c.A}, color.NRGBA{darkPaper.R, darkPaper.G, darkPaper.B, c.A}, kept*share)

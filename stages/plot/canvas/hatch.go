@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // hatchGap is the distance between the lines of a pattern, in points.
@@ -15,7 +15,7 @@ const hatchGap vg.Length = 4
 // Hatch draws the pattern of the i-th item over an area. It distinguishes the item from earlier ones of the same
 // color: none, rising lines, falling lines, both.
 func Hatch(c draw.Canvas, i int, fill color.NRGBA, x0, y0, x1, y1 vg.Length) {
-	pattern := i / tell.Hues % 4
+	pattern := i / table.Hues % 4
 	if !Patterned(i) || x1-x0 < 1 || y1-y0 < 1 {
 		return
 	}
@@ -44,7 +44,7 @@ func Hatch(c draw.Canvas, i int, fill color.NRGBA, x0, y0, x1, y1 vg.Length) {
 }
 
 // Patterned reports whether the i-th item has a pattern.
-func Patterned(i int) bool { return i/tell.Hues%4 != 0 }
+func Patterned(i int) bool { return i/table.Hues%4 != 0 }
 
 // multiple is the first multiple of the gap after a length.
 func multiple(v vg.Length) vg.Length {
@@ -66,7 +66,7 @@ func Hatched(i int) func(draw.Canvas, vg.Rectangle) {
 // Mark returns the shape of the points of the i-th item, which differs where colors repeat.
 func Mark(i int) draw.GlyphDrawer {
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.PlusGlyph{}}
-	return shapes[i/tell.Hues%len(shapes)]
+	return shapes[i/table.Hues%len(shapes)]
 }
 
 // Marked returns the legend sign of the points of the i-th item.

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // TestHatch: where colors repeat, patterns distinguish areas, and stay within them.
@@ -32,7 +32,7 @@ func TestHatch(t *testing.T) {
 		}
 		return n
 	}
-	none, rising, falling, both := lines(0), lines(tell.Hues), lines(2*tell.Hues), lines(3*tell.Hues)
+	none, rising, falling, both := lines(0), lines(table.Hues), lines(2*table.Hues), lines(3*table.Hues)
 	if none != 0 || rising < 10 || falling < 10 || both != rising+falling {
 		t.Errorf("%d, %d, %d and %d lines", none, rising, falling, both)
 	}

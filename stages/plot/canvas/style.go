@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Width is the width of all pictures in points: 7.2 inches fit a printed page.
@@ -38,7 +38,7 @@ var (
 )
 
 // Hue is the color of the i-th item.
-func Hue(i int) color.NRGBA { return tell.Hue(i) }
+func Hue(i int) color.NRGBA { return table.Hue(i) }
 
 // Shade mixes a color with white: 0 leaves it, 1 is white.
 func Shade(c color.NRGBA, white float64) color.NRGBA {

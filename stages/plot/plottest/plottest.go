@@ -17,7 +17,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 // Names lists the pictures in one line; skipped ones are marked.
@@ -120,7 +120,7 @@ type Sentences struct{ strings.Builder }
 func (s *Sentences) Add(name, text string) { fmt.Fprintf(s, "%s: %s\n", name, text) }
 
 // Table adds the header and the rows of a table.
-func (s *Sentences) Table(name string, t tell.Table) {
+func (s *Sentences) Table(name string, t table.Table) {
 	s.Add(name, fmt.Sprintf("%d left | %s", t.Left(), strings.Join(t.Header(), " | ")))
 	for _, row := range t.Rows {
 		s.Add(name, strings.Join(row, " | "))

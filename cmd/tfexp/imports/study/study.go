@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
@@ -116,7 +116,7 @@ func Write(dir string, s Study) (err error) {
 func writeJSON(dir, name string, v any) error {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err == nil {
-		err = tell.WriteWhole(filepath.Join(dir, name), true, append(raw, '\n'))
+		err = table.WriteWhole(filepath.Join(dir, name), true, append(raw, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)

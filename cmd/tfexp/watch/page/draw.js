@@ -1,7 +1,7 @@
 "use strict";
 // Pictures of a cell, as SVG elements. All text is set as text, never as markup.
 
-// The colors of all pictures of tfexp (results/tell).
+// The colors of all pictures of tfexp (results/table).
 const palette = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f"];
 
 function make(name, attributes, ...children) {

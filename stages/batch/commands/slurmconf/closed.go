@@ -88,7 +88,7 @@ func (m *model) known(at setting, text string) (nodes []string) {
 }
 
 // event reads a line of sacctmgr show event: a node that was down.
-func (t *table) event(fields []string) {
+func (t *managedTable) event(fields []string) {
 	host, state := t.get(fields, "NodeName", "Node Name"), t.get(fields, "State")
 	if host == "" { // of the whole cluster: its processors have changed
 		return

@@ -25,8 +25,8 @@ type accountBlock struct {
 	at     setting
 }
 
-// table is a file of sacctmgr -P, with a line of column names before each table in it.
-type table struct {
+// managedTable is a file of sacctmgr -P, with a line of column names before each table in it.
+type managedTable struct {
 	*model
 	*tables
 	head []string
@@ -36,7 +36,7 @@ type table struct {
 
 // readTables reads the output of sacctmgr -P, of `show assoc`, `show qos` or both after each other.
 func readTables(m *model, t *tables, path string) error {
-	r := table{model: m, tables: t}
+	r := managedTable{model: m, tables: t}
 	var above []string // accounts by the depth of their indentation
 	return eachLine(path, func(n int, text string) {
 		fields := strings.Split(text, "|")
@@ -67,7 +67,7 @@ func readTables(m *model, t *tables, path string) error {
 }
 
 // get returns the field of a column.
-func (t *table) get(fields []string, names ...string) string {
+func (t *managedTable) get(fields []string, names ...string) string {
 	for i, h := range t.head {
 		for _, name := range names {
 			if h == name && i < len(fields) {
@@ -79,7 +79,7 @@ func (t *table) get(fields []string, names ...string) string {
 }
 
 // limits reads the limits of a row, by the names of their columns.
-func (t *table) limits(b *block, fields []string, columns [][2]string) {
+func (t *managedTable) limits(b *block, fields []string, columns [][2]string) {
 	for _, c := range columns {
 		text := t.get(fields, c[0])
 		if text == "" || text == "-1" {
@@ -114,7 +114,7 @@ func (t *table) limits(b *block, fields []string, columns [][2]string) {
 }
 
 // left lists the columns that a twin does not model, where a row has a value.
-func (t *table) left(b *block, fields []string, columns ...string) {
+func (t *managedTable) left(b *block, fields []string, columns ...string) {
 	for _, c := range columns {
 		if text := t.get(fields, c); text != "" {
 			t.unmodeledOf(t.at, c, text, b, "it has no effect")
@@ -131,7 +131,7 @@ func named(kind, name string) block {
 	return b
 }
 
-func (t *table) addQOS(fields []string) {
+func (t *managedTable) addQOS(fields []string) {
 	name := t.get(fields, "Name")
 	if t.names[name] {
 		t.problem(t.at, "the qos %q is there twice: remove one of the lines", name)
@@ -173,7 +173,7 @@ func (t *table) addQOS(fields []string) {
 }
 
 // assoc reads an account, or a user of one. Accounts are indented below their parents.
-func (t *table) assoc(fields []string, above []string) []string {
+func (t *managedTable) assoc(fields []string, above []string) []string {
 	account, user := t.get(fields, "Account"), t.get(fields, "User")
 	raw := ""
 	for i, h := range t.head {

@@ -20,7 +20,7 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/results/tell"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 //go:embed twin.hcl.tmpl
@@ -207,7 +207,7 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 		shown := filepath.ToSlash(start.Seen(t.log, dir))
 		last := t.trace.Jobs[len(t.trace.Jobs)-1].Arrival
 		fill.Policy = append(slices.Clone(fill.Policy), pair{"clock", duration(t.trace.Origin % (24 * time.Hour))})
-		fill.Log = &log{quoted(shown), len(t.trace.Jobs), tell.WithUnit(last.Seconds(), "s")}
+		fill.Log = &log{quoted(shown), len(t.trace.Jobs), table.WithUnit(last.Seconds(), "s")}
 	}
 	var b bytes.Buffer
 	if err := experiment.Execute(&b, fill); err != nil {

@@ -1,0 +1,143 @@
+package table
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Format is a way to write a table.
+type Format struct {
+	// Name selects it: --format latex.
+	Name string
+	// Doc describes it, without a full stop.
+	Doc string
+	// ForPeople formats show rounded numbers with their units and intervals, and no columns that are known nowhere.
+	ForPeople bool
+	// Write writes a table.
+	Write func(io.Writer, *Table) error
+}
+
+var formats = schema.NewRegistry("table: format", func(f Format) string { return f.Name }, schema.Unranked)
+
+// RegisterFormat adds a format. It panics when one of that name exists.
+func RegisterFormat(f Format) { formats.Add(f) }
+
+// Formats lists the formats by name.
+func Formats() []Format { return formats.All() }
+
+// Rows reads the records of a CSV file after its header, and makes columns from the header. A record is valid until
+// the next.
+func Rows(from io.Reader, column func(name string) Column) ([]Column, iter.Seq2[[]string, error], error) {
+	in := csv.NewReader(workload.BoundRows(from))
+	head, err := in.Read()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, fmt.Errorf("read table: %w", err)
+	}
+	columns := schema.Each(head, column)
+	in.ReuseRecord = true
+	return columns, func(yield func([]string, error) bool) {
+		for {
+			row, err := in.Read()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				err = fmt.Errorf("read table: %w", err)
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}, nil
+}
+
+// ReadTable reads a whole table as Rows does.
+func ReadTable(from io.Reader, column func(name string) Column) (*Table, error) {
+	columns, rows, err := Rows(from, column)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{Columns: columns}
+	for row, err := range rows {
+		if err != nil {
+			return nil, err
+		}
+		t.Rows = append(t.Rows, slices.Clone(row))
+	}
+	for i, c := range columns {
+		if c.Kind == AsLoose {
+			t.Columns[i].Kind = t.looks(i)
+		}
+	}
+	return t, nil
+}
+
+// looks is the kind of an axis by all its values: numbers or truth values where all that are known are such.
+func (t *Table) looks(column int) Kind {
+	numbers, flags := true, true
+	for _, row := range t.Rows {
+		field := row[column]
+		numbers = numbers && (field == "" || isNumber(field))
+		flags = flags && (field == "" || field == "true" || field == "false")
+	}
+	switch {
+	case numbers:
+		return AsNumber
+	case flags:
+		return AsFlag
+	}
+	return AsLoose
+}
+
+// isNumber reports whether a field is a number of Go and of JSON.
+func isNumber(field string) bool {
+	_, err := strconv.ParseFloat(field, 64)
+	return err == nil && json.Valid([]byte(field))
+}
+
+// Rounded is a table of exact values as people read it: the columns with known values, text columns first. Without rows
+// it has all columns.
+func (t *Table) Rounded() *Table {
+	var text, numbers []int
+	for i, c := range t.Columns {
+		switch {
+		case len(t.Rows) > 0 && !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }):
+		case c.Kind.IsText() || c.Kind == AsFlag:
+			text = append(text, i)
+		default:
+			numbers = append(numbers, i)
+		}
+	}
+	var out Table
+	for k, i := range slices.Concat(text, numbers) {
+		c := t.Columns[i]
+		if c.Kind = AsNumber; k < len(text) {
+			c.Kind = AsText
+		}
+		out.Columns = append(out.Columns, c)
+	}
+	for _, row := range t.Rows {
+		var line []string
+		for k, i := range slices.Concat(text, numbers) {
+			field := row[i]
+			if v, err := strconv.ParseFloat(field, 64); err == nil && k >= len(text) {
+				field = Number(v)
+			}
+			line = append(line, field)
+		}
+		out.Rows = append(out.Rows, line)
+	}
+	return &out
+}
+
+// IsText reports whether fields of the kind are text for people.
+func (k Kind) IsText() bool { return k == AsText || k == AsList || k == AsLoose }

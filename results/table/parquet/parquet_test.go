@@ -1,0 +1,42 @@
+package parquet
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/tfexp/tfexp/results/table"
+)
+
+func TestParquet(t *testing.T) {
+	kinds := map[string]table.Kind{"policy": table.AsText, "axis": table.AsLoose, "mean_s": table.AsNumber, "saturated": table.AsFlag,
+		"none": table.AsLoose}
+	table, err := table.ReadTable(strings.NewReader("policy,axis,mean_s,saturated,none\n"+
+		"\"rr_1, \"\"fast\"\"\",7,1234.5678,true,\nfcfs,,,false,\n"),
+		func(name string) table.Column { return table.Column{Name: name, Kind: kinds[name]} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := write(&b, table); err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Policy    *string  `parquet:"policy,optional"`
+		Axis      *float64 `parquet:"axis,optional"`
+		Mean      *float64 `parquet:"mean_s,optional"`
+		Saturated *bool    `parquet:"saturated,optional"`
+	}
+	in := parquet.NewGenericReader[row](strings.NewReader(b.String()))
+	defer in.Close()
+	rows := make([]row, 2)
+	if n, err := in.Read(rows); n != 2 || err != nil && err != io.EOF {
+		t.Fatal(n, err)
+	}
+	if *rows[0].Policy != `rr_1, "fast"` || *rows[0].Mean != 1234.5678 || *rows[0].Axis != 7 || !*rows[0].Saturated ||
+		rows[1].Mean != nil || *rows[1].Saturated {
+		t.Errorf("%+v", rows)
+	}
+}

@@ -1,0 +1,125 @@
+package table
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+type pair struct {
+	Name string `csv:"name"`
+	N    int    `csv:"n"`
+}
+
+var pairTable = NewSchema[pair]("x.csv", nil)
+
+// Every step-th row is read, whatever is between them; an error in a row comes with its line.
+func TestReadSomeRows(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("name,n\n")
+	for i := range 40 {
+		name := fmt.Sprint("row", i)
+		if i > 25 { // quotes come late
+			name = `"row,` + fmt.Sprint(i) + `"`
+		}
+		if i == 7 || i == 20 {
+			b.WriteString("\n") // an empty line is no row
+		}
+		fmt.Fprintf(&b, "%s,%d\n", name, i)
+	}
+	for step := 1; step < 12; step++ {
+		var got, want []int
+		err := pairTable.Each(strings.NewReader(b.String()), "x.csv", step, func(p *pair) bool {
+			got = append(got, p.N)
+			if (p.N > 25) != strings.Contains(p.Name, ",") {
+				t.Errorf("row %d is %q", p.N, p.Name)
+			}
+			return true
+		})
+		for i := 0; i < 40; i += step {
+			want = append(want, i)
+		}
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("every %d: %v, want %v; %v", step, got, want, err)
+		}
+	}
+	for _, step := range []int{1, 3} {
+		text := "name,n\n" + strings.Repeat("a,1\n", 9) + "a,b\n"
+		err := pairTable.Each(strings.NewReader(text), "x.csv", step, func(*pair) bool { return true })
+		if err == nil || !strings.Contains(err.Error(), "11") {
+			t.Errorf("every %d: the error is %v, want one with line 11", step, err)
+		}
+	}
+}
+
+// lines are the rows of a table in CSV as JSON, of whose columns some hold text.
+func lines(table string, text ...string) (string, error) {
+	columns, rows, err := Rows(strings.NewReader(table), func(name string) Column {
+		kind := AsLoose
+		if slices.Contains(text, name) {
+			kind = AsText
+		}
+		return Column{Name: name, Kind: kind}
+	})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = WriteLines(&b, columns, rows)
+	return b.String(), err
+}
+
+// Fields are numbers, truth values or text in JSON, by their looks; an empty one is unknown.
+func TestValuesInJSON(t *testing.T) {
+	for _, c := range []struct {
+		text        []string
+		table, want string
+	}{
+		{[]string{"t"}, "t,v\ntrue,true\n1,1.5\n,\nfalse,false\nx,0x10\n", `{"t":"true","v":true}
+{"t":"1","v":1.5}
+{"t":"","v":null}
+{"t":"false","v":false}
+{"t":"x","v":"0x10"}
+`},
+		{[]string{"cell", "job"}, "cell,job,seconds,error_pct,quantum\n1,\"a,\"\"b\",1.500000,,500ms\n2,7,-0.25,+Inf,0x1\n",
+			`{"cell":"1","job":"a,\"b","seconds":1.500000,"error_pct":null,"quantum":"500ms"}
+{"cell":"2","job":"7","seconds":-0.25,"error_pct":"+Inf","quantum":"0x1"}
+`},
+		{nil, "", ""},
+	} {
+		if got, err := lines(c.table, c.text...); got != c.want || err != nil {
+			t.Errorf("lines are\n%swant\n%s%v", got, c.want, err)
+		}
+	}
+	if _, err := lines("a,b\n1\n"); err == nil {
+		t.Error("a row without a field is accepted")
+	}
+}
+
+// Instants in seconds, to the microsecond and beyond the precision of floating point.
+func TestAppendInstant(t *testing.T) {
+	for m, want := range map[Micros]string{0: "0", 1: "0.000001", 1_500_000: "1.5", 12_000_000: "12", -500_000: "-0.5", 1e15: "1000000000"} {
+		if got := string(AppendInstant(nil, m)); got != want {
+			t.Errorf("%d: %s, want %s", m, got, want)
+		}
+	}
+}
+
+// A table without rows has no file, and takes an old one away.
+func TestWriteOrRemove(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv")
+	for _, rows := range [][]pair{nil, {{"a", 1}, {"b", 2}}, nil, {{"c", 3}}} {
+		if err := pairTable.Replace(filepath.Dir(path), rows); err != nil {
+			t.Fatal(err)
+		}
+		got, err := pairTable.Read(filepath.Dir(path))
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(rows) {
+			t.Errorf("%v, %v; want %v", got, err, rows)
+		}
+	}
+	if err := WriteWhole(filepath.Join(filepath.Dir(path), "none", "x"), true, nil); err == nil {
+		t.Error("a file is written into no folder")
+	}
+}
