@@ -68,12 +68,9 @@ func (c *Checker) Cells() {
 	}
 }
 
-// allCells are the cells of the matrix, and some of the trials of tunings.
+// allCells are the cells of the matrix, and some of those beyond it.
 func (c *Checker) allCells() []experiment.Cell {
 	cells := slices.Clone(c.Spec.Cells)
-	for _, t := range c.Spec.Tunings {
-		cells = append(cells, t.Probes...)
-	}
 	c.Spec.EachProbe(func(probe experiment.Cell) { cells = append(cells, probe) })
 	return cells
 }

@@ -31,7 +31,7 @@ func (c *Cell) Key() (*store.Key, error) {
 	for _, a := range c.Axes {
 		k.Add("axis."+a.Name, a.Value)
 	}
-	c.trialLines(k)
+	experiment.EachPart(c.Parts, func(p stages.KeyPart) { k.AddAll(p.KeyLines("")) })
 	x.remembered(k, linesOf{c.Policy}, func(k *store.Key) { x.policyLines(k, c.Policy) })
 	x.remembered(k, linesOf{c.Hardware}, func(k *store.Key) { hardwareLines(k, c.Hardware) })
 	if p, ok := c.supply().(stages.KeyPart); ok {

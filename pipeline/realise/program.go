@@ -3,7 +3,6 @@ package realise
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -62,10 +61,10 @@ type sourceOf struct{ job *experiment.Job }
 
 func (x *Experiment) sourceLines(k *store.Key, j *experiment.Job) {
 	label := func(s string) string { return "job." + j.Name + "." + s }
+	of, other := experiment.PartOf[stages.ProgramPart](j.Parts)
 	switch {
-	case j.Recorded != nil:
-		raw, _ := json.Marshal(j.Recorded.Outcome) // numbers and a text
-		k.Addf(label("recorded"), "%s, %s", filepath.Base(j.Recorded.File), raw)
+	case other:
+		k.AddAll(of.ProgramLines(label("")))
 	case j.Builtin != "":
 		k.Addf(label("builtin"), "%s version %d", j.Builtin, builtin.Version)
 		for _, s := range j.Settings {

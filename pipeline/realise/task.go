@@ -29,7 +29,7 @@ func (c *Cell) task(r realised, known truth) stages.Task {
 	supply := c.supply()
 	return stages.Task{
 		Records: record.Records(c.x.Spec.Records), Policy: c.Policy.Policy, Base: base, Resizes: r.Resizes,
-		Until: c.x.Spec.Until, Online: c.online(r, known.estimated), Trial: c.trial(), Speeds: c.speeds(r, known),
+		Until: c.x.Spec.Until, Online: c.online(r, known.estimated), Speeds: c.speeds(r, known),
 		Hardware: stages.Hardware{
 			Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Suspends: on.Suspends, Place: on.Place,
 		},
@@ -56,7 +56,7 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	}
 	if c.Ref.Real() {
 		task := c.real(r, dirs)
-		task.Steered, err = c.steered(dirs)
+		err = c.complete(&task, dirs)
 		return task, err
 	}
 	known, err := c.truthOf(r)
@@ -76,7 +76,7 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	if law := c.Hardware.Contention; law != nil {
 		task.Simulation.Contention = &stages.Contention{Law: law.Law, Threads: law.Threads}
 	}
-	task.Steered, err = c.steered(dirs)
+	err = c.complete(&task, dirs)
 	return task, err
 }
 
@@ -184,7 +184,7 @@ func (c *Cell) Overheads() simulated.Overheads { return c.simulatorOptions().Ove
 
 // Beside implements stages.Cell.
 func (c *Cell) Beside() int {
-	if k := c.Hardware.Kind(); k != nil && k.Beside != nil && c.Ref.Trial == nil {
+	if k := c.Hardware.Kind(); k != nil && k.Beside != nil && c.Ref.Beyond == nil {
 		return k.Beside(c.Hardware.ForEngine())
 	}
 	return 0
@@ -226,7 +226,8 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	c.sharing(&task, key, seen.Taken)
 	task.Setup.Cell = c.Ref.Twin()
 	task.Setup.Cell.Key = key.Hash()
-	return task, key.Description(), nil
+	err = c.complete(&task, task.Folders)
+	return task, key.Description(), err
 }
 
 // atSpeed scales the jobs of a cell to the speeds of the machine at moments, where these were probed on the cores that

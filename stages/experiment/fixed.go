@@ -9,7 +9,7 @@ import (
 // Fixed reports whether nothing is drawn at random in a cell, so that its replicates are alike.
 func (s *Spec) Fixed(c Cell) bool {
 	h := c.Hardware
-	if h.Real() || h.Kind().Recorded || h.Noise > 0 || h.Cluster.Changes() || c.Policy.Sigma > 0 || len(s.Tunings) > 0 ||
+	if h.Real() || h.Kind().Recorded || h.Noise > 0 || h.Cluster.Changes() || c.Policy.Sigma > 0 || s.repeated() ||
 		c.Policy.Draws() || c.Policy.Program().Learns {
 		return false
 	}

@@ -182,7 +182,7 @@ type Job struct {
 	Name  string
 	Range experiments.Range
 
-	// Exactly one of Builtin, Command and Recorded is set.
+	// Builtin or Command is set, unless a part takes the place of the program (see stages.ProgramPart).
 	Builtin  string
 	Settings []schema.Setting // the builtin's arguments, all of them, defaults included, in the order of its schema
 
@@ -317,9 +317,7 @@ type Job struct {
 	Form string
 	// Runtime is set when the file says how long the job takes in simulation.
 	Runtime *Runtime
-	// Recorded is set when its outcomes come from a table: it has no program.
-	Recorded *Recorded
-	Parts    Parts `json:",omitempty"`
+	Parts   Parts `json:",omitempty"`
 	// At has the source range of each argument that the file sets.
 	At map[string]experiments.Range
 }
