@@ -44,7 +44,7 @@ type (
 	TimesPart interface{ Times() string }
 )
 
-// Property is a property of jobs that is a block within job blocks, whose values need no type of their own. Values for
+// Property is a property of jobs that is a block within job blocks, whose values need no Go type. Values for
 // the report go into the plan (see Ask).
 type Property struct {
 	Block *schema.Block

@@ -19,8 +19,8 @@ type SupplyPart interface {
 type Supply interface {
 	// Fleet returns the fleet of a run on a cluster, by a seed.
 	Fleet(c scheduler.Cluster, seed int64) (simulated.Fleet, error)
-	// Rentals are the terms by which the costs of nodes are measured.
-	Rentals() []measure.Rental
+	// Meter measures what the nodes cost.
+	Meter(*measure.Setup) measure.NodeMeter
 }
 
 // Methods of parts of jobs that have to do with saved work.

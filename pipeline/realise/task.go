@@ -26,10 +26,6 @@ func (c *Cell) task(r realised, known truth) stages.Task {
 		base = c.x.base
 	}
 	supply := c.supply()
-	var rentals []measure.Rental
-	if supply != nil {
-		rentals = supply.Rentals()
-	}
 	return stages.Task{
 		Records: record.Records(c.x.Spec.Records), Policy: c.Policy.Policy, Base: base, Resizes: r.Resizes,
 		Until: c.x.Spec.Until, Online: c.online(r, known.estimated), Trial: c.trial(), Speeds: c.speeds(r, known),
@@ -38,7 +34,7 @@ func (c *Cell) task(r realised, known truth) stages.Task {
 		},
 		Setup: record.Setup{Cell: c.Ref, Setup: measure.Setup{
 			Cluster: c.Hardware.Cluster, Jobs: c.divided(c.seen(r, c.jobsFor(r, known))), Alone: known.alone,
-			Predicted: c.x.wholeRuns(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r), Terms: rentals,
+			Predicted: c.x.wholeRuns(c.Hardware, r), PredictedOn: c.x.fittedOn(c.Hardware, r),
 		}},
 		Supply: supply,
 	}

@@ -78,11 +78,10 @@ func estimateTable(rows []record.EstimateRow) table.Table {
 		if r.Chosen != "" && r.Chosen != r.Model {
 			model += " (" + r.Chosen + ")"
 		}
-		t.Rows = append(t.Rows, []string{
-			r.Job, r.Hardware, model, r.Axes, fmt.Sprint(r.Threads), fmt.Sprint(r.Samples), n(100*r.SampleFraction) + "%",
-			n(r.Intercept), n(r.Slope), seconds(r.Predicted), seconds(r.Low) + " to " + seconds(r.High), seconds(r.Actual),
-			fmt.Sprint(r.Runs), errorText,
-		})
+		t.Add(
+			r.Job, r.Hardware, model, r.Axes, fmt.Sprint(r.Threads), fmt.Sprint(r.Samples), n(100*r.SampleFraction)+"%",
+			n(r.Intercept), n(r.Slope), seconds(r.Predicted), seconds(r.Low)+" to "+seconds(r.High), seconds(r.Actual),
+			fmt.Sprint(r.Runs), errorText)
 	}
 	if slices.ContainsFunc(rows, func(r record.EstimateRow) bool { return r.Axes != "" }) {
 		return t
@@ -106,10 +105,9 @@ func accuracyTable(rows []record.AccuracyRow) table.Table {
 		if r.By == record.ByAll {
 			over = "all runs"
 		}
-		t.Rows = append(t.Rows, []string{
+		t.Add(
 			r.Estimator(), over, fmt.Sprint(r.Estimates), fmt.Sprint(r.Runs), percent(r.MeanAbs), percent(r.SD), percent(r.Bias),
-			percent(100 * r.Coverage), fmt.Sprint(r.Choices), n(r.BestRank), percent(r.Regret),
-		})
+			percent(100*r.Coverage), fmt.Sprint(r.Choices), n(r.BestRank), percent(r.Regret))
 	}
 	return t
 }

@@ -157,9 +157,10 @@ func (c *checker) number(column, has string, want, slack float64) {
 	c.Values++
 	v, err := strconv.ParseFloat(has, 64)
 	switch known := !math.IsNaN(want) && !math.IsInf(want, 0); {
-	case !known && has == "":
-	case !known, err != nil, !(math.Abs(v-want) <= lastDigit(has)/2+1e-11*max(1, math.Abs(want))+slack):
-		c.differs(column, has, printed(want))
+	case !known && has != "":
+		c.differs(column, has, "")
+	case known && (err != nil || !(math.Abs(v-want) <= lastDigit(has)/2+1e-11*max(1, math.Abs(want))+slack)):
+		c.differs(column, has, strconv.FormatFloat(want, 'f', 6, 64))
 	}
 }
 
@@ -171,13 +172,6 @@ func lastDigit(s string) float64 {
 		e -= len(digits)
 	}
 	return math.Pow10(e)
-}
-
-func printed(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'f', 6, 64)
 }
 
 // number is a printed number; NaN where it is empty or none.

@@ -103,7 +103,7 @@ func (c *checker) replay(k *cell, at string) *replay {
 func (c *checker) occupancy(t *table, r *replay, at int64) {
 	if !nextHeld(t) {
 		if !t.broken {
-			t.fail("the end", "a row at "+printed(seconds(at)))
+			t.fail("the end", fmt.Sprintf("a row at %.6f", seconds(at)))
 		}
 		return
 	}

@@ -42,21 +42,8 @@ type Setup struct {
 	// BoundedFloor is the least run time in a bounded slowdown; 0 means
 	// DefaultBoundedFloor.
 	BoundedFloor time.Duration
-	// Terms are the rental terms of the nodes' servers, nil for a permanent node;
-	// nil if all nodes are permanent.
-	Terms []Rental
-}
-
-// Rental computes the cost of a node's servers.
-type Rental interface {
-	// Where returns the market and the region in which they are rented at first.
-	Where() (market, region string)
-	// Rate is the price in a market at an instant, in dollars an hour; Charge is the cost from one instant to
-	// another.
-	Rate(market string, at time.Duration) float64
-	Charge(market string, from, to time.Duration) float64
-	// Bill is the cost of a server that was created, became usable, and ended at these instants.
-	Bill(market string, created, up, end time.Duration) float64
+	// Meter makes the meter of nodes that come and go; nil if they stay.
+	Meter func(*Setup) NodeMeter
 }
 
 // DefaultBoundedFloor is the floor of the bounded slowdown that the field uses
@@ -175,8 +162,9 @@ type Collector struct {
 	money                map[int]Money   // by job
 	backlog              backlog
 	dated                bool // some job has a deadline
-	rented               rented
-	gpus                 *gpus // nil if no job requests any
+	meter                NodeMeter
+	lost                 map[int]*toll // by job
+	gpus                 *gpus         // nil if no job requests any
 	present              presence
 }
 
@@ -201,8 +189,11 @@ func NewCollector(s Setup) *Collector {
 		s.BoundedFloor = DefaultBoundedFloor
 	}
 	c := &Collector{
-		setup: s, jobs: ledger.New(0), lastEnd: never, backlog: newBacklog(&s), rented: newRented(&s), gpus: newGPUs(&s),
+		setup: s, jobs: ledger.New(0), lastEnd: never, backlog: newBacklog(&s), gpus: newGPUs(&s),
 		present: newPresence(s.Cluster),
+	}
+	if s.Meter != nil {
+		c.meter = s.Meter(&c.setup)
 	}
 	c.length = s.Len()
 	c.jobs.Expect(c.length)
@@ -227,7 +218,9 @@ func (c *Collector) Decision(*scheduler.Decision) {}
 // that have ended, are ignored: they are for the validator to find.
 func (c *Collector) Event(e *scheduler.Event) {
 	if e.Kind.OfNode() {
-		c.node(e)
+		if c.meter != nil {
+			c.meter.Event(e)
+		}
 		return
 	}
 	if e.Job < 0 || e.Job >= c.length {
@@ -238,7 +231,9 @@ func (c *Collector) Event(e *scheduler.Event) {
 		return
 	}
 	c.events++
-	c.hold(e)
+	if e.Attempt != nil || c.meter != nil {
+		c.lose(e)
+	}
 	at := table.ToMicros(e.At)
 	c.last = at
 	if c.backlog.next < len(c.backlog.marks) {

@@ -26,8 +26,12 @@ func (c *Collector) paid(job int) Money {
 	if m, ok := c.money[job]; ok {
 		return m
 	}
-	if c.rented.bills != nil {
-		return c.billed(job)
+	if c.meter != nil {
+		m := Money{Cost: c.meter.JobCost(job)}
+		if t := c.lost[job]; t != nil {
+			m.Revocations = float64(t.revocations)
+		}
+		return m
 	}
 	return Money{math.NaN(), math.NaN()}
 }
@@ -39,8 +43,8 @@ var (
 		Shown: Shown{Cells: 10, Summary: 8, Fidelity: 7, Panels: 6},
 		Doc:   "what the servers of the jobs cost, in dollars; empty where that is not known",
 		Compute: func(t *Totals) float64 {
-			if t.collector.rented.bills != nil {
-				return t.collector.costOfServers()
+			if m := t.collector.meter; m != nil {
+				return m.Cost()
 			}
 			return t.collector.sum(func(m Money) float64 { return m.Cost })
 		},
@@ -57,7 +61,7 @@ var (
 
 // sum adds up the known values of the jobs, in their order; NaN if none is known.
 func (c *Collector) sum(of func(Money) float64) float64 {
-	if c.money == nil && c.rented.bills == nil {
+	if c.money == nil && c.meter == nil {
 		return math.NaN()
 	}
 	var known stats.Mean

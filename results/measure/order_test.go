@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
 // Metrics are in the order of their ranks and names, wherever they are shown in the order of their places there.
@@ -80,45 +79,5 @@ func TestTypedNodes(t *testing.T) {
 	}
 	if hasType("gpu:", "") {
 		t.Error("no type is in the name")
-	}
-}
-
-// TestServersOfTwoJobs: a server knows the only job that ran on it, also when that ran on it twice; a job that is
-// resized in its place does not count as another one. Events of nodes that are not rented do not count.
-func TestServersOfTwoJobs(t *testing.T) {
-	terms := &market.Terms{Market: market.Spot, Price: market.Fixed(3600)}
-	s := Setup{Terms: []Rental{terms, terms, terms}}
-	s.Cluster = scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 2}, {Threads: 1}, {Threads: 1}}}
-	s.Jobs = []scheduler.Job{{Name: "a", Threads: 1}, {Number: 1, Name: "b", Threads: 1}}
-	c := NewCollector(s)
-	set := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
-	at := func(seconds int, e scheduler.Event) {
-		e.At = time.Duration(seconds) * time.Second
-		c.Event(&e)
-	}
-	for node := range 2 {
-		at(0, scheduler.Event{Kind: scheduler.NodeRequest, Node: node, Job: -1, Server: &scheduler.Server{Market: market.Spot}})
-		at(1, scheduler.Event{Kind: scheduler.NodeStart, Node: node, Job: -1})
-	}
-	at(1, scheduler.Event{Kind: scheduler.NodeStart, Node: 2, Job: -1}) // that nobody asked for
-	at(1, scheduler.Event{Kind: scheduler.NodeStart, Node: 3, Job: -1})
-	at(1, scheduler.Event{Kind: scheduler.NodeStart, Node: -1, Job: -1})
-	at(1, scheduler.Event{Kind: scheduler.NodeRequest, Node: 1, Job: -1}) // without a server
-	for j := range 2 {
-		at(1, scheduler.Event{Kind: scheduler.Arrive, Job: j})
-	}
-	at(1, scheduler.Event{Kind: scheduler.Start, Job: 0, Cores: set(0, 1)})
-	at(2, scheduler.Event{Kind: scheduler.ResizeJob, Job: 0, Cores: set(0, 2)})
-	at(3, scheduler.Event{Kind: scheduler.ResizeJob, Job: 0, Cores: set(0, 1)})
-	at(3, scheduler.Event{Kind: scheduler.Start, Job: 1, Cores: set(2, 3)})
-	at(4, scheduler.Event{Kind: scheduler.Pause, Job: 1})
-	at(4, scheduler.Event{Kind: scheduler.Start, Job: 1, Cores: set(1, 2)})
-	at(4, scheduler.Event{Kind: scheduler.NodeWarning, Node: 1, Job: -1, Until: 9 * time.Second})
-	at(9, scheduler.Event{Kind: scheduler.NodeEnd, Node: 1, Job: -1, Revoked: true})
-	servers := c.Servers()
-	if len(servers) != 2 || servers[0].Job != -1 || servers[0].jobs != 2 || servers[1].Job != 1 || servers[1].jobs != 1 ||
-		servers[1].Warned != 4*time.Second || servers[1].Down != 9*time.Second || servers[0].Down != scheduler.Never ||
-		servers[0].Up != time.Second || servers[1].Cost != 8 || servers[1].Price != 3600 {
-		t.Errorf("%+v", servers)
 	}
 }

@@ -249,7 +249,7 @@ func (w *CellWriter) finishTables() ([]File, error) {
 		}
 		files = append(files, File{Name: filepath.Base(p.Path), Size: size})
 	}
-	if w.setup.Terms != nil || len(w.replayed) > 0 {
+	if w.Meter() != nil || len(w.replayed) > 0 {
 		file, err := w.writeServers()
 		if err != nil {
 			return nil, err

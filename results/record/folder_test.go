@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
 // simulated is a cell of two jobs, one after the other: a from 0 to 2 s, b from 2 to 3 s.
@@ -378,21 +376,24 @@ func TestGPURows(t *testing.T) {
 	}
 }
 
-// TestServersOfCells: a cell with rented nodes lists its servers, after the recorded ones; the table of the
+// listed is a meter of nodes with servers.
+type listed []ServerRow
+
+func (listed) Event(*scheduler.Event) int { return 0 }
+func (listed) JobCost(int) float64        { return 0 }
+func (listed) Cost() float64              { return 0 }
+func (l listed) Servers() []ServerRow     { return l }
+
+// TestServersOfCells: a cell with nodes that come and go lists its servers, after the recorded ones; the table of the
 // experiment has the servers of all cells.
 func TestServersOfCells(t *testing.T) {
 	dir := keep(t, Plan{Cells: refs("a", "b", "c")}, "c")
 	for _, name := range []string{"a", "b"} {
 		s, events := simulated(name)
-		s.Cluster.Nodes = append(s.Cluster.Nodes, scheduler.Node{Name: "spare", Threads: 2})
-		s.Terms = []measure.Rental{&market.Terms{Market: market.Spot, Region: "north", Price: market.Fixed(3600)},
-			&market.Terms{Market: market.Spot, Price: market.Fixed(3600)}}
-		rented := func(node int, at time.Duration) []scheduler.Event {
-			return []scheduler.Event{{At: at, Kind: scheduler.NodeRequest, Node: node, Job: -1,
-				Server: &scheduler.Server{Market: market.Spot, Created: at}}, {At: at, Kind: scheduler.NodeStart, Node: node, Job: -1}}
+		s.Meter = func(*measure.Setup) measure.NodeMeter {
+			return listed{{Node: "n", Region: "north", Market: "spot", Down: 4, Cores: "0"},
+				{Node: "spare", Market: "spot", Up: 3, Down: -1, Cores: "1-2"}}
 		}
-		events = slices.Concat(rented(0, 0), events, rented(1, 3*time.Second),
-			[]scheduler.Event{{At: 4 * time.Second, Kind: scheduler.NodeEnd, Node: 0, Job: -1, Revoked: name == "b"}})
 		w, err := NewCellWriter(filepath.Join(dir, CellsDir, name), s, AllRecords)
 		if err != nil {
 			t.Fatal(err)
@@ -420,7 +421,7 @@ func TestServersOfCells(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %d %s %s %s %q %g %g %d", r.Cell, r.Server, r.Node, r.Region, r.Market, r.Cores, r.Up, r.Down, r.Revoked))
 	}
 	want := []string{`a 1 n north spot "0" 0 4 0`, `a 2 spare  spot "1-2" 3 -1 0`, `b 1 before   "" 0 -1 0`,
-		`b 2 n north spot "0" 0 4 1`, `b 3 spare  spot "1-2" 3 -1 0`}
+		`b 2 n north spot "0" 0 4 0`, `b 3 spare  spot "1-2" 3 -1 0`}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

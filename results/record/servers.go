@@ -6,17 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/table"
-	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Servers lists the servers that were rented: in the folder of a cell, and over all
-// cells in the experiment's. It exists only where nodes come and go.
+// Servers lists the servers of nodes that come and go: in the folder of a cell, and over all
+// cells in the experiment's. It exists only where there are any.
 var Servers = table.Register[ServerRow]("servers.csv", nil)
 
 // ServerRow is a row of servers.csv.
@@ -39,6 +36,12 @@ type ServerRow struct {
 	Cores        string  `csv:"cores"` // the cores of its node, "0-1"; empty for a node without cores here
 }
 
+// ServerMeter is a meter that knows the servers of nodes, in the order in which they were created.
+type ServerMeter interface {
+	measure.NodeMeter
+	Servers() []ServerRow
+}
+
 // writeServers writes the servers of a cell.
 func (w *CellWriter) writeServers() (File, error) {
 	f, err := Servers.Create(w.dir, w.durable, nil)
@@ -46,10 +49,12 @@ func (w *CellWriter) writeServers() (File, error) {
 		return File{}, err
 	}
 	defer f.Abort()
-	rows := w.replayed
-	for i, s := range w.Servers() {
-		rows = append(rows, w.server(len(w.replayed)+i+1, s))
+	if m, ok := w.Meter().(ServerMeter); ok {
+		for _, r := range m.Servers() {
+			w.AddServer(r)
+		}
 	}
+	rows := w.replayed
 	for i := range rows {
 		if err := f.Add(&rows[i], nil); err != nil {
 			return File{}, err
@@ -59,39 +64,10 @@ func (w *CellWriter) writeServers() (File, error) {
 	return File{Name: Servers.File, Size: size}, err
 }
 
-// AddServer adds a server that no event contains, from the records of a run. Its cell and number are set.
+// AddServer adds a server that no event contains, from a meter or from the records of a run. Its cell and number are set.
 func (w *CellWriter) AddServer(r ServerRow) {
 	r.Cell, r.Server = w.setup.Cell.Cell, len(w.replayed)+1
 	w.replayed = append(w.replayed, r)
-}
-
-func (w *CellWriter) server(number int, s measure.Server) ServerRow {
-	at := func(t time.Duration) float64 {
-		if t == scheduler.Never {
-			return -1
-		}
-		return table.ToMicros(t).Seconds()
-	}
-	node := w.setup.Cluster.Nodes[s.Node]
-	_, region := w.setup.Terms[s.Node].Where()
-	r := ServerRow{
-		Cell: w.setup.Cell.Cell, Server: number, Node: node.Name, Region: region, Device: node.GPU, Market: s.Market,
-		Created: at(s.Created), Up: at(s.Up), Warned: at(s.Warned), Down: at(s.Down),
-		PricePerHour: s.Price, Cost: s.Cost,
-	}
-	first := int32(0)
-	for _, n := range w.setup.Cluster.Nodes[:s.Node] {
-		first += int32(n.Threads)
-	}
-	r.Cores = scheduler.CoreSet{{Lo: first, Hi: first + int32(node.Threads)}}.String()
-	r.Role = strings.Join(s.Roles, "+")
-	if s.Job >= 0 {
-		r.Job = w.setup.Jobs[s.Job].Name
-	}
-	if s.Revoked {
-		r.Revoked = 1
-	}
-	return r
 }
 
 // WriteServers writes servers.csv over the complete cells, in the order of the plan, if

@@ -70,6 +70,9 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	if c.Simulation != nil {
 		c.Setup.AloneOn = c.AloneOn
 	}
+	if c.Supply != nil {
+		c.Setup.Meter = c.Supply.Meter
+	}
 	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {
 		return record.Cell{}, err

@@ -30,7 +30,7 @@ func init() {
 type Rented struct {
 	// Terms are the rental terms of each node's servers, nil for a permanent node.
 	Terms []*market.Terms
-	// Nodes are those of the hardware.
+	// Nodes are the nodes of the hardware.
 	Nodes []scheduler.Node `json:"-"`
 }
 
@@ -64,16 +64,8 @@ func (s *supply) Fleet(c scheduler.Cluster, seed int64) (simulated.Fleet, error)
 	return market.NewFleet(c, s.Terms, seed)
 }
 
-// Rentals implements stages.Supply.
-func (s *supply) Rentals() []measure.Rental {
-	out := make([]measure.Rental, len(s.Terms))
-	for i, t := range s.Terms {
-		if t != nil {
-			out[i] = t
-		}
-	}
-	return out
-}
+// Meter implements stages.Supply.
+func (s *supply) Meter(of *measure.Setup) measure.NodeMeter { return newMeter(of, s.Terms) }
 
 // changeovers gives the jobs of a policy that rents servers the cost of moving to another server.
 func changeovers(v stages.View) []scheduler.Job {

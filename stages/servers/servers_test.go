@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	"github.com/tfexp/tfexp/stages/clusterspeed"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
 	"github.com/tfexp/tfexp/stages/servers/market"
@@ -55,7 +53,7 @@ func TestPictures(t *testing.T) {
 	e := &record.Experiment{Dir: dir, Plan: record.Plan{
 		Axes: []string{"interval"}, Workloads: make([]record.Named, 1), Hardware: make([]record.Named,
 			1), Policies: make([]record.Named, 1),
-		Plots: []record.Plot{{Kind: clusterspeed.ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
+		Plots: []record.Plot{{Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
 			{Kind: Intervals}},
 	}}
 	asks(e, "K80")
@@ -72,18 +70,6 @@ func TestPictures(t *testing.T) {
 				Down: 4000 * float64(k+1), Revoked: k})
 		}
 	}
-	var speeds []clusterspeed.ClusterSpeedRow
-	for workers := range 8 {
-		speed := 4 * float64(workers+1)
-		speeds = append(speeds, clusterspeed.ClusterSpeedRow{
-			MeasuredCluster: clusterspeed.MeasuredCluster{File: "speeds.csv", Device: "K80", Servers: 1,
-				Workers: workers + 1, Speed: speed},
-			Fitted: speed, LeftOut: workers > 3, Queued: math.NaN(),
-		})
-	}
-	if err := clusterspeed.ClusterSpeeds.Replace(dir, speeds); err != nil {
-		t.Fatal(err)
-	}
 	if err := record.Servers.Replace(dir, servers); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +78,7 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	plottest.Check(t, pictures)
-	if got := plottest.Names(pictures); got != "cluster_speed cost_time lifetimes revocations intervals" {
+	if got := plottest.Names(pictures); got != "cost_time lifetimes revocations intervals" {
 		t.Errorf("pictures: %s", got)
 	}
 	plottest.Golden(t, pictures, *update)
@@ -101,7 +87,7 @@ func TestPictures(t *testing.T) {
 // TestNothingToDraw: an experiment without servers has none of these pictures, without a note.
 func TestNothingToDraw(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir(), Plan: record.Plan{
-		Plots: []record.Plot{{Kind: clusterspeed.ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
+		Plots: []record.Plot{{Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations},
 			{Kind: Intervals}},
 	}}
 	pictures, err := plot.Draw(context.Background(), e, filepath.Join(e.Dir, record.PlotsDir), plot.Options{})
@@ -110,13 +96,12 @@ func TestNothingToDraw(t *testing.T) {
 	}
 }
 
-// TestCrowded draws options that lie close together on two sorts of hardware, cells, some without a lost server,
-// and clusters of several numbers of parameter servers.
+// TestCrowded draws options that lie close together on two sorts of hardware, and cells, some without a lost server.
 func TestCrowded(t *testing.T) {
 	dir := t.TempDir()
 	e := &record.Experiment{Dir: dir, Plan: record.Plan{
 		Axes: []string{"interval"}, Workloads: make([]record.Named, 1), Hardware: make([]record.Named, 2), Policies: make([]record.Named, 2),
-		Plots: []record.Plot{{Kind: clusterspeed.ClusterSpeed}, {Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations}, {Kind: Intervals}},
+		Plots: []record.Plot{{Kind: CostTime}, {Kind: Lifetimes}, {Kind: Revocations}, {Kind: Intervals}},
 	}}
 	asks(e, "K80", "V100")
 	var servers []record.ServerRow
@@ -131,17 +116,6 @@ func TestCrowded(t *testing.T) {
 			servers = append(servers, record.ServerRow{Cell: c.Cell, Device: []string{"K80", "V100"}[k%2], Market: market.Spot,
 				Up: float64(500 * (k - 1)), Down: float64(9000*k) - 1, Revoked: (i + k) % 2})
 		}
-	}
-	var speeds []clusterspeed.ClusterSpeedRow
-	for i := range 12 {
-		speeds = append(speeds, clusterspeed.ClusterSpeedRow{
-			MeasuredCluster: clusterspeed.MeasuredCluster{File: "speeds.csv", Device: []string{"K80", "V100"}[i/6], Servers: 1 + i%3, Workers: 1 + (7*i)%6,
-				Speed: 3 + float64((7*i)%6)},
-			Fitted: 2.5 + float64((7*i)%6), LeftOut: i%4 == 3, Queued: 2 + float64(i%3),
-		})
-	}
-	if err := clusterspeed.ClusterSpeeds.Replace(dir, speeds); err != nil {
-		t.Fatal(err)
 	}
 	if err := record.Servers.Replace(dir, servers); err != nil {
 		t.Fatal(err)

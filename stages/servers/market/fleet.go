@@ -64,9 +64,6 @@ func (t *Terms) PriceIn(market string) Price {
 	return t.Price
 }
 
-// Where returns the market and the region of servers of these terms.
-func (t *Terms) Where() (market, region string) { return t.Market, t.Region }
-
 // Rate is the price in a market at an instant, in dollars per hour.
 func (t *Terms) Rate(market string, at time.Duration) float64 { return t.PriceIn(market).At(at) }
 
