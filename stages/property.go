@@ -27,6 +27,13 @@ type (
 		Program() string
 		ProgramLines(prefix string) []Line
 	}
+	// CellLaunchPart changes how the job's program is started in a cell, and not in samples.
+	CellLaunchPart interface{ LaunchIn(*launch.Job) }
+	// ForecastPart forecasts the ends of jobs by what they report, for policies with a source of estimates; nil where
+	// the source does not ask for it. real says that the jobs' programs run.
+	ForecastPart interface {
+		Forecast(j *experiment.Job, estimates string, real bool) EndForecast
+	}
 )
 
 // The methods of parts of run times (experiment.Runtime.Parts) that the pipeline asks for.
