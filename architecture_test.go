@@ -23,11 +23,11 @@ import (
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
-// floors are the layers: a package imports those of its own floor and below.
+// floors are the layers: a package imports those of the same floor and below.
 var floors = map[string]int{"cmd": 4, "pipeline": 3, "stages": 2, "experiments": 1, "estimator": 1, "scheduler": 1,
 	"hardware": 1, "results": 1, "jobs": 0}
 
-// everyRun are the folders of stages that every run has; the others are those of features.
+// everyRun are the folders of stages that every run has; the other folders are of features.
 var everyRun = []string{"", "all", "experiment", "language", "profile", "estimate", "execute", "plot", "report"}
 
 // What every package may import: how blocks are described, and the door to the file system.

@@ -81,7 +81,7 @@ type Sample struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// EngineTimes are the times that an engine took beside the job's own, in seconds; 0 where they were not measured.
+// EngineTimes are the times that an engine took in addition to the job's own, in seconds; 0 where they were not measured.
 type EngineTimes struct {
 	// Launch is the time beyond Wall: from the decision to start the job until it ran, and from its exit until its end
 	// was known. Pause, Resume and Resize are the times for one such action on the job.

@@ -28,7 +28,7 @@ func (l *loop) finish(e *Notice) error {
 	if e.Attempt != nil {
 		l.result(j).Add(e.Attempt)
 	}
-	if e.State == Failed && l.again(j, e.Reason) || l.extensions.attemptEnded(j, e) {
+	if e.State == Failed && l.retry(j, e.Reason) || l.extensions.attemptEnded(j, e) {
 		return nil
 	}
 	kind, final := e.State.Final()
@@ -58,7 +58,7 @@ func (l *loop) close(j *jobState, kind EventKind, reason string) { l.end(j, kind
 
 // end makes a job final by an event of a kind, at the end of an attempt if it is not nil.
 func (l *loop) end(j *jobState, kind EventKind, reason string, attempt *Attempt) {
-	l.detector.News()
+	l.detector.Progressed()
 	l.unbook(j)
 	l.extensions.changed(j, leaves, 0)
 	l.extensions.changed(j, ends, 0)

@@ -225,7 +225,7 @@ func (l *loop) startWith(j *jobState, cores int32, g Grant, why string) error {
 		l.tally.started++
 		l.roles.Started(j.number)
 		l.extensions.changed(j, attemptStarts, 0)
-		l.detector.News()
+		l.detector.Progressed()
 	}
 	if kind == Start || moves {
 		l.book(j)
@@ -269,7 +269,7 @@ func (l *loop) request(j *jobState, cores int32) {
 		return
 	}
 	j.asked = cores
-	l.detector.News()
+	l.detector.Progressed()
 	l.emit(Event{Kind: Request, Job: int(j.number), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: int(cores)})
 	if j.booked && !l.resizable(j) {
 		return // it keeps its first number

@@ -12,7 +12,7 @@
 // recorded at it. On a real clock it is later than the events that it returns,
 // which keep their own instants.
 //
-// The steps of an instant are in loop.instant: wait, take what has happened, update predictions, decide and carry out,
+// The steps of an instant are in loop.instant: wait, take events, update predictions, decide and carry out,
 // check for progress.
 //
 // # Extensions

@@ -101,7 +101,7 @@ type Event struct {
 	Layout *cluster.Layout
 	// Beside is the job whose GPUs a job that starts or resumes shares; nil if its GPUs are not shared.
 	Beside *cluster.Beside
-	// Alternative is the one with which a job starts or resumes, an index of
+	// Alternative is the alternative of a job that starts or resumes, an index of
 	// its alternatives.
 	Alternative int
 	// Migrated says that a paused job resumes on other nodes, or with other GPUs, than

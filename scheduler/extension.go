@@ -7,7 +7,7 @@ import (
 )
 
 // extension is what only some runs need: servers that come and go, rounds, controllers, samples, a policy with
-// instants of its own. It keeps its own state. A run without extensions pays nothing for them.
+// further instants. It keeps its state itself. A run without extensions pays nothing for them.
 //
 // An extension embeds noHooks, and has the hooks that it needs.
 type extension interface {
@@ -21,7 +21,7 @@ type extension interface {
 	attemptEnded(j *jobState, n *Notice) (again bool)
 	// nextInstant returns the next instant at which the extension is to act; Never for none.
 	nextInstant() time.Duration
-	// reached is called when the run has come to this instant. now may be later, on a real clock.
+	// reached is called when the run has reached this instant. now may be later, on a real clock.
 	reached(now time.Duration)
 	// limit restricts the nodes on which a job may start, in its need per node.
 	limit(j *jobState, need *cluster.Room)
@@ -63,7 +63,7 @@ func (noHooks) pending() bool                            { return false }
 func (noHooks) stalled() (bool, error)                   { return false, nil }
 func (noHooks) finish() error                            { return nil }
 
-// extensions are those of a run, in the order in which they act.
+// extensions are the extensions of a run, in the order in which they act.
 type extensions []extension
 
 func (x extensions) arrived(j *jobState) error {

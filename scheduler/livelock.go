@@ -1,4 +1,4 @@
-// Guard detects runs that would never end: their jobs are paused and resumed without
+// Livelock detects runs that would never end: their jobs are paused and resumed without
 // progress, or their engine returns without notices.
 
 package scheduler
@@ -28,39 +28,39 @@ type livelockDetector struct {
 // nothing before it is taken to be broken. The run ends with an error then; no schedule depends on it.
 const maxIdle = 10_000
 
-// News resets the guard: an event happened that can change the course of the run.
-func (g *livelockDetector) News() { g.Pauses, g.looked = 0, false }
+// Progressed resets the detector: an event happened that can change the course of the run.
+func (d *livelockDetector) Progressed() { d.Pauses, d.looked = 0, false }
 
 // Stalls returns an error when the run makes no progress any more. Between two looks
 // every open job has been paused several times. If the remaining work of all of them,
 // in seconds, is unchanged and nothing else has happened, it will be unchanged at the
 // next look too. left is nil for an engine that does not know it.
-func (g *livelockDetector) Stalls(now time.Duration, open, yielding int, left func() float64) error {
-	if g.Pauses < 4*open+256 {
+func (d *livelockDetector) Stalls(now time.Duration, open, yielding int, left func() float64) error {
+	if d.Pauses < 4*open+256 {
 		return nil
 	}
 	if left == nil {
-		g.News()
+		d.Progressed()
 		return nil
 	}
 	rest := left()
-	if g.looked && rest >= g.left {
+	if d.looked && rest >= d.left {
 		return fmt.Errorf("%w: at %s, %d jobs have been paused %d times since the last one started or ended, "+
 			"and have %.6g s left as before; pausing and resuming takes as long as their turns last: choose a longer quantum",
-			ErrLivelock, now, open-yielding, g.Pauses, rest)
+			ErrLivelock, now, open-yielding, d.Pauses, rest)
 	}
-	g.Pauses, g.left, g.looked = 0, rest, true
+	d.Pauses, d.left, d.looked = 0, rest, true
 	return nil
 }
 
 // Idles returns an error when the engine comes back again and again at the
 // same instant although nothing has ended and nothing is due.
-func (g *livelockDetector) Idles(now time.Duration, came bool) error {
+func (d *livelockDetector) Idles(now time.Duration, came bool) error {
 	if came {
-		g.idle = 0
+		d.idle = 0
 		return nil
 	}
-	if g.idle++; g.idle > maxIdle {
+	if d.idle++; d.idle > maxIdle {
 		return fmt.Errorf("engine: at %s it has returned %d times without news", now, maxIdle)
 	}
 	return nil
@@ -72,11 +72,11 @@ func (g *livelockDetector) Idles(now time.Duration, came bool) error {
 const maxStarve = 100_000
 
 // Starves reports whether the waiting jobs will never start. idle says that nothing runs and no job will arrive.
-func (g *livelockDetector) Starves(idle bool) bool {
-	if g.starve++; !idle {
-		g.starve = 0
+func (d *livelockDetector) Starves(idle bool) bool {
+	if d.starve++; !idle {
+		d.starve = 0
 	}
-	return g.starve > maxStarve
+	return d.starve > maxStarve
 }
 
 // stalled lets an extension change that waiting jobs can never start, or says why they cannot.

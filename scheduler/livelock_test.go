@@ -27,7 +27,7 @@ func TestStalls(t *testing.T) {
 	if err := stalls(1000); err != nil {
 		t.Fatalf("less is left: %v", err)
 	}
-	g.News()
+	g.Progressed()
 	if err := stalls(1000); err != nil {
 		t.Fatalf("something has happened since: %v", err)
 	}

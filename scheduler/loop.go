@@ -68,7 +68,7 @@ type input struct {
 	requests []Resize // in order
 }
 
-// abilities are what the cluster, the policy and the engine can do. They do not change.
+// abilities are the capabilities of the cluster, the policy and the engine. They do not change.
 type abilities struct {
 	static    bool           // no nodes come and go, and the policy has no rounds
 	migrator  Migrator       // the engine, if it is one
@@ -214,7 +214,7 @@ func (l *loop) instant(ctx context.Context) error {
 		return err
 	}
 
-	// 5. Check that the run will come to an end.
+	// 5. Check that the run can end.
 	return l.checkProgress(came)
 }
 
@@ -319,7 +319,7 @@ func (l *loop) setTimer(j *jobState, at time.Duration) {
 func (l *loop) counts(t queue.Timer) bool { return l.state(t.Of).timer == t.At }
 
 func (l *loop) arrive(j *jobState) error {
-	l.detector.News()
+	l.detector.Progressed()
 	j.state, j.since = Queued, j.job.Arrival
 	l.event(Arrive, j.number)
 	l.out.Send()

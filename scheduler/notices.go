@@ -163,17 +163,17 @@ func (l *loop) unexpect(j *jobState) {
 	l.running.ends = queue.DeleteSorted(l.running.ends, queue.Timer{At: j.end, Of: j.number}, queue.CompareTimers)
 }
 
-// again lets a job that has failed wait for another start, if it has retries
+// retry lets a job that has failed wait for another start, if it has retries
 // left. It also gives back its memory, may start on other cores and in another
 // size, and keeps only the work that its program saved. The failed attempt still
 // counts as service time of the job, and as attained service of the job and its
 // user. Its predicted remaining time is reset to the whole job.
-func (l *loop) again(j *jobState, reason string) bool {
+func (l *loop) retry(j *jobState, reason string) bool {
 	if l.result(j).Restarts >= j.job.Retries() {
 		return false
 	}
 	l.result(j).Restarts++
-	l.anew(j, &Attempt{}, Event{Kind: Retry, Job: int(j.number), Reason: reason})
+	l.requeue(j, &Attempt{}, Event{Kind: Retry, Job: int(j.number), Reason: reason})
 	return true
 }
 

@@ -231,7 +231,7 @@ func TestSpellsOfSpotServers(t *testing.T) {
 	}{{10, true, false}, {20, true, false}, {25, false, true}, {40, false, false}, {50, true, false}, {55, true, true}, {60, true, false}} {
 		a.see(seen.available, seen.lost, seen.at)
 	}
-	want := []provisioning.Availability{{true, 15}, {false, 25}, {true, 5}, {true, 5}}
+	want := []provisioning.Availability{{Available: true, Length: 15}, {Available: false, Length: 25}, {Available: true, Length: 5}, {Available: true, Length: 5}}
 	if !slices.Equal(a.spells, want) {
 		t.Errorf("the spells are %v, want %v", a.spells, want)
 	}

@@ -28,7 +28,7 @@ func newServers(l *loop) (*servers, error) {
 	s := &servers{loop: l, provider: engine}
 	var err error
 	s.nodes, err = newServerNodes(l.Cluster, l.machine, engine, func(e Event) {
-		l.detector.News()
+		l.detector.Progressed()
 		l.emit(e)
 	})
 	if err != nil {
@@ -86,7 +86,7 @@ func (l *servers) notice(n *Notice) (taken bool, err error) {
 	default:
 		return false, nil
 	}
-	l.detector.News()
+	l.detector.Progressed()
 	lost, err := l.nodes.Notice(n, l.now)
 	if err != nil || !lost {
 		return true, err
@@ -130,7 +130,7 @@ func (l *servers) depart(n *Notice) error {
 }
 
 func (l *servers) revokeBy(j *jobState, v int32, end func(job int) (Attempt, error), reason string) error {
-	attempt, err := l.cut(j, end)
+	attempt, err := l.endAttempt(j, end)
 	if err != nil {
 		return fmt.Errorf("revoke job %q: %w", j.job.Name, err)
 	}
@@ -141,7 +141,7 @@ func (l *servers) revokeBy(j *jobState, v int32, end func(job int) (Attempt, err
 		return nil
 	}
 	l.rental.Lost(j.number, v)
-	l.anew(j, &attempt, Event{Kind: Revoke, Job: int(j.number), Node: int(v), Reason: reason, Attempt: &attempt})
+	l.requeue(j, &attempt, Event{Kind: Revoke, Job: int(j.number), Node: int(v), Reason: reason, Attempt: &attempt})
 	return nil
 }
 
@@ -162,7 +162,7 @@ func (l *servers) rent() error {
 		if !leave || j.state != Running && j.state != Paused || !l.rental.Any(l.machine.NodesOf(j.grant.Cores, nil)) {
 			continue
 		}
-		l.detector.News()
+		l.detector.Progressed()
 		if err := l.move(j, where); err != nil {
 			return err
 		}
@@ -187,14 +187,14 @@ func (l *servers) doneOf(j *jobState) time.Duration {
 // again, and keeps its work.
 func (l *servers) move(j *jobState, where string) error {
 	done := l.doneOf(j)
-	attempt, err := l.cut(j, l.provider.Move)
+	attempt, err := l.endAttempt(j, l.provider.Move)
 	if attempt.Done == 0 && attempt.Ran == 0 { // the engine does not know
 		attempt.Done, attempt.Kept = done, done
 	}
 	if err != nil {
 		return fmt.Errorf("move job %q: %w", j.job.Name, err)
 	}
-	l.anew(j, &attempt, Event{Kind: Move, Job: int(j.number), Reason: "is to have " + where, Attempt: &attempt})
+	l.requeue(j, &attempt, Event{Kind: Move, Job: int(j.number), Reason: "is to have " + where, Attempt: &attempt})
 	return nil
 }
 

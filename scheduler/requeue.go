@@ -2,22 +2,22 @@ package scheduler
 
 import "time"
 
-// cut takes a job that has started from its nodes, and has the engine end its attempt.
-func (l *loop) cut(j *jobState, end func(int) (Attempt, error)) (Attempt, error) {
+// endAttempt takes a job that has started from its nodes, and has the engine end its attempt.
+func (l *loop) endAttempt(j *jobState, end func(int) (Attempt, error)) (Attempt, error) {
 	l.takeOff(j)
 	attempt, err := end(int(j.number))
 	if err != nil {
 		return attempt, err
 	}
 	l.tally.started--
-	l.detector.News()
+	l.detector.Progressed()
 	l.result(j).Add(&attempt)
 	l.result(j).LostWork += attempt.Lost()
 	return attempt, nil
 }
 
-// anew lets a job whose attempt was cut wait again, with the work that it kept.
-func (l *loop) anew(j *jobState, attempt *Attempt, e Event) {
+// requeue lets a job whose attempt has ended wait again, with the work that it kept.
+func (l *loop) requeue(j *jobState, attempt *Attempt, e Event) {
 	l.extensions.changed(j, leaves, 0)
 	l.unbook(j)
 	j.state, j.grant, j.timer = Queued, Grant{}, Never

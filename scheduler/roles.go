@@ -45,7 +45,7 @@ func (l *loop) partEnded(n *Notice) error {
 		return nil // the end of the job came before
 	}
 	failed := func(p *Part) bool { return p.Role == n.Role && p.Task == n.Task }
-	l.detector.News()
+	l.detector.Progressed()
 	if l.fixed.migrator == nil || !l.survives(l.state(j), failed) {
 		if err := l.Engine.Stop(int(j)); err != nil {
 			return fmt.Errorf("stop job %q: %w", l.job(j).Name, err)
@@ -186,7 +186,7 @@ func (l *loop) askParts(j *jobState, role string, count int) error {
 		return err
 	}
 	l.roles.Ask(j.number, counts)
-	l.detector.News()
+	l.detector.Progressed()
 	more := j.job.WithParts(counts)
 	l.emit(Event{Kind: Request, Job: int(j.number), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: more.Threads})
 	if j.state == Running || j.state == Paused {
@@ -278,7 +278,7 @@ func (l *loop) reshape(j *jobState, g, drops Grant, why string) error {
 	l.unexpect(j)
 	l.expect(j)
 	l.result(j).Resizes++
-	l.detector.News()
+	l.detector.Progressed()
 	l.out.Decision(l.decide(ResizeJob, j, g.Cores, why))
 	l.emit(Event{Kind: ResizeJob, Job: int(j.number), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout})
 	return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// rounds are those of a policy that decides at their starts.
+// rounds are the rounds of a policy that decides at their starts.
 type rounds struct {
 	queue.Rounds
 	starting bool // this decision starts a round

@@ -238,12 +238,12 @@ func (l *loop) Requeue(job int32, why string) error {
 	if !ok {
 		return fmt.Errorf("requeue job %q: the engine cannot end an attempt of it", j.job.Name)
 	}
-	attempt, err := l.cut(j, engine.Revoke)
+	attempt, err := l.endAttempt(j, engine.Revoke)
 	if err != nil {
 		return fmt.Errorf("requeue job %q: %w", j.job.Name, err)
 	}
 	l.result(j).Revocations++
-	l.anew(j, &attempt, Event{Kind: Revoke, Job: int(job), Node: int(noJob), Reason: why, Attempt: &attempt})
+	l.requeue(j, &attempt, Event{Kind: Revoke, Job: int(job), Node: int(noJob), Reason: why, Attempt: &attempt})
 	return nil
 }
 

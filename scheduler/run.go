@@ -249,6 +249,6 @@ func (s samples) attemptEnded(j *jobState, n *Notice) bool {
 	if l.rules.Sampled != nil {
 		l.rules.Sampled(j.number, j.alternative)
 	}
-	l.anew(j, &Attempt{}, Event{Kind: Profiled, Job: int(j.number)})
+	l.requeue(j, &Attempt{}, Event{Kind: Profiled, Job: int(j.number)})
 	return true
 }

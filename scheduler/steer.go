@@ -22,7 +22,7 @@ func (l *loop) steer() error {
 		return nil
 	}
 	l.ownJobs() // their requests change
-	desk, err := newControllerHost(l.Steering, l.jobs.Len(), steered{l})
+	desk, err := newControllerHost(l.Steering, l.jobs.Len(), kernelOfControllers{l})
 	l.extensions = append(l.extensions, steering{l: l, desk: desk})
 	return err
 }
@@ -78,23 +78,23 @@ func (l *loop) reconfigure(j *jobState, to Adopted, attempt *Attempt) {
 	l.emit(Event{Kind: Reconfigure, Job: int(j.number), Request: to.Threads, Roles: to.Roles, Attempt: attempt})
 }
 
-// steered is the loop as controllers see it: a steering.Kernel.
-type steered struct{ *loop }
+// kernelOfControllers is the loop as controllers see it.
+type kernelOfControllers struct{ *loop }
 
-func (l steered) Name(j int32) string             { return l.job(j).Name }
-func (l steered) Begun(j int32) bool              { return l.begun(l.state(j)) }
-func (l steered) Stopping() bool                  { return l.ending.stopping }
-func (l steered) Reconfigure(j int32, to Adopted) { l.reconfigure(l.state(j), to, nil) }
-func (l steered) Request(j, cores int32)          { l.request(l.state(j), cores) }
+func (l kernelOfControllers) Name(j int32) string             { return l.job(j).Name }
+func (l kernelOfControllers) Begun(j int32) bool              { return l.begun(l.state(j)) }
+func (l kernelOfControllers) Stopping() bool                  { return l.ending.stopping }
+func (l kernelOfControllers) Reconfigure(j int32, to Adopted) { l.reconfigure(l.state(j), to, nil) }
+func (l kernelOfControllers) Request(j, cores int32)          { l.request(l.state(j), cores) }
 
-func (l steered) Facts(number int32) control.Report {
+func (l kernelOfControllers) Facts(number int32) control.Report {
 	j := l.state(number)
 	r := control.Report{
 		Job: int(number), Left: control.NoBudget, Used: l.Job(number).Times().Service,
 		Allotment: control.Allotment{Threads: int(j.request), GPUs: j.job.GPUs},
 	}
 	if j.state == Running {
-		if m, ok := l.Engine.(SteeringMeter); ok {
+		if m, ok := l.Engine.(ServiceMeter); ok {
 			r.Used = m.Used(int(number))
 		}
 		r.Allotment = control.Allotment{Threads: j.grant.Cores.Count(), GPUs: j.grant.GPUs.Count()}
@@ -105,13 +105,13 @@ func (l steered) Facts(number int32) control.Report {
 	return r
 }
 
-func (l steered) Decided(number int32, c *control.Decision) {
+func (l kernelOfControllers) Decided(number int32, c *control.Decision) {
 	j := l.state(number)
-	l.detector.News()
+	l.detector.Progressed()
 	l.emit(Event{Kind: Decided, Job: int(number), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Control: c})
 }
 
-func (l steered) Demand(number int32, to Adopted) error {
+func (l kernelOfControllers) Demand(number int32, to Adopted) error {
 	j := l.state(number)
 	if len(to.Roles) == 0 {
 		if to.Threads != int(j.asked) {
@@ -129,7 +129,7 @@ func (l steered) Demand(number int32, to Adopted) error {
 	return nil
 }
 
-func (l steered) Satisfy(number int32, reason string) error {
+func (l kernelOfControllers) Satisfy(number int32, reason string) error {
 	j := l.state(number)
 	if l.begun(j) {
 		if err := l.Engine.Stop(int(number)); err != nil {
@@ -153,7 +153,7 @@ func (l steered) Satisfy(number int32, reason string) error {
 type Steering struct {
 	// Controllers has the controller of each job; nil for none.
 	Controllers []control.Controller
-	// Settings are those with which each job starts.
+	// Settings are the initial settings of each job.
 	Settings [][]control.Setting
 	// Reconfigurer reaches the programs.
 	Reconfigurer Reconfigurer
@@ -177,9 +177,9 @@ type Reconfigurer interface {
 	Restart(job int) error
 }
 
-// Meter is an engine that measures the service time of its jobs, of all attempts: a program may begin long after the
+// ServiceMeter is an engine that measures the service time of its jobs, of all attempts: a program may begin long after the
 // decision to start it, and its budget is counted from there.
-type SteeringMeter interface {
+type ServiceMeter interface {
 	Used(job int) time.Duration
 }
 
@@ -219,11 +219,11 @@ type controllerKernel interface {
 type controllerHost struct {
 	Steering
 	kernel controllerKernel
-	jobs   []*steeringSteered // by job; nil for one without a controller
+	jobs   []*controlledJob // by job; nil for one without a controller
 }
 
-// steered is the state of a job that has a controller.
-type steeringSteered struct {
+// controlledJob is the state of a job that has a controller.
+type controlledJob struct {
 	settings []control.Setting
 	// leaving is set while the job ends its attempt, to restart with next.
 	leaving   bool
@@ -243,11 +243,11 @@ func newControllerHost(s *Steering, jobs int, k controllerKernel) (*controllerHo
 		return nil, fmt.Errorf("controllers: %d jobs, but the controllers of %d, or no way to reach them",
 			jobs, len(s.Controllers))
 	}
-	d := &controllerHost{Steering: *s, kernel: k, jobs: make([]*steeringSteered, jobs)}
+	d := &controllerHost{Steering: *s, kernel: k, jobs: make([]*controlledJob, jobs)}
 	follow := make([]bool, jobs)
 	for j, c := range s.Controllers {
 		if follow[j] = c != nil; follow[j] {
-			d.jobs[j] = &steeringSteered{}
+			d.jobs[j] = &controlledJob{}
 			if s.Settings != nil {
 				d.jobs[j].settings = s.Settings[j]
 			}

@@ -201,11 +201,22 @@ type Estimate struct {
 	// Fitted is the estimate from samples, if Known; else there is only Work.
 	Fitted estimator.Estimate
 	Known  bool
-	// Target is the loss at which its jobs are done, if predictions follow their
-	// reported losses; 0: they do not. Losses are the losses that simulated jobs
-	// report.
-	Target float64
-	Losses []float64
+	// Ends forecasts when its jobs are done, where they may be before all their work; nil where predictions do not follow
+	// that.
+	Ends EndForecast
+}
+
+// EndForecast forecasts the ends of jobs by the losses that they report. It is in tasks that are written down.
+type EndForecast interface {
+	// Begin returns the forecast of a job at its beginning.
+	Begin() JobForecast
+}
+
+// JobForecast is the forecast of a job.
+type JobForecast interface {
+	// Left predicts the remaining units of the job, at most most, when it has finished units of them. losses are those
+	// that it has reported since the call before.
+	Left(units int, most float64, losses []scheduler.Loss) float64
 }
 
 // Reported is the last report of a running job's program. Loss and Accuracy are NaN where it does not report

@@ -21,6 +21,13 @@ type (
 	WorkPart interface{ Work(*simulated.Scaling) }
 	// LaunchPart changes how the job's program is started, in samples as well.
 	LaunchPart interface{ Launch(*launch.Job) }
+	// CellLaunchPart changes how the job's program is started in a cell, and not in samples.
+	CellLaunchPart interface{ LaunchIn(*launch.Job) }
+	// ForecastPart forecasts the ends of jobs by what they report, for policies with a source of estimates; nil where
+	// the source does not ask for it. real says that the jobs' programs run.
+	ForecastPart interface {
+		Forecast(j *experiment.Job, estimates string, real bool) EndForecast
+	}
 )
 
 // The methods of parts of run times (experiment.Runtime.Parts) that the pipeline asks for.
@@ -37,7 +44,7 @@ type (
 	TimesPart interface{ Times() string }
 )
 
-// Property is a property of jobs that is a block within job blocks, whose values need no type of their own. Values for
+// Property is a property of jobs that is a block within job blocks, whose values need no Go type. Values for
 // the report go into the plan (see Ask).
 type Property struct {
 	Block *schema.Block

@@ -102,7 +102,7 @@ type CellQueue interface {
 	Predicted(i int) time.Duration
 }
 
-// Shards are the files with the cells that have no folder of their own (results/record).
+// Shards are the files with the cells that have no folder (results/record).
 type Shards interface {
 	// Sharded reports whether a cell is a line in a shard; AddToShard puts it there.
 	Sharded(i int) bool
@@ -143,7 +143,7 @@ type Engines interface {
 	PredictReal(context.Context) (time.Duration, error)
 }
 
-// Log takes what a stage reports.
+// Log takes the reports of a stage.
 type Log interface {
 	// Warn keeps a doubt about the results, of one cell or (with "") of all.
 	Warn(code, cell, text string)

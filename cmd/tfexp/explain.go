@@ -61,7 +61,7 @@ func (a *app) explainCommand() *cobra.Command {
 	return cmd
 }
 
-// momentFlag is what the flag of a feature does (command.Flag): it adds a moment to the story of a job, by a file.
+// momentFlag is the work of a feature's flag (command.Flag): it adds a moment to the story of a job, by a file.
 type momentFlag = func(a *command.App, file, job string) (show.Moment, error)
 
 func (a *app) explainJob(at place, others []*command.Given[momentFlag], asJSON bool) error {

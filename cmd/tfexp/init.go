@@ -36,7 +36,7 @@ type initialized struct {
 	Doubts []string `json:"doubts"`
 }
 
-// sourceFlag is what the flag of a feature does (command.Flag): it returns the experiment of a name, to be written into a
+// sourceFlag is the work of a feature's flag (command.Flag): it returns the experiment of a name, to be written into a
 // folder, that is made of files, and the facts that could not be found out.
 type sourceFlag = func(file string, others []string, name, dir string) (source []byte, doubts []string, err error)
 

@@ -23,7 +23,7 @@ type Settings struct {
 	Name, Label string
 	// Given is set when the file has the block; else all values are defaults.
 	Given bool
-	// Args are the values of the arguments. Their types follow those of the schema:
+	// Args are the values of the arguments. Their types follow the types of the schema:
 	// string, int, float64, bool, time.Duration, []string, []int, and the name of a
 	// block for a reference to one. An argument without a value is not in it.
 	Args map[string]any

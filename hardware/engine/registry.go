@@ -30,7 +30,7 @@ func Register(k *Kind) *Kind {
 	return kinds.Add(k)
 }
 
-// Extension is what a feature adds to the blocks of hardware of some kinds.
+// Extension is the addition of a feature to the blocks of hardware of some kinds.
 type Extension struct {
 	// To reports whether it adds to a kind.
 	To func(*Kind) bool
@@ -44,7 +44,7 @@ var extensions []Extension
 // Extend adds to kinds, those that are registered later too.
 func Extend(x Extension) { extensions = append(extensions, x) }
 
-// AllNodeArgs returns the additional arguments of the kind's node blocks, with those of features.
+// AllNodeArgs returns the additional arguments of the kind's node blocks, and those that features add.
 func (k *Kind) AllNodeArgs() []schema.Arg {
 	all := slices.Clone(k.NodeArgs)
 	for _, x := range extensions {
@@ -55,7 +55,7 @@ func (k *Kind) AllNodeArgs() []schema.Arg {
 	return all
 }
 
-// AllBlocks returns the additional blocks of the kind's hardware, with those of features.
+// AllBlocks returns the additional blocks of the kind's hardware, and those that features add.
 func (k *Kind) AllBlocks() []*schema.Block {
 	all := slices.Clone(k.Blocks)
 	for _, x := range extensions {

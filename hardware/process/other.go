@@ -34,7 +34,7 @@ func groupHome() string { return "" }
 func adopts() bool      { return false }
 func lacking() string   { return "" }
 
-// Main runs the second process of this program: there is none on this system.
+// Main runs the second process of this program: this system has no second process.
 func Main([]string) (handled bool, code int) { return false, 0 }
 
 // BindTree does nothing: processes are not bound to cores on this system.

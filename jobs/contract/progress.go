@@ -68,7 +68,7 @@ const MostCount = 1 << 40
 // mostAt bounds the field "at" of a line, in seconds since 1970: the year 5138.
 const mostAt = 1e11
 
-// problem returns the impossible part of a line; "" if there is none. It serves lines read while a program runs and
+// problem returns the impossible part of a line; "" for a possible line. It serves lines read while a program runs and
 // lines read at its end.
 func (p *Progress) problem() string {
 	if p.Epoch < 0 || p.Step < 0 || p.Threads < 0 || p.Seconds != nil && *p.Seconds < 0 {

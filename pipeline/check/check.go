@@ -39,7 +39,6 @@ func (c *Checker) Cells() {
 		}
 		if c.First(w, h) {
 			c.resizes(w, h)
-			c.targets(w, h)
 		}
 		c.programs(w, h)
 		for _, submit := range w.Submits {
@@ -57,7 +56,6 @@ func (c *Checker) Cells() {
 			c.misfits(w, h, p)
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
-			c.lossCurves(w, p)
 			c.requested(p, w)
 			c.profiling(w, h, p)
 		}

@@ -51,9 +51,6 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
 		var ok bool
 		j.Runtime, ok = d.runtime(rt, e, j)
 		a.OK = a.OK && ok
-		if ok {
-			checkLosses(rt, a, j)
-		}
 	}
 	d.alternatives(n, e, a, j)
 	d.DecodeInto(j, language.Job, language.Block{Args: a, Env: e})

@@ -93,7 +93,7 @@ func (d *Decoder) progress(n *eval.Node, e *eval.Env, a *eval.Args, j *experimen
 	}
 }
 
-// badLines describes the mistake in a pattern of lines; "" if there is none.
+// badLines describes the mistake in a pattern of lines; "" for a good one.
 func badLines(pattern string) string {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

@@ -254,12 +254,12 @@ func (x *Experiment) fitted(h *experiment.Hardware, r realised) []time.Duration 
 	return predicted
 }
 
-// wholeRuns is fitted without the jobs that have a target loss: they are done before
+// wholeRuns is fitted without the jobs that may end early: they are done before
 // the run that is predicted ends.
 func (x *Experiment) wholeRuns(h *experiment.Hardware, r realised) []time.Duration {
 	predicted := x.fitted(h, r)
 	for i := range predicted {
-		if k := r.Block[i]; k >= 0 && r.Blocks[k].TargetLoss > 0 {
+		if k := r.Block[i]; k >= 0 && r.Blocks[k].EndsEarly() {
 			predicted[i] = 0
 		}
 	}

@@ -40,7 +40,6 @@ func (x *Experiment) program(k *store.Key, j *experiment.Job) {
 	if j.Malleable {
 		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)
 	}
-	k.Given(label("target_loss"), j.TargetLoss)
 	k.Given(label("limit"), j.Limit)
 	if ev := j.Events; ev != nil {
 		k.Addf(label("progress"), "%q loss %q accuracy %q epochs %t", ev.Below, ev.Loss, ev.Accuracy, ev.Epochs)

@@ -10,7 +10,6 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
-	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -164,9 +163,7 @@ func (c *Cell) launch(r realised, n int, dirs stages.Folders) launch.Job {
 			Job: block, Hardware: c.Hardware, Parts: func() []scheduler.Part { return partsOn(c.Hardware, block) },
 		}, &out)
 	})
-	if block.TargetLoss > 0 {
-		out.Env = append(out.Env, fmt.Sprintf("%s=%g", contract.EnvTarget, block.TargetLoss))
-	}
+	experiment.EachPart(block.Parts, func(p stages.CellLaunchPart) { p.LaunchIn(&out) })
 	out.Budget = r.Jobs[n].Budget()
 	out.Alternatives = launchAlternatives(c.Hardware, block)
 	return out
@@ -204,8 +201,8 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 		return stages.Task{}, "", fmt.Errorf("%w: a job has no run time to simulate it with", stages.ErrNoEstimate)
 	}
 	for _, j := range r.Blocks {
-		if j.TargetLoss > 0 {
-			return stages.Task{}, "", fmt.Errorf("%w of the epochs that job %s takes to its target loss", stages.ErrNoEstimate, j.Name)
+		if end, ok := experiment.PartOf[experiment.EndPart](j.Parts); ok {
+			return stages.Task{}, "", fmt.Errorf("%w of the epochs that job %s takes to %s", stages.ErrNoEstimate, j.Name, end.End())
 		}
 	}
 	work, err := c.work(r)
@@ -279,11 +276,8 @@ func (c *Cell) online(r realised, estimated []record.Estimated) *stages.Online {
 	for k, j := range r.Blocks {
 		b := &o.Blocks[k]
 		b.Threads, b.Length, ready[k] = j.Threads.Request, j.Length(), j.Runtime != nil
-		if c.Policy.Source().Losses {
-			b.Target = j.TargetLoss
-			if j.Runtime != nil && !c.Hardware.Real() {
-				b.Losses = j.Runtime.Losses
-			}
+		if end, ok := experiment.PartOf[stages.ForecastPart](j.Parts); ok {
+			b.Ends = end.Forecast(j, c.Policy.Estimates, c.Hardware.Real())
 		}
 		if c.x.estimated(c.Hardware, j) {
 			b.Fitted, b.Known = c.x.estimateOf(j)

@@ -52,7 +52,7 @@ func pairsOf(r record.ComparisonRow, pairs string) string {
 	return pairs
 }
 
-// doubtfulOf counts the comparisons with doubtful data; "" if there are none.
+// doubtfulOf counts the comparisons with doubtful data; "" without any.
 func doubtfulOf(rows []record.ComparisonRow) string {
 	n := 0
 	for _, r := range rows {

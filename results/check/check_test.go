@@ -25,7 +25,7 @@ b,finished,1,4,6.5,3,3,2.5,5.5,0,0,0,1,1
 	instants = "t_s,cores_held,running,queued,paused\n0,1,1,0,0\n1,1,1,1,0\n4,1,1,0,0\n6.5,0,0,0,0\n"
 )
 
-// folderOfTwoJobs writes a folder with one cell, of which nothing differs.
+// folderOfTwoJobs writes a folder with one cell, in which nothing differs.
 func folderOfTwoJobs(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -145,7 +145,7 @@ type Shards struct {
 }
 
 // OpenShards finds the cells in the shards of an experiment's folder whose names begin with prefix, by the index
-// and a scan of the rest. Without a folder there are none.
+// and a scan of the rest. Without a folder the list is empty.
 func OpenShards(dir, prefix string) (*Shards, error) {
 	s := &Shards{dir: dir, prefix: prefix, cells: map[string][]ShardEntry{}, read: map[string]int64{}}
 	if prefix == "" {

@@ -5,7 +5,7 @@ package cluster
 type Grant struct {
 	Cores CoreSet
 	GPUs  CoreSet
-	// Alternative is the one with which the job is to run, an index of its
+	// Alternative is the alternative that the job is to use, an index of its
 	// alternatives; 0 for a job that has none.
 	Alternative int
 	// Layout divides the grant among the parts of a job that has several; nil for

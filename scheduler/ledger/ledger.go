@@ -20,7 +20,7 @@ type Job struct {
 	FirstStart time.Duration
 	// Cores and GPUs are the numbers that it holds.
 	Cores, GPUs int32
-	// Alternative is the one with which it started or resumed last.
+	// Alternative is the alternative that it started or resumed with last.
 	Alternative int32
 	// Pauses, Resizes and Retries count the events of these kinds.
 	Pauses, Resizes, Retries int32
@@ -184,7 +184,7 @@ func (l *Ledger) move(j *Job, at time.Duration, to scheduler.State) (s Step) {
 	return s
 }
 
-// hold sets a job's holdings to those of the event.
+// hold sets a job's holdings to the holdings of the event.
 func (l *Ledger) hold(j *Job, e *scheduler.Event, s *Step) {
 	s.Began = true
 	j.Cores, j.GPUs = int32(e.Cores.Count()), int32(e.GPUs.Count())

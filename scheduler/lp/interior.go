@@ -40,7 +40,7 @@ type iterate struct {
 // step is how the iterate changes.
 type step struct{ dx, dv, dw, dy []float64 }
 
-// targets are what a step is to correct.
+// targets are the errors that a step is to correct.
 type targets struct {
 	rd, rp []float64
 	rx, rw []float64 // targets of the products x·v and w·y

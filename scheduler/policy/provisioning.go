@@ -35,7 +35,7 @@ func (p Policy) Markets() (markets []string) {
 	return markets
 }
 
-// Regions returns those in which the policy rents servers; none for all.
+// Regions returns the regions in which the policy rents servers; none for all.
 func (p Policy) Regions() []string {
 	list, _ := p.Settings["regions"].([]string)
 	return slices.Clone(list)

@@ -240,7 +240,7 @@ func (t *tree) walk(b, jobs int32, asks *least) {
 	}
 }
 
-// divide makes two blocks of a full one, and returns that in which a key would be.
+// divide makes two blocks of a full one, and returns the block for a key.
 func (t *tree) divide(b int32, k Key, slots *slots) int32 {
 	n := &t.nodes[b]
 	half, from := int32(room/2), t.blocks[b][room/2].key()

@@ -116,7 +116,7 @@ func (p *periodic) freed(e *scheduler.Event, on bitmap) {
 	p.clear(c, e.At)
 }
 
-// releaseOf returns how long a job's nodes take no other jobs at its next end: a usual time if it has none of its own.
+// releaseOf returns how long a job's nodes take no other jobs at its next end: a usual time if the job has no time.
 func (p *periodic) releaseOf(job int, usual time.Duration) time.Duration {
 	if own := p.own[p.run.Jobs[job].Name]; len(own) > 0 {
 		return own[0]

@@ -39,7 +39,7 @@ func TestBeat(t *testing.T) {
 	}
 }
 
-// written returns the lines of the state of a cell in its folder; nil where there is none.
+// written returns the lines of the state of a cell in its folder; nil without a state.
 func written(t *testing.T, dir string) []string {
 	t.Helper()
 	raw, err := os.ReadFile(table.Temporary(filepath.Join(dir, record.StandingFile)))

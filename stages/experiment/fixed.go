@@ -24,7 +24,7 @@ func (s *Spec) Fixed(c Cell) bool {
 }
 
 // drawn reports whether something of a simulated job differs from one replicate to the next.
-func (j *Job) drawn() bool { return j.TargetLoss > 0 || j.Runtime != nil && !j.Runtime.Epoch.Fixed() }
+func (j *Job) drawn() bool { return j.EndsEarly() || j.Runtime != nil && !j.Runtime.Epoch.Fixed() }
 
 // Alike lists the workloads whose cells are repeated, and alike in all replicates.
 func (s *Spec) Alike() []string {

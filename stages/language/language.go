@@ -1,6 +1,6 @@
-// Package language is how features add to the language of experiment files: blocks and arguments of their own, within
-// the blocks of the core or beside them, and rules about whole cells. Package pipeline/decode reads files by it; it has
-// what all decoders share, such as finding and reading the files that an experiment names.
+// Package language lets features add to the language of experiment files: blocks and arguments, within
+// the blocks of the core or at the top of a file, and rules about whole cells. Package pipeline/decode reads files by it; it has
+// the parts that all decoders share, such as finding and reading the files that an experiment names.
 package language
 
 import (
@@ -29,7 +29,7 @@ type Decoder struct {
 	kept map[any]any
 }
 
-// NewDecoder returns a decoder of the file at root, of which files names the folder.
+// NewDecoder returns a decoder of the file at root; files has its folder.
 func NewDecoder(files Finder, root *eval.Node, global *eval.Env) *Decoder {
 	return &Decoder{Finder: files, Root: root, Global: global, kept: map[any]any{}}
 }
@@ -42,7 +42,7 @@ type Blocks interface {
 }
 
 // Once returns the result of read for a key: read is called once for each file that is decoded. Blocks are decoded at
-// each point of the matrix that they depend on, and share by it what they read from files.
+// each point of the matrix that they depend on, and use it to share data that they read from files.
 func Once[K comparable, V any](d *Decoder, key K, read func() V) V {
 	if v, ok := d.kept[key]; ok {
 		return v.(V)
@@ -76,12 +76,12 @@ const (
 	Policy     = "policy"          // *experiment.Policy
 )
 
-// Extension is what a feature adds to the blocks of a name, whose values are of type T. Each field may be nil.
+// Extension is the addition of a feature to the blocks of a name, whose values are of type T. Each field may be nil.
 type Extension[T any] struct {
 	// Blocks are the blocks that it adds within them, and Args the arguments.
 	Blocks func() []*schema.Block
 	Args   func() []schema.Arg
-	// DecodeFirst decodes what the other blocks within depend on, before these. It is called for jobs alone (Job), with
+	// DecodeFirst decodes the values that other blocks within depend on, before these. It is called for jobs alone (Job), with
 	// their arguments and program.
 	DecodeFirst func(*Decoder, Block, *T)
 	// Decode decodes them into the value of the block around them, which has been decoded: see experiment.Parts.
@@ -144,7 +144,7 @@ func Extended(name string, b *schema.Block) *schema.Block {
 	return b
 }
 
-// DecodeFirst lets features decode what the other blocks within a block of the core depend on.
+// DecodeFirst lets features decode the values that other blocks within a block of the core depend on.
 func (d *Decoder) DecodeFirst(into any, name string, b Block) {
 	for _, x := range of(name) {
 		if x.first != nil {
@@ -190,7 +190,7 @@ func (d *Decoder) Sole(kind string) *eval.Node {
 	return &eval.Node{Schema: s, Args: s.Args}
 }
 
-// Values evaluates a block of a feature and those within it, whose values need no type of their own. given says that
+// Values evaluates a block of a feature and those within it, whose values need no Go type. given says that
 // the file has the block.
 func (d *Decoder) Values(n *eval.Node, e *eval.Env, given bool) schema.Settings {
 	a := d.EvalArgs(n, e)

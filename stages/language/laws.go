@@ -11,13 +11,13 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// RunTimeLaw is a way to say how long a job takes in simulation, beside the ones of the core: a block within runtime
+// RunTimeLaw is another way to say how long a job takes in simulation: a block within runtime
 // blocks. It keeps its values as a part of the run time (see package stages for the methods of such parts).
 type RunTimeLaw struct {
 	// Name is the name of the block, and Block describes it.
 	Name  string
 	Block func() *schema.Block
-	// Doc says what the block has, for the reference: "an `elastic` block says how a job trains whose GPUs change".
+	// Doc describes the block, for the reference: "an `elastic` block says how a job trains whose GPUs change".
 	Doc string
 	// Reads are the arguments of the runtime block that it reads besides the start-up and the final values.
 	Reads []string
@@ -37,7 +37,7 @@ func RegisterRunTimeLaw(l RunTimeLaw) {
 	slices.SortFunc(laws, func(a, b RunTimeLaw) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// LawIn returns the law of which a runtime block has the block; nil for none. Blocks of several laws are an error.
+// LawIn returns the law whose block a runtime block has; nil for none. Blocks of several laws are an error.
 func (d *Decoder) LawIn(a *eval.Args) (law *RunTimeLaw, n *eval.Node) {
 	for i := range laws {
 		switch own := a.Node.First(laws[i].Name); {
@@ -63,7 +63,7 @@ func LawBlocks() []string {
 	})
 }
 
-// LawDocs says what the blocks of all laws have, in a sentence for the reference that follows another.
+// LawDocs describes the blocks of all laws, in a sentence for the reference that follows another.
 func LawDocs() string {
 	if len(laws) == 0 {
 		return ""

@@ -50,6 +50,10 @@ func decodeHardware(d *language.Decoder, b language.Block, h *experiment.Hardwar
 			return // it has an error
 		}
 		nodes := h.Cluster.Nodes[len(rented.Terms):][:count]
+		if count == 0 { // the number depends on an axis whose value is not known yet
+			own.terms(na, billing, &cluster.Node{Name: na.Node.Label, GPU: eval.Get[string](na, "gpu")})
+			continue
+		}
 		terms := own.terms(na, billing, &nodes[0])
 		for i := range nodes {
 			rented.Terms = append(rented.Terms, slotOf(terms, i))

@@ -30,7 +30,7 @@ func init() {
 type Rented struct {
 	// Terms are the rental terms of each node's servers, nil for a permanent node.
 	Terms []*market.Terms
-	// Nodes are those of the hardware.
+	// Nodes are the nodes of the hardware.
 	Nodes []scheduler.Node `json:"-"`
 }
 

@@ -1,4 +1,4 @@
-// Package command is what the commands of tfexp share: their output, how they read an experiment, how they end, and the
+// Package command has the parts that all commands of tfexp share: their output, how they read an experiment, how they end, and the
 // registry of commands that features bring.
 package command
 

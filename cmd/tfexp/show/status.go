@@ -48,7 +48,7 @@ type Standing struct {
 	record.Standing
 }
 
-// Follower completes the states of experiments by what their running cells report: TimeLeft and Standings. It may keep
+// Follower completes the states of experiments with the reports of their running cells: TimeLeft and Standings. It may keep
 // what it has read for the next call.
 type Follower func([]ExperimentStatus) error
 

@@ -27,7 +27,7 @@ func init() {
 	show.RegisterFollower(func(dir string) show.Follower { return NewWatch(dir).complete })
 }
 
-// pageFlag is what the flag of a feature does (command.Flag): it makes a page of the server, with its path, for a file.
+// pageFlag is the work of a feature's flag (command.Flag): it makes a page of the server, with its path, for a file.
 type pageFlag = func(ctx context.Context, a *command.App, file string) (path string, page http.Handler, err error)
 
 // defaultPort is where the page is, so that it can be kept as a bookmark.

@@ -44,7 +44,7 @@ func kindsOf(j *scheduler.Job) [4]string {
 	return [4]string{"s" + shape, "u" + user, "a" + account, ""}
 }
 
-// unitOf is the unit of a ratio: the requested time, or a second if there is none.
+// unitOf is the unit of a ratio: the requested time, or a second without one.
 func unitOf(j *scheduler.Job) time.Duration {
 	if j.Predicted > 0 {
 		return j.Predicted

@@ -24,7 +24,7 @@ type decider interface {
 	ended(job int32)
 }
 
-// Needs says what an order of this package needs of jobs.
+// Needs are the needs of an order of this package.
 type Needs struct {
 	// Trains says that it needs jobs whose speed is known by their GPUs, and Batches that it lets these choose their
 	// batch sizes.
@@ -33,7 +33,7 @@ type Needs struct {
 
 var needs = map[policy.Order]Needs{}
 
-// Of returns what the order of a policy needs; false for the orders of other packages, which divide no GPUs.
+// Of returns the needs of the order of a policy; false for the orders of other packages, which divide no GPUs.
 func Of(p policy.Policy) (Needs, bool) {
 	n, ok := needs[p.Order]
 	return n, ok

@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 // A request file has a line for each job and for each change of a request:
@@ -21,12 +22,12 @@ import (
 //
 // where wait is the time to the next line. Empty lines and lines that begin
 // with # are comments.
-var _ = Register(&Format{
+var _ = formats.Register(&formats.Format{
 	Name: "requests", Rank: 1, Endings: []string{".requests", ".req"},
-	Holds: Priorities | Resizes, FromJobBlocks: Memory | GPUs | Nodes | Sizes,
+	Holds: formats.Priorities | formats.Resizes, FromJobBlocks: formats.Memory | formats.GPUs | formats.Nodes | formats.Sizes,
 	Doc: "A line is `execution|update,<instance>,<image or job>,<threads>,<wait s>[,<priority>]`. The wait is the time " +
 		"to the next line; an update changes the request of an instance. A job's class is its image or job.",
-	Args:   []schema.Arg{UnitArg},
+	Args:   []schema.Arg{formats.UnitArg},
 	Reader: readRequests, Writer: writeRequests,
 })
 
@@ -50,7 +51,7 @@ type request struct {
 // if it has an unknown action, too few or too many fields, an invalid number,
 // less than one thread, a negative wait or priority, an instance that is
 // requested twice, or an update of one that was not requested.
-func readRequests(file string, r io.Reader, o Options) (workload.Trace, error) {
+func readRequests(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	var b workload.Builder
 	at := time.Duration(0)
 	number := map[string]int{} // of each instance
@@ -103,13 +104,13 @@ func addRequest(b *workload.Builder, line int, q request, number map[string]int)
 	return nil
 }
 
-func parseRequest(line string, o Options) (q request, wait time.Duration, err error) {
+func parseRequest(line string, o formats.Options) (q request, wait time.Duration, err error) {
 	f := strings.Split(line, ",")
 	for i := range f {
 		f[i] = strings.TrimSpace(f[i])
 	}
 	if len(f) >= 5 {
-		if wait, err = workload.ParseTime(f[4], o.unit()); err != nil || wait < 0 {
+		if wait, err = workload.ParseTime(f[4], o.Unit()); err != nil || wait < 0 {
 			return q, 0, fmt.Errorf("wait %q is not a time from 0 on", f[4])
 		}
 	}
@@ -173,11 +174,11 @@ func requestLines(t workload.Trace) ([]requestLine, error) {
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
 		if j.Class == "" {
-			return nil, CannotHold(j, "no class")
+			return nil, formats.CannotHold(j, "no class")
 		}
 		if strings.ContainsAny(j.Name+j.Class, ",\n\r") || strings.TrimSpace(j.Name) != j.Name ||
 			strings.TrimSpace(j.Class) != j.Class {
-			return nil, CannotHold(j, "a name with a comma, or with space around it")
+			return nil, formats.CannotHold(j, "a name with a comma, or with space around it")
 		}
 		l := requestLine{at: j.Arrival, before: fmt.Sprintf("execution,%s,%s,%d", j.Name, j.Class, j.Threads)}
 		if j.Priority >= 0 {
@@ -188,7 +189,7 @@ func requestLines(t workload.Trace) ([]requestLine, error) {
 	for _, z := range t.Resizes {
 		j := &t.Jobs[z.Job]
 		if z.At < j.Arrival {
-			return nil, CannotHold(j, "a change of its request before it arrives")
+			return nil, formats.CannotHold(j, "a change of its request before it arrives")
 		}
 		lines = append(lines, requestLine{at: z.At, before: fmt.Sprintf("update,%s,%s,%d", j.Name, j.Class, z.Threads)})
 	}

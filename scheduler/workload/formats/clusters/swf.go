@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"bufio"
@@ -12,19 +12,21 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 // The Standard Workload Format has 18 fields a line, and header lines that begin
 // with a semicolon (S. J. Chapin et al., 1999; version 2.2,
 // https://www.cs.huji.ac.il/labs/parallel/workload/swf.html).
-var _ = Register(&Format{
-	Name: "swf", Rank: 2, Endings: []string{".swf"},
-	Holds: RunTimes | RequestedTimes | Memory | Users, NeedsRunTimes: true,
+var _ = formats.Register(&formats.Format{
+	Begins: func(line string) bool { return strings.HasPrefix(line, ";") },
+	Name:   "swf", Rank: 2, Endings: []string{".swf"},
+	Holds: formats.RunTimes | formats.RequestedTimes | formats.Memory | formats.Users, NeedsRunTimes: true,
 	Doc: "The Standard Workload Format. A job requests the processors in the field for requested processors, or else " +
 		"the allocated ones. Its class is `job`, its user `user-<number>`, its memory the requested or else the used " +
 		"memory of each processor. Lines of partial executions (status 2 to 4) and of jobs that were cancelled before " +
 		"they ran (status 5) are left out.",
-	Args: []schema.Arg{UnitArg, {
+	Args: []schema.Arg{formats.UnitArg, {
 		Name: "memory", Type: schema.Bool, Default: `true`,
 		Doc: "Whether jobs request the memory in the file, not in their job blocks. Only " +
 			"nodes with a `memory` account for it.",
@@ -44,7 +46,7 @@ var _ = Register(&Format{
 // Lines of partial executions (status 2 to 4) repeat the line of the whole job,
 // and jobs that were cancelled before they ran (status 5) have nothing to run:
 // both are left out, and counted in Ignored.
-func readSWF(file string, r io.Reader, o Options) (workload.Trace, error) {
+func readSWF(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	var b workload.Builder
 	fields := make([]string, 0, swfFields) // of the present line
 	unasked := 0                           // jobs without a requested time
@@ -112,15 +114,15 @@ const (
 )
 
 // swfJob adds the job of a line. known reports whether it has a requested time, as a line without a job has.
-func swfJob(b *workload.Builder, line int, f []string, o Options) (known bool, err error) {
+func swfJob(b *workload.Builder, line int, f []string, o formats.Options) (known bool, err error) {
 	if len(f) != swfFields {
 		return false, fmt.Errorf("%d fields instead of %d", len(f), swfFields)
 	}
-	submit, err := workload.ParseTime(f[swfSubmit], o.unit())
+	submit, err := workload.ParseTime(f[swfSubmit], o.Unit())
 	if err != nil {
 		return false, fmt.Errorf("submit %w", err)
 	}
-	run, err := workload.ParseTime(f[swfRun], o.unit())
+	run, err := workload.ParseTime(f[swfRun], o.Unit())
 	if err != nil {
 		return false, fmt.Errorf("run %w", err)
 	}
@@ -130,7 +132,7 @@ func swfJob(b *workload.Builder, line int, f []string, o Options) (known bool, e
 		return true, nil
 	}
 	unknown := false
-	asked, err := workload.ParseTime(f[swfRequestedTime], o.unit())
+	asked, err := workload.ParseTime(f[swfRequestedTime], o.Unit())
 	if err != nil {
 		return false, fmt.Errorf("requested %w", err)
 	}
@@ -161,7 +163,7 @@ func swfJob(b *workload.Builder, line int, f []string, o Options) (known bool, e
 		return false, err
 	}
 	asks := memory
-	if !Option(o, "memory", true) {
+	if !formats.Option(o, "memory", true) {
 		memory = 0
 	}
 	user := ""
@@ -172,7 +174,7 @@ func swfJob(b *workload.Builder, line int, f []string, o Options) (known bool, e
 		Name: "job-" + f[swfJobNumber], Class: "job", Arrival: submit, Threads: processors,
 		Memory: memory, Priority: -1, Deadline: scheduler.Never, User: user, Predicted: asked,
 	}, run)
-	if wait, unreadable := workload.ParseTime(f[swfWait], o.unit()); err == nil && unreadable == nil && wait >= 0 {
+	if wait, unreadable := workload.ParseTime(f[swfWait], o.Unit()); err == nil && unreadable == nil && wait >= 0 {
 		b.Waited(wait)
 	}
 	if err == nil {
@@ -218,7 +220,7 @@ func writeSWF(w io.Writer, t workload.Trace) error {
 		if j.Memory > 0 {
 			kib := float64(j.Memory) / 1024 / float64(j.Threads)
 			if int64(kib*1024*float64(j.Threads)) != j.Memory {
-				return CannotHold(j, fmt.Sprintf("a memory of %d bytes, which is not a number of KiB a processor", j.Memory))
+				return formats.CannotHold(j, fmt.Sprintf("a memory of %d bytes, which is not a number of KiB a processor", j.Memory))
 			}
 			memory = strconv.FormatFloat(kib, 'f', -1, 64)
 		}

@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"fmt"
@@ -11,12 +11,13 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 // The traces of the simulator of D. Narayanan and others (OSDI 2020) have one job per line.
-var _ = Register(&Format{
+var _ = formats.Register(&formats.Format{
 	Name: "gavel", Rank: 8, Endings: []string{".trace"},
-	Holds: GPUs | Deadlines,
+	Holds: formats.GPUs | formats.Deadlines,
 	Doc: "The traces of Gavel: one job per line, with the fields job type, command, working directory, name of the steps " +
 		"argument, whether it needs a data directory, steps, workers, priority weight, SLO and arrival in seconds, " +
 		"separated by tabs. A job's class is its type; it requests one thread and one GPU for each worker. Its deadline " +
@@ -43,7 +44,7 @@ const (
 	gavelFields
 )
 
-func readGavel(file string, r io.Reader, o Options) (workload.Trace, error) {
+func readGavel(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	var b workload.Builder
 	skipped, err := workload.EachLine(file, r, o.Lenient, func(n int, line string) error {
 		if strings.TrimSpace(line) == "" {

@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"slices"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 const swf = `; MaxProcs: 128
@@ -20,7 +21,7 @@ const swf = `; MaxProcs: 128
 `
 
 func TestSWF(t *testing.T) {
-	tr, err := Find("swf").Read("f", strings.NewReader(swf), Options{Args: map[string]any{"unit": time.Millisecond}})
+	tr, err := formats.Find("swf").Read("f", strings.NewReader(swf), formats.Options{Args: map[string]any{"unit": time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestSWFMemoryAndStatus(t *testing.T) {
 4 5 9 -1 -1 -1 -1 4 -1 0 5 -1 1 -1 -1 -1 -1 -1
 5 5 9 20 4 -1 -1 4 -1 0 5 -1 1 -1 -1 -1 -1 -1
 `
-	tr, err := Find("swf").Read("f", strings.NewReader(log), Options{})
+	tr, err := formats.Find("swf").Read("f", strings.NewReader(log), formats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,15 +77,15 @@ func TestSWFMemoryAndStatus(t *testing.T) {
 	if len(kept.Memory) != 3 || kept.Memory[0] != tr.Memory[0] {
 		t.Errorf("without a job: %v", kept.Memory)
 	}
-	if tr, err = Find("swf").Read("f", strings.NewReader(log),
-		Options{Args: map[string]any{"memory": false}}); err != nil || tr.Jobs[0].Memory != 0 {
+	if tr, err = formats.Find("swf").Read("f", strings.NewReader(log),
+		formats.Options{Args: map[string]any{"memory": false}}); err != nil || tr.Jobs[0].Memory != 0 {
 		t.Errorf("memory %d although it is to be ignored, error %v", tr.Jobs[0].Memory, err)
 	}
 	for want, line := range map[string]string{
 		`memory "much" is not a number`: "6 0 -1 10 4 -1 -1 -1 -1 much 1 3 1 -1 -1 -1 -1 -1",
 		`memory "1e30" is out of range`: "6 0 -1 10 4 -1 1e30 -1 -1 -1 1 3 1 -1 -1 -1 -1 -1",
 	} {
-		_, err := Find("swf").Read("f", strings.NewReader(log+line+"\n"), Options{})
+		_, err := formats.Find("swf").Read("f", strings.NewReader(log+line+"\n"), formats.Options{})
 		place(t, err, 8, want)
 	}
 }
@@ -101,9 +102,9 @@ func TestMalformedSWFLines(t *testing.T) {
 		`"job-2" is there twice`:           "2 1 -1 1 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
 		`MaxProcs "many"`:                  "; MaxProcs: many",
 	} {
-		_, err := Find("swf").Read("f", strings.NewReader(swf+line+"\n"), Options{})
+		_, err := formats.Find("swf").Read("f", strings.NewReader(swf+line+"\n"), formats.Options{})
 		place(t, err, 6, want)
-		tr, err := Find("swf").Read("f", strings.NewReader(swf+line+"\n"), Options{Lenient: true})
+		tr, err := formats.Find("swf").Read("f", strings.NewReader(swf+line+"\n"), formats.Options{Lenient: true})
 		if err != nil || len(tr.Jobs) != 2 || len(tr.Skipped) != 1 {
 			t.Errorf("lenient: %d jobs, %v skipped, error %v", len(tr.Jobs), tr.Skipped, err)
 		}

@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 // readColumns reads a table by a mapping of facts to columns of the same names.
@@ -19,7 +20,7 @@ func readColumns(text string, lenient bool, facts ...string) (workload.Trace, er
 	for _, f := range facts {
 		columns = append(columns, schema.Setting{Name: f, Value: f})
 	}
-	return Find("table").Read("log", strings.NewReader(text), Options{Lenient: lenient, Args: map[string]any{"columns": columns}})
+	return formats.Find("table").Read("log", strings.NewReader(text), formats.Options{Lenient: lenient, Args: map[string]any{"columns": columns}})
 }
 
 func way(name string, threads, gpus int, gpu string, asked, run time.Duration) workload.Alternative {
@@ -74,7 +75,7 @@ all,4,1,5,,7,,,9
 
 func TestAlternativesThatCannotBe(t *testing.T) {
 	_, err := readColumns("arrival,cpu_threads\n0,1\n", false, "arrival", "cpu_threads")
-	var about *ArgError
+	var about *formats.ArgError
 	if !errors.As(err, &about) || !strings.Contains(err.Error(), `no column has the run times of the alternative "cpu"`) {
 		t.Errorf("%v", err)
 	}
@@ -114,7 +115,7 @@ func TestAlternativesOfOwnTable(t *testing.T) {
 		"j,,0,2,0,0,2,0,2,false,0,,,,5,,gpu threads=2 gpus=2 run_time_s=5;cpu threads=3 run_time_s=5":      "evenly divided over 2 nodes",
 		"j,,0,1,0,0,1,0,1,false,0,,,,5,,gpu threads=1 gpus=1 run_time_s=5;V threads=1 gpus=0 gpu=V100 run": "is not a list of alternatives",
 	} {
-		_, err := CSV.Read("w", strings.NewReader(head+row+"\n"), Options{})
+		_, err := formats.CSV.Read("w", strings.NewReader(head+row+"\n"), formats.Options{})
 		if err == nil || !strings.Contains(err.Error(), "w:2: alternatives ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", row, err, want)
 		}

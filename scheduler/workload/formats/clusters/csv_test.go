@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 func TestCSVReplaysByteForByte(t *testing.T) {
@@ -67,10 +68,10 @@ func TestCSVReplaysByteForByte(t *testing.T) {
 		}
 		slices.SortStableFunc(original.Resizes, func(a, b scheduler.Resize) int { return a.Job - b.Job }) // as rows have them
 		var once, twice bytes.Buffer
-		if err := WriteCSV(&once, original); err != nil {
+		if err := formats.WriteCSV(&once, original); err != nil {
 			t.Fatal(err)
 		}
-		back, err := CSV.Read("w.csv", bytes.NewReader(once.Bytes()), Options{})
+		back, err := formats.CSV.Read("w.csv", bytes.NewReader(once.Bytes()), formats.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +79,7 @@ func TestCSVReplaysByteForByte(t *testing.T) {
 			!slices.Equal(original.RunTimes, back.RunTimes) || !slices.Equal(original.Resizes, back.Resizes) {
 			t.Fatal(cmp.Diff(original, back))
 		}
-		if err := WriteCSV(&twice, back); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
+		if err := formats.WriteCSV(&twice, back); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
 			t.Fatalf("%v\n%s\n%s", err, &once, &twice)
 		}
 	})
@@ -125,7 +126,7 @@ func drawAlternatives(t *rapid.T, tr *workload.Trace, i int) {
 }
 
 func TestCSVErrorsNameTheLine(t *testing.T) {
-	if tr, err := CSV.Read("f", strings.NewReader(csvHead+csvLine), Options{}); err != nil ||
+	if tr, err := formats.CSV.Read("f", strings.NewReader(csvHead+csvLine), formats.Options{}); err != nil ||
 		tr.Jobs[0].Arrival != time.Second/2 {
 		t.Fatal(tr, err)
 	}
@@ -153,9 +154,9 @@ func TestCSVErrorsNameTheLine(t *testing.T) {
 		{csvHead + "b,a,1,2,0,0,0,0,0,true,0,,,,,1.5:0\n", 2, `resizes "1.5:0"`},
 		{csvHead + "b/c,a,1,2,0,0,0,0,0,true,0,,,,,\n", 2, `"b/c" has a character`},
 	} {
-		_, err := CSV.Read("f", strings.NewReader(c.text), Options{})
+		_, err := formats.CSV.Read("f", strings.NewReader(c.text), formats.Options{})
 		place(t, err, c.line, c.want)
-		tr, err := CSV.Read("f", strings.NewReader(c.text), Options{Lenient: true})
+		tr, err := formats.CSV.Read("f", strings.NewReader(c.text), formats.Options{Lenient: true})
 		if c.line > 1 && (err != nil || len(tr.Skipped) != 1) {
 			t.Errorf("lenient: %v skipped, error %v", tr.Skipped, err)
 		}

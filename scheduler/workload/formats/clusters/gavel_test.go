@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"strings"
@@ -7,12 +7,13 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 func TestGavel(t *testing.T) {
 	text := "LM (batch size 5)\tpython main.py\tlm\t--steps\t1\t100\t2\t1\t-1.000000\t0\n\n" +
 		"A3C\tpython main.py\trl\t--steps\t0\t7\t1\t5\t60\t12.5\n"
-	trace, err := Find("gavel").Read("small.trace", strings.NewReader(text), Options{})
+	trace, err := formats.Find("gavel").Read("small.trace", strings.NewReader(text), formats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func TestGavel(t *testing.T) {
 func TestGavelOfTwelveFields(t *testing.T) {
 	read := func(class, mode string) (workload.Trace, error) {
 		text := strings.Join([]string{class, "c", "d", "-n", "0", "100", "2", mode, "5", "60", "777", "12.5"}, "\t")
-		return Find("gavel").Read("twelve.trace", strings.NewReader(text), Options{})
+		return formats.Find("gavel").Read("twelve.trace", strings.NewReader(text), formats.Options{})
 	}
 	trace, err := read("LM", "static")
 	if err != nil {
@@ -70,7 +71,7 @@ func TestGavelRefuses(t *testing.T) {
 		line("1", "1", "1", "soon", "0"):   "not an SLO",
 		line("1", "1", "1", "-1", "never"): "arrival",
 	} {
-		_, err := Find("gavel").Read("bad.trace", strings.NewReader(text), Options{})
+		_, err := formats.Find("gavel").Read("bad.trace", strings.NewReader(text), formats.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}

@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"io"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 const batsim = `{
@@ -22,7 +23,7 @@ const batsim = `{
 }`
 
 func TestBatsim(t *testing.T) {
-	tr, err := Find("batsim").Read("f", strings.NewReader(batsim), Options{})
+	tr, err := formats.Find("batsim").Read("f", strings.NewReader(batsim), formats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,20 +57,20 @@ func TestBatsim(t *testing.T) {
 		{`"subtime": 2,`, `"subtime": 1e300,`, 5, "out of range"},
 	} {
 		text := strings.Replace(batsim, c.old, c.new, 1)
-		_, err := Find("batsim").Read("f", strings.NewReader(text), Options{})
+		_, err := formats.Find("batsim").Read("f", strings.NewReader(text), formats.Options{})
 		place(t, err, c.line, c.want)
-		tr, err := Find("batsim").Read("f", strings.NewReader(text), Options{Lenient: true})
+		tr, err := formats.Find("batsim").Read("f", strings.NewReader(text), formats.Options{Lenient: true})
 		if err != nil || len(tr.Jobs) != 1 || len(tr.Skipped) != 1 {
 			t.Errorf("lenient: %d jobs, %v skipped, error %v", len(tr.Jobs), tr.Skipped, err)
 		}
 	}
-	_, err = Find("batsim").Read("f", strings.NewReader("{\n\"jobs\": [\n"), Options{Lenient: true})
+	_, err = formats.Find("batsim").Read("f", strings.NewReader("{\n\"jobs\": [\n"), formats.Options{Lenient: true})
 	place(t, err, 3, "unexpected end")
-	_, err = Find("batsim").Read("f", strings.NewReader("{\n\"jobs\": {}}"), Options{})
+	_, err = formats.Find("batsim").Read("f", strings.NewReader("{\n\"jobs\": {}}"), formats.Options{})
 	place(t, err, 2, "jobs is an object, and has to be a list")
 	defer func(most int) { mostBatsim = most }(mostBatsim)
 	mostBatsim = 1 << 20
-	_, err = Find("batsim").Read("f", io.LimitReader(blanks{}, 1<<40), Options{})
+	_, err = formats.Find("batsim").Read("f", io.LimitReader(blanks{}, 1<<40), formats.Options{})
 	if err == nil || !strings.Contains(err.Error(), "longer than 1 MiB") {
 		t.Errorf("a file without an end: %v", err)
 	}

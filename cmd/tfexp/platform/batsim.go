@@ -1,4 +1,4 @@
-package formats
+package platform
 
 import (
 	"encoding/xml"
@@ -8,8 +8,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// BatsimResource is a machine of Batsim: a core.
-type BatsimResource struct {
+// batsimResource is a machine of Batsim: a core.
+type batsimResource struct {
 	ID         int               `json:"id"`
 	Name       string            `json:"name"`
 	State      string            `json:"state"`
@@ -18,23 +18,23 @@ type BatsimResource struct {
 	Zone       map[string]string `json:"zone_properties"`
 }
 
-// BatsimResources are the cores of a cluster, as Batsim sends them to a
+// batsimResources are the cores of a cluster, as Batsim sends them to a
 // scheduler.
-func BatsimResources(c cluster.Cluster) []BatsimResource {
-	resources := []BatsimResource{}
+func batsimResources(c cluster.Cluster) []batsimResource {
+	resources := []batsimResource{}
 	for _, n := range c.Nodes {
 		for range n.Threads {
 			id := len(resources)
-			resources = append(resources, BatsimResource{ID: id, Name: fmt.Sprintf("%s-%d", n.Name, id), State: "idle", Cores: 1,
+			resources = append(resources, batsimResource{ID: id, Name: fmt.Sprintf("%s-%d", n.Name, id), State: "idle", Cores: 1,
 				Properties: map[string]string{"node": n.Name}, Zone: map[string]string{}})
 		}
 	}
 	return resources
 }
 
-// WriteSimGrid writes the cores of a cluster as the hosts of a platform of SimGrid, which Batsim reads. Profiles of the type
+// writeSimGrid writes the cores of a cluster as the hosts of a platform of SimGrid, which Batsim reads. Profiles of the type
 // delay take no notice of speeds and links.
-func WriteSimGrid(w io.Writer, c cluster.Cluster) error {
+func writeSimGrid(w io.Writer, c cluster.Cluster) error {
 	type prop struct {
 		ID    string `xml:"id,attr"`
 		Value string `xml:"value,attr"`
@@ -56,7 +56,7 @@ func WriteSimGrid(w io.Writer, c cluster.Cluster) error {
 	}
 	p := platform{Version: "4.1", Zone: zone{ID: "cluster", Routing: "None"}}
 	p.Zone.Hosts = append(p.Zone.Hosts, host{"master_host", "1Gf", []prop{{"role", "master"}}})
-	for _, r := range BatsimResources(c) {
+	for _, r := range batsimResources(c) {
 		p.Zone.Hosts = append(p.Zone.Hosts, host{r.Name, "1Gf", []prop{{"node", r.Properties["node"]}}})
 	}
 	if _, err := io.WriteString(w, xml.Header+"<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"); err != nil {

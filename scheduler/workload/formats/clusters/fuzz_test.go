@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"bytes"
@@ -8,7 +8,17 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
+
+// columns are the columns of the core's table.
+var columns = func() []string {
+	var head strings.Builder
+	if err := formats.WriteCSV(&head, workload.Trace{}); err != nil {
+		panic(err)
+	}
+	return strings.Split(strings.TrimSpace(head.String()), ",")
+}()
 
 // For any file, a reader returns an error or jobs that can run, and a written workload is read back unchanged.
 func FuzzReaders(f *testing.F) {
@@ -24,9 +34,9 @@ func FuzzReaders(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, format := range All() {
+		for _, format := range formats.All() {
 			for _, lenient := range []bool{false, true} {
-				tr, err := format.Read("f", strings.NewReader(text), Options{Lenient: lenient})
+				tr, err := format.Read("f", strings.NewReader(text), formats.Options{Lenient: lenient})
 				if err != nil {
 					for _, word := range []string{"strconv.", "Go struct", "Go value", "unmarshal"} {
 						if strings.Contains(strings.ReplaceAll(err.Error(), text, ""), word) && !strings.Contains(text, word) {
@@ -41,7 +51,7 @@ func FuzzReaders(f *testing.F) {
 					}
 				}
 				if !lenient && len(tr.Jobs) > 0 {
-					for _, to := range All() {
+					for _, to := range formats.All() {
 						writtenAndRead(t, to, tr)
 					}
 				}
@@ -77,8 +87,8 @@ func FuzzColumns(f *testing.F) {
 			t.Skip("the language takes no such unit")
 		}
 		for _, lenient := range []bool{false, true} {
-			tr, err := Find("table").Read("f", strings.NewReader(text), Options{Lenient: lenient,
-				Args: map[string]any{"columns": columns, UnitArg.Name: length}})
+			tr, err := formats.Find("table").Read("f", strings.NewReader(text), formats.Options{Lenient: lenient,
+				Args: map[string]any{"columns": columns, formats.UnitArg.Name: length}})
 			if err != nil {
 				continue
 			}
@@ -95,13 +105,13 @@ func FuzzColumns(f *testing.F) {
 }
 
 // writtenAndRead writes a workload in a format, if that can hold it: it is read back as it was.
-func writtenAndRead(t *testing.T, format *Format, tr workload.Trace) {
+func writtenAndRead(t *testing.T, format *formats.Format, tr workload.Trace) {
 	t.Helper()
 	var first, again bytes.Buffer
-	if format.Writer == nil || format.check(&tr) != nil || format.Writer(&first, tr) != nil {
+	if format.Writer == nil || format.Write(&first, tr) != nil {
 		return // it cannot hold it, and says so
 	}
-	back, err := format.Read("f", bytes.NewReader(first.Bytes()), Options{})
+	back, err := format.Read("f", bytes.NewReader(first.Bytes()), formats.Options{})
 	if err != nil {
 		t.Fatalf("%s cannot read what it wrote: %v\n%s", format.Name, err, first.String())
 	}
@@ -121,7 +131,7 @@ func withoutNotes(text string) string {
 // Blanks without end are refused soon: a decoder of JSON would read them again and again.
 func TestBlanksWithoutEnd(t *testing.T) {
 	text := "[" + strings.Repeat(" ", 1<<24)
-	_, err := Find("philly").Read("f", strings.NewReader(text), Options{})
+	_, err := formats.Find("philly").Read("f", strings.NewReader(text), formats.Options{})
 	if err == nil || !strings.Contains(err.Error(), "spaces in a row") {
 		t.Errorf("%v", err)
 	}

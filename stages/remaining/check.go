@@ -1,4 +1,4 @@
-package check
+package remaining
 
 import (
 	"slices"
@@ -7,13 +7,25 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
+func init() {
+	language.RegisterRule(func(c *language.Checker, cell experiment.Cell) {
+		w, h, p := cell.Workload, cell.Hardware, cell.Policy
+		if c.First(w, h) {
+			targets(c, w, h)
+		}
+		if c.First(w, h, p) {
+			lossCurves(c, w, p)
+		}
+	})
+}
+
 // targets checks that jobs with a target loss report losses: real ones do, simulated
 // ones have them from a file.
-func (c *Checker) targets(w *experiment.Workload, h *experiment.Hardware) {
+func targets(c *language.Checker, w *experiment.Workload, h *experiment.Hardware) {
 	for _, s := range w.Submits {
 		j := s.Job
 		switch {
-		case j.TargetLoss == 0:
+		case targetOf(j) == 0:
 		case len(j.Alternatives) > 0:
 			c.Fail(j.At["target_loss"], "Target loss of a job with alternatives",
 				"The job %q has alternatives, whose progress is not followed, so it cannot have a target_loss.", j.Name)
@@ -27,7 +39,7 @@ func (c *Checker) targets(w *experiment.Workload, h *experiment.Hardware) {
 		return
 	}
 	for _, k := range w.Trace.Blocks {
-		if k.TargetLoss > 0 {
+		if targetOf(k.Job) > 0 {
 			c.Fail(k.At["target_loss"], "Target loss of a trace's job",
 				"The jobs of a trace end as it says; the job block %q of the workload %q cannot have a target_loss.",
 				k.Name, w.Name)
@@ -36,9 +48,9 @@ func (c *Checker) targets(w *experiment.Workload, h *experiment.Hardware) {
 }
 
 // lossCurves checks that some job has a target where a policy follows losses.
-func (c *Checker) lossCurves(w *experiment.Workload, p *experiment.Policy) {
-	if !p.Source().Losses ||
-		slices.ContainsFunc(w.Submits, func(s experiment.Submit) bool { return s.Job.TargetLoss > 0 }) {
+func lossCurves(c *language.Checker, w *experiment.Workload, p *experiment.Policy) {
+	if p.Estimates != lossCurve.Name ||
+		slices.ContainsFunc(w.Submits, func(s experiment.Submit) bool { return targetOf(s.Job) > 0 }) {
 		return
 	}
 	c.Fail(language.Place(p.At, "estimates", p.Range), "Loss curves without a target",

@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"bufio"
@@ -14,27 +14,28 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 // The log of Microsoft's Philly (M. Jeon and others, "Analysis of Large-Scale Multi-Tenant GPU
 // Clusters for DNN Training Workloads", ATC 2019).
-var _ = Register(&Format{
-	Name: "philly", Rank: 12, Holds: tableHolds,
+var _ = formats.Register(&formats.Format{
+	Name: "philly", Rank: 12, Holds: formats.TableHolds,
 	Doc: "The log of Microsoft's Philly: `cluster_job_log`, a list of jobs in JSON, or a CSV file derived from it " +
 		"(columns such as `jobid`, `submitted_time`, `duration` or `run_time`, `gpus` or `num_gpus`, `vc`, `user`). A " +
 		"job's GPUs are those of its last attempt, on as many nodes if each has the same number; its run time is the " +
 		"sum of all attempts; its class is its virtual cluster. Jobs without an attempt that began and ended never " +
 		"ran.",
-	Args:   describedTable(),
+	Args:   formats.TableSchema(),
 	Reader: readPhilly,
 })
 
 // phillyTable is the layout of CSV files derived from the log.
-var phillyTable = layout{columns: map[string][]string{
-	factJob: {"jobid", "job_id"}, factUser: {"user"}, factClass: {"vc"},
-	factArrival: {"submitted_time", "submit_time", "timestamp"}, factRunTime: {"duration", "run_time", "runtime"},
-	factStart: {"start_time"}, factEnd: {"end_time", "finish_time"},
-	factGPUs: {"gpus", "num_gpus", "gpu_num", "num_gpu"}, factNodes: {"nodes", "num_nodes"},
+var phillyTable = formats.Layout{Columns: map[string][]string{
+	formats.FactJob: {"jobid", "job_id"}, formats.FactUser: {"user"}, formats.FactClass: {"vc"},
+	formats.FactArrival: {"submitted_time", "submit_time", "timestamp"}, formats.FactRunTime: {"duration", "run_time", "runtime"},
+	formats.FactStart: {"start_time"}, formats.FactEnd: {"end_time", "finish_time"},
+	formats.FactGPUs: {"gpus", "num_gpus", "gpu_num", "num_gpu"}, formats.FactNodes: {"nodes", "num_nodes"},
 }}
 
 // phillyJob is a job of the list. Times are dates, or "None" or null.
@@ -52,6 +53,13 @@ type phillyJob struct {
 			GPUs []string `json:"gpus"`
 		} `json:"detail"`
 	} `json:"attempts"`
+}
+
+// jobList is the list of jobs as it is read.
+type jobList struct {
+	workload.Builder
+	args  formats.TableArgs
+	first time.Duration // the first submission
 }
 
 // mostBlanks is the greatest number of consecutive blanks in JSON: the decoder reads them again and
@@ -99,18 +107,18 @@ func (c *lineCounter) at(offset int64) int {
 }
 
 // readPhilly reads a job at a time.
-func readPhilly(file string, r io.Reader, o Options) (workload.Trace, error) {
+func readPhilly(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	in := bufio.NewReader(workload.Unmarked(r))
 	first, err := in.Peek(64)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return workload.Trace{}, err
 	}
 	if !bytes.HasPrefix(bytes.TrimLeft(first, " \t\r\n"), []byte("[")) {
-		return phillyTable.read(file, in, o)
+		return phillyTable.Read(file, in, o)
 	}
 	lines := &lineCounter{Reader: in}
 	decoder := json.NewDecoder(lines)
-	t := table{layout: &phillyTable, o: o, args: o.tableArgs()}
+	t := jobList{args: o.TableArgs()}
 	var found []error
 	fail := func(err error) {
 		found = append(found, &workload.LineError{File: file, Line: lines.at(decoder.InputOffset()), Err: err})
@@ -128,7 +136,7 @@ func readPhilly(file string, r io.Reader, o Options) (workload.Trace, error) {
 			return workload.Trace{}, errors.Join(found...)
 		}
 		if err == nil {
-			err = t.philly(line, &j)
+			err = t.add(line, &j)
 		} else {
 			err = plainJSON(err)
 		}
@@ -154,8 +162,8 @@ func readPhilly(file string, r io.Reader, o Options) (workload.Trace, error) {
 	return t.Finish(found), nil
 }
 
-// philly adds a job of the list.
-func (t *table) philly(line int, p *phillyJob) error {
+// add adds a job of the list.
+func (t *jobList) add(line int, p *phillyJob) error {
 	for _, w := range t.args.Where {
 		value, ok := map[string]string{"status": p.Status, "vc": p.VC, "user": p.User}[w.Name]
 		if !ok {

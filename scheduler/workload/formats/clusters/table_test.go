@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"fmt"
@@ -10,12 +10,13 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 // readJobs reads a text as a format, leniently, and describes its jobs in a line each.
 func readJobs(t *testing.T, format, text string, args map[string]any) (lines []string, trace workload.Trace) {
 	t.Helper()
-	trace, err := Find(format).Read("log", strings.NewReader(text), Options{Lenient: true, Args: args})
+	trace, err := formats.Find(format).Read("log", strings.NewReader(text), formats.Options{Lenient: true, Args: args})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestTableRefuses(t *testing.T) {
 		case strings.Contains(c.want, "speed"):
 			columns = columnsOf("speed", "b")
 		}
-		_, err := Find("table").Read("log", strings.NewReader(c.text), Options{Args: map[string]any{"columns": columns}})
+		_, err := formats.Find("table").Read("log", strings.NewReader(c.text), formats.Options{Args: map[string]any{"columns": columns}})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
@@ -262,7 +263,7 @@ func TestMemoryOfSteps(t *testing.T) {
 	if !slices.Equal(trace.Memory, want) {
 		t.Errorf("%v, want %v", trace.Memory, want)
 	}
-	_, err := Find("sacct").Read("f", strings.NewReader(head+"10|ann"+ran+"4|8G|much||COMPLETED\n"), Options{})
+	_, err := formats.Find("sacct").Read("f", strings.NewReader(head+"10|ann"+ran+"4|8G|much||COMPLETED\n"), formats.Options{})
 	place(t, err, 2, `MaxRSS: memory "much" is not an amount`)
 	_, trace = readJobs(t, "table", "at,run,mem,peak\n0,60,4 GB,1 GB\n0,60,,1 GB\n", map[string]any{"columns": []schema.Setting{
 		{Name: "arrival", Value: "at"}, {Name: "run_time", Value: "run"}, {Name: "memory", Value: "mem"},
@@ -302,7 +303,7 @@ func TestPhilly(t *testing.T) {
 		{"start_time": "2017-10-09 07:01:00", "end_time": "2017-10-09 07:02:00", "detail": [{"gpus": ["gpu0"]}, {"gpus": []}]}]}]`, nil)
 	check(t, got, "j1 a at 0s for 1m0s, asked 0s, 1 thread, 1 GPU") // a node without GPUs is not one of its nodes
 	for _, broken := range []string{"[", "[{]", `[{"jobid": 1`, "[1, 2]"} {
-		if _, err := Find("philly").Read("log", strings.NewReader(broken), Options{}); err == nil {
+		if _, err := formats.Find("philly").Read("log", strings.NewReader(broken), formats.Options{}); err == nil {
 			t.Errorf("%s is accepted", broken)
 		}
 	}
@@ -314,14 +315,14 @@ func TestBatchesStayInTables(t *testing.T) {
 		{Number: 1, Name: "b", Class: "c", Threads: 1, Deadline: scheduler.Never},
 	}
 	var first, again strings.Builder
-	if err := WriteCSV(&first, workload.Trace{Jobs: jobs}); err != nil {
+	if err := formats.WriteCSV(&first, workload.Trace{Jobs: jobs}); err != nil {
 		t.Fatal(err)
 	}
-	back, err := CSV.Read("file", strings.NewReader(first.String()), Options{})
+	back, err := formats.CSV.Read("file", strings.NewReader(first.String()), formats.Options{})
 	if err != nil || back.Jobs[0].Batch() != 128 || back.Jobs[1].Batch() != 0 {
 		t.Fatalf("%v, %+v", err, back.Jobs)
 	}
-	if _ = WriteCSV(&again, back); again.String() != first.String() {
+	if _ = formats.WriteCSV(&again, back); again.String() != first.String() {
 		t.Errorf("%s\nis written again as\n%s", first.String(), again.String())
 	}
 }
@@ -349,11 +350,11 @@ func FuzzLogs(f *testing.F) {
 	f.Add("tiresias", "job_id,num_gpu,submit_time,duration\n1,4,0,120\n")
 	f.Add("helios", "submit_time,duration,gpu_num,node_num\n1e9,1,3,2\n")
 	f.Fuzz(func(t *testing.T, format, text string) {
-		form := Find(format)
+		form := formats.Find(format)
 		if form == nil {
 			t.Skip("no such format")
 		}
-		trace, err := form.Read("log", strings.NewReader(text), Options{Lenient: true})
+		trace, err := form.Read("log", strings.NewReader(text), formats.Options{Lenient: true})
 		if err != nil {
 			return
 		}

@@ -1,4 +1,6 @@
-package formats
+// Package clusters is the formats of the logs of published clusters and of batch systems, and of the files of other
+// simulators.
+package clusters
 
 import (
 	"math"

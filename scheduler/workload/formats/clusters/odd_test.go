@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 // The facts that a format holds are read back, and written to the same bytes again.
@@ -51,10 +52,10 @@ func TestFormatsReplayByteForByte(t *testing.T) {
 			}
 		}
 		var once, twice bytes.Buffer
-		if err := Find(format).Write(&once, tr); err != nil {
+		if err := formats.Find(format).Write(&once, tr); err != nil {
 			t.Fatal(err)
 		}
-		back, err := Find(format).Read("w", bytes.NewReader(once.Bytes()), Options{})
+		back, err := formats.Find(format).Read("w", bytes.NewReader(once.Bytes()), formats.Options{})
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, once.String())
 		}
@@ -70,7 +71,7 @@ func TestFormatsReplayByteForByte(t *testing.T) {
 				t.Fatalf("job %d: %+v, want %+v in\n%s", i, j, want, once.String())
 			}
 		}
-		if err := Find(format).Write(&twice, back); err != nil {
+		if err := formats.Find(format).Write(&twice, back); err != nil {
 			t.Fatal(err)
 		}
 		if once.String() != twice.String() {
@@ -112,11 +113,11 @@ func TestFormatsRefuseWhatTheyCannotHold(t *testing.T) {
 				return scheduler.Job{Number: i, Name: fmt.Sprintf("a-%d", i), Class: "a", Threads: 1, Deadline: scheduler.Never}
 			}
 			tr := workload.Trace{Jobs: []scheduler.Job{job(0), job(1)}, RunTimes: slices.Repeat([]time.Duration{run}, 2)}
-			if err := Find(f).Write(&bytes.Buffer{}, tr); err != nil {
+			if err := formats.Find(f).Write(&bytes.Buffer{}, tr); err != nil {
 				t.Fatalf("%s: %v", f, err)
 			}
 			c.change(&tr)
-			if err := Find(f).Write(&bytes.Buffer{}, tr); !errors.Is(err, ErrCannotHold) || !strings.Contains(err.Error(),
+			if err := formats.Find(f).Write(&bytes.Buffer{}, tr); !errors.Is(err, formats.ErrCannotHold) || !strings.Contains(err.Error(),
 				c.what) {
 				t.Errorf("%s: error %v, want one that says %q", f, err, c.what)
 			}
@@ -133,7 +134,7 @@ func TestFilesOfSpreadsheets(t *testing.T) {
 		"csv":      strings.Join(columns, ",") + "\r\na-1,a,0,1,0,0,0,0,1,false,0,,,,5,\r\n",
 		"batsim":   `{"nb_res": 4, "jobs": [{"id": "1", "subtime": 0, "res": 2, "profile": "p"}], "profiles": {"p": {"type": "delay", "delay": 3}}}`,
 	} {
-		trace, err := Find(format).Read("file", strings.NewReader(mark+text), Options{})
+		trace, err := formats.Find(format).Read("file", strings.NewReader(mark+text), formats.Options{})
 		if err != nil || len(trace.Jobs) != 1 {
 			t.Errorf("%s: %d jobs, %v", format, len(trace.Jobs), err)
 		}

@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"bufio"
@@ -15,12 +15,13 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
-var _ = Register(&Format{
-	Name: "batsim", Rank: 4, Endings: []string{".json"}, Holds: RunTimes | RequestedTimes, NeedsRunTimes: true,
+var _ = formats.Register(&formats.Format{
+	Name: "batsim", Rank: 4, Endings: []string{".json"}, Holds: formats.RunTimes | formats.RequestedTimes, NeedsRunTimes: true,
 	Doc:    "A workload of the simulator Batsim in JSON, with profiles of the type delay. A job's class is its profile.",
-	Args:   []schema.Arg{UnitArg},
+	Args:   []schema.Arg{formats.UnitArg},
 	Reader: readBatsim, Writer: writeBatsim,
 })
 
@@ -46,7 +47,7 @@ type batsimJob struct {
 }
 
 // readBatsim reads a JSON object with jobs and profiles.
-func readBatsim(file string, r io.Reader, o Options) (workload.Trace, error) {
+func readBatsim(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	text, err := io.ReadAll(io.LimitReader(workload.Unmarked(r), int64(mostBatsim)+1))
 	if err != nil {
 		return workload.Trace{}, err
@@ -86,7 +87,7 @@ func readBatsim(file string, r io.Reader, o Options) (workload.Trace, error) {
 }
 
 // addBatsim appends the job of one JSON object.
-func addBatsim(b *workload.Builder, line int, raw []byte, profiles map[string]batsimProfile, o Options) error {
+func addBatsim(b *workload.Builder, line int, raw []byte, profiles map[string]batsimProfile, o formats.Options) error {
 	var j batsimJob
 	if err := json.Unmarshal(raw, &j); err != nil {
 		return plainJSON(err)
@@ -95,9 +96,9 @@ func addBatsim(b *workload.Builder, line int, raw []byte, profiles map[string]ba
 		return errors.New("the job has no id")
 	}
 	profile, known := profiles[j.Profile]
-	submit, errSubmit := workload.Units(j.Submit, o.unit())
-	run, errRun := workload.Units(profile.Delay, o.unit())
-	wall, errWall := workload.Units(j.Walltime, o.unit())
+	submit, errSubmit := workload.Units(j.Submit, o.Unit())
+	run, errRun := workload.Units(profile.Delay, o.Unit())
+	wall, errWall := workload.Units(j.Walltime, o.Unit())
 	switch {
 	case !known:
 		return fmt.Errorf("job %v: there is no profile %q", j.ID, j.Profile)

@@ -1,4 +1,4 @@
-package formats
+package clusters
 
 import (
 	"strings"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 const requests = `# action, instance, job, threads, wait, priority
@@ -20,7 +21,7 @@ execution,c,mlp,1,0
 `
 
 func TestRequests(t *testing.T) {
-	tr, err := Find("requests").Read("f", strings.NewReader(requests), Options{})
+	tr, err := formats.Find("requests").Read("f", strings.NewReader(requests), formats.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,15 +59,15 @@ func TestMalformedRequests(t *testing.T) {
 		`which was not requested`: "update,z,mlp,1,0",
 		"the sum of the waits":    "execution,d,mlp,1,9223372030",
 	} {
-		_, err := Find("requests").Read("f", strings.NewReader(requests+line+"\n"), Options{})
+		_, err := formats.Find("requests").Read("f", strings.NewReader(requests+line+"\n"), formats.Options{})
 		place(t, err, 7, want)
-		tr, err := Find("requests").Read("f", strings.NewReader(requests+line+"\n"), Options{Lenient: true})
+		tr, err := formats.Find("requests").Read("f", strings.NewReader(requests+line+"\n"), formats.Options{Lenient: true})
 		if err != nil || len(tr.Jobs) != 3 || len(tr.Resizes) != 1 || len(tr.Skipped) != 1 {
 			t.Errorf("lenient: %d jobs, %v skipped, error %v", len(tr.Jobs), tr.Skipped, err)
 		}
 	}
 	// All that is wrong is reported at once.
-	_, err := Find("requests").Read("f", strings.NewReader("x\ny\nz\n"), Options{})
+	_, err := formats.Find("requests").Read("f", strings.NewReader("x\ny\nz\n"), formats.Options{})
 	if err == nil || strings.Count(err.Error(), "f:") != 3 {
 		t.Errorf("error %v", err)
 	}
