@@ -1,4 +1,4 @@
-package policy
+package strategies
 
 import (
 	"github.com/tfexp/tfexp/scheduler/provisioning"

@@ -1,4 +1,4 @@
-package policy_test
+package strategies_test
 
 import (
 	"encoding/csv"
@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tfexp/tfexp/hardware/need"
-	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/provisioning"
+	"github.com/tfexp/tfexp/stages/servers/strategies"
 )
 
 func rows(t *testing.T, name string) [][]string {
@@ -66,7 +66,7 @@ func replay(s provisioning.Strategy, deadline float64, available []bool) (cost f
 // TestCostsOfTheAuthorsSimulator holds all 120 costs of the published simulator.
 func TestCostsOfTheAuthorsSimulator(t *testing.T) {
 	strategies := map[string]provisioning.Strategy{
-		"on_demand": policy.RentalFunc(policy.Always), "greedy": policy.RentalFunc(policy.Greedy), "uniform_progress": policy.RentalFunc(policy.UniformProgress),
+		"on_demand": strategies.Func(strategies.Always), "greedy": strategies.Func(strategies.Greedy), "uniform_progress": strategies.Func(strategies.UniformProgress),
 	}
 	w := windows(t, "v100_1")
 	checked := 0
@@ -194,7 +194,7 @@ func TestPatientOnDrawnProcesses(t *testing.T) {
 		for _, s := range settings {
 			v := provisioning.View{Work: s.work, Deadline: s.deadline, Overhead: s.overhead, Tick: 10 * time.Minute,
 				SpotShare: spot / onDemand}
-			cost := func(f policy.RentalFunc) (cost float64) {
+			cost := func(f strategies.Func) (cost float64) {
 				for i := range drawn {
 					out := replayRental(f, v, func(tick int) bool { return drawn[i][tick] })
 					if cost += out.OnDemand.Hours()*onDemand + out.Spot.Hours()*spot; !out.Met {
@@ -203,7 +203,7 @@ func TestPatientOnDrawnProcesses(t *testing.T) {
 				}
 				return cost
 			}
-			ratio := cost(policy.Patient) / cost(policy.UniformProgress)
+			ratio := cost(strategies.Patient) / cost(strategies.UniformProgress)
 			if sum, cells = sum+ratio, cells+1; ratio > 1.01 {
 				t.Errorf("market %d, %+v: patient costs %.4f of uniform progress", m, s, ratio)
 			}
@@ -226,8 +226,8 @@ func TestNobodyMissesADeadline(t *testing.T) {
 		v := provisioning.View{Work: work, Overhead: overhead, Tick: tick, Deadline: work + 2*overhead + 2*tick + slack}
 		available := rapid.SliceOfN(rapid.Bool(), 1, 400).Draw(t, "available")
 		at := func(i int) bool { return available[i%len(available)] }
-		for name, s := range map[string]policy.RentalFunc{
-			"always": policy.Always, "greedy": policy.Greedy, "uniform_progress": policy.UniformProgress, "patient": policy.Patient,
+		for name, s := range map[string]strategies.Func{
+			"always": strategies.Always, "greedy": strategies.Greedy, "uniform_progress": strategies.UniformProgress, "patient": strategies.Patient,
 		} {
 			if out := replayRental(s, v, at); !out.Met {
 				t.Fatalf("%s: done at %s, deadline %s", name, out.Done, v.Deadline)

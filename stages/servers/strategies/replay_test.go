@@ -1,4 +1,4 @@
-package policy_test
+package strategies_test
 
 import (
 	"time"

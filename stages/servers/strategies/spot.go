@@ -1,14 +1,15 @@
-package policy
+package strategies
 
 import (
+	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/provisioning"
 )
 
-var _ = registerStrategy(ProvisioningChoice{
-	Choice: Choice{
+var _ = register(policy.ProvisioningChoice{
+	Choice: policy.Choice{
 		Name: "spot", Title: "Spot only", Place: 3, Doc: "spot servers whenever there are any, and nothing else",
 	},
-	Strategy: RentalFunc(SpotOnly), Spot: true,
+	Strategy: Func(SpotOnly), Spot: true,
 })
 
 // SpotOnly takes spot servers whenever there are any, and nothing else: it can miss the

@@ -1,4 +1,4 @@
-package policy_test
+package strategies_test
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/provisioning"
+	"github.com/tfexp/tfexp/stages/servers/strategies"
 )
 
 // at is a job of 40 h of work and a deadline of 60 h, in ticks of 1 h with starts of 1 h.
@@ -52,10 +52,10 @@ func TestDecisionsByHand(t *testing.T) {
 		{"time for one, on a spot server that starts", starting, demand},
 		{"time for one, the spot server is lost", provisionAt(50, 31, nothing, false), demand},
 	} {
-		if got := policy.UniformProgress(c.view); got != c.even {
+		if got := strategies.UniformProgress(c.view); got != c.even {
 			t.Errorf("%s: uniform progress rents %v, want %v", c.name, got, c.even)
 		}
-		if got := policy.Patient(c.view); strings.HasPrefix(c.name, "time for") && got != c.even {
+		if got := strategies.Patient(c.view); strings.HasPrefix(c.name, "time for") && got != c.even {
 			t.Errorf("%s: patient rents %v, want %v", c.name, got, c.even)
 		}
 	}
@@ -87,12 +87,12 @@ func TestPatientLearns(t *testing.T) {
 				Length: v.Tick * time.Duration([]int{c.there, c.away}[(i+bit(c.available))%2])})
 		}
 		v.Spells = append(v.Spells, provisioning.Availability{Available: c.available, Length: v.Tick * time.Duration(c.since)})
-		if got := policy.Patient(v); got != c.choice {
+		if got := strategies.Patient(v); got != c.choice {
 			t.Errorf("%s: patient rents %v, want %v", c.name, got, c.choice)
 		}
 	}
 	unknown := provisionAt(0, 0, nothing, true)
-	if unknown.Work = provisioning.UnknownWork; policy.Patient(unknown) != demand {
+	if unknown.Work = provisioning.UnknownWork; strategies.Patient(unknown) != demand {
 		t.Error("a job of unknown length waits or relies on a spot server")
 	}
 }

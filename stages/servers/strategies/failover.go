@@ -1,16 +1,17 @@
-package policy
+package strategies
 
 import (
+	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/provisioning"
 )
 
-var _ = registerStrategy(ProvisioningChoice{
-	Choice: Choice{
+var _ = register(policy.ProvisioningChoice{
+	Choice: policy.Choice{
 		Name: "failover", Title: "Failover", Place: 6,
 		Doc: "a spot server in the first of the regions that has one, else one on demand; a job keeps its server until " +
 			"it is taken away",
 	},
-	Strategy: RentalFunc(Failover), Spot: true, OnDemand: true,
+	Strategy: Func(Failover), Spot: true, OnDemand: true,
 })
 
 // Failover keeps the server that it has. Without one it takes a spot server wherever

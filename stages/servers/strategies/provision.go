@@ -1,24 +1,27 @@
-// Provision has the strategies by which a policy rents servers where spot servers are
+// Package strategies has the strategies by which a policy rents servers where spot servers are
 // cheap and go away: the choice "provisioning" of a policy, one file each, registered with
 // the other choices of policies. A job must be done by a deadline, and each start on
 // another server costs it a fixed overhead.
-
-package policy
+package strategies
 
 import (
 	"cmp"
+	"embed"
 	"math"
 	"math/bits"
+	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/provisioning"
 )
 
-// RentalFunc is a strategy that keeps nothing between ticks.
-type RentalFunc func(v provisioning.View) provisioning.Market
+// Func is a strategy that keeps nothing between ticks.
+type Func func(v provisioning.View) provisioning.Market
 
 // Choose implements scheduler.RentalStrategy.
-func (f RentalFunc) Choose(v provisioning.View) provisioning.Market { return f(v) }
+func (f Func) Choose(v provisioning.View) provisioning.Market { return f(v) }
 
 // left returns the work that is left.
 func left(v provisioning.View) time.Duration { return v.Work - v.Done }
@@ -75,17 +78,31 @@ type rentalSettings struct {
 	Regions []string `arg:"regions"`
 }
 
+//go:embed provision.go
+var source embed.FS
+
+// terms returns a policy's terms of renting by a strategy.
+func terms(s provisioning.Strategy) func(policy.Settings) provisioning.Terms {
+	return func(given policy.Settings) provisioning.Terms {
+		var set rentalSettings
+		given.Fill(&set)
+		t := provisioning.Terms{Strategy: s, Tick: set.Tick, Changeover: -1, Regions: slices.Clone(set.Regions)}
+		t.Changeover = schema.Or(set.Changeover, t.Changeover)
+		return t
+	}
+}
+
 // register makes a strategy known.
-func registerStrategy(c ProvisioningChoice) ProvisioningChoice {
-	c.Settings = described[rentalSettings]()
-	return RegisterProvisioning(c)
+func register(c policy.ProvisioningChoice) policy.ProvisioningChoice {
+	c.Terms, c.Settings = terms(c.Strategy), schema.Described[rentalSettings](source)
+	return policy.RegisterProvisioning(c)
 }
 
 // byDeadline registers a strategy that plans by the deadlines and the predicted
 // remaining times of jobs.
-func byDeadline(name, title, doc string, place, version int, f RentalFunc) ProvisioningChoice {
-	return registerStrategy(ProvisioningChoice{
-		Choice:   Choice{Name: name, Title: title, Doc: doc, Place: place, Version: version, Estimates: true},
+func byDeadline(name, title, doc string, place, version int, f Func) policy.ProvisioningChoice {
+	return register(policy.ProvisioningChoice{
+		Choice:   policy.Choice{Name: name, Title: title, Doc: doc, Place: place, Version: version, Estimates: true},
 		Strategy: f, Deadline: true, Moves: true, Spot: true, OnDemand: true,
 	})
 }
