@@ -27,8 +27,10 @@ import (
 var floors = map[string]int{"cmd": 4, "pipeline": 3, "stages": 2, "experiments": 1, "estimator": 1, "scheduler": 1,
 	"hardware": 1, "results": 1, "jobs": 0}
 
-// everyRun are the folders of stages that every run has; the other folders are of features.
-var everyRun = []string{"", "all", "experiment", "language", "profile", "estimate", "execute", "plot", "report"}
+// everyRun are the folders of stages that every run has; the other folders are of features. Several features have
+// controllers of jobs, which steering joins to a cell.
+var everyRun = []string{"", "all", "experiment", "language", "steering", "profile", "estimate", "execute", "plot",
+	"report"}
 
 // What every package may import: how blocks are described, and the door to the file system.
 const schema, door = "experiments/schema", "results/folder"

@@ -18,9 +18,8 @@ type RunTimeSource struct {
 	// the policy has a sigma. Asked is set when they are the users' requested
 	// times, and True when they are the actual run times.
 	Fitted, Asked, True bool
-	// Follows is set when reports of running jobs correct estimates; Losses when
-	// their losses do as well.
-	Follows, Losses bool
+	// Follows is set when reports of running jobs correct estimates.
+	Follows bool
 }
 
 var sources = schema.NewRegistry("estimator: source", func(s RunTimeSource) string { return s.Name },

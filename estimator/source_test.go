@@ -17,9 +17,6 @@ func TestSources(t *testing.T) {
 		if origins != 1 {
 			t.Errorf("%s has %d origins of its estimates", s.Name, origins)
 		}
-		if s.Losses && !s.Follows {
-			t.Errorf("%s reads losses and does not follow jobs", s.Name)
-		}
 		if FindSource(s.Name) != s {
 			t.Errorf("%s is not found by its name", s.Name)
 		}

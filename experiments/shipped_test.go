@@ -88,7 +88,7 @@ func TestTemplates(t *testing.T) {
 			t.Errorf("template %s: %s", template.Name, decodetest.Text(t, diags))
 			continue
 		}
-		if spec.Name != "mine" || len(spec.Compares)+len(spec.Tunings) == 0 {
+		if spec.Name != "mine" || len(spec.Compares)+len(spec.Parts) == 0 {
 			t.Errorf("template %s: name %q, %d comparisons", template.Name, spec.Name, len(spec.Compares))
 		}
 		if formatted, diags := decode.Format(files[0].Name, files[0].Source); len(diags) > 0 ||

@@ -165,7 +165,7 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 	defer r.mu.Unlock()
 	r.states.Store(ref.Cell, cell.State)
 	r.outcome.Ran++
-	if cell.State != record.CellFinished && cell.Trial == nil { // a trial that crashed is a result
+	if cell.State != record.CellFinished && cell.Beyond == nil { // one of a search that crashed is a result
 		r.outcome.Failed++
 	}
 	return nil
@@ -267,7 +267,7 @@ func (p *Plan) left() time.Duration {
 
 // Sharded implements stages.Run: a simulated cell that records only its metrics has no folder.
 func (p *Plan) Sharded(i int) bool {
-	return p.records == record.MetricsOnly && !p.Cells[i].Measured() && p.Cells[i].Trial == nil
+	return p.records == record.MetricsOnly && !p.Cells[i].Measured() && p.Cells[i].Beyond == nil
 }
 
 // sharded returns where a cell of the plan is, if it is in a shard.

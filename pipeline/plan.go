@@ -44,7 +44,7 @@ func newPlan(spec *experiment.Spec, opts Options, host hardware.Machine) (*Plan,
 	}
 	p := &Plan{
 		Dir: cmp.Or(opts.Dir, filepath.Join(opts.Out, spec.Name)), options: opts,
-		x: x, stages: ordered, source: &everything{x: x, searches: newSearches(x)},
+		x: x, stages: ordered, source: &everything{x: x},
 		needed: map[string]bool{}, numbers: map[string]int{}, records: record.Records(spec.Records),
 	}
 	if opts.Source != nil {
@@ -142,8 +142,8 @@ func (p *Plan) lookUpCell(v store.View, i int) CellWork {
 	switch {
 	case old == p.keys[i].Description() && state == record.CellFinished:
 		return CellWork{Reuse: true, Reason: "finished earlier"}
-	case old == p.keys[i].Description() && state == record.CellFailed && ref.Trial != nil:
-		return CellWork{Reuse: true, Reason: "crashed earlier"} // which is a result of a tuning
+	case old == p.keys[i].Description() && state == record.CellFailed && ref.Beyond != nil:
+		return CellWork{Reuse: true, Reason: "crashed earlier"} // which is a result of a search
 	case old == p.keys[i].Description() && state == interrupted:
 		return CellWork{Reason: p.incomplete()}
 	case old == p.keys[i].Description():
@@ -238,28 +238,44 @@ type Source interface {
 }
 
 // everything is the source of an experiment: all points of its matrix at once but those that parts of the file hold,
-// and trial after trial of each search.
+// and the cells of searches as these ask for them.
 type everything struct {
 	x        *realise.Experiment
-	searches *searches
 	matrix   *matrix // nil before the first cells
+	searches []stages.Search
 }
 
 func (e *everything) Next(over func(string) (record.Cell, bool)) (cells []*realise.Cell, err error) {
 	if e.matrix == nil {
 		e.matrix = newMatrix(e.x.Spec, e.x.Cells())
+		experiment.EachPart(e.x.Spec.Parts, func(p stages.SearchPart) {
+			if s := p.Search(stages.Searched{Spec: e.x.Spec, Seed: e.x.ReplicateSeed}); s != nil {
+				e.searches = append(e.searches, s)
+			}
+		})
 	}
 	cells = e.matrix.next(over)
-	trials, err := e.searches.Next(over)
-	return append(cells, trials...), err
+	for _, s := range e.searches {
+		more, err := s.Next(over)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range more {
+			cells = append(cells, e.x.Add(b))
+		}
+	}
+	return cells, nil
 }
 
 // FollowingCells implements stages.Run.
-func (p *Plan) FollowingCells() int {
+func (p *Plan) FollowingCells() (n int) {
 	if e, ok := p.source.(*everything); ok {
-		return e.searches.ahead() + e.matrix.ahead()
+		n = e.matrix.ahead()
+		for _, s := range e.searches {
+			n += s.Ahead()
+		}
 	}
-	return 0
+	return n
 }
 
 // over reads the record of a complete cell.
@@ -273,7 +289,7 @@ func (p *Plan) over(cell string) (c record.Cell, ok bool) {
 }
 
 // follows reports whether cells depend on the results of others. Next has been called.
-func (e *everything) follows() bool { return len(e.x.Spec.Tunings) > 0 || len(e.matrix.selections) > 0 }
+func (e *everything) follows() bool { return len(e.searches) > 0 || len(e.matrix.selections) > 0 }
 
 // ask asks the source for more cells, and adds them to the plan. It returns the
 // indexes of the first and of the one after the last.
@@ -345,7 +361,7 @@ func (p *Plan) lookUpCells(v store.View, from, to int) (some bool) {
 		if p.Work[i].Reuse {
 			// The cells that follow from a result are known once it is back from the cache.
 			_, shelved := p.sharded(p.Cells[i].Cell)
-			follow := p.Cells[i].Trial != nil || p.options.Source == nil && !p.exhausted
+			follow := p.Cells[i].Beyond != nil || p.options.Source == nil && !p.exhausted
 			some = some || follow && !shelved && !record.Intact(p.folder(p.Cells[i].Cell))
 			continue
 		}

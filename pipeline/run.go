@@ -291,7 +291,7 @@ func (r *run) writePlan() error {
 }
 
 // fileOrder returns the cells of the plan in the order of the file, for readers: bisections ask for them in another
-// order. Trials come last.
+// order. Cells beyond the matrix come last.
 func (p *Plan) fileOrder() []record.CellRef {
 	order := make([]int, len(p.Cells))
 	for i := range order {

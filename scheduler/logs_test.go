@@ -19,6 +19,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	_ "github.com/tfexp/tfexp/scheduler/workload/formats/clusters"
 )
 
 // openData opens a file of the folder with the real logs, which are not part

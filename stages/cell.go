@@ -12,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
@@ -107,20 +106,8 @@ type Task struct {
 	Launches []launch.Job
 	// Simulation is set for the others.
 	Simulation *Simulation
-	// Trial is set for a cell of whose only job the outcome counts.
-	Trial *Trial
-	// Steered are the jobs that have controllers.
-	Steered []Steered
-}
-
-// Trial is a cell of whose only job the outcome counts.
-type Trial struct {
-	// Target is the bound that the job must reach; nil for none.
-	Target *record.Constraint
-	// Units are the epochs or steps of the job.
-	Units int
-	// Recorded is the outcome of a job whose outcomes are recorded; nil for others.
-	Recorded *record.TrialOutcome
+	// Parts are of features, in the order in which they take part.
+	Parts []TaskPart
 }
 
 // Hardware is a machine or cluster, with its engine by name.
@@ -201,11 +188,22 @@ type Estimate struct {
 	// Fitted is the estimate from samples, if Known; else there is only Work.
 	Fitted estimator.Estimate
 	Known  bool
-	// Target is the loss at which its jobs are done, if predictions follow their
-	// reported losses; 0: they do not. Losses are the losses that simulated jobs
-	// report.
-	Target float64
-	Losses []float64
+	// Ends forecasts when its jobs are done, where they may be before all their work; nil where predictions do not follow
+	// that.
+	Ends EndForecast
+}
+
+// EndForecast forecasts the ends of jobs by the losses that they report. It is in tasks that are written down.
+type EndForecast interface {
+	// Begin returns the forecast of a job at its beginning.
+	Begin() JobForecast
+}
+
+// JobForecast is the forecast of a job.
+type JobForecast interface {
+	// Left predicts the remaining units of the job, at most most, when it has finished units of them. losses are those
+	// that it has reported since the call before.
+	Left(units int, most float64, losses []scheduler.Loss) float64
 }
 
 // Reported is the last report of a running job's program. Loss and Accuracy are NaN where it does not report
@@ -215,39 +213,6 @@ type Reported struct {
 	Epoch, Step    int // finished
 	Loss, Accuracy float64
 }
-
-// Steered is a job of a cell with a controller.
-type Steered struct {
-	// Job is its number in the cell. Units is its work in epochs, or in steps with Steps.
-	Job, Units int
-	Steps      bool
-	// Controller is the name of a registered control.Choice, Options its options.
-	Controller string
-	Options    control.Options
-	// Settings are the settings with which the job starts.
-	Settings []control.Setting
-	// At returns the job at other settings; the error is the reason that there is no such job. Without it no
-	// setting can change.
-	At func(settings []control.Setting) (Variant, error)
-	// Losses and Accuracies are the reports of a simulated job after each unit; missing values are not reported.
-	Losses, Accuracies []float64
-}
-
-// Variant is a job at some settings.
-type Variant struct {
-	// Threads and Roles are its request.
-	Threads int
-	Roles   []scheduler.Role
-	// Launch is how it is started, if it runs for real. Live are the settings that its program adopts while it
-	// runs, from its control file; others need a restart.
-	Launch launch.Job
-	Live   []string
-	// Work is how long it takes in simulation.
-	Work simulated.Scaling
-}
-
-// ErrSteered is returned when a cell with controllers is to be written down for another process.
-var ErrSteered = errors.New("a cell with controllers runs within tfexp alone")
 
 // Unit is a job on one number of threads whose run time is to be sampled.
 type Unit struct {

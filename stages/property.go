@@ -13,7 +13,7 @@ import (
 
 // The methods of parts of jobs (experiment.Parts) that the pipeline asks for. A part has those that it needs.
 type (
-	// KeyPart has lines for the keys of cells with the job; prefix begins their labels.
+	// KeyPart has lines for the keys of cells with the job; prefix begins their labels. A part of a cell may have it too.
 	KeyPart interface{ KeyLines(prefix string) []Line }
 	// HeldPart has lines for the keys of samples and cells about what the job holds.
 	HeldPart interface{ HeldLines(prefix string) []Line }
@@ -21,6 +21,19 @@ type (
 	WorkPart interface{ Work(*simulated.Scaling) }
 	// LaunchPart changes how the job's program is started, in samples as well.
 	LaunchPart interface{ Launch(*launch.Job) }
+	// ProgramPart takes the place of the job's program. Program says in a word what it is; ProgramLines are its lines for
+	// keys.
+	ProgramPart interface {
+		Program() string
+		ProgramLines(prefix string) []Line
+	}
+	// CellLaunchPart changes how the job's program is started in a cell, and not in samples.
+	CellLaunchPart interface{ LaunchIn(*launch.Job) }
+	// ForecastPart forecasts the ends of jobs by what they report, for policies with a source of estimates; nil where
+	// the source does not ask for it. real says that the jobs' programs run.
+	ForecastPart interface {
+		Forecast(j *experiment.Job, estimates string, real bool) EndForecast
+	}
 )
 
 // The methods of parts of run times (experiment.Runtime.Parts) that the pipeline asks for.

@@ -162,14 +162,24 @@ func TestWrittenCells(t *testing.T) {
 	if _, _, err := ReadTask(bytes.NewReader(raw[:len(raw)/2])); err == nil {
 		t.Error("half a cell is read")
 	}
-	if err := WriteTask(&b, Task{Steered: make([]Steered, 1)}, ""); !errors.Is(err, ErrSteered) {
-		t.Errorf("with a controller: %v", err)
+	if err := WriteTask(&b, Task{Parts: []TaskPart{here{}}}, ""); !errors.Is(err, errHere) {
+		t.Errorf("with a part that cannot be written down: %v", err)
 	}
 	elastic := &Simulation{Work: []simulated.Scaling{{}, {Special: &simulated.Special{Begin: func() simulated.Course { return nil }}}, {}}}
 	if err := WriteTask(&b, Task{Simulation: elastic}, ""); !errors.Is(err, ErrCourse) {
 		t.Errorf("with an elastic job: %v", err)
 	}
 }
+
+var errHere = errors.New("it runs here alone")
+
+// here is a part of a task that cannot be written down.
+type here struct{ TaskPart }
+
+func (here) GobEncode() ([]byte, error) { return nil, errHere }
+func (here) GobDecode([]byte) error     { return errHere }
+
+func init() { gob.Register(here{}) }
 
 // How long a job takes alone follows from the work of its alternative, the noise and its budget.
 func TestAloneOn(t *testing.T) {

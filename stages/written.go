@@ -31,16 +31,13 @@ type written struct {
 	Speed  []int
 }
 
-const writtenForm = 4
+const writtenForm = 5
 
 // ErrCourse is returned when a cell with jobs whose speed changes over time is to be written down for another process.
 var ErrCourse = errors.New("a cell with jobs whose speed changes over time is simulated within tfexp alone")
 
 // WriteTask writes a task down, with the description of its key.
 func WriteTask(to io.Writer, t Task, key string) error {
-	if len(t.Steered) > 0 {
-		return ErrSteered
-	}
 	course := false
 	eachWork(&t, func(w *simulated.Scaling) { course = course || w.Special != nil && w.Special.Begin != nil })
 	if course {

@@ -63,9 +63,6 @@ func (x *exhibit) spec(t *testing.T) *experiment.Spec {
 func realCells(spec *experiment.Spec) bool {
 	cells := slices.Clone(spec.Cells)
 	spec.EachProbe(func(c experiment.Cell) { cells = append(cells, c) })
-	for _, t := range spec.Tunings {
-		cells = append(cells, t.Probes...)
-	}
 	return slices.ContainsFunc(cells, func(c experiment.Cell) bool { return c.Hardware.Real() })
 }
 

@@ -68,17 +68,9 @@ func (a *app) validateCommand() *cobra.Command {
 	return cmd
 }
 
-// size describes the size of an experiment: the matrix, and the trials of tunings.
+// size describes the size of an experiment: the matrix, and the parts beyond it.
 func size(spec *experiment.Spec) string {
-	trials := 0
-	for _, t := range spec.Tunings {
-		trials += t.Trials * spec.Replicates
-	}
 	var parts []string
-	if trials > 0 {
-		parts = append(parts, fmt.Sprintf("%s × %s, up to %s", show.Count(len(spec.Tunings), "tuning", "tunings"),
-			show.Count(spec.Replicates, "replicate", "replicates"), show.Count(trials, "trial", "trials")))
-	}
 	experiment.EachPart(spec.Parts, func(p experiment.SizePart) {
 		if text := p.Size(spec); text != "" {
 			parts = append(parts, text)

@@ -39,7 +39,6 @@ func (c *Checker) Cells() {
 		}
 		if c.First(w, h) {
 			c.resizes(w, h)
-			c.targets(w, h)
 		}
 		c.programs(w, h)
 		for _, submit := range w.Submits {
@@ -57,7 +56,6 @@ func (c *Checker) Cells() {
 			c.misfits(w, h, p)
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
-			c.lossCurves(w, p)
 			c.requested(p, w)
 			c.profiling(w, h, p)
 		}
@@ -68,12 +66,9 @@ func (c *Checker) Cells() {
 	}
 }
 
-// allCells are the cells of the matrix, and some of the trials of tunings.
+// allCells are the cells of the matrix, and some of those beyond it.
 func (c *Checker) allCells() []experiment.Cell {
 	cells := slices.Clone(c.Spec.Cells)
-	for _, t := range c.Spec.Tunings {
-		cells = append(cells, t.Probes...)
-	}
 	c.Spec.EachProbe(func(probe experiment.Cell) { cells = append(cells, probe) })
 	return cells
 }

@@ -32,10 +32,6 @@ func (c *Checker) unusedBlocks(root *eval.Node) {
 			used[block{"job", j.Name}] = true
 		}
 	}
-	for _, t := range c.Spec.Tunings {
-		used[block{"job", t.Job}] = true
-		used[block{"hardware", t.Hardware}] = true
-	}
 	c.Spec.EachProbe(func(probe experiment.Cell) {
 		used[block{"hardware", probe.Hardware.Name}] = true
 		for _, j := range probe.Workload.JobBlocks() {

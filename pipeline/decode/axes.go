@@ -131,7 +131,7 @@ func (m *matrix) declareImplied() bool {
 		if len(x.values) == 0 {
 			m.axes = append(m.axes, x)
 			empty++
-			if !slices.Contains(spared, kind) && (kind == "hardware" || m.root.First("tune") == nil) {
+			if !slices.Contains(spared, kind) {
 				missing = append(missing, kind)
 			}
 			continue

@@ -18,7 +18,6 @@ type Decoder struct {
 	*language.Decoder
 	traces map[string]*traceFile           // by the file and how it is read
 	shown  map[*experiment.Trace]*rawTrace // where the traces of cells are from
-	tables map[string]*measured            // of recorded outcomes, by file and rows
 }
 
 // Experiment decodes the blocks that are not part of a cell, if they do not

@@ -9,16 +9,17 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // expander turns points of the matrix into cells. A block is evaluated once
 // for each combination of values of the axes that it reads.
 type expander struct {
 	*matrix
+	unknown   *eval.Env // the scope in which the values of axes are not known
 	known     map[*eval.Node]*block
 	memory    map[memoKey]any // the values of blocks; nil means an error
 	workloads map[memoKey]*experiment.Workload
-	tuned     []*tuned
 }
 
 // block has the facts about a job, workload, hardware or policy block before
@@ -46,10 +47,11 @@ func newExpander(m *matrix) *expander {
 			unknowns[a.name] = eval.Unknown
 		}
 	}
-	for _, name := range m.settingNames() {
+	for _, name := range language.NamesBeyond(m.root) {
 		unknowns[name] = eval.Unknown
 	}
 	e := m.global.With(unknowns, "")
+	x.unknown = e
 	for _, kind := range eval.Kinds {
 		for _, n := range m.root.All(kind) {
 			before := len(m.List)
@@ -66,7 +68,6 @@ func newExpander(m *matrix) *expander {
 			x.know(n, before)
 		}
 	}
-	x.tunes(e)
 	return x
 }
 
@@ -178,7 +179,7 @@ func (x *expander) expand(points []point) []experiment.Cell {
 	seen := make(map[string]bool, len(points))
 	for _, p := range points {
 		if p.at[iw] == absent || p.at[ih] == absent || p.at[ip] == absent {
-			continue // a file that only tunes has no workload and no policy
+			continue // a file whose cells are all beyond the matrix has no workload and no policy
 		}
 		wn, hn, pn := block(p, "workload", iw), block(p, "hardware", ih), block(p, "policy", ip)
 		w, reads := x.workload(wn, p)

@@ -21,8 +21,8 @@ type matrix struct {
 	includes []*eval.Node
 }
 
-// expand expands a file's matrix into cells in the order of the file, each once, searches for settings, and the names of
-// the axes that they read.
+// expand expands a file's matrix into cells in the order of the file, each once, has features make those beyond it, and
+// lists the names of the axes that they read.
 func (d *Decoder) expand(spec *experiment.Spec) {
 	m := &matrix{Reporter: d.Reporter, root: d.Root, node: d.Root.First("matrix"), global: d.Global, blocks: d}
 	if m.node == nil {
@@ -30,10 +30,16 @@ func (d *Decoder) expand(spec *experiment.Spec) {
 	}
 	good := m.declareAxes()
 	x := newExpander(m)
+	beyond := &beyond{expander: x}
+	more := d.Beyond(beyond)
 	if !good {
 		return
 	}
 	if points, good := m.points(); good {
-		spec.Cells, spec.Tunings, spec.Axes = x.expand(points), x.tunings(points), x.axesRead()
+		spec.Cells, beyond.points = x.expand(points), points
+		for _, add := range more {
+			add(spec)
+		}
+		spec.Axes = x.axesRead()
 	}
 }

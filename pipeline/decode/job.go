@@ -20,7 +20,6 @@ func jobBlock() *schema.Block {
 			builtinBlock(),
 			schema.Of[progressArgs](schema.Block{Name: "progress", Single: true}),
 			runtime,
-			schema.Of[recordedArgs](schema.Block{Name: "recorded", Single: true}),
 			alternative,
 		},
 	})
@@ -37,9 +36,7 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
 	if a.Lacks("threads") {
 		j.Threads = experiment.Threads{Request: 1, Inter: 1, Intra: 1, Range: eval.RangeOf(n.Header)}
 	}
-	if rec := n.First("recorded"); rec != nil {
-		j.Dir, j.Files = "", nil
-		d.recorded(rec, e, a, j)
+	if d.DecodeInstead(j, language.Job, language.Block{Args: a, Env: e}) {
 		return j, a.OK
 	}
 	d.program(n, e, a, j)
@@ -51,9 +48,6 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
 		var ok bool
 		j.Runtime, ok = d.runtime(rt, e, j)
 		a.OK = a.OK && ok
-		if ok {
-			checkLosses(rt, a, j)
-		}
 	}
 	d.alternatives(n, e, a, j)
 	d.DecodeInto(j, language.Job, language.Block{Args: a, Env: e})
@@ -71,7 +65,7 @@ func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 		a.Fail(builtin.Header, "Both builtin and command", "A job has either a builtin block or a command.")
 	case builtin == nil && a.Lacks("command"):
 		if !n.Broken {
-			a.Fail(n.Header, "Job without a program", "%s needs a builtin block, a command or a recorded block.", n.Title())
+			a.Fail(n.Header, "Job without a program", "%s needs %s.", n.Title(), programs())
 		}
 	case builtin == nil && len(j.Command) > 0 && j.Command[0] == "":
 		a.Fail(a.At("command"), "Job without a program", "The first element of command is the program; it is empty.")
@@ -91,6 +85,16 @@ func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 			j.Files[i] = d.Absolute(f)
 		}
 	}
+}
+
+// programs are what a job may have as its program: "a builtin block or a command".
+func programs() string {
+	list := []string{"a builtin block", "a command"}
+	for _, name := range language.Instead(language.Job) {
+		list = append(list, "a "+name+" block")
+	}
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
 // checkWork reports a job without work, or with work given twice.

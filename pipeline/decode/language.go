@@ -17,12 +17,10 @@ import (
 //go:embed experiment.go
 //go:embed matrix.go
 //go:embed progress.go
-//go:embed recorded.go
 //go:embed runtime.go
 //go:embed threads.go
 //go:embed threshold.go
 //go:embed trace.go
-//go:embed tune.go
 //go:embed workload.go
 var documented embed.FS
 
@@ -39,7 +37,7 @@ func Language() *schema.Block {
 				Name: "experiment", Label: "name of the experiment, and of its folder of results", Single: true, Required: true,
 			})),
 			variableBlock(), localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
-			policyBlock(), matrixBlock(), tuneBlock(),
+			policyBlock(), matrixBlock(),
 			schema.Of[experiment.Profile](schema.Block{Name: "profile", Single: true}),
 			schema.Of[experiment.Estimate](schema.Block{Name: "estimate", Single: true}),
 			compareBlock(), plotBlock(), thresholdBlock(),

@@ -57,7 +57,6 @@ func Source(filename string, src []byte, opts Options) (*experiment.Spec, experi
 	d := &Decoder{
 		Decoder: language.NewDecoder(language.Finder{Reporter: r, Filename: filename, Dir: base(filename)}, root, global),
 		traces:  map[string]*traceFile{}, shown: map[*experiment.Trace]*rawTrace{},
-		tables: map[string]*measured{},
 	}
 	d.Lenient, d.Host, d.Blocks = opts.Lenient, opts.Host, d
 	spec := d.Experiment()

@@ -110,8 +110,7 @@ type runtimeArgs struct {
 	//	per = "epoch"
 	Per string `arg:"per" default:"job" allowed:"job epoch"`
 	// A CSV file with the training loss after each epoch (or step), in their order, which the job reports in
-	// simulation; relative to the folder of the experiment file. It is for a job with a `target_loss`, which is
-	// done after the first that is at or below it.
+	// simulation; relative to the folder of the experiment file.
 	//
 	//	losses = "losses.csv"
 	Losses string `arg:"losses"`
@@ -284,4 +283,17 @@ func (d *Decoder) timesFile(a *eval.Args, v *runtimeArgs) []threadTime {
 		rows = rows[n:]
 	}
 	return times
+}
+
+// losses reads the losses that a job reports in simulation.
+func (d *Decoder) losses(a *eval.Args, v *runtimeArgs) []float64 {
+	if !a.IsSet("losses") || !a.OK {
+		return nil
+	}
+	from, at := d.Find(v.Losses), a.Node.Attr("losses").Expr.Range()
+	rows, ok := d.Columns(a, at, from, []string{v.LossColumn}, nil)
+	if ok && len(rows) == 0 {
+		a.Fail(at, "Table without rows", "%s has no losses.", from.Shown)
+	}
+	return schema.Each(rows, func(row []float64) float64 { return row[0] })
 }

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,16 +16,12 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// maxCellName keeps a cell's folder and its files well below the limits of
-// file systems.
-const maxCellName = 150
-
 // point is a point of the matrix, without its replicate.
 type point = experiment.Cell
 
 // Cell is one cell of an experiment: a point of its matrix with a replicate.
 type Cell struct {
-	// Ref names it in records. Place is its place in the file; trials of tunings come after all others.
+	// Ref names it in records. Place is its place in the file; cells beyond the matrix come last.
 	Ref   record.CellRef
 	Place int
 
@@ -42,9 +36,9 @@ type Cell struct {
 func (x *Experiment) Cells() (cells []*Cell) {
 	taken := map[string]bool{}
 	for _, c := range x.Spec.Cells {
-		name, fixed := cellName(c), x.Spec.Fixed(c)
+		name, fixed := c.Name(), x.Spec.Fixed(c)
 		for n := 2; taken[name]; n++ { // two names that differ only in replaced characters
-			name = fmt.Sprintf("%s~%d", cellName(c), n)
+			name = fmt.Sprintf("%s~%d", c.Name(), n)
 		}
 		taken[name] = true
 		for r := 1; r <= x.Spec.Replicates; r++ {
@@ -73,28 +67,6 @@ func (x *Experiment) cell(c point, name string, replicate int) *Cell {
 
 // ReplicateSeed is the seed of a replicate.
 func (x *Experiment) ReplicateSeed(replicate int) int64 { return replicateSeed(x.Spec.Seed, replicate) }
-
-// cellName is readable and fit for a folder: workload-hardware-policy and the
-// axes that the cell reads.
-func cellName(c point) string {
-	var b strings.Builder
-	b.WriteString(c.Workload.Name + "-" + c.Hardware.Name + "-" + c.Policy.Name)
-	for _, a := range c.Axes {
-		b.WriteString("-" + a.Name + "=" + a.Value)
-	}
-	name := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("._=-+", r):
-			return r
-		}
-		return '_'
-	}, b.String())
-	if len(name) > maxCellName {
-		sum := sha256.Sum256([]byte(name))
-		name = name[:maxCellName-13] + "-" + hex.EncodeToString(sum[:6])
-	}
-	return name
-}
 
 // replicateSeed is shared by all cells of a replicate, so that compared cells
 // have the same arrivals and the same noise.
@@ -254,12 +226,12 @@ func (x *Experiment) fitted(h *experiment.Hardware, r realised) []time.Duration 
 	return predicted
 }
 
-// wholeRuns is fitted without the jobs that have a target loss: they are done before
+// wholeRuns is fitted without the jobs that may end early: they are done before
 // the run that is predicted ends.
 func (x *Experiment) wholeRuns(h *experiment.Hardware, r realised) []time.Duration {
 	predicted := x.fitted(h, r)
 	for i := range predicted {
-		if k := r.Block[i]; k >= 0 && r.Blocks[k].TargetLoss > 0 {
+		if k := r.Block[i]; k >= 0 && r.Blocks[k].EndsEarly() {
 			predicted[i] = 0
 		}
 	}

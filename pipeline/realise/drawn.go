@@ -207,7 +207,7 @@ func (d *drawn) timesOf() func(job int) (predicted, alone time.Duration) {
 
 // draws reports whether the jobs of the cell are drawn when they are looked at.
 func (c *Cell) draws() bool {
-	return c.Ref.Trial == nil && c.Workload.Jobs() >= manyJobs && c.point.Draws()
+	return c.Workload.Jobs() >= manyJobs && c.point.Draws()
 }
 
 // drawnTask is the task of a cell whose jobs are drawn when they are looked at.

@@ -191,7 +191,7 @@ func (c *Cell) Corrects() bool {
 func (c *Cell) corrected() []*experiment.Job {
 	return slices.DeleteFunc(jobsOf(c.point), func(j *experiment.Job) bool {
 		_, known := c.x.estimateOf(j)
-		return !known || j.TargetLoss > 0 || j.Budget != nil || !c.x.sampled(c.Hardware, j) ||
+		return !known || j.EndsEarly() || j.Budget != nil || !c.x.sampled(c.Hardware, j) ||
 			len(alternativesOn(c.Hardware, j)) > 0
 	})
 }

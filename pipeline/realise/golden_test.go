@@ -23,7 +23,6 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/pipeline/realise"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/stages"
 	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/stages/clusterspeed"
@@ -31,6 +30,8 @@ import (
 	"github.com/tfexp/tfexp/stages/reference"
 	"github.com/tfexp/tfexp/stages/remaining"
 	"github.com/tfexp/tfexp/stages/servers"
+	"github.com/tfexp/tfexp/stages/tuning/search"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // machine is the machine that the experiments are planned for.
@@ -141,7 +142,7 @@ func text(t *testing.T, file string) []byte {
 			asked("Checkpoints", servers.Checkpoints.Of(&plan))
 			asked("References", reference.Asked.Of(&plan))
 		case "Plots":
-			asked("Tunings", tuning.Asked.Of(&plan))
+			asked("Tunings", trial.Asked.Of(&plan))
 		}
 	}
 	for _, u := range x.SampledUnits() {
@@ -167,13 +168,14 @@ func text(t *testing.T, file string) []byte {
 		write("sample row", r)
 	}
 	cells := x.Cells()
-	for i, tune := range spec.Tunings {
+	for i, tune := range search.Of(spec) {
 		for n, values := range trials(tune) {
-			c, err := x.Trial(i, 1, values, record.TrialRef{Number: n + 1})
+			one, err := tune.Trial(1, x.ReplicateSeed(1), values, trial.Ref{Tuning: i, Number: n + 1})
 			if err != nil {
 				fmt.Fprintf(&b, "no trial %v: %v\n", values, err)
 				continue
 			}
+			c := x.Add(one)
 			x.Added([]*realise.Cell{c})
 			cells = append(cells, c)
 		}
@@ -210,7 +212,7 @@ func text(t *testing.T, file string) []byte {
 var installed = regexp.MustCompile(` /\S*/bin/\S+ sha256:[0-9a-f]+`)
 
 // trials are values of the settings of a tuning: the first and the last of each.
-func trials(t *experiment.Tuning) [][]string {
+func trials(t *search.Search) [][]string {
 	if len(t.Candidates) > 0 {
 		return [][]string{t.Candidates[0], t.Candidates[len(t.Candidates)-1]}
 	}
@@ -219,7 +221,7 @@ func trials(t *experiment.Tuning) [][]string {
 		if len(s.Values) > 0 {
 			all[0], all[1] = append(all[0], s.Values[0]), append(all[1], s.Values[len(s.Values)-1])
 		} else {
-			all[0], all[1] = append(all[0], record.Number(s.Min)), append(all[1], record.Number(s.Max))
+			all[0], all[1] = append(all[0], trial.Number(s.Min)), append(all[1], trial.Number(s.Max))
 		}
 	}
 	return all
@@ -370,6 +372,8 @@ func plain(v reflect.Value) any {
 		switch x := v.Interface().(type) {
 		case time.Duration:
 			return x.String()
+		case *record.Kept:
+			return plain(reflect.ValueOf(record.KeptOf[trial.Ref](x)))
 		case func(int) float64:
 			return []float64{short(x(1)), short(x(2)), short(x(3)), short(x(4)), short(x(8))}
 		}

@@ -31,7 +31,7 @@ func (c *Cell) Key() (*store.Key, error) {
 	for _, a := range c.Axes {
 		k.Add("axis."+a.Name, a.Value)
 	}
-	c.trialLines(k)
+	experiment.EachPart(c.Parts, func(p stages.KeyPart) { k.AddAll(p.KeyLines("")) })
 	x.remembered(k, linesOf{c.Policy}, func(k *store.Key) { x.policyLines(k, c.Policy) })
 	x.remembered(k, linesOf{c.Hardware}, func(k *store.Key) { hardwareLines(k, c.Hardware) })
 	if p, ok := c.supply().(stages.KeyPart); ok {
@@ -309,9 +309,12 @@ func runtimeText(j *experiment.Job) string {
 	if l := j.Runtime.Loss; l != nil {
 		text += fmt.Sprintf(", loss %g at its end", *l)
 	}
-	if j.TargetLoss > 0 {
+	if end, ok := experiment.PartOf[experiment.EndPart](j.Parts); ok {
+		text += ", done " + end.When()
+	}
+	if len(j.Runtime.Losses) > 0 {
 		sum := sha256.Sum256(fmt.Append(nil, j.Runtime.Losses))
-		text += fmt.Sprintf(", done at a loss of %g of sha256:%x", j.TargetLoss, sum[:8])
+		text += fmt.Sprintf(" of sha256:%x", sum[:8])
 	}
 	return text
 }

@@ -158,12 +158,10 @@ func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
 		for i := range x.Spec.Cells {
 			need(&x.Spec.Cells[i])
 		}
-		for _, t := range x.Spec.Tunings {
-			for _, c := range t.Probes { // which have each image that its trials have
-				x.placeTrial(&c)
-				need(&c)
-			}
-		}
+		x.Spec.EachProbe(func(c experiment.Cell) { // they have each image that cells beyond the matrix have
+			x.placeBeyond(&c)
+			need(&c)
+		})
 		if len(needs) == 0 {
 			continue
 		}
@@ -180,15 +178,15 @@ func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
 // imageOn is an image, as a file names it, on the hardware of a name.
 type imageOn struct{ image, hardware string }
 
-// Hardware lists the hardware of the experiment's cells and trials that a kind of engine runs, each once.
+// Hardware lists the hardware of the experiment's cells, in the matrix and beyond it, that a kind of engine runs, each once.
 func (x *Experiment) Hardware(kind *engine.Kind) []*engine.Hardware {
 	var list []*engine.Hardware
 	seen := map[*experiment.Hardware]bool{}
 	var cells []experiment.Cell
-	x.Spec.EachProbe(func(probe experiment.Cell) { cells = append(cells, probe) })
-	for _, t := range x.Spec.Tunings {
-		cells = append(cells, t.Probes[:min(len(t.Probes), 1)]...)
-	}
+	experiment.EachPart(x.Spec.Parts, func(p experiment.ProbePart) {
+		probes := p.Probes()
+		cells = append(cells, probes[:min(len(probes), 1)]...)
+	})
 	for _, c := range append(cells, x.Spec.Cells...) {
 		if c.Hardware.Kind() == kind && !seen[c.Hardware] {
 			seen[c.Hardware] = true

@@ -121,10 +121,9 @@ func describeWorkload(c experiment.Cell) record.Named {
 	}
 	for _, s := range c.Workload.Submits {
 		what := s.Job.Builtin
-		switch {
-		case s.Job.Recorded != nil:
-			what = "recorded"
-		case what == "":
+		if p, ok := experiment.PartOf[stages.ProgramPart](s.Job.Parts); ok {
+			what = p.Program()
+		} else if what == "" {
 			what = s.Job.Command[0]
 		}
 		parts = append(parts, fmt.Sprintf("%d × %s (%s, %s, %s), %s", s.Count, s.Job.Name, what, lengthText(s),

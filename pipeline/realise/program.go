@@ -3,7 +3,6 @@ package realise
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -40,7 +39,6 @@ func (x *Experiment) program(k *store.Key, j *experiment.Job) {
 	if j.Malleable {
 		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)
 	}
-	k.Given(label("target_loss"), j.TargetLoss)
 	k.Given(label("limit"), j.Limit)
 	if ev := j.Events; ev != nil {
 		k.Addf(label("progress"), "%q loss %q accuracy %q epochs %t", ev.Below, ev.Loss, ev.Accuracy, ev.Epochs)
@@ -62,10 +60,10 @@ type sourceOf struct{ job *experiment.Job }
 
 func (x *Experiment) sourceLines(k *store.Key, j *experiment.Job) {
 	label := func(s string) string { return "job." + j.Name + "." + s }
+	of, other := experiment.PartOf[stages.ProgramPart](j.Parts)
 	switch {
-	case j.Recorded != nil:
-		raw, _ := json.Marshal(j.Recorded.Outcome) // numbers and a text
-		k.Addf(label("recorded"), "%s, %s", filepath.Base(j.Recorded.File), raw)
+	case other:
+		k.AddAll(of.ProgramLines(label("")))
 	case j.Builtin != "":
 		k.Addf(label("builtin"), "%s version %d", j.Builtin, builtin.Version)
 		for _, s := range j.Settings {

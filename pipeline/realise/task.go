@@ -10,7 +10,6 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
-	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -29,7 +28,7 @@ func (c *Cell) task(r realised, known truth) stages.Task {
 	supply := c.supply()
 	return stages.Task{
 		Records: record.Records(c.x.Spec.Records), Policy: c.Policy.Policy, Base: base, Resizes: r.Resizes,
-		Until: c.x.Spec.Until, Online: c.online(r, known.estimated), Trial: c.trial(), Speeds: c.speeds(r, known),
+		Until: c.x.Spec.Until, Online: c.online(r, known.estimated), Speeds: c.speeds(r, known),
 		Hardware: stages.Hardware{
 			Name: on.Name, Kind: c.Ref.Engine, Settings: on.Settings, Suspends: on.Suspends, Place: on.Place,
 		},
@@ -56,7 +55,7 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	}
 	if c.Ref.Real() {
 		task := c.real(r, dirs)
-		task.Steered, err = c.steered(dirs)
+		err = c.complete(&task, dirs)
 		return task, err
 	}
 	known, err := c.truthOf(r)
@@ -76,7 +75,7 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	if law := c.Hardware.Contention; law != nil {
 		task.Simulation.Contention = &stages.Contention{Law: law.Law, Threads: law.Threads}
 	}
-	task.Steered, err = c.steered(dirs)
+	err = c.complete(&task, dirs)
 	return task, err
 }
 
@@ -164,9 +163,7 @@ func (c *Cell) launch(r realised, n int, dirs stages.Folders) launch.Job {
 			Job: block, Hardware: c.Hardware, Parts: func() []scheduler.Part { return partsOn(c.Hardware, block) },
 		}, &out)
 	})
-	if block.TargetLoss > 0 {
-		out.Env = append(out.Env, fmt.Sprintf("%s=%g", contract.EnvTarget, block.TargetLoss))
-	}
+	experiment.EachPart(block.Parts, func(p stages.CellLaunchPart) { p.LaunchIn(&out) })
 	out.Budget = r.Jobs[n].Budget()
 	out.Alternatives = launchAlternatives(c.Hardware, block)
 	return out
@@ -184,7 +181,7 @@ func (c *Cell) Overheads() simulated.Overheads { return c.simulatorOptions().Ove
 
 // Beside implements stages.Cell.
 func (c *Cell) Beside() int {
-	if k := c.Hardware.Kind(); k != nil && k.Beside != nil && c.Ref.Trial == nil {
+	if k := c.Hardware.Kind(); k != nil && k.Beside != nil && c.Ref.Beyond == nil {
 		return k.Beside(c.Hardware.ForEngine())
 	}
 	return 0
@@ -204,8 +201,8 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 		return stages.Task{}, "", fmt.Errorf("%w: a job has no run time to simulate it with", stages.ErrNoEstimate)
 	}
 	for _, j := range r.Blocks {
-		if j.TargetLoss > 0 {
-			return stages.Task{}, "", fmt.Errorf("%w of the epochs that job %s takes to its target loss", stages.ErrNoEstimate, j.Name)
+		if end, ok := experiment.PartOf[experiment.EndPart](j.Parts); ok {
+			return stages.Task{}, "", fmt.Errorf("%w of the epochs that job %s takes to %s", stages.ErrNoEstimate, j.Name, end.End())
 		}
 	}
 	work, err := c.work(r)
@@ -226,7 +223,8 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	c.sharing(&task, key, seen.Taken)
 	task.Setup.Cell = c.Ref.Twin()
 	task.Setup.Cell.Key = key.Hash()
-	return task, key.Description(), nil
+	err = c.complete(&task, task.Folders)
+	return task, key.Description(), err
 }
 
 // atSpeed scales the jobs of a cell to the speeds of the machine at moments, where these were probed on the cores that
@@ -279,11 +277,8 @@ func (c *Cell) online(r realised, estimated []record.Estimated) *stages.Online {
 	for k, j := range r.Blocks {
 		b := &o.Blocks[k]
 		b.Threads, b.Length, ready[k] = j.Threads.Request, j.Length(), j.Runtime != nil
-		if c.Policy.Source().Losses {
-			b.Target = j.TargetLoss
-			if j.Runtime != nil && !c.Hardware.Real() {
-				b.Losses = j.Runtime.Losses
-			}
+		if end, ok := experiment.PartOf[stages.ForecastPart](j.Parts); ok {
+			b.Ends = end.Forecast(j, c.Policy.Estimates, c.Hardware.Real())
 		}
 		if c.x.estimated(c.Hardware, j) {
 			b.Fitted, b.Known = c.x.estimateOf(j)

@@ -68,7 +68,7 @@ func (c *checker) cell(ref *record.CellRef, name string) {
 	if _, err := folder.Stat(c.Dir, at+record.EventsFile); !errors.Is(err, fs.ErrNotExist) {
 		c.Cells++
 		c.recompute(k, at)
-	} else if ref == nil || ref.Trial == nil {
+	} else if ref == nil || ref.Beyond == nil {
 		c.unchecked(withoutEvents)
 	}
 }
@@ -158,7 +158,7 @@ func (c *checker) shards() {
 // complete lists the cells that tables have, in the order of the plan.
 func (c *checker) complete() (list []*cell) {
 	for _, ref := range c.plan.Cells {
-		if k := c.cells[ref.Cell]; k != nil && ref.Trial == nil {
+		if k := c.cells[ref.Cell]; k != nil && ref.Beyond == nil {
 			k.CellRef = ref
 			list = append(list, k)
 		}

@@ -71,7 +71,7 @@ func refs(names ...string) (all []CellRef) {
 // the others.
 func TestOpen(t *testing.T) {
 	p := Plan{Cells: refs("a", "trial", "missing", "sharded", "other")}
-	p.Cells[1].Trial = &TrialRef{Number: 1}
+	p.Cells[1].Beyond = Keep(&struct{ Number int }{1})
 	dir := keep(t, p, "a", "trial", "other")
 	p.Cells[4].Key = "another"
 	raw, _ := json.Marshal(p)
@@ -104,7 +104,7 @@ func TestOpen(t *testing.T) {
 	if d := cmp.Diff([]string{"a 3", "sharded 3"}, names(e.Cells)); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"trial 3"}, names(e.Trials)); d != "" {
+	if d := cmp.Diff([]string{"trial 3"}, names(e.Beyond)); d != "" {
 		t.Error(d)
 	}
 	if len(e.Missing) != 2 || e.Missing[0].Cell != "missing" || e.Missing[1].Cell != "other" || e.Complete() {

@@ -58,7 +58,7 @@ func FuzzResults(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(e.Cells)+len(e.Trials)+len(e.Missing) < len(e.Plan.Cells) {
+		if len(e.Cells)+len(e.Beyond)+len(e.Missing) < len(e.Plan.Cells) {
 			t.Errorf("%d cells and %d missing of %d", len(e.Cells), len(e.Missing), len(e.Plan.Cells))
 		}
 		for _, c := range e.Plan.Cells {

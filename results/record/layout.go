@@ -125,8 +125,8 @@ type CellRef struct {
 	GPUs             int     `json:"gpus,omitempty"`
 	Key              string  `json:"key"`
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
-	// Trial is set for a trial of a tuning, which is not a point of the matrix.
-	Trial *TrialRef `json:"trial,omitempty"`
+	// Beyond is set for a cell that is not a point of the matrix: it is what the feature that added it keeps with it.
+	Beyond *Kept `json:"trial,omitempty"`
 }
 
 // Variant is the cell's policy with its axes, the unit of comparison and the
@@ -294,8 +294,8 @@ type Cell struct {
 	Groups []measure.Group `json:"groups,omitempty"`
 	// Closed is the horizon in seconds, when the cell was closed at it.
 	Closed float64 `json:"closed_s,omitempty"`
-	// Outcome is the result of a trial of a tuning.
-	Outcome *TrialOutcome `json:"outcome,omitempty"`
+	// Outcome is the result of a cell beyond the matrix, for the feature that added it.
+	Outcome *Kept `json:"outcome,omitempty"`
 	// Files are the cell's tables and traces, without its logs.
 	Files []File `json:"files,omitempty"`
 }

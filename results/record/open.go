@@ -28,9 +28,9 @@ type Experiment struct {
 	Cells []Cell
 	// Missing are the cells that are not complete yet, in the order of the plan.
 	Missing []CellRef
-	// Trials are the complete cells that are trials of tunings; they are in neither
-	// Plan.Cells nor Cells, which are points of the matrix.
-	Trials []Cell
+	// Beyond are the complete cells that features added; they are in neither Plan.Cells nor Cells, which are points of the
+	// matrix.
+	Beyond []Cell
 
 	shards *Shards // of the cells without a folder
 }
@@ -71,13 +71,13 @@ func Open(dir string) (*Experiment, error) {
 			return nil, fmt.Errorf("open results: %w", err)
 		case !ok && err != nil:
 			e.Missing = append(e.Missing, ref)
-		case ref.Trial != nil:
-			e.Trials = append(e.Trials, c)
+		case ref.Beyond != nil:
+			e.Beyond = append(e.Beyond, c)
 		default:
 			e.Cells = append(e.Cells, c)
 		}
 	}
-	e.Plan.Cells = slices.DeleteFunc(e.Plan.Cells, func(c CellRef) bool { return c.Trial != nil })
+	e.Plan.Cells = slices.DeleteFunc(e.Plan.Cells, func(c CellRef) bool { return c.Beyond != nil })
 	return e, nil
 }
 

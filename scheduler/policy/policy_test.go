@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 	_ "github.com/tfexp/tfexp/stages/allox" // the orders of features are among those that are tested
 	_ "github.com/tfexp/tfexp/stages/gavel"
+	_ "github.com/tfexp/tfexp/stages/servers/strategies"
 )
 
 // A policy that is written down and read again has the same key.

@@ -3,7 +3,6 @@ package policy
 import (
 	"slices"
 
-	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/provisioning"
 )
@@ -48,9 +47,6 @@ func (p Policy) rental() *provisioning.Terms {
 	if c == nil {
 		return nil
 	}
-	var set rentalSettings
-	p.Settings.Fill(&set)
-	terms := &provisioning.Terms{Strategy: c.Strategy, Tick: set.Tick, Changeover: -1, Regions: slices.Clone(set.Regions)}
-	terms.Changeover = schema.Or(set.Changeover, terms.Changeover)
-	return terms
+	terms := c.Terms(p.Settings)
+	return &terms
 }

@@ -207,6 +207,8 @@ type ProvisioningChoice struct {
 	Choice
 	// Strategy decides for each job, tick by tick; nil leaves it to the node blocks.
 	Strategy provisioning.Strategy
+	// Terms returns the terms of renting by the settings of a policy. It is set with Strategy.
+	Terms func(Settings) provisioning.Terms
 	// Deadline says that it plans by the deadlines of jobs.
 	Deadline bool
 	// Moves says that it takes jobs from servers that they could keep, which costs those

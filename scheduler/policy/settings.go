@@ -24,7 +24,7 @@ func (s Settings) Number(name string) float64 { v, _ := s[name].(float64); retur
 // Fill fills a struct whose fields have tags of arguments.
 func (s Settings) Fill(into any) { schema.Fill(into, s) }
 
-//go:embed profiling.go provision.go settings.go
+//go:embed profiling.go settings.go
 var source embed.FS
 
 // described are the arguments that fill a struct.

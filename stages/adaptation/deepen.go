@@ -27,6 +27,7 @@ import (
 	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 	"github.com/tfexp/tfexp/stages/execute"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/steering"
 )
 
 // The artifacts of the stages of adaptations: the real trainings (table.csv and trainings/), the trainings in which
@@ -157,9 +158,9 @@ func (p *place) task(scenario int, c course) (stages.Task, string, error) {
 	}
 	j := point.Workload.Submits[0].Job
 	by := &deepening.Course{Decider: c.by, Real: p.Real, Scenario: scenario}
-	task.Steered = []stages.Steered{{
+	task.Parts = append(task.Parts, &steering.Controllers{Jobs: []steering.Job{{
 		Units: j.Length(), Steps: j.Steps > 0, Controller: deepening.Live, Options: by.Options(),
-	}}
+	}}})
 	return task, key, nil
 }
 
@@ -203,14 +204,14 @@ func trainers(r *stages.Run, stage string) []*trainer {
 // outcome is the result of a training.
 type outcome struct {
 	accuracy float64 // NaN for one that failed
-	rows     []record.ControlRow
+	rows     []steering.Row
 	problem  string // why it failed
 	dir      string // its folder
 }
 
 // decisions returns the decisions taken, in their order.
-func (o *outcome) decisions() []record.ControlRow {
-	return schema.Where(o.rows, func(row record.ControlRow) bool { return row.Probabilities != "" })
+func (o *outcome) decisions() []steering.Row {
+	return schema.Where(o.rows, func(row steering.Row) bool { return row.Probabilities != "" })
 }
 
 // train trains a network, unless it has been trained already.
@@ -285,7 +286,7 @@ func readTraining(dir string) (*outcome, error) {
 	if err := record.ReadCellFile(dir, &cell); err != nil {
 		return nil, fmt.Errorf("read a training: %w", err)
 	}
-	rows, err := record.Controls.Read(dir)
+	rows, err := steering.Decisions.Read(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read a training: %w", err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/adaptation/deepening"
+	"github.com/tfexp/tfexp/stages/steering"
 )
 
 // world is an experiment whose networks are trained in no time, and a pipeline that records its calls.
@@ -38,7 +39,7 @@ type world struct {
 	t       *testing.T
 	studies []*deepening.Study
 	// train returns the result of a training, by its name; nil where none may begin. Existing results stay.
-	train    func(name string) (record.Cell, []record.ControlRow)
+	train    func(name string) (record.Cell, []steering.Row)
 	keys     map[string]string // of the trainings that were asked for
 	warnings []string
 	observed []stages.Progress
@@ -105,10 +106,10 @@ func actionsOf(name string) string {
 }
 
 // finely is a training that ends with an accuracy, after decisions by the likeliest action of each.
-func finely(accuracy float64, actions string) (record.Cell, []record.ControlRow) {
-	var rows []record.ControlRow
+func finely(accuracy float64, actions string) (record.Cell, []steering.Row) {
+	var rows []steering.Row
 	for i, a := range strings.Fields(actions) {
-		rows = append(rows, record.ControlRow{Job: "net-1", Used: 1 + float64(i), Left: 2 - float64(i),
+		rows = append(rows, steering.Row{Job: "net-1", Used: 1 + float64(i), Left: 2 - float64(i),
 			Probabilities: map[string]string{"0": "0.75 0.25", "1": "0.25 0.75"}[a]})
 	}
 	return finished(accuracy), rows
@@ -123,7 +124,7 @@ func two(t *testing.T) (*world, *stages.Run) {
 			Exhaustive: true, Repeats: 2,
 		}},
 	}}
-	w.train = func(name string) (record.Cell, []record.ControlRow) {
+	w.train = func(name string) (record.Cell, []steering.Row) {
 		of100, better := 50, 1 // in one scenario it is better to deepen, in the other not
 		if strings.Contains(name, "late") {
 			of100, better = 60, -1
@@ -213,7 +214,7 @@ late,1,1,2.0000,1.0000,3,0.57
 func TestOneTrainingIsMissing(t *testing.T) {
 	w, r := two(t)
 	whole := w.train
-	w.train = func(name string) (record.Cell, []record.ControlRow) {
+	w.train = func(name string) (record.Cell, []steering.Row) {
 		if name == "net-early/1-1" {
 			return record.Cell{State: record.CellFailed}, nil
 		}
@@ -246,7 +247,7 @@ func TestOneTrainingIsMissing(t *testing.T) {
 func TestPoorTrainings(t *testing.T) {
 	w, r := two(t)
 	whole := w.train
-	w.train = func(name string) (record.Cell, []record.ControlRow) {
+	w.train = func(name string) (record.Cell, []steering.Row) {
 		switch cell, rows := whole(name); {
 		case strings.Contains(name, "early"):
 			return cell, rows[:1]
@@ -287,7 +288,7 @@ func TestControllersDecide(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := w.train
-	w.train = func(name string) (record.Cell, []record.ControlRow) {
+	w.train = func(name string) (record.Cell, []steering.Row) {
 		if strings.HasPrefix(actionsOf(name), "always") {
 			return finely(.7, "1 1")
 		}
@@ -347,7 +348,7 @@ func TestControllersWithoutATable(t *testing.T) {
 		{Name: "few", Kind: "few_runs", Runs: 4}, {Name: "best", Kind: "best_constant"},
 	}
 	known := w.train
-	w.train = func(name string) (record.Cell, []record.ControlRow) {
+	w.train = func(name string) (record.Cell, []steering.Row) {
 		switch name {
 		case "net-early/few-1":
 			return finely(.9, "1 1")

@@ -13,20 +13,21 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/adaptation/deepening"
+	"github.com/tfexp/tfexp/stages/steering"
 )
 
 // training leaves a folder as a real training does: two epochs of 10 steps, and a decision after the first.
 func training(t *testing.T, cell record.Cell, log string) string {
 	t.Helper()
 	dir := t.TempDir()
-	row := record.ControlRow{Job: "net-1", Used: 1.05, Left: 1.95, Probabilities: "0.25 0.75", AccuracyBefore: .5,
+	row := steering.Row{Job: "net-1", Used: 1.05, Left: 1.95, Probabilities: "0.25 0.75", AccuracyBefore: .5,
 		AccuracyAfter: .6}
 	leave(t, dir, cell, log, row)
 	return dir
 }
 
 // leave is training with other decisions.
-func leave(t *testing.T, dir string, cell record.Cell, log string, decisions ...record.ControlRow) {
+func leave(t *testing.T, dir string, cell record.Cell, log string, decisions ...steering.Row) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -43,8 +44,8 @@ func leave(t *testing.T, dir string, cell record.Cell, log string, decisions ...
 	if _, err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rows := append([]record.ControlRow{{Job: "net-1", Reason: "it only arrived"}}, decisions...)
-	if _, err := record.Controls.Write(dir, rows); err != nil {
+	rows := append([]steering.Row{{Job: "net-1", Reason: "it only arrived"}}, decisions...)
+	if _, err := steering.Decisions.Write(dir, rows); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, record.LogsDir), 0o755); err != nil {
@@ -131,7 +132,7 @@ func TestTrainingsWithoutAnAccuracy(t *testing.T) {
 // A row of the table: times left are 0 for decisions that the budget had no time for.
 func TestRows(t *testing.T) {
 	tr := &trainer{place: place{Study: &deepening.Study{Real: &deepening.Real{Decisions: 2, Blocks: 1, Budget: 3e9}}}}
-	out := &outcome{accuracy: .625, rows: []record.ControlRow{{Left: 1.5, Probabilities: "1 0"}}}
+	out := &outcome{accuracy: .625, rows: []steering.Row{{Left: 1.5, Probabilities: "1 0"}}}
 	if got, want := tr.row(`a "b"`, 2, out), "\"a \"\"b\"\"\",1,0,1.5000,0.0000,3,0.625\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

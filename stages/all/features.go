@@ -6,6 +6,7 @@ import (
 	_ "github.com/tfexp/tfexp/hardware/docker"
 	_ "github.com/tfexp/tfexp/hardware/recorded"
 	_ "github.com/tfexp/tfexp/hardware/slurm"
+	_ "github.com/tfexp/tfexp/scheduler/workload/formats/clusters"
 	_ "github.com/tfexp/tfexp/stages/adaptation"
 	_ "github.com/tfexp/tfexp/stages/allox"
 	_ "github.com/tfexp/tfexp/stages/batch"

@@ -22,6 +22,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	_ "github.com/tfexp/tfexp/scheduler/workload/formats/clusters"
 	"github.com/tfexp/tfexp/stages/elastic"
 	"github.com/tfexp/tfexp/stages/elastic/goodput"
 	"github.com/tfexp/tfexp/stages/elastic/policies"

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"path/filepath"
 	"time"
 
@@ -99,12 +98,18 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	by := c.Decider(ctx)
 	run := loop(c, by, on, nil)
 	run.Streamed = true
-	steering, decided, err := steer(&c, on)
-	if err != nil {
-		return w.Finish(record.Cell{Error: err.Error(), Busy: -1})
-	}
-	if decided != nil {
-		run.Steering, all = steering, append(all, decided)
+	var endings []stages.Finish
+	for _, p := range c.Parts {
+		recorder, ending, err := p.Begin(&c, on, &run)
+		if err != nil {
+			return w.Finish(record.Cell{Error: err.Error(), Busy: -1})
+		}
+		if recorder != nil {
+			all = append(all, recorder)
+		}
+		if ending != nil {
+			endings = append(endings, ending)
+		}
 	}
 	run.Recorder = all
 	began, recorded := time.Now(), func() {}
@@ -159,13 +164,10 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 			return record.Cell{}, err
 		}
 	}
-	if decided != nil {
-		if err := decided.write(w, c.Dir, &out); err != nil {
+	for _, end := range endings {
+		if err := end(w, &out); err != nil {
 			return record.Cell{}, err
 		}
-	}
-	if err := addTrial(w, c, decided, &out); err != nil {
-		return record.Cell{}, err
 	}
 	return w.Finish(out)
 }
@@ -343,104 +345,6 @@ func parseLog(path string) (contract.Report, error) {
 	}
 	defer f.Close()
 	return contract.Parse(f, contract.Last)
-}
-
-// addTrial adds the outcome of a trial to its cell: from the table that
-// its job was recorded in, or from the reports of its program.
-func addTrial(w *record.CellWriter, t stages.Task, log *decisions, out *record.Cell) error {
-	if t.Trial == nil {
-		return nil
-	}
-	job := w.Outcome(0)
-	o := record.TrialOutcome{Time: job.Service, Units: t.Trial.Units}
-	switch {
-	case t.Trial.Recorded != nil:
-		o = *t.Trial.Recorded
-	case job.State != scheduler.Finished.String():
-		o.Crashed = crashed(w, out)
-	case log != nil:
-		log.outcome(t.Trial.Target, &o)
-	case t.Logs != "":
-		if !math.IsNaN(job.FinalLoss) {
-			o.Loss = &job.FinalLoss
-		}
-		if !math.IsNaN(job.FinalAccuracy) {
-			o.Accuracy = &job.FinalAccuracy
-		}
-		if err := reported(t, &o); err != nil {
-			return err
-		}
-	}
-	if t.Trial.Recorded == nil && o.Crashed == "" && !math.IsNaN(job.Cost) {
-		o.Cost = &job.Cost
-	}
-	if t.Trial.Recorded != nil && o.Crashed != "" {
-		out.Error = o.Crashed
-	}
-	out.Outcome = o.Reach(t.Trial.Target)
-	return nil
-}
-
-// crashed returns the reason that a trial has no outcome.
-func crashed(w *record.CellWriter, out *record.Cell) string {
-	if f := w.Failures(); len(f) > 0 {
-		return f[0].Reason
-	}
-	if out.Error != "" {
-		return out.Error
-	}
-	return "it did not finish"
-}
-
-// reported takes the loss and accuracy of a trial, and when it reached the target,
-// from the log of its program.
-func reported(t stages.Task, o *record.TrialOutcome) error {
-	f, err := folder.Open(t.Logs, t.Setup.Jobs[0].Name+".log")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read the log of a trial: %w", err)
-	}
-	defer f.Close()
-	spent, total := 0.0, 0.0
-	var reachedAt *float64
-	tail := contract.Tail{News: func(p contract.Progress) {
-		if p.FinalAccuracy != nil {
-			o.Accuracy = p.FinalAccuracy
-		}
-	}}
-	each := func(p contract.Progress) {
-		if p.Loss != nil {
-			o.Loss = p.Loss
-		}
-		if p.Accuracy != nil {
-			o.Accuracy = p.Accuracy
-		}
-		if p.Epoch == 0 || p.Seconds == nil {
-			return
-		}
-		total += *p.Seconds
-		if c := t.Trial.Target; c != nil && reachedAt == nil && c.Reached(o.Outcome(c.Outcome)) {
-			spent = total
-			reachedAt = &spent
-		}
-	}
-	buffer := make([]byte, 64<<10)
-	for {
-		n, err := f.Read(buffer)
-		if n > 0 {
-			tail.Add(buffer[:n], each)
-		}
-		if err != nil {
-			break
-		}
-	}
-	if reachedAt != nil { // the program's time outside of its epochs comes before them
-		v := min(o.Time, *reachedAt+max(0, o.Time-total))
-		o.Reached = &v
-	}
-	return nil
 }
 
 // replayed adds the records of the started jobs of a cell.

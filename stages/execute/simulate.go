@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/estimator/losscurve"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/record"
@@ -170,8 +169,8 @@ type learned struct {
 	pace  estimator.Learned
 	first bool // pace comes from the first units alone, less the fixed costs before them
 	units int
-	// losses are the losses that it has reported, for a job with a target.
-	losses []losscurve.Point
+	// end is its forecast, for a job that may be done before all its work.
+	end stages.JobForecast
 }
 
 // Learn implements scheduler.Predictor. The time before the first unit is known
@@ -212,30 +211,18 @@ func (f *foresight) Learn(job, units int, losses []scheduler.Loss, held []schedu
 	return seconds(est.After(l.pace).Slope * f.left(job, losses))
 }
 
-// seedOfCurves makes the forecasts of loss curves the same in every run.
-const seedOfCurves = 1
-
 // left predicts the remaining units of a job: all that it may still train, or
-// until its loss reaches its target, if that is earlier.
+// until it is done, if that is earlier.
 func (f *foresight) left(job int, losses []scheduler.Loss) float64 {
 	l, b := &f.jobs[job], &f.Blocks[f.Block[job]]
 	all := float64(max(b.Length-l.units, 0))
-	if b.Target == 0 {
+	if b.Ends == nil {
 		return all
 	}
-	for _, p := range losses {
-		l.losses = append(l.losses, losscurve.Point{Step: float64(p.Units), Loss: p.Loss, Rate: p.Rate})
+	if l.end == nil {
+		l.end = b.Ends.Begin()
 	}
-	for len(l.losses) < min(l.units, len(b.Losses)) { // of a simulated job
-		n := len(l.losses)
-		l.losses = append(l.losses, losscurve.Point{Step: float64(n + 1), Loss: b.Losses[n]})
-	}
-	model, _ := losscurve.ByName(losscurve.Default)
-	forecast, ok := model.Forecast(l.losses, losscurve.Ask{Target: b.Target, Level: 0.9, Most: all, Seed: seedOfCurves})
-	if !ok {
-		return all
-	}
-	return min(forecast.Steps, all)
+	return l.end.Left(l.units, all, losses)
 }
 
 // Forget implements scheduler.Predictor.

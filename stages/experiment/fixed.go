@@ -9,7 +9,7 @@ import (
 // Fixed reports whether nothing is drawn at random in a cell, so that its replicates are alike.
 func (s *Spec) Fixed(c Cell) bool {
 	h := c.Hardware
-	if h.Real() || h.Kind().Recorded || h.Noise > 0 || h.Cluster.Changes() || c.Policy.Sigma > 0 || len(s.Tunings) > 0 ||
+	if h.Real() || h.Kind().Recorded || h.Noise > 0 || h.Cluster.Changes() || c.Policy.Sigma > 0 || s.repeated() ||
 		c.Policy.Draws() || c.Policy.Program().Learns {
 		return false
 	}
@@ -24,7 +24,7 @@ func (s *Spec) Fixed(c Cell) bool {
 }
 
 // drawn reports whether something of a simulated job differs from one replicate to the next.
-func (j *Job) drawn() bool { return j.TargetLoss > 0 || j.Runtime != nil && !j.Runtime.Epoch.Fixed() }
+func (j *Job) drawn() bool { return j.EndsEarly() || j.Runtime != nil && !j.Runtime.Epoch.Fixed() }
 
 // Alike lists the workloads whose cells are repeated, and alike in all replicates.
 func (s *Spec) Alike() []string {

@@ -22,17 +22,25 @@ type GPURate struct {
 // Length is the job's total work, in epochs or steps; 0 of an open job.
 func (j *Job) Length() int { return max(j.Epochs, j.Steps) }
 
-// Done returns the epochs (or steps) after which the job is done in simulation: all
-// of them, or the ones until its losses reach its target.
+// EndPart is a part of a job that may be done before all its work.
+type EndPart interface {
+	// DoneAfter returns the epochs (or steps) after which the job is done in simulation.
+	DoneAfter(*Job) int
+	// End names what ends the job, and When describes it for keys: "its target loss", "at a loss of 0.3".
+	End() string
+	When() string
+}
+
+// Done returns the epochs (or steps) after which the job is done in simulation: all of them, or fewer where a part ends
+// it.
 func (j *Job) Done() int {
 	all := j.Length()
-	if j.TargetLoss > 0 && j.Runtime != nil {
-		if i := slices.IndexFunc(j.Runtime.Losses, func(l float64) bool { return l <= j.TargetLoss }); i >= 0 {
-			return min(i+1, all)
-		}
-	}
+	EachPart(j.Parts, func(p EndPart) { all = min(all, p.DoneAfter(j)) })
 	return all
 }
+
+// EndsEarly reports whether the job may be done before all its work.
+func (j *Job) EndsEarly() bool { _, ok := PartOf[EndPart](j.Parts); return ok }
 
 // RateOn returns the speed of the job on a type of GPU; false when the file
 // lacks it. Without any types in the file, all have the rate 1.
@@ -182,7 +190,7 @@ type Job struct {
 	Name  string
 	Range experiments.Range
 
-	// Exactly one of Builtin, Command and Recorded is set.
+	// Builtin or Command is set, unless a part takes the place of the program (see stages.ProgramPart).
 	Builtin  string
 	Settings []schema.Setting // the builtin's arguments, all of them, defaults included, in the order of its schema
 
@@ -218,13 +226,6 @@ type Job struct {
 	//
 	//	steps = 2000
 	Steps int `arg:"steps" min:"1" max:"epochs"`
-	// The training loss at which the job is done, even if epochs (or steps) are left: they are the most that it
-	// may train. A program reads the target in `TFEXP_TARGET_LOSS`; one that ignores it trains to its end.
-	// `remaining.csv` and the report then show how well the time to the target was predicted. In simulation the
-	// losses come from `losses` in the block `runtime`.
-	//
-	//	target_loss = 0.05
-	TargetLoss float64 `arg:"target_loss" min:"1e-12" max:"1000000000000"`
 	// The cores that the job requests: a number, or an object that divides it between the inter-op and the
 	// intra-op pool.
 	//
@@ -317,9 +318,7 @@ type Job struct {
 	Form string
 	// Runtime is set when the file says how long the job takes in simulation.
 	Runtime *Runtime
-	// Recorded is set when its outcomes come from a table: it has no program.
-	Recorded *Recorded
-	Parts    Parts `json:",omitempty"`
+	Parts   Parts `json:",omitempty"`
 	// At has the source range of each argument that the file sets.
 	At map[string]experiments.Range
 }
@@ -348,8 +347,7 @@ type Runtime struct {
 	Threads int
 	// Whole reports whether Epoch is the time of the whole job.
 	Whole bool
-	// Losses are the job's reports after each epoch (or step), for a job with a
-	// target loss.
+	// Losses are the job's reports after each epoch (or step).
 	Losses []float64
 	// Accuracy and Loss are the job's values at its end; nil: not given.
 	Accuracy, Loss *float64 `json:",omitempty"`

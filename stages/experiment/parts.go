@@ -36,7 +36,7 @@ type SeveralPart interface {
 	Fewest() (left SeveralPart, threads int)
 }
 
-// ProbePart is a part of a file with cells beyond the matrix.
+// ProbePart is a part of a file with cells beyond the matrix, all on the same hardware.
 type ProbePart interface {
 	// Probes are some of these cells: the ones that are checked before a run.
 	Probes() []Cell
@@ -49,6 +49,14 @@ func (s *Spec) EachProbe(visit func(Cell)) {
 			visit(c)
 		}
 	})
+}
+
+// RepeatedPart is a part of a file that makes the experiment's replicates differ.
+type RepeatedPart interface{ Repeated() bool }
+
+func (s *Spec) repeated() (repeated bool) {
+	EachPart(s.Parts, func(p RepeatedPart) { repeated = repeated || p.Repeated() })
+	return repeated
 }
 
 // SizePart is a part of a file that says in words how much it adds to the matrix.

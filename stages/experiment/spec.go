@@ -185,9 +185,6 @@ type Spec struct {
 	// policy) that at least one cell reads, in the order of the file.
 	Axes []string
 
-	// Tunings are in the order of the file.
-	Tunings []*Tuning
-
 	Profile  Profile
 	Estimate Estimate
 	Compares []Compare
@@ -212,6 +209,7 @@ type Cell struct {
 	Hardware *Hardware
 	Policy   *Policy
 	Axes     []schema.Setting
+	Parts    Parts `json:",omitempty"`
 }
 
 // Policy is a scheduler policy with its name.

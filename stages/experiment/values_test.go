@@ -14,37 +14,11 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/pipeline/decodetest"
-	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/tuner"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
-
-// A job is done when its losses reach its target, or after all its epochs.
-func TestDone(t *testing.T) {
-	losses := &experiment.Runtime{Losses: []float64{0.9, 0.5, 0.3, 0.1}}
-	for _, c := range []struct {
-		job  experiment.Job
-		want int
-	}{
-		{experiment.Job{Epochs: 7}, 7},
-		{experiment.Job{Steps: 70}, 70},
-		{experiment.Job{Epochs: 7, Runtime: losses}, 7},
-		{experiment.Job{Epochs: 7, TargetLoss: 0.5}, 7},
-		{experiment.Job{Epochs: 7, TargetLoss: 0.5, Runtime: losses}, 2},
-		{experiment.Job{Epochs: 7, TargetLoss: 0.9, Runtime: losses}, 1},
-		{experiment.Job{Epochs: 2, TargetLoss: 0.2, Runtime: losses}, 2}, // would need four
-		{experiment.Job{Epochs: 7, TargetLoss: 0.05, Runtime: losses}, 7},
-		{experiment.Job{Epochs: 7, Runtime: &experiment.Runtime{Losses: []float64{0}}}, 7}, // there is no target
-	} {
-		if got := c.job.Done(); got != c.want {
-			t.Errorf("%+v is done after %d, want %d", c.job, got, c.want)
-		}
-	}
-}
 
 // twoPrograms is a part of a job.
 type twoPrograms struct{}
@@ -367,41 +341,5 @@ policy "p" {
 		if got := fmt.Sprint(spec.Alike()); got != c.want {
 			t.Errorf("%v: alike %s, want %s", c.set, got, c.want)
 		}
-	}
-}
-
-// A recorded job has the settings of its table, others the settings of the search.
-func TestTunings(t *testing.T) {
-	tune := &experiment.Tuning{Tuning: tuning.Tuning{
-		Name: "t", Job: "a", Settings: []tuning.TunedSetting{
-			{Name: "lr", Min: 1, Max: 5}, {Name: "batch", Values: []string{"16", "32", "64"}, Numeric: true},
-		},
-		Imported: []tuning.Imported{
-			{Settings: []record.Setting{{Name: "lr", Value: "1"}, {Name: "batch", Value: "32"}}, Outcome: record.TrialOutcome{Time: 6, Units: 3}},
-			{Settings: []record.Setting{{Name: "lr", Value: "1"}, {Name: "batch", Value: "64"}}, Outcome: record.TrialOutcome{Time: 6}},
-			{Settings: []record.Setting{{Name: "lr", Value: "1"}, {Name: "batch", Value: "64"}},
-				Outcome: record.TrialOutcome{Time: 6, Units: 3, Crashed: "out of memory"}},
-			{Settings: []record.Setting{{Name: "lr", Value: "1"}, {Name: "batch", Value: "many"}}, Outcome: record.TrialOutcome{Time: 6, Units: 3}},
-		},
-	}}
-	p := tune.Problem(1)
-	at := tune.Known()
-	if len(at) != 1 || at[0].Pace != 2 || len(at[0].At) != len(p.Space) {
-		t.Fatalf("the paces %+v", at)
-	}
-	if got := fmt.Sprint(tune.SettingsAt(at[0].At)); got != "[{lr 1} {batch 32}]" {
-		t.Errorf("the settings of the point are %s", got)
-	}
-	same := []tuner.Known{{At: at[0].At, Pace: 2}}
-	if diff := cmp.Diff(same, at); diff != "" {
-		t.Error(diff)
-	}
-	tune.Candidates = [][]string{{"odd", "odd"}, {"1.0", "64"}, {"1.0", "32"}}
-	if got := tune.ValuesAt(at[0].At); !slices.Equal(got, []string{"1.0", "32"}) {
-		t.Errorf("the settings of the table are %q", got)
-	}
-	lines := tune.Described()
-	if len(lines) != 4 || lines[3] != `["1.0" "32"]` || !strings.Contains(lines[0], `"lr"`) || strings.Contains(lines[0], `"imported"`) {
-		t.Errorf("described as %q", lines)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	_ "github.com/tfexp/tfexp/scheduler/workload/formats/clusters"
 )
 
 // types are the devices of the cluster, in the order in which rounds go through them.

@@ -91,6 +91,11 @@ type Extension[T any] struct {
 	// Spares lists the kinds of blocks of the matrix ("workload", "hardware", "policy") that a file does without because
 	// of the blocks of the feature. It is for files alone (File).
 	Spares func(file *eval.Node) []string
+	// Instead is the name of one of Blocks that takes the place of the rest of a job: where a job has it, Decode alone
+	// decodes the job beside its plain arguments.
+	Instead string
+	// Beyond makes cells beyond the matrix. It is for files alone (File).
+	Beyond Beyond
 }
 
 // extension is an Extension of any type.
@@ -102,6 +107,8 @@ type extension struct {
 	decode     func(d *Decoder, b Block, into any)
 	afterCells func(d *Decoder, into any)
 	spares     func(file *eval.Node) []string
+	instead    string
+	beyond     Beyond
 }
 
 var extensions []extension
@@ -112,7 +119,8 @@ func Extend[T any](feature, of string, x Extension[T]) {
 	if slices.ContainsFunc(extensions, func(o extension) bool { return o.name == feature && o.of == of }) {
 		panic(fmt.Sprintf("language: %s extends %q twice", feature, of))
 	}
-	one := extension{name: feature, of: of, blocks: x.Blocks, args: x.Args, spares: x.Spares}
+	one := extension{name: feature, of: of, blocks: x.Blocks, args: x.Args, spares: x.Spares,
+		instead: x.Instead, beyond: x.Beyond}
 	if x.DecodeFirst != nil {
 		one.first = func(d *Decoder, b Block, into any) { x.DecodeFirst(d, b, into.(*T)) }
 	}
@@ -160,6 +168,28 @@ func (d *Decoder) DecodeInto(into any, name string, b Block) {
 			x.decode(d, b, into)
 		}
 	}
+}
+
+// Instead returns the names of the blocks that take the place of the rest of a block of the core.
+func Instead(name string) (names []string) {
+	for _, x := range of(name) {
+		if x.instead != "" {
+			names = append(names, x.instead)
+		}
+	}
+	return names
+}
+
+// DecodeInstead lets a feature decode a block of the core whose rest its own block takes the place of. It returns false
+// where there is no such block.
+func (d *Decoder) DecodeInstead(into any, name string, b Block) bool {
+	for _, x := range of(name) {
+		if x.instead != "" && b.Node.First(x.instead) != nil {
+			x.decode(d, b, into)
+			return true
+		}
+	}
+	return false
 }
 
 // AfterCells lets features decode what depends on the cells.

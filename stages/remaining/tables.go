@@ -72,7 +72,7 @@ var Targets = stages.Ask("targets", 10, func(x stages.Asking) (all []Target) {
 	for _, c := range x.Cells {
 		for _, s := range c.Workload.Submits {
 			j := s.Job
-			t := Target{Class: j.Name, Loss: j.TargetLoss, Units: j.Length(), Steps: j.Steps > 0}
+			t := Target{Class: j.Name, Loss: targetOf(j), Units: j.Length(), Steps: j.Steps > 0}
 			if j.Runtime != nil {
 				t.Losses = j.Runtime.Losses
 			}

@@ -13,9 +13,10 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
-	results "github.com/tfexp/tfexp/results/tuning"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/steering"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // Changes is the name of this kind of picture.
@@ -44,8 +45,8 @@ type mark struct {
 
 func changes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	var out []pictures.Figure
-	for _, c := range d.Trials {
-		if c.Trial == nil || results.Asked.Of(&d.Plan)[c.Trial.Tuning].Mode == "" {
+	for _, c := range trial.Cells(d.Experiment) {
+		if trial.Asked.Of(&d.Plan)[c.Trial.Tuning].Mode == "" {
 			continue
 		}
 		x, err := jobOf(d.Experiment, c.CellRef)
@@ -73,7 +74,7 @@ func jobOf(e *record.Experiment, c record.CellRef) (x changed, err error) {
 			x.loss = append(x.loss, [2]float64{r.At, r.Loss})
 		}
 	}
-	made, err := record.Controls.Read(e.Dir, record.CellsDir, c.Cell)
+	made, err := steering.Decisions.Read(e.Dir, record.CellsDir, c.Cell)
 	for _, r := range made {
 		if r.How != "" && r.How != "refused" {
 			x.marks = append(x.marks, mark{r.At, r.After, r.How == "restart"})

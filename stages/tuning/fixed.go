@@ -5,7 +5,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	results "github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // AgainstFixed compares a job that was tuned during training, tuning included, with the
@@ -32,15 +32,15 @@ type AgainstFixed struct {
 // Fixed compares a tuning that changed one job while it trained with all runs of the same
 // job at fixed settings; false without such runs.
 func Fixed(e *record.Experiment, index int) (AgainstFixed, bool) {
-	t := &results.Asked.Of(&e.Plan)[index]
-	if t.Mode != results.Online && t.Mode != results.ByRestart {
+	t := &trial.Asked.Of(&e.Plan)[index]
+	if t.Mode != trial.Online && t.Mode != trial.ByRestart {
 		return AgainstFixed{}, false
 	}
 	fixed := fixedRuns{of: map[string]map[int]float64{}}
 	tuned := map[int]float64{}
 	initial := ""
-	for _, c := range e.Trials {
-		other := &results.Asked.Of(&e.Plan)[c.Trial.Tuning]
+	for _, c := range trial.Cells(e) {
+		other := &trial.Asked.Of(&e.Plan)[c.Trial.Tuning]
 		if c.Outcome == nil || !t.Same(other) || !other.Feasible(c.Outcome) {
 			continue
 		}
@@ -49,7 +49,7 @@ func Fixed(e *record.Experiment, index int) (AgainstFixed, bool) {
 		case c.Trial.Tuning == index:
 			tuned[c.Replicate] = v
 			initial = record.AxesLabel(c.Trial.Settings)
-		case other.Mode == "" && other.Counts(c.Trial.Settings), other.Mode == results.Unchanged:
+		case other.Mode == "" && other.Counts(c.Trial.Settings), other.Mode == trial.Unchanged:
 			fixed.add(record.AxesLabel(c.Trial.Settings), c.Replicate, v)
 		}
 	}
@@ -87,7 +87,7 @@ func (f *fixedRuns) add(settings string, replicate int, v float64) {
 }
 
 // best are the settings with the best mean.
-func (f *fixedRuns) best(t *results.Tuning) string {
+func (f *fixedRuns) best(t *trial.Tuning) string {
 	best := ""
 	for _, s := range f.order {
 		if best == "" || t.Better(meanOf(f.of[s]), meanOf(f.of[best])) {
@@ -107,7 +107,7 @@ func meanOf(by map[int]float64) float64 {
 
 // ratio is the geometric mean of the ratios of the objective to its reference, with an
 // interval of 95%. A replicate that the reference lacks is compared with its mean.
-func ratio(t *results.Tuning, replicates int, of, against map[int]float64) (mean, low, high float64) {
+func ratio(t *trial.Tuning, replicates int, of, against map[int]float64) (mean, low, high float64) {
 	var logs []float64
 	for r := 1; r <= replicates; r++ {
 		v, ok := of[r]
@@ -118,7 +118,7 @@ func ratio(t *results.Tuning, replicates int, of, against map[int]float64) (mean
 		if !ok {
 			other = meanOf(against)
 		}
-		logs = append(logs, math.Log(results.Modelled(t, v)/results.Modelled(t, other)))
+		logs = append(logs, math.Log(trial.Modelled(t, v)/trial.Modelled(t, other)))
 	}
 	i := stats.MeanInterval(logs, 0.95)
 	low, high = math.NaN(), math.NaN()
@@ -135,19 +135,20 @@ const alike = 0.05
 // pairs that differ in nothing else report the very same losses and accuracies, and take as long within 5%. Their
 // program may not read them.
 func Without(e *record.Experiment, index int) []string {
-	t := &results.Asked.Of(&e.Plan)[index]
+	t := &trial.Asked.Of(&e.Plan)[index]
 	if t.Mode != "" || t.Best != nil {
 		return nil
 	}
 	var names []string
+	trials := trial.Cells(e)
 	for k := range t.Settings {
 		if t.Settings[k].Context {
 			continue
 		}
 		pairs, same := 0, true
-		for i := range e.Trials {
-			for j := range e.Trials[:i] {
-				a, b := &e.Trials[i], &e.Trials[j]
+		for i := range trials {
+			for j := range trials[:i] {
+				a, b := &trials[i], &trials[j]
 				if a.Trial.Tuning != index || b.Trial.Tuning != index || a.Replicate != b.Replicate ||
 					!differOnlyIn(a.Trial.Settings, b.Trial.Settings, t.Settings[k].Name) {
 					continue
@@ -175,7 +176,7 @@ func differOnlyIn(a, b []record.Setting, name string) bool {
 	return other
 }
 
-func cameToTheSame(a, b *record.TrialOutcome) bool {
+func cameToTheSame(a, b *trial.Outcome) bool {
 	if a == nil || b == nil || a.Crashed != "" || b.Crashed != "" || a.Loss == nil || b.Loss == nil || *a.Loss != *b.Loss {
 		return false
 	}

@@ -6,26 +6,26 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/record"
-	results "github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // TestFixed holds a job that was tuned while it trained against the same job at fixed settings, replicate by replicate.
 func TestFixed(t *testing.T) {
 	e := &record.Experiment{}
 	e.Plan.Replicates = 3
-	for _, mode := range []string{"", results.Online, results.Unchanged} {
-		results.Asked.Set(&e.Plan, append(results.Asked.Of(&e.Plan), results.Tuning{
+	for _, mode := range []string{"", trial.Online, trial.Unchanged} {
+		trial.Asked.Set(&e.Plan, append(trial.Asked.Of(&e.Plan), trial.Tuning{
 			Name: "t", Job: "j", Hardware: "h", Objective: "time", Mode: mode,
-			Settings: []results.TunedSetting{{Name: "n", Values: []string{"1", "2", "4"}, Numeric: true, Initial: "1"}},
+			Settings: []trial.TunedSetting{{Name: "n", Values: []string{"1", "2", "4"}, Numeric: true, Initial: "1"}},
 		}))
 	}
 	loss := 0.5
 	try := func(tuning, replicate int, n string, time float64) {
-		e.Trials = append(e.Trials, record.Cell{
-			CellRef: record.CellRef{Replicate: replicate, Trial: &record.TrialRef{
+		e.Beyond = append(e.Beyond, record.Cell{
+			CellRef: record.CellRef{Replicate: replicate, Beyond: record.Keep(&trial.Ref{
 				Tuning: tuning, Number: 1, Settings: []record.Setting{{Name: "n", Value: n}},
-			}},
-			Outcome: &record.TrialOutcome{Time: time, Units: 1, Loss: &loss},
+			})},
+			Outcome: record.Keep(&trial.Outcome{Time: time, Units: 1, Loss: &loss}),
 		})
 	}
 	for r, machine := range []float64{1, 2, 4} { // each replicate on a slower machine
@@ -54,12 +54,13 @@ func TestFixed(t *testing.T) {
 	}
 	// A trial that failed counts nowhere, and the unchanged job represents its settings where no trial has them.
 	other := *e
-	other.Trials = append(slices.Clone(e.Trials), record.Cell{CellRef: record.CellRef{Replicate: 1, Trial: e.Trials[1].Trial}})
+	other.Beyond = append(slices.Clone(e.Beyond), record.Cell{CellRef: record.CellRef{Replicate: 1, Beyond: e.Beyond[1].Beyond}})
 	if again, ok := Fixed(&other, 1); !ok || again != a {
 		t.Errorf("with a trial that failed: %+v, %v", again, ok)
 	}
-	other.Trials = slices.DeleteFunc(slices.Clone(e.Trials), func(c record.Cell) bool {
-		return c.Trial.Tuning == 0 && c.Trial.Settings[0].Value == "1"
+	other.Beyond = slices.DeleteFunc(slices.Clone(e.Beyond), func(c record.Cell) bool {
+		of := record.KeptOf[trial.Ref](c.Beyond)
+		return of.Tuning == 0 && of.Settings[0].Value == "1"
 	})
 	if again, ok := Fixed(&other, 1); !ok || again != a {
 		t.Errorf("by the job as it is: %+v, %v", again, ok)
@@ -67,7 +68,11 @@ func TestFixed(t *testing.T) {
 	if names := Without(e, 0); names != nil {
 		t.Errorf("%v made a difference", names)
 	}
-	e.Trials[0].Outcome.Time, e.Trials[5].Outcome.Time, e.Trials[10].Outcome.Time = 20, 40, 80
+	for i, c := range trial.Cells(e) {
+		if time, ok := map[int]float64{0: 20, 5: 40, 10: 80}[i]; ok {
+			c.Outcome.Time = time
+		}
+	}
 	if names := Without(e, 0); len(names) != 1 || names[0] != "n" {
 		t.Errorf("%v made no difference, want n", names)
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
-	results "github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // found is a trial that counts, with its value of the objective.
 type found struct {
 	replicate int
-	record.TrialRef
-	outcome  *record.TrialOutcome
+	trial.Ref
+	outcome  *trial.Outcome
 	value    float64 // NaN where it is not known
 	feasible bool
 	missed   float64 // by how much its first constraint is missed, where it is not feasible
@@ -26,12 +26,12 @@ type found struct {
 
 // findings are the trials of all searches of the same settings, the best first: feasible ones, then the ones
 // nearest to the first constraint.
-func findings(e *record.Experiment, t *results.Tuning) (list []found) {
-	for _, c := range e.Trials {
-		if c.Outcome == nil || !t.Same(&results.Asked.Of(&e.Plan)[c.Trial.Tuning]) || !t.Counts(c.Trial.Settings) {
+func findings(e *record.Experiment, t *trial.Tuning) (list []found) {
+	for _, c := range trial.Cells(e) {
+		if c.Outcome == nil || !t.Same(&trial.Asked.Of(&e.Plan)[c.Trial.Tuning]) || !t.Counts(c.Trial.Settings) {
 			continue
 		}
-		f := found{replicate: c.Replicate, TrialRef: *c.Trial, outcome: c.Outcome, value: math.NaN(), missed: math.Inf(1)}
+		f := found{replicate: c.Replicate, Ref: *c.Trial, outcome: c.Outcome, value: math.NaN(), missed: math.Inf(1)}
 		if c.Outcome.Crashed == "" {
 			f.value, f.feasible = t.Value(c.Outcome), t.Feasible(c.Outcome)
 			if all := t.AllConstraints(); len(all) > 0 && !f.feasible {
@@ -64,7 +64,7 @@ func boolean(b bool) int {
 }
 
 // missedBy is how far an outcome is from a bound; +Inf where it is not known.
-func missedBy(c record.Constraint, o *record.TrialOutcome) float64 {
+func missedBy(c trial.Constraint, o *trial.Outcome) float64 {
 	v := o.Outcome(c.Outcome)
 	switch {
 	case math.IsNaN(v):
@@ -78,14 +78,14 @@ func missedBy(c record.Constraint, o *record.TrialOutcome) float64 {
 }
 
 // objectiveOf is the objective in words, and written with its unit.
-func objectiveOf(t *results.Tuning, v float64) string {
-	return strings.ReplaceAll(t.Objective, "_", " ") + " " + table.WithUnit(v, results.FindObjective(t.Objective).Unit)
+func objectiveOf(t *trial.Tuning, v float64) string {
+	return strings.ReplaceAll(t.Objective, "_", " ") + " " + table.WithUnit(v, trial.FindObjective(t.Objective).Unit)
 }
 
 // headline answers the question of a tuning: the best settings found, and how soon. Where several methods search
 // the same, compared is the sentence that compares them.
 func headline(e *record.Experiment, rows []TuningRow, compared []string) (h table.Headline) {
-	tunings := results.Asked.Of(&e.Plan)
+	tunings := trial.Asked.Of(&e.Plan)
 	if len(tunings) == 0 || len(rows) == 0 {
 		return h
 	}
@@ -157,7 +157,7 @@ func crashes(list []found) (n float64) {
 }
 
 // nearest0 is the value that a trial reached for the first constraint: "an accuracy of 0.91".
-func nearest0(t *results.Tuning, o *record.TrialOutcome) string {
+func nearest0(t *trial.Tuning, o *trial.Outcome) string {
 	c := t.AllConstraints()[0]
 	return fmt.Sprintf("%s %s", c.Outcome, table.Number(o.Outcome(c.Outcome)))
 }
@@ -174,8 +174,8 @@ func soon(r TuningRow) string {
 }
 
 // trialsTable shows trials with their settings and outcomes.
-func trialsTable(t *results.Tuning, list []found) table.Table {
-	unit := results.FindObjective(t.Objective).Unit
+func trialsTable(t *trial.Tuning, list []found) table.Table {
+	unit := trial.FindObjective(t.Objective).Unit
 	var values, times []float64
 	for _, f := range list {
 		values, times = append(values, f.value), append(times, f.outcome.Time)
@@ -215,12 +215,12 @@ func trialsTable(t *results.Tuning, list []found) table.Table {
 			}
 			row = append(row, value)
 		}
-		state := results.TrialDone
+		state := trial.TrialDone
 		switch {
 		case f.outcome.Crashed != "":
-			state = results.TrialCrashed
+			state = trial.TrialCrashed
 		case !f.feasible:
-			state = results.TrialInfeasible
+			state = trial.TrialInfeasible
 		}
 		row = append(row, state, u.Number(f.value))
 		for _, name := range others {
@@ -266,9 +266,9 @@ const drawn = 512
 // process of the trials change when one setting is permuted among points of a Latin hypercube. It is the estimator
 // of total effects of M. Jansen, "Analysis of variance designs for model output" (Computer Physics Communications
 // 117, 1999), as a part of the sum over the settings. It returns none with fewer than two trials for each setting.
-func importances(e *record.Experiment, t *results.Tuning) (list []importance) {
-	for i := range results.Asked.Of(&e.Plan) {
-		if !t.Same(&results.Asked.Of(&e.Plan)[i]) {
+func importances(e *record.Experiment, t *trial.Tuning) (list []importance) {
+	for i := range trial.Asked.Of(&e.Plan) {
+		if !t.Same(&trial.Asked.Of(&e.Plan)[i]) {
 			continue
 		}
 		l, err := read(e, i)
@@ -311,7 +311,7 @@ func importances(e *record.Experiment, t *results.Tuning) (list []importance) {
 }
 
 // importanceSentence names the settings that matter: "What mattered: lr 72%, batch 20%, layers 8%."
-func importanceSentence(e *record.Experiment, t *results.Tuning) string {
+func importanceSentence(e *record.Experiment, t *trial.Tuning) string {
 	list := importances(e, t)
 	if len(list) < 2 {
 		return ""

@@ -6,28 +6,28 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/record"
-	results "github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // searched is an experiment with trials of two settings; lr alone decides the accuracy.
 func searched(t *testing.T, least float64) *record.Experiment {
 	t.Helper()
 	e := &record.Experiment{Dir: t.TempDir(), Plan: record.Plan{Replicates: 1, Seed: 1}}
-	one := results.Tuning{Name: "digits", Job: "digits", Hardware: "here", Method: "bo", Objective: "accuracy", Trials: 9,
-		Settings: []results.TunedSetting{
+	one := trial.Tuning{Name: "digits", Job: "digits", Hardware: "here", Method: "bo", Objective: "accuracy", Trials: 9,
+		Settings: []trial.TunedSetting{
 			{Name: "lr", Values: []string{"0.1", "0.2", "0.3"}, Numeric: true},
 			{Name: "batch", Values: []string{"8", "16", "32"}, Numeric: true},
 		},
-		Constraints: []record.Constraint{{Outcome: "accuracy", Min: &least}},
+		Constraints: []trial.Constraint{{Outcome: "accuracy", Min: &least}},
 	}
-	results.Asked.Set(&e.Plan, []results.Tuning{one})
+	trial.Asked.Set(&e.Plan, []trial.Tuning{one})
 	for i, lr := range one.Settings[0].Values {
 		for k, batch := range one.Settings[1].Values {
 			accuracy := []float64{0.5, 0.9, 0.7}[i]
-			ref := record.TrialRef{Number: 3*i + k + 1, Settings: []record.Setting{{Name: "lr", Value: lr}, {Name: "batch", Value: batch}}}
-			c := record.Cell{CellRef: record.CellRef{Cell: fmt.Sprint("c", i, k), Hardware: "here", Replicate: 1, Trial: &ref},
-				Outcome: &record.TrialOutcome{Time: 600, Accuracy: &accuracy}}
-			e.Trials = append(e.Trials, c)
+			ref := trial.Ref{Number: 3*i + k + 1, Settings: []record.Setting{{Name: "lr", Value: lr}, {Name: "batch", Value: batch}}}
+			c := record.Cell{CellRef: record.CellRef{Cell: fmt.Sprint("c", i, k), Hardware: "here", Replicate: 1, Beyond: record.Keep(&ref)},
+				Outcome: record.Keep(&trial.Outcome{Time: 600, Accuracy: &accuracy})}
+			e.Beyond = append(e.Beyond, c)
 		}
 	}
 	return e
@@ -43,7 +43,7 @@ func TestHeadline(t *testing.T) {
 	if !strings.HasPrefix(h.Sentence, want) {
 		t.Errorf("%s\nwant %s", h.Sentence, want)
 	}
-	if list := importances(e, &results.Asked.Of(&e.Plan)[0]); len(list) != 2 || list[0].name != "lr" || list[0].part < 0.9 {
+	if list := importances(e, &trial.Asked.Of(&e.Plan)[0]); len(list) != 2 || list[0].name != "lr" || list[0].part < 0.9 {
 		t.Errorf("importance: %+v", list)
 	}
 	if len(h.Table.Rows) != 8 || strings.Join(h.Table.Rows[0], " ") != "4 0.2 8 done 0.900 10" ||
@@ -58,7 +58,7 @@ func TestHeadlineOfNothing(t *testing.T) {
 	_, rows := Rows(e)
 	h := headline(e, rows, nil)
 	want := "No trial of digits reached accuracy of at least 0.95; the nearest was accuracy 0.900 with lr=0.2, batch=8."
-	if !strings.HasPrefix(h.Sentence, want) || h.Table.Rows[0][3] != results.TrialInfeasible {
+	if !strings.HasPrefix(h.Sentence, want) || h.Table.Rows[0][3] != trial.TrialInfeasible {
 		t.Errorf("%s\n%+v", h.Sentence, h.Table.Rows[0])
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/estimator/surrogate"
 	"github.com/tfexp/tfexp/results/record"
-	results "github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // fewestModelled is how many trials a model of a run needs.
@@ -18,8 +18,8 @@ const fewestModelled = 4
 // over its runs. A prediction that is infeasible ranks last.
 func Rank(e *record.Experiment, rows []TuningRow) {
 	next := 0
-	for i := range results.Asked.Of(&e.Plan) {
-		t := &results.Asked.Of(&e.Plan)[i]
+	for i := range trial.Asked.Of(&e.Plan) {
+		t := &trial.Asked.Of(&e.Plan)[i]
 		if next >= len(rows) || !ofTuning(&rows[next], t) {
 			continue // without runs there is no row
 		}
@@ -35,36 +35,36 @@ func Rank(e *record.Experiment, rows []TuningRow) {
 	}
 }
 
-func ofTuning(r *TuningRow, t *results.Tuning) bool {
+func ofTuning(r *TuningRow, t *trial.Tuning) bool {
 	return r.Tuning == t.Name && r.Method == t.Method && r.Hardware == t.Hardware && r.Axes == record.AxesLabel(t.Axes)
 }
 
 // settings are the settings tried, each once, with their results.
 type settings struct {
-	t        *results.Tuning
+	t        *trial.Tuning
 	problem  surrogate.Search
 	at       [][]float64
-	outcomes []*record.TrialOutcome
+	outcomes []*trial.Outcome
 }
 
-func knownSettings(e *record.Experiment, t *results.Tuning) *settings {
-	p := results.Problem(t, nil, 0)
+func knownSettings(e *record.Experiment, t *trial.Tuning) *settings {
+	p := trial.Problem(t, nil, 0)
 	s := &settings{t: t, problem: surrogate.Search{Space: p.Space, Scale: p.Scale, Limits: p.Limits}}
 	seen := map[string]bool{}
-	add := func(of []record.Setting, o *record.TrialOutcome) {
+	add := func(of []record.Setting, o *trial.Outcome) {
 		var label strings.Builder
 		for _, v := range of {
 			label.WriteString(v.Name + "=" + v.Value + "\x00")
 		}
-		at, err := results.Point(t, of)
+		at, err := trial.Point(t, of)
 		if err != nil || o == nil || !t.Counts(of) || seen[label.String()] {
 			return
 		}
 		seen[label.String()] = true
 		s.at, s.outcomes = append(s.at, at), append(s.outcomes, o)
 	}
-	for _, c := range e.Trials {
-		if t.Same(&results.Asked.Of(&e.Plan)[c.Trial.Tuning]) {
+	for _, c := range trial.Cells(e) {
+		if t.Same(&trial.Asked.Of(&e.Plan)[c.Trial.Tuning]) {
 			add(c.Trial.Settings, c.Outcome)
 		}
 	}
@@ -79,15 +79,15 @@ func knownSettings(e *record.Experiment, t *results.Tuning) *settings {
 func (s *settings) predicted(e *record.Experiment, tuning, replicate int) int {
 	var trials []surrogate.Trial
 	done := 0
-	for _, c := range e.Trials {
+	for _, c := range trial.Cells(e) {
 		if c.Trial.Tuning != tuning || c.Replicate != replicate || c.Outcome == nil {
 			continue
 		}
-		at, err := results.Point(s.t, c.Trial.Settings)
+		at, err := trial.Point(s.t, c.Trial.Settings)
 		if err != nil {
 			continue
 		}
-		one := results.Trial(s.t, at, c.Outcome)
+		one := trial.ForModel(s.t, at, c.Outcome)
 		if one.State == surrogate.Done {
 			done++
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/record"
-	results "github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // TestRank finds the rank of a search's prediction: here the least time is at n = 8,
@@ -16,18 +16,18 @@ func TestRank(t *testing.T) {
 	e := &record.Experiment{}
 	e.Plan.Replicates = 1
 	for _, method := range []string{"bo", "random"} {
-		results.Asked.Set(&e.Plan, append(results.Asked.Of(&e.Plan), results.Tuning{
+		trial.Asked.Set(&e.Plan, append(trial.Asked.Of(&e.Plan), trial.Tuning{
 			Name: "t", Job: "j", Hardware: "h", Method: method, Objective: "time",
-			Settings: []results.TunedSetting{{Name: "n", Values: values, Numeric: true, Log: true, Initial: "1"}},
+			Settings: []trial.TunedSetting{{Name: "n", Values: values, Numeric: true, Log: true, Initial: "1"}},
 		}))
 	}
 	times := map[string]float64{"1": 100, "2": 52, "4": 28, "8": 17, "16": 20}
 	try := func(tuning, number int, n string) {
-		e.Trials = append(e.Trials, record.Cell{
-			CellRef: record.CellRef{Replicate: 1, Trial: &record.TrialRef{
+		e.Beyond = append(e.Beyond, record.Cell{
+			CellRef: record.CellRef{Replicate: 1, Beyond: record.Keep(&trial.Ref{
 				Tuning: tuning, Number: number, Settings: []record.Setting{{Name: "n", Value: n}},
-			}},
-			Outcome: &record.TrialOutcome{Time: times[n], Units: 1},
+			})},
+			Outcome: record.Keep(&trial.Outcome{Time: times[n], Units: 1}),
 		})
 	}
 	for i, n := range []string{"1", "2", "4", "16"} {

@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/results/table"
-	results "github.com/tfexp/tfexp/results/tuning"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // Regret is the name of this kind of picture.
@@ -46,7 +46,7 @@ func regret(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	var names []string // one picture for each block and hardware
 	groups := map[string][]TrialRow{}
 	for _, r := range rows {
-		if r.State == results.TrialStretch {
+		if r.State == trial.TrialStretch {
 			continue
 		}
 		name := r.Tuning

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
-	results "github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 var orNaN = schema.OrNaN
@@ -21,8 +21,8 @@ const near = 10
 func Rows(e *record.Experiment) ([]TrialRow, []TuningRow) {
 	var trials []TrialRow
 	var tunings []TuningRow
-	for i := range results.Asked.Of(&e.Plan) {
-		t := &results.Asked.Of(&e.Plan)[i]
+	for i := range trial.Asked.Of(&e.Plan) {
+		t := &trial.Asked.Of(&e.Plan)[i]
 		best := Best(e, t)
 		var runs [][]TrialRow
 		for r := 1; r <= e.Plan.Replicates; r++ {
@@ -48,18 +48,18 @@ func Rows(e *record.Experiment) ([]TrialRow, []TuningRow) {
 // Best is the best value of a tuning's objective: over all settings, where all
 // values are known beforehand, else over the feasible trials of the same search.
 // It is NaN without one.
-func Best(e *record.Experiment, t *results.Tuning) float64 {
+func Best(e *record.Experiment, t *trial.Tuning) float64 {
 	if t.Best != nil {
 		return *t.Best
 	}
 	best := math.NaN()
-	take := func(o *record.TrialOutcome) {
+	take := func(o *trial.Outcome) {
 		if o != nil && t.Feasible(o) && (math.IsNaN(best) || t.Better(t.Value(o), best)) {
 			best = t.Value(o)
 		}
 	}
-	for _, c := range e.Trials {
-		if t.Same(&results.Asked.Of(&e.Plan)[c.Trial.Tuning]) && t.Counts(c.Trial.Settings) {
+	for _, c := range trial.Cells(e) {
+		if t.Same(&trial.Asked.Of(&e.Plan)[c.Trial.Tuning]) && t.Counts(c.Trial.Settings) {
 			take(c.Outcome)
 		}
 	}
@@ -74,7 +74,7 @@ func Best(e *record.Experiment, t *results.Tuning) float64 {
 
 // run has the rows of one replicate of a tuning: imported trials first.
 func run(e *record.Experiment, tuning, replicate int, best float64) []TrialRow {
-	t := &results.Asked.Of(&e.Plan)[tuning]
+	t := &trial.Asked.Of(&e.Plan)[tuning]
 	s := &sums{t: t, best: best, found: math.NaN()}
 	var rows []TrialRow
 	for i := range t.Imported {
@@ -82,7 +82,7 @@ func run(e *record.Experiment, tuning, replicate int, best float64) []TrialRow {
 			break
 		}
 		row := s.row(t.Imported[i].Outcome.Reach(t.Aim()), 0, t.Counts(t.Imported[i].Settings))
-		row.Replicate, row.State = replicate, results.TrialImported
+		row.Replicate, row.State = replicate, trial.TrialImported
 		row.Settings = record.AxesLabel(t.Imported[i].Settings)
 		rows = append(rows, row)
 	}
@@ -90,12 +90,12 @@ func run(e *record.Experiment, tuning, replicate int, best float64) []TrialRow {
 	for i := range rows {
 		rows[i].SpentTime, rows[i].SpentCost = 0, 0
 	}
-	for _, c := range e.Trials {
+	for _, c := range trial.Cells(e) {
 		if c.Trial.Tuning != tuning || c.Replicate != replicate || c.Outcome == nil {
 			continue
 		}
 		row := s.row(c.Outcome, c.Trial.Number, t.Counts(c.Trial.Settings))
-		row.Replicate, row.Cell, row.Settings = replicate, c.Cell, record.AxesLabel(c.Trial.Settings)
+		row.Replicate, row.Cell, row.Settings = replicate, c.Cell.Cell, record.AxesLabel(c.Trial.Settings)
 		row.Predicted, row.Low = orNaN(c.Trial.Predicted), orNaN(c.Trial.Low)
 		row.High, row.Feasible = orNaN(c.Trial.High), orNaN(c.Trial.Feasible)
 		rows = append(rows, stretches(row, c.Outcome)...)
@@ -106,13 +106,13 @@ func run(e *record.Experiment, tuning, replicate int, best float64) []TrialRow {
 
 // stretches are the rows of the stretches between the changes of a job, and row is the
 // job's own.
-func stretches(row TrialRow, o *record.TrialOutcome) []TrialRow {
+func stretches(row TrialRow, o *trial.Outcome) []TrialRow {
 	var rows []TrialRow
 	for i := range o.Stretches {
 		s := &o.Stretches[i]
 		one := TrialRow{
 			Tuning: row.Tuning, Method: row.Method, Hardware: row.Hardware, Axes: row.Axes, Replicate: row.Replicate, Cell: row.Cell,
-			Trial: i + 1, State: results.TrialStretch, Time: s.To - s.From, Loss: orNaN(s.Loss), Accuracy: orNaN(s.Accuracy),
+			Trial: i + 1, State: trial.TrialStretch, Time: s.To - s.From, Loss: orNaN(s.Loss), Accuracy: orNaN(s.Accuracy),
 			Cost: math.NaN(), Objective: math.NaN(), Best: math.NaN(), RegretPct: math.NaN(), Predicted: math.NaN(), Low: math.NaN(),
 			High: math.NaN(), Feasible: math.NaN(), SpentTime: s.To, Settings: record.AxesLabel(s.Settings), Epoch: math.NaN(),
 			Change: s.Cost, Remaining: orNaN(s.Remaining), ActualRemaining: o.Time - s.From,
@@ -133,15 +133,15 @@ func stretches(row TrialRow, o *record.TrialOutcome) []TrialRow {
 
 // sums holds the sums of a run so far.
 type sums struct {
-	t           *results.Tuning
+	t           *trial.Tuning
 	best, found float64
 	time, cost  float64
 }
 
-func (s *sums) row(o *record.TrialOutcome, number int, counts bool) TrialRow {
+func (s *sums) row(o *trial.Outcome, number int, counts bool) TrialRow {
 	r := TrialRow{
 		Tuning: s.t.Name, Method: s.t.Method, Hardware: s.t.Hardware, Axes: record.AxesLabel(s.t.Axes), Trial: number,
-		State: results.TrialDone, Time: o.Time, Loss: orNaN(o.Loss), Accuracy: orNaN(o.Accuracy), Cost: orNaN(o.Cost),
+		State: trial.TrialDone, Time: o.Time, Loss: orNaN(o.Loss), Accuracy: orNaN(o.Accuracy), Cost: orNaN(o.Cost),
 		Objective: s.t.Value(o), RegretPct: math.NaN(),
 		Predicted: math.NaN(), Low: math.NaN(), High: math.NaN(), Feasible: math.NaN(),
 		Epoch: math.NaN(), Change: math.NaN(), Remaining: math.NaN(), ActualRemaining: math.NaN(),
@@ -155,11 +155,11 @@ func (s *sums) row(o *record.TrialOutcome, number int, counts bool) TrialRow {
 	}
 	switch {
 	case o.Crashed != "":
-		r.State, r.Reason, r.Objective = results.TrialCrashed, o.Crashed, math.NaN()
+		r.State, r.Reason, r.Objective = trial.TrialCrashed, o.Crashed, math.NaN()
 	case !counts:
-		r.State = results.TrialPartial
+		r.State = trial.TrialPartial
 	case !s.t.Feasible(o):
-		r.State, r.Reason = results.TrialInfeasible, violated(s.t, o)
+		r.State, r.Reason = trial.TrialInfeasible, violated(s.t, o)
 	case math.IsNaN(s.found) || s.t.Better(r.Objective, s.found):
 		s.found = r.Objective
 	}
@@ -171,7 +171,7 @@ func (s *sums) row(o *record.TrialOutcome, number int, counts bool) TrialRow {
 }
 
 // violated names the constraint that a trial violates.
-func violated(t *results.Tuning, o *record.TrialOutcome) string {
+func violated(t *trial.Tuning, o *trial.Outcome) string {
 	for _, c := range t.AllConstraints() {
 		v := o.Outcome(c.Outcome)
 		switch {
@@ -188,7 +188,7 @@ func violated(t *results.Tuning, o *record.TrialOutcome) string {
 }
 
 // summary sums up the runs of a tuning.
-func summary(t *results.Tuning, runs [][]TrialRow, best float64) TuningRow {
+func summary(t *trial.Tuning, runs [][]TrialRow, best float64) TuningRow {
 	row := TuningRow{
 		Tuning: t.Name, Method: t.Method, Hardware: t.Hardware, Axes: record.AxesLabel(t.Axes), Runs: len(runs), Best: best,
 	}
@@ -196,13 +196,13 @@ func summary(t *results.Tuning, runs [][]TrialRow, best float64) TuningRow {
 	for _, run := range runs {
 		reached := math.Inf(1)
 		for _, r := range run {
-			if r.State == results.TrialStretch {
+			if r.State == trial.TrialStretch {
 				continue
 			}
 			if r.Trial > 0 {
 				row.Trials++
 			}
-			if r.State == results.TrialCrashed {
+			if r.State == trial.TrialCrashed {
 				row.Crashed++
 			}
 			if math.IsInf(reached, 1) && r.RegretPct <= near {

@@ -9,35 +9,35 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/results/record"
-	results "github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // TestRowsOfASearch follows two runs of a search by hand: the best is 10 s; a run reaches it at its third trial, after
 // one that crashed and one above its bound; the other not at all.
 func TestRowsOfASearch(t *testing.T) {
-	u := results.Tuning{Name: "t", Method: "random", Hardware: "h", Job: "j", Objective: "time",
-		Settings:    []results.TunedSetting{{Name: "n", Values: []string{"1", "2"}, Numeric: true}, {Name: "part", Values: []string{"0.5", "1"}, Numeric: true, Context: true, Goal: "1"}},
-		Constraints: []record.Constraint{{Outcome: "cost", Max: some(5)}},
-		Imported: []results.Imported{
-			{Settings: []record.Setting{{Name: "n", Value: "1"}, {Name: "part", Value: "1"}}, Outcome: record.TrialOutcome{Time: 20, Cost: some(4)}},
-			{Settings: []record.Setting{{Name: "n", Value: "1"}, {Name: "part", Value: "0.5"}}, Outcome: record.TrialOutcome{Time: 2, Cost: some(1)}},
+	u := trial.Tuning{Name: "t", Method: "random", Hardware: "h", Job: "j", Objective: "time",
+		Settings:    []trial.TunedSetting{{Name: "n", Values: []string{"1", "2"}, Numeric: true}, {Name: "part", Values: []string{"0.5", "1"}, Numeric: true, Context: true, Goal: "1"}},
+		Constraints: []trial.Constraint{{Outcome: "cost", Max: some(5)}},
+		Imported: []trial.Imported{
+			{Settings: []record.Setting{{Name: "n", Value: "1"}, {Name: "part", Value: "1"}}, Outcome: trial.Outcome{Time: 20, Cost: some(4)}},
+			{Settings: []record.Setting{{Name: "n", Value: "1"}, {Name: "part", Value: "0.5"}}, Outcome: trial.Outcome{Time: 2, Cost: some(1)}},
 		}}
 	other := u
 	other.Name = "u"
-	all := []results.Tuning{u, other}
+	all := []trial.Tuning{u, other}
 	e := &record.Experiment{Plan: record.Plan{Replicates: 3}}
-	results.Asked.Set(&e.Plan, all)
-	try := func(replicate, number int, part string, o record.TrialOutcome) {
-		e.Trials = append(e.Trials, record.Cell{Outcome: &o, CellRef: record.CellRef{Replicate: replicate, Cell: fmt.Sprint("c", number),
-			Trial: &record.TrialRef{Number: number, Predicted: some(11), Settings: []record.Setting{{Name: "n", Value: "2"}, {Name: "part", Value: part}}}}})
+	trial.Asked.Set(&e.Plan, all)
+	try := func(replicate, number int, part string, o trial.Outcome) {
+		e.Beyond = append(e.Beyond, record.Cell{Outcome: record.Keep(&o), CellRef: record.CellRef{Replicate: replicate, Cell: fmt.Sprint("c", number),
+			Beyond: record.Keep(&trial.Ref{Number: number, Predicted: some(11), Settings: []record.Setting{{Name: "n", Value: "2"}, {Name: "part", Value: part}}})}})
 	}
-	try(1, 1, "1", record.TrialOutcome{Time: 3, Crashed: "out of memory"})
-	try(1, 2, "1", record.TrialOutcome{Time: 9, Cost: some(6), Units: 3})
-	try(1, 3, "1", record.TrialOutcome{Time: 11, Cost: some(5), Units: 2})
-	try(1, 4, "0.5", record.TrialOutcome{Time: 1, Cost: some(1)})
-	try(1, 5, "1", record.TrialOutcome{Time: 10, Cost: some(1)})
-	try(2, 1, "1", record.TrialOutcome{Time: 15, Cost: some(2)})
-	e.Trials = append(e.Trials, record.Cell{CellRef: record.CellRef{Replicate: 2, Trial: &record.TrialRef{}}}) // not known yet
+	try(1, 1, "1", trial.Outcome{Time: 3, Crashed: "out of memory"})
+	try(1, 2, "1", trial.Outcome{Time: 9, Cost: some(6), Units: 3})
+	try(1, 3, "1", trial.Outcome{Time: 11, Cost: some(5), Units: 2})
+	try(1, 4, "0.5", trial.Outcome{Time: 1, Cost: some(1)})
+	try(1, 5, "1", trial.Outcome{Time: 10, Cost: some(1)})
+	try(2, 1, "1", trial.Outcome{Time: 15, Cost: some(2)})
+	e.Beyond = append(e.Beyond, record.Cell{CellRef: record.CellRef{Replicate: 2, Beyond: record.Keep(&trial.Ref{})}}) // not known yet
 	trials, tunings := Rows(e)
 	var got []string
 	for _, r := range trials {
@@ -72,7 +72,7 @@ func TestRowsOfASearch(t *testing.T) {
 	if best := Best(e, &all[1]); best != 20 {
 		t.Errorf("without trials, the best is %g: the imported one", best)
 	}
-	all[1].Mode = results.Online // to a job that is changed, imported trials are predictions
+	all[1].Mode = trial.Online // to a job that is changed, imported trials are predictions
 	if best := Best(e, &all[1]); !math.IsNaN(best) {
 		t.Errorf("the best is %g", best)
 	}
@@ -87,7 +87,7 @@ func TestRowsOfASearch(t *testing.T) {
 
 // A job that was changed while it trained has a row for each stretch.
 func TestRowsOfStretches(t *testing.T) {
-	o := &record.TrialOutcome{Time: 100, Loss: some(0.2), Stretches: []record.Stretch{
+	o := &trial.Outcome{Time: 100, Loss: some(0.2), Stretches: []trial.Stretch{
 		{Settings: []record.Setting{{Name: "n", Value: "1"}}, From: 0, To: 30, Pace: 1.5, Loss: some(0.5), Remaining: some(80)},
 		{Settings: []record.Setting{{Name: "n", Value: "2"}}, From: 30, To: 100, Cost: 2, Restart: true},
 		{From: 100, To: 100, Ignored: "n"},
@@ -103,8 +103,8 @@ func TestRowsOfStretches(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(strings.ReplaceAll(d, "\u00a0", " "))
 	}
-	row := (&sums{t: &results.Tuning{Objective: "time"}, found: math.NaN()}).row(o, 1, true)
-	if s := summary(&results.Tuning{Objective: "time"}, [][]TrialRow{append(stretches(row, o), row)}, 100); s.Trials != 1 || s.Reached != 0 {
+	row := (&sums{t: &trial.Tuning{Objective: "time"}, found: math.NaN()}).row(o, 1, true)
+	if s := summary(&trial.Tuning{Objective: "time"}, [][]TrialRow{append(stretches(row, o), row)}, 100); s.Trials != 1 || s.Reached != 0 {
 		t.Errorf("stretches count as trials: %+v", s)
 	}
 }

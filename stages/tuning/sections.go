@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/table"
-	results "github.com/tfexp/tfexp/results/tuning"
-	"github.com/tfexp/tfexp/scheduler/tuner"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
+	"github.com/tfexp/tfexp/stages/tuning/tuner"
 )
 
 // rowsOf are the rows of tunings.csv, which has ranks, that take long to find.
@@ -52,8 +52,8 @@ func told(e *record.Experiment, rows []TuningRow) (t table.Table, said []string)
 // tuningSentences describe the results of the tunings, in the order of their rows.
 func tuningSentences(e *record.Experiment, rows []TuningRow) (said []string) {
 	next := 0
-	for i := range results.Asked.Of(&e.Plan) {
-		t := &results.Asked.Of(&e.Plan)[i]
+	for i := range trial.Asked.Of(&e.Plan) {
+		t := &trial.Asked.Of(&e.Plan)[i]
 		if next == len(rows) || rows[next].Tuning != t.Name || rows[next].Method != t.Method ||
 			rows[next].Hardware != t.Hardware || rows[next].Axes != record.AxesLabel(t.Axes) {
 			continue // it has no runs
@@ -68,7 +68,7 @@ func tuningSentences(e *record.Experiment, rows []TuningRow) (said []string) {
 			said = append(said, fmt.Sprintf("Tuning %s by %s: its %s was %s at the median of %s.", tuningLabel(r),
 				titleOf(r.Method),
 				strings.ReplaceAll(t.Objective, "_", " "), strings.TrimSpace(significant(r.Found)+" "+
-					""+results.FindObjective(t.Objective).Unit),
+					""+trial.FindObjective(t.Objective).Unit),
 				schema.Plural(r.Runs, "run")))
 			continue
 		}
@@ -83,11 +83,11 @@ func tuningSentences(e *record.Experiment, rows []TuningRow) (said []string) {
 }
 
 // againstFixed describes the result of a job that was tuned during training.
-func againstFixed(r TuningRow, t *results.Tuning, a *AgainstFixed) string {
-	unit := results.FindObjective(t.Objective).Unit
+func againstFixed(r TuningRow, t *trial.Tuning, a *AgainstFixed) string {
+	unit := trial.FindObjective(t.Objective).Unit
 	value := func(v float64) string { return strings.TrimSpace(significant(v) + " " + unit) }
 	how := "changed in place where possible"
-	if t.Mode == results.ByRestart {
+	if t.Mode == trial.ByRestart {
 		how = "changed by restarts"
 	}
 	interval := ""
@@ -227,8 +227,8 @@ func trialsOf(r TuningRow) string {
 
 // unsatisfied names the constraints that no trial satisfied.
 func unsatisfied(e *record.Experiment, r TuningRow) string {
-	for i := range results.Asked.Of(&e.Plan) {
-		t := &results.Asked.Of(&e.Plan)[i]
+	for i := range trial.Asked.Of(&e.Plan) {
+		t := &trial.Asked.Of(&e.Plan)[i]
 		if t.Name != r.Tuning || t.Method != r.Method || record.AxesLabel(t.Axes) != r.Axes {
 			continue
 		}
@@ -263,8 +263,8 @@ var _ = analysis.Register(analysis.Part{
 				Note: "All trials are in trials.csv. The intervals are of the median, by order statistics; a run that did not " +
 					"come within 10% of the best counts as one that never reached it."}},
 		}
-		for i, one := range results.Asked.Of(&e.Plan) {
-			if slices.ContainsFunc(results.Asked.Of(&e.Plan)[:i], func(o results.Tuning) bool { return o.Same(&one) }) {
+		for i, one := range trial.Asked.Of(&e.Plan) {
+			if slices.ContainsFunc(trial.Asked.Of(&e.Plan)[:i], func(o trial.Tuning) bool { return o.Same(&one) }) {
 				continue // they search the same
 			}
 			if list := findings(e, &one); len(list) > mostTrialRows {

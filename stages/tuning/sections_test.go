@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/record"
-	results "github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // Sentences about searches.
@@ -34,10 +34,10 @@ func TestTuningInWords(t *testing.T) {
 	}
 	most, least := 0.5, 0.9
 	e := &record.Experiment{}
-	results.Asked.Set(&e.Plan, []results.Tuning{
-		{Name: "t", Method: "x", Objective: "time", Constraints: []record.Constraint{{Outcome: "cost", Max: &least}}},
+	trial.Asked.Set(&e.Plan, []trial.Tuning{
+		{Name: "t", Method: "x", Objective: "time", Constraints: []trial.Constraint{{Outcome: "cost", Max: &least}}},
 		{Name: "t", Method: "bo", Objective: "time_to_loss", Target: &most,
-			Constraints: []record.Constraint{{Outcome: "accuracy", Min: &least}}},
+			Constraints: []trial.Constraint{{Outcome: "accuracy", Min: &least}}},
 		{Name: "u", Method: "bo", Objective: "time"},
 	})
 	row := TuningRow{Tuning: "t", Method: "bo", Hardware: "h", Runs: 4, Reached: 1, Best: nan, Median: nan, Trials: 9,
@@ -108,14 +108,14 @@ func TestSentences(t *testing.T) {
 			mode string
 			a    AgainstFixed
 		}{
-			{results.Online, AgainstFixed{Value: 8, Runs: 1, Best: 10, Settings: "lr=0.1", Measured: 9, Ratio: 0.8, Low: nan,
+			{trial.Online, AgainstFixed{Value: 8, Runs: 1, Best: 10, Settings: "lr=0.1", Measured: 9, Ratio: 0.8, Low: nan,
 				High: nan, Initial: nan}},
-			{results.ByRestart, AgainstFixed{Value: 8, Runs: 2, Best: 10, Settings: "lr=0.1", Measured: 9, Ratio: 0.8,
+			{trial.ByRestart, AgainstFixed{Value: 8, Runs: 2, Best: 10, Settings: "lr=0.1", Measured: 9, Ratio: 0.8,
 				Low: nan, High: nan, Initial: 0.5}},
-			{results.Online, AgainstFixed{Value: 8, Runs: 5, Best: 10, Settings: "lr=0.1", Measured: 9, Ratio: 0.8,
+			{trial.Online, AgainstFixed{Value: 8, Runs: 5, Best: 10, Settings: "lr=0.1", Measured: 9, Ratio: 0.8,
 				Low: 0.7, High: 0.9, Initial: nan}},
 		} {
-			s.Add("tuned", againstFixed(r, &results.Tuning{Mode: c.mode, Objective: "time_to_loss"}, &c.a))
+			s.Add("tuned", againstFixed(r, &trial.Tuning{Mode: c.mode, Objective: "time_to_loss"}, &c.a))
 		}
 	}
 	s.Golden(t, *update)

@@ -18,9 +18,9 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
-	results "github.com/tfexp/tfexp/results/tuning"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // Surrogate is the name of this kind of picture.
@@ -36,7 +36,7 @@ var _ = pictures.Register(pictures.Kind{
 
 // landscape is the model of one replicate's trials.
 type landscape struct {
-	t       *results.Tuning
+	t       *trial.Tuning
 	name    string
 	space   surrogate.Space
 	process *surrogate.Process
@@ -52,7 +52,7 @@ const fewestTrials = 4
 
 func surrogates(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	var out []pictures.Figure
-	for i := range results.Asked.Of(&d.Plan) {
+	for i := range trial.Asked.Of(&d.Plan) {
 		l, err := read(d.Experiment, i)
 		if err != nil {
 			return nil, err
@@ -70,22 +70,22 @@ func surrogates(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 
 // read fits a model to the trials of the first replicate; nil where they are too few.
 func read(d *record.Experiment, tuning int) (*landscape, error) {
-	t := &results.Asked.Of(&d.Plan)[tuning]
-	l := &landscape{t: t, name: t.Name, space: results.Space(t), scale: surrogate.Log}
-	if len(results.Asked.Of(&d.Plan)) > 1 {
+	t := &trial.Asked.Of(&d.Plan)[tuning]
+	l := &landscape{t: t, name: t.Name, space: trial.Space(t), scale: surrogate.Log}
+	if len(trial.Asked.Of(&d.Plan)) > 1 {
 		l.name += fmt.Sprintf("-%d-%s", tuning+1, t.Method)
 	}
 	least := math.Inf(1)
 	var modelled []float64
-	for _, c := range d.Trials {
+	for _, c := range trial.Cells(d) {
 		if c.Trial.Tuning != tuning || c.Replicate != 1 || c.Outcome == nil {
 			continue
 		}
-		at, err := results.Point(t, c.Trial.Settings)
+		at, err := trial.Point(t, c.Trial.Settings)
 		if err != nil {
 			continue
 		}
-		one := results.Trial(t, at, c.Outcome)
+		one := trial.ForModel(t, at, c.Outcome)
 		if one.State != surrogate.Done {
 			continue
 		}
@@ -110,7 +110,7 @@ func read(d *record.Experiment, tuning int) (*landscape, error) {
 }
 
 // natural is a modelled value as one of the objective.
-func (l *landscape) natural(v float64) float64 { return results.Natural(l.t, l.scale.Natural(v)) }
+func (l *landscape) natural(v float64) float64 { return trial.Natural(l.t, l.scale.Natural(v)) }
 
 // ticks are the values of a setting that are tried in a picture: coordinates and
 // labels.
@@ -129,7 +129,7 @@ func (l *landscape) ticks(d, most int) (at []float64, labels []string) {
 	for _, u := range slices.Compact(at) {
 		probe := slices.Clone(l.best)
 		probe[d] = u
-		label := results.Values(l.t, probe)[d]
+		label := trial.Values(l.t, probe)[d]
 		if v, err := strconv.ParseFloat(label, 64); err == nil {
 			label = strconv.FormatFloat(v, 'g', 3, 64)
 		}

@@ -8,8 +8,9 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
-	results "github.com/tfexp/tfexp/results/tuning"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/tuning/search"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // TrialRow is a row of trials.csv. Unknown values are NaN, an empty field.
@@ -97,8 +98,8 @@ var (
 )
 
 var (
-	_ = stages.AskFor(results.Asked, func(x stages.Asking) (all []results.Tuning) {
-		for _, t := range x.Tunings {
+	_ = stages.AskFor(trial.Asked, func(x stages.Asking) (all []trial.Tuning) {
+		for _, t := range search.Of(x.Spec) {
 			all = append(all, t.Tuning)
 		}
 		return all

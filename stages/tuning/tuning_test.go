@@ -13,9 +13,10 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/results/record"
-	results "github.com/tfexp/tfexp/results/tuning"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/plottest"
+	"github.com/tfexp/tfexp/stages/steering"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -28,10 +29,10 @@ func experiment(t *testing.T, trials int) *record.Experiment {
 	e.Plan.Replicates = 3
 	least, best := 0.9, 1.0
 	for m, method := range []string{"bo", "random"} {
-		results.Asked.Set(&e.Plan, append(results.Asked.Of(&e.Plan), results.Tuning{
+		trial.Asked.Set(&e.Plan, append(trial.Asked.Of(&e.Plan), trial.Tuning{
 			Name: "t", Job: "j", Hardware: "h", Method: method, Objective: "time", Trials: trials, Best: &best,
-			Constraints: []record.Constraint{{Outcome: "accuracy", Min: &least}},
-			Settings: []results.TunedSetting{
+			Constraints: []trial.Constraint{{Outcome: "accuracy", Min: &least}},
+			Settings: []trial.TunedSetting{
 				{Name: "workers", Values: []string{"1", "2", "4", "8"}, Numeric: true, Log: true, Initial: "1"},
 				{Name: "type", Values: []string{"small", "large"}, Initial: "small"},
 				{Name: "rate", Min: 0.1, Max: 10, Numeric: true, Log: true, Initial: "0.1"},
@@ -44,12 +45,12 @@ func experiment(t *testing.T, trials int) *record.Experiment {
 					accuracy = 0.5
 				}
 				workers := []string{"1", "2", "4", "8"}[(n+r)%4]
-				e.Trials = append(e.Trials, record.Cell{
-					CellRef: record.CellRef{Cell: fmt.Sprint(m, r, n), Replicate: r, Trial: &record.TrialRef{
+				e.Beyond = append(e.Beyond, record.Cell{
+					CellRef: record.CellRef{Cell: fmt.Sprint(m, r, n), Replicate: r, Beyond: record.Keep(&trial.Ref{
 						Tuning: m, Number: n, Settings: []record.Setting{{Name: "workers", Value: workers},
 							{Name: "type", Value: []string{"small", "large"}[n%2]}, {Name: "rate", Value: fmt.Sprint(0.1 * float64(n))}},
-					}},
-					Outcome: &record.TrialOutcome{Time: 1 + 5*math.Abs(float64(n-3)), Units: 1, Accuracy: &accuracy},
+					})},
+					Outcome: record.Keep(&trial.Outcome{Time: 1 + 5*math.Abs(float64(n-3)), Units: 1, Accuracy: &accuracy}),
 				})
 			}
 		}
@@ -104,8 +105,8 @@ func TestFewTrials(t *testing.T) {
 // A job that was changed while it trained has a picture of its losses with the changes; one without progress has none.
 func TestChanges(t *testing.T) {
 	e := experiment(t, 2)
-	results.Asked.Of(&e.Plan)[0].Mode = results.Online
-	dir := filepath.Join(e.Dir, record.CellsDir, e.Trials[0].Cell)
+	trial.Asked.Of(&e.Plan)[0].Mode = trial.Online
+	dir := filepath.Join(e.Dir, record.CellsDir, e.Beyond[0].Cell)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func TestChanges(t *testing.T) {
 	if _, err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := record.Controls.Write(dir, []record.ControlRow{
+	if _, err := steering.Decisions.Write(dir, []steering.Row{
 		{At: 2, Job: "j-1", After: "workers=2 type=small rate=1", How: "in place"},
 		{At: 2.2, Job: "j-1", After: "workers=4 type=large rate=1", How: "restart"},
 		{At: 8.8, Job: "j-1", After: "workers=1 type=large rate=1", How: "refused"},

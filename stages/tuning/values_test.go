@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/tfexp/tfexp/results/record"
-	results "github.com/tfexp/tfexp/results/tuning"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
 // The interval of a median is between the innermost order statistics that miss the true one with a probability of
@@ -47,32 +47,32 @@ func some(v float64) *float64 { return &v }
 
 // Two trials have the same result when loss and accuracy are the same and the times nearly.
 func TestCameToTheSame(t *testing.T) {
-	same := func(change func(*record.TrialOutcome)) *record.TrialOutcome {
-		o := &record.TrialOutcome{Time: 100, Loss: some(0.5), Accuracy: some(0.9)}
+	same := func(change func(*trial.Outcome)) *trial.Outcome {
+		o := &trial.Outcome{Time: 100, Loss: some(0.5), Accuracy: some(0.9)}
 		change(o)
 		return o
 	}
-	plain := same(func(*record.TrialOutcome) {})
+	plain := same(func(*trial.Outcome) {})
 	for name, c := range map[string]struct {
-		o    *record.TrialOutcome
+		o    *trial.Outcome
 		want bool
 	}{
-		"itself":      {same(func(*record.TrialOutcome) {}), true},
-		"as long":     {same(func(o *record.TrialOutcome) { o.Time = 104 }), true},
-		"longer":      {same(func(o *record.TrialOutcome) { o.Time = 106 }), false},
-		"shorter":     {same(func(o *record.TrialOutcome) { o.Time = 94 }), false},
-		"loss":        {same(func(o *record.TrialOutcome) { o.Loss = some(0.4) }), false},
-		"no loss":     {same(func(o *record.TrialOutcome) { o.Loss = nil }), false},
-		"accuracy":    {same(func(o *record.TrialOutcome) { o.Accuracy = some(0.8) }), false},
-		"no accuracy": {same(func(o *record.TrialOutcome) { o.Accuracy = nil }), false},
-		"crashed":     {same(func(o *record.TrialOutcome) { o.Crashed = "x" }), false},
+		"itself":      {same(func(*trial.Outcome) {}), true},
+		"as long":     {same(func(o *trial.Outcome) { o.Time = 104 }), true},
+		"longer":      {same(func(o *trial.Outcome) { o.Time = 106 }), false},
+		"shorter":     {same(func(o *trial.Outcome) { o.Time = 94 }), false},
+		"loss":        {same(func(o *trial.Outcome) { o.Loss = some(0.4) }), false},
+		"no loss":     {same(func(o *trial.Outcome) { o.Loss = nil }), false},
+		"accuracy":    {same(func(o *trial.Outcome) { o.Accuracy = some(0.8) }), false},
+		"no accuracy": {same(func(o *trial.Outcome) { o.Accuracy = nil }), false},
+		"crashed":     {same(func(o *trial.Outcome) { o.Crashed = "x" }), false},
 		"none":        {nil, false},
 	} {
 		if cameToTheSame(plain, c.o) != c.want || cameToTheSame(c.o, plain) != c.want {
 			t.Errorf("%s: %v", name, !c.want)
 		}
 	}
-	bare := same(func(o *record.TrialOutcome) { o.Accuracy = nil })
+	bare := same(func(o *trial.Outcome) { o.Accuracy = nil })
 	if !cameToTheSame(bare, bare) || cameToTheSame(nil, nil) {
 		t.Error("trials without accuracies")
 	}
@@ -106,17 +106,17 @@ func TestDifferOnlyIn(t *testing.T) {
 
 // Why a trial does not count, by the first constraint that it does not keep.
 func TestViolated(t *testing.T) {
-	u := &results.Tuning{Objective: "time_to_loss", Target: some(0.5),
-		Constraints: []record.Constraint{{Outcome: "cost", Max: some(2)}, {Outcome: "accuracy", Min: some(0.8)}}}
+	u := &trial.Tuning{Objective: "time_to_loss", Target: some(0.5),
+		Constraints: []trial.Constraint{{Outcome: "cost", Max: some(2)}, {Outcome: "accuracy", Min: some(0.8)}}}
 	for _, c := range []struct {
-		o    record.TrialOutcome
+		o    trial.Outcome
 		want string
 	}{
-		{record.TrialOutcome{}, "its loss is not known"},
-		{record.TrialOutcome{Loss: some(0.6)}, "loss 0.6, above 0.5"},
-		{record.TrialOutcome{Loss: some(0.6), Reached: some(1), Cost: some(3)}, "cost 3, above 2"},
-		{record.TrialOutcome{Loss: some(0.5), Cost: some(2), Accuracy: some(0.7)}, "accuracy 0.7, below 0.8"},
-		{record.TrialOutcome{Loss: some(0.5), Cost: some(2), Accuracy: some(0.8)}, "its time_to_loss is not known"},
+		{trial.Outcome{}, "its loss is not known"},
+		{trial.Outcome{Loss: some(0.6)}, "loss 0.6, above 0.5"},
+		{trial.Outcome{Loss: some(0.6), Reached: some(1), Cost: some(3)}, "cost 3, above 2"},
+		{trial.Outcome{Loss: some(0.5), Cost: some(2), Accuracy: some(0.7)}, "accuracy 0.7, below 0.8"},
+		{trial.Outcome{Loss: some(0.5), Cost: some(2), Accuracy: some(0.8)}, "its time_to_loss is not known"},
 	} {
 		if got := violated(u, &c.o); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.o, got, c.want)

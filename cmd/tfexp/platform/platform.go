@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
-	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -57,14 +56,14 @@ func exportPlatformCommand(a *command.App) *cobra.Command {
 			}
 			return a.WriteTo(out, func(to io.Writer) error {
 				if format == "simgrid" {
-					return formats.WriteSimGrid(to, found.Cluster)
+					return writeSimGrid(to, found.Cluster)
 				}
-				resources := formats.BatsimResources(found.Cluster)
+				resources := batsimResources(found.Cluster)
 				text := json.NewEncoder(to)
 				text.SetIndent("", "  ")
 				return text.Encode(struct {
-					Count     int                      `json:"nb_res"`
-					Resources []formats.BatsimResource `json:"compute_resources"`
+					Count     int              `json:"nb_res"`
+					Resources []batsimResource `json:"compute_resources"`
 				}{len(resources), resources})
 			})
 		},

@@ -87,7 +87,7 @@ func StatusOf(dir string) (ExperimentStatus, error) {
 	s := ExperimentStatus{
 		Experiment: e.Plan.Experiment, Dir: dir, State: e.Run.State,
 		Started: e.Run.Started, Ended: e.Run.Ended,
-		Cells: len(e.Cells) + len(e.Trials) + len(e.Missing), Finished: len(e.Trials), Warnings: e.Warnings(),
+		Cells: len(e.Cells) + len(e.Beyond) + len(e.Missing), Finished: len(e.Beyond), Warnings: e.Warnings(),
 	}
 	for _, c := range e.Cells {
 		if c.State == record.CellFailed {

@@ -140,15 +140,10 @@ func InspectLog(path, shown string) (Log, error) {
 
 // choose finds the format, by the name of the file and its first line.
 func (l *Log) choose(head string) {
-	names := strings.FieldsFunc(head, func(r rune) bool { return r == '|' || r == ',' })
-	switch l.Format = formats.Of(l.File); {
-	case strings.Contains(head, "|") && slices.Contains(names, "Submit") &&
-		(slices.Contains(names, "JobID") || slices.Contains(names, "JobIDRaw")):
-		l.Format, l.Given = formats.Find("sacct"), true
-	case slices.Contains(names, "gpu_milli") && slices.Contains(names, "creation_time"):
-		l.Format, l.Given = formats.Find("openb"), true
-	case l.Format == nil && strings.HasPrefix(head, ";"):
-		l.Format, l.Given = formats.Find("swf"), true
+	l.Format = formats.Of(l.File)
+	switch begun := formats.Beginning(head); {
+	case begun != nil && begun != l.Format:
+		l.Format, l.Given = begun, true
 	case l.Format == nil || l.Format.Name == "csv" && !strings.HasPrefix(head, "job,class,arrival_s,threads"):
 		l.Format, l.Given = formats.Find("table"), true
 		l.guess(head)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/results/tuning"
 )
 
 //go:embed help
@@ -29,7 +28,7 @@ func exportStatisticsCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "statistics [--dir DIR] [--cell CELL] [-o FILE]",
 		Short: "Write the epochs of real jobs as SelfTF's statistics",
-		Long:  command.Help(helpTexts, "export_statistics", "{columns}", strings.Join(tuning.StatisticsColumns, ", ")),
+		Long:  command.Help(helpTexts, "export_statistics", "{columns}", strings.Join(columns, ", ")),
 		Example: `  tfexp export statistics --dir results/tuning_real -o job_statistic.csv
   tfexp export statistics --dir results/digits --n-ps 0 --n-worker 1`,
 		Args: command.Between(0, 0, ""),
@@ -56,7 +55,7 @@ func exportStatisticsCommand(a *command.App) *cobra.Command {
 				}
 			}
 			var text strings.Builder
-			n, err := tuning.Statistics(&text, e, cell, given)
+			n, err := write(&text, e, cell, given)
 			if err != nil {
 				return err
 			}
@@ -73,7 +72,7 @@ func exportStatisticsCommand(a *command.App) *cobra.Command {
 	cmd.Flags().StringVar(&dir, "dir", command.DefaultOut, "`DIR` of the results, or one experiment's folder in it")
 	cmd.Flags().StringVar(&cell, "cell", "", "write the epochs of one `CELL` only")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to a `FILE` instead of standard output")
-	for _, column := range tuning.StatisticsColumns[1:5] {
+	for _, column := range columns[1:5] {
 		counts[column] = cmd.Flags().Int(flagOf(column), 0, "`NUMBER` in the column "+column+", where no setting has it")
 	}
 	return cmd
@@ -88,7 +87,7 @@ func knownCell(e *record.Experiment, cell string) error {
 		return nil
 	}
 	var names []string
-	for _, c := range slices.Concat(e.Cells, e.Trials) {
+	for _, c := range slices.Concat(e.Cells, e.Beyond) {
 		if c.Cell == cell {
 			return nil
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // alternativeFacts are the facts of one alternative of a job that columns can have, after its name: "cpu_run_time".
-var alternativeFacts = []string{factRunTime, factRequested, factThreads, factGPUs, factMemory}
+var alternativeFacts = []string{FactRunTime, FactRequested, FactThreads, FactGPUs, FactMemory}
 
 // alternativeFact parses the name of a fact of an alternative; ok is false for other names.
 func alternativeFact(fact string) (name string, ok bool) {
@@ -35,11 +35,11 @@ func validAlternative(name string) bool {
 // checkAlternatives refuses columns of alternatives whose run times no column has.
 func (t *table) checkAlternatives() error {
 	for _, name := range t.alternatives {
-		if _, ok := t.at[name+"_"+factRunTime]; !ok {
+		if _, ok := t.at[name+"_"+FactRunTime]; !ok {
 			return &ArgError{columnsArg, fmt.Errorf("no column has the run times of the alternative %q: add %s_%s = \"…\"",
-				name, name, factRunTime)}
+				name, name, FactRunTime)}
 		}
-		if _, ok := t.at[name+"_"+factThreads]; !ok {
+		if _, ok := t.at[name+"_"+FactThreads]; !ok {
 			t.Assumed = append(t.Assumed, fmt.Sprintf("no column has the threads of the alternative %q: it has those of the job",
 				name))
 		}
@@ -59,7 +59,7 @@ func (t *table) alternativesOf(j *scheduler.Job, run time.Duration, fields []str
 		}})
 	}
 	for _, name := range t.alternatives {
-		if _, ok := t.text(fields, name+"_"+factRunTime); !ok {
+		if _, ok := t.text(fields, name+"_"+FactRunTime); !ok {
 			continue
 		}
 		a, err := t.alternative(j, name, fields)
@@ -103,22 +103,22 @@ func (t *table) alternative(j *scheduler.Job, name string, fields []string) (wor
 		a.GPU = t.Share(name)
 	}
 	var err error
-	if a.RunTime, err = t.span(fields, name+"_"+factRunTime, t.o.unit()); err != nil {
+	if a.RunTime, err = t.span(fields, name+"_"+FactRunTime, t.o.Unit()); err != nil {
 		return a, err
 	}
-	if _, ok := t.text(fields, name+"_"+factRequested); ok {
-		if a.Predicted, err = t.span(fields, name+"_"+factRequested, t.unitOfRequests()); err != nil {
+	if _, ok := t.text(fields, name+"_"+FactRequested); ok {
+		if a.Predicted, err = t.span(fields, name+"_"+FactRequested, t.unitOfRequests()); err != nil {
 			return a, err
 		}
 		a.Predicted = max(a.Predicted, 1)
 	}
-	if a.Threads, err = t.whole(fields, name+"_"+factThreads, a.Threads, 1); err != nil {
+	if a.Threads, err = t.whole(fields, name+"_"+FactThreads, a.Threads, 1); err != nil {
 		return a, err
 	}
-	if a.GPUs, err = t.whole(fields, name+"_"+factGPUs, a.GPUs, 1); err != nil {
+	if a.GPUs, err = t.whole(fields, name+"_"+FactGPUs, a.GPUs, 1); err != nil {
 		return a, err
 	}
-	if text, ok := t.text(fields, name+"_"+factMemory); ok {
+	if text, ok := t.text(fields, name+"_"+FactMemory); ok {
 		if a.Memory, _, err = workload.ParseMemory(text, t.args.MemoryUnit); err != nil {
 			return a, err
 		}

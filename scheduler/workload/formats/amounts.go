@@ -48,7 +48,7 @@ func count(text string) (float64, error) {
 }
 
 // trackable are the names of facts in lists of trackable resources of Slurm ("cpu=4,mem=16G,node=1").
-var trackable = map[string]string{factThreads: "cpu", factMemory: "mem", factNodes: "node"}
+var trackable = map[string]string{FactThreads: "cpu", FactMemory: "mem", FactNodes: "node"}
 
 // listed returns the value of a name in such a list.
 func listed(list, name string) (value string, ok bool) {
@@ -141,13 +141,13 @@ func (t *table) step(name string, fields []string) error {
 
 // used returns the used memory of a row: the memory of the largest task, times the tasks; 0 if it is unknown.
 func (t *table) used(fields []string) (int64, error) {
-	text, ok := t.text(fields, factUsed)
+	text, ok := t.text(fields, FactUsed)
 	if !ok {
 		return 0, nil
 	}
 	bytes, _, err := workload.ParseMemory(text, t.args.MemoryUnit)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", t.named[factUsed], err)
+		return 0, fmt.Errorf("%s: %w", t.named[FactUsed], err)
 	}
 	if t.tasksI < 0 {
 		return bytes, nil

@@ -30,6 +30,8 @@ type Format struct {
 	// by which the format is recognized; behind them may be .gz. A format without
 	// any must be named.
 	Endings []string
+	// Begins reports whether a file begins as files of this format do, whatever its name; nil where that cannot be said.
+	Begins func(line string) bool
 	// Args are the arguments of a trace block that this format reads, besides
 	// the arguments of every format. Formats that share an argument declare
 	// the same one.
@@ -87,8 +89,8 @@ var UnitArg = schema.Arg{
 	Doc: "The unit of the times in the file.", Example: `"1ms"`,
 }
 
-// unit returns the value of UnitArg.
-func (o Options) unit() time.Duration { return Option(o, UnitArg.Name, time.Second) }
+// Unit returns the value of UnitArg.
+func (o Options) Unit() time.Duration { return Option(o, UnitArg.Name, time.Second) }
 
 var registry = schema.NewRegistry("formats: format", func(f *Format) string { return f.Name },
 	func(f *Format) int { return f.Rank })
@@ -139,6 +141,16 @@ func Of(file string) *Format {
 	ending := filepath.Ext(strings.TrimSuffix(strings.ToLower(file), ".gz"))
 	for _, f := range registry.All() {
 		if slices.Contains(f.Endings, ending) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Beginning recognizes the format of a file by its first line. It returns nil when that does not show the format.
+func Beginning(line string) *Format {
+	for _, f := range registry.All() {
+		if f.Begins != nil && f.Begins(line) {
 			return f
 		}
 	}

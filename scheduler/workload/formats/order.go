@@ -35,7 +35,7 @@ func (t *table) row(line int, fields []string) error {
 
 // orderOf returns the order that the dates of a row show; ends is true if any of them ends with the year.
 func (t *table) orderOf(fields []string) (order workload.DayOrder, ends bool) {
-	for _, fact := range []string{factArrival, factStart, factEnd} {
+	for _, fact := range []string{FactArrival, FactStart, FactEnd} {
 		i, ok := t.at[fact]
 		if !ok {
 			continue

@@ -20,8 +20,8 @@ import (
 //go:embed table.go
 var source embed.FS
 
-// tableArgs are the arguments of tables of jobs.
-type tableArgs struct {
+// TableArgs are the arguments of tables of jobs.
+type TableArgs struct {
 	// The columns of the file, by the property of a job: `arrival`, `run_time` (or `start` and `end`),
 	// `requested_time`, `threads`, `gpus`, `nodes`, `memory`, `memory_used`, `batch_size`, `job` (its
 	// name), `class`, `user`, `priority`. A named column replaces the format's own. A job can have alternatives:
@@ -81,14 +81,14 @@ type tableArgs struct {
 	RequestedUnit time.Duration `arg:"requested_unit,positive"`
 }
 
-// describedTable are these arguments, with the unit of times.
-func describedTable() []schema.Arg {
-	return slices.Insert(schema.Described[tableArgs](source), 4, UnitArg)
+// TableSchema are these arguments, with the unit of times.
+func TableSchema() []schema.Arg {
+	return slices.Insert(schema.Described[TableArgs](source), 4, UnitArg)
 }
 
-// tableArgs are their values, or defaults.
-func (o Options) tableArgs() tableArgs {
-	a := tableArgs{Class: "job", ThreadsPerGPU: 1, MemoryUnit: 1 << 20}
+// TableArgs are their values, or defaults.
+func (o Options) TableArgs() TableArgs {
+	a := TableArgs{Class: "job", ThreadsPerGPU: 1, MemoryUnit: 1 << 20}
 	schema.Fill(&a, o.Args)
 	return a
 }
@@ -98,11 +98,11 @@ const columnsArg = "columns"
 
 var dayOrders = []string{"day_first", "month_first"}
 
-// tableHolds has the facts that tables of jobs can have.
-const tableHolds = RunTimes | RequestedTimes | Memory | GPUs | Nodes | Priorities | Users | Batches | Alternatives
+// TableHolds has the facts that tables of jobs can have.
+const TableHolds = RunTimes | RequestedTimes | Memory | GPUs | Nodes | Priorities | Users | Batches | Alternatives
 
 var _ = Register(&Format{
-	Name: "table", Rank: 10, Holds: tableHolds,
+	Name: "table", Rank: 10, Holds: TableHolds,
 	Doc: "Any CSV file with a line that names its columns, in UTF-8 or UTF-16: `columns` says which are which, " +
 		"and only `arrival` is needed. Lines that begin with `#` are left out, and so are titles: up to 20 lines " +
 		"before the first that has all names of `columns`. Instants are numbers of `unit` or dates; dates, and " +
@@ -111,68 +111,68 @@ var _ = Register(&Format{
 		"`1-02:03:04`, or with units like `1h30m`, `90 min` and `PT1H30M`. Numbers of threads, GPUs and nodes " +
 		"may be like `1,024` or `150%`, and GPUs a list of those that were used, like `0,1,2`. A column like " +
 		"`cpu=4,mem=16G,gres/gpu:a100=2` can be the column of threads, GPUs, memory and nodes at once.",
-	Args:   describedTable(),
-	Reader: (&layout{}).read,
+	Args:   TableSchema(),
+	Reader: (&Layout{}).Read,
 })
 
 // The facts of a job that a column can have.
 const (
-	factArrival   = "arrival"
-	factRunTime   = "run_time"
-	factStart     = "start"
-	factEnd       = "end"
-	factRequested = "requested_time"
-	factThreads   = "threads"
-	factGPUs      = "gpus"
-	factNodes     = "nodes"
-	factMemory    = "memory"
-	factUsed      = "memory_used"
-	factBatch     = "batch_size"
-	factJob       = "job"
-	factClass     = "class"
-	factUser      = "user"
-	factPriority  = "priority"
+	FactArrival   = "arrival"
+	FactRunTime   = "run_time"
+	FactStart     = "start"
+	FactEnd       = "end"
+	FactRequested = "requested_time"
+	FactThreads   = "threads"
+	FactGPUs      = "gpus"
+	FactNodes     = "nodes"
+	FactMemory    = "memory"
+	FactUsed      = "memory_used"
+	FactBatch     = "batch_size"
+	FactJob       = "job"
+	FactClass     = "class"
+	FactUser      = "user"
+	FactPriority  = "priority"
 )
 
 var tableFacts = []string{
-	factArrival, factRunTime, factStart, factEnd, factRequested, factThreads, factGPUs, factNodes, factMemory, factUsed,
-	factBatch, factJob, factClass, factUser, factPriority,
+	FactArrival, FactRunTime, FactStart, FactEnd, FactRequested, FactThreads, FactGPUs, FactNodes, FactMemory, FactUsed,
+	FactBatch, FactJob, FactClass, FactUser, FactPriority,
 }
 
-// layout is how a format of tables is laid out.
-type layout struct {
-	// columns are the names of the columns of each fact: the first present one counts.
-	columns map[string][]string
-	// names are the names of all columns, for a file without a header line.
-	names     []string
-	separator rune
-	loose     bool
-	// gpuScale and cpuScale are the values of 1 in the columns of GPUs and threads; 0 means one.
-	gpuScale, cpuScale float64
-	// repeats says that several jobs have the same name: their number is added to it.
-	repeats bool
-	// began says that a job without a start has never run, whatever its run time.
-	began bool
-	// requestedUnit is the unit of requested times; 0 means the unit of the file.
-	requestedUnit time.Duration
-	// times is the column with the number of equal parts of a job, by which its
+// Layout is how a format of tables is laid out.
+type Layout struct {
+	// Columns are the names of the columns of each fact: the first present one counts.
+	Columns map[string][]string
+	// Names are the names of all columns, for a file without a header line.
+	Names     []string
+	Separator rune
+	Loose     bool
+	// GPUScale and CPUScale are the values of 1 in the columns of GPUs and threads; 0 means one.
+	GPUScale, CPUScale float64
+	// Repeats says that several jobs have the same name: their number is added to it.
+	Repeats bool
+	// Began says that a job without a start has never run, whatever its run time.
+	Began bool
+	// RequestedUnit is the unit of requested times; 0 means the unit of the file.
+	RequestedUnit time.Duration
+	// Times is the column with the number of equal parts of a job, by which its
 	// threads and GPUs are multiplied; empty for none.
-	times string
-	// tasks is the column of the number of tasks; the column of used memory is for each task. Empty for none.
-	tasks string
-	// part is the column of the part of one GPU that a job uses, in thousandths; empty for none.
-	part string
-	// slurm says that Slurm has printed the file.
-	slurm bool
-	// ignore reports whether a row is not a separate job.
-	ignore func(job string) bool
-	// assumed has the assumptions of the format, in sentences.
-	assumed []string
+	Times string
+	// Tasks is the column of the number of tasks; the column of used memory is for each task. Empty for none.
+	Tasks string
+	// Part is the column of the part of one GPU that a job uses, in thousandths; empty for none.
+	Part string
+	// Slurm says that Slurm has printed the file.
+	Slurm bool
+	// Ignore reports whether a row is not a separate job.
+	Ignore func(job string) bool
+	// Assumptions are the assumptions of the format, in sentences.
+	Assumptions []string
 }
 
 // table is a file being read.
 type table struct {
-	*layout
+	*Layout
 	workload.Builder
 	at     map[string]int // of the facts; absent for none
 	named  map[string]string
@@ -183,7 +183,7 @@ type table struct {
 	tasksI int
 	parts  int // rows of jobs that use a part of a GPU
 	o      Options
-	args   tableArgs
+	args   TableArgs
 	latest time.Duration // of all instants
 	first  time.Duration
 	dated  bool
@@ -206,12 +206,13 @@ type table struct {
 	percent map[string]*[2]int
 }
 
-func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, error) {
+// Read reads a file of the layout.
+func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, error) {
 	t := table{
-		layout: l, file: file, o: o, args: o.tableArgs(), at: map[string]int{}, named: map[string]string{},
+		Layout: l, file: file, o: o, args: o.TableArgs(), at: map[string]int{}, named: map[string]string{},
 		first: math.MaxInt64, timesI: -1, partI: -1, tasksI: -1,
 	}
-	form := workload.Table{Separator: l.separator, Names: l.names, Loose: l.loose, Remarks: true}
+	form := workload.Table{Separator: l.Separator, Names: l.Names, Loose: l.Loose, Remarks: true}
 	if text := t.args.Separator; text != "" {
 		runes := []rune(text)
 		if len(runes) != 1 || strings.ContainsRune("\"\r\n\uFFFD", runes[0]) {
@@ -240,8 +241,8 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 			t.Open[i].Start -= t.first
 		}
 	}
-	t.Assumed = slices.Concat(l.assumed, t.Assumed)
-	if _, ok := t.at[factThreads]; !ok {
+	t.Assumed = slices.Concat(l.Assumptions, t.Assumed)
+	if _, ok := t.at[FactThreads]; !ok {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("the file has no threads: a job has %d beside each GPU, or 1 without one",
 			t.args.ThreadsPerGPU))
 	}
@@ -249,7 +250,7 @@ func (l *layout) read(file string, r io.Reader, o Options) (workload.Trace, erro
 		t.Assumed = append(t.Assumed, fmt.Sprintf("dates without a zone, as in line %d, are of UTC, beside dates "+
 			"with one, as in line %d", t.zoneless, t.zoned))
 	}
-	for _, fact := range []string{factThreads, factGPUs, factNodes} {
+	for _, fact := range []string{FactThreads, FactGPUs, FactNodes} {
 		if at := t.percent[fact]; at != nil && at[0] > 0 && at[1] > 0 {
 			t.Assumed = append(t.Assumed, fmt.Sprintf("%s has percent, as in line %d, beside plain numbers, as in "+
 				"line %d, which are taken as they are", t.named[fact], at[1], at[0]))
@@ -298,7 +299,7 @@ func (t *table) head(columns []string) error {
 		return err
 	}
 	for _, fact := range tableFacts {
-		for _, name := range t.columns[fact] {
+		for _, name := range t.Columns[fact] {
 			if i := find(name); i >= 0 {
 				t.at[fact], t.named[fact] = i, name
 				break
@@ -320,13 +321,13 @@ func (t *table) head(columns []string) error {
 			return &ArgError{columnsArg, missing(c.Value)}
 		}
 		t.at[c.Name], t.named[c.Name] = i, c.Value
-		mapped := slices.ContainsFunc(t.args.Columns, func(o schema.Setting) bool { return o.Name == factRunTime })
-		if (c.Name == factStart || c.Name == factEnd) && !mapped { // only mapped columns, not the known ones
-			delete(t.at, factRunTime)
+		mapped := slices.ContainsFunc(t.args.Columns, func(o schema.Setting) bool { return o.Name == FactRunTime })
+		if (c.Name == FactStart || c.Name == FactEnd) && !mapped { // only mapped columns, not the known ones
+			delete(t.at, FactRunTime)
 		}
 	}
-	if _, ok := t.at[factArrival]; !ok {
-		if names := t.columns[factArrival]; len(names) > 0 {
+	if _, ok := t.at[FactArrival]; !ok {
+		if names := t.Columns[FactArrival]; len(names) > 0 {
 			return missing(names[0])
 		}
 		return &ArgError{columnsArg, errors.New(`no column has the arrivals: add arrival = "…" to columns`)}
@@ -343,7 +344,7 @@ func (t *table) head(columns []string) error {
 			return fmt.Errorf("the column %q is there twice: which of both counts?", name)
 		}
 	}
-	t.timesI, t.partI, t.tasksI = find(t.times), find(t.part), find(t.tasks)
+	t.timesI, t.partI, t.tasksI = find(t.Times), find(t.Part), find(t.Tasks)
 	return t.checkAlternatives()
 }
 
@@ -375,7 +376,7 @@ func (t *table) selected(field, texts string) bool {
 	field = strings.TrimSpace(field)
 	first, _, _ := strings.Cut(field, " ")
 	all := strings.Split(texts, "|")
-	return slices.Contains(all, field) || t.slurm && slices.Contains(all, first)
+	return slices.Contains(all, field) || t.Slurm && slices.Contains(all, first)
 }
 
 // add adds the job of a row.
@@ -387,26 +388,26 @@ func (t *table) add(line int, fields []string) error {
 			return nil
 		}
 	}
-	name, named := t.text(fields, factJob)
-	if t.ignore != nil && t.ignore(name) {
+	name, named := t.text(fields, FactJob)
+	if t.Ignore != nil && t.Ignore(name) {
 		t.Ignored++
 		return t.step(name, fields)
 	}
 	t.count++
-	if t.slurm && strings.Contains(name, "[") {
+	if t.Slurm && strings.Contains(name, "[") {
 		t.arrays++
 	}
 	j := scheduler.Job{Class: t.args.Class, Deadline: scheduler.Never, Priority: -1}
-	if class, ok := t.text(fields, factClass); ok {
+	if class, ok := t.text(fields, FactClass); ok {
 		j.Class = t.Share(class)
 	}
 	switch j.Name = strings.Clone(name); {
 	case !named:
 		j.Name = fmt.Sprintf("%s-%d", j.Class, t.count)
-	case t.repeats:
+	case t.Repeats:
 		j.Name = fmt.Sprintf("%s-%d", name, t.count)
 	}
-	if user, ok := t.text(fields, factUser); ok {
+	if user, ok := t.text(fields, FactUser); ok {
 		j.User = t.Share(user)
 	}
 	run, err := t.timesOf(&j, fields)
@@ -418,7 +419,7 @@ func (t *table) add(line int, fields []string) error {
 	case errors.Is(err, errNotEnded):
 		t.running++
 		t.Ignored++
-		if start, err := t.instant(fields, factStart); err == nil && t.requests(&j, fields) == nil {
+		if start, err := t.instant(fields, FactStart); err == nil && t.requests(&j, fields) == nil {
 			t.Open = append(t.Open, workload.Open{Start: start, Threads: j.Threads, GPUs: j.GPUs})
 		}
 		return nil
@@ -457,7 +458,7 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 			parts = n
 		}
 	}
-	nodes, err := t.whole(fields, factNodes, 1, 1)
+	nodes, err := t.whole(fields, FactNodes, 1, 1)
 	if err != nil {
 		return err
 	}
@@ -465,10 +466,10 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 	if err != nil {
 		return err
 	}
-	if t.cpuScale > 0 {
-		parts *= t.cpuScale
+	if t.CPUScale > 0 {
+		parts *= t.CPUScale
 	}
-	threads, err := t.whole(fields, factThreads, 0, parts)
+	threads, err := t.whole(fields, FactThreads, 0, parts)
 	if err != nil {
 		return err
 	}
@@ -493,7 +494,7 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 		j.Nodes = nodes
 		j.Threads = (threads + nodes - 1) / nodes * nodes
 	}
-	if text, ok := t.text(fields, factMemory); ok {
+	if text, ok := t.text(fields, FactMemory); ok {
 		bytes, each, err := workload.ParseMemory(text, t.args.MemoryUnit)
 		if err != nil {
 			return err
@@ -506,14 +507,14 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 		}
 		j.Memory = bytes
 	}
-	batch, err := t.whole(fields, factBatch, 0, 1)
+	batch, err := t.whole(fields, FactBatch, 0, 1)
 	if err != nil {
 		return err
 	}
 	if batch > 0 {
 		j.Own().Batch = batch
 	}
-	if j.Priority, err = t.whole(fields, factPriority, -1, 1); err != nil {
+	if j.Priority, err = t.whole(fields, FactPriority, -1, 1); err != nil {
 		return err
 	}
 	return nil
@@ -526,7 +527,7 @@ func (t *table) whole(fields []string, fact string, none int, scale float64) (in
 		return none, nil
 	}
 	number := text
-	if fact == factNodes && t.slurm { // "1-4" until it is known: the least
+	if fact == FactNodes && t.Slurm { // "1-4" until it is known: the least
 		number, _, _ = strings.Cut(text, "-")
 	}
 	x, err := t.amount(fact, number)
@@ -558,29 +559,29 @@ func (t *table) amount(fact, text string) (float64, error) {
 // gpus reads a number of GPUs, or a list of resources with one ("cpu=4,gres/gpu:a100=2",
 // or "gres:gpu:2" of each node).
 func (t *table) gpus(fields []string, parts float64, nodes int) (int, error) {
-	text, ok := t.text(fields, factGPUs)
+	text, ok := t.text(fields, FactGPUs)
 	if !ok {
 		return 0, nil
 	}
 	scale := parts
-	if t.gpuScale > 0 {
-		scale *= t.gpuScale
+	if t.GPUScale > 0 {
+		scale *= t.GPUScale
 	}
-	x, err := t.amount(factGPUs, text)
+	x, err := t.amount(FactGPUs, text)
 	if err != nil {
 		if n, ok := distinct(text); ok && n <= workload.MaxThreads {
 			if !t.commas && decimalComma.MatchString(text) {
-				return 0, fmt.Errorf("%s %q may be two GPUs, or a number with a decimal comma", t.named[factGPUs], text)
+				return 0, fmt.Errorf("%s %q may be two GPUs, or a number with a decimal comma", t.named[FactGPUs], text)
 			}
 			return n, nil
 		}
 		if strings.ContainsAny(text, "=:/") || strings.HasPrefix(text, "gpu") {
 			return resourceGPUs(text, nodes)
 		}
-		return 0, fmt.Errorf("%s %q is not a number", t.named[factGPUs], text)
+		return 0, fmt.Errorf("%s %q is not a number", t.named[FactGPUs], text)
 	}
 	if !(x >= 0) || x*scale > workload.MaxThreads {
-		return 0, fmt.Errorf("%s %q is not a number from 0", t.named[factGPUs], text)
+		return 0, fmt.Errorf("%s %q is not a number from 0", t.named[FactGPUs], text)
 	}
 	return int(math.Ceil(x*scale - 1e-9)), nil
 }

@@ -44,8 +44,8 @@ func (t *table) noteForm(text string) error {
 
 // isTime reports whether a fact is an instant or a length of time.
 func isTime(fact string) bool {
-	return fact == factArrival || fact == factStart || fact == factEnd ||
-		strings.HasSuffix(fact, factRunTime) || strings.HasSuffix(fact, factRequested)
+	return fact == FactArrival || fact == FactStart || fact == FactEnd ||
+		strings.HasSuffix(fact, FactRunTime) || strings.HasSuffix(fact, FactRequested)
 }
 
 // Jobs that nothing can be learned from: they are left out, and counted.
@@ -56,10 +56,10 @@ var (
 
 // waited returns the time that a job waited, by its start; negative if the file does not have it.
 func (t *table) waited(j *scheduler.Job, fields []string) time.Duration {
-	if _, ok := t.text(fields, factStart); !ok {
+	if _, ok := t.text(fields, FactStart); !ok {
 		return -1
 	}
-	start, err := t.instant(fields, factStart)
+	start, err := t.instant(fields, FactStart)
 	if err != nil || start < j.Arrival {
 		return -1
 	}
@@ -68,7 +68,7 @@ func (t *table) waited(j *scheduler.Job, fields []string) time.Duration {
 
 // timesOf reads the arrival and the run time of a job; a run time below 0 is unknown.
 func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, err error) {
-	arrival, err := t.instant(fields, factArrival)
+	arrival, err := t.instant(fields, FactArrival)
 	if err != nil {
 		return 0, err
 	}
@@ -76,10 +76,10 @@ func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, e
 	if run, err = t.runTime(fields); err != nil {
 		return 0, err
 	}
-	if text, ok := t.text(fields, factRequested); ok {
+	if text, ok := t.text(fields, FactRequested); ok {
 		d, err := workload.ParseSpan(text, t.unitOfRequests())
 		if err != nil || d < 0 {
-			return 0, fmt.Errorf("%s %q is not a time", t.named[factRequested], text)
+			return 0, fmt.Errorf("%s %q is not a time", t.named[FactRequested], text)
 		}
 		j.Predicted = max(d, 1)
 	}
@@ -89,53 +89,53 @@ func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, e
 
 // unitOfRequests is the unit of requested times.
 func (t *table) unitOfRequests() time.Duration {
-	return cmp.Or(t.args.RequestedUnit, t.requestedUnit, t.o.unit())
+	return cmp.Or(t.args.RequestedUnit, t.RequestedUnit, t.o.Unit())
 }
 
 // runTime reads a run time: -1 if the file has none at all.
 func (t *table) runTime(fields []string) (time.Duration, error) {
-	if _, ok := t.at[factStart]; ok && t.began {
-		if _, ok := t.text(fields, factStart); !ok {
+	if _, ok := t.at[FactStart]; ok && t.Began {
+		if _, ok := t.text(fields, FactStart); !ok {
 			return 0, errNeverStarted
 		}
-		if _, ends := t.at[factEnd]; ends {
-			if _, ok := t.text(fields, factEnd); !ok {
+		if _, ends := t.at[FactEnd]; ends {
+			if _, ok := t.text(fields, FactEnd); !ok {
 				return 0, errNotEnded
 			}
 		}
 	}
-	if _, ok := t.at[factRunTime]; ok {
-		text, ok := t.text(fields, factRunTime)
+	if _, ok := t.at[FactRunTime]; ok {
+		text, ok := t.text(fields, FactRunTime)
 		if !ok && len(t.alternatives) > 0 {
 			return -1, nil
 		}
 		if !ok {
 			return 0, errors.New("it has no run time")
 		}
-		run, err := workload.ParseSpan(text, t.o.unit())
+		run, err := workload.ParseSpan(text, t.o.Unit())
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", t.named[factRunTime], err)
+			return 0, fmt.Errorf("%s: %w", t.named[FactRunTime], err)
 		}
 		if run < 0 {
-			return 0, fmt.Errorf("%s is %s", t.named[factRunTime], text)
+			return 0, fmt.Errorf("%s is %s", t.named[FactRunTime], text)
 		}
 		return run, nil
 	}
-	_, begins := t.at[factStart]
-	if _, ends := t.at[factEnd]; !begins || !ends {
+	_, begins := t.at[FactStart]
+	if _, ends := t.at[FactEnd]; !begins || !ends {
 		return -1, nil
 	}
-	if _, ok := t.text(fields, factStart); !ok {
+	if _, ok := t.text(fields, FactStart); !ok {
 		return 0, errNeverStarted
 	}
-	if _, ok := t.text(fields, factEnd); !ok {
+	if _, ok := t.text(fields, FactEnd); !ok {
 		return 0, errNotEnded
 	}
-	start, err := t.instant(fields, factStart)
+	start, err := t.instant(fields, FactStart)
 	if err != nil {
 		return 0, err
 	}
-	end, err := t.instant(fields, factEnd)
+	end, err := t.instant(fields, FactEnd)
 	if err == nil && end < start {
 		err = errors.New("it ends before it starts")
 	}
@@ -147,7 +147,7 @@ func (t *table) instant(fields []string, fact string) (time.Duration, error) {
 	if !ok {
 		return 0, fmt.Errorf("it has no %s", strings.ReplaceAll(fact, "_", " "))
 	}
-	at, err := workload.ParseInstant(t.order.In(text), t.o.unit())
+	at, err := workload.ParseInstant(t.order.In(text), t.o.Unit())
 	switch shown, ends := workload.OrderOf(text); {
 	case err != nil && ends && t.order == workload.NoOrder:
 		return 0, fmt.Errorf("%s: %q may begin with the day or the month: say which with %s = %q or %q", t.named[fact], text,
@@ -163,7 +163,7 @@ func (t *table) instant(fields []string, fact string) (time.Duration, error) {
 	if err := t.noteForm(text); err != nil {
 		return 0, fmt.Errorf("%s: %w", t.named[fact], err)
 	}
-	if fact == factArrival && workload.IsDate(text) {
+	if fact == FactArrival && workload.IsDate(text) {
 		t.dated = true
 	}
 	return at, nil

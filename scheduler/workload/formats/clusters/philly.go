@@ -1,0 +1,237 @@
+package clusters
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
+)
+
+// The log of Microsoft's Philly (M. Jeon and others, "Analysis of Large-Scale Multi-Tenant GPU
+// Clusters for DNN Training Workloads", ATC 2019).
+var _ = formats.Register(&formats.Format{
+	Name: "philly", Rank: 12, Holds: formats.TableHolds,
+	Doc: "The log of Microsoft's Philly: `cluster_job_log`, a list of jobs in JSON, or a CSV file derived from it " +
+		"(columns such as `jobid`, `submitted_time`, `duration` or `run_time`, `gpus` or `num_gpus`, `vc`, `user`). A " +
+		"job's GPUs are those of its last attempt, on as many nodes if each has the same number; its run time is the " +
+		"sum of all attempts; its class is its virtual cluster. Jobs without an attempt that began and ended never " +
+		"ran.",
+	Args:   formats.TableSchema(),
+	Reader: readPhilly,
+})
+
+// phillyTable is the layout of CSV files derived from the log.
+var phillyTable = formats.Layout{Columns: map[string][]string{
+	formats.FactJob: {"jobid", "job_id"}, formats.FactUser: {"user"}, formats.FactClass: {"vc"},
+	formats.FactArrival: {"submitted_time", "submit_time", "timestamp"}, formats.FactRunTime: {"duration", "run_time", "runtime"},
+	formats.FactStart: {"start_time"}, formats.FactEnd: {"end_time", "finish_time"},
+	formats.FactGPUs: {"gpus", "num_gpus", "gpu_num", "num_gpu"}, formats.FactNodes: {"nodes", "num_nodes"},
+}}
+
+// phillyJob is a job of the list. Times are dates, or "None" or null.
+type phillyJob struct {
+	ID        string  `json:"jobid"`
+	User      string  `json:"user"`
+	VC        string  `json:"vc"`
+	Status    string  `json:"status"`
+	Submitted *string `json:"submitted_time"`
+	Attempts  []struct {
+		Start  *string `json:"start_time"`
+		End    *string `json:"end_time"`
+		Detail []struct {
+			IP   string   `json:"ip"`
+			GPUs []string `json:"gpus"`
+		} `json:"detail"`
+	} `json:"attempts"`
+}
+
+// jobList is the list of jobs as it is read.
+type jobList struct {
+	workload.Builder
+	args  formats.TableArgs
+	first time.Duration // the first submission
+}
+
+// mostBlanks is the greatest number of consecutive blanks in JSON: the decoder reads them again and
+// again.
+const mostBlanks = 1 << 16
+
+// lineCounter counts the lines of the JSON that is read through it.
+type lineCounter struct {
+	io.Reader
+	ends   []int64 // of lines, by offset, those not yet passed
+	read   int64
+	line   int // of the last offset that was asked for
+	blanks int // at the end of the input so far
+}
+
+func (c *lineCounter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	for i, b := range p[:n] {
+		switch b {
+		case '\n':
+			c.ends = append(c.ends, c.read+int64(i))
+			c.blanks++
+		case ' ', '\t', '\r':
+			c.blanks++
+		default:
+			c.blanks = 0
+		}
+	}
+	if c.blanks > mostBlanks {
+		return 0, fmt.Errorf("more than %d spaces in a row", mostBlanks)
+	}
+	c.read += int64(n)
+	return n, err
+}
+
+// at returns the line of an offset, which is never less than the one before.
+func (c *lineCounter) at(offset int64) int {
+	passed := 0
+	for passed < len(c.ends) && c.ends[passed] < offset {
+		passed++
+	}
+	c.line += passed
+	c.ends = append(c.ends[:0], c.ends[passed:]...)
+	return c.line + 1
+}
+
+// readPhilly reads a job at a time.
+func readPhilly(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
+	in := bufio.NewReader(workload.Unmarked(r))
+	first, err := in.Peek(64)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return workload.Trace{}, err
+	}
+	if !bytes.HasPrefix(bytes.TrimLeft(first, " \t\r\n"), []byte("[")) {
+		return phillyTable.Read(file, in, o)
+	}
+	lines := &lineCounter{Reader: in}
+	decoder := json.NewDecoder(lines)
+	t := jobList{args: o.TableArgs()}
+	var found []error
+	fail := func(err error) {
+		found = append(found, &workload.LineError{File: file, Line: lines.at(decoder.InputOffset()), Err: err})
+	}
+	if _, err := decoder.Token(); err != nil {
+		return workload.Trace{}, &workload.LineError{File: file, Line: 1, Err: err}
+	}
+	for decoder.More() {
+		var j phillyJob
+		line := lines.at(decoder.InputOffset()) // of the end of the job before
+		err := decoder.Decode(&j)
+		var mistyped *json.UnmarshalTypeError
+		if err != nil && !errors.As(err, &mistyped) { // the rest cannot be separated
+			fail(err)
+			return workload.Trace{}, errors.Join(found...)
+		}
+		if err == nil {
+			err = t.add(line, &j)
+		} else {
+			err = plainJSON(err)
+		}
+		if err != nil {
+			if fail(err); !o.Lenient && len(found) == workload.MaxErrors {
+				break
+			}
+		}
+	}
+	if _, err := decoder.Token(); err != nil && len(found) < workload.MaxErrors { // the end of the list
+		if lines.blanks <= mostBlanks {
+			err = errors.New("the list of jobs does not end")
+		}
+		fail(err)
+		return workload.Trace{}, errors.Join(found...)
+	}
+	if !o.Lenient && len(found) > 0 {
+		return workload.Trace{}, errors.Join(found...)
+	}
+	for i := range t.Jobs {
+		t.Jobs[i].Arrival -= t.first
+	}
+	return t.Finish(found), nil
+}
+
+// add adds a job of the list.
+func (t *jobList) add(line int, p *phillyJob) error {
+	for _, w := range t.args.Where {
+		value, ok := map[string]string{"status": p.Status, "vc": p.VC, "user": p.User}[w.Name]
+		if !ok {
+			return fmt.Errorf("where selects by status, vc and user, not by %q", w.Name)
+		}
+		if !slices.Contains(strings.Split(w.Value, "|"), value) {
+			t.Ignored++
+			return nil
+		}
+	}
+	j := scheduler.Job{
+		Name: p.ID, User: t.Share(p.User), Class: t.Share(p.VC), Deadline: scheduler.Never, Priority: -1, Threads: 1,
+	}
+	j.Class = cmp.Or(j.Class, t.args.Class)
+	if p.ID == "" {
+		return errors.New("it has no jobid")
+	}
+	submitted, ok := phillyTime(p.Submitted)
+	if !ok {
+		return errors.New("it has no submitted_time")
+	}
+	j.Arrival = submitted
+	run, ran := time.Duration(0), false
+	nodes := 1
+	for _, a := range p.Attempts {
+		start, begun := phillyTime(a.Start)
+		end, ended := phillyTime(a.End)
+		if !begun || !ended {
+			continue
+		}
+		if end < start {
+			return errors.New("an attempt ends before it starts")
+		}
+		run, ran = run+end-start, true
+		j.GPUs, nodes = 0, 0
+		for _, d := range a.Detail {
+			if len(d.GPUs) > 0 {
+				j.GPUs, nodes = j.GPUs+len(d.GPUs), nodes+1
+			}
+		}
+	}
+	if !ran {
+		return errors.New("it never ran")
+	}
+	if j.GPUs == 0 {
+		return errors.New("it had no GPUs")
+	}
+	if most := t.args.GPUsPerNode; most > 0 && j.GPUs > most*nodes {
+		return fmt.Errorf("it had %d GPUs on %d nodes, more than %d on one", j.GPUs, nodes, most)
+	}
+	for nodes > 1 && j.GPUs%nodes != 0 { // uneven parts: as even as can be
+		nodes++
+	}
+	j.Threads = max(j.GPUs*t.args.ThreadsPerGPU, 1)
+	if nodes > 1 {
+		j.Nodes = nodes
+	}
+	t.first = min(t.first, submitted)
+	if len(t.Jobs) == 0 {
+		t.first = submitted
+	}
+	return t.Add(line, j, run)
+}
+
+func phillyTime(text *string) (time.Duration, bool) {
+	if text == nil || len(*text) < 10 {
+		return 0, false
+	}
+	at, err := workload.ParseInstant(*text, time.Second)
+	return at, err == nil
+}

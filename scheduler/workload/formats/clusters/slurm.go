@@ -1,0 +1,53 @@
+package clusters
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
+)
+
+// The output of Slurm's sacct and squeue.
+var _ = formats.Register(&formats.Format{
+	Name: "sacct", Rank: 17, Holds: formats.TableHolds,
+	Doc: "What `sacct --parsable2` (or `--parsable`) prints of one's own cluster, with a line of column names; for " +
+		"example `sacct -a -X -P -o " +
+		"JobID,User,Partition,Submit,Start,End,TimelimitRaw,ReqCPUS,ReqMem,AllocTRES,NNodes,State`. The class of a " +
+		"job is its partition. Steps of jobs are left out and counted; jobs that never started, or have not ended, too. " +
+		"Without `-X`, and with `MaxRSS,NTasks`, steps say how much memory jobs used: the report compares it with `ReqMem`.",
+	Begins: func(line string) bool {
+		names := strings.Split(line, "|")
+		return slices.Contains(names, "Submit") && (slices.Contains(names, "JobID") || slices.Contains(names, "JobIDRaw"))
+	},
+	Args: formats.TableSchema(),
+	Reader: (&formats.Layout{
+		Separator: '|', Loose: true, Slurm: true, RequestedUnit: time.Minute,
+		Columns: map[string][]string{
+			formats.FactJob: {"JobID", "JobIDRaw"}, formats.FactUser: {"User"}, formats.FactClass: {"Partition"}, formats.FactArrival: {"Submit"},
+			formats.FactRunTime: {"ElapsedRaw", "Elapsed"}, formats.FactStart: {"Start"}, formats.FactEnd: {"End"},
+			formats.FactRequested: {"TimelimitRaw", "Timelimit"}, formats.FactThreads: {"AllocCPUS", "ReqCPUS", "NCPUS"},
+			formats.FactGPUs: {"AllocTRES", "ReqTRES"}, formats.FactNodes: {"NNodes", "AllocNodes", "ReqNodes"}, formats.FactMemory: {"ReqMem"},
+			formats.FactUsed: {"MaxRSS"},
+		},
+		Tasks:  "NTasks",
+		Ignore: func(job string) bool { return strings.Contains(job, ".") },
+		Began:  true,
+	}).Read,
+})
+
+var _ = formats.Register(&formats.Format{
+	Name: "squeue", Rank: 18, Holds: formats.TableHolds,
+	Doc: "What waits and runs on one's own cluster now: `squeue -r -o \"%i|%u|%P|%V|%l|%C|%b|%m|%D\"`. The class of a " +
+		"job is its partition. How long it will run is not known: it is taken to use up its time limit.",
+	Args: formats.TableSchema(),
+	Reader: (&formats.Layout{
+		Separator: '|', Loose: true, Slurm: true, RequestedUnit: time.Minute,
+		Columns: map[string][]string{
+			formats.FactJob: {"JOBID"}, formats.FactUser: {"USER"}, formats.FactClass: {"PARTITION"}, formats.FactArrival: {"SUBMIT_TIME"},
+			formats.FactRunTime: {"TIME_LIMIT"}, formats.FactRequested: {"TIME_LIMIT"}, formats.FactThreads: {"CPUS", "MIN_CPUS"},
+			formats.FactGPUs: {"TRES_PER_NODE", "GRES"}, formats.FactNodes: {"NODES"}, formats.FactMemory: {"MIN_MEMORY"},
+		},
+		Assumptions: []string{"how long the jobs will run is not known: they are taken to use up their time limits"},
+	}).Read,
+})

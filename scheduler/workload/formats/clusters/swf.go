@@ -1,0 +1,255 @@
+package clusters
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
+)
+
+// The Standard Workload Format has 18 fields a line, and header lines that begin
+// with a semicolon (S. J. Chapin et al., 1999; version 2.2,
+// https://www.cs.huji.ac.il/labs/parallel/workload/swf.html).
+var _ = formats.Register(&formats.Format{
+	Begins: func(line string) bool { return strings.HasPrefix(line, ";") },
+	Name:   "swf", Rank: 2, Endings: []string{".swf"},
+	Holds: formats.RunTimes | formats.RequestedTimes | formats.Memory | formats.Users, NeedsRunTimes: true,
+	Doc: "The Standard Workload Format. A job requests the processors in the field for requested processors, or else " +
+		"the allocated ones. Its class is `job`, its user `user-<number>`, its memory the requested or else the used " +
+		"memory of each processor. Lines of partial executions (status 2 to 4) and of jobs that were cancelled before " +
+		"they ran (status 5) are left out.",
+	Args: []schema.Arg{formats.UnitArg, {
+		Name: "memory", Type: schema.Bool, Default: `true`,
+		Doc: "Whether jobs request the memory in the file, not in their job blocks. Only " +
+			"nodes with a `memory` account for it.",
+		Example: `false`,
+	}},
+	Reader: readSWF, Writer: writeSWF,
+})
+
+// readSWF reads a log.
+//
+// A job asks for the requested processors, or those it was allocated if the
+// log does not say. Its prediction is the requested time; without one it is
+// the true run time, unless no job of the file has one. Its memory is the requested one, or else the used one, in
+// KiB a processor. A job whose submit time, run time or number of processors is
+// unknown is malformed, and so is a line without 18 fields.
+//
+// Lines of partial executions (status 2 to 4) repeat the line of the whole job,
+// and jobs that were cancelled before they ran (status 5) have nothing to run:
+// both are left out, and counted in Ignored.
+func readSWF(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
+	var b workload.Builder
+	fields := make([]string, 0, swfFields) // of the present line
+	unasked := 0                           // jobs without a requested time
+	skipped, err := workload.EachLine(file, r, o.Lenient, func(n int, line string) error {
+		line = strings.TrimSpace(line)
+		if header, ok := strings.CutPrefix(line, ";"); ok {
+			return swfHeader(&b, header)
+		}
+		if line == "" {
+			return nil
+		}
+		fields = fields[:0]
+		for f := range strings.FieldsSeq(line) {
+			fields = append(fields, f)
+		}
+		known, err := swfJob(&b, n, fields, o)
+		if !known && err == nil {
+			unasked++
+		}
+		return err
+	})
+	if err != nil {
+		return workload.Trace{}, err
+	}
+	if unasked > 0 && unasked == len(b.Jobs) { // nobody asked: the run time is for those who know it
+		for i := range b.Jobs {
+			b.Jobs[i].Predicted = 0
+		}
+	} else if unasked > 0 {
+		b.Assumed = append(b.Assumed,
+			fmt.Sprintf("%d of %d jobs have no requested time: their run time is taken for it", unasked, len(b.Jobs)))
+	}
+	return b.Finish(skipped), nil
+}
+
+func swfHeader(b *workload.Builder, line string) error {
+	name, value, _ := strings.Cut(line, ":")
+	value = strings.TrimSpace(value)
+	switch n, err := strconv.Atoi(value); strings.TrimSpace(name) {
+	case "UnixStartTime":
+		b.Origin = max(time.Duration(n), 0) * time.Second
+	case "MaxProcs":
+		if b.Processors = n; err != nil {
+			return fmt.Errorf("MaxProcs %q is not a number", value)
+		}
+	}
+	return nil
+}
+
+// The fields of a line, from 0.
+const (
+	swfJobNumber = iota
+	swfSubmit
+	swfWait
+	swfRun
+	swfAllocated
+	swfCPUTime
+	swfUsedMemory
+	swfRequested
+	swfRequestedTime
+	swfRequestedMemory
+	swfStatus
+	swfUser
+	swfFields = 18
+)
+
+// swfJob adds the job of a line. known reports whether it has a requested time, as a line without a job has.
+func swfJob(b *workload.Builder, line int, f []string, o formats.Options) (known bool, err error) {
+	if len(f) != swfFields {
+		return false, fmt.Errorf("%d fields instead of %d", len(f), swfFields)
+	}
+	submit, err := workload.ParseTime(f[swfSubmit], o.Unit())
+	if err != nil {
+		return false, fmt.Errorf("submit %w", err)
+	}
+	run, err := workload.ParseTime(f[swfRun], o.Unit())
+	if err != nil {
+		return false, fmt.Errorf("run %w", err)
+	}
+	switch status := f[swfStatus]; {
+	case status == "2" || status == "3" || status == "4", status == "5" && run <= 0:
+		b.Ignored++
+		return true, nil
+	}
+	unknown := false
+	asked, err := workload.ParseTime(f[swfRequestedTime], o.Unit())
+	if err != nil {
+		return false, fmt.Errorf("requested %w", err)
+	}
+	processors, err := strconv.Atoi(f[swfRequested])
+	if err == nil && processors <= 0 {
+		processors, err = strconv.Atoi(f[swfAllocated])
+	}
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("processors %q and %q are not whole numbers", f[swfRequested], f[swfAllocated])
+	case submit < 0:
+		return false, fmt.Errorf("the submit time is %s", f[swfSubmit])
+	case run < 0:
+		return false, fmt.Errorf("the run time is %s", f[swfRun])
+	case processors <= 0:
+		return false, fmt.Errorf("the number of processors is %d", processors)
+	case asked <= 0:
+		asked = max(run, 1)
+		unknown = true
+	}
+	memory, err := swfMemory(f[swfRequestedMemory], processors)
+	used, bad := swfMemory(f[swfUsedMemory], processors)
+	if err == nil && memory == 0 {
+		memory, err = used, bad
+		used = 0 // compared with nothing
+	}
+	if err != nil {
+		return false, err
+	}
+	asks := memory
+	if !formats.Option(o, "memory", true) {
+		memory = 0
+	}
+	user := ""
+	if f[swfUser] != "-1" {
+		user = b.Share("user-" + f[swfUser])
+	}
+	err = b.Add(line, scheduler.Job{
+		Name: "job-" + f[swfJobNumber], Class: "job", Arrival: submit, Threads: processors,
+		Memory: memory, Priority: -1, Deadline: scheduler.Never, User: user, Predicted: asked,
+	}, run)
+	if wait, unreadable := workload.ParseTime(f[swfWait], o.Unit()); err == nil && unreadable == nil && wait >= 0 {
+		b.Waited(wait)
+	}
+	if err == nil {
+		b.UsedMemory(asks, used)
+	}
+	return !unknown, err
+}
+
+// swfMemory is the memory of a job in bytes, by a field in KiB a processor; 0 when the log has none.
+func swfMemory(field string, processors int) (int64, error) {
+	if field == "-1" || field == "0" {
+		return 0, nil
+	}
+	kib, err := strconv.ParseFloat(field, 64) // some logs have fractions
+	if err != nil || math.IsNaN(kib) {
+		return 0, fmt.Errorf("memory %q is not a number", field)
+	}
+	bytes := kib * 1024 * float64(processors)
+	if bytes >= 1<<62 {
+		return 0, fmt.Errorf("memory %q is out of range", field)
+	}
+	return int64(max(bytes, 0)), nil
+}
+
+// writeSWF writes 18 fields a line. Jobs are numbered from 1, unless each is
+// named as an SWF log names it; the names of others are lost, and so are
+// classes.
+func writeSWF(w io.Writer, t workload.Trace) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "; Version: 2.2\n; UnixStartTime: 0\n; MaxJobs: %d\n", len(t.Jobs))
+	if t.Processors > 0 {
+		fmt.Fprintf(out, "; MaxProcs: %d\n", t.Processors)
+	}
+	number, numbered := numbers(t.Jobs, "job-")
+	user := swfUsers(t.Jobs)
+	for i := range t.Jobs {
+		j, run := &t.Jobs[i], t.RunTimes[i]
+		name := strconv.Itoa(i + 1)
+		if numbered {
+			name = number[i]
+		}
+		memory := "-1"
+		if j.Memory > 0 {
+			kib := float64(j.Memory) / 1024 / float64(j.Threads)
+			if int64(kib*1024*float64(j.Threads)) != j.Memory {
+				return formats.CannotHold(j, fmt.Sprintf("a memory of %d bytes, which is not a number of KiB a processor", j.Memory))
+			}
+			memory = strconv.FormatFloat(kib, 'f', -1, 64)
+		}
+		fmt.Fprintf(out, "%s %s -1 %s %d -1 -1 %d %s %s 1 %s -1 -1 -1 -1 -1 -1\n",
+			name, decimal(j.Arrival), decimal(run), j.Threads, j.Threads, decimal(requested(j, run)), memory, user(j.User))
+	}
+	return out.Flush()
+}
+
+// swfUsers numbers the users of jobs: those that are named as SWF users by their
+// numbers, if all are; else in the order in which they come.
+func swfUsers(jobs []scheduler.Job) func(string) string {
+	number := map[string]string{"": "-1"}
+	named := true
+	for i := range jobs {
+		if rest, ok := strings.CutPrefix(jobs[i].User, "user-"); jobs[i].User != "" {
+			n, err := strconv.Atoi(rest)
+			named = named && ok && err == nil && strconv.Itoa(n) == rest
+		}
+	}
+	return func(user string) string {
+		if rest, ok := strings.CutPrefix(user, "user-"); ok && named {
+			return rest
+		}
+		n, ok := number[user]
+		if !ok {
+			n = strconv.Itoa(len(number))
+			number[user] = n
+		}
+		return n
+	}
+}

@@ -1,0 +1,18 @@
+//go:build unix
+
+package execute
+
+import (
+	"os"
+	"testing"
+
+	"github.com/tfexp/tfexp/hardware/process"
+)
+
+func TestMain(m *testing.M) {
+	if handled, code := process.Main(os.Args[1:]); handled {
+		os.Exit(code)
+	}
+	os.Setenv(KeepDisturbed, "1") // tests run side by side: each disturbs the others
+	os.Exit(m.Run())
+}

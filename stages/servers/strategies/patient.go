@@ -1,0 +1,147 @@
+package strategies
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/provisioning"
+)
+
+var _ = byDeadline("patient", "Patient", "the server that costs least in expectation up to the deadline, by how "+
+	"long spot servers have stayed and been away so far", 7, 3, Patient)
+
+// The strategy looks ahead in steps: whole ticks, such that a deadline is at most mostSteps of them away and a start
+// takes at most startSteps. They are the strategy's resolution: they follow from the deadline, and no search ends early.
+const (
+	mostSteps  = 600
+	startSteps = 4
+)
+
+// usualShare is the price of a spot server as a part of the price on demand where the prices are unknown.
+const usualShare = 0.3
+
+// Patient makes the choice with the least expected cost to the deadline. It takes spot servers to come and go as a
+// Markov process whose two mean times are unknown, and change at times. It weighs all pairs of spotMeans by the spells
+// that the job has seen, and knows the least expected cost under each pair (rentalCosts). So it waits while there is
+// slack for it, keeps enough slack for the changes that still pay, and passes over spot servers that are taken away
+// before a start has paid for itself.
+func Patient(v provisioning.View) provisioning.Market {
+	step := v.Tick * max(ceilOf(v.Deadline, mostSteps*v.Tick), ceilOf(v.Overhead, startSteps*v.Tick), 1)
+	steps := func(d time.Duration) float64 { return float64(d) / float64(step) }
+	slack, start := steps(v.Deadline-v.Now-left(v)), steps(v.Overhead)
+	n := int(math.Round(steps(v.Deadline - v.Now)))
+	if v.Work >= provisioning.UnknownWork || slack < 0 || n <= 0 {
+		return inTime(v, SpotOnly(v))
+	}
+	share := v.SpotShare
+	if share <= 0 {
+		share = usualShare
+	}
+	costs := costsOf(start, share)
+	costs.Lock()
+	defer costs.Unlock()
+	costs.extend(n)
+	started := 0
+	if v.Held == provisioning.Spot {
+		started = costs.phases - int(math.Ceil(steps(v.Starting)))
+	}
+	onDemand := slack - start
+	if v.Held == provisioning.OnDemand {
+		onDemand = slack - steps(v.Starting)
+	}
+	there, away := spellWeights(v.Spells, true, step), spellWeights(v.Spells, false, step)
+	var onSpot, onRequest, waiting float64
+	for i, p := range there {
+		for k, q := range away {
+			if p*q < 1e-4 { // all of these together change no cost by more than 0.4%
+				continue
+			}
+			m := &costs.models[i*len(spotMeans)+k]
+			soon := m.returns
+			if v.Available {
+				soon = m.stays
+				onSpot += p * q * costs.spot(m, n, slack, max(started, 0))
+			}
+			onRequest += p * q * costs.onDemand(m, n, onDemand, soon)
+			waiting += p * q * costs.wait(m, n, slack, soon)
+		}
+	}
+	choice := provisioning.Nothing
+	if onRequest < waiting {
+		choice = provisioning.OnDemand
+	}
+	if v.Available && onSpot <= min(onRequest, waiting) {
+		choice = provisioning.Spot
+	}
+	return inTime(v, choice)
+}
+
+func ceilOf(a, b time.Duration) time.Duration { return (a + b - 1) / b }
+
+// spotMeans are the mean times, in steps, for which spot servers stay, or are away.
+var spotMeans = [6]float64{1.2, 3.5, 10, 29, 85, 246}
+
+// spotLogs has, for each mean time, the logarithm of the probability that a spell lasts for another step, and that it
+// ends.
+var spotLogs = func() (logs [len(spotMeans)]struct{ stays, ends float64 }) {
+	for k, mean := range spotMeans {
+		logs[k].stays, logs[k].ends = math.Log1p(-1/mean), -math.Log(mean)
+	}
+	return logs
+}()
+
+// forgetting is the weight of a spell, relative to the next one of its kind: markets change.
+const forgetting = 0.9
+
+// spellWeights returns how probable each mean time is for spells with spot servers, or without: for the present spell,
+// or for the next one of that kind. Either all spells have one mean, or each has its own, drawn from the means of
+// earlier spells; both are weighed by how well they foresaw the spells. At first all means are equally probable.
+func spellWeights(spells []provisioning.Availability, available bool, step time.Duration) (weights meanWeights) {
+	var logs, counts, one, many meanWeights // one and many are the probabilities under either assumption
+	one.normalize(func(int) float64 { return 1 })
+	many, odds := one, 0.0                                   // the logarithm of how much better many foresaw them
+	for i := max(len(spells)-120, 0); i < len(spells); i++ { // those before have weights below 0.002
+		if spells[i].Available != available {
+			continue
+		}
+		lasted, ends := float64(spells[i].Length)/float64(step), i < len(spells)-1
+		var likely meanWeights
+		for k, log := range spotLogs {
+			l := lasted * log.stays
+			if ends {
+				l = max(lasted-1, 0)*log.stays + log.ends
+			}
+			likely[k] = math.Exp(l)
+			logs[k] = forgetting*logs[k] + l
+		}
+		foreseen := many.normalize(func(k int) float64 { return many[k] * likely[k] })
+		odds = forgetting*odds + math.Log(foreseen/one.normalize(func(k int) float64 { return one[k] * likely[k] }))
+		most := slices.Max(logs[:])
+		one.normalize(func(k int) float64 { return math.Exp(logs[k] - most) })
+		if ends {
+			for k := range counts {
+				counts[k] = forgetting*counts[k] + many[k]
+			}
+			many.normalize(func(k int) float64 { return counts[k] + 1/float64(len(counts)) })
+		}
+	}
+	part := 1 / (1 + math.Exp(odds))
+	weights.normalize(func(k int) float64 { return part*one[k] + (1-part)*many[k] })
+	return weights
+}
+
+// meanWeights are probabilities of spotMeans.
+type meanWeights [len(spotMeans)]float64
+
+// normalize sets the weights in proportion to a function, and returns its sum.
+func (w *meanWeights) normalize(f func(k int) float64) (sum float64) {
+	for k := range w {
+		w[k] = f(k)
+		sum += w[k]
+	}
+	for k := range w {
+		w[k] /= sum
+	}
+	return sum
+}

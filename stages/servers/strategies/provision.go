@@ -1,0 +1,108 @@
+// Package strategies has the strategies by which a policy rents servers where spot servers are
+// cheap and go away: the choice "provisioning" of a policy, one file each, registered with
+// the other choices of policies. A job must be done by a deadline, and each start on
+// another server costs it a fixed overhead.
+package strategies
+
+import (
+	"cmp"
+	"embed"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/provisioning"
+)
+
+// Func is a strategy that keeps nothing between ticks.
+type Func func(v provisioning.View) provisioning.Market
+
+// Choose implements scheduler.RentalStrategy.
+func (f Func) Choose(v provisioning.View) provisioning.Market { return f(v) }
+
+// left returns the work that is left.
+func left(v provisioning.View) time.Duration { return v.Work - v.Done }
+
+// pace compares the progress of the job with uniform progress at an instant, exactly: -1 for a job that is behind, 0
+// for even progress, 1 for a job that is ahead.
+func pace(v provisioning.View, t time.Duration) int {
+	evenHigh, evenLow := bits.Mul64(uint64(max(t, 0)), uint64(v.Work))
+	high, low := bits.Mul64(uint64(v.Done), uint64(v.Deadline))
+	return cmp.Or(cmp.Compare(high, evenHigh), cmp.Compare(low, evenLow))
+}
+
+// short reports whether a length takes at least all ticks that are left to the deadline.
+func short(v provisioning.View, length time.Duration) bool {
+	return math.Ceil(float64(length)/float64(v.Tick)) >= math.Floor(float64(v.Deadline-v.Now)/float64(v.Tick))
+}
+
+// inTime changes a choice that would miss the deadline: without a spot server in time
+// for two more starts the job moves to on-demand servers; with time for one it keeps
+// only a spot server that has started.
+func inTime(v provisioning.View, choice provisioning.Market) provisioning.Market {
+	if short(v, left(v)+2*v.Overhead) && v.Held != provisioning.Spot {
+		choice = provisioning.OnDemand
+	}
+	if short(v, left(v)+v.Overhead) {
+		choice = provisioning.OnDemand
+		if v.Held == provisioning.Spot && v.Available && v.Starting <= 0 {
+			choice = provisioning.Spot
+		}
+	}
+	return choice
+}
+
+// rentalSettings are the arguments that strategies share.
+type rentalSettings struct {
+	// How often the strategy decides, from the arrival of each job on; at least 1ms. It decides at once as well when
+	// a job has lost its server. Where servers come and go by a record, its step is the natural tick.
+	//
+	//	tick = "5m"
+	Tick time.Duration `arg:"tick,positive" least:"1ms" default:"10m"`
+	// The time that, as the strategy assumes, each start on another server costs the job.
+	//
+	// Default: the `startup` of nodes, `start` of `overheads`, and `restore` of `checkpoint` with the work that a
+	// loss costs at most, together.
+	//
+	//	changeover = "12m"
+	Changeover *time.Duration `arg:"changeover"`
+	// The regions in which servers are rented, those to try first at the beginning. A region that has just taken a
+	// server away is tried last.
+	//
+	// Default: all, in the order of the node blocks.
+	//
+	//	regions = ["us-west-2a", "us-west-2b"]
+	Regions []string `arg:"regions"`
+}
+
+//go:embed provision.go
+var source embed.FS
+
+// terms returns a policy's terms of renting by a strategy.
+func terms(s provisioning.Strategy) func(policy.Settings) provisioning.Terms {
+	return func(given policy.Settings) provisioning.Terms {
+		var set rentalSettings
+		given.Fill(&set)
+		t := provisioning.Terms{Strategy: s, Tick: set.Tick, Changeover: -1, Regions: slices.Clone(set.Regions)}
+		t.Changeover = schema.Or(set.Changeover, t.Changeover)
+		return t
+	}
+}
+
+// register makes a strategy known.
+func register(c policy.ProvisioningChoice) policy.ProvisioningChoice {
+	c.Terms, c.Settings = terms(c.Strategy), schema.Described[rentalSettings](source)
+	return policy.RegisterProvisioning(c)
+}
+
+// byDeadline registers a strategy that plans by the deadlines and the predicted
+// remaining times of jobs.
+func byDeadline(name, title, doc string, place, version int, f Func) policy.ProvisioningChoice {
+	return register(policy.ProvisioningChoice{
+		Choice:   policy.Choice{Name: name, Title: title, Doc: doc, Place: place, Version: version, Estimates: true},
+		Strategy: f, Deadline: true, Moves: true, Spot: true, OnDemand: true,
+	})
+}

@@ -1,0 +1,24 @@
+package strategies
+
+import (
+	"github.com/tfexp/tfexp/scheduler/provisioning"
+)
+
+var _ = byDeadline("uniform_progress", "Uniform progress", "spot servers, and servers on demand where a job is behind even "+
+	"progress to its deadline", 5, 2, UniformProgress)
+
+// UniformProgress switches to on-demand servers when the job is behind even progress
+// to the deadline and there is no spot server, and stays there until it is ahead by
+// two starts (Z. Wu and others, Can't Be Late, 2024).
+func UniformProgress(v provisioning.View) provisioning.Market {
+	choice := SpotOnly(v)
+	if pace(v, v.Now) < 0 && !v.Available {
+		choice = provisioning.OnDemand
+	}
+	if v.Held == provisioning.OnDemand {
+		if !v.Available || pace(v, v.Now+2*v.Overhead) <= 0 {
+			choice = provisioning.OnDemand
+		}
+	}
+	return inTime(v, choice)
+}

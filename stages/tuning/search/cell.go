@@ -1,0 +1,174 @@
+package search
+
+import (
+	"encoding/gob"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tfexp/tfexp/jobs/builtin"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler/control"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/steering"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
+	"github.com/tfexp/tfexp/stages/tuning/tuner"
+)
+
+// cell is the part of a cell that makes it a trial.
+type cell struct {
+	search *Search
+	point  experiment.Cell
+	ref    trial.Ref
+	seed   int64
+}
+
+// job is the job block of the trial.
+func (c *cell) job() *experiment.Job { return c.point.Workload.Submits[0].Job }
+
+// KeyLines implements stages.KeyPart: they say which trial of its search it is.
+func (c *cell) KeyLines(prefix string) (lines []stages.Line) {
+	add := func(label, value string) {
+		lines = append(lines, stages.Line{Label: prefix + "tuning." + label, Value: value})
+	}
+	for _, a := range c.search.Axes {
+		add("axis."+a.Name, a.Value)
+	}
+	add("trial", strconv.Itoa(c.ref.Number))
+	if g := c.search.Target; g != nil {
+		add("target", fmt.Sprintf("%s %g", c.search.Objective, *g))
+	}
+	if c.search.Mode == "" {
+		return lines
+	}
+	// All inputs of the controller of a job that is changed while it trains.
+	for _, line := range c.search.Described() {
+		add("search", line)
+	}
+	add("controller", fmt.Sprintf("version %d", tuner.Version))
+	return lines
+}
+
+// Complete implements stages.CellPart. The simulation of a real trial has no controller.
+func (c *cell) Complete(task *stages.Task, at stages.CellAt) error {
+	j := c.job()
+	p := &part{Target: c.search.Aim(), Units: j.Length()}
+	if r := recordedOf(j); r != nil {
+		p.Recorded = &r.Outcome
+	}
+	task.Parts = append(task.Parts, p)
+	if c.search.Mode == "" || task.Setup.Cell.Engine == record.TwinDir {
+		return nil
+	}
+	var err error
+	p.Steered, err = c.steered(task, at)
+	return err
+}
+
+// steered has the job of a trial that is changed while it trains, with its controller.
+func (c *cell) steered(task *stages.Task, at stages.CellAt) (*steering.Controllers, error) {
+	block, real := c.job(), task.Setup.Cell.Real()
+	j := steering.Job{
+		Units: block.Length(), Steps: block.Steps > 0, Controller: tuner.Name, Settings: slices.Clone(c.ref.Settings),
+		At: func(settings []control.Setting) (steering.Variant, error) { return c.variant(settings, at) },
+	}
+	if block.Runtime != nil {
+		j.Losses = block.Runtime.Losses
+	}
+	options, err := c.tuner(&j, real)
+	j.Options = tuner.Given(options)
+	return &steering.Controllers{Jobs: []steering.Job{j}}, err
+}
+
+// tuner returns the options of the controller of a trial, which runs for real or not.
+func (c *cell) tuner(s *steering.Job, real bool) (tuner.Options, error) {
+	t := c.search
+	method, _ := tuner.Find(t.Method) // the language knows no other
+	o := tuner.Options{
+		Problem: t.Problem(uint64(c.seed)), Method: method, Fixed: t.Mode == trial.Unchanged,
+		Restart: t.Mode == trial.ByRestart, Units: s.Units, Stretch: t.Stretch, Tries: t.Trials, Level: t.Confidence,
+		Limit:  time.Duration(t.LimitSeconds * float64(time.Second)),
+		Values: t.ValuesAt, Known: t.Known(),
+	}
+	o.Problem.Limits = nil // the target ends the job; other bounds are looked at when it is over
+	o.Initial = o.Problem.Initial
+	if t.Target != nil {
+		o.Target, o.Bound = trial.FindObjective(t.Objective).Target, *t.Target
+	}
+	first, err := s.At(s.Settings)
+	if err != nil {
+		return o, err
+	}
+	for i := range t.Settings {
+		o.Names = append(o.Names, t.Settings[i].Name)
+		o.Learns = append(o.Learns, c.learns(i, s, &first))
+		o.Live = append(o.Live, real && slices.Contains(first.Live, t.Settings[i].Name))
+	}
+	o.Cores = func(at []float64) int {
+		v, _ := s.At(t.SettingsAt(at)) // one that cannot be has none
+		return v.Threads
+	}
+	return o, nil
+}
+
+// learns reports whether a setting changes the program, and not only its resources.
+func (c *cell) learns(setting int, s *steering.Job, first *steering.Variant) bool {
+	x := &c.search.Settings[setting]
+	values := x.Values
+	if len(values) == 0 {
+		values = []string{trial.Number(x.Min), trial.Number(x.Max)}
+	}
+	for _, v := range values {
+		settings := slices.Clone(s.Settings)
+		settings[setting].Value = v
+		other, err := s.At(settings)
+		same := slices.Equal(other.Launch.Argv, first.Launch.Argv) && slices.Equal(other.Launch.Env, first.Launch.Env)
+		if err == nil && !same {
+			return true
+		}
+	}
+	return false
+}
+
+// variant is the job at other settings.
+func (c *cell) variant(settings []control.Setting, at stages.CellAt) (v steering.Variant, err error) {
+	t := c.search
+	values := make([]string, len(t.Settings))
+	for i := range t.Settings {
+		k := slices.IndexFunc(settings, func(s control.Setting) bool { return s.Name == t.Settings[i].Name })
+		if k < 0 {
+			return v, fmt.Errorf("there is no value for the setting %q", t.Settings[i].Name)
+		}
+		values[i] = settings[k].Value
+	}
+	point, err := t.At(values)
+	if err != nil {
+		return v, err
+	}
+	if !reflect.DeepEqual(point.Hardware.Cluster, c.point.Hardware.Cluster) {
+		return v, fmt.Errorf("the hardware %q does not change while a job runs", point.Hardware.Name)
+	}
+	task, err := at(point)
+	if err != nil {
+		return v, err
+	}
+	job, block := &task.Setup.Jobs[0], point.Workload.Submits[0].Job
+	v = steering.Variant{Threads: job.Threads, Roles: job.Roles()}
+	for i := range t.Settings {
+		s := &t.Settings[i]
+		if s.Live || block.Builtin != "" && slices.Contains(builtin.Changeable(), s.Name) {
+			v.Live = append(v.Live, s.Name)
+		}
+	}
+	if task.Simulation != nil {
+		v.Work = task.Simulation.Work[0]
+	} else {
+		v.Launch = task.Launches[0]
+	}
+	return v, nil
+}
+
+func init() { gob.Register(&part{}) }

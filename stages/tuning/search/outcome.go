@@ -1,0 +1,218 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"strings"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/control"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/steering"
+	"github.com/tfexp/tfexp/stages/tuning/trial"
+)
+
+// part is the part of a task of whose only job the outcome counts. Target is the bound that the job must reach, nil for
+// none; Units are its epochs or steps; Recorded is the outcome of a job whose outcomes are recorded, nil for others;
+// Steered has the controller of one that is changed while it trains.
+type part struct {
+	Target   *trial.Constraint
+	Units    int
+	Recorded *trial.Outcome
+	Steered  *steering.Controllers
+}
+
+// Begin implements stages.TaskPart.
+func (p *part) Begin(t *stages.Task, on scheduler.Engine, run *scheduler.Run) (scheduler.Recorder, stages.Finish, error) {
+	if p.Steered == nil {
+		return nil, func(w *record.CellWriter, out *record.Cell) error { return p.add(w, t, nil, out) }, nil
+	}
+	log, err := p.Steered.Join(t, on, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	return log, func(w *record.CellWriter, out *record.Cell) error {
+		if err := log.Write(w, out); err != nil {
+			return err
+		}
+		return p.add(w, t, log, out)
+	}, nil
+}
+
+// add adds the outcome to the record of the cell: from the table that its job was recorded in, or from the reports of its
+// program.
+func (p *part) add(w *record.CellWriter, t *stages.Task, log *steering.Log, out *record.Cell) error {
+	job := w.Outcome(0)
+	o := trial.Outcome{Time: job.Service, Units: p.Units}
+	switch {
+	case p.Recorded != nil:
+		o = *p.Recorded
+	case job.State != scheduler.Finished.String():
+		o.Crashed = crashed(w, out)
+	case log != nil:
+		p.steered(log, &o)
+	case t.Logs != "":
+		if !math.IsNaN(job.FinalLoss) {
+			o.Loss = &job.FinalLoss
+		}
+		if !math.IsNaN(job.FinalAccuracy) {
+			o.Accuracy = &job.FinalAccuracy
+		}
+		if err := p.reported(t, &o); err != nil {
+			return err
+		}
+	}
+	if p.Recorded == nil && o.Crashed == "" && !math.IsNaN(job.Cost) {
+		o.Cost = &job.Cost
+	}
+	if p.Recorded != nil && o.Crashed != "" {
+		out.Error = o.Crashed
+	}
+	out.Outcome = record.Keep(o.Reach(p.Target))
+	return nil
+}
+
+// crashed returns the reason that a trial has no outcome.
+func crashed(w *record.CellWriter, out *record.Cell) string {
+	if f := w.Failures(); len(f) > 0 {
+		return f[0].Reason
+	}
+	if out.Error != "" {
+		return out.Error
+	}
+	return "it did not finish"
+}
+
+// reported takes the loss and accuracy of a trial, and when it reached the target,
+// from the log of its program.
+func (p *part) reported(t *stages.Task, o *trial.Outcome) error {
+	f, err := folder.Open(t.Logs, t.Setup.Jobs[0].Name+".log")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the log of a trial: %w", err)
+	}
+	defer f.Close()
+	spent, total := 0.0, 0.0
+	var reachedAt *float64
+	tail := contract.Tail{News: func(said contract.Progress) {
+		if said.FinalAccuracy != nil {
+			o.Accuracy = said.FinalAccuracy
+		}
+	}}
+	each := func(said contract.Progress) {
+		if said.Loss != nil {
+			o.Loss = said.Loss
+		}
+		if said.Accuracy != nil {
+			o.Accuracy = said.Accuracy
+		}
+		if said.Epoch == 0 || said.Seconds == nil {
+			return
+		}
+		total += *said.Seconds
+		if c := p.Target; c != nil && reachedAt == nil && c.Reached(o.Outcome(c.Outcome)) {
+			spent = total
+			reachedAt = &spent
+		}
+	}
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := f.Read(buffer)
+		if n > 0 {
+			tail.Add(buffer[:n], each)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if reachedAt != nil { // the program's time outside of its epochs comes before them
+		v := min(o.Time, *reachedAt+max(0, o.Time-total))
+		o.Reached = &v
+	}
+	return nil
+}
+
+// steered sets the outcome of a job that was changed during training: the last loss and
+// accuracy, when it reached the target, and the stretches between its changes.
+func (p *part) steered(log *steering.Log, o *trial.Outcome) {
+	reports := log.Reports(0)
+	for i := range reports {
+		r := &reports[i]
+		if !math.IsNaN(r.Loss) {
+			o.Loss = &r.Loss
+		}
+		if !math.IsNaN(r.Accuracy) {
+			o.Accuracy = &r.Accuracy
+		}
+		if p.Target != nil && o.Reached == nil && p.Target.Reached(o.Outcome(p.Target.Outcome)) {
+			used := r.Used.Seconds()
+			o.Reached = &used
+		}
+	}
+	if n := len(log.Decided); n > 0 && log.Decided[n-1].Action.Stop { // it did not do all of its work
+		o.Units = steering.Units(&reports[len(reports)-1])
+	}
+	o.Stretches = stretches(log, o.Time)
+}
+
+// stretches are the times between the changes of the first job.
+func stretches(log *steering.Log, end float64) []trial.Stretch {
+	reports := log.Reports(0)
+	var list []trial.Stretch
+	begin := func(from int, settings []control.Setting) {
+		s := trial.Stretch{From: reports[from].Used.Seconds()}
+		s.Settings = append(s.Settings, settings...)
+		list = append(list, s)
+	}
+	close := func(from, to int, until float64) {
+		s := &list[len(list)-1]
+		s.To, s.Units = until, steering.Units(&reports[to])-steering.Units(&reports[from])
+		if p := steering.Pace(reports[from : to+1]); !math.IsNaN(p) {
+			s.Pace = p
+		}
+		if l := reports[to].Loss; !math.IsNaN(l) {
+			s.Loss = &l
+		}
+		if a := reports[to].Accuracy; !math.IsNaN(a) {
+			s.Accuracy = &a
+		}
+	}
+	if len(reports) == 0 {
+		return nil
+	}
+	from := 0
+	begin(0, reports[0].Settings)
+	for i := range log.Decided {
+		x := &log.Decided[i]
+		if x.Job == 0 && len(x.Action.Ignored) > 0 { // the stretch that ends was one of the settings before
+			s := &list[len(list)-1]
+			if s.Ignored = strings.Join(x.Action.Ignored, ", "); len(list) > 1 {
+				s.Settings = list[len(list)-2].Settings
+			}
+		}
+		if x.Job != 0 || len(x.Action.Settings) == 0 || x.Refused != "" {
+			continue
+		}
+		close(from, x.Last, x.Report.Used.Seconds())
+		from = x.Last
+		begin(from, x.Settings)
+		s := &list[len(list)-1]
+		s.Restart = x.Restart
+		if _, cost := log.Became(i); !math.IsNaN(cost) {
+			s.Cost = cost
+		}
+		if e := x.Action.Expected; e != nil && !math.IsNaN(e.Left) {
+			left := e.Left
+			s.Remaining = &left
+		}
+	}
+	close(from, len(reports)-1, end)
+	return list
+}
