@@ -41,7 +41,7 @@ type Searched struct {
 	Seed func(replicate int) int64
 }
 
-// CellPart is a part of a cell that adds to its task, and to the task of its twin (record.TwinDir).
+// CellPart is a part of a cell that adds to its task, and to the task of its twin, whose name ends in record.TwinDir.
 type CellPart interface{ Complete(*Task, CellAt) error }
 
 // CellAt returns the task of the same cell at another point, in the same folders.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/jobs/builtin"
@@ -60,7 +61,7 @@ func (c *cell) Complete(task *stages.Task, at stages.CellAt) error {
 		p.Recorded = &r.Outcome
 	}
 	task.Parts = append(task.Parts, p)
-	if c.search.Mode == "" || task.Setup.Cell.Engine == record.TwinDir {
+	if c.search.Mode == "" || strings.HasSuffix(task.Setup.Cell.Cell, "/"+record.TwinDir) {
 		return nil
 	}
 	var err error
