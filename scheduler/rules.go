@@ -147,30 +147,35 @@ type Actions interface {
 	Start(job, cores int32, nodes []int32, why string) error
 	// StartOn is Start with cores and GPUs that are free, with which the job can run.
 	StartOn(job int32, g Grant, why string) error
-	// Sample is Start for a sample: its attempt ends after a part of its work, and nothing of it is kept. The engine
-	// must be a Simulator.
-	Sample(job, cores int32, nodes []int32, part float64, why string) error
 	// Resize gives a running malleable job more or fewer cores on its node.
 	Resize(job, cores int32, why string) error
 	// MakeRoom pauses running jobs that are worse than a waiting one, if that lets
 	// it start. It reports whether any running job is worse, and whether there is
 	// room now.
 	MakeRoom(job int32) (worse, made bool, err error)
+	// Pause pauses a running job, which waits again.
+	Pause(job int32, why string) error
+	// Choose sets the alternative with which a waiting job is looked at, and
+	// would start. A running job must be looked at with its own when Choose is done.
+	Choose(job, alternative int32)
+}
+
+// ClusterActions are the actions that only policies of clusters ask for. The Actions that a policy is given are
+// ClusterActions as well.
+type ClusterActions interface {
+	// Sample is Start for a sample: its attempt ends after a part of its work, and nothing of it is kept. The engine
+	// must be a Simulator.
+	Sample(job, cores int32, nodes []int32, part float64, why string) error
 	// Divide starts or resumes a waiting elastic job with GPUs on these nodes, in their
 	// order, and as many cores per GPU as its request has.
 	Divide(job int32, shares []cluster.Share, why string) error
 	// Share starts or resumes a waiting job on the GPUs of a running one, on the nodes of
-	// that, which have cores for both. GPUs are shared by two jobs at most.
+	// the running one, which have cores for both. GPUs are shared by two jobs at most.
 	Share(job, with int32, nodes []int32, why string) error
-	// Pause pauses a running job, which waits again.
-	Pause(job int32, why string) error
 	// Requeue ends the attempt of a running job, which waits again with all of its work before it. Cancel ends a job that
 	// runs, or waits for its first start.
 	Requeue(job int32, why string) error
 	Cancel(job int32, why string) error
-	// Choose sets the alternative with which a waiting job is looked at, and
-	// would start. A running job must be looked at with its own when Choose is done.
-	Choose(job, alternative int32)
 }
 
 // Now returns the present instant.

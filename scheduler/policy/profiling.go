@@ -255,7 +255,7 @@ func (d *profilingDesk) start(j scheduler.JobView, h scheduler.Actions, why stri
 	if !ok {
 		return false, nil
 	}
-	return true, h.Sample(j.Number(), j.Request(), nodes, d.terms.Part, why)
+	return true, h.(scheduler.ClusterActions).Sample(j.Number(), j.Request(), nodes, d.terms.Part, why)
 }
 
 // Sampled takes the end of a sample.

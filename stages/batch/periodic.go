@@ -243,19 +243,19 @@ func (p *periodic) evictDue(now time.Duration) error {
 func (p *periodic) evict(job int32, mode string) error {
 	switch mode {
 	case "limit":
-		return p.Cancel(job, "its time limit is over")
+		return p.Actions.(scheduler.ClusterActions).Cancel(job, "its time limit is over")
 	case "cancel":
-		return p.Cancel(job, "it gives way")
+		return p.Actions.(scheduler.ClusterActions).Cancel(job, "it gives way")
 	case "suspend":
 		return p.Pause(job, "it gives way")
 	}
 	m := p.member(job)
 	if m.sub.Stays {
-		return p.Cancel(job, "it gives way")
+		return p.Actions.(scheduler.ClusterActions).Cancel(job, "it gives way")
 	}
 	m.eligible = p.Now() + p.releaseOf(int(job), p.StopRelease) + p.RequeueDelay
 	p.eligibility.instants = append(p.eligibility.instants, m.eligible)
-	return p.Requeue(job, "it gives way")
+	return p.Actions.(scheduler.ClusterActions).Requeue(job, "it gives way")
 }
 
 // receive takes the jobs that have come, and refuses those beyond a limit.
@@ -272,7 +272,7 @@ func (p *periodic) receive() error {
 		refused := p.limits.refuses(m, j.Job().User)
 		p.limits.count(m, j.Job().User, usage{submitted: 1}, 1)
 		if refused != "" {
-			if err := p.Cancel(job, refused); err != nil {
+			if err := p.Actions.(scheduler.ClusterActions).Cancel(job, refused); err != nil {
 				return err
 			}
 			continue

@@ -187,7 +187,7 @@ func (p *roundPlanner) share(v scheduler.View, h scheduler.Actions, k shares.Pic
 	if v.Recording() {
 		why = fmt.Sprintf("shares %s with %s", p.kinds[k.Type].Name, first.Job().Name)
 	}
-	if err := h.Share(k.Second, k.First, nodes, why); err != nil || j.State() != scheduler.Running {
+	if err := h.(scheduler.ClusterActions).Share(k.Second, k.First, nodes, why); err != nil || j.State() != scheduler.Running {
 		return err
 	}
 	a, b := &p.members[k.First], &p.members[k.Second]

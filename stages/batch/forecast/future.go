@@ -237,7 +237,7 @@ func (s *script) Admit(v scheduler.View, h scheduler.Actions) error {
 		}
 		s.over = true
 		for _, job := range s.running { // there is no room for them: the log has more than the cluster
-			if err := h.Cancel(job, "there was no room for it"); err != nil {
+			if err := h.(scheduler.ClusterActions).Cancel(job, "there was no room for it"); err != nil {
 				return err
 			}
 		}

@@ -242,7 +242,7 @@ func (p *planner) start(v scheduler.View, h scheduler.Actions, j int32, placemen
 	if p.largestFirst {
 		slices.SortStableFunc(shares, func(a, b cluster.Share) int { return int(b.GPUs - a.GPUs) })
 	}
-	return h.Divide(j, shares, why)
+	return h.(scheduler.ClusterActions).Divide(j, shares, why)
 }
 
 // startWhole starts or resumes a job with all that it requests: in the first of its alternatives for which there is
