@@ -14,16 +14,31 @@ type window struct {
 	free     bitmap
 }
 
+// backfillRound is the state of a round of backfill.
+type backfillRound struct {
+	start        time.Duration // in whole seconds of the clock
+	windows      []window      // up to the end of the round's outlook
+	slide        slide
+	reservedFrom []time.Duration // by node, when its earliest reservation begins; never without one
+	idle         []int32         // nodes with free cores
+	startable    []int32         // jobs that may start on idle nodes
+	searched     bitmap          // the nodes of a job's last search for a start
+
+	ends               timeline // of all running jobs
+	endsWithoutVictims timeline // of the running jobs that do not give way to the job
+}
+
 // backfill is a round: each job gets the earliest time at which there is room next to the running jobs, by their
 // limits, and the reservations before it. Jobs that can start now do so. Reservations take whole nodes, as in Slurm's
 // plugin sched/backfill. Limits of resources hold a job back only after its nodes are found, so it counts. A round ends
 // when no job is left that could start now: its reservations are forgotten.
 func (p *periodic) backfill() error {
-	p.at = p.floor(p.Now(), time.Second)
-	all := newBitmap(len(p.bounds))
-	all.fill(len(p.bounds))
-	p.windows = append(p.windows[:0], window{p.floor(p.at, p.Resolution), p.floor(p.at+p.Window, p.Resolution), all})
-	p.ends.running = nil
+	p.round.start = p.floor(p.Now(), time.Second)
+	all := newBitmap(len(p.cores.perNode))
+	all.fill(len(p.cores.perNode))
+	from, to := p.floor(p.round.start, p.Resolution), p.floor(p.round.start+p.Window, p.Resolution)
+	p.round.windows = append(p.round.windows[:0], window{from, to, all})
+	p.round.ends.running = nil
 	waiting := p.queue()
 	maybe := p.startable(waiting)
 	users, partitions := map[string]int{}, map[*Partition]int{}
@@ -47,7 +62,7 @@ func (p *periodic) backfill() error {
 		}
 		j := &p.run.Jobs[job]
 		m := p.of(j)
-		if m.eligible > p.Now() || m.reason != "" || p.count.jobs(m, j) != "" {
+		if m.eligible > p.Now() || m.reason != "" || p.limits.jobs(m, j) != "" {
 			continue
 		}
 		if p.PerPartition > 0 && partitions[m.partition] >= p.PerPartition || p.PerUser > 0 && users[j.User] >= p.PerUser {
@@ -55,7 +70,7 @@ func (p *periodic) backfill() error {
 		}
 		users[j.User]++
 		partitions[m.partition]++
-		if p.count.resources(m, j) != "" {
+		if p.limits.resources(m, j) != "" {
 			n++
 			continue
 		}
@@ -78,28 +93,28 @@ func (p *periodic) backfill() error {
 // startable returns the waiting jobs, in order, for which enough is free.
 func (p *periodic) startable(waiting scheduler.WaitingJobs) []int32 {
 	idle := queue.Limit{Window: scheduler.Never}
-	p.idle = p.idle[:0]
+	p.round.idle = p.round.idle[:0]
 	for v, room := range p.Machine().Free() {
-		if p.promised[v] = never; room.Cores > 0 {
-			p.idle = append(p.idle, int32(v))
+		if p.round.reservedFrom[v] = never; room.Cores > 0 {
+			p.round.idle = append(p.round.idle, int32(v))
 			idle.Free += room.Cores
 		}
 	}
-	p.maybe = p.maybe[:0]
+	p.round.startable = p.round.startable[:0]
 	for job := waiting.Peek(queue.Front, idle); job != queue.Nobody; job = waiting.Peek(waiting.KeyOf(job), idle) {
-		if m := p.of(&p.run.Jobs[job]); m.eligible <= p.Now() && m.reason == "" && p.startsOn(job) {
-			p.maybe = append(p.maybe, job)
+		if m := p.member(job); m.eligible <= p.Now() && m.reason == "" && p.startsOn(job) {
+			p.round.startable = append(p.round.startable, job)
 		}
 	}
-	return p.maybe
+	return p.round.startable
 }
 
 // startsOn reports whether there may be room for a job now on nodes that are not promised to others up to its limit.
 func (p *periodic) startsOn(job int32) bool {
 	d, free := p.demand(job), p.Machine().Free()
-	end, units := p.at+d.limit, int32(0)
-	for _, v := range p.idle {
-		if p.promised[v] > end && d.partition.nodes.has(int(v)) {
+	end, units := p.round.start+d.limit, int32(0)
+	for _, v := range p.round.idle {
+		if p.round.reservedFrom[v] > end && d.partition.nodes.has(int(v)) {
 			if units += p.units(int(v), free, &d); int(units) >= d.count {
 				return true
 			}
@@ -110,40 +125,40 @@ func (p *periodic) startsOn(job int32) bool {
 
 // plan starts a job now, or reserves its earliest start. It reports whether there ever are enough nodes for the job.
 func (p *periodic) plan(job int32, m *member) (started, tried bool, err error) {
-	now, end := p.at, p.windows[len(p.windows)-1].to
+	now, end := p.round.start, p.round.windows[len(p.round.windows)-1].to
 	from := now
 	var (
 		first     time.Duration
 		shares    []share
 		ok, gives bool
 	)
-	p.slide.begin(len(p.mask))
-	p.looked = p.looked[:0] // the nodes of the last search, on which alone its answer depends
+	p.round.slide.begin(len(p.buffers.allowed))
+	p.round.searched = p.round.searched[:0] // the nodes of the last search, on which alone its answer depends
 	for {
-		p.mask.copy(m.partition.nodes)
-		opens := p.closed(m, from, from+m.limit, p.mask)
-		later := p.slide.move(p.windows, from, from+m.limit, p.mask)
+		p.buffers.allowed.copy(m.partition.nodes)
+		opens := p.closed(m, from, from+m.limit, p.buffers.allowed)
+		later := p.round.slide.move(p.round.windows, from, from+m.limit, p.buffers.allowed)
 		if opens > from && opens < end && (later == 0 || opens < later) {
 			later = opens
 		}
-		tried = tried || p.mask.count() >= m.sub.MinNodes
-		if !slices.Equal(p.looked, p.mask) || ok && shares == nil && (later == 0 || first <= later) {
-			first, shares, ok, gives = p.earliest(job, p.mask, later)
-			p.looked = append(p.looked[:0], p.mask...)
+		tried = tried || p.buffers.allowed.count() >= m.sub.MinNodes
+		if !slices.Equal(p.round.searched, p.buffers.allowed) || ok && shares == nil && (later == 0 || first <= later) {
+			first, shares, ok, gives = p.earliest(job, p.buffers.allowed, later)
+			p.round.searched = append(p.round.searched[:0], p.buffers.allowed...)
 		}
 		at := max(first, from)
 		if ok && at <= now {
 			switch on := p.nodesIn(shares); {
-			case on.overlaps(p.cleaning): // they take jobs in a moment
+			case on.overlaps(p.cleaning.nodes): // they take jobs in a moment
 				at, later = now+time.Second, 0
 			case !gives: // its nodes are chosen again among those that take jobs
-				p.mask.minus(p.cleaning)
-				shares, _ = p.fit(job, p.Machine().Free(), p.mask)
+				p.buffers.allowed.minus(p.cleaning.nodes)
+				shares, _ = p.fit(job, p.Machine().Free(), p.buffers.allowed)
 				return true, true, p.begin(job, shares, "delays no reservation")
 			default:
-				p.mask.minus(p.cleaning)
+				p.buffers.allowed.minus(p.cleaning.nodes)
 				p.reserve(on, now, now+m.limit)
-				return false, true, p.preempt(job, p.mask)
+				return false, true, p.preempt(job, p.buffers.allowed)
 			}
 		}
 		if !ok || later > 0 && at > later {
@@ -157,12 +172,12 @@ func (p *periodic) plan(job int32, m *member) (started, tried bool, err error) {
 			return false, tried, nil
 		}
 		on := p.nodesIn(shares)
-		if !p.reserved(on, p.floor(at, p.Resolution), p.floor(at+m.limit, p.Resolution)) {
+		if !p.round.reserved(on, p.floor(at, p.Resolution), p.floor(at+m.limit, p.Resolution)) {
 			p.reserve(on, at, at+m.limit)
 			return false, tried, nil
 		}
 		if at <= from { // the next instant at which a reservation ends
-			if at = p.nextEnd(from); at == 0 {
+			if at = p.round.nextEnd(from); at == 0 {
 				return false, tried, nil
 			}
 		}
@@ -172,7 +187,7 @@ func (p *periodic) plan(job int32, m *member) (started, tried bool, err error) {
 
 // nodesIn are the nodes of some shares.
 func (p *periodic) nodesIn(shares []share) bitmap {
-	on := newBitmap(len(p.bounds))
+	on := newBitmap(len(p.cores.perNode))
 	for _, s := range shares {
 		on.set(int(s.node))
 	}
@@ -241,9 +256,9 @@ func (s *slide) more(windows []window, end time.Duration, on bitmap) time.Durati
 }
 
 // nextEnd returns the end of the window in which an instant is; 0 for the last.
-func (p *periodic) nextEnd(at time.Duration) time.Duration {
-	for i, w := range p.windows {
-		if w.to > at && i < len(p.windows)-1 {
+func (b *backfillRound) nextEnd(at time.Duration) time.Duration {
+	for i, w := range b.windows {
+		if w.to > at && i < len(b.windows)-1 {
 			return w.to
 		}
 	}
@@ -251,8 +266,8 @@ func (p *periodic) nextEnd(at time.Duration) time.Duration {
 }
 
 // reserved reports whether one of the nodes is reserved at some time of a stretch.
-func (p *periodic) reserved(on bitmap, from, to time.Duration) bool {
-	for _, w := range p.windows {
+func (b *backfillRound) reserved(on bitmap, from, to time.Duration) bool {
+	for _, w := range b.windows {
 		if w.to > from && w.from < to && !on.within(w.free) {
 			return true
 		}
@@ -265,29 +280,29 @@ func (p *periodic) reserved(on bitmap, from, to time.Duration) bool {
 func (p *periodic) reserve(on bitmap, from, to time.Duration) {
 	from = p.floor(from, p.Resolution)
 	to = max(p.floor(to, p.Resolution), from+p.Resolution)
-	p.cut(from)
-	p.cut(to)
-	on.each(func(v int) { p.promised[v] = min(p.promised[v], from) })
-	first := slices.IndexFunc(p.windows, func(w window) bool { return w.from >= from })
+	p.round.cut(from)
+	p.round.cut(to)
+	on.each(func(v int) { p.round.reservedFrom[v] = min(p.round.reservedFrom[v], from) })
+	first := slices.IndexFunc(p.round.windows, func(w window) bool { return w.from >= from })
 	last := first
-	for ; last < len(p.windows) && p.windows[last].to <= to; last++ {
-		p.windows[last].free.minus(on)
+	for ; last < len(p.round.windows) && p.round.windows[last].to <= to; last++ {
+		p.round.windows[last].free.minus(on)
 	}
-	for i := max(first-2, 0); i < last && i+1 < len(p.windows); i++ {
-		if slices.Equal(p.windows[i].free, p.windows[i+1].free) {
-			p.windows[i].to = p.windows[i+1].to
-			p.windows = slices.Delete(p.windows, i+1, i+2)
+	for i := max(first-2, 0); i < last && i+1 < len(p.round.windows); i++ {
+		if slices.Equal(p.round.windows[i].free, p.round.windows[i+1].free) {
+			p.round.windows[i].to = p.round.windows[i+1].to
+			p.round.windows = slices.Delete(p.round.windows, i+1, i+2)
 			return
 		}
 	}
 }
 
 // cut divides the window in which an instant is.
-func (p *periodic) cut(at time.Duration) {
-	for i, w := range p.windows {
+func (b *backfillRound) cut(at time.Duration) {
+	for i, w := range b.windows {
 		if w.from < at && at < w.to {
-			p.windows[i].to = at
-			p.windows = slices.Insert(p.windows, i+1, window{at, w.to, slices.Clone(w.free)})
+			b.windows[i].to = at
+			b.windows = slices.Insert(b.windows, i+1, window{at, w.to, slices.Clone(w.free)})
 			return
 		}
 	}
@@ -297,16 +312,16 @@ func (p *periodic) cut(at time.Duration) {
 // close together. It reports whether there is room now if others give way. Beyond an instant that is not 0, the time
 // may be less than the true one, without nodes.
 func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.Duration, shares []share, ok, gives bool) {
-	now := p.at
+	now := p.round.start
 	free, need := p.Machine().Free(), p.View.Job(job).Request()
-	ends := &p.ends
+	ends := &p.round.ends
 	if ends.running == nil {
-		ends.build(free, p.most, p.running, p.held)
+		ends.build(free, p.cores.counts, p.running.byEnd, p.running.allocations)
 	}
 	if until > 0 && p.PreemptionBy == "none" && ends.cores(on, ends.upTo(until)) < need {
 		return until + 1, nil, true, false
 	}
-	if p.most.sum(on) < need {
+	if p.cores.counts.sum(on) < need {
 		return 0, nil, false, false
 	}
 	if ends.cores(on, 0) >= need {
@@ -323,10 +338,10 @@ func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.
 			if shares, ok = p.fit(job, rooms, on); ok {
 				return now, shares, true, true
 			}
-			ends = &p.others
-			ends.build(rooms, p.most, slices.DeleteFunc(slices.Clone(p.running), func(r runner) bool {
+			ends = &p.round.endsWithoutVictims
+			ends.build(rooms, p.cores.counts, slices.DeleteFunc(slices.Clone(p.running.byEnd), func(r runningJob) bool {
 				return slices.Contains(list, r.job)
-			}), p.held)
+			}), p.running.allocations)
 		}
 	}
 	i := ends.next(on, 0)
@@ -345,16 +360,16 @@ func (p *periodic) earliest(job int32, on bitmap, until time.Duration) (at time.
 		}
 		if ends.cores(on, last+1) >= need { // most groups are passed over by that
 			if d := p.demand(job); d.core {
-				ends.coresAt(on, last+1, p.rooms)
+				ends.coresAt(on, last+1, p.buffers.rooms)
 			} else {
 				if given < 0 {
-					p.rooms, given = append(p.rooms[:0], ends.free...), 0
+					p.buffers.rooms, given = append(p.buffers.rooms[:0], ends.free...), 0
 				}
 				for ; given <= last; given++ {
-					p.View.Job(ends.running[given].job).GiveBack(p.rooms, false)
+					p.View.Job(ends.running[given].job).GiveBack(p.buffers.rooms, false)
 				}
 			}
-			if shares, ok = p.fit(job, p.rooms, on); ok {
+			if shares, ok = p.fit(job, p.buffers.rooms, on); ok {
 				return at, shares, true, false
 			}
 		}

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
 )
 
-// instant is an instant at which the queue is looked at, or a round of backfill is held.
+// instant is a given time of a look at the queue, or of a round of backfill.
 type instant struct {
 	at   time.Duration
 	what string // look, all, or backfill
@@ -30,33 +32,145 @@ func readInstants(texts []string) (list []instant, err error) {
 	return list, nil
 }
 
+// passes records the looks at the queue and the rounds of backfill, and what has happened since: it decides when the
+// next ones are due.
+type passes struct {
+	*terms                     // has the periods
+	systemStart  time.Duration // when the batch system was started
+	instants     []instant     // given ones that are still to come; empty where periods count
+	lastLook     time.Duration // at the first jobs of the queue
+	lastFullLook time.Duration // at the whole queue
+	lastRound    time.Duration // of backfill
+	lastChange   time.Duration // of jobs or nodes; -never before the first
+
+	lookAtOnce      bool // a job has ended: the queue is looked at without delay
+	lookRequested   bool // jobs have come, or nodes take jobs again
+	lookRequestedAt time.Duration
+	fullLookNeeded  bool // something has changed since the last full look
+	roundNeeded     bool // something has changed since the last round
+	roundNeededAt   time.Duration
+}
+
+// newPasses returns the passes of a batch system that was started at an instant.
+func newPasses(t *terms, systemStart time.Duration) passes {
+	s := passes{terms: t, systemStart: systemStart, lastLook: systemStart, lastFullLook: systemStart,
+		lastRound: systemStart, lastChange: -never}
+	s.instants, _ = readInstants(t.Instants)
+	return s
+}
+
+// next returns when the next look or round is due; scheduler.Never if none is needed.
+func (s *passes) next() time.Duration {
+	if len(s.instants) > 0 {
+		return s.instants[0].at
+	}
+	at := scheduler.Never
+	if s.lookRequested {
+		at = min(at, s.lookDue())
+	}
+	if s.fullLookNeeded {
+		at = min(at, s.lastFullLook+s.Interval)
+	}
+	if s.roundNeeded {
+		at = min(at, s.roundDue())
+	}
+	return at
+}
+
+// dueNow reports whether a look is due without delay. Given instants come first.
+func (s *passes) dueNow() bool { return s.lookAtOnce && len(s.instants) == 0 }
+
+// takeLook reports whether a look is due, and how many jobs after the first one it may reach. It records the look.
+func (s *passes) takeLook(now time.Duration, jobs int) (depth int, due bool) {
+	if s.lookAtOnce {
+		s.lookAtOnce = false
+		return s.Depth, true
+	}
+	switch {
+	case s.fullLookNeeded && now >= s.lastFullLook+s.Interval:
+		s.lastFullLook += (now - s.lastFullLook) / s.Interval * s.Interval
+		s.fullLookNeeded, depth = false, jobs
+	case s.lookRequested && now >= s.lookDue():
+		depth = s.Depth
+	default:
+		return 0, false
+	}
+	s.lookRequested, s.lastLook = false, s.systemStart+(now-s.systemStart)/tick*tick
+	return depth, true
+}
+
+// takeRound reports whether a round of backfill is due, and records it.
+func (s *passes) takeRound(now time.Duration) bool {
+	if !s.roundNeeded || now < s.roundDue() {
+		return false
+	}
+	s.lastRound = s.roundDue()
+	// The next round sees a change in the same second once more.
+	s.roundNeeded, s.roundNeededAt = s.floor(s.lastChange, time.Second) == s.floor(now, time.Second), now
+	return true
+}
+
+// recordChange records a change that a look or a round may act on. A round that was due before had nothing to do.
+func (s *passes) recordChange(now time.Duration) {
+	if s.lastChange == -never { // the system has held rounds since its start, before the first job came
+		s.lastRound += max(now-s.lastRound, 0) / s.Round * s.Round
+	}
+	s.fullLookNeeded, s.lastChange = true, now
+	if due := s.roundDue(); s.roundNeeded && due < now {
+		s.lastRound, s.roundNeeded = due, false
+	}
+	if !s.roundNeeded {
+		s.roundNeeded, s.roundNeededAt = true, now
+	}
+}
+
+// requestLook asks for a look at the queue: jobs have come, or nodes take jobs again.
+func (s *passes) requestLook(now time.Duration) {
+	if due := s.lookDue(); s.lookRequested && due < now { // no job waited then
+		s.lookRequested, s.lastLook = false, due
+	}
+	if !s.lookRequested {
+		s.lookRequested, s.lookRequestedAt = true, now
+	}
+}
+
+// lookDue returns when a requested look is due: the delay after the last look, or at the first tick after the request.
+func (s *passes) lookDue() time.Duration {
+	at := s.lastLook + s.Delay
+	if s.lookRequestedAt > at {
+		at += roundUp(s.lookRequestedAt-at, tick)
+	}
+	return at
+}
+
+// roundDue returns when a needed round of backfill is due: the interval after the last round, or at the first tick
+// after the change.
+func (s *passes) roundDue() time.Duration {
+	at := s.lastRound + s.Round
+	if s.roundNeededAt > at {
+		at += roundUp(s.roundNeededAt-at, tick)
+	}
+	return at
+}
+
+// usePeriods has periods follow the last of the given instants.
+func (s *passes) usePeriods(now time.Duration) {
+	s.lastLook, s.lastFullLook, s.lastRound = now, now, now
+	s.requestLook(now)
+	s.recordChange(now)
+}
+
 // act does the work that is due.
 func (p *periodic) act(now time.Duration) error {
-	if len(p.instants) > 0 {
+	if len(p.passes.instants) > 0 {
 		return p.follow(now)
 	}
-	depth := -1
-	switch {
-	case p.ended:
-		depth = p.Depth
-	case p.queued && now >= p.lastWhole+p.Interval:
-		p.lastWhole += (now - p.lastWhole) / p.Interval * p.Interval
-		p.queued, depth = false, len(p.run.Jobs)
-	case p.asked && now >= p.dueLook():
-		depth = p.Depth
-	}
-	if depth >= 0 {
-		if !p.ended {
-			p.asked, p.lastLook = false, p.first+(now-p.first)/tick*tick
-		}
-		p.ended = false
+	if depth, due := p.passes.takeLook(now, len(p.run.Jobs)); due {
 		if err := p.look(depth); err != nil {
 			return err
 		}
 	}
-	if p.stale && now >= p.dueRound() {
-		p.lastRound = p.dueRound()
-		p.stale, p.staleAt = p.floor(p.changed, time.Second) == p.floor(now, time.Second), now // in this second: another round sees it
+	if p.passes.takeRound(now) {
 		return p.backfill()
 	}
 	return nil
@@ -64,9 +178,9 @@ func (p *periodic) act(now time.Duration) error {
 
 // follow does the work of given instants.
 func (p *periodic) follow(now time.Duration) error {
-	for len(p.instants) > 0 && p.instants[0].at <= now {
-		i, err := p.instants[0], error(nil)
-		p.instants = p.instants[1:]
+	for len(p.passes.instants) > 0 && p.passes.instants[0].at <= now {
+		i, err := p.passes.instants[0], error(nil)
+		p.passes.instants = p.passes.instants[1:]
 		switch {
 		case i.at < now: // no job waited then
 		case i.what == "look":
@@ -80,46 +194,10 @@ func (p *periodic) follow(now time.Duration) error {
 			return err
 		}
 	}
-	if len(p.instants) == 0 { // periods follow
-		p.lastLook, p.lastWhole, p.lastRound = now, now, now
-		p.ask(now)
-		p.change(now)
+	if len(p.passes.instants) == 0 {
+		p.passes.usePeriods(now)
 	}
 	return nil
-}
-
-// change records a change that a look may act on. A round that was due before had nothing to do.
-func (p *periodic) change(now time.Duration) {
-	if p.changed == -never { // nodes have come until the first job does, so rounds were held
-		p.lastRound += max(now-p.lastRound, 0) / p.Round * p.Round
-	}
-	p.queued, p.changed = true, now
-	if due := p.dueRound(); p.stale && due < now {
-		p.lastRound, p.stale = due, false
-	}
-	if !p.stale {
-		p.stale, p.staleAt = true, now
-	}
-}
-
-// dueLook returns when the queue is looked at for jobs that have come: the delay after the last time, or at the first
-// tick after one has.
-func (p *periodic) dueLook() time.Duration {
-	at := p.lastLook + p.Delay
-	if p.askedAt > at {
-		at += roundUp(p.askedAt-at, tick)
-	}
-	return at
-}
-
-// ask asks for a look at the queue: jobs have come, or nodes take jobs again.
-func (p *periodic) ask(now time.Duration) {
-	if due := p.dueLook(); p.asked && due < now { // no job waited then
-		p.asked, p.lastLook = false, due
-	}
-	if !p.asked {
-		p.asked, p.askedAt = true, now
-	}
 }
 
 // tick is how often the batch system notices that something is due.
@@ -128,7 +206,8 @@ const tick = time.Second
 // roundUp rounds a time up to a multiple of a unit.
 func roundUp(d, unit time.Duration) time.Duration { return (d + unit - 1) / unit * unit }
 
-func (p *periodic) floor(at, unit time.Duration) time.Duration { return floor(at, unit, p.Clock) }
+// floor rounds an instant down to a multiple of a unit on the clock of the batch system.
+func (t *terms) floor(at, unit time.Duration) time.Duration { return floor(at, unit, t.Clock) }
 
 // floor rounds an instant down to a multiple of a unit on a clock that showed a time at the first arrival.
 func floor(at, unit, clock time.Duration) time.Duration {
@@ -137,14 +216,4 @@ func floor(at, unit, clock time.Duration) time.Duration {
 		over += unit
 	}
 	return at - over
-}
-
-// dueRound returns when the next round of backfill is due, once something has changed: after the interval, or at the
-// first tick after the change.
-func (p *periodic) dueRound() time.Duration {
-	at := p.lastRound + p.Round
-	if p.staleAt > at {
-		at += roundUp(p.staleAt-at, tick)
-	}
-	return at
 }

@@ -85,83 +85,90 @@ func (s *site) edges() (list []time.Duration) {
 	return slices.Compact(list)
 }
 
-// cleaned are nodes that take jobs from an instant on, and whether the queue is looked at at once.
-type cleaned struct {
-	at   time.Duration
-	on   bitmap
-	look bool
+// cleanup is the removal of an ended job from its nodes. Until it ends, they take no other jobs.
+type cleanup struct {
+	at         time.Duration // when the nodes take jobs again
+	on         bitmap
+	lookAtOnce bool // the queue is looked at as soon as it ends
 }
 
-// freed notices that a job has left its nodes. Of a job that was made to end, the first node has the script, and is
-// released last.
-func (p *periodic) freed(e *scheduler.Event, on bitmap) {
+// cleaning records the cleanups that have not ended.
+type cleaning struct {
+	pending   []cleanup                  // by end
+	nodes     bitmap                     // of all pending cleanups
+	durations map[string][]time.Duration // by name of a job, how long the cleanups at its next ends take
+}
+
+// cleanUp starts the cleanup of the nodes that a job has left. Of a job that was made to end, the first node has the
+// script, and is released last.
+func (p *periodic) cleanUp(e *scheduler.Event, on bitmap) {
 	alone := e.Kind == scheduler.Finish || e.Kind == scheduler.Fail
-	c := cleaned{e.At + p.Release, on, !alone || p.AtEnds}
+	c := cleanup{e.At + p.Release, on, !alone || p.AtEnds}
 	if e.Kind == scheduler.Pause {
 		p.vacate(c, e.At)
 		return
 	}
 	if !alone {
-		first := newBitmap(len(p.bounds))
+		first := newBitmap(len(p.cores.perNode))
 		first.set(on.first())
 		others := slices.Clone(on)
 		others.minus(first)
-		p.clear(cleaned{c.at, others, true}, e.At)
+		p.startCleanup(cleanup{c.at, others, true}, e.At)
 		c.at, c.on = e.At+p.StopRelease, first
 	}
 	c.at = e.At + p.releaseOf(e.Job, c.at-e.At)
-	if name := p.run.Jobs[e.Job].Name; len(p.own[name]) > 0 {
-		p.own[name] = p.own[name][1:]
+	if name := p.run.Jobs[e.Job].Name; len(p.cleaning.durations[name]) > 0 {
+		p.cleaning.durations[name] = p.cleaning.durations[name][1:]
 	}
-	p.clear(c, e.At)
+	p.startCleanup(c, e.At)
 }
 
 // releaseOf returns how long a job's nodes take no other jobs at its next end: a usual time if the job has no time.
 func (p *periodic) releaseOf(job int, usual time.Duration) time.Duration {
-	if own := p.own[p.run.Jobs[job].Name]; len(own) > 0 {
+	if own := p.cleaning.durations[p.run.Jobs[job].Name]; len(own) > 0 {
 		return own[0]
 	}
 	return usual
 }
 
-// clear keeps jobs from nodes until they are released.
-func (p *periodic) clear(c cleaned, now time.Duration) {
+// startCleanup keeps jobs from nodes until they are released.
+func (p *periodic) startCleanup(c cleanup, now time.Duration) {
 	if c.at == now {
 		p.vacate(c, now)
 		return
 	}
-	i, _ := slices.BinarySearchFunc(p.clean, c, func(a, b cleaned) int { return cmp.Compare(a.at, b.at) })
-	p.clean = slices.Insert(p.clean, i, c)
-	p.cleaning.or(c.on)
+	i, _ := slices.BinarySearchFunc(p.cleaning.pending, c, func(a, b cleanup) int { return cmp.Compare(a.at, b.at) })
+	p.cleaning.pending = slices.Insert(p.cleaning.pending, i, c)
+	p.cleaning.nodes.or(c.on)
 }
 
 // vacate asks for a look at the queue as nodes take jobs again: at once, or as for jobs that have come.
-func (p *periodic) vacate(c cleaned, now time.Duration) {
-	if c.look {
-		p.ended = true
+func (p *periodic) vacate(c cleanup, now time.Duration) {
+	if c.lookAtOnce {
+		p.passes.lookAtOnce = true
 	} else {
-		p.ask(now)
+		p.passes.requestLook(now)
 	}
 }
 
-// open notices nodes that take jobs from now on: reservations have ended, or jobs have been removed.
-func (p *periodic) open(now time.Duration) {
-	for len(p.turns) > 0 && p.turns[0] <= now {
-		p.turns = p.turns[1:]
+// reopen notices nodes that take jobs from now on: reservations have ended, or jobs have been removed.
+func (p *periodic) reopen(now time.Duration) {
+	for len(p.reservationEdges) > 0 && p.reservationEdges[0] <= now {
+		p.reservationEdges = p.reservationEdges[1:]
 		p.reservations = slices.DeleteFunc(slices.Clone(p.reservations), func(r *Reservation) bool { return r.Until <= now })
-		p.change(now)
-		p.ask(now)
+		p.passes.recordChange(now)
+		p.passes.requestLook(now)
 	}
-	if len(p.clean) == 0 || p.clean[0].at > now {
+	if len(p.cleaning.pending) == 0 || p.cleaning.pending[0].at > now {
 		return
 	}
-	clear(p.cleaning)
-	for len(p.clean) > 0 && p.clean[0].at <= now {
-		p.vacate(p.clean[0], now)
-		p.clean = p.clean[1:]
+	clear(p.cleaning.nodes)
+	for len(p.cleaning.pending) > 0 && p.cleaning.pending[0].at <= now {
+		p.vacate(p.cleaning.pending[0], now)
+		p.cleaning.pending = p.cleaning.pending[1:]
 	}
-	for _, c := range p.clean {
-		p.cleaning.or(c.on)
+	for _, c := range p.cleaning.pending {
+		p.cleaning.nodes.or(c.on)
 	}
-	p.change(now)
+	p.passes.recordChange(now)
 }

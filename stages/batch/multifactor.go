@@ -116,11 +116,11 @@ func (f *factors) begun(seed int64) (time.Duration, error) {
 type multifactor struct {
 	factors
 	*site
-	wrong     error
+	blocksErr error         // the first mistake in the blocks of the policy
 	first     time.Duration // when the system was started
 	next      time.Duration // when priorities are brought up to date
 	last      time.Duration // when they were
-	looked    time.Duration // when the queue was looked at last
+	lastLook  time.Duration // when the queue was looked at last
 	round     int
 	seen      []int   // by job, the round of its priority
 	priority  []int64 // by job
@@ -144,10 +144,10 @@ type stretch struct {
 
 func newMultifactor(s policy.Setup) *multifactor {
 	m := &multifactor{seen: make([]int, len(s.Run.Jobs)), priority: make([]int64, len(s.Run.Jobs)),
-		slot: make([]int32, len(s.Run.Jobs)), round: 1, left: 1, looked: never}
+		slot: make([]int32, len(s.Run.Jobs)), round: 1, left: 1, lastLook: never}
 	schema.Fill(&m.factors, s.Policy.Settings)
 	m.site = newSite(s.Run, s.Policy.Blocks)
-	m.wrong = m.problem()
+	m.blocksErr = m.problem()
 	m.first, _ = m.begun(s.Run.Seed)
 	m.next, m.last = m.first+m.Period, m.first
 	for i := range m.slot {
@@ -159,7 +159,7 @@ func newMultifactor(s policy.Setup) *multifactor {
 	var t terms
 	schema.Fill(&t, s.Policy.Settings)
 	m.preempter, m.clock = t.PreemptionBy == "qos", t.Clock
-	if m.wrong == nil {
+	if m.blocksErr == nil {
 		for i := range s.Run.Jobs { // all associations are there before any is ranked
 			m.of(&s.Run.Jobs[i])
 		}
@@ -191,7 +191,7 @@ func (m *multifactor) Rank(j scheduler.JobView) int64 {
 // has been looked at.
 func (m *multifactor) ageOf(j *scheduler.Job) time.Duration {
 	eligible := m.of(j).eligible
-	if eligible > m.looked {
+	if eligible > m.lastLook {
 		return 0
 	}
 	return max(m.second(m.last)-m.second(eligible), 0)
@@ -384,7 +384,7 @@ func (m *multifactor) decay(a *association, by float64) {
 	}
 }
 
-// Hears receives the events of a run.
+// OnEvent receives the events of a run.
 func (m *multifactor) OnEvent(e *scheduler.Event) {
 	if m.Fair == 0 || e.Job < 0 || slices.Contains(uneventful, e.Kind) {
 		return
@@ -424,7 +424,7 @@ type Priorities = multifactor
 // mistake in the blocks of the policy.
 func NewPriorities(s policy.Setup) (*Priorities, error) {
 	m := newMultifactor(s)
-	return m, m.wrong
+	return m, m.blocksErr
 }
 
 // Of returns the weighted factors of a waiting job, as they were brought up to date last, and its nice value.

@@ -14,174 +14,123 @@ import (
 // never is later than any instant of a run, and can be added to.
 const never = scheduler.Never / 4
 
-// periodic is the admission of a run.
+// periodic is the admission of a run: looks at the queue in its order, and rounds of backfill.
 type periodic struct {
 	scheduler.View
 	scheduler.Actions
 	terms
 	*site
-	order *multifactor // nil for another order
-	wrong error
-	first time.Duration // when the system was started
-	count *counters
+	order      *multifactor // nil for another order
+	orderRound int          // of the order's priorities, at the last dispatch
+	blocksErr  error        // the first mistake in the policy's blocks
 
-	running  []runner // by expected end
-	held     []held   // by job
-	waiting  int
-	instants []instant // that are still to come, where they are given
-	fresh    []int32   // that have come, and were not looked at
-	after    map[string][]int32
-	finished map[string]bool
-	owed     []int // by job, how many jobs it waits for
+	arrived          []int32          // jobs that have arrived since the last dispatch
+	waiting          int              // how many jobs wait
+	waitReasons      map[int32]string // by waiting job, the limit that held it back
+	eligibility      eligibility
+	running          runningJobs
+	limits           *counters
+	preemption       preemption
+	cleaning         cleaning
+	reservationEdges []time.Duration // when reservations begin or end, from now on
 
-	woken                       bool // since the last dispatch
-	asked, ended                bool // for a look at the queue
-	stale                       bool // something has changed since the last round of backfill
-	queued                      bool // and since the last look at the whole queue
-	lastLook                    time.Duration
-	lastWhole                   time.Duration
-	lastRound, staleAt, askedAt time.Duration
-	round                       int             // of the order's priorities
-	later                       []time.Duration // instants at which jobs become eligible
-	giving                      []giving
-	clean                       []cleaned                  // nodes of jobs that have ended, by when they take jobs again
-	cleaning                    bitmap                     // all of them
-	own                         map[string][]time.Duration // by job, how long its nodes are cleaned at its next ends
-	turns                       []time.Duration            // at which reservations begin or end, from now on
-	preempted                   map[int32]time.Duration    // by waiting job, when others gave way to it
-	changed, at                 time.Duration              // the last change; the start of the round, in whole seconds
-	packer                      packer
-	blocked, mask, looked       bitmap
-	rooms                       []cluster.Room
-	shares                      []share
-	nodes                       []int32
-	bounds, starts              []int32 // cores by node, and the first of them
-	windows                     []window
-	slide                       slide
-	idle, maybe                 []int32         // nodes with free cores, and jobs that may start on them
-	promised                    []time.Duration // by node, the earliest reservation of the round
-	most                        counts          // the cores of each node
-	ends, others                timeline        // of all running jobs, if known, and without those that would give way
-	why                         map[int32]string
+	passes  passes
+	wokenUp bool // a wakeup has come since the last dispatch
+	round   backfillRound
+	cores   coreNumbers
+	packer  packer
+	buffers buffers
 }
 
-// runner is a running job and when it ends by its limit.
-type runner struct {
-	end time.Duration
-	job int32
-}
-
-// held is the holdings of a running job.
-type held struct {
-	on     bitmap  // nil when it does not run
-	shares []share // of cores, by node
-	end    time.Duration
-	since  time.Duration
-	use    usage
-}
-
-// giving is a running job that gives way at an instant, or exceeds its limit.
-type giving struct {
-	at   time.Duration
-	job  int32
-	mode string
+// buffers is memory that is used again for each job or look.
+type buffers struct {
+	blocked   bitmap // nodes of partitions with a job that cannot start
+	allowed   bitmap // nodes on which a job may start
+	rooms     []cluster.Room
+	shares    []share
+	unitNodes []int32 // the node of each unit of a job
 }
 
 func newPeriodic(s policy.Setup) *periodic {
 	n := len(s.Run.Cluster.Nodes)
 	p := &periodic{
-		count: newCounters(), held: make([]held, len(s.Run.Jobs)), owed: make([]int, len(s.Run.Jobs)),
-		after: map[string][]int32{}, finished: map[string]bool{}, blocked: newBitmap(n), mask: newBitmap(n), cleaning: newBitmap(n),
-		packer: packer{units: make([]int32, n)}, why: map[int32]string{}, preempted: map[int32]time.Duration{}, changed: -never,
+		limits: newCounters(), running: runningJobs{allocations: make([]allocation, len(s.Run.Jobs))},
+		eligibility: newEligibility(len(s.Run.Jobs)), waitReasons: map[int32]string{},
+		preemption: preemption{last: map[int32]time.Duration{}}, cleaning: cleaning{nodes: newBitmap(n)},
+		cores: newCoreNumbers(s.Run.Cluster.Nodes), round: backfillRound{reservedFrom: make([]time.Duration, n)},
+		buffers: buffers{blocked: newBitmap(n), allowed: newBitmap(n), rooms: make([]cluster.Room, n)},
 	}
 	schema.Fill(&p.terms, s.Policy.Settings)
 	var f factors
 	schema.Fill(&f, s.Policy.Settings)
-	p.first, _ = f.begun(s.Run.Seed)
+	systemStart, _ := f.begun(s.Run.Seed)
+	p.passes = newPasses(&p.terms, systemStart)
+	p.cleaning.durations, _ = p.releases()
 	if m, ok := s.Order.(*multifactor); ok {
-		p.order, p.site, p.wrong = m, m.site, m.wrong
-		m.looked = -never
+		p.order, p.site, p.blocksErr = m, m.site, m.blocksErr
+		m.lastLook = -never
 	} else {
 		p.site = newSite(s.Run, s.Policy.Blocks)
-		p.wrong = p.problem()
+		p.blocksErr = p.problem()
 	}
-	p.turns = p.edges()
-	p.instants, _ = readInstants(p.Instants)
-	p.own, _ = p.releases()
-	p.lastLook, p.lastWhole, p.lastRound = p.first, p.first, p.first
-	cores := int32(0)
-	for v := range s.Run.Cluster.Nodes {
-		p.starts = append(p.starts, cores)
-		p.bounds = append(p.bounds, int32(s.Run.Cluster.Nodes[v].Threads))
-		cores += p.bounds[v]
-	}
-	p.promised, p.rooms = make([]time.Duration, n), make([]cluster.Room, n)
-	p.most = newCounts(n, int(slices.Max(append([]int32{1}, p.bounds...))))
-	for v, cores := range p.bounds {
-		p.most.add(int32(v), cores)
-	}
-	p.packer.spread = p.Spread
-	if p.wrong == nil && slices.Max(p.weight) != slices.Min(p.weight) {
+	p.reservationEdges = p.edges()
+	p.packer = packer{units: make([]int32, n), spread: p.Spread}
+	if p.blocksErr == nil && slices.Max(p.weight) != slices.Min(p.weight) {
 		p.packer.weights = p.weight
 	}
 	return p
 }
 
-// Hears receives each event of the run.
+// OnEvent receives each event of the run.
 func (p *periodic) OnEvent(e *scheduler.Event) {
-	if p.wrong != nil || e.Job < 0 {
+	if p.blocksErr != nil || e.Job < 0 {
 		return
 	}
 	job := int32(e.Job)
 	j := &p.run.Jobs[job]
-	p.ends.running = nil
+	p.round.ends.running = nil
 	switch e.Kind {
 	case scheduler.Arrive:
-		p.fresh, p.waiting = append(p.fresh, job), p.waiting+1
-		p.count.count(p.of(j), j.User, usage{submitted: 1}, 1)
-		p.await(job, e.At)
-		p.change(e.At)
-	case scheduler.Start, scheduler.Resume:
-		p.waiting--
 		m := p.of(j)
-		h := &p.held[job]
-		on, shares := p.nodesOf(e.Cores)
-		*h = held{on: on, shares: shares, end: p.floor(e.At, time.Second) + m.limit, since: e.At}
-		h.use = usage{cores: e.Cores.Count(), nodes: h.on.count(), gpus: e.GPUs.Count(), jobs: 1}
-		p.count.count(m, j.User, h.use, 1)
-		i, _ := slices.BinarySearchFunc(p.running, runner{h.end, job}, byEnd)
-		p.running = slices.Insert(p.running, i, runner{h.end, job})
-		delete(p.why, job)
-		delete(p.preempted, job)
-		p.give(giving{h.end + p.OverLimit, job, "limit"})
-		p.change(e.At)
+		p.arrived, p.waiting = append(p.arrived, job), p.waiting+1
+		p.limits.count(m, j.User, usage{submitted: 1}, 1)
+		p.eligibility.arrive(job, m, e.At)
+		p.passes.recordChange(e.At)
+	case scheduler.Start, scheduler.Resume:
+		p.start(e)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop, scheduler.Revoke, scheduler.Retry, scheduler.Pause:
-		p.leave(e)
+		p.end(e)
 	}
 }
 
-func byEnd(a, b runner) int {
-	if a.end != b.end {
-		return int(max(min(a.end-b.end, 1), -1))
-	}
-	return int(a.job - b.job)
-}
-
-// leave takes the end of a job's attempt, or of one that waits.
-func (p *periodic) leave(e *scheduler.Event) {
+// start records that a job runs.
+func (p *periodic) start(e *scheduler.Event) {
 	job := int32(e.Job)
-	j, h := &p.run.Jobs[job], &p.held[job]
+	j := &p.run.Jobs[job]
 	m := p.of(j)
-	_, final := e.Kind, e.Kind == scheduler.Finish || e.Kind == scheduler.Fail || e.Kind == scheduler.Stop
-	if h.on != nil {
-		p.count.count(m, j.User, h.use, -1)
-		i, found := slices.BinarySearchFunc(p.running, runner{h.end, job}, byEnd)
-		if found {
-			p.running = slices.Delete(p.running, i, i+1)
-		}
-		p.giving = slices.DeleteFunc(p.giving, func(g giving) bool { return g.job == job })
-		p.freed(e, h.on)
-		h.on, h.shares = nil, nil
+	on, shares := p.cores.nodesOf(e.Cores)
+	a := allocation{on: on, shares: shares, end: p.floor(e.At, time.Second) + m.limit, since: e.At}
+	a.use = usage{cores: e.Cores.Count(), nodes: on.count(), gpus: e.GPUs.Count(), jobs: 1}
+	p.waiting--
+	p.running.add(job, a)
+	p.limits.count(m, j.User, a.use, 1)
+	delete(p.waitReasons, job)
+	delete(p.preemption.last, job)
+	p.preemption.plan(eviction{a.end + p.OverLimit, job, "limit"})
+	p.passes.recordChange(e.At)
+}
+
+// end records the end of a running job's attempt, or of a waiting job.
+func (p *periodic) end(e *scheduler.Event) {
+	job := int32(e.Job)
+	j, a := &p.run.Jobs[job], p.running.allocations[job]
+	m := p.of(j)
+	final := e.Kind == scheduler.Finish || e.Kind == scheduler.Fail || e.Kind == scheduler.Stop
+	if a.on != nil {
+		p.limits.count(m, j.User, a.use, -1)
+		p.running.remove(job)
+		p.preemption.drop(job)
+		p.cleanUp(e, a.on)
 		if !final {
 			p.waiting++
 		}
@@ -189,114 +138,47 @@ func (p *periodic) leave(e *scheduler.Event) {
 		p.waiting--
 	}
 	if final {
-		p.count.count(m, j.User, usage{submitted: 1}, -1)
-		p.release(j.Name, e.At)
+		p.limits.count(m, j.User, usage{submitted: 1}, -1)
+		p.eligibility.end(j.Name, e.At, p.member)
 	}
-	p.change(e.At)
+	p.passes.recordChange(e.At)
 }
 
-// await makes a job that waits for others, or for an instant, ineligible until then.
-func (p *periodic) await(job int32, now time.Duration) {
-	m := p.of(&p.run.Jobs[job])
-	m.eligible = max(now, m.sub.Begin)
-	for _, name := range m.sub.After {
-		if !p.finished[name] {
-			p.owed[job]++
-			p.after[name] = append(p.after[name], job)
-		}
-	}
-	if p.owed[job] > 0 {
-		m.eligible = never
-	} else if m.eligible > now {
-		p.later = append(p.later, m.eligible)
-	}
-}
-
-// release makes jobs eligible that have waited for the last of the jobs before them.
-func (p *periodic) release(name string, now time.Duration) {
-	p.finished[name] = true
-	for _, job := range p.after[name] {
-		if p.owed[job]--; p.owed[job] == 0 {
-			m := p.of(&p.run.Jobs[job])
-			m.eligible = max(now, m.sub.Begin)
-			p.later = append(p.later, m.eligible)
-		}
-	}
-	delete(p.after, name)
-}
-
-// nodesOf returns the nodes of some cores, and how many are on each.
-func (p *periodic) nodesOf(cores scheduler.CoreSet) (bitmap, []share) {
-	on, shares := newBitmap(len(p.starts)), []share(nil)
-	for _, s := range cores {
-		v, found := slices.BinarySearch(p.starts, s.Lo)
-		if !found {
-			v--
-		}
-		for lo := s.Lo; lo < s.Hi; v++ {
-			hi := min(s.Hi, p.starts[v]+p.bounds[v])
-			if n := len(shares); n > 0 && shares[n-1].node == int32(v) {
-				shares[n-1].units += hi - lo
-			} else if hi > lo {
-				shares = append(shares, share{int32(v), hi - lo})
-			}
-			on.set(v)
-			lo = hi
-		}
-	}
-	return on, shares
-}
-
-// give records that a job is to give way at an instant.
-func (p *periodic) give(g giving) {
-	i, _ := slices.BinarySearchFunc(p.giving, g, func(a, b giving) int { return int(max(min(a.at-b.at, 1), -1)) })
-	p.giving = slices.Insert(p.giving, i, g)
-}
+// member returns the site's record of a job.
+func (p *periodic) member(job int32) *member { return p.of(&p.run.Jobs[job]) }
 
 // NextWakeup implements scheduler.TimedPolicy.
 func (p *periodic) NextWakeup() time.Duration {
 	at := scheduler.Never
-	if p.woken {
+	if p.wokenUp {
 		return at
 	}
-	if len(p.giving) > 0 {
-		at = p.giving[0].at
+	if len(p.preemption.evictions) > 0 {
+		at = p.preemption.evictions[0].at
 	}
 	if p.waiting == 0 {
 		return at
 	}
-	for _, l := range p.later {
+	for _, l := range p.eligibility.instants {
 		at = min(at, l)
 	}
-	if len(p.clean) > 0 {
-		at = min(at, p.clean[0].at)
+	if len(p.cleaning.pending) > 0 {
+		at = min(at, p.cleaning.pending[0].at)
 	}
-	if len(p.turns) > 0 {
-		at = min(at, p.turns[0])
+	if len(p.reservationEdges) > 0 {
+		at = min(at, p.reservationEdges[0])
 	}
-	if p.order != nil && (p.order.Age > 0 || p.order.Fair > 0) && len(p.running) > 0 {
+	if p.order != nil && (p.order.Age > 0 || p.order.Fair > 0) && len(p.running.byEnd) > 0 {
 		at = min(at, p.order.next)
 	}
-	if len(p.instants) > 0 {
-		return min(at, p.instants[0].at)
-	}
-	if p.ended {
+	if p.passes.dueNow() {
 		return 0
 	}
-	if p.asked {
-		at = min(at, p.dueLook())
-	}
-	if p.queued {
-		at = min(at, p.lastWhole+p.Interval)
-	}
-	if p.stale {
-		at = min(at, p.dueRound())
-	}
-	return at
+	return min(at, p.passes.next())
 }
 
 // OnWakeup implements scheduler.TimedPolicy. The clock decides which work is due.
-func (p *periodic) OnWakeup() { p.woken = true }
+func (p *periodic) OnWakeup() { p.wokenUp = true }
 
 // AsksAlways has the admission asked also when no job waits: jobs may have reached their limits.
 func (p *periodic) AsksAlways() {}
@@ -306,12 +188,12 @@ func (p *periodic) HeldBack(v scheduler.View, job int32) string { return p.Why(v
 
 // Why implements scheduler.Explainer.
 func (p *periodic) Why(_ scheduler.View, job int32) string {
-	if p.wrong == nil {
-		if m := p.of(&p.run.Jobs[job]); m.reason != "" {
+	if p.blocksErr == nil {
+		if m := p.member(job); m.reason != "" {
 			return m.reason
 		}
 	}
-	if why := p.why[job]; why != "" {
+	if why := p.waitReasons[job]; why != "" {
 		return why
 	}
 	return "comes after jobs that cannot start"
@@ -319,39 +201,35 @@ func (p *periodic) Why(_ scheduler.View, job int32) string {
 
 // Admit implements scheduler.Admitter.
 func (p *periodic) Admit(v scheduler.View, h scheduler.Actions) error {
-	if p.wrong != nil {
-		return p.wrong
+	if p.blocksErr != nil {
+		return p.blocksErr
 	}
-	p.View, p.Actions, p.woken = v, h, false
+	p.View, p.Actions, p.wokenUp = v, h, false
 	now := v.Now()
-	if p.order != nil && p.order.round != p.round {
-		p.round = p.order.round
-		p.change(now)
+	if p.order != nil && p.order.round != p.orderRound {
+		p.orderRound = p.order.round
+		p.passes.recordChange(now)
 	}
-	for i := 0; i < len(p.later); i++ {
-		if p.later[i] <= now {
-			p.later = slices.Delete(p.later, i, i+1)
-			p.change(now)
-			p.ask(now)
-			i--
-		}
+	if p.eligibility.pass(now) {
+		p.passes.recordChange(now)
+		p.passes.requestLook(now)
 	}
-	if err := p.giveWay(now); err != nil {
+	if err := p.evictDue(now); err != nil {
 		return err
 	}
-	p.open(now)
+	p.reopen(now)
 	if err := p.receive(); err != nil {
 		return err
 	}
 	return p.act(now)
 }
 
-// giveWay ends jobs that run beyond their limit or whose grace time is over.
-func (p *periodic) giveWay(now time.Duration) error {
-	for len(p.giving) > 0 && p.giving[0].at <= now {
-		g := p.giving[0]
-		p.giving = p.giving[1:]
-		if p.held[g.job].on == nil {
+// evictDue ends jobs that run beyond their limit or whose grace time is over.
+func (p *periodic) evictDue(now time.Duration) error {
+	for len(p.preemption.evictions) > 0 && p.preemption.evictions[0].at <= now {
+		g := p.preemption.evictions[0]
+		p.preemption.evictions = p.preemption.evictions[1:]
+		if p.running.allocations[g.job].on == nil {
 			continue
 		}
 		if err := p.evict(g.job, g.mode); err != nil {
@@ -371,35 +249,35 @@ func (p *periodic) evict(job int32, mode string) error {
 	case "suspend":
 		return p.Pause(job, "it gives way")
 	}
-	m := p.of(&p.run.Jobs[job])
+	m := p.member(job)
 	if m.sub.Stays {
 		return p.Cancel(job, "it gives way")
 	}
 	m.eligible = p.Now() + p.releaseOf(int(job), p.StopRelease) + p.RequeueDelay
-	p.later = append(p.later, m.eligible)
+	p.eligibility.instants = append(p.eligibility.instants, m.eligible)
 	return p.Requeue(job, "it gives way")
 }
 
 // receive takes the jobs that have come, and refuses those beyond a limit.
 func (p *periodic) receive() error {
-	for len(p.fresh) > 0 {
-		job := p.fresh[0]
-		p.fresh = p.fresh[1:]
+	for len(p.arrived) > 0 {
+		job := p.arrived[0]
+		p.arrived = p.arrived[1:]
 		j := p.View.Job(job)
 		if j.State() != scheduler.Queued {
 			continue
 		}
 		m := p.of(j.Job())
-		p.count.count(m, j.Job().User, usage{submitted: 1}, -1)
-		refused := p.count.refuses(m, j.Job().User)
-		p.count.count(m, j.Job().User, usage{submitted: 1}, 1)
+		p.limits.count(m, j.Job().User, usage{submitted: 1}, -1)
+		refused := p.limits.refuses(m, j.Job().User)
+		p.limits.count(m, j.Job().User, usage{submitted: 1}, 1)
 		if refused != "" {
 			if err := p.Cancel(job, refused); err != nil {
 				return err
 			}
 			continue
 		}
-		p.ask(p.Now())
+		p.passes.requestLook(p.Now())
 	}
 	return nil
 }
@@ -407,7 +285,7 @@ func (p *periodic) receive() error {
 // queue returns the waiting jobs, which age from now on.
 func (p *periodic) queue() scheduler.WaitingJobs {
 	if p.order != nil {
-		p.order.looked = p.Now()
+		p.order.lastLook = p.Now()
 	}
 	return p.View.Waiting()
 }
@@ -415,7 +293,7 @@ func (p *periodic) queue() scheduler.WaitingJobs {
 // look tries to start jobs in their order, up to a number of them. In a partition with a job that cannot start no
 // later job starts, and no job of other partitions starts on its nodes.
 func (p *periodic) look(depth int) error {
-	clear(p.blocked)
+	clear(p.buffers.blocked)
 	waiting := p.queue()
 	full := map[*Partition]bool{}
 	after := queue.Front
@@ -436,19 +314,19 @@ func (p *periodic) look(depth int) error {
 		if full[m.partition] {
 			continue
 		}
-		if why := p.count.holds(m, j); why != "" {
-			p.why[job] = why
+		if why := p.limits.holds(m, j); why != "" {
+			p.waitReasons[job] = why
 			if p.LimitsBlock {
 				full[m.partition] = true
-				p.blocked.or(m.partition.nodes)
+				p.buffers.blocked.or(m.partition.nodes)
 			}
 			continue
 		}
-		p.mask.copy(m.partition.nodes)
-		p.mask.minus(p.blocked)
-		p.mask.minus(p.cleaning)
-		p.closed(m, p.Now(), p.Now()+m.limit, p.mask)
-		started, err := p.try(job, p.mask, "first in the order")
+		p.buffers.allowed.copy(m.partition.nodes)
+		p.buffers.allowed.minus(p.buffers.blocked)
+		p.buffers.allowed.minus(p.cleaning.nodes)
+		p.closed(m, p.Now(), p.Now()+m.limit, p.buffers.allowed)
+		started, err := p.try(job, p.buffers.allowed, "first in the order")
 		if err != nil {
 			return err
 		}
@@ -459,14 +337,14 @@ func (p *periodic) look(depth int) error {
 			return nil
 		}
 		full[m.partition] = true
-		p.blocked.or(m.partition.nodes)
+		p.buffers.blocked.or(m.partition.nodes)
 	}
 }
 
 // try starts a job on some nodes if there is room, or has others give way to it.
 func (p *periodic) try(job int32, on bitmap, why string) (started bool, err error) {
-	m := p.of(&p.run.Jobs[job])
-	if m.reason != "" || p.count.holds(m, &p.run.Jobs[job]) != "" {
+	m := p.member(job)
+	if m.reason != "" || p.limits.holds(m, &p.run.Jobs[job]) != "" {
 		return false, nil
 	}
 	shares, ok := p.fit(job, p.Machine().Free(), on)
@@ -481,14 +359,14 @@ func (p *periodic) try(job int32, on bitmap, why string) (started bool, err erro
 
 // begin starts a job.
 func (p *periodic) begin(job int32, shares []share, why string) error {
-	p.nodes = p.nodes[:0]
+	p.buffers.unitNodes = p.buffers.unitNodes[:0]
 	for _, s := range shares {
 		for range s.units {
-			p.nodes = append(p.nodes, s.node)
+			p.buffers.unitNodes = append(p.buffers.unitNodes, s.node)
 		}
 	}
 	j := p.View.Job(job)
-	return p.Start(job, j.Request(), p.nodes, why)
+	return p.Start(job, j.Request(), p.buffers.unitNodes, why)
 }
 
 // demand is the number of equal units that a waiting job needs.
@@ -509,7 +387,7 @@ func (p *periodic) demand(job int32) demand {
 // units returns how many units of a job a node has room for.
 func (p *periodic) units(node int, rooms []cluster.Room, d *demand) int32 {
 	n := rooms[node].Cores
-	if n == 0 || !p.suits(node, d.member) || d.sub.Exclusive && n < p.bounds[node] {
+	if n == 0 || !p.suits(node, d.member) || d.sub.Exclusive && n < p.cores.perNode[node] {
 		return 0
 	}
 	if !d.core {
@@ -537,9 +415,9 @@ func (p *periodic) fit(job int32, rooms []cluster.Room, on bitmap) ([]share, boo
 	if !d.divided {
 		least, most = d.count, d.count
 	}
-	shares, ok := p.packer.place(int32(d.count), min(least, d.count), most, p.shares[:0])
+	shares, ok := p.packer.place(int32(d.count), min(least, d.count), most, p.buffers.shares[:0])
 	if ok {
-		p.shares = shares
+		p.buffers.shares = shares
 	}
 	return shares, ok
 }

@@ -132,54 +132,77 @@ func (p *packer) leastLoaded(units int32, least, most int, on []share) ([]share,
 	return on, units <= 0 && len(on) >= least
 }
 
-// run is nodes that follow each other and have room.
+// run is a row of consecutive nodes with room.
 type run struct {
-	from, to int // the last one included
-	units    int32
-	used     bool
+	first, last int
+	units       int32 // that its nodes have room for
+	used        bool
+}
+
+// runs returns the runs of nodes that each have room for at least floor units.
+func (p *packer) runs(floor int32) (runs []run) {
+	for v, u := range p.units {
+		switch {
+		case u < floor:
+		case len(runs) > 0 && runs[len(runs)-1].last == v-1:
+			runs[len(runs)-1].last = v
+			runs[len(runs)-1].units += u
+		default:
+			runs = append(runs, run{first: v, last: v, units: u})
+		}
+	}
+	return runs
+}
+
+// bestRun returns the run to use next for a number of units on a number of nodes or more; nil when all are used. As in
+// select/cons_tres, the smallest run that is large enough comes before the others, and these by their room.
+func bestRun(runs []run, units int32, nodes int) (best *run) {
+	bestFits := false
+	for i := range runs {
+		r := &runs[i]
+		if r.used {
+			continue
+		}
+		better, fits := false, r.units >= units && r.last-r.first+1 >= nodes
+		switch {
+		case best == nil || fits && !bestFits:
+			better = true
+		case fits:
+			better = r.units < best.units
+		default: // a run with more room but too few nodes replaces one that fits
+			better = r.units > best.units
+		}
+		if better {
+			best, bestFits = r, fits
+		}
+	}
+	return best
+}
+
+// fullest returns the node of a run with the least room that is enough for all units; -1 for none.
+func (p *packer) fullest(r *run, units int32) int {
+	fullest := -1
+	for v := r.first; v <= r.last; v++ {
+		if p.units[v] >= units && (fullest < 0 || p.units[v] < p.units[fullest]) {
+			fullest = v
+		}
+	}
+	return fullest
 }
 
 // choose is place on nodes with room for at least floor units.
 func (p *packer) choose(units int32, least, most int, floor int32, on []share) ([]share, bool) {
-	var runs []run
-	for v, u := range p.units {
-		switch {
-		case u < floor:
-		case len(runs) > 0 && runs[len(runs)-1].to == v-1:
-			runs[len(runs)-1].to = v
-			runs[len(runs)-1].units += u
-		default:
-			runs = append(runs, run{from: v, to: v, units: u})
-		}
-	}
+	runs := p.runs(floor)
 	for units > 0 || len(on) < least {
-		best, enough := -1, false
-		for i := range runs {
-			r := &runs[i]
-			if r.used {
-				continue
-			}
-			fits := r.units >= units && r.to-r.from+1 >= least-len(on)
-			if best < 0 || fits && !enough || fits && r.units < runs[best].units ||
-				!fits && r.units > runs[best].units {
-				best, enough = i, fits
-			}
-		}
-		if best < 0 || len(on) >= most {
+		r := bestRun(runs, units, least-len(on))
+		if r == nil || len(on) >= most {
 			return nil, false
 		}
-		r := &runs[best]
 		r.used = true
-		first, last := r.from, r.to
-		if least-len(on) <= 1 { // the fullest node that has room for all
-			one := -1
-			for v := r.from; v <= r.to; v++ {
-				if p.units[v] >= units && (one < 0 || p.units[v] < p.units[one]) {
-					one = v
-				}
-			}
-			if one >= 0 {
-				first, last = one, one
+		first, last := r.first, r.last
+		if least-len(on) <= 1 { // one node may do
+			if v := p.fullest(r, units); v >= 0 {
+				first, last = v, v
 			}
 		}
 		for v := first; v <= last && len(on) < most && (units > 0 || len(on) < least); v++ {

@@ -3,32 +3,63 @@ package batch
 import (
 	"cmp"
 	"slices"
+	"time"
 )
+
+// eviction is the planned end of a running job's attempt: the job has to make room for others, or exceeds its limit.
+type eviction struct {
+	at   time.Duration
+	job  int32
+	mode string // a mode of preemption, or "limit"
+}
+
+// preemption records which running jobs are to be evicted, and for which waiting jobs others were evicted.
+type preemption struct {
+	evictions []eviction              // to come, by instant
+	last      map[int32]time.Duration // by waiting job, when it last had others evicted
+}
+
+// plan adds an eviction.
+func (p *preemption) plan(e eviction) {
+	i, _ := slices.BinarySearchFunc(p.evictions, e, func(a, b eviction) int { return int(max(min(a.at-b.at, 1), -1)) })
+	p.evictions = slices.Insert(p.evictions, i, e)
+}
+
+// planned reports whether a job is to be evicted before it reaches its limit.
+func (p *preemption) planned(job int32) bool {
+	return slices.ContainsFunc(p.evictions, func(e eviction) bool { return e.job == job && e.mode != "limit" })
+}
+
+// drop removes the evictions of a job that has left its nodes.
+func (p *preemption) drop(job int32) {
+	p.evictions = slices.DeleteFunc(p.evictions, func(e eviction) bool { return e.job == job })
+}
 
 // victims returns the running jobs that a waiting job may preempt, in order: the least priority of their
 // quality of service, or tier of their partition, first; among equals those on the fewest nodes.
 func (p *periodic) victims(job int32) []int32 {
-	m := p.of(&p.run.Jobs[job])
+	m := p.member(job)
 	var list []int32
-	for _, r := range p.running {
-		k := p.of(&p.run.Jobs[r.job])
+	for _, r := range p.running.byEnd {
+		k, a := p.member(r.job), &p.running.allocations[r.job]
 		switch {
-		case p.modeOf(k) == "off" || p.Now() < p.held[r.job].since+k.qos.Exempt:
-		case !p.held[r.job].on.overlaps(m.partition.nodes):
-		case slices.ContainsFunc(p.giving, func(g giving) bool { return g.job == r.job && g.mode != "limit" }):
+		case p.modeOf(k) == "off" || p.Now() < a.since+k.qos.Exempt:
+		case !a.on.overlaps(m.partition.nodes):
+		case p.preemption.planned(r.job):
 		case p.PreemptionBy == "qos" && slices.Contains(m.qos.Preempts, k.qos.Name),
 			p.PreemptionBy == "partition" && k.partition.Tier < m.partition.Tier:
 			list = append(list, r.job)
 		}
 	}
 	worth := func(job int32) int {
-		if k := p.of(&p.run.Jobs[job]); p.PreemptionBy == "qos" {
+		if k := p.member(job); p.PreemptionBy == "qos" {
 			return k.qos.Priority
 		}
-		return p.of(&p.run.Jobs[job]).partition.Tier
+		return p.member(job).partition.Tier
 	}
+	nodes := func(job int32) int { return p.running.allocations[job].use.nodes }
 	slices.SortFunc(list, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(worth(a), worth(b)), cmp.Compare(p.held[a].use.nodes, p.held[b].use.nodes), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(worth(a), worth(b)), cmp.Compare(nodes(a), nodes(b)), cmp.Compare(a, b))
 	})
 	return list
 }
@@ -45,20 +76,20 @@ func (p *periodic) modeOf(k *member) string {
 	return p.PreemptMode
 }
 
-// preempt has jobs give way to a waiting one, if that lets it start. It takes few jobs, first those that hold most of
+// preempt evicts running jobs if that lets a waiting job start. It takes few jobs, first those that hold most of
 // the needed resources. The waiting job starts when they have gone. Until then it preempts no others for some time.
 func (p *periodic) preempt(job int32, on bitmap) error {
-	if at, some := p.preempted[job]; some && p.Now() < at+p.Again {
+	if at, some := p.preemption.last[job]; some && p.Now() < at+p.Again {
 		return nil
 	}
 	list := p.victims(job)
 	var nodes bitmap
 	for pass := 1; ; pass++ {
-		p.rooms = append(p.rooms[:0], p.Machine().Free()...)
+		p.buffers.rooms = append(p.buffers.rooms[:0], p.Machine().Free()...)
 		last := -1
 		for i, k := range list {
-			p.View.Job(k).GiveBack(p.rooms, false)
-			if shares, ok := p.fit(job, p.rooms, on); ok {
+			p.View.Job(k).GiveBack(p.buffers.rooms, false)
+			if shares, ok := p.fit(job, p.buffers.rooms, on); ok {
 				last, nodes = i, p.nodesIn(shares)
 				break
 			}
@@ -70,26 +101,26 @@ func (p *periodic) preempt(job int32, on bitmap) error {
 			list = list[:last+1]
 			break
 		}
-		overlap := map[int32]int{list[last]: len(p.bounds) + 1}
+		overlap := map[int32]int{list[last]: len(p.cores.perNode) + 1}
 		for _, k := range list[:last] {
 			both := slices.Clone(nodes)
-			both.and(p.held[k].on)
+			both.and(p.running.allocations[k].on)
 			overlap[k] = both.count()
 		}
 		slices.SortStableFunc(list, func(a, b int32) int { return overlap[b] - overlap[a] })
 	}
-	p.preempted[job] = p.Now()
+	p.preemption.last[job] = p.Now()
 	for _, k := range list {
-		if !p.held[k].on.overlaps(nodes) {
+		if !p.running.allocations[k].on.overlaps(nodes) {
 			continue
 		}
-		m := p.of(&p.run.Jobs[k])
+		m := p.member(k)
 		grace, mode := m.qos.Grace, p.modeOf(m)
 		if p.PreemptionBy == "partition" {
 			grace = m.partition.Grace
 		}
 		if grace > 0 {
-			p.give(giving{p.Now() + grace, k, mode})
+			p.preemption.plan(eviction{p.Now() + grace, k, mode})
 			continue
 		}
 		if err := p.evict(k, mode); err != nil {

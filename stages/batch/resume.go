@@ -10,11 +10,11 @@ import (
 // instant. It takes over the usage, and the time of its next update. The clock of this run is ahead of the other
 // one's.
 func (m *multifactor) Resume(past *Priorities, ahead time.Duration) {
-	if m.wrong != nil {
+	if m.blocksErr != nil {
 		return
 	}
 	m.first, m.last, m.next, m.clock = past.first+ahead, past.last+ahead, past.next+ahead, past.clock-ahead
-	m.looked = m.last
+	m.lastLook = m.last
 	for name, a := range past.accounts {
 		m.accountOf(name).raw = a.raw
 	}
@@ -31,11 +31,11 @@ func (m *multifactor) Resume(past *Priorities, ahead time.Duration) {
 
 // Occupy starts a job that ran already when the run begins: where there is room in its partition, whatever the limits.
 func (p *periodic) Occupy(v scheduler.View, h scheduler.Actions, job int32) (started bool, err error) {
-	if p.wrong != nil {
-		return false, p.wrong
+	if p.blocksErr != nil {
+		return false, p.blocksErr
 	}
 	p.View, p.Actions = v, h
-	shares, ok := p.fit(job, v.Machine().Free(), p.of(&p.run.Jobs[job]).partition.nodes)
+	shares, ok := p.fit(job, v.Machine().Free(), p.member(job).partition.nodes)
 	if !ok {
 		return false, nil
 	}

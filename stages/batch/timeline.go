@@ -53,11 +53,11 @@ func (c counts) sum(on bitmap) (cores int32) {
 
 // timeline has the free cores of the nodes as running jobs end.
 type timeline struct {
-	running []runner // by end; nil for a timeline that is not built
-	free    []cluster.Room
-	held    []held // by job
-	marks   []mark
-	ready   int // the last mark that is made
+	running     []runningJob // by end; nil for a timeline that is not built
+	free        []cluster.Room
+	allocations []allocation // by job
+	marks       []mark
+	ready       int // the last mark that is made
 }
 
 // mark is an instant of a timeline: some of the jobs have ended.
@@ -71,8 +71,8 @@ type mark struct {
 const few = 8
 
 // build makes the timeline of running jobs, from the free resources of each node. Marks follow as they are asked for.
-func (t *timeline) build(free []cluster.Room, most counts, running []runner, held []held) {
-	t.free, t.running, t.held, t.ready = free, append(make([]runner, 0, 1), running...), held, 0
+func (t *timeline) build(free []cluster.Room, most counts, running []runningJob, allocations []allocation) {
+	t.free, t.running, t.allocations, t.ready = free, append(make([]runningJob, 0, 1), running...), allocations, 0
 	for len(t.marks) <= len(running)/few {
 		t.marks = append(t.marks, mark{most.clone(), newBitmap(len(free))})
 	}
@@ -92,7 +92,7 @@ func (t *timeline) build(free []cluster.Room, most counts, running []runner, hel
 func (t *timeline) foresee(k int) {
 	clear(t.marks[k].next)
 	for _, r := range t.running[k*few : min((k+1)*few, len(t.running))] {
-		t.marks[k].next.or(t.held[r.job].on)
+		t.marks[k].next.or(t.allocations[r.job].on)
 	}
 }
 
@@ -104,7 +104,7 @@ func (t *timeline) mark(k int) *mark {
 			digit.copy(at.free[i])
 		}
 		for _, r := range t.running[t.ready*few : (t.ready+1)*few] {
-			for _, s := range t.held[r.job].shares {
+			for _, s := range t.allocations[r.job].shares {
 				next.free.add(s.node, s.units)
 			}
 		}
@@ -117,7 +117,7 @@ func (t *timeline) mark(k int) *mark {
 func (t *timeline) cores(on bitmap, ends int) int32 {
 	sum := t.mark(ends / few).free.sum(on)
 	for _, r := range t.running[ends/few*few : ends] {
-		for _, s := range t.held[r.job].shares {
+		for _, s := range t.allocations[r.job].shares {
 			if on.has(int(s.node)) {
 				sum += s.units
 			}
@@ -137,7 +137,7 @@ func (t *timeline) coresAt(on bitmap, ends int, rooms []cluster.Room) {
 		}
 	}
 	for _, r := range t.running[ends/few*few : ends] {
-		for _, s := range t.held[r.job].shares {
+		for _, s := range t.allocations[r.job].shares {
 			rooms[s.node].Cores += s.units
 		}
 	}
@@ -149,7 +149,7 @@ func (t *timeline) next(on bitmap, from int) int {
 		for (i == from || i%few == 0) && i < len(t.running) && !t.mark(i/few).next.overlaps(on) {
 			i = (i/few + 1) * few
 		}
-		if i < len(t.running) && t.held[t.running[i].job].on.overlaps(on) {
+		if i < len(t.running) && t.allocations[t.running[i].job].on.overlaps(on) {
 			return i
 		}
 	}
@@ -159,7 +159,7 @@ func (t *timeline) next(on bitmap, from int) int {
 // last returns the last job that holds some of the nodes, and does not end before one that does.
 func (t *timeline) last(on bitmap) int {
 	i := len(t.running) - 1
-	for i > 0 && !t.held[t.running[i].job].on.overlaps(on) {
+	for i > 0 && !t.allocations[t.running[i].job].on.overlaps(on) {
 		i--
 	}
 	return i
@@ -167,7 +167,7 @@ func (t *timeline) last(on bitmap) int {
 
 // upTo returns how many jobs end up to an instant.
 func (t *timeline) upTo(at time.Duration) int {
-	n, _ := slices.BinarySearchFunc(t.running, at+1, func(r runner, at time.Duration) int {
+	n, _ := slices.BinarySearchFunc(t.running, at+1, func(r runningJob, at time.Duration) int {
 		return cmp.Compare(r.end, at)
 	})
 	return n
