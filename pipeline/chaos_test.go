@@ -293,7 +293,7 @@ policy "sjf" { order = "sjf" }
 // dice is an engine whose processes belong to the present world. They run in virtual time, and each epoch of a program
 // takes a second.
 var dice = &engine.Kind{
-	Name: "dice", Rank: 91, Doc: "has processes of a world of tests", Real: true,
+	Name: "dice", Rank: 91, Doc: "has processes of a world of tests", Traits: engine.Traits{Real: true},
 	Capabilities: func(*engine.Hardware) scheduler.Capabilities {
 		return scheduler.Capabilities{Pause: true, Resize: true, Memory: true}
 	},

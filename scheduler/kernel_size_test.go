@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -24,17 +24,23 @@ func TestTheKernelStaysSmall(t *testing.T) {
 // exported returns the exported constants, variables, types, functions, and methods of exported types of the package.
 func exported(t *testing.T) (names []string) {
 	t.Helper()
-	ours := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
-	packages, err := parser.ParseDir(token.NewFileSet(), ".", ours, 0)
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
 	}
 	add := func(name *ast.Ident) {
 		if name.IsExported() {
 			names = append(names, name.Name)
 		}
 	}
-	for _, file := range packages["scheduler"].Files {
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, d := range file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:

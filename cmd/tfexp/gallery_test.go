@@ -357,12 +357,13 @@ func keepGallery(t *testing.T, list []*exhibit, sums map[string]string) {
 	write(t, filepath.Join(galleryImages, "SUMS"), text)
 }
 
-// shippedExperiments are the names of all experiments but those of templates, without their ending.
+// shippedExperiments are the names of the experiments in the gallery, without their ending.
 func shippedExperiments(t *testing.T) (names []string) {
 	t.Helper()
 	root := filepath.Join("..", "..", "experiments")
+	unshown := []string{"templates", "testdata", "examples"} // examples show arguments, and no answer
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && (d.Name() == "templates" || d.Name() == "testdata") {
+		if err == nil && d.IsDir() && slices.Contains(unshown, d.Name()) {
 			return filepath.SkipDir
 		}
 		if name, ok := strings.CutSuffix(path, ".hcl"); ok && err == nil {

@@ -15,7 +15,7 @@ import (
 // steady is an engine that package engine does not know: each job takes the time in the hardware block, whatever
 // the job, and none can be paused.
 var steady = &engine.Kind{
-	Name: "steady", Rank: 90, Clusters: true,
+	Name: "steady", Rank: 90, Traits: engine.Traits{Clusters: true},
 	Doc: "pretends that all jobs take the same time",
 	Args: []schema.Arg{
 		{Name: "takes", Type: schema.Duration, Default: `"10s"`, Doc: "The time that each job takes.", Example: `"5s"`},

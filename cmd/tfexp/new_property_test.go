@@ -99,7 +99,7 @@ func builtWith(s *sandbox, name, file string) string {
 	if err != nil {
 		s.Fatal(err)
 	}
-	all := filepath.Join(root, "stages", "all", "all.go")
+	all := filepath.Join(root, "stages", "all", "features.go")
 	lines, err := os.ReadFile(all)
 	if err != nil {
 		s.Fatal(err)

@@ -38,7 +38,7 @@ var kind = engine.Kind{
   threads = host.threads
   pull    = "missing"
 }`,
-	Real: true, Contained: true, Clusters: true, Changes: true,
+	Traits:   engine.Traits{Real: true, Contained: true, Clusters: true, Changes: true},
 	Args:     append([]schema.Arg{engine.PauseArg}, schema.Described[arguments](source)...),
 	NodeArgs: schema.Described[nodeArguments](source),
 	Decode:   decode,

@@ -64,15 +64,8 @@ type Changer interface {
 	Restart(job int) error
 }
 
-// Kind is an engine as everything outside its package sees it. Functions that may be nil say so.
-type Kind struct {
-	// Name is what hardware calls it: engine = "…". Rank is its place in lists; equal ranks are in the order of names.
-	Name string
-	Rank int
-	// Doc continues the engine's name in the reference of the language: "runs jobs as processes of this machine".
-	// Example is a hardware block, in HCL.
-	Doc, Example string
-
+// Traits are the properties of an engine that the language and the pipeline ask for before they treat its jobs.
+type Traits struct {
 	// Real reports whether programs run, in real time: their jobs need programs, are sampled, and their cells run one at a
 	// time. The jobs of the other engines are simulated.
 	Real bool
@@ -92,6 +85,18 @@ type Kind struct {
 	// Changes reports whether nodes of a cluster can come and go as a fleet says that its engines are given: see
 	// Task.Fleet. Features describe fleets: see Extend.
 	Changes bool
+}
+
+// Kind is an engine as everything outside its package sees it. Functions that may be nil say so.
+type Kind struct {
+	// Name is what hardware calls it: engine = "…". Rank is its place in lists; equal ranks are in the order of names.
+	Name string
+	Rank int
+	// Doc continues the engine's name in the reference of the language: "runs jobs as processes of this machine".
+	// Example is a hardware block, in HCL.
+	Doc, Example string
+
+	Traits
 
 	// Args and Blocks are the additional arguments and blocks of hardware of this engine, NodeArgs the additional
 	// arguments of its node blocks. An argument that several engines read has one description.

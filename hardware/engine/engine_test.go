@@ -45,9 +45,9 @@ func TestRegisterRefuses(t *testing.T) {
 		"no documentation": {Name: "a", Capabilities: capabilities, Simulate: simulate},
 		"no capabilities":  {Name: "a", Doc: "runs nothing", Simulate: simulate},
 		"no Simulate":      {Name: "a", Doc: "runs nothing", Capabilities: capabilities, Open: open},
-		"no Open":          {Name: "a", Doc: "runs nothing", Capabilities: capabilities, Real: true},
-		"no Images": {Name: "a", Doc: "runs nothing", Capabilities: capabilities, Real: true, Open: open,
-			Contained: true},
+		"no Open":          {Name: "a", Doc: "runs nothing", Capabilities: capabilities, Traits: engine.Traits{Real: true}},
+		"no Images": {Name: "a", Doc: "runs nothing", Capabilities: capabilities, Open: open,
+			Traits: engine.Traits{Real: true, Contained: true}},
 		"a name twice": {Name: "docker", Doc: "runs nothing", Capabilities: capabilities, Simulate: simulate},
 		"another type": {
 			Name: "a", Doc: "runs nothing", Capabilities: capabilities, Simulate: simulate,

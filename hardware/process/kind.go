@@ -43,7 +43,8 @@ var kind = engine.Kind{
   engine  = "process"
   threads = host.threads
 }`,
-	Real: true, Here: true, Clusters: true, Changes: true, Args: []schema.Arg{engine.PauseArg, duetArg},
+	Traits: engine.Traits{Real: true, Here: true, Clusters: true, Changes: true},
+	Args:   []schema.Arg{engine.PauseArg, duetArg},
 	Decode: func(b engine.Block) (any, []engine.Problem) {
 		var s settings
 		b.Fill(&s)

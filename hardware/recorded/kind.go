@@ -87,9 +87,9 @@ var kind = engine.Kind{
 		"next, and the jobs of a cell one after the other. A job takes as long as its run took, and has its accuracy, cost " +
 		"and revocations. If its block has a `runtime`, the cell is simulated as well, and both are compared. Jobs cannot " +
 		"be paused or resized (experiments/papers/recorded_runs)",
-	Recorded: true,
-	Args:     schema.Described[arguments](source),
-	Decode:   decode,
+	Traits: engine.Traits{Recorded: true},
+	Args:   schema.Described[arguments](source),
+	Decode: decode,
 	Capabilities: func(*engine.Hardware) scheduler.Capabilities {
 		return scheduler.Capabilities{Memory: true, GPUs: true}
 	},

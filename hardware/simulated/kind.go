@@ -27,7 +27,7 @@ var Kind = engine.Kind{
     pause = "10ms"
   }
 }`,
-	Clusters: true, Changes: true,
+	Traits: engine.Traits{Clusters: true, Changes: true},
 	Args: []schema.Arg{
 		{Name: "noise", Type: schema.Number, Default: `0`, Min: schema.Limit(0), Max: schema.Limit(10),
 			Doc: "Relative standard deviation of run times (lognormal).", Example: `0.05`},

@@ -43,7 +43,7 @@ var kind = engine.Kind{
   threads   = 2
   time      = "1h"
 }`,
-	Real: true, Clusters: true, Loses: true,
+	Traits: engine.Traits{Real: true, Clusters: true, Loses: true},
 	Args:   append([]schema.Arg{engine.PauseArg}, schema.Described[settings](source)...),
 	Decode: decode,
 	Machine: func(b engine.Block, _ engine.Host) scheduler.Node {

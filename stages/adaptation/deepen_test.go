@@ -85,7 +85,7 @@ func (w *world) Beyond(point experiment.Cell, name string, depends []stages.Line
 
 func init() {
 	engine.Register(&engine.Kind{
-		Name: "nowhere", Doc: "starts nothing", Real: true,
+		Name: "nowhere", Doc: "starts nothing", Traits: engine.Traits{Real: true},
 		Capabilities: func(*engine.Hardware) scheduler.Capabilities { return scheduler.Capabilities{} },
 		Open:         func(engine.Run) (engine.Site, []string, error) { return nowhere{}, nil, nil },
 	})

@@ -29,7 +29,7 @@ var system *memory
 
 func init() {
 	kind := engine.Kind{
-		Name: local, Doc: "Test.", Real: true, Here: true,
+		Name: local, Doc: "Test.", Traits: engine.Traits{Real: true, Here: true},
 		Capabilities: func(*engine.Hardware) scheduler.Capabilities { return scheduler.Capabilities{} },
 		Open:         func(engine.Run) (engine.Site, []string, error) { return nil, nil, nil },
 	}

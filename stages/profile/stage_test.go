@@ -488,7 +488,7 @@ func TestWhatJobsUse(t *testing.T) {
 		hardware  *engine.Hardware
 		want      bool
 	}{{false, nil, false}, {true, nil, false}, {false, &engine.Hardware{}, false}, {true, &engine.Hardware{}, true}} {
-		u.Engine, u.Hardware = &engine.Kind{Name: "virtual", Contained: c.contained}, c.hardware
+		u.Engine, u.Hardware = &engine.Kind{Name: "virtual", Traits: engine.Traits{Contained: c.contained}}, c.hardware
 		if got := s.toSample(u, launch.Job{}, 1).Observed; got != c.want {
 			t.Errorf("observed: %v; %+v", got, c)
 		}

@@ -26,15 +26,7 @@ type Row struct {
 	// Action is the decision; How is "in place" or "restart" for settings that changed, or "refused".
 	Action string `csv:"action"`
 	How    string `csv:"how"`
-	// Remaining is the predicted time to the end without a change, within Low and High;
-	// Gain and Cost are the predicted savings and cost of the change; Sure is the
-	// probability that it pays off.
-	Remaining float64 `csv:"remaining_s"`
-	Low       float64 `csv:"remaining_low_s"`
-	High      float64 `csv:"remaining_high_s"`
-	Gain      float64 `csv:"gain_s"`
-	Cost      float64 `csv:"cost_s"`
-	Sure      float64 `csv:"sure"`
+	Expectation
 	// ActualRemaining, ActualGain and ActualCost are the values that came true.
 	ActualRemaining float64 `csv:"actual_remaining_s"`
 	ActualGain      float64 `csv:"actual_gain_s"`
@@ -47,4 +39,17 @@ type Row struct {
 	AccuracyBefore float64 `csv:"accuracy_before"`
 	AccuracyAfter  float64 `csv:"accuracy_after"`
 	Reason         string  `csv:"reason"`
+}
+
+// Expectation is the predicted effect of a change, in seconds; NaN where nothing is predicted.
+type Expectation struct {
+	// Remaining is the predicted time to the end without the change, within Low and High;
+	// Gain and Cost are the predicted savings and cost of the change; Sure is the
+	// probability that it pays off.
+	Remaining float64 `csv:"remaining_s"`
+	Low       float64 `csv:"remaining_low_s"`
+	High      float64 `csv:"remaining_high_s"`
+	Gain      float64 `csv:"gain_s"`
+	Cost      float64 `csv:"cost_s"`
+	Sure      float64 `csv:"sure"`
 }

@@ -28,11 +28,11 @@ func TestDecisions(t *testing.T) {
 	}
 	nan := math.NaN()
 	rows := []Row{{At: 1.5, Job: "j", Controller: "tuner", Epoch: 2, Step: 3, Loss: 4, Accuracy: 5, Used: 6, Left: 7, Threads: 8,
-		GPUs: 9, Settings: "a=1 b=2", After: "a=2", Action: "change", How: "restart", Remaining: 10, Low: 11, High: 12, Gain: 13,
-		Cost: 14, Sure: 0.5, ActualRemaining: 15, ActualGain: 16, ActualCost: 17, Took: "yes", Probabilities: "0.1 0.9",
+		GPUs: 9, Settings: "a=1 b=2", After: "a=2", Action: "change", How: "restart", Expectation: Expectation{10, 11, 12, 13, 14, 0.5},
+		ActualRemaining: 15, ActualGain: 16, ActualCost: 17, Took: "yes", Probabilities: "0.1 0.9",
 		AccuracyBefore: 18, AccuracyAfter: 19, Reason: `it "pays", says the model`},
-		{At: 2, Job: "k", Loss: nan, Accuracy: nan, Used: nan, Left: nan, Remaining: nan, Low: nan, High: nan, Gain: nan, Cost: nan,
-			Sure: nan, ActualRemaining: nan, ActualGain: -1, ActualCost: nan, AccuracyBefore: nan, AccuracyAfter: nan}}
+		{At: 2, Job: "k", Loss: nan, Accuracy: nan, Used: nan, Left: nan, Expectation: Expectation{nan, nan, nan, nan, nan, nan},
+			ActualRemaining: nan, ActualGain: -1, ActualCost: nan, AccuracyBefore: nan, AccuracyAfter: nan}}
 	file, err := Decisions.Write(dir, rows)
 	info, serr := os.Stat(filepath.Join(dir, Decisions.File))
 	if err := errors.Join(err, serr); err != nil || file.Name != Decisions.File || file.Size != info.Size() {

@@ -371,8 +371,8 @@ func (d *Log) row(i int, service float64) Row {
 		At: x.At.Seconds(), Job: d.jobs[x.Job].Name, Controller: d.of[x.Job].controller, Epoch: r.Epoch, Step: r.Step,
 		Loss: r.Loss, Accuracy: r.Accuracy, Used: r.Used.Seconds(), Left: none, Threads: r.Allotment.Threads,
 		GPUs: r.Allotment.GPUs, Settings: control.SettingsText(r.Settings), After: control.SettingsText(x.Settings),
-		Action: x.Action.Name(), Reason: x.Action.Reason, Remaining: none, Low: none, High: none, Gain: none, Cost: none,
-		Sure: none, ActualRemaining: service - r.Used.Seconds(), ActualGain: none, ActualCost: none,
+		Action: x.Action.Name(), Reason: x.Action.Reason, Expectation: Expectation{none, none, none, none, none, none},
+		ActualRemaining: service - r.Used.Seconds(), ActualGain: none, ActualCost: none,
 		AccuracyBefore: r.Accuracy, AccuracyAfter: none, Took: d.took(x),
 	}
 	if r.Left != control.NoBudget {

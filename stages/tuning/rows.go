@@ -113,8 +113,8 @@ func stretches(row TrialRow, o *trial.Outcome) []TrialRow {
 		one := TrialRow{
 			Tuning: row.Tuning, Method: row.Method, Hardware: row.Hardware, Axes: row.Axes, Replicate: row.Replicate, Cell: row.Cell,
 			Trial: i + 1, State: trial.TrialStretch, Time: s.To - s.From, Loss: orNaN(s.Loss), Accuracy: orNaN(s.Accuracy),
-			Cost: math.NaN(), Objective: math.NaN(), Best: math.NaN(), RegretPct: math.NaN(), Predicted: math.NaN(), Low: math.NaN(),
-			High: math.NaN(), Feasible: math.NaN(), SpentTime: s.To, Settings: record.AxesLabel(s.Settings), Epoch: math.NaN(),
+			Cost: math.NaN(), Objective: math.NaN(), Best: math.NaN(), RegretPct: math.NaN(),
+			ModelledTrial: noModel, SpentTime: s.To, Settings: record.AxesLabel(s.Settings), Epoch: math.NaN(),
 			Change: s.Cost, Remaining: orNaN(s.Remaining), ActualRemaining: o.Time - s.From,
 		}
 		if s.Pace > 0 {
@@ -143,8 +143,8 @@ func (s *sums) row(o *trial.Outcome, number int, counts bool) TrialRow {
 		Tuning: s.t.Name, Method: s.t.Method, Hardware: s.t.Hardware, Axes: record.AxesLabel(s.t.Axes), Trial: number,
 		State: trial.TrialDone, Time: o.Time, Loss: orNaN(o.Loss), Accuracy: orNaN(o.Accuracy), Cost: orNaN(o.Cost),
 		Objective: s.t.Value(o), RegretPct: math.NaN(),
-		Predicted: math.NaN(), Low: math.NaN(), High: math.NaN(), Feasible: math.NaN(),
-		Epoch: math.NaN(), Change: math.NaN(), Remaining: math.NaN(), ActualRemaining: math.NaN(),
+		ModelledTrial: noModel,
+		Epoch:         math.NaN(), Change: math.NaN(), Remaining: math.NaN(), ActualRemaining: math.NaN(),
 	}
 	if o.Units > 0 && o.Crashed == "" {
 		r.Epoch = o.Time / float64(o.Units)

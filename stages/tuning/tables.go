@@ -4,6 +4,7 @@ package tuning
 
 import (
 	"errors"
+	"math"
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
@@ -34,11 +35,7 @@ type TrialRow struct {
 	Best      float64 `csv:"best"`
 	// RegretPct is the distance of Best from the best known value, in percent.
 	RegretPct float64 `csv:"regret_pct"`
-	// Predicted, Low, High and Feasible are the expectations of a model.
-	Predicted float64 `csv:"predicted"`
-	Low       float64 `csv:"low"`
-	High      float64 `csv:"high"`
-	Feasible  float64 `csv:"feasible"`
+	ModelledTrial
 	// SpentTime and SpentCost add up all trials so far.
 	SpentTime float64 `csv:"spent_s"`
 	SpentCost float64 `csv:"spent_cost"`
@@ -52,6 +49,17 @@ type TrialRow struct {
 	Cell            string  `csv:"cell"`
 	Reason          string  `csv:"reason"`
 }
+
+// ModelledTrial has the expectations of a model, with an interval; NaN without a model.
+type ModelledTrial struct {
+	Predicted float64 `csv:"predicted"`
+	Low       float64 `csv:"low"`
+	High      float64 `csv:"high"`
+	Feasible  float64 `csv:"feasible"`
+}
+
+// noModel are the expectations of a trial that no model has chosen.
+var noModel = ModelledTrial{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 
 // TuningRow is a row of tunings.csv: the results of a method over its replicates.
 type TuningRow struct {

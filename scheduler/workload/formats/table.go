@@ -174,14 +174,10 @@ type Layout struct {
 type table struct {
 	*Layout
 	workload.Builder
-	at     map[string]int // of the facts; absent for none
-	named  map[string]string
-	where  []schema.Setting
-	whereI []int
-	timesI int
-	partI  int
-	tasksI int
-	parts  int // rows of jobs that use a part of a GPU
+	at    map[string]int // of the facts; absent for none
+	named map[string]string
+	where []schema.Setting
+	columnIndexes
 	o      Options
 	args   TableArgs
 	latest time.Duration // of all instants
@@ -190,10 +186,8 @@ type table struct {
 	count  int
 	// alternatives are the names of those that columns describe.
 	alternatives []string
-	never        int  // rows of jobs that never started
-	running      int  // rows of jobs that have not ended
-	arrays       int  // rows that represent several tasks
-	commas       bool // separate fields
+	counted
+	commas bool // separate fields
 
 	file  string
 	order workload.DayOrder // of dates that end with the year
@@ -206,11 +200,25 @@ type table struct {
 	percent map[string]*[2]int
 }
 
+// columnIndexes are the indexes of columns; negative for none.
+type columnIndexes struct {
+	whereI                []int
+	timesI, partI, tasksI int
+}
+
+// counted has the numbers of rows of a kind.
+type counted struct {
+	parts   int // jobs that use a part of a GPU
+	never   int // jobs that never started
+	running int // jobs that have not ended
+	arrays  int // several tasks
+}
+
 // Read reads a file of the layout.
 func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, error) {
 	t := table{
 		Layout: l, file: file, o: o, args: o.TableArgs(), at: map[string]int{}, named: map[string]string{},
-		first: math.MaxInt64, timesI: -1, partI: -1, tasksI: -1,
+		first: math.MaxInt64, columnIndexes: columnIndexes{timesI: -1, partI: -1, tasksI: -1},
 	}
 	form := workload.Table{Separator: l.Separator, Names: l.Names, Loose: l.Loose, Remarks: true}
 	if text := t.args.Separator; text != "" {

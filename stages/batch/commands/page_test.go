@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	_ "github.com/tfexp/tfexp/scheduler/workload/formats/clusters" // swf
 )
 
 // TestStartsPage serves the forecasts for a controller: a program that prints a running job, which has run for 100 of

@@ -1,0 +1,212 @@
+package tfexp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	blocks "github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/need"
+	"github.com/tfexp/tfexp/pipeline/decode"
+)
+
+// mostCoreLines bounds the code that every experiment needs: lines that are neither blank nor comments alone.
+const mostCoreLines = 75_000
+
+// featureFiles have one import a line for each feature: of the language, and of the command.
+var featureFiles = []string{"stages/all/features.go", "cmd/tfexp/features.go"}
+
+var importLine = regexp.MustCompile(`(?m)^\t_ "github\.com/tfexp/tfexp/(.+)"\n`)
+
+// features lists the folders of the features: one whose commands have a line as well counts once.
+func features(t *testing.T) (all []string) {
+	for _, file := range featureFiles {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range importLine.FindAllStringSubmatch(string(raw), -1) {
+			all = append(all, m[1])
+		}
+	}
+	slices.Sort(all)
+	return slices.CompactFunc(all, within)
+}
+
+// within reports whether a package is a folder, or below it.
+func within(folder, name string) bool { return strings.HasPrefix(name+"/", folder+"/") }
+
+// without writes an overlay in which the features are not linked in, and returns the flag for go.
+func without(t *testing.T, features ...string) string {
+	dir, replace := t.TempDir(), map[string]string{}
+	for i, file := range featureFiles {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw = importLine.ReplaceAllFunc(raw, func(line []byte) []byte {
+			name := string(importLine.FindSubmatch(line)[1])
+			if slices.ContainsFunc(features, func(f string) bool { return within(f, name) }) {
+				return nil
+			}
+			return line
+		})
+		from, _ := filepath.Abs(file)
+		replace[from] = filepath.Join(dir, fmt.Sprint(i, ".go"))
+		if err := os.WriteFile(replace[from], raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, _ := json.Marshal(map[string]any{"Replace": replace}) // strings alone
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "-overlay=" + overlay
+}
+
+// linked lists the packages of the module that a build links, with their Go files.
+func linked(t *testing.T, overlay string) map[string][]string {
+	cmd := exec.Command("go", "list", overlay, "-deps", "-f",
+		`{{if and .Module .Module.Main}}{{.ImportPath}}{{range .GoFiles}} {{.}}{{end}}{{end}}`, "./cmd/tfexp")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	raw, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		errors.As(err, &exit)
+		t.Fatalf("%v: %s", err, exit.Stderr)
+	}
+	packages := map[string][]string{}
+	for line := range strings.Lines(string(raw)) {
+		names := strings.Fields(line)
+		packages[strings.TrimPrefix(names[0], "github.com/tfexp/tfexp/")] = names[1:]
+	}
+	return packages
+}
+
+// TestFeaturesCanBeRemoved links tfexp without each feature: no package of its folder is linked, and a simulated
+// experiment runs. A block of the language belongs to the core or to one feature. The short form builds the core alone.
+func TestFeaturesCanBeRemoved(t *testing.T) {
+	all := features(t)
+	for _, f := range all {
+		for name := range linked(t, without(t, f)) {
+			if within(f, name) {
+				t.Errorf("without the line of %s, %s is still linked", f, name)
+			}
+		}
+	}
+	if testing.Short() {
+		t.Skip("builds tfexp")
+	}
+	added := unknownBlocks(t, all...)
+	if !need.Long() {
+		return
+	}
+	owners := map[string]string{}
+	for _, f := range all {
+		for _, block := range unknownBlocks(t, f) {
+			if owners[block] != "" {
+				t.Errorf("the block %s is unknown without %s, and without %s", block, owners[block], f)
+			}
+			owners[block] = f
+		}
+	}
+	if got := slices.Sorted(maps.Keys(owners)); !slices.Equal(got, added) {
+		t.Errorf("blocks that the core lacks:\n%q\nthat one feature has:\n%q", added, got)
+	}
+}
+
+// unknownBlocks builds tfexp without features, runs an experiment, and returns the blocks that are not known there, by
+// their paths.
+func unknownBlocks(t *testing.T, features ...string) []string {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "tfexp")
+	build := exec.Command("go", "build", without(t, features...), "-o", program, "./cmd/tfexp")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("without %q: %v\n%s", features, err, out)
+	}
+	run := exec.Command(program, "run", "--quiet", "--out", dir, "testdata/simulated.hcl")
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Errorf("without %q: %v\n%s", features, err, out)
+	}
+	// Every block of the language, each in the blocks around it.
+	var paths [][]string
+	var visit func(b *blocks.Block, path []string)
+	visit = func(b *blocks.Block, path []string) {
+		for _, in := range b.Blocks {
+			own := append(slices.Clone(path), in.Name)
+			paths = append(paths, own)
+			visit(in, own)
+		}
+	}
+	visit(decode.Language(), nil)
+	var text bytes.Buffer
+	lines := map[int]string{} // of the block that a line begins
+	n := 0
+	for _, path := range paths {
+		for range path {
+			n++
+		}
+		lines[n] = strings.Join(path, ".")
+		fmt.Fprintf(&text, "%s \"x\" {%s\n", strings.Join(path, " \"x\" {\n"), strings.Repeat("}", len(path)))
+	}
+	file := filepath.Join(dir, "blocks.hcl")
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := exec.Command(program, "validate", "--json", file).Output() // which has errors
+	var said struct {
+		Diagnostics []struct {
+			Summary string
+			Range   struct{ Start struct{ Line int } }
+		}
+	}
+	if err := json.Unmarshal(raw, &said); err != nil {
+		t.Fatalf("%v: %s", err, raw)
+	}
+	var unknown []string
+	for _, d := range said.Diagnostics {
+		if strings.HasPrefix(d.Summary, "Unknown block") && lines[d.Range.Start.Line] != "" {
+			unknown = append(unknown, lines[d.Range.Start.Line])
+		}
+	}
+	slices.Sort(unknown)
+	return slices.Compact(unknown)
+}
+
+// TestCoreIsSmall counts the lines of a build without any feature.
+func TestCoreIsSmall(t *testing.T) {
+	lines := 0
+	for name, files := range linked(t, without(t, features(t)...)) {
+		for _, file := range files {
+			lines += linesOfCode(t, filepath.Join(name, file))
+		}
+	}
+	if t.Logf("%d lines", lines); lines > mostCoreLines {
+		t.Errorf("the core has %d lines of code, want at most %d", lines, mostCoreLines)
+	}
+}
+
+// linesOfCode counts the lines of a file that are neither blank nor comments alone.
+func linesOfCode(t *testing.T, file string) (n int) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+			n++
+		}
+	}
+	return n
+}
