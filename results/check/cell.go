@@ -55,14 +55,17 @@ func (c *checker) cell(ref *record.CellRef, name string) {
 			c.sum(at+record.KeyFile, ref.Key)
 		}
 	}
-	before := c.Count
-	for _, f := range k.Files {
-		if info, err := folder.Stat(c.Dir, at+f.Name); err == nil {
-			c.in(at+f.Name, "")
-			c.text("size in bytes", strconv.FormatInt(info.Size(), 10), strconv.FormatInt(f.Size, 10))
+	sizes := func(ofEvents bool) {
+		for _, f := range k.Files {
+			if info, err := folder.Stat(c.Dir, at+f.Name); err == nil && (f.Name == record.EventsFile) == ofEvents {
+				c.in(at+f.Name, "")
+				c.text("size in bytes", strconv.FormatInt(info.Size(), 10), strconv.FormatInt(f.Size, 10))
+			}
 		}
 	}
-	if c.Count > before {
+	defer sizes(false) // after the values that differ
+	before := c.Count
+	if sizes(true); c.Count > before {
 		return // torn by a power cut
 	}
 	if _, err := folder.Stat(c.Dir, at+record.EventsFile); !errors.Is(err, fs.ErrNotExist) {
@@ -94,10 +97,13 @@ func (c *checker) recompute(k *cell, at string) {
 		return
 	}
 	all, groups := c.outcomes(k, r, at)
+	if all.jobs < len(r.jobs) {
+		return // rows are missing
+	}
 	c.in(at+record.CellFile, "metrics")
 	c.values(k.Metrics, c.ofCell(k, r, all, at))
 	c.in(at+record.CellFile, "load")
-	if k.Closed == 0 && len(r.jobs) > 0 {
+	if k.Closed == 0 && r.arrived == r.due { // a run that failed may have ended before
 		c.text("queued_at_last_arrival", field(k.Load, "queued_at_last_arrival"), strconv.Itoa(r.waiting))
 	}
 	for _, g := range k.Groups {

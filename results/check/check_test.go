@@ -80,6 +80,34 @@ func TestRecomputed(t *testing.T) {
 	}
 }
 
+// A job waits at the last arrival if it waits when that instant is over. A run that fails before has none.
+func TestFailedBeforeLastArrival(t *testing.T) {
+	lines := strings.SplitAfter(`{"t_s":0,"event":"arrive","job":"a"}
+{"t_s":0,"event":"start","job":"a","cores":"0"}
+{"t_s":1,"event":"arrive","job":"b"}
+{"t_s":4,"event":"finish","job":"a"}
+{"t_s":4,"event":"start","job":"b","cores":"0"}
+{"t_s":5,"event":"arrive","job":"c"}
+{"t_s":6.5,"event":"finish","job":"b"}
+`, "\n")
+	for n := range lines {
+		dir := folderOfTwoJobs(t)
+		for name, text := range map[string]string{
+			"cell.json":    `{"state":"failed","load":{"queued_at_last_arrival":0}}`,
+			"events.jsonl": strings.Join(lines[:n], ""),
+			"jobs.csv":     "job,arrival_s\na,0\nb,1\nc,5\n",
+		} {
+			if err := os.WriteFile(filepath.Join(dir, "cells/c", name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found := fmt.Sprint(Folder(dir).Differences)
+		if differs := strings.Contains(found, "load, queued_at_last_arrival: 0, should be 1"); differs != (n == 7) {
+			t.Errorf("%d events: %s", n, found)
+		}
+	}
+}
+
 // A file that a power cut emptied or tore, or that has one line without an end, is one difference that names it.
 func TestTornFiles(t *testing.T) {
 	for _, file := range []string{"metrics.csv", "cells/c/jobs.csv", "cells/c/occupancy.csv", "cells/c/events.jsonl",

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -23,9 +24,8 @@ func newTotals() *totals { return &totals{values: map[string][]float64{}} }
 // name of the group.
 func (c *checker) outcomes(k *cell, r *replay, at string) (all *totals, groups map[[2]string]*totals) {
 	all, groups = newTotals(), map[[2]string]*totals{}
-	rows := 0
 	t := c.open(at + record.Jobs.File)
-	for ; t.next(); rows++ {
+	for t.next() {
 		name := t.get("job")
 		c.in(t.name, "job "+name)
 		j := r.jobs[name]
@@ -43,8 +43,8 @@ func (c *checker) outcomes(k *cell, r *replay, at string) (all *totals, groups m
 			groups[g].add(t, j)
 		}
 	}
-	if !t.broken && rows < len(r.jobs) {
-		t.fail(fmt.Sprintf("%d rows", rows), fmt.Sprintf("%d rows", len(r.jobs)))
+	if all.jobs < len(r.jobs) {
+		t.fail(fmt.Sprintf("%d rows", all.jobs), fmt.Sprintf("%d rows", len(r.jobs)))
 	}
 	return all, groups
 }
@@ -64,15 +64,11 @@ func (c *checker) outcome(t *table, j *job, r *replay) {
 	if arrival < 0 { // it was stopped before, or nothing happened to it: events do not have it
 		arrival = int64(math.Round(t.number("arrival_s") * 1e6))
 	}
-	switch {
-	case j.end >= 0:
+	r.due = max(r.due, arrival)
+	if j.end >= 0 {
 		jct = j.end - arrival
-	case state == "":
-		state, until = "pending", r.last
-	default:
-		if until = r.last; state == "running" {
-			service += r.last - j.since
-		}
+	} else if until = r.last; state == "running" {
+		service += r.last - j.since
 	}
 	if j.first >= 0 {
 		delay = j.first - arrival
@@ -84,7 +80,7 @@ func (c *checker) outcome(t *table, j *job, r *replay) {
 		{"waiting_s", max(0, until-arrival-service)}, {"service_s", service}, {"jct_s", jct}} {
 		c.number(x.column, t.get(x.column), seconds(x.want), 0)
 	}
-	c.text("state", t.get("state"), state)
+	c.text("state", t.get("state"), cmp.Or(state, "pending"))
 	c.text("preemptions", t.get("preemptions"), strconv.Itoa(j.pauses))
 	c.text("resizes", t.get("resizes"), strconv.Itoa(j.resizes))
 	c.text("restarts", t.get("restarts"), strconv.Itoa(j.retries))
@@ -95,12 +91,12 @@ func (c *checker) outcome(t *table, j *job, r *replay) {
 		off = 100 * (predicted - seconds(service)) / seconds(service)
 	}
 	c.number("prediction_error_pct", t.get("prediction_error_pct"), off, 0)
-	c.number("bounded_slowdown", t.get("bounded_slowdown"), bounded(t, seconds(jct)), 0.6e-6)
+	c.number("bounded_slowdown", t.get("bounded_slowdown"), bounded(t, state, seconds(jct)), 0.6e-6)
 }
 
 // bounded is the bounded slowdown: max(1, JCT / max(run time alone, 10 s)). The slowdown is JCT / run time alone.
-func bounded(t *table, jct float64) float64 {
-	if t.get("state") != "finished" || t.get("bounded_slowdown") == "" { // it is not known how long it takes alone
+func bounded(t *table, state string, jct float64) float64 {
+	if state != "finished" || t.get("bounded_slowdown") == "" { // it is not known how long it takes alone
 		return math.NaN()
 	}
 	want := jct / 10

@@ -39,7 +39,7 @@ func (c *checker) open(name string) *table {
 	}
 	t.file, t.csv = f, csv.NewReader(workload.BoundRows(f))
 	t.csv.ReuseRecord = true
-	if !t.next() && !t.broken {
+	if !t.next() {
 		t.fail("", "a table")
 	}
 	for i, column := range t.fields {
@@ -48,11 +48,12 @@ func (c *checker) open(name string) *table {
 	return t
 }
 
-// fail reports a difference that ends the comparison of the table.
+// fail reports a difference that ends the comparison of the table; there is one.
 func (t *table) fail(has, want string) {
+	if t.c.in(t.name, ""); !t.broken {
+		t.c.differs("", has, want)
+	}
 	t.broken = true
-	t.c.in(t.name, "")
-	t.c.differs("", has, want)
 }
 
 // next reads the next row; it returns false, and closes the file, at the end.
@@ -148,7 +149,7 @@ func (c *checker) perCell(name string, compare func(*table, *cell)) {
 		t.place(cells[i])
 		compare(t, cells[i])
 	}
-	if len(t.at) > 0 && !t.broken && i < len(cells) {
+	if len(t.at) > 0 && i < len(cells) {
 		t.fail("the end", "cell "+cells[i].Cell)
 	}
 }
@@ -164,9 +165,8 @@ func (c *checker) jobs() {
 		t := c.open(record.CellsDir + "/" + k.Cell + "/jobs.csv")
 		for t.next() {
 			if !whole.next() {
-				if t.close(); !whole.broken {
-					whole.fail("the end", "job "+t.get("job"))
-				}
+				t.close()
+				whole.fail("the end", "job "+t.get("job"))
 				return
 			}
 			whole.in(fmt.Sprintf("(job %s of %s)", t.get("job"), k.Cell))
