@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
@@ -45,6 +47,27 @@ func (f *plannedFleet) Take(now time.Duration, news []scheduler.Notice) []schedu
 		news, f.news = append(news, f.news[0]), f.news[1:]
 	}
 	return news
+}
+
+// The engine of a task with a fleet gives the fleet's servers.
+func TestSiteHasTheFleetOfItsTask(t *testing.T) {
+	h, err := Connect(t.Context(), fakeDaemon(t, "1.51", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{hosts: map[string]*Host{"a": h}}
+	e, err := s.Engine(t.Context(), engine.Task{Cell: "c", Fleet: &plannedFleet{}, Hardware: &engine.Hardware{
+		Settings: &settings{Hosts: []string{"a"}}, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := e.(scheduler.Provider).Acquire(0); err != nil || s == nil || s.Market != "spot" {
+		t.Errorf("the server: %+v, %v", s, err)
+	}
+	if err := errors.Join(e.Close(), h.Close()); err != nil {
+		t.Error(err)
+	}
 }
 
 // twoNodes is an engine on two nodes of this machine's daemon, one core each.

@@ -60,7 +60,7 @@ func (s *site) Engine(ctx context.Context, task engine.Task) (engine.Engine, err
 	opts := Options{
 		Folder: s.run.Dir, Cell: task.Cell, Quota: set.CPUs == "quota", Network: set.Network, Pids: set.Pids, User: set.User,
 		Platform: set.Platform, Privileges: set.Privileges, Observe: task.Observe, Report: task.Report,
-		Warn: task.Warn, Cluster: task.Hardware.Cluster, Suspends: task.Suspends,
+		Warn: task.Warn, Cluster: task.Hardware.Cluster, Suspends: task.Suspends, Fleet: task.Fleet,
 	}
 	used := map[*Host]scheduler.Node{} // by the nodes of a daemon so far
 	var nodes []Node

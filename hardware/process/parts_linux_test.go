@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/gpu"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
@@ -270,6 +272,25 @@ func (f *plannedFleet) Take(now time.Duration, news []scheduler.Notice) []schedu
 		news, f.news = append(news, n), f.news[1:]
 	}
 	return news
+}
+
+// The engine of a task with a fleet gives the fleet's servers.
+func TestSiteHasTheFleetOfItsTask(t *testing.T) {
+	run := engine.Run{Dir: t.TempDir(), GPUs: func() ([]gpu.Device, error) { return nil, nil }}
+	site, _, err := kind.Open(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := site.Engine(t.Context(), engine.Task{Cell: "c", Fleet: &plannedFleet{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := e.(scheduler.Provider).Acquire(0); err != nil || s == nil || s.Market != "spot" {
+		t.Errorf("the server: %+v, %v", s, err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // await returns the next notice of a kind.

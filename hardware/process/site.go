@@ -67,7 +67,7 @@ func (s site) Engine(_ context.Context, task engine.Task) (engine.Engine, error)
 	devices, _ := s.run.GPUs() // an experiment that needs more than there are is refused when it is read
 	opts := Options{
 		Registry: s.registry(task.Skip), Cluster: clusterOf(task), GPUs: gpu.IDs(devices), Report: task.Report, Warn: task.Warn,
-		Suspends: task.Suspends,
+		Suspends: task.Suspends, Fleet: task.Fleet,
 	}
 	if task.Skip > 0 {
 		opts.CPUs = hardware.AllowedCPUs()[task.Skip:]
