@@ -19,7 +19,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/hardware/need"
-	"github.com/tfexp/tfexp/hardware/slurm"
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -32,16 +32,16 @@ func onSlurm(t *testing.T) *slurmed {
 	if testing.Short() {
 		t.Skip("it runs on a cluster, for seconds")
 	}
-	out, err := "", slurm.Missing()
+	out, err := "", slurmcmd.Missing()
 	if err == nil {
-		if out, err = slurm.RunCommand(t.Context(), 15*time.Second, "sinfo", "-h", "-N", "-p", "main", "-o", "%N"); err == nil &&
+		if out, err = slurmcmd.Run(t.Context(), 15*time.Second, "sinfo", "-h", "-N", "-p", "main", "-o", "%N"); err == nil &&
 			len(strings.Fields(out)) < 3 {
 			err = errors.New("the partition main has too few nodes")
 		}
 	}
 	need.This(t, "slurm", err, `eval "$(hardware/slurm/cluster.sh start)"`)
 	s := newSlurmed(t)
-	for _, name := range slurm.Commands {
+	for _, name := range slurmcmd.Commands {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func onSlurm(t *testing.T) *slurmed {
 		}
 	}
 	t.Cleanup(func() {
-		if out, err := slurm.RunCommand(context.Background(), 0, "squeue", "-h", "-t", "PENDING,RUNNING", "-o",
+		if out, err := slurmcmd.Run(context.Background(), 0, "squeue", "-h", "-t", "PENDING,RUNNING", "-o",
 			"%A %j"); err != nil ||
 			strings.Contains(out, "tfexp") {
 			t.Errorf("left in the queue: %s, %v", out, err)
@@ -250,7 +250,7 @@ func TestSlurmArrayIsBrokenOff(t *testing.T) {
 	s.write(t, "sweep.hcl", sweep)
 	s.run(t, command.ExitOK, "run", "sweep.hcl", "--quiet", "--out", "local")
 	// Nothing starts until a task has been canceled.
-	first, err := slurm.RunCommand(t.Context(), 0, "sbatch", "--parsable", "-N3", "--exclusive", "-o", "/dev/null", "--wrap",
+	first, err := slurmcmd.Run(t.Context(), 0, "sbatch", "--parsable", "-N3", "--exclusive", "-o", "/dev/null", "--wrap",
 		"sleep 600")
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestSlurmArrayIsBrokenOff(t *testing.T) {
 	job := s.submitted(t, dir)
 	slurm := func(command string, args ...string) {
 		t.Helper()
-		if _, err := slurm.RunCommand(t.Context(), 0, command, args...); err != nil {
+		if _, err := slurmcmd.Run(t.Context(), 0, command, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -415,7 +415,7 @@ echo "allocation failure: Job violates accounting/QOS policy (job submit limit, 
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bin := t.TempDir()
-			for _, name := range slurm.Commands {
+			for _, name := range slurmcmd.Commands {
 				script := test.fakes[name]
 				if test.fakes == nil {
 					break

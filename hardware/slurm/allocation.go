@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
 )
 
 // allocation is one allocation: of a salloc that is our child, or the job that tfexp runs in.
@@ -47,7 +49,7 @@ func (p *pool) submit(nodes []int) error {
 	args := append(p.request(nodes).Args(), "--no-kill", "/bin/sh", "-c", holdScript)
 	a := &allocation{nodes: nodes, over: make(chan struct{})}
 	a.cmd = exec.Command("salloc", args...)
-	a.cmd.Env = Environ()
+	a.cmd.Env = slurmcmd.Environ()
 	a.cmd.Dir = "/"
 	var err error
 	if a.hold, err = a.cmd.StdinPipe(); err != nil {
@@ -62,7 +64,7 @@ func (p *pool) submit(nodes []int) error {
 		return err
 	}
 	if err := p.site.forks.start(a.cmd, hangUp); err != nil {
-		return Explained(&CommandError{Command: "salloc", Text: err.Error(), Code: -1})
+		return Explained(&slurmcmd.Error{Command: "salloc", Text: err.Error(), Code: -1})
 	}
 	p.mu.Lock()
 	for _, v := range nodes {
@@ -127,7 +129,7 @@ func (p *pool) follow(a *allocation, out, errs io.Reader) {
 			text = "it ended without an allocation"
 		}
 		p.drop(a)
-		p.refuse(a.nodes, &CommandError{Command: "salloc", Text: QuotedLine(text), Code: a.cmd.ProcessState.ExitCode()})
+		p.refuse(a.nodes, &slurmcmd.Error{Command: "salloc", Text: slurmcmd.JoinErrorLines(text), Code: a.cmd.ProcessState.ExitCode()})
 	default: // cancelled, preempted or out of time
 		p.end(a, false)
 	}

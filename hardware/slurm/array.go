@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -99,7 +100,7 @@ func (Slurm) Alive(ctx context.Context, jobs []string) (map[string][]int, error)
 	if jobs = jobNumbers(jobs); len(jobs) == 0 {
 		return map[string][]int{}, nil
 	}
-	out, err := RunCommand(ctx, 0, "squeue", "-h", "-r", "-t", "all", "-j", strings.Join(jobs, ","), "-o", "%F|%K|%T")
+	out, err := slurmcmd.Run(ctx, 0, "squeue", "-h", "-r", "-t", "all", "-j", strings.Join(jobs, ","), "-o", "%F|%K|%T")
 	if err != nil && strings.Contains(strings.ToLower(err.Error()), "invalid job id") {
 		return map[string][]int{}, nil // Slurm has forgotten them all
 	}

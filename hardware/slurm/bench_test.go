@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -30,7 +31,7 @@ func BenchmarkStep(b *testing.B) {
 			began := time.Now()
 			args := append(stepArgs(place.alloc.job, place.name, "plain"), "/bin/sh", "-c", "true")
 			cmd := exec.Command("srun", args...)
-			cmd.Env = Environ()
+			cmd.Env = slurmcmd.Environ()
 			if err := cmd.Run(); err != nil {
 				b.Fatal(err)
 			}

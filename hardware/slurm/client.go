@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,11 +17,9 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
 	"github.com/tfexp/tfexp/results/folder"
 )
-
-// Commands are the Slurm commands that tfexp runs.
-var Commands = []string{"sbatch", "salloc", "srun", "scancel", "squeue", "sinfo", "scontrol"}
 
 // EnvJob is the variable with the number of the Slurm job that a program runs in.
 const EnvJob = "SLURM_JOB_ID"
@@ -31,23 +27,9 @@ const EnvJob = "SLURM_JOB_ID"
 // DefaultPatience is how long a controller that does not answer is waited for.
 const DefaultPatience = 5 * time.Minute
 
-// CommandError is a command that failed.
-type CommandError struct {
-	// Command is its name, Text its message in one line, and Code its exit status, -1 if it has none.
-	Command, Text string
-	Code          int
-}
-
-func (e *CommandError) Error() string {
-	if e.Text == "" {
-		return fmt.Sprintf("%s: exit status %d", e.Command, e.Code)
-	}
-	return e.Command + ": " + e.Text
-}
-
 // Away reports whether an error says that the controller does not answer, or not now.
 func Away(err error) bool {
-	var e *CommandError
+	var e *slurmcmd.Error
 	return errors.As(err, &e) && (AwayText(e.Text) || errors.Is(err, context.DeadlineExceeded))
 }
 
@@ -58,73 +40,6 @@ func AwayText(text string) bool {
 		"zero bytes were transmitted", "unable to establish controller machine", "socket connection error",
 		"communication connection failure", "unable to establish control machine", "resource temporarily unavailable",
 	}, func(s string) bool { return strings.Contains(text, s) })
-}
-
-// Environ is the environment of Slurm's commands: without the settings of the job that tfexp itself may run in. The
-// commands would use those settings.
-func Environ() []string {
-	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		switch {
-		case name == "SLURM_CONF" || name == "SLURM_CONF_SERVER" || name == "SLURM_JWT":
-			return false
-		}
-		for _, prefix := range []string{"SLURM_", "SLURMD_", "SRUN_", "SALLOC_", "SBATCH_", "PMI_", "PMIX_"} {
-			if strings.HasPrefix(name, prefix) {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// Missing returns an error that names the commands which are not on the PATH; nil when all are.
-func Missing() error {
-	var missing []string
-	for _, c := range Commands {
-		if _, err := exec.LookPath(c); err != nil {
-			missing = append(missing, c)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return fmt.Errorf("no %s on the PATH", strings.Join(missing, ", no "))
-}
-
-// MissingHint is the remedy for missing commands.
-const MissingHint = "start tfexp where you submit jobs to Slurm, such as a login node of the cluster, or load its " +
-	"module; hardware/slurm/cluster.sh starts a small cluster on this machine"
-
-// RunCommand runs a command once and returns its output. It waits no longer than limit; 0 means a minute.
-func RunCommand(ctx context.Context, limit time.Duration, command string, args ...string) (string, error) {
-	if limit <= 0 {
-		limit = time.Minute
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, command, args...)
-	cmd.Env = Environ()
-	if command == "squeue" { // it prints instants as seconds since 1970
-		cmd.Env = append(cmd.Env, "SLURM_TIME_FORMAT=%s")
-	}
-	cmd.WaitDelay = time.Second
-	out, errs, err := folder.Output(cmd)
-	if err == nil {
-		return string(out), nil
-	}
-	e := &CommandError{Command: command, Text: QuotedLine(string(errs)), Code: -1}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		e.Code = exit.ExitCode()
-	} else if e.Text == "" {
-		e.Text = err.Error()
-	}
-	if ctx.Err() != nil && e.Text == "" {
-		e.Text = "it did not answer within " + limit.String()
-		return string(out), errors.Join(e, ctx.Err())
-	}
-	return string(out), e
 }
 
 // jobNumber reads the number of a job, as Slurm prints it or a note has it: what else stands there is no argument for
@@ -147,7 +62,7 @@ func jobNumbers(jobs []string) []string {
 func Call(ctx context.Context, patience time.Duration, command string, args ...string) (string, error) {
 	began := time.Now()
 	for pause := 500 * time.Millisecond; ; pause = min(2*pause, 15*time.Second) {
-		out, err := RunCommand(ctx, 0, command, args...)
+		out, err := slurmcmd.Run(ctx, 0, command, args...)
 		if err == nil || !Away(err) || ctx.Err() != nil || time.Since(began) > patience {
 			return out, err
 		}
@@ -162,24 +77,6 @@ func Call(ctx context.Context, patience time.Duration, command string, args ...s
 // Jitter returns a duration at random around d, so that many that wait do not all come at once.
 func Jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.75 + rand.Float64()/2))
-}
-
-// QuotedLine puts a command's error messages into one line: without the names of the commands, each message once.
-func QuotedLine(text string) string {
-	var parts []string
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		for _, prefix := range []string{"error: ", "fatal: "} {
-			for _, c := range append([]string{"slurm_load_jobs", "slurm_load_partitions", "slurm_load_node"}, Commands...) {
-				line = strings.TrimPrefix(line, c+": ")
-			}
-			line = strings.TrimPrefix(line, prefix)
-		}
-		if line != "" && !slices.Contains(parts, line) {
-			parts = append(parts, line)
-		}
-	}
-	return strings.Join(parts, "; ")
 }
 
 // advice has remedies for messages of Slurm.
@@ -257,8 +154,8 @@ func Explained(err error) error {
 		return err
 	case errors.Is(err, ErrNotShared):
 		return Unavailable(err, SharedHint)
-	case Missing() != nil:
-		return Unavailable(err, MissingHint)
+	case slurmcmd.Missing() != nil:
+		return Unavailable(err, slurmcmd.MissingHint)
 	}
 	return Unavailable(err, Hint(err))
 }
@@ -330,7 +227,7 @@ type Partition struct {
 
 // Partitions asks the controller for all partitions: one call.
 func Partitions(ctx context.Context) ([]Partition, error) {
-	out, err := RunCommand(ctx, 30*time.Second, "scontrol", "show", "partition", "--oneliner")
+	out, err := slurmcmd.Run(ctx, 30*time.Second, "scontrol", "show", "partition", "--oneliner")
 	if err != nil {
 		return nil, err
 	}
@@ -368,7 +265,7 @@ var ErrNoPartition = errors.New("partition name: there is none")
 // CheckClient asks whether a request could ever be granted: two calls of the controller, and nothing is queued. The
 // error describes the problem, and Hint suggests a remedy.
 func CheckClient(ctx context.Context, r Request) error {
-	if err := Missing(); err != nil {
+	if err := slurmcmd.Missing(); err != nil {
 		return err
 	}
 	all, err := Partitions(ctx)
@@ -390,7 +287,7 @@ func CheckClient(ctx context.Context, r Request) error {
 	}
 	args := append([]string{"--test-only"}, r.Args()...)
 	for try := range 3 {
-		_, err = RunCommand(ctx, time.Minute, "sbatch", append(args, "--wrap", "true")...)
+		_, err = slurmcmd.Run(ctx, time.Minute, "sbatch", append(args, "--wrap", "true")...)
 		if err == nil || ctx.Err() != nil || try == 2 || !strings.Contains(err.Error(), "node configuration") {
 			break
 		}
@@ -439,7 +336,7 @@ func CheckShared(ctx context.Context, r Request, dir, program string, patience t
 	seconds := max(1, int(patience/time.Second))
 	args := append(r.Args(), "--immediate="+strconv.Itoa(seconds), "--quiet", "--input=none", "--chdir=/")
 	args = append(args, probe.Command(program)...)
-	out, err := RunCommand(ctx, patience+30*time.Second, "srun", args...)
+	out, err := slurmcmd.Run(ctx, patience+30*time.Second, "srun", args...)
 	return probe.Judge(out, err)
 }
 

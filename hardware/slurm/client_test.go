@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -96,7 +97,7 @@ func fakes(t *testing.T, scripts map[string]string) {
 // all returns scripts for all commands; each script is the given one.
 func all(script string) map[string]string {
 	m := map[string]string{}
-	for _, c := range Commands {
+	for _, c := range slurmcmd.Commands {
 		m[c] = script
 	}
 	return m
@@ -167,7 +168,7 @@ echo "slurm_load_jobs error: Unable to contact slurm controller (connect failure
 	}
 	fakes(t, map[string]string{"squeue": `echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1`})
 	_, err = Call(t.Context(), time.Minute, "squeue")
-	var failed *CommandError
+	var failed *slurmcmd.Error
 	if !errors.As(err, &failed) || failed.Code != 1 || !strings.Contains(failed.Text, "Invalid job id") || Away(err) {
 		t.Errorf("%v", err)
 	}
@@ -177,7 +178,7 @@ echo "slurm_load_jobs error: Unable to contact slurm controller (connect failure
 func TestEnviron(t *testing.T) {
 	t.Setenv("SLURM_CPUS_PER_TASK", "7")
 	t.Setenv("SLURM_CONF", "/etc/x")
-	env := Environ()
+	env := slurmcmd.Environ()
 	if slices.Contains(env, "SLURM_CPUS_PER_TASK=7") || !slices.Contains(env, "SLURM_CONF=/etc/x") {
 		t.Error(env)
 	}
@@ -236,7 +237,7 @@ func TestJobsAreNumbers(t *testing.T) {
 // A command that prints without end is ended, and costs no memory.
 func TestOutputIsBounded(t *testing.T) {
 	fakes(t, map[string]string{"scontrol": "exec yes"})
-	out, err := RunCommand(t.Context(), 0, "scontrol", "show", "job")
+	out, err := slurmcmd.Run(t.Context(), 0, "scontrol", "show", "job")
 	if err == nil || !strings.Contains(err.Error(), "more than 64 MiB") || len(out) > folder.MostOutput {
 		t.Errorf("%d bytes, %v", len(out), err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -31,10 +32,10 @@ func needCluster(t testing.TB) {
 	if testing.Short() {
 		t.Skip("it runs on a cluster, for seconds")
 	}
-	err := Missing()
+	err := slurmcmd.Missing()
 	if err == nil {
 		var out string
-		if out, err = RunCommand(t.Context(), 15*time.Second, "sinfo", "-h", "-N", "-p", "main", "-o", "%N"); err == nil &&
+		if out, err = slurmcmd.Run(t.Context(), 15*time.Second, "sinfo", "-h", "-N", "-p", "main", "-o", "%N"); err == nil &&
 			len(strings.Fields(out)) < 3 {
 			err = fmt.Errorf("the partition main has %d nodes, and 3 are needed", len(strings.Fields(out)))
 		}
@@ -109,7 +110,7 @@ func openAs(t testing.TB, cores []int, set settings, suspends bool, jobs ...laun
 
 // queue returns the output of squeue about all jobs that wait or run.
 func queue(t testing.TB, format string) string {
-	out, err := RunCommand(context.Background(), 0, "squeue", "-h", "-t", "PENDING,RUNNING", "-o", format)
+	out, err := slurmcmd.Run(context.Background(), 0, "squeue", "-h", "-t", "PENDING,RUNNING", "-o", format)
 	if err != nil {
 		t.Fatal(err)
 	}

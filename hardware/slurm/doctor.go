@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
 )
 
 // doctor looks at the cluster: its commands, its controller, its partitions, and whether a node sees the present
@@ -15,8 +16,8 @@ import (
 func doctor(ctx context.Context) []hardware.Check {
 	c := hardware.Check{Name: kindName, Status: hardware.OK}
 	// Most machines are in no cluster: that is only worth a word.
-	if err := Missing(); err != nil {
-		c.Text, c.Hint = err.Error()+": the engine \"slurm\" and --on slurm cannot be used", MissingHint
+	if err := slurmcmd.Missing(); err != nil {
+		c.Text, c.Hint = err.Error()+": the engine \"slurm\" and --on slurm cannot be used", slurmcmd.MissingHint
 		c.Status = hardware.Warn
 		return []hardware.Check{c}
 	}

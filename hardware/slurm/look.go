@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
 )
 
 // arrange assigns the nodes of an allocation, once found, to places in the hardware.
@@ -75,7 +77,7 @@ func (p *pool) states(ctx context.Context) (map[string]jobState, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	out, err := RunCommand(ctx, 0, "squeue", "-h", "-t", "all", "-j", strings.Join(ids, ","), "-o", stateFields)
+	out, err := slurmcmd.Run(ctx, 0, "squeue", "-h", "-t", "all", "-j", strings.Join(ids, ","), "-o", stateFields)
 	if err != nil {
 		if Away(err) || !strings.Contains(err.Error(), "nvalid job id") {
 			return nil, err
@@ -188,7 +190,7 @@ func (p *pool) drained(ctx context.Context) {
 	if len(names) == 0 {
 		return
 	}
-	out, err := RunCommand(ctx, 0, "sinfo", "-h", "-N", "-n", strings.Join(names, ","), "-o", "%N|%T")
+	out, err := slurmcmd.Run(ctx, 0, "sinfo", "-h", "-N", "-n", strings.Join(names, ","), "-o", "%N|%T")
 	if err != nil {
 		return
 	}

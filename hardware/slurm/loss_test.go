@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/need"
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -42,7 +43,7 @@ func daemons(t *testing.T, args ...string) {
 // setState gives a node another state, as an administrator does.
 func setState(t *testing.T, node, state string) {
 	t.Helper()
-	if _, err := RunCommand(t.Context(), 0, "scontrol", "update", "NodeName="+node, "State="+state,
+	if _, err := slurmcmd.Run(t.Context(), 0, "scontrol", "update", "NodeName="+node, "State="+state,
 		"Reason=test"); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func TestNodeGoesDown(t *testing.T) {
 	}
 	daemons(t, "daemon", lost.name)
 	eventually(t, "the cluster is whole", func() bool {
-		out, _ := RunCommand(t.Context(), 0, "sinfo", "-h", "-N", "-p", "main", "-t", "idle,alloc,mix", "-o", "%N")
+		out, _ := slurmcmd.Run(t.Context(), 0, "sinfo", "-h", "-N", "-p", "main", "-t", "idle,alloc,mix", "-o", "%N")
 		return len(slices.Compact(strings.Fields(out))) == 3
 	})
 }
@@ -182,7 +183,7 @@ func TestAllocationGoesAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, _ := o.pool.place(0)
-	if _, err := RunCommand(t.Context(), 0, "scancel", first.alloc.job); err != nil {
+	if _, err := slurmcmd.Run(t.Context(), 0, "scancel", first.alloc.job); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -211,12 +212,12 @@ func TestAllocationIsPreempted(t *testing.T) {
 	}
 	eventually(t, "the job listens", func() bool { return listens(o, 0) })
 	first, _ := o.pool.place(0)
-	urgent, err := RunCommand(t.Context(), 0, "sbatch", "--parsable", "--partition=urgent", "--nodelist="+first.name,
+	urgent, err := slurmcmd.Run(t.Context(), 0, "sbatch", "--parsable", "--partition=urgent", "--nodelist="+first.name,
 		"--exclusive", "--output=/dev/null", "--wrap", "sleep 1000")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cancel := func() { RunCommand(context.Background(), 0, "scancel", strings.TrimSpace(urgent)) }
+	cancel := func() { slurmcmd.Run(context.Background(), 0, "scancel", strings.TrimSpace(urgent)) }
 	t.Cleanup(cancel)
 	o.next(t, scheduler.NodeDown)
 	if log := read(filepath.Join(o.dir, "0.log")); !strings.Contains(log, "asked\n") {
@@ -251,12 +252,12 @@ func TestAllocationHasGraceTime(t *testing.T) {
 	}
 	eventually(t, "the jobs listen", func() bool { return listens(o, 0) && listens(o, 1) })
 	first, _ := o.pool.place(0)
-	urgent, err := RunCommand(t.Context(), 0, "sbatch", "--parsable", "--partition=urgent", "--nodelist="+first.name,
+	urgent, err := slurmcmd.Run(t.Context(), 0, "sbatch", "--parsable", "--partition=urgent", "--nodelist="+first.name,
 		"--exclusive", "--output=/dev/null", "--wrap", "sleep 1000")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cancel := func() { RunCommand(context.Background(), 0, "scancel", strings.TrimSpace(urgent)) }
+	cancel := func() { slurmcmd.Run(context.Background(), 0, "scancel", strings.TrimSpace(urgent)) }
 	t.Cleanup(cancel)
 	if warned := o.next(t, scheduler.NodeWarned); warned.Until-warned.At > 15*time.Second {
 		t.Errorf("warned of its end in %s, and it has 15 s", warned.Until-warned.At)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -161,8 +162,8 @@ func (p *pool) check(ctx context.Context) error {
 		return nil
 	}
 	if p.set.Joined != "" {
-		if err := Missing(); err != nil {
-			return Unavailable(err, MissingHint)
+		if err := slurmcmd.Missing(); err != nil {
+			return Unavailable(err, slurmcmd.MissingHint)
 		}
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 )
@@ -178,7 +179,7 @@ func (e *Engine) srun(s *step) error {
 	args := append([]string{"--verbose", "--output=" + s.out.path + ".%t", "--open-mode=append", "--chdir=" + e.dir},
 		append(stepArgs(s.allocated, s.node, s.Job.Name), "/bin/sh", s.script)...)
 	cmd := exec.Command("srun", args...)
-	cmd.Env = Environ()
+	cmd.Env = slurmcmd.Environ()
 	errs, err := cmd.StderrPipe()
 	if err != nil {
 		return err
@@ -228,7 +229,7 @@ func (e *Engine) listen(s *step, errs io.Reader) {
 		}
 		if strings.Contains(line, "error:") || strings.Contains(line, "launch failed") {
 			said = append(said, line)
-			s.said = QuotedLine(strings.Join(said, "\n"))
+			s.said = slurmcmd.JoinErrorLines(strings.Join(said, "\n"))
 		}
 		e.mu.Unlock()
 		if runs { // what Slurm takes before is no service

@@ -22,7 +22,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/hardware/slurm"
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
@@ -246,9 +246,9 @@ func queueOf(ctx context.Context, a *command.App, t *forecast.Twin, o *whenOptio
 	}
 	var notes []string
 	if o.live {
-		text, err := slurm.RunCommand(ctx, 0, "scontrol", "show", "job", "--all")
+		text, err := slurmcmd.Run(ctx, 0, "scontrol", "show", "job", "--all")
 		if err != nil {
-			return q, &command.Error{Code: command.ExitUnavailable, Err: err, Hint: slurm.MissingHint}
+			return q, &command.Error{Code: command.ExitUnavailable, Err: err, Hint: slurmcmd.MissingHint}
 		}
 		q, notes, err = slurmconf.ReadQueue("scontrol", strings.NewReader(text))
 		if err != nil {
