@@ -104,9 +104,10 @@ func submitted(w *experiment.Workload, seed int64, taken map[string]bool) (reali
 
 // templateOf is a job of a submit block, without its number, name and arrival.
 func templateOf(s *experiment.Submit) scheduler.Job {
-	template := s.Job.Template()
-	template.Priority, template.Deadline, template.User = s.Priority, s.Deadline, s.User
-	template.Own().Budget = s.Budget
+	template := s.Job.TemplateWith(func(j *scheduler.Job) {
+		j.Priority, j.Deadline, j.User = s.Priority, s.Deadline, s.User
+		j.Own().Budget = s.Budget
+	})
 	experiment.EachPart(s.Parts, func(p experiment.RequestPart) { p.Request(&template) })
 	return template
 }

@@ -150,12 +150,16 @@ func (j *Job) WithThreads(n int) *Job {
 
 // Template returns the scheduler's view of a job of the block, with its
 // deadline relative to the arrival.
-func (j *Job) Template() scheduler.Job {
+func (j *Job) Template() scheduler.Job { return j.TemplateWith(func(*scheduler.Job) {}) }
+
+// TemplateWith is Template for jobs with other values than the block's: set changes them before the parts of the job do.
+func (j *Job) TemplateWith(set func(*scheduler.Job)) scheduler.Job {
 	t := scheduler.Job{
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
 		GPUs: j.GPUs, Memory: j.Memory, Nodes: j.Nodes, Malleable: j.Malleable, Priority: j.Priority,
 		Deadline: j.Deadline, Special: &scheduler.Special{Retries: j.Retries, Budget: j.Budget},
 	}
+	set(&t)
 	request := func(p RequestPart) { p.Request(&t) }
 	EachPart(j.Parts, request)
 	if j.Runtime != nil {
