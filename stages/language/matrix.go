@@ -26,7 +26,7 @@ type Matrix interface {
 	Unknown() *eval.Env
 	// ReadAxis reports whether the matrix has an axis of a name, which then counts as read.
 	ReadAxis(name string) bool
-	// Decoded says that a block was decoded in the unknown scope, when there were so many reports.
+	// Decoded notes that a block was decoded in the unknown scope, and that the file had this number of reports before.
 	Decoded(n *eval.Node, reports int)
 	// Broken reports whether a block has an error.
 	Broken(*eval.Node) bool

@@ -128,7 +128,7 @@ func (r *meter) node(e *scheduler.Event) {
 	}
 }
 
-// hold updates the allotment of a job from an event. It returns how many servers the job has lost and goes on without.
+// hold updates the allotment of a job from an event. It returns the number of servers that the job lost and runs without.
 func (r *meter) hold(e *scheduler.Event) (lost int) {
 	switch e.Kind {
 	case scheduler.Request, scheduler.Level, scheduler.Predict, scheduler.Arrive:

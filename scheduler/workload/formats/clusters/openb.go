@@ -21,7 +21,8 @@ var _ = formats.Register(&formats.Format{
 	Args: formats.TableSchema(),
 	Reader: (&formats.Layout{
 		Columns: map[string][]string{
-			formats.FactJob: {"name"}, formats.FactClass: {"qos"}, formats.FactThreads: {"cpu_milli"}, formats.FactMemory: {"memory_mib"}, formats.FactGPUs: {"num_gpu"},
+			formats.FactJob: {"name"}, formats.FactClass: {"qos"}, formats.FactThreads: {"cpu_milli"},
+			formats.FactMemory: {"memory_mib"}, formats.FactGPUs: {"num_gpu"},
 			formats.FactArrival: {"creation_time"}, formats.FactStart: {"scheduled_time"}, formats.FactEnd: {"deletion_time"},
 		},
 		CPUScale: 0.001, Part: "gpu_milli",

@@ -24,11 +24,13 @@ var _ = formats.Register(&formats.Format{
 	Reader: (&formats.Layout{
 		Separator: '|', Loose: true, Slurm: true, RequestedUnit: time.Minute,
 		Columns: map[string][]string{
-			formats.FactJob: {"JobID", "JobIDRaw"}, formats.FactUser: {"User"}, formats.FactClass: {"Partition"}, formats.FactArrival: {"Submit"},
+			formats.FactJob: {"JobID", "JobIDRaw"}, formats.FactUser: {"User"}, formats.FactClass: {"Partition"},
+			formats.FactArrival: {"Submit"},
 			formats.FactRunTime: {"ElapsedRaw", "Elapsed"}, formats.FactStart: {"Start"}, formats.FactEnd: {"End"},
 			formats.FactRequested: {"TimelimitRaw", "Timelimit"}, formats.FactThreads: {"AllocCPUS", "ReqCPUS", "NCPUS"},
-			formats.FactGPUs: {"AllocTRES", "ReqTRES"}, formats.FactNodes: {"NNodes", "AllocNodes", "ReqNodes"}, formats.FactMemory: {"ReqMem"},
-			formats.FactUsed: {"MaxRSS"},
+			formats.FactGPUs: {"AllocTRES", "ReqTRES"}, formats.FactNodes: {"NNodes", "AllocNodes", "ReqNodes"},
+			formats.FactMemory: {"ReqMem"},
+			formats.FactUsed:   {"MaxRSS"},
 		},
 		Tasks:  "NTasks",
 		Ignore: func(job string) bool { return strings.Contains(job, ".") },
@@ -44,9 +46,11 @@ var _ = formats.Register(&formats.Format{
 	Reader: (&formats.Layout{
 		Separator: '|', Loose: true, Slurm: true, RequestedUnit: time.Minute,
 		Columns: map[string][]string{
-			formats.FactJob: {"JOBID"}, formats.FactUser: {"USER"}, formats.FactClass: {"PARTITION"}, formats.FactArrival: {"SUBMIT_TIME"},
-			formats.FactRunTime: {"TIME_LIMIT"}, formats.FactRequested: {"TIME_LIMIT"}, formats.FactThreads: {"CPUS", "MIN_CPUS"},
-			formats.FactGPUs: {"TRES_PER_NODE", "GRES"}, formats.FactNodes: {"NODES"}, formats.FactMemory: {"MIN_MEMORY"},
+			formats.FactJob: {"JOBID"}, formats.FactUser: {"USER"}, formats.FactClass: {"PARTITION"},
+			formats.FactArrival: {"SUBMIT_TIME"},
+			formats.FactRunTime: {"TIME_LIMIT"}, formats.FactRequested: {"TIME_LIMIT"},
+			formats.FactThreads: {"CPUS", "MIN_CPUS"},
+			formats.FactGPUs:    {"TRES_PER_NODE", "GRES"}, formats.FactNodes: {"NODES"}, formats.FactMemory: {"MIN_MEMORY"},
 		},
 		Assumptions: []string{"how long the jobs will run is not known: they are taken to use up their time limits"},
 	}).Read,
