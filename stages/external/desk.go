@@ -36,6 +36,7 @@ type desk struct {
 	wakes   time.Duration // when the program wants to be asked
 	waits   map[string]string
 	time    spent
+	idle    idleWakeups
 	state   json.RawMessage // left by the program
 	journal *journal
 	err     error
@@ -130,10 +131,40 @@ func (d *desk) Admit(v scheduler.View, h scheduler.Actions) error {
 	if err == nil {
 		err = d.carryOut(answer)
 	}
+	if err == nil {
+		err = d.idle.decided(v.Now())
+	}
 	if err != nil {
 		d.err = fmt.Errorf("policy %q: at %s: %w", d.cell.Policy, v.Now(), err)
 	}
 	return d.err
+}
+
+// Bounds on wake-ups without a change: a program that asks for so many within so little time would do so for ever.
+const (
+	timerEvent     = "timer" // of a wake-up
+	maxIdleWakeups = 10_000
+	idleSpan       = time.Second
+)
+
+// idleWakeups counts the wake-ups in a row at which nothing had happened and the program changed nothing.
+type idleWakeups struct {
+	changed bool // the next message has an event that is not a wake-up
+	count   int
+	since   time.Duration // the first of them
+}
+
+// decided is called after each answer; it errs when the run makes no progress.
+func (i *idleWakeups) decided(now time.Duration) error {
+	if i.changed || now-i.since > idleSpan {
+		*i = idleWakeups{since: now}
+		return nil
+	}
+	if i.count++; i.count < maxIdleWakeups {
+		return nil
+	}
+	return fmt.Errorf("since %s it has asked %d times to be called again (call_at_ns), and changed nothing: ask for a later "+
+		"moment, or leave call_at_ns out to be called when something happens", i.since, i.count)
 }
 
 // HeldBack implements scheduler.Admitter.
@@ -144,12 +175,12 @@ func (d *desk) HeldBack(v scheduler.View, job int32) string {
 	return "the policy did not start it"
 }
 
-// NextWakeup and OnWakeup implement scheduler.TimedPolicy.
+// NextWakeup implements scheduler.TimedPolicy.
 func (d *desk) NextWakeup() time.Duration { return d.wakes }
 
-// Woke is Wakes'.
+// OnWakeup implements scheduler.TimedPolicy.
 func (d *desk) OnWakeup() {
-	d.event("timer", d.wakes)
+	d.event(timerEvent, d.wakes)
 	d.line = append(d.line, '}')
 	d.wakes = scheduler.Never
 }

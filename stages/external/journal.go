@@ -26,7 +26,7 @@ const (
 
 // Bounds on the record of a conversation: in the file, and for the second look.
 const (
-	maxJournal  = 256 << 20
+	maxJournal  = 64 << 20
 	maxExamined = 4 << 20
 )
 
@@ -74,6 +74,10 @@ func (j *journal) close(d *desk, out *record.Cell) {
 	if j.to != nil {
 		j.err = errors.Join(j.err, j.to.Flush(), j.file.Close())
 		out.Files = append(out.Files, record.File{Name: journalFile, Size: int64(j.size)})
+		if j.size > maxJournal {
+			out.Warnings = append(out.Warnings, record.Warning{Code: "long_conversation", Cell: d.cell.Cell, Text: fmt.Sprintf(
+				"%s has the first %d MiB of what the policy's program was asked and answered", journalFile, maxJournal>>20)})
+		}
 	}
 	if text := d.talk.said.last(1 << 30); j.dir != "" && text != "" {
 		j.write(out, stderrFile, []byte(text+"\n"))

@@ -132,6 +132,10 @@ while hear()["type"] != "end": say({"waits": {"a": "it is Monday"}})
 say({})`, want: "the remaining jobs can never start: job \"a\" it is Monday"},
 		{name: "goes round in an instant", code: `greet(); do({"start": "a"}, {"pause": "a"})
 while True: do({"resume": "a"}, {"pause": "a"})`, want: "does not come to an end"},
+		{name: "asks again and again", code: `greet(); m = hear()
+say({"do": [{"start": "a"}], "call_at_ns": 1})
+for n in range(2, 10**9): hear(); say({"call_at_ns": n})`,
+			want: "it has asked 10000 times to be called again (call_at_ns), and changed nothing"},
 		{name: "ends badly", code: `greet(); fine(); say({}); sys.exit("it was all in vain")`,
 			want: "when the cell was over: it ended badly: exit status 1; its last lines:\n  │ it was all in vain"},
 		{name: "says goodbye wrongly", code: `greet(); fine(); say("bye")`, want: `when the cell was over: its answer "bye"`},

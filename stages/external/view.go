@@ -88,6 +88,7 @@ func (d *desk) begin() {
 // event begins an event of a kind in the next message.
 func (d *desk) event(kind string, at time.Duration) {
 	d.begin()
+	d.idle.changed = d.idle.changed || kind != timerEvent
 	if d.line[len(d.line)-1] == '}' {
 		d.line = append(d.line, ',')
 	}
