@@ -59,7 +59,7 @@ func (a *app) command() *cobra.Command {
 		{command.GroupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.compareCommand(),
 			a.plotCommand(), a.reportCommand(), Export(a.App)}},
 		{command.GroupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(),
-			a.trainCommand(), a.cellCommand()}},
+			a.trainCommand()}},
 	} {
 		for _, c := range append(g.commands, a.Registered(g.id)...) {
 			c.GroupID = g.id
