@@ -399,11 +399,11 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 		at = min(at, e.nextMark(), e.nextNode(), e.nextSpent())
 	}
 	first, some := e.ends.first()
-	if !some && at == scheduler.Never {
-		return e.now, nil, errNothing
-	}
 	if some {
 		at = min(at, first.at)
+	}
+	if at == scheduler.Never {
+		return e.now, nil, e.noInstant(some)
 	}
 	e.now = max(e.now, at)
 	if timed {
@@ -430,8 +430,8 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	e.crowd.settle(e.now, e.stale)
 	at := min(until, e.crowd.soonest(), e.crowd.turn(), e.nextMark(), e.nextNode(), e.nextSpent())
-	if at == scheduler.Never && e.crowd.live == 0 {
-		return e.now, nil, errNothing
+	if at == scheduler.Never {
+		return e.now, nil, e.noInstant(e.crowd.live > 0)
 	}
 	e.now = max(e.now, at)
 	e.crowd.finish(e.now, e.stale, func(job int) { e.over(job, e.now) })
@@ -472,6 +472,15 @@ func (e *Engine) sorted() []scheduler.Notice {
 		slices.SortFunc(e.news, scheduler.CompareNotices)
 	}
 	return e.news
+}
+
+// noInstant is the error when no instant is left to wait for. runs says that jobs run: their ends are out of range.
+func (e *Engine) noInstant(runs bool) error {
+	if !runs {
+		return errNothing
+	}
+	return fmt.Errorf("simulated: after %s, no running job ends within 292 years of the start, and simulated time ends there",
+		e.now)
 }
 
 // errNothing is returned when there is nothing to wait for.

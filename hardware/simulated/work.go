@@ -122,7 +122,7 @@ func (w *Scaling) In(alternative int) (Work, error) {
 // Training is a job with the given number of epochs. An epoch takes the given
 // time on one thread; the fraction parallel of it speeds up with more threads.
 func Training(startup time.Duration, epochs int, epoch time.Duration, parallel float64) Scaling {
-	return Scaling{Fixed: startup, Scaled: time.Duration(epochs) * epoch, Threads: 1, Parallel: parallel}
+	return Scaling{Fixed: startup, Scaled: scheduler.CoreTime(epoch, epochs), Threads: 1, Parallel: parallel}
 }
 
 // FullRequest is a job that takes a given time on its full request, and in
