@@ -1,4 +1,4 @@
-package show
+package cells
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -42,7 +43,7 @@ func TestStoryOfAJob(t *testing.T) {
 {"t_s":1,"decision":"pause","job":"long-1","cores":"","reason":"its quantum ended"}
 {"t_s":1,"decision":"start","job":"short-1","cores":"1","reason":"it fits","passed":[{"job":"wide-1","reason":"needs 2 cores"}],"passed_more":3}
 `)
-	story, jobs, err := StoryOf(e, c, "short-1")
+	story, jobs, err := storyOf(e, c, "short-1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestStoryOfAJob(t *testing.T) {
 		t.Error(d)
 	}
 	var out bytes.Buffer
-	(&Printer{Out: &out}).Story(story)
+	printStory(&show.Printer{Out: &out}, story)
 	want := `     0.500 s  arrived
      0.500 s  waited, until 0.600 s: for 1 core, while others held 2, first long-1; 1 other job waited
      0.600 s  passed over 2 times for long-1, until 1.000 s: needs 2 cores, 0–1 are free
@@ -77,12 +78,12 @@ func TestARetryHoldsNothing(t *testing.T) {
 {"t_s":4,"event":"start","job":"short-1","cores":"0-1"}
 {"t_s":5,"event":"finish","job":"short-1","cores":""}
 `, "")
-	story, _, err := StoryOf(e, c, "short-1")
+	story, _, err := storyOf(e, c, "short-1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	(&Printer{Out: &out}).Story(story)
+	printStory(&show.Printer{Out: &out}, story)
 	want := `     2.000 s  arrived
      2.000 s  waited, until 4.000 s: for 2 cores, while others held 3, first wide-1; 1 other job waited
      5.000 s  finished
@@ -90,12 +91,12 @@ func TestARetryHoldsNothing(t *testing.T) {
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Error(d)
 	}
-	story, _, err = StoryOf(e, c, "long-1")
+	story, _, err = storyOf(e, c, "long-1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	out.Reset()
-	(&Printer{Out: &out}).Story(story)
+	printStory(&show.Printer{Out: &out}, story)
 	want = `     0.000 s  arrived
      1.000 s  failed, and waits to be started again: exit status 1
      1.000 s  waited, until 5.000 s: while others held 2–3, first wide-1; 0–1 other jobs waited
@@ -108,7 +109,7 @@ func TestARetryHoldsNothing(t *testing.T) {
 func TestStoryWithoutRecords(t *testing.T) {
 	e, c := cellWith(t, "", "")
 	c.Cell = "w-h-rr-r2"
-	if _, _, err := StoryOf(e, c, "short-1"); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := storyOf(e, c, "short-1"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }

@@ -1,17 +1,18 @@
-package show
+package cells
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Moment is something that happened to a job, or was decided about it.
-type Moment struct {
+// moment is something that happened to a job, or was decided about it.
+type moment struct {
 	At float64 `json:"t_s"`
 	// Until is the end of a time of waiting.
 	Until float64 `json:"until_s,omitempty"`
@@ -28,10 +29,10 @@ type Moment struct {
 	lacks []shortage // over all these times
 }
 
-// StoryOf returns the decisions about a job with their reasons, in the order of
+// storyOf returns the decisions about a job with their reasons, in the order of
 // time. The jobs of the cell are returned for suggestions. The error wraps
 // fs.ErrNotExist when the cell has no records.
-func StoryOf(e *record.Experiment, c record.CellRef, job string) (story []Moment, jobs []string, err error) {
+func storyOf(e *record.Experiment, c record.CellRef, job string) (story []moment, jobs []string, err error) {
 	began, ended, wait, err := eventsOf(e, c, job)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read events: %w", err)
@@ -41,7 +42,7 @@ func StoryOf(e *record.Experiment, c record.CellRef, job string) (story []Moment
 	}
 	// The order within one instant: arrivals come before decisions, ends after.
 	story = slices.Concat(began, intervals(story, wait.waits), ended)
-	slices.SortStableFunc(story, func(a, b Moment) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(story, func(a, b moment) int { return cmp.Compare(a.At, b.At) })
 	return story, wait.names, nil
 }
 
@@ -67,7 +68,7 @@ var happened = map[scheduler.EventKind]struct {
 
 // eventsOf returns the events of a job, and its waits. Events that come after
 // the decisions of their instant are in ended.
-func eventsOf(e *record.Experiment, c record.CellRef, job string) (began, ended []Moment, wait *following, err error) {
+func eventsOf(e *record.Experiment, c record.CellRef, job string) (began, ended []moment, wait *following, err error) {
 	wait = follow(job)
 	for ev, err := range e.Events(c) {
 		if err != nil {
@@ -78,7 +79,7 @@ func eventsOf(e *record.Experiment, c record.CellRef, job string) (began, ended 
 		if ev.Job != job || !ok {
 			continue
 		}
-		m := Moment{At: ev.At, What: h.what, Why: ev.Reason}
+		m := moment{At: ev.At, What: h.what, Why: ev.Reason}
 		if h.end {
 			ended = append(ended, m)
 		} else {
@@ -90,19 +91,19 @@ func eventsOf(e *record.Experiment, c record.CellRef, job string) (began, ended 
 
 // decisionsOf returns the decisions about a job, with the ones that passed it
 // over: successive ones for the same reason are one moment.
-func decisionsOf(e *record.Experiment, c record.CellRef, job string) ([]Moment, error) {
-	var story []Moment
+func decisionsOf(e *record.Experiment, c record.CellRef, job string) ([]moment, error) {
+	var story []moment
 	for d, err := range e.Decisions(c) {
 		if err != nil {
 			return nil, err
 		}
 		if d.Job == job {
-			story = append(story, Moment{At: d.At, What: decided(d), Why: d.Reason, Passed: d.Passed, More: d.PassedMore})
+			story = append(story, moment{At: d.At, What: decided(d), Why: d.Reason, Passed: d.Passed, More: d.PassedMore})
 			continue
 		}
 		for _, p := range d.Passed {
 			if p.Job == job && !joined(story, d, p) {
-				story = append(story, Moment{At: d.At, What: "passed over", Why: p.Reason, Times: 1, For: []string{d.Job},
+				story = append(story, moment{At: d.At, What: "passed over", Why: p.Reason, Times: 1, For: []string{d.Job},
 					lacks: shortagesOf(p)})
 			}
 		}
@@ -112,7 +113,7 @@ func decisionsOf(e *record.Experiment, c record.CellRef, job string) ([]Moment, 
 
 // joined adds a decision in which the job was passed over to the last moment, and
 // reports whether the reason is the same except for the amounts needed and free.
-func joined(story []Moment, d record.DecisionRow, p record.PassedRow) bool {
+func joined(story []moment, d record.DecisionRow, p record.PassedRow) bool {
 	last := len(story) - 1
 	if last < 0 || story[last].Times == 0 {
 		return false
@@ -145,8 +146,8 @@ func decided(d record.DecisionRow) string {
 	return string(d.Decision)
 }
 
-// Story prints the decisions about a job.
-func (p *Printer) Story(story []Moment) {
+// printStory prints the decisions about a job.
+func printStory(p *show.Printer, story []moment) {
 	for _, m := range story {
 		line := fmt.Sprintf("%10.3f s  %s", m.At, m.What)
 		if m.Times > 1 {

@@ -1,6 +1,8 @@
-package main
+// Package compare is the command "tfexp compare".
+package compare
 
 import (
+	"embed"
 	"fmt"
 	"io"
 	"strings"
@@ -17,6 +19,13 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
+//go:embed help
+var helpTexts embed.FS
+
+func init() {
+	command.RegisterAt(command.GroupLook, 40, compareCommand)
+}
+
 // compareOptions are the options of a comparison of two folders.
 type compareOptions struct {
 	metrics []string
@@ -25,12 +34,12 @@ type compareOptions struct {
 	json    bool
 }
 
-func (a *app) compareCommand() *cobra.Command {
+func compareCommand(a *command.App) *cobra.Command {
 	o := compareOptions{level: analysis.DefaultLevel}
 	cmd := &cobra.Command{
 		Use:   "compare DIR_A DIR_B [--metric NAME]... [--by class|user|size] [--json]",
 		Short: "Compare two folders of results",
-		Long:  help("compare"),
+		Long:  command.Help(helpTexts, "compare"),
 		Example: `  tfexp compare before/fcfs_vs_rr after/fcfs_vs_rr
   tfexp compare old new --metric mean_waiting --metric makespan --by class`,
 		Args:              command.Between(2, 2, "a second folder"),
@@ -49,7 +58,7 @@ func (a *app) compareCommand() *cobra.Command {
 					return err
 				}
 			}
-			return a.compareFolders(both[0], both[1], &o)
+			return compareFolders(a, both[0], both[1], &o)
 		},
 	}
 	cmd.Flags().StringArrayVar(&o.metrics, "metric", nil, "`NAME` of a metric; may be repeated")
@@ -59,7 +68,7 @@ func (a *app) compareCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) compareFolders(before, after *record.Experiment, o *compareOptions) error {
+func compareFolders(a *command.App, before, after *record.Experiment, o *compareOptions) error {
 	metrics, err := o.chosen(after.Plan)
 	if err != nil {
 		return err

@@ -1,7 +1,9 @@
-package main
+// Package format is the command "tfexp fmt".
+package format
 
 import (
 	"bytes"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -17,18 +19,25 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
-func (a *app) fmtCommand() *cobra.Command {
+//go:embed help
+var helpTexts embed.FS
+
+func init() {
+	command.RegisterAt(command.GroupWrite, 30, fmtCommand)
+}
+
+func fmtCommand(a *command.App) *cobra.Command {
 	var f formatter
 	cmd := &cobra.Command{
 		Use:   "fmt [FILE...|-] [--check] [--diff] [--json]",
 		Short: "Rewrite experiments in the canonical style",
-		Long:  help("fmt"),
+		Long:  command.Help(helpTexts, "fmt"),
 		Example: `  tfexp fmt
   tfexp fmt --check experiments/*.hcl
   tfexp fmt - < draft.hcl`,
 		ValidArgsFunction: command.CompleteFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.app, f.in = a, cmd.InOrStdin()
+			f.App, f.in = a, cmd.InOrStdin()
 			if len(args) == 0 {
 				if args = command.ExperimentFiles("."); len(args) == 0 {
 					return command.Usagef("", "there is no *.hcl file in this folder")
@@ -64,7 +73,7 @@ func (a *app) fmtCommand() *cobra.Command {
 }
 
 type formatter struct {
-	*app
+	*command.App
 	in                  io.Reader
 	check, diff, asJSON bool
 	files               []formatted // with asJSON

@@ -1,7 +1,9 @@
-package main
+// Package cells is the commands about one cell: "tfexp logs" and "tfexp explain".
+package cells
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -16,6 +18,14 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 )
+
+//go:embed help
+var helpTexts embed.FS
+
+func init() {
+	command.RegisterAt(command.GroupLook, 20, logsCommand)
+	command.RegisterAt(command.GroupLook, 30, explainCommand)
+}
 
 // place is a cell, and perhaps a job, in an experiment's folder.
 type place struct {

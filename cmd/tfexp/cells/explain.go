@@ -1,4 +1,4 @@
-package main
+package cells
 
 import (
 	"errors"
@@ -11,13 +11,12 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
-	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
 )
 
-func (a *app) explainCommand() *cobra.Command {
+func explainCommand(a *command.App) *cobra.Command {
 	var (
 		job    string
 		asJSON bool
@@ -26,7 +25,7 @@ func (a *app) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [DIR] CELL [--job JOB] [--json]",
 		Short: "Explain why a cell ran, and what was decided about a job",
-		Long:  help("explain"),
+		Long:  command.Help(helpTexts, "explain"),
 		Example: `  tfexp explain mixed-this_machine-rr-r1
   tfexp explain mixed-this_machine-rr-r1 --job short-3`,
 		Args:              command.Between(1, 2, "CELL"),
@@ -45,14 +44,14 @@ func (a *app) explainCommand() *cobra.Command {
 			}
 			if job != "" {
 				at.job = job
-				return a.explainJob(at, others, asJSON)
+				return explainJob(a, at, others, asJSON)
 			}
 			for _, f := range others {
 				if f.Value != "" {
 					return command.Usagef("", "--%s has an effect only with --job", f.Name)
 				}
 			}
-			return a.explainCell(at, asJSON)
+			return explainCell(a, at, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&job, "job", "", "explain the decisions about this `JOB`")
@@ -62,9 +61,9 @@ func (a *app) explainCommand() *cobra.Command {
 }
 
 // momentFlag is the work of a feature's flag (command.Flag): it adds a moment to the story of a job, by a file.
-type momentFlag = func(a *command.App, file, job string) (show.Moment, error)
+type momentFlag = func(a *command.App, file, job string) (command.Moment, error)
 
-func (a *app) explainJob(at place, others []*command.Given[momentFlag], asJSON bool) error {
+func explainJob(a *command.App, at place, others []*command.Given[momentFlag], asJSON bool) error {
 	e, err := record.Open(at.dir)
 	if err != nil {
 		return err
@@ -73,7 +72,7 @@ func (a *app) explainJob(at place, others []*command.Given[momentFlag], asJSON b
 	if i := slices.IndexFunc(e.Plan.Cells, func(c record.CellRef) bool { return c.Cell == at.cell }); i >= 0 {
 		ref = e.Plan.Cells[i]
 	}
-	story, jobs, err := show.StoryOf(e, ref, at.job)
+	story, jobs, err := storyOf(e, ref, at.job)
 	if errors.Is(err, fs.ErrNotExist) {
 		return command.Usagef(`decisions are not recorded when the experiment has records = "metrics"`,
 			"cell %s has no record of its decisions", at.cell)
@@ -88,29 +87,29 @@ func (a *app) explainJob(at place, others []*command.Given[momentFlag], asJSON b
 		if f.Value == "" {
 			continue
 		}
-		m, err := f.Do(a.App, f.Value, at.job)
+		m, err := f.Do(a, f.Value, at.job)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(story, func(x show.Moment) bool { return x.At > m.At })
+		i := slices.IndexFunc(story, func(x moment) bool { return x.At > m.At })
 		if i < 0 {
 			i = len(story)
 		}
-		story = slices.Insert(story, i, m)
+		story = slices.Insert(story, i, moment{At: m.At, What: m.What, Why: m.Why})
 	}
 	if asJSON {
 		return a.PrintJSON(struct {
-			Cell  string        `json:"cell"`
-			Job   string        `json:"job"`
-			Story []show.Moment `json:"story"`
+			Cell  string   `json:"cell"`
+			Job   string   `json:"job"`
+			Story []moment `json:"story"`
 		}{at.cell, at.job, story})
 	}
 	fmt.Fprintf(a.Out, "%s in %s\n", a.Printer().Paint(table.Bold, at.job), at.cell)
-	a.Printer().Story(story)
+	printStory(a.Printer(), story)
 	return nil
 }
 
-func (a *app) explainCell(at place, asJSON bool) error {
+func explainCell(a *command.App, at place, asJSON bool) error {
 	x, err := pipeline.Explain(at.dir, at.cell)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package show
+package cells
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
@@ -119,7 +120,7 @@ func (s stretch) String() string {
 		text += ", first " + named(s.holders)
 	}
 	if s.got > 0 {
-		text = "for " + Count(s.got, "core", "cores") + ", " + text
+		text = "for " + show.Count(s.got, "core", "cores") + ", " + text
 	}
 	switch s.queue {
 	case [2]int{0, 0}:
@@ -190,9 +191,9 @@ func inWords(list []shortage) string {
 }
 
 // intervals closes each stretch of a wait: a job that was passed over waits for
-// that reason until the next Moment; a wait without such a decision is
+// that reason until the next moment; a wait without such a decision is
 // described by the events in it.
-func intervals(story []Moment, waits []stretch) []Moment {
+func intervals(story []moment, waits []stretch) []moment {
 	for i := range story {
 		if story[i].Times == 0 {
 			continue
@@ -215,7 +216,7 @@ func intervals(story []Moment, waits []stretch) []Moment {
 			}
 		}
 		if s.seen && until > s.from {
-			story = append(story, Moment{At: s.from, Until: until, What: "waited", Why: s.String()})
+			story = append(story, moment{At: s.from, Until: until, What: "waited", Why: s.String()})
 		}
 	}
 	return story

@@ -1,4 +1,4 @@
-package start
+package command
 
 import "path/filepath"
 

@@ -1,7 +1,8 @@
-package main
+package start
 
 import (
 	"bytes"
+	"embed"
 	"fmt"
 	"io"
 	"os"
@@ -13,11 +14,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
-	"github.com/tfexp/tfexp/cmd/tfexp/start"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
 )
+
+//go:embed help
+var helpTexts embed.FS
+
+func init() {
+	command.RegisterAt(command.GroupWrite, 10, initCommand)
+}
 
 // experimentName matches the names that the language accepts.
 var experimentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
@@ -53,12 +60,12 @@ func (o *initOptions) source() *command.Given[sourceFlag] {
 // mostInspected is the size of the inspected beginning of a program, in bytes.
 const mostInspected = 1 << 20
 
-func (a *app) initCommand() *cobra.Command {
+func initCommand(a *command.App) *cobra.Command {
 	var o initOptions
 	cmd := &cobra.Command{
 		Use:   "init [NAME|FILE] [--template NAME | --from FILE] [--force] [--json]",
 		Short: "Write an experiment to start from",
-		Long:  help("init", "{templates}", templateList()),
+		Long:  command.Help(helpTexts, "init", "{templates}", templateList()),
 		Example: `  tfexp init                          experiment.hcl
   tfexp init spot_training            spot_training.hcl
   tfexp init --template log-replay    experiment.hcl and log.swf
@@ -145,7 +152,7 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 
 // fromFile is the experiment with a program, or the log of a cluster.
 func (o *initOptions) fromFile(file, name string) (written []experiments.File, doubts []string, err error) {
-	shown := start.Seen(o.from, filepath.Dir(file))
+	shown := command.Seen(o.from, filepath.Dir(file))
 	stem := strings.TrimSuffix(filepath.Base(o.from), ".hcl")
 	switch exists := command.Exists(o.from); {
 	case !exists && slices.Contains(templateNames(), stem):
@@ -155,8 +162,8 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	case strings.HasSuffix(o.from, ".hcl"), strings.HasSuffix(o.from, ".hcl.json"):
 		return nil, nil, command.Usagef("run it, or copy it and change the copy", "%s is an experiment already", o.from)
 	}
-	if start.IsLog(o.from) {
-		log, err := start.InspectLog(o.from, shown)
+	if IsLog(o.from) {
+		log, err := InspectLog(o.from, shown)
 		if err != nil {
 			return nil, nil, command.Usagef("name its columns in a trace block; for an example:  tfexp init --template log-replay",
 				"%s is not understood: %v", o.from, err)
@@ -173,7 +180,7 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	if err != nil {
 		return nil, nil, err
 	}
-	p := start.InspectProgram(shown, raw)
+	p := InspectProgram(shown, raw)
 	source, err := p.Experiment(name)
 	return []experiments.File{{Name: file, Source: source}}, p.Doubts(), err
 }

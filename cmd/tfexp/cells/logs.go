@@ -1,4 +1,4 @@
-package main
+package cells
 
 import (
 	"errors"
@@ -19,12 +19,12 @@ import (
 // followEvery is the time between two looks at a log that is followed.
 const followEvery = 200 * time.Millisecond
 
-func (a *app) logsCommand() *cobra.Command {
+func logsCommand(a *command.App) *cobra.Command {
 	var follow, raw, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "logs [DIR] [CELL [JOB]] [-f] [--json]",
 		Short: "Print what a job wrote",
-		Long:  help("logs"),
+		Long:  command.Help(helpTexts, "logs"),
 		Example: `  tfexp logs
   tfexp logs mixed-this_machine-rr-r1
   tfexp logs mixed-this_machine-rr-r1 long-2 -f
@@ -40,20 +40,20 @@ func (a *app) logsCommand() *cobra.Command {
 				return command.Usagef("", "-f needs CELL and JOB")
 			}
 			if len(rest) == 0 {
-				return a.listCells(dir, asJSON)
+				return listCells(a, dir, asJSON)
 			}
 			at, err := findCell(dir, rest[0])
 			if err != nil {
 				return err
 			}
 			if len(rest) == 1 {
-				return a.listLogs(at, asJSON)
+				return listLogs(a, at, asJSON)
 			}
 			if asJSON {
 				return command.Usagef("a log is text: leave out --json", "--json lists cells and logs")
 			}
 			at.job = rest[1]
-			return a.printLog(at, follow, raw)
+			return printLog(a, at, follow, raw)
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing new lines until the run ends")
@@ -76,7 +76,7 @@ type (
 	}
 )
 
-func (a *app) listCells(dir string, asJSON bool) error {
+func listCells(a *command.App, dir string, asJSON bool) error {
 	dirs, err := command.ExperimentsIn(dir)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (a *app) listCells(dir string, asJSON bool) error {
 	return t.Write(a.Out, "", a.OutColor)
 }
 
-func (a *app) listLogs(at place, asJSON bool) error {
+func listLogs(a *command.App, at place, asJSON bool) error {
 	names := jobNames(at)
 	if len(names) == 0 && !asJSON {
 		fmt.Fprintf(a.Err, "%s has no logs (simulated jobs write none)\n", at.cell)
@@ -119,7 +119,7 @@ func (a *app) listLogs(at place, asJSON bool) error {
 	return t.Write(a.Out, "", a.OutColor)
 }
 
-func (a *app) printLog(at place, follow, raw bool) error {
+func printLog(a *command.App, at place, follow, raw bool) error {
 	out := a.Out
 	if raw {
 		out = a.Raw

@@ -1,6 +1,8 @@
-package main
+// Package doctor is the command "tfexp doctor".
+package doctor
 
 import (
+	"embed"
 	"fmt"
 	"strings"
 
@@ -14,7 +16,14 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-func (a *app) doctorCommand() *cobra.Command {
+//go:embed help
+var helpTexts embed.FS
+
+func init() {
+	command.RegisterAt(command.GroupMachine, 10, doctorCommand)
+}
+
+func doctorCommand(a *command.App) *cobra.Command {
 	var (
 		out    string
 		asJSON bool
@@ -22,7 +31,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [--out DIR] [--json]",
 		Short: "Check that this machine can run experiments",
-		Long:  help("doctor"),
+		Long:  command.Help(helpTexts, "doctor"),
 		Example: `  tfexp doctor
   tfexp doctor --out /scratch/results --json`,
 		Args: command.Between(0, 0, ""),
@@ -49,7 +58,7 @@ func (a *app) doctorCommand() *cobra.Command {
 					return err
 				}
 			} else {
-				a.printChecks(checks)
+				printChecks(a, checks)
 			}
 			if failed {
 				return command.Silently(command.ExitUnavailable)
@@ -62,7 +71,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printChecks(checks []hardware.Check) {
+func printChecks(a *command.App, checks []hardware.Check) {
 	width := 0
 	for _, c := range checks {
 		width = max(width, len(c.Name))

@@ -1,6 +1,8 @@
-package main
+// Package completion is the command "tfexp completion".
+package completion
 
 import (
+	"embed"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -8,12 +10,19 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 )
 
-func (a *app) completionCommand() *cobra.Command {
+//go:embed help
+var helpTexts embed.FS
+
+func init() {
+	command.RegisterAt(command.GroupMachine, 20, completionCommand)
+}
+
+func completionCommand(a *command.App) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use:       "completion bash|zsh|fish|powershell",
 		Short:     "Print a script that completes commands, files, cells and jobs",
-		Long:      help("completion"),
+		Long:      command.Help(helpTexts, "completion"),
 		Args:      command.Between(1, 1, "the shell"),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
