@@ -35,6 +35,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/elastic"
 	_ "github.com/tfexp/tfexp/stages/external"
 	_ "github.com/tfexp/tfexp/stages/gavel"
+	_ "github.com/tfexp/tfexp/stages/progress"
 	_ "github.com/tfexp/tfexp/stages/reference"
 	_ "github.com/tfexp/tfexp/stages/remaining"
 	_ "github.com/tfexp/tfexp/stages/roles"

@@ -1,4 +1,4 @@
-package workload_test
+package runs_test
 
 import (
 	"encoding/csv"
@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/runs"
 )
 
 // folder writes tables into a folder.
@@ -51,8 +51,8 @@ spot-north-run1-master,100,Job completed
 
 func TestRuns(t *testing.T) {
 	dir := folder(t, map[string]string{"a.csv": checkpoints, "b.csv": servers, "notes.txt": "x", "c.csv": "a,b\n1,2\n"})
-	prices := workload.RunsOptions{Steps: 100, WorkerPrice: 36, ParameterServers: 2, ParameterServerPrice: 3.6}
-	list, warnings, err := workload.ReadRuns(dir, prices)
+	prices := runs.Options{Steps: 100, WorkerPrice: 36, ParameterServers: 2, ParameterServerPrice: 3.6}
+	list, warnings, err := runs.Read(dir, prices)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestRuns(t *testing.T) {
 		t.Errorf("%d warnings: %s", len(warnings), all)
 	}
 	// Without the last step, a run ends with its last row.
-	list, _, err = workload.ReadRuns(dir, workload.RunsOptions{})
+	list, _, err = runs.Read(dir, runs.Options{})
 	if err != nil || list[0].Duration != 260*time.Second || !list[1].Whole || list[2].Whole || !math.IsNaN(list[0].Cost) {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -103,10 +103,10 @@ func TestRuns(t *testing.T) {
 func TestZonesBySuffix(t *testing.T) {
 	prefixed := "Zone,Run,Cost\nspot2-East,1,7\nfar-east,1,9\nspot2-east,11,8\nspot2-west,1,5\nwest,1,6\nnorth,1,4\nbeast,11,3\n"
 	servers := "VM_name,Uptime,Zone,Run\na,10,spot_east,11\nb,20,beast,1\n"
-	list, warnings, err := workload.ReadRuns(folder(t, map[string]string{
+	list, warnings, err := runs.Read(folder(t, map[string]string{
 		"a.csv": checkpoints, "b.csv": prefixed, "c.csv": servers,
 		"d.csv": "Zone,Run,Cost\neast,11,8.0000001\n", "e.csv": "notes\n1,2\n",
-	}), workload.RunsOptions{Steps: 100})
+	}), runs.Options{Steps: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestZonesBySuffix(t *testing.T) {
 	}
 	between := "Zone,Run,Cost\nc,1,7\n" // the end of two zones
 	points := "Time,Step,Zone,Run\n0,0,a-c,1\n9,9,a-c,1\n0,0,b-c,1\n9,9,b-c,1\n"
-	list, warnings, err = workload.ReadRuns(folder(t, map[string]string{"a.csv": points, "b.csv": between}), workload.RunsOptions{})
+	list, warnings, err = runs.Read(folder(t, map[string]string{"a.csv": points, "b.csv": between}), runs.Options{})
 	if err != nil || !math.IsNaN(list[0].Cost) || !math.IsNaN(list[1].Cost) || len(warnings) != 1 {
 		t.Errorf("costs %v and %v, warnings %v, %v", list[0].Cost, list[1].Cost, warnings, err)
 	}
@@ -140,17 +140,17 @@ func TestOtherColumns(t *testing.T) {
 		"x.csv": "when,it,top1,exp\n5,10,0.5,a\n9,20,0.25,a\n",
 		"y.csv": "exp,paid\na,1.5\n",
 	})
-	_, _, err := workload.ReadRuns(dir, workload.RunsOptions{})
-	if !errors.Is(err, workload.ErrNoTables) || !strings.Contains(err.Error(), "x.csv with the columns when, it, top1, exp") {
+	_, _, err := runs.Read(dir, runs.Options{})
+	if !errors.Is(err, runs.ErrNoTables) || !strings.Contains(err.Error(), "x.csv with the columns when, it, top1, exp") {
 		t.Errorf("error %v", err)
 	}
 	columns := map[string]string{"time": "when", "step": "it", "accuracy": "top1", "run": "exp", "cost": "paid"}
-	list, warnings, err := workload.ReadRuns(dir, workload.RunsOptions{Columns: columns})
+	list, warnings, err := runs.Read(dir, runs.Options{Columns: columns})
 	if err != nil || len(list) != 1 || list[0].Name() != "runa" || list[0].Duration != 4*time.Second ||
 		list[0].Cost != 1.5 || len(warnings) != 1 || !strings.Contains(warnings[0], "no row of step 0") {
 		t.Errorf("%+v, %q, %v", list, warnings, err)
 	}
-	if _, _, err = workload.ReadRuns(dir, workload.RunsOptions{Columns: map[string]string{"tim": "when"}}); err == nil ||
+	if _, _, err = runs.Read(dir, runs.Options{Columns: map[string]string{"tim": "when"}}); err == nil ||
 		!strings.Contains(err.Error(), `no fact "tim"`) {
 		t.Errorf("error %v", err)
 	}
@@ -170,12 +170,12 @@ func TestBadTables(t *testing.T) {
 		"time,step,run,step\n1,4,1,5\n":                 `the column "step" is there twice`,
 		"run,cost\n1,2\n2,3\n1,2\n":                     `a.csv:4: run run1 has a cost already, on line 2 of a.csv`,
 	} {
-		if _, _, err := workload.ReadRuns(folder(t, map[string]string{"a.csv": text}), workload.RunsOptions{}); err == nil ||
+		if _, _, err := runs.Read(folder(t, map[string]string{"a.csv": text}), runs.Options{}); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
-	if _, _, err := workload.ReadRuns(t.TempDir(), workload.RunsOptions{}); !errors.Is(err, workload.ErrNoTables) {
+	if _, _, err := runs.Read(t.TempDir(), runs.Options{}); !errors.Is(err, runs.ErrNoTables) {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
@@ -194,22 +194,22 @@ func TestPublishedCosts(t *testing.T) {
 	const k80, k80Spot, ps = 0.00020083 * 3600, 0.000071 * 3600, 0.0000397 * 3600
 	for _, c := range []struct {
 		name string
-		workload.RunsOptions
+		runs.Options
 		rows int
 	}{
-		{"k80-demand", workload.RunsOptions{Workers: 1, WorkerPrice: k80}, 10},
-		{"2-demand", workload.RunsOptions{Workers: 2, WorkerPrice: k80, ParameterServers: 1, ParameterServerPrice: ps}, 10},
-		{"4-demand", workload.RunsOptions{Workers: 4, WorkerPrice: k80, ParameterServers: 1, ParameterServerPrice: ps}, 10},
-		{"4-spot", workload.RunsOptions{WorkerPrice: k80Spot, ParameterServers: 1, ParameterServerPrice: ps}, 32},
-		{"p100", workload.RunsOptions{WorkerPrice: 0.551}, 33}, // the one rate that its rows imply
+		{"k80-demand", runs.Options{Workers: 1, WorkerPrice: k80}, 10},
+		{"2-demand", runs.Options{Workers: 2, WorkerPrice: k80, ParameterServers: 1, ParameterServerPrice: ps}, 10},
+		{"4-demand", runs.Options{Workers: 4, WorkerPrice: k80, ParameterServers: 1, ParameterServerPrice: ps}, 10},
+		{"4-spot", runs.Options{WorkerPrice: k80Spot, ParameterServers: 1, ParameterServerPrice: ps}, 32},
+		{"p100", runs.Options{WorkerPrice: 0.551}, 33}, // the one rate that its rows imply
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.Steps = 64000
-			list, _, err := workload.ReadRuns(filepath.Join(base, c.name), c.RunsOptions)
+			list, _, err := runs.Read(filepath.Join(base, c.name), c.Options)
 			if err != nil {
 				t.Fatal(err)
 			}
-			byName := map[string]workload.RecordedRun{}
+			byName := map[string]runs.Run{}
 			for _, r := range list {
 				byName[r.Name()] = r
 			}

@@ -1,4 +1,4 @@
-package workload
+package runs
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func (r *reader) cost(line int, v []string) error {
 	}
 	run := v[factGroup] + "\x00" + v[factRun]
 	if before, ok := r.costs[run]; ok && (before.table == r.path || !same(usd, before.usd)) {
-		twice := RecordedRun{Group: v[factGroup], ID: v[factRun]}
+		twice := Run{Group: v[factGroup], ID: v[factRun]}
 		return fmt.Errorf("run %s has a cost already, on %s", twice.Name(), before.line)
 	}
 	r.costs[run] = paid{usd, fmt.Sprintf("line %d of %s", line, r.path), r.path}
@@ -31,7 +31,7 @@ func (r *reader) cost(line int, v []string) error {
 
 // charge gives the costs of a table to the runs.
 func (r *reader) charge() (warnings []string) {
-	r.owed = map[*RecordedRun]float64{}
+	r.owed = map[*Run]float64{}
 	if r.priced() {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (r *reader) charge() (warnings []string) {
 		run := r.find(group, id)
 		usd := r.costs[key].usd
 		if before, ok := r.owed[run]; run == nil || ok && !same(usd, before) {
-			strangers = append(strangers, (&RecordedRun{Group: group, ID: id}).Name())
+			strangers = append(strangers, (&Run{Group: group, ID: id}).Name())
 			continue
 		}
 		r.owed[run] = usd
@@ -66,13 +66,13 @@ func (r *reader) charge() (warnings []string) {
 func same(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(a, b) }
 
 // priced reports whether costs follow from prices.
-func (o *RunsOptions) priced() bool {
+func (o *Options) priced() bool {
 	return o.WorkerPrice != 0 || o.ParameterServerPrice != 0 || len(o.TypePrices) > 0
 }
 
 // price returns the cost of a run: each worker for the run's duration, or for the
 // server's uptime if it was revoked, and the parameter servers for its duration.
-func (r *reader) price(run *RecordedRun) float64 {
+func (r *reader) price(run *Run) float64 {
 	if !r.priced() {
 		if usd, ok := r.owed[run]; ok {
 			return usd

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/jobs/eventfile"
+	"github.com/tfexp/tfexp/stages/progress/eventfile"
 )
 
 // The file was written by tensorboardX 2: five steps of two scalars, a text and a

@@ -1,8 +1,6 @@
-// Runs reads the tables that studies of distributed training leave: when
-// which checkpoint was evaluated, which servers took part and for how long. A
-// table is recognized by its columns, whatever its file is called.
-
-package workload
+// Package runs reads the tables that studies of distributed training leave: when which checkpoint was evaluated, which
+// servers took part and for how long. A table is recognized by its columns, whatever its file is called.
+package runs
 
 import (
 	"cmp"
@@ -19,15 +17,16 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Run is one recorded training run.
-type RecordedRun struct {
+type Run struct {
 	// Group is the group in which runs are numbered, such as a zone; it may be empty.
 	Group, ID string
 	// Points are the evaluated checkpoints in the order of their time, from the row of
 	// step 0 on.
-	Points []RunPoint
+	Points []Point
 	// Duration is from the row of step 0 to the first row at or above the last step.
 	// Of a run that is not whole it is to its last row.
 	Duration time.Duration
@@ -36,7 +35,7 @@ type RecordedRun struct {
 	Accuracy, Loss float64
 	// Servers are the servers in the server table; Known reports whether the table says
 	// which of them were revoked.
-	Servers []RunServer
+	Servers []Server
 	Known   bool
 	// Cost in dollars, NaN where it is not known.
 	Cost float64
@@ -46,21 +45,21 @@ type RecordedRun struct {
 }
 
 // Point is a checkpoint that was evaluated.
-type RunPoint struct {
+type Point struct {
 	At             time.Duration
 	Step           int
 	Accuracy, Loss float64 // NaN: not in the table
 }
 
 // Server is a server of a run.
-type RunServer struct {
+type Server struct {
 	Name    string
 	Uptime  time.Duration
 	Revoked bool
 }
 
 // Name names a run: "us-east1-c-run3".
-func (r *RecordedRun) Name() string {
+func (r *Run) Name() string {
 	if r.Group == "" {
 		return "run" + r.ID
 	}
@@ -68,7 +67,7 @@ func (r *RecordedRun) Name() string {
 }
 
 // Revocations counts the servers that were revoked; NaN where it is not known.
-func (r *RecordedRun) Revocations() float64 {
+func (r *Run) Revocations() float64 {
 	if !r.Known {
 		return math.NaN()
 	}
@@ -82,7 +81,7 @@ func (r *RecordedRun) Revocations() float64 {
 }
 
 // Options are the options for reading tables.
-type RunsOptions struct {
+type Options struct {
 	// Columns has the columns of facts, where they have other names than Facts lists.
 	Columns map[string]string
 	// Steps is the last step of a whole run; 0: runs end with their last row, and those
@@ -145,7 +144,7 @@ func plain(name string) string {
 }
 
 // CheckColumns reports names in Columns that are no facts.
-func (o *RunsOptions) CheckColumns() error {
+func (o *Options) CheckColumns() error {
 	names := schema.Each(Facts, func(f Fact) string { return f.Name })
 	for name := range o.Columns {
 		if !slices.Contains(names, name) {
@@ -160,11 +159,11 @@ var ErrNoTables = errors.New("no CSV file here has columns for the time and the 
 
 // reader reads the tables of a folder.
 type reader struct {
-	RunsOptions
-	runs  []*RecordedRun
-	byKey map[string]*RecordedRun
+	Options
+	runs  []*Run
+	byKey map[string]*Run
 	costs map[string]paid // by the keys of the table of costs, whose zones can have longer or shorter names
-	owed  map[*RecordedRun]float64
+	owed  map[*Run]float64
 	// others are files without the columns of any of these tables.
 	others []string
 	all    []serverRow
@@ -175,14 +174,14 @@ type reader struct {
 }
 
 type serverRow struct {
-	RunServer
+	Server
 	group, run string // empty where the table has no such columns
 	line       string
 }
 
 // Read reads the runs in a folder, in the order of their first rows. Warnings
 // describe doubtful data of single runs.
-func ReadRuns(dir string, o RunsOptions) (list []RecordedRun, warnings []string, err error) {
+func Read(dir string, o Options) (list []Run, warnings []string, err error) {
 	if err := o.CheckColumns(); err != nil {
 		return nil, nil, err
 	}
@@ -190,7 +189,7 @@ func ReadRuns(dir string, o RunsOptions) (list []RecordedRun, warnings []string,
 	if err != nil {
 		return nil, nil, fmt.Errorf("read recorded runs: %w", err)
 	}
-	r := &reader{RunsOptions: o, byKey: map[string]*RecordedRun{}, costs: map[string]paid{}}
+	r := &reader{Options: o, byKey: map[string]*Run{}, costs: map[string]paid{}}
 	for _, e := range entries {
 		if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(e.Name()), ".csv") {
 			if err := r.file(filepath.Join(dir, e.Name())); err != nil {
@@ -228,14 +227,14 @@ func (r *reader) file(path string) error {
 	var at map[string]int
 	other := false // it has not the columns of any table
 	var row func(line int, fields []string) error
-	_, err = EachRow(path, f, false, func(header []string) error {
+	_, err = workload.EachRow(path, f, false, func(header []string) error {
 		at = r.places(header)
 		for i, name := range header {
 			if k := slices.Index(header, name); k < i && slices.Contains(slices.Collect(maps.Values(at)), k) {
 				return fmt.Errorf("the column %q is there twice", name)
 			}
 		}
-		r.seen = append(r.seen, fmt.Sprintf("%s with the columns %s", filepath.Base(path), Names(header)))
+		r.seen = append(r.seen, fmt.Sprintf("%s with the columns %s", filepath.Base(path), workload.Names(header)))
 		has := func(facts ...string) bool {
 			return !slices.ContainsFunc(facts, func(f string) bool { _, ok := at[f]; return !ok })
 		}
@@ -351,12 +350,12 @@ func (r *reader) checkpoint(_ int, v []string) error {
 	key := v[factGroup] + "\x00" + v[factRun]
 	run := r.byKey[key]
 	if run == nil {
-		run = &RecordedRun{Group: v[factGroup], ID: v[factRun]}
+		run = &Run{Group: v[factGroup], ID: v[factRun]}
 		r.byKey[key] = run
 		r.runs = append(r.runs, run)
 	}
 	// Relative to the first row: seconds since 1970 in nanoseconds leave no room for more.
-	run.Points = append(run.Points, RunPoint{time.Duration(math.Round(at * 1e9)), int(step), accuracy, loss})
+	run.Points = append(run.Points, Point{time.Duration(math.Round(at * 1e9)), int(step), accuracy, loss})
 	return nil
 }
 
@@ -370,7 +369,7 @@ func (r *reader) server(line int, v []string) error {
 		marked = DefaultRevoked
 	}
 	r.all = append(r.all, serverRow{
-		RunServer: RunServer{v[factServer], time.Duration(math.Round(up * 1e9)), slices.ContainsFunc(marked, func(m string) bool {
+		Server: Server{v[factServer], time.Duration(math.Round(up * 1e9)), slices.ContainsFunc(marked, func(m string) bool {
 			return strings.EqualFold(m, v[factRevoked])
 		})},
 		group: v[factGroup], run: v[factRun], line: fmt.Sprintf("line %d", line),
@@ -403,7 +402,7 @@ func (r *reader) finish() (warnings []string) {
 
 // find returns the run with a number in a group: in the group itself, or else in the one whose name ends with the
 // group's name, or with whose name the group's ends ("demand-us-east1-c" and "us-east1-c"). It is nil if several are as good.
-func (r *reader) find(group, id string) (found *RecordedRun) {
+func (r *reader) find(group, id string) (found *Run) {
 	if run := r.byKey[group+"\x00"+id]; run != nil {
 		return run
 	}
@@ -433,12 +432,12 @@ func endsWith(name, last string) bool {
 // the servers, which contain the run's name ("us-east1-c-run3-worker-0").
 func (r *reader) assign() (warnings []string) {
 	byLength := slices.Clone(r.runs) // the longest first: run1 is not in run11, but zone-run1 may be in my-zone-run1
-	slices.SortStableFunc(byLength, func(a, b *RecordedRun) int { return cmp.Compare(len(b.Name()), len(a.Name())) })
+	slices.SortStableFunc(byLength, func(a, b *Run) int { return cmp.Compare(len(b.Name()), len(a.Name())) })
 	var strangers []string
 	for _, s := range r.all {
 		run := r.find(s.group, s.run)
 		if s.run == "" {
-			i := slices.IndexFunc(byLength, func(c *RecordedRun) bool { return within(plainName(s.Name), plainName(c.Name())) })
+			i := slices.IndexFunc(byLength, func(c *Run) bool { return within(plainName(s.Name), plainName(c.Name())) })
 			if i >= 0 {
 				run = byLength[i]
 			}
@@ -447,7 +446,7 @@ func (r *reader) assign() (warnings []string) {
 			strangers = append(strangers, s.Name)
 			continue
 		}
-		run.Servers = append(run.Servers, s.RunServer)
+		run.Servers = append(run.Servers, s.Server)
 	}
 	for _, run := range r.runs {
 		run.Known = r.marks && len(run.Servers) > 0
@@ -480,7 +479,7 @@ func within(name, part string) bool {
 func word(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' }
 
 // close orders the points of a run, and finds its end.
-func (run *RecordedRun) close(last int, exact bool) (warnings []string) {
+func (run *Run) close(last int, exact bool) (warnings []string) {
 	doubt := func(format string, args ...any) {
 		warnings = append(warnings, fmt.Sprintf("%s: ", run.Name())+fmt.Sprintf(format, args...))
 	}
@@ -489,7 +488,7 @@ func (run *RecordedRun) close(last int, exact bool) (warnings []string) {
 	if !sorted {
 		doubt("its rows are not in the order of their time, and were sorted")
 	}
-	begin := slices.IndexFunc(run.Points, func(p RunPoint) bool { return p.Step == 0 })
+	begin := slices.IndexFunc(run.Points, func(p Point) bool { return p.Step == 0 })
 	if begin < 0 {
 		doubt("it has no row of step 0: its time counts from its first row, at step %d", run.Points[0].Step)
 		begin = 0
@@ -505,7 +504,7 @@ func (run *RecordedRun) close(last int, exact bool) (warnings []string) {
 	if run.Restarted > 0 {
 		doubt("its steps go back %d times: training was taken up again from a checkpoint", run.Restarted)
 	}
-	end := slices.IndexFunc(run.Points, func(p RunPoint) bool { return p.Step >= last })
+	end := slices.IndexFunc(run.Points, func(p Point) bool { return p.Step >= last })
 	run.Whole = end >= 0
 	if end < 0 {
 		end = len(run.Points) - 1
@@ -528,7 +527,7 @@ func (run *RecordedRun) close(last int, exact bool) (warnings []string) {
 	return warnings
 }
 
-func byTime(a, b RunPoint) int { return cmp.Compare(a.At, b.At) }
+func byTime(a, b Point) int { return cmp.Compare(a.At, b.At) }
 
 // some lists a few of many names.
 func some(names []string) string {

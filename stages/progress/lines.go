@@ -1,4 +1,4 @@
-package launch
+package progress
 
 import (
 	"bytes"
@@ -20,10 +20,8 @@ const (
 	groupAccuracy = "accuracy"
 )
 
-// LineGroups lists the names that groups in a pattern of lines may have.
-func LineGroups() []string {
-	return []string{groupEpoch, groupEpoch0, groupStep, groupLoss, groupAccuracy}
-}
+// lineGroups are the names that groups in a pattern of lines may have.
+var lineGroups = []string{groupEpoch, groupEpoch0, groupStep, groupLoss, groupAccuracy}
 
 // mostLine bounds the length of a line that is matched, in bytes.
 const mostLine = 4 << 10

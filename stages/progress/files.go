@@ -1,4 +1,4 @@
-package launch
+package progress
 
 import (
 	"errors"
@@ -8,42 +8,38 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/jobs/eventfile"
+	"github.com/tfexp/tfexp/stages/progress/eventfile"
 )
 
-// eventFiles are the TensorBoard event files of a job, over all of its attempts:
-// the events of an earlier attempt are not read again.
+// warningCode is the code of warnings of event files that are damaged or missing.
+const warningCode = "event_files"
+
+// eventFiles are the TensorBoard event files of a job.
 type eventFiles struct {
-	*EventFiles
+	source
+	dir      string // absolute
 	follower *eventfile.Follower
 	found    map[string]bool // tags
 }
 
-func (b *ProgressBoard) eventFiles(job int, from *EventFiles) *eventFiles {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.files[job] == nil {
-		b.files[job] = &eventFiles{from, eventfile.Follow(Absolute(from.Dir)), map[string]bool{}}
-	}
-	return b.files[job]
+func newEventFiles(s source, dir string) *eventFiles {
+	return &eventFiles{s, dir, eventfile.Follow(dir), map[string]bool{}}
 }
 
 // next reports the events written since the last call.
-func (f *eventFiles) next(a *ProgressAttempt) {
+func (f *eventFiles) next(tell func(contract.Progress, time.Time), warn func(code, text string)) {
 	scalars, err := f.follower.Next()
-	now, wall := a.board.now(), time.Now()
 	for _, p := range f.points(scalars) {
-		since := wall.Sub(time.Unix(0, int64(p.wall*1e9)))
-		a.tell(p.Progress, min(max(now-since, 0), now), now)
+		tell(p.Progress, time.Unix(0, int64(p.wall*1e9)))
 	}
 	for _, err := range split(err) {
-		text := strings.ReplaceAll(err.Error(), Absolute(f.Dir), f.Below)
-		a.warn("the event file %s; nothing more is read of it", text)
+		text := strings.ReplaceAll(err.Error(), f.dir, f.Below)
+		warn(warningCode, fmt.Sprintf("the event file %s; nothing more is read of it", text))
 	}
 }
 
 // missing warns of tags that no event file had.
-func (f *eventFiles) missing(a *ProgressAttempt) {
+func (f *eventFiles) missing(warn func(code, text string)) {
 	var tags []string
 	for _, tag := range []string{f.Loss, f.Accuracy} {
 		if tag != "" && !f.found[tag] {
@@ -54,16 +50,11 @@ func (f *eventFiles) missing(a *ProgressAttempt) {
 	switch {
 	case len(tags) == 0:
 	case len(seen) == 0:
-		a.warn("no event file with scalars was found below $TFEXP_CHECKPOINT_DIR/%s: let the program write them there",
-			f.Below)
+		warn(warningCode, fmt.Sprintf(
+			"no event file with scalars was found below $TFEXP_CHECKPOINT_DIR/%s: let the program write them there", f.Below))
 	default:
-		a.warn("its event files have no scalars %s; they have %s", strings.Join(tags, " and "), strings.Join(seen, ", "))
-	}
-}
-
-func (a *ProgressAttempt) warn(format string, args ...any) {
-	if a.board.warn != nil {
-		a.board.warn(a.job, FollowedEventFiles, fmt.Sprintf(format, args...))
+		warn(warningCode, fmt.Sprintf("its event files have no scalars %s; they have %s", strings.Join(tags, " and "),
+			strings.Join(seen, ", ")))
 	}
 }
 
