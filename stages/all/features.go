@@ -16,6 +16,7 @@ import (
 	_ "github.com/tfexp/tfexp/cmd/tfexp/notify"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/platform"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/policies"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/screen"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/start"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/statistics"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/tasks"

@@ -36,7 +36,7 @@ func doctorCommand(a *command.App) *cobra.Command {
   tfexp doctor --out /scratch/results --json`,
 		Args: command.Between(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checks := hardware.Checks(out)
+			checks := machineChecks(out)
 			inUse := func(folder string) bool {
 				_, held := store.Holder(folder)
 				return held

@@ -1,4 +1,4 @@
-package live
+package screen
 
 import (
 	"bytes"
@@ -9,12 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/mitchellh/go-wordwrap"
-)
 
-// The size of a terminal whose size is unknown.
-const (
-	defaultWidth  = 80
-	defaultHeight = 24
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 )
 
 // Control sequences of ECMA-48, which every terminal since the VT100 knows.
@@ -55,11 +51,11 @@ func (r *region) draw(lines []line) {
 	var body bytes.Buffer
 	columns := make([]int, len(lines))
 	for i, l := range lines {
-		text := cut(SafeText(l.text), width-2)
+		text := cut(live.SafeText(l.text), width-2)
 		columns[i] = 2 + utf8.RuneCountInString(text)
 		switch {
 		case l.flush:
-			text = cut(SafeText(l.text), width)
+			text = cut(live.SafeText(l.text), width)
 			columns[i] = utf8.RuneCountInString(text)
 			body.WriteString(text)
 		case l.color != "":
@@ -90,26 +86,17 @@ func (r *region) above(text string) {
 	r.up(&out)
 	out.WriteString(clearBelow)
 	width, _ := r.usable()
-	out.WriteString(strings.ReplaceAll(wrap(SafeText(text), width), "\n", "\r\n") + "\r\n")
+	out.WriteString(strings.ReplaceAll(wrap(live.SafeText(text), width), "\n", "\r\n") + "\r\n")
 	r.w.Write(out.Bytes())
 	r.drawn, r.last = nil, ""
 }
 
-// StatusScreen is a block of lines at the bottom of a terminal that is drawn again and again.
-type StatusScreen struct{ region region }
-
-// NewStatusScreen returns a Screen on a terminal; nil where w is not a terminal.
-func NewStatusScreen(w io.Writer) *StatusScreen {
-	size := TerminalSize(w)
-	if size == nil {
-		return nil
-	}
-	return &StatusScreen{region{w: w, size: size}}
-}
+// drawing is a block of lines at the bottom of a terminal that is drawn again and again.
+type drawing struct{ region region }
 
 // Draw replaces the text on the screen. Lines wider than the terminal continue below, indented. Of a text
 // longer than the screen, the first lines stay.
-func (s *StatusScreen) Draw(text string) {
+func (s *drawing) Draw(text string) {
 	width, height := s.region.usable()
 	var texts []string
 	for t := range strings.Lines(wrap(text, width)) {
@@ -126,7 +113,7 @@ func (s *StatusScreen) Draw(text string) {
 }
 
 // Close leaves the lines where they are.
-func (s *StatusScreen) Close() { s.region.close() }
+func (s *drawing) Close() { s.region.close() }
 
 // close leaves the rows where they are and shows the cursor again.
 func (r *region) close() {
@@ -156,10 +143,10 @@ func (r *region) up(out io.Writer) {
 func (r *region) usable() (width, height int) {
 	width, height = r.size()
 	if width <= 0 {
-		width = defaultWidth
+		width = live.DefaultWidth
 	}
 	if height <= 0 {
-		height = defaultHeight
+		height = live.DefaultHeight
 	}
 	return max(width-1, 4), max(height-1, 1)
 }

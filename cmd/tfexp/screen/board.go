@@ -1,4 +1,4 @@
-package live
+package screen
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -165,12 +165,12 @@ func (s *stage) text(now time.Time, width int) string {
 		fmt.Fprintf(&t, ", %d failed", s.failed)
 	}
 	if s.over {
-		t.WriteString("  " + Duration(s.elapsed))
+		t.WriteString("  " + live.Duration(s.elapsed))
 		return t.String()
 	}
 	t.WriteString("  " + seconds(now.Sub(s.began)))
 	if left := s.left - now.Sub(s.toldAt); s.left > 0 && left > 0 {
-		t.WriteString("  about " + Rough(left) + " left")
+		t.WriteString("  about " + live.Rough(left) + " left")
 	}
 	return t.String()
 }
@@ -181,10 +181,10 @@ func (s *stage) text(now time.Time, width int) string {
 func (u *unit) text(now time.Time, room int) string {
 	tail := ""
 	if u.jobs.Standing.Jobs > 0 {
-		tail = "  " + progressJobs(&u.jobs.Standing)
+		tail = "  " + live.ProgressJobs(&u.jobs.Standing)
 	}
 	if at := u.jobs.Standing.At; at > 0 {
-		if past := ", " + simulated(at); utf8.RuneCountInString(tail+past)+leastName+6 <= room {
+		if past := ", " + live.ProgressSimulated(at); utf8.RuneCountInString(tail+past)+leastName+6 <= room {
 			tail += past
 		}
 	}
@@ -240,84 +240,8 @@ func squeeze(s string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
 }
 
-// progressJobs counts the jobs of a cell by state.
-func progressJobs(s *record.Standing) string {
-	t := fmt.Sprintf("%d/%d jobs done", s.Done, s.Jobs)
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{s.Running, "running"}, {s.Waiting, "waiting"}, {s.Failed, "failed"}} {
-		if part.n > 0 {
-			t += fmt.Sprintf(", %d %s", part.n, part.what)
-		}
-	}
-	return t
-}
-
-// simulated shows the instant that a simulated cell has reached in its own time, in seconds.
-func simulated(at float64) string {
-	return "at " + ProgressSpan(time.Duration(at*float64(time.Second))) + " of its time"
-}
-
-// ProgressStanding describes the state of a running cell: "3/10 jobs done, 2 running, 1 waiting, at 12 min 05 s of
-// its time".
-func ProgressStanding(s *record.Standing, virtual bool) string {
-	text := progressJobs(s)
-	if virtual && s.At < math.MaxInt64/float64(time.Second) {
-		text += ", " + simulated(s.At)
-	}
-	return text
-}
-
 // seconds is a running clock: whole seconds, so that the region is redrawn
 // once a second at most when nothing else happens.
 func seconds(d time.Duration) string {
-	return Duration(max(0, d).Truncate(time.Second))
-}
-
-// Duration writes d for people: "40 ms", "0.4 s", "12 s", "3 min 05 s", "2 h 10 min".
-func Duration(d time.Duration) string {
-	switch {
-	case d > 0 && d < 100*time.Millisecond:
-		return fmt.Sprintf("%d ms", (d + time.Millisecond - 1).Milliseconds())
-	case d < 10*time.Second && d%time.Second != 0:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	case d < time.Hour:
-		d = d.Round(time.Second)
-		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	d = d.Round(time.Minute)
-	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
-}
-
-// ProgressSpan writes a time that may be long: as Duration, from two days on "3 d 04 h".
-func ProgressSpan(d time.Duration) string {
-	const day = 24 * time.Hour
-	if d < 2*day {
-		return Duration(d)
-	}
-	d = d.Truncate(time.Hour)
-	return fmt.Sprintf("%d d %02d h", d/day, d%day/time.Hour)
-}
-
-// Rough writes a prediction without more digits than it deserves: "8 s",
-// "40 s", "5 min", "2 h 10 min".
-func Rough(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return fmt.Sprintf("%d s", int((d+time.Second-1)/time.Second))
-	case d < 57*time.Second:
-		return fmt.Sprintf("%d s", int(d.Round(5*time.Second)/time.Second))
-	case d < 10*time.Minute:
-		d = d.Round(10 * time.Second)
-		if d%time.Minute == 0 {
-			return fmt.Sprintf("%d min", int(d.Minutes()))
-		}
-		return fmt.Sprintf("%d min %02d s", int(d.Minutes()), int(d.Seconds())%60)
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Round(time.Minute).Minutes()))
-	}
-	return Duration(d)
+	return live.Duration(max(0, d).Truncate(time.Second))
 }

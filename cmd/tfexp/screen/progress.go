@@ -1,21 +1,21 @@
-package live
+package screen
 
 import (
 	"io"
 	"sync"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/pipeline"
-	"github.com/tfexp/tfexp/stages"
 )
 
 // interval is the time between two looks at the board; the region is drawn
 // only when it would look different.
 const interval = 100 * time.Millisecond
 
-// live draws the board in a region of the terminal, from a goroutine of its
+// progress draws the board in a region of the terminal, from a goroutine of its
 // own, so that a slow terminal never holds up a run.
-type live struct {
+type progress struct {
 	color bool
 	stop  chan struct{}
 	done  chan struct{}
@@ -28,8 +28,8 @@ type live struct {
 	closed bool
 }
 
-func newLive(w io.Writer, size func() (int, int), color bool) *live {
-	l := &live{
+func newProgress(w io.Writer, size func() (int, int), color bool) *progress {
+	l := &progress{
 		color:  color,
 		stop:   make(chan struct{}),
 		done:   make(chan struct{}),
@@ -39,7 +39,7 @@ func newLive(w io.Writer, size func() (int, int), color bool) *live {
 	return l
 }
 
-func (l *live) loop() {
+func (l *progress) loop() {
 	defer close(l.done)
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -53,7 +53,7 @@ func (l *live) loop() {
 	}
 }
 
-func (l *live) draw() {
+func (l *progress) draw() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, text := range l.said {
@@ -66,32 +66,32 @@ func (l *live) draw() {
 	}
 }
 
-// Observe implements RunProgress.
-func (l *live) Observe(p pipeline.Progress) {
+// Observe implements live.RunProgress.
+func (l *progress) Observe(p pipeline.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return
 	}
 	l.board.take(p, time.Now())
-	if text := notice(p); text != "" {
+	if text := live.Notice(p); text != "" {
 		l.said = append(l.said, text)
 	}
 }
 
-// Say implements RunProgress.
-func (l *live) Say(text string) {
+// Say implements live.RunProgress.
+func (l *progress) Say(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		io.WriteString(l.region.w, SafeText(text)+"\n")
+		io.WriteString(l.region.w, live.SafeText(text)+"\n")
 		return
 	}
 	l.said = append(l.said, text)
 }
 
-// Close implements RunProgress.
-func (l *live) Close() {
+// Close implements live.RunProgress.
+func (l *progress) Close() {
 	l.once.Do(func() {
 		close(l.stop)
 		<-l.done
@@ -101,17 +101,4 @@ func (l *live) Close() {
 		l.region.close()
 		l.closed = true
 	})
-}
-
-// notice returns the permanent message of a step: a warning or a failure.
-func notice(p pipeline.Progress) string {
-	switch {
-	case p.Kind == stages.WarningSeen && p.Unit != "":
-		return "warning: " + p.Unit + ": " + p.Text
-	case p.Kind == stages.WarningSeen:
-		return "warning: " + p.Text
-	case p.Kind == stages.UnitEnd && p.Err != nil:
-		return p.Stage + ": " + p.Unit + " failed: " + p.Err.Error()
-	}
-	return ""
 }
