@@ -144,9 +144,10 @@ func Of(c scheduler.Cluster, jobs scheduler.JobSet, resizes []scheduler.Resize) 
 // untouched sets the state of a job not yet seen in the trace.
 func (v *Validator) untouched(job int32, t *traced) {
 	j := v.job(int(job))
-	*t = traced{state: scheduler.Pending, arrival: j.Arrival, first: scheduler.Never, finish: scheduler.Never,
-		memory: j.Memory > 0 || len(j.Alternatives()) > 0,
-		low:    int32(min(max(j.MinThreads, 1), j.Threads)), high: int32(max(j.Threads, j.MaxThreads))}
+	*t = traced{}
+	t.state, t.arrival, t.first, t.finish = scheduler.Pending, j.Arrival, scheduler.Never, scheduler.Never
+	t.memory = j.Memory > 0 || len(j.Alternatives()) > 0
+	t.low, t.high = int32(min(max(j.MinThreads, 1), j.Threads)), int32(max(j.Threads, j.MaxThreads))
 }
 
 func (v *Validator) life(job int) *traced { return v.lives.At(int32(job)) }
