@@ -1,10 +1,16 @@
 package command
 
 import (
+	"cmp"
 	"io/fs"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tfexp/tfexp/pipeline"
 )
 
 // The groups of the list of commands.
@@ -15,26 +21,35 @@ const (
 	GroupMachine = "machine"
 )
 
+// Last is the rank of commands behind all others, in the order in which they were registered.
+const Last = 1000
+
 // registered are the commands of features.
-var registered []struct {
+var registered []registration
+
+type registration struct {
 	place string
+	rank  int
 	make  func(*App) *cobra.Command
 }
 
-// Register adds a command of a feature: to a group, or below the command of that name, such as "export".
-func Register(place string, make func(*App) *cobra.Command) {
-	registered = append(registered, struct {
-		place string
-		make  func(*App) *cobra.Command
-	}{place, make})
+// Register adds a command of a feature behind the others: to a group, or below the command of that name, such as "export".
+func Register(place string, make func(*App) *cobra.Command) { RegisterAt(place, Last, make) }
+
+// RegisterAt adds a command of a feature at a rank. The commands of the core have the ranks that root.go gives them.
+func RegisterAt(place string, rank int, make func(*App) *cobra.Command) {
+	registered = append(registered, registration{place, rank, make})
 }
 
-// Registered returns the commands of features in a place, in the order in which they were registered.
-func (a *App) Registered(place string) (list []*cobra.Command) {
-	for _, r := range registered {
-		if r.place == place {
-			list = append(list, r.make(a))
-		}
+// With returns the commands of a place: of the core, by their ranks, and of features.
+func (a *App) With(place string, core map[int]*cobra.Command) (list []*cobra.Command) {
+	all := slices.DeleteFunc(slices.Clone(registered), func(r registration) bool { return r.place != place })
+	for rank, c := range core {
+		all = append(all, registration{place, rank, func(*App) *cobra.Command { return c }})
+	}
+	slices.SortStableFunc(all, func(a, b registration) int { return cmp.Compare(a.rank, b.rank) })
+	for _, r := range all {
+		list = append(list, r.make(a))
 	}
 	return list
 }
@@ -79,6 +94,37 @@ func AddFlags[F any](cmd *cobra.Command) (given []*Given[F]) {
 		cmd.Long = cmd.Long[:last] + "\n\n" + f.About + cmd.Long[last:]
 	}
 	return given
+}
+
+// Moment is what a feature says about an instant in the life of a job.
+type Moment struct {
+	At        float64 // seconds from the cell's start
+	What, Why string
+}
+
+// RunExtension is what a feature adds to the commands that run experiments. Each field may be empty.
+type RunExtension struct {
+	// Flags adds flags.
+	Flags func(*pflag.FlagSet)
+	// About is a paragraph of the help of run.
+	About string
+	// Prepare changes the options of the run as the flags say.
+	Prepare func(*pipeline.Options) error
+	// Ended is called when the run has ended, with the experiment's folder, empty where there is none, and the error.
+	Ended func(dir string, took time.Duration, failure error)
+}
+
+var runExtensions []func(*App) RunExtension
+
+// RegisterRun adds what a feature adds to the commands that run experiments; extend is called for each of them.
+func RegisterRun(extend func(*App) RunExtension) { runExtensions = append(runExtensions, extend) }
+
+// RunExtensions returns what features add to a command that runs experiments.
+func (a *App) RunExtensions() (list []RunExtension) {
+	for _, extend := range runExtensions {
+		list = append(list, extend(a))
+	}
+	return list
 }
 
 // Help returns the long help of a command, NAME.txt in the folder help of the texts, with the words in braces replaced
