@@ -151,7 +151,7 @@ func (l *loop) extend() error {
 		l.extensions = append(l.extensions, timedPolicy{l: l, TimedPolicy: p})
 	}
 	if l.Cluster.Changes() {
-		s, err := newServers(l)
+		s, err := l.supply()
 		if err != nil {
 			return err
 		}

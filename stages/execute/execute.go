@@ -78,7 +78,9 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	}
 	defer w.Abort()
 	validator := validate.Of(c.Setup.Cluster, c.Setup.Set(), c.Resizes)
-	validator.Renting(c.Policy.Markets(), c.Policy.Regions())
+	for _, rule := range stages.TraceRules(&c) {
+		validator.Add(rule)
+	}
 	if terms := policy.ProfilingOf(c.Policy.Settings); terms != nil {
 		validator.Profiling(terms.ByClass)
 	}
