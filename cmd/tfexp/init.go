@@ -155,14 +155,9 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	case strings.HasSuffix(o.from, ".hcl"), strings.HasSuffix(o.from, ".hcl.json"):
 		return nil, nil, command.Usagef("run it, or copy it and change the copy", "%s is an experiment already", o.from)
 	}
-	if start.IsLog(o.from) {
-		log, err := start.InspectLog(o.from, shown)
-		if err != nil {
-			return nil, nil, command.Usagef("name its columns in a trace block; for an example:  tfexp init --template log-replay",
-				"%s is not understood: %v", o.from, err)
-		}
-		source, err := log.Experiment(name)
-		return []experiments.File{{Name: file, Source: source}}, log.Doubts(), err
+	if kind := start.SourceOf(o.from); kind != nil {
+		source, doubts, err := kind.Experiment(o.from, shown, name)
+		return []experiments.File{{Name: file, Source: source}}, doubts, err
 	}
 	f, err := command.OpenFile(o.from)
 	if err != nil {

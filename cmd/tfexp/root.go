@@ -61,7 +61,7 @@ func (a *app) command() *cobra.Command {
 		{command.GroupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(),
 			a.trainCommand()}},
 	} {
-		for _, c := range append(g.commands, a.Registered(g.id)...) {
+		for _, c := range a.Registered(g.id, g.commands...) {
 			c.GroupID = g.id
 			c.DisableFlagsInUseLine = true
 			root.AddCommand(c)

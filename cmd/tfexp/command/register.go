@@ -2,6 +2,7 @@ package command
 
 import (
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,25 +21,33 @@ const (
 )
 
 // registered are the commands of features.
-var registered []struct {
-	place string
-	make  func(*App) *cobra.Command
+var registered []registration
+
+type registration struct {
+	place, before string
+	make          func(*App) *cobra.Command
 }
 
 // Register adds a command of a feature: to a group, or below the command of that name, such as "export".
-func Register(place string, make func(*App) *cobra.Command) {
-	registered = append(registered, struct {
-		place string
-		make  func(*App) *cobra.Command
-	}{place, make})
+func Register(place string, make func(*App) *cobra.Command) { RegisterBefore(place, "", make) }
+
+// RegisterBefore is Register for a command that is listed before another one of the core.
+func RegisterBefore(place, before string, make func(*App) *cobra.Command) {
+	registered = append(registered, registration{place, before, make})
 }
 
-// Registered returns the commands of features in a place, in the order in which they were registered.
-func (a *App) Registered(place string) (list []*cobra.Command) {
+// Registered returns the commands of the core in a place, and those of features, in the order of lists.
+func (a *App) Registered(place string, core ...*cobra.Command) []*cobra.Command {
+	list := slices.Clone(core)
 	for _, r := range registered {
-		if r.place == place {
-			list = append(list, r.make(a))
+		if r.place != place {
+			continue
 		}
+		at := slices.IndexFunc(list, func(c *cobra.Command) bool { return c.Name() == r.before })
+		if at < 0 {
+			at = len(list)
+		}
+		list = slices.Insert(list, at, r.make(a))
 	}
 	return list
 }

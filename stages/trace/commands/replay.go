@@ -1,4 +1,4 @@
-package start
+package commands
 
 import (
 	"bytes"
@@ -11,10 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
-	"github.com/mitchellh/go-wordwrap"
-
+	"github.com/tfexp/tfexp/cmd/tfexp/start"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/table"
@@ -364,29 +362,15 @@ func (l *Log) Experiment(name string) ([]byte, error) {
 		estimates = "requested"
 	}
 	from := max(l.Least, size/2)
-	err := experiments.ExecuteTemplate(&b, "log.hcl.tmpl", map[string]any{
+	err := templates.ExecuteTemplate(&b, "log.hcl.tmpl", map[string]any{
 		"Log": l, "Name": name, "Arguments": l.arguments(), "Unit": unit, "Size": size,
 		"Sizes": strings.Join(written, ", "), "Percents": table.Listed(percents), "Pauses": l.Jobs <= mostPaused,
 		"Users": l.users,
 		"From":  from, "To": 2*size + 1, "Step": (2*size-from)/mostTried + 1,
 		"Estimates": estimates, "Long": l.Days >= 5,
-		"Days": fmt.Sprintf("%.3g", l.Days), "Doubts": wrapped(l.Doubts()),
+		"Days": fmt.Sprintf("%.3g", l.Days), "Doubts": start.Wrapped(l.Doubts()),
 	})
 	return b.Bytes(), err
-}
-
-// wrapped divides texts into lines of comments.
-func wrapped(texts []string) (out [][]string) {
-	for _, text := range texts {
-		text = strings.Map(func(r rune) rune {
-			if !unicode.IsPrint(r) {
-				return '?'
-			}
-			return r
-		}, text)
-		out = append(out, strings.Split(wordwrap.WrapString(text, widest), "\n"))
-	}
-	return out
 }
 
 // mostTried bounds the number of sizes in the proposed bisection.
@@ -394,9 +378,6 @@ const mostTried = 64
 
 // mostPaused is the number of jobs up to which a policy that pauses jobs is compared: it decides much more often.
 const mostPaused = 20_000
-
-// widest is how long the lines of comments are, in characters.
-const widest = 110
 
 // arguments are the lines of the trace block.
 func (l *Log) arguments() []string {

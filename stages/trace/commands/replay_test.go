@@ -1,4 +1,4 @@
-package start
+package commands
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
 	_ "github.com/tfexp/tfexp/scheduler/workload/formats/clusters"
 )
 
