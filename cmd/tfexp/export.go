@@ -16,7 +16,7 @@ var trackers = []string{"mlflow", "tensorboard"}
 
 // Export returns the subcommand export.
 func Export(a *command.App) *cobra.Command {
-	all := a.Registered("export", exportTableCommand(a))
+	all := a.With("export", map[int]*cobra.Command{20: exportTableCommand(a)})
 	kinds := schema.Each(all, (*cobra.Command).Name)
 	cmd := &cobra.Command{
 		Use:   "export " + strings.Join(kinds, " … | export ") + " …",

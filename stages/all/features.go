@@ -3,17 +3,25 @@ package all
 // Each line links in a feature: what it adds to the language, engines and policies, and its commands. Without the line,
 // the rest builds and runs as before, and knows none of them.
 import (
+	_ "github.com/tfexp/tfexp/cmd/tfexp/cells"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/check"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/compare"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/completion"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/doctor"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/editor"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/estimates"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/folders"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/format"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/imports"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/notify"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/platform"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/policies"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/screen"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/start"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/statistics"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/tasks"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/watch"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/workloads"
 	_ "github.com/tfexp/tfexp/hardware/docker"
 	_ "github.com/tfexp/tfexp/hardware/recorded"
 	_ "github.com/tfexp/tfexp/hardware/slurm"
@@ -35,6 +43,5 @@ import (
 	_ "github.com/tfexp/tfexp/stages/servers"
 	_ "github.com/tfexp/tfexp/stages/size"
 	_ "github.com/tfexp/tfexp/stages/trace"
-	_ "github.com/tfexp/tfexp/stages/trace/commands"
 	_ "github.com/tfexp/tfexp/stages/tuning"
 )

@@ -1,0 +1,554 @@
+package estimates
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// LogOptions are the options for predicting logged runs.
+type LogOptions struct {
+	// Total is the length of a whole run in steps, 0 to take it from the logs:
+	// the furthest row of all, rounded down to three digits.
+	Total int
+	// Fraction of Total is the part of a predicted run that is read, and of other
+	// unfinished runs. 0 means all rows of unfinished runs, and defaultFraction of
+	// finished ones.
+	Fraction float64
+	Model    string
+	Level    float64 // of the interval, 0 to 1
+	// Alone predicts each run from its own rows; otherwise the beginnings of the
+	// other runs of its file count as well, as far as its own.
+	Alone bool
+	// Tick is as in estimator.Problem.
+	Tick float64
+}
+
+const (
+	defaultFraction = 0.0625
+	// slack is how far past the fraction a row may be to count: logs have rows at
+	// steps that differ a little from run to run.
+	slack = 1.02
+)
+
+// LogPrediction is a prediction of a run's whole time from its beginning. Times
+// are seconds from its first row.
+type LogPrediction struct {
+	Run LoggedRun
+	// Rows and Steps count the data read.
+	Rows, Steps int
+	Model       string
+	estimator.Prediction
+	// Linear is plain linear extrapolation, Median the median of the finished runs
+	// of the history: the baselines of any model. Actual is the truth. Each is
+	// negative where unknown.
+	Linear, Median, Actual float64
+	// Err is the reason that the run was not predicted.
+	Err      error
+	Warnings []string
+}
+
+// LogSummary sums up the errors of predictions, over the runs whose actual run
+// time is known. Errors are 100 × (predicted − actual) / actual.
+type LogSummary struct {
+	Runs     int     `json:"runs"`
+	MeanAbs  float64 `json:"mean_absolute_error_pct"`
+	SD       float64 `json:"sd_pct"`
+	Bias     float64 `json:"bias_pct"`
+	Coverage float64 `json:"coverage_pct"` // intervals that hold the actual run time
+	// LinearMeanAbs and MedianMeanAbs are the mean absolute errors of plain linear
+	// extrapolation and of the median of the history; negative where unknown.
+	LinearMeanAbs float64 `json:"linear_mean_absolute_error_pct"`
+	MedianMeanAbs float64 `json:"median_mean_absolute_error_pct"`
+}
+
+// Length returns the length of a whole run, from the options or else the logs.
+func (o LogOptions) Length(runs []LoggedRun) int {
+	if o.Total > 0 {
+		return o.Total
+	}
+	last := 0
+	for _, r := range runs {
+		last = max(last, r.Last())
+	}
+	digit := 1
+	for last/digit >= 1000 {
+		digit *= 10
+	}
+	return last / digit * digit
+}
+
+// PredictLogs predicts each run. Finished runs of history count as whole ones; a run
+// is never its own history, and a file in both lists is history for the runs in it
+// alone. It fails when the model does not exist or the options make no sense; a run
+// that cannot be predicted has its own error.
+func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, error) {
+	model, err := estimator.ByName(o.Model)
+	if err != nil {
+		return nil, err
+	}
+	total := o.Length(runs)
+	if total <= 0 {
+		return nil, errors.New("predict: no run has finished a step: give the length of a whole run (--total)")
+	}
+	begins := make([]LoggedRun, len(runs))
+	ticks := map[string]float64{} // the clock of each file
+	for i, r := range runs {
+		begins[i] = r.begin(o.limit(r, total))
+	}
+	for _, r := range runs {
+		if _, ok := ticks[r.File]; ok {
+			continue
+		}
+		ticks[r.File] = o.Tick
+		if o.Tick == 0 {
+			var marks [][]estimator.Mark
+			for i, b := range begins {
+				if runs[i].File == r.File {
+					marks = append(marks, b.Marks)
+				}
+			}
+			ticks[r.File] = estimator.FindTick(marks)
+		}
+	}
+	out := make([]LogPrediction, len(runs))
+	for i, r := range runs {
+		p := estimator.Problem{Job: "logged", Samples: []estimator.Sample{begins[i].sample()}, Tick: ticks[r.File]}
+		var totals []float64
+		var known []LoggedRun // whole
+		for _, h := range history {
+			_, both := ticks[h.File] // of a log that is its own history, not the history of others
+			if whole, ok := h.whole(total); ok && !h.is(r) && (h.File == r.File || !both) {
+				p.History = append(p.History, whole)
+				known = append(known, h)
+				totals = append(totals, whole.Seconds)
+			}
+		}
+		for j, b := range begins {
+			if j != i && !o.Alone && runs[j].File == r.File && !slices.ContainsFunc(known, runs[j].is) && len(b.Marks) > 1 {
+				p.History = append(p.History, estimator.Run{Job: p.Job, Length: total - b.First, Marks: b.Marks})
+			}
+		}
+		out[i] = predictLog(model, p, r, begins[i], total, o.Level)
+		if len(totals) > 0 {
+			out[i].Median = estimator.Median(totals)
+		}
+	}
+	return out, nil
+}
+
+// is reports whether two are one run.
+func (r LoggedRun) is(o LoggedRun) bool { return r.File == o.File && r.Name == o.Name }
+
+// limit is the last step that may be used.
+func (o LogOptions) limit(r LoggedRun, total int) int {
+	fraction := o.Fraction
+	if fraction == 0 {
+		if r.Last() < total {
+			return math.MaxInt
+		}
+		fraction = defaultFraction
+	}
+	return int(fraction * float64(total) * slack)
+}
+
+func predictLog(model estimator.Model, p estimator.Problem, r, begin LoggedRun, total int,
+	level float64) LogPrediction {
+	out := LogPrediction{
+		Run: r, Rows: max(len(begin.Marks), len(begin.Units)), Steps: begin.Last() - r.First,
+		Prediction: estimator.Prediction{Seconds: -1, Low: -1, High: -1}, Linear: -1, Median: -1, Actual: -1,
+	}
+	if whole, ok := r.whole(total); ok {
+		out.Actual = whole.Seconds
+	}
+	alone := p
+	alone.History = nil
+	if e, err := (estimator.Linear{}).Fit(alone); err == nil {
+		out.Linear = e.Predict(total-r.First, level).Seconds
+	}
+	e, err := model.Fit(p)
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	out.Model, out.Warnings = e.Model, e.Warnings
+	out.Prediction = e.Predict(total-r.First, level)
+	return out
+}
+
+// begin is the run up to a step.
+func (r LoggedRun) begin(limit int) LoggedRun {
+	b := r
+	n := 0
+	for n < len(r.Marks) && r.First+r.Marks[n].Done <= limit {
+		n++
+	}
+	b.Marks, b.Units = r.Marks[:n], r.Units[:min(len(r.Units), limit)]
+	if len(r.Units) > 0 && len(b.Units) == 0 { // at least one epoch
+		b.Units = r.Units[:1]
+	}
+	return b
+}
+
+// sample returns the run in the form of a model's input. A run of these epochs
+// alone would have started up and saved as the whole one did.
+func (r LoggedRun) sample() estimator.Sample {
+	if len(r.Units) > 0 {
+		s := estimator.Sample{Length: len(r.Units), Units: r.Units, Wall: r.Startup + r.Save}
+		for _, u := range r.Units {
+			s.Wall += u
+		}
+		return s
+	}
+	s := estimator.Sample{Marks: r.Marks}
+	if n := len(r.Marks); n > 0 {
+		s.Length, s.Wall = r.Marks[n-1].Done, r.Marks[n-1].At
+	}
+	return s
+}
+
+// whole is the run from its first row to the first that has all steps; ok is false
+// when it did not get there.
+func (r LoggedRun) whole(total int) (run estimator.Run, ok bool) {
+	run = estimator.Run{Job: "logged", Length: total - r.First, Marks: r.Marks}
+	if len(r.Units) >= total && total > 0 {
+		run.Units = r.Units[:total]
+		run.Seconds = r.Startup + r.Save
+		for _, u := range run.Units {
+			run.Seconds += u
+		}
+		return run, true
+	}
+	for _, m := range r.Marks {
+		if m.Done >= run.Length && m.At > 0 {
+			run.Seconds = m.At
+			return run, true
+		}
+	}
+	return run, false
+}
+
+// ErrorPct is 100 × (predicted − actual) / actual; ok is false where either is not
+// known.
+func (p LogPrediction) ErrorPct() (pct float64, ok bool) { return errorPct(p.Seconds, p.Actual) }
+
+func errorPct(predicted, actual float64) (pct float64, ok bool) {
+	return 100 * (predicted/actual - 1), predicted >= 0 && actual > 0
+}
+
+// SummarizeLogs sums up the runs whose actual run time is known.
+func SummarizeLogs(predictions []LogPrediction) LogSummary {
+	s := LogSummary{LinearMeanAbs: -1, MedianMeanAbs: -1}
+	var errs, linear, median []float64
+	for _, p := range predictions {
+		e, ok := p.ErrorPct()
+		if !ok {
+			continue
+		}
+		errs = append(errs, e)
+		if p.Low <= p.Actual && p.Actual <= p.High {
+			s.Coverage++
+		}
+		if e, ok := errorPct(p.Linear, p.Actual); ok {
+			linear = append(linear, math.Abs(e))
+		}
+		if e, ok := errorPct(p.Median, p.Actual); ok {
+			median = append(median, math.Abs(e))
+		}
+	}
+	s.Runs = len(errs)
+	if s.Runs == 0 {
+		return s
+	}
+	for _, e := range errs {
+		s.MeanAbs += math.Abs(e) / float64(s.Runs)
+	}
+	s.Bias, s.Coverage = stat.Mean(errs, nil), 100*s.Coverage/float64(s.Runs)
+	if s.Runs > 1 {
+		s.SD = stat.StdDev(errs, nil)
+	}
+	if len(linear) > 0 {
+		s.LinearMeanAbs = stat.Mean(linear, nil)
+	}
+	if len(median) > 0 {
+		s.MedianMeanAbs = stat.Mean(median, nil)
+	}
+	return s
+}
+
+// Why returns the reason that a run was not predicted, with advice; empty for a predicted run.
+func (p LogPrediction) Why() string {
+	if p.Err == nil {
+		return ""
+	}
+	if p.Rows < 2 {
+		return fmt.Sprintf("only %d row within the fraction: use a larger fraction (--fraction)", p.Rows)
+	}
+	return p.Err.Error()
+}
+
+// LoggedRun is a training run in a log. Done and At of its marks
+// count from its first row.
+type LoggedRun struct {
+	// File is where the log is, Name the run within it; empty in a log of one run.
+	File, Name string
+	// First is the step of the first row.
+	First int
+	Marks []estimator.Mark
+	// Units are the seconds of each epoch, where the log has them; Startup and
+	// Save are the times before and after them, 0 where the log has none.
+	Units         []float64
+	Startup, Save float64
+}
+
+// Last is the step of the last row.
+func (r LoggedRun) Last() int {
+	if n := len(r.Marks); n > 0 {
+		return r.First + r.Marks[n-1].Done
+	}
+	return len(r.Units)
+}
+
+// mostSeconds is the latest time that a log may have: clocks count from 1970 at
+// the earliest, some in milliseconds. Beyond it sums of times lose their seconds.
+const mostSeconds = 1e15
+
+// The names of columns, in lower case without spaces and underscores.
+var (
+	stepColumns = []string{"step", "steps", "globalstep", "iteration", "iterations", "iter", "epoch", "epochs", "batch"}
+	timeColumns = []string{"walltime", "time", "times", "elapsed", "elapseds", "elapsedseconds", "elapsedtime", "seconds",
+		"timestamp", "timesec", "relativetime", "relative"}
+	// Rows of a run have the same values in these columns.
+	runColumns = []string{"run", "runid", "trial", "replicate", "repetition", "seed", "job", "zone",
+		"region", "host",
+		"node", "name"}
+)
+
+// columnName is a column's name as the lists above have it.
+func columnName(s string) string {
+	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(strings.TrimSpace(s)))
+}
+
+// ReadLog reads the runs of a training log: CSV with a header, or the output of a
+// program that speaks the job contract (progress lines, time-writer line). Malformed
+// lines are *workload.LineError, joined, or, with lenient, skipped and returned as
+// warnings; a log without steps and times is an error.
+func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	start, err := in.Peek(4096)
+	switch {
+	case err != nil && err != io.EOF:
+		return nil, nil, fmt.Errorf("read %s: %w", file, err)
+	case len(start) == 0:
+		return nil, nil, fmt.Errorf("read %s: the log is empty", file)
+	}
+	header, _, _ := strings.Cut(string(start), "\n")
+	if names := strings.Split(strings.TrimPrefix(strings.TrimSpace(header), "\ufeff"), ","); len(names) > 1 &&
+		pick(names, stepColumns) >= 0 {
+		return readCSV(in, file, lenient)
+	}
+	report, err := contract.Parse(in, contract.Longest)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	for _, w := range report.Warnings {
+		warnings = append(warnings, file+": "+w)
+	}
+	if len(warnings) > 0 && !lenient {
+		return nil, nil, errors.New(strings.Join(warnings, "\n"))
+	}
+	units := report.Epochs
+	if len(units) == 0 {
+		units = report.Steps
+	}
+	if len(units) == 0 {
+		return nil, warnings, fmt.Errorf("read %s: it has no steps and times: it must be CSV whose header names a "+
+			"step and a time column, or lines of the job contract", file)
+	}
+	return []LoggedRun{{File: file, Units: units, Startup: max(0, report.Startup), Save: max(0, report.Save)}}, warnings,
+		nil
+}
+
+// pick finds the first of the wanted names among a header's; -1 without one.
+func pick(header, wanted []string) int {
+	for _, w := range wanted {
+		if i := slices.IndexFunc(header, func(h string) bool { return columnName(h) == w }); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// once returns an error where one of these columns has the name of another column.
+func once(header []string, columns ...int) error {
+	for _, i := range columns {
+		if i < 0 {
+			continue
+		}
+		if _, err := workload.Column(header, strings.TrimSpace(header[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// csvRow is a row of a log.
+type csvRow struct {
+	step int
+	at   float64
+}
+
+// csvLog collects the rows of a log by run.
+type csvLog struct {
+	file     string
+	step, at int   // the columns of steps and times
+	by       []int // the columns whose values name a run
+
+	names []string
+	rows  map[string][]csvRow
+	again map[string]int     // how often the run of a name began again
+	until map[string]float64 // the latest row of a run
+	back  []int              // lines with an earlier time than a lower step of their run
+	// In the pauses nothing was trained; how many, and how many seconds they take.
+	pauses int
+	paused float64
+
+	bad []error // malformed lines
+}
+
+func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
+	l := &csvLog{file: file, rows: map[string][]csvRow{}, again: map[string]int{}, until: map[string]float64{}}
+	var header []string
+	l.bad, err = workload.EachRow(file, in, lenient, func(columns []string) error {
+		header, l.step, l.at = slices.Clone(columns), pick(columns, stepColumns), pick(columns, timeColumns)
+		if l.at < 0 {
+			return fmt.Errorf("there is no column of times (wall_time, time, elapsed_s, seconds) among %s",
+				strings.Join(header, ", "))
+		}
+		for i, h := range header {
+			if i != l.step && i != l.at && slices.Contains(runColumns, columnName(h)) {
+				l.by = append(l.by, i)
+			}
+		}
+		return once(header, l.step, l.at)
+	}, func(line int, record []string) error {
+		row, err := readRow(record, l.step, l.at, header)
+		if err == nil {
+			l.add(line, record, row)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if runs = l.runs(); len(runs) == 0 {
+		return nil, nil, fmt.Errorf("read %s: there are no rows below the header", file)
+	}
+	return runs, l.warnings(), nil
+}
+
+// add appends a row to its run.
+func (l *csvLog) add(line int, record []string, row csvRow) {
+	id := schema.Each(l.by, func(i int) string { return record[i] })
+	name := strings.Join(id, "/")
+	key := name
+	if n := l.again[name]; n > 0 {
+		key = fmt.Sprintf("%s#%d", name, n+1)
+	}
+	// Back at the first step after others: the next run under the same name.
+	if v := l.rows[key]; len(v) > 1 && row.step <= v[0].step && row.at >= l.until[key] {
+		l.again[name]++
+		key = fmt.Sprintf("%s#%d", name, l.again[name]+1)
+	}
+	if l.rows[key] == nil {
+		l.names = append(l.names, key)
+		l.until[key] = row.at
+	}
+	if v := l.rows[key]; len(v) > 0 && row.at < l.until[key] && row.step > v[len(v)-1].step {
+		l.back = append(l.back, line)
+	}
+	l.until[key] = max(l.until[key], row.at)
+	l.rows[key] = append(l.rows[key], row)
+}
+
+// runs returns the runs, in the order of the file, with their rows sorted by time.
+func (l *csvLog) runs() []LoggedRun {
+	var runs []LoggedRun
+	for _, name := range l.names {
+		v := l.rows[name]
+		slices.SortStableFunc(v, func(a, b csvRow) int { return cmp.Compare(a.at, b.at) })
+		run := LoggedRun{File: l.file, Name: name, First: v[0].step}
+		longest, paused := longestGap(v), 0.0
+		for i, x := range v {
+			if i > 0 && x.step == v[i-1].step && x.at-v[i-1].at > pauseGaps*longest && longest > 0 {
+				paused += x.at - v[i-1].at
+				l.pauses++
+				continue
+			}
+			run.Marks = append(run.Marks, estimator.Mark{Done: x.step - run.First, At: x.at - v[0].at - paused})
+		}
+		l.paused += paused
+		runs = append(runs, run)
+	}
+	return runs
+}
+
+// pauseGaps is the time until a step is written again after a pause, as a multiple of the longest time between two
+// rows with progress. Watchers of a slow program write a step again sooner.
+const pauseGaps = 2
+
+// longestGap returns the longest time between two rows where the later has more steps.
+func longestGap(rows []csvRow) float64 {
+	longest := 0.0
+	for i := 1; i < len(rows); i++ {
+		if rows[i].step > rows[i-1].step {
+			longest = max(longest, rows[i].at-rows[i-1].at)
+		}
+	}
+	return longest
+}
+
+// warnings returns the problems of the log that do not prevent its use.
+func (l *csvLog) warnings() []string {
+	var warnings []string
+	for _, e := range l.bad[:min(len(l.bad), workload.MaxErrors)] {
+		warnings = append(warnings, e.Error()+" (skipped)")
+	}
+	if more := len(l.bad) - workload.MaxErrors; more > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s: %d more malformed lines (skipped)", l.file, more))
+	}
+	if l.pauses > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s: a step is written again after a pause (%d times): the %.0f s of the pauses "+
+			"do not count", l.file, l.pauses, l.paused))
+	}
+	if len(l.back) > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s:%d: the time decreases while the steps increase "+
+			"(%d such lines): rows are sorted by time", l.file, l.back[0], len(l.back)))
+	}
+	return warnings
+}
+
+func readRow(record []string, step, at int, header []string) (csvRow, error) {
+	s, err := strconv.ParseFloat(strings.TrimSpace(record[step]), 64)
+	if err != nil || s != math.Trunc(s) || s < 0 || s > math.MaxInt32 {
+		return csvRow{}, fmt.Errorf("%s %q is not a whole number of at least 0", header[step], record[step])
+	}
+	t, err := strconv.ParseFloat(strings.TrimSpace(record[at]), 64)
+	if err != nil || math.IsNaN(t) || math.Abs(t) > mostSeconds {
+		return csvRow{}, fmt.Errorf("%s %q is not a time in seconds", header[at], record[at])
+	}
+	return csvRow{int(s), t}, nil
+}
