@@ -124,9 +124,9 @@ type submitArgs struct {
 // draft is a workload whose jobs are known by name only.
 type draft struct {
 	*experiment.Workload
-	jobs  []string // of Submits
+	jobs  []string            // of Submits
 	trace language.ListedJobs // nil for none
-	names map[string]bool // of all jobs, where there is a trace and they are asked for
+	names map[string]bool     // of all jobs, where there is a trace and they are asked for
 }
 
 // Jobs returns the names of the submitted jobs, then the names of the trace's jobs.
