@@ -13,4 +13,5 @@ import (
 	_ "github.com/tfexp/tfexp/cmd/tfexp/watch"
 	_ "github.com/tfexp/tfexp/results/table/parquet"
 	_ "github.com/tfexp/tfexp/stages/batch/commands"
+	_ "github.com/tfexp/tfexp/stages/builtin/commands"
 )

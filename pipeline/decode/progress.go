@@ -10,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // progressArgs are the arguments of a progress block.
@@ -74,8 +75,9 @@ func (d *Decoder) progress(n *eval.Node, e *eval.Env, a *eval.Args, j *experimen
 		Epochs: v.Counts == "epochs" || v.Counts == "" && v.Lines != "",
 	}
 	switch {
-	case n.First("builtin") != nil:
-		pa.Fail(pn.Header, "Block that nothing reads", "Built-in programs print their progress; progress is for a command.")
+	case language.ProgramIn(n) != nil:
+		pa.Fail(pn.Header, "Block that nothing reads", "The program of a %s block prints its progress; progress is for a command.",
+			language.ProgramIn(n).Schema.Name)
 	case !pa.OK || pn.Broken:
 	case (v.Lines == "") == (v.Tensorboard == ""):
 		pa.Fail(pn.Header, "Progress without a source", "Give either lines or tensorboard.")

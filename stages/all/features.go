@@ -11,6 +11,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/allox"
 	_ "github.com/tfexp/tfexp/stages/batch"
 	_ "github.com/tfexp/tfexp/stages/batch/twin"
+	_ "github.com/tfexp/tfexp/stages/builtin"
 	_ "github.com/tfexp/tfexp/stages/clusterspeed"
 	_ "github.com/tfexp/tfexp/stages/elastic"
 	_ "github.com/tfexp/tfexp/stages/external"
