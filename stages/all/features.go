@@ -16,6 +16,8 @@ import (
 	_ "github.com/tfexp/tfexp/stages/elastic"
 	_ "github.com/tfexp/tfexp/stages/external"
 	_ "github.com/tfexp/tfexp/stages/gavel"
+	_ "github.com/tfexp/tfexp/stages/planned"
+	_ "github.com/tfexp/tfexp/stages/published"
 	_ "github.com/tfexp/tfexp/stages/reference"
 	_ "github.com/tfexp/tfexp/stages/remaining"
 	_ "github.com/tfexp/tfexp/stages/roles"
