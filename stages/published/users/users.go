@@ -20,15 +20,16 @@ import (
 func registerDominant(c policy.Choice, make func(*userShares) scheduler.Ranker) policy.OrderChoice {
 	c.Wants = append(c.Wants, policy.Want{
 		Of: policy.BackfillOf, Name: policy.FirstFit, Or: []string{policy.NoBackfill}, Implied: true,
-		Detail: fmt.Sprintf("Under the order %q either a user whose job does not fit lets others pass (backfill = %q, which is implied), or the "+
-			"first job that does not fit ends the pass (%q).", c.Name, policy.FirstFit, policy.NoBackfill)})
+		Detail: fmt.Sprintf("Under the order %q either a user whose job does not fit lets others pass (backfill = %q, "+
+			"which is implied), or the first job that does not fit ends the pass (%q).", c.Name, policy.FirstFit, policy.NoBackfill)})
 	return registerUsers(c, policy.PlaceFirst, make)
 }
 
 // registerShared adds an order under which users without room let others pass.
 func registerShared(c policy.Choice, placement policy.Placement, make func(*userShares) scheduler.Ranker) policy.OrderChoice {
 	c.Wants = append(c.Wants, policy.Want{Of: policy.BackfillOf, Name: policy.FirstFit, Implied: true,
-		Detail: fmt.Sprintf("Under the order %q a user whose job does not fit lets others pass, which implies backfill = %q.", c.Name, policy.FirstFit)})
+		Detail: fmt.Sprintf("Under the order %q a user whose job does not fit lets others pass, which implies "+
+			"backfill = %q.", c.Name, policy.FirstFit)})
 	return registerUsers(c, placement, make)
 }
 
