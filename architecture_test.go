@@ -27,13 +27,9 @@ import (
 var floors = map[string]int{"cmd": 4, "pipeline": 3, "stages": 2, "experiments": 1, "estimator": 1, "scheduler": 1,
 	"hardware": 1, "results": 1, "jobs": 0}
 
-// everyRun are the folders of stages that every run has; the other folders are of features. Several features have
-// controllers of jobs, which steering joins to a cell.
-var everyRun = []string{"", "all", "experiment", "language", "steering", "profile", "estimate", "execute", "plot",
-	"report"}
-
-// What every package may import: how blocks are described, and the door to the file system.
-const schema, door = "experiments/schema", "results/folder"
+// What every package may import: how blocks are described, and the door to the file system. The registry links in all
+// that registers itself, on whatever floor.
+const schema, door, registry = "experiments/schema", "results/folder", "stages/all"
 
 type pkg struct {
 	ImportPath, Dir                             string
@@ -43,27 +39,28 @@ type pkg struct {
 }
 
 func TestHouse(t *testing.T) {
-	all := enter(t)
+	all, parts := enter(t), features(t)
 	tops := map[string]bool{}
 	for name, p := range all {
+		if name == registry {
+			continue
+		}
 		for _, to := range p.Imports {
 			tops[top(name)+top(to)] = tops[top(name)+top(to)] || to != schema && to != door
 		}
 	}
 	for name, p := range all {
 		for _, to := range p.Imports {
-			switch in := strings.Split(to+"/", "/"); {
-			case to == schema, to == door && name != schema:
-			case floors[top(to)] > floors[top(name)] && to != "stages/all":
+			switch of := slices.IndexFunc(parts, func(f string) bool { return within(f, to) }); {
+			case to == schema, to == door && name != schema, name == registry:
+			case to == registry && name != "cmd/tfexp":
+				t.Errorf("%s imports %s: the command alone links in what registers", name, to)
+			case of >= 0 && !within(parts[of], name):
+				t.Errorf("%s imports %s, a part of the feature %s", name, to, parts[of])
+			case floors[top(to)] > floors[top(name)]:
 				t.Errorf("%s imports %s, which is a floor above it", name, to)
 			case top(to) != top(name) && all[to] != nil && tops[top(to)+top(name)]:
 				t.Errorf("%s imports %s, and a package of %s imports one of %s", name, to, top(to), top(name))
-			case to == "stages/all" && name != "cmd/tfexp":
-				t.Errorf("%s imports %s: the command alone links in what registers", name, to)
-			case name == "cmd/tfexp" && top(to) == "cmd": // commands of features among them
-			case in[0] == "stages" && name != "stages/all" && !slices.Contains(everyRun, in[1]) &&
-				!strings.HasPrefix(name+"/", "stages/"+in[1]+"/"):
-				t.Errorf("%s imports %s, a part of a feature", name, to)
 			case name == "scheduler" && to == "scheduler/policy" || name == "scheduler/validate" && path.Dir(to) == "scheduler" &&
 				to != "scheduler/cluster" && to != "scheduler/jobtable":
 				t.Errorf("%s imports %s: the kernel knows no policy, the validator only the kernel", name, to)
@@ -80,8 +77,7 @@ func TestHouse(t *testing.T) {
 				t.Errorf("%s/%s has %d lines of code, want fewer than 600", name, file, n)
 			}
 		}
-		if lines < 150 && len(p.users) == 1 && floors[top(name)] > 0 && p.users[0] != "stages/all" &&
-			p.users[0] != "cmd/tfexp" {
+		if lines < 150 && len(p.users) == 1 && floors[top(name)] > 0 && p.users[0] != registry {
 			t.Errorf("%s has %d lines and one importer, %s: it is a part of that", name, lines, p.users[0])
 		}
 	}

@@ -37,8 +37,8 @@ type Options struct {
 	Fetch bool
 	// Source returns the cells; nil means all points of the matrix.
 	Source func(*realise.Experiment) Source
-	// Elsewhere says how cells run on a batch system; nil: as an earlier run has begun to, or here.
-	Elsewhere *stages.Elsewhere
+	// Place may run cells elsewhere; nil: all cells run in this process.
+	Place stages.Place
 	// Observe, if it is not nil, is called with progress, from any goroutine.
 	Observe func(Progress)
 }
@@ -117,8 +117,8 @@ type Outcome struct {
 // kept and the run can be resumed.
 var ErrInterrupted = errors.New("interrupted")
 
-// ErrDetached is returned when cells were left to a batch system: the run can be resumed to collect them.
-var ErrDetached = stages.ErrDetached
+// Detached is returned when cells run on elsewhere: the run can be resumed to collect them.
+type Detached = stages.Detached
 
 // ErrNothingToResume is returned when no unfinished run is found.
 var ErrNothingToResume = errors.New("nothing to resume")

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
-	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/stages/execute"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/plot"
@@ -27,13 +25,6 @@ import (
 func TestMain(m *testing.M) {
 	if handled, code := process.Main(os.Args[1:]); handled {
 		os.Exit(code)
-	}
-	if len(os.Args) == 3 && os.Args[1] == "cell" { // as tfexp cell FILE
-		if _, err := execute.RunFile(context.Background(), os.Args[2], PrepareCell); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
 	}
 	os.Setenv(execute.KeepDisturbed, "1")    // tests run side by side: each disturbs the others
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else a program with the race detector sleeps for a second at its end

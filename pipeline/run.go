@@ -118,7 +118,7 @@ func (r *run) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := clearScratch(r.Dir); err != nil {
+	if err := clearScratch(r.Dir, r.options.Place); err != nil {
 		return err
 	}
 	var warning string
@@ -371,7 +371,7 @@ func (r *run) seen() *stages.Run {
 	x := ended{r.x, r.Plan}
 	return &stages.Run{
 		Dir: r.Dir, Plan: &r.Plan.Plan, Parallel: r.options.Parallel, GPUs: r.options.GPUs,
-		Elsewhere:  r.options.Elsewhere,
+		Place:      r.options.Place,
 		Experiment: x, Sampling: x, PastRuns: x,
 		CellQueue: r, Shards: r, CellFolders: r, Pieces: r, Engines: r, Log: r,
 	}
@@ -494,11 +494,13 @@ const scratchPrefix = ".scratch-"
 var unfinished = regexp.MustCompile(`^\.[\w-]+(\.[\w-]+)*\.(json|jsonl|csv|html|hcl|svg|png|txt)(\d+|\.tmp)$`)
 
 // clearScratch removes leftovers of a killed run from an experiment's folder that nobody reads: folders of jobs, and
-// files that were being written. The lock is held, and the jobs have been ended. While a batch system runs cells as
-// tasks, nothing is removed: their files belong to the tasks.
-func clearScratch(dir string) error {
-	if _, ok, err := record.ReadArray(dir); ok || err != nil {
-		return nil
+// files that were being written. The lock is held, and the jobs have been ended. While cells run elsewhere, nothing is
+// removed: such files may be theirs.
+func clearScratch(dir string, place stages.Place) error {
+	if place != nil {
+		if working, err := place.Working(dir); working || err != nil {
+			return nil
+		}
 	}
 	for _, below := range []string{"", record.PlotsDir} {
 		entries, err := folder.ReadDir(filepath.Join(dir, below))

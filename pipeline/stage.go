@@ -59,7 +59,7 @@ func (c *chain) end(ctx context.Context) {
 	switch {
 	case errors.Is(c.err, ErrInterrupted):
 		c.state = "interrupted"
-	case errors.Is(c.err, ErrDetached):
+	case errors.As(c.err, new(*Detached)):
 		c.state = "queued"
 	case c.err != nil || c.outcome.Failed > 0:
 		c.state = "failed"

@@ -149,10 +149,10 @@ func TestRuleKnowsVitalServers(t *testing.T) {
 			t.Fatal(err)
 		}
 		var told time.Duration
-		save := &simulated.Checkpoint{Rule: func(_, between time.Duration) time.Duration {
+		save := &simulated.Checkpoint{Rule: intervalFunc(func(_, between time.Duration) time.Duration {
 			told = between
 			return time.Minute
-		}}
+		})}
 		jobs := number([]Job{j})
 		engine, err := simulated.New(jobs, []simulated.Scaling{simulated.FullRequest(time.Second, 2)},
 			simulated.Options{Cluster: c, Fleet: fleet, Checkpoints: []*simulated.Checkpoint{save}})

@@ -172,7 +172,7 @@ func TestExpectedTimeIsDalys(t *testing.T) {
 	jobs := number([]Job{{Threads: 1, Deadline: Never}})
 	c := Cluster{Nodes: []Node{{Name: "n", Threads: 1, Supply: cluster.Fixed}}}
 	terms := []*market.Terms{{Market: market.Spot, Life: market.Exponential{Mean: mean}}}
-	saves := []*simulated.Checkpoint{{Rule: estimator.DalyInterval, Cost: cost, Restore: restore}}
+	saves := []*simulated.Checkpoint{{Rule: intervalFunc(estimator.DalyInterval), Cost: cost, Restore: restore}}
 	scaling := []simulated.Scaling{simulated.FullRequest(work, 1)}
 	const runs = 10_000
 	sum := 0.0
@@ -252,3 +252,8 @@ func BenchmarkLosses(b *testing.B) {
 		manyLosses(b)
 	}
 }
+
+// intervalFunc is a function as a simulated.IntervalRule.
+type intervalFunc func(cost, between time.Duration) time.Duration
+
+func (f intervalFunc) Interval(cost, between time.Duration) time.Duration { return f(cost, between) }

@@ -2,8 +2,6 @@ package stages
 
 import (
 	"context"
-	"errors"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,8 +25,8 @@ type Run struct {
 	// GPUs is where GPUs are found; nil means this machine's, as far as this
 	// process may use them.
 	GPUs gpu.Source
-	// Elsewhere is how cells run on a batch system; nil: like an earlier run, or here.
-	Elsewhere *Elsewhere
+	// Place may run cells elsewhere; nil: all cells run in this process.
+	Place Place
 
 	Experiment
 	Sampling
@@ -193,26 +191,22 @@ type Progress struct {
 	Err  error
 }
 
-// Elsewhere is how the cells of a run become tasks of a batch system.
-type Elsewhere struct {
-	// On is the name of the engine with the batch system; empty: where an earlier run has begun to run them.
-	On string
-	// Command runs a task: the experiment's folder and the number of the task are added. All nodes must find it.
-	Command []string
-	// Batch is the number of simulated cells in a task; 0 leaves it to tfexp. AtOnce bounds the tasks that run at the
-	// same time; 0: not.
-	Batch, AtOnce int
-	// Args are further arguments of the batch system, as of sbatch.
-	Args map[string]string
-	// Detach leaves the tasks to the batch system: the run ends with ErrDetached, and another one collects the cells.
-	Detach bool
+// Place is where cells run other than in this process, such as on a batch system.
+type Place interface {
+	// Away reports whether the user has asked for the place: what this machine lacks does not matter then.
+	Away() bool
+	// Working reports whether cells of an earlier run are at work in an experiment's folder.
+	Working(dir string) (bool, error)
+	// Run runs cells of a run, by their index, and returns the ones that must run here. It calls over with each cell that has
+	// ended, and its duration. The error is a *Detached when it leaves cells there without waiting for their end.
+	Run(ctx context.Context, r *Run, cells []int,
+		over func(cell int, out record.Cell, took time.Duration) error) (here []int, err error)
 }
 
-// ErrDetached is returned when cells were left to a batch system.
-var ErrDetached = errors.New("cells are left to the batch system")
-
-// BatchArgument reads an argument of the batch system, "name=value" or "name" for a flag, with or without dashes.
-func BatchArgument(text string) (name, value string, ok bool) {
-	name, value, _ = strings.Cut(strings.TrimLeft(text, "-"), "=")
-	return name, value, name != "" && !strings.ContainsAny(name, " \t")
+// Detached is returned when cells run on at a place without this process: a run that follows collects them.
+type Detached struct {
+	// Text says which cells are left where, for people.
+	Text string
 }
+
+func (*Detached) Error() string { return "cells are left to run elsewhere" }

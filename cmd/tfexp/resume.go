@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) resumeCommand() *cobra.Command {
-	var o runOptions
+	o := a.runOptions()
 	cmd := &cobra.Command{
 		Use:   "resume [DIR]",
 		Short: "Continue an interrupted run",
@@ -21,14 +21,14 @@ func (a *app) resumeCommand() *cobra.Command {
 		Args:              command.Between(0, 1, ""),
 		ValidArgsFunction: command.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
+			if err := o.prepare(); err != nil {
 				return err
 			}
 			dir := command.DirArgument(args)
 			if _, err := command.ExperimentsIn(dir); err != nil {
 				return err
 			}
-			err := a.carryOut(&o, func(opts pipeline.Options) (*pipeline.Plan, error) {
+			err := a.carryOut(o, func(opts pipeline.Options) (*pipeline.Plan, error) {
 				plan, diags, err := pipeline.Resume(dir, opts, command.HostFacts())
 				if len(diags) > 0 {
 					a.Diagnose(diags)

@@ -58,7 +58,7 @@ func (a *app) command() *cobra.Command {
 		{command.GroupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
 		{command.GroupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.compareCommand(),
 			a.plotCommand(), a.reportCommand(), Export(a.App)}},
-		{command.GroupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand(), a.cellCommand()}},
+		{command.GroupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand()}},
 	} {
 		for _, c := range append(g.commands, a.Registered(g.id)...) {
 			c.GroupID = g.id

@@ -16,55 +16,75 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/stages/execute"
 )
 
 // runOptions are the flags that run and resume share.
 type runOptions struct {
 	pipeline.Options
-	elsewhere
 	json, quiet bool
-	notify      string
+	extensions  []command.RunExtension
 }
+
+func (a *app) runOptions() *runOptions { return &runOptions{extensions: a.RunExtensions()} }
 
 func (o *runOptions) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.Parallel, "parallel", 0, "number of simulated cells that run side by side; 0 means one for each core")
 	fs.BoolVar(&o.json, "json", false, "print the summary as JSON")
 	fs.BoolVar(&o.quiet, "quiet", false, "show no progress")
-	fs.StringVar(&o.notify, "notify", "", "shell `COMMAND` that is started when the run has ended")
-	o.elsewhere.flags(fs)
+	for _, e := range o.extensions {
+		if e.Flags != nil {
+			e.Flags(fs)
+		}
+	}
 }
 
-func (o *runOptions) check() error {
+// about are the paragraphs of the help about the flags of features, each followed by an empty line.
+func (o *runOptions) about() (text string) {
+	for _, e := range o.extensions {
+		if e.About != "" {
+			text += e.About + "\n\n"
+		}
+	}
+	return text
+}
+
+// prepare checks the flags.
+func (o *runOptions) prepare() error {
 	if o.Parallel < 0 {
 		return command.Usagef("", "--parallel is %d: it must not be negative", o.Parallel)
+	}
+	for _, e := range o.extensions {
+		if e.Prepare == nil {
+			continue
+		}
+		if err := e.Prepare(&o.Options); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 func (a *app) runCommand() *cobra.Command {
-	var (
-		vars command.Variables
-		o    runOptions
-	)
+	var vars command.Variables
+	o := a.runOptions()
 	cmd := &cobra.Command{
 		Use:   "run FILE [--out DIR] [-var name=value] [-var-file FILE] [--lenient] [--fresh]",
 		Short: "Run an experiment",
-		Long:  help("run"),
+		Long:  help("run", "{features}\n\n", o.about()),
 		Example: `  tfexp run experiment.hcl
   tfexp run experiment.hcl -var quantum=500ms --out /tmp/results
   tfexp run experiment.hcl --json | jq .variants`,
 		Args:              command.NeedFile,
 		ValidArgsFunction: command.CompleteFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
+			if err := o.prepare(); err != nil {
 				return err
 			}
-			spec, err := a.Load(args[0], &vars, o.on == "" || o.on == execute.Here, o.json)
+			spec, err := a.Load(args[0], &vars, o.Place == nil || !o.Place.Away(), o.json)
 			if err != nil {
 				return err
 			}
-			return a.carryOut(&o, func(opts pipeline.Options) (*pipeline.Plan, error) {
+			return a.carryOut(o, func(opts pipeline.Options) (*pipeline.Plan, error) {
 				return pipeline.New(spec, opts)
 			})
 		},
@@ -84,10 +104,6 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 	}
 	defer view.Close()
 	opts := o.Options
-	var err error
-	if opts.Elsewhere, err = o.elsewhere.options(); err != nil {
-		return err
-	}
 	opts.Fetch = true
 	opts.Version, opts.Command, opts.Observe = command.ThisBuild().Version, a.Args, view.Observe
 	load := hardware.NewLoadSampler()
@@ -106,10 +122,17 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 	outcome, err := plan.Run(ctx)
 	stop()
 	view.Close()
-	if errors.Is(err, pipeline.ErrDetached) {
-		return a.left(plan)
+	if left := (*pipeline.Detached)(nil); errors.As(err, &left) {
+		_, err = fmt.Fprintln(a.Out, left.Text)
+		return err
 	}
-	defer func() { a.ended(o.notify, plan.Dir, time.Since(began), failure) }()
+	defer func() {
+		for _, e := range o.extensions {
+			if e.Ended != nil {
+				e.Ended(plan.Dir, time.Since(began), failure)
+			}
+		}
+	}()
 	if errors.Is(err, pipeline.ErrInterrupted) {
 		return &command.Error{Code: command.ExitInterrupted, Err: err, Hint: "resume with: tfexp resume " + plan.Dir}
 	}

@@ -4,10 +4,12 @@
 package docker
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -46,5 +48,25 @@ func refuse(status int, message string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		_ = json.NewEncoder(w).Encode(map[string]string{"message": message})
+	}
+}
+
+// TestEndlessAnswer connects to a daemon whose description of its machine does not end.
+func TestEndlessAnswer(t *testing.T) {
+	var sent atomic.Int64
+	url := fakeDaemon(t, "1.41", map[string]http.HandlerFunc{"GET /info": func(w http.ResponseWriter, r *http.Request) {
+		chunk := bytes.Repeat([]byte("x"), 1<<20)
+		_, err := w.Write([]byte(`{"Name":"`))
+		for err == nil && sent.Load() < 1<<30 {
+			_, err = w.Write(chunk)
+			sent.Add(int64(len(chunk)))
+		}
+	}})
+	_, err := Connect(t.Context(), url)
+	if err == nil || !strings.Contains(err.Error(), "its answer to GET /v1.41/info is longer than 32 MiB") {
+		t.Errorf("error %v", err)
+	}
+	if n := sent.Load(); n > 100<<20 {
+		t.Errorf("%d bytes were read", n)
 	}
 }

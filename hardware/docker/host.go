@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"runtime"
 	"strings"
@@ -54,7 +55,8 @@ type Host struct {
 	// Name is the machine's name.
 	Name string
 
-	api *client.Client
+	api   *client.Client
+	inner *http.Transport // what api's requests go through
 }
 
 // Connect connects to the daemon at url; empty means DOCKER_HOST or, without
@@ -65,15 +67,16 @@ func Connect(ctx context.Context, url string) (*Host, error) {
 	if url != "" {
 		opts = append(opts, client.WithHost(url))
 	}
-	opts = append(opts, client.WithAPIVersionNegotiation())
+	h := &Host{}
+	opts = append(opts, client.WithAPIVersionNegotiation(), h.boundAnswers)
 	api, err := client.NewClientWithOpts(opts...)
 	if err != nil {
 		return nil, &DaemonError{Host: url, Text: err.Error(), Err: err,
 			Hint: `a host is written "unix:///var/run/docker.sock" or "tcp://name:2375"; DOCKER_HOST, DOCKER_CERT_PATH and DOCKER_TLS_VERIFY are read as by the docker command`}
 	}
-	h := &Host{URL: api.DaemonHost(), api: api}
+	h.URL, h.api = api.DaemonHost(), api
 	if err := h.greet(ctx); err != nil {
-		api.Close()
+		h.Close()
 		return nil, err
 	}
 	return h, nil
@@ -109,7 +112,10 @@ func (h *Host) greet(ctx context.Context) error {
 func (h *Host) Client() *client.Client { return h.api }
 
 // Close closes the connection.
-func (h *Host) Close() error { return h.api.Close() }
+func (h *Host) Close() error {
+	h.inner.CloseIdleConnections()
+	return h.api.Close()
+}
 
 // Local reports whether the daemon is on this machine, and sees its files.
 func (h *Host) Local() bool { return strings.HasPrefix(h.URL, "unix://") }

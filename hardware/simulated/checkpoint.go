@@ -13,14 +13,20 @@ import (
 type Checkpoint struct {
 	// Every is the running time from the end of one checkpoint to the next; or else
 	// Share is the part of the whole work between two checkpoints; or else Rule
-	// returns the interval. Its arguments are the cost of a checkpoint and the mean
-	// time between losses of the job's servers (Never without losses).
+	// returns the interval.
 	Every time.Duration
 	Share float64
-	Rule  func(cost, between time.Duration) time.Duration
+	Rule  IntervalRule
 	// Cost is how long the job stops to write one; Restore how long it takes to
 	// read one when an attempt begins with it.
 	Cost, Restore time.Duration
+}
+
+// IntervalRule is a rule for the time between two checkpoints. Its type is registered with encoding/gob.
+type IntervalRule interface {
+	// Interval returns the running time from the end of one checkpoint to the next, by the cost of a checkpoint and the
+	// mean time between losses of the job's servers (Never without losses).
+	Interval(cost, between time.Duration) time.Duration
 }
 
 // saving is the checkpoint state of a job that writes checkpoints. Work is measured in
@@ -49,7 +55,7 @@ func (s *saving) begin(c *Checkpoint, t *task, whole, between time.Duration) {
 	default:
 		s.every = scheduler.Never
 		if between < scheduler.Never {
-			s.every = max(c.Rule(c.Cost, between), 1)
+			s.every = max(c.Rule.Interval(c.Cost, between), 1)
 		}
 	}
 	s.left, s.writing, s.spent, s.restore = s.every, 0, 0, 0

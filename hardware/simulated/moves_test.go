@@ -98,6 +98,10 @@ func TestAJobGoesOnAfterItsServer(t *testing.T) {
 	until(t, e, scheduler.Never, 13*second, 0) // the checkpoint, and 6 s
 }
 
+type intervalFunc func(cost, between time.Duration) time.Duration
+
+func (f intervalFunc) Interval(cost, between time.Duration) time.Duration { return f(cost, between) }
+
 // TestIntervalByARule: it is asked with the cost of a checkpoint and the mean time between losses, and not at all without
 // losses; no checkpoints are closer than a nanosecond of work.
 func TestIntervalByARule(t *testing.T) {
@@ -106,12 +110,12 @@ func TestIntervalByARule(t *testing.T) {
 		{scheduler.Never - 1, 9 * second, 11 * second},
 	} {
 		asked := 0
-		e := on(t, &lossy{between: c.between}, &Checkpoint{Cost: second, Rule: func(cost, between time.Duration) time.Duration {
+		e := on(t, &lossy{between: c.between}, &Checkpoint{Cost: second, Rule: intervalFunc(func(cost, between time.Duration) time.Duration {
 			if asked++; cost != second || between != c.between {
 				t.Errorf("the rule is asked with %s and %s", cost, between)
 			}
 			return c.every
-		}})
+		})})
 		must(t, e.Start(0, cores(1)))
 		want := 1
 		if c.between == scheduler.Never {

@@ -79,12 +79,13 @@ func (c *Checker) workloads() []*experiment.Workload {
 // emptyComparisons warns of comparisons whose baseline meets no other policy.
 func (c *Checker) emptyComparisons(root *eval.Node) {
 	type meeting struct{ workload, hardware string }
-	policies := map[meeting][]string{}
+	policies := map[meeting]map[string]bool{}
 	for _, cell := range c.Spec.Cells {
 		at := meeting{cell.Workload.Name, cell.Hardware.Name}
-		if !slices.Contains(policies[at], cell.Policy.Name) {
-			policies[at] = append(policies[at], cell.Policy.Name)
+		if policies[at] == nil {
+			policies[at] = map[string]bool{}
 		}
+		policies[at][cell.Policy.Name] = true
 	}
 	for _, n := range root.All("compare") {
 		i := slices.IndexFunc(c.Spec.Compares,
@@ -95,7 +96,7 @@ func (c *Checker) emptyComparisons(root *eval.Node) {
 		baseline := c.Spec.Compares[i].Baseline
 		others := false
 		for _, names := range policies {
-			others = others || len(names) > 1 && slices.Contains(names, baseline)
+			others = others || len(names) > 1 && names[baseline]
 		}
 		if !others {
 			c.Warnf(n.Header, "Nothing to compare with",

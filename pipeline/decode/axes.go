@@ -24,17 +24,20 @@ type axis struct {
 	at     hcl.Range
 	values []cty.Value
 	texts  []string
-	read   bool // by a block of some cell
+	places map[string]int // of the texts
+	read   bool           // by a block of some cell
 }
 
 // index returns the place of a value on the axis, adding it when it is new.
 func (x *axis) index(v cty.Value) int {
 	text := eval.Display(v)
-	for i, t := range x.texts {
-		if t == text {
-			return i
-		}
+	if i, ok := x.places[text]; ok {
+		return i
 	}
+	if x.places == nil {
+		x.places = map[string]int{}
+	}
+	x.places[text] = len(x.texts)
 	x.values, x.texts = append(x.values, v), append(x.texts, text)
 	return len(x.texts) - 1
 }

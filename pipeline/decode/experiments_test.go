@@ -304,6 +304,39 @@ func BenchmarkLoad10000Policies(b *testing.B) {
 	}
 }
 
+// BenchmarkLoadWrittenBlocks reads files with a block for each policy: ns/block is the same for all sizes.
+func BenchmarkLoadWrittenBlocks(b *testing.B) {
+	const rest = `experiment "x" {}
+hardware "h" {
+  engine  = "simulated"
+  threads = 2
+}
+job "j" {
+  command = ["train"]
+  epochs  = 3
+  runtime { epoch = "1s" }
+}
+workload "w" {
+  submit { job = job.j }
+}
+`
+	for _, n := range []int{10_000, 40_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var src strings.Builder
+			src.WriteString(rest)
+			for i := range n {
+				fmt.Fprintf(&src, "policy \"p%d\" { order = \"fcfs\" }\n", i)
+			}
+			for b.Loop() {
+				if spec, diags := decode.Source("many.hcl", []byte(src.String()), decode.Options{}); len(spec.Cells) != n {
+					b.Fatal(len(spec.Cells), diags)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/block")
+		})
+	}
+}
+
 // FuzzLoad looks for panics, and for results that contradict themselves.
 func FuzzLoad(f *testing.F) {
 	for _, pattern := range []string{

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 const small = `experiment "e" {}

@@ -11,7 +11,6 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/stages"
-	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 

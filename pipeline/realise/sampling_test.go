@@ -8,7 +8,6 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
-	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 

@@ -279,7 +279,7 @@ func named(op, path string, err error) error {
 // escapes reports whether an error of a root is about a link out of it.
 func escapes(err error) bool {
 	var number syscall.Errno
-	return err != nil && !errors.As(err, &number) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist)
+	return err != nil && !errors.Is(err, ErrLinked) && !errors.As(err, &number) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist)
 }
 
 // A File is an open file. Its operations ask Fault.
@@ -332,17 +332,44 @@ func (f *File) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-// OpenFile is os.OpenFile.
+// OpenFile is os.OpenFile. A file below an enclosed folder that has a second name is opened for reading alone: what is
+// written would change the file of the other name, which may be outside. The error is ErrLinked.
 func OpenFile(path string, flag int, mode fs.FileMode) (*File, error) {
 	var f *os.File
 	err := within("open", path, func(d disk, name string) (err error) {
-		f, err = d.OpenFile(name, flag, mode)
+		if _, free := d.(anywhere); free || flag&(os.O_WRONLY|os.O_RDWR) == 0 {
+			f, err = d.OpenFile(name, flag, mode)
+		} else {
+			f, err = openOnly(d, name, flag, mode)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &File{f}, nil
+}
+
+// openOnly opens a file for writing, and empties it if flag says so, unless it has a second name.
+func openOnly(d disk, name string, flag int, mode fs.FileMode) (*os.File, error) {
+	f, err := d.OpenFile(name, flag&^os.O_TRUNC, mode)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Mode().IsRegular() {
+		var names uint64
+		if names, err = countNames(f, info); err == nil && names > 1 {
+			err = ErrLinked
+		}
+		if err == nil && flag&os.O_TRUNC != 0 && info.Size() > 0 {
+			err = f.Truncate(0)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // Create is os.Create.

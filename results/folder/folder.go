@@ -19,6 +19,10 @@ var ErrOutside = errors.New("it leads out of its folder")
 // a folder is wanted, a folder.
 var ErrNotRegular = errors.New("it is not a regular file")
 
+// ErrLinked is returned for a file to write that has a second name, a hard link.
+var ErrLinked = errors.New("it has a second name (a hard link), whose file would change as well: copy it, and put the " +
+	"copy in its place")
+
 // ErrTooLarge is returned for a file that is too large to be read as a whole.
 var ErrTooLarge = errors.New("it is too large to be a file of results")
 

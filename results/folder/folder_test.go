@@ -65,3 +65,42 @@ func TestNothingOutside(t *testing.T) {
 		t.Errorf("a new folder: %v, %v", err, serr)
 	}
 }
+
+// TestSecondNames writes to files of a folder of results that have a second name outside: what is there stays.
+func TestSecondNames(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "results")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	folder.Enclose(dir)
+	outside, inside := filepath.Join(top, "thesis.txt"), filepath.Join(dir, "journal.jsonl")
+	if err := os.WriteFile(outside, []byte("text\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(outside, inside); err != nil {
+		t.Skip("the file system has no hard links")
+	}
+	for name, open := range map[string]func() error{
+		"append": func() error {
+			_, err := folder.OpenFile(inside, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+			return err
+		},
+		"create":  func() error { _, err := folder.Create(inside); return err },
+		"rewrite": func() error { return folder.WriteFile(inside, []byte("x"), 0o644) },
+		"lock":    func() error { _, err := folder.TryLock(inside, os.O_RDWR|os.O_CREATE, false); return err },
+	} {
+		if err := open(); !errors.Is(err, folder.ErrLinked) || !folder.IsUnusable(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if raw, err := folder.ReadFile(dir, "journal.jsonl"); err != nil || string(raw) != "text\n" {
+		t.Errorf("reading: %q, %v", raw, err)
+	}
+	if err := folder.Write(inside, []byte("new\n"), 0o644); err != nil { // a new file takes the name
+		t.Error(err)
+	}
+	if raw, err := os.ReadFile(outside); err != nil || string(raw) != "text\n" {
+		t.Errorf("the other name has %q, %v", raw, err)
+	}
+}

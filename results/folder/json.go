@@ -74,11 +74,11 @@ func sort(t reflect.Type) string {
 }
 
 // IsUnusable reports whether an error says that a file exists and cannot be tfexp's: it is damaged, not a file, too
-// large, or leads out of its folder.
+// large, leads out of its folder, or has a second name.
 func IsUnusable(err error) bool {
 	var damaged *DamagedError
 	return errors.As(err, &damaged) || errors.Is(err, ErrNotRegular) || errors.Is(err, ErrTooLarge) ||
-		errors.Is(err, ErrOutside)
+		errors.Is(err, ErrOutside) || errors.Is(err, ErrLinked)
 }
 
 // AsideEnding is the suffix of an unusable file after its renaming.

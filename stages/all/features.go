@@ -1,17 +1,31 @@
 package all
 
-// Each line links in a feature. Without it, the rest builds and runs as before, and the feature's blocks, engines and
-// policies are not part of the language.
+// Each line links in a feature: what it adds to the language, engines and policies, and its commands. Without the line,
+// the rest builds and runs as before, and knows none of them.
 import (
+	_ "github.com/tfexp/tfexp/cmd/tfexp/check"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/editor"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/estimates"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/folders"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/imports"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/notify"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/platform"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/policies"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/statistics"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/tasks"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/watch"
 	_ "github.com/tfexp/tfexp/hardware/docker"
 	_ "github.com/tfexp/tfexp/hardware/recorded"
 	_ "github.com/tfexp/tfexp/hardware/slurm"
+	_ "github.com/tfexp/tfexp/results/table/parquet"
 	_ "github.com/tfexp/tfexp/scheduler/workload/formats/clusters"
 	_ "github.com/tfexp/tfexp/stages/adaptation"
 	_ "github.com/tfexp/tfexp/stages/allox"
 	_ "github.com/tfexp/tfexp/stages/batch"
+	_ "github.com/tfexp/tfexp/stages/batch/commands"
 	_ "github.com/tfexp/tfexp/stages/batch/twin"
 	_ "github.com/tfexp/tfexp/stages/builtin"
+	_ "github.com/tfexp/tfexp/stages/builtin/commands"
 	_ "github.com/tfexp/tfexp/stages/clusterspeed"
 	_ "github.com/tfexp/tfexp/stages/elastic"
 	_ "github.com/tfexp/tfexp/stages/external"

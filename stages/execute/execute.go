@@ -179,8 +179,8 @@ func undone(o *scheduler.Outcome, jobs int) string {
 		o.Closed, u.Sum(), jobs, u.Started, u.Waited, u.Missing)
 }
 
-// fail leaves the folder of a cell that could not even begin.
-func fail(c stages.Task, reason error) (record.Cell, error) {
+// Fail leaves the folder of a cell that could not even begin.
+func Fail(c stages.Task, reason error) (record.Cell, error) {
 	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {
 		return record.Cell{}, err

@@ -26,7 +26,7 @@ var hugeCells atomic.Int32
 func Simulate(ctx context.Context, t stages.Task, watch Watch) (record.Cell, error) {
 	on, err := simulator(t)
 	if err != nil {
-		return fail(t, err)
+		return Fail(t, err)
 	}
 	h := hooks{watch: watch}
 	if t.Setup.Len() >= hugeCell {

@@ -78,7 +78,7 @@ func (e *execution) all(ctx context.Context) error {
 	}
 }
 
-// batch runs cells: first the tasks of a batch system, then the simulated ones in parallel, then the real ones in their
+// batch runs cells: first those that run elsewhere, then the simulated ones in parallel, then the real ones in their
 // order, one at a time unless their hardware lets the compared ones run at the same time.
 func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 	e.mu.Lock()
@@ -95,9 +95,12 @@ func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 			Reused: e.Reused(), Left: e.left(),
 		})
 	}
-	cells, err := e.elsewhere(ctx, cells)
-	if err != nil {
-		return err
+	if e.Place != nil {
+		here, err := e.Place.Run(ctx, e.Run, cells, e.over)
+		if err != nil {
+			return err
+		}
+		cells = here
 	}
 	var simulated, real []int
 	for _, i := range cells {
@@ -277,7 +280,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	task, err := e.Cell(i).Task(stages.Folders{Dir: dir, Scratch: filepath.Join(e.Dir, ".scratch-"+ref.Cell)})
 	switch {
 	case errors.Is(err, stages.ErrNoEstimate):
-		return fail(task, err)
+		return Fail(task, err)
 	case err != nil:
 		return record.Cell{}, err
 	}

@@ -20,6 +20,7 @@ import (
 
 func init() {
 	gob.Register(&supply{})
+	gob.Register(intervalRule(""))
 	for _, life := range []market.Life{market.Exponential{}, market.Weibull{}, market.Bathtub{}, &market.Measured{}} {
 		gob.Register(life)
 	}
@@ -103,7 +104,7 @@ func (c *Checkpoint) unsaved(terms []*market.Terms, j *experiment.Job, length ti
 	case c.Units > 0:
 		most = time.Duration(float64(length) * float64(c.Units) / float64(j.Length()))
 	case c.Rule != "":
-		most = intervalRules[c.Rule](c.Cost, market.Between(terms))
+		most = intervalRule(c.Rule).Interval(c.Cost, market.Between(terms))
 	}
 	warning := scheduler.Never
 	for _, t := range terms {
@@ -119,15 +120,24 @@ func (c *Checkpoint) unsaved(terms []*market.Terms, j *experiment.Job, length ti
 
 // Saves implements stages.SavesPart.
 func (c *Checkpoint) Saves(j *experiment.Job) *simulated.Checkpoint {
-	return &simulated.Checkpoint{
+	s := &simulated.Checkpoint{
 		Every: c.Every, Share: float64(c.Units) / float64(j.Length()), Cost: c.Cost, Restore: c.Restore,
-		Rule: intervalRules[c.Rule],
 	}
+	if c.Rule != "" {
+		s.Rule = intervalRule(c.Rule)
+	}
+	return s
 }
 
-// intervalRules are the rules for the time between checkpoints.
-var intervalRules = map[string]func(cost, between time.Duration) time.Duration{
-	"young": estimator.YoungInterval, "daly": estimator.DalyInterval,
+// intervalRule is the rule of an author for the time between checkpoints: "young" or "daly".
+type intervalRule string
+
+// Interval implements simulated.IntervalRule.
+func (r intervalRule) Interval(cost, between time.Duration) time.Duration {
+	if r == "young" {
+		return estimator.YoungInterval(cost, between)
+	}
+	return estimator.DalyInterval(cost, between)
 }
 
 // RuntimeLines implements stages.RuntimeKeyPart.
@@ -168,7 +178,7 @@ func (c *Checkpoint) interval(s stages.Starting) string {
 	if between == market.Forever {
 		return ""
 	}
-	return contract.Interval{Time: max(intervalRules[c.Rule](c.Cost, between), time.Millisecond)}.String()
+	return contract.Interval{Time: max(intervalRule(c.Rule).Interval(c.Cost, between), time.Millisecond)}.String()
 }
 
 // KeyLines implements stages.KeyPart: how servers are rented.

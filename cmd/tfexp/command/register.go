@@ -3,8 +3,12 @@ package command
 import (
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tfexp/tfexp/pipeline"
 )
 
 // The groups of the list of commands.
@@ -79,6 +83,31 @@ func AddFlags[F any](cmd *cobra.Command) (given []*Given[F]) {
 		cmd.Long = cmd.Long[:last] + "\n\n" + f.About + cmd.Long[last:]
 	}
 	return given
+}
+
+// RunExtension is what a feature adds to the commands that run experiments. Each field may be empty.
+type RunExtension struct {
+	// Flags adds flags.
+	Flags func(*pflag.FlagSet)
+	// About is a paragraph of the help of run.
+	About string
+	// Prepare changes the options of the run as the flags say.
+	Prepare func(*pipeline.Options) error
+	// Ended is called when the run has ended, with the experiment's folder, empty where there is none, and the error.
+	Ended func(dir string, took time.Duration, failure error)
+}
+
+var runExtensions []func(*App) RunExtension
+
+// RegisterRun adds what a feature adds to the commands that run experiments; extend is called for each of them.
+func RegisterRun(extend func(*App) RunExtension) { runExtensions = append(runExtensions, extend) }
+
+// RunExtensions returns what features add to a command that runs experiments.
+func (a *App) RunExtensions() (list []RunExtension) {
+	for _, extend := range runExtensions {
+		list = append(list, extend(a))
+	}
+	return list
 }
 
 // Help returns the long help of a command, NAME.txt in the folder help of the texts, with the words in braces replaced

@@ -14,7 +14,6 @@ import (
 
 	_ "github.com/tfexp/tfexp/experiments" // the choices of policies
 	"github.com/tfexp/tfexp/pipeline/decode"
-	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 const file = `# An experiment

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline/decode"
-	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // client is an editor.

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/scheduler/policy"
-	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // docs/policies.md is the catalogue, with a paragraph for each policy.

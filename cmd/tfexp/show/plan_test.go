@@ -14,7 +14,6 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages"
-	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 // planOf makes a plan of three replicates of fcfs, reused, and of rr, whose

@@ -198,17 +198,18 @@ func (p *Printer) Status(s ExperimentStatus) {
 // events maps each event of the journal to its subject, and to the outcome where the entry has none. Other events
 // need no translation.
 var events = map[string][2]string{
-	"run_start":       {"run", "started"},
-	"run_end":         {"run", "ended"},
-	"stage_end":       {"stage", "ended"},
-	"cell_start":      {"cell", "started"},
-	"cell_end":        {"cell", "ended"},
-	"cell_simulated":  {"simulation of", "ended"},
-	"cell_removed":    {"cell", "removed"},
-	"cell_restored":   {"cell", "restored"},
-	"array_submitted": {"array", "submitted"},
-	"task_lost":       {"task", "lost"},
+	"run_start":      {"run", "started"},
+	"run_end":        {"run", "ended"},
+	"stage_end":      {"stage", "ended"},
+	"cell_start":     {"cell", "started"},
+	"cell_end":       {"cell", "ended"},
+	"cell_simulated": {"simulation of", "ended"},
+	"cell_removed":   {"cell", "removed"},
+	"cell_restored":  {"cell", "restored"},
 }
+
+// RegisterEvent adds an event of the journal to those that the status translates for people.
+func RegisterEvent(name, subject, outcome string) { events[name] = [2]string{subject, outcome} }
 
 // entry is a line of the journal for people.
 func entry(e store.JournalEntry) string {

@@ -21,9 +21,13 @@ import (
 //go:embed help
 var helpTexts embed.FS
 
+const about = `"tfexp serve" and "tfexp top", in another terminal, show more of a run than its own
+lines do.`
+
 func init() {
 	command.Register(command.GroupLook, serveCommand)
 	command.Register(command.GroupLook, topCommand)
+	command.RegisterRun(func(*command.App) command.RunExtension { return command.RunExtension{About: about} })
 	show.RegisterFollower(func(dir string) show.Follower { return NewWatch(dir).complete })
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler/workload"
-	_ "github.com/tfexp/tfexp/stages/all"
 )
 
 const (

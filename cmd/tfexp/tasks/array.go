@@ -1,4 +1,6 @@
-package execute
+// Array submits the cells of a run as tasks, and collects them.
+
+package tasks
 
 import (
 	"context"
@@ -11,10 +13,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/execute"
 )
 
 // How often the batch system is asked for its tasks: most information is in the files that tasks leave.
@@ -35,13 +39,14 @@ const perTask = 20
 
 // array is the cells of a run that are tasks of a batch system.
 type array struct {
-	record.Array
-	run   *execution
+	submission
+	run   *stages.Run
+	over  func(cell int, out record.Cell, took time.Duration) error
 	dir   string
 	cells []record.CellRef
 	name  string // the experiment's
 	batch engine.Batch
-	how   *stages.Elsewhere
+	how   *Place
 	// plan has the index of each cell that is to run, by its name.
 	plan map[string]int
 	// open are the tasks that have not been collected; gone is the time since which one is missing from the queue.
@@ -49,22 +54,18 @@ type array struct {
 	gone map[int]time.Time
 }
 
-// place returns how cells run elsewhere: as requested, or like an earlier run; nil when they run here.
-func (e *execution) place() (*stages.Elsewhere, error) {
-	old, ok, err := record.ReadArray(e.Dir)
+// goneOn returns how cells of a folder run elsewhere: as requested, or like an earlier run; nil when they run here.
+func (p *Place) goneOn(dir string) (*Place, error) {
+	old, ok, err := readArray(dir)
 	switch {
 	case err != nil:
 		return nil, err
-	case e.Elsewhere != nil && e.Elsewhere.On != "":
-		return e.Elsewhere, nil
+	case p.On != "":
+		return p, nil
 	case !ok:
 		return nil, nil
 	}
-	how := stages.Elsewhere{On: old.On, Batch: old.Batch, AtOnce: old.AtOnce, Args: old.Args}
-	if e.Elsewhere != nil {
-		how.Command, how.Detach = e.Elsewhere.Command, e.Elsewhere.Detach
-	}
-	return &how, nil
+	return &Place{On: old.On, Batch: old.Batch, AtOnce: old.AtOnce, Args: old.Args, Command: p.Command, Detach: p.Detach}, nil
 }
 
 // batchOf returns the batch system of an engine.
@@ -77,20 +78,24 @@ func batchOf(name string) (engine.Batch, error) {
 	return k.Batch(), nil
 }
 
-// Here is the name of the place where cells run that are no tasks of a batch system.
-const Here = "here"
+// Working implements stages.Place.
+func (p *Place) Working(dir string) (bool, error) {
+	_, ok, err := readArray(dir)
+	return ok, err
+}
 
-// elsewhere runs cells, by their index, as tasks of a batch system. It returns the ones that must run here.
-func (e *execution) elsewhere(ctx context.Context, cells []int) (here []int, err error) {
-	how, err := e.place()
+// Run implements stages.Place.
+func (p *Place) Run(ctx context.Context, r *stages.Run, cells []int,
+	over func(cell int, out record.Cell, took time.Duration) error) (here []int, err error) {
+	how, err := p.goneOn(r.Dir)
 	if err != nil || how == nil {
 		return cells, err
 	}
-	if how.On == Here {
-		return cells, drop(ctx, e.Dir)
+	if how.On == onHere {
+		return cells, drop(ctx, r.Dir)
 	}
 	a := &array{
-		run: e, dir: e.Dir, cells: e.Plan.Cells, name: e.Plan.Experiment, how: how,
+		run: r, over: over, dir: r.Dir, cells: r.Plan.Cells, name: r.Plan.Experiment, how: how,
 		plan: map[string]int{}, gone: map[int]time.Time{},
 	}
 	if a.batch, err = batchOf(how.On); err != nil {
@@ -104,7 +109,7 @@ func (e *execution) elsewhere(ctx context.Context, cells []int) (here []int, err
 		}
 	}
 	if len(a.plan) == 0 {
-		return here, drop(ctx, e.Dir)
+		return here, drop(ctx, r.Dir)
 	}
 	if err := a.adopt(ctx); err != nil {
 		return nil, err
@@ -118,7 +123,7 @@ func (e *execution) elsewhere(ctx context.Context, cells []int) (here []int, err
 		return nil, err
 	}
 	if how.Detach && len(a.open) > 0 {
-		return nil, stages.ErrDetached
+		return nil, &stages.Detached{Text: a.left()}
 	}
 	if err := a.collect(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -129,9 +134,28 @@ func (e *execution) elsewhere(ctx context.Context, cells []int) (here []int, err
 	return here, a.clear()
 }
 
+// left says which cells are left to the batch system.
+func (a *array) left() string {
+	cells, tasks := 0, 0
+	var jobs []string
+	for _, t := range a.Tasks {
+		if t.Job == "" {
+			continue
+		}
+		tasks++
+		cells += len(t.Cells)
+		if len(jobs) == 0 || jobs[len(jobs)-1] != t.Job {
+			jobs = append(jobs, t.Job)
+		}
+	}
+	return fmt.Sprintf("%s left to %s as %s (job %s)\n\"tfexp status %s\" shows how far they are, "+
+		"\"tfexp resume %s\" collects them", schema.Plural(cells, "cell"), a.On, schema.Plural(tasks, "task"),
+		strings.Join(jobs, ", "), a.dir, a.dir)
+}
+
 // drop ends the obsolete tasks of an earlier run in the queue.
 func drop(ctx context.Context, dir string) error {
-	old, ok, err := record.ReadArray(dir)
+	old, ok, err := readArray(dir)
 	if err != nil || !ok {
 		return err
 	}
@@ -139,7 +163,7 @@ func drop(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	a := &array{Array: old, dir: dir, batch: batch}
+	a := &array{submission: old, dir: dir, batch: batch}
 	for n, t := range old.Tasks {
 		if t.Job != "" {
 			a.open = append(a.open, n)
@@ -153,7 +177,7 @@ func drop(ctx context.Context, dir string) error {
 
 // adopt takes over the tasks of an earlier run whose cells are unchanged and still wanted; it ends all others.
 func (a *array) adopt(ctx context.Context) error {
-	old, ok, err := record.ReadArray(a.dir)
+	old, ok, err := readArray(a.dir)
 	if err != nil || !ok {
 		a.On, a.Batch, a.AtOnce, a.Args = a.how.On, a.how.Batch, a.how.AtOnce, a.how.Args
 		return err
@@ -163,14 +187,14 @@ func (a *array) adopt(ctx context.Context) error {
 		keys[c.Cell] = c.Key
 	}
 	for _, t := range old.Tasks {
-		if t.Job != "" && slices.ContainsFunc(t.Cells, func(c record.TaskCell) bool { return keys[c.Cell] != c.Key }) {
+		if t.Job != "" && slices.ContainsFunc(t.Cells, func(c taskCell) bool { return keys[c.Cell] != c.Key }) {
 			if err := drop(ctx, a.dir); err != nil {
 				return err
 			}
 			return a.adopt(ctx)
 		}
 	}
-	a.Array = old
+	a.submission = old
 	for n, t := range old.Tasks {
 		if t.Job != "" {
 			a.open = append(a.open, n)
@@ -197,7 +221,7 @@ func (a *array) write(cells, here []int) (failed []int, err error) {
 			simulated = append(simulated, i)
 		}
 	}
-	if err := folder.MkdirAll(filepath.Join(a.dir, record.ArrayDir), 0o755); err != nil {
+	if err := folder.MkdirAll(filepath.Join(a.dir, arrayDir), 0o755); err != nil {
 		return nil, fmt.Errorf("make a folder for tasks: %w", err)
 	}
 	room := engine.MaxTasks - len(a.Tasks) - len(real)
@@ -234,8 +258,8 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	t := record.Task{Real: real}
-	path := record.TaskFile(dir, len(a.Tasks), cellsEnding)
+	t := task{Real: real}
+	path := taskFile(dir, len(a.Tasks), cellsEnding)
 	err = writeCells(path, func(add func(stages.Task, string) error) error {
 		for _, i := range cells {
 			ref := a.cells[i]
@@ -254,7 +278,7 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 			if err != nil {
 				return err
 			}
-			t.Cells = append(t.Cells, record.TaskCell{Cell: ref.Cell, Key: ref.Key})
+			t.Cells = append(t.Cells, taskCell{Cell: ref.Cell, Key: ref.Key})
 		}
 		return nil
 	})
@@ -262,7 +286,7 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 		return failed, err
 	}
 	for _, ending := range []string{".json", ".jsonl", ".out"} { // of an earlier task of this number
-		if err := folder.Remove(record.TaskFile(dir, len(a.Tasks), ending)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := folder.Remove(taskFile(dir, len(a.Tasks), ending)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 	}
@@ -275,7 +299,7 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 func (a *array) request(numbers []int, real bool) (engine.Array, error) {
 	dir, err := filepath.Abs(a.dir)
 	r := engine.Array{
-		Dir: filepath.Join(dir, record.ArrayDir), Name: "tfexp-" + a.name,
+		Dir: filepath.Join(dir, arrayDir), Name: "tfexp-" + a.name,
 		Command: append(slices.Clone(a.how.Command), dir), Tasks: numbers, AtOnce: a.AtOnce, Args: a.Args, Threads: 1,
 	}
 	if r.Whole = real; real {
@@ -321,7 +345,7 @@ func (a *array) submit(ctx context.Context) error {
 func (a *array) abandon() error {
 	for n := range a.Tasks {
 		if a.Tasks[n].Job != "" {
-			return record.WriteArray(a.dir, a.Array)
+			return writeArray(a.dir, a.submission)
 		}
 	}
 	return a.clear()
@@ -337,7 +361,7 @@ func (a *array) send(ctx context.Context, r engine.Array) error {
 		a.Tasks[n].Job = job
 		delete(a.gone, n)
 	}
-	if err := record.WriteArray(a.dir, a.Array); err != nil {
+	if err := writeArray(a.dir, a.submission); err != nil {
 		return errors.Join(err, a.batch.Cancel(context.WithoutCancel(ctx), []string{job}))
 	}
 	return a.run.Note(stages.Note{Event: "array_submitted", Unit: job,
@@ -387,7 +411,7 @@ func (a *array) jobs() []string {
 
 // exits collects the tasks that have left word.
 func (a *array) exits() error {
-	entries, err := folder.ReadDir(filepath.Join(a.dir, record.ArrayDir)) // which asks the server of the folder
+	entries, err := folder.ReadDir(filepath.Join(a.dir, arrayDir)) // which asks the server of the folder
 	if err != nil {
 		return fmt.Errorf("look for tasks that have ended: %w", err)
 	}
@@ -399,7 +423,7 @@ func (a *array) exits() error {
 		if !there[fmt.Sprintf("task-%d.json", n)] {
 			continue
 		}
-		if _, ok := record.ReadTaskExit(a.dir, n); !ok {
+		if _, ok := readTaskExit(a.dir, n); !ok {
 			continue
 		}
 		whole, err := a.take(n)
@@ -421,7 +445,7 @@ func (a *array) exits() error {
 func (a *array) closeTask(n int) {
 	a.Tasks[n].Job = ""
 	a.open = slices.DeleteFunc(a.open, func(o int) bool { return o == n })
-	folder.Remove(record.TaskFile(a.dir, n, cellsEnding))
+	folder.Remove(taskFile(a.dir, n, cellsEnding))
 }
 
 // take records the cells of a task that are complete; whole reports whether all are.
@@ -441,7 +465,7 @@ func (a *array) take(n int) (whole bool, err error) {
 			continue
 		}
 		delete(a.plan, c.Cell)
-		if err := a.run.over(i, cell, time.Duration(cell.Seconds*1e9)); err != nil {
+		if err := a.over(i, cell, time.Duration(cell.Seconds*1e9)); err != nil {
 			return false, err
 		}
 	}
@@ -486,7 +510,7 @@ func (a *array) resubmit(ctx context.Context) error {
 		if t.Real {
 			kind = 1
 		}
-		folder.Remove(record.TaskFile(a.dir, n, ".json"))
+		folder.Remove(taskFile(a.dir, n, ".json"))
 		again[kind] = append(again[kind], n)
 		delete(a.gone, n)
 		if err := a.run.Note(stages.Note{Event: "task_lost", Unit: fmt.Sprint(n), Text: a.lastWord(n)}); err != nil {
@@ -528,14 +552,14 @@ func (a *array) giveUp(n int) error {
 		if last := a.lastWord(n); last != "" {
 			why = fmt.Errorf("%w, and said: %s", why, last)
 		}
-		cell, err := fail(task, why)
+		cell, err := execute.Fail(task, why)
 		if err == nil && a.run.Sharded(i) {
 			err = a.run.AddToShard(i, cell)
 		}
 		if err != nil {
 			return err
 		}
-		if err := a.run.over(i, cell, 0); err != nil {
+		if err := a.over(i, cell, 0); err != nil {
 			return err
 		}
 	}
@@ -545,7 +569,7 @@ func (a *array) giveUp(n int) error {
 
 // lastWord is the last line that a task has printed.
 func (a *array) lastWord(n int) string {
-	dir, name := filepath.Split(record.TaskFile(a.dir, n, ".out"))
+	dir, name := filepath.Split(taskFile(a.dir, n, ".out"))
 	last, err := folder.Tail(dir, 1, name)
 	if err != nil {
 		return ""
@@ -581,7 +605,7 @@ func (a *array) cancelled(ctx context.Context) error {
 
 // clear removes the files for tasks: their cells are with the results.
 func (a *array) clear() error {
-	if err := folder.RemoveAll(filepath.Join(a.dir, record.ArrayDir)); err != nil {
+	if err := folder.RemoveAll(filepath.Join(a.dir, arrayDir)); err != nil {
 		return fmt.Errorf("remove the folder of tasks: %w", err)
 	}
 	return nil

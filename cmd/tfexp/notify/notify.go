@@ -1,4 +1,5 @@
-package main
+// Package notify announces the end of a run: the flag --notify of run and resume, and the bell of the terminal.
+package notify
 
 import (
 	"context"
@@ -9,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
@@ -23,8 +25,20 @@ const (
 	notifying = time.Minute
 )
 
+func init() {
+	command.RegisterRun(func(a *command.App) command.RunExtension {
+		var shell string
+		return command.RunExtension{
+			Flags: func(fs *pflag.FlagSet) {
+				fs.StringVar(&shell, "notify", "", "shell `COMMAND` that is started when the run has ended")
+			},
+			Ended: func(dir string, took time.Duration, failure error) { ended(a, shell, dir, took, failure) },
+		}
+	})
+}
+
 // ended announces the end of a run in a folder: by the command of --notify, and after a long run by the bell.
-func (a *app) ended(notify, dir string, took time.Duration, failure error) {
+func ended(a *command.App, notify, dir string, took time.Duration, failure error) {
 	if f, ok := a.Screen.(*os.File); ok && took >= longRun && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprint(f, "\a")
 	}

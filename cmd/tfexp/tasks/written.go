@@ -1,4 +1,6 @@
-package stages
+// Written is a cell in a file, for another process.
+
+package tasks
 
 import (
 	"encoding/gob"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // Durations and maps are among the settings of policies.
@@ -21,7 +24,7 @@ func init() {
 type written struct {
 	// Version is of this form.
 	Version int
-	Task    Task
+	Task    stages.Task
 	// Key is the description of the cell's key, for its folder.
 	Key string
 	// Speeds has the speed on 1, 2, 3, … threads for each different speed-up of the
@@ -29,19 +32,21 @@ type written struct {
 	// their order; -1 for one without. Functions cannot be written down.
 	Speeds [][]float64
 	Speed  []int
+	// Checkpoints are those of the task's simulation, by job: gob writes no list with gaps.
+	Checkpoints map[int]simulated.Checkpoint
 }
 
-const writtenForm = 5
+const writtenForm = 6
 
-// ErrCourse is returned when a cell with jobs whose speed changes over time is to be written down for another process.
-var ErrCourse = errors.New("a cell with jobs whose speed changes over time is simulated within tfexp alone")
+// errCourse is returned when a cell with jobs whose speed changes over time is to be written down for another process.
+var errCourse = errors.New("a cell with jobs whose speed changes over time is simulated within tfexp alone")
 
-// WriteTask writes a task down, with the description of its key.
-func WriteTask(to io.Writer, t Task, key string) error {
+// writeTask writes a task down, with the description of its key.
+func writeTask(to io.Writer, t stages.Task, key string) error {
 	course := false
 	eachWork(&t, func(w *simulated.Scaling) { course = course || w.Special != nil && w.Special.Begin != nil })
 	if course {
-		return ErrCourse
+		return errCourse
 	}
 	w := written{Version: writtenForm, Task: t, Key: key}
 	threads := 1
@@ -70,14 +75,24 @@ func WriteTask(to io.Writer, t Task, key string) error {
 		}
 		w.Speed = append(w.Speed, n)
 	})
+	if t.Simulation != nil && t.Simulation.Options.Checkpoints != nil {
+		alone := *t.Simulation
+		alone.Options.Checkpoints = nil
+		w.Task.Simulation, w.Checkpoints = &alone, map[int]simulated.Checkpoint{}
+		for job, c := range t.Simulation.Options.Checkpoints {
+			if c != nil {
+				w.Checkpoints[job] = *c
+			}
+		}
+	}
 	if err := gob.NewEncoder(to).Encode(&w); err != nil {
 		return fmt.Errorf("write down a cell: %w", err)
 	}
 	return nil
 }
 
-// ReadTask reads the output of WriteTask.
-func ReadTask(from io.Reader) (t Task, key string, err error) {
+// readTask reads the output of writeTask.
+func readTask(from io.Reader) (t stages.Task, key string, err error) {
 	var w written
 	if err := gob.NewDecoder(from).Decode(&w); err != nil {
 		return t, "", fmt.Errorf("read a cell: %w", err)
@@ -97,11 +112,21 @@ func ReadTask(from io.Reader) (t Task, key string, err error) {
 		}
 		n++
 	})
+	if len(w.Checkpoints) > 0 {
+		all := make([]*simulated.Checkpoint, len(w.Task.Simulation.Jobs))
+		for job, c := range w.Checkpoints {
+			if job >= len(all) {
+				return t, "", errors.New("read a cell: it has checkpoints of jobs that it lacks")
+			}
+			all[job] = &c
+		}
+		w.Task.Simulation.Options.Checkpoints = all
+	}
 	return w.Task, w.Key, err
 }
 
 // eachWork calls visit for each piece of work of a task, always in the same order.
-func eachWork(t *Task, visit func(*simulated.Scaling)) {
+func eachWork(t *stages.Task, visit func(*simulated.Scaling)) {
 	var each func([]simulated.Scaling)
 	each = func(all []simulated.Scaling) {
 		for i := range all {

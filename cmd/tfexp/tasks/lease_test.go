@@ -1,4 +1,4 @@
-package execute
+package tasks
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func held(t *testing.T, dir string) (context.Context, func()) {
 func taskFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, record.ArrayDir), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, arrayDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -51,7 +51,7 @@ func TestLeaseIsWaitedFor(t *testing.T) {
 			t.Error(context.Cause(first), second.Err())
 		}
 		done()
-		if _, err := os.Stat(record.TaskFile(dir, 3, ".lease")); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(taskFile(dir, 3, ".lease")); !errors.Is(err, os.ErrNotExist) {
 			t.Error(err)
 		}
 	})
@@ -61,7 +61,7 @@ func TestLeaseIsWaitedFor(t *testing.T) {
 func TestLeaseOfTheDead(t *testing.T) {
 	dir := taskFolder(t)
 	synctest.Test(t, func(t *testing.T) {
-		if err := os.WriteFile(record.TaskFile(dir, 3, ".lease"), []byte("n1 17 0 4\n"), 0o644); err != nil {
+		if err := os.WriteFile(taskFile(dir, 3, ".lease"), []byte("n1 17 0 4\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
@@ -69,7 +69,7 @@ func TestLeaseOfTheDead(t *testing.T) {
 		if waited := time.Since(began); waited < leasePatience || waited > leasePatience+4*leasePoll {
 			t.Errorf("it was taken after %s", waited)
 		}
-		if err := os.WriteFile(record.TaskFile(dir, 3, ".lease"), []byte("n2 17 1 1\n"), 0o644); err != nil {
+		if err := os.WriteFile(taskFile(dir, 3, ".lease"), []byte("n2 17 1 1\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		<-ctx.Done()
@@ -77,7 +77,7 @@ func TestLeaseOfTheDead(t *testing.T) {
 			t.Error(context.Cause(ctx))
 		}
 		release() // and leaves the other's alone
-		if _, err := os.Stat(record.TaskFile(dir, 3, ".lease")); err != nil {
+		if _, err := os.Stat(taskFile(dir, 3, ".lease")); err != nil {
 			t.Error(err)
 		}
 	})
@@ -88,7 +88,7 @@ func TestLeaseOfNothing(t *testing.T) {
 	dir := taskFolder(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, release := held(t, dir)
-		if err := os.RemoveAll(filepath.Join(dir, record.ArrayDir)); err != nil {
+		if err := os.RemoveAll(filepath.Join(dir, arrayDir)); err != nil {
 			t.Fatal(err)
 		}
 		<-ctx.Done()
@@ -107,7 +107,7 @@ func TestTaskStartedTwice(t *testing.T) {
 	dir := taskFolder(t)
 	task := stages.Task{Setup: record.Setup{Cell: record.CellRef{Cell: "c", Key: "k", Simulated: true}}}
 	task.Setup.Cell.Engine = "simulated"
-	err := writeCells(record.TaskFile(dir, 3, cellsEnding), func(add func(stages.Task, string) error) error {
+	err := writeCells(taskFile(dir, 3, cellsEnding), func(add func(stages.Task, string) error) error {
 		return add(task, "description")
 	})
 	if err != nil {
@@ -123,13 +123,13 @@ func TestTaskStartedTwice(t *testing.T) {
 		var both sync.WaitGroup
 		for range 2 {
 			both.Go(func() {
-				if err := runTask(t.Context(), dir, 3, nil, run); err != nil {
+				if err := runCells(t.Context(), dir, 3, nil, run); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		both.Wait()
-		if x, ok := record.ReadTaskExit(dir, 3); !ok || ran != 1 || x.Cells != 1 || x.Ran != 0 {
+		if x, ok := readTaskExit(dir, 3); !ok || ran != 1 || x.Cells != 1 || x.Ran != 0 {
 			t.Errorf("%d cells ran; the second left %+v", ran, x)
 		}
 	})

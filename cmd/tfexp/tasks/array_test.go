@@ -1,4 +1,4 @@
-package execute
+package tasks
 
 import (
 	"context"
@@ -53,7 +53,7 @@ type memory struct {
 	stages.Log
 	dir   string
 	cells []record.CellRef
-	how   stages.Elsewhere
+	how   Place
 	// fate is the outcome of a task at its nth start, from 1; check and submit are errors of the system.
 	fate          func(task, start int) string
 	check, submit error
@@ -70,7 +70,7 @@ type memory struct {
 }
 
 func newMemory(t *testing.T, cells ...record.CellRef) *memory {
-	m := &memory{dir: t.TempDir(), cells: cells, how: stages.Elsewhere{On: batched, Command: []string{"tfexp", "task"}},
+	m := &memory{dir: t.TempDir(), cells: cells, how: Place{On: batched, Command: []string{"tfexp", "task"}},
 		alive: map[string][]int{}, starts: map[int]int{}, done: map[string]record.Cell{}, hidden: map[string]bool{},
 		fate: func(int, int) string { return "" }}
 	system = m
@@ -99,13 +99,13 @@ func (m *memory) run(ctx context.Context) (here []int, err error) {
 	for i := range all {
 		all[i] = i
 	}
-	return m.execution().elsewhere(ctx, all)
+	return m.how.Run(ctx, m.stage(), all, m.End)
 }
 
-func (m *memory) execution() *execution {
-	return &execution{Run: &stages.Run{Dir: m.dir, Plan: &record.Plan{Experiment: "x", Cells: m.cells}, Elsewhere: &m.how,
+func (m *memory) stage() *stages.Run {
+	return &stages.Run{Dir: m.dir, Plan: &record.Plan{Experiment: "x", Cells: m.cells}, Place: &m.how,
 		Experiment: m, Sampling: m, PastRuns: m,
-		CellQueue: m, Shards: m, CellFolders: m, Pieces: m, Engines: m, Log: m}}
+		CellQueue: m, Shards: m, CellFolders: m, Pieces: m, Engines: m, Log: m}
 }
 
 // bubble calls a function on a virtual clock, until all tasks are over.
@@ -189,8 +189,8 @@ func (m *memory) task(job string, n, start int) {
 		return m.done[ref.Cell], nil
 	}
 	complete := func(string, string) bool { return false }
-	if err := runTask(context.Background(), m.dir, n, complete, one); err != nil {
-		os.WriteFile(record.TaskFile(m.dir, n, ".out"), []byte("begins\nout of memory\n"), 0o644)
+	if err := runCells(context.Background(), m.dir, n, complete, one); err != nil {
+		os.WriteFile(taskFile(m.dir, n, ".out"), []byte("begins\nout of memory\n"), 0o644)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -269,7 +269,7 @@ func (m *memory) wants(t *testing.T, what string, want ...string) {
 
 // hasFolder reports whether there is a folder of tasks.
 func (m *memory) hasFolder() bool {
-	_, err := os.Stat(filepath.Join(m.dir, record.ArrayDir))
+	_, err := os.Stat(filepath.Join(m.dir, arrayDir))
 	return err == nil
 }
 
@@ -291,7 +291,7 @@ func TestCells(t *testing.T) {
 	}
 	a := m.submitted[0]
 	if want := append(slices.Clone(m.how.Command), m.dir); !slices.Equal(a.Command, want) || a.AtOnce != 3 ||
-		a.Args["qos"] != "low" || a.Dir != filepath.Join(m.dir, record.ArrayDir) || a.Name != "tfexp-x" {
+		a.Args["qos"] != "low" || a.Dir != filepath.Join(m.dir, arrayDir) || a.Name != "tfexp-x" {
 		t.Errorf("submitted: %+v", a)
 	}
 	if len(m.told) != 2+24 || m.told[0] != "array_submitted job1: 2 tasks on batched" ||
@@ -382,23 +382,23 @@ func TestDetached(t *testing.T) {
 	for _, c := range []struct {
 		name                  string
 		change                func(m *memory)
-		how                   stages.Elsewhere
+		how                   Place
 		runs, cancelled, here int
 	}{
-		{"gone on with", func(*memory) {}, stages.Elsewhere{}, 1, 0, 0},
-		{"changed", func(m *memory) { m.cells[2].Key = "another" }, stages.Elsewhere{}, 2, 1, 0},
-		{"here", func(*memory) {}, stages.Elsewhere{On: Here}, 1, 1, 3},
-		{"nothing left", func(m *memory) { m.cells = nil }, stages.Elsewhere{}, 1, 1, 0},
-		{"one more", func(m *memory) { m.cells = append(m.cells, cell("more", "", 1)) }, stages.Elsewhere{}, 2, 0, 0},
+		{"gone on with", func(*memory) {}, Place{}, 1, 0, 0},
+		{"changed", func(m *memory) { m.cells[2].Key = "another" }, Place{}, 2, 1, 0},
+		{"here", func(*memory) {}, Place{On: onHere}, 1, 1, 3},
+		{"nothing left", func(m *memory) { m.cells = nil }, Place{}, 1, 1, 0},
+		{"one more", func(m *memory) { m.cells = append(m.cells, cell("more", "", 1)) }, Place{}, 2, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := newMemory(t, simulatedCells(3)...)
 			m.how.Batch, m.how.AtOnce, m.how.Detach = 2, 5, true
 			m.bubble(t, func(t *testing.T) {
-				if here, err := m.run(t.Context()); !errors.Is(err, stages.ErrDetached) || len(here) > 0 {
+				if here, err := m.run(t.Context()); !errors.As(err, new(*stages.Detached)) || len(here) > 0 {
 					t.Fatal(here, err)
 				}
-				old, ok, err := record.ReadArray(m.dir)
+				old, ok, err := readArray(m.dir)
 				if err != nil || !ok || len(old.Tasks) != 2 || old.Tasks[1].Job != "job1" || old.AtOnce != 5 {
 					t.Fatalf("%+v, %v, %v", old, ok, err)
 				}
@@ -453,7 +453,7 @@ func TestRefused(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if old, ok, err := record.ReadArray(m.dir); err != nil || !ok || old.Tasks[0].Job != "job1" || old.Tasks[1].Job != "" {
+	if old, ok, err := readArray(m.dir); err != nil || !ok || old.Tasks[0].Job != "job1" || old.Tasks[1].Job != "" {
 		t.Errorf("%+v, %v, %v", old, ok, err)
 	}
 
@@ -464,7 +464,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s has a batch system: %v", name, err)
 		}
 	}
-	m.how = stages.Elsewhere{}
+	m.how = Place{}
 	if here, err := m.run(t.Context()); err != nil || len(here) != 1 || m.hasFolder() {
 		t.Errorf("without a batch system, %v run here: %v", here, err)
 	}
@@ -479,8 +479,8 @@ func TestRoomInAnArray(t *testing.T) {
 		for i := range c.real {
 			m.cells = append(m.cells, cell(fmt.Sprint("r", i), local, 1))
 		}
-		a := &array{run: m.execution(), dir: m.dir, cells: m.cells, how: &m.how}
-		a.Tasks = make([]record.Task, c.earlier)
+		a := &array{run: m.stage(), dir: m.dir, cells: m.cells, how: &m.how}
+		a.Tasks = make([]task, c.earlier)
 		all := make([]int, len(m.cells))
 		for i := range all {
 			all[i] = i
@@ -499,7 +499,7 @@ func TestRoomInAnArray(t *testing.T) {
 // a damaged file of cells is an error, after which it leaves no word.
 func TestRunTask(t *testing.T) {
 	dir := taskFolder(t)
-	path := record.TaskFile(dir, 3, cellsEnding)
+	path := taskFile(dir, 3, cellsEnding)
 	err := writeCells(path, func(add func(stages.Task, string) error) error {
 		for _, name := range []string{"whole", "fails", "finishes", "too"} {
 			task := stages.Task{Folders: stages.Folders{Dir: name}, Setup: record.Setup{Cell: cell(name, local, 1)}}
@@ -520,14 +520,14 @@ func TestRunTask(t *testing.T) {
 		}
 		return c, nil
 	}
-	if err := runTask(t.Context(), dir, 3, complete, run); err != nil {
+	if err := runCells(t.Context(), dir, 3, complete, run); err != nil {
 		t.Fatal(err)
 	}
-	x, ok := record.ReadTaskExit(dir, 3)
+	x, ok := readTaskExit(dir, 3)
 	if x.Host, _ = os.Hostname(); !ok || x.Cells != 4 || x.Ran != 3 || x.Failed != 1 || x.Seconds < 0 {
 		t.Errorf("%+v, %v", x, ok)
 	}
-	journal, err := os.ReadFile(record.TaskFile(dir, 3, ".jsonl"))
+	journal, err := os.ReadFile(taskFile(dir, 3, ".jsonl"))
 	if err != nil || strings.Count(string(journal), "\n") != 3 || !strings.Contains(string(journal),
 		`"unit":"fails","state":"failed","text":"exit status 3","seconds":0,"key":"key of fails"}`) {
 		t.Errorf("%v, %s", err, journal)
@@ -537,14 +537,14 @@ func TestRunTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	os.Remove(record.TaskFile(dir, 3, ".json"))
+	os.Remove(taskFile(dir, 3, ".json"))
 	if err := os.WriteFile(path, whole[:len(whole)-20], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := runTask(t.Context(), dir, 3, complete, run); err == nil {
+	if err := runCells(t.Context(), dir, 3, complete, run); err == nil {
 		t.Error("a damaged file of cells is no error")
 	}
-	if x, ok := record.ReadTaskExit(dir, 3); ok {
+	if x, ok := readTaskExit(dir, 3); ok {
 		t.Errorf("a task that was broken off left %+v", x)
 	}
 }

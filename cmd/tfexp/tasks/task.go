@@ -1,4 +1,6 @@
-package execute
+// Task runs the cells of a task, on whatever node.
+
+package tasks
 
 import (
 	"bytes"
@@ -8,8 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,6 +24,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/execute"
 )
 
 // cellsEnding ends the name of the file with the cells of a task: each with its length before it, all packed.
@@ -42,7 +43,7 @@ func writeCells(path string, each func(add func(t stages.Task, key string) error
 	defer func() { err = errors.Join(err, w.Close(), f.Close()) }()
 	return each(func(t stages.Task, key string) error {
 		var b bytes.Buffer
-		if err := stages.WriteTask(&b, t, key); err != nil {
+		if err := writeTask(&b, t, key); err != nil {
 			return err
 		}
 		if err := binary.Write(w, binary.LittleEndian, uint32(b.Len())); err != nil {
@@ -66,22 +67,22 @@ func nextCell(from io.Reader) (t stages.Task, key string, err error) {
 	if _, err := io.ReadFull(from, raw); err != nil {
 		return t, "", fmt.Errorf("read a cell: %w", err)
 	}
-	return stages.ReadTask(bytes.NewReader(raw))
+	return readTask(bytes.NewReader(raw))
 }
 
-// RunTask runs a task of an array, by its number, in the experiment's folder dir: the cells that are not complete
+// work runs a task of an array, by its number, in the experiment's folder dir: the cells that are not complete
 // yet. Simulated cells run in parallel on the cores that this process may use. While another process works on the
-// task, it waits. At the end it writes a record, atomically; an interrupted task writes none. prepare is as for
-// RunFile, and complete reports whether a cell's folder is complete under the key with a description.
-func RunTask(ctx context.Context, dir string, number int, prepare func(dir, description string) error,
+// task, it waits. At the end it writes a record, atomically; an interrupted task writes none. prepare empties
+// the folder of a cell, except the description of its key, and complete reports whether a cell's folder is complete under the key with a description.
+func work(ctx context.Context, dir string, number int, prepare func(dir, description string) error,
 	complete func(dir, description string) bool) error {
-	return runTask(ctx, dir, number, complete,
+	return runCells(ctx, dir, number, complete,
 		func(ctx context.Context, t stages.Task, description string) (record.Cell, error) {
 			return runWritten(ctx, t, description, prepare)
 		})
 }
 
-func runTask(ctx context.Context, dir string, number int, complete func(dir, description string) bool,
+func runCells(ctx context.Context, dir string, number int, complete func(dir, description string) bool,
 	run func(ctx context.Context, t stages.Task, description string) (record.Cell, error)) error {
 	ctx, release, err := hold(ctx, dir, number)
 	if err != nil {
@@ -89,12 +90,12 @@ func runTask(ctx context.Context, dir string, number int, complete func(dir, des
 	}
 	defer release()
 	began := time.Now()
-	f, err := folder.Open(filepath.Split(record.TaskFile(dir, number, cellsEnding)))
+	f, err := folder.Open(filepath.Split(taskFile(dir, number, cellsEnding)))
 	if err != nil {
 		return fmt.Errorf("read the cells of a task: %w", err)
 	}
 	defer f.Close()
-	x := record.TaskExit{}
+	x := taskExit{}
 	x.Host, _ = os.Hostname()
 	journal, err := openTaskJournal(dir, number)
 	if err != nil {
@@ -153,7 +154,7 @@ func runTask(ctx context.Context, dir string, number int, complete func(dir, des
 	if err != nil {
 		return err
 	}
-	if err := folder.Write(record.TaskFile(dir, number, ".json"), append(raw, '\n'), 0o644); err != nil {
+	if err := folder.Write(taskFile(dir, number, ".json"), append(raw, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write how a task ended: %w", err)
 	}
 	return nil
@@ -207,7 +208,7 @@ func (s *taskShard) Close() error {
 type taskJournal struct{ file *folder.File }
 
 func openTaskJournal(dir string, number int) (taskJournal, error) {
-	f, err := folder.OpenFile(record.TaskFile(dir, number, ".jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	f, err := folder.OpenFile(taskFile(dir, number, ".jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return taskJournal{}, fmt.Errorf("open the journal of a task: %w", err)
 	}
@@ -234,21 +235,6 @@ func (j taskJournal) add(name string, c record.Cell) error {
 	return nil
 }
 
-// RunFile runs a cell from its file. prepare empties its folder, except the
-// description of its key. Its folder is left complete, unless an error is
-// returned.
-func RunFile(ctx context.Context, path string, prepare func(dir, description string) error) (record.Cell, error) {
-	raw, err := folder.ReadFile(filepath.Split(path))
-	if err != nil {
-		return record.Cell{}, fmt.Errorf("read a cell: %w", err)
-	}
-	task, key, err := stages.ReadTask(bytes.NewReader(raw))
-	if err != nil {
-		return record.Cell{}, err
-	}
-	return runWritten(ctx, task, key, prepare)
-}
-
 // runWritten runs a cell that was written down.
 func runWritten(
 	ctx context.Context, task stages.Task, key string, prepare func(dir, description string) error,
@@ -259,7 +245,7 @@ func runWritten(
 		}
 	}
 	if !task.Setup.Cell.Real() {
-		return Simulate(ctx, task, nil)
+		return execute.Simulate(ctx, task, nil)
 	}
 	return runReal(ctx, task)
 }
@@ -282,119 +268,6 @@ func runReal(ctx context.Context, task stages.Task) (cell record.Cell, err error
 	if err != nil {
 		return cell, fmt.Errorf("open the engine %s: %w", kind.Name, err)
 	}
-	cell, err = Real(ctx, task, Machine{Site: site}, nil)
+	cell, err = execute.Real(ctx, task, execute.Machine{Site: site}, nil)
 	return cell, errors.Join(err, site.Close(), folder.RemoveAll(own))
-}
-
-// The interval of signs of life from the worker of a task, and the silence after which another may take the
-// task.
-const (
-	leaseBeat     = time.Second
-	leasePatience = 10 * time.Second
-	leasePoll     = 500 * time.Millisecond
-)
-
-// errLeaseLost ends the work on a task that another process has taken, or that is not wanted any more.
-var errLeaseLost = errors.New("the task was taken over, or is not wanted any more")
-
-// lease is the right to work on a task. A batch system that has lost its memory, or a node, may start a task again
-// while the first process still runs: then the second waits for the end of the first, and finds its results.
-type lease struct {
-	path, own string
-	beats     int
-}
-
-// hold waits until no other process works on a task. The context that it returns ends when the lease is lost;
-// release gives it back.
-func hold(ctx context.Context, dir string, number int) (within context.Context, release func(), err error) {
-	host, _ := os.Hostname()
-	l := &lease{
-		path: record.TaskFile(dir, number, ".lease"), own: fmt.Sprintf("%s %d %016x", host, os.Getpid(), rand.Uint64()),
-	}
-	if err := l.take(ctx); err != nil {
-		return nil, nil, err
-	}
-	within, stop := context.WithCancelCause(ctx)
-	var beating sync.WaitGroup
-	beating.Go(func() {
-		for {
-			select {
-			case <-within.Done():
-				return
-			case <-time.After(leaseBeat):
-			}
-			if !l.mine() || l.say() != nil {
-				stop(errLeaseLost)
-				return
-			}
-		}
-	})
-	return within, func() {
-		stop(nil)
-		beating.Wait()
-		if l.mine() {
-			folder.Remove(l.path)
-		}
-	}, nil
-}
-
-// take takes the lease if nobody holds it, or if its holder has been silent for too long.
-func (l *lease) take(ctx context.Context) error {
-	var last []byte
-	heard := time.Now()
-	for {
-		f, err := folder.OpenFile(l.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-		if err == nil {
-			err = f.Close()
-			if err == nil {
-				err = l.say()
-			}
-			return err
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("take a task: %w", err)
-		}
-		if now, err := folder.ReadFile(filepath.Split(l.path)); err == nil && !bytes.Equal(now, last) {
-			last, heard = now, time.Now()
-		}
-		if time.Since(heard) > leasePatience {
-			if err := l.say(); err != nil {
-				return err
-			}
-			if err := l.wait(ctx); err != nil {
-				return err
-			}
-			if l.mine() { // of several processes, the last to write
-				return nil
-			}
-			heard = time.Now()
-		}
-		if err := l.wait(ctx); err != nil {
-			return err
-		}
-	}
-}
-
-func (l *lease) wait(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(leasePoll):
-		return nil
-	}
-}
-
-// say writes a sign of life of the holder.
-func (l *lease) say() error {
-	l.beats++
-	if err := folder.Write(l.path, fmt.Appendf(nil, "%s %d\n", l.own, l.beats), 0o644); err != nil {
-		return fmt.Errorf("hold a task: %w", err)
-	}
-	return nil
-}
-
-// mine reports whether no other process has taken the lease, and the task is still wanted.
-func (l *lease) mine() bool {
-	now, err := folder.ReadFile(filepath.Split(l.path))
-	return err == nil && bytes.HasPrefix(now, []byte(l.own+" "))
 }

@@ -1,0 +1,273 @@
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/process"
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages/execute"
+	"github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+)
+
+func TestMain(m *testing.M) {
+	if handled, code := process.Main(os.Args[1:]); handled {
+		os.Exit(code)
+	}
+	if len(os.Args) == 4 && os.Args[1] == "task" { // as tfexp task DIR NUMBER
+		if err := runTask(os.Args[2], os.Args[3]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Setenv(execute.KeepDisturbed, "1")    // tests run side by side: each disturbs the others
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // else a program with the race detector sleeps for a second at its end
+	plot.Usual = []string{canvas.SVG}
+	os.Exit(m.Run())
+}
+
+// queued is the name of an engine whose batch system runs each task as a process of this machine.
+const queued = "queued"
+
+// processes is that batch system.
+type processes struct {
+	mu    sync.Mutex // guards alive
+	alive []int
+}
+
+func init() {
+	engine.Register(&engine.Kind{
+		Name: queued, Doc: "Test.", Traits: engine.Traits{Real: true},
+		Capabilities: func(*engine.Hardware) scheduler.Capabilities { return scheduler.Capabilities{} },
+		Open:         func(engine.Run) (engine.Site, []string, error) { return nil, nil, nil },
+		Batch:        func() engine.Batch { return &processes{} },
+	})
+}
+
+func (*processes) Check(context.Context, engine.Array) error { return nil }
+
+func (p *processes) Submit(_ context.Context, a engine.Array) (string, error) {
+	p.alive = slices.Clone(a.Tasks)
+	for _, n := range a.Tasks {
+		cmd := exec.Command(a.Command[0], append(slices.Clone(a.Command[1:]), fmt.Sprint(n))...)
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			return "", err
+		}
+		go func() {
+			_ = cmd.Wait()
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.alive = slices.DeleteFunc(p.alive, func(t int) bool { return t == n })
+		}()
+	}
+	return "1", nil
+}
+
+func (p *processes) Alive(context.Context, []string) (map[string][]int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return map[string][]int{"1": slices.Clone(p.alive)}, nil
+}
+
+func (*processes) Cancel(context.Context, []string) error { return nil }
+
+// carriedOut runs an experiment at a place, nil for here, and returns the files of its cells, by their paths.
+func carriedOut(t *testing.T, source string, at *Place) map[string]string {
+	t.Helper()
+	spec, diags := decode.Source("x.hcl", []byte(source), decode.Options{})
+	if diags.HasErrors() {
+		var b bytes.Buffer
+		diags.Render(&b, false)
+		t.Fatal(b.String())
+	}
+	opts := pipeline.Options{Out: t.TempDir()}
+	if at != nil {
+		opts.Place = at
+	}
+	p, err := pipeline.New(spec, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := p.Run(t.Context()); err != nil || out.Failed > 0 {
+		t.Fatal(out, err)
+	}
+	files, cells := map[string]string{}, filepath.Join(p.Dir, record.CellsDir)
+	found, err := filepath.Glob(filepath.Join(cells, "*", "*"))
+	if err != nil || len(found) == 0 {
+		t.Fatal("no files of cells", err)
+	}
+	for _, path := range found {
+		if info, err := os.Stat(path); err != nil || info.IsDir() || filepath.Base(path) == record.CellFile {
+			continue // the file has machine times
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _ := filepath.Rel(cells, path)
+		files[name] = string(raw)
+	}
+	return files
+}
+
+// TestCellsOfAnotherProcess: a cell that runs as a task leaves the same files, with speed-ups, alternatives, contention,
+// predictions that follow the jobs, and checkpoints by a rule.
+func TestCellsOfAnotherProcess(t *testing.T) {
+	const head = "experiment \"x\" { replicates = 2 }\n"
+	for name, source := range map[string]string{
+		"checkpoints": `
+job "young" {
+  command = ["train"]
+  epochs  = 100
+  retries = 100
+  runtime { epoch = "6m" }
+  checkpoint {
+    every   = "young"
+    cost    = "10s"
+    restore = "1m"
+  }
+}
+job "none" {
+  command = ["train"]
+  epochs  = 4
+  retries = 100
+  runtime { epoch = "3m" }
+}
+workload "w" {
+  submit { job = job.young }
+  submit { job = job.none }
+}
+hardware "spot" {
+  engine = "simulated"
+  node "vm" {
+    threads  = 1
+    price    = 0.26
+    lifetime = exponential("1h")
+  }
+}
+policy "fcfs" { order = "fcfs" }
+`,
+		"alternatives": `
+job "either" {
+  command = ["train"]
+  epochs  = 10
+  threads = 4
+  runtime { epoch = exponential("8s") }
+  alternative "gpu" {
+    gpus = 1
+    runtime {
+      epoch    = exponential("1s")
+      gpu_rate = { K80 = 1, V100 = 4 }
+    }
+  }
+}
+workload "w" {
+  submit {
+    job          = job.either
+    count        = 20
+    interarrival = exponential("1s")
+  }
+}
+hardware "unlike" {
+  engine = "simulated"
+  node "old" {
+    threads = 8
+    gpus    = 2
+    gpu     = "K80"
+  }
+  node "new" {
+    threads = 8
+    gpus    = 1
+    gpu     = "V100"
+  }
+}
+policy "sjf" {
+  order     = "sjf"
+  placement = "earliest_finish"
+  estimates = each.estimates
+}
+matrix { estimates = ["oracle", noisy(1)] }
+`,
+		"online": `
+job "train" {
+  command   = ["train"]
+  epochs    = 50
+  threads   = 2
+  malleable = true
+  runtime {
+    startup = "1s"
+    epoch   = exponential("2s")
+    speedup = usl(0.08, 0.004)
+  }
+}
+workload "w" {
+  submit {
+    job          = job.train
+    count        = 20
+    interarrival = exponential("17s")
+  }
+}
+hardware "machine" {
+  engine  = "simulated"
+  threads = 8
+  contention { capacity = 0.7 }
+}
+policy "srtf" {
+  order      = "srtf"
+  allocation = "max_prop"
+  estimates  = each.estimates
+}
+matrix { estimates = ["fitted", "online"] }
+`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := &Place{On: queued, Command: []string{os.Args[0], "task"}, Batch: 3}
+			want, got := carriedOut(t, head+source, nil), carriedOut(t, head+source, at)
+			if len(want) != len(got) {
+				t.Errorf("%d files, want %d", len(got), len(want))
+			}
+			for path, content := range want {
+				if got[path] != content {
+					t.Errorf("%s differs", path)
+				}
+			}
+		})
+	}
+}
+
+// TestRealCellOfAnotherProcess: a real cell is a task of its own.
+func TestRealCellOfAnotherProcess(t *testing.T) {
+	files := carriedOut(t, `
+experiment "x" { replicates = 1 }
+job "a" {
+  command = ["true"]
+  epochs  = 1
+}
+workload "w" {
+  submit { job = job.a }
+}
+hardware "h" {
+  engine  = "process"
+  threads = 1
+}
+policy "fcfs" { order = "fcfs" }
+`, &Place{On: queued, Command: []string{os.Args[0], "task"}})
+	if jobs := files["w-h-fcfs-r1/jobs.csv"]; !strings.Contains(jobs, "finished") {
+		t.Errorf("its jobs: %q", jobs)
+	}
+}

@@ -1,0 +1,53 @@
+package docker
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/docker/docker/client"
+)
+
+// mostAnswer is how long an answer of a daemon may be, in bytes: ten thousand containers take 20 MB. Logs are read piece
+// by piece, and have no bound.
+const mostAnswer = 32 << 20
+
+// boundAnswers makes a client refuse answers of more than mostAnswer bytes. The client's library has no way to set a
+// transport of one's own and keep its encryption, so the transport hands its requests on.
+func (h *Host) boundAnswers(c *client.Client) error {
+	outer, ok := c.HTTPClient().Transport.(*http.Transport)
+	if !ok {
+		return fmt.Errorf("Docker's client has a transport of type %T", c.HTTPClient().Transport)
+	}
+	h.inner = outer.Clone()
+	outer.RegisterProtocol("http", boundedTransport{h.inner})
+	outer.RegisterProtocol("https", boundedTransport{h.inner})
+	return nil
+}
+
+// boundedTransport carries requests out, and bounds the bodies of the answers.
+type boundedTransport struct{ *http.Transport }
+
+func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := t.Transport.RoundTrip(r)
+	if err == nil && !strings.HasSuffix(r.URL.Path, "/logs") {
+		answer.Body = &boundedBody{answer.Body, r.Method + " " + r.URL.Path, mostAnswer}
+	}
+	return answer, err
+}
+
+// boundedBody fails once more than left bytes have been read.
+type boundedBody struct {
+	io.ReadCloser
+	request string
+	left    int64
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("its answer to %s is longer than %d MiB", b.request, mostAnswer>>20)
+	}
+	return n, err
+}

@@ -1,3 +1,0 @@
-package pipeline
-
-import _ "github.com/tfexp/tfexp/stages/all"
