@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/validate"
-	_ "github.com/tfexp/tfexp/stages/planned" // policies
+	_ "github.com/tfexp/tfexp/stages/planned"   // policies
 	_ "github.com/tfexp/tfexp/stages/published" // policies
 )
 

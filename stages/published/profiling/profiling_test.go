@@ -15,8 +15,8 @@ import (
 	. "github.com/tfexp/tfexp/scheduler"
 	. "github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
-	_ "github.com/tfexp/tfexp/stages/allox" // policies
-	_ "github.com/tfexp/tfexp/stages/planned" // policies
+	_ "github.com/tfexp/tfexp/stages/allox"     // policies
+	_ "github.com/tfexp/tfexp/stages/planned"   // policies
 	_ "github.com/tfexp/tfexp/stages/published" // the orders
 )
 
