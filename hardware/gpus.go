@@ -58,75 +58,8 @@ func (m Machine) gpus() string {
 	return fmt.Sprintf("%d × %s", m.GPUs, m.GPUType)
 }
 
-// gpuLook has the findings of Checks about GPUs.
-type gpuLook struct {
-	devices  []gpu.Device
-	readings []gpu.Reading
-	driver   string
-	err      error // why there are no GPUs
-	readErr  error // why they cannot be watched
-}
-
-func lookAtGPUs() gpuLook {
-	l := gpuLook{}
-	if l.devices, l.err = GPUs(); l.err != nil {
-		return l
-	}
-	source := gpu.Open()
-	defer source.Close()
-	if _, l.readErr = source.Devices(); l.readErr == nil {
-		l.readings, l.readErr = source.Read(l.devices)
-	}
-	l.driver = source.Driver()
-	return l
-}
-
 // The thresholds of busy GPUs. A driver keeps some memory of an idle one.
 const (
 	BusyGPU       = 5       // percent of the time
 	BusyGPUMemory = 1 << 30 // bytes
 )
-
-func checkGPUs(l gpuLook) Check {
-	c := Check{Name: "GPUs", Status: OK}
-	switch {
-	case errors.Is(l.err, gpu.ErrNoDriver):
-		c.Text = l.err.Error() + "; experiments without gpus run"
-		return c
-	case l.err != nil:
-		c.Status = Warn
-		c.Text = l.err.Error() + "; only experiments without gpus run"
-		c.Hint = "see whether nvidia-smi lists the GPUs; after an update of the driver its kernel module has to be " +
-			"loaded again"
-		return c
-	}
-	c.Text = gpu.Models(l.devices)
-	if l.driver != "" {
-		c.Text += " (driver " + l.driver + ")"
-	}
-	if l.readErr != nil {
-		c.Status = Warn
-		c.Text += "; they can be used, but not monitored: " + l.readErr.Error()
-		c.Hint = "cells with GPUs will have no gpus.csv"
-		return c
-	}
-	var busy []string
-	for i, r := range l.readings {
-		if r.Utilization > BusyGPU || r.MemoryBytes > BusyGPUMemory {
-			text := fmt.Sprintf("GPU %d", l.devices[i].Index)
-			if r.Utilization >= 0 {
-				text += fmt.Sprintf(" is busy for %.0f%% of the time", r.Utilization)
-			}
-			if r.MemoryBytes >= 0 {
-				text += fmt.Sprintf(" with %.1f GiB in use", float64(r.MemoryBytes)/(1<<30))
-			}
-			busy = append(busy, text)
-		}
-	}
-	if len(busy) > 0 {
-		c.Status = Warn
-		c.Text += "; " + strings.Join(busy, ", ")
-		c.Hint = "other programs use them, and run times will suffer; leave GPUs out by " + gpu.VisibleEnv
-	}
-	return c
-}

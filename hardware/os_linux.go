@@ -108,8 +108,8 @@ func numaNodes() int {
 	return len(nodes)
 }
 
-// governor returns the frequency governor of a CPU, or "" if it is unknown.
-func governor(cpu int) string {
+// Governor returns the frequency governor of a CPU, or "" if it is unknown.
+func Governor(cpu int) string {
 	g, err := folder.ReadSystem(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu))
 	if err != nil {
 		return ""

@@ -20,9 +20,11 @@ func AllowedCPUs() []int {
 	return cpus
 }
 
-func quota() float64      { return 0 }
-func numaNodes() int      { return 0 }
-func governor(int) string { return "" }
+func quota() float64 { return 0 }
+func numaNodes() int { return 0 }
+
+// Governor returns the frequency governor of a CPU: it is unknown on this system.
+func Governor(int) string { return "" }
 
 var watchedSince = time.Now()
 

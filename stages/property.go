@@ -41,6 +41,12 @@ type (
 		// none can be.
 		Deepens() (blocks int, problem string)
 	}
+	// ProgressPart is how the job's program reports its progress, besides the lines of the job contract; ProgressLines are
+	// its lines for keys.
+	ProgressPart interface {
+		Progress() launch.ProgressSource
+		ProgressLines(prefix string) []Line
+	}
 	// CellLaunchPart changes how the job's program is started in a cell, and not in samples.
 	CellLaunchPart interface{ LaunchIn(*launch.Job) }
 	// ForecastPart forecasts the ends of jobs by what they report, for policies with a source of estimates; nil where

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/tfexp/tfexp/hardware"
@@ -112,14 +110,5 @@ func wellPredicted(ts *testscript.TestScript, neg bool, args []string) {
 		if took := measure.Makespan.Of(&c.Metrics); !(c.PredictedSeconds > took/factor && c.PredictedSeconds < took*factor) {
 			ts.Fatalf("%s took %g s, and was predicted to take %g s", c.Cell, took, c.PredictedSeconds)
 		}
-	}
-}
-
-func TestByNumber(t *testing.T) {
-	names := []string{"short-10", "long-2", "short-2", "long-1", "b", "short-1"}
-	slices.SortFunc(names, byNumber)
-	want := []string{"b", "long-1", "long-2", "short-1", "short-2", "short-10"}
-	if d := cmp.Diff(want, names); d != "" {
-		t.Error(d)
 	}
 }

@@ -51,16 +51,16 @@ func (a *app) command() *cobra.Command {
 	root.SetVersionTemplate("tfexp {{.Version}}\n")
 	root.SetHelpCommand(&cobra.Command{Hidden: true, GroupID: command.GroupMachine}) // ours is among the others
 	for _, g := range []struct {
-		id       string
-		commands []*cobra.Command
+		id   string
+		core map[int]*cobra.Command
 	}{
-		{command.GroupWrite, []*cobra.Command{a.initCommand(), a.validateCommand(), a.fmtCommand()}},
-		{command.GroupRun, []*cobra.Command{a.planCommand(), a.runCommand(), a.resumeCommand()}},
-		{command.GroupLook, []*cobra.Command{a.statusCommand(), a.logsCommand(), a.explainCommand(), a.compareCommand(),
-			a.plotCommand(), a.reportCommand(), Export(a.App)}},
-		{command.GroupMachine, []*cobra.Command{a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.helpCommand()}},
+		{command.GroupWrite, map[int]*cobra.Command{20: a.validateCommand()}},
+		{command.GroupRun, map[int]*cobra.Command{10: a.planCommand(), 20: a.runCommand(), 30: a.resumeCommand()}},
+		{command.GroupLook, map[int]*cobra.Command{10: a.statusCommand(), 50: a.plotCommand(), 60: a.reportCommand(),
+			70: Export(a.App)}},
+		{command.GroupMachine, map[int]*cobra.Command{30: a.versionCommand(), 40: a.helpCommand()}},
 	} {
-		for _, c := range append(g.commands, a.Registered(g.id)...) {
+		for _, c := range a.With(g.id, g.core) {
 			c.GroupID = g.id
 			c.DisableFlagsInUseLine = true
 			root.AddCommand(c)

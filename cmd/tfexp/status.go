@@ -93,7 +93,7 @@ func printStatus(p *show.Printer, all []show.ExperimentStatus) {
 // time that something has changed.
 func (a *app) watchStatus(ctx context.Context, dir string) error {
 	followers := show.Followers(dir)
-	screen := live.NewStatusScreen(a.RawOut())
+	screen := live.NewDrawing(a.RawOut())
 	if screen != nil {
 		defer screen.Close()
 	}

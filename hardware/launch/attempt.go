@@ -3,7 +3,6 @@ package launch
 import (
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -15,7 +14,7 @@ import (
 )
 
 // ProgressAttempt follows the progress of one attempt of a job: the lines of its
-// output, and the event files that it writes. It is made by Board.Follow.
+// output, and other sources that it has. It is made by Board.Follow.
 type ProgressAttempt struct {
 	board *ProgressBoard
 	job   int
@@ -23,8 +22,7 @@ type ProgressAttempt struct {
 	steps bool   // the job's units are steps, and not epochs
 	units int    // of the job; 0 when nobody waits for them
 	tail  contract.Tail
-	files *eventFiles // nil without event files
-	lines *progressLines
+	other ProgressReader // besides its lines
 	stop  chan struct{}
 	read  sync.WaitGroup
 	// meeting is the look at the parts of the job; nil without.
@@ -47,12 +45,8 @@ func (b *ProgressBoard) Follow(job int, j *Job) *ProgressAttempt {
 	if job < len(b.units) {
 		a.units = b.units[job]
 	}
-	switch from := j.Events; {
-	case !a.wanted() || from == nil:
-	case from.Lines != "":
-		a.lines = &progressLines{pattern: regexp.MustCompile(from.Lines), epochs: from.Epochs}
-	default:
-		a.files = b.eventFiles(job, from)
+	if j.Progress != nil && a.wanted() {
+		a.other = *b.reader(job, j)
 	}
 	return a
 }
@@ -84,9 +78,9 @@ func (a *ProgressAttempt) Output() func(output []byte) {
 			now := a.board.now()
 			a.tell(p, max(now-a.age(&p), 0), now)
 		})
-		if a.lines != nil {
+		if a.other.Output != nil {
 			now := a.board.now()
-			a.lines.add(output, func(p contract.Progress) { a.tell(p, now, now) })
+			a.other.Output(output, func(p contract.Progress) { a.tell(p, now, now) })
 		}
 	}
 }
@@ -152,12 +146,12 @@ func (a *ProgressAttempt) news(p contract.Progress) {
 	}
 }
 
-// pollPause is the time between two looks at the event files of a job.
+// pollPause is the time between two looks at the other sources of a job's progress.
 const pollPause = 200 * time.Millisecond
 
-// Begin begins to read the event files of the attempt, whose program has started.
+// Begin begins to look at the other sources of the attempt, whose program has started.
 func (a *ProgressAttempt) Begin() {
-	if a.files == nil {
+	if a.other.Poll == nil {
 		return
 	}
 	a.stop = make(chan struct{})
@@ -165,17 +159,31 @@ func (a *ProgressAttempt) Begin() {
 		for {
 			select {
 			case <-a.stop:
-				a.files.next(a)
+				a.poll()
 				return
 			case <-time.After(pollPause):
-				a.files.next(a)
+				a.poll()
 			}
 		}
 	})
 }
 
+// poll reports the progress that the other source has had since the last call.
+func (a *ProgressAttempt) poll() {
+	a.other.Poll(func(p contract.Progress, made time.Time) {
+		now := a.board.now()
+		a.tell(p, min(max(now-time.Since(made), 0), now), now)
+	}, a.warn)
+}
+
+func (a *ProgressAttempt) warn(code, text string) {
+	if a.board.warn != nil {
+		a.board.warn(a.job, code, text)
+	}
+}
+
 // End ends the attempt, when all that it wrote has been read. finished reports
-// whether the program did all of its work: then its event files should be there.
+// whether the program did all of its work: then its other source should be there.
 func (a *ProgressAttempt) End(finished bool) {
 	if a == nil {
 		return
@@ -187,7 +195,7 @@ func (a *ProgressAttempt) End(finished bool) {
 	close(a.stop)
 	a.read.Wait()
 	a.stop = nil
-	if finished {
-		a.files.missing(a)
+	if finished && a.other.Finished != nil {
+		a.other.Finished(a.warn)
 	}
 }

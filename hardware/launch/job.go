@@ -64,8 +64,8 @@ type Job struct {
 	Alternatives []Request
 	// Steps reports whether the job's work is counted in steps, not in epochs.
 	Steps bool
-	// Events are the event files or lines by which the program reports its progress; nil: none.
-	Events *EventFiles
+	// Progress is how the program reports its progress, besides the lines of the job contract; nil: in no other way.
+	Progress ProgressSource
 	// GPUs is the request in GPUs, which a sample is given.
 	GPUs int
 	// Limit ends the job as failed when its service time exceeds it; the time in which it is paused does not count. 0
@@ -84,19 +84,6 @@ type Job struct {
 type Request struct {
 	Threads, Inter, Intra int
 	Memory                int64
-}
-
-// EventFiles is the progress that a program reports in formats other than tfexp's: the event files that it writes below
-// a folder of its checkpoint folder, or lines that it prints.
-type EventFiles struct {
-	// Lines is a pattern of lines (see LineGroups); empty: there are files.
-	Lines string `json:",omitempty"`
-	// Below is the folder as the file names it, relative to the checkpoint folder; Dir is the same on this machine.
-	Below, Dir string
-	// Loss and Accuracy are the tags of the scalars that count; empty: none.
-	Loss, Accuracy string
-	// Epochs reports whether the steps of the scalars count epochs, or lines without a count are epochs.
-	Epochs bool
 }
 
 // Container is the container of a job.
@@ -155,7 +142,7 @@ const Restarted = "it is restarted with other settings"
 // InPlaceOf returns the job with the name, the files and the standing message of the job that it replaces.
 func (j Job) InPlaceOf(old *Job) Job {
 	j.Name, j.LogPath, j.ControlPath, j.CheckpointDir = old.Name, old.LogPath, old.ControlPath, old.CheckpointDir
-	j.Standing, j.Events, j.Limit, j.Budget = old.Standing, old.Events, old.Limit, old.Budget
+	j.Standing, j.Progress, j.Limit, j.Budget = old.Standing, old.Progress, old.Limit, old.Budget
 	return j
 }
 
@@ -239,7 +226,7 @@ func (j *Job) OfPart(p scheduler.Part, lead bool, cluster contract.Cluster) (Job
 		part.ControlPath += "." + PartName(p)
 	}
 	if !lead {
-		part.Events = nil
+		part.Progress = nil
 		if path, ok := strings.CutSuffix(part.LogPath, ".log"); ok {
 			part.LogPath = path + "." + PartName(p) + ".log"
 		} else if part.LogPath != "" {

@@ -167,15 +167,15 @@ func TestFilesOfParts(t *testing.T) {
 		{Job{LogPath: "a/j"}, false, "a/j.worker-1", ""},
 		{Job{}, false, "", ""},
 	} {
-		c.job.Events, c.job.Threads, c.job.Inter, c.job.Intra = &EventFiles{}, 6, 2, 3
+		c.job.Progress, c.job.Threads, c.job.Inter, c.job.Intra = otherProgress{}, 6, 2, 3
 		c.job.Env = []string{"A=b"}
 		part, err := c.job.OfPart(scheduler.Part{Role: "worker", Task: 1, Cores: scheduler.CoreSet{{Lo: 1, Hi: 3}},
 			GPUs: scheduler.CoreSet{{Lo: 0, Hi: 1}}}, c.lead, cluster)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if part.LogPath != c.log || part.ControlPath != c.control || (part.Events != nil) != c.lead {
-			t.Errorf("lead %v: log %q, control file %q, events %v", c.lead, part.LogPath, part.ControlPath, part.Events)
+		if part.LogPath != c.log || part.ControlPath != c.control || (part.Progress != nil) != c.lead {
+			t.Errorf("lead %v: log %q, control file %q, events %v", c.lead, part.LogPath, part.ControlPath, part.Progress)
 		}
 		if part.Threads != 2 || part.Inter != 0 || part.Intra != 0 || part.GPUs != 1 {
 			t.Errorf("it asks for %+v", part)
@@ -274,3 +274,6 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+// otherProgress is a way in which programs report their progress.
+type otherProgress struct{ ProgressSource }

@@ -23,6 +23,24 @@ type ProgressListener func(job int, at time.Duration, p contract.Progress)
 // about its parts: a code and a sentence each, from several goroutines.
 type ProgressWarner func(job int, code, text string)
 
+// ProgressSource is a way in which programs report their progress besides the lines of the job contract. It is in tasks
+// that are written down: encoding/gob knows its type.
+type ProgressSource interface {
+	// Reader returns the reader of the next attempt of a job; before is the one of the attempt before, nil for the first.
+	Reader(j *Job, before *ProgressReader) *ProgressReader
+}
+
+// ProgressReader finds the progress of an attempt. Fields may be nil.
+type ProgressReader struct {
+	// Output takes the next piece of what the program prints, and calls tell for the progress in it.
+	Output func(piece []byte, tell func(contract.Progress))
+	// Poll looks for progress elsewhere since its last call. It calls tell with the instant at which it was made, and
+	// warn with the code and the text of a warning.
+	Poll func(tell func(p contract.Progress, made time.Time), warn func(code, text string))
+	// Finished is called after the last Poll of an attempt that did all of its work, and warns of what it lacks.
+	Finished func(warn func(code, text string))
+}
+
 // ProgressBoard holds the reports of the jobs of an engine. An engine embeds
 // it, and so implements scheduler.Watcher. Its methods may be called from
 // several goroutines, but Watch only before a job starts.
@@ -36,8 +54,8 @@ type ProgressBoard struct {
 	// oneClock says that jobs have the clock of this process: they run on this machine.
 	oneClock bool
 
-	mu    sync.Mutex          // guards what follows
-	files map[int]*eventFiles // by job: the event files that its attempts have written
+	mu    sync.Mutex              // guards what follows
+	found map[int]*ProgressReader // by job: the reader of its last attempt
 	ready bool
 	news  []scheduler.Notice // of progress, not yet returned by reports
 }
@@ -46,7 +64,15 @@ type ProgressBoard struct {
 // for one element, is given one when Ready has turned true. listen and warn may be
 // nil.
 func NewProgressBoard(now func() time.Duration, wake chan struct{}, listen ProgressListener, warn ProgressWarner) *ProgressBoard {
-	return &ProgressBoard{now: now, wake: wake, listen: listen, warn: warn, files: map[int]*eventFiles{}}
+	return &ProgressBoard{now: now, wake: wake, listen: listen, warn: warn, found: map[int]*ProgressReader{}}
+}
+
+// reader returns the reader of the next attempt of a job.
+func (b *ProgressBoard) reader(job int, j *Job) *ProgressReader {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.found[job] = j.Progress.Reader(j, b.found[job])
+	return b.found[job]
 }
 
 // OneClock says that jobs run on this machine, so that the times in their lines are ours. It is called before a job

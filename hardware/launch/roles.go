@@ -15,8 +15,6 @@ import (
 
 // Codes of warnings.
 const (
-	// EventFiles is about event files that are damaged or missing.
-	FollowedEventFiles = "event_files"
 	// IgnoredRole is about programs that do not act as the parts that they are.
 	IgnoredRole = "ignored_role"
 )

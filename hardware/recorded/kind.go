@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/runs"
 )
 
 var _ = engine.Register(&kind)
@@ -27,7 +27,7 @@ var _ = engine.Register(&kind)
 // settings are the recorded runs that the hardware replays.
 type settings struct {
 	arguments
-	runs []workload.RecordedRun
+	runs []runs.Run
 }
 
 //go:embed kind.go
@@ -114,7 +114,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 	if folder == "" {
 		return fail("", "Hardware without recorded runs", "runs must name the folder of the recorded runs.")
 	}
-	options := workload.RunsOptions{
+	options := runs.Options{
 		Columns: s.Columns, Steps: s.Steps, Revoked: s.Revoked, Workers: s.Workers,
 		ParameterServers: s.ParameterServers, WorkerPrice: s.WorkerPrice, ParameterServerPrice: s.ParameterServerPrice,
 	}
@@ -124,12 +124,12 @@ func decode(b engine.Block) (any, []engine.Problem) {
 	if !filepath.IsAbs(folder) {
 		folder = filepath.Join(b.Base, folder)
 	}
-	list, _, err := workload.ReadRuns(folder, options)
+	list, _, err := runs.Read(folder, options)
 	if err != nil {
 		return fail("runs", "Recorded runs that cannot be read", capital(err.Error())+".")
 	}
 	if s.Unfinished == "skip" {
-		list = slices.DeleteFunc(list, func(r workload.RecordedRun) bool { return !r.Whole })
+		list = slices.DeleteFunc(list, func(r runs.Run) bool { return !r.Whole })
 	}
 	s.runs = list
 	return s, nil
@@ -151,7 +151,7 @@ func lines(h *engine.Hardware) []engine.Line {
 // Engine replays one run for each job of a cell.
 type Engine struct {
 	scheduler.Engine
-	runs  []*workload.RecordedRun // by job
+	runs  []*runs.Run // by job
 	began []time.Duration
 	now   time.Duration
 	price float64 // of a worker, in dollars an hour

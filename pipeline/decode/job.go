@@ -17,7 +17,6 @@ func jobBlock() *schema.Block {
 	b := schema.Of[experiment.Job](schema.Block{
 		Name: "job", Label: "name, read as `job.<name>`; also the class of its jobs in the results", Unique: true,
 		Blocks: []*schema.Block{
-			schema.Of[progressArgs](schema.Block{Name: "progress", Single: true}),
 			runtime,
 			alternative,
 		},
@@ -39,7 +38,6 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
 		return j, a.OK
 	}
 	d.program(n, e, a, j)
-	d.progress(n, e, a, j)
 	d.DecodeFirst(j, language.Job, language.Block{Args: a, Env: e})
 	checkWork(n, a)
 	checkNodes(a, j)

@@ -15,7 +15,6 @@ import (
 //go:embed engines.go
 //go:embed experiment.go
 //go:embed matrix.go
-//go:embed progress.go
 //go:embed runtime.go
 //go:embed threads.go
 //go:embed threshold.go

@@ -39,12 +39,7 @@ func (x *Experiment) program(k *store.Key, j *experiment.Job) {
 		k.Addf(label("malleable"), "%d to %d", j.Threads.Min, j.Threads.Max)
 	}
 	k.Given(label("limit"), j.Limit)
-	if ev := j.Events; ev != nil {
-		k.Addf(label("progress"), "%q loss %q accuracy %q epochs %t", ev.Below, ev.Loss, ev.Accuracy, ev.Epochs)
-		if ev.Lines != "" {
-			k.Add(label("progress_lines"), ev.Lines)
-		}
-	}
+	experiment.EachPart(j.Parts, func(p stages.ProgressPart) { k.AddAll(p.ProgressLines(label(""))) })
 	k.Given(label("retries"), j.Retries)
 	experiment.EachPart(j.Parts, func(p stages.KeyPart) { k.AddAll(p.KeyLines(label(""))) })
 }
@@ -150,10 +145,8 @@ func (x *Experiment) launch(j *experiment.Job, name string, units int, logs, scr
 		Memory: j.Memory, Container: j.Container,
 	}
 	experiment.EachPart(j.Parts, func(p stages.LaunchPart) { p.Launch(&out) })
-	if j.Events != nil {
-		events := *j.Events
-		events.Dir = filepath.Join(out.CheckpointDir, events.Below)
-		out.Events = &events
+	if p, ok := experiment.PartOf[stages.ProgressPart](j.Parts); ok {
+		out.Progress = p.Progress()
 	}
 	lengthVar := contract.EnvEpochs
 	if j.Steps > 0 {

@@ -244,10 +244,6 @@ const BusyMachine = "busy_machine"
 // was stopped, or the machine slept, while its jobs ran.
 const Disturbed = "disturbed"
 
-// EventFiles is the code of the warning that event files of a job are damaged or
-// missing.
-const EventFiles = "event_files"
-
 // Refused is the code of the warning that a program does not follow its requests.
 const Refused = "refused"
 

@@ -21,6 +21,7 @@ const name = "builtin"
 func init() {
 	language.Extend(name, language.Job, language.Extension[experiment.Job]{
 		Blocks:        func() []*schema.Block { return []*schema.Block{block()} },
+		Before:        "runtime",
 		Program:       name,
 		DecodeProgram: decode,
 	})

@@ -303,8 +303,6 @@ type Job struct {
 	//	workdir = "/work"
 	Workdir string `arg:"workdir" json:"-"`
 
-	// Events are the event files of the program, without a folder of this machine; nil: none.
-	Events *launch.EventFiles `json:",omitempty"`
 	// Container is set when the job names an image.
 	Container *launch.Container
 	// Alternatives are the same job with another request and run time.

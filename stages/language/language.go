@@ -78,9 +78,11 @@ const (
 
 // Extension is the addition of a feature to the blocks of a name, whose values are of type T. Each field may be nil.
 type Extension[T any] struct {
-	// Blocks are the blocks that it adds within them, and Args the arguments.
+	// Blocks are the blocks that it adds within them, and Args the arguments. In lists, the blocks are before the one
+	// named Before; behind all where it is empty.
 	Blocks func() []*schema.Block
 	Args   func() []schema.Arg
+	Before string
 	// DecodeFirst decodes the values that other blocks within depend on, before these. It is called for jobs alone (Job), with
 	// their arguments and program.
 	DecodeFirst func(*Decoder, Block, *T)
@@ -105,6 +107,7 @@ type Extension[T any] struct {
 // extension is an Extension of any type.
 type extension struct {
 	name, of   string
+	before     string
 	blocks     func() []*schema.Block
 	args       func() []schema.Arg
 	first      func(d *Decoder, b Block, into any)
@@ -126,7 +129,7 @@ func Extend[T any](feature, of string, x Extension[T]) {
 	if slices.ContainsFunc(extensions, func(o extension) bool { return o.name == feature && o.of == of }) {
 		panic(fmt.Sprintf("language: %s extends %q twice", feature, of))
 	}
-	one := extension{name: feature, of: of, blocks: x.Blocks, args: x.Args, spares: x.Spares,
+	one := extension{name: feature, of: of, before: x.Before, blocks: x.Blocks, args: x.Args, spares: x.Spares,
 		instead: x.Instead, beyond: x.Beyond, program: x.Program}
 	if x.DecodeProgram != nil {
 		one.decodeProgram = func(d *Decoder, b Block, into any) { x.DecodeProgram(d, b, into.(*T)) }
@@ -153,7 +156,11 @@ func of(name string) []extension {
 func Extended(name string, b *schema.Block) *schema.Block {
 	for _, x := range of(name) {
 		if x.blocks != nil {
-			b.Blocks = append(b.Blocks, x.blocks()...)
+			at := slices.IndexFunc(b.Blocks, func(in *schema.Block) bool { return in.Name == x.before })
+			if at < 0 {
+				at = len(b.Blocks)
+			}
+			b.Blocks = slices.Insert(b.Blocks, at, x.blocks()...)
 		}
 		if x.args != nil {
 			b.Args = append(b.Args, x.args()...)

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/imports/study"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/runs"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/report"
 )
@@ -61,7 +61,7 @@ type importRuns struct {
 func importRunsCommand(a *command.App) *cobra.Command {
 	var o importRuns
 	var facts strings.Builder
-	for _, f := range workload.Facts {
+	for _, f := range runs.Facts {
 		fmt.Fprintf(&facts, "  %-9s %s\n", f.Name, f.Doc)
 	}
 	cmd := &cobra.Command{
@@ -161,8 +161,8 @@ func (o *importRuns) read(dir, base string, s *study.Study) ([]string, error) {
 			return nil, err
 		}
 		opts.TypePrices = o.types(names)
-		list, warnings, err := workload.ReadRuns(folder, opts)
-		if errors.Is(err, workload.ErrNoTables) {
+		list, warnings, err := runs.Read(folder, opts)
+		if errors.Is(err, runs.ErrNoTables) {
 			if none == nil {
 				none = err
 			}
@@ -190,18 +190,18 @@ func (o *importRuns) read(dir, base string, s *study.Study) ([]string, error) {
 }
 
 // types are the prices of worker types: those that name no configuration. Their numbers were checked by options.
-func (o *importRuns) types(configurations []string) (list []workload.TypePrice) {
+func (o *importRuns) types(configurations []string) (list []runs.TypePrice) {
 	for _, v := range o.workerUSD {
 		if name, text, ok := cutLast(v); ok && !slices.Contains(configurations, name) {
 			usd, _ := strconv.ParseFloat(text, 64)
-			list = append(list, workload.TypePrice{Type: name, Price: usd})
+			list = append(list, runs.TypePrice{Type: name, Price: usd})
 		}
 	}
 	return list
 }
 
 // configuration describes the runs of a folder.
-func configuration(name string, o *workload.RunsOptions, list []workload.RecordedRun) study.Configuration {
+func configuration(name string, o *runs.Options, list []runs.Run) study.Configuration {
 	c := study.Configuration{Name: name, Workers: o.Workers, Runs: list}
 	for i := range list {
 		if c.Workers == 0 {
@@ -223,8 +223,8 @@ func configuration(name string, o *workload.RunsOptions, list []workload.Recorde
 }
 
 // options returns the options for one configuration.
-func (o *importRuns) options(name string) (workload.RunsOptions, error) {
-	out := workload.RunsOptions{Steps: o.steps, Revoked: o.revoked, Columns: map[string]string{}}
+func (o *importRuns) options(name string) (runs.Options, error) {
+	out := runs.Options{Steps: o.steps, Revoked: o.revoked, Columns: map[string]string{}}
 	for _, c := range o.columns {
 		fact, column, ok := strings.Cut(c, "=")
 		if !ok {
@@ -294,7 +294,7 @@ func (o *importRuns) known(names []string, configurations []study.Configuration)
 	for _, t := range o.types(names) {
 		for _, c := range configurations {
 			for _, run := range c.Runs {
-				if slices.ContainsFunc(run.Servers, func(s workload.RunServer) bool { return t.Has(s.Name) }) {
+				if slices.ContainsFunc(run.Servers, func(s runs.Server) bool { return t.Has(s.Name) }) {
 					names = append(names, t.Type)
 				}
 			}

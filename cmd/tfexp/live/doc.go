@@ -1,2 +1,2 @@
-// Package live shows the run of this process: the status line, or lines of text where there is no terminal.
+// Package live shows the run of this process: in lines of text, or as a feature shows it on a terminal.
 package live

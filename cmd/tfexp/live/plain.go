@@ -43,7 +43,7 @@ func (v *progressPlain) Observe(p pipeline.Progress) {
 }
 
 func (v *progressPlain) text(p pipeline.Progress) string {
-	if text := notice(p); text != "" {
+	if text := Notice(p); text != "" {
 		return text
 	}
 	if p.Total > 0 && p.Total == p.Reused {
@@ -94,4 +94,17 @@ func (v *progressPlain) Close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.closed = true
+}
+
+// Notice returns the permanent message of a step: a warning or a failure.
+func Notice(p pipeline.Progress) string {
+	switch {
+	case p.Kind == stages.WarningSeen && p.Unit != "":
+		return "warning: " + p.Unit + ": " + p.Text
+	case p.Kind == stages.WarningSeen:
+		return "warning: " + p.Text
+	case p.Kind == stages.UnitEnd && p.Err != nil:
+		return p.Stage + ": " + p.Unit + " failed: " + p.Err.Error()
+	}
+	return ""
 }

@@ -1,6 +1,5 @@
-// Progress shows the progress of a run: a live region at the bottom of a
-// terminal, or plain lines without a terminal. It decides nothing and reads
-// only pipeline.Progress.
+// Progress shows the progress of a run, in plain lines or as a feature shows it on a terminal. It decides nothing and
+// reads only pipeline.Progress.
 
 package live
 
@@ -24,14 +23,49 @@ type RunProgress interface {
 	Close()
 }
 
-// NewRunProgress returns the view that fits w: live when w is a terminal that can move
+// Drawing is a text on a terminal that is drawn again and again.
+type Drawing interface {
+	// Draw replaces the text.
+	Draw(text string)
+	// Close leaves the text where it is.
+	Close()
+}
+
+// Terminal is how a feature shows what changes on a terminal whose cursor can be moved.
+type Terminal interface {
+	// Progress shows the progress of a run; color allows colored marks.
+	Progress(w io.Writer, size func() (width, height int), color bool) RunProgress
+	// Drawing shows a text.
+	Drawing(w io.Writer, size func() (width, height int)) Drawing
+}
+
+var terminal Terminal
+
+// RegisterTerminal sets how terminals show what changes; without it, they have plain lines as well.
+func RegisterTerminal(t Terminal) { terminal = t }
+
+// NewRunProgress returns the view that fits w: of a feature when w is a terminal that can move
 // its cursor, plain lines otherwise. color allows colored marks.
 func NewRunProgress(w io.Writer, color bool) RunProgress {
-	if size := TerminalSize(w); size != nil {
-		return newLive(w, size, color)
+	if size := TerminalSize(w); size != nil && terminal != nil {
+		return terminal.Progress(w, size, color)
 	}
 	return newPlain(w)
 }
+
+// NewDrawing returns a text on a terminal that is drawn again and again; nil where w is no terminal, or no feature draws.
+func NewDrawing(w io.Writer) Drawing {
+	if size := TerminalSize(w); size != nil && terminal != nil {
+		return terminal.Drawing(w, size)
+	}
+	return nil
+}
+
+// The size of a terminal whose size is unknown.
+const (
+	DefaultWidth  = 80
+	DefaultHeight = 24
+)
 
 // TerminalSize returns a function that measures a terminal whose cursor can be moved; nil where w is no such
 // terminal.
@@ -43,7 +77,7 @@ func TerminalSize(w io.Writer) func() (width, height int) {
 	return func() (int, int) {
 		width, height, err := term.GetSize(int(f.Fd()))
 		if err != nil {
-			return defaultWidth, defaultHeight
+			return DefaultWidth, DefaultHeight
 		}
 		return width, height
 	}

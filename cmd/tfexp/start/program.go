@@ -171,7 +171,7 @@ func (p Program) Experiment(name string) ([]byte, error) {
 		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the program", p.File)
 	}
 	var b bytes.Buffer
-	err := experiments.ExecuteTemplate(&b, "program.hcl.tmpl", map[string]any{
+	err := forms.ExecuteTemplate(&b, "program.hcl.tmpl", map[string]any{
 		"Program": p, "Name": name, "Files": []string{p.File}, "Short": max(2, p.Epochs/5),
 		"Doubts": wrapped(p.Doubts()),
 	})

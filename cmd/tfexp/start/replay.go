@@ -364,7 +364,7 @@ func (l *Log) Experiment(name string) ([]byte, error) {
 		estimates = "requested"
 	}
 	from := max(l.Least, size/2)
-	err := experiments.ExecuteTemplate(&b, "log.hcl.tmpl", map[string]any{
+	err := forms.ExecuteTemplate(&b, "log.hcl.tmpl", map[string]any{
 		"Log": l, "Name": name, "Arguments": l.arguments(), "Unit": unit, "Size": size,
 		"Sizes": strings.Join(written, ", "), "Percents": table.Listed(percents), "Pauses": l.Jobs <= mostPaused,
 		"Users": l.users,

@@ -11,8 +11,8 @@ import (
 //go:embed *.hcl.tmpl
 var templates embed.FS
 
-// experiments are the templates of first experiments: of a program, and of a log.
-var experiments = template.Must(template.New("").Funcs(template.FuncMap{
+// forms are the templates of first experiments: of a program, and of a log.
+var forms = template.Must(template.New("").Funcs(template.FuncMap{
 	"list": func(items []string) string {
 		quoted := make([]string, len(items))
 		for i, item := range items {

@@ -47,7 +47,7 @@ func init() {
 			return "/starts", page, err
 		},
 	})
-	command.RegisterFlag(command.Flag[func(*command.App, string, string) (show.Moment, error)]{
+	command.RegisterFlag(command.Flag[func(*command.App, string, string) (command.Moment, error)]{
 		Command: "explain", Name: "expected", Synopsis: "[--expected FILE]",
 		Example: "tfexp explain recorded-cluster-now-r1 --job 4711 --expected twin.hcl",
 		Usage:   "say when the job was expected to start, as it arrived: by the log and the rules of the experiment in a `FILE`",

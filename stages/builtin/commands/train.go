@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/stages/builtin/train"
 )
 
-func init() { command.Register(command.GroupMachine, trainCommand) }
+func init() { command.RegisterAt(command.GroupMachine, 50, trainCommand) }
 
 // trainCommand runs a built-in training program. Experiments use it for their
 // jobs; users rarely need it.

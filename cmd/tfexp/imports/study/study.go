@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/runs"
 )
 
 // Study is a recorded experiment.
@@ -40,7 +40,7 @@ type Configuration struct {
 	Name    string
 	Summary string
 	Workers int // of each run
-	Runs    []workload.RecordedRun
+	Runs    []runs.Run
 }
 
 // Names in an imported experiment other than its policies.
@@ -170,7 +170,7 @@ func folderName(name string) string {
 
 // writeRun writes the cell of a run: one job that holds all workers for its
 // duration.
-func writeRun(dir string, ref record.CellRef, c *Configuration, r *workload.RecordedRun) (record.Cell, error) {
+func writeRun(dir string, ref record.CellRef, c *Configuration, r *runs.Run) (record.Cell, error) {
 	folder := filepath.Join(dir, record.CellsDir, ref.Cell)
 	job := scheduler.Job{
 		Name: r.Name(), Class: c.Name, Threads: ref.Cores, Deadline: scheduler.Never,
@@ -203,7 +203,7 @@ func writeRun(dir string, ref record.CellRef, c *Configuration, r *workload.Reco
 }
 
 // writePoints writes the evaluated checkpoints of a job as progress.csv of a cell.
-func writePoints(folder, job string, points []workload.RunPoint) (record.File, error) {
+func writePoints(folder, job string, points []runs.Point) (record.File, error) {
 	p, err := record.Progress.Live(folder)
 	if err != nil {
 		return record.File{}, err

@@ -15,13 +15,13 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/runs"
 )
 
-func recorded(whole bool, seconds float64, cost, accuracy float64) workload.RecordedRun {
+func recorded(whole bool, seconds float64, cost, accuracy float64) runs.Run {
 	d := time.Duration(seconds * float64(time.Second))
-	return workload.RecordedRun{ID: "x", Duration: d, Whole: whole, Cost: cost, Accuracy: accuracy, Loss: math.NaN(),
-		Points: []workload.RunPoint{{At: d / 2, Step: 5, Loss: 0.5, Accuracy: math.NaN()}, {At: d, Step: 10, Loss: 0.25, Accuracy: accuracy}}}
+	return runs.Run{ID: "x", Duration: d, Whole: whole, Cost: cost, Accuracy: accuracy, Loss: math.NaN(),
+		Points: []runs.Point{{At: d / 2, Step: 5, Loss: 0.5, Accuracy: math.NaN()}, {At: d, Step: 10, Loss: 0.25, Accuracy: accuracy}}}
 }
 
 // TestWrite: each recorded run is a cell of one job that held its workers for as long as it took; a run without its
@@ -30,8 +30,8 @@ func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "study")
 	s := study.Study{Name: "s", Source: "runs/", Baseline: "one worker", Warnings: []string{"no prices"}, Version: "v1",
 		Configurations: []study.Configuration{
-			{Name: "one worker", Workers: 1, Runs: []workload.RecordedRun{recorded(true, 10, 1, 0.9), recorded(true, 12, 1.5, 0.8)}},
-			{Name: "4/spot: a", Workers: 4, Runs: []workload.RecordedRun{recorded(true, 4, 2, 0.9), recorded(false, 3, 1, math.NaN()), recorded(true, 5, 2, 0.9)}},
+			{Name: "one worker", Workers: 1, Runs: []runs.Run{recorded(true, 10, 1, 0.9), recorded(true, 12, 1.5, 0.8)}},
+			{Name: "4/spot: a", Workers: 4, Runs: []runs.Run{recorded(true, 4, 2, 0.9), recorded(false, 3, 1, math.NaN()), recorded(true, 5, 2, 0.9)}},
 		}}
 	for range 2 {
 		if err := study.Write(dir, s); err != nil {

@@ -1,0 +1,219 @@
+package start
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
+	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
+)
+
+//go:embed help
+var helpTexts embed.FS
+
+func init() {
+	command.RegisterAt(command.GroupWrite, 10, initCommand)
+}
+
+// experimentName matches the names that the language accepts.
+var experimentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+
+// initOptions are the options of tfexp init.
+type initOptions struct {
+	force, asJSON  bool
+	template, from string
+	sources        []*command.Given[sourceFlag]
+	others         []string // arguments behind NAME, for the source of a feature
+}
+
+// initialized lists the files written, the experiment first, and the facts that could not be found out.
+type initialized struct {
+	Files  []string `json:"files"`
+	Doubts []string `json:"doubts"`
+}
+
+// sourceFlag is the work of a feature's flag (command.Flag): it returns the experiment of a name, to be written into a
+// folder, that is made of files, and the facts that could not be found out.
+type sourceFlag = func(file string, others []string, name, dir string) (source []byte, doubts []string, err error)
+
+// source returns the feature whose flag is given; nil where none is.
+func (o *initOptions) source() *command.Given[sourceFlag] {
+	for _, f := range o.sources {
+		if f.Value != "" {
+			return f
+		}
+	}
+	return nil
+}
+
+// mostInspected is the size of the inspected beginning of a program, in bytes.
+const mostInspected = 1 << 20
+
+func initCommand(a *command.App) *cobra.Command {
+	var o initOptions
+	cmd := &cobra.Command{
+		Use:   "init [NAME|FILE] [--template NAME | --from FILE] [--force] [--json]",
+		Short: "Write an experiment to start from",
+		Long:  command.Help(helpTexts, "init", "{templates}", templateList()),
+		Example: `  tfexp init                          experiment.hcl
+  tfexp init spot_training            spot_training.hcl
+  tfexp init --template log-replay    experiment.hcl and log.swf
+  tfexp init --from train.py          experiment.hcl, which runs train.py
+  tfexp init what_if --from jobs.csv  what_if.hcl, which replays the jobs of a log`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.source() != nil {
+				return nil
+			}
+			return command.Between(0, 1, "")(cmd, args)
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if o.source() != nil && len(args) > 1 {
+				o.others, args = args[1:], args[:1]
+			}
+			file := "experiment.hcl"
+			if len(args) == 1 {
+				file = strings.TrimSuffix(args[0], ".hcl") + ".hcl"
+			}
+			name := strings.TrimSuffix(filepath.Base(file), ".hcl")
+			if !experimentName.MatchString(name) {
+				return command.Usagef("a name has letters, digits, _ and -, and begins with a letter",
+					"%q is not a valid name for an experiment", name)
+			}
+			files, doubts, err := o.files(file, name)
+			if err != nil {
+				return err
+			}
+			if err := writeNew(files, filepath.Dir(file), o.force); err != nil {
+				return err
+			}
+			names := schema.Each(files, func(f experiments.File) string { return f.Name })
+			if o.asJSON {
+				return a.PrintJSON(initialized{names, append([]string{}, doubts...)})
+			}
+			for _, d := range doubts {
+				fmt.Fprintln(a.Err, d)
+			}
+			again := "tfexp run " + file
+			if slices.ContainsFunc(doubts, func(d string) bool { return strings.Contains(d, "--lenient") }) {
+				again += " --lenient"
+			}
+			fmt.Fprintf(a.Out, "wrote %s\nread it, then:  %s\n", strings.Join(names, ", "), again)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace files that exist")
+	cmd.Flags().StringVar(&o.template, "template", "", "what to begin with: "+strings.Join(templateNames(), ", "))
+	cmd.Flags().StringVar(&o.from, "from", "", "a `FILE` of yours: a training program, or the log of a cluster")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print what was written as JSON")
+	o.sources = command.AddFlags[sourceFlag](cmd)
+	command.Exclude(cmd, "template", "from")
+	for _, f := range o.sources {
+		command.Exclude(cmd, "template", f.Name)
+		command.Exclude(cmd, "from", f.Name)
+	}
+	return cmd
+}
+
+// files returns the files to write, the experiment first, and the facts that could not be found out.
+func (o *initOptions) files(file, name string) (files []experiments.File, doubts []string, err error) {
+	switch {
+	case o.template != "":
+		i := slices.Index(templateNames(), strings.TrimSuffix(o.template, ".hcl"))
+		if i < 0 {
+			return nil, nil, command.Usagef(command.DidYouMean(o.template, templateNames(), "the templates are "+
+				strings.Join(templateNames(), ", ")), "there is no template %q", o.template)
+		}
+		files, err = experiments.Templates()[i].Files(file, name)
+		imports := func(f experiments.File) bool { return bytes.Contains(f.Source, []byte(" tfexp_policy ")) }
+		if slices.ContainsFunc(files, imports) {
+			files = append(files, experiments.File{Name: library.Policy.Name, Source: library.Policy.Source}) // to run tests without tfexp
+		}
+		return files, nil, err
+	case o.source() != nil:
+		from := o.source()
+		source, doubts, err := from.Do(from.Value, o.others, name, filepath.Dir(file))
+		return []experiments.File{{Name: file, Source: source}}, doubts, err
+	case o.from != "":
+		return o.fromFile(file, name)
+	}
+	return []experiments.File{{Name: file, Source: experiments.Starter(name)}}, nil, nil
+}
+
+// fromFile is the experiment with a program, or the log of a cluster.
+func (o *initOptions) fromFile(file, name string) (written []experiments.File, doubts []string, err error) {
+	shown := command.Seen(o.from, filepath.Dir(file))
+	stem := strings.TrimSuffix(filepath.Base(o.from), ".hcl")
+	switch exists := command.Exists(o.from); {
+	case !exists && slices.Contains(templateNames(), stem):
+		return nil, nil, command.Usagef("for the template:  tfexp init --template "+stem, "there is no file %s", o.from)
+	case !exists:
+		return nil, nil, command.Usagef("", "there is no file %s", o.from)
+	case strings.HasSuffix(o.from, ".hcl"), strings.HasSuffix(o.from, ".hcl.json"):
+		return nil, nil, command.Usagef("run it, or copy it and change the copy", "%s is an experiment already", o.from)
+	}
+	if IsLog(o.from) {
+		log, err := InspectLog(o.from, shown)
+		if err != nil {
+			return nil, nil, command.Usagef("name its columns in a trace block; for an example:  tfexp init --template log-replay",
+				"%s is not understood: %v", o.from, err)
+		}
+		source, err := log.Experiment(name)
+		return []experiments.File{{Name: file, Source: source}}, log.Doubts(), err
+	}
+	f, err := command.OpenFile(o.from)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, mostInspected)) // the rest adds nothing
+	if err != nil {
+		return nil, nil, err
+	}
+	p := InspectProgram(shown, raw)
+	source, err := p.Experiment(name)
+	return []experiments.File{{Name: file, Source: source}}, p.Doubts(), err
+}
+
+// writeNew writes files: the first to its own path, the others next to it. It writes none of them when one exists,
+// unless force is set.
+func writeNew(files []experiments.File, dir string, force bool) error {
+	for i := 1; i < len(files); i++ {
+		files[i].Name = filepath.Join(dir, files[i].Name)
+	}
+	for _, file := range files {
+		if _, err := os.Lstat(file.Name); err == nil && !force {
+			return command.Usagef("choose another name, or replace it with --force", "%s already exists", file.Name)
+		}
+	}
+	for _, file := range files {
+		err := command.Write(file.Name, func(w io.Writer) error { _, err := w.Write(file.Source); return err })
+		if err != nil {
+			return fmt.Errorf("write experiment: %w", err)
+		}
+	}
+	return nil
+}
+
+func templateNames() []string {
+	return schema.Each(experiments.Templates(), func(t experiments.Template) string { return t.Name })
+}
+
+// templateList is for the help.
+func templateList() string {
+	var b strings.Builder
+	for _, t := range experiments.Templates() {
+		fmt.Fprintf(&b, "  %-12s  %s\n", t.Name, t.Doc)
+	}
+	return b.String()
+}

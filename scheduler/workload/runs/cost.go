@@ -1,0 +1,109 @@
+package runs
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// paid is the cost of a run, from a line of a table.
+type paid struct {
+	usd         float64
+	line, table string
+}
+
+// cost reads a line of a table of costs.
+func (r *reader) cost(line int, v []string) error {
+	usd, err := number("cost", v[factCost], 0)
+	if err != nil {
+		return err
+	}
+	run := v[factGroup] + "\x00" + v[factRun]
+	if before, ok := r.costs[run]; ok && (before.table == r.path || !same(usd, before.usd)) {
+		twice := Run{Group: v[factGroup], ID: v[factRun]}
+		return fmt.Errorf("run %s has a cost already, on %s", twice.Name(), before.line)
+	}
+	r.costs[run] = paid{usd, fmt.Sprintf("line %d of %s", line, r.path), r.path}
+	return nil
+}
+
+// charge gives the costs of a table to the runs.
+func (r *reader) charge() (warnings []string) {
+	r.owed = map[*Run]float64{}
+	if r.priced() {
+		return nil
+	}
+	var strangers []string
+	keys := slices.Sorted(maps.Keys(r.costs))
+	slices.SortStableFunc(keys, func(a, b string) int { // those that name their run exactly go first
+		switch exact := r.byKey[a] != nil; {
+		case exact == (r.byKey[b] != nil):
+			return 0
+		case exact:
+			return -1
+		}
+		return 1
+	})
+	for _, key := range keys {
+		group, id, _ := strings.Cut(key, "\x00")
+		run := r.find(group, id)
+		usd := r.costs[key].usd
+		if before, ok := r.owed[run]; run == nil || ok && !same(usd, before) {
+			strangers = append(strangers, (&Run{Group: group, ID: id}).Name())
+			continue
+		}
+		r.owed[run] = usd
+	}
+	if len(strangers) > 0 {
+		warnings = append(warnings, "costs of no run with checkpoints were left out: "+some(strangers))
+	}
+	return warnings
+}
+
+// same reports whether two tables that round differently have the same cost.
+func same(a, b float64) bool { return math.Abs(a-b) <= 1e-6*max(a, b) }
+
+// priced reports whether costs follow from prices.
+func (o *Options) priced() bool {
+	return o.WorkerPrice != 0 || o.ParameterServerPrice != 0 || len(o.TypePrices) > 0
+}
+
+// price returns the cost of a run: each worker for the run's duration, or for the
+// server's uptime if it was revoked, and the parameter servers for its duration.
+func (r *reader) price(run *Run) float64 {
+	if !r.priced() {
+		if usd, ok := r.owed[run]; ok {
+			return usd
+		}
+		return math.NaN()
+	}
+	workers := r.Workers
+	if workers == 0 {
+		workers = len(run.Servers)
+	}
+	if workers == 0 {
+		return math.NaN()
+	}
+	usd := float64(r.ParameterServers) * run.Duration.Hours() * r.ParameterServerPrice
+	for _, revoked := range []bool{true, false} {
+		for _, s := range run.Servers {
+			if s.Revoked != revoked || workers == 0 {
+				continue
+			}
+			up, price := run.Duration, r.WorkerPrice
+			if revoked {
+				up = s.Uptime
+			}
+			for _, t := range r.TypePrices {
+				if t.Has(s.Name) {
+					price = t.Price
+				}
+			}
+			usd += up.Hours() * price
+			workers--
+		}
+	}
+	return usd + float64(workers)*run.Duration.Hours()*r.WorkerPrice
+}

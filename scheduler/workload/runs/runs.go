@@ -1,0 +1,539 @@
+// Package runs reads the tables that studies of distributed training leave: when which checkpoint was evaluated, which
+// servers took part and for how long. A table is recognized by its columns, whatever its file is called.
+package runs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Run is one recorded training run.
+type Run struct {
+	// Group is the group in which runs are numbered, such as a zone; it may be empty.
+	Group, ID string
+	// Points are the evaluated checkpoints in the order of their time, from the row of
+	// step 0 on.
+	Points []Point
+	// Duration is from the row of step 0 to the first row at or above the last step.
+	// Of a run that is not whole it is to its last row.
+	Duration time.Duration
+	Whole    bool
+	// Accuracy and Loss are the values at the last point within the duration; NaN: none.
+	Accuracy, Loss float64
+	// Servers are the servers in the server table; Known reports whether the table says
+	// which of them were revoked.
+	Servers []Server
+	Known   bool
+	// Cost in dollars, NaN where it is not known.
+	Cost float64
+	// Restarted counts the times that the steps decreased: training resumed
+	// from a checkpoint.
+	Restarted int
+}
+
+// Point is a checkpoint that was evaluated.
+type Point struct {
+	At             time.Duration
+	Step           int
+	Accuracy, Loss float64 // NaN: not in the table
+}
+
+// Server is a server of a run.
+type Server struct {
+	Name    string
+	Uptime  time.Duration
+	Revoked bool
+}
+
+// Name names a run: "us-east1-c-run3".
+func (r *Run) Name() string {
+	if r.Group == "" {
+		return "run" + r.ID
+	}
+	return r.Group + "-run" + r.ID
+}
+
+// Revocations counts the servers that were revoked; NaN where it is not known.
+func (r *Run) Revocations() float64 {
+	if !r.Known {
+		return math.NaN()
+	}
+	n := 0
+	for _, s := range r.Servers {
+		if s.Revoked {
+			n++
+		}
+	}
+	return float64(n)
+}
+
+// Options are the options for reading tables.
+type Options struct {
+	// Columns has the columns of facts, where they have other names than Facts lists.
+	Columns map[string]string
+	// Steps is the last step of a whole run; 0: runs end with their last row, and those
+	// that end before 99% of the largest step are not whole.
+	Steps int
+	// Revoked are the values that mark a revoked server; by default DefaultRevoked.
+	Revoked []string
+	// Servers that take part in a run besides those that evaluate: Workers, and
+	// ParameterServers. Workers 0 means the number in the server table.
+	Workers, ParameterServers int
+	// WorkerPrice and ParameterServerPrice are in dollars per hour; both 0, without
+	// TypePrices: the costs come from a table of costs, if there is one.
+	WorkerPrice, ParameterServerPrice float64
+	// TypePrices are the prices of workers with a type in their names; of several the last.
+	TypePrices []TypePrice
+}
+
+// TypePrice is the price of a type of worker, in dollars per hour.
+type TypePrice struct {
+	Type  string
+	Price float64
+}
+
+// Has reports whether a server of this name has the type.
+func (t TypePrice) Has(server string) bool { return within(plainName(server), plainName(t.Type)) }
+
+// DefaultRevoked are the values by which a table marks a revoked server, in any
+// case.
+var DefaultRevoked = []string{"revoked", "preempted", "true", "yes", "1"}
+
+// Fact is a kind of column, and the names by which it is found: without regard to
+// case, blanks, hyphens and underscores.
+type Fact struct {
+	Name, Doc string
+	Columns   []string
+}
+
+// Facts lists the facts that are read from tables.
+var Facts = []Fact{
+	{"time", "when a checkpoint was evaluated, in seconds", []string{"walltime", "time", "timestamp", "times"}},
+	{"step", "its step", []string{"step", "globalstep", "iteration"}},
+	{"accuracy", "its accuracy, as a part of 1", []string{"accuracy", "acc", "valaccuracy", "testaccuracy"}},
+	{"loss", "its loss", []string{"loss", "valloss", "testloss"}},
+	{"group", "what runs are numbered within", []string{"zone", "region", "group"}},
+	{"run", "the run", []string{"run", "trial", "replicate"}},
+	{"server", "a server", []string{"vmname", "server", "instance", "vm"}},
+	{"uptime", "how long it was up, in seconds", []string{"uptime", "uptimes", "lifetime"}},
+	{"revoked", "whether it was revoked", []string{"revoked", "preempted"}},
+	{"cost", "dollars of a run", []string{"cost", "costusd", "dollars"}},
+}
+
+// plain returns a column's name in the form for comparisons.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" _-()", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+}
+
+// CheckColumns reports names in Columns that are no facts.
+func (o *Options) CheckColumns() error {
+	names := schema.Each(Facts, func(f Fact) string { return f.Name })
+	for name := range o.Columns {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("there is no fact %q: the columns are those of %s", name, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// ErrNoTables is returned for a folder without a table of checkpoints.
+var ErrNoTables = errors.New("no CSV file here has columns for the time and the step of checkpoints, and for the run")
+
+// reader reads the tables of a folder.
+type reader struct {
+	Options
+	runs  []*Run
+	byKey map[string]*Run
+	costs map[string]paid // by the keys of the table of costs, whose zones can have longer or shorter names
+	owed  map[*Run]float64
+	// others are files without the columns of any of these tables.
+	others []string
+	all    []serverRow
+	marks  bool // the server table says which were revoked
+	seen   []string
+	files  int    // tables of checkpoints
+	path   string // the name of the table that is read
+}
+
+type serverRow struct {
+	Server
+	group, run string // empty where the table has no such columns
+	line       string
+}
+
+// Read reads the runs in a folder, in the order of their first rows. Warnings
+// describe doubtful data of single runs.
+func Read(dir string, o Options) (list []Run, warnings []string, err error) {
+	if err := o.CheckColumns(); err != nil {
+		return nil, nil, err
+	}
+	entries, err := folder.ReadDir(dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read recorded runs: %w", err)
+	}
+	r := &reader{Options: o, byKey: map[string]*Run{}, costs: map[string]paid{}}
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(e.Name()), ".csv") {
+			if err := r.file(filepath.Join(dir, e.Name())); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	if r.files == 0 {
+		return nil, nil, r.noTables(dir)
+	}
+	warnings = r.finish()
+	for _, run := range r.runs {
+		list = append(list, *run)
+	}
+	return list, warnings, nil
+}
+
+// noTables describes the files found in place of a table of checkpoints.
+func (r *reader) noTables(dir string) error {
+	if len(r.seen) == 0 {
+		return fmt.Errorf("%s: %w; there is no CSV file at all", dir, ErrNoTables)
+	}
+	return fmt.Errorf("%s: %w; there are %s; name the columns (time, step, run, …) if they are called otherwise",
+		dir, ErrNoTables, strings.Join(r.seen, "; "))
+}
+
+// file reads a table, whatever it holds.
+func (r *reader) file(path string) error {
+	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return fmt.Errorf("read recorded runs: %w", err)
+	}
+	defer f.Close()
+	r.path = filepath.Base(path)
+	var at map[string]int
+	other := false // it has not the columns of any table
+	var row func(line int, fields []string) error
+	_, err = workload.EachRow(path, f, false, func(header []string) error {
+		at = r.places(header)
+		for i, name := range header {
+			if k := slices.Index(header, name); k < i && slices.Contains(slices.Collect(maps.Values(at)), k) {
+				return fmt.Errorf("the column %q is there twice", name)
+			}
+		}
+		r.seen = append(r.seen, fmt.Sprintf("%s with the columns %s", filepath.Base(path), workload.Names(header)))
+		has := func(facts ...string) bool {
+			return !slices.ContainsFunc(facts, func(f string) bool { _, ok := at[f]; return !ok })
+		}
+		switch {
+		case has("time", "step", "run"):
+			r.files++
+			row = r.checkpoint
+		case has("server", "uptime"):
+			r.marks = r.marks || has("revoked")
+			row = r.server
+		case has("run", "cost"):
+			row = r.cost
+		default:
+			other = true
+		}
+		return nil
+	}, func(line int, fields []string) error {
+		if row == nil {
+			return nil
+		}
+		values := make([]string, len(Facts))
+		for i, f := range Facts {
+			if p, ok := at[f.Name]; ok && p < len(fields) {
+				values[i] = strings.TrimSpace(fields[p])
+			}
+		}
+		return row(line, values)
+	})
+	if other {
+		r.others = append(r.others, r.path)
+		return nil
+	}
+	return err
+}
+
+// places finds the columns of facts in a header.
+func (r *reader) places(header []string) map[string]int {
+	at := map[string]int{}
+	for _, f := range Facts {
+		names := f.Columns
+		if name, ok := r.Columns[f.Name]; ok {
+			names = []string{plain(name)}
+		}
+		for _, name := range names {
+			if i := slices.IndexFunc(header, func(h string) bool { return plain(h) == name }); i >= 0 {
+				at[f.Name] = i
+				break
+			}
+		}
+	}
+	return at
+}
+
+// The places of facts in Facts.
+const (
+	factTime = iota
+	factStep
+	factAccuracy
+	factLoss
+	factGroup
+	factRun
+	factServer
+	factUptime
+	factRevoked
+	factCost
+)
+
+func number(what, text string, min float64) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
+		return 0, fmt.Errorf("the %s is %q, which is not a number", what, text)
+	case v < min:
+		return 0, fmt.Errorf("the %s is %q, below %g", what, text, min)
+	}
+	return v, nil
+}
+
+// optional is a number that may be absent.
+func optional(what, text string) (float64, error) {
+	if text == "" {
+		return math.NaN(), nil
+	}
+	return number(what, text, math.Inf(-1))
+}
+
+func (r *reader) checkpoint(_ int, v []string) error {
+	at, err := number("time", v[factTime], math.Inf(-1))
+	if err != nil {
+		return err
+	}
+	step, err := number("step", v[factStep], 0)
+	if err != nil {
+		return err
+	}
+	if step != math.Trunc(step) {
+		return fmt.Errorf("the step is %q, which is not a whole number", v[factStep])
+	}
+	accuracy, err := optional("accuracy", v[factAccuracy])
+	if err != nil {
+		return err
+	}
+	if accuracy < 0 || accuracy > 1 {
+		return fmt.Errorf("the accuracy is %q: it is a part of 1, such as 0.93 for 93%%", v[factAccuracy])
+	}
+	loss, err := optional("loss", v[factLoss])
+	if err != nil {
+		return err
+	}
+	if v[factRun] == "" {
+		return errors.New("it names no run")
+	}
+	key := v[factGroup] + "\x00" + v[factRun]
+	run := r.byKey[key]
+	if run == nil {
+		run = &Run{Group: v[factGroup], ID: v[factRun]}
+		r.byKey[key] = run
+		r.runs = append(r.runs, run)
+	}
+	// Relative to the first row: seconds since 1970 in nanoseconds leave no room for more.
+	run.Points = append(run.Points, Point{time.Duration(math.Round(at * 1e9)), int(step), accuracy, loss})
+	return nil
+}
+
+func (r *reader) server(line int, v []string) error {
+	up, err := number("uptime", v[factUptime], 0)
+	if err != nil {
+		return err
+	}
+	marked := r.Revoked
+	if len(marked) == 0 {
+		marked = DefaultRevoked
+	}
+	r.all = append(r.all, serverRow{
+		Server: Server{v[factServer], time.Duration(math.Round(up * 1e9)), slices.ContainsFunc(marked, func(m string) bool {
+			return strings.EqualFold(m, v[factRevoked])
+		})},
+		group: v[factGroup], run: v[factRun], line: fmt.Sprintf("line %d", line),
+	})
+	return nil
+}
+
+// finish assembles the runs, and returns warnings.
+func (r *reader) finish() (warnings []string) {
+	last := r.Steps
+	if last == 0 {
+		for _, run := range r.runs {
+			for _, p := range run.Points {
+				last = max(last, p.Step)
+			}
+		}
+		last = (99*last + 99) / 100
+	}
+	if len(r.others) > 0 {
+		warnings = append(warnings, "files without the columns of a table of runs were left out: "+some(r.others))
+	}
+	warnings = append(warnings, r.assign()...)
+	warnings = append(warnings, r.charge()...)
+	for _, run := range r.runs {
+		warnings = append(warnings, run.close(last, r.Steps > 0)...)
+		run.Cost = r.price(run)
+	}
+	return warnings
+}
+
+// find returns the run with a number in a group: in the group itself, or else in the one whose name ends with the
+// group's name, or with whose name the group's ends ("demand-us-east1-c" and "us-east1-c"). It is nil if several are as good.
+func (r *reader) find(group, id string) (found *Run) {
+	if run := r.byKey[group+"\x00"+id]; run != nil {
+		return run
+	}
+	most, group := -1, plainName(group)
+	for _, run := range r.runs {
+		own := plainName(run.Group)
+		if run.ID != id || !endsWith(own, group) && !endsWith(group, own) {
+			continue
+		}
+		switch common := min(len(own), len(group)); {
+		case common > most:
+			most, found = common, run
+		case common == most:
+			found = nil
+		}
+	}
+	return found
+}
+
+// endsWith reports whether the last words of a name are another name.
+func endsWith(name, last string) bool {
+	rest, ok := strings.CutSuffix(name, last)
+	return ok && (rest == "" || last == "" || !word(rest[len(rest)-1]))
+}
+
+// assign gives the servers to the runs: by columns of the table, or by the names of
+// the servers, which contain the run's name ("us-east1-c-run3-worker-0").
+func (r *reader) assign() (warnings []string) {
+	byLength := slices.Clone(r.runs) // the longest first: run1 is not in run11, but zone-run1 may be in my-zone-run1
+	slices.SortStableFunc(byLength, func(a, b *Run) int { return cmp.Compare(len(b.Name()), len(a.Name())) })
+	var strangers []string
+	for _, s := range r.all {
+		run := r.find(s.group, s.run)
+		if s.run == "" {
+			i := slices.IndexFunc(byLength, func(c *Run) bool { return within(plainName(s.Name), plainName(c.Name())) })
+			if i >= 0 {
+				run = byLength[i]
+			}
+		}
+		if run == nil {
+			strangers = append(strangers, s.Name)
+			continue
+		}
+		run.Servers = append(run.Servers, s.Server)
+	}
+	for _, run := range r.runs {
+		run.Known = r.marks && len(run.Servers) > 0
+	}
+	if len(strangers) > 0 {
+		warnings = append(warnings, fmt.Sprintf("servers of no run with checkpoints were left out: %s; their names should "+
+			"have that of the run (%s), or the table its columns", some(strangers), r.runs[0].Name()))
+	}
+	return warnings
+}
+
+func plainName(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "-")) }
+
+// within reports whether a name has another in it that ends where a word ends.
+func within(name, part string) bool {
+	for i := strings.Index(name, part); i >= 0; {
+		end := i + len(part)
+		if (i == 0 || !word(name[i-1])) && (end == len(name) || !word(name[end])) {
+			return true
+		}
+		next := strings.Index(name[i+1:], part)
+		if next < 0 {
+			return false
+		}
+		i += 1 + next
+	}
+	return false
+}
+
+func word(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' }
+
+// close orders the points of a run, and finds its end.
+func (run *Run) close(last int, exact bool) (warnings []string) {
+	doubt := func(format string, args ...any) {
+		warnings = append(warnings, fmt.Sprintf("%s: ", run.Name())+fmt.Sprintf(format, args...))
+	}
+	sorted := slices.IsSortedFunc(run.Points, byTime)
+	slices.SortStableFunc(run.Points, byTime)
+	if !sorted {
+		doubt("its rows are not in the order of their time, and were sorted")
+	}
+	begin := slices.IndexFunc(run.Points, func(p Point) bool { return p.Step == 0 })
+	if begin < 0 {
+		doubt("it has no row of step 0: its time counts from its first row, at step %d", run.Points[0].Step)
+		begin = 0
+	}
+	run.Points = run.Points[begin:]
+	zero := run.Points[0].At
+	for i := range run.Points {
+		run.Points[i].At -= zero
+		if i > 0 && run.Points[i].Step < run.Points[i-1].Step {
+			run.Restarted++
+		}
+	}
+	if run.Restarted > 0 {
+		doubt("its steps go back %d times: training was taken up again from a checkpoint", run.Restarted)
+	}
+	end := slices.IndexFunc(run.Points, func(p Point) bool { return p.Step >= last })
+	run.Whole = end >= 0
+	if end < 0 {
+		end = len(run.Points) - 1
+		doubt("it has no end: its last row is at step %d, before %d; its time and cost are those up to there",
+			run.Points[end].Step, last)
+	} else if !exact {
+		end = len(run.Points) - 1
+	}
+	run.Points = run.Points[:end+1]
+	run.Duration = run.Points[end].At
+	run.Accuracy, run.Loss = math.NaN(), math.NaN()
+	for _, p := range run.Points {
+		if !math.IsNaN(p.Accuracy) {
+			run.Accuracy = p.Accuracy
+		}
+		if !math.IsNaN(p.Loss) {
+			run.Loss = p.Loss
+		}
+	}
+	return warnings
+}
+
+func byTime(a, b Point) int { return cmp.Compare(a.At, b.At) }
+
+// some lists a few of many names.
+func some(names []string) string {
+	const few = 3
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+}

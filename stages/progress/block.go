@@ -1,0 +1,169 @@
+// Package progress is the progress block of jobs: programs that report how far they have come in other formats than the
+// lines of the job contract, by lines of their own or by the event files of TensorBoard.
+package progress
+
+import (
+	"embed"
+	"encoding/gob"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
+)
+
+// progressArgs are the arguments of a progress block.
+//
+// How a `command` that does not print the progress lines of the job contract says how far it has come: by
+// other lines that it prints (`lines`), or by the event files of TensorBoard (`tensorboard`), which TensorFlow
+// and PyTorch write, below its checkpoint folder (`$TFEXP_CHECKPOINT_DIR`, which each job has for itself).
+// While the job runs they are read along with its output. A name is the scalar's name, or its run and name, as
+// TensorBoard shows them (`train/epoch_loss`). A
+// file that is damaged, or that never comes, is a warning. On a Docker daemon of another machine the files
+// cannot be seen.
+//
+//	job "resnet" {
+//	  command = ["sh", "-c", "exec python3 train.py --logdir $TFEXP_CHECKPOINT_DIR/logs"]
+//	  steps   = 64000
+//	  progress {
+//	    tensorboard = "logs"
+//	    loss        = "train/loss"
+//	    accuracy    = "validation/accuracy"
+//	  }
+//	}
+type progressArgs struct {
+	// A regular expression for the progress lines of the program: one line for each epoch or step.
+	// Its groups are called `epoch` (epochs that are finished), `epoch0` (the same, counted from 0), `step`, `loss`
+	// and `accuracy`. Without a count, each line is one more. A program that does not flush its output reports its
+	// progress late; `python3 -u` flushes it.
+	//
+	//	lines = "Epoch (?P<epoch>[0-9]+)/.*loss: (?P<loss>[0-9.]+)"
+	Lines string `arg:"lines"`
+	// The folder of the event files, relative to the checkpoint folder; its folders are searched, too.
+	//
+	//	tensorboard = "logs"
+	Tensorboard string `arg:"tensorboard"`
+	// The scalar that is the loss.
+	//
+	//	loss = "train/loss"
+	Loss string `arg:"loss"`
+	// The scalar that is the accuracy, as a part of 1.
+	//
+	//	accuracy = "validation/accuracy"
+	Accuracy string `arg:"accuracy"`
+	// The unit that steps of scalars, or lines without a count, count as finished. Predictions follow the job by them
+	// where its work is given in the same unit.
+	//
+	// Default: `steps` of scalars, `epochs` of lines.
+	//
+	//	counts = "epochs"
+	Counts string `arg:"counts" allowed:"steps epochs"`
+}
+
+//go:embed block.go
+var documented embed.FS
+
+var _ = schema.Document("progress", documented)
+
+func init() {
+	language.Extend("progress", language.Job, language.Extension[experiment.Job]{
+		Blocks: func() []*schema.Block {
+			return []*schema.Block{schema.Of[progressArgs](schema.Block{Name: "progress", Single: true})}
+		},
+		Before: "runtime",
+		Decode: decode,
+	})
+	gob.Register(source{}) // it is in tasks that are written down
+}
+
+// source is the part of a job with a progress block.
+type source struct {
+	// Lines is a pattern of lines (see lineGroups); empty: there are event files.
+	Lines string `json:",omitempty"`
+	// Below is the folder of the event files, relative to the checkpoint folder.
+	Below string
+	// Loss and Accuracy are the tags of the scalars that count; empty: none.
+	Loss, Accuracy string
+	// Epochs reports whether the steps of the scalars count epochs, or lines without a count are epochs.
+	Epochs bool
+}
+
+// Progress implements stages.ProgressPart.
+func (s source) Progress() launch.ProgressSource { return s }
+
+// ProgressLines implements stages.ProgressPart.
+func (s source) ProgressLines(prefix string) []stages.Line {
+	lines := []stages.Line{{Label: prefix + "progress",
+		Value: fmt.Sprintf("%q loss %q accuracy %q epochs %t", s.Below, s.Loss, s.Accuracy, s.Epochs)}}
+	if s.Lines != "" {
+		lines = append(lines, stages.Line{Label: prefix + "progress_lines", Value: s.Lines})
+	}
+	return lines
+}
+
+// Reader implements launch.ProgressSource. All attempts of a job share the reader of its event files: the events of an
+// earlier attempt are not read again.
+func (s source) Reader(j *launch.Job, before *launch.ProgressReader) *launch.ProgressReader {
+	switch {
+	case s.Lines != "":
+		lines := &progressLines{pattern: regexp.MustCompile(s.Lines), epochs: s.Epochs}
+		return &launch.ProgressReader{Output: lines.add}
+	case before != nil:
+		return before
+	}
+	files := newEventFiles(s, launch.Absolute(filepath.Join(j.CheckpointDir, s.Below)))
+	return &launch.ProgressReader{Poll: files.next, Finished: files.missing}
+}
+
+// decode decodes the progress block of a job.
+func decode(d *language.Decoder, b language.Block, j *experiment.Job) {
+	pn := b.Node.First("progress")
+	if pn == nil {
+		return
+	}
+	var v progressArgs
+	pa := d.Decode(pn, b.Env, &v)
+	defer func() { b.OK = b.OK && pa.OK }()
+	j.Parts = append(j.Parts, source{
+		Lines: v.Lines, Below: v.Tensorboard, Loss: v.Loss, Accuracy: v.Accuracy,
+		Epochs: v.Counts == "epochs" || v.Counts == "" && v.Lines != "",
+	})
+	switch {
+	case language.ProgramIn(b.Node) != nil:
+		pa.Fail(pn.Header, "Block that nothing reads", "The program of a %s block prints its progress; progress is for a command.",
+			language.ProgramIn(b.Node).Schema.Name)
+	case !pa.OK || pn.Broken:
+	case (v.Lines == "") == (v.Tensorboard == ""):
+		pa.Fail(pn.Header, "Progress without a source", "Give either lines or tensorboard.")
+	case v.Lines != "":
+		pa.Unread("lines names loss and accuracy by its groups; {} is for tensorboard.", "loss", "accuracy")
+		if problem := badLines(v.Lines); problem != "" {
+			pa.Fail(pa.At("lines"), "Pattern that cannot be used", "%s", problem)
+		}
+	case !filepath.IsLocal(v.Tensorboard):
+		pa.Fail(pa.At("tensorboard"), "Folder that cannot be read",
+			"The folder of event files is relative to the job's checkpoint folder, and below it: let the program write "+
+				"to $TFEXP_CHECKPOINT_DIR/logs, say, and name \"logs\" here.")
+	case v.Loss == "" && v.Accuracy == "":
+		pa.Fail(pn.Header, "Event files that nothing is read from", "Name the scalar of the loss, the accuracy, or both.")
+	}
+}
+
+// badLines describes the mistake in a pattern of lines; "" for a good one.
+func badLines(pattern string) string {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return "lines is not a regular expression: " + err.Error() + "."
+	}
+	for _, group := range re.SubexpNames() {
+		if group != "" && !slices.Contains(lineGroups, group) {
+			return fmt.Sprintf("There is no group %q; groups are called %s.", group, schema.OneOf(lineGroups))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,124 @@
+package progress
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/stages/progress/eventfile"
+)
+
+// warningCode is the code of warnings of event files that are damaged or missing.
+const warningCode = "event_files"
+
+// eventFiles are the TensorBoard event files of a job.
+type eventFiles struct {
+	source
+	dir      string // absolute
+	follower *eventfile.Follower
+	found    map[string]bool // tags
+}
+
+func newEventFiles(s source, dir string) *eventFiles {
+	return &eventFiles{s, dir, eventfile.Follow(dir), map[string]bool{}}
+}
+
+// next reports the events written since the last call.
+func (f *eventFiles) next(tell func(contract.Progress, time.Time), warn func(code, text string)) {
+	scalars, err := f.follower.Next()
+	for _, p := range f.points(scalars) {
+		tell(p.Progress, time.Unix(0, int64(p.wall*1e9)))
+	}
+	for _, err := range split(err) {
+		text := strings.ReplaceAll(err.Error(), f.dir, f.Below)
+		warn(warningCode, fmt.Sprintf("the event file %s; nothing more is read of it", text))
+	}
+}
+
+// missing warns of tags that no event file had.
+func (f *eventFiles) missing(warn func(code, text string)) {
+	var tags []string
+	for _, tag := range []string{f.Loss, f.Accuracy} {
+		if tag != "" && !f.found[tag] {
+			tags = append(tags, fmt.Sprintf("%q", tag))
+		}
+	}
+	seen := f.follower.Tags()
+	switch {
+	case len(tags) == 0:
+	case len(seen) == 0:
+		warn(warningCode, fmt.Sprintf(
+			"no event file with scalars was found below $TFEXP_CHECKPOINT_DIR/%s: let the program write them there", f.Below))
+	default:
+		warn(warningCode, fmt.Sprintf("its event files have no scalars %s; they have %s", strings.Join(tags, " and "),
+			strings.Join(seen, ", ")))
+	}
+}
+
+// point is the progress at a step, and when it was written.
+type point struct {
+	contract.Progress
+	wall float64 // seconds since 1970
+}
+
+// points joins the scalars of a step, in the order in which they were written.
+func (f *eventFiles) points(scalars []eventfile.Scalar) []point {
+	slices.SortStableFunc(scalars, func(a, b eventfile.Scalar) int {
+		switch {
+		case a.Wall < b.Wall:
+			return -1
+		case a.Wall > b.Wall:
+			return 1
+		}
+		return 0
+	})
+	var list []point
+	for _, s := range scalars {
+		loss, accuracy := s.Is(f.Loss), s.Is(f.Accuracy)
+		if !loss && !accuracy || s.Step < 0 {
+			continue
+		}
+		at := int(s.Step)
+		if n := len(list); n == 0 || f.step(list[n-1].Progress) != at || loss && list[n-1].Loss != nil ||
+			accuracy && list[n-1].Accuracy != nil {
+			p := point{wall: s.Wall}
+			if f.Epochs {
+				p.Epoch = at
+			} else {
+				p.Step = at
+			}
+			list = append(list, p)
+		}
+		last := &list[len(list)-1]
+		value := s.Value
+		if loss {
+			last.Loss, f.found[f.Loss] = &value, true
+		}
+		if accuracy {
+			last.Accuracy, f.found[f.Accuracy] = &value, true
+		}
+	}
+	return list
+}
+
+func (f *eventFiles) step(p contract.Progress) int {
+	if f.Epochs {
+		return p.Epoch
+	}
+	return p.Step
+}
+
+// split returns the errors that errors.Join has put together.
+func split(err error) []error {
+	if err == nil {
+		return nil
+	}
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
