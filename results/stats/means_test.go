@@ -144,3 +144,5 @@ func TestBlocksThatAreAlike(t *testing.T) {
 		t.Errorf("the interval is %g wide, %g of unlike neighbors", alike, apart)
 	}
 }
+
+func nearly(a, b float64) bool { return math.Abs(a-b) < 1e-9 }

@@ -184,7 +184,7 @@ func (b *block) scenarioTable() table.Table {
 		for _, r := range all {
 			sum += r.Accuracy
 		}
-		f := factorial(all)
+		f := factorialOf(all)
 		explained := "–"
 		if stats.Finite(f.MainR2) {
 			explained = fmt.Sprintf("%.0f%%", 100*f.MainR2)
@@ -211,12 +211,12 @@ func known(v float64) string {
 	return fmt.Sprintf("%.4f", v)
 }
 
-// factorial analyses the sequences of a scenario: all combinations of actions.
-func factorial(all []SequenceRow) stats.Factorial {
+// factorialOf analyses the sequences of a scenario: all combinations of actions.
+func factorialOf(all []SequenceRow) factorial {
 	values := schema.Each(all, func(r SequenceRow) float64 { return r.Accuracy })
 	decisions := len(all[0].Actions())
 	actions := int(math.Round(math.Pow(float64(len(all)), 1/float64(decisions))))
-	return stats.NewFactorial(values, actions, decisions)
+	return newFactorial(values, actions, decisions)
 }
 
 // noise is a sentence on the part of the regret due to single trainings; "" where
@@ -228,7 +228,7 @@ func (b *block) noise() string {
 		if len(all) == 0 {
 			return ""
 		}
-		f := factorial(all)
+		f := factorialOf(all)
 		if !(f.Regret > 0) {
 			return ""
 		}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/stages/estimate"
 )
 
 //go:embed help
@@ -145,14 +144,14 @@ func oneName(path string, others []string) string {
 }
 
 // readLogs reads the runs of log files; warnings go to standard error.
-func readLogs(a *command.App, paths []string, lenient bool) ([]estimate.LoggedRun, error) {
-	var all []estimate.LoggedRun
+func readLogs(a *command.App, paths []string, lenient bool) ([]LoggedRun, error) {
+	var all []LoggedRun
 	for _, path := range paths {
 		f, err := command.OpenFile(path)
 		if err != nil {
 			return nil, err
 		}
-		runs, warnings, err := estimate.ReadLog(f, filepath.Clean(path), lenient)
+		runs, warnings, err := ReadLog(f, filepath.Clean(path), lenient)
 		f.Close()
 		for _, w := range warnings {
 			a.Printer().Warn("%s", w)
@@ -180,14 +179,14 @@ func estimateLogs(a *command.App, o estimateOptions) error {
 	if err != nil {
 		return err
 	}
-	options := estimate.LogOptions{
+	options := LogOptions{
 		Total: o.total, Fraction: o.fraction, Model: o.model, Level: o.level, Alone: o.alone, Tick: o.tick.Seconds(),
 	}
-	predictions, err := estimate.PredictLogs(runs, history, options)
+	predictions, err := PredictLogs(runs, history, options)
 	if err != nil {
 		return malformed(err)
 	}
-	summary := estimate.SummarizeLogs(predictions)
+	summary := SummarizeLogs(predictions)
 	if o.asJSON {
 		return a.PrintJSON(logsAsJSON(predictions, summary, options.Length(runs), o.fraction, o.level))
 	}
@@ -195,19 +194,19 @@ func estimateLogs(a *command.App, o estimateOptions) error {
 }
 
 func estimateCurves(a *command.App, o estimateOptions) error {
-	var fits []estimate.CurveFit
+	var fits []CurveFit
 	for _, path := range o.curves {
 		f, err := command.OpenFile(path)
 		if err != nil {
 			return err
 		}
-		groups, err := estimate.ReadTimings(f, filepath.Clean(path))
+		groups, err := ReadTimings(f, filepath.Clean(path))
 		f.Close()
 		if err != nil {
 			return malformed(err)
 		}
 		for _, g := range groups {
-			fit, err := estimate.FitCurve(g, o.threads, o.half, o.level)
+			fit, err := FitCurve(g, o.threads, o.half, o.level)
 			if errors.Is(err, estimator.ErrUnfit) {
 				a.Printer().Warn("%v", err)
 				continue

@@ -10,7 +10,6 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
-	"github.com/tfexp/tfexp/stages/estimate"
 )
 
 // printer prints estimates.
@@ -63,16 +62,16 @@ type loggedRun struct {
 
 // loggedRuns is estimate --from-log --json.
 type loggedRuns struct {
-	Total    int                  `json:"total"`
-	Fraction *float64             `json:"fraction"`
-	Level    float64              `json:"level"`
-	Runs     []loggedRun          `json:"runs"`
-	Summary  *estimate.LogSummary `json:"summary"`
+	Total    int         `json:"total"`
+	Fraction *float64    `json:"fraction"`
+	Level    float64     `json:"level"`
+	Runs     []loggedRun `json:"runs"`
+	Summary  *LogSummary `json:"summary"`
 }
 
 // logsAsJSON returns the value printed by estimate --from-log --json. A fraction of
 // 0 is not set.
-func logsAsJSON(predictions []estimate.LogPrediction, s estimate.LogSummary, total int, fraction,
+func logsAsJSON(predictions []LogPrediction, s LogSummary, total int, fraction,
 	level float64) loggedRuns {
 	out := loggedRuns{Total: total, Level: level, Runs: []loggedRun{}}
 	if fraction > 0 {
@@ -97,7 +96,7 @@ func logsAsJSON(predictions []estimate.LogPrediction, s estimate.LogSummary, tot
 
 // logs prints the predictions for the runs of logs.
 func (p printer) logs(
-	predictions []estimate.LogPrediction, s estimate.LogSummary, total int, level float64,
+	predictions []LogPrediction, s LogSummary, total int, level float64,
 ) error {
 	file := ""
 	var t *table.Table
@@ -144,7 +143,7 @@ func (p printer) logs(
 	}
 	if s.Runs == 0 {
 		text := "no run is finished, so the predictions cannot be compared with actual run times"
-		if slices.ContainsFunc(predictions, func(p estimate.LogPrediction) bool { return p.Actual >= 0 }) {
+		if slices.ContainsFunc(predictions, func(p LogPrediction) bool { return p.Actual >= 0 }) {
 			text = "none of the finished runs could be predicted"
 		}
 		fmt.Fprintln(p.Out, text)
@@ -167,7 +166,7 @@ func (p printer) logs(
 
 // doubts returns the warnings of the predictions, each with the number of runs
 // that have it.
-func doubts(predictions []estimate.LogPrediction) []string {
+func doubts(predictions []LogPrediction) []string {
 	var texts []string
 	count := map[string]int{}
 	for _, p := range predictions {
@@ -222,7 +221,7 @@ type curveSummary struct {
 	Coverage float64 `json:"coverage_pct"`
 }
 
-func summarizeCurves(fits []estimate.CurveFit) *curveSummary {
+func summarizeCurves(fits []CurveFit) *curveSummary {
 	var held, all curveSummary
 	held.HeldOut = true
 	for _, f := range fits {
@@ -252,7 +251,7 @@ func summarizeCurves(fits []estimate.CurveFit) *curveSummary {
 }
 
 // curvesAsJSON returns the value printed by estimate --curve --json.
-func curvesAsJSON(fits []estimate.CurveFit, level float64) fittedCurves {
+func curvesAsJSON(fits []CurveFit, level float64) fittedCurves {
 	out := fittedCurves{Level: level, Summary: summarizeCurves(fits)}
 	for _, f := range fits {
 		c := fittedCurve{File: f.File, Group: f.Group, Law: f.Curve.Law(), Sigma: f.Curve.Sigma, Kappa: f.Curve.Kappa,
@@ -272,7 +271,7 @@ func curvesAsJSON(fits []estimate.CurveFit, level float64) fittedCurves {
 }
 
 // curves prints fitted curves with the run times that they predict.
-func (p printer) curves(fits []estimate.CurveFit, level float64) error {
+func (p printer) curves(fits []CurveFit, level float64) error {
 	for _, f := range fits {
 		title := f.File
 		if f.Group != "" {

@@ -1,4 +1,4 @@
-package stats
+package adaptation
 
 import (
 	"encoding/csv"
@@ -20,7 +20,7 @@ func TestFactorialOfKnownEffects(t *testing.T) {
 			}
 		}
 	}
-	f := NewFactorial(values, 3, 3)
+	f := newFactorial(values, 3, 3)
 	if !nearly(f.MainR2, 1) || !nearly(f.Noise, 0) || !nearly(f.Regret, 0) {
 		t.Errorf("single effects: %+v", f)
 	}
@@ -31,18 +31,18 @@ func TestFactorialOfKnownEffects(t *testing.T) {
 			}
 		}
 	}
-	if f = NewFactorial(values, 3, 3); f.MainR2 > 0.99 || f.MainR2 < 0.5 || !nearly(f.Noise, 0) {
+	if f = newFactorial(values, 3, 3); f.MainR2 > 0.99 || f.MainR2 < 0.5 || !nearly(f.Noise, 0) {
 		t.Errorf("effects of pairs: %+v", f)
 	}
 	// A change by 1 leaves, after all effects of singles and pairs, ((1−1/3)³)·1 in its sum of squares; 8 are free.
 	*at(1, 1, 1)++
-	if f = NewFactorial(values, 3, 3); !nearly(f.Noise, math.Sqrt(math.Pow(2.0/3, 3)/8)) || !(f.Regret > 0) {
+	if f = newFactorial(values, 3, 3); !nearly(f.Noise, math.Sqrt(math.Pow(2.0/3, 3)/8)) || !(f.Regret > 0) {
 		t.Errorf("a change of one value: %+v", f)
 	}
-	if f = NewFactorial([]float64{.1, .4}, 2, 1); !math.IsNaN(f.Noise) || !math.IsNaN(f.Regret) || f.MainR2 != 1 {
+	if f = newFactorial([]float64{.1, .4}, 2, 1); !math.IsNaN(f.Noise) || !math.IsNaN(f.Regret) || f.MainR2 != 1 {
 		t.Errorf("one factor: %+v", f)
 	}
-	if f = NewFactorial([]float64{.5, .5, .5, .5}, 2, 2); !math.IsNaN(f.MainR2) || f.Noise != 0 {
+	if f = newFactorial([]float64{.5, .5, .5, .5}, 2, 2); !math.IsNaN(f.MainR2) || f.Noise != 0 {
 		t.Errorf("equal values: %+v", f)
 	}
 }
@@ -75,10 +75,10 @@ func TestFactorialOfTheRecordedTable(t *testing.T) {
 		}
 		values[r[0]][i] = at
 	}
-	for name, want := range map[string]Factorial{
+	for name, want := range map[string]factorial{
 		"early": {.8290, .0114, .0120}, "middle": {.7919, .0146, .0097}, "late": {.4705, .0252, .0358},
 	} {
-		got := NewFactorial(values[name], 4, 3)
+		got := newFactorial(values[name], 4, 3)
 		if math.Abs(got.MainR2-want.MainR2) > 1e-4 || math.Abs(got.Noise-want.Noise) > 1e-4 ||
 			math.Abs(got.Regret-want.Regret) > 1e-3 {
 			t.Errorf("%s: %+v, want %+v", name, got, want)

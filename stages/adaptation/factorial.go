@@ -1,14 +1,14 @@
-package stats
+package adaptation
 
 import (
 	"math"
 	"math/rand/v2"
 )
 
-// Factorial is the share that the effects of single factors, and of pairs of them,
+// factorial is the share that the effects of single factors, and of pairs of them,
 // explain in a full factorial table with one value for each combination of levels (R.
 // A. Fisher, The Design of Experiments, 1935).
-type Factorial struct {
+type factorial struct {
 	// MainR2 is the part of the variance that the effects of single factors explain.
 	MainR2 float64
 	// Noise is the standard deviation of the part that neither they nor the effects of
@@ -21,7 +21,7 @@ type Factorial struct {
 	Regret float64
 }
 
-// drawn is the number of tables that are drawn for Factorial.Regret; mostDrawn bounds
+// drawn is the number of tables that are drawn for factorial.Regret; mostDrawn bounds
 // the values of all of them. Beyond mostPaired values pairs are not looked at.
 const (
 	drawn      = 2000
@@ -29,10 +29,10 @@ const (
 	mostPaired = 20_000
 )
 
-// NewFactorial analyses the values of levels^factors combinations; the last factor
+// newFactorial analyses the values of levels^factors combinations; the last factor
 // changes fastest. Effects of pairs are part of the model from three factors on: with
 // two they would leave no noise.
-func NewFactorial(values []float64, levels, factors int) Factorial {
+func newFactorial(values []float64, levels, factors int) factorial {
 	n := len(values)
 	mean, total := 0.0, 0.0
 	for _, v := range values {
@@ -64,7 +64,7 @@ func NewFactorial(values []float64, levels, factors int) Factorial {
 		}
 		left += (v - fit[i]) * (v - fit[i])
 	}
-	out := Factorial{MainR2: math.NaN(), Noise: math.NaN(), Regret: math.NaN()}
+	out := factorial{MainR2: math.NaN(), Noise: math.NaN(), Regret: math.NaN()}
 	if total > 0 {
 		out.MainR2 = 1 - left/total
 	}
@@ -99,7 +99,7 @@ func NewFactorial(values []float64, levels, factors int) Factorial {
 	return out
 }
 
-// noiseRegret is Factorial.Regret, from drawn tables.
+// noiseRegret is factorial.Regret, from drawn tables.
 func noiseRegret(fit []float64, noise float64) float64 {
 	best := 0
 	for i, v := range fit {
