@@ -38,27 +38,6 @@ type Capabilities struct {
 	Migrate bool
 }
 
-// Provider is an engine whose nodes come and go, as rented servers do. A run whose
-// cluster has nodes that are not Standing needs one, which is a Migrator as well.
-//
-// The engine gives notice of its nodes through Next: NodeUp when a server that was
-// acquired can be used, NodeWarned when it knows that one will be taken away (at
-// Notice.Until), and NodeDown when it was. At NodeDown all that ran on the node is
-// gone already, and nothing of it gives notice of an end. The scheduler then calls
-// Revoke or Reshape, before Next, for each job that had a part there.
-type Provider interface {
-	serverSource
-	// Revoke ends the attempt of a job that has lost a vital part. The remaining
-	// parts are ended before it returns, and no notice of their end follows. Start
-	// begins the next attempt, from the last checkpoint.
-	Revoke(job int) (Attempt, error)
-	// Move ends the attempt of a job that is to continue on other servers: the job writes
-	// a checkpoint, if it can. Otherwise it is like Revoke.
-	Move(job int) (Attempt, error)
-	// Attempt returns the progress of the attempt of a running job so far.
-	Attempt(job int) Attempt
-}
-
 // Migrator is an engine that can let started jobs continue with other cores, GPUs and parts. Jobs on other engines are
 // bound to the nodes on which they have started.
 type Migrator interface {

@@ -496,9 +496,6 @@ func (j *Job) Budget() *time.Duration { return j.special().Budget }
 // Retries returns Special.Retries.
 func (j *Job) Retries() int { return j.special().Retries }
 
-// Changeover returns Special.Changeover.
-func (j *Job) Changeover() time.Duration { return j.special().Changeover }
-
 // Units returns Special.Units.
 func (j *Job) Units() float64 { return j.special().Units }
 

@@ -32,12 +32,11 @@ type jobState struct {
 // newState sets out the state of a job that is still to come.
 func (l *loop) newState(number int32, f *jobState) {
 	j := l.job(number)
-	*f = jobState{
-		number: number, job: j,
-		state: Pending, timer: Never, first: Never,
-		request: int32(j.Threads), asked: int32(j.Threads), level: int32(max(j.Priority, 0)),
-		plain: j.Plain(), arrival: j.Arrival,
-	}
+	*f = jobState{} // and then its fields: a whole value would be made elsewhere and copied
+	f.number, f.job = number, j
+	f.state, f.timer, f.first = Pending, Never, Never
+	f.request, f.asked, f.level = int32(j.Threads), int32(j.Threads), int32(max(j.Priority, 0))
+	f.plain, f.arrival = j.Plain(), j.Arrival
 }
 
 func (l *loop) state(j int32) *jobState { return l.states.At(j) }

@@ -151,7 +151,7 @@ func (l *loop) extend() error {
 		l.extensions = append(l.extensions, timedPolicy{l: l, TimedPolicy: p})
 	}
 	if l.Cluster.Changes() {
-		s, err := newServers(l)
+		s, err := l.supply()
 		if err != nil {
 			return err
 		}
@@ -192,12 +192,14 @@ func (l *loop) instant(ctx context.Context) error {
 
 	// 2. Take the notices, arrivals, requests and timers up to now, in their order.
 	came := now > l.now || len(notices) > 0 || until <= now
-	if err := l.take(now, notices); err != nil {
+	if err := l.take(now, notices, until); err != nil {
 		return err
 	}
 
 	// 3. Update the predictions of jobs that have reported. At its horizon, the run is closed.
-	l.learn()
+	if len(l.predictions.progress) > 0 {
+		l.learn()
+	}
 	l.tally.instants++
 	if l.now >= l.Until && l.tally.open > 0 {
 		return l.closeDown(ctx)
@@ -250,10 +252,9 @@ func (l *loop) arriving(order int) {
 // one notices, then arrivals, requests, extensions and timers.
 //
 // On a real clock now is later than the notices. The instant of an event is
-// never before the instant of the previous event.
-func (l *loop) take(now time.Duration, notices []Notice) error {
-	for {
-		due := l.nextInstant()
+// never before the instant of the previous event. due is nextInstant.
+func (l *loop) take(now time.Duration, notices []Notice, due time.Duration) error {
+	for ; ; due = l.nextInstant() {
 		if len(notices) > 0 {
 			if at := min(max(notices[0].At, l.now), now); at <= due {
 				l.now = at

@@ -37,7 +37,7 @@ func (l *loop) notice(n *Notice) error {
 type NoticeKind uint8
 
 // The kinds of notices, in the order in which notices of one instant are handled.
-// Notices of nodes come from an engine that is a Provider.
+// Notices of nodes come from an engine whose nodes come and go.
 const (
 	JobEnded    NoticeKind = iota + 1 // a job ended
 	NodeDown                          // a node is gone, with the jobs on it

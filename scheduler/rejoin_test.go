@@ -13,6 +13,7 @@ import (
 	. "github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	. "github.com/tfexp/tfexp/scheduler/policy"
+	_ "github.com/tfexp/tfexp/scheduler/supply" // keeps the nodes that come and go
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/stages/servers/market"
 )

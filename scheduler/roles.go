@@ -19,13 +19,6 @@ func (l *loop) survives(j *jobState, gone func(p *Part) bool) bool {
 // on is the parts on a node.
 func on(v int32) func(p *Part) bool { return func(p *Part) bool { return p.Node == int(v) } }
 
-// shrink lets a job continue without its parts on a lost node, until there is room for
-// them again.
-func (l *loop) shrink(j *jobState, v int32) error {
-	l.roles.Note(j.number, l.byFirstStart)
-	return l.without(j, on(v), fmt.Sprintf("node %q was lost", l.Cluster.Nodes[v].Name))
-}
-
 // without lets a running job continue without some of its parts.
 func (l *loop) without(j *jobState, gone func(p *Part) bool, why string) error {
 	left, lost := cluster.Split(j.grant.Layout.Parts, gone)

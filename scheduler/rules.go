@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/provisioning"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -66,8 +65,8 @@ type PolicyRules struct {
 	Predicted bool
 	// Place chooses the nodes of divided jobs; nil means placement.Any.
 	Place cluster.PlacementRule
-	// Rental decides where the servers of jobs come from; nil leaves it to the nodes.
-	Rental *provisioning.Terms
+	// Supply, if it is set, makes the extension that keeps the nodes that come and go, in place of the registered one.
+	Supply func(*Run, *cluster.Machine, Kernel) (Extension, error)
 	// OnEvent is called with each event of the trace when it happens; it may be nil. The event is valid during the call.
 	OnEvent func(*Event)
 	// OwnsSizes says that only the policy changes the cores of running jobs. Their requests and the free cores alone
@@ -243,13 +242,7 @@ func (l *loop) Requeue(job int32, why string) error {
 	if !ok {
 		return fmt.Errorf("requeue job %q: the engine cannot end an attempt of it", j.job.Name)
 	}
-	attempt, err := l.endAttempt(j, engine.Revoke)
-	if err != nil {
-		return fmt.Errorf("requeue job %q: %w", j.job.Name, err)
-	}
-	l.result(j).Revocations++
-	l.requeue(j, &attempt, Event{Kind: Revoke, Job: int(job), Node: int(noJob), Reason: why, Attempt: &attempt})
-	return nil
+	return l.EndAttempt(job, engine.Revoke, Event{Kind: Revoke, Node: int(noJob), Reason: why})
 }
 
 // Cancel implements Actions.

@@ -83,7 +83,6 @@ type kernelOfControllers struct{ *loop }
 
 func (l kernelOfControllers) Name(j int32) string             { return l.job(j).Name }
 func (l kernelOfControllers) Begun(j int32) bool              { return l.begun(l.state(j)) }
-func (l kernelOfControllers) Stopping() bool                  { return l.ending.stopping }
 func (l kernelOfControllers) Reconfigure(j int32, to Adopted) { l.reconfigure(l.state(j), to, nil) }
 func (l kernelOfControllers) Request(j, cores int32)          { l.request(l.state(j), cores) }
 
@@ -94,7 +93,7 @@ func (l kernelOfControllers) Facts(number int32) control.Report {
 		Allotment: control.Allotment{Threads: int(j.request), GPUs: j.job.GPUs},
 	}
 	if j.state == Running {
-		if m, ok := l.Engine.(ServiceMeter); ok {
+		if m, ok := l.Engine.(serviceMeter); ok {
 			r.Used = m.Used(int(number))
 		}
 		r.Allotment = control.Allotment{Threads: j.grant.Cores.Count(), GPUs: j.grant.GPUs.Count()}
@@ -177,9 +176,9 @@ type Reconfigurer interface {
 	Restart(job int) error
 }
 
-// ServiceMeter is an engine that measures the service time of its jobs, of all attempts: a program may begin long after the
+// serviceMeter is an engine that measures the service time of its jobs, of all attempts: a program may begin long after the
 // decision to start it, and its budget is counted from there.
-type ServiceMeter interface {
+type serviceMeter interface {
 	Used(job int) time.Duration
 }
 

@@ -5,6 +5,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -50,6 +51,21 @@ type View struct {
 	Jobs []scheduler.Job
 	// Block returns the block of a job; nil for one of a trace without a block.
 	Block func(job int) *experiment.Job
+}
+
+var traceRules []func(*Task) validate.Rule
+
+// RegisterTraceRule lets a feature check the traces of cells. of returns nil for a cell that it does not check.
+func RegisterTraceRule(of func(*Task) validate.Rule) { traceRules = append(traceRules, of) }
+
+// TraceRules returns the rules of features for the trace of a cell.
+func TraceRules(t *Task) (rules []validate.Rule) {
+	for _, of := range traceRules {
+		if r := of(t); r != nil {
+			rules = append(rules, r)
+		}
+	}
+	return rules
 }
 
 var views []func(View) []scheduler.Job

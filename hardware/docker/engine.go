@@ -220,7 +220,6 @@ func (e *Engine) Close() error {
 // The engine keeps the scheduler's contracts.
 var (
 	_ scheduler.Engine   = (*Engine)(nil)
-	_ scheduler.Provider = (*Engine)(nil)
 	_ scheduler.Migrator = (*Engine)(nil)
 	_ engine.Changer     = (*Engine)(nil)
 )

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/supply"
 )
 
 // inParts is the grant of a job with a worker on each of two cores, and a parameter server
@@ -62,7 +63,7 @@ func TestSiteHasTheFleetOfItsTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := e.(scheduler.Provider).Acquire(0); err != nil || s == nil || s.Market != "spot" {
+	if s, err := e.(supply.Provider).Acquire(0); err != nil || s == nil || s.Market != "spot" {
 		t.Errorf("the server: %+v, %v", s, err)
 	}
 	if err := errors.Join(e.Close(), h.Close()); err != nil {

@@ -80,7 +80,7 @@ type Traits struct {
 	// Clusters reports whether hardware may have node blocks.
 	Clusters bool
 	// Loses reports whether nodes can go away while jobs run, and others take their places, even if the file does not
-	// mention it: its engines are then a scheduler.Provider.
+	// mention it: its engines are then a supply.Provider.
 	Loses bool
 	// Changes reports whether nodes of a cluster can come and go as a fleet says that its engines are given: see
 	// Task.Fleet. Features describe fleets: see Extend.

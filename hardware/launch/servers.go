@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Acquire implements scheduler.Provider.
+// Acquire implements supply.Provider.
 func (j *Jobs[P]) Acquire(node int) (*scheduler.Server, error) {
 	if j.opts.Fleet == nil {
 		return nil, errors.New("the engine has no servers to give")
@@ -18,13 +18,13 @@ func (j *Jobs[P]) Acquire(node int) (*scheduler.Server, error) {
 	return j.opts.Fleet.Acquire(node, j.Now()), nil
 }
 
-// Release implements scheduler.Provider.
+// Release implements supply.Provider.
 func (j *Jobs[P]) Release(node int) error {
 	j.opts.Fleet.Release(node)
 	return nil
 }
 
-// From implements scheduler.Provider.
+// From implements supply.Provider.
 func (j *Jobs[P]) From(node int, at time.Duration) time.Duration {
 	if f, ok := j.opts.Fleet.(interface {
 		From(node int, now time.Duration) time.Duration
@@ -135,7 +135,7 @@ func await[P RunningProgram](programs []P) {
 	}
 }
 
-// Attempt implements scheduler.Provider.
+// Attempt implements supply.Provider.
 func (j *Jobs[P]) Attempt(job int) scheduler.Attempt {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -145,10 +145,10 @@ func (j *Jobs[P]) Attempt(job int) scheduler.Attempt {
 	return j.live[job].came()
 }
 
-// Move implements scheduler.Provider: programs cannot be asked for a checkpoint without being ended.
+// Move implements supply.Provider: programs cannot be asked for a checkpoint without being ended.
 func (j *Jobs[P]) Move(job int) (scheduler.Attempt, error) { return j.Revoke(job) }
 
-// Revoke implements scheduler.Provider: the programs of the job that are left are ended.
+// Revoke implements supply.Provider: the programs of the job that are left are ended.
 func (j *Jobs[P]) Revoke(job int) (scheduler.Attempt, error) {
 	j.mu.Lock()
 	if job < 0 || job >= len(j.live) || j.live[job] == nil {

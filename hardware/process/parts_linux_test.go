@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/supply"
 )
 
 // part is a part of a job on one core, which is a separate node.
@@ -285,7 +286,7 @@ func TestSiteHasTheFleetOfItsTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := e.(scheduler.Provider).Acquire(0); err != nil || s == nil || s.Market != "spot" {
+	if s, err := e.(supply.Provider).Acquire(0); err != nil || s == nil || s.Market != "spot" {
 		t.Errorf("the server: %+v, %v", s, err)
 	}
 	if err := e.Close(); err != nil {

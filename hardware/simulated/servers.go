@@ -25,7 +25,7 @@ type Fleet interface {
 	Between(nodes []int) time.Duration
 }
 
-// Acquire implements scheduler.Provider.
+// Acquire implements supply.Provider.
 func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 	if e.opts.Fleet == nil {
 		return nil, fmt.Errorf("simulated: there are no servers to rent")
@@ -33,16 +33,16 @@ func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 	return e.opts.Fleet.Acquire(node, e.now), nil
 }
 
-// Release implements scheduler.Provider.
+// Release implements supply.Provider.
 func (e *Engine) Release(node int) error {
 	e.opts.Fleet.Release(node)
 	return nil
 }
 
-// From implements scheduler.Provider.
+// From implements supply.Provider.
 func (e *Engine) From(node int, at time.Duration) time.Duration { return e.opts.Fleet.From(node, at) }
 
-// Attempt implements scheduler.Provider.
+// Attempt implements supply.Provider.
 func (e *Engine) Attempt(job int) scheduler.Attempt {
 	if t := e.at(job); t.phase == running {
 		e.advance(job, t)
@@ -50,7 +50,7 @@ func (e *Engine) Attempt(job int) scheduler.Attempt {
 	return *e.attempt(job)
 }
 
-// Move implements scheduler.Provider: a job that writes checkpoints writes one. Its cost is
+// Move implements supply.Provider: a job that writes checkpoints writes one. Its cost is
 // added when the job continues.
 func (e *Engine) Move(job int) (scheduler.Attempt, error) {
 	t := e.at(job)
@@ -66,7 +66,7 @@ func (e *Engine) Move(job int) (scheduler.Attempt, error) {
 	return e.Revoke(job)
 }
 
-// Revoke implements scheduler.Provider: the job goes back to its last checkpoint.
+// Revoke implements supply.Provider: the job goes back to its last checkpoint.
 func (e *Engine) Revoke(job int) (scheduler.Attempt, error) {
 	t := e.at(job)
 	switch t.phase {

@@ -22,6 +22,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/supply"
 	"github.com/tfexp/tfexp/scheduler/validate"
 )
 
@@ -92,10 +93,10 @@ func (p *paced) Next(ctx context.Context, until time.Duration) (time.Duration, [
 	return now, news, err
 }
 
-// scheduler.Provider, of the real engine
+// supply.Provider, of the real engine
 func (p *paced) Acquire(node int) (*scheduler.Server, error) {
 	p.asked = append(p.asked, node)
-	s, err := p.real.(scheduler.Provider).Acquire(node)
+	s, err := p.real.(supply.Provider).Acquire(node)
 	if s != nil {
 		s.Created = 0
 	}
@@ -124,7 +125,7 @@ func (*paced) Migrate(int, scheduler.Grant) error { return errors.New("no job mo
 func (*paced) Reshape(int, scheduler.Grant) error { return errors.New("no job has parts") }
 
 var _ interface {
-	scheduler.Provider
+	supply.Provider
 	scheduler.Migrator
 } = (*paced)(nil)
 

@@ -17,12 +17,13 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/supply"
 )
 
 // ErrClosed is returned by calls to an engine after Close.
 var ErrClosed = errors.New("the Slurm engine is closed")
 
-// Engine runs jobs as steps on the nodes of a pool. It implements scheduler.Engine and scheduler.Provider on a
+// Engine runs jobs as steps on the nodes of a pool. It implements scheduler.Engine and supply.Provider on a
 // monotonic clock. Its methods may be called from one goroutine at a time.
 type Engine struct {
 	*launch.Jobs[*step]
@@ -116,7 +117,7 @@ func (e *Engine) Close() error {
 // The engine keeps the scheduler's contracts.
 var (
 	_ scheduler.Engine   = (*Engine)(nil)
-	_ scheduler.Provider = (*Engine)(nil)
+	_ supply.Provider    = (*Engine)(nil)
 	_ scheduler.Migrator = (*Engine)(nil)
 	_ engine.Changer     = (*Engine)(nil)
 )

@@ -27,7 +27,7 @@ const (
 	nodeLeaving // the scheduler knows that it will be taken away
 )
 
-// Acquire implements scheduler.Provider: the nodes of the allocation are there, and one that was lost is asked for
+// Acquire implements supply.Provider: the nodes of the allocation are there, and one that was lost is asked for
 // again.
 func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 	err := e.pool.acquire(node)
@@ -48,7 +48,7 @@ func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 	return &scheduler.Server{Created: e.Now(), Market: kindName, Elsewhere: true}, nil
 }
 
-// Release implements scheduler.Provider. The allocation stays, for the next cell.
+// Release implements supply.Provider. The allocation stays, for the next cell.
 func (e *Engine) Release(int) error { return nil }
 
 // cameUp gives notice that a node is available.

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/slurmcmd"
-	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/supply"
 )
 
 // pool is the part of the cluster that a hardware has: an allocation for its nodes, and further allocations that
@@ -458,4 +458,4 @@ func (p *pool) close() error {
 	return errors.Join(errs...)
 }
 
-var _ scheduler.Provider = (*Engine)(nil)
+var _ supply.Provider = (*Engine)(nil)

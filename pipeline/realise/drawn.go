@@ -66,6 +66,7 @@ func newDrawing(w *experiment.Workload, seed int64) (*drawing, error) {
 		epochs: *workload.Source(seed, epochsPath(w, 0)...)}
 	h := sha256.New()
 	var line []byte
+	name := d.names(0)
 	all := newSeries(d, &now)
 	for i := range d.count {
 		if i%scheduler.PageSize == 0 {
@@ -77,7 +78,7 @@ func newDrawing(w *experiment.Workload, seed int64) (*drawing, error) {
 		if err != nil {
 			return nil, workload.SubmitError(w.Name, 0, err)
 		}
-		line = appendDrawn(d.appendName(line, i), now.at, scheduler.Never, epoch)
+		line = appendDrawn(append(line, name.next()...), now.at, scheduler.Never, epoch)
 	}
 	h.Write(line)
 	d.digest = hex.EncodeToString(h.Sum(nil))
@@ -115,9 +116,31 @@ func (d *series) next(i int) (epoch time.Duration, err error) {
 	return d.block.Runtime.Epoch.Draw(d.lengths), nil
 }
 
-// appendName appends the name of a job.
-func (d *drawing) appendName(b []byte, job int) []byte {
-	return strconv.AppendInt(append(append(b, d.template.Class...), '-'), int64(job)+1, 10)
+// names are the names of jobs one after the other: the class and a running number, from 1.
+type names struct {
+	text   []byte // the last name
+	digits int    // where its number begins
+}
+
+// names returns the names from a job on.
+func (d *drawing) names(job int) names {
+	text := append([]byte(d.template.Class), '-')
+	return names{strconv.AppendInt(text, int64(job), 10), len(text)}
+}
+
+// next returns the next name, until the next call.
+func (n *names) next() []byte {
+	i := len(n.text) - 1
+	for ; i >= n.digits && n.text[i] == '9'; i-- {
+		n.text[i] = '0'
+	}
+	if i >= n.digits {
+		n.text[i]++
+	} else { // all were nines
+		n.text = append(n.text, '0')
+		n.text[n.digits] = '1'
+	}
+	return n.text
 }
 
 // page returns a page by its number.
@@ -136,9 +159,9 @@ func (d *drawn) drawPage(number int) *jobPage {
 	first := number * scheduler.PageSize
 	all, n := newSeries(d.drawing, &now), min(scheduler.PageSize, d.count-first)
 	var ends [scheduler.PageSize]int
-	names := make([]byte, 0, n*(len(d.template.Class)+len("-123456789")))
+	names, name := make([]byte, 0, n*(len(d.template.Class)+len("-123456789"))), d.names(first)
 	for i := range n {
-		names = d.appendName(names, first+i)
+		names = append(names, name.next()...)
 		ends[i] = len(names)
 	}
 	text, begin, work := string(names), 0, d.work
@@ -171,7 +194,8 @@ func (d *drawn) Page(number int) *scheduler.JobPage { return &d.page(number).job
 // Requests implements scheduler.Drawn.
 func (d *drawn) Requests() []scheduler.Job {
 	j := d.template
-	j.Name = string(d.appendName(nil, 0))
+	first := d.names(0)
+	j.Name = string(first.next())
 	return []scheduler.Job{j}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/execute"
 )
@@ -117,5 +118,18 @@ func same(t *testing.T, a, b string) {
 	}
 	if one, other := fmt.Sprintf("%+v", cells[0]), fmt.Sprintf("%+v", cells[1]); one != other {
 		t.Errorf("cell.json differs:\n%s\n%s", one, other)
+	}
+}
+
+// Names go on where digits are added.
+func TestNamesOfDrawnJobs(t *testing.T) {
+	d := &drawing{template: scheduler.Job{Class: "a"}}
+	for _, first := range []int{0, 8, 98, 127, 99_998} {
+		names := d.names(first)
+		for i := first; i < first+30; i++ {
+			if got, want := string(names.next()), fmt.Sprintf("a-%d", i+1); got != want {
+				t.Errorf("the name of job %d is %s, want %s", i, got, want)
+			}
+		}
 	}
 }

@@ -88,7 +88,7 @@ func (s *Setup) predicted(job, alternative int) time.Duration {
 	return 0
 }
 
-func (s *Setup) alone(job int) time.Duration {
+func (s *Setup) alone(job int, j *scheduler.Job) time.Duration {
 	if s.Times != nil {
 		if s.time(job); s.timed.alone > 0 {
 			return s.timed.alone
@@ -98,7 +98,7 @@ func (s *Setup) alone(job int) time.Duration {
 		return s.Alone[job]
 	}
 	least := s.predicted(job, 0)
-	for k := range s.Job(job).Alternatives() {
+	for k := range j.Alternatives() {
 		if p := s.predicted(job, k); p > 0 && (p < least || least == 0) {
 			least = p
 		}
@@ -115,10 +115,10 @@ func (s *Setup) time(job int) {
 }
 
 // aloneAs is a job's run time in one of its alternatives, as alone.
-func (s *Setup) aloneAs(job, alternative int) time.Duration {
+func (s *Setup) aloneAs(job int, j *scheduler.Job, alternative int) time.Duration {
 	switch {
-	case len(s.Job(job).Alternatives()) == 0:
-		return s.alone(job)
+	case len(j.Alternatives()) == 0:
+		return s.alone(job, j)
 	case s.AloneOn != nil:
 		return s.AloneOn(job, alternative)
 	}
@@ -151,6 +151,7 @@ type Collector struct {
 	last     table.Micros   // instant of the last event
 	events   int
 	length   int // jobs
+	capacity struct{ cores, gpus int }
 	lastEnd  table.Micros
 
 	preemptions, resizes int
@@ -196,6 +197,7 @@ func NewCollector(s Setup) *Collector {
 		c.meter = s.Meter(&c.setup)
 	}
 	c.length = s.Len()
+	c.capacity.cores, c.capacity.gpus = capacity(s.Cluster)
 	c.jobs.Expect(c.length)
 	begin, over := account{Job: ledger.NewJob()}, account{Job: ledger.NewJob()}
 	ledger.New(1).Apply(&over.Job, &scheduler.Event{Kind: scheduler.Finish}, 0)
@@ -236,7 +238,7 @@ func (c *Collector) Event(e *scheduler.Event) {
 	}
 	at := table.ToMicros(e.At)
 	c.last = at
-	if c.backlog.next < len(c.backlog.marks) {
+	if b := &c.backlog; b.next < len(b.marks) && b.marks[b.next].at < at {
 		c.passes(at)
 	}
 	ran, arrived := a.Runs(), a.State() != scheduler.Pending
@@ -391,7 +393,7 @@ func (c *Collector) Outcome(job int) Outcome {
 	}
 	r.FinishTime = c.finishTime(job, j, a)
 	if state.State() == scheduler.Finished {
-		r.Slowdown, r.BoundedSlowdown = slowdowns(until-arrival, c.setup.alone(job), c.setup.BoundedFloor)
+		r.Slowdown, r.BoundedSlowdown = slowdowns(until-arrival, c.setup.alone(job, j), c.setup.BoundedFloor)
 		if r.Predicted > 0 && !a.partial && r.Service > 0 {
 			r.PredictionErrorPct = 100 * (r.Predicted - r.Service) / r.Service
 		}

@@ -48,7 +48,8 @@ func (c *Collector) finishTime(job int, j *scheduler.Job, a *account) float64 {
 // isolated division: D. Narayanan and others, OSDI 2020). NaN if its run times are not known.
 func (c *Collector) apart(job int, j *scheduler.Job, n float64) float64 {
 	fractions, speed := 0.0, 0.0
-	for _, d := range c.present.devices {
+	for i := range c.present.devices {
+		d := &c.present.devices[i]
 		workers, seconds := c.fastestOn(job, j, d)
 		if math.IsNaN(seconds) {
 			return seconds
@@ -67,7 +68,7 @@ func (c *Collector) apart(job int, j *scheduler.Job, n float64) float64 {
 
 // fastestOn returns how many devices of a type a job runs on when it runs there as fast as it can, and for how long;
 // 0 seconds where it cannot run there.
-func (c *Collector) fastestOn(job int, j *scheduler.Job, d device) (workers int, seconds float64) {
+func (c *Collector) fastestOn(job int, j *scheduler.Job, d *device) (workers int, seconds float64) {
 	all := j.Alternatives()
 	for k := range max(1, len(all)) {
 		threads, gpus, gpu := j.Threads, j.GPUs, ""
@@ -77,7 +78,7 @@ func (c *Collector) fastestOn(job int, j *scheduler.Job, d device) (workers int,
 		if (gpus > 0) != d.gpu || gpu != "" && gpu != d.name {
 			continue
 		}
-		s := c.setup.aloneAs(job, k).Seconds()
+		s := c.setup.aloneAs(job, j, k).Seconds()
 		if s <= 0 {
 			return 0, math.NaN()
 		}

@@ -208,12 +208,13 @@ func (c *Collector) several() []bool {
 
 // addGrouped adds a job with all that is counted of it.
 func (t *Totals) addGrouped(job int) {
-	t.add(job, t.collector.setup.Job(job), t.collector.account(job))
-	j := t.collector.account(job)
+	c := t.collector
+	j, a := c.setup.Job(job), c.account(job)
+	t.add(j, a, c.setup.alone(job, j))
 	t.Jobs++
-	t.Preemptions += int(j.Pauses)
-	t.Resizes += int(j.Resizes)
-	switch j.State() {
+	t.Preemptions += int(a.Pauses)
+	t.Resizes += int(a.Resizes)
+	switch a.State() {
 	case scheduler.Finished:
 		t.Finished++
 	case scheduler.Failed, scheduler.Stopped:

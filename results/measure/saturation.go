@@ -112,7 +112,7 @@ func (c *Collector) passes(at table.Micros) {
 func (c *Collector) Load(closed bool) Load {
 	l := Load{Offered: math.NaN(), Saturated: closed && c.backlog.cutOff > 0, Queued: c.backlog.marks[1].queued}
 	n, span := c.setup.Len(), float64(c.backlog.last-c.backlog.first)
-	cores, gpus := capacity(c.setup.Cluster)
+	cores, gpus := c.capacity.cores, c.capacity.gpus
 	if n < 2 || span <= 0 || cores == 0 {
 		return l
 	}
@@ -125,7 +125,7 @@ func (c *Collector) Load(closed bool) Load {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.arrival(a), c.arrival(b)) })
 		all.offered = offered{}
 		for k, i := range order[:n-1] {
-			all.offered.add(c, k, i, order[k+1], c.account(i))
+			all.offered.add(c, k, i, c.setup.Job(i), c.setup.Job(order[k+1]), c.account(i))
 		}
 	}
 	if o := &all.offered; !o.unknown {
@@ -147,21 +147,21 @@ func (c *Collector) Load(closed bool) Load {
 
 // asked returns the run time of a job alone on its full request, in
 // microseconds: the known one, or the observed one.
-func (c *Collector) asked(job int, a *account) (float64, bool) {
-	if alone := c.setup.alone(job); alone > 0 {
+func (c *Collector) asked(job int, j *scheduler.Job, a *account) (float64, bool) {
+	if alone := c.setup.alone(job, j); alone > 0 {
 		return float64(alone) / 1e3, true
 	}
-	return float64(a.coreTime) / float64(c.setup.Job(job).Threads), a.State() == scheduler.Finished
+	return float64(a.coreTime) / float64(j.Threads), a.State() == scheduler.Finished
 }
 
 // took returns the core-microseconds that a job took, or would take if it was
 // not finished.
-func (c *Collector) took(job int, a *account) float64 {
+func (c *Collector) took(job int, j *scheduler.Job, a *account) float64 {
 	if a.State() == scheduler.Finished {
 		return float64(a.coreTime)
 	}
-	run, _ := c.asked(job, a)
-	return max(float64(a.coreTime), run*float64(c.setup.Job(job).Threads))
+	run, _ := c.asked(job, j, a)
+	return max(float64(a.coreTime), run*float64(j.Threads))
 }
 
 func (c *Collector) arrival(job int) table.Micros { return table.ToMicros(c.setup.Job(job).Arrival) }
@@ -174,14 +174,12 @@ type offered struct {
 }
 
 // add adds the k-th job, after which next arrives.
-func (o *offered) add(c *Collector, k, job, next int, a *account) {
-	work, ok := c.asked(job, a)
-	j := c.setup.Job(job)
+func (o *offered) add(c *Collector, k, job int, j, next *scheduler.Job, a *account) {
+	work, ok := c.asked(job, j, a)
 	o.unknown = o.unknown || !ok || len(j.Alternatives()) > 1 // it depends on the policy
 	o.onCores += work * float64(j.Threads)
 	o.onGPUs += work * float64(j.GPUs)
-	cores, _ := capacity(c.setup.Cluster)
 	s := k * stretches / (c.length - 1)
-	o.net[s] += c.took(job, a)
-	o.net[s] -= float64(cores) * float64(c.arrival(next)-c.arrival(job))
+	o.net[s] += c.took(job, j, a)
+	o.net[s] -= float64(c.capacity.cores) * float64(table.ToMicros(next.Arrival)-table.ToMicros(j.Arrival))
 }

@@ -3,6 +3,7 @@ package measure
 import (
 	"iter"
 	"math"
+	"time"
 
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/table"
@@ -54,7 +55,7 @@ func (c *Collector) totals() *Totals {
 	n, t := c.jobs.Counts(), &c.addAll().totals
 	t.Jobs, t.Finished, t.Failed = c.setup.Len(), n.Finished, n.Failed+n.Stopped
 	t.Preemptions, t.Resizes, t.Makespan = c.preemptions, c.resizes, math.NaN()
-	t.Cores, t.GPUs = capacity(c.setup.Cluster)
+	t.Cores, t.GPUs = c.capacity.cores, c.capacity.gpus
 	if span := c.lastEnd - c.backlog.first; c.lastEnd != never && span > 0 {
 		t.span, t.Makespan = span, span.Seconds()
 	}
@@ -104,11 +105,12 @@ func (c *Collector) add(job int, a *account) {
 	}
 	s := c.added
 	j := c.setup.Job(job)
-	s.totals.add(job, j, a)
+	alone := c.setup.alone(job, j)
+	s.totals.add(j, a, alone)
 	if r := c.finishTime(job, j, a); !math.IsNaN(r) {
 		s.totals.ratios.Add(r)
 	}
-	if alone := c.setup.alone(job); alone > 0 && alone < LeastAlone && a.State() == scheduler.Finished {
+	if alone > 0 && alone < LeastAlone && a.State() == scheduler.Finished {
 		s.short++
 	}
 	for m := range marks {
@@ -118,18 +120,18 @@ func (c *Collector) add(job int, a *account) {
 		if !s.began[m] {
 			s.began[m], s.waited[m] = true, -float64(c.backlog.marks[m].used)
 		}
-		s.waited[m] += c.took(job, a)
+		s.waited[m] += c.took(job, j, a)
 	}
 	if c.setup.Over != nil {
 		c.setup.Over(job)
 	}
 	if last := c.length - 1; c.backlog.sorted && job < last { // the work of the last one is due after it
-		s.offered.add(c, job, job, job+1, a)
+		s.offered.add(c, job, job, j, c.setup.Job(job+1), a)
 	}
 }
 
-// add adds the outcome of a job.
-func (t *Totals) add(job int, j *scheduler.Job, a *account) {
+// add adds the outcome of a job, whose run time alone is given.
+func (t *Totals) add(j *scheduler.Job, a *account, alone time.Duration) {
 	c := t.collector
 	t.CoreTime += a.coreTime
 	t.GPUTime += a.gpuTime
@@ -141,7 +143,7 @@ func (t *Totals) add(job int, j *scheduler.Job, a *account) {
 	t.Waiting.Add((end - arrival - a.service).Seconds())
 	t.FirstRunDelay.Add((table.ToMicros(a.FirstStart) - arrival).Seconds())
 	t.Service.Add(a.service.Seconds())
-	plain, bounded := slowdowns(end-arrival, c.setup.alone(job), c.setup.BoundedFloor)
+	plain, bounded := slowdowns(end-arrival, alone, c.setup.BoundedFloor)
 	if !math.IsNaN(plain) {
 		t.Slowdown.Add(plain)
 	}

@@ -10,26 +10,36 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// asked has the text of the language reference about each question, around
-// the choices that answer it.
-var asked = map[Question]struct{ before, after, example string }{
-	OrderOf:      {"", "", `"round_robin"`},
-	BackfillOf:   {"Whether a job that cannot start lets later ones pass:", "", `"easy"`},
-	AllocationOf: {"How many cores a job gets:", "", `"max_prop"`},
+// QuestionText is the text of the language reference about a question, around the choices that answer it.
+type QuestionText struct {
+	// Before and After stand around the list of choices. Example is an answer, in HCL.
+	Before, After, Example string
+	// Summary has the place of an answer, other than the default, in a summary of the policy: "%s servers".
+	Summary string
+}
+
+// asked has the text about each question.
+var asked = map[Question]QuestionText{
+	OrderOf:      {Example: `"round_robin"`},
+	BackfillOf:   {Before: "Whether a job that cannot start lets later ones pass:", Example: `"easy"`},
+	AllocationOf: {Before: "How many cores a job gets:", Example: `"max_prop"`},
 	PreemptionOf: {
-		"Whether running jobs give way to a job that cannot start, and is better in the order:", "", `"pause"`,
+		Before: "Whether running jobs give way to a job that cannot start, and is better in the order:", Example: `"pause"`,
 	},
-	VictimsOf: {"Which running jobs are paused first:", "Only with preemption.", `"smallest_request"`},
-	PlacementOf: {"With which of its alternatives a job starts:", "The orders `sjf` and `srtf` have `pairs` for jobs with " +
-		"alternatives, unless the file says otherwise.", `"earliest_finish"`},
+	VictimsOf: {
+		Before: "Which running jobs are paused first:", After: "Only with preemption.", Example: `"smallest_request"`,
+	},
+	PlacementOf: {
+		Before: "With which of its alternatives a job starts:",
+		After: "The orders `sjf` and `srtf` have `pairs` for jobs with " +
+			"alternatives, unless the file says otherwise.",
+		Example: `"earliest_finish"`,
+	},
 	NodesOf: {
-		"On which nodes a job runs that does not ask for a number of them:",
-		"A divided job asks for units: GPUs, each with its threads, or threads. Jobs with roles, and malleable jobs, stay " +
-			"on one node each.", `"consolidated"`,
-	},
-	ProvisioningOf: {
-		"From which market the servers of each job come, where nodes have `acquire = \"on_request\"`:",
-		"Each job rents for itself: its nodes are given back when it leaves them.", `"uniform_progress"`,
+		Before: "On which nodes a job runs that does not ask for a number of them:",
+		After: "A divided job asks for units: GPUs, each with its threads, or threads. Jobs with roles, and malleable jobs, stay " +
+			"on one node each.",
+		Example: `"consolidated"`,
 	},
 }
 
@@ -37,9 +47,7 @@ var asked = map[Question]struct{ before, after, example string }{
 // one a question, each followed by the own settings of its answers.
 func Arguments() []schema.Arg {
 	var args []schema.Arg
-	for _, q := range []Question{
-		OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf, NodesOf, ProvisioningOf,
-	} {
+	for _, q := range Questions {
 		args = append(args, q.argument())
 		for _, s := range OwnSettings() {
 			if s.Of == q {
@@ -53,13 +61,13 @@ func Arguments() []schema.Arg {
 // argument describes the argument that answers a question.
 func (q Question) argument() schema.Arg {
 	text := asked[q]
-	a := schema.Arg{Name: string(q), Type: schema.String, Allowed: q.Names(), Example: text.example}
-	a.Doc = text.before
+	a := schema.Arg{Name: string(q), Type: schema.String, Allowed: q.Names(), Example: text.Example}
+	a.Doc = text.Before
 	for _, c := range q.Choices() {
 		a.Doc += fmt.Sprintf("\n- `%s`: %s", c.Name, c.Doc)
 	}
-	if text.after != "" {
-		a.Doc += "\n\n" + text.after
+	if text.After != "" {
+		a.Doc += "\n\n" + text.After
 	}
 	if q == OrderOf {
 		a.Meanings = a.Doc

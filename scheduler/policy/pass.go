@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"slices"
+
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
@@ -52,8 +54,13 @@ func (p Policy) OneByOne() bool {
 	allocation, placement := allocations.find(p.Allocation), placements.find(p.Placement)
 	return order != nil && order.OneByOne && backfill != nil && backfill.OneByOne && !p.Pauses() && !p.replans() &&
 		allocation != nil && !allocation.Partial && allocation.Admission == nil &&
-		placement != nil && placement.Admission == nil && p.Provisioned() == nil && len(p.modifiers()) == 0 &&
+		placement != nil && placement.Admission == nil && !p.extends() && len(p.modifiers()) == 0 &&
 		p.Settings.Duration(Quantum.Name) == 0 && p.Settings.Duration(feedback.Name) == 0
+}
+
+// extends reports whether a choice changes the rules of runs.
+func (p Policy) extends() bool {
+	return slices.ContainsFunc(p.Choices(), func(c *Choice) bool { return c.Extend != nil })
 }
 
 // pass admits jobs one by one in the policy's order. When a job cannot start, the

@@ -1,6 +1,6 @@
 // Package policy has the scheduling policies and the registry that describes them. A
 // Policy is one choice for each of seven questions (order, backfill, allocation,
-// preemption, victims, placement, provisioning), with the settings of its choices.
+// preemption, victims, placement, nodes) and those of features, with the settings of its choices.
 //
 // Each choice is one value in one file, registered by an init function: its
 // name, title and documentation, its settings, its requirements on the other
@@ -70,6 +70,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -99,9 +100,6 @@ type Placement = string
 // Nodes says on which nodes a job runs that does not ask for a number of them.
 type Nodes = string
 
-// Provisioning says from which market the servers of jobs come.
-type Provisioning = string
-
 // Policy is a set of choices, by name, with their settings. It implements
 // scheduler.SchedulingPolicy. An empty choice means the first choice of its
 // question.
@@ -113,15 +111,15 @@ type Policy struct {
 	Victims    VictimRule
 	Placement  Placement
 	Nodes      Nodes
-
-	Provisioning Provisioning
+	// Added are the answers to questions of features.
+	Added map[Question]string
 	// Settings are the settings of the choices, such as the quantum.
 	Settings Settings
 	// Blocks are the values of the blocks that choices bring to policies, in the order of the file.
 	Blocks []schema.Settings
 }
 
-// at is where the answer to a question stands.
+// at is where the answer to a question stands; nil for a question of a feature.
 func (p *Policy) at(q Question) *string {
 	switch q {
 	case OrderOf:
@@ -134,19 +132,34 @@ func (p *Policy) at(q Question) *string {
 		return &p.Preemption
 	case VictimsOf:
 		return &p.Victims
-	case ProvisioningOf:
-		return &p.Provisioning
+	case PlacementOf:
+		return &p.Placement
 	case NodesOf:
 		return &p.Nodes
 	}
-	return &p.Placement
+	return nil
 }
 
 // Get returns the answer to a question; empty when it is left to the default.
-func (p *Policy) Get(q Question) string { return *p.at(q) }
+func (p *Policy) Get(q Question) string {
+	if at := p.at(q); at != nil {
+		return *at
+	}
+	return p.Added[q]
+}
 
 // Set answers a question.
-func (p *Policy) Set(q Question, name string) { *p.at(q) = name }
+func (p *Policy) Set(q Question, name string) {
+	if at := p.at(q); at != nil {
+		*at = name
+		return
+	}
+	p.Added = maps.Clone(p.Added)
+	if p.Added == nil {
+		p.Added = map[Question]string{}
+	}
+	p.Added[q] = name
+}
 
 // Complete returns the policy with the choices that its choices imply, the
 // defaults of the others, and the settings that its choices read.
@@ -416,11 +429,13 @@ func (p Policy) FollowsProgress() bool {
 	return order != nil && order.Estimates && (p.Pauses() || order.Program != nil) || backfill != nil && backfill.Estimates
 }
 
-// Title names the policy's provisioning for people, if it has one, or else its order, at
+// Title names the policy's choices of features for people, if it has one, or else its order, at
 // the beginning of a sentence.
 func (p Policy) Title() string {
-	if c := p.Provisioned(); c != nil {
-		return c.Title
+	for _, q := range added {
+		if name := p.Get(q); name != "" && name != q.Default() {
+			return q.find(name).Title
+		}
 	}
 	if order := orders.find(p.answered().Order); order != nil {
 		return order.Title
@@ -447,8 +462,10 @@ func (p Policy) String() string {
 	if p.Divides() {
 		parts = append(parts, p.Nodes)
 	}
-	if p.Provisioned() != nil {
-		parts = append(parts, strings.ReplaceAll(p.Provisioning, "_", " ")+" servers")
+	for _, q := range added {
+		if name := p.Get(q); name != q.Default() {
+			parts = append(parts, fmt.Sprintf(asked[q].Summary, strings.ReplaceAll(name, "_", " ")))
+		}
 	}
 	parts = append(parts, p.Allocation)
 	if pre := preemptions.find(p.Preemption); pre != nil && pre.Pauses {
@@ -469,7 +486,7 @@ func (p Policy) KeyLines() []schema.Line {
 			if pre := preemptions.find(p.Preemption); pre != nil && pre.Pauses {
 				add(string(q), name)
 			}
-		case q != PlacementOf && q != ProvisioningOf && q != NodesOf:
+		case q != PlacementOf && q != NodesOf && !slices.Contains(added, q):
 			add(string(q), name)
 		case name != q.Default():
 			add(string(q), name)
@@ -526,7 +543,12 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
 		Quantum: p.Settings.Duration(Quantum.Name), RequeueAfterQuantum: order.RequeueAfterQuantum,
 		RankDependsOnOthers: order.RankDependsOnOthers,
 		Feedback:            p.Settings.Duration(feedback.Name), Predicted: p.estimates(&order.Choice),
-		Rental: p.rental(), Place: nodeRules.find(p.Nodes).Place,
+		Place: nodeRules.find(p.Nodes).Place,
+	}
+	for _, c := range p.Choices() {
+		if c.Extend != nil {
+			c.Extend(p.Settings, &rules)
+		}
 	}
 	s.Order = rules.Order
 	if s.Pauses {

@@ -15,7 +15,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/gavel"
 	_ "github.com/tfexp/tfexp/stages/planned"
 	_ "github.com/tfexp/tfexp/stages/published"
-	_ "github.com/tfexp/tfexp/stages/servers/strategies"
+	"github.com/tfexp/tfexp/stages/servers/strategies"
 )
 
 // A policy that is written down and read again has the same key.
@@ -137,7 +137,7 @@ func TestMeaning(t *testing.T) {
 	write := func(p policy.Policy, set string) {
 		does := ""
 		for i, yes := range []bool{p.Pauses(), p.OrderPauses(), p.Partial(), p.Promises(), p.Divides(), p.Packs(), p.Estimates(),
-			p.SetsCores(), p.FollowsProgress(), p.Provisioned() != nil} {
+			p.SetsCores(), p.FollowsProgress(), len(strategies.Markets(&p)) > 0} {
 			if yes {
 				does += " " + []string{"pauses", "implies it", "partial", "promises", "divides", "packs", "estimates", "sets cores",
 					"follows", "rents"}[i]

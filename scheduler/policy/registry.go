@@ -1,13 +1,11 @@
 package policy
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/provisioning"
 )
 
 // Choice has the common fields of all registered choices.
@@ -46,7 +44,9 @@ type Choice struct {
 	// Wants are the requirements on the other choices.
 	Wants []Want
 	// Check returns an error in the settings and the argument that has it; it may be nil.
-	Check     func(Settings) (arg string, err error)
+	Check func(Settings) (arg string, err error)
+	// Extend changes the rules of a run, by the settings; it may be nil. Such a choice looks at all jobs.
+	Extend    func(Settings, *scheduler.PolicyRules)
 	modifiers []*Modifier // whose settings it has
 	// Fits returns the blocks of the policy that do not fit the cluster or the jobs of a run; it may be nil.
 	Fits func(Policy, *scheduler.Run) []Misfit
@@ -204,22 +204,6 @@ type NodesChoice struct {
 	Place cluster.PlacementRule
 }
 
-// ProvisioningChoice is a provisioning: from which market the servers of jobs come.
-type ProvisioningChoice struct {
-	Choice
-	// Strategy decides for each job, tick by tick; nil leaves it to the node blocks.
-	Strategy provisioning.Strategy
-	// Terms returns the terms of renting by the settings of a policy. It is set with Strategy.
-	Terms func(Settings) provisioning.Terms
-	// Deadline says that it plans by the deadlines of jobs.
-	Deadline bool
-	// Moves says that it takes jobs from servers that they could keep, which costs those
-	// their work that write no checkpoints.
-	Moves bool
-	// Spot and OnDemand are the markets that it needs nodes of.
-	Spot, OnDemand bool
-}
-
 // answers are the registered answers to each question.
 var answers = map[Question]*schema.Registry[*Choice]{}
 
@@ -230,9 +214,13 @@ type choices[T any] struct {
 	byName   map[string]*T
 }
 
-func newChoices[T any](q Question, choice func(*T) *Choice) choices[T] {
-	answers[q] = schema.NewRegistry("policy: "+string(q), func(c *Choice) string { return c.Name },
+func newAnswers(q Question) *schema.Registry[*Choice] {
+	return schema.NewRegistry("policy: "+string(q), func(c *Choice) string { return c.Name },
 		func(c *Choice) int { return c.Place })
+}
+
+func newChoices[T any](q Question, choice func(*T) *Choice) choices[T] {
+	answers[q] = newAnswers(q)
 	return choices[T]{question: q, choice: choice, byName: map[string]*T{}}
 }
 
@@ -256,8 +244,6 @@ var (
 	victimRules = newChoices(VictimsOf, func(c *VictimChoice) *Choice { return &c.Choice })
 	placements  = newChoices(PlacementOf, func(c *PlacementChoice) *Choice { return &c.Choice })
 	nodeRules   = newChoices(NodesOf, func(c *NodesChoice) *Choice { return &c.Choice })
-
-	provisionings = newChoices(ProvisioningOf, func(c *ProvisioningChoice) *Choice { return &c.Choice })
 )
 
 // RegisterOrder and its like make a choice known. They panic when the name is taken.
@@ -281,25 +267,22 @@ func RegisterPlacement(c PlacementChoice) PlacementChoice { return placements.re
 // RegisterNodes makes a rule for nodes known.
 func RegisterNodes(c NodesChoice) NodesChoice { return nodeRules.register(c) }
 
-// RegisterProvisioning makes a provisioning known. A provisioning that makes decisions
-// requires that each job is looked at separately and gets its full request.
-func RegisterProvisioning(c ProvisioningChoice) ProvisioningChoice {
-	if c.Strategy != nil {
-		c.Wants = append(c.Wants, Want{
-			Of: BackfillOf, Name: FirstFit, Implied: true,
-			Detail: fmt.Sprintf("The provisioning %q rents servers for each job on its own, which implies backfill = %q.",
-				c.Name, FirstFit),
-		}, Want{
-			Of: AllocationOf, Name: Strict,
-			Detail: fmt.Sprintf("The provisioning %q needs the allocation %q.", c.Name, Strict),
-		}, Want{
-			Of: PreemptionOf, Name: NoPreemption,
-			Detail: fmt.Sprintf("The provisioning %q rents servers for each job on its own: no job gives way to another.",
-				c.Name),
-		})
-	}
-	return provisionings.register(c)
+// RegisterQuestion adds a question to all policies, for a feature. The first of its choices is the default, and leaves
+// everything as it is without the feature.
+func RegisterQuestion(q Question, text QuestionText) {
+	answers[q] = newAnswers(q)
+	asked[q], added = text, append(added, q)
+	Questions = append(Questions, q)
 }
+
+// RegisterChoice makes a choice known that answers a question of a feature.
+func RegisterChoice(q Question, c Choice) {
+	answers[q].Add(&c)
+	settings.own = nil
+}
+
+// added are the questions of features.
+var added []Question
 
 // Question is the question that a choice answers, by its argument in the policy block.
 type Question string
@@ -313,13 +296,10 @@ const (
 	VictimsOf    Question = "victims"
 	PlacementOf  Question = "placement"
 	NodesOf      Question = "nodes"
-
-	ProvisioningOf Question = "provisioning"
 )
 
 // Questions are all of them, in the order of keys.
-var Questions = []Question{OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf, NodesOf,
-	ProvisioningOf}
+var Questions = []Question{OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf, NodesOf}
 
 // Choices returns the registered answers to a question, in order.
 func (q Question) Choices() []*Choice { return answers[q].All() }

@@ -6,21 +6,6 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Servers are rented of the markets and in the regions of the policy; without regions in any.
-func TestWhichServersMayBeRented(t *testing.T) {
-	for _, c := range []struct {
-		regions        []string
-		market, region string
-		want           bool
-	}{{nil, "spot", "x", true}, {nil, "other", "x", false}, {[]string{"a", "b"}, "spot", "b", true}, {[]string{"a", "b"}, "spot", "c", false},
-		{[]string{"a"}, "other", "a", false}} {
-		r := renting{markets: []string{"spot", "on_demand"}, regions: c.regions}
-		if got := r.may(&scheduler.Node{Market: c.market, Region: c.region}); got != c.want {
-			t.Errorf("%+v: %t", c, got)
-		}
-	}
-}
-
 // A unit of a divided job is the least part of it with whole cores and GPUs; each needs its part of the memory, rounded up.
 func TestMemoryOfUnits(t *testing.T) {
 	for _, c := range []struct {

@@ -51,8 +51,6 @@ func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Tex
 //   - no part of a job is on a node that has no server, and no job starts, resumes or gets
 //     another part on a node that is to be taken away; servers are asked for, come up, are warned
 //     and end in this order, and not before their warning says, unless others decide that;
-//   - where the policy rents servers, they are of its markets and regions, a job's servers of one at a time,
-//     and none is rented without a job that waits (Renting);
 //   - an attempt that loses a node restarts with no more work than in its last
 //     checkpoint;
 //   - every job has an end, and only one;
@@ -66,7 +64,7 @@ type Validator struct {
 	gpus      holders
 	memory    []int64 // free, by node
 	servers   []server
-	renting   *renting
+	rules     []Rule // of features
 	profiling *profiling
 	orphans   []int32 // jobs on a node that was taken away, which have to lose it
 	lives     jobtable.Table[traced]
@@ -144,9 +142,10 @@ func Of(c scheduler.Cluster, jobs scheduler.JobSet, resizes []scheduler.Resize) 
 // untouched sets the state of a job not yet seen in the trace.
 func (v *Validator) untouched(job int32, t *traced) {
 	j := v.job(int(job))
-	*t = traced{state: scheduler.Pending, arrival: j.Arrival, first: scheduler.Never, finish: scheduler.Never,
-		memory: j.Memory > 0 || len(j.Alternatives()) > 0,
-		low:    int32(min(max(j.MinThreads, 1), j.Threads)), high: int32(max(j.Threads, j.MaxThreads))}
+	*t = traced{}
+	t.state, t.arrival, t.first, t.finish = scheduler.Pending, j.Arrival, scheduler.Never, scheduler.Never
+	t.memory = j.Memory > 0 || len(j.Alternatives()) > 0
+	t.low, t.high = int32(min(max(j.MinThreads, 1), j.Threads)), int32(max(j.Threads, j.MaxThreads))
 }
 
 func (v *Validator) life(job int) *traced { return v.lives.At(int32(job)) }
@@ -178,10 +177,10 @@ func (v *Validator) Event(e *scheduler.Event) {
 	if e.At < v.last {
 		v.report(e.At, e.Job, "the trace goes back in time: %s is after %s", e.At, v.last)
 	}
-	if e.At > v.last {
-		v.rented()
-	}
 	v.last = max(v.last, e.At)
+	for _, r := range v.rules {
+		r.Event(e, v)
+	}
 	if v.handled(e); e.Kind.OfNode() {
 		v.node(e)
 		return
@@ -485,7 +484,6 @@ func (v *Validator) grant(e *scheduler.Event, t *traced) {
 				j.Name, c, g, cores, gpus, node, max(j.Nodes, 1))
 		}
 	}
-	v.onOneMarket(e, t.nodes)
 	if e.Layout != nil || j.Nodes > 1 {
 		v.parts(e, t)
 	}
@@ -545,6 +543,20 @@ func (v *Validator) compare(i int, t *traced, r *scheduler.Result) {
 			v.name(i), r.State, r.FirstStart, r.Finish, r.Waiting, r.Service, r.Preemptions, r.Resizes,
 			t.state, t.first, t.finish, t.waiting, t.service, t.pauses, t.resizes)
 	}
+}
+
+// Rule checks more of a trace than all runs have to keep, for a feature.
+type Rule interface {
+	// Event takes the next event before the validator looks at it, and reports what is wrong (Report).
+	Event(e *scheduler.Event, to *Validator)
+}
+
+// Add has a rule checked as well.
+func (v *Validator) Add(r Rule) { v.rules = append(v.rules, r) }
+
+// Report records a violation; job is -1 where it is not about one.
+func (v *Validator) Report(at time.Duration, job int, format string, args ...any) {
+	v.report(at, job, format, args...)
 }
 
 func (v *Validator) report(at time.Duration, job int, format string, args ...any) {

@@ -11,7 +11,6 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 	"github.com/tfexp/tfexp/stages/servers/market"
-	_ "github.com/tfexp/tfexp/stages/servers/strategies" // registers them
 )
 
 // feature is its name among the extensions of blocks.

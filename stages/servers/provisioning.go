@@ -8,16 +8,16 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/servers/strategies"
 )
 
 // provisioning checks that a policy which rents servers has nodes to rent, and jobs that it
 // can plan for.
 func provisioning(c *language.Checker, cell experiment.Cell) {
 	w, h, p := cell.Workload, cell.Hardware, cell.Policy
-	rents := p.Policy.Provisioned()
+	rents := strategies.Of(&p.Policy)
 	if rents == nil || !c.First(w, h, p) {
 		return
 	}
@@ -54,14 +54,15 @@ func provisioning(c *language.Checker, cell experiment.Cell) {
 }
 
 // rentable checks that the hardware has the nodes that a policy rents.
-func rentable(c *language.Checker, h *experiment.Hardware, p *experiment.Policy, rents *policy.ProvisioningChoice) {
+func rentable(c *language.Checker, h *experiment.Hardware, p *experiment.Policy, rents *strategies.Choice) {
 	var markets, regions []string
+	wanted := strategies.Regions(&p.Policy)
 	windows, terms := 0, termsOf(h)
 	for i, n := range h.Cluster.Nodes {
 		if n.Supply != cluster.OnRequest {
 			continue
 		}
-		if len(p.Regions()) == 0 || slices.Contains(p.Regions(), n.Region) {
+		if len(wanted) == 0 || slices.Contains(wanted, n.Region) {
 			markets = append(markets, n.Market)
 		}
 		if !slices.Contains(regions, n.Region) {
@@ -71,7 +72,7 @@ func rentable(c *language.Checker, h *experiment.Hardware, p *experiment.Policy,
 			windows = max(windows, len(t.Windows))
 		}
 	}
-	for _, r := range p.Regions() {
+	for _, r := range wanted {
 		if !slices.Contains(regions, r) {
 			c.Fail(language.Place(p.At, "regions", p.Range), "Unknown region",
 				"No node on request of the hardware %q is in the region %q; "+

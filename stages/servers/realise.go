@@ -13,9 +13,12 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/servers/market"
+	"github.com/tfexp/tfexp/stages/servers/rental"
+	"github.com/tfexp/tfexp/stages/servers/strategies"
 )
 
 func init() {
@@ -25,6 +28,12 @@ func init() {
 		gob.Register(life)
 	}
 	stages.RegisterView(changeovers)
+	stages.RegisterTraceRule(func(t *stages.Task) validate.Rule {
+		if markets := strategies.Markets(&t.Policy); len(markets) > 0 {
+			return rental.Rule(t.Setup.Cluster, t.Setup.Set(), markets, strategies.Regions(&t.Policy))
+		}
+		return nil
+	})
 }
 
 // Rented is the part of hardware with servers that come and go.
@@ -70,7 +79,7 @@ func (s *supply) Meter(of *measure.Setup) measure.NodeMeter { return newMeter(of
 
 // changeovers gives the jobs of a policy that rents servers the cost of moving to another server.
 func changeovers(v stages.View) []scheduler.Job {
-	if v.Policy.Policy.Provisioned() == nil {
+	if strategies.Of(&v.Policy.Policy) == nil {
 		return v.Jobs
 	}
 	jobs := slices.Clone(v.Jobs)

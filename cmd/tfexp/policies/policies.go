@@ -226,7 +226,7 @@ func experimentFor(q policy.Question, c *policy.Choice, block string) string {
 		file = nodeBlock.ReplaceAllString(gpusLine.ReplaceAllString(file, malleable), fourCores)
 	case q == policy.PlacementOf || c.Weighs:
 		file = strings.ReplaceAll(file, "  runtime { epoch = \"500ms\" }\n", "  runtime { epoch = \"500ms\" }\n"+alternative)
-	case q == policy.ProvisioningOf && c.Name != q.Default():
+	case c.Extend != nil && c.Name != q.Default():
 		file = regexp.MustCompile(`(?m)^  deadline = .*\n`).ReplaceAllString(gpusLine.ReplaceAllString(file, ""), "")
 		file = nodeBlock.ReplaceAllString(strings.ReplaceAll(file, "  runtime", checkpoint+"  runtime"), markets)
 	}

@@ -48,7 +48,7 @@ func New(c experiment.Cell) (*Twin, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case rules.Round > 0 || rules.Quantum > 0 || rules.Partial || rules.Rental != nil || t.policy.Program().Command != nil:
+	case rules.Round > 0 || rules.Quantum > 0 || rules.Partial || rules.Supply != nil || t.policy.Program().Command != nil:
 		return nil, fmt.Errorf("the policy %s pauses or resizes jobs as it likes: starts are predicted for policies that "+
 			"run jobs to their ends with what they ask for", c.Policy.Name)
 	case trace == nil:

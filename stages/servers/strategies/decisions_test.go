@@ -7,27 +7,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/provisioning"
+	"github.com/tfexp/tfexp/stages/servers/rental"
 	"github.com/tfexp/tfexp/stages/servers/strategies"
 )
 
 // at is a job of 40 h of work and a deadline of 60 h, in ticks of 1 h with starts of 1 h.
-func provisionAt(now, done float64, held provisioning.Market, available bool) provisioning.View {
+func provisionAt(now, done float64, held rental.Market, available bool) rental.View {
 	hours := func(h float64) time.Duration { return time.Duration(h * float64(time.Hour)) }
-	return provisioning.View{Work: hours(40), Deadline: hours(60), Overhead: time.Hour, Tick: time.Hour, Now: hours(now), Done: hours(done),
+	return rental.View{Work: hours(40), Deadline: hours(60), Overhead: time.Hour, Tick: time.Hour, Now: hours(now), Done: hours(done),
 		Held: held, Available: available}
 }
 
 // TestDecisionsByHand: even progress has done 2/3 of the time that has passed. From 2 starts before it is too late on, nobody
 // waits: the patient strategy neither.
 func TestDecisionsByHand(t *testing.T) {
-	const nothing, spot, demand = provisioning.Nothing, provisioning.Spot, provisioning.OnDemand
+	const nothing, spot, demand = rental.Nothing, rental.Spot, rental.OnDemand
 	starting := provisionAt(56, 37, spot, true)
 	starting.Starting = time.Minute
 	for _, c := range []struct {
 		name string
-		view provisioning.View
-		even provisioning.Market
+		view rental.View
+		even rental.Market
 	}{
 		{"a spot server", provisionAt(30, 15, nothing, true), spot},
 		{"ahead", provisionAt(30, 21, nothing, false), nothing},
@@ -63,14 +63,14 @@ func TestDecisionsByHand(t *testing.T) {
 
 // TestPatientLearns: a job of 40 h in 60 h, whose starts take 40 minutes, has seen spells of some ticks of 10 minutes.
 func TestPatientLearns(t *testing.T) {
-	const nothing, spot, demand = provisioning.Nothing, provisioning.Spot, provisioning.OnDemand
+	const nothing, spot, demand = rental.Nothing, rental.Spot, rental.OnDemand
 	for _, c := range []struct {
 		name         string
 		there, away  int // ticks of each spell so far
 		now, done    float64
 		available    bool
 		since        int // ticks since the present spell began
-		held, choice provisioning.Market
+		held, choice rental.Market
 	}{
 		{"spot servers stay", 60, 20, 20, 10, true, 0, nothing, spot},
 		{"spot servers go before they have started", 1, 20, 20, 10, true, 0, nothing, nothing},
@@ -83,16 +83,16 @@ func TestPatientLearns(t *testing.T) {
 		v := provisionAt(c.now, c.done, c.held, c.available)
 		v.Tick, v.Overhead = 10*time.Minute, 40*time.Minute
 		for i := range 10 {
-			v.Spells = append(v.Spells, provisioning.Availability{Available: (i%2 == 0) != c.available,
+			v.Spells = append(v.Spells, rental.Availability{Available: (i%2 == 0) != c.available,
 				Length: v.Tick * time.Duration([]int{c.there, c.away}[(i+bit(c.available))%2])})
 		}
-		v.Spells = append(v.Spells, provisioning.Availability{Available: c.available, Length: v.Tick * time.Duration(c.since)})
+		v.Spells = append(v.Spells, rental.Availability{Available: c.available, Length: v.Tick * time.Duration(c.since)})
 		if got := strategies.Patient(v); got != c.choice {
 			t.Errorf("%s: patient rents %v, want %v", c.name, got, c.choice)
 		}
 	}
 	unknown := provisionAt(0, 0, nothing, true)
-	if unknown.Work = provisioning.UnknownWork; strategies.Patient(unknown) != demand {
+	if unknown.Work = rental.UnknownWork; strategies.Patient(unknown) != demand {
 		t.Error("a job of unknown length waits or relies on a spot server")
 	}
 }
@@ -105,20 +105,20 @@ func bit(b bool) int {
 }
 
 // scripted rents by a list.
-type scripted []provisioning.Market
+type scripted []rental.Market
 
-func (s scripted) Choose(v provisioning.View) provisioning.Market { return s[int(v.Now/v.Tick)] }
+func (s scripted) Choose(v rental.View) rental.Market { return s[int(v.Now/v.Tick)] }
 
 // TestReplayByHand: each start costs an hour and a half of work, ticks are paid whole, and lost work starts again.
 func TestReplayByHand(t *testing.T) {
-	const nothing, spot, demand = provisioning.Nothing, provisioning.Spot, provisioning.OnDemand
+	const nothing, spot, demand = rental.Nothing, rental.Spot, rental.OnDemand
 	v := provisionAt(0, 0, nothing, true)
 	v.Work, v.Overhead, v.Deadline = 4*time.Hour, 90*time.Minute, 12*time.Hour
 	away := func(tick int) bool { return tick != 3 && tick != 4 }
 	choices := scripted{nothing, spot, spot, spot, spot, demand, demand, spot, spot, spot, spot, spot}
 	// done by the end of each tick: 0 0 0.5 0.5 0.5 0.5 1 1 1.5 2.5 3.5 4.5
 	out := replayRental(choices, v, away)
-	want := []provisioning.Market{nothing, spot, spot, nothing, nothing, demand, demand, spot, spot, spot, spot, spot}
+	want := []rental.Market{nothing, spot, spot, nothing, nothing, demand, demand, spot, spot, spot, spot, spot}
 	if !slices.Equal(out.Choices, want) || out.Starts != 3 || out.Spot != 7*time.Hour || out.OnDemand != 2*time.Hour ||
 		!out.Met || out.Done != 12*time.Hour {
 		t.Errorf("%+v", out)

@@ -1,7 +1,7 @@
 package strategies
 
 import (
-	"github.com/tfexp/tfexp/scheduler/provisioning"
+	"github.com/tfexp/tfexp/stages/servers/rental"
 )
 
 var _ = byDeadline("greedy", "Greedy", "spot servers while there are any, and none as long as the deadline allows it", 4, 2,
@@ -9,4 +9,4 @@ var _ = byDeadline("greedy", "Greedy", "spot servers while there are any, and no
 
 // Greedy takes spot servers while it can, and waits without one as long as the deadline
 // allows (Z. Wu and others, Can't Be Late, 2024).
-func Greedy(v provisioning.View) provisioning.Market { return inTime(v, SpotOnly(v)) }
+func Greedy(v rental.View) rental.Market { return inTime(v, SpotOnly(v)) }

@@ -15,6 +15,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/servers/market"
+	"github.com/tfexp/tfexp/stages/servers/rental"
+	"github.com/tfexp/tfexp/stages/servers/strategies"
 )
 
 type provisionEvents []scheduler.Event
@@ -69,7 +71,7 @@ func TestStrategiesInTheKernel(t *testing.T) {
 			}
 			work[i] = simulated.FullRequest(length, 1)
 		}
-		name := rapid.SampledFrom([]policy.Provisioning{
+		name := rapid.SampledFrom([]string{
 			"on_demand", "spot", "greedy", "uniform_progress", "failover", "patient",
 		}).Draw(t, "strategy")
 		fleet, err := market.NewFleet(c, terms, 1)
@@ -80,7 +82,7 @@ func TestStrategiesInTheKernel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := policy.Policy{Order: policy.FCFS, Provisioning: name, Settings: policy.Settings{"tick": tick}}
+		p := policy.Policy{Order: policy.FCFS, Added: map[policy.Question]string{strategies.Provisioning: name}, Settings: policy.Settings{"tick": tick}}
 		var trace provisionEvents
 		out, err := scheduler.Run{Policy: p, Cluster: c, Jobs: jobs, Engine: engine,
 			Recorder: &trace}.Execute(context.Background())
@@ -88,7 +90,7 @@ func TestStrategiesInTheKernel(t *testing.T) {
 			t.Fatal(err)
 		}
 		check := validate.New(c, jobs, nil)
-		check.Renting(p.Markets(), nil)
+		check.Add(rental.Rule(c, scheduler.JobSet{List: jobs}, strategies.Markets(&p), nil))
 		for _, e := range trace {
 			check.Event(&e)
 		}

@@ -2,10 +2,10 @@ package strategies
 
 import (
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/provisioning"
+	"github.com/tfexp/tfexp/stages/servers/rental"
 )
 
-var _ = register(policy.ProvisioningChoice{
+var _ = register(Choice{
 	Choice: policy.Choice{
 		Name: "on_demand", Title: "On demand", Place: 2, Doc: "servers on demand, from the first tick to the last",
 	},
@@ -13,4 +13,4 @@ var _ = register(policy.ProvisioningChoice{
 })
 
 // Always is on demand from the first tick to the last.
-func Always(provisioning.View) provisioning.Market { return provisioning.OnDemand }
+func Always(rental.View) rental.Market { return rental.OnDemand }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/provisioning"
+	"github.com/tfexp/tfexp/stages/servers/rental"
 )
 
 var _ = byDeadline("patient", "Patient", "the server that costs least in expectation up to the deadline, by how "+
@@ -26,12 +26,12 @@ const usualShare = 0.3
 // that the job has seen, and knows the least expected cost under each pair (rentalCosts). So it waits while there is
 // slack for it, keeps enough slack for the changes that still pay, and passes over spot servers that are taken away
 // before a start has paid for itself.
-func Patient(v provisioning.View) provisioning.Market {
+func Patient(v rental.View) rental.Market {
 	step := v.Tick * max(ceilOf(v.Deadline, mostSteps*v.Tick), ceilOf(v.Overhead, startSteps*v.Tick), 1)
 	steps := func(d time.Duration) float64 { return float64(d) / float64(step) }
 	slack, start := steps(v.Deadline-v.Now-left(v)), steps(v.Overhead)
 	n := int(math.Round(steps(v.Deadline - v.Now)))
-	if v.Work >= provisioning.UnknownWork || slack < 0 || n <= 0 {
+	if v.Work >= rental.UnknownWork || slack < 0 || n <= 0 {
 		return inTime(v, SpotOnly(v))
 	}
 	share := v.SpotShare
@@ -43,11 +43,11 @@ func Patient(v provisioning.View) provisioning.Market {
 	defer costs.Unlock()
 	costs.extend(n)
 	started := 0
-	if v.Held == provisioning.Spot {
+	if v.Held == rental.Spot {
 		started = costs.phases - int(math.Ceil(steps(v.Starting)))
 	}
 	onDemand := slack - start
-	if v.Held == provisioning.OnDemand {
+	if v.Held == rental.OnDemand {
 		onDemand = slack - steps(v.Starting)
 	}
 	there, away := spellWeights(v.Spells, true, step), spellWeights(v.Spells, false, step)
@@ -67,12 +67,12 @@ func Patient(v provisioning.View) provisioning.Market {
 			waiting += p * q * costs.wait(m, n, slack, soon)
 		}
 	}
-	choice := provisioning.Nothing
+	choice := rental.Nothing
 	if onRequest < waiting {
-		choice = provisioning.OnDemand
+		choice = rental.OnDemand
 	}
 	if v.Available && onSpot <= min(onRequest, waiting) {
-		choice = provisioning.Spot
+		choice = rental.Spot
 	}
 	return inTime(v, choice)
 }
@@ -97,7 +97,7 @@ const forgetting = 0.9
 // spellWeights returns how probable each mean time is for spells with spot servers, or without: for the present spell,
 // or for the next one of that kind. Either all spells have one mean, or each has its own, drawn from the means of
 // earlier spells; both are weighed by how well they foresaw the spells. At first all means are equally probable.
-func spellWeights(spells []provisioning.Availability, available bool, step time.Duration) (weights meanWeights) {
+func spellWeights(spells []rental.Availability, available bool, step time.Duration) (weights meanWeights) {
 	var logs, counts, one, many meanWeights // one and many are the probabilities under either assumption
 	one.normalize(func(int) float64 { return 1 })
 	many, odds := one, 0.0                                   // the logarithm of how much better many foresaw them

@@ -14,42 +14,42 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/provisioning"
+	"github.com/tfexp/tfexp/stages/servers/rental"
 )
 
 // Func is a strategy that keeps nothing between ticks.
-type Func func(v provisioning.View) provisioning.Market
+type Func func(v rental.View) rental.Market
 
-// Choose implements scheduler.RentalStrategy.
-func (f Func) Choose(v provisioning.View) provisioning.Market { return f(v) }
+// Choose implements rental.Strategy.
+func (f Func) Choose(v rental.View) rental.Market { return f(v) }
 
 // left returns the work that is left.
-func left(v provisioning.View) time.Duration { return v.Work - v.Done }
+func left(v rental.View) time.Duration { return v.Work - v.Done }
 
 // pace compares the progress of the job with uniform progress at an instant, exactly: -1 for a job that is behind, 0
 // for even progress, 1 for a job that is ahead.
-func pace(v provisioning.View, t time.Duration) int {
+func pace(v rental.View, t time.Duration) int {
 	evenHigh, evenLow := bits.Mul64(uint64(max(t, 0)), uint64(v.Work))
 	high, low := bits.Mul64(uint64(v.Done), uint64(v.Deadline))
 	return cmp.Or(cmp.Compare(high, evenHigh), cmp.Compare(low, evenLow))
 }
 
 // short reports whether a length takes at least all ticks that are left to the deadline.
-func short(v provisioning.View, length time.Duration) bool {
+func short(v rental.View, length time.Duration) bool {
 	return math.Ceil(float64(length)/float64(v.Tick)) >= math.Floor(float64(v.Deadline-v.Now)/float64(v.Tick))
 }
 
 // inTime changes a choice that would miss the deadline: without a spot server in time
 // for two more starts the job moves to on-demand servers; with time for one it keeps
 // only a spot server that has started.
-func inTime(v provisioning.View, choice provisioning.Market) provisioning.Market {
-	if short(v, left(v)+2*v.Overhead) && v.Held != provisioning.Spot {
-		choice = provisioning.OnDemand
+func inTime(v rental.View, choice rental.Market) rental.Market {
+	if short(v, left(v)+2*v.Overhead) && v.Held != rental.Spot {
+		choice = rental.OnDemand
 	}
 	if short(v, left(v)+v.Overhead) {
-		choice = provisioning.OnDemand
-		if v.Held == provisioning.Spot && v.Available && v.Starting <= 0 {
-			choice = provisioning.Spot
+		choice = rental.OnDemand
+		if v.Held == rental.Spot && v.Available && v.Starting <= 0 {
+			choice = rental.Spot
 		}
 	}
 	return choice
@@ -81,27 +81,22 @@ type rentalSettings struct {
 //go:embed provision.go
 var source embed.FS
 
-// terms returns a policy's terms of renting by a strategy.
-func terms(s provisioning.Strategy) func(policy.Settings) provisioning.Terms {
-	return func(given policy.Settings) provisioning.Terms {
-		var set rentalSettings
-		given.Fill(&set)
-		t := provisioning.Terms{Strategy: s, Tick: set.Tick, Changeover: -1, Regions: slices.Clone(set.Regions)}
-		t.Changeover = schema.Or(set.Changeover, t.Changeover)
-		return t
-	}
-}
+// settings describe them.
+var settings = schema.Described[rentalSettings](source)
 
-// register makes a strategy known.
-func register(c policy.ProvisioningChoice) policy.ProvisioningChoice {
-	c.Terms, c.Settings = terms(c.Strategy), schema.Described[rentalSettings](source)
-	return policy.RegisterProvisioning(c)
+// terms returns a policy's terms of renting by a strategy.
+func terms(s rental.Strategy, given policy.Settings) rental.Terms {
+	var set rentalSettings
+	given.Fill(&set)
+	t := rental.Terms{Strategy: s, Tick: set.Tick, Changeover: -1, Regions: slices.Clone(set.Regions)}
+	t.Changeover = schema.Or(set.Changeover, t.Changeover)
+	return t
 }
 
 // byDeadline registers a strategy that plans by the deadlines and the predicted
 // remaining times of jobs.
-func byDeadline(name, title, doc string, place, version int, f Func) policy.ProvisioningChoice {
-	return register(policy.ProvisioningChoice{
+func byDeadline(name, title, doc string, place, version int, f Func) Choice {
+	return register(Choice{
 		Choice:   policy.Choice{Name: name, Title: title, Doc: doc, Place: place, Version: version, Estimates: true},
 		Strategy: f, Deadline: true, Moves: true, Spot: true, OnDemand: true,
 	})

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tfexp/tfexp/hardware/need"
-	"github.com/tfexp/tfexp/scheduler/provisioning"
+	"github.com/tfexp/tfexp/stages/servers/rental"
 	"github.com/tfexp/tfexp/stages/servers/strategies"
 )
 
@@ -56,8 +56,8 @@ func windows(t *testing.T, instance string) map[int][]bool {
 
 const onDemand, spot = 3.06, 0.9731
 
-func replay(s provisioning.Strategy, deadline float64, available []bool) (cost float64, out rentalOutcome) {
-	v := provisioning.View{Deadline: time.Duration(deadline * float64(time.Hour)), Work: 48 * time.Hour,
+func replay(s rental.Strategy, deadline float64, available []bool) (cost float64, out rentalOutcome) {
+	v := rental.View{Deadline: time.Duration(deadline * float64(time.Hour)), Work: 48 * time.Hour,
 		Overhead: 12 * time.Minute, Tick: 10 * time.Minute}
 	out = replayRental(s, v, func(tick int) bool { return tick < len(available) && available[tick] })
 	return out.OnDemand.Hours()*onDemand + out.Spot.Hours()*spot, out
@@ -65,7 +65,7 @@ func replay(s provisioning.Strategy, deadline float64, available []bool) (cost f
 
 // TestCostsOfTheAuthorsSimulator holds all 120 costs of the published simulator.
 func TestCostsOfTheAuthorsSimulator(t *testing.T) {
-	strategies := map[string]provisioning.Strategy{
+	strategies := map[string]rental.Strategy{
 		"on_demand": strategies.Func(strategies.Always), "greedy": strategies.Func(strategies.Greedy), "uniform_progress": strategies.Func(strategies.UniformProgress),
 	}
 	w := windows(t, "v100_1")
@@ -192,7 +192,7 @@ func TestPatientOnDrawnProcesses(t *testing.T) {
 			draws(rng, drawn[i][:])
 		}
 		for _, s := range settings {
-			v := provisioning.View{Work: s.work, Deadline: s.deadline, Overhead: s.overhead, Tick: 10 * time.Minute,
+			v := rental.View{Work: s.work, Deadline: s.deadline, Overhead: s.overhead, Tick: 10 * time.Minute,
 				SpotShare: spot / onDemand}
 			cost := func(f strategies.Func) (cost float64) {
 				for i := range drawn {
@@ -223,7 +223,7 @@ func TestNobodyMissesADeadline(t *testing.T) {
 		work := time.Duration(rapid.IntRange(1, 60).Draw(t, "work")) * time.Hour / 2
 		overhead := time.Duration(rapid.IntRange(0, 30).Draw(t, "overhead")) * time.Minute
 		slack := time.Duration(rapid.IntRange(0, 40).Draw(t, "slack")) * time.Hour / 2
-		v := provisioning.View{Work: work, Overhead: overhead, Tick: tick, Deadline: work + 2*overhead + 2*tick + slack}
+		v := rental.View{Work: work, Overhead: overhead, Tick: tick, Deadline: work + 2*overhead + 2*tick + slack}
 		available := rapid.SliceOfN(rapid.Bool(), 1, 400).Draw(t, "available")
 		at := func(i int) bool { return available[i%len(available)] }
 		for name, s := range map[string]strategies.Func{

@@ -3,7 +3,7 @@ package strategies_test
 import (
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/provisioning"
+	"github.com/tfexp/tfexp/stages/servers/rental"
 )
 
 // rentalOutcome is the result of a strategy on a record of availability.
@@ -15,38 +15,38 @@ type rentalOutcome struct {
 	// servers.
 	Spot, OnDemand time.Duration
 	Starts         int
-	Choices        []provisioning.Market // tick by tick
+	Choices        []rental.Market // tick by tick
 }
 
 // replayRental runs one job by a strategy: available says for each tick whether a spot
 // server can be had in it. A tick that begins on a server is paid whole.
-func replayRental(s provisioning.Strategy, v provisioning.View, available func(tick int) bool) rentalOutcome {
+func replayRental(s rental.Strategy, v rental.View, available func(tick int) bool) rentalOutcome {
 	var out rentalOutcome
 	for tick := 0; v.Done < v.Work && v.Now < v.Deadline; tick++ {
 		v.Available = available(tick)
 		if n := len(v.Spells); n == 0 || v.Spells[n-1].Available != v.Available {
-			v.Spells = append(v.Spells, provisioning.Availability{Available: v.Available})
+			v.Spells = append(v.Spells, rental.Availability{Available: v.Available})
 		}
-		if v.Held == provisioning.Spot && !v.Available {
-			v.Held = provisioning.Nothing
+		if v.Held == rental.Spot && !v.Available {
+			v.Held = rental.Nothing
 		}
 		choice := s.Choose(v)
-		if choice == provisioning.Spot && !v.Available {
-			choice = provisioning.Nothing
+		if choice == rental.Spot && !v.Available {
+			choice = rental.Nothing
 		}
 		out.Choices = append(out.Choices, choice)
-		if choice != v.Held && choice != provisioning.Nothing {
+		if choice != v.Held && choice != rental.Nothing {
 			v.Starting = v.Overhead
 			out.Starts++
 		}
 		v.Held = choice
 		switch choice {
-		case provisioning.Spot:
+		case rental.Spot:
 			out.Spot += v.Tick
-		case provisioning.OnDemand:
+		case rental.OnDemand:
 			out.OnDemand += v.Tick
 		}
-		if choice != provisioning.Nothing {
+		if choice != rental.Nothing {
 			lost := min(v.Starting, v.Tick)
 			v.Starting -= lost
 			v.Done += v.Tick - lost

@@ -2,10 +2,10 @@ package strategies
 
 import (
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/provisioning"
+	"github.com/tfexp/tfexp/stages/servers/rental"
 )
 
-var _ = register(policy.ProvisioningChoice{
+var _ = register(Choice{
 	Choice: policy.Choice{
 		Name: "spot", Title: "Spot only", Place: 3, Doc: "spot servers whenever there are any, and nothing else",
 	},
@@ -14,9 +14,9 @@ var _ = register(policy.ProvisioningChoice{
 
 // SpotOnly takes spot servers whenever there are any, and nothing else: it can miss the
 // deadline.
-func SpotOnly(v provisioning.View) provisioning.Market {
+func SpotOnly(v rental.View) rental.Market {
 	if v.Available {
-		return provisioning.Spot
+		return rental.Spot
 	}
-	return provisioning.Nothing
+	return rental.Nothing
 }

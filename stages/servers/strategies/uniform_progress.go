@@ -1,7 +1,7 @@
 package strategies
 
 import (
-	"github.com/tfexp/tfexp/scheduler/provisioning"
+	"github.com/tfexp/tfexp/stages/servers/rental"
 )
 
 var _ = byDeadline("uniform_progress", "Uniform progress", "spot servers, and servers on demand where a job is behind even "+
@@ -10,14 +10,14 @@ var _ = byDeadline("uniform_progress", "Uniform progress", "spot servers, and se
 // UniformProgress switches to on-demand servers when the job is behind even progress
 // to the deadline and there is no spot server, and stays there until it is ahead by
 // two starts (Z. Wu and others, Can't Be Late, 2024).
-func UniformProgress(v provisioning.View) provisioning.Market {
+func UniformProgress(v rental.View) rental.Market {
 	choice := SpotOnly(v)
 	if pace(v, v.Now) < 0 && !v.Available {
-		choice = provisioning.OnDemand
+		choice = rental.OnDemand
 	}
-	if v.Held == provisioning.OnDemand {
+	if v.Held == rental.OnDemand {
 		if !v.Available || pace(v, v.Now+2*v.Overhead) <= 0 {
-			choice = provisioning.OnDemand
+			choice = rental.OnDemand
 		}
 	}
 	return inTime(v, choice)

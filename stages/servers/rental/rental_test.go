@@ -1,4 +1,4 @@
-package scheduler
+package rental
 
 import (
 	"fmt"
@@ -7,17 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/provisioning"
 )
 
 // asked is a strategy with scripted answers that records its views.
 type asked struct {
-	answer provisioning.Market
-	view   provisioning.View
+	answer Market
+	view   View
 }
 
-func (a *asked) Choose(v provisioning.View) provisioning.Market { a.view = v; return a.answer }
+func (a *asked) Choose(v View) Market { a.view = v; return a.answer }
 
 // twoRegions has a spot server in each of two regions, one on demand in the second, one that stands, and one on
 // request of no market.
@@ -29,10 +29,10 @@ func twoRegions() cluster.Cluster {
 		{Threads: 1}, on("", "west")}}
 }
 
-func renting(t *testing.T, terms provisioning.Terms, jobs int) *rental {
+func rentalOf(t *testing.T, terms Terms, jobs int) *rental {
 	t.Helper()
 	c := twoRegions()
-	r, err := newRental(&terms, c, cluster.NewMachine(c), jobs)
+	r, err := newRental(terms, c, cluster.NewMachine(c), jobs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,14 +45,14 @@ func from(at map[int32]time.Duration) func(int32) time.Duration {
 		if d, ok := at[v]; ok {
 			return d
 		}
-		return Never
+		return scheduler.Never
 	}
 }
 
 func TestNodesOfMarkets(t *testing.T) {
 	c := twoRegions()
 	m := cluster.NewMachine(c)
-	r, err := newRental(&provisioning.Terms{Strategy: &asked{}, Tick: 1}, c, m, 1)
+	r, err := newRental(Terms{Strategy: &asked{}, Tick: 1}, c, m, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,19 +64,19 @@ func TestNodesOfMarkets(t *testing.T) {
 		t.Errorf("markets of nodes %b, want %b", bits, want)
 	}
 	for v, want := range []bool{true, true, true, false, false} {
-		if r.Any([]int32{3, int32(v)}) != want {
+		if r.any([]int32{3, int32(v)}) != want {
 			t.Errorf("node %d is rented: %v", v, !want)
 		}
 	}
-	if bars := r.Bars(0); bars != 1<<(maxOffers+1)-1 {
+	if bars := r.bars(0); bars != 1<<(maxOffers+1)-1 {
 		t.Errorf("a job without servers may start: %b", bars)
 	}
 	// The terms give the order of the regions, and leave out others.
-	west := renting(t, provisioning.Terms{Strategy: &asked{}, Tick: 1, Regions: []string{"west"}}, 1)
-	if west.Any([]int32{0}) || !west.Any([]int32{1}) || len(west.offers) != 2 {
+	west := rentalOf(t, Terms{Strategy: &asked{}, Tick: 1, Regions: []string{"west"}}, 1)
+	if west.any([]int32{0}) || !west.any([]int32{1}) || len(west.offers) != 2 {
 		t.Errorf("%+v", west.offers)
 	}
-	both := renting(t, provisioning.Terms{Strategy: &asked{}, Tick: 1, Regions: []string{"west", "east"}}, 1)
+	both := rentalOf(t, Terms{Strategy: &asked{}, Tick: 1, Regions: []string{"west", "east"}}, 1)
 	if both.offers[0].region != "west" || both.offers[2].region != "east" || both.ofNode[0] != 2 || both.ofNode[1] != 0 {
 		t.Errorf("%+v %v", both.offers, both.ofNode)
 	}
@@ -86,120 +86,117 @@ func TestNodesOfMarkets(t *testing.T) {
 			c.Nodes = append(c.Nodes, cluster.Node{Threads: 1, Supply: cluster.OnRequest, Market: "spot", Region: fmt.Sprint(i)})
 		}
 		c.Nodes = append(c.Nodes, cluster.Node{Threads: 1})
-		if _, err := newRental(&provisioning.Terms{Tick: 1}, c, cluster.NewMachine(c), 1); (err == nil) != ok {
+		if _, err := newRental(Terms{Tick: 1}, c, cluster.NewMachine(c), 1); (err == nil) != ok {
 			t.Errorf("%d regions: %v", regions, err)
 		}
 	}
-	if _, err := newRental(&provisioning.Terms{}, twoRegions(), cluster.NewMachine(twoRegions()), 1); err == nil {
+	if _, err := newRental(Terms{}, twoRegions(), cluster.NewMachine(twoRegions()), 1); err == nil {
 		t.Error("a tick takes no time")
-	}
-	if none, err := newRental(nil, twoRegions(), cluster.NewMachine(twoRegions()), 1); err != nil || none.Rents() || none.Bars(0) != 0 {
-		t.Errorf("without terms: %v", err)
 	}
 }
 
 // The strategy is asked tick by tick from the arrival, and after a loss; the job may start only on the chosen
 // servers.
 func TestDecisionsOfAJob(t *testing.T) {
-	s := &asked{answer: provisioning.Spot}
-	r := renting(t, provisioning.Terms{Strategy: s, Tick: 10, Changeover: -1}, 2)
-	r.Arrive(1, 5)
-	if due := r.Due(); !slices.Equal(due, []int32{1}) || r.Due() != nil || r.Next() != 15 {
-		t.Errorf("due %v, next at %d", due, r.Next())
+	s := &asked{answer: Spot}
+	r := rentalOf(t, Terms{Strategy: s, Tick: 10, Changeover: -1}, 2)
+	r.arrive(1, 5)
+	if due := r.takeDue(); !slices.Equal(due, []int32{1}) || r.takeDue() != nil || r.next() != 15 {
+		t.Errorf("due %v, next at %d", due, r.next())
 	}
 	both := from(map[int32]time.Duration{0: 0, 1: 0, 2: 0})
 	state := rentalCase{Deadline: 100, Work: 40, Done: 3, Changeover: 4, From: both}
 	// Each instant has its own decisions.
 	decide := func(now time.Duration) (bool, string) {
 		r.due = append(r.due, 1)
-		r.Due()
-		return r.Decide(1, now, state)
+		r.takeDue()
+		return r.decide(1, now, state)
 	}
 	leave, name := decide(7)
-	if leave || name != "a spot server in east" || r.Bars(1)&1 != 0 || r.Bars(1)&2 == 0 || r.Bars(0)&1 == 0 {
-		t.Errorf("%v, %q, %b", leave, name, r.Bars(1))
+	if leave || name != "a spot server in east" || r.bars(1)&1 != 0 || r.bars(1)&2 == 0 || r.bars(0)&1 == 0 {
+		t.Errorf("%v, %q, %b", leave, name, r.bars(1))
 	}
-	if want := (provisioning.View{Now: 2, Deadline: 100, Work: 40, Done: 3, Overhead: 4, Tick: 10, Available: true,
-		Spells: []provisioning.Availability{{Available: true}}}); !reflect.DeepEqual(s.view, want) {
+	if want := (View{Now: 2, Deadline: 100, Work: 40, Done: 3, Overhead: 4, Tick: 10, Available: true,
+		Spells: []Availability{{Available: true}}}); !reflect.DeepEqual(s.view, want) {
 		t.Errorf("the strategy sees %+v, want %+v", s.view, want)
 	}
 	// Servers that are on their way are held, and still start.
-	r.Served(1, true, 8)
-	r.Served(1, true, 9) // since then
+	r.serve(1, true, 8)
+	r.serve(1, true, 9) // since then
 	state.Work = 0
-	if leave, _ = decide(10); leave || s.view.Held != provisioning.Spot || s.view.Starting != 2 || s.view.Work != provisioning.UnknownWork {
+	if leave, _ = decide(10); leave || s.view.Held != Spot || s.view.Starting != 2 || s.view.Work != UnknownWork {
 		t.Errorf("%v, %+v", leave, s.view)
 	}
 	if decide(30); s.view.Starting != 0 {
 		t.Errorf("after its start: %+v", s.view)
 	}
-	s.answer = provisioning.OnDemand
-	if leave, name = decide(31); !leave || name != "a server on demand in west" || r.Bars(1)&4 != 0 {
+	s.answer = OnDemand
+	if leave, name = decide(31); !leave || name != "a server on demand in west" || r.bars(1)&4 != 0 {
 		t.Errorf("%v, %q", leave, name)
 	}
-	if decide(32); s.view.Held != provisioning.Nothing {
+	if decide(32); s.view.Held != Nothing {
 		t.Error("servers that are only chosen are held")
 	}
-	r.Served(1, true, 33)
-	if leave, _ = decide(34); leave || s.view.Held != provisioning.OnDemand {
+	r.serve(1, true, 33)
+	if leave, _ = decide(34); leave || s.view.Held != OnDemand {
 		t.Errorf("%v, %+v", leave, s.view)
 	}
-	s.answer = provisioning.Nothing
+	s.answer = Nothing
 	if leave, name = decide(35); !leave || name != "no server" {
 		t.Errorf("%v, %q", leave, name)
 	}
 	// After a loss the other region comes first.
-	s.answer = provisioning.Spot
+	s.answer = Spot
 	decide(36)
-	r.Served(1, true, 36)
-	r.Lost(1, 3) // a node that is not rented
-	if r.Due() != nil {
+	r.serve(1, true, 36)
+	r.lose(1, 3) // a node that is not rented
+	if r.takeDue() != nil {
 		t.Error("a decision is due for a node that is not rented")
 	}
-	r.Lost(1, 0)
-	if due := r.Due(); !slices.Equal(due, []int32{1}) {
+	r.lose(1, 0)
+	if due := r.takeDue(); !slices.Equal(due, []int32{1}) {
 		t.Errorf("due %v", due)
 	}
 	if leave, name = decide(37); leave || name != "a spot server in west" {
 		t.Errorf("after the loss: %v, %q", leave, name)
 	}
 	// Kept work, and the end.
-	if r.Keep(1, 9); r.Kept(1) != 9 {
-		t.Errorf("%d is kept", r.Kept(1))
+	if r.keep(1, 9); r.jobs[1].kept != 9 {
+		t.Errorf("%d is kept", r.jobs[1].kept)
 	}
-	r.End(1)
-	if r.Lost(1, 1); len(r.Due()) > 0 || r.Next() != Never || r.Kept(1) != 0 {
-		t.Errorf("a job that is over is due; the next tick is at %d", r.Next())
+	r.end(1)
+	if r.lose(1, 1); len(r.takeDue()) > 0 || r.next() != scheduler.Never || r.jobs[1].kept != 0 {
+		t.Errorf("a job that is over is due; the next tick is at %d", r.next())
 	}
 }
 
 // Jobs that choose the same region at one instant do not take each other's servers; a region without a server is
 // not available.
 func TestClaimsOfAnInstant(t *testing.T) {
-	s := &asked{answer: provisioning.Spot}
-	r := renting(t, provisioning.Terms{Strategy: s, Tick: 10, Changeover: 6}, 3)
+	s := &asked{answer: Spot}
+	r := rentalOf(t, Terms{Strategy: s, Tick: 10, Changeover: 6}, 3)
 	for j := range int32(3) {
-		r.Arrive(j, 0)
+		r.arrive(j, 0)
 	}
-	r.Due()
+	r.takeDue()
 	state := rentalCase{Work: 1, Changeover: 4, From: from(map[int32]time.Duration{0: 0, 1: 0})}
 	for j, want := range []string{"a spot server in east", "a spot server in west", "no server"} {
-		if _, name := r.Decide(int32(j), 0, state); name != want || s.view.Available != (j < 2) || s.view.Overhead != 6 {
+		if _, name := r.decide(int32(j), 0, state); name != want || s.view.Available != (j < 2) || s.view.Overhead != 6 {
 			t.Errorf("job %d: %q, %+v", j, name, s.view)
 		}
 	}
 	// At a later instant the first is still there to be had by the last, as far as the strategy knows.
-	r.Ring(10)
-	r.Ring(10)
-	r.Ring(10)
-	if due := r.Due(); !slices.Equal(due, []int32{0, 1, 2}) || r.Next() != 20 {
-		t.Errorf("due %v, next at %d", due, r.Next())
+	r.ring(10)
+	r.ring(10)
+	r.ring(10)
+	if due := r.takeDue(); !slices.Equal(due, []int32{0, 1, 2}) || r.next() != 20 {
+		t.Errorf("due %v, next at %d", due, r.next())
 	}
 	later := rentalCase{Work: 1, Deadline: 12, From: from(map[int32]time.Duration{0: 11})}
-	if _, name := r.Decide(2, 10, later); name != "no server" || s.view.Available {
+	if _, name := r.decide(2, 10, later); name != "no server" || s.view.Available {
 		t.Errorf("%q, %+v", name, s.view)
 	}
-	if _, name := r.Decide(2, 11, later); name != "a spot server in east" {
+	if _, name := r.decide(2, 11, later); name != "a spot server in east" {
 		t.Errorf("when it is there: %q", name)
 	}
 }
@@ -210,13 +207,13 @@ func TestTicksEnd(t *testing.T) {
 		deadline time.Duration
 		ends     bool
 	}{{0, true}, {9, true}, {10, true}, {11, false}} {
-		r := renting(t, provisioning.Terms{Strategy: &asked{answer: provisioning.Spot}, Tick: 10}, 1)
-		r.Arrive(0, 0)
-		r.Ring(10)
-		r.Due()
-		r.Decide(0, 10, rentalCase{Deadline: c.deadline, From: from(nil)})
-		if got := r.Next() == Never; got != c.ends {
-			t.Errorf("a deadline of %d: the next tick is at %d", c.deadline, r.Next())
+		r := rentalOf(t, Terms{Strategy: &asked{answer: Spot}, Tick: 10}, 1)
+		r.arrive(0, 0)
+		r.ring(10)
+		r.takeDue()
+		r.decide(0, 10, rentalCase{Deadline: c.deadline, From: from(nil)})
+		if got := r.next() == scheduler.Never; got != c.ends {
+			t.Errorf("a deadline of %d: the next tick is at %d", c.deadline, r.next())
 		}
 	}
 }
@@ -231,7 +228,7 @@ func TestSpellsOfSpotServers(t *testing.T) {
 	}{{10, true, false}, {20, true, false}, {25, false, true}, {40, false, false}, {50, true, false}, {55, true, true}, {60, true, false}} {
 		a.see(seen.available, seen.lost, seen.at)
 	}
-	want := []provisioning.Availability{{Available: true, Length: 15}, {Available: false, Length: 25}, {Available: true, Length: 5}, {Available: true, Length: 5}}
+	want := []Availability{{Available: true, Length: 15}, {Available: false, Length: 25}, {Available: true, Length: 5}, {Available: true, Length: 5}}
 	if !slices.Equal(a.spells, want) {
 		t.Errorf("the spells are %v, want %v", a.spells, want)
 	}
@@ -251,7 +248,7 @@ func TestPriceOfSpotServers(t *testing.T) {
 		{[]cluster.Node{node("spot", 3), node("on_demand", 0)}, 0},
 	} {
 		all := cluster.Cluster{Nodes: c.nodes}
-		r, err := newRental(&provisioning.Terms{Tick: 1}, all, cluster.NewMachine(all), 0)
+		r, err := newRental(Terms{Tick: 1}, all, cluster.NewMachine(all), 0)
 		if err != nil || r.share != c.share {
 			t.Errorf("%+v: %g, %v; want %g", c.nodes, r.share, err, c.share)
 		}

@@ -1,4 +1,4 @@
-package scheduler
+package supply
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
@@ -21,7 +22,7 @@ type vendor struct {
 	rented, back []int
 }
 
-func (s *vendor) Acquire(v int) (*Server, error) {
+func (s *vendor) Acquire(v int) (*scheduler.Server, error) {
 	if s.fail != nil {
 		return nil, s.fail
 	}
@@ -29,7 +30,7 @@ func (s *vendor) Acquire(v int) (*Server, error) {
 		return nil, nil
 	}
 	s.rented = append(s.rented, v)
-	return &Server{Market: "spot"}, nil
+	return &scheduler.Server{Market: "spot"}, nil
 }
 
 func (s *vendor) Release(v int) error {
@@ -55,15 +56,15 @@ func open(t *testing.T, has ...int) *site {
 	}
 	c := cluster.Cluster{Nodes: []cluster.Node{node("stands", 2, cluster.Standing), node("fixed", 4, cluster.Fixed),
 		node("small", 2, cluster.OnRequest), node("large", 4, cluster.OnRequest), node("last", 4, cluster.OnRequest)}}
-	c.Nodes[4].Idle = Never
+	c.Nodes[4].Idle = scheduler.Never
 	s := &site{T: t, machine: cluster.NewMachine(c), shop: &vendor{has: map[int]bool{}}}
 	for _, v := range has {
 		s.shop.has[v] = true
 	}
 	var err error
-	s.n, err = newServerNodes(c, s.machine, s.shop, func(e Event) {
+	s.n, err = newServerNodes(c, s.machine, s.shop, func(e scheduler.Event) {
 		s.log = append(s.log, fmt.Sprintf("%s %d", e.Kind, e.Node))
-		if e.Kind == NodeEnd && e.Revoked {
+		if e.Kind == scheduler.NodeEnd && e.Revoked {
 			s.log[len(s.log)-1] += " revoked"
 		}
 	})
@@ -73,9 +74,9 @@ func open(t *testing.T, has ...int) *site {
 	return s
 }
 
-func (s *site) notice(kind NoticeKind, v int, at time.Duration, lost bool) {
+func (s *site) notice(kind scheduler.NoticeKind, v int, at time.Duration, lost bool) {
 	s.Helper()
-	got, err := s.n.Notice(&Notice{Kind: kind, Node: v, Until: at + 1}, at)
+	got, err := s.n.Notice(&scheduler.Notice{Kind: kind, Node: v, Until: at + 1}, at)
 	if err != nil || got != lost {
 		s.Errorf("notice of node %d at %s: lost %v, %v", v, at, got, err)
 	}
@@ -108,20 +109,20 @@ func free(m *cluster.Machine) string {
 func TestFixedNodes(t *testing.T) {
 	s := open(t, 1)
 	s.said("node_request 1")
-	if free(s.machine) != "2 0 0 0 0" || !s.n.Change() || !s.n.Pending() || !s.n.Orders() {
+	if free(s.machine) != "2 0 0 0 0" || !s.n.Pending() || !s.n.Orders() {
 		t.Errorf("%s are free, pending %v", free(s.machine), s.n.Pending())
 	}
-	s.notice(NodeUp, 1, time.Second, false)
-	if free(s.machine) != "2 4 0 0 0" || s.n.Pending() || s.n.NextIdle() != Never {
+	s.notice(scheduler.NodeUp, 1, time.Second, false)
+	if free(s.machine) != "2 4 0 0 0" || s.n.Pending() || s.n.NextIdle() != scheduler.Never {
 		t.Errorf("%s are free, pending %v", free(s.machine), s.n.Pending())
 	}
 	s.n.Occupy(7, cluster.CoreSet{{Lo: 2, Hi: 4}})
 	s.n.Occupy(3, cluster.CoreSet{{Lo: 0, Hi: 3}}) // on both
-	s.notice(NodeWarned, 1, 2*time.Second, false)
+	s.notice(scheduler.NodeWarned, 1, 2*time.Second, false)
 	if free(s.machine) != "2 0 0 0 0" || !s.n.Pending() {
 		t.Errorf("%s are free, pending %v", free(s.machine), s.n.Pending())
 	}
-	s.notice(NodeDown, 1, 3*time.Second, true)
+	s.notice(scheduler.NodeDown, 1, 3*time.Second, true)
 	if jobs := s.n.Lose(1); !slices.Equal(jobs, []int32{3, 7}) || s.n.Pending() {
 		t.Errorf("it is lost with %v, pending %v", jobs, s.n.Pending())
 	}
@@ -129,15 +130,15 @@ func TestFixedNodes(t *testing.T) {
 		t.Error(err)
 	}
 	s.said("node_up 1", "node_warned 1", "node_down 1 revoked", "node_request 1")
-	s.notice(NodeUp, 1, 4*time.Second, false)
-	s.notice(NodeDown, 1, 5*time.Second, true) // without a warning
+	s.notice(scheduler.NodeUp, 1, 4*time.Second, false)
+	s.notice(scheduler.NodeDown, 1, 5*time.Second, true) // without a warning
 	s.n.Vacate(3, cluster.CoreSet{{Lo: 0, Hi: 3}}, 5*time.Second)
 	s.n.Leave(7, 1, 5*time.Second)
 	if jobs := s.n.Lose(1); len(jobs) != 0 || free(s.machine) != "2 0 0 0 0" || s.n.Pending() {
 		t.Errorf("it is lost with %v, %s are free, pending %v", jobs, free(s.machine), s.n.Pending())
 	}
-	for _, e := range []Notice{{Kind: NodeUp, Node: 0}, {Kind: NodeUp, Node: 1}, {Kind: NodeWarned, Node: 1},
-		{Kind: NodeDown, Node: 1}, {Kind: NodeUp, Node: -1}, {Kind: NodeUp, Node: 5}, {Kind: NodeDown, Node: 2}} {
+	for _, e := range []scheduler.Notice{{Kind: scheduler.NodeUp, Node: 0}, {Kind: scheduler.NodeUp, Node: 1}, {Kind: scheduler.NodeWarned, Node: 1},
+		{Kind: scheduler.NodeDown, Node: 1}, {Kind: scheduler.NodeUp, Node: -1}, {Kind: scheduler.NodeUp, Node: 5}, {Kind: scheduler.NodeDown, Node: 2}} {
 		if lost, err := s.n.Notice(&e, 0); err == nil || lost {
 			t.Errorf("%+v is taken", e)
 		}
@@ -178,7 +179,7 @@ func TestServe(t *testing.T) {
 	s.serve(3, 1, true) // there is no server for node 3
 	s.said("node_request 4")
 	s.serve(3, 2, false)
-	if at := s.n.From(3, cluster.Room{Cores: 1}, 5); at != Never {
+	if at := s.n.From(3, cluster.Room{Cores: 1}, 5); at != scheduler.Never {
 		t.Errorf("a node without servers from %s", at)
 	}
 	if at := s.n.From(0, cluster.Room{Cores: 2}, 5); at != 5 {
@@ -223,7 +224,7 @@ func TestServe(t *testing.T) {
 	}
 	s = open(t, 3)
 	s.serve(4, 1, true)
-	s.notice(NodeUp, 3, 0, false)
+	s.notice(scheduler.NodeUp, 3, 0, false)
 	s.shop.fail = errors.New("closed")
 	if err := s.n.DismissAll(); err == nil {
 		t.Error("servers that cannot be given back are no error")
@@ -251,8 +252,8 @@ func TestIdleNodes(t *testing.T) {
 			t.Fatal(served, err)
 		}
 	}
-	s.notice(NodeUp, 3, 1*time.Second, false)
-	s.notice(NodeUp, 4, 1*time.Second, false) // which is never given back
+	s.notice(scheduler.NodeUp, 3, 1*time.Second, false)
+	s.notice(scheduler.NodeUp, 4, 1*time.Second, false) // which is never given back
 	if at := s.n.NextIdle(); at != time.Minute+time.Second {
 		t.Errorf("given back at %s", at)
 	}
@@ -261,7 +262,7 @@ func TestIdleNodes(t *testing.T) {
 	s.n.Occupy(2, cores)
 	s.n.Vacate(1, cores, 2*time.Second)
 	s.n.Vacate(9, cores, 2*time.Second) // was not there
-	if at := s.n.NextIdle(); at != Never {
+	if at := s.n.NextIdle(); at != scheduler.Never {
 		t.Errorf("a node with a job is given back at %s", at)
 	}
 	s.n.Vacate(2, cores, 3*time.Second)
@@ -269,7 +270,7 @@ func TestIdleNodes(t *testing.T) {
 		t.Errorf("given back at %s", at)
 	}
 	s.n.Rest()
-	if s.n.NextIdle() != Never || !s.n.Orders() {
+	if s.n.NextIdle() != scheduler.Never || !s.n.Orders() {
 		t.Error("a node that has rested is to rest again")
 	}
 	s.serve(4, 2, true) // a job waits for both
@@ -291,7 +292,7 @@ func TestIdleNodes(t *testing.T) {
 	// One that has rested and is used again stays.
 	s = open(t, 3)
 	s.serve(4, 1, true)
-	s.notice(NodeUp, 3, 0, false)
+	s.notice(scheduler.NodeUp, 3, 0, false)
 	s.n.NextIdle()
 	s.n.Rest()
 	s.n.Rooms()
@@ -324,9 +325,7 @@ func TestIdleNodes(t *testing.T) {
 // In a cluster whose nodes all stand there is nothing to be done.
 func TestStandingNodes(t *testing.T) {
 	var n serverNodes
-	n.Occupy(1, cluster.CoreSet{{Lo: 0, Hi: 1}})
-	n.Vacate(1, cluster.CoreSet{{Lo: 0, Hi: 1}}, 5)
-	if n.Change() || n.Pending() || n.Orders() || n.NextIdle() != Never {
+	if n.Pending() || n.Orders() || n.NextIdle() != scheduler.Never {
 		t.Error("a node comes or goes")
 	}
 	if err := errors.Join(n.GiveBack(), n.DismissAll()); err != nil {

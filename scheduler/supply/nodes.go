@@ -1,38 +1,23 @@
-// Servers keeps the nodes of a run that come and go: which have a server, which are on
-// their way, which will be taken away, which jobs have started on each, and when an idle
-// one is given back. It decides nothing about jobs.
-
-package scheduler
+package supply
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// serverSource has servers to rent.
-type serverSource interface {
-	// Acquire asks for a server for a node that has none. NodeUp follows. It returns
-	// nil when no server will be available for this node any more.
-	Acquire(node int) (*Server, error)
-	// Release gives the server of a node back: nothing runs on it, or it is not up yet.
-	// No notice of the node follows.
-	Release(node int) error
-	// From returns the earliest time from an instant on at which a server is available for
-	// a node that has none; Never if there is no such time.
-	From(node int, at time.Duration) time.Duration
-}
-
-// serverNodes are the nodes of a run. The zero value is for a cluster whose nodes all
-// exist from the start. It closes and opens the nodes of its machine.
+// serverNodes are the nodes of a run: which have a server, which are on their way, which will be taken away, which jobs
+// have started on each, and when an idle one is given back. They decide nothing about jobs, and close and open the nodes
+// of the machine.
 type serverNodes struct {
 	cluster cluster.Cluster
 	machine *cluster.Machine
-	source  serverSource
-	emit    func(Event)
+	source  Source
+	emit    func(scheduler.Event)
 	all     []node
 	absent  int // nodes on request that can be asked for
 	coming  int // nodes that are asked for and not up
@@ -59,16 +44,16 @@ const (
 type node struct {
 	phase   phase
 	tenants []int32       // jobs that have started and not ended on it
-	idleAt  time.Duration // the instant of the timer that counts, or trace.Never
+	idleAt  time.Duration // the instant of the timer that counts, or Never
 	wanted  bool          // a job at the head of the queue waits for it and for others
 }
 
 // newServerNodes closes the nodes that are still to come, and asks for those that are always wanted.
 // emit takes the events of nodes, which happen at the present instant.
-func newServerNodes(c cluster.Cluster, m *cluster.Machine, source serverSource, emit func(Event)) (serverNodes, error) {
+func newServerNodes(c cluster.Cluster, m *cluster.Machine, source Source, emit func(scheduler.Event)) (serverNodes, error) {
 	n := serverNodes{cluster: c, machine: m, source: source, emit: emit, all: make([]node, len(c.Nodes))}
 	for v := range n.all {
-		n.all[v].idleAt = Never
+		n.all[v].idleAt = scheduler.Never
 		if c.Nodes[v].Supply == cluster.Standing {
 			n.all[v].phase = up
 			continue
@@ -85,16 +70,13 @@ func newServerNodes(c cluster.Cluster, m *cluster.Machine, source serverSource, 
 	return n, nil
 }
 
-// Change reports whether there are nodes that come and go.
-func (n *serverNodes) Change() bool { return n.all != nil }
-
 // From returns the earliest time from now on at which a node can take a job: when a server
-// is available for it, or at once if it has room; trace.Never if it will have no server
+// is available for it, or at once if it has room; scheduler.Never if it will have no server
 // any more.
 func (n *serverNodes) From(v int32, need cluster.Room, now time.Duration) time.Duration {
 	switch {
 	case n.all[v].phase == over:
-		return Never
+		return scheduler.Never
 	case n.all[v].phase == absent:
 		return n.ServerFrom(v, now)
 	case n.machine.Free[v].Holds(need):
@@ -126,31 +108,31 @@ func (n *serverNodes) acquire(v int32) error {
 	}
 	n.all[v].phase = coming
 	n.coming++
-	n.emit(Event{Kind: NodeRequest, Job: -1, Node: int(v), Server: server})
+	n.emit(scheduler.Event{Kind: scheduler.NodeRequest, Job: -1, Node: int(v), Server: server})
 	return nil
 }
 
 // Notice takes the notice of a node at an instant. lost reports that the node is gone;
 // Lose is then to be called.
-func (n *serverNodes) Notice(e *Notice, now time.Duration) (lost bool, err error) {
+func (n *serverNodes) Notice(e *scheduler.Notice, now time.Duration) (lost bool, err error) {
 	if e.Node < 0 || e.Node >= len(n.all) || n.cluster.Nodes[e.Node].Supply == cluster.Standing {
 		return false, fmt.Errorf("engine: %s: node %d does not come and go", e.Kind, e.Node)
 	}
 	v := int32(e.Node)
 	s := &n.all[v]
 	switch {
-	case e.Kind == NodeUp && s.phase == coming:
+	case e.Kind == scheduler.NodeUp && s.phase == coming:
 		s.phase = up
 		n.coming--
 		n.machine.Open(v)
 		n.restIfIdle(v, now)
-		n.emit(Event{Kind: NodeStart, Job: -1, Node: e.Node})
-	case e.Kind == NodeWarned && s.phase == up:
-		s.phase, s.idleAt = warned, Never
+		n.emit(scheduler.Event{Kind: scheduler.NodeStart, Job: -1, Node: e.Node})
+	case e.Kind == scheduler.NodeWarned && s.phase == up:
+		s.phase, s.idleAt = warned, scheduler.Never
 		n.leaving++
 		n.machine.Close(v)
-		n.emit(Event{Kind: NodeWarning, Job: -1, Node: e.Node, Until: e.Until})
-	case e.Kind == NodeDown && (s.phase == up || s.phase == warned):
+		n.emit(scheduler.Event{Kind: scheduler.NodeWarning, Job: -1, Node: e.Node, Until: e.Until})
+	case e.Kind == scheduler.NodeDown && (s.phase == up || s.phase == warned):
 		return true, nil
 	default:
 		return false, fmt.Errorf("engine: %s: not so for node %q as it stands", e.Kind, n.cluster.Nodes[v].Name)
@@ -166,11 +148,11 @@ func (n *serverNodes) Lose(v int32) []int32 {
 	} else {
 		n.machine.Close(v)
 	}
-	s.phase, s.idleAt = absent, Never
+	s.phase, s.idleAt = absent, scheduler.Never
 	if n.cluster.Nodes[v].Supply == cluster.OnRequest {
 		n.absent++
 	}
-	n.emit(Event{Kind: NodeEnd, Job: -1, Node: int(v), Revoked: true})
+	n.emit(scheduler.Event{Kind: scheduler.NodeEnd, Job: -1, Node: int(v), Revoked: true})
 	return slices.Sorted(slices.Values(s.tenants))
 }
 
@@ -184,20 +166,14 @@ func (n *serverNodes) Replace(v int32) error {
 
 // Occupy records that a job has started on the nodes of its cores.
 func (n *serverNodes) Occupy(j int32, cores cluster.CoreSet) {
-	if n.all == nil {
-		return
-	}
 	for _, v := range n.machine.NodesOf(cores, nil) {
 		s := &n.all[v]
-		s.tenants, s.idleAt = append(s.tenants, j), Never
+		s.tenants, s.idleAt = append(s.tenants, j), scheduler.Never
 	}
 }
 
 // Vacate records that a job is over on the nodes of its cores.
 func (n *serverNodes) Vacate(j int32, cores cluster.CoreSet, now time.Duration) {
-	if n.all == nil {
-		return
-	}
 	for _, v := range n.machine.NodesOf(cores, nil) {
 		n.Leave(j, v, now)
 	}
@@ -218,7 +194,7 @@ func (n *serverNodes) restIfIdle(v int32, now time.Duration) {
 	if s.phase != up || len(s.tenants) > 0 || n.cluster.Nodes[v].Supply != cluster.OnRequest {
 		return
 	}
-	if idle := n.cluster.Nodes[v].Idle; idle < Never-now {
+	if idle := n.cluster.Nodes[v].Idle; idle < scheduler.Never-now {
 		s.idleAt = now + idle
 		n.idle.Push(queue.Timer{At: s.idleAt, Of: v})
 	}
@@ -230,7 +206,7 @@ func (n *serverNodes) NextIdle() time.Duration {
 		n.idle.Pop()
 	}
 	if len(n.idle) == 0 {
-		return Never
+		return scheduler.Never
 	}
 	return n.idle[0].At
 }
@@ -240,7 +216,7 @@ func (n *serverNodes) NextIdle() time.Duration {
 func (n *serverNodes) Rest() {
 	v := n.idle[0].Of
 	n.idle.Pop()
-	n.all[v].idleAt = Never
+	n.all[v].idleAt = scheduler.Never
 	n.rested = append(n.rested, v)
 }
 
@@ -262,7 +238,7 @@ func (n *serverNodes) GiveBack() error {
 	for _, v := range n.rested {
 		s := &n.all[v]
 		switch {
-		case s.phase != up || len(s.tenants) > 0 || s.idleAt != Never:
+		case s.phase != up || len(s.tenants) > 0 || s.idleAt != scheduler.Never:
 		case s.wanted:
 			keep = append(keep, v)
 		default:
@@ -282,7 +258,7 @@ func (n *serverNodes) dismiss(v int32) error {
 	if err := n.source.Release(int(v)); err != nil {
 		return fmt.Errorf("give node %q back: %w", n.cluster.Nodes[v].Name, err)
 	}
-	n.emit(Event{Kind: NodeEnd, Job: -1, Node: int(v)})
+	n.emit(scheduler.Event{Kind: scheduler.NodeEnd, Job: -1, Node: int(v)})
 	return nil
 }
 

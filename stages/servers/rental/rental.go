@@ -1,12 +1,12 @@
-package scheduler
+package rental
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/provisioning"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -16,10 +16,9 @@ const none = -1
 // maxOffers is the number of markets and regions that have a bit in a cluster.Room.
 const maxOffers = 30
 
-// rental is the renting of a run. The zero value is for a policy that leaves renting
-// to the nodes.
+// rental is the renting of a run.
 type rental struct {
-	terms  provisioning.Terms
+	terms  Terms
 	offers []offer
 	ofNode []int8 // by node, the index of its offer; none for a node that is not rented
 	jobs   []tenant
@@ -31,7 +30,7 @@ type rental struct {
 
 // offer is the nodes of a market in a region.
 type offer struct {
-	market provisioning.Market
+	market Market
 	region string
 	nodes  []int32
 	price  float64 // of its first node, per hour; 0 if it is unknown
@@ -47,28 +46,25 @@ type tenant struct {
 	begun   time.Duration // since when
 	open    bool
 	kept    time.Duration // of its work, by the attempts that have ended
-	spells  []provisioning.Availability
+	spells  []Availability
 	since   time.Duration // when the last spell began
 }
 
 // newRental returns the renting of a run, and marks the machine's nodes by their markets. Of
 // the nodes, those on request that name a market are rented.
-func newRental(terms *provisioning.Terms, c cluster.Cluster, m *cluster.Machine, jobs int) (rental, error) {
-	if terms == nil {
-		return rental{}, nil
-	}
+func newRental(terms Terms, c cluster.Cluster, m *cluster.Machine, jobs int) (rental, error) {
 	if terms.Tick <= 0 {
 		return rental{}, fmt.Errorf("renting of servers: a tick of %s", terms.Tick)
 	}
-	r := rental{terms: *terms, jobs: make([]tenant, jobs), ofNode: make([]int8, len(c.Nodes))}
+	r := rental{terms: terms, jobs: make([]tenant, jobs), ofNode: make([]int8, len(c.Nodes))}
 	for v, n := range c.Nodes {
 		r.ofNode[v] = none
 		if n.Supply != cluster.OnRequest || n.Market == "" || !r.wanted(n.Region) {
 			continue
 		}
-		market := provisioning.Spot
+		market := Spot
 		if n.Market == cluster.MarketOnDemand {
-			market = provisioning.OnDemand
+			market = OnDemand
 		}
 		at := slices.IndexFunc(r.offers, func(o offer) bool { return o.market == market && o.region == n.Region })
 		if at < 0 {
@@ -84,8 +80,8 @@ func newRental(terms *provisioning.Terms, c cluster.Cluster, m *cluster.Machine,
 	}
 	r.sort()
 	r.claims = make([]int, len(r.offers))
-	if onDemand := r.cheapest(provisioning.OnDemand); onDemand > 0 {
-		r.share = r.cheapest(provisioning.Spot) / onDemand
+	if onDemand := r.cheapest(OnDemand); onDemand > 0 {
+		r.share = r.cheapest(Spot) / onDemand
 	}
 	for v, n := range c.Nodes {
 		bit := int32(0)
@@ -98,13 +94,13 @@ func newRental(terms *provisioning.Terms, c cluster.Cluster, m *cluster.Machine,
 		m.Whole[v].Market, m.Free[v].Market = bit, bit
 	}
 	for j := range r.jobs {
-		r.jobs[j] = tenant{tick: Never, choice: none, lost: none}
+		r.jobs[j] = tenant{tick: scheduler.Never, choice: none, lost: none}
 	}
 	return r, nil
 }
 
 // cheapest returns the lowest known price of a market; 0 if none is known.
-func (r *rental) cheapest(m provisioning.Market) (price float64) {
+func (r *rental) cheapest(m Market) (price float64) {
 	for _, o := range r.offers {
 		if o.market == m && o.price > 0 && (price == 0 || o.price < price) {
 			price = o.price
@@ -132,56 +128,51 @@ func (r *rental) sort() {
 	}
 }
 
-// Rents reports whether a strategy decides where servers come from.
-func (r *rental) Rents() bool { return r.jobs != nil }
-
-// Any reports whether some of the nodes are rented.
-func (r *rental) Any(nodes []int32) bool {
+// any reports whether some of the nodes are rented.
+func (r *rental) any(nodes []int32) bool {
 	return slices.ContainsFunc(nodes, func(v int32) bool { return r.ofNode[v] != none })
 }
 
-// Arrive records that a job has arrived; its first tick begins.
-func (r *rental) Arrive(j int32, now time.Duration) {
-	if r.jobs != nil {
-		r.jobs[j].arrived, r.jobs[j].open = now, true
-		r.due = append(r.due, j)
-		r.wind(j, now)
-	}
+// arrive records that a job has arrived; its first tick begins.
+func (r *rental) arrive(j int32, now time.Duration) {
+	r.jobs[j].arrived, r.jobs[j].open = now, true
+	r.due = append(r.due, j)
+	r.wind(j, now)
 }
 
 // wind sets the timer of a job's next tick, which is a whole number of ticks after its
 // arrival.
 func (r *rental) wind(j int32, now time.Duration) {
 	t := &r.jobs[j]
-	t.tick = Never
-	if n := (now-t.arrived)/r.terms.Tick + 1; n < (Never-t.arrived)/r.terms.Tick {
+	t.tick = scheduler.Never
+	if n := (now-t.arrived)/r.terms.Tick + 1; n < (scheduler.Never-t.arrived)/r.terms.Tick {
 		t.tick = t.arrived + n*r.terms.Tick
 		r.ticks.Push(queue.Timer{At: t.tick, Of: j})
 	}
 }
 
-// Next returns the instant of the next tick of a job.
-func (r *rental) Next() time.Duration {
+// next returns the instant of the next tick of a job.
+func (r *rental) next() time.Duration {
 	for len(r.ticks) > 0 && r.jobs[r.ticks[0].Of].tick != r.ticks[0].At {
 		r.ticks.Pop()
 	}
 	if len(r.ticks) == 0 {
-		return Never
+		return scheduler.Never
 	}
 	return r.ticks[0].At
 }
 
-// Ring records that the tick at Next has begun; now may be later, on a real clock.
-func (r *rental) Ring(now time.Duration) {
+// ring records that the tick at next has begun; now may be later, on a real clock.
+func (r *rental) ring(now time.Duration) {
 	j := r.ticks[0].Of
 	r.ticks.Pop()
 	r.due = append(r.due, j)
 	r.wind(j, now)
 }
 
-// Lost records that a job has lost its servers on a node. Its next place is decided at once.
-func (r *rental) Lost(j, node int32) {
-	if r.jobs == nil || r.ofNode[node] == none {
+// lose records that a job has lost its servers on a node. Its next place is decided at once.
+func (r *rental) lose(j, node int32) {
+	if r.ofNode[node] == none {
 		return
 	}
 	t := &r.jobs[j]
@@ -189,15 +180,13 @@ func (r *rental) Lost(j, node int32) {
 	r.due = append(r.due, j)
 }
 
-// End records that a job is over.
-func (r *rental) End(j int32) {
-	if r.jobs != nil {
-		r.jobs[j] = tenant{tick: Never, choice: none, lost: none}
-	}
+// end records that a job is over.
+func (r *rental) end(j int32) {
+	r.jobs[j] = tenant{tick: scheduler.Never, choice: none, lost: none}
 }
 
-// Due returns the jobs about which a decision is due, each once and by number.
-func (r *rental) Due() []int32 {
+// takeDue returns the jobs about which a decision is due, each once and by number.
+func (r *rental) takeDue() []int32 {
 	if len(r.due) == 0 {
 		return nil
 	}
@@ -208,11 +197,8 @@ func (r *rental) Due() []int32 {
 	return due
 }
 
-// Served records whether the servers of a waiting job's choice are there or on their way.
-func (r *rental) Served(j int32, served bool, now time.Duration) {
-	if r.jobs == nil {
-		return
-	}
+// serve records whether the servers of a waiting job's choice are there or on their way.
+func (r *rental) serve(j int32, served bool, now time.Duration) {
 	if t := &r.jobs[j]; t.choice != none {
 		if served && !t.served {
 			t.begun = now
@@ -221,12 +207,9 @@ func (r *rental) Served(j int32, served bool, now time.Duration) {
 	}
 }
 
-// Bars returns the markets and regions of nodes on which a job may not start, for
+// bars returns the markets and regions of nodes on which a job may not start, for
 // cluster.Room.Market.
-func (r *rental) Bars(j int32) int32 {
-	if r.jobs == nil {
-		return 0
-	}
+func (r *rental) bars(j int32) int32 {
 	bars := int32(1<<(maxOffers+1) - 1)
 	if c := r.jobs[j].choice; c != none {
 		bars &^= 1 << c
@@ -234,15 +217,10 @@ func (r *rental) Bars(j int32) int32 {
 	return bars
 }
 
-// Keep records the work that a job keeps when an attempt has ended; Kept returns it.
-func (r *rental) Keep(j int32, work time.Duration) {
-	if r.jobs != nil {
-		r.jobs[j].kept = work
-	}
+// keep records the work that a job keeps when an attempt has ended.
+func (r *rental) keep(j int32, work time.Duration) {
+	r.jobs[j].kept = work
 }
-
-// Kept returns the work that a job had done when its last attempt ended.
-func (r *rental) Kept(j int32) time.Duration { return r.jobs[j].kept }
 
 // rentalCase has the inputs of a decision about a job that the rental itself does not keep.
 type rentalCase struct {
@@ -258,42 +236,42 @@ type rentalCase struct {
 	From func(node int32) time.Duration
 }
 
-// Decide has the strategy choose for a job, and reports whether the job must leave its
+// decide has the strategy choose for a job, and reports whether the job must leave its
 // servers for servers of another source. name is that source.
-func (r *rental) Decide(j int32, now time.Duration, s rentalCase) (leave bool, name string) {
+func (r *rental) decide(j int32, now time.Duration, s rentalCase) (leave bool, name string) {
 	t := &r.jobs[j]
-	v := provisioning.View{
+	v := View{
 		Now: now - t.arrived, Deadline: s.Deadline, Work: s.Work, Done: s.Done, Overhead: s.Changeover,
 		Tick: r.terms.Tick, Held: r.held(t),
 	}
 	if v.Work <= 0 {
-		v.Work = provisioning.UnknownWork
+		v.Work = UnknownWork
 	}
 	if r.terms.Changeover >= 0 {
 		v.Overhead = r.terms.Changeover
 	}
-	if v.Held != provisioning.Nothing {
+	if v.Held != Nothing {
 		v.Starting = max(v.Overhead-(now-t.begun), 0)
 	}
-	spot, soonest := r.first(t, provisioning.Spot, now, s.From)
+	spot, soonest := r.first(t, Spot, now, s.From)
 	v.Available = spot != none
-	t.see(v.Available, t.lost != none && r.offers[t.lost].market == provisioning.Spot, now)
+	t.see(v.Available, t.lost != none && r.offers[t.lost].market == Spot, now)
 	v.Spells, v.SpotShare = t.spells, r.share
 	choice := r.terms.Strategy.Choose(v)
 	before := t.choice
 	t.lost = none
 	switch {
-	case choice == provisioning.OnDemand && v.Held != provisioning.OnDemand:
-		t.choice, _ = r.first(t, provisioning.OnDemand, now, s.From)
-	case choice == provisioning.Spot && v.Held != provisioning.Spot:
+	case choice == OnDemand && v.Held != OnDemand:
+		t.choice, _ = r.first(t, OnDemand, now, s.From)
+	case choice == Spot && v.Held != Spot:
 		t.choice = spot
-	case choice == provisioning.Nothing:
+	case choice == Nothing:
 		t.choice = none
 	}
-	if t.choice == none && soonest == Never && (s.Deadline <= 0 || v.Now >= s.Deadline) {
-		t.tick = Never // nothing changes any more
+	if t.choice == none && soonest == scheduler.Never && (s.Deadline <= 0 || v.Now >= s.Deadline) {
+		t.tick = scheduler.Never // nothing changes any more
 	}
-	if t.choice != none && (v.Held == provisioning.Nothing || t.choice != before) {
+	if t.choice != none && (v.Held == Nothing || t.choice != before) {
 		r.claims[t.choice]++
 	}
 	if leave = t.choice != before; leave {
@@ -310,13 +288,13 @@ func (t *tenant) see(available, lost bool, now time.Duration) {
 			return
 		}
 	}
-	t.spells, t.since = append(t.spells, provisioning.Availability{Available: available}), now
+	t.spells, t.since = append(t.spells, Availability{Available: available}), now
 }
 
 // held returns the market of the servers that a job has, or that are on their way.
-func (r *rental) held(t *tenant) provisioning.Market {
+func (r *rental) held(t *tenant) Market {
 	if t.choice == none || !t.served {
-		return provisioning.Nothing
+		return Nothing
 	}
 	return r.offers[t.choice].market
 }
@@ -324,9 +302,9 @@ func (r *rental) held(t *tenant) provisioning.Market {
 // first returns the first region in which a market has a server now, or none, and the
 // earliest time at which a server is available. The job's present region comes first,
 // and the region in which it has just lost a server comes last.
-func (r *rental) first(t *tenant, m provisioning.Market, now time.Duration, from func(int32) time.Duration) (at int8,
+func (r *rental) first(t *tenant, m Market, now time.Duration, from func(int32) time.Duration) (at int8,
 	soonest time.Duration) {
-	at, soonest = none, Never
+	at, soonest = none, scheduler.Never
 	for i := range r.offers {
 		if r.offers[i].market != m {
 			continue
@@ -355,7 +333,7 @@ func (r *rental) nameOf(choice int8) string {
 		return "no server"
 	}
 	name := "a spot server"
-	if r.offers[choice].market == provisioning.OnDemand {
+	if r.offers[choice].market == OnDemand {
 		name = "a server on demand"
 	}
 	if region := r.offers[choice].region; region != "" {

@@ -1,7 +1,7 @@
-// Package provisioning has the terms between a policy that rents servers for its jobs and the scheduler. A strategy chooses,
-// for each job of a run, from which market its servers are to come: spot servers, which are cheap and go away, or servers
-// on demand. It decides tick by tick from the job's arrival, and at once when a job has lost its server.
-package provisioning
+// Package rental rents servers for the jobs of a policy, as an extension of the kernel. A strategy chooses, for each job of
+// a run, from which market its servers are to come: spot servers, which are cheap and go away, or servers on demand. It
+// decides tick by tick from the job's arrival, and at once when a job has lost its server.
+package rental
 
 import (
 	"math"

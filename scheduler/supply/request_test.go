@@ -1,21 +1,22 @@
-package scheduler
+package supply
 
 import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // shop rents servers until it has none left.
 type shop struct{ left int }
 
-func (s *shop) Acquire(int) (*Server, error) {
+func (s *shop) Acquire(int) (*scheduler.Server, error) {
 	if s.left == 0 {
 		return nil, nil
 	}
 	s.left--
-	return &Server{Market: "spot"}, nil
+	return &scheduler.Server{Market: "spot"}, nil
 }
 
 func (s *shop) Release(int) error { return nil }
@@ -29,8 +30,8 @@ func TestANodeOnRequest(t *testing.T) {
 		{Name: "b", Threads: 4, Supply: cluster.OnRequest, Idle: time.Minute},
 	}}
 	m := cluster.NewMachine(c)
-	var kinds []EventKind
-	n, err := newServerNodes(c, m, &shop{left: 1}, func(e Event) { kinds = append(kinds, e.Kind) })
+	var kinds []scheduler.EventKind
+	n, err := newServerNodes(c, m, &shop{left: 1}, func(e scheduler.Event) { kinds = append(kinds, e.Kind) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func TestANodeOnRequest(t *testing.T) {
 	if served, err := n.Serve(cluster.Room{Cores: 2}, 2, nil, n.Rooms()); err != nil || served {
 		t.Errorf("a job of two nodes, with one server to be had: served %t, %v", served, err)
 	}
-	if lost, err := n.Notice(&Notice{Kind: NodeUp, Node: 1}, time.Second); err != nil || lost {
+	if lost, err := n.Notice(&scheduler.Notice{Kind: scheduler.NodeUp, Node: 1}, time.Second); err != nil || lost {
 		t.Fatalf("node up: lost %t, %v", lost, err)
 	}
 	if m.Free[1].Cores != 4 {
@@ -54,7 +55,7 @@ func TestANodeOnRequest(t *testing.T) {
 		t.Errorf("it is given back at %s", at)
 	}
 	n.Occupy(0, cluster.CoreSet{{Lo: 2, Hi: 5}})
-	if at := n.NextIdle(); at != Never {
+	if at := n.NextIdle(); at != scheduler.Never {
 		t.Errorf("a node that a job has is given back at %s", at)
 	}
 	n.Vacate(0, cluster.CoreSet{{Lo: 2, Hi: 5}}, time.Minute)
@@ -66,10 +67,10 @@ func TestANodeOnRequest(t *testing.T) {
 	if err := n.GiveBack(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.Notice(&Notice{Kind: NodeDown, Node: 1}, time.Hour); err == nil {
+	if _, err := n.Notice(&scheduler.Notice{Kind: scheduler.NodeDown, Node: 1}, time.Hour); err == nil {
 		t.Error("a node that was given back goes down once more")
 	}
-	want := []EventKind{NodeRequest, NodeStart, NodeEnd}
+	want := []scheduler.EventKind{scheduler.NodeRequest, scheduler.NodeStart, scheduler.NodeEnd}
 	if len(kinds) != len(want) || kinds[0] != want[0] || kinds[1] != want[1] || kinds[2] != want[2] {
 		t.Errorf("the events are %v, want %v", kinds, want)
 	}

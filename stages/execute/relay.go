@@ -1,0 +1,152 @@
+package execute
+
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// relay hands a trace on to a recorder that works in parallel to the loop, in batches: the cell of very many jobs
+// then takes as long as the slower of the two. The data given to a recorder do not change afterwards, except for
+// results.
+type relay struct {
+	now         *batch
+	full, empty chan *batch
+	over        chan struct{}
+}
+
+// batch is a part of a trace. Nearly all events are simple: then little is copied, and nothing has to be cleared.
+type batch struct {
+	order     []entry
+	cores     []scheduler.CoreSet // of simple events that have some
+	results   []scheduler.Result  // of events, which have them during the call alone
+	others    []scheduler.Event   // those that are not simple
+	decisions []scheduler.Decision
+}
+
+// entry is an event or a decision. The fields below are of simple events.
+type entry struct {
+	what          entryKind
+	at            time.Duration
+	job           int32
+	kind          scheduler.EventKind
+	holds, result bool // it has cores, a result
+}
+
+type entryKind uint8
+
+const (
+	simpleEvent entryKind = iota
+	otherEvent
+	decision
+)
+
+// How many entries a batch has, and how many batches there are.
+const (
+	batchSize = 1024
+	batches   = 4
+)
+
+// newRelay begins to hand on to a recorder; close must be called.
+func newRelay(to scheduler.Recorder) *relay {
+	r := &relay{full: make(chan *batch, batches), empty: make(chan *batch, batches), over: make(chan struct{})}
+	for range batches - 1 {
+		r.empty <- &batch{}
+	}
+	r.now = &batch{}
+	go func() {
+		defer close(r.over)
+		for b := range r.full {
+			b.play(to)
+			r.empty <- b
+		}
+	}()
+	return r
+}
+
+// play hands on a batch, and empties it.
+func (b *batch) play(to scheduler.Recorder) {
+	var simple scheduler.Event
+	cores, results, others, decisions := b.cores, b.results, b.others, b.decisions
+	result := func() *scheduler.Result {
+		r := &results[0]
+		results = results[1:]
+		return r
+	}
+	for i := range b.order {
+		switch x := &b.order[i]; x.what {
+		case simpleEvent:
+			e := &simple
+			e.At, e.Kind, e.Job, e.Cores, e.Result = x.at, x.kind, int(x.job), nil, nil
+			if x.holds {
+				e.Cores, cores = cores[0], cores[1:]
+			}
+			if x.result {
+				e.Result = result()
+			}
+			to.Event(e)
+		case otherEvent:
+			e := &others[0]
+			if others = others[1:]; e.Result != nil {
+				e.Result = result()
+			}
+			to.Event(e)
+		case decision:
+			to.Decision(&decisions[0])
+			decisions = decisions[1:]
+		}
+	}
+	clear(b.others) // the data behind the events need not be kept
+	clear(b.decisions)
+	*b = batch{b.order[:0], b.cores[:0], b.results[:0], b.others[:0], b.decisions[:0]}
+}
+
+// Event implements scheduler.Recorder.
+func (r *relay) Event(e *scheduler.Event) {
+	b := r.now
+	if e.Result != nil {
+		b.results = append(b.results, *e.Result)
+	}
+	if !simple(e) {
+		b.others = append(b.others, *e)
+		r.add(entry{what: otherEvent})
+		return
+	}
+	if len(e.Cores) > 0 {
+		b.cores = append(b.cores, e.Cores)
+	}
+	r.add(entry{
+		at: e.At, job: int32(e.Job), kind: e.Kind, holds: len(e.Cores) > 0, result: e.Result != nil,
+	})
+}
+
+// simple reports whether an event has nothing but an instant, a kind, a job, cores, and a result.
+func simple(e *scheduler.Event) bool {
+	return e.GPUs == nil && e.Layout == nil && e.Beside == nil && e.Alternative == 0 && !e.Migrated && e.Reason == "" &&
+		e.Request == 0 && e.Roles == nil && e.Control == nil && e.Levels == scheduler.Levels{} && e.Prediction == nil &&
+		e.Attempt == nil && e.Node == 0 && e.Server == nil && e.Until == 0 && !e.Revoked
+}
+
+// Decision implements scheduler.Recorder.
+func (r *relay) Decision(d *scheduler.Decision) {
+	r.now.decisions = append(r.now.decisions, *d)
+	r.add(entry{what: decision})
+}
+
+func (r *relay) add(x entry) {
+	if r.now.order = append(r.now.order, x); len(r.now.order) == batchSize {
+		r.full <- r.now
+		r.now = <-r.empty
+	}
+}
+
+// close sends the rest to the recorder, and waits until it has all arrived. A second call does nothing.
+func (r *relay) close() {
+	if r.now == nil {
+		return
+	}
+	r.full <- r.now
+	r.now = nil
+	close(r.full)
+	<-r.over
+}

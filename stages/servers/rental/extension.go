@@ -1,0 +1,125 @@
+package rental
+
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/supply"
+)
+
+// renting is the extension of a run whose policy rents servers for its jobs.
+type renting struct {
+	*supply.Servers
+	rental  rental
+	machine *cluster.Machine
+}
+
+// Extend has a run rent servers on terms.
+func Extend(terms Terms) func(*scheduler.Run, *cluster.Machine, scheduler.Kernel) (scheduler.Extension, error) {
+	return func(r *scheduler.Run, m *cluster.Machine, k scheduler.Kernel) (scheduler.Extension, error) {
+		s, err := supply.New(r, m, k)
+		if err != nil {
+			return nil, err
+		}
+		x := &renting{Servers: s, machine: m}
+		jobs := scheduler.JobSet{List: r.Jobs, Drawn: r.Drawn}
+		x.rental, err = newRental(terms, r.Cluster, m, jobs.Len())
+		s.RentBy(x)
+		return x, err
+	}
+}
+
+// Arrived implements scheduler.JobExtension.
+func (x *renting) Arrived(j int32) { x.rental.arrive(j, x.Job(j).Job().Arrival) }
+
+// Started implements scheduler.JobExtension.
+func (x *renting) Started(j int32) { x.Served(j, true) }
+
+// Requeued implements scheduler.JobExtension.
+func (x *renting) Requeued(j int32, work time.Duration) { x.rental.keep(j, work) }
+
+// Ended implements scheduler.JobExtension.
+func (x *renting) Ended(j int32) { x.rental.end(j) }
+
+// Served implements supply.Renter.
+func (x *renting) Served(j int32, served bool) { x.rental.serve(j, served, x.Now()) }
+
+// Lost implements supply.Renter.
+func (x *renting) Lost(j, node int32) { x.rental.lose(j, node) }
+
+// Limit implements scheduler.JobExtension.
+func (x *renting) Limit(j int32, need *cluster.Room) { need.Market = x.rental.bars(j) }
+
+// NextInstant implements scheduler.Extension.
+func (x *renting) NextInstant() time.Duration { return min(x.Servers.NextInstant(), x.rental.next()) }
+
+// Reached implements scheduler.Extension.
+func (x *renting) Reached(now time.Duration) {
+	if x.rental.next() <= x.Servers.NextInstant() {
+		x.rental.ring(now)
+	} else {
+		x.Servers.Reached(now)
+	}
+}
+
+// BeforeDispatch has the policy choose the source of servers for jobs whose tick has begun, or
+// which have lost their servers.
+func (x *renting) BeforeDispatch() error {
+	for _, number := range x.rental.takeDue() {
+		j := x.Job(number)
+		need, _ := j.Needs(j.Least())
+		need.Market = 0
+		leave, where := x.rental.decide(number, x.Now(), rentalCase{
+			Deadline: j.Job().Within(), Work: j.Predicted(), Done: x.done(j), Changeover: changeover(j.Job()),
+			From: func(v int32) time.Duration { return x.From(v, need) },
+		})
+		if !leave || !begun(j) || !x.rental.any(x.machine.NodesOf(j.Held().Cores, nil)) {
+			continue
+		}
+		if err := x.move(j, where); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begun reports whether a job has started and not ended.
+func begun(j scheduler.JobView) bool {
+	return j.State() == scheduler.Running || j.State() == scheduler.Paused
+}
+
+// changeover is the known cost of a start of a job on another server.
+func changeover(j *scheduler.Job) time.Duration {
+	if j.Special == nil {
+		return 0
+	}
+	return j.Special.Changeover
+}
+
+// done returns the finished work of a job, in run time on its full request. It comes
+// from the engine, or from the job's run time less the start of the attempt.
+func (x *renting) done(j scheduler.JobView) time.Duration {
+	if !begun(j) {
+		return x.rental.jobs[j.Number()].kept
+	}
+	a := x.Engine.Attempt(int(j.Number()))
+	if a.Ran > 0 {
+		return x.WorkOf(j.Number(), &a)
+	}
+	return a.Done
+}
+
+// move ends the attempt of a job that is to continue on other servers. The job waits
+// again, and keeps its work.
+func (x *renting) move(j scheduler.JobView, where string) error {
+	done := x.done(j)
+	end := func(job int) (scheduler.Attempt, error) {
+		a, err := x.Engine.Move(job)
+		if a.Done == 0 && a.Ran == 0 { // the engine does not know
+			a.Done, a.Kept = done, done
+		}
+		return a, err
+	}
+	return x.EndAttempt(j.Number(), end, scheduler.Event{Kind: scheduler.Move, Reason: "is to have " + where})
+}
