@@ -20,7 +20,7 @@ import (
 )
 
 // mostCoreLines bounds the code that every experiment needs: lines that are neither blank nor comments alone.
-const mostCoreLines = 63_600
+const mostCoreLines = 62_900
 
 // featureFile has one import a line for each feature.
 const featureFile = "stages/all/features.go"

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/check/recompute"
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
-	"github.com/tfexp/tfexp/results/check"
 )
 
 // checkedExperiment has pauses, resizes, retries, users, classes, deadlines and several replicates: most features
@@ -116,14 +116,14 @@ func checkedResults(t *testing.T) (simulated, real string) {
 }
 
 // findings returns the findings of a check of a folder, by the files that they name.
-func findings(t *testing.T, dir string) map[string][]check.Difference {
+func findings(t *testing.T, dir string) map[string][]recompute.Difference {
 	t.Helper()
-	var reports []check.Report
+	var reports []recompute.Report
 	code, out, errs := inProcess("check", dir, "--json")
 	if json.Unmarshal([]byte(out), &reports) != nil { // no folder of results any more
-		return map[string][]check.Difference{errs: {{File: errs}}}
+		return map[string][]recompute.Difference{errs: {{File: errs}}}
 	}
-	found := map[string][]check.Difference{}
+	found := map[string][]recompute.Difference{}
 	for _, d := range reports[0].Differences {
 		found[d.File] = append(found[d.File], d)
 	}
@@ -222,7 +222,7 @@ func findsPlantedChanges(t *testing.T, simulated, real string) {
 }
 
 // names reports whether a finding speaks of a file.
-func names(found map[string][]check.Difference, file string) bool {
+func names(found map[string][]recompute.Difference, file string) bool {
 	for at := range found {
 		if strings.Contains(at, filepath.Base(file)) {
 			return true

@@ -10,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/pipeline/decodetest"
 )
 
 // A sandbox is a folder with one experiment and its results.
@@ -90,7 +91,7 @@ func (s *sandbox) holds(name string, texts ...string) {
 // documented fails the test where the reference of the language lacks a text.
 func documented(t *testing.T, texts ...string) {
 	t.Helper()
-	reference := string(decode.Markdown())
+	reference := string(decodetest.Markdown())
 	for _, want := range texts {
 		if !strings.Contains(reference, want) {
 			t.Errorf("the reference of the language does not have %q", want)

@@ -8,6 +8,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/pipeline/decodetest"
 	"github.com/tfexp/tfexp/scheduler"
 	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -66,7 +67,7 @@ func TestWhatIsRegisteredIsInTheLanguage(t *testing.T) {
 			t.Errorf("%s: %v", c.name, diags)
 		}
 	}
-	reference := string(decode.Markdown())
+	reference := string(decodetest.Markdown())
 	for _, want := range []string{"`replayed` plays back a recording", "The number of the tape. Only on `replayed`."} {
 		if !strings.Contains(reference, want) {
 			t.Errorf("the reference does not have %q", want)

@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/pipeline/decodetest"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
@@ -251,7 +252,7 @@ func TestBlockOfANewStage(t *testing.T) {
 			t.Errorf("%s: %v, want an error with %q", block, diags, want)
 		}
 	}
-	reference := string(decode.Markdown())
+	reference := string(decodetest.Markdown())
 	for _, want := range []string{"\n### fastest\n", "The cells with the shortest makespans.",
 		"| `places` | integer | `1` |"} {
 		if !strings.Contains(reference, want) {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/check/recompute"
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/results/check"
 )
 
 //go:embed help
@@ -34,9 +34,9 @@ func checkCommand(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, differ := []*check.Report{}, false
+			all, differ := []*recompute.Report{}, false
 			for _, dir := range dirs {
-				r := check.Folder(dir)
+				r := recompute.Folder(dir)
 				all = append(all, r)
 				if differ = differ || r.Count > 0; !asJSON {
 					printCheck(a, r)
@@ -55,7 +55,7 @@ func checkCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-func printCheck(a *command.App, r *check.Report) {
+func printCheck(a *command.App, r *recompute.Report) {
 	for _, d := range r.Differences {
 		fmt.Fprintf(a.Out, "%s/%s\n", r.Dir, d)
 	}

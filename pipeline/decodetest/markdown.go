@@ -1,4 +1,4 @@
-package decode
+package decodetest
 
 import (
 	_ "embed"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
 // The parts of the reference that no table has. The preface has a place for the
@@ -21,7 +22,7 @@ var (
 // Markdown returns the reference of the language, docs/language.md.
 func Markdown() []byte {
 	b := reference{sections: map[*schema.Block]string{}}
-	file := Language()
+	file := decode.Language()
 	b.WriteString(strings.Replace(preface, "%HARDWARE%", engine.Kinds()[0].Example, 1))
 	b.WriteString("\n## Blocks\n\n")
 	for _, block := range file.Blocks {

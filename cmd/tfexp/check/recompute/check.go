@@ -1,7 +1,7 @@
-// Package check recomputes the results of an experiment from its events, by the definitions of docs/results.md, and
+// Package recompute recomputes the results of an experiment from its events, by the definitions of docs/results.md, and
 // reports where its files differ. It has its own parsers of events and tables, and its own arithmetic; it shares only
 // the types of plan.json with the code that wrote them.
-package check
+package recompute
 
 import (
 	"bufio"
