@@ -19,7 +19,6 @@ import (
 //go:embed runtime.go
 //go:embed threads.go
 //go:embed threshold.go
-//go:embed trace.go
 //go:embed workload.go
 var documented embed.FS
 

@@ -42,5 +42,6 @@ import (
 	_ "github.com/tfexp/tfexp/stages/roles"
 	_ "github.com/tfexp/tfexp/stages/servers"
 	_ "github.com/tfexp/tfexp/stages/size"
+	_ "github.com/tfexp/tfexp/stages/trace"
 	_ "github.com/tfexp/tfexp/stages/tuning"
 )

@@ -70,7 +70,6 @@ const (
 	Runtime    = "job.runtime"     // *experiment.Runtime
 	Submit     = "workload.submit" // *experiment.Submit
 	Workload   = "workload"        // *experiment.Workload
-	Trace      = "workload.trace"  // *experiment.Trace
 	Hardware   = "hardware"        // *experiment.Hardware
 	Node       = "hardware.node"   // arguments alone; Hardware decodes them
 	Policy     = "policy"          // *experiment.Policy

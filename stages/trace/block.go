@@ -1,6 +1,9 @@
-package decode
+// Package trace is the trace block of workloads: jobs and their arrivals from a file. Package scheduler/workload/formats
+// reads the file.
+package trace
 
 import (
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -110,6 +114,25 @@ type traceArgs struct {
 	ThreadsPerProcessor int `arg:"threads_per_processor" default:"1" min:"1" max:"1024"`
 }
 
+//go:embed block.go
+var documented embed.FS
+
+var _ = schema.Document("trace", documented)
+
+func init() {
+	language.RegisterJobList(language.JobList{Name: "trace", Block: traceBlock,
+		Decode: func(d *language.Decoder, n *eval.Node, e *eval.Env) (language.ListedJobs, bool) {
+			if t, ok := (decoder{d}).trace(n, e); ok {
+				return t, true
+			}
+			return nil, false
+		},
+	})
+}
+
+// decoder is a file that is being decoded.
+type decoder struct{ *language.Decoder }
+
 func traceBlock() *schema.Block {
 	b := schema.Of[traceArgs](schema.Block{Name: "trace", Single: true, Args: formatArgs()})
 	names := schema.Find(b.Args, "format")
@@ -117,7 +140,7 @@ func traceBlock() *schema.Block {
 		names.Allowed = append(names.Allowed, f.Name)
 		names.Meanings += fmt.Sprintf("- `%s`: %s\n", f.Name, strings.ReplaceAll(f.Doc, "\n", " "))
 	}
-	return language.Extended(language.Trace, b).Say("{formats}", strings.TrimSuffix(formatList(), "\n"), "{endings}", fileNames())
+	return b.Say("{formats}", strings.TrimSuffix(formatList(), "\n"), "{endings}", fileNames())
 }
 
 // formatList describes the trace formats, one a line.
@@ -171,11 +194,24 @@ func formatArgs() []schema.Arg {
 type rawTrace struct {
 	*experiment.Trace
 	language.Input
-	jobs  []string // job blocks that are used
-	block []int32  // of each job: an index of jobs, or -1
+	format *formats.Format
+	jobs   []string // job blocks that are used
+	block  []int32  // of each job: an index of jobs, or -1
 	// speeds are the speeds of jobs without a block, by the type of device; nil without a table.
-	speeds *workload.Throughputs
+	speeds *throughput.Table
 }
+
+// Raw implements language.ListedJobs.
+func (t *rawTrace) Raw() *experiment.Trace { return t.Trace }
+
+// JobBlocks implements language.ListedJobs.
+func (t *rawTrace) JobBlocks() []string { return t.jobs }
+
+// With implements language.ListedJobs.
+func (t *rawTrace) With(blocks []*experiment.Job) *experiment.Trace { return traceWith(t, blocks) }
+
+// traceKey names a file and how it is read.
+type traceKey string
 
 // traceFile is the content of a file, read in one shape.
 type traceFile struct {
@@ -185,20 +221,21 @@ type traceFile struct {
 }
 
 // trace decodes a trace block.
-func (d *Decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
+func (d decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 	var v traceArgs
 	a := d.Decode(n, e, &v)
 	if !a.OK {
 		return nil, false
 	}
 	from := d.Find(v.File)
-	t := &rawTrace{Input: from, Trace: &experiment.Trace{
-		File: from.Path, Format: traceFormat(a, &v), Range: eval.RangeOf(n.Attr("file").Expr.Range()),
-	}}
-	if t.Format == nil {
+	format := traceFormat(a, &v)
+	if format == nil {
 		return nil, false
 	}
-	unread := unreadBy(t.Format)
+	t := &rawTrace{Input: from, format: format, Trace: &experiment.Trace{
+		File: from.Path, Shown: from.Shown, Format: format, Range: eval.RangeOf(n.Attr("file").Expr.Range()),
+	}}
+	unread := unreadBy(format)
 	unread["runtime_scale"] = unread["runtime_scale"] && !a.IsSet("throughputs")
 	for _, arg := range n.Args {
 		if !a.IsSet(arg.Name) {
@@ -229,7 +266,6 @@ func (d *Decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 		return nil, false
 	}
 	good := d.checkBlocks(t, a, &v, blocks)
-	d.DecodeInto(t.Trace, language.Trace, language.Block{Args: a, Env: e})
 	return t, good && a.OK
 }
 
@@ -263,17 +299,17 @@ func unreadBy(f *formats.Format) map[string]bool {
 }
 
 // readTrace reads a file and shapes it, once for all blocks with the same settings.
-func (d *Decoder) readTrace(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile {
-	key := fmt.Sprintf("%q %s %q", t.File, t.Format, t.Settings)
-	if f, ok := d.traces[key]; ok {
-		return f
-	}
+func (d decoder) readTrace(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile {
+	key := fmt.Sprintf("%q %s %q", t.File, t.format, t.Settings)
+	return language.Once(d.Decoder, traceKey(key), func() *traceFile { return d.readFile(t, a, v) })
+}
+
+func (d decoder) readFile(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile {
 	f := &traceFile{}
-	d.traces[key] = f
 	options := formats.Options{Lenient: d.Lenient, Args: a.Values}
 	var err error
 	if f.digest, err = language.ReadFile(t.Input, func(text io.Reader) (err error) {
-		f.trace, err = t.Format.Read(t.Shown, text, options)
+		f.trace, err = t.format.Read(t.Input.Shown, text, options)
 		return err
 	}); err != nil {
 		at, about := a.Node.Attr("file").Expr.Range(), (*formats.ArgError)(nil)
@@ -281,18 +317,18 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile 
 			if a.IsSet(about.Arg) {
 				at = a.At(about.Arg)
 			}
-			d.Errorf(at, "Argument that does not fit the file", "%s: %v.", t.Shown, about)
+			d.Errorf(at, "Argument that does not fit the file", "%s: %v.", t.Input.Shown, about)
 			return f
 		}
 		d.TraceErrors(t.Input, at, err)
 		return f
 	}
-	shape := workload.Shape{
+	shape := formats.Shape{
 		Limit: v.Limit, Scale: v.TimeScale, Resolution: v.Resolution, Start: v.Start, Shifted: a.IsSet("start"),
 		RunTimeScale: v.RuntimeScale, MinRunTime: v.MinRuntime, ThreadsPerProcessor: v.ThreadsPerProcessor,
 	}
 	if err := shape.Apply(&f.trace); err != nil {
-		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace out of range", "%s: %v.", t.Shown, err)
+		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace out of range", "%s: %v.", t.Input.Shown, err)
 		return f
 	}
 	switch n := len(f.trace.Jobs); {
@@ -301,10 +337,10 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile 
 		if skipped := f.trace.Skipped; len(skipped) > 0 {
 			left = ", but " + experiment.Malformed(skipped)
 		}
-		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace without jobs", "There is no job in %s%s.", t.Shown, left)
+		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace without jobs", "There is no job in %s%s.", t.Input.Shown, left)
 	case n > workload.MaxJobs:
 		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace too large",
-			"%s has %d jobs; the most is %d. Use limit to take only the first.", t.Shown, n, workload.MaxJobs)
+			"%s has %d jobs; the most is %d. Use limit to take only the first.", t.Input.Shown, n, workload.MaxJobs)
 	default:
 		f.ok = true
 	}
@@ -315,7 +351,7 @@ func (d *Decoder) readTrace(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile 
 // then by its class, in the argument jobs; then the argument job; then the block
 // with the name of the class.
 type jobBlocks struct {
-	d       *Decoder
+	d       decoder
 	t       *rawTrace
 	named   map[string]string // the argument jobs
 	used    map[string]bool   // keys of it that match some job
@@ -324,7 +360,7 @@ type jobBlocks struct {
 	classes map[string]int32  // the block of each class, or -1
 }
 
-func (d *Decoder) jobBlocks(t *rawTrace, v *traceArgs) *jobBlocks {
+func (d decoder) jobBlocks(t *rawTrace, v *traceArgs) *jobBlocks {
 	b := &jobBlocks{
 		d: d, t: t, others: v.Job,
 		named: map[string]string{}, used: map[string]bool{}, index: map[string]int32{}, classes: map[string]int32{},
@@ -378,7 +414,7 @@ func (b *jobBlocks) ofClass(class string) int32 {
 
 // checkBlocks returns false when a job needs a job block and has none, or when a name in the argument jobs matches no
 // job.
-func (d *Decoder) checkBlocks(t *rawTrace, a *eval.Args, v *traceArgs, blocks *jobBlocks) bool {
+func (d decoder) checkBlocks(t *rawTrace, a *eval.Args, v *traceArgs, blocks *jobBlocks) bool {
 	missing := 0
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
@@ -399,7 +435,7 @@ func (d *Decoder) checkBlocks(t *rawTrace, a *eval.Args, v *traceArgs, blocks *j
 		if !blocks.used[entry.Key] {
 			near := d.Nearest(entry.Key, func() []string { return slices.Sorted(maps.Keys(blocks.classes)) })
 			d.Suggest(a.At("jobs"), near, fmt.Sprintf("Unknown job %q", entry.Key),
-				"The trace %s has no job and no class of jobs with the name %q.", t.Shown, entry.Key)
+				"The trace %s has no job and no class of jobs with the name %q.", t.Input.Shown, entry.Key)
 			good = false
 		}
 	}
@@ -411,7 +447,7 @@ func (d *Decoder) checkBlocks(t *rawTrace, a *eval.Args, v *traceArgs, blocks *j
 func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 	t := *raw.Trace
 	t.Block = make([]int32, len(t.Jobs))
-	complete := t.Format.Complete()
+	complete := raw.format.Complete()
 	if !complete && len(blocks) > 0 {
 		t.Jobs = slices.Clone(t.Jobs)
 	}
@@ -465,7 +501,7 @@ func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 		t.Block[i] = k
 		if b >= 0 && !complete {
 			own := *j
-			*j = workload.Template(own, blocks[b].Template())
+			*j = formats.Template(own, blocks[b].Template())
 			if len(all) > 0 {
 				j.GPUs, j.Memory, j.MinThreads, j.MaxThreads, j.Malleable = own.GPUs, own.Memory, 0, 0, false
 			}

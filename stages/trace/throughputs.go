@@ -1,4 +1,4 @@
-package decode
+package trace
 
 import (
 	"fmt"
@@ -11,19 +11,20 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
 
 // readSpeeds reads the table of a trace's argument throughputs, and gives the jobs without a job
 // block run times: those at one step per second, which the rates of devices divide.
-func (d *Decoder) readSpeeds(t *rawTrace, a *eval.Args, v *traceArgs) bool {
+func (d decoder) readSpeeds(t *rawTrace, a *eval.Args, v *traceArgs) bool {
 	if !a.IsSet("throughputs") {
 		return true
 	}
 	from := d.Find(v.Throughputs)
 	digest, err := language.ReadFile(from, func(text io.Reader) (err error) {
-		t.speeds, err = workload.ReadThroughput(from.Shown, text)
+		t.speeds, err = throughput.Read(from.Shown, text)
 		return err
 	})
 	switch {
@@ -63,7 +64,7 @@ func (d *Decoder) readSpeeds(t *rawTrace, a *eval.Args, v *traceArgs) bool {
 }
 
 // speedProblem says why a table has no run time for a job; empty when it has one.
-func speedProblem(t *workload.Throughputs, j *scheduler.Job) string {
+func speedProblem(t *throughput.Table, j *scheduler.Job) string {
 	if j.Units() <= 0 {
 		return fmt.Sprintf("The trace has no number of steps for %q: a table of throughputs says nothing of it.", j.Name)
 	}
@@ -84,13 +85,13 @@ func speedProblem(t *workload.Throughputs, j *scheduler.Job) string {
 func workers(j *scheduler.Job) int { return max(j.GPUs, 1) }
 
 // ratesOf returns how fast a job is on the types of devices on which it runs all of its phases.
-func ratesOf(t *workload.Throughputs, j *scheduler.Job) []experiment.GPURate {
+func ratesOf(t *throughput.Table, j *scheduler.Job) []experiment.GPURate {
 	var rates []experiment.GPURate
 	phases := phasesOf(t, j)
 	for _, device := range t.Devices() {
 		seconds, rate := 0.0, 0.0
 		for _, p := range phases {
-			rate, _ = t.Speed(workload.ThroughputKey{Job: p.Class, Device: device, Workers: workers(j)})
+			rate, _ = t.Speed(throughput.Key{Job: p.Class, Device: device, Workers: workers(j)})
 			if p.Steps > 0 {
 				seconds += p.Steps / rate // +Inf where it does not run
 			}
@@ -107,13 +108,13 @@ func ratesOf(t *workload.Throughputs, j *scheduler.Job) []experiment.GPURate {
 
 // phasesOf returns the phases of a job; with one batch size, there is one. A batch size is used if
 // the table has it on all devices that have the first one.
-func phasesOf(t *workload.Throughputs, j *scheduler.Job) []workload.BatchPhase {
+func phasesOf(t *throughput.Table, j *scheduler.Job) []throughput.BatchPhase {
 	if j.BatchRule() == "" {
-		return []workload.BatchPhase{{Class: j.Class, Steps: j.Units()}}
+		return []throughput.BatchPhase{{Class: j.Class, Steps: j.Units()}}
 	}
-	return workload.BatchPhases(j.BatchRule(), j.Class, workers(j), j.Units(), func(class string) bool {
+	return throughput.BatchPhases(j.BatchRule(), j.Class, workers(j), j.Units(), func(class string) bool {
 		return !slices.ContainsFunc(t.Devices(), func(device string) bool {
-			k := workload.ThroughputKey{Job: j.Class, Device: device, Workers: workers(j)}
+			k := throughput.Key{Job: j.Class, Device: device, Workers: workers(j)}
 			_, first := t.Speed(k)
 			k.Job = class
 			_, other := t.Speed(k)
@@ -123,13 +124,28 @@ func phasesOf(t *workload.Throughputs, j *scheduler.Job) []workload.BatchPhase {
 }
 
 // measuredBlock is the block of the jobs of a trace that a table of throughputs describes.
-func measuredBlock(speeds *workload.Throughputs, t *experiment.Trace, j *scheduler.Job) *experiment.Job {
+func measuredBlock(speeds *throughput.Table, t *experiment.Trace, j *scheduler.Job) *experiment.Job {
 	return &experiment.Job{
 		Name: j.Class, Range: t.Range, GPUs: j.GPUs, Form: fmt.Sprintf("%dt", j.Threads),
 		Threads: experiment.Threads{Request: j.Threads, Min: j.Threads, Inter: 1, Intra: j.Threads}, Steps: 1,
 		Runtime: &experiment.Runtime{
 			Epoch: workload.Span{Mean: time.Second}, Whole: true, Parallel: 1, GPURates: ratesOf(speeds, j),
-			Neighbours: experiment.NeighboursIn(speeds, j.Class, workers(j)),
+			Neighbours: neighboursIn(speeds, j.Class, workers(j)),
 		},
 	}
+}
+
+// neighboursIn returns the neighbors of a job in a table, with the part of its speed that it
+// keeps by type of device.
+func neighboursIn(t *throughput.Table, job string, workers int) []experiment.Neighbour {
+	var list []experiment.Neighbour
+	for _, device := range t.Devices() {
+		k := throughput.Key{Job: job, Device: device, Workers: workers}
+		for _, class := range t.Jobs() {
+			if keep := t.Kept(k, class); keep > 0 {
+				list = append(list, experiment.Neighbour{Class: class, GPU: device, Keep: keep})
+			}
+		}
+	}
+	return list
 }

@@ -1,7 +1,6 @@
-// Throughput reads tables of how fast jobs are on devices of each type: in steps per
-// second, by the type of the job, the type of device and the number of devices.
-
-package workload
+// Package throughput reads tables of how fast jobs are on devices of each type: in steps per second, by the type of the
+// job, the type of device and the number of devices. It knows how batch sizes change while jobs train.
+package throughput
 
 import (
 	"bytes"
@@ -14,10 +13,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Key has the properties on which a speed depends.
-type ThroughputKey struct {
+type Key struct {
 	// Job is the type of the job, Device the type of device, and Workers the number of workers of the job.
 	Job, Device string
 	Workers     int
@@ -26,8 +27,8 @@ type ThroughputKey struct {
 }
 
 // Table has the speeds of jobs in steps per second, on unshared and on shared devices.
-type Throughputs struct {
-	speeds  map[ThroughputKey]float64
+type Table struct {
+	speeds  map[Key]float64
 	devices []string
 	jobs    []string
 	at      []int // where the columns of columnNames are, while a CSV file is read
@@ -35,7 +36,7 @@ type Throughputs struct {
 
 // Read reads a table: JSON in the form of Gavel's, or else CSV. A mistake in a line of the file, which is called name,
 // is a workload.LineError.
-func ReadThroughput(name string, r io.Reader) (*Throughputs, error) {
+func Read(name string, r io.Reader) (*Table, error) {
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {
 	case err != nil:
@@ -43,11 +44,11 @@ func ReadThroughput(name string, r io.Reader) (*Throughputs, error) {
 	case len(text) > limit:
 		return nil, fmt.Errorf("a table of throughputs has at most %d MiB", limit>>20)
 	}
-	t := &Throughputs{speeds: map[ThroughputKey]float64{}}
+	t := &Table{speeds: map[Key]float64{}}
 	if strings.HasPrefix(strings.TrimSpace(string(text[:min(len(text), 64)])), "{") {
 		err = t.readJSON(name, text)
 	} else {
-		_, err = EachRow(name, bytes.NewReader(text), false, t.head, t.row)
+		_, err = workload.EachRow(name, bytes.NewReader(text), false, t.head, t.row)
 	}
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func ReadThroughput(name string, r io.Reader) (*Throughputs, error) {
 // limit is the size of the largest file that is read, in bytes.
 const limit = 64 << 20
 
-func (t *Throughputs) add(k ThroughputKey, speed float64) error {
+func (t *Table) add(k Key, speed float64) error {
 	switch _, twice := t.speeds[k]; {
 	case math.IsNaN(speed) || math.IsInf(speed, 0) || speed < 0:
 		return fmt.Errorf("the job type %q on %d × %s has a throughput of %v steps/s, which is not a number from 0 on", k.Job,
@@ -90,19 +91,19 @@ func (t *Throughputs) add(k ThroughputKey, speed float64) error {
 
 // readJSON reads device → "('job type', workers)" → "null" → steps/s alone; the other keys
 // of a job type are its neighbors on a shared device.
-func (t *Throughputs) readJSON(name string, text []byte) error {
+func (t *Table) readJSON(name string, text []byte) error {
 	var all map[string]map[string]map[string]json.RawMessage
 	var syntax *json.SyntaxError
 	switch err := json.Unmarshal(text, &all); {
 	case errors.As(err, &syntax):
 		line := 1 + bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n"))
-		return &LineError{File: name, Line: line, Err: syntax}
+		return &workload.LineError{File: name, Line: line, Err: syntax}
 	case err != nil:
 		return errors.New("it is neither a table of throughputs by device, job type and neighbor, nor a CSV file")
 	}
 	for _, device := range keys(all) {
 		for _, name := range keys(all[device]) {
-			k := ThroughputKey{Device: device}
+			k := Key{Device: device}
 			var ok bool
 			if k.Job, k.Workers, ok = parse(name); !ok {
 				return fmt.Errorf("%q is not a job type with its number of workers, such as \"('LM (batch size 5)', 1)\"", name)
@@ -128,7 +129,7 @@ func (t *Throughputs) readJSON(name string, text []byte) error {
 
 // readBeside reads neighbor → [steps/s, steps/s of the neighbor], for neighbors with the
 // same number of workers.
-func (t *Throughputs) readBeside(k ThroughputKey, speeds map[string]json.RawMessage) error {
+func (t *Table) readBeside(k Key, speeds map[string]json.RawMessage) error {
 	for _, name := range keys(speeds) {
 		neighbor, workers, ok := parse(name)
 		if !ok || workers != k.Workers {
@@ -163,9 +164,9 @@ func parse(name string) (job string, workers int, ok bool) {
 var columnNames = []string{"job_type", "device", "workers", "steps_per_s", "beside"}
 
 // head finds the columns of a CSV file.
-func (t *Throughputs) head(columns []string) error {
+func (t *Table) head(columns []string) error {
 	for i, name := range columnNames {
-		at, err := Column(columns, name)
+		at, err := workload.Column(columns, name)
 		if err != nil && (i < len(columnNames)-1 || slices.Contains(columns, name)) {
 			return fmt.Errorf("%w; the table has job_type, device, workers and steps_per_s", err)
 		}
@@ -175,7 +176,7 @@ func (t *Throughputs) head(columns []string) error {
 }
 
 // row adds a row of a CSV file.
-func (t *Throughputs) row(_ int, fields []string) error {
+func (t *Table) row(_ int, fields []string) error {
 	text := func(i int) string {
 		if t.at[i] < 0 {
 			return ""
@@ -190,19 +191,19 @@ func (t *Throughputs) row(_ int, fields []string) error {
 	if err != nil {
 		return fmt.Errorf("%q is not a throughput in steps/s", text(3))
 	}
-	return t.add(ThroughputKey{Job: text(0), Device: text(1), Workers: workers, Beside: text(4)}, speed)
+	return t.add(Key{Job: text(0), Device: text(1), Workers: workers, Beside: text(4)}, speed)
 }
 
 // Speed returns the steps per second of a job, and whether the table has the job on
 // that number of devices of the type; 0 means that it does not run there.
-func (t *Throughputs) Speed(k ThroughputKey) (float64, bool) {
+func (t *Table) Speed(k Key) (float64, bool) {
 	s, ok := t.speeds[k]
 	return s, ok
 }
 
 // Kept returns the fraction of its speed that a job keeps when it shares its devices with a
 // job of another type; 0 if the table does not have it.
-func (t *Throughputs) Kept(k ThroughputKey, beside string) float64 {
+func (t *Table) Kept(k Key, beside string) float64 {
 	alone := t.speeds[k]
 	k.Beside = beside
 	if alone == 0 {
@@ -212,10 +213,10 @@ func (t *Throughputs) Kept(k ThroughputKey, beside string) float64 {
 }
 
 // Devices returns the types of devices, sorted.
-func (t *Throughputs) Devices() []string { return t.devices }
+func (t *Table) Devices() []string { return t.devices }
 
 // Jobs returns the types of jobs, sorted.
-func (t *Throughputs) Jobs() []string { return t.jobs }
+func (t *Table) Jobs() []string { return t.jobs }
 
 func keys[V any](m map[string]V) []string {
 	var list []string

@@ -1,4 +1,4 @@
-package workload
+package throughput
 
 import (
 	"strings"
@@ -11,20 +11,20 @@ func TestReadBothForms(t *testing.T) {
 		"CSV": "device,workers,job_type,beside,steps_per_s\nv100,2,LM (batch size 5),,2.5\nk80,1,A3C,,0\n" +
 			"v100,2,LM (batch size 5),CycleGAN,2\n",
 	} {
-		table, err := ReadThroughput("t", strings.NewReader(text))
+		table, err := Read("t", strings.NewReader(text))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if s, ok := table.Speed(ThroughputKey{Job: "LM (batch size 5)", Device: "v100", Workers: 2}); !ok || s != 2.5 {
+		if s, ok := table.Speed(Key{Job: "LM (batch size 5)", Device: "v100", Workers: 2}); !ok || s != 2.5 {
 			t.Errorf("%s: the speed is %v, %v", name, s, ok)
 		}
-		if s, ok := table.Speed(ThroughputKey{Job: "A3C", Device: "k80", Workers: 1}); !ok || s != 0 {
+		if s, ok := table.Speed(Key{Job: "A3C", Device: "k80", Workers: 1}); !ok || s != 0 {
 			t.Errorf("%s: where the job does not run, the speed is %v, %v", name, s, ok)
 		}
-		if _, ok := table.Speed(ThroughputKey{Job: "A3C", Device: "v100", Workers: 1}); ok {
+		if _, ok := table.Speed(Key{Job: "A3C", Device: "v100", Workers: 1}); ok {
 			t.Errorf("%s: a speed that it does not have", name)
 		}
-		lm := ThroughputKey{Job: "LM (batch size 5)", Device: "v100", Workers: 2}
+		lm := Key{Job: "LM (batch size 5)", Device: "v100", Workers: 2}
 		if a, b := table.Kept(lm, "CycleGAN"), table.Kept(lm, "A3C"); a != 0.8 || b != 0 {
 			t.Errorf("%s: it keeps %g and %g of its speed, want 0.8 and, with another number of workers, 0", name, a, b)
 		}
@@ -58,7 +58,7 @@ func TestTablesThatAreWrong(t *testing.T) {
 		head + "LM,v100,1,1\nLM,v100,1,1\n": "t:3: the job type \"LM\" on 1 × " +
 			"v100 is there twice",
 	} {
-		if _, err := ReadThroughput("t", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Read("t", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

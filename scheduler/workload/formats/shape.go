@@ -1,11 +1,11 @@
-package workload
+package formats
 
 import (
-	"errors"
 	"math"
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Shape is how a trace is changed before an experiment uses it.
@@ -29,7 +29,7 @@ type Shape struct {
 
 // Apply changes the trace in place. It fails when an instant would be out of
 // range.
-func (s Shape) Apply(t *Trace) error {
+func (s Shape) Apply(t *workload.Trace) error {
 	if s.Limit > 0 && s.Limit < len(t.Jobs) {
 		*t = t.Keep(func(i int) bool { return i < s.Limit })
 	}
@@ -56,7 +56,7 @@ func (s Shape) Apply(t *Trace) error {
 		if j.Deadline != scheduler.Never {
 			j.Deadline += at - j.Arrival
 			if j.Deadline < 0 {
-				return errLate
+				return workload.ErrLate
 			}
 		}
 		j.Arrival = at
@@ -97,15 +97,13 @@ func (s Shape) runTime(d time.Duration) time.Duration {
 	return max(d, s.MinRunTime)
 }
 
-var errLate = errors.New("an arrival is out of range")
-
 // instant returns the new value of an instant of the trace.
 func (s Shape) instant(at, first time.Duration) (time.Duration, error) {
 	at -= first
 	if s.Scale != 0 && s.Scale != 1 {
 		scaled := math.Round(float64(at) * s.Scale)
 		if scaled >= math.MaxInt64 {
-			return 0, errLate
+			return 0, workload.ErrLate
 		}
 		at = time.Duration(scaled)
 	}
@@ -116,45 +114,9 @@ func (s Shape) instant(at, first time.Duration) (time.Duration, error) {
 		at += s.Start
 	}
 	if at < 0 {
-		return 0, errLate
+		return 0, workload.ErrLate
 	}
 	return at, nil
-}
-
-// Keep returns the trace with only some of its jobs, which are renumbered,
-// and their resizes. The trace itself stays as it is.
-func (t Trace) Keep(kept func(job int) bool) Trace {
-	out := t
-	out.Jobs, out.Lines, out.RunTimes, out.Alternatives, out.Resizes, out.ResizeLines = nil, nil, nil, nil, nil, nil
-	out.Waits, out.Memory = nil, nil
-	numbers := map[int]int{}
-	for i, j := range t.Jobs {
-		if !kept(i) {
-			continue
-		}
-		numbers[i] = len(out.Jobs)
-		j.Number = len(out.Jobs)
-		out.Jobs, out.Lines = append(out.Jobs, j), append(out.Lines, t.Lines[i])
-		if t.RunTimes != nil {
-			out.RunTimes = append(out.RunTimes, t.RunTimes[i])
-		}
-		if t.Waits != nil {
-			out.Waits = append(out.Waits, t.Waits[i])
-		}
-		if t.Memory != nil {
-			out.Memory = append(out.Memory, t.Memory[i])
-		}
-		if t.Alternatives != nil {
-			out.Alternatives = append(out.Alternatives, t.Alternatives[i])
-		}
-	}
-	for i, z := range t.Resizes {
-		if n, ok := numbers[z.Job]; ok {
-			z.Job = n
-			out.Resizes, out.ResizeLines = append(out.Resizes, z), append(out.ResizeLines, t.ResizeLines[i])
-		}
-	}
-	return out
 }
 
 // Template returns the job of a trace, with properties that the trace lacks

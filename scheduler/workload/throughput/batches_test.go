@@ -1,11 +1,9 @@
-package workload_test
+package throughput
 
 import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // TestBatchPhases compares with phases worked out by hand.
@@ -29,7 +27,7 @@ func TestBatchPhases(t *testing.T) {
 		{"gns", "Transformer", "64", 1, 1e6, "64", []float64{1e6}},
 	} {
 		name := func(batch string) string { return c.model + " (batch size " + batch + ")" }
-		phases := workload.BatchPhases(c.rule, name(c.batch), c.workers, c.steps, any)
+		phases := BatchPhases(c.rule, name(c.batch), c.workers, c.steps, any)
 		var classes []string
 		var steps []float64
 		for _, p := range phases {
@@ -43,7 +41,7 @@ func TestBatchPhases(t *testing.T) {
 			t.Errorf("%s of %s: %v %v, want %v %v", c.rule, name(c.batch), classes, steps, want, c.want)
 		}
 	}
-	none := workload.BatchPhases("gns", "LM (batch size 5)", 1, 1e6, func(string) bool { return false })
+	none := BatchPhases("gns", "LM (batch size 5)", 1, 1e6, func(string) bool { return false })
 	if len(none) != 1 || none[0].Steps != 1e6 {
 		t.Errorf("with no other batch size available: %v", none)
 	}
