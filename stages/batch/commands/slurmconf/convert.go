@@ -1,7 +1,6 @@
 package slurmconf
 
 import (
-	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,30 +8,9 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/batch"
 )
-
-//go:embed parameters.txt
-var parameterList string
-
-// parameters maps the parameters of slurm.conf, in lower case, to the effect of not modeling them; empty for the
-// others.
-var parameters, parameterNames = func() (map[string]string, []string) {
-	all, names := map[string]string{}, []string(nil)
-	for _, l := range strings.Split(parameterList, "\n") {
-		kind, rest, _ := strings.Cut(l, " ")
-		if kind == "other" {
-			name, why, _ := strings.Cut(rest, ": ")
-			all[strings.ToLower(name)], names = why, append(names, name)
-			continue
-		}
-		if kind != "#" {
-			for _, name := range strings.Fields(rest) {
-				all[strings.ToLower(name)], names = "", append(names, name)
-			}
-		}
-	}
-	return all, names
-}()
 
 // pair is an argument of the language with its value as HCL.
 type pair struct{ Name, Value string }
@@ -57,6 +35,21 @@ func (g *group) names() []string {
 		all[i] = fmt.Sprintf("%s-%d", g.Label, i+1)
 	}
 	return all
+}
+
+// hasGPU reports whether the nodes have, or may have, GPUs of a type.
+func (g *group) hasGPU(gpu string) bool {
+	some, typed := false, false
+	for _, a := range g.Args {
+		some = some || a.Name == "gpus"
+		if a.Name == "gpu" {
+			return strings.EqualFold(a.Value, quoted(gpu))
+		}
+	}
+	for _, f := range g.Feature {
+		typed = typed || strings.HasPrefix(f, batch.GPUFeature)
+	}
+	return some && (!typed || slices.Contains(g.Feature, batch.GPUFeature+gpu))
 }
 
 // block is a block of the policy.
@@ -87,11 +80,6 @@ func near(name string, names []string) string {
 	return ""
 }
 
-// nodeParameters are the parameters of a line of nodes.
-var nodeParameters = strings.Fields("Arch BcastAddr Boards CoreSpecCount CoresPerSocket CpuBind CPUs CpuSpecList " +
-	"Extra Feature Features Gres MemSpecLimit NodeAddr NodeHostname Parameters Port Procs RealMemory Reason " +
-	"RestrictedCoresPerGPU Sockets SocketsPerBoard State ThreadsPerCore TmpDisk Topology Weight")
-
 // convert converts the part of a configuration that the twin models.
 func convert(c *Conf) *model {
 	m := &model{Conf: c, name: map[string]string{}}
@@ -100,15 +88,7 @@ func convert(c *Conf) *model {
 			"%s: no line begins with NodeName= or PartitionName=: is this the slurm.conf of the controller?", c.path))
 		return m
 	}
-	for _, s := range c.settings {
-		why, known := parameters[strings.ToLower(s.name)]
-		switch {
-		case !known:
-			c.problem(s, "slurm.conf has no parameter %s.%s", shorten(s.name), near(s.name, parameterNames))
-		case why != "" && !none(s.value):
-			c.unmodeled(s, fmt.Sprintf("%s=%s: %s", s.name, s.value, why))
-		}
-	}
+	c.judge(scopes["slurm.conf"], c.settings, "slurm.conf", "")
 	m.hardware()
 	m.priorities()
 	m.schedulers()
@@ -189,7 +169,7 @@ func (m *model) hardware() {
 		}
 		m.gres(l, &g)
 		if f := l.get("Features") + l.get("Feature"); f != "" {
-			g.Feature = strings.Split(f, ",")
+			g.Feature = append(g.Feature, strings.Split(f, ",")...)
 		}
 		if s := strings.ToUpper(l.get("State")); s != "" && s != "UNKNOWN" && s != "IDLE" {
 			m.unmodeled(l[0], fmt.Sprintf("NodeName=%s State=%s: these nodes are taken to be up", l[0].value, s))
@@ -211,25 +191,52 @@ func (m *model) hardware() {
 
 // gres reads the GPUs of nodes.
 func (m *model) gres(l line, g *group) {
-	for _, one := range strings.Split(l.get("Gres"), ",") {
-		parts := strings.Split(one, ":")
-		if one == "" {
-			continue
-		}
-		if parts[0] != "gpu" {
-			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: only GPUs are counted", one))
-			continue
-		}
-		count, _, _ := strings.Cut(parts[len(parts)-1], "(")
-		n, err := strconv.Atoi(count)
-		if err != nil {
-			n = 1
-		}
-		g.Args = append(g.Args, pair{"gpus", fmt.Sprint(n)})
-		if len(parts) == 3 {
-			g.Args = append(g.Args, pair{"gpu", quoted(parts[1])})
-		}
+	text := l.get("Gres")
+	all, err := workload.ParseGres(text)
+	if err != nil {
+		m.problem(l[0], "Gres=%s: %v", text, err)
 	}
+	count, types := 0, []string(nil)
+	for _, one := range all {
+		if one.Name != "gpu" {
+			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: only GPUs are counted", written(one)))
+			continue
+		}
+		if one.Shared {
+			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: jobs consume these GPUs as any others", written(one)))
+		}
+		count += one.Count
+		types = append(types, one.Type)
+	}
+	types = slices.Compact(types)
+	if count == 0 {
+		return
+	}
+	g.Args = append(g.Args, pair{"gpus", fmt.Sprint(count)})
+	switch {
+	case len(types) > 1:
+		m.unmodeled(l[0], fmt.Sprintf("Gres=%s: the %d GPUs of a node are of one kind, and a job may get those of another type",
+			text, count))
+		for _, gpu := range types {
+			if gpu != "" {
+				g.Feature = append(g.Feature, batch.GPUFeature+gpu)
+			}
+		}
+	case types[0] != "":
+		g.Args = append(g.Args, pair{"gpu", quoted(types[0])})
+	}
+}
+
+// written writes a generic resource as a line of nodes has it.
+func written(g workload.Gres) string {
+	parts := []string{g.Name}
+	if g.Type != "" {
+		parts = append(parts, g.Type)
+	}
+	if g.Shared {
+		parts = append(parts, "no_consume")
+	}
+	return strings.Join(append(parts, strconv.Itoa(g.Count)), ":")
 }
 
 // duration writes a time for the language.
@@ -457,29 +464,32 @@ func (m *model) partition(l line) {
 		add("qos", quoted(q))
 		b.qos = l[slices.IndexFunc(l, func(s setting) bool { return strings.EqualFold(s.name, "QOS") })]
 	}
+	m.shared(l)
+	m.partitions = append(m.partitions, b)
+}
+
+// shared notes the state of a partition, and whether its nodes are shared: the log has only accepted jobs.
+func (m *model) shared(l line) {
 	for _, s := range l[1:] {
+		value, note := strings.ToUpper(s.value), ""
 		switch strings.ToLower(s.name) {
-		case "nodes", "maxtime", "defaulttime", "default", "prioritytier", "priorityjobfactor", "maxnodes", "preemptmode",
-			"gracetime", "qos", "priority", "hidden", "rootonly", "disablerootjobs", "exclusiveuser", "defmempercpu",
-			"defmempernode", "maxmempercpu", "maxmempernode", "allocnodes", "defcpupergpu", "state", "allowgroups",
-			"allowaccounts", "denyaccounts", "allowqos", "denyqos", "minnodes":
-			// submissions are decided already: the log has only accepted jobs
-			if strings.EqualFold(s.name, "State") && !strings.EqualFold(s.value, "UP") {
-				m.unmodeled(s, fmt.Sprintf("PartitionName=%s State=%s: the partition is taken to be up", l[0].value, s.value))
+		case "state":
+			if value != "UP" {
+				note = "the partition is taken to be up"
 			}
 		case "oversubscribe", "shared":
-			if v := strings.ToUpper(s.value); v != "NO" && v != "EXCLUSIVE" {
-				m.unmodeled(s, fmt.Sprintf("PartitionName=%s %s=%s: cores are never shared", l[0].value, s.name, s.value))
+			if value != "NO" && value != "EXCLUSIVE" {
+				note = "cores are never shared"
 			}
-		case "lln", "cpubind", "tresbillingweights", "maxcpuspernode", "alternate", "reqresv", "selecttypeparameters",
-			"overtimelimit", "resumetimeout", "suspendtime", "suspendtimeout", "powerdownonidle", "maxcpuspersocket",
-			"jobdefaults":
-			m.unmodeled(s, fmt.Sprintf("PartitionName=%s %s=%s: it has no effect", l[0].value, s.name, s.value))
-		default:
-			m.problem(s, "a partition has no parameter %s", s.name)
+		case "exclusive":
+			if value == "USER" || value == "TOPO" {
+				note = "nodes are shared all the same"
+			}
+		}
+		if note != "" {
+			m.unmodeled(s, fmt.Sprintf("PartitionName=%s %s=%s: %s", l[0].value, s.name, s.value, note))
 		}
 	}
-	m.partitions = append(m.partitions, b)
 }
 
 // members are the hosts in a list of nodes and node sets.
