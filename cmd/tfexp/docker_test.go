@@ -27,7 +27,7 @@ func needDocker(t *testing.T) {
 	need.This(t, "docker", err, "start a Docker daemon, as .ci/docker does")
 	defer h.Close()
 	_, err = h.Image(ctx, "tfexp/builtin:latest", docker.PullNever, "")
-	need.This(t, "docker", err, "jobs/builtin/build-image.sh")
+	need.This(t, "docker", err, "stages/builtin/build-image.sh")
 }
 
 // contained is an experiment of two jobs in containers. A job of ten epochs

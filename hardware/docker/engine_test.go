@@ -36,7 +36,7 @@ func local(t testing.TB) *Host {
 	need.This(t, "docker", err, "start a Docker daemon, as .ci/docker does")
 	t.Cleanup(func() { h.Close() })
 	_, err = h.Image(ctx, testImage, PullNever, "")
-	need.This(t, "docker", err, "jobs/builtin/build-image.sh")
+	need.This(t, "docker", err, "stages/builtin/build-image.sh")
 	return h
 }
 

@@ -16,8 +16,6 @@ import (
 // depends on something that has.
 type Decoder struct {
 	*language.Decoder
-	traces map[string]*traceFile           // by the file and how it is read
-	shown  map[*experiment.Trace]*rawTrace // where the traces of cells are from
 }
 
 // Experiment decodes the blocks that are not part of a cell, if they do not
@@ -44,7 +42,7 @@ func (d *Decoder) Views(s *experiment.Spec) {
 
 // AtLine reports an error at a line of a trace's file.
 func (d *Decoder) AtLine(t *experiment.Trace, line int, summary, detail string) {
-	d.LineError(d.shown[t].Input, line, summary, detail)
+	d.LineError(language.Input{Path: t.File, Shown: t.Shown}, line, summary, detail)
 }
 
 // base is where relative paths of a file begin, absolute if possible.

@@ -11,7 +11,6 @@ import (
 // The comments of these files document blocks and their arguments.
 //
 //go:embed alternative.go
-//go:embed builtin.go
 //go:embed compare.go
 //go:embed engines.go
 //go:embed experiment.go
@@ -19,7 +18,6 @@ import (
 //go:embed runtime.go
 //go:embed threads.go
 //go:embed threshold.go
-//go:embed trace.go
 //go:embed workload.go
 var documented embed.FS
 

@@ -56,7 +56,6 @@ func Source(filename string, src []byte, opts Options) (*experiment.Spec, experi
 	global, variables := r.Globals(root, eval.Outside{Vars: opts.Vars, VarFiles: opts.VarFiles, Host: opts.Host})
 	d := &Decoder{
 		Decoder: language.NewDecoder(language.Finder{Reporter: r, Filename: filename, Dir: base(filename)}, root, global),
-		traces:  map[string]*traceFile{}, shown: map[*experiment.Trace]*rawTrace{},
 	}
 	d.Lenient, d.Host, d.Blocks = opts.Lenient, opts.Host, d
 	spec := d.Experiment()

@@ -51,7 +51,7 @@ func workloadBlock() *schema.Block {
 	}
 	b := schema.Of[workloadArgs](schema.Block{Name: "workload", Label: "name, read as `workload.<name>`", Unique: true})
 	submit := language.Extended(language.Submit, schema.Of[submitArgs](schema.Block{Name: "submit"}))
-	b.Blocks = []*schema.Block{traceBlock(), submit, changes, resize}
+	b.Blocks = []*schema.Block{submit, changes, resize}
 	return language.Extended(language.Workload, b)
 }
 
@@ -124,10 +124,9 @@ type submitArgs struct {
 // draft is a workload whose jobs are known by name only.
 type draft struct {
 	*experiment.Workload
-	d     *Decoder
-	jobs  []string // of Submits
-	trace *rawTrace
-	names map[string]bool // of all jobs, where there is a trace and they are asked for
+	jobs  []string            // of Submits
+	trace language.ListedJobs // nil for none
+	names map[string]bool     // of all jobs, where there is a trace and they are asked for
 }
 
 // Jobs returns the names of the submitted jobs, then the names of the trace's jobs.
@@ -135,15 +134,14 @@ func (w *draft) Jobs() []string {
 	if w.trace == nil {
 		return w.jobs
 	}
-	return slices.Concat(w.jobs, w.trace.jobs)
+	return slices.Concat(w.jobs, w.trace.JobBlocks())
 }
 
 // With fills in the jobs.
 func (w *draft) With(jobs []*experiment.Job) *experiment.Workload {
 	full := *w.Workload
 	if w.trace != nil {
-		full.Trace = traceWith(w.trace, jobs[len(w.jobs):])
-		w.d.shown[full.Trace] = w.trace
+		full.Trace = w.trace.With(jobs[len(w.jobs):])
 	}
 	full.Submits = slices.Clone(w.Submits)
 	for i := range full.Submits {
@@ -162,7 +160,7 @@ func (w *draft) With(jobs []*experiment.Job) *experiment.Workload {
 
 // Workload decodes a workload block.
 func (d *Decoder) Workload(n *eval.Node, e *eval.Env) (*draft, bool) {
-	w := &draft{d: d, Workload: &experiment.Workload{Name: n.Label, Range: eval.RangeOf(n.Header)}}
+	w := &draft{Workload: &experiment.Workload{Name: n.Label, Range: eval.RangeOf(n.Header)}}
 	ok := !n.Broken
 	counts := map[string]int{}
 	for _, sn := range n.All("submit") {
@@ -172,10 +170,10 @@ func (d *Decoder) Workload(n *eval.Node, e *eval.Env) (*draft, bool) {
 		w.Submits = append(w.Submits, s)
 		w.jobs = append(w.jobs, job)
 	}
-	if tn := n.First("trace"); tn != nil && ok {
-		w.trace, ok = d.trace(tn, e)
-	} else if tn == nil && len(w.Submits) == 0 && !n.Broken {
-		d.Errorf(n.Header, "Missing block", "%s needs at least one submit block, or a trace block.", n.Title())
+	if list, ln := language.JobListIn(n); list != nil && ok {
+		w.trace, ok = list.Decode(d.Decoder, ln, e)
+	} else if list == nil && len(w.Submits) == 0 && !n.Broken {
+		d.Errorf(n.Header, "Missing block", "%s needs at least one submit block%s.", n.Title(), language.JobListBlocks())
 		ok = false
 	}
 	for _, rn := range n.All("resize") {
@@ -304,9 +302,10 @@ func (d *Decoder) submit(n *eval.Node, e *eval.Env) (experiment.Submit, string, 
 // have.
 func (d *Decoder) checkResizeBeside(a *eval.Args, name string, w *draft) {
 	if w.names == nil {
-		w.names = make(map[string]bool, len(w.trace.Jobs))
-		for i := range w.trace.Jobs {
-			w.names[w.trace.Jobs[i].Name] = true
+		listed := w.trace.Raw().Jobs
+		w.names = make(map[string]bool, len(listed))
+		for i := range listed {
+			w.names[listed[i].Name] = true
 		}
 		var own []string
 		count := map[string]int{}
@@ -319,7 +318,7 @@ func (d *Decoder) checkResizeBeside(a *eval.Args, name string, w *draft) {
 			w.names[name] = true
 		}
 	}
-	if !w.names[name] && len(w.trace.Skipped) == 0 {
+	if !w.names[name] && len(w.trace.Raw().Skipped) == 0 {
 		near := d.Nearest(name, func() []string { return slices.Sorted(maps.Keys(w.names)) })
 		a.Wrong(a.Node.Attr("job").Expr.Range(), near, "Unknown job",
 			"Neither the trace nor a submit block has a job %q. Submitted jobs are named by job block and "+

@@ -14,7 +14,6 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
-	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -120,7 +119,7 @@ func traced(t *experiment.Trace) realised {
 	}
 	// All that a trace says has a place in its written form.
 	h := sha256.New()
-	_ = formats.WriteCSV(h, t.Trace) // a hash does not fail
+	_ = t.Format.WriteAll(h, t.Trace) // a hash does not fail
 	workload.WriteRest(h, t.Jobs)
 	r.Digest = hex.EncodeToString(h.Sum(nil))
 	return r

@@ -209,7 +209,7 @@ func TestReadersGiveUp(t *testing.T) {
 		calls := 0
 		skipped, err = EachLine("f", strings.NewReader(lines), lenient, func(number int, line string) error {
 			calls++
-			return map[bool]error{true: errLate}[line == "x"]
+			return map[bool]error{true: ErrLate}[line == "x"]
 		})
 		if lenient != (err == nil) || calls != map[bool]int{false: MaxErrors + 1, true: MaxErrors + 6}[lenient] ||
 			lenient != (len(skipped) > 0) {
@@ -221,55 +221,5 @@ func TestReadersGiveUp(t *testing.T) {
 	}
 	if at, _, err := ReadInstants("f", strings.NewReader("at\n0\n"), "at", false); err != nil || at[0] != 0 {
 		t.Errorf("the instant 0: %v, %v", at, err)
-	}
-}
-
-// Requests are multiplied with all their bounds, and times of a trace are within 64 bits.
-func TestShapeOfRequests(t *testing.T) {
-	tr := Trace{Jobs: []scheduler.Job{{Threads: 2, MinThreads: 1, MaxThreads: 3, Deadline: scheduler.Never, Predicted: 1}},
-		Lines: []int32{1}, RunTimes: []time.Duration{0}, Resizes: []scheduler.Resize{{Threads: 2}}}
-	if err := (Shape{ThreadsPerProcessor: 4, MinRunTime: time.Second}).Apply(&tr); err != nil {
-		t.Fatal(err)
-	}
-	if j := tr.Jobs[0]; j.Threads != 8 || j.MinThreads != 4 || j.MaxThreads != 12 || j.Predicted != time.Second ||
-		j.Deadline != scheduler.Never || tr.RunTimes[0] != time.Second || tr.Resizes[0].Threads != 8 {
-		t.Errorf("%+v", tr)
-	}
-	longer := Trace{Jobs: []scheduler.Job{{Deadline: scheduler.Never, Predicted: 3 * time.Second}}, RunTimes: []time.Duration{2 * time.Second}}
-	if err := (Shape{RunTimeScale: 1.5}).Apply(&longer); err != nil || longer.RunTimes[0] != 3*time.Second ||
-		longer.Jobs[0].Predicted != 4500*time.Millisecond {
-		t.Errorf("run times half as long again: %v, %+v", err, longer)
-	}
-	late := Trace{Jobs: []scheduler.Job{{Arrival: 1 << 62, Deadline: scheduler.Never}}}
-	if err := (Shape{Scale: 2}).Apply(&late); err == nil {
-		t.Error("an arrival out of range")
-	}
-	if err := (Shape{Shifted: true, Start: time.Second}).Apply(&late); err != nil || late.Jobs[0].Arrival != time.Second {
-		t.Errorf("moved to the start: %v, %+v", err, late.Jobs[0])
-	}
-}
-
-// A template supplies the properties that a trace lacks, and the greater number of threads counts.
-func TestTemplateFillsIn(t *testing.T) {
-	have := scheduler.Job{Name: "j", Arrival: 5, Threads: 4, Deadline: scheduler.Never, Priority: -1}
-	as := scheduler.Job{Class: "c", Deadline: 10, MinThreads: 6, MaxThreads: 2, Priority: 3, User: "u", Memory: 7, GPUs: 1, Nodes: 2, Special: &scheduler.Special{Batch: 9}}
-	got := Template(have, as)
-	if got.Deadline != 15 || got.MinThreads != 4 || got.MaxThreads != 4 || got.Priority != 3 || got.User != "u" || got.Memory != 7 ||
-		got.GPUs != 1 || got.Nodes != 2 || got.Batch() != 9 || got.Class != "c" || got.Arrival != 5 {
-		t.Errorf("%+v", got)
-	}
-	own := have
-	own.Deadline, own.Priority, own.User, own.Memory, own.GPUs, own.Nodes, own.Own().Batch = 8, 0, "v", 1, 2, 3, 1
-	if got := Template(own, as); got.Deadline != 8 || got.Priority != 0 || got.User != "v" || got.Memory != 1 || got.GPUs != 2 ||
-		got.Nodes != 3 || got.Batch() != 1 {
-		t.Errorf("%+v", got)
-	}
-	as.MaxThreads, as.Deadline = 0, scheduler.Never-5
-	if got := Template(have, as); got.MaxThreads != 0 || got.Deadline != scheduler.Never {
-		t.Errorf("without bounds: %+v", got)
-	}
-	as.Deadline = 0
-	if got := Template(have, as); got.Deadline != scheduler.Never {
-		t.Errorf("without a deadline: %+v", got)
 	}
 }

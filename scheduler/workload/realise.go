@@ -147,7 +147,7 @@ func (a *Arrivals) Next(at time.Duration, i, count int, rng *rand.Rand) (time.Du
 		return 0, fmt.Errorf("unknown kind of arrivals %q", a.Kind)
 	}
 	if at < 0 {
-		return 0, fmt.Errorf("job %d of %d would arrive later than 292 years after the start: %w", i+1, count, errLate)
+		return 0, fmt.Errorf("job %d of %d would arrive later than 292 years after the start: %w", i+1, count, ErrLate)
 	}
 	return at, nil
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -16,6 +17,9 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 )
+
+// ErrLate is returned for an arrival that the kernel cannot represent.
+var ErrLate = errors.New("an arrival is out of range")
 
 // ArrivalKind is how the jobs of one submit block arrive.
 type ArrivalKind string
@@ -274,4 +278,40 @@ func (b *Builder) Share(s string) string {
 		b.shared[kept] = kept
 	}
 	return kept
+}
+
+// Keep returns the trace with only some of its jobs, which are renumbered,
+// and their resizes. The trace itself stays as it is.
+func (t Trace) Keep(kept func(job int) bool) Trace {
+	out := t
+	out.Jobs, out.Lines, out.RunTimes, out.Alternatives, out.Resizes, out.ResizeLines = nil, nil, nil, nil, nil, nil
+	out.Waits, out.Memory = nil, nil
+	numbers := map[int]int{}
+	for i, j := range t.Jobs {
+		if !kept(i) {
+			continue
+		}
+		numbers[i] = len(out.Jobs)
+		j.Number = len(out.Jobs)
+		out.Jobs, out.Lines = append(out.Jobs, j), append(out.Lines, t.Lines[i])
+		if t.RunTimes != nil {
+			out.RunTimes = append(out.RunTimes, t.RunTimes[i])
+		}
+		if t.Waits != nil {
+			out.Waits = append(out.Waits, t.Waits[i])
+		}
+		if t.Memory != nil {
+			out.Memory = append(out.Memory, t.Memory[i])
+		}
+		if t.Alternatives != nil {
+			out.Alternatives = append(out.Alternatives, t.Alternatives[i])
+		}
+	}
+	for i, z := range t.Resizes {
+		if n, ok := numbers[z.Job]; ok {
+			z.Job = n
+			out.Resizes, out.ResizeLines = append(out.Resizes, z), append(out.ResizeLines, t.ResizeLines[i])
+		}
+	}
+	return out
 }

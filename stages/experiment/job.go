@@ -174,11 +174,11 @@ func (j *Job) Open() bool { return j.Budget != nil && j.Epochs == 0 && j.Steps =
 
 // Job is a training program with its total work and its request.
 //
-// A training program, its total work and the resources that it requests. It has either a `builtin` block or a
-// `command`, and `epochs`, `steps` or a `budget`.
+// A training program, its total work and the resources that it requests. It has {program}, and `epochs`, `steps` or a
+// `budget`.
 //
 //	job "long" {
-//	  builtin "mlp" { hidden = [64, 32] }
+//	  command = ["python3", "train.py"]
 //	  epochs  = 60
 //	  threads = 2
 //	}
@@ -193,10 +193,6 @@ func (j *Job) Open() bool { return j.Budget != nil && j.Epochs == 0 && j.Steps =
 type Job struct {
 	Name  string
 	Range experiments.Range
-
-	// Builtin or Command is set, unless a part takes the place of the program (see stages.ProgramPart).
-	Builtin  string
-	Settings []schema.Setting // the builtin's arguments, all of them, defaults included, in the order of its schema
 
 	// The program and its arguments. The program follows the job contract (jobs/README.md).
 	//
@@ -291,7 +287,7 @@ type Job struct {
 	//	retries = 2
 	Retries int `arg:"retries" default:"0" min:"0" max:"100"`
 	// The image in which the job runs on {contained}; other engines ignore it. `command` replaces the image's entry
-	// point. A `builtin` program needs an image with `tfexp` in its path (jobs/builtin/build-image.sh).
+	// point.
 	//
 	//	image = "tfexp/tensorflow:latest"
 	Image string `arg:"image" json:"-"`

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Neighbour is a class of jobs, with the part of its speed that a job keeps when it shares GPUs with them.
@@ -29,21 +28,6 @@ func (r *Runtime) Beside(gpu string) map[string]float64 {
 		}
 	}
 	return keeps
-}
-
-// NeighboursIn returns the neighbors of a job in a table, with the part of its speed that it
-// keeps by type of device.
-func NeighboursIn(t *workload.Throughputs, job string, workers int) []Neighbour {
-	var list []Neighbour
-	for _, device := range t.Devices() {
-		k := workload.ThroughputKey{Job: job, Device: device, Workers: workers}
-		for _, class := range t.Jobs() {
-			if keep := t.Kept(k, class); keep > 0 {
-				list = append(list, Neighbour{Class: class, GPU: device, Keep: keep})
-			}
-		}
-	}
-	return list
 }
 
 // RequestOn returns the job's own request as an alternative with a name, on a type of GPU.

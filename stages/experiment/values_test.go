@@ -149,14 +149,6 @@ func TestSpeedsOfTypes(t *testing.T) {
 	if (*experiment.Runtime)(nil).Beside("v100") != nil {
 		t.Error("a job without a run time has neighbors")
 	}
-	table, err := workload.ReadThroughput("t", strings.NewReader("device,workers,job_type,beside,steps_per_s\n"+
-		"v100,1,A,,2\nv100,1,B,,1\nv100,1,A,B,1.5\nv100,1,A,A,1\nk80,1,A,,1\nk80,1,A,B,0\nv100,2,A,,3\nv100,2,A,B,3\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := experiment.NeighboursIn(table, "A", 1); !slices.Equal(got, []experiment.Neighbour{{"A", "v100", 0.5}, {"B", "v100", 0.75}}) {
-		t.Errorf("beside A: %v", got)
-	}
 }
 
 // Lines that are wrong in the same way are counted together, whatever they quote.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,7 +16,6 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
-	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
 // Workload is jobs with arrival times: from Submits, from a Trace, or both.
@@ -66,7 +66,7 @@ type Submit struct {
 // and the remaining time. A change after the end of a job does nothing.
 //
 //	job "net" {
-//	  builtin "cnn" {}
+//	  command = ["python3", "train.py"]
 //	  budget    = "400s"
 //	  threads   = 1
 //	  malleable = true
@@ -168,9 +168,10 @@ func KindOf(err error) string { return particular.ReplaceAllString(err.Error(), 
 // filled in from job blocks.
 type Trace struct {
 	workload.Trace
-	// File is absolute; Digest is the SHA-256 of its content, in hex.
+	// File is absolute, and Shown its name in messages; Digest is the SHA-256 of its content, in hex.
 	File   string
-	Format *formats.Format
+	Shown  string `json:"-"`
+	Format TraceFormat
 	Digest string
 	// Settings are the block's other arguments, in the order of the schema.
 	Settings []schema.Setting
@@ -185,6 +186,13 @@ type Trace struct {
 	LargeLine int `json:",omitempty"`
 	Range     experiments.Range
 	Parts     Parts `json:",omitempty"`
+}
+
+// TraceFormat is the format of the file of a trace.
+type TraceFormat interface {
+	fmt.Stringer
+	// WriteAll writes all that a trace says, for its digest.
+	WriteAll(w io.Writer, t workload.Trace) error
 }
 
 // TraceBlock is a job block with the threads that a trace requests.

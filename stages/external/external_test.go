@@ -23,6 +23,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/stages"
+	_ "github.com/tfexp/tfexp/stages/published" // the orders
 )
 
 func TestMain(m *testing.M) {
@@ -160,7 +161,7 @@ func TestSchedulesOfExamples(t *testing.T) {
 		{"fcfs.py", policy.Policy{Order: policy.FCFS}, nil},
 		{"sjf.py", policy.Policy{Order: policy.SJF}, nil},
 		{"easy.py", policy.Policy{Order: policy.FCFS, Backfill: policy.EASY}, nil},
-		{"las.py", policy.Policy{Order: policy.LAS, Settings: policy.Settings{"quantum": quantum}},
+		{"las.py", policy.Policy{Order: "las", Settings: policy.Settings{"quantum": quantum}},
 			policy.Settings{"settings": []schema.Setting{{Name: "quantum", Value: quantum.String()}}}},
 	} {
 		t.Run(test.file, func(t *testing.T) {

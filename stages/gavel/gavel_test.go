@@ -17,9 +17,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
-	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	_ "github.com/tfexp/tfexp/scheduler/workload/formats/clusters"
+	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 )
 
 // types are the devices of the cluster, in the order in which rounds go through them.
@@ -28,7 +28,7 @@ var types = []string{"v100", "p100", "k80"}
 // shipped is the folder of the traces and throughputs that ship.
 const shipped = "../../experiments/papers/gavel"
 
-func table(t testing.TB) *workload.Throughputs {
+func table(t testing.TB) *throughput.Table {
 	t.Helper()
 	f, err := os.Open(filepath.Join(shipped, "simulation_throughputs.json.gz"))
 	if err != nil {
@@ -39,7 +39,7 @@ func table(t testing.TB) *workload.Throughputs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	speeds, err := workload.ReadThroughput("throughputs", z)
+	speeds, err := throughput.Read("throughputs", z)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func jobsOf(t testing.TB, file string) ([]scheduler.Job, []simulated.Scaling) {
 	for i := range trace.Jobs {
 		j := &trace.Jobs[i]
 		for _, gpu := range types {
-			s, _ := speeds.Speed(workload.ThroughputKey{Job: j.Class, Device: gpu, Workers: j.GPUs})
+			s, _ := speeds.Speed(throughput.Key{Job: j.Class, Device: gpu, Workers: j.GPUs})
 			if s == 0 {
 				continue
 			}

@@ -163,6 +163,9 @@ func (f *Format) String() string { return f.Name }
 // MarshalText returns the name.
 func (f *Format) MarshalText() ([]byte, error) { return []byte(f.Name), nil }
 
+// WriteAll writes all that a trace says in the format CSV, whatever the format of its file.
+func (*Format) WriteAll(w io.Writer, t workload.Trace) error { return WriteCSV(w, t) }
+
 // Complete reports whether the format holds all that a workload has.
 func (f *Format) Complete() bool { return f.Holds == Everything }
 

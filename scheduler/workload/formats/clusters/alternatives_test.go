@@ -62,7 +62,7 @@ all,4,1,5,,7,,,9
 		strings.Contains(text, `alternative "cpu"`) {
 		t.Error(text)
 	}
-	shape := workload.Shape{Limit: 1, ThreadsPerProcessor: 3, MinRunTime: 15 * s}
+	shape := formats.Shape{Limit: 1, ThreadsPerProcessor: 3, MinRunTime: 15 * s}
 	if err := shape.Apply(&tr); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 )
 
 // The traces of the simulator of D. Narayanan and others (OSDI 2020) have one job per line.
@@ -77,7 +78,7 @@ func gavelJob(b *workload.Builder, line int, f []string) error {
 		return fmt.Errorf("%q is not a number of steps", f[gavelSteps])
 	}
 	if rule != "" {
-		if err := workload.CheckBatchRule(rule, f[gavelType], steps); err != nil {
+		if err := throughput.CheckBatchRule(rule, f[gavelType], steps); err != nil {
 			return err
 		}
 	}

@@ -59,7 +59,7 @@ func TestFormatsReplayByteForByte(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, once.String())
 		}
-		shape := workload.Shape{Start: tr.Jobs[0].Arrival,
+		shape := formats.Shape{Start: tr.Jobs[0].Arrival,
 			Shifted: format == "requests"} // as the first line of the file says
 		if err := shape.Apply(&back); err != nil {
 			t.Fatal(err)

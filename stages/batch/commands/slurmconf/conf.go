@@ -4,20 +4,14 @@
 package slurmconf
 
 import (
-	"bufio"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/batch"
-
-	"github.com/tfexp/tfexp/results/folder"
 )
 
 // Problem describes a problem in a line of a file, with advice.
@@ -28,13 +22,6 @@ type Problem struct {
 }
 
 func (p *Problem) Error() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text) }
-
-// setting is a name with a value and its position.
-type setting struct {
-	name, value string
-	file        string
-	line        int
-}
 
 // line is a line of a configuration: settings of one thing.
 type line []setting
@@ -78,156 +65,91 @@ func (c *Conf) problem(s setting, format string, args ...any) {
 	c.Problems = append(c.Problems, &Problem{s.file, s.line, fmt.Sprintf(format, args...)})
 }
 
-func (c *Conf) read(path string) error {
-	text, first := "", 0
-	c.reading = append(c.reading, path)
-	defer func() { c.reading = c.reading[:len(c.reading)-1] }()
-	return eachLine(path, func(n int, one string) {
-		if i := comment(one); i >= 0 {
-			one = one[:i]
-		}
-		if first == 0 {
-			first = n
-		}
-		if whole, more := strings.CutSuffix(strings.TrimRight(one, " \t\r"), `\`); more {
-			text += whole
-			return
-		}
-		text += one
-		here := setting{file: path, line: first}
-		words := fields(text)
-		text, first = "", 0
-		if len(words) == 0 {
-			return
-		}
-		if strings.EqualFold(words[0], "include") && len(words) == 2 {
-			other := words[1]
-			if !filepath.IsAbs(other) {
-				other = filepath.Join(filepath.Dir(path), other)
-			}
-			if slices.Contains(c.reading, other) {
-				c.problem(here, "the file %s is included while it is read: remove the line", other)
-			} else if err := c.read(other); err != nil {
-				c.problem(here, "the included file cannot be read (%v): copy it as well, or remove the line", err)
-			}
-			return
-		}
-		c.add(here, words)
-	})
-}
-
-// eachLine calls a function for each line of a file, with its number.
-func eachLine(path string, do func(n int, text string)) error {
-	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	in := bufio.NewScanner(workload.Unmarked(f))
-	in.Buffer(nil, 1<<20)
-	for n := 1; in.Scan(); n++ {
-		if strings.ContainsRune(in.Text(), 0) {
-			return &Problem{path, n, "this is no text file: save it as UTF-8"}
-		}
-		do(n, in.Text())
-	}
-	if in.Err() != nil {
-		return fmt.Errorf("read %s: %w", path, in.Err())
-	}
-	return nil
-}
-
-// fields are the words of a line. A word may have quotes around spaces, which are removed.
-func fields(text string) []string {
-	quoted := false
-	words := strings.FieldsFunc(text, func(r rune) bool {
-		if r == '"' {
-			quoted = !quoted
-		}
-		return !quoted && unicode.IsSpace(r)
-	})
-	for i := range words {
-		words[i] = strings.ReplaceAll(words[i], `"`, "")
-	}
-	return words
-}
-
-// comment returns where a comment begins; -1 for none. An escaped # begins none.
-func comment(text string) int {
-	for i := range len(text) {
-		if text[i] == '#' && (i == 0 || text[i-1] != '\\') {
-			return i
-		}
-	}
-	return -1
-}
-
-// shorten cuts a text that is too long for a message.
-func shorten(word string) string {
-	if len(word) > 60 {
-		return word[:57] + "..."
-	}
-	return word
-}
-
 // add takes a line.
-func (c *Conf) add(here setting, words []string) {
-	var l line
-	for _, w := range words {
-		name, value, ok := strings.Cut(w, "=")
-		if strings.HasPrefix(w, "JobID|") || strings.HasPrefix(w, "Cluster|") || strings.HasPrefix(w, "Name|") {
-			c.problem(here, "this is a table of sacct or sacctmgr: name slurm.conf first, then the tables")
+func (c *Conf) add(at setting, text string) {
+	for _, head := range []string{"JobID|", "Cluster|", "Name|"} {
+		if strings.HasPrefix(text, head) {
+			c.problem(at, "this is a table of sacct or sacctmgr: name slurm.conf first, then the tables")
 			return
 		}
-		if !ok {
-			c.problem(here, "%q is not NAME=VALUE", shorten(w))
-			continue
-		}
-		l = append(l, setting{name, value, here.file, here.line})
 	}
+	var l line
+	c.assignments(at, text, func(s setting, operator string) {
+		if kind := strings.ToLower(s.name); len(l) == 0 && scopes[kind] == nil && elsewhere[kind] == "" {
+			c.set(s, operator)
+			return
+		}
+		l = c.put(l, s, operator)
+	})
 	if len(l) == 0 {
 		return
 	}
-	with := func(defaults line) line { return append(l, defaults...) }
-	switch strings.ToLower(l[0].name) {
+	kind, name := strings.ToLower(l[0].name), l[0].value
+	if file := elsewhere[kind]; file != "" {
+		c.problem(at, "this line is of %s: remove it", file)
+		return
+	}
+	standard := strings.EqualFold(name, "DEFAULT")
+	what := map[string]string{"nodename": "a node", "partitionname": "a partition", "nodeset": "a node set",
+		"downnodes": "a line of DownNodes", "frontendname": "a front end", "poweraction": "a power action"}[kind]
+	owner := l[0].name + "=" + name + " "
+	if kind == "partitionname" {
+		owner = "PartitionName=" + name + " "
+	}
+	c.judge(scopes[kind], l[1:], what, owner)
+	switch kind {
 	case "nodename":
-		if strings.EqualFold(l[0].value, "DEFAULT") {
-			c.nodeDefault = append(l[1:], c.nodeDefault...)
+		if standard {
+			c.nodeDefault = l[1:].over(c.nodeDefault)
 			return
 		}
-		for _, s := range l[1:] {
-			if !slices.ContainsFunc(nodeParameters, func(name string) bool { return strings.EqualFold(name, s.name) }) {
-				c.problem(s, "a node has no parameter %s.%s", s.name, near(s.name, nodeParameters))
-			}
-		}
-		c.nodes = append(c.nodes, with(c.nodeDefault))
+		c.nodes = append(c.nodes, l.over(c.nodeDefault))
 	case "partitionname":
-		if strings.EqualFold(l[0].value, "DEFAULT") {
-			c.partDefault = append(l[1:], c.partDefault...)
+		if standard {
+			c.partDefault = l[1:].over(c.partDefault)
 			return
 		}
 		for _, p := range c.partitions {
-			if p[0].value == l[0].value {
-				c.problem(l[0], "the partition %q stands in line %d as well: which of both counts? Remove one", l[0].value, p[0].line)
+			if p[0].value == name {
+				c.problem(l[0], "the partition %q stands in line %d as well: which of both counts? Remove one", name, p[0].line)
 			}
 		}
-		c.partitions = append(c.partitions, with(c.partDefault))
+		c.partitions = append(c.partitions, l.over(c.partDefault))
 	case "nodeset":
 		c.nodeSets = append(c.nodeSets, l)
 	case "downnodes":
 		c.unmodeled(l[0], fmt.Sprintf("DownNodes=%s: these nodes are taken to be up, except at the times of "+
-			"sacctmgr show event", l[0].value))
+			"sacctmgr show event", name))
 	case "frontendname":
-		c.unmodeled(l[0], fmt.Sprintf("FrontendName=%s: jobs start without a front end", l[0].value))
-	default:
-		for _, s := range l {
-			earlier := c.find(s.name)
-			if earlier != nil && earlier.value != s.value && !strings.EqualFold(s.name, "SlurmctldHost") {
-				c.problem(s, "%s is %s here and %s in line %d: remove one", s.name, s.value, earlier.value, earlier.line)
-			}
-			c.settings = append(c.settings, s)
+		c.unmodeled(l[0], fmt.Sprintf("FrontendName=%s: jobs start without a front end", name))
+	}
+}
+
+// elsewhere are the files of lines that begin with a parameter, where the file is not slurm.conf.
+var elsewhere = map[string]string{"switchname": "topology.conf", "blockname": "topology.conf", "ringname": "topology.conf",
+	"blocksizes": "topology.conf", "name": "gres.conf", "autodetect": "gres.conf"}
+
+// over returns a line with the settings that it lacks of another.
+func (l line) over(defaults line) line {
+	all := slices.Clone(l)
+	for _, d := range defaults {
+		if !slices.ContainsFunc(l, func(s setting) bool { return strings.EqualFold(s.name, d.name) }) {
+			all = append(all, d)
 		}
 	}
+	return all
+}
+
+// lists are the parameters that stand for a list where they are repeated.
+var lists = []string{"SlurmctldHost", "Epilog", "Prolog", "EpilogSlurmctld", "PrologSlurmctld"}
+
+// set takes a parameter of the controller.
+func (c *Conf) set(s setting, operator string) {
+	if operator == "" && slices.ContainsFunc(lists, func(name string) bool { return strings.EqualFold(name, s.name) }) {
+		c.settings = append(c.settings, s)
+		return
+	}
+	c.settings = c.put(c.settings, s, operator)
 }
 
 func (c *Conf) find(name string) *setting {
@@ -255,20 +177,21 @@ func (c *Conf) unmodeled(s setting, text string) {
 	}
 }
 
-// repeat is a setting that many users, accounts or classes have: where it is listed first, and how many others have it.
+// repeat is a setting that many users, accounts or partitions have: where it is listed first, and how many others have it.
 type repeat struct {
 	at, others int
 	text       string
 }
 
-// unmodeledOf notes a setting of a user, an account or a class: the first of a name in full, and how many others follow.
-func (c *Conf) unmodeledOf(s setting, name, value string, owner *block, effect string) {
-	key := name + " " + owner.Kind + effect
+// unmodeledOf notes a setting that several users, accounts, partitions or nodes may have: the first of a kind in full, and
+// how many others follow.
+func (c *Conf) unmodeledOf(s setting, text, kind, effect string) {
+	key := kind + effect
 	r := c.repeats[key]
 	if r == nil {
-		c.repeats[key] = &repeat{at: len(c.Unmodeled),
-			text: fmt.Sprintf("%s:%d: %s=%s of %s %s", filepath.Base(s.file), s.line, name, value, owner.Kind, owner.Label)}
-		c.Unmodeled = append(c.Unmodeled, c.repeats[key].text+": "+effect)
+		r = &repeat{at: len(c.Unmodeled), text: fmt.Sprintf("%s:%d: %s", filepath.Base(s.file), s.line, text)}
+		c.repeats[key] = r
+		c.Unmodeled = append(c.Unmodeled, r.text+": "+effect)
 		return
 	}
 	r.others++

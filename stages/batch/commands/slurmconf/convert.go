@@ -1,7 +1,6 @@
 package slurmconf
 
 import (
-	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,29 +9,6 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 )
-
-//go:embed parameters.txt
-var parameterList string
-
-// parameters maps the parameters of slurm.conf, in lower case, to the effect of not modeling them; empty for the
-// others.
-var parameters, parameterNames = func() (map[string]string, []string) {
-	all, names := map[string]string{}, []string(nil)
-	for _, l := range strings.Split(parameterList, "\n") {
-		kind, rest, _ := strings.Cut(l, " ")
-		if kind == "other" {
-			name, why, _ := strings.Cut(rest, ": ")
-			all[strings.ToLower(name)], names = why, append(names, name)
-			continue
-		}
-		if kind != "#" {
-			for _, name := range strings.Fields(rest) {
-				all[strings.ToLower(name)], names = "", append(names, name)
-			}
-		}
-	}
-	return all, names
-}()
 
 // pair is an argument of the language with its value as HCL.
 type pair struct{ Name, Value string }
@@ -87,11 +63,6 @@ func near(name string, names []string) string {
 	return ""
 }
 
-// nodeParameters are the parameters of a line of nodes.
-var nodeParameters = strings.Fields("Arch BcastAddr Boards CoreSpecCount CoresPerSocket CpuBind CPUs CpuSpecList " +
-	"Extra Feature Features Gres MemSpecLimit NodeAddr NodeHostname Parameters Port Procs RealMemory Reason " +
-	"RestrictedCoresPerGPU Sockets SocketsPerBoard State ThreadsPerCore TmpDisk Topology Weight")
-
 // convert converts the part of a configuration that the twin models.
 func convert(c *Conf) *model {
 	m := &model{Conf: c, name: map[string]string{}}
@@ -100,15 +71,7 @@ func convert(c *Conf) *model {
 			"%s: no line begins with NodeName= or PartitionName=: is this the slurm.conf of the controller?", c.path))
 		return m
 	}
-	for _, s := range c.settings {
-		why, known := parameters[strings.ToLower(s.name)]
-		switch {
-		case !known:
-			c.problem(s, "slurm.conf has no parameter %s.%s", shorten(s.name), near(s.name, parameterNames))
-		case why != "" && !none(s.value):
-			c.unmodeled(s, fmt.Sprintf("%s=%s: %s", s.name, s.value, why))
-		}
-	}
+	c.judge(scopes["slurm.conf"], c.settings, "slurm.conf", "")
 	m.hardware()
 	m.priorities()
 	m.schedulers()
@@ -457,29 +420,32 @@ func (m *model) partition(l line) {
 		add("qos", quoted(q))
 		b.qos = l[slices.IndexFunc(l, func(s setting) bool { return strings.EqualFold(s.name, "QOS") })]
 	}
+	m.shared(l)
+	m.partitions = append(m.partitions, b)
+}
+
+// shared notes the state of a partition, and whether its nodes are shared: the log has only accepted jobs.
+func (m *model) shared(l line) {
 	for _, s := range l[1:] {
+		value, note := strings.ToUpper(s.value), ""
 		switch strings.ToLower(s.name) {
-		case "nodes", "maxtime", "defaulttime", "default", "prioritytier", "priorityjobfactor", "maxnodes", "preemptmode",
-			"gracetime", "qos", "priority", "hidden", "rootonly", "disablerootjobs", "exclusiveuser", "defmempercpu",
-			"defmempernode", "maxmempercpu", "maxmempernode", "allocnodes", "defcpupergpu", "state", "allowgroups",
-			"allowaccounts", "denyaccounts", "allowqos", "denyqos", "minnodes":
-			// submissions are decided already: the log has only accepted jobs
-			if strings.EqualFold(s.name, "State") && !strings.EqualFold(s.value, "UP") {
-				m.unmodeled(s, fmt.Sprintf("PartitionName=%s State=%s: the partition is taken to be up", l[0].value, s.value))
+		case "state":
+			if value != "UP" {
+				note = "the partition is taken to be up"
 			}
 		case "oversubscribe", "shared":
-			if v := strings.ToUpper(s.value); v != "NO" && v != "EXCLUSIVE" {
-				m.unmodeled(s, fmt.Sprintf("PartitionName=%s %s=%s: cores are never shared", l[0].value, s.name, s.value))
+			if value != "NO" && value != "EXCLUSIVE" {
+				note = "cores are never shared"
 			}
-		case "lln", "cpubind", "tresbillingweights", "maxcpuspernode", "alternate", "reqresv", "selecttypeparameters",
-			"overtimelimit", "resumetimeout", "suspendtime", "suspendtimeout", "powerdownonidle", "maxcpuspersocket",
-			"jobdefaults":
-			m.unmodeled(s, fmt.Sprintf("PartitionName=%s %s=%s: it has no effect", l[0].value, s.name, s.value))
-		default:
-			m.problem(s, "a partition has no parameter %s", s.name)
+		case "exclusive":
+			if value == "USER" || value == "TOPO" {
+				note = "nodes are shared all the same"
+			}
+		}
+		if note != "" {
+			m.unmodeled(s, fmt.Sprintf("PartitionName=%s %s=%s: %s", l[0].value, s.name, s.value, note))
 		}
 	}
-	m.partitions = append(m.partitions, b)
 }
 
 // members are the hosts in a list of nodes and node sets.

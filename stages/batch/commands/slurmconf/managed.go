@@ -105,7 +105,7 @@ func (t *managedTable) limits(b *block, fields []string, columns [][2]string) {
 				"MaxTRES cpu": "max_cores", "MaxTRES node": "max_nodes", "MaxTRESPU cpu": "max_cores_per_user",
 			}[c[0]+" "+name]
 			if _, err := strconv.Atoi(value); arg == "" || err != nil {
-				t.unmodeledOf(t.at, c[0]+"="+name, value, b, "this limit keeps no job back")
+				t.unmodeledBy(b, c[0]+"="+name, value, "this limit keeps no job back")
 				continue
 			}
 			b.Args = append(b.Args, pair{arg, value})
@@ -113,11 +113,16 @@ func (t *managedTable) limits(b *block, fields []string, columns [][2]string) {
 	}
 }
 
+// unmodeledBy notes a setting of a user, an account or a quality of service.
+func (t *managedTable) unmodeledBy(owner *block, name, value, effect string) {
+	t.unmodeledOf(t.at, fmt.Sprintf("%s=%s of %s %s", name, value, owner.Kind, owner.Label), name+" "+owner.Kind, effect)
+}
+
 // left lists the columns that a twin does not model, where a row has a value.
 func (t *managedTable) left(b *block, fields []string, columns ...string) {
 	for _, c := range columns {
 		if text := t.get(fields, c); text != "" {
-			t.unmodeledOf(t.at, c, text, b, "it has no effect")
+			t.unmodeledBy(b, c, text, "it has no effect")
 		}
 	}
 }
@@ -198,7 +203,7 @@ func (t *managedTable) assoc(fields []string, above []string) []string {
 	if s := t.get(fields, "Share"); s != "" && s != "1" && s != "parent" {
 		b.Args = append(b.Args, pair{"shares", s})
 	} else if s == "parent" {
-		t.unmodeledOf(t.at, "Share", "parent", &b, "it counts as 1")
+		t.unmodeledBy(&b, "Share", "parent", "it counts as 1")
 	}
 	if p := t.get(fields, "Priority"); p != "" && p != "0" {
 		b.Args = append(b.Args, pair{"priority", p})
@@ -210,7 +215,7 @@ func (t *managedTable) assoc(fields []string, above []string) []string {
 		{"MaxTRES", ""}, {"MaxJobs", "max_jobs"}, {"MaxSubmit", "max_submit"}, {"MaxWall", "max_wall"}})
 	t.left(&b, fields, "GrpWall", "GrpTRESMins", "GrpTRESRunMins", "MaxTRESPerNode", "MaxTRESMins")
 	if p := t.get(fields, "Partition"); p != "" {
-		t.unmodeledOf(t.at, "Partition", p, &b, "the association holds in all partitions")
+		t.unmodeledBy(&b, "Partition", p, "the association holds in all partitions")
 	}
 	if user == "" {
 		if t.byName[account] != nil {

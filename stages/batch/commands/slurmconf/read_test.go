@@ -116,7 +116,11 @@ func TestWrongInput(t *testing.T) {
 	tests := []struct{ name, conf, assoc, jobs, want string }{
 		{"unknown parameter", conf + "PriorityWeigthAge=3\n", "", "", "slurm.conf:11: slurm.conf has no parameter PriorityWeigthAge. " +
 			"Did you mean PriorityWeightAge?"},
-		{"a parameter twice", conf + "PriorityWeightAge=3\n", "", "", "slurm.conf:11: PriorityWeightAge is 3 here and 1000 in line 5"},
+		{"a value that is missing", conf + "NodeName=m CPUs= Weight=3\n", "", "", `CPUs has no value, and Slurm takes "Weight=3" for it`},
+		{"an open quote", conf + "Epilog=\"/all done.sh\n", "", "", `"done.sh" is not NAME=VALUE`},
+		{"unknown parameter of a partition", conf + "PartitionName=x Nodse=n1\n", "", "", "a partition has no parameter Nodse. Did you mean Nodes?"},
+		{"an include without its cluster", "Include %c.conf\n" + conf, "", "", "slurm.conf:1: Include %c.conf: no line before it has ClusterName="},
+		{"a sum of words", conf + "PriorityWeightQOS=3\nPriorityWeightQOS*=x\n", "", "", `write PriorityWeightQOS=VALUE`},
 		{"a partition twice", conf + "PartitionName=main Nodes=n1\n", "", "", `the partition "main" stands in line 10 as well`},
 		{"unknown node", conf + "PartitionName=other Nodes=n[1-9]\n", "", "", "has the node n5, which no line NodeName= describes"},
 		{"contradicting times", conf + "PartitionName=other Nodes=n1 MaxTime=10 DefaultTime=20\n", "", "",

@@ -50,6 +50,12 @@ func Read(conf string, others []string) (*Twin, error) {
 		if err != nil {
 			return nil, err
 		}
+		if s := otherConf(path, head); s != "" {
+			if err := t.readOther(path, s); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if strings.HasPrefix(head, "ReservationName=") || head == "No reservations in the system" {
 			if err := t.readReservations(path); err != nil {
 				return nil, err

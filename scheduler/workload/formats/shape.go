@@ -1,0 +1,160 @@
+package formats
+
+import (
+	"math"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Shape is how a trace is changed before an experiment uses it.
+type Shape struct {
+	// Limit is the number of jobs to keep, the first of the file; 0 keeps all.
+	Limit int
+	// Scale multiplies the instants of arrivals and resizes: 0.5 is twice as
+	// fast; 0 means 1. A deadline keeps its distance from the arrival.
+	Scale float64
+	// Resolution cuts the scaled instants to whole multiples of it; 0 does not.
+	Resolution time.Duration
+	// Start moves all instants so that the first job arrives then, if Shifted.
+	Start   time.Duration
+	Shifted bool
+	// RunTimeScale multiplies the run times and predictions; 0 means 1. MinRunTime is the least that they are then.
+	RunTimeScale float64
+	MinRunTime   time.Duration
+	// ThreadsPerProcessor multiplies the requests; 0 means 1.
+	ThreadsPerProcessor int
+}
+
+// Apply changes the trace in place. It fails when an instant would be out of
+// range.
+func (s Shape) Apply(t *workload.Trace) error {
+	if s.Limit > 0 && s.Limit < len(t.Jobs) {
+		*t = t.Keep(func(i int) bool { return i < s.Limit })
+	}
+	if s.Scale != 0 && s.Scale != 1 { // waiting times of other arrivals
+		t.Waits, t.Origin = nil, 0
+	}
+	first := scheduler.Never
+	for i := range t.Jobs {
+		first = min(first, t.Jobs[i].Arrival)
+	}
+	if !s.Shifted {
+		first = 0
+	}
+	if t.Origin != 0 {
+		t.Origin += first - s.Start
+	}
+	per := max(s.ThreadsPerProcessor, 1)
+	for i := range t.Jobs {
+		j := &t.Jobs[i]
+		at, err := s.instant(j.Arrival, first)
+		if err != nil {
+			return err
+		}
+		if j.Deadline != scheduler.Never {
+			j.Deadline += at - j.Arrival
+			if j.Deadline < 0 {
+				return workload.ErrLate
+			}
+		}
+		j.Arrival = at
+		j.Threads, j.MinThreads, j.MaxThreads = j.Threads*per, j.MinThreads*per, j.MaxThreads*per
+		if j.Predicted > 0 {
+			j.Predicted = max(s.runTime(j.Predicted), 1)
+		}
+		if t.RunTimes != nil && t.RunTimes[i] >= 0 {
+			t.RunTimes[i] = s.runTime(t.RunTimes[i])
+		}
+		for k := range t.AlternativesOf(i) {
+			a := &t.Alternatives[i][k]
+			a.Threads *= per
+			if a.Predicted > 0 {
+				a.Predicted = max(s.runTime(a.Predicted), 1)
+			}
+			if a.RunTime >= 0 {
+				a.RunTime = s.runTime(a.RunTime)
+			}
+		}
+	}
+	for i := range t.Resizes {
+		z := &t.Resizes[i]
+		at, err := s.instant(max(z.At, first), first)
+		if err != nil {
+			return err
+		}
+		z.At, z.Threads = at, z.Threads*per
+	}
+	return nil
+}
+
+// runTime returns the new value of a run time, or a prediction of one.
+func (s Shape) runTime(d time.Duration) time.Duration {
+	if s.RunTimeScale != 0 && s.RunTimeScale != 1 {
+		d = time.Duration(min(math.Round(float64(d)*s.RunTimeScale), float64(scheduler.Never/2)))
+	}
+	return max(d, s.MinRunTime)
+}
+
+// instant returns the new value of an instant of the trace.
+func (s Shape) instant(at, first time.Duration) (time.Duration, error) {
+	at -= first
+	if s.Scale != 0 && s.Scale != 1 {
+		scaled := math.Round(float64(at) * s.Scale)
+		if scaled >= math.MaxInt64 {
+			return 0, workload.ErrLate
+		}
+		at = time.Duration(scaled)
+	}
+	if s.Resolution > 0 {
+		at = at.Truncate(s.Resolution)
+	}
+	if s.Shifted {
+		at += s.Start
+	}
+	if at < 0 {
+		return 0, workload.ErrLate
+	}
+	return at, nil
+}
+
+// Template returns the job of a trace, with properties that the trace lacks
+// taken from a template. The class is the template's; the template's deadline
+// is relative to the arrival.
+func Template(j, template scheduler.Job) scheduler.Job {
+	template.Number, template.Name, template.Arrival = j.Number, j.Name, j.Arrival
+	template.Threads, template.Predicted = j.Threads, j.Predicted
+	switch due := template.Deadline; {
+	case j.Deadline != scheduler.Never || due <= 0 || due >= scheduler.Never-j.Arrival:
+		template.Deadline = j.Deadline
+	default:
+		template.Deadline = j.Arrival + due
+	}
+	template.MinThreads = min(template.MinThreads, j.Threads)
+	if template.MaxThreads > 0 {
+		template.MaxThreads = max(template.MaxThreads, j.Threads)
+	}
+	if j.Priority >= 0 {
+		template.Priority = j.Priority
+	}
+	if j.User != "" {
+		template.User = j.User
+	}
+	if j.Memory > 0 {
+		template.Memory = j.Memory
+	}
+	if j.GPUs > 0 {
+		template.GPUs = j.GPUs
+	}
+	if j.Nodes > 1 {
+		template.Nodes = j.Nodes
+	}
+	if j.Batch() > 0 {
+		template.Own().Batch = j.Batch()
+	}
+	if s := j.Submission(); s != nil {
+		template.Own().Submission = s
+	}
+	return template
+}

@@ -1,0 +1,228 @@
+// Package throughput reads tables of how fast jobs are on devices of each type: in steps per second, by the type of the
+// job, the type of device and the number of devices. It knows how batch sizes change while jobs train.
+package throughput
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Key has the properties on which a speed depends.
+type Key struct {
+	// Job is the type of the job, Device the type of device, and Workers the number of workers of the job.
+	Job, Device string
+	Workers     int
+	// Beside is the type of the job that shares the devices; empty if they are not shared.
+	Beside string
+}
+
+// Table has the speeds of jobs in steps per second, on unshared and on shared devices.
+type Table struct {
+	speeds  map[Key]float64
+	devices []string
+	jobs    []string
+	at      []int // where the columns of columnNames are, while a CSV file is read
+}
+
+// Read reads a table: JSON in the form of Gavel's, or else CSV. A mistake in a line of the file, which is called name,
+// is a workload.LineError.
+func Read(name string, r io.Reader) (*Table, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > limit:
+		return nil, fmt.Errorf("a table of throughputs has at most %d MiB", limit>>20)
+	}
+	t := &Table{speeds: map[Key]float64{}}
+	if strings.HasPrefix(strings.TrimSpace(string(text[:min(len(text), 64)])), "{") {
+		err = t.readJSON(name, text)
+	} else {
+		_, err = workload.EachRow(name, bytes.NewReader(text), false, t.head, t.row)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(t.speeds) == 0 {
+		return nil, errors.New("there is no throughput in it")
+	}
+	for k := range t.speeds {
+		if k.Beside != "" {
+			continue
+		}
+		t.devices, t.jobs = append(t.devices, k.Device), append(t.jobs, k.Job)
+	}
+	for _, names := range []*[]string{&t.devices, &t.jobs} {
+		slices.Sort(*names)
+		*names = slices.Compact(*names)
+	}
+	return t, nil
+}
+
+// limit is the size of the largest file that is read, in bytes.
+const limit = 64 << 20
+
+func (t *Table) add(k Key, speed float64) error {
+	switch _, twice := t.speeds[k]; {
+	case math.IsNaN(speed) || math.IsInf(speed, 0) || speed < 0:
+		return fmt.Errorf("the job type %q on %d × %s has a throughput of %v steps/s, which is not a number from 0 on", k.Job,
+			k.Workers, k.Device, speed)
+	case k.Workers < 1:
+		return fmt.Errorf("the job type %q has a throughput on %d × %s: there is at least one worker", k.Job, k.Workers,
+			k.Device)
+	case twice && k.Beside != "":
+		return fmt.Errorf("the job type %q on %d × %s beside %q is there twice", k.Job, k.Workers, k.Device, k.Beside)
+	case twice:
+		return fmt.Errorf("the job type %q on %d × %s is there twice", k.Job, k.Workers, k.Device)
+	}
+	t.speeds[k] = speed
+	return nil
+}
+
+// readJSON reads device → "('job type', workers)" → "null" → steps/s alone; the other keys
+// of a job type are its neighbors on a shared device.
+func (t *Table) readJSON(name string, text []byte) error {
+	var all map[string]map[string]map[string]json.RawMessage
+	var syntax *json.SyntaxError
+	switch err := json.Unmarshal(text, &all); {
+	case errors.As(err, &syntax):
+		line := 1 + bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n"))
+		return &workload.LineError{File: name, Line: line, Err: syntax}
+	case err != nil:
+		return errors.New("it is neither a table of throughputs by device, job type and neighbor, nor a CSV file")
+	}
+	for _, device := range keys(all) {
+		for _, name := range keys(all[device]) {
+			k := Key{Device: device}
+			var ok bool
+			if k.Job, k.Workers, ok = parse(name); !ok {
+				return fmt.Errorf("%q is not a job type with its number of workers, such as \"('LM (batch size 5)', 1)\"", name)
+			}
+			raw, ok := all[device][name]["null"]
+			if !ok {
+				continue
+			}
+			var speed float64
+			if err := json.Unmarshal(raw, &speed); err != nil {
+				return fmt.Errorf("the throughput of %s on %s alone is not a number", name, device)
+			}
+			if err := t.add(k, speed); err != nil {
+				return err
+			}
+			if err := t.readBeside(k, all[device][name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readBeside reads neighbor → [steps/s, steps/s of the neighbor], for neighbors with the
+// same number of workers.
+func (t *Table) readBeside(k Key, speeds map[string]json.RawMessage) error {
+	for _, name := range keys(speeds) {
+		neighbor, workers, ok := parse(name)
+		if !ok || workers != k.Workers {
+			continue
+		}
+		var both []float64
+		if err := json.Unmarshal(speeds[name], &both); err != nil || len(both) != 2 {
+			return fmt.Errorf("the throughput of (%q, %d) on %s beside %s is not that of both, such as [2.5, 1.25]", k.Job,
+				k.Workers,
+				k.Device, name)
+		}
+		k.Beside = neighbor
+		if err := t.add(k, both[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parse takes "('LM (batch size 5)', 1)" apart.
+func parse(name string) (job string, workers int, ok bool) {
+	inner, ok := strings.CutPrefix(name, "('")
+	at := strings.LastIndex(inner, "', ")
+	if !ok || at < 0 || !strings.HasSuffix(inner, ")") {
+		return "", 0, false
+	}
+	workers, err := strconv.Atoi(inner[at+3 : len(inner)-1])
+	return inner[:at], workers, err == nil
+}
+
+// columnNames are the column names of a CSV file, in any order; only the last may be absent.
+var columnNames = []string{"job_type", "device", "workers", "steps_per_s", "beside"}
+
+// head finds the columns of a CSV file.
+func (t *Table) head(columns []string) error {
+	for i, name := range columnNames {
+		at, err := workload.Column(columns, name)
+		if err != nil && (i < len(columnNames)-1 || slices.Contains(columns, name)) {
+			return fmt.Errorf("%w; the table has job_type, device, workers and steps_per_s", err)
+		}
+		t.at = append(t.at, at)
+	}
+	return nil
+}
+
+// row adds a row of a CSV file.
+func (t *Table) row(_ int, fields []string) error {
+	text := func(i int) string {
+		if t.at[i] < 0 {
+			return ""
+		}
+		return strings.TrimSpace(fields[t.at[i]])
+	}
+	workers, err := strconv.Atoi(text(2))
+	if err != nil {
+		return fmt.Errorf("%q is not a number of workers", text(2))
+	}
+	speed, err := strconv.ParseFloat(text(3), 64)
+	if err != nil {
+		return fmt.Errorf("%q is not a throughput in steps/s", text(3))
+	}
+	return t.add(Key{Job: text(0), Device: text(1), Workers: workers, Beside: text(4)}, speed)
+}
+
+// Speed returns the steps per second of a job, and whether the table has the job on
+// that number of devices of the type; 0 means that it does not run there.
+func (t *Table) Speed(k Key) (float64, bool) {
+	s, ok := t.speeds[k]
+	return s, ok
+}
+
+// Kept returns the fraction of its speed that a job keeps when it shares its devices with a
+// job of another type; 0 if the table does not have it.
+func (t *Table) Kept(k Key, beside string) float64 {
+	alone := t.speeds[k]
+	k.Beside = beside
+	if alone == 0 {
+		return 0
+	}
+	return t.speeds[k] / alone
+}
+
+// Devices returns the types of devices, sorted.
+func (t *Table) Devices() []string { return t.devices }
+
+// Jobs returns the types of jobs, sorted.
+func (t *Table) Jobs() []string { return t.jobs }
+
+func keys[V any](m map[string]V) []string {
+	var list []string
+	for k := range m {
+		list = append(list, k)
+	}
+	slices.SortFunc(list, cmp.Compare[string])
+	return list
+}

@@ -1,0 +1,133 @@
+package slurmconf
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/folder"
+)
+
+// The same configuration, written in the ways that Slurm allows.
+func TestGrammar(t *testing.T) {
+	const plain = `ClusterName=Demo
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+PriorityType=priority/multifactor
+PriorityWeightAge=1500
+SchedulerParameters=bf_interval=10,bf_window=2880
+JobCompType=jobcomp/filetxt
+NodeName=DEFAULT CPUs=8 RealMemory=16000
+NodeName=n[1-4] Reason="a # and more" Weight=2
+PartitionName=main Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP
+`
+	same := map[string]string{
+		"spaces": strings.NewReplacer("PriorityWeightAge=", "  PriorityWeightAge  = ", "CPUs=", "CPUs =\t", "Nodes=", "Nodes= ",
+			"PartitionName=", "PartitionName = ").Replace(plain),
+		"cases": strings.NewReplacer("PriorityWeightAge", "priorityweightage", "NodeName", "NODENAME", "PartitionName",
+			"partitionname", "Nodes=n", "NODES=n").Replace(plain),
+		"repeats":           strings.Replace(plain, "JobCompType=", "PriorityWeightAge=1500\nJobCompType=jobcomp/none\nJobCompType=", 1),
+		"repeats in a line": strings.Replace(plain, "CPUs=8", "CPUs=4 CPUs=8", 1),
+		"sums": strings.NewReplacer("PriorityWeightAge=1500", "PriorityWeightAge=1000\nPriorityWeightAge+=500",
+			"bf_interval=10,bf_window=2880", "bf_interval=10\nSchedulerParameters += bf_window=2880").Replace(plain),
+		"differences": strings.NewReplacer("PriorityWeightAge=1500", "PriorityWeightAge=2000\nPriorityWeightAge-=500",
+			"bf_interval=10,", "bf_interval=10,default_queue_depth=7,", "JobCompType=",
+			"SchedulerParameters-=default_queue_depth=7\nJobCompType=").Replace(plain),
+		"continued lines": strings.NewReplacer("Default=YES", "\\ \n Default=YES", "bf_interval=10,", "bf_interval=10,\\\n").Replace(plain),
+		"comments":        strings.NewReplacer("=1500", "=1500#a = b", "NodeName=n", "# a comment \\\nNodeName=n").Replace(plain),
+		"quotes":          strings.NewReplacer("=CR_Core", `="CR_Core"`, "main", `"main"`, "n[1-4]", `"n[1-4]"`).Replace(plain),
+		"includes":        strings.NewReplacer("PartitionName", "INCLUDE part/%c.conf\n#").Replace(plain),
+	}
+	want := ""
+	for _, name := range []string{"plain", "spaces", "cases", "repeats", "repeats in a line", "sums", "differences",
+		"continued lines", "comments", "quotes", "includes"} {
+		text := same[name]
+		if name == "plain" {
+			text = plain
+		}
+		dir := write(t, map[string]string{"slurm.conf": strings.ReplaceAll(text, "a # and", `a \# and`)})
+		if name == "includes" {
+			if err := folder.MkdirAll(filepath.Join(dir, "part"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			part := "include part/more.conf\n"
+			more := plain[strings.Index(plain, "PartitionName"):]
+			for file, text := range map[string]string{"demo.conf": part, "more.conf": more} {
+				if err := folder.WriteFile(filepath.Join(dir, "part", file), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		tw, err := Read(filepath.Join(dir, "slurm.conf"), nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := tw.nodes[0].get("Reason"); got != "a # and more" {
+			t.Errorf("%s: the reason is %q", name, got)
+		}
+		tw.Unmodeled = nil
+		source, err := tw.Experiment("demo", dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == "" {
+			want = string(source)
+		}
+		if string(source) != want {
+			t.Errorf("%s: the experiment is\n%s\nnot\n%s", name, source, want)
+		}
+	}
+}
+
+// TestParameters: parameters of old and new versions are known, and those that count are noted once.
+func TestParameters(t *testing.T) {
+	dir := write(t, map[string]string{"slurm.conf": conf + "CacheGroups=0\nMetricsType=metrics/openmetrics\nJobCompPassScript=x\n" +
+		"PriorityWeightAge=7\nReasonless\nSwitchName=s1 Nodes=n1\n" +
+		"PartitionName=a Nodes=n1 LLN=YES DefMemPerGPU=1000 Exclusive=USER\nPartitionName=b Nodes=n1 LLN=YES MaxCPUsPerNode=\n"})
+	_, err := Read(filepath.Join(dir, "slurm.conf"), nil)
+	if err == nil || err.Error() != filepath.Join(dir, "slurm.conf")+`:15: "Reasonless" is not NAME=VALUE`+"\n"+
+		filepath.Join(dir, "slurm.conf")+":16: this line is of topology.conf: remove it" {
+		t.Errorf("the errors are %v", err)
+	}
+	c, err := ReadConf(filepath.Join(dir, "slurm.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	convert(c)
+	got := strings.Join(c.Unmodeled, "\n")
+	for _, want := range []string{
+		"slurm.conf:14: PriorityWeightAge=7 replaces 1000 of line 5, as in Slurm",
+		"slurm.conf:17: PartitionName=a LLN=YES, and 1 more like it: it has no effect",
+		"slurm.conf:17: PartitionName=a Exclusive=USER: nodes are shared all the same",
+		"slurm.conf:18: MaxCPUsPerNode has no value: it counts as not set",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the notes lack %q:\n%s", want, got)
+		}
+	}
+}
+
+// TestOtherFiles: the files beside slurm.conf are read as well, and mistakes in them are found.
+func TestOtherFiles(t *testing.T) {
+	dir := write(t, map[string]string{"slurm.conf": conf, "gres.conf": "AutoDetect=nvml\nNodeName=gpu1 Name=gpu Type=a100 File=/dev/x[0-1]\n",
+		"topology.conf": "SwitchName=a Nodes=n[1-2]\nSwitchName=b Switches=a\n", "cgroup.conf": "ConstrainCores=yes\n",
+		"gres2.conf": "Name=gpu Fiel=/dev/y\n"})
+	path := func(name string) string { return filepath.Join(dir, name) }
+	tw, err := Read(path("slurm.conf"), []string{path("gres.conf"), path("topology.conf"), path("cgroup.conf")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "gres.conf:1: the GPUs of a node are those of its Gres= in slurm.conf\n" +
+		"topology.conf:1: SwitchName=a, and 1 more like it: jobs are placed as if all nodes were alike in the network"
+	got := slices.Clone(tw.Unmodeled)
+	slices.Sort(got)
+	if strings.Join(got, "\n") != want {
+		t.Errorf("the notes are %q", got)
+	}
+	if _, err = Read(path("slurm.conf"), []string{path("gres2.conf")}); err == nil ||
+		!strings.Contains(err.Error(), "gres2.conf:1: gres.conf has no parameter Fiel. Did you mean File?") {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,111 @@
+package slurmconf
+
+import (
+	_ "embed"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed parameters.txt
+var parameterList string
+
+// scope is the parameters of a file or of a kind of line: what a twin does with each.
+type scope struct {
+	effects map[string]string // of those that are not modeled, by name in lower case; empty for the others
+	idle    map[string]bool   // those that do not change when jobs start
+	names   []string
+}
+
+// scopes are the parameters of Slurm, by the name of a file or the first parameter of a line.
+var scopes = func() map[string]*scope {
+	all := map[string]*scope{}
+	var s *scope
+	for l := range strings.Lines(parameterList) {
+		l = strings.TrimSpace(l)
+		kind, rest, _ := strings.Cut(l, " ")
+		switch {
+		case strings.HasPrefix(l, "["):
+			s = &scope{effects: map[string]string{}, idle: map[string]bool{}}
+			all[strings.ToLower(strings.Trim(l, "[]"))] = s
+		case kind == "other":
+			name, effect, _ := strings.Cut(rest, ": ")
+			s.effects[strings.ToLower(name)], s.names = effect, append(s.names, name)
+		case kind == "read" || kind == "idle":
+			for name := range strings.FieldsSeq(rest) {
+				s.effects[strings.ToLower(name)], s.names = "", append(s.names, name)
+				s.idle[strings.ToLower(name)] = kind == "idle"
+			}
+		}
+	}
+	return all
+}()
+
+// scopeOf returns the parameters of a line that begins with a name.
+func scopeOf(name string) *scope {
+	if s := scopes[strings.ToLower(name)]; s != nil {
+		return s
+	}
+	return scopes["slurm.conf"]
+}
+
+// idle reports whether a parameter of slurm.conf does not change when jobs start.
+func idle(name string) bool { return scopes["slurm.conf"].idle[strings.ToLower(name)] }
+
+// known reports whether any file or line has a parameter of a name.
+func known(name string) bool {
+	name = strings.ToLower(name)
+	for _, s := range scopes {
+		if _, ok := s.effects[name]; ok {
+			return true
+		}
+	}
+	return scopes[name] != nil
+}
+
+// judge finds the settings of a line that Slurm does not have, and notes those that are not modeled. What is what the
+// line describes, as "a node"; owner is its beginning, as "NodeName=n1 ", in notes.
+func (c *Conf) judge(s *scope, settings line, what, owner string) {
+	for _, one := range settings {
+		effect, ok := s.effects[strings.ToLower(one.name)]
+		switch {
+		case !ok:
+			c.problem(one, "%s has no parameter %s.%s", what, shorten(one.name), near(one.name, s.names))
+		case effect != "" && !none(one.value):
+			c.unmodeledOf(one, fmt.Sprintf("%s%s=%s", owner, one.name, one.value), what+one.name, effect)
+		}
+	}
+}
+
+// otherConf returns which file of Slurm beside slurm.conf a file is, by its name or its first line; empty for none.
+func otherConf(path, head string) string {
+	base := strings.ToLower(filepath.Base(path))
+	for _, name := range []string{"cgroup.conf", "gres.conf", "topology.conf"} { // gres.conf also as node7-gres.conf
+		if strings.HasSuffix(base, name) {
+			return name
+		}
+	}
+	first, _, ok := strings.Cut(head, "=")
+	if name := elsewhere[strings.ToLower(strings.TrimSpace(first))]; ok && !strings.Contains(head, "|") {
+		return name
+	}
+	return ""
+}
+
+// readOther reads a file beside slurm.conf: what it says is not modeled, and mistakes in it are found.
+func (c *Conf) readOther(path, name string) error {
+	some := false
+	err := eachStatement(path, func(n int, text string) {
+		var l line
+		c.assignments(setting{file: path, line: n}, text, func(s setting, operator string) { l = c.put(l, s, operator) })
+		if name == "gres.conf" && len(l) > 0 && strings.EqualFold(l[0].name, "NodeName") {
+			l = l[1:]
+		}
+		c.judge(scopes[name], l, name, "")
+		some = true
+	})
+	if some && name == "gres.conf" {
+		c.unmodeled(setting{file: path, line: 1}, "the GPUs of a node are those of its Gres= in slurm.conf")
+	}
+	return err
+}
