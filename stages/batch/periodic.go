@@ -425,7 +425,7 @@ func (p *periodic) fit(job int32, rooms []cluster.Room, on bitmap) ([]share, boo
 // suits reports whether a node has everything that a job asks for by name.
 func (p *periodic) suits(node int, m *member) bool {
 	for _, f := range m.sub.Features {
-		if !p.features[node][f] {
+		if !p.has(node, f) {
 			return false
 		}
 	}

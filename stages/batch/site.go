@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -281,6 +282,45 @@ func (s *site) addNodes(b schema.Settings, names map[string]int, wrong report) {
 	}
 }
 
+// GPUFeature begins the feature of nodes with GPUs of a type: "gpu:a100". Nodes have it without a block. Those whose
+// GPUs have no type have that of any, unless a block says of which types they are.
+const GPUFeature = "gpu:"
+
+// has reports whether a node has what a job asks for by name.
+func (s *site) has(node int, feature string) bool {
+	if s.features[node][feature] {
+		return true
+	}
+	gpu, typed := strings.CutPrefix(feature, GPUFeature)
+	n := &s.run.Cluster.Nodes[node]
+	if !typed || n.GPUs == 0 {
+		return false
+	}
+	if n.GPU != "" {
+		return strings.EqualFold(n.GPU, gpu)
+	}
+	for f := range s.features[node] {
+		if strings.HasPrefix(f, GPUFeature) {
+			return false
+		}
+	}
+	return true
+}
+
+// lacked returns the first feature of a job that no node has; empty for none.
+func (s *site) lacked(sub *scheduler.Submission) string {
+	for _, f := range sub.Features {
+		some := false
+		for v := range s.features {
+			some = some || s.has(v, f)
+		}
+		if !some {
+			return f
+		}
+	}
+	return ""
+}
+
 func (s *site) addAccount(b schema.Settings, wrong report) {
 	own := Account{Name: b.Label, Shares: 1}
 	schema.Fill(&own, b.Args)
@@ -375,6 +415,9 @@ func (s *site) of(j *scheduler.Job) *member {
 	}
 	if n := m.partition.MaxNodes; n > 0 && m.sub.MinNodes > n {
 		m.reason = fmt.Sprintf("asks for %d nodes, and the partition %q gives %d at most", m.sub.MinNodes, m.partition.Name, n)
+	}
+	if f := s.lacked(m.sub); f != "" && m.reason == "" {
+		m.reason = fmt.Sprintf("asks for %q, which no node has", f)
 	}
 	return m
 }

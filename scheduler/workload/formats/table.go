@@ -503,7 +503,11 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 		j.Threads = (threads + nodes - 1) / nodes * nodes
 	}
 	if text, ok := t.text(fields, FactMemory); ok {
-		bytes, each, err := workload.ParseMemory(text, t.args.MemoryUnit)
+		parse := workload.ParseMemory
+		if t.Slurm {
+			parse = workload.ParseReqMem
+		}
+		bytes, each, err := parse(text, t.args.MemoryUnit)
 		if err != nil {
 			return err
 		}

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/stages/batch"
 )
 
 // Fields are the columns requested from sacct, as its argument -o.
@@ -46,6 +48,8 @@ type accounting struct {
 	specials map[alike]*scheduler.Special
 	list     []*entry
 	waited   int // jobs that never started
+	mixed    int // jobs that asked for GPUs of several types
+	shards   int // jobs that asked for parts of GPUs
 }
 
 func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
@@ -79,6 +83,12 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 		a.Waited(e.start - first - e.job.Arrival)
 	}
 	a.Ignored, a.Origin = a.waited, first
+	if a.mixed > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for GPUs of several types (%d) have any", a.mixed))
+	}
+	if a.shards > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for shards of GPUs (%d) have none", a.shards))
+	}
 	return a.Finish(skipped), nil
 }
 
@@ -110,11 +120,26 @@ func (a *accounting) head(columns []string) error {
 			return fmt.Errorf("there is no column %q: print the log with  sacct -a -X -P -D -o %s", need, Fields)
 		}
 	}
-	_, asked := a.at["ReqCPUS"]
-	if _, given := a.at["AllocCPUS"]; !asked && !given {
-		return errors.New(`there is neither a column "AllocCPUS" nor one "ReqCPUS"`)
+	for _, name := range []string{"ReqCPUS", "AllocCPUS", "NCPUS", "ReqTRES", "AllocTRES"} {
+		if _, ok := a.at[name]; ok {
+			return nil
+		}
 	}
-	return nil
+	return errors.New(`there is neither a column "AllocCPUS" nor one "ReqCPUS"`)
+}
+
+// cores reads how many cores a job had, or asked for.
+func (a *accounting) cores(fields []string) (int, error) {
+	n, err := a.number(fields, "AllocCPUS", "NCPUS", "ReqCPUS")
+	for _, column := range []string{"AllocTRES", "ReqTRES"} {
+		if _, value, ok := strings.Cut(","+a.text(fields, column), ",cpu="); ok && n == 0 && err == nil {
+			value, _, _ = strings.Cut(value, ",")
+			if n, err = strconv.Atoi(value); err != nil || n < 0 || n > workload.MaxThreads {
+				err = fmt.Errorf("%s: %q is not a number of CPUs", column, value)
+			}
+		}
+	}
+	return n, err
 }
 
 // text returns a field; empty where nothing is known.
@@ -194,7 +219,7 @@ func (a *accounting) row(line int, fields []string) error {
 		j.Class = "job"
 	}
 	j.Arrival, j.Deadline, j.Priority = submit, scheduler.Never, -1
-	if j.Threads, err = a.number(fields, "AllocCPUS", "ReqCPUS"); err != nil {
+	if j.Threads, err = a.cores(fields); err != nil {
 		return err
 	}
 	if j.Threads == 0 {
@@ -232,8 +257,12 @@ func (a *accounting) row(line int, fields []string) error {
 			s.Features = append(s.Features, a.Share(f))
 		}
 	}
-	if err := a.resources(j, fields); err != nil {
+	gpu, err := a.resources(j, fields)
+	if err != nil {
 		return err
+	}
+	if gpu != "" {
+		s.Features = append(s.Features, a.Share(batch.GPUFeature+gpu))
 	}
 	if text := a.text(fields, "Eligible"); text != "" {
 		if e.begin, err = a.instant(fields, "Eligible"); err != nil {
@@ -249,17 +278,60 @@ func (a *accounting) row(line int, fields []string) error {
 	return nil
 }
 
-// resources reads the GPUs and the memory of a job, which node settings may not count.
-func (a *accounting) resources(j *scheduler.Job, fields []string) error {
-	for _, one := range strings.Split(a.text(fields, "ReqTRES"), ",") {
-		name, value, _ := strings.Cut(one, "=")
-		if name == "gres/gpu" {
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 0 {
-				return fmt.Errorf("ReqTRES: %q is not a number of GPUs", value)
+// resources reads the GPUs and the memory of a job, which node settings may not count, and returns the type of GPU that it
+// asked for; empty for any. ReqTRES has what it asked for, and AllocTRES what it got.
+func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, err error) {
+	var types []string
+	for _, column := range []string{"ReqTRES", "AllocTRES"} {
+		text := a.text(fields, column)
+		list, err := workload.ParseGres(text)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", column, err)
+		}
+		for _, g := range list {
+			if g.Name == "shard" && column == "ReqTRES" && g.Count > 0 {
+				a.shards++
 			}
+		}
+		if n, of := workload.AskedGPUs(list); j.GPUs == 0 {
 			j.GPUs = n
+			if column == "ReqTRES" {
+				types = of
+			}
+		}
+		if _, value, ok := strings.Cut(","+text, ",mem="); ok && j.Memory == 0 {
+			value, _, _ = strings.Cut(value, ",")
+			if j.Memory, _, err = workload.ParseReqMem(value, 1<<20); err != nil {
+				return "", fmt.Errorf("%s: %w", column, err)
+			}
 		}
 	}
-	return nil
+	if j.GPUs > workload.MaxThreads {
+		return "", fmt.Errorf("%d is no number of GPUs", j.GPUs)
+	}
+	if text := a.text(fields, "ReqMem"); text != "" && j.Memory == 0 {
+		bytes, each, err := workload.ParseReqMem(text, 1<<20)
+		if err != nil {
+			return "", fmt.Errorf("ReqMem: %w", err)
+		}
+		switch each {
+		case 'c':
+			bytes *= int64(j.Threads)
+		case 'n':
+			nodes, err := a.number(fields, "NNodes", "ReqNodes")
+			if err != nil {
+				return "", err
+			}
+			bytes *= int64(max(nodes, 1))
+		}
+		j.Memory = bytes
+	}
+	j.Memory -= j.Memory % int64(cluster.Units(j.Threads, j.GPUs)) // the same for each part of the job
+	if len(types) == 1 {
+		return types[0], nil
+	}
+	if len(types) > 1 {
+		a.mixed++
+	}
+	return "", nil
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/batch"
 )
 
 // pair is an argument of the language with its value as HCL.
@@ -33,6 +35,21 @@ func (g *group) names() []string {
 		all[i] = fmt.Sprintf("%s-%d", g.Label, i+1)
 	}
 	return all
+}
+
+// hasGPU reports whether the nodes have, or may have, GPUs of a type.
+func (g *group) hasGPU(gpu string) bool {
+	some, typed := false, false
+	for _, a := range g.Args {
+		some = some || a.Name == "gpus"
+		if a.Name == "gpu" {
+			return strings.EqualFold(a.Value, quoted(gpu))
+		}
+	}
+	for _, f := range g.Feature {
+		typed = typed || strings.HasPrefix(f, batch.GPUFeature)
+	}
+	return some && (!typed || slices.Contains(g.Feature, batch.GPUFeature+gpu))
 }
 
 // block is a block of the policy.
@@ -152,7 +169,7 @@ func (m *model) hardware() {
 		}
 		m.gres(l, &g)
 		if f := l.get("Features") + l.get("Feature"); f != "" {
-			g.Feature = strings.Split(f, ",")
+			g.Feature = append(g.Feature, strings.Split(f, ",")...)
 		}
 		if s := strings.ToUpper(l.get("State")); s != "" && s != "UNKNOWN" && s != "IDLE" {
 			m.unmodeled(l[0], fmt.Sprintf("NodeName=%s State=%s: these nodes are taken to be up", l[0].value, s))
@@ -174,25 +191,52 @@ func (m *model) hardware() {
 
 // gres reads the GPUs of nodes.
 func (m *model) gres(l line, g *group) {
-	for _, one := range strings.Split(l.get("Gres"), ",") {
-		parts := strings.Split(one, ":")
-		if one == "" {
-			continue
-		}
-		if parts[0] != "gpu" {
-			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: only GPUs are counted", one))
-			continue
-		}
-		count, _, _ := strings.Cut(parts[len(parts)-1], "(")
-		n, err := strconv.Atoi(count)
-		if err != nil {
-			n = 1
-		}
-		g.Args = append(g.Args, pair{"gpus", fmt.Sprint(n)})
-		if len(parts) == 3 {
-			g.Args = append(g.Args, pair{"gpu", quoted(parts[1])})
-		}
+	text := l.get("Gres")
+	all, err := workload.ParseGres(text)
+	if err != nil {
+		m.problem(l[0], "Gres=%s: %v", text, err)
 	}
+	count, types := 0, []string(nil)
+	for _, one := range all {
+		if one.Name != "gpu" {
+			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: only GPUs are counted", written(one)))
+			continue
+		}
+		if one.Shared {
+			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: jobs consume these GPUs as any others", written(one)))
+		}
+		count += one.Count
+		types = append(types, one.Type)
+	}
+	types = slices.Compact(types)
+	if count == 0 {
+		return
+	}
+	g.Args = append(g.Args, pair{"gpus", fmt.Sprint(count)})
+	switch {
+	case len(types) > 1:
+		m.unmodeled(l[0], fmt.Sprintf("Gres=%s: the %d GPUs of a node are of one kind, and a job may get those of another type",
+			text, count))
+		for _, gpu := range types {
+			if gpu != "" {
+				g.Feature = append(g.Feature, batch.GPUFeature+gpu)
+			}
+		}
+	case types[0] != "":
+		g.Args = append(g.Args, pair{"gpu", quoted(types[0])})
+	}
+}
+
+// written writes a generic resource as a line of nodes has it.
+func written(g workload.Gres) string {
+	parts := []string{g.Name}
+	if g.Type != "" {
+		parts = append(parts, g.Type)
+	}
+	if g.Shared {
+		parts = append(parts, "no_consume")
+	}
+	return strings.Join(append(parts, strconv.Itoa(g.Count)), ":")
 }
 
 // duration writes a time for the language.

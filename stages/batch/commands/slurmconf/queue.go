@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/batch"
 	"github.com/tfexp/tfexp/stages/batch/forecast"
@@ -24,7 +25,8 @@ var columns = map[string]string{
 	"JOBID": "JobId", "USER": "UserId", "ACCOUNT": "Account", "PARTITION": "Partition", "QOS": "QOS",
 	"STATE": "JobState", "REASON": "Reason", "SUBMIT_TIME": "SubmitTime", "START_TIME": "StartTime", "TIME": "RunTime",
 	"TIME_LIMIT": "TimeLimit", "CPUS": "NumCPUs", "NODES": "NumNodes", "FEATURES": "Features", "DEPENDENCY": "Dependency",
-	"RESERVATION": "Reservation",
+	"RESERVATION": "Reservation", "TRES_PER_NODE": "TresPerNode", "TRES_PER_JOB": "TresPerJob", "GRES": "Gres",
+	"MIN_MEMORY": "MinMemoryNode", "TRES_ALLOC": "AllocTRES", "TRES": "TRES",
 }
 
 // ReadQueue reads the output of `scontrol show job`, or `squeue -a -r -o` with QueueFields. Instants count from
@@ -157,13 +159,11 @@ func (q *queueReader) job(f map[string]string) (err error) {
 	if bounded {
 		sub.MaxNodes, _ = strconv.Atoi(high)
 	}
-	for _, one := range strings.Split(get("TRES"), ",") {
-		if n, ok := strings.CutPrefix(one, "gres/gpu="); ok {
-			j.GPUs, _ = strconv.Atoi(n)
-		}
-	}
 	if features := get("Features"); features != "" {
 		sub.Features = strings.Split(features, "&")
+	}
+	if err := q.resources(&j, sub, get); err != nil {
+		return fmt.Errorf("the job %s: %w", j.Name, err)
 	}
 	switch reason := get("Reason"); {
 	case state != "PENDING":
@@ -188,6 +188,58 @@ func (q *queueReader) job(f map[string]string) (err error) {
 	q.last = max(q.last, j.Arrival)
 	j.Own().Submission = sub
 	return q.add(j, get("ArrayJobId"), get("ArrayTaskId"))
+}
+
+// resources reads the GPUs and the memory of a job.
+func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, get func(string) string) error {
+	tres := get("ReqTRES")
+	for _, name := range []string{"TRES", "AllocTRES"} {
+		if tres == "" {
+			tres = get(name)
+		}
+	}
+	list, err := workload.ParseGres(tres)
+	if err != nil {
+		return err
+	}
+	gpus, types := workload.AskedGPUs(list)
+	for _, name := range []string{"TresPerNode", "TresPerJob", "Gres"} {
+		more, err := workload.ParseGres(get(name))
+		if err != nil {
+			return err
+		}
+		n, of := workload.AskedGPUs(more)
+		if name != "TresPerJob" {
+			n *= max(sub.MinNodes, 1)
+		}
+		if gpus == 0 {
+			gpus = n
+		}
+		if len(types) == 0 {
+			types = of
+		}
+	}
+	if j.GPUs = gpus; gpus > workload.MaxThreads {
+		return fmt.Errorf("%d is no number of GPUs", gpus)
+	}
+	switch {
+	case len(types) == 1:
+		sub.Features = append(sub.Features, batch.GPUFeature+types[0])
+	case len(types) > 1:
+		q.leave("they ask for GPUs of several types, and get any")
+	}
+	if _, value, ok := strings.Cut(","+tres, ",mem="); ok {
+		value, _, _ = strings.Cut(value, ",")
+		j.Memory, _, err = workload.ParseReqMem(value, 1<<20)
+	} else if value := get("MinMemoryNode"); value != "" {
+		j.Memory, _, err = workload.ParseReqMem(value, 1<<20)
+		j.Memory *= int64(max(sub.MinNodes, 1))
+	} else if value := get("MinMemoryCPU"); value != "" {
+		j.Memory, _, err = workload.ParseReqMem(value, 1<<20)
+		j.Memory *= int64(j.Threads)
+	}
+	j.Memory -= j.Memory % int64(cluster.Units(j.Threads, j.GPUs)) // the same for each part of the job
+	return err
 }
 
 // add adds a job, or the elements of an array that wait together.

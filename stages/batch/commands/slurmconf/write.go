@@ -15,8 +15,10 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/stages/batch"
 
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
@@ -154,6 +156,8 @@ func (t *Twin) fits() {
 		switch {
 		case s.Partition != "" && len(partitions) > 0 && !partitions[s.Partition]:
 			what = fmt.Sprintf("job %s ran in the partition %q, which the configuration does not have", j.Name, s.Partition)
+		case t.lacksGPU(s) != "":
+			what = fmt.Sprintf("job %s asked for GPUs of the type %q, which no node has", j.Name, t.lacksGPU(s))
 		case cores > 0 && j.Threads > cores:
 			what = fmt.Sprintf("job %s had %d CPUs, and the configuration has %d", j.Name, j.Threads, cores)
 		case len(t.tables.accounts) > 0 && s.Account != "" && t.tables.byName[s.Account] == nil:
@@ -169,6 +173,17 @@ func (t *Twin) fits() {
 	if wrong > 5 {
 		t.Problems = append(t.Problems, fmt.Errorf("%s: %d jobs do not fit the configuration", t.log, wrong))
 	}
+}
+
+// lacksGPU returns the type of GPU that a job asks for, where no node has it.
+func (t *Twin) lacksGPU(s *scheduler.Submission) string {
+	for _, f := range s.Features {
+		gpu, typed := strings.CutPrefix(f, batch.GPUFeature)
+		if typed && !slices.ContainsFunc(t.groups, func(g group) bool { return g.hasGPU(gpu) }) {
+			return gpu
+		}
+	}
+	return ""
 }
 
 // long is the number of jobs from which on a log is run once: the instants at which the scheduler's periods begin

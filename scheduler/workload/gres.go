@@ -1,0 +1,130 @@
+package workload
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Gres is a generic resource of Slurm, as a node has it, or a job asks for it.
+type Gres struct {
+	Name, Type string // in lower case; the type is empty where none is given
+	Count      int
+	// Shared says that jobs do not consume it (no_consume).
+	Shared bool
+}
+
+// indices are which of the devices of a node, or of its sockets: "gpu:a100:2(IDX:0,3)", "gpu:4(S:0-1)".
+var indices = regexp.MustCompile(`\([^()]*\)`)
+
+// gresCount matches a number of generic resources, with a binary unit.
+var gresCount = regexp.MustCompile(`^\d+[kKmMgGtTpP]?$`)
+
+// ParseGres reads a list of generic resources in any form in which Slurm takes or prints it: "gpu:a100:2(S:0-1),gpu:1g",
+// "gres:gpu:2", "gres/gpu:a100=2". A number that is missing is 1. Resources that are not generic, as "cpu=4", are left out.
+func ParseGres(text string) (list []Gres, err error) {
+	for item := range strings.SplitSeq(indices.ReplaceAllString(text, ""), ",") {
+		item = strings.TrimSpace(item)
+		name, count, tracked := strings.Cut(item, "=")
+		name = strings.ToLower(name)
+		plain := strings.TrimPrefix(strings.TrimPrefix(name, "gres/"), "gres:")
+		parts := strings.Split(plain, ":")
+		if item == "" || item == "(null)" || item == "none" || tracked && plain == name && parts[0] != "gpu" && parts[0] != "gpus" && parts[0] != "ngpus" {
+			continue
+		}
+		g := Gres{Name: parts[0]}
+		if g.Name == "gpus" || g.Name == "ngpus" { // as PBS and others have them
+			g.Name = "gpu"
+		}
+		for i, part := range parts[1:] {
+			switch {
+			case part == "no_consume":
+				g.Shared = true
+			case !tracked && count == "" && gresCount.MatchString(part) && i == len(parts)-2:
+				count = part
+			case g.Type == "":
+				g.Type = part
+			default:
+				return nil, fmt.Errorf("%q in %q is not a number of a resource", part, text)
+			}
+		}
+		if count == "" && !tracked {
+			count = "1"
+		}
+		if g.Count, err = countOf(count); err != nil {
+			return nil, fmt.Errorf("%q in %q is not a number of a resource", count, text)
+		}
+		list = append(list, g)
+	}
+	return list, nil
+}
+
+// countOf reads a number with a binary unit, as Slurm has it for generic resources.
+func countOf(text string) (int, error) {
+	if !gresCount.MatchString(text) {
+		return 0, strconv.ErrSyntax
+	}
+	number := strings.TrimRight(text, "kKmMgGtTpP")
+	n, err := strconv.Atoi(number)
+	if unit := text[len(number):]; unit != "" && err == nil {
+		shift := 10 * (1 + strings.Index("kmgtp", strings.ToLower(unit)))
+		if n > (1<<62)>>shift {
+			return 0, strconv.ErrRange
+		}
+		n <<= shift
+	}
+	return n, err
+}
+
+// AskedGPUs returns how many GPUs a list of a job's resources has, and of which types. An entry without a type has all of
+// them, also where entries with types follow.
+func AskedGPUs(list []Gres) (gpus int, types []string) {
+	typed, all := 0, 0
+	for _, g := range list {
+		switch {
+		case g.Name != "gpu" || g.Count == 0:
+		case g.Type == "":
+			all = max(all, g.Count)
+		default:
+			typed += g.Count
+			if !slices.Contains(types, g.Type) {
+				types = append(types, g.Type)
+			}
+		}
+	}
+	return max(all, typed), types
+}
+
+// The flag of memory for each core, which old versions of Slurm leave in the number of megabytes.
+var perCore = []uint64{1 << 63, 1 << 31}
+
+// ParseReqMem reads an amount of memory that Slurm has printed, as ParseMemory does. The flag for memory of each core in
+// the number is taken for what it says.
+func ParseReqMem(text string, unit int64) (bytes int64, each byte, err error) {
+	plain := strings.TrimRight(text, "cn")
+	number := strings.TrimRight(plain, "kKmMgGtTpP")
+	step := 0 // from MiB
+	if unit := strings.ToUpper(plain[len(number):]); len(unit) == 1 {
+		step = strings.Index("KMGTP", unit) - 1
+	}
+	if n, err := strconv.ParseFloat(number, 64); err == nil && step >= 0 {
+		for _, flag := range perCore {
+			flag >>= 10 * step
+			if n < float64(flag) || flag == 0 {
+				continue
+			}
+			rest := fmt.Sprint(n - float64(flag))
+			if whole, err := strconv.ParseUint(number, 10, 64); err == nil {
+				rest = fmt.Sprint(whole - flag)
+			}
+			bytes, _, err := ParseMemory(rest+string("MGTP"[step]), unit)
+			return bytes, 'c', err
+		}
+	}
+	if suffix := text[len(plain):]; len(suffix) <= 1 {
+		return ParseMemory(strings.ToUpper(plain)+suffix, unit)
+	}
+	return ParseMemory(text, unit)
+}
