@@ -55,7 +55,7 @@ func TestFoldersOfRuns(t *testing.T) {
 }
 
 // Names that differ in capital letters alone are refused where they would share a folder, before anything runs; a
-// second name of the lock simulates such a file system.
+// link to the lock simulates such a file system.
 func TestNamesThatDifferInCapitalsAlone(t *testing.T) {
 	const second = "\npolicy \"RR\" { order = \"fcfs\" }\n"
 	metrics := strings.Replace(simulatedFile, "seed       = 3", "seed = 3\n  records = \"metrics\"", 1)
@@ -78,8 +78,8 @@ func TestNamesThatDifferInCapitalsAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		if upper := filepath.Join(p.Dir, strings.ToUpper(record.LockFile)); c.folds {
-			if err := os.Link(lock, upper); err != nil && !errors.Is(err, os.ErrExist) {
-				t.Skip("no second name for a file: ", err)
+			if err := os.Symlink(record.LockFile, upper); err != nil && !errors.Is(err, os.ErrExist) {
+				t.Skip("no link to a file: ", err)
 			}
 		} else if _, err := os.Stat(upper); err == nil {
 			continue // this file system is one
