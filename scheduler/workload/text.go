@@ -89,7 +89,7 @@ type Table struct {
 	Names []string
 	// Remarks leaves out lines that begin with #.
 	Remarks bool
-	// Loose takes quotation marks within fields as they are.
+	// Loose takes quotation marks as characters of fields, and each line as a row, as Slurm writes it.
 	Loose bool
 	// Heads reports whether a row names the columns; the rows before it, at most mostTitles, are titles and left out.
 	// Nil means the first row.
@@ -150,10 +150,12 @@ func EachRow(file string, r io.Reader, lenient bool,
 func (t Table) EachRow(file string, r io.Reader, lenient bool,
 	head func(columns []string) error, row func(line int, fields []string) error,
 ) (skipped []error, err error) {
+	if t.Loose {
+		return t.eachUnquoted(file, r, lenient, head, row)
+	}
 	bounded := BoundRows(Unmarked(r))
 	in := csv.NewReader(bounded)
 	in.ReuseRecord = true
-	in.LazyQuotes = t.Loose
 	if t.Separator != 0 {
 		in.Comma = t.Separator
 	}

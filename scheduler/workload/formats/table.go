@@ -186,6 +186,7 @@ type table struct {
 	count  int
 	// alternatives are the names of those that columns describe.
 	alternatives []string
+	attempts     map[string]int // by name of a job, how many rows it has, in tables of Slurm
 	counted
 	commas bool // separate fields
 
@@ -212,13 +213,15 @@ type counted struct {
 	never   int // jobs that never started
 	running int // jobs that have not ended
 	arrays  int // several tasks
+	again   int // jobs with the name of one before
 }
 
 // Read reads a file of the layout.
 func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, error) {
 	t := table{
 		Layout: l, file: file, o: o, args: o.TableArgs(), at: map[string]int{}, named: map[string]string{},
-		first: math.MaxInt64, columnIndexes: columnIndexes{timesI: -1, partI: -1, tasksI: -1},
+		attempts: map[string]int{},
+		first:    math.MaxInt64, columnIndexes: columnIndexes{timesI: -1, partI: -1, tasksI: -1},
 	}
 	form := workload.Table{Separator: l.Separator, Names: l.Names, Loose: l.Loose, Remarks: true}
 	if text := t.args.Separator; text != "" {
@@ -270,6 +273,10 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 	}
 	if t.parts > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that ask for a part of a GPU (%d) have the whole one", t.parts))
+	}
+	if t.again > 0 {
+		t.Assumed = append(t.Assumed, fmt.Sprintf("rows with the number of a job before (%d), which was started again or has "+
+			"ended, are jobs of their own: the second row of 7 is 7-2", t.again))
 	}
 	if t.arrays > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that stand for several tasks of an array are one job each, of which "+
@@ -445,6 +452,16 @@ func (t *table) add(line int, fields []string) error {
 	if len(t.alternatives) > 0 {
 		if run, all, err = t.alternativesOf(&j, run, fields); err != nil {
 			return err
+		}
+	}
+	if t.Slurm { // a job that was started again, or whose number was used again
+		if n := t.attempts[j.Name]; n > 0 {
+			t.again++
+			name := fmt.Sprintf("%s-%d", j.Name, n+1)
+			t.attempts[j.Name]++
+			j.Name = name
+		} else {
+			t.attempts[j.Name] = 1
 		}
 	}
 	if err := t.Add(line, j, run); err != nil {

@@ -48,6 +48,7 @@ type accounting struct {
 	specials map[alike]*scheduler.Special
 	list     []*entry
 	waited   int // jobs that never started
+	reused   int // numbers of jobs
 	mixed    int // jobs that asked for GPUs of several types
 	shards   int // jobs that asked for parts of GPUs
 }
@@ -83,6 +84,9 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 		a.Waited(e.start - first - e.job.Arrival)
 	}
 	a.Ignored, a.Origin = a.waited, first
+	if a.reused > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs whose number another user had before (%d) are jobs of their own", a.reused))
+	}
 	if a.mixed > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for GPUs of several types (%d) have any", a.mixed))
 	}
@@ -108,6 +112,25 @@ type alike struct {
 	account, partition, qos, reservation, array, features string
 	limit, begin                                          time.Duration
 	minNodes, maxNodes                                    int
+}
+
+// elapsed returns how long a job ran: as Slurm counted it, which does not depend on a clock that was changed, or from its
+// start to its end.
+func (a *accounting) elapsed(fields []string, run time.Duration) (time.Duration, error) {
+	for _, column := range []string{"ElapsedRaw", "Elapsed"} {
+		if text := a.text(fields, column); text != "" {
+			d, err := workload.ParseSpan(text, time.Second)
+			if err != nil || d < 0 {
+				return 0, fmt.Errorf("%s %q is not a time", column, text)
+			}
+			return d, nil
+		}
+	}
+	if run < 0 {
+		return 0, errors.New("it ends before it starts: a clock was set back. Print the column ElapsedRaw as well, or " +
+			"instants with SLURM_TIME_FORMAT=%s")
+	}
+	return run, nil
 }
 
 // head finds the columns.
@@ -205,14 +228,19 @@ func (a *accounting) row(line int, fields []string) error {
 	if err != nil {
 		return err
 	}
-	if end < start {
-		return errors.New("it ends before it starts")
+	run, err := a.elapsed(fields, end-start)
+	if err != nil {
+		return err
 	}
-	if e := a.entries[id]; e != nil { // another attempt
-		e.run = end - start
+	user := a.text(fields, "User")
+	if e := a.entries[id]; e != nil && e.job.User == user { // another attempt
+		e.run = run
 		return nil
+	} else if e != nil { // the number of a job of another user was used again
+		a.reused++
+		e.job.Name = fmt.Sprintf("%s-before-%d", e.job.Name, line)
 	}
-	e := &entry{start: start, run: end - start, line: line}
+	e := &entry{start: start, run: run, line: line}
 	j := &e.job
 	j.Name, j.User, j.Class = strings.Clone(id), a.Share(a.text(fields, "User")), a.Share(a.text(fields, "Partition"))
 	if j.Class == "" {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
@@ -18,6 +19,9 @@ var _ = formats.Register(&formats.Format{
 		"Without `-X`, and with `MaxRSS,NTasks`, steps say how much memory jobs used: the report compares it with `ReqMem`.",
 	Begins: func(line string) bool {
 		names := strings.Split(line, "|")
+		if workload.FixedWidth(line) { // the reader says what to do
+			names = strings.Fields(line)
+		}
 		return slices.Contains(names, "Submit") && (slices.Contains(names, "JobID") || slices.Contains(names, "JobIDRaw"))
 	},
 	Args: formats.TableSchema(),
