@@ -231,7 +231,7 @@ var (
 func (q *queueReader) job(f map[string]string) (err error) {
 	get := func(name string) string {
 		switch v := f[name]; v {
-		case "(null)", "N/A", "Unknown", "None", "none":
+		case "(null)", "N/A", "Unknown", "None", "none", "NOT_SET", "Partition_Limit", "INVALID":
 			return ""
 		default:
 			return v

@@ -54,6 +54,8 @@ func TestOddQueues(t *testing.T) {
 	for _, c := range []struct{ name, text, want, note string }{
 		{"free text", waits(1, "", "a NumCPUs=9 b", "(null)", "   Command=x NumCPUs=8\n   Comment=y TimeLimit=short NumCPUs=7 | z"), "1 2 []", ""},
 		{"all in one line", strings.ReplaceAll(waits(1, "", "UserId=z NumCPUs=9", "(null)", "Comment=NumCPUs=7"), "\n  ", ""), "1 2 []", ""},
+		{"no limit", strings.Replace(waits(1, "", "a", "(null)", ""), "01:00:00", "Partition_Limit", 1) +
+			strings.Replace(waits(2, "", "a", "(null)", ""), "01:00:00", "NOT_SET", 1), "1 2 []; 2 2 []", ""},
 		{"one odd job", waits(1, "", "a", "(null)", "") + strings.Replace(waits(2, "", "a", "(null)", ""), "NumCPUs=2", "NumCPUs=x", 1),
 			"1 2 []", `q:11: the job 2 has "x" CPUs: left out: 1 jobs`},
 		{"the priority 0", strings.Replace(waits(1, "", "a", "(null)", ""), "Priority=7", "Priority=0", 1), "",
