@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -69,6 +70,9 @@ func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 		}
 	case len(j.Command) > 0 && j.Command[0] == "":
 		a.Fail(a.At("command"), "Job without a program", "The first element of command is the program; it is empty.")
+	case len(j.Command) > 0 && secret.Hides(j.Command[0]):
+		a.Fail(a.At("command"), "Sensitive value",
+			"The program of a job, which results show, cannot be sensitive; its arguments can.")
 	default:
 		contractEnv(a, j.Env)
 		j.Dir = d.Absolute(j.Dir)

@@ -197,7 +197,7 @@ type Job struct {
 	// The program and its arguments. The program follows the job contract (jobs/README.md).
 	//
 	//	command = ["python3", "train.py"]
-	Command []string `arg:"command"`
+	Command []string `arg:"command,sensitive"`
 	// The working directory of `command`; relative to the folder of the experiment file.
 	//
 	// Default: the folder of the experiment file.
@@ -207,7 +207,7 @@ type Job struct {
 	// More environment variables for `command`. tfexp itself sets the variables of the job contract.
 	//
 	//	env = { BATCH = "64" }
-	Env []schema.Setting `arg:"env"`
+	Env []schema.Setting `arg:"env,sensitive"`
 	// Files that `command` reads, and folders with all that is below them, relative to the folder of the
 	// experiment file. If one changes, the cells that use it run again. What Python compiles and version control
 	// keeps does not count.
