@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	blocks "github.com/tfexp/tfexp/experiments/schema"
@@ -20,15 +21,18 @@ import (
 )
 
 // mostCoreLines bounds the code that every experiment needs: lines that are neither blank nor comments alone.
-const mostCoreLines = 68_000
+const mostCoreLines = 60_450
 
 // featureFile has one import a line for each feature.
 const featureFile = "stages/all/features.go"
 
-var importLine = regexp.MustCompile(`(?m)^\t_ "github\.com/tfexp/tfexp/(.+)"\n`)
+// module begins the import path of each package of the module.
+const module = "github.com/tfexp/tfexp/"
 
-// features lists the folders of the features: one with a line for a folder in it as well counts once.
-func features(t *testing.T) (all []string) {
+var importLine = regexp.MustCompile(`(?m)^\t_ "` + regexp.QuoteMeta(module) + `(.+)"\n`)
+
+// lines lists the packages that featureFile imports, in order.
+func lines(t *testing.T) (all []string) {
 	raw, err := os.ReadFile(featureFile)
 	if err != nil {
 		t.Fatal(err)
@@ -37,8 +41,11 @@ func features(t *testing.T) (all []string) {
 		all = append(all, m[1])
 	}
 	slices.Sort(all)
-	return slices.CompactFunc(all, within)
+	return all
 }
+
+// features lists the folders of the features: one with a line for a folder in it as well counts once.
+func features(t *testing.T) []string { return slices.CompactFunc(lines(t), within) }
 
 // within reports whether a package is a folder, or below it.
 func within(folder, name string) bool { return strings.HasPrefix(name+"/", folder+"/") }
@@ -70,21 +77,72 @@ func without(t *testing.T, features ...string) string {
 	return "-overlay=" + overlay
 }
 
-// linked lists the packages of the module that a build links, with their Go files.
-func linked(t *testing.T, overlay string) map[string][]string {
-	cmd := exec.Command("go", "list", overlay, "-deps", "-f",
-		`{{if and .Module .Module.Main}}{{.ImportPath}}{{range .GoFiles}} {{.}}{{end}}{{end}}`, "./cmd/tfexp")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	raw, err := cmd.Output()
-	if err != nil {
-		var exit *exec.ExitError
-		errors.As(err, &exit)
-		t.Fatalf("%v: %s", err, exit.Stderr)
-	}
+// sources are the Go files of a package, and the packages of the module that it imports.
+type sources struct{ files, imports []string }
+
+// imports describes the packages of the module by their folders, stages/all as it is without features. All tests share
+// one call of go list.
+func imports(t *testing.T) map[string]sources {
+	listing.Do(func() {
+		all := features(t)
+		args := []string{"list", without(t, all...), "-deps", "-f", `{{if and .Module .Module.Main}}` +
+			`{{.ImportPath}}{{range .GoFiles}} {{.}}{{end}}{{range .Imports}} {{.}}{{end}}{{end}}`, "./cmd/tfexp"}
+		for _, name := range lines(t) {
+			args = append(args, "./"+name)
+		}
+		cmd := exec.Command("go", args...)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		raw, err := cmd.Output()
+		if err != nil {
+			var exit *exec.ExitError
+			errors.As(err, &exit)
+			t.Fatalf("%v: %s", err, exit.Stderr)
+		}
+		listing.packages = map[string]sources{}
+		for line := range strings.Lines(string(raw)) {
+			var p sources
+			names := strings.Fields(line)
+			for _, name := range names[1:] {
+				if inModule, ok := strings.CutPrefix(name, module); ok {
+					p.imports = append(p.imports, inModule)
+				} else if strings.HasSuffix(name, ".go") {
+					p.files = append(p.files, name)
+				}
+			}
+			listing.packages[strings.TrimPrefix(names[0], module)] = p
+		}
+	})
+	return listing.packages
+}
+
+var listing struct {
+	sync.Once
+	packages map[string]sources
+}
+
+// linked lists the packages of the module that a build without the features links, with their Go files.
+func linked(t *testing.T, features ...string) map[string][]string {
+	all := imports(t)
 	packages := map[string][]string{}
-	for line := range strings.Lines(string(raw)) {
-		names := strings.Fields(line)
-		packages[strings.TrimPrefix(names[0], "github.com/tfexp/tfexp/")] = names[1:]
+	var visit func(name string)
+	visit = func(name string) {
+		if _, ok := packages[name]; ok {
+			return
+		}
+		p, ok := all[name]
+		if !ok {
+			t.Fatalf("%s is imported and not listed", name)
+		}
+		packages[name] = p.files
+		for _, imported := range p.imports {
+			visit(imported)
+		}
+	}
+	visit("cmd/tfexp")
+	for _, name := range lines(t) {
+		if !slices.ContainsFunc(features, func(f string) bool { return within(f, name) }) {
+			visit(name)
+		}
 	}
 	return packages
 }
@@ -94,7 +152,7 @@ func linked(t *testing.T, overlay string) map[string][]string {
 func TestFeaturesCanBeRemoved(t *testing.T) {
 	all := features(t)
 	for _, f := range all {
-		for name := range linked(t, without(t, f)) {
+		for name := range linked(t, f) {
 			if within(f, name) {
 				t.Errorf("without the line of %s, %s is still linked", f, name)
 			}
@@ -107,9 +165,18 @@ func TestFeaturesCanBeRemoved(t *testing.T) {
 	if !need.Long() {
 		return
 	}
+	unknown := make([][]string, len(all))
+	t.Run("without", func(t *testing.T) {
+		for i, f := range all {
+			t.Run(f, func(t *testing.T) {
+				t.Parallel() // most of a build is the linker, which uses one core
+				unknown[i] = unknownBlocks(t, f)
+			})
+		}
+	})
 	owners := map[string]string{}
-	for _, f := range all {
-		for _, block := range unknownBlocks(t, f) {
+	for i, f := range all {
+		for _, block := range unknown[i] {
 			if owners[block] != "" {
 				t.Errorf("the block %s is unknown without %s, and without %s", block, owners[block], f)
 			}
@@ -126,7 +193,7 @@ func TestFeaturesCanBeRemoved(t *testing.T) {
 func unknownBlocks(t *testing.T, features ...string) []string {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "tfexp")
-	build := exec.Command("go", "build", without(t, features...), "-o", program, "./cmd/tfexp")
+	build := exec.Command("go", "build", without(t, features...), "-ldflags=-s -w", "-o", program, "./cmd/tfexp")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("without %q: %v\n%s", features, err, out)
@@ -147,13 +214,13 @@ func unknownBlocks(t *testing.T, features ...string) []string {
 	}
 	visit(decode.Language(), nil)
 	var text bytes.Buffer
-	lines := map[int]string{} // of the block that a line begins
+	begun := map[int]string{} // of the block that a line begins
 	n := 0
 	for _, path := range paths {
 		for range path {
 			n++
 		}
-		lines[n] = strings.Join(path, ".")
+		begun[n] = strings.Join(path, ".")
 		fmt.Fprintf(&text, "%s \"x\" {%s\n", strings.Join(path, " \"x\" {\n"), strings.Repeat("}", len(path)))
 	}
 	file := filepath.Join(dir, "blocks.hcl")
@@ -172,8 +239,8 @@ func unknownBlocks(t *testing.T, features ...string) []string {
 	}
 	var unknown []string
 	for _, d := range said.Diagnostics {
-		if strings.HasPrefix(d.Summary, "Unknown block") && lines[d.Range.Start.Line] != "" {
-			unknown = append(unknown, lines[d.Range.Start.Line])
+		if strings.HasPrefix(d.Summary, "Unknown block") && begun[d.Range.Start.Line] != "" {
+			unknown = append(unknown, begun[d.Range.Start.Line])
 		}
 	}
 	slices.Sort(unknown)
@@ -183,7 +250,7 @@ func unknownBlocks(t *testing.T, features ...string) []string {
 // TestCoreIsSmall counts the lines of a build without any feature.
 func TestCoreIsSmall(t *testing.T) {
 	lines := 0
-	for name, files := range linked(t, without(t, features(t)...)) {
+	for name, files := range linked(t, features(t)...) {
 		for _, file := range files {
 			lines += linesOfCode(t, filepath.Join(name, file))
 		}

@@ -451,7 +451,7 @@ func quiet(t *testing.T) {
 
 // Each operation on files, fork and exec of a small run fails, once or with all that follow, tears a write, or is
 // where tfexp is killed, or the power is cut: a run afterwards gives the same tables, and nothing was recorded before
-// it was on the disk.
+// it was on the disk. The short form tries some of the operations, each with one kind of fault.
 func TestFaults(t *testing.T) {
 	if testing.Short() && *eachFault == 0 {
 		t.Skip("hundreds of runs")
@@ -477,9 +477,14 @@ func TestFaults(t *testing.T) {
 			}
 			points, tried := w.n, 0
 			want := tables(t, filepath.Join(w.out, c.folder), c.exact)
-			every := cmp.Or(*eachFault, need.Cases(5*c.every, c.every))
+			kinds := []int{failure, torn, noDisk, kill, powerCut}
+			every := cmp.Or(*eachFault, need.Cases(3*c.every, c.every))
 			for at := 1; at <= points; at += every {
-				for _, what := range []int{failure, torn, noDisk, kill, powerCut} {
+				whats := kinds
+				if !need.Long() && *eachFault == 0 { // one kind after the other
+					whats = kinds[at/every%len(kinds):][:1]
+				}
+				for _, what := range whats {
 					w := newWorld(t, filepath.Join(top, "out"), uint64(at))
 					first := w.run(t, c.source, what, at)
 					err := w.run(t, c.source, nothing, 0)
@@ -523,7 +528,7 @@ func TestChaos(t *testing.T) {
 	}
 	n, began := *seeds, time.Now()
 	if n == 0 {
-		n = need.Cases(6, 20)
+		n = need.Cases(4, 20)
 	}
 	at := map[int]int{}
 	for seed := *firstSeed; seed < *firstSeed+n; seed++ {

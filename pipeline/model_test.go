@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -176,7 +177,7 @@ func TestTracesAreOfTheModel(t *testing.T) {
 		engine.Register(dice)
 	}
 	top := memory(t)
-	n := 8
+	n := need.Cases(4, 8)
 	switch {
 	case *seeds > 0:
 		n = 100

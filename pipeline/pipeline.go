@@ -25,6 +25,11 @@ type Options struct {
 	// Version is tfexp's, for run.json; Command is the command line.
 	Version string
 	Command []string
+	// Vars and VarFiles are values of sensitive variables for Resume, as decode.Options has them: results do not keep
+	// these.
+	Vars, VarFiles []string
+	// Share lets others on this machine read a folder that Run makes. Else only this user can.
+	Share bool
 	// Parallel bounds the simulated cells that run side by side; 0 means one a core.
 	Parallel int
 	// Fresh ignores the content of the cache.

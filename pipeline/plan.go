@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/pipeline/realise"
@@ -34,6 +36,7 @@ func New(spec *experiment.Spec, opts Options) (*Plan, error) {
 
 // newPlan is New on a given machine.
 func newPlan(spec *experiment.Spec, opts Options, host hardware.Machine) (*Plan, error) {
+	opts.Command = secret.Arguments(opts.Command, spec.Sensitive)
 	ordered, err := stages.Order()
 	if err != nil {
 		return nil, err
@@ -429,14 +432,26 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	if err != nil {
 		return nil, nil, err
 	}
-	spec, diags := decode.Source(record.File, source, decode.Options{Vars: vars, Host: host, Lenient: record.Lenient})
+	spec, diags := decode.Source(record.File, source, decode.Options{
+		Vars: slices.Concat(opts.Vars, vars), VarFiles: opts.VarFiles, Host: host, Lenient: record.Lenient,
+	})
 	if diags.HasErrors() {
 		return nil, diags, nil
+	}
+	for _, v := range opts.Vars {
+		name, _, _ := strings.Cut(v, "=")
+		if name = strings.TrimSpace(name); !slices.Contains(spec.Sensitive, name) {
+			return nil, diags, fmt.Errorf("set %s: %w", name, ErrKeptVariable)
+		}
 	}
 	opts.Out, opts.Dir = filepath.Dir(chosen), chosen
 	plan, err := New(spec, opts)
 	return plan, diags, err
 }
+
+// ErrKeptVariable is returned for a value that Resume is given for a variable whose value results have.
+var ErrKeptVariable = errors.New("a run is continued with the values that its variables had; only sensitive variables, " +
+	"which are not kept, are set again")
 
 // savedSource reads the experiment of a folder's run.
 func savedSource(dir string) (source []byte, vars []string, err error) {

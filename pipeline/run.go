@@ -50,6 +50,30 @@ type run struct {
 	sites map[*engine.Kind]engine.Site
 }
 
+// makeFolder makes the folder of the experiment, if there is none. An existing folder keeps its permissions, unless it
+// is to be shared.
+func (p *Plan) makeFolder() error {
+	if err := folder.MkdirAll(filepath.Dir(p.Dir), 0o755); err != nil {
+		return err
+	}
+	mode := os.FileMode(0o700)
+	if p.options.Share {
+		mode = 0o755
+	}
+	if err := folder.MkdirAll(p.Dir, mode); err != nil || !p.options.Share {
+		return err
+	}
+	f, err := folder.OpenFile(p.Dir, os.O_RDONLY, 0) // one that was there
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Mode().Perm()&0o055 != 0o055 {
+		err = f.Chmod(info.Mode().Perm() | 0o055)
+	}
+	return errors.Join(err, f.Close())
+}
+
 // Run executes the plan. It returns *store.InUseError when another process works in
 // the folder, *engine.Unavailable when an engine is not available, and ErrInterrupted
 // when ctx was canceled; the outcome then holds the finished work.
@@ -58,7 +82,7 @@ func (p *Plan) Run(ctx context.Context) (outcome *Outcome, err error) {
 		return nil, err
 	}
 	folder.Enclose(p.Dir)
-	if err := folder.MkdirAll(p.Dir, 0o755); err != nil {
+	if err := p.makeFolder(); err != nil {
 		return nil, fmt.Errorf("make results folder: %w", err)
 	}
 	if err := p.checkFolder(); err != nil {

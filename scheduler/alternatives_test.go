@@ -40,7 +40,7 @@ func TestAlternatives(t *testing.T) {
 			`, "cpu gpu gpu"},
 		// A, C and D would take twice as long on cores: they wait for each
 		// other on the GPU. For B waiting does not pay.
-		{"earliest finish", Policy{Placement: EarliestFinish}, []Job{twoWide(8, 2), twoWide(3, 2), twoWide(9, 2), twoWide(9, 2)}, `
+		{"earliest finish", Policy{Placement: "earliest_finish"}, []Job{twoWide(8, 2), twoWide(3, 2), twoWide(9, 2), twoWide(9, 2)}, `
 			A |11|
 			B |222|
 			C |..11|
@@ -48,7 +48,7 @@ func TestAlternatives(t *testing.T) {
 			`, "gpu cpu gpu gpu"},
 		// SJF orders by the fastest way. B is to have ended on the GPU before it
 		// would end on cores; A takes the cores at once.
-		{"sjf, earliest finish", Policy{Order: SJF, Placement: EarliestFinish}, []Job{twoWide(4, 4), twoWide(9, 1), twoWide(9, 2)}, `
+		{"sjf, earliest finish", Policy{Order: SJF, Placement: "earliest_finish"}, []Job{twoWide(4, 4), twoWide(9, 1), twoWide(9, 2)}, `
 			A |2222|
 			B |1|
 			C |.11|
@@ -127,7 +127,7 @@ func TestPausedJobsChangeTheirAlternative(t *testing.T) {
 		onGPU(8, at(0, 2, 16)), onGPU(2, at(2, 2, 20)), onGPU(2, at(5, 2, 20)), at(6, 2, 3),
 	})
 	for _, online := range []bool{false, true} {
-		r := Run{Policy: Policy{Order: SRTF, Placement: Pairs}, Cluster: twoKinds, Jobs: jobs}
+		r := Run{Policy: Policy{Order: "srtf", Placement: Pairs}, Cluster: twoKinds, Jobs: jobs}
 		if online {
 			r.Online = &Online{Units: make([]int, len(r.Jobs)), Predictor: &wild{}}
 		}
@@ -152,7 +152,7 @@ func TestPausedJobsChangeTheirAlternative(t *testing.T) {
 			t.Fatal(err)
 		}
 		var tr trace
-		r := Run{Policy: Policy{Order: SRTF, Placement: Pairs}, Cluster: twoKinds, Jobs: jobs, Engine: engine, Recorder: &tr}
+		r := Run{Policy: Policy{Order: "srtf", Placement: Pairs}, Cluster: twoKinds, Jobs: jobs, Engine: engine, Recorder: &tr}
 		out, err := r.Execute(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestRunningJobsChangeTheirAlternative(t *testing.T) {
 	jobs := number([]Job{
 		onGPU(8, at(0, 2, 16)), onGPU(2, at(2, 2, 20)), onGPU(2, at(5, 2, 20)), at(7, 2, 3),
 	})
-	r := Run{Policy: Policy{Order: SRTF, Placement: Pairs, Settings: Settings{"replan": true}}, Cluster: twoKinds, Jobs: jobs}
+	r := Run{Policy: Policy{Order: "srtf", Placement: Pairs, Settings: Settings{"replan": true}}, Cluster: twoKinds, Jobs: jobs}
 	for _, online := range []bool{false, true} {
 		if online {
 			r.Online = &Online{Units: make([]int, len(r.Jobs)), Predictor: &wild{}}
@@ -220,7 +220,7 @@ func TestAlternativesOfUnlikeMemory(t *testing.T) {
 	c := at(3, 2, 1)
 	c.Memory = 6
 	jobs := number([]Job{gpus(1, at(0, 1, 2)), a, c})
-	r := Run{Policy: Policy{Order: SRTF, Placement: Pairs}, Jobs: jobs,
+	r := Run{Policy: Policy{Order: "srtf", Placement: Pairs}, Jobs: jobs,
 		Cluster: Cluster{Nodes: []Node{{Name: "n", Threads: 3, GPUs: 1, Memory: 10}}}}
 	_, tr := simulate(t, r, waysOf(r.Jobs))
 	want := "A |11|\nB |222.1111111|\nC |   2|\n"
@@ -291,7 +291,7 @@ func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 		case 0:
 			p = Policy{Order: AlloX, Settings: Settings{"alpha": rapid.SampledFrom([]float64{0.1, 0.5, 1}).Draw(t, "alpha")}}
 		case 1:
-			p.Placement, p.Backfill = EarliestFinish, Conservative
+			p.Placement, p.Backfill = "earliest_finish", "conservative"
 			delete(p.Settings, "replan")
 		case 2:
 			p.Placement, p.Backfill = Pairs, FirstFit
@@ -326,7 +326,7 @@ func TestAlternativesThatContradict(t *testing.T) {
 		"wants an allocation":    {Jobs: []Job{plain}, Policy: Policy{Allocation: MaxProp}},
 		"keeps the request":      {Jobs: []Job{plain}, Resizes: []Resize{{Job: 0, Threads: 1}}},
 		"more than the cluster":  {Jobs: []Job{schedulertest.OnTypes(at(0, 9, 1), Alternative{Threads: 1, GPUs: 1, GPU: "T4"})}},
-		"plans all waiting jobs": {Jobs: []Job{plain}, Policy: Policy{Placement: EarliestFinish, Backfill: EASY}},
+		"plans all waiting jobs": {Jobs: []Job{plain}, Policy: Policy{Placement: "earliest_finish", Backfill: EASY}},
 		"alpha":                  {Jobs: []Job{plain}, Policy: Policy{Order: AlloX, Settings: Settings{"alpha": 2.0}}},
 		"decides by itself":      {Jobs: []Job{plain}, Policy: Policy{Order: AlloX, Backfill: EASY}},
 		"unknown placement":      {Jobs: []Job{plain}, Policy: Policy{Placement: "best"}},

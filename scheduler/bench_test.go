@@ -111,18 +111,18 @@ func BenchmarkFCFS(b *testing.B) {
 func BenchmarkOverload(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
 		for _, p := range []Policy{
-			{Order: FCFS, Backfill: NoBackfill}, {Order: SJF}, {Order: EDF}, {Order: Priority, Preemption: PausePreemption},
-			{Order: SRTF},
-			{Order: LAS, Settings: Settings{"quantum": time.Hour}}, {Order: Fair, Settings: Settings{"quantum": time.Hour}},
+			{Order: FCFS, Backfill: NoBackfill}, {Order: SJF}, {Order: "edf"}, {Order: Priority, Preemption: PausePreemption},
+			{Order: "srtf"},
+			{Order: "las", Settings: Settings{"quantum": time.Hour}}, {Order: "fair", Settings: Settings{"quantum": time.Hour}},
 			{Order: RoundRobin, Settings: Settings{"quantum": time.Hour}},
-			{Backfill: EASY}, {Backfill: FirstFit}, {Backfill: Conservative},
+			{Backfill: EASY}, {Backfill: FirstFit}, {Backfill: "conservative"},
 		} {
-			if p.Backfill == Conservative && n > 10_000 {
+			if p.Backfill == "conservative" && n > 10_000 {
 				continue // it keeps a reservation for each that waits
 			}
 			b.Run(fmt.Sprintf("%s-%s/queued=%d", cmp.Or(p.Order, FCFS), cmp.Or(p.Backfill, NoBackfill), n), func(b *testing.B) {
 				largeFrom(b, n, 100_000)
-				if p.Order == LAS { // it pauses all that run for those that have not run, at each finish
+				if p.Order == "las" { // it pauses all that run for those that have not run, at each finish
 					largeFrom(b, n, 10_000)
 				}
 				jobs := widths(poisson(n, 1024, 1, 1), 1)
@@ -140,7 +140,7 @@ func BenchmarkOverload(b *testing.B) {
 // ask for up to ten times their run time, at a load and beyond it; and some that wait all at once, and take between half
 // and all of their time.
 func BenchmarkCompression(b *testing.B) {
-	p := Policy{Backfill: Conservative}
+	p := Policy{Backfill: "conservative"}
 	for _, load := range []float64{0.9, 1.5} {
 		b.Run(fmt.Sprintf("jobs=3000/load=%g", load), func(b *testing.B) {
 			jobs := widths(poisson(3000, 256, load, 1), 1)

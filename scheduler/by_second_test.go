@@ -195,7 +195,7 @@ func pausingOrdersBySecond(t *rapid.T) {
 		jobs = append(jobs, at(j.arrival, j.threads, float64(j.left)))
 	}
 	number(jobs)
-	p := Policy{Order: SRTF, Victims: LongestRun}
+	p := Policy{Order: "srtf", Victims: LongestRun}
 	each := s.shortest
 	if turns {
 		p = Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Duration(s.quantum) * time.Second}}

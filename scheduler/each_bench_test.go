@@ -22,7 +22,7 @@ func each() (policies []Policy) {
 				p = Policy{Order: Priority, Preemption: PausePreemption}
 			}
 			if q == VictimsOf {
-				p.Order, p.Settings = LAS, Settings{"quantum": time.Hour}
+				p.Order, p.Settings = "las", Settings{"quantum": time.Hour}
 			}
 			p.Set(q, name)
 			for setting, value := range map[string]any{"quantum": time.Hour, "round": time.Minute} {

@@ -111,7 +111,7 @@ func TestAnEngineThatFailsEndsTheRun(t *testing.T) {
 	jobs := number([]Job{at(0, 1, 5), at(1, 1, 1)})
 	e := newFlaky(t, jobs)
 	e.failPause = errors.New("no such process")
-	o, err := Run{Policy: Policy{Order: SRTF}, Cluster: one(1), Jobs: jobs, Engine: e}.Execute(context.Background())
+	o, err := Run{Policy: Policy{Order: "srtf"}, Cluster: one(1), Jobs: jobs, Engine: e}.Execute(context.Background())
 	if err == nil || err.Error() != `pause job "A": no such process` {
 		t.Errorf("error %v", err)
 	}
@@ -277,11 +277,11 @@ func TestPolicyString(t *testing.T) {
 		{Policy{}, "fcfs, strict"},
 		{Policy{Order: RoundRobin, Settings: Settings{"quantum": 500 * time.Millisecond}},
 			"round_robin, quantum 500ms, strict"},
-		{Policy{Order: SRTF, Backfill: EASY}, "srtf, easy backfill, strict, pause longest_run first"},
+		{Policy{Order: "srtf", Backfill: EASY}, "srtf, easy backfill, strict, pause longest_run first"},
 		{Policy{Order: Priority, Preemption: PausePreemption, Settings: Settings{"feedback": time.Second}},
 			"priority, feedback 1s, strict, pause longest_run first"},
 		{Policy{Allocation: MaxProp}, "fcfs, max_prop"},
-		{Policy{Order: SJF, Placement: EarliestFinish}, "sjf, conservative backfill, earliest finish, strict"},
+		{Policy{Order: SJF, Placement: "earliest_finish"}, "sjf, conservative backfill, earliest finish, strict"},
 		{Policy{Order: AlloX, Settings: Settings{"alpha": 0.3}}, "allox, alpha 0.3, strict"},
 	} {
 		if got := c.p.String(); got != c.text {

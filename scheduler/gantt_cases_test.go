@@ -79,7 +79,7 @@ var ganttCases = []struct {
 	{
 		// C has a reservation at 6, which D would delay.
 		name: "fcfs, conservative delays noJob", cores: 4,
-		policy: Policy{Order: FCFS, Backfill: Conservative},
+		policy: Policy{Order: FCFS, Backfill: "conservative"},
 		jobs:   []Job{at(0, 3, 4), at(1, 3, 2), at(1, 4, 1), at(2, 1, 6)},
 		want: `
 		A |3333|
@@ -326,7 +326,7 @@ var ganttCases = []struct {
 	{
 		// At 2, A has 2 left: B with 3 waits, C with 1 does not.
 		name: "srtf: what is left counts", cores: 1,
-		policy: Policy{Order: SRTF},
+		policy: Policy{Order: "srtf"},
 		jobs:   []Job{at(0, 1, 4), at(2, 1, 3), at(2, 1, 1)},
 		want: `
 		A |11.11|
@@ -336,7 +336,7 @@ var ganttCases = []struct {
 	},
 	{
 		name: "srtf, always attend", cores: 2,
-		policy: Policy{Order: SRTF, Allocation: AlwaysAttend},
+		policy: Policy{Order: "srtf", Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 2, 4), at(1, 1, 1), at(1, 2, 1)},
 		want: `
 		A |2..222|
@@ -347,7 +347,7 @@ var ganttCases = []struct {
 	{
 		// B shares with A, which is malleable; no job needs to be paused.
 		name: "srtf, max prop", cores: 2,
-		policy: Policy{Order: SRTF, Allocation: MaxProp},
+		policy: Policy{Order: "srtf", Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 2, 4)), malleable(at(1, 1, 1))},
 		want: `
 		A |21222|
@@ -357,7 +357,7 @@ var ganttCases = []struct {
 	{
 		// A has had 2 s when B comes. B runs until it has had more.
 		name: "las: who has had least", cores: 1,
-		policy: Policy{Order: LAS, Settings: Settings{"quantum": time.Second}},
+		policy: Policy{Order: "las", Settings: Settings{"quantum": time.Second}},
 		jobs:   []Job{at(0, 1, 4), at(2, 1, 4)},
 		want: `
 		A |11...11|
@@ -368,7 +368,7 @@ var ganttCases = []struct {
 		// C has had nothing. A and B have had the same, so the higher number is paused. At 2 the turn of A is over: B has
 		// had less.
 		name: "las, always attend", cores: 2,
-		policy: Policy{Order: LAS, Settings: Settings{"quantum": 2 * time.Second}, Allocation: AlwaysAttend},
+		policy: Policy{Order: "las", Settings: Settings{"quantum": 2 * time.Second}, Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 1, 3), at(0, 1, 3), at(1, 1, 2)},
 		want: `
 		A |11.1|
@@ -378,7 +378,7 @@ var ganttCases = []struct {
 	},
 	{
 		name: "las, max prop", cores: 2,
-		policy: Policy{Order: LAS, Settings: Settings{"quantum": 2 * time.Second}, Allocation: MaxProp},
+		policy: Policy{Order: "las", Settings: Settings{"quantum": 2 * time.Second}, Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 2, 3)), malleable(at(1, 2, 1))},
 		want: `
 		A |2112|
@@ -387,7 +387,7 @@ var ganttCases = []struct {
 	},
 	{
 		name: "edf: the earliest deadline next", cores: 1,
-		policy: Policy{Order: EDF},
+		policy: Policy{Order: "edf"},
 		jobs:   []Job{due(9, at(0, 1, 3)), due(8, at(1, 1, 2)), due(5, at(2, 1, 1))},
 		want: `
 		A |111|
@@ -397,7 +397,7 @@ var ganttCases = []struct {
 	},
 	{
 		name: "edf, pause", cores: 1,
-		policy: Policy{Order: EDF, Preemption: PausePreemption},
+		policy: Policy{Order: "edf", Preemption: PausePreemption},
 		jobs:   []Job{due(9, at(0, 1, 3)), due(8, at(1, 1, 2)), due(5, at(2, 1, 1))},
 		want: `
 		A |1...11|
@@ -407,7 +407,7 @@ var ganttCases = []struct {
 	},
 	{
 		name: "edf, always attend, pause", cores: 2,
-		policy: Policy{Order: EDF, Allocation: AlwaysAttend, Preemption: PausePreemption},
+		policy: Policy{Order: "edf", Allocation: AlwaysAttend, Preemption: PausePreemption},
 		jobs:   []Job{due(9, at(0, 2, 3)), due(5, at(1, 1, 2))},
 		want: `
 		A |2..22|
@@ -417,7 +417,7 @@ var ganttCases = []struct {
 	{
 		// A is rigid and holds all: it is paused. It needs both cores again.
 		name: "edf, max prop, pause", cores: 2,
-		policy: Policy{Order: EDF, Allocation: MaxProp, Preemption: PausePreemption},
+		policy: Policy{Order: "edf", Allocation: MaxProp, Preemption: PausePreemption},
 		jobs:   []Job{due(9, at(0, 2, 2)), due(5, at(1, 1, 2))},
 		want: `
 		A |2..2|
@@ -427,7 +427,7 @@ var ganttCases = []struct {
 	{
 		// Ann has two jobs and Bob one: each user gets half.
 		name: "fair: users, not jobs, share alike", cores: 1,
-		policy: Policy{Order: Fair, Settings: Settings{"quantum": time.Second}},
+		policy: Policy{Order: "fair", Settings: Settings{"quantum": time.Second}},
 		jobs:   []Job{of("ann", at(0, 1, 2)), of("ann", at(0, 1, 2)), of("bob", at(0, 1, 4))},
 		want: `
 		A |1...1|
@@ -438,7 +438,7 @@ var ganttCases = []struct {
 	{
 		// B begins level with A's service at the last look, 2 s, and not at 0.
 		name: "fair: a newcomer does not catch up", cores: 1,
-		policy: Policy{Order: Fair, Settings: Settings{"quantum": time.Second}},
+		policy: Policy{Order: "fair", Settings: Settings{"quantum": time.Second}},
 		jobs:   []Job{at(0, 1, 6), at(3, 1, 3)},
 		want: `
 		A |111..1.11|
@@ -447,7 +447,7 @@ var ganttCases = []struct {
 	},
 	{
 		name: "fair, always attend", cores: 2,
-		policy: Policy{Order: Fair, Settings: Settings{"quantum": 2 * time.Second}, Allocation: AlwaysAttend},
+		policy: Policy{Order: "fair", Settings: Settings{"quantum": 2 * time.Second}, Allocation: AlwaysAttend},
 		jobs:   []Job{at(0, 2, 3), at(1, 1, 2)},
 		want: `
 		A |22..2|
@@ -456,7 +456,7 @@ var ganttCases = []struct {
 	},
 	{
 		name: "fair, max prop", cores: 2,
-		policy: Policy{Order: Fair, Settings: Settings{"quantum": 2 * time.Second}, Allocation: MaxProp},
+		policy: Policy{Order: "fair", Settings: Settings{"quantum": 2 * time.Second}, Allocation: MaxProp},
 		jobs:   []Job{malleable(at(0, 2, 3)), malleable(at(1, 2, 2))},
 		want: `
 		A |21111|
@@ -523,7 +523,7 @@ var ganttCases = []struct {
 	{
 		// C has 12 s left at 5 and A 15, so C takes A's node. A resumes where B was.
 		name:    "a paused job goes on on another node",
-		policy:  Policy{Order: SRTF, Backfill: FirstFit},
+		policy:  Policy{Order: "srtf", Backfill: FirstFit},
 		jobs:    []Job{gpus(1, at(0, 1, 20)), gpus(1, at(0, 1, 10)), gpus(1, at(5, 1, 12))},
 		cluster: &Cluster{Nodes: []Node{{Threads: 1, GPUs: 1}, {Threads: 1, GPUs: 1}}},
 		want: `
@@ -550,7 +550,7 @@ var ganttCases = []struct {
 	{
 		// B and C are on node 0, A on node 1. When B ends, A moves there, so D finds node 1 free.
 		name:    "jobs that are placed anew move together",
-		policy:  Policy{Order: SRTF, Settings: Settings{"replan": true}},
+		policy:  Policy{Order: "srtf", Settings: Settings{"replan": true}},
 		jobs:    []Job{at(0, 1, 10), at(0, 1, 3), at(0, 1, 9), at(4, 2, 8)},
 		cluster: &Cluster{Nodes: []Node{{Threads: 2}, {Threads: 2}}},
 		want: `
@@ -563,7 +563,7 @@ var ganttCases = []struct {
 	{
 		// At 2 C is first: A, which comes last, has no place next to it and B.
 		name: "all jobs are placed anew in the order", cores: 4,
-		policy: Policy{Order: SRTF, Settings: Settings{"replan": true}},
+		policy: Policy{Order: "srtf", Settings: Settings{"replan": true}},
 		jobs:   []Job{at(0, 2, 6), at(0, 2, 5), at(2, 2, 2)},
 		want: `
 		A |22..2222|
@@ -575,7 +575,7 @@ var ganttCases = []struct {
 		// At 1 A has 4 s left on 2 cores: 8 core-seconds. B has 6 on one, and goes first. C has 9, and fits
 		// next to it; at 7 C has 3 left.
 		name: "SRSF counts the cores", cores: 2,
-		policy: Policy{Order: SRSF, Backfill: FirstFit},
+		policy: Policy{Order: "srsf", Backfill: FirstFit},
 		jobs:   []Job{at(0, 2, 5), at(1, 1, 6), at(1, 1, 9)},
 		want: `
 		A |2.........2222|
@@ -587,7 +587,7 @@ var ganttCases = []struct {
 		// Half of the jobs take 2 s, half 10. At 0, 4 s of work are expected for one to end within 2 s (2 + 2 for one of
 		// two); after 1 s, 2; after 2 s, all have 8 more.
 		name: "the Gittins index", cores: 1,
-		policy: Policy{Order: Gittins, Settings: Settings{"quantum": time.Second}},
+		policy: Policy{Order: "gittins", Settings: Settings{"quantum": time.Second}},
 		jobs:   []Job{at(0, 1, 10), at(1, 1, 2)},
 		want: `
 		A |11..11111111|
@@ -599,7 +599,7 @@ var ganttCases = []struct {
 		// that is served first come, first served. At 2 A has had half of its 2 s: it resumes at 4, before B, and B
 		// runs from 5 to 7.
 		name: "multi-level feedback queues", cores: 1,
-		policy: Policy{Order: MLFQ, Settings: Settings{"quanta": []string{"1s", "2s"}}},
+		policy: Policy{Order: "mlfq", Settings: Settings{"quanta": []string{"1s", "2s"}}},
 		jobs:   []Job{at(0, 1, 6), at(2, 1, 4), at(3, 1, 1)},
 		want: `
 		A |11..1..111|
@@ -623,7 +623,7 @@ var ganttCases = []struct {
 		// D, which needs all cores, is promised 10, and E 6. At 5 A ends early: E, whose promise is kept, moves to 5, and
 		// then D to 9.
 		name: "conservative backfill keeps its promises", cores: 4,
-		policy: Policy{Backfill: Conservative},
+		policy: Policy{Backfill: "conservative"},
 		jobs: []Job{
 			at(0, 2, 10), at(0, 1, 6), at(0, 1, 4), at(1, 4, 5), at(2, 2, 4),
 		},
@@ -639,7 +639,7 @@ var ganttCases = []struct {
 	{
 		// At 9 B ends early just as D comes: C, which was promised 15, is moved to 9 first, and D gets the rest.
 		name: "conservative backfill moves promises before newcomers", cores: 3,
-		policy: Policy{Backfill: Conservative},
+		policy: Policy{Backfill: "conservative"},
 		jobs:   []Job{at(1, 1, 11), at(4, 3, 9), at(8, 3, 9), at(9, 3, 6)},
 		runs:   map[int]time.Duration{0: 5 * time.Second, 1: 3 * time.Second},
 		want: `
@@ -652,7 +652,7 @@ var ganttCases = []struct {
 	{
 		// C pauses B, which has more left than A, though A has run for longer.
 		name: "the worst gives way", cores: 2,
-		policy: Policy{Order: SRTF, Victims: Worst},
+		policy: Policy{Order: "srtf", Victims: Worst},
 		jobs:   []Job{at(0, 1, 5), at(1, 1, 9), at(2, 1, 1)},
 		want: `
 		A |11111|

@@ -52,7 +52,7 @@ func TestHorizonThatIsNotReached(t *testing.T) {
 // The horizon meets every state that a job can be in: turns that end in that
 // very instant, paused jobs, all orders.
 func TestHorizonUnderEveryOrder(t *testing.T) {
-	for _, order := range []Order{FCFS, RoundRobin, Priority, SJF, SRTF, LAS, EDF, Fair} {
+	for _, order := range []Order{FCFS, RoundRobin, Priority, SJF, "srtf", "las", "edf", "fair"} {
 		for _, allocation := range []Allocation{Strict, AlwaysAttend, MaxProp} {
 			for until := 1; until < 12; until++ {
 				jobs := number([]Job{at(0, 2, 5), malleable(at(0, 2, 4)), level(2, at(1, 1, 6)), at(2, 2, 1), at(9, 2, 3)})
@@ -81,7 +81,7 @@ func TestLivelock(t *testing.T) {
 		{"together they take it", simulated.Overheads{Pause: 400 * time.Millisecond, Resume: 700 * time.Millisecond},
 			Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, true},
 		{"half of it, least attained service", simulated.Overheads{Resume: 500 * time.Millisecond},
-			Policy{Order: LAS, Settings: Settings{"quantum": time.Second}}, false},
+			Policy{Order: "las", Settings: Settings{"quantum": time.Second}}, false},
 		{"half of it", simulated.Overheads{Resume: 500 * time.Millisecond},
 			Policy{Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, false},
 		{"starting takes many turns", simulated.Overheads{Start: 500 * time.Second},

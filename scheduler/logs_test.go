@@ -154,8 +154,8 @@ func TestNASAWithRunTimesOfZero(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []Policy{
-		{Order: FCFS}, {Order: SJF}, {Order: FCFS, Backfill: EASY}, {Order: FCFS, Backfill: Conservative},
-		{Order: SRTF}, {Order: LAS, Settings: Settings{"quantum": time.Minute}},
+		{Order: FCFS}, {Order: SJF}, {Order: FCFS, Backfill: EASY}, {Order: FCFS, Backfill: "conservative"},
+		{Order: "srtf"}, {Order: "las", Settings: Settings{"quantum": time.Minute}},
 		{Order: RoundRobin, Settings: Settings{"quantum": time.Minute}},
 	} {
 		o := runValidated(t, Run{Policy: p, Cluster: one(128), Jobs: tr.Jobs}, fullRequests(tr), simulated.Options{})

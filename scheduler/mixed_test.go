@@ -108,7 +108,7 @@ func drawMixed(t *rapid.T) mixed {
 	case 0:
 		p = Policy{Order: AlloX, Settings: Settings{"alpha": rapid.SampledFrom([]float64{0.1, 0.5, 1}).Draw(t, "alpha")}}
 	case 1:
-		p.Placement, p.Backfill, p.Allocation = EarliestFinish, Conservative, Strict
+		p.Placement, p.Backfill, p.Allocation = "earliest_finish", "conservative", Strict
 		delete(p.Settings, "replan")
 	case 2:
 		p.Allocation = Strict

@@ -198,8 +198,8 @@ func TestRigidJobsByTheBook(t *testing.T) {
 			{Policy{Order: SJF}, inOrder(shortest, never)},
 			{Policy{Order: SJF, Backfill: FirstFit}, inOrder(shortest, always)},
 			{Policy{Order: SJF, Backfill: EASY}, inOrder(shortest, easy)},
-			{Policy{Order: DRF}, leastShare},
-			{Policy{Order: EqualShare}, equalParts(names)},
+			{Policy{Order: "drf"}, leastShare},
+			{Policy{Order: "equal_share"}, equalParts(names)},
 		} {
 			n := &naive{node: node, jobs: jobs}
 			want := n.run(c.next)

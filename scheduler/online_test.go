@@ -91,11 +91,11 @@ func finishes(out Outcome) []time.Duration {
 //	online:  AAABBBBBAAAAAAA   after its first unit A has 9 s left, so B goes first
 func TestOnlineFindsOutWhoIsShorter(t *testing.T) {
 	jobs := []Job{at(0, 1, 2), at(3, 1, 5)}
-	out, _, _ := online(t, Policy{Order: SRTF}, 1, jobs, []float64{10, 5}, nil)
+	out, _, _ := online(t, Policy{Order: "srtf"}, 1, jobs, []float64{10, 5}, nil)
 	if diff := cmp.Diff([]time.Duration{10, 15}, finishes(out)); diff != "" {
 		t.Error("offline:", diff)
 	}
-	out, tr, _ := online(t, Policy{Order: SRTF}, 1, jobs, []float64{10, 5}, []int{10, 5})
+	out, tr, _ := online(t, Policy{Order: "srtf"}, 1, jobs, []float64{10, 5}, []int{10, 5})
 	if diff := cmp.Diff([]time.Duration{15, 8}, finishes(out)); diff != "" {
 		t.Error("online:", diff)
 	}
@@ -122,7 +122,7 @@ func TestOnlineFindsOutWhoIsShorter(t *testing.T) {
 //
 //	AAAAAAAABBBBAAAAAAAA
 func TestNewsLeadsToDispatch(t *testing.T) {
-	out, _, _ := online(t, Policy{Order: SRTF}, 1, []Job{at(0, 1, 1), at(0, 1, 4)}, []float64{16, 4}, []int{2, 4})
+	out, _, _ := online(t, Policy{Order: "srtf"}, 1, []Job{at(0, 1, 1), at(0, 1, 4)}, []float64{16, 4}, []int{2, 4})
 	if diff := cmp.Diff([]time.Duration{20, 12}, finishes(out)); diff != "" {
 		t.Error(diff)
 	}
@@ -133,7 +133,7 @@ func TestNewsLeadsToDispatch(t *testing.T) {
 // B, which is shorter, has paused it, it holds nothing.
 func TestWhatAUnitHeld(t *testing.T) {
 	jobs := []Job{malleable(at(0, 4, 8)), at(9, 4, 1)}
-	_, _, m := online(t, Policy{Order: SRTF}, 4, jobs, []float64{8, 1}, []int{8, 1},
+	_, _, m := online(t, Policy{Order: "srtf"}, 4, jobs, []float64{8, 1}, []int{8, 1},
 		Resize{At: 2500 * time.Millisecond, Job: 0, Threads: 2})
 	want := []learnt{
 		{0, 1, []Held{{Time: time.Second, Cores: 4}}},
@@ -145,7 +145,7 @@ func TestWhatAUnitHeld(t *testing.T) {
 	}
 	// 10 units, B between 3 and 5 s: units 3 and 4 take 0.5 + 1.5 s.
 	jobs = []Job{at(0, 1, 10), at(3, 1, 2)}
-	out, _, m := online(t, Policy{Order: SRTF}, 1, jobs, []float64{10, 2}, []int{10, 0})
+	out, _, m := online(t, Policy{Order: "srtf"}, 1, jobs, []float64{10, 2}, []int{10, 0})
 	if diff := cmp.Diff([]time.Duration{12, 5}, finishes(out)); diff != "" {
 		t.Error(diff)
 	}
@@ -175,7 +175,7 @@ func TestReservationsFollow(t *testing.T) {
 	if start := out.Jobs[2].FirstStart; start != time.Second {
 		t.Errorf("C starts at %s", start)
 	}
-	p.Backfill = Conservative
+	p.Backfill = "conservative"
 	if out, _, _ := online(t, p, 2, jobs, []float64{8, 2, 5}, []int{8, 2, 5}); out.Jobs[2].FirstStart != time.Second {
 		t.Errorf("conservative: C starts at %s", out.Jobs[2].FirstStart)
 	}

@@ -78,7 +78,7 @@ func TestReservationsAskTheOutlook(t *testing.T) {
 // takes 1 s there as it is predicted to, is shorter.
 func TestWhatIsDoneAsksTheOutlook(t *testing.T) {
 	cluster := Cluster{Nodes: []Node{{Threads: 1, GPUs: 1, GPU: "K80"}}}
-	plain, slow := outlooks(t, Policy{Order: SRTF}, cluster, []Job{at(0, 1, 4), at(4, 1, 1)}, 8, 1)
+	plain, slow := outlooks(t, Policy{Order: "srtf"}, cluster, []Job{at(0, 1, 4), at(4, 1, 1)}, 8, 1)
 	if diff := cmp.Diff([]time.Duration{0, 8}, plain); diff != "" {
 		t.Error("by cores:", diff)
 	}

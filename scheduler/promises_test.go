@@ -27,7 +27,7 @@ func TestConservativeKeepsItsPromises(t *testing.T) {
 			jobs[i].Predicted = took + time.Duration(rapid.IntRange(0, 5).Draw(t, "early by"))*time.Second
 			work[i] = simulated.FullRequest(took, jobs[i].Threads)
 		}
-		out, _ := execute(t, Run{Policy: Policy{Backfill: Conservative}, Cluster: one(cores), Jobs: jobs}, work,
+		out, _ := execute(t, Run{Policy: Policy{Backfill: "conservative"}, Cluster: one(cores), Jobs: jobs}, work,
 			simulated.Options{})
 		starts, promises := bySecond(cores, jobs, work)
 		for i := range jobs {

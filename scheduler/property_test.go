@@ -18,9 +18,9 @@ import (
 
 func drawPolicy(t *rapid.T) Policy {
 	p := Policy{
-		Order: rapid.SampledFrom([]Order{FCFS, RoundRobin, Priority, SJF, SRTF, LAS, EDF, Fair, SRSF, Gittins, MLFQ,
+		Order: rapid.SampledFrom([]Order{FCFS, RoundRobin, Priority, SJF, "srtf", "las", "edf", "fair", "srsf", "gittins", "mlfq",
 			PriorityTurns}).Draw(t, "order"),
-		Backfill:   rapid.SampledFrom([]Backfill{NoBackfill, FirstFit, EASY, Conservative}).Draw(t, "backfill"),
+		Backfill:   rapid.SampledFrom([]Backfill{NoBackfill, FirstFit, EASY, "conservative"}).Draw(t, "backfill"),
 		Allocation: rapid.SampledFrom([]Allocation{Strict, AlwaysAttend, MaxProp}).Draw(t, "allocation"),
 		Preemption: rapid.SampledFrom([]Preemption{NoPreemption, PausePreemption}).Draw(t, "preemption"),
 		Victims:    rapid.SampledFrom([]VictimRule{LongestRun, SmallestRequest, Worst}).Draw(t, "victims"),
@@ -29,13 +29,13 @@ func drawPolicy(t *rapid.T) Policy {
 	if rapid.Bool().Draw(t, "feedback") {
 		p.Settings["feedback"] = time.Duration(rapid.IntRange(1, 9).Draw(t, "interval")) * time.Second
 	}
-	if slices.Contains([]Order{SRTF, LAS, SRSF, Gittins, MLFQ}, p.Order) {
+	if slices.Contains([]Order{"srtf", "las", "srsf", "gittins", "mlfq"}, p.Order) {
 		p.Preemption = PausePreemption // they imply it
 	}
-	if p.Order == MLFQ {
+	if p.Order == "mlfq" {
 		p.Settings["quanta"] = []string{"1s", "3s"}
 	}
-	if p.Pauses() && p.Order != MLFQ && p.Order != PriorityTurns && rapid.Bool().Draw(t, "replan") {
+	if p.Pauses() && p.Order != "mlfq" && p.Order != PriorityTurns && rapid.Bool().Draw(t, "replan") {
 		p.Backfill, p.Allocation, p.Settings["replan"] = FirstFit, Strict, true
 	}
 	return p
@@ -346,7 +346,7 @@ func TestSRTFIsNotWorseThanFCFS(t *testing.T) {
 			}
 			return sum
 		}
-		if s, f := mean(SRTF), mean(FCFS); s > f {
+		if s, f := mean("srtf"), mean(FCFS); s > f {
 			t.Errorf("the JCTs add up to %s under SRTF and %s under FCFS", s, f)
 		}
 	})
@@ -368,7 +368,7 @@ func TestConservativeFillsTheEarliestGaps(t *testing.T) {
 			jobs[i].Number = i
 			work[i] = simulated.FullRequest(jobs[i].Predicted, jobs[i].Threads)
 		}
-		out, _ := execute(t, Run{Policy: Policy{Backfill: Conservative}, Cluster: one(cores), Jobs: jobs}, work,
+		out, _ := execute(t, Run{Policy: Policy{Backfill: "conservative"}, Cluster: one(cores), Jobs: jobs}, work,
 			simulated.Options{})
 		used := make([]int, 1000) // cores in each second
 		for i, j := range jobs {

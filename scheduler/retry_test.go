@@ -68,8 +68,8 @@ func TestRetries(t *testing.T) {
 	policies := []Policy{
 		{}, {Order: RoundRobin, Settings: Settings{"quantum": time.Second}}, {Order: Priority, Preemption: PausePreemption},
 		{Allocation: MaxProp}, {Allocation: AlwaysAttend, Backfill: EASY},
-		{Order: LAS, Preemption: PausePreemption, Settings: Settings{"quantum": time.Second}},
-		{Order: Fair, Settings: Settings{"quantum": time.Second}},
+		{Order: "las", Preemption: PausePreemption, Settings: Settings{"quantum": time.Second}},
+		{Order: "fair", Settings: Settings{"quantum": time.Second}},
 	}
 	for _, p := range policies {
 		jobs := number([]Job{at(0, 2, 3), at(0, 1, 2), malleable(at(1, 2, 4)), level(1, at(2, 1, 1))})
@@ -120,7 +120,7 @@ func TestRetryGantt(t *testing.T) {
 // A restarted job has all of its work left: A fails at 4, when B comes, which is
 // shorter.
 func TestRetryIsPredictedAnew(t *testing.T) {
-	for _, p := range []Policy{{Order: SRTF}, {Order: SJF, Backfill: EASY}} {
+	for _, p := range []Policy{{Order: "srtf"}, {Order: SJF, Backfill: EASY}} {
 		jobs := number([]Job{at(0, 1, 4), at(4, 1, 3)})
 		jobs[0].Own().Retries = 1
 		e := &clumsy{jobs: jobs, fails: map[int]int{0: 1}, left: make([]time.Duration, 2), end: map[int]time.Duration{}}

@@ -121,11 +121,11 @@ func TestSRTFIsTheBestOrderOnOneCore(t *testing.T) {
 		return steady(jct)(jobs, runValidated(t, Run{Policy: p, Cluster: one(1), Jobs: jobs}, works(jobs),
 			simulated.Options{}))
 	}
-	best := mean(Policy{Order: SRTF})
+	best := mean(Policy{Order: "srtf"})
 	for _, p := range []Policy{{}, {Order: SJF}, {Order: SJF, Preemption: PausePreemption},
-		{Order: LAS, Settings: Settings{"quantum": time.Second}},
+		{Order: "las", Settings: Settings{"quantum": time.Second}},
 		{Order: RoundRobin, Settings: Settings{"quantum": time.Second}},
-		{Order: Fair, Settings: Settings{"quantum": time.Second}}} {
+		{Order: "fair", Settings: Settings{"quantum": time.Second}}} {
 		if other := mean(p); other <= best {
 			t.Errorf("%s: mean JCT %.3f s, SRTF %.3f s", p, other, best)
 		}

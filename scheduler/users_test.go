@@ -33,7 +33,7 @@ func TestUsersShare(t *testing.T) {
 			// The example of the paper: 9 cores and 18 GB; ann's jobs want 1 core and 4 GB, bob's 3
 			// cores and 1 GB. Ann's dominant share is of the memory, bob's of the cores: ann runs
 			// three, bob two, and both have two thirds. Ann's last waits for memory.
-			name: "drf: the paper's example", policy: Policy{Order: DRF},
+			name: "drf: the paper's example", policy: Policy{Order: "drf"},
 			on: Cluster{Nodes: []Node{{Name: "n", Threads: 9, Memory: 18}}},
 			jobs: []Job{
 				of("ann", mem(4, at(0, 1, 2))), of("ann", mem(4, at(0, 1, 2))), of("ann", mem(4, at(0, 1, 2))),
@@ -52,7 +52,7 @@ func TestUsersShare(t *testing.T) {
 		},
 		{
 			// Ann came first, but bob holds nothing when A ends: his job comes before C.
-			name: "drf: least share first", policy: Policy{Order: DRF}, on: one(4),
+			name: "drf: least share first", policy: Policy{Order: "drf"}, on: one(4),
 			jobs: []Job{of("ann", at(0, 2, 2)), of("ann", at(0, 2, 4)), of("ann", at(1, 2, 1)), of("bob", at(1, 2, 1))},
 			want: `
 			A |22|
@@ -63,7 +63,7 @@ func TestUsersShare(t *testing.T) {
 		},
 		{
 			// Both hold nothing: ann, who came first, has A. Bob's B does not fit, so ann's C must wait too.
-			name: "drf: the first job that does not fit ends the pass", policy: Policy{Order: DRF, Backfill: NoBackfill}, on: one(4),
+			name: "drf: the first job that does not fit ends the pass", policy: Policy{Order: "drf", Backfill: NoBackfill}, on: one(4),
 			jobs: []Job{of("ann", at(0, 3, 2)), of("bob", at(0, 2, 1)), of("ann", at(0, 1, 1))},
 			want: `
 			A |33|
@@ -73,7 +73,7 @@ func TestUsersShare(t *testing.T) {
 		},
 		{
 			// Bob's shortest is C. It needs four cores while ann's A has one, so D, which fits, must wait.
-			name: "drf_sjf: only a user's shortest job is tried", policy: Policy{Order: DRFSJF, Backfill: NoBackfill}, on: one(4),
+			name: "drf_sjf: only a user's shortest job is tried", policy: Policy{Order: "drf_sjf", Backfill: NoBackfill}, on: one(4),
 			jobs: []Job{of("ann", at(0, 1, 2)), of("bob", at(0, 4, 1)), of("bob", at(0, 1, 3))},
 			want: `
 			A |11|
@@ -84,7 +84,7 @@ func TestUsersShare(t *testing.T) {
 		{
 			// One GPU with a core, two cores, all of them ann's. Of her pairs on the GPU B is the shortest; of those on cores,
 			// C, and then A, although the GPU would be faster for it from 2 on.
-			name: "equal share by pairs", policy: Policy{Order: EqualShare, Placement: Pairs}, on: twoKinds,
+			name: "equal share by pairs", policy: Policy{Order: "equal_share", Placement: Pairs}, on: twoKinds,
 			jobs: []Job{of("ann", onGPU(4, at(0, 2, 9))), of("ann", onGPU(2, at(0, 2, 5))), of("ann", at(0, 2, 1))},
 			want: `
 			A |.222222222|
@@ -94,7 +94,7 @@ func TestUsersShare(t *testing.T) {
 		},
 		{
 			// At 2 A needs 2 s more and B 3 s, but A is the longer job.
-			name: "srtf by whole run times", policy: Policy{Order: SRTF, Settings: Settings{"rank_by": "whole"}}, on: one(1),
+			name: "srtf by whole run times", policy: Policy{Order: "srtf", Settings: Settings{"rank_by": "whole"}}, on: one(1),
 			jobs: []Job{at(0, 1, 4), at(2, 1, 3)},
 			want: `
 			A |11...11|
@@ -104,7 +104,7 @@ func TestUsersShare(t *testing.T) {
 		{
 			// Each has two of the four cores; bob's are free until he comes. C is larger than ann's
 			// part, and runs when nothing of hers does.
-			name: "equal share: the part of a user stays free", policy: Policy{Order: EqualShare}, on: one(4),
+			name: "equal share: the part of a user stays free", policy: Policy{Order: "equal_share"}, on: one(4),
 			jobs: []Job{of("ann", at(0, 2, 2)), of("ann", at(0, 1, 1)), of("ann", at(0, 3, 1)), of("bob", at(3, 2, 1))},
 			want: `
 			A |22|
@@ -117,7 +117,7 @@ func TestUsersShare(t *testing.T) {
 			// One GPU with a core, two cores. Of ann's pairs A on the GPU is the shortest (2 s). Bob, who holds
 			// nothing then, takes the cores for D (5 s; C would take 8). At 2 the GPU goes to ann again, who
 			// holds nothing: B (4 s). At 5 bob's C would wait for the GPU for 1 s, but the cores are free.
-			name: "drf_sjf", policy: Policy{Order: DRFSJF}, on: twoKinds,
+			name: "drf_sjf", policy: Policy{Order: "drf_sjf"}, on: twoKinds,
 			jobs: []Job{
 				of("ann", onGPU(2, at(0, 2, 9))), of("ann", onGPU(4, at(0, 2, 9))),
 				of("bob", onGPU(3, at(0, 2, 8))), of("bob", onGPU(4, at(0, 2, 5))),
@@ -134,7 +134,7 @@ func TestUsersShare(t *testing.T) {
 			// other two cores go to bob's D. With a GPU that counts as one core of five, ann holds one or two (A has a
 			// core as well) and bob two: ann came first.
 			name: "drf_exchange: a GPU counts as half a core", on: Cluster{Nodes: []Node{{Name: "n", Threads: 5, GPUs: 1}}},
-			policy: Policy{Order: DRFExchange, Settings: Settings{"gpu_cores": 0.5}},
+			policy: Policy{Order: "drf_exchange", Settings: Settings{"gpu_cores": 0.5}},
 			jobs: []Job{
 				of("ann", gpus(1, at(0, 1, 2))), of("bob", at(0, 2, 2)), of("bob", at(1, 2, 1)), of("ann", at(1, 2, 1)),
 			},
@@ -148,7 +148,7 @@ func TestUsersShare(t *testing.T) {
 		{
 			// As above, but dominant shares: bob's half of the cores is less than ann's whole GPU.
 			name: "drf_sjf: the GPU is a resource of its own", on: Cluster{Nodes: []Node{{Name: "n", Threads: 5, GPUs: 1}}},
-			policy: Policy{Order: DRFSJF},
+			policy: Policy{Order: "drf_sjf"},
 			jobs: []Job{
 				of("ann", gpus(1, at(0, 1, 2))), of("bob", at(0, 2, 2)), of("bob", at(1, 2, 1)), of("ann", at(1, 2, 1)),
 			},
@@ -162,7 +162,7 @@ func TestUsersShare(t *testing.T) {
 		{
 			// The GPU goes to ann, who came first: her shortest on it is B. Then cores: bob holds none, and has C. At 3
 			// the GPU is free: noJob holds one, so ann's A; her D has the cores at 6, when bob has nothing left.
-			name: "each resource", policy: Policy{Order: EachResource}, on: twoKinds,
+			name: "each resource", policy: Policy{Order: "each_resource"}, on: twoKinds,
 			jobs: []Job{
 				of("ann", onGPU(4, at(0, 2, 9))), of("ann", onGPU(3, at(0, 2, 9))), of("bob", onGPU(9, at(0, 2, 6))),
 				of("ann", at(0, 2, 1)),
@@ -224,10 +224,10 @@ func TestAnyRunOfSharedClustersIsValid(t *testing.T) {
 			}
 		}
 		p := rapid.SampledFrom([]Policy{
-			{Order: DRF}, {Order: EqualShare}, {Order: SJF, Placement: Pairs},
-			{Order: DRFSJF}, {Order: DRFExchange, Settings: Settings{"gpu_cores": 4.0}},
-			{Order: EachResource}, {Order: AlloX, Settings: Settings{"starvation": sec(2)}},
-			{Order: SRTF, Placement: Pairs}, {Order: FCFS, Placement: Pairs},
+			{Order: "drf"}, {Order: "equal_share"}, {Order: SJF, Placement: Pairs},
+			{Order: "drf_sjf"}, {Order: "drf_exchange", Settings: Settings{"gpu_cores": 4.0}},
+			{Order: "each_resource"}, {Order: AlloX, Settings: Settings{"starvation": sec(2)}},
+			{Order: "srtf", Placement: Pairs}, {Order: FCFS, Placement: Pairs},
 		}).Draw(t, "policy")
 		out, tr := execute(t, Run{Policy: p, Cluster: c, Jobs: jobs}, work, simulated.Options{})
 		for _, v := range validate.Trace(c, jobs, nil, tr.events, &out) {
@@ -267,12 +267,12 @@ func TestOneUserAlone(t *testing.T) {
 			return lines
 		}
 		first := run(Policy{Order: FCFS})
-		for _, order := range []Order{DRF, EqualShare} {
+		for _, order := range []Order{"drf", "equal_share"} {
 			if diff := cmp.Diff(first, run(Policy{Order: order})); diff != "" {
 				rt.Fatalf("%s (-fcfs +got):\n%s", order, diff)
 			}
 		}
-		run(Policy{Order: DRFSJF}) // rented looks at what becomes of the jobs
-		run(Policy{Order: EachResource})
+		run(Policy{Order: "drf_sjf"}) // rented looks at what becomes of the jobs
+		run(Policy{Order: "each_resource"})
 	})
 }

@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -21,11 +23,23 @@ type (
 	WorkPart interface{ Work(*simulated.Scaling) }
 	// LaunchPart changes how the job's program is started, in samples as well.
 	LaunchPart interface{ Launch(*launch.Job) }
-	// ProgramPart takes the place of the job's program. Program says in a word what it is; ProgramLines are its lines for
+	// ProgramPart takes the place of the job's command. Program says in a word what it is; ProgramLines are its lines for
 	// keys.
 	ProgramPart interface {
 		Program() string
 		ProgramLines(prefix string) []Line
+	}
+	// OwnProgram is a ProgramPart whose program is a command of tfexp itself. Where it runs in several parts, these have the
+	// roles of the contract between tfexp and programs.
+	OwnProgram interface {
+		ProgramPart
+		// Arguments are the arguments of tfexp that run it.
+		Arguments() []string
+		// Changeable are the settings that can change while it trains.
+		Changeable() []string
+		// Deepens returns how many blocks of its network can be deepened while it trains; problem says why
+		// none can be.
+		Deepens() (blocks int, problem string)
 	}
 	// ProgressPart is how the job's program reports its progress, besides the lines of the job contract; ProgressLines are
 	// its lines for keys.
@@ -55,6 +69,21 @@ type (
 	// TimesPart describes how long units take, for keys, in place of the unit's time and its speed-up.
 	TimesPart interface{ Times() string }
 )
+
+// programLines are the registered labels of lines that name programs.
+var programLines []string
+
+// RegisterProgramLine makes known that the line of keys with a label begins with the name of a program, in place of a command.
+func RegisterProgramLine(label string) { programLines = append(programLines, label) }
+
+// ProgramNamed returns the name of the program that a line of a key names, if it names one.
+func ProgramNamed(label, value string) (name string, ok bool) {
+	if !slices.Contains(programLines, label) {
+		return "", false
+	}
+	name, _, _ = strings.Cut(value, " ")
+	return name, true
+}
 
 // Property is a property of jobs that is a block within job blocks, whose values need no Go type. Values for
 // the report go into the plan (see Ask).

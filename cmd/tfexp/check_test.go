@@ -16,6 +16,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/check/recompute"
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/hardware/need"
 )
 
 // checkedExperiment has pauses, resizes, retries, users, classes, deadlines and several replicates: most features
@@ -200,25 +201,51 @@ func findsPlantedChanges(t *testing.T, simulated, real string) {
 			t.Fatal(err)
 		}
 	}
-	planted := 0
-	for len(order) > 0 && planted < len(order) {
-		for _, kind := range order {
-			path := kinds[kind][rng.IntN(len(kinds[kind]))]
+	// miss changes files at once, and returns those in which the checks find nothing.
+	miss := func(paths []string) (missed []string) {
+		var undone []func()
+		found := map[string]map[string][]recompute.Difference{} // of each folder
+		was := map[string]string{}
+		for _, path := range paths {
+			line, undo := plant(t, path, digit, rng)
+			was[path], undone = line, append(undone, undo)
+		}
+		for _, dir := range []string{simulated, real} {
+			if slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, dir) }) {
+				found[dir] = findings(t, dir)
+			}
+		}
+		for _, undo := range undone {
+			undo()
+		}
+		for _, path := range paths {
 			dir := simulated
 			if strings.HasPrefix(path, real) {
 				dir = real
 			}
 			file, _ := filepath.Rel(dir, path)
-			was, undo := plant(t, path, digit, rng)
-			found := findings(t, dir)
-			undo()
-			planted++
-			if len(found[file]) == 0 && (len(found) == 0 || !strings.HasSuffix(file, "SHA256SUMS") && !names(found, file)) {
-				t.Errorf("%s: %s: not found; found %v", file, was, found)
+			found := found[dir]
+			if len(found[file]) > 0 || len(found) > 0 && (strings.HasSuffix(file, "SHA256SUMS") || names(found, file)) {
+				continue
+			}
+			if missed = append(missed, path); len(paths) == 1 {
+				t.Errorf("%s: %s: not found; found %v", file, was[path], found)
+			}
+		}
+		return missed
+	}
+	var drawn []string
+	for _, kind := range order {
+		drawn = append(drawn, kinds[kind][rng.IntN(len(kinds[kind]))])
+	}
+	for paths := range slices.Chunk(drawn, need.Cases(4, 1)) {
+		for _, path := range miss(paths) { // a change may hide the others
+			if len(paths) > 1 {
+				miss([]string{path})
 			}
 		}
 	}
-	t.Logf("%d changes in %d kinds of files: %q", planted, len(order), order)
+	t.Logf("changes in %d kinds of files: %q", len(order), order)
 }
 
 // names reports whether a finding speaks of a file.
@@ -273,7 +300,7 @@ func recomputes(t *testing.T, simulated, real string) {
 		}
 	}
 	planted := map[string]int{}
-	for range 4 {
+	for range need.Cases(1, 4) {
 		for _, name := range []string{"metrics.csv", "jobs.csv", "timings.csv", "cells/*/jobs.csv", "cells/*/occupancy.csv"} {
 			files, _ := filepath.Glob(filepath.Join(simulated, name))
 			dir := simulated

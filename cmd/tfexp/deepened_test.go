@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/record"
 	deepening "github.com/tfexp/tfexp/stages/adaptation"
@@ -108,8 +107,6 @@ func TestContainersAreDeepened(t *testing.T) {
 		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if c := tfexp(dir, "run", "d.hcl"); c.status(t) != command.ExitOK {
-		t.Fatal(c.stderr.String())
-	}
+	tfexp(dir, "run", "d.hcl").succeeds(t)
 	checkDeepened(t, dir)
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tfexp/tfexp/hardware/docker"
 	"github.com/tfexp/tfexp/hardware/need"
@@ -19,7 +20,7 @@ import (
 )
 
 // needDocker skips a test without a daemon on this machine, or without the
-// image of the built-in programs.
+// image of the built-in programs. Before a test fails, it asks again whether the daemon is still there.
 func needDocker(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()
@@ -27,7 +28,7 @@ func needDocker(t *testing.T) {
 	need.This(t, "docker", err, "start a Docker daemon, as .ci/docker does")
 	defer h.Close()
 	_, err = h.Image(ctx, "tfexp/builtin:latest", docker.PullNever, "")
-	need.This(t, "docker", err, "jobs/builtin/build-image.sh")
+	need.This(t, "docker", err, "stages/builtin/build-image.sh")
 }
 
 // contained is an experiment of two jobs in containers. A job of ten epochs
@@ -95,9 +96,32 @@ func (s *started) containers(t *testing.T, format string) []string {
 	out, err := exec.Command("docker", "ps", "-a", "--filter", "label=tfexp.folder="+filepath.Join(s.dir, "results",
 		"contained"), "--format", format).CombinedOutput()
 	if err != nil {
+		needDocker(t)
 		t.Fatalf("%v: %s", err, out)
 	}
 	return strings.Fields(string(out))
+}
+
+// await waits until a condition of the run's containers holds. It asks the daemon from time to time whether it is there.
+func (s *started) await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	asked := time.Now()
+	waitFor(t, what, func() bool {
+		if time.Since(asked) > 5*time.Second {
+			needDocker(t)
+			asked = time.Now()
+		}
+		return condition()
+	})
+}
+
+// succeeds waits for the end of a run in containers.
+func (s *started) succeeds(t *testing.T) {
+	t.Helper()
+	if code := s.status(t); code != 0 {
+		needDocker(t)
+		t.Fatalf("exit status %d: %s", code, s.stderr.String())
+	}
 }
 
 // inspect asks the docker command about the container of a job.
@@ -141,7 +165,7 @@ func TestContainersAreResizedAndRestarted(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	waitFor(t, func() bool {
+	s.await(t, "t-1 gives up a core, and t-2 runs on it", func() bool {
 		cpus := s.inspect(t, "t-1", "{{.HostConfig.CpusetCpus}}")
 		seen[cpus] = true
 		return seen["0,1"] && cpus == "0" && s.inspect(t, "t-2",
@@ -149,15 +173,14 @@ func TestContainersAreResizedAndRestarted(t *testing.T) {
 	})
 	if out, err := exec.Command("docker", "kill", "--signal", "KILL",
 		s.containers(t, "{{.Names}}")[0]).CombinedOutput(); err != nil {
+		needDocker(t)
 		t.Fatalf("%v: %s", err, out)
 	}
-	waitFor(t, func() bool {
+	s.await(t, "t-1 is restarted", func() bool {
 		return slices.ContainsFunc(s.containers(t, "{{.Names}}"), func(n string) bool { return strings.HasSuffix(n, "-2") })
 	})
 	s.let(t)
-	if code := s.status(t); code != 0 {
-		t.Fatalf("exit status %d: %s", code, s.stderr.String())
-	}
+	s.succeeds(t)
 	if restarts := s.column(t, "restarts"); !slices.Equal(restarts, []string{"0", "1"}) && !slices.Equal(restarts,
 		[]string{"1", "0"}) {
 		t.Errorf("restarts are %v", restarts)
@@ -187,15 +210,13 @@ func TestContainersArePaused(t *testing.T) {
 		t.Fatal(err)
 	}
 	states := map[string]bool{}
-	waitFor(t, func() bool {
+	s.await(t, "one job is paused while the other runs", func() bool {
 		states[s.inspect(t, "t-1", "{{.State.Status}}")] = true
 		states[s.inspect(t, "t-2", "{{.State.Status}}")] = true
 		return states["paused"] && states["running"]
 	})
 	s.let(t)
-	if code := s.status(t); code != 0 {
-		t.Fatalf("exit status %d: %s", code, s.stderr.String())
-	}
+	s.succeeds(t)
 }
 
 // Containers left by a killed tfexp are removed when the folder is next used,
@@ -205,7 +226,7 @@ func TestContainersOfAKilledTfexp(t *testing.T) {
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, func() bool { return s.inspect(t, "t-1", "{{.State.Status}}") == "running" })
+	s.await(t, "t-1 runs", func() bool { return s.inspect(t, "t-1", "{{.State.Status}}") == "running" })
 	if err := s.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -220,9 +241,7 @@ func TestContainersOfAKilledTfexp(t *testing.T) {
 	}
 	s.let(t)
 	again := tfexp(s.dir, "resume")
-	if code := again.status(t); code != 0 {
-		t.Fatalf("exit status %d: %s", code, again.stderr.String())
-	}
+	again.succeeds(t)
 	if text := again.stderr.String(); !strings.Contains(text, "(job t-1 of cell") {
 		t.Errorf("the leftover is not told: %s", text)
 	}
@@ -235,7 +254,7 @@ func TestContainersOfAKilledNeighbour(t *testing.T) {
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, func() bool { return s.inspect(t, "t-1", "{{.State.Status}}") == "running" })
+	s.await(t, "t-1 runs", func() bool { return s.inspect(t, "t-1", "{{.State.Status}}") == "running" })
 	neighbor := `
 experiment "neighbor" { replicates = 1 }
 
@@ -321,9 +340,7 @@ plot "jct" {}
 		t.Fatal(err)
 	}
 	run := tfexp(dir, "run", "f.hcl")
-	if code := run.status(t); code != 0 {
-		t.Fatalf("exit status %d: %s", code, run.stderr.String())
-	}
+	run.succeeds(t)
 	e, err := record.Open(filepath.Join(dir, "results", "followed"))
 	if err != nil {
 		t.Fatal(err)
@@ -421,8 +438,6 @@ func TestContainersAreTuned(t *testing.T) {
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if code := s.status(t); code != 0 {
-		t.Fatalf("exit status %d: %s", code, s.stderr.String())
-	}
+	s.succeeds(t)
 	checkTuned(t, dir)
 }

@@ -97,13 +97,14 @@ func shrink(t *testing.T, dir string) {
 	t.Helper()
 	for name, changes := range map[string][]string{
 		"study.hcl": {"replicates  = 3", "replicates  = 1", "count = 2", "count = 1", "count        = 4", "count        = 1",
-			"epochs  = 40", "epochs  = 9", "epochs  = 8", "epochs  = 6"},
+			"epochs  = 40", "epochs  = 5", "epochs  = 8", "epochs  = 4"},
 		"sweep.hcl": {"replicates  = 10", "replicates  = 1", "count        = 150", "count        = 20", "plot \"gantt\" {}\n",
 			""},
 		"experiments/fcfs_vs_rr.hcl": {"replicates  = 6", "replicates  = 1", "count = 2", "count = 1",
-			"count        = 6", "count        = 1", "epochs  = 50", "epochs  = 5", "passes = 15", "passes = 3"},
-		"mine.hcl": {"20 : 5", "4 : 2"}, "shortest.hcl": {"20 : 5", "4 : 2"},
-		"search.hcl": {"trials    = 12", "trials    = 6"},
+			"count        = 6", "count        = 1", "epochs  = 50", "epochs  = 4", "passes = 15", "passes = 1",
+			"[256, 128]", "[16]"},
+		"mine.hcl": {"20 : 5", "2 : 2"}, "shortest.hcl": {"20 : 5", "2 : 2"},
+		"search.hcl": {"trials    = 12", "trials    = 4", "epochs  = 6", "epochs  = 3"},
 		"train.py":   {"range(20_000)", "range(20)"},
 	} {
 		path := filepath.Join(dir, name)

@@ -36,6 +36,7 @@ const mostImages = 3 << 20
 // make gallery.
 type exhibit struct {
 	Section, File, Needs, Picture, Answer, Took string
+	decoded                                     *experiment.Spec // see spec
 }
 
 func (x *exhibit) fields() []*string {
@@ -50,13 +51,18 @@ func (x *exhibit) name() string { return filepath.Base(x.File) }
 
 func (x *exhibit) image() string { return "gallery/" + x.name() + ".svg" }
 
+// spec reads the experiment, once.
 func (x *exhibit) spec(t *testing.T) *experiment.Spec {
 	t.Helper()
+	if x.decoded != nil {
+		return x.decoded
+	}
 	spec, diags := decode.File(x.path(), decode.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2,
 		MemoryBytes: 1 << 33}})
 	if len(diags) > 0 {
 		t.Fatal(x.File, diags)
 	}
+	x.decoded = spec
 	return spec
 }
 

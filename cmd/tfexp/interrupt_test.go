@@ -86,15 +86,16 @@ func startHanging(t *testing.T) *started {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Process.Kill() })
-	waitFor(t, func() bool { return command.Exists(filepath.Join(dir, "hangs")) })
+	waitFor(t, "the job hangs", func() bool { return command.Exists(filepath.Join(dir, "hangs")) })
 	return s
 }
 
-func waitFor(t *testing.T, condition func() bool) {
+// waitFor waits until a condition holds.
+func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	for end := time.Now().Add(3 * time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("waited in vain")
+			t.Fatalf("waited in vain: %s", what)
 		}
 	}
 }
@@ -225,7 +226,7 @@ func TestStoppedRunHasAWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Process.Kill() })
-	waitFor(t, func() bool { return command.Exists(filepath.Join(dir, "hangs")) })
+	waitFor(t, "the job hangs", func() bool { return command.Exists(filepath.Join(dir, "hangs")) })
 	if err := s.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

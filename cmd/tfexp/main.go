@@ -7,15 +7,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
-
-	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/hardware/process"
-	"github.com/tfexp/tfexp/jobs/builtin"
 	_ "github.com/tfexp/tfexp/stages/all"
 )
 
@@ -32,22 +28,6 @@ func main() {
 func Main(args []string, stdout, stderr io.Writer) int {
 	a := newApp(stdout, stderr)
 	return a.Exit(a.execute(args))
-}
-
-// trainCommand runs a built-in training program. Experiments use it for their
-// jobs; users rarely need it.
-func (a *app) trainCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:    "train " + strings.Join(builtin.Names(), "|") + " [flags]",
-		Short:  "Run a built-in training program by itself",
-		Hidden: true,
-		// The programs read their own flags, --help included.
-		DisableFlagParsing: true,
-		ValidArgs:          builtin.Names(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return command.Silently(builtin.Main(builtin.Began(), args, a.Out, a.Err))
-		},
-	}
 }
 
 // interruptible returns a context that the first Ctrl-C (or SIGTERM, or

@@ -119,7 +119,8 @@ func builtWith(s *sandbox, name, file string) string {
 	}
 	s.write("overlay.json", string(overlay))
 	program := filepath.Join(s.dir, "tfexp")
-	if out, err := exec.Command("go", "build", "-overlay", filepath.Join(s.dir, "overlay.json"), "-o", program, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", filepath.Join(s.dir, "overlay.json"), "-o", program,
+		".").CombinedOutput(); err != nil {
 		s.Fatalf("%v\n%s", err, out)
 	}
 	return program

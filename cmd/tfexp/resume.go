@@ -11,9 +11,10 @@ import (
 )
 
 func (a *app) resumeCommand() *cobra.Command {
+	var vars command.Variables
 	o := a.runOptions()
 	cmd := &cobra.Command{
-		Use:   "resume [DIR]",
+		Use:   "resume [DIR] [-var name=value] [-var-file FILE]",
 		Short: "Continue an interrupted run",
 		Long:  help("resume"),
 		Example: `  tfexp resume
@@ -29,6 +30,7 @@ func (a *app) resumeCommand() *cobra.Command {
 				return err
 			}
 			err := a.carryOut(o, func(opts pipeline.Options) (*pipeline.Plan, error) {
+				opts.Vars, opts.VarFiles = vars.Given()
 				plan, diags, err := pipeline.Resume(dir, opts, command.HostFacts())
 				if len(diags) > 0 {
 					a.Diagnose(diags)
@@ -45,6 +47,7 @@ func (a *app) resumeCommand() *cobra.Command {
 			return err
 		},
 	}
+	vars.ValueFlags(cmd.Flags())
 	o.flags(cmd.Flags())
 	return cmd
 }

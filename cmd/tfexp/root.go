@@ -58,7 +58,7 @@ func (a *app) command() *cobra.Command {
 		{command.GroupRun, map[int]*cobra.Command{10: a.planCommand(), 20: a.runCommand(), 30: a.resumeCommand()}},
 		{command.GroupLook, map[int]*cobra.Command{10: a.statusCommand(), 50: a.plotCommand(), 60: a.reportCommand(),
 			70: Export(a.App)}},
-		{command.GroupMachine, map[int]*cobra.Command{30: a.versionCommand(), 40: a.helpCommand(), 50: a.trainCommand()}},
+		{command.GroupMachine, map[int]*cobra.Command{30: a.versionCommand(), 40: a.helpCommand()}},
 	} {
 		for _, c := range a.With(g.id, g.core) {
 			c.GroupID = g.id

@@ -30,6 +30,7 @@ func (a *app) runOptions() *runOptions { return &runOptions{extensions: a.RunExt
 func (o *runOptions) flags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.Parallel, "parallel", 0, "number of simulated cells that run side by side; 0 means one for each core")
 	fs.BoolVar(&o.json, "json", false, "print the summary as JSON")
+	fs.BoolVar(&o.Share, "share", false, "let all users of this machine read the results (else: only you)")
 	fs.BoolVar(&o.quiet, "quiet", false, "show no progress")
 	for _, e := range o.extensions {
 		if e.Flags != nil {

@@ -102,7 +102,7 @@ func TestKilledSearchGoesOnWithTheSameTrials(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Process.Kill() })
-	waitFor(t, func() bool { return len(cellsIn(t, broken)) >= 5 })
+	waitFor(t, "five trials", func() bool { return len(cellsIn(t, broken)) >= 5 })
 	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

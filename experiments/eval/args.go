@@ -64,6 +64,10 @@ func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
 		arg := &n.Args[i]
 		if attr := n.Attr(arg.Name); attr != nil {
 			v, good := r.evaluate(attr.Expr, e)
+			if !arg.Sensitive && r.isSensitive(v) {
+				r.refuseSensitive(attr.Expr.Range())
+				v, good = Unknown, false
+			}
 			if !good {
 				a.wrong = append(a.wrong, arg.Name)
 			}

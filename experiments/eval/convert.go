@@ -60,7 +60,7 @@ func (a *Args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 	case schema.Estimates:
 		return a.estimates(arg, at, v)
 	case schema.Strings:
-		if v.Type() == cty.String && v.IsKnown() && !v.IsNull() { // a command line, as a shell takes it
+		if v.Type() == cty.String && v.IsKnown() && !v.IsNull() && !v.IsMarked() { // a command line, as a shell takes it
 			words := strings.Fields(v.AsString())
 			for i, w := range words {
 				words[i] = Literal(w)
@@ -131,6 +131,8 @@ func (a *Args) WrongType(arg *schema.Arg, at hcl.Range, v cty.Value, wanted stri
 func Describe(v cty.Value) string {
 	t := v.Type()
 	switch {
+	case v.IsMarked():
+		return "a sensitive value"
 	case v.IsNull():
 		return "null"
 	case t == cty.String:
@@ -160,6 +162,9 @@ func IsList(v cty.Value) bool {
 }
 
 func (a *Args) text(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
+	if v.IsMarked() {
+		return a.hidden(arg, at, v)
+	}
 	s, err := convert.Convert(v, cty.String)
 	if err != nil || s.IsNull() {
 		return a.WrongType(arg, at, v, "a string")
@@ -281,6 +286,7 @@ func list[T any](
 	if !IsList(v) {
 		return a.WrongType(arg, expr.Range(), v, "a "+string(arg.Type))
 	}
+	v = intoElements(v)
 	values, good := make([]T, 0, v.LengthInt()), true
 	ranges := ElementRanges(expr, v.LengthInt())
 	for it := v.ElementIterator(); it.Next(); {
@@ -317,6 +323,11 @@ func (a *Args) Each(
 	arg *schema.Arg, expr hcl.Expression, v cty.Value, wanted string,
 	value func(key string, one *schema.Arg, at hcl.Range, v cty.Value) bool,
 ) bool {
+	if v.IsMarked() {
+		a.Wrong(expr.Range(), "", sensitiveSummary,
+			"Only the values of %s may be sensitive; the map as a whole depends on a sensitive value.", arg.Name)
+		return false
+	}
 	if !IsMap(v) {
 		a.WrongType(arg, expr.Range(), v, wanted)
 		return false

@@ -11,6 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/tfexp/tfexp/experiments/schema"
 )
 
 // MostSource is the number of bytes that a file may have: each may become a token, which takes some hundreds. A file of
@@ -36,6 +38,7 @@ func Huge(v cty.Value) bool {
 	if v.Type() != cty.Number || v.IsNull() || !v.IsKnown() {
 		return false
 	}
+	v, _ = v.Unmark()
 	exponent := v.AsBigFloat().MantExp(nil)
 	return exponent > mostExponent || exponent < -mostExponent
 }
@@ -44,6 +47,7 @@ func (w *weight) add(v cty.Value) {
 	if w.elements++; w.tooMuch() != "" || v.IsNull() || !v.IsKnown() {
 		return
 	}
+	v, _ = v.Unmark()
 	t := v.Type()
 	switch {
 	case Huge(v):
@@ -168,16 +172,17 @@ func listed(f function.Function, args []cty.Value) ([]cty.Value, error) {
 
 // likeList makes a list of a tuple whose elements are of one type.
 func likeList(v cty.Value) (list cty.Value, ok bool) {
-	if !v.Type().IsTupleType() || v.IsNull() || !v.IsKnown() || v.LengthInt() == 0 {
+	if !v.Type().IsTupleType() || v.IsNull() || !v.IsKnown() || v.Type().Length() == 0 {
 		return v, false
 	}
+	v, marks := v.Unmark()
 	types := v.Type().TupleElementTypes()
 	for _, t := range types {
 		if t == cty.DynamicPseudoType || !t.Equals(types[0]) {
-			return v, false
+			return v.WithMarks(marks), false
 		}
 	}
-	return cty.ListVal(v.AsValueSlice()), true
+	return cty.ListVal(v.AsValueSlice()).WithMarks(marks), true
 }
 
 // inWords returns an error that explains why a call failed, even if the function
@@ -197,6 +202,10 @@ func inWords(err error) error {
 
 // refuse refuses calls whose value would be very large.
 func refuse(name string, args []cty.Value) error {
+	args = schema.Each(args, func(v cty.Value) cty.Value {
+		plain, _ := v.UnmarkDeep()
+		return plain
+	})
 	if slices.ContainsFunc(args, Huge) {
 		return errors.New("a number is beyond 1e1000")
 	}
@@ -263,6 +272,7 @@ func padding(format string) (sum float64) {
 
 // length returns the number of elements; 1 for a value that is not a collection.
 func length(v cty.Value) int {
+	v, _ = v.Unmark()
 	if v.IsNull() || !v.IsKnown() || !v.CanIterateElements() {
 		return 1
 	}

@@ -28,6 +28,8 @@ type Reporter struct {
 	compared int                          // names, see Nearest
 	effort   Effort                       // of the expression that is evaluated now
 	called   map[string]function.Function // see functions
+
+	sensitive map[string]bool // the variables that are sensitive
 }
 
 // NewReporter returns a reporter without diagnostics.

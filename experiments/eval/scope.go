@@ -81,13 +81,17 @@ func (e *Env) Note() string { return e.note }
 // unknown too, so that one mistake is reported once.
 var Unknown = cty.DynamicVal
 
-// Eval evaluates an expression; unknown when that failed, which is reported.
+// Eval evaluates an expression; unknown when that failed, or when the value is sensitive, which is reported.
 func (r *Reporter) Eval(expr hcl.Expression, e *Env) cty.Value {
 	v, _ := r.evaluate(expr, e)
+	if r.isSensitive(v) {
+		r.refuseSensitive(expr.Range())
+		return Unknown
+	}
 	return v
 }
 
-// evaluate is Eval, and reports whether the expression is right.
+// evaluate evaluates an expression whose value may be sensitive, and reports whether the expression is right.
 func (r *Reporter) evaluate(expr hcl.Expression, e *Env) (cty.Value, bool) {
 	note := ""
 	for _, t := range expr.Variables() {
@@ -100,10 +104,13 @@ func (r *Reporter) evaluate(expr hcl.Expression, e *Env) (cty.Value, bool) {
 	}
 	v, diags := r.effort.Value(expr, e.Ctx)
 	if diags.HasErrors() {
+		if r.readsSensitive(expr, e) {
+			diags = withoutDetails(diags)
+		}
 		r.addHCL(diags, note)
 		return Unknown, false
 	}
-	if v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && v.AsBigFloat().IsInf() {
+	if isInfinite(v) {
 		r.Errorf(expr.Range(), "Infinite number", "This number is infinite, as after a division by zero.%s", note)
 		return Unknown, false
 	}
@@ -127,16 +134,21 @@ func (r *Reporter) checkReference(t hcl.Traversal, e *Env) bool {
 	for i, step := range t[1:] {
 		name, ok := nameOf(step)
 		at := step.SourceRange()
+		var marks cty.ValueMarks
+		v, marks = v.Unmark()
 		switch {
 		case !ok || !v.IsKnown() || v.IsNull():
 			return true
 		case v.Type().IsObjectType():
+			if !v.Type().HasAttribute(name) && len(marks) > 0 {
+				return true // the evaluation reports the error
+			}
 			if !v.Type().HasAttribute(name) {
 				r.unknownAttribute(hcl.RangeBetween(t[0].SourceRange(), at), path, name, v, i == 0)
 				return false
 			}
-			v = v.GetAttr(name)
-		case v.Type().IsMapType():
+			v = v.GetAttr(name).WithMarks(marks)
+		case v.Type().IsMapType() && len(marks) == 0:
 			key := cty.StringVal(name)
 			if !v.HasIndex(key).True() {
 				r.unknownAttribute(hcl.RangeBetween(t[0].SourceRange(), at), path, name, v, false)
@@ -364,5 +376,6 @@ func (l *locals) visit(name string) {
 	l.done[name] = true
 	// Only the locals that the expression reads: building an object of all locals for each local takes long.
 	l.e.Ctx.Variables["local"] = cty.ObjectVal(seen)
-	l.values[name] = l.r.bounded(l.r.Eval(expr, l.e), expr.Range(), "local."+name)
+	v, _ := l.r.evaluate(expr, l.e)
+	l.values[name] = l.r.bounded(v, expr.Range(), "local."+name)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/secret"
 )
 
 // refType is the type of a reference to a block: `job.long`.
@@ -23,6 +24,8 @@ func RefValue(kind, name string) cty.Value {
 // without quotes, durations and sizes canonically, references by name.
 func Display(v cty.Value) string {
 	switch {
+	case v.IsMarked():
+		return secret.Shown
 	case !v.IsKnown():
 		return "unknown"
 	case v.IsNull():
@@ -65,6 +68,9 @@ func Display(v cty.Value) string {
 // literal writes a variable's value so that -var reads it back: a string as
 // it is, anything else as an expression.
 func literal(v cty.Value) string {
+	if v.ContainsMarked() {
+		return secret.Shown
+	}
 	if v.Type() == cty.String && !v.IsNull() {
 		return v.AsString()
 	}

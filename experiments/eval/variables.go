@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/secret"
 )
 
 // varType is the type of a variable. Durations and sizes are strings that are
@@ -154,6 +156,7 @@ type given struct {
 // variables evaluates all variables, in the order of the file.
 func (r *Reporter) variables(root *Node, from Outside) (map[string]cty.Value, []schema.Setting) {
 	names := schema.Each(root.All("variable"), func(n *Node) string { return n.Label })
+	r.findSensitive(root)
 	outside := r.givenValues(names, from)
 
 	values := map[string]cty.Value{}
@@ -180,26 +183,19 @@ func (r *Reporter) variable(n *Node, g *given) cty.Value {
 			return Unknown
 		}
 	}
-	v := Unknown
-	var at hcl.Range
-	if a := n.Attr("default"); a != nil {
-		at = a.Expr.Range()
-		v = r.typed(r.Eval(a.Expr, constants), t, at, n.Label)
-	}
-	switch {
-	case g != nil:
-		at = g.at
-		text := t.isText() || t.name == "any" && (v.Type() == cty.String || n.Attr("default") == nil)
-		if v = r.givenValue(n.Label, g, t, text, constants); !v.IsKnown() {
-			return Unknown
-		}
-		v = r.typed(v, t, at, n.Label)
-	case n.Attr("default") == nil:
+	if g == nil && n.Attr("default") == nil {
 		if !n.Broken {
-			r.Errorf(n.Header, "Variable without a value", "The variable %q has no default; set it: -var %s=….",
-				n.Label, n.Label)
+			r.withoutValue(n)
 		}
 		return Unknown
+	}
+	var v cty.Value
+	var at hcl.Range
+	if r.sensitive[n.Label] {
+		v, at = r.sensitiveValue(n, g, t, constants)
+	} else {
+		v, at = r.ownValue(n, g, t, constants)
+		r.doubtSecret(n, v)
 	}
 	if !v.IsWhollyKnown() || n.Broken {
 		return v
@@ -210,6 +206,35 @@ func (r *Reporter) variable(n *Node, g *given) cty.Value {
 		}
 	}
 	return v
+}
+
+// ownValue evaluates the default of a variable and its value from outside, which wins. It also returns where the value is
+// written.
+func (r *Reporter) ownValue(n *Node, g *given, t *varType, constants *Env) (v cty.Value, at hcl.Range) {
+	v = Unknown
+	if a := n.Attr("default"); a != nil {
+		at = a.Expr.Range()
+		v = r.typed(r.Eval(a.Expr, constants), t, at, n.Label)
+	}
+	if g == nil {
+		return v, at
+	}
+	text := t.isText() || t.name == "any" && (v.Type() == cty.String || n.Attr("default") == nil)
+	if v = r.givenValue(n.Label, g, t, text, constants); v.IsKnown() {
+		v = r.typed(v, t, g.at, n.Label)
+	}
+	return v, g.at
+}
+
+// withoutValue reports a variable without a value.
+func (r *Reporter) withoutValue(n *Node) {
+	const summary = "Variable without a value"
+	if r.sensitive[n.Label] {
+		r.Errorf(n.Header, summary, "The variable %q is sensitive, so that no file of results keeps its value. Set it: -var "+
+			"%s=…, the variable %s%s of the environment, or a file that -var-file names.", n.Label, n.Label, secret.Environment, n.Label)
+		return
+	}
+	r.Errorf(n.Header, summary, "The variable %q has no default; set it: -var %s=….", n.Label, n.Label)
 }
 
 // givenValue evaluates the value of a variable from outside the file. text
@@ -257,11 +282,16 @@ func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
 	}
 	self := cty.ObjectVal(map[string]cty.Value{n.Label: v})
 	e := &Env{Ctx: &hcl.EvalContext{Variables: map[string]cty.Value{"var": self}, Functions: r.functions()}}
-	ok := r.Condition(check.Attr("condition").Expr, e)
+	condition := check.Attr("condition").Expr
+	holds, _ := r.evaluate(condition, e)
+	ok := r.truth(condition, holds)
 	if !ok.IsKnown() || ok.True() {
 		return ok.IsKnown()
 	}
-	message := r.Eval(check.Attr("error_message").Expr, e)
+	message, _ := r.evaluate(check.Attr("error_message").Expr, e)
+	if message.IsMarked() {
+		message = cty.StringVal("Its error_message is not shown, because it reads the value.")
+	}
 	if !message.IsKnown() {
 		return false
 	}
@@ -277,11 +307,16 @@ func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
 
 // Condition evaluates a bool. It reports any other value and returns unknown.
 func (r *Reporter) Condition(expr hcl.Expression, e *Env) cty.Value {
-	v := r.Eval(expr, e)
+	return r.truth(expr, r.Eval(expr, e))
+}
+
+// truth is Condition of a value.
+func (r *Reporter) truth(expr hcl.Expression, v cty.Value) cty.Value {
 	if !v.IsKnown() {
 		return cty.UnknownVal(cty.Bool)
 	}
-	b, err := convert.Convert(v, cty.Bool)
+	plain, _ := v.UnmarkDeep()
+	b, err := convert.Convert(plain, cty.Bool)
 	if err != nil || b.IsNull() {
 		r.Errorf(expr.Range(), "Wrong type", "A condition is true or false; this is %s.", Describe(v))
 		return cty.UnknownVal(cty.Bool)
@@ -289,7 +324,7 @@ func (r *Reporter) Condition(expr hcl.Expression, e *Env) cty.Value {
 	return b
 }
 
-// givenValues reads -var-file and -var, in this order, so that later values win.
+// givenValues reads the environment, -var-file and -var, in this order, so that later values win.
 func (r *Reporter) givenValues(names []string, from Outside) map[string]*given {
 	values := map[string]*given{}
 	known := make(map[string]bool, len(names))
@@ -304,25 +339,27 @@ func (r *Reporter) givenValues(names []string, from Outside) map[string]*given {
 		near := r.Nearest(name, func() []string { return names })
 		r.Suggest(at, near, "Unknown variable", "The experiment has no variable %q.", name)
 	}
+	for _, name := range names {
+		if text, ok := os.LookupEnv(secret.Environment + name); ok {
+			values[name] = &given{at: hcl.Range{Filename: secret.Environment + name}, text: text}
+		}
+	}
 	for _, path := range from.VarFiles {
 		src, err := ReadSource(path)
 		if err != nil {
 			r.Add(experiments.ErrorAt(experiments.Range{File: path}, "Cannot read the file of variables", "%v.", err))
 			continue
 		}
-		file := r.ParseFile(path, src)
-		if file == nil {
-			continue
-		}
-		attrs, diags := file.Body.JustAttributes()
-		r.addHCL(diags, "")
-		for _, a := range sorted(attrs) {
+		attrs := r.attributes(path, src)
+		for _, a := range attrs {
 			set(a.Name, a.NameRange, &given{at: a.Expr.Range(), expr: a.Expr})
 		}
 	}
 
 	// All -var arguments make up one text, a line each, that diagnostics cite.
-	source := strings.Join(from.Vars, "\n")
+	// They cite no sensitive value.
+	cited := schema.Each(from.Vars, func(v string) string { return r.cited(v, known) })
+	source := strings.Join(cited, "\n")
 	if len(from.Vars) > 0 {
 		r.Files[experiments.CommandLine] = &hcl.File{Bytes: []byte(source)}
 	}
@@ -333,6 +370,11 @@ func (r *Reporter) givenValues(names []string, from Outside) map[string]*given {
 			return hcl.Range{Filename: experiments.CommandLine, Start: pos(from), End: pos(to)}
 		}
 		name, text, ok := strings.Cut(v, "=")
+		v = cited[i]
+		if r.sensitive[strings.TrimSpace(name)] && text == secret.Shown {
+			offset += len(v) + 1
+			continue // of a run that is resumed
+		}
 		if ok && strings.TrimSpace(name) != "" {
 			set(strings.TrimSpace(name), rangeAt(0, len(name)), &given{at: rangeAt(len(name)+1, len(v)), text: text})
 		} else {

@@ -13,7 +13,7 @@ import (
 )
 
 // Field is a field of a struct that an argument fills. Its tags declare the argument: arg has the name, then
-// "required", "positive" and "empty" (a list may be); type is one of typeNames, where the Go type does not say it; min
+// "required", "positive", "empty" (a list may be) and "sensitive" (values may be); type is one of typeNames, where the Go type does not say it; min
 // and max are numbers or names of bounds; default is a value, without quotes; allowed are the only texts; least is the
 // smallest duration above 0s; and needs is an argument without which nothing reads this one. The comment of the field
 // documents the argument. Its paragraph "Default: …" describes a default that depends on other things, and its indented
@@ -76,7 +76,8 @@ func argOf(f reflect.StructField, names string, c comment) Arg {
 	has := func(option string) bool { return strings.Contains(","+options+",", ","+option+",") }
 	arg := Arg{
 		Name: name, Doc: c.doc, DefaultDoc: c.otherwise, Required: has("required"), Positive: has("positive"),
-		MayBeEmpty: has("empty"), Min: boundOf(f.Tag.Get("min")), Max: boundOf(f.Tag.Get("max")),
+		MayBeEmpty: has("empty"), Sensitive: has("sensitive"),
+		Min: boundOf(f.Tag.Get("min")), Max: boundOf(f.Tag.Get("max")),
 	}
 	_, arg.Example, _ = strings.Cut(c.example, " = ")
 	of := f.Type

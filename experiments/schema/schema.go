@@ -70,6 +70,8 @@ type Arg struct {
 	Least time.Duration
 	// MayBeEmpty lists need not have an element.
 	MayBeEmpty bool
+	// Sensitive arguments may have values that results must not show: jobs alone are given them.
+	Sensitive bool
 	// Needs is another argument, without which nothing reads this one.
 	Needs string
 	// Keys are the keys of the object form of a Threads value.

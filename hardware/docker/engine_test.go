@@ -36,7 +36,7 @@ func local(t testing.TB) *Host {
 	need.This(t, "docker", err, "start a Docker daemon, as .ci/docker does")
 	t.Cleanup(func() { h.Close() })
 	_, err = h.Image(ctx, testImage, PullNever, "")
-	need.This(t, "docker", err, "jobs/builtin/build-image.sh")
+	need.This(t, "docker", err, "stages/builtin/build-image.sh")
 	return h
 }
 
@@ -85,6 +85,7 @@ func ended(t *testing.T, e *Engine) scheduler.Notice {
 	defer cancel()
 	_, ends, err := e.Next(ctx, scheduler.Never)
 	if err != nil || len(ends) != 1 {
+		local(t)
 		t.Fatalf("%v, %v", ends, err)
 	}
 	return ends[0]
@@ -104,6 +105,7 @@ func docker(t testing.TB, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("docker", args...).CombinedOutput()
 	if err != nil {
+		local(t)
 		t.Fatalf("docker %s: %v: %s", strings.Join(args, " "), err, out)
 	}
 	return strings.TrimSpace(string(out))
@@ -114,6 +116,7 @@ func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for begin := time.Now(); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Since(begin) > 2*time.Minute {
+			local(t) // which skips the test if the daemon has ended since it began
 			t.Fatalf("in vain waited for: %s", what)
 		}
 	}

@@ -228,7 +228,7 @@ func (h *Host) Image(ctx context.Context, name string, pull Pull, platform strin
 	case errdefs.IsNotFound(err):
 		return "", &DaemonError{Host: h.URL, Text: fmt.Sprintf("it has no image %q", name), Err: err,
 			Hint: fmt.Sprintf("build it (docker build -t %s …; the images of the programs that come with tfexp: "+
-				"jobs/build-image.sh and jobs/builtin/build-image.sh), fetch it (docker pull %s), or write pull = "+
+				"jobs/build-image.sh and stages/builtin/build-image.sh), fetch it (docker pull %s), or write pull = "+
 				"\"missing\" in the hardware block", name, name)}
 	}
 	return "", h.Explain(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/docker/docker/api/types/mount"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/jobs/contract"
@@ -118,6 +119,12 @@ func (e *Engine) create(b *box, part scheduler.Part) error {
 		return err
 	}
 	config, host := e.settings(h, j, part, b.cpus, gpus)
+	if config.Env, err = secret.Reveal(config.Env); err != nil {
+		return err
+	}
+	if config.Entrypoint, err = secret.Reveal(config.Entrypoint); err != nil {
+		return err
+	}
 	if lead, ok := b.Beside.(*box); ok {
 		if lead.node.Host != h {
 			return errors.New("the parts of a job in containers share a network, and have to be on one Docker daemon")

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
@@ -263,7 +264,7 @@ func tensorFlow(p scheduler.Part, cluster contract.Cluster) (string, error) {
 }
 
 // Arguments returns the job's program and arguments under a grant: Argv, with the hardware flags if the job asks for
-// them.
+// them. Sensitive values are still hidden: see secret.Reveal.
 func (j *Job) Arguments(grant scheduler.Grant) []string {
 	switch gpus := grant.GPUs.Count(); {
 	case !j.Flags:
@@ -279,7 +280,7 @@ func (j *Job) Arguments(grant scheduler.Grant) []string {
 type Paths struct{ Control, Checkpoint string }
 
 // Environ returns the variables of the job contract for a job that is given n cores and these GPUs (as programs name
-// them), and then the job's own, as "k=v".
+// them), and then the job's own, as "k=v". Sensitive values are still hidden: see secret.Reveal.
 func (j *Job) Environ(n int, gpus []string, paths Paths) []string {
 	inter, intra := j.Pools(n)
 	given := []string{
@@ -308,11 +309,11 @@ func (j *Job) Environ(n int, gpus []string, paths Paths) []string {
 }
 
 // Inherited removes the variables that another tfexp has set in an environment and that this one may leave unset. This
-// tfexp is then itself a job of the other one.
+// tfexp is then itself a job of the other one. It also removes the values of variables of experiments.
 func Inherited(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(Reserved, name)
+		return slices.Contains(Reserved, name) || strings.HasPrefix(name, secret.Environment)
 	})
 }
 

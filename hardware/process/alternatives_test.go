@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	_ "github.com/tfexp/tfexp/stages/published" // the orders
 )
 
 // A job gets the threads of the alternative that it is started with.
@@ -69,7 +70,7 @@ func TestAlternativeOfAResumedJob(t *testing.T) {
 		e := open(t, Options{Suspends: suspends, CPUs: []int{cpu, cpu}, Cluster: cluster}, programs...)
 		check := validate.New(cluster, jobs, nil)
 		run := scheduler.Run{
-			Policy:  policy.Policy{Order: policy.SRTF, Preemption: policy.PausePreemption, Placement: policy.Pairs},
+			Policy:  policy.Policy{Order: "srtf", Preemption: policy.PausePreemption, Placement: policy.Pairs},
 			Cluster: cluster, Jobs: jobs, Engine: &held{Engine: e, made: func(job int) string {
 				return []string{filepath.Join(dir, "begun"), ""}[job]
 			}}, Recorder: check,

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/jobs/contract"
@@ -147,7 +148,10 @@ func (e *Engine) spawn(p *program, part scheduler.Part) (pid int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	env := environ(j, len(cpus), gpus, p.mark)
+	env, err := secret.Reveal(environ(j, len(cpus), gpus, p.mark))
+	if err != nil {
+		return 0, err
+	}
 	program, err := find(j.Argv[0], j.Dir, env)
 	if err != nil {
 		return 0, err
@@ -162,8 +166,11 @@ func (e *Engine) spawn(p *program, part scheduler.Part) (pid int, err error) {
 	defer null.Close()
 	out := p.log.in.Fd()
 	files := []uintptr{null.Fd(), out, out}
-	f := fork{CPUs: cpus, Program: program, Dir: j.Dir, Env: env,
-		Argv: j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs})}
+	argv, err := secret.Reveal(j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs}))
+	if err != nil {
+		return 0, err
+	}
+	f := fork{CPUs: cpus, Program: program, Dir: j.Dir, Env: env, Argv: argv}
 	if err := folder.Try("exec", program); err != nil {
 		return 0, err
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/tfexp/tfexp/experiments/secret"
 )
 
 // ending says how a step ended that did not finish.
@@ -20,7 +22,7 @@ func (s *step) ending() string {
 	case s.status.Signaled():
 		return fmt.Sprintf("killed by signal %d (%s)", s.status.Signal(), s.status.Signal())
 	case s.status.ExitStatus() == 126 || s.status.ExitStatus() == 127:
-		return fmt.Sprintf("exit status %d on node %s: %s", s.status.ExitStatus(), s.node, s.out.lastLine())
+		return fmt.Sprintf("exit status %d on node %s: %s", s.status.ExitStatus(), s.node, secret.Redact(s.out.lastLine()))
 	}
 	return fmt.Sprintf("exit status %d", s.status.ExitStatus())
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/slurmcmd"
 	"github.com/tfexp/tfexp/results/folder"
@@ -144,17 +145,44 @@ func script(j *launch.Job, part scheduler.Part, cpus []int, gpus []string) []byt
 	paths := launch.Paths{Control: launch.Absolute(j.ControlPath), Checkpoint: launch.Absolute(j.CheckpointDir)}
 	for _, entry := range j.Environ(len(cpus), gpus, paths) {
 		name, value, _ := strings.Cut(entry, "=")
-		fmt.Fprintf(&b, "export %s=%s\n", name, Quote(value))
+		fmt.Fprintf(&b, "export %s=%s\n", name, quoteHidden(value))
 	}
 	if j.Dir != "" {
 		fmt.Fprintf(&b, "cd %s || exit 126\n", Quote(launch.Absolute(j.Dir)))
 	}
 	b.WriteString("exec taskset -c " + list(cpus))
 	for _, arg := range j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs}) {
-		b.WriteString(" " + Quote(arg))
+		b.WriteString(" " + quoteHidden(arg))
 	}
 	b.WriteString("\n")
 	return []byte(b.String())
+}
+
+// quoteHidden quotes a text for the shell. A sensitive one is read from a variable that srun hands on: the script is a
+// file.
+func quoteHidden(text string) string {
+	if name := secret.Variable(text); name != "" {
+		return `"$` + name + `"`
+	}
+	return Quote(text)
+}
+
+// hiddenEnviron are the variables that the script of a job reads sensitive values from.
+func hiddenEnviron(j *launch.Job) ([]string, error) {
+	var env []string
+	add := func(text string) {
+		if name := secret.Variable(text); name != "" {
+			env = append(env, name+"="+text)
+		}
+	}
+	for _, entry := range j.Env {
+		_, value, _ := strings.Cut(entry, "=")
+		add(value)
+	}
+	for _, arg := range j.Argv {
+		add(arg)
+	}
+	return secret.Reveal(env)
 }
 
 func list(numbers []int) string {
@@ -179,7 +207,11 @@ func (e *Engine) srun(s *step) error {
 	args := append([]string{"--verbose", "--output=" + s.out.path + ".%t", "--open-mode=append", "--chdir=" + e.dir},
 		append(stepArgs(s.allocated, s.node, s.Job.Name), "/bin/sh", s.script)...)
 	cmd := exec.Command("srun", args...)
-	cmd.Env = slurmcmd.Environ()
+	hidden, err := hiddenEnviron(&s.Job)
+	if err != nil {
+		return err
+	}
+	cmd.Env = append(slurmcmd.Environ(), hidden...)
 	errs, err := cmd.StderrPipe()
 	if err != nil {
 		return err

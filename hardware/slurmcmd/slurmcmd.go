@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -31,8 +32,8 @@ func (e *Error) Error() string {
 	return e.Command + ": " + e.Text
 }
 
-// Environ is the environment of Slurm's commands: without the settings of the job that tfexp itself may run in. The
-// commands would use those settings.
+// Environ is the environment of Slurm's commands. It lacks the settings of the job that tfexp itself may run in, which
+// the commands would use, and the values of variables of experiments, which jobs would inherit.
 func Environ() []string {
 	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -40,7 +41,9 @@ func Environ() []string {
 		case name == "SLURM_CONF" || name == "SLURM_CONF_SERVER" || name == "SLURM_JWT":
 			return false
 		}
-		for _, prefix := range []string{"SLURM_", "SLURMD_", "SRUN_", "SALLOC_", "SBATCH_", "PMI_", "PMIX_"} {
+		for _, prefix := range []string{
+			secret.Environment, "SLURM_", "SLURMD_", "SRUN_", "SALLOC_", "SBATCH_", "PMI_", "PMIX_",
+		} {
 			if strings.HasPrefix(name, prefix) {
 				return true
 			}

@@ -57,7 +57,6 @@ func (c *Checker) Cells() {
 			c.malleable(w, h, p)
 			c.alternatives(w, p)
 			c.requested(p, w)
-			c.profiling(w, h, p)
 		}
 		c.Check(cell)
 	}

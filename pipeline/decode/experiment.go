@@ -31,6 +31,14 @@ type variableArgs struct {
 	//
 	//	description = "Time slice"
 	Description string `arg:"description"`
+	// Whether the value is a secret, such as the token of an API: it then reaches the programs of jobs, and nothing else
+	// has it. A value that is computed from it is sensitive, too. It may stand in `command`, behind the program, and in the
+	// values of `env`; elsewhere it is an error. Plans, results and messages show `(sensitive)`. Keys of cached work have a
+	// hash of it, keyed with `tfexp/key` in the folder of the user's configuration. The default may only be null or `""`,
+	// as results have a copy of this file. `tfexp resume` needs the value again. The logs of jobs have what jobs print.
+	//
+	//	sensitive = true
+	Sensitive bool `arg:"sensitive" default:"false"`
 }
 
 // validationArgs are the arguments of a validation block.

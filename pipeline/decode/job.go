@@ -1,11 +1,12 @@
 package decode
 
 import (
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -17,13 +18,12 @@ func jobBlock() *schema.Block {
 	b := schema.Of[experiment.Job](schema.Block{
 		Name: "job", Label: "name, read as `job.<name>`; also the class of its jobs in the results", Unique: true,
 		Blocks: []*schema.Block{
-			builtinBlock(),
 			runtime,
 			alternative,
 		},
 	})
 	schema.Find(b.Args, "threads").Keys = threadKeys()
-	return language.Extended(language.Job, b).Say("{contained}", engineList(isContained))
+	return language.Extended(language.Job, b).Say("{contained}", engineList(isContained), "{program}", programDoc())
 }
 
 // Job decodes a job block.
@@ -55,24 +55,24 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
 	return j, a.OK
 }
 
-// program decodes the program of a job: a built-in program, or a command.
+// program decodes the program of a job: a command, or the block of a feature.
 func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.Job) {
-	builtin := n.First("builtin")
+	own := language.ProgramIn(n)
 	switch {
-	case builtin != nil && a.IsSet("command"):
-		a.Fail(builtin.Header, "Both builtin and command", "A job has either a builtin block or a command.")
-	case builtin == nil && a.Lacks("command"):
+	case own != nil && a.IsSet("command"):
+		name := own.Schema.Name
+		a.Fail(own.Header, "Both "+name+" and command", "A job has either a %s block or a command.", name)
+	case own != nil:
+		d.DecodeProgram(j, own, language.Block{Args: a, Env: e})
+	case a.Lacks("command"):
 		if !n.Broken {
 			a.Fail(n.Header, "Job without a program", "%s needs %s.", n.Title(), programs())
 		}
-	case builtin == nil && len(j.Command) > 0 && j.Command[0] == "":
+	case len(j.Command) > 0 && j.Command[0] == "":
 		a.Fail(a.At("command"), "Job without a program", "The first element of command is the program; it is empty.")
-	case builtin != nil:
-		a.Unread("{} is for jobs with a command; this one is built in.", "dir", "env", "files", "flags", "time_writer")
-		var ok bool
-		j.Builtin = builtin.Label
-		j.Settings, ok = d.settings(builtin, e)
-		a.OK = a.OK && ok
+	case len(j.Command) > 0 && secret.Hides(j.Command[0]):
+		a.Fail(a.At("command"), "Sensitive value",
+			"The program of a job, which results show, cannot be sensitive; its arguments can.")
 	default:
 		contractEnv(a, j.Env)
 		j.Dir = d.Absolute(j.Dir)
@@ -87,12 +87,24 @@ func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 
 // programs are what a job may have as its program: "a builtin block or a command".
 func programs() string {
-	list := []string{"a builtin block", "a command"}
-	for _, name := range language.Instead(language.Job) {
-		list = append(list, "a "+name+" block")
+	blocks := func(names []string) []string {
+		return schema.Each(names, func(name string) string { return "a " + name + " block" })
 	}
+	list := slices.Concat(blocks(language.Programs()), []string{"a command"}, blocks(language.Instead(language.Job)))
 	last := len(list) - 1
+	if last == 0 {
+		return list[0]
+	}
 	return strings.Join(list[:last], ", ") + " or " + list[last]
+}
+
+// programDoc is programs for the reference: "either a `builtin` block or a `command`".
+func programDoc() string {
+	list := append(schema.Each(language.Programs(), func(name string) string { return "a `" + name + "` block" }), "a `command`")
+	if len(list) == 1 {
+		return list[0]
+	}
+	return "either " + strings.Join(list, " or ")
 }
 
 // checkWork reports a job without work, or with work given twice.
@@ -125,35 +137,4 @@ func checkNodes(a *eval.Args, j *experiment.Job) {
 		a.Fail(a.At("malleable"), "Contradicting arguments",
 			"A job over several nodes keeps its request; it cannot be malleable.")
 	}
-}
-
-// settings lists all arguments of a built-in program, in the order of its schema.
-func (d *Decoder) settings(n *eval.Node, e *eval.Env) ([]schema.Setting, bool) {
-	a := d.EvalArgs(n, e)
-	list := make([]schema.Setting, 0, len(n.Args))
-	for _, arg := range n.Args {
-		var text string
-		switch v := a.Values[arg.Name].(type) {
-		case string:
-			text = v
-		case int:
-			text = strconv.Itoa(v)
-		case float64:
-			text = strconv.FormatFloat(v, 'g', -1, 64)
-		case []int:
-			parts := schema.Each(v, strconv.Itoa)
-			text = strings.Join(parts, ",")
-		case nil:
-			if arg.Name != "learning_rate" || !a.Lacks(arg.Name) {
-				continue // in error
-			}
-			// The one default that depends on another argument.
-			text = "0.001"
-			if eval.Get[string](a, "optimizer") == "sgd" {
-				text = "0.05"
-			}
-		}
-		list = append(list, schema.Setting{Name: arg.Name, Value: text})
-	}
-	return list, a.OK
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/pipeline/decodetest"
 )
@@ -27,8 +28,8 @@ var otherwise = []string{
 	"loops_too_large.hcl", "value_concat.hcl", "value_text.hcl",
 }
 
-// A file with mistakes is refused in JSON as it is in HCL: for the same reasons, each at a line of the file. With -short
-// these are some of the files.
+// A file with mistakes is refused in JSON as it is in HCL: for the same reasons, each at a line of the file. The long
+// form tries all of the files.
 func TestMistakesInJSON(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "broken", "*.hcl"))
 	if err != nil || len(files) == 0 {
@@ -39,7 +40,7 @@ func TestMistakesInJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, file := range files {
-		if slices.Contains(otherwise, filepath.Base(file)) || testing.Short() && i%10 != 0 {
+		if slices.Contains(otherwise, filepath.Base(file)) || !need.Long() && i%5 != 0 {
 			continue
 		}
 		source, err := os.ReadFile(file)

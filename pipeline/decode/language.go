@@ -11,7 +11,6 @@ import (
 // The comments of these files document blocks and their arguments.
 //
 //go:embed alternative.go
-//go:embed builtin.go
 //go:embed compare.go
 //go:embed engines.go
 //go:embed experiment.go

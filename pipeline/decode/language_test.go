@@ -2,7 +2,6 @@ package decode_test
 
 import (
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/pipeline/decodetest"
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -123,26 +121,5 @@ func TestSchemaAgrees(t *testing.T) {
 		if got, want := schema.Find(args, string(q)).Allowed, q.Names(); !slices.Equal(got, want) {
 			t.Errorf("%s: %v in the language, %v in the registry", q, got, want)
 		}
-	}
-}
-
-// TestBuiltinsAgree compares the settings of built-in programs in the language
-// with the settings that the programs take.
-func TestBuiltinsAgree(t *testing.T) {
-	variants := decode.Language().Block("job").Block("builtin").ByLabel
-	describe := func(name, value string) string { return name + " = " + strings.Trim(value, `"`) }
-	got, want := map[string][]string{}, map[string][]string{}
-	for _, v := range variants {
-		for _, a := range v.Args {
-			got[v.Label] = append(got[v.Label], describe(a.Name, a.Default))
-		}
-	}
-	for _, p := range builtin.Programs() {
-		for _, param := range p.Params {
-			want[p.Name] = append(want[p.Name], describe(param.Name, param.Default))
-		}
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("in the language:\n%v\nin the programs:\n%v", got, want)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // Options are the inputs from outside the file.
 type Options struct {
 	// Vars are values of variables, "name=value", as -var takes them. They win
-	// over VarFiles, and later ones over earlier ones.
+	// over VarFiles, later ones over earlier ones, and all over the environment.
 	Vars []string
 	// VarFiles are files of HCL arguments, or JSON objects (.json).
 	VarFiles []string
@@ -59,7 +59,7 @@ func Source(filename string, src []byte, opts Options) (*experiment.Spec, experi
 	}
 	d.Lenient, d.Host, d.Blocks = opts.Lenient, opts.Host, d
 	spec := d.Experiment()
-	spec.File, spec.Source, spec.Variables = filename, src, variables
+	spec.File, spec.Source, spec.Variables, spec.Sensitive = filename, src, variables, r.Sensitive()
 	d.expand(spec)
 	c := check.New(r, spec, opts.Host)
 	c.Weigh(spec.Cells)

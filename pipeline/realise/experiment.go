@@ -26,7 +26,7 @@ type Experiment struct {
 	Spec *experiment.Spec
 	Host hardware.Machine
 
-	self string // tfexp's own path, for the built-in trainers
+	self string // tfexp's own path, for programs of its own
 	base string // the experiment's folder
 	// places has the jobs whose hardware is not simply this machine.
 	places map[*experiment.Job]*place

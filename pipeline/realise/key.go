@@ -377,10 +377,11 @@ func PastJob(key *store.Key, block string) (name, kind string, length int) {
 			k.Add("unit", label)
 			length, _ = strconv.Atoi(value)
 			continue
-		case "builtin":
-			kind, _, _ = strings.Cut(value, " ")
 		case "command":
 			kind = value
+		}
+		if name, ok := stages.ProgramNamed(label, value); ok {
+			kind = name
 		}
 		k.Add(label, value)
 	}

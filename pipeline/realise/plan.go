@@ -120,10 +120,10 @@ func describeWorkload(c experiment.Cell) record.Named {
 		parts = append(parts, s)
 	}
 	for _, s := range c.Workload.Submits {
-		what := s.Job.Builtin
+		var what string
 		if p, ok := experiment.PartOf[stages.ProgramPart](s.Job.Parts); ok {
 			what = p.Program()
-		} else if what == "" {
+		} else {
 			what = s.Job.Command[0]
 		}
 		parts = append(parts, fmt.Sprintf("%d × %s (%s, %s, %s), %s", s.Count, s.Job.Name, what, lengthText(s),

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/hardware/launch"
-	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
@@ -55,16 +54,9 @@ type sourceOf struct{ job *experiment.Job }
 
 func (x *Experiment) sourceLines(k *store.Key, j *experiment.Job) {
 	label := func(s string) string { return "job." + j.Name + "." + s }
-	of, other := experiment.PartOf[stages.ProgramPart](j.Parts)
-	switch {
-	case other:
+	if of, other := experiment.PartOf[stages.ProgramPart](j.Parts); other {
 		k.AddAll(of.ProgramLines(label("")))
-	case j.Builtin != "":
-		k.Addf(label("builtin"), "%s version %d", j.Builtin, builtin.Version)
-		for _, s := range j.Settings {
-			k.Add(label(s.Name), s.Value)
-		}
-	default:
+	} else {
 		k.Addf(label("command"), "%q", j.Command)
 		if !x.places[j].contained() {
 			k.Add(label("dir"), x.relative(j.Dir))
@@ -166,14 +158,12 @@ func (x *Experiment) launch(j *experiment.Job, name string, units int, logs, scr
 	for _, e := range j.Env {
 		out.Env = append(out.Env, e.Name+"="+e.Value)
 	}
-	if j.Builtin == "" {
+	own, ok := experiment.PartOf[stages.OwnProgram](j.Parts)
+	if !ok {
 		out.Argv = append(out.Argv, j.Command...)
 		return out
 	}
-	out.Argv = []string{x.self, "train", j.Builtin}
-	for _, s := range j.Settings {
-		out.Argv = append(out.Argv, "--"+strings.ReplaceAll(s.Name, "_", "-"), s.Value)
-	}
+	out.Argv = append([]string{x.self}, own.Arguments()...)
 	out.ContainerArgv = append([]string{"tfexp"}, out.Argv[1:]...) // the image has its own tfexp
 	return out
 }

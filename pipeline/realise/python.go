@@ -37,7 +37,7 @@ func (x *Experiment) Interpreters() (found []string) {
 // names one, or a script that gets one in the variable PYTHON. It is "" if there is no interpreter, or if finding it
 // would require running the program.
 func interpreter(j *experiment.Job) string {
-	if j.Builtin != "" || len(j.Command) == 0 {
+	if len(j.Command) == 0 {
 		return ""
 	}
 	path := found(j.Dir, j.Command[0])

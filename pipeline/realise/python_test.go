@@ -41,7 +41,6 @@ func TestInterpreter(t *testing.T) {
 		{experiment.Job{Command: []string{"./b.py"}}, own},
 		{experiment.Job{Command: []string{"./c.sh"}}, ""},
 		{experiment.Job{Command: []string{"./c.sh"}, Env: []schema.Setting{{Name: "PYTHON", Value: "python3"}}}, own},
-		{experiment.Job{Builtin: "mlp"}, ""},
 	} {
 		c.job.Dir = dir
 		if got := interpreter(&c.job); got != c.want {

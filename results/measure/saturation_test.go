@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	_ "github.com/tfexp/tfexp/stages/published" // the orders
 )
 
 // loaded runs n jobs on a number of cores, with arrivals at a load and run
@@ -71,8 +72,8 @@ func TestSaturation(t *testing.T) {
 		{"more cores than jobs", policy.Policy{}, 200, 1000, 1.5, exponential, 5, 0, 0},
 		{"in turns at 0.9", rr, 3000, 1, 0.9, exponential, 20, 0, 0},
 		{"in turns at 1.3", rr, 3000, 1, 1.3, exponential, 20, 20, 20},
-		{"shortest first at 0.9", policy.Policy{Order: policy.SRTF}, 3000, 1, 0.9, exponential, 20, 0, 0},
-		{"shortest first at 1.3", policy.Policy{Order: policy.SRTF}, 3000, 1, 1.3, exponential, 20, 20, 20},
+		{"shortest first at 0.9", policy.Policy{Order: "srtf"}, 3000, 1, 0.9, exponential, 20, 0, 0},
+		{"shortest first at 1.3", policy.Policy{Order: "srtf"}, 3000, 1, 1.3, exponential, 20, 20, 20},
 		{"too few to tell", policy.Policy{}, 99, 1, 5, exponential, 5, 0, 0},
 	} {
 		if c.top == 0 || c.low == c.seeds { // which a quarter of the seeds shows as well

@@ -104,8 +104,9 @@ func FewestAlike(level float64) int {
 // bounds are NaN.
 func ratioBounds(b, c []float64, of meanTest, level float64) (low, high float64) {
 	mb, mc := stat.Mean(b, nil), stat.Mean(c, nil)
+	quantile := of.quantile(level)
 	bound := func(side, sign float64) float64 {
-		q := side * of.quantile(level)
+		q := side * quantile
 		k := q * q / float64(len(b))
 		// A·r² − 2B·r + C ≤ 0
 		A := mb*mb - k*stat.Variance(b, nil)

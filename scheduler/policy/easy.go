@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/plan"
 )
 
 // EASY lets those jobs pass that, by the predictions, end before the reservation
@@ -17,7 +16,7 @@ var _ = RegisterBackfill(BackfillChoice{
 		Place: 3, Estimates: true,
 	},
 	Passes: true, Reserves: true, OneByOne: true, New: newPass,
-	HeldBack: func(v scheduler.View, r *plan.Reservation) string {
+	HeldBack: func(v scheduler.View, r *Reservation) string {
 		return fmt.Sprintf("would delay %q, which is to start at %s", v.Job(r.Job).Job().Name, r.At)
 	},
 })

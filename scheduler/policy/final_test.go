@@ -28,7 +28,7 @@ func TestPairsThatMayHaveRoom(t *testing.T) {
 			jobs = append(jobs, j)
 		}
 		jobs = schedulertest.Number(jobs)
-		for _, order := range []policy.Order{policy.FCFS, policy.SJF, policy.EDF, policy.RoundRobin} {
+		for _, order := range []policy.Order{policy.FCFS, policy.SJF, "edf", policy.RoundRobin} {
 			p := policy.Policy{Order: order, Placement: policy.Pairs}
 			if order == policy.RoundRobin {
 				p.Settings = policy.Settings{"quantum": jobs[0].Predicted}

@@ -95,15 +95,15 @@ func TestBadSettings(t *testing.T) {
 		p    policy.Policy
 		want string
 	}{
-		{policy.Policy{Order: policy.MLFQ, Settings: policy.Settings{"quanta": []string{"1s", "0s"}}}, `"0s" is not a quantum`},
-		{policy.Policy{Order: policy.MLFQ, Settings: policy.Settings{"quanta": []string{"x"}}}, `"x" is not a quantum`},
-		{policy.Policy{Order: policy.MLFQ, Settings: policy.Settings{"quanta": "1s"}}, "quanta is a"},
+		{policy.Policy{Order: "mlfq", Settings: policy.Settings{"quanta": []string{"1s", "0s"}}}, `"0s" is not a quantum`},
+		{policy.Policy{Order: "mlfq", Settings: policy.Settings{"quanta": []string{"x"}}}, `"x" is not a quantum`},
+		{policy.Policy{Order: "mlfq", Settings: policy.Settings{"quanta": "1s"}}, "quanta is a"},
 		{policy.Policy{Order: "allox", Settings: policy.Settings{"alpha": -0.1}}, "alpha of -0.1 is out of range"},
 		{policy.Policy{Order: "allox", Settings: policy.Settings{"alpha": 1}}, "alpha is a"},
 		{policy.Policy{Preemption: "pause", Settings: policy.Settings{"replan": "yes"}}, "replan is a"},
 		{policy.Policy{Order: "allox", Settings: policy.Settings{"alpha": 0.0}}, "alpha of 0 is out of range"},
 		{policy.Policy{Order: "allox", Settings: policy.Settings{"alpha": 1.0}}, ""},
-		{policy.Policy{Order: policy.MLFQ, Settings: policy.Settings{"quanta": []string{"1ns"}}}, ""},
+		{policy.Policy{Order: "mlfq", Settings: policy.Settings{"quanta": []string{"1ns"}}}, ""},
 	} {
 		if err := c.p.Validate(); (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.p, err, c.want)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/plan"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
@@ -25,7 +24,7 @@ var _ = RegisterAllocation(AllocationChoice{
 		Version: 2, // running jobs grow to their shares when those are applied
 	},
 	Partial:   true,
-	Admission: func(s Setup) scheduler.Admitter { return &sharer{desk: desk{Setup: s}} },
+	Admission: func(s Setup) scheduler.Admitter { return &sharer{Dispatch: Dispatch{Setup: s}} },
 })
 
 // sharing is the division of one dispatch under max_prop. Each node shares
@@ -52,8 +51,8 @@ type entry struct {
 // sharer admits jobs by shares. A backfill that reserves guards the reservation
 // of the first job that does not take part.
 type sharer struct {
-	desk
-	held plan.Reservation
+	Dispatch
+	held Reservation
 }
 
 // HeldBack implements scheduler.Admitter.
@@ -66,7 +65,7 @@ func (d *sharer) HeldBack(v scheduler.View, _ int32) string {
 
 // Admit implements scheduler.Admitter.
 func (d *sharer) Admit(v scheduler.View, h scheduler.Actions) error {
-	d.at(v, h)
+	d.Begin(v, h)
 	pausing, last := d.Pauses, nobody
 	for {
 		s := d.shareOut(pausing)

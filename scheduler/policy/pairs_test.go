@@ -49,24 +49,24 @@ func TestPairs(t *testing.T) {
 			`},
 		// A is paused at 2 for B, which is shorter on cores, and takes the GPU, where half of 6 s is left. On an engine that
 		// has jobs go on where they were it waits for the cores.
-		{"a paused job goes on elsewhere", policy.Policy{Order: policy.SRTF}, []scheduler.Job{onGPU(6, at(0, 2, 4)), at(2, 2, 1)},
+		{"a paused job goes on elsewhere", policy.Policy{Order: "srtf"}, []scheduler.Job{onGPU(6, at(0, 2, 4)), at(2, 2, 1)},
 			moves(0), `
 			A |22111|
 			B |  2|
 			`},
-		{"what it costs to move", policy.Policy{Order: policy.SRTF}, []scheduler.Job{onGPU(6, at(0, 2, 4)), at(2, 2, 1)},
+		{"what it costs to move", policy.Policy{Order: "srtf"}, []scheduler.Job{onGPU(6, at(0, 2, 4)), at(2, 2, 1)},
 			moves(2 * time.Second), `
 			A |2211111|
 			B |  2|
 			`},
-		{"a paused job goes on where it was", policy.Policy{Order: policy.SRTF}, []scheduler.Job{onGPU(6, at(0, 2, 4)), at(2, 2, 1)},
+		{"a paused job goes on where it was", policy.Policy{Order: "srtf"}, []scheduler.Job{onGPU(6, at(0, 2, 4)), at(2, 2, 1)},
 			stay, `
 			A |22.22|
 			B |  2|
 			`},
 		// At 1 B on the GPU, 2 s, is the shortest pair, but C holds the GPU to 3, whom it cannot pause: C has 2 s left as
 		// well, and came before. On cores B would take 3 s, less than the 8 that A has left: A makes way.
-		{"room is made by the pair that is next", policy.Policy{Order: policy.SRTF},
+		{"room is made by the pair that is next", policy.Policy{Order: "srtf"},
 			[]scheduler.Job{at(0, 2, 9), onGPU(2, at(1, 2, 3)), onGPU(3, at(0, 2, 20))}, stay, `
 			A |2...22222222|
 			B | 222|

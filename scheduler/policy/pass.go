@@ -4,28 +4,27 @@ import (
 	"slices"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/plan"
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
 // nobody is the number of no job, and of no node.
 const nobody = queue.Nobody
 
-// desk is the common part of the admissions: the view and the hands of the
-// present dispatch, and the choices that they ask.
-type desk struct {
+// Dispatch is the common part of the admissions: the view and the actions of the present dispatch, and the choices that
+// they ask.
+type Dispatch struct {
 	scheduler.View
 	scheduler.Actions
 	Setup
 }
 
-// at takes the view and the hands of a dispatch.
-func (d *desk) at(v scheduler.View, h scheduler.Actions) { d.View, d.Actions = v, h }
+// Begin takes the view and the actions of a dispatch.
+func (d *Dispatch) Begin(v scheduler.View, h scheduler.Actions) { d.View, d.Actions = v, h }
 
-// allot returns how many cores the allocation gives a waiting job, and on which
+// Allot returns how many cores the allocation gives a waiting job, and on which
 // nodes; ok is false when it cannot start. The nodes are valid until the next
 // call.
-func (d *desk) allot(j scheduler.JobView) (cores int32, nodes []int32, ok bool) {
+func (d *Dispatch) Allot(j scheduler.JobView) (cores int32, nodes []int32, ok bool) {
 	if d.Allocation.Allot == nil || j.Sized() {
 		cores = j.Request()
 		nodes, ok = j.Fits(cores)
@@ -34,9 +33,9 @@ func (d *desk) allot(j scheduler.JobView) (cores int32, nodes []int32, ok bool) 
 	return d.Allocation.Allot(d.View, j)
 }
 
-// makeRoom has running jobs give way to a waiting one, in the first of its
+// MakeRoomFor has running jobs give way to a waiting one, in the first of its
 // alternatives for which that makes room.
-func (d *desk) makeRoom(j scheduler.JobView) (worse, made bool, err error) {
+func (d *Dispatch) MakeRoomFor(j scheduler.JobView) (worse, made bool, err error) {
 	for _, k := range j.Choices() {
 		d.Choose(j.Number(), k)
 		some, done, err := d.MakeRoom(j.Number())
@@ -55,8 +54,8 @@ func (p Policy) OneByOne() bool {
 	allocation, placement := allocations.find(p.Allocation), placements.find(p.Placement)
 	return order != nil && order.OneByOne && backfill != nil && backfill.OneByOne && !p.Pauses() && !p.replans() &&
 		allocation != nil && !allocation.Partial && allocation.Admission == nil &&
-		placement != nil && placement.Admission == nil && !p.extends() && ProfilingOf(p.Settings) == nil &&
-		p.Settings.Duration(quantum.Name) == 0 && p.Settings.Duration(feedback.Name) == 0
+		placement != nil && placement.Admission == nil && !p.extends() && len(p.modifiers()) == 0 &&
+		p.Settings.Duration(Quantum.Name) == 0 && p.Settings.Duration(feedback.Name) == 0
 }
 
 // extends reports whether a choice changes the rules of runs.
@@ -68,15 +67,15 @@ func (p Policy) extends() bool {
 // backfill decides whether the pass ends or looks at later jobs. If the backfill
 // reserves, later jobs must not delay the first blocked job.
 type pass struct {
-	desk
-	held plan.Reservation
+	Dispatch
+	held Reservation
 }
 
-func newPass(s Setup) scheduler.Admitter { return &pass{desk: desk{Setup: s}} }
+func newPass(s Setup) scheduler.Admitter { return &pass{Dispatch: Dispatch{Setup: s}} }
 
 // Admit implements scheduler.Admitter.
 func (p *pass) Admit(v scheduler.View, h scheduler.Actions) error {
-	p.at(v, h)
+	p.Begin(v, h)
 	waiting, machine := v.Waiting(), v.Machine()
 	after, blocked, pausing := queue.Front, false, p.Pauses
 	for pausing || machine.Idle() > 0 { // no job starts without a core
@@ -93,11 +92,11 @@ func (p *pass) Admit(v scheduler.View, h scheduler.Actions) error {
 		cores, nodes, ok := p.offer(j, blocked)
 		if !ok && pausing {
 			var err error
-			if pausing, ok, err = p.makeRoom(j); err != nil {
+			if pausing, ok, err = p.MakeRoomFor(j); err != nil {
 				return err
 			}
 			if ok {
-				cores, nodes, ok = p.allot(j)
+				cores, nodes, ok = p.Allot(j)
 			}
 		}
 		switch {
@@ -130,7 +129,7 @@ func (p *pass) Admit(v scheduler.View, h scheduler.Actions) error {
 func (p *pass) offer(j scheduler.JobView, blocked bool) (cores int32, nodes []int32, ok bool) {
 	for _, k := range j.Choices() {
 		p.Choose(j.Number(), k)
-		cores, nodes, ok = p.allot(j)
+		cores, nodes, ok = p.Allot(j)
 		if ok && blocked && p.Backfill.Reserves {
 			ok = p.held.MayPass(p.View, j, cores, nodes)
 		}

@@ -315,10 +315,8 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 				all = append(all, Problem{Arg: string(w.Of), Of: q, Detail: w.Detail})
 			}
 		}
-		if c.Check != nil {
-			if arg, err := c.Check(p.Settings); err != nil {
-				all = append(all, Problem{Arg: arg, Of: q, Detail: err.Error() + "."})
-			}
+		if arg, err := c.check(p.Settings); err != nil {
+			all = append(all, Problem{Arg: arg, Of: q, Detail: err.Error() + "."})
 		}
 		for _, a := range c.Settings {
 			if _, ok := p.Settings[a.Name]; !ok && a.Required {
@@ -359,6 +357,12 @@ func (p Policy) OrderPauses() bool {
 		pre := preemptions.find(w.Name)
 		return w.Of == PreemptionOf && w.Implied && pre != nil && pre.Pauses
 	}))
+}
+
+// TakesTurns reports whether a job whose quantum has ended returns to the queue.
+func (p Policy) TakesTurns() bool {
+	order := orders.find(p.Order)
+	return order != nil && order.RequeueAfterQuantum
 }
 
 // Partial reports whether a job may be given less than its request.
@@ -536,7 +540,7 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
 	}
 	rules := scheduler.PolicyRules{
 		Order: order.New(s), Partial: s.Allocation.Partial, Ends: backfill.Reserves,
-		Quantum: p.Settings.Duration(quantum.Name), RequeueAfterQuantum: order.RequeueAfterQuantum,
+		Quantum: p.Settings.Duration(Quantum.Name), RequeueAfterQuantum: order.RequeueAfterQuantum,
 		RankDependsOnOthers: order.RankDependsOnOthers,
 		Feedback:            p.Settings.Duration(feedback.Name), Predicted: p.estimates(&order.Choice),
 		Place: nodeRules.find(p.Nodes).Place,
@@ -580,8 +584,10 @@ func (p Policy) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
 	if o, ok := rules.Order.(interface{ Rerank(time.Duration) bool }); ok {
 		rules.Reranks = o.Rerank
 	}
-	if terms := ProfilingOf(p.Settings); terms != nil {
-		return rules, terms.Set(&rules, &r)
+	for _, m := range p.modifiers() {
+		if err := m.Modify(p, &rules, &r); err != nil {
+			return rules, err
+		}
 	}
 	return rules, nil
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 	_ "github.com/tfexp/tfexp/stages/allox" // the orders of features are among those that are tested
 	_ "github.com/tfexp/tfexp/stages/gavel"
+	_ "github.com/tfexp/tfexp/stages/planned"
+	_ "github.com/tfexp/tfexp/stages/published"
 	"github.com/tfexp/tfexp/stages/servers/strategies"
 )
 
@@ -21,7 +23,7 @@ func TestPoliciesAreWrittenDown(t *testing.T) {
 	for _, p := range []policy.Policy{
 		{Order: policy.RoundRobin, Settings: policy.Settings{"quantum": 1500 * time.Millisecond}},
 		{Order: "allox", Settings: policy.Settings{"alpha": 0.3}},
-		{Order: policy.SJF, Placement: policy.EarliestFinish},
+		{Order: policy.SJF, Placement: "earliest_finish"},
 	} {
 		text, err := json.Marshal(p)
 		if err != nil {
@@ -38,7 +40,7 @@ func TestPoliciesAreWrittenDown(t *testing.T) {
 }
 
 func TestKeyLines(t *testing.T) {
-	p := policy.Policy{Order: policy.LAS, Allocation: policy.MaxProp, Settings: policy.Settings{"quantum": time.Second}}
+	p := policy.Policy{Order: "las", Allocation: policy.MaxProp, Settings: policy.Settings{"quantum": time.Second}}
 	var got []string
 	for _, l := range p.KeyLines() {
 		got = append(got, l.Label+" "+l.Value)
@@ -54,10 +56,10 @@ func TestKeyLines(t *testing.T) {
 
 func TestSettingsAreChecked(t *testing.T) {
 	for want, p := range map[string]policy.Policy{
-		"quantum is a duration, not float64": {Order: policy.LAS, Settings: policy.Settings{"quantum": 1.0}},
+		"quantum is a duration, not float64": {Order: "las", Settings: policy.Settings{"quantum": 1.0}},
 		"alpha of 2 is out of range":         {Order: "allox", Settings: policy.Settings{"alpha": 2.0}},
-		"needs a quantum":                    {Order: policy.Fair},
-		"implies preemption":                 {Order: policy.SRTF, Preemption: policy.NoPreemption},
+		"needs a quantum":                    {Order: "fair"},
+		"implies preemption":                 {Order: "srtf", Preemption: policy.NoPreemption},
 	} {
 		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one that says %q", err, want)
@@ -91,16 +93,16 @@ func TestFactsOfPolicies(t *testing.T) {
 		{policy.Policy{Order: policy.FCFS, Backfill: policy.FirstFit}, "", "FCFS", "fcfs, first_fit backfill, strict"},
 		{policy.Policy{Order: policy.FCFS, Backfill: policy.EASY}, "estimates follows", "FCFS", "fcfs, easy backfill, strict"},
 		{policy.Policy{Order: policy.SJF}, "estimates", "SJF", "sjf, strict"},
-		{policy.Policy{Order: policy.SRTF}, "pauses orderPauses estimates follows", "SRTF", "srtf, strict, pause longest_run first"},
+		{policy.Policy{Order: "srtf"}, "pauses orderPauses estimates follows", "SRTF", "srtf, strict, pause longest_run first"},
 		{policy.Policy{Order: policy.SJF, Preemption: policy.PausePreemption, Victims: policy.SmallestRequest},
 			"pauses estimates follows", "SJF", "sjf, strict, pause smallest_request first"},
-		{policy.Policy{Order: policy.EDF, Preemption: policy.PausePreemption}, "pauses", "EDF", "edf, strict, pause longest_run first"},
+		{policy.Policy{Order: "edf", Preemption: policy.PausePreemption}, "pauses", "EDF", "edf, strict, pause longest_run first"},
 		{policy.Policy{Order: policy.RoundRobin, Settings: turn}, "orderPauses", "Round robin", "round_robin, quantum 1s, strict"},
-		{policy.Policy{Order: policy.MLFQ}, "pauses orderPauses", "Multi-level feedback queues",
+		{policy.Policy{Order: "mlfq"}, "pauses orderPauses", "Multi-level feedback queues",
 			"mlfq, strict, pause longest_run first"},
-		{policy.Policy{Order: policy.LAS, Settings: turn}, "pauses orderPauses", "LAS", "las, quantum 1s, strict, pause longest_run first"},
+		{policy.Policy{Order: "las", Settings: turn}, "pauses orderPauses", "LAS", "las, quantum 1s, strict, pause longest_run first"},
 		{policy.Policy{Order: policy.FCFS, Allocation: policy.MaxProp}, "partial", "FCFS", "fcfs, max_prop"},
-		{policy.Policy{Order: policy.FCFS, Placement: policy.EarliestFinish}, "estimates follows", "FCFS",
+		{policy.Policy{Order: policy.FCFS, Placement: "earliest_finish"}, "estimates follows", "FCFS",
 			"fcfs, conservative backfill, earliest finish, strict"},
 		{policy.Policy{Order: "of nobody"}, "", "", "of nobody, strict"},
 	} {

@@ -6,7 +6,6 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/plan"
 )
 
 // Choice has the common fields of all registered choices.
@@ -31,6 +30,8 @@ type Choice struct {
 	Estimates, PairEstimates bool
 	// ByTime says that it orders by predicted run times alone, which also weigh the alternatives of a job.
 	ByTime bool
+	// OfJobs says that it reads the predicted run time of each job, which may become known during the run.
+	OfJobs bool
 	// SetsCores says that on hardware without GPUs it sets the cores of each job, by predicted run times on other numbers
 	// than its request.
 	SetsCores bool
@@ -45,7 +46,8 @@ type Choice struct {
 	// Check returns an error in the settings and the argument that has it; it may be nil.
 	Check func(Settings) (arg string, err error)
 	// Extend changes the rules of a run, by the settings; it may be nil. Such a choice looks at all jobs.
-	Extend func(Settings, *scheduler.PolicyRules)
+	Extend    func(Settings, *scheduler.PolicyRules)
+	modifiers []*Modifier // whose settings it has
 	// Fits returns the blocks of the policy that do not fit the cluster or the jobs of a run; it may be nil.
 	Fits func(Policy, *scheduler.Run) []Misfit
 }
@@ -157,7 +159,7 @@ type BackfillChoice struct {
 	OneByOne bool
 	// HeldBack says why a job that has room may not pass, if the backfill has a
 	// reason for it.
-	HeldBack func(v scheduler.View, r *plan.Reservation) string
+	HeldBack func(v scheduler.View, r *Reservation) string
 	// New returns the admission for a run.
 	New func(Setup) scheduler.Admitter
 }
@@ -223,6 +225,9 @@ func newChoices[T any](q Question, choice func(*T) *Choice) choices[T] {
 }
 
 func (r *choices[T]) register(t T) T {
+	for _, m := range modifiers {
+		m.extend(r.question, r.choice(&t))
+	}
 	r.byName[answers[r.question].Add(r.choice(&t)).Name] = &t
 	settings.own = nil
 	return t

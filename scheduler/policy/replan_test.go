@@ -30,7 +30,7 @@ func TestReplan(t *testing.T) {
 		want    string
 	}{
 		// C comes at 2 and is first: B, which is last, has no place next to it and A. At 4 it has one.
-		{"the last gives way", policy.Policy{Order: policy.SRTF}, cores(4),
+		{"the last gives way", policy.Policy{Order: "srtf"}, cores(4),
 			[]scheduler.Job{at(0, 2, 5), at(0, 2, 6), at(2, 2, 2)}, simulated.Options{}, `
 			A |22222|
 			B |22..2222|
@@ -58,7 +58,7 @@ func TestReplan(t *testing.T) {
 			C |...2|
 			`},
 		// B ends at 3 on node 0, where C stays. D asks for two cores of one node: A, the last but one, moves next to C.
-		{"jobs move", policy.Policy{Order: policy.SRTF}, cores(2, 2),
+		{"jobs move", policy.Policy{Order: "srtf"}, cores(2, 2),
 			[]scheduler.Job{at(0, 1, 10), at(0, 1, 3), at(0, 1, 9), at(4, 2, 8)}, simulated.Options{}, `
 			A |1111111111|
 			B |111|
@@ -66,7 +66,7 @@ func TestReplan(t *testing.T) {
 			D |    22222222|
 			`},
 		// The same at a cost of 2 s for A, which moves at 3.
-		{"what it costs to move", policy.Policy{Order: policy.SRTF}, cores(2, 2),
+		{"what it costs to move", policy.Policy{Order: "srtf"}, cores(2, 2),
 			[]scheduler.Job{at(0, 1, 10), at(0, 1, 3), at(0, 1, 9), at(4, 2, 8)},
 			simulated.Options{Overheads: simulated.Overheads{Migrate: 2 * time.Second}}, `
 			A |111111111111|
@@ -75,7 +75,7 @@ func TestReplan(t *testing.T) {
 			D |    22222222|
 			`},
 		// Where jobs cannot move A stays on node 1, and D waits for one of both.
-		{"jobs that stay", policy.Policy{Order: policy.SRTF}, cores(2, 2),
+		{"jobs that stay", policy.Policy{Order: "srtf"}, cores(2, 2),
 			[]scheduler.Job{at(0, 1, 10), at(0, 1, 3), at(0, 1, 9), at(4, 2, 8)}, stay, `
 			A |1111111111|
 			B |111|
@@ -84,7 +84,7 @@ func TestReplan(t *testing.T) {
 			`},
 		// A waiting job takes the first of its alternatives that has room, and keeps it: B the GPU, though it is slower there
 		// and the cores are free at 1.
-		{"the first alternative with room", policy.Policy{Order: policy.SRTF}, schedulertest.TwoKinds,
+		{"the first alternative with room", policy.Policy{Order: "srtf"}, schedulertest.TwoKinds,
 			[]scheduler.Job{at(0, 2, 1), onGPU(5, at(0, 2, 3)), onGPU(4, at(1, 2, 6))}, simulated.Options{}, `
 			A |2|
 			B |11111|
@@ -92,13 +92,13 @@ func TestReplan(t *testing.T) {
 			`},
 		// Pairs: at 1 B takes 2 s on cores, where A has 3 left; on the GPU A has 4.5. They are placed in the order B on
 		// cores, A on the GPU, and at 3, when B has ended and A has 2.5 s left there, or 1.67 on cores, A goes back.
-		{"pairs", policy.Policy{Order: policy.SRTF, Placement: policy.Pairs}, schedulertest.TwoKinds,
+		{"pairs", policy.Policy{Order: "srtf", Placement: policy.Pairs}, schedulertest.TwoKinds,
 			[]scheduler.Job{onGPU(6, at(0, 2, 4)), at(1, 2, 2)}, simulated.Options{}, `
 			A |21122|
 			B | 22|
 			`},
 		// A keeps the pair in which it runs if another is equally good: it has 4 s left on both at 2.
-		{"a pair that is as good", policy.Policy{Order: policy.SRTF, Placement: policy.Pairs}, schedulertest.TwoKinds,
+		{"a pair that is as good", policy.Policy{Order: "srtf", Placement: policy.Pairs}, schedulertest.TwoKinds,
 			[]scheduler.Job{onGPU(6, at(0, 2, 6)), at(0, 2, 1), at(2, 1, 9)}, simulated.Options{}, `
 			A |111111|
 			B |2|
@@ -106,7 +106,7 @@ func TestReplan(t *testing.T) {
 			`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.policy.Settings = (policy.Settings{"replan": true}); c.policy.Order != policy.SRTF {
+			if c.policy.Settings = (policy.Settings{"replan": true}); c.policy.Order != "srtf" {
 				c.policy.Preemption = "pause"
 			}
 			schedulertest.Simulate(t, c.cluster, c.policy, schedulertest.Number(c.jobs), c.engine).Want(t, c.want)

@@ -12,7 +12,7 @@ const RoundRobin Order = "round_robin"
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
 		Name: RoundRobin, Title: "Round robin", Doc: "in turns of a quantum", Place: 2,
-		Settings: []schema.Arg{quantum},
+		Settings: []schema.Arg{Quantum},
 	},
 	RequeueAfterQuantum: true,
 	New:                 func(Setup) scheduler.Ranker { return turns{} },

@@ -33,10 +33,10 @@ func TestOtherSchedules(t *testing.T) {
 // TestUsersSchedules: orders that share a cluster among users produce the same schedules as before.
 func TestUsersSchedules(t *testing.T) {
 	var all []schedulertest.Combination
-	for _, order := range []policy.Order{policy.DRF, policy.DRFSJF, policy.DRFExchange, policy.EachResource, policy.EqualShare} {
+	for _, order := range []policy.Order{"drf", "drf_sjf", "drf_exchange", "each_resource", "equal_share"} {
 		c := schedulertest.Combination{Order: order, Allocation: "strict", Backfill: "first_fit", Preemption: "none",
 			Placement: "first"}
-		if order == policy.DRFExchange {
+		if order == "drf_exchange" {
 			c.Settings = policy.Settings{"gpu_cores": 4.0}
 		}
 		all = append(all, c)

@@ -24,7 +24,7 @@ func (s Settings) Number(name string) float64 { v, _ := s[name].(float64); retur
 // Fill fills a struct whose fields have tags of arguments.
 func (s Settings) Fill(into any) { schema.Fill(into, s) }
 
-//go:embed profiling.go settings.go
+//go:embed settings.go
 var source embed.FS
 
 // described are the arguments that fill a struct.
@@ -57,11 +57,9 @@ type RoundLength struct {
 
 // The settings that several orders share, or the scheduler carries out.
 var (
-	quantum  = described[quantumSetting]()[0]
+	// Quantum is the argument of orders that are looked at again at the end of each quantum.
+	Quantum  = described[quantumSetting]()[0]
 	feedback = described[feedbackSetting]()[0]
-	profiled = ProfilingSettings // of orders that go by predicted run times
-	// lone refuses settings of profiling that have no effect.
-	lone = func(s Settings) (string, error) { return CheckProfiling(s) }
 )
 
 // listed stands between the texts of a list.

@@ -8,15 +8,16 @@ const SJF Order = "sjf"
 
 var _ = RegisterOrder(OrderChoice{
 	Choice: Choice{
-		Name: SJF, Title: "SJF", Doc: "the shortest predicted run time", Place: 4, Estimates: true, ByTime: true,
-		Settings: profiled, Check: lone,
+		Name: SJF, Title: "SJF", Doc: "the shortest predicted run time", Place: 4, Estimates: true, ByTime: true, OfJobs: true,
 	},
-	OneByOne: true, New: func(Setup) scheduler.Ranker { return shortest{} },
+	OneByOne: true, New: func(Setup) scheduler.Ranker { return Shortest{} },
 })
 
-type shortest struct{}
+// Shortest ranks jobs by their predicted run times.
+type Shortest struct{}
 
-func (shortest) Rank(j scheduler.JobView) int64 {
+// Rank implements scheduler.Ranker.
+func (Shortest) Rank(j scheduler.JobView) int64 {
 	if predicted := j.Predicted(); predicted != 0 {
 		return int64(predicted)
 	}

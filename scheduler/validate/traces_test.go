@@ -12,6 +12,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	_ "github.com/tfexp/tfexp/stages/planned"   // policies
+	_ "github.com/tfexp/tfexp/stages/published" // policies
 )
 
 var update = flag.Bool("update", false, "write the golden file of broken traces")

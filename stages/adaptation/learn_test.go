@@ -113,10 +113,7 @@ func weights(t *testing.T, out string) map[string]string {
 // an uninterrupted one; finished agents do not learn again; a controller from
 // outside is ranked with the others.
 func TestLearningGoesOnAfterAnInterruption(t *testing.T) {
-	whole, broken, episodes := t.TempDir(), t.TempDir(), "640"
-	if testing.Short() { // for the race detector
-		episodes = "160"
-	}
+	whole, broken, episodes := t.TempDir(), t.TempDir(), "160"
 	if err := run(t, context.Background(), episodes, whole, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -202,17 +199,17 @@ func TestAnEditOfAnAgent(t *testing.T) {
 		t.Skip("one thing after another, and long under the race detector")
 	}
 	out := t.TempDir()
-	if err := run(t, context.Background(), "320", out, nil); err != nil {
+	if err := run(t, context.Background(), "64", out, nil); err != nil {
 		t.Fatal(err)
 	}
 	before := weights(t, out)
-	if n := missing(t, "320", out); n != 0 {
+	if n := missing(t, "64", out); n != 0 {
 		t.Errorf("%d agents are to be trained after the run", n)
 	}
-	if n := missing(t, "352", out); n != 8 {
+	if n := missing(t, "96", out); n != 8 {
 		t.Errorf("%d agents are to be trained after the edit, want 8", n)
 	}
-	if err := run(t, context.Background(), "352", out, nil); err != nil {
+	if err := run(t, context.Background(), "96", out, nil); err != nil {
 		t.Fatal(err)
 	}
 	after := weights(t, out)

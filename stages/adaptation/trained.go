@@ -3,7 +3,6 @@ package adaptation
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -11,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
@@ -81,20 +81,10 @@ func (d *decoder) canDeepen(
 ) bool {
 	at := a.At("job")
 	r.Blocks = v.Blocks
-	setting := func(name string) string {
-		i := slices.IndexFunc(j.Settings, func(s schema.Setting) bool { return s.Name == name })
-		if i < 0 {
-			return ""
-		}
-		return j.Settings[i].Value
-	}
-	layers := func(name string) int { return strings.Count(setting(name), ",") + 1 }
-	blocks := 0
-	switch j.Builtin {
-	case "mlp":
-		blocks = layers("hidden")
-	case "cnn":
-		blocks = layers("filters") + 1
+	blocks, problem := 0, ""
+	own, isOwn := experiment.PartOf[stages.OwnProgram](j.Parts)
+	if isOwn {
+		blocks, problem = own.Deepens()
 	}
 	switch {
 	case !h.Real():
@@ -108,14 +98,9 @@ func (d *decoder) canDeepen(
 	case len(j.Alternatives) > 0 || j.InParts() || j.Nodes > 1:
 		a.Fail(at, "Job of several parts",
 			"The job %q is one program on one node, without alternatives and roles.", j.Name)
-	case j.Builtin != "" && blocks == 0:
-		a.Fail(at, "Network that cannot be deepened",
-			"The built-in program %q has no block to deepen; mlp and cnn have.", j.Builtin)
-	case setting("activation") == "tanh":
-		a.Fail(at, "Network that cannot be deepened",
-			"The activation of the job %q is tanh: a layer behind it keeps the function only if that is idempotent, as "+
-				"relu is.", j.Name)
-	case j.Builtin == "" && r.Blocks == 0:
+	case problem != "":
+		a.Fail(at, "Network that cannot be deepened", "The network of the job %q cannot be deepened: %s.", j.Name, problem)
+	case !isOwn && r.Blocks == 0:
 		a.Fail(at, "Missing argument",
 			"The job %q has a command, so the adaptation needs blocks: how many of them it can deepen.", j.Name)
 	case blocks > 0 && r.Blocks > 0 && r.Blocks != blocks:

@@ -35,6 +35,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/accounts"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/queue"
@@ -67,8 +68,7 @@ var _ = policy.RegisterOrder(policy.OrderChoice{
 	Choice: policy.Choice{
 		Name: AlloX, Title: "AlloX",
 		Doc:   "the matching of jobs to resources that makes the mean JCT least",
-		Place: 9, Estimates: true, Settings: append(schema.Described[alloxSettings](source), policy.ProfilingSettings...), Weighs: true,
-		Check: func(s policy.Settings) (string, error) { return policy.CheckProfiling(s) },
+		Place: 9, Estimates: true, OfJobs: true, Settings: schema.Described[alloxSettings](source), Weighs: true,
 		Wants: []policy.Want{
 			byItself(policy.BackfillOf, policy.NoBackfill), byItself(policy.AllocationOf, policy.Strict),
 			byItself(policy.PreemptionOf, policy.NoPreemption), byItself(policy.PlacementOf, policy.PlaceFirst),
@@ -85,7 +85,7 @@ func byItself(q policy.Question, name string) policy.Want {
 
 // matcher is the state of the order.
 type matcher struct {
-	policy.Accounts
+	accounts.Accounts
 	scheduler.View
 	scheduler.Actions
 	policy.Setup
@@ -124,7 +124,7 @@ type candidate struct {
 
 func newMatcher(s policy.Setup) scheduler.Ranker {
 	jobs := s.Run.Jobs
-	m := &matcher{Accounts: policy.NewAccounts(jobs), Setup: s, places: make([]matchedTo, len(jobs)), starved: queue.Nobody}
+	m := &matcher{Accounts: accounts.New(jobs), Setup: s, places: make([]matchedTo, len(jobs)), starved: queue.Nobody}
 	for _, n := range s.Run.Cluster.Nodes {
 		m.cores += n.Threads
 		m.gpus += n.GPUs

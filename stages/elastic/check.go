@@ -6,7 +6,6 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/elastic/policies"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -149,12 +148,13 @@ func (c checker) dividesCores(
 
 // samples reports elastic jobs under a policy that runs samples of jobs.
 func (c checker) samples(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
-	if policy.ProfilingOf(p.Settings) == nil || h.Real() || h.Kind().Recorded || h.Cluster.Changes() || p.Promises() || p.Corrected() {
+	s := p.Sampling()
+	if s == nil || h.Real() || h.Kind().Recorded || h.Cluster.Changes() || p.Promises() || p.Corrected() {
 		return // which is an error by itself
 	}
 	for _, j := range w.JobBlocks() {
 		if of(j) != nil {
-			c.Fail(language.Place(p.At, "profiling", p.Range), "Profiling of elastic jobs",
+			c.Fail(language.Place(p.At, s.Setting, p.Range), "Profiling of elastic jobs",
 				"The job %q is elastic: how long a part of it takes depends on what it holds, and it is not run as a sample.",
 				j.Name)
 			return

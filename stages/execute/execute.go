@@ -18,7 +18,6 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -81,8 +80,8 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	for _, rule := range stages.TraceRules(&c) {
 		validator.Add(rule)
 	}
-	if terms := policy.ProfilingOf(c.Policy.Settings); terms != nil {
-		validator.Profiling(terms.ByClass)
+	if s := c.Policy.Sampling(); s != nil {
+		validator.Profiling(s.ByClass)
 	}
 	all := recorders{validator, w}
 	if h.pulse != nil {

@@ -174,11 +174,11 @@ func (j *Job) Open() bool { return j.Budget != nil && j.Epochs == 0 && j.Steps =
 
 // Job is a training program with its total work and its request.
 //
-// A training program, its total work and the resources that it requests. It has either a `builtin` block or a
-// `command`, and `epochs`, `steps` or a `budget`.
+// A training program, its total work and the resources that it requests. It has {program}, and `epochs`, `steps` or a
+// `budget`.
 //
 //	job "long" {
-//	  builtin "mlp" { hidden = [64, 32] }
+//	  command = ["python3", "train.py"]
 //	  epochs  = 60
 //	  threads = 2
 //	}
@@ -194,14 +194,10 @@ type Job struct {
 	Name  string
 	Range experiments.Range
 
-	// Builtin or Command is set, unless a part takes the place of the program (see stages.ProgramPart).
-	Builtin  string
-	Settings []schema.Setting // the builtin's arguments, all of them, defaults included, in the order of its schema
-
 	// The program and its arguments. The program follows the job contract (jobs/README.md).
 	//
 	//	command = ["python3", "train.py"]
-	Command []string `arg:"command"`
+	Command []string `arg:"command,sensitive"`
 	// The working directory of `command`; relative to the folder of the experiment file.
 	//
 	// Default: the folder of the experiment file.
@@ -211,7 +207,7 @@ type Job struct {
 	// More environment variables for `command`. tfexp itself sets the variables of the job contract.
 	//
 	//	env = { BATCH = "64" }
-	Env []schema.Setting `arg:"env"`
+	Env []schema.Setting `arg:"env,sensitive"`
 	// Files that `command` reads, and folders with all that is below them, relative to the folder of the
 	// experiment file. If one changes, the cells that use it run again. What Python compiles and version control
 	// keeps does not count.
@@ -291,7 +287,7 @@ type Job struct {
 	//	retries = 2
 	Retries int `arg:"retries" default:"0" min:"0" max:"100"`
 	// The image in which the job runs on {contained}; other engines ignore it. `command` replaces the image's entry
-	// point. A `builtin` program needs an image with `tfexp` in its path (jobs/builtin/build-image.sh).
+	// point.
 	//
 	//	image = "tfexp/tensorflow:latest"
 	Image string `arg:"image" json:"-"`

@@ -200,6 +200,8 @@ type Spec struct {
 	File      string
 	Source    []byte
 	Variables []schema.Setting
+	// Sensitive are the names of the variables that are sensitive, sorted.
+	Sensitive []string `json:",omitempty"`
 }
 
 // Cell is one point of the matrix. Axes holds the axes that the cell's blocks

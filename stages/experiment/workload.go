@@ -66,7 +66,7 @@ type Submit struct {
 // and the remaining time. A change after the end of a job does nothing.
 //
 //	job "net" {
-//	  builtin "cnn" {}
+//	  command = ["python3", "train.py"]
 //	  budget    = "400s"
 //	  threads   = 1
 //	  malleable = true

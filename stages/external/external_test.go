@@ -23,6 +23,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/stages"
+	_ "github.com/tfexp/tfexp/stages/published" // the orders
 )
 
 func TestMain(m *testing.M) {
@@ -146,7 +147,7 @@ func example(t testing.TB, name string, set policy.Settings) stages.Task {
 	return task(t.TempDir(), base, set, python3(t), name)
 }
 
-var workloads = flag.Int("workloads", need.Cases(14, 40), "drawn workloads that are scheduled in Go and in Python")
+var workloads = flag.Int("workloads", need.Cases(6, 40), "drawn workloads that are scheduled in Go and in Python")
 
 // TestSchedulesOfExamples runs the policies that exist in Go and in Python: on drawn workloads their traces are the
 // same, event by event. With -args -workloads 200 there are more of them.
@@ -160,7 +161,7 @@ func TestSchedulesOfExamples(t *testing.T) {
 		{"fcfs.py", policy.Policy{Order: policy.FCFS}, nil},
 		{"sjf.py", policy.Policy{Order: policy.SJF}, nil},
 		{"easy.py", policy.Policy{Order: policy.FCFS, Backfill: policy.EASY}, nil},
-		{"las.py", policy.Policy{Order: policy.LAS, Settings: policy.Settings{"quantum": quantum}},
+		{"las.py", policy.Policy{Order: "las", Settings: policy.Settings{"quantum": quantum}},
 			policy.Settings{"settings": []schema.Setting{{Name: "quantum", Value: quantum.String()}}}},
 	} {
 		t.Run(test.file, func(t *testing.T) {

@@ -95,6 +95,10 @@ type Extension[T any] struct {
 	// Instead is the name of one of Blocks that takes the place of the rest of a job: where a job has it, Decode alone
 	// decodes the job beside its plain arguments.
 	Instead string
+	// Program is the name of one of Blocks that is the program of a job, in place of a command. DecodeProgram decodes it: the
+	// job then has a stages.ProgramPart. It is called for jobs alone (Job), with their arguments.
+	Program       string
+	DecodeProgram func(*Decoder, Block, *T)
 	// Beyond makes cells beyond the matrix. It is for files alone (File).
 	Beyond Beyond
 }
@@ -111,6 +115,9 @@ type extension struct {
 	spares     func(file *eval.Node) []string
 	instead    string
 	beyond     Beyond
+
+	program       string
+	decodeProgram func(d *Decoder, b Block, into any)
 }
 
 var extensions []extension
@@ -122,7 +129,10 @@ func Extend[T any](feature, of string, x Extension[T]) {
 		panic(fmt.Sprintf("language: %s extends %q twice", feature, of))
 	}
 	one := extension{name: feature, of: of, before: x.Before, blocks: x.Blocks, args: x.Args, spares: x.Spares,
-		instead: x.Instead, beyond: x.Beyond}
+		instead: x.Instead, beyond: x.Beyond, program: x.Program}
+	if x.DecodeProgram != nil {
+		one.decodeProgram = func(d *Decoder, b Block, into any) { x.DecodeProgram(d, b, into.(*T)) }
+	}
 	if x.DecodeFirst != nil {
 		one.first = func(d *Decoder, b Block, into any) { x.DecodeFirst(d, b, into.(*T)) }
 	}

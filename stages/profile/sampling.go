@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
@@ -63,7 +64,7 @@ func (s *sampling) hopeless() error {
 			continue
 		}
 		tail, err := folder.Tail(s.Dir, tailLines, samplesDir, s.logs[i]+".log")
-		return errors.Join(&stages.SamplesFailed{Job: u.Job, Sample: s.logs[i], Cause: s.causes[i], Log: tail}, err)
+		return errors.Join(&stages.SamplesFailed{Job: u.Job, Sample: s.logs[i], Cause: s.causes[i], Log: secret.Redact(tail)}, err)
 	}
 	return nil
 }

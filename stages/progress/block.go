@@ -134,8 +134,9 @@ func decode(d *language.Decoder, b language.Block, j *experiment.Job) {
 		Epochs: v.Counts == "epochs" || v.Counts == "" && v.Lines != "",
 	})
 	switch {
-	case b.Node.First("builtin") != nil:
-		pa.Fail(pn.Header, "Block that nothing reads", "Built-in programs print their progress; progress is for a command.")
+	case language.ProgramIn(b.Node) != nil:
+		pa.Fail(pn.Header, "Block that nothing reads", "The program of a %s block prints its progress; progress is for a command.",
+			language.ProgramIn(b.Node).Schema.Name)
 	case !pa.OK || pn.Broken:
 	case (v.Lines == "") == (v.Tensorboard == ""):
 		pa.Fail(pn.Header, "Progress without a source", "Give either lines or tensorboard.")

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -28,7 +29,7 @@ func (v *view) failures(e *record.Experiment) error {
 			if err != nil {
 				return err
 			}
-			v.addFailure(failure{c.Cell, f.Job, table.WithUnit(f.At, "s"), f.Reason, log})
+			v.addFailure(failure{c.Cell, f.Job, table.WithUnit(f.At, "s"), f.Reason, secret.Redact(log)})
 		}
 		v.MoreFailures += max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures))
 	}

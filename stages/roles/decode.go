@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -103,6 +104,7 @@ func decode(d *language.Decoder, a language.Block, j *experiment.Job) {
 		return
 	}
 	parts := &Roles{}
+	_, own := experiment.PartOf[stages.OwnProgram](j.Parts)
 	j.Parts = append(j.Parts, parts)
 	a.Excludes("A job with role blocks has the resources of its parts, and keeps them: {} is not for it.",
 		"threads", "gpus", "gpu", "memory", "nodes", "malleable")
@@ -134,7 +136,7 @@ func decode(d *language.Decoder, a language.Block, j *experiment.Job) {
 		if r.GPU != "" && r.GPUs == 0 {
 			ra.Unread(fmt.Sprintf("The parts of the role %q have no GPUs: set gpus.", r.Name), "gpu")
 		}
-		if known := []string{contract.RoleServer, contract.RoleWorker, contract.RoleChief}; j.Builtin != "" &&
+		if known := []string{contract.RoleServer, contract.RoleWorker, contract.RoleChief}; own &&
 			!slices.Contains(known, r.Name) {
 			ra.Fail(rn.LabelAt, "Role that the program ignores", "The built-in programs have no role %q, but %s.", r.Name,
 				schema.AllOf(known))
@@ -152,9 +154,9 @@ func decode(d *language.Decoder, a language.Block, j *experiment.Job) {
 	case threads > schema.MaxThreads:
 		a.Fail(n.Header, "Value out of range", "The parts of %s have %d threads, at most %d.", n.Title(), threads,
 			schema.MaxThreads)
-	case j.Builtin != "" && workers == 0:
+	case own && workers == 0:
 		a.Fail(n.Header, "Job without a worker", "No part of %s trains: add a role \"worker\".", n.Title())
-	case j.Builtin != "" && workers > 1 && parts.count(contract.RoleServer) == 0:
+	case own && workers > 1 && parts.count(contract.RoleServer) == 0:
 		a.Fail(n.Header, "Workers without a parameter server", "%s has %d workers, which need a role \"ps\".", n.Title(),
 			workers)
 	}

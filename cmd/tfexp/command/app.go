@@ -64,8 +64,12 @@ func New(stdout, stderr io.Writer) *App {
 // colorful reports whether w is a terminal that shows colors unless they are
 // turned off (no-color.org).
 func colorful(w io.Writer) bool {
+	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // RawOut is standard output itself: a terminal, perhaps.
@@ -96,9 +100,13 @@ func (a *App) Printer() *show.Printer {
 // PrintJSON prints a value as indented JSON on standard output.
 func (a *App) PrintJSON(v any) error { return (&show.Printer{Out: a.Out}).JSON(v) }
 
-// WriteTo writes to a file, as Write does, or to standard output where path is empty.
+// WriteTo writes to a file, as Write does, or to standard output where path is empty. On a terminal control characters,
+// which would act on it, are escaped.
 func (a *App) WriteTo(path string, write func(io.Writer) error) error {
 	if path == "" {
+		if isTerminal(a.RawOut()) {
+			return write(live.SafeWriter(a.Raw, false))
+		}
 		return write(a.Raw)
 	}
 	var problem error

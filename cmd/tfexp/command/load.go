@@ -32,11 +32,19 @@ type Variables struct {
 
 // Flags registers the flags.
 func (v *Variables) Flags(fs *pflag.FlagSet) {
+	v.ValueFlags(fs)
+	fs.BoolVar(&v.lenient, "lenient", false, "leave out malformed lines of traces, and jobs larger than the hardware")
+}
+
+// ValueFlags registers the flags that set variables.
+func (v *Variables) ValueFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&v.values, "var", nil, "set a variable, as `name=value` (also -var; may be repeated)")
 	fs.StringArrayVar(&v.files, "var-file", nil,
 		"read variables from a `FILE` of name = value lines (also -var-file; may be repeated)")
-	fs.BoolVar(&v.lenient, "lenient", false, "leave out malformed lines of traces, and jobs larger than the hardware")
 }
+
+// Given returns what the flags set, as decode.Options has it.
+func (v *Variables) Given() (values, files []string) { return v.values, v.files }
 
 // Checked is validate --json.
 type Checked struct {

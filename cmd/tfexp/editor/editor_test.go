@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	_ "github.com/tfexp/tfexp/experiments" // the choices of policies
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
@@ -151,7 +152,7 @@ func TestEveryPlaceOfShippedExperiments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for place := 0; place <= len(src); place += 1 + len(src)/12 {
+		for place := 0; place <= len(src); place += 1 + len(src)/need.Cases(4, 12) {
 			Complete(decode.Language(), src, place)
 			Complete(decode.Language(), src[:place], place)
 			Hover(decode.Language(), src, place)

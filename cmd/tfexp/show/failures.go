@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -39,7 +40,7 @@ func (p *Printer) failures(e *record.Experiment) error {
 			if err != nil {
 				return err
 			}
-			p.quote(log)
+			p.quote(secret.Redact(log))
 		}
 	}
 	if all > shown {

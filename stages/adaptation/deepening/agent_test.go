@@ -67,7 +67,7 @@ func learn(seed uint64, s Settings, tables ...*AgentTable) *Learner {
 }
 
 // TestAgentsLearnATable trains three agents a scenario, for less than half of the default length: the median of
-// their ranks among all 64 sequences. The short form trains one agent, of one scenario.
+// their ranks among all 64 sequences. The short form trains one agent, of one scenario, for half as long.
 func TestAgentsLearnATable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("training takes seconds")
@@ -82,7 +82,7 @@ func TestAgentsLearnATable(t *testing.T) {
 			var ranks []int
 			for seed := range uint64(need.Cases(1, 3)) {
 				s := DefaultSettings(false)
-				s.Episodes = 30_000
+				s.Episodes = need.Cases(15_000, 30_000)
 				ranks = append(ranks, tables[name].Rank(learn(seed+1, s, tables[name]).Network.Choose(tables[name])))
 			}
 			slices.Sort(ranks)
@@ -156,13 +156,14 @@ func TestGradients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compares each weight of three networks; nothing runs side by side")
 	}
+	most := need.Cases(40, 150) // of the derivatives, about half as many
 	for name, tb := range map[string]*AgentTable{"small": agentSmall(), "recorded": agentRecorded(t)["middle"]} {
 		r := rand.New(rand.NewPCG(1, 1))
 		n := NewNetwork(2*(tb.Actions-1), tb.Actions, r)
 		grad := make([]float64, len(n.Weights))
 		n.Expected(tb, 1.5, grad)
 		worst := 0.0
-		for i := 0; i < len(grad); i += 1 + r.IntN(len(grad)/150) {
+		for i := 0; i < len(grad); i += 1 + r.IntN(len(grad)/most) {
 			const step = 1e-5
 			old := n.Weights[i]
 			n.Weights[i] = old + step

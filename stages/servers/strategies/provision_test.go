@@ -182,7 +182,7 @@ func TestPatientOnDrawnProcesses(t *testing.T) {
 		{48 * time.Hour, 52 * time.Hour, 36 * time.Minute}, {48 * time.Hour, 70 * time.Hour, 12 * time.Minute},
 		{48 * time.Hour, 70 * time.Hour, 36 * time.Minute}, {12 * time.Hour, 15 * time.Hour, 12 * time.Minute},
 	}
-	windows := need.Cases(25, 100)
+	windows := need.Cases(10, 100)
 	sum, cells := 0.0, 0
 	for m, market := range markets {
 		rng := rand.New(rand.NewPCG(uint64(m), 0))
@@ -224,7 +224,7 @@ func TestNobodyMissesADeadline(t *testing.T) {
 		overhead := time.Duration(rapid.IntRange(0, 30).Draw(t, "overhead")) * time.Minute
 		slack := time.Duration(rapid.IntRange(0, 40).Draw(t, "slack")) * time.Hour / 2
 		v := rental.View{Work: work, Overhead: overhead, Tick: tick, Deadline: work + 2*overhead + 2*tick + slack}
-		available := rapid.SliceOfN(rapid.Bool(), 1, 400).Draw(t, "available")
+		available := rapid.SliceOfN(rapid.Bool(), 1, need.Cases(100, 400)).Draw(t, "available")
 		at := func(i int) bool { return available[i%len(available)] }
 		for name, s := range map[string]strategies.Func{
 			"always": strategies.Always, "greedy": strategies.Greedy, "uniform_progress": strategies.UniformProgress, "patient": strategies.Patient,

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/jobs/builtin"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/stages"
@@ -158,9 +157,10 @@ func (c *cell) variant(settings []control.Setting, at stages.CellAt) (v steering
 	}
 	job, block := &task.Setup.Jobs[0], point.Workload.Submits[0].Job
 	v = steering.Variant{Threads: job.Threads, Roles: job.Roles()}
+	own, _ := experiment.PartOf[stages.OwnProgram](block.Parts)
 	for i := range t.Settings {
 		s := &t.Settings[i]
-		if s.Live || block.Builtin != "" && slices.Contains(builtin.Changeable(), s.Name) {
+		if s.Live || own != nil && slices.Contains(own.Changeable(), s.Name) {
 			v.Live = append(v.Live, s.Name)
 		}
 	}

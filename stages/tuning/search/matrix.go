@@ -104,24 +104,24 @@ func (x *matrix) bind(t *tuned, job *eval.Node) *eval.Node {
 	bound := *job
 	bound.Attrs, bound.Blocks = slices.Clone(job.Attrs), slices.Clone(job.Blocks)
 	for i, b := range bound.Blocks {
-		if b.Schema.Name == "builtin" {
+		if slices.Contains(language.Programs(), b.Schema.Name) {
 			copied := *b
 			copied.Attrs = slices.Clone(b.Attrs)
 			bound.Blocks[i] = &copied
 		}
 	}
-	var builtin *eval.Node = bound.First("builtin")
+	program := language.ProgramIn(&bound)
 	for _, s := range searched(t.node) {
 		switch {
 		case s.Broken || broken || slices.Contains(read, s.Label):
 		case schema.Find(bound.Args, s.Label) != nil && len(recorded) == 0:
 			replace(&bound, s)
-		case builtin != nil && schema.Find(builtin.Args, s.Label) != nil:
-			replace(builtin, s)
+		case program != nil && schema.Find(program.Args, s.Label) != nil:
+			replace(program, s)
 		default:
 			known := append(schema.Names(job.Args), recorded...)
-			if builtin != nil {
-				known = append(known, schema.Names(builtin.Args)...)
+			if program != nil {
+				known = append(known, schema.Names(program.Args)...)
 			}
 			x.Suggest(s.LabelAt, schema.Nearest(s.Label, known), "Setting that the job does not have",
 				"Neither %s nor a hardware reads each.%s, and %s has no argument %q: the setting would change nothing. A program "+

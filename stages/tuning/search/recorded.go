@@ -159,7 +159,7 @@ func (d decoder) measured(a *eval.Args, v *recordedArgs) *measured {
 func (d decoder) recorded(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.Job) {
 	j.Dir, j.Files = "", nil
 	a.Unread("The outcomes of the job are recorded: {} has no meaning.", "command", "epochs", "steps", "budget")
-	for _, block := range []string{"builtin", "runtime", "alternative"} {
+	for _, block := range append(language.Programs(), "runtime", "alternative") {
 		if b := a.Node.First(block); b != nil {
 			a.Fail(b.Header, "Contradicting blocks", "The outcomes of the job are recorded; it has no %s.", block)
 		}

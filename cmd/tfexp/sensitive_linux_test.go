@@ -1,0 +1,307 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// shy passes a sensitive value to jobs in all ways that there are.
+const shy = `
+experiment "shy" {
+  description = "A token that nobody sees"
+  replicates  = 1
+}
+variable "token" {
+  type      = string
+  sensitive = true
+  validation {
+    condition     = strlen(var.token) > 8
+    error_message = "the token ${var.token} is too short"
+  }
+}
+variable "engine" { default = "simulated" }
+variable "creds" {
+  sensitive = true
+  type      = map(string)
+  default   = {}
+}
+variable "gap" { default = "1s" }
+locals {
+  header = "Bearer ${upper(var.token)}"
+  words  = concat(["sh", "-c", "test \"$TOKEN\" = \"$(cat $WANTED)\" && test \"$1\" = \"$TOKEN\" && echo got $2; $SAY", "sh"],
+    [var.token, local.header])
+}
+job "fetch" {
+  command = local.words
+  env     = { TOKEN = var.token, HEADER = "Authorization: ${local.header}", WANTED = "wanted.txt", SAY = "true" }
+  epochs  = 1
+  runtime { epoch = "2s" }
+}
+job "loud" {
+  command = ["sh", "-c", "echo the token is $TOKEN; case $TFEXP_JOB in *sample*) exit 0; esac; exit 3"]
+  env     = { TOKEN = var.token }
+  epochs  = 1
+  runtime { epoch = "2s" }
+}
+workload "w" {
+  submit {
+    job = job.fetch
+    at  = "0s"
+  }
+  submit {
+    job = job.loud
+    at  = var.gap
+  }
+}
+hardware "h" {
+  engine  = var.engine
+  threads = 1
+}
+policy "fcfs" { order = "fcfs" }
+`
+
+const (
+	shyToken = "hunter2xyzzy"
+	shyOther = "hunter3plugh"
+)
+
+// sensitiveRuns runs tfexp in a folder with its own configuration, and gathers what it prints.
+type sensitiveRuns struct {
+	t       *testing.T
+	program string
+	dir     string
+	printed bytes.Buffer
+}
+
+func (s *sensitiveRuns) run(status int, env []string, args ...string) string {
+	s.t.Helper()
+	cmd := exec.Command(s.program, args...)
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), append([]string{noRaceSleep, "XDG_CONFIG_HOME=" + filepath.Join(s.dir, "config")}, env...)...)
+	out, _ := cmd.CombinedOutput()
+	s.printed.Write(out)
+	if code := cmd.ProcessState.ExitCode(); code != status {
+		s.t.Fatalf("tfexp %s: exit status %d, want %d\n%s", strings.Join(args, " "), code, status, out)
+	}
+	return string(out)
+}
+
+func (s *sensitiveRuns) write(name, text string) {
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o666); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// keys returns the keys of the cells in a folder of results.
+func (s *sensitiveRuns) keys(out string) string {
+	var all []string
+	found, _ := filepath.Glob(filepath.Join(s.dir, out, "shy/cells/*/key.txt"))
+	for _, path := range found {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		all = append(all, string(text))
+	}
+	if len(all) == 0 {
+		s.t.Fatalf("%s has no key", out)
+	}
+	return strings.Join(all, "\n")
+}
+
+// leaks lists the files of results that have a text, in any of the forms in which jobs are given it. The database has its
+// freed pages as well.
+func (s *sensitiveRuns) leaks(out string, texts ...string) (found []string) {
+	err := filepath.WalkDir(filepath.Join(s.dir, out), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		for _, text := range texts {
+			if bytes.Contains(bytes.ToLower(raw), []byte(text)) {
+				rel, _ := filepath.Rel(s.dir, path)
+				found = append(found, rel)
+				break
+			}
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return found
+}
+
+func newSensitiveRuns(t *testing.T) *sensitiveRuns {
+	s := &sensitiveRuns{t: t, program: asTfexp(t), dir: t.TempDir()}
+	s.write("shy.hcl", shy)
+	s.write("wanted.txt", shyToken)
+	return s
+}
+
+// TestSensitiveVariables greps results and output for the value of a sensitive variable.
+func TestSensitiveVariables(t *testing.T) {
+	s := newSensitiveRuns(t)
+	given := "token=" + shyToken
+	s.run(0, nil, "validate", "shy.hcl", "-var", given)
+	s.run(0, nil, "validate", "shy.hcl", "--json", "-var", given)
+	s.run(0, nil, "plan", "shy.hcl", "-var", given, "--out", "sim")
+	s.run(0, nil, "run", "shy.hcl", "--var="+given, "--out", "sim")
+	s.run(0, nil, "plan", "shy.hcl", "--json", "-var", given, "--out", "sim")
+	if out := s.run(0, nil, "run", "shy.hcl", "-var="+given, "--out", "sim", "--json"); !strings.Contains(out, `"reused": 1`) {
+		t.Errorf("the same value has run again:\n%s", out)
+	}
+	s.run(0, []string{"TFEXP_VAR_token=" + shyToken}, "run", "shy.hcl", "--out", "env")
+	s.write("vars.hcl", "token = \""+shyToken+"\"\ncreds = { user = \""+shyOther+"\" }\n")
+	s.run(0, nil, "run", "shy.hcl", "--out", "file", "-var-file", "vars.hcl")
+	if s.keys("sim") != s.keys("env") || s.keys("sim") != s.keys("file") {
+		t.Error("the same value has different keys")
+	}
+	s.run(0, nil, "run", "shy.hcl", "--out", "other", "-var", "token="+shyOther, "--share")
+
+	// Real jobs are given the value. The job that prints it has it in its log.
+	s.run(4, nil, "run", "shy.hcl", "-var", "engine=process", "-var", given, "--out", "real")
+	out := s.run(4, nil, "resume", "real/shy", "-var", given)
+	if strings.Contains(out, "Variable without") {
+		t.Errorf("resume has not taken the value:\n%s", out)
+	}
+	out = s.run(3, nil, "resume", "real/shy")
+	for _, way := range []string{"-var token=", "TFEXP_VAR_token", "-var-file"} {
+		if !strings.Contains(out, way) {
+			t.Errorf("resume does not say %q:\n%s", way, out)
+		}
+	}
+	s.run(1, nil, "resume", "real/shy", "-var", given, "-var", "gap=2s")
+	logs, _ := filepath.Glob(filepath.Join(s.dir, "real/shy/cells/*/logs/fetch-1.log"))
+	if len(logs) != 1 {
+		t.Fatalf("no log of the job: %q", logs)
+	}
+	if log, _ := os.ReadFile(logs[0]); !strings.Contains(string(log), "got Bearer "+strings.ToUpper(shyToken)) {
+		t.Errorf("the job was not given the values: its log is %q", log)
+	}
+	if info, err := os.Stat(filepath.Join(s.dir, "config/tfexp/key")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key: %v, %v", info, err)
+	}
+	for dir, mode := range map[string]fs.FileMode{"real/shy": 0o700, "sim/shy": 0o700, "other/shy": 0o755} {
+		if info, err := os.Stat(filepath.Join(s.dir, dir)); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s has the mode %v, %v; want %v", dir, info.Mode(), err, mode)
+		}
+	}
+
+	// Errors do not quote it.
+	s.run(3, nil, "validate", "shy.hcl", "-var", "token="+shyToken[:8])
+	s.run(3, nil, "validate", "shy.hcl", "-var", "tokn="+shyToken)
+	s.run(3, nil, "validate", "shy.hcl", "-var", shyToken)
+	s.run(3, nil, "validate", "shy.hcl", "-var", given, "-var", "creds="+shyToken)
+	s.run(3, nil, "validate", "shy.hcl", "-var", given, "-var", "creds={ a = "+shyToken+" }")
+	s.write("broken.hcl", "token = "+shyToken+"\n")
+	s.run(3, nil, "validate", "shy.hcl", "-var-file", "broken.hcl")
+	s.write("broken.hcl", "token = \""+shyToken+"\n")
+	s.run(3, nil, "validate", "shy.hcl", "-var-file", "broken.hcl")
+	s.write("broken.hcl", "tokn = \""+shyToken+"\"\n")
+	s.run(3, nil, "validate", "shy.hcl", "-var-file", "broken.hcl")
+	for _, edit := range [][2]string{
+		{`"A token that nobody sees"`, `var.token`},
+		{`epochs  = 1`, `epochs  = tonumber(var.token)`},
+		{`epochs  = 1`, `epochs  = strlen(var.token)`},
+		{`replicates  = 1`, "replicates  = 1\n  seed = parseint(var.token, 36)"},
+		{`local.words`, `[var.token, "x"]`},
+		{`local.words`, `["${var.token.name}"]`},
+		{`local.words`, `var.token`},
+		{`local.words`, `["sh", [var.token]]`},
+		{`{ TOKEN = var.token }`, `{ (var.token) = "x" }`},
+		{`{ TOKEN = var.token }`, `var.token`},
+		{`{ TOKEN = var.token }`, `{ X = var.creds.` + "unknown }"},
+		{`engine  = var.engine`, `engine  = var.token`},
+		{`threads = 1`, `threads = length(var.token)`},
+		{`policy "fcfs" { order = "fcfs" }`, `policy "fcfs" { order = var.token }`},
+		{`policy "fcfs" { order = "fcfs" }`, "policy \"fcfs\" { order = each.o }\nmatrix {\n  o = [var.token]\n}"},
+		{`policy "fcfs" { order = "fcfs" }`,
+			"policy \"fcfs\" { order = \"fcfs\" }\nmatrix {\n  exclude { when = var.token == \"a\" }\n}"},
+		{"type      = string\n  sensitive = true", "default = \"" + shyToken + "\"\n  sensitive = true"},
+		{"default   = {}", "default   = { a = \"" + shyToken + "\" }"},
+	} {
+		text := strings.Replace(shy, edit[0], edit[1], 1)
+		if text == shy {
+			continue
+		}
+		s.write("wrong.hcl", text)
+		out := s.run(3, nil, "validate", "wrong.hcl", "-var", given, "-var", `creds={ user = "`+shyToken+`" }`)
+		if strings.Contains(out, "panic") || strings.Contains(out, "goroutine") {
+			t.Errorf("with %s:\n%s", edit[1], out)
+		}
+	}
+
+	cell := "w-h-fcfs-r1"
+	for _, dir := range []string{"sim", "real"} {
+		s.run(0, nil, "status", dir)
+		s.run(0, nil, "status", dir, "--json")
+		s.run(0, nil, "explain", dir+"/shy", cell)
+		s.run(0, nil, "export", "table", "jobs", "--dir", dir, "--format", "csv")
+	}
+	for _, line := range strings.Split(strings.ToLower(s.printed.String()), "\n") {
+		if strings.Contains(line, shyToken) || strings.Contains(line, shyOther) {
+			t.Errorf("a command has printed %q", line)
+		}
+	}
+	for _, out := range []string{"sim", "env", "file", "other", "real"} {
+		found := s.leaks(out, shyToken, shyOther)
+		found = slices.DeleteFunc(found, func(name string) bool { return strings.HasSuffix(name, ".log") })
+		if len(found) > 0 {
+			t.Errorf("results have the value: %q", found)
+		}
+	}
+	// A value of the same length makes other keys for real; simulated cells do not depend on programs.
+	s.run(4, nil, "run", "shy.hcl", "-var", "engine=process", "-var", "token="+shyOther, "--out", "otherreal")
+	if s.keys("real") == s.keys("otherreal") {
+		t.Error("another value has the same key")
+	}
+	if !strings.Contains(s.keys("real"), "(sensitive:") {
+		t.Errorf("the key has no hash of the value:\n%s", s.keys("real"))
+	}
+}
+
+// TestExportOnATerminal: an export that a terminal shows has no control characters, and one that a pipe takes has all.
+func TestExportOnATerminal(t *testing.T) {
+	s := newSensitiveRuns(t)
+	s.run(0, nil, "run", "shy.hcl", "-var", "token="+shyToken)
+	path := filepath.Join(s.dir, "results/shy/jobs.csv")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write("results/shy/jobs.csv", strings.ReplaceAll(string(raw), "fetch-1", "fetch\x1b]0;owned\x07\x1b[2J"))
+	for _, format := range []string{"csv", "markdown", "latex", "jsonl"} {
+		screen, tty := terminal(t, unix.Winsize{Row: 50, Col: 400})
+		cmd := exec.Command(s.program, "export", "table", "jobs", "--format", format)
+		cmd.Dir, cmd.Env = s.dir, append(os.Environ(), noRaceSleep)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+		err := cmd.Start()
+		tty.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, _ := io.ReadAll(screen)
+		if err := cmd.Wait(); err != nil {
+			t.Fatalf("%v\n%s", err, shown)
+		}
+		if !bytes.Contains(shown, []byte("owned")) || bytes.ContainsAny(shown, "\x1b\x07") {
+			t.Errorf("%s: the terminal was sent %q", format, shown)
+		}
+		piped := s.run(0, nil, "export", "table", "jobs", "--format", format)
+		if format == "csv" && !strings.Contains(piped, "\x1b]0;owned\x07") {
+			t.Errorf("the pipe was sent %q", piped)
+		}
+	}
+}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package builtin
-
-import "time"
-
-// Began returns when this process began: here the present time, since the system is not asked.
-func Began() time.Time { return time.Now() }

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package builtin
-
-import "os"
-
-// notifyContinued does nothing: here processes are not stopped by signals.
-func notifyContinued(chan<- os.Signal) {}

@@ -1,0 +1,127 @@
+// Package train is the training programs that are part of tfexp, so that an
+// experiment needs nothing installed: softmax, svm, mlp and cnn learn to read
+// handwritten digits (package digits), on gonum. They keep the job contract
+// (package contract): they use the threads that they were given and no more,
+// follow the control file between two steps, report each epoch, write
+// checkpoints, and stop with one on SIGTERM.
+//
+// The result of a process that trains alone depends on its settings only. The
+// number of threads, changes of that number and interruptions change the
+// duration, but not one bit of the result (on one kind of machine).
+//
+// As parts of a job with roles the programs train together: parameter servers
+// hold the weights (server), workers compute gradients (worker), and one of
+// these, the chief, speaks for the job. Workers do not wait for each other, so
+// the result depends on their timing.
+package train
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+// Version changes whenever a program's results or run times change by more
+// than noise: cached results of the version before are then not reused.
+const Version = 1
+
+// Command is the command of tfexp that runs a program.
+const Command = "train"
+
+// The exit statuses of Main, in addition to contract.ExitStopped.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// defaultEpochs is the length when neither flags nor environment set it.
+const defaultEpochs = 10
+
+// options are the arguments of a run that are not part of its configuration.
+type options struct {
+	epochs, steps int
+	threads       int // 0: as the environment and the control file say
+	save          string
+}
+
+// Main runs the training program args[0] with the flags that follow, as a separate process would: it reads the
+// environment of the job contract, handles SIGTERM and sets the number of threads of the Go runtime. It returns the
+// exit status: 0, 1 for a failure, 2 for wrong arguments or environment, contract.ExitStopped after a SIGTERM. begin is
+// when the program began; its budget is counted from then.
+func Main(begin time.Time, args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+
+	cfg, opts, err := parse(args, stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		return exitOK
+	}
+	var env contract.Env
+	if err == nil {
+		env, err = contract.FromEnv(os.Getenv)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "tfexp train: %v\n", err)
+		return exitUsage
+	}
+	r := newRun(cfg, opts, env, begin, stdout, stderr)
+	switch err := r.train(ctx); {
+	case errors.Is(err, errStopped):
+		return contract.ExitStopped
+	case err != nil:
+		fmt.Fprintf(stderr, "tfexp train: %v\n", err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+// parse reads the command line. It prints the help that is asked for to
+// stdout, and returns flag.ErrHelp.
+func parse(args []string, stdout io.Writer) (config, options, error) {
+	var opts options
+	if len(args) == 0 {
+		return config{}, opts, fmt.Errorf("want the name of a program: %s", strings.Join(Names(), ", "))
+	}
+	switch args[0] {
+	case "-h", "-help", "--help", "help":
+		usage(stdout)
+		return config{}, opts, flag.ErrHelp
+	}
+	program, err := find(args[0])
+	if err != nil {
+		return config{}, opts, err
+	}
+	cfg := defaults(program)
+	flags := flag.NewFlagSet(program.Name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	for _, p := range program.Params {
+		flags.Func(strings.ReplaceAll(p.Name, "_", "-"), p.Doc, func(s string) error { return cfg.set(p.Name, s) })
+	}
+	for _, f := range runFlags(&opts) {
+		flags.Func(f.Name, f.Doc, f.set)
+	}
+	err = flags.Parse(args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		programUsage(stdout, program)
+	case err == nil && flags.NArg() > 0:
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case err == nil && opts.epochs > 0 && opts.steps > 0:
+		err = errors.New("both --epochs and --steps are given, want one of them")
+	case err == nil:
+		err = cfg.complete()
+	}
+	return cfg, opts, err
+}

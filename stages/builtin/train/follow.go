@@ -1,0 +1,167 @@
+package train
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+// refusal is why a request cannot be carried out.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// threadsAtStart sets the number of threads from the flag, or else the control
+// file, or else the environment. The images of a batch are divided within one
+// operation, so the threads form the intra-op pool.
+func (r *run) threadsAtStart() {
+	if r.env.ControlPath != "" {
+		r.control = contract.NewControl(r.env.ControlPath)
+	}
+	if r.threads > 0 {
+		r.team.resize(r.threads)
+		return
+	}
+	r.team.resize(r.env.Threads.Intra)
+	if r.control == nil {
+		return
+	}
+	// Another look, between the first steps, carries out the rest.
+	if m, _, err := contract.NewControl(r.env.ControlPath).Read(); err == nil {
+		r.allot(m)
+	}
+}
+
+// allot takes on the threads of a message.
+func (r *run) allot(m contract.Message) {
+	if a, ok := m.Threads(); ok && r.threads == 0 && a.Intra != r.team.threads {
+		r.team.resize(a.Intra)
+	}
+}
+
+// read looks at the control file, and reports whether it is new.
+func (r *run) read() (contract.Message, bool) {
+	if r.control == nil {
+		return contract.Message{}, false
+	}
+	m, changed, err := r.control.Read()
+	if err != nil && !r.warned {
+		r.warn("%v; going on with %d threads", err, r.team.threads)
+		r.warned = true
+	}
+	if !changed {
+		return contract.Message{}, false
+	}
+	r.warned = false
+	r.allot(m)
+	r.budget.follow(m)
+	return m, true
+}
+
+// follow carries out the control file's message, if it is new. It is called
+// between two steps. Its error is the error of the training.
+func (r *run) follow(t training) error {
+	m, changed := r.read()
+	if !changed {
+		return nil
+	}
+	if err := r.changeSettings(t, m); err != nil {
+		return err
+	}
+	request := m.Request()
+	if !m.Asks() || request == r.request {
+		return nil
+	}
+	if m.Deepen != nil {
+		if err := r.deepen(t, *m.Deepen); err != nil {
+			return err
+		}
+	}
+	r.request = request
+	switch {
+	case !m.Checkpoint && m.Warning == nil:
+	case r.saves.path == "":
+		return r.refuse("checkpoint", contract.EnvCheckpointDir+" is not set")
+	default:
+		return r.saveNow(t)
+	}
+	return nil
+}
+
+// changeable are the settings that can change while a program trains.
+var changeable = []string{"batch", "learning_rate"}
+
+// Changeable lists the settings that can change while a built-in program trains.
+func Changeable() []string { return slices.Clone(changeable) }
+
+// changeSettings takes on the settings of a message that differ from the present
+// ones.
+func (r *run) changeSettings(t training, m contract.Message) error {
+	mark := time.Now()
+	changed := map[string]json.RawMessage{}
+	for _, name := range slices.Sorted(maps.Keys(m.Settings)) {
+		text, _ := m.Setting(name)
+		next := r.current()
+		err := next.set(name, text)
+		switch {
+		case err == nil && next.same(r.current()):
+			continue
+		case err == nil && !slices.Contains(changeable, name):
+			err = errors.New("it is fixed from the start: restart the program with another value")
+		case err == nil:
+			err = t.change(name, next)
+			if err != nil {
+				return err
+			}
+			r.present = &next
+			changed[name] = m.Settings[name]
+			continue
+		}
+		if err := r.refuse(name, err.Error()); err != nil {
+			return err
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return contract.WriteProgress(r.stdout, contract.Progress{
+		Changed: &contract.Changed{Settings: changed, Seconds: time.Since(mark).Seconds()},
+	})
+}
+
+// current is the configuration with the settings that hold at present.
+func (r *run) current() config {
+	if r.present != nil {
+		return *r.present
+	}
+	return r.config
+}
+
+// same reports whether two configurations have the same settings.
+func (c config) same(d config) bool { return fmt.Sprintf("%+v", c) == fmt.Sprintf("%+v", d) }
+
+// deepen adds a layer to a block, or says why it cannot.
+func (r *run) deepen(t training, block int) error {
+	mark := time.Now()
+	news, err := t.deepen(block)
+	var no refusal
+	switch {
+	case errors.As(err, &no):
+		return r.refuse("deepen", no.Error())
+	case err != nil:
+		return err
+	case news.Layers == 0:
+		return nil // nothing was asked for
+	}
+	news.Seconds = time.Since(mark).Seconds()
+	return contract.WriteProgress(r.stdout, contract.Progress{Deepened: &news})
+}
+
+func (r *run) refuse(what, reason string) error {
+	return contract.WriteProgress(r.stdout, contract.Progress{Refused: what, Reason: reason})
+}

@@ -1,0 +1,180 @@
+package planned
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/queue"
+)
+
+// Conservative lets those jobs pass that delay no job before them, by the
+// predictions.
+const Conservative policy.Backfill = "conservative"
+
+var _ = policy.RegisterBackfill(policy.BackfillChoice{
+	Choice: policy.Choice{
+		Name: Conservative, Title: "Conservative backfill", Doc: "those that delay nobody",
+		Place: 4, Version: 5, Estimates: true,
+	},
+	Passes: true, Reserves: true, Promises: true,
+	HeldBack: func(scheduler.View, *policy.Reservation) string { return "would delay a job before it" },
+	New: func(s policy.Setup) scheduler.Admitter {
+		if keepsPromises(s) {
+			return &promised{Dispatch: policy.Dispatch{Setup: s}, book: NewBook(len(s.Run.Jobs))}
+		}
+		return &planned{policy.Dispatch{Setup: s}}
+	},
+})
+
+// keepsPromises reports whether reservations can be kept in a run: jobs have one way to
+// run and get their requests, no job is paused or takes turns, and the cluster does not
+// change.
+func keepsPromises(s policy.Setup) bool {
+	return !s.Pauses && !s.Policy.TakesTurns() && !s.Allocation.Partial && !s.Placement.Settled &&
+		!s.Run.Cluster.Changes() &&
+		!slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return len(j.Alternatives())+len(j.Roles()) > 0 })
+}
+
+// promised admits jobs by permanent reservations: a job that begins to wait gets the
+// earliest time span that has room for it next to all others.
+type promised struct {
+	policy.Dispatch
+	book *Book
+}
+
+// Waits implements scheduler.QueueObserver.
+func (p *promised) Waits(job int32) { p.book.Wait(job) }
+
+// HeldBack implements scheduler.Admitter.
+func (p *promised) HeldBack(_ scheduler.View, job int32) string {
+	return fmt.Sprintf("is to start at %s, and would delay others before that", p.book.At(job))
+}
+
+// Admit implements scheduler.Admitter.
+func (p *promised) Admit(v scheduler.View, h scheduler.Actions) error {
+	return p.book.Dispatch(v, func(job, cores int32, nodes []int32) error {
+		return h.Start(job, cores, nodes, "its reservation begins")
+	})
+}
+
+// planned admits jobs by a plan: each job in the policy's order gets the
+// earliest time span that has room for it next to the running jobs and the jobs
+// before it, by the predicted run times. The plan is recomputed at each
+// dispatch, up to the last job that could start now.
+type planned struct{ policy.Dispatch }
+
+// HeldBack implements scheduler.Admitter.
+func (d *planned) HeldBack(v scheduler.View, _ int32) string { return d.Backfill.HeldBack(v, nil) }
+
+// Admit implements scheduler.Admitter.
+func (d *planned) Admit(v scheduler.View, h scheduler.Actions) error {
+	d.Begin(v, h)
+	waiting, pausing := v.Waiting(), d.Pauses
+	within := queue.Limit{Free: v.Machine().MostFree(), Window: scheduler.Never}
+	if !pausing && waiting.Peek(queue.Front, within) == queue.Nobody {
+		return nil
+	}
+	p := Running(v)
+	after, blocked := queue.Front, false
+	ahead := Startable{Key: queue.Front} // the first job behind that could start now
+	for {
+		if !pausing && !p.LookAhead(waiting, after, &ahead) {
+			return nil
+		}
+		number := waiting.Next(after, queue.Anyone)
+		if number == queue.Nobody {
+			return nil
+		}
+		after = waiting.KeyOf(number)
+		j := v.Job(number)
+		cores, nodes, i := d.place(p, j)
+		ok := i == 0
+		if !ok { // less than it would get later, but at once
+			if least, on, fits := d.Allot(j); fits && p.Free(j, least, on, 0) {
+				cores, nodes, ok = least, slices.Clone(on), true
+			}
+		}
+		if !ok && pausing {
+			made, err := d.makeRoomNow(j)
+			if err != nil {
+				return err
+			}
+			if made {
+				cores, nodes, _ = d.Allot(j)
+				if err := h.Start(number, cores, nodes, "first in the order"); err != nil {
+					return err
+				}
+				p = Running(v)
+				continue
+			}
+		}
+		if ok {
+			p.Book(j, cores, nodes, v.Now())
+			why := "first in the order"
+			if blocked {
+				why = "delays nobody before it"
+			}
+			if err := h.Start(number, cores, nodes, why); err != nil {
+				return err
+			}
+			continue
+		}
+		blocked, pausing = true, false // no job behind a reservation pauses another
+		if i > 0 {
+			p.Book(j, cores, nodes, p.Steps[i].At)
+		}
+	}
+}
+
+// makeRoomNow is makeRoom for a job that is planned with one of its alternatives,
+// which it keeps if there is no room. A settled placement pauses no job for
+// another one.
+func (d *planned) makeRoomNow(j scheduler.JobView) (made bool, err error) {
+	if d.Placement.Settled {
+		_, made, err = d.MakeRoom(j.Number())
+		return made, err
+	}
+	before := j.Alternative()
+	if _, made, err = d.MakeRoomFor(j); !made {
+		d.Choose(j.Number(), before)
+	}
+	return made, err
+}
+
+// place finds the place of a waiting job in a plan, and chooses the alternative
+// that belongs to it: the one that the placement measures as best; ties go to the
+// earlier alternative. The step is negative when none has a known start.
+func (d *planned) place(p *Plan, j scheduler.JobView) (cores int32, nodes []int32, step int) {
+	choices := j.Choices()
+	step = -1
+	chosen, best := choices[0], scheduler.Never
+	for _, k := range choices {
+		d.Choose(j.Number(), k)
+		need := d.later(j)
+		on, i := p.Earliest(j, need)
+		if i < 0 {
+			continue
+		}
+		at := p.Steps[i].At
+		at = d.Placement.Measure(at, Until(at, j.Length(need)))
+		if step < 0 || at < best {
+			chosen, best, cores, nodes, step = k, at, need, on, i
+		}
+	}
+	d.Choose(j.Number(), chosen)
+	return cores, nodes, step
+}
+
+// later returns the cores that a blocked job is to get later.
+func (d *planned) later(j scheduler.JobView) int32 {
+	if !d.Allocation.Partial || j.Sized() {
+		return j.Request()
+	}
+	widest := int32(0)
+	for _, r := range d.Machine().Whole() {
+		widest = max(widest, r.Cores)
+	}
+	return max(min(j.Request(), widest), j.Least())
+}

@@ -1,0 +1,15 @@
+//go:build mutate
+
+package planned_test
+
+import (
+	"testing"
+
+	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
+	_ "github.com/tfexp/tfexp/stages/published" // the orders
+)
+
+// TestSchedules: all policies produce the same schedules as before.
+func TestSchedules(t *testing.T) {
+	schedulertest.Golden(t, "../../scheduler/testdata/golden.txt", true, false)
+}

@@ -1,0 +1,97 @@
+package published
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+)
+
+// Gittins orders jobs by the Gittins index of the service that they have attained (J. C.
+// Gittins, 1979; as "2D-Gittins" in J. Gu and others, "Tiresias", NSDI 2019): it knows how
+// the service of the workload's jobs is distributed, and not which job takes how much. It
+// implies preemption, and is looked at again at the end of each quantum of a running job.
+const Gittins policy.Order = "gittins"
+
+var _ = policy.RegisterOrder(policy.OrderChoice{
+	Choice: policy.Choice{
+		Name: Gittins, Title: "Gittins index", Place: 11, Estimates: true,
+		Doc:      "the likeliest to end for the service that it takes",
+		Settings: []schema.Arg{policy.Quantum}, Wants: []policy.Want{impliesPause(Gittins)},
+	},
+	New: func(s policy.Setup) scheduler.Ranker { return newGittins(s.Run.Jobs) },
+})
+
+// gittins has the distribution of service: ascending, all equally likely. The least quotient of the index is the tangent
+// from a point to the lower convex hull of (k, height of k) for all k from some point on.
+type gittins struct {
+	service []float64
+	before  []float64 // before[k] is the sum of the service of the points before k
+	height  []float64 // height[k] is the sum of min(S, service[k]) over all points S
+	next    []int     // next[k] is the second point of the hull that begins with k
+}
+
+func newGittins(jobs []scheduler.Job) *gittins {
+	g := &gittins{}
+	for i := range jobs {
+		if j := &jobs[i]; j.Predicted > 0 {
+			g.service = append(g.service, float64(j.Predicted)*float64(deviceCount(j)))
+		}
+	}
+	slices.Sort(g.service)
+	n, sum := len(g.service), 0.0
+	g.before, g.height, g.next = make([]float64, n), make([]float64, n), make([]int, n)
+	for k, s := range g.service {
+		g.before[k], g.height[k] = sum, sum+s*float64(n-k)
+		sum += s
+	}
+	for k := n - 1; k >= 0; k-- {
+		to := k + 1
+		for to < n && g.next[to] < n && g.slope(k, g.height[k], g.next[to]) <= g.slope(k, g.height[k], to) {
+			to = g.next[to]
+		}
+		g.next[k] = to
+	}
+	return g
+}
+
+// slope is that from a point to a point of the hull behind it.
+func (g *gittins) slope(x int, y float64, k int) float64 { return (g.height[k] - y) / float64(k-x) }
+
+// Rank returns the inverse of the Gittins index at the job's attained service, in nanoseconds.
+func (g *gittins) Rank(j scheduler.JobView) int64 {
+	return g.after(float64(scheduler.CoreTime(j.Times().Service, deviceCount(j.Job()))))
+}
+
+// after returns the inverse of the index after the attained service a: the least over all Δ of
+// E[min(S−a, Δ)] / P(S−a ≤ Δ), given S > a. The least is at a point of the distribution. A job
+// whose attained service exceeds every point is last.
+func (g *gittins) after(a float64) int64 {
+	first, _ := slices.BinarySearch(g.service, math.Nextafter(a, math.Inf(1)))
+	n := len(g.service)
+	if first == n {
+		return math.MaxInt64
+	}
+	// The sum of min(S−a, service[k]−a) is height[k] minus the attained service.
+	attained := g.before[first] + a*float64(n-first)
+	best := g.slope(first-1, attained, first)
+	for k := g.next[first]; k < n; k = g.next[k] {
+		quotient := g.slope(first-1, attained, k)
+		if quotient > best {
+			break
+		}
+		best = quotient
+	}
+	return int64(math.Round(best))
+}
+
+// deviceCount returns how many devices a job asks for: GPUs, or cores if it asks for no
+// GPU.
+func deviceCount(j *scheduler.Job) int {
+	if j.GPUs > 0 {
+		return j.GPUs
+	}
+	return j.Threads
+}

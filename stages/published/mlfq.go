@@ -1,0 +1,76 @@
+package published
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+)
+
+// MLFQ is multi-level feedback queues (F. J. Corbató, 1962): a job is in the first queue
+// until it has run for the first quantum, then in the second one until it has run for the
+// second quantum as well, and so on; in the last queue it stays. The first queue that is
+// not empty is served: round robin, the last one by arrival in it. A job that arrives in a
+// better queue pauses one of a worse queue, which keeps its place and the rest of its
+// quantum.
+const MLFQ policy.Order = "mlfq"
+
+var quanta = schema.Arg{
+	Name: "quanta", Type: schema.Strings, Required: true, Example: `["8s", "16s"]`,
+	Doc: "The quantum of each queue but the last one, in which jobs run to their ends, by arrival in it.",
+}
+
+var _ = policy.RegisterOrder(policy.OrderChoice{
+	Choice: policy.Choice{
+		Name: MLFQ, Title: "Multi-level feedback queues", Place: 12,
+		Doc:      "queues by how long jobs have run",
+		Settings: []schema.Arg{quanta}, Wants: []policy.Want{impliesPause(MLFQ)},
+		Check: func(s policy.Settings) (string, error) { _, err := quantaOf(s); return quanta.Name, err },
+	},
+	RequeueAfterQuantum: true, Levels: true,
+	New: func(s policy.Setup) scheduler.Ranker {
+		ends, _ := quantaOf(s.Policy.Settings)
+		return &feedbackQueues{ends: ends, LevelQueues: policy.NewLevelQueues(s)}
+	},
+})
+
+// quantaOf returns after how much running time jobs leave each queue but the last.
+func quantaOf(s policy.Settings) (ends []time.Duration, err error) {
+	texts, _ := s[quanta.Name].([]string)
+	sum := time.Duration(0)
+	for _, text := range texts {
+		d, err := schema.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return nil, fmt.Errorf("%q is not a quantum: a quantum is a time above 0, such as \"8s\"", text)
+		}
+		sum = scheduler.Plus(sum, d)
+		ends = append(ends, sum)
+	}
+	return ends, nil
+}
+
+// feedbackQueues is the state of the order.
+type feedbackQueues struct {
+	policy.LevelQueues
+	ends []time.Duration
+}
+
+// Rank returns the queue of a job, from 0.
+func (q *feedbackQueues) Rank(j scheduler.JobView) int64 {
+	ran := j.Times().Service
+	n := 0
+	for n < len(q.ends) && ran >= q.ends[n] {
+		n++
+	}
+	return int64(n)
+}
+
+// Quantum returns the rest of the quantum of the job's queue.
+func (q *feedbackQueues) Quantum(j scheduler.JobView) time.Duration {
+	if n := q.Rank(j); n < int64(len(q.ends)) {
+		return q.ends[n] - j.Times().Service
+	}
+	return scheduler.Never
+}

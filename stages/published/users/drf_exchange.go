@@ -1,0 +1,48 @@
+package users
+
+import (
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+)
+
+// DRFExchange is dominant resource fairness where cores and GPUs are one resource, at a rate of
+// exchange: the DRFE with which AlloX was compared (T. N. Le and others, EuroSys 2020).
+const DRFExchange policy.Order = "drf_exchange"
+
+// gpuCores is the rate.
+var gpuCores = schema.Arg{
+	Name: "gpu_cores", Type: schema.Number, Required: true, Positive: true,
+	Doc: "How many cores a GPU counts as when cores and GPUs are one resource: how often a job's time on a core is that " +
+		"on a GPU, of the jobs of the workload in the mean.",
+	Example: `20`,
+}
+
+var _ = registerDominant(policy.Choice{
+	Name: DRFExchange, Title: "DRF with exchange", Place: 12, Estimates: true,
+	Doc:      "as `drf_sjf`, with cores and GPUs as one resource",
+	Settings: []schema.Arg{gpuCores},
+}, func(s *userShares) scheduler.Ranker { return &exchanged{s, s.settings.Number(gpuCores.Name)} })
+
+type exchanged struct {
+	*userShares
+	rate float64 // cores a GPU
+}
+
+// HeldBack implements scheduler.Admitter.
+func (d *exchanged) HeldBack(scheduler.View, int32) string { return "comes after another job" }
+
+// Admit implements scheduler.Admitter.
+func (d *exchanged) Admit(v scheduler.View, h scheduler.Actions) error {
+	return d.byUser(v, h, d.share, anything, "the shortest of the user with the least share of cores and GPUs together")
+}
+
+// share is a user's part of cores and GPUs together, or of the memory.
+func (d *exchanged) share(user int) float64 {
+	held := &d.held[user]
+	part := (held[0] + d.rate*held[1]) / (d.total[0] + d.rate*d.total[1])
+	if d.total[2] > 0 {
+		part = max(part, held[2]/d.total[2])
+	}
+	return part
+}
