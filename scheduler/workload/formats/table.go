@@ -146,7 +146,10 @@ type Layout struct {
 	// Names are the names of all columns, for a file without a header line.
 	Names     []string
 	Separator rune
-	Loose     bool
+	// Rows reads the rows, and Memory and GPUs amounts in them, where they are written in another way.
+	Rows   workload.EachRows
+	Memory func(text string, unit int64) (bytes int64, each byte, err error)
+	GPUs   func(text string, nodes int) (int, error)
 	// GPUScale and CPUScale are the values of 1 in the columns of GPUs and threads; 0 means one.
 	GPUScale, CPUScale float64
 	// Repeats says that several jobs have the same name: their number is added to it.
@@ -223,7 +226,7 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 		attempts: map[string]int{},
 		first:    math.MaxInt64, columnIndexes: columnIndexes{timesI: -1, partI: -1, tasksI: -1},
 	}
-	form := workload.Table{Separator: l.Separator, Names: l.Names, Loose: l.Loose, Remarks: true}
+	form := workload.Table{Separator: l.Separator, Names: l.Names, Each: l.Rows, Remarks: true}
 	if text := t.args.Separator; text != "" {
 		runes := []rune(text)
 		if len(runes) != 1 || strings.ContainsRune("\"\r\n\uFFFD", runes[0]) {
@@ -521,8 +524,8 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 	}
 	if text, ok := t.text(fields, FactMemory); ok {
 		parse := workload.ParseMemory
-		if t.Slurm {
-			parse = workload.ParseReqMem
+		if t.Layout.Memory != nil {
+			parse = t.Layout.Memory
 		}
 		bytes, each, err := parse(text, t.args.MemoryUnit)
 		if err != nil {
@@ -605,6 +608,9 @@ func (t *table) gpus(fields []string, parts float64, nodes int) (int, error) {
 			return n, nil
 		}
 		if strings.ContainsAny(text, "=:/") || strings.HasPrefix(text, "gpu") {
+			if t.Layout.GPUs != nil {
+				return t.Layout.GPUs(text, nodes)
+			}
 			return resourceGPUs(text, nodes)
 		}
 		return 0, fmt.Errorf("%s %q is not a number", t.named[FactGPUs], text)

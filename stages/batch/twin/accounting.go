@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 	"github.com/tfexp/tfexp/stages/batch"
 )
 
@@ -55,7 +56,7 @@ type accounting struct {
 
 func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	a := &accounting{at: map[string]int{}, entries: map[string]*entry{}, specials: map[alike]*scheduler.Special{}}
-	skipped, err := workload.Table{Separator: '|', Loose: true}.EachRow(file, r, o.Lenient, a.head, a.row)
+	skipped, err := workload.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head, a.row)
 	if err == nil && len(a.list) == 0 {
 		err = fmt.Errorf("%s: none of its jobs has started: print a longer time with  sacct -S and -E", file)
 	}
@@ -312,7 +313,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 	var types []string
 	for _, column := range []string{"ReqTRES", "AllocTRES"} {
 		text := a.text(fields, column)
-		list, err := workload.ParseGres(text)
+		list, err := slurm.ParseGres(text)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", column, err)
 		}
@@ -321,7 +322,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 				a.shards++
 			}
 		}
-		if n, of := workload.AskedGPUs(list); j.GPUs == 0 {
+		if n, of := slurm.AskedGPUs(list); j.GPUs == 0 {
 			j.GPUs = n
 			if column == "ReqTRES" {
 				types = of
@@ -329,7 +330,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 		}
 		if _, value, ok := strings.Cut(","+text, ",mem="); ok && j.Memory == 0 {
 			value, _, _ = strings.Cut(value, ",")
-			if j.Memory, _, err = workload.ParseReqMem(value, 1<<20); err != nil {
+			if j.Memory, _, err = slurm.ParseReqMem(value, 1<<20); err != nil {
 				return "", fmt.Errorf("%s: %w", column, err)
 			}
 		}
@@ -338,7 +339,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 		return "", fmt.Errorf("%d is no number of GPUs", j.GPUs)
 	}
 	if text := a.text(fields, "ReqMem"); text != "" && j.Memory == 0 {
-		bytes, each, err := workload.ParseReqMem(text, 1<<20)
+		bytes, each, err := slurm.ParseReqMem(text, 1<<20)
 		if err != nil {
 			return "", fmt.Errorf("ReqMem: %w", err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 	"github.com/tfexp/tfexp/stages/batch"
 	"github.com/tfexp/tfexp/stages/batch/forecast"
 )
@@ -61,7 +62,7 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 		case strings.HasPrefix(text, "JOBID|"):
 			head = strings.Split(text, "|")
 		case head != nil:
-			fields, wrong := workload.FitFields(text, "|", head)
+			fields, wrong := slurm.FitFields(text, "|", head)
 			if wrong != nil {
 				read.wrong(&Problem{file, n, wrong.Error()})
 				continue
@@ -71,8 +72,8 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 				job[columns[name]] = strings.TrimSpace(fields[i])
 			}
 			take()
-		case workload.FixedWidth(text):
-			err = &Problem{file, n, workload.ErrFixedWidth.Error()}
+		case slurm.FixedWidth(text):
+			err = &Problem{file, n, slurm.ErrFixedWidth.Error()}
 		default:
 			err = &Problem{file, n,
 				fmt.Sprintf("this is no queue: print it with  scontrol show job  or  squeue -a -r -o %q", QueueFields)}
@@ -331,17 +332,17 @@ func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, g
 			tres = get(name)
 		}
 	}
-	list, err := workload.ParseGres(tres)
+	list, err := slurm.ParseGres(tres)
 	if err != nil {
 		return err
 	}
-	gpus, types := workload.AskedGPUs(list)
+	gpus, types := slurm.AskedGPUs(list)
 	for _, name := range []string{"TresPerNode", "TresPerJob", "Gres"} {
-		more, err := workload.ParseGres(get(name))
+		more, err := slurm.ParseGres(get(name))
 		if err != nil {
 			return err
 		}
-		n, of := workload.AskedGPUs(more)
+		n, of := slurm.AskedGPUs(more)
 		if name != "TresPerJob" {
 			n *= max(sub.MinNodes, 1)
 		}
@@ -363,12 +364,12 @@ func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, g
 	}
 	if _, value, ok := strings.Cut(","+tres, ",mem="); ok {
 		value, _, _ = strings.Cut(value, ",")
-		j.Memory, _, err = workload.ParseReqMem(value, 1<<20)
+		j.Memory, _, err = slurm.ParseReqMem(value, 1<<20)
 	} else if value := get("MinMemoryNode"); value != "" {
-		j.Memory, _, err = workload.ParseReqMem(value, 1<<20)
+		j.Memory, _, err = slurm.ParseReqMem(value, 1<<20)
 		j.Memory *= int64(max(sub.MinNodes, 1))
 	} else if value := get("MinMemoryCPU"); value != "" {
-		j.Memory, _, err = workload.ParseReqMem(value, 1<<20)
+		j.Memory, _, err = slurm.ParseReqMem(value, 1<<20)
 		j.Memory *= int64(j.Threads)
 	}
 	j.Memory -= j.Memory % int64(cluster.Units(j.Threads, j.GPUs)) // the same for each part of the job
