@@ -89,20 +89,24 @@ type Table struct {
 	Names []string
 	// Remarks leaves out lines that begin with #.
 	Remarks bool
-	// Loose takes quotation marks within fields as they are.
-	Loose bool
-	// Heads reports whether a row names the columns; the rows before it, at most mostTitles, are titles and left out.
+	// Each reads the rows in its place, where they are written in another way.
+	Each EachRows
+	// Heads reports whether a row names the columns; the rows before it, at most MostTitles, are titles and left out.
 	// Nil means the first row.
 	Heads func(columns []string) bool
 }
 
-// mostTitles is the greatest number of rows before the one that names the columns.
-const mostTitles = 20
+// EachRows is a function as Table.EachRow.
+type EachRows func(t Table, file string, r io.Reader, lenient bool, head func(columns []string) error,
+	row func(line int, fields []string) error) (skipped []error, err error)
+
+// MostTitles is the greatest number of rows before the one that names the columns.
+const MostTitles = 20
 
 // heading reads the row that names the columns, without columns at its end that have no name. Where none of the first
 // rows does, it is the first.
 func (t Table) heading(in *csv.Reader) (columns []string, err error) {
-	for range mostTitles {
+	for range MostTitles {
 		var malformed *csv.ParseError
 		row, err := in.Read()
 		if err != nil && (columns == nil || !errors.As(err, &malformed)) {
@@ -124,8 +128,8 @@ func (t Table) heading(in *csv.Reader) (columns []string, err error) {
 	return columns, nil
 }
 
-// width returns a row with one field per column: without surplus empty ones at its end.
-func width(fields []string, columns int) ([]string, error) {
+// FitWidth returns a row with one field per column: without surplus empty ones at its end.
+func FitWidth(fields []string, columns int) ([]string, error) {
 	n := len(fields)
 	for n > columns && strings.TrimSpace(fields[n-1]) == "" {
 		n--
@@ -150,10 +154,12 @@ func EachRow(file string, r io.Reader, lenient bool,
 func (t Table) EachRow(file string, r io.Reader, lenient bool,
 	head func(columns []string) error, row func(line int, fields []string) error,
 ) (skipped []error, err error) {
+	if t.Each != nil {
+		return t.Each(t, file, r, lenient, head, row)
+	}
 	bounded := BoundRows(Unmarked(r))
 	in := csv.NewReader(bounded)
 	in.ReuseRecord = true
-	in.LazyQuotes = t.Loose
 	if t.Separator != 0 {
 		in.Comma = t.Separator
 	}
@@ -191,7 +197,7 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 			return nil, err
 		default:
 			line, _ = in.FieldPos(0)
-			if fields, err = width(fields, len(columns)); err == nil {
+			if fields, err = FitWidth(fields, len(columns)); err == nil {
 				err = row(line, fields)
 			}
 		}

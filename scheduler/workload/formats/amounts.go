@@ -91,21 +91,42 @@ func distinct(text string) (n int, ok bool) {
 	return len(seen), len(seen) > 0
 }
 
+// indices are which of the GPUs of a node, or of its sockets: "gpu:a100:2(IDX:0,3)", "gpu:4(S:0-1)".
+var indices = regexp.MustCompile(`\([^()]*\)`)
+
 // resourceGPUs reads the GPUs of a list of trackable resources of Slurm: all of them of the
 // job, or with "gres:gpu:2" of each of its nodes.
-func resourceGPUs(text string, nodes int) (int, error) {
-	list, err := workload.ParseGres(text)
-	if err != nil {
-		return 0, err
+func resourceGPUs(list string, nodes int) (int, error) {
+	typed, all := 0, -1
+	list = indices.ReplaceAllString(list, "")
+	for item := range strings.SplitSeq(list, ",") {
+		name, value, ok := strings.Cut(item, "=")
+		each := 1
+		if !ok { // gres:gpu[:type]:2
+			at := strings.LastIndexByte(item, ':')
+			if at < 0 {
+				continue
+			}
+			name, value, each = item[:at], item[at+1:], max(nodes, 1)
+		}
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "gres/"), "gres:")
+		if name == "gpus" || name == "ngpus" { // as PBS and others have them
+			name = "gpu"
+		}
+		if name != "gpu" && !strings.HasPrefix(name, "gpu:") {
+			continue
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 || n*each > workload.MaxThreads {
+			return 0, fmt.Errorf("%q in %q is not a number of GPUs", value, list)
+		}
+		if name == "gpu" {
+			all = n * each
+		} else {
+			typed += n * each
+		}
 	}
-	n, _ := workload.AskedGPUs(list)
-	if !strings.Contains(text, "=") {
-		n *= max(nodes, 1)
-	}
-	if n > workload.MaxThreads {
-		return 0, fmt.Errorf("%q has more than %d GPUs", text, workload.MaxThreads)
-	}
-	return n, nil
+	return max(all, typed), nil
 }
 
 // step takes in the memory that a step of the job before it used: a row of sacct.

@@ -146,7 +146,10 @@ type Layout struct {
 	// Names are the names of all columns, for a file without a header line.
 	Names     []string
 	Separator rune
-	Loose     bool
+	// Rows reads the rows, and Memory and GPUs amounts in them, where they are written in another way.
+	Rows   workload.EachRows
+	Memory func(text string, unit int64) (bytes int64, each byte, err error)
+	GPUs   func(text string, nodes int) (int, error)
 	// GPUScale and CPUScale are the values of 1 in the columns of GPUs and threads; 0 means one.
 	GPUScale, CPUScale float64
 	// Repeats says that several jobs have the same name: their number is added to it.
@@ -186,6 +189,7 @@ type table struct {
 	count  int
 	// alternatives are the names of those that columns describe.
 	alternatives []string
+	attempts     map[string]int // by name of a job, how many rows it has, in tables of Slurm
 	counted
 	commas bool // separate fields
 
@@ -212,15 +216,17 @@ type counted struct {
 	never   int // jobs that never started
 	running int // jobs that have not ended
 	arrays  int // several tasks
+	again   int // jobs with the name of one before
 }
 
 // Read reads a file of the layout.
 func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, error) {
 	t := table{
 		Layout: l, file: file, o: o, args: o.TableArgs(), at: map[string]int{}, named: map[string]string{},
-		first: math.MaxInt64, columnIndexes: columnIndexes{timesI: -1, partI: -1, tasksI: -1},
+		attempts: map[string]int{},
+		first:    math.MaxInt64, columnIndexes: columnIndexes{timesI: -1, partI: -1, tasksI: -1},
 	}
-	form := workload.Table{Separator: l.Separator, Names: l.Names, Loose: l.Loose, Remarks: true}
+	form := workload.Table{Separator: l.Separator, Names: l.Names, Each: l.Rows, Remarks: true}
 	if text := t.args.Separator; text != "" {
 		runes := []rune(text)
 		if len(runes) != 1 || strings.ContainsRune("\"\r\n\uFFFD", runes[0]) {
@@ -270,6 +276,10 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 	}
 	if t.parts > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that ask for a part of a GPU (%d) have the whole one", t.parts))
+	}
+	if t.again > 0 {
+		t.Assumed = append(t.Assumed, fmt.Sprintf("rows with the number of a job before (%d), which was started again or has "+
+			"ended, are jobs of their own: the second row of 7 is 7-2", t.again))
 	}
 	if t.arrays > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that stand for several tasks of an array are one job each, of which "+
@@ -447,6 +457,16 @@ func (t *table) add(line int, fields []string) error {
 			return err
 		}
 	}
+	if t.Slurm { // a job that was started again, or whose number was used again
+		if n := t.attempts[j.Name]; n > 0 {
+			t.again++
+			name := fmt.Sprintf("%s-%d", j.Name, n+1)
+			t.attempts[j.Name]++
+			j.Name = name
+		} else {
+			t.attempts[j.Name] = 1
+		}
+	}
 	if err := t.Add(line, j, run); err != nil {
 		return err
 	}
@@ -504,8 +524,8 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 	}
 	if text, ok := t.text(fields, FactMemory); ok {
 		parse := workload.ParseMemory
-		if t.Slurm {
-			parse = workload.ParseReqMem
+		if t.Layout.Memory != nil {
+			parse = t.Layout.Memory
 		}
 		bytes, each, err := parse(text, t.args.MemoryUnit)
 		if err != nil {
@@ -588,6 +608,9 @@ func (t *table) gpus(fields []string, parts float64, nodes int) (int, error) {
 			return n, nil
 		}
 		if strings.ContainsAny(text, "=:/") || strings.HasPrefix(text, "gpu") {
+			if t.Layout.GPUs != nil {
+				return t.Layout.GPUs(text, nodes)
+			}
 			return resourceGPUs(text, nodes)
 		}
 		return 0, fmt.Errorf("%s %q is not a number", t.named[FactGPUs], text)

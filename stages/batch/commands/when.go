@@ -325,6 +325,9 @@ func (o *whenOptions) asked(t *forecast.Twin, q *forecast.Queue, jobs []string) 
 		}
 	}
 	for _, job := range jobs {
+		if why := q.Left[job]; why != "" {
+			return nil, command.Usagef("", "no start is predicted for the job %s: %s", job, why)
+		}
 		if !slices.Contains(names, job) {
 			return nil, command.Usagef(command.DidYouMean(job, names, fmt.Sprintf("%d jobs wait", len(names))), "no job %s waits", job)
 		}

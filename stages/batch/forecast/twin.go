@@ -113,6 +113,8 @@ func (t *Twin) hear(at time.Duration) {
 type Queue struct {
 	At   time.Duration
 	Jobs []Queued
+	// Left has the waiting jobs whose starts cannot be predicted, by name, and why.
+	Left map[string]string
 }
 
 // Queued is a job in the queue. Start is when it started; Never while it waits.
@@ -193,7 +195,7 @@ func (t *Twin) Backlog(q *Queue) time.Duration {
 // returns why.
 func (t *Twin) OnClock(q Queue) (Queue, []error) {
 	var left []error
-	out := Queue{At: q.At - t.Origin}
+	out := Queue{At: q.At - t.Origin, Left: q.Left}
 	for _, j := range q.Jobs {
 		j.Arrival -= t.Origin
 		if !j.Waits() {

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 	"github.com/tfexp/tfexp/stages/batch"
 )
 
@@ -48,13 +49,14 @@ type accounting struct {
 	specials map[alike]*scheduler.Special
 	list     []*entry
 	waited   int // jobs that never started
+	reused   int // numbers of jobs
 	mixed    int // jobs that asked for GPUs of several types
 	shards   int // jobs that asked for parts of GPUs
 }
 
 func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	a := &accounting{at: map[string]int{}, entries: map[string]*entry{}, specials: map[alike]*scheduler.Special{}}
-	skipped, err := workload.Table{Separator: '|', Loose: true}.EachRow(file, r, o.Lenient, a.head, a.row)
+	skipped, err := workload.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head, a.row)
 	if err == nil && len(a.list) == 0 {
 		err = fmt.Errorf("%s: none of its jobs has started: print a longer time with  sacct -S and -E", file)
 	}
@@ -83,6 +85,9 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 		a.Waited(e.start - first - e.job.Arrival)
 	}
 	a.Ignored, a.Origin = a.waited, first
+	if a.reused > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs whose number another user had before (%d) are jobs of their own", a.reused))
+	}
 	if a.mixed > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for GPUs of several types (%d) have any", a.mixed))
 	}
@@ -108,6 +113,25 @@ type alike struct {
 	account, partition, qos, reservation, array, features string
 	limit, begin                                          time.Duration
 	minNodes, maxNodes                                    int
+}
+
+// elapsed returns how long a job ran: as Slurm counted it, which does not depend on a clock that was changed, or from its
+// start to its end.
+func (a *accounting) elapsed(fields []string, run time.Duration) (time.Duration, error) {
+	for _, column := range []string{"ElapsedRaw", "Elapsed"} {
+		if text := a.text(fields, column); text != "" {
+			d, err := workload.ParseSpan(text, time.Second)
+			if err != nil || d < 0 {
+				return 0, fmt.Errorf("%s %q is not a time", column, text)
+			}
+			return d, nil
+		}
+	}
+	if run < 0 {
+		return 0, errors.New("it ends before it starts: a clock was set back. Print the column ElapsedRaw as well, or " +
+			"instants with SLURM_TIME_FORMAT=%s")
+	}
+	return run, nil
 }
 
 // head finds the columns.
@@ -205,14 +229,19 @@ func (a *accounting) row(line int, fields []string) error {
 	if err != nil {
 		return err
 	}
-	if end < start {
-		return errors.New("it ends before it starts")
+	run, err := a.elapsed(fields, end-start)
+	if err != nil {
+		return err
 	}
-	if e := a.entries[id]; e != nil { // another attempt
-		e.run = end - start
+	user := a.text(fields, "User")
+	if e := a.entries[id]; e != nil && e.job.User == user { // another attempt
+		e.run = run
 		return nil
+	} else if e != nil { // the number of a job of another user was used again
+		a.reused++
+		e.job.Name = fmt.Sprintf("%s-before-%d", e.job.Name, line)
 	}
-	e := &entry{start: start, run: end - start, line: line}
+	e := &entry{start: start, run: run, line: line}
 	j := &e.job
 	j.Name, j.User, j.Class = strings.Clone(id), a.Share(a.text(fields, "User")), a.Share(a.text(fields, "Partition"))
 	if j.Class == "" {
@@ -284,7 +313,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 	var types []string
 	for _, column := range []string{"ReqTRES", "AllocTRES"} {
 		text := a.text(fields, column)
-		list, err := workload.ParseGres(text)
+		list, err := slurm.ParseGres(text)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", column, err)
 		}
@@ -293,7 +322,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 				a.shards++
 			}
 		}
-		if n, of := workload.AskedGPUs(list); j.GPUs == 0 {
+		if n, of := slurm.AskedGPUs(list); j.GPUs == 0 {
 			j.GPUs = n
 			if column == "ReqTRES" {
 				types = of
@@ -301,7 +330,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 		}
 		if _, value, ok := strings.Cut(","+text, ",mem="); ok && j.Memory == 0 {
 			value, _, _ = strings.Cut(value, ",")
-			if j.Memory, _, err = workload.ParseReqMem(value, 1<<20); err != nil {
+			if j.Memory, _, err = slurm.ParseReqMem(value, 1<<20); err != nil {
 				return "", fmt.Errorf("%s: %w", column, err)
 			}
 		}
@@ -310,7 +339,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 		return "", fmt.Errorf("%d is no number of GPUs", j.GPUs)
 	}
 	if text := a.text(fields, "ReqMem"); text != "" && j.Memory == 0 {
-		bytes, each, err := workload.ParseReqMem(text, 1<<20)
+		bytes, each, err := slurm.ParseReqMem(text, 1<<20)
 		if err != nil {
 			return "", fmt.Errorf("ReqMem: %w", err)
 		}

@@ -1,5 +1,8 @@
 experiment "five_jobs" {}
 
+# One small picture, and no others: nobody sees them.
+plot "jct" {}
+
 job "a" {
   command  = ["train"]
   epochs   = 32

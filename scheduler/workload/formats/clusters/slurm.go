@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 )
 
 // The output of Slurm's sacct and squeue.
@@ -18,11 +19,14 @@ var _ = formats.Register(&formats.Format{
 		"Without `-X`, and with `MaxRSS,NTasks`, steps say how much memory jobs used: the report compares it with `ReqMem`.",
 	Begins: func(line string) bool {
 		names := strings.Split(line, "|")
+		if slurm.FixedWidth(line) { // the reader says what to do
+			names = strings.Fields(line)
+		}
 		return slices.Contains(names, "Submit") && (slices.Contains(names, "JobID") || slices.Contains(names, "JobIDRaw"))
 	},
 	Args: formats.TableSchema(),
 	Reader: (&formats.Layout{
-		Separator: '|', Loose: true, Slurm: true, RequestedUnit: time.Minute,
+		Separator: '|', Rows: slurm.EachRow, Memory: slurm.ParseReqMem, GPUs: slurm.GPUs, Slurm: true, RequestedUnit: time.Minute,
 		Columns: map[string][]string{
 			formats.FactJob: {"JobID", "JobIDRaw"}, formats.FactUser: {"User"}, formats.FactClass: {"Partition"},
 			formats.FactArrival: {"Submit"},
@@ -44,7 +48,7 @@ var _ = formats.Register(&formats.Format{
 		"job is its partition. How long it will run is not known: it is taken to use up its time limit.",
 	Args: formats.TableSchema(),
 	Reader: (&formats.Layout{
-		Separator: '|', Loose: true, Slurm: true, RequestedUnit: time.Minute,
+		Separator: '|', Rows: slurm.EachRow, Memory: slurm.ParseReqMem, GPUs: slurm.GPUs, Slurm: true, RequestedUnit: time.Minute,
 		Columns: map[string][]string{
 			formats.FactJob: {"JOBID"}, formats.FactUser: {"USER"}, formats.FactClass: {"PARTITION"},
 			formats.FactArrival: {"SUBMIT_TIME"},

@@ -396,3 +396,21 @@ func TestOpenb(t *testing.T) {
 		t.Errorf("waits are %v", got)
 	}
 }
+
+// Jobs that were started again, free text, and memory with the flag of memory of each core.
+func TestSacctAgain(t *testing.T) {
+	got, trace := readJobs(t, "sacct", `JobID|JobName|User|Submit|Start|End|ReqCPUS|ReqMem|State
+7_1|"a|bob|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:00:10|2|2147487648Mn|NODE_FAIL
+7_1|"a|bob|2026-01-01T00:01:00|2026-01-01T00:01:00|2026-01-01T00:01:20|2|4Gn|COMPLETED
+8|b|c|ada|2026-01-01T00:01:00|2026-01-01T00:01:00|2026-01-01T00:01:20|2|4000Mc|COMPLETED
+`, nil)
+	check(t, got, "7_1 job at 0s for 10s, asked 0s, 2 threads, 8000MiB, of bob",
+		"7_1-2 job at 1m0s for 20s, asked 0s, 2 threads, 4GiB, of bob", "8 job at 1m0s for 20s, asked 0s, 2 threads, 8000MiB, of ada")
+	if !strings.Contains(strings.Join(trace.Assumed, "; "), "rows with the number of a job before (1)") {
+		t.Errorf("assumed is %q", trace.Assumed)
+	}
+	_, err := formats.Find("sacct").Read("log", strings.NewReader("JobID JobName Submit\n----- ------- ------\n"), formats.Options{})
+	if err == nil || !strings.Contains(err.Error(), "--parsable2") {
+		t.Errorf("the error is %v", err)
+	}
+}

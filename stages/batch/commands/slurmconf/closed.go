@@ -90,6 +90,11 @@ func (m *model) known(at setting, text string) (nodes []string) {
 // event reads a line of sacctmgr show event: a node that was down.
 func (t *managedTable) event(fields []string) {
 	host, state := t.get(fields, "NodeName", "Node Name"), t.get(fields, "State")
+	own := t.Conf.get("ClusterName", "")
+	if cluster := t.get(fields, "Cluster"); own != "" && cluster != "" && !strings.EqualFold(cluster, own) {
+		t.unmodeledOf(t.at, "an event of the cluster "+cluster, "event of another cluster", "ClusterName is "+own+", and others are left out")
+		return
+	}
 	if host == "" { // of the whole cluster: its processors have changed
 		return
 	}

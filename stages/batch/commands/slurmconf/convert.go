@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 	"github.com/tfexp/tfexp/stages/batch"
 )
 
@@ -192,7 +192,7 @@ func (m *model) hardware() {
 // gres reads the GPUs of nodes.
 func (m *model) gres(l line, g *group) {
 	text := l.get("Gres")
-	all, err := workload.ParseGres(text)
+	all, err := slurm.ParseGres(text)
 	if err != nil {
 		m.problem(l[0], "Gres=%s: %v", text, err)
 	}
@@ -228,7 +228,7 @@ func (m *model) gres(l line, g *group) {
 }
 
 // written writes a generic resource as a line of nodes has it.
-func written(g workload.Gres) string {
+func written(g slurm.Gres) string {
 	parts := []string{g.Name}
 	if g.Type != "" {
 		parts = append(parts, g.Type)

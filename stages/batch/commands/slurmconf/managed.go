@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 )
 
 // tables are the output of sacctmgr: qualities of service, and accounts with their users.
@@ -57,6 +58,9 @@ func readTables(m *model, t *tables, path string) error {
 			r.addQOS(fields)
 		case strings.Contains(text, "=") && !strings.Contains(text, "|"):
 			m.problem(r.at, "this is another configuration: name one slurm.conf, then the tables of sacct and sacctmgr")
+			r.kind = "other"
+		case slurm.FixedWidth(text):
+			m.problem(r.at, "%v", slurm.ErrFixedWidth)
 			r.kind = "other"
 		default:
 			m.problem(r.at, "this is no table of sacct or sacctmgr: print it with  sacct -a -X -P -D -o JobID,…  "+

@@ -1,4 +1,5 @@
-package workload
+// Package slurm reads the texts that Slurm prints: rows of tables, generic resources and memory.
+package slurm
 
 import (
 	"fmt"
@@ -6,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // Gres is a generic resource of Slurm, as a node has it, or a job asks for it.
@@ -119,12 +122,28 @@ func ParseReqMem(text string, unit int64) (bytes int64, each byte, err error) {
 			if whole, err := strconv.ParseUint(number, 10, 64); err == nil {
 				rest = fmt.Sprint(whole - flag)
 			}
-			bytes, _, err := ParseMemory(rest+string("MGTP"[step]), unit)
+			bytes, _, err := workload.ParseMemory(rest+string("MGTP"[step]), unit)
 			return bytes, 'c', err
 		}
 	}
 	if suffix := text[len(plain):]; len(suffix) <= 1 {
-		return ParseMemory(strings.ToUpper(plain)+suffix, unit)
+		return workload.ParseMemory(strings.ToUpper(plain)+suffix, unit)
 	}
-	return ParseMemory(text, unit)
+	return workload.ParseMemory(text, unit)
+}
+
+// GPUs returns the GPUs of a list of resources of a job: all of them, or with "gres:gpu:2" those of each of its nodes.
+func GPUs(text string, nodes int) (int, error) {
+	list, err := ParseGres(text)
+	if err != nil {
+		return 0, err
+	}
+	n, _ := AskedGPUs(list)
+	if !strings.Contains(text, "=") {
+		n *= max(nodes, 1)
+	}
+	if n > workload.MaxThreads {
+		return 0, fmt.Errorf("%q has more than %d GPUs", text, workload.MaxThreads)
+	}
+	return n, nil
 }

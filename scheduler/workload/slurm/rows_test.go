@@ -1,0 +1,36 @@
+package slurm
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Each line is a row, quotes are characters, and lines that are lost are counted.
+func TestEachRow(t *testing.T) {
+	for _, c := range []struct{ text, want, wrong string }{
+		{"a|b\n1|\"x\n2|\"y\"\n", `2:[1 "x] 3:[2 "y"]`, ""},
+		{"a|JobName|b\n1|x|y|2\n3|z|4|\n", "2:[1 x|y 2] 3:[3 z 4]", ""},
+		{"a|Comment|b\n1|x\ny|2\n5|z|6\n", "4:[5 z 6]", "f:2: the number of its fields is 2 instead of 3\nf:3: the number of its fields is 2 instead of 3"},
+		{"JobName|Comment\n1|2|3\n", "", "f:2: the number of its fields is 3 instead of 2"},
+		{"", "", "f:1: the file is empty"},
+	} {
+		var got []string
+		skipped, err := EachRow(workload.Table{Separator: '|'}, "f", strings.NewReader(c.text), true,
+			func([]string) error { return nil }, func(line int, fields []string) error {
+				got = append(got, fmt.Sprint(line, ":", fields))
+				return nil
+			})
+		var wrong []string
+		for _, e := range append(skipped, err) {
+			if e != nil {
+				wrong = append(wrong, e.Error())
+			}
+		}
+		if strings.Join(got, " ") != c.want || strings.Join(wrong, "\n") != c.wrong {
+			t.Errorf("%q: %q, %q; want %q, %q", c.text, got, wrong, c.want, c.wrong)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package slurmconf
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/stages/batch/forecast"
+)
+
+// queued prints the jobs of a queue: who starts after whom, with how many cores.
+func queued(q forecast.Queue) string {
+	var all []string
+	for i := range q.Jobs {
+		j := &q.Jobs[i]
+		all = append(all, fmt.Sprint(j.Name, " ", j.Threads, " ", j.Submission().After))
+	}
+	return strings.Join(all, "; ")
+}
+
+// Jobs that are held, cannot start or wait for what is not modeled get no start, in both forms of a queue.
+func TestWithoutStart(t *testing.T) {
+	for reason, starts := range map[string]bool{
+		"Priority": true, "Resources": true, "None": true, "AssocGrpCpuLimit": true, "QOSMaxJobsPerUserLimit": true, "BeginTime": true,
+		"JobHeldUser": false, "JobHeldAdmin": false, "launch_failed_requeued_held": false, "job_requeued_in_held_state_held": false,
+		"PartitionDown": false, "PartitionInactive": false, "BadConstraints": false, "AssocGrpCPUMinutesLimit": false,
+		"QOSGrpCPUMinutesLimit": false, "Licenses": false, "ReqNodeNotAvail,_UnavailableNodes:n[1-4]": false,
+		"DependencyNeverSatisfied": false, "InvalidQOS": false, "AssocGrpMemLimit": false, "BurstBufferStageIn": false,
+	} {
+		for name, text := range map[string]string{
+			"scontrol": "JobId=1 JobName=a\n   UserId=ada(5) GroupId=x(1)\n   JobState=PENDING Reason=" + reason + " Dependency=(null)\n" +
+				"   SubmitTime=2026-01-01T10:00:00\n   NumNodes=1 NumCPUs=2\n",
+			"squeue": "JOBID|USER|STATE|REASON|SUBMIT_TIME|CPUS|NODES\n1|ada|PENDING|" + strings.ReplaceAll(reason, "_", " ") +
+				"|2026-01-01T10:00:00|2|1\n",
+		} {
+			q, notes, err := ReadQueue(name, strings.NewReader(text))
+			if err != nil || (len(q.Jobs) == 1) != starts || (len(notes) == 0) != starts || (q.Left["1"] == "") != starts {
+				t.Errorf("%s in %s: %d jobs, %q, %v", reason, name, len(q.Jobs), notes, err)
+			}
+		}
+	}
+}
+
+func TestOddQueues(t *testing.T) {
+	const job = "JobId=%d %sJobName=%s\n   UserId=ada(5) GroupId=x(1)\n   Priority=%d\n   JobState=%s Reason=%s Dependency=%s\n" +
+		"   TimeLimit=01:00:00\n   SubmitTime=2026-01-01T10:00:00\n   StartTime=%s\n   NumNodes=1 NumCPUs=2\n   TRES=cpu=2,node=1\n%s\n"
+	waits := func(id int, array, name, dependency, text string) string {
+		return fmt.Sprintf(job, id, array, name, 7, "PENDING", "Priority", dependency, "Unknown", text)
+	}
+	runs := func(id int, array string) string {
+		return fmt.Sprintf(job, id, array, "a", 7, "RUNNING", "None", "(null)", "2026-01-01T10:00:00", "")
+	}
+	for _, c := range []struct{ name, text, want, note string }{
+		{"free text", waits(1, "", "a NumCPUs=9 b", "(null)", "   Command=x NumCPUs=8\n   Comment=y TimeLimit=short NumCPUs=7 | z"), "1 2 []", ""},
+		{"all in one line", strings.ReplaceAll(waits(1, "", "UserId=z NumCPUs=9", "(null)", "Comment=NumCPUs=7"), "\n  ", ""), "1 2 []", ""},
+		{"no limit", strings.Replace(waits(1, "", "a", "(null)", ""), "01:00:00", "Partition_Limit", 1) +
+			strings.Replace(waits(2, "", "a", "(null)", ""), "01:00:00", "NOT_SET", 1), "1 2 []; 2 2 []", ""},
+		{"one odd job", waits(1, "", "a", "(null)", "") + strings.Replace(waits(2, "", "a", "(null)", ""), "NumCPUs=2", "NumCPUs=x", 1),
+			"1 2 []", `q:11: the job 2 has "x" CPUs: left out: 1 jobs`},
+		{"the priority 0", strings.Replace(waits(1, "", "a", "(null)", ""), "Priority=7", "Priority=0", 1), "",
+			"held (the priority is 0): these jobs are left out: 1 jobs"},
+		{"dependencies", waits(1, "", "a", "afterok:7_3(unfulfilled),after:8+5(unfulfilled)", ""), "1 2 [7_3 8]", ""},
+		{"singleton", waits(1, "", "a", "singleton(unfulfilled)", "") + waits(2, "", "a", "afterok:1(unfulfilled)", ""), "",
+			"they wait for jobs without a start: these jobs are left out: 1 jobs"},
+		{"one of several", waits(1, "", "a", "afterok:5(unfulfilled)?afterok:6(unfulfilled)", ""), "",
+			"a dependency on one of several jobs: these jobs are left out: 1 jobs"},
+		{"a throttle of 1", runs(21, "ArrayJobId=20 ArrayTaskId=1 ArrayTaskThrottle=1 ") +
+			waits(20, "ArrayJobId=20 ArrayTaskId=2-3%1 ArrayTaskThrottle=1 ", "a", "(null)", ""), "20_1 2 []; 20_2 2 [20_1]; 20_3 2 [20_2]", ""},
+		{"a throttle of 2", runs(21, "ArrayJobId=20 ArrayTaskId=1 ") + waits(20, "ArrayJobId=20 ArrayTaskId=2-4%2 ", "a", "(null)", ""),
+			"20_1 2 []; 20_2 2 []; 20_3 2 [20_1]; 20_4 2 [20_2]", ""},
+		{"no throttle", waits(20, "ArrayJobId=20 ArrayTaskId=2-3 ", "a", "(null)", ""), "20_2 2 []; 20_3 2 []", ""},
+		{"a throttle in squeue -r", "JOBID|USER|STATE|REASON|SUBMIT_TIME|START_TIME|TIME|CPUS\n" +
+			"20_1|ada|RUNNING|None|2026-01-01T10:00:00|2026-01-01T10:00:00|1:00|2\n" +
+			"20_2|ada|PENDING|JobArrayTaskLimit|2026-01-01T10:00:00|N/A|0:00|2\n", "20_1 2 []; 20_2 2 [20_1]", ""},
+		{"a separator in a reason", "JOBID|STATE|REASON|SUBMIT_TIME|CPUS\n1|PENDING|x|y|2026-01-01T10:00:00|2\n", "",
+			"x|y: these jobs are left out: 1 jobs"},
+	} {
+		q, notes, err := ReadQueue("q", strings.NewReader(c.text))
+		if got := queued(q); err != nil || got != c.want || !strings.Contains(strings.Join(notes, "\n"), c.note) || c.note == "" && len(notes) > 0 {
+			t.Errorf("%s: %q, %q, %v; want %q, %q", c.name, got, notes, err, c.want, c.note)
+		}
+	}
+	_, _, err := ReadQueue("q", strings.NewReader("  JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n"))
+	if err == nil || !strings.Contains(err.Error(), "q:1: this is a table of fixed width") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestOddLogs: clocks that were changed, numbers that were used again, other clusters, and text in a log of sacct.
+func TestOddLogs(t *testing.T) {
+	const head = "JobID|JobName|User|Partition|Submit|Start|End|Elapsed|ReqCPUS|State\n"
+	line := func(id, name, user, start, end, elapsed string) string {
+		return fmt.Sprintf("%s|%s|%s|main|2026-01-01T00:00:00|2026-01-01T%s|2026-01-01T%s|%s|4|COMPLETED\n", id, name, user, start, end, elapsed)
+	}
+	dir := write(t, map[string]string{"slurm.conf": conf, "sacct.txt": head + line("1", `"my job`, "ada", "02:50:10", "02:20:10", "00:30:00") +
+		line("2", "a|b", "bob", "01:00:00", "03:00:00", "03:00:00") + line("3", "c", "bob", "01:00:00", "01:10:00", "00:10:00") +
+		line("3", "c", "bob", "02:00:00", "02:20:00", "00:20:00") + line("3", "d", "eve", "03:00:00", "03:30:00", "00:30:00"),
+		"fixed.txt": "       JobID    JobName              Submit \n------------ ---------- ------------------- \n",
+		"events.txt": "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n" +
+			"Demo|n1|2026-01-01T00:00:00|2026-01-01T01:00:00|DOWN|fan|root\nbeta|x9|2026-01-01T00:00:00|Unknown|DOWN|fan|root\n"})
+	path := func(name string) string { return filepath.Join(dir, name) }
+	tw, err := Read(path("slurm.conf"), []string{path("sacct.txt"), path("events.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range tw.trace.Jobs {
+		got = append(got, fmt.Sprint(tw.trace.Jobs[i].Name, " ", tw.trace.Jobs[i].User, " ", tw.trace.RunTimes[i]))
+	}
+	if want := "1 ada 30m0s; 2 bob 3h0m0s; 3-before-6 bob 20m0s; 3 eve 30m0s"; strings.Join(got, "; ") != want {
+		t.Errorf("the jobs are %q, want %s", got, want)
+	}
+	if len(tw.closures) != 1 || !strings.Contains(strings.Join(tw.Unmodeled, "\n"), "an event of the cluster beta: ClusterName is demo") {
+		t.Errorf("%d closures, %q", len(tw.closures), tw.Unmodeled)
+	}
+	if _, err = Read(path("slurm.conf"), []string{path("fixed.txt")}); err == nil || !strings.Contains(err.Error(), "--parsable2") {
+		t.Errorf("the error is %v", err)
+	}
+}
