@@ -25,8 +25,8 @@ const (
 	exchanges      = 1000                  // of a measurement
 )
 
-// WatchExchange begins; it returns nil where this process may use only one core.
-func WatchExchange() *ExchangeWatch {
+// WatchCoreLatency begins; it returns nil where this process may use only one core.
+func WatchCoreLatency() *ExchangeWatch {
 	cpus := AllowedCPUs()
 	if len(cpus) < 2 || runtime.GOMAXPROCS(0) < 2 {
 		return nil

@@ -299,7 +299,7 @@ func (l *loop) whyNotAs(j *jobState) (why string, lacks []cluster.Lack) {
 		return l.rules.Admission.HeldBack(l, j.number), nil
 	}
 	where := cluster.Where(len(l.machine.Free), count, home != nil && !l.movable(j), j.job.Divided)
-	lack, some := cluster.LackOf(need, cluster.Most(l.machine.Free, need, home))
+	lack, some := cluster.LackOf(need, cluster.MaxFree(l.machine.Free, need, home))
 	lack.Alternative, lack.Where = int(j.alternative), where
 	if !some {
 		return strings.TrimSpace("needs more "+where) + " than is free together", nil

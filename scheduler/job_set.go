@@ -5,9 +5,9 @@ import "slices"
 // PageSize is the number of jobs of a JobPage.
 const PageSize = 128
 
-// Drawn are jobs that are made when they are looked at: there may be more of them than fit into memory. They arrive in
+// JobPager are jobs that are made when they are looked at: there may be more of them than fit into memory. They arrive in
 // the order of their numbers. Several goroutines may call its methods.
-type Drawn interface {
+type JobPager interface {
 	Len() int
 	// Page returns the jobs of a page. It stays valid, and does not change.
 	Page(number int) *JobPage
@@ -21,7 +21,7 @@ type JobPage [PageSize]Job
 // JobSet is a list of jobs, or drawn ones. A copy is for one goroutine.
 type JobSet struct {
 	List  []Job
-	Drawn Drawn
+	Drawn JobPager
 	near  []Job // looked at last: the list, or a page of drawn jobs
 	first int   // the number of the first of them
 	count int   // of all jobs

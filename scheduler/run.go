@@ -15,7 +15,7 @@ type Run struct {
 	// Jobs[i].Number is i.
 	Jobs []Job
 	// Drawn, if it is not nil, takes the place of Jobs, for a policy that asks for them one by one.
-	Drawn   Drawn
+	Drawn   JobPager
 	Resizes []Resize
 	Engine  Engine
 	// Seed is for the random numbers of the policy.

@@ -28,8 +28,8 @@ func AskFor[T any](a record.Asked[T], of func(Asking) T) record.Asked[T] {
 	return a
 }
 
-// AskAll puts the experiment's requests to all features into a plan.
-func AskAll(x Asking, p *record.Plan) {
+// FillPlan puts the experiment's requests to all features into a plan.
+func FillPlan(x Asking, p *record.Plan) {
 	for _, ask := range asked {
 		ask(x, p)
 	}

@@ -206,9 +206,9 @@ type JobForecast interface {
 	Left(units int, most float64, losses []scheduler.Loss) float64
 }
 
-// Reported is the last report of a running job's program. Loss and Accuracy are NaN where it does not report
+// LatestReport is the last report of a running job's program. Loss and Accuracy are NaN where it does not report
 // them.
-type Reported struct {
+type LatestReport struct {
 	Job            string
 	Epoch, Step    int // finished
 	Loss, Accuracy float64

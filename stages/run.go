@@ -182,7 +182,7 @@ type Progress struct {
 	// Standing is the state of the running cell. Its time is the simulated time; 0 for real cells.
 	Standing record.Standing
 	// Training are its jobs that run and have reported, in the order of their starts.
-	Training []Reported
+	Training []LatestReport
 	// Elapsed is since the unit (or, at StageEnd, the stage) began.
 	Elapsed time.Duration
 	// Left is the time left for the whole stage by the estimates; 0 when unknown.

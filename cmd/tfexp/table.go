@@ -151,7 +151,7 @@ func (o *exportTable) exact(a *command.App, dir string, format table.Format) err
 			return fmt.Errorf("export %s: %w", f.Name(), err)
 		}
 		return a.WriteTo(o.out, func(to io.Writer) error {
-			if err := table.WriteLines(to, columns, rows); err != nil {
+			if err := table.WriteJSONLines(to, columns, rows); err != nil {
 				return fmt.Errorf("export %s: %w", f.Name(), err)
 			}
 			return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Scoring is how long a program may go on when its budget is used up, to evaluate its model and to end.
-func Scoring(budget time.Duration) time.Duration { return 10*time.Second + budget/10 }
+// EvaluationGrace is how long a program may go on when its budget is used up, to evaluate its model and to end.
+func EvaluationGrace(budget time.Duration) time.Duration { return 10*time.Second + budget/10 }
 
 // Alarm returns the service time at which an attempt of the job is ended as failed, and why; 0 for never. before is the
 // service time of the attempts before it.
@@ -19,7 +19,7 @@ func (j *Job) Alarm(before time.Duration) (limit time.Duration, reason string) {
 	if j.Budget == nil {
 		return limit, reason
 	}
-	after := Scoring(*j.Budget)
+	after := EvaluationGrace(*j.Budget)
 	if end := j.Left(before) + after; limit == 0 || end < limit {
 		return end, fmt.Sprintf("still running %s after its budget of %s (it must end when its time_left is 0)", after,
 			*j.Budget)

@@ -123,7 +123,7 @@ func TestTheLimitOfAnAttempt(t *testing.T) {
 		time.Sleep(time.Hour)
 		b.Resume(0, on(1))
 		end := b.next(t)
-		if at := time.Hour + budget + Scoring(budget) + time.Second; end.At != at || end.State != scheduler.Failed ||
+		if at := time.Hour + budget + EvaluationGrace(budget) + time.Second; end.At != at || end.State != scheduler.Failed ||
 			end.Reason != "still running 11s after its budget of 10s (it must end when its time_left is 0)" {
 			t.Errorf("%+v, want it at %s", end, at)
 		}
@@ -131,7 +131,7 @@ func TestTheLimitOfAnAttempt(t *testing.T) {
 		if got := b.done(b.begun[0]); !slices.Equal(got, want) {
 			t.Errorf("done to it: %q, want %q", got, want)
 		}
-		if used := b.Used(0); used != budget+Scoring(budget)+time.Second {
+		if used := b.Used(0); used != budget+EvaluationGrace(budget)+time.Second {
 			t.Errorf("it has used %s", used)
 		}
 	})

@@ -123,7 +123,7 @@ func New[W any, P interface {
 
 // NewDrawn returns an engine for drawn jobs, which have no budgets, with the work of each, until the next call. The work
 // of the first jobs is checked; the others differ by their times alone, which are not negative.
-func NewDrawn(jobs scheduler.Drawn, work func(job int) Work, opts Options) (*Engine, error) {
+func NewDrawn(jobs scheduler.JobPager, work func(job int) Work, opts Options) (*Engine, error) {
 	return create(scheduler.JobSet{Drawn: jobs}, work, opts)
 }
 

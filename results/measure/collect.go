@@ -18,7 +18,7 @@ type Setup struct {
 	// Drawn, if it is not nil, takes the place of Jobs: jobs that arrive in the order of their numbers, of one class,
 	// user and size, without GPUs, deadlines or budgets. Times then takes the place of Predicted and Alone. Only the
 	// jobs that are open, and those behind one that is, are kept in memory: Outcome is not known of the others.
-	Drawn scheduler.Drawn
+	Drawn scheduler.JobPager
 	Times func(job int) (predicted, alone time.Duration)
 	// Over, if it is not nil, is called with each drawn job in turn, when its Outcome is known for the last time.
 	Over  func(job int)
@@ -157,10 +157,10 @@ type Collector struct {
 	preemptions, resizes int
 	reconfigurations     int
 	migrations           int
-	profiling            time.Duration   // held by samples, all together
-	overheads            map[int]float64 // of resizes, in seconds, by job
-	finals               map[int]Final   // by job
-	money                map[int]Money   // by job
+	profiling            time.Duration      // held by samples, all together
+	overheads            map[int]float64    // of resizes, in seconds, by job
+	finals               map[int]Final      // by job
+	money                map[int]ServerCost // by job
 	backlog              backlog
 	dated                bool // some job has a deadline
 	meter                NodeMeter
@@ -356,7 +356,7 @@ func (c *Collector) Outcome(job int) Outcome {
 	}
 	c.addLosses(job, &r)
 	final := c.final(job)
-	r.FinalAccuracy, r.FinalLoss, r.Money = final.Accuracy, final.Loss, c.paid(job)
+	r.FinalAccuracy, r.FinalLoss, r.ServerCost = final.Accuracy, final.Loss, c.paid(job)
 	r.Lateness = c.lateness(job)
 	if s, ok := c.overheads[job]; ok {
 		r.ResizeOverhead = s

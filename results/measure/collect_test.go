@@ -42,15 +42,15 @@ func TestRowsByHand(t *testing.T) {
 	setup.Jobs[0].Deadline = 4 * time.Second
 	c := collect(setup, events)
 	c.SetFinal(0, measure.Unreported.Then(0.5, 0.75).Then(0.25, math.NaN()))
-	c.SetMoney(0, measure.Money{Cost: 1.5, Revocations: math.NaN()})
-	c.SetMoney(1, measure.Money{Cost: 0.25, Revocations: 2})
+	c.SetMoney(0, measure.ServerCost{Cost: 1.5, Revocations: math.NaN()})
+	c.SetMoney(1, measure.ServerCost{Cost: 0.25, Revocations: 2})
 	want := []measure.Outcome{
 		{
 			Job: "a-1", Class: "a",
 			JobTimes: measure.JobTimes{Arrival: 0, FirstStart: 0, Finish: 5, FirstRunDelay: 0, Waiting: 1, Service: 4, JCT: 5},
 			Slowdown: 1.25, BoundedSlowdown: 1, FinishTime: 5 / 5.6, Resource: "cpu", ThreadsRequested: 2, ThreadsMean: 2, Preemptions: 1,
 			State: "finished", Predicted: 5, PredictionErrorPct: 25, ResizeOverhead: -1,
-			FinalAccuracy: 0.75, FinalLoss: 0.25, Money: measure.Money{Cost: 1.5, Revocations: math.NaN()},
+			FinalAccuracy: 0.75, FinalLoss: 0.25, ServerCost: measure.ServerCost{Cost: 1.5, Revocations: math.NaN()},
 			Recovery: measure.Recovery{LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN()}, Lateness: 1,
 			BudgetUse: measure.BudgetUse{Budget: math.NaN(), BudgetUsed: math.NaN(), Scoring: math.NaN()},
 		},
@@ -59,7 +59,7 @@ func TestRowsByHand(t *testing.T) {
 			JobTimes: measure.JobTimes{Arrival: 1, FirstStart: 2, Finish: 3, FirstRunDelay: 1, Waiting: 1, Service: 1, JCT: 2},
 			Slowdown: 2, BoundedSlowdown: 1, FinishTime: 2, Resource: "cpu", ThreadsRequested: 1, ThreadsMean: 1,
 			State: "finished", Predicted: 0.5, PredictionErrorPct: -50, ResizeOverhead: -1,
-			FinalAccuracy: math.NaN(), FinalLoss: math.NaN(), Money: measure.Money{Cost: 0.25, Revocations: 2},
+			FinalAccuracy: math.NaN(), FinalLoss: math.NaN(), ServerCost: measure.ServerCost{Cost: 0.25, Revocations: 2},
 			Recovery: measure.Recovery{LostWork: math.NaN(), CheckpointTime: math.NaN(), RestoreTime: math.NaN()}, Lateness: math.NaN(),
 			BudgetUse: measure.BudgetUse{Budget: math.NaN(), BudgetUsed: math.NaN(), Scoring: math.NaN()},
 		},

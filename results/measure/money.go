@@ -6,34 +6,34 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Money is the cost of a job's servers, in dollars, and the number of them that
+// ServerCost is the cost of a job's servers, in dollars, and the number of them that
 // were revoked; NaN where unknown.
-type Money struct {
+type ServerCost struct {
 	Cost        float64 `csv:"cost_usd"`
 	Revocations float64 `csv:"revocations"`
 }
 
 // SetMoney sets the cost of a job's servers, where no event contains it.
-func (c *Collector) SetMoney(job int, m Money) {
+func (c *Collector) SetMoney(job int, m ServerCost) {
 	if c.money == nil {
-		c.money = map[int]Money{}
+		c.money = map[int]ServerCost{}
 	}
 	c.money[job] = m
 }
 
 // paid is the cost of a job's servers.
-func (c *Collector) paid(job int) Money {
+func (c *Collector) paid(job int) ServerCost {
 	if m, ok := c.money[job]; ok {
 		return m
 	}
 	if c.meter != nil {
-		m := Money{Cost: c.meter.JobCost(job)}
+		m := ServerCost{Cost: c.meter.JobCost(job)}
 		if t := c.lost[job]; t != nil {
 			m.Revocations = float64(t.revocations)
 		}
 		return m
 	}
-	return Money{math.NaN(), math.NaN()}
+	return ServerCost{math.NaN(), math.NaN()}
 }
 
 // The cost of servers, and the number of their revocations.
@@ -46,7 +46,7 @@ var (
 			if m := t.collector.meter; m != nil {
 				return m.Cost()
 			}
-			return t.collector.sum(func(m Money) float64 { return m.Cost })
+			return t.collector.sum(func(m ServerCost) float64 { return m.Cost })
 		},
 	})
 	Revocations = Register(Metric{
@@ -54,13 +54,13 @@ var (
 		Shown: Shown{Cells: 11, Summary: 10},
 		Doc:   "servers that were revoked while jobs held them; empty where that is not known",
 		Compute: func(t *Totals) float64 {
-			return t.collector.sum(func(m Money) float64 { return m.Revocations })
+			return t.collector.sum(func(m ServerCost) float64 { return m.Revocations })
 		},
 	})
 )
 
 // sum adds up the known values of the jobs, in their order; NaN if none is known.
-func (c *Collector) sum(of func(Money) float64) float64 {
+func (c *Collector) sum(of func(ServerCost) float64) float64 {
 	if c.money == nil && c.meter == nil {
 		return math.NaN()
 	}

@@ -32,8 +32,8 @@ type Outcome struct {
 	// FinalAccuracy and FinalLoss are the last that its program reported; NaN: none.
 	FinalAccuracy float64 `csv:"final_accuracy"`
 	FinalLoss     float64 `csv:"final_loss"`
-	// Money is the cost of its servers.
-	Money
+	// ServerCost is the cost of its servers.
+	ServerCost
 	Recovery
 	// Lateness is finish − deadline, below 0 for a job that was early. NaN for one
 	// without a deadline, or that did not finish.

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Load is the amount of work that arrived at a cell, and whether it could be done.
-type Load struct {
+// OfferedLoad is the amount of work that arrived at a cell, and whether it could be done.
+type OfferedLoad struct {
 	// Offered is the work that arrives per second over the capacity, of cores or
 	// GPUs, whichever is the scarcer: the core-seconds that the jobs ask for before
 	// the last arrival / (cores × the time from the first to the last arrival). At 1
@@ -30,13 +30,13 @@ type Load struct {
 }
 
 // loads has the columns of a Load, the last of metrics.csv.
-var loads = table.NewSchema[Load]("", nil)
+var loads = table.NewSchema[OfferedLoad]("", nil)
 
 // MarshalJSON writes the columns of metrics.csv; NaN is null.
-func (l Load) MarshalJSON() ([]byte, error) { return loads.Marshal(&l) }
+func (l OfferedLoad) MarshalJSON() ([]byte, error) { return loads.Marshal(&l) }
 
 // UnmarshalJSON reads the output of MarshalJSON.
-func (l *Load) UnmarshalJSON(raw []byte) error { return loads.Unmarshal(raw, l) }
+func (l *OfferedLoad) UnmarshalJSON(raw []byte) error { return loads.Unmarshal(raw, l) }
 
 // The test for saturation looks at this many stretches of the arrivals, each of
 // at least leastInStretch jobs.
@@ -98,7 +98,7 @@ func (c *Collector) passes(at table.Micros) {
 	}
 }
 
-// Load returns the load of the cell; closed reports whether it was closed before its jobs were done.
+// OfferedLoad returns the load of the cell; closed reports whether it was closed before its jobs were done.
 //
 // Work is the work that arrived and did not run yet: under a stable load it comes and goes, under too high a load
 // it grows with each arrival. At a load of exactly 1 the work that waits after n arrivals is |N(0, σ²n)|, where σ²n
@@ -109,8 +109,8 @@ func (c *Collector) passes(at table.Micros) {
 // arrivals that come in bursts. Cells of fewer than 100 jobs are not judged. Where arrivals come in such bursts
 // that this test cannot decide, a cell is saturated when more than a tenth of all jobs, and more than 100, wait at
 // the last arrival, and more than half-way.
-func (c *Collector) Load(closed bool) Load {
-	l := Load{Offered: math.NaN(), Saturated: closed && c.backlog.cutOff > 0, Queued: c.backlog.marks[1].queued}
+func (c *Collector) Load(closed bool) OfferedLoad {
+	l := OfferedLoad{Offered: math.NaN(), Saturated: closed && c.backlog.cutOff > 0, Queued: c.backlog.marks[1].queued}
 	n, span := c.setup.Len(), float64(c.backlog.last-c.backlog.first)
 	cores, gpus := c.capacity.cores, c.capacity.gpus
 	if n < 2 || span <= 0 || cores == 0 {

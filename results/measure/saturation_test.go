@@ -18,7 +18,7 @@ import (
 // loaded runs n jobs on a number of cores, with arrivals at a load and run
 // times drawn from a distribution, and returns the measured load.
 func loaded(t *testing.T, p policy.Policy, n, cores int, load float64, seed int64,
-	length func(z float64) float64) measure.Load {
+	length func(z float64) float64) measure.OfferedLoad {
 	t.Helper()
 	rng := workload.Stream(seed, "load", fmt.Sprint(load))
 	jobs := make([]scheduler.Job, n)

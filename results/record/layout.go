@@ -283,9 +283,9 @@ type Cell struct {
 	Error string `json:"error,omitempty"`
 	// Failures are the jobs that did not finish, in the order of their ends; at
 	// most MaxFailures of them. Metrics.Failed counts all.
-	Failures []measure.Failure `json:"failures,omitempty"`
-	Metrics  measure.Metrics   `json:"metrics"`
-	Load     measure.Load      `json:"load" csv:",inline"`
+	Failures []measure.Failure   `json:"failures,omitempty"`
+	Metrics  measure.Metrics     `json:"metrics"`
+	Load     measure.OfferedLoad `json:"load" csv:",inline"`
 	// Groups are the classes, users and sizes of jobs, where there are several.
 	Groups []measure.Group `json:"groups,omitempty"`
 	// Closed is the horizon in seconds, when the cell was closed at it.
@@ -342,7 +342,7 @@ func Intact(dir string) bool {
 
 // ReadCellFile reads the cell.json of the cell in a folder.
 func ReadCellFile(dir string, c *Cell) error {
-	c.Load = measure.Load{Offered: math.NaN()}
+	c.Load = measure.OfferedLoad{Offered: math.NaN()}
 	return folder.ReadJSON(dir, c, CellFile)
 }
 

@@ -122,7 +122,7 @@ func unread(err error) bool {
 
 // readCell reads the cell, or the simulation of a cell, in a folder below cells.
 func readCell(dir, at string, ref CellRef) (Cell, error) {
-	c := Cell{Load: measure.Load{Offered: math.NaN()}} // as in files of before it was known
+	c := Cell{Load: measure.OfferedLoad{Offered: math.NaN()}} // as in files of before it was known
 	if err := folder.ReadJSON(dir, &c, filepath.Join(CellsDir, at, CellFile)); err != nil {
 		return Cell{}, err
 	}

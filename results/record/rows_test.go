@@ -70,15 +70,15 @@ func TestDisturbedCells(t *testing.T) {
 // The warnings of a saturated cell, by the known facts.
 func TestSaturationInWords(t *testing.T) {
 	for _, c := range []struct {
-		load   measure.Load
+		load   measure.OfferedLoad
 		closed float64
 		want   string
 	}{
-		{measure.Load{Offered: 2}, 0, ""},
-		{measure.Load{Saturated: true, Offered: 2}, 5, "when the cell was closed"},
-		{measure.Load{Saturated: true, Offered: 1.05, Queued: 3}, 0, "arrive 1.1 times as fast"},
-		{measure.Load{Saturated: true, Offered: 1.04, Queued: 3}, 0, "3 jobs still waited"},
-		{measure.Load{Saturated: true, Offered: math.NaN()}, 0, "faster than this policy"},
+		{measure.OfferedLoad{Offered: 2}, 0, ""},
+		{measure.OfferedLoad{Saturated: true, Offered: 2}, 5, "when the cell was closed"},
+		{measure.OfferedLoad{Saturated: true, Offered: 1.05, Queued: 3}, 0, "arrive 1.1 times as fast"},
+		{measure.OfferedLoad{Saturated: true, Offered: 1.04, Queued: 3}, 0, "3 jobs still waited"},
+		{measure.OfferedLoad{Saturated: true, Offered: math.NaN()}, 0, "faster than this policy"},
 	} {
 		cell := Cell{Load: c.load, Closed: c.closed}
 		if w, ok := cell.saturation(); ok != (c.want != "") || !strings.Contains(w.Text, c.want) {

@@ -276,7 +276,7 @@ func (s *Shards) Line(e ShardEntry) (l ShardLine, err error) {
 // that is not where the index says is forgotten.
 func (s *Shards) Each(entries []ShardEntry, visit func(int, ShardLine)) error {
 	return s.each(entries, func(i int, raw []byte) bool {
-		l := ShardLine{Result: Cell{Load: measure.Load{Offered: math.NaN()}}} // as in files of before it was known
+		l := ShardLine{Result: Cell{Load: measure.OfferedLoad{Offered: math.NaN()}}} // as in files of before it was known
 		if json.Unmarshal(raw, &l) != nil || l.Cell != entries[i].Cell {
 			return false
 		}

@@ -16,12 +16,12 @@ var (
 	// Lines is the format of JSON lines.
 	Lines = formats.Add(Format{
 		Name: "jsonl", Doc: "JSON objects, one per line; what is not known is null",
-		Write: func(w io.Writer, t *Table) error { return WriteLines(w, t.Columns, t.each()) },
+		Write: func(w io.Writer, t *Table) error { return WriteJSONLines(w, t.Columns, t.each()) },
 	})
 )
 
-// WriteLines writes rows as JSON objects, one a line.
-func WriteLines(w io.Writer, columns []Column, rows iter.Seq2[[]string, error]) error {
+// WriteJSONLines writes rows as JSON objects, one a line.
+func WriteJSONLines(w io.Writer, columns []Column, rows iter.Seq2[[]string, error]) error {
 	return objects(w, columns, rows, "", "\n", "\n")
 }
 

@@ -67,7 +67,7 @@ func lines(table string, text ...string) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	err = WriteLines(&b, columns, rows)
+	err = WriteJSONLines(&b, columns, rows)
 	return b.String(), err
 }
 

@@ -174,9 +174,9 @@ func HoldEach(free []Room, need Room, nodes []int32) bool {
 	return true
 }
 
-// Most returns the most cores, GPUs and memory that are free on one node, each on its own,
+// MaxFree returns the most cores, GPUs and memory that are free on one node, each on its own,
 // among the nodes of the kind that is needed, or on the first of home.
-func Most(free []Room, need Room, home []int32) Room {
+func MaxFree(free []Room, need Room, home []int32) Room {
 	var most Room
 	for v, r := range free {
 		if (home == nil || home[0] == int32(v)) && r.IsOf(need) {

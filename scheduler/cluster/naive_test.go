@@ -286,10 +286,10 @@ func TestPlacesOfFewNodes(t *testing.T) {
 			t.Errorf("2 cores on each of %v: %v", c.nodes, got)
 		}
 	}
-	if most := Most(m.Free, Room{}, nil); most != (Room{Cores: 4, GPUs: 2, Memory: unlimited}) {
+	if most := MaxFree(m.Free, Room{}, nil); most != (Room{Cores: 4, GPUs: 2, Memory: unlimited}) {
 		t.Errorf("at most %+v is free", most)
 	}
-	if most := Most(m.Free, Room{}, []int32{3}); most != (Room{Cores: 1, Memory: unlimited}) {
+	if most := MaxFree(m.Free, Room{}, []int32{3}); most != (Room{Cores: 1, Memory: unlimited}) {
 		t.Errorf("at most %+v is free at home", most)
 	}
 	p := &Parts{Each: []Room{{}, {Cores: 3}, {Cores: 2}}, Names: make([]Part, 3)}

@@ -72,7 +72,7 @@ func (b *beat) close() {
 
 // Watch receives the state of a cell at an instant of the cell's time, and the reports of running jobs. For a real
 // cell it is called when they change, from several goroutines, one at a time.
-type Watch func(s record.Standing, training []stages.Reported)
+type Watch func(s record.Standing, training []stages.LatestReport)
 
 // pulse follows the events of a real cell and the reports of its jobs: for the watchers of the run, and in the cell's
 // folder, for other processes. It is a recorder, after the collector that it reads.
@@ -87,7 +87,7 @@ type pulse struct {
 	ledger  *ledger.Ledger
 	now     record.Standing
 	running []int // in the order of their starts
-	latest  map[int]stages.Reported
+	latest  map[int]stages.LatestReport
 	written time.Time // when the folder had the last report
 }
 
@@ -101,7 +101,7 @@ type work struct {
 func newPulse(watch Watch, t stages.Task) *pulse {
 	jobs := t.Setup.Jobs
 	p := &pulse{watch: watch, jobs: jobs, work: make([]work, len(jobs)), ledger: ledger.New(len(jobs)),
-		now: record.Standing{Jobs: len(jobs)}, latest: map[int]stages.Reported{}}
+		now: record.Standing{Jobs: len(jobs)}, latest: map[int]stages.LatestReport{}}
 	for i := range t.Launches {
 		w := work{steps: t.Launches[i].Steps}
 		for _, text := range t.Launches[i].Env {
@@ -172,7 +172,7 @@ func (p *pulse) report(job int, at time.Duration, r contract.Progress) {
 	defer p.mu.Unlock()
 	t, ok := p.latest[job]
 	if !ok {
-		t = stages.Reported{Job: p.jobs[job].Name, Loss: math.NaN(), Accuracy: math.NaN()}
+		t = stages.LatestReport{Job: p.jobs[job].Name, Loss: math.NaN(), Accuracy: math.NaN()}
 	}
 	t.Epoch, t.Step = r.Epoch, r.Step
 	t.Loss = schema.Or(r.Loss, t.Loss)
@@ -195,7 +195,7 @@ func (p *pulse) tell(due bool) {
 	if p.watch == nil {
 		return
 	}
-	var training []stages.Reported
+	var training []stages.LatestReport
 	for _, job := range p.running {
 		if t, ok := p.latest[job]; ok {
 			training = append(training, t)

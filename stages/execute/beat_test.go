@@ -21,7 +21,7 @@ func TestBeat(t *testing.T) {
 	setup, events := resultstest.TwoJobs()
 	dir, collector := t.TempDir(), measure.NewCollector(setup.Setup)
 	var told []record.Standing
-	b := newBeat(dir, collector, 2, func(s record.Standing, _ []stages.Reported) { told = append(told, s) })
+	b := newBeat(dir, collector, 2, func(s record.Standing, _ []stages.LatestReport) { told = append(told, s) })
 	b.timer.Stop() // the test controls the passing of time
 	for i, e := range events[:4] {
 		b.due.Store(i == 3)
@@ -58,7 +58,7 @@ func TestPulse(t *testing.T) {
 	setup.Predicted = []time.Duration{30 * time.Second, 10 * time.Second}
 	task := stages.Task{Setup: setup, Launches: []launch.Job{{Env: []string{"TFEXP_EPOCHS=10"}}, {Env: []string{"TFEXP_EPOCHS=4"}}}}
 	var told []record.Standing
-	p := newPulse(func(s record.Standing, _ []stages.Reported) { told = append(told, s) }, task)
+	p := newPulse(func(s record.Standing, _ []stages.LatestReport) { told = append(told, s) }, task)
 	p.cell = measure.NewCollector(setup.Setup)
 	p.to.Dir = t.TempDir()
 	for _, e := range events[:4] {

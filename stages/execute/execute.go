@@ -277,7 +277,7 @@ func replayed(w *record.CellWriter, t stages.Task, on engine.Replay, out *record
 			})
 		}
 		w.SetFinal(job, measure.Final{Loss: r.Loss, Accuracy: r.Accuracy})
-		w.SetMoney(job, measure.Money{Cost: r.Cost, Revocations: r.Revocations})
+		w.SetMoney(job, measure.ServerCost{Cost: r.Cost, Revocations: r.Revocations})
 	}
 	return tables.close(out)
 }

@@ -114,7 +114,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	}
 	var exchange *hardware.ExchangeWatch
 	if slices.ContainsFunc(speeds, func(s hardware.Speed) bool { return s.Cores > 1 }) {
-		exchange = hardware.WatchExchange()
+		exchange = hardware.WatchCoreLatency()
 	}
 	ended := sync.OnceValue(exchange.End)
 	defer ended()

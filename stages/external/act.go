@@ -256,7 +256,7 @@ func (d *desk) room(j scheduler.JobView, cores int32, o *decision) (nodes []int3
 		if nodes, ok = j.Fits(cores); ok {
 			return nodes, g, nil
 		}
-		lack, some := cluster.LackOf(need, cluster.Most(d.Machine().Free(), need, j.Home()))
+		lack, some := cluster.LackOf(need, cluster.MaxFree(d.Machine().Free(), need, j.Home()))
 		if some && len(d.run.Cluster.Nodes) > 1 {
 			lack.Where = cluster.Where(len(d.run.Cluster.Nodes), count, false, j.Job().Divided)
 		}
@@ -270,7 +270,7 @@ func (d *desk) room(j scheduler.JobView, cores int32, o *decision) (nodes []int3
 			d.nodeNames(home))
 	}
 	if !j.HeldBy(d.Machine().Free(), cores, nodes) {
-		free := cluster.Most(d.Machine().Free(), cluster.Room{}, nodes)
+		free := cluster.MaxFree(d.Machine().Free(), cluster.Room{}, nodes)
 		if lack, some := cluster.LackOf(need, free); some {
 			return nil, g, fmt.Errorf("there is no room on %s: it %s", d.nodeNames(nodes), lack)
 		}

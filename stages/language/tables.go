@@ -43,7 +43,7 @@ func (d *Decoder) EachRow(
 			return head(names)
 		}, func(line int, fields []string) error {
 			for i, w := range where {
-				if chosen[i] >= 0 && !Alike(fields[chosen[i]], w.Value) {
+				if chosen[i] >= 0 && !SameTextOrNumber(fields[chosen[i]], w.Value) {
 					return nil
 				}
 			}
@@ -53,8 +53,8 @@ func (d *Decoder) EachRow(
 	})
 }
 
-// Alike reports whether two texts are the same, or the same number.
-func Alike(a, b string) bool {
+// SameTextOrNumber reports whether two texts are the same, or the same number.
+func SameTextOrNumber(a, b string) bool {
 	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
 	x, err := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)
@@ -102,15 +102,15 @@ func NamesOf(settings []schema.Setting) []string {
 	return schema.Each(settings, func(s schema.Setting) string { return s.Name })
 }
 
-// TableRow is a row of a table, with the texts of some columns.
-type TableRow struct {
+// CSVRow is a row of a table, with the texts of some columns.
+type CSVRow struct {
 	Line  int
 	Texts []string
 }
 
 // CSVTable reads columns of a file: the first list of columns that the file has
 // completely. It returns the index of that list.
-func (d *Decoder) CSVTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []TableRow, which int,
+func (d *Decoder) CSVTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []CSVRow, which int,
 	ok bool) {
 	from, where := d.Find(m.File), NamesOf(m.Where)
 	var head []int
@@ -130,7 +130,7 @@ func (d *Decoder) CSVTable(na *eval.Args, m eval.Model, at hcl.Range, columns ..
 		return nil
 	}
 	row := func(line int, fields []string) error {
-		r := TableRow{Line: line}
+		r := CSVRow{Line: line}
 		for _, i := range head {
 			r.Texts = append(r.Texts, strings.TrimSpace(fields[i]))
 		}
@@ -159,7 +159,7 @@ func (d *Decoder) WrongLine(na *eval.Args, m eval.Model, line int, summary, deta
 }
 
 // Numbers reads the first texts of a row, none of them below 0.
-func (d *Decoder) Numbers(na *eval.Args, m eval.Model, r TableRow, names ...string) ([]float64, bool) {
+func (d *Decoder) Numbers(na *eval.Args, m eval.Model, r CSVRow, names ...string) ([]float64, bool) {
 	values := make([]float64, len(names))
 	for i, name := range names {
 		v, err := strconv.ParseFloat(r.Texts[i], 64)
@@ -174,7 +174,7 @@ func (d *Decoder) Numbers(na *eval.Args, m eval.Model, r TableRow, names ...stri
 }
 
 // WholeNumbers is numbers for those that have to be whole.
-func (d *Decoder) WholeNumbers(na *eval.Args, m eval.Model, r TableRow, names ...string) ([]float64, bool) {
+func (d *Decoder) WholeNumbers(na *eval.Args, m eval.Model, r CSVRow, names ...string) ([]float64, bool) {
 	values, ok := d.Numbers(na, m, r, names...)
 	for i, v := range values {
 		if v != math.Trunc(v) {
@@ -186,7 +186,7 @@ func (d *Decoder) WholeNumbers(na *eval.Args, m eval.Model, r TableRow, names ..
 }
 
 // Ascending reports an error for a time that does not come after the one before, if there is one.
-func (d *Decoder) Ascending(na *eval.Args, m eval.Model, r TableRow, times []time.Duration, t time.Duration) bool {
+func (d *Decoder) Ascending(na *eval.Args, m eval.Model, r CSVRow, times []time.Duration, t time.Duration) bool {
 	if n := len(times); n > 0 && t <= times[n-1] {
 		d.WrongLine(na, m, r.Line, "Not in order", "The time %s does not come after %s.", t, times[n-1])
 		return false

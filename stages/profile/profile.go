@@ -75,7 +75,7 @@ func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 		if run.Descendants || run.Observed {
 			speed = hardware.ProbeSpeed(run.Job.Threads)
 			if speed.Cores > 1 {
-				exchange = hardware.WatchExchange()
+				exchange = hardware.WatchCoreLatency()
 			}
 		}
 		load, watch := hardware.NewLoadSampler(), hardware.NewWatch()

@@ -94,14 +94,14 @@ func (r *recorded) done() *market.Availability {
 }
 
 // recordedRow adds a row to a record.
-func (d decoder) recordedRow(na *eval.Args, m eval.Model, r language.TableRow, into *recorded, ticks bool,
+func (d decoder) recordedRow(na *eval.Args, m eval.Model, r language.CSVRow, into *recorded, ticks bool,
 	step time.Duration) bool {
 	if !ticks {
 		v, ok := d.Numbers(na, m, r, "time_s", "servers")
 		if !ok {
 			return false
 		}
-		t, servers := time.Duration(v[0]*1e9), language.TableRow{Line: r.Line, Texts: r.Texts[1:]}
+		t, servers := time.Duration(v[0]*1e9), language.CSVRow{Line: r.Line, Texts: r.Texts[1:]}
 		if _, ok := d.WholeNumbers(na, m, servers, "servers"); !ok || !d.Ascending(na, m, r, into.Times, t) {
 			return false
 		}

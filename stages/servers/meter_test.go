@@ -79,8 +79,8 @@ func TestLossesByHand(t *testing.T) {
 			o.Resizes)
 	}
 	// Node a: 20 s and 9 s at 1 $; node b: 10 s, 8 s and 9 s at 2 $.
-	if want := 29.0 + 2*27; o.Money.Cost != want {
-		t.Errorf("the job cost %g $, want %g", o.Money.Cost, want)
+	if want := 29.0 + 2*27; o.ServerCost.Cost != want {
+		t.Errorf("the job cost %g $, want %g", o.ServerCost.Cost, want)
 	}
 	servers := c.Meter().(*meter).servers
 	if len(servers) != 4 {

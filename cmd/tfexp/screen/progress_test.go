@@ -166,12 +166,12 @@ func TestBoardShowsTraining(t *testing.T) {
 	var b board
 	b.take(pipeline.Progress{Kind: stages.StageStart, Stage: "execute", Total: 3}, now)
 	b.take(pipeline.Progress{Kind: stages.UnitStart, Stage: "execute", Unit: "a-r1"}, now)
-	reports := []stages.Reported{
+	reports := []stages.LatestReport{
 		{Job: "long-1", Epoch: 12, Step: 100, Loss: 0.4123456, Accuracy: 0.92},
 		{Job: "a-job-with-a-name-that-is-long-1", Step: 3, Loss: 2, Accuracy: math.NaN()},
 	}
 	for i := range 4 {
-		reports = append(reports, stages.Reported{Job: fmt.Sprint("short-", i), Epoch: 1, Loss: math.NaN(),
+		reports = append(reports, stages.LatestReport{Job: fmt.Sprint("short-", i), Epoch: 1, Loss: math.NaN(),
 			Accuracy: math.NaN()})
 	}
 	b.take(pipeline.Progress{Kind: stages.UnitUpdate, Stage: "execute", Unit: "a-r1", Standing: record.Standing{Jobs: 8, Running: 6},

@@ -186,7 +186,7 @@ func (d decoder) recorded(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 			continue
 		}
 		column, text := slices.Index(t.head, s.Value), eval.Display(value)
-		rows = slices.DeleteFunc(slices.Clone(rows), func(r []string) bool { return !language.Alike(r[column], text) })
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r []string) bool { return !language.SameTextOrNumber(r[column], text) })
 	}
 	switch {
 	case !known:

@@ -192,7 +192,7 @@ func writeRun(dir string, ref record.CellRef, c *Configuration, r *runs.Run) (re
 	}
 	w.Event(&end)
 	w.SetFinal(0, measure.Final{Loss: r.Loss, Accuracy: r.Accuracy})
-	w.SetMoney(0, measure.Money{Cost: r.Cost, Revocations: r.Revocations()})
+	w.SetMoney(0, measure.ServerCost{Cost: r.Cost, Revocations: r.Revocations()})
 	out := record.Cell{Busy: -1}
 	points, err := writePoints(folder, r.Name(), r.Points)
 	if err != nil {
