@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
@@ -142,7 +142,7 @@ func TestAlternativesInTraces(t *testing.T) {
 func exportWorkload(t *testing.T, source, dir string) string {
 	t.Helper()
 	spec := loadSmall(t, source)
-	tr, err := realise.Workload(spec, spec.Cells[0].Workload, 1, false)
+	tr, err := instantiate.Workload(spec, spec.Cells[0].Workload, 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}

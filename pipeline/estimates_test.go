@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
@@ -124,7 +124,7 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	if len(q.x.History) != 2 {
 		t.Fatalf("%d past runs, want 2", len(q.x.History))
 	}
-	name, kind, _ := realise.PastJob(q.keys[0], "u")
+	name, kind, _ := instantiate.PastJob(q.keys[0], "u")
 	past := q.x.History[0]
 	if past.Job != name || past.Kind != kind || past.Length != 10 || past.Seconds != 3 || past.Resource.Threads != 1 ||
 		past.Resource.Host != q.x.HostPrint() {
@@ -143,7 +143,7 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	// A different program has a different history.
 	changed := strings.Replace(other, `["true"]`, `["true", "--fast"]`, 1)
 	c := plan(t, changed+history, out)
-	if name, _, _ := realise.PastJob(c.keys[0], "u"); name == past.Job {
+	if name, _, _ := instantiate.PastJob(c.keys[0], "u"); name == past.Job {
 		t.Error("a job with another command is taken for the same")
 	}
 }

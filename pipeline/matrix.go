@@ -3,7 +3,7 @@ package pipeline
 import (
 	"slices"
 
-	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -11,13 +11,13 @@ import (
 
 // matrix are the cells of a matrix. Parts of the file may hold some of them until results show that they are needed.
 type matrix struct {
-	cells      []*realise.Cell
+	cells      []*instantiate.Cell
 	given      []bool // by cell
 	selections []stages.Selection
 }
 
 // newMatrix returns the cells of the matrix of spec, before the first of them are given.
-func newMatrix(spec *experiment.Spec, cells []*realise.Cell) *matrix {
+func newMatrix(spec *experiment.Spec, cells []*instantiate.Cell) *matrix {
 	m := &matrix{cells: cells, given: make([]bool, len(cells))}
 	refs := make([]record.CellRef, len(cells))
 	for i, c := range cells {
@@ -32,7 +32,7 @@ func newMatrix(spec *experiment.Spec, cells []*realise.Cell) *matrix {
 }
 
 // next returns the cells to add to the plan: first those that nothing holds, then those that are needed.
-func (m *matrix) next(over func(string) (record.Cell, bool)) (cells []*realise.Cell) {
+func (m *matrix) next(over func(string) (record.Cell, bool)) (cells []*instantiate.Cell) {
 	give := func(i int) {
 		if !m.given[i] {
 			m.given[i] = true

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
@@ -62,7 +62,7 @@ func (p *Plan) pastOfCache(v store.View, visit func(stages.PastCell) bool) {
 	}
 	cells, more := stages.Writer(stages.Cells), true
 	v.Each(func(hash string, e store.Entry) {
-		if !more || e.Stage != cells || planned[hash] || !realise.RanForReal(store.KeyOf(e.Description)) {
+		if !more || e.Stage != cells || planned[hash] || !instantiate.RanForReal(store.KeyOf(e.Description)) {
 			return
 		}
 		if packed, ok := v.Output(hash); ok {
@@ -95,8 +95,8 @@ func visitPacked(packed []byte, key string, visit func(stages.PastCell) bool) bo
 // pastCell returns a cell with the facts in its key.
 func pastCell(from *record.Experiment, c record.Cell, description string) stages.PastCell {
 	key := store.KeyOf(description)
-	return stages.PastCell{From: from, Cell: c, Host: realise.PastHost(key),
-		Ran: func(block string) (name, kind string, length int) { return realise.PastJob(key, block) }}
+	return stages.PastCell{From: from, Cell: c, Host: instantiate.PastHost(key),
+		Ran: func(block string) (name, kind string, length int) { return instantiate.PastJob(key, block) }}
 }
 
 // Explanation says of one cell why it last ran, how that ended, and all that

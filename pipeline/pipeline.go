@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/hardware/gpu"
-	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
@@ -41,7 +41,7 @@ type Options struct {
 	// the plan depends on the fetched images.
 	Fetch bool
 	// Source returns the cells; nil means all points of the matrix.
-	Source func(*realise.Experiment) Source
+	Source func(*instantiate.Experiment) Source
 	// Place may run cells elsewhere; nil: all cells run in this process.
 	Place stages.Place
 	// Observe, if it is not nil, is called with progress, from any goroutine.
@@ -61,7 +61,7 @@ type Plan struct {
 	// their folders (their outputs stay in the cache).
 	Stale []string
 
-	x      *realise.Experiment
+	x      *instantiate.Experiment
 	stages []*stages.Stage // in the order in which they run
 	source Source
 	// onDisk are the folders of cells that existed when the plan was made and are of no cell in the plan.
@@ -69,7 +69,7 @@ type Plan struct {
 	// exhausted is set when the source has no more cells.
 	exhausted bool
 	// cells correspond to Plan.Cells by index; keys are their keys.
-	cells   []*realise.Cell
+	cells   []*instantiate.Cell
 	keys    []*store.Key
 	records record.Records
 	// shards hold the cells without separate folders, and numbers has the index of each cell by its name.

@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/decode"
-	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -41,7 +41,7 @@ func newPlan(spec *experiment.Spec, opts Options, host hardware.Machine) (*Plan,
 	if err != nil {
 		return nil, err
 	}
-	x, err := realise.New(spec, host)
+	x, err := instantiate.New(spec, host)
 	if err != nil {
 		return nil, err
 	}
@@ -237,18 +237,18 @@ type Source interface {
 	// Next returns new cells, in the order of the results; none at the end. It is
 	// called first before anything has run, and again when all cells so far are
 	// over. over then returns the record of a cell that finished or failed.
-	Next(over func(cell string) (record.Cell, bool)) ([]*realise.Cell, error)
+	Next(over func(cell string) (record.Cell, bool)) ([]*instantiate.Cell, error)
 }
 
 // everything is the source of an experiment: all points of its matrix at once but those that parts of the file hold,
 // and the cells of searches as these ask for them.
 type everything struct {
-	x        *realise.Experiment
+	x        *instantiate.Experiment
 	matrix   *matrix // nil before the first cells
 	searches []stages.Search
 }
 
-func (e *everything) Next(over func(string) (record.Cell, bool)) (cells []*realise.Cell, err error) {
+func (e *everything) Next(over func(string) (record.Cell, bool)) (cells []*instantiate.Cell, err error) {
 	if e.matrix == nil {
 		e.matrix = newMatrix(e.x.Spec, e.x.Cells())
 		experiment.EachPart(e.x.Spec.Parts, func(p stages.SearchPart) {
@@ -332,7 +332,7 @@ func (p *Plan) ask() (from, to int, err error) {
 	p.cells = append(p.cells, cells...)
 	p.Cells = append(p.Cells, refs...)
 	p.Work = append(p.Work, make([]CellWork, len(cells))...)
-	for _, i := range realise.RunOrder(p.Seed, refs) {
+	for _, i := range instantiate.RunOrder(p.Seed, refs) {
 		p.RunOrder = append(p.RunOrder, from+i)
 	}
 	return from, len(p.Cells), nil

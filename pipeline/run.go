@@ -19,7 +19,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -172,7 +172,7 @@ func (r *run) open(ctx context.Context) error {
 		r.record.Host = append(r.record.Host, record.Setting{Name: s.Name, Value: s.Value})
 	}
 	for _, python := range r.x.Interpreters() { // before anything is measured
-		r.record.Python = append(r.record.Python, realise.Python(ctx, python))
+		r.record.Python = append(r.record.Python, instantiate.Python(ctx, python))
 	}
 	drawn := slices.ContainsFunc(r.Cells, func(c record.CellRef) bool { return !c.Fixed })
 	if r.Replicates < minReplicates && len(r.Compares) > 0 && drawn {
@@ -403,7 +403,7 @@ func (r *run) seen() *stages.Run {
 
 // ended is the experiment as stages see it.
 type ended struct {
-	*realise.Experiment
+	*instantiate.Experiment
 	plan *Plan
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
@@ -18,12 +18,12 @@ import (
 // trials returns the cells of one policy first, and when they are over the
 // cells of another, like a search that learns from its first results.
 type trials struct {
-	x     *realise.Experiment
+	x     *instantiate.Experiment
 	batch int
 	seen  float64 // the mean JCT of the first cell
 }
 
-func (s *trials) Next(finished func(string) (record.Cell, bool)) ([]*realise.Cell, error) {
+func (s *trials) Next(finished func(string) (record.Cell, bool)) ([]*instantiate.Cell, error) {
 	policies := []string{"fcfs", "rr"}
 	if s.batch == len(policies) {
 		return nil, nil
@@ -35,7 +35,7 @@ func (s *trials) Next(finished func(string) (record.Cell, bool)) ([]*realise.Cel
 		}
 		s.seen = measure.MeanJCT.Of(&c.Metrics)
 	}
-	cells := slices.DeleteFunc(slices.Clone(s.x.Cells()), func(c *realise.Cell) bool {
+	cells := slices.DeleteFunc(slices.Clone(s.x.Cells()), func(c *instantiate.Cell) bool {
 		return c.Ref.Policy != policies[s.batch]
 	})
 	s.batch++
@@ -46,7 +46,7 @@ func planTrials(t *testing.T, out string, observe func(Progress)) (*Plan, *trial
 	t.Helper()
 	var s *trials
 	p, err := New(loadSmall(t, simulatedFile), Options{Out: out, Parallel: 1, Observe: observe,
-		Source: func(x *realise.Experiment) Source { s = &trials{x: x}; return s }})
+		Source: func(x *instantiate.Experiment) Source { s = &trials{x: x}; return s }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,17 +155,17 @@ func TestStaleTrials(t *testing.T) {
 
 // byWorkload returns the cells of one workload after the cells of the other.
 type byWorkload struct {
-	x    *realise.Experiment
+	x    *instantiate.Experiment
 	left []string
 }
 
-func (s *byWorkload) Next(func(string) (record.Cell, bool)) ([]*realise.Cell, error) {
+func (s *byWorkload) Next(func(string) (record.Cell, bool)) ([]*instantiate.Cell, error) {
 	if len(s.left) == 0 {
 		return nil, nil
 	}
 	next := s.left[0]
 	s.left = s.left[1:]
-	return slices.DeleteFunc(slices.Clone(s.x.Cells()), func(c *realise.Cell) bool { return c.Ref.Workload != next }), nil
+	return slices.DeleteFunc(slices.Clone(s.x.Cells()), func(c *instantiate.Cell) bool { return c.Ref.Workload != next }), nil
 }
 
 // Samples that only a cell needs which was added during the run are taken then, and
@@ -175,7 +175,7 @@ func TestSamplesOfAddedCells(t *testing.T) {
 		"workload \"v\" {\n  submit { job = job.u }\n}\n\nworkload \"w\"", 1)
 	out := t.TempDir()
 	plan := func() *Plan {
-		p, err := New(loadSmall(t, file), Options{Out: out, Source: func(x *realise.Experiment) Source {
+		p, err := New(loadSmall(t, file), Options{Out: out, Source: func(x *instantiate.Experiment) Source {
 			return &byWorkload{x: x, left: []string{"w", "v"}}
 		}})
 		if err != nil {

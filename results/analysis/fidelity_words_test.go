@@ -79,7 +79,7 @@ func TestPlacesOfComparisons(t *testing.T) {
 		table := ComparisonTable(record.Plan{Workloads: named(c.workloads), Hardware: named(c.hardware)}, []record.ComparisonRow{row})
 		if len(table.Header()) != len(table.Rows[0]) || slices.Contains(table.Header(), "workload") != c.places ||
 			slices.Contains(table.Rows[0], "w") != c.places || table.Left() != map[bool]int{false: 4, true: 6}[c.places] {
-			t.Errorf("%+v: %q", c, table)
+			t.Errorf("%+v: %q", c, table.Rows)
 		}
 		if name := table.Rows[0][0]; name != measure.Makespan.Title || name == row.Metric {
 			t.Errorf("the metric is called %q", name)

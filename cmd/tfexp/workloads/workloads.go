@@ -14,7 +14,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
@@ -63,7 +63,7 @@ func exportWorkloadCommand(a *command.App) *cobra.Command {
 				return command.Usagef(command.DidYouMean(o.format, names, "the formats are "+strings.Join(names, ", ")),
 					"unknown format %q", o.format)
 			}
-			t, err := realise.Workload(spec, w, o.replicate, format.NeedsRunTimes)
+			t, err := instantiate.Workload(spec, w, o.replicate, format.NeedsRunTimes)
 			if err != nil {
 				return err
 			}

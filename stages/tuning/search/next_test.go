@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/estimator/surrogate"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/decodetest"
-	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/tuning/search"
@@ -83,7 +83,7 @@ func begin(t *testing.T, beside map[string]string, edit ...string) *search.Searc
 	if spec == nil {
 		t.Fatal(says)
 	}
-	x, err := realise.New(spec, hardware.Machine{Name: "m", OS: "linux", Arch: "amd64", Threads: 4, LogicalCPUs: 4, MemoryBytes: 8 << 30,
+	x, err := instantiate.New(spec, hardware.Machine{Name: "m", OS: "linux", Arch: "amd64", Threads: 4, LogicalCPUs: 4, MemoryBytes: 8 << 30,
 		Allowed: []int{0, 1, 2, 3}})
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,10 @@
-// Package realise turns an experiment into plain values: the cells of its matrix
+// Package instantiate turns an experiment into plain values: the cells of its matrix
 // with their keys, and the samples that estimates need. Each cell has its jobs
 // with the estimates of its policy, their work in simulation and their true run
 // times, and the programs of real jobs. It is the only package that knows both
 // the language of experiments and the scheduler with its engines: all later
 // packages work on plain values.
-package realise
+package instantiate
 
 import (
 	"fmt"
@@ -46,7 +46,7 @@ type Experiment struct {
 }
 
 // known has the facts about the jobs of an experiment that are not in its file. Measurements are set before cells are
-// used; cells may then be realised concurrently.
+// used; cells may then be instantiated concurrently.
 type known struct {
 	// samples are by the hash of their unit's key. History has the run times of jobs in the past. earlier are the
 	// speeds of this machine at moments of earlier runs.
@@ -58,10 +58,10 @@ type known struct {
 	// corrections have learned from real cells that have finished, by hardware.
 	corrections map[string]*estimator.Corrections
 	// fits are made from the measurements. made caches other results, by their inputs: key lines, addresses and
-	// digests; and realised workloads, which the cells of a replicate share, with their total number of jobs.
+	// digests; and drawn workloads, which the cells of a replicate share, with their total number of jobs.
 	fits  map[fitKey]func() fit
 	made  map[any]any
-	drawn map[drawnKey]func() (realised, error)
+	drawn map[drawnKey]func() (jobList, error)
 	jobs  int
 }
 
@@ -93,7 +93,7 @@ func New(spec *experiment.Spec, host hardware.Machine) (*Experiment, error) {
 		sampledJob: map[*stages.Unit]*experiment.Job{}, beyond: map[beyondAt]point{},
 		known: known{
 			samples: map[string][]estimator.Sample{}, corrections: map[string]*estimator.Corrections{},
-			fits: map[fitKey]func() fit{}, made: map[any]any{}, drawn: map[drawnKey]func() (realised, error){},
+			fits: map[fitKey]func() fit{}, made: map[any]any{}, drawn: map[drawnKey]func() (jobList, error){},
 		},
 	}
 	x.Spec, x.places = placed(spec)
@@ -133,7 +133,7 @@ func (x *Experiment) Samples(hash string) ([]estimator.Sample, bool) {
 }
 
 // SetSamples makes the samples of a unit known, or with nil unknown; fits
-// without them are dropped. Cells must not be realised at the same time.
+// without them are dropped. Cells must not be instantiated at the same time.
 func (x *Experiment) SetSamples(hash string, samples []estimator.Sample) {
 	x.samples[hash] = samples
 	if samples == nil {

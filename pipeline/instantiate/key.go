@@ -1,4 +1,4 @@
-package realise
+package instantiate
 
 import (
 	"crypto/sha256"
@@ -202,7 +202,7 @@ func hardwareLines(k *store.Key, h *experiment.Hardware) {
 	}
 }
 
-// workloadLines adds the key lines of a workload as it is written; its realised
+// workloadLines adds the key lines of a workload as it is written; its drawn
 // jobs are hashed separately.
 func workloadLines(k *store.Key, w *experiment.Workload) {
 	if t := w.Trace; t != nil {

@@ -1,4 +1,4 @@
-package realise
+package instantiate
 
 import (
 	"math"
@@ -82,9 +82,9 @@ func faster(w simulated.Scaling, rate float64) simulated.Scaling {
 	return w
 }
 
-// alternativesOf returns the alternatives of each job block of a realised workload
+// alternativesOf returns the alternatives of each job block of a drawn workload
 // on a hardware; nil when none has any.
-func alternativesOf(h *experiment.Hardware, r realised) [][]alternative {
+func alternativesOf(h *experiment.Hardware, r jobList) [][]alternative {
 	var all [][]alternative
 	for k, j := range r.Blocks {
 		if alternatives := alternativesOn(h, j); alternatives != nil {
@@ -98,7 +98,7 @@ func alternativesOf(h *experiment.Hardware, r realised) [][]alternative {
 }
 
 // alternativesAt returns a job's alternatives, from the alternatives of all blocks.
-func alternativesAt(r *realised, alternatives [][]alternative, job int) []alternative {
+func alternativesAt(r *jobList, alternatives [][]alternative, job int) []alternative {
 	if k := r.Block[job]; alternatives != nil && k >= 0 {
 		return alternatives[k]
 	}
@@ -107,7 +107,7 @@ func alternativesAt(r *realised, alternatives [][]alternative, job int) []altern
 
 // workOn is the work of a job in one alternative: from its trace or the file, or
 // the fitted estimate.
-func (x *Experiment) workOn(h *experiment.Hardware, r realised, job int, w alternative) (simulated.Scaling, error) {
+func (x *Experiment) workOn(h *experiment.Hardware, r jobList, job int, w alternative) (simulated.Scaling, error) {
 	if traced, ok := r.Traced(job, w.index); ok {
 		return faster(traced, w.rate), nil
 	}
@@ -119,7 +119,7 @@ func (x *Experiment) workOn(h *experiment.Hardware, r realised, job int, w alter
 
 // workOnEach is the work of a job in each of several alternatives.
 func (x *Experiment) workOnEach(
-	h *experiment.Hardware, r realised, job int, alternatives []alternative,
+	h *experiment.Hardware, r jobList, job int, alternatives []alternative,
 ) (work simulated.Scaling, err error) {
 	for _, w := range alternatives {
 		on, err := x.workOn(h, r, job, w)
@@ -146,7 +146,7 @@ func aloneOf(work simulated.Scaling, alternatives []alternative, threads int) ti
 
 // fittedOn has the predicted run time of each job in each of its alternatives; nil
 // when no job has several. A job that cannot be predicted has 0.
-func (x *Experiment) fittedOn(h *experiment.Hardware, r realised) [][]time.Duration {
+func (x *Experiment) fittedOn(h *experiment.Hardware, r jobList) [][]time.Duration {
 	alternatives := alternativesOf(h, r)
 	if alternatives == nil {
 		return nil
@@ -165,8 +165,8 @@ func (x *Experiment) fittedOn(h *experiment.Hardware, r realised) [][]time.Durat
 }
 
 // withAlternatives gives jobs their alternatives on a hardware, with the estimates that
-// the policy is to decide by. truth has the true run times, if they are known.
-func (c *Cell) withAlternatives(r realised, jobs []scheduler.Job, truth []simulated.Scaling) []scheduler.Job {
+// the policy is to decide by. trueTimes has the true run times, if they are known.
+func (c *Cell) withAlternatives(r jobList, jobs []scheduler.Job, trueTimes []simulated.Scaling) []scheduler.Job {
 	alternatives := alternativesOf(c.Hardware, r)
 	if alternatives == nil {
 		return jobs
@@ -191,9 +191,9 @@ func (c *Cell) withAlternatives(r realised, jobs []scheduler.Job, truth []simula
 				case from.Fitted: // each has a separate estimate, and so a separate error
 					a.Predicted = c.noisy(a.Predicted, j.Name, w.name)
 				case from.True:
-					if truth != nil {
+					if trueTimes != nil {
 						factor := options.Factor(j.Name)
-						a.Predicted = max(time.Duration(float64(truth[n].Alternatives()[k].RunTime(a.Threads))*factor), 1)
+						a.Predicted = max(time.Duration(float64(trueTimes[n].Alternatives()[k].RunTime(a.Threads))*factor), 1)
 					}
 				}
 			}
@@ -209,7 +209,7 @@ func (c *Cell) withAlternatives(r realised, jobs []scheduler.Job, truth []simula
 }
 
 // asked is the run time that a job's user requested for one of its alternatives.
-func asked(r *realised, job, alternative int) time.Duration {
+func asked(r *jobList, job, alternative int) time.Duration {
 	if all := r.AlternativesOf(job); all != nil {
 		return all[alternative].Predicted
 	}

@@ -1,4 +1,4 @@
-package realise
+package instantiate
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ import (
 
 // task is the cell in plain values, except how its jobs run. known has the facts
 // about its jobs that only a simulation knows.
-func (c *Cell) task(r realised, known truth) stages.Task {
+func (c *Cell) task(r jobList, known simulatedFacts) stages.Task {
 	on, base := c.Hardware.ForEngine(), ""
 	if c.Policy.Program().Command != nil {
 		base = c.x.base
@@ -42,11 +42,11 @@ func (c *Cell) task(r realised, known truth) stages.Task {
 
 // Task implements stages.Cell.
 func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
-	realise := c.realiseOrDraw
+	jobs := c.jobsOrDrawing
 	if dirs.Listed {
-		realise = c.realise
+		jobs = c.listJobs
 	}
-	r, err := realise()
+	r, err := jobs()
 	if err != nil {
 		return stages.Task{}, err
 	}
@@ -58,9 +58,9 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 		err = c.complete(&task, dirs)
 		return task, err
 	}
-	known, err := c.truthOf(r)
+	known, err := c.factsOf(r)
 	if err != nil {
-		t := c.task(r, truth{})
+		t := c.task(r, simulatedFacts{})
 		t.Setup.Jobs, t.Folders = nil, dirs
 		return t, err
 	}
@@ -88,7 +88,7 @@ func (c *Cell) supply() stages.Supply {
 }
 
 // seen returns the policy's view of the jobs, as features change it.
-func (c *Cell) seen(r realised, jobs []scheduler.Job) []scheduler.Job {
+func (c *Cell) seen(r jobList, jobs []scheduler.Job) []scheduler.Job {
 	return stages.View{Cell: c.point, Jobs: jobs, Block: func(n int) *experiment.Job {
 		if k := r.Block[n]; k >= 0 {
 			return r.Blocks[k]
@@ -98,7 +98,7 @@ func (c *Cell) seen(r realised, jobs []scheduler.Job) []scheduler.Job {
 }
 
 // checkpoints returns the checkpoints of each job; nil if no job writes any.
-func (c *Cell) checkpoints(r realised) []*simulated.Checkpoint {
+func (c *Cell) checkpoints(r jobList) []*simulated.Checkpoint {
 	ofBlock := make([]*simulated.Checkpoint, len(r.Blocks))
 	some := false
 	for k, j := range r.Blocks {
@@ -112,13 +112,13 @@ func (c *Cell) checkpoints(r realised) []*simulated.Checkpoint {
 	return perJob(&r, ofBlock, nil)
 }
 
-// truthOf returns the facts about the jobs that only their simulation knows. Cells with the same jobs on the same hardware
+// factsOf returns the facts about the jobs that only their simulation knows. Cells with the same jobs on the same hardware
 // share them where the file alone says how long a job takes.
-func (c *Cell) truthOf(r realised) (truth, error) {
-	find := func() (truth, error) {
+func (c *Cell) factsOf(r jobList) (simulatedFacts, error) {
+	find := func() (simulatedFacts, error) {
 		work, err := c.work(r)
 		if err != nil {
-			return truth{}, err
+			return simulatedFacts{}, err
 		}
 		opts := c.simulatorOptions()
 		alone := make([]time.Duration, len(work))
@@ -127,7 +127,7 @@ func (c *Cell) truthOf(r realised) (truth, error) {
 			t := aloneOf(work[n], alternativesAt(&r, alternatives, n), r.Jobs[n].Threads)
 			alone[n] = within(r.Jobs[n].Budget(), time.Duration(float64(t)*opts.Factor(r.Jobs[n].Name)))
 		}
-		return truth{alone: alone, work: work}, nil
+		return simulatedFacts{alone: alone, work: work}, nil
 	}
 	special := func(j *experiment.Job) bool {
 		_, worked := experiment.PartOf[stages.WorkPart](j.Parts)
@@ -137,13 +137,13 @@ func (c *Cell) truthOf(r realised) (truth, error) {
 		return find()
 	}
 	shared, _ := r.truths.LoadOrStore(c.Hardware, sync.OnceValues(find))
-	return shared.(func() (truth, error))()
+	return shared.(func() (simulatedFacts, error))()
 }
 
 // real is the task of a cell whose jobs run for real.
-func (c *Cell) real(r realised, dirs stages.Folders) stages.Task {
+func (c *Cell) real(r jobList, dirs stages.Folders) stages.Task {
 	estimated := c.Estimated()
-	task := c.task(r, truth{estimated: c.forPolicies(estimated)})
+	task := c.task(r, simulatedFacts{estimated: c.forPolicies(estimated)})
 	task.Setup.Estimated = estimated
 	task.Folders, task.Logs = dirs, filepath.Join(dirs.Dir, record.LogsDir)
 	task.Launches = make([]launch.Job, len(r.Jobs))
@@ -154,7 +154,7 @@ func (c *Cell) real(r realised, dirs stages.Folders) stages.Task {
 }
 
 // launch is how a job of a real cell is started.
-func (c *Cell) launch(r realised, n int, dirs stages.Folders) launch.Job {
+func (c *Cell) launch(r jobList, n int, dirs stages.Folders) launch.Job {
 	block := r.Blocks[r.Block[n]] // real jobs have a block each
 	logs := filepath.Join(dirs.Dir, record.LogsDir)
 	out := c.x.launch(block, r.Jobs[n].Name, block.Length(), logs, dirs.Scratch)
@@ -172,7 +172,7 @@ func (c *Cell) launch(r realised, n int, dirs stages.Folders) launch.Job {
 // Jobs are the jobs of the cell's workload, without the estimates that its policy
 // is given. They are shared: the caller does not change them.
 func (c *Cell) Jobs() ([]scheduler.Job, error) {
-	r, err := c.realise()
+	r, err := c.listJobs()
 	return r.Jobs, err
 }
 
@@ -193,7 +193,7 @@ const twinVersion = 5
 
 // Twin implements stages.Cell: it has the policy and the arrivals of the cell.
 func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
-	r, err := c.realise()
+	r, err := c.listJobs()
 	if err != nil {
 		return stages.Task{}, "", err
 	}
@@ -218,7 +218,7 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	}
 	key := c.twinKey(r, work, opts)
 	opts.Checkpoints = c.checkpoints(r)
-	task := c.task(r, truth{estimated: c.forPolicies(seen.Estimated)})
+	task := c.task(r, simulatedFacts{estimated: c.forPolicies(seen.Estimated)})
 	task.Simulation = &stages.Simulation{Jobs: r.Jobs, Work: work, Options: opts, Finals: finals(r)}
 	c.sharing(&task, key, seen.Taken)
 	task.Setup.Cell = c.Ref.Twin()
@@ -229,7 +229,7 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 
 // atSpeed scales the jobs of a cell to the speeds of the machine at moments, where these were probed on the cores that
 // each job asks for.
-func (c *Cell) atSpeed(r realised, work []simulated.Scaling, at []estimator.Moment) {
+func (c *Cell) atSpeed(r jobList, work []simulated.Scaling, at []estimator.Moment) {
 	known := c.x.moments()
 	for n := range work {
 		j := r.Blocks[r.Block[n]]
@@ -240,7 +240,7 @@ func (c *Cell) atSpeed(r realised, work []simulated.Scaling, at []estimator.Mome
 }
 
 // twinKey describes all that a twin adds to the cell's own key.
-func (c *Cell) twinKey(r realised, work []simulated.Scaling, opts simulated.Options) *store.Key {
+func (c *Cell) twinKey(r jobList, work []simulated.Scaling, opts simulated.Options) *store.Key {
 	k := store.NewKey(stages.Writer(stages.Twins))
 	k.Addf("version", "%d", twinVersion)
 	k.Add("cell", c.Ref.Key)
@@ -265,7 +265,7 @@ func (c *Cell) twinKey(r realised, work []simulated.Scaling, opts simulated.Opti
 // online has the settings for predictions that follow a cell's jobs; nil for a policy that does not ask for them. A job
 // with a run time from a trace has no units to report. A job with alternatives keeps its estimates. estimated has
 // corrections of the samples' estimates.
-func (c *Cell) online(r realised, estimated []record.Estimated) *stages.Online {
+func (c *Cell) online(r jobList, estimated []record.Estimated) *stages.Online {
 	if !c.Policy.Corrected() {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package realise
+package instantiate
 
 import (
 	"cmp"

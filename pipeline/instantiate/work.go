@@ -1,4 +1,4 @@
-package realise
+package instantiate
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ import (
 // the file has precedence over the estimate. When a real cell is simulated, the
 // estimate has precedence. The error wraps stages.ErrNoEstimate for a job that
 // has none of them.
-func (c *Cell) work(r realised) ([]simulated.Scaling, error) {
+func (c *Cell) work(r jobList) ([]simulated.Scaling, error) {
 	work := make([]simulated.Scaling, len(r.Jobs))
 	ofBlock := make([]simulated.Scaling, len(r.Blocks))
 	known := make([]bool, len(r.Blocks))
@@ -109,10 +109,10 @@ func (c *Cell) simulatorOptions() simulated.Options {
 	return opts
 }
 
-// truth has the facts that only a simulation knows: the run time of each job alone on its full request (in the fastest
+// simulatedFacts has the facts that only a simulation knows: the run time of each job alone on its full request (in the fastest
 // of its alternatives), and its work. estimated has the corrections, by runs in earlier cells, of the estimates that a
 // policy uses.
-type truth struct {
+type simulatedFacts struct {
 	alone     []time.Duration
 	work      []simulated.Scaling
 	estimated []record.Estimated
@@ -175,7 +175,7 @@ func speedUp(w *simulated.Scaling, rt *experiment.Runtime) {
 }
 
 // speeds returns the speeds of jobs by their numbers of cores, for a policy that divides cores.
-func (c *Cell) speeds(r realised, known truth) []simulated.Scaling {
+func (c *Cell) speeds(r jobList, known simulatedFacts) []simulated.Scaling {
 	if !c.Policy.DividesCores(c.Hardware) {
 		return nil
 	}
@@ -191,7 +191,7 @@ func (c *Cell) speeds(r realised, known truth) []simulated.Scaling {
 var openWork = simulated.Scaling{Scaled: math.MaxInt64 / 4, Threads: 1}
 
 // finals are the final reports of simulated jobs, as far as the file sets them; nil if it sets none.
-func finals(r realised) []measure.Final {
+func finals(r jobList) []measure.Final {
 	some := false
 	ofBlock := make([]measure.Final, len(r.Blocks))
 	for k, j := range r.Blocks {
@@ -214,7 +214,7 @@ func finals(r realised) []measure.Final {
 }
 
 // perJob returns a value of each job's block; none for a job without a block.
-func perJob[T any](r *realised, ofBlock []T, none T) []T {
+func perJob[T any](r *jobList, ofBlock []T, none T) []T {
 	return schema.Each(r.Block, func(k int32) T {
 		if k < 0 {
 			return none

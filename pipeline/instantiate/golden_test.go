@@ -1,4 +1,4 @@
-package realise_test
+package instantiate_test
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/decode"
-	"github.com/tfexp/tfexp/pipeline/realise"
+	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 	_ "github.com/tfexp/tfexp/stages/all"
@@ -76,7 +76,7 @@ func TestExperiments(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(got, want) {
-				t.Errorf("%s differs (go test ./pipeline/realise -update rewrites it)%s",
+				t.Errorf("%s differs (go test ./pipeline/instantiate -update rewrites it)%s",
 					golden, firstDifference(want, got))
 			}
 		})
@@ -108,7 +108,7 @@ func text(t *testing.T, file string) []byte {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	x, err := realise.New(spec, machine)
+	x, err := instantiate.New(spec, machine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func text(t *testing.T, file string) []byte {
 				continue
 			}
 			c := x.Add(one)
-			x.Added([]*realise.Cell{c})
+			x.Added([]*instantiate.Cell{c})
 			cells = append(cells, c)
 		}
 	}
@@ -229,7 +229,7 @@ func trials(t *search.Search) [][]string {
 
 // writeCell writes the lines of a cell's key that are not in before, and the cell's task. It returns the lines of the
 // key.
-func writeCell(write func(title string, v any), c *realise.Cell, before []string) []string {
+func writeCell(write func(title string, v any), c *instantiate.Cell, before []string) []string {
 	key, err := c.Key()
 	if err != nil {
 		write("no key", err.Error())
@@ -272,7 +272,7 @@ func writeCell(write func(title string, v any), c *realise.Cell, before []string
 func writeWorkload(t *testing.T, write func(title string, v any), spec *experiment.Spec, w *experiment.Workload) {
 	t.Helper()
 	for _, runTimes := range []bool{false, true} {
-		trace, err := realise.Workload(spec, w, 1, runTimes)
+		trace, err := instantiate.Workload(spec, w, 1, runTimes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -347,7 +347,7 @@ func writeTask(write func(title string, v any), task stages.Task) {
 	}
 	task.Setup.Jobs, task.Setup.Alone, task.Setup.Predicted, task.Launches, task.Speeds = nil, nil, nil, nil, nil
 	task.Setup.PredictedOn = first(task.Setup.PredictedOn)
-	task.Setup.Cell = realise.Cell{}.Ref // it is written before
+	task.Setup.Cell = instantiate.Cell{}.Ref // it is written before
 	write("task", task)
 }
 

@@ -1,4 +1,4 @@
-package realise
+package instantiate
 
 import (
 	"cmp"
@@ -122,9 +122,9 @@ func (c *Cell) drawnKey(later bool) drawnKey {
 	return id
 }
 
-// realise returns the jobs of a cell's workload. All cells of a replicate share
+// listJobs returns the jobs of a cell's workload. All cells of a replicate share
 // them: their random numbers are common.
-func (c *Cell) realise() (realised, error) {
+func (c *Cell) listJobs() (jobList, error) {
 	r, err := c.x.draw(c.drawnKey(false), c.Ref.Seed)
 	if c.Hardware.Real() {
 		r.runTimes = nil // run times of real jobs are unknown before the run
@@ -132,10 +132,10 @@ func (c *Cell) realise() (realised, error) {
 	return r, err
 }
 
-// realiseOrDraw is realise for a caller that can do with drawn jobs.
-func (c *Cell) realiseOrDraw() (realised, error) {
+// jobsOrDrawing is listJobs for a caller that can do with drawn jobs.
+func (c *Cell) jobsOrDrawing() (jobList, error) {
 	if !c.draws() {
-		return c.realise()
+		return c.listJobs()
 	}
 	return c.x.draw(c.drawnKey(true), c.Ref.Seed)
 }
@@ -149,14 +149,14 @@ type digest struct {
 // Digest returns the hash of the cell's jobs, which stays known when they are no longer kept.
 func (c *Cell) Digest() (string, error) {
 	d := once(&c.x.known, c.drawnKey(true), func() digest {
-		r, err := c.realiseOrDraw()
+		r, err := c.jobsOrDrawing()
 		return digest{r.Digest, err}
 	})
 	return d.text, d.err
 }
 
-// draw returns a realised workload.
-func (k *known) draw(id drawnKey, seed int64) (realised, error) {
+// draw returns a drawn workload.
+func (k *known) draw(id drawnKey, seed int64) (jobList, error) {
 	w := id.workload
 	jobs, drawWith := w.Jobs(), draw
 	if id.drawn {
@@ -169,7 +169,7 @@ func (k *known) draw(id drawnKey, seed int64) (realised, error) {
 			clear(k.drawn)
 			k.jobs = jobs
 		}
-		drawn = sync.OnceValues(func() (realised, error) {
+		drawn = sync.OnceValues(func() (jobList, error) {
 			r, err := drawWith(w, seed)
 			r.truths = &sync.Map{}
 			return r, err
@@ -180,7 +180,7 @@ func (k *known) draw(id drawnKey, seed int64) (realised, error) {
 	return drawn()
 }
 
-// maxDrawn is how many jobs of realised workloads are kept, a kilobyte each; others are drawn again.
+// maxDrawn is how many jobs of drawn workloads are kept, a kilobyte each; others are drawn again.
 const maxDrawn = 500_000
 
 // Workload returns the jobs of a workload in a replicate, counted from 1. They
@@ -197,7 +197,7 @@ func Workload(spec *experiment.Spec, w *experiment.Workload, replicate int, runT
 
 // fitted has the predicted run time of each job on its full request; 0 where
 // there is no estimate. A run time of a trace is its own estimate.
-func (x *Experiment) fitted(h *experiment.Hardware, r realised) []time.Duration {
+func (x *Experiment) fitted(h *experiment.Hardware, r jobList) []time.Duration {
 	ofBlock := make([]time.Duration, len(r.Blocks))
 	differs := make([]bool, len(r.Blocks)) // its run time differs by job
 	for k, j := range r.Blocks {
@@ -228,7 +228,7 @@ func (x *Experiment) fitted(h *experiment.Hardware, r realised) []time.Duration 
 
 // wholeRuns is fitted without the jobs that may end early: they are done before
 // the run that is predicted ends.
-func (x *Experiment) wholeRuns(h *experiment.Hardware, r realised) []time.Duration {
+func (x *Experiment) wholeRuns(h *experiment.Hardware, r jobList) []time.Duration {
 	predicted := x.fitted(h, r)
 	for i := range predicted {
 		if k := r.Block[i]; k >= 0 && r.Blocks[k].EndsEarly() {
@@ -244,7 +244,7 @@ func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)
 //
 // An oracle knows the run time to come: in simulation that is exact; of real
 // jobs nothing is known but the fitted estimate.
-func (c *Cell) jobsFor(r realised, known truth) []scheduler.Job {
+func (c *Cell) jobsFor(r jobList, known simulatedFacts) []scheduler.Job {
 	if !c.Policy.EstimatesOn(c.Hardware) {
 		return c.withAlternatives(r, r.Jobs, known.work)
 	}

@@ -1,4 +1,4 @@
-package realise
+package instantiate
 
 import (
 	"cmp"
@@ -18,10 +18,10 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// realised is the workload of one replicate: its jobs, in the order of
+// jobList is the workload of one replicate: its jobs, in the order of
 // their numbers, and the job block of each. Large ones are shared by all cells
 // that have them, so nothing in it is ever changed.
-type realised struct {
+type jobList struct {
 	Jobs []scheduler.Job
 	// Blocks are the job blocks; Block has the index of each job's own, or -1 for
 	// a job that a trace alone describes.
@@ -48,13 +48,13 @@ type realised struct {
 	Digest    string
 	// drawing, if it is not nil, takes the place of all but Blocks and Digest.
 	drawing *drawing
-	// truths are kept for the cells that share the jobs, by hardware; see Cell.truthOf.
+	// truths are kept for the cells that share the jobs, by hardware; see Cell.factsOf.
 	truths *sync.Map
 }
 
 // draw takes the jobs of a workload from its trace, and draws those that it
 // submits.
-func draw(w *experiment.Workload, seed int64) (realised, error) {
+func draw(w *experiment.Workload, seed int64) (jobList, error) {
 	switch {
 	case w.Trace == nil:
 		return submitted(w, seed, nil)
@@ -66,10 +66,10 @@ func draw(w *experiment.Workload, seed int64) (realised, error) {
 
 // submitted draws the jobs that a workload submits. It avoids the names in
 // taken.
-func submitted(w *experiment.Workload, seed int64, taken map[string]bool) (realised, error) {
+func submitted(w *experiment.Workload, seed int64, taken map[string]bool) (jobList, error) {
 	var (
 		batches []workload.Submit
-		r       realised
+		r       jobList
 	)
 	blocks := map[*experiment.Job]int32{}
 	for _, s := range w.Submits {
@@ -111,8 +111,8 @@ func templateOf(s *experiment.Submit) scheduler.Job {
 	return template
 }
 
-func traced(t *experiment.Trace) realised {
-	r := realised{Jobs: t.Jobs, Block: t.Block, runTimes: t.RunTimes, Resizes: t.Resizes, requested: true,
+func traced(t *experiment.Trace) jobList {
+	r := jobList{Jobs: t.Jobs, Block: t.Block, runTimes: t.RunTimes, Resizes: t.Resizes, requested: true,
 		Alternatives: t.Alternatives}
 	for _, k := range t.Blocks {
 		r.Blocks = append(r.Blocks, k.Job)
@@ -126,7 +126,7 @@ func traced(t *experiment.Trace) realised {
 }
 
 // RunTime is the run time that a trace has of a job.
-func (r *realised) RunTime(job int) (time.Duration, bool) {
+func (r *jobList) RunTime(job int) (time.Duration, bool) {
 	if r.runTimes == nil || r.runTimes[job] < 0 {
 		return 0, false
 	}
@@ -135,7 +135,7 @@ func (r *realised) RunTime(job int) (time.Duration, bool) {
 
 // Traced is the work of a job whose run time a trace has, in one of its alternatives by their index; it speeds up as
 // the file says, and else in proportion to its threads.
-func (r *realised) Traced(job, alternative int) (simulated.Scaling, bool) {
+func (r *jobList) Traced(job, alternative int) (simulated.Scaling, bool) {
 	t, ok := r.RunTime(job)
 	if !ok {
 		return simulated.Scaling{}, false
@@ -152,7 +152,7 @@ func (r *realised) Traced(job, alternative int) (simulated.Scaling, bool) {
 }
 
 // AlternativesOf are the alternatives that a trace has of a job; nil if it has none.
-func (r *realised) AlternativesOf(job int) []workload.Alternative {
+func (r *jobList) AlternativesOf(job int) []workload.Alternative {
 	if r.Alternatives == nil {
 		return nil
 	}
@@ -181,7 +181,7 @@ func drawEpochs(w *experiment.Workload, seed int64, jobs int) []time.Duration {
 }
 
 // Epoch is the epoch time that the file gives a job, by its number.
-func (r *realised) Epoch(job int) time.Duration {
+func (r *jobList) Epoch(job int) time.Duration {
 	block := r.Blocks[r.Block[job]]
 	if block.Runtime != nil && len(block.Runtime.Parts) > 0 {
 		if part, ok := experiment.PartOf[stages.UnitPart](block.Runtime.Parts); ok {
@@ -195,7 +195,7 @@ func (r *realised) Epoch(job int) time.Duration {
 }
 
 // digestJobs is the hash of all that was drawn.
-func digestJobs(r realised) string {
+func digestJobs(r jobList) string {
 	h := sha256.New()
 	var b []byte
 	for i := range r.Jobs {
@@ -228,7 +228,7 @@ func appendDrawn(b []byte, arrival, deadline, epoch time.Duration) []byte {
 // EpochOn is the epoch time in the file of a job in one of the alternatives of its block. The index counts the block
 // and its alternatives. Drawn times use the same random numbers for all alternatives: a job that is long in one is long
 // in the others.
-func (r *realised) EpochOn(job, alternative int) time.Duration {
+func (r *jobList) EpochOn(job, alternative int) time.Duration {
 	if alternative == 0 {
 		return r.Epoch(job)
 	}
@@ -285,14 +285,14 @@ func within(budget *time.Duration, d time.Duration) time.Duration {
 }
 
 // Real is the workload of jobs that run for real: their run times are not known before.
-func (r realised) Real() realised {
+func (r jobList) Real() jobList {
 	r.runTimes = nil
 	return r
 }
 
 // Export is the workload as a trace, without the estimates that policies are given. With runTimes it also has the run
 // times that are equal for all jobs of a block.
-func (r *realised) Export(runTimes bool) workload.Trace {
+func (r *jobList) Export(runTimes bool) workload.Trace {
 	t := workload.Trace{
 		Jobs: r.Jobs, RunTimes: slices.Clone(r.runTimes), Alternatives: r.Alternatives, Resizes: r.Resizes,
 	}
@@ -323,7 +323,7 @@ func (r *realised) Export(runTimes bool) workload.Trace {
 
 // exportAlternatives adds to a trace the alternatives of jobs whose blocks have them, without those whose speeds depend
 // on the types of GPUs that a hardware has.
-func (r *realised) exportAlternatives(t *workload.Trace) {
+func (r *jobList) exportAlternatives(t *workload.Trace) {
 	cloned := false
 	for i, k := range r.Block {
 		if k < 0 || r.AlternativesOf(i) != nil || len(r.Blocks[k].Alternatives) == 0 {
@@ -355,7 +355,7 @@ func (r *realised) exportAlternatives(t *workload.Trace) {
 
 // both merges the jobs of a trace and the submitted jobs, by their arrivals; at
 // one instant the trace comes first.
-func both(w *experiment.Workload, seed int64) (realised, error) {
+func both(w *experiment.Workload, seed int64) (jobList, error) {
 	trace := traced(w.Trace)
 	taken := make(map[string]bool, len(trace.Jobs))
 	for i := range trace.Jobs {
@@ -375,7 +375,7 @@ func both(w *experiment.Workload, seed int64) (realised, error) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].Arrival, all[b].Arrival) })
 
 	n, m := len(trace.Jobs), len(drawn.Jobs)
-	r := realised{
+	r := jobList{
 		Jobs: make([]scheduler.Job, n+m), Block: make([]int32, n+m), submitted: make([]bool, n+m),
 		Blocks: slices.Concat(trace.Blocks, drawn.Blocks), requested: true,
 		runTimes:     merged(order, trace.runTimes, n, nil, m, -1),
@@ -433,7 +433,7 @@ func merged[T any](order []int, a []T, n int, b []T, m int, none T) []T {
 
 // resize adds the resize requests of a workload. A job that a lenient reader
 // has left out of the trace has none.
-func (r *realised) resize(requests []experiment.Update) {
+func (r *jobList) resize(requests []experiment.Update) {
 	if len(requests) == 0 {
 		return
 	}
@@ -450,6 +450,6 @@ func (r *realised) resize(requests []experiment.Update) {
 
 // Asked reports whether a job's prediction is the run time that its user asked
 // for.
-func (r *realised) Asked(job int) bool {
+func (r *jobList) Asked(job int) bool {
 	return r.requested && (r.submitted == nil || !r.submitted[job])
 }

@@ -1,4 +1,4 @@
-package realise
+package instantiate
 
 import (
 	"fmt"
@@ -200,7 +200,7 @@ func (c *Cell) corrected() []*experiment.Job {
 // the job's run time to the run time by its samples; 0 if unknown. Cells must be learned in the order in which they
 // ran.
 func (c *Cell) Learn(longer []float64) error {
-	r, err := c.realise()
+	r, err := c.listJobs()
 	if err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func (c *Cell) forPolicies(estimated []record.Estimated) []record.Estimated {
 }
 
 // correct scales the simulated jobs of a real cell to the estimates that were in force when it began.
-func correct(r realised, work []simulated.Scaling, estimated []record.Estimated) {
+func correct(r jobList, work []simulated.Scaling, estimated []record.Estimated) {
 	for n := range work {
 		if k := r.Block[n]; k >= 0 {
 			stretch(&work[n], longer(estimated, r.Blocks[k]))

@@ -1,4 +1,4 @@
-package realise
+package instantiate
 
 import (
 	"crypto/sha256"
@@ -86,12 +86,12 @@ func newDrawing(w *experiment.Workload, seed int64) (*drawing, error) {
 }
 
 // drawLater is draw for jobs that are drawn when they are looked at.
-func drawLater(w *experiment.Workload, seed int64) (realised, error) {
+func drawLater(w *experiment.Workload, seed int64) (jobList, error) {
 	d, err := newDrawing(w, seed)
 	if err != nil {
-		return realised{}, err
+		return jobList{}, err
 	}
-	return realised{drawing: d, Blocks: []*experiment.Job{d.block}, Digest: d.digest}, nil
+	return jobList{drawing: d, Blocks: []*experiment.Job{d.block}, Digest: d.digest}, nil
 }
 
 // series draws jobs one after the other.
@@ -235,8 +235,8 @@ func (c *Cell) draws() bool {
 }
 
 // drawnTask is the task of a cell whose jobs are drawn when they are looked at.
-func (c *Cell) drawnTask(r realised, dirs stages.Folders) stages.Task {
-	task, opts := c.task(r, truth{}), c.simulatorOptions()
+func (c *Cell) drawnTask(r jobList, dirs stages.Folders) stages.Task {
+	task, opts := c.task(r, simulatedFacts{}), c.simulatorOptions()
 	d := &drawn{drawing: r.drawing}
 	if opts.Noise > 0 {
 		d.factor = opts.Factor
