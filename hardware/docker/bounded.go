@@ -18,7 +18,7 @@ const mostAnswer = 32 << 20
 func (h *Host) boundAnswers(c *client.Client) error {
 	outer, ok := c.HTTPClient().Transport.(*http.Transport)
 	if !ok {
-		return fmt.Errorf("Docker's client has a transport of type %T", c.HTTPClient().Transport)
+		return fmt.Errorf("the client of Docker has a transport of type %T", c.HTTPClient().Transport)
 	}
 	h.inner = outer.Clone()
 	outer.RegisterProtocol("http", boundedTransport{h.inner})

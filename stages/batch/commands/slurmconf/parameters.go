@@ -41,14 +41,6 @@ var scopes = func() map[string]*scope {
 	return all
 }()
 
-// scopeOf returns the parameters of a line that begins with a name.
-func scopeOf(name string) *scope {
-	if s := scopes[strings.ToLower(name)]; s != nil {
-		return s
-	}
-	return scopes["slurm.conf"]
-}
-
 // idle reports whether a parameter of slurm.conf does not change when jobs start.
 func idle(name string) bool { return scopes["slurm.conf"].idle[strings.ToLower(name)] }
 
