@@ -50,7 +50,7 @@ type run struct {
 	sites map[*engine.Kind]engine.Site
 }
 
-// makeFolder makes the folder of the experiment, if there is none. An existing folder keeps its permissions, unless it
+// makeFolder makes the folder of the experiment, if it is missing. An existing folder keeps its permissions, unless it
 // is to be shared.
 func (p *Plan) makeFolder() error {
 	if err := folder.MkdirAll(filepath.Dir(p.Dir), 0o755); err != nil {

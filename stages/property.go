@@ -23,7 +23,7 @@ type (
 	WorkPart interface{ Work(*simulated.Scaling) }
 	// LaunchPart changes how the job's program is started, in samples as well.
 	LaunchPart interface{ Launch(*launch.Job) }
-	// ProgramPart takes the place of the job's command. Program says in a word what it is; ProgramLines are its lines for
+	// ProgramPart takes the place of the job's command. Program is its name; ProgramLines are its lines for
 	// keys.
 	ProgramPart interface {
 		Program() string

@@ -201,7 +201,7 @@ func findsPlantedChanges(t *testing.T, simulated, real string) {
 			t.Fatal(err)
 		}
 	}
-	// miss changes files at once, and returns those in which the checks find nothing.
+	// miss changes files at once, and returns the files whose change no check finds.
 	miss := func(paths []string) (missed []string) {
 		var undone []func()
 		found := map[string]map[string][]recompute.Difference{} // of each folder

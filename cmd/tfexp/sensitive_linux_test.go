@@ -75,7 +75,7 @@ const (
 	shyOther = "hunter3plugh"
 )
 
-// sensitiveRuns runs tfexp in a folder with its own configuration, and gathers what it prints.
+// sensitiveRuns runs tfexp in a folder with its own configuration, and gathers its output.
 type sensitiveRuns struct {
 	t       *testing.T
 	program string

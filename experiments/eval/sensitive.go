@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/secret"
 )
 
-// mark is the type of the mark of sensitive values: cty hands it on to what is computed from them.
+// mark is the type of the mark of sensitive values: cty hands it on to all values that are computed from them.
 type mark struct{}
 
 // sensitiveSummary is the summary of errors about a sensitive value where there can be none.

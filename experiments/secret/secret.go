@@ -115,7 +115,7 @@ func Arguments(args, names []string) []string {
 // keyBytes is the length of the key.
 const keyBytes = 32
 
-// userKey returns the key of this user, beside the user's configuration. It is made when it is needed first.
+// userKey returns the key of this user, from the folder of the user's configuration. It is made when it is needed first.
 var userKey = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {

@@ -32,12 +32,12 @@ type ProgressSource interface {
 
 // ProgressReader finds the progress of an attempt. Fields may be nil.
 type ProgressReader struct {
-	// Output takes the next piece of what the program prints, and calls tell for the progress in it.
+	// Output takes the next piece of the program's output, and calls tell for the progress in it.
 	Output func(piece []byte, tell func(contract.Progress))
 	// Poll looks for progress elsewhere since its last call. It calls tell with the instant at which it was made, and
 	// warn with the code and the text of a warning.
 	Poll func(tell func(p contract.Progress, made time.Time), warn func(code, text string))
-	// Finished is called after the last Poll of an attempt that did all of its work, and warns of what it lacks.
+	// Finished is called after the last Poll of an attempt that did all of its work, and warns of missing progress.
 	Finished func(warn func(code, text string))
 }
 

@@ -26,7 +26,7 @@ type Experiment struct {
 	Spec *experiment.Spec
 	Host hardware.Machine
 
-	self string // tfexp's own path, for programs of its own
+	self string // the path of tfexp, for its programs
 	base string // the experiment's folder
 	// places has the jobs whose hardware is not simply this machine.
 	places map[*experiment.Job]*place

@@ -66,7 +66,7 @@ func TestNothingOutside(t *testing.T) {
 	}
 }
 
-// TestSecondNames writes to files of a folder of results that have a second name outside: what is there stays.
+// TestSecondNames writes to files of a folder of results that have a second name outside: their content stays.
 func TestSecondNames(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "results")

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Modifier is an addition to policies with some choices: settings of its own, which change the rules that follow from the
+// Modifier is an addition to policies with some choices: its settings, which change the rules that follow from the
 // choices.
 type Modifier struct {
 	Name string

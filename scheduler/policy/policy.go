@@ -1,6 +1,6 @@
 // Package policy has the scheduling policies and the registry that describes them. A
 // Policy is one choice for each of seven questions (order, backfill, allocation,
-// preemption, victims, placement, nodes) and those of features, with the settings of its choices.
+// preemption, victims, placement, nodes) and questions of features, with the settings of its choices.
 //
 // Each choice is one value in one file, registered by an init function: its
 // name, title and documentation, its settings, its requirements on the other

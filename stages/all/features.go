@@ -1,6 +1,6 @@
 package all
 
-// Each line links in a feature: what it adds to the language, engines and policies, and its commands. Without the line,
+// Each line links in a feature: its language, engines, policies and commands. Without the line,
 // the rest builds and runs as before, and knows none of them.
 import (
 	_ "github.com/tfexp/tfexp/cmd/tfexp/cells"

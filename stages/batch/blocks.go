@@ -273,7 +273,7 @@ type NodeSet struct {
 	//	weight = 10
 	Weight int `arg:"weight" default:"1" min:"0" max:"1e9"`
 	// What jobs may ask for by name. Nodes with GPUs of a type have `gpu:<type>` without it; nodes whose GPUs have no type
-	// have that of any type, unless it is listed here.
+	// have the feature of any type, unless it is listed here.
 	//
 	// Default: none.
 	//

@@ -283,10 +283,10 @@ func (s *site) addNodes(b schema.Settings, names map[string]int, wrong report) {
 }
 
 // GPUFeature begins the feature of nodes with GPUs of a type: "gpu:a100". Nodes have it without a block. Those whose
-// GPUs have no type have that of any, unless a block says of which types they are.
+// GPUs have no type have the feature of any type, unless a block says of which types they are.
 const GPUFeature = "gpu:"
 
-// has reports whether a node has what a job asks for by name.
+// has reports whether a node has a feature that a job asks for by name.
 func (s *site) has(node int, feature string) bool {
 	if s.features[node][feature] {
 		return true

@@ -15,7 +15,7 @@ type relay struct {
 	over        chan struct{}
 }
 
-// batch is a part of a trace. Nearly all events are simple: then little is copied, and nothing has to be cleared.
+// batch is a part of a trace. Nearly all events are simple: then little is copied, and nothing is cleared.
 type batch struct {
 	order     []entry
 	cores     []scheduler.CoreSet // of simple events that have some

@@ -1,5 +1,5 @@
 // Package progress is the progress block of jobs: programs that report how far they have come in other formats than the
-// lines of the job contract, by lines of their own or by the event files of TensorBoard.
+// lines of the job contract, by other lines or by the event files of TensorBoard.
 package progress
 
 import (

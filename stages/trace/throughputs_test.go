@@ -37,7 +37,7 @@ func TestRatesOfChangingBatches(t *testing.T) {
 	}
 }
 
-// TestNeighbours: a job keeps the part of its speed that it has beside another one.
+// TestNeighbours: a job keeps the part of its speed that it has with a neighbour.
 func TestNeighbours(t *testing.T) {
 	table, err := throughput.Read("t", strings.NewReader("device,workers,job_type,beside,steps_per_s\n"+
 		"v100,1,A,,2\nv100,1,B,,1\nv100,1,A,B,1.5\nv100,1,A,A,1\nk80,1,A,,1\nk80,1,A,B,0\nv100,2,A,,3\nv100,2,A,B,3\n"))

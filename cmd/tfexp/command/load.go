@@ -43,7 +43,7 @@ func (v *Variables) ValueFlags(fs *pflag.FlagSet) {
 		"read variables from a `FILE` of name = value lines (also -var-file; may be repeated)")
 }
 
-// Given returns what the flags set, as decode.Options has it.
+// Given returns the values of the flags, as decode.Options has them.
 func (v *Variables) Given() (values, files []string) { return v.values, v.files }
 
 // Checked is validate --json.

@@ -96,13 +96,13 @@ func AddFlags[F any](cmd *cobra.Command) (given []*Given[F]) {
 	return given
 }
 
-// Moment is what a feature says about an instant in the life of a job.
+// Moment is a feature's sentence about an instant in the life of a job.
 type Moment struct {
 	At        float64 // seconds from the cell's start
 	What, Why string
 }
 
-// RunExtension is what a feature adds to the commands that run experiments. Each field may be empty.
+// RunExtension extends the commands that run experiments. Each field may be empty.
 type RunExtension struct {
 	// Flags adds flags.
 	Flags func(*pflag.FlagSet)
@@ -110,13 +110,13 @@ type RunExtension struct {
 	About string
 	// Prepare changes the options of the run as the flags say.
 	Prepare func(*pipeline.Options) error
-	// Ended is called when the run has ended, with the experiment's folder, empty where there is none, and the error.
+	// Ended is called when the run has ended, with the experiment's folder (empty without one) and the error.
 	Ended func(dir string, took time.Duration, failure error)
 }
 
 var runExtensions []func(*App) RunExtension
 
-// RegisterRun adds what a feature adds to the commands that run experiments; extend is called for each of them.
+// RegisterRun extends the commands that run experiments; extend is called for each of them.
 func RegisterRun(extend func(*App) RunExtension) { runExtensions = append(runExtensions, extend) }
 
 // RunExtensions returns what features add to a command that runs experiments.

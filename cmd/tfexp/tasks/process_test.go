@@ -250,7 +250,7 @@ matrix { estimates = ["fitted", "online"] }
 	}
 }
 
-// TestRealCellOfAnotherProcess: a real cell is a task of its own.
+// TestRealCellOfAnotherProcess: each real cell is one task.
 func TestRealCellOfAnotherProcess(t *testing.T) {
 	files := carriedOut(t, `
 experiment "x" { replicates = 1 }

@@ -1,4 +1,4 @@
-// Record has the files of the tasks of a run, and what they hold.
+// Record has the files of the tasks of a run, and their contents.
 
 package tasks
 
@@ -63,7 +63,7 @@ func taskFile(dir string, task int, ending string) string {
 	return filepath.Join(dir, arrayDir, "task-"+strconv.Itoa(task)+ending)
 }
 
-// readArray returns the submitted tasks of an experiment; ok is false when there are none, or all have been
+// readArray returns the submitted tasks of an experiment; ok is false without tasks, or when all have been
 // collected.
 func readArray(dir string) (a submission, ok bool, err error) {
 	err = readTaskJSON(taskFile(dir, -1, ""), &a)
@@ -88,7 +88,7 @@ func writeArray(dir string, a submission) error {
 	return nil
 }
 
-// readTaskExit returns the record of a finished task; ok is false while there is none.
+// readTaskExit returns the record of a finished task; ok is false while it is missing.
 func readTaskExit(dir string, task int) (x taskExit, ok bool) {
 	err := readTaskJSON(taskFile(dir, task, ".json"), &x)
 	return x, err == nil

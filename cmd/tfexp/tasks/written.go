@@ -32,7 +32,7 @@ type written struct {
 	// their order; -1 for one without. Functions cannot be written down.
 	Speeds [][]float64
 	Speed  []int
-	// Checkpoints are those of the task's simulation, by job: gob writes no list with gaps.
+	// Checkpoints are the checkpoints of the task's simulation, by job: gob writes no list with gaps.
 	Checkpoints map[int]simulated.Checkpoint
 }
 

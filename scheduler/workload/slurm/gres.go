@@ -104,7 +104,7 @@ func AskedGPUs(list []Gres) (gpus int, types []string) {
 var perCore = []uint64{1 << 63, 1 << 31}
 
 // ParseReqMem reads an amount of memory that Slurm has printed, as ParseMemory does. The flag for memory of each core in
-// the number is taken for what it says.
+// the number is taken as it stands.
 func ParseReqMem(text string, unit int64) (bytes int64, each byte, err error) {
 	plain := strings.TrimRight(text, "cn")
 	number := strings.TrimRight(plain, "kKmMgGtTpP")
@@ -132,7 +132,7 @@ func ParseReqMem(text string, unit int64) (bytes int64, each byte, err error) {
 	return workload.ParseMemory(text, unit)
 }
 
-// GPUs returns the GPUs of a list of resources of a job: all of them, or with "gres:gpu:2" those of each of its nodes.
+// GPUs returns the GPUs of a list of resources of a job: all of them, or with "gres:gpu:2" the GPUs of each of its nodes.
 func GPUs(text string, nodes int) (int, error) {
 	list, err := ParseGres(text)
 	if err != nil {

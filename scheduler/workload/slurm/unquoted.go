@@ -40,7 +40,7 @@ func FitFields(line, separator string, columns []string) ([]string, error) {
 	return workload.FitWidth(fields, len(columns))
 }
 
-// EachRow is that of a workload.Table for a file in which each line is a row, and a quotation mark a character.
+// EachRow is the EachRow of a workload.Table for a file in which each line is a row, and a quotation mark a character.
 func EachRow(t workload.Table, file string, r io.Reader, lenient bool,
 	head func(columns []string) error, row func(line int, fields []string) error,
 ) (skipped []error, err error) {

@@ -308,7 +308,7 @@ func (a *accounting) row(line int, fields []string) error {
 }
 
 // resources reads the GPUs and the memory of a job, which node settings may not count, and returns the type of GPU that it
-// asked for; empty for any. ReqTRES has what it asked for, and AllocTRES what it got.
+// asked for; empty for any. ReqTRES has the request, and AllocTRES the allocation.
 func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, err error) {
 	var types []string
 	for _, column := range []string{"ReqTRES", "AllocTRES"} {

@@ -140,7 +140,7 @@ func (l line) over(defaults line) line {
 	return all
 }
 
-// lists are the parameters that stand for a list where they are repeated.
+// lists are the parameters whose repeated values form a list.
 var lists = []string{"SlurmctldHost", "Epilog", "Prolog", "EpilogSlurmctld", "PrologSlurmctld"}
 
 // set takes a parameter of the controller.

@@ -44,7 +44,7 @@ func (c *Conf) read(path string) error {
 }
 
 // eachStatement calls a function for each line of a configuration that has more than a comment, with the number of its
-// first line where it is continued. The characters behind a backslash stand for themselves.
+// first line where it is continued. A character behind a backslash has no special meaning.
 func eachStatement(path string, do func(n int, text string)) error {
 	text, first := "", 0
 	end := func() {
@@ -101,7 +101,7 @@ func comment(text string) int {
 }
 
 // include reads a file that a line names. In its name %c is the name of the cluster. It is in the folder of the
-// configuration, or in that of the file that names it.
+// configuration, or in the folder of the file that names it.
 func (c *Conf) include(at setting, name string) {
 	if strings.Contains(name, "%c") {
 		cluster := c.get("ClusterName", "")

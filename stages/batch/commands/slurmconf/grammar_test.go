@@ -109,7 +109,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestOtherFiles: the files beside slurm.conf are read as well, and mistakes in them are found.
+// TestOtherFiles: the other files of Slurm are read as well, and mistakes in them are found.
 func TestOtherFiles(t *testing.T) {
 	dir := write(t, map[string]string{"slurm.conf": conf, "gres.conf": "AutoDetect=nvml\nNodeName=gpu1 Name=gpu Type=a100 File=/dev/x[0-1]\n",
 		"topology.conf": "SwitchName=a Nodes=n[1-2]\nSwitchName=b Switches=a\n", "cgroup.conf": "ConstrainCores=yes\n",

@@ -10,7 +10,7 @@ import (
 //go:embed parameters.txt
 var parameterList string
 
-// scope is the parameters of a file or of a kind of line: what a twin does with each.
+// scope is the parameters of a file or of a kind of line, with the effect of each on a twin.
 type scope struct {
 	effects map[string]string // of those that are not modeled, by name in lower case; empty for the others
 	idle    map[string]bool   // those that do not change when jobs start
@@ -55,8 +55,8 @@ func known(name string) bool {
 	return scopes[name] != nil
 }
 
-// judge finds the settings of a line that Slurm does not have, and notes those that are not modeled. What is what the
-// line describes, as "a node"; owner is its beginning, as "NodeName=n1 ", in notes.
+// judge finds the settings of a line that Slurm does not have, and notes the settings that are not modeled. what names the
+// thing that the line describes, as "a node"; owner is the beginning of the line in notes, as "NodeName=n1 ".
 func (c *Conf) judge(s *scope, settings line, what, owner string) {
 	for _, one := range settings {
 		effect, ok := s.effects[strings.ToLower(one.name)]
@@ -69,7 +69,7 @@ func (c *Conf) judge(s *scope, settings line, what, owner string) {
 	}
 }
 
-// otherConf returns which file of Slurm beside slurm.conf a file is, by its name or its first line; empty for none.
+// otherConf returns which file of Slurm, other than slurm.conf, a file is, by its name or its first line; empty for none.
 func otherConf(path, head string) string {
 	base := strings.ToLower(filepath.Base(path))
 	for _, name := range []string{"cgroup.conf", "gres.conf", "topology.conf"} { // gres.conf also as node7-gres.conf
@@ -84,7 +84,7 @@ func otherConf(path, head string) string {
 	return ""
 }
 
-// readOther reads a file beside slurm.conf: what it says is not modeled, and mistakes in it are found.
+// readOther reads another file than slurm.conf: nothing of it is modeled, and mistakes in it are found.
 func (c *Conf) readOther(path, name string) error {
 	some := false
 	err := eachStatement(path, func(n int, text string) {

@@ -19,7 +19,7 @@ func queued(q forecast.Queue) string {
 	return strings.Join(all, "; ")
 }
 
-// Jobs that are held, cannot start or wait for what is not modeled get no start, in both forms of a queue.
+// Jobs that are held, cannot start or have an unmodeled reason get no start, in both forms of a queue.
 func TestWithoutStart(t *testing.T) {
 	for reason, starts := range map[string]bool{
 		"Priority": true, "Resources": true, "None": true, "AssocGrpCpuLimit": true, "QOSMaxJobsPerUserLimit": true, "BeginTime": true,
