@@ -24,6 +24,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/supply"
 	"github.com/tfexp/tfexp/scheduler/validate"
+	_ "github.com/tfexp/tfexp/stages/published" // the orders
 )
 
 // TestMain makes the test binary also the guardian of processes.
