@@ -15,3 +15,9 @@ func countNames(_ *os.File, info fs.FileInfo) (uint64, error) {
 	}
 	return 1, nil
 }
+
+// HasNames reports whether a file has several names.
+func HasNames(info fs.FileInfo) bool {
+	n, err := countNames(nil, info)
+	return err == nil && n > 1
+}

@@ -15,3 +15,7 @@ func countNames(f *os.File, _ fs.FileInfo) (uint64, error) {
 	}
 	return uint64(is.NumberOfLinks), nil
 }
+
+// HasNames reports whether a file has several names: false, since a listing of a folder does not say it, and some file
+// systems give all files one number.
+func HasNames(fs.FileInfo) bool { return false }

@@ -121,12 +121,14 @@ func (s *Sums) close() error {
 			sums[path] = sum
 			return
 		}
-		now := state{info.Size(), info.ModTime()}
-		if f, ok := read[now]; ok && os.SameFile(f.info, info) {
-			links[path] = f.path
-			return
+		if folder.HasNames(info) {
+			now := state{info.Size(), info.ModTime()}
+			if f, ok := read[now]; ok && os.SameFile(f.info, info) {
+				links[path] = f.path
+				return
+			}
+			read[now] = file{path, info}
 		}
-		read[now] = file{path, info}
 		work.Go(func() error {
 			sum, err := SumOf(s.dir, path)
 			mu.Lock()
