@@ -14,8 +14,8 @@ import (
 type Extension interface {
 	// Notice takes a notice of the engine, if it is for the extension.
 	Notice(n *Notice) (taken bool, err error)
-	// NextInstant returns the next instant at which the extension is to act; Never for none. Reached is called when the run
-	// has reached it; now may be later, on a real clock.
+	// NextInstant returns the next instant at which the extension is to act; Never for none. Reached is called when
+	// the run has reached it; now may be later, on a real clock.
 	NextInstant() time.Duration
 	Reached(now time.Duration)
 	// BeforeDispatch and AfterDispatch are called once an instant, before and after the decisions.
@@ -34,12 +34,12 @@ type JobExtension interface {
 	// Arrived is called when a job has arrived, before it waits, and Ended when it is final.
 	Arrived(job int32)
 	Ended(job int32)
-	// Started is called when an attempt of a job starts, Requeued when it was ended and the job is to wait again, with the
-	// work that it keeps, as run time on its full request.
+	// Started is called when an attempt of a job starts, Requeued when it was ended and the job is to wait again,
+	// with the work that it keeps, as run time on its full request.
 	Started(job int32)
 	Requeued(job int32, work time.Duration)
-	// Placed is called when a job holds a grant on other nodes, or with other parts, than before, and Leaves when it leaves
-	// the nodes of its grant.
+	// Placed is called when a job holds a grant on other nodes, or with other parts, than before, and Leaves when it
+	// leaves the nodes of its grant.
 	Placed(JobView)
 	Leaves(JobView)
 	// Limit restricts the nodes on which a job may start, in its need per node.
@@ -51,11 +51,11 @@ type Kernel interface {
 	View
 	// Emit records an event that happens now.
 	Emit(Event)
-	// EndAttempt ends the attempt of a job that has started, by a method of the engine. After the event the job waits again,
-	// with the work that the attempt kept. When the run is broken off, the job is stopped.
+	// EndAttempt ends the attempt of a job that has started, by a method of the engine. After the event the job waits
+	// again, with the work that the attempt kept. When the run is broken off, the job is stopped.
 	EndAttempt(job int32, end func(job int) (Attempt, error), e Event) error
-	// ContinueWithout lets a running job continue without its parts on a node that is lost. It returns false for a job that
-	// cannot.
+	// ContinueWithout lets a running job continue without its parts on a node that is lost. It returns false for a
+	// job that cannot.
 	ContinueWithout(job, node int32, why string) (bool, error)
 	// MissingParts yields the needs of the parts that running jobs lack.
 	MissingParts() iter.Seq[cluster.Room]

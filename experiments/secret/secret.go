@@ -39,8 +39,8 @@ var (
 	values = map[string]string{}
 )
 
-// Hide keeps a value in memory and returns its token, which is the same for the same value: it is an HMAC with the key of
-// this user. The error is of reading or making the key.
+// Hide keeps a value in memory and returns its token, which is the same for the same value: it is an HMAC with the
+// key of this user. The error is of reading or making the key.
 func Hide(value string) (string, error) {
 	key, err := userKey()
 	if err != nil {
@@ -87,8 +87,8 @@ func Variable(text string) string {
 	return "TFEXP_" + strings.ToUpper(strings.NewReplacer("(", "", ":", "_", ")", "").Replace(text))
 }
 
-// Redact replaces the values that this process was given in a text, such as the last line of a job's log. Values of less
-// than 4 bytes stay: they occur in any text.
+// Redact replaces the values that this process was given in a text, such as the last line of a job's log. Values of
+// less than 4 bytes stay: they occur in any text.
 func Redact(text string) string {
 	mu.Lock()
 	defer mu.Unlock()
@@ -115,7 +115,8 @@ func Arguments(args, names []string) []string {
 // keyBytes is the length of the key.
 const keyBytes = 32
 
-// userKey returns the key of this user, from the folder of the user's configuration. It is made when it is needed first.
+// userKey returns the key of this user, from the folder of the user's configuration. It is made when it is needed
+// first.
 var userKey = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -151,7 +152,8 @@ func readKey(path string) ([]byte, error) {
 	}
 	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(key) != keyBytes {
-		return nil, fmt.Errorf("%s is damaged: remove it, and a new one is made (work with sensitive values runs again)", path)
+		return nil, fmt.Errorf("%s is damaged: remove it, and a new one is made (work with sensitive values runs again)",
+			path)
 	}
 	return key, nil
 }

@@ -25,8 +25,9 @@ var indices = regexp.MustCompile(`\([^()]*\)`)
 // gresCount matches a number of generic resources, with a binary unit.
 var gresCount = regexp.MustCompile(`^\d+[kKmMgGtTpP]?$`)
 
-// ParseGres reads a list of generic resources in any form in which Slurm takes or prints it: "gpu:a100:2(S:0-1),gpu:1g",
-// "gres:gpu:2", "gres/gpu:a100=2". A number that is missing is 1. Resources that are not generic, as "cpu=4", are left out.
+// ParseGres reads a list of generic resources in any form in which Slurm takes or prints it:
+// "gpu:a100:2(S:0-1),gpu:1g", "gres:gpu:2", "gres/gpu:a100=2". A number that is missing is 1. Resources that are not
+// generic, as "cpu=4", are left out.
 func ParseGres(text string) (list []Gres, err error) {
 	for item := range strings.SplitSeq(indices.ReplaceAllString(text, ""), ",") {
 		item = strings.TrimSpace(item)
@@ -34,7 +35,8 @@ func ParseGres(text string) (list []Gres, err error) {
 		name = strings.ToLower(name)
 		plain := strings.TrimPrefix(strings.TrimPrefix(name, "gres/"), "gres:")
 		parts := strings.Split(plain, ":")
-		if item == "" || item == "(null)" || item == "none" || tracked && plain == name && parts[0] != "gpu" && parts[0] != "gpus" && parts[0] != "ngpus" {
+		named := slices.Contains([]string{"gpu", "gpus", "ngpus"}, parts[0])
+		if item == "" || item == "(null)" || item == "none" || tracked && plain == name && !named {
 			continue
 		}
 		g := Gres{Name: parts[0]}
@@ -81,8 +83,8 @@ func countOf(text string) (int, error) {
 	return n, err
 }
 
-// AskedGPUs returns how many GPUs a list of a job's resources has, and of which types. An entry without a type has all of
-// them, also where entries with types follow.
+// AskedGPUs returns how many GPUs a list of a job's resources has, and of which types. An entry without a type has
+// all of them, also where entries with types follow.
 func AskedGPUs(list []Gres) (gpus int, types []string) {
 	typed, all := 0, 0
 	for _, g := range list {
@@ -103,8 +105,8 @@ func AskedGPUs(list []Gres) (gpus int, types []string) {
 // The flag of memory for each core, which old versions of Slurm leave in the number of megabytes.
 var perCore = []uint64{1 << 63, 1 << 31}
 
-// ParseReqMem reads an amount of memory that Slurm has printed, as ParseMemory does. The flag for memory of each core in
-// the number is taken as it stands.
+// ParseReqMem reads an amount of memory that Slurm has printed, as ParseMemory does. The flag for memory of each core
+// in the number is taken as it stands.
 func ParseReqMem(text string, unit int64) (bytes int64, each byte, err error) {
 	plain := strings.TrimRight(text, "cn")
 	number := strings.TrimRight(plain, "kKmMgGtTpP")
@@ -132,7 +134,8 @@ func ParseReqMem(text string, unit int64) (bytes int64, each byte, err error) {
 	return workload.ParseMemory(text, unit)
 }
 
-// GPUs returns the GPUs of a list of resources of a job: all of them, or with "gres:gpu:2" the GPUs of each of its nodes.
+// GPUs returns the GPUs of a list of resources of a job: all of them, or with "gres:gpu:2" the GPUs of each of its
+// nodes.
 func GPUs(text string, nodes int) (int, error) {
 	list, err := ParseGres(text)
 	if err != nil {
