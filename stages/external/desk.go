@@ -140,7 +140,7 @@ func (d *desk) Admit(v scheduler.View, h scheduler.Actions) error {
 	return d.err
 }
 
-// Bounds on wake-ups without a change: a program that asks for so many within so little time would never end.
+// A program that asks for maxIdleWakeups wake-ups within idleSpan, and changes nothing, is ended.
 const (
 	timerEvent     = "timer" // of a wake-up
 	maxIdleWakeups = 10_000
