@@ -73,7 +73,7 @@ func newPeriodic(s policy.Setup) *periodic {
 		p.clusterConfig = newClusterConfig(s.Run, s.Policy.Blocks)
 		p.blocksErr = p.firstMistake()
 	}
-	p.reservationEdges = p.reservationEdges()
+	p.reservationEdges = p.edgesOfReservations()
 	p.packer = packer{units: make([]int32, n), spread: p.Spread}
 	if p.blocksErr == nil && slices.Max(p.weight) != slices.Min(p.weight) {
 		p.packer.weights = p.weight

@@ -73,8 +73,8 @@ func (p *periodic) removeReserved(m *jobRecord, from, to time.Duration, on bitma
 	return later
 }
 
-// reservationEdges are the instants at which reservations begin and end, in order.
-func (cfg *clusterConfig) reservationEdges() (list []time.Duration) {
+// edgesOfReservations are the instants at which reservations begin and end, in order.
+func (cfg *clusterConfig) edgesOfReservations() (list []time.Duration) {
 	for _, r := range cfg.reservations {
 		list = append(list, r.From, r.Until)
 	}
