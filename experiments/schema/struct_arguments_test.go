@@ -32,7 +32,7 @@ type Outer struct {
 	Rate  any    `arg:"rate" type:"share"`
 }
 
-//go:embed bind_test.go
+//go:embed struct_arguments_test.go
 var documented embed.FS
 
 // TestOf: the tags and comments of a struct describe a block.
