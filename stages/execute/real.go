@@ -28,7 +28,7 @@ import (
 // Machine is where real cells run.
 type Machine struct {
 	// Site is the opened engine of the cell.
-	Site engine.Site
+	Site engine.Session
 	// Skip is how many cores the cells hold that run at the same time; see stages.Cell's Beside.
 	Skip int
 	// GPUs is where GPUs are found; nil means this machine's, as far as this process
