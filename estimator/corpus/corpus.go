@@ -1,6 +1,12 @@
-// Package corpus has the times of real programs, recorded on one machine, by which the estimators are chosen and
-// judged. Nothing of tfexp depends on it but the tests of the package estimator.
-package corpus
+// Corpus records the times of real programs, by which the models of the package estimator are chosen and judged: its
+// test predicts the recorded runs from their samples. It runs the programs and appends their times to runs.jsonl.gz.
+//
+//	go run ./estimator/corpus [-seconds 50] [-tfexp PROGRAM] [-python PROGRAM] FILE
+//
+// It continues where the file ends: a round has one block of each program, number of threads and load, in an order
+// drawn by the number of the round. It stops after a block once -seconds are over. Nothing else should run on the
+// machine meanwhile; or, with -fill, nothing of a higher priority.
+package main
 
 import (
 	"compress/gzip"
@@ -10,6 +16,9 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
+
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // The loads beside which a block was recorded: no other program, one that keeps a core busy, and one that keeps one or
@@ -54,7 +63,7 @@ type Run struct {
 // ReadFile reads the blocks of a file: one JSON object a line, compressed, in one gzip member for each time that some
 // were appended.
 func ReadFile(name string) ([]Block, error) {
-	f, err := os.Open(name)
+	f, err := folder.Open(filepath.Split(name))
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +89,7 @@ func Append(name string, blocks []Block) (err error) {
 	if len(blocks) == 0 {
 		return nil
 	}
-	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := folder.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package corpus_test
+package main
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/estimator/corpus"
 )
 
 // choosing are the programs of the corpus on which constants were chosen. The others are for figures alone.
@@ -20,7 +19,7 @@ var choosing = []string{"mlp", "svm", "numpy_matrices", "silent_numpy", "interpr
 type moment struct {
 	series  *series
 	samples []estimator.Sample
-	whole   corpus.Run
+	whole   Run
 	// probe, exchange and busy are the means of the samples.
 	probe, exchange, busy float64
 	all                   *[][]estimator.Sample // of the jobs of its half in this round, beside its load
@@ -39,7 +38,7 @@ type series struct {
 // read returns the series of one half of the programs.
 func read(t *testing.T, chosen bool) []*series {
 	t.Helper()
-	blocks, err := corpus.ReadFile("runs.jsonl.gz")
+	blocks, err := ReadFile("runs.jsonl.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,12 +87,12 @@ func read(t *testing.T, chosen bool) []*series {
 // model predicts a whole run from samples of a moment; false if it cannot.
 type model struct {
 	name    string
-	predict func(m *moment, samples []estimator.Sample, whole corpus.Run) (estimator.Prediction, bool)
+	predict func(m *moment, samples []estimator.Sample, whole Run) (estimator.Prediction, bool)
 }
 
 // by is a model of the package estimator, whose predictions are corrected by a factor.
-func by(name string, fit estimator.Model, correct func(m *moment, whole corpus.Run) float64) model {
-	return model{name, func(m *moment, samples []estimator.Sample, whole corpus.Run) (estimator.Prediction, bool) {
+func by(name string, fit estimator.Model, correct func(m *moment, whole Run) float64) model {
+	return model{name, func(m *moment, samples []estimator.Sample, whole Run) (estimator.Prediction, bool) {
 		e, err := fit.Fit(estimator.Problem{Samples: samples, Spread: m.spread()})
 		p := e.Predict(whole.Length, 0.9)
 		if correct != nil && err == nil {
@@ -105,14 +104,14 @@ func by(name string, fit estimator.Model, correct func(m *moment, whole corpus.R
 }
 
 // atOneSpeed is linear from samples at the typical speed of the machine.
-func atOneSpeed(m *moment, samples []estimator.Sample, whole corpus.Run) (estimator.Prediction, bool) {
+func atOneSpeed(m *moment, samples []estimator.Sample, whole Run) (estimator.Prediction, bool) {
 	samples = estimator.AtOneSpeed(samples, *m.probed)
 	e, err := estimator.Linear{}.Fit(estimator.Problem{Samples: samples, Spread: m.spread()})
 	return e.Predict(whole.Length, 0.9), err == nil
 }
 
 // median is the plainest robust model: the median of all units.
-func median(m *moment, samples []estimator.Sample, whole corpus.Run) (estimator.Prediction, bool) {
+func median(m *moment, samples []estimator.Sample, whole Run) (estimator.Prediction, bool) {
 	var units, fixed []float64
 	for _, s := range samples {
 		rest := s.Wall
@@ -131,8 +130,8 @@ func median(m *moment, samples []estimator.Sample, whole corpus.Run) (estimator.
 // Corrections by what was measured during the samples and the whole run: the load of other programs by the law of
 // contention, the speed of arithmetic, and the time that a cache line takes between cores. share is the part of each,
 // as logarithms, that counts.
-func byLoad(share float64) func(*moment, corpus.Run) float64 {
-	return func(m *moment, whole corpus.Run) float64 {
+func byLoad(share float64) func(*moment, Run) float64 {
+	return func(m *moment, whole Run) float64 {
 		law := estimator.AnyMachine()
 		slowed := func(busy float64) float64 {
 			own := float64(m.series.threads)
@@ -142,12 +141,12 @@ func byLoad(share float64) func(*moment, corpus.Run) float64 {
 	}
 }
 
-func byProbe(share float64) func(*moment, corpus.Run) float64 {
-	return func(m *moment, whole corpus.Run) float64 { return math.Pow(whole.Probe/m.probe, share) }
+func byProbe(share float64) func(*moment, Run) float64 {
+	return func(m *moment, whole Run) float64 { return math.Pow(whole.Probe/m.probe, share) }
 }
 
-func byExchange(share float64) func(*moment, corpus.Run) float64 {
-	return func(m *moment, whole corpus.Run) float64 {
+func byExchange(share float64) func(*moment, Run) float64 {
+	return func(m *moment, whole Run) float64 {
 		if m.exchange <= 0 || whole.Exchange <= 0 {
 			return 1
 		}
@@ -257,7 +256,7 @@ func TestReplay(t *testing.T) {
 	}
 	for _, chosen := range []bool{true, false} {
 		all := read(t, chosen)
-		for _, load := range append([]string{""}, corpus.Loads...) {
+		for _, load := range append([]string{""}, Loads...) {
 			least := floor(all, load)
 			what := map[bool]string{true: "programs for choosing, ", false: "held-out programs, "}[chosen] +
 				cmp.Or(load, "all loads")
@@ -295,7 +294,7 @@ func TestReplayCells(t *testing.T) {
 	const cells = 3
 	for _, chosen := range []bool{true, false} {
 		all := read(t, chosen)
-		for _, load := range corpus.Loads {
+		for _, load := range Loads {
 			var corrected, before, best tally
 			var jobs estimator.Corrections
 			rounds := 0

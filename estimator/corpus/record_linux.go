@@ -1,10 +1,3 @@
-// Record runs real programs and appends their times to the corpus of run times (package corpus).
-//
-//	record [-seconds 50] [-tfexp PROGRAM] [-python PROGRAM] FILE
-//
-// It continues where the file ends: a round has one block of each program, number of threads and load, in an order
-// drawn by the number of the round. It stops after a block once -seconds are over. Nothing else should run on the
-// machine meanwhile.
 package main
 
 import (
@@ -22,9 +15,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/tfexp/tfexp/estimator/corpus"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 func main() {
@@ -35,7 +28,7 @@ func main() {
 	seconds := flag.Float64("seconds", 50, "stop after the block that ends later than this")
 	tfexp := flag.String("tfexp", "tfexp", "the tfexp that has the built-in programs")
 	python := flag.String("python", "python3", "a Python with numpy and PyTorch")
-	scripts := flag.String("programs", "estimator/corpus/record/programs.py", "the programs in Python")
+	scripts := flag.String("programs", "estimator/corpus/programs.py", "the programs in Python")
 	fill := flag.String("fill", "", "a program that keeps a core busy without slowing the other thread of the core; it "+
 		"fills the cores at the lowest priority, so that programs at a lower one do not run")
 	flag.Parse()
@@ -45,7 +38,7 @@ func main() {
 	}
 }
 
-// program is a program of the corpus. Every is in how many rounds one takes part, for programs that take long to start.
+// program is a program of the  Every is in how many rounds one takes part, for programs that take long to start.
 type program struct {
 	name  string
 	args  []string // of tfexp train; without them the script in Python has it
@@ -75,7 +68,7 @@ const mostForeign = 0.3
 const warmUp = 300 * time.Millisecond
 
 func record(file, tfexp, python, scripts string, seconds float64, fill string) error {
-	done, err := corpus.ReadFile(file)
+	done, err := ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -89,7 +82,7 @@ func record(file, tfexp, python, scripts string, seconds float64, fill string) e
 	if others := idle.Others(); others > mostForeign && fill == "" {
 		return fmt.Errorf("other programs use %.2f cores: try again later", others)
 	}
-	var blocks []corpus.Block
+	var blocks []Block
 	for round := 0; time.Since(began).Seconds() < seconds; round++ {
 		for _, b := range plan(round) {
 			if seen[fmt.Sprint(b.Round, b.Program, b.Threads, b.Load)] {
@@ -114,7 +107,7 @@ func record(file, tfexp, python, scripts string, seconds float64, fill string) e
 			blocks = append(blocks, b)
 		}
 	}
-	return corpus.Append(file, blocks)
+	return Append(file, blocks)
 }
 
 func indexOf(name string) int {
@@ -127,15 +120,15 @@ func indexOf(name string) int {
 }
 
 // plan lists the blocks of a round in their order.
-func plan(round int) []corpus.Block {
-	var all []corpus.Block
+func plan(round int) []Block {
+	var all []Block
 	for _, p := range programs {
 		if p.every > 0 && round%p.every != 0 {
 			continue
 		}
 		for threads := 1; threads <= 2; threads++ {
-			for _, load := range corpus.Loads {
-				all = append(all, corpus.Block{Round: round, Program: p.name, Threads: threads, Load: load})
+			for _, load := range Loads {
+				all = append(all, Block{Round: round, Program: p.name, Threads: threads, Load: load})
 			}
 		}
 	}
@@ -145,7 +138,7 @@ func plan(round int) []corpus.Block {
 }
 
 // block takes the runs of a block beside its load. It returns how many cores other programs used meanwhile.
-func block(b *corpus.Block, p program, command func() *exec.Cmd, fill string) (foreign float64, err error) {
+func block(b *Block, p program, command func() *exec.Cmd, fill string) (foreign float64, err error) {
 	all := hardware.NewLoadSampler()
 	b.At = time.Now().Unix()
 	stop, err := startLoad(b.Load)
@@ -176,7 +169,7 @@ func block(b *corpus.Block, p program, command func() *exec.Cmd, fill string) (f
 }
 
 // one runs a program for n units.
-func one(c *exec.Cmd, threads, n int, f filling) (r corpus.Run, err error) {
+func one(c *exec.Cmd, threads, n int, f filling) (r Run, err error) {
 	cores := "0"
 	if threads > 1 {
 		cores = "0-" + strconv.Itoa(threads-1)
@@ -267,7 +260,7 @@ func startFilling(command string, threads int) (f filling, err error) {
 // used is the CPU time of the programs in seconds.
 func (f filling) used() (seconds float64) {
 	for _, c := range f {
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
+		stat, _ := folder.ReadSystem(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
 		if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(fields) > 12 {
 			for _, ticks := range fields[11:13] {
 				n, _ := strconv.ParseFloat(string(ticks), 64)
@@ -290,7 +283,7 @@ const burnCommand = "burn"
 
 // startLoad starts a load that runs until stop.
 func startLoad(kind string) (stop func(), err error) {
-	if kind == corpus.Quiet {
+	if kind == Quiet {
 		return func() {}, nil
 	}
 	self, err := os.Executable()
@@ -315,7 +308,7 @@ func burn(kind string) {
 		for end := time.Now().Add(d); time.Now().Before(end); {
 		}
 	}
-	if kind == corpus.Busy {
+	if kind == Busy {
 		spin(time.Hour)
 	}
 	for {
