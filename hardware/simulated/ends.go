@@ -100,23 +100,18 @@ func (h *endings) rebuild() {
 }
 
 // rise puts the end at an index before those above it that are later.
-func (h *endings) rise(i int) { h.riseTo(0, i, h.ends[i]) }
-
-// riseTo puts an end at an index, or before those above it that are later, to a least index.
-func (h *endings) riseTo(least, i int, x ending) {
-	s, place := h.ends, h.place
-	for i > least && x.at < s[(i-1)/2].at {
-		s[i] = s[(i-1)/2]
-		place[s[i].slot] = int32(i)
+func (h *endings) rise(i int) {
+	x := h.ends[i]
+	for i > 0 && x.at < h.ends[(i-1)/2].at {
+		h.set(i, h.ends[(i-1)/2])
 		i = (i - 1) / 2
 	}
-	s[i], place[x.slot] = x, int32(i)
+	h.set(i, x)
 }
 
-// sink puts the end at an index, if there is one, behind those below it that are earlier. Most that sink were last in
-// the heap, and end there: the earlier ones below it move up to the bottom, and it rises from there.
+// sink puts the end at an index, if there is one, behind those below it that are earlier.
 func (h *endings) sink(i int) {
-	s, place, least := h.ends[:h.heap], h.place, i
+	s := h.ends[:h.heap]
 	if i >= len(s) {
 		return
 	}
@@ -125,9 +120,11 @@ func (h *endings) sink(i int) {
 		if child+1 < len(s) && s[child+1].at < s[child].at {
 			child++
 		}
-		s[i] = s[child]
-		place[s[i].slot] = int32(i)
+		if s[child].at >= x.at {
+			break
+		}
+		h.set(i, s[child])
 		i = child
 	}
-	h.riseTo(least, i, x)
+	h.set(i, x)
 }
