@@ -1,4 +1,4 @@
-package plot
+package axes
 
 import (
 	"context"
@@ -8,9 +8,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/plot/lines"
+	"github.com/tfexp/tfexp/stages/plot/plottest"
 )
 
 // parallel is an experiment over model, inter and intra: the time of each model on
@@ -49,14 +55,14 @@ func amdahl(model string, inter, intra int) float64 {
 
 // TestHeatmap: panels by model, rows by inter, columns by intra in their order.
 func TestHeatmap(t *testing.T) {
-	d := newData(parallel(amdahl))
-	s := d.settings()[0]
-	x, _ := d.tiles(s, "intra", true, "inter")
-	y, _ := d.tiles(s, "inter", true, "intra")
+	d := plot.NewData(parallel(amdahl))
+	s := d.Settings()[0]
+	x, _ := tiles(d, s, "intra", true, "inter")
+	y, _ := tiles(d, s, "inter", true, "intra")
 	m, _ := measure.MetricByName("mean_service")
 	all := heats(s, x, y, m)
-	if len(all) != 3 || all[0].title != "model cnn" || strings.Join(x.labels, " ") != "1 2 4 8" {
-		t.Fatalf("panels %v over %v", all, x.labels)
+	if len(all) != 3 || all[0].title != "model cnn" || strings.Join(x.Labels, " ") != "1 2 4 8" {
+		t.Fatalf("panels %v over %v", all, x.Labels)
 	}
 	for j, inter := range []int{1, 2} {
 		for i, intra := range []int{1, 2, 4, 8} {
@@ -66,25 +72,25 @@ func TestHeatmap(t *testing.T) {
 		}
 	}
 	// Axes of text can be asked for; by themselves only numbers are drawn.
-	if figures, err := d.heatmaps("", "model", "intra"); err != nil || len(figures) != 1 || figures[0].Skipped != "" {
+	if figures, err := heatmaps(d, "", "model", "intra"); err != nil || len(figures) != 1 || figures[0].Skipped != "" {
 		t.Errorf("by model: %v, %v", figures, err)
 	}
-	if figures, err := d.heatmaps("", "", ""); err != nil || len(figures) != 1 ||
+	if figures, err := heatmaps(d, "", "", ""); err != nil || len(figures) != 1 ||
 		figures[0].Name != "heatmap-mean_jct_s-inter-intra" {
 		t.Errorf("by default: %v, %v", figures, err)
 	}
-	if figures, err := d.heatmaps("", "model", "none"); err != nil || len(figures) != 1 || figures[0].Skipped == "" {
+	if figures, err := heatmaps(d, "", "model", "none"); err != nil || len(figures) != 1 || figures[0].Skipped == "" {
 		t.Errorf("without such an axis: %v, %v", figures, err)
 	}
 }
 
 // TestSpeedup: the points follow Amdahl's law, and so is the fitted curve.
 func TestSpeedup(t *testing.T) {
-	d := newData(parallel(amdahl))
-	s := d.settings()[0]
-	x, _ := d.abscissa(s, "intra")
+	d := plot.NewData(parallel(amdahl))
+	s := d.Settings()[0]
+	x, _ := lines.AbscissaOf(d, s, "intra")
 	m, _ := measure.MetricByName("mean_service")
-	panels := d.climbs(s, x, m)
+	panels := climbsOf(d, s, x, m)
 	if len(panels) != 3 || panels[1].title != "model lenet" || len(panels[1].lines) != 2 ||
 		panels[1].lines[1].label != "inter 2" {
 		t.Fatalf("panels %+v", panels)
@@ -105,7 +111,7 @@ func TestSpeedup(t *testing.T) {
 			}
 		}
 	}
-	if figures, err := d.speedups("", "model"); err != nil || len(figures) != 1 || figures[0].Skipped == "" {
+	if figures, err := speedups(d, "", "model"); err != nil || len(figures) != 1 || figures[0].Skipped == "" {
 		t.Errorf("by an axis of text: %v, %v", figures, err)
 	}
 }
@@ -116,12 +122,30 @@ func TestParallelPictures(t *testing.T) {
 	if keep := os.Getenv("TFEXP_KEEP_PLOTS"); keep != "" {
 		dir = keep
 	}
-	pictures, err := Draw(context.Background(), parallel(amdahl), dir, Options{})
+	pictures, err := plot.Draw(context.Background(), parallel(amdahl), dir, plot.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, pictures)
-	if got := names(pictures); got != "heatmap-mean_service_s-intra-inter speedup-intra" {
+	plottest.Check(t, pictures)
+	if got := plottest.Names(pictures); got != "heatmap-mean_service_s-intra-inter speedup-intra" {
+		t.Errorf("pictures: %s", got)
+	}
+}
+
+// TestSeries: an axis of durations is drawn against by default.
+func TestSeries(t *testing.T) {
+	cfg := resultstest.Small()
+	cfg.Quanta = []time.Duration{time.Second, 300 * time.Millisecond, 100 * time.Millisecond}
+	e, err := record.Open(cfg.Write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pictures, err := plot.Draw(t.Context(), e, t.TempDir(), plot.Options{Formats: []string{canvas.SVG}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plottest.Check(t, pictures)
+	if got := plottest.Names(pictures); !strings.Contains(got, " metrics series-quantum cores") {
 		t.Errorf("pictures: %s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package plot
+package axes
 
 import (
 	"math"
@@ -10,14 +10,17 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/plot/lines"
 )
 
 // Heatmap is the name of this kind of picture.
 const Heatmap = "heatmap"
 
-var _ = Register(Kind{
+var _ = plot.Register(plot.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 80, Name: Heatmap,
 		Doc: "a metric over two axes of the matrix as tiles",
@@ -27,7 +30,7 @@ var _ = Register(Kind{
 			{Name: "y", Type: schema.String, DefaultDoc: "the next such axis", Example: `"intra"`},
 		},
 	},
-	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.heatmaps(a.Metric, a.X, a.Y) },
+	Draw: func(d *plot.Data, a plot.Ask) ([]plot.Figure, error) { return heatmaps(d, a.Metric, a.X, a.Y) },
 })
 
 // mostTiles bounds the values of each axis of a heat map.
@@ -42,74 +45,74 @@ type heat struct {
 
 // heatmaps draws a metric over two axes of the matrix, a tile for each pair of
 // their values. Without axes it takes the first two that are numbers.
-func (d *Data) heatmaps(metric, across, up string) ([]Figure, error) {
-	metrics, err := metricsOr(metric, []measure.Metric{measure.MeanJCT})
+func heatmaps(d *plot.Data, metric, across, up string) ([]plot.Figure, error) {
+	metrics, err := plot.MetricsOr(metric, []measure.Metric{measure.MeanJCT})
 	if err != nil {
 		return nil, err
 	}
 	m := metrics[0]
-	var out []Figure
-	for _, s := range d.settings() {
+	var out []plot.Figure
+	for _, s := range d.Settings() {
 		asked := across != "" || up != ""
-		x, xOK := d.tiles(s, across, asked, up)
-		y, yOK := d.tiles(s, up, asked, x.name)
+		x, xOK := tiles(d, s, across, asked, up)
+		y, yOK := tiles(d, s, up, asked, x.Name)
 		if !xOK || !yOK {
 			if asked {
-				out = append(out, Skipped(Heatmap, "heatmap-"+across+"-"+up+d.suffix(s), capital(m.Title)+d.place(s),
+				out = append(out, plot.Skipped(Heatmap, "heatmap-"+across+"-"+up+d.Suffix(s), plot.Capital(m.Title)+d.Where(s),
 					"it needs two axes with at least two values each")...)
 			}
 			continue // most experiments have no such axes, without a note
 		}
-		all, u := heats(s, x, y, m), unitOf(m, s.variants)
-		drawn := heatmap{x: x, y: y, metric: m, unit: u, heats: all[:min(len(all), mostFacets)]}
-		out = append(out, drawn.figure("heatmap-"+m.Name+"-"+x.name+"-"+y.name+d.suffix(s),
-			capital(u.Label(m.Title))+" by "+x.name+" and "+y.name+d.place(s), SomeOf(mostFacets, len(all), "panel")))
+		all, u := heats(s, x, y, m), plot.UnitOf(m, s.Variants)
+		drawn := heatmap{x: x, y: y, metric: m, unit: u, heats: all[:min(len(all), plot.MostFacets)]}
+		out = append(out, drawn.figure("heatmap-"+m.Name+"-"+x.Name+"-"+y.Name+d.Suffix(s),
+			plot.Capital(u.Label(m.Title))+" by "+x.Name+" and "+y.Name+d.Where(s), plot.SomeOf(plot.MostFacets, len(all), "panel")))
 	}
 	return out, nil
 }
 
 // tiles finds an axis with at least two values, other than the one named not:
 // the named one, or the first; unless any will do, of numbers.
-func (d *Data) tiles(s setting, name string, any bool, not string) (abscissa, bool) {
+func tiles(d *plot.Data, s plot.Setting, name string, any bool, not string) (lines.Abscissa, bool) {
 	for _, axis := range d.Plan.Axes {
 		if name != "" && axis != name || axis == not {
 			continue
 		}
-		if x, ok := d.abscissa(s, axis); ok {
-			x.cut()
+		if x, ok := lines.AbscissaOf(d, s, axis); ok {
+			cut(&x)
 			return x, true
 		}
-		x := abscissa{name: axis}
-		for _, v := range s.variants {
-			if text, read := valueOf(v, axis); read && !slices.Contains(x.labels, text) {
-				x.labels = append(x.labels, text)
+		x := lines.Abscissa{Name: axis}
+		for _, v := range s.Variants {
+			if text, read := lines.ValueOf(v, axis); read && !slices.Contains(x.Labels, text) {
+				x.Labels = append(x.Labels, text)
 			}
 		}
-		if any && len(x.labels) >= 2 {
-			x.cut()
+		if any && len(x.Labels) >= 2 {
+			cut(&x)
 			return x, true
 		}
 	}
-	return abscissa{}, false
+	return lines.Abscissa{}, false
 }
 
 // cut leaves out the values that have no room.
-func (x *abscissa) cut() {
-	x.labels = x.labels[:min(len(x.labels), mostTiles)]
-	x.values = x.values[:min(len(x.values), mostTiles)]
+func cut(x *lines.Abscissa) {
+	x.Labels = x.Labels[:min(len(x.Labels), mostTiles)]
+	x.Values = x.Values[:min(len(x.Values), mostTiles)]
 }
 
 // heats groups the variants by policy and other axes, in the order of the plan.
 // A policy that reads but one of the axes is the same all along the other.
-func heats(s setting, x, y abscissa, m measure.Metric) []heat {
+func heats(s plot.Setting, x, y lines.Abscissa, m measure.Metric) []heat {
 	policies := map[string]bool{}
-	for _, v := range s.variants {
+	for _, v := range s.Variants {
 		policies[v.Policy] = true
 	}
 	var out []heat
-	for _, v := range s.variants {
-		atX, readX := valueOf(v, x.name)
-		atY, readY := valueOf(v, y.name)
+	for _, v := range s.Variants {
+		atX, readX := lines.ValueOf(v, x.Name)
+		atY, readY := lines.ValueOf(v, y.Name)
 		if !readX && !readY {
 			continue // it is the same everywhere
 		}
@@ -118,7 +121,7 @@ func heats(s setting, x, y abscissa, m measure.Metric) []heat {
 			parts = append(parts, v.Policy)
 		}
 		for _, a := range v.Axes {
-			if a.Name != x.name && a.Name != y.name {
+			if a.Name != x.Name && a.Name != y.Name {
 				parts = append(parts, a.Name+" "+a.Value)
 			}
 		}
@@ -127,15 +130,15 @@ func heats(s setting, x, y abscissa, m measure.Metric) []heat {
 		if k < 0 {
 			k = len(out)
 			h := heat{title: title}
-			for range y.labels {
-				h.means = append(h.means, slices.Repeat([]float64{math.NaN()}, len(x.labels)))
+			for range y.Labels {
+				h.means = append(h.means, slices.Repeat([]float64{math.NaN()}, len(x.Labels)))
 			}
 			out = append(out, h)
 		}
 		mean := meanOf(v.Values(m))
-		for j := range y.labels {
-			for i := range x.labels {
-				if (!readX || x.labels[i] == atX) && (!readY || y.labels[j] == atY) {
+		for j := range y.Labels {
+			for i := range x.Labels {
+				if (!readX || x.Labels[i] == atX) && (!readY || y.Labels[j] == atY) {
 					out[k].means[j][i] = mean
 				}
 			}
@@ -148,7 +151,7 @@ func heats(s setting, x, y abscissa, m measure.Metric) []heat {
 func meanOf(values []float64) float64 {
 	sum, n := 0.0, 0
 	for _, v := range values {
-		if known(v) {
+		if stats.Finite(v) {
 			sum += v
 			n++
 		}
@@ -158,7 +161,7 @@ func meanOf(values []float64) float64 {
 
 // heatmap are panels over the same two axes.
 type heatmap struct {
-	x, y   abscissa
+	x, y   lines.Abscissa
 	metric measure.Metric
 	unit   table.Unit
 	heats  []heat
@@ -170,16 +173,16 @@ const (
 	heatFoot   = 30.0 // tick labels and the name of x
 )
 
-func (m heatmap) figure(name, title, note string) Figure {
-	columns := min(len(m.heats), mostColumns, max(1, 12/len(m.x.labels)))
+func (m heatmap) figure(name, title, note string) plot.Figure {
+	columns := min(len(m.heats), plot.MostColumns, max(1, 12/len(m.x.Labels)))
 	rows := (len(m.heats) + columns - 1) / columns
-	tall := heatHead + heatFoot + tileHeight*float64(len(m.y.labels)) + 6
+	tall := heatHead + heatFoot + tileHeight*float64(len(m.y.Labels)) + 6
 	better := "Lower"
 	if m.metric.HigherBetter {
 		better = "Higher"
 	}
-	return Figure{
-		Picture: Picture{Name: name, Kind: Heatmap, Title: title,
+	return plot.Figure{
+		Picture: plot.Picture{Name: name, Kind: Heatmap, Title: title,
 			Caption: "Means over the replicates; darker is more, each panel on a scale of its own. " + better +
 				" is better: the best has a frame." + note},
 		Width: canvas.Width, Height: canvas.HeadHeight(nil) + float64(rows)*tall + canvas.Margin,
@@ -199,12 +202,12 @@ func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
 	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, canvas.Fit(h.title, c.Size().X.Points()-6, canvas.LabelSize))
 
 	labels := 0.0
-	for _, l := range m.y.labels {
+	for _, l := range m.y.Labels {
 		labels = max(labels, canvas.TextWidth(l, canvas.TickSize))
 	}
-	left, name := c.Min.X+vg.Length(min(labels, 70)+20), m.y.name
+	left, name := c.Min.X+vg.Length(min(labels, 70)+20), m.y.Name
 	top, bottom := c.Max.Y-heatHead, c.Min.Y+heatFoot
-	wide := (c.Max.X - left) / vg.Length(len(m.x.labels))
+	wide := (c.Max.X - left) / vg.Length(len(m.x.Labels))
 	if first {
 		up := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 		up.Rotation, up.XAlign, up.YAlign = math.Pi/2, -0.5, -1
@@ -214,7 +217,7 @@ func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, row := range h.means {
 		for _, v := range row {
-			if known(v) {
+			if stats.Finite(v) {
 				lo, hi = min(lo, v), max(hi, v)
 			}
 		}
@@ -226,7 +229,7 @@ func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
 	tick := canvas.Aligned(canvas.TickSize, canvas.Ink, false, -1, -0.5)
 	for j, row := range h.means {
 		y := bottom + vg.Length(tileHeight*float64(j)) // the lowest value is at the bottom
-		c.FillText(tick, vg.Point{X: left - 4, Y: y + tileHeight/2}, canvas.Fit(m.y.labels[j], 70, canvas.TickSize))
+		c.FillText(tick, vg.Point{X: left - 4, Y: y + tileHeight/2}, canvas.Fit(m.y.Labels[j], 70, canvas.TickSize))
 		for i, v := range row {
 			m.tile(c, vg.Rectangle{
 				Min: vg.Point{X: left + wide*vg.Length(i) + 0.75, Y: y + 0.75},
@@ -235,19 +238,19 @@ func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
 		}
 	}
 	tick.XAlign, tick.YAlign = -0.5, -1
-	for i, l := range m.x.labels {
+	for i, l := range m.x.Labels {
 		c.FillText(tick, vg.Point{X: left + wide*(vg.Length(i)+0.5), Y: bottom - 3},
 			canvas.Fit(l, wide.Points()+4, canvas.TickSize))
 	}
 	under := canvas.Aligned(canvas.LabelSize, canvas.Ink, false, -0.5, -1)
-	c.FillText(under, vg.Point{X: (left + c.Max.X) / 2, Y: bottom - 15}, m.x.name)
+	c.FillText(under, vg.Point{X: (left + c.Max.X) / 2, Y: bottom - 15}, m.x.Name)
 }
 
 // tile draws one value between the panel's lowest and highest.
 func (m heatmap) tile(c draw.Canvas, box vg.Rectangle, v, lo, hi float64, best bool) {
 	outline := canvas.Rectangle(box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
 	fill, label := canvas.Faint, "–"
-	if known(v) {
+	if stats.Finite(v) {
 		part := 0.5
 		if hi > lo {
 			part = (v - lo) / (hi - lo)

@@ -1,4 +1,5 @@
-package canvas
+// Package panels draws panels of lines over the same kind of axes.
+package panels
 
 import (
 	"math"
@@ -7,12 +8,14 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
 // Line is points that are joined, marked, or both.
 type Line struct {
 	X, Y []float64
-	// low and high are bounds of y; nil for none.
+	// Low and High are bounds of y; nil for none.
 	Low, High []float64
 	Style     draw.LineStyle // of a width of 0: not joined
 	Radius    vg.Length      // of the marks; 0: none
@@ -36,31 +39,22 @@ type Panel struct {
 	TopY           float64 // 0: by the lines
 }
 
-// PanelColumns is the number of panels in a row.
-const PanelColumns = 2
+// Columns is the number of panels in a row.
+const Columns = 2
 
-// PanelHeight is the height of a panel, in points.
-const PanelHeight = 190.0
+// Tall is the height of a panel, in points.
+const Tall = 190.0
 
-// PaintPanels draws panels in rows of columns.
-func PaintPanels(c draw.Canvas, panels []Panel, columns int) {
+// Paint draws panels in rows of columns.
+func Paint(c draw.Canvas, panels []Panel, columns int) {
 	for i, p := range panels {
-		p.Paint(Tile(c, i, columns, PanelHeight, 8))
+		p.Paint(canvas.Tile(c, i, columns, Tall, 8))
 	}
 }
 
-// Tile is the place of the i-th of panels in rows of columns, from the top, with a gap at its right.
-func Tile(c draw.Canvas, i, columns int, height, gap float64) draw.Canvas {
-	wide := c.Size().X / vg.Length(columns)
-	left, high := c.Min.X+wide*vg.Length(i%columns), c.Max.Y-vg.Length(height*float64(i/columns))
-	return draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-		Min: vg.Point{X: left, Y: high - vg.Length(height)}, Max: vg.Point{X: left + wide - vg.Length(gap), Y: high},
-	}}
-}
-
-// PanelsHeight is the height of all panels.
-func PanelsHeight(panels, columns int) float64 {
-	return PanelHeight * float64((panels+columns-1)/columns)
+// Height is the height of all panels.
+func Height(panels, columns int) float64 {
+	return Tall * float64((panels+columns-1)/columns)
 }
 
 // within returns the bounds of the data.
@@ -103,16 +97,17 @@ func (p Panel) least() float64 {
 	return 1
 }
 
+// Paint draws the panel.
 func (p Panel) Paint(c draw.Canvas) {
 	if p.Title != "" {
-		st := Style(LabelSize, Ink, false)
+		st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 		st.YAlign = -1
-		c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, Fit(p.Title, c.Size().X.Points()-6,
-			LabelSize))
+		c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, canvas.Fit(p.Title, c.Size().X.Points()-6,
+			canvas.LabelSize))
 		c = draw.Crop(c, 0, 0, 0, -14)
 	}
 	x0, x1, y0, y1 := p.within()
-	q := NewPlot()
+	q := canvas.NewPlot()
 	q.X.Label.Text, q.Y.Label.Text = p.X, p.Y
 	q.Y.Min, q.Y.Max = y0, y1+0.08*(y1-y0)
 	if !p.FromZero {
@@ -121,18 +116,18 @@ func (p Panel) Paint(c draw.Canvas) {
 	if p.TopY > 0 {
 		q.Y.Max = p.TopY
 	}
-	q.Y.Tick.Marker = Nice{Room: 140}
-	q.X.Tick.Marker = Nice{Room: c.Size().X.Points() - 60, Least: p.least()}
+	q.Y.Tick.Marker = canvas.Nice{Room: 140}
+	q.X.Tick.Marker = canvas.Nice{Room: c.Size().X.Points() - 60, Least: p.least()}
 	room := max(0.05*(x1-x0), 1e-9)
 	q.X.Min, q.X.Max = x0-room, x1+room
 	if p.FromZero && x0 >= 0 {
 		q.X.Min = max(0, q.X.Min)
 	}
 	if p.LogX && x0 > 0 {
-		q.X.Scale, q.X.Tick.Marker = plot.LogScale{}, Decades{}
+		q.X.Scale, q.X.Tick.Marker = plot.LogScale{}, canvas.Decades{}
 		q.X.Min, q.X.Max = x0/1.2, x1*1.2
 	}
-	q.Add(Grid{Vertical: true, Horizontal: true}, drawing(p))
+	q.Add(canvas.Grid{Vertical: true, Horizontal: true}, drawing(p))
 	q.Draw(draw.Crop(c, 0, -4, 0, -4))
 }
 
@@ -163,7 +158,7 @@ func (d drawing) Plot(c draw.Canvas, p *plot.Plot) {
 					vg.Point{X: x(l.X[i]), Y: y(l.Y[i])})
 			}
 			if l.High != nil {
-				Interval(c, Quiet, x(l.X[i]), y(l.Low[i]), y(l.High[i]))
+				canvas.Interval(c, canvas.Quiet, x(l.X[i]), y(l.Low[i]), y(l.High[i]))
 			}
 		}
 	}
@@ -191,9 +186,9 @@ func (d drawing) texts(c draw.Canvas, x, y func(float64) vg.Length) {
 			}
 		}
 	}
-	st := Style(SmallSize, Ink, false)
+	st := canvas.Style(canvas.SmallSize, canvas.Ink, false)
 	write := func(text string, corners []vg.Point) {
-		w, h := vg.Length(TextWidth(text, SmallSize)), vg.Length(SmallSize)
+		w, h := vg.Length(canvas.TextWidth(text, canvas.SmallSize)), vg.Length(canvas.SmallSize)
 		for _, at := range corners {
 			box := vg.Rectangle{Min: vg.Point{X: at.X, Y: at.Y - h/2}, Max: vg.Point{X: at.X + w, Y: at.Y + h/2}}
 			if free(box) {
@@ -205,7 +200,7 @@ func (d drawing) texts(c draw.Canvas, x, y func(float64) vg.Length) {
 		}
 	}
 	for _, m := range d.Marks {
-		w := vg.Length(TextWidth(m.Label, SmallSize))
+		w := vg.Length(canvas.TextWidth(m.Label, canvas.SmallSize))
 		var corners []vg.Point
 		for k := range 4 {
 			high := c.Max.Y - 6 - 10*vg.Length(k)
@@ -218,7 +213,7 @@ func (d drawing) texts(c draw.Canvas, x, y func(float64) vg.Length) {
 			if text == "" {
 				continue
 			}
-			w, at := vg.Length(TextWidth(text, SmallSize)), vg.Point{X: x(l.X[i]), Y: y(l.Y[i])}
+			w, at := vg.Length(canvas.TextWidth(text, canvas.SmallSize)), vg.Point{X: x(l.X[i]), Y: y(l.Y[i])}
 			write(text, []vg.Point{
 				{X: at.X + 5, Y: at.Y}, {X: at.X + 4, Y: at.Y + 7}, {X: at.X + 4, Y: at.Y - 7}, {X: at.X - 5 - w,
 					Y: at.Y},

@@ -1,11 +1,8 @@
-package plot
+package lines
 
 import (
 	"bytes"
-	"context"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -22,20 +20,15 @@ func TestSeriesByQuantum(t *testing.T) {
 	cfg := resultstest.Small()
 	cfg.Quanta = []time.Duration{time.Second, 300 * time.Millisecond, 100 * time.Millisecond}
 	dir := cfg.Write(t)
-	pictures := drawAll(t, dir, svg)
-	check(t, pictures)
-	if got := names(pictures); !strings.Contains(got, " metrics series-quantum cores") {
-		t.Errorf("pictures: %s", got)
-	}
 	e, err := record.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newData(e)
-	s := d.settings()[0]
-	x, ok := d.abscissa(s, "")
-	if got := strings.Join(x.labels, " "); !ok || got != "100ms 300ms 1s" || x.values[2] != 1 {
-		t.Fatalf("the axis is %q, %v", got, x.values)
+	d := plot.NewData(e)
+	s := d.Settings()[0]
+	x, ok := AbscissaOf(d, s, "")
+	if got := strings.Join(x.Labels, " "); !ok || got != "100ms 300ms 1s" || x.Values[2] != 1 {
+		t.Fatalf("the axis is %q, %v", got, x.Values)
 	}
 	m, _ := measure.MetricByName("mean_jct")
 	all := facets(s, x, m, "")
@@ -71,15 +64,15 @@ func TestFacets(t *testing.T) {
 			}
 		}
 	}
-	figures, err := newData(e).series(Series, "mean_jct_s", "", "", unbounded)
+	figures, err := Draw(plot.NewData(e), "series", "mean_jct_s", "", "", Unbounded)
 	if err != nil || len(figures) != 1 || figures[0].Name != "series-jobs-mean_jct_s" ||
 		figures[0].Title != "Mean JCT (s) by jobs" {
 		t.Fatalf("%v, %v", figures, err)
 	}
-	d := newData(e)
-	x, _ := d.abscissa(d.settings()[0], "")
+	d := plot.NewData(e)
+	x, _ := AbscissaOf(d, d.Settings()[0], "")
 	m, _ := measure.MetricByName("mean_jct")
-	all := facets(d.settings()[0], x, m, "")
+	all := facets(d.Settings()[0], x, m, "")
 	var titles []string
 	for _, f := range all {
 		titles = append(titles, f.title)
@@ -104,49 +97,12 @@ func TestNoSeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newData(e)
-	if figures, err := d.series(Series, "", "", "", unbounded); err != nil || len(figures) != 0 {
+	d := plot.NewData(e)
+	if figures, err := Draw(d, "series", "", "", "", Unbounded); err != nil || len(figures) != 0 {
 		t.Errorf("%v, %v", figures, err)
 	}
-	if figures, err := d.series(Series, "", "quantum", "", unbounded); err != nil || len(figures) != 1 || figures[0].Skipped == "" {
+	if figures, err := Draw(d, "series", "", "quantum", "", Unbounded); err != nil || len(figures) != 1 || figures[0].Skipped == "" {
 		t.Errorf("%v, %v", figures, err)
-	}
-}
-
-// TestGanttOfTooMany: cells with very many jobs, or jobs in very many pieces, get no
-// Gantt chart, but their other pictures.
-func TestGanttOfTooMany(t *testing.T) {
-	for name, much := range map[string]func(*record.Cell){
-		"jobs":        func(c *record.Cell) { c.Metrics.Set(measure.Jobs, 5_001) },
-		"preemptions": func(c *record.Cell) { c.Metrics.Set(measure.Preemptions, 200_000) },
-		"resizes":     func(c *record.Cell) { c.Metrics.Set(measure.Resizes, 200_000) },
-	} {
-		t.Run(name, func(t *testing.T) { testGanttOfTooMany(t, much) })
-	}
-}
-
-func testGanttOfTooMany(t *testing.T, much func(*record.Cell)) {
-	dir := resultstest.Small().Write(t)
-	e, err := record.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range e.Cells {
-		much(&e.Cells[i])
-	}
-	pictures, err := Draw(context.Background(), e, filepath.Join(dir, record.PlotsDir), svg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range pictures {
-		if (p.Kind == Gantt) != strings.Contains(p.Skipped, "cannot be told apart") {
-			t.Errorf("%s: skipped: %q", p.Name, p.Skipped)
-		}
-		if p.Kind != Gantt {
-			if _, err := os.Stat(p.SVG); err != nil {
-				t.Error(err)
-			}
-		}
 	}
 }
 
@@ -158,47 +114,37 @@ func TestByClass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newData(e)
-	s := d.settings()[0]
-	x, _ := d.abscissa(s, "")
+	d := plot.NewData(e)
+	s := d.Settings()[0]
+	x, _ := AbscissaOf(d, s, "")
 	all := facets(s, x, measure.MeanJCT, "class")
 	if len(all) != 2 || all[0].title != "short" || all[1].title != "long" {
 		t.Fatalf("panels are %+v", all)
 	}
 	of := func(name string) float64 {
 		var sum float64
-		for _, c := range s.variants[0].Cells {
+		for _, c := range s.Variants[0].Cells {
 			for _, g := range c.Groups {
 				if g.By == "class" && g.Name == name {
 					sum += measure.MeanJCT.Of(&g.Metrics)
 				}
 			}
 		}
-		return sum / float64(len(s.variants[0].Cells))
+		return sum / float64(len(s.Variants[0].Cells))
 	}
 	for _, f := range all {
 		if got, want := f.lines[0].intervals[0].Mean, of(f.title); math.Abs(got-want) > 1e-9 || want == 0 {
 			t.Errorf("%s: %v, want %v", f.title, got, want)
 		}
 	}
-	for name, draw := range map[string]func() ([]Figure, error){
-		"series-quantum-class-mean_jct_s": func() ([]Figure, error) { return d.series(Series, "", "", "class", unbounded) },
-		"metrics-mean_waiting_s-class":    func() ([]Figure, error) { return d.metrics("mean_waiting", "class") },
-	} {
-		figures, err := draw()
-		if err != nil || len(figures) != 1 || figures[0].Name != name || figures[0].Paint == nil {
-			t.Fatalf("%s: %+v, %v", name, figures, err)
-		}
-		f := figures[0]
-		raw, err := canvas.Painting{Paint: f.Paint, Width: f.Width, Height: f.Height,
-			Layout: canvas.Layout{Width: 238, FontSize: 8, Style: canvas.Paper}}.Laid().SVG("", "")
-		if axis := map[bool]string{true: "mean JCT (s)", false: "mean waiting time (s)"}[name[0] == 's']; err != nil ||
-			!bytes.Contains(raw, []byte(">"+axis+"<")) {
-			t.Errorf("%s: no axis is named %s, %v", name, axis, err)
-		}
+	figures, err := Draw(d, "series", "", "", "class", Unbounded)
+	if err != nil || len(figures) != 1 || figures[0].Name != "series-quantum-class-mean_jct_s" || figures[0].Paint == nil {
+		t.Fatalf("%+v, %v", figures, err)
 	}
-	if figures, err := d.metrics("", "user"); err != nil || len(figures) != 1 ||
-		figures[0].Skipped != "all jobs are of one user" {
-		t.Errorf("%+v, %v", figures, err)
+	f := figures[0]
+	raw, err := canvas.Painting{Paint: f.Paint, Width: f.Width, Height: f.Height,
+		Layout: canvas.Layout{Width: 238, FontSize: 8, Style: canvas.Paper}}.Laid().SVG("", "")
+	if err != nil || !bytes.Contains(raw, []byte(">mean JCT (s)<")) {
+		t.Errorf("no axis is named mean JCT (s), %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package plot
+package axes
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
+	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -17,13 +17,15 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/plot/lines"
 )
 
 // Speedup is the name of this kind of picture.
 const Speedup = "speedup"
 
-var _ = Register(Kind{
+var _ = plot.Register(plot.Kind{
 	PictureKind: table.PictureKind{
 		Rank: 100, Name: Speedup,
 		Doc: "how many times faster jobs run along an axis, such as that of their threads, with Amdahl's law and the " +
@@ -35,7 +37,7 @@ var _ = Register(Kind{
 		},
 		OnRequest: "its axis must be named",
 	},
-	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.speedups(a.Metric, a.X) },
+	Draw: func(d *plot.Data, a plot.Ask) ([]plot.Figure, error) { return speedups(d, a.Metric, a.X) },
 })
 
 // climb is how one variant gets faster along the axis.
@@ -55,40 +57,40 @@ type climbs struct {
 // speedups draws how many times shorter a metric is along an axis than at its
 // smallest value, with the fitted curve. A panel has the variants that agree on
 // all other axes but the last, which makes its lines.
-func (d *Data) speedups(metric, axis string) ([]Figure, error) {
-	metrics, err := metricsOr(metric, []measure.Metric{measure.MeanService})
+func speedups(d *plot.Data, metric, axis string) ([]plot.Figure, error) {
+	metrics, err := plot.MetricsOr(metric, []measure.Metric{measure.MeanService})
 	if err != nil {
 		return nil, err
 	}
 	m := metrics[0]
-	var out []Figure
-	for _, s := range d.settings() {
-		name, title := "speedup-"+axis+d.suffix(s), "Speed-up by "+axis+d.place(s)
-		x, ok := d.abscissa(s, axis)
-		if !ok || x.values[0] <= 0 {
-			out = append(out, Skipped(Speedup, name, title, "the axis needs at least two values that are numbers above 0")...)
+	var out []plot.Figure
+	for _, s := range d.Settings() {
+		name, title := "speedup-"+axis+d.Suffix(s), "Speed-up by "+axis+d.Where(s)
+		x, ok := lines.AbscissaOf(d, s, axis)
+		if !ok || x.Values[0] <= 0 {
+			out = append(out, plot.Skipped(Speedup, name, title, "the axis needs at least two values that are numbers above 0")...)
 			continue
 		}
-		all := d.climbs(s, x, m)
+		all := climbsOf(d, s, x, m)
 		if len(all) == 0 {
-			out = append(out, Skipped(Speedup, name, title, m.Title+" is not known at the smallest value of the axis")...)
+			out = append(out, plot.Skipped(Speedup, name, title, m.Title+" is not known at the smallest value of the axis")...)
 			continue
 		}
-		few := speedup{x: x, panels: all[:min(len(all), mostFacets)]}
-		out = append(out, few.figure(name, title, m, SomeOf(mostFacets, len(all), "panel")))
+		few := speedup{x: x, panels: all[:min(len(all), plot.MostFacets)]}
+		out = append(out, few.figure(name, title, m, plot.SomeOf(plot.MostFacets, len(all), "panel")))
 	}
 	return out, nil
 }
 
-// climbs gathers the panels, in the order of the plan.
-func (d *Data) climbs(s setting, x abscissa, m measure.Metric) []climbs {
+// climbsOf gathers the panels, in the order of the plan.
+func climbsOf(d *plot.Data, s plot.Setting, x lines.Abscissa, m measure.Metric) []climbs {
 	type group struct {
 		panel, line string
 		at          [][]record.Cell // by value of the axis
 	}
 	var groups []group
-	for _, v := range s.variants {
-		text, read := valueOf(v, x.name)
+	for _, v := range s.Variants {
+		text, read := lines.ValueOf(v, x.Name)
 		if !read {
 			continue // it is the same all along
 		}
@@ -97,7 +99,7 @@ func (d *Data) climbs(s setting, x abscissa, m measure.Metric) []climbs {
 			parts = append(parts, v.Policy)
 		}
 		for _, a := range v.Axes {
-			if a.Name != x.name {
+			if a.Name != x.Name {
 				parts = append(parts, a.Name+" "+a.Value)
 			}
 		}
@@ -108,10 +110,10 @@ func (d *Data) climbs(s setting, x abscissa, m measure.Metric) []climbs {
 		k := slices.IndexFunc(groups, func(o group) bool { return o.panel == g.panel && o.line == g.line })
 		if k < 0 {
 			k = len(groups)
-			g.at = make([][]record.Cell, len(x.labels))
+			g.at = make([][]record.Cell, len(x.Labels))
 			groups = append(groups, g)
 		}
-		if i := index(x.labels, text); i >= 0 {
+		if i := slices.Index(x.Labels, text); i >= 0 {
 			groups[k].at[i] = v.Cells
 		}
 	}
@@ -133,11 +135,11 @@ func (d *Data) climbs(s setting, x abscissa, m measure.Metric) []climbs {
 
 // newClimb compares the cells at each value with the cells at the smallest,
 // replicate by replicate; false without known values there.
-func newClimb(label string, x abscissa, at [][]record.Cell, m measure.Metric) (climb, bool) {
+func newClimb(label string, x lines.Abscissa, at [][]record.Cell, m measure.Metric) (climb, bool) {
 	out := climb{label: label}
 	base := map[int]float64{} // by replicate
 	for _, c := range at[0] {
-		if v := m.Of(&c.Metrics); known(v) && v > 0 {
+		if v := m.Of(&c.Metrics); stats.Finite(v) && v > 0 {
 			base[c.Replicate] = v
 		}
 	}
@@ -150,12 +152,12 @@ func newClimb(label string, x abscissa, at [][]record.Cell, m measure.Metric) (c
 		var ratios []float64
 		for _, c := range at[i] {
 			v, b := m.Of(&c.Metrics), base[c.Replicate]
-			if !known(v) || v <= 0 || b == 0 {
+			if !stats.Finite(v) || v <= 0 || b == 0 {
 				continue
 			}
 			ratios = append(ratios, b/v)
 			// A replicate that was slow as a whole does not bend the curve.
-			if n := int(x.values[i]); float64(n) == x.values[i] {
+			if n := int(x.Values[i]); float64(n) == x.Values[i] {
 				threads, relative = append(threads, n), append(relative, v/b)
 			}
 		}
@@ -183,11 +185,11 @@ func lawOf(c estimator.Curve) string {
 
 // speedup are panels over the same axis.
 type speedup struct {
-	x      abscissa
+	x      lines.Abscissa
 	panels []climbs
 }
 
-func (s speedup) figure(name, title string, m measure.Metric, note string) Figure {
+func (s speedup) figure(name, title string, m measure.Metric, note string) plot.Figure {
 	const tall = 176.0
 	var labels []string
 	top := 1.0
@@ -196,7 +198,7 @@ func (s speedup) figure(name, title string, m measure.Metric, note string) Figur
 			labels = schema.AddOnce(labels, l.label)
 			for _, iv := range l.speedup {
 				for _, v := range []float64{iv.Mean, iv.High} {
-					if known(v) {
+					if stats.Finite(v) {
 						top = max(top, v)
 					}
 				}
@@ -204,21 +206,21 @@ func (s speedup) figure(name, title string, m measure.Metric, note string) Figur
 		}
 	}
 	all := len(labels)
-	labels = labels[:min(all, mostLines)]
+	labels = labels[:min(all, plot.MostLines)]
 	var keys []canvas.Key
 	for i, l := range labels {
 		keys = append(keys, canvas.Key{Label: l, Swatch: canvas.Dotted(canvas.Hue(i))})
 	}
 	dotted := draw.LineStyle{Color: canvas.Quiet, Width: 0.9, Dashes: []vg.Length{2, 2}}
 	keys = append(keys, canvas.Key{Label: "in proportion", Swatch: canvas.Stroked(dotted)})
-	columns := min(mostColumns, len(s.panels))
+	columns := min(plot.MostColumns, len(s.panels))
 	rows := (len(s.panels) + columns - 1) / columns
-	return Figure{
-		Picture: Picture{Name: name, Kind: Speedup, Title: title,
+	return plot.Figure{
+		Picture: plot.Picture{Name: name, Kind: Speedup, Title: title,
 			Caption: fmt.Sprintf("How many times shorter %s is than at %s = %s: means over the replicates with 95%% "+
 				"confidence intervals (t), paired by replicate. Lines are fitted: n / (1 + σ(n−1) + κn(n−1)), Amdahl's law, "+
 				"or with κ the universal scalability law where it tells the points better.%s%s",
-				m.Title, s.x.name, s.x.labels[0], note, SomeOf(mostLines, all, "line"))},
+				m.Title, s.x.Name, s.x.Labels[0], note, plot.SomeOf(plot.MostLines, all, "line"))},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
@@ -239,13 +241,13 @@ func (s speedup) panel(c draw.Canvas, panel climbs, labels []string, top float64
 		under = 13
 	}
 	p := canvas.NewPlot()
-	lo, hi := s.x.values[0], s.x.values[len(s.x.values)-1]
+	lo, hi := s.x.Values[0], s.x.Values[len(s.x.Values)-1]
 	p.X.Min, p.X.Max = lo-0.05*(hi-lo), hi+0.05*(hi-lo)
-	p.X.Tick.Marker = s.x.ticks(c.Size().X.Points() - 40)
+	p.X.Tick.Marker = s.x.Ticks(c.Size().X.Points() - 40)
 	p.Y.Min, p.Y.Max = 0, top*1.12
 	p.Y.Tick.Marker = canvas.Nice{Room: 150}
-	p.X.Label.Text = s.x.name
-	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, climbing{s.x.values, panel.lines, labels})
+	p.X.Label.Text = s.x.Name
+	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, climbing{s.x.Values, panel.lines, labels})
 	p.Draw(draw.Crop(c, 0, -4, 0, -under-11*vg.Length(len(panel.lines))))
 	law := canvas.Style(canvas.SmallSize, canvas.Quiet, false)
 	law.YAlign = -1
@@ -266,14 +268,14 @@ type climbing struct {
 }
 
 // Plot implements plot.Plotter.
-func (cl climbing) Plot(c draw.Canvas, p *plot.Plot) {
+func (cl climbing) Plot(c draw.Canvas, p *gonum.Plot) {
 	x, y := p.Transforms(&c)
 	lo, hi := cl.x[0], cl.x[len(cl.x)-1]
 	ideal := draw.LineStyle{Color: canvas.Quiet, Width: 0.9, Dashes: []vg.Length{2, 2}}
 	end := min(hi, lo*p.Y.Max)
 	c.StrokeLine2(ideal, x(lo), y(1), x(end), y(end/lo))
 	for _, l := range cl.lines {
-		i := index(cl.labels, l.label)
+		i := slices.Index(cl.labels, l.label)
 		if i < 0 {
 			continue
 		}
@@ -284,16 +286,16 @@ func (cl climbing) Plot(c draw.Canvas, p *plot.Plot) {
 				n := lo + (hi-lo)*float64(k)/pieces
 				path = append(path, vg.Point{X: x(n), Y: y(math.Min(l.curve(n), p.Y.Max))})
 			}
-			c.StrokeLines(look{hue: i}.line(), path)
+			c.StrokeLines(plot.Hued(i).Line(), path)
 		}
 		aside := 1.6 * (vg.Length(i) - vg.Length(len(cl.labels)-1)/2) // so that intervals do not hide each other
 		for k, iv := range l.speedup {
-			if !known(iv.Mean) {
+			if !stats.Finite(iv.Mean) {
 				continue
 			}
 			at := vg.Point{X: x(cl.x[k]) + aside, Y: y(iv.Mean)}
 			c.DrawGlyph(draw.GlyphStyle{Color: canvas.Hue(i), Radius: 2.4, Shape: draw.CircleGlyph{}}, at)
-			if known(iv.Low) && known(iv.High) {
+			if stats.Finite(iv.Low) && stats.Finite(iv.High) {
 				canvas.Interval(c, canvas.Hue(i), at.X, y(max(iv.Low, 0)), y(min(iv.High, p.Y.Max)))
 			}
 		}

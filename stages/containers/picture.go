@@ -1,4 +1,5 @@
-package plot
+// Package containers draws what the containers of jobs used.
+package containers
 
 import (
 	"errors"
@@ -9,26 +10,27 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Containers is the name of this kind of picture.
-const Containers = "containers"
+// Kind is the name of this kind of picture.
+const Kind = "containers"
 
-var _ = Register(Kind{
+var _ = plot.Register(plot.Kind{
 	PictureKind: table.PictureKind{
-		Rank: 90, Name: Containers,
+		Rank: 90, Name: Kind,
 		Doc:     "what containers used over time",
 		OfCells: "pictures of what containers used",
 	},
-	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.containers(a.MaxCells) },
+	Draw: func(d *plot.Data, a plot.Ask) ([]plot.Figure, error) { return containers(d, a.MaxCells) },
 })
 
 // containers draws the usage of each cell's containers over time: CPU and
 // memory, and the cores that they held. Experiments without containers get no
 // such picture, without a note.
-func (d *Data) containers(most int) ([]Figure, error) {
-	var out []Figure
+func containers(d *plot.Data, most int) ([]plot.Figure, error) {
+	var out []plot.Figure
 	cells := 0
 	for _, c := range d.Cells {
 		rows, err := record.ReadLive(d.Experiment, c.CellRef, record.Containers)
@@ -47,17 +49,17 @@ func (d *Data) containers(most int) ([]Figure, error) {
 		}
 		out = append(out, containersFigure(c, rows, held, fmt.Sprintf("What containers used under %s, replicate %d%s",
 			c.Variant(), c.Replicate,
-			d.place(setting{workload: c.Workload, hardware: c.Hardware}))))
+			d.Where(plot.Setting{Workload: c.Workload, Hardware: c.Hardware}))))
 	}
 	if cells > most {
 		for i := range out {
-			out[i].Caption += SomeOf(most, cells, "cell")
+			out[i].Caption += plot.SomeOf(most, cells, "cell")
 		}
 	}
 	return out, nil
 }
 
-func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.Occupancy, title string) Figure {
+func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.Occupancy, title string) plot.Figure {
 	all := float64(max(c.Cores, 1))
 	cpu := total(rows, func(r record.ContainerRow) float64 { return r.CPU / all })
 	memory := total(rows, func(r record.ContainerRow) float64 { return r.MemoryPct })
@@ -75,7 +77,7 @@ func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.
 	if len(cores) > 0 {
 		panels = append(panels, panel(fmt.Sprintf("cores held, of %d", c.Cores), canvas.Thin(cores, canvas.MostBins), 2))
 	}
-	return coresFigure(Picture{Name: "containers-" + c.Cell, Kind: Containers, Cell: c.Cell, Title: title,
+	return plot.CoresFigure(plot.Picture{Name: "containers-" + c.Cell, Kind: Kind, Cell: c.Cell, Title: title,
 		Caption: "Sampled about once a second, all containers together. Dashed line: all cores, or all of the memory that " +
 			"one container may have."}, panels, max(highest(cpu), highest(memory)), func(v float64) string {
 		return table.Number(v) + "%"

@@ -1,4 +1,5 @@
-package plot
+// Package lines draws metrics along a numeric axis of the matrix, one line for each policy.
+package lines
 
 import (
 	"fmt"
@@ -6,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
+	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -15,35 +16,15 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Series is the name of this kind of picture.
-const Series = "series"
-
-var _ = Register(Kind{
-	PictureKind: table.PictureKind{
-		Rank: 40, Name: Series,
-		Doc: "metrics against a numeric axis of the matrix, one line for each policy",
-		Args: []schema.Arg{
-			{Name: "metric", Type: schema.String, DefaultDoc: "those that the experiment compares, and the chief ones",
-				Example: `"mean_waiting"`},
-			{Name: "x", Type: schema.String, DefaultDoc: "the first axis whose values are numbers or durations",
-				Example: `"quantum"`},
-			{Name: "by", Type: schema.String, DefaultDoc: "all jobs together", Example: `"class"`},
-		},
-	},
-	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.series(Series, a.Metric, a.X, a.By, unbounded) },
-})
-
-// mostFacets bounds the panels of one picture of series.
-const mostFacets = 12
-
-// abscissa is the axis of the matrix that a series is drawn against.
-type abscissa struct {
-	name   string
-	values []float64 // distinct, ascending
-	labels []string  // of values, as the file writes them
+// Abscissa is the axis of the matrix that metrics are drawn against.
+type Abscissa struct {
+	Name   string
+	Values []float64 // distinct, ascending
+	Labels []string  // of values, as the file writes them
 }
 
 // line is one policy over an abscissa: an interval for each of its values.
@@ -60,45 +41,40 @@ type facet struct {
 	lines []line
 }
 
-// limit is the bound of a metric; upper is set for the largest allowed value.
-type limit struct {
-	at    float64 // NaN for none
-	upper bool
+// Limit is the bound of a metric, which is drawn as a line. Upper is set for the largest allowed value.
+type Limit struct {
+	At    float64 // NaN for none
+	Upper bool
 }
 
-var unbounded = limit{at: math.NaN()}
+// Unbounded is no limit.
+var Unbounded = Limit{At: math.NaN()}
 
 // per is the limit in a unit.
-func (l limit) per(u table.Unit) limit { return limit{l.at / u.Per, l.upper} }
+func (l Limit) per(u table.Unit) Limit { return Limit{l.At / u.Per, l.Upper} }
 
 // cut is the value from which on a picture is cut off, so that the values near an upper limit can be seen.
 const cut = 5
 
-// Bounded draws a metric against an axis, with a line at its bound; upper is set for the largest allowed value.
-func (d *Data) Bounded(kind, metric, axis string, at float64, upper bool) ([]Figure, error) {
-	bound := limit{at, upper}
-	return d.series(kind, metric, axis, "", bound)
-}
-
-// series draws metrics against a numeric axis, one line for each policy. Other axes
+// Draw draws metrics against a numeric axis, one line for each policy. Other axes
 // make small multiples: one picture for each metric, a panel for each combination of
 // their values, and of each group of jobs if by names a way to divide them. Without either, each metric has a panel of
 // one picture.
-func (d *Data) series(kind, metric, axis, by string, bound limit) ([]Figure, error) {
-	others := d.chief(measure.InSeries)
+func Draw(d *plot.Data, kind, metric, axis, by string, bound Limit) ([]plot.Figure, error) {
+	others := d.Chief(measure.InSeries)
 	if by != "" {
 		others = []measure.Metric{measure.MeanJCT}
 	}
-	metrics, err := metricsOr(metric, others)
+	metrics, err := plot.MetricsOr(metric, others)
 	if err != nil {
 		return nil, err
 	}
-	var out []Figure
-	for _, s := range d.settings() {
-		x, ok := d.abscissa(s, axis)
+	var out []plot.Figure
+	for _, s := range d.Settings() {
+		x, ok := AbscissaOf(d, s, axis)
 		if !ok {
 			if axis != "" {
-				out = append(out, Skipped(kind, kind+"-"+axis+d.suffix(s), "Metrics by "+axis+d.place(s),
+				out = append(out, plot.Skipped(kind, kind+"-"+axis+d.Suffix(s), "Metrics by "+axis+d.Where(s),
 					"the axis has fewer than two values that are numbers")...)
 			}
 			continue // most experiments have no such axis, without a note
@@ -107,24 +83,24 @@ func (d *Data) series(kind, metric, axis, by string, bound limit) ([]Figure, err
 		for _, m := range metrics {
 			panels = append(panels, facets(s, x, m, by))
 		}
-		name, over := kind+"-"+x.name, " by "+x.name+d.place(s)
+		name, over := kind+"-"+x.Name, " by "+x.Name+d.Where(s)
 		if by != "" {
-			name, over = name+"-"+by, " by "+x.name+" and "+by+d.place(s)
+			name, over = name+"-"+by, " by "+x.Name+" and "+by+d.Where(s)
 			if len(panels[0]) == 0 {
-				out = append(out, Skipped(kind, name+d.suffix(s), capital(metrics[0].Title)+over, "all jobs are of one "+by)...)
+				out = append(out, plot.Skipped(kind, name+d.Suffix(s), plot.Capital(metrics[0].Title)+over, "all jobs are of one "+by)...)
 				continue
 			}
 		}
-		best, of, rank := analysis.BestPolicies(d.Plan, s.variants, mostLines)
+		best, of, rank := analysis.BestPolicies(d.Plan, s.Variants, plot.MostLines)
 		chosen := ""
 		if of > len(best) {
 			chosen = fmt.Sprintf(" The best %d of %d policies by %s, the best first.", len(best), of, rank.Title)
 		}
 		if len(panels[0]) == 1 && by == "" {
-			one := multiples{kind: kind, x: x, policies: best, look: d.policyLook, columns: d.columns(min(2, len(metrics)))}
+			one := multiples{kind: kind, x: x, policies: best, look: d.PolicyLook, columns: d.Columns(min(2, len(metrics)))}
 			for i, m := range metrics {
 				f := panels[i][0]
-				u := unitOf(m, s.variants)
+				u := plot.UnitOf(m, s.Variants)
 				f.in(u)
 				f.title, one.bound = u.Label(m.Title), bound.per(u)
 				one.facets = append(one.facets, f)
@@ -134,83 +110,67 @@ func (d *Data) series(kind, metric, axis, by string, bound limit) ([]Figure, err
 			}
 			title := "Metrics" + over
 			if len(metrics) == 1 {
-				title = capital(metrics[0].Title) + over
+				title = plot.Capital(metrics[0].Title) + over
 			}
-			out = append(out, one.figure(name+d.suffix(s), title, chosen))
+			out = append(out, one.figure(name+d.Suffix(s), title, chosen))
 			continue
 		}
 		for i, m := range metrics {
-			all, u := panels[i], unitOf(m, s.variants)
+			all, u := panels[i], plot.UnitOf(m, s.Variants)
 			for k := range all {
 				all[k].in(u)
 			}
 			many := multiples{
-				kind: kind, bound: bound.per(u), x: x, policies: best, look: d.policyLook,
-				facets: all[:min(len(all), mostFacets)], columns: d.columns(columnsOf(all)),
+				kind: kind, bound: bound.per(u), x: x, policies: best, look: d.PolicyLook,
+				facets: all[:min(len(all), plot.MostFacets)], columns: d.Columns(columnsOf(all)),
 				ordinate: u.Label(m.Title),
 			}
-			out = append(out, many.figure(name+"-"+m.Name+d.suffix(s), capital(u.Label(m.Title))+over,
-				chosen+SomeOf(mostFacets, len(all), "panel")))
+			out = append(out, many.figure(name+"-"+m.Name+d.Suffix(s), plot.Capital(u.Label(m.Title))+over,
+				chosen+plot.SomeOf(plot.MostFacets, len(all), "panel")))
 		}
 	}
 	return out, nil
-}
-
-// unitOf is the unit in which a picture shows a metric of variants.
-func unitOf(m measure.Metric, variants []analysis.Variant) table.Unit {
-	var means []float64
-	for _, v := range variants {
-		means = append(means, stats.MeanInterval(v.Values(m), analysis.DefaultLevel).Mean)
-	}
-	return table.UnitFor(m.Unit, means...)
-}
-
-// inUnit is an interval in a unit.
-func inUnit(i stats.Interval, u table.Unit) stats.Interval {
-	i.Mean, i.Low, i.High = i.Mean/u.Per, i.Low/u.Per, i.High/u.Per
-	return i
 }
 
 // in shows a facet in a unit.
 func (f *facet) in(u table.Unit) {
 	for _, l := range f.lines {
 		for k, i := range l.intervals {
-			l.intervals[k] = inUnit(i, u)
+			l.intervals[k] = plot.InUnit(i, u)
 		}
 	}
 }
 
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-// abscissa finds the axis, or the first one with at least two numbers; false
+// AbscissaOf finds the axis, or the first one with at least two numbers; false
 // without one.
-func (d *Data) abscissa(s setting, axis string) (abscissa, bool) {
+func AbscissaOf(d *plot.Data, s plot.Setting, axis string) (Abscissa, bool) {
 	for _, name := range d.Plan.Axes {
 		if axis != "" && name != axis {
 			continue
 		}
-		x := abscissa{name: name}
+		x := Abscissa{Name: name}
 		numeric := true
-		for _, v := range s.variants {
-			text, read := valueOf(v, name)
+		for _, v := range s.Variants {
+			text, read := ValueOf(v, name)
 			if !read {
 				continue
 			}
 			value, ok := schema.AxisNumber(text)
 			numeric = numeric && ok
-			if ok && !slices.Contains(x.values, value) {
-				i, _ := slices.BinarySearch(x.values, value)
-				x.values, x.labels = slices.Insert(x.values, i, value), slices.Insert(x.labels, i, text)
+			if ok && !slices.Contains(x.Values, value) {
+				i, _ := slices.BinarySearch(x.Values, value)
+				x.Values, x.Labels = slices.Insert(x.Values, i, value), slices.Insert(x.Labels, i, text)
 			}
 		}
-		if numeric && len(x.values) >= 2 {
+		if numeric && len(x.Values) >= 2 {
 			return x, true
 		}
 	}
-	return abscissa{}, false
+	return Abscissa{}, false
 }
 
-func valueOf(v analysis.Variant, axis string) (string, bool) {
+// ValueOf returns the value of a variant on an axis, and whether its policy reads the axis.
+func ValueOf(v analysis.Variant, axis string) (string, bool) {
 	for _, a := range v.Axes {
 		if a.Name == axis {
 			return a.Value, true
@@ -221,27 +181,27 @@ func valueOf(v analysis.Variant, axis string) (string, bool) {
 
 // facets groups the variants by their other axes, in the order of the plan. A
 // policy that does not read the axis is the same all along it. With a way to divide jobs, each group has its own.
-func facets(s setting, x abscissa, m measure.Metric, by string) []facet {
+func facets(s plot.Setting, x Abscissa, m measure.Metric, by string) []facet {
 	if by == "" {
 		return facetsOf(s, x, m, "", "")
 	}
 	var out []facet
-	for _, g := range analysis.GroupNames(s.variants, by) {
+	for _, g := range analysis.GroupNames(s.Variants, by) {
 		out = append(out, facetsOf(s, x, m, by, g)...)
 	}
 	return out
 }
 
 // facetsOf are the facets of a group of jobs, or of all.
-func facetsOf(s setting, x abscissa, m measure.Metric, by, group string) []facet {
+func facetsOf(s plot.Setting, x Abscissa, m measure.Metric, by, group string) []facet {
 	var out []facet
-	for _, v := range s.variants {
+	for _, v := range s.Variants {
 		var parts, values []string
 		if by != "" {
 			parts, values = []string{analysis.GroupName(by, group)}, []string{analysis.GroupName(by, group)}
 		}
 		for _, a := range v.Axes {
-			if a.Name != x.name {
+			if a.Name != x.Name {
 				parts, values = append(parts, a.Name+" "+a.Value), append(values, a.Value)
 			}
 		}
@@ -258,29 +218,18 @@ func facetsOf(s setting, x abscissa, m measure.Metric, by, group string) []facet
 		if l < 0 {
 			l = len(out[f].lines)
 			unknown := stats.Interval{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()}
-			out[f].lines = append(out[f].lines, line{v.Policy, slices.Repeat([]stats.Interval{unknown}, len(x.values))})
+			out[f].lines = append(out[f].lines, line{v.Policy, slices.Repeat([]stats.Interval{unknown}, len(x.Values))})
 		}
-		at := interval(m, valuesOf(v, m, by, group))
-		text, read := valueOf(v, x.name)
-		for i := range x.values {
-			if !read || x.labels[i] == text {
+		at := plot.Interval(m, plot.ValuesOf(v, m, by, group))
+		text, read := ValueOf(v, x.Name)
+		for i := range x.Values {
+			if !read || x.Labels[i] == text {
 				out[f].lines[l].intervals[i] = at
 			}
 		}
 	}
 	return out
 }
-
-// columns is the number of columns for n panels.
-func (d *Data) columns(n int) int {
-	for n > 1 && d.width/float64(n) < leastFacet {
-		n--
-	}
-	return n
-}
-
-// leastFacet is the least width of a panel, in points: a column of 84 mm has room for two.
-const leastFacet = 125.0
 
 // columnsOf makes a row of panels for each value of the first of the other
 // axes, if they fill all rows; else three columns.
@@ -289,27 +238,27 @@ func columnsOf(all []facet) int {
 	for n < len(all) && all[n].first == all[0].first {
 		n++
 	}
-	if n >= 2 && n <= mostColumns && len(all)%n == 0 {
+	if n >= 2 && n <= plot.MostColumns && len(all)%n == 0 {
 		return n
 	}
-	return min(mostColumns, len(all))
+	return min(plot.MostColumns, len(all))
 }
 
 // multiples are panels over the same abscissa.
 type multiples struct {
 	kind    string
-	bound   limit
-	x       abscissa
+	bound   Limit
+	x       Abscissa
 	facets  []facet
 	columns int
 	// ordinate names the common quantity of all panels; empty when each has its own, and names it.
 	ordinate string
 	// policies may have a line, in this order
 	policies []string
-	look     func(policy string) look
+	look     func(policy string) plot.Look
 }
 
-func (m multiples) figure(name, title, note string) Figure {
+func (m multiples) figure(name, title, note string) plot.Figure {
 	tall := 132.0
 	if len(m.facets) == 1 {
 		tall = 220 // it has the picture for itself
@@ -321,18 +270,18 @@ func (m multiples) figure(name, title, note string) Figure {
 	})
 	var keys []canvas.Key
 	for _, p := range policies {
-		keys = append(keys, canvas.Key{Label: p, Swatch: canvas.Stroked(m.look(p).line()), Series: p})
+		keys = append(keys, canvas.Key{Label: p, Swatch: canvas.Stroked(m.look(p).Line()), Series: p})
 	}
 	least := 0.0 // of the top of each panel
-	if known(m.bound.at) {
-		least = m.bound.at
+	if stats.Finite(m.bound.At) {
+		least = m.bound.At
 		keys = append(keys, canvas.Key{Label: "bound", Swatch: canvas.Stroked(boundLine)})
 	}
 	rows := (len(m.facets) + m.columns - 1) / m.columns
-	return Figure{
-		Picture: Picture{Name: name, Kind: m.kind, Title: title,
+	return plot.Figure{
+		Picture: plot.Picture{Name: name, Kind: m.kind, Title: title,
 			Caption: m.caption() + coinciding(m.facets, policies) + m.cutOff(policies) + note},
-		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + axisName + canvas.Margin,
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + plot.AxisName + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
 			if m.ordinate != "" {
@@ -357,20 +306,20 @@ func (m multiples) figure(name, title, note string) Figure {
 
 // most is where the panels are cut off above.
 func (m multiples) most(policies []string) float64 {
-	if !m.bound.upper {
+	if !m.bound.Upper {
 		return math.Inf(1)
 	}
 	lowest := math.Inf(1)
 	for _, f := range m.facets {
 		for _, l := range f.lines {
 			for _, i := range l.intervals {
-				if known(i.Mean) && slices.Contains(policies, l.policy) {
+				if stats.Finite(i.Mean) && slices.Contains(policies, l.policy) {
 					lowest = min(lowest, i.Mean)
 				}
 			}
 		}
 	}
-	return max(cut*m.bound.at, cut*lowest)
+	return max(cut*m.bound.At, cut*lowest)
 }
 
 // cutOff says that panels are cut off; "" if none is.
@@ -393,7 +342,7 @@ func beside(c draw.Canvas, name string) draw.Canvas {
 func (m multiples) caption() string {
 	for _, f := range m.facets {
 		for _, l := range f.lines {
-			if slices.ContainsFunc(l.intervals, func(i stats.Interval) bool { return known(i.Low) && i.High > i.Low }) {
+			if slices.ContainsFunc(l.intervals, func(i stats.Interval) bool { return stats.Finite(i.Low) && i.High > i.Low }) {
 				return "Means over the replicates with 95% confidence intervals (t), one line for each policy."
 			}
 		}
@@ -403,26 +352,9 @@ func (m multiples) caption() string {
 
 // coinciding names the lines that coincide in every panel, and so look like one.
 func coinciding(facets []facet, policies []string) string {
-	return lying(policies, func(i, k int) bool {
+	return plot.Lying(policies, func(i, k int) bool {
 		return !slices.ContainsFunc(facets, func(f facet) bool { return !f.coincide(policies[i], policies[k], policies) })
 	})
-}
-
-// lying describes the lines that coincide with earlier ones.
-func lying(names []string, on func(i, k int) bool) string {
-	var same []string
-	for i := range names {
-		for k := range i {
-			if on(i, k) {
-				same = append(same, names[i]+" lies on "+names[k])
-				break
-			}
-		}
-	}
-	if len(same) == 0 {
-		return ""
-	}
-	return " The line of " + strings.Join(same, ", that of ") + "."
 }
 
 // coincide reports whether two of the policies that are drawn have the same means at all values.
@@ -438,7 +370,7 @@ func (f facet) coincide(p, q string, policies []string) bool {
 	const invisible = 1e-3 // of the panel's height
 	top := f.top(policies)
 	return len(a) == len(b) && len(a) > 0 && !slices.ContainsFunc(a,
-		func(i stats.Interval) bool { return !known(i.Mean) }) &&
+		func(i stats.Interval) bool { return !stats.Finite(i.Mean) }) &&
 		slices.EqualFunc(a, b, func(x, y stats.Interval) bool { return math.Abs(x.Mean-y.Mean) <= invisible*top })
 }
 
@@ -451,7 +383,7 @@ func (f facet) top(policies []string) float64 {
 		}
 		for _, iv := range l.intervals {
 			for _, v := range []float64{iv.Mean, iv.High} {
-				if known(v) {
+				if stats.Finite(v) {
 					top = max(top, v)
 				}
 			}
@@ -461,11 +393,11 @@ func (f facet) top(policies []string) float64 {
 }
 
 // title names the abscissa.
-func (x abscissa) title() string {
+func (x Abscissa) title() string {
 	if x.logarithmic() {
-		return x.name + " (logarithmic)"
+		return x.Name + " (logarithmic)"
 	}
-	return x.name
+	return x.Name
 }
 
 // panel draws one facet.
@@ -478,43 +410,43 @@ func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64)
 	}
 	c.FillText(st, vg.Point{X: c.Min.X + 4, Y: c.Max.Y}, canvas.Fit(title, room, canvas.TickSize))
 	p := canvas.NewPlot()
-	lo, hi := m.x.values[0], m.x.values[len(m.x.values)-1]
+	lo, hi := m.x.Values[0], m.x.Values[len(m.x.Values)-1]
 	if m.x.logarithmic() {
-		p.X.Scale = plot.LogScale{}
+		p.X.Scale = gonum.LogScale{}
 		p.X.Min, p.X.Max = lo/math.Pow(hi/lo, 0.06), hi*math.Pow(hi/lo, 0.06)
 	} else {
 		p.X.Min, p.X.Max = lo-0.06*(hi-lo), hi+0.06*(hi-lo)
 	}
-	p.X.Tick.Marker = m.x.ticks(c.Size().X.Points() - 40)
+	p.X.Tick.Marker = m.x.Ticks(c.Size().X.Points() - 40)
 	p.Y.Min, p.Y.Max = 0, max(top*1.05, 1e-9)
 	p.Y.Tick.Marker = canvas.Nice{Room: 150}
-	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, seriesLines{m.x.values, f.lines, policies, m.look, m.bound.at})
+	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, seriesLines{m.x.Values, f.lines, policies, m.look, m.bound.At})
 	p.Draw(draw.Crop(c, 0, -4, 0, -13))
 }
 
 // logarithmic reports whether the values span a range wide enough for a logarithmic axis.
-func (x abscissa) logarithmic() bool {
-	lo, hi := x.values[0], x.values[len(x.values)-1]
+func (x Abscissa) logarithmic() bool {
+	lo, hi := x.Values[0], x.Values[len(x.Values)-1]
 	return lo > 0 && hi/lo >= 8
 }
 
-// ticks are at the values themselves, as many as have room.
-func (x abscissa) ticks(room float64) plot.ConstantTicks {
+// Ticks are at the values themselves, as many as have room.
+func (x Abscissa) Ticks(room float64) gonum.ConstantTicks {
 	wide := 0.0
-	for _, l := range x.labels {
+	for _, l := range x.Labels {
 		wide = max(wide, canvas.TextWidth(l, canvas.TickSize)+6)
 	}
-	step := 1 + int(wide*float64(len(x.values))/room)
-	var out plot.ConstantTicks
-	for i := 0; i < len(x.values); i += step {
-		out = append(out, plot.Tick{Value: x.values[i], Label: x.labels[i]})
+	step := 1 + int(wide*float64(len(x.Values))/room)
+	var out gonum.ConstantTicks
+	for i := 0; i < len(x.Values); i += step {
+		out = append(out, gonum.Tick{Value: x.Values[i], Label: x.Labels[i]})
 	}
 	return canvas.Apart(out, room, x.part)
 }
 
 // part is the place of a value between the first and the last, from 0 to 1.
-func (x abscissa) part(v float64) float64 {
-	lo, hi := x.values[0], x.values[len(x.values)-1]
+func (x Abscissa) part(v float64) float64 {
+	lo, hi := x.Values[0], x.Values[len(x.Values)-1]
 	if x.logarithmic() {
 		return math.Log(v/lo) / math.Log(hi/lo)
 	}
@@ -526,19 +458,19 @@ type seriesLines struct {
 	x        []float64
 	lines    []line
 	policies []string
-	look     func(policy string) look
+	look     func(policy string) plot.Look
 	bound    float64
 }
 
 var boundLine = draw.LineStyle{Color: canvas.Quiet, Width: 1, Dashes: []vg.Length{2, 2}}
 
 // Plot implements plot.Plotter.
-func (s seriesLines) Plot(c draw.Canvas, p *plot.Plot) {
-	if _, y := p.Transforms(&c); known(s.bound) {
+func (s seriesLines) Plot(c draw.Canvas, p *gonum.Plot) {
+	if _, y := p.Transforms(&c); stats.Finite(s.bound) {
 		c.StrokeLine2(boundLine, c.Min.X, y(s.bound), c.Max.X, y(s.bound))
 	}
 	for _, l := range s.lines {
-		i := index(s.policies, l.policy)
+		i := slices.Index(s.policies, l.policy)
 		if i < 0 {
 			continue
 		}
@@ -547,12 +479,12 @@ func (s seriesLines) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // line draws the i-th line.
-func (s seriesLines) line(c draw.Canvas, p *plot.Plot, l line, i int) {
+func (s seriesLines) line(c draw.Canvas, p *gonum.Plot, l line, i int) {
 	x, y := p.Transforms(&c)
 	aside := 1.6 * (vg.Length(i) - vg.Length(len(s.policies)-1)/2) // so that intervals do not hide each other
 	var path []vg.Point
 	for k, iv := range l.intervals {
-		if !known(iv.Mean) {
+		if !stats.Finite(iv.Mean) {
 			continue
 		}
 		at := vg.Point{X: x(s.x[k]) + aside, Y: y(iv.Mean)}
@@ -563,16 +495,16 @@ func (s seriesLines) line(c draw.Canvas, p *plot.Plot, l line, i int) {
 	if slices.ContainsFunc(path, func(at vg.Point) bool { return at.Y > c.Max.Y }) {
 		lines = c.ClipLinesY(path)
 	}
-	c.StrokeLines(look.line(), lines...)
+	c.StrokeLines(look.Line(), lines...)
 	for _, at := range path {
 		if at.Y > c.Max.Y {
 			continue
 		}
-		c.DrawGlyph(draw.GlyphStyle{Color: look.ink(), Radius: 2.2, Shape: draw.CircleGlyph{}}, at)
+		c.DrawGlyph(draw.GlyphStyle{Color: look.Ink(), Radius: 2.2, Shape: draw.CircleGlyph{}}, at)
 	}
 	for k, iv := range l.intervals {
-		if known(iv.Low) && known(iv.High) && y(iv.Low) < c.Max.Y {
-			canvas.Interval(c, look.ink(), x(s.x[k])+aside, y(max(iv.Low, 0)), min(y(iv.High), c.Max.Y))
+		if stats.Finite(iv.Low) && stats.Finite(iv.High) && y(iv.Low) < c.Max.Y {
+			canvas.Interval(c, look.Ink(), x(s.x[k])+aside, y(max(iv.Low, 0)), min(y(iv.High), c.Max.Y))
 		}
 	}
 }
