@@ -1,9 +1,11 @@
-package table
+package format
 
 import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/tfexp/tfexp/results/table"
 )
 
 const small = `policy,axis,mean_s,saturated,none
@@ -11,11 +13,11 @@ const small = `policy,axis,mean_s,saturated,none
 fcfs,,,false,
 `
 
-func read(t *testing.T) *Table {
+func read(t *testing.T) *table.Table {
 	t.Helper()
-	table, err := ReadTable(strings.NewReader(small), func(name string) Column {
-		kinds := map[string]Kind{"policy": AsText, "axis": AsLoose, "mean_s": AsNumber, "saturated": AsFlag, "none": AsLoose}
-		return Column{Name: name, Kind: kinds[name]}
+	table, err := ReadTable(strings.NewReader(small), func(name string) table.Column {
+		kinds := map[string]table.Kind{"policy": table.AsText, "axis": table.AsLoose, "mean_s": table.AsNumber, "saturated": table.AsFlag, "none": table.AsLoose}
+		return table.Column{Name: name, Kind: kinds[name]}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -24,14 +26,14 @@ func read(t *testing.T) *Table {
 }
 
 // written is a table in a format.
-func written(t *testing.T, name string, table *Table) string {
+func written(t *testing.T, name string, table *table.Table) string {
 	t.Helper()
 	for _, f := range Formats() {
 		if f.Name != name {
 			continue
 		}
 		if f.ForPeople {
-			table = table.Rounded()
+			table = Rounded(table)
 		}
 		var b bytes.Buffer
 		if err := f.Write(&b, table); err != nil {
@@ -63,9 +65,9 @@ func TestFormats(t *testing.T) {
 
 // A column is of text where one field is: its numbers stay as they are written, and unknown values are null.
 func TestTextAmongNumbers(t *testing.T) {
-	table := func(text string) *Table {
+	table := func(text string) *table.Table {
 		t.Helper()
-		table, err := ReadTable(strings.NewReader(text), func(name string) Column { return Column{Name: name, Kind: AsLoose} })
+		table, err := ReadTable(strings.NewReader(text), func(name string) table.Column { return table.Column{Name: name, Kind: table.AsLoose} })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,8 +110,8 @@ func TestNoFormulas(t *testing.T) {
 
 // A table without rows keeps its columns: LaTeX takes no tabular without any.
 func TestRoundedWithoutRows(t *testing.T) {
-	table := New(1, "policy", "jobs")
-	if got := table.Rounded().Header(); len(got) != 2 || got[0] != "policy" || got[1] != "jobs" {
+	empty := table.New(1, "policy", "jobs")
+	if got := Rounded(&empty).Header(); len(got) != 2 || got[0] != "policy" || got[1] != "jobs" {
 		t.Errorf("the columns are %q", got)
 	}
 }

@@ -1,6 +1,8 @@
-package main
+// Package export is the command "tfexp export", which writes results in the formats of other programs.
+package export
 
 import (
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,8 +16,12 @@ import (
 // trackers are the trackers of experiments for which the Python library tfexp_results writes runs.
 var trackers = []string{"mlflow", "tensorboard"}
 
-// Export returns the subcommand export.
-func Export(a *command.App) *cobra.Command {
+//go:embed help
+var helpTexts embed.FS
+
+func init() { command.RegisterAt(command.GroupLook, 70, exportCommand) }
+
+func exportCommand(a *command.App) *cobra.Command {
 	all := a.With("export", map[int]*cobra.Command{20: exportTableCommand(a)})
 	kinds := schema.Each(all, (*cobra.Command).Name)
 	cmd := &cobra.Command{

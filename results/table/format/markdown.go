@@ -1,14 +1,16 @@
-package table
+package format
 
 import (
 	"bufio"
 	"io"
 	"strings"
+
+	"github.com/tfexp/tfexp/results/table"
 )
 
 var _ = formats.Add(Format{
 	Name: "markdown", Doc: "a table of Markdown, with rounded numbers", ForPeople: true,
-	Write: func(w io.Writer, t *Table) error {
+	Write: func(w io.Writer, t *table.Table) error {
 		out := bufio.NewWriter(w)
 		escape := strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;")
 		line := func(cells []string) {

@@ -1,4 +1,5 @@
-package show
+// Package states reads and prints the states of experiments: what has finished, failed and is left, and what runs now.
+package states
 
 import (
 	"fmt"
@@ -6,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
@@ -16,8 +18,8 @@ import (
 // lastEvents is how many lines of the journal are shown.
 const lastEvents = 5
 
-// ExperimentStatus is an entry of status --json.
-type ExperimentStatus struct {
+// State is an entry of status --json.
+type State struct {
 	Experiment string `json:"experiment"`
 	Dir        string `json:"dir"`
 	// State is running, finished, failed or interrupted (also when tfexp was killed).
@@ -50,7 +52,7 @@ type Standing struct {
 
 // Follower completes the states of experiments with the reports of their running cells: TimeLeft and Standings. It may keep
 // what it has read for the next call.
-type Follower func([]ExperimentStatus) error
+type Follower func([]State) error
 
 var followers []func(dir string) Follower
 
@@ -74,17 +76,17 @@ type failedCell struct {
 	More int `json:"more,omitempty"`
 }
 
-// StatusOf reads the status of the experiment in a folder.
-func StatusOf(dir string) (ExperimentStatus, error) {
+// Of reads the status of the experiment in a folder.
+func Of(dir string) (State, error) {
 	e, err := record.Open(dir)
 	if err != nil {
-		return ExperimentStatus{}, err
+		return State{}, err
 	}
 	journal, err := store.ReadJournal(dir)
 	if err != nil {
-		return ExperimentStatus{}, err
+		return State{}, err
 	}
-	s := ExperimentStatus{
+	s := State{
 		Experiment: e.Plan.Experiment, Dir: dir, State: e.Run.State,
 		Started: e.Run.Started, Ended: e.Run.Ended,
 		Cells: len(e.Cells) + len(e.Beyond) + len(e.Missing), Finished: len(e.Beyond), Warnings: e.Warnings(),
@@ -103,7 +105,7 @@ func StatusOf(dir string) (ExperimentStatus, error) {
 	s.Left = s.Cells - s.Finished - s.Failed
 	if s.Left == 0 { // thresholds are decided once all cells have results
 		if s.Thresholds, err = analysis.Thresholds(e); err != nil {
-			return ExperimentStatus{}, err
+			return State{}, err
 		}
 	}
 	holder, running := store.Holder(dir)
@@ -140,8 +142,8 @@ func underWay(journal []store.JournalEntry) []string {
 	return running
 }
 
-// Status prints the status of an experiment.
-func (p *Printer) Status(s ExperimentStatus) {
+// Print prints the status of an experiment.
+func (s *State) Print(p *show.Printer) {
 	ink := table.Green
 	switch s.State {
 	case "failed":
@@ -150,7 +152,7 @@ func (p *Printer) Status(s ExperimentStatus) {
 		ink = table.Yellow
 	}
 	fmt.Fprintf(p.Out, "%s: %s, %d of %s finished", p.Paint(table.Bold, s.Experiment),
-		p.Paint(ink, s.State), s.Finished, Count(s.Cells, "cell", "cells"))
+		p.Paint(ink, s.State), s.Finished, show.Count(s.Cells, "cell", "cells"))
 	if s.Failed > 0 {
 		fmt.Fprintf(p.Out, ", %d failed", s.Failed)
 	}
@@ -180,8 +182,8 @@ func (p *Printer) Status(s ExperimentStatus) {
 		}
 		p.FailedJobs(c.Failures, c.More)
 	}
-	p.thresholds(s.Thresholds, "  ")
-	for _, d := range analysis.Doubts(s.Warnings, namedCells) {
+	p.Thresholds(s.Thresholds, "  ")
+	for _, d := range analysis.Doubts(s.Warnings, show.NamedCells) {
 		fmt.Fprintf(p.Out, "  warning: %s\n", d)
 	}
 	for _, e := range s.Journal {
@@ -236,8 +238,8 @@ func entry(e store.JournalEntry) string {
 }
 
 // RunningFirst puts the experiments that run before the others, and leaves their order else.
-func RunningFirst(all []ExperimentStatus) {
-	running, rest := []ExperimentStatus{}, []ExperimentStatus{}
+func RunningFirst(all []State) {
+	running, rest := []State{}, []State{}
 	for _, s := range all {
 		if s.Holder != "" {
 			running = append(running, s)

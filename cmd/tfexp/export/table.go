@@ -1,4 +1,4 @@
-package main
+package export
 
 import (
 	"errors"
@@ -21,6 +21,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/table"
+	formats "github.com/tfexp/tfexp/results/table/format"
 )
 
 // summary is the name of the table that is no file: the means of each variant, with their intervals.
@@ -48,7 +49,7 @@ func exportTableCommand(a *command.App) *cobra.Command {
 	var o exportTable
 	var docs []string
 	var names []string
-	for _, f := range table.Formats() {
+	for _, f := range formats.Formats() {
 		names = append(names, f.Name)
 		docs = append(docs, fmt.Sprintf("  %-9s %s", f.Name, f.Doc))
 	}
@@ -57,7 +58,7 @@ func exportTableCommand(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "table NAME [--format FORMAT] [--metric NAME]... [--cell CELL] [--dir DIR] [-o FILE]",
 		Short: "Write a table of results in another format",
-		Long: help("export_table", "{tables}", show.Paragraph(ofExperiment), "{of cells}", strings.Join(ofCells, ", "),
+		Long: command.Help(helpTexts, "export_table", "{tables}", show.Paragraph(ofExperiment), "{of cells}", strings.Join(ofCells, ", "),
 			"{formats}", strings.Join(docs, "\n")),
 		Example: `  tfexp export table metrics
   tfexp export table summary --format latex --metric mean_jct --metric makespan -o summary.tex
@@ -76,7 +77,7 @@ func exportTableCommand(a *command.App) *cobra.Command {
 		},
 		DisableFlagsInUseLine: true,
 	}
-	cmd.Flags().StringVar(&o.format, "format", table.Lines.Name, "the `FORMAT`: "+strings.Join(names, ", "))
+	cmd.Flags().StringVar(&o.format, "format", formats.Lines.Name, "the `FORMAT`: "+strings.Join(names, ", "))
 	cmd.Flags().StringVar(&o.dir, "dir", command.DefaultOut, "`DIR` of the results, or one experiment's folder in it")
 	cmd.Flags().StringVar(&o.cell, "cell", "", "the `CELL` whose table it is, where cells have one")
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
@@ -100,12 +101,12 @@ func oneExperiment(dir string) (string, error) {
 }
 
 func (o *exportTable) write(a *command.App, names []string) error {
-	at := slices.IndexFunc(table.Formats(), func(f table.Format) bool { return f.Name == o.format })
+	at := slices.IndexFunc(formats.Formats(), func(f formats.Format) bool { return f.Name == o.format })
 	if at < 0 {
 		return command.Usagef(command.DidYouMean(o.format, names, "the formats are "+strings.Join(names, ", ")),
 			"unknown format %q", o.format)
 	}
-	format := table.Formats()[at]
+	format := formats.Formats()[at]
 	if o.name != summary && len(o.metrics) > 0 {
 		return command.Usagef("it chooses the metrics of the table summary", "--metric does not go with the table %s", o.name)
 	}
@@ -127,7 +128,7 @@ func (o *exportTable) write(a *command.App, names []string) error {
 }
 
 // exact writes the table of a file.
-func (o *exportTable) exact(a *command.App, dir string, format table.Format) error {
+func (o *exportTable) exact(a *command.App, dir string, format formats.Format) error {
 	path := []string{o.name + ".csv"}
 	known := table.Tables()
 	if ofExperiment, _ := tables(); o.cell != "" {
@@ -145,24 +146,24 @@ func (o *exportTable) exact(a *command.App, dir string, format table.Format) err
 	}
 	defer f.Close()
 	column := table.ColumnsOf(known[slices.IndexFunc(known, func(t table.Registered) bool { return t.Name() == o.name })])
-	if format.Name == table.Lines.Name { // a row at a time: there may be millions
-		columns, rows, err := table.Rows(f, column)
+	if format.Name == formats.Lines.Name { // a row at a time: there may be millions
+		columns, rows, err := formats.Rows(f, column)
 		if err != nil {
 			return fmt.Errorf("export %s: %w", f.Name(), err)
 		}
 		return a.WriteTo(o.out, func(to io.Writer) error {
-			if err := table.WriteJSONLines(to, columns, rows); err != nil {
+			if err := formats.WriteJSONLines(to, columns, rows); err != nil {
 				return fmt.Errorf("export %s: %w", f.Name(), err)
 			}
 			return nil
 		})
 	}
-	t, err := table.ReadTable(f, column)
+	t, err := formats.ReadTable(f, column)
 	if err != nil {
 		return fmt.Errorf("export %s: %w", f.Name(), err)
 	}
 	if format.ForPeople {
-		t = t.Rounded()
+		t = formats.Rounded(t)
 	}
 	return a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
 }

@@ -1,8 +1,8 @@
-package table
+// Package format writes tables in the formats of other programs: one file for each.
+package format
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -23,20 +24,20 @@ type Format struct {
 	// ForPeople formats show rounded numbers with their units and intervals, and no columns that are known nowhere.
 	ForPeople bool
 	// Write writes a table.
-	Write func(io.Writer, *Table) error
+	Write func(io.Writer, *table.Table) error
 }
 
 var formats = schema.NewRegistry("table: format", func(f Format) string { return f.Name }, schema.Unranked)
 
-// RegisterFormat adds a format. It panics when one of that name exists.
-func RegisterFormat(f Format) { formats.Add(f) }
+// Register adds a format. It panics when one of that name exists.
+func Register(f Format) { formats.Add(f) }
 
 // Formats lists the formats by name.
 func Formats() []Format { return formats.All() }
 
 // Rows reads the records of a CSV file after its header, and makes columns from the header. A record is valid until
 // the next.
-func Rows(from io.Reader, column func(name string) Column) ([]Column, iter.Seq2[[]string, error], error) {
+func Rows(from io.Reader, column func(name string) table.Column) ([]table.Column, iter.Seq2[[]string, error], error) {
 	in := csv.NewReader(workload.BoundRows(from))
 	head, err := in.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -61,12 +62,12 @@ func Rows(from io.Reader, column func(name string) Column) ([]Column, iter.Seq2[
 }
 
 // ReadTable reads a whole table as Rows does.
-func ReadTable(from io.Reader, column func(name string) Column) (*Table, error) {
+func ReadTable(from io.Reader, column func(name string) table.Column) (*table.Table, error) {
 	columns, rows, err := Rows(from, column)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Columns: columns}
+	t := &table.Table{Columns: columns}
 	for row, err := range rows {
 		if err != nil {
 			return nil, err
@@ -74,54 +75,48 @@ func ReadTable(from io.Reader, column func(name string) Column) (*Table, error) 
 		t.Rows = append(t.Rows, slices.Clone(row))
 	}
 	for i, c := range columns {
-		if c.Kind == AsLoose {
-			t.Columns[i].Kind = t.looks(i)
+		if c.Kind == table.AsLoose {
+			t.Columns[i].Kind = looks(t, i)
 		}
 	}
 	return t, nil
 }
 
 // looks is the kind of an axis by all its values: numbers or truth values where all that are known are such.
-func (t *Table) looks(column int) Kind {
+func looks(t *table.Table, column int) table.Kind {
 	numbers, flags := true, true
 	for _, row := range t.Rows {
 		field := row[column]
-		numbers = numbers && (field == "" || isNumber(field))
+		numbers = numbers && (field == "" || table.IsNumber(field))
 		flags = flags && (field == "" || field == "true" || field == "false")
 	}
 	switch {
 	case numbers:
-		return AsNumber
+		return table.AsNumber
 	case flags:
-		return AsFlag
+		return table.AsFlag
 	}
-	return AsLoose
-}
-
-// isNumber reports whether a field is a number of Go and of JSON.
-func isNumber(field string) bool {
-	_, err := strconv.ParseFloat(field, 64)
-	return err == nil && json.Valid([]byte(field))
+	return table.AsLoose
 }
 
 // Rounded is a table of exact values as people read it: the columns with known values, text columns first. Without rows
 // it has all columns.
-func (t *Table) Rounded() *Table {
+func Rounded(t *table.Table) *table.Table {
 	var text, numbers []int
 	for i, c := range t.Columns {
 		switch {
 		case len(t.Rows) > 0 && !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }):
-		case c.Kind.IsText() || c.Kind == AsFlag:
+		case c.Kind.IsText() || c.Kind == table.AsFlag:
 			text = append(text, i)
 		default:
 			numbers = append(numbers, i)
 		}
 	}
-	var out Table
+	var out table.Table
 	for k, i := range slices.Concat(text, numbers) {
 		c := t.Columns[i]
-		if c.Kind = AsNumber; k < len(text) {
-			c.Kind = AsText
+		if c.Kind = table.AsNumber; k < len(text) {
+			c.Kind = table.AsText
 		}
 		out.Columns = append(out.Columns, c)
 	}
@@ -130,7 +125,7 @@ func (t *Table) Rounded() *Table {
 		for k, i := range slices.Concat(text, numbers) {
 			field := row[i]
 			if v, err := strconv.ParseFloat(field, 64); err == nil && k >= len(text) {
-				field = Number(v)
+				field = table.Number(v)
 			}
 			line = append(line, field)
 		}
@@ -138,6 +133,3 @@ func (t *Table) Rounded() *Table {
 	}
 	return &out
 }
-
-// IsText reports whether fields of the kind are text for people.
-func (k Kind) IsText() bool { return k == AsText || k == AsList || k == AsLoose }

@@ -1,4 +1,4 @@
-package table
+package format
 
 import (
 	"encoding/csv"
@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 var _ = formats.Add(Format{
 	Name: "csv", Doc: "comma-separated values, for spreadsheets",
-	Write: func(w io.Writer, t *Table) error {
+	Write: func(w io.Writer, t *table.Table) error {
 		out := csv.NewWriter(w)
 		if err := out.Write(t.Header()); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package table
+package format
 
 import (
 	"bufio"
@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/table"
 )
 
 var _ = formats.Add(Format{
 	Name: "latex", Doc: "a tabular of LaTeX with the rules of the package booktabs, and rounded numbers", ForPeople: true,
-	Write: func(w io.Writer, t *Table) error {
+	Write: func(w io.Writer, t *table.Table) error {
 		out := bufio.NewWriter(w)
 		columns := ""
 		for _, c := range t.Columns {

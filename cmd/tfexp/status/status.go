@@ -1,8 +1,10 @@
-package main
+// Package status is the command "tfexp status", which shows how far experiments are.
+package status
 
 import (
 	"bytes"
 	"context"
+	"embed"
 	"fmt"
 	"os"
 	"os/signal"
@@ -15,17 +17,23 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
 )
 
 // statusEvery is the time between two looks of status --watch.
 const statusEvery = 500 * time.Millisecond
 
-func (a *app) statusCommand() *cobra.Command {
+//go:embed help
+var helpTexts embed.FS
+
+func init() { command.RegisterAt(command.GroupLook, 10, statusCommand) }
+
+func statusCommand(a *command.App) *cobra.Command {
 	var asJSON, watching bool
 	cmd := &cobra.Command{
 		Use:   "status [DIR] [--watch] [--json]",
 		Short: "Show the progress of experiments, and what failed",
-		Long:  help("status"),
+		Long:  command.Help(helpTexts, "status"),
 		Example: `  tfexp status
   tfexp status --watch
   tfexp status results/fcfs_vs_rr --json`,
@@ -39,9 +47,9 @@ func (a *app) statusCommand() *cobra.Command {
 			if watching {
 				ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 				defer stop()
-				return a.watchStatus(ctx, dir)
+				return watchStatus(ctx, a, dir)
 			}
-			all, err := statusOf(dir, show.Followers(dir))
+			all, err := statusOf(dir, states.Followers(dir))
 			if err != nil {
 				return err
 			}
@@ -58,14 +66,14 @@ func (a *app) statusCommand() *cobra.Command {
 }
 
 // statusOf reads the status of the experiments in a folder.
-func statusOf(dir string, followers []show.Follower) ([]show.ExperimentStatus, error) {
+func statusOf(dir string, followers []states.Follower) ([]states.State, error) {
 	dirs, err := command.ExperimentsIn(dir)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]show.ExperimentStatus, 0, len(dirs))
+	all := make([]states.State, 0, len(dirs))
 	for _, dir := range dirs {
-		s, err := show.StatusOf(dir)
+		s, err := states.Of(dir)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
@@ -76,23 +84,23 @@ func statusOf(dir string, followers []show.Follower) ([]show.ExperimentStatus, e
 			return nil, err
 		}
 	}
-	show.RunningFirst(all)
+	states.RunningFirst(all)
 	return all, nil
 }
 
-func printStatus(p *show.Printer, all []show.ExperimentStatus) {
+func printStatus(p *show.Printer, all []states.State) {
 	for i, s := range all {
 		if i > 0 {
 			fmt.Fprintln(p.Out)
 		}
-		p.Status(s)
+		s.Print(p)
 	}
 }
 
 // watchStatus shows the status until no run is active, or the context is done: in place on a terminal, else each
 // time that something has changed.
-func (a *app) watchStatus(ctx context.Context, dir string) error {
-	followers := show.Followers(dir)
+func watchStatus(ctx context.Context, a *command.App, dir string) error {
+	followers := states.Followers(dir)
 	screen := live.NewDrawing(a.RawOut())
 	if screen != nil {
 		defer screen.Close()

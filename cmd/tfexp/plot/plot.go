@@ -1,25 +1,23 @@
-package main
+// Package plot is the command "tfexp plot", which draws the pictures of results again, in other formats and sizes.
+package plot
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
-	"github.com/tfexp/tfexp/cmd/tfexp/live"
-	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
-	"github.com/tfexp/tfexp/stages"
-	"github.com/tfexp/tfexp/stages/plot"
+	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -37,12 +35,17 @@ type plotting struct {
 	asJSON, changed bool
 }
 
-func (a *app) plotCommand() *cobra.Command {
+//go:embed help
+var helpTexts embed.FS
+
+func init() { command.RegisterAt(command.GroupLook, 50, plotCommand) }
+
+func plotCommand(a *command.App) *cobra.Command {
 	var o plotting
 	cmd := &cobra.Command{
 		Use:   "plot [DIR] [--only LIST] [--paper] [--format LIST] [--width LENGTH] [--font-size POINTS] [--style STYLE]",
 		Short: "Draw the pictures of results again",
-		Long:  help("plot", "{figures}", figuresDir),
+		Long:  command.Help(helpTexts, "plot", "{figures}", figuresDir),
 		Example: `  tfexp plot results/fcfs_vs_rr
   tfexp plot results/fcfs_vs_rr --only metrics --paper
   tfexp plot results/fcfs_vs_rr --format png --width 160mm --style dark`,
@@ -63,14 +66,14 @@ func (a *app) plotCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.redraw(context.Background(), "plot", args, o.asJSON,
+			return a.Redraw(context.Background(), "plot", args, o.asJSON,
 				func(ctx context.Context, dir string) ([]string, error) {
-					pictures, err := o.draw(ctx, dir, options)
-					if errors.Is(err, plot.ErrNoPicture) {
+					drawn, err := o.draw(ctx, dir, options)
+					if errors.Is(err, pictures.ErrNoPicture) {
 						err = command.Usagef("the kinds of pictures are "+strings.Join(table.PictureNames(), ", "), "%v", err)
 					}
 					var paths []string
-					for _, p := range pictures {
+					for _, p := range drawn {
 						for _, path := range []string{p.SVG, p.PNG, p.PDF} {
 							if path != "" {
 								paths = append(paths, path)
@@ -117,8 +120,8 @@ const (
 )
 
 // options reads the flags.
-func (o *plotting) options() (plot.Options, error) {
-	var out plot.Options
+func (o *plotting) options() (pictures.Options, error) {
+	var out pictures.Options
 	for _, f := range o.formats {
 		if !slices.Contains(canvas.Formats(), f) {
 			return out, command.Usagef(command.DidYouMean(f, canvas.Formats(), "the formats are "+strings.Join(canvas.Formats(), ", ")),
@@ -164,60 +167,20 @@ func points(length string) (float64, error) {
 }
 
 // draw draws the pictures of an experiment: the report's, unless the flags ask for others.
-func (o *plotting) draw(ctx context.Context, dir string, options plot.Options) ([]plot.Picture, error) {
+func (o *plotting) draw(ctx context.Context, dir string, options pictures.Options) ([]pictures.Picture, error) {
 	if !o.changed {
-		return plot.Redraw(ctx, dir)
+		return pictures.Redraw(ctx, dir)
 	}
 	e, err := record.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	if o.out != "" {
-		return plot.Draw(ctx, e, filepath.Join(o.out, filepath.Base(dir)), options)
+		return pictures.Draw(ctx, e, filepath.Join(o.out, filepath.Base(dir)), options)
 	}
 	to, err := folder.Make(dir, figuresDir)
 	if err != nil {
 		return nil, fmt.Errorf("draw pictures: %w", err)
 	}
-	return plot.Draw(ctx, e, to, options)
-}
-
-// redrawn lists the pictures made for one experiment.
-type redrawn struct {
-	Experiment string   `json:"experiment"`
-	Files      []string `json:"files"`
-}
-
-// redraw makes views of every experiment in DIR and prints their paths. It goes
-// on when one fails.
-func (a *app) redraw(ctx context.Context, stage string, args []string, asJSON bool,
-	draw func(context.Context, string) ([]string, error)) error {
-	dirs, err := command.ExperimentsIn(command.DirArgument(args))
-	if err != nil {
-		return err
-	}
-	var errs []error
-	made := []redrawn{}
-	for _, dir := range dirs {
-		view := live.NewRunProgress(a.Screen, a.ErrColor)
-		began := time.Now()
-		view.Observe(pipeline.Progress{Kind: stages.StageStart, Stage: stage})
-		paths, err := command.Summed(dir, func() ([]string, error) { return draw(ctx, dir) })
-		view.Observe(pipeline.Progress{Kind: stages.StageEnd, Stage: stage, Elapsed: time.Since(began), Err: err})
-		view.Close()
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", dir, err))
-			continue
-		}
-		made = append(made, redrawn{dir, paths})
-		for _, p := range paths {
-			if !asJSON {
-				fmt.Fprintln(a.Out, p)
-			}
-		}
-	}
-	if asJSON {
-		errs = append(errs, a.PrintJSON(made))
-	}
-	return errors.Join(errs...)
+	return pictures.Draw(ctx, e, to, options)
 }
