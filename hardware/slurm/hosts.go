@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // Hosts expands a list of hosts as Slurm writes it: "n[1-3,07],login" is n1, n2, n3, n07 and login.
@@ -101,7 +101,7 @@ func ParseTime(text string) (d time.Duration, ok bool) {
 	case "UNLIMITED", "NOT_SET", "INFINITE":
 		return Unlimited, true
 	}
-	d, err := workload.ParseSpan(text, time.Second)
+	d, err := logs.ParseSpan(text, time.Second)
 	return d, err == nil
 }
 

@@ -1,4 +1,4 @@
-package contract
+package program
 
 import (
 	"encoding/json"
@@ -10,13 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/jobs/contract"
+
 	"github.com/google/go-cmp/cmp"
 )
 
 // allots reports whether a message has these threads.
-func allots(m Message, inter, intra int) bool {
-	a, ok := m.Threads()
-	return ok && a == Allotment{inter, intra}
+func allots(m contract.Message, inter, intra int) bool {
+	a, ok := Threads(m)
+	return ok && a == contract.Allotment{inter, intra}
 }
 
 func TestControlTellsOfChanges(t *testing.T) {
@@ -25,14 +27,14 @@ func TestControlTellsOfChanges(t *testing.T) {
 	if _, _, err := c.Read(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: error %v", err)
 	}
-	for _, a := range []Allotment{{1, 4}, {1, 2}, {2, 2}, {1, 16}} {
+	for _, a := range []contract.Allotment{{1, 4}, {1, 2}, {2, 2}, {1, 16}} {
 		if err := WriteControl(path, a); err != nil {
 			t.Fatal(err)
 		}
 		// The second read finds nothing new, however young the file is.
 		for i, want := range []bool{true, false, false} {
 			got, changed, err := c.Read()
-			if threads, _ := got.Threads(); err != nil || threads != a || changed != want {
+			if threads, _ := Threads(got); err != nil || threads != a || changed != want {
 				t.Errorf("read %d of %v: %v, changed %v, %v", i, a, got, changed, err)
 			}
 		}
@@ -68,7 +70,7 @@ func TestControlReadsASettledFileOnce(t *testing.T) {
 func TestControlKeepsTheAllotmentOfABrokenFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control")
 	c := NewControl(path)
-	if err := WriteControl(path, Allotment{1, 4}); err != nil {
+	if err := WriteControl(path, contract.Allotment{1, 4}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := c.Read(); err != nil {
@@ -84,7 +86,7 @@ func TestControlKeepsTheAllotmentOfABrokenFile(t *testing.T) {
 			t.Errorf("%q: %v, changed %v, error %v", text, a, changed, err)
 		}
 	}
-	if err := WriteControl(path, Allotment{1, 2}); err != nil {
+	if err := WriteControl(path, contract.Allotment{1, 2}); err != nil {
 		t.Fatal(err)
 	}
 	if a, changed, err := c.Read(); err != nil || !changed || !allots(a, 1, 2) {
@@ -96,13 +98,13 @@ func TestControlKeepsTheAllotmentOfABrokenFile(t *testing.T) {
 func TestWriteControlIsAtomic(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "control")
-	if err := WriteControl(path, Allotment{1, 1}); err != nil {
+	if err := WriteControl(path, contract.Allotment{1, 1}); err != nil {
 		t.Fatal(err)
 	}
 	var writers sync.WaitGroup
 	writers.Go(func() {
 		for i := range 300 {
-			if err := WriteControl(path, Allotment{1 + i%7, 100 + i}); err != nil {
+			if err := WriteControl(path, contract.Allotment{1 + i%7, 100 + i}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -120,7 +122,7 @@ func TestWriteControlIsAtomic(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	if err := WriteControl(filepath.Join(dir, "no", "control"), Allotment{1, 1}); err == nil {
+	if err := WriteControl(filepath.Join(dir, "no", "control"), contract.Allotment{1, 1}); err == nil {
 		t.Error("no error for a folder that does not exist")
 	}
 }
@@ -130,7 +132,7 @@ func pointer[T any](v T) *T { return &v }
 // A written message is read back, with any of its keys.
 func TestMessages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control")
-	want := Message{
+	want := contract.Message{
 		Inter: 1, Intra: 3, Allotment: 4, Change: "up", Budget: pointer(400.0), TimeLeft: pointer(72.5),
 		Settings: map[string]json.RawMessage{"batch": []byte("64"), "optimizer": []byte(`"sgd"`)},
 		Serial:   7, Checkpoint: true, Warning: pointer(30.0), Deepen: pointer(0),
@@ -162,7 +164,7 @@ func TestRequests(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control")
 	c := NewControl(path)
 	var all []Request
-	for i, m := range []Message{{Serial: 1, Deepen: pointer(1)}, {Serial: 1, Deepen: pointer(1), Intra: 2},
+	for i, m := range []contract.Message{{Serial: 1, Deepen: pointer(1)}, {Serial: 1, Deepen: pointer(1), Intra: 2},
 		{Deepen: pointer(1)}, {Deepen: pointer(1)}} {
 		if err := WriteMessage(path, m); err != nil {
 			t.Fatal(err)
@@ -175,7 +177,7 @@ func TestRequests(t *testing.T) {
 		if err != nil || !changed {
 			t.Fatalf("message %d: changed %v, %v", i, changed, err)
 		}
-		all = append(all, got.Request())
+		all = append(all, RequestOf(got))
 	}
 	if all[0] != all[1] || all[1] == all[2] || all[2] == all[3] {
 		t.Errorf("requests %v", all)

@@ -1,9 +1,11 @@
-package contract
+package program
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/tfexp/tfexp/jobs/contract"
 )
 
 // Any content of a control file is refused, or it is a message that is unchanged after writing and reading it again.
@@ -25,7 +27,7 @@ func FuzzControl(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if a, ok := m.Threads(); ok && (a.Inter < 1 || a.Intra < 1) {
+		if a, ok := Threads(m); ok && (a.Inter < 1 || a.Intra < 1) {
 			t.Fatalf("%q allots %+v", text, a)
 		}
 		for name := range m.Settings {
@@ -41,7 +43,7 @@ func FuzzControl(f *testing.F) {
 			t.Fatalf("%q cannot be read again: %v", text, err)
 		}
 		first, second := m, again
-		for _, of := range []*Message{&first, &second} { // a text in JSON may be written in several ways
+		for _, of := range []*contract.Message{&first, &second} { // a text in JSON may be written in several ways
 			of.Settings = nil
 		}
 		if a, b := first.Asks(), second.Asks(); a != b || first.Allotment != second.Allotment || first.Inter != second.Inter ||

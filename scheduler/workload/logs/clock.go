@@ -1,4 +1,6 @@
-package workload
+// Package logs reads what logs of clusters and simulators write, for all formats of traces: instants, spans of time, amounts
+// of memory, and jobs line by line.
+package logs
 
 import (
 	"fmt"
@@ -7,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
 // dates are the forms of dates in logs, where those with names of months and those whose order is known are written with
@@ -48,7 +52,7 @@ func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
 		}
 		return 0, noInstant(text)
 	}
-	at, err := ParseTime(text, unit)
+	at, err := workload.ParseTime(text, unit)
 	if err != nil {
 		return 0, noInstant(text)
 	}
@@ -190,7 +194,7 @@ func ParseSpan(text string, unit time.Duration) (time.Duration, error) {
 		}
 		return 0, fmt.Errorf("%q is not a time like 1-02:03:04", text)
 	}
-	if d, err := ParseTime(text, unit); err == nil {
+	if d, err := workload.ParseTime(text, unit); err == nil {
 		return d, nil
 	}
 	if d, err := time.ParseDuration(text); err == nil {
@@ -229,7 +233,7 @@ func parseClock(text string) (time.Duration, bool) {
 	sum := time.Duration(n) * 24 * time.Hour
 	for i, part := range parts {
 		if units[i] == time.Second {
-			seconds, ok := ParseSeconds(part)
+			seconds, ok := workload.ParseSeconds(part)
 			if !ok || seconds > 1e6*time.Hour || i > 0 && seconds >= time.Minute {
 				return 0, false
 			}
@@ -264,4 +268,52 @@ func ParseMemory(text string, unit int64) (bytes int64, each byte, err error) {
 		return 0, 0, fmt.Errorf("memory %q is not an amount like 4000M", text)
 	}
 	return int64(x * float64(unit)), each, nil
+}
+
+// spanUnits are the units of time by the names that logs have for them.
+var spanUnits = map[string]time.Duration{}
+
+func init() {
+	for unit, names := range map[time.Duration]string{
+		time.Millisecond: "ms msec msecs millisecond milliseconds", time.Second: "s sec secs second seconds",
+		time.Minute: "m min mins minute minutes", time.Hour: "h hr hrs hour hours",
+		24 * time.Hour: "d day days", 7 * 24 * time.Hour: "w week weeks",
+	} {
+		for _, name := range strings.Fields(names) {
+			spanUnits[name] = unit
+		}
+	}
+}
+
+// longestSpan is the longest length of time that is read with units.
+const longestSpan = 1e6 * time.Hour
+
+// parseWords reads a length of time with units ("1 day 2 hours", "90 min"), perhaps with a clock behind them
+// ("1 day, 2:03:04"), or as ISO 8601 writes it ("PT1H30M"), without years and months.
+func parseWords(text string) (sum time.Duration, ok bool) {
+	rest := strings.ToLower(strings.TrimSpace(text))
+	if iso, is := strings.CutPrefix(rest, "p"); is {
+		days, clock, _ := strings.Cut(iso, "t")
+		if strings.Trim(days, "0123456789.dw") != "" || strings.ContainsRune(clock, ':') {
+			return 0, false
+		}
+		rest = days + clock
+	}
+	for rest != "" {
+		number := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789."))]
+		if strings.HasPrefix(rest[len(number):], ":") {
+			clock, ok := parseClock(rest)
+			return sum + clock, ok && clock < longestSpan
+		}
+		rest = strings.TrimLeft(rest[len(number):], " ")
+		name := rest[:len(rest)-len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz"))]
+		n, err := strconv.ParseFloat(number, 64)
+		unit, known := spanUnits[name]
+		if err != nil || !known || n*float64(unit) > float64(longestSpan-sum) {
+			return 0, false
+		}
+		sum += time.Duration(n * float64(unit))
+		rest, ok = strings.TrimLeft(rest[len(name):], " ,"), true
+	}
+	return sum, ok
 }
