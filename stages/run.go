@@ -75,7 +75,7 @@ type Experiment interface {
 	File() *experiment.Spec
 	// Beyond describes a cell at a point outside the matrix, with a name, and returns the description of its key:
 	// of the point, and of its other dependencies.
-	Beyond(point experiment.Cell, name string, depends []Line, dirs Folders) (Task, string, error)
+	Beyond(point experiment.Cell, name string, depends []KeyLine, dirs Folders) (Task, string, error)
 }
 
 // CellQueue has the cells of a run, for the stage that runs them.

@@ -237,17 +237,17 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 }
 
 // lines are the key lines of the settings.
-func lines(h *engine.Hardware) []engine.Line {
+func lines(h *engine.Hardware) []engine.KeyLine {
 	s := of(h)
-	list := []engine.Line{{Label: "hardware.docker",
+	list := []engine.KeyLine{{Label: "hardware.docker",
 		Value: fmt.Sprintf("cpus %s, network %s, privileges %s, user %q, platform %q",
 			s.CPUs, s.Network, s.Privileges, s.User, s.Platform)}}
 	if s.Pids != defaultPids {
-		list = append(list, engine.Line{Label: "hardware.docker.pids", Value: strconv.Itoa(s.Pids)})
+		list = append(list, engine.KeyLine{Label: "hardware.docker.pids", Value: strconv.Itoa(s.Pids)})
 	}
 	for i, host := range s.Hosts {
 		if host != "" {
-			list = append(list, engine.Line{Label: fmt.Sprintf("hardware.node.%d.host", i), Value: host})
+			list = append(list, engine.KeyLine{Label: fmt.Sprintf("hardware.node.%d.host", i), Value: host})
 		}
 	}
 	return list

@@ -65,9 +65,9 @@ var kind = engine.Kind{
 	},
 	Check:    checkMachine,
 	CheckJob: checkJob,
-	Lines: func(h *engine.Hardware) []engine.Line {
+	Lines: func(h *engine.Hardware) []engine.KeyLine {
 		if duet(h) {
-			return []engine.Line{{Label: "hardware.duet", Value: "true"}}
+			return []engine.KeyLine{{Label: "hardware.duet", Value: "true"}}
 		}
 		return nil
 	},

@@ -386,7 +386,7 @@ func (c *childSet) reap(pid int) (status syscall.WaitStatus, used syscall.Rusage
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			delete(c.pids, pid)
-			hardware.CountOwn(a.Usage)
+			hardware.CountAsOwn(a.Usage)
 			return a.Status, a.Usage
 		}
 	}

@@ -138,12 +138,12 @@ func decode(b engine.Block) (any, []engine.Problem) {
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // lines are key lines of all data that was read: any change of the data runs the cells again.
-func lines(h *engine.Hardware) []engine.Line {
-	var list []engine.Line
+func lines(h *engine.Hardware) []engine.KeyLine {
+	var list []engine.KeyLine
 	for _, r := range of(h).runs {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%+v", r))
 		label := fmt.Sprintf("hardware.run.%04d", len(list)+1)
-		list = append(list, engine.Line{Label: label, Value: r.Name() + " " + hex.EncodeToString(sum[:8])})
+		list = append(list, engine.KeyLine{Label: label, Value: r.Name() + " " + hex.EncodeToString(sum[:8])})
 	}
 	return list
 }

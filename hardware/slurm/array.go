@@ -44,7 +44,7 @@ func (Slurm) Check(ctx context.Context, a engine.Array) error {
 	r := requestOf(a)
 	err := CheckClient(ctx, r)
 	if err == nil {
-		err = CheckShared(ctx, r, a.Dir, a.Command[0], SharedPatience)
+		err = CheckShared(ctx, r, a.Dir, a.Command[0], SharedFolderPatience)
 	}
 	if errors.Is(err, ErrBusy) {
 		return nil // the tasks will look: one that sees no file of its cells leaves none either
@@ -94,9 +94,9 @@ func ranges(numbers []int) string {
 	return strings.Join(parts, ",")
 }
 
-// Alive implements engine.Batch: one call. A task is identified by its array and its index there. It may have a
+// UnfinishedTasks implements engine.Batch: one call. A task is identified by its array and its index there. It may have a
 // separate job number, may have been moved to another partition, or may wait for a restart.
-func (Slurm) Alive(ctx context.Context, jobs []string) (map[string][]int, error) {
+func (Slurm) UnfinishedTasks(ctx context.Context, jobs []string) (map[string][]int, error) {
 	if jobs = jobNumbers(jobs); len(jobs) == 0 {
 		return map[string][]int{}, nil
 	}

@@ -137,8 +137,8 @@ func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 // EngineName is the engine's name in experiments, and the batch system's name in --on.
 const EngineName = "slurm"
 
-// SharedPatience is how long to wait for a node that checks whether the folder of results is shared.
-const SharedPatience = 5 * time.Second
+// SharedFolderPatience is how long to wait for a node that checks whether the folder of results is shared.
+const SharedFolderPatience = 5 * time.Second
 
 // Unavailable returns the error that something is unavailable, with a hint.
 func Unavailable(err error, hint string) error {

@@ -221,7 +221,7 @@ func TestJobsAreNumbers(t *testing.T) {
 		if err := (Slurm{}).Cancel(t.Context(), []string{answer}); err != nil {
 			t.Error(err)
 		}
-		if alive, err := (Slurm{}).Alive(t.Context(), []string{answer}); err != nil || len(alive) > 0 {
+		if alive, err := (Slurm{}).UnfinishedTasks(t.Context(), []string{answer}); err != nil || len(alive) > 0 {
 			t.Errorf("%v, %v", alive, err)
 		}
 	}

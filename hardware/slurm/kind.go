@@ -215,11 +215,11 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 }
 
 // lines are the key lines of the settings that decide on which nodes jobs run.
-func lines(h *engine.Hardware) []engine.Line {
+func lines(h *engine.Hardware) []engine.KeyLine {
 	s := of(h)
 	value := fmt.Sprintf("partition %q, constraint %q, gres %q", s.Partition, s.Constraint, s.GRES)
 	for _, name := range slices.Sorted(maps.Keys(s.More)) {
 		value += fmt.Sprintf(", %s %q", name, s.More[name])
 	}
-	return []engine.Line{{Label: "hardware.slurm", Value: value}}
+	return []engine.KeyLine{{Label: "hardware.slurm", Value: value}}
 }

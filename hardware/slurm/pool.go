@@ -170,7 +170,7 @@ func (p *pool) check(ctx context.Context) error {
 	r := p.request(p.nodes(func(*slot) bool { return true }))
 	err := CheckClient(ctx, r)
 	if err == nil {
-		err = CheckShared(ctx, r, p.site.run.Dir, "", SharedPatience)
+		err = CheckShared(ctx, r, p.site.run.Dir, "", SharedFolderPatience)
 	}
 	if errors.Is(err, ErrBusy) { // the nodes of the allocation will look
 		return nil

@@ -19,20 +19,20 @@ import (
 // some only seconds.
 const settled = 3 * time.Second
 
-// Request identifies the requests of a message. Two messages with the same
+// MessageID identifies the requests of a message. Two messages with the same
 // serial carry the same requests. A message without a serial carries new
 // requests.
-type Request struct {
+type MessageID struct {
 	Serial  int64
 	Written int64 // in nanoseconds; 0 where there is a serial
 }
 
-// RequestOf identifies the requests of a message.
-func RequestOf(m contract.Message) Request {
+// IDOf identifies the requests of a message.
+func IDOf(m contract.Message) MessageID {
 	if m.Serial != 0 {
-		return Request{Serial: m.Serial}
+		return MessageID{Serial: m.Serial}
 	}
-	return Request{Written: m.Written.UnixNano()}
+	return MessageID{Written: m.Written.UnixNano()}
 }
 
 // Threads is the allotment in a message, where it has one.

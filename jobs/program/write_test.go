@@ -38,7 +38,7 @@ func TestWrittenLinesAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := contract.Report{Startup: 0.5, Epochs: []float64{1, 2.25}, Save: 0.125, Loss: pointer(0.41), Accuracy: pointer(0.9), Updates: 2,
-		Progress: contract.Progress{Epoch: 4, Seconds: pointer(1)}}
+		Progress: contract.Progress{Epoch: 4, Seconds: pointer(1.0)}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("read back (-want +got):\n%s", diff)
 	}

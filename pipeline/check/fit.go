@@ -75,7 +75,7 @@ func (c *Checker) fits(j *experiment.Job, h *experiment.Hardware, divides bool) 
 		c.fitsSomehow(j, h, divides)
 		return
 	}
-	if j.InParts() { // the feature that it is of checks them
+	if j.RunsAsSeveralPrograms() { // the feature that it is of checks them
 		return
 	}
 	asks := j.Demand()

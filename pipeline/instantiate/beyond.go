@@ -54,7 +54,7 @@ type beyondAt struct {
 }
 
 // Beyond implements stages.Experiment.
-func (x *Experiment) Beyond(c experiment.Cell, name string, depends []stages.Line, dirs stages.Folders) (stages.Task,
+func (x *Experiment) Beyond(c experiment.Cell, name string, depends []stages.KeyLine, dirs stages.Folders) (stages.Task,
 	string, error) {
 	of := beyondAt{c.Workload, c.Hardware, c.Policy}
 	placed, ok := x.beyond[of]

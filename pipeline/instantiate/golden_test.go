@@ -372,8 +372,8 @@ func plain(v reflect.Value) any {
 		switch x := v.Interface().(type) {
 		case time.Duration:
 			return x.String()
-		case *record.Kept:
-			return plain(reflect.ValueOf(record.KeptOf[trial.Ref](x)))
+		case *record.FeatureValue:
+			return plain(reflect.ValueOf(record.FeatureValueOf[trial.Ref](x)))
 		case func(int) float64:
 			return []float64{short(x(1)), short(x(2)), short(x(3)), short(x(4)), short(x(8))}
 		}

@@ -97,7 +97,7 @@ func (t *trainer) decide(ctx context.Context, c *deepening.Controller, k *deepen
 	if failed != nil {
 		return failed
 	}
-	depends = append(depends, stages.Line{Label: "deepening.tried", Value: fmt.Sprint(tried)})
+	depends = append(depends, stages.KeyLine{Label: "deepening.tried", Value: fmt.Sprint(tried)})
 	out, err := t.train(ctx, scenario, course{name: fmt.Sprintf("%s-%d", fileName(c.Name), seed), by: by,
 		depends: depends})
 	if err != nil {
@@ -114,10 +114,10 @@ func (t *trainer) decide(ctx context.Context, c *deepening.Controller, k *deepen
 }
 
 // world returns a controller's knowledge before a real training, and all that it depends on.
-func (t *trainer) world(c *deepening.Controller, k *deepening.Kind, scenario string, seed int) (deepening.World, []stages.Line,
+func (t *trainer) world(c *deepening.Controller, k *deepening.Kind, scenario string, seed int) (deepening.World, []stages.KeyLine,
 	error) {
 	w := deepening.World{Controller: c, Seed: uint64(seed), Table: t.Scenario(scenario)}
-	depends := []stages.Line{
+	depends := []stages.KeyLine{
 		{Label: "deepening.controller", Value: fmt.Sprintf("%s, sequence %v, runs %d", c.Kind, c.Sequence, c.Runs)},
 		{Label: "deepening.seed", Value: strconv.Itoa(seed)},
 	}
@@ -126,7 +126,7 @@ func (t *trainer) world(c *deepening.Controller, k *deepening.Kind, scenario str
 		w.Table = &deepening.AgentTable{Name: scenario, Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1,
 			Accuracy: make([]float64, n)}
 	} else if k.Learns || k.Elsewhere || k.Oracle || c.Runs > 0 {
-		depends = append(depends, stages.Line{Label: "deepening.table", Value: t.Digest})
+		depends = append(depends, stages.KeyLine{Label: "deepening.table", Value: t.Digest})
 	}
 	for _, o := range t.Tables {
 		if o.Name != scenario {
@@ -142,7 +142,7 @@ func (t *trainer) world(c *deepening.Controller, k *deepening.Kind, scenario str
 		return w, nil, fmt.Errorf("read the agent of %s: %w", c.Name, err)
 	}
 	w.Weights = l.Network
-	return w, append(depends, stages.Line{Label: "deepening.agent", Value: strings.Join(training.Lines(), "; ")}), nil
+	return w, append(depends, stages.KeyLine{Label: "deepening.agent", Value: strings.Join(training.Lines(), "; ")}), nil
 }
 
 // chosen returns the decisions of a controller with their results.

@@ -50,11 +50,11 @@ var _ = stages.Register(&stages.Stage{
 })
 
 // leftTables describes the tables by their content.
-func leftTables(r *stages.Run) ([]stages.Line, error) {
-	var lines []stages.Line
+func leftTables(r *stages.Run) ([]stages.KeyLine, error) {
+	var lines []stages.KeyLine
 	for _, s := range studies(r.Dir, r.Experiment) {
 		if s.Real != nil {
-			lines = append(lines, stages.Line{Label: "trained." + s.Name, Value: "table " + s.Digest})
+			lines = append(lines, stages.KeyLine{Label: "trained." + s.Name, Value: "table " + s.Digest})
 		}
 	}
 	return lines, nil
@@ -123,7 +123,7 @@ type place struct {
 type course struct {
 	name    string // of its folder
 	by      deepening.Decider
-	depends []stages.Line
+	depends []stages.KeyLine
 }
 
 // sequence is the training by a sequence.
@@ -132,7 +132,7 @@ func (p *place) sequence(index int) course {
 	actions := deepening.Actions(table.Sequence(index))
 	return course{
 		name: strings.ReplaceAll(actions, " ", "-"), by: deepening.Constant(p.Real, index),
-		depends: []stages.Line{{Label: "deepening.sequence", Value: actions}},
+		depends: []stages.KeyLine{{Label: "deepening.sequence", Value: actions}},
 	}
 }
 
@@ -148,7 +148,7 @@ func (p *place) task(scenario int, c course) (stages.Task, string, error) {
 	decisions := fmt.Sprintf("%d decisions between %d actions, at %v, from %s",
 		p.Real.Decisions, p.Real.Blocks+1, p.Real.At,
 		p.Real.Scenarios[scenario].First)
-	depends := append([]stages.Line{{Label: "deepening", Value: decisions}}, c.depends...)
+	depends := append([]stages.KeyLine{{Label: "deepening", Value: decisions}}, c.depends...)
 	task, key, err := p.experiment.Beyond(point, unit, depends, stages.Folders{
 		Dir:     filepath.Join(p.dir, TrainingsDir, filepath.FromSlash(unit)),
 		Scratch: filepath.Join(p.dir, ".scratch-"+strings.ReplaceAll(unit, "/", "-")),

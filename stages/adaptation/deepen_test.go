@@ -65,7 +65,7 @@ func (w *world) Observe(p stages.Progress)    { w.observed = append(w.observed, 
 func (w *world) Site(string) engine.Site      { return nowhere{} }
 
 // Beyond leaves the training, under its key.
-func (w *world) Beyond(point experiment.Cell, name string, depends []stages.Line, t stages.Folders) (stages.Task, string, error) {
+func (w *world) Beyond(point experiment.Cell, name string, depends []stages.KeyLine, t stages.Folders) (stages.Task, string, error) {
 	if depends[0].Label != "deepening" {
 		w.t.Errorf("%s depends on %v", name, depends)
 	}

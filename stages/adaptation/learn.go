@@ -52,11 +52,11 @@ type spent struct {
 }
 
 // leftAgents describes the weights: their keys.
-func leftAgents(r *stages.Run) ([]stages.Line, error) {
-	var lines []stages.Line
+func leftAgents(r *stages.Run) ([]stages.KeyLine, error) {
+	var lines []stages.KeyLine
 	for _, level := range trainings(r.Dir, r.Experiment) {
 		for _, t := range level {
-			lines = append(lines, stages.Line{Label: "agent", Value: hash(t)})
+			lines = append(lines, stages.KeyLine{Label: "agent", Value: hash(t)})
 		}
 	}
 	return lines, nil

@@ -34,10 +34,10 @@ var _ = stages.Register(&stages.Stage{
 })
 
 // leftRankings describes the tables: all their inputs except the agents.
-func leftRankings(r *stages.Run) ([]stages.Line, error) {
-	var lines []stages.Line
+func leftRankings(r *stages.Run) ([]stages.KeyLine, error) {
+	var lines []stages.KeyLine
 	for _, s := range studies(r.Dir, r.Experiment) {
-		lines = append(lines, stages.Line{
+		lines = append(lines, stages.KeyLine{
 			Label: "adaptation." + s.Name, Value: fmt.Sprintf("table %s, %d seeds", s.Digest, s.Seeds),
 		})
 		for _, c := range s.Controllers {
@@ -47,7 +47,7 @@ func leftRankings(r *stages.Run) ([]stages.Line, error) {
 					text += ", " + s.Training(c, t.Name, 1).LearnedOn()
 				}
 			}
-			lines = append(lines, stages.Line{Label: "controller." + c.Name, Value: text})
+			lines = append(lines, stages.KeyLine{Label: "controller." + c.Name, Value: text})
 		}
 	}
 	return lines, nil

@@ -95,7 +95,7 @@ func (d *decoder) canDeepen(
 		a.Fail(at, "Job without a budget", "The job %q needs a budget: how long each training takes.", j.Name)
 	case *j.Budget == 0:
 		a.Fail(at, "Job without time", "The budget of the job %q is 0s, so there is no time for a decision.", j.Name)
-	case len(j.Alternatives) > 0 || j.InParts() || j.Nodes > 1:
+	case len(j.Alternatives) > 0 || j.RunsAsSeveralPrograms() || j.Nodes > 1:
 		a.Fail(at, "Job of several parts",
 			"The job %q is one program on one node, without alternatives and roles.", j.Name)
 	case problem != "":

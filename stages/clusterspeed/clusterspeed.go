@@ -22,8 +22,8 @@ var _ = stages.Register(&stages.Stage{
 	Reads:  []stages.Artifact{stages.Cells}, // its key has the whole plan: no cells are added later
 	Writes: []stages.Artifact{stages.ExtraTables, stages.Sections},
 	Files:  []string{ClusterSpeeds.File},
-	Key: func(*stages.Run) ([]stages.Line, error) {
-		return []stages.Line{{Label: "clusterspeed", Value: version}}, nil
+	Key: func(*stages.Run) ([]stages.KeyLine, error) {
+		return []stages.KeyLine{{Label: "clusterspeed", Value: version}}, nil
 	},
 	Idle:   func(r *stages.Run) bool { return len(Asked.Of(r.Plan)) == 0 },
 	Always: true,

@@ -266,7 +266,7 @@ func decode(
 // contradictions reports arguments that no elastic job may have.
 func contradictions(n *eval.Node, a *eval.Args, j *experiment.Job) {
 	switch {
-	case j.InParts():
+	case j.RunsAsSeveralPrograms():
 		a.Fail(n.Header, "Contradicting blocks", "A job with roles keeps its parts: it cannot be elastic.")
 	case j.Malleable:
 		a.Fail(n.Header, "Contradicting arguments",

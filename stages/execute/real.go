@@ -132,7 +132,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 			if x := ended(); s.Cores > 1 {
 				s.Exchange = x
 			}
-			out.Speeds = append(out.Speeds, record.Speed(s.Until(hardware.ProbeSpeed(s.Cores))))
+			out.Speeds = append(out.Speeds, record.MachineSpeed(s.Until(hardware.ProbeSpeed(s.Cores))))
 		}
 		by = disturbance{lost.End(), hardware.UnknownLoad}
 		if busy := load.Others(); hw.Kind.Here {

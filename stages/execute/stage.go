@@ -31,14 +31,14 @@ var _ = stages.Register(&stages.Stage{
 const stage = "execute"
 
 // left describes the cells by how they ended.
-func left(r *stages.Run) ([]stages.Line, error) {
-	lines := make([]stages.Line, len(r.Plan.Cells))
+func left(r *stages.Run) ([]stages.KeyLine, error) {
+	lines := make([]stages.KeyLine, len(r.Plan.Cells))
 	for i, c := range r.Plan.Cells {
 		state, ok := r.State(c.Cell)
 		if !ok {
 			state = "missing"
 		}
-		lines[i] = stages.Line{Label: "cell." + c.Cell, Value: state}
+		lines[i] = stages.KeyLine{Label: "cell." + c.Cell, Value: state}
 	}
 	return lines, nil
 }

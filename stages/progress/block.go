@@ -97,11 +97,11 @@ type source struct {
 func (s source) Progress() launch.ProgressSource { return s }
 
 // ProgressLines implements stages.ProgressPart.
-func (s source) ProgressLines(prefix string) []stages.Line {
-	lines := []stages.Line{{Label: prefix + "progress",
+func (s source) ProgressLines(prefix string) []stages.KeyLine {
+	lines := []stages.KeyLine{{Label: prefix + "progress",
 		Value: fmt.Sprintf("%q loss %q accuracy %q epochs %t", s.Below, s.Loss, s.Accuracy, s.Epochs)}}
 	if s.Lines != "" {
-		lines = append(lines, stages.Line{Label: prefix + "progress_lines", Value: s.Lines})
+		lines = append(lines, stages.KeyLine{Label: prefix + "progress_lines", Value: s.Lines})
 	}
 	return lines
 }

@@ -29,8 +29,8 @@ var _ = stages.Register(&stages.Stage{
 	Reads:  []stages.Artifact{stages.Cells, stages.Tables},
 	Writes: []stages.Artifact{stages.ExtraTables, stages.Sections},
 	Files:  []string{References.File},
-	Key: func(*stages.Run) ([]stages.Line, error) {
-		return []stages.Line{{Label: "reference", Value: version}}, nil
+	Key: func(*stages.Run) ([]stages.KeyLine, error) {
+		return []stages.KeyLine{{Label: "reference", Value: version}}, nil
 	},
 	Idle:   func(r *stages.Run) bool { return len(Asked.Of(r.Plan)) == 0 },
 	Always: true,

@@ -151,8 +151,8 @@ func (r intervalRule) Interval(cost, between time.Duration) time.Duration {
 }
 
 // RuntimeLines implements stages.RuntimeKeyPart.
-func (c *Checkpoint) RuntimeLines(prefix string) []stages.Line {
-	return []stages.Line{{Label: prefix + "checkpoint", Value: fmt.Sprintf("%+v", *c)}}
+func (c *Checkpoint) RuntimeLines(prefix string) []stages.KeyLine {
+	return []stages.KeyLine{{Label: prefix + "checkpoint", Value: fmt.Sprintf("%+v", *c)}}
 }
 
 // Start implements stages.StartPart: it says in the job contract how often the program writes a checkpoint.
@@ -192,7 +192,7 @@ func (c *Checkpoint) interval(s stages.Starting) string {
 }
 
 // KeyLines implements stages.KeyPart: how servers are rented.
-func (r *Rented) KeyLines(prefix string) (lines []stages.Line) {
+func (r *Rented) KeyLines(prefix string) (lines []stages.KeyLine) {
 	life := "none"
 	for i, t := range r.Terms {
 		if t == nil {
@@ -205,7 +205,7 @@ func (r *Rented) KeyLines(prefix string) (lines []stages.Line) {
 		if a := t.Availability; a != nil {
 			life = fmt.Sprintf("available, place %d", t.Slot)
 		}
-		lines = append(lines, stages.Line{Label: fmt.Sprintf("%sserver.%d", prefix, i), Value: fmt.Sprintf(
+		lines = append(lines, stages.KeyLine{Label: fmt.Sprintf("%sserver.%d", prefix, i), Value: fmt.Sprintf(
 			"supply %d, idle %s, market %s, region %s, price %v, on demand %v, billing %v, startup %s, life %s, at most %s, "+
 				"warning %s, replace %s after %s at most %d times",
 			n.Supply, n.Idle, t.Market, t.Region, t.Price, t.OnDemand, t.Billing, t.Startup, life, t.MaxLife,
@@ -225,10 +225,10 @@ func lifeText(l market.Life) string {
 }
 
 // KeyLines implements stages.KeyPart: the records by which servers come and go.
-func (s *supply) KeyLines(prefix string) (lines []stages.Line) {
+func (s *supply) KeyLines(prefix string) (lines []stages.KeyLine) {
 	for i, t := range s.Terms {
 		if t != nil && t.Availability != nil {
-			lines = append(lines, stages.Line{Label: fmt.Sprintf("%savailable.%d", prefix, i),
+			lines = append(lines, stages.KeyLine{Label: fmt.Sprintf("%savailable.%d", prefix, i),
 				Value: fmt.Sprintf("%v %v", t.Availability.Times, t.Availability.Servers)})
 		}
 	}

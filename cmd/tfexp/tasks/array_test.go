@@ -136,7 +136,7 @@ func (m *memory) Submit(_ context.Context, a engine.Array) (string, error) {
 	return job, nil
 }
 
-func (m *memory) Alive(_ context.Context, jobs []string) (map[string][]int, error) {
+func (m *memory) UnfinishedTasks(_ context.Context, jobs []string) (map[string][]int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	alive := map[string][]int{}

@@ -78,7 +78,7 @@ func (p *processes) Submit(_ context.Context, a engine.Array) (string, error) {
 	return "1", nil
 }
 
-func (p *processes) Alive(context.Context, []string) (map[string][]int, error) {
+func (p *processes) UnfinishedTasks(context.Context, []string) (map[string][]int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return map[string][]int{"1": slices.Clone(p.alive)}, nil

@@ -108,8 +108,8 @@ func init() {
 		Writes: []stages.Artifact{stages.ExtraTables, stages.Sections},
 		Files:  []string{Recorded.File}, Always: true,
 		Idle: func(r *stages.Run) bool { return len(asked.Of(r.Plan)) == 0 },
-		Key: func(*stages.Run) ([]stages.Line, error) {
-			return []stages.Line{{Label: "recorded_groups", Value: "1"}}, nil
+		Key: func(*stages.Run) ([]stages.KeyLine, error) {
+			return []stages.KeyLine{{Label: "recorded_groups", Value: "1"}}, nil
 		},
 		Run: func(_ context.Context, r *stages.Run) error {
 			if len(asked.Of(r.Plan)) == 0 {

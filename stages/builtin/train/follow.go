@@ -74,7 +74,7 @@ func (r *run) follow(t training) error {
 	if err := r.changeSettings(t, m); err != nil {
 		return err
 	}
-	request := program.RequestOf(m)
+	request := program.IDOf(m)
 	if !m.Asks() || request == r.request {
 		return nil
 	}

@@ -30,9 +30,9 @@ type cell struct {
 func (c *cell) job() *experiment.Job { return c.point.Workload.Submits[0].Job }
 
 // KeyLines implements stages.KeyPart: they say which trial of its search it is.
-func (c *cell) KeyLines(prefix string) (lines []stages.Line) {
+func (c *cell) KeyLines(prefix string) (lines []stages.KeyLine) {
 	add := func(label, value string) {
-		lines = append(lines, stages.Line{Label: prefix + "tuning." + label, Value: value})
+		lines = append(lines, stages.KeyLine{Label: prefix + "tuning." + label, Value: value})
 	}
 	for _, a := range c.search.Axes {
 		add("axis."+a.Name, a.Value)

@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// Kept is a value that a feature keeps with a cell, of a type of its own. In files it is the value's JSON.
-type Kept struct {
+// FeatureValue is a value that a feature keeps with a cell, of a type of its own. In files it is the value's JSON.
+type FeatureValue struct {
 	mu    sync.Mutex // guards the fields below
 	value any        // a pointer; nil until somebody asks for it
 	raw   []byte     // of a file
 }
 
-// Keep has a value kept with a cell.
-func Keep[T any](v *T) *Kept { return &Kept{value: v} }
+// NewFeatureValue has a value kept with a cell.
+func NewFeatureValue[T any](v *T) *FeatureValue { return &FeatureValue{value: v} }
 
-// KeptOf returns the value that is kept; nil without one, or where it is of another type. What comes from a file may be
+// FeatureValueOf returns the value that is kept; nil without one, or where it is of another type. What comes from a file may be
 // read as several types.
-func KeptOf[T any](k *Kept) *T {
+func FeatureValueOf[T any](k *FeatureValue) *T {
 	if k == nil {
 		return nil
 	}
@@ -36,7 +36,7 @@ func KeptOf[T any](k *Kept) *T {
 }
 
 // MarshalJSON returns the JSON of the value.
-func (k *Kept) MarshalJSON() ([]byte, error) {
+func (k *FeatureValue) MarshalJSON() ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.raw != nil {
@@ -46,7 +46,7 @@ func (k *Kept) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the output of MarshalJSON.
-func (k *Kept) UnmarshalJSON(raw []byte) error {
+func (k *FeatureValue) UnmarshalJSON(raw []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.value, k.raw = nil, bytes.Clone(raw)
@@ -54,13 +54,13 @@ func (k *Kept) UnmarshalJSON(raw []byte) error {
 }
 
 // GobEncode and GobDecode write a cell down for another process.
-func (k *Kept) GobEncode() ([]byte, error) { return k.MarshalJSON() }
+func (k *FeatureValue) GobEncode() ([]byte, error) { return k.MarshalJSON() }
 
 // GobDecode reads the output of GobEncode.
-func (k *Kept) GobDecode(raw []byte) error { return k.UnmarshalJSON(raw) }
+func (k *FeatureValue) GobDecode(raw []byte) error { return k.UnmarshalJSON(raw) }
 
 // Equal reports whether two values have the same JSON.
-func (k *Kept) Equal(o *Kept) bool {
+func (k *FeatureValue) Equal(o *FeatureValue) bool {
 	if k == nil || o == nil {
 		return k == o
 	}
