@@ -129,7 +129,7 @@ type Kind struct {
 	// Open prepares the engine for a run: it removes leftovers of an earlier run that was killed, and returns them as
 	// phrases ("process 1234 (python3)"). Only real engines have it; it is called whether or not the run has cells for
 	// them.
-	Open func(Run) (site Site, removed []string, err error)
+	Open func(Run) (site Session, removed []string, err error)
 	// Batch returns the batch system that the engine belongs to, on which cells can run as tasks: tfexp run --on NAME. It
 	// may be nil.
 	Batch func() Batch

@@ -138,8 +138,8 @@ func text(t *testing.T, file string) []byte {
 		case "Compares":
 			asked("Targets", remaining.Targets.Of(&plan))
 			asked("Clusters", clusterspeed.Asked.Of(&plan))
-			asked("Lives", servers.Lives.Of(&plan))
-			asked("Checkpoints", servers.Checkpoints.Of(&plan))
+			asked("Lives", servers.LifetimesMember.Of(&plan))
+			asked("Checkpoints", servers.CheckpointsMember.Of(&plan))
 			asked("References", reference.Asked.Of(&plan))
 		case "Plots":
 			asked("Tunings", trial.Asked.Of(&plan))

@@ -50,7 +50,7 @@ const (
 )
 
 // Plan is plan.json: the questions of the experiment and the cells it runs, in the order of the file. It is all
-// that a report needs to know of the language. Features add further members: see Ask.
+// that a report needs to know of the language. Features add further members: see RegisterPlanMember.
 type Plan struct {
 	Schema      int      `json:"schema"`
 	Experiment  string   `json:"experiment"`
@@ -74,7 +74,7 @@ type Plan struct {
 	// PredictedSeconds is how long the work of this plan should take; 0 unknown.
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
 
-	asked map[string]any // the members that features bring, by name: see Ask
+	asked map[string]any // the members that features bring, by name: see RegisterPlanMember
 }
 
 // Named is a block with a one-line description: "round_robin, quantum 500ms, strict".

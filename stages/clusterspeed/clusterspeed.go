@@ -38,7 +38,7 @@ const (
 )
 
 // Asked are the measured clusters to which the laws of all jobs were fitted, from each file once.
-var Asked = stages.Ask("clusters", 20, func(x stages.Asking) (out []MeasuredCluster) {
+var Asked = stages.RegisterPlanMember("clusters", 20, func(x stages.PlanMemberInput) (out []MeasuredCluster) {
 	seen := map[string]bool{}
 	for _, cell := range x.Cells {
 		for _, s := range cell.Workload.Submits {

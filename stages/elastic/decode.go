@@ -217,7 +217,7 @@ func init() {
 		Name: "elastic", Reads: []string{"gpu_rate"}, Decode: decode,
 		Doc: "an `elastic` block says how a job trains whose GPUs change",
 		Block: func() *schema.Block {
-			return schema.Of[elasticArgs](schema.Block{Name: "elastic", Single: true})
+			return schema.BlockFor[elasticArgs](schema.Block{Name: "elastic", Single: true})
 		},
 	})
 }

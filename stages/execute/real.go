@@ -28,7 +28,7 @@ import (
 // Machine is where real cells run.
 type Machine struct {
 	// Site is the opened engine of the cell.
-	Site engine.Site
+	Site engine.Session
 	// Beside reports whether other cells run at the same time, and Skip is how many cores some of them hold; see
 	// stages.Cell's Beside. Then the machine's speed is not probed.
 	Beside bool

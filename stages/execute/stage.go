@@ -284,7 +284,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	case err != nil:
 		return record.Cell{}, err
 	}
-	watch := func(s record.Standing, training []stages.LatestReport) {
+	watch := func(s record.CellProgress, training []stages.LatestReport) {
 		if left, known := s.Left(); known {
 			e.mu.Lock()
 			e.open[i] = time.Since(began) + left

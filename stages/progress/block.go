@@ -73,7 +73,7 @@ var _ = schema.Document("progress", documented)
 func init() {
 	language.Extend("progress", language.Job, language.Extension[experiment.Job]{
 		Blocks: func() []*schema.Block {
-			return []*schema.Block{schema.Of[progressArgs](schema.Block{Name: "progress", Single: true})}
+			return []*schema.Block{schema.BlockFor[progressArgs](schema.Block{Name: "progress", Single: true})}
 		},
 		Before: "runtime",
 		Decode: decode,

@@ -19,7 +19,7 @@ import (
 )
 
 // Asked are the numbers of others of an experiment.
-var Asked = stages.Ask("references", 50, func(x stages.Asking) []Reference {
+var Asked = stages.RegisterPlanMember("references", 50, func(x stages.PlanMemberInput) []Reference {
 	part, _ := experiment.PartOf[references](x.Parts)
 	return part
 })

@@ -53,7 +53,7 @@ func init() {
 	engine.Register(&engine.Kind{
 		Name: queued, Doc: "Test.", Traits: engine.Traits{Real: true},
 		Capabilities: func(*engine.Hardware) scheduler.Capabilities { return scheduler.Capabilities{} },
-		Open:         func(engine.Run) (engine.Site, []string, error) { return nil, nil, nil },
+		Open:         func(engine.Run) (engine.Session, []string, error) { return nil, nil, nil },
 		Batch:        func() engine.Batch { return &processes{} },
 	})
 }

@@ -69,7 +69,7 @@ func (c collected) summarize(workload string) []Waits {
 }
 
 // asked are the recorded waiting times of the workloads whose traces have them.
-var asked = stages.Ask("recorded_groups", 70, func(x stages.Asking) (all []Waits) {
+var asked = stages.RegisterPlanMember("recorded_groups", 70, func(x stages.PlanMemberInput) (all []Waits) {
 	seen := map[string]bool{}
 	for _, c := range x.Cells {
 		t := c.Workload.Trace
