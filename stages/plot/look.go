@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"fmt"
 	"image/color"
 
 	"gonum.org/v1/plot/vg/draw"
@@ -48,7 +47,7 @@ func (d *Data) policyLook(policy string) look { return d.look(policy, policy) }
 // many policies the best.
 func (d *Data) lines(s setting) (groups []group, pooled bool, note string) {
 	pooled = len(s.variants) > mostLines
-	best, of, by := analysis.BestPolicies(d.Plan, s.variants, mostLines)
+	best, note := analysis.BestPolicies(d.Plan, s.variants, mostLines)
 	for _, v := range s.variants {
 		if index(best, v.Policy) < 0 {
 			continue
@@ -66,9 +65,6 @@ func (d *Data) lines(s setting) (groups []group, pooled bool, note string) {
 			groups = append(groups, g)
 		}
 		groups[i].cells = append(groups[i].cells, v.Cells...)
-	}
-	if of > len(best) {
-		note = fmt.Sprintf(" The best %d of %d policies by %s.", len(best), of, by.Title)
 	}
 	return groups, pooled, note
 }

@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -115,11 +114,7 @@ func (d *Data) series(kind, metric, axis, by string, bound limit) ([]Figure, err
 				continue
 			}
 		}
-		best, of, rank := analysis.BestPolicies(d.Plan, s.variants, mostLines)
-		chosen := ""
-		if of > len(best) {
-			chosen = fmt.Sprintf(" The best %d of %d policies by %s, the best first.", len(best), of, rank.Title)
-		}
+		best, chosen := analysis.BestPolicies(d.Plan, s.variants, mostLines)
 		if len(panels[0]) == 1 && by == "" {
 			one := multiples{kind: kind, x: x, policies: best, look: d.policyLook, columns: d.columns(min(2, len(metrics)))}
 			for i, m := range metrics {
@@ -260,7 +255,7 @@ func facetsOf(s setting, x abscissa, m measure.Metric, by, group string) []facet
 			unknown := stats.Interval{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()}
 			out[f].lines = append(out[f].lines, line{v.Policy, slices.Repeat([]stats.Interval{unknown}, len(x.values))})
 		}
-		at := interval(m, valuesOf(v, m, by, group))
+		at := analysis.MeanOf(m, valuesOf(v, m, by, group))
 		text, read := valueOf(v, x.name)
 		for i := range x.values {
 			if !read || x.labels[i] == text {
