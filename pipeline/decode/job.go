@@ -15,7 +15,7 @@ func jobBlock() *schema.Block {
 	runtime := runtimeBlock()
 	alternative := alternativeBlock()
 	alternative.Blocks = []*schema.Block{runtime}
-	b := schema.Of[experiment.Job](schema.Block{
+	b := schema.BlockFor[experiment.Job](schema.Block{
 		Name: "job", Label: "name, read as `job.<name>`; also the class of its jobs in the results", Unique: true,
 		Blocks: []*schema.Block{
 			runtime,
@@ -23,7 +23,8 @@ func jobBlock() *schema.Block {
 		},
 	})
 	schema.Find(b.Args, "threads").Keys = threadKeys()
-	return language.Extended(language.Job, b).Say("{contained}", engineList(isContained), "{program}", programDoc())
+	return language.Extended(language.Job, b).ReplaceWords("{contained}", engineList(isContained), "{program}",
+		programDoc())
 }
 
 // Job decodes a job block.

@@ -134,13 +134,13 @@ func init() {
 type decoder struct{ *language.Decoder }
 
 func traceBlock() *schema.Block {
-	b := schema.Of[traceArgs](schema.Block{Name: "trace", Single: true, Args: formatArgs()})
+	b := schema.BlockFor[traceArgs](schema.Block{Name: "trace", Single: true, Args: formatArgs()})
 	names := schema.Find(b.Args, "format")
 	for _, f := range formats.All() {
 		names.Allowed = append(names.Allowed, f.Name)
 		names.Meanings += fmt.Sprintf("- `%s`: %s\n", f.Name, strings.ReplaceAll(f.Doc, "\n", " "))
 	}
-	return b.Say("{formats}", strings.TrimSuffix(formatList(), "\n"), "{endings}", fileNames())
+	return b.ReplaceWords("{formats}", strings.TrimSuffix(formatList(), "\n"), "{endings}", fileNames())
 }
 
 // formatList describes the trace formats, one a line.

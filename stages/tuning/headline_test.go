@@ -25,8 +25,8 @@ func searched(t *testing.T, least float64) *record.Experiment {
 		for k, batch := range one.Settings[1].Values {
 			accuracy := []float64{0.5, 0.9, 0.7}[i]
 			ref := trial.Ref{Number: 3*i + k + 1, Settings: []record.Setting{{Name: "lr", Value: lr}, {Name: "batch", Value: batch}}}
-			c := record.Cell{CellRef: record.CellRef{Cell: fmt.Sprint("c", i, k), Hardware: "here", Replicate: 1, Beyond: record.Keep(&ref)},
-				Outcome: record.Keep(&trial.Outcome{Time: 600, Accuracy: &accuracy})}
+			c := record.Cell{CellRef: record.CellRef{Cell: fmt.Sprint("c", i, k), Hardware: "here", Replicate: 1, Beyond: record.NewFeatureValue(&ref)},
+				Outcome: record.NewFeatureValue(&trial.Outcome{Time: 600, Accuracy: &accuracy})}
 			e.Beyond = append(e.Beyond, c)
 		}
 	}
