@@ -3,9 +3,7 @@ package contract
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
-	"strconv"
 )
 
 // Progress is one report of a running program. A program prints it as a
@@ -154,47 +152,10 @@ type progressLine struct {
 	Tfexp *Progress `json:"tfexp"`
 }
 
-// WriteProgress prints p as one line. JSON has no infinities: a loss, accuracy
-// or time that is not finite is left out.
-func WriteProgress(w io.Writer, p Progress) error {
-	for _, f := range []**float64{&p.Loss, &p.Accuracy, &p.Seconds, &p.TimeLeft, &p.At, &p.FinalAccuracy, &p.Trained} {
-		if *f != nil && !finite(**f) {
-			*f = nil
-		}
-	}
-	line, err := json.Marshal(progressLine{&p})
-	if err != nil {
-		return fmt.Errorf("write progress: %w", err)
-	}
-	if _, err := w.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("write progress: %w", err)
-	}
-	return nil
-}
-
 // The marks of a time-writer line. They are spelled as the programs print them.
 const (
-	timesBegin = "<TIME_WRITTER_OUTPUT>"
-	timesEnd   = "</TIME_WRITTER_OUTPUT>"
+	TimesBegin = "<TIME_WRITTER_OUTPUT>"
+	TimesEnd   = "</TIME_WRITTER_OUTPUT>"
 )
-
-// WriteTimes prints the classic line of a finished program: the seconds of its
-// start-up, of each epoch and of saving the model.
-func WriteTimes(w io.Writer, startup float64, epochs []float64, save float64) error {
-	line := append([]byte(timesBegin), '[')
-	number := func(s float64) { line = strconv.AppendFloat(line, s, 'f', 6, 64) }
-	number(startup)
-	for _, s := range epochs {
-		line = append(line, ", "...)
-		number(s)
-	}
-	line = append(line, ", "...)
-	number(save)
-	line = append(line, "]"+timesEnd+"\n"...)
-	if _, err := w.Write(line); err != nil {
-		return fmt.Errorf("write times: %w", err)
-	}
-	return nil
-}
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

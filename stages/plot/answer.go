@@ -40,7 +40,7 @@ func (d *Data) answer() ([]Figure, error) {
 	}
 	q := &questions[0]
 	shown, base := q.Shown(mostAnswers), q.Base()
-	title := fmt.Sprintf("%s against %s", capital(q.Metric.Title), base.Name)
+	title := fmt.Sprintf("%s against %s", Capital(q.Metric.Title), base.Name)
 	var names []analysis.Variant
 	var inks []color.NRGBA
 	for i, o := range shown {
@@ -100,7 +100,7 @@ func changeIn(o *analysis.Entry, field int) stats.Interval {
 func (p *panel) add(name string, i stats.Interval) {
 	p.names, p.intervals, p.values = append(p.names, name), append(p.intervals, i), append(p.values, nil)
 	for _, x := range []float64{i.Mean, i.Low, i.High} {
-		if known(x) {
+		if stats.Finite(x) {
 			p.lo, p.hi = min(p.lo, x), max(p.hi, x)
 		}
 	}
@@ -114,7 +114,7 @@ func pooled(panels []panel, names []analysis.Variant, metric string) []panel {
 		var values []float64
 		sum := stats.Mean{}
 		for _, p := range panels {
-			if x := p.intervals[i].Mean; known(x) {
+			if x := p.intervals[i].Mean; stats.Finite(x) {
 				values = append(values, x)
 				sum.Add(x)
 				all.lo, all.hi = min(all.lo, x), max(all.hi, x)

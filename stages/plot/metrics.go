@@ -55,11 +55,11 @@ type panel struct {
 // to divide them.
 func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	title := "Metrics by policy"
-	others := d.chief(measure.InPanels)
+	others := d.Chief(measure.InPanels)
 	if by != "" {
 		others = []measure.Metric{measure.MeanJCT}
 	}
-	metrics, err := metricsOr(metric, others)
+	metrics, err := MetricsOr(metric, others)
 	if err != nil {
 		return nil, err
 	}
@@ -68,11 +68,11 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 		file = "metrics-" + metric
 	}
 	if by != "" {
-		file, title = "metrics-"+metrics[0].Name+"-"+by, capital(metrics[0].Title)+" by policy and "+by
+		file, title = "metrics-"+metrics[0].Name+"-"+by, Capital(metrics[0].Title)+" by policy and "+by
 	}
 	var out []Figure
-	for _, s := range d.settings() {
-		shown, chosen := analysis.BestOfEach(d.Plan, s.variants, mostRows)
+	for _, s := range d.Settings() {
+		shown, chosen := analysis.BestOfEach(d.Plan, s.Variants, mostRows)
 		inks := make([]color.NRGBA, len(shown))
 		for i, v := range shown {
 			inks[i] = canvas.Hue(d.look(v.Policy, v.Label).hue)
@@ -83,8 +83,8 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 			groups = analysis.GroupNames(shown, by)
 		}
 		for _, m := range metrics {
-			u := unitOf(m, shown)
-			for _, g := range groups[:min(len(groups), mostFacets)] {
+			u := UnitOf(m, shown)
+			for _, g := range groups[:min(len(groups), MostFacets)] {
 				if p, ok := newPanel(m, by, g, shown); ok {
 					p.inks = inks
 					p.in(u)
@@ -93,7 +93,7 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 			}
 		}
 		panels, same := constant(panels, by)
-		name, t := file+d.suffix(s), title+d.place(s)
+		name, t := file+d.Suffix(s), title+d.Where(s)
 		if len(panels) == 0 {
 			reason := "the metrics are not known in any cell"
 			if by != "" {
@@ -107,10 +107,10 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 		if d.Plan.Replicates == 1 {
 			caption = "One replicate: a dot for each policy, without an interval."
 		}
-		caption += chosen + SomeOf(mostFacets, len(groups), "group") + same
+		caption += chosen + SomeOf(MostFacets, len(groups), "group") + same
 		axis := ""
 		if by != "" {
-			axis = unitOf(metrics[0], shown).Label(metrics[0].Title)
+			axis = UnitOf(metrics[0], shown).Label(metrics[0].Title)
 		}
 		out = append(out, d.metricsFigure(Metrics, name, t, caption, axis, shown, panels))
 	}
@@ -120,8 +120,8 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	return out, nil
 }
 
-// chief returns the default metrics of a picture: the compared ones, where they are known, and the chief ones.
-func (d *Data) chief(place func(measure.Shown) int) []measure.Metric {
+// Chief returns the default metrics of a picture: the compared ones, where they are known, and the chief ones.
+func (d *Data) Chief(place func(measure.Shown) int) []measure.Metric {
 	list := slices.DeleteFunc(analysis.Compared(d.Plan), func(m measure.Metric) bool {
 		return !slices.ContainsFunc(d.Cells, func(c record.Cell) bool { return stats.Finite(m.Of(&c.Metrics)) })
 	})
@@ -133,8 +133,8 @@ func (d *Data) chief(place func(measure.Shown) int) []measure.Metric {
 	return list
 }
 
-// metricsOr returns the metric of that name, or without a name others.
-func metricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
+// MetricsOr returns the metric of that name, or without a name others.
+func MetricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
 	if name == "" {
 		return others, nil
 	}
@@ -152,11 +152,11 @@ func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (
 		p.Title, p.Unit = analysis.GroupName(by, group), "" // the axis names the metric
 	}
 	for _, v := range variants {
-		values := valuesOf(v, m, by, group)
+		values := ValuesOf(v, m, by, group)
 		i := analysis.MeanOf(m, values)
 		p.names, p.values, p.intervals = append(p.names, v.Label), append(p.values, values), append(p.intervals, i)
 		for _, x := range append([]float64{i.Mean, i.Low, i.High}, values...) {
-			if known(x) {
+			if stats.Finite(x) {
 				p.lo, p.hi = min(p.lo, x), max(p.hi, x)
 			}
 		}
@@ -171,7 +171,7 @@ func (p *panel) in(u table.Unit) {
 	}
 	p.lo, p.hi = p.lo/u.Per, p.hi/u.Per
 	for i, values := range p.values {
-		p.intervals[i] = inUnit(p.intervals[i], u)
+		p.intervals[i] = InUnit(p.intervals[i], u)
 		p.values[i] = slices.Clone(values)
 		for k := range values {
 			p.values[i][k] /= u.Per
@@ -211,8 +211,26 @@ func shareScales(panels []panel) {
 	}
 }
 
-// valuesOf are the values of a metric in the cells of a variant, of a group of jobs or of all.
-func valuesOf(v analysis.Variant, m measure.Metric, by, group string) []float64 {
+// UnitOf is the unit in which a picture shows a metric of variants.
+func UnitOf(m measure.Metric, variants []analysis.Variant) table.Unit {
+	var means []float64
+	for _, v := range variants {
+		means = append(means, stats.MeanInterval(v.Values(m), analysis.DefaultLevel).Mean)
+	}
+	return table.UnitFor(m.Unit, means...)
+}
+
+// InUnit is an interval in a unit.
+func InUnit(i stats.Interval, u table.Unit) stats.Interval {
+	i.Mean, i.Low, i.High = i.Mean/u.Per, i.Low/u.Per, i.High/u.Per
+	return i
+}
+
+// Capital begins a text with a capital letter.
+func Capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// ValuesOf are the values of a metric in the cells of a variant, of a group of jobs or of all.
+func ValuesOf(v analysis.Variant, m measure.Metric, by, group string) []float64 {
 	if by == "" {
 		return v.Values(m)
 	}
@@ -222,21 +240,20 @@ func valuesOf(v analysis.Variant, m measure.Metric, by, group string) []float64 
 const (
 	panelRow    = 17.0
 	panelExtras = 46.0 // title and axis
-	mostColumns = 3
 	leastPanel  = 90.0 // width, in points
 )
 
-// axisName is the height of the name of the common axis of all panels.
-const axisName = canvas.LabelSize + 6
+// AxisName is the height of the name of the common axis of all panels.
+const AxisName = canvas.LabelSize + 6
 
 // metricsFigure has a panel for each metric, or for each group of jobs; then axis names the one metric, below them.
 func (d *Data) metricsFigure(
 	kind, name, title, caption, axis string, variants []analysis.Variant, panels []panel,
 ) Figure {
-	columns := min(mostColumns, len(panels))
+	columns := min(MostColumns, len(panels))
 	names, room := rowNames(variants)
 	labels := room + 8
-	if labels > 100 && columns == mostColumns {
+	if labels > 100 && columns == MostColumns {
 		columns--
 	}
 	for columns > 1 && (d.width-labels)/float64(columns) < leastPanel {
@@ -246,7 +263,7 @@ func (d *Data) metricsFigure(
 	tall := panelRow*float64(len(variants)) + 10 + panelExtras
 	high := canvas.HeadHeight(nil) + float64(rows)*tall + canvas.Margin
 	if axis != "" {
-		high += axisName
+		high += AxisName
 	}
 	return Figure{
 		Picture: Picture{Name: name, Kind: kind, Title: title, Caption: caption},
@@ -342,7 +359,7 @@ func (p panel) paint(c draw.Canvas) {
 		c.FillText(tick, vg.Point{X: at, Y: body.Min.Y - 3}, t.Label)
 	}
 	c.StrokeLine2(draw.LineStyle{Color: canvas.Quiet, Width: 0.7}, body.Min.X, body.Min.Y, body.Max.X, body.Min.Y)
-	if known(p.base) {
+	if stats.Finite(p.base) {
 		line := draw.LineStyle{Color: canvas.Quiet, Width: 1, Dashes: []vg.Length{3, 2}}
 		c.StrokeLine2(line, x(p.base), body.Min.Y, x(p.base), body.Max.Y)
 	}
@@ -359,16 +376,16 @@ func (p panel) paint(c draw.Canvas) {
 func (p panel) row(c draw.Canvas, i int, iv stats.Interval, x func(float64) vg.Length, y vg.Length) {
 	ink := p.inks[i]
 	for k, v := range p.values[i] {
-		if known(v) && k < 200 && len(p.values[i]) > 1 {
+		if stats.Finite(v) && k < 200 && len(p.values[i]) > 1 {
 			c.DrawGlyphNoClip(draw.GlyphStyle{Color: canvas.Shade(ink, 0.6), Radius: 1.7, Shape: draw.CircleGlyph{}},
 				vg.Point{X: x(v), Y: y - 5})
 		}
 	}
-	if known(iv.Mean) {
+	if stats.Finite(iv.Mean) {
 		c.DrawGlyphNoClip(draw.GlyphStyle{Color: ink, Radius: 3, Shape: draw.CircleGlyph{}},
 			vg.Point{X: x(iv.Mean), Y: y + 1})
 	}
-	if known(iv.Low) && known(iv.High) {
+	if stats.Finite(iv.Low) && stats.Finite(iv.High) {
 		line := draw.LineStyle{Color: canvas.Ink, Width: 0.9}
 		lo, hi := x(max(iv.Low, math.Min(p.lo, 0))), x(iv.High)
 		c.StrokeLine2(line, lo, y+1, hi, y+1)

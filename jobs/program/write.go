@@ -1,0 +1,55 @@
+package program
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+// line is the object around a report of progress.
+type line struct {
+	Tfexp *contract.Progress `json:"tfexp"`
+}
+
+// WriteProgress prints p as one line. JSON has no infinities: a loss, accuracy
+// or time that is not finite is left out.
+func WriteProgress(w io.Writer, p contract.Progress) error {
+	for _, f := range []**float64{&p.Loss, &p.Accuracy, &p.Seconds, &p.TimeLeft, &p.At, &p.FinalAccuracy, &p.Trained} {
+		if *f != nil && !finite(**f) {
+			*f = nil
+		}
+	}
+	text, err := json.Marshal(line{&p})
+	if err != nil {
+		return fmt.Errorf("write progress: %w", err)
+	}
+	if _, err := w.Write(append(text, '\n')); err != nil {
+		return fmt.Errorf("write progress: %w", err)
+	}
+	return nil
+}
+
+// WriteTimes prints the classic line of a finished program: the seconds of its
+// start-up, of each epoch and of saving the model.
+func WriteTimes(w io.Writer, startup float64, epochs []float64, save float64) error {
+	line := append([]byte(contract.TimesBegin), '[')
+	number := func(s float64) { line = strconv.AppendFloat(line, s, 'f', 6, 64) }
+	number(startup)
+	for _, s := range epochs {
+		line = append(line, ", "...)
+		number(s)
+	}
+	line = append(line, ", "...)
+	number(save)
+	line = append(line, "]"+contract.TimesEnd+"\n"...)
+	if _, err := w.Write(line); err != nil {
+		return fmt.Errorf("write times: %w", err)
+	}
+	return nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
