@@ -176,7 +176,7 @@ func TestWrittenLinesAreRead(t *testing.T) {
 		"\n"; got != want {
 		t.Errorf("progress line %q, want %q", got, want)
 	}
-	// A training that diverged has no loss to report.
+	// A training that diverged has a loss that is not a number.
 	if err := WriteProgress(&out, Progress{Epoch: 4, Loss: ptr(math.NaN()), Seconds: ptr(1)}); err != nil {
 		t.Fatal(err)
 	}
@@ -190,8 +190,8 @@ func TestWrittenLinesAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Report{Startup: 0.5, Epochs: []float64{1, 2.25}, Save: 0.125, Loss: ptr(0.41), Accuracy: ptr(0.9), Updates: 2,
-		Progress: Progress{Epoch: 4, Seconds: ptr(1)}}
+	want := Report{Startup: 0.5, Epochs: []float64{1, 2.25}, Save: 0.125, Loss: ptr(math.Inf(1)), Accuracy: ptr(0.9), Updates: 2,
+		Progress: Progress{Epoch: 4, Loss: ptr(math.Inf(1)), Seconds: ptr(1)}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("read back (-want +got):\n%s", diff)
 	}

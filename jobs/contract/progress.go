@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,8 +19,8 @@ type Progress struct {
 	// Epoch counts finished epochs, Step finished optimizer steps.
 	Epoch int `json:"epoch,omitempty"`
 	Step  int `json:"step,omitempty"`
-	// Loss is the training loss of the epoch; Accuracy the part (0 to 1) of
-	// held-out examples that are classified rightly.
+	// Loss is the training loss of the epoch, +Inf where it is NaN or infinite; Accuracy the part (0 to 1) of held-out
+	// examples that are classified rightly.
 	Loss     *float64 `json:"loss,omitempty"`
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	// Rate is the rate of learning in the epoch; of the step, in a line without Epoch.
@@ -154,9 +155,10 @@ type progressLine struct {
 	Tfexp *Progress `json:"tfexp"`
 }
 
-// WriteProgress prints p as one line. JSON has no infinities: a loss, accuracy
-// or time that is not finite is left out.
+// WriteProgress prints p as one line. JSON has no infinities: an accuracy or time that is not finite is left out, and
+// such a loss is written as NaN, as Python's json module does.
 func WriteProgress(w io.Writer, p Progress) error {
+	diverged := p.Loss != nil && !finite(*p.Loss)
 	for _, f := range []**float64{&p.Loss, &p.Accuracy, &p.Seconds, &p.TimeLeft, &p.At, &p.FinalAccuracy, &p.Trained} {
 		if *f != nil && !finite(**f) {
 			*f = nil
@@ -165,6 +167,10 @@ func WriteProgress(w io.Writer, p Progress) error {
 	line, err := json.Marshal(progressLine{&p})
 	if err != nil {
 		return fmt.Errorf("write progress: %w", err)
+	}
+	if diverged {
+		line = bytes.Replace(line, []byte(`{"tfexp":{`), []byte(`{"tfexp":{"loss":NaN,`), 1)
+		line = bytes.Replace(line, []byte(",}"), []byte("}"), 1)
 	}
 	if _, err := w.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("write progress: %w", err)

@@ -247,6 +247,9 @@ const Disturbed = "disturbed"
 // Refused is the code of the warning that a program does not follow its requests.
 const Refused = "refused"
 
+// Diverged is the code of the warning that the last loss of a job is NaN or infinite.
+const Diverged = "diverged"
+
 // FewReplicates is the code of the warning that no comparison can have a verdict.
 const FewReplicates = "few_replicates"
 

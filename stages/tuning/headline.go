@@ -20,30 +20,37 @@ type found struct {
 	trial.Ref
 	outcome  *trial.Outcome
 	value    float64 // NaN where it is not known
+	state    string
 	feasible bool
 	missed   float64 // by how much its first constraint is missed, where it is not feasible
 }
 
-// findings are the trials of all searches of the same settings, the best first: feasible ones, then the ones
-// nearest to the first constraint.
+// behind are the states of trials that are not the best, the worst last.
+var behind = []string{trial.TrialDone, trial.TrialInfeasible, trial.TrialUnreached, trial.TrialDiverged, trial.TrialCrashed}
+
+// findings are the trials of all searches of the same settings, the best first: feasible ones, then those of the states
+// behind, of each state the ones nearest to the first constraint.
 func findings(e *record.Experiment, t *trial.Tuning) (list []found) {
 	for _, c := range trial.Cells(e) {
 		if c.Outcome == nil || !t.Same(&trial.Asked.Of(&e.Plan)[c.Trial.Tuning]) || !t.Counts(c.Trial.Settings) {
 			continue
 		}
 		f := found{replicate: c.Replicate, Ref: *c.Trial, outcome: c.Outcome, value: math.NaN(), missed: math.Inf(1)}
-		if c.Outcome.Crashed == "" {
+		if f.state = t.State(c.Outcome); c.Outcome.Crashed == "" && !c.Outcome.Diverged {
 			f.value, f.feasible = t.Value(c.Outcome), t.Feasible(c.Outcome)
 			if all := t.AllConstraints(); len(all) > 0 && !f.feasible {
 				f.missed = missedBy(all[0], c.Outcome)
+				if t.IsTarget(all[0]) && c.Outcome.Reached != nil {
+					f.missed = 0
+				}
 			}
 		}
 		list = append(list, f)
 	}
 	slices.SortStableFunc(list, func(a, b found) int {
 		switch {
-		case a.feasible != b.feasible:
-			return cmp.Compare(boolean(b.feasible), boolean(a.feasible))
+		case a.state != b.state:
+			return cmp.Compare(slices.Index(behind, a.state), slices.Index(behind, b.state))
 		case !a.feasible:
 			return cmp.Compare(a.missed, b.missed)
 		case t.Better(a.value, b.value):
@@ -97,8 +104,8 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 	best := list[0]
 	settings := strings.ReplaceAll(record.AxesLabel(best.Settings), " ", ", ")
 	switch {
-	case !best.feasible && best.outcome.Crashed != "":
-		h.Sentence = fmt.Sprintf("No trial of %s succeeded: %s of %d crashed.", t.Name, table.Number(crashes(list)), len(list))
+	case best.state == trial.TrialCrashed || best.state == trial.TrialDiverged:
+		h.Sentence = fmt.Sprintf("No trial of %s succeeded: %s.", t.Name, lost(list))
 		return h
 	case !best.feasible:
 		h.Sentence = fmt.Sprintf("No trial of %s %s; the nearest was %s with %s.", t.Name, unsatisfied(e, rows[0]),
@@ -116,6 +123,9 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 	}
 	if text := importanceSentence(e, t); text != "" {
 		h.Sentence += " " + text
+	}
+	if n := inState(list, trial.TrialDiverged); n > 0 {
+		h.Sentence += fmt.Sprintf(" %d of %s diverged: their last loss is NaN or infinite.", n, schema.Plural(len(list), "trial"))
 	}
 	if len(tunings) > 1 {
 		h.Table = methodsTable(rows)
@@ -147,13 +157,25 @@ func shared(list []found) string {
 // mostTrialRows bounds the table of trials in a headline.
 const mostTrialRows = 8
 
-func crashes(list []found) (n float64) {
+// inState is how many trials are in a state.
+func inState(list []found, state string) (n int) {
 	for _, f := range list {
-		if f.outcome.Crashed != "" {
+		if f.state == state {
 			n++
 		}
 	}
 	return n
+}
+
+// lost says why no trial has an end: "3 of 8 crashed", "2 of 8 diverged and 6 of 8 crashed".
+func lost(list []found) string {
+	var parts []string
+	for _, state := range []string{trial.TrialDiverged, trial.TrialCrashed} {
+		if n := inState(list, state); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %d %s", n, len(list), state))
+		}
+	}
+	return strings.Join(parts, " and ")
 }
 
 // nearest0 is the value that a trial reached for the first constraint: "an accuracy of 0.91".
@@ -215,14 +237,7 @@ func trialsTable(t *trial.Tuning, list []found) table.Table {
 			}
 			row = append(row, value)
 		}
-		state := trial.TrialDone
-		switch {
-		case f.outcome.Crashed != "":
-			state = trial.TrialCrashed
-		case !f.feasible:
-			state = trial.TrialInfeasible
-		}
-		row = append(row, state, u.Number(f.value))
+		row = append(row, f.state, u.Number(f.value))
 		for _, name := range others {
 			if name == "time" {
 				row = append(row, clock.Number(f.outcome.Time))

@@ -58,7 +58,8 @@ type tuneArgs struct {
 	//
 	//	objective = "time"
 	Objective string `arg:"objective,required"`
-	// The accuracy or loss of `time_to_accuracy` and `time_to_loss`. A trial that does not reach it is infeasible.
+	// The accuracy or loss of `time_to_accuracy` and `time_to_loss`: the trial counts with the service time until its
+	// first report that is there, which is not interpolated. A trial that never reaches it is ranked behind all others.
 	//
 	//	target = 0.95
 	Target *float64 `arg:"target"`
@@ -593,6 +594,9 @@ func importedTrial(t *tune, column map[string]int, row []string) (trial.Imported
 	if i, ok := column["state"]; ok && strings.TrimSpace(row[i]) == trial.TrialCrashed {
 		one.Outcome.Crashed = "it crashed when it was measured"
 		return one, nil
+	}
+	if i, ok := column["state"]; ok && strings.TrimSpace(row[i]) == trial.TrialDiverged {
+		one.Outcome.Diverged = true
 	}
 	if seconds == nil {
 		one.Outcome.Crashed = "it has no time"
