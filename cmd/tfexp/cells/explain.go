@@ -105,7 +105,11 @@ func explainJob(a *command.App, at place, others []*command.Given[momentFlag], a
 		}{at.cell, at.job, story})
 	}
 	fmt.Fprintf(a.Out, "%s in %s\n", a.Printer().Paint(table.Bold, at.job), at.cell)
-	printStory(a.Printer(), story)
+	from := clock(0)
+	if i := slices.IndexFunc(e.Plan.Workloads, func(w record.Named) bool { return w.Name == ref.Workload }); i >= 0 {
+		from = clock(e.Plan.Workloads[i].Origin)
+	}
+	printStory(a.Printer(), story, from)
 	return nil
 }
 
