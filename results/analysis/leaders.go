@@ -166,6 +166,10 @@ func (f Field) leader(e *record.Experiment, m measure.Metric, c record.Compare) 
 	if known < fewest || known < len(f.Variants) {
 		return l, false, nil
 	}
+	if kept := keepers(f.Variants, m); len(kept) < len(f.Variants) {
+		f.Variants = kept
+		means = schema.Each(kept, func(v Variant) float64 { return stats.MeanInterval(v.Values(m), DefaultLevel).Mean })
+	}
 	order := ranked(means, m)
 	best := f.Variants[order[0]]
 	others := schema.Each(order[1:], func(i int) Variant { return f.Variants[i] })

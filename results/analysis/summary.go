@@ -92,7 +92,7 @@ func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metri
 	for i, v := range variants {
 		means[i] = stats.MeanInterval(v.Values(by), DefaultLevel).Mean
 	}
-	return first(ranked(means, by), most, variants, func(v Variant) bool { return baseline(p, v.Policy) }), by
+	return first(keepersFirst(ranked(means, by), variants), most, variants, func(v Variant) bool { return baseline(p, v.Policy) }), by
 }
 
 // BestOfEach is Best of each field (see Fields), a field after the other, if there is room for two of each; else it
