@@ -14,10 +14,12 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// found is a trial that counts, with its value of the objective.
+// found is a trial that counts, with its value of the objective. Its settings are those that it ended with; Began are
+// those that it began with, if a controller has changed them.
 type found struct {
 	replicate int
 	trial.Ref
+	Began    []record.Setting
 	outcome  *trial.Outcome
 	value    float64 // NaN where it is not known
 	state    string
@@ -36,6 +38,9 @@ func findings(e *record.Experiment, t *trial.Tuning) (list []found) {
 			continue
 		}
 		f := found{replicate: c.Replicate, Ref: *c.Trial, outcome: c.Outcome, value: math.NaN(), missed: math.Inf(1)}
+		if s := c.Outcome.Stretches; len(s) > 0 && !slices.Equal(s[len(s)-1].Settings, f.Settings) {
+			f.Began, f.Settings = f.Settings, s[len(s)-1].Settings
+		}
 		if f.state = t.State(c.Outcome); c.Outcome.Crashed == "" && !c.Outcome.Diverged {
 			f.value, f.feasible = t.Value(c.Outcome), t.Feasible(c.Outcome)
 			if all := t.AllConstraints(); len(all) > 0 && !f.feasible {
@@ -102,7 +107,7 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 		return h
 	}
 	best := list[0]
-	settings := strings.ReplaceAll(record.AxesLabel(best.Settings), " ", ", ")
+	settings := listed(best.Settings)
 	switch {
 	case best.state == trial.TrialCrashed || best.state == trial.TrialDiverged:
 		h.Sentence = fmt.Sprintf("No trial of %s succeeded: %s.", t.Name, lost(list))
@@ -113,6 +118,10 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 	default:
 		h.Sentence = fmt.Sprintf("The best settings found for %s are %s, which reached %s", t.Name, settings,
 			objectiveOf(t, best.value)) + shared(list)
+		if best.Began != nil {
+			h.Sentence = fmt.Sprintf("The best run of %s ended with %s, and began with %s; it reached %s", t.Name, settings,
+				listed(best.Began), objectiveOf(t, best.value))
+		}
 		if len(tunings) == 1 {
 			h.Sentence += soon(rows[0])
 		}
@@ -131,9 +140,22 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 		h.Table = methodsTable(rows)
 		return h
 	}
-	h.Table = trialsTable(t, list[:min(len(list), mostTrialRows)])
+	h.Table = trialsTable(t, list, mostTrialRows)
 	h.Note = fmt.Sprintf("The best of %s; all are in %s.", schema.Plural(len(list), "trial"), Trials.File)
+	if severalRuns(list) {
+		h.Note = "Settings that ran several times have the outcome of the best run. " + h.Note
+	}
 	return h
+}
+
+// listed is "lr=0.1, batch=8".
+func listed(settings []record.Setting) string {
+	return strings.ReplaceAll(record.AxesLabel(settings), " ", ", ")
+}
+
+// severalRuns reports whether settings were tried in several replicates.
+func severalRuns(list []found) bool {
+	return slices.ContainsFunc(list, func(f found) bool { return f.replicate > 1 })
 }
 
 // shared counts the other settings that are as good as the best.
@@ -195,8 +217,18 @@ func soon(r TuningRow) string {
 	return fmt.Sprintf("; %s to come within 10%% of it, at the median of %s", trialsOf(r), schema.Plural(r.Runs, "run"))
 }
 
-// trialsTable shows trials with their settings and outcomes.
-func trialsTable(t *trial.Tuning, list []found) table.Table {
+// trialsTable shows at most most trials with their settings and outcomes. The runs of the same settings in several
+// replicates are one row, with the outcome of the best one.
+func trialsTable(t *trial.Tuning, all []found, most int) table.Table {
+	several, runs := severalRuns(all), map[string]int{}
+	var list []found
+	for _, f := range all {
+		label := record.AxesLabel(f.Settings)
+		if runs[label]++; !several || runs[label] == 1 {
+			list = append(list, f)
+		}
+	}
+	list = list[:min(len(list), most)]
 	unit := trial.FindObjective(t.Objective).Unit
 	var values, times []float64
 	for _, f := range list {
@@ -204,9 +236,8 @@ func trialsTable(t *trial.Tuning, list []found) table.Table {
 	}
 	u, clock := table.UnitFor(unit, values...), table.UnitFor("s", times...)
 	titles := []string{"trial"}
-	several := slices.ContainsFunc(list, func(f found) bool { return f.replicate > 1 })
 	if several {
-		titles = append(titles, "replicate")
+		titles[0] = "runs"
 	}
 	for _, s := range t.Settings {
 		titles = append(titles, s.Name)
@@ -227,7 +258,7 @@ func trialsTable(t *trial.Tuning, list []found) table.Table {
 	for _, f := range list {
 		row := []string{fmt.Sprint(f.Number)}
 		if several {
-			row = append(row, fmt.Sprint(f.replicate))
+			row[0] = fmt.Sprint(runs[record.AxesLabel(f.Settings)])
 		}
 		for _, s := range t.Settings {
 			i := slices.IndexFunc(f.Settings, func(o record.Setting) bool { return o.Name == s.Name })
