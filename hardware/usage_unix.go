@@ -12,11 +12,11 @@ import (
 // adopted are the CPU nanoseconds of programs of this process that another process has waited for.
 var adopted atomic.Int64
 
-// CountOwn counts the usage of a program as this process's own. The program belongs to this process, but another
+// CountAsOwn counts the usage of a program as this process's own. The program belongs to this process, but another
 // process has waited for it.
-func CountOwn(u syscall.Rusage) { adopted.Add(u.Utime.Nano() + u.Stime.Nano()) }
+func CountAsOwn(u syscall.Rusage) { adopted.Add(u.Utime.Nano() + u.Stime.Nano()) }
 
-// ownSeconds returns the CPU seconds of this process, of the children that it has waited for, and of CountOwn; NaN
+// ownSeconds returns the CPU seconds of this process, of the children that it has waited for, and of CountAsOwn; NaN
 // where they are unknown.
 func ownSeconds() (own float64) {
 	own = time.Duration(adopted.Load()).Seconds()

@@ -350,8 +350,10 @@ func description(dir, cell string) (text string, c record.Cell, err error) {
 	return l.DependsOn, c, err
 }
 
-// PrepareCell empties the folder of a cell, except for the description of its key.
-func PrepareCell(dir, description string) error { return prepare(dir, filepath.Base(dir), description) }
+// EmptyCellFolder empties the folder of a cell, except for the description of its key.
+func EmptyCellFolder(dir, description string) error {
+	return prepare(dir, filepath.Base(dir), description)
+}
 
 // CompleteCell reports whether the folder of a cell is complete, under the key with a description.
 func CompleteCell(dir, description string) bool {

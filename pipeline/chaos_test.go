@@ -297,7 +297,7 @@ var dice = &engine.Kind{
 	Capabilities: func(*engine.Hardware) scheduler.Capabilities {
 		return scheduler.Capabilities{Pause: true, Resize: true, Memory: true}
 	},
-	Open: func(r engine.Run) (engine.Site, []string, error) {
+	Open: func(r engine.Run) (engine.Session, []string, error) {
 		if len(r.Hardware) == 0 {
 			return nil, nil, nil
 		}

@@ -47,7 +47,7 @@ type run struct {
 	behind  bool
 	chain   *chain
 	// sites are the real engines, opened for this run.
-	sites map[*engine.Kind]engine.Site
+	sites map[*engine.Kind]engine.Session
 }
 
 // makeFolder makes the folder of the experiment, if it is missing. An existing folder keeps its permissions, unless it

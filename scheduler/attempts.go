@@ -136,7 +136,7 @@ func (l *loop) settleTime(j *jobState) {
 
 // release ends a running job's stretch and gives its cores and GPUs back.
 func (l *loop) release(j *jobState) {
-	if mate, ok := l.running.mates.Part(j.number); ok { // it continues at another speed
+	if mate, ok := l.running.mates.Separate(j.number); ok { // it continues at another speed
 		l.settleTime(l.state(mate))
 		l.running.victims.Forget()
 	}

@@ -155,7 +155,7 @@ func (l *loop) start(j *jobState, cores int32, nodes []int32, why string) error 
 // Divide implements Actions.
 func (l *loop) Divide(job int32, shares []cluster.Share, why string) error {
 	j := l.job(job)
-	g, err := l.machine.Divide(shares, int32(max(j.Threads/max(j.GPUs, 1), 1)))
+	g, err := l.machine.DividedGrant(shares, int32(max(j.Threads/max(j.GPUs, 1), 1)))
 	if err != nil || !j.Elastic || len(shares) == 0 {
 		return fmt.Errorf("divide GPUs for job %q: %w", j.Name, err)
 	}

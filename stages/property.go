@@ -16,9 +16,9 @@ import (
 // The methods of parts of jobs (experiment.Parts) that the pipeline asks for. A part has those that it needs.
 type (
 	// KeyPart has lines for the keys of cells with the job; prefix begins their labels. A part of a cell may have it too.
-	KeyPart interface{ KeyLines(prefix string) []Line }
+	KeyPart interface{ KeyLines(prefix string) []KeyLine }
 	// HeldPart has lines for the keys of samples and cells about what the job holds.
-	HeldPart interface{ HeldLines(prefix string) []Line }
+	HeldPart interface{ HeldLines(prefix string) []KeyLine }
 	// WorkPart changes the run time that the file gives a job in simulation.
 	WorkPart interface{ Work(*simulated.Scaling) }
 	// LaunchPart changes how the job's program is started, in samples as well.
@@ -27,7 +27,7 @@ type (
 	// keys.
 	ProgramPart interface {
 		Program() string
-		ProgramLines(prefix string) []Line
+		ProgramLines(prefix string) []KeyLine
 	}
 	// OwnProgram is a ProgramPart whose program is a command of tfexp itself. Where it runs in several parts, these have the
 	// roles of the contract between tfexp and programs.
@@ -45,7 +45,7 @@ type (
 	// its lines for keys.
 	ProgressPart interface {
 		Progress() launch.ProgressSource
-		ProgressLines(prefix string) []Line
+		ProgressLines(prefix string) []KeyLine
 	}
 	// CellLaunchPart changes how the job's program is started in a cell, and not in samples.
 	CellLaunchPart interface{ LaunchIn(*launch.Job) }
@@ -125,7 +125,7 @@ func (p *Property) Of(j *experiment.Job) (schema.Settings, bool) {
 }
 
 // KeyLines implements KeyPart.
-func (p property) KeyLines(prefix string) []Line { return p.Settings.Lines(prefix) }
+func (p property) KeyLines(prefix string) []KeyLine { return p.Settings.Lines(prefix) }
 
 // Request implements experiment.RequestPart.
 func (p property) Request(j *scheduler.Job) {

@@ -75,7 +75,7 @@ type Experiment interface {
 	File() *experiment.Spec
 	// Beyond describes a cell at a point outside the matrix, with a name, and returns the description of its key:
 	// of the point, and of its other dependencies.
-	Beyond(point experiment.Cell, name string, depends []Line, dirs Folders) (Task, string, error)
+	Beyond(point experiment.Cell, name string, depends []KeyLine, dirs Folders) (Task, string, error)
 }
 
 // CellQueue has the cells of a run, for the stage that runs them.
@@ -135,7 +135,7 @@ type Pieces interface {
 type Engines interface {
 	// Site returns the opened engine of a kind, by its name; nil for simulated
 	// ones.
-	Site(kind string) engine.Site
+	Site(kind string) engine.Session
 	// PredictReal predicts the total time of the real cells, by the known samples;
 	// cells with an unknown time count as 0.
 	PredictReal(context.Context) (time.Duration, error)
@@ -180,7 +180,7 @@ type Progress struct {
 	// Done and Total count the stage's units; Reused the ones that needed no work.
 	Done, Total, Reused int
 	// Standing is the state of the running cell. Its time is the simulated time; 0 for real cells.
-	Standing record.Standing
+	Standing record.CellProgress
 	// Training are its jobs that run and have reported, in the order of their starts.
 	Training []LatestReport
 	// Elapsed is since the unit (or, at StageEnd, the stage) began.

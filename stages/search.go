@@ -31,7 +31,7 @@ type Beyond struct {
 	Point     experiment.Cell
 	// Axes are the values of the matrix's axes at which it is, and Kept is kept with it in the results.
 	Axes []schema.Setting
-	Kept *record.Kept
+	Kept *record.FeatureValue
 }
 
 // Searched is an experiment in which cells are searched.

@@ -54,11 +54,11 @@ type Stage struct {
 	// reads. While all these are unchanged, the stage is not run again. A stage
 	// without a key keeps its work in smaller pieces (samples, cells), and always
 	// runs, to find out which of them are missing.
-	Key func(*Run) ([]Line, error)
+	Key func(*Run) ([]KeyLine, error)
 	// OutputKey describes the outputs of a stage without a key, after its run: the
 	// stages that read them are reused only while they are unchanged. It may be
 	// nil.
-	OutputKey func(*Run) ([]Line, error)
+	OutputKey func(*Run) ([]KeyLine, error)
 	// PieceStore is how a stage without a key keeps its work; nil for one that finds
 	// the missing parts itself.
 	Pieces *PieceStore
@@ -85,8 +85,8 @@ func (s *Stage) AllFiles() []string {
 	return slices.Concat(s.Files, s.More())
 }
 
-// Line is a labeled value of a key.
-type Line = schema.Line
+// KeyLine is a labeled value of a key.
+type KeyLine = schema.KeyLine
 
 var registry = schema.NewRegistry("stages: stage", func(s *Stage) string { return s.Name }, schema.Unranked)
 

@@ -31,7 +31,7 @@ type (
 		Saves(*experiment.Job) *simulated.Checkpoint
 	}
 	// RuntimeKeyPart has lines for the keys of cells in which the job is simulated.
-	RuntimeKeyPart interface{ RuntimeLines(prefix string) []Line }
+	RuntimeKeyPart interface{ RuntimeLines(prefix string) []KeyLine }
 	// StartPart changes how the job's program is started in cells, by their hardware.
 	StartPart interface{ Start(Starting, *launch.Job) }
 )
@@ -73,8 +73,8 @@ var views []func(View) []scheduler.Job
 // RegisterView lets a feature change a policy's view of the jobs of cells. change returns other jobs, or View.Jobs.
 func RegisterView(change func(View) []scheduler.Job) { views = append(views, change) }
 
-// Seen returns the jobs as all features show them.
-func (v View) Seen() []scheduler.Job {
+// ShownJobs returns the jobs as all features show them.
+func (v View) ShownJobs() []scheduler.Job {
 	for _, change := range views {
 		v.Jobs = change(v)
 	}

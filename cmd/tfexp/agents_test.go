@@ -93,7 +93,7 @@ func TestKilledTrainingGoesOnToTheSameWeights(t *testing.T) {
 		t.Fatal("the agent had learned all before it was killed")
 	}
 	for _, raw := range agentsIn(t, broken, "checkpoint") {
-		l, err := deepening.LoadAgent([]byte(raw))
+		l, err := deepening.LoadLearner([]byte(raw))
 		if err != nil || l.Episodes == 0 || l.Done() {
 			t.Errorf("the checkpoint has %+v episodes, %v", l, err)
 		}

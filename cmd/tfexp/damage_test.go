@@ -368,8 +368,8 @@ func tried(work string, args []string) (wrong []string, heard string) {
 
 // served gets the content of a folder's page.
 func served(dir string) (out, errs string) {
-	results := watch.NewWatch(dir)
-	page := watch.WindowHandler(results, watch.WindowOptions{})
+	results := watch.NewFolder(dir)
+	page := watch.WebHandler(results, watch.WebOptions{})
 	for _, path := range []string{"/api/experiments", "/api/experiments/e", "/api/experiments/e/cell?cell=w-h-b-r1",
 		"/api/experiments/e/log?cell=w-h-b-r1&job=say-1", "/results/e/report.html", "/results/e/plots/jct.svg",
 		"/results/e/jobs.csv", "/metrics"} {

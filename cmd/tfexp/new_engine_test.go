@@ -32,8 +32,8 @@ var steady = &engine.Kind{
 	Capabilities: func(*engine.Hardware) scheduler.Capabilities {
 		return scheduler.Capabilities{Resize: true, Memory: true, GPUs: true}
 	},
-	Lines: func(h *engine.Hardware) []engine.Line {
-		return []engine.Line{{Label: "hardware.takes", Value: h.Settings.(time.Duration).String()}}
+	Lines: func(h *engine.Hardware) []engine.KeyLine {
+		return []engine.KeyLine{{Label: "hardware.takes", Value: h.Settings.(time.Duration).String()}}
 	},
 	Simulate: func(s engine.Simulation) (scheduler.Engine, error) {
 		work := make([]simulated.Scaling, len(s.Jobs))

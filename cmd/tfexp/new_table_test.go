@@ -29,7 +29,9 @@ func init() {
 		Idle: func(r *stages.Run) bool {
 			return !slices.ContainsFunc(r.Plan.Hardware, func(h record.Named) bool { return h.Name == "patient" })
 		},
-		Key: func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "patience", Value: "1"}}, nil },
+		Key: func(*stages.Run) ([]stages.KeyLine, error) {
+			return []stages.KeyLine{{Label: "patience", Value: "1"}}, nil
+		},
 		Run: func(_ context.Context, r *stages.Run) error {
 			e, err := record.Open(r.Dir)
 			if err != nil {

@@ -91,7 +91,7 @@ func (s *sandbox) holds(name string, texts ...string) {
 // documented fails the test where the reference of the language lacks a text.
 func documented(t *testing.T, texts ...string) {
 	t.Helper()
-	reference := string(decodetest.Markdown())
+	reference := string(decodetest.LanguageReference())
 	for _, want := range texts {
 		if !strings.Contains(reference, want) {
 			t.Errorf("the reference of the language does not have %q", want)

@@ -152,7 +152,7 @@ func readRecording(t *testing.T, dir string) *recording {
 		}
 	}
 	r.phase = time.Duration((begun - r.first) * 1e9)
-	tw, err := slurmconf.Read(write("slurm.conf", read("slurm.conf")), []string{write("sacct.txt", log.String()),
+	tw, err := slurmconf.ReadTwin(write("slurm.conf", read("slurm.conf")), []string{write("sacct.txt", log.String()),
 		write("tables.txt", read("sacctmgr.txt")+read("qos.txt"))})
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func TestSettings(t *testing.T) {
 			{Name: "range", Args: map[string]any{"low": 0.5}},
 			{Name: "range", Label: "b", Blocks: []Settings{{Name: "deep", Args: map[string]any{"on": true}}}},
 		}}
-	want := []Line{
+	want := []KeyLine{
 		{"p.tune.lr.limit", "1m0s"}, {"p.tune.lr.method", "grid"}, {"p.tune.lr.trials", "3"},
 		{"p.tune.lr.1.range.low", "0.5"}, {"p.tune.lr.2.range.b.1.deep.on", "true"},
 	}

@@ -37,12 +37,12 @@ func Get[T any](v Settings, name string) T {
 	return value
 }
 
-// Line is a labeled value of a key: an input that results depend on. Labels hold no spaces.
-type Line struct{ Label, Value string }
+// KeyLine is a labeled value of a key: an input that results depend on. Labels hold no spaces.
+type KeyLine struct{ Label, Value string }
 
 // Lines are the values with their labels, for a key: arguments by name, then the
 // blocks within.
-func (v Settings) Lines(prefix string) (lines []Line) {
+func (v Settings) Lines(prefix string) (lines []KeyLine) {
 	prefix += v.Name
 	if v.Label != "" {
 		prefix += "." + v.Label
@@ -53,7 +53,7 @@ func (v Settings) Lines(prefix string) (lines []Line) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		lines = append(lines, Line{prefix + "." + name, fmt.Sprint(v.Args[name])})
+		lines = append(lines, KeyLine{prefix + "." + name, fmt.Sprint(v.Args[name])})
 	}
 	for i, b := range v.Blocks {
 		lines = append(lines, b.Lines(fmt.Sprintf("%s.%d.", prefix, i+1))...)

@@ -23,13 +23,11 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/scheduler"
@@ -110,10 +108,10 @@ type Options struct {
 // monotonic clock that starts with New. Its methods may be called from one
 // goroutine at a time.
 type Engine struct {
-	*launch.Jobs[*box]
+	*launch.Jobs[*jobContainer]
 
 	opts    Options
-	nodes   []*node
+	nodes   []*daemonNode
 	run     string          // names this engine's containers
 	ctx     context.Context // done when the engine is closed and all jobs have ended
 	cancel  context.CancelFunc
@@ -121,10 +119,10 @@ type Engine struct {
 
 	observing sync.Mutex // held while Observe is called
 
-	mu       sync.Mutex // guards what follows, and the fields of box that say so
-	attempts []int      // by job
-	away     []*box     // that a daemon which is away may still have
-	made     int        // containers, for their names
+	mu       sync.Mutex      // guards what follows, and the fields of jobContainer that say so
+	attempts []int           // by job
+	away     []*jobContainer // that a daemon which is away may still have
+	made     int             // containers, for their names
 }
 
 // New returns an engine for jobs, numbered by their index, on daemons whose
@@ -144,19 +142,19 @@ func New(jobs []launch.Job, nodes []Node, opts Options) (*Engine, error) {
 	rand.Read(name[:])
 	e := &Engine{opts: opts, run: hex.EncodeToString(name[:]), attempts: make([]int, len(jobs))}
 	away := slices.ContainsFunc(nodes, func(n Node) bool { return !n.Host.Local() })
-	e.Jobs = launch.NewJobs(contained(jobs), launch.ProgramHands[*box](hands{e}), launch.JobsOptions{
+	e.Jobs = launch.NewJobs(contained(jobs), launch.ProgramHands[*jobContainer](hands{e}), launch.JobsOptions{
 		Closed: ErrClosed, Cluster: opts.Cluster, Grace: opts.Grace, Fleet: opts.Fleet, Saves: opts.Fleet != nil,
 		Here: !away, Suspends: opts.Suspends, Report: opts.Report, Warn: opts.Warn,
 	})
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	first, firstGPU := 0, 0
 	for _, n := range nodes {
-		e.nodes = append(e.nodes, newNode(e.ctx, n, first, firstGPU))
+		e.nodes = append(e.nodes, newDaemonNode(e.ctx, n, first, firstGPU))
 		first += len(n.CPUs)
 		firstGPU += len(n.GPUs)
 	}
 	for _, n := range e.nodes {
-		e.samples.Go(func() { e.watch(n) })
+		e.samples.Go(func() { e.sampleNode(n) })
 	}
 	return e, nil
 }
@@ -204,12 +202,12 @@ func (e *Engine) Close() error {
 	if !e.Jobs.Close() {
 		return nil
 	}
-	dead := map[*node]bool{}
-	for _, b := range e.away {
-		if !dead[b.node] && b.node.Host.Alive(e.ctx) {
-			e.remove(b.node.Host, b.id)
+	dead := map[*daemonNode]bool{}
+	for _, jc := range e.away {
+		if !dead[jc.node] && jc.node.Host.Alive(e.ctx) {
+			e.remove(jc.node.Host, jc.id)
 		} else {
-			dead[b.node] = true // it is left for the next start
+			dead[jc.node] = true // it is left for the next start
 		}
 	}
 	e.cancel()
@@ -226,44 +224,3 @@ var (
 
 // Fleet says when servers come and go. A node is then some cores of a daemon's machine.
 type Fleet = launch.Fleet
-
-// checkLimit bounds how long Check waits for the daemon.
-const checkLimit = 5 * time.Second
-
-// CheckDaemon examines whether experiments can run in containers: that the
-// daemon which the docker command would use answers, and that no container was
-// left behind. inUse reports whether a tfexp works in a folder of results.
-func CheckDaemon(ctx context.Context, inUse func(folder string) bool) hardware.Check {
-	ctx, cancel := context.WithTimeout(ctx, checkLimit)
-	defer cancel()
-	c := hardware.Check{Name: "docker", Status: hardware.OK}
-	h, err := Connect(ctx, "")
-	if err != nil {
-		c.Status, c.Text = hardware.Warn, err.Error()+": experiments in containers cannot run"
-		var own *DaemonError
-		if errors.As(err, &own) {
-			c.Hint = own.Hint
-		}
-		return c
-	}
-	defer h.Close()
-	c.Text = fmt.Sprintf("Docker %s (API %s) at %s, %d CPUs", h.Version, h.API, h.URL, h.CPUs)
-	all, err := h.Containers(ctx, "")
-	if err != nil {
-		c.Status, c.Text = hardware.Warn, c.Text+"; its containers cannot be listed: "+err.Error()
-		return c
-	}
-	left, folder := 0, ""
-	for _, l := range all {
-		if !inUse(l.Folder) {
-			left, folder = left+1, l.Folder
-		}
-	}
-	if left > 0 {
-		c.Status = hardware.Warn
-		c.Text += fmt.Sprintf("; %d containers of a run that was killed are left, of %s", left, folder)
-		c.Hint = fmt.Sprintf("they are removed when an experiment next runs with the same --out; at once: "+
-			"docker rm -f $(docker ps -aq --filter label=%s=%s)", LabelFolder, folder)
-	}
-	return c
-}

@@ -71,7 +71,7 @@ func TestPlace(t *testing.T) {
 		if test.hi > test.lo {
 			set = grant(test.lo, test.hi)
 		}
-		n, cpus, err := e.place(set.Cores)
+		n, cpus, err := e.nodeOf(set.Cores)
 		if test.host == nil {
 			if err == nil {
 				t.Errorf("cores %d to %d are on %v", test.lo, test.hi, cpus)
@@ -90,11 +90,11 @@ func TestOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	frame := func(s string) string { return "\x01\x00\x00\x00\x00\x00\x00" + string(rune(len(s))) + s }
-	if err := follow(o, strings.NewReader(frame("one\n")+frame("two\n")[:10])); err == nil {
+	if err := copyOutput(o, strings.NewReader(frame("one\n")+frame("two\n")[:10])); err == nil {
 		t.Error("a frame that is cut off is no error")
 	}
 	o.Reread()
-	if err := follow(o, strings.NewReader(frame("one\n")+frame("two\n")+frame("three\n"))); err != nil {
+	if err := copyOutput(o, strings.NewReader(frame("one\n")+frame("two\n")+frame("three\n"))); err != nil {
 		t.Error(err)
 	}
 	o.Close("exit status 1")

@@ -68,22 +68,22 @@ func Connect(ctx context.Context, url string) (*Host, error) {
 		opts = append(opts, client.WithHost(url))
 	}
 	h := &Host{}
-	opts = append(opts, client.WithAPIVersionNegotiation(), h.boundAnswers)
+	opts = append(opts, client.WithAPIVersionNegotiation(), h.limitResponses)
 	api, err := client.NewClientWithOpts(opts...)
 	if err != nil {
 		return nil, &DaemonError{Host: url, Text: err.Error(), Err: err,
 			Hint: `a host is written "unix:///var/run/docker.sock" or "tcp://name:2375"; DOCKER_HOST, DOCKER_CERT_PATH and DOCKER_TLS_VERIFY are read as by the docker command`}
 	}
 	h.URL, h.api = api.DaemonHost(), api
-	if err := h.greet(ctx); err != nil {
+	if err := h.negotiate(ctx); err != nil {
 		h.Close()
 		return nil, err
 	}
 	return h, nil
 }
 
-// greet negotiates the API version and asks the daemon about its machine.
-func (h *Host) greet(ctx context.Context) error {
+// negotiate negotiates the API version and asks the daemon about its machine.
+func (h *Host) negotiate(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, DialLimit)
 	defer cancel()
 	ping, err := h.api.Ping(ctx)
@@ -131,45 +131,45 @@ func (h *Host) Explain(err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
 		e.Text = "it does not answer"
 		e.Hint = "look at its log (journalctl -u docker), and restart it if it hangs"
-	case Gone(err):
+	case IsUnreachable(err):
 		e.Text = "no daemon answers"
-		e.Hint = "start it (" + HowToStart() + "), or set DOCKER_HOST to one that runs; then tfexp doctor shows it"
+		e.Hint = "start it (" + StartInstructions() + "), or set DOCKER_HOST to one that runs; then tfexp doctor shows it"
 	default:
-		e.Text = Plain(err)
+		e.Text = DaemonMessage(err)
 	}
 	return e
 }
 
-// HowToStart is the way to start the daemon on this system.
-func HowToStart() string { return start(runtime.GOOS) }
+// StartInstructions is the way to start the daemon on this system.
+func StartInstructions() string { return startCommand(runtime.GOOS) }
 
-func start(system string) string {
+func startCommand(system string) string {
 	if system == "linux" {
 		return "sudo systemctl start docker"
 	}
 	return "Docker Desktop"
 }
 
-// Gone reports whether a call failed because the daemon could not be reached, or
+// IsUnreachable reports whether a call failed because the daemon could not be reached, or
 // went away meanwhile.
-func Gone(err error) bool {
+func IsUnreachable(err error) bool {
 	var op *net.OpError
 	return client.IsErrConnectionFailed(err) || errors.As(err, &op) || errors.Is(err, io.EOF) ||
 		errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, context.DeadlineExceeded)
 }
 
-// Plain is the daemon's own message, without the words around it.
-func Plain(err error) string {
+// DaemonMessage is the daemon's own message, without the words around it.
+func DaemonMessage(err error) string {
 	text := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
 	text = strings.TrimPrefix(text, "failed to create task for container: ")
 	text = strings.TrimSuffix(strings.TrimSpace(text), ": unknown")
 	return text
 }
 
-// ComeBack waits until the daemon answers again, for at most so long, and
+// AwaitReturn waits until the daemon answers again, for at most so long, and
 // reports whether it does.
-func (h *Host) ComeBack(ctx context.Context, patience time.Duration) bool {
+func (h *Host) AwaitReturn(ctx context.Context, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
@@ -252,7 +252,8 @@ func (h *Host) inspect(ctx context.Context, name, platform string) (string, erro
 // fetch pulls an image. Only the context limits how long it takes.
 func (h *Host) fetch(ctx context.Context, name, platform string) error {
 	failed := func(err error) error {
-		return &DaemonError{Host: h.URL, Text: fmt.Sprintf("the image %q cannot be fetched: %s", name, Plain(err)), Err: err,
+		return &DaemonError{Host: h.URL, Text: fmt.Sprintf("the image %q cannot be fetched: %s", name, DaemonMessage(err)),
+			Err: err,
 			Hint: "check its name and the connection to its registry (docker login for a private one), or build it and " +
 				"write pull = \"never\""}
 	}

@@ -33,8 +33,8 @@ func TestConnect(t *testing.T) {
 			t.Errorf("%s: %+v, want %q and %q", test.name, own, test.text, test.hint)
 		}
 	}
-	if start("linux") == start("windows") || strings.Contains(start("windows"), "systemctl") {
-		t.Errorf("on Windows it is started by %s", start("windows"))
+	if startCommand("linux") == startCommand("windows") || strings.Contains(startCommand("windows"), "systemctl") {
+		t.Errorf("on Windows it is started by %s", startCommand("windows"))
 	}
 	h, err := Connect(context.Background(), fakeDaemon(t, "1.51", nil))
 	if err != nil || h.CPUs != 4 || h.API < MinAPI {

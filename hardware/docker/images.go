@@ -15,12 +15,12 @@ import (
 // findImages asks the daemons for the IDs of images, which are part of keys, and fetches images where the needs ask for
 // it. It asks in the order of the needs, so that the first thing that is missing is always the same.
 func findImages(ctx context.Context, needs []engine.ImageNeed, fetch bool) ([]string, error) {
-	f := finder{fetch: fetch, hosts: map[string]*Host{}, ids: map[imageOn]string{}}
+	f := imageFinder{fetch: fetch, hosts: map[string]*Host{}, ids: map[imageOn]string{}}
 	defer f.close()
 	found := make([]string, len(needs))
 	for i, need := range needs {
 		var ids []string
-		for n, url := range of(need.Hardware).Hosts {
+		for n, url := range settingsOf(need.Hardware).Hosts {
 			if h := f.connect(ctx, url); h != nil {
 				f.checkSize(need.Hardware, n, h)
 				ids = append(ids, f.find(ctx, h, need))
@@ -38,15 +38,15 @@ func findImages(ctx context.Context, needs []engine.ImageNeed, fetch bool) ([]st
 // imageOn is an image on a daemon.
 type imageOn struct{ url, image, platform string }
 
-// finder looks for images.
-type finder struct {
+// imageFinder looks for images.
+type imageFinder struct {
 	fetch   bool
 	hosts   map[string]*Host // by address; nil for one that does not answer
 	ids     map[imageOn]string
 	missing error // the first thing that is missing
 }
 
-func (f *finder) lacks(err error) {
+func (f *imageFinder) lacks(err error) {
 	if f.missing == nil {
 		f.missing = unavailable(err)
 	}
@@ -63,7 +63,7 @@ func unavailable(err error) error {
 }
 
 // connect returns the daemon at an address; nil if it does not answer.
-func (f *finder) connect(ctx context.Context, url string) *Host {
+func (f *imageFinder) connect(ctx context.Context, url string) *Host {
 	h, known := f.hosts[url]
 	if known {
 		return h
@@ -78,7 +78,7 @@ func (f *finder) connect(ctx context.Context, url string) *Host {
 }
 
 // checkSize notes a node that has more threads than its daemon's machine.
-func (f *finder) checkSize(hw *engine.Hardware, node int, h *Host) {
+func (f *imageFinder) checkSize(hw *engine.Hardware, node int, h *Host) {
 	if threads := hw.Cluster.Nodes[node].Threads; threads > h.CPUs {
 		f.lacks(&DaemonError{
 			Host: h.URL, Text: fmt.Sprintf("its machine has %s, but the hardware %q says %d", cpuCount(h.CPUs), hw.Name,
@@ -96,8 +96,8 @@ func cpuCount(n int) string {
 }
 
 // find returns the ID of an image; "" if it is missing.
-func (f *finder) find(ctx context.Context, h *Host, need engine.ImageNeed) string {
-	s := of(need.Hardware)
+func (f *imageFinder) find(ctx context.Context, h *Host, need engine.ImageNeed) string {
+	s := settingsOf(need.Hardware)
 	at := imageOn{h.URL, need.Image, s.Platform}
 	id, known := f.ids[at]
 	if known {
@@ -115,7 +115,7 @@ func (f *finder) find(ctx context.Context, h *Host, need engine.ImageNeed) strin
 	return id
 }
 
-func (f *finder) close() {
+func (f *imageFinder) close() {
 	for _, h := range f.hosts {
 		if h != nil {
 			h.Close()

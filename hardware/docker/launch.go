@@ -31,8 +31,8 @@ const (
 	checkpointDir = "/tfexp/checkpoint"
 )
 
-// stream is a container's output.
-type stream struct {
+// outputStream is a container's output.
+type outputStream struct {
 	body  io.Reader
 	close func()
 }
@@ -49,9 +49,9 @@ func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
 }
 
 // Met implements launch.Meeting, as far as this machine sees the network that the parts share.
-func (h hands) Met(boxes []*box, addresses contract.Cluster) (met, known bool) {
-	for _, b := range boxes {
-		if pid := h.e.pid(b); pid > 0 {
+func (h hands) Met(containers []*jobContainer, addresses contract.Cluster) (met, known bool) {
+	for _, jc := range containers {
+		if pid := h.e.pid(jc); pid > 0 {
 			return launch.MetProgress(addresses, fmt.Sprintf("/proc/%d/net", pid))
 		}
 	}
@@ -59,73 +59,74 @@ func (h hands) Met(boxes []*box, addresses contract.Cluster) (met, known bool) {
 }
 
 // pid returns the number of a container's first process, where tfexp sees the processes of its daemon; else 0.
-func (e *Engine) pid(b *box) int {
-	state, _ := e.look(b)
+func (e *Engine) pid(jc *jobContainer) int {
+	state, _ := e.inspectContainer(jc)
 	if state == nil || state.Pid == 0 {
 		return 0
 	}
 	// The number means this container only where tfexp sees the daemon's processes.
 	groups, err := folder.ReadSystem(fmt.Sprintf("/proc/%d/cgroup", state.Pid))
-	if err != nil || !strings.Contains(string(groups), b.id) {
+	if err != nil || !strings.Contains(string(groups), jc.id) {
 		return 0
 	}
 	return state.Pid
 }
 
 // Begin starts a container with the resources of a part.
-func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*box,
+func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte),
+	fail func(string)) (*jobContainer,
 	error) {
 	e := h.e
-	n, cpus, err := e.place(part.Cores)
+	n, cpus, err := e.nodeOf(part.Cores)
 	if err != nil {
 		return nil, err
 	}
-	b := &box{JobState: s, node: n, cpus: cpus, started: time.Now()}
-	if b.out, err = launch.OpenLog(s.Job.LogPath, e.opts.LogLimit, again, fail, seen); err != nil {
+	jc := &jobContainer{JobState: s, node: n, cpus: cpus, started: time.Now()}
+	if jc.out, err = launch.OpenLog(s.Job.LogPath, e.opts.LogLimit, again, fail, seen); err != nil {
 		return nil, err
 	}
-	if err := e.create(b, part); err != nil {
-		if b.id != "" {
-			e.remove(n.Host, b.id)
+	if err := e.create(jc, part); err != nil {
+		if jc.id != "" {
+			e.remove(n.Host, jc.id)
 		}
-		b.out.Close(err.Error())
+		jc.out.Close(err.Error())
 		return nil, err
 	}
-	return b, nil
+	return jc, nil
 }
 
 // Discard implements launch.ProgramHands.
-func (h hands) Discard(b *box) {
-	h.e.remove(b.node.Host, b.id)
-	b.out.Close("another part of the job could not be started")
+func (h hands) Discard(jc *jobContainer) {
+	h.e.remove(jc.node.Host, jc.id)
+	jc.out.Close("another part of the job could not be started")
 }
 
 // create makes the container, listens to it and starts it.
-func (e *Engine) create(b *box, part scheduler.Part) error {
-	j, h := &b.Job, b.node.Host
+func (e *Engine) create(jc *jobContainer, part scheduler.Part) error {
+	j, h := &jc.Job, jc.node.Host
 	if len(j.Argv) == 0 {
 		return errors.New("the job has no program")
 	}
-	if b.node.away.Load() && !e.back(b.node) {
+	if jc.node.away.Load() && !e.awaitDaemon(jc.node) {
 		return &DaemonError{Host: h.URL, Text: "it is away"}
 	}
 	if h.Local() { // else it does not see this machine's folders
-		if err := j.Prepare(len(b.cpus), b.Before); err != nil {
+		if err := j.Prepare(len(jc.cpus), jc.Before); err != nil {
 			return err
 		}
 	}
-	gpus, err := b.node.gpus(part.GPUs)
+	gpus, err := jc.node.gpus(part.GPUs)
 	if err != nil {
 		return err
 	}
-	config, host := e.settings(h, j, part, b.cpus, gpus)
+	config, host := e.containerConfig(h, j, part, jc.cpus, gpus)
 	if config.Env, err = secret.Reveal(config.Env); err != nil {
 		return err
 	}
 	if config.Entrypoint, err = secret.Reveal(config.Entrypoint); err != nil {
 		return err
 	}
-	if lead, ok := b.Beside.(*box); ok {
+	if lead, ok := jc.Beside.(*jobContainer); ok {
 		if lead.node.Host != h {
 			return errors.New("the parts of a job in containers share a network, and have to be on one Docker daemon")
 		}
@@ -133,55 +134,55 @@ func (e *Engine) create(b *box, part scheduler.Part) error {
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, CallLimit)
 	defer cancel()
-	name := e.nameOf(b, part)
+	name := e.nameOf(jc, part)
 	made, err := h.Client().ContainerCreate(ctx, config, host, nil, ParsePlatform(e.opts.Platform), name)
-	if err != nil && Gone(err) && e.back(b.node) {
+	if err != nil && IsUnreachable(err) && e.awaitDaemon(jc.node) {
 		made, err = h.Client().ContainerCreate(ctx, config, host, nil, ParsePlatform(e.opts.Platform), name)
 	}
 	if err != nil {
 		return startError(h, j, err)
 	}
-	b.id = made.ID
+	jc.id = made.ID
 	if !h.Local() {
-		text, err := j.Content(len(b.cpus), 0, b.Before, contract.Message{})
+		text, err := j.Content(len(jc.cpus), 0, jc.Before, contract.Message{})
 		if err != nil {
 			return err
 		}
-		if err := e.send(ctx, b, text); err != nil {
+		if err := e.copyControlFile(ctx, jc, text); err != nil {
 			return fmt.Errorf("write control file: %w", err)
 		}
 	}
-	err = b.follow(func(ctx context.Context) (stream, error) {
-		a, err := h.Client().ContainerAttach(ctx, b.id, container.AttachOptions{Stream: true, Stdout: true, Stderr: true})
+	err = jc.followOutput(func(ctx context.Context) (outputStream, error) {
+		a, err := h.Client().ContainerAttach(ctx, jc.id, container.AttachOptions{Stream: true, Stdout: true, Stderr: true})
 		if err != nil {
-			return stream{}, err
+			return outputStream{}, err
 		}
-		return stream{a.Reader, a.Close}, nil
-	}, b.node.waiting())
+		return outputStream{a.Reader, a.Close}, nil
+	}, jc.node.callContext())
 	if err != nil {
 		return startError(h, j, err)
 	}
-	if err := h.Client().ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
+	if err := h.Client().ContainerStart(ctx, jc.id, container.StartOptions{}); err != nil {
 		return startError(h, j, err)
 	}
 	return nil
 }
 
 // nameOf returns the name of a container: no two of an engine have the same.
-func (e *Engine) nameOf(b *box, part scheduler.Part) string {
+func (e *Engine) nameOf(jc *jobContainer, part scheduler.Part) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.made++
-	name := fmt.Sprintf("tfexp-%s-%s-%d", e.run, safeName(b.Job.Name), e.attempts[b.Number])
+	name := fmt.Sprintf("tfexp-%s-%s-%d", e.run, safeName(jc.Job.Name), e.attempts[jc.Number])
 	if part.Role == "" {
 		return name
 	}
 	return fmt.Sprintf("%s-%s-%d", name, safeName(launch.PartName(part)), e.made)
 }
 
-// settings returns the settings of a job's container with the resources of a part.
+// containerConfig returns the settings of a job's container with the resources of a part.
 // cpus and gpus are the part's CPUs and GPUs by the daemon's names.
-func (e *Engine) settings(h *Host, j *launch.Job, part scheduler.Part, cpus []int,
+func (e *Engine) containerConfig(h *Host, j *launch.Job, part scheduler.Part, cpus []int,
 	gpus []string) (*container.Config, *container.HostConfig) {
 	init := true // it hands signals on, which a program that is process 1 ignores
 	host := &container.HostConfig{
@@ -196,7 +197,7 @@ func (e *Engine) settings(h *Host, j *launch.Job, part scheduler.Part, cpus []in
 	if n := int64(e.opts.Pids); n > 0 {
 		host.Resources.PidsLimit = &n
 	}
-	e.limit(&host.Resources, cpus)
+	e.limitCPU(&host.Resources, cpus)
 	switch e.opts.Privileges {
 	case NoPrivileges:
 		host.CapDrop, host.SecurityOpt = []string{"ALL"}, []string{"no-new-privileges"}
@@ -237,8 +238,8 @@ func (e *Engine) settings(h *Host, j *launch.Job, part scheduler.Part, cpus []in
 	}, host
 }
 
-// limit sets the bounds of a container's CPU usage.
-func (e *Engine) limit(res *container.Resources, cpus []int) {
+// limitCPU sets the bounds of a container's CPU usage.
+func (e *Engine) limitCPU(res *container.Resources, cpus []int) {
 	if e.opts.Quota {
 		res.NanoCPUs = int64(len(cpus)) * 1e9
 		return
@@ -252,10 +253,10 @@ func cpuset(cpus []int) string {
 	return strings.Join(text, ",")
 }
 
-// place returns the first node that cores are on, and the numbers of their CPUs on its
+// nodeOf returns the first node that cores are on, and the numbers of their CPUs on its
 // daemon's machine.
-func (e *Engine) place(cores scheduler.CoreSet) (*node, []int, error) {
-	var on *node
+func (e *Engine) nodeOf(cores scheduler.CoreSet) (*daemonNode, []int, error) {
+	var on *daemonNode
 	var cpus []int
 	var err error
 	cores.Each(func(core int) {
@@ -282,7 +283,7 @@ func (e *Engine) place(cores scheduler.CoreSet) (*node, []int, error) {
 }
 
 // gpus returns the names of cluster GPUs for the node's daemon.
-func (n *node) gpus(set scheduler.CoreSet) ([]string, error) {
+func (n *daemonNode) gpus(set scheduler.CoreSet) ([]string, error) {
 	var ids []string
 	var err error
 	set.Each(func(g int) {
@@ -308,55 +309,55 @@ func visible(gpus []string) []string {
 }
 
 // Bind gives a container the cores of a part.
-func (h hands) Bind(b *box, part scheduler.Part) error {
+func (h hands) Bind(jc *jobContainer, part scheduler.Part) error {
 	e := h.e
-	n, cpus, err := e.place(part.Cores)
+	n, cpus, err := e.nodeOf(part.Cores)
 	if err != nil {
 		return err
 	}
-	if n.Host != b.node.Host {
+	if n.Host != jc.node.Host {
 		return errors.New("the grant is on another host")
 	}
-	if slices.Equal(cpus, b.cpus) {
+	if slices.Equal(cpus, jc.cpus) {
 		return nil
 	}
 	var update container.UpdateConfig
-	e.limit(&update.Resources, cpus)
-	if err := e.act(b, func(ctx context.Context) error {
-		_, err := b.api().ContainerUpdate(ctx, b.id, update)
+	e.limitCPU(&update.Resources, cpus)
+	if err := e.callDaemon(jc, func(ctx context.Context) error {
+		_, err := jc.api().ContainerUpdate(ctx, jc.id, update)
 		return err
 	}); err != nil {
 		return err
 	}
-	b.cpus = cpus
+	jc.cpus = cpus
 	if n.Host.Local() && !e.opts.Quota {
-		e.release(b, cpus)
+		e.unbindThreads(jc, cpus)
 	}
 	return nil
 }
 
 // Write implements launch.ProgramHands.
-func (h hands) Write(b *box, content []byte, at time.Time) error {
-	if b.node.Host.Local() {
-		return b.Job.ReplaceControl(content, at)
+func (h hands) Write(jc *jobContainer, content []byte, at time.Time) error {
+	if jc.node.Host.Local() {
+		return jc.Job.ReplaceControl(content, at)
 	}
-	return h.e.act(b, func(ctx context.Context) error { return h.e.send(ctx, b, content) })
+	return h.e.callDaemon(jc, func(ctx context.Context) error { return h.e.copyControlFile(ctx, jc, content) })
 }
 
-// release lets the threads of a container on this machine run on all CPUs that
+// unbindThreads lets the threads of a container on this machine run on all CPUs that
 // it now has. Some libraries bind their threads to the CPUs that they find at
 // their start (TensorFlow does), and the kernel keeps to that when the container
 // is given more. A daemon that runs it where tfexp cannot see its processes, or
 // as another user, leaves it as it is.
-func (e *Engine) release(b *box, cpus []int) {
-	if pid := e.pid(b); pid > 0 {
+func (e *Engine) unbindThreads(jc *jobContainer, cpus []int) {
+	if pid := e.pid(jc); pid > 0 {
 		_ = process.BindTree(pid, cpus)
 	}
 }
 
-// send writes the control file into a container whose daemon does not see the
+// copyControlFile writes the control file into a container whose daemon does not see the
 // files of this machine.
-func (e *Engine) send(ctx context.Context, to *box, text []byte) error {
+func (e *Engine) copyControlFile(ctx context.Context, to *jobContainer, text []byte) error {
 	if to.Job.ControlPath == "" {
 		return nil
 	}

@@ -17,13 +17,14 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// noteFile lists the daemons on which a run has containers. It is there from the run's start to its end, so one in a
-// folder that nobody has locked was left by a run that was killed: what that left is found whatever experiment runs
-// next, and whatever its file says by then.
-const noteFile = "containers.json"
+// daemonListFile lists the daemons on which a run has containers. It is there from the run's start to its end, so one
+// in a folder that nobody has locked was left by a run that was killed: what that left is found whatever experiment
+// runs next, and whatever its file says by then.
+const daemonListFile = "containers.json"
 
-// note writes down the addresses of the run's daemons, because the environment may change until they are needed again.
-func (s *site) note() error {
+// writeDaemonList writes down the addresses of the run's daemons, because the environment may change until they are
+// needed again.
+func (s *session) writeDaemonList() error {
 	urls := slices.Clone(s.urls)
 	for i, url := range urls {
 		if h := s.hosts[url]; h != nil {
@@ -34,15 +35,15 @@ func (s *site) note() error {
 	if err != nil {
 		return err
 	}
-	if err := folder.Write(filepath.Join(s.run.Dir, noteFile), append(raw, '\n'), 0o644); err != nil {
+	if err := folder.Write(filepath.Join(s.run.Dir, daemonListFile), append(raw, '\n'), 0o644); err != nil {
 		return fmt.Errorf("note the hosts of the run: %w", err)
 	}
 	return nil
 }
 
-// readNote reads the daemons of the run in dir that was killed; none when no run was.
-func readNote(dir string) ([]string, error) {
-	raw, err := engine.ReadNote(dir, noteFile)
+// readDaemonList reads the daemons of the run in dir that was killed; none when no run was.
+func readDaemonList(dir string) ([]string, error) {
+	raw, err := engine.ReadNote(dir, daemonListFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -56,8 +57,8 @@ func readNote(dir string) ([]string, error) {
 	return urls, nil
 }
 
-func forgetNote(dir string) error {
-	if err := folder.Remove(filepath.Join(dir, noteFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func removeDaemonList(dir string) error {
+	if err := folder.Remove(filepath.Join(dir, daemonListFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget the hosts of a run: %w", err)
 	}
 	return nil
@@ -65,7 +66,7 @@ func forgetNote(dir string) error {
 
 // sweep removes the containers of a folder of results from daemons. One that does not answer is passed over: where it
 // is needed, that was found out before.
-func (s *site) sweep(dir string, urls []string) (removed []string, err error) {
+func (s *session) sweep(dir string, urls []string) (removed []string, err error) {
 	for _, url := range urls {
 		h := s.hosts[url]
 		if h == nil {
@@ -83,9 +84,9 @@ func (s *site) sweep(dir string, urls []string) (removed []string, err error) {
 	return removed, nil
 }
 
-// sweepBeside removes leftovers of killed runs of other experiments, whose results are in the same folder as this
+// sweepOtherRuns removes leftovers of killed runs of other experiments, whose results are in the same folder as this
 // one's. A leftover that cannot be removed does not stop the run: tfexp doctor reports it.
-func (s *site) sweepBeside() (removed []string) {
+func (s *session) sweepOtherRuns() (removed []string) {
 	parent := filepath.Dir(s.run.Dir)
 	entries, err := folder.ReadDir(parent)
 	if err != nil {
@@ -93,7 +94,7 @@ func (s *site) sweepBeside() (removed []string) {
 	}
 	for _, entry := range entries {
 		dir := filepath.Join(parent, entry.Name())
-		urls, err := readNote(dir)
+		urls, err := readDaemonList(dir)
 		if err != nil || urls == nil || entry.Name() == filepath.Base(s.run.Dir) {
 			continue
 		}
@@ -104,7 +105,7 @@ func (s *site) sweepBeside() (removed []string) {
 		gone, err := s.sweep(dir, urls)
 		removed = append(removed, gone...)
 		if err == nil && !slices.ContainsFunc(urls, func(url string) bool { return s.hosts[url] == nil }) {
-			_ = forgetNote(dir) // or it is looked at again next time
+			_ = removeDaemonList(dir) // or it is looked at again next time
 		}
 		release()
 	}
@@ -120,8 +121,8 @@ const (
 	LabelJob    = "tfexp.job"
 )
 
-// Left is a container that carries tfexp's labels.
-type Left struct {
+// LeftoverContainer is a container that carries tfexp's labels.
+type LeftoverContainer struct {
 	ID     string
 	Name   string
 	Folder string // of results
@@ -132,7 +133,7 @@ type Left struct {
 
 // Containers lists the containers on a host that tfexp made, also those that
 // have ended: of one folder of results, or of all if folder is empty.
-func (h *Host) Containers(ctx context.Context, folder string) ([]Left, error) {
+func (h *Host) Containers(ctx context.Context, folder string) ([]LeftoverContainer, error) {
 	label := LabelRun
 	if folder != "" {
 		label = LabelFolder + "=" + folder
@@ -144,13 +145,13 @@ func (h *Host) Containers(ctx context.Context, folder string) ([]Left, error) {
 	if err != nil {
 		return nil, h.Explain(err)
 	}
-	var left []Left
+	var left []LeftoverContainer
 	for _, c := range list {
 		name := c.ID[:min(12, len(c.ID))]
 		if len(c.Names) > 0 {
 			name = strings.TrimPrefix(c.Names[0], "/")
 		}
-		left = append(left, Left{
+		left = append(left, LeftoverContainer{
 			ID: c.ID, Name: name, State: c.State,
 			Folder: c.Labels[LabelFolder], Cell: c.Labels[LabelCell], Job: c.Labels[LabelJob],
 		})

@@ -20,27 +20,27 @@ func TestFoldersThatAreSweptBeside(t *testing.T) {
 			t.Fatal(err)
 		}
 		if note != "" {
-			if err := os.WriteFile(filepath.Join(dir, noteFile), []byte(note), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, daemonListFile), []byte(note), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	var asked, released []string
-	s := &site{run: engine.Run{Dir: filepath.Join(parent, "own"), Lock: func(dir string) (func(), bool) {
+	s := &session{run: engine.Run{Dir: filepath.Join(parent, "own"), Lock: func(dir string) (func(), bool) {
 		name := filepath.Base(dir)
 		asked = append(asked, name)
 		return func() { released = append(released, name) }, name != "running"
 	}}}
-	if removed := s.sweepBeside(); removed != nil {
+	if removed := s.sweepOtherRuns(); removed != nil {
 		t.Errorf("removed %q", removed)
 	}
 	if !slices.Equal(asked, []string{"killed", "running"}) || !slices.Equal(released, []string{"killed"}) {
 		t.Errorf("asked for %q, released %q", asked, released)
 	}
-	if _, err := os.Stat(filepath.Join(parent, "killed", noteFile)); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(parent, "killed", daemonListFile)); !os.IsNotExist(err) {
 		t.Errorf("the note of a run that left nothing is kept: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(parent, "running", noteFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(parent, "running", daemonListFile)); err != nil {
 		t.Errorf("the note of a run that goes on is gone: %v", err)
 	}
 }

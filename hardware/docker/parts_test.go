@@ -56,7 +56,7 @@ func TestSiteHasTheFleetOfItsTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{hosts: map[string]*Host{"a": h}}
+	s := &session{hosts: map[string]*Host{"a": h}}
 	e, err := s.Engine(t.Context(), engine.Task{Cell: "c", Fleet: &plannedFleet{}, Hardware: &engine.Hardware{
 		Settings: &settings{Hosts: []string{"a"}}, Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 1}}},
 	}})
@@ -96,16 +96,16 @@ func states(t *testing.T, e *Engine) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	e.mu.Lock()
-	boxes := e.Programs(0)
+	containers := e.Programs(0)
 	e.mu.Unlock()
-	for _, b := range boxes {
-		state, known := e.look(b)
+	for _, jc := range containers {
+		state, known := e.inspectContainer(jc)
 		switch {
 		case !known:
-			t.Errorf("the daemon does not know %s", launch.PartName(e.Part(b)))
+			t.Errorf("the daemon does not know %s", launch.PartName(e.Part(jc)))
 		case state != nil && state.Running:
-			all[launch.PartName(e.Part(b))] = docker(t, "inspect", "--format", "{{.State.Status}} {{.HostConfig.CpusetCpus}}",
-				b.id)
+			all[launch.PartName(e.Part(jc))] = docker(t, "inspect", "--format", "{{.State.Status}} {{.HostConfig.CpusetCpus}}",
+				jc.id)
 		}
 	}
 	return all

@@ -41,9 +41,9 @@ type Batch interface {
 	Check(context.Context, Array) error
 	// Submit submits an array and returns its number.
 	Submit(context.Context, Array) (job string, err error)
-	// Alive returns the tasks of arrays that wait or run, by the array's number. It asks once. After an error the
+	// UnfinishedTasks returns the tasks of arrays that wait or run, by the array's number. It asks once. After an error the
 	// caller should not give up: the system may answer later.
-	Alive(ctx context.Context, jobs []string) (map[string][]int, error)
+	UnfinishedTasks(ctx context.Context, jobs []string) (map[string][]int, error)
 	// Cancel ends the remaining tasks of arrays.
 	Cancel(ctx context.Context, jobs []string) error
 }
@@ -120,7 +120,7 @@ type Kind struct {
 	Check    func(*Hardware, Host) []Problem
 	CheckJob func(*Hardware, *Job, Host) []Problem
 	// Lines are the key lines of the engine's settings. It may be nil.
-	Lines func(*Hardware) []Line
+	Lines func(*Hardware) []KeyLine
 
 	// Images looks for the container images that jobs need, and, if fetch is set, fetches the images that the settings
 	// want fetched. It returns the identity of each image, for keys, or "" if unknown. The error, an *Unavailable,
@@ -129,7 +129,7 @@ type Kind struct {
 	// Open prepares the engine for a run: it removes leftovers of an earlier run that was killed, and returns them as
 	// phrases ("process 1234 (python3)"). Only real engines have it; it is called whether or not the run has cells for
 	// them.
-	Open func(Run) (site Site, removed []string, err error)
+	Open func(Run) (site Session, removed []string, err error)
 	// Batch returns the batch system that the engine belongs to, on which cells can run as tasks: tfexp run --on NAME. It
 	// may be nil.
 	Batch func() Batch
@@ -202,7 +202,7 @@ type ImageNeed struct {
 }
 
 // Line is a line of a key's description. Lines of a hardware are labeled "hardware.…".
-type Line = schema.Line
+type KeyLine = schema.KeyLine
 
 // Block is a hardware block as its kind decodes it.
 type Block struct {

@@ -39,7 +39,7 @@ func TestKinds(t *testing.T) {
 func TestRegisterRefuses(t *testing.T) {
 	capabilities := func(*engine.Hardware) scheduler.Capabilities { return scheduler.Capabilities{} }
 	simulate := func(engine.Simulation) (scheduler.Engine, error) { return nil, nil }
-	open := func(engine.Run) (engine.Site, []string, error) { return nil, nil, nil }
+	open := func(engine.Run) (engine.Session, []string, error) { return nil, nil, nil }
 	for name, k := range map[string]engine.Kind{
 		"no name":          {Doc: "runs nothing", Capabilities: capabilities, Simulate: simulate},
 		"no documentation": {Name: "a", Capabilities: capabilities, Simulate: simulate},

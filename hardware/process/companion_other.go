@@ -18,7 +18,7 @@ type Companion struct {
 	In, Out, Err *os.File
 
 	cmd  *exec.Cmd
-	cage *cage
+	job  *jobObject
 	once sync.Once
 	end  string
 }
@@ -39,7 +39,7 @@ func StartCompanion(argv []string, dir string, env []string) (*Companion, error)
 	err := c.cmd.Start()
 	errors.Join(in.Close(), outTheirs.Close(), errTheirs.Close())
 	if err == nil {
-		c.cage, err = enclose(c.cmd.Process)
+		c.job, err = newJobObject(c.cmd.Process)
 	}
 	if err != nil {
 		errors.Join(c.In.Close(), c.Out.Close(), c.Err.Close())
@@ -55,7 +55,7 @@ func Spin() time.Duration { return 0 }
 func (c *Companion) Read(b []byte) (int, error) { return c.Out.Read(b) }
 
 // Kill ends the program and all that it has started.
-func (c *Companion) Kill() { c.cage.kill(c.cmd.Process) }
+func (c *Companion) Kill() { c.job.kill(c.cmd.Process) }
 
 // Wait closes the program's input, waits until it has exited, ends it after a time, and kills the processes that it
 // leaves behind. It returns how the program ended: "exit status 1", or "" for success.

@@ -19,8 +19,8 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// Companion is a program that tfexp talks to over its standard input and output while other work runs. It is caged as a
-// job is: in a separate session and, if the system has them, a separate control group, watched by the guardian.
+// Companion is a program that tfexp talks to over its standard input and output while other work runs. It is enclosed
+// as a job is: in a separate session and, if the system has them, a separate control group, watched by the guardian.
 type Companion struct {
 	// In is its standard input, Out its standard output. The caller reads Err, its standard error, to its end and closes it.
 	In, Out, Err *os.File
@@ -85,7 +85,7 @@ func StartCompanion(argv []string, dir string, env []string) (*Companion, error)
 		return nil, fmt.Errorf("program %q: %w", argv[0], err)
 	}
 	o, _ := readProc(pid)
-	p.group, p.id = group, ident{pid, o.start}
+	p.group, p.id = group, processID{pid, o.start}
 	guard.watch(p.id)
 	talking.Add(1)
 	return c, nil
@@ -154,12 +154,12 @@ func (c *Companion) Wait(patience time.Duration) string {
 		c.p.reaped = true
 		c.p.life.Unlock()
 		now := time.Now()
-		c.p.clear(func() time.Time { return now }, clearLimit)
+		c.p.killLeftovers(func() time.Time { return now }, clearLimit)
 		guard.forget(c.p.id)
 		talking.Add(-1)
 		c.Out.Close()
 		if !status.Exited() || status.ExitStatus() != 0 {
-			c.end = ending(status)
+			c.end = exitReason(status)
 		}
 	})
 	return c.end

@@ -31,9 +31,9 @@ func checkCleanUp() hardware.Check {
 	switch {
 	case !runsHere:
 		c.Text = "no programs run, so none are left behind"
-	case lacking() != "":
-		c.Status, c.Text, c.Hint = hardware.Warn, lacking(), "mount it: mount -t proc proc /proc"
-	case !adopts():
+	case missingFeature() != "":
+		c.Status, c.Text, c.Hint = hardware.Warn, missingFeature(), "mount it: mount -t proc proc /proc"
+	case !canAdopt():
 		c.Status, c.Text = hardware.Warn, mayEscape
 		c.Hint = "have jobs wait for the programs that they start, or run them on Linux"
 	case groupHome() != "":

@@ -62,7 +62,7 @@ type Engine struct {
 	mark    string // beginning of the mark of this engine's jobs
 	forks   *forkThread
 	records *registry
-	strays  *strays
+	strays  *orphanTracker
 }
 
 var engines atomic.Int64 // opened so far; part of the mark
@@ -84,7 +84,7 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	if opts.LogLimit <= 0 {
 		opts.LogLimit = launch.DefaultLogLimit
 	}
-	if text := lacking(); text != "" {
+	if text := missingFeature(); text != "" {
 		return nil, errors.New(text)
 	}
 	becomeReaper()
@@ -98,7 +98,7 @@ func New(jobs []launch.Job, opts Options) (*Engine, error) {
 	}
 	e := &Engine{
 		opts: opts, mark: fmt.Sprintf("%s.%d", run, engines.Add(1)),
-		forks: newForkThread(), records: records, strays: followStrays(records),
+		forks: newForkThread(), records: records, strays: trackOrphans(records),
 	}
 	e.Jobs = launch.NewJobs(jobs, launch.ProgramHands[*program](hands{e}), launch.JobsOptions{
 		Closed: ErrClosed, Cluster: opts.Cluster, Grace: opts.Grace, Fleet: opts.Fleet, Saves: opts.Fleet != nil,

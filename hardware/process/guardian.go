@@ -47,7 +47,7 @@ type guardian struct {
 	mu   sync.Mutex // guards all; taken before the mutex of children
 	run  string     // names this run of tfexp in the jobs' marks
 	link *link      // nil before the first start
-	live []ident
+	live []processID
 }
 
 // link is a guardian that was started.
@@ -300,7 +300,7 @@ func (g *guardian) fork(f fork, standard []uintptr, group int) (pid int, err err
 // watch and forget inform the guardian about a job's program. If the guardian
 // cannot be informed, the job continues: the kernel and the registry still
 // protect it.
-func (g *guardian) watch(id ident) {
+func (g *guardian) watch(id processID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.live = append(g.live, id)
@@ -309,10 +309,10 @@ func (g *guardian) watch(id ident) {
 	}
 }
 
-func (g *guardian) forget(id ident) {
+func (g *guardian) forget(id processID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.live = slices.DeleteFunc(g.live, func(l ident) bool { return l == id })
+	g.live = slices.DeleteFunc(g.live, func(l processID) bool { return l == id })
 	if g.link != nil {
 		g.tell(fmt.Sprintf("- %d %d", id.pid, id.start))
 	}
@@ -420,8 +420,8 @@ func (g *server) fork(f *fork, files []int) {
 
 // roll lists the processes that must end when tfexp is gone.
 type roll struct {
-	live []ident // programs
-	home string  // the folder of their groups; empty: they have none
+	live []processID // programs
+	home string      // the folder of their groups; empty: they have none
 }
 
 // groupsLine is the line with the folder of the groups, as record reads it.
@@ -434,11 +434,11 @@ func (r *roll) record(line string) {
 		r.home = home
 		return
 	}
-	var id ident
+	var id processID
 	if _, err := fmt.Sscanf(strings.TrimLeft(line, "+- "), "%d %d", &id.pid, &id.start); err != nil {
 		return
 	}
-	r.live = slices.DeleteFunc(r.live, func(l ident) bool { return l == id })
+	r.live = slices.DeleteFunc(r.live, func(l processID) bool { return l == id })
 	if strings.HasPrefix(line, "+") {
 		r.live = append(r.live, id)
 	}

@@ -434,17 +434,18 @@ func TestGarbledRegistry(t *testing.T) {
 		"fifo":   func(path string) error { return syscall.Mkfifo(path, 0o666) },
 	} {
 		dir := t.TempDir()
-		path := site{engine.Run{Dir: dir}}.registry(0)
+		path := session{engine.Run{Dir: dir}}.registry(0)
 		if err := garble(path); err != nil {
 			t.Fatal(err)
 		}
 		said := ""
-		_, killed, err := openSite(engine.Run{Dir: dir, Warn: func(text string) { said += text }})
+		_, killed, err := openSession(engine.Run{Dir: dir, Warn: func(text string) { said += text }})
 		if err != nil || killed != nil || !strings.Contains(said, "set aside as "+path+".damaged") {
 			t.Errorf("%s: %v, %v, said %q", name, killed, err, said)
 		}
 		said = ""
-		if _, _, err := openSite(engine.Run{Dir: dir, Warn: func(text string) { said += text }}); err != nil || said != "" {
+		if _, _, err := openSession(engine.Run{Dir: dir, Warn: func(text string) { said += text }}); err != nil ||
+			said != "" {
 			t.Errorf("%s, the second time: %v, said %q", name, err, said)
 		}
 	}

@@ -64,7 +64,7 @@ func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen fu
 	}
 	// The program cannot vanish before it is waited for, so this is its own.
 	o, _ := readProc(pid)
-	p.id = ident{pid, o.start}
+	p.id = processID{pid, o.start}
 	log.follow()
 	// The mark in its environment already shows the owner of a process. This
 	// adds processes that have cleared their environment but not left the
@@ -82,7 +82,7 @@ func (h hands) Discard(p *program) {
 	children.reap(p.id.pid)
 	p.reaped = true
 	p.life.Unlock()
-	p.clear(func() time.Time { return h.e.Deadline(p) }, h.e.opts.Grace+clearLimit)
+	p.killLeftovers(func() time.Time { return h.e.Deadline(p) }, h.e.opts.Grace+clearLimit)
 	p.log.finish()
 	p.log.close("another part of the job could not be started")
 	guard.forget(p.id)
@@ -187,7 +187,7 @@ func (e *Engine) spawn(p *program, part scheduler.Part) (pid int, err error) {
 
 // start starts the program with files for its input and outputs: by the guardian, or on a thread of this process.
 func (f fork) start(on *forkThread, files []uintptr, group int) (pid int, err error) {
-	if adopts() {
+	if canAdopt() {
 		return guard.fork(f, files, group)
 	}
 	return on.fork(f.CPUs, f.Program, f.Argv, &syscall.ProcAttr{Dir: f.Dir, Env: f.Env, Files: files, Sys: sessionAttr()})
@@ -386,7 +386,7 @@ func (c *childSet) reap(pid int) (status syscall.WaitStatus, used syscall.Rusage
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			delete(c.pids, pid)
-			hardware.CountOwn(a.Usage)
+			hardware.CountAsOwn(a.Usage)
 			return a.Status, a.Usage
 		}
 	}

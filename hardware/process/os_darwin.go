@@ -16,10 +16,10 @@ func ownProgram() (string, error) { return os.Executable() }
 // sessionAttr makes a child the leader of a session.
 func sessionAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-func lacking() string { return "" }
+func missingFeature() string { return "" }
 
-// adopts is false: macOS gives processes that lost their parent to its first one.
-func adopts() bool       { return false }
+// canAdopt is false: macOS gives processes that lost their parent to its first one.
+func canAdopt() bool     { return false }
 func becomeReaper() bool { return false }
 func setName(string)     {}
 
@@ -61,23 +61,23 @@ func bootID() string {
 }
 
 // readProc describes a process. The start time is in microseconds since 1970.
-func readProc(pid int) (p proc, ok bool) {
+func readProc(pid int) (p processInfo, ok bool) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || info.Proc.P_pid != int32(pid) {
-		return proc{}, false
+		return processInfo{}, false
 	}
 	return describe(info), true
 }
 
-func describe(info *unix.KinfoProc) proc {
+func describe(info *unix.KinfoProc) processInfo {
 	pid := int(info.Proc.P_pid)
 	session, err := unix.Getsid(pid)
 	if err != nil {
 		session = -1
 	}
-	const zombie = 5 // SZOMB in sys/proc.h
+	const zombie = 5 // SZOMB in sys/processInfo.h
 	began := info.Proc.P_starttime
-	return proc{
+	return processInfo{
 		pid: pid, parent: int(info.Eproc.Ppid), group: int(info.Eproc.Pgid), session: session,
 		start:  uint64(began.Sec)*1_000_000 + uint64(began.Usec),
 		zombie: info.Proc.P_stat == zombie,
@@ -86,12 +86,12 @@ func describe(info *unix.KinfoProc) proc {
 }
 
 // processes lists all processes of the system.
-func processes() []proc {
+func processes() []processInfo {
 	infos, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
 		return nil
 	}
-	all := make([]proc, 0, len(infos))
+	all := make([]processInfo, 0, len(infos))
 	for i := range infos {
 		all = append(all, describe(&infos[i]))
 	}
@@ -113,7 +113,7 @@ func descendants(roots []int) []int {
 }
 
 // orphans is empty: on macOS they go to the system's first process.
-func orphans() []proc { return nil }
+func orphans() []processInfo { return nil }
 
 // group is nothing: macOS has no control groups.
 type group struct{}

@@ -33,12 +33,12 @@ var becomeReaper = sync.OnceValue(func() bool {
 	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
 })
 
-// adopts reports whether the guardian learns of all processes that jobs leave: it is the parent of the jobs' programs,
-// and becomes the parent of processes that these leave.
-func adopts() bool { return becomeReaper() && haveProc() }
+// canAdopt reports whether the guardian learns of all processes that jobs leave: it is the parent of the jobs'
+// programs, and becomes the parent of processes that these leave.
+func canAdopt() bool { return becomeReaper() && haveProc() }
 
-// lacking says why programs cannot be run, if so.
-func lacking() string {
+// missingFeature says why programs cannot be run, if so.
+func missingFeature() string {
 	if haveProc() {
 		return ""
 	}
@@ -115,7 +115,7 @@ func bootID() string {
 
 // readProc reads /proc/PID/stat, see proc_pid_stat(5). The start time is in
 // clock ticks since boot.
-func readProc(pid int) (p proc, ok bool) {
+func readProc(pid int) (p processInfo, ok bool) {
 	stat, err := folder.ReadSystem("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return p, false
@@ -129,7 +129,7 @@ func readProc(pid int) (p proc, ok bool) {
 	if len(fields) < 20 {
 		return p, false
 	}
-	p = proc{pid: pid, name: string(stat[open+1 : end]), zombie: fields[0] == "Z" || fields[0] == "X"}
+	p = processInfo{pid: pid, name: string(stat[open+1 : end]), zombie: fields[0] == "Z" || fields[0] == "X"}
 	for i, into := range []*int{&p.parent, &p.group, &p.session} {
 		if *into, err = strconv.Atoi(fields[1+i]); err != nil {
 			return p, false
@@ -140,8 +140,8 @@ func readProc(pid int) (p proc, ok bool) {
 }
 
 // processes lists all processes of the system, by number.
-func processes() []proc {
-	var all []proc
+func processes() []processInfo {
+	var all []processInfo
 	for _, pid := range numbers("/proc") {
 		if p, ok := readProc(pid); ok {
 			all = append(all, p)
@@ -234,7 +234,7 @@ func descendants(roots []int) []int {
 // orphans returns the processes that the guardian or this process inherited because their parent
 // died. It waits for the dead ones among this process's. They differ in their session from
 // processes that other parts of the program started.
-func orphans() (alive []proc) {
+func orphans() (alive []processInfo) {
 	guard.mu.Lock() // no fork is under way
 	defer guard.mu.Unlock()
 	children.mu.Lock()

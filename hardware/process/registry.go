@@ -43,13 +43,13 @@ func openRegistry(path, run string) (*registry, error) {
 
 // started and ended append a line. A failure (a full disk) does not end a job:
 // its mark is in its environment as well.
-func (r *registry) started(id ident) {
+func (r *registry) started(id processID) {
 	if r != nil {
 		fmt.Fprintf(r.file, "+ %d %d\n", id.pid, id.start)
 	}
 }
 
-func (r *registry) ended(id ident) {
+func (r *registry) ended(id processID) {
 	if r != nil {
 		fmt.Fprintf(r.file, "- %d %d\n", id.pid, id.start)
 	}
@@ -139,7 +139,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 		p, listed := readProc(id.pid)
 		sessions[id.pid] = listed && p.start == id.start || !listed && fresh
 	}
-	seen := map[ident]bool{}
+	seen := map[processID]bool{}
 	for pass := 0; pass < killPasses || fresh; pass++ {
 		groups := groupsOf(r.home, run)
 		doomed := map[int]bool{}
@@ -170,7 +170,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 				continue
 			}
 			found = true
-			if id := (ident{p.pid, p.start}); !seen[id] {
+			if id := (processID{p.pid, p.start}); !seen[id] {
 				seen[id] = true
 				killed = append(killed, fmt.Sprintf("process %d (%s)", p.pid, p.name))
 			}
@@ -186,9 +186,9 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 	return killed
 }
 
-// proc is a process as the system lists it. A zombie has exited, but was not
+// processInfo is a process as the system lists it. A zombie has exited, but was not
 // waited for.
-type proc struct {
+type processInfo struct {
 	pid, parent, group, session int
 	start                       uint64
 	zombie                      bool
@@ -197,7 +197,7 @@ type proc struct {
 
 // descendantsIn returns the processes of table that descend from roots, in
 // the order of the table.
-func descendantsIn(table []proc, roots map[int]bool) []int {
+func descendantsIn(table []processInfo, roots map[int]bool) []int {
 	parent := make(map[int]int, len(table))
 	for _, p := range table {
 		parent[p.pid] = p.parent

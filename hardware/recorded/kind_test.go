@@ -152,7 +152,7 @@ func TestServersOfARun(t *testing.T) {
 
 // TestLines: each run has a separate line, which changes with the run's content.
 func TestLines(t *testing.T) {
-	of := func(change func(string) string) []engine.Line {
+	of := func(change func(string) string) []engine.KeyLine {
 		b := block(t, map[string]any{"runs": "runs"})
 		if err := os.WriteFile(filepath.Join(b.Base, "runs", "t.csv"), []byte(change(table)), 0o644); err != nil {
 			t.Fatal(err)

@@ -34,9 +34,9 @@ type allocation struct {
 	once sync.Once
 }
 
-// margin is how long before its limit an allocation is given up: jobs need that time to end, and Slurm would not ask
+// endMargin is how long before its limit an allocation is given up: jobs need that time to end, and Slurm would not ask
 // them.
-const margin = 3 * time.Second
+const endMargin = 3 * time.Second
 
 // holdScript is the command of salloc: it prints the granted allocation, and runs as long as tfexp holds its input
 // open.
@@ -45,8 +45,8 @@ const holdScript = `echo "granted $SLURM_JOB_ID $SLURM_JOB_NODELIST"; exec cat >
 var pendingJob = regexp.MustCompile(`job allocation (\d+)`)
 
 // submit asks for an allocation for nodes, which are up when it is granted.
-func (p *pool) submit(nodes []int) error {
-	args := append(p.request(nodes).Args(), "--no-kill", "/bin/sh", "-c", holdScript)
+func (p *nodePool) submit(nodes []int) error {
+	args := append(p.requestFor(nodes).Args(), "--no-kill", "/bin/sh", "-c", holdScript)
 	a := &allocation{nodes: nodes, over: make(chan struct{})}
 	a.cmd = exec.Command("salloc", args...)
 	a.cmd.Env = slurmcmd.Environ()
@@ -64,11 +64,11 @@ func (p *pool) submit(nodes []int) error {
 		return err
 	}
 	if err := p.site.forks.start(a.cmd, hangUp); err != nil {
-		return Explained(&slurmcmd.Error{Command: "salloc", Text: err.Error(), Code: -1})
+		return WithHint(&slurmcmd.Error{Command: "salloc", Text: err.Error(), Code: -1})
 	}
 	p.mu.Lock()
 	for _, v := range nodes {
-		p.slots[v] = slot{state: asked, alloc: a}
+		p.slots[v] = nodeSlot{state: slotRequested, alloc: a}
 	}
 	p.allocs = append(p.allocs, a)
 	p.mu.Unlock()
@@ -77,7 +77,7 @@ func (p *pool) submit(nodes []int) error {
 }
 
 // follow follows a salloc to its end.
-func (p *pool) follow(a *allocation, out, errs io.Reader) {
+func (p *nodePool) follow(a *allocation, out, errs io.Reader) {
 	var said strings.Builder
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -87,7 +87,7 @@ func (p *pool) follow(a *allocation, out, errs io.Reader) {
 				said.WriteString(lines.Text() + "\n")
 			}
 			if m := pendingJob.FindStringSubmatch(lines.Text()); m != nil {
-				p.site.note(m[1], true)
+				p.site.noteAllocation(m[1], true)
 				p.mu.Lock()
 				a.job = m[1]
 				p.mu.Unlock()
@@ -99,12 +99,12 @@ func (p *pool) follow(a *allocation, out, errs io.Reader) {
 	for lines.Scan() {
 		if f := strings.Fields(lines.Text()); len(f) == 3 && f[0] == "granted" && !granted && len(jobNumbers(f[1:2])) == 1 {
 			granted = true
-			p.site.note(f[1], true)
+			p.site.noteAllocation(f[1], true)
 			p.jobs.Go(func() {
-				if err := p.granted(a, f[1], f[2]); err != nil && p.ctx.Err() == nil {
+				if err := p.takeGrant(a, f[1], f[2]); err != nil && p.ctx.Err() == nil {
 					a.release()
-					p.drop(a)
-					p.refuse(a.nodes, err)
+					p.forgetAllocation(a)
+					p.refuseNodes(a.nodes, err)
 				}
 			})
 		}
@@ -116,7 +116,7 @@ func (p *pool) follow(a *allocation, out, errs io.Reader) {
 	job, gone := a.job, a.gone
 	p.mu.Unlock()
 	if job != "" {
-		p.site.note(job, false)
+		p.site.noteAllocation(job, false)
 	}
 	switch {
 	case gone || p.ctx.Err() != nil:
@@ -128,15 +128,16 @@ func (p *pool) follow(a *allocation, out, errs io.Reader) {
 		if strings.TrimSpace(text) == "" {
 			text = "it ended without an allocation"
 		}
-		p.drop(a)
-		p.refuse(a.nodes, &slurmcmd.Error{Command: "salloc", Text: slurmcmd.JoinErrorLines(text), Code: a.cmd.ProcessState.ExitCode()})
+		p.forgetAllocation(a)
+		p.refuseNodes(a.nodes, &slurmcmd.Error{Command: "salloc", Text: slurmcmd.JoinErrorLines(text),
+			Code: a.cmd.ProcessState.ExitCode()})
 	default: // cancelled, preempted or out of time
-		p.end(a, false)
+		p.endAllocation(a, false)
 	}
 }
 
-// drop forgets an allocation; false when it was forgotten before.
-func (p *pool) drop(a *allocation) bool {
+// forgetAllocation forgets an allocation; false when it was forgotten before.
+func (p *nodePool) forgetAllocation(a *allocation) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	first := !a.gone
@@ -161,7 +162,7 @@ func (a *allocation) release() error {
 			a.cmd.Process.Kill()
 			<-a.over
 			if a.job != "" {
-				_, err := Call(context.Background(), DefaultPatience, "scancel", a.job)
+				_, err := CallWithRetries(context.Background(), DefaultPatience, "scancel", a.job)
 				return err
 			}
 		}
@@ -169,17 +170,17 @@ func (a *allocation) release() error {
 	return nil
 }
 
-// end takes away all nodes of an allocation, and gives it back if it is still there.
-func (p *pool) end(a *allocation, there bool) {
-	if !p.drop(a) {
+// endAllocation takes away all nodes of an allocation, and gives it back if it is still there.
+func (p *nodePool) endAllocation(a *allocation, there bool) {
+	if !p.forgetAllocation(a) {
 		return
 	}
-	nodes := p.nodes(func(s *slot) bool { return s.alloc == a })
-	p.lose(nodes)
+	nodes := p.nodes(func(s *nodeSlot) bool { return s.alloc == a })
+	p.removeNodes(nodes)
 	p.mu.Lock()
 	for _, v := range nodes { // those that it had not yet
 		if p.slots[v].alloc == a {
-			p.slots[v] = slot{}
+			p.slots[v] = nodeSlot{}
 		}
 	}
 	p.mu.Unlock()
@@ -188,11 +189,11 @@ func (p *pool) end(a *allocation, there bool) {
 	}
 }
 
-// join takes the nodes of the allocation that tfexp runs in.
-func (p *pool) join(ctx context.Context) error {
-	out, err := Call(ctx, DefaultPatience, "squeue", "-h", "-j", p.set.Joined, "-o", "%N")
+// joinAllocation takes the nodes of the allocation that tfexp runs in.
+func (p *nodePool) joinAllocation(ctx context.Context) error {
+	out, err := CallWithRetries(ctx, DefaultPatience, "squeue", "-h", "-j", p.set.Joined, "-o", "%N")
 	if err != nil {
-		return Explained(err)
+		return WithHint(err)
 	}
 	a := &allocation{job: p.set.Joined, joined: true, over: make(chan struct{})}
 	for v := range p.slots {
@@ -201,23 +202,23 @@ func (p *pool) join(ctx context.Context) error {
 	p.mu.Lock()
 	p.allocs = append(p.allocs, a)
 	for v := range p.slots {
-		p.slots[v] = slot{state: asked, alloc: a}
+		p.slots[v] = nodeSlot{state: slotRequested, alloc: a}
 	}
 	p.mu.Unlock()
-	if err := p.granted(a, a.job, strings.TrimSpace(out)); err != nil {
-		p.drop(a)
-		return Explained(err)
+	if err := p.takeGrant(a, a.job, strings.TrimSpace(out)); err != nil {
+		p.forgetAllocation(a)
+		return WithHint(err)
 	}
 	return nil
 }
 
-// lookScript prints the facts of a node of an allocation: its name, the cores that a step may use, its GPUs.
-const lookScript = `echo "node|$SLURMD_NODENAME|$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)|` +
+// factsScript prints the facts of a node of an allocation: its name, the cores that a step may use, its GPUs.
+const factsScript = `echo "node|$SLURMD_NODENAME|$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)|` +
 	`$CUDA_VISIBLE_DEVICES|$(test "$(cat "$1" 2>/dev/null)" = tfexp && echo seen)"`
 
-// granted assigns the nodes of an allocation to the hardware. It looks at them in one step.
-func (p *pool) granted(a *allocation, job, list string) error {
-	names, err := Hosts(list)
+// takeGrant assigns the nodes of an allocation to the hardware. It looks at them in one step.
+func (p *nodePool) takeGrant(a *allocation, job, list string) error {
+	names, err := ExpandHosts(list)
 	if err != nil {
 		return err
 	}
@@ -227,26 +228,26 @@ func (p *pool) granted(a *allocation, job, list string) error {
 			len(a.nodes)), "ask for a larger allocation, or change nodes in the file")
 	}
 	names = names[:len(a.nodes)]
-	probe, err := NewProbe(p.site.run.Dir)
+	probe, err := NewFolderProbe(p.site.run.Dir)
 	if err != nil {
 		return err
 	}
 	defer probe.Close()
 	n := fmt.Sprint(len(names))
-	out, err := Call(p.ctx, DefaultPatience, "srun", "--jobid="+job, "--job-name=tfexp.look", "--overlap",
+	out, err := CallWithRetries(p.ctx, DefaultPatience, "srun", "--jobid="+job, "--job-name=tfexp.look", "--overlap",
 		"--nodes="+n, "--ntasks="+n, "--ntasks-per-node=1", "--nodelist="+strings.Join(names, ","), "--cpu-bind=none",
-		"--input=none", "--chdir=/", "/bin/sh", "-c", lookScript, "sh", probe.Path())
+		"--input=none", "--chdir=/", "/bin/sh", "-c", factsScript, "sh", probe.Path())
 	if err != nil {
 		return err
 	}
-	found := map[string]slot{}
+	found := map[string]nodeSlot{}
 	for line := range strings.Lines(out) {
 		f := strings.Split(strings.TrimSpace(line), "|")
 		if len(f) != 5 || f[0] != "node" {
 			continue
 		}
-		s := slot{state: up, alloc: a, name: f[1]}
-		if s.cpus, err = Numbers(f[2]); err != nil {
+		s := nodeSlot{state: slotUp, alloc: a, name: f[1]}
+		if s.cpus, err = ExpandNumbers(f[2]); err != nil {
 			return fmt.Errorf("cores of node %s: %w", f[1], err)
 		}
 		s.gpus = strings.FieldsFunc(f[3], func(c rune) bool { return c == ',' })
@@ -255,5 +256,5 @@ func (p *pool) granted(a *allocation, job, list string) error {
 		}
 		found[s.name] = s
 	}
-	return p.arrange(a, job, names, found)
+	return p.assignNodes(a, job, names, found)
 }

@@ -24,7 +24,7 @@ func BenchmarkStep(b *testing.B) {
 		jobs[i] = job("true")
 	}
 	o := openFor(b, 1, settings{Watch: time.Hour}, jobs...)
-	place, _ := o.pool.place(0)
+	place, _ := o.pool.slotOf(0)
 	for range b.N {
 		var ours, plain []float64
 		for i := range each {

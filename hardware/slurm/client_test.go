@@ -26,23 +26,23 @@ func TestHosts(t *testing.T) {
 		"a[1-2]b[08-10]":        "a1b08 a1b09 a1b10 a2b08 a2b09 a2b10",
 		"gpu-a[3],gpu-b,c[1,5]": "gpu-a3 gpu-b c1 c5",
 	} {
-		got, err := Hosts(list)
+		got, err := ExpandHosts(list)
 		if err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%q: %q, %v, want %q", list, got, err, want)
 		}
 	}
 	for _, list := range []string{"n[1-", "n[2-1]", "n[x]"} {
-		if got, err := Hosts(list); err == nil {
+		if got, err := ExpandHosts(list); err == nil {
 			t.Errorf("%q: %q, want an error", list, got)
 		}
 	}
 }
 
 func TestNumbers(t *testing.T) {
-	if got, err := Numbers("0-2,5\n"); err != nil || !slices.Equal(got, []int{0, 1, 2, 5}) {
+	if got, err := ExpandNumbers("0-2,5\n"); err != nil || !slices.Equal(got, []int{0, 1, 2, 5}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := Numbers("1-x"); err == nil {
+	if _, err := ExpandNumbers("1-x"); err == nil {
 		t.Error("no error")
 	}
 }
@@ -65,7 +65,7 @@ func TestTimes(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		time.Second: "0-00:01:00", 61 * time.Second: "0-00:02:00", 26 * time.Hour: "1-02:00:00",
 	} {
-		if got := Limit(d); got != want {
+		if got := FormatTimeLimit(d); got != want {
 			t.Errorf("%s: %s, want %s", d, got, want)
 		}
 	}
@@ -162,14 +162,15 @@ func TestCall(t *testing.T) {
 	fakes(t, map[string]string{"squeue": `n=$(cat ` + dir + `/n 2>/dev/null || echo 0); echo $((n+1)) >` + dir + `/n
 test "$n" -ge 1 && { echo done; exit 0; }
 echo "slurm_load_jobs error: Unable to contact slurm controller (connect failure)" >&2; exit 1`})
-	out, err := Call(t.Context(), time.Minute, "squeue")
+	out, err := CallWithRetries(t.Context(), time.Minute, "squeue")
 	if err != nil || out != "done\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 	fakes(t, map[string]string{"squeue": `echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1`})
-	_, err = Call(t.Context(), time.Minute, "squeue")
+	_, err = CallWithRetries(t.Context(), time.Minute, "squeue")
 	var failed *slurmcmd.Error
-	if !errors.As(err, &failed) || failed.Code != 1 || !strings.Contains(failed.Text, "Invalid job id") || Away(err) {
+	if !errors.As(err, &failed) || failed.Code != 1 || !strings.Contains(failed.Text, "Invalid job id") ||
+		ControllerAway(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -197,7 +198,7 @@ func TestProbe(t *testing.T) {
 		{"busy", `echo "srun: error: Unable to allocate resources: Requested nodes are busy" >&2; exit 1`, "", ErrBusy},
 	} {
 		fakes(t, map[string]string{"srun": test.srun})
-		err := CheckShared(context.Background(), Request{}, dir, test.program, time.Second)
+		err := CheckSharedFolder(context.Background(), Request{}, dir, test.program, time.Second)
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, err, test.want)
 		}
@@ -214,14 +215,15 @@ func TestJobsAreNumbers(t *testing.T) {
 	for _, answer := range []string{"--help", "-5", "0", "", "12 --me", "99999999999999", "a", "+7", "1\n2"} {
 		fakes(t, map[string]string{"sbatch": fmt.Sprintf("printf '%%s' '%s'", answer), "scancel": "echo >" + called,
 			"squeue": "echo >" + called})
-		job, err := Slurm{}.Submit(t.Context(), engine.Array{Dir: t.TempDir(), Command: []string{"true"}, Tasks: []int{0}})
+		job, err := BatchSystem{}.Submit(t.Context(), engine.Array{Dir: t.TempDir(), Command: []string{"true"},
+			Tasks: []int{0}})
 		if err == nil || !strings.Contains(err.Error(), "is not a number of a job") {
 			t.Errorf("%q: job %q, %v", answer, job, err)
 		}
-		if err := (Slurm{}).Cancel(t.Context(), []string{answer}); err != nil {
+		if err := (BatchSystem{}).Cancel(t.Context(), []string{answer}); err != nil {
 			t.Error(err)
 		}
-		if alive, err := (Slurm{}).Alive(t.Context(), []string{answer}); err != nil || len(alive) > 0 {
+		if alive, err := (BatchSystem{}).UnfinishedTasks(t.Context(), []string{answer}); err != nil || len(alive) > 0 {
 			t.Errorf("%v, %v", alive, err)
 		}
 	}
@@ -229,7 +231,8 @@ func TestJobsAreNumbers(t *testing.T) {
 		t.Error("a command was called for no job")
 	}
 	fakes(t, map[string]string{"sbatch": "echo '123;cluster'"})
-	if job, err := (Slurm{}).Submit(t.Context(), engine.Array{Dir: t.TempDir(), Tasks: []int{0}, Command: []string{"true"}}); job != "123" || err != nil {
+	if job, err := (BatchSystem{}).Submit(t.Context(), engine.Array{Dir: t.TempDir(), Tasks: []int{0},
+		Command: []string{"true"}}); job != "123" || err != nil {
 		t.Errorf("%q, %v", job, err)
 	}
 }

@@ -43,11 +43,11 @@ func needCluster(t testing.TB) {
 	need.This(t, "slurm", err, `eval "$(hardware/slurm/cluster.sh start)"`)
 }
 
-// opened is a site and an engine on an allocation, in a folder that nodes see.
+// opened is a session and an engine on an allocation, in a folder that nodes see.
 type opened struct {
 	*Engine
 	dir  string
-	site engine.Site
+	site engine.Session
 	news []scheduler.Notice // not asked for yet
 }
 
@@ -83,7 +83,7 @@ func openAs(t testing.TB, cores []int, set settings, suspends bool, jobs ...laun
 		set.Time = 10 * time.Minute
 	}
 	var err error
-	if o.site, _, err = openSite(engine.Run{Dir: o.dir, Hardware: []*engine.Hardware{h}}); err != nil {
+	if o.site, _, err = openSession(engine.Run{Dir: o.dir, Hardware: []*engine.Hardware{h}}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range jobs {
@@ -252,8 +252,8 @@ while :; do sleep 0.05; done`), job("exit 0"))
 	if end := o.next(t, scheduler.JobEnded); end.Job != 0 || end.State != scheduler.Finished {
 		t.Error(end)
 	}
-	one, _ := o.pool.place(0)
-	other, _ := o.pool.place(1)
+	one, _ := o.pool.slotOf(0)
+	other, _ := o.pool.slotOf(1)
 	if log := read(filepath.Join(o.dir, "0.log")); !strings.Contains(log, other.name+" after "+one.name+"\n") {
 		t.Errorf("the log is %q", log)
 	}

@@ -58,12 +58,12 @@ func shared(ctx context.Context, partition string) hardware.Check {
 	if err == nil {
 		var program string
 		if program, err = hardware.Program(); err == nil {
-			err = CheckShared(ctx, Request{Partition: partition}, dir, program, doctorPatience)
+			err = CheckSharedFolder(ctx, Request{Partition: partition}, dir, program, doctorPatience)
 		}
 	}
 	switch {
 	case errors.Is(err, ErrNotShared):
-		c.Status, c.Text, c.Hint = hardware.Warn, err.Error(), SharedHint
+		c.Status, c.Text, c.Hint = hardware.Warn, err.Error(), SharedFolderHint
 	case errors.Is(err, ErrBusy):
 		c.Status, c.Text = hardware.Warn, "not known whether nodes see "+dir+": "+err.Error()
 		c.Hint = "look again when a node is free"

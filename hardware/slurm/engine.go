@@ -28,7 +28,7 @@ var ErrClosed = errors.New("the Slurm engine is closed")
 type Engine struct {
 	*launch.Jobs[*step]
 
-	pool    *pool
+	pool    *nodePool
 	cluster scheduler.Cluster
 	first   []int // the number of each node's first core, and of its first GPU
 	firstG  []int
@@ -46,7 +46,7 @@ type Engine struct {
 
 var engines atomic.Int64 // made so far; part of the names of folders
 
-func newEngine(p *pool, task engine.Task) (*Engine, error) {
+func newEngine(p *nodePool, task engine.Task) (*Engine, error) {
 	dir := filepath.Join(p.site.run.Dir, fmt.Sprintf("%s%d-%d", folderPrefix, os.Getpid(), engines.Add(1)))
 	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make a folder for steps: %w", err)
@@ -63,7 +63,7 @@ func newEngine(p *pool, task engine.Task) (*Engine, error) {
 		e.first, e.firstG = append(e.first, core), append(e.firstG, gpu)
 		core, gpu = core+n.Threads, gpu+n.GPUs
 	}
-	p.use(e)
+	p.setEngine(e)
 	e.reader.Go(e.read)
 	return e, nil
 }
@@ -71,8 +71,8 @@ func newEngine(p *pool, task engine.Task) (*Engine, error) {
 // Next implements scheduler.Engine, with notices of nodes, and of progress where Watch was called. Nodes that will be
 // taken away are left as soon as nothing runs on them: the scheduler knows of that by then and starts nothing there.
 func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
-	e.pool.leave(e.vacant())
-	at, news, err := e.NextBeside(ctx, until, e.pool.coming)
+	e.pool.releaseVacant(e.vacant())
+	at, news, err := e.NextBeside(ctx, until, e.pool.pendingNodes)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, n := range news {
@@ -110,7 +110,7 @@ func (e *Engine) Close() error {
 	e.waiters.Wait()
 	e.cancel()
 	e.reader.Wait()
-	e.pool.use(nil)
+	e.pool.setEngine(nil)
 	return folder.RemoveAll(e.dir)
 }
 

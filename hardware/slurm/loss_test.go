@@ -106,7 +106,7 @@ func TestNodeGoesDown(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lost, _ := o.pool.place(1)
+	lost, _ := o.pool.slotOf(1)
 	eventually(t, "both run", func() bool {
 		return runs(o, 0) && runs(o, 1)
 	})
@@ -126,7 +126,7 @@ func TestNodeGoesDown(t *testing.T) {
 	if up := o.next(t, scheduler.NodeUp); up.Node != 1 { // the third node of the cluster
 		t.Fatal(up)
 	}
-	if found, _ := o.pool.place(1); found.name == lost.name {
+	if found, _ := o.pool.slotOf(1); found.name == lost.name {
 		t.Errorf("the node %s is there again", lost.name)
 	}
 	if err := o.Start(1, grant(1, 2, 2)); err != nil {
@@ -157,7 +157,7 @@ while :; do cat "$TFEXP_CONTROL"; sleep 0.1; done`))
 		t.Fatal(err)
 	}
 	eventually(t, "the job runs", func() bool { return read(filepath.Join(o.dir, "0.log")) != "" })
-	s, _ := o.pool.place(0)
+	s, _ := o.pool.slotOf(0)
 	setState(t, s.name, "DRAIN")
 	defer setState(t, s.name, "RESUME")
 	if n := o.next(t, scheduler.NodeWarned); n.Until-n.At < 4*time.Second {
@@ -182,7 +182,7 @@ func TestAllocationGoesAway(t *testing.T) {
 	if err := o.Start(0, grant(0, 0, 0)); err != nil {
 		t.Fatal(err)
 	}
-	first, _ := o.pool.place(0)
+	first, _ := o.pool.slotOf(0)
 	if _, err := slurmcmd.Run(t.Context(), 0, "scancel", first.alloc.job); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestAllocationGoesAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.up(t, 2)
-	second, _ := o.pool.place(0)
+	second, _ := o.pool.slotOf(0)
 	if second.alloc.job == first.alloc.job {
 		t.Errorf("the allocation %s again", first.alloc.job)
 	}
@@ -211,7 +211,7 @@ func TestAllocationIsPreempted(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the job listens", func() bool { return listens(o, 0) })
-	first, _ := o.pool.place(0)
+	first, _ := o.pool.slotOf(0)
 	urgent, err := slurmcmd.Run(t.Context(), 0, "sbatch", "--parsable", "--partition=urgent", "--nodelist="+first.name,
 		"--exclusive", "--output=/dev/null", "--wrap", "sleep 1000")
 	if err != nil {
@@ -228,7 +228,7 @@ func TestAllocationIsPreempted(t *testing.T) {
 	}
 	cancel()
 	o.up(t, 1)
-	if second, _ := o.pool.place(0); second.alloc.job == first.alloc.job {
+	if second, _ := o.pool.slotOf(0); second.alloc.job == first.alloc.job {
 		t.Errorf("the allocation %s again", first.alloc.job)
 	}
 	if err := o.Start(0, grant(0, 0, 0)); err != nil {
@@ -251,7 +251,7 @@ func TestAllocationHasGraceTime(t *testing.T) {
 		}
 	}
 	eventually(t, "the jobs listen", func() bool { return listens(o, 0) && listens(o, 1) })
-	first, _ := o.pool.place(0)
+	first, _ := o.pool.slotOf(0)
 	urgent, err := slurmcmd.Run(t.Context(), 0, "sbatch", "--parsable", "--partition=urgent", "--nodelist="+first.name,
 		"--exclusive", "--output=/dev/null", "--wrap", "sleep 1000")
 	if err != nil {
@@ -273,7 +273,7 @@ func TestAllocationHasGraceTime(t *testing.T) {
 	o.next(t, scheduler.NodeDown)
 	cancel()
 	o.up(t, 1)
-	if second, _ := o.pool.place(0); second.alloc.job == first.alloc.job {
+	if second, _ := o.pool.slotOf(0); second.alloc.job == first.alloc.job {
 		t.Errorf("the allocation %s again", first.alloc.job)
 	}
 }
@@ -288,7 +288,7 @@ while :; do cat "$TFEXP_CONTROL"; sleep 0.1; done`))
 	if err := o.Start(0, grant(0, 0, 0)); err != nil {
 		t.Fatal(err)
 	}
-	first, _ := o.pool.place(0)
+	first, _ := o.pool.slotOf(0)
 	warned := o.next(t, scheduler.NodeWarned)
 	if end := o.next(t, scheduler.JobEnded); !end.Revoked {
 		t.Error(end)
@@ -301,7 +301,7 @@ while :; do cat "$TFEXP_CONTROL"; sleep 0.1; done`))
 	}
 	o.next(t, scheduler.NodeDown)
 	o.up(t, 2)
-	if second, _ := o.pool.place(0); second.alloc.job == first.alloc.job {
+	if second, _ := o.pool.slotOf(0); second.alloc.job == first.alloc.job {
 		t.Errorf("the allocation %s again", first.alloc.job)
 	}
 	if err := o.Start(0, grant(0, 0, 0)); err != nil {

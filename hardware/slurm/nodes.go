@@ -42,7 +42,7 @@ func (e *Engine) Acquire(node int) (*scheduler.Server, error) {
 		e.nodes[node] = nodeWanted
 	}
 	e.mu.Unlock()
-	if s, ok := e.pool.place(node); ok && s.state == up {
+	if s, ok := e.pool.slotOf(node); ok && s.state == slotUp {
 		e.cameUp(node)
 	}
 	return &scheduler.Server{Created: e.Now(), Market: kindName, Elsewhere: true}, nil
@@ -94,7 +94,7 @@ while read -r pid _ ; do case $pid in *[!0-9]*) ;; *) taskset -acp "$2" "$pid" >
 // Bind binds a step to the cores of a part.
 func (h hands) Bind(s *step, part scheduler.Part) error {
 	e := h.e
-	place, ok := e.pool.place(part.Node)
+	place, ok := e.pool.slotOf(part.Node)
 	if !ok {
 		return nil // its node is gone, and notice of that follows
 	}
@@ -114,7 +114,7 @@ func (h hands) Bind(s *step, part scheduler.Part) error {
 	}
 	args := append(stepArgs(s.allocated, s.node, "bind"), "--quiet", "--chdir=/", "/bin/sh", "-c", bindScript, "sh", id,
 		list(cpus))
-	_, err = Call(context.WithoutCancel(e.ctx), DefaultPatience, "srun", args...)
+	_, err = CallWithRetries(context.WithoutCancel(e.ctx), DefaultPatience, "srun", args...)
 	if err != nil && (e.Gone(s) || e.Lost(s)) {
 		return nil // it has ended, or its node has
 	}
@@ -161,11 +161,11 @@ func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
 }
 
 // addresses asks for the addresses of the nodes of parts: one call.
-func (p *pool) addresses(ctx context.Context, parts []scheduler.Part) (map[int]string, error) {
+func (p *nodePool) addresses(ctx context.Context, parts []scheduler.Part) (map[int]string, error) {
 	names := map[string][]int{}
 	var list []string
 	for _, part := range parts {
-		s, ok := p.place(part.Node)
+		s, ok := p.slotOf(part.Node)
 		if !ok {
 			return nil, fmt.Errorf("there is no node %d", part.Node)
 		}
@@ -174,13 +174,13 @@ func (p *pool) addresses(ctx context.Context, parts []scheduler.Part) (map[int]s
 		}
 		names[s.name] = append(names[s.name], part.Node)
 	}
-	out, err := Call(ctx, DefaultPatience, "scontrol", "--oneliner", "show", "node", strings.Join(list, ","))
+	out, err := CallWithRetries(ctx, DefaultPatience, "scontrol", "--oneliner", "show", "node", strings.Join(list, ","))
 	if err != nil {
 		return nil, err
 	}
 	addr := map[int]string{}
 	for line := range strings.Lines(out) {
-		f := Fields(line)
+		f := ParseFields(line)
 		for _, v := range names[f["NodeName"]] {
 			addr[v] = f["NodeAddr"]
 		}

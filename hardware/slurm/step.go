@@ -86,7 +86,7 @@ func (h hands) Begin(state launch.JobState, part scheduler.Part, again bool, see
 
 // prepare writes the script of a step.
 func (e *Engine) prepare(s *step, part scheduler.Part) error {
-	place, ok := e.pool.place(part.Node)
+	place, ok := e.pool.slotOf(part.Node)
 	if !ok {
 		return fmt.Errorf("there is no node %d", part.Node)
 	}
@@ -109,11 +109,11 @@ func (e *Engine) prepare(s *step, part scheduler.Part) error {
 }
 
 // cpus returns a node's numbers of the cores of a part, and gpus the names of its GPUs.
-func (e *Engine) cpus(place slot, part scheduler.Part) ([]int, error) {
+func (e *Engine) cpus(place nodeSlot, part scheduler.Part) ([]int, error) {
 	return numbered(part.Cores, e.first[part.Node], place.cpus, "core")
 }
 
-func (e *Engine) gpus(place slot, part scheduler.Part) ([]string, error) {
+func (e *Engine) gpus(place nodeSlot, part scheduler.Part) ([]string, error) {
 	if part.GPUs.Count() == 0 {
 		return nil, nil
 	}
@@ -148,7 +148,7 @@ func script(j *launch.Job, part scheduler.Part, cpus []int, gpus []string) []byt
 		fmt.Fprintf(&b, "export %s=%s\n", name, quoteHidden(value))
 	}
 	if j.Dir != "" {
-		fmt.Fprintf(&b, "cd %s || exit 126\n", Quote(launch.Absolute(j.Dir)))
+		fmt.Fprintf(&b, "cd %s || exit 126\n", ShellQuote(launch.Absolute(j.Dir)))
 	}
 	b.WriteString("exec taskset -c " + list(cpus))
 	for _, arg := range j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs}) {
@@ -164,7 +164,7 @@ func quoteHidden(text string) string {
 	if name := secret.Variable(text); name != "" {
 		return `"$` + name + `"`
 	}
-	return Quote(text)
+	return ShellQuote(text)
 }
 
 // hiddenEnviron are the variables that the script of a job reads sensitive values from.
@@ -281,7 +281,7 @@ func (h hands) Attend(s *step) {
 			e.mu.Unlock()
 		}
 		e.mu.Lock()
-		again := !s.began && !s.killed && AgainText(s.said) && time.Since(began) < launchPatience
+		again := !s.began && !s.killed && StepMayRetry(s.said) && time.Since(began) < launchPatience
 		e.mu.Unlock()
 		if !again || e.Asked(s) {
 			break
@@ -314,7 +314,7 @@ func (e *Engine) over(s *step) {
 	e.Exited(s, until, s.finished())
 	e.forget(s)
 	e.Ended(s, launch.Fate{
-		Finished: s.finished(), Why: s.ending(), Exit: s.code(), Output: s.out.log.Err(),
+		Finished: s.finished(), Why: s.exitReason(), Exit: s.code(), Output: s.out.log.Err(),
 	}, s.out.log.Close)
 }
 
@@ -336,7 +336,7 @@ func (s *step) suspect() bool {
 func (e *Engine) suspicion(s *step) {
 	lost := func() bool { return e.Lost(s) }
 	for range 8 {
-		e.pool.glance(e.ctx, lost)
+		e.pool.pollNow(e.ctx, lost)
 		if lost() || e.ctx.Err() != nil || s.status != nil && !s.ended {
 			return
 		}
@@ -353,4 +353,19 @@ func (s *step) code() int {
 		return -1
 	}
 	return s.status.ExitStatus()
+}
+
+// exitReason says how a step ended that did not finish.
+func (s *step) exitReason() string {
+	switch {
+	case s.status == nil && s.said != "":
+		return "the step could not be started: " + s.said
+	case s.status == nil:
+		return "srun ended without its step"
+	case s.status.Signaled():
+		return fmt.Sprintf("killed by signal %d (%s)", s.status.Signal(), s.status.Signal())
+	case s.status.ExitStatus() == 126 || s.status.ExitStatus() == 127:
+		return fmt.Sprintf("exit status %d on node %s: %s", s.status.ExitStatus(), s.node, secret.Redact(s.out.lastLine()))
+	}
+	return fmt.Sprintf("exit status %d", s.status.ExitStatus())
 }

@@ -24,7 +24,7 @@ const settled = 3 * time.Second
 //
 // Inter to Settings are the present state, and hold until the file changes
 // them. Checkpoint, Warning and Deepen are requests: a program carries them out
-// once (see Request).
+// once (see ID).
 type Message struct {
 	// Inter and Intra are the present allotment: operations at once, threads
 	// of each. 0: as before.
@@ -55,20 +55,20 @@ type Message struct {
 	Written time.Time `json:"-"`
 }
 
-// Request identifies the requests of a message. Two messages with the same
+// MessageID identifies the requests of a message. Two messages with the same
 // serial carry the same requests. A message without a serial carries new
 // requests.
-type Request struct {
+type MessageID struct {
 	Serial  int64
 	Written int64 // in nanoseconds; 0 where there is a serial
 }
 
-// Request identifies the message's requests.
-func (m Message) Request() Request {
+// ID identifies the message's requests.
+func (m Message) ID() MessageID {
 	if m.Serial != 0 {
-		return Request{Serial: m.Serial}
+		return MessageID{Serial: m.Serial}
 	}
-	return Request{Written: m.Written.UnixNano()}
+	return MessageID{Written: m.Written.UnixNano()}
 }
 
 // Asking returns a message with the state in m and the requests in request.

@@ -161,7 +161,7 @@ func TestMessages(t *testing.T) {
 func TestRequests(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control")
 	c := NewControl(path)
-	var all []Request
+	var all []MessageID
 	for i, m := range []Message{{Serial: 1, Deepen: pointer(1)}, {Serial: 1, Deepen: pointer(1), Intra: 2},
 		{Deepen: pointer(1)}, {Deepen: pointer(1)}} {
 		if err := WriteMessage(path, m); err != nil {
@@ -175,7 +175,7 @@ func TestRequests(t *testing.T) {
 		if err != nil || !changed {
 			t.Fatalf("message %d: changed %v, %v", i, changed, err)
 		}
-		all = append(all, got.Request())
+		all = append(all, got.ID())
 	}
 	if all[0] != all[1] || all[1] == all[2] || all[2] == all[3] {
 		t.Errorf("requests %v", all)

@@ -31,7 +31,7 @@ func (c *Checker) Cells() {
 			c.onEngine(h)
 		}
 		if c.First(w) {
-			c.late(w)
+			c.submissionEnd(w)
 		}
 		c.records(w, h)
 		if h.Kind().Contained {
@@ -43,13 +43,13 @@ func (c *Checker) Cells() {
 		c.programs(w, h)
 		for _, submit := range w.Submits {
 			if c.First(submit.Job, h, p.Divides()) {
-				c.fits(submit.Job, h, p.Divides())
+				c.jobCapacity(submit.Job, h, p.Divides())
 			}
 		}
 		if c.First(p, h) {
 			c.pauses(p, h)
-			c.divides(p, h)
-			c.blind(p, h)
+			c.jobDivision(p, h)
+			c.gpuAssumptions(p, h)
 			c.oracle(p, h)
 		}
 		if c.First(w, h, p) {

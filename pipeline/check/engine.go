@@ -43,7 +43,7 @@ func (c *Checker) jobOnEngine(j *experiment.Job, h *experiment.Hardware, gpus in
 	}
 	problems := check(h.ForEngine(), &engine.Job{
 		Name: j.Name, Threads: j.Threads.Request, GPUs: gpus, Nodes: j.Nodes, Memory: j.Memory, Container: j.Container,
-		Roles: j.InParts(),
+		Roles: j.RunsAsSeveralPrograms(),
 	}, c.host())
 	c.problems(j.At, j.Range, problems)
 	return schema.Each(problems, func(p engine.Problem) string { return p.Arg })

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfexp/tfexp/hardware/engine"
+
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -25,9 +27,9 @@ func (c *Checker) pauses(p *experiment.Policy, h *experiment.Hardware) {
 	}
 }
 
-// blind checks that the type of device that a policy takes all to be like is one of the hardware,
+// gpuAssumptions checks that the type of device that a policy takes all to be like is one of the hardware,
 // and that it can pause where the policy decides in rounds.
-func (c *Checker) blind(p *experiment.Policy, h *experiment.Hardware) {
+func (c *Checker) gpuAssumptions(p *experiment.Policy, h *experiment.Hardware) {
 	if p.Settings.Duration("rounds") > 0 && !h.Capabilities().Pause {
 		c.Lacks(language.Place(p.At, "rounds", p.Range), h, "pause", "A policy of rounds pauses jobs")
 	}
@@ -150,5 +152,27 @@ func (c *Checker) misfits(w *experiment.Workload, h *experiment.Hardware, p *exp
 			c.Fail(where, "Settings that do not fit together", "Under the policy %q on the hardware %q: %s.", p.Name, h.Name, detail)
 		}
 		seen[where] = true
+	}
+}
+
+// jobDivision checks that a policy which divides jobs over nodes has hardware that can run them so.
+func (c *Checker) jobDivision(p *experiment.Policy, h *experiment.Hardware) {
+	if !p.Divides() {
+		return
+	}
+	at := language.Place(p.At, "nodes", p.Range)
+	switch check := h.Kind().CheckJob; {
+	case h.Cluster.Changes():
+		c.Fail(at, "Nodes that come and go", "The policy %q divides jobs over nodes, and nodes of the hardware %q come "+
+			"and go: leave nodes out.", p.Name, h.Name)
+	case h.Real() && check != nil:
+		gang := check(h.ForEngine(), &engine.Job{Name: "of several nodes", Threads: 2, Nodes: 2}, c.host())
+		for _, problem := range gang {
+			if problem.Arg == "nodes" {
+				c.Fail(at, "Engine without jobs of several nodes", "The policy %q divides jobs over nodes, and the "+
+					"engine %q of the hardware %q runs each job on one node.", p.Name, h.Engine, h.Name)
+				return
+			}
+		}
 	}
 }

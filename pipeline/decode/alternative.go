@@ -51,7 +51,7 @@ type alternativeArgs struct {
 }
 
 func alternativeBlock() *schema.Block {
-	b := schema.Of[alternativeArgs](schema.Block{
+	b := schema.BlockFor[alternativeArgs](schema.Block{
 		Name: "alternative", Label: "name; the job's own request is called `cpu`, or `gpu` if it includes GPUs", Unique: true,
 	})
 	schema.Find(b.Args, "threads").Keys = threadKeys()[:3]

@@ -67,7 +67,7 @@ type compareArgs struct {
 }
 
 func compareBlock() *schema.Block {
-	b := schema.Of[compareArgs](schema.Block{
+	b := schema.BlockFor[compareArgs](schema.Block{
 		Name: "compare", Label: "metric: a column of metrics.csv, with or without its `_s`", Offered: metricLabels(),
 	})
 	schema.Find(b.Args, "by").Allowed = groupings()

@@ -90,10 +90,10 @@ func hardwareBlock() *schema.Block {
 		"{others}", engineList(func(k *engine.Kind) bool { return !hasMachine(k) }), "{here}", engineList(isHere),
 		"{clusters}", engineList(hasClusters),
 	}
-	node := schema.Of[nodeArgs](schema.Block{
+	node := schema.BlockFor[nodeArgs](schema.Block{
 		Name: "node", Label: "name", Unique: true, Args: argsOf(func(k *engine.Kind) []schema.Arg { return k.AllNodeArgs() }),
 	})
-	b := schema.Of[hardwareArgs](schema.Block{
+	b := schema.BlockFor[hardwareArgs](schema.Block{
 		Name: "hardware", Label: "name, read as `hardware.<name>`", Unique: true,
 		Args:   argsOf(func(k *engine.Kind) []schema.Arg { return k.Args }),
 		Blocks: append([]*schema.Block{language.Extended(language.Node, node).Say(words...)}, engineBlocks()...),

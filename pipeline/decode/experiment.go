@@ -65,8 +65,8 @@ type validationArgs struct {
 }
 
 func variableBlock() *schema.Block {
-	b := schema.Of[variableArgs](schema.Block{Name: "variable", Label: "name, read as `var.<name>`", Unique: true})
-	b.Blocks = []*schema.Block{schema.Of[validationArgs](schema.Block{Name: "validation"})}
+	b := schema.BlockFor[variableArgs](schema.Block{Name: "variable", Label: "name, read as `var.<name>`", Unique: true})
+	b.Blocks = []*schema.Block{schema.BlockFor[validationArgs](schema.Block{Name: "validation"})}
 	return b
 }
 

@@ -15,7 +15,7 @@ func jobBlock() *schema.Block {
 	runtime := runtimeBlock()
 	alternative := alternativeBlock()
 	alternative.Blocks = []*schema.Block{runtime}
-	b := schema.Of[experiment.Job](schema.Block{
+	b := schema.BlockFor[experiment.Job](schema.Block{
 		Name: "job", Label: "name, read as `job.<name>`; also the class of its jobs in the results", Unique: true,
 		Blocks: []*schema.Block{
 			runtime,

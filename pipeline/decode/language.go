@@ -30,13 +30,13 @@ var _ = schema.Document("decode", documented)
 func Language() *schema.Block {
 	file := &schema.Block{
 		Blocks: []*schema.Block{
-			language.Extended(language.Experiment, schema.Of[experiment.Spec](schema.Block{
+			language.Extended(language.Experiment, schema.BlockFor[experiment.Spec](schema.Block{
 				Name: "experiment", Label: "name of the experiment, and of its folder of results", Single: true, Required: true,
 			})),
 			variableBlock(), localsBlock, jobBlock(), workloadBlock(), hardwareBlock(),
 			policyBlock(), matrixBlock(),
-			schema.Of[experiment.Profile](schema.Block{Name: "profile", Single: true}),
-			schema.Of[experiment.Estimate](schema.Block{Name: "estimate", Single: true}),
+			schema.BlockFor[experiment.Profile](schema.Block{Name: "profile", Single: true}),
+			schema.BlockFor[experiment.Estimate](schema.Block{Name: "estimate", Single: true}),
 			compareBlock(), plotBlock(), thresholdBlock(),
 		},
 	}

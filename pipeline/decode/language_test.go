@@ -18,7 +18,7 @@ import (
 
 // TestReference holds docs/language.md to the schema that the decoder uses.
 func TestReference(t *testing.T) {
-	decodetest.Golden(t, filepath.Join("..", "..", "docs", "language.md"), decodetest.Markdown(), *update)
+	decodetest.Golden(t, filepath.Join("..", "..", "docs", "language.md"), decodetest.LanguageReference(), *update)
 }
 
 // TestSchemaExamples loads every example of the reference: examples of blocks
@@ -104,7 +104,7 @@ func firstLabel(example string) string { return strings.Split(example, `"`)[1] }
 
 // TestReferenceBegins loads the experiment at the head of the reference.
 func TestReferenceBegins(t *testing.T) {
-	_, rest, _ := strings.Cut(string(decodetest.Markdown()), "```hcl\n")
+	_, rest, _ := strings.Cut(string(decodetest.LanguageReference()), "```hcl\n")
 	src, _, _ := strings.Cut(rest, "```")
 	spec, diags := decode.Source("reference.hcl", []byte(src), decode.Options{Host: decodetest.Host})
 	if len(diags) > 0 {

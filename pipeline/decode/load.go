@@ -62,11 +62,11 @@ func Source(filename string, src []byte, opts Options) (*experiment.Spec, experi
 	spec.File, spec.Source, spec.Variables, spec.Sensitive = filename, src, variables, r.Sensitive()
 	d.expand(spec)
 	c := check.New(r, spec, opts.Host)
-	c.Weigh(spec.Cells)
+	c.WeighAlternatives(spec.Cells)
 	c.Traces(d)
 	d.Views(spec)
 	if !r.Failed() {
-		c.Doubts(root)
+		c.Warnings(root)
 	}
 	c.Cells()
 	r.List.Sort()

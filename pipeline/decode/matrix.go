@@ -92,11 +92,11 @@ func matrixBlock() *schema.Block {
 		Example: `["500ms", "1s"]`,
 	}
 	value := &schema.Arg{Name: "<axis>", Type: schema.Any, Doc: "The value of an axis.", Example: `"5s"`}
-	b := schema.Of[matrixArgs](schema.Block{Name: "matrix", Single: true, Free: axis})
+	b := schema.BlockFor[matrixArgs](schema.Block{Name: "matrix", Single: true, Free: axis})
 	b.Blocks = []*schema.Block{
-		schema.Of[zipArgs](schema.Block{Name: "zip", Free: axis}),
-		schema.Of[includeArgs](schema.Block{Name: "include", Free: value}),
-		schema.Of[excludeArgs](schema.Block{Name: "exclude"}),
+		schema.BlockFor[zipArgs](schema.Block{Name: "zip", Free: axis}),
+		schema.BlockFor[includeArgs](schema.Block{Name: "include", Free: value}),
+		schema.BlockFor[excludeArgs](schema.Block{Name: "exclude"}),
 	}
 	return b
 }

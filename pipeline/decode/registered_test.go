@@ -67,7 +67,7 @@ func TestWhatIsRegisteredIsInTheLanguage(t *testing.T) {
 			t.Errorf("%s: %v", c.name, diags)
 		}
 	}
-	reference := string(decodetest.Markdown())
+	reference := string(decodetest.LanguageReference())
 	for _, want := range []string{"`replayed` plays back a recording", "The number of the tape. Only on `replayed`."} {
 		if !strings.Contains(reference, want) {
 			t.Errorf("the reference does not have %q", want)

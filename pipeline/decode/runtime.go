@@ -146,7 +146,7 @@ type runtimeArgs struct {
 }
 
 func runtimeBlock() *schema.Block {
-	b := schema.Of[runtimeArgs](schema.Block{Name: "runtime", Single: true})
+	b := schema.BlockFor[runtimeArgs](schema.Block{Name: "runtime", Single: true})
 	return language.Extended(language.Runtime, b).Say("{laws}", language.LawDocs())
 }
 

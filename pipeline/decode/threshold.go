@@ -50,7 +50,7 @@ type thresholdArgs struct {
 }
 
 func thresholdBlock() *schema.Block {
-	return schema.Of[thresholdArgs](schema.Block{
+	return schema.BlockFor[thresholdArgs](schema.Block{
 		Name: "threshold", Label: "metric: a column of metrics.csv, with or without its `_s`; or `" + EstimateError + "`",
 		Offered: append(metricLabels(), EstimateError),
 	})

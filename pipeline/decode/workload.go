@@ -49,14 +49,17 @@ func workloadBlock() *schema.Block {
 		Doc: "Changes the thread request of one job. A running job is resized if it is malleable; a " +
 			"waiting job uses the new request when it starts.",
 	}
-	b := schema.Of[workloadArgs](schema.Block{Name: "workload", Label: "name, read as `workload.<name>`", Unique: true})
-	submit := language.Extended(language.Submit, schema.Of[submitArgs](schema.Block{Name: "submit"}))
+	b := schema.BlockFor[workloadArgs](schema.Block{Name: "workload", Label: "name, read as `workload.<name>`",
+		Unique: true})
+	submit := language.Extended(language.Submit, schema.BlockFor[submitArgs](schema.Block{Name: "submit"}))
 	b.Blocks = []*schema.Block{submit, changes, resize}
 	return language.Extended(language.Workload, b)
 }
 
 // changesBlock changes the resources of jobs while they train.
-func changesBlock() *schema.Block { return schema.Of[experiment.Update](schema.Block{Name: "changes"}) }
+func changesBlock() *schema.Block {
+	return schema.BlockFor[experiment.Update](schema.Block{Name: "changes"})
+}
 
 // submitArgs are the arguments of a submit block.
 //

@@ -19,8 +19,8 @@ var (
 	values string
 )
 
-// Markdown returns the reference of the language, docs/language.md.
-func Markdown() []byte {
+// LanguageReference returns the reference of the language, docs/language.md.
+func LanguageReference() []byte {
 	b := reference{sections: map[*schema.Block]string{}}
 	file := decode.Language()
 	b.WriteString(strings.Replace(preface, "%HARDWARE%", engine.Kinds()[0].Example, 1))

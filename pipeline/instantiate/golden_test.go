@@ -138,8 +138,8 @@ func text(t *testing.T, file string) []byte {
 		case "Compares":
 			asked("Targets", remaining.Targets.Of(&plan))
 			asked("Clusters", clusterspeed.Asked.Of(&plan))
-			asked("Lives", servers.Lives.Of(&plan))
-			asked("Checkpoints", servers.Checkpoints.Of(&plan))
+			asked("Lives", servers.LifetimesMember.Of(&plan))
+			asked("Checkpoints", servers.CheckpointsMember.Of(&plan))
 			asked("References", reference.Asked.Of(&plan))
 		case "Plots":
 			asked("Tunings", trial.Asked.Of(&plan))
@@ -372,8 +372,8 @@ func plain(v reflect.Value) any {
 		switch x := v.Interface().(type) {
 		case time.Duration:
 			return x.String()
-		case *record.Kept:
-			return plain(reflect.ValueOf(record.KeptOf[trial.Ref](x)))
+		case *record.FeatureValue:
+			return plain(reflect.ValueOf(record.FeatureValueOf[trial.Ref](x)))
 		case func(int) float64:
 			return []float64{short(x(1)), short(x(2)), short(x(3)), short(x(4)), short(x(8))}
 		}

@@ -83,7 +83,7 @@ func placed(spec *experiment.Spec) (*experiment.Spec, map[*experiment.Job]*place
 // inParts reports whether a cell has jobs whose parts may be on several nodes.
 func inParts(c *experiment.Cell) bool {
 	return len(c.Hardware.Cluster.Nodes) > 1 && slices.ContainsFunc(c.Workload.Submits, func(s experiment.Submit) bool {
-		return s.Job.InParts()
+		return s.Job.RunsAsSeveralPrograms()
 	})
 }
 

@@ -66,7 +66,7 @@ func (x *Experiment) Plan() record.Plan {
 	for _, pl := range spec.Plots {
 		p.Plots = append(p.Plots, record.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X, Y: pl.Y, By: pl.By})
 	}
-	stages.FillPlan(stages.Asking{Spec: spec, RunTime: func(j *experiment.Job) time.Duration {
+	stages.FillPlan(stages.PlanMemberInput{Spec: spec, RunTime: func(j *experiment.Job) time.Duration {
 		return givenWork(j, j.Runtime.Epoch.Mean).RunTime(j.Threads.Request)
 	}}, &p)
 	return p

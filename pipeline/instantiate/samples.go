@@ -175,7 +175,7 @@ func (x *Experiment) profileKey(j *experiment.Job) *store.Key {
 	k.Given("profile.limit", x.Spec.Profile.Limit)
 	x.source(k, j)
 	heldLines(k, j)
-	if in := x.places[j]; in != nil && j.InParts() {
+	if in := x.places[j]; in != nil && j.RunsAsSeveralPrograms() {
 		k.Addf("profile.nodes", "%v", in.Nodes(j))
 	}
 	if j.TimeWriter != "" && j.TimeWriter != "last" {
@@ -345,7 +345,7 @@ func (x *Experiment) otherThreads(c point, j *experiment.Job) []int {
 	switch {
 	case !slices.ContainsFunc(x.models(), experiment.UsesCurve):
 		return nil
-	case j.InParts(): // the fewest parts that it can run with, where nodes can be lost
+	case j.RunsAsSeveralPrograms(): // the fewest parts that it can run with, where nodes can be lost
 		if fewest := j.WithFewest(); c.Hardware.Cluster.Changes() && c.Hardware.Real() && fewest.Threads.Request < j.Threads.Request {
 			return []int{fewest.Threads.Request}
 		}
@@ -403,7 +403,7 @@ const mostCopies = 8
 func (x *Experiment) copies(h *experiment.Hardware, j *experiment.Job) (copies, cores int) {
 	kind := h.Kind()
 	if x.Spec.Profile.Alone || !h.Real() || !kind.Here && !kind.Contained ||
-		j.InParts() || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Cluster.Changes() {
+		j.RunsAsSeveralPrograms() || j.GPUs > 0 || len(h.Cluster.Nodes) == 0 || h.Cluster.Changes() {
 		return 0, 0
 	}
 	cores = min(h.Cluster.Nodes[0].Threads, x.Host.Threads)

@@ -94,7 +94,7 @@ func (c *Cell) seen(r jobList, jobs []scheduler.Job) []scheduler.Job {
 			return r.Blocks[k]
 		}
 		return nil
-	}}.Seen()
+	}}.ShownJobs()
 }
 
 // checkpoints returns the checkpoints of each job; nil if no job writes any.

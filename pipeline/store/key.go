@@ -53,7 +53,7 @@ func (k *Key) Given(label string, value any) {
 }
 
 // AddAll adds labeled values.
-func (k *Key) AddAll(lines []schema.Line) {
+func (k *Key) AddAll(lines []schema.KeyLine) {
 	for _, l := range lines {
 		k.Add(l.Label, l.Value)
 	}

@@ -15,7 +15,7 @@ func TestDrift(t *testing.T) {
 		{Probe: 1, ProbeCores: 1}, {Probe: -1}}); err != nil {
 		t.Fatal(err)
 	}
-	e.Cells = []record.Cell{{Speeds: []record.Speed{{Cores: 4, Seconds: 1}, {Cores: 2, Seconds: math.Sqrt(math.E)}}}}
+	e.Cells = []record.Cell{{Speeds: []record.MachineSpeed{{Cores: 4, Seconds: 1}, {Cores: 2, Seconds: math.Sqrt(math.E)}}}}
 	got, err := Drift(e)
 	if err != nil || len(got) != 1 {
 		t.Fatalf("%+v, %v", got, err)

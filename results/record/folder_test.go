@@ -71,7 +71,7 @@ func refs(names ...string) (all []CellRef) {
 // the others.
 func TestOpen(t *testing.T) {
 	p := Plan{Cells: refs("a", "trial", "missing", "sharded", "other")}
-	p.Cells[1].Beyond = Keep(&struct{ Number int }{1})
+	p.Cells[1].Beyond = NewFeatureValue(&struct{ Number int }{1})
 	dir := keep(t, p, "a", "trial", "other")
 	p.Cells[4].Key = "another"
 	raw, _ := json.Marshal(p)

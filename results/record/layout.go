@@ -50,7 +50,7 @@ const (
 )
 
 // Plan is plan.json: the questions of the experiment and the cells it runs, in the order of the file. It is all
-// that a report needs to know of the language. Features add further members: see Ask.
+// that a report needs to know of the language. Features add further members: see RegisterPlanMember.
 type Plan struct {
 	Schema      int      `json:"schema"`
 	Experiment  string   `json:"experiment"`
@@ -74,7 +74,7 @@ type Plan struct {
 	// PredictedSeconds is how long the work of this plan should take; 0 unknown.
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
 
-	asked map[string]any // the members that features bring, by name: see Ask
+	asked map[string]any // the members that features bring, by name: see RegisterPlanMember
 }
 
 // Named is a block with a one-line description: "round_robin, quantum 500ms, strict".
@@ -128,7 +128,7 @@ type CellRef struct {
 	Key              string  `json:"key"`
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
 	// Beyond is set for a cell that is not a point of the matrix: it is what the feature that added it keeps with it.
-	Beyond *Kept `json:"trial,omitempty"`
+	Beyond *FeatureValue `json:"trial,omitempty"`
 }
 
 // Variant is the cell's policy with its axes, the unit of comparison and the
@@ -277,7 +277,7 @@ type Cell struct {
 	Warnings []Warning `json:"warnings,omitempty"`
 	// Speeds are the speeds of the machine, just before the cell and after it, on as many cores as its jobs
 	// request.
-	Speeds []Speed `json:"speeds,omitempty"`
+	Speeds []MachineSpeed `json:"speeds,omitempty"`
 	// Taken is how Busy changed while the cell ran, where that is known.
 	Taken *Taken `json:"taken,omitempty"`
 	// Began is when a real cell began (RFC 3339), and Estimated the estimates of its jobs that were in force then.
@@ -296,7 +296,7 @@ type Cell struct {
 	// Closed is the horizon in seconds, when the cell was closed at it.
 	Closed float64 `json:"closed_s,omitempty"`
 	// Outcome is the result of a cell beyond the matrix, for the feature that added it.
-	Outcome *Kept `json:"outcome,omitempty"`
+	Outcome *FeatureValue `json:"outcome,omitempty"`
 	// Files are the cell's tables and traces, without its logs.
 	Files []File `json:"files,omitempty"`
 }
@@ -317,9 +317,9 @@ type Estimated struct {
 	Runs   int     `json:"runs"`
 }
 
-// Speed is the speed of a machine at a moment: a fixed piece of work took Seconds on each of Cores cores, all busy
+// MachineSpeed is the speed of a machine at a moment: a fixed piece of work took Seconds on each of Cores cores, all busy
 // at once, with a standard error. Exchange is how long a cache line took from core to core and back; 0 on one core.
-type Speed struct {
+type MachineSpeed struct {
 	Cores   int     `json:"cores"`
 	Seconds float64 `json:"seconds"`
 	Error   float64 `json:"error_s"`

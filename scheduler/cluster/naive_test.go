@@ -223,10 +223,10 @@ func TestSharedGPUs(t *testing.T) {
 	}
 	var mates Mates
 	mates.Join(1, 2)
-	if mate, ok := mates.Part(2); mate != 1 || !ok {
+	if mate, ok := mates.Separate(2); mate != 1 || !ok {
 		t.Errorf("the mate is %d, %v", mate, ok)
 	}
-	if _, ok := mates.Part(1); ok {
+	if _, ok := mates.Separate(1); ok {
 		t.Error("it has a mate still")
 	}
 }

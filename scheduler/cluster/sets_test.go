@@ -73,20 +73,20 @@ func TestSetsByTheirMembers(t *testing.T) {
 // GPUs of several nodes, with cores for each.
 func TestDivide(t *testing.T) {
 	m := NewMachine(Cluster{Nodes: []Node{{Threads: 4, GPUs: 2}, {Threads: 6, GPUs: 3}}})
-	g, err := m.Divide([]Share{{Node: 1, GPUs: 2}, {Node: 0, GPUs: 1}}, 2)
+	g, err := m.DividedGrant([]Share{{Node: 1, GPUs: 2}, {Node: 0, GPUs: 1}}, 2)
 	if err != nil || g.Cores.String() != "0-1,4-7" || g.GPUs.String() != "0,2-3" || len(g.Layout.Parts) != 2 ||
 		g.Layout.Parts[0].Cores.String() != "4-7" || g.Layout.Parts[1].GPUs.String() != "0" {
 		t.Errorf("%+v, %v", g, err)
 	}
-	if g, err := m.Divide([]Share{{Node: 1, GPUs: 3}}, 2); err != nil || g.Layout != nil || g.Cores.Count() != 6 {
+	if g, err := m.DividedGrant([]Share{{Node: 1, GPUs: 3}}, 2); err != nil || g.Layout != nil || g.Cores.Count() != 6 {
 		t.Errorf("one node: %+v, %v", g, err)
 	}
 	for _, s := range []Share{{0, 0}, {0, 3}, {1, 4}} {
-		if _, err := m.Divide([]Share{s}, 1); err == nil {
+		if _, err := m.DividedGrant([]Share{s}, 1); err == nil {
 			t.Errorf("%+v has room", s)
 		}
 	}
-	if _, err := m.Divide([]Share{{0, 2}}, 3); err == nil {
+	if _, err := m.DividedGrant([]Share{{0, 2}}, 3); err == nil {
 		t.Error("there are three cores for each of two GPUs on four cores")
 	}
 }

@@ -46,8 +46,8 @@ func (m *Mates) Join(a, b int32) {
 	(*m)[a], (*m)[b] = b, a
 }
 
-// Part returns the mate of a job, which is its mate no more.
-func (m Mates) Part(job int32) (mate int32, ok bool) {
+// Separate ends the sharing of a job with its mate, and returns the mate.
+func (m Mates) Separate(job int32) (mate int32, ok bool) {
 	if mate, ok = m[job]; ok {
 		delete(m, job)
 		delete(m, mate)
@@ -130,9 +130,9 @@ func (t *Turns) Drop(j int32, g Grant) {
 // Share is GPUs of a node.
 type Share struct{ Node, GPUs int32 }
 
-// Divide returns a grant of GPUs on several nodes, in this order, with the given number of
+// DividedGrant returns a grant of GPUs on several nodes, in this order, with the given number of
 // cores for each GPU: the lowest that are free. Nothing is taken yet.
-func (m *Machine) Divide(shares []Share, cores int32) (Grant, error) {
+func (m *Machine) DividedGrant(shares []Share, cores int32) (Grant, error) {
 	g := Grant{Layout: &Layout{}}
 	for i, s := range shares {
 		node := []int32{s.Node}

@@ -476,10 +476,12 @@ func (p Policy) String() string {
 
 // KeyLines describe the policy in the key of a cell: its choices, their
 // settings and their versions.
-func (p Policy) KeyLines() []schema.Line {
+func (p Policy) KeyLines() []schema.KeyLine {
 	p = p.answered()
-	var lines []schema.Line
-	add := func(label, value string) { lines = append(lines, schema.Line{Label: "policy." + label, Value: value}) }
+	var lines []schema.KeyLine
+	add := func(label, value string) {
+		lines = append(lines, schema.KeyLine{Label: "policy." + label, Value: value})
+	}
 	for _, q := range Questions {
 		switch name := p.Get(q); {
 		case q == VictimsOf:

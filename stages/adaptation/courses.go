@@ -3,141 +3,108 @@ package adaptation
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
-	"sort"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
-	pictures "github.com/tfexp/tfexp/stages/plot"
-	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
 
-// AdaptationCourses is the name of this kind of picture.
-const AdaptationCourses = "adaptation_courses"
-
-var _ = picture(129, AdaptationCourses, "accuracy over time in real trainings, one line for each training, with those that "+
-	"controllers decided in and their actions marked", func(s deepeningStudy) ([]pictures.Figure, error) {
-	return schema.Each(column(s.Courses, func(r CourseRow) string { return r.Scenario }), s.coursesIn), nil
-})
-
-// coursesIn are the trainings of a scenario.
-func (s deepeningStudy) coursesIn(scenario string) pictures.Figure {
-	c := courses{}
-	var names []string
-	decided := math.Inf(1)
-	for _, r := range s.Courses {
-		switch {
-		case r.Scenario != scenario || len(r.Times) == 0:
-			continue
-		case r.Controller == "":
-			c.every = append(c.every, r)
-		case !slices.Contains(names, r.Controller): // its first seed
-			names = append(names, r.Controller)
-			c.strong = append(c.strong, r)
+// readCourse reads the course of the training in a folder, from its program's reports and the decisions.
+func readCourse(dir string) (deepening.RealTraining, error) {
+	out := deepening.RealTraining{Trained: math.NaN(), Step: math.NaN()}
+	did, err := readTraining(dir)
+	if err != nil {
+		return out, err
+	}
+	out.Accuracy = did.accuracy
+	for _, row := range did.decisions() {
+		out.Decided = append(out.Decided, row.Used)
+	}
+	lines, err := record.Progress.ReadLive(dir)
+	if err != nil {
+		return out, fmt.Errorf("read a training: %w", err)
+	}
+	var steps []float64
+	last := 0
+	for _, l := range lines {
+		if stats.Finite(l.Accuracy) && stats.Finite(l.Used) {
+			out.Times, out.Accuracies = append(out.Times, l.Used), append(out.Accuracies, l.Accuracy)
 		}
-		for _, at := range r.Decided {
-			decided = min(decided, at)
+		if stats.Finite(l.Left) && stats.Finite(l.TimeLeft) {
+			out.Told = append(out.Told, l.TimeLeft-l.Left)
 		}
-		c.end = max(c.end, r.Budget)
+		if n := l.Step - last; n > 0 && l.Seconds > 0 {
+			steps = append(steps, l.Seconds/float64(n))
+		}
+		last = l.Step
 	}
-	title := fmt.Sprintf("Accuracy over time in real training – %s, %s", s.name, scenario)
-	name := AdaptationCourses + "-" + s.name + "-" + scenario
-	if len(c.every)+len(c.strong) == 0 {
-		return pictures.Figure{Picture: pictures.Picture{
-			Name: name, Kind: AdaptationCourses, Title: title, Skipped: "no program reported accuracies",
-		}}
+	if slices.Sort(steps); len(steps) > 0 {
+		out.Step = stats.Quantile(steps, 0.5)
 	}
-	shown := min(len(c.strong), mostLines)
-	more := pictures.SomeOf(shown, len(c.strong), "controller")
-	c.strong = c.strong[:shown]
-	var keys []canvas.Key
-	for i, r := range c.strong {
-		keys = append(keys, canvas.Key{Label: r.Controller + " (" + r.Sequence + ")",
-			Swatch: canvas.Stroked(courseLine(i))})
-	}
-	c.low, c.high = c.from(decided)
-	p := canvas.NewPlot()
-	p.X.Min, p.X.Max = 0, c.end*1.005
-	lanes := float64(len(c.strong))
-	c.lane = (c.high - c.low) * laneHeight / curvesHeight
-	p.Y.Min, p.Y.Max = c.low-c.lane*lanes, c.high
-	p.Y.Tick.Marker = above{p.Y.Tick.Marker, c.low}
-	p.X.Label.Text, p.Y.Label.Text = "service time (s)", "accuracy"
-	p.Add(c)
-	caption := "What programs reported at the end of each epoch, a thin line for each sequence of the table, a strong " +
-		"one for the training that a controller decided in (first seed). From the first decision on; what is below the " +
-		"scale is cut off. Below the curves, one row for each controller: its decisions at the time when they were taken, with the " +
-		"number of the block that was deepened, the last number for nothing." + more
-	return s.figure(AdaptationCourses, scenario, title, caption, keys, curvesHeight+laneHeight*lanes+48, p)
+	return out, readLogValues(dir, &out)
 }
 
-const curvesHeight, laneHeight = 230.0, 14.0
-
-func courseLine(i int) draw.LineStyle {
-	return draw.LineStyle{Color: canvas.Hue(i), Width: 1.6, Dashes: canvas.Dashes(i)}
+// readLogValues reads values from the log of a training that its progress lines do not have.
+func readLogValues(dir string, out *deepening.RealTraining) error {
+	logs, err := filepath.Glob(filepath.Join(dir, record.LogsDir, "*.log"))
+	if err != nil || len(logs) == 0 {
+		return err
+	}
+	f, err := folder.Open(filepath.Split(logs[0])) // there is one job
+	if err != nil {
+		return fmt.Errorf("read a training: %w", err)
+	}
+	defer f.Close()
+	report, err := contract.Parse(f, contract.Last)
+	if err != nil {
+		return fmt.Errorf("read a training: %w", err)
+	}
+	for _, d := range report.Deepened {
+		out.Deepening = append(out.Deepening, d.Seconds)
+	}
+	out.Trained = schema.Or(report.Trained, out.Trained)
+	return nil
 }
 
-// courses are the trainings of a scenario. The strong ones have a row each below low, lane high, for their decisions.
-type courses struct {
-	every, strong        []CourseRow
-	low, high, lane, end float64
-}
-
-// from are bounds of the accuracies from an instant on, without the lowest of them.
-func (c courses) from(instant float64) (low, high float64) {
-	var values []float64
-	for _, r := range slices.Concat(c.every, c.strong) {
-		for i, at := range r.Times {
-			if (at >= instant || math.IsInf(instant, 1)) && stats.Finite(r.Accuracies[i]) {
-				values = append(values, r.Accuracies[i])
+// all reads the courses of the existing trainings of an adaptation: by sequences, and by controllers.
+func (t *trainer) all() ([]deepening.RealTraining, error) {
+	var list []deepening.RealTraining
+	for k, sc := range t.Real.Scenarios {
+		for i := range t.Real.Sequences() {
+			if !t.Real.Exhaustive {
+				break
 			}
-		}
-	}
-	if len(values) == 0 {
-		return 0, 1
-	}
-	sort.Float64s(values)
-	return bounds([]float64{stats.Quantile(values, 0.02), values[len(values)-1]})
-}
-
-// Plot implements plot.Plotter.
-func (c courses) Plot(in draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&in)
-	curves := draw.Crop(in, 0, 0, y(c.low)-in.Min.Y, 0)
-	line := func(r CourseRow, style draw.LineStyle) {
-		var points []vg.Point
-		for i, at := range r.Times {
-			points = append(points, vg.Point{X: x(at), Y: y(r.Accuracies[i])})
-		}
-		curves.StrokeLines(style, curves.ClipLinesXY(points)...)
-	}
-	for _, r := range c.every {
-		line(r, draw.LineStyle{Color: canvas.Shade(canvas.Hue(6), 0.35), Width: 0.6})
-	}
-	for i := len(c.strong) - 1; i >= 0; i-- { // the first is on top
-		line(c.strong[i], courseLine(i))
-	}
-	for i, r := range c.strong {
-		at := y(c.low - c.lane*(float64(i)+0.5))
-		color := canvas.Hue(i)
-		in.StrokeLine2(draw.LineStyle{Color: canvas.Shade(color, 0.7), Width: 0.8}, in.Min.X, at, in.Max.X, at)
-		for d, action := range r.Actions() {
-			if d < len(r.Decided) {
-				dot(in, vg.Point{X: x(r.Decided[d]), Y: at}, color, action)
+			task, key, err := t.task(k, t.sequence(i))
+			if err != nil || !complete(task.Dir, key) {
+				continue
 			}
+			one, err := readCourse(task.Dir)
+			if err != nil {
+				return nil, err
+			}
+			one.Scenario = sc.Name
+			sequence := (&deepening.OutcomeTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(i)
+			one.Sequence = deepening.Actions(sequence)
+			list = append(list, one)
 		}
 	}
+	for i := range t.Study.Chosen {
+		c := &t.Study.Chosen[i]
+		one, err := readCourse(c.Dir)
+		if err != nil {
+			return nil, err
+		}
+		one.Controller, one.Scenario, one.Seed = c.Controller.Name, c.Scenario, c.Seed
+		one.Sequence = deepening.Actions(c.Actions())
+		list = append(list, one)
+	}
+	for i := range list {
+		list[i].Adaptation, list[i].Budget = t.Name, t.Real.Budget.Seconds()
+	}
+	return list, nil
 }
-
-// above are the ticks from a value on.
-type above struct {
-	plot.Ticker
-	low float64
-}
-
-// Ticks implements plot.Ticker.
-func (a above) Ticks(_, high float64) []plot.Tick { return a.Ticker.Ticks(a.low, high) }

@@ -41,7 +41,7 @@ func Adaptations(all Tables) []Adaptation {
 		if len(s.Ranking)+len(s.RealRanking) == 0 {
 			continue
 		}
-		b := block{deepeningStudy: s}
+		b := blockResults{deepeningStudy: s}
 		for _, r := range s.Choices {
 			if r.Decision == 1 {
 				b.plays = append(b.plays, r)
@@ -51,7 +51,7 @@ func Adaptations(all Tables) []Adaptation {
 		a.Ranks, a.Regrets = b.tables()
 		a.Headline = b.headline(a.Ranks)
 		a.Real = b.realTable()
-		for _, text := range []string{b.fidelity(), kept(s.Courses)} {
+		for _, text := range []string{b.fidelity(), budgetSentence(s.Courses)} {
 			if text != "" {
 				a.Answers = append(a.Answers, text)
 			}
@@ -72,14 +72,14 @@ func column[T any](rows []T, of func(T) string) []string {
 	return out
 }
 
-// block has the rows of one adaptation block.
-type block struct {
+// blockResults has the rows of one adaptation block.
+type blockResults struct {
 	deepeningStudy
 	plays []ChoiceRow // the first decision of each training
 }
 
 // row finds the result of a controller in a scenario; nil without one.
-func (b *block) row(controller, scenario string) *RankingRow {
+func (b *blockResults) row(controller, scenario string) *RankingRow {
 	i := slices.IndexFunc(b.Ranking, func(r RankingRow) bool {
 		return r.Controller == controller && r.Scenario == scenario
 	})
@@ -90,13 +90,13 @@ func (b *block) row(controller, scenario string) *RankingRow {
 }
 
 // of returns the first row of a controller.
-func (b *block) of(controller string) *RankingRow {
+func (b *blockResults) of(controller string) *RankingRow {
 	return &b.Ranking[slices.IndexFunc(b.Ranking, func(r RankingRow) bool { return r.Controller == controller })]
 }
 
 // tables have the controllers in all scenarios: their ranks, and their accuracies and
 // regrets.
-func (b *block) tables() (ranks, regrets table.Table) {
+func (b *blockResults) tables() (ranks, regrets table.Table) {
 	of, accuracies := []string{"controller"}, []string{"controller"}
 	for _, s := range b.scenarios {
 		of = append(of, s+": rank")
@@ -123,7 +123,7 @@ func (b *block) tables() (ranks, regrets table.Table) {
 }
 
 // realTable has the controllers that decided in real training.
-func (b *block) realTable() table.Table {
+func (b *blockResults) realTable() table.Table {
 	t := table.New(2, "controller", "scenario", "sequence", "trainings", "accuracy", "same in the table",
 		"difference", "rank",
 		"regret", "runs")
@@ -148,7 +148,7 @@ func (b *block) realTable() table.Table {
 }
 
 // fidelity describes the distance of real trainings from the table; "" without both.
-func (b *block) fidelity() string {
+func (b *blockResults) fidelity() string {
 	var differences []float64
 	size := 0.0
 	for _, r := range b.RealRanking {
@@ -171,7 +171,7 @@ func (b *block) fidelity() string {
 }
 
 // scenarioTable is the table of the results of all sequences.
-func (b *block) scenarioTable() table.Table {
+func (b *blockResults) scenarioTable() table.Table {
 	t := table.New(1, "scenario", "sequences", "best accuracy", "sequence", "mean accuracy", "never deepened", "rank",
 		"second best: regret",
 		"decisions explain", "noise", "regret by noise")
@@ -221,7 +221,7 @@ func factorialOf(all []SequenceRow) factorial {
 
 // noise is a sentence on the part of the regret due to single trainings; "" where
 // it is not known for all scenarios.
-func (b *block) noise() string {
+func (b *blockResults) noise() string {
 	sum, low, high := 0.0, math.Inf(1), 0.0
 	for _, s := range b.scenarios {
 		all := b.deepeningStudy.of(s)
@@ -247,10 +247,12 @@ func interval(r *RankingRow) stats.Interval {
 
 // regret is the mean regret of a controller over all scenarios, with an interval
 // over its seeds.
-func (b *block) regret(controller string) stats.Interval { return meanRegret(b.regrets(controller)) }
+func (b *blockResults) regret(controller string) stats.Interval {
+	return meanRegret(b.regrets(controller))
+}
 
 // regrets are the mean regrets over all scenarios, by seed.
-func (b *block) regrets(controller string) []float64 {
+func (b *blockResults) regrets(controller string) []float64 {
 	sums, counts := map[int]float64{}, map[int]float64{}
 	best := map[string]float64{}
 	for _, r := range b.Sequences {
@@ -282,7 +284,7 @@ func regretText(i stats.Interval) string {
 }
 
 // byKind finds the controller of a kind of constant answer; empty without one.
-func (b *block) byKind(kind string) string {
+func (b *blockResults) byKind(kind string) string {
 	i := slices.IndexFunc(b.Ranking, func(r RankingRow) bool {
 		return r.Kind == kind && (kind == bestConstant || !r.Knew)
 	})
@@ -297,7 +299,7 @@ const mostInHeadline = 8
 
 // headline says which agents beat the best constant answer, and lists the best controllers by their mean regret, as
 // the table of ranks has it.
-func (b *block) headline(ranks table.Table) (h table.Headline) {
+func (b *blockResults) headline(ranks table.Table) (h table.Headline) {
 	best := b.byKind(bestConstant)
 	if best == "" || !stats.Finite(b.regret(best).Mean) {
 		return h
@@ -353,7 +355,7 @@ func (b *block) headline(ranks table.Table) (h table.Headline) {
 // answers compares each agent with the best constant answers: the one that is best
 // over all scenarios, which is unknown beforehand, and, for agents that have not
 // learned where they decide, the one that is best over the others.
-func (b *block) answers() []string {
+func (b *blockResults) answers() []string {
 	best, elsewhere := b.byKind(bestConstant), b.byKind(bestElsewhere)
 	var out []string
 	for _, c := range b.controllers {
@@ -384,7 +386,7 @@ const (
 	rounding = 1e-9
 )
 
-func (b *block) beats(agent, constant string) string {
+func (b *blockResults) beats(agent, constant string) string {
 	switch a, k := b.regret(agent), b.regret(constant); {
 	case !(a.Mean < k.Mean-rounding):
 		return notBeaten
@@ -402,7 +404,7 @@ func (b *block) beats(agent, constant string) string {
 // the constant is better, as good, or worse. Its regret is then below, in or above
 // the interval of the agent's regret over the seeds. Without intervals the means
 // decide.
-func (b *block) against(agent, constant, named string) string {
+func (b *blockResults) against(agent, constant, named string) string {
 	var better, same, worse []string
 	for _, s := range b.scenarios {
 		a, k := b.row(agent, s), b.row(constant, s)
@@ -489,9 +491,9 @@ func (b *Adaptation) report() []table.Item {
 			"without that noise stays below the best of the table, on average."})
 }
 
-// kept describes how well the real trainings of an adaptation kept their budgets, and the programs' own
+// budgetSentence describes how well the real trainings of an adaptation kept their budgets, and the programs' own
 // figures for the rest; "" without such figures.
-func kept(courses []CourseRow) string {
+func budgetSentence(courses []CourseRow) string {
 	var over, steps, told []float64
 	for _, c := range courses {
 		if stats.Finite(c.Trained) && stats.Finite(c.Step) {

@@ -105,7 +105,7 @@ func TestAnAgentThatBeatsAConstant(t *testing.T) {
 // Of eight sequences of three decisions between two actions each, only the three decisions together matter: the
 // noise is √8 times their effect, and the greatest of eight normal values lies 1.4236 deviations above the mean.
 func TestNoiseOfSequences(t *testing.T) {
-	var b block
+	var b blockResults
 	for _, size := range []float64{.01, .02} {
 		s := fmt.Sprint(size)
 		b.scenarios = append(b.scenarios, s)

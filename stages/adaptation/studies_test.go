@@ -15,10 +15,11 @@ func TestTablesOfTrainings(t *testing.T) {
 	dir := t.TempDir()
 	table := []byte("scenario,a1,timeleft1,totaltime,acc\ncalm,0,8,10,0.5\ncalm,1,8,10,0.75\n")
 	exhaustive := func(name string) *deepening.Study {
-		return &deepening.Study{Name: name, Real: &deepening.Real{Decisions: 1, Blocks: 1, Exhaustive: true}}
+		return &deepening.Study{Name: name, Real: &deepening.RealTrainings{Decisions: 1, Blocks: 1, Exhaustive: true}}
 	}
-	one, two, decided := exhaustive("one"), exhaustive("two"), &deepening.Study{Name: "three", Real: &deepening.Real{}}
-	fromFile := &deepening.Study{Name: "file", File: "t.csv", Real: &deepening.Real{Decisions: 1, Blocks: 1}}
+	one, two, decided := exhaustive("one"), exhaustive("two"), &deepening.Study{Name: "three",
+		Real: &deepening.RealTrainings{}}
+	fromFile := &deepening.Study{Name: "file", File: "t.csv", Real: &deepening.RealTrainings{Decisions: 1, Blocks: 1}}
 	if got := tableOf([]*deepening.Study{one, decided, fromFile}, one); got != TableFile {
 		t.Errorf("the only table is %s", got)
 	}
@@ -29,7 +30,7 @@ func TestTablesOfTrainings(t *testing.T) {
 		t.Fatal(err)
 	}
 	has := exhaustive("has")
-	has.Real.Exhaustive, has.Tables = false, []*deepening.AgentTable{{Name: "own"}}
+	has.Real.Exhaustive, has.Tables = false, []*deepening.OutcomeTable{{Name: "own"}}
 	all := studies(dir, &world{studies: []*deepening.Study{one, fromFile, {Name: "recorded"}, has}})
 	if len(all) != 4 || len(one.Tables) != 1 || one.Tables[0].Accuracy[1] != 0.75 || len(one.Digest) != 64 {
 		t.Errorf("the trained table is %+v", one)
@@ -37,7 +38,8 @@ func TestTablesOfTrainings(t *testing.T) {
 	if fromFile.Tables != nil || all[2].Tables != nil || has.Tables[0].Name != "own" {
 		t.Errorf("the others have %v, %v and %v", fromFile.Tables, all[2].Tables, has.Tables)
 	}
-	if err := learned(two, []byte("scenario,a1,timeleft1,totaltime,acc\ncalm,0,8,10,0.5\n")); err == nil || two.Tables != nil {
+	if err := addTrainedTable(two, []byte("scenario,a1,timeleft1,totaltime,acc\ncalm,0,8,10,0.5\n")); err == nil ||
+		two.Tables != nil {
 		t.Errorf("a table that lacks a sequence: %v, %v", err, two.Tables)
 	}
 }
@@ -52,10 +54,10 @@ func TestBudgetsKept(t *testing.T) {
 		"ms after it at the latest; a step takes 5.0 ms in the median of the trainings, and 6.0 ms in the slowest. " +
 		"At 3 reports, the time left of the budget as the program has it differs from that of the scheduler by 2.0 " +
 		"ms in the median, 2.9 ms at 95%, and 3.0 ms at most: the way of the report is part of it."
-	if got := kept(rows[:3]); got != want {
+	if got := budgetSentence(rows[:3]); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if got := kept(nil); got != "" {
+	if got := budgetSentence(nil); got != "" {
 		t.Error(got)
 	}
 }

@@ -132,7 +132,7 @@ type TrainingRow struct {
 }
 
 // CourseRow is the course of one real training.
-type CourseRow = deepening.Trained
+type CourseRow = deepening.RealTraining
 
 // Tables are all tables of controllers that deepen networks.
 type Tables struct {

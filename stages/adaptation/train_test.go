@@ -23,14 +23,17 @@ import (
 
 // small is an adaptation with two scenarios, one decision and an agent that continues another one.
 func small() *deepening.Study {
-	table := func(name string, accuracy ...float64) *deepening.AgentTable {
-		return &deepening.AgentTable{Name: name, Decisions: 1, Actions: 2, Time: [][]float64{{0.5}}, Accuracy: accuracy}
+	table := func(name string, accuracy ...float64) *deepening.OutcomeTable {
+		return &deepening.OutcomeTable{Name: name, Decisions: 1, Actions: 2, Time: [][]float64{{0.5}}, Accuracy: accuracy}
 	}
-	s := &deepening.Study{Name: "net", Seeds: 2, Tables: []*deepening.AgentTable{table("early", .5, .7), table("late", .8, .6)}}
+	s := &deepening.Study{Name: "net", Seeds: 2, Tables: []*deepening.OutcomeTable{table("early", .5, .7), table("late",
+		.8, .6)}}
 	settings := deepening.Settings{Episodes: 8, Batch: 4, Rate: 0.01, Decay: 1, DecayEvery: 500, Temperature: 1}
-	first := &deepening.Controller{Name: "first", Kind: "agent", Learn: &deepening.Learning{LeaveOut: true, Settings: settings}}
+	first := &deepening.Controller{Name: "first", Kind: "agent", Learn: &deepening.AgentLearning{LeaveOut: true,
+		Settings: settings}}
 	settings.Episodes = 4
-	then := &deepening.Controller{Name: "then", Kind: "agent", Learn: &deepening.Learning{From: first, Settings: settings}}
+	then := &deepening.Controller{Name: "then", Kind: "agent", Learn: &deepening.AgentLearning{From: first,
+		Settings: settings}}
 	s.Controllers = []*deepening.Controller{{Name: "none", Kind: "do_nothing"}, then, first}
 	return s
 }
@@ -144,7 +147,7 @@ func TestAgentsLearnInTurn(t *testing.T) {
 // TestCheckpoints: a training that is interrupted leaves a checkpoint, and continues from there to the same
 // weights; a torn checkpoint, or another agent's, is ignored.
 func TestCheckpoints(t *testing.T) {
-	weights := func(change func(at string)) (raw []byte, cost spent) {
+	weights := func(change func(at string)) (raw []byte, cost trainingCost) {
 		_, r := begun(t)
 		training := trainings(r.Dir, r.Experiment)[0][0]
 		at := agentDir(r.Dir, description(training))
@@ -173,7 +176,7 @@ func TestCheckpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Step(training.Tables())
-	if err := save(from, checkpointFile, l, spent{l.Episodes, 1000}); err != nil {
+	if err := save(from, checkpointFile, l, trainingCost{l.Episodes, 1000}); err != nil {
 		t.Fatal(err)
 	}
 	copied := func(at string) {
@@ -220,7 +223,7 @@ func TestCheckpoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, err := deepening.LoadAgent(raw); err != nil || l.Episodes != 0 {
+	if l, err := deepening.LoadLearner(raw); err != nil || l.Episodes != 0 {
 		t.Errorf("the checkpoint: %+v, %v", l, err)
 	}
 }

@@ -74,11 +74,11 @@ func finished(accuracy float64) record.Cell {
 }
 
 func TestHowATrainingWent(t *testing.T) {
-	got, err := went(training(t, finished(.625), log))
+	got, err := readCourse(training(t, finished(.625), log))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := deepening.Trained{
+	want := deepening.RealTraining{
 		Decided: []float64{1.05}, Times: []float64{1, 2}, Accuracies: []float64{.5, .6}, Accuracy: .625, Trained: 3.004,
 		Step: .15,
 		Told: []float64{-.01, .02}, Deepening: []float64{.25},
@@ -86,7 +86,7 @@ func TestHowATrainingWent(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if _, err := went(t.TempDir()); err == nil {
+	if _, err := readCourse(t.TempDir()); err == nil {
 		t.Error("a folder without a training is read without an error")
 	}
 }
@@ -94,21 +94,21 @@ func TestHowATrainingWent(t *testing.T) {
 // The choices of a controller are read back from the decisions, and compared with the same sequence of the
 // table.
 func TestChosen(t *testing.T) {
-	tr := &trainer{place: place{Study: &deepening.Study{
-		Real:   &deepening.Real{Decisions: 1, Blocks: 1},
-		Tables: []*deepening.AgentTable{{Name: "grows", Decisions: 1, Actions: 2, Accuracy: []float64{.4, .6}}},
+	tr := &trainer{trainingPlace: trainingPlace{Study: &deepening.Study{
+		Real:   &deepening.RealTrainings{Decisions: 1, Blocks: 1},
+		Tables: []*deepening.OutcomeTable{{Name: "grows", Decisions: 1, Actions: 2, Accuracy: []float64{.4, .6}}},
 	}}}
 	out, err := readTraining(training(t, finished(.625), log))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := tr.chosen(&deepening.Controller{Name: "agent"}, "grows", 2, 0, out)
+	c := tr.realDecisions(&deepening.Controller{Name: "agent"}, "grows", 2, 0, out)
 	if c.Accuracy != .625 || c.Recorded != .6 || c.Seed != 2 || deepening.Actions(c.Actions()) != "1" ||
 		c.Decisions[0].TimeLeft != 1.95 ||
 		c.Decisions[0].Before != .5 || c.Decisions[0].After != .6 {
 		t.Errorf("%+v", c)
 	}
-	if c := tr.chosen(&deepening.Controller{Name: "agent"}, "unknown", 1, 0, out); !math.IsNaN(c.Recorded) {
+	if c := tr.realDecisions(&deepening.Controller{Name: "agent"}, "unknown", 1, 0, out); !math.IsNaN(c.Recorded) {
 		t.Errorf("in a scenario without a table: %+v", c)
 	}
 }
@@ -131,8 +131,9 @@ func TestTrainingsWithoutAnAccuracy(t *testing.T) {
 
 // A row of the table: times left are 0 for decisions that the budget had no time for.
 func TestRows(t *testing.T) {
-	tr := &trainer{place: place{Study: &deepening.Study{Real: &deepening.Real{Decisions: 2, Blocks: 1, Budget: 3e9}}}}
-	out := &outcome{accuracy: .625, rows: []steering.Row{{Left: 1.5, Probabilities: "1 0"}}}
+	tr := &trainer{trainingPlace: trainingPlace{Study: &deepening.Study{Real: &deepening.RealTrainings{Decisions: 2,
+		Blocks: 1, Budget: 3e9}}}}
+	out := &trainingResult{accuracy: .625, rows: []steering.Row{{Left: 1.5, Probabilities: "1 0"}}}
 	if got, want := tr.row(`a "b"`, 2, out), "\"a \"\"b\"\"\",1,0,1.5000,0.0000,3,0.625\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

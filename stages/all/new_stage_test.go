@@ -42,7 +42,9 @@ func init() {
 				Doc: "How many cells of each replicate are listed.", Example: `3`,
 			}},
 		},
-		Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "fastest", Value: "1"}}, nil },
+		Key: func(*stages.Run) ([]stages.KeyLine, error) {
+			return []stages.KeyLine{{Label: "fastest", Value: "1"}}, nil
+		},
 		Idle:   func(r *stages.Run) bool { return places(r.Settings("fastest")) == idlePlaces },
 		Always: true,
 		Run:    writeFastest,
@@ -252,7 +254,7 @@ func TestBlockOfANewStage(t *testing.T) {
 			t.Errorf("%s: %v, want an error with %q", block, diags, want)
 		}
 	}
-	reference := string(decodetest.Markdown())
+	reference := string(decodetest.LanguageReference())
 	for _, want := range []string{"\n### fastest\n", "The cells with the shortest makespans.",
 		"| `places` | integer | `1` |"} {
 		if !strings.Contains(reference, want) {

@@ -61,7 +61,7 @@ func (p *periodic) backfill() error {
 			maybe = maybe[:len(maybe)-1]
 		}
 		j := &p.run.Jobs[job]
-		m := p.of(j)
+		m := p.recordOf(j)
 		if m.eligible > p.Now() || m.reason != "" || p.limits.jobs(m, j) != "" {
 			continue
 		}
@@ -124,7 +124,7 @@ func (p *periodic) startsOn(job int32) bool {
 }
 
 // plan starts a job now, or reserves its earliest start. It reports whether there ever are enough nodes for the job.
-func (p *periodic) plan(job int32, m *member) (started, tried bool, err error) {
+func (p *periodic) plan(job int32, m *jobRecord) (started, tried bool, err error) {
 	now, end := p.round.start, p.round.windows[len(p.round.windows)-1].to
 	from := now
 	var (
@@ -136,7 +136,7 @@ func (p *periodic) plan(job int32, m *member) (started, tried bool, err error) {
 	p.round.searched = p.round.searched[:0] // the nodes of the last search, on which alone its answer depends
 	for {
 		p.buffers.allowed.copy(m.partition.nodes)
-		opens := p.closed(m, from, from+m.limit, p.buffers.allowed)
+		opens := p.removeReserved(m, from, from+m.limit, p.buffers.allowed)
 		later := p.round.slide.move(p.round.windows, from, from+m.limit, p.buffers.allowed)
 		if opens > from && opens < end && (later == 0 || opens < later) {
 			later = opens

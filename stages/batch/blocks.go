@@ -286,15 +286,16 @@ var source embed.FS
 
 func init() {
 	schema.Document("batch", source)
-	account := schema.Of[Account](schema.Block{Name: "account", Label: "name"})
-	user := schema.Of[Account](schema.Block{Name: "user", Label: "name"})
+	account := schema.BlockFor[Account](schema.Block{Name: "account", Label: "name"})
+	user := schema.BlockFor[Account](schema.Block{Name: "user", Label: "name"})
 	user.Example, user.Doc = "", "A user of the account, with the limits of this user in it."
 	user.Args = slices.DeleteFunc(user.Args, func(a schema.Arg) bool { return a.Name == "parent" })
 	account.Blocks = []*schema.Block{user}
 	for _, b := range []*schema.Block{
-		schema.Of[Partition](schema.Block{Name: "partition", Label: "name"}), schema.Of[QOS](schema.Block{Name: "qos", Label: "name"}),
-		account, schema.Of[NodeSet](schema.Block{Name: "node_set", Label: "name"}),
-		schema.Of[Reservation](schema.Block{Name: "reservation", Label: "name"}),
+		schema.BlockFor[Partition](schema.Block{Name: "partition", Label: "name"}),
+		schema.BlockFor[QOS](schema.Block{Name: "qos", Label: "name"}),
+		account, schema.BlockFor[NodeSet](schema.Block{Name: "node_set", Label: "name"}),
+		schema.BlockFor[Reservation](schema.Block{Name: "reservation", Label: "name"}),
 	} {
 		schema.BringInto("policy", b.Name, b)
 	}

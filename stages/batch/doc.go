@@ -3,6 +3,6 @@
 // scheduler that works in two ways side by side (the backfill "periodic"): a short look at the queue whenever
 // something happens, and now and then a long one that reserves.
 //
-// The blocks partition, qos, account and nodes of a policy describe the site; both rules read them. Jobs say where they
-// belong in their Submission.
+// The blocks partition, qos, account and nodes of a policy describe the cluster; both rules read them. Jobs say where
+// they belong in their Submission.
 package batch

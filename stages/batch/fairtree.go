@@ -9,11 +9,11 @@ import (
 // rankTree gives each user a factor by Fair Tree: siblings are ordered by their shares relative to their usage,
 // depth first, and users are ranked in that order. Equal siblings share a rank, and equal accounts are merged. (R.
 // Cox, L. Morrison: Fair Tree, Slurm User Group 2014.)
-func (s *site) rankTree() {
-	setLevels(s.root)
-	t := ranking{left: countUsers(s.root), users: float64(countUsers(s.root))}
+func (cfg *clusterConfig) rankTree() {
+	setLevels(cfg.root)
+	t := ranking{left: countUsers(cfg.root), users: float64(countUsers(cfg.root))}
 	t.rank = t.left
-	t.visit(s.root.children, false)
+	t.visit(cfg.root.children, false)
 }
 
 func countUsers(a *association) (n int) {
@@ -93,7 +93,7 @@ func userFirst(a *association) int {
 
 // divide charges the accounts below an account, which has a part of all shares. Users are charged when their shares are
 // needed.
-func (s *site) divide(a *association, whole float64) {
+func (cfg *clusterConfig) divide(a *association, whole float64) {
 	sum := 0
 	for _, c := range a.children {
 		sum += c.Shares
@@ -102,19 +102,19 @@ func (s *site) divide(a *association, whole float64) {
 		c.part = float64(c.Shares) / float64(max(sum, 1))
 		c.whole = whole * c.part
 		if c.stale = c.user; !c.user {
-			s.charge(c)
-			s.divide(c, c.whole)
+			cfg.charge(c)
+			cfg.divide(c, c.whole)
 		}
 	}
 }
 
 // charge sets the part of all usage that counts as a user's or an account's: its own, and by its shares a part of what
 // its account was charged with when that was charged. Slurm's multifactor plugin does so without Fair Tree.
-func (s *site) charge(a *association) {
-	if a.level = 0; s.root.raw > 0 {
-		a.level = min(a.raw/s.root.raw, 1)
+func (cfg *clusterConfig) charge(a *association) {
+	if a.level = 0; cfg.root.raw > 0 {
+		a.level = min(a.raw/cfg.root.raw, 1)
 	}
-	if a.parent != s.root {
+	if a.parent != cfg.root {
 		a.level += (a.parent.level - a.level) * a.part
 	}
 }

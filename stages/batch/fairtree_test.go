@@ -41,8 +41,8 @@ func TestFairTree(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := &site{root: test.root}
-			s.rankTree()
+			cfg := &clusterConfig{root: test.root}
+			cfg.rankTree()
 			var visit func(a *association)
 			visit = func(a *association) {
 				for _, c := range a.children {
@@ -61,7 +61,7 @@ func TestFairTree(t *testing.T) {
 // a quarter of two thirds of the shares.
 func TestShares(t *testing.T) {
 	root := tree("root", 1, 100, tree("a", 2, 80, tree("x", 1, 60), tree("y", 3, 20)), tree("b", 1, 20, tree("z", 1, 20)))
-	m := &multifactor{site: &site{root: root}}
+	m := &multifactor{clusterConfig: &clusterConfig{root: root}}
 	for _, m.Damping = range []float64{1, 2} {
 		m.divide(root, 1)
 		for i, want := range []float64{-3.9, -1.3, -0.6} {

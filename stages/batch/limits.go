@@ -18,7 +18,7 @@ func (u *usage) add(o usage, sign int) {
 	u.submitted += sign * o.submitted
 }
 
-// counters has the usage under each limit of a site.
+// counters has the usage under each limit.
 type counters struct {
 	assoc map[*association]*usage
 	qos   map[*QOS]*usage
@@ -35,8 +35,8 @@ func newCounters() *counters {
 	return &counters{map[*association]*usage{}, map[*QOS]*usage{}, map[userOf]*usage{}}
 }
 
-// at returns a counter, which begins with nothing.
-func at[K comparable](of map[K]*usage, key K) *usage {
+// counterOf returns a counter, which begins with nothing.
+func counterOf[K comparable](of map[K]*usage, key K) *usage {
 	u := of[key]
 	if u == nil {
 		u = &usage{}
@@ -46,18 +46,18 @@ func at[K comparable](of map[K]*usage, key K) *usage {
 }
 
 // count adds the resources of a job, or subtracts them.
-func (c *counters) count(m *member, user string, what usage, sign int) {
+func (c *counters) count(m *jobRecord, user string, what usage, sign int) {
 	for a := m.assoc; a != nil; a = a.parent {
-		at(c.assoc, a).add(what, sign)
+		counterOf(c.assoc, a).add(what, sign)
 	}
 	for _, q := range m.rules() {
-		at(c.qos, q).add(what, sign)
-		at(c.users, userOf{q, user}).add(what, sign)
+		counterOf(c.qos, q).add(what, sign)
+		counterOf(c.users, userOf{q, user}).add(what, sign)
 	}
 }
 
 // rules returns the qualities of service whose limits hold for a job: its partition's and its own.
-func (m *member) rules() []*QOS {
+func (m *jobRecord) rules() []*QOS {
 	if m.over == nil || m.over == m.qos {
 		return []*QOS{m.qos}
 	}
@@ -74,51 +74,52 @@ func inherited(a *association, of func(*Limits) int) int {
 	return 0
 }
 
-func over(value, limit int) bool { return limit > 0 && value > limit }
+func exceeds(value, limit int) bool { return limit > 0 && value > limit }
 
 // refuses says which limit a job exceeds when it is submitted; empty for none.
-func (c *counters) refuses(m *member, user string) string {
+func (c *counters) refuses(m *jobRecord, user string) string {
 	for _, q := range m.rules() {
-		if over(at(c.qos, q).submitted+1, q.GroupSubmit) || over(at(c.users, userOf{q, user}).submitted+1, q.MaxSubmit) {
+		if exceeds(counterOf(c.qos, q).submitted+1, q.GroupSubmit) || exceeds(counterOf(c.users, userOf{q,
+			user}).submitted+1, q.MaxSubmit) {
 			return "more jobs than the qos " + q.Name + " takes"
 		}
 	}
 	for a := m.assoc; a != nil; a = a.parent {
-		if over(at(c.assoc, a).submitted+1, a.GroupSubmit) {
+		if exceeds(counterOf(c.assoc, a).submitted+1, a.GroupSubmit) {
 			return "more jobs than the account " + a.Name + " may submit"
 		}
 	}
-	if over(at(c.assoc, m.assoc).submitted+1, inherited(m.assoc, func(l *Limits) int { return l.MaxSubmit })) {
+	if exceeds(counterOf(c.assoc, m.assoc).submitted+1, inherited(m.assoc, func(l *Limits) int { return l.MaxSubmit })) {
 		return "more jobs than the user may submit"
 	}
 	return ""
 }
 
 // holds says which limit keeps a job from running now; empty for none.
-func (c *counters) holds(m *member, j *scheduler.Job) string {
+func (c *counters) holds(m *jobRecord, j *scheduler.Job) string {
 	return cmp.Or(c.jobs(m, j), c.resources(m, j))
 }
 
 // jobs says which limit of the number of jobs, or of their times, keeps a job from running.
-func (c *counters) jobs(m *member, j *scheduler.Job) string {
+func (c *counters) jobs(m *jobRecord, j *scheduler.Job) string {
 	for _, q := range m.rules() {
 		switch {
 		case q.MaxWall > 0 && m.limit > q.MaxWall:
 			return "is longer than a job of the qos " + q.Name
-		case over(at(c.qos, q).jobs+1, q.GroupJobs):
+		case exceeds(counterOf(c.qos, q).jobs+1, q.GroupJobs):
 			return "the limit of the qos " + q.Name
-		case over(at(c.users, userOf{q, j.User}).jobs+1, q.MaxJobs):
+		case exceeds(counterOf(c.users, userOf{q, j.User}).jobs+1, q.MaxJobs):
 			return "the limit of the user in the qos " + q.Name
 		}
 	}
 	longest := time.Duration(0)
 	for a := m.assoc; a != nil; a = a.parent {
-		if longest = cmp.Or(longest, a.MaxWall); over(at(c.assoc, a).jobs+1, a.GroupJobs) {
+		if longest = cmp.Or(longest, a.MaxWall); exceeds(counterOf(c.assoc, a).jobs+1, a.GroupJobs) {
 			return "the limit of the account " + a.Name
 		}
 	}
 	switch {
-	case over(at(c.assoc, m.assoc).jobs+1, inherited(m.assoc, func(l *Limits) int { return l.MaxJobs })):
+	case exceeds(counterOf(c.assoc, m.assoc).jobs+1, inherited(m.assoc, func(l *Limits) int { return l.MaxJobs })):
 		return "the limit of the user"
 	case longest > 0 && m.limit > longest:
 		return "is longer than the account allows"
@@ -127,33 +128,33 @@ func (c *counters) jobs(m *member, j *scheduler.Job) string {
 }
 
 // resources says which limit of cores, nodes or GPUs keeps a job from running.
-func (c *counters) resources(m *member, j *scheduler.Job) string {
+func (c *counters) resources(m *jobRecord, j *scheduler.Job) string {
 	least := max(m.sub.MinNodes, j.Nodes, 1)
 	group := func(used *usage, l *Limits) bool {
-		return over(used.cores+j.Threads, l.GroupCores) || over(used.nodes+least, l.GroupNodes) ||
-			over(used.gpus+j.GPUs, l.GroupGPUs)
+		return exceeds(used.cores+j.Threads, l.GroupCores) || exceeds(used.nodes+least, l.GroupNodes) ||
+			exceeds(used.gpus+j.GPUs, l.GroupGPUs)
 	}
 	for _, q := range m.rules() {
 		switch {
-		case over(j.Threads, q.MaxCores) || over(least, q.MaxNodes):
+		case exceeds(j.Threads, q.MaxCores) || exceeds(least, q.MaxNodes):
 			return "is larger than a job of the qos " + q.Name
-		case group(at(c.qos, q), &q.Limits):
+		case group(counterOf(c.qos, q), &q.Limits):
 			return "the limit of the qos " + q.Name
-		case over(at(c.users, userOf{q, j.User}).cores+j.Threads, q.MaxCoresPerUser):
+		case exceeds(counterOf(c.users, userOf{q, j.User}).cores+j.Threads, q.MaxCoresPerUser):
 			return "the limit of the user in the qos " + q.Name
 		}
 	}
 	for a := m.assoc; a != nil; a = a.parent {
-		if group(at(c.assoc, a), &a.Limits) {
+		if group(counterOf(c.assoc, a), &a.Limits) {
 			return "the limit of the account " + a.Name
 		}
 	}
 	most := func(of func(*Limits) int) int { return inherited(m.assoc, of) }
 	switch {
-	case over(at(c.assoc, m.assoc).cores+j.Threads, most(func(l *Limits) int { return l.MaxCoresPerUser })):
+	case exceeds(counterOf(c.assoc, m.assoc).cores+j.Threads, most(func(l *Limits) int { return l.MaxCoresPerUser })):
 		return "the limit of the user"
-	case over(j.Threads, most(func(l *Limits) int { return l.MaxCores })),
-		over(least, most(func(l *Limits) int { return l.MaxNodes })):
+	case exceeds(j.Threads, most(func(l *Limits) int { return l.MaxCores })),
+		exceeds(least, most(func(l *Limits) int { return l.MaxNodes })):
 		return "is larger than the account allows"
 	}
 	return ""

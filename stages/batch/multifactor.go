@@ -88,7 +88,7 @@ func init() {
 			Doc:   "the highest weighted sum of age, fair share, size and others",
 			Check: func(s policy.Settings) (string, error) { return "phase", checkPhase(s) },
 			Draws: func(s policy.Settings) bool { return s["phase"] == randomPhase },
-			Fits:  fits,
+			Fits:  misfitsOf,
 		},
 		New: func(s policy.Setup) scheduler.Ranker { return newMultifactor(s) },
 	})
@@ -115,7 +115,7 @@ func (f *factors) begun(seed int64) (time.Duration, error) {
 // multifactor is the order in a run.
 type multifactor struct {
 	factors
-	*site
+	*clusterConfig
 	blocksErr error         // the first mistake in the blocks of the policy
 	first     time.Duration // when the system was started
 	next      time.Duration // when priorities are brought up to date
@@ -146,8 +146,8 @@ func newMultifactor(s policy.Setup) *multifactor {
 	m := &multifactor{seen: make([]int, len(s.Run.Jobs)), priority: make([]int64, len(s.Run.Jobs)),
 		slot: make([]int32, len(s.Run.Jobs)), round: 1, left: 1, lastLook: never}
 	schema.Fill(&m.factors, s.Policy.Settings)
-	m.site = newSite(s.Run, s.Policy.Blocks)
-	m.blocksErr = m.problem()
+	m.clusterConfig = newClusterConfig(s.Run, s.Policy.Blocks)
+	m.blocksErr = m.firstMistake()
 	m.first, _ = m.begun(s.Run.Seed)
 	m.next, m.last = m.first+m.Period, m.first
 	for i := range m.slot {
@@ -156,12 +156,12 @@ func newMultifactor(s policy.Setup) *multifactor {
 	for _, n := range s.Run.Cluster.Nodes {
 		m.cores += float64(n.Threads)
 	}
-	var t terms
+	var t periodicArgs
 	schema.Fill(&t, s.Policy.Settings)
 	m.preempter, m.clock = t.PreemptionBy == "qos", t.Clock
 	if m.blocksErr == nil {
 		for i := range s.Run.Jobs { // all associations are there before any is ranked
-			m.of(&s.Run.Jobs[i])
+			m.recordOf(&s.Run.Jobs[i])
 		}
 		m.share()
 	}
@@ -179,7 +179,7 @@ func (m *multifactor) Rank(j scheduler.JobView) int64 {
 		}
 		m.priority[n] = m.priorityOf(j.Job(), age)
 	}
-	k := m.of(j.Job())
+	k := m.recordOf(j.Job())
 	tier := int64(k.partition.Tier)
 	if m.preempter && len(k.qos.Preempts) > 0 {
 		tier += 1 << 17
@@ -190,7 +190,7 @@ func (m *multifactor) Rank(j scheduler.JobView) int64 {
 // ageOf is the age of a job when ages were brought up to date last: whole seconds of the clock. Jobs age once the queue
 // has been looked at.
 func (m *multifactor) ageOf(j *scheduler.Job) time.Duration {
-	eligible := m.of(j).eligible
+	eligible := m.recordOf(j).eligible
 	if eligible > m.lastLook {
 		return 0
 	}
@@ -214,7 +214,7 @@ type Part struct {
 
 // partsOf are the weighted factors of a job, and its nice value.
 func (m *multifactor) partsOf(j *scheduler.Job, age time.Duration) [8]Part {
-	k := m.of(j)
+	k := m.recordOf(j)
 	relative := func(value, most int) float64 {
 		if most == 0 {
 			return 0
@@ -270,7 +270,7 @@ func (m *multifactor) partOf(p *Partition, j *scheduler.Job, resource string) fl
 	case "cpu":
 		asks = float64(j.Threads)
 	case "node":
-		asks = float64(max(m.of(j).sub.MinNodes, j.Nodes, 1))
+		asks = float64(max(m.recordOf(j).sub.MinNodes, j.Nodes, 1))
 	case "mem":
 		asks = float64(j.Memory)
 	case "gpu", "gres/gpu":
@@ -359,7 +359,7 @@ func (m *multifactor) account(now time.Duration) {
 		if at := m.slot[job]; at >= 0 {
 			m.use(m.running[at], now)
 		} else {
-			m.fair(m.of(&m.run.Jobs[job]).assoc)
+			m.fair(m.recordOf(&m.run.Jobs[job]).assoc)
 		}
 	}
 }
@@ -370,7 +370,7 @@ func (m *multifactor) use(r stretch, to time.Duration) {
 	if d <= 0 {
 		return
 	}
-	k := m.of(&m.run.Jobs[r.job])
+	k := m.recordOf(&m.run.Jobs[r.job])
 	used := d.Seconds() * m.decayIn(d) * float64(r.cores) * k.qos.UsageFactor
 	for a := k.assoc; a != nil; a = a.parent {
 		a.raw += used
@@ -405,7 +405,7 @@ func (m *multifactor) OnEvent(e *scheduler.Event) {
 	case scheduler.Arrive:
 		if !m.Tree && !found {
 			m.active = slices.Insert(m.active, i, job)
-			m.fair(m.of(&m.run.Jobs[job]).assoc)
+			m.fair(m.recordOf(&m.run.Jobs[job]).assoc)
 		}
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
 		if found {

@@ -18,8 +18,8 @@ const never = scheduler.Never / 4
 type periodic struct {
 	scheduler.View
 	scheduler.Actions
-	terms
-	*site
+	periodicArgs
+	*clusterConfig
 	order      *multifactor // nil for another order
 	orderRound int          // of the order's priorities, at the last dispatch
 	blocksErr  error        // the first mistake in the policy's blocks
@@ -31,10 +31,10 @@ type periodic struct {
 	running          runningJobs
 	limits           *counters
 	preemption       preemption
-	cleaning         cleaning
+	cleaning         pendingCleanups
 	reservationEdges []time.Duration // when reservations begin or end, from now on
 
-	passes  passes
+	passes  schedulingPasses
 	wokenUp bool // a wakeup has come since the last dispatch
 	round   backfillRound
 	cores   coreNumbers
@@ -56,24 +56,24 @@ func newPeriodic(s policy.Setup) *periodic {
 	p := &periodic{
 		limits: newCounters(), running: runningJobs{allocations: make([]allocation, len(s.Run.Jobs))},
 		eligibility: newEligibility(len(s.Run.Jobs)), waitReasons: map[int32]string{},
-		preemption: preemption{last: map[int32]time.Duration{}}, cleaning: cleaning{nodes: newBitmap(n)},
+		preemption: preemption{last: map[int32]time.Duration{}}, cleaning: pendingCleanups{nodes: newBitmap(n)},
 		cores: newCoreNumbers(s.Run.Cluster.Nodes), round: backfillRound{reservedFrom: make([]time.Duration, n)},
 		buffers: buffers{blocked: newBitmap(n), allowed: newBitmap(n), rooms: make([]cluster.Room, n)},
 	}
-	schema.Fill(&p.terms, s.Policy.Settings)
+	schema.Fill(&p.periodicArgs, s.Policy.Settings)
 	var f factors
 	schema.Fill(&f, s.Policy.Settings)
 	systemStart, _ := f.begun(s.Run.Seed)
-	p.passes = newPasses(&p.terms, systemStart)
+	p.passes = newSchedulingPasses(&p.periodicArgs, systemStart)
 	p.cleaning.durations, _ = p.releases()
 	if m, ok := s.Order.(*multifactor); ok {
-		p.order, p.site, p.blocksErr = m, m.site, m.blocksErr
+		p.order, p.clusterConfig, p.blocksErr = m, m.clusterConfig, m.blocksErr
 		m.lastLook = -never
 	} else {
-		p.site = newSite(s.Run, s.Policy.Blocks)
-		p.blocksErr = p.problem()
+		p.clusterConfig = newClusterConfig(s.Run, s.Policy.Blocks)
+		p.blocksErr = p.firstMistake()
 	}
-	p.reservationEdges = p.edges()
+	p.reservationEdges = p.edgesOfReservations()
 	p.packer = packer{units: make([]int32, n), spread: p.Spread}
 	if p.blocksErr == nil && slices.Max(p.weight) != slices.Min(p.weight) {
 		p.packer.weights = p.weight
@@ -91,7 +91,7 @@ func (p *periodic) OnEvent(e *scheduler.Event) {
 	p.round.ends.running = nil
 	switch e.Kind {
 	case scheduler.Arrive:
-		m := p.of(j)
+		m := p.recordOf(j)
 		p.arrived, p.waiting = append(p.arrived, job), p.waiting+1
 		p.limits.count(m, j.User, usage{submitted: 1}, 1)
 		p.eligibility.arrive(job, m, e.At)
@@ -107,7 +107,7 @@ func (p *periodic) OnEvent(e *scheduler.Event) {
 func (p *periodic) start(e *scheduler.Event) {
 	job := int32(e.Job)
 	j := &p.run.Jobs[job]
-	m := p.of(j)
+	m := p.recordOf(j)
 	on, shares := p.cores.nodesOf(e.Cores)
 	a := allocation{on: on, shares: shares, end: p.floor(e.At, time.Second) + m.limit, since: e.At}
 	a.use = usage{cores: e.Cores.Count(), nodes: on.count(), gpus: e.GPUs.Count(), jobs: 1}
@@ -124,7 +124,7 @@ func (p *periodic) start(e *scheduler.Event) {
 func (p *periodic) end(e *scheduler.Event) {
 	job := int32(e.Job)
 	j, a := &p.run.Jobs[job], p.running.allocations[job]
-	m := p.of(j)
+	m := p.recordOf(j)
 	final := e.Kind == scheduler.Finish || e.Kind == scheduler.Fail || e.Kind == scheduler.Stop
 	if a.on != nil {
 		p.limits.count(m, j.User, a.use, -1)
@@ -144,8 +144,8 @@ func (p *periodic) end(e *scheduler.Event) {
 	p.passes.recordChange(e.At)
 }
 
-// member returns the site's record of a job.
-func (p *periodic) member(job int32) *member { return p.of(&p.run.Jobs[job]) }
+// member returns the record of a job.
+func (p *periodic) member(job int32) *jobRecord { return p.recordOf(&p.run.Jobs[job]) }
 
 // NextWakeup implements scheduler.TimedPolicy.
 func (p *periodic) NextWakeup() time.Duration {
@@ -217,7 +217,7 @@ func (p *periodic) Admit(v scheduler.View, h scheduler.Actions) error {
 	if err := p.evictDue(now); err != nil {
 		return err
 	}
-	p.reopen(now)
+	p.noticeOpenNodes(now)
 	if err := p.receive(); err != nil {
 		return err
 	}
@@ -267,7 +267,7 @@ func (p *periodic) receive() error {
 		if j.State() != scheduler.Queued {
 			continue
 		}
-		m := p.of(j.Job())
+		m := p.recordOf(j.Job())
 		p.limits.count(m, j.Job().User, usage{submitted: 1}, -1)
 		refused := p.limits.refuses(m, j.Job().User)
 		p.limits.count(m, j.Job().User, usage{submitted: 1}, 1)
@@ -304,7 +304,7 @@ func (p *periodic) look(depth int) error {
 		}
 		after = waiting.KeyOf(job)
 		j := &p.run.Jobs[job]
-		m := p.of(j)
+		m := p.recordOf(j)
 		if m.eligible > p.Now() || m.reason != "" {
 			continue
 		}
@@ -325,7 +325,7 @@ func (p *periodic) look(depth int) error {
 		p.buffers.allowed.copy(m.partition.nodes)
 		p.buffers.allowed.minus(p.buffers.blocked)
 		p.buffers.allowed.minus(p.cleaning.nodes)
-		p.closed(m, p.Now(), p.Now()+m.limit, p.buffers.allowed)
+		p.removeReserved(m, p.Now(), p.Now()+m.limit, p.buffers.allowed)
 		started, err := p.try(job, p.buffers.allowed, "first in the order")
 		if err != nil {
 			return err
@@ -371,7 +371,7 @@ func (p *periodic) begin(job int32, shares []share, why string) error {
 
 // demand is the number of equal units that a waiting job needs.
 type demand struct {
-	*member
+	*jobRecord
 	unit    cluster.Room
 	count   int
 	divided bool
@@ -381,13 +381,13 @@ type demand struct {
 func (p *periodic) demand(job int32) demand {
 	v := p.View.Job(job)
 	unit, count := v.Needs(v.Request())
-	return demand{p.of(v.Job()), unit, count, v.Job().Divided, unit == cluster.Room{Cores: 1}}
+	return demand{p.recordOf(v.Job()), unit, count, v.Job().Divided, unit == cluster.Room{Cores: 1}}
 }
 
 // units returns how many units of a job a node has room for.
 func (p *periodic) units(node int, rooms []cluster.Room, d *demand) int32 {
 	n := rooms[node].Cores
-	if n == 0 || !p.suits(node, d.member) || d.sub.Exclusive && n < p.cores.perNode[node] {
+	if n == 0 || !p.suits(node, d.jobRecord) || d.sub.Exclusive && n < p.cores.perNode[node] {
 		return 0
 	}
 	if !d.core {
@@ -423,7 +423,7 @@ func (p *periodic) fit(job int32, rooms []cluster.Room, on bitmap) ([]share, boo
 }
 
 // suits reports whether a node has everything that a job asks for by name.
-func (p *periodic) suits(node int, m *member) bool {
+func (p *periodic) suits(node int, m *jobRecord) bool {
 	for _, f := range m.sub.Features {
 		if !p.has(node, f) {
 			return false

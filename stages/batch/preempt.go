@@ -65,7 +65,7 @@ func (p *periodic) victims(job int32) []int32 {
 }
 
 // modeOf returns the fate of a preempted job.
-func (p *periodic) modeOf(k *member) string {
+func (p *periodic) modeOf(k *jobRecord) string {
 	own := k.qos.PreemptMode
 	if p.PreemptionBy == "partition" {
 		own = k.partition.PreemptMode

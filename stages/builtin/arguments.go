@@ -124,7 +124,7 @@ type cnnArgs struct {
 type builtinArgs struct{}
 
 func block() *schema.Block {
-	return schema.Of[builtinArgs](schema.Block{
+	return schema.BlockFor[builtinArgs](schema.Block{
 		Name: name, Label: "program", Single: true, Labels: []string{"softmax", "svm", "mlp", "cnn"},
 		ByLabel: []schema.Labelled{
 			{Label: "softmax", Doc: "Softmax regression.", Args: schema.Args[softmaxArgs]()},

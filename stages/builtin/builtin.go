@@ -89,10 +89,10 @@ func (p *program) setting(name string) string {
 func (p *program) Program() string { return p.Name }
 
 // ProgramLines implements stages.ProgramPart.
-func (p *program) ProgramLines(prefix string) []stages.Line {
-	lines := []stages.Line{{Label: prefix + name, Value: fmt.Sprintf("%s version %d", p.Name, train.Version)}}
+func (p *program) ProgramLines(prefix string) []stages.KeyLine {
+	lines := []stages.KeyLine{{Label: prefix + name, Value: fmt.Sprintf("%s version %d", p.Name, train.Version)}}
 	for _, s := range p.Settings {
-		lines = append(lines, stages.Line{Label: prefix + s.Name, Value: s.Value})
+		lines = append(lines, stages.KeyLine{Label: prefix + s.Name, Value: s.Value})
 	}
 	return lines
 }

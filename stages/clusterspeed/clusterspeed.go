@@ -22,8 +22,8 @@ var _ = stages.Register(&stages.Stage{
 	Reads:  []stages.Artifact{stages.Cells}, // its key has the whole plan: no cells are added later
 	Writes: []stages.Artifact{stages.ExtraTables, stages.Sections},
 	Files:  []string{ClusterSpeeds.File},
-	Key: func(*stages.Run) ([]stages.Line, error) {
-		return []stages.Line{{Label: "clusterspeed", Value: version}}, nil
+	Key: func(*stages.Run) ([]stages.KeyLine, error) {
+		return []stages.KeyLine{{Label: "clusterspeed", Value: version}}, nil
 	},
 	Idle:   func(r *stages.Run) bool { return len(Asked.Of(r.Plan)) == 0 },
 	Always: true,
@@ -38,7 +38,7 @@ const (
 )
 
 // Asked are the measured clusters to which the laws of all jobs were fitted, from each file once.
-var Asked = stages.Ask("clusters", 20, func(x stages.Asking) (out []MeasuredCluster) {
+var Asked = stages.RegisterPlanMember("clusters", 20, func(x stages.PlanMemberInput) (out []MeasuredCluster) {
 	seen := map[string]bool{}
 	for _, cell := range x.Cells {
 		for _, s := range cell.Workload.Submits {

@@ -140,7 +140,7 @@ func init() {
 	language.RegisterRunTimeLaw(language.RunTimeLaw{
 		Name: "cluster", Decode: decode, Doc: "a `cluster` block has the law by which a job with roles trains",
 		Block: func() *schema.Block {
-			return schema.Of[clusterArgs](schema.Block{Name: "cluster", Single: true})
+			return schema.BlockFor[clusterArgs](schema.Block{Name: "cluster", Single: true})
 		},
 	})
 }

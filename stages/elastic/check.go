@@ -169,7 +169,7 @@ func unfit(w *experiment.Workload, elastic bool) (name, why string) {
 		switch {
 		case elastic && of(j) == nil:
 			return plain
-		case j != nil && (j.InParts() || len(j.Alternatives) > 0):
+		case j != nil && (j.RunsAsSeveralPrograms() || len(j.Alternatives) > 0):
 			return "has several parts or requests"
 		}
 		return ""

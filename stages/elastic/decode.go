@@ -217,7 +217,7 @@ func init() {
 		Name: "elastic", Reads: []string{"gpu_rate"}, Decode: decode,
 		Doc: "an `elastic` block says how a job trains whose GPUs change",
 		Block: func() *schema.Block {
-			return schema.Of[elasticArgs](schema.Block{Name: "elastic", Single: true})
+			return schema.BlockFor[elasticArgs](schema.Block{Name: "elastic", Single: true})
 		},
 	})
 }
@@ -266,7 +266,7 @@ func decode(
 // contradictions reports arguments that no elastic job may have.
 func contradictions(n *eval.Node, a *eval.Args, j *experiment.Job) {
 	switch {
-	case j.InParts():
+	case j.RunsAsSeveralPrograms():
 		a.Fail(n.Header, "Contradicting blocks", "A job with roles keeps its parts: it cannot be elastic.")
 	case j.Malleable:
 		a.Fail(n.Header, "Contradicting arguments",

@@ -119,7 +119,7 @@ func (t *run) Limit() int {
 
 // StepTime implements scheduler.Training. A job that may choose its batch is taken to keep the first.
 func (t *run) StepTime(gpus, perNode int) float64 {
-	return t.run.StepTime(goodput.FilledProgram(gpus, perNode))
+	return t.run.StepTime(goodput.FilledNodes(gpus, perNode))
 }
 
 // Steps implements scheduler.Training.

@@ -122,11 +122,11 @@ var _ = stages.Register(&stages.Stage{
 	Name:   "estimate",
 	Reads:  []stages.Artifact{stages.Samples},
 	Writes: []stages.Artifact{stages.Estimates},
-	OutputKey: func(r *stages.Run) ([]stages.Line, error) {
-		var lines []stages.Line
+	OutputKey: func(r *stages.Run) ([]stages.KeyLine, error) {
+		var lines []stages.KeyLine
 		rows, _ := r.Estimates()
 		for _, row := range rows {
-			lines = append(lines, stages.Line{Label: "estimate." + row.Job, Value: fmt.Sprintf("%+v", row)})
+			lines = append(lines, stages.KeyLine{Label: "estimate." + row.Job, Value: fmt.Sprintf("%+v", row)})
 		}
 		return lines, nil
 	},

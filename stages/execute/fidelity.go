@@ -95,12 +95,12 @@ func twin(ctx context.Context, r *stages.Run, i int) (twinState, error) {
 
 // leftTwins describes the twins by their inputs, which are the content of their key
 // files.
-func leftTwins(r *stages.Run) ([]stages.Line, error) {
-	var lines []stages.Line
+func leftTwins(r *stages.Run) ([]stages.KeyLine, error) {
+	var lines []stages.KeyLine
 	for _, c := range r.Plan.Cells {
 		if c.Measured() {
 			key, _ := folder.ReadFile(r.Folder(c.Twin().Cell), "key.txt")
-			lines = append(lines, stages.Line{Label: "twin." + c.Cell, Value: string(key)})
+			lines = append(lines, stages.KeyLine{Label: "twin." + c.Cell, Value: string(key)})
 		}
 	}
 	return lines, nil

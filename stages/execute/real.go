@@ -28,7 +28,7 @@ import (
 // Machine is where real cells run.
 type Machine struct {
 	// Site is the opened engine of the cell.
-	Site engine.Site
+	Site engine.Session
 	// Beside reports whether other cells run at the same time, and Skip is how many cores some of them hold; see
 	// stages.Cell's Beside. Then the machine's speed is not probed.
 	Beside bool
@@ -132,7 +132,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 			if x := ended(); s.Cores > 1 {
 				s.Exchange = x
 			}
-			out.Speeds = append(out.Speeds, record.Speed(s.Until(hardware.ProbeSpeed(s.Cores))))
+			out.Speeds = append(out.Speeds, record.MachineSpeed(s.Until(hardware.ProbeSpeed(s.Cores))))
 		}
 		by = disturbance{lost.End(), hardware.UnknownLoad}
 		if busy := load.Others(); hw.Kind.Here {

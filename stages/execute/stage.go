@@ -31,14 +31,14 @@ var _ = stages.Register(&stages.Stage{
 const stage = "execute"
 
 // left describes the cells by how they ended.
-func left(r *stages.Run) ([]stages.Line, error) {
-	lines := make([]stages.Line, len(r.Plan.Cells))
+func left(r *stages.Run) ([]stages.KeyLine, error) {
+	lines := make([]stages.KeyLine, len(r.Plan.Cells))
 	for i, c := range r.Plan.Cells {
 		state, ok := r.State(c.Cell)
 		if !ok {
 			state = "missing"
 		}
-		lines[i] = stages.Line{Label: "cell." + c.Cell, Value: state}
+		lines[i] = stages.KeyLine{Label: "cell." + c.Cell, Value: state}
 	}
 	return lines, nil
 }
@@ -284,7 +284,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	case err != nil:
 		return record.Cell{}, err
 	}
-	watch := func(s record.Standing, training []stages.LatestReport) {
+	watch := func(s record.CellProgress, training []stages.LatestReport) {
 		if left, known := s.Left(); known {
 			e.mu.Lock()
 			e.open[i] = time.Since(began) + left

@@ -99,10 +99,10 @@ func (j *Job) Reaches(h *Hardware) bool {
 
 // Divisible reports whether policies can divide the job over nodes: it is rigid, of one part, and
 // requests no number of nodes.
-func (j *Job) Divisible() bool { return !j.Malleable && j.Nodes <= 1 && !j.InParts() }
+func (j *Job) Divisible() bool { return !j.Malleable && j.Nodes <= 1 && !j.RunsAsSeveralPrograms() }
 
-// InParts reports whether the program of the job runs several times, as separate programs.
-func (j *Job) InParts() bool { return j.several() != nil }
+// RunsAsSeveralPrograms reports whether the program of the job runs several times, as separate programs.
+func (j *Job) RunsAsSeveralPrograms() bool { return j.several() != nil }
 
 // several returns the part that says so; nil for a job of one program.
 func (j *Job) several() SeveralPart {

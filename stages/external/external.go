@@ -21,8 +21,8 @@ import (
 // External is the order of policies that are programs.
 const External policy.Order = "external"
 
-// asked are the arguments of a policy that is a program.
-type asked struct {
+// programArgs are the arguments of a policy that is a program.
+type programArgs struct {
 	// The program that decides, and its arguments. It runs in the folder of this file. Its files, and arguments that name
 	// files, are part of the cells' keys.
 	//
@@ -60,7 +60,7 @@ type asked struct {
 var source embed.FS
 
 // of returns the arguments of a policy.
-func of(s policy.Settings) (a asked) {
+func argsOf(s policy.Settings) (a programArgs) {
 	schema.Fill(&a, s)
 	return a
 }
@@ -76,18 +76,19 @@ func init() {
 	}
 	policy.RegisterOrder(policy.OrderChoice{
 		Choice: policy.Choice{
-			Name: External, Title: "external", Place: 14, Estimates: true, Wants: wants, Settings: schema.Described[asked](source),
-			Doc: "a program of yours, in any language, that is asked at each decision (docs/external.md)",
+			Name: External, Title: "external", Place: 14, Estimates: true, Wants: wants,
+			Settings: schema.Described[programArgs](source),
+			Doc:      "a program of yours, in any language, that is asked at each decision (docs/external.md)",
 			Program: func(s policy.Settings) policy.Program {
-				a := of(s)
+				a := argsOf(s)
 				return policy.Program{Command: a.Command, Files: a.Files, Learns: a.Learns}
 			},
-			Draws: func(s policy.Settings) bool { return of(s).Random },
+			Draws: func(s policy.Settings) bool { return argsOf(s).Random },
 		},
 		New: func(policy.Setup) scheduler.Ranker { return byArrival{} },
 	})
 	stages.RegisterDecider(External, func(ctx context.Context, t stages.Task) stages.Decider {
-		return &decider{ctx: ctx, task: t}
+		return &programPolicy{ctx: ctx, task: t}
 	})
 }
 
@@ -103,55 +104,44 @@ type byArrival struct{}
 
 func (byArrival) Rank(j scheduler.JobView) int64 { return int64(j.Job().Arrival) }
 
-// decider makes the rules of one cell: it starts the program, and asks it.
-type decider struct {
-	ctx  context.Context
-	task stages.Task
-	desk *desk // nil before the program is started
+// programPolicy makes the rules of one cell: it starts the program, and asks it.
+type programPolicy struct {
+	ctx      context.Context
+	task     stages.Task
+	admitter *programAdmitter // nil before the program is started
 }
 
-func (d *decider) String() string { return d.task.Policy.String() }
+func (d *programPolicy) String() string { return d.task.Policy.String() }
 
 // Rules starts the program.
-func (d *decider) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
+func (d *programPolicy) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
 	rules, err := d.task.Policy.Rules(r)
 	if err != nil {
 		return rules, err
 	}
-	if d.desk, err = open(d.ctx, &d.task, r); err != nil {
+	if d.admitter, err = startProgram(d.ctx, &d.task, r); err != nil {
 		return rules, err
 	}
-	rules.Admission, rules.OnEvent = d.desk, d.desk.hear
-	rules.AlwaysConsult = d.desk.ready.Ask != askWaiting
-	rules.OwnsSizes, rules.Partial = d.desk.ready.Sizes, d.desk.ready.Sizes
+	rules.Admission, rules.OnEvent = d.admitter, d.admitter.addEvent
+	rules.AlwaysConsult = d.admitter.ready.Ask != askWaiting
+	rules.OwnsSizes, rules.Partial = d.admitter.ready.Sizes, d.admitter.ready.Sizes
 	return rules, nil
 }
 
 // Close ends the program.
-func (d *decider) Close(out *record.Cell) {
-	if d.desk == nil {
+func (d *programPolicy) Close(out *record.Cell) {
+	if d.admitter == nil {
 		return
 	}
 	kept := out != nil
 	if !kept {
 		out = &record.Cell{}
 	}
-	if d.desk.close(out); kept && d.ctx.Err() == nil && out.Error == "" {
-		if text := d.desk.again(d.ctx, &d.task); text != "" {
+	if d.admitter.close(out); kept && d.ctx.Err() == nil && out.Error == "" {
+		if text := d.admitter.checkDeterminism(d.ctx, &d.task); text != "" {
 			out.Warnings = append(out.Warnings, record.Warning{
 				Code: "undetermined_policy", Cell: d.task.Setup.Cell.Cell, Text: text,
 			})
 		}
 	}
 }
-
-// spent is the total time of the program for its answers.
-type spent struct {
-	asked int
-	sum   time.Duration
-}
-
-func (s *spent) add(d time.Duration) { s.asked, s.sum = s.asked+1, s.sum+d }
-
-// mean is that for an answer, in microseconds.
-func (s *spent) mean() float64 { return float64(s.sum.Nanoseconds()) / 1e3 / float64(max(s.asked, 1)) }

@@ -216,12 +216,12 @@ func BenchmarkDecision(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				by := c.Decider(context.Background()).(*decider)
+				by := c.Decider(context.Background()).(*programPolicy)
 				out, err := scheduler.Run{Policy: by, Cluster: l.cluster, Jobs: l.jobs, Engine: on, Streamed: true}.Execute(b.Context())
 				if err != nil {
 					b.Fatal(err)
 				}
-				sum, asked, spent = time.Since(began).Seconds(), float64(by.desk.time.asked), by.desk.time.sum.Seconds()
+				sum, asked, spent = time.Since(began).Seconds(), float64(by.admitter.time.asked), by.admitter.time.sum.Seconds()
 				by.Close(&record.Cell{Error: "measured"})
 				b.ReportMetric(float64(out.Events)/sum, "events/s")
 			}

@@ -22,9 +22,9 @@ var _ = policy.RegisterBackfill(policy.BackfillChoice{
 	HeldBack: func(scheduler.View, *policy.Reservation) string { return "would delay a job before it" },
 	New: func(s policy.Setup) scheduler.Admitter {
 		if keepsPromises(s) {
-			return &promised{Dispatch: policy.Dispatch{Setup: s}, book: NewBook(len(s.Run.Jobs))}
+			return &reservationDispatch{Dispatch: policy.Dispatch{Setup: s}, book: NewReservations(len(s.Run.Jobs))}
 		}
-		return &planned{policy.Dispatch{Setup: s}}
+		return &planDispatch{policy.Dispatch{Setup: s}}
 	},
 })
 
@@ -37,50 +37,50 @@ func keepsPromises(s policy.Setup) bool {
 		!slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return len(j.Alternatives())+len(j.Roles()) > 0 })
 }
 
-// promised admits jobs by permanent reservations: a job that begins to wait gets the
+// reservationDispatch admits jobs by permanent reservations: a job that begins to wait gets the
 // earliest time span that has room for it next to all others.
-type promised struct {
+type reservationDispatch struct {
 	policy.Dispatch
-	book *Book
+	book *Reservations
 }
 
 // Waits implements scheduler.QueueObserver.
-func (p *promised) Waits(job int32) { p.book.Wait(job) }
+func (p *reservationDispatch) Waits(job int32) { p.book.AddWaiting(job) }
 
 // HeldBack implements scheduler.Admitter.
-func (p *promised) HeldBack(_ scheduler.View, job int32) string {
-	return fmt.Sprintf("is to start at %s, and would delay others before that", p.book.At(job))
+func (p *reservationDispatch) HeldBack(_ scheduler.View, job int32) string {
+	return fmt.Sprintf("is to start at %s, and would delay others before that", p.book.StartOf(job))
 }
 
 // Admit implements scheduler.Admitter.
-func (p *promised) Admit(v scheduler.View, h scheduler.Actions) error {
+func (p *reservationDispatch) Admit(v scheduler.View, h scheduler.Actions) error {
 	return p.book.Dispatch(v, func(job, cores int32, nodes []int32) error {
 		return h.Start(job, cores, nodes, "its reservation begins")
 	})
 }
 
-// planned admits jobs by a plan: each job in the policy's order gets the
+// planDispatch admits jobs by a plan: each job in the policy's order gets the
 // earliest time span that has room for it next to the running jobs and the jobs
 // before it, by the predicted run times. The plan is recomputed at each
 // dispatch, up to the last job that could start now.
-type planned struct{ policy.Dispatch }
+type planDispatch struct{ policy.Dispatch }
 
 // HeldBack implements scheduler.Admitter.
-func (d *planned) HeldBack(v scheduler.View, _ int32) string { return d.Backfill.HeldBack(v, nil) }
+func (d *planDispatch) HeldBack(v scheduler.View, _ int32) string { return d.Backfill.HeldBack(v, nil) }
 
 // Admit implements scheduler.Admitter.
-func (d *planned) Admit(v scheduler.View, h scheduler.Actions) error {
+func (d *planDispatch) Admit(v scheduler.View, h scheduler.Actions) error {
 	d.Begin(v, h)
 	waiting, pausing := v.Waiting(), d.Pauses
 	within := queue.Limit{Free: v.Machine().MostFree(), Window: scheduler.Never}
 	if !pausing && waiting.Peek(queue.Front, within) == queue.Nobody {
 		return nil
 	}
-	p := Running(v)
+	p := NewPlan(v)
 	after, blocked := queue.Front, false
 	ahead := Startable{Key: queue.Front} // the first job behind that could start now
 	for {
-		if !pausing && !p.LookAhead(waiting, after, &ahead) {
+		if !pausing && !p.FindStartable(waiting, after, &ahead) {
 			return nil
 		}
 		number := waiting.Next(after, queue.Anyone)
@@ -106,12 +106,12 @@ func (d *planned) Admit(v scheduler.View, h scheduler.Actions) error {
 				if err := h.Start(number, cores, nodes, "first in the order"); err != nil {
 					return err
 				}
-				p = Running(v)
+				p = NewPlan(v)
 				continue
 			}
 		}
 		if ok {
-			p.Book(j, cores, nodes, v.Now())
+			p.Reserve(j, cores, nodes, v.Now())
 			why := "first in the order"
 			if blocked {
 				why = "delays nobody before it"
@@ -123,7 +123,7 @@ func (d *planned) Admit(v scheduler.View, h scheduler.Actions) error {
 		}
 		blocked, pausing = true, false // no job behind a reservation pauses another
 		if i > 0 {
-			p.Book(j, cores, nodes, p.Steps[i].At)
+			p.Reserve(j, cores, nodes, p.Steps[i].At)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (d *planned) Admit(v scheduler.View, h scheduler.Actions) error {
 // makeRoomNow is makeRoom for a job that is planned with one of its alternatives,
 // which it keeps if there is no room. A settled placement pauses no job for
 // another one.
-func (d *planned) makeRoomNow(j scheduler.JobView) (made bool, err error) {
+func (d *planDispatch) makeRoomNow(j scheduler.JobView) (made bool, err error) {
 	if d.Placement.Settled {
 		_, made, err = d.MakeRoom(j.Number())
 		return made, err
@@ -146,7 +146,7 @@ func (d *planned) makeRoomNow(j scheduler.JobView) (made bool, err error) {
 // place finds the place of a waiting job in a plan, and chooses the alternative
 // that belongs to it: the one that the placement measures as best; ties go to the
 // earlier alternative. The step is negative when none has a known start.
-func (d *planned) place(p *Plan, j scheduler.JobView) (cores int32, nodes []int32, step int) {
+func (d *planDispatch) place(p *Plan, j scheduler.JobView) (cores int32, nodes []int32, step int) {
 	choices := j.Choices()
 	step = -1
 	chosen, best := choices[0], scheduler.Never
@@ -158,7 +158,7 @@ func (d *planned) place(p *Plan, j scheduler.JobView) (cores int32, nodes []int3
 			continue
 		}
 		at := p.Steps[i].At
-		at = d.Placement.Measure(at, Until(at, j.Length(need)))
+		at = d.Placement.Measure(at, EndOf(at, j.Length(need)))
 		if step < 0 || at < best {
 			chosen, best, cores, nodes, step = k, at, need, on, i
 		}
@@ -168,7 +168,7 @@ func (d *planned) place(p *Plan, j scheduler.JobView) (cores int32, nodes []int3
 }
 
 // later returns the cores that a blocked job is to get later.
-func (d *planned) later(j scheduler.JobView) int32 {
+func (d *planDispatch) later(j scheduler.JobView) int32 {
 	if !d.Allocation.Partial || j.Sized() {
 		return j.Request()
 	}

@@ -265,12 +265,12 @@ func TestReservationsOfALongQueue(t *testing.T) {
 
 // settled is conservative backfill that looks at each dispatch whether a reservation could move.
 type settled struct {
-	book    *planned.Book
+	book    *planned.Reservations
 	t       *testing.T
 	movable bool
 }
 
-func (s *settled) Waits(job int32) { s.book.Wait(job) }
+func (s *settled) Waits(job int32) { s.book.AddWaiting(job) }
 
 func (s *settled) HeldBack(scheduler.View, int32) string { return "" }
 
@@ -292,7 +292,7 @@ func TestNoReservationCanMove(t *testing.T) {
 		Passes: true, Reserves: true, Promises: true,
 		HeldBack: func(scheduler.View, *policy.Reservation) string { return "" },
 		New: func(s policy.Setup) scheduler.Admitter {
-			last = &settled{book: planned.NewBook(len(s.Run.Jobs)), t: t}
+			last = &settled{book: planned.NewReservations(len(s.Run.Jobs)), t: t}
 			return last
 		},
 	})

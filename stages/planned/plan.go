@@ -22,8 +22,8 @@ type Step struct {
 	free []cluster.Room
 }
 
-// Running returns the plan in which no further job starts.
-func Running(v scheduler.View) *Plan {
+// NewPlan returns the plan in which no further job starts.
+func NewPlan(v scheduler.View) *Plan {
 	free, running, now := v.Machine().Free(), v.Running(), v.Now()
 	nodes, ends := len(free), running.Len()
 	rooms := append(make([]cluster.Room, 0, (ends+1)*nodes), free...)
@@ -49,7 +49,7 @@ func Running(v scheduler.View) *Plan {
 // couldStart reports whether some node has the cores for a job from now on, for
 // its predicted time.
 func (p *Plan) couldStart(a queue.Ask) bool {
-	end := Until(p.Steps[0].At, a.Length)
+	end := EndOf(p.Steps[0].At, a.Length)
 	for v := range p.Steps[0].free {
 		i := 0
 		for i < len(p.Steps) && p.Steps[i].At < end && p.Steps[i].free[v].Cores >= a.Cores {
@@ -88,10 +88,10 @@ type Startable struct {
 	Ask queue.Ask
 }
 
-// LookAhead reports whether there is such a job behind a place in the queue.
+// FindStartable reports whether there is such a job behind a place in the queue.
 // Planning only takes room, so a job that cannot start now cannot start later in the
 // same pass. The job found last time is tried first.
-func (p *Plan) LookAhead(waiting scheduler.WaitingJobs, after queue.Key, found *Startable) bool {
+func (p *Plan) FindStartable(waiting scheduler.WaitingJobs, after queue.Key, found *Startable) bool {
 	if after.Less(found.Key) {
 		if p.couldStart(found.Ask) {
 			return true
@@ -107,9 +107,9 @@ func (p *Plan) LookAhead(waiting scheduler.WaitingJobs, after queue.Key, found *
 	return false
 }
 
-// Until returns the end of a stretch. Even a job that has run for as long as
+// EndOf returns the end of a stretch. Even a job that has run for as long as
 // it was predicted to takes some time.
-func Until(at, length time.Duration) time.Duration {
+func EndOf(at, length time.Duration) time.Duration {
 	length = max(length, 1)
 	if length > scheduler.Never-at {
 		return scheduler.Never
@@ -120,7 +120,7 @@ func Until(at, length time.Duration) time.Duration {
 // Free reports whether the nodes have room for the job from step i on, for
 // its predicted time.
 func (p *Plan) Free(j scheduler.JobView, cores int32, nodes []int32, i int) bool {
-	end := Until(p.Steps[i].At, j.Length(cores))
+	end := EndOf(p.Steps[i].At, j.Length(cores))
 	for ; i < len(p.Steps) && p.Steps[i].At < end; i++ {
 		if !j.HeldBy(p.Steps[i].free, cores, nodes) {
 			return false
@@ -141,7 +141,7 @@ func (p *Plan) Earliest(j scheduler.JobView, cores int32) (nodes []int32, step i
 	lowest := make([]cluster.Room, len(p.Steps[0].free))
 	for i := range p.Steps {
 		copy(lowest, p.Steps[i].free)
-		end := Until(p.Steps[i].At, length)
+		end := EndOf(p.Steps[i].At, length)
 		for k := i + 1; k < len(p.Steps) && p.Steps[k].At < end; k++ {
 			for v, r := range p.Steps[k].free {
 				lowest[v] = leastOf(lowest[v], r)
@@ -165,7 +165,7 @@ func leastOf(a, b cluster.Room) cluster.Room {
 func (p *Plan) earliestOnOne(need cluster.Room, length time.Duration) (nodes []int32, step int) {
 	for i, k := 0, 0; i < len(p.Steps); k++ {
 		switch {
-		case k == len(p.Steps) || k > i && p.Steps[k].At >= Until(p.Steps[i].At, length):
+		case k == len(p.Steps) || k > i && p.Steps[k].At >= EndOf(p.Steps[i].At, length):
 			return []int32{0}, i
 		case !p.Steps[k].free[0].Holds(need):
 			i = k + 1
@@ -174,9 +174,9 @@ func (p *Plan) earliestOnOne(need cluster.Room, length time.Duration) (nodes []i
 	return nil, -1
 }
 
-// Book takes a job's need out of the plan for its time span.
-func (p *Plan) Book(j scheduler.JobView, cores int32, nodes []int32, at time.Duration) {
-	end := Until(at, j.Length(cores))
+// Reserve takes a job's need out of the plan for its time span.
+func (p *Plan) Reserve(j scheduler.JobView, cores int32, nodes []int32, at time.Duration) {
+	end := EndOf(at, j.Length(cores))
 	for i := p.split(at); i < len(p.Steps) && p.Steps[i].At < end; i++ {
 		if i+1 == len(p.Steps) || p.Steps[i+1].At > end {
 			p.split(end)

@@ -1,17 +1,17 @@
 package planned
 
 // Movable returns a waiting job that could start before its reservation, next to all others, or -1.
-func (b *Book) Movable() int32 {
-	for _, k := range b.bookings {
-		if k == nil || k.runs || k.at <= b.view.Now() {
+func (rs *Reservations) Movable() int32 {
+	for _, k := range rs.bookings {
+		if k == nil || k.runs || k.at <= rs.view.Now() {
 			continue
 		}
 		at := k.at
 		if k.wide {
-			b.change(k, k.need)
-			_, at = b.first(k, k.at)
-			b.change(k, k.need.negative())
-		} else if _, s := b.firstOnOne(k, k.at); s != nil {
+			rs.change(k, k.need)
+			_, at = rs.first(k, k.at)
+			rs.change(k, k.need.negative())
+		} else if _, s := rs.firstOnOne(k, k.at); s != nil {
 			at = s.at
 		}
 		if at < k.at {

@@ -14,7 +14,9 @@ var _ = stages.Register(&stages.Stage{
 	Reads:  []stages.Artifact{stages.Tables, stages.Cells, stages.ExtraTables},
 	Writes: []stages.Artifact{stages.Pictures},
 	Files:  []string{record.PlotsDir},
-	Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "plot", Value: version}}, nil },
+	Key: func(*stages.Run) ([]stages.KeyLine, error) {
+		return []stages.KeyLine{{Label: "plot", Value: version}}, nil
+	},
 	Always: true,
 	Run: func(ctx context.Context, r *stages.Run) error {
 		e, err := r.Results()

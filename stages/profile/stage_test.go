@@ -54,7 +54,7 @@ func (b *bench) HostPrint() string                                  { return "he
 func (b *bench) SetSamples(hash string, s []estimator.Sample)       { b.samples[hash] = slices.Clone(s) }
 func (b *bench) PlannedPieces(string) []stages.PlannedPiece         { return b.pieces }
 func (b *bench) PredictReal(context.Context) (time.Duration, error) { return b.cells, nil }
-func (b *bench) Site(string) engine.Site                            { return b }
+func (b *bench) Site(string) engine.Session                         { return b }
 func (b *bench) Local(*engine.Hardware) bool                        { return true }
 func (b *bench) Close() error                                       { return nil }
 func (b *bench) Samples(hash string) ([]estimator.Sample, bool) {

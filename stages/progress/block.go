@@ -73,7 +73,7 @@ var _ = schema.Document("progress", documented)
 func init() {
 	language.Extend("progress", language.Job, language.Extension[experiment.Job]{
 		Blocks: func() []*schema.Block {
-			return []*schema.Block{schema.Of[progressArgs](schema.Block{Name: "progress", Single: true})}
+			return []*schema.Block{schema.BlockFor[progressArgs](schema.Block{Name: "progress", Single: true})}
 		},
 		Before: "runtime",
 		Decode: decode,
@@ -97,11 +97,11 @@ type source struct {
 func (s source) Progress() launch.ProgressSource { return s }
 
 // ProgressLines implements stages.ProgressPart.
-func (s source) ProgressLines(prefix string) []stages.Line {
-	lines := []stages.Line{{Label: prefix + "progress",
+func (s source) ProgressLines(prefix string) []stages.KeyLine {
+	lines := []stages.KeyLine{{Label: prefix + "progress",
 		Value: fmt.Sprintf("%q loss %q accuracy %q epochs %t", s.Below, s.Loss, s.Accuracy, s.Epochs)}}
 	if s.Lines != "" {
-		lines = append(lines, stages.Line{Label: prefix + "progress_lines", Value: s.Lines})
+		lines = append(lines, stages.KeyLine{Label: prefix + "progress_lines", Value: s.Lines})
 	}
 	return lines
 }

@@ -62,7 +62,7 @@ var _ = schema.Document("reference", source)
 func init() {
 	language.Extend("reference", language.File, language.Extension[experiment.Spec]{
 		Blocks: func() []*schema.Block {
-			return []*schema.Block{schema.Of[referenceArgs](schema.Block{
+			return []*schema.Block{schema.BlockFor[referenceArgs](schema.Block{
 				Name: "reference", Label: "name of the reference, for the report", Unique: true,
 			})}
 		},

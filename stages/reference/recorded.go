@@ -87,7 +87,7 @@ func memoryOf(t *workload.Trace) *usage {
 }
 
 // waits are the waiting times in the logs of an experiment.
-var waits = stages.Ask("recorded_waits", 51, func(x stages.Asking) (all []recorded) {
+var waits = stages.RegisterPlanMember("recorded_waits", 51, func(x stages.PlanMemberInput) (all []recorded) {
 	for _, c := range x.Cells {
 		w := c.Workload
 		if w == nil || w.Trace == nil || w.Trace.Waits == nil {

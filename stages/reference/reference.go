@@ -19,7 +19,7 @@ import (
 )
 
 // Asked are the numbers of others of an experiment.
-var Asked = stages.Ask("references", 50, func(x stages.Asking) []Reference {
+var Asked = stages.RegisterPlanMember("references", 50, func(x stages.PlanMemberInput) []Reference {
 	part, _ := experiment.PartOf[references](x.Parts)
 	return part
 })
@@ -29,8 +29,8 @@ var _ = stages.Register(&stages.Stage{
 	Reads:  []stages.Artifact{stages.Cells, stages.Tables},
 	Writes: []stages.Artifact{stages.ExtraTables, stages.Sections},
 	Files:  []string{References.File},
-	Key: func(*stages.Run) ([]stages.Line, error) {
-		return []stages.Line{{Label: "reference", Value: version}}, nil
+	Key: func(*stages.Run) ([]stages.KeyLine, error) {
+		return []stages.KeyLine{{Label: "reference", Value: version}}, nil
 	},
 	Idle:   func(r *stages.Run) bool { return len(Asked.Of(r.Plan)) == 0 },
 	Always: true,

@@ -76,8 +76,8 @@ func (t target) End() string { return "its target loss" }
 func (t target) When() string { return fmt.Sprintf("at a loss of %g", t.Loss) }
 
 // KeyLines implements stages.KeyPart.
-func (t target) KeyLines(prefix string) []stages.Line {
-	return []stages.Line{{Label: prefix + "target_loss", Value: fmt.Sprint(t.Loss)}}
+func (t target) KeyLines(prefix string) []stages.KeyLine {
+	return []stages.KeyLine{{Label: prefix + "target_loss", Value: fmt.Sprint(t.Loss)}}
 }
 
 // LaunchIn implements stages.CellLaunchPart.

@@ -19,8 +19,8 @@ var _ = stages.Register(&stages.Stage{
 	Reads:  []stages.Artifact{stages.Cells, stages.RunSummary},
 	Writes: []stages.Artifact{stages.ExtraTables},
 	Files:  []string{Remaining.File},
-	Key: func(*stages.Run) ([]stages.Line, error) {
-		return []stages.Line{{Label: "remaining", Value: version}}, nil
+	Key: func(*stages.Run) ([]stages.KeyLine, error) {
+		return []stages.KeyLine{{Label: "remaining", Value: version}}, nil
 	},
 	Idle:   func(r *stages.Run) bool { return len(Targets.Of(r.Plan)) == 0 },
 	Always: true,

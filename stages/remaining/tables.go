@@ -68,7 +68,7 @@ type Target struct {
 }
 
 // Targets are the targets of the jobs of an experiment, each once.
-var Targets = stages.Ask("targets", 10, func(x stages.Asking) (all []Target) {
+var Targets = stages.RegisterPlanMember("targets", 10, func(x stages.PlanMemberInput) (all []Target) {
 	for _, c := range x.Cells {
 		for _, s := range c.Workload.Submits {
 			j := s.Job

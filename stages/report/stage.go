@@ -12,7 +12,9 @@ var _ = stages.Register(&stages.Stage{
 	Reads:  []stages.Artifact{stages.Tables, stages.Pictures, stages.ExtraTables, stages.Sections},
 	Writes: []stages.Artifact{stages.Report},
 	Files:  []string{record.ReportFile},
-	Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "report", Value: version}}, nil },
+	Key: func(*stages.Run) ([]stages.KeyLine, error) {
+		return []stages.KeyLine{{Label: "report", Value: version}}, nil
+	},
 	Always: true,
 	Run: func(ctx context.Context, r *stages.Run) error {
 		e, err := r.Results()

@@ -35,7 +35,7 @@ func fits(c *language.Checker, p *Roles, j *experiment.Job, h *experiment.Hardwa
 // withoutRoles reports the job blocks of a trace that have roles: a trace says what its jobs request.
 func withoutRoles(c *language.Checker, t *experiment.Trace) {
 	for _, k := range t.Blocks {
-		if k.Job.InParts() {
+		if k.Job.RunsAsSeveralPrograms() {
 			c.Fail(k.Job.Range, "Roles in a trace", "The jobs of a trace have one part each, but the job %q has roles.",
 				k.Job.Name)
 		}

@@ -88,7 +88,7 @@ var _ = schema.Document("roles", source)
 func init() {
 	language.Extend("roles", language.Job, language.Extension[experiment.Job]{
 		Blocks: func() []*schema.Block {
-			return []*schema.Block{schema.Of[roleArgs](schema.Block{
+			return []*schema.Block{schema.BlockFor[roleArgs](schema.Block{
 				Name: "role", Label: "`worker`, `ps`, `chief`, or another name that the program knows", Unique: true,
 			})}
 		},

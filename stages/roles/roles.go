@@ -39,7 +39,7 @@ func (p *Roles) Fewest() (experiment.SeveralPart, int) {
 }
 
 // HeldLines implements stages.HeldPart.
-func (p *Roles) HeldLines(prefix string) (lines []stages.Line) {
+func (p *Roles) HeldLines(prefix string) (lines []stages.KeyLine) {
 	for _, r := range p.List {
 		more := ""
 		if r.GPU != "" {
@@ -51,7 +51,7 @@ func (p *Roles) HeldLines(prefix string) (lines []stages.Line) {
 		if r.Max > 0 {
 			more += fmt.Sprintf(", max %d", r.Max)
 		}
-		lines = append(lines, stages.Line{Label: prefix + "role." + r.Name, Value: fmt.Sprintf(
+		lines = append(lines, stages.KeyLine{Label: prefix + "role." + r.Name, Value: fmt.Sprintf(
 			"%d parts, threads %d, gpus %d, elastic %t, min %d%s", r.Count, r.Threads, r.GPUs, r.Elastic, r.Min, more)})
 	}
 	return lines

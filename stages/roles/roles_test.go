@@ -22,8 +22,8 @@ func three() *Roles {
 func TestJobInParts(t *testing.T) {
 	j := &experiment.Job{Name: "j", Threads: experiment.Threads{Request: 13}, Parts: experiment.Parts{three()}}
 	template := j.Template()
-	if !j.InParts() || j.Divisible() || !slices.Equal(template.Roles(), three().List) {
-		t.Errorf("in parts %t, divisible %t: %+v", j.InParts(), j.Divisible(), template.Roles())
+	if !j.RunsAsSeveralPrograms() || j.Divisible() || !slices.Equal(template.Roles(), three().List) {
+		t.Errorf("in parts %t, divisible %t: %+v", j.RunsAsSeveralPrograms(), j.Divisible(), template.Roles())
 	}
 	var l launch.Job
 	experiment.EachPart(j.Parts, func(p stages.LaunchPart) { p.Launch(&l) })
@@ -47,7 +47,7 @@ func TestFewest(t *testing.T) {
 
 // Each role has a line in the keys of samples and cells.
 func TestHeldLines(t *testing.T) {
-	want := []stages.Line{
+	want := []stages.KeyLine{
 		{Label: "job.j.role.ps", Value: "2 parts, threads 1, gpus 0, elastic false, min 0"},
 		{Label: "job.j.role.worker", Value: "4 parts, threads 2, gpus 1, elastic true, min 2, gpu V100, max 6"},
 		{Label: "job.j.role.chief", Value: "1 parts, threads 3, gpus 0, elastic true, min 1, vital"},

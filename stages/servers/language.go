@@ -28,7 +28,7 @@ func init() {
 	schema.Document(feature, documented)
 	language.Extend(feature, language.Job, language.Extension[experiment.Job]{
 		Blocks: func() []*schema.Block {
-			return []*schema.Block{schema.Of[checkpointArgs](schema.Block{Name: "checkpoint", Single: true})}
+			return []*schema.Block{schema.BlockFor[checkpointArgs](schema.Block{Name: "checkpoint", Single: true})}
 		},
 		Decode: decodeCheckpoint,
 	})

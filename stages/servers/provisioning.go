@@ -100,7 +100,7 @@ func rentable(c *language.Checker, h *experiment.Hardware, p *experiment.Policy,
 // shortest returns how long a job takes on any server, where the file says that plainly.
 func shortest(j *experiment.Job) (time.Duration, bool) {
 	rt := j.Runtime
-	if rt == nil || !rt.Epoch.Fixed() || len(rt.Parts) > 0 || len(rt.GPURates) > 0 || j.InParts() || j.EndsEarly() ||
+	if rt == nil || !rt.Epoch.Fixed() || len(rt.Parts) > 0 || len(rt.GPURates) > 0 || j.RunsAsSeveralPrograms() || j.EndsEarly() ||
 		j.Placed() || j.Threads.Request != max(rt.Threads, 1) {
 		return 0, false
 	}

@@ -143,6 +143,6 @@ func asks(e *record.Experiment, devices ...string) {
 	for i, d := range devices {
 		curves = append(curves, market.CurveOf(d, market.Exponential{Mean: 3600e9 * time.Duration(i+1)}, 0))
 	}
-	Lives.Set(&e.Plan, curves)
-	Checkpoints.Set(&e.Plan, []Checkpointing{{Job: "train", Between: 3600, Cost: 10, Restart: 60, Work: 36000}})
+	LifetimesMember.Set(&e.Plan, curves)
+	CheckpointsMember.Set(&e.Plan, []CheckpointSettings{{Job: "train", Between: 3600, Cost: 10, Restart: 60, Work: 36000}})
 }

@@ -15,7 +15,7 @@ import (
 // bisection looks for the smallest value of an axis from which on a metric keeps a bound. It runs the cells of the
 // largest value, of the smallest one, and then of the middle of those between which the answer is.
 type bisection struct {
-	Ask
+	Query
 	// values has the cells of each value of the axis, ascending, which differ in their replicates alone.
 	values [][]int
 	// The metric misses the bound at low and keeps it at high; -1 and the number of values until that is known.
@@ -34,7 +34,7 @@ type bisections struct {
 }
 
 // Select implements stages.SelectPart.
-func (list asks) Select(cells []record.CellRef) stages.Selection {
+func (list queries) Select(cells []record.CellRef) stages.Selection {
 	u := &bisections{cells: cells, held: map[int]bool{}, asked: map[int]int{}}
 	for i := range list {
 		if list[i].Bisect {
@@ -48,7 +48,7 @@ func (list asks) Select(cells []record.CellRef) stages.Selection {
 }
 
 // add adds the bisections of a block: one for each combination of what else its cells differ in.
-func (u *bisections) add(ask *Ask) {
+func (u *bisections) add(ask *Query) {
 	var reads []int
 	for i := range u.cells {
 		if _, _, _, ok := ask.At(u.cells[i].Axes); ok {
@@ -67,7 +67,7 @@ func (u *bisections) add(ask *Ask) {
 		name := fmt.Sprintf("%q %q", []string{c.Workload, c.Hardware, c.Policy}, rest)
 		b := of[name]
 		if b == nil {
-			b = &bisection{Ask: *ask, low: -1}
+			b = &bisection{Query: *ask, low: -1}
 			of[name] = b
 			u.all = append(u.all, b)
 		}

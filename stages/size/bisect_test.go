@@ -14,7 +14,7 @@ func TestBisections(t *testing.T) {
 	for n := 2; n <= 40; n++ {
 		for answer := 0; answer <= n; answer++ { // n: none
 			bound := 100.0 - float64(answer)
-			list := asks{
+			list := queries{
 				{Axis: "nodes", Metric: "mean_waiting_s", Max: &bound, Bisect: true},
 				{Axis: "nodes", Metric: "mean_waiting_s", Max: &bound, Bisect: true},
 			}

@@ -51,7 +51,7 @@ var _ = schema.Document("size", source)
 func init() {
 	language.Extend("size", language.File, language.Extension[experiment.Spec]{
 		Blocks: func() []*schema.Block {
-			return []*schema.Block{schema.Of[sizeArgs](schema.Block{
+			return []*schema.Block{schema.BlockFor[sizeArgs](schema.Block{
 				Name: "size", Label: "axis of the matrix whose values are numbers, such as nodes",
 			})}
 		},
@@ -63,11 +63,11 @@ func init() {
 	})
 }
 
-// asks is the part of a file with size blocks.
-type asks []Ask
+// queries is the part of a file with size blocks.
+type queries []Query
 
 // decode decodes the size blocks of a file.
-func decode(d *language.Decoder, s *experiment.Spec) (list asks) {
+func decode(d *language.Decoder, s *experiment.Spec) (list queries) {
 	for _, n := range d.Root.All("size") {
 		var v sizeArgs
 		a := d.Decode(n, d.Global, &v)
@@ -87,7 +87,7 @@ func decode(d *language.Decoder, s *experiment.Spec) (list asks) {
 				"%s asks for an axis of the matrix. The axes are %s.", n.Title(), schema.AllOf(s.Axes))
 			continue
 		}
-		ask := Ask{Axis: n.Label, Metric: metric, Bisect: v.Bisect}
+		ask := Query{Axis: n.Label, Metric: metric, Bisect: v.Bisect}
 		values := ask.ValuesIn(s.Cells)
 		if values < 2 {
 			a.Fail(n.LabelAt, "Axis without an order", "%s needs an axis with at least two values, all of them numbers "+

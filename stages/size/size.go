@@ -22,9 +22,9 @@ import (
 // Picture is the name of the kind of picture.
 const Picture = "size"
 
-// Asked are the size blocks of an experiment.
-var Asked = stages.Ask("sizes", 60, func(x stages.Asking) []Ask {
-	part, _ := experiment.PartOf[asks](x.Parts)
+// Queries are the size blocks of an experiment.
+var Queries = stages.RegisterPlanMember("sizes", 60, func(x stages.PlanMemberInput) []Query {
+	part, _ := experiment.PartOf[queries](x.Parts)
 	return part
 })
 
@@ -35,7 +35,7 @@ var _ = plot.Register(plot.Kind{
 		OnRequest: "it needs a `size` block",
 	},
 	Draw: func(d *plot.Data, _ plot.Ask) (all []plot.Figure, err error) {
-		for _, ask := range Asked.Of(&d.Plan) {
+		for _, ask := range Queries.Of(&d.Plan) {
 			figures, err := d.Bounded(Picture, ask.Metric, ask.Axis, ask.Bound(), ask.Max != nil)
 			if err != nil {
 				return nil, err
@@ -53,7 +53,7 @@ var _ = analysis.Register(analysis.Part{
 	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		var said []string
 		var view table.Table
-		for _, ask := range Asked.Of(&e.Plan) {
+		for _, ask := range Queries.Of(&e.Plan) {
 			answers := answersOf(e, ask)
 			if len(answers) == 0 {
 				continue
@@ -93,7 +93,7 @@ type point struct {
 
 // answersOf returns an answer for each policy, workload, hardware and value of the other axes, the smallest first.
 // Answers that keep the bound nowhere come last.
-func answersOf(e *record.Experiment, ask Ask) (list []answer) {
+func answersOf(e *record.Experiment, ask Query) (list []answer) {
 	m, ok := measure.MetricByName(ask.Metric)
 	if !ok {
 		return nil
@@ -151,7 +151,7 @@ func answersOf(e *record.Experiment, ask Ask) (list []answer) {
 }
 
 // asked is "p95 waiting time of at most 1 h".
-func asked(ask Ask) string {
+func asked(ask Query) string {
 	m, _ := measure.MetricByName(ask.Metric)
 	most := "most"
 	if ask.Max == nil {
@@ -161,7 +161,7 @@ func asked(ask Ask) string {
 }
 
 // sentence is "easy needs nodes = 24 for a p95 waiting time of at most 1 h (48 min there, 1.2 h at 20), fcfs 28 (…)."
-func sentence(ask Ask, answers []answer) string {
+func sentence(ask Query, answers []answer) string {
 	m, _ := measure.MetricByName(ask.Metric)
 	var parts []string
 	for i, a := range answers[:min(len(answers), 3)] {
@@ -187,7 +187,7 @@ func sentence(ask Ask, answers []answer) string {
 }
 
 // simulated names the values that a bisection has simulated; "" without one.
-func simulated(e *record.Experiment, ask Ask) string {
+func simulated(e *record.Experiment, ask Query) string {
 	if !ask.Bisect {
 		return ""
 	}
@@ -214,7 +214,7 @@ func there(a answer, m measure.Metric) string {
 }
 
 // tableOf has a row for each answer.
-func tableOf(ask Ask, answers []answer) table.Table {
+func tableOf(ask Query, answers []answer) table.Table {
 	m, _ := measure.MetricByName(ask.Metric)
 	t := table.New(1, "policy", "smallest "+ask.Axis, m.Title+" there", "replicates that keep it", "next smaller",
 		m.Title+" there", "replicates that keep it")

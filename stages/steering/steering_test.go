@@ -61,7 +61,7 @@ while [ $n -lt 12 ]; do
 done`
 
 // alone is the site of a process engine for one cell.
-type alone struct{ engine.Site }
+type alone struct{ engine.Session }
 
 func (alone) Local(*engine.Hardware) bool { return false }
 

@@ -19,8 +19,10 @@ var _ = stages.Register(&stages.Stage{
 		record.Fidelity.File, record.FidelityJobs.File, record.FidelityDecisions.File,
 		record.Accuracy.File, record.Profiling.File,
 	},
-	More:   analysis.AddedTables,
-	Key:    func(*stages.Run) ([]stages.Line, error) { return []stages.Line{{Label: "tables", Value: version}}, nil },
+	More: analysis.AddedTables,
+	Key: func(*stages.Run) ([]stages.KeyLine, error) {
+		return []stages.KeyLine{{Label: "tables", Value: version}}, nil
+	},
 	Always: true,
 	Run: func(_ context.Context, r *stages.Run) error {
 		e, err := r.Results()

@@ -134,7 +134,7 @@ func init() {
 type decoder struct{ *language.Decoder }
 
 func traceBlock() *schema.Block {
-	b := schema.Of[traceArgs](schema.Block{Name: "trace", Single: true, Args: formatArgs()})
+	b := schema.BlockFor[traceArgs](schema.Block{Name: "trace", Single: true, Args: formatArgs()})
 	names := schema.Find(b.Args, "format")
 	for _, f := range formats.All() {
 		names.Allowed = append(names.Allowed, f.Name)

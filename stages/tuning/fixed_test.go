@@ -22,10 +22,10 @@ func TestFixed(t *testing.T) {
 	loss := 0.5
 	try := func(tuning, replicate int, n string, time float64) {
 		e.Beyond = append(e.Beyond, record.Cell{
-			CellRef: record.CellRef{Replicate: replicate, Beyond: record.Keep(&trial.Ref{
+			CellRef: record.CellRef{Replicate: replicate, Beyond: record.NewFeatureValue(&trial.Ref{
 				Tuning: tuning, Number: 1, Settings: []record.Setting{{Name: "n", Value: n}},
 			})},
-			Outcome: record.Keep(&trial.Outcome{Time: time, Units: 1, Loss: &loss}),
+			Outcome: record.NewFeatureValue(&trial.Outcome{Time: time, Units: 1, Loss: &loss}),
 		})
 	}
 	for r, machine := range []float64{1, 2, 4} { // each replicate on a slower machine
@@ -59,7 +59,7 @@ func TestFixed(t *testing.T) {
 		t.Errorf("with a trial that failed: %+v, %v", again, ok)
 	}
 	other.Beyond = slices.DeleteFunc(slices.Clone(e.Beyond), func(c record.Cell) bool {
-		of := record.KeptOf[trial.Ref](c.Beyond)
+		of := record.FeatureValueOf[trial.Ref](c.Beyond)
 		return of.Tuning == 0 && of.Settings[0].Value == "1"
 	})
 	if again, ok := Fixed(&other, 1); !ok || again != a {

@@ -25,8 +25,8 @@ func searched(t *testing.T, least float64) *record.Experiment {
 		for k, batch := range one.Settings[1].Values {
 			accuracy := []float64{0.5, 0.9, 0.7}[i]
 			ref := trial.Ref{Number: 3*i + k + 1, Settings: []record.Setting{{Name: "lr", Value: lr}, {Name: "batch", Value: batch}}}
-			c := record.Cell{CellRef: record.CellRef{Cell: fmt.Sprint("c", i, k), Hardware: "here", Replicate: 1, Beyond: record.Keep(&ref)},
-				Outcome: record.Keep(&trial.Outcome{Time: 600, Accuracy: &accuracy})}
+			c := record.Cell{CellRef: record.CellRef{Cell: fmt.Sprint("c", i, k), Hardware: "here", Replicate: 1, Beyond: record.NewFeatureValue(&ref)},
+				Outcome: record.NewFeatureValue(&trial.Outcome{Time: 600, Accuracy: &accuracy})}
 			e.Beyond = append(e.Beyond, c)
 		}
 	}
@@ -68,10 +68,10 @@ func TestHeadlineOfAJobThatChanged(t *testing.T) {
 	e := searched(t, 0.6)
 	trial.Asked.Of(&e.Plan)[0].Mode = trial.Online
 	e.Beyond = e.Beyond[3:4]
-	o := record.KeptOf[trial.Outcome](e.Beyond[0].Outcome)
+	o := record.FeatureValueOf[trial.Outcome](e.Beyond[0].Outcome)
 	end := []record.Setting{{Name: "lr", Value: "0.3"}, {Name: "batch", Value: "32"}}
-	o.Stretches = []trial.Stretch{{Settings: record.KeptOf[trial.Ref](e.Beyond[0].Beyond).Settings}, {Settings: end}}
-	e.Beyond[0].Outcome = record.Keep(o)
+	o.Stretches = []trial.Stretch{{Settings: record.FeatureValueOf[trial.Ref](e.Beyond[0].Beyond).Settings}, {Settings: end}}
+	e.Beyond[0].Outcome = record.NewFeatureValue(o)
 	_, rows := Rows(e)
 	h := headline(e, rows, nil)
 	want := "The best run of digits ended with lr=0.3, batch=32, and began with lr=0.2, batch=8; it reached accuracy 0.900"

@@ -24,10 +24,10 @@ func TestRank(t *testing.T) {
 	times := map[string]float64{"1": 100, "2": 52, "4": 28, "8": 17, "16": 20}
 	try := func(tuning, number int, n string) {
 		e.Beyond = append(e.Beyond, record.Cell{
-			CellRef: record.CellRef{Replicate: 1, Beyond: record.Keep(&trial.Ref{
+			CellRef: record.CellRef{Replicate: 1, Beyond: record.NewFeatureValue(&trial.Ref{
 				Tuning: tuning, Number: number, Settings: []record.Setting{{Name: "n", Value: n}},
 			})},
-			Outcome: record.Keep(&trial.Outcome{Time: times[n], Units: 1}),
+			Outcome: record.NewFeatureValue(&trial.Outcome{Time: times[n], Units: 1}),
 		})
 	}
 	for i, n := range []string{"1", "2", "4", "16"} {

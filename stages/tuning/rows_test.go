@@ -28,8 +28,8 @@ func TestRowsOfASearch(t *testing.T) {
 	e := &record.Experiment{Plan: record.Plan{Replicates: 3}}
 	trial.Asked.Set(&e.Plan, all)
 	try := func(replicate, number int, part string, o trial.Outcome) {
-		e.Beyond = append(e.Beyond, record.Cell{Outcome: record.Keep(&o), CellRef: record.CellRef{Replicate: replicate, Cell: fmt.Sprint("c", number),
-			Beyond: record.Keep(&trial.Ref{Number: number, Predicted: some(11), Settings: []record.Setting{{Name: "n", Value: "2"}, {Name: "part", Value: part}}})}})
+		e.Beyond = append(e.Beyond, record.Cell{Outcome: record.NewFeatureValue(&o), CellRef: record.CellRef{Replicate: replicate, Cell: fmt.Sprint("c", number),
+			Beyond: record.NewFeatureValue(&trial.Ref{Number: number, Predicted: some(11), Settings: []record.Setting{{Name: "n", Value: "2"}, {Name: "part", Value: part}}})}})
 	}
 	try(1, 1, "1", trial.Outcome{Time: 3, Crashed: "out of memory"})
 	try(1, 2, "1", trial.Outcome{Time: 9, Cost: some(6), Units: 3})
@@ -37,7 +37,7 @@ func TestRowsOfASearch(t *testing.T) {
 	try(1, 4, "0.5", trial.Outcome{Time: 1, Cost: some(1)})
 	try(1, 5, "1", trial.Outcome{Time: 10, Cost: some(1)})
 	try(2, 1, "1", trial.Outcome{Time: 15, Cost: some(2)})
-	e.Beyond = append(e.Beyond, record.Cell{CellRef: record.CellRef{Replicate: 2, Beyond: record.Keep(&trial.Ref{})}}) // not known yet
+	e.Beyond = append(e.Beyond, record.Cell{CellRef: record.CellRef{Replicate: 2, Beyond: record.NewFeatureValue(&trial.Ref{})}}) // not known yet
 	trials, tunings := Rows(e)
 	var got []string
 	for _, r := range trials {

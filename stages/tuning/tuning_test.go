@@ -46,11 +46,11 @@ func experiment(t *testing.T, trials int) *record.Experiment {
 				}
 				workers := []string{"1", "2", "4", "8"}[(n+r)%4]
 				e.Beyond = append(e.Beyond, record.Cell{
-					CellRef: record.CellRef{Cell: fmt.Sprint(m, r, n), Replicate: r, Beyond: record.Keep(&trial.Ref{
+					CellRef: record.CellRef{Cell: fmt.Sprint(m, r, n), Replicate: r, Beyond: record.NewFeatureValue(&trial.Ref{
 						Tuning: m, Number: n, Settings: []record.Setting{{Name: "workers", Value: workers},
 							{Name: "type", Value: []string{"small", "large"}[n%2]}, {Name: "rate", Value: fmt.Sprint(0.1 * float64(n))}},
 					})},
-					Outcome: record.Keep(&trial.Outcome{Time: 1 + 5*math.Abs(float64(n-3)), Units: 1, Accuracy: &accuracy}),
+					Outcome: record.NewFeatureValue(&trial.Outcome{Time: 1 + 5*math.Abs(float64(n-3)), Units: 1, Accuracy: &accuracy}),
 				})
 			}
 		}

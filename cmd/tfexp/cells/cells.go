@@ -27,18 +27,18 @@ func init() {
 	command.RegisterAt(command.GroupLook, 30, explainCommand)
 }
 
-// place is a cell, and perhaps a job, in an experiment's folder.
-type place struct {
+// cellPath is a cell, and perhaps a job, in an experiment's folder.
+type cellPath struct {
 	dir  string // the experiment's folder
 	cell string
 	job  string
 }
 
 // logs is the folder with the logs of a cell or, for the name of the samples, with the logs of the samples.
-func (p place) logs() string { return filepath.Join(append([]string{p.dir}, p.logParts()...)...) }
+func (p cellPath) logs() string { return filepath.Join(append([]string{p.dir}, p.logParts()...)...) }
 
 // logParts is the same below the experiment's folder.
-func (p place) logParts() []string {
+func (p cellPath) logParts() []string {
 	if p.cell == samples {
 		return []string{record.SamplesDir}
 	}
@@ -48,10 +48,10 @@ func (p place) logParts() []string {
 // samples is the name in "tfexp logs" for the runs that profile the jobs.
 const samples = "samples"
 
-// logged lists the names that have logs: the cells, and the samples if there are some.
-func logged(dir string) []string {
+// namesWithLogs lists the names that have logs: the cells, and the samples if there are some.
+func namesWithLogs(dir string) []string {
 	names := cellNames(dir)
-	if len(jobNames(place{dir: dir, cell: samples})) > 0 {
+	if len(jobNames(cellPath{dir: dir, cell: samples})) > 0 {
 		names = append(names, samples)
 	}
 	return names
@@ -67,15 +67,15 @@ func splitDir(args []string) (dir string, rest []string) {
 }
 
 // findCell looks for a cell in the experiments of DIR.
-func findCell(dir, cell string) (place, error) {
+func findCell(dir, cell string) (cellPath, error) {
 	dirs, err := command.ExperimentsIn(dir)
 	if err != nil {
-		return place{}, err
+		return cellPath{}, err
 	}
-	var found []place
+	var found []cellPath
 	var names []string
 	var damage error // of an experiment whose cells are not known
-	folders := func(d string) ([]string, error) { return logged(d), nil }
+	folders := func(d string) ([]string, error) { return namesWithLogs(d), nil }
 	for _, list := range []func(string) ([]string, error){folders, withoutFolder} {
 		for _, d := range dirs {
 			listed, err := list(d)
@@ -85,7 +85,7 @@ func findCell(dir, cell string) (place, error) {
 			for _, name := range listed {
 				names = append(names, name)
 				if name == cell {
-					found = append(found, place{dir: d, cell: name})
+					found = append(found, cellPath{dir: d, cell: name})
 				}
 			}
 		}
@@ -95,14 +95,15 @@ func findCell(dir, cell string) (place, error) {
 	}
 	switch {
 	case len(found) == 0 && damage != nil:
-		return place{}, fmt.Errorf("find cell %q: %w", cell, damage)
+		return cellPath{}, fmt.Errorf("find cell %q: %w", cell, damage)
 	case len(found) == 0:
-		return place{}, command.Usagef(command.DidYouMean(cell, names, `"tfexp status" lists the experiments, "tfexp logs" their cells`),
+		return cellPath{}, command.Usagef(command.DidYouMean(cell, names,
+			`"tfexp status" lists the experiments, "tfexp logs" their cells`),
 			"no cell %q in %s", cell, dir)
 	case len(found) == 1:
 		return found[0], nil
 	}
-	return place{}, command.Usagef("give one of their folders: "+found[0].dir+" or "+found[1].dir,
+	return cellPath{}, command.Usagef("give one of their folders: "+found[0].dir+" or "+found[1].dir,
 		"several experiments in %s have a cell %q", dir, cell)
 }
 
@@ -137,7 +138,7 @@ func withoutFolder(dir string) ([]string, error) {
 
 // jobNames lists the jobs of a cell that have a log, by name, with numbers in
 // numerical order.
-func jobNames(p place) []string {
+func jobNames(p cellPath) []string {
 	entries, err := folder.ReadDir(p.logs())
 	if err != nil {
 		return nil
@@ -176,14 +177,14 @@ func completeCells(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	switch len(rest) {
 	case 0:
 		for _, d := range dirs {
-			names = append(names, logged(d)...)
+			names = append(names, namesWithLogs(d)...)
 		}
 		if len(args) == 0 {
 			return append(names, dirs...), cobra.ShellCompDirectiveDefault
 		}
 	case 1:
 		for _, d := range dirs {
-			names = append(names, jobNames(place{dir: d, cell: rest[0]})...)
+			names = append(names, jobNames(cellPath{dir: d, cell: rest[0]})...)
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp

@@ -60,10 +60,10 @@ func explainCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// momentFlag is the work of a feature's flag (command.Flag): it adds a moment to the story of a job, by a file.
+// momentFlag is the work of a feature's flag (command.Flag): it adds a moment to the history of a job, by a file.
 type momentFlag = func(a *command.App, file, job string) (command.Moment, error)
 
-func explainJob(a *command.App, at place, others []*command.Given[momentFlag], asJSON bool) error {
+func explainJob(a *command.App, at cellPath, others []*command.Given[momentFlag], asJSON bool) error {
 	e, err := record.Open(at.dir)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func explainJob(a *command.App, at place, others []*command.Given[momentFlag], a
 	if i := slices.IndexFunc(e.Plan.Cells, func(c record.CellRef) bool { return c.Cell == at.cell }); i >= 0 {
 		ref = e.Plan.Cells[i]
 	}
-	story, jobs, err := storyOf(e, ref, at.job)
+	story, jobs, err := jobHistory(e, ref, at.job)
 	if errors.Is(err, fs.ErrNotExist) {
 		return command.Usagef(`decisions are not recorded when the experiment has records = "metrics"`,
 			"cell %s has no record of its decisions", at.cell)
@@ -91,17 +91,17 @@ func explainJob(a *command.App, at place, others []*command.Given[momentFlag], a
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(story, func(x moment) bool { return x.At > m.At })
+		i := slices.IndexFunc(story, func(x historyEntry) bool { return x.At > m.At })
 		if i < 0 {
 			i = len(story)
 		}
-		story = slices.Insert(story, i, moment{At: m.At, What: m.What, Why: m.Why})
+		story = slices.Insert(story, i, historyEntry{At: m.At, What: m.What, Why: m.Why})
 	}
 	if asJSON {
 		return a.PrintJSON(struct {
-			Cell  string   `json:"cell"`
-			Job   string   `json:"job"`
-			Story []moment `json:"story"`
+			Cell  string         `json:"cell"`
+			Job   string         `json:"job"`
+			Story []historyEntry `json:"story"`
 		}{at.cell, at.job, story})
 	}
 	fmt.Fprintf(a.Out, "%s in %s\n", a.Printer().Paint(table.Bold, at.job), at.cell)
@@ -109,11 +109,11 @@ func explainJob(a *command.App, at place, others []*command.Given[momentFlag], a
 	if i := slices.IndexFunc(e.Plan.Workloads, func(w record.Named) bool { return w.Name == ref.Workload }); i >= 0 {
 		from = clock(e.Plan.Workloads[i].Origin)
 	}
-	printStory(a.Printer(), story, from)
+	printHistory(a.Printer(), story, from)
 	return nil
 }
 
-func explainCell(a *command.App, at place, asJSON bool) error {
+func explainCell(a *command.App, at cellPath, asJSON bool) error {
 	x, err := pipeline.Explain(at.dir, at.cell)
 	if err != nil {
 		return err

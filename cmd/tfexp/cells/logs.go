@@ -84,8 +84,8 @@ func listCells(a *command.App, dir string, asJSON bool) error {
 	cells := []loggedCell{}
 	t := table.New(2, "experiment", "cell", "logs")
 	for _, d := range dirs {
-		for _, cell := range logged(d) {
-			c := loggedCell{filepath.Base(d), cell, len(jobNames(place{dir: d, cell: cell}))}
+		for _, cell := range namesWithLogs(d) {
+			c := loggedCell{filepath.Base(d), cell, len(jobNames(cellPath{dir: d, cell: cell}))}
 			t.Add(c.Experiment, c.Cell, fmt.Sprint(c.Logs))
 			cells = append(cells, c)
 		}
@@ -96,7 +96,7 @@ func listCells(a *command.App, dir string, asJSON bool) error {
 	return t.Write(a.Out, "", a.OutColor)
 }
 
-func listLogs(a *command.App, at place, asJSON bool) error {
+func listLogs(a *command.App, at cellPath, asJSON bool) error {
 	names := jobNames(at)
 	if len(names) == 0 && !asJSON {
 		fmt.Fprintf(a.Err, "%s has no logs (simulated jobs write none)\n", at.cell)
@@ -119,7 +119,7 @@ func listLogs(a *command.App, at place, asJSON bool) error {
 	return t.Write(a.Out, "", a.OutColor)
 }
 
-func printLog(a *command.App, at place, follow, raw bool) error {
+func printLog(a *command.App, at cellPath, follow, raw bool) error {
 	out := a.Out
 	if raw {
 		out = a.Raw

@@ -9,7 +9,7 @@ import (
 )
 
 // ProgressJobs counts the jobs of a cell by state.
-func ProgressJobs(s *record.Standing) string {
+func ProgressJobs(s *record.CellProgress) string {
 	t := fmt.Sprintf("%d/%d jobs done", s.Done, s.Jobs)
 	for _, part := range []struct {
 		n    int
@@ -29,7 +29,7 @@ func ProgressSimulated(at float64) string {
 
 // ProgressStanding describes the state of a running cell: "3/10 jobs done, 2 running, 1 waiting, at 12 min 05 s of
 // its time".
-func ProgressStanding(s *record.Standing, virtual bool) string {
+func ProgressStanding(s *record.CellProgress, virtual bool) string {
 	text := ProgressJobs(s)
 	if virtual && s.At < math.MaxInt64/float64(time.Second) {
 		text += ", " + ProgressSimulated(s.At)

@@ -27,7 +27,8 @@ var story = []pipeline.Progress{
 	{Kind: stages.StageEnd, Stage: "profile", Done: 1, Total: 1, Elapsed: 1500 * time.Millisecond},
 	{Kind: stages.StageStart, Stage: "execute", Done: 1, Total: 3, Reused: 1, Left: 20 * time.Second},
 	{Kind: stages.UnitStart, Stage: "execute", Unit: "a-r1"},
-	{Kind: stages.UnitUpdate, Stage: "execute", Unit: "a-r1", Standing: record.Standing{Jobs: 8, Done: 2, Running: 1, Waiting: 5}},
+	{Kind: stages.UnitUpdate, Stage: "execute", Unit: "a-r1", Standing: record.CellProgress{Jobs: 8, Done: 2,
+		Running: 1, Waiting: 5}},
 	{Kind: stages.WarningSeen, Stage: "execute", Unit: "a-r1", Text: "the machine was busy"},
 	{Kind: stages.UnitEnd, Stage: "execute", Unit: "a-r1", Done: 2, Total: 3, Elapsed: 9 * time.Second,
 		Left: 10 * time.Second},
@@ -43,7 +44,7 @@ func TestBoardOfASimulatedCell(t *testing.T) {
 	var b board
 	b.take(pipeline.Progress{Kind: stages.UnitStart, Stage: "execute", Unit: "w-h-easy-r1"}, now)
 	b.take(pipeline.Progress{Kind: stages.UnitUpdate, Stage: "execute", Unit: "w-h-easy-r1",
-		Standing: record.Standing{Done: 5000, Running: 3, Jobs: 9000, At: 52 * 3600}}, now)
+		Standing: record.CellProgress{Done: 5000, Running: 3, Jobs: 9000, At: 52 * 3600}}, now)
 	now = now.Add(2 * time.Second)
 	for width, want := range map[int]string{
 		100: "  w-h-easy-r1  5000/9000 jobs done, 3 running, at 2 d 04 h of its time  2 s",
@@ -109,7 +110,8 @@ func TestBoardBoundsTheUnits(t *testing.T) {
 
 func TestNarrowRowsKeepTheNumbers(t *testing.T) {
 	now := time.Unix(0, 0)
-	u := unit{name: "mixed-this_machine-rr-quantum=500ms-r12", began: now, jobs: pipeline.Progress{Standing: record.Standing{Jobs: 8, Done: 3}}}
+	u := unit{name: "mixed-this_machine-rr-quantum=500ms-r12", began: now,
+		jobs: pipeline.Progress{Standing: record.CellProgress{Jobs: 8, Done: 3}}}
 	if got := u.text(now, 40); got != "mixed-thi…=500ms-r12  3/8 jobs done  0 s" {
 		t.Errorf("in 40 columns: %q", got)
 	}
@@ -174,7 +176,8 @@ func TestBoardShowsTraining(t *testing.T) {
 		reports = append(reports, stages.LatestReport{Job: fmt.Sprint("short-", i), Epoch: 1, Loss: math.NaN(),
 			Accuracy: math.NaN()})
 	}
-	b.take(pipeline.Progress{Kind: stages.UnitUpdate, Stage: "execute", Unit: "a-r1", Standing: record.Standing{Jobs: 8, Running: 6},
+	b.take(pipeline.Progress{Kind: stages.UnitUpdate, Stage: "execute", Unit: "a-r1",
+		Standing: record.CellProgress{Jobs: 8, Running: 6},
 		Training: reports}, now)
 	for width, want := range map[int][]string{
 		80: {

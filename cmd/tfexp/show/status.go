@@ -45,7 +45,7 @@ type ExperimentStatus struct {
 type Standing struct {
 	Cell      string `json:"cell"`
 	Simulated bool   `json:"simulated,omitempty"`
-	record.Standing
+	record.CellProgress
 }
 
 // Follower completes the states of experiments with the reports of their running cells: TimeLeft and Standings. It may keep
@@ -168,7 +168,7 @@ func (p *Printer) Status(s ExperimentStatus) {
 		fmt.Fprintf(p.Out, "  running: %s", unit)
 		for i := range s.Standings {
 			if at := &s.Standings[i]; at.Cell == unit {
-				fmt.Fprintf(p.Out, ", %s", live.ProgressStanding(&at.Standing, at.Simulated))
+				fmt.Fprintf(p.Out, ", %s", live.ProgressStanding(&at.CellProgress, at.Simulated))
 			}
 		}
 		fmt.Fprintln(p.Out)

@@ -39,8 +39,8 @@ type initOptions struct {
 
 // initialized lists the files written, the experiment first, and the facts that could not be found out.
 type initialized struct {
-	Files  []string `json:"files"`
-	Doubts []string `json:"doubts"`
+	Files         []string `json:"files"`
+	OpenQuestions []string `json:"doubts"`
 }
 
 // sourceFlag is the work of a feature's flag (command.Flag): it returns the experiment of a name, to be written into a
@@ -162,14 +162,14 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	case strings.HasSuffix(o.from, ".hcl"), strings.HasSuffix(o.from, ".hcl.json"):
 		return nil, nil, command.Usagef("run it, or copy it and change the copy", "%s is an experiment already", o.from)
 	}
-	if IsLog(o.from) {
+	if IsJobLog(o.from) {
 		log, err := InspectLog(o.from, shown)
 		if err != nil {
 			return nil, nil, command.Usagef("name its columns in a trace block; for an example:  tfexp init --template log-replay",
 				"%s is not understood: %v", o.from, err)
 		}
 		source, err := log.Experiment(name)
-		return []experiments.File{{Name: file, Source: source}}, log.Doubts(), err
+		return []experiments.File{{Name: file, Source: source}}, log.OpenQuestions(), err
 	}
 	f, err := command.OpenFile(o.from)
 	if err != nil {
@@ -182,7 +182,7 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	}
 	p := InspectProgram(shown, raw)
 	source, err := p.Experiment(name)
-	return []experiments.File{{Name: file, Source: source}}, p.Doubts(), err
+	return []experiments.File{{Name: file, Source: source}}, p.OpenQuestions(), err
 }
 
 // writeNew writes files: the first to its own path, the others next to it. It writes none of them when one exists,

@@ -69,7 +69,7 @@ func rowsOf(e *record.Experiment, c record.CellRef, given map[string]string) ([]
 		return nil, err
 	}
 	settings := slices.Clone(c.Axes)
-	if own := record.KeptOf[struct{ Settings []record.Setting }](c.Beyond); own != nil {
+	if own := record.FeatureValueOf[struct{ Settings []record.Setting }](c.Beyond); own != nil {
 		settings = append(settings, own.Settings...)
 	}
 	var rows [][]string

@@ -14,7 +14,7 @@ import (
 // it ran, and leaves out reports that are not epochs.
 func TestStatistics(t *testing.T) {
 	dir := t.TempDir()
-	c := record.CellRef{Cell: "c-r1", Beyond: record.Keep(&struct{ Settings []record.Setting }{[]record.Setting{{Name: "ps", Value: "1"},
+	c := record.CellRef{Cell: "c-r1", Beyond: record.NewFeatureValue(&struct{ Settings []record.Setting }{[]record.Setting{{Name: "ps", Value: "1"},
 		{Name: "workers", Value: "2"}}})}
 	folder := filepath.Join(dir, record.CellsDir, c.Cell)
 	if err := os.MkdirAll(folder, 0o755); err != nil {

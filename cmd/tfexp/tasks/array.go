@@ -377,7 +377,7 @@ func (a *array) collect(ctx context.Context) error {
 			return err
 		}
 		if len(a.open) > 0 && time.Now().After(ask) {
-			if alive, err := a.batch.Alive(ctx, a.jobs()); err == nil { // else it is asked again later
+			if alive, err := a.batch.UnfinishedTasks(ctx, a.jobs()); err == nil { // else it is asked again later
 				a.miss(alive)
 			}
 			pause = min(pause*8/5, lastAsk)
@@ -595,7 +595,7 @@ func (a *array) cancelled(ctx context.Context) error {
 		return err
 	}
 	for range 10 {
-		if alive, err := a.batch.Alive(ctx, jobs); err == nil && len(alive) == 0 {
+		if alive, err := a.batch.UnfinishedTasks(ctx, jobs); err == nil && len(alive) == 0 {
 			break
 		}
 		time.Sleep(time.Second)

@@ -31,7 +31,7 @@ func init() {
 	kind := engine.Kind{
 		Name: local, Doc: "Test.", Traits: engine.Traits{Real: true, Here: true},
 		Capabilities: func(*engine.Hardware) scheduler.Capabilities { return scheduler.Capabilities{} },
-		Open:         func(engine.Run) (engine.Site, []string, error) { return nil, nil, nil },
+		Open:         func(engine.Run) (engine.Session, []string, error) { return nil, nil, nil },
 	}
 	other := kind
 	other.Name, other.Here, other.Batch = batched, false, func() engine.Batch { return system }
@@ -136,7 +136,7 @@ func (m *memory) Submit(_ context.Context, a engine.Array) (string, error) {
 	return job, nil
 }
 
-func (m *memory) Alive(_ context.Context, jobs []string) (map[string][]int, error) {
+func (m *memory) UnfinishedTasks(_ context.Context, jobs []string) (map[string][]int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	alive := map[string][]int{}

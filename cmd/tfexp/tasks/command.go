@@ -34,7 +34,7 @@ func runTask(dir, task string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err = work(ctx, dir, number, pipeline.PrepareCell, pipeline.CompleteCell)
+	err = work(ctx, dir, number, pipeline.EmptyCellFolder, pipeline.CompleteCell)
 	if ctx.Err() != nil {
 		return &command.Error{Code: command.ExitInterrupted, Err: errors.New("the task was interrupted")}
 	}

@@ -53,7 +53,7 @@ func init() {
 	engine.Register(&engine.Kind{
 		Name: queued, Doc: "Test.", Traits: engine.Traits{Real: true},
 		Capabilities: func(*engine.Hardware) scheduler.Capabilities { return scheduler.Capabilities{} },
-		Open:         func(engine.Run) (engine.Site, []string, error) { return nil, nil, nil },
+		Open:         func(engine.Run) (engine.Session, []string, error) { return nil, nil, nil },
 		Batch:        func() engine.Batch { return &processes{} },
 	})
 }
@@ -78,7 +78,7 @@ func (p *processes) Submit(_ context.Context, a engine.Array) (string, error) {
 	return "1", nil
 }
 
-func (p *processes) Alive(context.Context, []string) (map[string][]int, error) {
+func (p *processes) UnfinishedTasks(context.Context, []string) (map[string][]int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return map[string][]int{"1": slices.Clone(p.alive)}, nil

@@ -31,7 +31,8 @@ func TestInABrowser(t *testing.T) {
 	run.Passed(1, "wants 1 core, <b>none</b> is free")
 	run.Report("a-1", 1, 2.5, 0.5)
 
-	server := httptest.NewServer(watch.WindowHandler(watch.NewWatch(run.Results), watch.WindowOptions{Every: 20 * time.Millisecond}))
+	server := httptest.NewServer(watch.WebHandler(watch.NewFolder(run.Results),
+		watch.WebOptions{Every: 20 * time.Millisecond}))
 	defer server.Close()
 	defer server.CloseClientConnections() // the page listens for as long as it is open
 	p := resultstest.Open(t, server.URL+"/#/study", 390, 844, true)
@@ -60,7 +61,8 @@ func TestCellWithoutEventsInABrowser(t *testing.T) {
 	}
 	run := watch.BeginRun(t)
 	run.Start("p-r1")
-	server := httptest.NewServer(watch.WindowHandler(watch.NewWatch(run.Results), watch.WindowOptions{Every: 20 * time.Millisecond}))
+	server := httptest.NewServer(watch.WebHandler(watch.NewFolder(run.Results),
+		watch.WebOptions{Every: 20 * time.Millisecond}))
 	defer server.Close()
 	defer server.CloseClientConnections()
 	p := resultstest.Open(t, server.URL+"/#/study/p-r1", 1280, 900, false)

@@ -17,7 +17,7 @@ const every = 500 * time.Millisecond
 
 // PrintScreen draws the screen once, with a given width, for output without a terminal.
 func PrintScreen(w io.Writer, results *Folder, width int) error {
-	m := &model{results: results}
+	m := &screenModel{results: results}
 	v := m.look("", "")
 	if v.trouble != nil {
 		return v.trouble
@@ -30,7 +30,7 @@ func PrintScreen(w io.Writer, results *Folder, width int) error {
 
 // ShowScreen takes the terminal until the user quits or the context is done.
 func ShowScreen(ctx context.Context, out io.Writer, results *Folder, color bool) error {
-	m := &model{results: results, width: 80, height: 24}
+	m := &screenModel{results: results, width: 80, height: 24}
 	m.view.color = color
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(out),
 		tea.WithFilter(func(_ tea.Model, message tea.Msg) tea.Msg {
@@ -52,29 +52,29 @@ func ShowScreen(ctx context.Context, out io.Writer, results *Folder, color bool)
 	return err
 }
 
-// model is the state of the screen.
-type model struct {
+// screenModel is the state of the screen.
+type screenModel struct {
 	results       *Folder
-	view          view
+	view          screenView
 	name, cell    string // the user's choice; empty follows the run
 	width, height int
 }
 
-// looked is the result of a look at the folder.
-type looked view
+// folderRead is the result of a look at the folder.
+type folderRead screenView
 
 // Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return m.read(0) }
+func (m *screenModel) Init() tea.Cmd { return m.read(0) }
 
 // read looks at the folder after a while, in the background.
-func (m *model) read(after time.Duration) tea.Cmd {
+func (m *screenModel) read(after time.Duration) tea.Cmd {
 	name, cell := m.name, m.cell
-	return tea.Tick(after, func(time.Time) tea.Msg { return looked(m.look(name, cell)) })
+	return tea.Tick(after, func(time.Time) tea.Msg { return folderRead(m.look(name, cell)) })
 }
 
 // look reads the experiments, and a cell of the one with this name; of the one that runs if it is empty.
-func (m *model) look(name, cell string) view {
-	v := view{dir: m.results.Dir}
+func (m *screenModel) look(name, cell string) screenView {
+	v := screenView{dir: m.results.Dir}
 	var err error
 	if v.all, err = m.results.Experiments(); err != nil {
 		v.trouble = err
@@ -97,13 +97,13 @@ func (m *model) look(name, cell string) view {
 }
 
 // Update implements tea.Model.
-func (m *model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
+func (m *screenModel) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := message.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-	case looked:
+	case folderRead:
 		color, scroll := m.view.color, m.view.scroll
-		m.view = view(msg)
+		m.view = screenView(msg)
 		m.view.color, m.view.scroll, m.view.asked = color, scroll, m.cell != ""
 		return m, m.read(every)
 	case tea.KeyPressMsg:
@@ -112,7 +112,7 @@ func (m *model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m *model) key(key string) tea.Cmd {
+func (m *screenModel) key(key string) tea.Cmd {
 	switch key {
 	case "q", "ctrl+c":
 		return tea.Quit
@@ -135,7 +135,7 @@ func (m *model) key(key string) tea.Cmd {
 }
 
 // choose takes another experiment.
-func (m *model) choose(by int) {
+func (m *screenModel) choose(by int) {
 	if n := len(m.view.all); n > 0 {
 		m.view.chosen = max(0, min(n-1, m.view.chosen+by))
 		m.name, m.cell, m.view.scroll = m.view.all[m.view.chosen].Name, "", 0
@@ -143,7 +143,7 @@ func (m *model) choose(by int) {
 }
 
 // other takes another cell of the experiment, in the order of its plan.
-func (m *model) other(by int) {
+func (m *screenModel) other(by int) {
 	if m.view.cell == nil {
 		return
 	}
@@ -165,7 +165,7 @@ func (m *model) other(by int) {
 }
 
 // View implements tea.Model.
-func (m *model) View() tea.View {
+func (m *screenModel) View() tea.View {
 	v := tea.NewView(strings.Join(m.view.draw(m.width, m.height), "\n"))
 	v.AltScreen = true
 	return v

@@ -28,7 +28,7 @@ func begun(t *testing.T) *WrittenRun {
 
 // The picture fits every terminal from 20 columns and 5 rows on, with names as wide and as odd as may be.
 func TestNothingIsWiderThanTheTerminal(t *testing.T) {
-	m := &model{results: NewWatch(begun(t).Results)}
+	m := &screenModel{results: NewFolder(begun(t).Results)}
 	v := m.look("", "")
 	if v.trouble != nil {
 		t.Fatal(v.trouble)
@@ -42,7 +42,7 @@ func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 	cell.Names = []string{strings.Repeat("訓", 50), "b-1"}
 	cell.Jobs = append([]Job{{Name: cell.Names[0], State: "running", Waits: strings.Repeat("no cores ", 30)}},
 		cell.Jobs...)
-	for _, v := range []view{v, odd} {
+	for _, v := range []screenView{v, odd} {
 		for _, width := range []int{20, 40, 60, 80, 200} {
 			for _, height := range []int{5, 12, 24, 60} {
 				rows := v.draw(width, height)
@@ -65,7 +65,7 @@ func TestThePicture(t *testing.T) {
 		run.note(store.JournalEntry{Event: "warning", Unit: cell, State: "busy", Text: "the machine was busy"})
 	}
 	var out bytes.Buffer
-	if err := PrintScreen(&out, NewWatch(run.Results), 100); err != nil {
+	if err := PrintScreen(&out, NewFolder(run.Results), 100); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()
@@ -81,15 +81,15 @@ func TestThePicture(t *testing.T) {
 	}
 	run.Kill()
 	out.Reset()
-	if err := PrintScreen(&out, NewWatch(t.TempDir()), 80); err != nil ||
+	if err := PrintScreen(&out, NewFolder(t.TempDir()), 80); err != nil ||
 		!strings.Contains(out.String(), "No experiments here yet") {
 		t.Errorf("an empty folder: %v\n%s", err, out.String())
 	}
 }
 
 func TestKeys(t *testing.T) {
-	m := &model{results: NewWatch(begun(t).Results), width: 80, height: 24}
-	m.Update(looked(m.look("", "")))
+	m := &screenModel{results: NewFolder(begun(t).Results), width: 80, height: 24}
+	m.Update(folderRead(m.look("", "")))
 	press := func(k rune) { m.Update(tea.KeyPressMsg{Code: k}) }
 	press(tea.KeyRight)
 	if m.cell != "p-r2" || m.name != "study" {

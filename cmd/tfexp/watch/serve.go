@@ -28,7 +28,7 @@ func init() {
 	command.Register(command.GroupLook, serveCommand)
 	command.Register(command.GroupLook, topCommand)
 	command.RegisterRun(func(*command.App) command.RunExtension { return command.RunExtension{About: about} })
-	show.RegisterFollower(func(dir string) show.Follower { return NewWatch(dir).complete })
+	show.RegisterFollower(func(dir string) show.Follower { return NewFolder(dir).complete })
 }
 
 // pageFlag is the work of a feature's flag (command.Flag): it makes a page of the server, with its path, for a file.
@@ -59,7 +59,7 @@ func serveCommand(a *command.App) *cobra.Command {
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			options := WindowOptions{Version: command.ThisBuild().Version}
+			options := WebOptions{Version: command.ThisBuild().Version}
 			for _, f := range pages {
 				if f.Value == "" {
 					continue
@@ -82,7 +82,7 @@ func serveCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-func serve(ctx context.Context, a *command.App, dir string, port int, open bool, options WindowOptions) error {
+func serve(ctx context.Context, a *command.App, dir string, port int, open bool, options WebOptions) error {
 	on, err := Listen(port)
 	if err != nil {
 		hint := ""
@@ -103,7 +103,7 @@ func serve(ctx context.Context, a *command.App, dir string, port int, open bool,
 			fmt.Fprintf(a.Err, "the browser cannot be started: %v\n", err)
 		}
 	}
-	return Serve(ctx, on, WindowHandler(NewWatch(dir), options))
+	return Serve(ctx, on, WebHandler(NewFolder(dir), options))
 }
 
 // browse opens an address in the user's browser.

@@ -29,11 +29,11 @@ func topCommand(a *command.App) *cobra.Command {
 			out, ok := a.RawOut().(*os.File)
 			if !ok || !term.IsTerminal(int(out.Fd())) {
 				const width = 80
-				return PrintScreen(a.Out, NewWatch(dir), width)
+				return PrintScreen(a.Out, NewFolder(dir), width)
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 			defer stop()
-			return ShowScreen(ctx, out, NewWatch(dir), a.OutColor)
+			return ShowScreen(ctx, out, NewFolder(dir), a.OutColor)
 		},
 	}
 }

@@ -30,7 +30,7 @@ type WrittenRun struct {
 	setup    record.Setup
 	cell     *record.CellWriter
 	progress *table.Live[record.ProgressRow]
-	standing record.StandingWriter
+	standing record.CellProgressWriter
 	at       time.Duration
 }
 
@@ -103,7 +103,7 @@ func (r *WrittenRun) Share(job int, gpus scheduler.CoreSet, beside *cluster.Besi
 }
 
 // Stands writes how the present cell stands.
-func (r *WrittenRun) Stands(s record.Standing) {
+func (r *WrittenRun) Stands(s record.CellProgress) {
 	r.standing.Dir = filepath.Join(r.Dir, record.CellsDir, r.setup.Cell.Cell)
 	r.standing.Add(s)
 }

@@ -19,7 +19,7 @@ func adaptRecorded(t *testing.T) *Study {
 	}
 	defer f.Close()
 	s := &Study{Name: "cnn", Seeds: 5}
-	if s.Tables, s.Budget, err = Read(f.Name(), s.Name, f, DefaultColumns, 3, 0); err != nil {
+	if s.Tables, s.Budget, err = ReadTable(f.Name(), s.Name, f, DefaultColumns, 3, 0); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -97,7 +97,7 @@ func TestTrying(t *testing.T) {
 	}
 	weights := NewNetwork(6, 4, rand.New(rand.NewPCG(1, 1)))
 	table := s.Tables[0]
-	tries := &Controller{Kind: "agent", Runs: 64, Learn: &Learning{LeaveOut: true}}
+	tries := &Controller{Kind: "agent", Runs: 64, Learn: &AgentLearning{LeaveOut: true}}
 	if choice := s.Play(tries, table, 1, weights); table.Rank(choice.Sequence) != 1 || choice.Runs != 64 {
 		t.Errorf("all tried: rank %d after %d runs", table.Rank(choice.Sequence), choice.Runs)
 	}
@@ -106,10 +106,11 @@ func TestTrying(t *testing.T) {
 // What agents learn, in turn.
 func TestLessons(t *testing.T) {
 	s := adaptRecorded(t)
-	unseen := &Controller{Name: "unseen", Kind: "agent", Learn: &Learning{LeaveOut: true,
+	unseen := &Controller{Name: "unseen", Kind: "agent", Learn: &AgentLearning{LeaveOut: true,
 		Settings: DefaultSettings(false)}}
-	moved := &Controller{Name: "moved", Kind: "agent", Learn: &Learning{From: unseen, Settings: DefaultSettings(true)}}
-	taught := &Controller{Name: "taught", Kind: "agent", Learn: &Learning{
+	moved := &Controller{Name: "moved", Kind: "agent", Learn: &AgentLearning{From: unseen,
+		Settings: DefaultSettings(true)}}
+	taught := &Controller{Name: "taught", Kind: "agent", Learn: &AgentLearning{
 		Curriculum: []string{"early", "late", "middle"}, Settings: DefaultSettings(false), Next: 10_000,
 	}}
 	for _, c := range []struct {
@@ -118,7 +119,7 @@ func TestLessons(t *testing.T) {
 		episodes   int
 		knew       bool
 	}{
-		{&Controller{Kind: "agent", Learn: &Learning{Settings: DefaultSettings(false)}}, "late", 75_000, true},
+		{&Controller{Kind: "agent", Learn: &AgentLearning{Settings: DefaultSettings(false)}}, "late", 75_000, true},
 		{unseen, "early, middle", 75_000, false},
 		{moved, "early, middle then late", 85_000, true},
 		{taught, "early then late then middle", 95_000, true},
@@ -145,7 +146,7 @@ const adaptSmall = `run,step1,left1,seconds,score
 // Columns have other names, there is no scenario, and a sequence was run twice.
 func TestReadOtherColumns(t *testing.T) {
 	c := Columns{Scenario: "scenario", Action: "step", TimeLeft: "left", Total: "seconds", Accuracy: "score"}
-	tables, budget, err := Read("x.csv", "mine", strings.NewReader(adaptSmall), c, 1, 0)
+	tables, budget, err := ReadTable("x.csv", "mine", strings.NewReader(adaptSmall), c, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,12 +154,12 @@ func TestReadOtherColumns(t *testing.T) {
 		!near(got.Time[0][0], .5, 1e-12) {
 		t.Errorf("%+v, budget %v", got, budget)
 	}
-	_, _, err = Read("x.csv", "mine", strings.NewReader(adaptSmall), c, 1, 3)
-	var missing *Missing
+	_, _, err = ReadTable("x.csv", "mine", strings.NewReader(adaptSmall), c, 1, 3)
+	var missing *MissingSequences
 	if !errors.As(err, &missing) || missing.In[0].Count != 2 || !slices.Equal(missing.In[0].First, []int{2}) {
 		t.Errorf("with three blocks: %v", err)
 	}
-	_, _, err = Read("x.csv", "mine", strings.NewReader(adaptSmall+"4,-1,50,100,0.9\n5,0,120,100,0.9\n"), c, 1, 0)
+	_, _, err = ReadTable("x.csv", "mine", strings.NewReader(adaptSmall+"4,-1,50,100,0.9\n5,0,120,100,0.9\n"), c, 1, 0)
 	if err == nil || !strings.Contains(err.Error(), "x.csv:5: unknown action") ||
 		!strings.Contains(err.Error(), "x.csv:6: the time left at decision 1 is 120 s") {
 		t.Errorf("malformed lines: %v", err)

@@ -50,7 +50,7 @@ func TestReadRefuses(t *testing.T) {
 		{"too many sequences", full("early,1024,8,0,5,10,0.1"), 0, "more than 1048576 sequences"},
 		{"one that is missing", full(all[:3]...), 0, "early lacks 1 of 4 sequences, for example (1 1)"},
 	} {
-		tables, budget, err := Read("f", "t", strings.NewReader(c.text), DefaultColumns, 2, c.blocks)
+		tables, budget, err := ReadTable("f", "t", strings.NewReader(c.text), DefaultColumns, 2, c.blocks)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
@@ -58,14 +58,15 @@ func TestReadRefuses(t *testing.T) {
 			t.Errorf("%s: %+v, %g", c.name, tables[0], budget)
 		}
 	}
-	_, _, err := Read("f", "t", strings.NewReader(full("b,0,8,0,5,10,0.1", "a,0,8,2,5,20,0.1")), DefaultColumns, 2, 0)
-	var missing *Missing
+	_, _, err := ReadTable("f", "t", strings.NewReader(full("b,0,8,0,5,10,0.1", "a,0,8,2,5,20,0.1")), DefaultColumns, 2, 0)
+	var missing *MissingSequences
 	if !errors.As(err, &missing) || missing.Greatest != 2 || missing.Line != 3 || missing.Sequences != 9 || len(missing.In) != 2 ||
 		missing.In[0].Scenario != "b" || missing.In[0].Count != 8 || missing.In[1].Count != 8 {
 		t.Errorf("of two scenarios that lack much: %v", err)
 	}
 	// Half of the time is used at the first decision, and at the second one 0.6 and 0.8 of it.
-	tables, budget, err := Read("f", "t", strings.NewReader(full("early,0,5,0,4,10,0.1", "early,0,10,1,4,20,0.3", "early,1,5,0,5,10,0.3",
+	tables, budget, err := ReadTable("f", "t", strings.NewReader(full("early,0,5,0,4,10,0.1", "early,0,10,1,4,20,0.3",
+		"early,1,5,0,5,10,0.3",
 		"early,1,5,1,2,10,0.4", "early,0,5,1,4,10,0.5")), DefaultColumns, 2, 0)
 	if err != nil || budget != 20 || !near(tables[0].Time[0][0], 0.5, 1e-12) || !near(tables[0].Time[1][0], (0.6+0.8+0.6)/3, 1e-12) ||
 		!near(tables[0].Accuracy[1], 0.4, 1e-12) {
@@ -101,7 +102,7 @@ func TestVariances(t *testing.T) {
 		shared, own, noise float64 // standard deviations: shared effects, own effects, noise
 		low, high          float64 // of the share
 	}{{0.1, 0, 0.01, 0.9, 1}, {0, 0.1, 0.01, 0.1, 0.3}, {0.1, 0, 0.05, 0.85, 1}, {0.1, 0.1, 0.01, 0.2, 0.8}} {
-		tables := make([]*AgentTable, 4)
+		tables := make([]*OutcomeTable, 4)
 		of := newDesign(4, 3)
 		draw := func(deviation float64) []float64 { // effects of single decisions
 			values := make([]float64, len(of.class))
@@ -121,7 +122,7 @@ func TestVariances(t *testing.T) {
 		}
 		shared := draw(c.shared)
 		for s := range tables {
-			tables[s] = &AgentTable{Decisions: 4, Actions: 3, Accuracy: draw(c.own)}
+			tables[s] = &OutcomeTable{Decisions: 4, Actions: 3, Accuracy: draw(c.own)}
 			for i := range tables[s].Accuracy {
 				tables[s].Accuracy[i] += 0.5 + shared[i] + c.noise*r.NormFloat64()
 			}
@@ -142,9 +143,9 @@ func TestVariances(t *testing.T) {
 	for i := range values {
 		values[i] = 0.5 + 0.1*r.NormFloat64()
 	}
-	var tables []*AgentTable
+	var tables []*OutcomeTable
 	for range 3 {
-		t := &AgentTable{Decisions: 4, Actions: 3}
+		t := &OutcomeTable{Decisions: 4, Actions: 3}
 		for _, v := range values {
 			t.Accuracy = append(t.Accuracy, v+0.01*r.NormFloat64())
 		}
@@ -165,17 +166,17 @@ func TestTheFirstOfEquals(t *testing.T) {
 	if got := Likeliest([]float64{0.2, 0.4, 0.4}); got != 1 {
 		t.Errorf("the likeliest is %d", got)
 	}
-	table := func(accuracy ...float64) *AgentTable {
-		return &AgentTable{Name: "t", Decisions: 2, Actions: 2, Accuracy: accuracy}
+	table := func(accuracy ...float64) *OutcomeTable {
+		return &OutcomeTable{Name: "t", Decisions: 2, Actions: 2, Accuracy: accuracy}
 	}
 	a, b := table(0.1, 0.4, 0.2, 0.2), table(0.4, 0.1, 0.3, 0.2)
-	if got := bestMeans([]*AgentTable{a, b}, 4); !slices.Equal(got, []int{0, 1, 2, 3}) { // 0.5, 0.5, 0.5, 0.4
+	if got := bestMeans([]*OutcomeTable{a, b}, 4); !slices.Equal(got, []int{0, 1, 2, 3}) { // 0.5, 0.5, 0.5, 0.4
 		t.Errorf("the means are in the order %v", got)
 	}
-	if got := bestMeans([]*AgentTable{b}, 3); !slices.Equal(got, []int{0, 2, 3}) {
+	if got := bestMeans([]*OutcomeTable{b}, 3); !slices.Equal(got, []int{0, 2, 3}) {
 		t.Errorf("the means are in the order %v", got)
 	}
-	w := World{Table: a, Run: func(s int) float64 { return []float64{0.1, 0.3, 0.3, 0.2}[s] }}
+	w := DecisionInputs{Table: a, Run: func(s int) float64 { return []float64{0.1, 0.3, 0.3, 0.2}[s] }}
 	if got := bestOf(w, []int{3, 2, 1}); got != 2 {
 		t.Errorf("the best is %d", got)
 	}
@@ -183,7 +184,7 @@ func TestTheFirstOfEquals(t *testing.T) {
 		t.Error("the greatest is another")
 	}
 	// By the means of both tables together: 0.5 + 0.5 after action 0, 0.5 + 0.4 after 1; then the first of two.
-	g := greedy{Table: a, Others: []*AgentTable{a, b}}
+	g := greedyDecider{Table: a, Others: []*OutcomeTable{a, b}}
 	if got := [][]float64{g.Probabilities(0, 0), g.Probabilities(1, 0), g.Probabilities(1, 1)}; !reflect.DeepEqual(got,
 		[][]float64{{1, 0}, {1, 0}, {1, 0}}) {
 		t.Errorf("greedy takes %v", got)
@@ -201,7 +202,8 @@ func TestTheFirstOfEquals(t *testing.T) {
 // tables.
 func TestTrainings(t *testing.T) {
 	s := adaptRecorded(t)
-	c := &Controller{Learn: &Learning{Curriculum: []string{"early", "late"}, Next: 5, Smooth: true, Settings: DefaultSettings(false)}}
+	c := &Controller{Learn: &AgentLearning{Curriculum: []string{"early", "late"}, Next: 5, Smooth: true,
+		Settings: DefaultSettings(false)}}
 	training := s.Training(c, "middle", 3)
 	before, ok := training.Before()
 	if !ok || before.LearnedOn() != "early" || before.Seed != 3 {
@@ -210,7 +212,7 @@ func TestTrainings(t *testing.T) {
 	if _, ok := before.Before(); ok {
 		t.Error("before the first lesson there is one")
 	}
-	if got, want := training.Tables()[0].Accuracy, Smoothed([]*AgentTable{s.Scenario("late")})[0].Accuracy; !slices.Equal(got, want) {
+	if got, want := training.Tables()[0].Accuracy, Smoothed([]*OutcomeTable{s.Scenario("late")})[0].Accuracy; !slices.Equal(got, want) {
 		t.Error("the tables are not smoothed")
 	}
 	c.Learn.Smooth = false

@@ -26,11 +26,11 @@ const (
 	parts
 )
 
-// noisy are the parts in which noise is looked for.
-var noisy = []int{pairsInOrder, rest, restInOrder}
+// noisyParts are the parts in which noise is looked for.
+var noisyParts = []int{pairsInOrder, rest, restInOrder}
 
-// alone is the share of effects that is taken to hold elsewhere where one scenario is all that is known.
-const alone = 0.5
+// shareAlone is the share of effects that is taken to hold elsewhere where one scenario is all that is known.
+const shareAlone = 0.5
 
 // least and most bound the share of the effects that hold everywhere.
 const least, most = 0.1, 1.0
@@ -45,7 +45,7 @@ type design struct {
 
 func newDesign(decisions, actions int) *design {
 	d := &design{decisions: decisions, actions: actions}
-	t := AgentTable{Decisions: decisions, Actions: actions}
+	t := OutcomeTable{Decisions: decisions, Actions: actions}
 	n := 1
 	for range decisions {
 		n *= actions
@@ -152,7 +152,7 @@ type effects struct {
 }
 
 // newEffects splits tables, which have equal numbers of decisions and actions, and estimates the variances.
-func newEffects(tables []*AgentTable) *effects {
+func newEffects(tables []*OutcomeTable) *effects {
 	e := &effects{design: newDesign(tables[0].Decisions, tables[0].Actions)}
 	for _, t := range tables {
 		mean, split := e.split(t.Accuracy)
@@ -162,7 +162,7 @@ func newEffects(tables []*AgentTable) *effects {
 	for p := range together {
 		together[p] = e.covariance(p)
 	}
-	from := slices.Clone(noisy)
+	from := slices.Clone(noisyParts)
 	if e.degreesOf(from) == 0 {
 		from = []int{singles, singlesInOrder, pairs}
 	}
@@ -186,7 +186,7 @@ func newEffects(tables []*AgentTable) *effects {
 		signal[p] = math.Max(signal[p], 0)
 		both, whole = both+e.degrees[p]*together[p], whole+e.degrees[p]*signal[p]
 	}
-	share := alone
+	share := shareAlone
 	if len(tables) > 1 {
 		share = math.Min(math.Max(both/math.Max(whole, 1e-12), least), most)
 	}
@@ -280,9 +280,9 @@ func (e *effects) expected(scenario int) []float64 {
 
 // Smoothed returns the tables without estimated noise: each sequence has its expected value, from the
 // effects of decisions in all of the tables.
-func Smoothed(tables []*AgentTable) []*AgentTable {
+func Smoothed(tables []*OutcomeTable) []*OutcomeTable {
 	e := newEffects(tables)
-	var out []*AgentTable
+	var out []*OutcomeTable
 	for s, t := range tables {
 		smooth := *t
 		smooth.Accuracy = e.expected(s)

@@ -67,7 +67,7 @@ func made(r *rand.Rand, scenarios int, noise float64) (s *Study, truth [][]float
 	s = &Study{Name: "made", Seeds: 1}
 	for range scenarios {
 		own := draw(.004, actions)
-		t := &AgentTable{Decisions: decisions, Actions: actions, Accuracy: make([]float64, 64)}
+		t := &OutcomeTable{Decisions: decisions, Actions: actions, Accuracy: make([]float64, 64)}
 		var exact []float64
 		for i := range t.Accuracy {
 			sequence := t.Sequence(i)
@@ -123,7 +123,7 @@ func TestSmoothed(t *testing.T) {
 			}
 		}
 	}
-	if got := Smoothed([]*AgentTable{{Decisions: 1, Actions: 2, Accuracy: []float64{.5,
+	if got := Smoothed([]*OutcomeTable{{Decisions: 1, Actions: 2, Accuracy: []float64{.5,
 		.5}}})[0].Accuracy; !near(got[0], .5, 1e-12) {
 		t.Errorf("two sequences that come to the same: %v", got)
 	}

@@ -16,17 +16,17 @@ func newLSTM(at, in, hidden int) lstm {
 
 func (l lstm) size() int { return l.gates.size() }
 
-// trail is the record of a forward pass over a sequence for the backward pass, one row
+// lstmTrace is the record of a forward pass over a sequence for the backward pass, one row
 // per step.
-type trail struct {
+type lstmTrace struct {
 	input         [][]float64 // input and last output
 	gates         [][]float64 // after their activations: input, forget, output, candidate
 	cell, outputs [][]float64
 }
 
 // forward runs over a sequence. The result's outputs have one row for each step.
-func (l lstm) forward(w []float64, inputs [][]float64) *trail {
-	t := &trail{}
+func (l lstm) forward(w []float64, inputs [][]float64) *lstmTrace {
+	t := &lstmTrace{}
 	h := l.hidden
 	cell, out := make([]float64, h), make([]float64, h)
 	for _, x := range inputs {
@@ -48,7 +48,7 @@ func (l lstm) forward(w []float64, inputs [][]float64) *trail {
 
 // backward takes the gradient of the outputs and returns the gradient of the inputs.
 // It adds the factors of the gradient of the weights to pairs.
-func (l lstm) backward(w []float64, t *trail, dOut [][]float64, pairs *[]pair) [][]float64 {
+func (l lstm) backward(w []float64, t *lstmTrace, dOut [][]float64, pairs *[]pair) [][]float64 {
 	h := l.hidden
 	width := l.gates.in - h
 	dCell, dLast := make([]float64, h), make([]float64, h)

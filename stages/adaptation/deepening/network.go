@@ -20,8 +20,8 @@ const (
 	wide       = 128
 )
 
-// State is the agent's input at a decision.
-type AgentState struct {
+// DecisionState is the agent's input at a decision.
+type DecisionState struct {
 	// Layers are the layers of the network that trains, from the input on, as numbers
 	// of a vocabulary.
 	Layers []int
@@ -86,8 +86,8 @@ func (n *Network) layout() int {
 	return at
 }
 
-// Restore returns the network that had these weights.
-func RestoreLearner(vocabulary, actions int, weights []float64) (*Network, error) {
+// RestoreNetwork returns the network that had these weights.
+func RestoreNetwork(vocabulary, actions int, weights []float64) (*Network, error) {
 	n := &Network{Vocabulary: vocabulary, Actions: actions}
 	if want := n.layout(); want != len(weights) {
 		return nil, fmt.Errorf("agent: %d weights, want %d for %d layers and %d actions", len(weights), want, vocabulary,
@@ -104,21 +104,21 @@ func (n *Network) Clone() *Network {
 	return &c
 }
 
-// reading is a pass of the LSTMs over the layers of a network, kept for the way back.
-type reading struct {
+// layerReading is a pass of the LSTMs over the layers of a network, kept for the way back.
+type layerReading struct {
 	layers              []int
-	forth, back, second *trail
+	forth, back, second *lstmTrace
 	// slope is the gradient of its output, the last of the second LSTM: the sum over the
 	// states that it is part of.
 	slope []float64
 }
 
 // output returns the output of the LSTMs for the layers.
-func (r *reading) output() []float64 { return r.second.outputs[len(r.layers)-1] }
+func (r *layerReading) output() []float64 { return r.second.outputs[len(r.layers)-1] }
 
 // pass is a pass over one state, kept for the way back.
 type pass struct {
-	reading            *reading
+	reading            *layerReading
 	features           []float64 // the reading's output and the time
 	first, secondLayer []float64 // after ReLU
 	logits             []float64
@@ -134,8 +134,8 @@ func timeFeatures(out []float64, t float64) []float64 {
 }
 
 // read reads the layers of a network.
-func (n *Network) read(layers []int) *reading {
-	r := &reading{layers: layers, slope: make([]float64, encoded)}
+func (n *Network) read(layers []int) *layerReading {
+	r := &layerReading{layers: layers, slope: make([]float64, encoded)}
 	length := len(layers)
 	inputs := make([][]float64, length)
 	for i, layer := range layers {
@@ -154,7 +154,7 @@ func (n *Network) read(layers []int) *reading {
 }
 
 // forward computes the logits of the actions in a state whose layers have been read.
-func (n *Network) forward(r *reading, time float64) *pass {
+func (n *Network) forward(r *layerReading, time float64) *pass {
 	p := &pass{reading: r}
 	p.features = timeFeatures(append(make([]float64, 0, encoded+timeInputs), r.output()...), time)
 	p.first, p.secondLayer, p.logits = make([]float64, wide), make([]float64, wide), make([]float64, n.Actions)
@@ -172,15 +172,15 @@ func rectify(x []float64) {
 	}
 }
 
-// way is a backward pass through the network: the factors of the gradients of the
+// backwardPass is a backward pass through the network: the factors of the gradients of the
 // weights, layer by layer.
-type way struct {
+type backwardPass struct {
 	n                                                 *Network
 	logits, hidden2, hidden1, forth, backward, second []pair
 }
 
 // pass goes back through one state, given the gradient of its logits, to its reading.
-func (w *way) pass(p *pass, dLogits []float64) {
+func (w *backwardPass) pass(p *pass, dLogits []float64) {
 	n := w.n
 	d2, d1, df := make([]float64, wide), make([]float64, wide), make([]float64, encoded+timeInputs)
 	n.logits.back(n.Weights, dLogits, d2)
@@ -196,7 +196,7 @@ func (w *way) pass(p *pass, dLogits []float64) {
 
 // reading goes back through the LSTMs, when all states of a reading are done, and adds
 // the gradient of the embeddings to grad.
-func (w *way) reading(r *reading, grad []float64) {
+func (w *backwardPass) reading(r *layerReading, grad []float64) {
 	n, length := w.n, len(r.layers)
 	dSecond := make([][]float64, length)
 	nothing := make([]float64, encoded)
@@ -219,7 +219,7 @@ func (w *way) reading(r *reading, grad []float64) {
 }
 
 // end adds the gradients of the weights to grad.
-func (w *way) end(grad []float64) {
+func (w *backwardPass) end(grad []float64) {
 	n := w.n
 	n.logits.gradient(w.logits, grad)
 	n.hidden2.gradient(w.hidden2, grad)
@@ -240,7 +240,7 @@ func stop(d, y []float64) {
 
 // Probabilities returns how likely each action is in a state, at a temperature: 1 as the
 // network says, above it more evenly.
-func (n *Network) Probabilities(s AgentState, temperature float64) []float64 {
+func (n *Network) Probabilities(s DecisionState, temperature float64) []float64 {
 	return softmax(n.forward(n.read(s.Layers), s.Time).logits, temperature)
 }
 

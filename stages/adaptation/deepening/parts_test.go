@@ -93,18 +93,20 @@ func TestAdamByHand(t *testing.T) {
 
 // TestTables by hand: invalid tables, sequences and their layers, ranks, and initial weights.
 func TestTables(t *testing.T) {
-	table := func() *AgentTable {
-		return &AgentTable{Name: "t", Actions: 3, Decisions: 2, Time: [][]float64{{0}, {1, 2, 3}},
+	table := func() *OutcomeTable {
+		return &OutcomeTable{Name: "t", Actions: 3, Decisions: 2, Time: [][]float64{{0}, {1, 2, 3}},
 			Accuracy: []float64{0, 0.5, 1, 0.5, 0.25, 0.75, 0.1, 0.2, 0.3}}
 	}
 	if err := table().Check(); err != nil {
 		t.Fatal(err)
 	}
-	for name, spoil := range map[string]func(*AgentTable){
-		"above 1": func(t *AgentTable) { t.Accuracy[3] = 1.01 }, "below 0": func(t *AgentTable) { t.Accuracy[3] = -0.01 },
-		"no number": func(t *AgentTable) { t.Accuracy[3] = math.NaN() }, "a sequence less": func(t *AgentTable) { t.Accuracy = t.Accuracy[:8] },
-		"a state less": func(t *AgentTable) { t.Time[1] = t.Time[1][:2] }, "a decision less": func(t *AgentTable) { t.Time = t.Time[:1] },
-		"no decision": func(t *AgentTable) { t.Decisions = 0 }, "no choice": func(t *AgentTable) { t.Actions = 1 },
+	for name, spoil := range map[string]func(*OutcomeTable){
+		"above 1": func(t *OutcomeTable) { t.Accuracy[3] = 1.01 }, "below 0": func(t *OutcomeTable) { t.Accuracy[3] = -0.01 },
+		"no number":       func(t *OutcomeTable) { t.Accuracy[3] = math.NaN() },
+		"a sequence less": func(t *OutcomeTable) { t.Accuracy = t.Accuracy[:8] },
+		"a state less":    func(t *OutcomeTable) { t.Time[1] = t.Time[1][:2] },
+		"a decision less": func(t *OutcomeTable) { t.Time = t.Time[:1] },
+		"no decision":     func(t *OutcomeTable) { t.Decisions = 0 }, "no choice": func(t *OutcomeTable) { t.Actions = 1 },
 	} {
 		bad := table()
 		if spoil(bad); bad.Check() == nil {

@@ -29,14 +29,14 @@ type Kind struct {
 	// Learns says that it decides by the weights of an agent.
 	Learns bool
 	// New returns the decider for a scenario.
-	New func(World) Decider
+	New func(DecisionInputs) Decider
 }
 
-// World is the information that a controller may read before it decides.
-type World struct {
+// DecisionInputs is the information that a controller may read before it decides.
+type DecisionInputs struct {
 	// Table is the scenario in which it decides; Others are the other scenarios.
-	Table  *AgentTable
-	Others []*AgentTable
+	Table  *OutcomeTable
+	Others []*OutcomeTable
 	// Controller has the settings.
 	Controller *Controller
 	Seed       uint64
@@ -65,20 +65,24 @@ func Kinds() []Kind { return kinds.All() }
 // ByName finds a kind.
 func ByName(name string) (Kind, bool) { return kinds.Find(name) }
 
-// sure takes one action with certainty.
-func sure(actions, action int) []float64 {
+// certain takes one action with certainty.
+func certain(actions, action int) []float64 {
 	p := make([]float64, actions)
 	p[action] = 1
 	return p
 }
 
-// fixed takes the actions of a sequence, whatever happens.
-type fixed struct {
+// fixedDecider takes the actions of a sequence, whatever happens.
+type fixedDecider struct {
 	actions  int
 	sequence []int
 }
 
-func (f fixed) Probabilities(decision, _ int) []float64 { return sure(f.actions, f.sequence[decision]) }
+func (f fixedDecider) Probabilities(decision, _ int) []float64 {
+	return certain(f.actions, f.sequence[decision])
+}
 
-// follow returns a decider that takes the actions of a sequence of a table.
-func follow(t *AgentTable, sequence int) Decider { return fixed{t.Actions, t.Sequence(sequence)} }
+// fixedSequence returns a decider that takes the actions of a sequence of a table.
+func fixedSequence(t *OutcomeTable, sequence int) Decider {
+	return fixedDecider{t.Actions, t.Sequence(sequence)}
+}

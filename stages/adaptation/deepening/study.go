@@ -12,7 +12,7 @@ type Study struct {
 	// File is the table's name, Digest the hash of its content.
 	File, Digest string
 	// Tables has one for each scenario, in the order of the file.
-	Tables []*AgentTable
+	Tables []*OutcomeTable
 	// Budget is the time that a training has, in seconds: the greatest of the table.
 	Budget float64
 	// Seeds is the number of repetitions of random parts.
@@ -20,11 +20,11 @@ type Study struct {
 	Controllers []*Controller
 	// Real says how networks are trained for real; nil where the table is all there is.
 	// Until its sequences have been trained, such a study has no tables.
-	Real *Real `json:",omitempty"`
+	Real *RealTrainings `json:",omitempty"`
 	// Chosen are the decisions of controllers in real trainings, once these are over.
-	Chosen []Chosen `json:"-"`
+	Chosen []RealDecisions `json:"-"`
 	// Trained are the records of all of its real trainings.
-	Trained []Trained `json:"-"`
+	Trained []RealTraining `json:"-"`
 }
 
 // Dims are the number of decisions of a training, and of the actions between which
@@ -57,11 +57,11 @@ type Controller struct {
 	Sequence []int
 	Runs     int
 	// Learn says how an agent learns; nil for others.
-	Learn *Learning
+	Learn *AgentLearning
 }
 
-// Learning says how an agent learns.
-type Learning struct {
+// AgentLearning says how an agent learns.
+type AgentLearning struct {
 	TrainOn, Curriculum []string
 	LeaveOut            bool
 	// Smooth says that it learns on smoothed accuracies; see Smoothed.
@@ -72,16 +72,16 @@ type Learning struct {
 	Next int
 }
 
-// Lesson is one stretch of an agent's training.
-type Lesson struct {
+// TrainingLesson is one stretch of an agent's training.
+type TrainingLesson struct {
 	Scenarios []string
 	Settings  Settings
 	Smooth    bool
 }
 
 // Lessons returns the lessons of an agent before it decides in a scenario, in order.
-func (l *Learning) Lessons(s *Study, scenario string) []Lesson {
-	var lessons []Lesson
+func (l *AgentLearning) Lessons(s *Study, scenario string) []TrainingLesson {
+	var lessons []TrainingLesson
 	if l.From != nil {
 		lessons = l.From.Learn.Lessons(s, scenario)
 	}
@@ -91,7 +91,7 @@ func (l *Learning) Lessons(s *Study, scenario string) []Lesson {
 			if i > 0 {
 				set.Episodes = l.Next
 			}
-			lessons = append(lessons, Lesson{[]string{name}, set, l.Smooth})
+			lessons = append(lessons, TrainingLesson{[]string{name}, set, l.Smooth})
 		}
 		return lessons
 	}
@@ -107,12 +107,12 @@ func (l *Learning) Lessons(s *Study, scenario string) []Lesson {
 	if l.LeaveOut {
 		on = slices.DeleteFunc(on, func(name string) bool { return name == scenario })
 	}
-	return append(lessons, Lesson{on, l.Settings, l.Smooth})
+	return append(lessons, TrainingLesson{on, l.Settings, l.Smooth})
 }
 
 // Scenario returns the table of a name, or nil.
-func (s *Study) Scenario(name string) *AgentTable {
-	i := slices.IndexFunc(s.Tables, func(t *AgentTable) bool { return t.Name == name })
+func (s *Study) Scenario(name string) *OutcomeTable {
+	i := slices.IndexFunc(s.Tables, func(t *OutcomeTable) bool { return t.Name == name })
 	if i < 0 {
 		return nil
 	}
@@ -137,8 +137,8 @@ func (s *Study) Knew(c *Controller, scenario string) bool {
 	return false
 }
 
-// Choice is a controller's decisions in a scenario.
-type Choice struct {
+// PlayedDecisions is a controller's decisions in a scenario.
+type PlayedDecisions struct {
 	// Sequence is the index of its sequence; Probabilities has the probabilities of
 	// the actions at each decision.
 	Sequence      int
@@ -149,10 +149,10 @@ type Choice struct {
 
 // Play lets a controller decide in a scenario, under a seed from 1. The weights
 // belong to an agent.
-func (s *Study) Play(c *Controller, scenario *AgentTable, seed int, weights *Network) Choice {
+func (s *Study) Play(c *Controller, scenario *OutcomeTable, seed int, weights *Network) PlayedDecisions {
 	k, _ := ByName(c.Kind)
-	var out Choice
-	w := World{
+	var out PlayedDecisions
+	w := DecisionInputs{
 		Table: scenario, Controller: c, Seed: uint64(seed), Weights: weights,
 		Run: func(sequence int) float64 {
 			out.Runs++
@@ -182,6 +182,6 @@ func (s *Study) SeedsOf(c *Controller) int {
 }
 
 // Regret returns the difference of a sequence from the best of its table.
-func Regret(t *AgentTable, sequence int) float64 {
+func Regret(t *OutcomeTable, sequence int) float64 {
 	return math.Max(0, t.Best()-t.Accuracy[sequence])
 }

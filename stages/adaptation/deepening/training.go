@@ -13,7 +13,7 @@ const version = 2
 // controllers whose agents learn alike share it.
 type Training struct {
 	Study   *Study
-	Lessons []Lesson
+	Lessons []TrainingLesson
 	Seed    int // from 1
 }
 
@@ -32,8 +32,8 @@ func (t Training) Before() (before Training, ok bool) {
 }
 
 // Tables returns the tables of the last lesson, as the agent sees them.
-func (t Training) Tables() []*AgentTable {
-	var tables []*AgentTable
+func (t Training) Tables() []*OutcomeTable {
+	var tables []*OutcomeTable
 	last := t.Lessons[len(t.Lessons)-1]
 	for _, name := range last.Scenarios {
 		tables = append(tables, t.Study.Scenario(name))

@@ -66,13 +66,13 @@ func init() {
 
 // fromConf is the experiment of a name that works by the rules of a cluster, for a file in a folder.
 func fromConf(conf string, tables []string, name, dir string) (source []byte, doubts []string, err error) {
-	t, err := slurmconf.Read(conf, tables)
+	t, err := slurmconf.ReadTwin(conf, tables)
 	if err != nil {
 		return nil, nil, command.Usagef(
 			"the mistakes are listed by line; correct them in a copy of the files, and name the copy", "%v", err)
 	}
 	source, err = t.Experiment(name, dir)
-	return source, t.Doubts(), err
+	return source, t.UnmodeledSettings(), err
 }
 
 // whenOptions are the flags of when.

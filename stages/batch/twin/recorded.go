@@ -69,7 +69,7 @@ func (c collected) summarize(workload string) []Waits {
 }
 
 // asked are the recorded waiting times of the workloads whose traces have them.
-var asked = stages.Ask("recorded_groups", 70, func(x stages.Asking) (all []Waits) {
+var asked = stages.RegisterPlanMember("recorded_groups", 70, func(x stages.PlanMemberInput) (all []Waits) {
 	seen := map[string]bool{}
 	for _, c := range x.Cells {
 		t := c.Workload.Trace
@@ -108,8 +108,8 @@ func init() {
 		Writes: []stages.Artifact{stages.ExtraTables, stages.Sections},
 		Files:  []string{Recorded.File}, Always: true,
 		Idle: func(r *stages.Run) bool { return len(asked.Of(r.Plan)) == 0 },
-		Key: func(*stages.Run) ([]stages.Line, error) {
-			return []stages.Line{{Label: "recorded_groups", Value: "1"}}, nil
+		Key: func(*stages.Run) ([]stages.KeyLine, error) {
+			return []stages.KeyLine{{Label: "recorded_groups", Value: "1"}}, nil
 		},
 		Run: func(_ context.Context, r *stages.Run) error {
 			if len(asked.Of(r.Plan)) == 0 {

@@ -96,7 +96,7 @@ var source embed.FS
 var _ = schema.Document("twin", source)
 
 var _ = stages.RegisterProperty(stages.Property{
-	Block: schema.Of[submission](schema.Block{Name: "submission", Single: true}),
+	Block: schema.BlockFor[submission](schema.Block{Name: "submission", Single: true}),
 	Request: func(v schema.Settings, j *scheduler.Job) {
 		var s submission
 		schema.Fill(&s, v.Args)

@@ -73,7 +73,7 @@ func (r *run) follow(t training) error {
 	if err := r.changeSettings(t, m); err != nil {
 		return err
 	}
-	request := m.Request()
+	request := m.ID()
 	if !m.Asks() || request == r.request {
 		return nil
 	}

@@ -27,10 +27,10 @@ type run struct {
 	team    team
 	clock   *clock
 	budget  budget
-	control *contract.Control // nil: the threads stay as they are
-	warned  bool              // of a control file that cannot be read
-	request contract.Request  // the last one that was carried out
-	present *config           // the settings, where they have changed; nil: config
+	control *contract.Control  // nil: the threads stay as they are
+	warned  bool               // of a control file that cannot be read
+	request contract.MessageID // the last one that was carried out
+	present *config            // the settings, where they have changed; nil: config
 	saves   saves
 	// finished is the state after the last whole epoch (see keep).
 	finished state
@@ -190,7 +190,7 @@ func (r *run) end(startup time.Duration, last func() (state, error)) error {
 		s, err := last()
 		if err == nil {
 			// The file is the same as after a training without interruptions.
-			s.Trained, s.Request, s.Tickets = 0, contract.Request{}, nil
+			s.Trained, s.Request, s.Tickets = 0, contract.MessageID{}, nil
 			err = writeCheckpoint(r.save, r.config, s)
 		}
 		if err != nil {

@@ -51,7 +51,7 @@ type state struct {
 	// Trained is the service time of all attempts, and Request the last request
 	// of the control file that was carried out.
 	Trained time.Duration
-	Request contract.Request
+	Request contract.MessageID
 	// Tickets are batches that workers were computing (see server).
 	Tickets []Ticket
 }

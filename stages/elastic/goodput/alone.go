@@ -15,7 +15,7 @@ func (p *MeasuredProgram) Alone(batch, gpus, nodes int) float64 {
 	}
 	perNode := (asked.gpus + asked.nodes - 1) / asked.nodes
 	r := NewMeasuredRun(p, batch)
-	r.Place(FilledProgram(asked.gpus, perNode), 1)
+	r.Place(FilledNodes(asked.gpus, perNode), 1)
 	for sum = 0; !r.Done(); r.NextEpoch() {
 		sum += r.Left()
 	}
@@ -28,8 +28,8 @@ func (p *MeasuredProgram) Alone(batch, gpus, nodes int) float64 {
 	return sum
 }
 
-// Filled returns GPUs by node where one node is filled after the other.
-func FilledProgram(gpus, perNode int) (nodes []int) {
+// FilledNodes returns GPUs by node where one node is filled after the other.
+func FilledNodes(gpus, perNode int) (nodes []int) {
 	for ; gpus > 0; gpus -= perNode {
 		nodes = append(nodes, min(gpus, perNode))
 	}

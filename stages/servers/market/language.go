@@ -122,7 +122,7 @@ var NodeArgs, BillingBlock = described()
 
 func described() ([]schema.Arg, *schema.Block) {
 	schema.Document("market", documented)
-	billing := schema.Of[Billing](schema.Block{Name: "billing", Single: true})
+	billing := schema.BlockFor[Billing](schema.Block{Name: "billing", Single: true})
 	billing.Args[1], billing.Args[2] = billing.Args[2], billing.Args[1] // keys have the fields in their order
 	return schema.Args[Rental](), billing
 }

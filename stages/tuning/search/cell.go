@@ -30,9 +30,9 @@ type cell struct {
 func (c *cell) job() *experiment.Job { return c.point.Workload.Submits[0].Job }
 
 // KeyLines implements stages.KeyPart: they say which trial of its search it is.
-func (c *cell) KeyLines(prefix string) (lines []stages.Line) {
+func (c *cell) KeyLines(prefix string) (lines []stages.KeyLine) {
 	add := func(label, value string) {
-		lines = append(lines, stages.Line{Label: prefix + "tuning." + label, Value: value})
+		lines = append(lines, stages.KeyLine{Label: prefix + "tuning." + label, Value: value})
 	}
 	for _, a := range c.search.Axes {
 		add("axis."+a.Name, a.Value)
@@ -51,7 +51,7 @@ func (c *cell) KeyLines(prefix string) (lines []stages.Line) {
 	for _, line := range c.search.Described() {
 		add("search", line)
 	}
-	add("controller", fmt.Sprintf("version %d", tuner.Version))
+	add("controller", fmt.Sprintf("version %d", tuner.ControllerVersion))
 	return lines
 }
 
@@ -75,14 +75,15 @@ func (c *cell) Complete(task *stages.Task, at stages.CellAt) error {
 func (c *cell) steered(task *stages.Task, at stages.CellAt) (*steering.Controllers, error) {
 	block, real := c.job(), task.Setup.Cell.Real()
 	j := steering.Job{
-		Units: block.Length(), Steps: block.Steps > 0, Controller: tuner.Name, Settings: slices.Clone(c.ref.Settings),
-		At: func(settings []control.Setting) (steering.Variant, error) { return c.variant(settings, at) },
+		Units: block.Length(), Steps: block.Steps > 0, Controller: tuner.ControllerName,
+		Settings: slices.Clone(c.ref.Settings),
+		At:       func(settings []control.Setting) (steering.Variant, error) { return c.variant(settings, at) },
 	}
 	if block.Runtime != nil {
 		j.Losses = block.Runtime.Losses
 	}
 	options, err := c.tuner(&j, real)
-	j.Options = tuner.Given(options)
+	j.Options = tuner.ControllerOptions(options)
 	return &steering.Controllers{Jobs: []steering.Job{j}}, err
 }
 

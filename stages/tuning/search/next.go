@@ -112,7 +112,7 @@ func (u *searches) Ahead() (n int) {
 func (s *replicate) hear(over func(string) (record.Cell, bool)) error {
 	for _, w := range s.waits {
 		c, ok := over(w.cell)
-		o := record.KeptOf[trial.Outcome](c.Outcome)
+		o := record.FeatureValueOf[trial.Outcome](c.Outcome)
 		if !ok || o == nil {
 			return fmt.Errorf("the trial %s left no outcome", w.cell)
 		}
@@ -181,7 +181,7 @@ func (t *Search) Trial(replicate int, seed int64, values []string, ref trial.Ref
 	ref.Settings = at.Axes
 	name := fmt.Sprintf("%s-r%d-%s%d", named.Name(), replicate, cmp.Or(t.Mode, "trial"), ref.Number)
 	at.Parts = append(at.Parts, &cell{search: t, point: at, ref: ref, seed: seed})
-	return stages.Beyond{Name: name, Replicate: replicate, Point: at, Axes: t.Axes, Kept: record.Keep(&ref)}, nil
+	return stages.Beyond{Name: name, Replicate: replicate, Point: at, Axes: t.Axes, Kept: record.NewFeatureValue(&ref)}, nil
 }
 
 // z90 is how many standard deviations hold 90% of a normal distribution.

@@ -92,13 +92,13 @@ func begin(t *testing.T, beside map[string]string, edit ...string) *search.Searc
 	return search.New(stages.Searched{Spec: x.Spec, Seed: x.ReplicateSeed})
 }
 
-func refOf(b stages.Beyond) *trial.Ref { return record.KeptOf[trial.Ref](b.Kept) }
+func refOf(b stages.Beyond) *trial.Ref { return record.FeatureValueOf[trial.Ref](b.Kept) }
 
 // next asks for trials, after earlier trials that have taken the given seconds.
 func next(t *testing.T, s *search.Searches, seconds float64) (list []string) {
 	t.Helper()
 	more, err := s.Next(func(string) (record.Cell, bool) {
-		return record.Cell{Outcome: record.Keep(&trial.Outcome{Time: seconds, Units: 2})}, true
+		return record.Cell{Outcome: record.NewFeatureValue(&trial.Outcome{Time: seconds, Units: 2})}, true
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -268,7 +268,9 @@ func TestErrors(t *testing.T) {
 	s := begin(t, nil, "MORE", "trials = 4")
 	next(t, s, 1)
 	for _, over := range []func(string) (record.Cell, bool){
-		func(string) (record.Cell, bool) { return record.Cell{Outcome: record.Keep(&trial.Outcome{})}, false },
+		func(string) (record.Cell, bool) {
+			return record.Cell{Outcome: record.NewFeatureValue(&trial.Outcome{})}, false
+		},
 		func(string) (record.Cell, bool) { return record.Cell{}, true },
 	} {
 		if more, err := s.Next(over); more != nil || err == nil || !strings.HasSuffix(err.Error(), "r1-trial1 left no outcome") {
@@ -276,7 +278,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	_, err := s.Next(func(string) (record.Cell, bool) {
-		return record.Cell{Outcome: record.Keep(&trial.Outcome{Time: 1001, Units: 2})}, true
+		return record.Cell{Outcome: record.NewFeatureValue(&trial.Outcome{Time: 1001, Units: 2})}, true
 	})
 	if !errors.Is(err, errBroken) || !strings.HasPrefix(err.Error(), "tune t: ") {
 		t.Errorf("a method that fails: %v", err)

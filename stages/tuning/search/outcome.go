@@ -71,7 +71,7 @@ func (p *part) add(w *record.CellWriter, t *stages.Task, log *steering.Log, out 
 	if p.Recorded != nil && o.Crashed != "" {
 		out.Error = o.Crashed
 	}
-	out.Outcome = record.Keep(o.Reach(p.Target))
+	out.Outcome = record.NewFeatureValue(o.Reach(p.Target))
 	return nil
 }
 

@@ -87,9 +87,9 @@ func recordedOf(j *experiment.Job) *Recorded {
 func (r *Recorded) Program() string { return "recorded" }
 
 // ProgramLines implements stages.ProgramPart.
-func (r *Recorded) ProgramLines(prefix string) []stages.Line {
+func (r *Recorded) ProgramLines(prefix string) []stages.KeyLine {
 	raw, _ := json.Marshal(r.Outcome) // numbers and a text
-	return []stages.Line{{Label: prefix + "recorded", Value: fmt.Sprintf("%s, %s", filepath.Base(r.File), raw)}}
+	return []stages.KeyLine{{Label: prefix + "recorded", Value: fmt.Sprintf("%s, %s", filepath.Base(r.File), raw)}}
 }
 
 // measured is a table of measurements: the rows that a recorded block selects.

@@ -111,11 +111,11 @@ func (t *Search) Described() []string {
 }
 
 // Known are the paces of imported trials.
-func (t *Search) Known() (list []tuner.Known) {
+func (t *Search) Known() (list []tuner.MeasuredPace) {
 	for _, one := range t.Imported {
 		o := &one.Outcome
 		if at, err := trial.Point(&t.Tuning, one.Settings); err == nil && o.Units > 0 && o.Crashed == "" {
-			list = append(list, tuner.Known{At: at, Pace: o.Time / float64(o.Units)})
+			list = append(list, tuner.MeasuredPace{At: at, Pace: o.Time / float64(o.Units)})
 		}
 	}
 	return list

@@ -36,7 +36,7 @@ func TestSettingsOfSearches(t *testing.T) {
 	if got := fmt.Sprint(tune.SettingsAt(at[0].At)); got != "[{lr 1} {batch 32}]" {
 		t.Errorf("the settings of the point are %s", got)
 	}
-	same := []tuner.Known{{At: at[0].At, Pace: 2}}
+	same := []tuner.MeasuredPace{{At: at[0].At, Pace: 2}}
 	if diff := cmp.Diff(same, at); diff != "" {
 		t.Error(diff)
 	}

@@ -243,7 +243,7 @@ func init() {
 	language.Extend("tuning", language.Job, language.Extension[experiment.Job]{
 		Instead: "recorded",
 		Blocks: func() []*schema.Block {
-			return []*schema.Block{schema.Of[recordedArgs](schema.Block{Name: "recorded", Single: true})}
+			return []*schema.Block{schema.BlockFor[recordedArgs](schema.Block{Name: "recorded", Single: true})}
 		},
 		Decode: func(d *language.Decoder, b language.Block, j *experiment.Job) {
 			if n := b.Node.First("recorded"); n != nil {
@@ -263,15 +263,15 @@ func tuneBlock() *schema.Block {
 	for _, m := range tuner.All() {
 		methods = append(methods, "\n- `"+m.Name+"` "+m.Doc)
 	}
-	b := schema.Of[tuneArgs](schema.Block{Name: "tune", Label: "name, of the tuning in the results", Unique: true})
+	b := schema.BlockFor[tuneArgs](schema.Block{Name: "tune", Label: "name, of the tuning in the results", Unique: true})
 	b.Blocks = []*schema.Block{
-		schema.Of[settingArgs](schema.Block{
+		schema.BlockFor[settingArgs](schema.Block{
 			Name: "setting", Required: true, Unique: true,
 			Label: "name of the setting: read as `each.<name>` in the job and its hardware; else an argument of the " +
 				"job or of its built-in program, which it replaces",
 		}),
-		schema.Of[contextArgs](schema.Block{Name: "context", Unique: true, Label: "name: read as a setting's is"}),
-		schema.Of[constraintArgs](schema.Block{
+		schema.BlockFor[contextArgs](schema.Block{Name: "context", Unique: true, Label: "name: read as a setting's is"}),
+		schema.BlockFor[constraintArgs](schema.Block{
 			Name: "constraint", Label: "outcome", Labels: []string{"accuracy", "cost", "loss", "time"}, Unique: true,
 		}),
 	}

@@ -111,12 +111,12 @@ func TestTrialsOfResults(t *testing.T) {
 	accuracy := 0.5
 	cell := func(name string, outcome *trial.Outcome, tuning int, settings ...string) record.Cell {
 		ref := &trial.Ref{Tuning: tuning}
-		c := record.Cell{CellRef: record.CellRef{Cell: name, Beyond: record.Keep(ref)}, State: record.CellFinished}
+		c := record.Cell{CellRef: record.CellRef{Cell: name, Beyond: record.NewFeatureValue(ref)}, State: record.CellFinished}
 		for i := 0; i < len(settings); i += 2 {
 			ref.Settings = append(ref.Settings, record.Setting{Name: settings[i], Value: settings[i+1]})
 		}
 		if outcome != nil {
-			c.Outcome = record.Keep(outcome)
+			c.Outcome = record.NewFeatureValue(outcome)
 		}
 		return c
 	}

@@ -132,8 +132,8 @@ type Cell struct {
 func Cells(e *record.Experiment) (list []Cell) {
 	for i := range e.Beyond {
 		c := &e.Beyond[i]
-		if ref := record.KeptOf[Ref](c.Beyond); ref != nil {
-			list = append(list, Cell{c, ref, record.KeptOf[Outcome](c.Outcome)})
+		if ref := record.FeatureValueOf[Ref](c.Beyond); ref != nil {
+			list = append(list, Cell{c, ref, record.FeatureValueOf[Outcome](c.Outcome)})
 		}
 	}
 	return list

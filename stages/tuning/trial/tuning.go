@@ -264,4 +264,4 @@ const (
 )
 
 // Asked are the searches of an experiment; the cells of their trials follow from the results of others.
-var Asked = record.Ask[[]Tuning]("tunings", record.BehindPlots)
+var Asked = record.RegisterPlanMember[[]Tuning]("tunings", record.RankAfterPlots)

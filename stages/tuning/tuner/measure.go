@@ -41,10 +41,10 @@ func (c *Controller) deviation() float64 {
 }
 
 // sureAfter is the number of standard deviations by which a pace must differ from the best to
-// count as better or worse before its stretch is over.
+// count as better or worse before its period is over.
 const sureAfter = 3
 
-// enough reports whether the present setting has been measured: by all reports of a stretch,
+// enough reports whether the present setting has been measured: by all reports of a period,
 // or by fewer that leave no doubt.
 func (c *Controller) enough() bool {
 	k := len(c.now.each)
@@ -77,7 +77,7 @@ func (c *Controller) differs(pace float64, reports, trial int) bool {
 	return math.Abs(math.Log(pace*c.factor/t.pace)) > sureAfter*sd
 }
 
-// pace returns the time of a unit in the present stretch, in seconds.
+// pace returns the time of a unit in the present period, in seconds.
 func (c *Controller) pace() float64 {
 	if len(c.now.each) > 0 {
 		return median(c.now.each)
@@ -89,7 +89,7 @@ func (c *Controller) pace() float64 {
 	return (c.now.first - cost) / c.now.units
 }
 
-// measured makes the ended stretch a trial, and learns the cost of its change.
+// measured makes the ended period a trial, and learns the cost of its change.
 func (c *Controller) measured() {
 	pace := c.pace()
 	if slope := c.slope(c.now.from); c.changesLearning() && c.now.speed > 0 && slope > 0 {

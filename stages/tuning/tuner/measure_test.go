@@ -14,7 +14,7 @@ func near(a, b float64) bool { return a == b || math.Abs(a-b) < 1e-9*math.Max(1,
 
 // Intervals between reports: the first has the cost of the change in it, and reports that come at once are one.
 func TestIntervals(t *testing.T) {
-	s := stretch{first: math.NaN()}
+	s := settingPeriod{first: math.NaN()}
 	for _, c := range []struct {
 		seconds, units, told float64
 		first, inFirst       float64
@@ -37,7 +37,7 @@ func TestIntervals(t *testing.T) {
 
 // A pace is the median of the intervals; before there are any, the first one without what such a change has cost on average.
 func TestPace(t *testing.T) {
-	c := Controller{now: stretch{first: 10, units: 4}}
+	c := Controller{now: settingPeriod{first: 10, units: 4}}
 	if c.pace() != 2.5 {
 		t.Errorf("before anything is known of the cost, it is %g", c.pace())
 	}
@@ -58,10 +58,10 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// A measured stretch becomes a trial, the cost of its change, and the spread of its reports.
+// A measured period becomes a trial, the cost of its change, and the spread of its reports.
 func TestMeasured(t *testing.T) {
 	x := func(v float64) []float64 { return []float64{v} }
-	c := Controller{at: x(0), factor: 1, now: stretch{first: 7, units: 2, each: []float64{1, 2, 4}}}
+	c := Controller{at: x(0), factor: 1, now: settingPeriod{first: 7, units: 2, each: []float64{1, 2, 4}}}
 	c.measured()
 	if c.start != 3 || c.costs != [2]mean{} {
 		t.Errorf("the first start costs %g, and changes %v", c.start, c.costs)
@@ -72,27 +72,27 @@ func TestMeasured(t *testing.T) {
 	if want := math.Sqrt((4*0.05*0.05 + 2*math.Ln2*math.Ln2) / 6); !near(c.deviation(), want) {
 		t.Errorf("the deviation is %g, want %g", c.deviation(), want)
 	}
-	c.at, c.now, c.failed = x(1), stretch{first: 5, units: 2, each: []float64{2}, before: x(0)}, 2
+	c.at, c.now, c.failed = x(1), settingPeriod{first: 5, units: 2, each: []float64{2}, before: x(0)}, 2
 	c.measured()
-	c.at, c.now = x(2), stretch{first: 3, units: 3, each: []float64{2}, before: x(1), anew: true} // less than no cost
+	c.at, c.now = x(2), settingPeriod{first: 3, units: 3, each: []float64{2}, before: x(1), anew: true} // less than no cost
 	c.measured()
 	if c.costs != [2]mean{{1, 1}, {0, 1}} || c.now.before != nil || c.failed != 0 {
 		t.Errorf("the costs are %v, %+v", c.costs, c.now)
 	}
-	c.at, c.now = x(3), stretch{first: 6, units: 2, before: x(2)} // no doubt after its first interval
+	c.at, c.now = x(3), settingPeriod{first: 6, units: 2, before: x(2)} // no doubt after its first interval
 	c.measured()
 	if t4 := c.trials[3]; t4.pace != 2.5 || t4.reports != 1 || c.costs[0].n != 1 {
 		t.Errorf("after one interval: %+v, %v", t4, c.costs)
 	}
 	// At the first point again: its three reports of 2 and these two of 4 are a mean of logarithms.
-	c.at, c.now = x(0), stretch{first: 4, units: 1, each: []float64{4, 4}, before: x(3)}
+	c.at, c.now = x(0), settingPeriod{first: 4, units: 1, each: []float64{4, 4}, before: x(3)}
 	c.measured()
 	if k := c.find(x(0)); len(c.trials) != 4 || k != 0 || c.trials[0].reports != 5 || !near(c.trials[0].pace, math.Pow(2, 1.4)) {
 		t.Errorf("measured twice: %+v", c.trials)
 	}
 	// Where a setting affects learning, the present value counts.
 	c.Learns = []bool{true}
-	c.at, c.now = x(0), stretch{first: 4, units: 1, each: []float64{8, 8}, before: x(1)}
+	c.at, c.now = x(0), settingPeriod{first: 4, units: 1, each: []float64{8, 8}, before: x(1)}
 	if c.measured(); c.trials[0].pace != 8 || c.trials[0].reports != 2 {
 		t.Errorf("measured again: %+v", c.trials[0])
 	}
@@ -110,7 +110,7 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// The loss falls by a power of the units, from the point before a stretch to the last one; a setting with which it falls
+// The loss falls by a power of the units, from the point before a period to the last one; a setting with which it falls
 // half as fast as before counts as half as fast, within bounds.
 func TestSlope(t *testing.T) {
 	c := Controller{curve: []losscurve.Point{{Step: 1, Loss: 8}, {Step: 2, Loss: 4}, {Step: 4, Loss: 2}, {Step: 16, Loss: 1}}}
@@ -130,7 +130,7 @@ func TestSlope(t *testing.T) {
 	}
 	for _, k := range []struct{ before, factor float64 }{{1, 2}, {0.5, 1}, {0.25, 0.5}, {9, 4}, {0.01, 0.25}, {0, 1}, {-1, 1}} {
 		d := Controller{Options: Options{Learns: []bool{true}}, curve: c.curve, factor: 1, at: []float64{1},
-			now: stretch{first: 3, units: 1, each: []float64{2, 2}, from: 3, speed: k.before, before: []float64{0}}}
+			now: settingPeriod{first: 3, units: 1, each: []float64{2, 2}, from: 3, speed: k.before, before: []float64{0}}}
 		if d.measured(); !near(d.factor, k.factor) || !near(d.trials[0].pace, 2*k.factor) || d.trials[0].loss != 1 {
 			t.Errorf("with %g before, the factor is %g, and the trial %+v; want %g", k.before, d.factor, d.trials[0], k.factor)
 		}
@@ -140,7 +140,7 @@ func TestSlope(t *testing.T) {
 			"the first stretch":              func(d *Controller) { d.now.before = nil },
 		} {
 			d := Controller{Options: Options{Learns: []bool{true}}, curve: c.curve, factor: 1, at: []float64{1},
-				now: stretch{first: 3, units: 1, each: []float64{2, 2}, from: 3, speed: k.before, before: []float64{0}}}
+				now: settingPeriod{first: 3, units: 1, each: []float64{2, 2}, from: 3, speed: k.before, before: []float64{0}}}
 			change(&d)
 			if d.measured(); d.factor != 1 {
 				t.Errorf("%s: the factor is %g", name, d.factor)
@@ -149,11 +149,11 @@ func TestSlope(t *testing.T) {
 	}
 }
 
-// A stretch is over after all of its reports, or when three standard deviations leave no doubt.
+// A period is over after all of its reports, or when three standard deviations leave no doubt.
 func TestEnough(t *testing.T) {
 	made := func(each ...float64) Controller {
 		return Controller{Options: Options{Stretch: 3}, factor: 1, at: []float64{1}, trials: []trial{{at: []float64{0}, pace: 1, reports: 4}},
-			costs: [2]mean{{sum: 2, n: 2}, {}}, now: stretch{first: 3, units: 2, each: each, before: []float64{0}}}
+			costs: [2]mean{{sum: 2, n: 2}, {}}, now: settingPeriod{first: 3, units: 2, each: each, before: []float64{0}}}
 	}
 	// With sd = 0.05·√(1/k+1/4): after one report 3 sd are 0.1677, after two 0.1299.
 	for _, c := range []struct {
@@ -228,13 +228,14 @@ func TestNeedsStart(t *testing.T) {
 // The job is looked at again after as many reports as were to come, where its pace has changed by more than chance can.
 func TestLooksAgain(t *testing.T) {
 	for stretch, want := range map[int]int{1: 8, 2: 8, 3: 12} {
-		if got := firstLook(stretch); got != want {
+		if got := firstPaceCheck(stretch); got != want {
 			t.Errorf("after stretches of %d, the first look is after %d reports, want %d", stretch, got, want)
 		}
 	}
 	made := func(pace float64) Controller {
-		c := Controller{factor: 2, at: []float64{0}, over: true, expectations: expectations{next: 8, looks: 1}, trials: []trial{
-			{at: []float64{0}, pace: 1, reports: 2}, {at: []float64{1}, pace: 3, reports: 2}, {at: []float64{2}, pace: math.Inf(1)}}}
+		c := Controller{factor: 2, at: []float64{0}, over: true, expectedPaces: expectedPaces{next: 8, looks: 1},
+			trials: []trial{
+				{at: []float64{0}, pace: 1, reports: 2}, {at: []float64{1}, pace: 3, reports: 2}, {at: []float64{2}, pace: math.Inf(1)}}}
 		c.now.each = append(slices.Repeat([]float64{99}, 4), slices.Repeat([]float64{pace / 2}, 4)...) // the last half counts
 		return c
 	}
@@ -265,7 +266,7 @@ func TestLooksAgain(t *testing.T) {
 		if c.change != nil {
 			c.change(&d)
 		}
-		got := d.looksAgain()
+		got := d.paceChanged()
 		if got != c.want || d.over == got {
 			t.Errorf("%s: it looks again: %t", c.name, got)
 		}
@@ -276,19 +277,20 @@ func TestLooksAgain(t *testing.T) {
 		if len(d.trials) != 2 || !near(d.trials[0].pace, c.pace) || d.trials[0].reports != 4 || d.looks != 2 || d.next != 16 ||
 			!near(d.apart, math.Abs(gap)/2) || !near(d.shift, math.Log(3)/2) ||
 			!near(d.known["[0]"], gap/2) || !near(d.known["[1]"], math.Log(3)) || len(d.known) != 2 {
-			t.Errorf("%s: %+v of %+v", c.name, d.expectations, d.trials)
+			t.Errorf("%s: %+v of %+v", c.name, d.expectedPaces, d.trials)
 		}
 	}
 }
 
-// A change that did not come about is taken back, and the interval in which it was asked for counts for the stretch before.
+// A change that did not come about is taken back, and the interval in which it was asked for counts for the period
+// before.
 func TestBack(t *testing.T) {
 	for _, c := range []struct {
 		first, units float64
 		each         []float64
 	}{{6, 2, []float64{1, 3}}, {math.NaN(), 2, []float64{1}}, {6, 0, []float64{1}}} {
-		d := Controller{at: []float64{1}, now: stretch{first: c.first, units: c.units, before: []float64{0}},
-			earlier: stretch{first: 9, units: 1, each: []float64{1}, length: []float64{1}}}
+		d := Controller{at: []float64{1}, now: settingPeriod{first: c.first, units: c.units, before: []float64{0}},
+			earlier: settingPeriod{first: 9, units: 1, each: []float64{1}, length: []float64{1}}}
 		if d.back(); d.at[0] != 0 || d.now.first != 9 || !slices.Equal(d.now.each, c.each) || len(d.now.length) != len(c.each) {
 			t.Errorf("after %g s and %g units, it goes on at %g with %+v", c.first, c.units, d.at, d.now)
 		}
@@ -325,7 +327,7 @@ func TestIgnored(t *testing.T) {
 			return []string{fmt.Sprint(at[0]), fmt.Sprint(at[1])}
 		}}, at: []float64{1, 1}, factor: 1, anew: make([]bool, 2), stuck: make([]bool, 2),
 			trials: []trial{{at: []float64{0, 0}, pace: 2, reports: 2}}}
-		d.now = stretch{first: 3, units: 1, each: []float64{2, 2}, before: []float64{0, 0}, took: c.took}
+		d.now = settingPeriod{first: 3, units: 1, each: []float64{2, 2}, before: []float64{0, 0}, took: c.took}
 		if c.took == nil {
 			d.now.took = make([]bool, 2)
 		}

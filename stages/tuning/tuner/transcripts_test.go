@@ -26,7 +26,7 @@ func TestTranscripts(t *testing.T) {
 	known := func(o *tuner.Options) {
 		for i, pace := range []float64{3, 2, 1.6, 2.6} {
 			d := &o.Problem.Space[0]
-			o.Known = append(o.Known, tuner.Known{At: []float64{d.Coordinate(d.Numbers[i])}, Pace: pace})
+			o.Known = append(o.Known, tuner.MeasuredPace{At: []float64{d.Coordinate(d.Numbers[i])}, Pace: pace})
 		}
 	}
 	by := func(name string) func(*tuner.Options) {
@@ -78,7 +78,7 @@ func TestTranscripts(t *testing.T) {
 		}, []func(*tuner.Options){learns}},
 		{"known paces, one without a meaning, of settings that ask for cores", "online", nil, []func(*tuner.Options){known, cores,
 			func(o *tuner.Options) {
-				o.Known = append(o.Known[1:3:3], tuner.Known{At: []float64{0.5}, Pace: math.Inf(1)})
+				o.Known = append(o.Known[1:3:3], tuner.MeasuredPace{At: []float64{0.5}, Pace: math.Inf(1)})
 			}}},
 		{"changes that cost little or much", "restart", func(j *training) { j.cost, j.wave = 0.2, 0.1 }, []func(*tuner.Options){
 			func(o *tuner.Options) { o.Stretch = 4 }}},

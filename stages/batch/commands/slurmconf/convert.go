@@ -15,8 +15,8 @@ import (
 // pair is an argument of the language with its value as HCL.
 type pair struct{ Name, Value string }
 
-// group is nodes that are alike, as a block of the hardware.
-type group struct {
+// nodeGroup is nodes that are alike, as a block of the hardware.
+type nodeGroup struct {
 	Label   string
 	Args    []pair
 	hosts   []string
@@ -26,7 +26,7 @@ type group struct {
 }
 
 // names returns the names of the group's nodes in the experiment.
-func (g *group) names() []string {
+func (g *nodeGroup) names() []string {
 	if len(g.hosts) == 1 {
 		return []string{g.Label}
 	}
@@ -38,7 +38,7 @@ func (g *group) names() []string {
 }
 
 // hasGPU reports whether the nodes have, or may have, GPUs of a type.
-func (g *group) hasGPU(gpu string) bool {
+func (g *nodeGroup) hasGPU(gpu string) bool {
 	some, typed := false, false
 	for _, a := range g.Args {
 		some = some || a.Name == "gpus"
@@ -61,19 +61,19 @@ type block struct {
 	at, qos     setting  // where it is, and the quality of service of a partition
 }
 
-// model is a configuration in the terms of the language.
-type model struct {
-	*Conf
-	groups     []group
+// clusterModel is a configuration in the terms of the language.
+type clusterModel struct {
+	*SlurmConf
+	groups     []nodeGroup
 	name       map[string]string // of nodes in the experiment, by host
 	policy     []pair
 	partitions []block
-	closures   []closure
+	closures   []nodeClosure
 	usual      string // the default partition
 }
 
-// near suggests the name that is closest to another.
-func near(name string, names []string) string {
+// nearestName suggests the name that is closest to another.
+func nearestName(name string, names []string) string {
 	if n := schema.Nearest(name, names); n != "" {
 		return fmt.Sprintf(" Did you mean %s?", n)
 	}
@@ -81,8 +81,8 @@ func near(name string, names []string) string {
 }
 
 // convert converts the part of a configuration that the twin models.
-func convert(c *Conf) *model {
-	m := &model{Conf: c, name: map[string]string{}}
+func convert(c *SlurmConf) *clusterModel {
+	m := &clusterModel{SlurmConf: c, name: map[string]string{}}
 	if len(c.nodes)+len(c.partitions) == 0 {
 		c.Problems = append(c.Problems, fmt.Errorf(
 			"%s: no line begins with NodeName= or PartitionName=: is this the slurm.conf of the controller?", c.path))
@@ -141,7 +141,7 @@ func label(name string) string {
 }
 
 // hardware reads the nodes.
-func (m *model) hardware() {
+func (m *clusterModel) hardware() {
 	memory := strings.Contains(strings.ToLower(m.get("SelectTypeParameters", "")), "memory")
 	used := map[string]bool{}
 	for _, l := range m.nodes {
@@ -149,7 +149,7 @@ func (m *model) hardware() {
 		if len(hosts) == 0 {
 			continue
 		}
-		g := group{hosts: hosts, Weight: m.whole(l, "Weight", 1), memory: memory}
+		g := nodeGroup{hosts: hosts, Weight: m.whole(l, "Weight", 1), memory: memory}
 		stem, _, _ := strings.Cut(l[0].value, "[")
 		g.Label = label(strings.Trim(stem, "-_. "))
 		for base, n := g.Label, 2; used[g.Label]; n++ {
@@ -190,7 +190,7 @@ func (m *model) hardware() {
 }
 
 // gres reads the GPUs of nodes.
-func (m *model) gres(l line, g *group) {
+func (m *clusterModel) gres(l settingsLine, g *nodeGroup) {
 	text := l.get("Gres")
 	all, err := slurm.ParseGres(text)
 	if err != nil {
@@ -242,10 +242,10 @@ func written(g slurm.Gres) string {
 // duration writes a time for the language.
 func duration(d time.Duration) string { return quoted(schema.FormatDuration(d)) }
 
-func (m *model) set(name, value string) { m.policy = append(m.policy, pair{name, value}) }
+func (m *clusterModel) set(name, value string) { m.policy = append(m.policy, pair{name, value}) }
 
 // priorities reads the multifactor plugin.
-func (m *model) priorities() {
+func (m *clusterModel) priorities() {
 	m.set("order", quoted("multifactor"))
 	if kind := m.get("PriorityType", "priority/basic"); kind != "priority/multifactor" {
 		if kind != "priority/basic" {
@@ -304,7 +304,7 @@ func (m *model) priorities() {
 }
 
 // schedulers reads SchedulerParameters.
-func (m *model) schedulers() {
+func (m *clusterModel) schedulers() {
 	m.set("phase", quoted("random"))
 	m.set("backfill", quoted("periodic"))
 	m.set("estimates", quoted("requested"))
@@ -360,7 +360,7 @@ func (m *model) schedulers() {
 }
 
 // preemption reads which jobs can be preempted.
-func (m *model) preemption() {
+func (m *clusterModel) preemption() {
 	switch kind := m.get("PreemptType", "preempt/none"); kind {
 	case "preempt/none":
 	case "preempt/qos":
@@ -390,7 +390,7 @@ func (m *model) preemption() {
 }
 
 // mode reads a PreemptMode.
-func (m *model) mode(l line, name string) string {
+func (m *clusterModel) mode(l settingsLine, name string) string {
 	out := ""
 	for _, one := range strings.Split(strings.ToLower(l.get(name)), ",") {
 		switch one {
@@ -405,7 +405,7 @@ func (m *model) mode(l line, name string) string {
 }
 
 // partition reads a partition.
-func (m *model) partition(l line) {
+func (m *clusterModel) partition(l settingsLine) {
 	b := block{Kind: "partition", Label: label(l[0].value)}
 	add := func(name, value string) { b.Args = append(b.Args, pair{name, value}) }
 	if b.Label != l[0].value {
@@ -469,7 +469,7 @@ func (m *model) partition(l line) {
 }
 
 // shared notes the state of a partition, and whether its nodes are shared: the log has only accepted jobs.
-func (m *model) shared(l line) {
+func (m *clusterModel) shared(l settingsLine) {
 	for _, s := range l[1:] {
 		value, note := strings.ToUpper(s.value), ""
 		switch strings.ToLower(s.name) {
@@ -493,9 +493,9 @@ func (m *model) shared(l line) {
 }
 
 // members are the hosts in a list of nodes and node sets.
-func (m *model) members(at setting, text string) (all []string) {
+func (m *clusterModel) members(at setting, text string) (all []string) {
 	for _, host := range m.hosts(at, text) {
-		i := slices.IndexFunc(m.nodeSets, func(l line) bool { return l[0].value == host })
+		i := slices.IndexFunc(m.nodeSets, func(l settingsLine) bool { return l[0].value == host })
 		if i < 0 {
 			all = append(all, host)
 			continue

@@ -29,7 +29,7 @@ var assignment = regexp.MustCompile(`^\s*([[:alnum:]_.]+)\s*([-+*/]?)=(\s*)(?:"(
 var unset = regexp.MustCompile(`^\s*([[:alnum:]_.]+)\s*[-+*/]?=\s*(?:""\s*)?$`)
 
 // read reads a file of a configuration line by line.
-func (c *Conf) read(path string) error {
+func (c *SlurmConf) read(path string) error {
 	c.reading = append(c.reading, path)
 	defer func() { c.reading = c.reading[:len(c.reading)-1] }()
 	return eachStatement(path, func(n int, text string) {
@@ -102,7 +102,7 @@ func comment(text string) int {
 
 // include reads a file that a line names. In its name %c is the name of the cluster. It is in the folder of the
 // configuration, or in the folder of the file that names it.
-func (c *Conf) include(at setting, name string) {
+func (c *SlurmConf) include(at setting, name string) {
 	if strings.Contains(name, "%c") {
 		cluster := c.get("ClusterName", "")
 		if cluster == "" {
@@ -136,7 +136,7 @@ func eachLine(path string, do func(n int, text string)) error {
 	in.Buffer(nil, 1<<20)
 	for n := 1; in.Scan(); n++ {
 		if strings.ContainsRune(in.Text(), 0) {
-			return &Problem{path, n, "this is no text file: save it as UTF-8"}
+			return &ConfProblem{path, n, "this is no text file: save it as UTF-8"}
 		}
 		do(n, in.Text())
 	}
@@ -147,7 +147,7 @@ func eachLine(path string, do func(n int, text string)) error {
 }
 
 // assignments calls put with each NAME=VALUE of a line and its operator: "", "+", "-", "*" or "/".
-func (c *Conf) assignments(at setting, text string, put func(s setting, operator string)) {
+func (c *SlurmConf) assignments(at setting, text string, put func(s setting, operator string)) {
 	for strings.TrimSpace(text) != "" {
 		at := at
 		if m := assignment.FindStringSubmatch(text); m != nil {
@@ -186,7 +186,7 @@ func shorten(word string) string {
 
 // put adds a setting to a line. Of a name that is there already the new value counts, which an operator may compute from
 // the one before.
-func (c *Conf) put(l line, s setting, operator string) line {
+func (c *SlurmConf) put(l settingsLine, s setting, operator string) settingsLine {
 	i := slices.IndexFunc(l, func(o setting) bool { return strings.EqualFold(o.name, s.name) })
 	if operator != "" {
 		before := ""

@@ -59,7 +59,7 @@ PartitionName=main Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP
 				}
 			}
 		}
-		tw, err := Read(filepath.Join(dir, "slurm.conf"), nil)
+		tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -86,12 +86,12 @@ func TestParameters(t *testing.T) {
 	dir := write(t, map[string]string{"slurm.conf": conf + "CacheGroups=0\nMetricsType=metrics/openmetrics\nJobCompPassScript=x\n" +
 		"PriorityWeightAge=7\nReasonless\nSwitchName=s1 Nodes=n1\n" +
 		"PartitionName=a Nodes=n1 LLN=YES DefMemPerGPU=1000 Exclusive=USER\nPartitionName=b Nodes=n1 LLN=YES MaxCPUsPerNode=\n"})
-	_, err := Read(filepath.Join(dir, "slurm.conf"), nil)
+	_, err := ReadTwin(filepath.Join(dir, "slurm.conf"), nil)
 	if err == nil || err.Error() != filepath.Join(dir, "slurm.conf")+`:15: "Reasonless" is not NAME=VALUE`+"\n"+
 		filepath.Join(dir, "slurm.conf")+":16: this line is of topology.conf: remove it" {
 		t.Errorf("the errors are %v", err)
 	}
-	c, err := ReadConf(filepath.Join(dir, "slurm.conf"))
+	c, err := ReadSlurmConf(filepath.Join(dir, "slurm.conf"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestOtherFiles(t *testing.T) {
 		"topology.conf": "SwitchName=a Nodes=n[1-2]\nSwitchName=b Switches=a\n", "cgroup.conf": "ConstrainCores=yes\n",
 		"gres2.conf": "Name=gpu Fiel=/dev/y\n"})
 	path := func(name string) string { return filepath.Join(dir, name) }
-	tw, err := Read(path("slurm.conf"), []string{path("gres.conf"), path("topology.conf"), path("cgroup.conf")})
+	tw, err := ReadTwin(path("slurm.conf"), []string{path("gres.conf"), path("topology.conf"), path("cgroup.conf")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestOtherFiles(t *testing.T) {
 	if strings.Join(got, "\n") != want {
 		t.Errorf("the notes are %q", got)
 	}
-	if _, err = Read(path("slurm.conf"), []string{path("gres2.conf")}); err == nil ||
+	if _, err = ReadTwin(path("slurm.conf"), []string{path("gres2.conf")}); err == nil ||
 		!strings.Contains(err.Error(), "gres2.conf:1: gres.conf has no parameter Fiel. Did you mean File?") {
 		t.Errorf("the error is %v", err)
 	}

@@ -57,12 +57,12 @@ func known(name string) bool {
 
 // judge finds the settings of a line that Slurm does not have, and notes the settings that are not modeled. what names the
 // thing that the line describes, as "a node"; owner is the beginning of the line in notes, as "NodeName=n1 ".
-func (c *Conf) judge(s *scope, settings line, what, owner string) {
+func (c *SlurmConf) judge(s *scope, settings settingsLine, what, owner string) {
 	for _, one := range settings {
 		effect, ok := s.effects[strings.ToLower(one.name)]
 		switch {
 		case !ok:
-			c.problem(one, "%s has no parameter %s.%s", what, shorten(one.name), near(one.name, s.names))
+			c.problem(one, "%s has no parameter %s.%s", what, shorten(one.name), nearestName(one.name, s.names))
 		case effect != "" && !none(one.value):
 			c.unmodeledOf(one, fmt.Sprintf("%s%s=%s", owner, one.name, one.value), what+one.name, effect)
 		}
@@ -85,10 +85,10 @@ func otherConf(path, head string) string {
 }
 
 // readOther reads another file than slurm.conf: nothing of it is modeled, and mistakes in it are found.
-func (c *Conf) readOther(path, name string) error {
+func (c *SlurmConf) readOther(path, name string) error {
 	some := false
 	err := eachStatement(path, func(n int, text string) {
-		var l line
+		var l settingsLine
 		c.assignments(setting{file: path, line: n}, text, func(s setting, operator string) { l = c.put(l, s, operator) })
 		if name == "gres.conf" && len(l) > 0 && strings.EqualFold(l[0].name, "NodeName") {
 			l = l[1:]

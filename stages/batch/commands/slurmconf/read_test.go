@@ -84,7 +84,7 @@ func experimentOf(t *testing.T, dir string, tables ...string) (source []byte, te
 	for i := range tables {
 		tables[i] = filepath.Join(dir, tables[i])
 	}
-	tw, err := Read(filepath.Join(dir, "slurm.conf"), tables)
+	tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), tables)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestWrongInput(t *testing.T) {
 					others = append(others, filepath.Join(dir, name))
 				}
 			}
-			_, err := Read(filepath.Join(dir, "slurm.conf"), others)
+			_, err := ReadTwin(filepath.Join(dir, "slurm.conf"), others)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("the error is %v, want %s", err, test.want)
 			}
@@ -168,7 +168,7 @@ func TestWrongInput(t *testing.T) {
 func TestInputOfOtherSystems(t *testing.T) {
 	text := "\ufeff" + strings.ReplaceAll(conf, "\n", "\r\n") + "Epilog=\"/etc/slurm/all done.sh\"\r\n"
 	dir := write(t, map[string]string{"slurm.conf": text, "sacct.txt": "\ufeff" + strings.ReplaceAll(jobs, "\n", "\r\n")})
-	tw, err := Read(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
+	tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestClosures(t *testing.T) {
 			"demo|n1|2025-12-30T00:00:00|2025-12-31T00:00:00|DOWN|fan|root\n",
 	})
 	path := func(name string) string { return filepath.Join(dir, name) }
-	tw, err := Read(path("slurm.conf"), []string{path("resv.txt"), path("sacct.txt"), path("events.txt")})
+	tw, err := ReadTwin(path("slurm.conf"), []string{path("resv.txt"), path("sacct.txt"), path("events.txt")})
 	if err != nil {
 		t.Fatal(err)
 	}

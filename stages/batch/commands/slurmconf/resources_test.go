@@ -28,7 +28,7 @@ func TestResources(t *testing.T) {
 		job(5, "1", "", "gres/gpu:v100=1,gres/gpu:k80=1", "") + job(6, "1", "", "gres/shard=2", ""),
 		"other.txt": head + job(1, "4", "", "gres/gpu:h100=1", "")})
 	path := func(name string) string { return filepath.Join(dir, name) }
-	tw, err := Read(path("slurm.conf"), []string{path("sacct.txt")})
+	tw, err := ReadTwin(path("slurm.conf"), []string{path("sacct.txt")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestResources(t *testing.T) {
 	}
 	strict := strings.Replace(devices, " Gres=gpu\n", "\n", 1)
 	dir2 := write(t, map[string]string{"slurm.conf": strict})
-	_, err = Read(filepath.Join(dir2, "slurm.conf"), []string{path("other.txt")})
+	_, err = ReadTwin(filepath.Join(dir2, "slurm.conf"), []string{path("other.txt")})
 	if err == nil || !strings.Contains(err.Error(), `other.txt:2: job 1 asked for GPUs of the type "h100", which no node has`) {
 		t.Errorf("the error is %v", err)
 	}

@@ -100,7 +100,7 @@ func TestOddLogs(t *testing.T) {
 		"events.txt": "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n" +
 			"Demo|n1|2026-01-01T00:00:00|2026-01-01T01:00:00|DOWN|fan|root\nbeta|x9|2026-01-01T00:00:00|Unknown|DOWN|fan|root\n"})
 	path := func(name string) string { return filepath.Join(dir, name) }
-	tw, err := Read(path("slurm.conf"), []string{path("sacct.txt"), path("events.txt")})
+	tw, err := ReadTwin(path("slurm.conf"), []string{path("sacct.txt"), path("events.txt")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,8 @@ func TestOddLogs(t *testing.T) {
 	if len(tw.closures) != 1 || !strings.Contains(strings.Join(tw.Unmodeled, "\n"), "an event of the cluster beta: ClusterName is demo") {
 		t.Errorf("%d closures, %q", len(tw.closures), tw.Unmodeled)
 	}
-	if _, err = Read(path("slurm.conf"), []string{path("fixed.txt")}); err == nil || !strings.Contains(err.Error(), "--parsable2") {
+	if _, err = ReadTwin(path("slurm.conf"), []string{path("fixed.txt")}); err == nil || !strings.Contains(err.Error(),
+		"--parsable2") {
 		t.Errorf("the error is %v", err)
 	}
 }

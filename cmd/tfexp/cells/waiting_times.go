@@ -1,0 +1,183 @@
+package cells
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/ledger"
+)
+
+// waitTracker reads a cell's events, and notes the events while one job waited.
+type waitTracker struct {
+	job     string
+	at      float64
+	jobs    *ledger.Ledger
+	names   []string // by number in jobs, in the order of arrival
+	numbers map[string]int
+	running []int // in the order in which they began
+
+	waits []waitInterval
+	open  bool // the last of waits has not ended
+	// gpus are the GPUs that the job started or resumed with, by the instant.
+	gpus map[float64]scheduler.CoreSet
+}
+
+// waitInterval is a time in which the job waited, with the resources that other jobs
+// held and the number of other waiting jobs.
+type waitInterval struct {
+	from, until       float64
+	held, gpus, queue [2]int // the least and the most; held are cores
+	holders           []string
+	got, gotGPUs      int  // cores and GPUs, at its end
+	seen              bool // held, gpus and queue are known
+}
+
+func newWaitTracker(job string) *waitTracker {
+	return &waitTracker{job: job, jobs: ledger.New(0), numbers: map[string]int{}, gpus: map[float64]scheduler.CoreSet{}}
+}
+
+// number returns the number of a job, which may be met for the first time.
+func (w *waitTracker) number(job string) int {
+	n, ok := w.numbers[job]
+	if !ok {
+		n = w.jobs.Add()
+		w.numbers[job], w.names = n, append(w.names, job)
+	}
+	return n
+}
+
+// event takes the next event of the cell.
+func (w *waitTracker) event(e record.EventRow) {
+	if e.Event.OfNode() {
+		return
+	}
+	if e.At > w.at && w.open {
+		w.observe(e.At)
+	}
+	w.at = e.At
+	number := w.number(e.Job)
+	ev := e.Of(number)
+	j := w.jobs.Job(number)
+	ran := j.Runs()
+	w.jobs.Event(&ev)
+	switch {
+	case !ran && j.Runs():
+		w.running = append(w.running, number)
+	case ran && !j.Runs():
+		i := slices.Index(w.running, number)
+		w.running = slices.Delete(w.running, i, i+1)
+	}
+	if e.Job != w.job {
+		return
+	}
+	if !ran && j.Runs() {
+		w.gpus[e.At] = e.GPUs
+	}
+	switch {
+	case j.Waits() && !w.open:
+		w.waits = append(w.waits, waitInterval{from: e.At, until: e.At})
+		w.open = true
+	case !j.Waits() && w.open:
+		last := &w.waits[len(w.waits)-1]
+		last.got, last.gotGPUs = int(j.Cores), int(j.GPUs)
+		w.open = false
+	}
+}
+
+// observe adds the time up to at to the present wait.
+func (w *waitTracker) observe(at float64) {
+	s := &w.waits[len(w.waits)-1]
+	s.until = at
+	others := w.jobs.Counts().Waiting() - 1
+	held, gpus := w.jobs.Held()
+	if !s.seen {
+		s.seen, s.held, s.gpus, s.queue = true, [2]int{held, held}, [2]int{gpus, gpus}, [2]int{others, others}
+		for _, number := range w.running {
+			s.holders = append(s.holders, w.names[number])
+		}
+	}
+	s.held = [2]int{min(s.held[0], held), max(s.held[1], held)}
+	s.gpus = [2]int{min(s.gpus[0], gpus), max(s.gpus[1], gpus)}
+	s.queue = [2]int{min(s.queue[0], others), max(s.queue[1], others)}
+}
+
+// maxNames bounds the jobs that a line names.
+const maxNames = 3
+
+// jobList lists jobs: "long-1, long-2 and 3 more".
+func jobList(jobs []string) string {
+	if more := len(jobs) - maxNames; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(jobs[:maxNames], ", "), more)
+	}
+	return strings.Join(jobs, ", ")
+}
+
+// String describes the interval: "for 2 cores, while others held 4, first
+// long-1; 0–2 other jobs waited". Of a job with GPUs it tells these.
+func (s waitInterval) String() string {
+	text, held, got, one, several := "while others held none", s.held, s.got, "core", "cores"
+	if s.gotGPUs > 0 {
+		held, got, one, several = s.gpus, s.gotGPUs, "GPU", "GPUs"
+	}
+	if held[1] > 0 {
+		text = "while others held " + fromTo(held)
+	}
+	if len(s.holders) > 0 {
+		text += ", first " + jobList(s.holders)
+	}
+	if got > 0 {
+		text = "for " + show.Count(got, one, several) + ", " + text
+	}
+	switch s.queue {
+	case [2]int{0, 0}:
+		return text + "; nobody else waited"
+	case [2]int{1, 1}:
+		return text + "; 1 other job waited"
+	}
+	return text + "; " + fromTo(s.queue) + " other jobs waited"
+}
+
+// fromTo is "3", or "3–5".
+func fromTo(n [2]int) string {
+	if n[0] == n[1] {
+		return strconv.Itoa(n[0])
+	}
+	return fmt.Sprintf("%d–%d", n[0], n[1])
+}
+
+// addWaits ends each interval of a wait: a job that was passed over waits for
+// that reason until the next entry; a wait without such a decision is
+// described by the events in it.
+func addWaits(story []historyEntry, waits []waitInterval) []historyEntry {
+	for i := range story {
+		if story[i].Times == 0 {
+			continue
+		}
+		for _, s := range waits {
+			if s.from <= story[i].At && story[i].At < s.until {
+				story[i].Until = s.until
+				break
+			}
+		}
+		if i+1 < len(story) && story[i+1].Times > 0 && story[i].Until > 0 {
+			story[i].Until = min(story[i].Until, story[i+1].At)
+		}
+	}
+	for _, s := range waits {
+		until := s.until
+		for _, m := range story {
+			if m.Times > 0 && m.At >= s.from && m.At < until {
+				until = m.At
+			}
+		}
+		if s.seen && until > s.from {
+			story = append(story, historyEntry{At: s.from, Until: until, What: "waited", Why: s.String()})
+		}
+	}
+	return story
+}

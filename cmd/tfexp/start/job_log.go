@@ -1,0 +1,439 @@
+package start
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/mitchellh/go-wordwrap"
+
+	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
+)
+
+// JobLog describes the log of a cluster.
+type JobLog struct {
+	// File is its path, as in the experiment. Format is the format of its trace block; Given reports whether the
+	// block must name it, because the file's name does not show it.
+	File   string
+	Format *formats.Format
+	Given  bool
+	// Arguments of tables; zero for their defaults. Unread are the columns that were not understood.
+	Separator           string
+	MemoryUnit          string
+	Columns             []schema.Setting
+	Unit, RequestedUnit time.Duration
+	Unread              []string
+
+	// PerNode divides jobs with more GPUs than a node over nodes; 0 if the log contains the division.
+	PerNode int
+
+	// Left is a phrase on the jobs left out; Greatest is the greatest use at any time, where the log has starts.
+	Left     string
+	Greatest Use
+
+	// Jobs and Days are the size of the log. Malformed is a phrase on the malformed lines.
+	Jobs      int
+	Days      float64
+	Malformed string
+	users     bool // jobs have any
+	// Requested reports whether jobs have requested times.
+	Requested bool
+	// Cluster is a cluster on which they can run; Said reports whether the log contains its size.
+	Cluster Cluster
+	Said    bool
+	// Least is the number of cores, or of nodes, that the widest job needs.
+	Least int
+	// Unbelieved is an impossible size in the log; 0 for none.
+	Unbelieved int
+}
+
+// Cluster is as large as a log needs: nodes of GPUs, or, where no job asks for a GPU, cores alone.
+type Cluster struct {
+	Cores                int // without GPUs
+	Nodes, Threads, GPUs int // nodes, and the threads and GPUs of each
+}
+
+// Use is the resources that jobs hold.
+type Use struct{ Cores, GPUs int }
+
+// endings are the extensions of log files.
+var endings = []string{".csv", ".tsv", ".txt", ".log", ".swf", ".json", ".trace", ".requests", ".req", ".psv"}
+
+// IsJobLog reports whether a file is a log by its name, and not a program.
+func IsJobLog(file string) bool {
+	return slices.Contains(endings, strings.ToLower(filepath.Ext(strings.TrimSuffix(file, ".gz"))))
+}
+
+// aimedLoad is the load of a cluster of unknown size.
+const aimedLoad = 0.8
+
+// mostHead is the size of a file's beginning that is searched for the line with its columns, in bytes.
+const mostHead = 64 << 10
+
+// heading returns the line that seems to name the columns of a table: the first that has arrivals and something else,
+// or else the first of all.
+func heading(lines []string) string {
+	first := strings.TrimRight(lines[0], "\r")
+	for _, line := range lines {
+		var l JobLog
+		l.guess(strings.TrimRight(line, "\r"))
+		if !strings.HasPrefix(first, ";") && len(l.Columns) > 1 && l.Columns[0].Name == "arrival" {
+			return strings.TrimRight(line, "\r")
+		}
+	}
+	return first
+}
+
+// InspectLog inspects a log; shown is its name in the experiment. The error is the reason that it cannot be
+// replayed.
+func InspectLog(path, shown string) (JobLog, error) {
+	l := JobLog{File: filepath.ToSlash(shown)}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return l, err
+	}
+	file := language.Input{Path: path, Shown: shown}
+	var head []byte
+	if _, err := language.ReadFile(file, func(text io.Reader) (err error) {
+		head, err = io.ReadAll(io.LimitReader(workload.Unmarked(text), mostHead))
+		return err
+	}); err != nil {
+		return l, fmt.Errorf("read %s: %w", shown, err)
+	}
+	l.choose(heading(strings.Split(string(head), "\n")))
+	args := map[string]any{"columns": l.Columns}
+	if l.Separator != "" {
+		args["separator"] = l.Separator
+	}
+	if l.Unit > 0 {
+		args[formats.UnitArg.Name] = l.Unit
+	}
+	if l.RequestedUnit > 0 {
+		args["requested_unit"] = l.RequestedUnit
+	}
+	if bytes, err := schema.ParseSize(l.MemoryUnit); err == nil {
+		args["memory_unit"] = bytes
+	}
+	var trace workload.Trace
+	if _, err := language.ReadFile(file, func(text io.Reader) (err error) {
+		trace, err = l.Format.Read(shown, text, formats.Options{Lenient: true, Args: args})
+		return err
+	}); err != nil {
+		return l, err
+	}
+	return l, l.measure(&trace)
+}
+
+// choose finds the format, by the name of the file and its first line.
+func (l *JobLog) choose(head string) {
+	l.Format = formats.Of(l.File)
+	switch begun := formats.Beginning(head); {
+	case begun != nil && begun != l.Format:
+		l.Format, l.Given = begun, true
+	case l.Format == nil || l.Format.Name == "csv" && !strings.HasPrefix(head, "job,class,arrival_s,threads"):
+		l.Format, l.Given = formats.Find("table"), true
+		l.guess(head)
+	}
+}
+
+// measure finds out how large a cluster the jobs need.
+func (l *JobLog) measure(t *workload.Trace) error {
+	l.Jobs = len(t.Jobs)
+	if len(t.Skipped) > 0 {
+		l.Malformed = experiment.Malformed(t.Skipped)
+	}
+	if l.Jobs == 0 {
+		return fmt.Errorf("there is no job in %s: %s", l.File, l.Malformed)
+	}
+	i := slices.IndexFunc(t.Assumed, func(s string) bool { return strings.HasSuffix(s, "are left out") })
+	if i >= 0 {
+		l.Left = t.Assumed[i]
+	}
+	var coreSeconds, gpuSeconds float64
+	divided := false
+	first, last := time.Duration(math.MaxInt64), time.Duration(0)
+	c, broadest, most := &l.Cluster, 1, 1
+	for i := range t.Jobs {
+		j := &t.Jobs[i]
+		if !t.Timed(i) {
+			return fmt.Errorf("%s does not say how long job %q ran: a replay needs run times", l.File, j.Name)
+		}
+		run := t.RunTimes[i].Seconds()
+		coreSeconds += run * float64(j.Threads)
+		gpuSeconds += run * float64(j.GPUs)
+		parts := max(j.Nodes, 1)
+		divided = divided || j.Nodes > 1
+		broadest, most = max(broadest, parts), max(most, j.Threads)
+		c.Threads, c.GPUs = max(c.Threads, j.Threads/parts), max(c.GPUs, j.GPUs/parts)
+		first, last = min(first, j.Arrival), max(last, j.Arrival+t.RunTimes[i])
+		l.users = l.users || j.User != t.Jobs[0].User
+		l.Requested = l.Requested || j.Predicted > 0 && j.Predicted != t.RunTimes[i]
+	}
+	l.Greatest = greatest(t)
+	if c.GPUs > usualGPUs && !divided { // a job of 64 GPUs is on no single node
+		c.GPUs, l.PerNode = usualGPUs, usualGPUs
+		for i := range t.Jobs {
+			j := &t.Jobs[i]
+			if j.GPUs > usualGPUs {
+				broadest = max(broadest, (j.GPUs+usualGPUs-1)/usualGPUs)
+			}
+		}
+		c.Threads = max(1, ceil(float64(most)/float64(broadest)))
+		for i := range t.Jobs {
+			if j := &t.Jobs[i]; j.GPUs <= usualGPUs {
+				c.Threads = max(c.Threads, j.Threads)
+			}
+		}
+	}
+	l.Least = broadest
+	span := max((last-first).Seconds(), 1) * aimedLoad
+	l.Days = (last - first).Hours() / 24
+	if c.GPUs == 0 && broadest == 1 {
+		c.Threads = 0
+		l.Least = most
+		switch {
+		case t.Processors >= most && wider(t.Processors) <= schema.MaxThreads:
+			c.Cores, l.Said = t.Processors, true
+		case t.Processors > 0:
+			l.Unbelieved = t.Processors
+			fallthrough
+		default:
+			c.Cores = max(l.Greatest.Cores, most)
+			if l.Greatest.Cores == 0 {
+				c.Cores = max(ceil(coreSeconds/span), most)
+			}
+		}
+	} else {
+		use := l.Greatest
+		if use.Cores == 0 {
+			use = Use{ceil(coreSeconds / span), ceil(gpuSeconds / span)}
+		}
+		c.Nodes = max(broadest, ceil(float64(use.Cores)/float64(max(c.Threads, 1))))
+		if c.GPUs > 0 { // cores enough for the jobs of all GPUs
+			c.Nodes = max(broadest, ceil(float64(use.GPUs)/float64(c.GPUs)))
+			c.Threads = max(c.Threads, ceil(float64(use.Cores)/float64(c.Nodes)))
+		}
+	}
+	if wider(c.Cores) > schema.MaxThreads || wider(c.Nodes) > schema.MaxNodes || c.Threads > schema.MaxThreads ||
+		wider(c.Nodes) > 1<<30/max(c.Threads, 1) {
+		return fmt.Errorf("its jobs need a cluster of %d cores, or %d nodes with %d cores each: a cluster can have %d cores "+
+			"and %d nodes", c.Cores, c.Nodes, c.Threads, schema.MaxThreads, schema.MaxNodes)
+	}
+	return nil
+}
+
+// usualGPUs is the number of GPUs of a node where the log does not contain the number of nodes of its larger jobs.
+const usualGPUs = 8
+
+// greatest is the greatest use of cores and of GPUs at any time; zero where the log does not have the starts of most
+// jobs.
+func greatest(t *workload.Trace) (most Use) {
+	type change struct {
+		at          time.Duration
+		cores, gpus int
+	}
+	var changes []change
+	for i := range t.Waits {
+		if t.Waits[i] < 0 || !t.Timed(i) {
+			continue
+		}
+		j := &t.Jobs[i]
+		start := j.Arrival + t.Waits[i]
+		changes = append(changes, change{start, j.Threads, j.GPUs}, change{start + t.RunTimes[i], -j.Threads, -j.GPUs})
+	}
+	if len(changes) < len(t.Jobs) {
+		return Use{}
+	}
+	for _, j := range t.Open {
+		changes = append(changes, change{j.Start, j.Threads, j.GPUs})
+	}
+	slices.SortFunc(changes, func(a, b change) int { // ends come first: they make room for starts
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.cores, b.cores))
+	})
+	var now Use
+	for _, c := range changes {
+		now.Cores, now.GPUs = now.Cores+c.cores, now.GPUs+c.gpus
+		most = Use{max(most.Cores, now.Cores), max(most.GPUs, now.GPUs)}
+	}
+	return most
+}
+
+// ceil rounds up; the bound is larger than any cluster.
+func ceil(x float64) int { return int(math.Ceil(min(x, 1<<40))) }
+
+// wider is the largest size of a cluster that the experiment compares: half as much again.
+func wider(size int) int { return grown(size, larger[len(larger)-1]) }
+
+// larger are the fractions by which the larger clusters exceed the present one.
+var larger = []float64{0.1, 0.2, 0.5}
+
+// grown is a size that is larger by a part, and at least by one.
+func grown(size int, by float64) int {
+	return max(int(math.Round((1+by)*float64(min(size, 1<<40)))), min(size, 1<<40)+1)
+}
+
+// sizes returns the sizes to compare, and how much more each is, with its share: with few nodes, 10% more is one more.
+func sizes(size int) (list []int, added []string) {
+	list = []int{size}
+	for _, by := range larger {
+		if more := grown(size, by); !slices.Contains(list, more) {
+			list = append(list, more)
+			added = append(added, fmt.Sprintf("%d (%.0f%%)", more-size, 100*(float64(more)/float64(size)-1)))
+		}
+	}
+	return list, added
+}
+
+// OpenQuestions returns the facts that could not be found out, in sentences.
+func (l *JobLog) OpenQuestions() []string {
+	var out []string
+	if len(l.Columns) > 0 {
+		read := schema.Each(l.Columns, func(c schema.Setting) string { return c.Name + " from " + c.Value })
+		text := "Taken by their names: " + strings.Join(read, ", ") + "."
+		if len(l.Unread) > 0 {
+			text += " Not used: " + strings.Join(l.Unread, ", ") + "."
+		}
+		out = append(out, text)
+	}
+	if l.Malformed != "" {
+		out = append(out, strings.ToUpper(l.Malformed[:1])+l.Malformed[1:]+
+			". Run it with --lenient, which leaves them out.")
+	}
+	if l.Left != "" {
+		out = append(out, strings.ToUpper(l.Left[:1])+l.Left[1:]+".")
+	}
+	if l.PerNode > 0 {
+		out = append(out, fmt.Sprintf("The log does not say over how many nodes jobs were spread: nodes of %d GPUs are "+
+			"assumed.", l.PerNode))
+	}
+	if l.Unbelieved > 0 {
+		out = append(out, fmt.Sprintf("The log says that the cluster had %d cores. That cannot be: a job asks for more, or "+
+			"no cluster has so many.", l.Unbelieved))
+	}
+	switch {
+	case l.Said:
+	case l.Greatest.Cores > 0:
+		use := fmt.Sprintf("%d cores", l.Greatest.Cores)
+		if l.Greatest.GPUs > 0 {
+			use += fmt.Sprintf(" and %d GPUs", l.Greatest.GPUs)
+		}
+		out = append(out, fmt.Sprintf("The log does not say how large the cluster was: this one is as large as the greatest "+
+			"use at any time, %s. Write the true size in its place.", use))
+	default:
+		out = append(out, fmt.Sprintf("The log does not say how large the cluster was: this one would be busy for %.0f%% of "+
+			"the time. Write the true size in its place.", 100*aimedLoad))
+	}
+	if !l.Requested {
+		out = append(out, "No column has the times that users asked for: easy decides by the true run times, which is the "+
+			"most that it can bring.")
+	}
+	return out
+}
+
+// Experiment writes an experiment of that name. It errs for a log whose path no experiment can name.
+func (l *JobLog) Experiment(name string) ([]byte, error) {
+	if !schema.Printable(l.File) {
+		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the log", l.File)
+	}
+	var b bytes.Buffer
+	unit, size := "cores", l.Cluster.Cores
+	if size == 0 {
+		unit, size = "nodes", l.Cluster.Nodes
+	}
+	all, added := sizes(size)
+	written := make([]string, len(all))
+	for i, n := range all {
+		written[i] = strconv.Itoa(n)
+	}
+	estimates := "oracle"
+	if l.Requested {
+		estimates = "requested"
+	}
+	from := max(l.Least, size/2)
+	err := forms.ExecuteTemplate(&b, "log.hcl.tmpl", map[string]any{
+		"Log": l, "Name": name, "Arguments": l.arguments(), "Unit": unit, "Size": size,
+		"Sizes": strings.Join(written, ", "), "Added": table.Listed(added), "Pauses": l.Jobs <= mostPaused,
+		"Users": l.users,
+		"From":  from, "To": 2*size + 1, "Step": (2*size-from)/mostTried + 1,
+		"Estimates": estimates, "Long": l.Days >= 5,
+		"Days": fmt.Sprintf("%.3g", l.Days), "OpenQuestions": wrapped(l.OpenQuestions()),
+	})
+	return b.Bytes(), err
+}
+
+// wrapped divides texts into lines of comments.
+func wrapped(texts []string) (out [][]string) {
+	for _, text := range texts {
+		text = strings.Map(func(r rune) rune {
+			if !unicode.IsPrint(r) {
+				return '?'
+			}
+			return r
+		}, text)
+		out = append(out, strings.Split(wordwrap.WrapString(text, widest), "\n"))
+	}
+	return out
+}
+
+// mostTried bounds the number of sizes in the proposed bisection.
+const mostTried = 64
+
+// mostPaused is the number of jobs up to which a policy that pauses jobs is compared: it decides much more often.
+const mostPaused = 20_000
+
+// widest is how long the lines of comments are, in characters.
+const widest = 110
+
+// arguments are the lines of the trace block.
+func (l *JobLog) arguments() []string {
+	rows := [][2]string{{"file", eval.Literal(l.File)}}
+	if l.Given {
+		rows = append(rows, [2]string{"format", eval.Literal(l.Format.Name)})
+	}
+	if l.Separator != "" {
+		rows = append(rows, [2]string{"separator", eval.Literal(l.Separator)})
+	}
+	if l.PerNode > 0 {
+		rows = append(rows, [2]string{"gpus_per_node", strconv.Itoa(l.PerNode)})
+	}
+	if l.Unit > 0 {
+		rows = append(rows, [2]string{"unit", eval.Literal(l.Unit.String())})
+	}
+	if l.RequestedUnit > 0 {
+		rows = append(rows, [2]string{"requested_unit", eval.Literal(l.RequestedUnit.String())})
+	}
+	if l.MemoryUnit != "" {
+		rows = append(rows, [2]string{"memory_unit", eval.Literal(l.MemoryUnit)})
+	}
+	width := 0
+	for _, r := range rows {
+		width = max(width, len(r[0]))
+	}
+	lines := schema.Each(rows, func(r [2]string) string { return fmt.Sprintf("%-*s = %s", width, r[0], r[1]) })
+	if len(l.Columns) == 0 {
+		return lines
+	}
+	width = 0
+	for _, c := range l.Columns {
+		width = max(width, len(c.Name))
+	}
+	lines = append(lines, "columns = {")
+	for _, c := range l.Columns {
+		lines = append(lines, fmt.Sprintf("  %-*s = %s", width, c.Name, eval.Literal(c.Value)))
+	}
+	return append(lines, "}")
+}

@@ -1,0 +1,193 @@
+package start
+
+import (
+	"cmp"
+	"encoding/csv"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+)
+
+// jobProperty is a property of a job and the names of columns that hold it: letters and digits alone, in lower case,
+// without a unit.
+type jobProperty struct {
+	name  string
+	names []string
+	timed bool // its numbers have a unit
+}
+
+var jobProperties = []jobProperty{
+	{"arrival", []string{
+		"submit", "submitted", "submittime", "submittedtime", "submissiontime", "submittedat", "submitat", "arrival",
+		"arrived", "arrivaltime", "created", "createdat", "createtime", "creationtime", "queued", "queuedat", "queuetime",
+		"timestamp",
+	}, true},
+	{"run_time", []string{
+		"runtime", "runningtime", "duration", "jobduration", "elapsed", "elapsedraw", "elapsedtime", "wallclock",
+		"walltimeused", "servicetime", "executiontime",
+	}, true},
+	{"start", []string{"start", "started", "starttime", "startedat", "begin", "began", "begintime", "scheduledtime", "scheduledat"}, true},
+	{"end", []string{
+		"end", "ended", "endtime", "endedat", "finish", "finished", "finishtime", "finishedat", "completed",
+		"completedat", "completiontime", "stop", "stopped", "stoptime", "deletiontime", "deletedat",
+	}, true},
+	{"requested_time", []string{
+		"requestedtime", "requestedwalltime", "requestedruntime", "reqtime", "reqwalltime", "timerequested", "timelimit",
+		"walltimelimit", "walltime", "estimatedtime", "limit",
+	}, true},
+	{"threads", []string{
+		"cpus", "cpu", "cores", "ncpus", "ncores", "numcpus", "numcores", "cpunum", "cpucount", "corecount", "reqcpus",
+		"requestedcpus", "requestedcores", "alloccpus", "vcpus", "threads", "procs", "nprocs", "processors", "slots",
+	}, false},
+	{"gpus", []string{
+		"gpus", "gpu", "ngpus", "numgpus", "numgpu", "gpunum", "gpucount", "reqgpus", "requestedgpus", "allocgpus",
+	}, false},
+	{"nodes", []string{"nodes", "nnodes", "numnodes", "nodecount", "nodenum", "hosts"}, false},
+	{"memory", []string{"memory", "mem", "ram", "reqmem", "reqmemory", "requestedmem", "requestedmemory", "memrequested",
+		"memoryrequested", "memreq", "memlimit", "memorylimit"}, false},
+	{"memory_used", []string{"maxrss", "peakrss", "usedmem", "usedmemory", "memused", "memoryused", "maxmem", "maxmemory",
+		"peakmem", "peakmemory"}, false},
+	{"job", []string{"jobid", "id", "job"}, false},
+	{"class", []string{
+		"class", "jobclass", "queue", "partition", "jobtype", "application", "app", "model", "modelname", "vc",
+		"virtualcluster", "project",
+	}, false},
+	{"user", []string{"user", "username", "userid", "owner", "uid"}, false},
+}
+
+// unitSuffixes are the units that names of columns end with.
+var unitSuffixes = []struct {
+	words []string
+	unit  time.Duration
+}{
+	{[]string{"ms", "msec", "millis", "milliseconds"}, time.Millisecond},
+	{[]string{"s", "sec", "secs", "seconds"}, time.Second},
+	{[]string{"min", "mins", "minutes"}, time.Minute},
+	{[]string{"h", "hr", "hours"}, time.Hour},
+}
+
+// binaryUnits are units with a capital letter within.
+var binaryUnits = strings.NewReplacer("KiB", "kib", "MiB", "mib", "GiB", "gib", "kB", "kb")
+
+// wordsOf divides the name of a column: "Submit time (s)", "submit_time_s" and "submitTime" into submit, time (and s).
+func wordsOf(column string) []string {
+	var b strings.Builder
+	lower := false
+	for _, r := range binaryUnits.Replace(column) {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			r, lower = ' ', false
+		case unicode.IsUpper(r) && lower:
+			b.WriteByte(' ')
+			lower = false
+		default:
+			lower = unicode.IsLower(r)
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.Fields(b.String())
+}
+
+// propertyOf returns the property that a column seems to have, and the unit of its numbers; nil if it is not known,
+// and 0 if the name contains no unit.
+func propertyOf(column string) (*jobProperty, time.Duration) {
+	words := wordsOf(column)
+	find := func(words []string) *jobProperty {
+		name := strings.Join(words, "")
+		i := slices.IndexFunc(jobProperties, func(f jobProperty) bool { return slices.Contains(f.names, name) })
+		if i < 0 {
+			return nil
+		}
+		return &jobProperties[i]
+	}
+	if f := find(words); f != nil || len(words) < 2 {
+		return f, 0
+	}
+	last := len(words) - 1
+	for _, u := range unitSuffixes {
+		if f := find(words[:last]); f != nil && f.timed && slices.Contains(u.words, words[last]) {
+			return f, u.unit
+		}
+	}
+	if f := find(words[:last]); f != nil && memoryUnit(column) != "" && strings.HasPrefix(f.name, "memory") {
+		return f, 0
+	}
+	return nil, 0
+}
+
+// memoryUnit is the unit of memory that the name of a column ends with, such as 1GB; "" for none.
+func memoryUnit(column string) string {
+	words := append([]string{""}, wordsOf(column)...)
+	units := map[string]string{"kb": "1kB", "kib": "1KiB", "mb": "1MB", "mib": "1MiB", "gb": "1GB", "gib": "1GiB"}
+	return units[words[len(words)-1]]
+}
+
+// guess finds the separator of a table and the columns of properties.
+func (l *JobLog) guess(head string) {
+	separator := ','
+	for _, r := range ";\t|" {
+		if strings.Count(head, string(r)) > strings.Count(head, string(separator)) {
+			separator = r
+		}
+	}
+	if separator != ',' {
+		l.Separator = string(separator)
+	}
+	in := csv.NewReader(strings.NewReader(head))
+	in.Comma, in.LazyQuotes = separator, true
+	columns, err := in.Read()
+	if err != nil && err != io.EOF {
+		return
+	}
+	named := map[string]string{}
+	var units []time.Duration
+	for _, column := range columns {
+		column = strings.TrimSpace(column)
+		f, unit := propertyOf(column)
+		switch {
+		case column == "":
+			continue
+		case f == nil:
+			l.Unread = append(l.Unread, column)
+			continue
+		case named[f.name] != "":
+			continue // the first counts
+		}
+		named[f.name] = column
+		switch {
+		case f.name == "requested_time":
+			l.RequestedUnit = unit
+		case f.timed && unit > 0 && !slices.Contains(units, unit):
+			units = append(units, unit)
+		}
+	}
+	if named["run_time"] != "" { // the start is left for how long jobs waited
+		delete(named, "end")
+	}
+	if m, used := named["memory"], named["memory_used"]; m == "" || used == "" || memoryUnit(m) != memoryUnit(used) {
+		for _, name := range []string{m, used} { // one alone is compared with nothing
+			if name != "" {
+				l.Unread = append(l.Unread, name)
+			}
+		}
+		delete(named, "memory")
+		delete(named, "memory_used")
+	} else {
+		l.MemoryUnit = memoryUnit(m)
+	}
+	for _, f := range jobProperties {
+		if named[f.name] != "" {
+			l.Columns = append(l.Columns, schema.Setting{Name: f.name, Value: named[f.name]})
+		}
+	}
+	if len(units) == 1 {
+		l.Unit = units[0]
+	}
+	if l.RequestedUnit == cmp.Or(l.Unit, time.Second) {
+		l.RequestedUnit = 0
+	}
+}

@@ -1,0 +1,596 @@
+// Package watch is the commands that show runs which go on in this process or another one: it follows the files that
+// they write. "tfexp serve" shows them in a browser, "tfexp top" in the whole terminal.
+package watch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// ErrUnknown is returned for an experiment, a cell or a log that is not there.
+var ErrUnknown = errors.New("there is none of this name")
+
+// fresh is how long data that was read counts as current: several views may look at one run.
+const fresh = 250 * time.Millisecond
+
+// Limits on the data kept for one experiment.
+const (
+	mostJournal = 12 // lines
+	mostFollow  = 8  // cells whose files are read on
+)
+
+// Folder is a folder of results. Its methods may be called from several goroutines.
+type Folder struct {
+	Dir string
+
+	mu   sync.Mutex // guards the fields below
+	open map[string]*experiment
+}
+
+// NewFolder returns a folder, which need not be there yet.
+func NewFolder(dir string) *Folder {
+	return &Folder{Dir: filepath.Clean(dir), open: map[string]*experiment{}}
+}
+
+// Experiment is the progress of an experiment.
+type Experiment struct {
+	Name        string `json:"name"` // of its folder
+	Description string `json:"description,omitempty"`
+	// State is running, finished, failed or interrupted (also when tfexp was killed).
+	State  string `json:"state"`
+	Holder string `json:"holder,omitempty"` // the process that works in the folder
+	// Doing is the current activity of the run: profiling, running cells, or writing results.
+	Doing    string `json:"doing,omitempty"`
+	Cells    int    `json:"cells"`
+	Finished int    `json:"finished"`
+	Failed   int    `json:"failed"`
+	Left     int    `json:"left"`
+	// Elapsed is how long the last run has taken so far, and TimeLeft how long its cells will still take, in seconds;
+	// TimeLeft is nil where that is not known.
+	Elapsed  float64  `json:"elapsed_s"`
+	TimeLeft *float64 `json:"time_left_s"`
+	// Running are the cells that run now, up to a limit. Standings are the states of those that take
+	// longer than a moment.
+	Running   []string        `json:"running"`
+	Standings []show.Standing `json:"standings,omitempty"`
+	// Report and Pictures are the results that can be viewed.
+	Report   bool     `json:"report"`
+	Pictures []string `json:"pictures,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+	// Answer is the answer of the results so far; nil before the first cell has ended.
+	Answer *Headline `json:"answer,omitempty"`
+}
+
+// CellRow is a cell in the list of an experiment.
+type CellRow struct {
+	Cell      string           `json:"cell"`
+	Policy    string           `json:"policy"`
+	Workload  string           `json:"workload"`
+	Hardware  string           `json:"hardware"`
+	Replicate int              `json:"replicate"`
+	Axes      []record.Setting `json:"axes,omitempty"`
+	State     string           `json:"state"`
+	Seconds   float64          `json:"seconds,omitempty"` // it took
+	MeanJCT   *float64         `json:"mean_jct_s"`
+	Makespan  *float64         `json:"makespan_s"`
+	Error     string           `json:"error,omitempty"`
+}
+
+const running = "running"
+
+// experiment is one folder that is followed.
+type experiment struct {
+	dir  string
+	name string
+
+	mu      sync.Mutex // guards the fields below
+	at      time.Time  // of the last look
+	planAt  fs.FileInfo
+	plan    record.Plan
+	run     record.Run
+	index   map[string]int // of the cells of the plan
+	shards  *record.Shards // of the cells without a folder
+	done    map[string]completeCell
+	journal *fileFollower
+	lines   []store.JournalEntry         // the last ones
+	began   time.Time                    // the last run
+	over    time.Time                    // zero while it runs
+	first   time.Time                    // its first cell
+	ran     int                          // cells that it has done
+	now     map[string]time.Time         // cells that run, and since when
+	stands  map[string]*progressFollower // of cells that run
+	cells   map[string]*cellFollower
+	used    []string         // the names in cells, the latest last
+	warned  []record.Warning // of the last run
+	answers headlineCache
+}
+
+// completeCell is the data kept for a complete cell.
+type completeCell struct {
+	key, state, error string
+	seconds           float64
+	jct, makespan     *float64
+	jobs, finished    int
+	lost              int // jobs that failed
+}
+
+// on sets the number of the cell's jobs. Not all of them may be followed.
+func (e *completeCell) on(c *Cell) {
+	if c.Total = e.jobs; e.jobs > len(c.Names) {
+		c.Done, c.Failed, c.Running, c.Waiting = e.finished, e.lost, 0, 0
+	}
+}
+
+// complete adds the remaining times of running experiments, and the standings of their cells.
+func (f *Folder) complete(all []show.ExperimentStatus) error {
+	seen, err := f.Experiments()
+	if err == nil && len(seen) == len(all) { // else one has just begun
+		for i := range all {
+			all[i].TimeLeft, all[i].Standings = seen[i].TimeLeft, seen[i].Standings
+		}
+	}
+	return err
+}
+
+// Experiments returns the experiments in the folder, by name; none if it is not there.
+func (f *Folder) Experiments() ([]Experiment, error) {
+	all, err := f.look()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Experiment, 0, len(all))
+	for _, x := range all {
+		s, err := x.summary()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", x.name, err)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// look finds the experiments that there are now.
+func (f *Folder) look() ([]*experiment, error) {
+	dirs, err := pipeline.Experiments(f.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []*experiment
+	for _, dir := range dirs {
+		x := f.open[dir]
+		if x == nil {
+			abs, err := filepath.Abs(dir)
+			if err != nil {
+				return nil, err
+			}
+			x = &experiment{dir: dir, name: filepath.Base(abs)}
+			f.open[dir] = x
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}
+
+func (f *Folder) find(name string) (*experiment, error) {
+	all, err := f.look()
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range all {
+		if x.name == name {
+			return x, nil
+		}
+	}
+	return nil, ErrUnknown
+}
+
+// Experiment returns the progress of one experiment, its cells in the order of the plan, and the last lines of
+// its journal.
+func (f *Folder) Experiment(name string) (Experiment, []CellRow, []store.JournalEntry, error) {
+	x, err := f.find(name)
+	if err != nil {
+		return Experiment{}, nil, nil, err
+	}
+	s, err := x.summary()
+	if err != nil {
+		return s, nil, nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	rows := make([]CellRow, len(x.plan.Cells))
+	for i, c := range x.plan.Cells {
+		e := x.done[c.Cell]
+		rows[i] = CellRow{
+			Cell: c.Cell, Policy: c.Policy, Workload: c.Workload, Hardware: c.Hardware, Replicate: c.Replicate, Axes: c.Axes,
+			State: x.state(c), Seconds: e.seconds, MeanJCT: e.jct, Makespan: e.makespan, Error: e.error,
+		}
+	}
+	return s, rows, slices.Clone(x.lines), nil
+}
+
+// Cell returns the state of a cell. An empty name means the running cell (the first of several), or else the last
+// one that ran. The error is ErrUnknown if there is no such cell.
+func (f *Folder) Cell(name, cell string) (*Cell, error) {
+	x, err := f.find(name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := x.summary(); err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if cell == "" {
+		if cell = x.latest(); cell == "" {
+			return nil, ErrUnknown
+		}
+	}
+	i, known := x.index[cell]
+	if !known {
+		return nil, ErrUnknown
+	}
+	ref := x.plan.Cells[i]
+	c := x.cells[cell]
+	if c == nil {
+		if len(x.used) == mostFollow {
+			delete(x.cells, x.used[0])
+			x.used = x.used[1:]
+		}
+		c = followCell(x.dir, ref, x.complete(ref))
+		x.cells[cell] = c
+	} else {
+		x.used = slices.DeleteFunc(x.used, func(n string) bool { return n == cell })
+	}
+	x.used = append(x.used, cell)
+	if err := c.read(); err != nil {
+		return nil, err
+	}
+	out := c.show(x.state(ref))
+	for _, h := range x.plan.Hardware {
+		if h.Name == ref.Hardware {
+			out.Nodes = h.Nodes
+		}
+	}
+	switch {
+	case out.State == running && ref.Simulated:
+		x.progressOf(cell).addTo(out)
+	case x.complete(ref):
+		e := x.done[cell]
+		e.on(out)
+	}
+	return out, nil
+}
+
+// Log reads the log of a job from a byte on, or its end if from is negative. The cell "samples" has the logs of the
+// samples.
+func (f *Folder) Log(name, cell, job string, from int64) (LogPart, error) {
+	x, err := f.find(name)
+	if err != nil {
+		return LogPart{}, err
+	}
+	parts := []string{record.CellsDir, cell, record.LogsDir}
+	if cell == Samples {
+		parts = []string{record.SamplesDir}
+	}
+	l, err := readLogPart(x.dir, from, append(parts, job+".log")...)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrUnknown
+	}
+	return l, err
+}
+
+// Samples is the cell under which logs of samples are found.
+const Samples = "samples"
+
+// Path returns the folder of an experiment, for folder.Open.
+func (f *Folder) Path(name string) (string, error) {
+	x, err := f.find(name)
+	if err != nil {
+		return "", err
+	}
+	return x.dir, nil
+}
+
+// summary looks at the folder and returns its progress.
+func (x *experiment) summary() (Experiment, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if time.Since(x.at) > fresh {
+		if err := x.refresh(); err != nil {
+			return Experiment{}, err
+		}
+		x.at = time.Now()
+	}
+	s := Experiment{Name: x.name, Description: x.plan.Description, State: x.run.State, Cells: len(x.plan.Cells),
+		Running: []string{}}
+	holder, held := store.Holder(x.dir)
+	for _, c := range x.plan.Cells {
+		switch e, ok := x.done[c.Cell]; {
+		case !x.complete(c):
+			s.Left++
+		case ok && e.state == record.CellFailed:
+			s.Failed++
+		default:
+			s.Finished++
+		}
+	}
+	switch {
+	case held:
+		s.State, s.Holder = running, holder
+		for _, c := range x.plan.Cells {
+			if _, runs := x.now[c.Cell]; runs && len(s.Running) < mostFollow {
+				s.Running = append(s.Running, c.Cell)
+				if at := x.progressOf(c.Cell); at.last != nil {
+					s.Standings = append(s.Standings, show.Standing{Cell: c.Cell, Simulated: c.Simulated, CellProgress: *at.last})
+				}
+			}
+		}
+		s.Doing, s.TimeLeft = x.doing(s.Left), x.remainingTime()
+	case s.State == running || !x.run.Reported && s.State == "finished", s.State == "": // it was killed
+		s.State = "interrupted"
+	}
+	if end := x.over; !x.began.IsZero() {
+		if held && end.IsZero() {
+			end = time.Now()
+		} else if end.IsZero() && len(x.lines) > 0 {
+			end = x.lines[len(x.lines)-1].Time
+		}
+		s.Elapsed = max(0, math.Floor(end.Sub(x.began).Seconds()))
+	}
+	_, err := folder.Stat(x.dir, record.ReportFile)
+	s.Report = err == nil
+	s.Pictures = x.pictures()
+	warned := x.run.Warnings
+	if held { // run.json has none yet
+		warned = slices.Clone(x.warned)
+		slices.Reverse(warned) // the latest kind first
+	}
+	for _, d := range analysis.Doubts(warned, mostNamed) {
+		s.Warnings = append(s.Warnings, d.String())
+	}
+	x.refreshHeadline(s.Finished + s.Failed)
+	s.Answer = x.answers.answer
+	return s, nil
+}
+
+// doing returns the current activity of the run.
+func (x *experiment) doing(left int) string {
+	switch {
+	case len(x.now) > 0:
+		return "running cells"
+	case left == 0:
+		return "writing tables, pictures and the report"
+	case x.ran == 0:
+		return "profiling the jobs"
+	}
+	return "between cells"
+}
+
+// latest is the cell to show where none is requested.
+func (x *experiment) latest() string {
+	for _, c := range x.plan.Cells {
+		if _, runs := x.now[c.Cell]; runs {
+			return c.Cell
+		}
+	}
+	for _, e := range slices.Backward(x.lines) {
+		if _, known := x.index[e.Unit]; known && e.Event == "cell_end" {
+			return e.Unit
+		}
+	}
+	for _, c := range x.plan.Cells {
+		if x.complete(c) {
+			return c.Cell
+		}
+	}
+	return ""
+}
+
+// complete reports whether the cell has results that belong to the plan.
+func (x *experiment) complete(c record.CellRef) bool {
+	e, ok := x.done[c.Cell]
+	_, runs := x.now[c.Cell]
+	return ok && !runs && (e.key == c.Key || e.key == "" || c.Key == "")
+}
+
+func (x *experiment) state(c record.CellRef) string {
+	if _, runs := x.now[c.Cell]; runs {
+		if _, held := store.Holder(x.dir); held {
+			return running
+		}
+		return "interrupted"
+	}
+	if x.complete(c) {
+		return x.done[c.Cell].state
+	}
+	return "waiting"
+}
+
+// refresh reads the changes.
+func (x *experiment) refresh() error {
+	if x.journal == nil {
+		x.journal = &fileFollower{dir: x.dir, name: [][]string{{record.JournalFile}}}
+		x.now, x.done, x.cells = map[string]time.Time{}, map[string]completeCell{}, map[string]*cellFollower{}
+		x.stands = map[string]*progressFollower{}
+	}
+	lines, _, err := x.journal.newLines()
+	if err != nil {
+		return fmt.Errorf("read journal: %w", err)
+	}
+	first := x.planAt == nil
+	for _, line := range lines {
+		var e store.JournalEntry
+		if json.Unmarshal(line, &e) == nil {
+			x.entry(e, first)
+		}
+	}
+	info, err := folder.Stat(x.dir, record.PlanFile)
+	if err != nil {
+		return err
+	}
+	if first || !sameVersion(info, x.planAt) {
+		if err := x.readPlan(info); err != nil {
+			return err
+		}
+	}
+	if err := readJSON(x.dir, &x.run, record.RunFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// entry takes a line of the journal. At the first look the cells are read after it, so its
+// entries on earlier ends are ignored.
+func (x *experiment) entry(e store.JournalEntry, first bool) {
+	if x.lines = append(x.lines, e); len(x.lines) > mostJournal {
+		x.lines = slices.Clone(x.lines[1:])
+	}
+	switch e.Event {
+	case "run_start":
+		x.began, x.over, x.first, x.ran, x.warned = e.Time, time.Time{}, time.Time{}, 0, nil
+		clear(x.now)
+	case "run_end":
+		x.over = e.Time
+		clear(x.now)
+		clear(x.stands)
+	case "cell_start":
+		x.now[e.Unit] = e.Time
+		if x.first.IsZero() {
+			x.first = e.Time
+		}
+		if c := x.cells[e.Unit]; c != nil { // its new files get other names
+			delete(x.cells, e.Unit)
+			x.used = slices.DeleteFunc(x.used, func(n string) bool { return n == e.Unit })
+		}
+	case "cell_end":
+		delete(x.now, e.Unit)
+		delete(x.stands, e.Unit)
+		x.ran++
+		if !first {
+			x.readCell(e.Unit)
+		}
+	case "warning":
+		x.warned = append(x.warned, record.Warning{Code: e.State, Cell: e.Unit, Text: e.Text})
+	case "cell_restored":
+		if !first {
+			x.readCell(e.Unit)
+		}
+	}
+}
+
+// readPlan reads the plan, and the cells that are complete under it.
+func (x *experiment) readPlan(info fs.FileInfo) error {
+	var plan record.Plan
+	if err := record.ReadPlan(x.dir, &plan); err != nil {
+		return err
+	}
+	x.plan, x.planAt, x.index = plan, info, map[string]int{}
+	for i, c := range plan.Cells {
+		x.index[c.Cell] = i
+	}
+	if x.shards == nil {
+		var err error
+		if x.shards, err = record.OpenShards(x.dir, ""); err != nil {
+			return err
+		}
+	}
+	for _, c := range plan.Cells {
+		if !filepath.IsLocal(c.Cell) {
+			return fmt.Errorf("%s has a cell %q, which cannot be the name of a folder", record.PlanFile, c.Cell)
+		}
+		if e, ok := x.done[c.Cell]; !ok || e.key != c.Key {
+			x.readCell(c.Cell)
+		}
+	}
+	return nil
+}
+
+// readCell reads the result of a cell, if it is complete.
+func (x *experiment) readCell(cell string) {
+	delete(x.done, cell)
+	c := record.Cell{}
+	if !x.readSharded(cell, &c) && readJSON(x.dir, &c, record.CellsDir, cell, record.CellFile) != nil {
+		return
+	}
+	e := completeCell{key: c.Key, state: c.State, error: c.Error, seconds: c.Seconds}
+	if e.error == "" && len(c.Failures) > 0 {
+		e.error = c.Failures[0].Job + ": " + c.Failures[0].Reason
+	}
+	known := func(m measure.Metric) *float64 {
+		if v := m.Of(&c.Metrics); v == v {
+			return &v
+		}
+		return nil
+	}
+	e.jct, e.makespan = known(measure.MeanJCT), known(measure.Makespan)
+	e.jobs, e.finished, e.lost = measure.Jobs.CountOf(&c.Metrics), measure.Finished.CountOf(&c.Metrics),
+		measure.Failed.CountOf(&c.Metrics)
+	x.done[cell] = e
+}
+
+// readSharded reads a cell that is in a shard.
+func (x *experiment) readSharded(cell string, c *record.Cell) bool {
+	i, ok := x.index[cell]
+	if !ok {
+		return false
+	}
+	at, ok := x.shards.Find(cell, x.plan.Cells[i].Key)
+	if !ok && x.shards.Update() == nil {
+		at, ok = x.shards.Find(cell, x.plan.Cells[i].Key)
+	}
+	if !ok {
+		return false
+	}
+	l, err := x.shards.Line(at)
+	if err != nil {
+		return false
+	}
+	*c = l.Result
+	return true
+}
+
+// pictures are the pictures of the experiment, as SVG files below its folder of plots.
+func (x *experiment) pictures() []string {
+	var list []record.Picture
+	if readJSON(x.dir, &list, record.PlotsDir, record.PicturesFile) != nil {
+		return nil
+	}
+	var out []string
+	for _, p := range list {
+		if p.SVG != "" && len(out) < 100 {
+			out = append(out, p.SVG)
+		}
+	}
+	return out
+}
+
+// readJSON reads a JSON file of bounded size below dir.
+func readJSON(dir string, v any, name ...string) error {
+	return folder.ReadJSON(dir, v, name...)
+}
+
+// sameVersion reports whether a file was not written between two looks.
+func sameVersion(a, b fs.FileInfo) bool {
+	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
+}

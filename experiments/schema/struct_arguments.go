@@ -1,0 +1,233 @@
+package schema
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Field is a field of a struct that an argument fills. Its tags declare the argument: arg has the name, then
+// "required", "positive", "empty" (a list may be) and "sensitive" (values may be); type is one of typeNames, where the Go type does not say it; min
+// and max are numbers or names of bounds; default is a value, without quotes; allowed are the only texts; least is the
+// smallest duration above 0s; and needs is an argument without which nothing reads this one. The comment of the field
+// documents the argument. Its paragraph "Default: …" describes a default that depends on other things, and its indented
+// lines are the example.
+type Field struct {
+	Arg
+	Index []int
+}
+
+// goTypes are the types of arguments that the types of fields say.
+var goTypes = map[reflect.Type]Type{
+	reflect.TypeFor[string](): String, reflect.TypeFor[int](): Integer, reflect.TypeFor[float64](): Number,
+	reflect.TypeFor[bool](): Bool, reflect.TypeFor[time.Duration](): Duration, reflect.TypeFor[int64](): Size,
+	reflect.TypeFor[[]string](): Strings, reflect.TypeFor[[]int](): Integers,
+	reflect.TypeFor[[]time.Duration](): Instants, reflect.TypeFor[[]Setting](): StringMap,
+	reflect.TypeFor[map[string]string](): StringMap,
+}
+
+// typeNames are the types that tags name.
+var typeNames = map[string]Type{
+	"any": Any, "baseline": Baseline, "bound": Bound, "condition": Condition, "gap": Gap,
+	"integer": Integer, "jobs": JobMap, "life": Life,
+	"price": Price, "rates": Rates, "row": OfRow, "share": Share, "speedup": SpeedUp, "thread times": ThreadTimes,
+	"threads": Threads, "type": TypeName, "values": Values,
+	"job": JobRef, "workload": WorkloadRef, "hardware": HardwareRef, "policy": PolicyRef,
+}
+
+// bounds are the numbers that tags name.
+var bounds = map[string]float64{"threads": MaxThreads, "nodes": MaxNodes, "jobs": MaxJobs, "epochs": MaxEpochs}
+
+// fields caches Fields by type.
+var fields sync.Map
+
+// Fields are the fields of a struct, and of structs embedded in it, that arguments fill.
+func Fields(of reflect.Type) []Field {
+	if list, ok := fields.Load(of); ok {
+		return list.([]Field)
+	}
+	var list []Field
+	for i := range of.NumField() {
+		f := of.Field(i)
+		name, isArg := f.Tag.Lookup("arg")
+		switch {
+		case isArg:
+			list = append(list, Field{Arg: argOf(f, name, comments[of.String()+"."+f.Name]), Index: f.Index})
+		case f.Anonymous && f.Type.Kind() == reflect.Struct:
+			for _, inner := range Fields(f.Type) {
+				inner.Index = append([]int{i}, inner.Index...)
+				list = append(list, inner)
+			}
+		}
+	}
+	fields.Store(of, list)
+	return list
+}
+
+// argOf reads the tags and the comment of a field.
+func argOf(f reflect.StructField, names string, c comment) Arg {
+	name, options, _ := strings.Cut(names, ",")
+	has := func(option string) bool { return strings.Contains(","+options+",", ","+option+",") }
+	arg := Arg{
+		Name: name, Doc: c.doc, DefaultDoc: c.otherwise, Required: has("required"), Positive: has("positive"),
+		MayBeEmpty: has("empty"), Sensitive: has("sensitive"),
+		Min: boundOf(f.Tag.Get("min")), Max: boundOf(f.Tag.Get("max")),
+	}
+	_, arg.Example, _ = strings.Cut(c.example, " = ")
+	of := f.Type
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	arg.Type = cmp.Or(typeNames[f.Tag.Get("type")], goTypes[of])
+	if arg.Type == "" && of.Kind() == reflect.String {
+		arg.Type = String
+	}
+	if allowed := f.Tag.Get("allowed"); allowed != "" {
+		arg.Allowed = strings.Fields(allowed)
+	}
+	if text, ok := f.Tag.Lookup("default"); ok {
+		if arg.Default = text; arg.Type == String || arg.Type == Duration || arg.Type == Gap {
+			arg.Default = strconv.Quote(text)
+		}
+	}
+	arg.Needs = f.Tag.Get("needs")
+	arg.Least, _ = time.ParseDuration(f.Tag.Get("least"))
+	if arg.Type == "" {
+		panic(fmt.Sprintf("the argument %s has no type", arg.Name))
+	}
+	return arg
+}
+
+func boundOf(text string) *float64 {
+	if text == "" {
+		return nil
+	}
+	v, named := bounds[text]
+	if !named {
+		v, _ = strconv.ParseFloat(text, 64)
+	}
+	return &v
+}
+
+// BlockFor completes the description of a block whose arguments fill a struct: the comment of the struct has its
+// documentation, after a first paragraph for readers of the code, and its example.
+func BlockFor[T any](b Block) *Block {
+	of := reflect.TypeFor[T]()
+	c := comments[of.String()]
+	if b.Doc == "" {
+		_, b.Doc, _ = strings.Cut(c.doc, "\n\n")
+	}
+	b.Example = c.example
+	b.Args = append(Args[T](), b.Args...)
+	return &b
+}
+
+// Args are the arguments that fill a struct.
+func Args[T any]() []Arg {
+	return Each(Fields(reflect.TypeFor[T]()), func(f Field) Arg { return f.Arg })
+}
+
+// Described are the arguments that fill a struct, in whose Go file are its comments.
+func Described[T any](source embed.FS) []Arg {
+	pkg, _, _ := strings.Cut(reflect.TypeFor[T]().String(), ".")
+	Document(pkg, source)
+	return Args[T]()
+}
+
+// Fill fills the fields of a struct with values by the names of its arguments; with the target of a reference.
+func Fill(into any, values map[string]any) {
+	to := reflect.ValueOf(into).Elem()
+	for _, f := range Fields(to.Type()) {
+		value, ok := values[f.Name]
+		if !ok {
+			continue
+		}
+		if reference, is := value.(interface{ Target() string }); is {
+			value = reference.Target()
+		}
+		field, v := to.FieldByIndex(f.Index), reflect.ValueOf(value)
+		if field.Kind() == reflect.Pointer && v.Type() != field.Type() {
+			field.Set(reflect.New(field.Type().Elem()))
+			field = field.Elem()
+		}
+		field.Set(v.Convert(field.Type()))
+	}
+}
+
+// Say replaces words in braces in the documentation of a block and its arguments: "{metrics}".
+func (b *Block) Say(pairs ...string) *Block {
+	r := strings.NewReplacer(pairs...)
+	b.Doc = r.Replace(b.Doc)
+	for i := range b.Args {
+		a := &b.Args[i]
+		a.Doc, a.DefaultDoc, a.Example = r.Replace(a.Doc), r.Replace(a.DefaultDoc), r.Replace(a.Example)
+	}
+	return b
+}
+
+// comment is the parsed comment of a struct or a field.
+type comment struct{ doc, otherwise, example string }
+
+// comments has the comments of structs, by "experiments.Job", and of their fields, by "experiments.Job.Epochs".
+var comments = map[string]comment{}
+
+// Document reads the comments of structs in the Go files of a package.
+func Document(pkg string, sources embed.FS) bool {
+	files, _ := fs.Glob(sources, "*.go")
+	for _, name := range files {
+		text, _ := fs.ReadFile(sources, name)
+		of, lines := "", []string(nil)
+		for line := range strings.Lines(string(text)) {
+			if text, ok := strings.CutPrefix(strings.TrimLeft(line, "\t"), "//"); ok {
+				lines = append(lines, strings.TrimRight(text, "\r\n"))
+				continue
+			}
+			// This runs whenever a program starts: other lines are not divided into words.
+			if strings.HasPrefix(line, "type ") {
+				if words := strings.Fields(line); len(words) > 2 && strings.HasPrefix(words[2], "struct") {
+					of = pkg + "." + words[1]
+					comments[of] = commentOf(lines)
+				}
+			} else if strings.Contains(line, "`arg:\"") {
+				comments[of+"."+strings.Fields(line)[0]] = commentOf(lines)
+			}
+			lines = lines[:0]
+		}
+	}
+	return true
+}
+
+// commentOf divides a comment into its paragraphs.
+func commentOf(lines []string) (c comment) {
+	var paragraphs, example []string
+	begun := false
+	for _, line := range lines {
+		code, indented := strings.CutPrefix(line, "\t")
+		line = strings.TrimSpace(line)
+		switch {
+		case indented || line == "" && len(example) > 0:
+			example = append(example, code)
+		case line == "":
+			begun = false
+		case begun && !strings.HasPrefix(line, "- "):
+			paragraphs[len(paragraphs)-1] += " " + line
+		case begun:
+			paragraphs[len(paragraphs)-1] += "\n" + line
+		default:
+			paragraphs, begun = append(paragraphs, line), true
+		}
+	}
+	if last := len(paragraphs) - 1; last >= 0 {
+		if text, ok := strings.CutPrefix(paragraphs[last], "Default: "); ok {
+			c.otherwise, paragraphs = strings.TrimSuffix(text, "."), paragraphs[:last]
+		}
+	}
+	c.doc, c.example = strings.Join(paragraphs, "\n\n"), strings.TrimSpace(strings.Join(example, "\n"))
+	return c
+}

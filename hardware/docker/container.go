@@ -1,0 +1,111 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/client"
+
+	"github.com/tfexp/tfexp/hardware/launch"
+)
+
+// jobContainer is a container of a job: its only container, or the container of one of its parts.
+// The engine's mu guards cpu. The other fields do not change, or belong to the goroutine
+// that uses them.
+type jobContainer struct {
+	launch.JobState
+	node     *daemonNode
+	id       string
+	out      *launch.Log
+	cpus     []int // held, as the daemon numbers them
+	started  time.Time
+	followed chan struct{} // closed when the output has been read to its end
+	cpu      cpuSample     // of the last sample
+}
+
+func (jc *jobContainer) api() *client.Client { return jc.node.Host.Client() }
+
+// maxCallTries bounds how often a call is repeated that a daemon broke off, and
+// freezeLimit for how long one that could not freeze a container: on a busy
+// machine the kernel (cgroup v1) does not always catch all of its threads.
+const (
+	maxCallTries = 3
+	freezeLimit  = 10 * time.Second
+	freezePause  = 20 * time.Millisecond
+)
+
+// callDaemon carries out a call on a container. A container that has ended is no
+// error: its end follows. A daemon that went away is waited for; if it does
+// not come back, the end follows as well.
+func (e *Engine) callDaemon(jc *jobContainer, call func(context.Context) error) error {
+	begin := time.Now()
+	for tries := 0; tries < maxCallTries; {
+		ctx, cancel := context.WithTimeout(e.ctx, CallLimit)
+		err := call(ctx)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if IsUnreachable(err) {
+			if tries++; !e.awaitDaemon(jc.node) {
+				return nil
+			}
+			continue
+		}
+		if strings.Contains(err.Error(), "unable to freeze") && time.Since(begin) < freezeLimit {
+			time.Sleep(freezePause)
+			continue
+		}
+		if strings.Contains(err.Error(), "not running") || e.hasEnded(jc) {
+			return nil
+		}
+		return errors.New(DaemonMessage(err))
+	}
+	return nil
+}
+
+// inspectContainer returns the state of a container; nil if it is no longer there. known
+// is false when the daemon does not say.
+func (e *Engine) inspectContainer(jc *jobContainer) (state *container.State, known bool) {
+	ctx, cancel := context.WithTimeout(e.ctx, CallLimit)
+	defer cancel()
+	c, err := jc.api().ContainerInspect(ctx, jc.id)
+	if errdefs.IsNotFound(err) {
+		return nil, true
+	}
+	if err != nil || c.ContainerJSONBase == nil {
+		return nil, false
+	}
+	return c.State, true
+}
+
+// remove removes a container. One that cannot be removed now is a leftover
+// for Sweep.
+func (e *Engine) remove(h *Host, id string) {
+	ctx, cancel := context.WithTimeout(e.ctx, CallLimit)
+	defer cancel()
+	_ = h.Client().ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+}
+
+// startError turns a daemon's refusal to start a container into a remedy.
+func startError(h *Host, j *launch.Job, err error) error {
+	text := DaemonMessage(err)
+	switch {
+	case IsUnreachable(err):
+		return h.Explain(err)
+	case errdefs.IsNotFound(err) && strings.Contains(text, "No such image"):
+		return fmt.Errorf("the Docker daemon at %s has no image %q: build or pull it", h.URL, j.Container.Image)
+	case strings.Contains(text, "bind source path does not exist"), strings.Contains(text, "invalid mount"):
+		return fmt.Errorf("a mount cannot be made: %s; make the folder, or correct mounts in the job block", text)
+	case strings.Contains(text, "emory limit") || strings.Contains(text, "inimum memory"):
+		return fmt.Errorf("the memory limit is refused: %s; raise memory in the job block", text)
+	case strings.Contains(text, "executable file not found"), strings.Contains(text, "no such file or directory"):
+		return fmt.Errorf("the image %q cannot run %q: %s", j.Container.Image, j.Argv[0], text)
+	}
+	return errors.New(text)
+}

@@ -1,0 +1,53 @@
+package docker
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/docker/docker/client"
+)
+
+// maxResponse is how long an answer of a daemon may be, in bytes: ten thousand containers take 20 MB. Logs are read
+// piece by piece, and have no bound.
+const maxResponse = 32 << 20
+
+// limitResponses makes a client refuse answers of more than mostAnswer bytes. The client's library has no way to set a
+// transport of one's own and keep its encryption, so the transport hands its requests on.
+func (h *Host) limitResponses(c *client.Client) error {
+	outer, ok := c.HTTPClient().Transport.(*http.Transport)
+	if !ok {
+		return fmt.Errorf("the client of Docker has a transport of type %T", c.HTTPClient().Transport)
+	}
+	h.inner = outer.Clone()
+	outer.RegisterProtocol("http", limitedTransport{h.inner})
+	outer.RegisterProtocol("https", limitedTransport{h.inner})
+	return nil
+}
+
+// limitedTransport carries requests out, and bounds the bodies of the answers.
+type limitedTransport struct{ *http.Transport }
+
+func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := t.Transport.RoundTrip(r)
+	if err == nil && !strings.HasSuffix(r.URL.Path, "/logs") {
+		answer.Body = &limitedBody{answer.Body, r.Method + " " + r.URL.Path, maxResponse}
+	}
+	return answer, err
+}
+
+// limitedBody fails once more than left bytes have been read.
+type limitedBody struct {
+	io.ReadCloser
+	request string
+	left    int64
+}
+
+func (b *limitedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("its answer to %s is longer than %d MiB", b.request, maxResponse>>20)
+	}
+	return n, err
+}

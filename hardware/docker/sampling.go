@@ -1,0 +1,105 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+)
+
+// cpuSample is a container's CPU time at an instant.
+type cpuSample struct {
+	used time.Duration
+	at   time.Time
+}
+
+// sampleNode samples the containers of a node until the engine is closed. Since it
+// asks the daemon repeatedly, it also finds out that a daemon no longer
+// answers.
+func (e *Engine) sampleNode(n *daemonNode) {
+	tick := time.NewTicker(e.opts.Sampling)
+	defer tick.Stop()
+	for {
+		select {
+		case <-e.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		list := slices.DeleteFunc(e.Living(), func(jc *jobContainer) bool { return jc.node != n })
+		// All at once: the daemon answers when it has looked itself, which it
+		// does once a second.
+		var looks errgroup.Group
+		for _, jc := range list {
+			looks.Go(func() error { return e.sampleContainer(jc) })
+		}
+		if err := looks.Wait(); err != nil && IsUnreachable(err) && e.ctx.Err() == nil {
+			n.cancelCalls()
+		}
+	}
+}
+
+// sampleContainer looks at one container.
+func (e *Engine) sampleContainer(jc *jobContainer) error {
+	ctx, cancel := context.WithTimeout(e.ctx, DialLimit)
+	defer cancel()
+	reply, err := jc.api().ContainerStatsOneShot(ctx, jc.id)
+	if errdefs.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	var s container.StatsResponse
+	if err := json.NewDecoder(reply.Body).Decode(&s); err != nil {
+		return err
+	}
+	if s.CPUStats.CPUUsage.TotalUsage == 0 || s.Read.IsZero() {
+		return nil // it has just ended, or not yet begun
+	}
+	now := cpuSample{time.Duration(s.CPUStats.CPUUsage.TotalUsage), s.Read}
+	e.mu.Lock()
+	before := jc.cpu
+	if before.at.IsZero() {
+		before.at = now.at.Add(-time.Since(jc.started))
+	}
+	jc.cpu = now
+	e.mu.Unlock()
+	part := e.Part(jc)
+	out := engine.Sample{At: e.Now(), Job: jc.Number, Memory: resident(s.MemoryStats), Limit: int64(s.MemoryStats.Limit),
+		Cores: part.Cores.Count()}
+	if part.Role != "" {
+		out.Part = launch.PartName(part)
+	}
+	if e.Paused(jc) {
+		out.Cores = 0
+	}
+	over := e.Gone(jc)
+	if span := now.at.Sub(before.at); span > 0 {
+		out.CPU = 100 * float64(now.used-before.used) / float64(span)
+	}
+	if e.opts.Observe != nil && !over {
+		e.observing.Lock()
+		defer e.observing.Unlock()
+		e.opts.Observe(out)
+	}
+	return nil
+}
+
+// resident is the memory in use, as the docker command shows it: without the
+// pages of files that were not used lately (cgroup v1, then v2).
+func resident(m container.MemoryStats) int64 {
+	for _, name := range []string{"total_inactive_file", "inactive_file"} {
+		if cached, ok := m.Stats[name]; ok && cached < m.Usage {
+			return int64(m.Usage - cached)
+		}
+	}
+	return int64(m.Usage)
+}

@@ -1,0 +1,153 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// session is the engine in a run.
+type session struct {
+	run engine.Run
+	// urls lists the daemons of the run's hardware; hosts has the connections, by the address in the file.
+	urls  []string
+	hosts map[string]*Host
+}
+
+// openSession connects to the daemons of the run's hardware, and removes leftover containers of killed runs, of this
+// experiment and of others in the same folder. They would take CPU time from the present measurements.
+func openSession(run engine.Run) (_ engine.Session, removed []string, err error) {
+	s := &session{run: run, hosts: map[string]*Host{}}
+	for _, h := range run.Hardware {
+		for _, url := range settingsOf(h).Hosts {
+			if !slices.Contains(s.urls, url) {
+				s.urls = append(s.urls, url)
+			}
+		}
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	before, err := readDaemonList(run.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	// A daemon that is asked twice has nothing left.
+	if removed, err = s.sweep(run.Dir, slices.Concat(s.urls, before)); err != nil {
+		return nil, removed, fmt.Errorf("clean up after an earlier run: %w", err)
+	}
+	removed = append(removed, s.sweepOtherRuns()...)
+	if len(s.urls) == 0 {
+		return s, removed, removeDaemonList(run.Dir)
+	}
+	return s, removed, s.writeDaemonList()
+}
+
+// Engine makes an engine on the daemons of a hardware. The error is an *engine.Unavailable when one of them has gone
+// and does not come back.
+func (s *session) Engine(ctx context.Context, task engine.Task) (engine.Engine, error) {
+	set := settingsOf(task.Hardware)
+	opts := Options{
+		Folder: s.run.Dir, Cell: task.Cell, Quota: set.CPUs == "quota", Network: set.Network, Pids: set.Pids, User: set.User,
+		Platform: set.Platform, Privileges: set.Privileges, Observe: task.Observe, Report: task.Report,
+		Warn: task.Warn, Cluster: task.Hardware.Cluster, Suspends: task.Suspends, Fleet: task.Fleet,
+	}
+	used := map[*Host]scheduler.Node{} // by the nodes of a daemon so far
+	var nodes []Node
+	for i, url := range set.Hosts {
+		host := s.hosts[url]
+		if host == nil {
+			return nil, &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("no daemon answers at %q", url),
+				Hint: "tfexp doctor says why"}
+		}
+		if !host.AwaitReturn(ctx, DefaultPatience) && ctx.Err() == nil {
+			return nil, &engine.Unavailable{
+				Engine: kindName, Err: fmt.Errorf("the daemon at %s stopped answering and did not come back", host.URL),
+				Hint: "start it again (" + StartInstructions() + "); then continue with tfexp resume",
+			}
+		}
+		n := task.Hardware.Cluster.Nodes[i]
+		before := used[host]
+		all := scheduler.Node{Threads: before.Threads + n.Threads, GPUs: before.GPUs + n.GPUs}
+		nodes = append(nodes, Node{
+			Host: host, CPUs: cpusOf(host, all.Threads)[before.Threads:], GPUs: s.gpusOf(host, all.GPUs)[before.GPUs:],
+		})
+		used[host] = all
+	}
+	if opts.User == "" && s.Local(task.Hardware) {
+		opts.User = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
+	}
+	return New(task.Jobs, nodes, opts)
+}
+
+// Local reports whether all daemons of a hardware are this machine's.
+func (s *session) Local(h *engine.Hardware) bool {
+	return !slices.ContainsFunc(settingsOf(h).Hosts, func(url string) bool {
+		return s.hosts[url] == nil ||
+			!s.hosts[url].Local()
+	})
+}
+
+// gpusOf returns how a daemon names the GPUs that are used: on this machine those that tfexp may use itself, by their
+// UUIDs; elsewhere by their indices.
+func (s *session) gpusOf(h *Host, n int) []string {
+	if n == 0 {
+		return nil
+	}
+	if h.Local() {
+		if devices, err := s.run.GPUs(); err == nil && len(devices) >= n {
+			return gpu.IDs(devices[:n])
+		}
+	}
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = strconv.Itoa(i)
+	}
+	return ids
+}
+
+// cpusOf returns the CPUs of a daemon's machine that are used: on this machine those that tfexp may use itself.
+func cpusOf(h *Host, threads int) []int {
+	if allowed := hardware.AllowedCPUs(); h.Local() && len(allowed) >= threads {
+		return allowed[:threads]
+	}
+	cpus := make([]int, threads)
+	for i := range cpus {
+		cpus[i] = i
+	}
+	return cpus
+}
+
+// Close ends the connections. If the run has left no container, its daemons need not be checked again.
+func (s *session) Close() error {
+	var errs []error
+	clean := true
+	for _, url := range s.urls {
+		clean = clean && s.hosts[url] != nil && s.hasNoContainers(s.hosts[url])
+	}
+	if clean {
+		errs = append(errs, removeDaemonList(s.run.Dir))
+	}
+	for _, h := range s.hosts {
+		errs = append(errs, h.Close())
+	}
+	s.hosts = nil
+	return errors.Join(errs...)
+}
+
+func (s *session) hasNoContainers(h *Host) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), DialLimit)
+	defer cancel()
+	left, err := h.Containers(ctx, s.run.Dir)
+	return err == nil && len(left) == 0
+}

@@ -1,0 +1,170 @@
+// Package process runs jobs as processes of this machine. It needs only the
+// operating system: each job is a separate session, bound to its own cores,
+// paused with SIGSTOP, and never left behind, however tfexp ends.
+//
+// A job is its program and all descendants of it. Where control groups (version
+// 2) can be written, each program starts in a separate group, which no process
+// leaves by forking. While tfexp lives, it inherits children whose parent died
+// (it is a subreaper). They are recognized by that group, by their session or
+// by a mark in their environment. When tfexp dies, the kernel kills each
+// program (its parent-death signal), and a second process, the guardian, kills
+// the rest. Without groups, a process that leaves the session, clears its
+// environment and loses its parent lives on until the engine is closed; it is
+// lost only if tfexp is killed within a tenth of a second after that.
+//
+// On macOS jobs are not bound to cores, and only a job's process group is
+// paused and killed. On Windows there is no such engine.
+package process
+
+import (
+	"context"
+	"encoding/gob"
+	"fmt"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// kindName is the name of this engine in experiments.
+const kindName = "process"
+
+func init() {
+	engine.Register(&kind)
+	gob.Register(settings{}) // a cell can be written down for another process
+}
+
+// kind is this engine as experiments see it.
+var kind = engine.Kind{
+	Name: kindName, Rank: 10,
+	Doc: "runs jobs for real, as processes of this machine",
+	Example: `hardware "here" {
+  engine  = "process"
+  threads = host.threads
+}`,
+	Traits: engine.Traits{Real: true, Here: true, Clusters: true, Changes: true},
+	Args:   []schema.Arg{engine.PauseArg, duetArg},
+	Decode: func(b engine.Block) (any, []engine.Problem) {
+		var s settings
+		b.Fill(&s)
+		return s, nil
+	},
+	Machine: func(b engine.Block, host engine.Host) scheduler.Node {
+		n := scheduler.Node{Threads: host.Threads, Memory: host.MemoryBytes, GPUs: host.GPUs, GPU: host.GPUType}
+		if b.All[duetArg.Name] == true {
+			n.Threads, n.GPUs = max(1, n.Threads/2), 0
+		}
+		return n
+	},
+	Capabilities: func(h *engine.Hardware) scheduler.Capabilities {
+		c := Capabilities()
+		c.GPUs = h.HasGPUs()
+		c.Migrate = !c.GPUs || h.Suspends // a program that has begun keeps its GPUs
+		return c
+	},
+	Check:    checkMachine,
+	CheckJob: checkJob,
+	Lines: func(h *engine.Hardware) []engine.KeyLine {
+		if duet(h) {
+			return []engine.KeyLine{{Label: "hardware.duet", Value: "true"}}
+		}
+		return nil
+	},
+	Beside: func(h *engine.Hardware) int {
+		if duet(h) {
+			return total(h.Cluster).Threads
+		}
+		return 0
+	},
+	Open: openSession,
+	Doctor: func(context.Context, func(string) bool) []hardware.Check {
+		return []hardware.Check{checkBinding(), checkCleanUp()}
+	},
+}
+
+// settings are the engine's own arguments.
+type settings struct {
+	Duet bool `arg:"duet"`
+}
+
+var duetArg = schema.Arg{
+	Name: "duet", Type: schema.Bool, Default: "false", Example: "true",
+	Doc: "Whether the cells of a replicate on one workload run at the same time, each on its own cores, as many as the " +
+		"machine has cores for. What other programs and neighbors of a virtual machine do then slows all of them, and their " +
+		"difference is known better (duet benchmarking: Bulej et al., 2020). They slow each other as well: all have as many " +
+		"neighbors, so three cells on cores for two run one at a time. If the results of one are missing, the others run " +
+		"again with it. Such hardware has half of the machine's threads by default, and no GPUs.",
+}
+
+// duet reports whether the compared cells of a hardware run at the same time.
+func duet(h *engine.Hardware) bool {
+	s, _ := h.Settings.(settings)
+	return s.Duet
+}
+
+// checkMachine compares a machine with this one: jobs can be bound only to cores that exist.
+func checkMachine(h *engine.Hardware, host engine.Host) (problems []engine.Problem) {
+	add := func(arg, summary, detail string, args ...any) {
+		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})
+	}
+	n := total(h.Cluster)
+	if host.Threads > 0 && n.Threads > host.Threads {
+		add("threads", "More threads than the machine has",
+			"The hardware %q has %s, but this machine has %d, and the engine %q binds jobs to real ones.",
+			h.Name, schema.Plural(n.Threads, "thread"), host.Threads, h.Kind.Name)
+	}
+	if duet(h) && host.Threads > 0 && 2*n.Threads > host.Threads && n.Threads <= host.Threads {
+		add(duetArg.Name, "Too few cores for a duet",
+			"Two cells of the hardware %q have %s together, but this machine has %d. Set threads to %d or less.", h.Name,
+			schema.Plural(2*n.Threads, "thread"), host.Threads, host.Threads/2)
+	}
+	if duet(h) && n.GPUs > 0 {
+		add(duetArg.Name, "A duet of cells with GPUs", "The hardware %q has GPUs, which its cells cannot share.", h.Name)
+	}
+	if host.MemoryBytes > 0 && n.Memory > host.MemoryBytes {
+		add("memory", "More memory than the machine has", "The hardware %q has %s, but this machine has %s.",
+			h.Name, schema.FormatSize(n.Memory), schema.FormatSize(host.MemoryBytes))
+	}
+	if n.GPUs > host.GPUs {
+		problems = append(problems, noGPUs(host, fmt.Sprintf("The hardware %q has %s", h.Name, schema.Plural(n.GPUs, "GPU"))))
+	}
+	return problems
+}
+
+// total is the sum of the nodes of a cluster, which are all parts of this machine.
+func total(c scheduler.Cluster) (sum scheduler.Node) {
+	for _, n := range c.Nodes {
+		sum.Threads, sum.GPUs, sum.Memory = sum.Threads+n.Threads, sum.GPUs+n.GPUs, sum.Memory+n.Memory
+	}
+	return sum
+}
+
+// checkJob reports a job that asks for GPUs that this machine lacks, on hardware with all of the machine's GPUs.
+func checkJob(h *engine.Hardware, j *engine.Job, host engine.Host) []engine.Problem {
+	if gpus := total(h.Cluster).GPUs; j.GPUs <= gpus || gpus != host.GPUs {
+		return nil
+	}
+	return []engine.Problem{noGPUs(host, fmt.Sprintf("The job %q asks for %s", j.Name, schema.Plural(j.GPUs, "GPU")))}
+}
+
+// noGPUs is the problem that this machine lacks the requested GPUs.
+func noGPUs(host engine.Host, need string) engine.Problem {
+	has := fmt.Sprintf("this machine has %d that tfexp may use", host.GPUs)
+	if host.GPUs == 0 {
+		has = "this machine has none"
+		if host.NoGPUs != "" {
+			has += " (" + host.NoGPUs + ")"
+		}
+	}
+	return engine.Problem{
+		Arg: "gpus", Unavailable: true, Summary: "More GPUs than the machine has",
+		Detail: fmt.Sprintf("%s, but %s. Run the experiment on a machine that has them, or simulate it; \"tfexp "+
+			"doctor\" says more.", need, has),
+	}
+}
+
+// Capabilities returns the capabilities of the process engine on this system.
+func Capabilities() scheduler.Capabilities {
+	return scheduler.Capabilities{Pause: true, Resize: true, GPUs: true}
+}

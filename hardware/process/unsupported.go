@@ -1,0 +1,41 @@
+//go:build !unix
+
+package process
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+)
+
+// runsHere reports whether this system can run jobs as processes.
+const runsHere = false
+
+// session has no engines: this system lacks ways to pause, bind and end jobs.
+type session struct{}
+
+func openSession(engine.Run) (engine.Session, []string, error) { return session{}, nil, nil }
+
+func (session) Engine(context.Context, engine.Task) (engine.Engine, error) {
+	return nil, &engine.Unavailable{
+		Engine: kindName,
+		Err:    errors.New(runtime.GOOS + " cannot pause, bind and end programs as it needs"),
+		Hint: `simulate the experiment (engine = "simulated"), or run it on Linux or macOS; ` +
+			"on Windows the Subsystem for Linux will do",
+	}
+}
+
+func (session) Local(*engine.Hardware) bool { return true }
+func (session) Close() error                { return nil }
+
+func groupHome() string      { return "" }
+func canAdopt() bool         { return false }
+func missingFeature() string { return "" }
+
+// Main runs the second process of this program: this system has no second process.
+func Main([]string) (handled bool, code int) { return false, 0 }
+
+// BindTree does nothing: processes are not bound to cores on this system.
+func BindTree(int, []int) error { return nil }

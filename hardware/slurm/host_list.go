@@ -1,0 +1,88 @@
+package slurm
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ExpandHosts expands a list of hosts as Slurm writes it: "n[1-3,07],login" is n1, n2, n3, n07 and login.
+func ExpandHosts(list string) ([]string, error) {
+	var hosts []string
+	for list = strings.TrimSpace(list); list != ""; {
+		end, depth := len(list), 0
+		for i, c := range list {
+			switch {
+			case c == '[':
+				depth++
+			case c == ']':
+				depth--
+			case c == ',' && depth == 0 && end == len(list):
+				end = i
+			}
+		}
+		more, err := expandPattern(list[:end])
+		if err != nil {
+			return nil, err
+		}
+		hosts = append(hosts, more...)
+		list = strings.TrimPrefix(list[end:], ",")
+	}
+	return hosts, nil
+}
+
+// expandPattern expands one pattern, from its first bracket on.
+func expandPattern(pattern string) ([]string, error) {
+	open := strings.IndexByte(pattern, '[')
+	if open < 0 {
+		return []string{pattern}, nil
+	}
+	closing := strings.IndexByte(pattern, ']')
+	if closing < open {
+		return nil, fmt.Errorf("not a list of hosts: %q", pattern)
+	}
+	rest, err := expandPattern(pattern[closing+1:])
+	if err != nil {
+		return nil, err
+	}
+	var hosts []string
+	for piece := range strings.SplitSeq(pattern[open+1:closing], ",") {
+		lo, hi, ok := parseRange(piece)
+		if !ok {
+			return nil, fmt.Errorf("not a list of hosts: %q", pattern)
+		}
+		from, _, _ := strings.Cut(piece, "-")
+		for n := lo; n <= hi; n++ {
+			for _, r := range rest {
+				hosts = append(hosts, fmt.Sprintf("%s%0*d%s", pattern[:open], len(from), n, r))
+			}
+		}
+	}
+	return hosts, nil
+}
+
+// parseRange reads a range of numbers, "3-7", or one number.
+func parseRange(text string) (lo, hi int, ok bool) {
+	from, to, isRange := strings.Cut(text, "-")
+	if !isRange {
+		to = from
+	}
+	lo, err := strconv.Atoi(from)
+	hi, err2 := strconv.Atoi(to)
+	return lo, hi, err == nil && err2 == nil && hi >= lo && hi-lo <= 1<<20
+}
+
+// ExpandNumbers expands a list of numbers as the kernel and Slurm write it: "0-2,5".
+func ExpandNumbers(list string) ([]int, error) {
+	var numbers []int
+	for piece := range strings.FieldsFuncSeq(strings.TrimSpace(list), func(c rune) bool { return c == ',' }) {
+		lo, hi, ok := parseRange(piece)
+		if !ok {
+			return nil, fmt.Errorf("not a list of numbers: %q", list)
+		}
+		for n := lo; n <= hi; n++ {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers, nil
+}

@@ -1,0 +1,317 @@
+//go:build unix
+
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
+	"github.com/tfexp/tfexp/scheduler/supply"
+)
+
+// nodePool is the part of the cluster that a hardware has: an allocation for its nodes, and further allocations that
+// replace lost nodes.
+type nodePool struct {
+	site *session
+	hw   *engine.Hardware
+	set  *settings
+	ctx  context.Context // done when the pool is closed
+	stop context.CancelFunc
+	jobs sync.WaitGroup // goroutines
+	kick chan struct{}  // has an element when the cluster is to be looked at at once
+	due  chan struct{}  // has an element when an allocation or a node is to be given up sooner than was known
+
+	losing sync.Mutex // held while nodes are taken away
+
+	mu      sync.Mutex // guards what follows
+	slots   []nodeSlot // by node of the hardware
+	allocs  []*allocation
+	checked bool
+	user    *Engine // the receiver of events of nodes; nil between cells
+	refused error   // why Slurm gives no allocation
+	looks   int     // how often the controller has answered
+}
+
+// nodeSlot is the place of a node of the hardware.
+type nodeSlot struct {
+	state slotState
+	alloc *allocation // nil without an allocation
+	name  string      // the node's, in Slurm
+	cpus  []int       // the node's numbers of its cores
+	gpus  []string    // as programs name them
+	// drains is when a node that is being drained is given up; zero for others.
+	drains time.Time
+}
+
+type slotState uint8
+
+const (
+	slotAbsent    slotState = iota
+	slotRequested           // an allocation is submitted
+	slotUp
+	slotWarned // it will be taken away
+)
+
+func newNodePool(s *session, hw *engine.Hardware) *nodePool {
+	p := &nodePool{site: s, hw: hw, set: settingsOf(hw), slots: make([]nodeSlot, len(hw.Cluster.Nodes)),
+		kick: make(chan struct{}, 1),
+		due:  make(chan struct{}, 1)}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.jobs.Go(p.watch)
+	return p
+}
+
+// awaitNodes waits until all nodes are there for a while, for a new cell.
+func (p *nodePool) awaitNodes(ctx context.Context) error {
+	p.mu.Lock()
+	// An allocation that is about to end would take the cell's jobs with it.
+	var old []*allocation
+	for _, a := range p.allocs {
+		if !a.gone && !a.until.IsZero() && time.Until(a.until) < p.set.Notice+time.Second && !a.joined {
+			old = append(old, a)
+		}
+	}
+	p.mu.Unlock()
+	for _, a := range old {
+		p.endAllocation(a, true)
+	}
+	if err := p.requestNodes(ctx, p.nodes(func(s *nodeSlot) bool { return s.state == slotAbsent })); err != nil {
+		return err
+	}
+	for {
+		p.mu.Lock()
+		whole := !slices.ContainsFunc(p.slots, func(s nodeSlot) bool { return s.state != slotUp })
+		refused := p.refused
+		p.refused = nil
+		p.mu.Unlock()
+		if refused != nil {
+			return refused
+		}
+		if whole {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// requestNodes asks for allocations for nodes: one for all of the same size.
+func (p *nodePool) requestNodes(ctx context.Context, nodes []int) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	if err := p.check(ctx); err != nil {
+		return err
+	}
+	if p.set.Joined != "" {
+		return p.joinAllocation(ctx)
+	}
+	for len(nodes) > 0 {
+		size := p.hw.Cluster.Nodes[nodes[0]]
+		size.Name = ""
+		var same, others []int
+		for _, v := range nodes {
+			n := p.hw.Cluster.Nodes[v]
+			if n.Name = ""; n == size {
+				same = append(same, v)
+			} else {
+				others = append(others, v)
+			}
+		}
+		nodes = others
+		if err := p.submit(same); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// requestFor is the allocation for nodes of the same size.
+func (p *nodePool) requestFor(nodes []int) Request {
+	n := p.hw.Cluster.Nodes[nodes[0]]
+	r := Request{
+		Name: "tfexp-" + p.hw.Name, Partition: p.set.Partition, Account: p.set.Account, QOS: p.set.QOS,
+		Constraint: p.set.Constraint, GRES: p.set.GRES, Nodes: len(nodes), Threads: n.Threads, Memory: n.Memory,
+		Time: p.set.Time, Whole: true, More: p.set.More,
+	}
+	if r.GRES == "" && n.GPUs > 0 {
+		r.GRES = fmt.Sprintf("gpu:%d", n.GPUs)
+		if n.GPU != "" {
+			r.GRES = fmt.Sprintf("gpu:%s:%d", n.GPU, n.GPUs)
+		}
+	}
+	return r
+}
+
+// check finds out, once, whether the cluster can grant the request.
+func (p *nodePool) check(ctx context.Context) error {
+	p.mu.Lock()
+	checked := p.checked
+	p.checked = true
+	p.mu.Unlock()
+	if checked {
+		return nil
+	}
+	if p.set.Joined != "" {
+		if err := slurmcmd.Missing(); err != nil {
+			return Unavailable(err, slurmcmd.MissingHint)
+		}
+		return nil
+	}
+	r := p.requestFor(p.nodes(func(*nodeSlot) bool { return true }))
+	err := CheckClient(ctx, r)
+	if err == nil {
+		err = CheckSharedFolder(ctx, r, p.site.run.Dir, "", SharedFolderPatience)
+	}
+	if errors.Is(err, ErrBusy) { // the nodes of the allocation will look
+		return nil
+	}
+	return WithHint(err)
+}
+
+// watch looks at the allocations and their nodes, regularly and on request.
+func (p *nodePool) watch() {
+	next := time.Now().Add(Jitter(p.set.Watch))
+	for {
+		wait := max(time.Until(next), 0)
+		p.mu.Lock()
+		for _, at := range p.deadlines() {
+			wait = min(wait, max(time.Until(at), 0))
+		}
+		p.mu.Unlock()
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-p.kick:
+			next = time.Time{}
+		case <-p.due:
+		case <-time.After(wait):
+		}
+		p.runDeadlines()
+		p.mu.Lock()
+		idle := p.user == nil
+		p.mu.Unlock()
+		if idle || time.Now().Before(next) {
+			continue
+		}
+		if p.poll(p.ctx) {
+			p.mu.Lock()
+			p.looks++
+			p.mu.Unlock()
+		}
+		next = time.Now().Add(Jitter(p.set.Watch))
+	}
+}
+
+// removeNodes takes away nodes, and the programs on them. It skips nodes that are already gone.
+func (p *nodePool) removeNodes(nodes []int) {
+	p.losing.Lock()
+	defer p.losing.Unlock()
+	p.mu.Lock()
+	user := p.user
+	nodes = slices.DeleteFunc(slices.Clone(nodes), func(v int) bool {
+		return !p.slots[v].usable()
+	})
+	p.mu.Unlock()
+	if user != nil {
+		for _, v := range nodes {
+			user.Take(v)
+		}
+	}
+	p.mu.Lock()
+	for _, v := range nodes {
+		p.slots[v] = nodeSlot{}
+	}
+	p.mu.Unlock()
+	if user != nil {
+		user.lost(nodes)
+	}
+}
+
+// pollNow has the controller asked at once, and waits until it has answered or until is true.
+func (p *nodePool) pollNow(ctx context.Context, until func() bool) {
+	p.mu.Lock()
+	before := p.looks
+	p.mu.Unlock()
+	for began := time.Now(); time.Since(began) < DefaultPatience; {
+		select {
+		case p.kick <- struct{}{}:
+		default:
+		}
+		for range 50 {
+			p.mu.Lock()
+			answered := p.looks > before
+			p.mu.Unlock()
+			if answered || until() || ctx.Err() != nil {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
+// setEngine sets the engine that receives the events of nodes; nil for no engine.
+func (p *nodePool) setEngine(e *Engine) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.user = e
+}
+
+// pendingNodes counts the nodes that are requested, or are about to go.
+func (p *nodePool) pendingNodes() int {
+	return len(p.nodes(func(s *nodeSlot) bool { return s.state == slotRequested || s.state == slotWarned }))
+}
+
+// nodes returns the nodes for which is returns true.
+func (p *nodePool) nodes(is func(*nodeSlot) bool) []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.nodesLocked(is)
+}
+
+// nodesLocked is nodes for callers that hold the lock.
+func (p *nodePool) nodesLocked(is func(*nodeSlot) bool) (nodes []int) {
+	for v := range p.slots {
+		if is(&p.slots[v]) {
+			nodes = append(nodes, v)
+		}
+	}
+	return nodes
+}
+
+// usable reports whether the node can be used.
+func (s *nodeSlot) usable() bool { return s.state == slotUp || s.state == slotWarned }
+
+// slotOf returns where a node is; ok is false for one that is not there.
+func (p *nodePool) slotOf(v int) (nodeSlot, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if v < 0 || v >= len(p.slots) {
+		return nodeSlot{}, false
+	}
+	s := p.slots[v]
+	return s, s.usable()
+}
+
+// close ends all allocations that were submitted.
+func (p *nodePool) close() error {
+	p.stop()
+	p.mu.Lock()
+	all := slices.Clone(p.allocs)
+	p.mu.Unlock()
+	errs := schema.Each(all, func(a *allocation) error { return a.release() })
+	p.jobs.Wait()
+	return errors.Join(errs...)
+}
+
+var _ supply.Provider = (*Engine)(nil)

@@ -1,0 +1,111 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/slurmcmd"
+)
+
+// Partition is a partition of the cluster. A limit of 0 means no limit.
+type Partition struct {
+	Name            string
+	Default, Up     bool
+	Nodes, MaxNodes int
+	MaxTime         time.Duration
+}
+
+// Partitions asks the controller for all partitions: one call.
+func Partitions(ctx context.Context) ([]Partition, error) {
+	out, err := slurmcmd.Run(ctx, 30*time.Second, "scontrol", "show", "partition", "--oneliner")
+	if err != nil {
+		return nil, err
+	}
+	var all []Partition
+	for line := range strings.Lines(out) {
+		f := ParseFields(line)
+		if f["PartitionName"] == "" {
+			continue
+		}
+		p := Partition{Name: f["PartitionName"], Default: f["Default"] == "YES", Up: f["State"] == "UP"}
+		p.Nodes, _ = strconv.Atoi(f["TotalNodes"])
+		p.MaxNodes, _ = strconv.Atoi(f["MaxNodes"])
+		if limit, ok := ParseTime(f["MaxTime"]); ok && limit != Unlimited {
+			p.MaxTime = limit
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// ParseFields are the "Name=value" pairs of a line.
+func ParseFields(line string) map[string]string {
+	f := map[string]string{}
+	for _, field := range strings.Fields(line) {
+		if name, value, ok := strings.Cut(field, "="); ok {
+			f[name] = value
+		}
+	}
+	return f
+}
+
+// ErrNoPartition is wrapped when there is no partition to submit to.
+var ErrNoPartition = errors.New("partition name: there is none")
+
+// CheckClient asks whether a request could ever be granted: two calls of the controller, and nothing is queued. The
+// error describes the problem, and Hint suggests a remedy.
+func CheckClient(ctx context.Context, r Request) error {
+	if err := slurmcmd.Missing(); err != nil {
+		return err
+	}
+	all, err := Partitions(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(p Partition) bool { return p.Name == r.Partition || r.Partition == "" && p.Default })
+	if i < 0 && !strings.Contains(r.Partition, ",") {
+		names := schema.Each(all, func(p Partition) string { return p.Name })
+		if r.Partition == "" {
+			return fmt.Errorf("default %w; there are %s", ErrNoPartition, strings.Join(names, ", "))
+		}
+		return fmt.Errorf("%w called %q; there are %s", ErrNoPartition, r.Partition, strings.Join(names, ", "))
+	}
+	if i >= 0 {
+		if err := all[i].holds(r); err != nil {
+			return err
+		}
+	}
+	args := append([]string{"--test-only"}, r.Args()...)
+	for try := range 3 {
+		_, err = slurmcmd.Run(ctx, time.Minute, "sbatch", append(args, "--wrap", "true")...)
+		if err == nil || ctx.Err() != nil || try == 2 || !strings.Contains(err.Error(), "node configuration") {
+			break
+		}
+		time.Sleep(Jitter(2 * time.Second)) // nodes may be about to come back
+	}
+	return err
+}
+
+// holds returns an error if a partition does not allow the request.
+func (p Partition) holds(r Request) error {
+	nodes := max(r.Nodes, 1)
+	switch {
+	case !p.Up:
+		return fmt.Errorf("partition name %q takes no jobs now: it is not up", p.Name)
+	case nodes > p.Nodes:
+		return fmt.Errorf("node count: %d nodes are asked for, and the partition %q has %d", nodes, p.Name, p.Nodes)
+	case p.MaxNodes > 0 && nodes > p.MaxNodes:
+		return fmt.Errorf("node count: %d nodes are asked for, and a job in the partition %q may have %d",
+			nodes, p.Name, p.MaxNodes)
+	case p.MaxTime > 0 && r.Time > p.MaxTime:
+		return fmt.Errorf("time limit: %s are asked for, and a job in the partition %q may have %s", r.Time, p.Name,
+			p.MaxTime)
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+//go:build unix
+
+package slurm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/results/folder"
+)
+
+// noteFile lists, in the folder of results, the allocations that a run has submitted, for one after it.
+const noteFile = "slurm.json"
+
+// folderPrefix is the prefix of the names of engines' folders, in the folder of the results.
+const folderPrefix = ".slurm-"
+
+// note is its content. Joined is the job whose steps must be ended, if tfexp ran in an allocation.
+type allocationNote struct {
+	Allocations []string `json:"allocations,omitempty"`
+	Joined      string   `json:"joined,omitempty"`
+}
+
+// session is the engine in a run.
+type session struct {
+	run   engine.Run
+	forks forker
+
+	mu    sync.Mutex // guards what follows
+	pools map[string]*nodePool
+	noted allocationNote
+}
+
+// openSession cancels the allocations that a run which was killed left behind.
+func openSession(run engine.Run) (engine.Session, []string, error) {
+	s := &session{run: run, pools: map[string]*nodePool{}}
+	left, _ := filepath.Glob(filepath.Join(run.Dir, folderPrefix+"*")) // the pattern is right
+	for _, dir := range left {
+		if err := folder.RemoveAll(dir); err != nil {
+			return nil, nil, fmt.Errorf("clean up after an earlier run: %w", err)
+		}
+	}
+	raw, err := engine.ReadNote(filepath.Split(s.noteFile()))
+	if errors.Is(err, os.ErrNotExist) {
+		return s, nil, nil
+	}
+	var old allocationNote
+	if err == nil {
+		err = json.Unmarshal(raw, &old)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", noteFile, err)
+	}
+	removed, err := cancelLeftovers(old)
+	if err != nil {
+		return nil, removed, WithHint(fmt.Errorf("clean up after an earlier run: %w", err))
+	}
+	return s, removed, folder.Remove(s.noteFile())
+}
+
+// cancelLeftovers cancels the leftover allocations in a note.
+func cancelLeftovers(old allocationNote) (removed []string, err error) {
+	ctx := context.Background()
+	if len(old.Allocations) > 0 {
+		out, err := CallWithRetries(ctx, DefaultPatience, "squeue", "-h", "-o", "%A", "--me")
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range strings.Fields(out) {
+			if !slices.Contains(old.Allocations, job) || slices.Contains(removed, "allocation "+job) {
+				continue
+			}
+			if _, err := CallWithRetries(ctx, DefaultPatience, "scancel", job); err != nil {
+				return removed, err
+			}
+			removed = append(removed, "allocation "+job)
+		}
+	}
+	if old.Joined == "" || old.Joined != currentAllocation().job {
+		return removed, nil
+	}
+	out, err := CallWithRetries(ctx, DefaultPatience, "squeue", "-h", "-s", "-j", old.Joined, "-o", "%i %j")
+	if err != nil {
+		return removed, err
+	}
+	for line := range strings.Lines(out) {
+		if f := strings.Fields(line); len(f) == 2 && strings.HasPrefix(f[1], stepPrefix) {
+			if _, err := CallWithRetries(ctx, DefaultPatience, "scancel", f[0]); err != nil {
+				return removed, err
+			}
+			removed = append(removed, "step "+f[0])
+		}
+	}
+	return removed, nil
+}
+
+func (s *session) noteFile() string { return filepath.Join(s.run.Dir, noteFile) }
+
+// noteAllocation writes down that an allocation was submitted, or that it is over.
+func (s *session) noteAllocation(job string, there bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := slices.Index(s.noted.Allocations, job)
+	switch {
+	case there && at < 0:
+		s.noted.Allocations = append(s.noted.Allocations, job)
+	case !there && at >= 0:
+		s.noted.Allocations = slices.Delete(s.noted.Allocations, at, at+1)
+	default:
+		return
+	}
+	s.writeNote()
+}
+
+// writeNote writes the note. One that cannot be written costs nothing unless tfexp is killed. mu must be held.
+func (s *session) writeNote() {
+	if len(s.noted.Allocations) == 0 && s.noted.Joined == "" {
+		folder.Remove(s.noteFile())
+		return
+	}
+	if raw, err := json.Marshal(s.noted); err == nil {
+		_ = folder.Write(s.noteFile(), append(raw, '\n'), 0o644)
+	}
+}
+
+// Engine makes an engine on the nodes of a hardware. The first one submits their allocation and waits for it.
+func (s *session) Engine(ctx context.Context, task engine.Task) (engine.Engine, error) {
+	s.mu.Lock()
+	p := s.pools[task.Hardware.Name]
+	if p == nil {
+		p = newNodePool(s, task.Hardware)
+		s.pools[task.Hardware.Name] = p
+		if p.set.Joined != "" {
+			s.noted.Joined = p.set.Joined
+			s.writeNote()
+		}
+	}
+	s.mu.Unlock()
+	if err := p.awaitNodes(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, WithHint(err)
+	}
+	return newEngine(p, task)
+}
+
+// Local reports that no GPU of this machine is used.
+func (s *session) Local(*engine.Hardware) bool { return false }
+
+// Close gives all allocations back.
+func (s *session) Close() error {
+	var errs []error
+	for _, p := range s.pools {
+		errs = append(errs, p.close())
+	}
+	s.forks.close()
+	s.mu.Lock()
+	s.noted = allocationNote{}
+	s.writeNote()
+	s.mu.Unlock()
+	return errors.Join(errs...)
+}
+
+// interrupt asks an srun to end with the processes that it has started. hangUp asks a salloc to end: a salloc with an
+// allocation ignores other signals. If its allocation is canceled from elsewhere at the same time, it may wait
+// endlessly for its program.
+const interrupt, hangUp = syscall.SIGTERM, syscall.SIGHUP
+
+// forker starts the commands that must not outlive tfexp. The kernel signals them when the thread that started them
+// ends, so one thread starts all, and lives as long as they may. The first command starts it.
+type forker struct {
+	begin, end sync.Once
+	work       chan func()
+}
+
+func (f *forker) run() {
+	f.work = make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for do := range f.work {
+			do()
+		}
+		runtime.UnlockOSThread()
+	}()
+}
+
+// start starts a command that is asked to end when tfexp is gone.
+func (f *forker) start(cmd *exec.Cmd, signal syscall.Signal) (err error) {
+	f.begin.Do(f.run)
+	cmd.SysProcAttr = dieWithParent(signal)
+	done := make(chan struct{})
+	f.work <- func() {
+		defer close(done)
+		err = cmd.Start()
+	}
+	<-done
+	return err
+}
+
+func (f *forker) close() {
+	f.end.Do(func() {
+		if f.work != nil {
+			close(f.work)
+		}
+	})
+}
+
+// stepPrefix is the prefix of the names of all steps.
+const stepPrefix = "tfexp."
+
+// launchPatience is how long a step is tried to be started while the controller is away.
+var launchPatience = 10 * time.Minute

@@ -1,0 +1,92 @@
+//go:build unix
+
+package slurm
+
+import (
+	"context"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Hold implements launch.ProgramHands.
+func (h hands) Hold(steps []*step) error { return h.e.signal("STOP", steps) }
+
+// GoOn implements launch.ProgramHands.
+func (h hands) GoOn(steps []*step) error { return h.e.signal("CONT", steps) }
+
+// Ask implements launch.ProgramHands.
+func (h hands) Ask(steps []*step, paused bool) {
+	h.e.waiters.Go(func() {
+		h.e.signal("TERM", steps)
+		if paused {
+			h.e.signal("CONT", steps)
+		}
+	})
+}
+
+// Kill implements launch.ProgramHands.
+func (h hands) Kill(steps []*step) {
+	h.e.mu.Lock()
+	for _, s := range steps {
+		s.killed = true
+	}
+	h.e.mu.Unlock()
+	for _, s := range steps {
+		h.e.waiters.Go(func() {
+			for {
+				h.e.signal("KILL", []*step{s})
+				select {
+				case <-s.Over:
+					return
+				case <-time.After(5 * time.Second): // Slurm does not get at it: let go of it
+					h.e.killSrun(s)
+				}
+			}
+		})
+	}
+}
+
+// killSrun ends the srun of a step whose node does not answer.
+func (e *Engine) killSrun(s *step) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s.killed = true
+	if s.cmd != nil && s.cmd.Process != nil {
+		s.cmd.Process.Signal(syscall.SIGKILL)
+	}
+}
+
+// signal sends a signal to all processes of steps, once these are started. It is one call of the controller, again
+// while that does not answer.
+func (e *Engine) signal(name string, steps []*step) error {
+	var ids []string
+	for _, s := range steps {
+		select {
+		case <-s.started:
+		case <-s.Over:
+		case <-time.After(launchWait):
+		}
+		gone := e.Gone(s)
+		e.mu.Lock()
+		if s.id != "" && !gone {
+			ids = append(ids, s.id)
+		}
+		e.mu.Unlock()
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := CallWithRetries(context.WithoutCancel(e.ctx), DefaultPatience, "scancel",
+		append([]string{"--signal=" + name}, ids...)...)
+	// A step on some of the nodes of an allocation is signalled, and scancel complains of the others; one that is over
+	// gives notice of its end.
+	if err != nil && strings.Contains(strings.ToLower(err.Error()), "invalid job id") ||
+		err != nil && strings.Contains(err.Error(), "already completing") {
+		return nil
+	}
+	return err
+}
+
+// launchWait is how long a signal waits for its step to begin.
+const launchWait = 30 * time.Second

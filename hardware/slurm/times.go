@@ -1,0 +1,30 @@
+package slurm
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Unlimited is the time left of a job without a limit.
+const Unlimited = time.Duration(1<<63 - 1)
+
+// ParseTime reads a duration as Slurm writes it: "59", "4:57", "1:02:03", "1-02:03:04", "UNLIMITED". ok is false for
+// others.
+func ParseTime(text string) (d time.Duration, ok bool) {
+	text = strings.TrimSpace(text)
+	switch strings.ToUpper(text) {
+	case "UNLIMITED", "NOT_SET", "INFINITE":
+		return Unlimited, true
+	}
+	d, err := workload.ParseSpan(text, time.Second)
+	return d, err == nil
+}
+
+// FormatTimeLimit writes a duration as Slurm reads time limits, in whole minutes, rounded up.
+func FormatTimeLimit(d time.Duration) string {
+	minutes := max(1, int((d+time.Minute-1)/time.Minute))
+	return fmt.Sprintf("%d-%02d:%02d:00", minutes/1440, minutes/60%24, minutes%60)
+}

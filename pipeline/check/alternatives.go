@@ -1,0 +1,89 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
+)
+
+// unweighedAlternatives warns of orders by predicted run times that leave open with which of its
+// alternatives a job starts: they rank it by the fastest, and it gets the first that is free.
+func (c *Checker) unweighedAlternatives() {
+	for _, cell := range c.allCells() {
+		p := cell.Policy
+		if _, set := p.At["placement"]; set || p.Placement != policy.PlacementOf.Default() ||
+			!leavesAlternativesOpen(p.Order) ||
+			!slices.ContainsFunc(cell.Workload.JobBlocks(), hasAlternatives) || !c.First("ways", p) {
+			continue
+		}
+		c.Add(experiments.WarningAt(language.Place(p.At, "order", p.Range), "Alternatives that the order does not weigh",
+			"The policy %q ranks a job by the fastest of its alternatives, but starts it with the first that is free, "+
+				"however slow. placement = \"pairs\" weighs each alternative; placement = \"first\" says that this is meant.",
+			p.Name))
+	}
+}
+
+// hasAlternatives reports whether a job can run in several ways.
+func hasAlternatives(j *experiment.Job) bool { return len(j.Alternatives) > 0 }
+
+// WeighAlternatives sets the placement that weighs alternatives in cells whose jobs have alternatives. It does so if
+// the order uses predicted run times, the file sets no placement, and no other setting contradicts that.
+func (c *Checker) WeighAlternatives(cells []experiment.Cell) {
+	weighed, open := map[*experiment.Policy]*experiment.Policy{}, map[*experiment.Workload]bool{}
+	for i := range cells {
+		cell := &cells[i]
+		p := cell.Policy
+		if _, set := p.At["placement"]; set || !byTime(p.Order) {
+			continue
+		}
+		if _, ok := open[cell.Workload]; !ok {
+			open[cell.Workload] = slices.ContainsFunc(cell.Workload.JobBlocks(), hasAlternatives)
+		}
+		if !open[cell.Workload] {
+			continue
+		}
+		if weighed[p] == nil {
+			weighed[p] = withPairsPlacement(p)
+		}
+		cell.Policy = weighed[p]
+	}
+}
+
+// withPairsPlacement is a policy with the placement that weighs alternatives, unless the settings in the file
+// contradict that.
+func withPairsPlacement(p *experiment.Policy) *experiment.Policy {
+	isSet := func(arg string) bool { _, ok := p.At[arg]; return ok }
+	other := *p
+	for _, q := range policy.Questions {
+		if !isSet(string(q)) {
+			other.Set(q, "")
+		}
+	}
+	for _, c := range policy.PlacementOf.Choices() {
+		if c.Weighs {
+			other.Set(policy.PlacementOf, c.Name)
+		}
+	}
+	other.Policy = other.Complete()
+	if len(other.Problems(func(arg string) bool { return arg == string(policy.PlacementOf) || isSet(arg) })) > 0 {
+		return p
+	}
+	return &other
+}
+
+// byTime reports whether an order goes by predicted run times alone.
+func byTime(order policy.Order) bool {
+	all := policy.OrderOf.Choices()
+	return slices.ContainsFunc(all, func(o *policy.Choice) bool { return o.Name == order && o.ByTime })
+}
+
+// leavesAlternativesOpen reports whether an order goes by predicted run times and does not choose alternatives.
+func leavesAlternativesOpen(order policy.Order) bool {
+	all := policy.OrderOf.Choices()
+	i := slices.IndexFunc(all, func(o *policy.Choice) bool { return o.Name == order })
+	return i >= 0 && all[i].Estimates &&
+		!slices.ContainsFunc(all[i].Wants, func(w policy.Want) bool { return w.Of == policy.PlacementOf })
+}

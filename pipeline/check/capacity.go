@@ -1,0 +1,157 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
+)
+
+// capacityProblem is why a hardware never has room for a request.
+type capacityProblem struct {
+	argument string // of the job block: threads, gpus or memory; nodes for the rest
+	summary  string
+	reason   string // ends a sentence that begins with who asks
+}
+
+// capacityProblemOf returns why the hardware never has room for a request, or nil. All
+// requests (a job, an alternative of it, a job of a trace, a resize) are
+// checked here, and reported in these words.
+func capacityProblemOf(r cluster.Demand, h *experiment.Hardware) *capacityProblem {
+	if r.FitsOn(h.Cluster) {
+		return nil
+	}
+	if r.Nodes > 1 || r.GPU != "" || r.Divided {
+		return &capacityProblem{
+			argument: "nodes", summary: fmt.Sprintf("More than the hardware %q has", h.Name),
+			reason: fmt.Sprintf("asks for %s, which the hardware %q never has", r, h.Name),
+		}
+	}
+	var threads, gpus int
+	var memory int64
+	for _, n := range h.Cluster.Nodes {
+		threads, gpus, memory = max(threads, n.Threads), max(gpus, n.GPUs), max(memory, n.Memory)
+		if n.Memory == 0 { // not accounted for
+			memory = max(memory, r.Memory)
+		}
+	}
+	where := fmt.Sprintf("the hardware %q", h.Name)
+	if len(h.Cluster.Nodes) > 1 {
+		where = "the largest node of " + where
+	}
+	short := func(argument, noun, asked, has string) *capacityProblem {
+		return &capacityProblem{
+			argument: argument, summary: fmt.Sprintf("More %s than the hardware %q has", noun, h.Name),
+			reason: fmt.Sprintf("asks for %s, but %s has %s", asked, where, has),
+		}
+	}
+	switch {
+	case r.Threads > threads:
+		return short("threads", "threads", schema.Plural(r.Threads, "thread"), fmt.Sprint(threads))
+	case r.GPUs > gpus:
+		return short("gpus", "GPUs", schema.Plural(r.GPUs, "GPU"), fmt.Sprint(gpus))
+	case r.Memory > memory:
+		return short("memory", "memory", schema.FormatSize(r.Memory), schema.FormatSize(memory))
+	}
+	return &capacityProblem{
+		argument: "nodes", summary: fmt.Sprintf("No node of the hardware %q has room", h.Name),
+		reason: fmt.Sprintf("asks for %s, and no node of the hardware %q has all of that", r, h.Name),
+	}
+}
+
+// jobCapacity checks that a free hardware has room for a job: for its own request, or
+// for one of its alternatives, on one node or, where the policy divides jobs, on any.
+func (c *Checker) jobCapacity(j *experiment.Job, h *experiment.Hardware, divides bool) {
+	divides = divides && j.Divisible()
+	if j.Placed() {
+		c.alternativesCapacity(j, h, divides)
+		return
+	}
+	if j.RunsAsSeveralPrograms() { // the feature that it is of checks them
+		return
+	}
+	asks := j.Demand()
+	asks.Divided = divides
+	if m := capacityProblemOf(asks, h); m != nil {
+		who := fmt.Sprintf("The job %q", j.Name)
+		at := language.Place(j.At, m.argument, j.Range)
+		switch {
+		case m.argument == "threads":
+			c.Fail(j.Threads.Range, m.summary, "%s %s.", who, m.reason)
+		case m.argument == "gpus" && slices.Contains(c.jobOnEngine(j, h, j.GPUs), "gpus"): // its engine knows why
+		default:
+			c.Fail(at, m.summary, "%s %s.", who, m.reason)
+		}
+		if m.argument == "gpus" {
+			return // that the engine lacks them as well helps nobody
+		}
+	}
+	if j.GPUs > 0 && !h.Capabilities().GPUs {
+		c.Lacks(language.Place(j.At, "gpus", j.Range), h, "gpus", needsGPUs(j.Name))
+	}
+	if j.Memory > 0 && slices.Contains(h.Lacks, "memory") {
+		c.Lacks(language.Place(j.At, "memory", j.Range), h, "memory", needsMemory(j.Name))
+	}
+}
+
+func needsGPUs(job string) string { return fmt.Sprintf("The job %q requests GPUs", job) }
+
+func needsMemory(job string) string { return fmt.Sprintf("The job %q requests memory", job) }
+
+// alternativesCapacity checks that a hardware has room for a job with alternatives in at
+// least one of them, and that the job has a rate for all GPUs that it can get.
+func (c *Checker) alternativesCapacity(j *experiment.Job, h *experiment.Hardware, divides bool) {
+	asks := make([]string, 0, 1+len(j.Alternatives))
+	some := false
+	for _, a := range j.WithAlternatives() {
+		some = some || a.On(h) || divides && a.Reaches(h)
+		asks = append(asks, a.Demand().String())
+	}
+	if !some {
+		c.Fail(language.Place(j.At, "gpu", j.Range), fmt.Sprintf("More than the hardware %q has", h.Name),
+			"The job %q asks for %s, which the hardware %q never has.", j.Name, strings.Join(asks, ", or "), h.Name)
+		return
+	}
+	for _, a := range j.WithAlternatives() {
+		if a.GPUs == 0 || a.Runtime == nil || h.Real() || !a.On(h) {
+			continue
+		}
+		for _, gpu := range h.GPUTypes() {
+			if _, ok := a.Runtime.RateOn(gpu); !ok && (a.GPU == "" || a.GPU == gpu) {
+				c.Fail(a.Range, fmt.Sprintf("No rate on the GPUs of the hardware %q", h.Name),
+					"The gpu_rate of the job %q has no rate for the type %q, which the hardware %q has.", j.Name, gpu, h.Name)
+			}
+		}
+	}
+}
+
+// resizes checks a workload's own resize requests.
+func (c *Checker) resizes(w *experiment.Workload, h *experiment.Hardware) {
+	for _, u := range w.Resizes {
+		if !h.Capabilities().Resize {
+			c.Lacks(u.Range, h, "resize", fmt.Sprintf("The workload %q resizes the job %q", w.Name, u.Job))
+			continue
+		}
+		if m := capacityProblemOf(w.Resized(u), h); m != nil {
+			c.Fail(u.Range, m.summary, "The resize of the job %q %s.", u.Job, m.reason)
+		}
+	}
+}
+
+// submissionEnd refuses submissions that go on for longer than times in nanoseconds can say.
+func (c *Checker) submissionEnd(w *experiment.Workload) {
+	for _, s := range w.Submits {
+		last := float64(s.Arrivals.Start) + float64(s.Arrivals.Mean)*float64(s.Count)
+		if last >= math.MaxInt64 {
+			c.Fail(s.Range, "Arrivals out of range",
+				"The last of %d jobs would arrive %.0f years after the start; the most is 292.",
+				s.Count, last/float64(365*24*time.Hour))
+		}
+	}
+}

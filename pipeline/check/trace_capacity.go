@@ -1,0 +1,214 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
+)
+
+// TraceReporter reports errors at lines of the files that traces are read from.
+type TraceReporter interface {
+	AtLine(t *experiment.Trace, line int, summary, detail string)
+}
+
+// Traces checks the jobs of traces against the hardware of their cells. A job
+// that does not fit is an error at its line; of a lenient spec it is left out
+// of all cells, so that they have the same jobs.
+func (c *Checker) Traces(lines TraceReporter) {
+	type meeting struct {
+		t       *experiment.Trace
+		h       *experiment.Hardware
+		divides bool
+	}
+	seen := map[meeting]bool{}
+	large := map[*experiment.Trace]map[int]bool{}
+	var traces []*experiment.Trace
+	for _, cell := range c.Spec.Cells {
+		for _, s := range cell.Workload.Submits {
+			c.leftOut(s.LeftOut, s.Range)
+		}
+		t, h := cell.Workload.Trace, cell.Hardware
+		m := meeting{t, h, cell.Policy.Divides()}
+		if t == nil || seen[m] {
+			continue
+		}
+		seen[m] = true
+		if large[t] == nil {
+			large[t] = map[int]bool{}
+			traces = append(traces, t)
+		}
+		f := &traceCapacity{Checker: c, lines: lines, t: t, h: h, divides: m.divides, large: large[t]}
+		f.jobs()
+		f.resizes()
+	}
+	for _, t := range traces {
+		if n := len(large[t]); n > 0 && c.Spec.Lenient {
+			t.LeaveOut(large[t])
+			if len(t.Jobs) == 0 {
+				c.Fail(t.Range, "Trace without jobs", "All of its jobs are larger than the hardware.")
+			}
+		}
+		c.leftOut(t.LeftOut(), t.Range)
+	}
+}
+
+// leftOut warns of parts that were left out of a lenient spec, if any.
+func (c *Checker) leftOut(text string, at experiments.Range) {
+	if text != "" {
+		c.Add(experiments.WarningAt(at, "Incomplete file", "%s.", text))
+	}
+}
+
+// traceCapacity checks the jobs of one trace on one hardware.
+type traceCapacity struct {
+	*Checker
+	lines   TraceReporter
+	t       *experiment.Trace
+	h       *experiment.Hardware
+	divides bool         // the policy divides jobs over nodes
+	large   map[int]bool // the jobs for which there is no room, to which it adds
+	count   int          // of errors
+}
+
+// atLine reports an error at a line of the trace, unless there have been too many.
+func (f *traceCapacity) atLine(line int32, summary, detail string) {
+	if f.count++; f.count <= workload.MaxErrors {
+		f.lines.AtLine(f.t, int(line), summary, detail)
+	}
+}
+
+// oversizedJobs are jobs of a trace for which the hardware never has room, for one reason.
+type oversizedJobs struct {
+	*capacityProblem
+	first, jobs int
+}
+
+// sentence names the jobs that are too large, and suggests a remedy.
+func (g oversizedJobs) sentence(t *experiment.Trace) string {
+	who := fmt.Sprintf("job %q %s.", t.Jobs[g.first].Name, g.reason)
+	if g.jobs == 1 {
+		return "The " + who
+	}
+	if g.argument == unmeasured {
+		return fmt.Sprintf("%d jobs cannot run, the first on line %d: the %s\nAdd these to the table, give the hardware a "+
+			"type of GPU that it has, or leave such jobs out with --lenient.", g.jobs, t.Lines[g.first], who)
+	}
+	return fmt.Sprintf("%d jobs ask for too much, the first on line %d: the %s\nGive the hardware larger nodes, "+
+		"divide jobs over nodes, or leave such jobs out with --lenient.", g.jobs, t.Lines[g.first], who)
+}
+
+func (f *traceCapacity) jobs() {
+	var groups []oversizedJobs
+	known := map[cluster.Demand]*capacityProblem{}
+	lacksGPUs := f.h.ForEngine().HasGPUs() && !f.h.Capabilities().GPUs
+	lacksMemory := slices.Contains(f.h.Lacks, "memory")
+	chosen := f.fitSomehow()
+	for i := range f.t.Jobs {
+		j, line := &f.t.Jobs[i], f.t.Lines[i]
+		if k := f.t.Block[i]; k >= 0 && chosen[k] {
+			continue
+		}
+		r := j.Demand()
+		r.Divided = f.divides && j.Divisible()
+		m, ok := known[r]
+		if !ok {
+			m = capacityProblemOf(r, f.h)
+			known[r] = m
+		}
+		if m == nil {
+			m = f.unmeasured(i)
+		}
+		if m != nil {
+			f.large[i] = true
+			if k := slices.IndexFunc(groups, func(g oversizedJobs) bool { return g.summary == m.summary }); k >= 0 {
+				groups[k].jobs++
+			} else {
+				groups = append(groups, oversizedJobs{capacityProblem: m, first: i, jobs: 1})
+			}
+		}
+		if j.GPUs > 0 && lacksGPUs {
+			summary, detail := language.Lacking(f.h, "gpus", needsGPUs(j.Name))
+			f.atLine(line, summary, detail)
+		}
+		if j.Memory > 0 && lacksMemory {
+			summary, detail := language.Lacking(f.h, "memory", needsMemory(j.Name))
+			f.atLine(line, summary, detail)
+		}
+		if f.h.Real() && f.t.Block[i] < 0 {
+			f.atLine(line, "Job without a block", fmt.Sprintf(
+				"The hardware %q runs programs, but no job block says what %q runs: name one in jobs = { %q = job.<name> }.",
+				f.h.Name, j.Name, j.Class))
+		}
+	}
+	for _, g := range groups {
+		if !f.Spec.Lenient {
+			f.atLine(f.t.Lines[g.first], g.summary, g.sentence(f.t))
+		}
+	}
+}
+
+// fitSomehow reports, by block, whether the hardware has room for at least one alternative of its jobs.
+func (f *traceCapacity) fitSomehow() []bool {
+	fit := make([]bool, len(f.t.Blocks))
+	for k, b := range f.t.Blocks {
+		fit[k] = b.Chosen && slices.ContainsFunc(b.WithAlternatives(), func(a *experiment.Job) bool {
+			return a.On(f.h) || f.divides && a.Reaches(f.h)
+		})
+	}
+	return fit
+}
+
+// unmeasured is the argument of the problem of a job whose speed is known on other types of GPU alone.
+const unmeasured = "gpu_rate"
+
+// unmeasured returns that problem, or nil for a job that is faster on some types of GPU than on others and has a rate
+// on one on which there is room for it.
+func (f *traceCapacity) unmeasured(job int) *capacityProblem {
+	k := f.t.Block[job]
+	if k < 0 || f.h.Real() || f.t.Jobs[job].GPUs == 0 {
+		return nil
+	}
+	block := f.t.Blocks[k].Job
+	if block.Runtime == nil || len(block.Runtime.GPURates) == 0 {
+		return nil
+	}
+	var known []string
+	for _, rate := range block.Runtime.GPURates {
+		typed := *block
+		if typed.GPU = rate.Type; typed.Reaches(f.h) {
+			return nil
+		}
+		known = append(known, rate.Type)
+	}
+	return &capacityProblem{
+		argument: unmeasured, summary: fmt.Sprintf("No throughput on the hardware %q", f.h.Name),
+		reason: fmt.Sprintf("wants %s, and the throughput of %q with so many is known on %s alone",
+			schema.Plural(f.t.Jobs[job].GPUs, "GPU"), block.Name, strings.Join(known, ", ")),
+	}
+}
+
+func (f *traceCapacity) resizes() {
+	can := f.h.Capabilities().Resize
+	for i, z := range f.t.Resizes {
+		j, line := &f.t.Jobs[z.Job], f.t.ResizeLines[i]
+		r := j.Demand()
+		r.Threads = z.Threads
+		m := capacityProblemOf(r, f.h)
+		switch {
+		case m == nil && !can && j.Malleable:
+			summary, detail := language.Lacking(f.h, "resize", fmt.Sprintf("The trace resizes the job %q", j.Name))
+			f.atLine(line, summary, detail)
+		case m != nil && f.Spec.Lenient:
+			f.large[z.Job] = true
+		case m != nil:
+			f.atLine(line, m.summary, fmt.Sprintf("The resize of the job %q %s.", j.Name, m.reason))
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/pipeline/store"
+)
+
+// planLimit bounds how long planning waits for engines; fetching images has no limit.
+const planLimit = 30 * time.Second
+
+// findImages finds the images of the jobs. ready reports missing images, when something runs.
+func (p *Plan) findImages() {
+	ctx := context.Background()
+	if !p.options.Fetch {
+		limited, cancel := context.WithTimeout(ctx, planLimit)
+		defer cancel()
+		ctx = limited
+	}
+	p.unavailable = p.x.FindImages(ctx, p.options.Fetch)
+}
+
+// ready returns an *engine.Unavailable if a cell must run on an engine that lacks something.
+func (p *Plan) ready() error {
+	var missing *engine.Unavailable
+	if !errors.As(p.unavailable, &missing) {
+		return nil
+	}
+	for i, w := range p.Work {
+		if !w.Reuse && p.Cells[i].Engine == missing.Engine {
+			return missing
+		}
+	}
+	return nil
+}
+
+// openSites opens the real engines. They end leftovers of killed runs of this experiment, and of other experiments in
+// the same folder.
+func (r *run) openSites() (removed, doubts []string, err error) {
+	dir, err := filepath.Abs(r.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.sites = map[*engine.Kind]engine.Session{}
+	lock := func(dir string) (func(), bool) {
+		l, err := store.LockFolder(dir, r.options.Command)
+		if err != nil {
+			return nil, false
+		}
+		return l.Release, true
+	}
+	for _, kind := range engine.Kinds() {
+		if !kind.Real {
+			continue
+		}
+		site, gone, err := kind.Open(engine.Run{Dir: dir, Hardware: r.x.Hardware(kind), Lock: lock, GPUs: r.gpuDevices,
+			Warn: func(text string) { doubts = append(doubts, text) }})
+		removed = append(removed, gone...)
+		if err != nil {
+			return removed, doubts, errors.Join(fmt.Errorf("open the engine %s: %w", kind.Name, err), r.closeSites())
+		}
+		r.sites[kind] = site
+	}
+	return removed, doubts, nil
+}
+
+// closeSites closes what openSites has opened.
+func (r *run) closeSites() error {
+	var errs []error
+	for _, kind := range slices.Backward(engine.Kinds()) {
+		if site := r.sites[kind]; site != nil {
+			errs = append(errs, site.Close())
+		}
+	}
+	r.sites = nil
+	return errors.Join(errs...)
+}
+
+// gpuDevices are the GPUs that real cells use: cluster GPU i is the i-th.
+func (p *Plan) gpuDevices() ([]gpu.Device, error) {
+	if p.options.GPUs == nil {
+		return hardware.GPUs()
+	}
+	return p.options.GPUs.Devices()
+}
+
+// Site implements stages.Run.
+func (r *run) Site(kind string) engine.Session { return r.sites[engine.Find(kind)] }

@@ -1,0 +1,58 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/measure"
+)
+
+// Explanation says of one cell why it last ran, how that ended, and all that
+// its results depend on.
+type Explanation struct {
+	Cell string `json:"cell"`
+	// State is finished, failed, interrupted, or "not run".
+	State string `json:"state"`
+	// Ran is when it last ran, Reason and Changes why.
+	Ran     time.Time      `json:"ran,omitzero"`
+	Reason  string         `json:"reason,omitempty"`
+	Changes []store.Change `json:"changes,omitempty"`
+	Seconds float64        `json:"seconds,omitempty"`
+	// Key is the hash of Lines, the labeled values that it was run under.
+	Key   string   `json:"key"`
+	Lines []string `json:"depends_on"`
+	// Error describes the failure of the cell as a whole. Failures are the first failed jobs, and More is the number of
+	// other failed jobs.
+	Error    string            `json:"error,omitempty"`
+	Failures []measure.Failure `json:"failures,omitempty"`
+	More     int               `json:"more,omitempty"`
+}
+
+// Explain reads from an experiment's folder why a cell last ran.
+func Explain(dir, cell string) (Explanation, error) {
+	x := Explanation{Cell: cell, State: "not run"}
+	text, c, err := description(dir, cell)
+	if err != nil {
+		return x, fmt.Errorf("explain %s: %w", cell, err)
+	}
+	if text != "" {
+		x.Lines = strings.Split(strings.TrimSpace(text), "\n")
+		x.Key, x.State, x.Failures = store.HashOf(text), c.State, c.Failures
+		x.More = max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures))
+	}
+	entries, err := store.ReadJournal(dir)
+	if err != nil {
+		return x, fmt.Errorf("explain %s: %w", cell, err)
+	}
+	for _, e := range entries {
+		switch {
+		case e.Event == "cell_start" && e.Unit == cell:
+			x.Ran, x.Reason, x.Changes, x.Error = e.Time, e.Text, e.Changes, ""
+		case e.Event == "cell_end" && e.Unit == cell:
+			x.Seconds, x.Error = e.Seconds, e.Text
+		}
+	}
+	return x, nil
+}

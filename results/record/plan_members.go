@@ -1,0 +1,135 @@
+package record
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/results/folder"
+)
+
+// PlanMember is a member of plan.json that a feature adds: the experiment's request to it.
+type PlanMember[T any] struct{ name string }
+
+// planMember is one of them. Plan has no field for it: its value is kept by its name.
+type planMember struct {
+	name string
+	rank int
+	of   reflect.Type
+}
+
+var planMembers []planMember
+
+// RankAfterPlots is the rank from which members come after the plots of plan.json; lower ranks come after the
+// comparisons.
+const RankAfterPlots = 100
+
+// RegisterPlanMember adds a member to plan.json, with a rank among the members of other features. It panics when the
+// name is taken.
+func RegisterPlanMember[T any](name string, rank int) PlanMember[T] {
+	if slices.ContainsFunc(planMembers, func(m planMember) bool { return m.name == name }) {
+		panic(fmt.Sprintf("two features ask for %q of plan.json", name))
+	}
+	planMembers = append(planMembers, planMember{name, rank, reflect.TypeFor[T]()})
+	slices.SortFunc(planMembers, func(a, b planMember) int { return cmp.Compare(a.rank, b.rank) })
+	return PlanMember[T]{name}
+}
+
+// Of returns the member's value in a plan; the zero value without one.
+func (a PlanMember[T]) Of(p *Plan) T {
+	v, _ := p.asked[a.name].(T)
+	return v
+}
+
+// Set puts it into a plan.
+func (a PlanMember[T]) Set(p *Plan, v T) {
+	p.asked = maps.Clone(p.asked)
+	if p.asked == nil {
+		p.asked = map[string]any{}
+	}
+	p.asked[a.name] = v
+}
+
+// memberFieldPrefix begins the names of the fields of members in a plan as plan.json has it.
+const memberFieldPrefix = "Asked_"
+
+// newPlanFile is a plan as plan.json has it: a struct with the fields of Plan, and one for each member of a feature.
+func newPlanFile() reflect.Value {
+	var fields []reflect.StructField
+	add := func(behind bool) {
+		for _, m := range planMembers {
+			if m.rank >= RankAfterPlots == behind {
+				tag := reflect.StructTag(fmt.Sprintf(`json:"%s,omitempty"`, m.name))
+				fields = append(fields, reflect.StructField{Name: memberFieldPrefix + m.name, Type: m.of, Tag: tag})
+			}
+		}
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Plan]()) {
+		if !f.IsExported() {
+			continue
+		}
+		fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+		switch f.Name {
+		case "Compares":
+			add(false)
+		case "Plots":
+			add(true)
+		}
+	}
+	return reflect.New(reflect.StructOf(fields)).Elem()
+}
+
+// MarshalJSON writes the members of features among the others. To write many cells, write File, in one pass.
+func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(p.File()) }
+
+// File returns the content of plan.json for a plan.
+func (p Plan) File() any {
+	file, own := newPlanFile(), reflect.ValueOf(p)
+	for i := range file.NumField() {
+		name := file.Type().Field(i).Name
+		if asked, ok := strings.CutPrefix(name, memberFieldPrefix); !ok {
+			file.Field(i).Set(own.FieldByName(name))
+		} else if v, ok := p.asked[asked]; ok {
+			file.Field(i).Set(reflect.ValueOf(v))
+		}
+	}
+	return file.Addr().Interface()
+}
+
+// ReadPlan reads the plan of an experiment's folder.
+func ReadPlan(dir string, p *Plan) error {
+	file := newPlanFile()
+	err := folder.ReadJSON(dir, file.Addr().Interface(), PlanFile)
+	if err == nil {
+		p.copyMembers(file)
+	}
+	return err
+}
+
+// UnmarshalJSON reads the output of MarshalJSON.
+func (p *Plan) UnmarshalJSON(raw []byte) error {
+	file := newPlanFile()
+	err := json.Unmarshal(raw, file.Addr().Interface())
+	if err == nil {
+		p.copyMembers(file)
+	}
+	return err
+}
+
+// copyMembers copies the members of a plan.json.
+func (p *Plan) copyMembers(file reflect.Value) {
+	own := reflect.ValueOf(p).Elem()
+	p.asked = map[string]any{}
+	for i := range file.NumField() {
+		name, value := file.Type().Field(i).Name, file.Field(i)
+		if asked, ok := strings.CutPrefix(name, memberFieldPrefix); !ok {
+			own.FieldByName(name).Set(value)
+		} else if !value.IsZero() {
+			p.asked[asked] = value.Interface()
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package deepening
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+)
+
+var _ = Register(Kind{
+	Rank: 42, Name: "best_predicted", Elsewhere: true,
+	Doc: "Takes the sequence with the greatest accuracy that the other scenarios predict: by the effects of " +
+		"single decisions and of pairs, with and without their order, each as far as it holds in all scenarios " +
+		"and is more than the noise of single trainings.",
+	Args: []schema.Arg{
+		runsArg("the sequence that is predicted to be best, then by those that promise to improve most on the best run"),
+	},
+	New: func(w DecisionInputs) Decider {
+		e := newEffects(w.Others)
+		first := greatest(e.expected(-1), nil)
+		if w.Controller.Runs > 0 {
+			first = searchSequences(w, first, e.newScenarioModels()...)
+		}
+		return fixedSequence(w.Table, first)
+	},
+})
+
+// worthElsewhere is the number of runs in a new scenario as which the variances of the others count.
+const worthElsewhere = 4
+
+// newScenarioModels returns two models of a new scenario. By the first, it deviates from the shared effects
+// independently of the other scenarios. By the second, half of that variance remains, and the scenario also deviates
+// in the directions in which the others differ (a model of low rank); the shared effects are stronger or weaker.
+func (e *effects) newScenarioModels() []*accuracyModel {
+	noise := floats.Sum(e.noise) / float64(len(e.noise))
+	var own, lowRank [parts]float64
+	for p := range parts {
+		unknown := e.shared[p] * (1 - floats.Sum(e.weights(p, -1)))
+		own[p], lowRank[p] = unknown+e.own[p], unknown+e.own[p]/2
+	}
+	expected := e.expected(-1)
+	return []*accuracyModel{
+		newAccuracyModel(e.design, expected, own, noise, worthElsewhere),
+		newAccuracyModel(e.design, expected, lowRank, noise, worthElsewhere, e.factors()...),
+	}
+}
+
+// factors returns the deviations of the scenarios from their mean, scaled to their variance over scenarios, and half of
+// that mean.
+func (e *effects) factors() [][]float64 {
+	n := float64(len(e.means))
+	mean := make([]float64, len(e.class))
+	var all [][]float64
+	for s, level := range e.means {
+		all = append(all, e.expected(s))
+		floats.AddConst(-level, all[s])
+		floats.AddScaled(mean, 1/n, all[s])
+	}
+	for _, f := range all {
+		floats.Sub(f, mean)
+		floats.Scale(1/math.Sqrt(math.Max(n-1, 1)), f)
+	}
+	floats.Scale(0.5, mean)
+	return append(all, mean)
+}

@@ -1,0 +1,234 @@
+package deepening
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Settings say how an agent learns.
+type Settings struct {
+	// Episodes is the number of sequences that are tried, Batch the number between two
+	// steps.
+	Episodes, Batch int
+	// Rate is Adam's step size at first; each DecayEvery episodes it is multiplied by Decay.
+	Rate, Decay float64
+	DecayEvery  int
+	// Temperature is the temperature of the first episodes; it falls evenly to 1 in half of
+	// them.
+	Temperature float64
+	Seed        uint64
+}
+
+// DefaultSettings returns the settings of an agent that learns alone, and of one that
+// continues from another's weights.
+func DefaultSettings(transferred bool) Settings {
+	s := Settings{Episodes: 75_000, Batch: 32, Rate: 1e-4, Decay: 0.99, DecayEvery: 500, Temperature: 2}
+	if transferred {
+		s.Episodes = 10_000
+	}
+	return s
+}
+
+// Learner is an agent that learns: the complete state that a run needs to continue.
+type Learner struct {
+	Network  *Network
+	Settings Settings
+	// Episodes counts those that are done; M and V are Adam's moments, Steps its steps.
+	Episodes, Steps int
+	M, V            []float64
+	// Objective is the mean reward of each batch.
+	Objective []float64
+}
+
+// NewLearner returns a learner that begins with a network, which it changes.
+func NewLearner(n *Network, s Settings) *Learner {
+	return &Learner{Network: n, Settings: s, M: make([]float64, len(n.Weights)), V: make([]float64, len(n.Weights))}
+}
+
+// Done reports whether all episodes are done.
+func (l *Learner) Done() bool { return l.Episodes >= l.Settings.Episodes }
+
+// Step tries one batch of sequences on each of the tables in turn, and moves the weights
+// along the gradient of −mean(log π · (R − baseline)); the baseline of an episode is the
+// mean reward of the others on its table (R. J. Williams, Simple Statistical
+// Gradient-Following Algorithms for Connectionist Reinforcement Learning, 1992).
+func (l *Learner) Step(tables []*OutcomeTable) {
+	grad := make([]float64, len(l.Network.Weights))
+	share := l.Settings.Batch / len(tables)
+	sum := 0.0
+	b := newBatch(l.Network, l.temperature())
+	for i, t := range tables {
+		r := rand.New(rand.NewPCG(l.Settings.Seed, uint64(l.Steps*len(tables)+i)))
+		sum += b.sampled(t, max(share, 2), 1/float64(len(tables)), r)
+	}
+	b.back(grad)
+	l.Objective = append(l.Objective, sum/float64(len(tables)))
+	l.Episodes += max(share, 2) * len(tables)
+	l.move(grad)
+}
+
+// temperature falls from the first one to 1 over half of the episodes.
+func (l *Learner) temperature() float64 {
+	part := 2 * float64(l.Episodes) / float64(l.Settings.Episodes)
+	return max(1, l.Settings.Temperature+(1-l.Settings.Temperature)*part)
+}
+
+// move takes a step of Adam (D. P. Kingma and J. Ba, 2014) against the gradient.
+func (l *Learner) move(grad []float64) {
+	const b1, b2, epsilon = 0.9, 0.999, 1e-8
+	l.Steps++
+	rate := l.Settings.Rate * math.Pow(l.Settings.Decay, float64(l.Episodes/l.Settings.DecayEvery))
+	c1, c2 := 1-math.Pow(b1, float64(l.Steps)), 1-math.Pow(b2, float64(l.Steps))
+	for i, g := range grad {
+		l.M[i] = b1*l.M[i] + (1-b1)*g
+		l.V[i] = b2*l.V[i] + (1-b2)*g*g
+		l.Network.Weights[i] -= rate * (l.M[i] / c1) / (math.Sqrt(l.V[i]/c2) + epsilon)
+	}
+}
+
+// stateVisit is the outcome of a batch's episodes in one state.
+type stateVisit struct {
+	pass  *pass
+	probs []float64
+	slope []float64 // of the loss, by logits
+}
+
+// batch holds the states that a batch has reached, computed once each, and the layers of
+// their networks. States at different times and of different tables share layers. Both
+// are in the order of the first visit.
+type batch struct {
+	n           *Network
+	temperature float64
+	readings    map[string]*layerReading
+	read        []*layerReading
+	visited     []*stateVisit
+}
+
+func newBatch(n *Network, temperature float64) *batch {
+	return &batch{n: n, temperature: temperature, readings: map[string]*layerReading{}}
+}
+
+// stateVisits are the states of one table that a batch has reached.
+type stateVisits map[[2]int]*stateVisit
+
+func (b *batch) visit(t *OutcomeTable, seen stateVisits, decision, before int) *stateVisit {
+	if v, ok := seen[[2]int{decision, before}]; ok {
+		return v
+	}
+	s := t.State(decision, before)
+	key := make([]byte, 0, 2*len(s.Layers))
+	for _, l := range s.Layers {
+		key = append(key, byte(l), byte(l>>8))
+	}
+	r, ok := b.readings[string(key)]
+	if !ok {
+		r = b.n.read(s.Layers)
+		b.readings[string(key)] = r
+		b.read = append(b.read, r)
+	}
+	p := b.n.forward(r, s.Time)
+	v := &stateVisit{pass: p, probs: softmax(p.logits, b.temperature), slope: make([]float64, t.Actions)}
+	seen[[2]int{decision, before}] = v
+	b.visited = append(b.visited, v)
+	return v
+}
+
+// back adds the gradient of all visits to grad.
+func (b *batch) back(grad []float64) {
+	w := &backwardPass{n: b.n}
+	for _, v := range b.visited {
+		w.pass(v.pass, v.slope)
+	}
+	for _, r := range b.read {
+		w.reading(r, grad)
+	}
+	w.end(grad)
+}
+
+// charge adds the slope of −weight·log π(action) by the logits.
+func (v *stateVisit) charge(action int, weight, temperature float64) {
+	for a, p := range v.probs {
+		v.slope[a] += weight * p / temperature
+	}
+	v.slope[action] -= weight / temperature
+}
+
+// sampled tries a number of episodes of the batch on a table and returns their mean
+// reward; the gradient of their mean loss, times share, waits for back.
+func (b *batch) sampled(t *OutcomeTable, episodes int, share float64, r *rand.Rand) float64 {
+	seen := stateVisits{}
+	rewards, sequences := make([]float64, episodes), make([]int, episodes)
+	total := 0.0
+	for e := range episodes {
+		at := 0
+		for d := range t.Decisions {
+			at = at*t.Actions + draw(b.visit(t, seen, d, at).probs, r)
+		}
+		sequences[e], rewards[e] = at, Reward(t.Accuracy[at])
+		total += rewards[e]
+	}
+	for e, sequence := range sequences {
+		baseline := (total - rewards[e]) / float64(episodes-1)
+		weight := share * (rewards[e] - baseline) / float64(episodes)
+		before := 0
+		for d, action := range t.Sequence(sequence) {
+			b.visit(t, seen, d, before).charge(action, weight, b.temperature)
+			before = before*t.Actions + action
+		}
+	}
+	return total / float64(episodes)
+}
+
+// draw chooses an action by its probability.
+func draw(probs []float64, r *rand.Rand) int {
+	u := r.Float64()
+	for a, p := range probs {
+		if u -= p; u < 0 {
+			return a
+		}
+	}
+	return len(probs) - 1
+}
+
+// Expected adds the exact gradient of the expected loss over all sequences of a table to
+// grad and returns the expected reward. It checks the sampled gradient.
+func (n *Network) Expected(t *OutcomeTable, temperature float64, grad []float64) float64 {
+	b, seen := newBatch(n, temperature), stateVisits{}
+	prob := make([]float64, len(t.Accuracy))
+	mean := 0.0
+	for i := range prob {
+		prob[i] = 1
+		before := 0
+		for d, action := range t.Sequence(i) {
+			prob[i] *= b.visit(t, seen, d, before).probs[action]
+			before = before*t.Actions + action
+		}
+		mean += prob[i] * Reward(t.Accuracy[i])
+	}
+	for i, p := range prob {
+		before := 0
+		for d, action := range t.Sequence(i) {
+			b.visit(t, seen, d, before).charge(action, p*(Reward(t.Accuracy[i])-mean), temperature)
+			before = before*t.Actions + action
+		}
+	}
+	b.back(grad)
+	return mean
+}
+
+// Choose returns the sequence that the network finds best on a table: the likeliest action
+// at each decision.
+func (n *Network) Choose(t *OutcomeTable) int {
+	at := 0
+	for d := range t.Decisions {
+		probs := n.Probabilities(t.State(d, at), 1)
+		best := 0
+		for a, p := range probs {
+			if p > probs[best] {
+				best = a
+			}
+		}
+		at = at*t.Actions + best
+	}
+	return at
+}

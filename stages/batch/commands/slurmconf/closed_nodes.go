@@ -1,0 +1,153 @@
+package slurmconf
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// nodeClosure is nodes that are reserved, or down, for some time of the wall clock.
+type nodeClosure struct {
+	name       string
+	nodes      []string // of the experiment
+	start, end time.Duration
+	down       bool
+	at         setting
+}
+
+// readReservations reads the output of scontrol show reservation.
+func (t *Twin) readReservations(path string) error {
+	var fields map[string]string
+	at := setting{file: path}
+	take := func() {
+		if fields != nil {
+			t.reservation(at, fields)
+		}
+	}
+	err := eachLine(path, func(n int, text string) {
+		text = strings.TrimSpace(text)
+		switch {
+		case strings.HasPrefix(text, "ReservationName="):
+			take()
+			fields, at.line = map[string]string{}, n
+		case fields == nil: // no reservation
+			return
+		}
+		pairs(text, fields)
+	})
+	take()
+	return err
+}
+
+// reservation reads a reservation.
+func (t *Twin) reservation(at setting, f map[string]string) {
+	c := nodeClosure{name: f["ReservationName"], at: at}
+	var err error
+	if c.start, err = workload.ParseInstant(f["StartTime"], time.Second); err == nil {
+		c.end, err = workload.ParseInstant(f["EndTime"], time.Second)
+	}
+	if err != nil {
+		t.problem(at, "the reservation %s: %v", c.name, err)
+		return
+	}
+	if c.nodes = t.known(at, f["Nodes"]); len(c.nodes) == 0 {
+		t.unmodeled(at, fmt.Sprintf("the reservation %s has no nodes of its own: it has no effect", c.name))
+		return
+	}
+	for _, flag := range strings.Split(f["Flags"], ",") {
+		switch flag {
+		case "DAILY", "WEEKLY", "HOURLY", "WEEKDAY", "WEEKEND":
+			t.unmodeled(at, fmt.Sprintf("the reservation %s is repeated (%s): only this time of it counts", c.name, flag))
+		case "FLEX", "MAGNETIC", "REPLACE", "REPLACE_DOWN", "ANY_NODES":
+			t.unmodeled(at, fmt.Sprintf("the reservation %s has the flag %s: its nodes stay the same, and jobs have to name it",
+				c.name, flag))
+		}
+	}
+	t.closures = append(t.closures, c)
+}
+
+// known returns the names in the experiment of some nodes; none if one is not in the configuration.
+func (m *clusterModel) known(at setting, text string) (nodes []string) {
+	if text == "" || text == "(null)" {
+		return nil
+	}
+	for _, host := range m.hosts(at, text) {
+		name := m.name[host]
+		if name == "" {
+			m.problem(at, "no line NodeName= describes the node %s: take the configuration of the time of the log", host)
+			return nil
+		}
+		nodes = append(nodes, name)
+	}
+	return nodes
+}
+
+// event reads a line of sacctmgr show event: a node that was down.
+func (t *sacctmgrTable) event(fields []string) {
+	host, state := t.get(fields, "NodeName", "Node Name"), t.get(fields, "State")
+	own := t.SlurmConf.get("ClusterName", "")
+	if cluster := t.get(fields, "Cluster"); own != "" && cluster != "" && !strings.EqualFold(cluster, own) {
+		t.unmodeledOf(t.at, "an event of the cluster "+cluster, "event of another cluster", "ClusterName is "+own+", and others are left out")
+		return
+	}
+	if host == "" { // of the whole cluster: its processors have changed
+		return
+	}
+	c := nodeClosure{nodes: t.known(t.at, host), at: t.at, down: true, end: scheduler.Never}
+	start, err := workload.ParseInstant(t.get(fields, "TimeStart", "Time Start", "Start"), time.Second)
+	if end := t.get(fields, "TimeEnd", "Time End", "End"); err == nil && end != "Unknown" && end != "" {
+		c.end, err = workload.ParseInstant(end, time.Second)
+	}
+	if err != nil {
+		t.problem(t.at, "the event of the node %s: %v", host, err)
+		return
+	}
+	if c.start = start; len(c.nodes) > 0 && !strings.HasPrefix(state, "MAINT") {
+		t.closures = append(t.closures, c)
+	}
+}
+
+// closureBlocks writes the blocks of nodes that are reserved, or were down, during the log. Nodes that were down at
+// the same time share a block.
+func (t *Twin) closureBlocks() (blocks []block) {
+	if len(t.closures) > 0 && t.log == "" {
+		t.unmodeled(t.closures[0].at,
+			"reservations and nodes that were down: without a log of sacct their times have no place")
+		return nil
+	}
+	slices.SortStableFunc(t.closures, func(a, b nodeClosure) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.name, b.name))
+	})
+	last := time.Duration(0)
+	for i := range t.trace.Jobs {
+		last = max(last, t.trace.Jobs[i].Arrival+max(t.trace.Waits[i], 0)+t.trace.RunTimes[i])
+	}
+	for i := 0; i < len(t.closures); {
+		c := t.closures[i]
+		together := func(o nodeClosure) bool { return c.down && o.down && o.start == c.start && o.end == c.end }
+		for i++; i < len(t.closures) && together(t.closures[i]); i++ {
+			c.nodes = append(c.nodes, t.closures[i].nodes...)
+		}
+		from, until := max(c.start-t.trace.Origin, 0), min(c.end-t.trace.Origin, max(last, 1)+24*time.Hour)
+		if until <= from {
+			continue
+		}
+		name := c.name
+		if c.down {
+			name = fmt.Sprintf("down_%d", len(blocks)+1)
+		}
+		b := newBlock("reservation", name)
+		b.Args = append(b.Args, pair{"nodes", list(ranges(c.nodes))}, pair{"from", duration(from)},
+			pair{"until", duration(until)})
+		if c.down {
+			b.Args = append(b.Args, pair{"sudden", "true"})
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks
+}

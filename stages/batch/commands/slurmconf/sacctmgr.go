@@ -1,0 +1,320 @@
+package slurmconf
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload/slurm"
+)
+
+// sacctmgrOutput are the output of sacctmgr: qualities of service, and accounts with their users.
+type sacctmgrOutput struct {
+	qos      []block
+	accounts []*accountBlock
+	byName   map[string]*accountBlock
+	users    map[string]bool // "account/user"
+	names    map[string]bool // of qualities of service
+}
+
+// accountBlock is an account while it is read.
+type accountBlock struct {
+	block
+	parent string
+	at     setting
+}
+
+// sacctmgrTable is a file of sacctmgr -P, with a line of column names before each table in it.
+type sacctmgrTable struct {
+	*clusterModel
+	*sacctmgrOutput
+	head []string
+	kind string
+	at   setting
+}
+
+// readTables reads the output of sacctmgr -P, of `show assoc`, `show qos` or both after each other.
+func readTables(m *clusterModel, t *sacctmgrOutput, path string) error {
+	r := sacctmgrTable{clusterModel: m, sacctmgrOutput: t}
+	var above []string // accounts by the depth of their indentation
+	return eachLine(path, func(n int, text string) {
+		fields := strings.Split(text, "|")
+		r.at = setting{name: "", file: path, line: n}
+		switch {
+		case strings.TrimSpace(text) == "" || r.kind == "other":
+		case strings.HasPrefix(text, "Cluster|Account|"), strings.HasPrefix(text, "Account|"):
+			r.kind, r.head = "assoc", fields
+		case strings.HasPrefix(text, "Name|Priority|"):
+			r.kind, r.head = "qos", fields
+		case strings.HasPrefix(text, "Cluster|NodeName|"), strings.HasPrefix(text, "Cluster|Node Name|"):
+			r.kind, r.head = "event", fields
+		case r.kind == "event":
+			r.event(fields)
+		case r.kind == "assoc":
+			above = r.assoc(fields, above)
+		case r.kind == "qos":
+			r.addQOS(fields)
+		case strings.Contains(text, "=") && !strings.Contains(text, "|"):
+			m.problem(r.at, "this is another configuration: name one slurm.conf, then the tables of sacct and sacctmgr")
+			r.kind = "other"
+		case slurm.FixedWidth(text):
+			m.problem(r.at, "%v", slurm.ErrFixedWidth)
+			r.kind = "other"
+		default:
+			m.problem(r.at, "this is no table of sacct or sacctmgr: print it with  sacct -a -X -P -D -o JobID,…  "+
+				"(tfexp init twin --help has all columns), or  sacctmgr -P show assoc; sacctmgr -P show qos")
+			r.kind = "other"
+		}
+	})
+}
+
+// get returns the field of a column.
+func (t *sacctmgrTable) get(fields []string, names ...string) string {
+	for i, h := range t.head {
+		for _, name := range names {
+			if h == name && i < len(fields) {
+				return strings.TrimSpace(fields[i])
+			}
+		}
+	}
+	return ""
+}
+
+// limits reads the limits of a row, by the names of their columns.
+func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
+	for _, c := range columns {
+		text := t.get(fields, c[0])
+		if text == "" || text == "-1" {
+			continue
+		}
+		if c[1] == "max_wall" {
+			d, err := span(text)
+			if err != nil {
+				t.problem(t.at, "%s: %v", c[0], err)
+			} else if d > 0 {
+				b.Args = append(b.Args, pair{c[1], duration(d)})
+			}
+			continue
+		}
+		if !strings.Contains(text, "=") {
+			b.Args = append(b.Args, pair{c[1], text})
+			continue
+		}
+		for _, one := range strings.Split(text, ",") {
+			name, value, _ := strings.Cut(one, "=")
+			arg := map[string]string{
+				"GrpTRES cpu": "group_cores", "GrpTRES node": "group_nodes", "GrpTRES gres/gpu": "group_gpus",
+				"MaxTRES cpu": "max_cores", "MaxTRES node": "max_nodes", "MaxTRESPU cpu": "max_cores_per_user",
+			}[c[0]+" "+name]
+			if _, err := strconv.Atoi(value); arg == "" || err != nil {
+				t.unmodeledBy(b, c[0]+"="+name, value, "this limit keeps no job back")
+				continue
+			}
+			b.Args = append(b.Args, pair{arg, value})
+		}
+	}
+}
+
+// unmodeledBy notes a setting of a user, an account or a quality of service.
+func (t *sacctmgrTable) unmodeledBy(owner *block, name, value, effect string) {
+	t.unmodeledOf(t.at, fmt.Sprintf("%s=%s of %s %s", name, value, owner.Kind, owner.Label), name+" "+owner.Kind, effect)
+}
+
+// left lists the columns that a twin does not model, where a row has a value.
+func (t *sacctmgrTable) left(b *block, fields []string, columns ...string) {
+	for _, c := range columns {
+		if text := t.get(fields, c); text != "" {
+			t.unmodeledBy(b, c, text, "it has no effect")
+		}
+	}
+}
+
+// newBlock returns a block of a kind with a name.
+func newBlock(kind, name string) block {
+	b := block{Kind: kind, Label: label(name)}
+	if b.Label != name {
+		b.Args = append(b.Args, pair{"name", quoted(name)})
+	}
+	return b
+}
+
+func (t *sacctmgrTable) addQOS(fields []string) {
+	name := t.get(fields, "Name")
+	if t.names[name] {
+		t.problem(t.at, "the qos %q is there twice: remove one of the lines", name)
+	}
+	t.names[name] = true
+	b := newBlock("qos", name)
+	add := func(name, value string) { b.Args = append(b.Args, pair{name, value}) }
+	if p := t.get(fields, "Priority"); p != "" && p != "0" {
+		add("priority", p)
+	}
+	if list := t.get(fields, "Preempt"); list != "" {
+		var all []string
+		b.at, b.preempts = t.at, strings.Split(list, ",")
+		all = append(all, schema.Each(b.preempts, quoted)...)
+		add("preempts", "["+strings.Join(all, ", ")+"]")
+	}
+	if mode := t.get(fields, "PreemptMode"); mode != "" && mode != "cluster" {
+		add("preempt_mode", quoted(strings.ToLower(mode)))
+	}
+	for _, c := range [][2]string{{"GraceTime", "grace"}, {"PreemptExemptTime", "exempt"}} {
+		if d, err := span(t.get(fields, c[0])); err != nil {
+			t.problem(t.at, "%s: %v", c[0], err)
+		} else if d > 0 {
+			add(c[1], duration(d))
+		}
+	}
+	if f := t.get(fields, "UsageFactor"); f != "" {
+		if v, err := strconv.ParseFloat(f, 64); err == nil && v != 1 {
+			add("usage_factor", strconv.FormatFloat(v, 'g', -1, 64))
+		}
+	}
+	t.limits(&b, fields, [][2]string{
+		{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"}, {"MaxTRES", ""},
+		{"MaxWall", "max_wall"}, {"MaxTRESPU", ""}, {"MaxJobsPU", "max_jobs"}, {"MaxSubmitPU", "max_submit"},
+	})
+	t.left(&b, fields, "Flags", "UsageThres", "GrpTRESMins", "GrpTRESRunMins", "GrpWall", "MaxTRESPerNode", "MaxTRESMins",
+		"MaxTRESPA", "MaxJobsPA", "MaxSubmitPA", "MinTRES")
+	t.qos = append(t.qos, b)
+}
+
+// assoc reads an account, or a user of one. Accounts are indented below their parents.
+func (t *sacctmgrTable) assoc(fields []string, above []string) []string {
+	account, user := t.get(fields, "Account"), t.get(fields, "User")
+	raw := ""
+	for i, h := range t.head {
+		if h == "Account" && i < len(fields) {
+			raw = fields[i]
+		}
+	}
+	depth := len(raw) - len(strings.TrimLeft(raw, " "))
+	if account == "" {
+		t.problem(t.at, "an association has no account: print the table with  sacctmgr -P show assoc")
+		return above
+	}
+	parent := t.get(fields, "ParentName", "Par Name")
+	if parent == "" && user == "" && depth > 0 && depth <= len(above) {
+		parent = above[depth-1]
+	}
+	kind, name := "account", account
+	if user != "" {
+		kind, name = "user", user
+	}
+	b := newBlock(kind, name)
+	if s := t.get(fields, "Share"); s != "" && s != "1" && s != "parent" {
+		b.Args = append(b.Args, pair{"shares", s})
+	} else if s == "parent" {
+		t.unmodeledBy(&b, "Share", "parent", "it counts as 1")
+	}
+	if p := t.get(fields, "Priority"); p != "" && p != "0" {
+		b.Args = append(b.Args, pair{"priority", p})
+	}
+	if q := t.get(fields, "Def QOS"); q != "" {
+		b.Args = append(b.Args, pair{"default_qos", quoted(q)})
+	}
+	t.limits(&b, fields, [][2]string{{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"},
+		{"MaxTRES", ""}, {"MaxJobs", "max_jobs"}, {"MaxSubmit", "max_submit"}, {"MaxWall", "max_wall"}})
+	t.left(&b, fields, "GrpWall", "GrpTRESMins", "GrpTRESRunMins", "MaxTRESPerNode", "MaxTRESMins")
+	if p := t.get(fields, "Partition"); p != "" {
+		t.unmodeledBy(&b, "Partition", p, "the association holds in all partitions")
+	}
+	if user == "" {
+		if t.byName[account] != nil {
+			t.problem(t.at, "the account %q is there twice: print the table of one cluster with  "+
+				"sacctmgr -P show assoc cluster=NAME", account)
+			return above
+		}
+		a := &accountBlock{block: b, parent: parent, at: t.at}
+		if parent != "" && parent != "root" {
+			a.Args = append(a.Args, pair{"parent", quoted(parent)})
+		}
+		t.accounts, t.byName[account] = append(t.accounts, a), a
+		return append(above[:min(depth, len(above))], account)
+	}
+	a := t.byName[account]
+	if a == nil {
+		t.problem(t.at, "the user %q is in the account %q, which no line before describes: print all associations with  "+
+			"sacctmgr -P show assoc", user, account)
+		return above
+	}
+	if key := account + "/" + user; !t.users[key] {
+		t.users[key] = true
+		a.Blocks = append(a.Blocks, b)
+	}
+	return above
+}
+
+// check finds accounts without users, and accounts whose parents are missing.
+func (t *sacctmgrOutput) check(m *clusterModel) {
+	used := map[string]bool{}
+	for _, a := range t.accounts {
+		if a.parent != "" {
+			used[a.parent] = true
+			if t.byName[a.parent] == nil {
+				m.problem(a.at, "the account %q is below %q, which the table does not have: print all associations with  "+
+					"sacctmgr -P show assoc", a.Label, a.parent)
+			}
+		}
+	}
+	for _, a := range t.accounts {
+		above := t.byName[a.parent]
+		for n := 0; above != nil && above != a && n < len(t.accounts); n++ {
+			above = t.byName[above.parent]
+		}
+		if above == a {
+			m.problem(a.at, "the account %q is above itself: correct its parent, %q", a.Label, a.parent)
+		}
+	}
+	for _, q := range t.qos {
+		for _, name := range q.preempts {
+			if !t.names[name] {
+				m.problem(q.at, "the qos %q preempts the qos %q, which the table does not have: print all of them with  "+
+					"sacctmgr -P show qos", q.Label, name)
+			}
+		}
+	}
+	for i := range m.partitions {
+		p := &m.partitions[i]
+		if p.qos.value == "" || t.names[p.qos.value] {
+			continue
+		}
+		if len(t.qos) > 0 {
+			m.problem(p.qos, "the partition has the qos %q, which the table of sacctmgr does not have: print all of them "+
+				"with  sacctmgr -P show qos", p.qos.value)
+			continue
+		}
+		m.unmodeled(p.qos, fmt.Sprintf("QOS=%s of a partition: its limits are not known without  sacctmgr -P show qos",
+			p.qos.value))
+		p.Args = slices.DeleteFunc(p.Args, func(a pair) bool { return a.Name == "qos" })
+	}
+	for name, a := range t.byName {
+		if len(a.Blocks) == 0 && !used[name] && name != "root" {
+			m.unmodeled(a.at, fmt.Sprintf("the account %s has no users: no job can be in it", name))
+		}
+	}
+}
+
+// noteMissingFacts notes missing facts: time limits and accounts of the log, and qualities of service that no table
+// has.
+func (t *Twin) noteMissingFacts() {
+	limits, accounts := false, len(t.tables.accounts) == 0
+	at := setting{file: t.log, line: 1}
+	for i := range t.trace.Jobs {
+		s := t.trace.Jobs[i].Submission()
+		limits, accounts = limits || s.Limit > 0, accounts || s.Account != ""
+		if s.QOS != "" && len(t.tables.qos) > 0 && !t.tables.names[s.QOS] {
+			t.unmodeled(setting{file: t.log, line: int(t.trace.Lines[i])},
+				fmt.Sprintf("the table of sacctmgr has no qos %s: its jobs have no limits by it, and the priority 0", s.QOS))
+		}
+	}
+	if !limits {
+		t.unmodeled(at, "no job has a time limit (the column TimelimitRaw): jobs get that of their partition, and "+
+			"backfill depends on it")
+	}
+	if !accounts {
+		t.unmodeled(at, "no job has an account (the column Account): limits and shares of accounts have no effect")
+	}
+}

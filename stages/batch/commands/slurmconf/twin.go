@@ -1,0 +1,249 @@
+package slurmconf
+
+import (
+	"bufio"
+	"bytes"
+	"embed"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/stages/batch"
+
+	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/table"
+)
+
+//go:embed twin.hcl.tmpl
+var templates embed.FS
+
+var experiment = template.Must(template.ParseFS(templates, "twin.hcl.tmpl"))
+
+// Twin is the experiment that models a cluster.
+type Twin struct {
+	*clusterModel
+	tables *sacctmgrOutput
+	log    string // of sacct; empty without one
+	trace  workload.Trace
+}
+
+// ReadTwin reads the configuration of a controller, and tables of sacct and sacctmgr, in any order. The error joins
+// everything that is wrong, by file and line.
+func ReadTwin(conf string, others []string) (*Twin, error) {
+	c, err := ReadSlurmConf(conf)
+	if err != nil {
+		return nil, err
+	}
+	t := &Twin{clusterModel: convert(c), tables: &sacctmgrOutput{byName: map[string]*accountBlock{},
+		users: map[string]bool{},
+		names: map[string]bool{}}}
+	for _, path := range others {
+		head, err := firstLine(path)
+		if err != nil {
+			return nil, err
+		}
+		if s := otherConf(path, head); s != "" {
+			if err := t.readOther(path, s); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if strings.HasPrefix(head, "ReservationName=") || head == "No reservations in the system" {
+			if err := t.readReservations(path); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if !slices.Contains(strings.Split(head, "|"), "JobID") {
+			if err := readTables(t.clusterModel, t.tables, path); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if t.log != "" {
+			return nil, fmt.Errorf("%s and %s are both logs of sacct: give one", t.log, path)
+		}
+		f, err := folder.OpenFile(path, os.O_RDONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		t.trace, err = formats.Find("accounting").Read(path, f, formats.Options{})
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+		t.log = path
+	}
+	t.tables.check(t.clusterModel)
+	t.checkLogJobs()
+	return t, join(t.Problems)
+}
+
+// mostShown bounds the mistakes that are listed.
+const mostShown = 20
+
+func join(problems []error) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	for i, p := range problems {
+		if i == mostShown {
+			fmt.Fprintf(&b, "\nand %d more", len(problems)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(p.Error())
+	}
+	return fmt.Errorf("%s", b.String())
+}
+
+func firstLine(path string) (string, error) {
+	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(workload.Unmarked(f)).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	} else if line == "" {
+		return "", fmt.Errorf("%s is empty: print it again, or leave it out", path)
+	}
+	return strings.TrimSpace(line), nil
+}
+
+// checkLogJobs finds jobs of the log that the configuration cannot run: the log is of another cluster, or of another
+// time.
+func (t *Twin) checkLogJobs() {
+	partitions := map[string]bool{}
+	for _, p := range t.SlurmConf.partitions {
+		partitions[p[0].value] = true
+	}
+	cores := 0
+	for _, g := range t.groups {
+		for _, a := range g.Args {
+			if a.Name == "threads" {
+				n := 0
+				_, _ = fmt.Sscan(a.Value, &n)
+				cores += n * len(g.hosts)
+			}
+		}
+	}
+	if len(t.trace.Jobs) > 0 {
+		t.noteMissingFacts()
+	}
+	wrong := 0
+	for i := range t.trace.Jobs {
+		j := &t.trace.Jobs[i]
+		s, what := j.Submission(), ""
+		at := setting{file: t.log, line: int(t.trace.Lines[i])}
+		name := s.Reservation
+		if name != "" && !slices.ContainsFunc(t.closures, func(c nodeClosure) bool { return c.name == name }) {
+			t.unmodeled(at, fmt.Sprintf("no reservation %s is given: its jobs start anywhere", name))
+		}
+		switch {
+		case s.Partition != "" && len(partitions) > 0 && !partitions[s.Partition]:
+			what = fmt.Sprintf("job %s ran in the partition %q, which the configuration does not have", j.Name, s.Partition)
+		case t.lacksGPU(s) != "":
+			what = fmt.Sprintf("job %s asked for GPUs of the type %q, which no node has", j.Name, t.lacksGPU(s))
+		case cores > 0 && j.Threads > cores:
+			what = fmt.Sprintf("job %s had %d CPUs, and the configuration has %d", j.Name, j.Threads, cores)
+		case len(t.tables.accounts) > 0 && s.Account != "" && t.tables.byName[s.Account] == nil:
+			what = fmt.Sprintf("job %s was in the account %q, which the associations do not have", j.Name, s.Account)
+		default:
+			continue
+		}
+		if wrong++; wrong <= 5 {
+			t.problem(at, "%s: take the configuration of the time of the log, "+
+				"or leave such jobs out of it", what)
+		}
+	}
+	if wrong > 5 {
+		t.Problems = append(t.Problems, fmt.Errorf("%s: %d jobs do not fit the configuration", t.log, wrong))
+	}
+}
+
+// lacksGPU returns the type of GPU that a job asks for, where no node has it.
+func (t *Twin) lacksGPU(s *scheduler.Submission) string {
+	for _, f := range s.Features {
+		gpu, typed := strings.CutPrefix(f, batch.GPUFeature)
+		if typed && !slices.ContainsFunc(t.groups, func(g nodeGroup) bool { return g.hasGPU(gpu) }) {
+			return gpu
+		}
+	}
+	return ""
+}
+
+// long is the number of jobs from which on a log is run once: the instants at which the scheduler's periods begin
+// hardly change its means.
+const long = 20_000
+
+// Experiment writes an experiment of a name, for a file in a folder.
+func (t *Twin) Experiment(name, dir string) ([]byte, error) {
+	type log struct {
+		File string
+		Jobs int
+		Span string
+	}
+	blocks := append(slices.Clone(t.partitions), t.closureBlocks()...)
+	for i, g := range t.groups {
+		if g.Weight != 1 || len(g.Feature) > 0 {
+			b := block{Kind: "node_set", Label: fmt.Sprintf("set_%d", i+1), Args: []pair{{"names", list(ranges(g.names()))}}}
+			if g.Weight != 1 {
+				b.Args = append(b.Args, pair{"weight", fmt.Sprint(g.Weight)})
+			}
+			if len(g.Feature) > 0 {
+				b.Args = append(b.Args, pair{"features", list(g.Feature)})
+			}
+			blocks = append(blocks, b)
+		}
+	}
+	blocks = append(blocks, t.tables.qos...)
+	blocks = append(blocks, schema.Each(t.tables.accounts, func(a *accountBlock) block { return a.block })...)
+	fill := struct {
+		Name, Cluster string
+		Short         bool
+		Unmodeled     []string
+		Log           *log
+		Groups        []nodeGroup
+		Policy        []pair
+		Blocks        []block
+	}{
+		Name: name, Cluster: t.get("ClusterName", "cluster"), Short: t.log == "" || len(t.trace.Jobs) < long,
+		Unmodeled: t.Unmodeled, Groups: t.groups, Policy: t.policy, Blocks: blocks,
+	}
+	if t.log != "" {
+		shown := filepath.ToSlash(command.Seen(t.log, dir))
+		last := t.trace.Jobs[len(t.trace.Jobs)-1].Arrival
+		fill.Policy = append(slices.Clone(fill.Policy), pair{"clock", duration(t.trace.Origin % (24 * time.Hour))})
+		fill.Log = &log{quoted(shown), len(t.trace.Jobs), table.WithUnit(last.Seconds(), "s")}
+	}
+	var b bytes.Buffer
+	if err := experiment.Execute(&b, fill); err != nil {
+		return nil, err
+	}
+	source, problems := decode.Format(name, b.Bytes())
+	if source == nil {
+		return nil, fmt.Errorf("write the experiment: %s", problems[0].Detail)
+	}
+	return source, nil
+}
+
+// UnmodeledSettings lists the settings that the twin does not model.
+func (t *Twin) UnmodeledSettings() []string {
+	return schema.Each(t.Unmodeled, func(u string) string { return "not modeled: " + u })
+}

@@ -1,0 +1,105 @@
+package batch
+
+import (
+	"slices"
+	"time"
+)
+
+// Reservation keeps nodes for jobs that name it, for some time.
+//
+// Nodes that take only jobs which name the reservation, from one time to another. A job that does not name it starts on
+// them only if its time limit ends before.
+//
+//	policy "slurm" {
+//	  order    = "multifactor"
+//	  backfill = "periodic"
+//	  reservation "maintenance" {
+//	    nodes = ["n-[1-4]"]
+//	    from  = "48h"
+//	    until = "56h"
+//	  }
+//	}
+type Reservation struct {
+	// The name, where it cannot be a label.
+	//
+	// Default: the label.
+	//
+	//	name = "2nd.floor"
+	Name string `arg:"name"`
+	// The nodes, by name; `n-[1-16,20]` names several.
+	//
+	// Default: all.
+	//
+	//	nodes = ["n-[1-4]"]
+	Nodes []string `arg:"nodes"`
+	// When it begins, and ends.
+	//
+	//	from = "48h"
+	From time.Duration `arg:"from" default:"0s"`
+	// When it ends.
+	//
+	//	until = "56h"
+	Until time.Duration `arg:"until,required,positive"`
+	// Nobody knows of it before it begins, as of nodes that fail. Jobs that run on them go on.
+	//
+	//	sudden = true
+	Sudden bool `arg:"sudden" default:"false"`
+
+	nodes bitmap
+}
+
+// removeReserved removes from a set of nodes those that reservations keep from a job at some time of a stretch, and
+// returns when the first of these reservations ends; 0 for none. For a job with a reservation it is when that begins.
+func (p *periodic) removeReserved(m *jobRecord, from, to time.Duration, on bitmap) (later time.Duration) {
+	for _, r := range p.reservations {
+		if r.From >= to { // and so do all that follow
+			break
+		}
+		if r == m.reservation || r.Until <= from || r.Sudden && r.From > p.Now() {
+			continue
+		}
+		if on.overlaps(r.nodes) && (later == 0 || r.Until < later) {
+			later = r.Until
+		}
+		on.minus(r.nodes)
+	}
+	if own := m.reservation; own != nil {
+		if from < own.From || from >= own.Until {
+			clear(on)
+			return own.From
+		}
+		on.and(own.nodes)
+	}
+	return later
+}
+
+// edgesOfReservations are the instants at which reservations begin and end, in order.
+func (cfg *clusterConfig) edgesOfReservations() (list []time.Duration) {
+	for _, r := range cfg.reservations {
+		list = append(list, r.From, r.Until)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// noticeOpenNodes notices nodes that take jobs from now on: reservations have ended, or jobs have been removed.
+func (p *periodic) noticeOpenNodes(now time.Duration) {
+	for len(p.reservationEdges) > 0 && p.reservationEdges[0] <= now {
+		p.reservationEdges = p.reservationEdges[1:]
+		p.reservations = slices.DeleteFunc(slices.Clone(p.reservations), func(r *Reservation) bool { return r.Until <= now })
+		p.passes.recordChange(now)
+		p.passes.requestLook(now)
+	}
+	if len(p.cleaning.pending) == 0 || p.cleaning.pending[0].at > now {
+		return
+	}
+	clear(p.cleaning.nodes)
+	for len(p.cleaning.pending) > 0 && p.cleaning.pending[0].at <= now {
+		p.requestLookFor(p.cleaning.pending[0], now)
+		p.cleaning.pending = p.cleaning.pending[1:]
+	}
+	for _, c := range p.cleaning.pending {
+		p.cleaning.nodes.or(c.on)
+	}
+	p.passes.recordChange(now)
+}

@@ -1,0 +1,308 @@
+package external
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
+)
+
+// decisionList is the list of decisions of a program.
+type decisionList struct {
+	Type string        `json:"type"`
+	Do   []jobDecision `json:"do"`
+	// CallAt is when the program is to be asked at the latest; nil for when something happens.
+	CallAt *int64 `json:"call_at_ns"`
+	// Waits has reasons why jobs wait, for people.
+	Waits map[string]string `json:"waits"`
+}
+
+// jobDecision is one thing to be done: to the job that one of the first fields names.
+type jobDecision struct {
+	Start   string `json:"start"`
+	Resume  string `json:"resume"`
+	Pause   string `json:"pause"`
+	Resize  string `json:"resize"`
+	Migrate string `json:"migrate"`
+	// Cores is how many the job gets; 0 for its request.
+	Cores int32 `json:"cores"`
+	// Nodes are the names of its nodes, On its cores, "0-3,7"; empty for the first with room.
+	Nodes       []string `json:"nodes"`
+	On          string   `json:"on"`
+	Alternative string   `json:"alternative"`
+	Why         string   `json:"why"`
+}
+
+// applyDecisions applies an answer. The error names the job and the rule that forbids it.
+func (d *programAdmitter) applyDecisions(line []byte) error {
+	var a decisionList
+	if err := decodeAnswer(line, &a); err != nil {
+		return d.process.withStderr(err.Error())
+	}
+	if a.Type != "" && a.Type != "answer" {
+		return fmt.Errorf("its answer is of the type %q, want \"answer\"", a.Type)
+	}
+	d.waits = a.Waits
+	for job := range a.Waits {
+		if _, known := d.number[job]; !known {
+			return fmt.Errorf("waits: there is no job %q", job)
+		}
+	}
+	for i := range a.Do {
+		verb, name, err := a.Do[i].verbAndJob()
+		if err == nil {
+			err = d.applyDecision(verb, name, &a.Do[i])
+		}
+		switch {
+		case err != nil && name != "":
+			return fmt.Errorf("%s of job %q: %w", verb, name, err)
+		case err != nil:
+			return err
+		}
+	}
+	if a.CallAt != nil {
+		if at := time.Duration(*a.CallAt); at <= d.Now() {
+			return fmt.Errorf("call_at_ns is %d, which is not after now, %d", *a.CallAt, int64(d.Now()))
+		}
+		d.wakes = time.Duration(*a.CallAt)
+	}
+	return nil
+}
+
+// verbAndJob returns the verb of a decision, and its job.
+func (o *jobDecision) verbAndJob() (verb, job string, err error) {
+	for _, v := range []struct{ verb, job string }{
+		{"start", o.Start}, {"resume", o.Resume}, {"pause", o.Pause}, {"resize", o.Resize}, {"migrate", o.Migrate},
+	} {
+		switch {
+		case v.job == "":
+		case job != "":
+			return "", "", fmt.Errorf("a decision is both %s of %q and %s of %q", verb, job, v.verb, v.job)
+		default:
+			verb, job = v.verb, v.job
+		}
+	}
+	if job == "" {
+		return "", "", errors.New("a decision names no job: want start, resume, pause, resize or migrate with its name")
+	}
+	return verb, job, nil
+}
+
+// Rules that the kernel has for the states of jobs.
+var (
+	errWaiting = errors.New("only jobs that wait start")
+	errSizes   = errors.New(`a program that sizes jobs says "sizes": true in its first answer`)
+	errRunning = errors.New("only jobs that run can be paused, resized or migrated")
+)
+
+func (d *programAdmitter) applyDecision(verb, name string, o *jobDecision) error {
+	job, known := d.number[name]
+	if !known {
+		return errors.New("there is no such job")
+	}
+	j := d.Job(job)
+	state := j.State()
+	waits := state == scheduler.Queued || state == scheduler.Paused
+	switch verb {
+	case "start", "resume":
+		switch {
+		case !waits && state == scheduler.Pending:
+			return fmt.Errorf("it has not arrived: %w", errWaiting)
+		case !waits:
+			return fmt.Errorf("it is %s: %w", state, errWaiting)
+		case verb == "resume" && state != scheduler.Paused:
+			return fmt.Errorf("it is %s: only jobs that are paused go on", state)
+		}
+		return d.startJob(j, o)
+	}
+	if state != scheduler.Running {
+		return fmt.Errorf("it is %s: %w", state, errRunning)
+	}
+	switch verb {
+	case "pause":
+		if !d.can.Pause {
+			return errors.New("the engine cannot pause jobs (capabilities.pause)")
+		}
+		return d.Actions.Pause(job, d.reasonOf(o, "the policy paused it"))
+	case "resize":
+		return d.resizeJob(j, o)
+	}
+	switch {
+	case !d.can.Pause || !d.migrates:
+		return errors.New("the engine cannot migrate jobs (capabilities.migrate)")
+	case len(o.Nodes) == 0 && o.On == "":
+		return errors.New("it lacks the nodes, or the cores (on), to go to")
+	}
+	if err := d.Actions.Pause(job, d.reasonOf(o, "the policy migrates it")); err != nil {
+		return err
+	}
+	return d.startJob(d.Job(job), o)
+}
+
+// why is the reason for a decision, for people.
+func (d *programAdmitter) reasonOf(o *jobDecision, usual string) string {
+	if o.Why != "" {
+		return o.Why
+	}
+	return usual
+}
+
+// start starts or resumes a job that waits.
+func (d *programAdmitter) startJob(j scheduler.JobView, o *jobDecision) error {
+	choices := j.Choices()
+	if o.Alternative != "" {
+		as := j.Job().Alternatives()
+		k := slices.IndexFunc(as, func(a scheduler.Alternative) bool { return a.Name == o.Alternative })
+		switch {
+		case k < 0:
+			return fmt.Errorf("it has no alternative %q", o.Alternative)
+		case !slices.Contains(choices, int32(k)) && !slices.Contains(j.ChoicesAnew(), int32(k)):
+			return fmt.Errorf("it cannot go on with the alternative %q", o.Alternative)
+		}
+		choices = []int32{int32(k)}
+	}
+	var err error
+	for _, k := range slices.Clone(choices) { // the first that has room
+		d.Choose(j.Number(), k)
+		var cores int32
+		if cores, err = d.coresFor(j, o); err != nil {
+			return err
+		}
+		var nodes []int32
+		var g scheduler.Grant
+		if nodes, g, err = d.findPlace(j, cores, o); err != nil {
+			continue
+		}
+		why := d.reasonOf(o, "the policy started it")
+		if o.On != "" {
+			return d.StartOn(j.Number(), g, why)
+		}
+		return d.Start(j.Number(), cores, nodes, why)
+	}
+	return err
+}
+
+// coresFor is how many cores a job starts with.
+func (d *programAdmitter) coresFor(j scheduler.JobView, o *jobDecision) (int32, error) {
+	cores := o.Cores
+	if cores == 0 || cores == j.Request() {
+		return j.Request(), nil
+	}
+	if !d.ready.Sizes {
+		return 0, fmt.Errorf("it asks for %d cores, not %d: %w", j.Request(), cores, errSizes)
+	}
+	if j.Sized() {
+		return 0, fmt.Errorf("it keeps its %d cores: it is a gang, has parts, or is rigid and has started", j.Request())
+	}
+	return cores, checkCores(j, cores)
+}
+
+// checkCores refuses a size that a job may not have.
+func checkCores(j scheduler.JobView, cores int32) error {
+	job := j.Job()
+	least, most := int32(max(job.MinThreads, 1)), max(int32(job.MaxThreads), j.Request())
+	if cores < least || cores > most {
+		return fmt.Errorf("it runs on %d to %d cores, not on %d", least, most, cores)
+	}
+	return nil
+}
+
+// findPlace returns the place where a job starts with the given cores: the decision's, or the first nodes with room.
+func (d *programAdmitter) findPlace(j scheduler.JobView, cores int32, o *jobDecision) (nodes []int32,
+	g scheduler.Grant, err error) {
+	need, count := j.Needs(cores)
+	switch {
+	case o.On != "":
+		var on scheduler.CoreSet
+		if err := on.UnmarshalText([]byte(o.On)); err != nil {
+			return nil, g, fmt.Errorf("on %q: %w", o.On, err)
+		}
+		last := -1
+		on.Each(func(core int) { last = max(last, core) })
+		node, ok := int32(0), false
+		if last < d.cores {
+			g, node, ok = d.Machine().On(on, need)
+		}
+		switch nodes = []int32{node}; {
+		case last >= d.cores:
+			return nil, g, fmt.Errorf("there is no core %d: the cluster has cores 0 to %d", last, d.cores-1)
+		case count != 1 || need.Parts != nil:
+			return nil, g, errors.New("only jobs of one node start on chosen cores")
+		case int32(on.Count()) != cores:
+			return nil, g, fmt.Errorf("it asks for %d cores, and %q names %d", cores, o.On, on.Count())
+		case !ok:
+			return nil, g, fmt.Errorf("the cores %q are not all free and of one node", o.On)
+		}
+	case len(o.Nodes) > 0:
+		for _, name := range o.Nodes {
+			i := slices.IndexFunc(d.run.Cluster.Nodes, func(n scheduler.Node) bool { return n.Name == name })
+			if i < 0 {
+				return nil, g, fmt.Errorf("there is no node %q", name)
+			}
+			nodes = append(nodes, int32(i))
+		}
+		if slices.Sort(nodes); len(nodes) != count {
+			return nil, g, fmt.Errorf("it runs on %d nodes, not on %d (%s)", count, len(nodes), strings.Join(o.Nodes, ", "))
+		}
+		if need.Parts == nil && !j.Job().Divided && len(slices.Compact(slices.Clone(nodes))) < count {
+			return nil, g, errors.New("its nodes must differ")
+		}
+	default:
+		var ok bool
+		if nodes, ok = j.Fits(cores); ok {
+			return nodes, g, nil
+		}
+		lack, some := cluster.LackOf(need, cluster.MaxFree(d.Machine().Free(), need, j.Home()))
+		if some && len(d.run.Cluster.Nodes) > 1 {
+			lack.Where = cluster.Where(len(d.run.Cluster.Nodes), count, false, j.Job().Divided)
+		}
+		if some {
+			return nil, g, fmt.Errorf("there is no room: it %s", lack)
+		}
+		return nil, g, errors.New("there is no room: what it needs is not free together")
+	}
+	if home := j.Home(); home != nil && !d.migrates && !slices.Equal(home, nodes) {
+		return nil, g, fmt.Errorf("it was paused on %s, and the engine cannot migrate jobs (capabilities.migrate)",
+			d.nodeNames(home))
+	}
+	if !j.HeldBy(d.Machine().Free(), cores, nodes) {
+		free := cluster.MaxFree(d.Machine().Free(), cluster.Room{}, nodes)
+		if lack, some := cluster.LackOf(need, free); some {
+			return nil, g, fmt.Errorf("there is no room on %s: it %s", d.nodeNames(nodes), lack)
+		}
+		return nil, g, fmt.Errorf("there is no room on %s for what it needs", d.nodeNames(nodes))
+	}
+	return nodes, g, nil
+}
+
+func (d *programAdmitter) nodeNames(nodes []int32) string {
+	names := schema.Each(nodes, func(v int32) string { return d.run.Cluster.Nodes[v].Name })
+	return strings.Join(names, ", ")
+}
+
+// resizeJob gives a running job more or fewer cores.
+func (d *programAdmitter) resizeJob(j scheduler.JobView, o *jobDecision) error {
+	held := int32(j.Held().Cores.Count())
+	switch {
+	case !d.can.Resize:
+		return errors.New("the engine cannot resize jobs (capabilities.resize)")
+	case !d.ready.Sizes:
+		return errSizes
+	case !j.Job().Malleable || j.Job().Nodes > 1:
+		return errors.New("it is rigid: it keeps the cores that it started with")
+	case o.Cores == 0:
+		return errors.New("it lacks the number of cores")
+	}
+	if err := checkCores(j, o.Cores); err != nil {
+		return err
+	}
+	if free := d.Machine().Free()[j.Home()[0]].Cores; o.Cores-held > free {
+		return fmt.Errorf("there is no room: it needs %d cores more on its node, %d are free", o.Cores-held, free)
+	}
+	return d.Actions.Resize(j.Number(), o.Cores, d.reasonOf(o, "the policy resized it"))
+}

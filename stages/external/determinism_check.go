@@ -1,0 +1,44 @@
+package external
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/tfexp/tfexp/stages"
+)
+
+// determinismChecked are the programs that were checked a second time, by command and settings.
+var determinismChecked sync.Map
+
+// checkDeterminism repeats the conversation with a second process, once for each program, and describes the first
+// different answer; "" without one.
+func (d *programAdmitter) checkDeterminism(ctx context.Context, t *stages.Task) string {
+	_, before := determinismChecked.LoadOrStore(fmt.Sprint(t.Base, t.Policy.Settings), true)
+	if before || len(d.transcript.exchanges) == 0 {
+		return ""
+	}
+	proc, err := startProcess(ctx, t)
+	if err != nil {
+		return fmt.Sprintf("its program was asked the same a second time: %v", err)
+	}
+	defer func() {
+		proc.kill("")
+		proc.waitForExit(exitPatience)
+	}()
+	for i, said := range d.transcript.exchanges {
+		answer, err := proc.roundTrip(said[0])
+		switch {
+		case ctx.Err() != nil:
+			return ""
+		case err != nil:
+			return fmt.Sprintf("its program was asked the same a second time: %v", err)
+		case !bytes.Equal(answer, said[1]):
+			return fmt.Sprintf("its program answers differently to the same events: message %d had the answer %s, and a second "+
+				"time %s; draw random numbers from the seed in its first message, and use nothing but the messages", i+1,
+				excerpt(said[1]), excerpt(answer))
+		}
+	}
+	return ""
+}
