@@ -211,17 +211,6 @@ func TestLogSD(t *testing.T) {
 	}
 }
 
-// Work that takes no time, like a fixed cost below zero, is noise: the line goes through the origin.
-func TestLineThroughTheOrigin(t *testing.T) {
-	for _, wall := range [][2]float64{{6, 6}, {6, 5}, {2, 5}} {
-		e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Threads: 1, Wall: wall[0]}, {Length: 2, Threads: 1,
-			Wall: wall[1]}}})
-		if want := (wall[0] + 2*wall[1]) / 5; err != nil || e.Intercept != 0 || math.Abs(e.Slope-want) > 1e-9 {
-			t.Errorf("walls of %v: %+v, %v; want a slope of %g", wall, e, err, want)
-		}
-	}
-}
-
 // The fitted law is the most likely one: no law on a grid over the prior is much more likely.
 func TestFitSlowedIsTheLikeliest(t *testing.T) {
 	for _, measured := range [][]Slowed{{{1, 1, 2, 1.2}}, {{2, 6, 8, 1.1}, {2, 2, 8, 1.02}, {4, 4, 8, 1.5}}} {

@@ -21,29 +21,24 @@ import (
 //
 // and the slowdown against running alone is s(all)/s(own). The capacity may be
 // less than the cores, where two of them are threads of one, or more than one
-// job waits for the memory. Cores that other programs take are no cores of the machine: N is that much smaller.
+// job waits for the memory.
 // The zero value is no contention.
 type Contention struct {
 	Serial    float64 `json:"serial"`
 	Capacity  float64 `json:"capacity"`
 	Sharpness float64 `json:"sharpness"`
-	// Taken is the number of cores that other programs keep busy.
-	Taken float64 `json:"taken,omitempty"`
 }
-
-// leastLeft is the part of a machine that jobs get, however much other programs take.
-const leastLeft = 0.1
 
 // Slowdown returns the factor on a job's run time on own cores while its
 // neighbors hold others of the machine's total; at least 1, the time of a job alone
 // where no other programs run. The neighbors are assumed to be jobs of the same size.
 func (c Contention) Slowdown(own, others, total float64) float64 {
-	if c.Capacity <= 0 || c.Sharpness <= 0 || own <= 0 || others <= 0 && c.Taken <= 0 || total <= 0 {
+	if c.Capacity <= 0 || c.Sharpness <= 0 || own <= 0 || others <= 0 || total <= 0 {
 		return 1
 	}
 	capacity := c.Capacity * total
 	busy := Curve{Sigma: c.Serial}.Speedup(own)
-	alone, all := busy/capacity, busy*(1+others/own)/(c.Capacity*math.Max(total-c.Taken, leastLeft*total))
+	alone, all := busy/capacity, busy*(1+others/own)/capacity
 	return math.Exp((softplus(c.Sharpness*math.Log(all)) - softplus(c.Sharpness*math.Log(alone))) / c.Sharpness)
 }
 

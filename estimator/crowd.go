@@ -55,8 +55,6 @@ func FitSlowed(measured []Slowed) Contention {
 // alone. It compares units if both report them, and otherwise the wall times of samples of one length. It reports
 // false if they cannot be compared.
 func SideBySide(alone []Sample, crowd Sample) (Slowed, bool) {
-	all := AtOneSpeed(append(append([]Sample(nil), alone...), crowd))
-	alone, crowd = all[:len(alone)], all[len(alone)]
 	s := Slowed{Own: float64(crowd.Threads), Others: float64(crowd.Others), Total: float64(crowd.Total)}
 	var units, walls []float64
 	for _, a := range alone {

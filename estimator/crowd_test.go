@@ -49,45 +49,4 @@ func TestSideBySide(t *testing.T) {
 	if got, ok := SideBySide(alone, crowd); ok {
 		t.Errorf("samples of other lengths are compared: %+v", got)
 	}
-	slow := crowd
-	slow.Units = []float64{2, 1.5, 1.5}
-	slow.Probe, slow.ProbeCores = 1.5, 1
-	slow.Wall = 2
-	steady := Sample{Length: 3, Threads: 1, Wall: 2, Units: []float64{1, 1, 1}, SpeedProbe: SpeedProbe{Probe: 1, ProbeCores: 1}}
-	if got, _ := SideBySide([]Sample{steady}, slow); math.Abs(got.Times-math.Pow(1.5, 1-follows)) > 1e-9 {
-		t.Errorf("a machine that was slower counts wholly as neighbours: %+v", got)
-	}
-}
-
-// Where other programs take one of two cores, a job on both takes about twice as long, one on a single core hardly
-// longer; with another job on the machine it gets half of the rest.
-func TestCoresTakenByOtherPrograms(t *testing.T) {
-	law := AnyMachine()
-	law.Sharpness = 20
-	taken := law
-	taken.Taken = 1
-	for _, c := range []struct{ own, others, want float64 }{{2, 0, 2}, {1, 0, 1}, {1, 1, 2}, {2, 2, 4}} {
-		got := taken.Slowdown(c.own, c.others, 2)
-		if math.Abs(got/c.want-1) > 0.05 {
-			t.Errorf("on %g cores beside %g: %.3g times as long, want %g", c.own, c.others, got, c.want)
-		}
-		if free := law.Slowdown(c.own, c.others, 2); free > got {
-			t.Errorf("on %g cores beside %g: %.3g times as long without other programs, %.3g with them", c.own, c.others, free, got)
-		}
-	}
-	taken.Taken = 5
-	if got := taken.Slowdown(1, 0, 2); math.Abs(got-5) > 0.3 {
-		t.Errorf("of a full machine a job gets a tenth of two cores, not 1/%.3g", got)
-	}
-	quiet := Sample{Threads: 2, Wall: 1, Units: []float64{0.5, 0.5}}
-	busy := Sample{Threads: 2, Wall: 2, Units: []float64{1, 1}, Busy: 1.02, Machine: 2}
-	out := AtOneSpeed([]Sample{quiet, busy})
-	if out[0].Wall != 1 || math.Abs(out[1].Wall-1.19) > 0.1 || out[1].Units[0] != out[1].Wall/2 {
-		t.Errorf("as without other programs: %+v", out)
-	}
-	for _, short := range []Sample{{Threads: 2, Wall: 0.1, Busy: 0.2, Machine: 2}, {Threads: 1, Others: 1, Wall: 0.1, Machine: 2}} {
-		if f := short.besidePrograms(); f != 1 {
-			t.Errorf("%+v: a load within a tick of the counters counts: %g", short, f)
-		}
-	}
 }

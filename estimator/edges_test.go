@@ -105,17 +105,6 @@ func TestBatchesOfScaling(t *testing.T) {
 	}
 }
 
-// A disturbed unit is left out of five, if it is in one of three samples.
-func TestFiveUnitsShowWhatIsDisturbed(t *testing.T) {
-	kept, warning := steady([][]float64{{1, 1.01}, {1, 0.99}, {10}})
-	if len(kept) != 2 || warning == "" {
-		t.Errorf("kept %v: %q", kept, warning)
-	}
-	if kept, warning := steady([][]float64{{1, 1.01}, {1}, {10}}); len(kept) != 3 || warning != "" {
-		t.Errorf("of four units kept %v: %q", kept, warning)
-	}
-}
-
 // What other jobs say of another host counts, of those that ran here and there.
 func TestJobsThatRanHereAlone(t *testing.T) {
 	run := func(job, host string, pace float64) Run {

@@ -69,8 +69,6 @@ type Sample struct {
 	// Lost is the time of Wall in which tfexp could not run, or the machine slept: Wall may be that much too long.
 	Lost float64 `json:"lost_s,omitempty"`
 	SpeedProbe
-	// Exchange is how long a cache line took from core to core and back meanwhile; 0 on one core.
-	Exchange float64 `json:"exchange_s,omitempty"`
 	// Others is the number of cores, of Total, that copies of the job held at the same time, in a sample of jobs side
 	// by side. Its times are the means over the copies, and not the times of a job alone. It is 0 in other samples.
 	Others int `json:"others,omitempty"`
@@ -145,6 +143,29 @@ type Problem struct {
 	// a mark was reached up to one tick before it (for example with a watcher that
 	// looks once a minute). With 0 the models estimate it.
 	Tick float64
+	// Spread is how far runs differ on the machine, by the samples of all jobs; see SpreadOf.
+	Spread Spread
+}
+
+// Prior of a machine in models that compare whole runs: the relative standard deviation of one job's pace from run to
+// run, and its weight in runs.
+const (
+	priorPaceSD = 0.02
+	priorDF     = 4
+)
+
+// A machine that shares its cores with others unseen is slower for moments, which
+// short samples hit or miss: the relative standard deviation of its speed, and
+// about how long in seconds a moment is, as measured on a virtual machine.
+const (
+	momentSD      = 0.07
+	momentSeconds = 0.5
+)
+
+// moments returns the resulting standard deviation of the pace of samples of the
+// given total seconds.
+func moments(seconds float64) float64 {
+	return momentSD * math.Sqrt(math.Min(1, momentSeconds/seconds))
 }
 
 // Model fits the data about a job.
@@ -167,6 +188,9 @@ type Estimate struct {
 	Slope     float64 `json:"slope_s"`
 	Intercept float64 `json:"intercept_s"`
 	Samples   int     `json:"samples"`
+	// Launch is the time that the engine takes to start a job and to learn of its end, in seconds; it is part of every
+	// prediction, and not of Intercept.
+	Launch float64 `json:"launch_s,omitempty"`
 	// UnitSD is the standard deviation of one unit's time, SlopeSE and
 	// InterceptSE the standard errors of the parameters; DF the degrees of
 	// freedom behind them. DF is 0 when the spread is unknown.
@@ -182,16 +206,6 @@ type Estimate struct {
 	// DF).
 	PaceSD float64 `json:"pace_sd,omitempty"`
 	PaceDF float64 `json:"pace_df,omitempty"`
-	// MomentSD is the relative standard deviation of the machine's speed between moments, with MomentDF degrees of
-	// freedom, as measured by a probe; 0 without a probe. Probe is the time of the probe's piece of work at the
-	// SampledMoments moments of the samples (geometric mean).
-	MomentSD       float64 `json:"moment_sd,omitempty"`
-	MomentDF       float64 `json:"moment_df,omitempty"`
-	Probe          float64 `json:"probe_s,omitempty"`
-	SampledMoments int     `json:"sampled_moments,omitempty"`
-	// Exchange is the geometric mean of the samples' exchanges, and Shared how far the job's time follows it, as logarithms.
-	Exchange float64 `json:"exchange_s,omitempty"`
-	Shared   float64 `json:"shared,omitempty"`
 	// Residuals are the errors with which the model would have predicted past runs,
 	// as sorted logarithms of actual / predicted. Where there are any, the
 	// interval is made of them and not of the spreads above.
@@ -223,13 +237,12 @@ func (e Estimate) Predict(length int, level float64) Prediction {
 //
 // The interval is the interval of a new observation under a linear model whose unit times are an AR(1) process: with
 // n units of slope b on these threads, the variance is n²·SE(b)² + n·SD²·(1+ρ)/(1−ρ) + SE(intercept)² +
-// (n·b·PaceSD)², and (n·b·CurveSE)² on threads that were not asked for, and the variance of the machine's moments
-// during the run and its samples. It uses Student's t, with the degrees of freedom of Welch and Satterthwaite, as the
+// (n·b·PaceSD)², and (n·b·CurveSE)² on threads that were not asked for. It uses Student's t, with the degrees of freedom of Welch and Satterthwaite, as the
 // parts are known with different precision.
 func (e Estimate) PredictOn(length, threads int, level float64) Prediction {
 	n, slower := float64(length), e.Slower(threads)
 	pace := e.Slope * slower
-	p := Prediction{Seconds: e.Intercept + pace*n, Low: -1, High: -1}
+	p := Prediction{Seconds: e.Launch + e.Intercept + pace*n, Low: -1, High: -1}
 	if len(e.Residuals) > 0 {
 		return p.conformal(e.Residuals, level)
 	}
@@ -245,11 +258,20 @@ func (e Estimate) PredictOn(length, threads int, level float64) Prediction {
 	if e.PaceDF > 0 && v+between > 0 {
 		df = square(v+between) / (square(v)/e.DF + square(between)/e.PaceDF)
 	}
-	if at := square(p.Seconds) * e.momentary(p.Seconds); at > 0 {
-		df = square(v+between+at) / (square(v+between)/df + square(at)/e.MomentDF)
-		between += at
-	}
 	return p.around(math.Sqrt(v+between), df, level)
+}
+
+// Width returns half of the width of the 90% interval, relative to the run time, and the part of its variance that is
+// due to the samples and that more of them would reduce.
+func (e Estimate) Width(length int) (width, ofSamples float64) {
+	p := e.Predict(length, 0.9)
+	if p.Low < 0 || p.Seconds <= 0 {
+		return math.Inf(1), 1
+	}
+	n := float64(length)
+	own := square(e.InterceptSE) + square(n*e.SlopeSE)
+	all := own + n*square(e.UnitSD)*(1+e.Rho)/(1-e.Rho) + square(n*e.Slope*e.PaceSD)
+	return (p.High - p.Low) / 2 / p.Seconds, own / all
 }
 
 // LogSD is the standard deviation of the logarithm of the run time that an interval at level says, if it were normal; a
@@ -265,7 +287,7 @@ const guessedSD = 0.2
 
 // Times returns the estimate of a job whose runs take f times as long.
 func (e Estimate) Times(f float64) Estimate {
-	e.Slope, e.Intercept = f*e.Slope, f*e.Intercept
+	e.Slope, e.Intercept, e.Launch = f*e.Slope, f*e.Intercept, f*e.Launch
 	e.UnitSD, e.SlopeSE, e.InterceptSE = f*e.UnitSD, f*e.SlopeSE, f*e.InterceptSE
 	return e
 }

@@ -74,6 +74,5 @@ func (e Estimate) After(l Learned) Estimate {
 		e.Slope, e.SlopeSE = l.mean, math.Sqrt(seen)
 	}
 	e.PaceSD, e.PaceDF = restDrift, clockDF
-	e.MomentSD = 0 // the run shows the speed itself
 	return e
 }

@@ -52,27 +52,6 @@ func Longer(samples []Sample, total int) int {
 	return next
 }
 
-// unsureOf is the relative standard error of the time of a unit above which samples say little of it.
-const unsureOf = 0.02
-
-// SayLittle reports whether the units of a job's samples vary so much that more samples would improve their
-// mean. It is false for samples without units.
-func SayLittle(samples []Sample) bool {
-	var runs [][]float64
-	for _, s := range samples {
-		if len(s.Units) > 1 {
-			runs = append(runs, s.Units[1:])
-		}
-	}
-	all := slices.Concat(runs...)
-	if len(all) < 2 {
-		return false
-	}
-	mean, sd := meanSD(all)
-	rho := autocorrelation(runs)
-	return sd*math.Sqrt((1+rho)/(1-rho)/float64(len(all))) > unsureOf*mean
-}
-
 // sameTime reports whether samples of different lengths took the same time, and how many times as long as the
 // shortest the longest was to be.
 func sameTime(samples []Sample) (ratio float64, alike bool) {

@@ -2,7 +2,6 @@ package estimator
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -79,21 +78,5 @@ func TestAProgramThatIgnoresItsLengthIsNotFitted(t *testing.T) {
 	}
 	if _, err := (Linear{}).Fit(Problem{Samples: walls(3, 0.6, 6, 0.61, 24, 0.6)}); err != nil {
 		t.Error(err)
-	}
-}
-
-// Samples of a steady machine suffice; samples of an unsteady one do not until there are many.
-func TestSayLittle(t *testing.T) {
-	steady := Sample{Length: 4, Units: []float64{2, 1, 1.001, 0.999}}
-	rough := Sample{Length: 4, Units: []float64{2, 1, 1.2, 0.8}}
-	if SayLittle([]Sample{steady}) || SayLittle(nil) || SayLittle([]Sample{{Length: 4, Wall: 1}}) ||
-		SayLittle([]Sample{{Length: 1, Units: []float64{1}}}) {
-		t.Error("samples that say enough, or nothing of their units, are to be taken again")
-	}
-	if !SayLittle([]Sample{rough}) {
-		t.Error("units that differ by a fifth are taken to be known")
-	}
-	if SayLittle(slices.Repeat([]Sample{rough}, 40)) {
-		t.Error("forty samples do not suffice")
 	}
 }

@@ -10,46 +10,24 @@ import (
 )
 
 // Linear is the run time of a job that does the same work in every unit:
-// fixed costs (start-up, warm-up, save) plus a time for each unit.
+// fixed costs (start-up, save) plus a time for each unit.
 //
-// Where the program reports its units, the slope is the mean of the units that
-// are neither warm-up nor disturbed (see steady), and the intercept is the
-// rest of the wall time at that pace. Where the program reports nothing, both
-// come from the wall times of samples of different lengths by least squares,
-// as in the two-point form of AlloX (Le et al., EuroSys 2020): both points
-// include the same fixed costs, which cancel in their difference.
+// Where the program reports its units, each sample has a pace, the mean of its units. The slope is the mean of the
+// paces, each weighted by its precision: one over the variance between runs plus that of the mean of its units. The
+// intercept is the median time beyond the units. The first units count, unless the job's own units say that they are
+// slower (see slowStart). Where the program reports nothing, see fitWall.
+//
+// The variances are those of a random-effects model of the logarithm of the time, with priors that were estimated on
+// the corpus of run times (package corpus) and that samples of all jobs of an experiment sharpen: see Spread.
 //
 // With marks instead, the pace is the pace of the longest sample, from its
 // first mark to its last.
 type Linear struct{}
 
-// Prior of a machine before anything is measured: the relative standard
-// deviation of one job's pace from run to run, and its weight in samples.
-const (
-	priorPaceSD = 0.02
-	priorDF     = 4
-)
-
-// A machine that shares its cores with others unseen is slower for moments, which
-// short samples hit or miss: the relative standard deviation of its speed, and
-// about how long in seconds a moment is, as measured on a virtual machine.
-const (
-	momentSD      = 0.07
-	momentSeconds = 0.5
-)
-
-// moments returns the resulting standard deviation of the pace of samples of the
-// given total seconds.
-func moments(seconds float64) float64 {
-	return momentSD * math.Sqrt(math.Min(1, momentSeconds/seconds))
-}
-
 // Name is "linear".
 func (Linear) Name() string { return "linear" }
 
-// Fit returns an error when there is no sample on the resource, or none has a
-// length. Samples of one length without reported units are taken as work without
-// fixed costs.
+// Fit returns an error when there is no sample on the resource, or none has a length.
 func (Linear) Fit(p Problem) (Estimate, error) {
 	samples, asked := p.on()
 	if len(samples) == 0 {
@@ -69,161 +47,138 @@ func fitLine(p Problem, samples []Sample) (Estimate, error) {
 			if err := obeys(samples); err != nil {
 				return Estimate{}, fmt.Errorf("fit linear: %w", err)
 			}
-			return fitWall(samples)
+			return fitWall(samples, p.Spread)
 		}
 	}
-	return fitUnits(samples), nil
+	return fitUnits(samples, p.Spread), nil
 }
 
-// fitUnits fits samples that report each unit. Samples of warm-up alone
-// determine the pace only if there are no longer ones.
-func fitUnits(samples []Sample) Estimate {
-	leading := warmup(samples)
-	byIndex := make([][]float64, leading) // the warm-up units
-	var runs [][]float64                  // the steady units of each sample
-	for _, s := range samples {
-		for i := range min(leading, len(s.Units)) {
-			byIndex[i] = append(byIndex[i], s.Units[i])
-		}
-		if len(s.Units) > leading {
-			runs = append(runs, s.Units[leading:])
-		}
-	}
-	if len(runs) == 0 {
-		for _, s := range samples {
-			runs = append(runs, s.Units)
-		}
-		leading, byIndex = 0, nil
-	}
-	e := Estimate{}
-	runs, warning := steady(runs)
-	if warning != "" {
-		e.Warnings = append(e.Warnings, warning)
-	}
-	all := slices.Concat(runs...)
-	e.Slope = stat.Mean(all, nil)
+// fitUnits fits samples that report each unit.
+func fitUnits(samples []Sample, known Spread) Estimate {
+	skip := slowStart(samples)
+	var runs [][]float64 // the units of each sample that count
 	fixed := make([]float64, len(samples))
 	for i, s := range samples {
-		// Time beyond the units at their steady pace: start-up, save, warm-up.
 		fixed[i] = s.Wall
-		for j, u := range s.Units {
-			if j < leading {
-				fixed[i] -= e.Slope
-			} else {
-				fixed[i] -= u
-			}
+		for _, u := range s.Units {
+			fixed[i] -= u
 		}
 		fixed[i] = math.Max(0, fixed[i])
-	}
-	intercept, isd := meanSD(fixed)
-	e.Intercept, e.InterceptSE = intercept, isd/math.Sqrt(float64(len(fixed)))
-
-	// The spread of a unit is pooled from warm-up and steady units, each
-	// about the mean of their kind.
-	ss, df := squares(all), len(all)-1
-	for _, v := range byIndex {
-		if len(v) > 0 {
-			ss, df = ss+squares(v), df+len(v)-1
+		if len(s.Units) > skip {
+			runs = append(runs, s.Units[skip:])
 		}
 	}
-	if df > 0 {
-		e.UnitSD, e.DF = math.Sqrt(ss/float64(df)), float64(df)
-		e.Rho = autocorrelation(runs)
-		e.SlopeSE = e.UnitSD * math.Sqrt((1+e.Rho)/(1-e.Rho)/float64(len(all)))
-		e.PaceSD = paceSD(runs, e)
-		e.PaceDF = priorDF + float64(len(runs)-1)
-		// The samples' own paces are off as well, each by its share of the units.
-		shares := 0.0
-		for _, r := range runs {
-			shares += square(float64(len(r)) / float64(len(all)))
-		}
-		own, momentary := square(e.PaceSD)*(1+shares), square(moments(floats.Sum(all)))
-		e.PaceSD = math.Sqrt(own + momentary)
-		e.PaceDF = square(own+momentary) / (square(own)/e.PaceDF + square(momentary)/clockDF)
+	variance, unitDF, rho := unitSpread(runs)
+	spread := known.with(runs, variance, rho)
+	e := Estimate{Rho: rho, DF: unitDF, PaceSD: math.Sqrt(spread.variance() * beyondSamples), PaceDF: spread.df()}
+	weights, sum, squared := make([]float64, len(runs)), 0.0, 0.0
+	for i, r := range runs {
+		weights[i] = 1 / (spread.variance() + meanOf(len(r), variance, rho))
+		sum += weights[i]
 	}
+	for i, r := range runs {
+		w := weights[i] / sum
+		e.Slope += w * stat.Mean(r, nil)
+		squared += square(w) / weights[i] * beyondSamples
+	}
+	e.UnitSD, e.SlopeSE = e.Slope*math.Sqrt(variance), e.Slope*math.Sqrt(squared)
+	e.Intercept = Median(fixed)
+	var more []float64 // of the leading units
+	for _, s := range samples {
+		if len(s.Units) >= skip {
+			more = append(more, floats.Sum(s.Units[:skip])-float64(skip)*e.Slope)
+		}
+	}
+	e.Intercept += Median(more)
+	// The start-up of the run differs from its median as those of samples do.
+	ss := startDF * square(startSD*e.Intercept)
+	for _, f := range fixed {
+		ss += square(f - Median(fixed))
+	}
+	e.InterceptSE = math.Sqrt(ss / (startDF + float64(len(fixed)-1)) * (1 + 1/float64(len(fixed))))
 	return e
 }
 
-// autocorrelation returns the correlation of units of one run with their
-// successors, pooled over runs, from 0 to 0.9. Short runs hide most of it and
-// show some where there is no correlation: it is shrunk as if eight more pairs
-// had shown 0.
-func autocorrelation(runs [][]float64) float64 {
-	var products, ss, pairs float64
-	for _, r := range runs {
-		if len(r) < 3 {
-			continue
+// A leading unit is slower than later ones if it takes slowBy times as long, by more than slowDeviations standard
+// errors, and at least two samples say so.
+const (
+	slowBy         = 1.1
+	slowDeviations = 2.5
+)
+
+// slowStart returns the number of leading units that do not belong to the pace: those that are slower than the later
+// ones by their logarithms.
+func slowStart(samples []Sample) int {
+	for skip := 0; ; skip++ {
+		var first, later []float64
+		for _, s := range samples {
+			for i, u := range s.Units {
+				if i == skip {
+					first = append(first, logOf(u))
+				} else if i > skip {
+					later = append(later, logOf(u))
+				}
+			}
 		}
-		m := stat.Mean(r, nil)
-		for i := range r[1:] {
-			products += (r[i] - m) * (r[i+1] - m)
-			pairs++
+		if len(first) < 2 || len(later) < 3 {
+			return skip
 		}
-		ss += squares(r) * float64(len(r)-1) / float64(len(r))
+		a, _ := meanSD(first)
+		b, _ := meanSD(later)
+		variance := (unitDF*square(unitSD) + squares(later)) / (unitDF + float64(len(later)-1))
+		error := math.Sqrt(variance * (1/float64(len(first)) + 1/float64(len(later))))
+		if slower := a - b; slower < math.Log(slowBy) || slower < slowDeviations*error {
+			return skip
+		}
 	}
-	if ss == 0 || pairs < 8 {
-		return 0
-	}
-	return math.Min(0.9, math.Max(0, products/ss*pairs/(pairs+8)))
 }
 
-// paceSD returns the deviation in pace between runs that the spread of their
-// units does not explain, joined with the prior of any machine.
-func paceSD(runs [][]float64, e Estimate) float64 {
-	var paces []float64
-	explained := 0.0
-	for _, r := range runs {
-		paces = append(paces, stat.Mean(r, nil))
-		explained += square(e.UnitSD) * (1 + e.Rho) / (1 - e.Rho) / float64(len(r)) / float64(len(runs))
-	}
-	k := float64(len(paces) - 1)
-	if k < 1 || e.Slope <= 0 {
-		return priorPaceSD
-	}
-	beyond := math.Max(0, stat.Variance(paces, nil)-explained) / square(e.Slope)
-	return math.Sqrt((priorDF*square(priorPaceSD) + k*beyond) / (priorDF + k))
-}
-
-// fitWall fits wall times against lengths by least squares.
-func fitWall(samples []Sample) (Estimate, error) {
-	var x, y []float64
+// fitWall fits the wall times of a program that reports nothing: each is (start-up + unit·length)·exp(ε), with ε as
+// runs differ. The ratio of the start-up to a unit is not known, and few samples hardly say it. So the estimate is the
+// mean over all ratios, each as likely as it makes the wall times; the time of a sample of the mean length is that of
+// the samples. Samples of one length are taken as work without fixed costs; the interval knows better.
+func fitWall(samples []Sample, known Spread) (Estimate, error) {
+	variance := known.variance() + wallUnits
+	mean, n, several := 0.0, float64(len(samples)), false
 	for _, s := range samples {
-		x = append(x, float64(s.Length))
-		y = append(y, s.Wall)
+		mean += float64(s.Length) / n
+		several = several || s.Length != samples[0].Length
 	}
-	sxx := squares(x)
-	if sxx == 0 {
-		if samples[0].Length > 0 {
-			// One length only: its whole wall time is taken as work.
-			m, _ := meanSD(y)
-			return Estimate{Slope: m / x[0], Warnings: []string{
-				"all samples have the same length: fixed costs and work cannot be separated, and the spread is unknown"}}, nil
-		}
+	if mean == 0 {
 		return Estimate{}, fmt.Errorf("fit linear: the samples have no length: %w", ErrUnfit)
 	}
-	intercept, slope := stat.LinearRegression(x, y, nil, false)
-	if slope <= 0 || intercept < 0 {
-		// Fixed costs below zero, or work that takes no time, are noise: a line
-		// through the origin is the nearest that can be.
-		intercept = 0
-		var xy, xx float64
-		for i := range x {
-			xy += x[i] * y[i]
-			xx += x[i] * x[i]
+	// Of each ratio: the logarithm of the unit, that of a sample of the mean length, and how likely it is.
+	var unit, whole, weights []float64
+	ss := math.Inf(1)
+	for step := -1; step <= ratioSteps; step++ {
+		ratio, weight := 0.0, noStartup
+		if step >= 0 {
+			ratio = leastRatioOf * math.Pow(mostRatioOf/leastRatioOf, float64(step)/ratioSteps)
+			weight = 1.0
 		}
-		slope = xy / xx
+		logs := make([]float64, len(samples))
+		for i, s := range samples {
+			logs[i] = math.Log(math.Max(s.Wall, 1e-6) / (float64(s.Length) + ratio))
+		}
+		m, _ := meanSD(logs)
+		left := squares(logs)
+		ss = math.Min(ss, left)
+		unit, whole = append(unit, m), append(whole, m+math.Log(mean+ratio))
+		// Student's t: the variance is integrated out.
+		weights = append(weights, weight*math.Pow(1+left/(wallDF*variance), -(wallDF+n-1)/2))
 	}
-	e := Estimate{Slope: slope, Intercept: intercept, PaceSD: math.Hypot(priorPaceSD, moments(floats.Sum(y)))}
-	// Two points leave no residuals: the prior of any machine is used.
-	mean, df := stat.Mean(x, nil), float64(len(x)-2)
-	ss := priorDF * square(priorPaceSD*(stat.Mean(y, nil)-intercept))
-	for i := range x {
-		ss += square(y[i] - intercept - slope*x[i])
+	log := stat.Mean(unit, weights)
+	sd := math.Sqrt(stat.Moment(2, unit, weights))
+	e := Estimate{Slope: math.Exp(log), DF: wallDF + n - 1, PaceDF: wallDF + n - 1}
+	at := math.Exp(stat.Mean(whole, weights))
+	if !several {
+		e.Slope = at / mean
 	}
-	e.DF = df + priorDF
-	s2 := ss / e.DF
-	e.SlopeSE = math.Sqrt(s2 / sxx)
-	e.InterceptSE = math.Sqrt(s2 * (1/float64(len(x)) + mean*mean/sxx))
+	e.Intercept = math.Max(0, at-e.Slope*mean)
+	v := (wallDF*variance + ss) / e.DF
+	e.SlopeSE = e.Slope * math.Sqrt(square(sd)+v/n)
+	e.InterceptSE = mean * e.Slope * sd
+	e.PaceSD = math.Sqrt(v * beyondSamples)
 	return e, nil
 }
 
@@ -242,3 +197,13 @@ func meanSD(v []float64) (mean, sd float64) {
 	}
 	return stat.MeanStdDev(v, nil)
 }
+
+// Median is the mean of the two middle values where there are two.
+func Median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	return stat.Mean(s[(n-1)/2:n/2+1], nil)
+}
+
+// logOf is the logarithm of a time; times that a coarse clock calls 0 are a microsecond.
+func logOf(seconds float64) float64 { return math.Log(math.Max(seconds, 1e-6)) }

@@ -2,7 +2,6 @@ package estimator
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -25,7 +24,7 @@ func TestLinearFromUnits(t *testing.T) {
 	near(t, "intercept", e.Intercept, 0.5, 1e-12)
 	p := e.Predict(100, 0.9)
 	near(t, "prediction", p.Seconds, 50.5, 1e-9)
-	if p.Low >= 50.5 || p.Low < 45 { // equal times do not contradict the usual spread
+	if p.Low >= 48 || p.Low < 25 { // equal times do not contradict the usual spread
 		t.Errorf("the interval is %g to %g", p.Low, p.High)
 	}
 }
@@ -44,113 +43,90 @@ func TestLinearWarmup(t *testing.T) {
 	near(t, "prediction of the sample itself", e.Predict(4, 0.9).Seconds, 6.2, 1e-9)
 }
 
-// A first unit that is slower by a little is as fixed a cost as one that is
-// slower by much: the samples here are of a job whose first unit takes a tenth
-// longer, and 60 of its units take 60 and not 61.5.
-func TestLinearSlightWarmup(t *testing.T) {
+// A first unit that is slower by a little may be so by chance: it counts as any other.
+func TestLinearKeepsTheFirstUnit(t *testing.T) {
 	e, err := Linear{}.Fit(Problem{Samples: []Sample{
 		{Length: 2, Wall: 0.5 + 2.1, Units: []float64{1.1, 1}},
-		{Length: 4, Wall: 0.5 + 4.1, Units: []float64{1.1, 1, 1, 1}},
+		{Length: 2, Wall: 0.5 + 2.1, Units: []float64{1.1, 1}},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "slope", e.Slope, 1, 1e-12)
-	near(t, "intercept", e.Intercept, 0.6, 1e-12)
-	near(t, "prediction", e.Predict(60, 0.9).Seconds, 60.6, 1e-9)
+	near(t, "slope", e.Slope, 1.05, 1e-12)
+	near(t, "intercept", e.Intercept, 0.5, 1e-12)
 }
 
-// Samples of one unit have nothing but first units.
-func TestLinearFirstUnitsAlone(t *testing.T) {
-	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Wall: 1.2, Units: []float64{1}},
-		{Length: 1, Wall: 1.2, Units: []float64{1}}}})
-	if err != nil {
-		t.Fatal(err)
+// The least data do not give narrow intervals: samples of one unit and of two say little of eight. Samples of 0.05 s
+// that were met twice by a moment in which the machine was half as fast gave 1.2 s, 1.05 to 1.35, for a job of 0.4 s.
+func TestLinearFromOneUnitAndTwo(t *testing.T) {
+	for _, samples := range [][]Sample{
+		{{Length: 1, Wall: 0.05, Units: []float64{0.05}}},
+		{{Length: 1, Wall: 0.05, Units: []float64{0.05}}, {Length: 2, Wall: 0.2, Units: []float64{0.05, 0.15}}},
+	} {
+		e, err := Linear{}.Fit(Problem{Samples: samples})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := e.Predict(8, 0.9)
+		if p.Seconds > 0.9 || p.Low > 0.75*p.Seconds || p.High < 1.25*p.Seconds || len(samples) == 2 && (p.Low > 0.5 || p.High < 0.9) {
+			t.Errorf("%d samples: %.3g s, %.3g to %.3g", len(samples), p.Seconds, p.Low, p.High)
+		}
 	}
-	near(t, "slope", e.Slope, 1, 1e-12)
-	near(t, "intercept", e.Intercept, 0.2, 1e-12)
-	near(t, "degrees of freedom", e.DF, 1, 0)
 }
 
-// First units take 3 and 3.2 s (mean 3.1, squared deviations 0.02), the later
-// one 1 s: the spread is √(0.02 / 1), and not that between warm-up and pace.
-func TestLinearSpreadLeavesOutTheWarmup(t *testing.T) {
-	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Wall: 3, Units: []float64{3}},
-		{Length: 2, Wall: 4.2, Units: []float64{3.2, 1}}}})
-	if err != nil {
-		t.Fatal(err)
+// A machine on which samples of other jobs differ gives wide intervals to a job whose own few samples agree by chance.
+func TestSpreadOfOtherJobsCounts(t *testing.T) {
+	job := []Sample{{Length: 2, Wall: 2, Units: []float64{1, 1}}, {Length: 2, Wall: 2, Units: []float64{1, 1}}}
+	uneven := []Sample{{Length: 1, Wall: 1, Units: []float64{1}}, {Length: 1, Wall: 2, Units: []float64{2}}}
+	width := func(s Spread) float64 {
+		e, err := Linear{}.Fit(Problem{Samples: job, Spread: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, ofSamples := e.Width(100)
+		if ofSamples <= 0 || ofSamples >= 1 {
+			t.Errorf("%g of the variance is of the samples", ofSamples)
+		}
+		return w
 	}
-	near(t, "slope", e.Slope, 1, 1e-12)
-	near(t, "intercept", e.Intercept, 2.1, 1e-12)
-	near(t, "spread", e.UnitSD, math.Sqrt(0.02), 1e-12)
-	near(t, "error of the slope", e.SlopeSE, math.Sqrt(0.02), 1e-12)
-	near(t, "degrees of freedom", e.DF, 1, 0)
+	steady, unsteady := width(SpreadOf([][]Sample{job, job, job})), width(SpreadOf([][]Sample{uneven, uneven, uneven}))
+	if alone := width(Spread{}); steady >= alone || unsteady < 1.3*alone {
+		t.Errorf("half widths of %g alone, %g on a steady machine, %g on an unsteady one", alone, steady, unsteady)
+	}
+	if s := SpreadOf([][]Sample{nil, {{Length: 3, Wall: 1}}}); s != (Spread{}) {
+		t.Errorf("samples without units show a spread: %+v", s)
+	}
 }
 
+// A program that reports nothing: its start-up is between none and nearly all of the shortest sample. Two wall times of
+// which the second met a slow moment do not say that there is none.
 func TestLinearFromWall(t *testing.T) {
-	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 10, Wall: 3}, {Length: 20, Wall: 5}}})
-	if err != nil {
-		t.Fatal(err)
+	fit := func(lengthsAndWalls ...float64) Estimate {
+		t.Helper()
+		e, err := Linear{}.Fit(Problem{Samples: walls(lengthsAndWalls...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Intercept < 0 || e.Slope < 0 || e.DF <= 0 {
+			t.Errorf("intercept %g, slope %g: a time below zero", e.Intercept, e.Slope)
+		}
+		return e
 	}
-	near(t, "slope", e.Slope, 0.2, 1e-12)
-	near(t, "intercept", e.Intercept, 1, 1e-12)
-	// Two points give no spread: the prior spread of any machine is used.
-	if p := e.Predict(100, 0.9); p.Low >= p.Seconds*0.95 || p.Low < p.Seconds/2 {
-		t.Errorf("the interval is %g to %g", p.Low, p.High)
+	if e := fit(10, 3, 20, 5, 40, 9, 80, 17); math.Abs(e.Slope-0.2) > 0.02 || math.Abs(e.Intercept-1) > 0.4 {
+		t.Errorf("%g s and %g s a unit", e.Intercept, e.Slope)
 	}
-}
-
-func TestLinearFromWallNeverBelowZero(t *testing.T) {
-	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Wall: 1}, {Length: 2, Wall: 3}}})
-	if err != nil {
-		t.Fatal(err)
+	if p := fit(1, 0.62, 2, 1.59).Predict(8, 0.9); p.Low > 0.2+8*0.45 || p.High < 8*0.75 {
+		t.Errorf("%.3g s, %.3g to %.3g", p.Seconds, p.Low, p.High)
 	}
-	if e.Intercept < 0 || e.Slope < 0 {
-		t.Errorf("intercept %g, slope %g: a time below zero", e.Intercept, e.Slope)
+	// Of one length it is not known how much of the time is work.
+	if p := fit(1, 2, 1, 4).Predict(3, 0.9); p.Low > 5 || p.High < 9 {
+		t.Errorf("of one length: %.3g s, %.3g to %.3g", p.Seconds, p.Low, p.High)
 	}
-}
-
-func TestLinearOneLength(t *testing.T) {
-	e, err := Linear{}.Fit(Problem{Samples: []Sample{{Length: 1, Wall: 2}, {Length: 1, Wall: 4}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "prediction", e.Predict(3, 0.9).Seconds, 9, 1e-12)
 }
 
 func TestLinearNoSamples(t *testing.T) {
 	if _, err := (Linear{}).Fit(Problem{}); err == nil {
 		t.Error("no samples were fitted without an error")
-	}
-}
-
-// The 90% interval has its nominal coverage when unit times are independent.
-func TestLinearCoverage(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	unit := func() float64 { return 10 + 1.5*r.NormFloat64() }
-	sample := func(n int) Sample {
-		s := Sample{Length: n, Wall: 30}
-		for range n {
-			u := unit()
-			s.Units = append(s.Units, u)
-			s.Wall += u
-		}
-		return s
-	}
-	const trials, length = 2000, 100
-	covered := 0
-	for range trials {
-		e, err := Linear{}.Fit(Problem{Samples: []Sample{sample(3), sample(6)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		actual := sample(length).Wall
-		if p := e.Predict(length, 0.9); p.Low <= actual && actual <= p.High {
-			covered++
-		}
-	}
-	if share := float64(covered) / trials; share < 0.85 || share > 0.95 {
-		t.Errorf("the 90%% interval covers %.1f%%", 100*share)
 	}
 }
 

@@ -41,6 +41,6 @@ func (e Estimate) Remaining(length int, done []Unit, threads int, level float64)
 		return Prediction{}
 	}
 	u := e.Update(done)
-	u.Intercept, u.InterceptSE = 0, 0
+	u.Intercept, u.InterceptSE, u.Launch = 0, 0, 0
 	return u.PredictOn(left, threads, level)
 }

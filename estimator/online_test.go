@@ -86,7 +86,7 @@ func TestRemainingCoverage(t *testing.T) {
 		}
 		share := float64(covered) / trials
 		t.Logf("after %d of %d units: error %.2f%%, covers %.1f%%", seen, length, 100*errs, 100*share)
-		if share < 0.85 || share > 0.95 {
+		if share < 0.85 || share > 0.95 && seen > 0 { // at first, the machine is not known to be as steady as it is
 			t.Errorf("after %d units the 90%% interval covers %.1f%%", seen, 100*share)
 		}
 		if errs > last*1.1 { // a short rest has different moments

@@ -169,15 +169,6 @@ func TestIntervalByHand(t *testing.T) {
 	between = math.Pow(10*4*0.02, 2) + math.Pow(10*4*0.1, 2)
 	df = square(within+between) / (square(within)/6 + square(between)/9)
 	check("on one thread", e.PredictOn(10, 1, 0.9), 45, within+between, df)
-	// A machine of many speeds, met at two moments, for a run of 25 s.
-	e.MomentSD, e.MomentDF, e.SampledMoments = 0.04, 3, 2
-	at := square(25*0.04) * (momentLasts/25 + 1.0/2)
-	within, between = 0.4*0.4+10*10*0.05*0.05+10*0.3*0.3*3, math.Pow(10*2*0.02, 2)
-	df = square(within+between) / (square(within)/6 + square(between)/9)
-	all := within + between + at
-	df = square(all) / (square(within+between)/df + square(at)/3)
-	check("moments", e.Predict(10, 0.9), 25, all, df)
-
 	// A spread of up to a quarter is the spread of the time, a larger one the spread of its logarithm.
 	for sd, log := range map[float64]bool{0.25: false, 0.2500001: true} {
 		p := Prediction{Seconds: 10}.around(10*sd, 7, 0.9)
@@ -207,7 +198,7 @@ func TestIntervalByHand(t *testing.T) {
 
 // The result for the running job is the weighted mean and spread of its groups of units.
 func TestLearnedByHand(t *testing.T) {
-	e := Estimate{Slope: 1.5, SlopeSE: 0.1, UnitSD: 0.2, DF: 3, PaceSD: 0.04, MomentSD: 1, Rho: 0.1, Resource: Resource{Threads: 2}}
+	e := Estimate{Slope: 1.5, SlopeSE: 0.1, UnitSD: 0.2, DF: 3, PaceSD: 0.04, Rho: 0.1, Resource: Resource{Threads: 2}}
 	var l Learned
 	var sum, n, before, products, count float64
 	var paces, units []float64
@@ -239,7 +230,7 @@ func TestLearnedByHand(t *testing.T) {
 	near(t, "spread of a unit", got.UnitSD, unit, 1e-9)
 	near(t, "pace", got.Slope, (1.5*seen+sum/n*prior)/(seen+prior), 1e-9)
 	near(t, "its error", got.SlopeSE, math.Sqrt(seen*prior/(seen+prior)), 1e-9)
-	if got.DF != 3+count-1 || got.PaceSD != restDrift || got.MomentSD != 0 {
+	if got.DF != 3+count-1 || got.PaceSD != restDrift {
 		t.Errorf("%+v", got)
 	}
 	// Without prior knowledge of a job, only its units count.
@@ -260,28 +251,6 @@ func TestLearnedByHand(t *testing.T) {
 	few.Add(Estimate{}, 1, []Held{{2, 1}})
 	if few.rho() <= 0 {
 		t.Error("nine groups in two halves show no memory")
-	}
-}
-
-// The moments of samples, by hand.
-func TestAmongByHand(t *testing.T) {
-	samples := make([]Sample, 4)
-	for i, p := range []SpeedProbe{{ProbeCores: 2, Probe: 1}, {ProbeCores: 2, Probe: 4}, {ProbeCores: 1, Probe: 9}, {ProbeCores: 2}} {
-		samples[i].SpeedProbe = p
-	}
-	e := Estimate{Resource: Resource{Threads: 2}}
-	two := []Moment{{2, 1, 0, 0}, {2, math.E, 0, 0}}
-	if got := e.Among(two, samples); got.MomentSD != 0 || got.SampledMoments != 2 || math.Abs(got.Probe-2) > 1e-12 {
-		t.Errorf("two moments are too few for a spread: %+v", got)
-	}
-	got := e.Among(append(two, Moment{2, math.E * math.E, 0, 0}), samples)
-	near(t, "spread", got.MomentSD, 1, 1e-12)
-	near(t, "its degrees of freedom", got.MomentDF, 2, 0)
-	if got := e.Among(nil, samples[2:]); got.SampledMoments != 0 || got.Probe != 0 {
-		t.Errorf("on other cores: %+v", got)
-	}
-	if all := Moments(samples); len(all) != 3 {
-		t.Errorf("%d moments", len(all))
 	}
 }
 
@@ -387,45 +356,14 @@ func TestRememberByHand(t *testing.T) {
 	check("here, and its kind", append(here, kind...), (1.05*2/own+2/(3.0/2*1.5))/precision, precision, math.Sqrt(own))
 }
 
-// Lines and fractions by hand.
-func TestLinesByHand(t *testing.T) {
+// Fractions by hand.
+func TestFractionByHand(t *testing.T) {
 	line := func(at ...float64) (s []Sample) {
 		for i := 0; i < len(at); i += 2 {
 			s = append(s, Sample{Length: int(at[i]), Wall: at[i+1], Threads: 1})
 		}
 		return s
 	}
-	e, err := fitWall(line(1, 3, 2, 5, 3, 10))
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Sums about the means 2 and 6: xx 2, xy 7. The line is 3.5 x − 1: below zero, so through the origin.
-	near(t, "through the origin", e.Slope, (3+10+30)/14.0, 1e-12)
-	near(t, "its beginning", e.Intercept, 0, 0)
-	if e, err = fitWall(line(1, 4, 2, 5, 4, 10)); err != nil {
-		t.Fatal(err)
-	}
-	// Means 7/3 and 19/3; xx 14/3, xy 29/3.
-	slope := 29.0 / 14
-	intercept := 19.0/3 - slope*7/3
-	near(t, "slope", e.Slope, slope, 1e-12)
-	near(t, "intercept", e.Intercept, intercept, 1e-12)
-	ss := priorDF * square(priorPaceSD*(19.0/3-intercept))
-	for _, p := range [][2]float64{{1, 4}, {2, 5}, {4, 10}} {
-		ss += square(p[1] - intercept - slope*p[0])
-	}
-	s2 := ss / (1 + priorDF)
-	near(t, "error of the slope", e.SlopeSE, math.Sqrt(s2/(14.0/3)), 1e-12)
-	near(t, "error of the beginning", e.InterceptSE, math.Sqrt(s2*(1.0/3+49.0/9/(14.0/3))), 1e-12)
-	near(t, "pace", e.PaceSD, math.Hypot(priorPaceSD, momentSD*math.Sqrt(momentSeconds/19)), 1e-12)
-	near(t, "degrees of freedom", e.DF, 1+priorDF, 0)
-	if e, err = fitWall(line(2, 4, 2, 6)); err != nil || e.Slope != 2.5 || e.DF != 0 || len(e.Warnings) != 1 {
-		t.Errorf("one length: %+v, %v", e, err)
-	}
-	if _, err = fitWall(line(0, 4, 0, 6)); !errors.Is(err, ErrUnfit) {
-		t.Errorf("no length: %v", err)
-	}
-
 	f, err := Fraction{}.Fit(Problem{Samples: line(2, 6, 4, 8, 0, 9, 5, 0)})
 	if err != nil {
 		t.Fatal(err)

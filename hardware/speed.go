@@ -11,14 +11,11 @@ import (
 )
 
 // Speed is how fast the machine was at a moment: a fixed piece of work took Seconds on each of the cores, all busy at
-// once. Error is the standard deviation of Seconds, estimated from the repetitions of the piece. Exchange is the mean of an
-// ExchangeWatch meanwhile, in seconds; 0 on one core.
+// once. Error is the standard deviation of Seconds, estimated from the repetitions of the piece.
 type Speed struct {
 	Cores   int     `json:"cores"`
 	Seconds float64 `json:"seconds"`
 	Error   float64 `json:"error_s"`
-
-	Exchange float64 `json:"exchange_s,omitempty"`
 }
 
 // A probe repeats a piece of work of about half a millisecond: sums of products over numbers that fit the caches of

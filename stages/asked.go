@@ -19,11 +19,11 @@ var asked []func(PlanMemberInput, *record.Plan)
 
 // RegisterPlanMember adds a member to plan.json: an experiment's request to a feature (see record.Ask).
 func RegisterPlanMember[T any](name string, rank int, of func(PlanMemberInput) T) record.PlanMember[T] {
-	return AskFor(record.RegisterPlanMember[T](name, rank), of)
+	return ComputePlanMember(record.RegisterPlanMember[T](name, rank), of)
 }
 
-// AskFor sets the value of a member of plan.json.
-func AskFor[T any](a record.PlanMember[T], of func(PlanMemberInput) T) record.PlanMember[T] {
+// ComputePlanMember sets the value of a member of plan.json.
+func ComputePlanMember[T any](a record.PlanMember[T], of func(PlanMemberInput) T) record.PlanMember[T] {
 	asked = append(asked, func(x PlanMemberInput, p *record.Plan) { a.Set(p, of(x)) })
 	return a
 }

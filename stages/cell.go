@@ -35,42 +35,13 @@ type Cell interface {
 
 // Seen holds the observations of the machine while a real cell ran.
 type Seen struct {
-	// Moments are the speeds of the machine before it and after it.
-	Moments []estimator.Moment
-	Taken   Taken
 	// Estimated are the estimates that were in force when it began; the estimates of other jobs come from the
 	// samples.
 	Estimated []record.Estimated
 }
 
-// Taken is how many cores other programs used while a cell ran.
-type Taken struct {
-	Mean float64
-	// Cores are the cores in each stretch of Every since the cell began; none where they are not known.
-	Every time.Duration
-	Cores []float64
-}
-
-// Beyond returns how many of the cores were more than spare ones, which no job of the cell uses.
-func (t Taken) Beyond(spare float64) Taken {
-	out := Taken{Mean: max(0, t.Mean-spare), Every: t.Every}
-	for _, c := range t.Cores {
-		out.Cores = append(out.Cores, max(0, c-spare))
-	}
-	return out
-}
-
 // SeenBy returns the observations of the machine from a cell's record.
-func SeenBy(c *record.Cell) Seen {
-	s := Seen{Estimated: c.Estimated, Taken: Taken{Mean: max(c.Busy, 0)}}
-	if c.Taken != nil {
-		s.Taken.Every, s.Taken.Cores = time.Duration(c.Taken.Every*float64(time.Second)), c.Taken.Cores
-	}
-	for _, m := range c.Speeds {
-		s.Moments = append(s.Moments, estimator.Moment(m))
-	}
-	return s
-}
+func SeenBy(c *record.Cell) Seen { return Seen{Estimated: c.Estimated} }
 
 // Folders are where a cell works: Dir receives its records, Scratch holds the
 // control files and checkpoints of real jobs until the cell is over.
@@ -160,8 +131,6 @@ type Contention struct {
 	Law estimator.Contention
 	// Threads are the cores that the jobs of a node share; 0 for its own.
 	Threads int
-	// Taken is how many cores other programs use.
-	Taken Taken
 }
 
 // Online holds the data for predictions that follow the progress of jobs.
@@ -271,6 +240,8 @@ type Sampling interface {
 	// Budget bounds the time of sampling, as a part of the real cells' predicted
 	// time; 0 for no bound.
 	Budget() float64
+	// Within is how narrow the intervals of predictions shall be: half of their width, relative to the run time.
+	Within() float64
 	// HostPrint is the fingerprint of the machine in a word.
 	HostPrint() string
 	// Samples returns the samples with a hash, if they are known; SetSamples makes

@@ -160,8 +160,8 @@ func Fill(into any, values map[string]any) {
 	}
 }
 
-// Say replaces words in braces in the documentation of a block and its arguments: "{metrics}".
-func (b *Block) Say(pairs ...string) *Block {
+// ReplaceWords replaces words in braces in the documentation of a block and its arguments: "{metrics}".
+func (b *Block) ReplaceWords(pairs ...string) *Block {
 	r := strings.NewReplacer(pairs...)
 	b.Doc = r.Replace(b.Doc)
 	for i := range b.Args {

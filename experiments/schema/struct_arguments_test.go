@@ -56,7 +56,7 @@ func TestOf(t *testing.T) {
 	if which.Default != `"a"` || len(which.Allowed) != 2 || rate.Type != Share {
 		t.Errorf("which is %+v, rate %+v", which, rate)
 	}
-	if b.Say("{x}", "y"); b.Args[1].DefaultDoc != "by `count`" {
+	if b.ReplaceWords("{x}", "y"); b.Args[1].DefaultDoc != "by `count`" {
 		t.Errorf("what has no braces has become %q", b.Args[1].DefaultDoc)
 	}
 }

@@ -15,16 +15,8 @@ type Contention struct {
 	// a node with the given number of cores. The job holds own of the cores,
 	// and other jobs hold others. A value below 1 counts as 1.
 	Slowdown func(own, others, cores int) float64
-	// Until are the slowdowns at the beginning, in the order of their ends. Slowdown holds after the last.
-	Until []Until
 	// Cluster is where the cores of grants are.
 	Cluster scheduler.Cluster
-}
-
-// Until is a slowdown that holds up to an instant.
-type Until struct {
-	At       time.Duration
-	Slowdown func(own, others, cores int) float64
 }
 
 // crowd keeps the clocks of running jobs under contention. Jobs of one node
@@ -33,7 +25,6 @@ type Until struct {
 // holdings on it, however many jobs run.
 type crowd struct {
 	slowdown func(own, others, cores int) float64
-	until    []Until // the slowdowns before it
 	first    []int32 // the number of each node's first core, and of the one after the last
 	held     []int32 // cores, by node
 	groups   []group
@@ -65,7 +56,7 @@ type share struct{ node, cores int32 }
 func newCrowd(c Contention, jobs int) *crowd {
 	nodes := len(c.Cluster.Nodes)
 	k := &crowd{
-		slowdown: c.Slowdown, until: c.Until, first: make([]int32, 1, nodes+1), held: make([]int32, nodes),
+		slowdown: c.Slowdown, first: make([]int32, 1, nodes+1), held: make([]int32, nodes),
 		alike: make([]map[int32]int32, nodes), onNode: make([][]int32, nodes), isNew: make([]bool,
 			nodes), of: make([]int32, jobs),
 	}
@@ -192,14 +183,6 @@ func (k *crowd) renew(node int32) {
 	}
 }
 
-// turn is when the slowdown changes for all jobs; Never if it does not, or no job runs.
-func (k *crowd) turn() time.Duration {
-	if len(k.until) == 0 || k.live == 0 {
-		return scheduler.Never
-	}
-	return k.until[0].At
-}
-
 // advance moves the clock on to now, at the speed since the last change.
 func (g *group) advance(now time.Duration) {
 	d := now - g.at
@@ -214,16 +197,6 @@ func (g *group) advance(now time.Duration) {
 // settle gives the groups on changed nodes their new speeds, and finds out
 // when the next of their jobs ends.
 func (k *crowd) settle(now time.Duration, stale func(end) bool) {
-	for len(k.until) > 0 && k.until[0].At <= now {
-		k.until = k.until[1:]
-		for node := range k.onNode {
-			k.renew(int32(node))
-		}
-	}
-	slowdown := k.slowdown
-	if len(k.until) > 0 {
-		slowdown = k.until[0].Slowdown
-	}
 	for _, v := range k.changed {
 		k.isNew[v] = false
 		for _, id := range k.onNode[v] {
@@ -231,7 +204,7 @@ func (k *crowd) settle(now time.Duration, stale func(end) bool) {
 			g.advance(now)
 			g.slow = 1
 			for _, s := range g.shares {
-				slow := slowdown(int(s.cores), int(k.held[s.node]-s.cores), int(k.first[s.node+1]-k.first[s.node]))
+				slow := k.slowdown(int(s.cores), int(k.held[s.node]-s.cores), int(k.first[s.node+1]-k.first[s.node]))
 				if slow > g.slow {
 					g.slow = slow
 				}

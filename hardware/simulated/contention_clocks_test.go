@@ -117,18 +117,3 @@ func TestAlikeJobsEndTogether(t *testing.T) {
 	until(t, e, scheduler.Never, 0, 2)
 	until(t, e, scheduler.Never, 3*s+750*time.Millisecond, 0, 1, 3) // 1 + 0.5 × 2/4
 }
-
-// Other programs slow all jobs twofold until 4 s, then threefold until 10 s: a job of 5 s has done 2 s by 4 s, 4 s by
-// 10 s, and ends at 11 s.
-func TestSlowdownsThatEnd(t *testing.T) {
-	times := func(n float64) func(_, _, _ int) float64 { return func(_, _, _ int) float64 { return n } }
-	e := newEngine(t, Options{Contention: &Contention{
-		Slowdown: times(1), Until: []Until{{4 * s, times(2)}, {10 * s, times(3)}},
-		Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 2}}},
-	}}, FullRequest(5*s, 1), FullRequest(s, 1))
-	must(t, e.Start(0, span(0, 1)))
-	until(t, e, 5*s, 5*s)
-	until(t, e, scheduler.Never, 11*s, 0)
-	must(t, e.Start(1, span(0, 1)))
-	until(t, e, scheduler.Never, 12*s, 1)
-}

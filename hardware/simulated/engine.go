@@ -429,7 +429,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 // nextCrowded is Next under contention.
 func (e *Engine) nextCrowded(until time.Duration) (time.Duration, []scheduler.Notice, error) {
 	e.crowd.settle(e.now, e.stale)
-	at := min(until, e.crowd.soonest(), e.crowd.turn(), e.nextMark(), e.nextNode(), e.nextSpent())
+	at := min(until, e.crowd.soonest(), e.nextMark(), e.nextNode(), e.nextSpent())
 	if at == scheduler.Never {
 		return e.now, nil, e.noInstant(e.crowd.live > 0)
 	}

@@ -63,7 +63,7 @@ func (p *nodePool) submit(nodes []int) error {
 	if err != nil {
 		return err
 	}
-	if err := p.site.forks.start(a.cmd, hangUp); err != nil {
+	if err := p.session.forks.start(a.cmd, hangUp); err != nil {
 		return WithHint(&slurmcmd.Error{Command: "salloc", Text: err.Error(), Code: -1})
 	}
 	p.mu.Lock()
@@ -87,7 +87,7 @@ func (p *nodePool) follow(a *allocation, out, errs io.Reader) {
 				said.WriteString(lines.Text() + "\n")
 			}
 			if m := pendingJob.FindStringSubmatch(lines.Text()); m != nil {
-				p.site.noteAllocation(m[1], true)
+				p.session.noteAllocation(m[1], true)
 				p.mu.Lock()
 				a.job = m[1]
 				p.mu.Unlock()
@@ -99,7 +99,7 @@ func (p *nodePool) follow(a *allocation, out, errs io.Reader) {
 	for lines.Scan() {
 		if f := strings.Fields(lines.Text()); len(f) == 3 && f[0] == "granted" && !granted && len(jobNumbers(f[1:2])) == 1 {
 			granted = true
-			p.site.noteAllocation(f[1], true)
+			p.session.noteAllocation(f[1], true)
 			p.jobs.Go(func() {
 				if err := p.takeGrant(a, f[1], f[2]); err != nil && p.ctx.Err() == nil {
 					a.release()
@@ -116,7 +116,7 @@ func (p *nodePool) follow(a *allocation, out, errs io.Reader) {
 	job, gone := a.job, a.gone
 	p.mu.Unlock()
 	if job != "" {
-		p.site.noteAllocation(job, false)
+		p.session.noteAllocation(job, false)
 	}
 	switch {
 	case gone || p.ctx.Err() != nil:
@@ -223,12 +223,12 @@ func (p *nodePool) takeGrant(a *allocation, job, list string) error {
 		return err
 	}
 	if len(names) < len(a.nodes) {
-		return Unavailable(fmt.Errorf("the allocation %s has %d nodes, and the hardware %q has %d", job, len(names),
+		return UnavailableError(fmt.Errorf("the allocation %s has %d nodes, and the hardware %q has %d", job, len(names),
 			p.hw.Name,
 			len(a.nodes)), "ask for a larger allocation, or change nodes in the file")
 	}
 	names = names[:len(a.nodes)]
-	probe, err := NewFolderProbe(p.site.run.Dir)
+	probe, err := NewFolderProbe(p.session.run.Dir)
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func (p *nodePool) takeGrant(a *allocation, job, list string) error {
 		}
 		s.gpus = strings.FieldsFunc(f[3], func(c rune) bool { return c == ',' })
 		if f[4] != "seen" {
-			return fmt.Errorf("%w: node %s does not see %s", ErrNotShared, f[1], p.site.run.Dir)
+			return fmt.Errorf("%w: node %s does not see %s", ErrNotShared, f[1], p.session.run.Dir)
 		}
 		found[s.name] = s
 	}

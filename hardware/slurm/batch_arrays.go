@@ -42,7 +42,7 @@ func taskScript(a engine.Array) string {
 // Check implements engine.Batch: three calls; in one of them a node looks at the folder.
 func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
 	r := requestOf(a)
-	err := CheckClient(ctx, r)
+	err := CheckRequest(ctx, r)
 	if err == nil {
 		err = CheckSharedFolder(ctx, r, a.Dir, a.Command[0], SharedFolderPatience)
 	}

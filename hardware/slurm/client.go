@@ -64,13 +64,13 @@ func CallWithRetries(ctx context.Context, patience time.Duration, command string
 		select {
 		case <-ctx.Done():
 			return out, err
-		case <-time.After(Jitter(pause)):
+		case <-time.After(RandomizeDuration(pause)):
 		}
 	}
 }
 
-// Jitter returns a duration at random around d, so that many that wait do not all come at once.
-func Jitter(d time.Duration) time.Duration {
+// RandomizeDuration returns a duration at random around d, so that many that wait do not all come at once.
+func RandomizeDuration(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.75 + rand.Float64()/2))
 }
 

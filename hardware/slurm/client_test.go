@@ -135,7 +135,7 @@ sbatch: error: allocation failure: Resource temporarily unavailable" >&2; exit 1
 			scripts := all(twoPartitions)
 			scripts["sbatch"] = `case "$*" in *--test-only*) ;; *) echo submitted >&2; exit 9;; esac; ` + test.sbatch
 			fakes(t, scripts)
-			err := CheckClient(t.Context(), test.request)
+			err := CheckRequest(t.Context(), test.request)
 			if test.want == "" {
 				if err != nil {
 					t.Error(err)
@@ -151,7 +151,7 @@ sbatch: error: allocation failure: Resource temporarily unavailable" >&2; exit 1
 
 func TestCheckWithoutSlurm(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if err := CheckClient(t.Context(), Request{}); err == nil || !strings.Contains(err.Error(), "no sbatch") {
+	if err := CheckRequest(t.Context(), Request{}); err == nil || !strings.Contains(err.Error(), "no sbatch") {
 		t.Error(err)
 	}
 }

@@ -47,7 +47,7 @@ type Engine struct {
 var engines atomic.Int64 // made so far; part of the names of folders
 
 func newEngine(p *nodePool, task engine.Task) (*Engine, error) {
-	dir := filepath.Join(p.site.run.Dir, fmt.Sprintf("%s%d-%d", folderPrefix, os.Getpid(), engines.Add(1)))
+	dir := filepath.Join(p.session.run.Dir, fmt.Sprintf("%s%d-%d", folderPrefix, os.Getpid(), engines.Add(1)))
 	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make a folder for steps: %w", err)
 	}

@@ -50,8 +50,8 @@ func Hint(err error) string {
 	return `"tfexp doctor" looks at the cluster`
 }
 
-// Unavailable returns the error that something is unavailable, with a hint.
-func Unavailable(err error, hint string) error {
+// UnavailableError returns the error that something is unavailable, with a hint.
+func UnavailableError(err error, hint string) error {
 	return &engine.Unavailable{Engine: EngineName, Err: err, Hint: hint}
 }
 
@@ -63,9 +63,9 @@ func WithHint(err error) error {
 	case errors.As(err, new(*engine.Unavailable)):
 		return err
 	case errors.Is(err, ErrNotShared):
-		return Unavailable(err, SharedFolderHint)
+		return UnavailableError(err, SharedFolderHint)
 	case slurmcmd.Missing() != nil:
-		return Unavailable(err, slurmcmd.MissingHint)
+		return UnavailableError(err, slurmcmd.MissingHint)
 	}
-	return Unavailable(err, Hint(err))
+	return UnavailableError(err, Hint(err))
 }

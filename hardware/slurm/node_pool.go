@@ -19,14 +19,14 @@ import (
 // nodePool is the part of the cluster that a hardware has: an allocation for its nodes, and further allocations that
 // replace lost nodes.
 type nodePool struct {
-	site *session
-	hw   *engine.Hardware
-	set  *settings
-	ctx  context.Context // done when the pool is closed
-	stop context.CancelFunc
-	jobs sync.WaitGroup // goroutines
-	kick chan struct{}  // has an element when the cluster is to be looked at at once
-	due  chan struct{}  // has an element when an allocation or a node is to be given up sooner than was known
+	session *session
+	hw      *engine.Hardware
+	set     *settings
+	ctx     context.Context // done when the pool is closed
+	stop    context.CancelFunc
+	jobs    sync.WaitGroup // goroutines
+	kick    chan struct{}  // has an element when the cluster is to be looked at at once
+	due     chan struct{}  // has an element when an allocation or a node is to be given up sooner than was known
 
 	losing sync.Mutex // held while nodes are taken away
 
@@ -60,7 +60,7 @@ const (
 )
 
 func newNodePool(s *session, hw *engine.Hardware) *nodePool {
-	p := &nodePool{site: s, hw: hw, set: settingsOf(hw), slots: make([]nodeSlot, len(hw.Cluster.Nodes)),
+	p := &nodePool{session: s, hw: hw, set: settingsOf(hw), slots: make([]nodeSlot, len(hw.Cluster.Nodes)),
 		kick: make(chan struct{}, 1),
 		due:  make(chan struct{}, 1)}
 	p.ctx, p.stop = context.WithCancel(context.Background())
@@ -164,14 +164,14 @@ func (p *nodePool) check(ctx context.Context) error {
 	}
 	if p.set.Joined != "" {
 		if err := slurmcmd.Missing(); err != nil {
-			return Unavailable(err, slurmcmd.MissingHint)
+			return UnavailableError(err, slurmcmd.MissingHint)
 		}
 		return nil
 	}
 	r := p.requestFor(p.nodes(func(*nodeSlot) bool { return true }))
-	err := CheckClient(ctx, r)
+	err := CheckRequest(ctx, r)
 	if err == nil {
-		err = CheckSharedFolder(ctx, r, p.site.run.Dir, "", SharedFolderPatience)
+		err = CheckSharedFolder(ctx, r, p.session.run.Dir, "", SharedFolderPatience)
 	}
 	if errors.Is(err, ErrBusy) { // the nodes of the allocation will look
 		return nil
@@ -181,7 +181,7 @@ func (p *nodePool) check(ctx context.Context) error {
 
 // watch looks at the allocations and their nodes, regularly and on request.
 func (p *nodePool) watch() {
-	next := time.Now().Add(Jitter(p.set.Watch))
+	next := time.Now().Add(RandomizeDuration(p.set.Watch))
 	for {
 		wait := max(time.Until(next), 0)
 		p.mu.Lock()
@@ -209,7 +209,7 @@ func (p *nodePool) watch() {
 			p.looks++
 			p.mu.Unlock()
 		}
-		next = time.Now().Add(Jitter(p.set.Watch))
+		next = time.Now().Add(RandomizeDuration(p.set.Watch))
 	}
 }
 

@@ -58,9 +58,9 @@ func ParseFields(line string) map[string]string {
 // ErrNoPartition is wrapped when there is no partition to submit to.
 var ErrNoPartition = errors.New("partition name: there is none")
 
-// CheckClient asks whether a request could ever be granted: two calls of the controller, and nothing is queued. The
+// CheckRequest asks whether a request could ever be granted: two calls of the controller, and nothing is queued. The
 // error describes the problem, and Hint suggests a remedy.
-func CheckClient(ctx context.Context, r Request) error {
+func CheckRequest(ctx context.Context, r Request) error {
 	if err := slurmcmd.Missing(); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func CheckClient(ctx context.Context, r Request) error {
 		if err == nil || ctx.Err() != nil || try == 2 || !strings.Contains(err.Error(), "node configuration") {
 			break
 		}
-		time.Sleep(Jitter(2 * time.Second)) // nodes may be about to come back
+		time.Sleep(RandomizeDuration(2 * time.Second)) // nodes may be about to come back
 	}
 	return err
 }

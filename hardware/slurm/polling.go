@@ -36,11 +36,11 @@ func (p *nodePool) assignNodes(a *allocation, job string, names []string, found 
 		case !ok:
 			return fmt.Errorf("the node %s of the allocation %s did not answer", names[i], job)
 		case len(s.cpus) < want.Threads:
-			return Unavailable(fmt.Errorf("the node %s has %d cores for the allocation %s, and the hardware %q has %d",
+			return UnavailableError(fmt.Errorf("the node %s has %d cores for the allocation %s, and the hardware %q has %d",
 				s.name,
 				len(s.cpus), job, p.hw.Name, want.Threads), "ask for nodes with more cores, or for fewer threads in the file")
 		case len(s.gpus) < want.GPUs:
-			return Unavailable(fmt.Errorf("the node %s has %d GPUs for the allocation %s, and the hardware %q has %d",
+			return UnavailableError(fmt.Errorf("the node %s has %d GPUs for the allocation %s, and the hardware %q has %d",
 				s.name,
 				len(s.gpus), job, p.hw.Name, want.GPUs), "ask for them with gres, or for fewer gpus in the file")
 		}

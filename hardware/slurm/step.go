@@ -225,7 +225,7 @@ func (e *Engine) srun(s *step) error {
 		return nil
 	}
 	s.cmd = cmd
-	err = e.pool.site.forks.start(cmd, interrupt)
+	err = e.pool.session.forks.start(cmd, interrupt)
 	e.mu.Unlock()
 	if err != nil {
 		return err
@@ -288,7 +288,7 @@ func (h hands) Attend(s *step) {
 		}
 		select {
 		case <-e.ctx.Done():
-		case <-time.After(Jitter(pause)):
+		case <-time.After(RandomizeDuration(pause)):
 		}
 	}
 	e.over(s)

@@ -71,7 +71,8 @@ func compareBlock() *schema.Block {
 		Name: "compare", Label: "metric: a column of metrics.csv, with or without its `_s`", Offered: metricLabels(),
 	})
 	schema.Find(b.Args, "by").Allowed = groupings()
-	return b.Say("{metrics}", listed(language.Metrics()), "{groupings}", groupingsDoc(), "{grouped}", listed(Grouped()),
+	return b.ReplaceWords("{metrics}", listed(language.Metrics()), "{groupings}", groupingsDoc(), "{grouped}",
+		listed(Grouped()),
 		"{means}", listed(OverJobs()))
 }
 

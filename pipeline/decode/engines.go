@@ -96,7 +96,7 @@ func hardwareBlock() *schema.Block {
 	b := schema.BlockFor[hardwareArgs](schema.Block{
 		Name: "hardware", Label: "name, read as `hardware.<name>`", Unique: true,
 		Args:   argsOf(func(k *engine.Kind) []schema.Arg { return k.Args }),
-		Blocks: append([]*schema.Block{language.Extended(language.Node, node).Say(words...)}, engineBlocks()...),
+		Blocks: append([]*schema.Block{language.Extended(language.Node, node).ReplaceWords(words...)}, engineBlocks()...),
 	})
 	b.Example = engineExamples()
 	names := schema.Find(b.Args, "engine")
@@ -104,7 +104,7 @@ func hardwareBlock() *schema.Block {
 		names.Allowed = append(names.Allowed, k.Name)
 		names.Meanings += fmt.Sprintf("- `%s`: %s\n", k.Name, k.Doc)
 	}
-	return language.Extended(language.Hardware, b).Say(words...)
+	return language.Extended(language.Hardware, b).ReplaceWords(words...)
 }
 
 func hasMachine(k *engine.Kind) bool  { return k.Machine != nil }

@@ -23,7 +23,8 @@ func jobBlock() *schema.Block {
 		},
 	})
 	schema.Find(b.Args, "threads").Keys = threadKeys()
-	return language.Extended(language.Job, b).Say("{contained}", engineList(isContained), "{program}", programDoc())
+	return language.Extended(language.Job, b).ReplaceWords("{contained}", engineList(isContained), "{program}",
+		programDoc())
 }
 
 // Job decodes a job block.

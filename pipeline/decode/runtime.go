@@ -147,7 +147,7 @@ type runtimeArgs struct {
 
 func runtimeBlock() *schema.Block {
 	b := schema.BlockFor[runtimeArgs](schema.Block{Name: "runtime", Single: true})
-	return language.Extended(language.Runtime, b).Say("{laws}", language.LawDocs())
+	return language.Extended(language.Runtime, b).ReplaceWords("{laws}", language.LawDocs())
 }
 
 // runtime decodes a runtime block of a job.

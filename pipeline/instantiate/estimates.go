@@ -149,6 +149,17 @@ func (x *Experiment) moments() []estimator.Moment {
 	return all
 }
 
+// spread is how far runs differ on this machine, by the samples of all jobs.
+func (x *Experiment) spread() estimator.Spread {
+	var jobs [][]estimator.Sample
+	for _, u := range x.units {
+		if u.Copies == 0 {
+			jobs = append(jobs, x.samples[u.Hash])
+		}
+	}
+	return estimator.SpreadOf(jobs)
+}
+
 // fit fits a model to the samples of a job, once.
 func (x *Experiment) fit(j *experiment.Job, model string) fit {
 	key := fitKey{j, model}
@@ -172,7 +183,7 @@ func (x *Experiment) newFit(j *experiment.Job, model string) (f fit) {
 	f.estimate, f.row, f.err = estimate.Fit(estimate.Job{
 		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: j.Length(),
 		Model: model, Level: x.Spec.Estimate.Level, Samples: samples,
-		Identity: name, Kind: kind, History: x.History, Moments: x.moments(),
+		Identity: name, Kind: kind, History: x.History, Moments: x.moments(), Spread: x.spread(),
 		Resource: estimator.Resource{
 			Host: x.HostPrint(), Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 			GPUs: j.GPUs, GPUType: x.gpuType(j),
@@ -353,16 +364,4 @@ func (m median) time() time.Duration {
 // stretch multiplies the duration of simulated work.
 func stretch(w *simulated.Scaling, times float64) {
 	w.Fixed, w.Scaled = time.Duration(times*float64(w.Fixed)), time.Duration(times*float64(w.Scaled))
-}
-
-// atSpeed scales simulated work to the speeds of a machine at the moments at, where they were probed with the threads
-// that the job asks for. known are all moments; they show how far the probe can be trusted.
-func atSpeed(w *simulated.Scaling, e estimator.Estimate, threads int, at, known []estimator.Moment) {
-	for _, m := range at {
-		if m.Cores != threads || e.Probe <= 0 {
-			continue
-		}
-		stretch(w, e.Exchanging(m))
-		stretch(w, estimator.DriftOn(known, threads).SlowerThan(e.Probe, m, (w.Fixed+w.Scaled).Seconds()))
-	}
 }

@@ -120,16 +120,16 @@ func (x *Experiment) SetHistory(runs []estimator.Run) {
 	clear(x.fits)
 }
 
-// SetMoments implements stages.Sampling.
-func (x *Experiment) SetMoments(earlier []estimator.Moment) {
-	x.earlier = earlier
-	clear(x.fits)
-}
-
 // Samples returns the samples with a hash, if they are known.
 func (x *Experiment) Samples(hash string) ([]estimator.Sample, bool) {
 	s, ok := x.samples[hash]
 	return s, ok
+}
+
+// SetMoments implements stages.Sampling.
+func (x *Experiment) SetMoments(earlier []estimator.Moment) {
+	x.earlier = earlier
+	clear(x.fits)
 }
 
 // SetSamples makes the samples of a unit known, or with nil unknown; fits

@@ -248,6 +248,9 @@ func (x *Experiment) models() []string {
 // of the real cells; 0 for no bound.
 func (x *Experiment) Budget() float64 { return x.Spec.Profile.Budget }
 
+// Within implements stages.Sampling.
+func (x *Experiment) Within() float64 { return x.Spec.Estimate.Within }
+
 // besideKey describes all that a sample of copies of a job side by side depends on.
 func (x *Experiment) besideKey(j *experiment.Job, copies, cores int) *store.Key {
 	k := x.profileKey(j)
@@ -295,27 +298,14 @@ func (x *Experiment) measured(h *experiment.Hardware) (estimator.Contention, boo
 	return estimator.FitSlowed(slowed), len(slowed) > 0
 }
 
-// sharing adds to the simulation of a real cell how its jobs slow each other down, as it was measured, and how other
-// programs slowed them down, which took some cores of the machine: first those that the cell does not have.
-func (c *Cell) sharing(task *stages.Task, k *store.Key, taken stages.Taken) {
+// sharing adds to the simulation of a real cell how its jobs slow each other down, as it was measured.
+func (c *Cell) sharing(task *stages.Task, k *store.Key) {
 	law, measured := c.x.measured(c.Hardware)
-	all := &stages.Contention{Law: law}
-	h, machine := c.Hardware, c.x.Host.Threads
-	besides := taken.Mean > 0 && !c.x.Spec.Profile.Alone && h.Real() && h.Kind().Here && len(h.Cluster.Nodes) == 1
-	switch {
-	case besides && measured:
-		all.Taken = taken.Beyond(float64(max(0, machine-h.Cluster.Nodes[0].Threads)))
-	case besides: // as the samples were corrected
-		all.Law, all.Threads, all.Taken = estimator.AnyMachine(), machine, taken
-	case !measured:
+	if !measured {
 		return
 	}
-	task.Simulation.Contention = all
-	k.Addf("contention", "serial %.4g, capacity %.4g, sharpness %.4g, taken %.4g of %d", all.Law.Serial, all.Law.Capacity,
-		all.Law.Sharpness, all.Taken.Mean, all.Threads)
-	if len(all.Taken.Cores) > 0 {
-		k.Addf("taken", "each %s: %.2f", all.Taken.Every, all.Taken.Cores)
-	}
+	task.Simulation.Contention = &stages.Contention{Law: law}
+	k.Addf("contention", "serial %.4g, capacity %.4g, sharpness %.4g", law.Serial, law.Capacity, law.Sharpness)
 }
 
 // blockName names the form of a job block that a job is.

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -69,26 +67,5 @@ func TestCopies(t *testing.T) {
 		if copies != c.wantCopies || cores != c.wantCores {
 			t.Errorf("%+v: %d copies on %d cores", c, copies, cores)
 		}
-	}
-}
-
-// Simulated work takes as long as at the speed that the machine had on as many threads as its job asks for.
-func TestAtSpeed(t *testing.T) {
-	known := []estimator.Moment{{Cores: 2, Seconds: 1}, {Cores: 2, Seconds: 1.5}, {Cores: 2, Seconds: 1},
-		{Cores: 2, Seconds: 1.5}}
-	e := estimator.Estimate{Probe: 1}
-	work := func(at ...estimator.Moment) time.Duration {
-		w := simulated.Scaling{Fixed: time.Second, Scaled: time.Second}
-		atSpeed(&w, e, 2, at, known)
-		return w.Fixed + w.Scaled
-	}
-	if got := work(estimator.Moment{Cores: 2, Seconds: 1.5}); got < 2200*time.Millisecond || got > 3*time.Second {
-		t.Errorf("in the slow mode: %s", got)
-	}
-	if got := work(estimator.Moment{Cores: 1, Seconds: 1.5}); got != 2*time.Second {
-		t.Errorf("by the speed of one core: %s", got)
-	}
-	if e.Probe = 0; work(estimator.Moment{Cores: 2, Seconds: 1.5}) != 2*time.Second {
-		t.Error("samples without a probe are compared with one")
 	}
 }

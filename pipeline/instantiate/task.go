@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -210,7 +209,6 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 		return stages.Task{}, "", err
 	}
 	correct(r, work, seen.Estimated)
-	c.atSpeed(r, work, seen.Moments)
 	opts := simulated.Options{Overheads: c.measuredOverheads(), Seed: c.Ref.Seed}
 	opts.Lacks.Migrate = !c.Hardware.Capabilities().Migrate
 	if c.Hardware.Cluster.Changes() {
@@ -220,23 +218,11 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	opts.Checkpoints = c.checkpoints(r)
 	task := c.task(r, simulatedFacts{estimated: c.forPolicies(seen.Estimated)})
 	task.Simulation = &stages.Simulation{Jobs: r.Jobs, Work: work, Options: opts, Finals: finals(r)}
-	c.sharing(&task, key, seen.Taken)
+	c.sharing(&task, key)
 	task.Setup.Cell = c.Ref.Twin()
 	task.Setup.Cell.Key = key.Hash()
 	err = c.complete(&task, task.Folders)
 	return task, key.Description(), err
-}
-
-// atSpeed scales the jobs of a cell to the speeds of the machine at moments, where these were probed on the cores that
-// each job asks for.
-func (c *Cell) atSpeed(r jobList, work []simulated.Scaling, at []estimator.Moment) {
-	known := c.x.moments()
-	for n := range work {
-		j := r.Blocks[r.Block[n]]
-		if est, ok := c.x.estimateOf(j); ok && len(work[n].Alternatives()) == 0 {
-			atSpeed(&work[n], est, j.Threads.Request, at, known)
-		}
-	}
 }
 
 // twinKey describes all that a twin adds to the cell's own key.

@@ -21,6 +21,7 @@ type outcomes struct {
 	seconds []float64 // service times
 	real    []float64 // of real cells
 	errors  []float64 // of the predictions of real, in percent
+	cells   []string  // of real
 	covered int       // of real
 	// latest is how the estimates did that were in force when the cells of the runs began.
 	latest latest
@@ -47,13 +48,13 @@ func (l *latest) add(e record.Estimated, service, longer float64) {
 	}
 }
 
-// add adds a run. longer is how many times as long as alone it was predicted to take where it ran.
-func (o *outcomes) add(e record.EstimateRow, service float64, real bool, longer float64) {
+// add adds a run in a cell. longer is how many times as long as alone it was predicted to take where it ran.
+func (o *outcomes) add(e record.EstimateRow, service float64, cell record.CellRef, longer float64) {
 	o.seconds = append(o.seconds, service)
-	if !real {
+	if !cell.Real() {
 		return
 	}
-	o.real = append(o.real, service)
+	o.real, o.cells = append(o.real, service), append(o.cells, cell.Cell)
 	o.errors = append(o.errors, 100*(longer*e.Predicted-service)/service)
 	if e.Low >= 0 && longer*e.Low <= service && service <= longer*e.High {
 		o.covered++
@@ -203,7 +204,7 @@ func summariseLatest(rows []record.EstimateRow, actual []outcomes, members []int
 		row.Level = rows[i].Level
 	}
 	addErrors(&row, all.errors, all.covered, all.bounded)
-	row.Least = leastError(actual, members)
+	row.Machine = machineError(actual, members)
 	return row, all.corrected
 }
 
@@ -221,38 +222,26 @@ func summarise(rows []record.EstimateRow, actual []outcomes, members []int) reco
 		row.Level = rows[i].Level
 	}
 	addErrors(&row, errs, covered, bounded)
-	row.Least = leastError(actual, members)
+	row.Machine = machineError(actual, members)
 	return row
 }
 
-// leastError is the mean of the absolute errors in percent of the best numbers, one for each estimate; NaN for less
-// than two runs per estimate on average. Take a run with prediction p, for its neighbors and the machine's speed
-// then, that took p/w. Its error against v·p is |v·w − 1| = w·|v − 1/w|, so that the best v is the median of 1/w by
-// the weights w.
-func leastError(actual []outcomes, members []int) float64 {
-	sum, runs := 0.0, 0
+// machineError is the mean of the absolute errors in percent of predicting each run by one run of the same job in
+// another cell, over all such pairs; NaN without any. The machine, and not an estimate, causes it. Neighbors count as
+// the predictions say: a run with prediction p that took p/w predicts one with prediction q as q/w.
+func machineError(actual []outcomes, members []int) float64 {
+	var errors stats.Mean
 	for _, i := range members {
-		var took, weights []float64
-		for _, e := range slices.Sorted(slices.Values(actual[i].errors)) {
-			if w := 1 + e/100; w > 0 {
-				took, weights = append(took, 1/w), append(weights, w)
+		o := &actual[i]
+		for a, known := range o.errors {
+			for b, run := range o.errors {
+				if o.cells[a] != o.cells[b] && known > -100 {
+					errors.Add(100 * math.Abs((100+run)/(100+known)-1))
+				}
 			}
 		}
-		if len(took) == 0 {
-			continue
-		}
-		slices.Reverse(took) // ascending
-		slices.Reverse(weights)
-		best := stat.Quantile(0.5, stat.Empirical, took, weights)
-		for _, w := range weights {
-			sum += 100 * math.Abs(best*w-1)
-		}
-		runs += len(took)
 	}
-	if runs < 2*len(members) {
-		return math.NaN()
-	}
-	return sum / float64(runs)
+	return errors.Value()
 }
 
 // addErrors fills in the errors in percent of runs, and the number of covered runs among those with an
@@ -324,9 +313,8 @@ func within(axes string, have []record.Setting) bool {
 }
 
 // AccuracySentence is a row of accuracy.csv in words: "The model linear was off by
-// 4.1% on average (standard deviation 5.2%, bias +1.3%) over 24 real runs; 92% of
-// the runs fell inside the 90% interval. Runs of the same job differed: even the best constant for each job, chosen in
-// hindsight, errs by 3.2%."
+// 26% on average (standard deviation 29%, bias +1.3%) over 24 real runs; the machine's own speed between samples and
+// runs explains 22 of it. 92% of the runs fell inside the 90% interval."
 func AccuracySentence(r record.AccuracyRow) string {
 	whose := r.Model
 	if r.Made == record.MadeCorrected {
@@ -340,12 +328,16 @@ func AccuracySentence(r record.AccuracyRow) string {
 	if r.Group != "" {
 		s += " of " + r.Group
 	}
+	if r.Machine > 0 {
+		s += fmt.Sprintf("; the machine's own speed between samples and runs explains %s of it",
+			table.Number(math.Min(r.Machine, r.MeanAbs)))
+	}
 	if stats.Finite(r.Coverage) {
 		only := ""
 		if r.Coverage < r.Level && table.Share(r.Coverage) != table.Share(r.Level) {
-			only = "only "
+			only = "Only "
 		}
-		s += fmt.Sprintf("; %s%s of the runs fell inside the %s interval", only, table.Share(r.Coverage), table.Share(r.Level))
+		s += fmt.Sprintf(". %s%s of the runs fell inside the %s interval", only, table.Share(r.Coverage), table.Share(r.Level))
 	}
 	switch {
 	case r.Choices > 0 && r.BestRank == 1:
@@ -357,10 +349,6 @@ func AccuracySentence(r record.AccuracyRow) string {
 			schema.Plural(r.Choices, "job"), table.Number(r.BestRank), table.Number(math.Max(r.Regret, 0)))
 	}
 	s += "."
-	if r.Made == record.MadeBefore && stats.Finite(r.Least) {
-		s += fmt.Sprintf(" Runs of the same job differed: even the best constant for each, chosen in hindsight, errs by %s%%.",
-			table.Number(r.Least))
-	}
 	return s
 }
 

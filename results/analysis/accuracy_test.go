@@ -26,9 +26,9 @@ func TestAccuracy(t *testing.T) {
 			seconds = []float64{5}
 		}
 		for _, s := range seconds {
-			actual[i].add(r, s, true, 1)
+			actual[i].add(r, s, realCell("c"), 1)
 		}
-		actual[i].add(r, 100, false, 1) // simulated runs do not count
+		actual[i].add(r, 100, record.CellRef{Cell: "s", Simulated: true}, 1) // simulated runs do not count
 	}
 	got := accuracy(rows, actual)
 	if len(got) != 8 { // for each model: all, one job, two resources
@@ -45,7 +45,7 @@ func TestAccuracy(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	equal("mean absolute error", all.MeanAbs, 15)
-	equal("least error with less than two runs for an estimate", all.Least, math.NaN())
+	equal("the error of the machine within one cell", all.Machine, math.NaN())
 	equal("bias", all.Bias, 15)
 	equal("standard deviation", all.SD, math.Sqrt(175)) // of 25, 0 and 20
 	equal("coverage", all.Coverage, 2.0/3)
@@ -63,21 +63,25 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
-// Runs of 8, 10 and 20 s: 10 s would be off by 25, 0 and 50%, every other number by more (8 s by 0, 20 and 60%).
-// Where the second one was predicted to take twice as long as alone, it counts as one of 5 s: 5 s are off by 37.5,
-// 0 and 75%, 8 s by 0, 60 and 60%. The estimate does not matter.
-func TestLeastError(t *testing.T) {
-	for _, c := range []struct{ predicted, longer, want float64 }{{10, 1, 25}, {3, 1, 25}, {10, 2, 37.5}} {
+// Runs of 8 and of 10 s predict each other with errors of 20% and 25%, whatever the estimate; two runs of one cell say
+// nothing. Where the second was predicted to take twice as long as alone, it counts as one of 5 s: 60% and 37.5%.
+func TestMachineError(t *testing.T) {
+	for _, c := range []struct{ predicted, longer, want float64 }{{10, 1, 22.5}, {3, 1, 22.5}, {10, 2, 48.75}} {
 		e := record.EstimateRow{Job: "j", Predicted: c.predicted, Low: -1}
 		var o, none outcomes
-		o.add(e, 8, true, 1)
-		o.add(e, 10, true, c.longer)
-		o.add(e, 20, true, 1)
-		if got := leastError([]outcomes{none, o}, []int{1}); math.Abs(got-c.want) > 1e-9 {
+		o.add(e, 8, realCell("a"), 1)
+		if got := machineError([]outcomes{none, o}, []int{1}); !math.IsNaN(got) {
+			t.Errorf("of one run: %g", got)
+		}
+		o.add(e, 10, realCell("b"), c.longer)
+		if got := machineError([]outcomes{none, o}, []int{1}); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%+v: %g", c, got)
 		}
 	}
 }
+
+// realCell is a cell that ran for real.
+func realCell(name string) record.CellRef { return record.CellRef{Cell: name, Engine: "process"} }
 
 // Estimates of one block with the same request are distinguished by the axes
 // that the job reads.
@@ -97,12 +101,12 @@ func TestAccuracyOfCorrectedEstimates(t *testing.T) {
 	used := record.EstimateRow{Job: "j", Hardware: "h", Threads: 1, Model: "linear", Predicted: 10, Low: 9, High: 11,
 		Level: 0.9}
 	var o outcomes
-	o.add(used, 12, true, 1)
+	o.add(used, 12, realCell("a"), 1)
 	o.latest.add(record.Estimated{Predicted: 10, Low: 9, High: 11, Factor: 1}, 12, 1)
 	if got := accuracy([]record.EstimateRow{used}, []outcomes{o}); len(got) != 3 {
 		t.Fatalf("nothing was corrected: %+v", got)
 	}
-	o.add(used, 24, true, 2)
+	o.add(used, 24, realCell("b"), 2)
 	o.latest.add(record.Estimated{Predicted: 12, Low: 11, High: 13, Factor: 1.2, Runs: 1}, 24, 2)
 	got := accuracy([]record.EstimateRow{used}, []outcomes{o})
 	if len(got) != 6 || got[0].Made != record.MadeBefore || got[1].Made != record.MadeCorrected ||

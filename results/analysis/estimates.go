@@ -29,10 +29,6 @@ var estimates = Register(Part{
 		if err != nil {
 			return s, err
 		}
-		drift, err := Drift(e)
-		if err != nil {
-			return s, err
-		}
 		var said []string
 		for _, a := range accuracy {
 			if a.By == record.ByAll {
@@ -46,7 +42,6 @@ var estimates = Register(Part{
 		for _, p := range profiling[:min(len(profiling), mostOfEach)] {
 			all = append(all, ProfilingSentence(p))
 		}
-		all = append(all, schema.Each(drift, driftSentence)...)
 		s.Report = []table.Item{
 			{Sentences: all, Answer: true},
 			{Table: estimateTable(rows), Note: "Actual: the mean service time of the finished jobs that held their full " +

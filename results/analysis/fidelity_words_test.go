@@ -30,28 +30,27 @@ func TestAccuracyInWords(t *testing.T) {
 	got := AccuracySentence(record.AccuracyRow{Model: "linear", Runs: 3, MeanAbs: 15, SD: 13.2, Bias: 15, Coverage: 2.0 / 3,
 		Level: 0.9})
 	const want = "The model linear was off by 15% on average (standard deviation 13.2%, bias +15%) over 3 real " +
-		"runs; " +
-		"only 67% of the runs fell inside the 90% interval."
+		"runs. " +
+		"Only 67% of the runs fell inside the 90% interval."
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
 
-// The least possible error is given once, next to the estimates made beforehand.
-func TestAccuracyBesideTheLeast(t *testing.T) {
-	row := record.AccuracyRow{Model: "m", Runs: 8, MeanAbs: 15, SD: math.NaN(), Coverage: math.NaN(), Least: 12.34,
-		Made: record.MadeBefore}
-	const want = "The model m was off by 15% on average over 8 real runs. Runs of the same job differed: even the best " +
-		"constant for each, chosen in hindsight, errs by 12.3%."
+// The error is divided into that of the machine and the rest.
+func TestAccuracyExplained(t *testing.T) {
+	row := record.AccuracyRow{Model: "m", Runs: 8, MeanAbs: 26, SD: math.NaN(), Coverage: 0.9, Level: 0.9, Machine: 22}
+	const want = "The model m was off by 26% on average over 8 real runs; the machine's own speed between samples and runs " +
+		"explains 22 of it. 90% of the runs fell inside the 90% interval."
 	if got := AccuracySentence(row); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	row.Made = record.MadeCorrected
-	if got := AccuracySentence(row); strings.Contains(got, "Runs of the same job") {
-		t.Errorf("said again: %s", got)
+	row.Machine = 30
+	if got := AccuracySentence(row); !strings.Contains(got, "explains 26 of it") {
+		t.Errorf("more than all is explained: %s", got)
 	}
-	row.Made, row.Least = record.MadeBefore, math.NaN()
-	if got := AccuracySentence(row); strings.Contains(got, "Runs of the same job") {
+	row.Machine = math.NaN()
+	if got := AccuracySentence(row); strings.Contains(got, "machine") {
 		t.Errorf("not known, but said: %s", got)
 	}
 }

@@ -112,7 +112,7 @@ func TestCovered(t *testing.T) {
 			t.Errorf("%+v: %+v", c, l)
 		}
 		var o outcomes
-		o.add(record.EstimateRow{Predicted: 10, Low: c.low, High: c.high}, c.service, true, 1)
+		o.add(record.EstimateRow{Predicted: 10, Low: c.low, High: c.high}, c.service, realCell("c"), 1)
 		if o.covered != c.covered {
 			t.Errorf("%+v: %d", c, o.covered)
 		}

@@ -247,9 +247,6 @@ func answerSentences(s *plottest.Sentences) {
 }
 
 func otherSentences(s *plottest.Sentences) {
-	for _, d := range []Speeds{{Cores: 1, Moments: 4, SD: 0.08, Range: 1.3}, {Cores: 2, Moments: 3, SD: 0.5, Range: 2}} {
-		s.Add("drift", driftSentence(d))
-	}
 	packages := func(text string) (all []record.Setting) {
 		for _, name := range strings.Fields(text) {
 			all = append(all, record.Setting{Name: name, Value: "1." + fmt.Sprint(len(name))})

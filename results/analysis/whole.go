@@ -57,7 +57,7 @@ func WriteTablesOf(e *record.Experiment) error {
 						actual[i].latest.add(e, r.Service, longer)
 					}
 				}
-				actual[i].add(est, r.Service, c.Real(), longer)
+				actual[i].add(est, r.Service, c, longer)
 			}
 		}
 	}

@@ -275,11 +275,6 @@ type Cell struct {
 	// Tries is how often the cell ran until nothing disturbed it; 0 when that is not counted or it ran once.
 	Tries    int       `json:"tries,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
-	// Speeds are the speeds of the machine, just before the cell and after it, on as many cores as its jobs
-	// request.
-	Speeds []MachineSpeed `json:"speeds,omitempty"`
-	// Taken is how Busy changed while the cell ran, where that is known.
-	Taken *Taken `json:"taken,omitempty"`
 	// Began is when a real cell began (RFC 3339), and Estimated the estimates of its jobs that were in force then.
 	Began     string      `json:"began,omitempty"`
 	Estimated []Estimated `json:"estimated,omitempty"`
@@ -315,22 +310,6 @@ type Estimated struct {
 	// Factor is how many times as long as by the samples alone that is, as Runs have shown.
 	Factor float64 `json:"factor"`
 	Runs   int     `json:"runs"`
-}
-
-// MachineSpeed is the speed of a machine at a moment: a fixed piece of work took Seconds on each of Cores cores, all busy
-// at once, with a standard error. Exchange is how long a cache line took from core to core and back; 0 on one core.
-type MachineSpeed struct {
-	Cores   int     `json:"cores"`
-	Seconds float64 `json:"seconds"`
-	Error   float64 `json:"error_s"`
-
-	Exchange float64 `json:"exchange_s,omitempty"`
-}
-
-// Taken are the cores that other programs used, on average, in each stretch of Every seconds since a cell began.
-type Taken struct {
-	Every float64   `json:"every_s"`
-	Cores []float64 `json:"cores"`
 }
 
 // File is a file of a cell with its size.

@@ -234,10 +234,9 @@ type AccuracyRow struct {
 	// Made is the time when the estimates were made: before the real cells, or before each of them, corrected by
 	// the earlier ones.
 	Made string `csv:"made"`
-	// Least is the mean of the absolute errors that the best numbers would have had, one for each estimate, chosen when
-	// all runs were known: no estimate that is fixed beforehand can be nearer, as runs of the same job differ by so much.
-	// NaN with fewer than two runs for an estimate, on average.
-	Least float64 `csv:"least_error_pct"`
+	// Machine is the error of predicting a run by a run of the same job in another cell, in percent, on average: the
+	// machine's own speed between the moments of both. NaN where no job ran in two cells.
+	Machine float64 `csv:"machine_error_pct"`
 }
 
 // When estimates were made.

@@ -144,9 +144,9 @@ func agentDir(dir, description string) string {
 	return filepath.Join(dir, AgentsDir, hashOf(description))
 }
 
-// Weights reads the weights of an agent, and its training time in seconds, from
+// ReadWeights reads the weights of an agent, and its training time in seconds, from
 // an experiment's folder.
-func Weights(dir string, t deepening.Training) (*deepening.Learner, float64, error) {
+func ReadWeights(dir string, t deepening.Training) (*deepening.Learner, float64, error) {
 	return readAgent(dir, description(t))
 }
 
@@ -185,7 +185,7 @@ func learnAll(ctx context.Context, r *stages.Run) error {
 	for _, level := range levels {
 		var lack []deepening.Training
 		for _, t := range level {
-			if _, _, err := Weights(r.Dir, t); err == nil {
+			if _, _, err := ReadWeights(r.Dir, t); err == nil {
 				there++
 				continue
 			}
@@ -293,7 +293,7 @@ func beginAgent(dir, at string, t deepening.Training) (*deepening.Learner, train
 	if !ok {
 		return t.Begin(nil), trainingCost{}, nil
 	}
-	l, _, err := Weights(dir, before)
+	l, _, err := ReadWeights(dir, before)
 	if err != nil {
 		return nil, trainingCost{}, err
 	}

@@ -89,7 +89,7 @@ func (t *trainer) all() ([]deepening.RealTraining, error) {
 			}
 			one.Scenario = sc.Name
 			sequence := (&deepening.OutcomeTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(i)
-			one.Sequence = deepening.Actions(sequence)
+			one.Sequence = deepening.FormatSequence(sequence)
 			list = append(list, one)
 		}
 	}
@@ -100,7 +100,7 @@ func (t *trainer) all() ([]deepening.RealTraining, error) {
 			return nil, err
 		}
 		one.Controller, one.Scenario, one.Seed = c.Controller.Name, c.Scenario, c.Seed
-		one.Sequence = deepening.Actions(c.Actions())
+		one.Sequence = deepening.FormatSequence(c.Actions())
 		list = append(list, one)
 	}
 	for i := range list {

@@ -167,7 +167,7 @@ func (d *decoder) controller(n *eval.Node, global *eval.Env, s *deepening.Study)
 		}
 		a.Fail(at, "Duplicate name", "There is another controller %q: give each a name of its own.", c.Name)
 	}
-	if kind, ok := deepening.ByName(c.Kind); ok && kind.Learns {
+	if kind, ok := deepening.KindByName(c.Kind); ok && kind.Learns {
 		d.learning(a, s, c)
 	}
 	if !a.OK {
@@ -218,7 +218,7 @@ func (d *decoder) learnedElsewhere(name string) string {
 	for _, s := range d.earlier {
 		for _, c := range s.Controllers {
 			if c.Learn != nil && c.Name == name {
-				decisions, actions := s.Dims()
+				decisions, actions := s.Dimensions()
 				return fmt.Sprintf(" That of adaptation %q learns on another table (%s between %s): its weights do not fit here.",
 					s.Name, schema.Plural(decisions, "decision"), schema.Plural(actions, "action"))
 			}
@@ -239,7 +239,7 @@ func (d *decoder) settled(n *eval.Node, s *deepening.Study, c *deepening.Control
 	fail := func(name, summary, detail string, values ...any) {
 		d.Add(experiments.ErrorAt(at(name), summary, detail, values...))
 	}
-	decisions, actions := s.Dims()
+	decisions, actions := s.Dimensions()
 	names := s.ScenarioNames()
 	if c.Kind == "constant" {
 		for i, action := range c.Sequence {
@@ -253,7 +253,7 @@ func (d *decoder) settled(n *eval.Node, s *deepening.Study, c *deepening.Control
 				schema.Plural(len(c.Sequence), "action"), schema.Plural(decisions, "decision"))
 		}
 	}
-	kind, _ := deepening.ByName(c.Kind)
+	kind, _ := deepening.KindByName(c.Kind)
 	if len(names) < 2 && (kind.Elsewhere || c.Learn != nil && c.Learn.LeaveOut) {
 		fail("leave_out", "Only one scenario", "%s reads the other scenarios of the table, and there are none.",
 			n.Title())

@@ -63,7 +63,7 @@ func playControllers(dir string, s *deepening.Study, out *Tables) error {
 	}
 	shown := map[string]bool{} // trainings whose objectives are shown already: controllers may share them
 	for _, c := range s.Controllers {
-		if k, _ := deepening.ByName(c.Kind); k.Makes {
+		if k, _ := deepening.KindByName(c.Kind); k.Makes {
 			continue
 		}
 		for _, t := range s.Tables {
@@ -74,7 +74,7 @@ func playControllers(dir string, s *deepening.Study, out *Tables) error {
 				var weights *deepening.Network
 				if c.Learn != nil {
 					training := s.Training(c, t.Name, seed)
-					l, seconds, err := Weights(dir, training)
+					l, seconds, err := ReadWeights(dir, training)
 					if err != nil {
 						return fmt.Errorf("read the agent of %s: %w", c.Name, err)
 					}
@@ -152,11 +152,12 @@ func ranking(
 	s *deepening.Study, c *deepening.Controller, t *deepening.OutcomeTable, chosen []deepening.PlayedDecisions,
 ) RankingRow {
 	row := RankingRow{
-		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: t.Name, Knew: s.Knew(c, t.Name), Of: len(t.Accuracy),
+		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: t.Name, Knew: s.KnewScenario(c, t.Name),
+		Of: len(t.Accuracy),
 	}
 	var all []playResult
 	for _, choice := range chosen {
-		all = append(all, playResult{deepening.Actions(t.Sequence(choice.Sequence)), t.Accuracy[choice.Sequence],
+		all = append(all, playResult{deepening.FormatSequence(t.Sequence(choice.Sequence)), t.Accuracy[choice.Sequence],
 			deepening.Regret(t, choice.Sequence), float64(choice.Runs), t.Rank(choice.Sequence)})
 	}
 	sumUp(&row, all)
@@ -192,7 +193,7 @@ func decisions(
 			TimeLeft: (1 - state.Time) * s.Budget, State: layers(state.Layers),
 			Probabilities: probabilities(choice.Probabilities[d]),
 			Action:        action, Before: math.NaN(), After: math.NaN(),
-			ExpectedBefore: deepening.MeanFrom(t, d, before), ExpectedAfter: deepening.MeanFrom(t, d+1, after),
+			ExpectedBefore: deepening.MeanAccuracyAfter(t, d, before), ExpectedAfter: deepening.MeanAccuracyAfter(t, d+1, after),
 			Accuracy: t.Accuracy[choice.Sequence],
 		})
 		before = after
@@ -223,15 +224,15 @@ func sequences(s *deepening.Study, t *deepening.OutcomeTable) []SequenceRow {
 	var rows []SequenceRow
 	for i := range t.Accuracy {
 		row := SequenceRow{
-			Adaptation: s.Name, Scenario: t.Name, Sequence: deepening.Actions(t.Sequence(i)), Accuracy: t.Accuracy[i],
+			Adaptation: s.Name, Scenario: t.Name, Sequence: deepening.FormatSequence(t.Sequence(i)), Accuracy: t.Accuracy[i],
 			Regret: deepening.Regret(t, i), Rank: t.Rank(i),
 		}
-		row.Expected = []float64{deepening.MeanFrom(t, 0, 0)}
+		row.Expected = []float64{deepening.MeanAccuracyAfter(t, 0, 0)}
 		at := 0
 		for d, action := range t.Sequence(i) {
 			row.Times = append(row.Times, t.Time[d][at]*s.Budget)
 			at = at*t.Actions + action
-			row.Expected = append(row.Expected, deepening.MeanFrom(t, d+1, at))
+			row.Expected = append(row.Expected, deepening.MeanAccuracyAfter(t, d+1, at))
 		}
 		row.Times = append(row.Times, s.Budget)
 		rows = append(rows, row)
@@ -252,7 +253,7 @@ func objectives(dir string, t TrainingRow, training deepening.Training) ([]Objec
 	var rows []ObjectiveRow
 	done := 0
 	for i, lesson := range lessons {
-		l, _, err := Weights(dir, lesson)
+		l, _, err := ReadWeights(dir, lesson)
 		if err != nil {
 			return nil, fmt.Errorf("read what %s learned before: %w", t.Controller, err)
 		}
@@ -316,14 +317,14 @@ func realRanking(
 	t := s.Scenario(scenario)
 	nan := math.NaN()
 	row := RankingRow{
-		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: scenario, Knew: s.Knew(c, scenario),
+		Adaptation: s.Name, Controller: c.Name, Kind: c.Kind, Scenario: scenario, Knew: s.KnewScenario(c, scenario),
 		Where: InTraining, Of: s.Real.Sequences(),
 		Regret: nan, RegretLow: nan, RegretHigh: nan, Rank: nan, Recorded: nan, Fidelity: nan,
 	}
 	var recorded, fidelity []float64
 	var all []playResult
 	for _, one := range chosen {
-		p := playResult{actions: deepening.Actions(one.Actions()), accuracy: one.Accuracy, runs: float64(one.Runs)}
+		p := playResult{actions: deepening.FormatSequence(one.Actions()), accuracy: one.Accuracy, runs: float64(one.Runs)}
 		if !math.IsNaN(one.Recorded) {
 			recorded, fidelity = append(recorded, one.Recorded), append(fidelity, one.Accuracy-one.Recorded)
 		}
@@ -360,7 +361,8 @@ func realDecisions(s *deepening.Study, c *deepening.RealDecisions) []ChoiceRow {
 			Accuracy: c.Accuracy, Where: InTraining,
 		}
 		if known != nil {
-			row.ExpectedBefore, row.ExpectedAfter = deepening.MeanFrom(known, d, before), deepening.MeanFrom(known, d+1, after)
+			row.ExpectedBefore, row.ExpectedAfter = deepening.MeanAccuracyAfter(known, d, before),
+				deepening.MeanAccuracyAfter(known, d+1, after)
 		}
 		rows = append(rows, row)
 		before = after

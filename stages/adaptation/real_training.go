@@ -123,9 +123,9 @@ type plannedTraining struct {
 // sequence is the training by a sequence.
 func (p *trainingPlace) sequence(index int) plannedTraining {
 	table := deepening.OutcomeTable{Decisions: p.Real.Decisions, Actions: p.Real.Blocks + 1}
-	actions := deepening.Actions(table.Sequence(index))
+	actions := deepening.FormatSequence(table.Sequence(index))
 	return plannedTraining{
-		name: strings.ReplaceAll(actions, " ", "-"), by: deepening.Constant(p.Real, index),
+		name: strings.ReplaceAll(actions, " ", "-"), by: deepening.SequenceDecider(p.Real, index),
 		depends: []stages.KeyLine{{Label: "deepening.sequence", Value: actions}},
 	}
 }

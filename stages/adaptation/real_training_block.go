@@ -198,11 +198,11 @@ func (d *decoder) known(nodes []*eval.Node, s *deepening.Study) bool {
 		good = false
 	}
 	makes := slices.ContainsFunc(s.Controllers, func(c *deepening.Controller) bool {
-		k, _ := deepening.ByName(c.Kind)
+		k, _ := deepening.KindByName(c.Kind)
 		return k.Makes
 	})
 	for i, c := range s.Controllers {
-		k, _ := deepening.ByName(c.Kind)
+		k, _ := deepening.KindByName(c.Kind)
 		at := nodes[i].Header
 		switch {
 		case k.Makes && s.Real == nil:

@@ -303,7 +303,8 @@ func TestControllersDecide(t *testing.T) {
 	}
 	var got []string
 	for _, c := range net.Chosen {
-		got = append(got, fmt.Sprint(c.Controller.Name, " ", c.Scenario, " ", c.Seed, ": ", deepening.Actions(c.Actions()), ", ",
+		got = append(got, fmt.Sprint(c.Controller.Name, " ", c.Scenario, " ", c.Seed, ": ",
+			deepening.FormatSequence(c.Actions()), ", ",
 			c.Runs, " runs, ", c.Accuracy, ", ", c.Recorded))
 	}
 	want := []string{

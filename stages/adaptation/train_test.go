@@ -239,10 +239,10 @@ func TestWeightsOfAnAgent(t *testing.T) {
 	if err := learnAll(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if l, seconds, err := Weights(r.Dir, levels[0][0]); err != nil || !l.Done() || seconds <= 0 || l.M != nil {
+	if l, seconds, err := ReadWeights(r.Dir, levels[0][0]); err != nil || !l.Done() || seconds <= 0 || l.M != nil {
 		t.Errorf("%+v in %g s, %v", l, seconds, err)
 	}
-	before, _, err := Weights(r.Dir, levels[0][0])
+	before, _, err := ReadWeights(r.Dir, levels[0][0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,14 +258,14 @@ func TestWeightsOfAnAgent(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(at, spentFile), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, seconds, err := Weights(r.Dir, levels[0][0]); err != nil || seconds != 0 {
+	if _, seconds, err := ReadWeights(r.Dir, levels[0][0]); err != nil || seconds != 0 {
 		t.Errorf("without what it cost: %g s, %v", seconds, err)
 	}
 	for file, text := range map[string]string{weightsFile: "torn", keyFile: "another"} {
 		if err := os.WriteFile(filepath.Join(at, file), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := Weights(r.Dir, levels[0][0]); err == nil {
+		if _, _, err := ReadWeights(r.Dir, levels[0][0]); err == nil {
 			t.Errorf("with another %s there are weights", file)
 		}
 	}

@@ -26,7 +26,7 @@ func decideInTrainings(ctx context.Context, r *stages.Run) error {
 	for _, t := range trainers(r, "choose") {
 		t.Chosen, t.Trained = nil, nil
 		for _, c := range t.Controllers {
-			if k, _ := deepening.ByName(c.Kind); !k.Makes {
+			if k, _ := deepening.KindByName(c.Kind); !k.Makes {
 				t.total += len(t.Real.Scenarios) * t.Real.Repeats
 			}
 		}
@@ -49,7 +49,7 @@ func decideInTrainings(ctx context.Context, r *stages.Run) error {
 
 func (t *trainer) decideAll(ctx context.Context) error {
 	for _, c := range t.Controllers {
-		k, _ := deepening.ByName(c.Kind)
+		k, _ := deepening.KindByName(c.Kind)
 		if k.Makes {
 			continue
 		}
@@ -139,7 +139,7 @@ func (t *trainer) decisionInputs(c *deepening.Controller, k *deepening.Kind, sce
 		return w, depends, nil
 	}
 	training := t.Study.Training(c, scenario, (seed-1)%t.Seeds+1)
-	l, _, err := Weights(t.Dir, training)
+	l, _, err := ReadWeights(t.Dir, training)
 	if err != nil {
 		return w, nil, fmt.Errorf("read the agent of %s: %w", c.Name, err)
 	}
@@ -160,7 +160,7 @@ func (t *trainer) realDecisions(c *deepening.Controller, scenario string, seed, 
 			p, _ := strconv.ParseFloat(text, 64)
 			probs = append(probs, p)
 		}
-		action := deepening.Likeliest(probs)
+		action := deepening.MostLikelyAction(probs)
 		index = index*(t.Real.Blocks+1) + action
 		one.Decisions = append(one.Decisions, deepening.RealDecision{
 			TimeLeft: row.Left, Probabilities: probs, Action: action, Before: row.AccuracyBefore,

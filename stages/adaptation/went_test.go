@@ -103,7 +103,7 @@ func TestChosen(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := tr.realDecisions(&deepening.Controller{Name: "agent"}, "grows", 2, 0, out)
-	if c.Accuracy != .625 || c.Recorded != .6 || c.Seed != 2 || deepening.Actions(c.Actions()) != "1" ||
+	if c.Accuracy != .625 || c.Recorded != .6 || c.Seed != 2 || deepening.FormatSequence(c.Actions()) != "1" ||
 		c.Decisions[0].TimeLeft != 1.95 ||
 		c.Decisions[0].Before != .5 || c.Decisions[0].After != .6 {
 		t.Errorf("%+v", c)

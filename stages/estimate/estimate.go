@@ -33,6 +33,8 @@ type Job struct {
 	History  []estimator.Run
 	// Moments are the speeds of the machine that are known.
 	Moments []estimator.Moment
+	// Spread is how far runs differ on the machine, by the samples of all jobs.
+	Spread estimator.Spread
 	// Identity is the name of the job in the runs of History; empty: Name.
 	Identity string
 }
@@ -46,13 +48,13 @@ func Fit(j Job) (estimator.Estimate, record.EstimateRow, error) {
 		return estimator.Estimate{}, record.EstimateRow{}, err
 	}
 	e, err := model.Fit(estimator.Problem{
-		Job: cmp.Or(j.Identity, j.Name), Kind: j.Kind, Samples: estimator.AtOneSpeed(j.Samples), Resource: j.Resource,
-		History: j.History,
+		Job: cmp.Or(j.Identity, j.Name), Kind: j.Kind, Samples: estimator.AtOneSpeed(j.Samples, j.Moments), Resource: j.Resource,
+		History: j.History, Spread: j.Spread,
 	})
 	if err != nil {
 		return estimator.Estimate{}, record.EstimateRow{}, fmt.Errorf("estimate job %s: %w", j.Name, err)
 	}
-	e = e.Among(j.Moments, j.Samples)
+	e.Launch = launch(j.Samples)
 	sampled, cost := 0, 0.0
 	for _, s := range j.Samples {
 		sampled += s.Length
@@ -67,6 +69,20 @@ func Fit(j Job) (estimator.Estimate, record.EstimateRow, error) {
 		Level: j.Level, Role: record.EstimateUsed, Host: j.Resource.Host,
 		Sigma: e.Curve.Sigma, Kappa: e.Curve.Kappa, Cost: cost,
 	}, nil
+}
+
+// launch is the median time that the engine took to launch the samples and to learn of their ends, in seconds.
+func launch(samples []estimator.Sample) float64 {
+	var times []float64
+	for _, s := range samples {
+		if s.Launch > 0 {
+			times = append(times, s.Launch)
+		}
+	}
+	if len(times) == 0 {
+		return 0
+	}
+	return estimator.Median(times)
 }
 
 // mostRuns bounds the past runs that are read.

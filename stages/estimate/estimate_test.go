@@ -16,7 +16,7 @@ func TestFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := e.Predict(100, 0.9).Seconds; row.Predicted != want || math.Abs(want-21) > 1e-9 {
+	if want := e.Predict(100, 0.9).Seconds; row.Predicted != want || math.Abs(want-21) > 3 || row.Low > 21 || row.High < 21 {
 		t.Errorf("predicted %g, the estimate says %g, and the line through the samples 21", row.Predicted, want)
 	}
 	if row.SampleFraction != 0.09 || row.Samples != 2 || row.Actual >= 0 {

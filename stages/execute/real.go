@@ -29,10 +29,8 @@ import (
 type Machine struct {
 	// Site is the opened engine of the cell.
 	Site engine.Session
-	// Beside reports whether other cells run at the same time, and Skip is how many cores some of them hold; see
-	// stages.Cell's Beside. Then the machine's speed is not probed.
-	Beside bool
-	Skip   int
+	// Skip is how many cores the cells hold that run at the same time; see stages.Cell's Beside.
+	Skip int
 	// GPUs is where GPUs are found; nil means this machine's, as far as this process
 	// may use them.
 	GPUs gpu.Source
@@ -108,68 +106,19 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 		}
 	}
 	defer gpus.abort()
-	var speeds []hardware.Speed
-	if !on.Beside && (hw.Kind.Here || hw.Kind.Contained && on.Site.Local(hw)) {
-		speeds = probe(t.Launches)
-	}
-	var exchange *hardware.ExchangeWatch
-	if slices.ContainsFunc(speeds, func(s hardware.Speed) bool { return s.Cores > 1 }) {
-		exchange = hardware.WatchCoreLatency()
-	}
-	ended := sync.OnceValue(exchange.End)
-	defer ended()
 	load, lost := hardware.NewLoadSampler(), hardware.NewWatch()
 	defer lost.End()
-	var taken *hardware.TakenWatch
-	if hw.Kind.Here {
-		taken = hardware.WatchTaken()
-	}
-	defer taken.End()
 	var closed error
 	out, err = runOn(ctx, t, running, hooks{pulse: beat, finals: tables.finals, finally: func(out *record.Cell) {
 		gpus.finish(out)
-		for _, s := range speeds {
-			if x := ended(); s.Cores > 1 {
-				s.Exchange = x
-			}
-			out.Speeds = append(out.Speeds, record.MachineSpeed(s.Until(hardware.ProbeSpeed(s.Cores))))
-		}
 		by = disturbance{lost.End(), hardware.UnknownLoad}
 		if busy := load.Others(); hw.Kind.Here {
-			by.busy, out.Taken = busy, takenBy(taken)
+			by.busy = busy
 		}
 		closed = errors.Join(running.Close(), tables.close(out))
 		by.warn(out, t.Setup.Cell.Cell)
 	}})
 	return out, by, errors.Join(err, closed, running.Close(), tables.close(nil))
-}
-
-// takenBy ends a measurement, and returns its record.
-func takenBy(w *hardware.TakenWatch) *record.Taken {
-	every, cores := w.End()
-	if len(cores) == 0 {
-		return nil
-	}
-	r := &record.Taken{Every: every.Seconds()}
-	for _, c := range cores {
-		r.Cores = append(r.Cores, math.Round(100*c)/100)
-	}
-	return r
-}
-
-// mostProbes is on how many numbers of cores the machine's speed is measured before a cell.
-const mostProbes = 4
-
-// probe measures the speed of the machine on as many cores as the jobs request.
-func probe(jobs []launch.Job) []hardware.Speed {
-	var speeds []hardware.Speed
-	for _, j := range jobs {
-		known := func(s hardware.Speed) bool { return s.Cores == max(j.Threads, 1) }
-		if len(speeds) < mostProbes && !slices.ContainsFunc(speeds, known) {
-			speeds = append(speeds, hardware.ProbeSpeed(j.Threads))
-		}
-	}
-	return speeds
 }
 
 // thatComeAndGo returns a cluster whose nodes may be lost, and others take their places.

@@ -98,21 +98,12 @@ func contention(t stages.Task) *simulated.Contention {
 	if c == nil {
 		return nil
 	}
-	law := func(taken float64) func(own, others, cores int) float64 {
-		law := c.Law
-		law.Taken = taken
-		return func(own, others, cores int) float64 {
-			if c.Threads > 0 {
-				cores = c.Threads
-			}
-			return law.Slowdown(float64(own), float64(others), float64(cores))
+	return &simulated.Contention{Cluster: t.Setup.Cluster, Slowdown: func(own, others, cores int) float64 {
+		if c.Threads > 0 {
+			cores = c.Threads
 		}
-	}
-	out := &simulated.Contention{Cluster: t.Setup.Cluster, Slowdown: law(c.Taken.Mean)}
-	for i, cores := range c.Taken.Cores {
-		out.Until = append(out.Until, simulated.Until{At: time.Duration(i+1) * c.Taken.Every, Slowdown: law(cores)})
-	}
-	return out
+		return c.Law.Slowdown(float64(own), float64(others), float64(cores))
+	}}
 }
 
 // How many quanta the jobs of a simulated cell may run for: with its whole trace, which takes about 500 bytes for
@@ -189,7 +180,7 @@ func (f *foresight) Learn(job, units int, losses []scheduler.Loss, held []schedu
 	switch {
 	case l.units == 0:
 		l.first = true
-		fixed := est.Intercept
+		fixed := est.Launch + est.Intercept
 		for i := range times {
 			before := min(fixed, times[i].Seconds)
 			times[i].Seconds -= before
@@ -233,7 +224,7 @@ func (f *foresight) estimate(job int) estimator.Estimate {
 	b, work := &f.Blocks[f.Block[job]], &f.Work[job]
 	est := b.Fitted
 	if !b.Known {
-		est.Intercept = work.Fixed.Seconds()
+		est.Intercept, est.Launch = work.Fixed.Seconds(), 0
 		est.Slope = (work.RunTime(b.Threads) - work.Fixed).Seconds() / float64(b.Length)
 	}
 	est.Resource.Threads = b.Threads

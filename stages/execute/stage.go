@@ -165,7 +165,7 @@ func (e *execution) realCells(ctx context.Context, cells []int) error {
 	skip := 0
 	for _, i := range cells {
 		// None of them runs again alone.
-		on := Machine{Beside: true, Skip: skip, Repeats: &Repeats{Bounded: true}}
+		on := Machine{Skip: skip, Repeats: &Repeats{Bounded: true}}
 		g.Go(func() error { return e.cell(within, i, on) })
 		skip += e.Cell(i).Beside()
 	}

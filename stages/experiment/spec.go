@@ -46,8 +46,8 @@ type Profile struct {
 	//
 	//	epochs = [2, 4]
 	Lengths []int `arg:"epochs" min:"1" max:"epochs"`
-	// How often each sample is taken. With `1`, and without `budget`, samples whose epochs differ much are taken
-	// again.
+	// How often each sample is taken. With `1`, more samples are taken of jobs whose predictions are not as precise as
+	// `within` in the block `estimate` says.
 	//
 	//	repeats = 3
 	Repeats int `arg:"repeats" default:"1" min:"1" max:"100"`
@@ -63,7 +63,7 @@ type Profile struct {
 	// them. Then come more numbers of threads, longer samples and repeats, each only if it is predicted to end
 	// within the budget.
 	//
-	// Default: none.
+	// Default: all planned samples are taken, and more of them up to 10%.
 	//
 	//	budget = "5%"
 	Budget float64 `arg:"budget" type:"share" min:"1e-06" max:"1"`
@@ -97,7 +97,7 @@ type Profile struct {
 //	}
 type Estimate struct {
 	// The model of run times:
-	// - `linear`: start-up time plus a time per epoch; the first epochs, which warm up, are fitted apart.
+	// - `linear`: start-up time plus a time per epoch; the first epochs count apart if they are slower than others.
 	// - `fraction`: the sample's time divided by its part of the job, the simplest baseline.
 	// - `scaling`: like linear, with a speed-up curve over threads (Amdahl's law or the universal scalability law)
 	//   fitted to samples on several numbers of threads.
@@ -119,6 +119,11 @@ type Estimate struct {
 	//
 	//	level = 0.95
 	Level float64 `arg:"level" default:"0.9" min:"0.5" max:"0.9999"`
+	// How precise predictions shall be: half of the interval's width, as a part of the run time. Jobs whose samples do not
+	// suffice for that are sampled again, as far as the budget of sampling allows and more samples help.
+	//
+	//	within = "20%"
+	Within float64 `arg:"within" type:"share" default:"0.1" min:"0.001" max:"10"`
 	// Whether finished jobs of a real cell correct the estimates of later cells:
 	// - `predictions`: the predictions that later cells are compared with (accuracy.csv, and their simulations).
 	// - `policies`: also the estimates by which policies decide in later real cells; these then depend on the order of

@@ -92,7 +92,7 @@ func (d *planDispatch) Admit(v scheduler.View, h scheduler.Actions) error {
 		cores, nodes, i := d.place(p, j)
 		ok := i == 0
 		if !ok { // less than it would get later, but at once
-			if least, on, fits := d.Allot(j); fits && p.Free(j, least, on, 0) {
+			if least, on, fits := d.Allot(j); fits && p.HasRoom(j, least, on, 0) {
 				cores, nodes, ok = least, slices.Clone(on), true
 			}
 		}

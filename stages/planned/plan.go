@@ -117,9 +117,9 @@ func EndOf(at, length time.Duration) time.Duration {
 	return at + length
 }
 
-// Free reports whether the nodes have room for the job from step i on, for
+// HasRoom reports whether the nodes have room for the job from step i on, for
 // its predicted time.
-func (p *Plan) Free(j scheduler.JobView, cores int32, nodes []int32, i int) bool {
+func (p *Plan) HasRoom(j scheduler.JobView, cores int32, nodes []int32, i int) bool {
 	end := EndOf(p.Steps[i].At, j.Length(cores))
 	for ; i < len(p.Steps) && p.Steps[i].At < end; i++ {
 		if !j.HeldBy(p.Steps[i].free, cores, nodes) {

@@ -57,26 +57,21 @@ type watchers struct {
 // ErrTooLong is wrapped by the error of a sample that was ended because it took longer than its limit.
 var ErrTooLong = errors.New("it took longer than a sample may take")
 
-// A sample that other processes disturbed is taken again, mostTries times in all. Below leastJudged its load is not
-// known well enough for that, and below leastMeasured it is not known.
+// Below leastJudged the load of other programs during a sample is not known well enough for a warning, and below
+// leastMeasured it is not known.
 const (
-	mostTries     = 3
 	leastJudged   = 300 * time.Millisecond
 	leastMeasured = 100 * time.Millisecond
 )
 
-// TakeQuiet calls take, and repeats it while other processes use more than hardware.BusyCores of the machine, or
-// tfexp could not run. It returns the least disturbed sample, and Tries is the number of runs. The usage of jobs
-// outside this process's tree would count as another's. The engine must report it, or the sample is not judged.
-func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
-	return quietest(func() (estimator.Sample, error) {
+// Take takes one sample, and measures the cores that other programs use meanwhile. If tfexp could not run during it, or
+// the machine slept, it takes another, and returns the less disturbed one. The usage of jobs outside this process's
+// tree would count as another's: the engine must report it, or the load is unknown.
+func Take(ctx context.Context, run Run) (estimator.Sample, error) {
+	return undisturbed(func() (estimator.Sample, error) {
 		var speed hardware.Speed
-		var exchange *hardware.ExchangeWatch
 		if run.Descendants || run.Observed {
 			speed = hardware.ProbeSpeed(run.Job.Threads)
-			if speed.Cores > 1 {
-				exchange = hardware.WatchCoreLatency()
-			}
 		}
 		load, watch := hardware.NewLoadSampler(), hardware.NewWatch()
 		inside := hardware.NewToldLoad(leastJudged)
@@ -85,7 +80,6 @@ func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 			one = takeBeside
 		}
 		s, err := one(ctx, run, inside)
-		s.Exchange = exchange.End()
 		if speed.Cores > 0 {
 			speed = speed.Until(hardware.ProbeSpeed(run.Job.Threads))
 		}
@@ -105,21 +99,19 @@ func TakeQuiet(ctx context.Context, run Run) (estimator.Sample, error) {
 	})
 }
 
-func quietest(take func() (estimator.Sample, error)) (best estimator.Sample, err error) {
-	for try := 1; try <= mostTries; try++ {
-		s, err := take()
-		if err != nil {
-			return s, err
-		}
-		if try == 1 || s.Lost < best.Lost || s.Lost == best.Lost && s.Busy < best.Busy {
-			best = s
-		}
-		best.Tries = try
-		if best.Lost == 0 && (best.Busy <= hardware.BusyCores || best.Wall < leastJudged.Seconds()) {
-			break
-		}
+// undisturbed takes a sample, and another one if time was lost.
+func undisturbed(take func() (estimator.Sample, error)) (estimator.Sample, error) {
+	s, err := take()
+	s.Tries = 1
+	if err != nil || s.Lost == 0 {
+		return s, err
 	}
-	return best, nil
+	again, err := take()
+	if err == nil && again.Lost < s.Lost {
+		s = again
+	}
+	s.Tries = 2
+	return s, err
 }
 
 // take runs one sample to its end and reads the program's reports. The error describes the failure; ctx's error is

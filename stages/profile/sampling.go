@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -113,6 +114,8 @@ type task struct {
 	// place of its length among the unit's lengths.
 	extra bool
 	rank  int
+	// needed is set for a sample without which there is no useful estimate: it is taken whatever the time.
+	needed bool
 }
 
 // tasks lists the samples that are missing: the shortest of every unit, then the next, and so on, and the repeats after
@@ -153,7 +156,7 @@ func (s *sampling) tasks() (needed, others []task) {
 	return needed, others
 }
 
-// all takes the missing samples, and keeps them.
+// all takes the missing samples, and keeps them: those of the plan, then more in rounds.
 func (s *sampling) all(ctx context.Context) error {
 	defer s.warnNoEstimate()
 	needed, others := s.tasks()
@@ -165,27 +168,24 @@ func (s *sampling) all(ctx context.Context) error {
 		if err := s.take(ctx, t); err != nil {
 			return err
 		}
-		left[t.unit]--
-		if left[t.unit] > 0 {
-			continue
-		}
-		if err := s.longer(ctx, t.unit); err != nil {
-			return err
-		}
-		if s.budget == 0 {
+		if left[t.unit]--; left[t.unit] == 0 && s.budget == 0 {
 			if err := s.keep(t.unit); err != nil {
 				return err
 			}
 		}
 	}
-	if s.budget == 0 {
-		return s.again(ctx)
+	room, err := s.room(ctx)
+	if err != nil {
+		return err
 	}
-	if err := s.within(ctx, others); err != nil {
+	if room, err = s.within(ctx, others, room); err != nil {
+		return err
+	}
+	if err := s.rounds(ctx, room); err != nil {
 		return err
 	}
 	for i := range s.taken {
-		if s.pieces[i].Make {
+		if s.pieces[i].Make && s.budget > 0 {
 			if err := s.keep(i); err != nil {
 				return err
 			}
@@ -194,29 +194,15 @@ func (s *sampling) all(ctx context.Context) error {
 	return nil
 }
 
-// longer takes longer samples of a unit that a job requests, while the existing ones are too short. Lengths that
-// the file lists stay the only ones.
-func (s *sampling) longer(ctx context.Context, i int) error {
-	unit := s.units[i]
-	for more := 0; more < mostLonger && unit.Asked && unit.Total > 0 && !s.failed[i]; more++ {
-		length := estimator.Longer(s.taken[i], unit.Total)
-		if length == 0 {
-			break
-		}
-		place := len(unit.Lengths)*unit.Repeats + more // after the samples of the plan
-		if err := s.take(ctx, task{unit: i, length: length, rank: place}); err != nil {
-			return err
-		}
+// usualShare is the part of the predicted time of the real cells that all samples may take together where the file does
+// not say.
+const usualShare = 0.1
+
+// room is how many seconds more samples may take.
+func (s *sampling) room(ctx context.Context) (seconds float64, err error) {
+	if !slices.ContainsFunc(s.taken, func(t []estimator.Sample) bool { return len(t) > 0 }) {
+		return 0, nil
 	}
-	return nil
-}
-
-// mostLonger is the number of samples of a unit beyond the plan.
-const mostLonger = 3
-
-// within takes the samples for which the budget has room: a part of the real
-// cells' time, predicted from the samples so far.
-func (s *sampling) within(ctx context.Context, others []task) error {
 	for i, samples := range s.taken {
 		if len(samples) > 0 {
 			s.SetSamples(s.units[i].Hash, samples)
@@ -224,15 +210,21 @@ func (s *sampling) within(ctx context.Context, others []task) error {
 	}
 	cells, err := s.PredictReal(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	room := s.budget*cells.Seconds() - s.cost()
-	if room < 0 {
+	room := cmp.Or(s.budget, usualShare)*cells.Seconds() - s.cost()
+	if room < 0 && s.budget > 0 {
 		s.Warn("budget", "",
 			fmt.Sprintf("the two shortest samples of each job took %.3g s more than the budget of %.3g s for sampling "+
 				"(%.3g%% of %s): no others are taken",
 				-room, s.budget*cells.Seconds(), 100*s.budget, cells.Round(time.Millisecond)))
 	}
+	return room, nil
+}
+
+// within takes the planned samples that the predictions do not need and for which there is room, and returns what is
+// left of it.
+func (s *sampling) within(ctx context.Context, others []task, room float64) (float64, error) {
 	skipped := 0
 	for _, t := range others {
 		if s.guess(t) > room {
@@ -241,15 +233,15 @@ func (s *sampling) within(ctx context.Context, others []task) error {
 		}
 		before := s.cost()
 		if err := s.take(ctx, t); err != nil {
-			return err
+			return room, err
 		}
 		room -= s.cost() - before
 	}
 	if skipped > 0 {
-		return s.Note(stages.Note{Event: "budget", Text: fmt.Sprintf("%d of %d further samples are left out",
+		return room, s.Note(stages.Note{Event: "budget", Text: fmt.Sprintf("%d of %d further samples are left out",
 			skipped, len(others))})
 	}
-	return nil
+	return room, nil
 }
 
 // cost is the time of sampling in seconds, in earlier runs as well.
@@ -360,7 +352,7 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 	for n := 2; n <= unit.Copies; n++ {
 		beside = append(beside, unit.Launch(fmt.Sprintf("%s-copy-%d", name, n), t.length, logs, scratch))
 	}
-	sample, err := TakeQuiet(ctx, s.toSample(unit, unit.Launch(name, t.length, logs, scratch), t.length, beside...))
+	sample, err := Take(ctx, s.toSample(unit, unit.Launch(name, t.length, logs, scratch), t.length, beside...))
 	if err != nil {
 		return sample, err
 	}
@@ -372,11 +364,11 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 	}
 	if sample.Lost > 0 {
 		s.Warn("disturbed_sample", name, fmt.Sprintf("tfexp was stopped or the machine slept for %.1f s during profiling, "+
-			"in each attempt: its estimate may be too long", sample.Lost))
+			"both times: its estimate may be too long", sample.Lost))
 	}
 	if sample.Busy > hardware.BusyCores && sample.Wall >= leastJudged.Seconds() {
-		s.Warn("busy_sample", name, fmt.Sprintf("other programs used %.2g CPU cores during profiling, in each attempt: "+
-			"its estimate may be too long", sample.Busy))
+		s.Warn("busy_sample", name, fmt.Sprintf("other programs used %.2g CPU cores during profiling: its "+
+			"estimate is for such a machine", sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
 		// The job is ended, and should not end before; but a job that is only requested in part is not run whole.
@@ -456,56 +448,84 @@ func (s *sampling) put(i int) (took float64, err error) {
 	return took, nil
 }
 
-// Where samples are unreliable, because the machine is not steady, all are taken again: in mostRounds rounds at
-// most, while all samples together take no more than a part of the real cells' predicted time. A file that sets the
-// number of samples, or their time, is followed.
-const (
-	mostRounds  = 6
-	againBudget = 0.03
-)
+// mostRounds is the number of rounds of samples beyond the plan.
+const mostRounds = 8
 
-// again takes the longest sample of each unit once more, round after round, while the samples of one are
-// unreliable: the machine is slow for moments, and units whose few samples agree may have met one such moment, or
-// none.
-func (s *sampling) again(ctx context.Context) error {
-	var units []int
-	for i, u := range s.units {
-		if s.pieces[i].Make && u.Repeats == 1 && (u.Total > 0 || u.Copies > 0) && len(s.taken[i]) > 0 {
-			units = append(units, i)
-		}
-	}
-	unsteady := func() bool {
-		return slices.ContainsFunc(units, func(i int) bool { return estimator.SayLittle(s.taken[i]) })
-	}
-	if !unsteady() {
-		return nil
-	}
-	cells, err := s.PredictReal(ctx)
-	if err != nil {
-		return err
-	}
-	room := againBudget*cells.Seconds() - s.cost()
-	more := make([]bool, len(s.units))
-	for round := 0; round < mostRounds && unsteady(); round++ {
-		for _, i := range units {
-			u := s.units[i]
-			t := task{unit: i, length: u.Lengths[len(u.Lengths)-1], rank: len(u.Lengths) + mostLonger + round}
-			if s.guess(t) > room {
+// rounds takes more samples of the jobs whose predictions are not as precise as the file wants, one of each a round, so
+// that the samples of each job see several moments of the machine. The least precise job is the first; a job for which
+// there is no room is left out. Jobs side by side are sampled in each round as well.
+func (s *sampling) rounds(ctx context.Context, room float64) error {
+	more, settled := make([]bool, len(s.units)), make([]bool, len(s.units))
+	for round := range mostRounds {
+		taken := false
+		for _, t := range s.unsure(round) {
+			if settled[t.unit] || !t.needed && s.guess(t) > room {
 				continue
 			}
-			sample, err := s.one(ctx, u, t)
+			sample, err := s.one(ctx, s.units[t.unit], t)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil { // the existing ones suffice
-				return s.record(more)
+				settled[t.unit] = true
+				continue
 			}
-			s.taken[i], more[i] = append(s.taken[i], sample), true
+			s.taken[t.unit], more[t.unit], taken = append(s.taken[t.unit], sample), true, true
 			room -= sample.Cost
+		}
+		if !taken {
+			break
 		}
 	}
 	return s.record(more)
 }
+
+// unsure are the samples of a round.
+func (s *sampling) unsure(round int) []task {
+	var all, beside []task
+	widths := map[int]float64{} // of the intervals, by unit
+	spread := estimator.SpreadOf(s.taken)
+	for i, u := range s.units {
+		if !s.pieces[i].Make || len(s.taken[i]) == 0 || s.failed[i] {
+			continue
+		}
+		t := task{unit: i, length: slices.Max(u.Lengths), rank: len(u.Lengths)*u.Repeats + round} // after the plan's
+		switch longer := estimator.Longer(s.taken[i], u.Total); {
+		case u.Copies > 0 && u.Repeats == 1:
+			beside = append(beside, t)
+			continue
+		case longer > 0 && u.Asked && round < mostLonger:
+			t.length, t.needed, widths[i] = longer, true, math.Inf(1)
+		case u.Total > 0 && u.Repeats == 1:
+			e, err := estimator.Linear{}.Fit(estimator.Problem{Samples: s.taken[i], Spread: spread})
+			if err != nil {
+				continue
+			}
+			width, ofSamples := e.Width(u.Total)
+			if width <= s.Within() || ofSamples < leastGain {
+				continue
+			}
+			widths[i] = width
+			if len(s.taken[i][0].Units) == 0 { // other lengths tell the start-up from the work
+				t.length = min(u.Total, t.length+(round+1)*u.Lengths[0])
+			}
+		default:
+			continue
+		}
+		all = append(all, t)
+	}
+	slices.SortStableFunc(all, func(a, b task) int { return cmp.Compare(widths[b.unit], widths[a.unit]) })
+	if len(all) > 0 {
+		all = append(all, beside...)
+	}
+	return all
+}
+
+// mostLonger is the number of samples of a unit that are longer than the plan's because those do not show its work.
+const mostLonger = 3
+
+// leastGain is the least part of a prediction's variance that its samples cause and more of them reduce.
+const leastGain = 0.12
 
 // record records the samples of some units again.
 func (s *sampling) record(units []bool) error {

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -40,15 +41,15 @@ func list(p stages.Planning) ([]stages.Piece, error) {
 	var pieces []stages.Piece
 	for _, u := range p.SampledUnits() {
 		pieces = append(pieces, stages.Piece{
-			Name: u.Name, Family: u.Block, Key: u.Key, Text: text(u), Count: len(u.Lengths) * max(u.Repeats, 1),
+			Name: u.Name, Family: u.Block, Key: u.Key, Text: text(u, p.Budget()), Count: len(u.Lengths) * max(u.Repeats, 1),
 			ForCells: true, Details: details{u.Job, u.Threads, u.Lengths, u.LengthUnit(), u.Repeats},
 		})
 	}
 	return pieces, nil
 }
 
-// text is "on 2 threads: samples of 2 and 4 epochs".
-func text(u *stages.Unit) string {
+// text is "on 2 threads: samples of 2 and 4 epochs, and more (in all at most 10% of the real cells' time)".
+func text(u *stages.Unit, budget float64) string {
 	if u.Copies > 0 {
 		return fmt.Sprintf("%d side by side on %s each: a sample of %d %s", u.Copies, threads(u.Threads), u.Lengths[0],
 			u.LengthUnit())
@@ -57,6 +58,8 @@ func text(u *stages.Unit) string {
 	s := "on " + threads(u.Threads) + ": samples of " + strings.Join(parts, " and ") + " " + u.LengthUnit()
 	if u.Repeats > 1 {
 		s += ", " + schema.Plural(u.Repeats, "time") + " each"
+	} else if u.Total > 0 {
+		s += fmt.Sprintf(", and more (in all at most %.3g%% of the real cells' time)", 100*cmp.Or(budget, usualShare))
 	}
 	return s
 }
@@ -174,8 +177,7 @@ func momentsOf(dir, file, host string) []estimator.Moment {
 	var moments []estimator.Moment
 	for _, sample := range s.Samples {
 		if sample.Host == host && sample.Probe > 0 {
-			moments = append(moments, estimator.Moment{Cores: sample.ProbeCores, Seconds: sample.Probe,
-				Error: sample.ProbeError, Exchange: sample.Exchange})
+			moments = append(moments, estimator.Moment{Cores: sample.ProbeCores, Seconds: sample.Probe})
 		}
 	}
 	return moments

@@ -50,6 +50,7 @@ type bench struct {
 
 func (b *bench) SampledUnits() []*stages.Unit                       { return b.units }
 func (b *bench) Budget() float64                                    { return b.budget }
+func (b *bench) Within() float64                                    { return 0.2 }
 func (b *bench) HostPrint() string                                  { return "here" }
 func (b *bench) SetSamples(hash string, s []estimator.Sample)       { b.samples[hash] = slices.Clone(s) }
 func (b *bench) PlannedPieces(string) []stages.PlannedPiece         { return b.pieces }
@@ -392,6 +393,59 @@ func TestLongerSamples(t *testing.T) {
 		}
 		if got := strings.Join(b.did, " "); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.unit, got, c.want)
+		}
+	}
+}
+
+// Jobs whose predictions are not precise are sampled in rounds, the least precise first, as long as more samples help
+// and there is room: a tenth of the time of the cells. A program that reports nothing is sampled at more lengths.
+func TestRounds(t *testing.T) {
+	for _, c := range []struct {
+		cells   time.Duration
+		repeats int
+		fails   bool
+		want    string
+	}{
+		{time.Hour, 1, false, "silent×4 rough×3 steady×3 silent×5 rough×3 steady×3"},
+		{250 * time.Second, 1, false, "silent×4 rough×3 steady×3"},
+		{100 * time.Second, 1, false, ""},
+		{time.Hour, 2, false, ""},
+		{time.Hour, 1, true, "silent×4 rough×3 steady×3 silent×5 steady×3"},
+	} {
+		b := newBench()
+		b.cells = c.cells
+		for _, name := range []string{"steady", "rough", "silent"} {
+			b.unit(stages.Unit{Job: name, Asked: true, Threads: 1, Lengths: []int{1, 3}, Repeats: c.repeats, Total: 100}, true)
+		}
+		var did []string
+		s := b.scripted(b.run(t), nil)
+		one := s.one
+		s.one = func(ctx context.Context, u *stages.Unit, at task) (estimator.Sample, error) {
+			sample, err := one(ctx, u, at)
+			if at.rank >= len(u.Lengths)*u.Repeats {
+				did = append(did, fmt.Sprintf("%s×%d", u.Name, at.length))
+				if c.fails && u.Name == "rough" {
+					return sample, errors.New("failed")
+				}
+			}
+			switch u.Name {
+			case "steady":
+				sample.Units = slices.Repeat([]float64{1}, at.length)
+			case "rough":
+				pace := 0.7 + 0.3*float64(len(b.did)%3)
+				sample.Units, sample.Wall = slices.Repeat([]float64{pace}, at.length), pace*float64(at.length)
+			}
+			return sample, err
+		}
+		if err := s.all(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%v: %s", c.cells, strings.Join(did, " "))
+		if got := strings.Join(did, " "); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%+v: %s", c, got)
+		}
+		if len(did) > 3*mostRounds {
+			t.Errorf("%+v: too many: %s", c, did)
 		}
 	}
 }

@@ -140,7 +140,7 @@ func traceBlock() *schema.Block {
 		names.Allowed = append(names.Allowed, f.Name)
 		names.Meanings += fmt.Sprintf("- `%s`: %s\n", f.Name, strings.ReplaceAll(f.Doc, "\n", " "))
 	}
-	return b.Say("{formats}", strings.TrimSuffix(formatList(), "\n"), "{endings}", fileNames())
+	return b.ReplaceWords("{formats}", strings.TrimSuffix(formatList(), "\n"), "{endings}", fileNames())
 }
 
 // formatList describes the trace formats, one a line.

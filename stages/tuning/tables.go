@@ -106,7 +106,7 @@ var (
 )
 
 var (
-	_ = stages.AskFor(trial.Asked, func(x stages.PlanMemberInput) (all []trial.Tuning) {
+	_ = stages.ComputePlanMember(trial.Asked, func(x stages.PlanMemberInput) (all []trial.Tuning) {
 		for _, t := range search.Of(x.Spec) {
 			all = append(all, t.Tuning)
 		}

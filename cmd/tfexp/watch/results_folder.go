@@ -290,7 +290,7 @@ func (f *Folder) Log(name, cell, job string, from int64) (LogPart, error) {
 		return LogPart{}, err
 	}
 	parts := []string{record.CellsDir, cell, record.LogsDir}
-	if cell == Samples {
+	if cell == SamplesCell {
 		parts = []string{record.SamplesDir}
 	}
 	l, err := readLogPart(x.dir, from, append(parts, job+".log")...)
@@ -300,8 +300,8 @@ func (f *Folder) Log(name, cell, job string, from int64) (LogPart, error) {
 	return l, err
 }
 
-// Samples is the cell under which logs of samples are found.
-const Samples = "samples"
+// SamplesCell is the cell under which logs of samples are found.
+const SamplesCell = "samples"
 
 // Path returns the folder of an experiment, for folder.Open.
 func (f *Folder) Path(name string) (string, error) {

@@ -48,8 +48,8 @@ func TestRecordedTable(t *testing.T) {
 	nothing := s.Play(&Controller{Kind: "nothing"}, s.Tables[0], 1, nil).Sequence
 	for _, table := range s.Tables {
 		w := want[table.Name]
-		if table.Best() != w[0] || !near(MeanFrom(table, 0, 0), w[1], 5e-5) || table.Rank(nothing) != int(w[2]) {
-			t.Errorf("%s: best %v, mean %v, rank of nothing %d; want %v", table.Name, table.Best(), MeanFrom(table, 0,
+		if table.Best() != w[0] || !near(MeanAccuracyAfter(table, 0, 0), w[1], 5e-5) || table.Rank(nothing) != int(w[2]) {
+			t.Errorf("%s: best %v, mean %v, rank of nothing %d; want %v", table.Name, table.Best(), MeanAccuracyAfter(table, 0,
 				0),
 				table.Rank(nothing), w)
 		}
@@ -88,7 +88,7 @@ func TestTrying(t *testing.T) {
 		elsewhere := &Controller{Kind: "best_elsewhere", Runs: c.runs}
 		choice := s.Play(elsewhere, s.Tables[0], 1, nil)
 		if rank := s.Tables[0].Rank(choice.Sequence); rank > c.most || choice.Runs != min(c.runs, 64) ||
-			!s.Knew(elsewhere, "early") {
+			!s.KnewScenario(elsewhere, "early") {
 			t.Errorf("%d runs: rank %d after %d", c.runs, rank, choice.Runs)
 		}
 	}
@@ -130,8 +130,8 @@ func TestLessons(t *testing.T) {
 		slices.Sort(first)
 		learned[0] = strings.Join(first, ", ")
 		if l := strings.Join(learned, " then "); l != c.learned || got.Episodes() != c.episodes ||
-			s.Knew(c.controller, "late") != c.knew {
-			t.Errorf("learned on %s in %d episodes, knew it: %v; want %+v", l, got.Episodes(), s.Knew(c.controller,
+			s.KnewScenario(c.controller, "late") != c.knew {
+			t.Errorf("learned on %s in %d episodes, knew it: %v; want %+v", l, got.Episodes(), s.KnewScenario(c.controller,
 				"late"), c)
 		}
 	}

@@ -163,7 +163,7 @@ func TestVariances(t *testing.T) {
 
 // Of equals the first is taken, everywhere.
 func TestTheFirstOfEquals(t *testing.T) {
-	if got := Likeliest([]float64{0.2, 0.4, 0.4}); got != 1 {
+	if got := MostLikelyAction([]float64{0.2, 0.4, 0.4}); got != 1 {
 		t.Errorf("the likeliest is %d", got)
 	}
 	table := func(accuracy ...float64) *OutcomeTable {
@@ -193,7 +193,8 @@ func TestTheFirstOfEquals(t *testing.T) {
 	if got := [][]float64{g.Probabilities(0, 0), g.Probabilities(1, 1)}; !reflect.DeepEqual(got, [][]float64{{0, 1}, {0, 1}}) {
 		t.Errorf("greedy takes %v", got)
 	}
-	if MeanFrom(a, 0, 0) != (0.1+0.4+0.2+0.9)/4 || MeanFrom(a, 1, 1) != (0.2+0.9)/2 || MeanFrom(a, 2, 1) != 0.4 {
+	if MeanAccuracyAfter(a, 0, 0) != (0.1+0.4+0.2+0.9)/4 || MeanAccuracyAfter(a, 1, 1) != (0.2+0.9)/2 ||
+		MeanAccuracyAfter(a, 2, 1) != 0.4 {
 		t.Error("the means of what goes on from a decision are others")
 	}
 }

@@ -101,7 +101,7 @@ func TestSampledGradient(t *testing.T) {
 	for name, tb := range tables {
 		n := NewNetwork(2*(tb.Actions-1), tb.Actions, rand.New(rand.NewPCG(2, 2)))
 		exact, sampled := make([]float64, len(n.Weights)), make([]float64, len(n.Weights))
-		want := n.Expected(tb, 1, exact)
+		want := n.ExpectedReward(tb, 1, exact)
 		b := newBatch(n, 1)
 		got := b.sampled(tb, 100_000, 1, rand.New(rand.NewPCG(3, 3)))
 		b.back(sampled)
@@ -161,15 +161,15 @@ func TestGradients(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 1))
 		n := NewNetwork(2*(tb.Actions-1), tb.Actions, r)
 		grad := make([]float64, len(n.Weights))
-		n.Expected(tb, 1.5, grad)
+		n.ExpectedReward(tb, 1.5, grad)
 		worst := 0.0
 		for i := 0; i < len(grad); i += 1 + r.IntN(len(grad)/most) {
 			const step = 1e-5
 			old := n.Weights[i]
 			n.Weights[i] = old + step
-			up := n.Expected(tb, 1.5, make([]float64, len(grad)))
+			up := n.ExpectedReward(tb, 1.5, make([]float64, len(grad)))
 			n.Weights[i] = old - step
-			down := n.Expected(tb, 1.5, make([]float64, len(grad)))
+			down := n.ExpectedReward(tb, 1.5, make([]float64, len(grad)))
 			n.Weights[i] = old
 			want := -(up - down) / (2 * step)
 			worst = max(worst, math.Abs(grad[i]-want)/max(1, math.Abs(want)))

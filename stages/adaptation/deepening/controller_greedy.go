@@ -15,7 +15,7 @@ func (g greedyDecider) Probabilities(decision, before int) []float64 {
 	for a := range g.Table.Actions {
 		sum := 0.0
 		for _, t := range g.Others {
-			sum += MeanFrom(t, decision+1, before*t.Actions+a)
+			sum += MeanAccuracyAfter(t, decision+1, before*t.Actions+a)
 		}
 		if sum > most {
 			best, most = a, sum
@@ -24,9 +24,9 @@ func (g greedyDecider) Probabilities(decision, before int) []float64 {
 	return certain(g.Table.Actions, best)
 }
 
-// MeanFrom returns the mean accuracy of the sequences of a table whose first
+// MeanAccuracyAfter returns the mean accuracy of the sequences of a table whose first
 // decisions have the index before.
-func MeanFrom(t *OutcomeTable, decisions, before int) float64 {
+func MeanAccuracyAfter(t *OutcomeTable, decisions, before int) float64 {
 	width := 1
 	for range t.Decisions - decisions {
 		width *= t.Actions

@@ -65,7 +65,7 @@ func (l *liveController) Decide(r control.Report) control.Action {
 	} else {
 		probs = l.Decider.Probabilities(l.made, l.before)
 	}
-	action := Likeliest(probs)
+	action := MostLikelyAction(probs)
 	l.made++
 	l.before = l.before*actions + action
 	out := control.Action{
@@ -93,8 +93,8 @@ func (l *liveController) time(r *control.Report) float64 {
 	return math.Min(float64(r.Used)/float64(max(l.Real.Budget, time.Nanosecond)), 1)
 }
 
-// Likeliest is the first of the actions with the greatest probability.
-func Likeliest(probs []float64) int {
+// MostLikelyAction is the first of the actions with the greatest probability.
+func MostLikelyAction(probs []float64) int {
 	best := 0
 	for a, p := range probs {
 		if p > probs[best] {
@@ -104,8 +104,8 @@ func Likeliest(probs []float64) int {
 	return best
 }
 
-// Constant returns a decider that takes the actions of a sequence, by its index.
-func Constant(r *RealTrainings, index int) Decider {
+// SequenceDecider returns a decider that takes the actions of a sequence, by its index.
+func SequenceDecider(r *RealTrainings, index int) Decider {
 	t := OutcomeTable{Decisions: r.Decisions, Actions: r.Blocks + 1}
 	return fixedSequence(&t, index)
 }

@@ -36,25 +36,26 @@ func TestLive(t *testing.T) {
 		decider Decider
 		reports []report
 	}{
-		{"at times", RealTrainings{At: []time.Duration{2 * second, 2 * second}}, Constant(&RealTrainings{Decisions: 2,
+		{"at times", RealTrainings{At: []time.Duration{2 * second, 2 * second}}, SequenceDecider(&RealTrainings{Decisions: 2,
 			Blocks: 2}, 1*3+2),
 			append(none,
 				report{2, 3 * second, 1, 7 * second}, report{3, 4 * second, -1, 6 * second}, report{4, 5 * second, -2,
 					5 * second})},
 		{"after a change", RealTrainings{Scenarios: []Scenario{{"grows", 1500 * time.Millisecond}}},
-			Constant(&RealTrainings{Decisions: 2,
+			SequenceDecider(&RealTrainings{Decisions: 2,
 				Blocks: 2}, 0), append(none,
 				report{2, 2 * second, 0, 8 * second}, report{3, 4 * second, 0, 6 * second}, report{4, 5 * second, -2,
 					5 * second})},
-		{"without a change", RealTrainings{Scenarios: []Scenario{{"steady", 0}}}, Constant(&RealTrainings{Decisions: 2,
+		{"without a change", RealTrainings{Scenarios: []Scenario{{"steady", 0}}}, SequenceDecider(&RealTrainings{Decisions: 2,
 			Blocks: 2}, 8),
 			[]report{
 				{0, 0, -2, 10 * second}, {1, second, -1, 9 * second}, {2, 2 * second, -1, 8 * second}, {3, 3 * second, -2,
 					7 * second}}},
-		{"when nothing is left", RealTrainings{Scenarios: []Scenario{{"steady", 0}}}, Constant(&RealTrainings{Decisions: 2,
-			Blocks: 2},
-			0), []report{
-			{1, second, 0, 9 * second}, {2, 10 * second, -2, 0}}},
+		{"when nothing is left", RealTrainings{Scenarios: []Scenario{{"steady", 0}}},
+			SequenceDecider(&RealTrainings{Decisions: 2,
+				Blocks: 2},
+				0), []report{
+				{1, second, 0, 9 * second}, {2, 10 * second, -2, 0}}},
 	} {
 		c.real.Decisions, c.real.Blocks, c.real.Budget = 2, 2, 10*second
 		choice, ok := control.Find(LiveController)

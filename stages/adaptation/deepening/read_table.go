@@ -278,13 +278,13 @@ func (m *MissingSequences) Error() string {
 	for _, l := range m.In {
 		parts = append(parts, fmt.Sprintf("%s lacks %d of %d sequences, for example (%s)", l.Scenario, l.Count,
 			m.Sequences,
-			Actions(l.First)))
+			FormatSequence(l.First)))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// Actions writes a sequence: "0 1 1".
-func Actions(sequence []int) string {
+// FormatSequence writes a sequence: "0 1 1".
+func FormatSequence(sequence []int) string {
 	text := make([]string, len(sequence))
 	for i, a := range sequence {
 		text[i] = strconv.Itoa(a)

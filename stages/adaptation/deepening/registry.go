@@ -62,8 +62,8 @@ func Register(k Kind) Kind { return kinds.Add(k) }
 // Kinds lists the kinds in their order.
 func Kinds() []Kind { return kinds.All() }
 
-// ByName finds a kind.
-func ByName(name string) (Kind, bool) { return kinds.Find(name) }
+// KindByName finds a kind.
+func KindByName(name string) (Kind, bool) { return kinds.Find(name) }
 
 // certain takes one action with certainty.
 func certain(actions, action int) []float64 {

@@ -190,9 +190,9 @@ func draw(probs []float64, r *rand.Rand) int {
 	return len(probs) - 1
 }
 
-// Expected adds the exact gradient of the expected loss over all sequences of a table to
+// ExpectedReward adds the exact gradient of the expected loss over all sequences of a table to
 // grad and returns the expected reward. It checks the sampled gradient.
-func (n *Network) Expected(t *OutcomeTable, temperature float64, grad []float64) float64 {
+func (n *Network) ExpectedReward(t *OutcomeTable, temperature float64, grad []float64) float64 {
 	b, seen := newBatch(n, temperature), stateVisits{}
 	prob := make([]float64, len(t.Accuracy))
 	mean := 0.0

@@ -32,7 +32,7 @@ func bestOf(w DecisionInputs, sequences []int) int {
 func sequenceOf(t *OutcomeTable, d Decider) int {
 	sequence := 0
 	for decision := range t.Decisions {
-		sequence = sequence*t.Actions + Likeliest(d.Probabilities(decision, sequence))
+		sequence = sequence*t.Actions + MostLikelyAction(d.Probabilities(decision, sequence))
 	}
 	return sequence
 }

@@ -27,9 +27,9 @@ type Study struct {
 	Trained []RealTraining `json:"-"`
 }
 
-// Dims are the number of decisions of a training, and of the actions between which
+// Dimensions are the number of decisions of a training, and of the actions between which
 // each decides.
-func (s *Study) Dims() (decisions, actions int) {
+func (s *Study) Dimensions() (decisions, actions int) {
 	if s.Real != nil {
 		return s.Real.Decisions, s.Real.Blocks + 1
 	}
@@ -119,10 +119,10 @@ func (s *Study) Scenario(name string) *OutcomeTable {
 	return s.Tables[i]
 }
 
-// Knew reports whether a controller has learned or tried in the scenario in
+// KnewScenario reports whether a controller has learned or tried in the scenario in
 // which it decides.
-func (s *Study) Knew(c *Controller, scenario string) bool {
-	k, _ := ByName(c.Kind)
+func (s *Study) KnewScenario(c *Controller, scenario string) bool {
+	k, _ := KindByName(c.Kind)
 	if k.Oracle || c.Runs > 0 {
 		return true
 	}
@@ -150,7 +150,7 @@ type PlayedDecisions struct {
 // Play lets a controller decide in a scenario, under a seed from 1. The weights
 // belong to an agent.
 func (s *Study) Play(c *Controller, scenario *OutcomeTable, seed int, weights *Network) PlayedDecisions {
-	k, _ := ByName(c.Kind)
+	k, _ := KindByName(c.Kind)
 	var out PlayedDecisions
 	w := DecisionInputs{
 		Table: scenario, Controller: c, Seed: uint64(seed), Weights: weights,
@@ -168,14 +168,14 @@ func (s *Study) Play(c *Controller, scenario *OutcomeTable, seed int, weights *N
 	for decision := range scenario.Decisions {
 		probs := d.Probabilities(decision, out.Sequence)
 		out.Probabilities = append(out.Probabilities, probs)
-		out.Sequence = out.Sequence*scenario.Actions + Likeliest(probs)
+		out.Sequence = out.Sequence*scenario.Actions + MostLikelyAction(probs)
 	}
 	return out
 }
 
 // SeedsOf returns how often a controller is repeated: once, unless it is random.
 func (s *Study) SeedsOf(c *Controller) int {
-	if k, _ := ByName(c.Kind); k.Random {
+	if k, _ := KindByName(c.Kind); k.Random {
 		return s.Seeds
 	}
 	return 1

@@ -276,7 +276,7 @@ func tuneBlock() *schema.Block {
 		}),
 	}
 	schema.Find(b.Args, "objective").Allowed, schema.Find(b.Args, "method").Allowed = objectives, tuner.Names()
-	return b.Say("{objectives}", strings.Join(docs, ", "), "{methods}", strings.Join(methods, ""))
+	return b.ReplaceWords("{objectives}", strings.Join(docs, ", "), "{methods}", strings.Join(methods, ""))
 }
 
 // decoder decodes the blocks of searches.

@@ -1,10 +1,14 @@
-package hardware
+package main
 
 import (
 	"math"
 	"runtime"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tfexp/tfexp/hardware"
 )
 
 // ExchangeWatch measures, again and again while jobs run, how long a cache line takes from one core to another and back.
@@ -27,14 +31,14 @@ const (
 
 // WatchCoreLatency begins; it returns nil where this process may use only one core.
 func WatchCoreLatency() *ExchangeWatch {
-	cpus := AllowedCPUs()
+	cpus := hardware.AllowedCPUs()
 	if len(cpus) < 2 || runtime.GOMAXPROCS(0) < 2 {
 		return nil
 	}
 	w := &ExchangeWatch{stop: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
-		defer bindThread(cpus[0])()
+		defer bind(cpus[0])()
 		for wait := exchangeFirst; ; wait = min(2*wait, exchangeEvery) {
 			select {
 			case <-w.stop:
@@ -56,7 +60,7 @@ func (w *ExchangeWatch) measure(other int) float64 {
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		defer bindThread(other)()
+		defer bind(other)()
 		for i := int64(1); !w.over.Load(); i += 2 {
 			for w.turn.Load() != i && !w.over.Load() {
 			}
@@ -102,4 +106,13 @@ func (w *ExchangeWatch) End() float64 {
 		sum += math.Log(t)
 	}
 	return math.Exp(sum / float64(len(w.times)))
+}
+
+// bind keeps the calling goroutine on a thread that runs on one CPU; the thread ends with the goroutine.
+func bind(cpu int) (release func()) {
+	runtime.LockOSThread()
+	var one unix.CPUSet
+	one.Set(cpu)
+	_ = unix.SchedSetaffinity(0, &one)
+	return func() {}
 }

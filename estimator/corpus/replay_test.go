@@ -1,0 +1,340 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/tfexp/tfexp/estimator"
+)
+
+// choosing are the programs of the corpus on which constants were chosen. The others are for figures alone.
+var choosing = []string{"mlp", "svm", "numpy_matrices", "silent_numpy", "interpreter", "noisy", "cold", "late_start"}
+
+// moment is a block: its samples, and the whole run among them.
+type moment struct {
+	series  *series
+	samples []estimator.Sample
+	whole   Run
+	// probe, exchange and busy are the means of the samples.
+	probe, exchange, busy float64
+	all                   *[][]estimator.Sample // of the jobs of its half in this round, beside its load
+	probed                *[]estimator.Moment   // of all rounds
+}
+
+func (m *moment) spread() estimator.Spread { return estimator.SpreadOf(*m.all) }
+
+// series are the moments of a program on some threads beside a load.
+type series struct {
+	program, load string
+	threads       int
+	moments       []*moment
+}
+
+// read returns the series of one half of the programs.
+func read(t *testing.T, chosen bool) []*series {
+	t.Helper()
+	blocks, err := ReadFile("runs.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*series
+	together, probed := map[string]*[][]estimator.Sample{}, map[string]*[]estimator.Moment{}
+	for _, b := range blocks {
+		if slices.Contains(choosing, b.Program) != chosen {
+			continue
+		}
+		i := slices.IndexFunc(all, func(s *series) bool {
+			return s.program == b.Program && s.threads == b.Threads && s.load == b.Load
+		})
+		if i < 0 {
+			i, all = len(all), append(all, &series{program: b.Program, load: b.Load, threads: b.Threads})
+		}
+		at := fmt.Sprint(b.Round, b.Load)
+		if together[at] == nil {
+			together[at] = new([][]estimator.Sample)
+		}
+		if probed[b.Load] == nil {
+			probed[b.Load] = new([]estimator.Moment)
+		}
+		m := &moment{series: all[i], all: together[at], probed: probed[b.Load]}
+		for _, r := range b.Runs {
+			if r.Length > m.whole.Length {
+				m.whole = r
+			}
+		}
+		wall := 0.0
+		for _, r := range b.Runs {
+			if r.Length < m.whole.Length {
+				m.samples = append(m.samples, estimator.Sample{Length: r.Length, Wall: r.Wall, Units: r.Units, Startup: r.Startup,
+					Threads: b.Threads, SpeedProbe: estimator.SpeedProbe{Probe: r.Probe, ProbeCores: b.Threads}})
+				*m.probed = append(*m.probed, estimator.Moment{Cores: b.Threads, Seconds: r.Probe})
+				m.probe, m.exchange = m.probe+r.Probe*r.Wall, m.exchange+r.Exchange*r.Wall
+				m.busy, wall = m.busy+r.Busy*r.Wall, wall+r.Wall
+			}
+		}
+		m.probe, m.exchange, m.busy = m.probe/wall, m.exchange/wall, m.busy/wall
+		*m.all = append(*m.all, m.samples)
+		all[i].moments = append(all[i].moments, m)
+	}
+	return all
+}
+
+// model predicts a whole run from samples of a moment; false if it cannot.
+type model struct {
+	name    string
+	predict func(m *moment, samples []estimator.Sample, whole Run) (estimator.Prediction, bool)
+}
+
+// by is a model of the package estimator, whose predictions are corrected by a factor.
+func by(name string, fit estimator.Model, correct func(m *moment, whole Run) float64) model {
+	return model{name, func(m *moment, samples []estimator.Sample, whole Run) (estimator.Prediction, bool) {
+		e, err := fit.Fit(estimator.Problem{Samples: samples, Spread: m.spread()})
+		p := e.Predict(whole.Length, 0.9)
+		if correct != nil && err == nil {
+			f := correct(m, whole)
+			p = estimator.Prediction{Seconds: f * p.Seconds, Low: f * p.Low, High: f * p.High}
+		}
+		return p, err == nil
+	}}
+}
+
+// atOneSpeed is linear from samples at the typical speed of the machine.
+func atOneSpeed(m *moment, samples []estimator.Sample, whole Run) (estimator.Prediction, bool) {
+	samples = estimator.AtOneSpeed(samples, *m.probed)
+	e, err := estimator.Linear{}.Fit(estimator.Problem{Samples: samples, Spread: m.spread()})
+	return e.Predict(whole.Length, 0.9), err == nil
+}
+
+// median is the plainest robust model: the median of all units.
+func median(m *moment, samples []estimator.Sample, whole Run) (estimator.Prediction, bool) {
+	var units, fixed []float64
+	for _, s := range samples {
+		rest := s.Wall
+		for _, u := range s.Units {
+			units, rest = append(units, u), rest-u
+		}
+		fixed = append(fixed, rest)
+	}
+	if len(units) == 0 {
+		return estimator.Prediction{}, false
+	}
+	return estimator.Prediction{Seconds: estimator.Median(fixed) + float64(whole.Length)*estimator.Median(units), Low: -1,
+		High: -1}, true
+}
+
+// Corrections by what was measured during the samples and the whole run: the load of other programs by the law of
+// contention, the speed of arithmetic, and the time that a cache line takes between cores. share is the part of each,
+// as logarithms, that counts.
+func byLoad(share float64) func(*moment, Run) float64 {
+	return func(m *moment, whole Run) float64 {
+		law := estimator.AnyMachine()
+		slowed := func(busy float64) float64 {
+			own := float64(m.series.threads)
+			return law.Slowdown(own, busy, 2)
+		}
+		return math.Pow(slowed(whole.Busy)/slowed(m.busy), share)
+	}
+}
+
+func byProbe(share float64) func(*moment, Run) float64 {
+	return func(m *moment, whole Run) float64 { return math.Pow(whole.Probe/m.probe, share) }
+}
+
+func byExchange(share float64) func(*moment, Run) float64 {
+	return func(m *moment, whole Run) float64 {
+		if m.exchange <= 0 || whole.Exchange <= 0 {
+			return 1
+		}
+		return math.Pow(whole.Exchange/m.exchange, share)
+	}
+}
+
+// tally are the errors of predictions.
+type tally struct {
+	errors  []float64 // relative
+	covered int
+	width   float64
+}
+
+func (a *tally) add(p estimator.Prediction, actual float64) {
+	a.errors = append(a.errors, p.Seconds/actual-1)
+	if p.Low <= actual && actual <= p.High {
+		a.covered++
+	}
+	a.width += (p.High - p.Low) / 2 / p.Seconds
+}
+
+// error is the mean absolute error in percent.
+func (a *tally) error() float64 {
+	sum := 0.0
+	for _, e := range a.errors {
+		sum += math.Abs(e)
+	}
+	return 100 * sum / float64(len(a.errors))
+}
+
+func (a *tally) bias() float64     { return 100 * stat.Mean(a.errors, nil) }
+func (a *tally) coverage() float64 { return 100 * float64(a.covered) / float64(len(a.errors)) }
+
+// replayed are the figures of a model over some series.
+type replayed struct {
+	// same are predictions of the whole run of the samples' moment, later those of other moments. few are like later, from
+	// samples with so many units in all.
+	same, later tally
+	few         map[int]*tally
+}
+
+func replay(m model, all []*series, load string) replayed {
+	r := replayed{few: map[int]*tally{1: {}, 2: {}, 4: {}, 8: {}}}
+	for _, s := range all {
+		if load != "" && s.load != load {
+			continue
+		}
+		for i, from := range s.moments {
+			for k, to := range s.moments {
+				tally := &r.later
+				if i == k {
+					tally = &r.same
+				}
+				if p, ok := m.predict(from, from.samples, to.whole); ok {
+					tally.add(p, to.whole.Wall)
+				}
+				for n, few := range r.few {
+					if some := first(from.samples, n); i != k && some != nil {
+						if p, ok := m.predict(from, some, to.whole); ok {
+							few.add(p, to.whole.Wall)
+						}
+					}
+				}
+			}
+		}
+	}
+	return r
+}
+
+// first are samples of a block with n units in all; nil where it has none.
+func first(samples []estimator.Sample, n int) (some []estimator.Sample) {
+	lengths := map[int][]int{1: {1}, 2: {2}, 4: {1, 3}, 8: {1, 3, 4}}[n]
+	for _, length := range lengths {
+		i := slices.IndexFunc(samples, func(s estimator.Sample) bool { return s.Length == length })
+		if i < 0 {
+			return nil
+		}
+		some = append(some, samples[i])
+	}
+	return some
+}
+
+// floor is the error of the machine: of predicting a whole run by the whole run of another moment.
+func floor(all []*series, load string) (a tally) {
+	for _, s := range all {
+		for i, from := range s.moments {
+			for k, to := range s.moments {
+				if i != k && (load == "" || s.load == load) {
+					a.add(estimator.Prediction{Seconds: from.whole.Wall}, to.whole.Wall)
+				}
+			}
+		}
+	}
+	return a
+}
+
+// Short samples predict the recorded runs about as well as whole runs do. Of each model, the test prints the error of
+// the estimate (the whole run of the samples' own moment), the total error (whole runs of other moments), its bias, how
+// many of the 90% intervals hold, and half of their width. Corrections by what was measured during the runs do not pay.
+func TestReplay(t *testing.T) {
+	models := []model{
+		by("linear", estimator.Linear{}, nil), {"at one speed", atOneSpeed},
+		by("fraction", estimator.Fraction{}, nil), {"median", median},
+		by("by load", estimator.Linear{}, byLoad(1)), by("by load, 0.3", estimator.Linear{}, byLoad(0.3)),
+		by("by probe, 0.3", estimator.Linear{}, byProbe(0.3)), by("by exchange, 0.15", estimator.Linear{}, byExchange(0.15)),
+	}
+	for _, chosen := range []bool{true, false} {
+		all := read(t, chosen)
+		for _, load := range append([]string{""}, Loads...) {
+			least := floor(all, load)
+			what := map[bool]string{true: "programs for choosing, ", false: "held-out programs, "}[chosen] +
+				cmp.Or(load, "all loads")
+			t.Logf("%s: the error of the machine is %.1f%%", what, least.error())
+			for i, m := range models {
+				r := replay(m, all, load)
+				text := ""
+				for _, n := range []int{1, 2, 4, 8} {
+					text += fmt.Sprintf(", %d: %.0f%%", n, r.few[n].coverage())
+				}
+				t.Logf("%-18s estimate %5.1f%%, total %5.1f%% (%.2f of the machine), bias %+5.1f%%, inside %3.0f%% ± %3.0f%%; "+
+					"by units%s", m.name, r.same.error(), r.later.error(), r.later.error()/least.error(), r.later.bias(), r.later.coverage(),
+					100*r.later.width/float64(len(r.later.errors)), text)
+				if i > 0 || load != "" {
+					continue
+				}
+				if ratio := r.later.error() / least.error(); ratio > 1.2 {
+					t.Errorf("%s: the total error is %.2f of that of whole runs", what, ratio)
+				}
+				for n, few := range r.few {
+					if c := few.coverage(); c < 80 || c > 97 {
+						t.Errorf("%s: of %d units, %.0f%% of the 90%% intervals hold", what, n, c)
+					}
+				}
+				if c := r.later.coverage(); c < 87 || c > 94 {
+					t.Errorf("%s: %.0f%% of the 90%% intervals hold", what, c)
+				}
+			}
+		}
+	}
+}
+
+// After three cells of a job, its corrected predictions err about as much as the best constant in hindsight.
+func TestReplayCells(t *testing.T) {
+	const cells = 3
+	for _, chosen := range []bool{true, false} {
+		all := read(t, chosen)
+		for _, load := range Loads {
+			var corrected, before, best tally
+			var jobs estimator.Corrections
+			rounds := 0
+			for _, s := range all {
+				rounds = max(rounds, len(s.moments))
+			}
+			for round := range rounds {
+				var ran []estimator.Ran
+				for _, s := range all {
+					if s.load != load || len(s.moments) <= round {
+						continue
+					}
+					from, now := s.moments[0], s.moments[round].whole
+					e, err := estimator.Linear{}.Fit(estimator.Problem{Samples: from.samples, Spread: from.spread()})
+					if err != nil {
+						t.Fatal(err)
+					}
+					p := e.Predict(now.Length, 0.9)
+					name := fmt.Sprint(s.program, s.threads)
+					c := jobs.Next(name, s.threads, p.LogSD(0.9), 0.9)
+					if round >= cells {
+						before.add(p, now.Wall)
+						corrected.add(estimator.Prediction{Seconds: c.Factor * p.Seconds, Low: c.Low * p.Seconds,
+							High: c.High * p.Seconds}, now.Wall)
+						var walls []float64
+						for _, m := range s.moments[cells:] {
+							walls = append(walls, m.whole.Wall)
+						}
+						best.add(estimator.Prediction{Seconds: estimator.Median(walls)}, now.Wall)
+					}
+					ran = append(ran, estimator.Ran{Job: name, Threads: s.threads, Longer: []float64{math.Log(now.Wall / p.Seconds)}})
+				}
+				jobs.Learn(ran)
+			}
+			if len(best.errors) == 0 {
+				continue
+			}
+			t.Logf("chosen %v, %s: by the samples %.1f%%, after %d cells %.1f%% (%.2f of the best constants), bias %+.1f%%, "+
+				"inside %.0f%%", chosen, load, before.error(), cells, corrected.error(), corrected.error()/best.error(),
+				corrected.bias(), corrected.coverage())
+		}
+	}
+}
