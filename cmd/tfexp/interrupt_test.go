@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
-	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -108,7 +108,7 @@ func (s *started) let(t *testing.T) {
 }
 
 // state asks "tfexp status" how the experiment stands.
-func (s *started) state(t *testing.T) show.ExperimentStatus {
+func (s *started) state(t *testing.T) states.State {
 	t.Helper()
 	c := exec.Command("tfexp", "status", "--json")
 	c.Dir = s.dir
@@ -116,7 +116,7 @@ func (s *started) state(t *testing.T) show.ExperimentStatus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []show.ExperimentStatus
+	var all []states.State
 	if err := json.Unmarshal(out, &all); err != nil || len(all) != 1 {
 		t.Fatalf("status: %v: %s", err, out)
 	}

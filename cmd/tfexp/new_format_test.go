@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // tally is a trace format that package formats does not know: a line is the name,
@@ -26,7 +27,7 @@ var tally = &formats.Format{
 		Example: `["train"]`,
 	}},
 	Reader: func(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
-		var b workload.Builder
+		var b logs.Builder
 		classes := formats.Option[[]string](o, "classes", nil)
 		skipped, err := workload.EachLine(file, r, o.Lenient, func(number int, line string) error {
 			j := scheduler.Job{Deadline: scheduler.Never, Priority: -1}

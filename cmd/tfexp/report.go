@@ -20,7 +20,7 @@ func (a *app) reportCommand() *cobra.Command {
 		Args:              command.Between(0, 1, ""),
 		ValidArgsFunction: command.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.redraw(context.Background(), "report", args, asJSON,
+			return a.Redraw(context.Background(), "report", args, asJSON,
 				func(ctx context.Context, dir string) ([]string, error) {
 					path, err := report.Rewrite(ctx, dir)
 					return []string{path}, err

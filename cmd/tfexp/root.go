@@ -56,8 +56,7 @@ func (a *app) command() *cobra.Command {
 	}{
 		{command.GroupWrite, map[int]*cobra.Command{20: a.validateCommand()}},
 		{command.GroupRun, map[int]*cobra.Command{10: a.planCommand(), 20: a.runCommand(), 30: a.resumeCommand()}},
-		{command.GroupLook, map[int]*cobra.Command{10: a.statusCommand(), 50: a.plotCommand(), 60: a.reportCommand(),
-			70: Export(a.App)}},
+		{command.GroupLook, map[int]*cobra.Command{60: a.reportCommand()}},
 		{command.GroupMachine, map[int]*cobra.Command{30: a.versionCommand(), 40: a.helpCommand()}},
 	} {
 		for _, c := range a.With(g.id, g.core) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // Unlimited is the time left of a job without a limit.
@@ -19,7 +19,7 @@ func ParseTime(text string) (d time.Duration, ok bool) {
 	case "UNLIMITED", "NOT_SET", "INFINITE":
 		return Unlimited, true
 	}
-	d, err := workload.ParseSpan(text, time.Second)
+	d, err := logs.ParseSpan(text, time.Second)
 	return d, err == nil
 }
 

@@ -6,9 +6,7 @@
 package contract
 
 import (
-	"fmt"
 	"math"
-	"strconv"
 	"time"
 )
 
@@ -31,9 +29,9 @@ const (
 	EnvOMP = "OMP_NUM_THREADS"
 	// EnvCheckpointDir is a folder that a job may leave a checkpoint in.
 	EnvCheckpointDir = "TFEXP_CHECKPOINT_DIR"
-	// EnvControl is the path of the control file (see Control).
+	// EnvControl is the path of the control file (see Message).
 	EnvControl = "TFEXP_CONTROL"
-	// EnvCheckpointEvery says how often a checkpoint is written (see Interval).
+	// EnvCheckpointEvery says how often a checkpoint is written: "500steps", "2epochs" or "10m".
 	EnvCheckpointEvery = "TFEXP_CHECKPOINT_EVERY"
 	// EnvBudget is how long the job may train, in seconds of service time.
 	EnvBudget = "TFEXP_BUDGET"
@@ -55,87 +53,6 @@ const ExitStopped = 143
 // operations at once, each on up to Intra threads. Both are at least 1.
 type Allotment struct {
 	Inter, Intra int
-}
-
-// Env is the contract's environment as a program sees it.
-type Env struct {
-	Job string
-	// Epochs or Steps is the total work; 0 where it is not set.
-	Epochs, Steps int
-	// Threads is the allotment at the start; 1 and 1 where it is not set.
-	Threads       Allotment
-	GPUs          int
-	CheckpointDir string // empty: none
-	ControlPath   string // empty: none
-	// CheckpointEvery is how often to write a checkpoint; zero: only when the
-	// program is asked to.
-	CheckpointEvery Interval
-	// Budget is how long the job may train, over all of its attempts and not
-	// counting the time in which it was paused; nil: as long as its work takes.
-	Budget *time.Duration
-	// Target is the training loss at which the job ends; 0: it ends when its work
-	// is done.
-	Target float64
-	// Part is the program's place in a job with roles; zero for other jobs.
-	Part Part
-}
-
-// FromEnv reads the contract's environment through getenv, which is os.Getenv
-// in a real program. It fails where a number is not one, is out of range, where
-// both epochs and steps are set, or where the cluster lacks the program's role.
-func FromEnv(getenv func(string) string) (Env, error) {
-	env := Env{
-		Job:           getenv(EnvJob),
-		Threads:       Allotment{Inter: 1, Intra: 1},
-		CheckpointDir: getenv(EnvCheckpointDir),
-		ControlPath:   getenv(EnvControl),
-	}
-	for _, v := range []struct {
-		name  string
-		least int
-		to    *int
-	}{
-		{EnvEpochs, 1, &env.Epochs},
-		{EnvSteps, 1, &env.Steps},
-		{EnvInter, 1, &env.Threads.Inter},
-		{EnvIntra, 1, &env.Threads.Intra},
-		{EnvGPUs, 0, &env.GPUs},
-	} {
-		s := getenv(v.name)
-		if s == "" {
-			continue
-		}
-		n, err := strconv.Atoi(s)
-		if err != nil || n < v.least {
-			return Env{}, fmt.Errorf("read environment: %s is %q, want a whole number of at least %d", v.name, s, v.least)
-		}
-		*v.to = n
-	}
-	if env.Epochs > 0 && env.Steps > 0 {
-		return Env{}, fmt.Errorf("read environment: both %s and %s are set, want one of them", EnvEpochs, EnvSteps)
-	}
-	var err error
-	if env.CheckpointEvery, err = ParseInterval(getenv(EnvCheckpointEvery)); err != nil {
-		return Env{}, fmt.Errorf("read environment: %s: %w", EnvCheckpointEvery, err)
-	}
-	if s := getenv(EnvBudget); s != "" {
-		seconds, err := strconv.ParseFloat(s, 64)
-		if err != nil || !finite(seconds) || seconds < 0 {
-			return Env{}, fmt.Errorf("read environment: %s is %q, want a number of seconds of at least 0", EnvBudget, s)
-		}
-		budget := Seconds(seconds)
-		env.Budget = &budget
-	}
-	if s := getenv(EnvTarget); s != "" {
-		env.Target, err = strconv.ParseFloat(s, 64)
-		if err != nil || !finite(env.Target) || env.Target <= 0 {
-			return Env{}, fmt.Errorf("read environment: %s is %q, want a loss above 0", EnvTarget, s)
-		}
-	}
-	if env.Part, err = partFromEnv(getenv); err != nil {
-		return Env{}, fmt.Errorf("read environment: %w", err)
-	}
-	return env, nil
 }
 
 // Seconds converts seconds to a duration, at most the longest possible one.

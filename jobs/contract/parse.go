@@ -133,13 +133,13 @@ func (p *parser) endLine() {
 
 func (p *parser) part(line []byte) {
 	for {
-		_, rest, found := bytes.Cut(line, []byte(timesBegin))
+		_, rest, found := bytes.Cut(line, []byte(TimesBegin))
 		if !found {
 			break
 		}
-		body, after, closed := bytes.Cut(rest, []byte(timesEnd))
+		body, after, closed := bytes.Cut(rest, []byte(TimesEnd))
 		// A second opening mark before the closing one: the first was broken off.
-		if next := bytes.Index(body, []byte(timesBegin)); next >= 0 {
+		if next := bytes.Index(body, []byte(TimesBegin)); next >= 0 {
 			p.warn("time-writer line has no closing mark")
 			line = rest[next:]
 			continue

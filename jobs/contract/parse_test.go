@@ -1,12 +1,10 @@
 package contract
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -116,7 +114,7 @@ func TestParse(t *testing.T) {
 func lines(lists ...string) string {
 	var b strings.Builder
 	for _, l := range lists {
-		fmt.Fprintf(&b, "%s%s%s\n", timesBegin, l, timesEnd)
+		fmt.Fprintf(&b, "%s%s%s\n", TimesBegin, l, TimesEnd)
 	}
 	return b.String()
 }
@@ -165,46 +163,6 @@ func TestParseBoundsTheMemoryOfALine(t *testing.T) {
 		t.Errorf("a line of 200 MiB allocates %d MiB", used>>20)
 	}
 }
-
-func TestWrittenLinesAreRead(t *testing.T) {
-	var out bytes.Buffer
-	p := Progress{Epoch: 3, Step: 120, Loss: ptr(0.41), Accuracy: ptr(0.9), Seconds: ptr(1.2)}
-	if err := WriteProgress(&out, p); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := out.String(), `{"tfexp":{"epoch":3,"step":120,"loss":0.41,"accuracy":0.9,"seconds":1.2}}`+
-		"\n"; got != want {
-		t.Errorf("progress line %q, want %q", got, want)
-	}
-	// A training that diverged has a loss that is not a number.
-	if err := WriteProgress(&out, Progress{Epoch: 4, Loss: ptr(math.NaN()), Seconds: ptr(1)}); err != nil {
-		t.Fatal(err)
-	}
-	if err := WriteTimes(&out, 0.5, []float64{1, 2.25}, 0.125); err != nil {
-		t.Fatal(err)
-	}
-	if want := "<TIME_WRITTER_OUTPUT>[0.500000, 1.000000, 2.250000, 0.125000]</TIME_WRITTER_OUTPUT>\n"; !strings.HasSuffix(out.String(), want) {
-		t.Errorf("output %q does not end in %q", out.String(), want)
-	}
-	got, err := Parse(&out, Last)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Report{Startup: 0.5, Epochs: []float64{1, 2.25}, Save: 0.125, Loss: ptr(math.Inf(1)), Accuracy: ptr(0.9), Updates: 2,
-		Progress: Progress{Epoch: 4, Loss: ptr(math.Inf(1)), Seconds: ptr(1)}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("read back (-want +got):\n%s", diff)
-	}
-	full := iotest.ErrReader(io.ErrShortWrite)
-	if err := WriteProgress(failing{full}, p); !errors.Is(err, io.ErrShortWrite) {
-		t.Errorf("error %v, want that of the writer", err)
-	}
-}
-
-// failing is a writer that fails as its reader does.
-type failing struct{ io.Reader }
-
-func (f failing) Write(p []byte) (int, error) { return f.Read(p) }
 
 func FuzzParse(f *testing.F) {
 	f.Add(lines("[1,2,3]") + `{"tfexp":{"epoch":1,"seconds":2}}`)

@@ -1,12 +1,9 @@
 package contract
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
-	"strconv"
 )
 
 // Progress is one report of a running program. A program prints it as a
@@ -155,52 +152,10 @@ type progressLine struct {
 	Tfexp *Progress `json:"tfexp"`
 }
 
-// WriteProgress prints p as one line. JSON has no infinities: an accuracy or time that is not finite is left out, and
-// such a loss is written as NaN, as Python's json module does.
-func WriteProgress(w io.Writer, p Progress) error {
-	diverged := p.Loss != nil && !finite(*p.Loss)
-	for _, f := range []**float64{&p.Loss, &p.Accuracy, &p.Seconds, &p.TimeLeft, &p.At, &p.FinalAccuracy, &p.Trained} {
-		if *f != nil && !finite(**f) {
-			*f = nil
-		}
-	}
-	line, err := json.Marshal(progressLine{&p})
-	if err != nil {
-		return fmt.Errorf("write progress: %w", err)
-	}
-	if diverged {
-		line = bytes.Replace(line, []byte(`{"tfexp":{`), []byte(`{"tfexp":{"loss":NaN,`), 1)
-		line = bytes.Replace(line, []byte(",}"), []byte("}"), 1)
-	}
-	if _, err := w.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("write progress: %w", err)
-	}
-	return nil
-}
-
 // The marks of a time-writer line. They are spelled as the programs print them.
 const (
-	timesBegin = "<TIME_WRITTER_OUTPUT>"
-	timesEnd   = "</TIME_WRITTER_OUTPUT>"
+	TimesBegin = "<TIME_WRITTER_OUTPUT>"
+	TimesEnd   = "</TIME_WRITTER_OUTPUT>"
 )
-
-// WriteTimes prints the classic line of a finished program: the seconds of its
-// start-up, of each epoch and of saving the model.
-func WriteTimes(w io.Writer, startup float64, epochs []float64, save float64) error {
-	line := append([]byte(timesBegin), '[')
-	number := func(s float64) { line = strconv.AppendFloat(line, s, 'f', 6, 64) }
-	number(startup)
-	for _, s := range epochs {
-		line = append(line, ", "...)
-		number(s)
-	}
-	line = append(line, ", "...)
-	number(save)
-	line = append(line, "]"+timesEnd+"\n"...)
-	if _, err := w.Write(line); err != nil {
-		return fmt.Errorf("write times: %w", err)
-	}
-	return nil
-}
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -241,7 +241,7 @@ func (s *layout) marshal(row unsafe.Pointer) []byte {
 			b = append(b, ',')
 		}
 		b = append(strconv.AppendQuote(b, f.Name), ':')
-		b = appendValue(b, string(f.append(nil, row)), f.Kind)
+		b = AppendValue(b, string(f.append(nil, row)), f.Kind)
 	}
 	return append(b, '}')
 }
@@ -271,3 +271,25 @@ func (s *layout) unmarshal(raw []byte, row unsafe.Pointer) error {
 	}
 	return nil
 }
+
+// AppendValue appends a field as JSON. A malformed number, in a table of somebody else, is text.
+func AppendValue(line []byte, field string, kind Kind) []byte {
+	switch {
+	case kind == AsText || kind == AsList:
+	case field == "":
+		return append(line, "null"...)
+	case field == "true" || field == "false" || IsNumber(field):
+		return append(line, field...)
+	}
+	quoted, _ := json.Marshal(field)
+	return append(line, quoted...)
+}
+
+// IsNumber reports whether a field is a number of Go and of JSON.
+func IsNumber(field string) bool {
+	_, err := strconv.ParseFloat(field, 64)
+	return err == nil && json.Valid([]byte(field))
+}
+
+// IsText reports whether fields of the kind are text for people.
+func (k Kind) IsText() bool { return k == AsText || k == AsList || k == AsLoose }

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,8 +11,6 @@ import (
 	"testing/iotest"
 	"time"
 	"unicode/utf16"
-
-	"github.com/tfexp/tfexp/scheduler"
 )
 
 // Text is the same in UTF-8 and in UTF-16 of either order, however it is read, with characters of one and two units.
@@ -192,59 +189,5 @@ func TestParseTime(t *testing.T) {
 		if got, ok := ParseSeconds(Seconds(d)); got != d || !ok {
 			t.Errorf("%s is written %s, which is read %s, %v", d, Seconds(d), got, ok)
 		}
-	}
-}
-
-// A builder finds a name that is there twice, in whatever order names come, and keeps what few jobs have beside each.
-func TestBuilderNames(t *testing.T) {
-	for _, c := range []struct {
-		names string
-		twice string // the first that is refused; "" for none
-	}{
-		{"a b c d", ""}, {"j1 j2 j9 j10 j11", ""}, {"j10 j9 j10", "j10"}, {"a b b", "b"}, {"a c b a", "a"}, {"b a c b", "b"},
-		{"b a c d c", "c"}, {"b a c d", ""}, {"aa b aa", "aa"}, {"a b a", "a"}, {"a", ""},
-	} {
-		var b Builder
-		var err error
-		for _, name := range strings.Fields(c.names) {
-			if err = b.Add(1, scheduler.Job{Name: name, Threads: 1}, -1); err != nil {
-				err = fmt.Errorf("%s: %w", name, err)
-				break
-			}
-		}
-		if (err != nil) != (c.twice != "") || err != nil && !strings.HasPrefix(err.Error(), c.twice+":") {
-			t.Errorf("%s: %v, want %q refused", c.names, err, c.twice)
-		}
-	}
-	var b Builder
-	ways := []Alternative{{RunTime: 1}, {RunTime: 2}}
-	for i := range 5 {
-		if err := b.Add(i, scheduler.Job{Name: fmt.Sprint(i), Threads: 1}, time.Duration(i-3)); err != nil {
-			t.Fatal(err)
-		}
-		b.AddAlternatives(nil)
-		if i == 1 || i == 3 {
-			b.AddAlternatives(ways[:i/2+1])
-		}
-	}
-	tr := b.Finish([]error{io.EOF})
-	var has []int
-	for i := range tr.Jobs {
-		has = append(has, len(tr.AlternativesOf(i)))
-	}
-	if !slices.Equal(has, []int{0, 1, 0, 2, 0}) || len(tr.Alternatives) != 5 || len(tr.Skipped) != 1 {
-		t.Errorf("alternatives of %v, of %d jobs", has, len(tr.Alternatives))
-	}
-	if tr.Timed(2) || !tr.Timed(3) || !tr.Timed(4) {
-		t.Errorf("run times %v", tr.RunTimes)
-	}
-	var none Builder
-	_ = none.Add(1, scheduler.Job{Name: "a", Threads: 1}, -1)
-	if tr := none.Finish(nil); tr.RunTimes != nil || tr.Timed(0) || tr.AlternativesOf(0) != nil {
-		t.Errorf("a trace that knows nothing of its job has %+v", tr)
-	}
-	shared := []string{b.Share("x"), b.Share(string(bytes.Clone([]byte("x"))))}
-	if shared[0] != "x" || shared[1] != "x" || len(b.shared) != 1 {
-		t.Errorf("%q are kept as %v", shared, b.shared)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/plot/panels"
 )
 
 // ClusterSpeed is the name of this kind of picture.
@@ -69,20 +70,20 @@ func speeds(name, title, file string, rows []ClusterSpeedRow) pictures.Figure {
 	}
 	keys = append(keys, canvas.Key{Label: "predicted from smaller clusters",
 		Swatch: canvas.Stroked(draw.LineStyle{Color: canvas.Quiet, Width: 1, Dashes: canvas.Dashes(2)})})
-	var panels []canvas.Panel
+	var shown []panels.Panel
 	for _, r := range rows {
 		t := r.Device
 		if r.Model != "" {
 			t = r.Model + " on " + r.Device
 		}
-		i := slices.IndexFunc(panels, func(p canvas.Panel) bool { return p.Title == t })
+		i := slices.IndexFunc(shown, func(p panels.Panel) bool { return p.Title == t })
 		if i < 0 {
-			i = len(panels)
-			panels = append(panels, canvas.Panel{Title: t, X: "workers", Y: "steps/s", FromZero: true, Lines: make([]canvas.Line,
+			i = len(shown)
+			shown = append(shown, panels.Panel{Title: t, X: "workers", Y: "steps/s", FromZero: true, Lines: make([]panels.Line,
 				3*len(servers))})
 		}
 		k := slices.Index(servers, r.Servers)
-		measured, fitted, left := &panels[i].Lines[3*k], &panels[i].Lines[3*k+1], &panels[i].Lines[3*k+2]
+		measured, fitted, left := &shown[i].Lines[3*k], &shown[i].Lines[3*k+1], &shown[i].Lines[3*k+2]
 		measured.Radius, measured.Style.Color = 2.6, canvas.Hue(k)
 		fitted.Style = draw.LineStyle{Color: canvas.Hue(k), Width: 1.2}
 		left.Style = draw.LineStyle{Color: canvas.Hue(k), Width: 1, Dashes: canvas.Dashes(2)}
@@ -93,19 +94,19 @@ func speeds(name, title, file string, rows []ClusterSpeedRow) pictures.Figure {
 			left.X, left.Y = append(left.X, w), append(left.Y, r.Queued)
 		}
 	}
-	for i := range panels {
-		for k := range panels[i].Lines {
-			panels[i].Lines[k].Sort()
+	for i := range shown {
+		for k := range shown[i].Lines {
+			shown[i].Lines[k].Sort()
 		}
 	}
-	n := min(canvas.PanelColumns, len(panels))
+	n := min(panels.Columns, len(shown))
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: name, Kind: ClusterSpeed, Title: title,
 			Caption: "Points are measured (" + file + "), lines " +
 				"the law that was fitted to all of them; dashed is what it predicts of a group's clusters of 5 workers or more " +
 				"when it " +
 				"is fitted without them."},
-		Width: canvas.Width, Height: canvas.HeadHeight(keys) + canvas.PanelsHeight(len(panels), n) + canvas.Margin,
-		Paint: func(c draw.Canvas) { canvas.PaintPanels(canvas.Head(c, title, keys), panels, n) },
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + panels.Height(len(shown), n) + canvas.Margin,
+		Paint: func(c draw.Canvas) { panels.Paint(canvas.Head(c, title, keys), shown, n) },
 	}
 }

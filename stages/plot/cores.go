@@ -72,10 +72,10 @@ const mostPanels = 8
 // per policy. Panels of one picture have the same scale where nothing bounds them.
 func (d *Data) overTime(w overTime) ([]Figure, error) {
 	var out []Figure
-	for _, s := range d.settings() {
+	for _, s := range d.Settings() {
 		var panels []canvas.Usage
-		replicate := s.variants[0].Cells[0].Replicate
-		for _, v := range ofEachPolicy(s.variants, mostPanels) {
+		replicate := s.Variants[0].Cells[0].Replicate
+		for _, v := range ofEachPolicy(s.Variants, mostPanels) {
 			var rows []canvas.Level
 			err := d.EachOccupancy(v.Cells[0].CellRef, sampleStep(v.Cells[0]), func(o *measure.Occupancy) bool {
 				rows = append(rows, canvas.Level{At: o.At, Held: w.of(o)})
@@ -94,16 +94,16 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 					Ink: canvas.Hue(d.look(v.Policy, v.Label).hue)})
 			}
 		}
-		name, t := w.kind+d.suffix(s), fmt.Sprintf("%s, replicate %d%s", w.title, replicate, d.place(s))
+		name, t := w.kind+d.Suffix(s), fmt.Sprintf("%s, replicate %d%s", w.title, replicate, d.Where(s))
 		if len(panels) == 0 {
 			out = append(out, Skipped(w.kind, name, t, "the cells recorded only their metrics")...)
 			continue
 		}
 		caption := w.caption
-		if len(s.variants) > mostPanels {
-			caption += fmt.Sprintf(" Shown are %d of %d policy variants, at first one of each policy.", mostPanels, len(s.variants))
+		if len(s.Variants) > mostPanels {
+			caption += fmt.Sprintf(" Shown are %d of %d policy variants, at first one of each policy.", mostPanels, len(s.Variants))
 		}
-		out = append(out, coresFigure(Picture{Name: name, Kind: w.kind, Title: t, Caption: caption}, panels, 0, canvas.Thousands))
+		out = append(out, CoresFigure(Picture{Name: name, Kind: w.kind, Title: t, Caption: caption}, panels, 0, canvas.Thousands))
 	}
 	if len(out) == 0 {
 		return Skipped(w.kind, w.kind, w.title, "no cell is complete yet"), nil
@@ -127,8 +127,8 @@ func ofEachPolicy(variants []analysis.Variant, n int) []analysis.Variant {
 	return order[:n]
 }
 
-// coresFigure draws panels over the same time below each other, and the axis of time below the last.
-func coresFigure(p Picture, panels []canvas.Usage, top float64, tick func(float64) string) Figure {
+// CoresFigure draws panels over the same time below each other, and the axis of time below the last.
+func CoresFigure(p Picture, panels []canvas.Usage, top float64, tick func(float64) string) Figure {
 	const tall = 68.0
 	until, highest := 1e-9, 1.0
 	for _, u := range panels {

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -29,11 +30,19 @@ type Data struct {
 	overall     int              // the least number of jobs that each sampled job represents, in pictures of all cells
 }
 
+// The most of what one picture shows.
+const (
+	MostFacets  = 12 // panels
+	MostLines   = 7  // variants that remain distinct
+	MostColumns = 3  // panels next to each other
+)
+
 // mostKept bounds the jobs of all cells whose times are read: a larger number is represented by a systematic
 // sample.
 const mostKept = 2_000_000
 
-func newData(e *record.Experiment) *Data {
+// NewData returns the data of the pictures of an experiment.
+func NewData(e *record.Experiment) *Data {
 	all := 0
 	for _, c := range e.Cells {
 		all += jobsOf(c)
@@ -136,7 +145,7 @@ func (d *Data) readTimes(c record.Cell) (times, error) {
 		if t.jobs == nil {
 			t.jobs = make([]jobTimes, 0, jobsOf(c)/step+1)
 		}
-		class := index(t.classes, r.Class)
+		class := slices.Index(t.classes, r.Class)
 		if class < 0 {
 			class = len(t.classes)
 			t.classes = append(t.classes, strings.Clone(r.Class))
@@ -145,7 +154,7 @@ func (d *Data) readTimes(c record.Cell) (times, error) {
 			finished: r.State == "finished", class: int32(class),
 			jct: r.JCT, service: r.Service, predicted: r.Predicted,
 			// The error is known just for the jobs that the estimate is about.
-			estimated: known(r.PredictionErrorPct) && r.Predicted > 0 && r.Service > 0,
+			estimated: stats.Finite(r.PredictionErrorPct) && r.Predicted > 0 && r.Service > 0,
 		})
 		return true
 	})
@@ -172,67 +181,62 @@ func (d *Data) EachEstimated(visit func(class string, predicted, service float64
 	return nil
 }
 
-// setting is one workload on one hardware: the scope of one picture's comparison.
-type setting struct {
-	workload, hardware string
-	variants           []analysis.Variant // with at least one complete cell
+// Setting is one workload on one hardware: the scope of one picture's comparison.
+type Setting struct {
+	Workload, Hardware string
+	Variants           []analysis.Variant // with at least one complete cell
 }
 
-// settings groups the variants, in the order of the plan.
-func (d *Data) settings() []setting {
-	var out []setting
+// Settings groups the variants, in the order of the plan.
+func (d *Data) Settings() []Setting {
+	var out []Setting
 	for _, v := range d.Variants {
 		if len(v.Cells) == 0 {
 			continue
 		}
 		i := 0
-		for i < len(out) && (out[i].workload != v.Workload || out[i].hardware != v.Hardware) {
+		for i < len(out) && (out[i].Workload != v.Workload || out[i].Hardware != v.Hardware) {
 			i++
 		}
 		if i == len(out) {
-			out = append(out, setting{workload: v.Workload, hardware: v.Hardware})
+			out = append(out, Setting{Workload: v.Workload, Hardware: v.Hardware})
 		}
-		out[i].variants = append(out[i].variants, v)
+		out[i].Variants = append(out[i].Variants, v)
 	}
 	return out
 }
 
-// suffix distinguishes the setting's pictures from others; "" for a single
+// Suffix distinguishes the setting's pictures from others; "" for a single
 // setting.
-func (d *Data) suffix(s setting) string {
+func (d *Data) Suffix(s Setting) string {
 	if len(d.Plan.Workloads) <= 1 && len(d.Plan.Hardware) <= 1 {
 		return ""
 	}
-	return "-" + s.workload + "-" + s.hardware
+	return "-" + s.Workload + "-" + s.Hardware
 }
 
-// Place names the workload and hardware of a cell, where the experiment has several.
-func (d *Data) Place(c record.CellRef) string {
-	return d.place(setting{workload: c.Workload, hardware: c.Hardware})
-}
-
-// place names the setting that a title is about.
-func (d *Data) place(s setting) string {
+// Where names the setting that a title is about, where the experiment has several.
+func (d *Data) Where(s Setting) string {
 	out := ""
 	if len(d.Plan.Workloads) > 1 {
-		out += " – " + s.workload
+		out += " – " + s.Workload
 	}
 	if len(d.Plan.Hardware) > 1 {
-		out += " on " + s.hardware
+		out += " on " + s.Hardware
 	}
 	return out
 }
 
-func index(list []string, s string) int {
-	for i, v := range list {
-		if v == s {
-			return i
-		}
+// Columns is the number of columns for n panels.
+func (d *Data) Columns(n int) int {
+	for n > 1 && d.width/float64(n) < leastFacet {
+		n--
 	}
-	return -1
+	return n
 }
 
-func known(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// leastFacet is the least width of a panel, in points: a column of 84 mm has room for two.
+const leastFacet = 125.0
 
 // SomeOf is a note that only the first n of all are shown; "" if all are.
 func SomeOf(n, all int, noun string) string {

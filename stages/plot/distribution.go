@@ -34,16 +34,13 @@ var _ = Register(Kind{
 	Draw: func(d *Data, a Ask) ([]Figure, error) { return d.distributions(a.By) },
 })
 
-// mostLines is the number of variants that remain distinct in one picture.
-const mostLines = 7
-
 // completion is the quantity that the pictures show.
 const completion = "job completion time (JCT)"
 
 // curve is a variant's distribution: sorted values.
 type curve struct {
 	label  string
-	look   look
+	look   Look
 	values []float64
 }
 
@@ -56,18 +53,18 @@ func (d *Data) distributions(by string) ([]Figure, error) {
 		file, title = file+"-"+by, title+" and "+by
 	}
 	var out []Figure
-	for _, s := range d.settings() {
+	for _, s := range d.Settings() {
 		panels := []distribution{{}}
 		if by != "" {
 			panels = nil
-			for _, g := range analysis.GroupNames(s.variants, by) {
+			for _, g := range analysis.GroupNames(s.Variants, by) {
 				panels = append(panels, distribution{group: g, title: analysis.GroupName(by, g)})
 			}
 		}
 		groups := len(panels)
 		panels = panels[:min(groups, mostDistributions)]
-		name, t := file+d.suffix(s), title+d.place(s)
-		all, pooled, chosen := d.lines(s)
+		name, t := file+d.Suffix(s), title+d.Where(s)
+		all, pooled, chosen := d.Lines(s)
 		jobs, err := d.distribute(panels, all, by)
 		if err != nil {
 			return nil, err
@@ -106,20 +103,20 @@ type distribution struct {
 }
 
 // distribute gives each panel the curves of the lines, and returns how many jobs there are in them.
-func (d *Data) distribute(panels []distribution, lines []group, by string) (jobs int, err error) {
+func (d *Data) distribute(panels []distribution, lines []Group, by string) (jobs int, err error) {
 	for _, line := range lines {
 		for i := range panels {
-			panels[i].curves = append(panels[i].curves, curve{label: line.label, look: line.look})
+			panels[i].curves = append(panels[i].curves, curve{label: line.Label, look: line.Look})
 		}
 		add := func(group string, finished bool, jct float64) {
 			at := slices.IndexFunc(panels, func(p distribution) bool { return p.group == group })
-			if at >= 0 && finished && known(jct) && jct >= 0 {
+			if at >= 0 && finished && stats.Finite(jct) && jct >= 0 {
 				c := &panels[at].curves[len(panels[at].curves)-1]
 				c.values = append(c.values, jct)
 				jobs++
 			}
 		}
-		for _, c := range line.cells {
+		for _, c := range line.Cells {
 			if err := d.eachGrouped(c, by, add); err != nil {
 				return 0, err
 			}
@@ -164,7 +161,7 @@ func ecdf(name, title, caption string, panels []distribution) Figure {
 	var keys []canvas.Key
 	styles := make([]draw.LineStyle, len(panels[0].curves))
 	for i, c := range panels[0].curves {
-		styles[i] = c.look.line()
+		styles[i] = c.look.Line()
 		if slices.ContainsFunc(panels, func(p distribution) bool { return len(p.curves[i].values) > 0 }) {
 			keys = append(keys, canvas.Key{Label: c.label, Swatch: canvas.Stroked(styles[i]), Series: c.label})
 		}
@@ -190,7 +187,7 @@ func ecdf(name, title, caption string, panels []distribution) Figure {
 // coincidingCurves names the lines that coincide in all panels.
 func coincidingCurves(panels []distribution) string {
 	names := schema.Each(panels[0].curves, func(c curve) string { return c.label })
-	return lying(names, func(i, k int) bool {
+	return Lying(names, func(i, k int) bool {
 		return !slices.ContainsFunc(panels, func(p distribution) bool { return !p.curves[i].on(p.curves[k]) })
 	})
 }

@@ -69,7 +69,7 @@ func fidelity(d *Data, most int) ([]Figure, error) {
 func both(d *Data, p analysis.Pair) (Figure, error) {
 	c := p.Real
 	title := fmt.Sprintf("Real and simulated schedule of %s, replicate %d%s", c.Variant(), c.Replicate,
-		d.Place(c.CellRef))
+		d.Where(Setting{Workload: c.Workload, Hardware: c.Hardware}))
 	name := "fidelity-" + c.Cell
 	real, err := d.Chart(c)
 	if err != nil {

@@ -65,7 +65,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 	var out []Figure
 	for i, c := range cells {
 		t := fmt.Sprintf("Schedule of %s, replicate %d%s", c.Variant(), c.Replicate,
-			d.Place(c.CellRef))
+			d.Where(Setting{Workload: c.Workload, Hardware: c.Hardware}))
 		name := "gantt-" + c.Cell
 		if charts[i] == nil {
 			reason := analysis.Crowded(c)

@@ -3,6 +3,8 @@ package plot
 import (
 	"fmt"
 	"image/color"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg/draw"
 
@@ -11,61 +13,66 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// look is how a policy or a variant looks in all pictures of an experiment: its place among the colors, and among the
+// Look is how a policy or a variant looks in all pictures of an experiment: its place among the colors, and among the
 // variants of its policy, which are paler and have other dashes.
-type look struct{ hue, variant int }
+type Look struct{ hue, variant int }
 
-func (l look) ink() color.NRGBA {
+// Ink is the color.
+func (l Look) Ink() color.NRGBA {
 	return canvas.Shade(canvas.Hue(l.hue), 0.2*float64(min(l.variant, 3)))
 }
 
-func (l look) line() draw.LineStyle {
-	return draw.LineStyle{Color: l.ink(), Width: 1.6, Dashes: canvas.Dashes(l.hue + l.variant)}
+// Line is how its line is drawn.
+func (l Look) Line() draw.LineStyle {
+	return draw.LineStyle{Color: l.Ink(), Width: 1.6, Dashes: canvas.Dashes(l.hue + l.variant)}
 }
+
+// Hued is the look of the i-th of some lines that are neither of a policy nor of a variant.
+func Hued(i int) Look { return Look{hue: i} }
 
 // look returns the look of a variant of a policy, by its label, or of the policy. Variants have separate colors if
 // there is only one policy.
-func (d *Data) look(policy, label string) look {
+func (d *Data) look(policy, label string) Look {
 	one := len(d.Plan.Policies) <= 1
 	var labels []string
 	for _, v := range d.Variants {
-		if (one || v.Policy == policy) && index(labels, v.Label) < 0 {
+		if (one || v.Policy == policy) && slices.Index(labels, v.Label) < 0 {
 			labels = append(labels, v.Label)
 		}
 	}
-	at := max(0, index(labels, label))
+	at := max(0, slices.Index(labels, label))
 	if one {
-		return look{hue: at}
+		return Look{hue: at}
 	}
-	return look{d.palette.Policy(policy), at}
+	return Look{d.palette.Policy(policy), at}
 }
 
-// policyLook is the look of a policy.
-func (d *Data) policyLook(policy string) look { return d.look(policy, policy) }
+// PolicyLook is the look of a policy.
+func (d *Data) PolicyLook(policy string) Look { return d.look(policy, policy) }
 
-// lines are the groups of cells that one picture shows as lines, and a sentence about omitted ones: one for each
+// Lines are the groups of cells that one picture shows as lines, and a sentence about omitted ones: one for each
 // variant; where these are too many, one for each policy with all values of its axes together (pooled), and of too
 // many policies the best.
-func (d *Data) lines(s setting) (groups []group, pooled bool, note string) {
-	pooled = len(s.variants) > mostLines
-	best, of, by := analysis.BestPolicies(d.Plan, s.variants, mostLines)
-	for _, v := range s.variants {
-		if index(best, v.Policy) < 0 {
+func (d *Data) Lines(s Setting) (groups []Group, pooled bool, note string) {
+	pooled = len(s.Variants) > MostLines
+	best, of, by := analysis.BestPolicies(d.Plan, s.Variants, MostLines)
+	for _, v := range s.Variants {
+		if slices.Index(best, v.Policy) < 0 {
 			continue
 		}
 		label := v.Label
 		if pooled {
 			label = v.Policy
 		}
-		g := group{label: label, look: d.look(v.Policy, label)}
+		g := Group{Label: label, Look: d.look(v.Policy, label)}
 		i := 0
-		for i < len(groups) && groups[i].label != g.label {
+		for i < len(groups) && groups[i].Label != g.Label {
 			i++
 		}
 		if i == len(groups) {
 			groups = append(groups, g)
 		}
-		groups[i].cells = append(groups[i].cells, v.Cells...)
+		groups[i].Cells = append(groups[i].Cells, v.Cells...)
 	}
 	if of > len(best) {
 		note = fmt.Sprintf(" The best %d of %d policies by %s.", len(best), of, by.Title)
@@ -73,9 +80,26 @@ func (d *Data) lines(s setting) (groups []group, pooled bool, note string) {
 	return groups, pooled, note
 }
 
-// group is the cells that one line is about.
-type group struct {
-	label string
-	look  look
-	cells []record.Cell
+// Group is the cells that one line is about.
+type Group struct {
+	Label string
+	Look  Look
+	Cells []record.Cell
+}
+
+// Lying describes the lines of a picture that coincide with earlier ones.
+func Lying(names []string, on func(i, k int) bool) string {
+	var same []string
+	for i := range names {
+		for k := range i {
+			if on(i, k) {
+				same = append(same, names[i]+" lies on "+names[k])
+				break
+			}
+		}
+	}
+	if len(same) == 0 {
+		return ""
+	}
+	return " The line of " + strings.Join(same, ", that of ") + "."
 }

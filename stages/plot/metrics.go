@@ -54,11 +54,11 @@ type panel struct {
 // to divide them.
 func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	title := "Metrics by policy"
-	others := d.chief(measure.InPanels)
+	others := d.Chief(measure.InPanels)
 	if by != "" {
 		others = []measure.Metric{measure.MeanJCT}
 	}
-	metrics, err := metricsOr(metric, others)
+	metrics, err := MetricsOr(metric, others)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +67,11 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 		file = "metrics-" + metric
 	}
 	if by != "" {
-		file, title = "metrics-"+metrics[0].Name+"-"+by, capital(metrics[0].Title)+" by policy and "+by
+		file, title = "metrics-"+metrics[0].Name+"-"+by, Capital(metrics[0].Title)+" by policy and "+by
 	}
 	var out []Figure
-	for _, s := range d.settings() {
-		shown, each, rank := analysis.BestOfEach(d.Plan, s.variants, mostRows)
+	for _, s := range d.Settings() {
+		shown, each, rank := analysis.BestOfEach(d.Plan, s.Variants, mostRows)
 		inks := make([]color.NRGBA, len(shown))
 		for i, v := range shown {
 			inks[i] = canvas.Hue(d.look(v.Policy, v.Label).hue)
@@ -82,8 +82,8 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 			groups = analysis.GroupNames(shown, by)
 		}
 		for _, m := range metrics {
-			u := unitOf(m, shown)
-			for _, g := range groups[:min(len(groups), mostFacets)] {
+			u := UnitOf(m, shown)
+			for _, g := range groups[:min(len(groups), MostFacets)] {
 				if p, ok := newPanel(m, by, g, shown); ok {
 					p.inks = inks
 					p.in(u)
@@ -92,7 +92,7 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 			}
 		}
 		panels, same := constant(panels, by)
-		name, t := file+d.suffix(s), title+d.place(s)
+		name, t := file+d.Suffix(s), title+d.Where(s)
 		if len(panels) == 0 {
 			reason := "the metrics are not known in any cell"
 			if by != "" {
@@ -106,18 +106,18 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 		if d.Plan.Replicates == 1 {
 			caption = "One replicate: a dot for each policy, without an interval."
 		}
-		if len(shown) < len(s.variants) {
+		if len(shown) < len(s.Variants) {
 			of := ""
 			if each > 0 {
 				of = fmt.Sprintf(", %d of each setting", each)
 			}
 			caption += fmt.Sprintf(" The best %d of %d policy variants by %s%s, the best first.", len(shown),
-				len(s.variants), rank.Title, of)
+				len(s.Variants), rank.Title, of)
 		}
-		caption += SomeOf(mostFacets, len(groups), "group") + same
+		caption += SomeOf(MostFacets, len(groups), "group") + same
 		axis := ""
 		if by != "" {
-			axis = unitOf(metrics[0], shown).Label(metrics[0].Title)
+			axis = UnitOf(metrics[0], shown).Label(metrics[0].Title)
 		}
 		out = append(out, d.metricsFigure(name, t, caption, axis, shown, panels))
 	}
@@ -127,8 +127,8 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	return out, nil
 }
 
-// chief returns the default metrics of a picture: the compared ones, where they are known, and the chief ones.
-func (d *Data) chief(place func(measure.Shown) int) []measure.Metric {
+// Chief returns the default metrics of a picture: the compared ones, where they are known, and the chief ones.
+func (d *Data) Chief(place func(measure.Shown) int) []measure.Metric {
 	list := slices.DeleteFunc(analysis.Compared(d.Plan), func(m measure.Metric) bool {
 		return !slices.ContainsFunc(d.Cells, func(c record.Cell) bool { return stats.Finite(m.Of(&c.Metrics)) })
 	})
@@ -140,8 +140,8 @@ func (d *Data) chief(place func(measure.Shown) int) []measure.Metric {
 	return list
 }
 
-// metricsOr returns the metric of that name, or without a name others.
-func metricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
+// MetricsOr returns the metric of that name, or without a name others.
+func MetricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
 	if name == "" {
 		return others, nil
 	}
@@ -159,11 +159,11 @@ func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (
 		p.Title, p.Unit = analysis.GroupName(by, group), "" // the axis names the metric
 	}
 	for _, v := range variants {
-		values := valuesOf(v, m, by, group)
-		i := interval(m, values)
+		values := ValuesOf(v, m, by, group)
+		i := Interval(m, values)
 		p.names, p.values, p.intervals = append(p.names, v.Label), append(p.values, values), append(p.intervals, i)
 		for _, x := range append([]float64{i.Mean, i.Low, i.High}, values...) {
-			if known(x) {
+			if stats.Finite(x) {
 				p.lo, p.hi = min(p.lo, x), max(p.hi, x)
 			}
 		}
@@ -178,7 +178,7 @@ func (p *panel) in(u table.Unit) {
 	}
 	p.lo, p.hi = p.lo/u.Per, p.hi/u.Per
 	for i, values := range p.values {
-		p.intervals[i] = inUnit(p.intervals[i], u)
+		p.intervals[i] = InUnit(p.intervals[i], u)
 		p.values[i] = slices.Clone(values)
 		for k := range values {
 			p.values[i][k] /= u.Per
@@ -218,17 +218,35 @@ func shareScales(panels []panel) {
 	}
 }
 
-// valuesOf are the values of a metric in the cells of a variant, of a group of jobs or of all.
-func valuesOf(v analysis.Variant, m measure.Metric, by, group string) []float64 {
+// UnitOf is the unit in which a picture shows a metric of variants.
+func UnitOf(m measure.Metric, variants []analysis.Variant) table.Unit {
+	var means []float64
+	for _, v := range variants {
+		means = append(means, stats.MeanInterval(v.Values(m), analysis.DefaultLevel).Mean)
+	}
+	return table.UnitFor(m.Unit, means...)
+}
+
+// InUnit is an interval in a unit.
+func InUnit(i stats.Interval, u table.Unit) stats.Interval {
+	i.Mean, i.Low, i.High = i.Mean/u.Per, i.Low/u.Per, i.High/u.Per
+	return i
+}
+
+// Capital begins a text with a capital letter.
+func Capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// ValuesOf are the values of a metric in the cells of a variant, of a group of jobs or of all.
+func ValuesOf(v analysis.Variant, m measure.Metric, by, group string) []float64 {
 	if by == "" {
 		return v.Values(m)
 	}
 	return v.GroupValues(m, by, group)
 }
 
-// interval is the interval of the mean of a metric's values, cut at the values that it can have: means near a bound
+// Interval is the interval of the mean of a metric's values, cut at the values that it can have: means near a bound
 // have intervals beyond it.
-func interval(m measure.Metric, values []float64) stats.Interval {
+func Interval(m measure.Metric, values []float64) stats.Interval {
 	i := stats.MeanInterval(values, analysis.DefaultLevel)
 	if m.Most > 0 {
 		i.High = min(i.High, max(m.Most, i.Mean))
@@ -242,21 +260,20 @@ func interval(m measure.Metric, values []float64) stats.Interval {
 const (
 	panelRow    = 17.0
 	panelExtras = 46.0 // title and axis
-	mostColumns = 3
 	leastPanel  = 90.0 // width, in points
 )
 
-// axisName is the height of the name of the common axis of all panels.
-const axisName = canvas.LabelSize + 6
+// AxisName is the height of the name of the common axis of all panels.
+const AxisName = canvas.LabelSize + 6
 
 // metricsFigure has a panel for each metric, or for each group of jobs; then axis names the one metric, below them.
 func (d *Data) metricsFigure(
 	name, title, caption, axis string, variants []analysis.Variant, panels []panel,
 ) Figure {
-	columns := min(mostColumns, len(panels))
+	columns := min(MostColumns, len(panels))
 	names, room := rowNames(variants)
 	labels := room + 8
-	if labels > 100 && columns == mostColumns {
+	if labels > 100 && columns == MostColumns {
 		columns--
 	}
 	for columns > 1 && (d.width-labels)/float64(columns) < leastPanel {
@@ -266,7 +283,7 @@ func (d *Data) metricsFigure(
 	tall := panelRow*float64(len(variants)) + 10 + panelExtras
 	high := canvas.HeadHeight(nil) + float64(rows)*tall + canvas.Margin
 	if axis != "" {
-		high += axisName
+		high += AxisName
 	}
 	return Figure{
 		Picture: Picture{Name: name, Kind: Metrics, Title: title, Caption: caption},
@@ -375,16 +392,16 @@ func (p panel) paint(c draw.Canvas) {
 func (p panel) row(c draw.Canvas, i int, iv stats.Interval, x func(float64) vg.Length, y vg.Length) {
 	ink := p.inks[i]
 	for k, v := range p.values[i] {
-		if known(v) && k < 200 && len(p.values[i]) > 1 {
+		if stats.Finite(v) && k < 200 && len(p.values[i]) > 1 {
 			c.DrawGlyphNoClip(draw.GlyphStyle{Color: canvas.Shade(ink, 0.6), Radius: 1.7, Shape: draw.CircleGlyph{}},
 				vg.Point{X: x(v), Y: y - 5})
 		}
 	}
-	if known(iv.Mean) {
+	if stats.Finite(iv.Mean) {
 		c.DrawGlyphNoClip(draw.GlyphStyle{Color: ink, Radius: 3, Shape: draw.CircleGlyph{}},
 			vg.Point{X: x(iv.Mean), Y: y + 1})
 	}
-	if known(iv.Low) && known(iv.High) {
+	if stats.Finite(iv.Low) && stats.Finite(iv.High) {
 		line := draw.LineStyle{Color: canvas.Ink, Width: 0.9}
 		lo, hi := x(max(iv.Low, math.Min(p.lo, 0))), x(iv.High)
 		c.StrokeLine2(line, lo, y+1, hi, y+1)

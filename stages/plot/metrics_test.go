@@ -26,14 +26,14 @@ func TestLooks(t *testing.T) {
 		return d
 	}
 	several := of("fcfs load=1", "sjf load=1", "fcfs load=2", "sjf load=2")
-	for label, want := range map[string]look{"sjf load=1": {1, 0}, "sjf load=2": {1, 1}, "sjf": {1, 0}} {
+	for label, want := range map[string]Look{"sjf load=1": {1, 0}, "sjf load=2": {1, 1}, "sjf": {1, 0}} {
 		if got := several.look("sjf", label); got != want {
 			t.Errorf("%s: %v, want %v", label, got, want)
 		}
 	}
 	one := of("rr quantum=1s", "rr quantum=2s")
-	if a, b := one.look("rr", "rr quantum=1s"), one.look("rr", "rr quantum=2s"); a.ink() == b.ink() {
-		t.Errorf("two variants of one policy are both %v", a.ink())
+	if a, b := one.look("rr", "rr quantum=1s"), one.look("rr", "rr quantum=2s"); a.Ink() == b.Ink() {
+		t.Errorf("two variants of one policy are both %v", a.Ink())
 	}
 }
 
@@ -70,17 +70,17 @@ func TestDistributionsByClass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newData(e)
+	d := NewData(e)
 	panels := []distribution{{group: "long"}, {group: "short"}}
-	lines, _, _ := d.lines(d.settings()[0])
+	lines, _, _ := d.Lines(d.Settings()[0])
 	jobs, err := d.distribute(panels, lines, "class")
 	if err != nil || jobs != len(e.Cells)*(cfg.Long+cfg.Short) {
 		t.Fatalf("%d jobs in %d cells, %v", jobs, len(e.Cells), err)
 	}
 	for i, perCell := range []int{cfg.Long, cfg.Short} {
 		for k, c := range panels[i].curves {
-			if len(c.values) != perCell*len(lines[k].cells) {
-				t.Errorf("%s of %s: %d jobs in %d cells", panels[i].group, c.label, len(c.values), len(lines[k].cells))
+			if len(c.values) != perCell*len(lines[k].Cells) {
+				t.Errorf("%s of %s: %d jobs in %d cells", panels[i].group, c.label, len(c.values), len(lines[k].Cells))
 			}
 		}
 	}

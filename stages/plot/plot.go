@@ -70,7 +70,7 @@ func Draw(ctx context.Context, e *record.Experiment, dir string, o Options) ([]P
 	if err := folder.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("draw pictures: %w", err)
 	}
-	d := newData(e)
+	d := NewData(e)
 	if o.Width > 0 {
 		d.width = o.Width
 		if o.FontSize > 0 {

@@ -6,6 +6,7 @@ package plot
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
@@ -105,8 +106,8 @@ func every(points []canvas.Dot, n int) []canvas.Dot {
 func intervals(estimates []record.EstimateRow, classes []string) []canvas.Bar {
 	var bars []canvas.Bar
 	for _, e := range estimates {
-		if e.Role != record.EstimateCompared && e.Low >= 0 && e.Actual > 0 && index(classes, e.Job) >= 0 {
-			bars = append(bars, canvas.Bar{Low: e.Low, High: e.High, Actual: e.Actual, Class: index(classes, e.Job)})
+		if e.Role != record.EstimateCompared && e.Low >= 0 && e.Actual > 0 && slices.Index(classes, e.Job) >= 0 {
+			bars = append(bars, canvas.Bar{Low: e.Low, High: e.High, Actual: e.Actual, Class: slices.Index(classes, e.Job)})
 		}
 	}
 	return bars

@@ -30,7 +30,7 @@ func TestSampled(t *testing.T) {
 		{[]int{100_000, mostKept, mostKept}, 3, "down to one job in 11."},
 		{[]int{10, 3 * mostKept, 2 * mostKept}, 6, "down to one job in 31."},
 	} {
-		d := newData(cellsOf(t, c.jobs...))
+		d := NewData(cellsOf(t, c.jobs...))
 		if got := d.step(d.Cells[0]); got != c.step {
 			t.Errorf("%d: one job in %d, want %d", c.jobs, got, c.step)
 		}
@@ -42,7 +42,7 @@ func TestSampled(t *testing.T) {
 	for i := range many {
 		many[i] = 100_000
 	}
-	d := newData(cellsOf(t, many...))
+	d := NewData(cellsOf(t, many...))
 	if got := d.Sampled(); d.step(d.Cells[7]) != 5 || !strings.Contains(got, "in all cells, of which a sample is shown: one job in 5.") {
 		t.Errorf("one job in %d: %q", d.step(d.Cells[7]), got)
 	}

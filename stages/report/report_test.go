@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/resultstest"
+	"github.com/tfexp/tfexp/stages/containers"
 	"github.com/tfexp/tfexp/stages/plot"
 )
 
@@ -231,7 +232,7 @@ func TestPicturesOfCellsAreCountedByKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	var list []record.Picture
-	for _, kind := range []string{plot.Gantt, plot.Containers} {
+	for _, kind := range []string{plot.Gantt, containers.Kind} {
 		for _, c := range e.Cells {
 			name := kind + "-" + c.Cell
 			list = append(list, record.Picture{Name: name, Kind: kind, Cell: c.Cell, Title: name, SVG: name + ".svg"})

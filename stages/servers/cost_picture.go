@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/plot/panels"
 )
 
 // CostTime is the name of this kind of picture.
@@ -101,14 +102,14 @@ func costFigure(all []option) pictures.Figure {
 	}
 	per, unit := canvas.TimeUnit(most)
 	var hardware []string
-	p := canvas.Panel{X: "makespan (" + unit + ")", Y: "cost (USD)", FromZero: true}
-	var best canvas.Line
+	p := panels.Panel{X: "makespan (" + unit + ")", Y: "cost (USD)", FromZero: true}
+	var best panels.Line
 	for _, o := range all {
 		i := slices.Index(hardware, o.hardware)
 		if i < 0 {
 			i = len(hardware)
 			hardware = append(hardware, o.hardware)
-			p.Lines = append(p.Lines, canvas.Line{Radius: 2.6, Style: draw.LineStyle{Color: canvas.Hue(i)}})
+			p.Lines = append(p.Lines, panels.Line{Radius: 2.6, Style: draw.LineStyle{Color: canvas.Hue(i)}})
 		}
 		l := &p.Lines[i]
 		if o.front {
@@ -136,7 +137,7 @@ func costFigure(all []option) pictures.Figure {
 				"configuration over its replicates, %d in all. The %d on the line are numbered: no other is both faster and "+
 				"cheaper.",
 				len(all), len(best.X))},
-		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 2*canvas.PanelHeight,
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 2*panels.Tall,
 		Paint: func(c draw.Canvas) { p.Paint(canvas.Head(c, title, keys)) },
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/plot/panels"
 )
 
 // Intervals is the name of this kind of picture.
@@ -57,8 +58,8 @@ func intervals(d *pictures.Data, axis string) []pictures.Figure {
 }
 
 // against is the mean JCT by the values of an axis, if these are intervals; no points if one is not.
-func against(d *pictures.Data, axis, hardware string) canvas.Line {
-	l := canvas.Line{Radius: 2.6, Style: draw.LineStyle{Color: canvas.Hue(0)}}
+func against(d *pictures.Data, axis, hardware string) panels.Line {
+	l := panels.Line{Radius: 2.6, Style: draw.LineStyle{Color: canvas.Hue(0)}}
 	for _, v := range d.Variants {
 		if hardware != "" && v.Hardware != hardware {
 			continue
@@ -69,7 +70,7 @@ func against(d *pictures.Data, axis, hardware string) canvas.Line {
 			}
 			x, ok := seconds(a.Value)
 			if !ok {
-				return canvas.Line{}
+				return panels.Line{}
 			}
 			iv := stats.MeanInterval(v.Values(measure.MeanJCT), analysis.DefaultLevel)
 			if !stats.Finite(iv.Mean) {
@@ -94,14 +95,14 @@ func seconds(text string) (float64, bool) {
 	return d.Seconds(), err == nil && d > 0
 }
 
-func intervalFigure(name string, c CheckpointSettings, points canvas.Line) pictures.Figure {
+func intervalFigure(name string, c CheckpointSettings, points panels.Line) pictures.Figure {
 	ns := func(s float64) time.Duration { return time.Duration(s * 1e9) }
 	const steps = 120
 	low, high := math.Inf(1), 0.0
 	for _, x := range points.X {
 		low, high = min(low, x), max(high, x)
 	}
-	expected := canvas.Line{Style: draw.LineStyle{Color: canvas.Hue(2), Width: 1.4}}
+	expected := panels.Line{Style: draw.LineStyle{Color: canvas.Hue(2), Width: 1.4}}
 	for i := range steps + 1 {
 		x := low * math.Pow(high/low, float64(i)/steps)
 		expected.X = append(expected.X, x)
@@ -115,8 +116,8 @@ func intervalFigure(name string, c CheckpointSettings, points canvas.Line) pictu
 		most = max(most, y)
 	}
 	per, unit := canvas.TimeUnit(most)
-	p := canvas.Panel{X: "interval between checkpoints (s), logarithmic", Y: "mean JCT (" + unit + ")", LogX: true}
-	for _, l := range []canvas.Line{expected, points} {
+	p := panels.Panel{X: "interval between checkpoints (s), logarithmic", Y: "mean JCT (" + unit + ")", LogX: true}
+	for _, l := range []panels.Line{expected, points} {
 		for _, values := range [][]float64{l.Y, l.Low, l.High} {
 			for i := range values {
 				values[i] /= per
@@ -124,7 +125,7 @@ func intervalFigure(name string, c CheckpointSettings, points canvas.Line) pictu
 		}
 		p.Lines = append(p.Lines, l)
 	}
-	p.Marks = []canvas.Upright{
+	p.Marks = []panels.Upright{
 		{At: young, Label: "Young " + table.Number(young) + " s", Style: draw.LineStyle{Color: canvas.Hue(1), Width: 1,
 			Dashes: canvas.Dashes(1)}},
 		{At: daly, Label: "Daly " + table.Number(daly) + " s", Style: draw.LineStyle{Color: canvas.Hue(3), Width: 1}},
@@ -145,7 +146,7 @@ func intervalFigure(name string, c CheckpointSettings, points canvas.Line) pictu
 				"formula expects %.2f s for lives without "+
 				"memory.", table.Number(c.Between), table.Number(c.Cost), table.Number(c.Restart),
 				table.Number(c.Work), young, daly, best)},
-		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 1.3*canvas.PanelHeight + canvas.Margin,
+		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 1.3*panels.Tall + canvas.Margin,
 		Paint: func(c draw.Canvas) { p.Paint(canvas.Head(c, title, keys)) },
 	}
 }

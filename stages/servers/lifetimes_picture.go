@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
+	"github.com/tfexp/tfexp/stages/plot/panels"
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
@@ -39,7 +40,7 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	}
 	const most = 8
 	curves := LifetimesMember.Of(&d.Plan)[:min(most, len(LifetimesMember.Of(&d.Plan)))]
-	panels := schema.Each(curves, func(c market.Curve) canvas.Panel { return lifePanel(c, servers) })
+	shown := schema.Each(curves, func(c market.Curve) panels.Panel { return lifePanel(c, servers) })
 	law := draw.LineStyle{Color: canvas.Hue(0), Width: 1.5}
 	drawn := draw.LineStyle{Color: canvas.Hue(1), Width: 1.3}
 	fitted := draw.LineStyle{Color: canvas.Hue(2), Width: 1.2, Dashes: canvas.Dashes(1)}
@@ -60,29 +61,29 @@ func lifetimes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 		caption += fmt.Sprintf(" The first %d of %d curves are shown.", most, len(LifetimesMember.Of(&d.Plan)))
 	}
 	const title = "Lives of servers"
-	n := min(canvas.PanelColumns, len(panels))
+	n := min(panels.Columns, len(shown))
 	return []pictures.Figure{{
 		Picture: pictures.Picture{Name: Lifetimes, Kind: Lifetimes, Title: title, Caption: caption},
-		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + canvas.PanelsHeight(len(panels), n) + canvas.Margin,
-		Paint: func(c draw.Canvas) { canvas.PaintPanels(canvas.Head(c, title, keys), panels, n) },
+		Width:   canvas.Width, Height: canvas.HeadHeight(keys) + panels.Height(len(shown), n) + canvas.Margin,
+		Paint: func(c draw.Canvas) { panels.Paint(canvas.Head(c, title, keys), shown, n) },
 	}}, nil
 }
 
 // lifePanel is the curve of a node with the lives of its servers.
-func lifePanel(c market.Curve, servers []record.ServerRow) canvas.Panel {
+func lifePanel(c market.Curve, servers []record.ServerRow) panels.Panel {
 	per, unit := canvas.TimeUnit(c.Seconds[len(c.Seconds)-1])
-	p := canvas.Panel{Title: c.Of + ": " + c.Law, X: "life (" + unit + ")", Y: "share alive", FromZero: true, TopY: 1.02}
+	p := panels.Panel{Title: c.Of + ": " + c.Law, X: "life (" + unit + ")", Y: "share alive", FromZero: true, TopY: 1.02}
 	scaled := func(seconds []float64) []float64 {
 		return schema.Each(seconds, func(s float64) float64 { return s / per })
 	}
-	law := canvas.Line{X: scaled(c.Seconds), Y: c.Survival, Style: draw.LineStyle{Color: canvas.Hue(0), Width: 1.5},
+	law := panels.Line{X: scaled(c.Seconds), Y: c.Survival, Style: draw.LineStyle{Color: canvas.Hue(0), Width: 1.5},
 		Steps: c.Measured}
 	if c.Measured {
 		law.Radius = 1.5
 	}
 	p.Lines = append(p.Lines, law)
 	if c.Fitted != nil {
-		p.Lines = append(p.Lines, canvas.Line{X: scaled(c.Seconds), Y: c.Fitted,
+		p.Lines = append(p.Lines, panels.Line{X: scaled(c.Seconds), Y: c.Fitted,
 			Style: draw.LineStyle{Color: canvas.Hue(2), Width: 1.2, Dashes: canvas.Dashes(1)}})
 	}
 	nodes := map[string]bool{c.Of: true}
@@ -96,7 +97,7 @@ func lifePanel(c market.Curve, servers []record.ServerRow) canvas.Panel {
 		}
 	}
 	if km, err := market.KaplanMeier(c.Of, seen); err == nil {
-		own := canvas.Line{X: []float64{0}, Y: []float64{1}, Steps: true, Style: draw.LineStyle{Color: canvas.Hue(1),
+		own := panels.Line{X: []float64{0}, Y: []float64{1}, Steps: true, Style: draw.LineStyle{Color: canvas.Hue(1),
 			Width: vg.Length(1.3)}}
 		longest := 0.0
 		for _, o := range seen {

@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/jobs/program"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/validate"
@@ -167,11 +168,11 @@ func (c *Checkpoint) Start(s stages.Starting, out *launch.Job) {
 func (c *Checkpoint) interval(s stages.Starting) string {
 	switch {
 	case c.Units > 0 && s.Job.Steps > 0:
-		return contract.Interval{Steps: c.Units}.String()
+		return program.Interval{Steps: c.Units}.String()
 	case c.Units > 0:
-		return contract.Interval{Epochs: c.Units}.String()
+		return program.Interval{Epochs: c.Units}.String()
 	case c.Every > 0:
-		return contract.Interval{Time: c.Every}.String()
+		return program.Interval{Time: c.Every}.String()
 	}
 	terms := termsOf(s.Hardware)
 	if job := s.Job.Template(); len(job.Roles()) > 0 && terms != nil {
@@ -187,7 +188,7 @@ func (c *Checkpoint) interval(s stages.Starting) string {
 	if between == market.Forever {
 		return ""
 	}
-	return contract.Interval{Time: max(intervalRule(c.Rule).Interval(c.Cost, between), time.Millisecond)}.String()
+	return program.Interval{Time: max(intervalRule(c.Rule).Interval(c.Cost, between), time.Millisecond)}.String()
 }
 
 // KeyLines implements stages.KeyPart: how servers are rented.

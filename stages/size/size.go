@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/plot"
+	"github.com/tfexp/tfexp/stages/plot/lines"
 )
 
 // Picture is the name of the kind of picture.
@@ -36,7 +37,8 @@ var _ = plot.Register(plot.Kind{
 	},
 	Draw: func(d *plot.Data, _ plot.Ask) (all []plot.Figure, err error) {
 		for _, ask := range Queries.Of(&d.Plan) {
-			figures, err := d.Bounded(Picture, ask.Metric, ask.Axis, ask.Bound(), ask.Max != nil)
+			figures, err := lines.Draw(d, Picture, ask.Metric, ask.Axis, "",
+				lines.Limit{At: ask.Bound(), Upper: ask.Max != nil})
 			if err != nil {
 				return nil, err
 			}

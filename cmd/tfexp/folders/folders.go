@@ -13,6 +13,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/folder"
@@ -86,7 +87,7 @@ func resultsCommand(a *command.App) *cobra.Command {
 
 // keptIn describes the results in the folder of an experiment.
 func keptIn(dir string) (kept, error) {
-	s, err := show.StatusOf(dir)
+	s, err := states.Of(dir)
 	if err != nil {
 		return kept{}, err
 	}

@@ -34,7 +34,7 @@ func (p *Printer) Imported(dir string) error {
 	if err := p.answers(e, comparisons, headline); err != nil {
 		return err
 	}
-	if doubts := analysis.Doubts(analysis.Unsaid(e, comparisons), namedCells); len(doubts) > 0 {
+	if doubts := analysis.Doubts(analysis.Unsaid(e, comparisons), NamedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)
 		p.doubts(doubts)
 	}

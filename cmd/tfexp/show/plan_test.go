@@ -175,14 +175,3 @@ func TestTableAlignsNumbersOnTheRight(t *testing.T) {
 		t.Error(d)
 	}
 }
-
-func TestUnderWay(t *testing.T) {
-	journal := []store.JournalEntry{
-		{Event: "run_start"}, {Event: "cell_start", Unit: "killed"},
-		{Event: "run_start"}, {Event: "cell_start", Unit: "a"}, {Event: "cell_start", Unit: "b"},
-		{Event: "cell_end", Unit: "a"},
-	}
-	if d := cmp.Diff([]string{"b"}, underWay(journal)); d != "" {
-		t.Error(d)
-	}
-}

@@ -23,8 +23,8 @@ import (
 // maxWarnings bounds the warnings that a summary lists; the report has all.
 const maxWarnings = 5
 
-// namedCells bounds the cells that one warning names.
-const namedCells = 2
+// NamedCells bounds the cells that one warning names.
+const NamedCells = 2
 
 // runSummary is run --json: the results of a run.
 type runSummary struct {
@@ -138,9 +138,9 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	}
 	if len(thresholds) > 0 {
 		fmt.Fprintln(p.Out)
-		p.thresholds(thresholds, "")
+		p.Thresholds(thresholds, "")
 	}
-	if doubts := analysis.Doubts(analysis.Unsaid(e, comparisons), namedCells); len(doubts) > 0 {
+	if doubts := analysis.Doubts(analysis.Unsaid(e, comparisons), NamedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)
 		p.doubts(doubts)
 	}
@@ -226,8 +226,8 @@ func (p *Printer) answers(e *record.Experiment, rows []record.ComparisonRow, pri
 	return nil
 }
 
-// thresholds prints for each threshold whether it is met.
-func (p *Printer) thresholds(verdicts []analysis.Verdict, indent string) {
+// Thresholds prints for each threshold whether it is met.
+func (p *Printer) Thresholds(verdicts []analysis.Verdict, indent string) {
 	for _, v := range verdicts {
 		mark, ink := "met:   ", table.Green
 		if !v.Met {

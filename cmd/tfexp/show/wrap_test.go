@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/table"
 )
 
@@ -36,20 +35,6 @@ func TestFoldedLists(t *testing.T) {
 	} {
 		if got := f.broken(line); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
-		}
-	}
-}
-
-func TestJournalEntries(t *testing.T) {
-	for want, e := range map[string]store.JournalEntry{
-		"stage tables finished in 2 s": {Event: "stage_end", Unit: "tables", State: "finished", Seconds: 2},
-		"cell a-r1 started":            {Event: "cell_start", Unit: "a-r1"},
-		"run ended":                    {Event: "run_end"},
-		"warning a-r1: busy":           {Event: "warning", Unit: "a-r1", State: "busy_machine", Text: "busy"},
-		"sample long-2 done":           {Event: "sample", Unit: "long-2", State: "done"},
-	} {
-		if got := entry(e); got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
-	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -22,8 +22,8 @@ var helpTexts embed.FS
 
 func init() {
 	command.Register(command.GroupMachine, taskCommand)
-	show.RegisterEvent("array_submitted", "array", "submitted")
-	show.RegisterEvent("task_lost", "task", "lost")
+	states.RegisterEvent("array_submitted", "array", "submitted")
+	states.RegisterEvent("task_lost", "task", "lost")
 	command.RegisterRun(func(*command.App) command.RunExtension {
 		f := &flags{}
 		return command.RunExtension{Flags: f.add, Prepare: f.prepare, About: about}

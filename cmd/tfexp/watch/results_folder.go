@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/analysis"
@@ -67,8 +67,8 @@ type Experiment struct {
 	TimeLeft *float64 `json:"time_left_s"`
 	// Running are the cells that run now, up to a limit. Standings are the states of those that take
 	// longer than a moment.
-	Running   []string        `json:"running"`
-	Standings []show.Standing `json:"standings,omitempty"`
+	Running   []string          `json:"running"`
+	Standings []states.Standing `json:"standings,omitempty"`
 	// Report and Pictures are the results that can be viewed.
 	Report   bool     `json:"report"`
 	Pictures []string `json:"pictures,omitempty"`
@@ -138,7 +138,7 @@ func (e *completeCell) on(c *Cell) {
 }
 
 // complete adds the remaining times of running experiments, and the standings of their cells.
-func (f *Folder) complete(all []show.ExperimentStatus) error {
+func (f *Folder) complete(all []states.State) error {
 	seen, err := f.Experiments()
 	if err == nil && len(seen) == len(all) { // else one has just begun
 		for i := range all {
@@ -342,7 +342,7 @@ func (x *experiment) summary() (Experiment, error) {
 			if _, runs := x.now[c.Cell]; runs && len(s.Running) < mostFollow {
 				s.Running = append(s.Running, c.Cell)
 				if at := x.progressOf(c.Cell); at.last != nil {
-					s.Standings = append(s.Standings, show.Standing{Cell: c.Cell, Simulated: c.Simulated, CellProgress: *at.last})
+					s.Standings = append(s.Standings, states.Standing{Cell: c.Cell, Simulated: c.Simulated, CellProgress: *at.last})
 				}
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
 	"github.com/tfexp/tfexp/cmd/tfexp/watch"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler"
@@ -67,7 +67,7 @@ func TestFollowsASimulatedCell(t *testing.T) {
 	run.Stands(want)
 	f := watch.NewFolder(run.Results)
 	all, err := f.Experiments()
-	if err != nil || len(all[0].Standings) != 1 || all[0].Standings[0] != (show.Standing{Cell: "p-r1", Simulated: true,
+	if err != nil || len(all[0].Standings) != 1 || all[0].Standings[0] != (states.Standing{Cell: "p-r1", Simulated: true,
 		CellProgress: want}) {
 		t.Fatalf("standings are %+v, %v", all, err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
-	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
 )
 
 //go:embed help
@@ -28,7 +28,7 @@ func init() {
 	command.Register(command.GroupLook, serveCommand)
 	command.Register(command.GroupLook, topCommand)
 	command.RegisterRun(func(*command.App) command.RunExtension { return command.RunExtension{About: about} })
-	show.RegisterFollower(func(dir string) show.Follower { return NewFolder(dir).complete })
+	states.RegisterFollower(func(dir string) states.Follower { return NewFolder(dir).complete })
 }
 
 // pageFlag is the work of a feature's flag (command.Flag): it makes a page of the server, with its path, for a file.

@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/table/format"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -98,7 +99,7 @@ func workloadObjects(w io.Writer, t workload.Trace) error {
 	if err := formats.CSV.Write(&text, t); err != nil {
 		return err
 	}
-	view, err := table.ReadTable(&text, func(name string) table.Column {
+	view, err := format.ReadTable(&text, func(name string) table.Column {
 		kind := table.AsLoose
 		if formats.TextColumn(name) {
 			kind = table.AsText
@@ -108,7 +109,7 @@ func workloadObjects(w io.Writer, t workload.Trace) error {
 	if err != nil {
 		return fmt.Errorf("write workload: %w", err)
 	}
-	return table.JSON.Write(w, view)
+	return format.JSON.Write(w, view)
 }
 
 // choose finds the workload that the flags select.

@@ -10,10 +10,11 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/table/format"
 )
 
 func init() {
-	table.RegisterFormat(table.Format{
+	format.Register(format.Format{
 		Name: "parquet", Doc: "Apache Parquet, for pandas, DuckDB and the like; what is not known is null",
 		Write: write,
 	})

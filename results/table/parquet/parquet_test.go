@@ -8,12 +8,13 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/results/table/format"
 )
 
 func TestParquet(t *testing.T) {
 	kinds := map[string]table.Kind{"policy": table.AsText, "axis": table.AsLoose, "mean_s": table.AsNumber, "saturated": table.AsFlag,
 		"none": table.AsLoose}
-	table, err := table.ReadTable(strings.NewReader("policy,axis,mean_s,saturated,none\n"+
+	table, err := format.ReadTable(strings.NewReader("policy,axis,mean_s,saturated,none\n"+
 		"\"rr_1, \"\"fast\"\"\",7,1234.5678,true,\nfcfs,,,false,\n"),
 		func(name string) table.Column { return table.Column{Name: name, Kind: kinds[name]} })
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // alternativeFacts are the facts of one alternative of a job that columns can have, after its name: "cpu_run_time".
@@ -119,7 +120,7 @@ func (t *table) alternative(j *scheduler.Job, name string, fields []string) (wor
 		return a, err
 	}
 	if text, ok := t.text(fields, name+"_"+FactMemory); ok {
-		if a.Memory, _, err = workload.ParseMemory(text, t.args.MemoryUnit); err != nil {
+		if a.Memory, _, err = logs.ParseMemory(text, t.args.MemoryUnit); err != nil {
 			return a, err
 		}
 	}
@@ -137,7 +138,7 @@ func (t *table) alternative(j *scheduler.Job, name string, fields []string) (wor
 // span reads a length of time that is not negative.
 func (t *table) span(fields []string, fact string, unit time.Duration) (time.Duration, error) {
 	text, _ := t.text(fields, fact)
-	d, err := workload.ParseSpan(text, unit)
+	d, err := logs.ParseSpan(text, unit)
 	if err == nil && d < 0 {
 		err = fmt.Errorf("%s is below 0", text)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // grouped are numbers with a comma that can only be read in one way: as a decimal sign that is not followed by exactly
@@ -145,7 +146,7 @@ func (t *table) used(fields []string) (int64, error) {
 	if !ok {
 		return 0, nil
 	}
-	bytes, _, err := workload.ParseMemory(text, t.args.MemoryUnit)
+	bytes, _, err := logs.ParseMemory(text, t.args.MemoryUnit)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", t.named[FactUsed], err)
 	}

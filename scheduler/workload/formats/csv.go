@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // CSV is the form in which tfexp itself writes a workload: a table that holds
@@ -121,7 +122,7 @@ func WriteCSV(w io.Writer, t workload.Trace) error {
 
 // readCSV reads a table as WriteCSV writes it.
 func readCSV(file string, r io.Reader, o Options) (workload.Trace, error) {
-	var b workload.Builder
+	var b logs.Builder
 	var further []string
 	skipped, err := workload.EachRow(file, r, o.Lenient, func(head []string) error {
 		ok := len(head) >= len(columns) && slices.Equal(head[:len(columns)], columns)
@@ -165,7 +166,7 @@ func (r *csvRow) field(name string) string {
 }
 
 // add appends the row's job and the changes of its request.
-func (r *csvRow) add(b *workload.Builder, line int) error {
+func (r *csvRow) add(b *logs.Builder, line int) error {
 	j := scheduler.Job{
 		Name: strings.Clone(r.fields[csvJob]), Class: b.Share(r.fields[csvClass]), // a row is one string
 		Arrival:    r.duration(csvArrival, -1),

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // heldRow is a row that is read later.
@@ -17,14 +18,14 @@ type heldRow struct {
 
 // row adds the job of a row, or holds it back until it is known whether its dates begin with the day.
 func (t *table) row(line int, fields []string) error {
-	if t.order == workload.NoOrder {
+	if t.order == logs.NoOrder {
 		order, ends := t.orderOf(fields)
-		if order == workload.NoOrder && (ends || len(t.held) > 0) {
+		if order == logs.NoOrder && (ends || len(t.held) > 0) {
 			t.held = append(t.held, heldRow{line, slices.Clone(fields)})
 			return nil
 		}
-		if order != workload.NoOrder {
-			first := map[workload.DayOrder]string{workload.DayFirst: "day", workload.MonthFirst: "month"}[order]
+		if order != logs.NoOrder {
+			first := map[logs.DayOrder]string{logs.DayFirst: "day", logs.MonthFirst: "month"}[order]
 			t.Assumed = append(t.Assumed, fmt.Sprintf("dates begin with the %s, as line %d shows", first, line))
 			t.order = order
 			t.release()
@@ -34,14 +35,14 @@ func (t *table) row(line int, fields []string) error {
 }
 
 // orderOf returns the order that the dates of a row show; ends is true if any of them ends with the year.
-func (t *table) orderOf(fields []string) (order workload.DayOrder, ends bool) {
+func (t *table) orderOf(fields []string) (order logs.DayOrder, ends bool) {
 	for _, fact := range []string{FactArrival, FactStart, FactEnd} {
 		i, ok := t.at[fact]
 		if !ok {
 			continue
 		}
-		shown, ok := workload.OrderOf(strings.TrimSpace(fields[i]))
-		if ends = ends || ok; order == workload.NoOrder {
+		shown, ok := logs.OrderOf(strings.TrimSpace(fields[i]))
+		if ends = ends || ok; order == logs.NoOrder {
 			order = shown
 		}
 	}

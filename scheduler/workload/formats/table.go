@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 //go:embed table.go
@@ -176,7 +177,7 @@ type Layout struct {
 // table is a file being read.
 type table struct {
 	*Layout
-	workload.Builder
+	logs.Builder
 	at    map[string]int // of the facts; absent for none
 	named map[string]string
 	where []schema.Setting
@@ -194,10 +195,10 @@ type table struct {
 	commas bool // separate fields
 
 	file  string
-	order workload.DayOrder // of dates that end with the year
-	held  []heldRow         // rows from the first on with such a date, until one shows their order
-	late  []error           // the errors of these
-	line  int               // that is read at present
+	order logs.DayOrder // of dates that end with the year
+	held  []heldRow     // rows from the first on with such a date, until one shows their order
+	late  []error       // the errors of these
+	line  int           // that is read at present
 	// Lines of the first number, date with a zone and date without one that are instants; 0 for none.
 	numbers, zoned, zoneless int
 	// percent has, of facts that may have it, the lines of the first plain number and of the first in percent.
@@ -239,7 +240,7 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 	if mapped := t.args.Columns; len(mapped) > 0 {
 		form.Heads = func(columns []string) bool { return hasAll(columns, mapped) }
 	}
-	t.order = workload.DayOrder(1 + slices.Index(dayOrders, t.args.Dates))
+	t.order = logs.DayOrder(1 + slices.Index(dayOrders, t.args.Dates))
 	skipped, err := form.EachRow(file, r, o.Lenient, t.head, t.row)
 	t.release()
 	if err != nil || len(t.late) > 0 && !o.Lenient {
@@ -524,7 +525,7 @@ func (t *table) requests(j *scheduler.Job, fields []string) error {
 		j.Threads = (threads + nodes - 1) / nodes * nodes
 	}
 	if text, ok := t.text(fields, FactMemory); ok {
-		parse := workload.ParseMemory
+		parse := logs.ParseMemory
 		if t.Layout.Memory != nil {
 			parse = t.Layout.Memory
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // hasZone matches dates with a zone.
@@ -21,7 +21,7 @@ func (t *table) noteForm(text string) error {
 		*at = cmp.Or(*at, t.line)
 	}
 	switch {
-	case !workload.IsDate(text):
+	case !logs.IsDate(text):
 		first(&t.numbers)
 	case hasZone.MatchString(text):
 		first(&t.zoned)
@@ -32,7 +32,7 @@ func (t *table) noteForm(text string) error {
 	if t.zoned > 0 && t.zoneless > 0 {
 		dates = min(t.zoned, t.zoneless)
 	}
-	switch isDate := workload.IsDate(text); {
+	switch isDate := logs.IsDate(text); {
 	case t.numbers == 0 || dates == 0:
 	case isDate && t.numbers < dates:
 		return fmt.Errorf("%q is a date, where line %d has a number", text, t.numbers)
@@ -77,7 +77,7 @@ func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, e
 		return 0, err
 	}
 	if text, ok := t.text(fields, FactRequested); ok {
-		d, err := workload.ParseSpan(text, t.unitOfRequests())
+		d, err := logs.ParseSpan(text, t.unitOfRequests())
 		if err != nil || d < 0 {
 			return 0, fmt.Errorf("%s %q is not a time", t.named[FactRequested], text)
 		}
@@ -112,7 +112,7 @@ func (t *table) runTime(fields []string) (time.Duration, error) {
 		if !ok {
 			return 0, errors.New("it has no run time")
 		}
-		run, err := workload.ParseSpan(text, t.o.Unit())
+		run, err := logs.ParseSpan(text, t.o.Unit())
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", t.named[FactRunTime], err)
 		}
@@ -147,12 +147,12 @@ func (t *table) instant(fields []string, fact string) (time.Duration, error) {
 	if !ok {
 		return 0, fmt.Errorf("it has no %s", strings.ReplaceAll(fact, "_", " "))
 	}
-	at, err := workload.ParseInstant(t.order.In(text), t.o.Unit())
-	switch shown, ends := workload.OrderOf(text); {
-	case err != nil && ends && t.order == workload.NoOrder:
+	at, err := logs.ParseInstant(t.order.In(text), t.o.Unit())
+	switch shown, ends := logs.OrderOf(text); {
+	case err != nil && ends && t.order == logs.NoOrder:
 		return 0, fmt.Errorf("%s: %q may begin with the day or the month: say which with %s = %q or %q", t.named[fact], text,
 			"dates", dayOrders[0], dayOrders[1])
-	case err != nil && ends && shown != t.order && shown != workload.NoOrder:
+	case err != nil && ends && shown != t.order && shown != logs.NoOrder:
 		return 0, fmt.Errorf("%s: %q does not begin with what other dates begin with", t.named[fact], text)
 	case err != nil:
 		return 0, fmt.Errorf("%s: %w", t.named[fact], err)
@@ -163,7 +163,7 @@ func (t *table) instant(fields []string, fact string) (time.Duration, error) {
 	if err := t.noteForm(text); err != nil {
 		return 0, fmt.Errorf("%s: %w", t.named[fact], err)
 	}
-	if fact == FactArrival && workload.IsDate(text) {
+	if fact == FactArrival && logs.IsDate(text) {
 		t.dated = true
 	}
 	return at, nil

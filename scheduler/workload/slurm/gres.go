@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // Gres is a generic resource of Slurm, as a node has it, or a job asks for it.
@@ -124,14 +125,14 @@ func ParseReqMem(text string, unit int64) (bytes int64, each byte, err error) {
 			if whole, err := strconv.ParseUint(number, 10, 64); err == nil {
 				rest = fmt.Sprint(whole - flag)
 			}
-			bytes, _, err := workload.ParseMemory(rest+string("MGTP"[step]), unit)
+			bytes, _, err := logs.ParseMemory(rest+string("MGTP"[step]), unit)
 			return bytes, 'c', err
 		}
 	}
 	if suffix := text[len(plain):]; len(suffix) <= 1 {
-		return workload.ParseMemory(strings.ToUpper(plain)+suffix, unit)
+		return logs.ParseMemory(strings.ToUpper(plain)+suffix, unit)
 	}
-	return workload.ParseMemory(text, unit)
+	return logs.ParseMemory(text, unit)
 }
 
 // GPUs returns the GPUs of a list of resources of a job: all of them, or with "gres:gpu:2" the GPUs of each of its

@@ -26,7 +26,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 	"github.com/tfexp/tfexp/stages/batch/commands/slurmconf"
 	"github.com/tfexp/tfexp/stages/batch/forecast"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -280,7 +280,7 @@ func (o *whenOptions) instant(t *forecast.Twin) (time.Duration, error) {
 	first, last := t.Span()
 	at, err := time.ParseDuration(o.at)
 	if err != nil {
-		if at, err = workload.ParseInstant(o.at, time.Second); err == nil && t.Origin > 0 {
+		if at, err = logs.ParseInstant(o.at, time.Second); err == nil && t.Origin > 0 {
 			at -= t.Origin
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 	"github.com/tfexp/tfexp/stages/batch"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
@@ -41,7 +41,7 @@ func job(n int, user, partition string, arrival, start, run, limit time.Duration
 // twinOf makes the twin of a log on two nodes with the given number of cores.
 func twinOf(t *testing.T, p policy.Policy, cores int, log []logged) *Twin {
 	t.Helper()
-	var trace workload.Builder
+	var trace logs.Builder
 	for i, j := range log {
 		if err := trace.Add(i+1, j.Job, j.end-j.start); err != nil {
 			t.Fatal(err)

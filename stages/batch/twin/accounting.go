@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 	"github.com/tfexp/tfexp/stages/batch"
 )
@@ -43,7 +44,7 @@ type entry struct {
 
 // accounting reads the output of sacct.
 type accounting struct {
-	workload.Builder
+	logs.Builder
 	at       map[string]int
 	entries  map[string]*entry
 	specials map[alike]*scheduler.Special
@@ -120,7 +121,7 @@ type alike struct {
 func (a *accounting) elapsed(fields []string, run time.Duration) (time.Duration, error) {
 	for _, column := range []string{"ElapsedRaw", "Elapsed"} {
 		if text := a.text(fields, column); text != "" {
-			d, err := workload.ParseSpan(text, time.Second)
+			d, err := logs.ParseSpan(text, time.Second)
 			if err != nil || d < 0 {
 				return 0, fmt.Errorf("%s %q is not a time", column, text)
 			}
@@ -185,7 +186,7 @@ func (a *accounting) instant(fields []string, column string) (time.Duration, err
 	if text == "" {
 		return 0, fmt.Errorf("it has no %s", column)
 	}
-	at, err := workload.ParseInstant(text, time.Second)
+	at, err := logs.ParseInstant(text, time.Second)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w (print the log with SLURM_TIME_FORMAT=standard)", column, err)
 	}
@@ -276,7 +277,7 @@ func (a *accounting) row(line int, fields []string) error {
 		}
 		s.Limit = time.Duration(minutes) * time.Minute
 	} else if text := a.text(fields, "Timelimit"); text != "" {
-		if s.Limit, err = workload.ParseSpan(text, time.Minute); err != nil {
+		if s.Limit, err = logs.ParseSpan(text, time.Minute); err != nil {
 			return fmt.Errorf("the column Timelimit: %w", err)
 		}
 	}

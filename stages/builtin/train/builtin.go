@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/jobs/program"
 )
 
 // Version changes whenever a program's results or run times change by more
@@ -68,9 +69,9 @@ func Main(begin time.Time, args []string, stdout, stderr io.Writer) int {
 	if errors.Is(err, flag.ErrHelp) {
 		return exitOK
 	}
-	var env contract.Env
+	var env program.Env
 	if err == nil {
-		env, err = contract.FromEnv(os.Getenv)
+		env, err = program.FromEnv(os.Getenv)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "tfexp train: %v\n", err)

@@ -90,7 +90,7 @@ func (j *job) start(names ...string) {
 			j.t.Fatal(err)
 		}
 		m := &member{
-			Cmd: program(append(env, j.env...), j.args...), name: name,
+			Cmd: running(append(env, j.env...), j.args...), name: name,
 			lines: make(chan string, 10_000), done: make(chan struct{}),
 		}
 		pipe, err := m.StdoutPipe()

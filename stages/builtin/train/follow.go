@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/jobs/program"
 )
 
 // refusal is why a request cannot be carried out.
@@ -21,7 +22,7 @@ func (r refusal) Error() string { return string(r) }
 // operation, so the threads form the intra-op pool.
 func (r *run) threadsAtStart() {
 	if r.env.ControlPath != "" {
-		r.control = contract.NewControl(r.env.ControlPath)
+		r.control = program.NewControl(r.env.ControlPath)
 	}
 	if r.threads > 0 {
 		r.team.resize(r.threads)
@@ -32,14 +33,14 @@ func (r *run) threadsAtStart() {
 		return
 	}
 	// Another look, between the first steps, carries out the rest.
-	if m, _, err := contract.NewControl(r.env.ControlPath).Read(); err == nil {
+	if m, _, err := program.NewControl(r.env.ControlPath).Read(); err == nil {
 		r.allot(m)
 	}
 }
 
 // allot takes on the threads of a message.
 func (r *run) allot(m contract.Message) {
-	if a, ok := m.Threads(); ok && r.threads == 0 && a.Intra != r.team.threads {
+	if a, ok := program.Threads(m); ok && r.threads == 0 && a.Intra != r.team.threads {
 		r.team.resize(a.Intra)
 	}
 }
@@ -73,7 +74,7 @@ func (r *run) follow(t training) error {
 	if err := r.changeSettings(t, m); err != nil {
 		return err
 	}
-	request := m.ID()
+	request := program.IDOf(m)
 	if !m.Asks() || request == r.request {
 		return nil
 	}
@@ -129,7 +130,7 @@ func (r *run) changeSettings(t training, m contract.Message) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	return contract.WriteProgress(r.stdout, contract.Progress{
+	return program.WriteProgress(r.stdout, contract.Progress{
 		Changed: &contract.Changed{Settings: changed, Seconds: time.Since(mark).Seconds()},
 	})
 }
@@ -159,9 +160,9 @@ func (r *run) deepen(t training, block int) error {
 		return nil // nothing was asked for
 	}
 	news.Seconds = time.Since(mark).Seconds()
-	return contract.WriteProgress(r.stdout, contract.Progress{Deepened: &news})
+	return program.WriteProgress(r.stdout, contract.Progress{Deepened: &news})
 }
 
 func (r *run) refuse(what, reason string) error {
-	return contract.WriteProgress(r.stdout, contract.Progress{Refused: what, Reason: reason})
+	return program.WriteProgress(r.stdout, contract.Progress{Refused: what, Reason: reason})
 }

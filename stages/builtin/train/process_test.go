@@ -34,8 +34,8 @@ func nameOf(args []string, threads int) string {
 	return fmt.Sprintf("%s/threads=%d", strings.Join(args, " "), threads)
 }
 
-// program is a training in a separate process.
-func program(env []string, args ...string) *exec.Cmd {
+// running is a training in a separate process.
+func running(env []string, args ...string) *exec.Cmd {
 	self, err := os.Executable()
 	if err != nil {
 		panic(err)
@@ -49,7 +49,7 @@ func program(env []string, args ...string) *exec.Cmd {
 // output runs a training to its end.
 func output(t *testing.T, env []string, args ...string) (stdout, stderr string) {
 	t.Helper()
-	cmd := program(env, args...)
+	cmd := running(env, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
@@ -94,7 +94,7 @@ func TestStepsAndPasses(t *testing.T) {
 // it returns the training's output.
 func stopAfter(t *testing.T, epochs int, env []string, args ...string) string {
 	t.Helper()
-	cmd := program(env, args...)
+	cmd := running(env, args...)
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +217,7 @@ func TestAllotmentIsFollowed(t *testing.T) {
 	if err := replaceControl(path, []byte("1 1\n")); err != nil {
 		t.Fatal(err)
 	}
-	cmd := program([]string{"TFEXP_EPOCHS=1000000", "TFEXP_INTRA_THREADS=4", "TFEXP_CONTROL=" + path}, "mlp")
+	cmd := running([]string{"TFEXP_EPOCHS=1000000", "TFEXP_INTRA_THREADS=4", "TFEXP_CONTROL=" + path}, "mlp")
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -326,7 +326,7 @@ func TestWrongUse(t *testing.T) {
 		{nil, []string{"svm", "more"}, `unexpected argument "more"`},
 		{[]string{"TFEXP_EPOCHS=ten"}, []string{"svm"}, `TFEXP_EPOCHS is "ten"`},
 	} {
-		cmd := program(test.env, test.args...)
+		cmd := running(test.env, test.args...)
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
 		cmd.Run()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/jobs/digits"
+	"github.com/tfexp/tfexp/jobs/program"
 )
 
 // errStopped is returned by a training that ended because it was asked to.
@@ -20,17 +21,17 @@ var errStopped = errors.New("stopped")
 type run struct {
 	config
 	options
-	env            contract.Env
+	env            program.Env
 	begin          time.Time
 	stdout, stderr io.Writer
 
 	team    team
 	clock   *clock
 	budget  budget
-	control *contract.Control  // nil: the threads stay as they are
-	warned  bool               // of a control file that cannot be read
-	request contract.MessageID // the last one that was carried out
-	present *config            // the settings, where they have changed; nil: config
+	control *program.Control  // nil: the threads stay as they are
+	warned  bool              // of a control file that cannot be read
+	request program.MessageID // the last one that was carried out
+	present *config           // the settings, where they have changed; nil: config
 	saves   saves
 	// finished is the state after the last whole epoch (see keep).
 	finished state
@@ -40,7 +41,7 @@ type run struct {
 	mark     time.Time // since when the present epoch is trained, but for Elapsed
 }
 
-func newRun(c config, o options, env contract.Env, begin time.Time, stdout, stderr io.Writer) *run {
+func newRun(c config, o options, env program.Env, begin time.Time, stdout, stderr io.Writer) *run {
 	r := &run{config: c, options: o, env: env, begin: begin, stdout: stdout, stderr: stderr}
 	r.clock = newClock(begin)
 	if env.CheckpointEvery.Time > 0 {
@@ -73,13 +74,13 @@ func (r *run) train(ctx context.Context) error {
 	r.threadsAtStart()
 	defer r.team.close()
 	defer r.saves.close()
-	if r.env.CheckpointEvery != (contract.Interval{}) && r.saves.path == "" {
+	if r.env.CheckpointEvery != (program.Interval{}) && r.saves.path == "" {
 		r.warn("no checkpoints are written: %s is not set", contract.EnvCheckpointDir)
 	}
 	switch part := r.env.Part; {
 	case part.Role == contract.RoleServer:
 		return r.serve(ctx)
-	case part.Role == "" || part.Chief() && len(part.Cluster[contract.RoleServer]) == 0 && parts(part.Cluster) == 1:
+	case part.Role == "" || program.IsChief(part) && len(part.Cluster[contract.RoleServer]) == 0 && parts(part.Cluster) == 1:
 		return r.alone(ctx)
 	case part.Role != contract.RoleWorker && part.Role != contract.RoleChief:
 		return fmt.Errorf("no part of a training has the role %q: want ps, worker or chief", part.Role)
@@ -180,7 +181,7 @@ func (r *run) keep(s *state) {
 func (r *run) score(tr *trainer) error {
 	trained := r.trained().Seconds()
 	accuracy := tr.accuracy()
-	return contract.WriteProgress(r.stdout, contract.Progress{FinalAccuracy: &accuracy, Trained: &trained})
+	return program.WriteProgress(r.stdout, contract.Progress{FinalAccuracy: &accuracy, Trained: &trained})
 }
 
 // end ends a training that has reached its goal, or used up its budget.
@@ -190,7 +191,7 @@ func (r *run) end(startup time.Duration, last func() (state, error)) error {
 		s, err := last()
 		if err == nil {
 			// The file is the same as after a training without interruptions.
-			s.Trained, s.Request, s.Tickets = 0, contract.MessageID{}, nil
+			s.Trained, s.Request, s.Tickets = 0, program.MessageID{}, nil
 			err = writeCheckpoint(r.save, r.config, s)
 		}
 		if err != nil {
@@ -200,7 +201,7 @@ func (r *run) end(startup time.Duration, last func() (state, error)) error {
 	if err := r.saves.remove(); err != nil {
 		return err
 	}
-	return contract.WriteTimes(r.stdout, startup.Seconds(), r.epochs, time.Since(mark).Seconds())
+	return program.WriteTimes(r.stdout, startup.Seconds(), r.epochs, time.Since(mark).Seconds())
 }
 
 // goal is the total work of a training: steps or epochs; none: to the end of
@@ -261,7 +262,7 @@ func (r *run) resume(tr *trainer) {
 func (r *run) sayResumed(s state, took time.Duration) {
 	if news, ok := r.saves.resumed(s, r.epoch); ok {
 		news.Seconds = took.Seconds()
-		contract.WriteProgress(r.stdout, contract.Progress{Resumed: &news})
+		program.WriteProgress(r.stdout, contract.Progress{Resumed: &news})
 	}
 }
 
@@ -299,7 +300,7 @@ func (r *run) saveState(s state) error {
 	seconds := time.Since(mark)
 	r.mark = r.mark.Add(seconds) // these belong to no epoch
 	news := contract.Checkpoint{Step: s.Steps, Epoch: s.epochs(r.passes), Seconds: seconds.Seconds()}
-	return contract.WriteProgress(r.stdout, contract.Progress{Checkpoint: &news})
+	return program.WriteProgress(r.stdout, contract.Progress{Checkpoint: &news})
 }
 
 // saveIfDue writes a checkpoint if one is due. Its error is the error of the
@@ -351,7 +352,7 @@ func (r *run) report(p contract.Progress, loss, seconds float64) error {
 	}
 	r.epochs = append(r.epochs, seconds)
 	r.epoch = max(r.epoch, p.Epoch)
-	return contract.WriteProgress(r.stdout, p)
+	return program.WriteProgress(r.stdout, p)
 }
 
 func (r *run) warn(format string, args ...any) {

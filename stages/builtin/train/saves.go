@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/jobs/program"
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -20,7 +21,7 @@ const reachedFile = "reached"
 // saves knows when and where checkpoints are written.
 type saves struct {
 	path  string // of the checkpoint; empty: there is no place
-	every contract.Interval
+	every program.Interval
 	clock *clock
 
 	steps  int           // at the last checkpoint
@@ -91,7 +92,7 @@ func (s *saves) resumed(st state, epochs int) (contract.Resumed, bool) {
 		lost = 0
 	}
 	news := contract.Resumed{Step: st.Steps, LostSteps: steps - st.Steps, LostSeconds: lost}
-	return news, news.LostSteps > 0 || st.Steps > 0 && s.every != (contract.Interval{})
+	return news, news.LostSteps > 0 || st.Steps > 0 && s.every != (program.Interval{})
 }
 
 // remove deletes the files that a training left for its next attempt.

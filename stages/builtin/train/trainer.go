@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/jobs/digits"
+	"github.com/tfexp/tfexp/jobs/program"
 	"github.com/tfexp/tfexp/stages/builtin/train/network"
 )
 
@@ -51,7 +51,7 @@ type state struct {
 	// Trained is the service time of all attempts, and Request the last request
 	// of the control file that was carried out.
 	Trained time.Duration
-	Request contract.MessageID
+	Request program.MessageID
 	// Tickets are batches that workers were computing (see server).
 	Tickets []Ticket
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/jobs/program"
 )
 
 const (
@@ -40,7 +41,7 @@ type pushed struct {
 
 // work is the life of a worker, and of the chief.
 func (r *run) work(ctx context.Context) error {
-	chief := r.env.Part.Chief()
+	chief := program.IsChief(r.env.Part)
 	c := &cluster{run: r, tr: newTrainer(r.config, &r.team)}
 	defer c.close()
 	if chief {
@@ -79,7 +80,7 @@ func (c *cluster) connect(ctx context.Context) error {
 		l := NewLink(conn)
 		c.links = append(c.links, l)
 		_, _, err = c.ask(i, Request{
-			Op: OpHello, Program: c.run.digest(), Role: part.Role, Task: part.Task, Chief: part.Chief(),
+			Op: OpHello, Program: c.run.digest(), Role: part.Role, Task: part.Task, Chief: program.IsChief(part),
 			Server: i, Servers: len(addresses),
 		})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/jobs/program"
 )
 
 // The chief ends the servers one after the other: a worker that asks meanwhile
@@ -14,7 +15,7 @@ func TestOneServerIsOverBeforeTheFirst(t *testing.T) {
 	defer tm.close()
 	tm.resize(1)
 	tr := newTrainer(configOf(t, "softmax"), &tm)
-	c := &cluster{run: &run{env: contract.Env{Part: contract.Part{
+	c := &cluster{run: &run{env: program.Env{Part: contract.Part{
 		Cluster: map[string][]string{contract.RoleServer: {"first", "second"}},
 	}}}, tr: tr}
 	half := tr.state.Weights[:len(tr.state.Weights)/2]

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Look is the purpose of pictures.
@@ -77,4 +78,13 @@ func (s *sheet) SetColor(c color.Color) {
 		c = darkened(color.NRGBAModel.Convert(c).(color.NRGBA))
 	}
 	s.Canvas.SetColor(c)
+}
+
+// Tile is the place of the i-th of panels in rows of columns, from the top, with a gap at its right.
+func Tile(c draw.Canvas, i, columns int, height, gap float64) draw.Canvas {
+	wide := c.Size().X / vg.Length(columns)
+	left, high := c.Min.X+wide*vg.Length(i%columns), c.Max.Y-vg.Length(height*float64(i/columns))
+	return draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+		Min: vg.Point{X: left, Y: high - vg.Length(height)}, Max: vg.Point{X: left + wide - vg.Length(gap), Y: high},
+	}}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 var _ = formats.Register(&formats.Format{
@@ -64,7 +65,7 @@ func readBatsim(file string, r io.Reader, o formats.Options) (workload.Trace, er
 	if err := json.Unmarshal(text, &w); err != nil {
 		return workload.Trace{}, &workload.LineError{File: file, Line: lineOf(text, err), Err: plainJSON(err)}
 	}
-	b := workload.Builder{Trace: workload.Trace{Processors: w.Resources}}
+	b := logs.Builder{Trace: workload.Trace{Processors: w.Resources}}
 	var found []error
 	from, line := 0, 1
 	for _, raw := range w.Jobs {
@@ -87,7 +88,7 @@ func readBatsim(file string, r io.Reader, o formats.Options) (workload.Trace, er
 }
 
 // addBatsim appends the job of one JSON object.
-func addBatsim(b *workload.Builder, line int, raw []byte, profiles map[string]batsimProfile, o formats.Options) error {
+func addBatsim(b *logs.Builder, line int, raw []byte, profiles map[string]batsimProfile, o formats.Options) error {
 	var j batsimJob
 	if err := json.Unmarshal(raw, &j); err != nil {
 		return plainJSON(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // columns are the columns of the core's table.
@@ -46,7 +47,7 @@ func FuzzReaders(f *testing.F) {
 					continue
 				}
 				for i, j := range tr.Jobs {
-					if j.Number != i || !workload.ValidName(j.Name) || len(j.Name) > workload.MaxName || j.Arrival < 0 {
+					if j.Number != i || !logs.ValidName(j.Name) || len(j.Name) > workload.MaxName || j.Arrival < 0 {
 						t.Fatalf("%s reads a job that cannot be: %+v", format.Name, j)
 					}
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 )
 
@@ -46,7 +47,7 @@ const (
 )
 
 func readGavel(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
-	var b workload.Builder
+	var b logs.Builder
 	skipped, err := workload.EachLine(file, r, o.Lenient, func(n int, line string) error {
 		if strings.TrimSpace(line) == "" {
 			return nil
@@ -59,7 +60,7 @@ func readGavel(file string, r io.Reader, o formats.Options) (workload.Trace, err
 	return b.Finish(skipped), nil
 }
 
-func gavelJob(b *workload.Builder, line int, f []string) error {
+func gavelJob(b *logs.Builder, line int, f []string) error {
 	rule := ""
 	if len(f) == gavelFields+2 {
 		if rule = strings.TrimSpace(f[gavelWorkers+1]); rule == "static" {

@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // The log of Microsoft's Philly (M. Jeon and others, "Analysis of Large-Scale Multi-Tenant GPU
@@ -57,7 +58,7 @@ type phillyJob struct {
 
 // jobList is the list of jobs as it is read.
 type jobList struct {
-	workload.Builder
+	logs.Builder
 	args  formats.TableArgs
 	first time.Duration // the first submission
 }
@@ -232,6 +233,6 @@ func phillyTime(text *string) (time.Duration, bool) {
 	if text == nil || len(*text) < 10 {
 		return 0, false
 	}
-	at, err := workload.ParseInstant(*text, time.Second)
+	at, err := logs.ParseInstant(*text, time.Second)
 	return at, err == nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // A request file has a line for each job and for each change of a request:
@@ -52,7 +53,7 @@ type request struct {
 // less than one thread, a negative wait or priority, an instance that is
 // requested twice, or an update of one that was not requested.
 func readRequests(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
-	var b workload.Builder
+	var b logs.Builder
 	at := time.Duration(0)
 	number := map[string]int{} // of each instance
 	skipped, err := workload.EachLine(file, r, o.Lenient, func(n int, line string) error {
@@ -79,7 +80,7 @@ func readRequests(file string, r io.Reader, o formats.Options) (workload.Trace, 
 }
 
 // addRequest appends a job, or a change of its request.
-func addRequest(b *workload.Builder, line int, q request, number map[string]int) error {
+func addRequest(b *logs.Builder, line int, q request, number map[string]int) error {
 	job, known := number[q.instance]
 	switch {
 	case q.update && !known:

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // The Standard Workload Format has 18 fields a line, and header lines that begin
@@ -47,7 +48,7 @@ var _ = formats.Register(&formats.Format{
 // and jobs that were cancelled before they ran (status 5) have nothing to run:
 // both are left out, and counted in Ignored.
 func readSWF(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
-	var b workload.Builder
+	var b logs.Builder
 	fields := make([]string, 0, swfFields) // of the present line
 	unasked := 0                           // jobs without a requested time
 	skipped, err := workload.EachLine(file, r, o.Lenient, func(n int, line string) error {
@@ -82,7 +83,7 @@ func readSWF(file string, r io.Reader, o formats.Options) (workload.Trace, error
 	return b.Finish(skipped), nil
 }
 
-func swfHeader(b *workload.Builder, line string) error {
+func swfHeader(b *logs.Builder, line string) error {
 	name, value, _ := strings.Cut(line, ":")
 	value = strings.TrimSpace(value)
 	switch n, err := strconv.Atoi(value); strings.TrimSpace(name) {
@@ -114,7 +115,7 @@ const (
 )
 
 // swfJob adds the job of a line. known reports whether it has a requested time, as a line without a job has.
-func swfJob(b *workload.Builder, line int, f []string, o formats.Options) (known bool, err error) {
+func swfJob(b *logs.Builder, line int, f []string, o formats.Options) (known bool, err error) {
 	if len(f) != swfFields {
 		return false, fmt.Errorf("%d fields instead of %d", len(f), swfFields)
 	}

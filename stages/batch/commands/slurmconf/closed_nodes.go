@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 // nodeClosure is nodes that are reserved, or down, for some time of the wall clock.
@@ -48,8 +48,8 @@ func (t *Twin) readReservations(path string) error {
 func (t *Twin) reservation(at setting, f map[string]string) {
 	c := nodeClosure{name: f["ReservationName"], at: at}
 	var err error
-	if c.start, err = workload.ParseInstant(f["StartTime"], time.Second); err == nil {
-		c.end, err = workload.ParseInstant(f["EndTime"], time.Second)
+	if c.start, err = logs.ParseInstant(f["StartTime"], time.Second); err == nil {
+		c.end, err = logs.ParseInstant(f["EndTime"], time.Second)
 	}
 	if err != nil {
 		t.problem(at, "the reservation %s: %v", c.name, err)
@@ -99,9 +99,9 @@ func (t *sacctmgrTable) event(fields []string) {
 		return
 	}
 	c := nodeClosure{nodes: t.known(t.at, host), at: t.at, down: true, end: scheduler.Never}
-	start, err := workload.ParseInstant(t.get(fields, "TimeStart", "Time Start", "Start"), time.Second)
+	start, err := logs.ParseInstant(t.get(fields, "TimeStart", "Time Start", "Start"), time.Second)
 	if end := t.get(fields, "TimeEnd", "Time End", "End"); err == nil && end != "Unknown" && end != "" {
-		c.end, err = workload.ParseInstant(end, time.Second)
+		c.end, err = logs.ParseInstant(end, time.Second)
 	}
 	if err != nil {
 		t.problem(t.at, "the event of the node %s: %v", host, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 	"github.com/tfexp/tfexp/stages/batch"
 	"github.com/tfexp/tfexp/stages/batch/forecast"
@@ -253,7 +254,7 @@ func (q *queueReader) job(f map[string]string) (err error) {
 	j.Name, j.User, j.Class, j.Deadline, j.Priority = get("JobId"), user, partition, scheduler.Never, -1
 	instant := func(name string) (at time.Duration) {
 		if text := get(name); text != "" && err == nil {
-			at, err = workload.ParseInstant(text, time.Second)
+			at, err = logs.ParseInstant(text, time.Second)
 		}
 		return at
 	}
@@ -293,7 +294,7 @@ func (q *queueReader) job(f map[string]string) (err error) {
 		if j.Start = instant("StartTime"); j.Start == 0 || err != nil {
 			return fmt.Errorf("the job %s runs, and has no StartTime", j.Name)
 		}
-		ran, _ := workload.ParseSpan(get("RunTime"), time.Second)
+		ran, _ := logs.ParseSpan(get("RunTime"), time.Second)
 		q.now = max(q.now, j.Start+ran)
 		if sub.Begin = 0; state == "SUSPENDED" || state == "STOPPED" {
 			q.leave("suspended jobs are taken to run")

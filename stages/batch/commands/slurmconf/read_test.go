@@ -11,7 +11,7 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/logs"
 )
 
 const (
@@ -203,7 +203,7 @@ func TestReadQueue(t *testing.T) {
 			t.Fatalf("%s: %d jobs, %v", name, len(q.Jobs), err)
 		}
 		at := func(text string) time.Duration {
-			d, _ := workload.ParseInstant(text, time.Second)
+			d, _ := logs.ParseInstant(text, time.Second)
 			return d
 		}
 		if got := strings.Join(notes, "; "); !strings.Contains(got, "not in long") || !strings.Contains(got, "JobHeldUser: these jobs are left out: 1") {

@@ -1,0 +1,251 @@
+// Package states reads and prints the states of experiments: what has finished, failed and is left, and what runs now.
+package states
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/table"
+)
+
+// lastEvents is how many lines of the journal are shown.
+const lastEvents = 5
+
+// State is an entry of status --json.
+type State struct {
+	Experiment string `json:"experiment"`
+	Dir        string `json:"dir"`
+	// State is running, finished, failed or interrupted (also when tfexp was killed).
+	State    string `json:"state"`
+	Holder   string `json:"holder,omitempty"` // the process that works in the folder
+	Started  string `json:"started"`
+	Ended    string `json:"ended,omitempty"`
+	Cells    int    `json:"cells"`
+	Finished int    `json:"finished"`
+	Failed   int    `json:"failed"`
+	Left     int    `json:"left"`
+	// TimeLeft is how long the cells of a run will still take, in seconds; nil where that is not known.
+	TimeLeft *float64 `json:"time_left_s,omitempty"`
+	// Running are the samples and cells that are running.
+	Running []string `json:"running,omitempty"`
+	// Standings are the states of running cells that take longer than a moment.
+	Standings   []Standing           `json:"standings,omitempty"`
+	FailedCells []failedCell         `json:"failed_cells,omitempty"`
+	Thresholds  []analysis.Verdict   `json:"thresholds,omitempty"`
+	Warnings    []record.Warning     `json:"warnings,omitempty"`
+	Journal     []store.JournalEntry `json:"journal"`
+}
+
+// Standing is how far a running cell is.
+type Standing struct {
+	Cell      string `json:"cell"`
+	Simulated bool   `json:"simulated,omitempty"`
+	record.CellProgress
+}
+
+// Follower completes the states of experiments with the reports of their running cells: TimeLeft and Standings. It may keep
+// what it has read for the next call.
+type Follower func([]State) error
+
+var followers []func(dir string) Follower
+
+// RegisterFollower adds a follower of the experiments in a folder.
+func RegisterFollower(f func(dir string) Follower) { followers = append(followers, f) }
+
+// Followers returns the followers of the experiments in a folder.
+func Followers(dir string) (list []Follower) {
+	for _, f := range followers {
+		list = append(list, f(dir))
+	}
+	return list
+}
+
+// failedCell is the failure of a cell.
+type failedCell struct {
+	Cell     string            `json:"cell"`
+	Error    string            `json:"error,omitempty"` // of the cell as a whole
+	Failures []measure.Failure `json:"failures,omitempty"`
+	// More is the number of failed jobs that Failures does not list.
+	More int `json:"more,omitempty"`
+}
+
+// Of reads the status of the experiment in a folder.
+func Of(dir string) (State, error) {
+	e, err := record.Open(dir)
+	if err != nil {
+		return State{}, err
+	}
+	journal, err := store.ReadJournal(dir)
+	if err != nil {
+		return State{}, err
+	}
+	s := State{
+		Experiment: e.Plan.Experiment, Dir: dir, State: e.Run.State,
+		Started: e.Run.Started, Ended: e.Run.Ended,
+		Cells: len(e.Cells) + len(e.Beyond) + len(e.Missing), Finished: len(e.Beyond), Warnings: e.Warnings(),
+	}
+	for _, c := range e.Cells {
+		if c.State == record.CellFailed {
+			s.Failed++
+			s.FailedCells = append(s.FailedCells, failedCell{
+				Cell: c.CellRef.Cell, Error: c.Error, Failures: c.Failures,
+				More: max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures)),
+			})
+		} else {
+			s.Finished++
+		}
+	}
+	s.Left = s.Cells - s.Finished - s.Failed
+	if s.Left == 0 { // thresholds are decided once all cells have results
+		if s.Thresholds, err = analysis.Thresholds(e); err != nil {
+			return State{}, err
+		}
+	}
+	holder, running := store.Holder(dir)
+	switch {
+	case running:
+		s.State, s.Holder = "running", holder
+		s.Running = underWay(journal)
+	case s.State == "running" || !e.Run.Reported && s.State == "finished": // it was killed
+		s.State = "interrupted"
+	}
+	s.Journal = append([]store.JournalEntry{}, journal[max(0, len(journal)-lastEvents):]...)
+	return s, nil
+}
+
+// underWay lists the cells that the journal's last run has started and not ended.
+func underWay(journal []store.JournalEntry) []string {
+	var running []string
+	for _, e := range journal {
+		switch e.Event {
+		case "run_start":
+			running = nil
+		case "cell_start":
+			running = append(running, e.Unit)
+		case "cell_end":
+			kept := running[:0]
+			for _, unit := range running {
+				if unit != e.Unit {
+					kept = append(kept, unit)
+				}
+			}
+			running = kept
+		}
+	}
+	return running
+}
+
+// Print prints the status of an experiment.
+func (s *State) Print(p *show.Printer) {
+	ink := table.Green
+	switch s.State {
+	case "failed":
+		ink = table.Red
+	case "interrupted", "running":
+		ink = table.Yellow
+	}
+	fmt.Fprintf(p.Out, "%s: %s, %d of %s finished", p.Paint(table.Bold, s.Experiment),
+		p.Paint(ink, s.State), s.Finished, show.Count(s.Cells, "cell", "cells"))
+	if s.Failed > 0 {
+		fmt.Fprintf(p.Out, ", %d failed", s.Failed)
+	}
+	if s.Left > 0 {
+		fmt.Fprintf(p.Out, ", %d left", s.Left)
+	}
+	if s.TimeLeft != nil {
+		fmt.Fprintf(p.Out, ", about %s", live.Rough(time.Duration(*s.TimeLeft*float64(time.Second))))
+	}
+	fmt.Fprintln(p.Out)
+	if s.Holder != "" {
+		fmt.Fprintf(p.Out, "  by %s\n", s.Holder)
+	}
+	for _, unit := range s.Running {
+		fmt.Fprintf(p.Out, "  running: %s", unit)
+		for i := range s.Standings {
+			if at := &s.Standings[i]; at.Cell == unit {
+				fmt.Fprintf(p.Out, ", %s", live.ProgressStanding(&at.CellProgress, at.Simulated))
+			}
+		}
+		fmt.Fprintln(p.Out)
+	}
+	for _, c := range s.FailedCells {
+		fmt.Fprintf(p.Out, "  failed: %s\n", c.Cell)
+		if c.Error != "" {
+			fmt.Fprintf(p.Out, "    %s\n", c.Error)
+		}
+		p.FailedJobs(c.Failures, c.More)
+	}
+	p.Thresholds(s.Thresholds, "  ")
+	for _, d := range analysis.Doubts(s.Warnings, show.NamedCells) {
+		fmt.Fprintf(p.Out, "  warning: %s\n", d)
+	}
+	for _, e := range s.Journal {
+		fmt.Fprintf(p.Out, "  %s  %s\n", e.Time.Local().Format("15:04:05"), entry(e))
+	}
+	switch s.State {
+	case "interrupted":
+		fmt.Fprintf(p.Out, "  resume with: tfexp resume %s\n", s.Dir)
+	case "finished", "failed":
+		fmt.Fprintf(p.Out, "  report: %s\n", filepath.Join(s.Dir, record.ReportFile))
+	}
+}
+
+// events maps each event of the journal to its subject, and to the outcome where the entry has none. Other events
+// need no translation.
+var events = map[string][2]string{
+	"run_start":      {"run", "started"},
+	"run_end":        {"run", "ended"},
+	"stage_end":      {"stage", "ended"},
+	"cell_start":     {"cell", "started"},
+	"cell_end":       {"cell", "ended"},
+	"cell_simulated": {"simulation of", "ended"},
+	"cell_removed":   {"cell", "removed"},
+	"cell_restored":  {"cell", "restored"},
+}
+
+// RegisterEvent adds an event of the journal to those that the status translates for people.
+func RegisterEvent(name, subject, outcome string) { events[name] = [2]string{subject, outcome} }
+
+// entry is a line of the journal for people.
+func entry(e store.JournalEntry) string {
+	about, became := e.Event, ""
+	if words, ok := events[e.Event]; ok {
+		about, became = words[0], words[1]
+	}
+	if e.State != "" && e.Event != "warning" { // of a warning it is a code for the text
+		became = e.State
+	}
+	text := about
+	for _, part := range []string{e.Unit, became} {
+		if part != "" {
+			text += " " + part
+		}
+	}
+	if e.Seconds > 0 {
+		text += " in " + live.Duration(time.Duration(e.Seconds*float64(time.Second)))
+	}
+	if e.Text != "" {
+		text += ": " + e.Text
+	}
+	return text
+}
+
+// RunningFirst puts the experiments that run before the others, and leaves their order else.
+func RunningFirst(all []State) {
+	running, rest := []State{}, []State{}
+	for _, s := range all {
+		if s.Holder != "" {
+			running = append(running, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	copy(all, append(running, rest...))
+}

@@ -1,0 +1,138 @@
+// Package status is the command "tfexp status", which shows how far experiments are.
+package status
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/live"
+	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
+)
+
+// statusEvery is the time between two looks of status --watch.
+const statusEvery = 500 * time.Millisecond
+
+//go:embed help
+var helpTexts embed.FS
+
+func init() { command.RegisterAt(command.GroupLook, 10, statusCommand) }
+
+func statusCommand(a *command.App) *cobra.Command {
+	var asJSON, watching bool
+	cmd := &cobra.Command{
+		Use:   "status [DIR] [--watch] [--json]",
+		Short: "Show the progress of experiments, and what failed",
+		Long:  command.Help(helpTexts, "status"),
+		Example: `  tfexp status
+  tfexp status --watch
+  tfexp status results/fcfs_vs_rr --json`,
+		Args:              command.Between(0, 1, ""),
+		ValidArgsFunction: command.CompleteDir,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if watching && asJSON {
+				return command.Usagef("\"tfexp serve\" has what changes as JSON", "--watch and --json exclude each other")
+			}
+			dir := command.DirArgument(args)
+			if watching {
+				ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+				defer stop()
+				return watchStatus(ctx, a, dir)
+			}
+			all, err := statusOf(dir, states.Followers(dir))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return a.PrintJSON(all)
+			}
+			printStatus(a.Printer(), all)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "show it again and again until no run goes on")
+	return cmd
+}
+
+// statusOf reads the status of the experiments in a folder.
+func statusOf(dir string, followers []states.Follower) ([]states.State, error) {
+	dirs, err := command.ExperimentsIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]states.State, 0, len(dirs))
+	for _, dir := range dirs {
+		s, err := states.Of(dir)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
+		}
+		all = append(all, s)
+	}
+	for _, complete := range followers {
+		if err := complete(all); err != nil {
+			return nil, err
+		}
+	}
+	states.RunningFirst(all)
+	return all, nil
+}
+
+func printStatus(p *show.Printer, all []states.State) {
+	for i, s := range all {
+		if i > 0 {
+			fmt.Fprintln(p.Out)
+		}
+		s.Print(p)
+	}
+}
+
+// watchStatus shows the status until no run is active, or the context is done: in place on a terminal, else each
+// time that something has changed.
+func watchStatus(ctx context.Context, a *command.App, dir string) error {
+	followers := states.Followers(dir)
+	screen := live.NewDrawing(a.RawOut())
+	if screen != nil {
+		defer screen.Close()
+	}
+	last := ""
+	for {
+		began := time.Now()
+		all, err := statusOf(dir, followers)
+		if err != nil {
+			return err
+		}
+		var out bytes.Buffer
+		printStatus(&show.Printer{Out: &out, Err: &out}, all)
+		text := strings.TrimRight(out.String(), "\n")
+		switch {
+		case screen != nil:
+			screen.Draw(text)
+		case text != last:
+			fmt.Fprintln(a.Out, text)
+		}
+		last = text
+		going := false
+		for _, s := range all {
+			going = going || s.Holder != ""
+		}
+		if !going {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(max(statusEvery, 4*time.Since(began))): // reading many cells takes a while
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package logs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// Builder collects a trace while its file is read. The zero value is empty.
+type Builder struct {
+	workload.Trace
+	// names is nil as long as each name was greater than the one before it, by
+	// length and then by letters, as running numbers are.
+	names map[string]bool
+	// shared are strings that many jobs have: they are kept once.
+	shared map[string]string
+}
+
+// Add appends a job with its run time, which is negative when unknown, and
+// numbers the job. Names must be unique, and valid as the name of a log file.
+func (b *Builder) Add(line int, j scheduler.Job, run time.Duration) error {
+	switch {
+	case len(b.Jobs) >= workload.MaxJobs:
+		return fmt.Errorf("there are more than %d jobs: no workload has more", workload.MaxJobs)
+	case len(j.Name) > workload.MaxName:
+		return fmt.Errorf("the job's name is %d bytes long, and its log is a file of that name: the most is %d", len(j.Name),
+			workload.MaxName)
+	case b.taken(j.Name):
+		return fmt.Errorf("job %q is there twice", j.Name)
+	case !ValidName(j.Name):
+		return fmt.Errorf("the job's name %q has a character that a file name cannot have", j.Name)
+	case j.Threads > workload.MaxThreads || j.Nodes > workload.MaxThreads || j.GPUs > workload.MaxThreads:
+		return fmt.Errorf("job %q asks for more than %d threads, nodes or GPUs", j.Name, workload.MaxThreads)
+	}
+	if b.names != nil {
+		b.names[j.Name] = true
+	}
+	j.Number = len(b.Jobs)
+	if len(b.Jobs) == cap(b.Jobs) { // append would grow, and copy, by a quarter at a time
+		b.Jobs = slices.Grow(b.Jobs, len(b.Jobs)+1)
+	}
+	b.Jobs = append(b.Jobs, j)
+	b.RunTimes = append(b.RunTimes, run)
+	b.Lines = append(b.Lines, int32(line))
+	return nil
+}
+
+// Waited sets the waiting time in the log of the job that was added last.
+func (b *Builder) Waited(wait time.Duration) {
+	for len(b.Waits) < len(b.Jobs)-1 {
+		b.Waits = append(b.Waits, -1)
+	}
+	b.Waits = append(b.Waits, wait)
+}
+
+// UsedMemory sets the memory of the job that was added last; a larger use replaces a smaller one.
+func (b *Builder) UsedMemory(requested, used int64) {
+	if requested <= 0 || used <= 0 {
+		return
+	}
+	b.Memory = append(b.Memory, make([]workload.MemoryUse, len(b.Jobs)-len(b.Memory))...)
+	last := &b.Memory[len(b.Jobs)-1]
+	*last = workload.MemoryUse{requested, max(last.Used, used)}
+}
+
+// Resize appends a change of a job's request.
+func (b *Builder) Resize(line int, z scheduler.Resize) {
+	b.Resizes, b.ResizeLines = append(b.Resizes, z), append(b.ResizeLines, int32(line))
+}
+
+// AddAlternatives adds all ways in which the job that was added last can run.
+func (b *Builder) AddAlternatives(all []workload.Alternative) {
+	if len(all) == 0 {
+		return
+	}
+	b.Alternatives = append(b.Alternatives, make([][]workload.Alternative, len(b.Jobs)-len(b.Alternatives))...)
+	b.Alternatives[len(b.Jobs)-1] = all
+}
+
+// Finish returns the trace, without those lines that were skipped.
+func (b *Builder) Finish(skipped []error) workload.Trace {
+	if !slices.ContainsFunc(b.RunTimes, func(d time.Duration) bool { return d >= 0 }) {
+		b.RunTimes = nil
+	}
+	if b.Alternatives != nil {
+		b.Alternatives = append(b.Alternatives, make([][]workload.Alternative, len(b.Jobs)-len(b.Alternatives))...)
+	}
+	for b.Waits != nil && len(b.Waits) < len(b.Jobs) {
+		b.Waits = append(b.Waits, -1)
+	}
+	if b.Memory != nil {
+		b.Memory = append(b.Memory, make([]workload.MemoryUse, len(b.Jobs)-len(b.Memory))...)
+	}
+	b.Skipped = skipped
+	return b.Trace
+}
+
+// taken reports whether an earlier job has the name.
+func (b *Builder) taken(name string) bool {
+	if b.names != nil {
+		return b.names[name]
+	}
+	n := len(b.Jobs)
+	if n == 0 {
+		return false
+	}
+	last := b.Jobs[n-1].Name
+	if cmp.Or(cmp.Compare(len(last), len(name)), strings.Compare(last, name)) < 0 {
+		return false
+	}
+	b.names = make(map[string]bool, 2*n)
+	for i := range b.Jobs {
+		b.names[b.Jobs[i].Name] = true
+	}
+	return b.names[name]
+}
+
+// ValidName reports whether a job may have the name: its log is a file of that name.
+func ValidName(name string) bool {
+	return name != "." && name != ".." && !strings.ContainsFunc(name, func(r rune) bool {
+		return r < ' ' || r == '/' || r == '\\' || r == 0x7f
+	})
+}
+
+// Share returns an equal string, the same one each time, so that a text which
+// many jobs have is kept in memory once.
+func (b *Builder) Share(s string) string {
+	kept, ok := b.shared[s]
+	if !ok {
+		if b.shared == nil {
+			b.shared = map[string]string{}
+		}
+		kept = strings.Clone(s)
+		b.shared[kept] = kept
+	}
+	return kept
+}

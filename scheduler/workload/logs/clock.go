@@ -1,0 +1,319 @@
+// Package logs reads what logs of clusters and simulators write, for all formats of traces: instants, spans of time, amounts
+// of memory, and jobs line by line.
+package logs
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/scheduler/workload"
+)
+
+// dates are the forms of dates in logs, where those with names of months and those whose order is known are written with
+// the year first.
+var dates = []string{
+	"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z07:00",
+	"2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05 MST", "2006-1-2 15:04:05",
+	"2006-1-2 15:04", "2006-1-2", "2006-1-2 3:04:05 PM", "2006-1-2 3:04 PM",
+	"2006/1/2 15:04:05", "2006/1/2 15:04", "2006/1/2", "2006/1/2 3:04:05 PM", "2006/1/2 3:04 PM",
+	"02.01.2006 15:04:05", "02.01.2006 15:04", "02.01.2006", "2006.1.2 15:04:05", "2006.1.2 15:04", "2006.1.2",
+	"20060102T150405", "20060102T150405Z0700",
+}
+
+const dateTime = "2006-01-02T15:04:05"
+
+// ParseInstant reads an instant of a log: a number of units since any origin, or a date,
+// as the time since the beginning of 1970 (UTC unless it names a zone).
+func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
+	if len(text) == len(dateTime) && text[10] == 'T' { // most dates of logs
+		if at, err := time.Parse(dateTime, text); err == nil {
+			return time.Duration(at.UnixNano()), nil
+		}
+	}
+	if IsDate(text) {
+		form := strings.Replace(strings.Replace(text, "am", "AM", 1), "pm", "PM", 1)
+		if date, ok := yearFirst(text); ok {
+			form = date
+		}
+		for _, layout := range dates {
+			at, err := time.Parse(layout, form)
+			if err != nil {
+				continue
+			}
+			// Where a zone has no known offset here, time.Parse treats its name as UTC.
+			if zone, offset := at.Zone(); offset == 0 && !slices.Contains([]string{"", "UTC", "GMT"}, zone) {
+				return 0, fmt.Errorf("the zone of %q is not known: write it as an offset, like +01:00", text)
+			}
+			return time.Duration(at.UnixNano()), nil
+		}
+		return 0, noInstant(text)
+	}
+	at, err := workload.ParseTime(text, unit)
+	if err != nil {
+		return 0, noInstant(text)
+	}
+	return at, nil
+}
+
+func noInstant(text string) error {
+	if _, ok := OrderOf(text); ok {
+		return fmt.Errorf("%q may begin with the day or the month: write dates like 2017-10-03 05:33:33", text)
+	}
+	return fmt.Errorf("%q is neither a number nor a date like 2017-10-03 05:33:33", text)
+}
+
+// IsDate reports whether the instant of a log is a date and not a number: 2017-10-03, 2017/10/03, 03.10.2017,
+// 20171003T053333, 10/03/2017 or 3 Oct 2017.
+func IsDate(text string) bool {
+	if len(text) < 8 || text[0] == '-' {
+		return false
+	}
+	switch at := text[4]; {
+	case at == '-' || at == '/', at == '.' && strings.Count(text, ".") > 1, len(text) > 14 && text[8] == 'T',
+		len(text) > 9 && text[2] == '.' && text[5] == '.':
+		return true
+	}
+	if _, ok := OrderOf(text); ok {
+		return true
+	}
+	_, ok := yearFirst(text)
+	return ok
+}
+
+// withMonth are dates with names of months: 12 Mar 2024 10:03, 12/Mar/2024:10:03:01 +0100, Mar 12, 2024 10:03
+// and, as the command date writes them, Tue Mar 12 10:03:01 UTC 2024.
+var withMonth = []*regexp.Regexp{
+	regexp.MustCompile(`^(?P<d>\d{1,2})(?:st|nd|rd|th)?[ /.-]+(?P<m>[a-z]+)[ /.,-]+(?P<y>\d{4})(?:[ :,T]+(?P<t>\d.*))?$`),
+	regexp.MustCompile(`^(?P<m>[a-z]+)[ .-]+(?P<d>\d{1,2})(?:st|nd|rd|th)?[ ,-]+(?P<y>\d{4})(?:[ ,T]+(?P<t>\d.*))?$`),
+	regexp.MustCompile(`^(?P<m>[a-z]+)[ .-]+(?P<d>\d{1,2}),? +(?P<t>\d[^ ]*(?: [ap]m)?(?: [^ ]+)?) +(?P<y>\d{4})$`),
+}
+
+// weekday is the name of one before a date.
+var weekday = regexp.MustCompile(`^(mon|tue|wed|thu|fri|sat|sun)[a-z]*[ ,]+`)
+
+// yearFirst writes a date with the name of a month with numbers, the year first; ok is false for any other text.
+func yearFirst(text string) (date string, ok bool) {
+	if !strings.ContainsFunc(text, func(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }) {
+		return "", false
+	}
+	text = strings.ToLower(text)
+	text = text[len(weekday.FindString(text)):]
+	for _, form := range withMonth {
+		parts := form.FindStringSubmatch(text)
+		if parts == nil {
+			continue
+		}
+		part := func(name string) string { return parts[form.SubexpIndex(name)] }
+		month := slices.IndexFunc(months, func(name string) bool {
+			return len(part("m")) >= 3 && strings.HasPrefix(name, part("m")) || part("m") == "sept" && name == "september"
+		})
+		if month < 0 {
+			return "", false
+		}
+		date = fmt.Sprintf("%s-%02d-%02s %s", part("y"), month+1, part("d"), strings.ToUpper(part("t")))
+		return strings.TrimSpace(date), true
+	}
+	return "", false
+}
+
+var months = []string{
+	"january", "february", "march", "april", "may", "june",
+	"july", "august", "september", "october", "november", "december",
+}
+
+// DayOrder says which comes first in dates that end with the year, the day or the month.
+type DayOrder int
+
+// The orders. Most dates do not show one: 03/04/2024.
+const (
+	NoOrder DayOrder = iota
+	DayFirst
+	MonthFirst
+)
+
+// OrderOf returns the order of day and month in a date that ends with the year, before its time. In
+// 03/13/2024 and 3-13-2024 the month is first, as there is no month 13. ok is false for other texts.
+func OrderOf(text string) (order DayOrder, ok bool) {
+	first, second, _, ok := yearLast(text)
+	switch {
+	case ok && first > 12 && second <= 12:
+		return DayFirst, true
+	case ok && second > 12 && first <= 12:
+		return MonthFirst, true
+	}
+	return NoOrder, ok
+}
+
+// In writes a date that ends with the year with the year first. Other texts stay as they are.
+func (o DayOrder) In(text string) string {
+	day, month, rest, ok := yearLast(text)
+	if !ok || o == NoOrder {
+		return text
+	}
+	if o == MonthFirst {
+		day, month = month, day
+	}
+	return fmt.Sprintf("%s-%02d-%02d%s", rest[:4], month, day, rest[4:])
+}
+
+// yearLast takes the first numbers off a date like 3/13/2024 10:00: the rest begins with the year.
+func yearLast(text string) (first, second int, rest string, ok bool) {
+	number := func() (n int) {
+		digits := 0
+		for ; digits < len(text) && digits < 4 && text[digits] >= '0' && text[digits] <= '9'; digits++ {
+			n = 10*n + int(text[digits]-'0')
+		}
+		ok = ok && (digits == 1 || digits == 2) && digits < len(text) && (text[digits] == '/' || text[digits] == '-')
+		if ok {
+			text = text[digits+1:]
+		}
+		return n
+	}
+	ok = true
+	first, second = number(), number()
+	if len(text) < 4 || strings.Trim(text[:4], "0123456789") != "" || len(text) > 4 && text[4] != ' ' && text[4] != 'T' {
+		ok = false
+	}
+	return first, second, text, ok
+}
+
+// ParseSpan reads a length of time of a log: a number of units; hours, minutes and seconds
+// with colons, behind days and a hyphen ("1-02:03:04", as Slurm writes it); or numbers
+// with units of time ("1h30m", "90 min", "1 day, 2:03:04", "PT1H30M").
+func ParseSpan(text string, unit time.Duration) (time.Duration, error) {
+	if strings.Contains(text, ":") || daysAhead(text) {
+		if d, ok := parseClock(text); ok {
+			return d, nil
+		}
+		if d, ok := parseWords(text); ok {
+			return d, nil
+		}
+		return 0, fmt.Errorf("%q is not a time like 1-02:03:04", text)
+	}
+	if d, err := workload.ParseTime(text, unit); err == nil {
+		return d, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		return d, nil
+	}
+	if d, ok := parseWords(text); ok {
+		return d, nil
+	}
+	return 0, fmt.Errorf("%q is not a time", text)
+}
+
+func daysAhead(text string) bool {
+	days, hours, ok := strings.Cut(text, "-")
+	return ok && days != "" && hours != "" && strings.Trim(days+hours, "0123456789") == ""
+}
+
+// parseClock reads [days-]hours[:minutes[:seconds]] or, without days, [[hours:]minutes:]seconds.
+// All but the first of the parts with colons are below 60.
+func parseClock(text string) (time.Duration, bool) {
+	days, rest, hasDays := strings.Cut(text, "-")
+	if !hasDays {
+		days, rest = "0", text
+	}
+	parts := strings.Split(rest, ":")
+	if len(parts) > 3 {
+		return 0, false
+	}
+	units := []time.Duration{time.Hour, time.Minute, time.Second}
+	if !hasDays {
+		units = units[3-len(parts):]
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	if err != nil {
+		return 0, false
+	}
+	sum := time.Duration(n) * 24 * time.Hour
+	for i, part := range parts {
+		if units[i] == time.Second {
+			seconds, ok := workload.ParseSeconds(part)
+			if !ok || seconds > 1e6*time.Hour || i > 0 && seconds >= time.Minute {
+				return 0, false
+			}
+			sum += seconds
+			continue
+		}
+		n, err := strconv.ParseUint(part, 10, 20)
+		if err != nil || n > 59 && i > 0 {
+			return 0, false
+		}
+		sum += time.Duration(n) * units[i]
+	}
+	return sum, true
+}
+
+// ParseMemory reads an amount of memory in bytes: a number of units, or with a letter for a
+// binary unit behind it and perhaps one that says of what ("4000Mc" of each core, "16Gn" of
+// each node, as Slurm writes it), which is returned.
+func ParseMemory(text string, unit int64) (bytes int64, each byte, err error) {
+	number := text
+	if n := len(number); n > 1 && (number[n-1] == 'c' || number[n-1] == 'n') {
+		number, each = number[:n-1], number[n-1]
+	}
+	number = strings.TrimSuffix(strings.TrimSuffix(number, "B"), "i")
+	if n := len(number); n > 1 {
+		if at := strings.IndexByte("KMGTP", number[n-1]); at >= 0 {
+			number, unit = strings.TrimSpace(number[:n-1]), 1<<(10*(at+1))
+		}
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(x >= 0) || x*float64(unit) >= 1<<62 {
+		return 0, 0, fmt.Errorf("memory %q is not an amount like 4000M", text)
+	}
+	return int64(x * float64(unit)), each, nil
+}
+
+// spanUnits are the units of time by the names that logs have for them.
+var spanUnits = map[string]time.Duration{}
+
+func init() {
+	for unit, names := range map[time.Duration]string{
+		time.Millisecond: "ms msec msecs millisecond milliseconds", time.Second: "s sec secs second seconds",
+		time.Minute: "m min mins minute minutes", time.Hour: "h hr hrs hour hours",
+		24 * time.Hour: "d day days", 7 * 24 * time.Hour: "w week weeks",
+	} {
+		for _, name := range strings.Fields(names) {
+			spanUnits[name] = unit
+		}
+	}
+}
+
+// longestSpan is the longest length of time that is read with units.
+const longestSpan = 1e6 * time.Hour
+
+// parseWords reads a length of time with units ("1 day 2 hours", "90 min"), perhaps with a clock behind them
+// ("1 day, 2:03:04"), or as ISO 8601 writes it ("PT1H30M"), without years and months.
+func parseWords(text string) (sum time.Duration, ok bool) {
+	rest := strings.ToLower(strings.TrimSpace(text))
+	if iso, is := strings.CutPrefix(rest, "p"); is {
+		days, clock, _ := strings.Cut(iso, "t")
+		if strings.Trim(days, "0123456789.dw") != "" || strings.ContainsRune(clock, ':') {
+			return 0, false
+		}
+		rest = days + clock
+	}
+	for rest != "" {
+		number := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789."))]
+		if strings.HasPrefix(rest[len(number):], ":") {
+			clock, ok := parseClock(rest)
+			return sum + clock, ok && clock < longestSpan
+		}
+		rest = strings.TrimLeft(rest[len(number):], " ")
+		name := rest[:len(rest)-len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz"))]
+		n, err := strconv.ParseFloat(number, 64)
+		unit, known := spanUnits[name]
+		if err != nil || !known || n*float64(unit) > float64(longestSpan-sum) {
+			return 0, false
+		}
+		sum += time.Duration(n * float64(unit))
+		rest, ok = strings.TrimLeft(rest[len(name):], " ,"), true
+	}
+	return sum, ok
+}
