@@ -137,63 +137,6 @@ func TestAlikeWeighsItsSettings(t *testing.T) {
 	}
 }
 
-// The data left out to choose a model: runs of the job on the resource with a known beginning, cut to the length of
-// the samples, and never more than a few of them from all parts of the history.
-func TestLeaveOut(t *testing.T) {
-	on := Resource{Host: "h", Threads: 2}
-	run := func(seconds float64) Run {
-		return Run{Job: "a", Resource: on, Length: 4, Seconds: seconds, Units: []float64{1, 2, 3, 4},
-			Marks: []Mark{{0, 0}, {2, 1}, {4, seconds}}}
-	}
-	other, elsewhere, unfinished, nothing, short := run(1), run(2), run(0), run(3), run(4)
-	other.Job, elsewhere.Resource.Host, nothing.Length, short.Units = "b", "g", 0, short.Units[:2]
-	history := []Run{other, run(20), elsewhere, run(21), unfinished, nothing, short}
-	units := Problem{Job: "a", Resource: on, History: history, Samples: []Sample{{Host: "h", Threads: 2, Units: []float64{1, 1}}}}
-	folds := leaveOut(units)
-	if len(folds) != 2 {
-		t.Fatalf("%d are left out, want 2: %+v", len(folds), folds)
-	}
-	for i, f := range folds {
-		s := f.Samples[0]
-		if f.length != 4 || f.threads != 2 || f.seconds != 20+float64(i) || len(f.History) != len(history)-1 ||
-			len(s.Units) != 2 || s.Length != 2 || s.Wall != f.seconds-7 || s.Threads != 2 || s.Host != "h" {
-			t.Errorf("left out %+v", f)
-		}
-	}
-	marks := units
-	marks.Samples = []Sample{{Host: "h", Threads: 2, Marks: []Mark{{0, 0}, {2, 1}}}}
-	folds = leaveOut(marks)
-	if len(folds) != 3 { // the one with few units has all marks
-		t.Fatalf("%d are left out by marks, want 3", len(folds))
-	}
-	if s := folds[0].Samples[0]; len(s.Marks) != 2 || s.Length != 2 || s.Wall != 1 || s.Units != nil {
-		t.Errorf("left out by marks: %+v", s)
-	}
-	one := units
-	one.History = history[:2]
-	if folds := leaveOut(one); folds != nil {
-		t.Errorf("one run is left out: %+v", folds)
-	}
-	many := units
-	many.History = nil
-	for i := range 12 {
-		many.History = append(many.History, run(float64(20+i)))
-	}
-	var seconds []float64
-	for _, f := range leaveOut(many) {
-		seconds = append(seconds, f.seconds)
-	}
-	if !slices.Equal(seconds, []float64{20, 22, 24, 27, 29}) {
-		t.Errorf("of twelve runs, those of %v s are left out", seconds)
-	}
-	samples := Problem{Samples: []Sample{{Length: 1, Wall: 2, Threads: 1}, {Length: 2, Wall: 3, Threads: 4}, {Wall: 1}, {Length: 1}}}
-	folds = leaveOut(samples)
-	if len(folds) != 2 || folds[1].length != 2 || folds[1].seconds != 3 || folds[1].threads != 4 ||
-		folds[1].Resource.Threads != 4 || len(folds[1].Samples) != 3 || folds[1].Samples[0].Wall != 2 {
-		t.Errorf("without a history: %+v", folds)
-	}
-}
-
 // An interval says the standard deviation of a logarithm, and a prediction without one is guessed.
 func TestLogSD(t *testing.T) {
 	for _, c := range []struct {

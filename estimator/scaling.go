@@ -65,7 +65,7 @@ func (Scaling) Fit(p Problem) (Estimate, error) {
 	if direct != nil && direct.Slope > 0 {
 		// Measured there as well: the two are joined by their precision.
 		e.Intercept, e.InterceptSE = direct.Intercept, direct.InterceptSE
-		e.UnitSD, e.Rho = direct.UnitSD, direct.Rho
+		e.UnitSD, e.Rho, e.PaceSD, e.PaceDF = direct.UnitSD, direct.Rho, direct.PaceSD, direct.PaceDF
 		v := square(direct.SlopeSE/direct.Slope) + square(direct.PaceSD)
 		log = (log*v + math.Log(direct.Slope)*variance) / (v + variance)
 		variance = v * variance / (v + variance)

@@ -69,9 +69,11 @@ func (l *loop) end(j *jobState, kind EventKind, reason string, attempt *Attempt)
 	if l.policy.observer != nil {
 		l.policy.observer.Ended(j.number)
 	}
-	e := l.event(kind, j.number)
-	e.Reason, e.Attempt, e.Result = reason, attempt, l.outcomes.Over(j.number, r)
-	l.out.Send()
+	if r = l.outcomes.Over(j.number, r); reason == "" && attempt == nil {
+		l.tell(kind, j, nil, nil, r)
+	} else {
+		l.emit(Event{Kind: kind, Job: int(j.number), Reason: reason, Attempt: attempt, Result: r})
+	}
 	l.states.Over(j.number)
 }
 
@@ -146,17 +148,20 @@ func (l *loop) release(j *jobState) {
 	l.dispatching.freed = true
 }
 
-// event begins the record of an event that happens now.
-func (l *loop) event(kind EventKind, j int32) *Event {
+// tell records an event of a job that happens now, and has nothing but what the job holds and its result.
+func (l *loop) tell(kind EventKind, j *jobState, cores, gpus CoreSet, r *Result) {
 	l.tally.events++
-	return l.out.Begin(l.now, kind, int(j))
+	e := &l.out.plain
+	e.At, e.Kind, e.Job, e.Cores, e.GPUs, e.Result = l.now, kind, int(j.number), cores, gpus, r
+	l.out.Send(e)
 }
 
 // emit records an event that happens now.
 func (l *loop) emit(e Event) {
+	l.tally.events++
 	e.At = l.now
-	*l.event(e.Kind, int32(e.Job)) = e
-	l.out.Send()
+	l.out.event = e
+	l.out.Send(&l.out.event)
 }
 
 // stuck says why the waiting jobs can never start.

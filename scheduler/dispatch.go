@@ -239,9 +239,12 @@ func (l *loop) startWith(j *jobState, cores int32, g Grant, why string) error {
 	if q := l.quantum(j); q > 0 {
 		l.setTimer(j, l.now+q)
 	}
-	e := l.event(kind, j.number)
-	e.Cores, e.GPUs, e.Layout, e.Beside, e.Alternative, e.Migrated = g.Cores, g.GPUs, g.Layout, g.Beside, g.Alternative, moves
-	l.out.Send()
+	if g.Layout == nil && g.Beside == nil && g.Alternative == 0 && !moves {
+		l.tell(kind, j, g.Cores, g.GPUs, nil)
+	} else {
+		l.emit(Event{Kind: kind, Job: int(j.number), Cores: g.Cores, GPUs: g.GPUs, Layout: g.Layout, Beside: g.Beside,
+			Alternative: g.Alternative, Migrated: moves})
+	}
 	return nil
 }
 
@@ -259,8 +262,7 @@ func (l *loop) paused(j *jobState, why string) {
 	j.preemptions++
 	l.detector.Pauses++
 	l.out.Decision(l.decide(Pause, j, nil, why))
-	l.event(Pause, j.number)
-	l.out.Send()
+	l.tell(Pause, j, nil, nil, nil)
 }
 
 // request sets a job's request, as the workload asks.
@@ -316,7 +318,7 @@ func (l *loop) resize(j *jobState, cores, drops, gains CoreSet, why string) erro
 	l.result(j).Resizes++
 	l.dispatching.freed = l.dispatching.freed || len(drops) > 0
 	l.out.Decision(l.decide(ResizeJob, j, cores, why))
-	l.emit(Event{Kind: ResizeJob, Job: int(j.number), Cores: g.Cores, GPUs: g.GPUs})
+	l.tell(ResizeJob, j, g.Cores, g.GPUs, nil)
 	return nil
 }
 

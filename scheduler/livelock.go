@@ -113,8 +113,10 @@ func (l *loop) checkProgress(came bool) error {
 	if l.detector.Starves(idle) {
 		return l.stuck()
 	}
-	if err := l.detector.Stalls(l.now, l.queue.Len()+len(l.running.all), len(l.turns.Jobs), l.fixed.left); err != nil {
-		return err
+	if l.detector.Pauses > 0 {
+		if err := l.detector.Stalls(l.now, l.queue.Len()+len(l.running.all), len(l.turns.Jobs), l.fixed.left); err != nil {
+			return err
+		}
 	}
 	return l.detector.Idles(l.now, came)
 }

@@ -101,7 +101,7 @@ type ending struct {
 func newLoop(r Run, rules PolicyRules) (*loop, error) {
 	l := &loop{
 		Run: r, jobs: JobSet{List: r.Jobs, Drawn: r.Drawn}, rules: rules, machine: cluster.NewMachine(r.Cluster),
-		out: newOutput(r.Recorder),
+		out: output{to: r.Recorder},
 	}
 	jobs := l.jobs.Len()
 	if l.tally.open = jobs; !inOrder(r.Jobs) {
@@ -322,8 +322,7 @@ func (l *loop) counts(t queue.Timer) bool { return l.state(t.Of).timer == t.At }
 func (l *loop) arrive(j *jobState) error {
 	l.detector.Progressed()
 	j.state, j.since = Queued, j.job.Arrival
-	l.event(Arrive, j.number)
-	l.out.Send()
+	l.tell(Arrive, j, nil, nil, nil)
 	if l.policy.observer != nil {
 		l.policy.observer.Arrived(j.number)
 	}

@@ -327,7 +327,7 @@ func (j JobView) Number() int32 { return j.number }
 
 // Job returns the job as it was given to the run; while it waits, with the
 // request and the prediction of the alternative with which it is looked at.
-func (j JobView) Job() *Job { return j.l.job(j.jobState.number) }
+func (j JobView) Job() *Job { return j.jobState.job }
 
 // State returns the state of the job.
 func (j JobView) State() State { return j.jobState.state }

@@ -164,25 +164,16 @@ func (r *Result) Add(a *Attempt) {
 
 // output hands a trace on to a recorder. Each event is put where the one before it was, so that none takes memory.
 type output struct {
-	to       Recorder
-	event    Event
+	to       Recorder // may be nil: then nothing is handed on
+	plain    Event    // the last event from tell, which sets a few fields; the others are zero
+	event    Event    // the last event from emit
 	decision Decision
 }
 
-// newOutput returns an Output to a recorder, which may be nil: then nothing is handed on.
-func newOutput(to Recorder) output { return output{to: to} }
-
-// Begin returns the event that Send hands on, with nothing but this; the one before it is gone.
-func (o *output) Begin(at time.Duration, kind EventKind, job int) *Event {
-	o.event = Event{}
-	o.event.At, o.event.Kind, o.event.Job = at, kind, job
-	return &o.event
-}
-
-// Send hands on the event that was begun.
-func (o *output) Send() {
+// Send hands on an event.
+func (o *output) Send(e *Event) {
 	if o.to != nil {
-		o.to.Event(&o.event)
+		o.to.Event(e)
 	}
 }
 

@@ -118,7 +118,7 @@ type Simulation struct {
 	Work []simulated.Scaling
 	// DrawnWork, if it is not nil, takes the place of Work, for the jobs of measure.Setup.Drawn. Its result is valid until the
 	// next call.
-	DrawnWork func(job int) *simulated.Scaling
+	DrawnWork func(job int) simulated.Work
 	Options   simulated.Options
 	// Contention is how jobs slow each other down; nil if they do not.
 	Contention *Contention

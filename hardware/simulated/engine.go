@@ -177,14 +177,10 @@ func (e *Engine) at(job int) *task { return e.tasks.At(int32(job)) }
 // Soon implements scheduler.Simulator.
 func (e *Engine) AnnounceStarts(jobs []int32) { e.tasks.Fetch(jobs) }
 
-// forget drops the state of the jobs whose end Next has reported.
-func (e *Engine) forget() {
-	for i := range e.news {
-		if n := &e.news[i]; n.Kind == scheduler.JobEnded && e.at(n.Job).phase == over {
-			e.tasks.Over(int32(n.Job))
-		}
-	}
-	e.news = e.news[:0]
+// end ends a job for good, and drops its state.
+func (e *Engine) end(job int, t *task) {
+	t.phase = over
+	e.tasks.Over(int32(job))
 }
 
 // noise draws a lognormal factor of mean 1 and relative standard deviation
@@ -248,10 +244,10 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 	e.again(job, t)
 	t.lead += e.opts.Overheads.Start
 	_, _, t.rate = w.Times()
-	e.hold(job, g)
+	e.hold(job, &g)
 	e.rescale(job, t, w.Rate(g))
-	e.follow(job, t, g)
-	if err := e.together(job, t, g); err != nil {
+	e.follow(job, t, &g)
+	if err := e.together(job, t, &g); err != nil {
 		return err
 	}
 	if s := e.saving(job); s != nil {
@@ -262,8 +258,8 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 		_, _, rate := w.Times()
 		s.begin(e.opts.Checkpoints[job], t, stretch(e.whole(job), rate, t.rate), between)
 	}
-	e.join(job, g)
-	e.ranOn(t, w, g)
+	e.join(job, &g)
+	e.ranOn(t, w, &g)
 	e.run(job, t, g.Cores)
 	return nil
 }
@@ -311,30 +307,32 @@ func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 		return err
 	}
 	t.lead += cost
-	e.hold(job, g)
-	if w := e.workOf(job); g.Cores.Count() != int(t.cores) || !e.scales(w, g) {
+	e.hold(job, &g)
+	if w := e.workOf(job); g.Cores.Count() != int(t.cores) || !e.scales(w, &g) {
 		e.rescale(job, t, w.Rate(g))
-		e.ranOn(t, w, g)
+		e.ranOn(t, w, &g)
 	}
-	e.follow(job, t, g)
-	if err := e.together(job, t, g); err != nil {
+	e.follow(job, t, &g)
+	if err := e.together(job, t, &g); err != nil {
 		return err
 	}
-	e.join(job, g)
+	e.join(job, &g)
 	e.run(job, t, g.Cores)
 	return nil
 }
 
 // ranOn notes on how many cores a job has its rate, if they alone decide it.
-func (e *Engine) ranOn(t *task, w Work, g scheduler.Grant) {
-	if t.cores = 0; e.scales(w, g) && g.Cores.Count() <= math.MaxUint16 {
-		t.cores = uint16(g.Cores.Count())
+func (e *Engine) ranOn(t *task, w Work, g *scheduler.Grant) {
+	if t.cores = 0; e.scales(w, g) {
+		if n := g.Cores.Count(); n <= math.MaxUint16 {
+			t.cores = uint16(n)
+		}
 	}
 }
 
 // scales reports whether the rate of a job's work under a grant follows from the number of its cores alone, and no other
 // event changes it.
-func (e *Engine) scales(w Work, g scheduler.Grant) bool {
+func (e *Engine) scales(w Work, g *scheduler.Grant) bool {
 	_, plain := w.(*Scaling)
 	return plain && e.chosen == nil && e.mates == nil && e.courses == nil && g.Layout == nil
 }
@@ -351,9 +349,9 @@ func (e *Engine) Resize(job int, g scheduler.Grant) error {
 	e.halt(job, t)
 	t.lead += e.opts.Overheads.Resize
 	t.cores = 0
-	e.hold(job, g)
+	e.hold(job, &g)
 	e.rescale(job, t, e.workOf(job).Rate(g))
-	e.follow(job, t, g)
+	e.follow(job, t, &g)
 	e.run(job, t, g.Cores)
 	return nil
 }
@@ -369,11 +367,11 @@ func (e *Engine) Stop(job int) error {
 			e.leave(job)
 			e.apart(job)
 		}
-		t.phase = over
 		e.stops = append(e.stops, scheduler.Notice{
 			Kind: scheduler.JobEnded, Job: job, At: e.now, State: scheduler.Stopped, Reason: "stopped",
 			Attempt: e.attempt(job),
 		})
+		e.end(job, t)
 	}
 	return nil
 }
@@ -385,7 +383,7 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	if err := ctx.Err(); err != nil {
 		return e.now, nil, err
 	}
-	e.forget()
+	e.news = e.news[:0]
 	if len(e.stops) > 0 {
 		e.news, e.stops = append(e.news, e.stops...), e.stops[:0]
 		return e.now, e.sorted(), nil
@@ -459,11 +457,12 @@ func (e *Engine) over(job int, at time.Duration) {
 		e.leave(job)
 		t.lead, t.scaled = 0, 0
 	}
-	t.phase = over
 	e.news = append(e.news, scheduler.Notice{
 		Kind: scheduler.JobEnded, Job: job, At: at, State: scheduler.Finished, Attempt: e.attempt(job),
 	})
-	e.sampled(job, t)
+	if e.samples == nil || !e.sampled(job, t) {
+		e.end(job, t)
+	}
 }
 
 // sorted returns the news in their order.

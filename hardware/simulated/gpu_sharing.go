@@ -14,7 +14,7 @@ type shared struct {
 
 // together slows a job that starts or continues with a grant, and the job whose GPUs it
 // shares: each keeps the fraction of its speed given for the pair (Special.Beside).
-func (e *Engine) together(job int, t *task, g scheduler.Grant) error {
+func (e *Engine) together(job int, t *task, g *scheduler.Grant) error {
 	if g.Beside == nil {
 		return nil
 	}

@@ -254,10 +254,10 @@ func (e *Engine) endSpent() {
 		e.halt(job, t)
 		e.leave(job)
 		e.apart(job)
-		t.phase = over
 		e.news = append(e.news, scheduler.Notice{
 			Kind: scheduler.JobEnded, Job: job, At: e.now, State: scheduler.Finished, Attempt: e.attempt(job),
 		})
+		e.end(job, t)
 	}
 }
 

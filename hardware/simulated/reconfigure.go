@@ -114,8 +114,8 @@ func (e *Engine) Restart(job int) error {
 }
 
 // hold notes the resources that a job holds, if controllers accompany some jobs.
-func (e *Engine) hold(job int, g scheduler.Grant) {
+func (e *Engine) hold(job int, g *scheduler.Grant) {
 	if e.held != nil {
-		e.held[job] = g
+		e.held[job] = *g
 	}
 }

@@ -28,11 +28,13 @@ func (e *Engine) Sample(job int, g scheduler.Grant, part float64) error {
 	return nil
 }
 
-// sampled makes a job whose sample is over ready to restart, with all of its work.
-func (e *Engine) sampled(job int, t *task) {
-	if e.samples[job] {
-		delete(e.samples, job)
-		e.setOut(job, t, e.work(job))
-		t.phase = idle
+// sampled makes a job ready to restart, with all of its work, if a sample of it is over.
+func (e *Engine) sampled(job int, t *task) bool {
+	if !e.samples[job] {
+		return false
 	}
+	delete(e.samples, job)
+	e.setOut(job, t, e.work(job))
+	t.phase = idle
+	return true
 }

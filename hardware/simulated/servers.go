@@ -101,9 +101,9 @@ func (e *Engine) Reshape(job int, g scheduler.Grant) error {
 	}
 	e.halt(job, t)
 	e.leave(job)
-	e.hold(job, g)
+	e.hold(job, &g)
 	e.rescale(job, t, e.workOf(job).Rate(g))
-	e.join(job, g)
+	e.join(job, &g)
 	e.run(job, t, g.Cores)
 	return nil
 }
@@ -122,7 +122,7 @@ func (e *Engine) again(job int, t *task) {
 }
 
 // join and leave note on which nodes a job with checkpoints is, for their warnings.
-func (e *Engine) join(job int, g scheduler.Grant) {
+func (e *Engine) join(job int, g *scheduler.Grant) {
 	s := e.saving(job)
 	if s == nil {
 		return
@@ -131,7 +131,7 @@ func (e *Engine) join(job int, g scheduler.Grant) {
 	if e.opts.Fleet == nil {
 		return
 	}
-	s.nodes = e.nodesOf(g)
+	s.nodes = e.nodesOf(*g)
 	s.lead = s.nodes
 	if len(e.jobs.At(job).Roles()) > 0 {
 		s.lead = []int{g.Layout.Parts[cluster.Lead(g.Layout.Parts)].Node}

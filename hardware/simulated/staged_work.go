@@ -56,9 +56,9 @@ func (e *Engine) Training(job int) scheduler.Training {
 }
 
 // follow lets the course of a job go on with a grant.
-func (e *Engine) follow(job int, t *task, g scheduler.Grant) {
+func (e *Engine) follow(job int, t *task, g *scheduler.Grant) {
 	if c := e.course(job); c != nil {
-		c.Hold(g)
+		c.Hold(*g)
 		t.scaled, t.rate = c.Left(scheduler.Plus(e.now, t.lead)), 1
 	}
 }

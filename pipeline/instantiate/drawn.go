@@ -199,22 +199,26 @@ func (d *drawn) Requests() []scheduler.Job {
 	return []scheduler.Job{j}
 }
 
-// reader returns a function that returns the page of a job, for one goroutine.
-func (d *drawn) reader() func(job int) (p *jobPage, place int) {
-	var last *jobPage
-	return func(job int) (*jobPage, int) {
-		if number := job / scheduler.PageSize; last == nil || last.number != number {
-			last = d.page(number)
-		}
-		return last, job % scheduler.PageSize
+// pageReader finds the pages of jobs, for one goroutine.
+type pageReader struct {
+	*drawn
+	last *jobPage
+}
+
+// of returns the page of a job, and its place there.
+func (r *pageReader) of(job int) (p *jobPage, place uint) {
+	number, place := uint(job)/scheduler.PageSize, uint(job)%scheduler.PageSize
+	if r.last == nil || uint(r.last.number) != number {
+		r.last = r.page(int(number))
 	}
+	return r.last, place
 }
 
 // workOf returns a function that returns the work of a job, until the next call.
-func (d *drawn) workOf() func(job int) *simulated.Scaling {
-	read, work := d.reader(), d.work
-	return func(job int) *simulated.Scaling {
-		p, i := read(job)
+func (d *drawn) workOf() func(job int) simulated.Work {
+	pages, work := pageReader{drawn: d}, d.work
+	return func(job int) simulated.Work {
+		p, i := pages.of(job)
 		work.Scaled = p.scaled[i]
 		return &work
 	}
@@ -222,9 +226,9 @@ func (d *drawn) workOf() func(job int) *simulated.Scaling {
 
 // timesOf returns a function that returns the predicted run time of a job, and its true one.
 func (d *drawn) timesOf() func(job int) (predicted, alone time.Duration) {
-	read := d.reader()
+	pages := pageReader{drawn: d}
 	return func(job int) (predicted, alone time.Duration) {
-		p, i := read(job)
+		p, i := pages.of(job)
 		return p.predicted[i], p.alone[i]
 	}
 }

@@ -329,8 +329,11 @@ func AccuracySentence(r record.AccuracyRow) string {
 		s += " of " + r.Group
 	}
 	if r.Machine > 0 {
-		s += fmt.Sprintf("; the machine's own speed between samples and runs explains %s of it",
-			table.Number(math.Min(r.Machine, r.MeanAbs)))
+		part := "all"
+		if r.Machine < r.MeanAbs {
+			part = table.Number(r.Machine)
+		}
+		s += fmt.Sprintf("; the machine's own speed between samples and runs explains %s of it", part)
 	}
 	if stats.Finite(r.Coverage) {
 		only := ""

@@ -46,7 +46,7 @@ func TestAccuracyExplained(t *testing.T) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	row.Machine = 30
-	if got := AccuracySentence(row); !strings.Contains(got, "explains 26 of it") {
+	if got := AccuracySentence(row); !strings.Contains(got, "explains all of it") {
 		t.Errorf("more than all is explained: %s", got)
 	}
 	row.Machine = math.NaN()

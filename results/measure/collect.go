@@ -115,11 +115,8 @@ func (s *Setup) time(job int) {
 }
 
 // aloneAs is a job's run time in one of its alternatives, as alone.
-func (s *Setup) aloneAs(job int, j *scheduler.Job, alternative int) time.Duration {
-	switch {
-	case len(j.Alternatives()) == 0:
-		return s.alone(job, j)
-	case s.AloneOn != nil:
+func (s *Setup) aloneAs(job, alternative int) time.Duration {
+	if s.AloneOn != nil {
 		return s.AloneOn(job, alternative)
 	}
 	return s.predicted(job, alternative)
@@ -203,7 +200,8 @@ func NewCollector(s Setup) *Collector {
 	ledger.New(1).Apply(&over.Job, &scheduler.Event{Kind: scheduler.Finish}, 0)
 	c.accounts = jobtable.New(s.Len(), func(_ int32, a *account) { *a = begin }, over)
 	if s.Drawn != nil {
-		c.accounts.InOrder(func(job int32, a *account) { c.add(int(job), a) })
+		c.added = newAdded(c, c.length)
+		c.accounts.InOrder(func(job int32, a *account) { c.add(c.lifeOf(int(job), a)) })
 	}
 	for job := range s.Jobs {
 		if _, c.dated = c.due(job); c.dated {
@@ -343,9 +341,9 @@ func (c *Collector) Failures() []Failure { return slices.Clone(c.failures) }
 
 // Outcome returns the outcome of a job, by its number.
 func (c *Collector) Outcome(job int) Outcome {
-	j, a := c.setup.Job(job), c.account(job)
-	state := &a.Job
-	arrival := table.ToMicros(j.Arrival)
+	a := c.account(job)
+	l := c.lifeOf(job, a)
+	j, state, arrival := l.job, &a.Job, l.arrival
 	r := Outcome{
 		Job: j.Name, Class: j.Class, User: j.User,
 		JobTimes: JobTimes{Arrival: arrival.Seconds(), FirstStart: -1, Finish: -1, FirstRunDelay: -1, JCT: -1},
@@ -372,7 +370,7 @@ func (c *Collector) Outcome(job int) Outcome {
 	}
 	until, service := c.last, a.service
 	if state.Over() {
-		until = table.ToMicros(state.End())
+		until = l.end
 		r.Finish, r.JCT = until.Seconds(), (until - arrival).Seconds()
 	} else if state.Runs() {
 		service += c.last - table.ToMicros(state.Since)
@@ -391,9 +389,9 @@ func (c *Collector) Outcome(job int) Outcome {
 	if p := c.setup.predicted(job, int(state.Alternative)); p > 0 {
 		r.Predicted = table.ToMicros(p).Seconds()
 	}
-	r.FinishTime = c.finishTime(job, j, a)
+	r.FinishTime = c.finishTime(&l)
 	if state.State() == scheduler.Finished {
-		r.Slowdown, r.BoundedSlowdown = slowdowns(until-arrival, c.setup.alone(job, j), c.setup.BoundedFloor)
+		r.Slowdown, r.BoundedSlowdown = slowdowns(l.jct(), l.alone, c.setup.BoundedFloor)
 		if r.Predicted > 0 && !a.partial && r.Service > 0 {
 			r.PredictionErrorPct = 100 * (r.Predicted - r.Service) / r.Service
 		}

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"time"
 
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
@@ -30,27 +31,26 @@ var (
 )
 
 // finishTime is the ρ of a job; NaN for one that did not finish, or whose run time alone is not known.
-func (c *Collector) finishTime(job int, j *scheduler.Job, a *account) float64 {
-	if c.present.unknown() || a.State() != scheduler.Finished {
+func (c *Collector) finishTime(l *life) float64 {
+	if c.present.unknown() || !l.finished() {
 		return math.NaN()
 	}
-	jct := (table.ToMicros(a.End()) - table.ToMicros(j.Arrival)).Seconds()
+	jct := l.jct().Seconds()
 	if jct <= 0 {
 		return math.NaN()
 	}
-	return jct / c.apart(job, j, a.stay/jct)
+	return jct / c.apart(l, l.account.stay/jct)
 }
 
 // apart is how many seconds a job would have taken alone on the nth part of each type of device of the cluster: as long
 // as it takes when it runs on each type for a fraction x = N/(n·s) of the time, where the type has N devices and the
-// job
-// runs on s of them, and all of these in proportion less where they add up to more than all of the time (Gavel's
+// job runs on s of them, and all of these in proportion less where they add up to more than all of the time (Gavel's
 // isolated division: D. Narayanan and others, OSDI 2020). NaN if its run times are not known.
-func (c *Collector) apart(job int, j *scheduler.Job, n float64) float64 {
+func (c *Collector) apart(l *life, n float64) float64 {
 	fractions, speed := 0.0, 0.0
 	for i := range c.present.devices {
 		d := &c.present.devices[i]
-		workers, seconds := c.fastestOn(job, j, d)
+		workers, seconds := c.fastestOn(l, d)
 		if math.IsNaN(seconds) {
 			return seconds
 		}
@@ -68,25 +68,16 @@ func (c *Collector) apart(job int, j *scheduler.Job, n float64) float64 {
 
 // fastestOn returns how many devices of a type a job runs on when it runs there as fast as it can, and for how long;
 // 0 seconds where it cannot run there.
-func (c *Collector) fastestOn(job int, j *scheduler.Job, d *device) (workers int, seconds float64) {
-	all := j.Alternatives()
-	for k := range max(1, len(all)) {
-		threads, gpus, gpu := j.Threads, j.GPUs, ""
-		if len(all) > 0 {
-			threads, gpus, gpu = all[k].Threads, all[k].GPUs, all[k].GPU
+func (c *Collector) fastestOn(l *life, d *device) (workers int, seconds float64) {
+	if len(l.job.Alternatives()) == 0 {
+		return d.fits(l.job.Threads, l.job.GPUs, "", l.alone)
+	}
+	for k, a := range l.job.Alternatives() {
+		n, s := d.fits(a.Threads, a.GPUs, a.GPU, c.setup.aloneAs(l.number, k))
+		if math.IsNaN(s) {
+			return 0, s
 		}
-		if (gpus > 0) != d.gpu || gpu != "" && gpu != d.name {
-			continue
-		}
-		s := c.setup.aloneAs(job, j, k).Seconds()
-		if s <= 0 {
-			return 0, math.NaN()
-		}
-		n := threads
-		if d.gpu {
-			n = gpus
-		}
-		if n <= d.count && (workers == 0 || s < seconds) {
+		if s > 0 && (workers == 0 || s < seconds) {
 			workers, seconds = n, s
 		}
 	}
@@ -106,6 +97,24 @@ type device struct {
 	name  string
 	gpu   bool
 	count int
+}
+
+// fits returns how many devices a request takes, and the seconds that it runs there, given its run time alone; 0 where
+// it cannot run there, NaN seconds where its run time is not known.
+func (d *device) fits(threads, gpus int, gpu string, alone time.Duration) (n int, seconds float64) {
+	if (gpus > 0) != d.gpu || gpu != "" && gpu != d.name {
+		return 0, 0
+	}
+	if alone <= 0 {
+		return 0, math.NaN()
+	}
+	if n = threads; d.gpu {
+		n = gpus
+	}
+	if n > d.count {
+		return 0, 0
+	}
+	return n, alone.Seconds()
 }
 
 func newPresence(c scheduler.Cluster) presence {

@@ -208,9 +208,9 @@ func (c *Collector) several() []bool {
 
 // addGrouped adds a job with all that is counted of it.
 func (t *Totals) addGrouped(job int) {
-	c := t.collector
-	j, a := c.setup.Job(job), c.account(job)
-	t.add(j, a, c.setup.alone(job, j))
+	a := t.collector.account(job)
+	l := t.collector.lifeOf(job, a)
+	t.add(&l)
 	t.Jobs++
 	t.Preemptions += int(a.Pauses)
 	t.Resizes += int(a.Resizes)

@@ -125,7 +125,8 @@ func (c *Collector) Load(closed bool) OfferedLoad {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.arrival(a), c.arrival(b)) })
 		all.offered = offered{}
 		for k, i := range order[:n-1] {
-			all.offered.add(c, k, i, c.setup.Job(i), c.setup.Job(order[k+1]), c.account(i))
+			l := c.lifeOf(i, c.account(i))
+			all.offered.add(c, k, &l, c.setup.Job(order[k+1]))
 		}
 	}
 	if o := &all.offered; !o.unknown {
@@ -147,21 +148,21 @@ func (c *Collector) Load(closed bool) OfferedLoad {
 
 // asked returns the run time of a job alone on its full request, in
 // microseconds: the known one, or the observed one.
-func (c *Collector) asked(job int, j *scheduler.Job, a *account) (float64, bool) {
-	if alone := c.setup.alone(job, j); alone > 0 {
-		return float64(alone) / 1e3, true
+func (l *life) asked() (float64, bool) {
+	if l.alone > 0 {
+		return float64(l.alone) / 1e3, true
 	}
-	return float64(a.coreTime) / float64(j.Threads), a.State() == scheduler.Finished
+	return float64(l.account.coreTime) / float64(l.job.Threads), l.finished()
 }
 
 // took returns the core-microseconds that a job took, or would take if it was
 // not finished.
-func (c *Collector) took(job int, j *scheduler.Job, a *account) float64 {
-	if a.State() == scheduler.Finished {
-		return float64(a.coreTime)
+func (l *life) took() float64 {
+	if l.finished() {
+		return float64(l.account.coreTime)
 	}
-	run, _ := c.asked(job, j, a)
-	return max(float64(a.coreTime), run*float64(j.Threads))
+	run, _ := l.asked()
+	return max(float64(l.account.coreTime), run*float64(l.job.Threads))
 }
 
 func (c *Collector) arrival(job int) table.Micros { return table.ToMicros(c.setup.Job(job).Arrival) }
@@ -174,12 +175,12 @@ type offered struct {
 }
 
 // add adds the k-th job, after which next arrives.
-func (o *offered) add(c *Collector, k, job int, j, next *scheduler.Job, a *account) {
-	work, ok := c.asked(job, j, a)
-	o.unknown = o.unknown || !ok || len(j.Alternatives()) > 1 // it depends on the policy
-	o.onCores += work * float64(j.Threads)
-	o.onGPUs += work * float64(j.GPUs)
+func (o *offered) add(c *Collector, k int, l *life, next *scheduler.Job) {
+	work, ok := l.asked()
+	o.unknown = o.unknown || !ok || len(l.job.Alternatives()) > 1 // it depends on the policy
+	o.onCores += work * float64(l.job.Threads)
+	o.onGPUs += work * float64(l.job.GPUs)
 	s := k * stretches / (c.length - 1)
-	o.net[s] += c.took(job, j, a)
-	o.net[s] -= float64(c.capacity.cores) * float64(table.ToMicros(next.Arrival)-table.ToMicros(j.Arrival))
+	o.net[s] += l.took()
+	o.net[s] -= float64(c.capacity.cores) * float64(table.ToMicros(next.Arrival)-l.arrival)
 }

@@ -72,78 +72,97 @@ type added struct {
 	events  int // of the trace when they were added
 }
 
+// newAdded returns the sums over no job. They have room for n jobs that finish.
+func newAdded(c *Collector, n int) *added {
+	s := &added{totals: Totals{collector: c}, events: c.events}
+	s.totals.JCT.Grow(n)
+	s.totals.Waiting.Grow(n)
+	s.totals.Slowdown.Grow(n)
+	return s
+}
+
 // addAll returns the sums over all jobs, as they are after the last event.
 func (c *Collector) addAll() *added {
 	if c.setup.Drawn != nil {
-		if c.added == nil {
-			c.added = &added{totals: Totals{collector: c}}
-		}
 		c.accounts.Finish()
 		return c.added
 	}
 	if c.added != nil && c.added.events == c.events {
 		return c.added
 	}
-	c.added = &added{totals: Totals{collector: c}, events: c.events}
+	c.added = newAdded(c, c.jobs.Counts().Finished)
 	if c.gpus != nil {
 		c.added.totals.GPUTime = -c.gpus.sharedTime // GPUs that two jobs share count once
 	}
-	n := c.jobs.Counts().Finished
-	c.added.totals.JCT.Grow(n)
-	c.added.totals.Waiting.Grow(n)
-	c.added.totals.Slowdown.Grow(n)
-	for job := range c.setup.Len() {
-		c.add(job, c.account(job))
+	for number := range c.setup.Len() {
+		c.add(c.lifeOf(number, c.account(number)))
 	}
 	return c.added
 }
 
-// add adds a job.
-func (c *Collector) add(job int, a *account) {
-	if c.added == nil {
-		c.added = &added{totals: Totals{collector: c}}
+// life is a job with all that is added up of it.
+type life struct {
+	number       int
+	job          *scheduler.Job
+	account      *account
+	arrival, end table.Micros  // end is that of a job that is over
+	alone        time.Duration // its run time alone, as Setup.alone
+}
+
+func (c *Collector) lifeOf(number int, a *account) life {
+	j := c.setup.Job(number)
+	return life{
+		number: number, job: j, account: a, arrival: table.ToMicros(j.Arrival), end: table.ToMicros(a.End()),
+		alone: c.setup.alone(number, j),
 	}
+}
+
+func (l *life) finished() bool { return l.account.State() == scheduler.Finished }
+
+// jct is the completion time of a job that is over.
+func (l *life) jct() table.Micros { return l.end - l.arrival }
+
+// add adds a job.
+func (c *Collector) add(l life) {
 	s := c.added
-	j := c.setup.Job(job)
-	alone := c.setup.alone(job, j)
-	s.totals.add(j, a, alone)
-	if r := c.finishTime(job, j, a); !math.IsNaN(r) {
+	s.totals.add(&l)
+	if r := c.finishTime(&l); !math.IsNaN(r) {
 		s.totals.ratios.Add(r)
 	}
-	if alone > 0 && alone < LeastAlone && a.State() == scheduler.Finished {
+	if l.alone > 0 && l.alone < LeastAlone && l.finished() {
 		s.short++
 	}
-	for m := range marks {
-		if a.waitedAt&(1<<m) == 0 {
+	for m := 0; l.account.waitedAt>>m != 0; m++ {
+		if l.account.waitedAt&(1<<m) == 0 {
 			continue
 		}
 		if !s.began[m] {
 			s.began[m], s.waited[m] = true, -float64(c.backlog.marks[m].used)
 		}
-		s.waited[m] += c.took(job, j, a)
+		s.waited[m] += l.took()
 	}
 	if c.setup.Over != nil {
-		c.setup.Over(job)
+		c.setup.Over(l.number)
 	}
-	if last := c.length - 1; c.backlog.sorted && job < last { // the work of the last one is due after it
-		s.offered.add(c, job, job, j, c.setup.Job(job+1), a)
+	if last := c.length - 1; c.backlog.sorted && l.number < last { // the work of the last one is due after it
+		s.offered.add(c, l.number, &l, c.setup.Job(l.number+1))
 	}
 }
 
-// add adds the outcome of a job, whose run time alone is given.
-func (t *Totals) add(j *scheduler.Job, a *account, alone time.Duration) {
-	c := t.collector
+// add adds the outcome of a job.
+func (t *Totals) add(l *life) {
+	a := l.account
 	t.CoreTime += a.coreTime
 	t.GPUTime += a.gpuTime
-	if a.State() != scheduler.Finished {
+	if !l.finished() {
 		return
 	}
-	arrival, end := table.ToMicros(j.Arrival), table.ToMicros(a.End())
-	t.JCT.Add((end - arrival).Seconds())
-	t.Waiting.Add((end - arrival - a.service).Seconds())
-	t.FirstRunDelay.Add((table.ToMicros(a.FirstStart) - arrival).Seconds())
+	jct := l.jct()
+	t.JCT.Add(jct.Seconds())
+	t.Waiting.Add((jct - a.service).Seconds())
+	t.FirstRunDelay.Add((table.ToMicros(a.FirstStart) - l.arrival).Seconds())
 	t.Service.Add(a.service.Seconds())
-	plain, bounded := slowdowns(end-arrival, alone, c.setup.BoundedFloor)
+	plain, bounded := slowdowns(jct, l.alone, t.collector.setup.BoundedFloor)
 	if !math.IsNaN(plain) {
 		t.Slowdown.Add(plain)
 	}

@@ -107,7 +107,9 @@ func (v *Validator) granted() []int {
 // drop takes from a job all that it holds.
 func (v *Validator) drop(e *scheduler.Event, t *traced) {
 	v.cores.takeFrom(int32(e.Job), t.cores)
-	v.gpus.takeFrom(int32(e.Job), t.gpus)
+	if len(t.gpus) > 0 {
+		v.gpus.takeFrom(int32(e.Job), t.gpus)
+	}
 	t.cores, t.gpus = nil, nil
 }
 

@@ -55,9 +55,6 @@ func (v *Validator) node(e *scheduler.Event) {
 // handled checks that the jobs on a node that was taken away lose their attempts, or
 // their parts there, before anything else happens.
 func (v *Validator) handled(e *scheduler.Event) {
-	if len(v.orphans) == 0 {
-		return
-	}
 	i := slices.Index(v.orphans, int32(e.Job))
 	if i >= 0 && (e.Kind == scheduler.Revoke || e.Kind == scheduler.Stop ||
 		e.Kind == scheduler.ResizeJob && len(v.job(e.Job).Roles()) > 0) {

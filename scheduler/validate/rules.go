@@ -85,9 +85,6 @@ func (p *profiling) sample(v *Validator, e *scheduler.Event, t *traced) {
 
 // finish checks that a job which has finished was profiled before, with each alternative that the cluster can hold.
 func (p *profiling) finish(v *Validator, e *scheduler.Event) {
-	if p == nil {
-		return
-	}
 	j, want := v.job(e.Job), 0
 	for k := range j.Alternatives() {
 		if j.DemandAs(k).FitsOn(v.cluster) {

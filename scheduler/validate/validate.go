@@ -64,6 +64,7 @@ type Validator struct {
 	gpus      holders
 	memory    []int64 // free, by node
 	servers   []server
+	changes   bool   // some of them come and go
 	rules     []Rule // of features
 	profiling *profiling
 	orphans   []int32 // jobs on a node that was taken away, which have to lose it
@@ -121,7 +122,7 @@ func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) 
 
 // Of is New for jobs that may be drawn.
 func Of(c scheduler.Cluster, jobs scheduler.JobSet, resizes []scheduler.Resize) *Validator {
-	v := &Validator{cluster: c, jobs: jobs}
+	v := &Validator{cluster: c, jobs: jobs, changes: c.Changes()}
 	v.lives = jobtable.New(jobs.Len(), v.untouched, traced{state: scheduler.Finished, compared: true})
 	v.cores.what, v.gpus.what = "core", "GPU"
 	for i, n := range c.Nodes {
@@ -176,12 +177,16 @@ func (v *Validator) Decision(*scheduler.Decision) {}
 func (v *Validator) Event(e *scheduler.Event) {
 	if e.At < v.last {
 		v.report(e.At, e.Job, "the trace goes back in time: %s is after %s", e.At, v.last)
+	} else {
+		v.last = e.At
 	}
-	v.last = max(v.last, e.At)
 	for _, r := range v.rules {
 		r.Event(e, v)
 	}
-	if v.handled(e); e.Kind.OfNode() {
+	if len(v.orphans) > 0 {
+		v.handled(e)
+	}
+	if e.Kind.OfNode() {
 		v.node(e)
 		return
 	}
@@ -190,7 +195,8 @@ func (v *Validator) Event(e *scheduler.Event) {
 		return
 	}
 	t := v.life(e.Job)
-	if !v.lawful(e, t) {
+	if !t.allows(e.Kind) {
+		v.unlawful(e, t)
 		return
 	}
 	v.passTime(e.At, t)
@@ -208,7 +214,9 @@ func (v *Validator) Event(e *scheduler.Event) {
 		t.grantedTo = v.another()
 		v.choose(e, t)
 		v.grant(e, t)
-		v.takeMemory(e, t)
+		if t.memory {
+			v.takeMemory(e, t)
+		}
 	case scheduler.Resume:
 		t.state = scheduler.Running
 		other := e.Alternative != int(t.alternative)
@@ -248,13 +256,16 @@ func (v *Validator) Event(e *scheduler.Event) {
 	case scheduler.Reconfigure:
 		v.reconfigure(e, t)
 	case scheduler.Finish, scheduler.Fail, scheduler.Stop:
-		v.attempt(e, t)
+		if e.Attempt != nil {
+			v.attempt(e, t)
+		}
 		v.takeBack(e, t)
 		t.finish = e.At
 		switch e.Kind {
 		case scheduler.Finish:
-			v.profiling.finish(v, e)
-			t.state = scheduler.Finished
+			if t.state = scheduler.Finished; v.profiling != nil {
+				v.profiling.finish(v, e)
+			}
 		case scheduler.Fail:
 			t.state = scheduler.Failed
 		case scheduler.Stop:
@@ -332,8 +343,12 @@ const unknownWork = scheduler.Never / 2
 func (v *Validator) takeBack(e *scheduler.Event, t *traced) {
 	if t.grantedTo != nil {
 		v.drop(e, t)
-		v.giveMemory(e, t)
-		v.leaves(e.Job, t)
+		if t.memory {
+			v.giveMemory(e, t)
+		}
+		if v.changes {
+			v.leaves(e.Job, t)
+		}
 		v.spare, t.grantedTo = append(v.spare, t.grantedTo), nil
 	}
 	v.holdNothing(e)
@@ -383,11 +398,13 @@ func in(all ...scheduler.State) (s states) {
 	return s
 }
 
-// lawful reports whether an event can happen to a job in its state.
-func (v *Validator) lawful(e *scheduler.Event, t *traced) bool {
-	if int(e.Kind) < len(lawfulIn) && lawfulIn[e.Kind]&(1<<t.state) != 0 {
-		return true
-	}
+// allows reports whether an event of a kind can happen to a job in its state.
+func (t *traced) allows(k scheduler.EventKind) bool {
+	return int(k) < len(lawfulIn) && lawfulIn[k]&(1<<t.state) != 0
+}
+
+// unlawful reports an event that cannot happen to a job in its state.
+func (v *Validator) unlawful(e *scheduler.Event, t *traced) {
 	switch {
 	case int(e.Kind) >= len(lawfulIn) || lawfulIn[e.Kind] == 0:
 		v.report(e.At, e.Job, "the event %q is unknown", e.Kind)
@@ -396,7 +413,6 @@ func (v *Validator) lawful(e *scheduler.Event, t *traced) bool {
 	default:
 		v.report(e.At, e.Job, "%q happens to job %q, which is %s", e.Kind, v.name(e.Job), t.state)
 	}
-	return false
 }
 
 // passTime adds the stretch before an event to the job's times.

@@ -83,18 +83,15 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 	if s := c.Policy.Sampling(); s != nil {
 		validator.Profiling(s.ByClass)
 	}
-	all := recorders{validator, w}
+	all := &recorders{to: []scheduler.Recorder{validator, w}, begun: h.begun}
 	if h.pulse != nil {
 		h.pulse.cell, h.pulse.to.Dir = w.Collector, c.Dir
 		defer h.pulse.close()
-		all = append(all, h.pulse)
+		all.to = append(all.to, h.pulse)
 	} else {
 		stands := newBeat(c.Dir, w.Collector, c.Setup.Len(), h.watch)
 		defer stands.close()
-		all = append(all, stands)
-	}
-	if h.begun != nil {
-		all = append(all, &opening{call: h.begun})
+		all.to = append(all.to, stands)
 	}
 	by := c.Decider(ctx)
 	run := loop(c, by, on, nil)
@@ -106,7 +103,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 			return w.Finish(record.Cell{Error: err.Error(), Busy: -1})
 		}
 		if recorder != nil {
-			all = append(all, recorder)
+			all.to = append(all.to, recorder)
 		}
 		if ending != nil {
 			endings = append(endings, ending)
@@ -191,31 +188,26 @@ func Fail(c stages.Task, reason error) (record.Cell, error) {
 }
 
 // recorders hands the trace on to several.
-type recorders []scheduler.Recorder
+type recorders struct {
+	to    []scheduler.Recorder
+	begun func() // called after the first event; nil for none
+}
 
-func (rs recorders) Event(e *scheduler.Event) {
-	for _, r := range rs {
+func (rs *recorders) Event(e *scheduler.Event) {
+	for _, r := range rs.to {
 		r.Event(e)
+	}
+	if rs.begun != nil {
+		rs.begun()
+		rs.begun = nil
 	}
 }
 
-func (rs recorders) Decision(d *scheduler.Decision) {
-	for _, r := range rs {
+func (rs *recorders) Decision(d *scheduler.Decision) {
+	for _, r := range rs.to {
 		r.Decision(d)
 	}
 }
-
-// opening makes a call at the first event.
-type opening struct{ call func() }
-
-func (o *opening) Event(*scheduler.Event) {
-	if o.call != nil {
-		o.call()
-		o.call = nil
-	}
-}
-
-func (*opening) Decision(*scheduler.Decision) {}
 
 // addOverheads reads from the logs of resized jobs the time that their programs
 // report for adapting. A missing log is ignored.

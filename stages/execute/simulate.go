@@ -79,7 +79,7 @@ func simulator(t stages.Task) (scheduler.Engine, error) {
 			opts.Fleet = fleet
 		}
 		if sim.DrawnWork != nil {
-			return simulated.NewDrawn(t.Setup.Drawn, func(job int) simulated.Work { return sim.DrawnWork(job) }, opts)
+			return simulated.NewDrawn(t.Setup.Drawn, sim.DrawnWork, opts)
 		}
 		return simulated.New(sim.Jobs, sim.Work, opts)
 	}

@@ -104,7 +104,7 @@ type Estimate struct {
 	// - `history`: like linear, improved by past runs of the same or a similar job, here or on another machine. They
 	//   come from other experiments in the same folder of results, and from cells in the cache that are no longer
 	//   planned.
-	// - `auto`: the model with the smallest cross-validated error.
+	// - `auto`: the first of history, scaling and linear that can be fitted, which uses the most data.
 	//
 	//	model = "auto"
 	Model string `arg:"model" default:"linear" allowed:"auto linear fraction scaling history"`

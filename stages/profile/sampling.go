@@ -40,7 +40,7 @@ func run(ctx context.Context, r *stages.Run) error {
 	}
 	// Over a shorter time the load is not known. Jobs of other engines would count as other programs.
 	if s.ownsLoad() && s.done > reused && time.Since(start) > leastJudged && load.Others() > hardware.BusyCores {
-		s.Warn("busy_profile", "", "other programs used the CPU during profiling: estimates may be too long "+
+		s.Warn("busy_profile", "", "other programs used the CPU during profiling: estimates are for such a machine "+
 			"(tfexp run --fresh samples again)")
 	}
 	s.Observe(stages.Progress{Kind: stages.StageEnd, Stage: stage, Done: s.done, Total: s.total, Reused: reused,
@@ -85,6 +85,7 @@ type sampling struct {
 	taken  [][]estimator.Sample
 	failed []bool
 	over   []bool // no more of its samples are taken
+	busy   bool   // it was said that other programs used the machine
 	// Of units that failed: the name of the sample, and why.
 	logs   []string
 	causes []error
@@ -366,9 +367,11 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 		s.Warn("disturbed_sample", name, fmt.Sprintf("tfexp was stopped or the machine slept for %.1f s during profiling, "+
 			"both times: its estimate may be too long", sample.Lost))
 	}
-	if sample.Busy > hardware.BusyCores && sample.Wall >= leastJudged.Seconds() {
-		s.Warn("busy_sample", name, fmt.Sprintf("other programs used %.2g CPU cores during profiling: its "+
-			"estimate is for such a machine", sample.Busy))
+	// The load of samples that run below this process is a warning on all of them.
+	if !s.busy && !s.ownsLoad() && sample.Busy > hardware.BusyCores && sample.Wall >= leastJudged.Seconds() {
+		s.busy = true
+		s.Warn("busy_sample", name, fmt.Sprintf("other programs used %.2g CPU cores during profiling: "+
+			"estimates are for such a machine", sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
 		// The job is ended, and should not end before; but a job that is only requested in part is not run whole.
