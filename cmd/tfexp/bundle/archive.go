@@ -3,7 +3,6 @@ package bundle
 import (
 	"archive/tar"
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,7 +36,7 @@ func (t *archive) file(path, from string) {
 	if t.err != nil {
 		return
 	}
-	f, err := os.Open(from)
+	f, err := folder.OpenFile(from, os.O_RDONLY, 0)
 	if err != nil {
 		t.err = fmt.Errorf("pack %s: %w", from, err)
 		return
@@ -86,7 +84,7 @@ func files(dir string) (names []string, err error) {
 
 // digest is the SHA-256 of a file, and its size.
 func digest(path string) (sum string, n int64, err error) {
-	f, err := os.Open(path)
+	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return "", 0, fmt.Errorf("read an input: %w", err)
 	}
@@ -114,7 +112,7 @@ func runElsewhere(dir, file string) ([]byte, error) {
 
 // sumsWith is a list of sums with another one for a file.
 func sumsWith(path, name string, content []byte) ([]byte, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := folder.ReadFile(filepath.Dir(path), filepath.Base(path))
 	if err != nil {
 		return nil, fmt.Errorf("read the sums: %w", err)
 	}
@@ -128,15 +126,4 @@ func sumsWith(path, name string, content []byte) ([]byte, error) {
 		out.Write(line)
 	}
 	return out.Bytes(), nil
-}
-
-// imageOf is the name of an image with its digest, if Docker is here and has it.
-func imageOf(name string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "docker", "image", "inspect", "--format", "{{.Id}}", name).Output()
-	if id := strings.TrimSpace(string(out)); err == nil && id != "" {
-		return name + "@" + id
-	}
-	return name
 }

@@ -84,7 +84,7 @@ type Bundle struct {
 	File    string  `json:"file"`
 	Results string  `json:"results"`
 	Inputs  []Input `json:"inputs"`
-	// Images are the images of containers, with their digests where they are known.
+	// Images are the images of containers.
 	Images []string `json:"images,omitempty"`
 
 	source []byte // of the experiment file
@@ -204,7 +204,7 @@ func (b *Bundle) inputs(spec *experiment.Spec, file string) error {
 func (b *Bundle) of(j *experiment.Job, named *[]string) {
 	*named = append(*named, ofCommand(j.Dir, j.Command, j.Files)...)
 	if j.Container != nil {
-		b.Images = schema.AddOnce(b.Images, imageOf(j.Container.Image))
+		b.Images = schema.AddOnce(b.Images, j.Container.Image)
 	}
 }
 
