@@ -186,75 +186,82 @@ func compareWith(
 		c.Level = DefaultLevel
 	}
 	var rows []record.ComparisonRow
-	var tests []test
+	var tests []Test
 	for _, v := range variants {
 		for _, g := range base.groups(c.By) {
-			row, run, err := compare(e, base, v, value{m, c.By, g}, c)
+			row, run, err := compare(e, base, v, Value{m, c.By, g}, c)
 			if err != nil {
 				return nil, err
 			}
 			rows, tests = append(rows, row), append(tests, run)
 		}
 	}
-	adjust(rows, tests, m, unseen)
+	Correct(rows, tests, m, unseen)
 	return rows, nil
 }
 
-// test compares the values of a row at a level.
-type test func(level float64) stats.Paired
+// Test compares the values of a row at a level.
+type Test func(level float64) stats.Paired
 
-// adjust gives the rows of one baseline their verdicts, after Holm's correction, and intervals that say the same:
+// Correct gives the rows of one baseline their verdicts, after Holm's correction, and intervals that say the same:
 // their tails are narrower by as much as the correction raises the p-value. It adds unseen comparisons to their
 // number.
-func adjust(rows []record.ComparisonRow, tests []test, m measure.Metric, unseen int) {
+func Correct(rows []record.ComparisonRow, tests []Test, m measure.Metric, unseen int) {
 	p := schema.Each(rows, func(r record.ComparisonRow) float64 { return r.RawP })
 	for i, adjusted := range stats.Holm(append(p, slices.Repeat([]float64{1}, unseen)...))[:len(p)] {
 		row := &rows[i]
 		row.PValue, row.Candidates = adjusted, len(rows)
 		if row.RawP < adjusted && row.RawP < 1-row.Level {
 			by := min(adjusted/row.RawP, float64(len(rows)+unseen))
-			fill(row, tests[i](1-(1-row.Level)/by), row.Level)
+			Fill(row, tests[i](1-(1-row.Level)/by), row.Level)
 			row.RawP = p[i]
 		}
 		row.Verdict = verdict(*row, m)
 	}
 }
 
-// compare compares two variants on a value of their cells; the row has no verdict yet.
-func compare(
-	e *record.Experiment, base, v Variant, of value, asked record.Compare,
-) (record.ComparisonRow, test, error) {
+// Contrast compares two variants on a value, in pairs of replicates. The row has no verdict yet: see Correct.
+func Contrast(base, v Variant, of Value, level float64) (record.ComparisonRow, Test) {
 	b, c, lost := pairs(base, v, of)
 	run := lost.test(b, c)
-	blocks := 0
 	if len(b) > 0 && base.fixed() && v.fixed() { // one pair, however often it was repeated
 		run = oneRun(b, c)
-		if asked.Block > 0 {
-			resampled, err := resample(e, base, v, of, asked)
-			if err != nil {
-				return record.ComparisonRow{}, nil, err
-			}
-			if blocks = len(resampled); blocks >= stats.MinBlocks {
-				run = func(level float64) stats.Paired { return stats.CompareBlocks(resampled, level, of.stream(base, v)) }
-			}
-		}
 	}
 	row := record.ComparisonRow{
-		Metric: of.metric.Name, Workload: v.Workload, Hardware: v.Hardware, By: of.by, Group: of.group,
+		Metric: of.Name, Workload: v.Workload, Hardware: v.Hardware, By: of.By, Group: of.Group,
 		Baseline: base.labelFrom(v), Candidate: v.labelFrom(base),
 		BaselinePolicy: base.Policy, CandidatePolicy: v.Policy, BaselineAxes: base.Axes, CandidateAxes: v.Axes,
-		BaselineHardware: base.Hardware, BaselineWorkload: base.Workload, Blocks: blocks,
+		BaselineHardware: base.Hardware, BaselineWorkload: base.Workload,
 		Doubtful: lost.doubtful, Dropped: lost.dropped, NoLength: lost.noLength, Skewness: math.NaN(),
 	}
-	if fill(&row, run(asked.Level), asked.Level); row.Method != record.OneRun && blocks == 0 {
+	if Fill(&row, run(level), level); row.Method != record.OneRun {
 		row.Skewness = skewness(b, c, row.Method)
 		row.Missing = max(0, min(base.Planned, v.Planned)-len(b)-lost.dropped-lost.unknown)
+	}
+	return row, run
+}
+
+// compare is Contrast with the intervals of resampled logs.
+func compare(
+	e *record.Experiment, base, v Variant, of Value, asked record.Compare,
+) (record.ComparisonRow, Test, error) {
+	row, run := Contrast(base, v, of, asked.Level)
+	if row.Method != record.OneRun || asked.Block <= 0 {
+		return row, run, nil
+	}
+	resampled, err := resample(e, base, v, of, asked)
+	if err != nil {
+		return record.ComparisonRow{}, nil, err
+	}
+	if row.Blocks = len(resampled); row.Blocks >= stats.MinBlocks {
+		run = func(level float64) stats.Paired { return stats.CompareBlocks(resampled, level, of.stream(base, v)) }
+		Fill(&row, run(asked.Level), asked.Level)
 	}
 	return row, run, nil
 }
 
 // oneRun compares two runs in which nothing is drawn.
-func oneRun(b, c []float64) test {
+func oneRun(b, c []float64) Test {
 	return func(level float64) stats.Paired {
 		r := stats.ComparePairs(b[:1], c[:1], level)
 		r.Method = record.OneRun
@@ -268,7 +275,7 @@ func oneRun(b, c []float64) test {
 type losses struct{ dropped, unknown, doubtful, noLength int }
 
 // test compares pairs. Where most were left out, the rest does not represent them: there is no test.
-func (l losses) test(b, c []float64) test {
+func (l losses) test(b, c []float64) Test {
 	return func(level float64) stats.Paired {
 		r := stats.ComparePairs(b, c, level)
 		if l.dropped > len(b) {
@@ -279,8 +286,8 @@ func (l losses) test(b, c []float64) test {
 	}
 }
 
-// fill puts the outcome of a comparison into its row.
-func fill(row *record.ComparisonRow, r stats.Paired, level float64) {
+// Fill puts the outcome of a comparison into its row.
+func Fill(row *record.ComparisonRow, r stats.Paired, level float64) {
 	row.Pairs, row.BaselineMean, row.CandidateMean = r.Pairs, r.BaselineMean, r.CandidateMean
 	// The metrics are never below 0, so neither is a ratio of their means.
 	row.Ratio, row.CILow, row.CIHigh, row.RawP = r.Ratio, max(0, r.RatioLow), r.RatioHigh, r.P
@@ -288,40 +295,40 @@ func fill(row *record.ComparisonRow, r stats.Paired, level float64) {
 	row.Level, row.Method = level, r.Method
 }
 
-// value is the compared quantity: a metric, of all jobs or of a group.
-type value struct {
-	metric    measure.Metric
-	by, group string
+// Value is the compared quantity: a metric, of all jobs or of a group.
+type Value struct {
+	measure.Metric
+	By, Group string
 }
 
-// of returns the value in a cell; NaN where it is not known.
-func (x value) of(c *record.Cell) float64 {
-	if x.by == "" {
-		return x.metric.Of(&c.Metrics)
+// In returns the value in a cell; NaN where it is not known.
+func (x Value) In(c *record.Cell) float64 {
+	if x.By == "" {
+		return x.Metric.Of(&c.Metrics)
 	}
 	for i := range c.Groups {
-		if g := &c.Groups[i]; g.By == x.by && g.Name == x.group {
-			return x.metric.Of(&g.Metrics)
+		if g := &c.Groups[i]; g.By == x.By && g.Name == x.Group {
+			return x.Metric.Of(&g.Metrics)
 		}
 	}
 	return math.NaN()
 }
 
 // stream names the random numbers of a comparison.
-func (x value) stream(base, v Variant) string {
-	path := []string{"compare", x.metric.Name, v.Workload, v.Hardware, base.Label, v.Label}
-	if x.by != "" {
-		path = append(path, x.by, x.group)
+func (x Value) stream(base, v Variant) string {
+	path := []string{"compare", x.Name, v.Workload, v.Hardware, base.Label, v.Label}
+	if x.By != "" {
+		path = append(path, x.By, x.Group)
 	}
 	return strings.Join(path, "/")
 }
 
 // GroupValues are the values of a metric for a group of jobs, like Values for all jobs.
 func (v Variant) GroupValues(m measure.Metric, by, group string) []float64 {
-	of := value{m, by, group}
+	of := Value{m, by, group}
 	values := make([]float64, len(v.Cells))
 	for i := range v.Cells {
-		values[i] = of.of(&v.Cells[i])
+		values[i] = of.In(&v.Cells[i])
 	}
 	return values
 }
@@ -387,23 +394,23 @@ func agree(a, b []record.Setting) bool {
 }
 
 // pairs lists a value in both variants, one pair a replicate that both have.
-func pairs(base, candidate Variant, of value) (b, c []float64, lost losses) {
+func pairs(base, candidate Variant, of Value) (b, c []float64, lost losses) {
 	for i := range base.Cells {
 		for j := range candidate.Cells {
 			x, y := &base.Cells[i], &candidate.Cells[j]
 			if x.Replicate != y.Replicate {
 				continue
 			}
-			if !of.metric.OfAllJobs && !sameJobs(x, y) || x.Error != "" || y.Error != "" {
+			if !of.OfAllJobs && !sameJobs(x, y) || x.Error != "" || y.Error != "" {
 				lost.dropped++
 				continue
 			}
-			if u, v := of.of(x), of.of(y); stats.Finite(u) && stats.Finite(v) {
+			if u, v := of.In(x), of.In(y); stats.Finite(u) && stats.Finite(v) {
 				b, c = append(b, u), append(c, v)
 				if x.Troubled() || y.Troubled() {
 					lost.doubtful++
 				}
-				if slices.Contains(ofSlowdowns, of.metric.Name) && (warned(x, record.NoLength) || warned(y, record.NoLength)) {
+				if slices.Contains(ofSlowdowns, of.Name) && (warned(x, record.NoLength) || warned(y, record.NoLength)) {
 					lost.noLength++
 				}
 			} else {

@@ -2,72 +2,72 @@ package analysis
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// Comparison is a comparison in words: "rr cut mean waiting time by 43% against fcfs, from 3.40 s to 1.94 s (95%
-// interval 38–47%, 5 pairs, p = 0.0002)."
+// Comparison is a comparison in words: "rr cuts mean waiting time by 43% (38–47%) against fcfs (5 pairs, p = 0.0002)."
 func Comparison(p record.Plan, r record.ComparisonRow) string {
-	unit := ""
-	if m, ok := measure.MetricByName(r.Metric); ok {
-		unit = m.Unit
-	}
-	metric := metricTitle(r.Metric) + ofJobs(r)
 	candidate, baseline, where := names(p, r)
+	c := ChangeOf(&r)
+	c.Metric.Title += OfJobs(r)
 	begin := ""
 	if alone(r) && isLog(p, r.Workload) {
-		begin = "On this log, "
+		begin = "on this log, "
 	}
-	switch {
-	case r.Verdict == record.NotEnoughReplicates:
-		return fmt.Sprintf("Too few replicates to compare %s under %s and %s%s: %s.",
-			metric, candidate, baseline, where, tooFew(r))
-	case r.Verdict == record.NoDifference && r.Method == record.OneRun:
-		return upper(fmt.Sprintf("%s%s is the same under %s and %s%s, %s (%s).", begin, metric, candidate, baseline, where,
-			table.WithUnit(r.BaselineMean, unit), evidence(p, r, unit)))
-	case r.Verdict == record.NoDifference:
-		return fmt.Sprintf("No difference in %s was detected between %s and %s%s (%s).",
-			metric, candidate, baseline, where, evidence(p, r, unit))
+	text := begin + c.Clause(candidate, baseline, where)
+	if r.Blocks > 0 {
+		text += "; " + elsewhereOf(&r)
 	}
-	verb := "raised"
-	if r.Difference < 0 {
-		verb = "cut"
+	if said := Evidence(r); said != "" && (c.Finding != unclear || len(quality(r)) > 0) {
+		text += " (" + said + ")"
 	}
-	change := "against"
-	switch {
-	case !stats.Finite(r.Ratio):
-	case r.Ratio >= 2:
-		change = fmt.Sprintf("to %s times that of", table.Number(r.Ratio))
-	default:
-		change = "by " + table.Share(math.Abs(r.Ratio-1)) + " against"
-	}
-	return fmt.Sprintf("%s%s %s %s %s %s%s, from %s to %s (%s).", begin, candidate, verb, metric, change, baseline, where,
-		table.WithUnit(r.BaselineMean, unit), table.WithUnit(r.CandidateMean, unit), evidence(p, r, unit))
+	return sentence(text, candidate)
 }
 
-// tooFew returns the reason that a comparison has no verdict.
-func tooFew(r record.ComparisonRow) string {
-	switch pairs := schema.Plural(r.Pairs, "pair"); {
-	case r.Dropped > r.Pairs:
-		return fmt.Sprintf("different jobs finished in %d of %s, so their metrics are over different jobs", r.Dropped,
-			schema.Plural(r.Pairs+r.Dropped, "pair"))
+// Evidence is what a verdict rests on: "5 pairs, p = 0.0002"; "" for runs in which nothing is random.
+func Evidence(r record.ComparisonRow) string {
+	pairs := schema.Plural(r.Pairs, "pair")
+	switch {
+	case r.Blocks > 0:
+		pairs = plural(r.Blocks, "stretch") + " of one log"
+	case r.Method == record.OneRun:
+		return ""
 	case r.Method == stats.SignFlips:
-		return fmt.Sprintf("%s with the same difference can be chance; a verdict needs at least %d", pairs,
-			stats.FewestAlike(r.Level))
+		pairs += ", all with the same difference"
+	case r.Method == stats.Welch:
+		pairs = "runs of two folders, not paired"
+	}
+	if r.Verdict == record.NotEnoughReplicates {
+		return pairsOf(r, pairs)
+	}
+	return pairsOf(r, pairs) + ", " + table.PValue(r.PValue)
+}
+
+// elsewhereOf says whether the difference on one log would hold on other days of it.
+func elsewhereOf(r *record.ComparisonRow) string {
+	switch c := beyond(r); {
+	case c.Finding == equal:
+		return "every stretch of the log has it"
+	case c.Finding == noDifference:
+		return "other days may show " + c.Signed()
+	case c.Finding == unclear:
+		return fmt.Sprintf("%s of the log are too few to say whether other days would show it: %s", plural(r.Blocks, "stretch"),
+			c.Few)
+	case c.Few != "":
+		return "other days would show the same side, but too few stretches say by how much: " + c.Few
 	default:
-		return fmt.Sprintf("%s; a verdict needs at least %d", pairs, stats.MinPairs)
+		return "other days would show " + c.amount()
 	}
 }
+
+// VariantOf names the variant that a row compares from one folder of results to another, and where it ran.
+func VariantOf(p record.Plan, r record.ComparisonRow) string { return r.Candidate + place(p, r) }
 
 // alone reports whether a row compares two runs of one set of jobs, and not several replicates.
 func alone(r record.ComparisonRow) bool { return r.Method == record.OneRun || r.Blocks > 0 }
@@ -77,8 +77,8 @@ func isLog(p record.Plan, workload string) bool {
 	return slices.ContainsFunc(p.Workloads, func(n record.Named) bool { return n.Name == workload && n.Log })
 }
 
-// ofJobs names the jobs that a row is about: " of user u7"; nothing for all jobs.
-func ofJobs(r record.ComparisonRow) string {
+// OfJobs names the jobs that a row is about: " of user u7"; nothing for all jobs.
+func OfJobs(r record.ComparisonRow) string {
 	switch {
 	case r.By == "":
 		return ""
@@ -145,122 +145,8 @@ func names(p record.Plan, r record.ComparisonRow) (candidate, baseline, where st
 	return candidate, baseline, where
 }
 
-// upper writes a sentence with a capital letter.
-func upper(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[n:]
-}
-
-// evidence returns the evidence for a verdict: "95% interval 38–47%, 5 pairs, p = 0.0002".
-func evidence(p record.Plan, r record.ComparisonRow, unit string) string {
-	pairs := pairsOf(r, schema.Plural(r.Pairs, "pair"))
-	switch {
-	case r.Method == record.OneRun && r.Blocks > 0:
-		return fmt.Sprintf("one log of %s, no interval: that needs at least %d; a shorter block makes more",
-			stretches(r.Blocks), stats.MinBlocks)
-	case r.Method == record.OneRun && isLog(p, r.Workload):
-		return "one log, no interval"
-	case r.Method == record.OneRun:
-		return "one run, no interval: nothing is drawn at random"
-	case r.Method == "Welch's t":
-		pairs = "replicates not paired: other jobs or seeds"
-	case r.Blocks > 0:
-		pairs = stretches(r.Blocks) + " of one log"
-	}
-	if r.Method == stats.SignFlips {
-		if differs(r) {
-			return pairs + ", all with the same difference, " + table.PValue(r.PValue)
-		}
-		return pairs + ", all equal"
-	}
-	s := fmt.Sprintf("%s interval ", table.Share(r.Level))
-	// A ratio with an interval this wide is less informative than the difference.
-	const telling = 10
-	switch known := stats.Finite(r.CILow) && r.CIHigh < telling*max(1, r.Ratio); {
-	case known && r.Verdict == record.NoDifference:
-		s += fmt.Sprintf("of the change %s to %s", table.Signed(r.CILow-1), table.Signed(r.CIHigh-1))
-	case known && r.Ratio >= 2:
-		s += fmt.Sprintf("%s–%s times", table.Number(r.CILow), table.Number(r.CIHigh))
-	case known && r.Ratio >= 1:
-		s += table.PercentRange(r.CILow-1, r.CIHigh-1)
-	case known:
-		s += table.PercentRange(1-r.CIHigh, 1-r.CILow)
-	default:
-		s += fmt.Sprintf("of the difference %s", table.Between(r.DifferenceLow, r.DifferenceHigh, unit))
-	}
-	s += ", " + pairs + ", " + table.PValue(r.PValue)
-	if r.Candidates > 1 {
-		what := "candidates"
-		if r.By != "" {
-			what = "comparisons"
-		}
-		s += fmt.Sprintf(" after Holm's correction for %d %s", r.Candidates, what)
-	}
-	return s
-}
-
-// same is the verdict without a difference where nothing is random.
-const same = "the same"
-
-// Said is the verdict of a comparison, in words for a reader. Where nothing is random, runs without a
-// difference are the same.
-func Said(r record.ComparisonRow) string {
-	if r.Method == record.OneRun && r.Verdict == record.NoDifference {
-		return same
-	}
-	return r.Verdict
-}
-
-// differs reports whether the two sides of a comparison differ in any pair.
-func differs(r record.ComparisonRow) bool {
-	return r.Method != stats.SignFlips && Said(r) != same || r.Difference != 0
-}
-
-// stretches counts the stretches of a log.
-func stretches(n int) string {
-	if n == 1 {
-		return "1 stretch"
-	}
-	return fmt.Sprintf("%d stretches", n)
-}
-
-// VariantOf names the variant that a row compares from one folder of results to another, and where it ran.
-func VariantOf(p record.Plan, r record.ComparisonRow) string { return r.Candidate + place(p, r) }
-
-// Change describes the change of a variant from one folder of results to another: "rr: mean JCT fell by 12%, from
-// 4.00 s to 3.52 s (95% interval 8–16%, 5 pairs, p = 0.002)."
-func Change(p record.Plan, r record.ComparisonRow) string {
-	unit := ""
-	if m, ok := measure.MetricByName(r.Metric); ok {
-		unit = m.Unit
-	}
-	subject := fmt.Sprintf("%s: %s%s", VariantOf(p, r), metricTitle(r.Metric), ofJobs(r))
-	switch r.Verdict {
-	case record.NotEnoughReplicates:
-		return fmt.Sprintf("%s was %s and is %s; too few replicates for a verdict: %s.", subject,
-			table.WithUnit(r.BaselineMean, unit), table.WithUnit(r.CandidateMean, unit), tooFew(r))
-	case record.NoDifference:
-		if r.Method == record.OneRun {
-			return fmt.Sprintf("%s is the same, %s (%s).", subject, table.WithUnit(r.BaselineMean, unit), evidence(p, r, unit))
-		}
-		return fmt.Sprintf("%s: no difference detected, %s and %s (%s).", subject, table.WithUnit(r.BaselineMean, unit),
-			table.WithUnit(r.CandidateMean, unit), evidence(p, r, unit))
-	}
-	verb := "rose"
-	if r.Difference < 0 {
-		verb = "fell"
-	}
-	by := ""
-	if stats.Finite(r.Ratio) {
-		by = " by " + table.Share(math.Abs(r.Ratio-1))
-	}
-	return fmt.Sprintf("%s %s%s, from %s to %s (%s).", subject, verb, by, table.WithUnit(r.BaselineMean, unit),
-		table.WithUnit(r.CandidateMean, unit), evidence(p, r, unit))
-}
-
 // ComparisonTable is the table of comparisons as text: workload and hardware appear when there is more than one, and
-// the
-// jobs that are compared when a comparison is of a class, user or size.
+// the jobs that are compared when a comparison is of a class, user or size.
 func ComparisonTable(p record.Plan, rows []record.ComparisonRow) table.Table {
 	places := len(p.Workloads) > 1 || len(p.Hardware) > 1
 	groups := slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.By != "" })
@@ -271,38 +157,53 @@ func ComparisonTable(p record.Plan, rows []record.ComparisonRow) table.Table {
 	if places {
 		text = append(text, "workload", "hardware")
 	}
-	t := table.New(len(text), append(text, "ratio", "interval", "p", "pairs",
-		"mean of candidate", "mean of baseline", "difference", "interval", "method")...)
-	for _, r := range rows {
-		t.Add(comparisonRow(r, places, groups)...)
+	t := table.New(len(text), append(text, "change", "p", "pairs", "mean of candidate", "mean of baseline")...)
+	for i := range rows {
+		r := &rows[i]
+		c := ChangeOf(r)
+		line := []string{c.Metric.Title, r.Candidate, r.Baseline, c.Word()}
+		if groups {
+			jobs := "all"
+			if r.By != "" {
+				jobs = GroupName(r.By, r.Group)
+			}
+			line = slices.Insert(line, 1, jobs)
+		}
+		if places {
+			line = append(line, r.Workload, r.Hardware)
+		}
+		t.Add(append(line, c.Signed(), table.P(r.PValue), fmt.Sprint(r.Pairs), c.value(c.To), c.value(c.From))...)
 	}
 	return t
 }
 
-// comparisonRow is a row of the table of comparisons; with its workload and hardware, and the jobs that it is of, where
-// the table has columns for them.
-func comparisonRow(r record.ComparisonRow, places, groups bool) []string {
-	m, _ := measure.MetricByName(r.Metric)
-	unit, plain := table.UnitFor(m.Unit, r.BaselineMean, r.CandidateMean), table.Unit{Per: 1}
-	interval := func(u table.Unit, low, high float64) string {
-		if u.Number(low) == "–" || u.Number(high) == "–" {
-			return "–"
-		}
-		return u.Number(low) + " to " + u.With(high)
+// place names the place, when the experiment has more than one workload or machine, and both sides share it.
+func place(p record.Plan, r record.ComparisonRow) string {
+	workload, hardware := r.Workload, r.Hardware
+	if r.BaselineWorkload != "" && r.BaselineWorkload != workload {
+		workload = ""
 	}
-	row := []string{metricTitle(r.Metric), r.Candidate, r.Baseline, Said(r)}
-	if groups {
-		jobs := "all"
-		if r.By != "" {
-			jobs = GroupName(r.By, r.Group)
-		}
-		row = slices.Insert(row, 1, jobs)
+	if r.BaselineHardware != "" && r.BaselineHardware != hardware {
+		hardware = ""
 	}
-	if places {
-		row = append(row, r.Workload, r.Hardware)
+	return placed(p, workload, hardware)
+}
+
+// placed names a workload and hardware, each where the experiment has more than one; "" if it names neither.
+func placed(p record.Plan, workload, hardware string) string {
+	many, machines := workload != "" && len(p.Workloads) > 1, hardware != "" && len(p.Hardware) > 1
+	switch {
+	case many && machines:
+		return " on workload " + workload + ", hardware " + hardware
+	case many:
+		return " on " + workload
+	case machines:
+		return " on " + hardware
 	}
-	return append(row,
-		table.Number(r.Ratio), interval(plain, r.CILow, r.CIHigh), table.P(r.PValue), fmt.Sprint(r.Pairs),
-		unit.With(r.CandidateMean), unit.With(r.BaselineMean), unit.With(r.Difference),
-		interval(unit, r.DifferenceLow, r.DifferenceHigh), r.Method)
+	return ""
+}
+
+// differing are the axes of a list that another has not, or with another value.
+func differing(axes, others []record.Setting) []record.Setting {
+	return schema.Where(axes, func(a record.Setting) bool { return !slices.Contains(others, a) })
 }

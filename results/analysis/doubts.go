@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,6 +95,19 @@ func (d Doubt) String() string {
 		s += fmt.Sprintf(" and %d more", d.More)
 	}
 	return s + ")"
+}
+
+// Unsaid returns the warnings that no answer contains, and the questions that the answers leave open.
+func Unsaid(e *record.Experiment, rows []record.ComparisonRow) []record.Warning {
+	few := slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.Verdict == record.NotEnoughReplicates })
+	warnings := slices.DeleteFunc(e.Warnings(),
+		func(w record.Warning) bool { return few && w.Code == record.FewReplicates })
+	if len(rows) > 0 {
+		if w, ok := idle(e); ok {
+			warnings = append(warnings, w)
+		}
+	}
+	return warnings
 }
 
 // Idle is the code of the warning that hardly any job waited.

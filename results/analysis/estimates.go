@@ -120,8 +120,8 @@ func profiling(e *record.Experiment, cost float64) []record.ProfilingRow {
 		if !ok {
 			continue
 		}
-		b, c, _ := pairs(base, v, value{metric: measure.Makespan})
-		bj, cj, _ := pairs(base, v, value{metric: measure.MeanJCT})
+		b, c, _ := pairs(base, v, Value{Metric: measure.Makespan})
+		bj, cj, _ := pairs(base, v, Value{Metric: measure.MeanJCT})
 		if len(b) == 0 || len(bj) == 0 {
 			continue
 		}

@@ -170,8 +170,8 @@ func rank(e *record.Experiment, metric measure.Metric, f *FidelityMetric, cells 
 			if at != (place{a[j].Workload, a[j].Hardware}) {
 				continue
 			}
-			x, y, _ := pairs(a[j], a[i], value{metric: metric})
-			u, v, _ := pairs(b[j], b[i], value{metric: metric})
+			x, y, _ := pairs(a[j], a[i], Value{Metric: metric})
+			u, v, _ := pairs(b[j], b[i], Value{Metric: metric})
 			if len(x) == 0 || len(x) != len(u) {
 				continue
 			}

@@ -69,7 +69,8 @@ func TestProfilingInWords(t *testing.T) {
 // The table of comparisons names places only where there are several.
 func TestPlacesOfComparisons(t *testing.T) {
 	row := record.ComparisonRow{Metric: "makespan_s", Candidate: "c", Baseline: "b", Workload: "w", Hardware: "h", Ratio: 0.5,
-		CILow: 0.4, CIHigh: math.NaN(), PValue: 0.5, Pairs: 3, DifferenceLow: -2, DifferenceHigh: -1, Method: "m"}
+		CILow: 0.4, CIHigh: 0.6, PValue: 0.5, Pairs: 3, Difference: -1.5, DifferenceLow: -2, DifferenceHigh: -1, Method: "m",
+		BaselineMean: 3, CandidateMean: 1.5, Verdict: record.Better}
 	named := func(n int) []record.Named { return make([]record.Named, n) }
 	for _, c := range []struct {
 		workloads, hardware int
@@ -83,7 +84,7 @@ func TestPlacesOfComparisons(t *testing.T) {
 		if name := table.Rows[0][0]; name != measure.Makespan.Title || name == row.Metric {
 			t.Errorf("the metric is called %q", name)
 		}
-		if text := strings.Join(table.Rows[0], " | "); !strings.Contains(text, "0.500 | – | 0.50") || !strings.Contains(text, "−2 to −1") {
+		if text := strings.Join(table.Rows[0], " | "); !strings.Contains(text, "−50% (−60% to −40%) | 0.50 | 3 | 1.50 s | 3 s") {
 			t.Errorf("intervals: %s", text)
 		}
 	}

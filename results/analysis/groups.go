@@ -36,7 +36,7 @@ func Groups(e *record.Experiment, by string) []GroupRow {
 				Policy: v.Policy, Axes: v.Axes}
 			known := false
 			for _, m := range GroupMetrics() {
-				i := meanOf(m, v.GroupValues(m, by, name))
+				i := MeanOf(m, v.GroupValues(m, by, name))
 				known = known || i.N > 0
 				row.Metrics = append(row.Metrics, SummaryMetric{m.Name, i})
 			}
@@ -69,25 +69,19 @@ func groupTable(p record.Plan, by string, rows []GroupRow) table.Table {
 	return t
 }
 
-// How many rows of groups the report has, and the terminal, which shows short tables of classes alone.
-const (
-	mostGroupRows = 200
-	mostClassRows = 12
-)
+// mostGroupRows bounds the rows of groups in the report.
+const mostGroupRows = 200
 
 func init() {
 	for i, g := range measure.Groupings() {
 		Register(Part{
-			Name: "by-" + g.Name, Title: "By " + g.Name, InReport: Verdicts + 30 + i, OnTerminal: Policies + 10 + i,
+			Name: "by-" + g.Name, Title: "By " + g.Name, InReport: Verdicts + 30 + i,
 			Tell: func(e *record.Experiment) (s table.Section, err error) {
 				rows := Groups(e, g.Name)
 				if len(rows) == 0 {
 					return s, nil
 				}
 				t := groupTable(e.Plan, g.Name, rows)
-				if g.Name == "class" && len(t.Rows) <= mostClassRows {
-					s.Terminal = []table.Item{{Table: t}}
-				}
 				one := table.Item{Table: t, Folded: true}
 				if n := len(t.Rows); n > mostGroupRows {
 					one.Table.Rows = t.Rows[:mostGroupRows]

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -198,11 +199,14 @@ func TestRanked(t *testing.T) {
 	means := []float64{2, math.NaN(), 1, 3, 1}
 	jct, _ := measure.MetricByName("mean_jct_s")
 	utilization, _ := measure.MetricByName("utilization")
-	if d := cmp.Diff([]int{2, 4, 0, 3, 1}, ranked(means, jct)); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([]int{3, 0, 2, 4, 1}, ranked(means, utilization)); d != "" {
-		t.Error(d)
+	for _, c := range []struct {
+		metric measure.Metric
+		want   string
+	}{{jct, "[1 1 2 3 NaN]"}, {utilization, "[3 2 1 1 NaN]"}} {
+		slices.SortStableFunc(means, func(a, b float64) int { return better(a, b, c.metric) })
+		if got := fmt.Sprint(means); got != c.want {
+			t.Errorf("by %s: %s", c.metric.Name, got)
+		}
 	}
 	if m := ranking(record.Plan{}); m.Name != "mean_jct_s" {
 		t.Errorf("ranked by %s", m.Name)

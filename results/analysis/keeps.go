@@ -18,26 +18,19 @@ func (v Variant) Keeps() bool {
 	return true
 }
 
-// keepers are the variants that keep what was asked; all where none does, or where just that is compared.
-func keepers(variants []Variant, by measure.Metric) []Variant {
-	kept := slices.DeleteFunc(slices.Clone(variants), func(v Variant) bool { return !v.Keeps() })
-	if len(kept) == 0 || by.Unmet {
-		return variants
-	}
-	return kept
+// keeps reports whether an entry keeps what was asked in all its fields.
+func (o *Entry) keeps() bool {
+	return !slices.ContainsFunc(o.At, func(v *Variant) bool { return v != nil && !v.Keeps() })
 }
 
-// keepersFirst puts the indices of variants that keep what was asked before the others.
-func keepersFirst(order []int, variants []Variant) []int {
-	slices.SortStableFunc(order, func(a, b int) int {
-		x, y := variants[a].Keeps(), variants[b].Keeps()
-		switch {
-		case x == y:
-			return 0
-		case x:
-			return -1
-		}
-		return 1
-	})
-	return order
+// keepersFirst orders two that are ranked by a metric: the one that keeps what was asked comes before one that does not,
+// unless just that is compared.
+func keepersFirst(a, b bool, by measure.Metric) int {
+	switch {
+	case a == b || by.Unmet:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
 }

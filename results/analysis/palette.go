@@ -20,7 +20,7 @@ func PaletteOf(e *record.Experiment) Palette {
 		p.Policies = append(p.Policies, o.Name)
 	}
 	if len(p.Policies) > table.Hues {
-		best, _, _ := BestPolicies(e.Plan, Variants(e), table.Hues)
+		best, _ := BestPolicies(e.Plan, Variants(e), table.Hues)
 		p.Policies = union(best, p.Policies)
 	}
 	for _, c := range e.Cells {

@@ -52,20 +52,6 @@ func pairsOf(r record.ComparisonRow, pairs string) string {
 	return pairs
 }
 
-// doubtfulOf counts the comparisons with doubtful data; "" without any.
-func doubtfulOf(rows []record.ComparisonRow) string {
-	n := 0
-	for _, r := range rows {
-		if len(quality(r)) > 0 {
-			n++
-		}
-	}
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %d with pairs that were dropped, disturbed, or unlike the others", n)
-}
-
 // skewness returns the skewness of the differences of pairs; NaN where it is not known, or they are all the
 // same.
 func skewness(b, c []float64, method string) float64 {

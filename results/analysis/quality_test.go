@@ -70,9 +70,6 @@ func TestQualityBesideVerdicts(t *testing.T) {
 		if said := Comparison(record.Plan{}, row); !strings.Contains(said, c.want) {
 			t.Errorf("%q, want %q", said, c.want)
 		}
-		if many := doubtfulOf([]record.ComparisonRow{row, row}); (many != "") != strings.Contains(c.want, "(") {
-			t.Errorf("%q of several like %q", many, c.want)
-		}
 	}
 	if one := build(func(int, *record.Cell, bool) {}); math.IsNaN(one.Skewness) || one.Missing != 0 {
 		t.Errorf("%+v", one)

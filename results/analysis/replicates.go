@@ -45,6 +45,9 @@ func moreReplicates(rows []record.ComparisonRow) string {
 		metric = r.Metric
 		half := (r.DifferenceHigh - r.DifferenceLow) / 2
 		n := stats.Needed(half, r.Pairs, r.Level, worthKnowing*math.Abs(r.BaselineMean), sureness)
+		if n == 0 && half > 0 { // more than anybody runs
+			n = math.MaxInt
+		}
 		if n > 0 {
 			needed, have = append(needed, n), r.Pairs
 		}
@@ -53,11 +56,15 @@ func moreReplicates(rows []record.ComparisonRow) string {
 		return ""
 	}
 	slices.Sort(needed)
-	n := needed[len(needed)/2]
-	if n <= have {
-		return ""
-	}
 	m, _ := measure.MetricByName(metric)
-	return fmt.Sprintf("By their scatter, %d replicates would detect a difference of %s in %s in at least %s of such "+
-		"experiments; there are %d.", n, table.Share(worthKnowing), m.Title, table.Share(sureness), have)
+	what := fmt.Sprintf("a difference of %s in %s is detected in at least %s of such experiments", table.Share(worthKnowing),
+		m.Title, table.Share(sureness))
+	switch n := needed[len(needed)/2]; {
+	case n <= have:
+		return ""
+	case n > mostRuns:
+		return fmt.Sprintf("The %d replicates scatter so much that %s only with more than %d.", have, what, mostRuns)
+	default:
+		return fmt.Sprintf("With %d replicates, %s; there are %d.", n, what, have)
+	}
 }

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"math"
 	"strings"
 	"testing"
 
@@ -15,23 +14,21 @@ func TestMoreReplicates(t *testing.T) {
 			Level: 0.95, BaselineMean: 100, DifferenceLow: low, DifferenceHigh: high}
 	}
 	said := moreReplicates([]record.ComparisonRow{row(-20, 30)})
-	if !strings.HasPrefix(said, "By their scatter, 34 replicates would detect a difference of 10% in mean JCT in at least 80% of such "+
+	if !strings.HasPrefix(said, "With 34 replicates, a difference of 10% in mean JCT is detected in at least 80% of such "+
 		"experiments; there are 5.") {
 		t.Error(said)
 	}
+	for _, scatter := range []float64{300, 1e5} { // 5,830 replicates, and more than are tried
+		said := moreReplicates([]record.ComparisonRow{row(-scatter, scatter)})
+		if !strings.HasSuffix(said, "only with more than 200.") {
+			t.Error(said)
+		}
+	}
 	better, class := row(-20, 30), row(-20, 30)
 	better.Verdict, class.By = record.Better, "class"
-	for _, rows := range [][]record.ComparisonRow{nil, {better}, {class}, {row(-4, 4)}, {row(-1e5, 1e5)}} {
+	for _, rows := range [][]record.ComparisonRow{nil, {better}, {class}, {row(-4, 4)}} {
 		if said := moreReplicates(rows); said != "" {
 			t.Errorf("%+v: %s", rows, said)
 		}
-	}
-}
-
-// An answer whose merit is not known is given once.
-func TestForemostOnce(t *testing.T) {
-	unknown := Answer{Text: "Too few replicates.", Merit: math.NaN()}
-	if got := Foremost([]Answer{unknown}, 3); len(got) != 1 {
-		t.Errorf("%d answers of one", len(got))
 	}
 }

@@ -18,8 +18,8 @@ var jobColumns = []string{"job", "class", "user", "arrival_s", "waiting_s", "fir
 
 // resample divides the jobs of the first cells of two variants into the stretches of a log that a block bootstrap
 // draws from. It returns none where the cells did not record their jobs, or had different jobs.
-func resample(e *record.Experiment, base, v Variant, of value, asked record.Compare) ([]stats.Block, error) {
-	if of.metric.OfJob == nil {
+func resample(e *record.Experiment, base, v Variant, of Value, asked record.Compare) ([]stats.Block, error) {
+	if of.OfJob == nil {
 		return nil, nil
 	}
 	b, err := jobsOf(e, base.Cells[0].CellRef, of)
@@ -65,15 +65,15 @@ type jobValue struct {
 }
 
 // jobsOf reads the values that a mean averages; nil where the cell did not record its jobs.
-func jobsOf(e *record.Experiment, c record.CellRef, of value) ([]jobValue, error) {
+func jobsOf(e *record.Experiment, c record.CellRef, of Value) ([]jobValue, error) {
 	jobs := []jobValue{}
 	err := e.EachJob(c, jobColumns, 1, func(r *record.JobRow) bool {
-		if of.by != "" && measure.GroupOf(of.by, r.Class, r.User, r.ThreadsRequested, r.GPUs) != of.group {
+		if of.By != "" && measure.GroupOf(of.By, r.Class, r.User, r.ThreadsRequested, r.GPUs) != of.Group {
 			return true
 		}
 		j := jobValue{name: r.Job, arrival: r.Arrival, value: math.NaN()}
 		if r.State == "finished" {
-			j.value = of.metric.OfJob(&r.Outcome)
+			j.value = of.OfJob(&r.Outcome)
 		}
 		jobs = append(jobs, j)
 		return true

@@ -21,7 +21,6 @@ func TestSentences(t *testing.T) {
 	var s plottest.Sentences
 	fidelitySentences(&s)
 	comparisonSentences(&s)
-	answerSentences(&s)
 	otherSentences(&s)
 	groupTables(&s)
 	s.Golden(t, *update)
@@ -171,78 +170,6 @@ func comparisonSentences(s *plottest.Sentences) {
 	} {
 		row := compared(c.change)
 		s.Add(c.name, Comparison(c.plan, row))
-		s.Add(c.name+", from folder to folder", Change(c.plan, row))
-	}
-}
-
-func answerSentences(s *plottest.Sentences) {
-	p := record.Plan{Workloads: []record.Named{{Name: "w", Log: true}}, Hardware: []record.Named{{Name: "h"}, {Name: "g"}},
-		Policies: []record.Named{{Name: "fcfs"}, {Name: "rr"}}}
-	answers := func(name string, rows ...record.ComparisonRow) {
-		for _, a := range Answers(p, rows) {
-			s.Add(fmt.Sprintf("%s (%s, %d)", name, a.Verdict, a.Rows), a.Text)
-		}
-	}
-	class := func(verdict string, ratio float64, group string) record.ComparisonRow {
-		return compared(func(r *record.ComparisonRow) {
-			r.By, r.Group, r.Verdict, r.Ratio, r.CandidateMean = "class", group, verdict, ratio, 4*ratio
-		})
-	}
-	answers("classes", class(record.Better, 0.5, "short"), class(record.Worse, 1.5, "long"),
-		class(record.NoDifference, 1.1, ""))
-	lone := class(record.Better, math.NaN(), "a")
-	lone.Method = record.OneRun
-	rows := []record.ComparisonRow{lone}
-	for _, name := range []string{"b", "c", "d", "e", "f"} {
-		rows = append(rows, class(record.Better, 0.5, name))
-	}
-	answers("six classes", rows...)
-	answers("eight classes", append(rows, class(record.Better, 0.5, "g"), class(record.Better, 0.5, "i"))...)
-	at := func(policy, candidate, baseline, verdict string, ratio float64) record.ComparisonRow {
-		return compared(func(r *record.ComparisonRow) {
-			r.CandidatePolicy, r.Verdict, r.Ratio = policy, verdict, ratio
-			for i, text := range []string{candidate, baseline} {
-				var axes []record.Setting
-				for _, part := range strings.Fields(text) {
-					name, value, _ := strings.Cut(part, "=")
-					axes = append(axes, record.Setting{Name: name, Value: value})
-				}
-				if i == 0 {
-					r.CandidateAxes = axes
-				} else {
-					r.BaselineAxes = axes
-				}
-			}
-		})
-	}
-	var many []record.ComparisonRow
-	for i := range 7 {
-		axis := fmt.Sprintf("load=%d", i)
-		many = append(many, at("rr", "market=spot "+axis, "market=on "+axis, record.Better, 0.5))
-	}
-	answers("another market", many...)
-	for i := range many {
-		many[i].CandidatePolicy = "fcfs"
-		many[i].Method, many[i].Blocks = "block bootstrap", 12
-	}
-	answers("another market alone", many...)
-	for i := range many {
-		many[i].Verdict = []string{record.Better, record.Worse}[i%2]
-		many[i].Ratio = []float64{0.5, 2, 0.25, 3, 0.75, math.NaN(), 0.5}[i]
-		many[i].CandidateAxes = append(many[i].CandidateAxes, record.Setting{Name: "n", Value: "1"})
-		many[i].BaselineAxes = append(many[i].BaselineAxes, record.Setting{Name: "n", Value: "1"})
-	}
-	answers("two axes", many...)
-	two := []record.ComparisonRow{at("rr", "load=1", "load=1", record.Worse, 1.5), at("rr", "load=2", "load=2", record.Worse, 1.25)}
-	for _, policy := range []string{"las", "sjf", "srtf", "edf", "mlfq"} {
-		two = append(two, at(policy, "load=1", "load=1", record.NoDifference, 1))
-	}
-	answers("both", two...)
-	for _, words := range [][]string{{"a"}, {"a", "b"}, {"a", "b", "c"}, {"a", "b", "c", "d"}} {
-		s.Add("listed", table.Listed(words)+"; "+table.Listed(words))
-	}
-	for _, r := range [][2]float64{{0.5, 0.5}, {0.5, 0.75}, {1.5, 2}, {2, 2.5}, {2, 2}} {
-		s.Add("changes", changes(r[0], r[1]))
 	}
 }
 
@@ -344,10 +271,5 @@ func groupTables(s *plottest.Sentences) {
 		if by, ok := strings.CutPrefix(g.Name, "by-"); ok && len(g.Report) > 0 {
 			s.Table("groups by "+by, g.Report[0].Table)
 		}
-	}
-	for _, n := range [][2]int{{1, 1}, {2, 1}, {1, 2}} {
-		e.Plan.Workloads, e.Plan.Hardware = make([]record.Named, n[0]), make([]record.Named, n[1])
-		t, chosen := BestTable(e, 1)
-		s.Table(fmt.Sprintf("workloads %d, hardware %d: %s", n[0], n[1], chosen), t)
 	}
 }

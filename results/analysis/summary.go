@@ -74,7 +74,7 @@ func SummaryOf(p record.Plan, variants []Variant) []SummaryRow {
 			}
 		}
 		for _, m := range metrics {
-			row.Metrics = append(row.Metrics, SummaryMetric{m.Name, meanOf(m, v.Values(m))})
+			row.Metrics = append(row.Metrics, SummaryMetric{m.Name, MeanOf(m, v.Values(m))})
 		}
 		rows = append(rows, row)
 	}
@@ -82,79 +82,93 @@ func SummaryOf(p record.Plan, variants []Variant) []SummaryRow {
 }
 
 // Best returns at most most variants: all in their order, or the best ones, the best first, with always one of the
-// baseline. They are ranked by the first metric that the experiment compares, which it returns too.
-func Best(p record.Plan, variants []Variant, most int) ([]Variant, measure.Metric) {
-	by := ranking(p)
+// baseline. They are ranked by the first metric that the experiment compares.
+func Best(p record.Plan, variants []Variant, most int) []Variant {
 	if len(variants) <= most {
-		return variants, by
+		return variants
 	}
-	means := make([]float64, len(variants))
-	for i, v := range variants {
-		means[i] = stats.MeanInterval(v.Values(by), DefaultLevel).Mean
-	}
-	return first(keepersFirst(ranked(means, by), variants), most, variants, func(v Variant) bool { return baseline(p, v.Policy) }), by
+	by := ranking(p)
+	sorted := slices.Clone(variants)
+	slices.SortStableFunc(sorted, func(a, b Variant) int {
+		return cmp.Or(keepersFirst(a.Keeps(), b.Keeps(), by), better(meanOf(a, by), meanOf(b, by), by))
+	})
+	return first(sorted, most, func(v Variant) bool { return baseline(p, v.Policy) })
 }
 
 // BestOfEach is Best of each field (see Fields), a field after the other, if there is room for two of each; else it
-// is Best. It returns the number from each field; 0 where all variants fit, or fields make no difference.
-func BestOfEach(p record.Plan, variants []Variant, most int) (best []Variant, each int, by measure.Metric) {
+// is Best. It returns a sentence on the choice; "" where all are in the list.
+func BestOfEach(p record.Plan, variants []Variant, most int) (best []Variant, chosen string) {
+	if len(variants) <= most {
+		return variants, ""
+	}
 	var compared []string
 	for _, c := range p.Compares {
 		compared = append(compared, schema.Each(c.At, func(s record.Setting) string { return s.Name })...)
 	}
-	fields := Fields(variants, compared)
-	each = most / max(1, len(fields))
-	if len(variants) <= most || len(fields) < 2 || each < 2 {
-		best, by = Best(p, variants, most)
-		return best, 0, by
+	fields, of := Fields(variants, compared), ""
+	if each := most / max(1, len(fields)); len(fields) < 2 || each < 2 {
+		best = Best(p, variants, most)
+	} else {
+		of = fmt.Sprintf(", %d of each setting", each)
+		for _, f := range fields {
+			best = append(best, Best(p, f.Variants, each)...)
+		}
 	}
-	for _, f := range fields {
-		some, m := Best(p, f.Variants, each)
-		best, by = append(best, some...), m
-	}
-	return best, each, by
+	return best, fmt.Sprintf(" The best %d of %d policy variants by %s%s, the best first.", len(best), len(variants),
+		ranking(p).Title, of)
 }
 
-// BestPolicies returns at most most policies of the variants, like Best. Each is ranked by its mean over its
-// variants.
-func BestPolicies(p record.Plan, variants []Variant, most int) (best []string, of int, by measure.Metric) {
-	by = ranking(p)
+// BestPolicies returns at most most policies of the variants, like Best, with a sentence on the choice. Each is ranked by
+// its mean over its variants.
+func BestPolicies(p record.Plan, variants []Variant, most int) (best []string, chosen string) {
+	by := ranking(p)
 	var names []string
-	values := map[string][]float64{}
+	sums := map[string]*stats.Mean{}
 	for _, v := range variants {
-		if values[v.Policy] == nil {
-			names = append(names, v.Policy)
+		if sums[v.Policy] == nil {
+			names, sums[v.Policy] = append(names, v.Policy), new(stats.Mean)
 		}
-		values[v.Policy] = append(values[v.Policy], stats.MeanInterval(v.Values(by), DefaultLevel).Mean)
+		sums[v.Policy].Add(meanOf(v, by))
 	}
 	if len(names) <= most {
-		return names, len(names), by
+		return names, ""
 	}
-	means := make([]float64, len(names))
-	for i, name := range names {
-		means[i] = stats.MeanInterval(values[name], DefaultLevel).Mean
+	of := len(names)
+	slices.SortStableFunc(names, func(a, b string) int { return better(sums[a].Value(), sums[b].Value(), by) })
+	best = first(names, most, func(name string) bool { return baseline(p, name) })
+	return best, fmt.Sprintf(" The best %d of %d policies by %s.", len(best), of, by.Title)
+}
+
+// first returns the first elements of a list. The last of them is one to keep if none before is.
+func first[T any](list []T, most int, keep func(T) bool) []T {
+	if len(list) <= most {
+		return list
 	}
-	best = first(ranked(means, by), most, names, func(name string) bool { return baseline(p, name) })
-	return best, len(names), by
+	some := slices.Clone(list[:most])
+	if !slices.ContainsFunc(some, keep) {
+		if i := slices.IndexFunc(list[most:], keep); i >= 0 {
+			some[most-1] = list[most+i]
+		}
+	}
+	return some
+}
+
+// MeanOf is the mean of values of a metric with its interval; without one where too few runs give it, which is one that
+// reaches values that the metric cannot have, or is wider than a factor of ten.
+func MeanOf(m measure.Metric, values []float64) stats.Interval {
+	i := stats.MeanInterval(values, DefaultLevel)
+	if i.Low == i.High || slices.ContainsFunc(values, func(v float64) bool { return v < 0 || m.Most > 0 && v > m.Most }) {
+		return i
+	}
+	if stats.Finite(i.Low) && !tells(i.Low, i.High, m.Most) {
+		i.Low, i.High = math.NaN(), math.NaN()
+	}
+	return i
 }
 
 // baseline reports whether a policy is a baseline of a comparison.
 func baseline(p record.Plan, policy string) bool {
 	return slices.ContainsFunc(p.Compares, func(c record.Compare) bool { return c.Baseline == policy })
-}
-
-// first returns the first elements of a list in an order. The last of them is one to keep if none before is.
-func first[T any](order []int, most int, list []T, keep func(T) bool) (some []T) {
-	some = append(some, schema.Each(order[:most], func(i int) T { return list[i] })...)
-	if !slices.ContainsFunc(some, keep) {
-		for _, i := range order[most:] {
-			if keep(list[i]) {
-				some[most-1] = list[i]
-				break
-			}
-		}
-	}
-	return some
 }
 
 // ranking is the metric by which the best of an experiment are chosen.
@@ -167,41 +181,9 @@ func ranking(p record.Plan) measure.Metric {
 	return measure.MeanJCT
 }
 
-// ranked are the indices of means, the best first; unknown means (NaN) come last.
-func ranked(means []float64, by measure.Metric) []int {
-	list := make([]int, len(means))
-	for i := range list {
-		list[i] = i
-	}
-	slices.SortStableFunc(list, func(a, b int) int {
-		x, y := means[a], means[b]
-		if math.IsNaN(x) || math.IsNaN(y) || by.HigherBetter {
-			return cmp.Compare(y, x) // NaN is below all numbers
-		}
-		return cmp.Compare(x, y)
-	})
-	return list
-}
-
 // SummaryTable is Summary as text: workload and hardware appear when there is
 // more than one, metrics that are known nowhere do not.
 func SummaryTable(e *record.Experiment) table.Table { return summary(e, Summary(e)) }
-
-// BestTable is the summary of at most most variants: of a longer list the best ones, the best first. It returns a
-// sentence on the choice; "" when all are in the table.
-func BestTable(e *record.Experiment, most int) (t table.Table, chosen string) {
-	variants := Variants(e)
-	best, each, m := BestOfEach(e.Plan, variants, most)
-	if more := len(variants) - len(best); more > 0 {
-		of := ""
-		if each > 0 {
-			of = fmt.Sprintf(" %d of each setting", each)
-		}
-		chosen = fmt.Sprintf("These are the best%s by %s; %s more: see %s", of, m.Title, schema.Plural(more, "variant"),
-			record.Metrics.File)
-	}
-	return summary(e, SummaryOf(e.Plan, best)), chosen
-}
 
 func summary(e *record.Experiment, rows []SummaryRow) table.Table {
 	t := placesTable(e.Plan, "policy")

@@ -30,6 +30,9 @@ const (
 	SignFlips = "sign flips"
 )
 
+// Welch is the method of CompareMeans.
+const Welch = "Welch's t"
+
 // ComparePairs compares candidate[i] with baseline[i] for all i, at a level such as 0.95, by the mean of the
 // differences as MeanInterval does. The interval of the ratio r of the means has all r for which the mean of
 // candidate − r·baseline may be 0 (E. C. Fieller, "Some Problems in Interval Estimation", JRSS B 16(2), 1954), so that
@@ -279,7 +282,7 @@ func CompareMeans(baseline, candidate []float64, level float64) Paired {
 	if min(len(baseline), len(candidate)) < MinPairs {
 		return p
 	}
-	p.Method = "Welch's t"
+	p.Method = Welch
 	n, m := float64(len(baseline)), float64(len(candidate))
 	b, c := stat.Variance(baseline, nil)/n, stat.Variance(candidate, nil)/m
 	if b+c == 0 { // no spread at all: one of two divisions of all values in which a side has the lesser ones

@@ -29,6 +29,8 @@ type PictureKind struct {
 	// Section names the part of the results (see analysis.Part) whose section shows it; empty for the section of
 	// all pictures.
 	Section string
+	// Always reports that it is drawn also where plot blocks ask for other pictures.
+	Always bool
 	// OfCells names its pictures, in the plural, if each shows one cell: the report
 	// has only some of these. Empty for pictures of the whole experiment.
 	OfCells string

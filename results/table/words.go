@@ -51,9 +51,12 @@ func fixed(v float64, decimals int) string {
 }
 
 // Interval writes "12.35 ± 0.42", with the digits that the interval warrants, or "3.5 (2.9 to 9.7)" where it reaches
-// further to one side; the mean alone when there is no interval, "–" when there is nothing.
+// further to one side; "12 ± ?" where several values give no interval that says something, the mean alone when there is no interval, "–" when there is nothing.
 func Interval(i stats.Interval) string {
 	half := (i.High - i.Low) / 2
+	if stats.Finite(i.Mean) && i.N > 1 && math.IsNaN(half) {
+		return Number(i.Mean) + open
+	}
 	if !stats.Finite(i.Mean) || !stats.Finite(half) {
 		return Number(i.Mean)
 	}
@@ -67,6 +70,12 @@ func Interval(i stats.Interval) string {
 	}
 	return mean + " ± " + fixed(half, decimals)
 }
+
+// open ends a mean whose interval too few values give.
+const open = " ± ?"
+
+// IsOpen reports whether a text is a mean whose interval too few values give.
+func IsOpen(text string) bool { return strings.HasSuffix(text, open) }
 
 // PValue writes a p-value in a sentence: "p = 0.012", "p < 0.0001".
 func PValue(p float64) string {

@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"fmt"
 	"image/color"
 	"slices"
 	"strings"
@@ -55,7 +54,7 @@ func (d *Data) PolicyLook(policy string) Look { return d.look(policy, policy) }
 // many policies the best.
 func (d *Data) Lines(s Setting) (groups []Group, pooled bool, note string) {
 	pooled = len(s.Variants) > MostLines
-	best, of, by := analysis.BestPolicies(d.Plan, s.Variants, MostLines)
+	best, note := analysis.BestPolicies(d.Plan, s.Variants, MostLines)
 	for _, v := range s.Variants {
 		if slices.Index(best, v.Policy) < 0 {
 			continue
@@ -73,9 +72,6 @@ func (d *Data) Lines(s Setting) (groups []Group, pooled bool, note string) {
 			groups = append(groups, g)
 		}
 		groups[i].Cells = append(groups[i].Cells, v.Cells...)
-	}
-	if of > len(best) {
-		note = fmt.Sprintf(" The best %d of %d policies by %s.", len(best), of, by.Title)
 	}
 	return groups, pooled, note
 }

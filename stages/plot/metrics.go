@@ -47,6 +47,7 @@ type panel struct {
 	intervals []stats.Interval
 	values    [][]float64
 	lo, hi    float64
+	base      float64 // where a line marks the baseline; NaN for none
 }
 
 // metrics draws, for each workload and hardware, the means of the metrics with
@@ -71,7 +72,7 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 	}
 	var out []Figure
 	for _, s := range d.Settings() {
-		shown, each, rank := analysis.BestOfEach(d.Plan, s.Variants, mostRows)
+		shown, chosen := analysis.BestOfEach(d.Plan, s.Variants, mostRows)
 		inks := make([]color.NRGBA, len(shown))
 		for i, v := range shown {
 			inks[i] = canvas.Hue(d.look(v.Policy, v.Label).hue)
@@ -106,20 +107,12 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 		if d.Plan.Replicates == 1 {
 			caption = "One replicate: a dot for each policy, without an interval."
 		}
-		if len(shown) < len(s.Variants) {
-			of := ""
-			if each > 0 {
-				of = fmt.Sprintf(", %d of each setting", each)
-			}
-			caption += fmt.Sprintf(" The best %d of %d policy variants by %s%s, the best first.", len(shown),
-				len(s.Variants), rank.Title, of)
-		}
-		caption += SomeOf(MostFacets, len(groups), "group") + same
+		caption += chosen + SomeOf(MostFacets, len(groups), "group") + same
 		axis := ""
 		if by != "" {
 			axis = UnitOf(metrics[0], shown).Label(metrics[0].Title)
 		}
-		out = append(out, d.metricsFigure(name, t, caption, axis, shown, panels))
+		out = append(out, d.metricsFigure(Metrics, name, t, caption, axis, shown, panels))
 	}
 	if len(out) == 0 {
 		return Skipped(Metrics, file, title, "no cell is complete yet"), nil
@@ -154,13 +147,13 @@ func MetricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
 
 // newPanel gathers a metric, of a group of jobs or of all; false when no cell knows it.
 func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (panel, bool) {
-	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1)}
+	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1), base: math.NaN()}
 	if by != "" {
 		p.Title, p.Unit = analysis.GroupName(by, group), "" // the axis names the metric
 	}
 	for _, v := range variants {
 		values := ValuesOf(v, m, by, group)
-		i := Interval(m, values)
+		i := analysis.MeanOf(m, values)
 		p.names, p.values, p.intervals = append(p.names, v.Label), append(p.values, values), append(p.intervals, i)
 		for _, x := range append([]float64{i.Mean, i.Low, i.High}, values...) {
 			if stats.Finite(x) {
@@ -244,19 +237,6 @@ func ValuesOf(v analysis.Variant, m measure.Metric, by, group string) []float64 
 	return v.GroupValues(m, by, group)
 }
 
-// Interval is the interval of the mean of a metric's values, cut at the values that it can have: means near a bound
-// have intervals beyond it.
-func Interval(m measure.Metric, values []float64) stats.Interval {
-	i := stats.MeanInterval(values, analysis.DefaultLevel)
-	if m.Most > 0 {
-		i.High = min(i.High, max(m.Most, i.Mean))
-	}
-	if !slices.ContainsFunc(values, func(v float64) bool { return v < 0 }) {
-		i.Low = max(i.Low, 0)
-	}
-	return i
-}
-
 const (
 	panelRow    = 17.0
 	panelExtras = 46.0 // title and axis
@@ -268,7 +248,7 @@ const AxisName = canvas.LabelSize + 6
 
 // metricsFigure has a panel for each metric, or for each group of jobs; then axis names the one metric, below them.
 func (d *Data) metricsFigure(
-	name, title, caption, axis string, variants []analysis.Variant, panels []panel,
+	kind, name, title, caption, axis string, variants []analysis.Variant, panels []panel,
 ) Figure {
 	columns := min(MostColumns, len(panels))
 	names, room := rowNames(variants)
@@ -286,7 +266,7 @@ func (d *Data) metricsFigure(
 		high += AxisName
 	}
 	return Figure{
-		Picture: Picture{Name: name, Kind: Metrics, Title: title, Caption: caption},
+		Picture: Picture{Name: name, Kind: kind, Title: title, Caption: caption},
 		Width:   canvas.Width, Height: high,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, nil)
@@ -335,7 +315,7 @@ func rowLabels(c draw.Canvas, names []string, room float64, box draw.Canvas) {
 	st := canvas.Style(canvas.TickSize, canvas.Ink, false)
 	st.YAlign, st.XAlign = -0.5, -1
 	for i, name := range names {
-		y := box.Max.Y - panelTitle - vg.Length(5+panelRow*(float64(i)+0.5))
+		y := box.Max.Y - panelTitle - vg.Length(5+panelRow*(float64(i)+0.5)) + 3 // as high as the mean, see row
 		c.FillText(st, vg.Point{X: c.Min.X + vg.Length(room) - 4, Y: y}, canvas.Fit(name, room-6, canvas.TickSize))
 	}
 }
@@ -379,6 +359,10 @@ func (p panel) paint(c draw.Canvas) {
 		c.FillText(tick, vg.Point{X: at, Y: body.Min.Y - 3}, t.Label)
 	}
 	c.StrokeLine2(draw.LineStyle{Color: canvas.Quiet, Width: 0.7}, body.Min.X, body.Min.Y, body.Max.X, body.Min.Y)
+	if stats.Finite(p.base) {
+		line := draw.LineStyle{Color: canvas.Quiet, Width: 1, Dashes: []vg.Length{3, 2}}
+		c.StrokeLine2(line, x(p.base), body.Min.Y, x(p.base), body.Max.Y)
+	}
 	for i, iv := range p.intervals {
 		y := body.Max.Y - 5 - vg.Length(panelRow*(float64(i)+0.5))
 		if n > 1 && i > 0 {

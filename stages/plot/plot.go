@@ -141,6 +141,11 @@ func wanted(p record.Plan, named []string) []record.Plot {
 			}
 		}
 	}
+	for _, k := range table.Pictures() {
+		if k.Always && !slices.ContainsFunc(out, func(w record.Plot) bool { return w.Kind == k.Name }) {
+			out = append([]record.Plot{{Kind: k.Name}}, out...)
+		}
+	}
 	for _, name := range named {
 		if draws[name] != nil && !slices.ContainsFunc(out, func(w record.Plot) bool { return w.Kind == name }) {
 			out = append(out, record.Plot{Kind: name})

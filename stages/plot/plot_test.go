@@ -42,7 +42,7 @@ func check(t testing.TB, pictures []Picture) { plottest.Check(t, pictures) }
 func TestSmall(t *testing.T) {
 	pictures := drawAll(t, resultstest.Small().Write(t), svg)
 	check(t, pictures)
-	want := "gantt-mixed-machine-fcfs-r1 gantt-mixed-machine-fcfs-r2 gantt-mixed-machine-fcfs-r3 " +
+	want := "answer gantt-mixed-machine-fcfs-r1 gantt-mixed-machine-fcfs-r2 gantt-mixed-machine-fcfs-r3 " +
 		"gantt-mixed-machine-fcfs-r4 " +
 		"gantt-mixed-machine-fcfs-r5 gantt-mixed-machine-rr-quantum=300ms-r1 gantt-mixed-machine-rr-quantum=300ms-r2 " +
 		"gantt-mixed-machine-rr-quantum=300ms-r3 gantt-mixed-machine-rr-quantum=300ms-r4 " +
@@ -97,7 +97,7 @@ func TestFailures(t *testing.T) {
 	cfg.FailJob, cfg.Missing = 1, 3
 	pictures := drawAll(t, cfg.Write(t), svg)
 	check(t, pictures)
-	if len(pictures) != 7+4 {
+	if len(pictures) != 7+5 {
 		t.Errorf("%d pictures: %s", len(pictures), names(pictures))
 	}
 }
@@ -150,7 +150,7 @@ func TestNothingToDraw(t *testing.T) {
 	pictures := drawAll(t, cfg.Write(t), svg)
 	check(t, pictures)
 	for _, p := range pictures {
-		if drawn := p.Skipped == ""; drawn != (p.Kind == Metrics) {
+		if drawn := p.Skipped == ""; drawn != (p.Kind == Metrics || p.Kind == Answer) {
 			t.Errorf("with metrics alone, %s: skipped %q", p.Name, p.Skipped)
 		}
 	}
@@ -177,8 +177,8 @@ func TestSameBytes(t *testing.T) {
 			t.Errorf("%s differs the second time", p.Name)
 		}
 	}
-	if len(drawAll(t, dir, Options{MaxGantts: 2, Formats: []string{"svg"}})) != 6 {
-		t.Error("two Gantt charts and four others were expected")
+	if len(drawAll(t, dir, Options{MaxGantts: 2, Formats: []string{"svg"}})) != 7 {
+		t.Error("two Gantt charts and five others were expected")
 	}
 	left, err := filepath.Glob(filepath.Join(dir, record.PlotsDir, "gantt-*.svg"))
 	if err != nil || len(left) != 2 {
@@ -211,21 +211,21 @@ func TestQueueAndNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, pictures)
-	if got := names(pictures); got != "queue gantt-mixed-machine-fcfs-r1 gantt-mixed-machine-rr-quantum=300ms-r1" {
+	if got := names(pictures); got != "answer queue gantt-mixed-machine-fcfs-r1 gantt-mixed-machine-rr-quantum=300ms-r1" {
 		t.Fatalf("pictures: %s", got)
 	}
 	for i, words := range [][]string{{"Length of the queue", ">7</text>"}, {">left</text>", ">right</text>"}} {
-		raw, err := os.ReadFile(pictures[i].SVG)
+		raw, err := os.ReadFile(pictures[i+1].SVG)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range words {
 			if !bytes.Contains(raw, []byte(w)) {
-				t.Errorf("%s lacks %q", pictures[i].Name, w)
+				t.Errorf("%s lacks %q", pictures[i+1].Name, w)
 			}
 		}
 		if keep := os.Getenv("TFEXP_KEEP_PLOTS"); keep != "" {
-			_ = os.WriteFile(filepath.Join(keep, pictures[i].Name+".svg"), raw, 0o644)
+			_ = os.WriteFile(filepath.Join(keep, pictures[i+1].Name+".svg"), raw, 0o644)
 		}
 	}
 }

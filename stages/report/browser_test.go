@@ -22,8 +22,8 @@ func open(t *testing.T, width int, dark bool) *resultstest.Page {
 	p := resultstest.Open(t, "file://"+filepath.ToSlash(filepath.Join(dir, record.ReportFile)), width, 900, dark)
 	t.Cleanup(func() {
 		if keep := os.Getenv("TFEXP_KEEP_REPORT"); keep != "" {
-			for i, part := range []string{"header", "[aria-labelledby=policies]", "[aria-labelledby=pictures]",
-				"[aria-labelledby=cells]"} {
+			for i, part := range []string{"header", "#policies", "[aria-labelledby=pictures]",
+				"#cells"} {
 				name := filepath.Join(keep, strings.ReplaceAll(t.Name(), "/", "-")+string(rune('a'+i))+".png")
 				if err := os.WriteFile(name, p.Screenshot(part), 0o644); err != nil {
 					t.Error(err)
@@ -64,7 +64,7 @@ func wide(t *testing.T, p *resultstest.Page, width int) {
 	}
 }
 
-const cells = `document.querySelector("[aria-labelledby=cells] table")`
+const cells = `document.querySelector("#cells table")`
 
 func column(t *testing.T, p *resultstest.Page) (names []string) {
 	t.Helper()
@@ -98,11 +98,11 @@ func sorts(t *testing.T, p *resultstest.Page) {
 
 func filters(t *testing.T, p *resultstest.Page) {
 	t.Helper()
-	p.Eval(`{ const f = document.querySelector("[aria-labelledby=cells] .filter input"); f.value = "FCFS finished"; f.dispatchEvent(new Event("input")); }`, nil)
+	p.Eval(`{ const f = document.querySelector("#cells .filter input"); f.value = "FCFS finished"; f.dispatchEvent(new Event("input")); }`, nil)
 	if left := column(t, p); len(left) != 5 {
 		t.Errorf("filtered: %v", left)
 	}
-	p.Eval(`{ const f = document.querySelector("[aria-labelledby=cells] .filter input"); f.value = ""; f.dispatchEvent(new Event("input")); }`, nil)
+	p.Eval(`{ const f = document.querySelector("#cells .filter input"); f.value = ""; f.dispatchEvent(new Event("input")); }`, nil)
 }
 
 // turnsOff turns a series of a picture off and on.
@@ -171,13 +171,13 @@ func pointsAndZooms(t *testing.T, p *resultstest.Page) {
 // prints checks that the printed page has all tables, and the pictures instead of the script's drawings.
 func prints(t *testing.T, p *resultstest.Page) {
 	t.Helper()
-	p.Eval(`document.querySelector("[aria-labelledby=cells] details").open = false`, nil)
+	p.Eval(`document.querySelector("#cells").open = false`, nil)
 	p.Paper()
 	p.Until("all pictures are there on paper", `[...document.querySelectorAll(".sheet img")].every((i) => i.complete)`)
 	var seen struct{ Rows, Pictures, Cut, Drawn int }
 	p.Eval(`(() => {
 		const seen = (e) => e.getClientRects().length > 0 && e.getBoundingClientRect().height > 0, of = (s) => [...document.querySelectorAll(s)];
-		return { rows: of("[aria-labelledby=cells] tbody tr").filter(seen).length, pictures: of(".sheet img").filter(seen).length,
+		return { rows: of("#cells tbody tr").filter(seen).length, pictures: of(".sheet img").filter(seen).length,
 			cut: of(".sheet").filter((s) => s.scrollWidth > s.clientWidth + 1).length, drawn: of(".drawn, .schedule").filter(seen).length };
 	})()`, &seen)
 	if seen.Rows != 10 || seen.Pictures != 6 || seen.Cut != 0 || seen.Drawn != 0 {

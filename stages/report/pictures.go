@@ -63,10 +63,7 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 		part, _ := v.section(kind.Section)
 		*part = append(*part, one)
 	}
-	fold(v.Pictures)
-	for _, s := range slices.Concat(v.First, v.Middle, v.Last) {
-		fold(s.Pictures)
-	}
+	fold(v.Pictures, e.Plan.Plots)
 	for _, kind := range table.Pictures() {
 		if n := left[kind.Name]; n > 0 {
 			_, more := v.section(kind.Section)
@@ -76,22 +73,28 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 	return nil
 }
 
-// fold leaves two pictures of each kind open where a section has many of it.
-func fold(pictures []shownPicture) {
-	all, seen := map[string]int{}, map[string]int{}
-	for _, p := range pictures {
-		all[p.Kind]++
-	}
-	for i := range pictures {
-		kind := pictures[i].Kind
-		seen[kind]++
-		pictures[i].Folded = all[kind] > mostAlike && seen[kind] > 2
+// fold leaves schedules open, and the first pictures that the experiment asks for.
+func fold(pictures []shownPicture, asked []record.Plot) {
+	open := 0
+	for i, p := range pictures {
+		kind, _ := table.PictureByName(p.Kind)
+		if kind.Schedule {
+			continue
+		}
+		if slices.ContainsFunc(asked, func(o record.Plot) bool { return o.Kind == p.Kind }) && open < mostOpen {
+			open++
+		} else {
+			pictures[i].Folded = true
+		}
 	}
 }
 
 // section returns the pictures of a section, and its notes on pictures that it leaves out; pictures of a missing
 // section are among the pictures of the whole.
 func (v *view) section(name string) (pictures *[]shownPicture, more *[]string) {
+	if name == "answer" {
+		return &v.AnswerPictures, new([]string)
+	}
 	for _, s := range slices.Concat(v.First, v.Middle, v.Last) {
 		if s.Name == name {
 			return &s.Pictures, &s.More
@@ -100,13 +103,15 @@ func (v *view) section(name string) (pictures *[]shownPicture, more *[]string) {
 	return &v.Pictures, &v.More
 }
 
-// firstReplicates are the first complete cells of all variants; where it can
-// be, of the same replicate.
+// firstReplicates are the first complete cells of the best policies and the baseline, one of each; where it can be, of
+// the same replicate.
 func firstReplicates(e *record.Experiment) []string {
-	var cells []string
-	for _, variant := range analysis.Variants(e) {
-		if len(variant.Cells) > 0 {
-			cells = append(cells, variant.Cells[0].Cell)
+	var cells, policies []string
+	variants := slices.DeleteFunc(analysis.Variants(e), func(v analysis.Variant) bool { return len(v.Cells) == 0 })
+	best, _ := analysis.BestPolicies(e.Plan, variants, mostOfCells)
+	for _, v := range variants {
+		if slices.Contains(best, v.Policy) && !slices.Contains(policies, v.Policy) {
+			cells, policies = append(cells, v.Cells[0].Cell), append(policies, v.Policy)
 		}
 	}
 	return cells

@@ -51,14 +51,17 @@ func hash(text string) string {
 }
 
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"style":   func() template.CSS { return template.CSS(style) },
-	"script":  func() template.JS { return template.JS(script) },
-	"policy":  policy,
-	"cell":    cell,
-	"count":   func(rows [][]string) string { return table.Number(float64(len(rows))) },
-	"long":    func(rows [][]string) bool { return len(rows) > printed },
-	"bound":   table.Bound,
-	"printed": func() int { return printed },
+	"style":     func() template.CSS { return template.CSS(style) },
+	"script":    func() template.JS { return template.JS(script) },
+	"policy":    policy,
+	"cell":      cell,
+	"count":     func(rows [][]string) string { return table.Number(float64(len(rows))) },
+	"long":      func(rows [][]string) bool { return len(rows) > printed },
+	"bound":     table.Bound,
+	"explained": explained,
+	"pointed":   pointed,
+	"terms":     func() []term { return terms },
+	"printed":   func() int { return printed },
 }).Parse(page))
 
 // cell returns the text of a cell, in which a line is broken before an interval, but not within it.

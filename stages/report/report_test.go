@@ -82,7 +82,7 @@ func TestComplete(t *testing.T) {
 	_, page := write(t, resultstest.Small())
 	has(t, page,
 		"How much less do they wait under round robin than under FCFS?",
-		"No difference in mean waiting time was detected between rr quantum=300ms and fcfs",
+		"is known between rr quantum=300ms and fcfs: −18% (−35% to +36%).",
 		"other programs used 0.8 CPU cores while jobs ran",
 		"<code>mixed-machine-fcfs-r2</code>, <code>mixed-machine-rr-quantum=300ms-r2</code>",
 		"Schedule of fcfs, replicate 1", "Schedule of rr quantum=300ms, replicate 1",
@@ -92,8 +92,8 @@ func TestComplete(t *testing.T) {
 	lacks(t, strings.Replace(page, script, "", 1), "Partial results", "What failed", "http://127", "src=\"http",
 		"href=\"http",
 		"@import", "<script src", "NaN", "ZgotmplZ")
-	if n := strings.Count(html.UnescapeString(page), `<img src="data:image/svg+xml;base64,`); n != 6 {
-		t.Errorf("%d pictures, want 6", n)
+	if n := strings.Count(html.UnescapeString(page), `<img src="data:image/svg+xml;base64,`); n != 7 {
+		t.Errorf("%d pictures, want 7", n)
 	}
 	if len(page) > 200<<10 {
 		t.Errorf("the page has %d bytes", len(page))
@@ -137,8 +137,7 @@ func TestPartial(t *testing.T) {
 	cfg.Missing = 3
 	_, page := write(t, cfg)
 	has(t, page, "Partial results: 7 of 10 cells so far", "not written yet", "2 of 5",
-		"Too few replicates to compare mean waiting time under rr quantum=300ms and fcfs: 2 pairs; a verdict needs at "+
-			"least 3.")
+		"Too few runs to say whether rr quantum=300ms or fcfs has the lower mean", "(it takes at least 3 runs).")
 }
 
 func TestFailed(t *testing.T) {
@@ -260,20 +259,72 @@ func TestPicturesOfCellsAreCountedByKind(t *testing.T) {
 	}
 }
 
-// Of many pictures of a kind two are open, and all of a few.
+// Schedules and the pictures that an experiment asks for are open.
 func TestFold(t *testing.T) {
 	var pictures []shownPicture
-	for _, kind := range strings.Fields("gantt gantt gantt jct series series gantt jct") {
+	for _, kind := range strings.Fields("gantt gantt jct series metrics") {
 		pictures = append(pictures, shownPicture{Kind: kind})
 	}
-	fold(pictures)
+	fold(pictures, []record.Plot{{Kind: "series"}})
 	var folded []int
 	for i, p := range pictures {
 		if p.Folded {
 			folded = append(folded, i)
 		}
 	}
-	if want := []int{2, 6}; !slices.Equal(folded, want) {
+	if want := []int{2, 4}; !slices.Equal(folded, want) {
 		t.Errorf("folded are %v, want %v", folded, want)
+	}
+}
+
+var (
+	unshown = regexp.MustCompile(`(?s)<script.*?</script>|<style.*?</style>|<title>.*?</title>`)
+	pieces  = regexp.MustCompile(`<(/?)(\w+)([^>]*)>|[^<]+`)
+)
+
+// shownWords counts the words of a page that a reader sees before opening anything.
+func shownWords(page string) int {
+	var text strings.Builder
+	var closed []bool // of the parts that can be opened, from outside to inside
+	summary := false
+	for _, m := range pieces.FindAllStringSubmatch(unshown.ReplaceAllString(page, ""), -1) {
+		end := m[1] != ""
+		switch m[2] {
+		case "":
+			within := slices.Index(closed, true)
+			if within < 0 || summary && within == len(closed)-1 {
+				text.WriteString(m[0])
+			}
+		case "details":
+			if end {
+				closed = closed[:len(closed)-1]
+			} else {
+				closed = append(closed, !strings.Contains(m[3], "open"))
+			}
+		case "summary":
+			summary = !end
+		case "abbr", "code":
+		default:
+			text.WriteString(" ")
+		}
+	}
+	return len(strings.Fields(html.UnescapeString(text.String())))
+}
+
+// A report of two policies shows at most 600 words, and the replay of a log under many at most 900.
+func TestReportsAreShort(t *testing.T) {
+	two := resultstest.Small()
+	two.Twins = true
+	for _, c := range []struct {
+		name string
+		cfg  resultstest.Config
+		most int
+	}{{"two policies", two, 600}} {
+		_, page := write(t, c.cfg)
+		if n := shownWords(page); n > c.most || n < 50 {
+			t.Errorf("%s: %d words, want at most %d", c.name, n, c.most)
+		} else {
+			t.Logf("%s: %d words", c.name, n)
+		}
 	}
 }

@@ -25,11 +25,11 @@ type view struct {
 	When               string
 	Contents           []heading
 	shownAnswers
-	Warnings []analysis.Doubt
-	Summary  table.Table
-	Policies bool // there are some to show
-	Blocks   []block
-	Axes     []string // of the matrix
+	Warnings, MoreWarnings []analysis.Doubt
+	Summary                table.Table
+	Policies               bool // there are some to show
+	Blocks                 []block
+	Axes                   []string // of the matrix
 	comparisons
 	Thresholds []analysis.Verdict
 	shownPictures
@@ -47,26 +47,26 @@ type view struct {
 
 // shownAnswers are the sentences at the top of the page.
 type shownAnswers struct {
-	Headline    table.Headline
-	Answers     []answer // the answers below the headline
-	Folded      []answer
-	MoreAnswers int
-	Joined      bool // some answers summarize several comparisons
-	NoAnswer    string
+	Headline table.Headline
+	Answers  []string // of parts, below the headline
+	Folded   []string
+	NoAnswer string
 }
 
 // comparisons are the table of comparisons, with the method that all of them share; empty where they differ.
 type comparisons struct {
 	Comparisons table.Table
 	Method      string
+	Corrected   bool // some comparisons have Holm's correction
 }
 
 // shownPictures are the pictures on the page.
 type shownPictures struct {
-	Pictures   []shownPicture
-	More       []string // of pictures that are not shown
-	Skipped    []record.Picture
-	NoPictures string
+	AnswerPictures []shownPicture
+	Pictures       []shownPicture
+	More           []string // of pictures that are not shown
+	Skipped        []record.Picture
+	NoPictures     string
 }
 
 // origin says where the numbers come from.
@@ -94,22 +94,14 @@ func (v *view) contents() {
 			add(s.Shown(), s.Name, s.Title)
 		}
 	}
-	add(true, "answer", "Answer")
 	parts(v.First)
-	add(!v.NoCells && v.Policies, "policies", "Policies")
-	add(len(v.Comparisons.Rows) > 0, "comparisons", "Comparisons")
 	add(len(v.Thresholds) > 0, "thresholds", "Thresholds")
 	parts(v.Middle)
 	add(!v.NoCells, "pictures", "Pictures")
-	parts(v.Last)
+	add(len(v.Comparisons.Rows) > 0, "comparisons", "Comparisons")
 	add(len(v.Failures) > 0, "failures", "What failed")
-	add(!v.NoCells, "cells", "Cells")
-	add(true, "repeat", "How to repeat it")
+	add(true, "details", "Details")
 }
-
-// answer is a comparison, or several, in a sentence. Tag is the verdict of one;
-// Kind is for the colour.
-type answer struct{ Text, Tag, Kind string }
 
 // section is a part of the results that is registered.
 type section struct {
@@ -141,9 +133,9 @@ type shownPicture struct {
 // How much the page shows before it refers to the files.
 const (
 	mostAnswers  = 20
-	mostOpen     = 3 // answers below the headline; more are folded
-	mostOfCells  = 8
-	mostAlike    = 3 // pictures of one kind in a section; of more, the first two are open
+	mostOpen     = 3 // answers below the headline, and pictures other than schedules; more are folded
+	mostOfCells  = 4 // pictures of single cells, of each kind
+	mostCaveats  = 2 // more are folded
 	mostFailures = 20
 	mostNames    = 6
 	mostCells    = 2000
@@ -224,7 +216,6 @@ func (v *view) answers(e *record.Experiment, contents []analysis.Content) error 
 	v.Comparisons = analysis.ComparisonTable(e.Plan, rows)
 	if len(rows) > 0 && !slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.Method != rows[0].Method }) {
 		v.Method = rows[0].Method
-		v.Comparisons = v.Comparisons.Without(func(c table.Column) bool { return c.Name == "method" })
 	}
 	for _, t := range contents {
 		for _, text := range t.Answers[:min(len(t.Answers), mostAnswers)] {
@@ -237,24 +228,11 @@ func (v *view) answers(e *record.Experiment, contents []analysis.Content) error 
 	if v.Headline, err = analysis.HeadlineOf(e, rows, contents); err != nil {
 		return err
 	}
-	answers, more, err := analysis.Conclusions(e, rows, mostAnswers)
-	if err != nil {
-		return err
-	}
-	for _, a := range analysis.Foremost(answers, mostOpen) {
-		tag := a.Verdict
-		if a.Rows > 1 || a.Alone {
-			tag = "" // the text has the numbers
-		}
-		colour := kind(a.Verdict)
-		if a.Alone { // one run of each is no test
-			colour = kind("")
-		}
-		v.Answers = append(v.Answers, answer{a.Text, tag, colour})
-		v.Joined = v.Joined || a.Joined()
-	}
-	v.MoreAnswers = more
 	v.Warnings = analysis.Doubts(analysis.Unsaid(e, rows), mostNames)
+	if len(v.Warnings) > mostCaveats {
+		v.Warnings, v.MoreWarnings = v.Warnings[:mostCaveats], v.Warnings[mostCaveats:]
+	}
+	v.Corrected = slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return r.Candidates > 1 })
 	switch {
 	case said > 0 || len(v.Answers) == 0 && v.elsewhere(contents) || v.NoCells:
 	case len(e.Cells) == 0:
@@ -262,8 +240,10 @@ func (v *view) answers(e *record.Experiment, contents []analysis.Content) error 
 	case len(rows) == 0:
 		v.NoAnswer = "There is nothing to compare: the experiment has one policy, or names no baseline."
 	}
-	v.Answers = slices.DeleteFunc(v.Answers, func(a answer) bool { return v.Headline.Says(a.Text) })
-	if n := len(v.Answers); n > mostOpen {
+	v.Answers = slices.DeleteFunc(v.Answers, v.Headline.Says)
+	if v.Headline.Sentence != "" { // they qualify it
+		v.Answers, v.Folded = nil, v.Answers
+	} else if n := len(v.Answers); n > mostOpen {
 		v.Answers, v.Folded = v.Answers[:mostOpen], v.Answers[mostOpen:]
 	}
 	return nil
@@ -295,7 +275,7 @@ func methods(e *record.Experiment, rows []record.ComparisonRow) string {
 	return strings.Join(text, " ")
 }
 
-func (v *view) say(text string) { v.Answers = append(v.Answers, answer{Text: text, Kind: kind("")}) }
+func (v *view) say(text string) { v.Answers = append(v.Answers, text) }
 
 // elsewhere takes the answer from the parts where the comparisons have none, or where the experiment is about a
 // part alone. Their sentences are not repeated below.
@@ -314,15 +294,6 @@ func (v *view) elsewhere(contents []analysis.Content) bool {
 		}
 	}
 	return len(v.Answers) > 0
-}
-
-// kind is the class of a verdict in the page's style.
-func kind(verdict string) string {
-	switch verdict {
-	case record.Better, record.Worse:
-		return verdict
-	}
-	return "open"
 }
 
 func (v *view) blocks(p record.Plan) {

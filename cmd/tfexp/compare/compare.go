@@ -73,7 +73,7 @@ func compareFolders(a *command.App, before, after *record.Experiment, o *compare
 	if err != nil {
 		return err
 	}
-	rows := analysis.Across(before, after, metrics, o.by, o.level)
+	rows := across(before, after, metrics, o.by, o.level)
 	if len(rows) == 0 {
 		return command.Usagef("variants are the same when policy, axes, workload and hardware have the same names",
 			"%s and %s share no variant with results", before.Dir, after.Dir)
@@ -89,9 +89,9 @@ func compareFolders(a *command.App, before, after *record.Experiment, o *compare
 		if r.By != "" {
 			variant += ", " + r.By + " " + analysis.GroupName(r.By, r.Group)
 		}
-		unit := table.UnitFor(m.Unit, r.BaselineMean, r.CandidateMean)
+		unit, change := table.UnitFor(m.Unit, r.BaselineMean, r.CandidateMean), analysis.ChangeOf(&r)
 		t.Add(variant, unit.Label(m.Title), unit.Number(r.BaselineMean), unit.Number(r.CandidateMean),
-			table.Percent(r.Ratio-1), analysis.Said(r))
+			table.Percent(r.Ratio-1), change.Word())
 	}
 	out := a.Printer().Out
 	if columns, ok := show.Columns(a.Out); ok && t.Width() > columns { // paths are long
@@ -106,10 +106,10 @@ func compareFolders(a *command.App, before, after *record.Experiment, o *compare
 	}
 	fmt.Fprintln(out)
 	for _, r := range rows {
-		fmt.Fprintln(out, analysis.Change(after.Plan, r))
+		fmt.Fprintln(out, said(after.Plan, &r))
 	}
-	unshared(out, was, analysis.Unshared(before, after))
-	unshared(out, is, analysis.Unshared(after, before))
+	unshared(out, was, unsharedBy(after, before))
+	unshared(out, is, unsharedBy(before, after))
 	return nil
 }
 

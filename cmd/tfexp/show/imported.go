@@ -25,15 +25,6 @@ func (p *Printer) Imported(dir string) error {
 	if err := p.Headline(e.Plan.Description, headline); err != nil {
 		return err
 	}
-	t := narrow(analysis.SummaryTable(e), p.Out)
-	if len(t.Rows) != len(headline.Table.Rows) {
-		if err := t.Write(p.Out, "", p.Color); err != nil {
-			return fmt.Errorf("print summary: %w", err)
-		}
-	}
-	if err := p.answers(e, comparisons, headline); err != nil {
-		return err
-	}
 	if doubts := analysis.Doubts(analysis.Unsaid(e, comparisons), NamedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)
 		p.doubts(doubts)

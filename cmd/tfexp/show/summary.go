@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"os"
 	"slices"
 
@@ -115,27 +114,10 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 		fmt.Fprintf(p.Out, "\ndone in %s\nreport: %s\n", live.Duration(outcome.Elapsed), outcome.Report)
 		return nil
 	}
-	full, chosen := analysis.BestTable(e, mostRows)
-	switch {
-	case len(full.Rows) == 0 || len(full.Rows) == len(headline.Table.Rows): // it has these metrics
-	case len(full.Rows) > mostRows || chosen != "":
-		fmt.Fprintf(p.Out, "\nThe means of all variants are in the report and in %s.\n", record.Metrics.File)
-	default:
-		fmt.Fprintln(p.Out)
-		t := narrow(full, p.Out)
-		if err := t.Write(p.Out, "", p.Color); err != nil {
-			return fmt.Errorf("print summary: %w", err)
-		}
-	}
 	if err := p.parts(told, analysis.Policies, analysis.Verdicts, headline.Sentence); err != nil {
 		return err
 	}
-	if err := p.answers(e, comparisons, headline); err != nil {
-		return err
-	}
-	if err := p.parts(told, analysis.Verdicts, math.MaxInt, headline.Sentence); err != nil {
-		return err
-	}
+	p.remarks(told)
 	if len(thresholds) > 0 {
 		fmt.Fprintln(p.Out)
 		p.Thresholds(thresholds, "")
@@ -200,30 +182,18 @@ func (p *Printer) parts(all []analysis.Content, from, below int, printed string)
 	return nil
 }
 
-// answers prints the results of the comparisons as sentences.
-func (p *Printer) answers(e *record.Experiment, rows []record.ComparisonRow, printed table.Headline) error {
-	all, more, err := analysis.Conclusions(e, rows, len(rows)+mostAnswers)
-	all = slices.DeleteFunc(all, func(a analysis.Answer) bool { return printed.Says(a.Text) })
-	answers := analysis.Foremost(all, mostAnswers)
-	if len(answers) > mostAnswers {
-		answers, more = answers[:mostAnswers], more+len(answers)-mostAnswers
+// remarks prints the first sentence of each part that qualifies the answer; the report has the others.
+func (p *Printer) remarks(all []analysis.Content) {
+	begin := "\n"
+	for _, t := range all {
+		for _, item := range t.Terminal {
+			if t.OnTerminal >= analysis.Verdicts && len(item.Sentences) > 0 {
+				fmt.Fprintln(p.Out, begin+item.Sentences[0])
+				begin = ""
+				break
+			}
+		}
 	}
-	if err != nil || len(answers) == 0 {
-		return err
-	}
-	fmt.Fprintln(p.Out)
-	joined := false
-	for _, s := range answers {
-		fmt.Fprintln(p.Out, s.Text)
-		joined = joined || s.Joined()
-	}
-	switch {
-	case more > 0:
-		fmt.Fprintf(p.Out, "… and %s more: see %s\n", Count(more, "answer", "answers"), record.Comparisons.File)
-	case joined:
-		fmt.Fprintf(p.Out, "Each comparison, with its interval and p-value, is in %s.\n", record.Comparisons.File)
-	}
-	return nil
 }
 
 // Thresholds prints for each threshold whether it is met.
@@ -255,12 +225,6 @@ func cellsDone(o *pipeline.Outcome) string {
 	}
 	return text
 }
-
-// The most rows and sentences that a summary has; the files have all.
-const (
-	mostRows    = 16
-	mostAnswers = 3
-)
 
 // fileWidth is the greatest width of a table that is not for a terminal.
 const fileWidth = 100

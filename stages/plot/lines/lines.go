@@ -2,7 +2,6 @@
 package lines
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -91,11 +90,7 @@ func Draw(d *plot.Data, kind, metric, axis, by string, bound Limit) ([]plot.Figu
 				continue
 			}
 		}
-		best, of, rank := analysis.BestPolicies(d.Plan, s.Variants, plot.MostLines)
-		chosen := ""
-		if of > len(best) {
-			chosen = fmt.Sprintf(" The best %d of %d policies by %s, the best first.", len(best), of, rank.Title)
-		}
+		best, chosen := analysis.BestPolicies(d.Plan, s.Variants, plot.MostLines)
 		if len(panels[0]) == 1 && by == "" {
 			one := multiples{kind: kind, x: x, policies: best, look: d.PolicyLook, columns: d.Columns(min(2, len(metrics)))}
 			for i, m := range metrics {
@@ -220,7 +215,7 @@ func facetsOf(s plot.Setting, x Abscissa, m measure.Metric, by, group string) []
 			unknown := stats.Interval{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()}
 			out[f].lines = append(out[f].lines, line{v.Policy, slices.Repeat([]stats.Interval{unknown}, len(x.Values))})
 		}
-		at := plot.Interval(m, plot.ValuesOf(v, m, by, group))
+		at := analysis.MeanOf(m, plot.ValuesOf(v, m, by, group))
 		text, read := ValueOf(v, x.Name)
 		for i := range x.Values {
 			if !read || x.Labels[i] == text {

@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/eval"
@@ -69,4 +71,101 @@ func inValues(t *tune, settings []record.Setting) bool {
 		}
 	}
 	return true
+}
+
+// warmStart reads trials that were made elsewhere.
+func (d decoder) warmStart(a *eval.Args, name string, t *tune) {
+	from, at := d.Find(name), a.Node.Attr("warm_start").Expr.Range()
+	if d.fromResults(a, t, from) {
+		return
+	}
+	column := map[string]int{}
+	if digest, ok := d.EachRow(a, at, from, nil, func(head []string) error {
+		for i, name := range head {
+			if _, twice := column[name]; twice && name != "" {
+				return fmt.Errorf("there are two columns %q: leave one out", name)
+			}
+			column[name] = i
+		}
+		for _, s := range t.Settings {
+			if _, ok := column[s.Name]; !ok {
+				near := schema.Nearest(s.Name, head)
+				if near != "" {
+					near = fmt.Sprintf(" (is %q meant?)", near)
+				}
+				return fmt.Errorf("there is no column for the setting %q%s", s.Name, near)
+			}
+		}
+		if _, ok := column["time_s"]; !ok {
+			return fmt.Errorf("there is no column time_s")
+		}
+		return nil
+	}, func(_ int, row []string) error {
+		one, err := importedTrial(t, column, row)
+		if err == nil {
+			t.Imported = append(t.Imported, one)
+		}
+		return err
+	}); ok {
+		t.WarmStart = digest
+	}
+}
+
+// importedTrial reads a row of imported trials.
+func importedTrial(t *tune, column map[string]int, row []string) (trial.Imported, error) {
+	var one trial.Imported
+	for _, s := range t.Settings {
+		text := eval.Canonical(row[column[s.Name]])
+		if s.Numeric {
+			if _, err := strconv.ParseFloat(text, 64); err != nil {
+				return one, fmt.Errorf("%s is %q, which is not a number", s.Name, text)
+			}
+		}
+		if len(s.Values) > 0 && !s.Numeric && !slices.Contains(s.Values, text) {
+			return one, fmt.Errorf("%s is %q, which is none of the setting's values", s.Name, text)
+		}
+		one.Settings = append(one.Settings, record.Setting{Name: s.Name, Value: text})
+	}
+	number := func(name string) (*float64, error) {
+		i, ok := column[name]
+		if !ok || strings.TrimSpace(row[i]) == "" {
+			return nil, nil
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(row[i]), 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("%s is %q, which is not a number", name, row[i])
+		}
+		if v < 0 && name != "loss" || v > 1 && name == "accuracy" {
+			return nil, fmt.Errorf("%s is %s: an accuracy is from 0 to 1, times, units and costs are not below 0", name, row[i])
+		}
+		return &v, nil
+	}
+	seconds, err := number("time_s")
+	if err != nil {
+		return one, err
+	}
+	for name, field := range map[string]**float64{
+		"loss": &one.Outcome.Loss, "accuracy": &one.Outcome.Accuracy, "cost": &one.Outcome.Cost,
+		"reached_s": &one.Outcome.Reached,
+	} {
+		if *field, err = number(name); err != nil {
+			return one, err
+		}
+	}
+	if i, ok := column["state"]; ok && strings.TrimSpace(row[i]) == trial.TrialCrashed {
+		one.Outcome.Crashed = "it crashed when it was measured"
+		return one, nil
+	}
+	if i, ok := column["state"]; ok && strings.TrimSpace(row[i]) == trial.TrialDiverged {
+		one.Outcome.Diverged = true
+	}
+	if seconds == nil {
+		one.Outcome.Crashed = "it has no time"
+		return one, nil
+	}
+	one.Outcome.Time, one.Outcome.Units = *seconds, 1
+	if n, err := number("units"); err == nil && n != nil {
+		one.Outcome.Units = int(*n)
+	}
+	return one, nil
 }

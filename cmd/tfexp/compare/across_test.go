@@ -1,4 +1,4 @@
-package analysis_test
+package compare
 
 import (
 	"fmt"
@@ -9,10 +9,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 )
+
+// variant adds cells with the given mean waiting times to an experiment, one a replicate.
+func variant(e *record.Experiment, workload, policy string, waiting ...float64) {
+	for i, w := range waiting {
+		ref := record.CellRef{Cell: fmt.Sprintf("%s-%s-r%d", workload, policy, i+1), Workload: workload, Hardware: "h",
+			Policy: policy, Replicate: i + 1}
+		e.Plan.Cells = append(e.Plan.Cells, ref)
+		m := measure.Of(map[string]float64{"jobs": 8, "finished": 8, "mean_waiting_s": w})
+		e.Cells = append(e.Cells, record.Cell{CellRef: ref, State: record.CellFinished, Metrics: m})
+	}
+}
 
 // keyed writes the dependencies of an experiment's cells: their jobs.
 func keyed(t *testing.T, e *record.Experiment, jobs string) {
@@ -79,14 +89,14 @@ func TestAcross(t *testing.T) {
 		}, "a", "fcfs: skewness-corrected paired t, 3 pairs, 6 → 3, 1 doubtful"},
 	} {
 		before, after := &record.Experiment{}, &record.Experiment{}
-		variant(before, "w", "fcfs", nil, 4, 6, 8)
-		variant(before, "v", "fcfs", nil, 1, 1, 1)
-		variant(after, "w", "fcfs", nil, 2, 3, 4)
-		variant(after, "w", "new", nil, 9, 9, 9) // the other folder does not have it
+		variant(before, "w", "fcfs", 4, 6, 8)
+		variant(before, "v", "fcfs", 1, 1, 1)
+		variant(after, "w", "fcfs", 2, 3, 4)
+		variant(after, "w", "new", 9, 9, 9) // the other folder does not have it
 		keyed(t, before, "a")
 		keyed(t, after, c.jobs)
 		c.change(before, after)
-		rows := analysis.Across(before, after, []measure.Metric{waiting}, "", 0.95)
+		rows := across(before, after, []measure.Metric{waiting}, "", 0.95)
 		if len(rows) != 1 {
 			t.Fatalf("%s: %d rows: %+v", c.name, len(rows), rows)
 		}
@@ -102,8 +112,8 @@ func TestAcross(t *testing.T) {
 // TestAcrossByGroup: the correction is over the variants and groups of a metric, not over all metrics.
 func TestAcrossByGroup(t *testing.T) {
 	before, after := &record.Experiment{}, &record.Experiment{}
-	variant(before, "w", "fcfs", nil, 4, 6, 8)
-	variant(after, "w", "fcfs", nil, 2, 3, 4)
+	variant(before, "w", "fcfs", 4, 6, 8)
+	variant(after, "w", "fcfs", 2, 3, 4)
 	for i := range before.Cells {
 		group := func(name string, jct float64) measure.Group {
 			return measure.Group{By: "class", Name: name,
@@ -117,7 +127,7 @@ func TestAcrossByGroup(t *testing.T) {
 	jct, _ := measure.MetricByName("mean_jct_s")
 	waiting, _ := measure.MetricByName("mean_waiting_s")
 	var got []string
-	for _, r := range analysis.Across(before, after, []measure.Metric{jct, waiting}, "class", 0.95) {
+	for _, r := range across(before, after, []measure.Metric{jct, waiting}, "class", 0.95) {
 		got = append(got, fmt.Sprintf("%s of %s: %.3g → %.3g, %d", r.Metric, r.Group, r.BaselineMean, r.CandidateMean,
 			r.Candidates))
 	}
@@ -125,68 +135,5 @@ func TestAcrossByGroup(t *testing.T) {
 		"mean_waiting_s of long: 5 → 4.55, 2", "mean_waiting_s of short: 0.5 → 1, 2"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
-	}
-}
-
-// TestGroups: a row for each class and variant, the variants of a class together; a variant that has no job of a class
-// has no row.
-func TestGroups(t *testing.T) {
-	e := &record.Experiment{}
-	variant(e, "w", "fcfs", nil, 4, 6)
-	variant(e, "w", "rr", nil, 2, 3)
-	for i := range e.Cells {
-		group := func(by, name string, jct float64) measure.Group {
-			return measure.Group{By: by, Name: name, Metrics: measure.Of(map[string]float64{"mean_jct_s": jct})}
-		}
-		e.Cells[i].Groups = []measure.Group{group("user", "ada", 99), group("class", "long", float64(10+i))}
-		if i > 1 {
-			e.Cells[i].Groups = append(e.Cells[i].Groups, group("class", "short", 1))
-		}
-	}
-	var got []string
-	for _, r := range analysis.Groups(e, "class") {
-		if len(r.Metrics) != len(analysis.GroupMetrics()) {
-			t.Errorf("%d metrics", len(r.Metrics))
-		}
-		for _, m := range r.Metrics {
-			if m.Metric == "mean_jct_s" {
-				got = append(got, fmt.Sprintf("%s %s: %g of %d", r.Group, r.Variant, m.Interval.Mean, m.Interval.N))
-			}
-		}
-	}
-	if d := cmp.Diff([]string{"long fcfs: 10.5 of 2", "long rr: 12.5 of 2", "short rr: 1 of 2"}, got); d != "" {
-		t.Error(d)
-	}
-	rows := analysis.Summary(e)
-	if len(rows) != 2 || rows[0].Variant != "fcfs" || rows[0].Planned != 2 || rows[0].Complete != 2 || rows[0].Failed != 0 {
-		t.Errorf("%+v", rows)
-	}
-	e.Cells[0].State = record.CellFailed
-	e.Plan.Cells = append(e.Plan.Cells, record.CellRef{Workload: "w", Hardware: "h", Policy: "rr", Replicate: 3})
-	rows = analysis.Summary(e)
-	if rows[0].Failed != 1 || rows[1].Planned != 3 || rows[1].Complete != 2 {
-		t.Errorf("%+v", rows)
-	}
-	for _, m := range rows[1].Metrics {
-		if m.Metric == "mean_waiting_s" && m.Interval.Mean != 2.5 {
-			t.Errorf("%+v", m)
-		}
-	}
-}
-
-// A variant meets values of axes that it does not read.
-func TestMeets(t *testing.T) {
-	v := analysis.Variant{Workload: "w", Hardware: "h", Policy: "p", Axes: axis("load", "1")}
-	for _, c := range []struct {
-		at   []record.Setting
-		want bool
-	}{
-		{nil, true}, {axis("load", "1"), true}, {axis("load", "2"), false}, {axis("quantum", "1s"), true},
-		{axis("hardware", "h", "workload", "w", "policy", "p"), true}, {axis("hardware", "g"), false},
-		{axis("workload", "u"), false}, {axis("policy", "q"), false}, {axis("quantum", "1s", "load", "2"), false},
-	} {
-		if got := v.Meets(c.at); got != c.want {
-			t.Errorf("%v: %v", c.at, got)
-		}
 	}
 }

@@ -1,0 +1,296 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/table"
+)
+
+// Headline is the headline of an experiment, from its files alone.
+func Headline(e *record.Experiment) (h table.Headline, err error) {
+	rows, err := Comparisons(e)
+	if err != nil {
+		return h, err
+	}
+	contents, err := Parts(e)
+	if err != nil {
+		return h, err
+	}
+	return HeadlineOf(e, rows, contents)
+}
+
+// HeadlineOf answers the question of an experiment in at most two sentences, with a small table: who wins by how much,
+// and who pays. The answer comes from a part that leads, or from the comparisons. Without comparisons it comes from a
+// part (table.Section.Headline, or its first sentence), else from the means.
+func HeadlineOf(e *record.Experiment, rows []record.ComparisonRow, contents []Content) (h table.Headline, err error) {
+	so := ""
+	if !e.Complete() {
+		so = fmt.Sprintf("So far, with %d of %d cells: ", len(e.Cells), len(e.Plan.Cells))
+	}
+	for _, t := range contents {
+		if t.Headline.Leads {
+			t.Headline.Sentence = so + t.Headline.Sentence
+			return t.Headline, nil
+		}
+	}
+	finished := slices.ContainsFunc(e.Cells, func(c record.Cell) bool { return measure.Finished.CountOf(&c.Metrics) > 0 })
+	if len(e.Cells) > 0 && !finished && len(e.Cells[0].Failures) > 0 {
+		first := e.Cells[0].Failures[0]
+		return table.Headline{Sentence: fmt.Sprintf("%sNo job finished: %s ended with %s.", so, first.Job, first.Reason)}, nil
+	}
+	questions := Questions(e, rows)
+	if len(questions) == 0 {
+		for _, t := range contents {
+			if t.Headline.Sentence != "" {
+				return t.Headline, nil
+			}
+		}
+		if h.Sentence = firstOf(e, contents); len(e.Cells) > 0 && len(e.Plan.Compares) == 0 {
+			h.Table = summary(e, SummaryOf(e.Plan, Best(e.Plan, Variants(e), mostHeadlineRows)))
+			if h.Sentence == "" {
+				h.Sentence = meansOf(e)
+			}
+			h.Sentence = so + h.Sentence
+		}
+		return h, nil
+	}
+	var said []string
+	for i := range questions[:min(len(questions), 2)] {
+		text, more, err := questions[i].Say(e, len(questions) == 1)
+		if err != nil {
+			return h, err
+		}
+		switch {
+		case i == 0 && more != "" && len(questions) > 1:
+			text = strings.TrimSuffix(text, ".") + "; " + more
+		case i == 0 && more != "":
+			text += " " + sentence(strings.TrimSuffix(more, "."), entryNames(questions[0].Entries)...)
+		}
+		said = append(said, text)
+	}
+	h.Sentence = so + strings.Join(said, " ")
+	h.Table, h.Note = questions[0].table(e)
+	if n := len(questions) - 2; n > 0 {
+		h.Note = strings.TrimSpace(fmt.Sprintf("%s %s more compared: see %s.", h.Note, schema.Plural(n, "baseline"),
+			record.Comparisons.File))
+	}
+	return h, nil
+}
+
+// firstOf is the first sentence that a part gives as the answer of an experiment without comparisons.
+func firstOf(e *record.Experiment, contents []Content) string {
+	for _, t := range contents {
+		if t.Whole && len(e.Plan.Cells) > 0 {
+			continue // it is about something else than the cells
+		}
+		if len(t.Answers) > 0 {
+			return t.Answers[0]
+		}
+		for _, item := range t.Report {
+			if item.Answer && len(item.Sentences) > 0 {
+				return item.Sentences[0]
+			}
+		}
+	}
+	return ""
+}
+
+// meansOf says the best and the worst mean of an experiment that compares nothing.
+func meansOf(e *record.Experiment) string {
+	m := ranking(e.Plan)
+	known := schema.Where(Variants(e), func(v Variant) bool { return stats.Finite(meanOf(v, m)) })
+	slices.SortStableFunc(known, func(a, b Variant) int { return better(meanOf(a, m), meanOf(b, m), m) })
+	value := func(v Variant) string {
+		return fmt.Sprintf("%s%s (%s)", v.Label, placed(e.Plan, v.Workload, v.Hardware), table.WithUnit(meanOf(v, m), m.Unit))
+	}
+	switch len(known) {
+	case 0:
+		return "No job finished."
+	case 1:
+		return fmt.Sprintf("%s of %s.", upper(m.Title), value(known[0]))
+	}
+	return sentence(fmt.Sprintf("%s goes from %s to %s; no comparison is asked for", m.Title, value(known[0]),
+		value(known[len(known)-1])))
+}
+
+func meanOf(v Variant, m measure.Metric) float64 {
+	return stats.MeanInterval(v.Values(m), DefaultLevel).Mean
+}
+
+// Say answers the question in a sentence, and says in another clause which other metrics pay or, where asked, which jobs.
+func (q *Question) Say(e *record.Experiment, jobs bool) (text, more string, err error) {
+	begin := ""
+	if scope, log := q.scope(e.Plan); log {
+		begin = scope + ", "
+	}
+	winners := make([][]string, len(q.Fields))
+	for k := range q.Fields {
+		if winners[k], err = q.best(e, k); err != nil {
+			return "", "", err
+		}
+	}
+	candidates := q.candidates()
+	switch {
+	case len(q.Fields) == 1 && len(candidates) == 1 && candidates[0].Rows[0] != nil:
+		c, where := candidates[0].Change(0), ""
+		_, _, where = names(e.Plan, *candidates[0].Rows[0])
+		text = c.Clause(candidates[0].Name, q.Base().Name, where)
+	case len(q.Fields) == 1:
+		text = q.ranked(winners[0])
+	case len(candidates) == 1:
+		text = q.counted(e.Plan, candidates[0])
+	default:
+		text = q.won(e.Plan, winners)
+	}
+	price, err := q.price(e, jobs)
+	if err != nil {
+		return "", "", err
+	}
+	if days := q.otherDays(); days != "" {
+		price = append([]string{days}, price...)
+	}
+	if len(price) > 0 {
+		more = strings.Join(price, "; ") + "."
+	}
+	return sentence(begin+text, entryNames(q.Entries)...), more, nil
+}
+
+func entryNames(entries []Entry) []string {
+	return schema.Each(entries, func(o Entry) string { return o.Name })
+}
+
+// scope is where an answer holds that rests on one run of each: "on this log"; false where there are other runs.
+func (q *Question) scope(p record.Plan) (string, bool) {
+	logs := map[string]bool{}
+	several := false
+	for _, o := range q.Entries {
+		for _, r := range o.Rows {
+			if r == nil {
+				continue
+			}
+			if !alone(*r) || !isLog(p, r.Workload) {
+				return "", false
+			}
+			i := slices.IndexFunc(p.Workloads, func(n record.Named) bool { return n.Name == r.Workload })
+			logs[r.Workload], several = true, several || p.Workloads[i].Logs > 1 && len(q.Fields) > 1
+		}
+	}
+	if len(logs) > 1 || several {
+		return "on these logs", true
+	}
+	return "on this log", len(logs) > 0
+}
+
+// ranked answers a question in one setting: the best, those as good, and how the others compare with the baseline.
+func (q *Question) ranked(best []string) string {
+	base, values := q.Base(), func(o *Entry) string { return table.WithUnit(o.Means[0].Mean, q.Metric.Unit) + " under " + o.Name }
+	if best == nil {
+		first, text := &q.Entries[0], "too few runs to say which has the "+extreme(q.Metric, len(q.Entries))
+		if stats.Finite(first.Means[0].Mean) {
+			text += ": seen were " + values(first)
+			if !first.Base {
+				text += " and " + values(base)
+			}
+		}
+		return text + q.runs()
+	}
+	first := &q.Entries[slices.IndexFunc(q.Entries, func(o Entry) bool { return o.Name == best[0] })]
+	c := first.Change(0)
+	exact := slices.ContainsFunc(q.Entries, func(o Entry) bool { return o.Rows[0] != nil && alone(*o.Rows[0]) })
+	if len(best) == len(q.Entries) {
+		if exact {
+			return fmt.Sprintf("%s have the same %s: %s", few(best, "policies"), q.Metric.Title,
+				table.WithUnit(first.Means[0].Mean, q.Metric.Unit))
+		}
+		return q.undecided(best)
+	}
+	var text string
+	switch {
+	case first.Base:
+		text = fmt.Sprintf("%s, the baseline, has the %s: %s", first.Name, extreme(q.Metric, len(q.Entries)),
+			table.WithUnit(first.Means[0].Mean, q.Metric.Unit))
+	case c.worth() > 0:
+		text = fmt.Sprintf("%s has the %s, %s", first.Name, extreme(q.Metric, len(q.Entries)), c.Against(base.Name))
+	default:
+		text = fmt.Sprintf("none has a measurably %s than %s", extreme(q.Metric, 2), base.Name)
+	}
+	others := schema.Where(best[1:], func(name string) bool { return c.worth() > 0 || first.Base })
+	if len(others) > 0 && exact {
+		text += ", the same as " + few(others, "others")
+	} else if len(others) > 0 {
+		text += "; no difference from " + few(others, "others") + " is known"
+	}
+	named := include(slices.Clone(others), first.Name)
+	if c.worth() <= 0 && !first.Base {
+		named = nil
+	}
+	return text + q.rest(named)
+}
+
+// undecided is the answer where no difference is known between any two.
+func (q *Question) undecided(names []string) string {
+	var widest *Change
+	for _, o := range q.candidates() {
+		if c := o.Change(0); widest == nil || math.Abs(c.Ratio-1) > math.Abs(widest.Ratio-1) {
+			widest = &c
+		}
+		if c := o.Change(0); c.Finding == unclear {
+			widest = &c
+			break
+		}
+	}
+	if widest.Finding == unclear {
+		return fmt.Sprintf("too few runs to say which of %s has the %s: %s to %s are seen%s", few(names, "policies"),
+			extreme(q.Metric, len(q.Entries)), table.WithUnit(q.Entries[0].Means[0].Mean, q.Metric.Unit),
+			table.WithUnit(q.Entries[len(q.Entries)-1].Means[0].Mean, q.Metric.Unit), q.runs())
+	}
+	return fmt.Sprintf("no difference in %s is known among %s: at most %s against %s", q.Metric.Title, few(names, "policies"),
+		widest.Signed(), q.Base().Name)
+}
+
+// runs says how many runs would do for the candidate nearest to an answer: " (it needs about 14 runs)".
+func (q *Question) runs() string {
+	for _, o := range q.Entries {
+		for k := range o.Rows {
+			if c := o.Change(k); c.Few != "" {
+				return " (" + c.Few + ")"
+			}
+		}
+	}
+	return ""
+}
+
+// rest says how the entries that are not named yet compare with the baseline: "; rr is better, too (−12%); 3 others are
+// worse (+5% to +30%)".
+func (q *Question) rest(named []string) string {
+	var text string
+	base := q.Base()
+	for _, group := range []struct {
+		worth    int
+		one, all string
+	}{
+		{1, "is better than " + base.Name, "are better than " + base.Name}, {-1, "is worse", "are worse"},
+	} {
+		var names []string
+		var changes []Change
+		for _, o := range q.candidates() {
+			if c := o.Change(0); c.worth() == group.worth && !slices.Contains(named, o.Name) {
+				names, changes = append(names, o.Name), append(changes, c)
+			}
+		}
+		switch {
+		case len(names) == 1:
+			text += fmt.Sprintf("; %s %s (%s)", names[0], group.one, signedSpan(changes))
+		case len(names) > 1:
+			text += fmt.Sprintf("; %s %s (%s)", few(names, "others"), group.all, signedSpan(changes))
+		}
+	}
+	return text
+}

@@ -1,0 +1,166 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/table"
+)
+
+// How much the table of an answer has.
+const (
+	mostHeadlineRows = 8
+	mostFieldColumns = 4 // settings up to which each has its own column
+	mostOthers       = 3 // metrics in addition to the compared ones
+)
+
+// Shown are the entries of the answer's table and picture, the best first, at most most of them and the baseline always.
+func (q *Question) Shown(most int) []Entry {
+	return first(q.Entries, most, func(o Entry) bool { return o.Base })
+}
+
+// table has the entries of a question, the best first. In one setting it shows other metrics, too.
+func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
+	shown := q.Shown(mostHeadlineRows)
+	if n := len(q.Entries) - len(shown); n > 0 {
+		note = fmt.Sprintf("%s more: see %s.", schema.Plural(n, "row"), record.Comparisons.File)
+	}
+	head, prefix := "policy", ""
+	if axes := q.Fields[0].axes; axes != nil {
+		if head = strings.Join(axes, ", "); len(axes) == 1 {
+			prefix = axes[0] + "="
+		}
+	}
+	t = table.New(1, head)
+	t.Kept = append(schema.Each(q.Others, func(m measure.Metric) string { return m.Name }), q.Metric.Name)
+	columns := q.means(e.Plan, shown, &t)
+	t.Columns = append(t.Columns, table.Column{Name: "against " + strings.TrimPrefix(q.Base().Name, prefix),
+		Kind: table.AsNumber}, table.Column{Name: "verdict", Kind: table.AsNumber})
+	rest := make([][]string, len(shown))
+	if len(q.Fields) == 1 {
+		q.rest1(e.Plan, shown, &t, rest)
+	}
+	for i, o := range shown {
+		change, verdict := "baseline", ""
+		if !o.Base {
+			change, verdict = o.verdict()
+		}
+		t.Add(slices.Concat([]string{strings.TrimPrefix(o.Name, prefix)}, columns[i], []string{change, verdict}, rest[i])...)
+	}
+	if slices.ContainsFunc(t.Rows, func(r []string) bool { return slices.ContainsFunc(r, table.IsOpen) }) {
+		note = strings.TrimSpace(note + " ± ?: too few runs for an interval.")
+	}
+	return t, note
+}
+
+// verdict is the change of an entry in all fields, and in how many of them it is better or worse.
+func (o *Entry) verdict() (change, verdict string) {
+	var known []Change
+	times, of := map[string]int{}, 0
+	for k, r := range o.Rows {
+		if r == nil {
+			continue
+		}
+		c := o.Change(k)
+		of++
+		times[c.Word()]++
+		if stats.Finite(c.Ratio) {
+			known = append(known, c)
+		}
+	}
+	switch {
+	case len(known) == 0:
+		change = "–"
+	case of == 1:
+		change = known[0].Signed()
+	default:
+		change = signedSpan(known)
+	}
+	var parts []string
+	for _, word := range []string{"better", "worse", "the same", "no difference known", "too few runs"} {
+		switch n := times[word]; {
+		case n == of && of > 0:
+			return change, word
+		case n > 0 && len(parts) == 0:
+			parts = append(parts, fmt.Sprintf("%s in %d of %d", word, n, of))
+		case n > 0 && len(parts) == 1:
+			parts = append(parts, fmt.Sprintf("%s in %d", word, n))
+		}
+	}
+	if len(parts) == 0 {
+		return change, "–"
+	}
+	return change, strings.Join(parts, ", ")
+}
+
+// means adds the columns of the compared metric, and returns their cells: one for each of a few settings, else the range
+// over all of them.
+func (q *Question) means(p record.Plan, shown []Entry, t *table.Table) [][]string {
+	var all []float64
+	for _, o := range shown {
+		all = append(all, schema.Each(o.Means, func(i stats.Interval) float64 { return i.Mean })...)
+	}
+	u := table.UnitFor(q.Metric.Unit, all...)
+	add := func(title string) {
+		t.Columns = append(t.Columns, table.Column{Name: title, Kind: table.AsNumber, Metric: q.Metric.Name})
+	}
+	out := make([][]string, len(shown))
+	if len(q.Fields) > mostFieldColumns {
+		add(u.Label(q.Metric.Title))
+		for k, o := range shown {
+			known := schema.Where(schema.Each(o.Means, func(i stats.Interval) float64 { return i.Mean / u.Per }), stats.Finite)
+			text := "–"
+			if len(known) > 0 {
+				text = table.Between(slices.Min(known), slices.Max(known), "")
+			}
+			out[k] = []string{text}
+		}
+		return out
+	}
+	for i, f := range q.Fields {
+		title := u.Label(q.Metric.Title)
+		if len(q.Fields) > 1 {
+			title += " " + f.Where(p)
+		}
+		add(title)
+		for k, o := range shown {
+			out[k] = append(out[k], u.Interval(o.Means[i]))
+		}
+	}
+	return out
+}
+
+// rest1 adds the columns of the other metrics in one setting; and the number of cells, where some failed or are missing.
+func (q *Question) rest1(p record.Plan, shown []Entry, t *table.Table, rest [][]string) {
+	at := schema.Each(shown, func(o Entry) Variant {
+		if o.At[0] == nil {
+			return Variant{}
+		}
+		return *o.At[0]
+	})
+	rows := SummaryOf(p, at)
+	if slices.ContainsFunc(rows, func(r SummaryRow) bool { return r.Failed > 0 || r.Complete < r.Planned }) {
+		t.Columns = append(t.Columns, table.Column{Name: "cells", Kind: table.AsNumber})
+		for i, r := range rows {
+			rest[i] = append(rest[i], cells(r))
+		}
+	}
+	metrics := slices.Clone(q.Others)
+	for _, m := range SummaryMetrics(p) {
+		if !slices.ContainsFunc(append(metrics, q.Metric), func(o measure.Metric) bool { return o.Name == m.Name }) {
+			metrics = append(metrics, m)
+		}
+	}
+	metrics = metrics[:min(len(metrics), max(mostOthers, len(q.Others)))]
+	value := func(i, k int) stats.Interval { return MeanOf(metrics[k], at[i].Values(metrics[k])) }
+	for _, c := range addMetrics(t, metrics, len(shown), func(i, k int) float64 { return value(i, k).Mean }) {
+		for i := range shown {
+			rest[i] = append(rest[i], c.unit.Interval(value(i, c.metric)))
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/table"
+)
+
+// asked is an experiment that compares a metric, with the values of each policy: of replicates, or at several loads.
+type asked struct {
+	metric, baseline string
+	values           map[string][]float64
+	policies         []string
+	fixed, log       bool
+}
+
+func (a asked) experiment() *record.Experiment {
+	e := &record.Experiment{}
+	e.Plan.Compares = []record.Compare{{Metric: a.metric, Baseline: a.baseline, Level: 0.95}}
+	e.Plan.Workloads, e.Plan.Hardware = []record.Named{{Name: "w", Log: a.log}}, []record.Named{{Name: "h"}}
+	for _, p := range a.policies {
+		e.Plan.Policies = append(e.Plan.Policies, record.Named{Name: p})
+		for i, v := range a.values[p] {
+			c := record.Cell{CellRef: record.CellRef{Cell: fmt.Sprintf("%s-r%d", p, i+1), Workload: "w", Hardware: "h",
+				Policy: p, Replicate: i + 1, Fixed: a.fixed}, State: record.CellFinished,
+				Metrics: measure.Of(map[string]float64{"jobs": 9, "finished": 9, a.metric: v})}
+			e.Cells, e.Plan.Cells = append(e.Cells, c), append(e.Plan.Cells, c.CellRef)
+		}
+	}
+	return e
+}
+
+func headline(t interface {
+	Helper()
+	Fatal(...any)
+}, e *record.Experiment) table.Headline {
+	t.Helper()
+	rows, err := Comparisons(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := HeadlineOf(e, rows, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// An answer says who wins by how much; where few runs do not tell, it says so and how many would do.
+func TestAnswers(t *testing.T) {
+	three := []string{"fcfs", "rr", "sjf"}
+	for _, c := range []struct {
+		name string
+		asked
+		want string
+	}{
+		{"a winner", asked{"mean_waiting_s", "fcfs", map[string][]float64{"fcfs": {4, 5, 4.5, 5.5, 5}, "rr": {2, 2.6, 2.2, 2.8, 2.4}},
+			three[:2], false, false}, "rr cuts mean waiting time by 50% (45–53%) against fcfs."},
+		{"no difference", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {4, 5, 6, 5}, "rr": {4.1, 4.9, 5.9, 5.2}}, three[:2],
+			false, false}, "No difference in mean JCT is known between rr and fcfs: +0.5% (−6.5% to +30%)."},
+		{"a wide interval", asked{"mean_waiting_s", "fcfs", map[string][]float64{"fcfs": {9000, 10000, 7900}, "rr": {21000, 76000, 5500}},
+			three[:2], false, false}, "Too few runs to say whether rr or fcfs has the lower mean waiting time: 9.49 h against 2.49 h " +
+			"(it takes more than 200 runs)."},
+		{"rare events", asked{"preemptions", "fcfs", map[string][]float64{"fcfs": {0, 1, 0}, "rr": {1, 0, 0}}, three[:2], false, false},
+			"Too few runs to say whether rr or fcfs has the fewer preemptions: 0.333 against 0.333 (it takes more than 200 runs)."},
+		{"two replicates", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {4, 5}, "rr": {2, 3}}, three[:2], false, false},
+			"Too few runs to say whether rr or fcfs has the lower mean JCT: 2.50 s against 4.50 s (it takes at least 3 runs)."},
+		{"from none", asked{"preemptions", "fcfs", map[string][]float64{"fcfs": {0, 0, 0, 0}, "rr": {17, 18, 16, 17}}, three[:2], false,
+			false}, "rr raises preemptions from 0 to 17 (14.8–19.2) against fcfs."},
+		{"to none", asked{"mean_waiting_s", "fcfs", map[string][]float64{"fcfs": {5, 6, 7, 6}, "rr": {0, 0, 0, 0}}, three[:2], false,
+			false}, "rr cuts mean waiting time by 100% against fcfs."},
+		{"one log", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {40}, "rr": {10}, "sjf": {20}}, three, true, true},
+			"On this log, rr has the lowest mean JCT, 75% below fcfs; sjf is better than fcfs (−50%)."},
+		{"a simulation without chance", asked{"utilization", "fcfs", map[string][]float64{"fcfs": {0.5}, "rr": {0.75}}, three[:2], true,
+			false}, "rr raises utilization by 50% against fcfs."},
+		{"equal runs", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {40}, "rr": {40}}, three[:2], true, true},
+			"On this log, rr and fcfs have the same mean JCT: 40 s."},
+		{"ties on a log", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {40}, "rr": {10}, "sjf": {10}}, three, true, true},
+			"On this log, rr has the lowest mean JCT, 75% below fcfs, the same as sjf."},
+		{"a tie", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {8, 9, 10, 9, 8}, "rr": {4.1, 5, 6.2, 5, 4.4}, "sjf": {4.2, 4.9, 6.2,
+			4.8, 4.6}}, three, false, false}, "rr has the lowest mean JCT, 44% (28–54%) below fcfs; no difference from sjf is known."},
+		{"the baseline wins", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {4, 5, 6, 5, 4}, "rr": {8, 9.2, 10.4, 9, 8.1}, "sjf": {12,
+			13.5, 14, 13.2, 12.1}}, three, false, false}, "fcfs, the baseline, has the lowest mean JCT: 4.80 s; 2 others are worse (+86% to +170%)."},
+	} {
+		got := headline(t, c.experiment()).Sentence
+		if got != c.want && strings.ReplaceAll(got, "rr and sjf are worse", "2 others are worse") != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// A difference on one log comes first, as a fact; whether it would hold on other days comes second.
+func TestAnswersOfALog(t *testing.T) {
+	row := func(verdict string, low, high float64) *record.ComparisonRow {
+		r := compared(func(r *record.ComparisonRow) {
+			r.Method, r.Blocks, r.Pairs, r.Verdict = "block bootstrap", 12, 1, verdict
+			r.Metric, r.BaselineMean, r.CandidateMean, r.Ratio = "mean_waiting_s", 100, 4, 0.04
+			r.CILow, r.CIHigh, r.Difference, r.DifferenceLow, r.DifferenceHigh = low, high, -96, -100+100*low, -100+100*high
+		})
+		return &r
+	}
+	p := record.Plan{Workloads: []record.Named{{Name: "w", Log: true}}}
+	for _, c := range []struct {
+		row  *record.ComparisonRow
+		want string
+	}{
+		{row(record.NoDifference, 0, 3), "On this log, rr cuts mean waiting time by 96% against fcfs; 12 stretches of the log are too few " +
+			"to say whether other days would show it: about 50 stretches would do (12 stretches of one log, p = 0.012)."},
+		{row(record.Better, 0.02, 0.06), "On this log, rr cuts mean waiting time by 96% against fcfs; other days would show 96% (94–98%) " +
+			"(12 stretches of one log, p = 0.012)."},
+	} {
+		if got := Comparison(p, *c.row); got != c.want {
+			t.Errorf("%s\nwant\n%s", got, c.want)
+		}
+	}
+}
+
+// Where values give no interval that says something, a table has none.
+func TestMeansWithoutAnInterval(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   string
+	}{
+		{[]float64{2, 10, 36}, "16 ± ?"}, // 16 (0 to 127)
+		{[]float64{15, 16, 17}, "16.0 ± 5.1"}, {[]float64{16}, "16"}, {[]float64{0, 0, 0}, "0 ± 0"},
+		{[]float64{0, 1, 0, 0, 1}, "0.400 ± ?"},
+	} {
+		if got := table.Interval(MeanOf(measure.MeanJCT, c.values)); got != c.want {
+			t.Errorf("%v: %s, want %s", c.values, got, c.want)
+		}
+	}
+}
+
+// The best of a setting are the one with the best mean and those that no test tells from it.
+func TestBest(t *testing.T) {
+	all := []string{"fcfs", "sjf", "rr"}
+	for _, c := range []struct {
+		values map[string][]float64
+		want   []string
+	}{
+		{map[string][]float64{"fcfs": {4, 5, 6, 5}, "sjf": {2, 3, 4, 3.1}, "rr": {2.1, 3, 3.9, 3.2}}, []string{"sjf", "rr"}},
+		{map[string][]float64{"fcfs": {4, 5, 6, 5}, "sjf": {7, 8.1, 9, 8}, "rr": {7.1, 8, 9.1, 8}}, []string{"fcfs"}},
+		{map[string][]float64{"fcfs": {4, 5}, "sjf": {2, 3}, "rr": {2, 4}}, nil},
+	} {
+		e := asked{"mean_waiting_s", "fcfs", c.values, all, false, false}.experiment()
+		rows, err := Comparisons(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := Questions(e, rows)[0]
+		got, err := q.best(e, 0)
+		if d := cmp.Diff(c.want, got); d != "" || err != nil {
+			t.Error(d, err)
+		}
+	}
+}
+
+var (
+	percents = regexp.MustCompile(`([0-9.]+)% \((−?[0-9.]+)–(−?[0-9.]+)%\)`)
+	winner   = regexp.MustCompile(`^(p\d)(?:, the baseline,)? has the lowest`)
+	compares = regexp.MustCompile(`^(p\d) (cuts|raises) `)
+)
+
+// TestAnswersAgreeWithTheirNumbers draws results: the winner has the best mean, a change has the sign of the difference
+// and its size, and intervals have their value within and are neither impossible nor wider than a factor of ten.
+func TestAnswersAgreeWithTheirNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, replicates := rapid.IntRange(2, 5).Draw(t, "policies"), rapid.IntRange(1, 8).Draw(t, "replicates")
+		a := asked{metric: "mean_waiting_s", baseline: "p0", values: map[string][]float64{},
+			fixed: rapid.Bool().Draw(t, "fixed"), log: rapid.Bool().Draw(t, "log")}
+		scatter := rapid.SampledFrom([]float64{0, 0.01, 0.3, 2}).Draw(t, "scatter")
+		for p := range n {
+			name := fmt.Sprint("p", p)
+			a.policies = append(a.policies, name)
+			level := rapid.SampledFrom([]float64{0, 1, 1, 1.2, 3, 100, 5000}).Draw(t, "level")
+			for i := range replicates {
+				v := level * math.Exp(scatter*rapid.Float64Range(-1, 1).Draw(t, "value"))
+				if a.fixed && i > 0 {
+					v = a.values[name][0]
+				}
+				a.values[name] = append(a.values[name], v)
+			}
+		}
+		e := a.experiment()
+		h := headline(t, e)
+		said := strings.TrimPrefix(strings.TrimPrefix(h.Sentence, "On this log, "), "On these logs, ")
+		mean := func(name string) float64 { return stats.MeanInterval(a.values[name], 0.95).Mean }
+		least := slices.MinFunc(a.policies, func(x, y string) int { return better(mean(x), mean(y), measure.MeanWaiting) })
+		if w := winner.FindStringSubmatch(said); w != nil && mean(w[1]) > mean(least)*(1+1e-9) {
+			t.Fatalf("%s: %s has %g, and %s %g", h.Sentence, w[1], mean(w[1]), least, mean(least))
+		}
+		if w := compares.FindStringSubmatch(said); w != nil && (w[2] == "cuts") != (mean(w[1]) < mean("p0")) {
+			t.Fatalf("%s: %g against %g", h.Sentence, mean(w[1]), mean("p0"))
+		}
+		if a.fixed && (strings.Contains(h.Sentence, "too few") || strings.Contains(h.Sentence, "–")) {
+			t.Fatalf("there is nothing to test in %s", h.Sentence)
+		}
+		number := func(s string) float64 {
+			v, err := strconv.ParseFloat(strings.ReplaceAll(s, "−", "-"), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v / 100
+		}
+		for _, m := range percents.FindAllStringSubmatch(h.Sentence, -1) {
+			at, low, high := number(m[1]), number(m[2]), number(m[3])
+			if at < low-0.01 || at > high+0.01 || low > high || strings.Contains(h.Sentence, " below ") && high > 1 {
+				t.Fatalf("%s: %s", h.Sentence, m[0])
+			}
+		}
+		rows, _ := Comparisons(e)
+		for i := range rows {
+			c := ChangeOf(&rows[i])
+			switch {
+			case c.Finding == falls && !(c.To < c.From), c.Finding == rises && !(c.To > c.From):
+				t.Fatalf("%+v of %+v", c, rows[i])
+			case stats.Finite(c.Low) && (c.Low <= 0 || c.High > 10*c.Low*(1+1e-9) || c.Ratio < c.Low-1e-9 || c.Ratio > c.High+1e-9):
+				t.Fatalf("%+v of %+v", c, rows[i])
+			case (c.Finding == falls || c.Finding == rises) && stats.Finite(c.Low) && (c.Low-1)*(c.High-1) < 0:
+				t.Fatalf("%+v of %+v", c, rows[i])
+			case (c.Finding == unclear) != (c.Few != "") && c.Finding == unclear:
+				t.Fatalf("%+v does not say how many runs would do", c)
+			}
+		}
+		if len(h.Table.Rows) > mostHeadlineRows || strings.Count(h.Sentence, ". ") > 1 {
+			t.Fatalf("%d rows, %s", len(h.Table.Rows), h.Sentence)
+		}
+	})
+}

@@ -1,0 +1,400 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/table"
+)
+
+// finding is what a comparison has found.
+type finding int
+
+const (
+	unclear      finding = iota // too few runs to say
+	equal                       // both sides have the same value in each pair
+	noDifference                // no difference, with an interval that says how large one may be
+	falls
+	rises
+)
+
+// Change is the change of a metric from a baseline to a candidate, from which sentences are made.
+type Change struct {
+	Metric   measure.Metric
+	From, To float64 // the means
+	// Ratio is To/From, Low and High its interval: NaN where it has none, or too few runs to say it.
+	Ratio, Low, High float64
+	// ToLow and ToHigh bound the candidate's mean where the ratio has no interval; else they are NaN.
+	ToLow, ToHigh float64
+	// Few says how many runs would give an interval, where too few do not: "about 14 runs would do".
+	Few     string
+	Finding finding
+}
+
+// widest is the ratio of the bounds of an interval from which it says nothing.
+const widest = 10
+
+// tells reports whether an interval of positive values says how large something is: it does not reach impossible
+// values (most is the largest possible one, 0 for none), and its bounds are within a factor of ten.
+func tells(low, high, most float64) bool {
+	return stats.Finite(low) && stats.Finite(high) && low > 0 && high <= widest*low && !(most > 0 && high > most*(1+1e-9))
+}
+
+// ChangeOf is the change of a comparison. Of one log, or of runs in which nothing is random, it is the difference of
+// these runs, a fact without an interval.
+func ChangeOf(r *record.ComparisonRow) Change {
+	if !alone(*r) {
+		return beyond(r)
+	}
+	c := plain(r)
+	c.Finding = direction(r)
+	return c
+}
+
+// beyond is the change with its interval: of a log, whether other stretches of it would show the same.
+func beyond(r *record.ComparisonRow) Change {
+	c := plain(r)
+	known := r.Method != record.OneRun && r.Verdict != record.NotEnoughReplicates
+	// The interval of the ratio bounds the candidate's mean, where the baseline's is as it was found.
+	told := known && r.Method != stats.SignFlips && tells(r.CILow, r.CIHigh, c.Metric.Most/r.BaselineMean)
+	oneSide := (r.CILow-1)*(r.CIHigh-1) >= 0
+	if low, high := c.From+r.DifferenceLow, c.From+r.DifferenceHigh; told {
+		c.Low, c.High = r.CILow, r.CIHigh
+	} else if told = known && r.Method != stats.SignFlips && tells(low, high, c.Metric.Most); told {
+		c.ToLow, c.ToHigh, oneSide = low, high, r.DifferenceLow*r.DifferenceHigh >= 0
+	}
+	switch d := direction(r); {
+	case !known:
+	case r.Verdict != record.NoDifference:
+		c.Finding, told = d, told && oneSide || r.Method == stats.SignFlips || c.To == 0
+	case d == equal && r.Method == stats.SignFlips:
+		c.Finding, told = equal, true
+	case told:
+		c.Finding = noDifference
+	}
+	if !told {
+		nan := math.NaN()
+		c.Low, c.High, c.ToLow, c.ToHigh, c.Few = nan, nan, nan, nan, needed(r)
+	}
+	return c
+}
+
+func plain(r *record.ComparisonRow) Change {
+	m, ok := measure.MetricByName(r.Metric)
+	if !ok {
+		m.Title = r.Metric
+	}
+	nan := math.NaN()
+	return Change{Metric: m, From: r.BaselineMean, To: r.CandidateMean, Ratio: r.Ratio, Low: nan, High: nan, ToLow: nan,
+		ToHigh: nan}
+}
+
+func direction(r *record.ComparisonRow) finding {
+	switch {
+	case r.Difference < 0:
+		return falls
+	case r.Difference > 0:
+		return rises
+	case r.Difference == 0:
+		return equal
+	}
+	return unclear
+}
+
+// mostRuns is the largest number of runs that is recommended.
+const mostRuns = 200
+
+// needed says how many runs show a difference like the one found, or one of a tenth of the baseline where it is less.
+func needed(r *record.ComparisonRow) string {
+	n, noun := r.Pairs, "run"
+	if r.Blocks > 0 {
+		n, noun = r.Blocks, "stretch"
+	}
+	switch half := (r.DifferenceHigh - r.DifferenceLow) / 2; {
+	case r.Dropped > r.Pairs:
+		return "different jobs finished in most pairs"
+	case r.Method == stats.Welch:
+		return "more runs would do"
+	case r.Method == stats.SignFlips:
+		return "it takes at least " + plural(stats.FewestAlike(r.Level), noun)
+	case n < stats.MinPairs:
+		return "it takes at least " + plural(stats.MinPairs, noun)
+	case r.Blocks > 0 && n < stats.MinBlocks:
+		return "it takes at least " + plural(stats.MinBlocks, noun)
+	case !stats.Finite(half):
+		return "it takes more than " + plural(n, noun)
+	default:
+		size := max(math.Abs(r.Difference), worthKnowing*math.Abs(r.BaselineMean))
+		most := stats.Needed(half, n, r.Level, size, sureness)
+		if most == 0 || most > mostRuns {
+			return "it takes more than " + plural(mostRuns, noun)
+		}
+		return "about " + plural(max(most, n+1), noun) + " would do"
+	}
+}
+
+func plural(n int, noun string) string {
+	if noun == "stretch" && n != 1 {
+		noun += "e"
+	}
+	return schema.Plural(n, noun)
+}
+
+// worth is 1 for a change to the better, −1 to the worse, and 0 where none is known.
+func (c *Change) worth() int {
+	switch {
+	case c.Finding != falls && c.Finding != rises:
+		return 0
+	case (c.Finding == rises) == c.Metric.HigherBetter:
+		return 1
+	}
+	return -1
+}
+
+// Word is the verdict in a table.
+func (c *Change) Word() string {
+	switch {
+	case c.worth() > 0:
+		return "better"
+	case c.worth() < 0:
+		return "worse"
+	case c.Finding == equal:
+		return "the same"
+	case c.Finding == noDifference:
+		return "no difference known"
+	}
+	return "too few runs"
+}
+
+// mostTimes is the ratio from which a change is written as a multiple instead of a percentage.
+const mostTimes = 10
+
+// inPercent reports whether a percentage says the change: it is neither rounded to none nor to all.
+func (c *Change) inPercent() bool {
+	return stats.Finite(c.Ratio) && math.IsNaN(c.ToLow) && c.Ratio < mostTimes && math.Abs(c.Ratio-1) >= 0.0005 && (c.Ratio >= 0.0005 || c.Ratio == 0)
+}
+
+// amount is "50% (44–61%)" or "12 times (9–15)"; "" where neither says the change.
+func (c *Change) amount() string {
+	switch {
+	case c.Few != "":
+		return "" // the two values say what is known
+	case c.inPercent() && !stats.Finite(c.Low):
+		return table.Share(math.Abs(c.Ratio - 1))
+	case c.inPercent() && c.Finding == falls:
+		return table.Share(1-c.Ratio) + " (" + table.PercentRange(1-c.High, 1-c.Low) + ")"
+	case c.inPercent():
+		return table.Share(c.Ratio-1) + " (" + table.PercentRange(c.Low-1, c.High-1) + ")"
+	case !stats.Finite(c.Ratio) || c.Ratio < mostTimes || stats.Finite(c.ToLow):
+		return ""
+	case !stats.Finite(c.Low):
+		return table.Number(c.Ratio) + " times"
+	}
+	return table.Number(c.Ratio) + " times (" + table.Number(c.Low) + "–" + table.Number(c.High) + ")"
+}
+
+// fewRuns is the note on a change whose size too few runs leave open.
+func (c *Change) fewRuns() string {
+	if c.Few == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (too few runs to say by how much: %s)", c.Few)
+}
+
+// value writes one of the two means, both in one unit.
+func (c *Change) value(v float64) string { return table.UnitFor(c.Metric.Unit, c.From, c.To).With(v) }
+
+// fromTo is "from 0 to 17 (14.8–19.2)".
+func (c *Change) fromTo() string {
+	return fmt.Sprintf("from %s to %s%s", c.value(c.From), c.value(c.To), c.toRange())
+}
+
+// toRange is the interval of the candidate's mean, where the ratio has none.
+func (c *Change) toRange() string {
+	if !stats.Finite(c.ToLow) {
+		return ""
+	}
+	u := table.UnitFor(c.Metric.Unit, c.From, c.To)
+	return " (" + u.Number(c.ToLow) + "–" + u.Number(c.ToHigh) + ")"
+}
+
+// Verb is the predicate of a sentence: "cuts mean JCT by 50% (44–61%)", "raises cost from 0 USD to 5 USD".
+func (c *Change) Verb() string {
+	verb := "cuts "
+	if c.Finding == rises {
+		verb = "raises "
+	}
+	verb += c.Metric.Title
+	switch amount := c.amount(); {
+	case amount == "":
+		verb += " " + c.fromTo()
+	case !c.inPercent():
+		verb += " to " + amount + " as much"
+	default:
+		verb += " by " + amount
+	}
+	return verb + c.fewRuns()
+}
+
+// Against is the distance from the baseline: "34% (28–40%) below fcfs", "0 s against 5 s of fcfs".
+func (c *Change) Against(base string) string {
+	where := " below "
+	if c.Finding == rises {
+		where = " above "
+	}
+	switch amount := c.amount(); {
+	case amount == "":
+		return fmt.Sprintf("%s%s against %s of %s", c.value(c.To), c.toRange(), c.value(c.From), base) + c.fewRuns()
+	case !c.inPercent():
+		return amount + " as much as " + base + c.fewRuns()
+	default:
+		return amount + where + base + c.fewRuns()
+	}
+}
+
+// Signed is a change in a list or a table: "−50% (−61% to −44%)"; "–" where it is not known.
+func (c *Change) Signed() string {
+	switch {
+	case c.Finding == equal || c.Ratio == 1:
+		return "0%"
+	case !stats.Finite(c.Ratio):
+		return "–"
+	case !stats.Finite(c.Low):
+		return signed(c.Ratio)
+	case c.Ratio >= mostTimes:
+		return c.amount()
+	}
+	return fmt.Sprintf("%s (%s to %s)", signed(c.Ratio), signed(c.Low), signed(c.High))
+}
+
+// signed writes a ratio as a change: "−12%", "12 times".
+func signed(ratio float64) string {
+	switch d := ratio - 1; {
+	case ratio >= mostTimes:
+		return table.Number(ratio) + " times"
+	case ratio > 0 && ratio < 0.0005:
+		return "−99.9% or more"
+	default:
+		return table.Signed(d)
+	}
+}
+
+// Clause is a sentence without its end: the candidate, the change, the baseline and where.
+func (c *Change) Clause(candidate, baseline, where string) string {
+	switch c.Finding {
+	case equal:
+		return fmt.Sprintf("%s and %s have the same %s%s: %s", candidate, baseline, c.Metric.Title, where, c.value(c.From))
+	case noDifference:
+		size := c.Signed()
+		if stats.Finite(c.ToLow) {
+			size = fmt.Sprintf("%s%s against %s", c.value(c.To), c.toRange(), c.value(c.From))
+		}
+		return fmt.Sprintf("no difference in %s is known between %s and %s%s: %s", c.Metric.Title, candidate, baseline, where,
+			size)
+	case unclear:
+		return fmt.Sprintf("too few runs to say whether %s or %s has the %s%s: %s against %s (%s)", candidate,
+			baseline, extreme(c.Metric, 2), where, c.value(c.To), c.value(c.From), c.Few)
+	}
+	return fmt.Sprintf("%s %s against %s%s", candidate, c.Verb(), baseline, where)
+}
+
+// Course is what the metric does: "falls by 12% (8–16%), from 4.00 s to 3.52 s".
+func (c *Change) Course() string {
+	values := fmt.Sprintf("%s and %s", c.value(c.From), c.value(c.To))
+	switch c.Finding {
+	case equal:
+		return "is the same, " + c.value(c.From)
+	case noDifference:
+		return fmt.Sprintf("shows no difference: %s, %s", values, c.Signed())
+	case unclear:
+		return fmt.Sprintf("is %s; too few runs say whether it differs: %s", values, c.Few)
+	}
+	verb := "falls"
+	if c.Finding == rises {
+		verb = "rises"
+	}
+	switch amount := c.amount(); {
+	case amount == "":
+	case c.inPercent():
+		verb += " by " + amount + ","
+	default:
+		verb += " to " + amount + " as much,"
+	}
+	return verb + " " + c.fromTo() + c.fewRuns()
+}
+
+// extreme is "lowest mean JCT" among several, "lower mean JCT" of two.
+func extreme(m measure.Metric, of int) string {
+	words := [2]string{"lower ", "lowest "}
+	switch {
+	case m.HigherBetter && m.Count:
+		words = [2]string{"more ", "most "}
+	case m.HigherBetter:
+		words = [2]string{"higher ", "highest "}
+	case m.Count:
+		words = [2]string{"fewer ", "fewest "}
+	}
+	return words[min(max(of, 2), 3)-2] + m.Title
+}
+
+// unsignedSpan joins changes of several settings to one side, without their sign: "5% to 29%".
+func unsignedSpan(changes []Change) string {
+	return ranged(changes, changes[0].Finding == falls, func(ratio float64) string {
+		return strings.TrimLeft(signed(ratio), "+−")
+	})
+}
+
+// signedSpan joins changes with their signs: "−29% to −4.6%", "−5% to +12%".
+func signedSpan(changes []Change) string { return ranged(changes, false, signed) }
+
+// ranged writes the smallest and the largest of several changes; two values where there is no ratio.
+func ranged(changes []Change, descending bool, write func(float64) string) string {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, c := range changes {
+		if !stats.Finite(c.Ratio) {
+			return fmt.Sprintf("from %s to %s", c.value(c.From), c.value(c.To))
+		}
+		low, high = min(low, c.Ratio), max(high, c.Ratio)
+	}
+	if write(low) == write(high) {
+		return write(low)
+	}
+	if descending {
+		low, high = high, low
+	}
+	return write(low) + " to " + write(high)
+}
+
+// upper writes a sentence with a capital letter.
+func upper(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// few names the first of several things: "a, b and c", "5 others".
+func few(names []string, noun string) string {
+	if len(names) > mostListed {
+		return fmt.Sprintf("%d %s", len(names), noun)
+	}
+	return table.Listed(names)
+}
+
+// mostNamed is the number of things that a list in a sentence names.
+const mostListed = 3
+
+// sentence ends a sentence. A name at its begin keeps its letters.
+func sentence(text string, names ...string) string {
+	for _, n := range names {
+		if strings.HasPrefix(text, n) {
+			return text + "."
+		}
+	}
+	return upper(text) + "."
+}

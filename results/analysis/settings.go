@@ -1,0 +1,430 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/table"
+)
+
+// mostSettings is the number of settings up to which each is named.
+const mostSettings = 6
+
+// counted answers a question with one candidate in several settings: in how many it is better and worse.
+func (q *Question) counted(p record.Plan, o Entry) string {
+	by := map[finding][]int{}
+	of := 0
+	for k, r := range o.Rows {
+		if r != nil {
+			c := o.Change(k)
+			by[c.Finding] = append(by[c.Finding], k)
+			of++
+		}
+	}
+	changes := func(fields []int) []Change { return schema.Each(fields, o.Change) }
+	var parts []string
+	sides := []finding{falls, rises}
+	if q.Metric.HigherBetter {
+		sides = []finding{rises, falls}
+	}
+	for _, side := range sides {
+		if fields := by[side]; len(fields) > 0 {
+			verb := "cuts "
+			if side == rises {
+				verb = "raises "
+			}
+			object := q.Metric.Title + " against " + q.Base().Name
+			if len(parts) > 0 {
+				object = "it"
+			}
+			by := ", by "
+			if strings.HasPrefix(unsignedSpan(changes(fields)), "from") {
+				by = ", "
+			}
+			parts = append(parts, verb+object+q.in(p, fields, of, len(parts) == 0)+by+unsignedSpan(changes(fields)))
+		}
+	}
+	if len(parts) == 0 {
+		switch {
+		case len(by[equal]) == of:
+			return fmt.Sprintf("%s and %s have the same %s in %s settings", o.Name, q.Base().Name, q.Metric.Title, allOf(of))
+		case len(by[unclear]) > 0:
+			return fmt.Sprintf("too few runs to say whether %s or %s has the %s in %d of %d settings%s", o.Name, q.Base().Name,
+				extreme(q.Metric, 2), len(by[unclear]), of, q.runs())
+		}
+		return fmt.Sprintf("no difference in %s is known between %s and %s in any of %d settings: %s", q.Metric.Title, o.Name,
+			q.Base().Name, of, signedSpan(changes(slices.Concat(by[noDifference], by[equal]))))
+	}
+	text := o.Name + " " + strings.Join(parts, ", and ")
+	if n := len(by[noDifference]) + len(by[unclear]); n > 0 {
+		text += fmt.Sprintf("; in %d no difference is known", n)
+	}
+	return text
+}
+
+// allOf is "both" or "all 3".
+func allOf(n int) string {
+	if n == 2 {
+		return "both"
+	}
+	return fmt.Sprintf("all %d", n)
+}
+
+// in names some of the fields: " at load 0.5 and 0.7", " in 18 of 30 settings", " at all 3 values of load".
+func (q *Question) in(p record.Plan, fields []int, of int, first bool) string {
+	axis := q.axis(p)
+	switch {
+	case len(fields) == of && axis != "":
+		return fmt.Sprintf(" at %s values of %s", allOf(of), axis)
+	case len(fields) == of:
+		return fmt.Sprintf(" in %s settings", allOf(of))
+	case of > mostSettings && first:
+		return fmt.Sprintf(" in %d of %d settings", len(fields), of)
+	case of > mostSettings:
+		return fmt.Sprintf(" in %d", len(fields))
+	case axis != "":
+		values := schema.Each(fields, func(k int) string { return q.Fields[k].Setting[0].Value })
+		if first {
+			return " at " + axis + " " + table.Listed(values)
+		}
+		return " at " + table.Listed(values)
+	default:
+		all := schema.Each(fields, func(k int) string { return q.Fields[k].Where(p) })
+		begin := " at "
+		switch {
+		case strings.HasPrefix(all[0], "on "):
+			begin = " "
+		case q.Fields[0].axes != nil && len(p.Policies) > 1:
+			begin = " under "
+		}
+		return begin + table.Listed(all)
+	}
+}
+
+// axis is the only axis by which the fields differ; "" where they differ by others.
+func (q *Question) axis(p record.Plan) string {
+	first := q.Fields[0]
+	for _, f := range q.Fields {
+		v, w := f.Variants[0], first.Variants[0]
+		if len(f.Setting) != 1 || f.Setting[0].Name != first.Setting[0].Name || v.Workload != w.Workload ||
+			v.Hardware != w.Hardware || f.axes != nil && v.Policy != w.Policy {
+			return ""
+		}
+	}
+	return first.Setting[0].Name
+}
+
+// won answers a question with several candidates in several settings: who is the best in which of them.
+func (q *Question) won(p record.Plan, winners [][]string) string {
+	open := map[int]bool{}
+	for k, names := range winners {
+		if names != nil {
+			open[k] = true
+		}
+	}
+	of := len(q.Fields)
+	if len(open) == 0 {
+		return fmt.Sprintf("too few runs to say which has the %s in any of %d settings%s", extreme(q.Metric, len(q.Entries)), of, q.runs())
+	}
+	if low, high, same := q.constant(); same {
+		return fmt.Sprintf("%s have the same %s in %s settings (%s)", few(entryNames(q.Entries), "candidates"), q.Metric.Title,
+			allOf(of), table.Between(low, high, q.Metric.Unit))
+	}
+	base := q.Base().Name
+	var parts []string
+	for len(open) > 0 {
+		var name string
+		var fields []int
+		for _, o := range q.Entries {
+			var won []int
+			for k := range q.Fields {
+				if open[k] && slices.Contains(winners[k], o.Name) {
+					won = append(won, k)
+				}
+			}
+			if len(won) > len(fields) {
+				name, fields = o.Name, won
+			}
+		}
+		if len(parts) == mostListed {
+			parts = append(parts, fmt.Sprintf("others in %d", len(open)))
+			break
+		}
+		o := q.Entries[slices.IndexFunc(q.Entries, func(o Entry) bool { return o.Name == name })]
+		tied := 0
+		for _, k := range fields {
+			delete(open, k)
+			if winners[k][0] != name {
+				tied++
+			}
+		}
+		part := name
+		if len(parts) == 0 && tied > 0 {
+			part += " has the " + extreme(q.Metric, len(q.Entries)) + ", or ties for it,"
+		} else if len(parts) == 0 {
+			part += " has the " + extreme(q.Metric, len(q.Entries))
+		}
+		part += q.in(p, fields, of, len(parts) == 0)
+		if notes := q.notes(&o, fields, winners, base); len(notes) > 0 {
+			part += " (" + strings.Join(notes, "; ") + ")"
+		}
+		parts = append(parts, part)
+	}
+	if worst := q.worst(p); worst != "" {
+		parts[len(parts)-1] += "; " + worst
+	}
+	if n := len(q.Fields) - len(schema.Where(winners, func(w []string) bool { return w != nil })); n > 0 {
+		parts = append(parts, fmt.Sprintf("and too few runs to say in %d", n))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// worst names the greatest loss where values of axes are compared; "" without a loss.
+func (q *Question) worst(p record.Plan) string {
+	text, most := "", leastLoss
+	for _, o := range q.candidates() {
+		for k := range q.Fields {
+			if c := o.Change(k); q.At != nil && c.worth() < 0 && math.Abs(c.Ratio-1) > most {
+				most = math.Abs(c.Ratio - 1)
+				text = fmt.Sprintf("the greatest loss is that of %s%s, %s", o.Name, q.in(p, []int{k}, 0, true), c.Signed())
+			}
+		}
+	}
+	return text
+}
+
+// notes say by how much an entry beats the baseline in the settings where it is the best, and who is as good in all.
+func (q *Question) notes(o *Entry, fields []int, winners [][]string, base string) (notes []string) {
+	if o.Base {
+		notes = append(notes, "the baseline")
+	} else {
+		beats := schema.Where(schema.Each(fields, o.Change), func(c Change) bool { return c.worth() > 0 })
+		switch {
+		case len(beats) == 0:
+			notes = append(notes, "no difference from "+base+" is known")
+		case len(beats) < len(fields):
+			notes = append(notes, fmt.Sprintf("%s against %s in %d of them", signedSpan(beats), base, len(beats)))
+		default:
+			notes = append(notes, fmt.Sprintf("%s against %s", signedSpan(beats), base))
+		}
+	}
+	var asGood []string
+	for _, other := range q.Entries {
+		if other.Name != o.Name && !slices.ContainsFunc(fields, func(k int) bool {
+			return !slices.Contains(winners[k], other.Name)
+		}) && (other.Name != base || len(notes) == 0 || !strings.HasPrefix(notes[0], "no difference")) {
+			asGood = append(asGood, other.Name)
+		}
+	}
+	if len(asGood) > 0 {
+		notes = append(notes, "as good: "+few(asGood, "others"))
+	}
+	return notes
+}
+
+// constant reports whether all entries have the same mean in each setting, with the range of these.
+func (q *Question) constant() (low, high float64, same bool) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, o := range q.Entries {
+		for k, i := range o.Means {
+			if i.Mean != q.Entries[0].Means[k].Mean { // also where one is not known
+				return low, high, false
+			}
+			low, high = min(low, i.Mean), max(high, i.Mean)
+		}
+	}
+	return low, high, true
+}
+
+// otherDays says whether the difference on one log would hold on other days of it.
+func (q *Question) otherDays() string {
+	holds, of, last := 0, 0, ""
+	for _, o := range q.candidates() {
+		for k, r := range o.Rows {
+			if r == nil || r.Blocks == 0 || o.Change(k).Finding == equal {
+				continue
+			}
+			of++
+			if last == "" || len(q.Fields) == 1 && o.Name == q.candidates()[0].Name {
+				last = elsewhereOf(r)
+			}
+			if f := beyond(r).Finding; f == falls || f == rises {
+				holds++
+			}
+		}
+		if of > 0 && len(q.Fields) == 1 {
+			return last // of the best
+		}
+	}
+	switch {
+	case of > 1:
+		return fmt.Sprintf("other days would show the same side in %d of %d comparisons", holds, of)
+	case of == 1:
+		return last
+	}
+	return ""
+}
+
+// price says who pays where the best candidate beats the baseline: other metrics that are compared, and groups of
+// jobs where asked. Where it does not, it says in which of the other metrics it is better.
+func (q *Question) price(e *record.Experiment, jobs bool) (said []string, err error) {
+	candidates := q.candidates()
+	best := &candidates[0]
+	won := slices.ContainsFunc(schema.Each(indices(q.Fields), best.Change), func(c Change) bool { return c.worth() > 0 })
+	side := -1
+	if !won {
+		side = 1
+	}
+	for _, m := range q.Others {
+		for i := range candidates {
+			var changes []Change
+			for _, list := range candidates[i].other {
+				for k := range list {
+					if c := ChangeOf(&list[k]); list[k].Metric == m.Name && c.worth() == side {
+						changes = append(changes, c)
+					}
+				}
+			}
+			if text := q.paid(candidates[i].Name, m, changes); text != "" {
+				if n := len(said); n > 0 && len(q.Fields) == 1 && strings.HasPrefix(said[n-1], candidates[i].Name+" ") {
+					said[n-1] += " and " + strings.TrimPrefix(text, candidates[i].Name+" ")
+				} else {
+					said = append(said, text)
+				}
+				break
+			}
+			if won {
+				break // the others are not the answer
+			}
+		}
+	}
+	if !jobs || !won || !q.Metric.Grouped || len(q.Fields) > mostSettings {
+		return said, nil
+	}
+	text, err := q.byGroups(e, best)
+	if text != "" {
+		said = append(said, text)
+	}
+	return said, err
+}
+
+// paid says how another metric changes; "" without changes.
+func (q *Question) paid(name string, m measure.Metric, changes []Change) string {
+	if len(changes) == 0 {
+		return ""
+	}
+	if len(q.Fields) == 1 {
+		return name + " " + changes[0].Verb()
+	}
+	verb := "falls"
+	if changes[0].Finding == rises {
+		verb = "rises"
+	}
+	text := fmt.Sprintf("%s of %s %s by %s", m.Title, name, verb, unsignedSpan(changes))
+	if len(changes) < len(q.Fields) {
+		text += fmt.Sprintf(" in %d of %d settings", len(changes), len(q.Fields))
+	}
+	return text
+}
+
+func indices[T any](list []T) []int {
+	out := make([]int, len(list))
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// leastLoss is the least share by which a group must be worse off to be named.
+const leastLoss = 0.005
+
+// byGroups says for which jobs the metric falls and for which it rises, by the division of jobs that has the group with
+// the greatest loss; "" where no group loses.
+func (q *Question) byGroups(e *record.Experiment, best *Entry) (text string, err error) {
+	most := leastLoss
+	for _, g := range measure.Groupings() {
+		var names []string
+		changes := map[string][]Change{}
+		for i, f := range q.Fields {
+			at := slices.IndexFunc(f.Variants, q.isBase)
+			if at < 0 || best.At[i] == nil {
+				continue
+			}
+			c := q.Compare
+			c.By, c.Block = g.Name, 0
+			// The best was chosen among all candidates.
+			unseen := len(f.Variants[at].groups(g.Name)) * (len(q.Entries) - 2)
+			rows, err := compareWith(e, f.Variants[at], []Variant{*best.At[i]}, q.Metric, c, max(unseen, 0))
+			if err != nil {
+				return "", err
+			}
+			for k := range rows {
+				names = include(names, rows[k].Group)
+				changes[rows[k].Group] = append(changes[rows[k].Group], ChangeOf(&rows[k]))
+			}
+		}
+		loss := 0.0
+		var winners, losers []string
+		for _, name := range names {
+			gained, lost := part(changes[name], 1), part(changes[name], -1)
+			if len(gained) > len(lost) {
+				winners = append(winners, name)
+			}
+			for _, c := range lost {
+				d := math.Abs(c.Ratio - 1)
+				if math.IsNaN(d) { // more than nothing
+					d = math.MaxFloat64
+				}
+				loss = max(loss, d)
+			}
+			if len(lost) > 0 {
+				losers = append(losers, name)
+			}
+		}
+		if loss <= most {
+			continue
+		}
+		most = loss
+		verbs := []string{"falls", "rises"}
+		if q.Metric.HigherBetter {
+			slices.Reverse(verbs)
+		}
+		text = q.Metric.Title + " "
+		if len(winners) > 0 {
+			text += verbs[0] + " for " + grouped(g.Name, winners, changes, 1) + ", and "
+		}
+		text += verbs[1] + " for " + grouped(g.Name, losers, changes, -1)
+	}
+	return text, nil
+}
+
+// part are the changes to one side.
+func part(changes []Change, worth int) []Change {
+	return schema.Where(changes, func(c Change) bool { return c.worth() == worth })
+}
+
+// grouped names groups of jobs with their changes: "class short (−73%)", "9 users (+2% to +193%)".
+func grouped(by string, names []string, changes map[string][]Change, worth int) string {
+	if len(names) <= 2 {
+		return by + " " + strings.Join(schema.Each(names, func(name string) string {
+			return fmt.Sprintf("%s (%s)", GroupName(by, name), signedSpan(part(changes[name], worth)))
+		}), " and ")
+	}
+	var all []Change
+	for _, name := range names {
+		all = append(all, part(changes[name], worth)...)
+	}
+	all = schema.Where(all, func(c Change) bool { return !math.IsNaN(c.Ratio) && !math.IsInf(c.Ratio, 0) })
+	if strings.HasSuffix(by, "s") {
+		by += "e"
+	}
+	if len(all) == 0 {
+		return fmt.Sprintf("%d %ss", len(names), by)
+	}
+	return fmt.Sprintf("%d %ss (%s)", len(names), by, signedSpan(all))
+}
