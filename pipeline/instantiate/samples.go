@@ -173,6 +173,9 @@ func (x *Experiment) profileKey(j *experiment.Job) *store.Key {
 	k.Addf("profile.repeats", "%d", x.Spec.Profile.Repeats)
 	k.Given("profile.budget", x.Spec.Profile.Budget)
 	k.Given("profile.limit", x.Spec.Profile.Limit)
+	if w := x.Spec.Estimate.Within; w != experiment.UsualWithin {
+		k.Given("profile.within", w)
+	}
 	x.source(k, j)
 	heldLines(k, j)
 	if in := x.places[j]; in != nil && j.RunsAsSeveralPrograms() {

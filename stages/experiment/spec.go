@@ -135,6 +135,9 @@ type Estimate struct {
 	Range   experiments.Range
 }
 
+// UsualWithin is how narrow the intervals of predictions shall be where the file does not say.
+const UsualWithin = 0.1
+
 // Corrections by finished runs: none; of the predictions that real cells are compared with; and of the estimates
 // that policies use as well.
 const (
