@@ -432,6 +432,9 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	if err != nil {
 		return nil, nil, err
 	}
+	if !filepath.IsAbs(record.File) { // as in an archive of an experiment with its results
+		record.File = filepath.Join(chosen, record.File)
+	}
 	spec, diags := decode.Source(record.File, source, decode.Options{
 		Vars: slices.Concat(opts.Vars, vars), VarFiles: opts.VarFiles, Host: host, Lenient: record.Lenient,
 	})

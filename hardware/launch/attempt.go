@@ -122,7 +122,7 @@ func (a *ProgressAttempt) tell(p contract.Progress, at, read time.Duration) {
 	}
 	a.done = finished
 	n := scheduler.Notice{Kind: scheduler.JobProgress, Job: a.job, At: read, Units: a.done}
-	if p.Loss != nil {
+	if p.Loss != nil && !math.IsInf(*p.Loss, 1) {
 		n.Losses = []scheduler.Loss{{Units: a.done, Loss: *p.Loss, Rate: schema.Or(p.Rate, 0)}}
 	}
 	b.add(n, a.done >= a.next)

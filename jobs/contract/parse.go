@@ -195,15 +195,14 @@ func parseTimes(body string) ([]float64, error) {
 }
 
 func (p *parser) progressLine(line []byte) {
-	var parsed progressLine
-	if err := json.Unmarshal(line, &parsed); err != nil {
+	u, err := decode(line)
+	if err != nil {
 		if p.cut {
 			err = fmt.Errorf("longer than %d bytes", maxLine)
 		}
 		p.warn("progress line: %s", inWords(err))
 		return
 	}
-	u := parsed.Tfexp
 	if u == nil {
 		return // "tfexp" is somewhere else in the object, which is not ours
 	}

@@ -16,8 +16,8 @@ type Progress struct {
 	// Epoch counts finished epochs, Step finished optimizer steps.
 	Epoch int `json:"epoch,omitempty"`
 	Step  int `json:"step,omitempty"`
-	// Loss is the training loss of the epoch; Accuracy the part (0 to 1) of
-	// held-out examples that are classified rightly.
+	// Loss is the training loss of the epoch, +Inf where it is NaN or infinite; Accuracy the part (0 to 1) of held-out
+	// examples that are classified rightly.
 	Loss     *float64 `json:"loss,omitempty"`
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	// Rate is the rate of learning in the epoch; of the step, in a line without Epoch.

@@ -2,7 +2,6 @@ package contract
 
 import (
 	"bytes"
-	"encoding/json"
 )
 
 // Tail finds the progress lines in the output of a program while it runs. The
@@ -38,16 +37,15 @@ func (t *Tail) Add(piece []byte, each func(Progress)) {
 			break
 		}
 		if !t.skip && bytes.Contains(t.line, []byte(`"tfexp"`)) {
-			var p progressLine
-			switch err := json.Unmarshal(t.line, &p); {
-			case err != nil || p.Tfexp == nil || p.Tfexp.problem() != "":
-			case p.Tfexp.News():
-				if p.Tfexp.leaveOut(); t.News != nil && p.Tfexp.News() {
-					t.News(*p.Tfexp)
+			switch p, err := decode(t.line); {
+			case err != nil || p == nil || p.problem() != "":
+			case p.News():
+				if p.leaveOut(); t.News != nil && p.News() {
+					t.News(*p)
 				}
-			case p.Tfexp.Epoch > 0 || p.Tfexp.Step > 0:
-				p.Tfexp.leaveOut()
-				each(*p.Tfexp)
+			case p.Epoch > 0 || p.Step > 0:
+				p.leaveOut()
+				each(*p)
 			}
 		}
 		t.line, t.skip = t.line[:0], false

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,9 +16,10 @@ type line struct {
 	Tfexp *contract.Progress `json:"tfexp"`
 }
 
-// WriteProgress prints p as one line. JSON has no infinities: a loss, accuracy
-// or time that is not finite is left out.
+// WriteProgress prints p as one line. JSON has no infinities: an accuracy or time that is not finite is left out, and
+// such a loss is written as NaN, as Python's json module does.
 func WriteProgress(w io.Writer, p contract.Progress) error {
+	diverged := p.Loss != nil && !finite(*p.Loss)
 	for _, f := range []**float64{&p.Loss, &p.Accuracy, &p.Seconds, &p.TimeLeft, &p.At, &p.FinalAccuracy, &p.Trained} {
 		if *f != nil && !finite(**f) {
 			*f = nil
@@ -26,6 +28,10 @@ func WriteProgress(w io.Writer, p contract.Progress) error {
 	text, err := json.Marshal(line{&p})
 	if err != nil {
 		return fmt.Errorf("write progress: %w", err)
+	}
+	if diverged {
+		text = bytes.Replace(text, []byte(`{"tfexp":{`), []byte(`{"tfexp":{"loss":NaN,`), 1)
+		text = bytes.Replace(text, []byte(",}"), []byte("}"), 1)
 	}
 	if _, err := w.Write(append(text, '\n')); err != nil {
 		return fmt.Errorf("write progress: %w", err)

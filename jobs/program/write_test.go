@@ -23,7 +23,7 @@ func TestWrittenLinesAreRead(t *testing.T) {
 		"\n"; got != want {
 		t.Errorf("progress line %q, want %q", got, want)
 	}
-	// A training that diverged has no loss to report.
+	// A training that diverged has a loss that is not a number.
 	if err := WriteProgress(&out, contract.Progress{Epoch: 4, Loss: pointer(math.NaN()), Seconds: pointer(1.0)}); err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +37,8 @@ func TestWrittenLinesAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := contract.Report{Startup: 0.5, Epochs: []float64{1, 2.25}, Save: 0.125, Loss: pointer(0.41), Accuracy: pointer(0.9), Updates: 2,
-		Progress: contract.Progress{Epoch: 4, Seconds: pointer(1.0)}}
+	want := contract.Report{Startup: 0.5, Epochs: []float64{1, 2.25}, Save: 0.125, Loss: pointer(math.Inf(1)), Accuracy: pointer(0.9), Updates: 2,
+		Progress: contract.Progress{Epoch: 4, Loss: pointer(math.Inf(1)), Seconds: pointer(1.0)}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("read back (-want +got):\n%s", diff)
 	}

@@ -401,8 +401,8 @@ class Job:
         if self.done_steps:
             line["step"] = self.done_steps
         for name, value in (("loss", loss), ("accuracy", accuracy)):
-            # JSON has no infinities.
-            if value is not None and math.isfinite(float(value)):
+            # A loss that is NaN or infinite says that the training has diverged.
+            if value is not None and (name == "loss" or math.isfinite(float(value))):
                 line[name] = round(float(value), 6)
         if lr is not None and math.isfinite(float(lr)):
             line["lr"] = float("%.6g" % float(lr))

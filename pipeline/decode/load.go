@@ -55,7 +55,7 @@ func Source(filename string, src []byte, opts Options) (*experiment.Spec, experi
 	}
 	global, variables := r.Globals(root, eval.Outside{Vars: opts.Vars, VarFiles: opts.VarFiles, Host: opts.Host})
 	d := &Decoder{
-		Decoder: language.NewDecoder(language.Finder{Reporter: r, Filename: filename, Dir: base(filename)}, root, global),
+		Decoder: language.NewDecoder(language.Finder{Reporter: r, Filename: filename, Dir: base(filename), Named: new([]string)}, root, global),
 	}
 	d.Lenient, d.Host, d.Blocks = opts.Lenient, opts.Host, d
 	spec := d.Experiment()
@@ -73,6 +73,7 @@ func Source(filename string, src []byte, opts Options) (*experiment.Spec, experi
 	if r.Failed() {
 		return nil, r.List
 	}
+	spec.Inputs = *d.Named
 	return spec, r.List
 }
 

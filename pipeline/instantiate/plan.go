@@ -129,7 +129,11 @@ func describeWorkload(c experiment.Cell) record.Named {
 		parts = append(parts, fmt.Sprintf("%d × %s (%s, %s, %s), %s", s.Count, s.Job.Name, what, lengthText(s),
 			schema.Plural(s.Job.Threads.Request, "thread"), arrivalText(s.Arrivals)))
 	}
-	return record.Named{Summary: strings.Join(parts, "; "), Log: c.Workload.Trace != nil && len(c.Workload.Submits) == 0}
+	n := record.Named{Summary: strings.Join(parts, "; "), Log: c.Workload.Trace != nil && len(c.Workload.Submits) == 0}
+	if n.Log {
+		n.Origin = c.Workload.Trace.Origin.Seconds()
+	}
+	return n
 }
 
 // lengthText is how much the jobs of a submit block train: "20 epochs", "a budget of 400s".

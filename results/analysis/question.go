@@ -127,7 +127,9 @@ func (q *Question) rank() {
 	for k := range q.Entries {
 		q.Entries[k].score = sums[k].Value()
 	}
-	slices.SortStableFunc(q.Entries, func(a, b Entry) int { return better(a.score, b.score, q.Metric) })
+	slices.SortStableFunc(q.Entries, func(a, b Entry) int {
+		return cmp.Or(keepersFirst(a.keeps(), b.keeps(), q.Metric), better(a.score, b.score, q.Metric))
+	})
 }
 
 // better orders two values of a metric, the better one first and unknown ones (NaN) last.
@@ -163,6 +165,12 @@ func (o *Entry) Change(field int) Change {
 // There are none where too few replicates compare the first with any other.
 func (q *Question) best(e *record.Experiment, field int) (names []string, err error) {
 	known := schema.Where(q.Entries, func(o Entry) bool { return stats.Finite(o.Means[field].Mean) })
+	kept := schema.Where(known, func(o Entry) bool { return q.Metric.Unmet || o.At[field].Keeps() })
+	if len(kept) > 0 && len(kept) < len(known) {
+		if known = kept; len(known) == 1 {
+			return []string{known[0].Name}, nil
+		}
+	}
 	if len(known) < 2 {
 		return nil, nil
 	}

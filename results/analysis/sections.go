@@ -41,6 +41,25 @@ func Register(p Part) Part {
 	return p
 }
 
+// Shown is a table of an experiment as people read it.
+type Shown func(*record.Experiment) (table.Table, error)
+
+var shown = map[string]Shown{}
+
+// ForPeople has the table of a name shown to people in place of the columns of its file. It returns show.
+func ForPeople(name string, show Shown) Shown {
+	shown[name] = show
+	return show
+}
+
+var _ = ForPeople(record.Comparisons.Name(), func(e *record.Experiment) (table.Table, error) {
+	rows, err := Comparisons(e)
+	return ComparisonTable(e.Plan, rows), err
+})
+
+// ShownAs returns how people are shown the table of a name; nil as its file.
+func ShownAs(name string) Shown { return shown[name] }
+
 // Content is a part with its section for one experiment.
 type Content struct {
 	Part

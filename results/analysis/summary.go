@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -88,7 +89,9 @@ func Best(p record.Plan, variants []Variant, most int) []Variant {
 	}
 	by := ranking(p)
 	sorted := slices.Clone(variants)
-	slices.SortStableFunc(sorted, func(a, b Variant) int { return better(meanOf(a, by), meanOf(b, by), by) })
+	slices.SortStableFunc(sorted, func(a, b Variant) int {
+		return cmp.Or(keepersFirst(a.Keeps(), b.Keeps(), by), better(meanOf(a, by), meanOf(b, by), by))
+	})
 	return first(sorted, most, func(v Variant) bool { return baseline(p, v.Policy) })
 }
 

@@ -11,7 +11,8 @@ import (
 // Deadlines met and missed.
 var (
 	MissedDeadlines = Register(Metric{
-		Rank: 351, Name: "missed_deadlines", Title: "missed deadlines", OfAllJobs: true,
+		Rank: 351, Name: "missed_deadlines", Title: "missed deadlines", OfAllJobs: true, Unmet: true,
+		Shown: Shown{Cells: 11, Summary: 8},
 		Doc: "jobs that had not finished by their deadline: they finished later, failed, or were not done when the cell " +
 			"ended after it; empty where no job has one",
 		Compute: func(t *Totals) float64 { missed, _ := t.collector.deadlines(); return missed },

@@ -7,7 +7,7 @@ import (
 )
 
 // Final is the last loss and accuracy that a job's program reported; NaN where it
-// reported none.
+// reported none. The loss of a training that diverged is +Inf.
 type Final struct{ Loss, Accuracy float64 }
 
 // Unreported is the Final of a job that reported nothing.
@@ -50,7 +50,7 @@ var (
 	})
 	FinalLoss = Register(Metric{
 		Rank: 210, Name: "final_loss", Title: "final loss",
-		Doc:     "mean of the last losses that the finished jobs reported; empty where none did",
+		Doc:     "mean of the last losses that the finished jobs reported; empty where none did; losses that are NaN or infinite do not count",
 		Compute: func(t *Totals) float64 { return t.meanOf(func(o *Outcome) float64 { return o.FinalLoss }) },
 	})
 )
@@ -63,7 +63,7 @@ func (t *Totals) meanOf(value func(*Outcome) float64) float64 {
 	}
 	var mean stats.Mean
 	for o := range t.Outcomes() {
-		if v := value(&o); o.State == "finished" && !math.IsNaN(v) {
+		if v := value(&o); o.State == "finished" && stats.Finite(v) {
 			mean.Add(v)
 		}
 	}

@@ -83,6 +83,8 @@ type Named struct {
 	Summary string `json:"summary"`
 	// Log reports whether the jobs of a workload come from a trace, and all of them.
 	Log bool `json:"log,omitempty"`
+	// Origin is the instant from which the times of the log count, in seconds since the beginning of 1970; 0: not known.
+	Origin float64 `json:"origin_s,omitempty"`
 	// Logs is the number of such traces where an axis chooses among several; else 0.
 	Logs int `json:"logs,omitempty"`
 	// Nodes are the nodes of a hardware, in the order in which their cores are numbered; empty for a single node.
@@ -246,6 +248,9 @@ const Disturbed = "disturbed"
 
 // Refused is the code of the warning that a program does not follow its requests.
 const Refused = "refused"
+
+// Diverged is the code of the warning that the last loss of a job is NaN or infinite.
+const Diverged = "diverged"
 
 // FewReplicates is the code of the warning that no comparison can have a verdict.
 const FewReplicates = "few_replicates"

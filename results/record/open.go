@@ -169,7 +169,7 @@ func (e *Experiment) Warnings() []Warning {
 	for _, w := range e.Run.Warnings {
 		add(w)
 	}
-	for _, c := range e.Cells {
+	for _, c := range slices.Concat(e.Cells, e.Beyond) {
 		for _, w := range c.Warnings {
 			w.Cell = cmp.Or(w.Cell, c.Cell)
 			add(w)

@@ -24,14 +24,14 @@ func before(phrase string) string {
 	return " " + phrase
 }
 
-// LackOf returns a resource whose need exceeds the free amount: cores, GPUs or memory. ok
-// is false if no single resource is short.
+// LackOf returns a resource whose need exceeds the free amount: GPUs, cores or memory. A job with GPUs has cores for
+// them, so that its cores are often short along with its GPUs. ok is false if no single resource is short.
 func LackOf(need, free Room) (l Lack, ok bool) {
 	switch {
-	case need.Cores > free.Cores:
-		l.What, l.Need, l.Free = "cores", int64(need.Cores), int64(free.Cores)
 	case need.GPUs > free.GPUs:
 		l.What, l.Need, l.Free = "GPUs", int64(need.GPUs), int64(free.GPUs)
+	case need.Cores > free.Cores:
+		l.What, l.Need, l.Free = "cores", int64(need.Cores), int64(free.Cores)
 	case need.Memory > free.Memory:
 		l.What, l.Need, l.Free = "bytes of memory", need.Memory, free.Memory
 	default:

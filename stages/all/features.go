@@ -3,6 +3,7 @@ package all
 // Each line links in a feature: its language, engines, policies and commands. Without the line,
 // the rest builds and runs as before, and knows none of them.
 import (
+	_ "github.com/tfexp/tfexp/cmd/tfexp/bundle"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/cells"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/check"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/compare"

@@ -251,6 +251,16 @@ func (l *live) observe() func(engine.Sample) {
 	}
 }
 
+// diverged warns of jobs whose last loss is NaN or infinite.
+func (l *live) diverged() {
+	finals := l.finals()
+	for _, job := range slices.Sorted(maps.Keys(finals)) {
+		if math.IsInf(finals[job].Loss, 1) {
+			l.say(record.Diverged, job, "its last loss is NaN or infinite: the training has diverged")
+		}
+	}
+}
+
 // close ends the tables; their engine is closed, so that no more rows arrive.
 // out, which may be nil, gets their files. Tables already closed stay so.
 func (l *live) close(out *record.Cell) error {
@@ -262,6 +272,7 @@ func (l *live) close(out *record.Cell) error {
 		}
 	}
 	if out != nil {
+		l.diverged()
 		l.mu.Lock()
 		out.Warnings = append(out.Warnings, l.warnings...)
 		l.warnings = nil

@@ -183,6 +183,8 @@ type Spec struct {
 	//	until = "24h"
 	Until time.Duration `arg:"until,positive"`
 	Range experiments.Range
+	// Inputs are the paths of files and folders that the file names, absolute.
+	Inputs []string `json:"-"`
 	// Lenient is set when malformed lines of traces were left out.
 	Lenient bool
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -39,20 +40,26 @@ type Finder struct {
 	*eval.Reporter
 	// Filename is the experiment file, and Dir its folder, absolute.
 	Filename, Dir string
+	// Named are the paths that the file names, absolute; nil: they are not kept.
+	Named *[]string
 }
 
 // Absolute makes a path of the file absolute.
 func (d Finder) Absolute(p string) string {
-	if filepath.IsAbs(p) {
-		return filepath.Clean(p)
+	if !filepath.IsAbs(p) {
+		p = filepath.Join(d.Dir, p)
 	}
-	return filepath.Join(d.Dir, p)
+	p = filepath.Clean(p)
+	if d.Named != nil {
+		*d.Named = schema.AddOnce(*d.Named, p)
+	}
+	return p
 }
 
 // Find finds a file by its name in the experiment.
 func (d Finder) Find(name string) Input {
 	if filepath.IsAbs(name) {
-		return Input{Path: filepath.Clean(name), Shown: name}
+		return Input{Path: d.Absolute(name), Shown: name}
 	}
 	return Input{Path: d.Absolute(name), Shown: filepath.Join(filepath.Dir(d.Filename), name)}
 }

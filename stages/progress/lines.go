@@ -26,6 +26,9 @@ var lineGroups = []string{groupEpoch, groupEpoch0, groupStep, groupLoss, groupAc
 // mostLine bounds the length of a line that is matched, in bytes.
 const mostLine = 4 << 10
 
+// notNumber matches the words for numbers that are not finite.
+var notNumber = regexp.MustCompile(`(?i)\b(?:nan|inf|infinity)\b`)
+
 // progressLines finds progress in the lines that a program prints, by a pattern.
 type progressLines struct {
 	pattern *regexp.Regexp
@@ -56,12 +59,23 @@ func (l *progressLines) add(piece []byte, each func(contract.Progress)) {
 // progress reads a line; false where it does not match, or nothing has finished yet.
 func (l *progressLines) progress(line []byte) (p contract.Progress, ok bool) {
 	m := l.pattern.FindSubmatch(line)
+	digits := notNumber.ReplaceAllFunc(line, func(word []byte) []byte { return bytes.Repeat([]byte{'0'}, len(word)) })
+	if m == nil && !bytes.Equal(digits, line) { // the pattern may have digits alone where a loss is "nan"
+		for at := range slices.Chunk(l.pattern.FindSubmatchIndex(digits), 2) {
+			m = append(m, line[max(at[0], 0):max(at[1], 0)])
+		}
+	}
 	if m == nil {
 		return p, false
 	}
 	counts := false
 	for i, name := range l.pattern.SubexpNames() {
 		v, err := strconv.ParseFloat(string(m[i]), 64)
+		if name == groupLoss && err == nil {
+			v = contract.Loss(v)
+			p.Loss = &v
+			continue
+		}
 		if name == "" || err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			continue
 		}
@@ -73,8 +87,6 @@ func (l *progressLines) progress(line []byte) (p contract.Progress, ok bool) {
 			p.Epoch, counts = count+1, true
 		case groupStep:
 			p.Step, counts = count, true
-		case groupLoss:
-			p.Loss = &v
 		case groupAccuracy:
 			if v >= 0 && v <= 1 {
 				p.Accuracy = &v

@@ -25,7 +25,10 @@ func TestProgressLines(t *testing.T) {
 			"Epoch 1/2\n157/157 - 1s - loss: 0.4 - accuracy: 0.85\nEpoch 2/2\n157/157 - 1s - accuracy: 91 - loss: 0.3\n", false,
 			[]string{"1 0 0.4 0.85", "2 0 0.3 -"}},
 		{"fractions", `'loss': '?(?P<loss>[\d.eE+-]+).*?'epoch': '?(?P<epoch>[\d.]+)`, "{'loss': 0.5, 'epoch': 0.5}\n{'loss': 0.4, 'epoch': 1.0}\n" +
-			"{'loss': nan, 'epoch': 1.5}\n", false, []string{"1 0 0.4 -"}},
+			"{'loss': nan, 'epoch': 1.5}\n", false, []string{"1 0 0.4 -", "1 0 +Inf -"}},
+		{"not finite", `epoch (?P<epoch>\d+) loss (?P<loss>[\d.]+)( acc (?P<accuracy>\S+))?`,
+			"epoch 1 loss NaN acc 0.5\nepoch 2 loss -inf acc nan\nepoch 3 loss inf\nepoch 4 loss\n", false,
+			[]string{"1 0 +Inf 0.5", "3 0 +Inf -"}},
 		{"steps", `^done`, "done\nnot done\ndone", true, []string{"0 1 - -"}},
 		{"no number", `step (?P<step>\w+)`, "step one\nstep 7\n", false, []string{"0 7 - -"}},
 	} {

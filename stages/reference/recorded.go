@@ -165,36 +165,32 @@ func (r recorded) table(variants []analysis.Variant) table.Table {
 	return t
 }
 
-// nearest returns the variant to compare with the log: the first, or, where that is far from the log and clusters have
-// several sizes, the one with the nearest mean.
-func (r recorded) nearest(variants []analysis.Variant) (near analysis.Variant, sizes int) {
+// nearest returns the variant to compare with the log: the first, or, where that is far from the log, the one with the
+// nearest mean. It returns among how many it is the nearest: another policy, or another size, may be the cluster's.
+func (r recorded) nearest(variants []analysis.Variant) (near analysis.Variant, among int) {
 	off := func(v analysis.Variant) float64 {
 		return math.Abs(stats.MeanInterval(v.Values(measure.MeanWaiting), analysis.DefaultLevel).Mean - r.Mean)
 	}
 	near = variants[0]
-	least, seen := off(near), map[int]bool{}
+	least := off(near)
 	if !(least > farOff*r.Mean) {
 		return near, 1
 	}
 	for _, v := range variants {
-		seen[v.Cells[0].Cores] = true
-		if d := off(v); v.Policy == near.Policy && d < least {
+		if d := off(v); d < least {
 			near, least = v, d
 		}
 	}
-	if len(seen) == 1 {
-		return variants[0], 1
-	}
-	return near, len(seen)
+	return near, len(variants)
 }
 
-// sentence describes the distance of a variant from the log; it may be the nearest of several sizes.
-func (r recorded) sentence(v analysis.Variant, sizes int) string {
+// sentence describes the distance of a variant from the log; it may be the nearest of several.
+func (r recorded) sentence(v analysis.Variant, among int) string {
 	values := v.Values(measure.MeanWaiting)
 	replayed := stats.MeanInterval(values, analysis.DefaultLevel).Mean
 	of := ""
-	if sizes > 1 {
-		of = fmt.Sprintf(" (the nearest of %d sizes)", sizes)
+	if among > 1 {
+		of = fmt.Sprintf(" (the nearest of %d replays)", among)
 	}
 	text := fmt.Sprintf("In the log, jobs waited %s on average; replayed under %s they wait %s",
 		table.WithUnit(r.Mean, "s"), v.Label+of, table.WithUnit(replayed, "s"))

@@ -39,8 +39,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A replay whose first size is far from the log names the nearest of its sizes.
-func TestNearestSize(t *testing.T) {
+// Where the first replay is far from the log, the nearest one counts: of any policy and size.
+func TestNearestReplay(t *testing.T) {
 	cells := func(policy string, cores int, waits ...float64) analysis.Variant {
 		v := analysis.Variant{Policy: policy, Label: fmt.Sprint(policy, cores)}
 		for _, w := range waits {
@@ -57,9 +57,13 @@ func TestNearestSize(t *testing.T) {
 		want     string
 	}{
 		{[]analysis.Variant{cells("fcfs", 4, 110), cells("fcfs", 8, 100)}, "replayed under fcfs4 they wait 110 s (+10%)."},
-		{[]analysis.Variant{cells("fcfs", 4, 900), cells("easy", 8, 100), cells("fcfs", 8, 90, 98), cells("fcfs", 9, 10)},
-			"replayed under fcfs8 (the nearest of 3 sizes) they wait 94 s (−6%; 90 to 98 s in 2 replicates)."},
-		{[]analysis.Variant{cells("fcfs", 4, 900), cells("fcfs", 4, 100)}, "replayed under fcfs4 they wait 15 min (+800%): the replay is far"},
+		{[]analysis.Variant{cells("fcfs", 4, 900), cells("easy", 8, 120), cells("fcfs", 8, 90, 98), cells("fcfs", 9, 10)},
+			"replayed under fcfs8 (the nearest of 4 replays) they wait 94 s (−6%; 90 to 98 s in 2 replicates)."},
+		// Another policy than the first one is as the log.
+		{[]analysis.Variant{cells("fcfs", 4, 900), cells("easy", 4, 103.9), cells("fcfs", 8, 90)},
+			"replayed under easy4 (the nearest of 3 replays) they wait 104 s (+3.9%)."},
+		{[]analysis.Variant{cells("fcfs", 4, 900), cells("fcfs", 5, 1000)},
+			"replayed under fcfs4 (the nearest of 2 replays) they wait 15 min (+800%): the replay is far"},
 	} {
 		if text := r.sentence(r.nearest(test.variants)); !strings.Contains(text, test.want) {
 			t.Errorf("%s\nwant\n%s", text, test.want)

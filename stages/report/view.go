@@ -363,7 +363,7 @@ func environment(r record.Run) []record.Setting {
 }
 
 // commands are the command lines that repeat the run: the one that was given,
-// and the one that needs only this folder.
+// and the one that needs only this folder and the files that the experiment names.
 func commands(e *record.Experiment) []string {
 	var out []string
 	if len(e.Run.Command) > 0 {

@@ -14,36 +14,48 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// found is a trial that counts, with its value of the objective.
+// found is a trial that counts, with its value of the objective. Its settings are those that it ended with; Began are
+// those that it began with, if a controller has changed them.
 type found struct {
 	replicate int
 	trial.Ref
+	Began    []record.Setting
 	outcome  *trial.Outcome
 	value    float64 // NaN where it is not known
+	state    string
 	feasible bool
 	missed   float64 // by how much its first constraint is missed, where it is not feasible
 }
 
-// findings are the trials of all searches of the same settings, the best first: feasible ones, then the ones
-// nearest to the first constraint.
+// behind are the states of trials that are not the best, the worst last.
+var behind = []string{trial.TrialDone, trial.TrialInfeasible, trial.TrialUnreached, trial.TrialDiverged, trial.TrialCrashed}
+
+// findings are the trials of all searches of the same settings, the best first: feasible ones, then those of the states
+// behind, of each state the ones nearest to the first constraint.
 func findings(e *record.Experiment, t *trial.Tuning) (list []found) {
 	for _, c := range trial.Cells(e) {
 		if c.Outcome == nil || !t.Same(&trial.Asked.Of(&e.Plan)[c.Trial.Tuning]) || !t.Counts(c.Trial.Settings) {
 			continue
 		}
 		f := found{replicate: c.Replicate, Ref: *c.Trial, outcome: c.Outcome, value: math.NaN(), missed: math.Inf(1)}
-		if c.Outcome.Crashed == "" {
+		if s := c.Outcome.Stretches; len(s) > 0 && !slices.Equal(s[len(s)-1].Settings, f.Settings) {
+			f.Began, f.Settings = f.Settings, s[len(s)-1].Settings
+		}
+		if f.state = t.State(c.Outcome); c.Outcome.Crashed == "" && !c.Outcome.Diverged {
 			f.value, f.feasible = t.Value(c.Outcome), t.Feasible(c.Outcome)
 			if all := t.AllConstraints(); len(all) > 0 && !f.feasible {
 				f.missed = missedBy(all[0], c.Outcome)
+				if t.IsTarget(all[0]) && c.Outcome.Reached != nil {
+					f.missed = 0
+				}
 			}
 		}
 		list = append(list, f)
 	}
 	slices.SortStableFunc(list, func(a, b found) int {
 		switch {
-		case a.feasible != b.feasible:
-			return cmp.Compare(boolean(b.feasible), boolean(a.feasible))
+		case a.state != b.state:
+			return cmp.Compare(slices.Index(behind, a.state), slices.Index(behind, b.state))
 		case !a.feasible:
 			return cmp.Compare(a.missed, b.missed)
 		case t.Better(a.value, b.value):
@@ -95,10 +107,10 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 		return h
 	}
 	best := list[0]
-	settings := strings.ReplaceAll(record.AxesLabel(best.Settings), " ", ", ")
+	settings := listed(best.Settings)
 	switch {
-	case !best.feasible && best.outcome.Crashed != "":
-		h.Sentence = fmt.Sprintf("No trial of %s succeeded: %s of %d crashed.", t.Name, table.Number(crashes(list)), len(list))
+	case best.state == trial.TrialCrashed || best.state == trial.TrialDiverged:
+		h.Sentence = fmt.Sprintf("No trial of %s succeeded: %s.", t.Name, lost(list))
 		return h
 	case !best.feasible:
 		h.Sentence = fmt.Sprintf("No trial of %s %s; the nearest was %s with %s.", t.Name, unsatisfied(e, rows[0]),
@@ -106,6 +118,10 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 	default:
 		h.Sentence = fmt.Sprintf("The best settings found for %s are %s, which reached %s", t.Name, settings,
 			objectiveOf(t, best.value)) + shared(list)
+		if best.Began != nil {
+			h.Sentence = fmt.Sprintf("The best run of %s ended with %s, and began with %s; it reached %s", t.Name, settings,
+				listed(best.Began), objectiveOf(t, best.value))
+		}
 		if len(tunings) == 1 {
 			h.Sentence += soon(rows[0])
 		}
@@ -117,13 +133,29 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 	if text := importanceSentence(e, t); text != "" {
 		h.Sentence += " " + text
 	}
+	if n := inState(list, trial.TrialDiverged); n > 0 {
+		h.Sentence += fmt.Sprintf(" %d of %s diverged: their last loss is NaN or infinite.", n, schema.Plural(len(list), "trial"))
+	}
 	if len(tunings) > 1 {
 		h.Table = methodsTable(rows)
 		return h
 	}
-	h.Table = trialsTable(t, list[:min(len(list), mostTrialRows)])
+	h.Table = trialsTable(t, list, mostTrialRows)
 	h.Note = fmt.Sprintf("The best of %s; all are in %s.", schema.Plural(len(list), "trial"), Trials.File)
+	if severalRuns(list) {
+		h.Note = "Settings that ran several times have the outcome of the best run. " + h.Note
+	}
 	return h
+}
+
+// listed is "lr=0.1, batch=8".
+func listed(settings []record.Setting) string {
+	return strings.ReplaceAll(record.AxesLabel(settings), " ", ", ")
+}
+
+// severalRuns reports whether settings were tried in several replicates.
+func severalRuns(list []found) bool {
+	return slices.ContainsFunc(list, func(f found) bool { return f.replicate > 1 })
 }
 
 // shared counts the other settings that are as good as the best.
@@ -147,13 +179,25 @@ func shared(list []found) string {
 // mostTrialRows bounds the table of trials in a headline.
 const mostTrialRows = 8
 
-func crashes(list []found) (n float64) {
+// inState is how many trials are in a state.
+func inState(list []found, state string) (n int) {
 	for _, f := range list {
-		if f.outcome.Crashed != "" {
+		if f.state == state {
 			n++
 		}
 	}
 	return n
+}
+
+// lost says why no trial has an end: "3 of 8 crashed", "2 of 8 diverged and 6 of 8 crashed".
+func lost(list []found) string {
+	var parts []string
+	for _, state := range []string{trial.TrialDiverged, trial.TrialCrashed} {
+		if n := inState(list, state); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %d %s", n, len(list), state))
+		}
+	}
+	return strings.Join(parts, " and ")
 }
 
 // nearest0 is the value that a trial reached for the first constraint: "an accuracy of 0.91".
@@ -173,8 +217,18 @@ func soon(r TuningRow) string {
 	return fmt.Sprintf("; %s to come within 10%% of it, at the median of %s", trialsOf(r), schema.Plural(r.Runs, "run"))
 }
 
-// trialsTable shows trials with their settings and outcomes.
-func trialsTable(t *trial.Tuning, list []found) table.Table {
+// trialsTable shows at most most trials with their settings and outcomes. The runs of the same settings in several
+// replicates are one row, with the outcome of the best one.
+func trialsTable(t *trial.Tuning, all []found, most int) table.Table {
+	several, runs := severalRuns(all), map[string]int{}
+	var list []found
+	for _, f := range all {
+		label := record.AxesLabel(f.Settings)
+		if runs[label]++; !several || runs[label] == 1 {
+			list = append(list, f)
+		}
+	}
+	list = list[:min(len(list), most)]
 	unit := trial.FindObjective(t.Objective).Unit
 	var values, times []float64
 	for _, f := range list {
@@ -182,9 +236,8 @@ func trialsTable(t *trial.Tuning, list []found) table.Table {
 	}
 	u, clock := table.UnitFor(unit, values...), table.UnitFor("s", times...)
 	titles := []string{"trial"}
-	several := slices.ContainsFunc(list, func(f found) bool { return f.replicate > 1 })
 	if several {
-		titles = append(titles, "replicate")
+		titles[0] = "runs"
 	}
 	for _, s := range t.Settings {
 		titles = append(titles, s.Name)
@@ -205,7 +258,7 @@ func trialsTable(t *trial.Tuning, list []found) table.Table {
 	for _, f := range list {
 		row := []string{fmt.Sprint(f.Number)}
 		if several {
-			row = append(row, fmt.Sprint(f.replicate))
+			row[0] = fmt.Sprint(runs[record.AxesLabel(f.Settings)])
 		}
 		for _, s := range t.Settings {
 			i := slices.IndexFunc(f.Settings, func(o record.Setting) bool { return o.Name == s.Name })
@@ -215,14 +268,7 @@ func trialsTable(t *trial.Tuning, list []found) table.Table {
 			}
 			row = append(row, value)
 		}
-		state := trial.TrialDone
-		switch {
-		case f.outcome.Crashed != "":
-			state = trial.TrialCrashed
-		case !f.feasible:
-			state = trial.TrialInfeasible
-		}
-		row = append(row, state, u.Number(f.value))
+		row = append(row, f.state, u.Number(f.value))
 		for _, name := range others {
 			if name == "time" {
 				row = append(row, clock.Number(f.outcome.Time))

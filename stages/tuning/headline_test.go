@@ -62,3 +62,35 @@ func TestHeadlineOfNothing(t *testing.T) {
 		t.Errorf("%s\n%+v", h.Sentence, h.Table.Rows[0])
 	}
 }
+
+// After a job was tuned while it trained, the headline has the settings that it ended with, and those that it began with.
+func TestHeadlineOfAJobThatChanged(t *testing.T) {
+	e := searched(t, 0.6)
+	trial.Asked.Of(&e.Plan)[0].Mode = trial.Online
+	e.Beyond = e.Beyond[3:4]
+	o := record.FeatureValueOf[trial.Outcome](e.Beyond[0].Outcome)
+	end := []record.Setting{{Name: "lr", Value: "0.3"}, {Name: "batch", Value: "32"}}
+	o.Stretches = []trial.Stretch{{Settings: record.FeatureValueOf[trial.Ref](e.Beyond[0].Beyond).Settings}, {Settings: end}}
+	e.Beyond[0].Outcome = record.NewFeatureValue(o)
+	_, rows := Rows(e)
+	h := headline(e, rows, nil)
+	want := "The best run of digits ended with lr=0.3, batch=32, and began with lr=0.2, batch=8; it reached accuracy 0.900"
+	if !strings.HasPrefix(h.Sentence, want) || strings.Join(h.Table.Rows[0][1:3], " ") != "0.3 32" {
+		t.Errorf("%s\n%v\nwant %s", h.Sentence, h.Table.Rows, want)
+	}
+}
+
+// The runs of the same settings in several replicates are one row.
+func TestTrialsOfSeveralReplicates(t *testing.T) {
+	e := searched(t, 0.6)
+	e.Plan.Replicates = 2
+	for _, c := range e.Beyond[:9:9] {
+		c.Replicate = 2
+		e.Beyond = append(e.Beyond, c)
+	}
+	_, rows := Rows(e)
+	h := headline(e, rows, nil)
+	if len(h.Table.Rows) != 8 || strings.Join(h.Table.Rows[0], " ") != "2 0.2 8 done 0.900 10" || h.Table.Columns[0].Name != "runs" {
+		t.Errorf("%+v", h.Table)
+	}
+}

@@ -153,13 +153,15 @@ func (s *sums) row(o *trial.Outcome, number int, counts bool) TrialRow {
 	if o.Cost != nil {
 		s.cost += *o.Cost
 	}
-	switch {
-	case o.Crashed != "":
-		r.State, r.Reason, r.Objective = trial.TrialCrashed, o.Crashed, math.NaN()
+	switch state := s.t.State(o); {
+	case state == trial.TrialCrashed:
+		r.State, r.Reason, r.Objective = state, o.Crashed, math.NaN()
+	case state == trial.TrialDiverged:
+		r.State, r.Reason, r.Objective = state, "its last loss is NaN or infinite", math.NaN()
 	case !counts:
 		r.State = trial.TrialPartial
-	case !s.t.Feasible(o):
-		r.State, r.Reason = trial.TrialInfeasible, violated(s.t, o)
+	case state != trial.TrialDone:
+		r.State, r.Reason = state, violated(s.t, o)
 	case math.IsNaN(s.found) || s.t.Better(r.Objective, s.found):
 		s.found = r.Objective
 	}

@@ -252,6 +252,16 @@ func unsatisfied(e *record.Experiment, r TuningRow) string {
 	return "has an outcome"
 }
 
+// The trials as tables for people show them: those of the first search, the best first.
+var _ = analysis.ForPeople(Trials.Name(), func(e *record.Experiment) (table.Table, error) {
+	tunings := trial.Asked.Of(&e.Plan)
+	if len(tunings) == 0 {
+		return table.Table{}, nil
+	}
+	list := findings(e, &tunings[0])
+	return trialsTable(&tunings[0], list, len(list)), nil
+})
+
 var _ = analysis.Register(analysis.Part{
 	Name: "tunings", Title: "Tunings", InReport: 10, OnTerminal: 10,
 	Tell: func(e *record.Experiment) (table.Section, error) {
@@ -268,7 +278,7 @@ var _ = analysis.Register(analysis.Part{
 				continue // they search the same
 			}
 			if list := findings(e, &one); len(list) > mostTrialRows {
-				s.Report = append(s.Report, table.Item{Table: trialsTable(&one, list[:min(len(list), mostShownTrials)]), Folded: true,
+				s.Report = append(s.Report, table.Item{Table: trialsTable(&one, list, mostShownTrials), Folded: true,
 					Note: "The trials of " + one.Name + ", the best first."})
 			}
 			if list := importances(e, &one); len(list) > 1 {

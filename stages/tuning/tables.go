@@ -22,7 +22,7 @@ type TrialRow struct {
 	Axes      string `csv:"axes"`
 	Replicate int    `csv:"replicate"`
 	Trial     int    `csv:"trial"`
-	// State is done, infeasible, crashed, imported or partial.
+	// State is done, infeasible, not reached, diverged, crashed, imported or partial.
 	State string `csv:"state"`
 	// Settings are as text "workers=8 type=t2.small".
 	Settings string  `csv:"settings"`

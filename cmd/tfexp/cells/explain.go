@@ -105,7 +105,11 @@ func explainJob(a *command.App, at cellPath, others []*command.Given[momentFlag]
 		}{at.cell, at.job, story})
 	}
 	fmt.Fprintf(a.Out, "%s in %s\n", a.Printer().Paint(table.Bold, at.job), at.cell)
-	printHistory(a.Printer(), story)
+	from := clock(0)
+	if i := slices.IndexFunc(e.Plan.Workloads, func(w record.Named) bool { return w.Name == ref.Workload }); i >= 0 {
+		from = clock(e.Plan.Workloads[i].Origin)
+	}
+	printHistory(a.Printer(), story, from)
 	return nil
 }
 

@@ -3,7 +3,11 @@ package cells
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -39,6 +43,11 @@ func jobHistory(e *record.Experiment, c record.CellRef, job string) (story []his
 	}
 	if story, err = jobDecisions(e, c, job); err != nil {
 		return nil, nil, fmt.Errorf("read decisions: %w", err)
+	}
+	for i := range story {
+		if m := &story[i]; m.Times == 0 && len(wait.gpus[m.At]) > 0 && strings.Contains(m.What, " on cores ") {
+			m.What += " and GPUs " + wait.gpus[m.At].String()
+		}
 	}
 	// The order within one instant: arrivals come before decisions, ends after.
 	story = slices.Concat(began, addWaits(story, wait.waits), ended)
@@ -148,10 +157,37 @@ func decisionText(d record.DecisionRow) string {
 	return string(d.Decision)
 }
 
-// printHistory prints the decisions about a job.
-func printHistory(p *show.Printer, story []historyEntry) {
+// clock writes the instants of a cell: as dates, if the instant from which its times count is known (in seconds since
+// the beginning of 1970), else in seconds.
+type clock float64
+
+func (c clock) at(seconds float64) string {
+	if c == 0 {
+		return fmt.Sprintf("%.3f s", seconds)
+	}
+	whole, part := math.Modf(float64(c) + seconds)
+	return time.Unix(int64(whole), int64(part*1e9)).UTC().Round(time.Second).Format("2006-01-02 15:04:05")
+}
+
+// instant matches an instant in the reason of a decision, as the time since the beginning of the cell.
+var instant = regexp.MustCompile(`\b(at|until) ((?:[0-9]+h)?(?:[0-9]+m)?[0-9.]+(?:s|ms|µs))\b`)
+
+// reason is the reason of a decision, with its instants as the other ones are written.
+func (c clock) reason(text string) string {
+	return instant.ReplaceAllStringFunc(text, func(found string) string {
+		word, span, _ := strings.Cut(found, " ")
+		d, err := time.ParseDuration(span)
+		if err != nil {
+			return found
+		}
+		return word + " " + c.at(d.Seconds())
+	})
+}
+
+// printHistory prints the decisions about a job, with their instants by a clock.
+func printHistory(p *show.Printer, story []historyEntry, c clock) {
 	for _, m := range story {
-		line := fmt.Sprintf("%10.3f s  %s", m.At, m.What)
+		line := fmt.Sprintf("%12s  %s", c.at(m.At), m.What)
 		if m.Times > 1 {
 			line += fmt.Sprintf(" %d times", m.Times)
 		}
@@ -159,14 +195,14 @@ func printHistory(p *show.Printer, story []historyEntry) {
 			line += " for " + jobList(m.For)
 		}
 		if m.Until > m.At {
-			line += fmt.Sprintf(", until %.3f s", m.Until)
+			line += ", until " + c.at(m.Until)
 		}
 		if m.Why != "" {
-			line += ": " + m.Why
+			line += ": " + c.reason(m.Why)
 		}
 		fmt.Fprintln(p.Out, line)
 		for _, before := range m.Passed {
-			fmt.Fprintf(p.Out, "%12s  before it %s was passed over: %s\n", "", before.Job, before.Reason)
+			fmt.Fprintf(p.Out, "%12s  before it %s was passed over: %s\n", "", before.Job, c.reason(before.Reason))
 		}
 		if m.More > 0 {
 			fmt.Fprintf(p.Out, "%12s  and so were %d more\n", "", m.More)

@@ -51,7 +51,7 @@ func TestStoryOfAJob(t *testing.T) {
 		t.Error(d)
 	}
 	var out bytes.Buffer
-	printHistory(&show.Printer{Out: &out}, story)
+	printHistory(&show.Printer{Out: &out}, story, 0)
 	want := `     0.500 s  arrived
      0.500 s  waited, until 0.600 s: for 1 core, while others held 2, first long-1; 1 other job waited
      0.600 s  passed over 2 times for long-1, until 1.000 s: needs 2 cores, 0–1 are free
@@ -83,7 +83,7 @@ func TestARetryHoldsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	printHistory(&show.Printer{Out: &out}, story)
+	printHistory(&show.Printer{Out: &out}, story, 0)
 	want := `     2.000 s  arrived
      2.000 s  waited, until 4.000 s: for 2 cores, while others held 3, first wide-1; 1 other job waited
      5.000 s  finished
@@ -96,13 +96,47 @@ func TestARetryHoldsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Reset()
-	printHistory(&show.Printer{Out: &out}, story)
+	printHistory(&show.Printer{Out: &out}, story, 0)
 	want = `     0.000 s  arrived
      1.000 s  failed, and waits to be started again: exit status 1
      1.000 s  waited, until 5.000 s: while others held 2–3, first wide-1; 0–1 other jobs waited
 `
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Error(d)
+	}
+}
+
+// A job with GPUs waits for these, and instants are dates where the log has them, also in the reasons of decisions.
+func TestStoryOfALogWithGPUs(t *testing.T) {
+	e, c := cellWith(t, `{"t_s":0,"event":"arrive","job":"long-1","cores":""}
+{"t_s":0,"event":"start","job":"long-1","cores":"0-1","gpus":"0-7"}
+{"t_s":10,"event":"arrive","job":"short-1","cores":""}
+{"t_s":90000,"event":"finish","job":"long-1","cores":""}
+{"t_s":90000,"event":"start","job":"short-1","cores":"0","gpus":"0-3"}
+`, `{"t_s":3600,"decision":"start","job":"other-1","cores":"3","reason":"fits","passed":[{"job":"short-1","reason":"would delay \"wide-1\", which is to start at 292h45m1s"}]}
+{"t_s":90000,"decision":"start","job":"short-1","cores":"0","reason":"first"}
+`)
+	story, _, err := jobHistory(e, c, "short-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, want := range map[clock]string{
+		0: `    10.000 s  arrived
+    10.000 s  waited, until 3600.000 s: for 4 GPUs, while others held 8, first long-1; nobody else waited
+  3600.000 s  passed over for other-1, until 90000.000 s: would delay "wide-1", which is to start at 1053901.000 s
+ 90000.000 s  started on cores 0 and GPUs 0-3: first
+`,
+		1700000000: `2023-11-14 22:13:30  arrived
+2023-11-14 22:13:30  waited, until 2023-11-14 23:13:20: for 4 GPUs, while others held 8, first long-1; nobody else waited
+2023-11-14 23:13:20  passed over for other-1, until 2023-11-15 23:13:20: would delay "wide-1", which is to start at 2023-11-27 02:58:21
+2023-11-15 23:13:20  started on cores 0 and GPUs 0-3: first
+`,
+	} {
+		var out bytes.Buffer
+		printHistory(&show.Printer{Out: &out}, story, from)
+		if d := cmp.Diff(want, out.String()); d != "" {
+			t.Error(d)
+		}
 	}
 }
 

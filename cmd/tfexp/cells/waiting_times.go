@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
@@ -22,20 +23,22 @@ type waitTracker struct {
 
 	waits []waitInterval
 	open  bool // the last of waits has not ended
+	// gpus are the GPUs that the job started or resumed with, by the instant.
+	gpus map[float64]scheduler.CoreSet
 }
 
 // waitInterval is a time in which the job waited, with the resources that other jobs
 // held and the number of other waiting jobs.
 type waitInterval struct {
-	from, until float64
-	held, queue [2]int // the least and the most
-	holders     []string
-	got         int  // cores, at its end
-	seen        bool // held and queue are known
+	from, until       float64
+	held, gpus, queue [2]int // the least and the most; held are cores
+	holders           []string
+	got, gotGPUs      int  // cores and GPUs, at its end
+	seen              bool // held, gpus and queue are known
 }
 
 func newWaitTracker(job string) *waitTracker {
-	return &waitTracker{job: job, jobs: ledger.New(0), numbers: map[string]int{}}
+	return &waitTracker{job: job, jobs: ledger.New(0), numbers: map[string]int{}, gpus: map[float64]scheduler.CoreSet{}}
 }
 
 // number returns the number of a job, which may be met for the first time.
@@ -72,12 +75,16 @@ func (w *waitTracker) event(e record.EventRow) {
 	if e.Job != w.job {
 		return
 	}
+	if !ran && j.Runs() {
+		w.gpus[e.At] = e.GPUs
+	}
 	switch {
 	case j.Waits() && !w.open:
 		w.waits = append(w.waits, waitInterval{from: e.At, until: e.At})
 		w.open = true
 	case !j.Waits() && w.open:
-		w.waits[len(w.waits)-1].got = int(j.Cores)
+		last := &w.waits[len(w.waits)-1]
+		last.got, last.gotGPUs = int(j.Cores), int(j.GPUs)
 		w.open = false
 	}
 }
@@ -87,14 +94,15 @@ func (w *waitTracker) observe(at float64) {
 	s := &w.waits[len(w.waits)-1]
 	s.until = at
 	others := w.jobs.Counts().Waiting() - 1
-	held, _ := w.jobs.Held()
+	held, gpus := w.jobs.Held()
 	if !s.seen {
-		s.seen, s.held, s.queue = true, [2]int{held, held}, [2]int{others, others}
+		s.seen, s.held, s.gpus, s.queue = true, [2]int{held, held}, [2]int{gpus, gpus}, [2]int{others, others}
 		for _, number := range w.running {
 			s.holders = append(s.holders, w.names[number])
 		}
 	}
 	s.held = [2]int{min(s.held[0], held), max(s.held[1], held)}
+	s.gpus = [2]int{min(s.gpus[0], gpus), max(s.gpus[1], gpus)}
 	s.queue = [2]int{min(s.queue[0], others), max(s.queue[1], others)}
 }
 
@@ -110,17 +118,20 @@ func jobList(jobs []string) string {
 }
 
 // String describes the interval: "for 2 cores, while others held 4, first
-// long-1; 0–2 other jobs waited".
+// long-1; 0–2 other jobs waited". Of a job with GPUs it tells these.
 func (s waitInterval) String() string {
-	text := "while others held none"
-	if s.held[1] > 0 {
-		text = "while others held " + fromTo(s.held)
+	text, held, got, one, several := "while others held none", s.held, s.got, "core", "cores"
+	if s.gotGPUs > 0 {
+		held, got, one, several = s.gpus, s.gotGPUs, "GPU", "GPUs"
+	}
+	if held[1] > 0 {
+		text = "while others held " + fromTo(held)
 	}
 	if len(s.holders) > 0 {
 		text += ", first " + jobList(s.holders)
 	}
-	if s.got > 0 {
-		text = "for " + show.Count(s.got, "core", "cores") + ", " + text
+	if got > 0 {
+		text = "for " + show.Count(got, one, several) + ", " + text
 	}
 	switch s.queue {
 	case [2]int{0, 0}:

@@ -116,7 +116,7 @@ func (o *exportTable) write(a *command.App, names []string) error {
 	}
 	var t *table.Table
 	switch {
-	case o.name == summary || o.name == record.Comparisons.Name() && format.ForPeople:
+	case o.name == summary, o.cell == "" && format.ForPeople && analysis.ShownAs(o.name) != nil:
 		t, err = o.computed(dir, format.ForPeople)
 	default:
 		return o.exact(a, dir, format)
@@ -175,9 +175,8 @@ func (o *exportTable) computed(dir string, forPeople bool) (*table.Table, error)
 		return nil, err
 	}
 	var t table.Table
-	if o.name == record.Comparisons.Name() {
-		rows, err := analysis.Comparisons(e)
-		t = analysis.ComparisonTable(e.Plan, rows)
+	if show := analysis.ShownAs(o.name); show != nil {
+		t, err = show(e)
 		return &t, err
 	}
 	exact := summaryOf(e)

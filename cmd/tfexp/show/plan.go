@@ -379,7 +379,16 @@ func label(plan *pipeline.Plan) func(record.CellRef) string {
 		if len(plan.Hardware) > 1 {
 			parts = append(parts, c.Hardware)
 		}
-		return strings.Join(append(parts, c.Variant()), " / ")
+		if c.Beyond == nil {
+			return strings.Join(append(parts, c.Variant()), " / ")
+		}
+		if len(plan.Workloads) <= 1 { // its policy is none of the file's
+			parts = append(parts, c.Workload)
+		}
+		if axes := record.AxesLabel(c.Axes); axes != "" {
+			parts = append(parts, axes)
+		}
+		return strings.Join(parts, " / ")
 	}
 }
 

@@ -80,9 +80,10 @@ func TestGPUsOfNodes(t *testing.T) {
 
 // Larger sizes come with their increase, with few nodes as well.
 func TestSizes(t *testing.T) {
-	for size, want := range map[int]string{4: "[4 5 6] [25% 50%]", 100: "[100 110 120 150] [10% 20% 50%]", 1: "[1 2] [100%]"} {
-		list, percents := sizes(size)
-		if got := fmt.Sprint(list, percents); got != want {
+	for size, want := range map[int]string{4: "[4 5 6] [1 (25%) 2 (50%)]", 1: "[1 2] [1 (100%)]",
+		100: "[100 110 120 150] [10 (10%) 20 (20%) 50 (50%)]", 26: "[26 29 31 39] [3 (12%) 5 (19%) 13 (50%)]"} {
+		list, added := sizes(size)
+		if got := fmt.Sprint(list, added); got != want {
 			t.Errorf("%d: %s, want %s", size, got, want)
 		}
 	}

@@ -286,16 +286,16 @@ func grown(size int, by float64) int {
 	return max(int(math.Round((1+by)*float64(min(size, 1<<40)))), min(size, 1<<40)+1)
 }
 
-// sizes returns the sizes to compare, with the change of each in percent: with few nodes, 10% more is one more.
-func sizes(size int) (list []int, percents []string) {
+// sizes returns the sizes to compare, and how much more each is, with its share: with few nodes, 10% more is one more.
+func sizes(size int) (list []int, added []string) {
 	list = []int{size}
 	for _, by := range larger {
 		if more := grown(size, by); !slices.Contains(list, more) {
 			list = append(list, more)
-			percents = append(percents, fmt.Sprintf("%.0f%%", 100*(float64(more)/float64(size)-1)))
+			added = append(added, fmt.Sprintf("%d (%.0f%%)", more-size, 100*(float64(more)/float64(size)-1)))
 		}
 	}
-	return list, percents
+	return list, added
 }
 
 // OpenQuestions returns the facts that could not be found out, in sentences.
@@ -354,7 +354,7 @@ func (l *JobLog) Experiment(name string) ([]byte, error) {
 	if size == 0 {
 		unit, size = "nodes", l.Cluster.Nodes
 	}
-	all, percents := sizes(size)
+	all, added := sizes(size)
 	written := make([]string, len(all))
 	for i, n := range all {
 		written[i] = strconv.Itoa(n)
@@ -366,7 +366,7 @@ func (l *JobLog) Experiment(name string) ([]byte, error) {
 	from := max(l.Least, size/2)
 	err := forms.ExecuteTemplate(&b, "log.hcl.tmpl", map[string]any{
 		"Log": l, "Name": name, "Arguments": l.arguments(), "Unit": unit, "Size": size,
-		"Sizes": strings.Join(written, ", "), "Percents": table.Listed(percents), "Pauses": l.Jobs <= mostPaused,
+		"Sizes": strings.Join(written, ", "), "Added": table.Listed(added), "Pauses": l.Jobs <= mostPaused,
 		"Users": l.users,
 		"From":  from, "To": 2*size + 1, "Step": (2*size-from)/mostTried + 1,
 		"Estimates": estimates, "Long": l.Days >= 5,

@@ -255,6 +255,7 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 		for i := range t.Open {
 			t.Open[i].Start -= t.first
 		}
+		t.Origin = t.first
 	}
 	t.Assumed = slices.Concat(l.Assumptions, t.Assumed)
 	if _, ok := t.at[FactThreads]; !ok {

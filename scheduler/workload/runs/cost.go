@@ -32,9 +32,6 @@ func (r *reader) cost(line int, v []string) error {
 // charge gives the costs of a table to the runs.
 func (r *reader) charge() (warnings []string) {
 	r.owed = map[*Run]float64{}
-	if r.priced() {
-		return nil
-	}
 	var strangers []string
 	keys := slices.Sorted(maps.Keys(r.costs))
 	slices.SortStableFunc(keys, func(a, b string) int { // those that name their run exactly go first
@@ -56,7 +53,7 @@ func (r *reader) charge() (warnings []string) {
 		}
 		r.owed[run] = usd
 	}
-	if len(strangers) > 0 {
+	if len(strangers) > 0 && !r.priced() {
 		warnings = append(warnings, "costs of no run with checkpoints were left out: "+some(strangers))
 	}
 	return warnings
@@ -70,20 +67,30 @@ func (o *Options) priced() bool {
 	return o.WorkerPrice != 0 || o.ParameterServerPrice != 0 || len(o.TypePrices) > 0
 }
 
+// unpriced warns where prices are given, and the number of workers is not known.
+func (r *reader) unpriced() []string {
+	if !r.priced() || r.Workers > 0 || slices.ContainsFunc(r.runs, func(run *Run) bool { return len(run.Servers) > 0 }) {
+		return nil
+	}
+	from := "the runs have no costs"
+	if len(r.owed) > 0 {
+		from = "the costs are those of the table"
+	}
+	return []string{"no table has the servers, and the number of workers is not given (--workers), so that prices do not " +
+		"count: " + from}
+}
+
 // price returns the cost of a run: each worker for the run's duration, or for the
 // server's uptime if it was revoked, and the parameter servers for its duration.
 func (r *reader) price(run *Run) float64 {
-	if !r.priced() {
-		if usd, ok := r.owed[run]; ok {
-			return usd
-		}
-		return math.NaN()
-	}
 	workers := r.Workers
 	if workers == 0 {
 		workers = len(run.Servers)
 	}
-	if workers == 0 {
+	if !r.priced() || workers == 0 {
+		if usd, ok := r.owed[run]; ok {
+			return usd
+		}
 		return math.NaN()
 	}
 	usd := float64(r.ParameterServers) * run.Duration.Hours() * r.ParameterServerPrice

@@ -155,7 +155,7 @@ func (o *Options) CheckColumns() error {
 }
 
 // ErrNoTables is returned for a folder without a table of checkpoints.
-var ErrNoTables = errors.New("no CSV file here has columns for the time and the step of checkpoints, and for the run")
+var ErrNoTables = errors.New("no CSV file here has columns for the time and the step of checkpoints")
 
 // reader reads the tables of a folder.
 type reader struct {
@@ -170,6 +170,7 @@ type reader struct {
 	marks  bool // the server table says which were revoked
 	seen   []string
 	files  int    // tables of checkpoints
+	alone  bool   // a table of checkpoints without a column of the run is the first run of the file's name
 	path   string // the name of the table that is read
 }
 
@@ -189,12 +190,18 @@ func Read(dir string, o Options) (list []Run, warnings []string, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read recorded runs: %w", err)
 	}
-	r := &reader{Options: o, byKey: map[string]*Run{}, costs: map[string]paid{}}
-	for _, e := range entries {
-		if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(e.Name()), ".csv") {
-			if err := r.file(filepath.Join(dir, e.Name())); err != nil {
-				return nil, nil, err
+	var r *reader
+	for _, alone := range []bool{false, true} { // where no table names the runs, each file is one
+		r = &reader{Options: o, byKey: map[string]*Run{}, costs: map[string]paid{}, alone: alone}
+		for _, e := range entries {
+			if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(e.Name()), ".csv") {
+				if err := r.file(filepath.Join(dir, e.Name())); err != nil {
+					return nil, nil, err
+				}
 			}
+		}
+		if r.files > 0 {
+			break
 		}
 	}
 	if r.files == 0 {
@@ -239,7 +246,7 @@ func (r *reader) file(path string) error {
 			return !slices.ContainsFunc(facts, func(f string) bool { _, ok := at[f]; return !ok })
 		}
 		switch {
-		case has("time", "step", "run"):
+		case has("time", "step", "run"), r.alone && has("time", "step"):
 			r.files++
 			row = r.checkpoint
 		case has("server", "uptime"):
@@ -344,6 +351,10 @@ func (r *reader) checkpoint(_ int, v []string) error {
 	if err != nil {
 		return err
 	}
+	if r.alone && v[factRun] == "" {
+		v[factRun] = "1"
+		v[factGroup] = cmp.Or(v[factGroup], strings.TrimSuffix(r.path, filepath.Ext(r.path)))
+	}
 	if v[factRun] == "" {
 		return errors.New("it names no run")
 	}
@@ -393,6 +404,7 @@ func (r *reader) finish() (warnings []string) {
 	}
 	warnings = append(warnings, r.assign()...)
 	warnings = append(warnings, r.charge()...)
+	warnings = append(warnings, r.unpriced()...)
 	for _, run := range r.runs {
 		warnings = append(warnings, run.close(last, r.Steps > 0)...)
 		run.Cost = r.price(run)

@@ -265,3 +265,27 @@ func column(t *testing.T, path, name string) map[string]float64 {
 	}
 	return values
 }
+
+// Where no table names the runs, each table of checkpoints is one.
+func TestTablesThatAreRuns(t *testing.T) {
+	dir := folder(t, map[string]string{"east_data.csv": "Wall time,Step,Accuracy\n10,0,0.1\n20,100,0.9\n",
+		"west_data.csv": "Wall time,Step,Accuracy\n10,0,0.1\n50,100,0.8\n"})
+	list, warnings, err := runs.Read(dir, runs.Options{Steps: 100})
+	if err != nil || len(warnings) != 0 || len(list) != 2 || list[0].Name() != "east_data-run1" ||
+		list[1].Name() != "west_data-run1" || list[1].Duration != 40*time.Second {
+		t.Errorf("%+v, %q, %v", list, warnings, err)
+	}
+}
+
+// Prices without a number of workers do not count: the costs of a table do.
+func TestPricesWithoutWorkers(t *testing.T) {
+	tables := map[string]string{"a.csv": checkpoints, "b.csv": "Zone,Run,Cost\neast,1,7\neast,11,8\nwest,1,9\n"}
+	list, warnings, err := runs.Read(folder(t, tables), runs.Options{Steps: 100, WorkerPrice: 36})
+	if err != nil || list[0].Cost != 7 || list[2].Cost != 9 || !strings.Contains(strings.Join(warnings, "; "), "--workers") {
+		t.Errorf("%g and %g, %q, %v", list[0].Cost, list[2].Cost, warnings, err)
+	}
+	list, _, err = runs.Read(folder(t, tables), runs.Options{Steps: 100, WorkerPrice: 36, Workers: 2})
+	if err != nil || math.Abs(list[0].Cost-4) > 1e-9 { // 2 workers for 200 s at a cent a second
+		t.Errorf("with workers: %g, %v", list[0].Cost, err)
+	}
+}

@@ -40,6 +40,9 @@ func (c *cell) KeyLines(prefix string) (lines []stages.KeyLine) {
 	add("trial", strconv.Itoa(c.ref.Number))
 	if g := c.search.Target; g != nil {
 		add("target", fmt.Sprintf("%s %g", c.search.Objective, *g))
+		if c.point.Hardware.Real() && recordedOf(c.job()) == nil {
+			add("reached", "first report")
+		}
 	}
 	if c.search.Mode == "" {
 		return lines

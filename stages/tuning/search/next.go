@@ -102,18 +102,10 @@ func (u *searches) Next(over func(string) (record.Cell, bool)) (cells []stages.B
 func (u *searches) Ahead() (n int) {
 	for _, s := range u.all {
 		if !s.over {
-			n += max(0, s.most()-s.made)
+			n += max(0, s.Most()-s.made)
 		}
 	}
 	return n
-}
-
-// most is the number of trials that a search makes at most.
-func (s *replicate) most() int {
-	if s.Mode != "" {
-		return 1
-	}
-	return s.Trials
 }
 
 // hear takes in the results of the last trials.
@@ -128,7 +120,7 @@ func (s *replicate) hear(over func(string) (record.Cell, bool)) error {
 		s.trials = append(s.trials, trial.ForModel(&s.Tuning, w.at, o))
 	}
 	s.waits = nil
-	if s.made >= s.most() || s.LimitSeconds > 0 && s.spent >= s.LimitSeconds {
+	if s.made >= s.Most() || s.LimitSeconds > 0 && s.spent >= s.LimitSeconds {
 		s.over = true
 	}
 	return nil
@@ -142,7 +134,7 @@ func (s *replicate) suggest() ([]tuner.Suggestion, error) {
 	}
 	var list []tuner.Suggestion
 	trials := s.trials[:len(s.trials):len(s.trials)]
-	for range min(max(s.Parallel, 1), s.Trials-s.made) {
+	for range min(max(s.Parallel, 1), s.Most()-s.made) {
 		next, err := s.method.Suggest(s.problem, trials)
 		if errors.Is(err, tuner.ErrDone) {
 			break

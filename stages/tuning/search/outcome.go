@@ -7,9 +7,12 @@ import (
 	"math"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/control"
 	"github.com/tfexp/tfexp/stages"
@@ -57,13 +60,8 @@ func (p *part) add(w *record.CellWriter, t *stages.Task, log *steering.Log, out 
 	case log != nil:
 		p.steered(log, &o)
 	case t.Logs != "":
-		if !math.IsNaN(job.FinalLoss) {
-			o.Loss = &job.FinalLoss
-		}
-		if !math.IsNaN(job.FinalAccuracy) {
-			o.Accuracy = &job.FinalAccuracy
-		}
-		if err := p.reported(t, &o); err != nil {
+		o.Report(job.FinalLoss, job.FinalAccuracy)
+		if err := p.reached(t, &job, &o); err != nil {
 			return err
 		}
 	}
@@ -88,9 +86,39 @@ func crashed(w *record.CellWriter, out *record.Cell) string {
 	return "it did not finish"
 }
 
-// reported takes the loss and accuracy of a trial, and when it reached the target,
-// from the log of its program.
-func (p *part) reported(t *stages.Task, o *trial.Outcome) error {
+// reached finds the first report at or past the target, in the service time of the job. The reports are in the table of
+// the cell, or else in the log of the program.
+func (p *part) reached(t *stages.Task, job *measure.Outcome, o *trial.Outcome) error {
+	if p.Target == nil || o.Diverged {
+		return nil
+	}
+	rows, err := record.Progress.Read(t.Dir)
+	if err != nil {
+		return err
+	}
+	var so trial.Outcome
+	for i := range rows {
+		so.Report(rows[i].Loss, rows[i].Accuracy)
+		if !p.Target.Reached(so.Outcome(p.Target.Outcome)) {
+			continue
+		}
+		used := rows[i].Used
+		if math.IsNaN(used) { // an engine that does not know it
+			used = rows[i].At - job.FirstStart
+		}
+		used = max(0, min(used, o.Time))
+		o.Reached = &used
+		return nil
+	}
+	if len(rows) > 0 {
+		return nil
+	}
+	return p.reachedInLog(t, o)
+}
+
+// reachedInLog finds the first line of a program's log at or past the target. The time outside of its epochs counts as
+// spent before them.
+func (p *part) reachedInLog(t *stages.Task, o *trial.Outcome) error {
 	f, err := folder.Open(t.Logs, t.Setup.Jobs[0].Name+".log")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -99,41 +127,24 @@ func (p *part) reported(t *stages.Task, o *trial.Outcome) error {
 		return fmt.Errorf("read the log of a trial: %w", err)
 	}
 	defer f.Close()
-	spent, total := 0.0, 0.0
-	var reachedAt *float64
-	tail := contract.Tail{News: func(said contract.Progress) {
-		if said.FinalAccuracy != nil {
-			o.Accuracy = said.FinalAccuracy
-		}
-	}}
+	total, reachedAt := 0.0, math.NaN()
+	var so trial.Outcome
 	each := func(said contract.Progress) {
-		if said.Loss != nil {
-			o.Loss = said.Loss
-		}
-		if said.Accuracy != nil {
-			o.Accuracy = said.Accuracy
-		}
-		if said.Epoch == 0 || said.Seconds == nil {
-			return
-		}
-		total += *said.Seconds
-		if c := p.Target; c != nil && reachedAt == nil && c.Reached(o.Outcome(c.Outcome)) {
-			spent = total
-			reachedAt = &spent
+		so.Report(schema.OrNaN(said.Loss), schema.OrNaN(said.Accuracy))
+		total += schema.Or(said.Seconds, 0)
+		if math.IsNaN(reachedAt) && p.Target.Reached(so.Outcome(p.Target.Outcome)) {
+			reachedAt = total
 		}
 	}
+	var tail contract.Tail
 	buffer := make([]byte, 64<<10)
-	for {
-		n, err := f.Read(buffer)
-		if n > 0 {
-			tail.Add(buffer[:n], each)
-		}
-		if err != nil {
-			break
-		}
+	for err == nil {
+		var n int
+		n, err = f.Read(buffer)
+		tail.Add(buffer[:n], each)
 	}
-	if reachedAt != nil { // the program's time outside of its epochs comes before them
-		v := min(o.Time, *reachedAt+max(0, o.Time-total))
+	if !math.IsNaN(reachedAt) && total > 0 {
+		v := min(o.Time, reachedAt+max(0, o.Time-total))
 		o.Reached = &v
 	}
 	return nil
@@ -145,12 +156,7 @@ func (p *part) steered(log *steering.Log, o *trial.Outcome) {
 	reports := log.Reports(0)
 	for i := range reports {
 		r := &reports[i]
-		if !math.IsNaN(r.Loss) {
-			o.Loss = &r.Loss
-		}
-		if !math.IsNaN(r.Accuracy) {
-			o.Accuracy = &r.Accuracy
-		}
+		o.Report(r.Loss, r.Accuracy)
 		if p.Target != nil && o.Reached == nil && p.Target.Reached(o.Outcome(p.Target.Outcome)) {
 			used := r.Used.Seconds()
 			o.Reached = &used
@@ -177,7 +183,7 @@ func stretches(log *steering.Log, end float64) []trial.Stretch {
 		if p := steering.Pace(reports[from : to+1]); !math.IsNaN(p) {
 			s.Pace = p
 		}
-		if l := reports[to].Loss; !math.IsNaN(l) {
+		if l := reports[to].Loss; stats.Finite(l) {
 			s.Loss = &l
 		}
 		if a := reports[to].Accuracy; !math.IsNaN(a) {

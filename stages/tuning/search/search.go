@@ -50,7 +50,7 @@ func (t *Search) Size(s *experiment.Spec) string {
 	}
 	all, trials := Of(s), 0
 	for _, one := range all {
-		trials += one.Trials * s.Replicates
+		trials += one.Most() * s.Replicates
 	}
 	return fmt.Sprintf("%s × %s, up to %s", schema.Plural(len(all), "tuning"), schema.Plural(s.Replicates, "replicate"),
 		schema.Plural(trials, "trial"))
@@ -59,6 +59,21 @@ func (t *Search) Size(s *experiment.Spec) string {
 // Problem is the search, with its random numbers derived from a seed.
 func (t *Search) Problem(seed uint64) *tuner.Problem {
 	return trial.Problem(&t.Tuning, t.Candidates, seed)
+}
+
+// Most is the number of trials that the search makes at most: no more than there are combinations of its settings.
+func (t *Search) Most() int {
+	if t.Mode != "" {
+		return 1
+	}
+	n := len(t.Candidates)
+	if t.Candidates == nil {
+		n = trial.Space(&t.Tuning).Size(t.Trials)
+	}
+	if n == 0 {
+		return t.Trials
+	}
+	return min(n, t.Trials)
 }
 
 // ValuesAt are the settings at a point of the problem: of a recorded job, as its table has

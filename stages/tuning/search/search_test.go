@@ -49,3 +49,24 @@ func TestSettingsOfSearches(t *testing.T) {
 		t.Errorf("described as %q", lines)
 	}
 }
+
+// A search of a finite space makes no more trials than there are combinations.
+func TestTrialsOfAFiniteSpace(t *testing.T) {
+	three := []string{"a", "b", "c"}
+	listed := trial.TunedSetting{Name: "x", Values: []string{"1", "2", "3", "4", "5", "6"}, Numeric: true}
+	for name, c := range map[string]struct {
+		search search.Search
+		want   int
+	}{
+		"grid":       {search.Search{Tuning: trial.Tuning{Trials: 60, Settings: []trial.TunedSetting{listed, {Name: "y", Values: three}}}}, 18},
+		"fewer":      {search.Search{Tuning: trial.Tuning{Trials: 5, Settings: []trial.TunedSetting{listed}}}, 5},
+		"continuous": {search.Search{Tuning: trial.Tuning{Trials: 60, Settings: []trial.TunedSetting{listed, {Name: "z", Min: 1, Max: 2, Numeric: true}}}}, 60},
+		"whole":      {search.Search{Tuning: trial.Tuning{Trials: 60, Settings: []trial.TunedSetting{{Name: "n", Min: 1, Max: 9, Numeric: true, Integer: true}}}}, 9},
+		"a table":    {search.Search{Tuning: trial.Tuning{Trials: 60, Settings: []trial.TunedSetting{listed}}, Candidates: [][]string{{"1"}, {"4"}}}, 2},
+		"one job":    {search.Search{Tuning: trial.Tuning{Trials: 60, Mode: trial.Online, Settings: []trial.TunedSetting{listed}}}, 1},
+	} {
+		if got := c.search.Most(); got != c.want {
+			t.Errorf("%s: at most %d trials, want %d", name, got, c.want)
+		}
+	}
+}

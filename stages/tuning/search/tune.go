@@ -57,7 +57,8 @@ type tuneArgs struct {
 	//
 	//	objective = "time"
 	Objective string `arg:"objective,required"`
-	// The accuracy or loss of `time_to_accuracy` and `time_to_loss`. A trial that does not reach it is infeasible.
+	// The accuracy or loss of `time_to_accuracy` and `time_to_loss`: the trial counts with the service time until its
+	// first report that is there, which is not interpolated. A trial that never reaches it is ranked behind all others.
 	//
 	//	target = 0.95
 	Target *float64 `arg:"target"`

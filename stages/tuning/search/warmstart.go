@@ -156,6 +156,9 @@ func importedTrial(t *tune, column map[string]int, row []string) (trial.Imported
 		one.Outcome.Crashed = "it crashed when it was measured"
 		return one, nil
 	}
+	if i, ok := column["state"]; ok && strings.TrimSpace(row[i]) == trial.TrialDiverged {
+		one.Outcome.Diverged = true
+	}
 	if seconds == nil {
 		one.Outcome.Crashed = "it has no time"
 		return one, nil

@@ -1,10 +1,11 @@
 package trial
 
 import (
-	"github.com/tfexp/tfexp/results/record"
+	"math"
 	"strconv"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Ref makes a cell a trial of a tuning.
@@ -35,9 +36,9 @@ func (c *Constraint) Reached(v float64) bool {
 }
 
 // Reach returns the outcome of a trial with a known end only: it has reached its target (nil for none) if it ends
-// there.
+// there and no report before its end shows when.
 func (o *Outcome) Reach(target *Constraint) *Outcome {
-	if target == nil || o.Crashed != "" || o.Reached != nil || !target.Reached(o.Outcome(target.Outcome)) {
+	if target == nil || o.Crashed != "" || o.Diverged || o.Reached != nil || !target.Reached(o.Outcome(target.Outcome)) {
 		return o
 	}
 	reached := *o
@@ -82,8 +83,23 @@ type Outcome struct {
 	Cost     *float64 `json:"cost,omitempty"`
 	// Reached is after how many seconds of service the target was reached.
 	Reached *float64 `json:"reached_s,omitempty"`
+	// Diverged reports that the last loss is NaN or infinite: the trial is not the best, whatever it reached before.
+	Diverged bool `json:"diverged,omitempty"`
 	// Crashed is the reason that the trial has no outcome; empty for one that has.
 	Crashed string `json:"crashed,omitempty"`
+}
+
+// Report takes a later report of the job, whose unknown values are NaN.
+func (o *Outcome) Report(loss, accuracy float64) {
+	switch {
+	case math.IsInf(loss, 1):
+		o.Loss, o.Diverged = nil, true
+	case !math.IsNaN(loss):
+		o.Loss, o.Diverged = &loss, false
+	}
+	if !math.IsNaN(accuracy) {
+		o.Accuracy = &accuracy
+	}
 }
 
 // Outcome returns an outcome of a trial by its name; NaN when it is not known.

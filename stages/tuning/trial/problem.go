@@ -146,7 +146,10 @@ func Values(t *Tuning, at []float64) []string {
 func ForModel(t *Tuning, at []float64, o *Outcome) surrogate.Trial {
 	out := surrogate.Trial{At: at, State: surrogate.Crashed}
 	v := t.Value(o)
-	if o.Crashed != "" || math.IsNaN(v) {
+	if t.Missed(o) {
+		v = o.Time // it takes at least as long
+	}
+	if o.Diverged || o.Crashed != "" || math.IsNaN(v) {
 		return out
 	}
 	out.Objective = Modelled(t, v)

@@ -118,8 +118,8 @@ var Objectives = []Objective{
 	{Name: "loss", Doc: "the last training loss, to be low"},
 	{Name: "throughput", Unit: "1/s", Higher: true, Doc: "epochs (or steps) a second, to be high"},
 	{Name: "time", Unit: "s", Doc: "the time of the trial, to be short"},
-	{Name: "time_to_accuracy", Unit: "s", Target: "accuracy", Doc: "the time until the accuracy reaches `target`"},
-	{Name: "time_to_loss", Unit: "s", Target: "loss", Doc: "the time until the loss comes down to `target`"},
+	{Name: "time_to_accuracy", Unit: "s", Target: "accuracy", Doc: "the service time until the first report of an accuracy of `target` or more"},
+	{Name: "time_to_loss", Unit: "s", Target: "loss", Doc: "the service time until the first report of a loss of `target` or less"},
 }
 
 // FindObjective returns the objective of a name.
@@ -143,8 +143,8 @@ func (t *Tuning) AllConstraints() []Constraint {
 	return append([]Constraint{{Outcome: "accuracy", Min: t.Target}}, t.Constraints...)
 }
 
-// Value is the tuning's objective of a trial; NaN when it is not known. Of a
-// trial that did not reach its target it is the whole time.
+// Value is the tuning's objective of a trial; NaN when it is not known, as of a trial that has diverged or has not
+// reached its target.
 func (t *Tuning) Value(o *Outcome) float64 {
 	switch t.Objective {
 	case "throughput":
@@ -156,14 +156,14 @@ func (t *Tuning) Value(o *Outcome) float64 {
 		if o.Reached != nil {
 			return *o.Reached
 		}
-		return o.Time
+		return math.NaN()
 	}
 	return o.Outcome(t.Objective)
 }
 
 // Feasible reports whether a trial has an objective and keeps all constraints.
 func (t *Tuning) Feasible(o *Outcome) bool {
-	if o.Crashed != "" || math.IsNaN(t.Value(o)) {
+	if o.Crashed != "" || o.Diverged || math.IsNaN(t.Value(o)) {
 		return false
 	}
 	for _, c := range t.AllConstraints() {
@@ -176,6 +176,26 @@ func (t *Tuning) Feasible(o *Outcome) bool {
 		}
 	}
 	return true
+}
+
+// Missed reports whether a trial has an end, and never reached the target of the objective.
+func (t *Tuning) Missed(o *Outcome) bool {
+	return t.Target != nil && FindObjective(t.Objective).Target != "" && o.Crashed == "" && !o.Diverged && o.Reached == nil
+}
+
+// State is the state of a trial whose settings count.
+func (t *Tuning) State(o *Outcome) string {
+	switch {
+	case o.Crashed != "":
+		return TrialCrashed
+	case o.Diverged:
+		return TrialDiverged
+	case t.Missed(o):
+		return TrialUnreached
+	case !t.Feasible(o):
+		return TrialInfeasible
+	}
+	return TrialDone
 }
 
 // Counts reports whether a trial with these settings counts: its contexts are the
@@ -231,7 +251,11 @@ const (
 	TrialDone       = "done"
 	TrialInfeasible = "infeasible"
 	TrialCrashed    = "crashed"
-	TrialImported   = "imported"
+	// TrialUnreached is a trial that never reached the target of its objective, TrialDiverged one whose last loss is NaN
+	// or infinite.
+	TrialUnreached = "not reached"
+	TrialDiverged  = "diverged"
+	TrialImported  = "imported"
 	// TrialStretch is a stretch of a job that is changed while it trains: the rows before
 	// the job's own.
 	TrialStretch = "stretch"

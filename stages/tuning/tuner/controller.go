@@ -209,10 +209,10 @@ func (c *Controller) observe(r control.Report, units int) {
 		}
 	}
 	c.last = lastReport{units, r.Used}
-	switch v := r.Loss; {
+	switch v := r.Loss; { // without the losses of a training that has diverged
 	case c.Target == "accuracy" && !math.IsNaN(r.Accuracy):
 		c.curve = append(c.curve, losscurve.Point{Step: float64(units), Loss: 1 - r.Accuracy})
-	case c.Target != "accuracy" && !math.IsNaN(v):
+	case c.Target != "accuracy" && !math.IsNaN(v) && !math.IsInf(v, 1):
 		c.curve = append(c.curve, losscurve.Point{Step: float64(units), Loss: v})
 	}
 }

@@ -27,7 +27,7 @@ var _ = formats.Register(&formats.Format{
 	Name: "requests", Rank: 1, Endings: []string{".requests", ".req"},
 	Holds: formats.Priorities | formats.Resizes, FromJobBlocks: formats.Memory | formats.GPUs | formats.Nodes | formats.Sizes,
 	Doc: "A line is `execution|update,<instance>,<image or job>,<threads>,<wait s>[,<priority>]`. The wait is the time " +
-		"to the next line; an update changes the request of an instance. A job's class is its image or job.",
+		"to the next line, also as a list of one, `[41.23]`; an update changes the request of an instance. A job's class is its image or job.",
 	Args:   []schema.Arg{formats.UnitArg},
 	Reader: readRequests, Writer: writeRequests,
 })
@@ -111,6 +111,9 @@ func parseRequest(line string, o formats.Options) (q request, wait time.Duration
 		f[i] = strings.TrimSpace(f[i])
 	}
 	if len(f) >= 5 {
+		if text, ok := strings.CutPrefix(f[4], "["); ok { // a program has written its list of one wait
+			f[4] = strings.TrimSpace(strings.TrimSuffix(text, "]"))
+		}
 		if wait, err = workload.ParseTime(f[4], o.Unit()); err != nil || wait < 0 {
 			return q, 0, fmt.Errorf("wait %q is not a time from 0 on", f[4])
 		}

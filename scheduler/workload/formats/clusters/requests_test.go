@@ -72,3 +72,17 @@ func TestMalformedRequests(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A wait may be a list of one, as programs write it.
+func TestRequestsWithBrackets(t *testing.T) {
+	tr, err := formats.Find("requests").Read("f", strings.NewReader("execution,a,mlp,4,[41.23]\nexecution,b,svm,2,[ 0 ],3\n"),
+		formats.Options{})
+	if err != nil || len(tr.Jobs) != 2 || tr.Jobs[1].Arrival != 41230*time.Millisecond {
+		t.Errorf("%+v, %v", tr.Jobs, err)
+	}
+	for _, wait := range []string{"[]", "[1,2]", "[x]", "[-1]"} {
+		if _, err := formats.Find("requests").Read("f", strings.NewReader("execution,a,mlp,4,"+wait+"\n"), formats.Options{}); err == nil {
+			t.Errorf("a wait of %s is accepted", wait)
+		}
+	}
+}

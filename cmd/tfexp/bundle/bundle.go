@@ -1,0 +1,309 @@
+// Package bundle is the command "tfexp export bundle", which writes an experiment with all files that it reads, and with
+// its results, as one archive that runs elsewhere.
+package bundle
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+//go:embed help
+var helpTexts embed.FS
+
+func init() { command.Register("export", exportBundleCommand) }
+
+// defaultMost bounds the files that an archive takes without being asked.
+const defaultMost = "1GiB"
+
+func exportBundleCommand(a *command.App) *cobra.Command {
+	var out, most string
+	cmd := &cobra.Command{
+		Use:   "bundle [DIR] [-o FILE] [--most SIZE]",
+		Short: "Write an experiment with its inputs and results as one archive",
+		Long:  command.Help(helpTexts, "export_bundle"),
+		Example: `  tfexp export bundle results/fcfs_vs_rr
+  tfexp export bundle results/fcfs_vs_rr -o study.tar.gz --most 20GiB`,
+		Args:              command.Between(0, 1, ""),
+		ValidArgsFunction: command.CompleteDir,
+		RunE: func(_ *cobra.Command, args []string) error {
+			bound, err := schema.ParseSize(most)
+			if err != nil {
+				return command.Usagef("for example --most 20GiB", "--most %q is not a size", most)
+			}
+			dirs, err := command.ExperimentsIn(command.DirArgument(args))
+			if err != nil {
+				return err
+			}
+			if len(dirs) > 1 {
+				return command.Usagef("name one: "+strings.Join(dirs, ", "), "there are %d experiments", len(dirs))
+			}
+			b, err := gather(a, dirs[0])
+			if err != nil {
+				return err
+			}
+			if n := b.size(); n > bound {
+				return command.Usagef(fmt.Sprintf("--most %dMiB takes them all; the largest is %s", n>>20+1, b.largest()),
+					"the files of the archive have %d MiB, and --most is %s", n>>20, most)
+			}
+			if out == "" {
+				out = b.Name + ".tar.gz"
+			}
+			if err := a.WriteTo(out, b.write); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.Err, "%s: %s and the results in %s\n", out, schema.Plural(len(b.Inputs), "input file"), dirs[0])
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write to this `FILE` (default NAME.tar.gz)")
+	cmd.Flags().StringVar(&most, "most", defaultMost, "the largest `SIZE` of all files together, before they are packed")
+	return cmd
+}
+
+// Bundle is the content of an archive, and what its bundle.json says.
+type Bundle struct {
+	Name string `json:"experiment"`
+	// File is the experiment file in the archive, Results the folder of the results.
+	File    string  `json:"file"`
+	Results string  `json:"results"`
+	Inputs  []Input `json:"inputs"`
+	// Images are the images of containers.
+	Images []string `json:"images,omitempty"`
+
+	source []byte // of the experiment file
+	dir    string // of the results
+	kept   []string
+}
+
+// Input is a file that the experiment reads, by its place in the archive.
+type Input struct {
+	Path   string `json:"path"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+
+	from string
+}
+
+// gather finds the files of an archive of results.
+func gather(a *command.App, dir string) (*Bundle, error) {
+	var run record.Run
+	if err := folder.ReadJSON(dir, &run, record.RunFile); err != nil {
+		return nil, fmt.Errorf("read the run: %w", err)
+	}
+	e, err := record.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	_, source, err := e.Source()
+	if err != nil {
+		return nil, fmt.Errorf("read the experiment: %w", err)
+	}
+	file := run.File
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	var vars []string
+	for _, v := range e.Plan.Variables {
+		vars = append(vars, v.Name+"="+v.Value)
+	}
+	spec, diags := decode.Source(file, []byte(source), decode.Options{Vars: vars, Lenient: run.Lenient, Host: command.HostFacts()})
+	if diags.HasErrors() {
+		a.Diagnose(diags)
+		return nil, command.Silently(command.Invalid(diags))
+	}
+	b := &Bundle{Name: e.Plan.Experiment, source: []byte(source), dir: dir}
+	if b.kept, err = files(dir); err != nil {
+		return nil, err
+	}
+	return b, b.inputs(spec, file)
+}
+
+// inputs finds the files that an experiment reads, and their places in the archive: relative to each other as they are.
+func (b *Bundle) inputs(spec *experiment.Spec, file string) error {
+	base := filepath.Dir(file)
+	named := slices.Clone(spec.Inputs)
+	for i := range spec.Cells {
+		c := &spec.Cells[i]
+		program := c.Policy.Program()
+		named = append(named, ofCommand(base, program.Command, program.Files)...)
+		for _, j := range c.Workload.JobBlocks() {
+			b.of(j, &named)
+		}
+	}
+	experiment.EachPart(spec.Parts, func(p experiment.ProbePart) {
+		for _, c := range p.Probes() {
+			for _, j := range c.Workload.JobBlocks() {
+				b.of(j, &named)
+			}
+		}
+	})
+	var paths []string
+	for _, path := range named {
+		info, err := os.Stat(path)
+		switch {
+		case err != nil || path == base:
+		case info.Mode().IsRegular():
+			paths = schema.AddOnce(paths, path)
+		case info.IsDir():
+			err := experiment.Below(path, func(name string, _ os.DirEntry) error {
+				paths = schema.AddOnce(paths, filepath.Join(path, filepath.FromSlash(name)))
+				return nil
+			})
+			if err != nil {
+				return fmt.Errorf("list %s: %w", path, err)
+			}
+		}
+	}
+	root := base
+	for _, path := range paths {
+		for !below(root, path) {
+			root = filepath.Dir(root)
+		}
+	}
+	if root == filepath.Dir(root) {
+		return command.Usagef("put them beside the experiment, and name them relative to it",
+			"the files that it reads have no folder in common: %s", strings.Join(paths, ", "))
+	}
+	place := func(path string) string {
+		name, _ := filepath.Rel(root, path) // it is below
+		return filepath.ToSlash(name)
+	}
+	b.File, b.Results = place(file), "results/"+filepath.Base(b.dir)
+	for _, path := range paths {
+		sum, n, err := digest(path)
+		if err != nil {
+			return err
+		}
+		b.Inputs = append(b.Inputs, Input{Path: place(path), Bytes: n, SHA256: sum, from: path})
+		if text := filepath.ToSlash(path); strings.Contains(string(b.source), `"`+text+`"`) {
+			return command.Usagef("name it relative to the experiment file, and run again",
+				"the experiment names %s by its absolute path, which nothing has elsewhere", path)
+		}
+	}
+	return nil
+}
+
+// of adds what a job reads, and its image.
+func (b *Bundle) of(j *experiment.Job, named *[]string) {
+	*named = append(*named, ofCommand(j.Dir, j.Command, j.Files)...)
+	if j.Container != nil {
+		b.Images = schema.AddOnce(b.Images, j.Container.Image)
+	}
+}
+
+// ofCommand are the files and folders that a command which runs in a folder names, and the declared ones. A program that
+// is found by its name alone belongs to the machine.
+func ofCommand(dir string, argv, declared []string) (paths []string) {
+	for i, arg := range argv {
+		if i == 0 && (filepath.IsAbs(arg) || !strings.ContainsRune(arg, filepath.Separator)) {
+			continue
+		}
+		if !filepath.IsAbs(arg) {
+			arg = filepath.Join(dir, arg)
+		}
+		if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
+			paths = append(paths, arg)
+		}
+	}
+	for _, f := range declared {
+		if !filepath.IsAbs(f) {
+			f = filepath.Join(dir, f)
+		}
+		paths = append(paths, f)
+	}
+	return paths
+}
+
+func below(dir, path string) bool {
+	name, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(name)
+}
+
+// write writes the archive.
+func (b *Bundle) write(w io.Writer) error {
+	packed := gzip.NewWriter(w)
+	t := &archive{Writer: tar.NewWriter(packed), below: b.Name}
+	about, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return fmt.Errorf("describe the archive: %w", err)
+	}
+	t.bytes("bundle.json", append(about, '\n'))
+	t.bytes(b.File, b.source)
+	for _, in := range b.Inputs {
+		t.file(in.Path, in.from)
+	}
+	b.results(t)
+	if t.err == nil {
+		t.err = t.Close()
+	}
+	if err := packed.Close(); t.err == nil {
+		t.err = err
+	}
+	return t.err
+}
+
+// results adds the folder of the results, whose run names the experiment file of the archive.
+func (b *Bundle) results(t *archive) {
+	run, err := runElsewhere(b.dir, "../../"+b.File)
+	if err != nil {
+		t.err = err
+		return
+	}
+	for _, name := range b.kept {
+		place := b.Results + "/" + filepath.ToSlash(name)
+		switch name {
+		case record.RunFile:
+			t.bytes(place, run)
+		case record.SumsFile:
+			sums, err := sumsWith(filepath.Join(b.dir, name), record.RunFile, run)
+			if err != nil {
+				t.err = err
+				return
+			}
+			t.bytes(place, sums)
+		default:
+			t.file(place, filepath.Join(b.dir, name))
+		}
+	}
+}
+
+// size is how many bytes the files of the archive have.
+func (b *Bundle) size() (n int64) {
+	for _, in := range b.Inputs {
+		n += in.Bytes
+	}
+	for _, name := range b.kept {
+		if info, err := os.Stat(filepath.Join(b.dir, name)); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// largest is the path of the largest input, or else the folder of the results.
+func (b *Bundle) largest() string {
+	most, name := int64(0), b.dir
+	for _, in := range b.Inputs {
+		if in.Bytes > most {
+			most, name = in.Bytes, in.from
+		}
+	}
+	return name
+}

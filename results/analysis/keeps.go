@@ -1,0 +1,36 @@
+package analysis
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/stats"
+)
+
+// Keeps reports whether a variant did in all its cells what was asked of its jobs, such as to be done by their
+// deadlines. Others are not ranked among those who do (measure.Metric.Unmet).
+func (v Variant) Keeps() bool {
+	for _, m := range measure.AllMetrics() {
+		if m.Unmet && slices.ContainsFunc(v.Values(m), func(x float64) bool { return stats.Finite(x) && x > 0 }) {
+			return false
+		}
+	}
+	return true
+}
+
+// keeps reports whether an entry keeps what was asked in all its fields.
+func (o *Entry) keeps() bool {
+	return !slices.ContainsFunc(o.At, func(v *Variant) bool { return v != nil && !v.Keeps() })
+}
+
+// keepersFirst orders two that are ranked by a metric: the one that keeps what was asked comes before one that does not,
+// unless just that is compared.
+func keepersFirst(a, b bool, by measure.Metric) int {
+	switch {
+	case a == b || by.Unmet:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}

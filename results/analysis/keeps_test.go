@@ -1,0 +1,61 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+// A variant that misses deadlines is not the best, however little it costs; where all miss some, they are ranked.
+func TestMissedDeadlinesAreNotRanked(t *testing.T) {
+	e := &record.Experiment{}
+	e.Plan.Compares = []record.Compare{{Metric: "mean_waiting", Baseline: "on_demand", Level: 0.95}}
+	variant(e, "w", "on_demand", nil, 9, 9.3, 8.9, 9.2)
+	variant(e, "w", "patient", nil, 5, 5.1, 5.3, 4.9)
+	variant(e, "w", "spot_only", nil, 1, 1.4, 1.1, 0.8)
+	miss := func(policies ...string) {
+		for i := range e.Cells {
+			c := &e.Cells[i]
+			c.Metrics.Set(measure.MissedDeadlines, 0)
+			for _, p := range policies {
+				if c.Policy == p && c.Replicate == 2 {
+					c.Metrics.Set(measure.MissedDeadlines, 1)
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		missing []string
+		want    string
+	}{
+		{nil, "spot_only patient on_demand"},
+		{[]string{"spot_only"}, "patient on_demand spot_only"},
+		{[]string{"spot_only", "patient"}, "on_demand spot_only patient"},
+		{[]string{"spot_only", "patient", "on_demand"}, "spot_only patient on_demand"},
+	} {
+		miss(c.missing...)
+		rows, err := analysis.Comparisons(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, o := range analysis.Questions(e, rows)[0].Entries {
+			names = append(names, o.Name)
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%v miss deadlines: %s, want %s", c.missing, got, c.want)
+		}
+		for _, v := range analysis.Variants(e) {
+			missed := false
+			for _, p := range c.missing {
+				missed = missed || p == v.Policy
+			}
+			if v.Keeps() == missed {
+				t.Errorf("%v miss deadlines: %s keeps %v", c.missing, v.Policy, v.Keeps())
+			}
+		}
+	}
+}
