@@ -68,4 +68,5 @@ profile {
 estimate {
   model  = "auto"
   models = ["linear", "fraction", "scaling"]
+  within = "10%"
 }

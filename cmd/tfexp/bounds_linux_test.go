@@ -136,7 +136,7 @@ func TestWithoutProc(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	contains(t, "what is said", string(out), "Mean JCT is the same under b and a, 90 min", "there is no /proc, by which programs are paused and ended",
+	contains(t, "what is said", string(out), "b and a have the same mean JCT: 90 min", "there is no /proc, by which programs are paused and ended",
 		"mount it: mount -t proc proc /proc", "Error: sample")
 }
 

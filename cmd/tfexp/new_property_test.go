@@ -77,7 +77,7 @@ func TestNewProperty(t *testing.T) {
 	s.holds("plan.json", `"power": [`, `"watts": 250`)
 	s.holds("cells/w-sim-levels-cap=0.5-r1/key.txt", "job.hot.power.cap 0.5", "job.hot.power.watts 500")
 	s.holds("energy.csv", "cell,class,watts,energy_kwh\n", "w-sim-levels-cap=1-r1,hot,500.000000,1.0", "w-sim-levels-cap=0.5-r1,hot,250.000000,1.0")
-	s.holds("report.html", `<h2 id="energy">Energy</h2>`, "All jobs used 2 kWh.", "Bars, one a class and cell.")
+	s.holds("report.html", `<details id="energy"><summary>Energy</summary>`, "All jobs used 2 kWh.", "Bars, one a class and cell.")
 	s.holds("plots/energy.svg", "<svg")
 	contains(t, "export table", tfexp("export", "table", "energy", "--dir", s.out, "--format", "markdown"), "energy_kwh", "| hot")
 	contains(t, "run --json", tfexp("run", "--json", "--out", s.out, s.file), `"energy_kwh": 2`)

@@ -68,9 +68,9 @@ func init() {
 func TestNewTable(t *testing.T) {
 	s := inSandbox(t, strings.NewReplacer(`hardware "sim"`, `hardware "patient"`, `plot "bars" { metric = "longest_wait" }`, "").
 		Replace(newMetricFile))
-	contains(t, "the summary", s.run(), "Jobs are patient here.", "waiting (s)")
+	contains(t, "the summary", s.run(), "Jobs are patient here.")
 	s.holds("patience.csv", "cell,waiting_s,patient\nw-patient-fcfs-r1,")
-	s.holds("report.html", `<h2 id="patience">Patience</h2>`, "<li>Jobs are patient here.</li>", "Means over jobs.")
+	s.holds("report.html", `<details id="patience"><summary>Patience</summary>`, "<li>Jobs are patient here.</li>", "Means over jobs.")
 	contains(t, "the help of export table", outputOf(t, "export", "table", "--help"), "patience")
 	for format, want := range map[string]string{
 		"csv": "cell,waiting_s,patient\n", "jsonl": `"patient":true}`, "json": `[

@@ -18,7 +18,7 @@ import (
 // allots reports whether a message has these threads.
 func allots(m contract.Message, inter, intra int) bool {
 	a, ok := Threads(m)
-	return ok && a == contract.Allotment{inter, intra}
+	return ok && a == contract.Allotment{Inter: inter, Intra: intra}
 }
 
 func TestControlTellsOfChanges(t *testing.T) {
@@ -27,7 +27,8 @@ func TestControlTellsOfChanges(t *testing.T) {
 	if _, _, err := c.Read(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: error %v", err)
 	}
-	for _, a := range []contract.Allotment{{1, 4}, {1, 2}, {2, 2}, {1, 16}} {
+	for _, pools := range [][2]int{{1, 4}, {1, 2}, {2, 2}, {1, 16}} {
+		a := contract.Allotment{Inter: pools[0], Intra: pools[1]}
 		if err := WriteControl(path, a); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +71,7 @@ func TestControlReadsASettledFileOnce(t *testing.T) {
 func TestControlKeepsTheAllotmentOfABrokenFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "control")
 	c := NewControl(path)
-	if err := WriteControl(path, contract.Allotment{1, 4}); err != nil {
+	if err := WriteControl(path, contract.Allotment{Inter: 1, Intra: 4}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := c.Read(); err != nil {
@@ -86,7 +87,7 @@ func TestControlKeepsTheAllotmentOfABrokenFile(t *testing.T) {
 			t.Errorf("%q: %v, changed %v, error %v", text, a, changed, err)
 		}
 	}
-	if err := WriteControl(path, contract.Allotment{1, 2}); err != nil {
+	if err := WriteControl(path, contract.Allotment{Inter: 1, Intra: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if a, changed, err := c.Read(); err != nil || !changed || !allots(a, 1, 2) {
@@ -98,13 +99,13 @@ func TestControlKeepsTheAllotmentOfABrokenFile(t *testing.T) {
 func TestWriteControlIsAtomic(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "control")
-	if err := WriteControl(path, contract.Allotment{1, 1}); err != nil {
+	if err := WriteControl(path, contract.Allotment{Inter: 1, Intra: 1}); err != nil {
 		t.Fatal(err)
 	}
 	var writers sync.WaitGroup
 	writers.Go(func() {
 		for i := range 300 {
-			if err := WriteControl(path, contract.Allotment{1 + i%7, 100 + i}); err != nil {
+			if err := WriteControl(path, contract.Allotment{Inter: 1 + i%7, Intra: 100 + i}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -122,7 +123,7 @@ func TestWriteControlIsAtomic(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	if err := WriteControl(filepath.Join(dir, "no", "control"), contract.Allotment{1, 1}); err == nil {
+	if err := WriteControl(filepath.Join(dir, "no", "control"), contract.Allotment{Inter: 1, Intra: 1}); err == nil {
 		t.Error("no error for a folder that does not exist")
 	}
 }

@@ -65,7 +65,7 @@ func (b *Builder) UsedMemory(requested, used int64) {
 	}
 	b.Memory = append(b.Memory, make([]workload.MemoryUse, len(b.Jobs)-len(b.Memory))...)
 	last := &b.Memory[len(b.Jobs)-1]
-	*last = workload.MemoryUse{requested, max(last.Used, used)}
+	*last = workload.MemoryUse{Requested: requested, Used: max(last.Used, used)}
 }
 
 // Resize appends a change of a job's request.
