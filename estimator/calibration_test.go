@@ -37,7 +37,7 @@ func fromUniform(ranks []float64) float64 {
 	return d
 }
 
-// usualMachine draws a machine from what the models assume of any: its spread of pace has the prior's mean and
+// usualMachine draws a machine from the assumptions of the models: its spread of pace has the prior's mean and
 // degrees of freedom, and its moments are those of machines that share their cores.
 func usualMachine(r *rand.Rand) machine {
 	chi := distuv.ChiSquared{K: priorDF, Src: r}.Rand()
@@ -53,7 +53,7 @@ func anyMachine(r *rand.Rand) machine {
 }
 
 // TestRanksAreUniform: the truth lies anywhere in the predicted distribution with equal probability, on machines drawn
-// from what is assumed of any (simulation-based calibration: Talts et al., 2018). So intervals of every level hold as
+// from the models' assumptions (simulation-based calibration: Talts et al., 2018). So intervals of every level hold as
 // often as they say.
 func TestRanksAreUniform(t *testing.T) {
 	short := func(m machine) Problem {

@@ -65,7 +65,7 @@ func TestCorrectedIntervalsHold(t *testing.T) {
 			100*covered/runs, 100*err/runs, 100*bias/runs, 100*uncorrected/runs)
 		most := 0.98
 		if m.own < usualSpread/2 {
-			most = 1 // for twelve cells, what is assumed of any machine counts
+			most = 1 // for twelve cells, the prior counts
 		}
 		if covered/runs < 0.82 || covered/runs > most {
 			t.Errorf("%s: %.1f%% of runs fell inside the 90%% interval", m.name, 100*covered/runs)

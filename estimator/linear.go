@@ -90,7 +90,7 @@ func fitUnits(samples []Sample, known Spread) Estimate {
 		}
 	}
 	e.Intercept += Median(more)
-	// The start-up of the run differs from its median as those of samples do.
+	// The start-up of the run differs from its median as the start-ups of samples do.
 	ss := startDF * square(startSD*e.Intercept)
 	for _, f := range fixed {
 		ss += square(f - Median(fixed))

@@ -8,7 +8,7 @@ import (
 
 // Spread is how far runs of one job on a machine differ in pace, for reasons that no number of units averages out: the
 // clock, neighbors, other programs. It is the variance of the logarithm, estimated from samples of many jobs; the zero
-// value is that of any machine. It is joined with a prior as an inverse gamma distribution (Gelman et al., "Bayesian
+// value is the prior's. It is joined with a prior as an inverse gamma distribution (Gelman et al., "Bayesian
 // Data Analysis", 2013).
 type Spread struct {
 	// Squares are the squared deviations of samples of a job from their mean, beyond those that the spread of units

@@ -78,7 +78,7 @@ func (s *chosenAlternatives) Kind(j int32) int32 {
 // SetKind sets it.
 func (s *chosenAlternatives) SetKind(j, kind int32) { s.of[j].kind = kind }
 
-// Ran returns the alternative with which a job ran last, of those with which it is looked at.
+// Ran returns the alternative with which a job ran last, among the alternatives that are considered.
 func (s *chosenAlternatives) Ran(j int32) int32 { return s.of[j].ran }
 
 // Runs records the alternative with which a job runs from now on.

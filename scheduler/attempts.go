@@ -148,7 +148,7 @@ func (l *loop) release(j *jobState) {
 	l.dispatching.freed = true
 }
 
-// tell records an event of a job that happens now, and has nothing but what the job holds and its result.
+// The method tell records an event of a job that happens now, and has nothing but what the job holds and its result.
 func (l *loop) tell(kind EventKind, j *jobState, cores, gpus CoreSet, r *Result) {
 	l.tally.events++
 	e := &l.out.plain

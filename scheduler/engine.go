@@ -43,8 +43,8 @@ type Capabilities struct {
 type Migrator interface {
 	// Migrates reports whether paused jobs can resume on other nodes in this run, and with other alternatives.
 	Migrates() (nodes, alternatives bool)
-	// Migrate is Resume with a grant on other nodes than those on which the job was
-	// paused, with other GPUs, or for another alternative.
+	// Migrate is Resume with a grant on other nodes than before the pause, with
+	// other GPUs, or for another alternative.
 	Migrate(job int, grant cluster.Grant) error
 	// Reshape lets a running job continue with the parts of a grant. Parts that are
 	// not in the grant are gone, or ended now; new parts are started in addition to

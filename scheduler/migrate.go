@@ -95,8 +95,8 @@ func (l *loop) heldOn(j *jobState, nodes []int32) Grant {
 	return j.grant
 }
 
-// elsewhere reports whether a grant is on other nodes than those on which a job was
-// paused, of other GPUs, or for another alternative. It is false for jobs that
+// elsewhere reports whether a grant is on other nodes than before the pause of a
+// job, of other GPUs, or for another alternative. It is false for jobs that
 // cannot move.
 func (l *loop) elsewhere(j *jobState, g Grant) bool {
 	if l.easy(j) || !l.movable(j) {

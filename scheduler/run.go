@@ -165,7 +165,7 @@ func (r *Result) Add(a *Attempt) {
 // output hands a trace on to a recorder. Each event is put where the one before it was, so that none takes memory.
 type output struct {
 	to       Recorder // may be nil: then nothing is handed on
-	plain    Event    // the last event from tell, which sets a few fields; the others are zero
+	plain    Event    // the last frequent event: the method tell sets a few fields; the others are zero
 	event    Event    // the last event from emit
 	decision Decision
 }

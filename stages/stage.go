@@ -1,4 +1,4 @@
-// Package stages defines what a stage of a run is, and holds the registry of
+// Package stages defines the stages of a run, and holds the registry of
 // stages. A stage is a subfolder: its package registers it, and package
 // stages/all links it in. The pipeline orders the stages by their inputs and
 // outputs, runs them, and keeps their results; it knows none by name.

@@ -20,7 +20,7 @@ type SupplyPart interface {
 type Supply interface {
 	// Fleet returns the fleet of a run on a cluster, by a seed.
 	Fleet(c scheduler.Cluster, seed int64) (simulated.Fleet, error)
-	// Meter measures what the nodes cost.
+	// Meter measures the cost of the nodes.
 	Meter(*measure.Setup) measure.NodeMeter
 }
 

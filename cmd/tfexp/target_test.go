@@ -70,7 +70,7 @@ func trialsBy(t *testing.T, dir string) map[string]map[string]string {
 	return by
 }
 
-// runTarget runs the search with an objective, and returns its trials and what the run printed.
+// runTarget runs the search with an objective, and returns its trials and the output of the run.
 func runTarget(t *testing.T, objective, ends string) (map[string]map[string]string, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -114,7 +114,7 @@ func TestTimeToTarget(t *testing.T) {
 	}
 }
 
-// A trial that diverges is never the best, whatever it reports before or beside its loss.
+// A trial that diverges is never the best, whatever else it reports.
 func TestDivergedTrial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs programs for some seconds")

@@ -21,7 +21,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// The loads beside which a block was recorded: no other program, one that keeps a core busy, and one that keeps one or
+// The loads under which a block was recorded: no other program, one that keeps a core busy, and one that keeps one or
 // two cores busy for a part of a second to some seconds and then sleeps.
 const (
 	Quiet  = "quiet"

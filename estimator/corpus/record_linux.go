@@ -137,7 +137,7 @@ func plan(round int) []Block {
 	return all
 }
 
-// block takes the runs of a block beside its load. It returns how many cores other programs used meanwhile.
+// block takes the runs of a block under its load. It returns how many cores other programs used meanwhile.
 func block(b *Block, p program, command func() *exec.Cmd, fill string) (foreign float64, err error) {
 	all := hardware.NewLoadSampler()
 	b.At = time.Now().Unix()

@@ -22,13 +22,13 @@ type moment struct {
 	whole   Run
 	// probe, exchange and busy are the means of the samples.
 	probe, exchange, busy float64
-	all                   *[][]estimator.Sample // of the jobs of its half in this round, beside its load
+	all                   *[][]estimator.Sample // of the jobs of its half in this round, under its load
 	probed                *[]estimator.Moment   // of all rounds
 }
 
 func (m *moment) spread() estimator.Spread { return estimator.SpreadOf(*m.all) }
 
-// series are the moments of a program on some threads beside a load.
+// series are the moments of a program on some threads under a load.
 type series struct {
 	program, load string
 	threads       int
@@ -127,7 +127,7 @@ func median(m *moment, samples []estimator.Sample, whole Run) (estimator.Predict
 		High: -1}, true
 }
 
-// Corrections by what was measured during the samples and the whole run: the load of other programs by the law of
+// Corrections by measurements during the samples and the whole run: the load of other programs by the law of
 // contention, the speed of arithmetic, and the time that a cache line takes between cores. share is the part of each,
 // as logarithms, that counts.
 func byLoad(share float64) func(*moment, Run) float64 {
@@ -184,7 +184,7 @@ func (a *tally) coverage() float64 { return 100 * float64(a.covered) / float64(l
 // replayed are the figures of a model over some series.
 type replayed struct {
 	// same are predictions of the whole run of the samples' moment, later those of other moments. few are like later, from
-	// samples with so many units in all.
+	// samples with this number of units in all.
 	same, later tally
 	few         map[int]*tally
 }
@@ -246,7 +246,7 @@ func floor(all []*series, load string) (a tally) {
 
 // Short samples predict the recorded runs about as well as whole runs do. Of each model, the test prints the error of
 // the estimate (the whole run of the samples' own moment), the total error (whole runs of other moments), its bias, how
-// many of the 90% intervals hold, and half of their width. Corrections by what was measured during the runs do not pay.
+// many of the 90% intervals hold, and half of their width. Corrections by measurements during the runs do not pay.
 func TestReplay(t *testing.T) {
 	models := []model{
 		by("linear", estimator.Linear{}, nil), {"at one speed", atOneSpeed},

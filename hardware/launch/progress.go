@@ -32,7 +32,7 @@ type ProgressSource interface {
 
 // ProgressReader finds the progress of an attempt. Fields may be nil.
 type ProgressReader struct {
-	// Output takes the next piece of the program's output, and calls tell for the progress in it.
+	// Output takes the next piece of the program's output, and reports the progress in it.
 	Output func(piece []byte, tell func(contract.Progress))
 	// Poll looks for progress elsewhere since its last call. It calls tell with the instant at which it was made, and
 	// warn with the code and the text of a warning.

@@ -142,7 +142,7 @@ type JobState struct {
 	// Number is the job's, and Job the program as it was started.
 	Number int
 	Job    Job
-	// Lead is whether the program speaks for its job. Beside is the program that speaks for the others.
+	// Lead is whether the program speaks for its job. Beside names the speaking program for the others.
 	Lead   bool
 	Beside any
 	// Before is the service time of the attempts before.

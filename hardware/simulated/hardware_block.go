@@ -65,7 +65,7 @@ type Overheads struct {
 	//
 	//	resize = "50ms"
 	Resize time.Duration `arg:"resize" default:"0s"`
-	// To go on on other nodes, or with other GPUs, than those on which it was paused; in the place of `resume`.
+	// To continue on other nodes or GPUs than before the pause; in the place of `resume`.
 	//
 	// Default: the time to resume.
 	//

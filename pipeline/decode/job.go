@@ -86,7 +86,7 @@ func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 	}
 }
 
-// programs are what a job may have as its program: "a builtin block or a command".
+// programs names the possible programs of a job: "a builtin block or a command".
 func programs() string {
 	blocks := func(names []string) []string {
 		return schema.Each(names, func(name string) string { return "a " + name + " block" })

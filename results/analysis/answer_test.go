@@ -58,7 +58,7 @@ func headline(t interface {
 	return h
 }
 
-// An answer says who wins by how much; where few runs do not tell, it says so and how many would do.
+// An answer says who wins by how much; too few runs are named, with the number that would do.
 func TestAnswers(t *testing.T) {
 	three := []string{"fcfs", "rr", "sjf"}
 	for _, c := range []struct {
@@ -143,7 +143,7 @@ func TestMeansWithoutAnInterval(t *testing.T) {
 	}
 }
 
-// The best of a setting are the one with the best mean and those that no test tells from it.
+// The best of a setting are the one with the best mean and all that no test separates from it.
 func TestBest(t *testing.T) {
 	all := []string{"fcfs", "sjf", "rr"}
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// finding is what a comparison has found.
+// finding is the result of a comparison.
 type finding int
 
 const (
@@ -185,7 +185,7 @@ func (c *Change) inPercent() bool {
 func (c *Change) amount() string {
 	switch {
 	case c.Few != "":
-		return "" // the two values say what is known
+		return "" // the two values say it all
 	case c.inPercent() && !stats.Finite(c.Low):
 		return table.Share(math.Abs(c.Ratio - 1))
 	case c.inPercent() && c.Finding == falls:
@@ -305,7 +305,7 @@ func (c *Change) Clause(candidate, baseline, where string) string {
 	return fmt.Sprintf("%s %s against %s%s", candidate, c.Verb(), baseline, where)
 }
 
-// Course is what the metric does: "falls by 12% (8–16%), from 4.00 s to 3.52 s".
+// Course describes the change of the metric: "falls by 12% (8–16%), from 4.00 s to 3.52 s".
 func (c *Change) Course() string {
 	values := fmt.Sprintf("%s and %s", c.value(c.From), c.value(c.To))
 	switch c.Finding {

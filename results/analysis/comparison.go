@@ -30,7 +30,7 @@ func Comparison(p record.Plan, r record.ComparisonRow) string {
 	return sentence(text, candidate)
 }
 
-// Evidence is what a verdict rests on: "5 pairs, p = 0.0002"; "" for runs in which nothing is random.
+// Evidence is the basis of a verdict: "5 pairs, p = 0.0002"; "" for runs in which nothing is random.
 func Evidence(r record.ComparisonRow) string {
 	pairs := schema.Plural(r.Pairs, "pair")
 	switch {

@@ -37,7 +37,7 @@ func TestAccuracyInWords(t *testing.T) {
 	}
 }
 
-// The error is divided into that of the machine and the rest.
+// The error is divided into the machine's error and the rest.
 func TestAccuracyExplained(t *testing.T) {
 	row := record.AccuracyRow{Model: "m", Runs: 8, MeanAbs: 26, SD: math.NaN(), Coverage: 0.9, Level: 0.9, Machine: 22}
 	const want = "The model m was off by 26% on average over 8 real runs; the machine's own speed between samples and runs " +

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Keeps reports whether a variant did in all its cells what was asked of its jobs, such as to be done by their
+// Keeps reports whether a variant kept all requirements of its jobs in all its cells, such as their
 // deadlines. Others are not ranked among those who do (measure.Metric.Unmet).
 func (v Variant) Keeps() bool {
 	for _, m := range measure.AllMetrics() {
@@ -18,7 +18,7 @@ func (v Variant) Keeps() bool {
 	return true
 }
 
-// keeps reports whether an entry keeps what was asked in all its fields.
+// keeps reports whether an entry keeps the requirements in all its fields.
 func (o *Entry) keeps() bool {
 	return !slices.ContainsFunc(o.At, func(v *Variant) bool { return v != nil && !v.Keeps() })
 }

@@ -12,7 +12,7 @@ type NodeMeter interface {
 	// Event takes an event of a node, or of a job that is not over. It returns how many nodes the job has lost
 	// and goes on without.
 	Event(*scheduler.Event) (lost int)
-	// JobCost is what a job has cost so far, Cost what all nodes have cost, whether or not a job held them.
+	// JobCost is the cost of a job so far, Cost that of all nodes, whether or not a job held them.
 	JobCost(job int) float64
 	Cost() float64
 }

@@ -46,7 +46,7 @@ type Metric struct {
 	// Grouped metrics are also known of each class of jobs, of each user and of each size: Compute
 	// then looks at the sums of Totals alone, which are the sums of the group.
 	Grouped bool
-	// Unmet metrics measure what was asked of jobs and not done: a policy with a value above 0 is not ranked among those
+	// Unmet metrics measure missed requirements of jobs: a policy with a value above 0 is not ranked among those
 	// that have none.
 	Unmet bool
 	// OfJob is set for a mean over the finished jobs: the value of one job. It is NaN for a job that is not

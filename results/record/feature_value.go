@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// FeatureValue is a value that a feature keeps with a cell, of a type of its own. In files it is the value's JSON.
+// FeatureValue is a value that a feature keeps with a cell, of the feature's type. In files it is the value's JSON.
 type FeatureValue struct {
 	mu    sync.Mutex // guards the fields below
 	value any        // a pointer; nil until somebody asks for it

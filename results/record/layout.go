@@ -127,7 +127,7 @@ type CellRef struct {
 	GPUs             int     `json:"gpus,omitempty"`
 	Key              string  `json:"key"`
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
-	// Beyond is set for a cell that is not a point of the matrix: it is what the feature that added it keeps with it.
+	// Beyond is set for a cell that is not a point of the matrix: it is the value of the feature that added it.
 	Beyond *FeatureValue `json:"trial,omitempty"`
 }
 

@@ -1,4 +1,4 @@
-// Package containers draws what the containers of jobs used.
+// Package containers draws the usage of the containers of jobs.
 package containers
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Each field of an event arrives behind a relay, alone and beside others, and an event has nothing of earlier events.
+// Each field of an event arrives behind a relay, alone and among others, and an event has nothing of earlier events.
 func TestRelayHandsOnEachField(t *testing.T) {
 	kept := &keeping{}
 	r := newRelay(kept)

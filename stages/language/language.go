@@ -93,7 +93,7 @@ type Extension[T any] struct {
 	// of the blocks of the feature. It is for files alone (File).
 	Spares func(file *eval.Node) []string
 	// Instead is the name of one of Blocks that takes the place of the rest of a job: where a job has it, Decode alone
-	// decodes the job beside its plain arguments.
+	// decodes the job, apart from its plain arguments.
 	Instead string
 	// Program is the name of one of Blocks that is the program of a job, in place of a command. DecodeProgram decodes it: the
 	// job then has a stages.ProgramPart. It is called for jobs alone (Job), with their arguments.

@@ -30,7 +30,7 @@ type Data struct {
 	overall     int              // the least number of jobs that each sampled job represents, in pictures of all cells
 }
 
-// The most of what one picture shows.
+// The limits of one picture.
 const (
 	MostFacets  = 12 // panels
 	MostLines   = 7  // variants that remain distinct

@@ -73,7 +73,7 @@ func TestTakeReadsProgress(t *testing.T) {
 	}
 }
 
-// A sample beside busy programs is as good as any; one during which tfexp was stopped is taken again, once.
+// A sample under the load of busy programs is as good as any; one during which tfexp was stopped is taken again, once.
 func TestUndisturbed(t *testing.T) {
 	for _, c := range []struct {
 		lost        []float64 // of one try after the other

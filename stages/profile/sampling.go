@@ -157,7 +157,7 @@ func (s *sampling) tasks() (needed, others []task) {
 	return needed, others
 }
 
-// all takes the missing samples, and keeps them: those of the plan, then more in rounds.
+// all takes the missing samples, and keeps them: the planned ones, then more in rounds.
 func (s *sampling) all(ctx context.Context) error {
 	defer s.warnNoEstimate()
 	needed, others := s.tasks()
@@ -509,7 +509,7 @@ func (s *sampling) unsure(round int) []task {
 				continue
 			}
 			widths[i] = width
-			if len(s.taken[i][0].Units) == 0 { // other lengths tell the start-up from the work
+			if len(s.taken[i][0].Units) == 0 { // other lengths separate the start-up from the work
 				t.length = min(u.Total, t.length+(round+1)*u.Lengths[0])
 			}
 		default:

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// term is a term of the field, and what it means.
+// term is a term of the field, with its meaning.
 type term struct{ Name, Means string }
 
 // terms are explained where a reader points at them, and in a list at the end of the page.
@@ -45,7 +45,7 @@ var (
 	}()
 )
 
-// explained is a text in which terms say what they mean where a reader points at them, or taps them.
+// explained is a text in which a term shows its meaning where a reader points at it, or taps it.
 func explained(text string) template.HTML {
 	seen := map[string]bool{}
 	escaped := template.HTMLEscapeString(table.Bound(text))
@@ -58,7 +58,7 @@ func explained(text string) template.HTML {
 	}))
 }
 
-// pointed is explained for a head of a column, which has a button of its own.
+// pointed is explained for a head of a column, which has a separate button.
 func pointed(text string) template.HTML {
 	return template.HTML(strings.ReplaceAll(string(explained(text)), ` tabindex="0"`, ""))
 }

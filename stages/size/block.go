@@ -14,7 +14,7 @@ import (
 
 // sizeArgs are the arguments of a size block.
 //
-// Finds how large a cluster has to be, or another numeric axis of the matrix: the smallest value for which the mean of a
+// Finds how large a cluster has to be, or another numeric axis of the matrix: the smallest value at which the mean of a
 // metric keeps a bound, as it does for all larger values. The report begins with this value for each policy, and draws
 // the metric by size. The matrix has the values that are compared. With `bisect`, most of their cells are left out.
 //

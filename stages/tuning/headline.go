@@ -30,7 +30,7 @@ type found struct {
 // behind are the states of trials that are not the best, the worst last.
 var behind = []string{trial.TrialDone, trial.TrialInfeasible, trial.TrialUnreached, trial.TrialDiverged, trial.TrialCrashed}
 
-// findings are the trials of all searches of the same settings, the best first: feasible ones, then those of the states
+// findings are the trials of all searches of the same settings, the best first: feasible ones, then the states
 // behind, of each state the ones nearest to the first constraint.
 func findings(e *record.Experiment, t *trial.Tuning) (list []found) {
 	for _, c := range trial.Cells(e) {

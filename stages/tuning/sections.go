@@ -252,7 +252,7 @@ func unsatisfied(e *record.Experiment, r TuningRow) string {
 	return "has an outcome"
 }
 
-// The trials as tables for people show them: those of the first search, the best first.
+// The trials as tables for people show them: of the first search, the best first.
 var _ = analysis.ForPeople(Trials.Name(), func(e *record.Experiment) (table.Table, error) {
 	tunings := trial.Asked.Of(&e.Plan)
 	if len(tunings) == 0 {

@@ -118,7 +118,7 @@ func jobList(jobs []string) string {
 }
 
 // String describes the interval: "for 2 cores, while others held 4, first
-// long-1; 0–2 other jobs waited". Of a job with GPUs it tells these.
+// long-1; 0–2 other jobs waited". A job with GPUs is described by these.
 func (s waitInterval) String() string {
 	text, held, got, one, several := "while others held none", s.held, s.got, "core", "cores"
 	if s.gotGPUs > 0 {

@@ -382,7 +382,7 @@ func label(plan *pipeline.Plan) func(record.CellRef) string {
 		if c.Beyond == nil {
 			return strings.Join(append(parts, c.Variant()), " / ")
 		}
-		if len(plan.Workloads) <= 1 { // its policy is none of the file's
+		if len(plan.Workloads) <= 1 { // its policy is not in the file
 			parts = append(parts, c.Workload)
 		}
 		if axes := record.AxesLabel(c.Axes); axes != "" {

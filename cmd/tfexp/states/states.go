@@ -1,4 +1,4 @@
-// Package states reads and prints the states of experiments: what has finished, failed and is left, and what runs now.
+// Package states reads and prints the states of experiments: finished, failed, remaining and running cells.
 package states
 
 import (

@@ -30,7 +30,7 @@ const (
 )
 
 // facts names each fact in lists ("run times") and as a property of a job ("a
-// run time of its own").
+// separate run time").
 var facts = []struct {
 	fact      Facts
 	name, one string

@@ -84,7 +84,7 @@ func countOf(text string) (int, error) {
 	return n, err
 }
 
-// AskedGPUs returns how many GPUs a list of a job's resources has, and of which types. An entry without a type has
+// AskedGPUs returns how many GPUs a list of a job's resources has, and their types. An entry without a type has
 // all of them, also where entries with types follow.
 func AskedGPUs(list []Gres) (gpus int, types []string) {
 	typed, all := 0, 0

@@ -232,7 +232,7 @@ type rentalCase struct {
 	// Changeover is the known cost of a start of the job on another server.
 	Changeover time.Duration
 	// From returns the earliest time from now on at which a server is available for
-	// a node, Never if there is none.
+	// a node, Never without one.
 	From func(node int32) time.Duration
 }
 

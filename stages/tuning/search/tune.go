@@ -22,7 +22,7 @@ import (
 
 // tuneArgs are the arguments of a tune block.
 //
-// A search for the best settings of a job. Each trial is a cell of its own, with one job (but see `mode`):
+// A search for the best settings of a job. Each trial is a separate cell, with one job (but see `mode`):
 // simulated trials of different tunings run side by side, real ones one at a time, and finished trials are kept.
 // There is one search for each hardware of the matrix, each replicate and each value of the axes that the block,
 // its job and its hardware read. A file with `tune` blocks needs no workload and no policy. Results are in
