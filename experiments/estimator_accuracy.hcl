@@ -68,5 +68,4 @@ profile {
 estimate {
   model  = "auto"
   models = ["linear", "fraction", "scaling"]
-  within = "10%"
 }

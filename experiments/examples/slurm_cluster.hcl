@@ -48,6 +48,7 @@ estimate {
   model   = "auto"
   level   = 0.95
   correct = "policies"
+  within  = "5%"
 }
 
 compare "mean_waiting" { baseline = policy.fcfs }

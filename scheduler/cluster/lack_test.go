@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Only the first resource that is short is named: cores, then GPUs, then memory.
+// Only the first resource that is short is named: GPUs, then cores, then memory.
 func TestLackOf(t *testing.T) {
 	free := Room{Cores: 2, GPUs: 1, Memory: 8}
 	for _, c := range []struct {
@@ -12,8 +12,8 @@ func TestLackOf(t *testing.T) {
 		want string
 	}{
 		{Room{Cores: 2, GPUs: 1, Memory: 8}, ""},
-		{Room{Cores: 3, GPUs: 2, Memory: 9}, "needs 3 cores, 2 are free"},
-		{Room{Cores: 2, GPUs: 2, Memory: 9}, "needs 2 GPUs, 1 are free"},
+		{Room{Cores: 3, GPUs: 2, Memory: 9}, "needs 2 GPUs, 1 are free"},
+		{Room{Cores: 3, GPUs: 1, Memory: 9}, "needs 3 cores, 2 are free"},
 		{Room{Cores: 1, Memory: 9}, "needs 9 bytes of memory, 8 are free"},
 	} {
 		l, ok := LackOf(c.need, free)

@@ -283,7 +283,7 @@ func TestSettingsAndSectionOfANewStage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<h2 id=\"fastest\">The fastest cells</h2>",
+	for _, want := range []string{"<details id=\"fastest\"><summary>The fastest cells</summary>",
 		"A short makespan is a full machine.",
 		"<th scope=\"row\">w-h-sjf-r2</th>"} {
 		if !strings.Contains(string(page), want) {
