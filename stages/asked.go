@@ -17,7 +17,7 @@ type PlanMemberInput struct {
 
 var asked []func(PlanMemberInput, *record.Plan)
 
-// RegisterPlanMember adds a member to plan.json: an experiment's request to a feature (see record.Ask).
+// RegisterPlanMember adds a member to plan.json: an experiment's request to a feature (see record.RegisterPlanMember).
 func RegisterPlanMember[T any](name string, rank int, of func(PlanMemberInput) T) record.PlanMember[T] {
 	return ComputePlanMember(record.RegisterPlanMember[T](name, rank), of)
 }

@@ -174,7 +174,7 @@ func (e *Engine) newTask(job int32, t *task) {
 // at returns the task of a job.
 func (e *Engine) at(job int) *task { return e.tasks.At(int32(job)) }
 
-// Soon implements scheduler.Simulator.
+// AnnounceStarts implements scheduler.Simulator.
 func (e *Engine) AnnounceStarts(jobs []int32) { e.tasks.Fetch(jobs) }
 
 // end ends a job for good, and drops its state.

@@ -41,9 +41,9 @@ type Change struct {
 // widest is the ratio of the bounds of an interval from which it says nothing.
 const widest = 10
 
-// tells reports whether an interval of positive values says how large something is: it does not reach impossible
+// informative reports whether an interval of positive values says how large something is: it does not reach impossible
 // values (most is the largest possible one, 0 for none), and its bounds are within a factor of ten.
-func tells(low, high, most float64) bool {
+func informative(low, high, most float64) bool {
 	return stats.Finite(low) && stats.Finite(high) && low > 0 && high <= widest*low && !(most > 0 && high > most*(1+1e-9))
 }
 
@@ -63,11 +63,11 @@ func beyond(r *record.ComparisonRow) Change {
 	c := plain(r)
 	known := r.Method != record.OneRun && r.Verdict != record.NotEnoughReplicates
 	// The interval of the ratio bounds the candidate's mean, where the baseline's is as it was found.
-	told := known && r.Method != stats.SignFlips && tells(r.CILow, r.CIHigh, c.Metric.Most/r.BaselineMean)
+	told := known && r.Method != stats.SignFlips && informative(r.CILow, r.CIHigh, c.Metric.Most/r.BaselineMean)
 	oneSide := (r.CILow-1)*(r.CIHigh-1) >= 0
 	if low, high := c.From+r.DifferenceLow, c.From+r.DifferenceHigh; told {
 		c.Low, c.High = r.CILow, r.CIHigh
-	} else if told = known && r.Method != stats.SignFlips && tells(low, high, c.Metric.Most); told {
+	} else if told = known && r.Method != stats.SignFlips && informative(low, high, c.Metric.Most); told {
 		c.ToLow, c.ToHigh, oneSide = low, high, r.DifferenceLow*r.DifferenceHigh >= 0
 	}
 	switch d := direction(r); {
@@ -386,7 +386,7 @@ func few(names []string, noun string) string {
 	return table.Listed(names)
 }
 
-// mostNamed is the number of things that a list in a sentence names.
+// mostListed is the number of things that a list in a sentence names.
 const mostListed = 3
 
 // sentence ends a sentence. A name at its begin keeps its letters.

@@ -159,8 +159,8 @@ func (o *Entry) Change(field int) Change {
 }
 
 // best are the names of the best entries of a field, the one with the best mean first: each other is equal to it, or
-// no test with the best, with Holm's correction for all pairs since the best is chosen by the same data, tells them
-// apart. The comparisons with the baseline, which are fewer, may have detected differences that this did not: an entry
+// no test separates it from the best. The tests have Holm's correction for all pairs, since the best is chosen by the
+// same data. The comparisons with the baseline, which are fewer, may have detected differences that this did not: an entry
 // worse than the baseline is not as good, and where the best beats the baseline, neither is an entry that does not.
 // There are none where too few replicates compare the first with any other.
 func (q *Question) best(e *record.Experiment, field int) (names []string, err error) {

@@ -160,7 +160,7 @@ func MeanOf(m measure.Metric, values []float64) stats.Interval {
 	if i.Low == i.High || slices.ContainsFunc(values, func(v float64) bool { return v < 0 || m.Most > 0 && v > m.Most }) {
 		return i
 	}
-	if stats.Finite(i.Low) && !tells(i.Low, i.High, m.Most) {
+	if stats.Finite(i.Low) && !informative(i.Low, i.High, m.Most) {
 		i.Low, i.High = math.NaN(), math.NaN()
 	}
 	return i

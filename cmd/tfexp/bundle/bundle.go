@@ -200,7 +200,7 @@ func (b *Bundle) inputs(spec *experiment.Spec, file string) error {
 	return nil
 }
 
-// of adds what a job reads, and its image.
+// of adds the files that a job reads, and its image.
 func (b *Bundle) of(j *experiment.Job, named *[]string) {
 	*named = append(*named, ofCommand(j.Dir, j.Command, j.Files)...)
 	if j.Container != nil {
