@@ -79,8 +79,7 @@ func (a *ProgressAttempt) Output() func(output []byte) {
 			a.tell(p, max(now-a.age(&p), 0), now)
 		})
 		if a.other.Output != nil {
-			now := a.board.now()
-			a.other.Output(output, func(p contract.Progress) { a.tell(p, now, now) })
+			a.other.Output(output, a.made)
 		}
 	}
 }
@@ -170,10 +169,13 @@ func (a *ProgressAttempt) Begin() {
 
 // poll reports the progress that the other source has had since the last call.
 func (a *ProgressAttempt) poll() {
-	a.other.Poll(func(p contract.Progress, made time.Time) {
-		now := a.board.now()
-		a.tell(p, min(max(now-time.Since(made), 0), now), now)
-	}, a.warn)
+	a.other.Poll(a.made, a.warn)
+}
+
+// made reports progress that was made at an instant.
+func (a *ProgressAttempt) made(p contract.Progress, made time.Time) {
+	now := a.board.now()
+	a.tell(p, min(max(now-time.Since(made), 0), now), now)
 }
 
 func (a *ProgressAttempt) warn(code, text string) {
@@ -189,13 +191,13 @@ func (a *ProgressAttempt) End(finished bool) {
 		return
 	}
 	a.partEnds(finished)
-	if a.stop == nil {
-		return
+	if a.stop != nil {
+		close(a.stop)
+		a.read.Wait()
+		a.stop = nil
 	}
-	close(a.stop)
-	a.read.Wait()
-	a.stop = nil
-	if finished && a.other.Finished != nil {
-		a.other.Finished(a.warn)
+	if last := a.other.Finished; finished && last != nil {
+		a.other.Finished = nil
+		last(a.made, a.warn)
 	}
 }

@@ -32,13 +32,15 @@ type ProgressSource interface {
 
 // ProgressReader finds the progress of an attempt. Fields may be nil.
 type ProgressReader struct {
-	// Output takes the next piece of the program's output, and reports the progress in it.
-	Output func(piece []byte, tell func(contract.Progress))
+	// Output takes the next piece of the program's output, and reports the progress in it, with the instant at which it was
+	// made.
+	Output func(piece []byte, tell func(p contract.Progress, made time.Time))
 	// Poll looks for progress elsewhere since its last call. It calls tell with the instant at which it was made, and
 	// warn with the code and the text of a warning.
 	Poll func(tell func(p contract.Progress, made time.Time), warn func(code, text string))
-	// Finished is called after the last Poll of an attempt that did all of its work, and warns of missing progress.
-	Finished func(warn func(code, text string))
+	// Finished is called after the last piece of output and the last Poll of an attempt that did all of its work. It reports
+	// what only the end of the program shows, and warns of missing progress.
+	Finished func(tell func(p contract.Progress, made time.Time), warn func(code, text string))
 }
 
 // ProgressBoard holds the reports of the jobs of an engine. An engine embeds

@@ -37,10 +37,15 @@ import (
 //	  }
 //	}
 type progressArgs struct {
-	// A regular expression for the progress lines of the program: one line for each epoch or step.
-	// Its groups are called `epoch` (epochs that are finished), `epoch0` (the same, counted from 0), `step`, `loss`
-	// and `accuracy`. Without a count, each line is one more. A program that does not flush its output reports its
-	// progress late; `python3 -u` flushes it.
+	// A regular expression for the progress lines of the program. Its groups are called `epoch` (epochs that are
+	// finished), `epoch0` (the same, counted from 0), `step`, `loss` and `accuracy`; a name may end in 2, for a second
+	// place. Without a count, each line is one more. Lines are matched as a terminal shows them, without colors. A loss
+	// that is NaN or infinite, and decimal commas, are read where the pattern has digits; a line without a loss counts
+	// where the pattern has a count, and `.*` between the two. A line with a place within its epoch, as in `Epoch 1
+	// [64/60000]`, `Epoch 1, batch 3/9` or a bar of tqdm, does not finish the epoch: the last batch does, or the
+	// next epoch, or the end of the program. The groups `batch` and `batches` name the place where it is written in
+	// another way; a line that matches with the epoch alone then begins it. That no line of a run matches is a warning.
+	// A program that does not flush its output reports its progress late; `python3 -u` flushes it.
 	//
 	//	lines = "Epoch (?P<epoch>[0-9]+)/.*loss: (?P<loss>[0-9.]+)"
 	Lines string `arg:"lines"`
@@ -111,13 +116,17 @@ func (s source) ProgressLines(prefix string) []stages.KeyLine {
 func (s source) Reader(j *launch.Job, before *launch.ProgressReader) *launch.ProgressReader {
 	switch {
 	case s.Lines != "":
-		lines := &progressLines{pattern: regexp.MustCompile(s.Lines), epochs: s.Epochs}
-		return &launch.ProgressReader{Output: lines.add}
+		pattern, err := newPattern(s.Lines)
+		if err != nil {
+			panic(err) // badLines has looked at it
+		}
+		lines := &progressLines{linePattern: pattern, epochs: s.Epochs}
+		return &launch.ProgressReader{Output: lines.add, Finished: lines.finished}
 	case before != nil:
 		return before
 	}
 	files := newEventFiles(s, launch.Absolute(filepath.Join(j.CheckpointDir, s.Below)))
-	return &launch.ProgressReader{Poll: files.next, Finished: files.missing}
+	return &launch.ProgressReader{Poll: files.next, Finished: func(_ report, warn func(code, text string)) { files.missing(warn) }}
 }
 
 // decode decodes the progress block of a job.
@@ -161,7 +170,7 @@ func badLines(pattern string) string {
 		return "lines is not a regular expression: " + err.Error() + "."
 	}
 	for _, group := range re.SubexpNames() {
-		if group != "" && !slices.Contains(lineGroups, group) {
+		if group != "" && !slices.Contains(lineGroups, meaning(group)) {
 			return fmt.Sprintf("There is no group %q; groups are called %s.", group, schema.OneOf(lineGroups))
 		}
 	}

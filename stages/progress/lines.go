@@ -1,108 +1,199 @@
 package progress
 
 import (
-	"bytes"
+	"cmp"
+	"fmt"
 	"math"
-	"regexp"
-	"slices"
-	"strconv"
+	"time"
 
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// The names of groups in a pattern of lines: finished epochs, finished epochs counted from 0, finished steps, loss, and
-// accuracy.
-const (
-	groupEpoch    = "epoch"
-	groupEpoch0   = "epoch0"
-	groupStep     = "step"
-	groupLoss     = "loss"
-	groupAccuracy = "accuracy"
-)
-
-// lineGroups are the names that groups in a pattern of lines may have.
-var lineGroups = []string{groupEpoch, groupEpoch0, groupStep, groupLoss, groupAccuracy}
-
-// mostLine bounds the length of a line that is matched, in bytes.
-const mostLine = 4 << 10
-
-// notNumber matches the words for numbers that are not finite.
-var notNumber = regexp.MustCompile(`(?i)\b(?:nan|inf|infinity)\b`)
+// linesCode is the code of warnings of lines that do not match, or whose values are not understood.
+const linesCode = "progress_lines"
 
 // progressLines finds progress in the lines that a program prints, by a pattern.
 type progressLines struct {
-	pattern *regexp.Regexp
-	epochs  bool // lines without a count are epochs, and not steps
-	counted int
-	line    []byte
+	*linePattern
+	epochs bool // lines without a count are epochs, and not steps
+	output terminalLines
+
+	counted int // lines without a count, and whether the present one is among them
+	again   bool
+	// running is the epoch that has begun and is not finished, with what its last line says; 0 for none.
+	running int
+	latest  reading
+	last    contract.Progress // that was reported
+
+	// held is the first line without a loss, until it is known whether all lines are like it.
+	held     *reading
+	heldAt   time.Time
+	without  bool // lines without a loss count
+	matched  bool // a line has matched the whole pattern
+	lines    int  // that are not empty
+	sample   string
+	strange  string
+	stranges int
 }
 
-// add takes the next piece of output, and calls each for every line that matches.
-func (l *progressLines) add(piece []byte, each func(contract.Progress)) {
-	for {
-		end := bytes.IndexAny(piece, "\r\n")
-		part := piece
-		if end >= 0 {
-			part = piece[:end]
+// report takes progress, and when it was made.
+type report = func(p contract.Progress, made time.Time)
+
+// add takes the next piece of output, and reports the progress in its lines.
+func (l *progressLines) add(piece []byte, tell report) {
+	now := time.Now()
+	l.output.add(piece, func(line string, ended bool) { l.line(line, ended, now, tell) })
+}
+
+// finished takes the last line, which may have no end, and reports the last epoch. It warns of what was not understood.
+func (l *progressLines) finished(tell report, warn func(code, text string)) {
+	now := time.Now()
+	l.output.flush(true, func(line string, ended bool) { l.line(line, ended, now, tell) })
+	if l.held != nil && !l.matched {
+		l.without = true
+		l.take(*l.held, l.heldAt, tell)
+	}
+	if l.running > 0 {
+		l.ends(now, tell)
+	}
+	switch {
+	case !l.matched && !l.without:
+		text := fmt.Sprintf("no line that it printed matches the pattern of its progress block, lines = %q: its progress is not "+
+			"known", l.full)
+		if l.lines == 0 {
+			text += "; it printed nothing"
+		} else {
+			text += fmt.Sprintf("; it printed %d lines, such as %q", l.lines, l.sample)
 		}
-		l.line = append(l.line, part[:min(len(part), mostLine-len(l.line))]...)
-		if end < 0 {
+		warn(linesCode, text)
+	case l.last.Epoch == 0 && l.last.Step == 0:
+		warn(linesCode, fmt.Sprintf("lines that it printed match the pattern of its progress block, lines = %q, but none says "+
+			"that an epoch or a step has finished", l.full))
+	case l.without:
+		warn(linesCode, fmt.Sprintf("no line that it printed has the loss as in the pattern of its progress block, lines = %q: "+
+			"the epochs count, and their loss is not known", l.full))
+	}
+	if l.stranges > 0 {
+		warn(linesCode, fmt.Sprintf("%d of its progress lines have a value that is left out, such as %q: a count, a loss and an "+
+			"accuracy are numbers, and an accuracy is a part of 1, or has %% behind it", l.stranges, l.strange))
+	}
+}
+
+// line takes a line; ended reports that a line feed ends the one before.
+func (l *progressLines) line(line string, ended bool, now time.Time, tell report) {
+	if ended {
+		l.again = false
+		return
+	}
+	if line != "" {
+		if l.lines++; l.sample == "" || !l.matched && len(line) < 200 && plainNumber.MatchString(line) {
+			l.sample = line[:min(len(line), 200)]
+		}
+	}
+	r := l.read(l.full, line)
+	switch {
+	case r != nil:
+		l.matched, l.held = true, nil
+	case l.bare == nil || l.matched:
+		return
+	default:
+		if r = l.read(l.bare, line); r == nil {
 			return
 		}
-		if p, ok := l.progress(l.line); ok {
-			each(p)
+		if l.held == nil && !l.without {
+			l.held, l.heldAt = r, now
+			return
 		}
-		l.line, piece = l.line[:0], piece[end+1:]
-	}
-}
-
-// progress reads a line; false where it does not match, or nothing has finished yet.
-func (l *progressLines) progress(line []byte) (p contract.Progress, ok bool) {
-	m := l.pattern.FindSubmatch(line)
-	digits := notNumber.ReplaceAllFunc(line, func(word []byte) []byte { return bytes.Repeat([]byte{'0'}, len(word)) })
-	if m == nil && !bytes.Equal(digits, line) { // the pattern may have digits alone where a loss is "nan"
-		for at := range slices.Chunk(l.pattern.FindSubmatchIndex(digits), 2) {
-			m = append(m, line[max(at[0], 0):max(at[1], 0)])
-		}
-	}
-	if m == nil {
-		return p, false
-	}
-	counts := false
-	for i, name := range l.pattern.SubexpNames() {
-		v, err := strconv.ParseFloat(string(m[i]), 64)
-		if name == groupLoss && err == nil {
-			v = contract.Loss(v)
-			p.Loss = &v
-			continue
-		}
-		if name == "" || err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			continue
-		}
-		count := int(max(0, min(v, contract.MostCount)))
-		switch name {
-		case groupEpoch:
-			p.Epoch, counts = count, true
-		case groupEpoch0:
-			p.Epoch, counts = count+1, true
-		case groupStep:
-			p.Step, counts = count, true
-		case groupAccuracy:
-			if v >= 0 && v <= 1 {
-				p.Accuracy = &v
+		if held := l.held; held != nil {
+			if held.equal(r) {
+				return
 			}
+			l.held, l.without = nil, true
+			l.take(*held, l.heldAt, tell)
 		}
 	}
-	if !counts && !slices.ContainsFunc(l.pattern.SubexpNames(), isCount) {
-		if l.counted++; l.epochs {
-			p.Epoch = l.counted
-		} else {
-			p.Step = l.counted
-		}
+	if r.strange != "" {
+		l.stranges, l.strange = l.stranges+1, r.strange
 	}
-	return p, p.Epoch > 0 || p.Step > 0
+	l.take(*r, now, tell)
 }
 
-func isCount(group string) bool {
-	return group == groupEpoch || group == groupEpoch0 || group == groupStep
+// take takes what a line says.
+func (l *progressLines) take(r reading, now time.Time, tell report) {
+	switch {
+	case !l.counts:
+		if l.again && r.inside || r.inside && !r.isLast() { // a bar, drawn again
+			return
+		}
+		if !l.again {
+			l.counted++
+		}
+		l.again = true
+		if r.epoch, r.step = l.counted, 0; !l.epochs {
+			r.epoch, r.step = 0, l.counted
+		}
+		l.tell(r, now, tell)
+		return
+	case l.batches && !r.inside && r.loss == nil && r.step == 0: // an epoch begins
+		if l.running > 0 && l.running < r.epoch {
+			l.ends(now, tell)
+		}
+		l.running, l.latest = r.epoch, reading{epoch: r.epoch}
+		return
+	case l.batches && r.inside && r.epoch == 0 && r.step == 0:
+		if r.epoch = l.running; r.epoch == 0 && l.again {
+			r.epoch = l.last.Epoch // the last line of an epoch, drawn again
+		}
+		if r.epoch == 0 {
+			return
+		}
+	}
+	if r.inside && r.epoch > 0 && !r.isLast() {
+		if l.running > 0 && l.running < r.epoch {
+			l.ends(now, tell)
+		}
+		if r.epoch == l.last.Epoch && r.step == 0 { // it is validated
+			return
+		}
+		l.running, l.latest = r.epoch, r
+		if r.step > 0 {
+			r.epoch--
+			l.tell(r, now, tell)
+		}
+		return
+	}
+	if l.running > 0 && l.running < r.epoch && r.inside {
+		l.ends(now, tell)
+	}
+	l.running, l.again = 0, true
+	l.tell(r, now, tell)
+}
+
+// ends reports the running epoch as finished, with what its last line says.
+func (l *progressLines) ends(now time.Time, tell report) {
+	l.latest.step = 0
+	l.tell(l.latest, now, tell)
+	l.running = 0
+}
+
+// tell reports progress, unless nothing has finished yet, or it has just been reported.
+func (l *progressLines) tell(r reading, now time.Time, tell report) {
+	p := contract.Progress{Epoch: r.epoch, Step: r.step, Loss: r.loss, Accuracy: r.accuracy}
+	if p.Epoch == l.last.Epoch && p.Step == l.last.Step { // another line about it
+		p.Loss, p.Accuracy = cmp.Or(p.Loss, l.last.Loss), cmp.Or(p.Accuracy, l.last.Accuracy)
+	}
+	if p.Epoch <= 0 && p.Step <= 0 ||
+		p.Epoch == l.last.Epoch && p.Step == l.last.Step && same(p.Loss, l.last.Loss) && same(p.Accuracy, l.last.Accuracy) {
+		return
+	}
+	l.last = p
+	tell(p, now)
+}
+
+// same reports whether two values that may be missing are equal.
+func same(a, b *float64) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return math.Float64bits(*a) == math.Float64bits(*b)
 }

@@ -1,0 +1,71 @@
+package progress
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/tfexp/tfexp/jobs/contract"
+)
+
+var (
+	// notNumber matches the words for numbers that are not finite, as Python, C and the C library of Windows write them.
+	notNumber = regexp.MustCompile(`(?i:\b(?:1\.#(?:inf|ind|qnan|snan)\w*|nan|inf|infinity)\b)`)
+	signed    = regexp.MustCompile(`[-+]` + notNumber.String())
+	// plainNumber matches a number.
+	plainNumber = regexp.MustCompile(`[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?`)
+	// groupedNumber matches a number with commas.
+	groupedNumber = regexp.MustCompile(`\d+(?:,\d+)+(?:\.\d+)?`)
+	// thousands matches numbers whose commas stand between thousands.
+	thousands = regexp.MustCompile(`^\d{1,3}(?:,\d{3})+(?:\.\d+)?$`)
+)
+
+// zeroes replaces words for numbers by as many zeros, which patterns of numbers match.
+func zeroes(line string) string {
+	return notNumber.ReplaceAllStringFunc(line, func(word string) string { return strings.Repeat("0", len(word)) })
+}
+
+// withPoints returns a line of the same length whose numbers have no commas. A single comma is a decimal one, as in
+// "loss: 0,51", except in counts, and before a point.
+func withPoints(line string, counts bool) string {
+	out := []byte(line)
+	for _, at := range groupedNumber.FindAllStringIndex(line, -1) {
+		begin, end := at[0], at[1]
+		number := line[begin:end]
+		free := (begin == 0 || !strings.ContainsRune(".,", rune(line[begin-1]))) &&
+			(end == len(line) || !strings.ContainsRune(".,", rune(line[end])) || end+1 == len(line) || !isDigit(line[end+1]))
+		single := strings.Count(number, ",") == 1 && !strings.Contains(number, ".")
+		switch {
+		case !free:
+		case single && !counts:
+			out[begin+strings.IndexByte(number, ',')] = '.'
+		case thousands.MatchString(number):
+			plain := strings.ReplaceAll(number, ",", "")
+			copy(out[begin:end], strings.Repeat("0", len(number)-len(plain))+plain)
+		}
+	}
+	return string(out)
+}
+
+// unsigned is as zeroes, with a sign before the words replaced as well.
+func unsigned(line string) string {
+	return signed.ReplaceAllStringFunc(line, func(word string) string { return strings.Repeat("0", len(word)) })
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// number reads the first number of a text: "0.5", "tensor(0.5", "0.5,". One that is not finite is +Inf.
+func number(text string) (v float64, ok bool) {
+	if m := notNumber.FindStringIndex(text); m != nil && !strings.ContainsAny(text[:m[0]], "0123456789") {
+		return math.Inf(1), true
+	}
+	v, err := strconv.ParseFloat(plainNumber.FindString(text), 64)
+	if err != nil && !math.IsInf(v, 0) {
+		return 0, false
+	}
+	return contract.Loss(v), true
+}
+
+// count is a number as a count of things.
+func count(v float64) int { return int(max(0, min(v, contract.MostCount))) }

@@ -1,0 +1,103 @@
+package progress
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// mostLine bounds the length of a line that is matched, in bytes.
+const mostLine = 64 << 10
+
+// terminalLines divides output into lines as a terminal shows them: without colors and other escape sequences, and with
+// what backspaces overwrite. A line that is drawn again, after a carriage return or a movement of the cursor, is a line
+// each time.
+type terminalLines struct {
+	line []byte // the present line, as it came
+}
+
+// add takes the next piece of output. It calls each for every line; ended reports whether a line feed ends it.
+func (t *terminalLines) add(piece []byte, each func(line string, ended bool)) {
+	for {
+		end := bytes.IndexAny(piece, "\r\n")
+		part := piece
+		if end >= 0 {
+			part = piece[:end]
+		}
+		t.line = append(t.line, part[:min(len(part), mostLine-len(t.line))]...)
+		if end < 0 {
+			return
+		}
+		t.flush(piece[end] == '\n', each)
+		piece = piece[end+1:]
+	}
+}
+
+// flush ends the present line.
+func (t *terminalLines) flush(ended bool, each func(line string, ended bool)) {
+	if bytes.ContainsAny(t.line, "\x1b\b\u009b\u009d") {
+		drawn(bytes.ReplaceAll(bytes.ReplaceAll(t.line, []byte("\u009b"), []byte("\x1b[")), []byte("\u009d"), []byte("\x1b]")), each)
+	} else {
+		each(string(t.line), false)
+	}
+	if t.line = t.line[:0]; ended {
+		each("", true)
+	}
+}
+
+// leaveLine are the final bytes of control sequences that move the cursor to another line, or to another column by its
+// number.
+const leaveLine = "ABEFGHfd`"
+
+// drawn calls each for what is seen of a line with control sequences, each time it is drawn.
+func drawn(line []byte, each func(line string, ended bool)) {
+	parser := ansi.NewParser()
+	var cells []string
+	at := 0 // the cursor
+	draw := func() {
+		if len(cells) > 0 {
+			each(strings.Join(cells, ""), false)
+		}
+		cells, at = nil, 0
+	}
+	back := func(n int) {
+		if at = max(at-n, 0); at == 0 {
+			draw()
+		}
+	}
+	var state byte
+	for len(line) > 0 {
+		seq, width, n, next := ansi.DecodeSequence(line, state, parser)
+		state, line = next, line[n:]
+		switch {
+		case ansi.HasCsiPrefix(seq):
+			final := ansi.Cmd(parser.Command()).Final()
+			times, _ := parser.Param(0, 1)
+			switch times = min(max(times, 1), mostLine); {
+			case final != 0 && strings.IndexByte(leaveLine, final) >= 0:
+				draw()
+			case final == 'D':
+				back(times)
+			case final == 'C':
+				for range min(times, mostLine-len(cells)) {
+					cells, at = put(cells, at, " "), at+1
+				}
+			}
+		case len(seq) == 1 && seq[0] == '\b':
+			back(1)
+		case len(seq) == 1 && seq[0] == '\t' || width > 0 || len(seq) > 1 && seq[0] >= 0xc0:
+			cells, at = put(cells, at, string(seq)), at+1
+		}
+	}
+	draw()
+}
+
+// put writes a character at a place of a line.
+func put(cells []string, at int, char string) []string {
+	if at < len(cells) {
+		cells[at] = char
+		return cells
+	}
+	return append(cells, char)
+}
