@@ -3,6 +3,7 @@ package language
 import (
 	"bufio"
 	"bytes"
+	"compress/bzip2"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +17,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
@@ -74,11 +77,7 @@ func ReadFile(s Input, read func(io.Reader) error) (digest string, err error) {
 	defer f.Close()
 	hash := sha256.New()
 	all := io.TeeReader(f, hash)
-	unpacked, err := unpack(s.Path, all)
-	if err != nil {
-		return "", err
-	}
-	content, err := text(s.Path, unpacked)
+	content, err := contentOf(s.Path, all)
 	if err != nil {
 		return "", err
 	}
@@ -89,6 +88,30 @@ func ReadFile(s Input, read func(io.Reader) error) (digest string, err error) {
 		return "", err
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// contentOf reads through the packing of a file.
+func contentOf(name string, r io.Reader) (io.Reader, error) {
+	unpacked, err := unpack(name, r)
+	if err != nil {
+		return nil, err
+	}
+	return text(name, unpacked)
+}
+
+// Beginning returns the first bytes of a file, unpacked, as they are.
+func Beginning(s Input, most int64) ([]byte, error) {
+	f, err := openRegular(s)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	unpacked, err := unpack(s.Path, f)
+	if err != nil {
+		return nil, err
+	}
+	head, err := io.ReadAll(io.LimitReader(workload.Unmarked(unpacked), most))
+	return head, packedError(err)
 }
 
 // openRegular opens a regular file.
@@ -104,15 +127,29 @@ func openRegular(s Input) (*folder.File, error) {
 	return folder.OpenFile(s.Path, os.O_RDONLY, 0)
 }
 
-// unpack reads through gzip where the file's name says so.
+// unpack reads through gzip, bzip2, xz and zstd, which the file's first bytes show.
 func unpack(name string, r io.Reader) (io.Reader, error) {
-	if ext := filepath.Ext(name); ext != ".gz" && ext != ".tgz" {
-		return r, nil
-	}
 	in := &counter{from: r}
-	text, err := gzip.NewReader(in)
-	if err != nil {
+	buffered := bufio.NewReader(in)
+	head, _ := buffered.Peek(len("\xfd7zXZ\x00")) // an error comes again when it is read
+	var text io.Reader
+	var err error
+	switch kind := packingOf(head); {
+	case kind == "gzip":
+		text, err = gzip.NewReader(buffered)
+	case filepath.Ext(name) == ".tgz", filepath.Ext(name) == ".gz" && (kind == "" || kind == "zip"):
 		return nil, errors.New("it is not packed with gzip, as its name says")
+	case kind == "xz":
+		text, err = xz.NewReader(buffered)
+	case kind == "bzip2":
+		text = bzip2.NewReader(buffered)
+	case kind == "zstd":
+		text, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostUnpacked))
+	default:
+		return buffered, nil
+	}
+	if err != nil {
+		return nil, packedError(err)
 	}
 	return &unpacked{text: text, packed: in}, nil
 }

@@ -27,7 +27,7 @@ type Format struct {
 	// sentences: the meaning of a line, the class and user of a job, and omissions.
 	Doc string
 	// Endings are the endings of file names, with their point and in lower case,
-	// by which the format is recognized; behind them may be .gz. A format without
+	// by which the format is recognized; behind them may be .gz and the like. A format without
 	// any must be named.
 	Endings []string
 	// Begins reports whether a file begins as files of this format do, whatever its name; nil where that cannot be said.
@@ -135,10 +135,17 @@ func Find(name string) *Format {
 	return f
 }
 
-// Of recognizes the format of a file by its name, which may end in .gz. It
+// packedEndings are the endings of the names of packed files.
+var packedEndings = []string{".gz", ".bz2", ".xz", ".zst"}
+
+// Of recognizes the format of a file by its name, which may end as those of packed files do. It
 // returns nil when the name does not show the format.
 func Of(file string) *Format {
-	ending := filepath.Ext(strings.TrimSuffix(strings.ToLower(file), ".gz"))
+	name := strings.ToLower(file)
+	ending := filepath.Ext(name)
+	if slices.Contains(packedEndings, ending) {
+		ending = filepath.Ext(strings.TrimSuffix(name, ending))
+	}
 	for _, f := range registry.All() {
 		if slices.Contains(f.Endings, ending) {
 			return f

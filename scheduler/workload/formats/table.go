@@ -377,7 +377,7 @@ func (t *table) text(fields []string, fact string) (text string, ok bool) {
 	}
 	text = strings.TrimSpace(fields[i])
 	switch strings.ToLower(text) {
-	case "", "-", "--", "none", "null", "(null)", "nan", "n/a", "unknown", "invalid", "not_set", "unlimited",
+	case "", "-", "--", "none", "<none>", "null", "(null)", "nan", "nat", "n/a", "unknown", "invalid", "not_set", "unlimited",
 		"partition_limit":
 		return "", false
 	}

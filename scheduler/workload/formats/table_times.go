@@ -109,6 +109,12 @@ func (t *table) runTime(fields []string) (time.Duration, error) {
 		if !ok && len(t.alternatives) > 0 {
 			return -1, nil
 		}
+		if _, begins := t.at[FactStart]; begins && !ok {
+			if _, started := t.text(fields, FactStart); !started {
+				return 0, errNeverStarted
+			}
+			return 0, errNotEnded
+		}
 		if !ok {
 			return 0, errors.New("it has no run time")
 		}
