@@ -168,6 +168,8 @@ type Fate struct {
 	Output error
 	// Remark is added to the reason of the job's end.
 	Remark string
+	// Left are the commands of processes that the program left running; they have been ended.
+	Left []string
 	// User, System and MaxRSS are its usage, as in launch.Usage.
 	User, System time.Duration
 	MaxRSS       int64
@@ -207,6 +209,11 @@ func (j *Jobs[P]) Ended(p P, f Fate, shut func(reason string)) {
 	s, r := p.Base(), j.of(p)
 	if s.Lead {
 		r.Progress.End(f.Finished)
+	}
+	if warn := j.opts.Warn; s.Lead && f.Finished && warn != nil {
+		if text := detachedWork(&j.jobs[r.number], f.Left); text != "" {
+			warn(r.number, detachedCode, text)
+		}
 	}
 	j.mu.Lock()
 	if s.last != nil {

@@ -4,6 +4,7 @@ package process
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -117,11 +118,15 @@ func (h hands) Attend(p *program) {
 	finished := status.Exited() && status.ExitStatus() == 0
 	e.Exited(p, time.Now(), finished)
 
+	var left []string
+	if finished && p.Lead {
+		left = p.leftBehind()
+	}
 	stuck := p.killLeftovers(func() time.Time { return e.Deadline(p) }, e.opts.Grace+clearLimit)
 	f := launch.Fate{
 		Finished: finished, Why: exitReason(status), Exit: status.ExitStatus(), Output: p.log.finish(),
 		User: time.Duration(used.Utime.Nano()), System: time.Duration(used.Stime.Nano()), MaxRSS: used.Maxrss *
-			rssUnit,
+			rssUnit, Left: left,
 	}
 	if stuck > 0 {
 		f.Remark = fmt.Sprintf("; %d of its processes could not be killed", stuck)
@@ -129,6 +134,31 @@ func (h hands) Attend(p *program) {
 	e.Ended(p, f, p.log.close)
 	guard.forget(p.id)
 	e.records.ended(p.id)
+}
+
+// Processes that end with their program need a moment for it. No more than mostLeft others are named.
+const (
+	endsWith = 50 * time.Millisecond
+	mostLeft = 2
+)
+
+// leftBehind returns the commands of the processes that a program left running.
+func (p *program) leftBehind() (commands []string) {
+	known := map[processID]bool{}
+	if left, _ := p.leftovers(known); left == nil {
+		return nil
+	}
+	time.Sleep(endsWith)
+	left, _ := p.leftovers(known)
+	for _, pid := range left {
+		if pid < 0 {
+			continue // its group
+		}
+		if command := commandOf(pid); command != "" && len(commands) < mostLeft && !slices.Contains(commands, command) {
+			commands = append(commands, command)
+		}
+	}
+	return commands
 }
 
 // exitReason says how a program ended that did not finish.
