@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 //go:embed help
@@ -57,19 +58,23 @@ func (o *initOptions) source() *command.Given[sourceFlag] {
 	return nil
 }
 
+// withFile are the templates that take a file of the user: a program, a log, or a program whose settings are searched.
+var withFile = []string{"own-program", "log-replay", "tune"}
+
 // mostInspected is the size of the inspected beginning of a program, in bytes.
 const mostInspected = 1 << 20
 
 func initCommand(a *command.App) *cobra.Command {
 	var o initOptions
 	cmd := &cobra.Command{
-		Use:   "init [NAME|FILE] [--template NAME | --from FILE] [--force] [--json]",
+		Use:   "init [NAME|FILE] [--template NAME] [--from FILE] [--force] [--json]",
 		Short: "Write an experiment to start from",
 		Long:  command.Help(helpTexts, "init", "{templates}", templateList()),
 		Example: `  tfexp init                          experiment.hcl
   tfexp init spot_training            spot_training.hcl
   tfexp init --template log-replay    experiment.hcl and log.swf
   tfexp init --from train.py          experiment.hcl, which runs train.py
+  tfexp init --template tune --from train.py  experiment.hcl, which searches its settings
   tfexp init what_if --from jobs.csv  what_if.hcl, which replays the jobs of a log`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.source() != nil {
@@ -117,7 +122,6 @@ func initCommand(a *command.App) *cobra.Command {
 	cmd.Flags().StringVar(&o.from, "from", "", "a `FILE` of yours: a training program, or the log of a cluster")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print what was written as JSON")
 	o.sources = command.AddFlags[sourceFlag](cmd)
-	command.Exclude(cmd, "template", "from")
 	for _, f := range o.sources {
 		command.Exclude(cmd, "template", f.Name)
 		command.Exclude(cmd, "from", f.Name)
@@ -128,7 +132,10 @@ func initCommand(a *command.App) *cobra.Command {
 // files returns the files to write, the experiment first, and the facts that could not be found out.
 func (o *initOptions) files(file, name string) (files []experiments.File, doubts []string, err error) {
 	switch {
-	case o.template != "":
+	case o.template != "" && o.from != "" && !slices.Contains(withFile, o.template):
+		return nil, nil, command.Usagef("with --from, the templates are "+strings.Join(withFile, ", "),
+			"the template %q does not take a file of yours", o.template)
+	case o.template != "" && o.from == "":
 		i := slices.Index(templateNames(), strings.TrimSuffix(o.template, ".hcl"))
 		if i < 0 {
 			return nil, nil, command.Usagef(command.DidYouMean(o.template, templateNames(), "the templates are "+
@@ -162,27 +169,68 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	case strings.HasSuffix(o.from, ".hcl"), strings.HasSuffix(o.from, ".hcl.json"):
 		return nil, nil, command.Usagef("run it, or copy it and change the copy", "%s is an experiment already", o.from)
 	}
-	if IsJobLog(o.from) {
-		log, err := InspectLog(o.from, shown)
-		if err != nil {
-			return nil, nil, command.Usagef("name its columns in a trace block; for an example:  tfexp init --template log-replay",
-				"%s is not understood: %v", o.from, err)
-		}
-		source, err := log.Experiment(name)
-		return []experiments.File{{Name: file, Source: source}}, log.OpenQuestions(), err
-	}
-	f, err := command.OpenFile(o.from)
+	head, err := beginning(o.from)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, command.Usagef("", "%s cannot be read: %v", o.from, err)
 	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, mostInspected)) // the rest adds nothing
+	switch kind, other := kindOf(o.from, head, command.Executable(o.from)), otherKind(head); {
+	case other != "" && kind != Program:
+		return nil, nil, command.Usagef("", "%s is not understood: %s", o.from, other)
+	case kind == Log && o.template != "" && o.template != "log-replay":
+		return nil, nil, command.Usagef("leave out --template, or give it a program", "%s is the log of a cluster, and the template %s is for programs",
+			o.from, o.template)
+	case kind == Log:
+		return o.fromLog(file, name, shown)
+	case kind == Program && o.template == "log-replay":
+		return nil, nil, command.Usagef("leave out --template, or give it a log", "%s is a program, and the template log-replay is for logs", o.from)
+	case kind == Unknown:
+		return nil, nil, command.Usagef("a log has a line with the names of its columns, for arrivals and run times at least; a program begins with #!, "+
+			"or has a name such as train.py", "%s is neither the log of a cluster nor a program", o.from)
+	}
+	return o.fromProgram(file, name, shown, head)
+}
+
+// fromLog is the experiment with the log of a cluster.
+func (o *initOptions) fromLog(file, name, shown string) ([]experiments.File, []string, error) {
+	log, err := InspectLog(o.from, shown)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, command.Usagef("name its columns in a trace block; for an example:  tfexp init --template log-replay",
+			"%s is not understood: %v", o.from, err)
 	}
+	source, err := log.Experiment(name)
+	return []experiments.File{{Name: file, Source: source}}, log.OpenQuestions(), err
+}
+
+// fromProgram is the experiment with a program.
+func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]experiments.File, []string, error) {
 	p := InspectProgram(shown, raw)
-	source, err := p.Experiment(name)
+	if o.template != "tune" {
+		source, err := p.Experiment(name)
+		return []experiments.File{{Name: file, Source: source}}, p.OpenQuestions(), err
+	}
+	if config := HydraConfig(raw); config != "" && len(p.Settings) == 0 {
+		text, err := beginning(filepath.Join(filepath.Dir(o.from), config))
+		if err != nil {
+			return nil, nil, command.Usagef("", "%s reads its settings by Hydra from %s, which cannot be read: %v", o.from, config, err)
+		}
+		p.Settings = SettingsOfYAML(text)
+	}
+	if len(p.Settings) == 0 {
+		return nil, nil, command.Usagef("add some by argparse, click or Hydra, with a default or choices:  parser.add_argument(\"--lr\", type=float, "+
+			"default=0.1)  or write the setting blocks into  tfexp init --template tune",
+			"%s has no options that a search could vary: numbers above 0, or choices", o.from)
+	}
+	source, err := p.Search(name)
 	return []experiments.File{{Name: file, Source: source}}, p.OpenQuestions(), err
+}
+
+// beginning reads the beginning of a file, unpacked: the rest adds nothing.
+func beginning(path string) (head []byte, err error) {
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	return language.Beginning(language.Input{Path: path, Shown: path}, mostInspected)
 }
 
 // writeNew writes files: the first to its own path, the others next to it. It writes none of them when one exists,

@@ -36,7 +36,9 @@ type JobLog struct {
 	MemoryUnit          string
 	Columns             []schema.Setting
 	Unit, RequestedUnit time.Duration
-	Unread              []string
+	// Scaled is the column of instants whose digits show the unit; empty where its name does, or they are seconds.
+	Scaled string
+	Unread []string
 
 	// PerNode divides jobs with more GPUs than a node over nodes; 0 if the log contains the division.
 	PerNode int
@@ -72,11 +74,6 @@ type Use struct{ Cores, GPUs int }
 
 // endings are the extensions of log files.
 var endings = []string{".csv", ".tsv", ".txt", ".log", ".swf", ".json", ".trace", ".requests", ".req", ".psv"}
-
-// IsJobLog reports whether a file is a log by its name, and not a program.
-func IsJobLog(file string) bool {
-	return slices.Contains(endings, strings.ToLower(filepath.Ext(strings.TrimSuffix(file, ".gz"))))
-}
 
 // aimedLoad is the load of a cluster of unknown size.
 const aimedLoad = 0.8
@@ -114,7 +111,12 @@ func InspectLog(path, shown string) (JobLog, error) {
 	}); err != nil {
 		return l, fmt.Errorf("read %s: %w", shown, err)
 	}
-	l.choose(heading(strings.Split(string(head), "\n")))
+	lines := strings.Split(string(head), "\n")
+	named := heading(lines)
+	l.choose(named)
+	if i := slices.IndexFunc(lines, func(line string) bool { return strings.TrimRight(line, "\r") == named }); i+1 < len(lines) {
+		l.scale(named, strings.TrimRight(lines[i+1], "\r"))
+	}
 	args := map[string]any{"columns": l.Columns}
 	if l.Separator != "" {
 		args["separator"] = l.Separator
@@ -309,6 +311,10 @@ func (l *JobLog) OpenQuestions() []string {
 		}
 		out = append(out, text)
 	}
+	if l.Scaled != "" {
+		out = append(out, fmt.Sprintf("The numbers of %s have too many digits for seconds since 1970: all times that are numbers are taken "+
+			"as multiples of %s, run times as well.", l.Scaled, unitText(l.Unit)))
+	}
 	if l.Malformed != "" {
 		out = append(out, strings.ToUpper(l.Malformed[:1])+l.Malformed[1:]+
 			". Run it with --lenient, which leaves them out.")
@@ -395,6 +401,9 @@ const mostTried = 64
 // mostPaused is the number of jobs up to which a policy that pauses jobs is compared: it decides much more often.
 const mostPaused = 20_000
 
+// unitText is a unit as the language has it.
+func unitText(unit time.Duration) string { return strings.ReplaceAll(unit.String(), "µ", "u") }
+
 // widest is how long the lines of comments are, in characters.
 const widest = 110
 
@@ -411,7 +420,7 @@ func (l *JobLog) arguments() []string {
 		rows = append(rows, [2]string{"gpus_per_node", strconv.Itoa(l.PerNode)})
 	}
 	if l.Unit > 0 {
-		rows = append(rows, [2]string{"unit", eval.Literal(l.Unit.String())})
+		rows = append(rows, [2]string{"unit", eval.Literal(unitText(l.Unit))})
 	}
 	if l.RequestedUnit > 0 {
 		rows = append(rows, [2]string{"requested_unit", eval.Literal(l.RequestedUnit.String())})

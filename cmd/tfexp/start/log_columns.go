@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -24,16 +25,19 @@ var jobProperties = []jobProperty{
 	{"arrival", []string{
 		"submit", "submitted", "submittime", "submittedtime", "submissiontime", "submittedat", "submitat", "arrival",
 		"arrived", "arrivaltime", "created", "createdat", "createtime", "creationtime", "queued", "queuedat", "queuetime",
-		"timestamp",
+		"timestamp", "creationtimestamp", "creationdate", "submittimestamp", "submissiontimestamp", "submitdate", "enqueued", "enqueuedat",
+		"enqueuetime", "qtime", "qdate", "qsubtime",
 	}, true},
 	{"run_time", []string{
 		"runtime", "runningtime", "duration", "jobduration", "elapsed", "elapsedraw", "elapsedtime", "wallclock",
 		"walltimeused", "servicetime", "executiontime",
 	}, true},
-	{"start", []string{"start", "started", "starttime", "startedat", "begin", "began", "begintime", "scheduledtime", "scheduledat"}, true},
+	{"start", []string{"start", "started", "starttime", "startedat", "begin", "began", "begintime", "scheduledtime", "scheduledat",
+		"starttimestamp", "startdate", "jobstartdate", "dispatched", "dispatchtime", "launched", "launchedat"}, true},
 	{"end", []string{
 		"end", "ended", "endtime", "endedat", "finish", "finished", "finishtime", "finishedat", "completed",
 		"completedat", "completiontime", "stop", "stopped", "stoptime", "deletiontime", "deletedat",
+		"completiontimestamp", "finishtimestamp", "endtimestamp", "enddate", "completiondate", "deletiontimestamp",
 	}, true},
 	{"requested_time", []string{
 		"requestedtime", "requestedwalltime", "requestedruntime", "reqtime", "reqwalltime", "timerequested", "timelimit",
@@ -42,9 +46,11 @@ var jobProperties = []jobProperty{
 	{"threads", []string{
 		"cpus", "cpu", "cores", "ncpus", "ncores", "numcpus", "numcores", "cpunum", "cpucount", "corecount", "reqcpus",
 		"requestedcpus", "requestedcores", "alloccpus", "vcpus", "threads", "procs", "nprocs", "processors", "slots",
+		"requestcpus", "cpurequest", "cpurequests", "cpusrequested",
 	}, false},
 	{"gpus", []string{
 		"gpus", "gpu", "ngpus", "numgpus", "numgpu", "gpunum", "gpucount", "reqgpus", "requestedgpus", "allocgpus",
+		"requestgpus", "gpurequest", "gpurequests", "gpusrequested",
 	}, false},
 	{"nodes", []string{"nodes", "nnodes", "numnodes", "nodecount", "nodenum", "hosts"}, false},
 	{"memory", []string{"memory", "mem", "ram", "reqmem", "reqmemory", "requestedmem", "requestedmemory", "memrequested",
@@ -95,6 +101,7 @@ func wordsOf(column string) []string {
 // propertyOf returns the property that a column seems to have, and the unit of its numbers; nil if it is not known,
 // and 0 if the name contains no unit.
 func propertyOf(column string) (*jobProperty, time.Duration) {
+	column = column[strings.LastIndexByte(column, '.')+1:] // metadata.creationTimestamp
 	words := wordsOf(column)
 	find := func(words []string) *jobProperty {
 		name := strings.Join(words, "")
@@ -124,6 +131,41 @@ func memoryUnit(column string) string {
 	words := append([]string{""}, wordsOf(column)...)
 	units := map[string]string{"kb": "1kB", "kib": "1KiB", "mb": "1MB", "mib": "1MiB", "gb": "1GB", "gib": "1GiB"}
 	return units[words[len(words)-1]]
+}
+
+// instants are the units of instants as numbers since 1970, by their digits.
+var instants = []struct {
+	least float64
+	unit  time.Duration
+}{{1e17, time.Nanosecond}, {1e14, time.Microsecond}, {1e11, time.Millisecond}}
+
+// scale finds the unit of instants that have more digits than seconds since 1970, in the first row of a table.
+func (l *JobLog) scale(head, row string) {
+	i := slices.IndexFunc(l.Columns, func(c schema.Setting) bool { return c.Name == "arrival" })
+	if i < 0 || l.Unit > 0 {
+		return
+	}
+	fields := func(line string) []string {
+		in := csv.NewReader(strings.NewReader(line))
+		in.Comma, in.LazyQuotes = []rune(cmp.Or(l.Separator, ","))[0], true
+		list, _ := in.Read() // what cannot be read has no fields
+		return list
+	}
+	at := slices.IndexFunc(fields(head), func(name string) bool { return strings.TrimSpace(name) == l.Columns[i].Value })
+	list := fields(row)
+	if at < 0 || at >= len(list) {
+		return
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(list[at]), 64)
+	for _, s := range instants {
+		if err == nil && v >= s.least && v < 1e20 {
+			l.Unit, l.Scaled = s.unit, l.Columns[i].Value
+			break
+		}
+	}
+	if l.RequestedUnit == l.Unit {
+		l.RequestedUnit = 0
+	}
 }
 
 // guess finds the separator of a table and the columns of properties.

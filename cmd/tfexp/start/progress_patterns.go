@@ -1,34 +1,142 @@
 package start
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
-// number is a number in a line of progress.
-const number = `[0-9.eE+-]+`
+// Parts of patterns: a number, and what may stand behind the beginning of a line: the loss of the training, an accuracy
+// as a part of 1 or in percent. Lines without them match as well.
+const (
+	number   = `[0-9.eE+-]+`
+	loss     = `(?:.*?` + lossName + `)?`
+	lastLoss = `(?:.*` + lossName + `)?`
+	lossName = `[^a-z_](?:train[a-z]*[ _/-]+)?loss(?:_epoch|_step)?[^0-9a-z.+-]+(?:tensor\()?(?P<loss>[+-]?` + number + `)`
+	accuracy = `(?:.*[^a-z](?:val_|test_|eval_)?acc(?:uracy)?[^0-9a-z.+-]+(?P<accuracy>` + number + `))?`
+)
 
-// accuracy is the part of a pattern for an accuracy behind the loss, as a part of 1; lines without one match as well.
-const accuracy = `(?:.*\bacc(?:uracy)?\W+(?P<accuracy>[01]?\.[0-9]+))?`
+// Parts of programs: printing or logging text, and the imports of packages.
+const (
+	printing = `(?:print\w*|log\w*\.info|\.info|\.write|set_description(?:_str)?)\(`
+	imports  = `(?m)^\s*(?:import|from)\s+(?:%)\b`
+)
 
-// progressStyles are the ways in which programs print their progress. Each has a pattern that must occur in the source,
-// one that must not, and the pattern of the printed lines (see the argument lines of progress blocks). The first
-// match counts.
-var progressStyles = []struct{ by, unless, lines string }{
-	{`(?ms)^\s*(?:import|from)\s+transformers\b.*\bTrainer\(|print\(\s*(?:str\()?\{[^}]*'loss'[^}]*'epoch'`, ``,
-		`'loss': '?(?P<loss>` + number + `).*'epoch': '?(?P<epoch>[0-9.]+)`},
-	{`(?m)^\s*(?:import|from)\s+(?:pytorch_lightning|lightning)\b`, ``,
-		`Epoch (?P<epoch0>[0-9]+): 100%.*loss[=:] ?(?P<loss>` + number + `)`},
-	{`(?s)\.fit\(.*\bverbose\s*=\s*2\b`, ``, `^[0-9]+/[0-9]+ - .*\bloss: (?P<loss>` + number + `)` + accuracy},
-	{`(?i)print\w*\(.*epoch(?:\W{0,4}\{|\W{0,2}["'],\s*\w)`, `(?i)print.*epoch\W{0,5}\w+\s*\+\s*1|range\(\s*1\s*,`,
-		`[Ee]poch\W*(?P<epoch0>[0-9]+)(?:.*\bloss\W+(?P<loss>` + number + `))?` + accuracy},
-	{`(?i)print\w*\(.*epoch(?:\W{0,4}[{%]|\W{0,2}["'],\s*\w)`, ``,
-		`[Ee]poch\W*(?P<epoch>[0-9]+)(?:.*\bloss\W+(?P<loss>` + number + `))?` + accuracy},
+// progressStyle is a way in which programs print their progress.
+type progressStyle struct {
+	// Every pattern of by occurs in the source, and unless does not.
+	by     []string
+	unless string
+	// lines is the pattern of the printed lines (see the argument lines of progress blocks). steps reports whether they
+	// count steps, and not epochs.
+	lines string
+	steps bool
+	// either reports whether the program decides what its first epoch is called: lines has the group epoch0 for 0.
+	either bool
 }
 
-// progressPattern is the pattern of the lines by which a program prints its progress; empty where none is recognized.
-func progressPattern(source []byte) string {
-	for _, p := range progressStyles {
-		if regexp.MustCompile(p.by).Match(source) && (p.unless == "" || !regexp.MustCompile(p.unless).Match(source)) {
-			return p.lines
+// imported matches programs that import one of some packages.
+func imported(packages ...string) string {
+	return strings.Replace(imports, "%", strings.Join(packages, "|"), 1)
+}
+
+// progressStyles are the known styles, of which the first that fits counts: those of frameworks, and then lines that
+// programs print themselves.
+var progressStyles = []progressStyle{
+	{ // Hugging Face: {'loss': 0.5, 'epoch': 1.0}
+		by: []string{imported("transformers", "trl"), `Trainer\(`},
+		lines: `\{(?:.*'loss': '?(?P<loss>` + number + `))?(?:.*'(?:eval_)?accuracy': '?(?P<accuracy>` + number +
+			`))?.*'epoch': '?(?P<epoch>[0-9.]+)`,
+	},
+	{ // Lightning: Epoch 0: 100%|██| 4/4 [00:00<00:00, v_num=0], and its bar of rich
+		by:    []string{imported("pytorch_lightning", "lightning")},
+		lines: `Epoch (?P<epoch0>[0-9]+)(?:/[0-9]+)?:?\s.*?\s(?P<batch>[0-9]+)/(?:(?P<batches>[0-9]+)|\?|--)` + lastLoss,
+	},
+	{ // YOLO: 1/3  0G  1.2  4.3  1.3  17  640: 100%|██| 4/4
+		by:    []string{imported("ultralytics")},
+		lines: `^\s*(?P<epoch>[0-9]+)/[0-9]+\s+[0-9.]+G\s+(?P<loss>` + number + `).*\s(?P<batch>[0-9]+)/(?P<batches>[0-9]+)`,
+	},
+	{ // Keras: "Epoch 1/3", and then 4/4 - 1s - loss: 0.5 - val_accuracy: 0.9
+		by:     []string{imported("tensorflow", "keras", "tf_keras") + `|\.fit\([^#]*\bverbose\s*=\s*2\b`, `\.fit\(`},
+		unless: `\.fit\([^#]*\bverbose\s*=\s*(?:0|False)\b`,
+		lines: `^\s*Epoch\s+(?P<epoch>[0-9]+)\s*/\s*[0-9]+\s*$|^\s*(?P<batch>[0-9]+)\s*/\s*(?P<batches>[0-9]+)\s(?:.*?[^a-z_](?:\w+_)?acc(?:uracy)?:\s+` +
+			`(?P<accuracy>` + number + `))?(?:.*?\s+loss:\s+(?P<loss>` + number + `))?(?:.*\sval_(?:\w+_)?acc(?:uracy)?:\s+(?P<accuracy2>` + number + `))?`,
+	},
+	{ // XGBoost: [0]	train-rmse:0.5	eval-rmse:0.6
+		by:    []string{imported("xgboost")},
+		lines: `^\s*\[(?P<epoch0>[0-9]+)\]\s+[\w.]+-(?:\w*(?:loss|error|rms\w*|mae|mape|nloglik|deviance)\S*:(?P<loss>` + number + `)|\w)`,
+	},
+	{ // LightGBM: [1]	training's l2: 0.5
+		by: []string{imported("lightgbm")},
+		lines: `^\s*(?:\[(?P<epoch>[0-9]+)\]|\[LightGBM\].*Iteration:(?P<epoch2>[0-9]+),)\s+\S+(?:'s)?\s+(?:(?:l1|l2|rmse|mape|quantile|huber|fair|` +
+			`poisson|gamma|\w*loss\w*|\w*error\w*|\w*entropy)\s*:\s*(?P<loss>` + number + `)|\S)`,
+	},
+	{ // fairseq: | INFO | train | epoch 001 | loss 7.5 | ppl 180
+		by:    []string{`\bfairseq\b`},
+		lines: `\| train \| epoch (?P<epoch>[0-9]+) \|(?: loss (?P<loss>` + number + `))?`,
+	},
+	{ // Megatron: iteration 100/ 500 | consumed samples: 800 | lm loss: 6.5E+00
+		by: []string{`(?i)\bmegatron\b`}, steps: true,
+		lines: `\biteration\s+(?P<step>[0-9]+)\s*/\s*[0-9]+\s*\|(?:.*\blm loss: (?P<loss>` + number + `))?`,
+	},
+	{ // timm: Train: 0 [  50/1251 (  4%)]  Loss: 6.95 (6.95)
+		by:    []string{`["']Train: \{`},
+		lines: `Train: (?P<epoch0>[0-9]+) \[\s*[0-9]+/[0-9]+ \(\s*(?P<batch>[0-9]+)%\)\](?:.*?Loss:\s+(?P<loss>` + number + `))?`,
+	},
+	{ // PyTorch's example for ImageNet: Epoch: [0][  10/5005]	Time …	Loss 6.9 (7.0)
+		by: []string{`["']Epoch: \[\{[^}]*\}\]["']`},
+		lines: `Epoch: \[(?P<epoch0>[0-9]+)\]\s*\[\s*(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\](?:.*?\bLoss:?\s+(?P<loss>` + number +
+			`))?`,
+	},
+	{ // nanoGPT, and programs that print their steps
+		by:     []string{`(?i)` + printing + `.*["']\s*(?:step|iter(?:ation)?)s?\W{0,4}[{%]`},
+		unless: `(?i)` + printing + `.*epoch`, steps: true,
+		lines: `^\W*(?i:step|iter(?:ation)?)s?[^0-9a-z]*(?P<step>[0-9]+)` + `(?i:` + loss + accuracy + `)`,
+	},
+	{ // DeepSpeed: [Rank 0] step=10, skipped=0, lr=[0.001], and steps: 10 loss: 0.5
+		by: []string{imported("deepspeed")}, unless: `(?i)` + printing + `.*epoch`, steps: true,
+		lines: `\bsteps?[=:]\s?(?P<step>[0-9]+)[, ](?:.*\bloss: (?P<loss>` + number + `))?`,
+	},
+	{ // dictionaries: {"epoch": 1, "loss": 0.5}
+		by: []string{printing + `(?:str\(|json\.dumps\()?\{[^}]*["']epoch["'][^}]*\}`},
+		lines: `["']loss["']:\s*["']?(?P<loss>` + number + `).*["']epoch["']:\s*["']?(?P<epoch>[0-9.]+)|["']epoch["']:\s*["']?(?P<epoch2>[0-9.]+)` +
+			`(?:.*["']loss["']:\s*["']?(?P<loss2>` + number + `))?`,
+	},
+	{ // a bar of batches in each epoch: Epoch 1:  50%|█ | 2/4 [loss=0.5]
+		by: []string{`\btqdm\b`, `(?i)(?:desc\s*=\s*|set_description(?:_str)?\()f?["'](?:train\w*\s*)?\[?epoch\W{0,4}[{%]`}, either: true,
+		lines: `(?i:epoch)\W*(?P<epoch0>[0-9]+).*?\|\s*(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\s(?i:` + loss + `)`,
+	},
+	{ // programs that print their epochs
+		by: []string{`(?i)` + printing + `.*epoch(?:\W{0,4}[{%]|\W{0,2}["'],\s*\w)`}, either: true,
+		lines: `(?i:epoch)\W*(?P<epoch0>[0-9]+)(?i:` + loss + accuracy + `)`,
+	},
+	{ // a bar of the epochs:  33%|███ | 1/3 [00:01<00:02, loss=0.5]
+		by:    []string{`\b(?:tqdm|trange)\(\s*(?:range\(\s*)?(?:\w+\.)*` + epochs},
+		lines: `%\|.*\|\s*(?P<epoch>[0-9]+)/[0-9]+ \[(?i:` + loss + `)`,
+	},
+	{ // a bar of batches, in epochs that nothing names
+		by:    []string{`\btqdm\(\s*(?:enumerate\(\s*)?\w*(?:load|train|data)\w*`},
+		lines: `%\|.*\|\s*(?P<batch>[0-9]+)/(?P<batches>[0-9]+) \[(?i:` + loss + `)`,
+	},
+}
+
+// Programs whose epochs count from 0, but for those in which something says 1.
+var (
+	fromZero = regexp.MustCompile(`range\(|enumerate\(`)
+	fromOne  = regexp.MustCompile(`(?i)epoch\W{0,6}\w+\s*\+\s*1|\(\s*epoch\s*\+\s*1|range\(\s*1\s*,|start\s*=\s*1\b`)
+)
+
+// findStyle returns the style in which a program prints its progress; without lines where none is recognized.
+func findStyle(source []byte) progressStyle {
+	for _, s := range progressStyles {
+		missing := func(by string) bool { return !regexp.MustCompile(by).Match(source) }
+		if slices.ContainsFunc(s.by, missing) || s.unless != "" && !missing(s.unless) {
+			continue
 		}
+		if s.either && (fromOne.Match(source) || !fromZero.Match(source)) {
+			s.lines = strings.Replace(s.lines, "epoch0", "epoch", 1)
+		}
+		return s
 	}
-	return ""
+	return progressStyle{}
 }

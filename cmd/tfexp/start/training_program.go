@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
@@ -18,38 +19,64 @@ import (
 type TrainingProgram struct {
 	// File is its path, as in the experiment.
 	File string
-	// Command starts it; Epochs is its work, with the option that sets it, empty where it has none.
+	// Command starts it; Work is its epochs, or its steps, with the option that sets it, empty where it has none.
 	Command []string
-	Epochs  int
+	Work    int
+	Steps   bool
 	Option  string
-	// First reports whether its first argument is its epochs; Arguments are its other required arguments.
+	// First reports whether its first argument is its work; Arguments are its other required arguments.
 	First     bool
 	Arguments []string
 	// FromTfexp reports whether it reads TFEXP_EPOCHS; Reports, whether it prints lines that tfexp follows.
 	FromTfexp, Reports bool
 	// Lines is the pattern of other lines by which it prints its progress; empty where none was recognized.
 	Lines string
-	// Fixed is the name of the variable with its epochs; empty where none was found.
+	// Fixed is the name of the variable with its work; empty where none was found.
 	Fixed string
+	// Detached is a command by which it starts others that outlive it; empty for none.
+	Detached string
+	// Settings are the options that a search can vary.
+	Settings []Setting
+
+	source []byte
 	// Frameworks are the frameworks that it imports: "TensorFlow", "PyTorch".
 	Frameworks []string
 }
 
-// defaultEpochs is the work of a program that does not state it.
-const defaultEpochs = 10
+// The work of a program that does not state it.
+const (
+	defaultEpochs = 10
+	defaultSteps  = 1000
+)
 
-// epochs matches the names of the number of epochs: epochs, num_epochs, max_epochs, num_train_epochs.
-const epochs = `(?:(?:num|max|n|total)[-_](?:train[-_])?)?epochs?`
+// The names of the numbers of epochs and steps: epochs, num_epochs, max_epochs, num_train_epochs, max_iters.
+const (
+	epochs = `(?:(?:num|max|n|total)[-_](?:train[-_])?)?epochs?|num_boost_round|n_estimators`
+	steps  = `(?:(?:num|max|n|total|train)[-_](?:train[-_])?)(?:steps|iters|iterations)`
+)
+
+// unitPatterns find a number of epochs or steps in a source.
+type unitPatterns struct {
+	option, preset, setting, passed *regexp.Regexp
+	// As the first argument, in Python and in a shell, where it may have a default.
+	first *regexp.Regexp
+}
+
+func patternsOf(names, short string) unitPatterns {
+	return unitPatterns{
+		option:  regexp.MustCompile(`["'](--(?:` + names + `)` + short + `)["']`),
+		preset:  regexp.MustCompile(`["']--(?:` + names + `)["'][^()]*?default\s*=\s*(\d+)`),
+		setting: regexp.MustCompile(`(?mi)^\s*(` + names + `)\s*=\s*([1-9][\d_]*)`),
+		passed:  regexp.MustCompile(`\b(?:` + names + `)\s*=\s*([1-9][\d_]*)`),
+		first: regexp.MustCompile(`(?mi)(?:` + names + `)\s*=\s*int\(\s*sys\.argv\[1\]|` +
+			`(?:` + names + `)["']?[ =]+["']?\$(?:\{1(?::-(\d+))?\}|1\b)`),
+	}
+}
 
 var (
-	option  = regexp.MustCompile(`["'](--` + epochs + `|-e)["']`)
-	preset  = regexp.MustCompile(`["']--` + epochs + `["'][^()]*?default\s*=\s*(\d+)`)
-	setting = regexp.MustCompile(`(?mi)^\s*(` + epochs + `)\s*=\s*([1-9]\d*)`)
-	passed  = regexp.MustCompile(`\b` + epochs + `\s*=\s*([1-9]\d*)`)
-	// As the first argument, in Python and in a shell, where it may have a default.
-	first = regexp.MustCompile(`(?mi)epochs?\s*=\s*int\(\s*sys\.argv\[1\]|` +
-		`epochs?["']?[ =]+["']?\$(?:\{1(?::-(\d+))?\}|1\b)`)
-	argument = regexp.MustCompile(`\.add_argument\(\s*["']([\w-]+)["']([^()]*)`)
+	inEpochs = patternsOf(epochs, `|-e`)
+	inSteps  = patternsOf(steps, ``)
+	argument = regexp.MustCompile(`\.add_argument\(\s*(?:["']-\w["']\s*,\s*)?["']([\w-]+)["']([^()]*)`)
 	optional = regexp.MustCompile(`nargs\s*=\s*["'][?*]|default\s*=`)
 	required = regexp.MustCompile(`required\s*=\s*True`)
 	reports  = regexp.MustCompile(`tfexp_job|"tfexp"|'tfexp'|TIME_WRITTER_OUTPUT|TIME_WRITER_OUTPUT`)
@@ -67,16 +94,22 @@ var frameworks = []struct {
 
 // InspectProgram looks into the source of a program; the experiment will call its file shown.
 func InspectProgram(shown string, raw []byte) TrainingProgram {
-	p := TrainingProgram{File: filepath.ToSlash(shown), Epochs: defaultEpochs}
-	p.FromTfexp = bytes.Contains(raw, []byte("TFEXP_EPOCHS")) || bytes.Contains(raw, []byte("tfexp_job"))
+	p := TrainingProgram{File: filepath.ToSlash(shown), source: raw}
+	p.FromTfexp = fromTfexp.Match(raw)
 	p.Reports = reports.Match(raw)
+	p.Steps = bytes.Contains(raw, []byte("TFEXP_STEPS")) && !bytes.Contains(raw, []byte("TFEXP_EPOCHS"))
 	if !p.Reports {
-		p.Lines = progressPattern(raw)
+		style := findStyle(raw)
+		p.Lines, p.Steps = style.lines, p.Steps || style.steps
 	}
-	if m := option.FindSubmatch(raw); m != nil {
+	unit, standard := inEpochs, defaultEpochs
+	if p.Steps {
+		unit, standard = inSteps, defaultSteps
+	}
+	if m := unit.option.FindSubmatch(raw); m != nil {
 		p.Option = string(m[1])
 	}
-	p.First = p.Option == "" && first.Match(raw)
+	p.First = p.Option == "" && unit.first.Match(raw)
 	for _, m := range argument.FindAllSubmatch(raw, -1) {
 		name, said := string(m[1]), m[2]
 		needed := required.Match(said) && name != p.Option
@@ -87,17 +120,21 @@ func InspectProgram(shown string, raw []byte) TrainingProgram {
 			p.Arguments = append(p.Arguments, name)
 		}
 	}
-	if m := setting.FindSubmatch(raw); m != nil {
+	if m := unit.setting.FindSubmatch(raw); m != nil {
 		p.Fixed = string(m[1])
 	}
-	for _, from := range []*regexp.Regexp{preset, setting, first, passed} {
+	p.Work = standard
+	for _, from := range []*regexp.Regexp{unit.preset, unit.setting, unit.first, unit.passed} {
 		if m := from.FindSubmatch(raw); m != nil {
-			if n, err := strconv.Atoi(string(m[len(m)-1])); err == nil && n > 0 && n <= schema.MaxEpochs {
-				p.Epochs = n
+			n, err := strconv.Atoi(strings.ReplaceAll(string(m[len(m)-1]), "_", ""))
+			if err == nil && n > 0 && n <= schema.MaxEpochs {
+				p.Work = n
 				break
 			}
 		}
 	}
+	p.Detached = detached(shown, raw)
+	p.Settings = settingsOf(raw, p.Option)
 	for _, f := range frameworks {
 		if f.by.Match(raw) {
 			p.Frameworks = append(p.Frameworks, f.name)
@@ -107,6 +144,21 @@ func InspectProgram(shown string, raw []byte) TrainingProgram {
 	return p
 }
 
+// fromTfexp matches programs that read the number of their epochs, or steps, from the environment.
+var fromTfexp = regexp.MustCompile(`TFEXP_EPOCHS|TFEXP_STEPS|tfexp_job`)
+
+// Unit is the unit of its work.
+func (p TrainingProgram) Unit() string {
+	if p.Steps {
+		return "steps"
+	}
+	return "epochs"
+}
+
+// interpreters are the programs that run a source without an executable bit and a first line that names one.
+var interpreters = []struct{ ending, command string }{{".sh", "sh"}, {".bash", "bash"}, {".r", "Rscript"}, {".jl", "julia"},
+	{".pl", "perl"}, {".lua", "lua"}, {".js", "node"}}
+
 // command returns the command line of the program.
 func (p TrainingProgram) command(raw []byte) []string {
 	start := []string{"./" + strings.TrimPrefix(p.File, "./")}
@@ -114,13 +166,18 @@ func (p TrainingProgram) command(raw []byte) []string {
 		start = []string{p.File}
 	}
 	first, _, _ := bytes.Cut(raw, []byte("\n"))
+	ending := strings.ToLower(filepath.Ext(p.File))
 	switch {
-	case filepath.Ext(p.File) == ".py":
+	case ending == ".py", ending == "" && !bytes.HasPrefix(first, []byte("#!")) && isPython(raw):
 		if start = []string{"python3", p.File}; p.Lines != "" {
 			start = []string{"python3", "-u", p.File} // its lines come as it prints them
 		}
-	case filepath.Ext(p.File) == ".sh" && !bytes.HasPrefix(first, []byte("#!")):
-		start = []string{"sh", p.File}
+	case !bytes.HasPrefix(first, []byte("#!")):
+		for _, in := range interpreters {
+			if in.ending == ending {
+				start = []string{in.command, p.File}
+			}
+		}
 	}
 	if p.FromTfexp || p.Option == "" && !p.First {
 		return start
@@ -129,7 +186,7 @@ func (p TrainingProgram) command(raw []byte) []string {
 	if p.Option != "" {
 		start = append(start, p.Option)
 	}
-	return []string{"sh", "-c", "exec " + strings.Join(start, " ") + " $TFEXP_EPOCHS"}
+	return []string{"sh", "-c", "exec " + strings.Join(start, " ") + " $TFEXP_" + strings.ToUpper(p.Unit())}
 }
 
 // plain are the names of files that mean themselves to a shell.
@@ -150,10 +207,14 @@ func (p TrainingProgram) OpenQuestions() []string {
 		out = append(out, fmt.Sprintf("It needs more arguments: add %s to command.", strings.Join(p.Arguments, ", ")))
 	}
 	if !p.FromTfexp && p.Option == "" && !p.First {
-		name := cmp.Or(p.Fixed, "epochs")
-		out = append(out, fmt.Sprintf("It does not say how to set its number of epochs, so that its short samples take as "+
-			"long as the whole training: have it read TFEXP_EPOCHS, as in  %s = int(os.environ.get(\"TFEXP_EPOCHS\", %d))", name,
-			p.Epochs))
+		name := cmp.Or(p.Fixed, p.Unit())
+		out = append(out, fmt.Sprintf("It does not say how to set its number of %s, so that its short samples take as "+
+			"long as the whole training: have it read TFEXP_%s, as in  %s = int(os.environ.get(\"TFEXP_%s\", %d))", p.Unit(),
+			strings.ToUpper(p.Unit()), name, strings.ToUpper(p.Unit()), p.Work))
+	}
+	if p.Detached != "" {
+		out = append(out, fmt.Sprintf("It starts a program that goes on after it, by %s: when its own process ends, the job ends, "+
+			"and tfexp ends what it has started. Let it wait for the program, or start the program itself.", p.Detached))
 	}
 	if p.Lines != "" {
 		out = append(out, "Its progress is read from the lines that it prints: check that the pattern of lines matches them.")
@@ -167,13 +228,39 @@ func (p TrainingProgram) OpenQuestions() []string {
 
 // Experiment writes an experiment of that name with the program. It errs for a program whose path no experiment can name.
 func (p TrainingProgram) Experiment(name string) ([]byte, error) {
+	return p.write("program.hcl.tmpl", name, map[string]any{"Short": max(2, p.Work/5)})
+}
+
+// Search writes an experiment of that name that searches the settings of the program.
+func (p TrainingProgram) Search(name string) ([]byte, error) {
+	objective := "loss"
+	if strings.Contains(p.Lines, "accuracy") || p.Reports && bytes.Contains(p.source, []byte("accuracy")) {
+		objective = "accuracy"
+	}
+	command := schema.Each(p.Command, eval.Literal)
+	if p.Command[0] == "sh" && len(p.Command) == 3 && p.Command[1] == "-c" { // the arguments of the shell are the program's
+		command[2] = eval.Literal(p.Command[2] + ` "$@"`)
+		command = append(command, eval.Literal(filepath.Base(p.File)))
+	}
+	for _, s := range p.Settings {
+		if option, joined := strings.CutSuffix(s.Option, "="); joined {
+			command = append(command, fmt.Sprintf(`"%s=${each.%s}"`, option, s.Name))
+			continue
+		}
+		command = append(command, eval.Literal(s.Option), "each."+s.Name)
+	}
+	return p.write("tune.hcl.tmpl", name, map[string]any{"Objective": objective, "Words": command,
+		"Trials": min(max(12, 6*len(p.Settings)), 60)})
+}
+
+// write fills a template.
+func (p TrainingProgram) write(template, name string, more map[string]any) ([]byte, error) {
 	if !schema.Printable(p.File) {
 		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the program", p.File)
 	}
+	more["Program"], more["Name"], more["Files"] = p, name, []string{p.File}
+	more["Unit"], more["OpenQuestions"] = fmt.Sprintf("%-7s", p.Unit()), wrapped(p.OpenQuestions())
 	var b bytes.Buffer
-	err := forms.ExecuteTemplate(&b, "program.hcl.tmpl", map[string]any{
-		"Program": p, "Name": name, "Files": []string{p.File}, "Short": max(2, p.Epochs/5),
-		"OpenQuestions": wrapped(p.OpenQuestions()),
-	})
+	err := forms.ExecuteTemplate(&b, template, more)
 	return b.Bytes(), err
 }

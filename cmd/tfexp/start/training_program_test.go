@@ -53,8 +53,8 @@ func TestInspect(t *testing.T) {
 		if d := cmp.Diff(c.command, p.Command); d != "" {
 			t.Errorf("command of %q:\n%s", c.source, d)
 		}
-		if p.Epochs != c.epochs || !cmp.Equal(p.Frameworks, c.frameworks) || len(p.OpenQuestions()) != c.doubts {
-			t.Errorf("%q: %d epochs, %v, %v", c.source, p.Epochs, p.Frameworks, p.OpenQuestions())
+		if p.Work != c.epochs || !cmp.Equal(p.Frameworks, c.frameworks) || len(p.OpenQuestions()) != c.doubts {
+			t.Errorf("%q: %d epochs, %v, %v", c.source, p.Work, p.Frameworks, p.OpenQuestions())
 		}
 		source, err := p.Experiment("mine")
 		if err != nil {

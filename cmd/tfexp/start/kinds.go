@@ -1,0 +1,121 @@
+package start
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/scheduler/workload/formats"
+)
+
+// Kind is what a file is, by its content.
+type Kind int
+
+// The kinds of files.
+const (
+	Unknown Kind = iota
+	// Program is a training program; Log the log of a cluster.
+	Program
+	Log
+)
+
+// programEndings are the endings of names of programs.
+var programEndings = []string{".py", ".sh", ".bash", ".r", ".jl", ".pl", ".lua", ".js", ".ts", ".rb", ".go", ".cc", ".cpp", ".c", ".rs", ".java",
+	".ipynb"}
+
+// syntaxes match what programs contain, by line.
+var (
+	python = regexp.MustCompile(`(?m)^(?:import [\w.]+(?: as \w+)?|from [\w.]+ import .+|def \w+\(.*\)(?: ->.*)?:|class \w+.*:|` +
+		`if __name__ == ["']__main__["']:|(?:for|while|with) .+:)\s*(?:#.*)?$`)
+	shell = regexp.MustCompile(`(?m)^\s*(?:set -[a-z]+|export \w+=|(?:exec |srun |nohup |time )?(?:python3?|torchrun|accelerate|deepspeed|mpirun|horovodrun) .+|` +
+		`fi|done|esac|source .+|module load .+|#SBATCH .+|#PBS .+)\s*$`)
+)
+
+func isPython(source []byte) bool { return python.Match(source) }
+
+// otherLog is a log of a batch system that is not read.
+type otherLog struct {
+	begins *regexp.Regexp
+	name   string
+	remedy string
+}
+
+// otherLogs are the logs that are recognized, and what a table of their jobs has to have.
+var otherLogs = []otherLog{
+	{regexp.MustCompile(`(?m)^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];[^;\n]*;`), "the accounting log of PBS or Torque",
+		"write each E record as a row: submit from qtime=, start from start=, end from end=, cpus from Resource_List.ncpus " +
+			"(or nodes and ppn), gpus from Resource_List.ngpus, limit from Resource_List.walltime, user from user=, queue from queue="},
+	{regexp.MustCompile(`(?m)^(?:[^:\n]*:){40,}[^:\n]*$`), "the accounting file of Grid Engine (SGE)",
+		"write each line as a row, by the numbers of its fields: job 6, submit 9, start 10, end 11, cpus 35 (slots), user 4, queue 1"},
+	{regexp.MustCompile(`(?m)^=+\s*\nqname\s`), "what qacct of Grid Engine prints",
+		"write each block as a row: submit from qsub_time, start from start_time, end from end_time, cpus from slots, user from owner, " +
+			"queue from qname"},
+	{regexp.MustCompile(`(?m)^"JOB_(?:FINISH|NEW|START|STATUS)" "`), "the event log of LSF (lsb.acct or lsb.events)",
+		"write each JOB_FINISH record as a row: submit, start and end are its fields 8, 11 and 3 (seconds since 1970), cpus " +
+			"its numProcessors, user its userName, queue its queue"},
+	{regexp.MustCompile(`(?m)^Accounting information about jobs that are:`), "what bacct of LSF prints",
+		"write each job as a row: submit, start and end of its events Submitted, Dispatched and Completed, cpus from its hosts, user, queue"},
+	{regexp.MustCompile(`(?m)^(?:ClusterId|ProcId|QDate|JobStartDate|CompletionDate|RequestCpus) = `), "the history of HTCondor",
+		"write it by  condor_history -af:,h QDate JobStartDate CompletionDate RequestCpus RequestGpus Owner  and name these columns " +
+			"submit, start, end, cpus, gpus and user"},
+	{regexp.MustCompile(`(?m)^\s*ID\s+OWNER\s+SUBMITTED\s+RUN_TIME\s+ST\s+COMPLETED`), "what condor_history of HTCondor prints",
+		"write it by  condor_history -af:,h QDate JobStartDate CompletionDate RequestCpus RequestGpus Owner  and name these columns " +
+			"submit, start, end, cpus, gpus and user"},
+	{regexp.MustCompile(`(?m)^0\d\d \(\d+\.\d+\.\d+\) \d`), "the event log of a job of HTCondor",
+		"take the history of all jobs:  condor_history -af:,h QDate JobStartDate CompletionDate RequestCpus Owner"},
+	{regexp.MustCompile(`(?s)^\s*\{.*"kind"\s*:\s*"(?:List|PodList|JobList|Pod|Job)"`), "JSON of Kubernetes",
+		"write a row for each pod or job:  kubectl get pods -A -o json | jq -r '.items[] | [.metadata.creationTimestamp, .status.startTime, …] | " +
+			"@csv'  under the names creationTimestamp, start, end, cpus, gpus"},
+	{regexp.MustCompile(`(?m)^\s*JobID\s+.*\n[ -]*-{3,}\s+-{3,}`), "what sacct prints without --parsable2",
+		"print it again with  sacct --parsable2"},
+}
+
+// kindOf is the kind of a file, by the beginning of its content, and then by its name and whether it can be executed.
+func kindOf(name string, head []byte, executable bool) Kind {
+	ending := strings.ToLower(filepath.Ext(trimPacked(name)))
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	first := string(bytes.TrimRight(line, "\r"))
+	var l JobLog
+	l.guess(heading(strings.Split(string(head), "\n")))
+	switch {
+	case strings.HasPrefix(first, "#!"), bytes.HasPrefix(head, []byte("\x7fELF")):
+		return Program
+	case formats.Beginning(first) != nil:
+		return Log
+	case ending != "" && slices.Contains(programEndings, ending):
+		return Program
+	case slices.Contains(endings, ending), formats.Of(name) != nil:
+		return Log
+	case isPython(head), shell.Match(head):
+		return Program
+	case len(l.Columns) > 1 && l.Columns[0].Name == "arrival":
+		return Log
+	case executable:
+		return Program
+	}
+	return Unknown
+}
+
+// otherKind describes a log that is not read, and what to do; empty for none.
+func otherKind(head []byte) string {
+	i := slices.IndexFunc(otherLogs, func(o otherLog) bool { return o.begins.Match(head) })
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("it is %s, which is not read. Make a CSV file of it with a line of column names, and give that to --from: %s",
+		otherLogs[i].name, otherLogs[i].remedy)
+}
+
+// packedEndings are the endings of packed files.
+var packedEndings = []string{".gz", ".zst", ".bz2", ".xz"}
+
+// trimPacked is the name of a file as it is unpacked.
+func trimPacked(name string) string {
+	if ending := strings.ToLower(filepath.Ext(name)); slices.Contains(packedEndings, ending) {
+		return name[:len(name)-len(ending)]
+	}
+	return name
+}

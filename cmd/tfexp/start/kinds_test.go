@@ -1,0 +1,75 @@
+package start
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestKinds finds out what files are by their content, whatever their names.
+func TestKinds(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		executable bool
+		want       Kind
+		other      string // what a log that is not read is called
+	}{
+		{"jobs.out", "submit_time,start_time,end_time,cpus\n0,1,2,3\n", false, Log, ""},
+		{"history", "Cluster of 2024\n\nSubmitted;Elapsed;Cores\n0;60;2\n", false, Log, ""},
+		{"train", "#!/usr/bin/env python3\nprint(1)\n", false, Program, ""},
+		{"train", "\x7fELF\x02\x01", false, Program, ""},
+		{"main.txt.py", "x = 1\n", false, Program, ""},
+		{"train", "import torch\nfor epoch in range(3):\n    pass\n", false, Program, ""},
+		{"run", "set -e\npython3 train.py --epochs 3\n", false, Program, ""},
+		{"run", "do something\n", true, Program, ""},
+		{"notes", "Dear all,\nthis is a note.\n", false, Unknown, ""},
+		{"empty", "", false, Unknown, ""},
+		{"20240312", "03/12/2024 10:03:01;E;12.server;user=ada group=g queue=batch qtime=1710237781 start=1710237790 end=1710238000\n", false, Unknown,
+			"PBS or Torque"},
+		{"accounting", "# Version: 8.1.9\nall.q:host:users:ada:job:12:sge:0:1710237781:1710237790:1710238000" + strings.Repeat(":0", 35) + "\n", false, Unknown,
+			"accounting file of Grid Engine"},
+		{"q.txt", "==============================================================\nqname        all.q\nhostname     n1\n", false, Log, "qacct"},
+		{"lsb.acct", `"JOB_FINISH" "10.1" 1710238000 12 1001 33 1 1710237781 0 0 1710237790 "ada" "normal"` + "\n", false, Unknown, "event log of LSF"},
+		{"out.txt", "\nAccounting information about jobs that are: \n  - submitted by all users.\n", false, Log, "bacct"},
+		{"history", "ClusterId = 12\nProcId = 0\nQDate = 1710237781\n", false, Unknown, "history of HTCondor"},
+		{"h.txt", " ID     OWNER          SUBMITTED   RUN_TIME     ST COMPLETED   CMD\n", false, Log, "condor_history"},
+		{"job.log", "000 (012.000.000) 2024-03-12 10:03:01 Job submitted from host: <10.0.0.1>\n", false, Log, "event log of a job of HTCondor"},
+		{"pods.json", "{\n \"apiVersion\": \"v1\",\n \"items\": [],\n \"kind\": \"List\"\n}\n", false, Log, "JSON of Kubernetes"},
+		{"s.txt", "JobID           JobName  Partition\n------------ ---------- ----------\n1  a  b\n", false, Log, "sacct prints without --parsable2"},
+	} {
+		if got := kindOf(c.name, []byte(c.text), c.executable); got != c.want {
+			t.Errorf("%s with %q is %d, want %d", c.name, c.text, got, c.want)
+		}
+		if got := otherKind([]byte(c.text)); !strings.Contains(got, c.other) || (got == "") != (c.other == "") {
+			t.Errorf("%s with %q is another log: %q, want %q", c.name, c.text, got, c.other)
+		}
+	}
+}
+
+// TestLogsOfOthers inspects logs of clusters as their tools write them.
+func TestLogsOfOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, arguments, left, malformed string
+		jobs                             int
+	}{
+		"milliseconds": {"creationTimestamp,startTime,completionTime,cpus\n1710237781000,1710237790000,1710238000000,4\n1710237791000,,1710237999000,4\n",
+			`unit = "1ms"`, "jobs that never started (1)", "", 1},
+		"microseconds": {"submitted_at,duration,cpus\n1710237781000000,60000000,4\n", `unit = "1us"`, "", "", 1},
+		"dates of Kubernetes": {"metadata.name,metadata.creationTimestamp,status.startTime,status.completionTime,cpus\n" +
+			"a,2024-03-12T10:03:01Z,2024-03-12T10:03:05Z,2024-03-12T10:13:05Z,2\nb,2024-03-12T10:03:02Z,<none>,<none>,2\n",
+			`arrival = "metadata.creationTimestamp"`, "jobs that never started (1)", "", 1},
+		"a run time without a start": {"submit,start,elapsed,cpus\n0,5,60,2\n1,,,2\n2,7,,2\n", `run_time = "elapsed"`,
+			"jobs that never started (1) or have not ended (1)", "", 1},
+		"seconds": {"submit,duration,cpus\n1710237781,60,4\n", `arrival = "submit"`, "", "", 1},
+	} {
+		l, err := inspect(t, "jobs.csv", c.text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		arguments := strings.Join(strings.Fields(strings.Join(l.arguments(), " | ")), " ")
+		if !strings.Contains(arguments, c.arguments) || (l.Unit > 0) != strings.Contains(c.arguments, "unit") || !strings.HasPrefix(l.Left, c.left) ||
+			l.Malformed != c.malformed || l.Jobs != c.jobs {
+			t.Errorf("%s: %s; left %q, malformed %q, %d jobs", name, arguments, l.Left, l.Malformed, l.Jobs)
+		}
+	}
+}

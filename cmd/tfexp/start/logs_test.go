@@ -1,0 +1,157 @@
+package start_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/start"
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// followed returns what the experiment that tfexp init makes of a program reads in the output of a run: the reports, as
+// "epoch/step loss accuracy", and the warnings.
+func followed(t *testing.T, program, output string) (told, warned []string) {
+	t.Helper()
+	source, err := start.InspectProgram("train.py", []byte(program)).Experiment("mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "train.py"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	spec, diags := decode.Source(filepath.Join(dir, "mine.hcl"), source, decode.Options{
+		Host: experiments.HostFacts{Threads: 2, Cores: 2, MemoryBytes: 8 << 30},
+	})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for _, part := range spec.Cells[0].Workload.Submits[0].Job.Parts {
+		p, ok := part.(stages.ProgressPart)
+		if !ok {
+			continue
+		}
+		value := func(v *float64) string {
+			if v == nil {
+				return "-"
+			}
+			return fmt.Sprintf("%.4g", *v)
+		}
+		tell := func(p contract.Progress, _ time.Time) {
+			told = append(told, fmt.Sprintf("%d/%d %s %s", p.Epoch, p.Step, value(p.Loss), value(p.Accuracy)))
+		}
+		r := p.Progress().Reader(&launch.Job{}, nil)
+		r.Output([]byte(output), tell)
+		r.Finished(tell, func(_, text string) { warned = append(warned, text) })
+		return told, warned
+	}
+	t.Errorf("no progress is read of %q", program)
+	return nil, nil
+}
+
+// Programs that use a framework, as far as their progress depends on it.
+const (
+	kerasProgram     = "import keras\nm.fit(x, y, epochs=3)\n"
+	lightningProgram = "import lightning as L\nL.Trainer(max_epochs=2).fit(m)\n"
+)
+
+// TestFrameworks reads the progress in the output of programs that use a framework. The files were written by these
+// programs; other lines are in the form of the framework's source.
+func TestFrameworks(t *testing.T) {
+	for name, c := range map[string]struct{ program, output, want string }{
+		"transformers": {"from transformers import Trainer\nTrainer(m, a).train()\n", "file transformers.log",
+			"1/0 0.6933 -, 1/0 0.6931 -, 2/0 0.693 -, 2/0 0.6927 -, 3/0 0.6927 -"},
+		"transformers 5": {"from transformers import Trainer\nTrainer(m, a).train()\n",
+			"{'loss': 'nan', 'grad_norm': 'nan', 'learning_rate': '5e-05', 'epoch': '1'}\n{'train_runtime': '2.1', 'train_loss': '0.69', 'epoch': '1'}\n",
+			"1/0 +Inf -"},
+		"keras":                         {kerasProgram, "file keras.log", "1/0 0.8199 0.4844, 2/0 0.7974 0.4844, 3/0 0.7775 0.4844"},
+		"keras, validated":              {kerasProgram, "file keras-validation.log", "1/0 1.054 0.4219, 2/0 1.025 0.4375, 3/0 0.9984 0.4375"},
+		"keras in two lines":            {"import tensorflow as tf\nm.fit(x, y, epochs=3, verbose=2)\n", "file keras-two-lines.log", "1/0 0.8188 0.4531, 2/0 0.7994 0.4219, 3/0 0.7836 0.4219"},
+		"keras in two lines, validated": {kerasProgram, "file keras-two-lines-validation.log", "1/0 0.6959 0.5156, 2/0 0.6913 0.5469, 3/0 0.687 0.5625"},
+		"keras, diverged":               {kerasProgram, "Epoch 1/2\n4/4 - 1s - 9ms/step - loss: nan\nEpoch 2/2\n4/4 - 1s - loss: inf\n", "1/0 +Inf -, 2/0 +Inf -"},
+		"xgboost": {"import xgboost as xgb\nxgb.train(p, d, num_boost_round=5)\n", "file xgboost.log",
+			"1/0 0.3671 -, 2/0 0.2783 -, 3/0 0.2132 -, 4/0 0.1642 -, 5/0 0.127 -"},
+		"xgboost with another metric": {"import xgboost\n", "[0]\tvalid-auc:0.5\n[1]\tvalid-auc:0.75\n", "1/0 - -, 2/0 - -"},
+		"lightgbm":                    {"import lightgbm as lgb\n", "file lightgbm.log", "1/0 0.171 -, 2/0 0.1559 -, 3/0 0.1435 -, 4/0 0.1327 -, 5/0 0.1223 -"},
+		"lightgbm, the command":       {"import lightgbm\n", "[LightGBM] [Info] Iteration:1, valid_1 binary_logloss : 0.5\n", "1/0 0.5 -"},
+		"mnist": {"for epoch in range(1, args.epochs + 1):\n  print('Train Epoch: {} [{}/{} ({:.0f}%)]\\tLoss: {:.6f}'.format(epoch, b))\n",
+			"file mnist.log", "1/0 0.9759 -, 2/0 0.9755 -, 3/0 0.9791 -"},
+		"tqdm over epochs":  {"from tqdm import tqdm\nfor epoch in tqdm(range(epochs)):\n  pass\n", "file tqdm_epochs.log", "1/0 1 -, 1/0 0.5 -, 2/0 0.5 -, 2/0 0.333 -, 3/0 0.333 -"},
+		"tqdm over batches": {"from tqdm import tqdm\nfor epoch in range(3):\n  bar = tqdm(loader, desc=f\"Epoch {epoch}\")\n", "file tqdm_batches.log", "1/0 1 -, 2/0 0.5 -, 3/0 0.333 -"},
+		"tqdm over batches alone": {"from tqdm import tqdm\nfor epoch in range(2):\n  for x in tqdm(train_loader):\n",
+			"  0%|          | 0/4 [00:00<?, ?it/s]\r100%|####| 4/4 [00:01<00:00,  9.9it/s]\n 50%|##  | 2/4 [00:00<00:00]\r100%|####| 4/4 [00:01<00:00]\n",
+			"1/0 - -, 2/0 - -"},
+		"lightning": {lightningProgram, "Sanity Checking DataLoader 0: 100%|█| 2/2 [00:00<00:00, 9.0it/s]\r" +
+			"Epoch 0:   0%|          | 0/4 [00:00<?, ?it/s] \rEpoch 0: 100%|██████████| 4/4 [00:00<00:00, 90.01it/s, v_num=0]\n" +
+			"Validation DataLoader 0: 100%|█| 4/4 [00:00<00:00]\x1b[A\rEpoch 0: 100%|██████████| 4/4 [00:00<00:00, 80.2it/s, v_num=0]\n" +
+			"Epoch 1:  25%|██▌       | 1/4 [00:00<00:00, 90.01it/s, v_num=0]\rEpoch 1: 100%|██████████| 4/4 [00:00<00:00, 90.01it/s, v_num=0]\n" +
+			"`Trainer.fit` stopped: `max_epochs=2` reached.\n", "1/0 - -, 2/0 - -"},
+		"lightning with its loss": {lightningProgram, "Epoch 0: 100%|█| 4/4 [00:00<00:00, 9it/s, v_num=0, train_loss_step=0.900]\r" +
+			"Epoch 0: 100%|█| 4/4 [00:00<00:00, 9it/s, v_num=0, train_loss_step=0.900, val_loss=0.700, train_loss_epoch=0.800]\n" +
+			"Epoch 1: 100%|█| 4/4 [00:00<00:00, 9it/s, loss=nan, v_num=0]\n", "1/0 0.9 -, 1/0 0.8 -, 2/0 +Inf -"},
+		"lightning by rich": {lightningProgram, "\x1b[?25lEpoch 0/1  \x1b[38;2;98;6;224m━━━━━━╸\x1b[0m 2/4 \x1b[38;5;245m0:00:00 • 0:00:00\x1b[0m 90.01it/s v_num: 0.000 train_loss: 0.9\r\x1b[2K" +
+			"Epoch 0/1  \x1b[38;2;98;6;224m━━━━━━━━━━━━\x1b[0m 4/4 \x1b[38;5;245m0:00:00 • 0:00:00\x1b[0m 90.01it/s v_num: 0.000 train_loss: 0.8\r\x1b[2K" +
+			"Epoch 1/1  ━━━━━━━━━━━━ 4/4 0:00:00 • 0:00:00 90.01it/s v_num: 0.000 train_loss: 0.7\n", "1/0 0.8 -, 2/0 0.7 -"},
+		"lightning without a length": {lightningProgram, "Epoch 0: |          | 0/? [00:00<?, ?it/s]\rEpoch 0: |          | 7/? [00:01<00:00]\nEpoch 1: |  | 7/? [00:01<00:00]\n",
+			"1/0 - -, 2/0 - -"},
+		"ultralytics": {"from ultralytics import YOLO\nYOLO('yolov8n.yaml').train(epochs=2)\n",
+			"      Epoch    GPU_mem   box_loss   cls_loss   dfl_loss  Instances       Size\n" +
+				"        1/2         0G      1.213      4.307      1.264         17        640:  25%|██▌       | 1/4 [00:01<00:03]\r" +
+				"\x1b[K        1/2         0G      1.112      4.307      1.264         17        640: 100%|██████████| 4/4 [00:03<00:00,  1.2it/s]\n" +
+				"                 Class     Images  Instances      Box(P          R      mAP50  mAP50-95): 100%|██████████| 1/1 [00:00<00:00]\n" +
+				"                   all          4         17      0.9      0.8      0.85      0.6\n" +
+				"\x1b[K        2/2      2.41G      1.013      4.107      1.164         17        640: 100% ━━━━━━━━━━━━ 4/4 1.2it/s 3.0s\n",
+			"1/0 1.112 -, 2/0 1.013 -"},
+		"fairseq": {"from fairseq_cli.train import cli_main\nimport fairseq\n",
+			"2024-03-12 10:03:01 | INFO | train_inner | epoch 001:    100 / 1023 loss=14.1, nll_loss=13.9, ppl=15000, num_updates=100, lr=1e-05\n" +
+				"2024-03-12 10:09:01 | INFO | valid | epoch 001 | valid on 'valid' subset | loss 10.2 | nll_loss 9.9\n" +
+				"2024-03-12 10:09:02 | INFO | train | epoch 001 | loss 11.5 | nll_loss 11.1 | ppl 2100 | num_updates 1023\n", "1/0 11.5 -"},
+		"megatron": {"from megatron.training import pretrain\n",
+			" [2024-03-12 10:03:01] iteration      100/     500 | consumed samples:         800 | elapsed time per iteration (ms): 210.1 | " +
+				"learning rate: 1.500000E-04 | global batch size:     8 | lm loss: 6.512345E+00 | loss scale: 1.0 | grad norm: 1.2 |\n" +
+				" validation loss at iteration 100 | lm loss value: 6.4E+00 | lm loss PPL: 6.0E+02 |\n" +
+				" iteration      200/     500 | consumed samples:        1600 | lm loss: NAN | number of nan iterations:   1 |\n",
+			"0/100 6.512 -, 0/200 +Inf -"},
+		"timm": {"import timm\n_logger.info(f'Train: {epoch} [{i:>4d}/{n} ({100 * i / (n - 1):>3.0f}%)]  Loss: {loss.val:#.3g}')\n",
+			"Train: 0 [   0/1251 (  0%)]  Loss: 6.95 (6.95)  Time: 2.1s, 120.0/s  LR: 1.000e-05\nTrain: 0 [1250/1251 (100%)]  Loss: 5.95 (6.4)  Time: 0.9s\n" +
+				"Test: [   0/48]  Time: 1.2 (1.2)  Loss:  5.1 (5.1)  Acc@1:  3.1 (3.1)\nTrain: 1 [1250/1251 (100%)]  Loss: 5.05 (5.2)\n",
+			"1/0 5.95 -, 2/0 5.05 -"},
+		"imagenet": {"progress = ProgressMeter(n, [losses], prefix=\"Epoch: [{}]\".format(epoch))\nfor epoch in range(args.start_epoch, args.epochs):\n",
+			"Epoch: [0][   1/5005]\tTime  2.1 ( 2.1)\tData  1.0 ( 1.0)\tLoss 6.9e+00 (7.0e+00)\tAcc@1   0.00 (  0.00)\n" +
+				"Epoch: [0][5001/5005]\tTime  0.1 ( 0.2)\tLoss 5.5e+00 (6.0e+00)\tAcc@1   3.00 (  1.00)\nTest: [ 1/98]\tTime 1.0\tLoss 5.0e+00\n * Acc@1 4.100 Acc@5 11.2\n" +
+				"Epoch: [1][5001/5005]\tTime  0.1 ( 0.2)\tLoss 4.5e+00 (5.0e+00)\n", "1/0 5.5 -, 2/0 4.5 -"},
+		"nanoGPT": {"max_iters = 500\nprint(f\"step {iter_num}: train loss {losses['train']:.4f}, val loss {losses['val']:.4f}\")\nprint(f\"iter {iter_num}: loss {lossf:.4f}\")\n",
+			"step 0: train loss 10.9, val loss 10.95\niter 0: loss 10.9, time 3012.11ms, mfu -100.00%\niter 10: loss 9.5, time 30.11ms, mfu 17.11%\n" +
+				"step 250: train loss 8.1, val loss 8.2\n", "0/10 9.5 -, 0/250 8.1 -"},
+		"deepspeed": {"import deepspeed\nmodel, _, _, _ = deepspeed.initialize()\n",
+			"[2024-03-12 10:03:01,000] [INFO] [logging.py:96:log_dist] [Rank 0] step=10, skipped=0, lr=[0.001], mom=[[0.9, 0.999]]\n" +
+				"steps: 20 loss: 2.5 iter time (s): 0.301 samples/sec: 26.5\n", "0/10 - -, 0/20 2.5 -"},
+		"dictionaries": {"print({'epoch': epoch, 'loss': loss})\n", "{'epoch': 1, 'loss': 0.5}\n{\"loss\": 0.25, \"epoch\": 2}\n", "1/0 0.5 -, 2/0 0.25 -"},
+		"loguru": {"for epoch in range(1, 9):\n  logger.info(f\"Epoch {epoch} loss={loss} acc={acc}\")\n",
+			"\x1b[32m2026-03-01 10:00:00.123\x1b[0m | \x1b[1mINFO    \x1b[0m | \x1b[36m__main__\x1b[0m:\x1b[36m<module>\x1b[0m:\x1b[36m5\x1b[0m - \x1b[1mEpoch 1 loss=0.5 acc=91.5%\x1b[0m\n",
+			"1/0 0.5 0.915"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			output := c.output
+			if file, ok := strings.CutPrefix(output, "file "); ok {
+				raw, err := os.ReadFile(filepath.Join("testdata", "logs", file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				output = string(raw)
+			}
+			told, warned := followed(t, c.program, output)
+			if all := strings.Join(told, ", "); all != c.want || len(warned) > 0 {
+				t.Errorf("%q, want %q; warned %q", all, c.want, warned)
+			}
+		})
+	}
+}
