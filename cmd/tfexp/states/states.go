@@ -170,7 +170,7 @@ func (s *State) Print(p *show.Printer) {
 		fmt.Fprintf(p.Out, "  running: %s", unit)
 		for i := range s.Standings {
 			if at := &s.Standings[i]; at.Cell == unit {
-				fmt.Fprintf(p.Out, ", %s", live.ProgressStanding(&at.CellProgress, at.Simulated))
+				fmt.Fprintf(p.Out, ", %s", ProgressStanding(&at.CellProgress, at.Simulated))
 			}
 		}
 		fmt.Fprintln(p.Out)
