@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/flags"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
-	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
 )
@@ -115,7 +115,7 @@ func explainJob(a *command.App, at cellPath, others []*flags.Given[momentFlag], 
 }
 
 func explainCell(a *command.App, at cellPath, asJSON bool) error {
-	x, err := pipeline.Explain(at.dir, at.cell)
+	x, err := history.Explain(at.dir, at.cell)
 	if err != nil {
 		return err
 	}

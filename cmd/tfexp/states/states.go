@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
@@ -82,7 +83,7 @@ func Of(dir string) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	journal, err := store.ReadJournal(dir)
+	journal, err := history.ReadJournal(dir)
 	if err != nil {
 		return State{}, err
 	}
