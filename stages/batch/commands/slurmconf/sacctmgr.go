@@ -117,6 +117,11 @@ func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 		if text == "" || text == "-1" {
 			continue
 		}
+		if !t.clusterModel.limits {
+			t.unmodeledOf(t.at, fmt.Sprintf("%s=%s of %s %s", c[0], text, b.Kind, b.Label), "unenforced",
+				"limits hold no job without AccountingStorageEnforce=limits, as in Slurm")
+			continue
+		}
 		if c[1] == "max_wall" {
 			d, err := span(text)
 			if err != nil {
@@ -153,7 +158,7 @@ func (t *sacctmgrTable) unmodeledBy(owner *block, name, value, effect string) {
 // left lists the columns that a twin does not model, where a row has a value.
 func (t *sacctmgrTable) left(b *block, fields []string, columns ...string) {
 	for _, c := range columns {
-		if text := t.get(fields, c); text != "" {
+		if text := t.get(fields, c); text != "" && (t.clusterModel.limits || !strings.Contains(c, "TRES") && !strings.Contains(c, "Wall")) {
 			t.unmodeledBy(b, c, text, "it has no effect")
 		}
 	}
