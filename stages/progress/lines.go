@@ -197,3 +197,11 @@ func same(a, b *float64) bool {
 	}
 	return math.Float64bits(*a) == math.Float64bits(*b)
 }
+
+// lossOf returns a loss as reports have it: one that is not a finite number is +Inf. The training has diverged.
+func lossOf(v float64) float64 {
+	if !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return v
+	}
+	return math.Inf(1)
+}

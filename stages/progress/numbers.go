@@ -64,7 +64,7 @@ func number(text string) (v float64, ok bool) {
 	if err != nil && !math.IsInf(v, 0) {
 		return 0, false
 	}
-	return contract.Loss(v), true
+	return lossOf(v), true
 }
 
 // count is a number as a count of things.

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
+	"github.com/tfexp/tfexp/cmd/tfexp/flags"
 	"github.com/tfexp/tfexp/experiments/schema"
 	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
 	"github.com/tfexp/tfexp/stages/language"
@@ -34,7 +35,7 @@ var experimentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 type initOptions struct {
 	force, asJSON  bool
 	template, from string
-	sources        []*command.Given[sourceFlag]
+	sources        []*flags.Given[sourceFlag]
 	others         []string // arguments behind NAME, for the source of a feature
 }
 
@@ -49,7 +50,7 @@ type initialized struct {
 type sourceFlag = func(file string, others []string, name, dir string) (source []byte, doubts []string, err error)
 
 // source returns the feature whose flag is given; nil where none is.
-func (o *initOptions) source() *command.Given[sourceFlag] {
+func (o *initOptions) source() *flags.Given[sourceFlag] {
 	for _, f := range o.sources {
 		if f.Value != "" {
 			return f
@@ -102,7 +103,7 @@ func initCommand(a *command.App) *cobra.Command {
 			if err := writeNew(files, filepath.Dir(file), o.force); err != nil {
 				return err
 			}
-			names := schema.Each(files, func(f experiments.File) string { return f.Name })
+			names := schema.Each(files, func(f templateFile) string { return f.Name })
 			if o.asJSON {
 				return a.PrintJSON(initialized{names, append([]string{}, doubts...)})
 			}
@@ -121,16 +122,16 @@ func initCommand(a *command.App) *cobra.Command {
 	cmd.Flags().StringVar(&o.template, "template", "", "what to begin with: "+strings.Join(templateNames(), ", "))
 	cmd.Flags().StringVar(&o.from, "from", "", "a `FILE` of yours: a training program, or the log of a cluster")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print what was written as JSON")
-	o.sources = command.AddFlags[sourceFlag](cmd)
+	o.sources = flags.Add[sourceFlag](cmd)
 	for _, f := range o.sources {
-		command.Exclude(cmd, "template", f.Name)
-		command.Exclude(cmd, "from", f.Name)
+		flags.Exclude(cmd, "template", f.Name)
+		flags.Exclude(cmd, "from", f.Name)
 	}
 	return cmd
 }
 
 // files returns the files to write, the experiment first, and the facts that could not be found out.
-func (o *initOptions) files(file, name string) (files []experiments.File, doubts []string, err error) {
+func (o *initOptions) files(file, name string) (files []templateFile, doubts []string, err error) {
 	switch {
 	case o.template != "" && o.from != "" && !slices.Contains(withFile, o.template):
 		return nil, nil, command.Usagef("with --from, the templates are "+strings.Join(withFile, ", "),
@@ -141,25 +142,25 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 			return nil, nil, command.Usagef(command.DidYouMean(o.template, templateNames(), "the templates are "+
 				strings.Join(templateNames(), ", ")), "there is no template %q", o.template)
 		}
-		files, err = experiments.Templates()[i].Files(file, name)
-		imports := func(f experiments.File) bool { return bytes.Contains(f.Source, []byte(" tfexp_policy ")) }
+		files, err = listTemplates()[i].files(file, name)
+		imports := func(f templateFile) bool { return bytes.Contains(f.Source, []byte(" tfexp_policy ")) }
 		if slices.ContainsFunc(files, imports) {
-			files = append(files, experiments.File{Name: library.Policy.Name, Source: library.Policy.Source}) // to run tests without tfexp
+			files = append(files, templateFile{Name: library.Policy.Name, Source: library.Policy.Source}) // to run tests without tfexp
 		}
 		return files, nil, err
 	case o.source() != nil:
 		from := o.source()
 		source, doubts, err := from.Do(from.Value, o.others, name, filepath.Dir(file))
-		return []experiments.File{{Name: file, Source: source}}, doubts, err
+		return []templateFile{{Name: file, Source: source}}, doubts, err
 	case o.from != "":
 		return o.fromFile(file, name)
 	}
-	return []experiments.File{{Name: file, Source: experiments.Starter(name)}}, nil, nil
+	return []templateFile{{Name: file, Source: starter(name)}}, nil, nil
 }
 
 // fromFile is the experiment with a program, or the log of a cluster.
-func (o *initOptions) fromFile(file, name string) (written []experiments.File, doubts []string, err error) {
-	shown := command.Seen(o.from, filepath.Dir(file))
+func (o *initOptions) fromFile(file, name string) (written []templateFile, doubts []string, err error) {
+	shown := filearg.Seen(o.from, filepath.Dir(file))
 	stem := strings.TrimSuffix(filepath.Base(o.from), ".hcl")
 	switch exists := command.Exists(o.from); {
 	case !exists && slices.Contains(templateNames(), stem):
@@ -173,7 +174,7 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	if err != nil {
 		return nil, nil, command.Usagef("", "%s cannot be read: %v", o.from, err)
 	}
-	switch kind, other := kindOf(o.from, head, command.Executable(o.from)), otherKind(head); {
+	switch kind, other := kindOf(o.from, head, filearg.Executable(o.from)), otherKind(head); {
 	case other != "" && kind != Program:
 		return nil, nil, command.Usagef("", "%s is not understood: %s", o.from, other)
 	case kind == Log && o.template != "" && o.template != "log-replay":
@@ -191,22 +192,22 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 }
 
 // fromLog is the experiment with the log of a cluster.
-func (o *initOptions) fromLog(file, name, shown string) ([]experiments.File, []string, error) {
+func (o *initOptions) fromLog(file, name, shown string) ([]templateFile, []string, error) {
 	log, err := InspectLog(o.from, shown)
 	if err != nil {
 		return nil, nil, command.Usagef("name its columns in a trace block; for an example:  tfexp init --template log-replay",
 			"%s is not understood: %v", o.from, err)
 	}
 	source, err := log.Experiment(name)
-	return []experiments.File{{Name: file, Source: source}}, log.OpenQuestions(), err
+	return []templateFile{{Name: file, Source: source}}, log.OpenQuestions(), err
 }
 
 // fromProgram is the experiment with a program.
-func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]experiments.File, []string, error) {
+func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]templateFile, []string, error) {
 	p := InspectProgram(shown, raw)
 	if o.template != "tune" {
 		source, err := p.Experiment(name)
-		return []experiments.File{{Name: file, Source: source}}, p.OpenQuestions(), err
+		return []templateFile{{Name: file, Source: source}}, p.OpenQuestions(), err
 	}
 	if config := HydraConfig(raw); config != "" && len(p.Settings) == 0 {
 		text, err := beginning(filepath.Join(filepath.Dir(o.from), config))
@@ -221,7 +222,7 @@ func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]exper
 			"%s has no options that a search could vary: numbers above 0, or choices", o.from)
 	}
 	source, err := p.Search(name)
-	return []experiments.File{{Name: file, Source: source}}, p.OpenQuestions(), err
+	return []templateFile{{Name: file, Source: source}}, p.OpenQuestions(), err
 }
 
 // beginning reads the beginning of a file, unpacked: the rest adds nothing.
@@ -235,7 +236,7 @@ func beginning(path string) (head []byte, err error) {
 
 // writeNew writes files: the first to its own path, the others next to it. It writes none of them when one exists,
 // unless force is set.
-func writeNew(files []experiments.File, dir string, force bool) error {
+func writeNew(files []templateFile, dir string, force bool) error {
 	for i := 1; i < len(files); i++ {
 		files[i].Name = filepath.Join(dir, files[i].Name)
 	}
@@ -245,7 +246,7 @@ func writeNew(files []experiments.File, dir string, force bool) error {
 		}
 	}
 	for _, file := range files {
-		err := command.Write(file.Name, func(w io.Writer) error { _, err := w.Write(file.Source); return err })
+		err := filearg.Write(file.Name, func(w io.Writer) error { _, err := w.Write(file.Source); return err })
 		if err != nil {
 			return fmt.Errorf("write experiment: %w", err)
 		}
@@ -254,13 +255,13 @@ func writeNew(files []experiments.File, dir string, force bool) error {
 }
 
 func templateNames() []string {
-	return schema.Each(experiments.Templates(), func(t experiments.Template) string { return t.Name })
+	return schema.Each(listTemplates(), func(t experimentTemplate) string { return t.Name })
 }
 
 // templateList is for the help.
 func templateList() string {
 	var b strings.Builder
-	for _, t := range experiments.Templates() {
+	for _, t := range listTemplates() {
 		fmt.Fprintf(&b, "  %-12s  %s\n", t.Name, t.Doc)
 	}
 	return b.String()

@@ -34,7 +34,7 @@ var (
 	literal  = regexp.MustCompile(`^\s*["']([^"'\\]*)["']\s*$`)
 	amounts  = regexp.MustCompile(`^[-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$`)
 	ranged   = regexp.MustCompile(`(?:Float|Int)Range\((.*)\)$`)
-	named    = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+	plainKey = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 )
 
 // settingsOf returns the options of a program that reads them by argparse, click or absl, besides the one of its work.
@@ -233,7 +233,7 @@ func SettingsOfYAML(raw []byte) []Setting {
 	for lines.Scan() {
 		line, _, _ := strings.Cut(lines.Text(), " #")
 		key, value, found := strings.Cut(strings.TrimSpace(line), ":")
-		if !found || strings.HasPrefix(key, "#") || strings.HasPrefix(key, "-") || !named.MatchString(key) {
+		if !found || strings.HasPrefix(key, "#") || strings.HasPrefix(key, "-") || !plainKey.MatchString(key) {
 			continue
 		}
 		indent := len(line) - len(strings.TrimLeft(line, " "))

@@ -255,7 +255,7 @@ func (p TrainingProgram) Search(name string) ([]byte, error) {
 
 // write fills a template.
 func (p TrainingProgram) write(template, name string, more map[string]any) ([]byte, error) {
-	if !schema.Printable(p.File) {
+	if !printable(p.File) {
 		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the program", p.File)
 	}
 	more["Program"], more["Name"], more["Files"] = p, name, []string{p.File}
