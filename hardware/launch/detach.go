@@ -1,121 +1,28 @@
 package launch
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"path/filepath"
-	"regexp"
 	"strings"
-
-	"github.com/tfexp/tfexp/results/folder"
 )
 
 // detachedCode is the code of warnings of programs that end before what they have started.
 const detachedCode = "detached"
 
-// detaching are commands that start a program which goes on after them.
-var detaching = []struct {
-	name string
-	by   *regexp.Regexp
-}{
-	{"nohup", regexp.MustCompile(`\bnohup\b[^\n]*&\s*(?:$|[\n;)"'\x60]|\w)`)},
-	{"screen -d -m", regexp.MustCompile(`\bscreen\s+(?:-\w+\s+(?:\w+\s+)?)*-(?:\w*d\w*m\w*|\w*m\w*d\w*|d\s+-m|m\s+-d)\b`)},
-	{"tmux new-session -d", regexp.MustCompile(`\btmux\s+(?:-\S+\s+(?:\S+\s+)?)?(?:new|new-session)\s+(?:[^\n;]*\s)?-\w*d`)},
-	{"setsid", regexp.MustCompile(`\bsetsid\s+(?:-\S+\s+)*(?:-f|--fork)\b|\bsetsid\b[^\n]*[^&>|]&\s*(?:$|[\n;)"'])`)},
-	{"sbatch", handedIn("sbatch")},
-	{"qsub", handedIn("qsub")},
-	{"bsub", handedIn("bsub")},
-	{"docker run -d", regexp.MustCompile(`\b(?:docker|podman|nerdctl)\s+run\s(?:[^\n]*\s)?(?:-[a-z]*d[a-z]*|--detach)(?:\s|=true|$)`)},
-	{"kubectl apply", regexp.MustCompile(`\bkubectl\s+(?:apply|create)\s`)},
-	{"systemd-run", regexp.MustCompile(`\bsystemd-run\s`)},
-	{"at", regexp.MustCompile(`\|\s*(?:at|batch)\s+(?:now|-)`)},
-	{"disown", regexp.MustCompile(`\bdisown\b`)},
-	{"&", regexp.MustCompile(`\S\s*[^&>|\s]\s*&\s*$`)},
-}
+// endRemark describes what a job that has done its work may have left undone; nil where no feature knows.
+var endRemark func(j *Job) string
 
-// handedIn matches a command that hands a job to a batch system.
-func handedIn(command string) *regexp.Regexp {
-	return regexp.MustCompile(`(?m)(?:^|[;&|("'\x60=]|\$\()\s*` + command + `\s+[^\s|&;]`)
-}
-
-// waits matches what waits for programs in the background, or for a job that was handed in.
-var waits = regexp.MustCompile(`(?m)(?:^|[;&]\s*|\s)wait\b|\bsbatch\s[^\n]*(?:--wait\b|-W\b)|-sync\s+y|-W\s+block=true|\bbsub\s[^\n]*-K\b|` +
-	`docker\s+(?:wait|logs\s+-f)\b|kubectl\s+wait\b`)
-
-// remarks matches comments of shells.
-var remarks = regexp.MustCompile(`(?m)(?:^|\s)#.*$`)
-
-// Detaches returns the name of the command by which the text of a shell starts another program that goes on after it;
-// empty for none.
-func Detaches(text string) string {
-	if text = strings.TrimSpace(remarks.ReplaceAllString(text, "")); waits.MatchString(text) {
-		return ""
-	}
-	for _, d := range detaching {
-		if d.by.MatchString(text) {
-			return d.name
-		}
-	}
-	return ""
-}
-
-// Shell reports whether a text is a script of a shell, by its first line or the name of its file.
-func Shell(file string, text []byte) bool {
-	first, _, _ := bytes.Cut(text, []byte("\n"))
-	if bytes.HasPrefix(first, []byte("#!")) {
-		return shells.Match(first)
-	}
-	ending := filepath.Ext(file)
-	return ending == ".sh" || ending == ".bash"
-}
-
-var shells = regexp.MustCompile(`\b(?:ba|da|z|k)?sh\b`)
-
-// mostScript is the size of a script that is looked at, in bytes.
-const mostScript = 64 << 10
+// RegisterEndRemark has a feature look at the jobs that have done their work. What it returns, unless empty, is a warning.
+func RegisterEndRemark(remark func(j *Job) string) { endRemark = remark }
 
 // detachedWork describes the work of a job that went on when its program had ended; empty for none. left are commands
 // that were ended.
 func detachedWork(j *Job, left []string) string {
-	if len(left) > 0 {
+	switch {
+	case len(left) > 0:
 		return fmt.Sprintf("its program ended before %s, which it had started, and which was ended with it: let it wait for that, or "+
 			"start that in its place", strings.Join(left, " and "))
+	case endRemark != nil:
+		return endRemark(j)
 	}
-	by := ""
-	if len(j.Argv) > 2 && strings.HasPrefix(j.Argv[1], "-") && strings.HasSuffix(j.Argv[1], "c") { // sh -c
-		by = Detaches(j.Argv[2])
-	} else if len(j.Argv) > 0 {
-		by = Detaches(strings.Join(j.Argv, " "))
-	}
-	for i := 0; by == "" && i < min(len(j.Argv), 2); i++ {
-		if text := script(j.Dir, j.Argv[i]); text != nil && Shell(j.Argv[i], text) {
-			by = Detaches(string(text))
-		}
-	}
-	if by == "" {
-		return ""
-	}
-	return fmt.Sprintf("its program starts another by %s, and ended before it: what it did after that is not known, and what was still "+
-		"running on this machine was ended with it", by)
-}
-
-// script reads a script of a job; nil where there is none.
-func script(dir, name string) []byte {
-	if !strings.Contains(name, "/") && filepath.Ext(name) == "" {
-		return nil // a command
-	}
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
-	}
-	f, err := folder.Open(filepath.Dir(name), filepath.Base(name))
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostScript))
-	if err != nil {
-		return nil
-	}
-	return text
+	return ""
 }

@@ -1,11 +1,119 @@
 package start
 
 import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/results/folder"
 )
+
+func init() { launch.RegisterEndRemark(startsOthers) }
+
+// detaching are commands that start a program which goes on after them.
+var detaching = []struct {
+	name string
+	by   *regexp.Regexp
+}{
+	{"nohup", regexp.MustCompile(`\bnohup\b[^\n]*&\s*(?:$|[\n;)"'\x60]|\w)`)},
+	{"screen -d -m", regexp.MustCompile(`\bscreen\s+(?:-\w+\s+(?:\w+\s+)?)*-(?:\w*d\w*m\w*|\w*m\w*d\w*|d\s+-m|m\s+-d)\b`)},
+	{"tmux new-session -d", regexp.MustCompile(`\btmux\s+(?:-\S+\s+(?:\S+\s+)?)?(?:new|new-session)\s+(?:[^\n;]*\s)?-\w*d`)},
+	{"setsid", regexp.MustCompile(`\bsetsid\s+(?:-\S+\s+)*(?:-f|--fork)\b|\bsetsid\b[^\n]*[^&>|]&\s*(?:$|[\n;)"'])`)},
+	{"sbatch", handedIn("sbatch")},
+	{"qsub", handedIn("qsub")},
+	{"bsub", handedIn("bsub")},
+	{"docker run -d", regexp.MustCompile(`\b(?:docker|podman|nerdctl)\s+run\s(?:[^\n]*\s)?(?:-[a-z]*d[a-z]*|--detach)(?:\s|=true|$)`)},
+	{"kubectl apply", regexp.MustCompile(`\bkubectl\s+(?:apply|create)\s`)},
+	{"systemd-run", regexp.MustCompile(`\bsystemd-run\s`)},
+	{"at", regexp.MustCompile(`\|\s*(?:at|batch)\s+(?:now|-)`)},
+	{"disown", regexp.MustCompile(`\bdisown\b`)},
+	{"&", regexp.MustCompile(`\S\s*[^&>|\s]\s*&\s*$`)},
+}
+
+// handedIn matches a command that hands a job to a batch system.
+func handedIn(command string) *regexp.Regexp {
+	return regexp.MustCompile(`(?m)(?:^|[;&|("'\x60=]|\$\()\s*` + command + `\s+[^\s|&;]`)
+}
+
+// waits matches what waits for programs in the background, or for a job that was handed in.
+var waits = regexp.MustCompile(`(?m)(?:^|[;&]\s*|\s)wait\b|\bsbatch\s[^\n]*(?:--wait\b|-W\b)|-sync\s+y|-W\s+block=true|\bbsub\s[^\n]*-K\b|` +
+	`docker\s+(?:wait|logs\s+-f)\b|kubectl\s+wait\b`)
+
+// remarks matches comments of shells.
+var remarks = regexp.MustCompile(`(?m)(?:^|\s)#.*$`)
+
+// detaches returns the name of the command by which the text of a shell starts another program that goes on after it;
+// empty for none.
+func detaches(text string) string {
+	if text = strings.TrimSpace(remarks.ReplaceAllString(text, "")); waits.MatchString(text) {
+		return ""
+	}
+	for _, d := range detaching {
+		if d.by.MatchString(text) {
+			return d.name
+		}
+	}
+	return ""
+}
+
+// isShell reports whether a text is a script of a shell, by its first line or the name of its file.
+func isShell(file string, text []byte) bool {
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	if bytes.HasPrefix(first, []byte("#!")) {
+		return shells.Match(first)
+	}
+	ending := filepath.Ext(file)
+	return ending == ".sh" || ending == ".bash"
+}
+
+var shells = regexp.MustCompile(`\b(?:ba|da|z|k)?sh\b`)
+
+// mostScript is the size of a script that is looked at, in bytes.
+const mostScript = 64 << 10
+
+// startsOthers says that the program of a job starts another one that goes on after it; empty if it does not.
+func startsOthers(j *launch.Job) string {
+	by := ""
+	if len(j.Argv) > 2 && strings.HasPrefix(j.Argv[1], "-") && strings.HasSuffix(j.Argv[1], "c") { // sh -c
+		by = detaches(j.Argv[2])
+	} else if len(j.Argv) > 0 {
+		by = detaches(strings.Join(j.Argv, " "))
+	}
+	for i := 0; by == "" && i < min(len(j.Argv), 2); i++ {
+		if text := script(j.Dir, j.Argv[i]); text != nil && isShell(j.Argv[i], text) {
+			by = detaches(string(text))
+		}
+	}
+	if by == "" {
+		return ""
+	}
+	return fmt.Sprintf("its program starts another by %s, and ended before it: what it did after that is not known, and what was still "+
+		"running on this machine was ended with it", by)
+}
+
+// script reads a script of a job; nil where there is none.
+func script(dir, name string) []byte {
+	if !strings.Contains(name, "/") && filepath.Ext(name) == "" {
+		return nil // a command
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	f, err := folder.Open(filepath.Dir(name), filepath.Base(name))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostScript))
+	if err != nil {
+		return nil
+	}
+	return text
+}
 
 // shellCalls matches the lines of a program of Python that call a shell or another program.
 var shellCalls = regexp.MustCompile(`(?m)^[^#\n]*(?:os\.system|os\.popen|subprocess\.\w+|Popen|check_call|check_output)\s*\((.*)$`)
@@ -15,11 +123,11 @@ var lists = strings.NewReplacer(`", "`, " ", `', '`, " ", "[", " ")
 
 // detached is the command by which a program starts another one that goes on after it; empty for none.
 func detached(file string, raw []byte) string {
-	if launch.Shell(file, raw) {
-		return launch.Detaches(string(raw))
+	if isShell(file, raw) {
+		return detaches(string(raw))
 	}
 	for _, call := range shellCalls.FindAllSubmatch(raw, -1) {
-		if by := launch.Detaches(lists.Replace(string(call[1]))); by != "" {
+		if by := detaches(lists.Replace(string(call[1]))); by != "" {
 			return by
 		}
 	}

@@ -1,4 +1,4 @@
-package launch
+package start
 
 import "testing"
 
@@ -35,7 +35,7 @@ func TestDetaches(t *testing.T) {
 		"python3 train.py && echo done":                    "",
 		"# sbatch train.sh\npython3 train.py # nohup me &": "",
 	} {
-		if got := Detaches(text); got != want {
+		if got := detaches(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
