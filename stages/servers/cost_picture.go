@@ -125,6 +125,9 @@ func costFigure(all []option) pictures.Figure {
 	p.Lines = append(p.Lines, best)
 	var keys []canvas.Key
 	for i, h := range hardware {
+		if len(hardware) == 1 {
+			break // nothing to distinguish
+		}
 		keys = append(keys, canvas.Key{Label: h, Swatch: canvas.Dotted(canvas.Hue(i))})
 	}
 	keys = append(keys, canvas.Key{Label: "Pareto front:", Swatch: canvas.Stroked(best.Style)})
