@@ -36,7 +36,7 @@ type view struct {
 	NoCells bool // the matrix has none, and other things are shown
 	// First, Middle and Last are the registered parts: before the policies, before the pictures, and after them.
 	First, Middle, Last []*section
-	failures
+	failedCells
 	Cells     table.Table
 	MoreCells int // cells that the table leaves out
 	origin
@@ -44,8 +44,8 @@ type view struct {
 	spans int // of the charts so far
 }
 
-// failures are the cells that failed, the first of them.
-type failures struct {
+// failedCells are the cells that failed, the first of them.
+type failedCells struct {
 	Failures     []failure
 	MoreFailures int
 }
