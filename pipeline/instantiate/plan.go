@@ -48,9 +48,7 @@ func (x *Experiment) Plan() record.Plan {
 		}
 	}
 	for _, c := range spec.Compares {
-		p.Compares = append(p.Compares, record.Compare{
-			Metric: c.Metric, Baseline: c.Baseline, At: c.At, Level: c.Level, By: c.By, Block: c.Block.Seconds(),
-		})
+		p.Compares = append(p.Compares, stages.PlannedCompare(c))
 	}
 	for _, t := range spec.Thresholds {
 		p.Thresholds = append(p.Thresholds, record.Threshold{

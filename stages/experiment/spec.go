@@ -268,6 +268,8 @@ type Compare struct {
 	By string `json:",omitempty"`
 	// Block is the length of the stretches of a log that are resampled; 0 for none.
 	Block time.Duration `json:",omitempty"`
+	// Looks are the numbers of pairs at which it is looked at while replicates are added; none where their number is fixed.
+	Looks []int `json:",omitempty"`
 	Range experiments.Range
 }
 
