@@ -185,6 +185,10 @@ func (t *Twin) checkLogJobs() {
 			what = fmt.Sprintf("job %s had %d CPUs, and the configuration has %d", j.Name, j.Threads, cores)
 		case len(t.tables.accounts) > 0 && s.Account != "" && t.tables.byName[s.Account] == nil:
 			what = fmt.Sprintf("job %s was in the account %q, which the associations do not have", j.Name, s.Account)
+			if !t.associations {
+				t.unmodeledOf(at, what, "no association", "it has no limits, and one share")
+				continue
+			}
 		default:
 			continue
 		}
