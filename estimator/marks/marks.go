@@ -1,5 +1,5 @@
-// Package marks predicts the run time of a training of which only the rows of its log are known: how much was done at
-// which time, by a clock that may be coarse.
+// Package marks predicts the run time of a training from the rows of its log alone: the finished units and their times, by
+// a clock that may be coarse.
 package marks
 
 import (
@@ -24,7 +24,7 @@ type Run struct {
 	Seconds float64
 }
 
-// Problem is a run with what is known of it and of others.
+// Problem is the input of a model: one run, and other runs.
 type Problem struct {
 	Own    []Mark
 	Others []Run

@@ -267,8 +267,8 @@ func compare(
 	return row, run, nil
 }
 
-// interim is the part of the error that results have while a run goes on: somebody may stop it when they see what they like.
-// The complete results, whose number was fixed, have all of it.
+// interim is the part of the error that is spent on results while a run goes on, since the run may be stopped because of
+// them. Complete results, whose number was fixed, have all of it.
 const interim = 0.1
 
 // looksAt are the numbers of pairs at which a comparison is looked at, and the part of the error that these looks have
@@ -283,7 +283,7 @@ func looksAt(e *record.Experiment, asked record.Compare) (looks []int, part floa
 	return nil, 0
 }
 
-// atLook is a test at one of several looks: its intervals are wider, and its p-values larger, by what the others take.
+// atLook is a test at one of several looks: its intervals are wider and its p-values larger, since the looks share the error.
 func atLook(run Test, looks []int, pairs int, part float64) Test {
 	return func(level float64) stats.Paired {
 		nominal := stats.AtLook(looks, pairs, 1-part*(1-level))

@@ -24,8 +24,8 @@ func (o *Entry) keeps() bool {
 	return !slices.ContainsFunc(o.At, func(v *Variant) bool { return v != nil && !v.Keeps() })
 }
 
-// missing says which entries do not keep what was asked, such as their deadlines; "" where none fails, or just that is
-// compared. Some reports whether others keep it: only these are ranked.
+// missing says which entries miss requirements, such as their deadlines; "" where none does, or where the number of missed
+// ones is compared. Some reports whether others keep them: only these are ranked.
 func (q *Question) missing() (text string, some bool) {
 	late := schema.Where(q.Entries, func(o Entry) bool { return !o.keeps() })
 	switch {

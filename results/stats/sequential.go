@@ -15,14 +15,14 @@ func Looks(most int) (looks []int) {
 	return append(looks, most)
 }
 
-// AtLook returns the level at which a comparison of so many pairs is made at one of several looks, so that the intervals
-// of all looks together hold the truth at level: repeated confidence intervals (C. Jennison and B. W. Turnbull, "Interim
+// AtLook returns the level of a comparison of so many pairs at one of several looks. With it, the intervals of all looks
+// together hold the truth at level: repeated confidence intervals (C. Jennison and B. W. Turnbull, "Interim
 // Analyses: The Repeated Confidence Interval Approach", JRSS B 51(3), 1989). The looks are numbers of pairs, ascending.
 //
 // The error is spent as α·ln(1+(e−1)·t) with t the fraction of all pairs, which leaves about the same for each look
 // (K. K. G. Lan and D. L. DeMets, "Discrete Sequential Boundaries for Clinical Trials", Biometrika 70(3), 1983, after
-// S. J. Pocock). The bounds are those of sums of independent normal values; of several looks, a tenth of the error is kept
-// for values that are not independent, such as run times on a machine whose speed moves.
+// S. J. Pocock). The bounds hold for sums of independent normal values; where there are several looks, a tenth of the error is
+// reserved for values that depend on each other, such as run times on a machine whose speed moves.
 func AtLook(looks []int, pairs int, level float64) float64 {
 	alpha := 1 - level
 	if len(looks) > 1 {

@@ -34,7 +34,7 @@ type certainArgs struct {
 	//
 	//	metrics = ["mean_waiting"]
 	Metrics []string `arg:"metrics"`
-	// How long cells may run in all; then no further replicates begin, and what is not decided is said to be undecided.
+	// How long cells may run in all. Then no further replicates begin, and the report names the undecided comparisons.
 	//
 	// Default: no end.
 	//

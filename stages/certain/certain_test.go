@@ -20,7 +20,7 @@ type world struct {
 	waits map[string]float64
 }
 
-// worldOf has the means and spreads of policies, of which the first is the baseline.
+// worldOf draws the waiting times of policies with these means and spreads. The first policy is the baseline.
 func worldOf(seed uint64, most int, policies []string, means, spreads []float64) world {
 	w := world{waits: map[string]float64{}}
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -44,8 +44,8 @@ func (w world) over(done map[string]bool) func(string) (record.Cell, bool) {
 	}
 }
 
-// run runs the cells that a rule asks for, at most so many, and returns how many each policy has had. done are those that an
-// earlier run left.
+// run runs the cells that a rule asks for, at most most of them, and returns their number for each policy. done are the cells
+// of an earlier run.
 func (w world) run(c certain, done map[string]bool, most int) map[string]int {
 	s, _ := c.Select(w.cells).(*selection)
 	var batch []int
@@ -140,7 +140,7 @@ func TestResumedRunsStopAlike(t *testing.T) {
 	}
 }
 
-// What is decided is said with the replicates that it took, and what is not by its interval.
+// The sentence has the replicates of decided comparisons, and the intervals of undecided ones.
 func TestSentence(t *testing.T) {
 	row := func(candidate, verdict string, pairs int, low, high float64) record.ComparisonRow {
 		return record.ComparisonRow{Metric: "mean_jct_s", Baseline: "base", Candidate: candidate, Verdict: verdict, Pairs: pairs, BaselineMean: 1,

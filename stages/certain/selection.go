@@ -15,7 +15,7 @@ func (r *Rule) decides(metric string) bool {
 	return len(r.Metrics) == 0 || slices.Contains(r.Metrics, metric)
 }
 
-// Decision is what is known of a comparison.
+// Decision is the outcome of a comparison.
 type Decision int
 
 // Decisions.
@@ -26,7 +26,7 @@ const (
 	Worse
 )
 
-// decision is what a row decides.
+// decision returns the outcome of a row.
 func (r *Rule) decision(row *record.ComparisonRow) Decision {
 	switch {
 	case row.Verdict == record.Better:
@@ -70,8 +70,8 @@ func (s *selection) Ahead() (n int) {
 	return n
 }
 
-// Next implements stages.Selection: it looks at the results when all replicates of a look are over. What it finds depends on
-// them alone, so that a run that is resumed has the same looks.
+// Next implements stages.Selection: it looks at the results when all replicates of a look are over. Its answer depends on
+// them alone, so that a resumed run has the same looks.
 func (s *selection) Next(over func(cell string) (record.Cell, bool)) (next []int) {
 	for !s.ended && len(next) == 0 {
 		e, whole := s.seen(over)

@@ -192,7 +192,7 @@ func ecdf(name, title, caption string, panels []distribution) Figure {
 	}
 }
 
-// merged are the labels of the lines, of which those that lie on each other in all panels are one.
+// merged are the labels of the lines; lines that lie on each other in all panels are one.
 func merged(panels []distribution) (labels []string, note string) {
 	names := schema.Each(panels[0].curves, func(c curve) string { return c.label })
 	return Merged(names, func(i, k int) bool {

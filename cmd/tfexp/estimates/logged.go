@@ -169,7 +169,7 @@ func (o LogOptions) limit(r LoggedRun, total int) int {
 	return int(fraction * float64(total) * slack)
 }
 
-// logProblem is a run with what is known of it and of others: the units that programs reported, and the rows of logs.
+// logProblem has the data about a run and about others: the units that programs reported, and the rows of logs.
 type logProblem struct {
 	estimator.Problem
 	rows marks.Problem

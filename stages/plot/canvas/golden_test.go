@@ -166,7 +166,7 @@ func TestCover(t *testing.T) {
 	}
 }
 
-// Dates are round, as many as there is room for, and written as short as they can be told apart.
+// Dates are round, as many as there is room for, and written as short as possible.
 func TestDates(t *testing.T) {
 	const morning = 749448000 // 1 October 1993, 04:00
 	for _, c := range []struct {

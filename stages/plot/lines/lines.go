@@ -381,7 +381,7 @@ func (m multiples) caption() string {
 	return "One line for each policy; there is no interval, since each point is one replicate or all replicates agree."
 }
 
-// merged are the labels of the policies' lines, of which those that lie on each other in every panel are one.
+// merged are the labels of the policies' lines; lines that lie on each other in every panel are one.
 func merged(facets []facet, policies []string) (labels []string, note string) {
 	return plot.Merged(policies, func(i, k int) bool {
 		return !slices.ContainsFunc(facets, func(f facet) bool { return !f.coincide(policies[i], policies[k], policies) })

@@ -142,7 +142,7 @@ func Values(t *Tuning, at []float64) []string {
 }
 
 // rounded writes a number as people would: with three digits where its logarithm is searched, else to a thousandth of the
-// range or less. What is written is what the job is given.
+// range or less. The job is given the number as it is written.
 func rounded(v float64, d surrogate.Dimension) string {
 	digits := 3
 	if !d.Log {
