@@ -22,7 +22,7 @@ const (
 )
 
 // Last is the rank of commands behind all others, in the order in which they were registered.
-const Last = 1000
+const LastRank = 1000
 
 // registered are the commands of features.
 var registered []registration
@@ -34,7 +34,7 @@ type registration struct {
 }
 
 // Register adds a command of a feature behind the others: to a group, or below the command of that name, such as "export".
-func Register(place string, make func(*App) *cobra.Command) { RegisterAt(place, Last, make) }
+func Register(place string, make func(*App) *cobra.Command) { RegisterAt(place, LastRank, make) }
 
 // RegisterAt adds a command of a feature at a rank. The commands of the core have the ranks that root.go gives them.
 func RegisterAt(place string, rank int, make func(*App) *cobra.Command) {
@@ -52,54 +52,6 @@ func (a *App) With(place string, core map[int]*cobra.Command) (list []*cobra.Com
 		list = append(list, r.make(a))
 	}
 	return list
-}
-
-// Flag is a flag that a feature adds to the command of a name. Where it is given, the command calls Do, whose type the
-// command names.
-type Flag[F any] struct {
-	Command, Name, Usage string
-	// Synopsis follows the others in the line of usage; Example is a line, and About, which may be empty, a paragraph of
-	// the help.
-	Synopsis, Example, About string
-	Do                       F
-}
-
-// Given is a flag of a feature with its value, empty where the flag is not given.
-type Given[F any] struct {
-	Name, Value string
-	Do          F
-}
-
-var flags []any
-
-// RegisterFlag adds a flag of a feature.
-func RegisterFlag[F any](f Flag[F]) { flags = append(flags, f) }
-
-// AddFlags adds to a command the flags that features have for it. The command reads their values when it runs.
-func AddFlags[F any](cmd *cobra.Command) (given []*Given[F]) {
-	for _, one := range flags {
-		f, ok := one.(Flag[F])
-		if !ok || f.Command != cmd.Name() {
-			continue
-		}
-		g := &Given[F]{Name: f.Name, Do: f.Do}
-		given = append(given, g)
-		cmd.Flags().StringVar(&g.Value, f.Name, "", f.Usage)
-		cmd.Use += " " + f.Synopsis
-		cmd.Example += "\n  " + f.Example
-		if f.About == "" {
-			continue
-		}
-		last := strings.LastIndex(cmd.Long, "\n\n") // about the exit status
-		cmd.Long = cmd.Long[:last] + "\n\n" + f.About + cmd.Long[last:]
-	}
-	return given
-}
-
-// Moment is a feature's sentence about an instant in the life of a job.
-type Moment struct {
-	At        float64 // seconds from the cell's start
-	What, Why string
 }
 
 // RunExtension extends the commands that run experiments. Each field may be empty.
