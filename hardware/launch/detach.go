@@ -1,9 +1,6 @@
 package launch
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // detachedCode is the code of warnings of programs that end before what they have started.
 const detachedCode = "detached"
@@ -14,13 +11,13 @@ var endRemark func(j *Job) string
 // RegisterEndRemark has a feature look at the jobs that have done their work. What it returns, unless empty, is a warning.
 func RegisterEndRemark(remark func(j *Job) string) { endRemark = remark }
 
-// detachedWork describes the work of a job that went on when its program had ended; empty for none. left are commands
-// that were ended.
-func detachedWork(j *Job, left []string) string {
+// detachedWork describes the work of a job that went on when its program had ended; empty for none. left counts the
+// processes that were ended.
+func detachedWork(j *Job, left int) string {
 	switch {
-	case len(left) > 0:
-		return fmt.Sprintf("its program ended before %s, which it had started, and which was ended with it: let it wait for that, or "+
-			"start that in its place", strings.Join(left, " and "))
+	case left > 0:
+		return fmt.Sprintf("its program ended before what it had started (%d processes), which was ended with it: let it wait for that, "+
+			"or start that in its place", left)
 	case endRemark != nil:
 		return endRemark(j)
 	}

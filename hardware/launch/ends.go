@@ -168,8 +168,8 @@ type Fate struct {
 	Output error
 	// Remark is added to the reason of the job's end.
 	Remark string
-	// Left are the commands of processes that the program left running; they have been ended.
-	Left []string
+	// Left counts the processes that the program left running; they have been ended.
+	Left int
 	// User, System and MaxRSS are its usage, as in launch.Usage.
 	User, System time.Duration
 	MaxRSS       int64

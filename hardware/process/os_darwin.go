@@ -112,9 +112,6 @@ func descendants(roots []int) []int {
 	return append(append([]int(nil), roots...), descendantsIn(processes(), set)...)
 }
 
-// commandOf is empty: on macOS the command lines of others are not read.
-func commandOf(int) string { return "" }
-
 // orphans is empty: on macOS they go to the system's first process.
 func orphans() []processInfo { return nil }
 

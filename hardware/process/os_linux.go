@@ -168,20 +168,6 @@ func numbers(dir string) []int {
 	return found
 }
 
-// commandOf is the command line of a process, up to a length; empty for one that has ended.
-func commandOf(pid int) string {
-	const most = 80 // characters
-	text, err := folder.ReadSystem("/proc/" + strconv.Itoa(pid) + "/cmdline")
-	if err != nil {
-		return ""
-	}
-	line := []rune(strings.TrimSpace(strings.ReplaceAll(string(text), "\x00", " ")))
-	if len(line) > most {
-		return string(line[:most]) + "…"
-	}
-	return string(line)
-}
-
 // hasMark reports whether the environment that a process was started with says
 // that it is of a run, or of one job of it.
 func hasMark(pid int, mark string) bool {

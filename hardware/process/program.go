@@ -118,7 +118,7 @@ func (h hands) Attend(p *program) {
 	finished := status.Exited() && status.ExitStatus() == 0
 	e.Exited(p, time.Now(), finished)
 
-	var left []string
+	left := 0
 	if finished && p.Lead {
 		left = p.leftBehind()
 	}
@@ -136,29 +136,18 @@ func (h hands) Attend(p *program) {
 	e.records.ended(p.id)
 }
 
-// Processes that end with their program need a moment for it. No more than mostLeft others are named.
-const (
-	endsWith = 50 * time.Millisecond
-	mostLeft = 2
-)
+// endsWith is the moment that processes need which end with their program.
+const endsWith = 50 * time.Millisecond
 
-// leftBehind returns the commands of the processes that a program left running.
-func (p *program) leftBehind() (commands []string) {
+// leftBehind counts the processes that a program left running.
+func (p *program) leftBehind() int {
 	known := map[processID]bool{}
 	if left, _ := p.leftovers(known); left == nil {
-		return nil
+		return 0
 	}
 	time.Sleep(endsWith)
 	left, _ := p.leftovers(known)
-	for _, pid := range left {
-		if pid < 0 {
-			continue // its group
-		}
-		if command := commandOf(pid); command != "" && len(commands) < mostLeft && !slices.Contains(commands, command) {
-			commands = append(commands, command)
-		}
-	}
-	return commands
+	return len(slices.DeleteFunc(left, func(pid int) bool { return pid < 0 })) // without its group
 }
 
 // exitReason says how a program ended that did not finish.

@@ -77,7 +77,11 @@ func ReadFile(s Input, read func(io.Reader) error) (digest string, err error) {
 	defer f.Close()
 	hash := sha256.New()
 	all := io.TeeReader(f, hash)
-	content, err := contentOf(s.Path, all)
+	unpacked, err := unpack(s.Path, all)
+	if err != nil {
+		return "", err
+	}
+	content, err := text(s.Path, unpacked)
 	if err != nil {
 		return "", err
 	}
@@ -88,30 +92,6 @@ func ReadFile(s Input, read func(io.Reader) error) (digest string, err error) {
 		return "", err
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
-}
-
-// contentOf reads through the packing of a file.
-func contentOf(name string, r io.Reader) (io.Reader, error) {
-	unpacked, err := unpack(name, r)
-	if err != nil {
-		return nil, err
-	}
-	return text(name, unpacked)
-}
-
-// Beginning returns the first bytes of a file, unpacked, as they are.
-func Beginning(s Input, most int64) ([]byte, error) {
-	f, err := openRegular(s)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	unpacked, err := unpack(s.Path, f)
-	if err != nil {
-		return nil, err
-	}
-	head, err := io.ReadAll(io.LimitReader(workload.Unmarked(unpacked), most))
-	return head, packedError(err)
 }
 
 // openRegular opens a regular file.

@@ -98,12 +98,6 @@ func WriteTo(a *command.App, path string, write func(io.Writer) error) error {
 	return err
 }
 
-// Executable reports whether the file at path can be executed.
-func Executable(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
-}
-
 // IsDir reports whether path is a folder.
 func IsDir(path string) bool {
 	st, err := os.Stat(filepath.Clean(path))

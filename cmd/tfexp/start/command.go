@@ -18,6 +18,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/flags"
 	"github.com/tfexp/tfexp/experiments/schema"
 	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
+	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/language"
 )
 
@@ -174,7 +175,7 @@ func (o *initOptions) fromFile(file, name string) (written []templateFile, doubt
 	if err != nil {
 		return nil, nil, command.Usagef("", "%s cannot be read: %v", o.from, err)
 	}
-	switch kind, other := kindOf(o.from, head, filearg.Executable(o.from)), otherKind(head); {
+	switch kind, other := kindOf(o.from, head, executable(o.from)), otherKind(head); {
 	case other != "" && kind != Program:
 		return nil, nil, command.Usagef("", "%s is not understood: %s", o.from, other)
 	case kind == Log && o.template != "" && o.template != "log-replay":
@@ -227,11 +228,28 @@ func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]templ
 
 // beginning reads the beginning of a file, unpacked: the rest adds nothing.
 func beginning(path string) (head []byte, err error) {
-	path, err = filepath.Abs(path)
+	f, err := filearg.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return language.Beginning(language.Input{Path: path, Shown: path}, mostInspected)
+	defer f.Close()
+	if head, err = io.ReadAll(io.LimitReader(f, mostInspected)); err != nil || bytes.HasPrefix(head, []byte(elf)) {
+		return head, err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	_, err = language.ReadFile(language.Input{Path: path, Shown: path}, func(text io.Reader) (err error) {
+		head, err = io.ReadAll(io.LimitReader(workload.Unmarked(text), mostInspected))
+		return err
+	})
+	return head, err
+}
+
+// executable reports whether a file can be executed.
+func executable(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
 }
 
 // writeNew writes files: the first to its own path, the others next to it. It writes none of them when one exists,

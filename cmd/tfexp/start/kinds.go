@@ -34,6 +34,9 @@ var (
 		`fi|done|esac|source .+|module load .+|#SBATCH .+|#PBS .+)\s*$`)
 )
 
+// elf is how compiled programs of Linux begin.
+const elf = "\x7fELF"
+
 func isPython(source []byte) bool { return python.Match(source) }
 
 // otherLog is a log of a batch system that is not read.
@@ -81,7 +84,7 @@ func kindOf(name string, head []byte, executable bool) Kind {
 	var l JobLog
 	l.guess(heading(strings.Split(string(head), "\n")))
 	switch {
-	case strings.HasPrefix(first, "#!"), bytes.HasPrefix(head, []byte("\x7fELF")):
+	case strings.HasPrefix(first, "#!"), bytes.HasPrefix(head, []byte(elf)):
 		return Program
 	case formats.Beginning(first) != nil:
 		return Log
