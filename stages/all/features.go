@@ -41,6 +41,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/builtin/commands"
 	_ "github.com/tfexp/tfexp/stages/clusterspeed"
 	_ "github.com/tfexp/tfexp/stages/containers"
+	_ "github.com/tfexp/tfexp/stages/contention"
 	_ "github.com/tfexp/tfexp/stages/elastic"
 	_ "github.com/tfexp/tfexp/stages/external"
 	_ "github.com/tfexp/tfexp/stages/gavel"
@@ -53,6 +54,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/roles"
 	_ "github.com/tfexp/tfexp/stages/servers"
 	_ "github.com/tfexp/tfexp/stages/size"
+	_ "github.com/tfexp/tfexp/stages/tablefiles"
 	_ "github.com/tfexp/tfexp/stages/trace"
 	_ "github.com/tfexp/tfexp/stages/tuning"
 )

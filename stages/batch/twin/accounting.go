@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/stages/batch"
 )
 
@@ -57,7 +58,7 @@ type accounting struct {
 
 func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	a := &accounting{at: map[string]int{}, entries: map[string]*entry{}, specials: map[alike]*scheduler.Special{}}
-	skipped, err := workload.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head, a.row)
+	skipped, err := textfile.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head, a.row)
 	if err == nil && len(a.list) == 0 {
 		err = fmt.Errorf("%s: none of its jobs has started: print a longer time with  sacct -S and -E", file)
 	}
@@ -81,7 +82,7 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 			e.job.Special = a.special(&own)
 		}
 		if err := a.Add(e.line, e.job, e.run); err != nil {
-			return workload.Trace{}, &workload.LineError{File: file, Line: e.line, Err: err}
+			return workload.Trace{}, &textfile.LineError{File: file, Line: e.line, Err: err}
 		}
 		a.Waited(e.start - first - e.job.Arrival)
 	}
