@@ -393,7 +393,8 @@ func (d decoder) unreadable(a *eval.Args, from language.Input, err error) {
 	a.OK = false
 	var row *goodput.RowError
 	if info, statErr := os.Stat(from.Path); errors.As(err, &row) && statErr == nil && info.IsDir() {
-		datafile.LineError(d.Finder, language.Input{Path: filepath.Join(from.Path, row.File), Shown: filepath.Join(from.Shown, row.File)},
+		datafile.LineError(d.Finder,
+			language.Input{Path: filepath.Join(from.Path, row.File), Shown: filepath.Join(from.Shown, row.File)},
 			row.Line,
 			"Malformed line", language.Sentence(row.Err.Error()))
 		return

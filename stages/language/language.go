@@ -82,8 +82,8 @@ type Extension[T any] struct {
 	Blocks func() []*schema.Block
 	Args   func() []schema.Arg
 	Before string
-	// DecodeFirst decodes the values that other blocks or arguments depend on, before these. It is called for jobs (Job), with
-	// their arguments and program, and for submit blocks (Submit).
+	// DecodeFirst decodes the values that other blocks or arguments depend on, before these. It is called for jobs (Job),
+	// with their arguments and program, and for submit blocks (Submit).
 	DecodeFirst func(*Decoder, Block, *T)
 	// Decode decodes them into the value of the block around them, which has been decoded: see experiment.Parts.
 	Decode func(*Decoder, Block, *T)

@@ -102,7 +102,8 @@ func (d decoder) recordedRow(na *eval.Args, m eval.Model, r datafile.CSVRow, int
 			return false
 		}
 		t, servers := time.Duration(v[0]*1e9), datafile.CSVRow{Line: r.Line, Texts: r.Texts[1:]}
-		if _, ok := datafile.WholeNumbers(d.Decoder, na, m, servers, "servers"); !ok || !datafile.Ascending(d.Decoder, na, m, r, into.Times, t) {
+		if _, ok := datafile.WholeNumbers(d.Decoder, na, m, servers, "servers"); !ok ||
+			!datafile.Ascending(d.Decoder, na, m, r, into.Times, t) {
 			return false
 		}
 		into.add(t, int(v[1]))
@@ -114,7 +115,8 @@ func (d decoder) recordedRow(na *eval.Args, m eval.Model, r datafile.CSVRow, int
 	}
 	first, count := v[0], v[1]
 	if (first+count)*step.Seconds() > datafile.MaxSeconds {
-		datafile.WrongLine(d.Decoder, na, m, r.Line, "Value out of range", "The tick %g ends after more than %g s.", first+count,
+		datafile.WrongLine(d.Decoder, na, m, r.Line, "Value out of range",
+			"The tick %g ends after more than %g s.", first+count,
 			datafile.MaxSeconds)
 		return false
 	}
@@ -124,7 +126,8 @@ func (d decoder) recordedRow(na *eval.Args, m eval.Model, r datafile.CSVRow, int
 		datafile.WrongLine(d.Decoder, na, m, r.Line, "Malformed line", "ticks is 0: a stretch has at least one.")
 		return false
 	case from < into.end:
-		datafile.WrongLine(d.Decoder, na, m, r.Line, "Not in order", "The tick %g begins before the stretch before it has ended, at tick %d.",
+		datafile.WrongLine(d.Decoder, na, m, r.Line, "Not in order",
+			"The tick %g begins before the stretch before it has ended, at tick %d.",
 			first,
 			into.end/step)
 		return false

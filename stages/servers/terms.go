@@ -87,7 +87,8 @@ func (d decoder) life(na *eval.Args, m eval.Model, t *market.Terms) {
 
 // survival reads a survival curve, or measured lives.
 func (d decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.Measured, bool) {
-	rows, which, ok := datafile.CSVTable(d.Decoder, na, m, at, []string{"time_s", "survival"}, []string{"lifetime_s", "revoked"},
+	rows, which, ok := datafile.CSVTable(d.Decoder, na, m, at,
+		[]string{"time_s", "survival"}, []string{"lifetime_s", "revoked"},
 		[]string{"lifetime_s", "ended_by"})
 	if !ok {
 		return nil, false

@@ -60,7 +60,8 @@ func init() {
 	schema.Document(feature, source)
 	language.RegisterRunTimeTable(language.RunTimeTable{
 		Name: "file", Args: schema.Args[timesArgs], Decode: times,
-		Doc: "a CSV `file` with a column of threads and a column of seconds. Rows with the same number of threads are averaged",
+		Doc: "a CSV `file` with a column of threads and a column of seconds. " +
+			"Rows with the same number of threads are averaged",
 	})
 	language.Extend(feature, language.Runtime, language.Extension[experiment.Runtime]{
 		Args: schema.Args[lossArgs], Before: "final_accuracy", Decode: losses,

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -31,6 +32,11 @@ var _ = formats.Register(&formats.Format{
 		"has its account, partition, quality of service, time limit and features, and its cores are divided over nodes by " +
 		"the policy. `User`, `Submit`, `Start`, `End` and one of the numbers of CPUs must be there. The class of a job is " +
 		"its partition. Jobs that never started are left out; of one that was started several times the last time counts.",
+	Args: []schema.Arg{{
+		Name: "cluster", Type: schema.String, DefaultDoc: "the only one of the file.",
+		Doc:     "The jobs of this cluster are taken, where the file has the column `Cluster`. Those of others are left out.",
+		Example: `"alpha"`,
+	}},
 	Reader: readAccounting,
 })
 
@@ -54,11 +60,49 @@ type accounting struct {
 	reused   int // numbers of jobs
 	mixed    int // jobs that asked for GPUs of several types
 	shards   int // jobs that asked for parts of GPUs
+	clusters
+}
+
+// clusters tells the clusters of rows apart.
+type clusters struct {
+	own    string // whose jobs are taken; empty for any
+	first  string // of the file
+	second string // another than the first; empty for none
+	line   int    // of the second
+	others int    // rows of others than the own
+}
+
+// take reports whether a row of a cluster is taken.
+func (c *clusters) take(cluster string, line int) bool {
+	switch {
+	case cluster == "":
+	case c.own != "" && !strings.EqualFold(cluster, c.own):
+		c.others++
+		if c.second == "" {
+			c.second = strings.Clone(cluster)
+		}
+		return false
+	case c.first == "":
+		c.first = strings.Clone(cluster)
+	case c.own == "" && c.second == "" && cluster != c.first:
+		c.second, c.line = strings.Clone(cluster), line
+	}
+	return true
 }
 
 func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	a := &accounting{at: map[string]int{}, entries: map[string]*entry{}, specials: map[alike]*scheduler.Special{}}
+	a.own = formats.Option(o, "cluster", "")
 	skipped, err := textfile.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head, a.row)
+	switch {
+	case err == nil && a.line > 0:
+		err = &textfile.LineError{File: file, Line: a.line, Err: fmt.Errorf("it is of the cluster %s, and a row before of %s, "+
+			"which may use the same numbers for jobs: choose one with cluster = %q, or print one with  sacct -M %s", a.second, a.first,
+			a.first, a.first)}
+	case err == nil && len(a.list) == 0 && a.others > 0:
+		err = fmt.Errorf("%s: no job of the cluster %s has started, and the file has jobs of the cluster %s: print it with  sacct -M %s",
+			file, a.own, a.second, a.own)
+	}
 	if err == nil && len(a.list) == 0 {
 		err = fmt.Errorf("%s: none of its jobs has started: print a longer time with  sacct -S and -E", file)
 	}
@@ -86,7 +130,10 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 		}
 		a.Waited(e.start - first - e.job.Arrival)
 	}
-	a.Ignored, a.Origin = a.waited, first
+	a.Ignored, a.Origin = a.waited+a.others, first
+	if a.others > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("rows of other clusters than %s (%d, as of %s) are left out", a.own, a.others, a.second))
+	}
 	if a.reused > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs whose number another user had before (%d) are jobs of their own", a.reused))
 	}
@@ -211,7 +258,7 @@ func (a *accounting) number(fields []string, columns ...string) (int, error) {
 // row reads an attempt of a job.
 func (a *accounting) row(line int, fields []string) error {
 	id := a.text(fields, "JobID")
-	if id == "" || strings.Contains(id, ".") {
+	if id == "" || strings.Contains(id, ".") || !a.take(a.text(fields, "Cluster"), line) {
 		a.Ignored++
 		return nil
 	}

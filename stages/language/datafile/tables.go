@@ -18,7 +18,9 @@ import (
 )
 
 // Read reads the file of an argument with the function read, and reports errors of the file.
-func Read(d *language.Decoder, a *eval.Args, at hcl.Range, from language.Input, read func(io.Reader) error) (digest string, ok bool) {
+func Read(d *language.Decoder, a *eval.Args, at hcl.Range, from language.Input, read func(io.Reader) error) (
+	digest string, ok bool,
+) {
 	digest, err := ReadFile(from, read)
 	if err != nil {
 		a.OK = false
@@ -30,7 +32,8 @@ func Read(d *language.Decoder, a *eval.Args, at hcl.Range, from language.Input, 
 // EachRow reads a CSV file row by row: the rows that match where, by equal texts or equal numbers. head must report a
 // missing column of where.
 func EachRow(
-	d *language.Decoder, a *eval.Args, at hcl.Range, from language.Input, where []schema.Setting, head func([]string) error, row func(int, []string) error,
+	d *language.Decoder, a *eval.Args, at hcl.Range, from language.Input, where []schema.Setting,
+	head func([]string) error, row func(int, []string) error,
 ) (digest string, ok bool) {
 	chosen := make([]int, len(where))
 	return Read(d, a, at, from, func(text io.Reader) error {
@@ -111,8 +114,9 @@ type CSVRow struct {
 
 // CSVTable reads columns of a file: the first list of columns that the file has
 // completely. It returns the index of that list.
-func CSVTable(d *language.Decoder, na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []CSVRow, which int,
-	ok bool) {
+func CSVTable(d *language.Decoder, na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (
+	rows []CSVRow, which int, ok bool,
+) {
 	from, where := d.Find(m.File), NamesOf(m.Where)
 	var head []int
 	names := func(names []string) error {
@@ -187,7 +191,8 @@ func WholeNumbers(d *language.Decoder, na *eval.Args, m eval.Model, r CSVRow, na
 }
 
 // Ascending reports an error for a time that does not come after the one before, if there is one.
-func Ascending(d *language.Decoder, na *eval.Args, m eval.Model, r CSVRow, times []time.Duration, t time.Duration) bool {
+func Ascending(d *language.Decoder, na *eval.Args, m eval.Model, r CSVRow, times []time.Duration,
+	t time.Duration) bool {
 	if n := len(times); n > 0 && t <= times[n-1] {
 		WrongLine(d, na, m, r.Line, "Not in order", "The time %s does not come after %s.", t, times[n-1])
 		return false

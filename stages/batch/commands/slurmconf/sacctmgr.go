@@ -30,9 +30,10 @@ type accountBlock struct {
 type sacctmgrTable struct {
 	*clusterModel
 	*sacctmgrOutput
-	head []string
-	kind string
-	at   setting
+	head    []string
+	kind    string
+	cluster string // of the rows before
+	at      setting
 }
 
 // readTables reads the output of sacctmgr -P, of `show assoc`, `show qos` or both after each other.
@@ -80,6 +81,33 @@ func (t *sacctmgrTable) get(fields []string, names ...string) string {
 		}
 	}
 	return ""
+}
+
+// elsewhere returns the cluster of a row that is of another cluster than the configuration; empty for its own.
+func (t *sacctmgrTable) elsewhere(fields []string) string {
+	cluster := t.get(fields, "Cluster")
+	if own := t.SlurmConf.get("ClusterName", ""); own == "" || strings.EqualFold(cluster, own) {
+		return ""
+	}
+	return cluster
+}
+
+// foreign reports whether a row is of another cluster, and notes it. what names its kind.
+func (t *sacctmgrTable) foreign(fields []string, what string) bool {
+	cluster := t.elsewhere(fields)
+	if own := t.SlurmConf.get("ClusterName", ""); cluster != "" {
+		t.unmodeledOf(t.at, fmt.Sprintf("%s of the cluster %s", what, cluster), what+" of another cluster",
+			"ClusterName is "+own+", and others are left out")
+		return true
+	}
+	if cluster = t.get(fields, "Cluster"); cluster != "" && t.cluster != "" && cluster != t.cluster && t.SlurmConf.get("ClusterName", "") == "" {
+		t.problem(t.at, "the table has the clusters %s and %s, and slurm.conf has no ClusterName: add it", t.cluster, cluster)
+		return true
+	}
+	if cluster != "" {
+		t.cluster = cluster
+	}
+	return false
 }
 
 // limits reads the limits of a row, by the names of their columns.
@@ -184,6 +212,9 @@ func (t *sacctmgrTable) addQOS(fields []string) {
 // assoc reads an account, or a user of one. Accounts are indented below their parents.
 func (t *sacctmgrTable) assoc(fields []string, above []string) []string {
 	account, user := t.get(fields, "Account"), t.get(fields, "User")
+	if t.foreign(fields, "an association") {
+		return above
+	}
 	raw := ""
 	for i, h := range t.head {
 		if h == "Account" && i < len(fields) {

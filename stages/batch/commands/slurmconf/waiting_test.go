@@ -22,7 +22,7 @@ func queued(q forecast.Queue) string {
 // Jobs that are held, cannot start or have an unmodeled reason get no start, in both forms of a queue.
 func TestWithoutStart(t *testing.T) {
 	for reason, starts := range map[string]bool{
-		"Priority": true, "Resources": true, "None": true, "AssocGrpCpuLimit": true, "QOSMaxJobsPerUserLimit": true, "BeginTime": true,
+		"Priority": true, "Resources": true, "None": true, "AssocGrpCpuLimit": true, "QOSMaxJobsPerUserLimit": true, "BeginTime": false,
 		"JobHeldUser": false, "JobHeldAdmin": false, "launch_failed_requeued_held": false, "job_requeued_in_held_state_held": false,
 		"PartitionDown": false, "PartitionInactive": false, "BadConstraints": false, "AssocGrpCPUMinutesLimit": false,
 		"QOSGrpCPUMinutesLimit": false, "Licenses": false, "ReqNodeNotAvail,_UnavailableNodes:n[1-4]": false,
@@ -35,7 +35,7 @@ func TestWithoutStart(t *testing.T) {
 				"|2026-01-01T10:00:00|2|1\n",
 		} {
 			q, notes, err := ReadQueue(name, strings.NewReader(text))
-			if err != nil || (len(q.Jobs) == 1) != starts || (len(notes) == 0) != starts || (q.Left["1"] == "") != starts {
+			if err != nil || (len(q.Jobs) == 1) != starts || (len(notes) == 0) != starts || (q.Reason("1") == "") != starts {
 				t.Errorf("%s in %s: %d jobs, %q, %v", reason, name, len(q.Jobs), notes, err)
 			}
 		}
@@ -60,9 +60,18 @@ func TestOddQueues(t *testing.T) {
 			"1 2 []", `q:11: the job 2 has "x" CPUs: left out: 1 jobs`},
 		{"the priority 0", strings.Replace(waits(1, "", "a", "(null)", ""), "Priority=7", "Priority=0", 1), "",
 			"held (the priority is 0): these jobs are left out: 1 jobs"},
-		{"dependencies", waits(1, "", "a", "afterok:7_3(unfulfilled),after:8+5(unfulfilled)", ""), "1 2 [7_3 8]", ""},
-		{"singleton", waits(1, "", "a", "singleton(unfulfilled)", "") + waits(2, "", "a", "afterok:1(unfulfilled)", ""), "",
-			"they wait for jobs without a start: these jobs are left out: 1 jobs"},
+		{"dependencies", waits(1, "", "a", "afterok:7_3(unfulfilled),afterany:8+5(unfulfilled)", ""), "1 2 [7_3 8]", ""},
+		{"a dependency on a start", waits(1, "", "a", "after:8+5(unfulfilled)", ""), "", "a dependency by after: these jobs are left out: 1 jobs"},
+		{"a dependency on a failure", waits(1, "", "a", "afternotok:8(unfulfilled)", ""), "", "a dependency by afternotok"},
+		{"a dependency that failed", waits(1, "", "a", "afterok:8(failed)", ""), "", "DependencyNeverSatisfied"},
+		{"elements that correspond", waits(21, "ArrayJobId=20 ArrayTaskId=3 ", "a", "aftercorr:8(unfulfilled)", ""), "20_3 2 [8_3]", ""},
+		{"singleton", waits(1, "", "a", "singleton(unfulfilled)", "") + waits(2, "", "a", "afterok:1(unfulfilled)", ""), "2 2 [1]",
+			"the dependency singleton: these jobs are left out: 1 jobs"},
+		{"a heterogeneous job", waits(1, "HetJobId=1 HetJobOffset=0 ", "a", "(null)", ""), "", "a part of a heterogeneous job"},
+		{"nodes by name", waits(1, "", "a", "(null)", "   ReqNodeList=n1 ExcNodeList=(null)"), "1 2 []", "ReqNodeList counts for nothing: 1 jobs"},
+		{"BeginTime in squeue", "JOBID|USER|STATE|REASON|SUBMIT_TIME|START_TIME|CPUS\n" +
+			"1|ada|PENDING|BeginTime|2026-01-01T10:00:00|N/A|2\n2|ada|PENDING|BeginTime|2026-01-01T10:00:00|2026-01-02T10:00:00|2\n", "2 2 []",
+			"BeginTime (the queue does not say which): these jobs are left out: 1 jobs"},
 		{"one of several", waits(1, "", "a", "afterok:5(unfulfilled)?afterok:6(unfulfilled)", ""), "",
 			"a dependency on one of several jobs: these jobs are left out: 1 jobs"},
 		{"a throttle of 1", runs(21, "ArrayJobId=20 ArrayTaskId=1 ArrayTaskThrottle=1 ") +
