@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/text/encoding/unicode"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
 // LineError is a mistake in a line of a file.
@@ -54,7 +54,7 @@ func Unmarked(r io.Reader) io.Reader {
 func EachLine(file string, r io.Reader, lenient bool, f func(number int, line string) error) (skipped []error,
 	err error) {
 	s := bufio.NewScanner(Unmarked(r))
-	s.Buffer(make([]byte, 64<<10), workload.MostLine)
+	s.Buffer(make([]byte, 64<<10), csvrows.MostLine)
 	n := 0
 	var found []error
 	for s.Scan() {
@@ -68,7 +68,7 @@ func EachLine(file string, r io.Reader, lenient bool, f func(number int, line st
 	}
 	switch err := s.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, &LineError{file, n + 1, workload.ErrLongLine}
+		return nil, &LineError{file, n + 1, csvrows.ErrLongLine}
 	case err != nil: // the rest of the file cannot be read
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 	if t.Each != nil {
 		return t.Each(t, file, r, lenient, head, row)
 	}
-	bounded := workload.BoundRows(Unmarked(r))
+	bounded := csvrows.Bound(Unmarked(r))
 	in := csv.NewReader(bounded)
 	in.ReuseRecord = true
 	if t.Separator != 0 {
@@ -189,7 +189,7 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 		switch {
 		case errors.As(err, &malformed):
 			line, err = malformed.StartLine, malformed.Err
-		case errors.Is(err, workload.ErrLongLine):
+		case errors.Is(err, csvrows.ErrLongLine):
 			return nil, &LineError{file, bounded.Line(), err}
 		case err != nil: // the rest of the file cannot be read
 			return nil, err

@@ -1,4 +1,5 @@
-package workload
+// Package csvrows bounds the rows of CSV files, which programs read that do not trust them.
+package csvrows
 
 import (
 	"fmt"
@@ -11,9 +12,9 @@ const MostLine = 1 << 20
 // ErrLongLine is returned for a longer line.
 var ErrLongLine = fmt.Errorf("the line is longer than %d MiB", MostLine>>20)
 
-// BoundRows returns a reader of a CSV file that fails at a row of more than 1 MiB, so that a file without an end of a
+// Bound returns a reader of a CSV file that fails at a row of more than 1 MiB, so that a file without an end of a
 // line is not taken into memory as a whole.
-func BoundRows(r io.Reader) *Rows { return &Rows{from: r} }
+func Bound(r io.Reader) *Rows { return &Rows{from: r} }
 
 // Rows bounds the rows of a CSV file, which quotes may stretch over lines.
 type Rows struct {
