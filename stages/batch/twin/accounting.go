@@ -46,7 +46,15 @@ type entry struct {
 	start time.Duration // of its first attempt
 	run   time.Duration
 	begin time.Duration // when it became eligible; 0 if that is not known
+	end   time.Duration // of its last attempt
+	again bool          // its last attempt ended in a state after which Slurm starts it again
 	line  int
+}
+
+// again reports whether Slurm starts a job again after a state.
+func again(state string) bool {
+	word, _, _ := strings.Cut(state, " ")
+	return !slices.Contains([]string{"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "DEADLINE"}, word)
 }
 
 // accounting reads the output of sacct.
@@ -135,7 +143,7 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 		a.Assumed = append(a.Assumed, fmt.Sprintf("rows of other clusters than %s (%d, as of %s) are left out", a.own, a.others, a.second))
 	}
 	if a.reused > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs whose number another user had before (%d) are jobs of their own", a.reused))
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs whose number another job had before (%d) are jobs of their own", a.reused))
 	}
 	if a.mixed > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for GPUs of several types (%d) have any", a.mixed))
@@ -283,14 +291,15 @@ func (a *accounting) row(line int, fields []string) error {
 		return err
 	}
 	user := a.text(fields, "User")
-	if e := a.entries[id]; e != nil && e.job.User == user { // another attempt
-		e.run = run
+	state := a.text(fields, "State")
+	if e := a.entries[id]; e != nil && e.job.User == user && (e.again || submit <= e.end) { // another attempt
+		e.run, e.end, e.again = run, end, again(state)
 		return nil
-	} else if e != nil { // the number of a job of another user was used again
+	} else if e != nil { // the number of a job that is over was used again
 		a.reused++
 		e.job.Name = fmt.Sprintf("%s-before-%d", e.job.Name, line)
 	}
-	e := &entry{start: start, run: run, line: line}
+	e := &entry{start: start, run: run, line: line, end: end, again: state == "" || again(state)}
 	j := &e.job
 	j.Name, j.User, j.Class = strings.Clone(id), a.Share(a.text(fields, "User")), a.Share(a.text(fields, "Partition"))
 	if j.Class == "" {
@@ -360,11 +369,20 @@ func (a *accounting) row(line int, fields []string) error {
 // asked for; empty for any. ReqTRES has the request, and AllocTRES the allocation.
 func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, err error) {
 	var types []string
-	for _, column := range []string{"ReqTRES", "AllocTRES"} {
+	for _, column := range []string{"ReqTRES", "AllocTRES", "ReqGRES", "AllocGRES"} {
 		text := a.text(fields, column)
 		list, err := slurm.ParseGres(text)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", column, err)
+		}
+		if column == "ReqGRES" { // as versions before 21 have it, for each node
+			nodes, err := a.number(fields, "NNodes", "ReqNodes")
+			if err != nil {
+				return "", err
+			}
+			for i := range list {
+				list[i].Count *= max(nodes, 1)
+			}
 		}
 		for _, g := range list {
 			if g.Name == "shard" && column == "ReqTRES" && g.Count > 0 {
@@ -373,7 +391,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 		}
 		if n, of := slurm.AskedGPUs(list); j.GPUs == 0 {
 			j.GPUs = n
-			if column == "ReqTRES" {
+			if column == "ReqTRES" || column == "ReqGRES" {
 				types = of
 			}
 		}

@@ -84,6 +84,32 @@ type clusterModel struct {
 	partitions []block
 	closures   []nodeClosure
 	usual      string // the default partition
+	enforced
+}
+
+// enforced is the part of AccountingStorageEnforce that a twin models.
+type enforced struct{ associations, limits bool }
+
+// enforcement reads which rules of accounts the controller enforces.
+func (m *clusterModel) enforcement() {
+	s := m.find("AccountingStorageEnforce")
+	if s == nil {
+		return
+	}
+	for word := range strings.SplitSeq(strings.ToLower(s.value), ",") {
+		switch word = strings.TrimSpace(word); word {
+		case "", "none", "0":
+		case "associations", "1", "qos", "wckeys":
+			m.associations = true
+		case "limits", "2", "safe", "all":
+			m.associations, m.limits = true, true
+		case "nojobs", "nosteps":
+			m.unmodeled(*s, "AccountingStorageEnforce="+word+": the accounting has no jobs, or none of their steps")
+		default:
+			m.problem(*s, "AccountingStorageEnforce has no value %q: write associations, limits, qos, safe, wckeys, nojobs, nosteps or all",
+				word)
+		}
+	}
 }
 
 // nearestName suggests the name that is closest to another.
@@ -108,6 +134,7 @@ func (m *clusterModel) convert() {
 		return
 	}
 	c.judge(scopes["slurm.conf"], c.settings, "slurm.conf", "")
+	m.enforcement()
 	m.hardware()
 	m.priorities()
 	m.schedulers()
@@ -228,6 +255,9 @@ func (m *clusterModel) priorities() {
 		case flag != "" && !strings.EqualFold(flag, "FAIR_TREE"):
 			m.unmodeled(*m.find("PriorityFlags"), "PriorityFlags="+flag+": priorities are computed without it")
 		}
+	}
+	if !m.limits && m.whole(m.settings, "PriorityWeightFairshare", 0) > 0 {
+		m.set("charge", quoted("updates"))
 	}
 	if s := m.find("PriorityUsageResetPeriod"); s != nil && !none(s.value) {
 		m.unmodeled(*s, "PriorityUsageResetPeriod="+s.value+": usage decays, and is not reset")

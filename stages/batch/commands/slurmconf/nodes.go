@@ -60,7 +60,7 @@ func (m *clusterModel) hardware() {
 
 // size reads the cores and the memory of nodes, and reports whether they have any cores.
 func (m *clusterModel) size(l settingsLine, g *nodeGroup) bool {
-	memory := strings.Contains(strings.ToLower(m.get("SelectTypeParameters", "")), "memory")
+	memory := m.consumesMemory()
 	boards, sockets := m.whole(l, "Boards", 1), m.whole(l, "Sockets", m.whole(l, "SocketsPerBoard", 1))
 	perCore := m.whole(l, "ThreadsPerCore", 1)
 	cpus := m.whole(l, "CPUs", m.whole(l, "Procs", boards*sockets*m.whole(l, "CoresPerSocket", 1)*perCore))
@@ -69,10 +69,19 @@ func (m *clusterModel) size(l settingsLine, g *nodeGroup) bool {
 		return false
 	}
 	g.Args = append(g.Args, pair{"count", fmt.Sprint(len(g.hosts))}, pair{"threads", fmt.Sprint(cpus)})
-	if mb := m.whole(l, "RealMemory", 0); memory && mb > 0 {
+	mb := m.whole(l, "RealMemory", 0)
+	if memory && mb == 0 {
+		m.unmodeledOf(l[0], "NodeName="+l[0].value, "RealMemory", "without RealMemory= its memory is not counted, and jobs can have any")
+	}
+	if memory && mb > 0 {
 		g.Args = append(g.Args, pair{"memory", quoted(fmt.Sprintf("%dMiB", mb-m.whole(l, "MemSpecLimit", 0)))})
 	}
 	return true
+}
+
+// consumesMemory reports whether jobs have memory of their own.
+func (m *clusterModel) consumesMemory() bool {
+	return strings.Contains(strings.ToLower(m.get("SelectTypeParameters", "")), "memory")
 }
 
 // nodeStates are the states of nodes in Slurm, and whether jobs can start on a node in each.

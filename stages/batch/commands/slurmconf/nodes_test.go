@@ -146,3 +146,37 @@ func TestTopologyYAML(t *testing.T) {
 	check(t, "wrong", twinOf(t, map[string]string{"slurm.conf": conf, "topology.yaml": strings.Replace(good, "children", "chidren", 1)}, "topology.yaml"),
 		[]string{"error: topology.yaml:9: topology.yaml has no parameter chidren. Did you mean children?"}, nil)
 }
+
+// AccountingStorageEnforce decides whether limits hold, and when usage is charged.
+func TestEnforcement(t *testing.T) {
+	const rest = "PriorityType=priority/multifactor\nPriorityWeightFairshare=10\nNodeName=a1 CPUs=8\nPartitionName=main Nodes=ALL Default=YES\n"
+	tables := "Account|User|Share|GrpTRES|GrpTRESMins|MaxJobs\nroot||1|||\nphysics||50|cpu=16|cpu=9|\nphysics|ada|3|||1\n\n" +
+		"Name|Priority|MaxJobsPU|MaxWall\nnormal|0|4|01:00:00\n"
+	const log = "JobID|User|Account|Partition|Submit|Start|End|ReqCPUS|State\n" +
+		"1|ada|art|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|4|COMPLETED\n"
+	on := []string{"group_cores = 16", "max_jobs = 1", "max_jobs = 4", `max_wall = "1h"`, "GrpTRESMins=cpu=9 of account physics: it has no effect"}
+	off := []string{"group_cores", "max_jobs", "max_wall", "GrpTRESMins"}
+	note := "limits hold no job without AccountingStorageEnforce=limits"
+	unknown := `error: sacct.txt:2: job 1 was in the account "art"`
+	for value, c := range map[string]struct{ limits, accounts bool }{
+		"": {}, "AccountingStorageEnforce=none\n": {}, "AccountingStorageEnforce=0\n": {}, "AccountingStorageEnforce=associations\n": {false, true},
+		"AccountingStorageEnforce=1\n": {false, true}, "AccountingStorageEnforce=qos\n": {false, true}, "AccountingStorageEnforce=wckeys\n": {false, true},
+		"AccountingStorageEnforce=limits\n": {true, true}, "AccountingStorageEnforce=2\n": {true, true}, "AccountingStorageEnforce=safe\n": {true, true},
+		"AccountingStorageEnforce=All\n": {true, true}, "AccountingStorageEnforce=associations,limits,qos,safe\n": {true, true},
+	} {
+		files := map[string]string{"slurm.conf": plainConf + value + rest, "assoc.txt": tables, "sacct.txt": log}
+		got := twinOf(t, files, "assoc.txt")
+		want, not := append([]string{note, `charge = "updates"`}, "shares = 50"), off
+		if c.limits {
+			want, not = append(on, "shares = 50"), []string{note, "charge ="}
+		}
+		check(t, value, strings.ReplaceAll(got, "GrpTRES=cpu=16", ""), want, not)
+		want = []string{`job 1 was in the account "art", which the associations do not have: it has no limits`}
+		if c.accounts {
+			want = []string{unknown}
+		}
+		check(t, value, twinOf(t, files, "assoc.txt", "sacct.txt"), want, nil)
+	}
+	check(t, "wrong", twinOf(t, map[string]string{"slurm.conf": plainConf + "AccountingStorageEnforce=limit\n" + rest}),
+		[]string{`error: slurm.conf:4: AccountingStorageEnforce has no value "limit"`}, nil)
+}

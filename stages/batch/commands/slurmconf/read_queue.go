@@ -357,12 +357,19 @@ func elements(name, array, tasks string) (_ string, names []string, most int, er
 	if n, err := strconv.Atoi(throttle); throttled && err == nil && n > 0 {
 		most = n
 	}
-	list, err := batch.Hosts("_[" + tasks + "]")
-	if err != nil {
-		return array, nil, most, fmt.Errorf("the array %s has the elements %q: %w", array, tasks, err)
-	}
-	for _, task := range list {
-		names = append(names, array+task)
+	for span := range strings.SplitSeq(tasks, ",") {
+		span, stride, stepped := strings.Cut(span, ":")
+		list, err := batch.Hosts("_[" + span + "]")
+		step := 1
+		if err == nil && stepped {
+			step, err = strconv.Atoi(stride)
+		}
+		if err != nil || step < 1 {
+			return array, nil, most, fmt.Errorf("the array %s has the elements %q, which is no list such as 1-8,20-30:5", array, tasks)
+		}
+		for i := 0; i < len(list); i += step {
+			names = append(names, array+list[i])
+		}
 	}
 	return array, names, most, nil
 }

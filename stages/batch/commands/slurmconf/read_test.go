@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	conf = `ClusterName=demo
+	conf = `ClusterName=demo AccountingStorageEnforce=limits
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 PriorityType=priority/multifactor

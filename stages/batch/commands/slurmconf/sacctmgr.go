@@ -117,6 +117,11 @@ func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 		if text == "" || text == "-1" {
 			continue
 		}
+		if !t.clusterModel.limits {
+			t.unmodeledOf(t.at, fmt.Sprintf("%s=%s of %s %s", c[0], text, b.Kind, b.Label), "unenforced",
+				"limits hold no job without AccountingStorageEnforce=limits, as in Slurm")
+			continue
+		}
 		if c[1] == "max_wall" {
 			d, err := span(text)
 			if err != nil {
@@ -153,7 +158,7 @@ func (t *sacctmgrTable) unmodeledBy(owner *block, name, value, effect string) {
 // left lists the columns that a twin does not model, where a row has a value.
 func (t *sacctmgrTable) left(b *block, fields []string, columns ...string) {
 	for _, c := range columns {
-		if text := t.get(fields, c); text != "" {
+		if text := t.get(fields, c); text != "" && (t.clusterModel.limits || !strings.Contains(c, "TRES") && !strings.Contains(c, "Wall")) {
 			t.unmodeledBy(b, c, text, "it has no effect")
 		}
 	}
@@ -331,15 +336,22 @@ func (t *sacctmgrOutput) check(m *clusterModel) {
 // noteMissingFacts notes missing facts: time limits and accounts of the log, and qualities of service that no table
 // has.
 func (t *Twin) noteMissingFacts() {
-	limits, accounts := false, len(t.tables.accounts) == 0
+	limits, accounts, bare := false, len(t.tables.accounts) == 0, 0
 	at := setting{file: t.log, line: 1}
 	for i := range t.trace.Jobs {
+		if t.trace.Jobs[i].Memory == 0 {
+			bare++
+		}
 		s := t.trace.Jobs[i].Submission()
 		limits, accounts = limits || s.Limit > 0, accounts || s.Account != ""
 		if s.QOS != "" && len(t.tables.qos) > 0 && !t.tables.names[s.QOS] {
 			t.unmodeled(setting{file: t.log, line: int(t.trace.Lines[i])},
 				fmt.Sprintf("the table of sacctmgr has no qos %s: its jobs have no limits by it, and the priority 0", s.QOS))
 		}
+	}
+	if bare > 0 && t.consumesMemory() {
+		t.unmodeled(at, fmt.Sprintf("%d jobs have no memory (mem= in ReqTRES or AllocTRES, or ReqMem): they take none, and a job that "+
+			"asks for none has all of its nodes in Slurm", bare))
 	}
 	if !limits {
 		t.unmodeled(at, "no job has a time limit (the column TimelimitRaw): jobs get that of their partition, and "+

@@ -13,7 +13,7 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -186,6 +186,10 @@ func (t *Twin) checkLogJobs() {
 			what = fmt.Sprintf("job %s had %d CPUs, and the configuration has %d", j.Name, j.Threads, cores)
 		case len(t.tables.accounts) > 0 && s.Account != "" && t.tables.byName[s.Account] == nil:
 			what = fmt.Sprintf("job %s was in the account %q, which the associations do not have", j.Name, s.Account)
+			if !t.associations {
+				t.unmodeledOf(at, what, "no association", "it has no limits, and one share")
+				continue
+			}
 		default:
 			continue
 		}
@@ -249,7 +253,7 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 		Unmodeled: t.Unmodeled, Groups: t.groups, Policy: t.policy, Blocks: blocks,
 	}
 	if t.log != "" {
-		shown := filepath.ToSlash(command.Seen(t.log, dir))
+		shown := filepath.ToSlash(filearg.Seen(t.log, dir))
 		last := t.trace.Jobs[len(t.trace.Jobs)-1].Arrival
 		fill.Policy = append(slices.Clone(fill.Policy), pair{"clock", duration(t.trace.Origin % (24 * time.Hour))})
 		fill.Log = &log{File: quoted(shown), Jobs: len(t.trace.Jobs), Span: table.WithUnit(last.Seconds(), "s")}
