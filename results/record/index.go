@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
 // ShardIndex is the index of all shards of a folder. Without it, or where it misses entries, the shards are read
@@ -77,7 +77,7 @@ func (s *Shards) readIndex() {
 		return
 	}
 	defer f.Close()
-	r := csv.NewReader(workload.BoundRows(f))
+	r := csv.NewReader(csvrows.Bound(f))
 	r.FieldsPerRecord, r.ReuseRecord = len(shardColumns), true
 	if head, err := r.Read(); err != nil || !slices.Equal(head, shardColumns) {
 		return

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // dates are the forms of dates in logs, where those with names of months and those whose order is known are written with
@@ -52,7 +52,7 @@ func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
 		}
 		return 0, noInstant(text)
 	}
-	at, err := workload.ParseTime(text, unit)
+	at, err := textfile.ParseTime(text, unit)
 	if err != nil {
 		return 0, noInstant(text)
 	}
@@ -194,7 +194,7 @@ func ParseSpan(text string, unit time.Duration) (time.Duration, error) {
 		}
 		return 0, fmt.Errorf("%q is not a time like 1-02:03:04", text)
 	}
-	if d, err := workload.ParseTime(text, unit); err == nil {
+	if d, err := textfile.ParseTime(text, unit); err == nil {
 		return d, nil
 	}
 	if d, err := time.ParseDuration(text); err == nil {
@@ -233,7 +233,7 @@ func parseClock(text string) (time.Duration, bool) {
 	sum := time.Duration(n) * 24 * time.Hour
 	for i, part := range parts {
 		if units[i] == time.Second {
-			seconds, ok := workload.ParseSeconds(part)
+			seconds, ok := textfile.ParseSeconds(part)
 			if !ok || seconds > 1e6*time.Hour || i > 0 && seconds >= time.Minute {
 				return 0, false
 			}
