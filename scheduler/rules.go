@@ -274,11 +274,14 @@ type WaitingJobs struct {
 // Behind returns the waiting jobs behind a place in the queue.
 func (w WaitingJobs) Behind(k queue.Key) WaitingJobs { return WaitingJobs{w.l, k} }
 
-// Any reports whether a job waits.
-func (w WaitingJobs) Any() bool { return w.l.queue.Len() > 0 }
-
 // Len returns the number of waiting jobs.
-func (w WaitingJobs) Len() int { return w.l.queue.Len() - w.l.queue.Before(w.from) }
+func (w WaitingJobs) Len() int {
+	n := w.l.queue.Len()
+	if n == 0 || w.from == queue.Front {
+		return n
+	}
+	return n - w.l.queue.Before(w.from)
+}
 
 // Next returns the first job after a place that is within a limit, or Nobody.
 func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
