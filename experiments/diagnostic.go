@@ -96,9 +96,9 @@ func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == SeverityError })
 }
 
-// Running returns the diagnostics for a run on this machine: warnings marked
+// RequireAvailable returns the diagnostics for a run on this machine: warnings marked
 // Unavailable become errors.
-func (ds Diagnostics) Running() Diagnostics {
+func (ds Diagnostics) RequireAvailable() Diagnostics {
 	ds = slices.Clone(ds)
 	for i := range ds {
 		if ds[i].Unavailable {

@@ -29,15 +29,15 @@ func backtest(w window, left func(window) float64, known, weight float64) float6
 	return math.Sqrt(sum / count)
 }
 
-// past is a beginning of a window, from which its last loss is predicted.
-type past struct {
+// truncatedWindow is a beginning of a window, from which its last loss is predicted.
+type truncatedWindow struct {
 	window
 	points int
 	truth  float64 // steps until that loss
 }
 
-func (w window) pasts() []past {
-	var all []past
+func (w window) pasts() []truncatedWindow {
+	var all []truncatedWindow
 	for _, part := range backtestFrom {
 		n := int(part * float64(len(w.points)))
 		target := w.last().Loss
@@ -49,18 +49,18 @@ func (w window) pasts() []past {
 			reached++
 		}
 		b := w.until(n, target)
-		all = append(all, past{b, n, w.points[reached].Step - b.last().Step})
+		all = append(all, truncatedWindow{b, n, w.points[reached].Step - b.last().Step})
 	}
 	return all
 }
 
 // error is the logarithm of predicted over true steps.
-func (p past) error(left float64) float64 {
+func (p truncatedWindow) error(left float64) float64 {
 	return math.Log(math.Max(math.Min(left, p.horizon()), 0.5) / p.truth)
 }
 
-// around draws from a log-normal distribution about a number of steps.
-func around(steps, spread, horizon float64, n int, rng *rand.Rand) []float64 {
+// noisySteps draws from a log-normal distribution about a number of steps.
+func noisySteps(steps, spread, horizon float64, n int, rng *rand.Rand) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = scatter(steps, spread, horizon, rng)

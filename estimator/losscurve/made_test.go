@@ -201,7 +201,7 @@ func TestSchedulesAreForeseen(t *testing.T) {
 		for i := range points {
 			points[i].Rate = rate(points[i].Step)
 		}
-		courses := foresee(points)
+		courses := continueRates(points)
 		for k := 41.0; k <= 110; k++ {
 			if got, want := courses[0].at(k), rate(k); len(courses) > 1 || math.Abs(got/want-1) > 0.1 {
 				t.Errorf("%s, %d courses: %.4g at step %v, want %.4g", name, len(courses), got, k, want)

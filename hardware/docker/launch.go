@@ -52,7 +52,7 @@ func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
 func (h hands) Met(containers []*jobContainer, addresses contract.Cluster) (met, known bool) {
 	for _, jc := range containers {
 		if pid := h.e.pid(jc); pid > 0 {
-			return launch.MetProgress(addresses, fmt.Sprintf("/proc/%d/net", pid))
+			return launch.ClusterConnected(addresses, fmt.Sprintf("/proc/%d/net", pid))
 		}
 	}
 	return false, false

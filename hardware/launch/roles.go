@@ -117,9 +117,9 @@ func (a *ProgressAttempt) warnOfRole(format string, args ...any) {
 	a.board.warn(a.job, IgnoredRole, text)
 }
 
-// MetProgress reports whether somebody listens, or has a connection, at an address of a cluster, by the tables of a
+// ClusterConnected reports whether somebody listens, or has a connection, at an address of a cluster, by the tables of a
 // process's network: the folder /proc/PID/net of Linux. known is false if there are no tables.
-func MetProgress(c contract.Cluster, net string) (met, known bool) {
+func ClusterConnected(c contract.Cluster, net string) (met, known bool) {
 	var ports []uint64
 	for _, addresses := range c {
 		for _, a := range addresses {

@@ -183,7 +183,7 @@ func TestMet(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if met, known := MetProgress(c, dir); met != table.met || known != table.known {
+		if met, known := ClusterConnected(c, dir); met != table.met || known != table.known {
 			t.Errorf("%s: met %v, known %v", name, met, known)
 		}
 	}

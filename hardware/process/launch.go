@@ -41,7 +41,7 @@ func (h hands) Addresses(parts []scheduler.Part) (contract.Cluster, error) {
 
 // Met implements launch.Meeting.
 func (h hands) Met(_ []*program, addresses contract.Cluster) (met, known bool) {
-	return launch.MetProgress(addresses, "/proc/self/net")
+	return launch.ClusterConnected(addresses, "/proc/self/net")
 }
 
 // Begin starts a program on the cores of a part.

@@ -154,7 +154,7 @@ func TestPartsThatIgnoreTheirRoles(t *testing.T) {
 		mu.Unlock()
 	}
 	met := func(address string) bool {
-		met, known := launch.MetProgress(contract.Cluster{"ps": {address}}, "/proc/self/net")
+		met, known := launch.ClusterConnected(contract.Cluster{"ps": {address}}, "/proc/self/net")
 		return met && known
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")

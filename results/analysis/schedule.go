@@ -209,7 +209,7 @@ func (r *scheduleReader) event(e record.EventRow) {
 		r.ran = slices.DeleteFunc(r.ran, func(n int) bool { return n == number })
 	}
 	if step.Began {
-		j.Held = append(j.Held, Span{From: e.At, To: -1, Cores: e.Cores, GPUs: e.GPUs, Guest: e.Beside != ""})
+		j.Held = append(j.Held, Span{From: e.At, To: -1, Cores: e.Cores, GPUs: e.GPUs, Guest: e.SharesWith != ""})
 		r.ran = append(r.ran, number)
 	}
 	if step.Ended && step.Began {

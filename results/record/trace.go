@@ -23,8 +23,8 @@ type EventRow struct {
 	Job   string              `json:"job"`
 	Cores scheduler.CoreSet   `json:"cores"`
 	GPUs  scheduler.CoreSet   `json:"gpus,omitempty"`
-	// Beside is the job that shares these GPUs (start, resume).
-	Beside string `json:"beside,omitempty"`
+	// SharesWith is the job that shares these GPUs (start, resume).
+	SharesWith string `json:"beside,omitempty"`
 	// Parts are the parts that a job with roles has from then on (start, resize), in the order of its roles.
 	Parts []PartRow `json:"parts,omitempty"`
 	// Node is the node of an event that is about one, and not about a job; Market where

@@ -62,7 +62,7 @@ func (v *Variables) Read(file string) (*experiment.Spec, experiments.Diagnostics
 func (a *App) Load(file string, v *Variables, toRun, asJSON bool) (*experiment.Spec, error) {
 	spec, diags := v.Read(file)
 	if toRun {
-		diags = diags.Running()
+		diags = diags.RequireAvailable()
 	}
 	valid := !diags.HasErrors()
 	if !valid && asJSON {

@@ -22,7 +22,7 @@ const (
 )
 
 // Last is the rank of commands behind all others, in the order in which they were registered.
-const Last = 1000
+const LastRank = 1000
 
 // registered are the commands of features.
 var registered []registration
@@ -34,7 +34,7 @@ type registration struct {
 }
 
 // Register adds a command of a feature behind the others: to a group, or below the command of that name, such as "export".
-func Register(place string, make func(*App) *cobra.Command) { RegisterAt(place, Last, make) }
+func Register(place string, make func(*App) *cobra.Command) { RegisterAt(place, LastRank, make) }
 
 // RegisterAt adds a command of a feature at a rank. The commands of the core have the ranks that root.go gives them.
 func RegisterAt(place string, rank int, make func(*App) *cobra.Command) {

@@ -128,7 +128,7 @@ func (c *cellFollower) event(e *record.EventRow) {
 	if step.Began {
 		delete(c.waits, e.Job)
 		c.hold(HeldSpan{Job: number, From: e.At}, e.Cores)
-		c.hold(HeldSpan{Job: number, From: e.At, GPU: true, Guest: e.Beside != ""}, e.GPUs)
+		c.hold(HeldSpan{Job: number, From: e.At, GPU: true, Guest: e.SharesWith != ""}, e.GPUs)
 	}
 	cores, gpus := c.held()
 	now := Usage{At: e.At, Cores: cores, GPUs: gpus, Waiting: c.ledger.Counts().Waiting()}

@@ -268,7 +268,7 @@ func queueOf(ctx context.Context, a *command.App, t *forecast.Twin, o *whenOptio
 		}
 	}
 	q, left := t.OnClock(q)
-	notes = append(notes, schema.Each(left, func(why error) string { return why.Error() })...)
+	notes = append(notes, left...)
 	for _, note := range notes {
 		fmt.Fprintf(a.Err, "not as it is: %s\n", note)
 	}
@@ -325,7 +325,7 @@ func (o *whenOptions) asked(t *forecast.Twin, q *forecast.Queue, jobs []string) 
 		}
 	}
 	for _, job := range jobs {
-		if why := q.Left[job]; why != "" {
+		if why := q.Reason(job); why != "" {
 			return nil, command.Usagef("", "no start is predicted for the job %s: %s", job, why)
 		}
 		if !slices.Contains(names, job) {
@@ -347,6 +347,14 @@ type startRow struct {
 	Nine      [2]*float64 `json:"interval_90_s"`
 	Within    float64     `json:"within_horizon"`
 	Requested *float64    `json:"by_requested_times_s"`
+}
+
+// withoutRow is a waiting job without a forecast as JSON has it.
+type withoutRow struct {
+	Job    string `json:"job"`
+	User   string `json:"user"`
+	Cores  int    `json:"cores"`
+	Reason string `json:"reason"`
 }
 
 func tellStarts(a *command.App,
@@ -379,7 +387,9 @@ func tellStarts(a *command.App,
 			Calibrated bool               `json:"calibrated"`
 			Past       *forecast.Backtest `json:"past,omitempty"`
 			Jobs       []startRow         `json:"jobs"`
-		}{clockOf(t, q.At), o.Horizon.Seconds(), o.Futures, past != nil, past, rows})
+			Without    []withoutRow       `json:"without_start,omitempty"`
+		}{clockOf(t, q.At), o.Horizon.Seconds(), o.Futures, past != nil, past, rows,
+			schema.Each(q.Without, func(w forecast.WithoutStart) withoutRow { return withoutRow(w) })})
 	}
 	out := show.Fold(a.Out)
 	if past != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	conf = `ClusterName=demo
+	conf = `ClusterName=demo AccountingStorageEnforce=limits
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 PriorityType=priority/multifactor
@@ -101,8 +101,8 @@ func TestLinesOfOtherThings(t *testing.T) {
 		"assoc.txt": "Account|ParentName|User|Share|GrpTRES|GrpTRESMins\na|||1||\na||ada|1|mem=5|cpu=9\na||bob|1|mem=6|cpu=9\n" +
 			"a||eve|1|mem=5,billing=4|\n"})
 	source, text := experimentOf(t, dir, "assoc.txt")
-	for _, want := range []string{`partition "a" { nodes = ["n-[1-4]"]`, `partition "b" { nodes = ["n-[1-3]", "gpu1"]`,
-		"DownNodes=n1: these nodes are taken to be up",
+	for _, want := range []string{`partition "a" { nodes = ["n-[1-3]"]`, `partition "b" { nodes = ["n-[1-2]", "gpu1"]`,
+		"DownNodes=n1 State=DOWN: the nodes are left out (n1)",
 		"assoc.txt:3: GrpTRES=mem=5 of user ada, and 2 more like it: this limit keeps no job back",
 		"assoc.txt:3: GrpTRESMins=cpu=9 of user ada, and 1 more like it: it has no effect",
 		"assoc.txt:5: GrpTRES=billing=4 of user eve: this"} {

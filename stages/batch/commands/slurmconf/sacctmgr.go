@@ -30,9 +30,10 @@ type accountBlock struct {
 type sacctmgrTable struct {
 	*clusterModel
 	*sacctmgrOutput
-	head []string
-	kind string
-	at   setting
+	head    []string
+	kind    string
+	cluster string // of the rows before
+	at      setting
 }
 
 // readTables reads the output of sacctmgr -P, of `show assoc`, `show qos` or both after each other.
@@ -82,11 +83,43 @@ func (t *sacctmgrTable) get(fields []string, names ...string) string {
 	return ""
 }
 
+// elsewhere returns the cluster of a row that is of another cluster than the configuration; empty for its own.
+func (t *sacctmgrTable) elsewhere(fields []string) string {
+	cluster := t.get(fields, "Cluster")
+	if own := t.SlurmConf.get("ClusterName", ""); own == "" || strings.EqualFold(cluster, own) {
+		return ""
+	}
+	return cluster
+}
+
+// foreign reports whether a row is of another cluster, and notes it. what names its kind.
+func (t *sacctmgrTable) foreign(fields []string, what string) bool {
+	cluster := t.elsewhere(fields)
+	if own := t.SlurmConf.get("ClusterName", ""); cluster != "" {
+		t.unmodeledOf(t.at, fmt.Sprintf("%s of the cluster %s", what, cluster), what+" of another cluster",
+			"ClusterName is "+own+", and others are left out")
+		return true
+	}
+	if cluster = t.get(fields, "Cluster"); cluster != "" && t.cluster != "" && cluster != t.cluster && t.SlurmConf.get("ClusterName", "") == "" {
+		t.problem(t.at, "the table has the clusters %s and %s, and slurm.conf has no ClusterName: add it", t.cluster, cluster)
+		return true
+	}
+	if cluster != "" {
+		t.cluster = cluster
+	}
+	return false
+}
+
 // limits reads the limits of a row, by the names of their columns.
 func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 	for _, c := range columns {
 		text := t.get(fields, c[0])
 		if text == "" || text == "-1" {
+			continue
+		}
+		if !t.clusterModel.limits {
+			t.unmodeledOf(t.at, fmt.Sprintf("%s=%s of %s %s", c[0], text, b.Kind, b.Label), "unenforced",
+				"limits hold no job without AccountingStorageEnforce=limits, as in Slurm")
 			continue
 		}
 		if c[1] == "max_wall" {
@@ -125,7 +158,7 @@ func (t *sacctmgrTable) unmodeledBy(owner *block, name, value, effect string) {
 // left lists the columns that a twin does not model, where a row has a value.
 func (t *sacctmgrTable) left(b *block, fields []string, columns ...string) {
 	for _, c := range columns {
-		if text := t.get(fields, c); text != "" {
+		if text := t.get(fields, c); text != "" && (t.clusterModel.limits || !strings.Contains(c, "TRES") && !strings.Contains(c, "Wall")) {
 			t.unmodeledBy(b, c, text, "it has no effect")
 		}
 	}
@@ -184,6 +217,9 @@ func (t *sacctmgrTable) addQOS(fields []string) {
 // assoc reads an account, or a user of one. Accounts are indented below their parents.
 func (t *sacctmgrTable) assoc(fields []string, above []string) []string {
 	account, user := t.get(fields, "Account"), t.get(fields, "User")
+	if t.foreign(fields, "an association") {
+		return above
+	}
 	raw := ""
 	for i, h := range t.head {
 		if h == "Account" && i < len(fields) {
@@ -300,15 +336,22 @@ func (t *sacctmgrOutput) check(m *clusterModel) {
 // noteMissingFacts notes missing facts: time limits and accounts of the log, and qualities of service that no table
 // has.
 func (t *Twin) noteMissingFacts() {
-	limits, accounts := false, len(t.tables.accounts) == 0
+	limits, accounts, bare := false, len(t.tables.accounts) == 0, 0
 	at := setting{file: t.log, line: 1}
 	for i := range t.trace.Jobs {
+		if t.trace.Jobs[i].Memory == 0 {
+			bare++
+		}
 		s := t.trace.Jobs[i].Submission()
 		limits, accounts = limits || s.Limit > 0, accounts || s.Account != ""
 		if s.QOS != "" && len(t.tables.qos) > 0 && !t.tables.names[s.QOS] {
 			t.unmodeled(setting{file: t.log, line: int(t.trace.Lines[i])},
 				fmt.Sprintf("the table of sacctmgr has no qos %s: its jobs have no limits by it, and the priority 0", s.QOS))
 		}
+	}
+	if bare > 0 && t.consumesMemory() {
+		t.unmodeled(at, fmt.Sprintf("%d jobs have no memory (mem= in ReqTRES or AllocTRES, or ReqMem): they take none, and a job that "+
+			"asks for none has all of its nodes in Slurm", bare))
 	}
 	if !limits {
 		t.unmodeled(at, "no job has a time limit (the column TimelimitRaw): jobs get that of their partition, and "+

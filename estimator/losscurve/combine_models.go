@@ -24,8 +24,8 @@ func slowdown(points int) float64 {
 	return math.Exp(math.Max(0, 5.2/math.Sqrt(float64(points))-0.5))
 }
 
-// member is a part of the combination.
-type member struct {
+// weightedModel is a part of the combination.
+type weightedModel struct {
 	// judge returns the logarithm of the member's likelihood for the latest points of a window, given
 	// the points before, and a function that draws from the member.
 	judge func(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64)
@@ -34,7 +34,7 @@ type member struct {
 }
 
 // Laws with a floor often fit the seen losses well, and extrapolate badly.
-var members = []member{
+var members = []weightedModel{
 	{newTrend.judge, 0.75, 0.2},
 	{newFloored.judge, 0.15, 0.2},
 	{judgeSettling, 0, 0.5},
@@ -94,7 +94,7 @@ func drawByLosses(w window, n int, rng *rand.Rand) []float64 {
 	all := w
 	w = w.regime()
 	if s, ok := all.schedule(w); ok {
-		members = append(slices.Clip(members), member{s.judge, 0, laterAgain})
+		members = append(slices.Clip(members), weightedModel{s.judge, 0, laterAgain})
 	}
 	if w.before == 0 && len(w.points) < leastJudged {
 		return newTrend.draw(w, n, rng)
@@ -151,29 +151,29 @@ func drawAnyway(w window, n int, rng *rand.Rand) []float64 {
 }
 
 // judge moves the filters of a family through the window once, and predicts its last loss on the way.
-func (new family) judge(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64) {
-	return new.judged(w, latest, rng, func(fs []filter, n int) []float64 { return draw(fs, w, n, rng) })
+func (new filterGrid) judge(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64) {
+	return new.judged(w, latest, rng, func(fs []kalmanFilter, n int) []float64 { return draw(fs, w, n, rng) })
 }
 
-func (new family) judged(w window, latest int, rng *rand.Rand, then func(fs []filter, n int) []float64,
+func (new filterGrid) judged(w window, latest int, rng *rand.Rand, then func(fs []kalmanFilter, n int) []float64,
 ) (float64, func(n int) []float64) {
 	fs := new(w)
-	before := evidence(fs)
+	before := logEvidence(fs)
 	pasts := w.pasts()
 	var errors []float64
 	for i := range w.points {
 		if i > 0 {
-			follow(fs, w.points[i:i+1], w.points[i-1])
+			updateAll(fs, w.points[i:i+1], w.points[i-1])
 		}
 		if i+1 == len(w.points)-latest {
-			before = evidence(fs)
+			before = logEvidence(fs)
 		}
 		for ; len(pasts) > 0 && pasts[0].points == i+1; pasts = pasts[1:] {
 			left := draw(fs, pasts[0].window, recordDraws, rng)
 			errors = append(errors, pasts[0].error(median(left)))
 		}
 	}
-	return standing(evidence(fs)-before, errors), func(n int) []float64 { return then(fs, n) }
+	return scoreMember(logEvidence(fs)-before, errors), func(n int) []float64 { return then(fs, n) }
 }
 
 // judgeSettling counts the steps from the beginning of the training.
@@ -190,11 +190,11 @@ func (l law) judge(w window, latest int, rng *rand.Rand) (float64, func(n int) [
 	for _, p := range w.pasts() {
 		errors = append(errors, p.error(l.left(p.window)))
 	}
-	return standing(likelihood, errors), func(n int) []float64 { return l.drawMember(w, n, rng) }
+	return scoreMember(likelihood, errors), func(n int) []float64 { return l.drawMember(w, n, rng) }
 }
 
-// standing weighs a member by a likelihood, and by its errors.
-func standing(likelihood float64, errors []float64) float64 {
+// scoreMember weighs a member by a likelihood, and by its errors.
+func scoreMember(likelihood float64, errors []float64) float64 {
 	sum := square(recordKnown)
 	for _, e := range errors {
 		sum += square(e)
@@ -208,7 +208,7 @@ var selfTF = Model{
 	Name: "selftf",
 	// step(l) = (h/l)·ln(d/l) + j0, with d the greatest loss and j0 the first step, without outliers
 	draw: func(w window, n int, rng *rand.Rand) []float64 {
-		return around(selfTFLeft(w), backtest(w, selfTFLeft, 1.2, priorWeight), w.horizon(), n, rng)
+		return noisySteps(selfTFLeft(w), backtest(w, selfTFLeft, 1.2, priorWeight), w.horizon(), n, rng)
 	},
 	point: selfTFLeft,
 }
@@ -305,13 +305,13 @@ var newAnnealed = newRegime
 // annealed is a family that was moved through a window, with the evidence for it.
 type annealed struct {
 	annealing
-	filters  []filter
+	filters  []kalmanFilter
 	now      training
 	evidence float64
 }
 
 // follow moves the filters through the window of a whole training.
-func (s rates) follow(w window, a annealing) annealed {
+func (s rateSchedule) follow(w window, a annealing) annealed {
 	t := training{}
 	for i := range t.rates {
 		t.rates[i] = w.points[0].Rate / s.top
@@ -323,11 +323,11 @@ func (s rates) follow(w window, a annealing) annealed {
 		v.points[i] = Point{Step: t.sum, Loss: p.Loss * math.Exp(-a.above(t))}
 	}
 	fs := newAnnealed.after(v)
-	return annealed{a, fs, t, evidence(fs)}
+	return annealed{a, fs, t, logEvidence(fs)}
 }
 
 // draw draws continuations of the window of a whole training.
-func (s rates) draw(w window, n int, rng *rand.Rand) []float64 {
+func (s rateSchedule) draw(w window, n int, rng *rand.Rand) []float64 {
 	var all []annealed
 	var shares []float64
 	for _, delay := range annealingDelays {
@@ -342,7 +342,7 @@ func (s rates) draw(w window, n int, rng *rand.Rand) []float64 {
 	for i, a := range all {
 		carry += float64(n) * math.Exp(shares[i]-total)
 		if count := min(int(math.Round(carry))-len(out), n-len(out)); count > 0 {
-			out = append(out, drawEach(a.filters, count, rng, func(f *filter) float64 { return s.left(w, a, f, rng) })...)
+			out = append(out, drawEach(a.filters, count, rng, func(f *kalmanFilter) float64 { return s.left(w, a, f, rng) })...)
 		}
 	}
 	for len(out) < n { // shares are rounded
@@ -352,12 +352,12 @@ func (s rates) draw(w window, n int, rng *rand.Rand) []float64 {
 }
 
 // left draws the number of remaining steps by a filter, along one of the courses of the rate.
-func (s rates) left(w window, a annealed, f *filter, rng *rand.Rand) float64 {
+func (s rateSchedule) left(w window, a annealed, f *kalmanFilter, rng *rand.Rand) float64 {
 	course, t := s.pick(rng), a.now
 	return f.runAlong(w, func(step float64) (time, above float64) {
 		if step > t.step {
 			t = a.to(t, step, course.at(step)/s.top)
 		}
-		return clock(t.sum), a.above(t)
+		return logStep(t.sum), a.above(t)
 	}, rng)
 }

@@ -238,7 +238,7 @@ const plainWalk, plainWalkSpread = 0.15, 0.7
 
 // newFloored is the family of trends of the loss above a floor, which is not known: losses of language
 // models, of tasks with wrong labels and of small networks do not go to 0.
-var newFloored family = func(w window) []filter {
+var newFloored filterGrid = func(w window) []kalmanFilter {
 	least := math.Inf(1)
 	for _, p := range w.points {
 		least = math.Min(least, p.Loss)
@@ -254,21 +254,21 @@ var newFloored family = func(w window) []filter {
 }
 
 // plainFilters are filters whose slopes do not drift, for a grid of their parameters and of floors.
-func plainFilters(w window, floors ...float64) []filter {
-	var fs []filter
+func plainFilters(w window, floors ...float64) []kalmanFilter {
+	var fs []kalmanFilter
 	noise := w.noise()
 	for _, floor := range floors {
 		for i := -1; i <= 1; i++ {
 			for j := -2; j <= 2; j++ {
 				zi, zj := 1.6*float64(i), float64(j)
-				f := filter{
+				f := kalmanFilter{
 					walk: plainWalk * math.Exp(plainWalkSpread*zi), noise: noise * math.Exp(noiseSpread*zj),
-					floor: floor, plain: true, slope: firstSlope, p11: firstVariance, log: -(zi*zi + zj*zj) / 2,
+					floor: floor, meanReverting: true, slope: firstSlope, p11: firstVariance, logLikelihood: -(zi*zi + zj*zj) / 2,
 				}
 				if w.target > 0 && floor > w.target {
-					f.log += aboveOdds
+					f.logLikelihood += aboveOdds
 				}
-				above, scale := f.above(w.points[0].Loss)
+				above, scale := f.aboveFloor(w.points[0].Loss)
 				f.level, f.p00 = math.Log(above), square(f.noise*scale)
 				fs = append(fs, f)
 			}

@@ -25,8 +25,8 @@ func (w window) regime() window {
 	fs := newRegime(w)
 	known := make([]float64, len(w.points)) // the logarithm of the likelihood of the points up to each
 	for i := 1; i < len(w.points); i++ {
-		follow(fs, w.points[i:i+1], w.points[i-1])
-		known[i] = evidence(fs)
+		updateAll(fs, w.points[i:i+1], w.points[i-1])
+		known[i] = logEvidence(fs)
 	}
 	var at []int
 	for i := leastBefore; i+leastRegime <= len(w.points); i++ {
@@ -36,7 +36,7 @@ func (w window) regime() window {
 	best, from := known[len(known)-1], 0
 	for _, i := range at[:min(len(at), mostChanges)] {
 		jump := math.Log(w.points[i].Loss / w.points[i-1].Loss)
-		changed := known[i-1] + changeOdds + logNormal(jump, square(changeSpread)) + evidence(newRegime.after(w.since(i)))
+		changed := known[i-1] + changeOdds + logNormal(jump, square(changeSpread)) + logEvidence(newRegime.after(w.since(i)))
 		if changed > best {
 			best, from = changed, i
 		}
@@ -46,24 +46,24 @@ func (w window) regime() window {
 
 // newRegime is the family by which changes are found: a few of the trend and of plain filters, alike
 // in weight.
-var newRegime family = func(w window) []filter {
-	var fs []filter
+var newRegime filterGrid = func(w window) []kalmanFilter {
+	var fs []kalmanFilter
 	for i, f := range newTrend(w) {
 		if i%regimeEach == regimeEach/2 {
 			fs = append(fs, f)
 		}
 	}
-	return append(even(fs), even(plainFilters(w, 0))...)
+	return append(equalWeights(fs), equalWeights(plainFilters(w, 0))...)
 }
 
 // regimeEach is the part of the trend's filters that are enough to find changes.
 const regimeEach = 9
 
-// even gives filters half of the likelihood together.
-func even(fs []filter) []filter {
-	all := evidence(fs) + math.Ln2
+// equalWeights gives filters half of the likelihood together.
+func equalWeights(fs []kalmanFilter) []kalmanFilter {
+	all := logEvidence(fs) + math.Ln2
 	for i := range fs {
-		fs[i].log -= all
+		fs[i].logLikelihood -= all
 	}
 	return fs
 }
@@ -90,17 +90,17 @@ func (w window) shifted(i int, by float64) window {
 
 // newSettling is a family for the losses after a change: the loss falls fast at first, and soon
 // like a power of all steps so far, with an exponent that is not known.
-var newSettling family = func(w window) []filter {
+var newSettling filterGrid = func(w window) []kalmanFilter {
 	noise := w.noise()
-	var fs []filter
+	var fs []kalmanFilter
 	for _, rest := range []float64{-0.1, -0.3, -0.5, -0.8, -1.2} {
 		for _, settle := range []float64{4, 12, 30} {
 			for j := -2; j <= 2; j++ {
 				zj := float64(j)
-				f := filter{
-					walk: settlingWalk, noise: noise * math.Exp(noiseSpread*zj), plain: true,
+				f := kalmanFilter{
+					walk: settlingWalk, noise: noise * math.Exp(noiseSpread*zj), meanReverting: true,
 					level: math.Log(w.points[0].Loss), slope: settlingSlope, p11: settlingVariance,
-					rest: rest, settle: settle, log: -zj * zj / 2,
+					rest: rest, settle: settle, logLikelihood: -zj * zj / 2,
 				}
 				f.p00 = square(f.noise)
 				fs = append(fs, f)
@@ -145,7 +145,7 @@ const leastDrop, mostDrops = 0.3, 3
 
 // left draws the number of remaining steps if the loss continues by a filter, and drops at each further
 // change.
-func (s schedule) left(f *filter, w window, changed float64, rng *rand.Rand) float64 {
+func (s schedule) left(f *kalmanFilter, w window, changed float64, rng *rand.Rand) float64 {
 	drop := s.drop * (leastDrop + (1-leastDrop)*rng.Float64())
 	left := f.run(w, rng)
 	for k := 1.0; k <= mostDrops; k++ {
@@ -167,7 +167,7 @@ func (s schedule) left(f *filter, w window, changed float64, rng *rand.Rand) flo
 // judge is judgeSettling with the drops of a schedule.
 func (s schedule) judge(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64) {
 	whole := w.whole()
-	return newSettling.judged(whole, latest, rng, func(fs []filter, n int) []float64 {
-		return drawEach(fs, n, rng, func(f *filter) float64 { return s.left(f, whole, w.before, rng) })
+	return newSettling.judged(whole, latest, rng, func(fs []kalmanFilter, n int) []float64 {
+		return drawEach(fs, n, rng, func(f *kalmanFilter) float64 { return s.left(f, whole, w.before, rng) })
 	})
 }

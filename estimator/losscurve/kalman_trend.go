@@ -17,9 +17,9 @@ var trend = Model{
 // The constants of the trend. They were chosen on one half of the curves of the
 // built-in programs and of PyTorch; the shipped curves are of other runs.
 const (
-	// ahead is added to the step under the logarithm: a loss is the mean over the
+	// stepOffset is added to the step under the logarithm: a loss is the mean over the
 	// steps before it, and a training does not begin at a loss without bound.
-	ahead = 0.8
+	stepOffset = 0.8
 	// The slope b drifts by (level + pull·b + push·(y0 − y)) per unit of the
 	// logarithm of the step, with y the logarithm of the loss and y0 the first.
 	pushFrom                         = 2.0
@@ -33,47 +33,47 @@ const (
 	// spread σy: both have log-normal priors with these medians and spreads.
 	walkMedian, walkSpread   = 0.3, 0.4
 	noiseMedian, noiseSpread = 0.02, 0.75
-	// flattest bounds the slopes of continuations: losses that only
+	// maxSlope bounds the slopes of continuations: losses that only
 	// rise are no training.
-	flattest = -0.02
+	maxSlope = -0.02
 	// A loss is an outlier with this chance; then its noise is as large as this.
 	outlierChance, outlierNoise = 0.02, 0.7
 	// This many outliers in a row are no outliers: the loss has moved.
-	moved = 3
+	outliersBeforeMove = 3
 )
 
-// filter is a Kalman filter of the level and slope of the logarithm of the loss above
+// kalmanFilter is a Kalman filter of the level and slope of the logarithm of the loss above
 // a floor, with the likelihood so far.
-type filter struct {
+type kalmanFilter struct {
 	walk, noise, pull float64
 	floor             float64
-	// plain is set if the slope does not drift like the trend's: it is a mean-reverting
+	// meanReverting is set if the slope does not drift like the trend's: it is a mean-reverting
 	// random walk, which returns to rest at the rate settle.
-	plain         bool
+	meanReverting bool
 	rest, settle  float64
 	level, slope  float64
 	p00, p01, p11 float64 // covariance of level and slope
 	first         float64 // y0
-	log           float64 // of prior and likelihood
-	strange       int     // outliers in a row
+	logLikelihood float64 // of prior and likelihood
+	outliers      int     // outliers in a row
 }
 
-// family makes filters for a grid of their parameters, after the first loss.
-type family func(w window) []filter
+// filterGrid makes filters for a grid of their parameters, after the first loss.
+type filterGrid func(w window) []kalmanFilter
 
 // newTrend is the family of the trend.
-var newTrend family = func(w window) []filter {
+var newTrend filterGrid = func(w window) []kalmanFilter {
 	noise := w.noise()
 	y := math.Log(w.points[0].Loss)
-	var fs []filter
+	var fs []kalmanFilter
 	for i := -4; i <= 4; i++ {
 		for j := -4; j <= 4; j++ {
 			for k := -1; k <= 1; k++ {
 				zi, zj, zk := float64(i)*0.6, float64(j)*0.6, float64(k)
-				f := filter{
+				f := kalmanFilter{
 					walk: walkMedian * math.Exp(walkSpread*zi), noise: noise * math.Exp(noiseSpread*zj),
 					pull: driftPull + pullSpread*zk, level: y, slope: firstSlope, p11: firstVariance, first: y,
-					log: -(zi*zi + zj*zj + zk*zk) / 2,
+					logLikelihood: -(zi*zi + zj*zj + zk*zk) / 2,
 				}
 				f.p00 = square(f.noise)
 				fs = append(fs, f)
@@ -83,24 +83,24 @@ var newTrend family = func(w window) []filter {
 	return fs
 }
 
-// clock is the logarithm of the step, from which the trend is a straight line.
-func clock(step float64) float64 { return math.Log(math.Max(step, 0.5) + ahead - 1) }
+// logStep is the logarithm of the step, from which the trend is a straight line.
+func logStep(step float64) float64 { return math.Log(math.Max(step, 0.5) + stepOffset - 1) }
 
-// move moves the filter on by a time on its clock.
-func (f *filter) move(time float64) {
+// predict moves the filter on by a time on its clock.
+func (f *kalmanFilter) predict(time float64) {
 	n := max(1, int(math.Ceil(time*math.Max(10, 2*f.settle))))
 	d := time / float64(n)
 	q := square(f.walk)
 	for range n {
-		change := f.drift(f.level, f.slope) * d
+		change := f.slopeDrift(f.level, f.slope) * d
 		f.level += (f.slope + change/2) * d
 		f.slope += change
 		push, pull := 0.0, -f.settle
-		if !f.plain {
+		if !f.meanReverting {
 			if f.first-f.level > pushFrom {
 				push = driftPush
 			}
-			pull = f.pace(f.level) * f.pull
+			pull = f.plateauFactor(f.level) * f.pull
 		}
 		f00, f01 := 1-push*d*d/2, d*(1+pull*d/2)
 		f10, f11 := -push*d, 1+pull*d
@@ -112,42 +112,42 @@ func (f *filter) move(time float64) {
 	}
 }
 
-func (f *filter) drift(level, slope float64) float64 {
-	if f.plain {
+func (f *kalmanFilter) slopeDrift(level, slope float64) float64 {
+	if f.meanReverting {
 		return f.settle * (f.rest - slope)
 	}
-	return f.pace(level)*(driftLevel+f.pull*slope) + driftPush*math.Max(f.first-level-pushFrom, 0)
+	return f.plateauFactor(level)*(driftLevel+f.pull*slope) + driftPush*math.Max(f.first-level-pushFrom, 0)
 }
 
-// pace returns the factor on the drift of the slope while the loss has hardly
+// plateauFactor returns the factor on the drift of the slope while the loss has hardly
 // fallen: many trainings begin on a plateau.
-func (f *filter) pace(level float64) float64 {
+func (f *kalmanFilter) plateauFactor(level float64) float64 {
 	if f.first-level < startDrop {
 		return startPace
 	}
 	return 1
 }
 
-// see adds a loss. It is an outlier with a probability that depends on
+// update adds a loss. It is an outlier with a probability that depends on
 // its distance from the prediction; outliers count by their larger
 // noise.
-func (f *filter) see(loss float64) {
-	above, scale := f.above(loss)
+func (f *kalmanFilter) update(loss float64) {
+	above, scale := f.aboveFloor(loss)
 	off, noise := math.Log(above)-f.level, square(f.noise*scale)
 	usual, outlier := f.p00+noise, f.p00+noise+square(outlierNoise)
 	a := math.Log(1-outlierChance) + logNormal(off, usual)
 	b := math.Log(outlierChance) + logNormal(off, outlier)
 	both := logSum([]float64{a, b})
-	f.log += both + math.Log(scale) // the density is for the logarithm of the loss
+	f.logLikelihood += both + math.Log(scale) // the density is for the logarithm of the loss
 	if b > a {
-		f.strange++
+		f.outliers++
 	} else {
-		f.strange = 0
+		f.outliers = 0
 	}
-	if f.strange >= moved { // this is where the loss is now
+	if f.outliers >= outliersBeforeMove { // this is where the loss is now
 		f.p00 += off * off
 		usual, outlier = usual+off*off, outlier+off*off
-		a, b, both, f.strange = 0, math.Inf(-1), 0, 0
+		a, b, both, f.outliers = 0, math.Inf(-1), 0, 0
 	}
 	variance := 1 / (math.Exp(a-both)/usual + math.Exp(b-both)/outlier)
 	k0, k1 := f.p00/variance, f.p01/variance
@@ -158,9 +158,9 @@ func (f *filter) see(loss float64) {
 	f.p00 *= 1 - k0
 }
 
-// above returns how far a loss is above the floor, and how many times larger errors in
+// aboveFloor returns how far a loss is above the floor, and how many times larger errors in
 // proportion to the loss are in proportion to that.
-func (f *filter) above(loss float64) (above, scale float64) {
+func (f *kalmanFilter) aboveFloor(loss float64) (above, scale float64) {
 	above = math.Max(loss-f.floor, leastAbove*loss)
 	return above, loss / above
 }
@@ -173,52 +173,52 @@ func logNormal(x, variance float64) float64 {
 	return -(math.Log(2*math.Pi*variance) + x*x/variance) / 2
 }
 
-// follow moves filters through points.
-func follow(fs []filter, points []Point, from Point) {
-	at := clock(from.Step)
+// updateAll moves filters through points.
+func updateAll(fs []kalmanFilter, points []Point, from Point) {
+	at := logStep(from.Step)
 	for _, p := range points {
-		next := clock(p.Step)
+		next := logStep(p.Step)
 		for i := range fs {
-			fs[i].move(next - at)
-			fs[i].see(p.Loss)
+			fs[i].predict(next - at)
+			fs[i].update(p.Loss)
 		}
 		at = next
 	}
 }
 
-// evidence returns the logarithm of the sum of the filters' likelihoods.
-func evidence(fs []filter) float64 {
+// logEvidence returns the logarithm of the sum of the filters' likelihoods.
+func logEvidence(fs []kalmanFilter) float64 {
 	logs := make([]float64, len(fs))
 	for i, f := range fs {
-		logs[i] = f.log
+		logs[i] = f.logLikelihood
 	}
 	return logSum(logs)
 }
 
 // after returns the filters after the whole window.
-func (new family) after(w window) []filter {
+func (new filterGrid) after(w window) []kalmanFilter {
 	fs := new(w)
-	follow(fs, w.points[1:], w.points[0])
+	updateAll(fs, w.points[1:], w.points[0])
 	return fs
 }
 
-func (new family) draw(w window, n int, rng *rand.Rand) []float64 {
+func (new filterGrid) draw(w window, n int, rng *rand.Rand) []float64 {
 	return draw(new.after(w), w, n, rng)
 }
 
 // draw draws filters by their likelihood, states by their covariance, and
 // follows each until its loss is at the target.
-func draw(fs []filter, w window, n int, rng *rand.Rand) []float64 {
-	return drawEach(fs, n, rng, func(f *filter) float64 { return f.run(w, rng) })
+func draw(fs []kalmanFilter, w window, n int, rng *rand.Rand) []float64 {
+	return drawEach(fs, n, rng, func(f *kalmanFilter) float64 { return f.run(w, rng) })
 }
 
 // drawEach draws filters by their likelihood, and a result from each.
-func drawEach(fs []filter, n int, rng *rand.Rand, run func(f *filter) float64) []float64 {
-	total := evidence(fs)
+func drawEach(fs []kalmanFilter, n int, rng *rand.Rand, run func(f *kalmanFilter) float64) []float64 {
+	total := logEvidence(fs)
 	sums := make([]float64, len(fs))
 	sum := 0.0
 	for i, f := range fs {
-		sum += math.Exp(f.log - total)
+		sum += math.Exp(f.logLikelihood - total)
 		sums[i] = sum
 	}
 	out := make([]float64, n)
@@ -237,17 +237,17 @@ const stride = 0.03
 
 // run draws one continuation, and returns the steps until it is at the target;
 // +Inf when it is not within the horizon.
-func (f *filter) run(w window, rng *rand.Rand) float64 {
-	return f.runAlong(w, func(step float64) (float64, float64) { return clock(step), 0 }, rng)
+func (f *kalmanFilter) run(w window, rng *rand.Rand) float64 {
+	return f.runAlong(w, func(step float64) (float64, float64) { return logStep(step), 0 }, rng)
 }
 
 // runAlong is run where along returns the time of a filter's clock at a step, and the difference of the logarithm
 // of the loss there from the filter's level. It is called with increasing steps.
-func (f *filter) runAlong(w window, along func(step float64) (time, above float64), rng *rand.Rand) float64 {
+func (f *kalmanFilter) runAlong(w window, along func(step float64) (time, above float64), rng *rand.Rand) float64 {
 	if f.floor >= w.target {
 		return math.Inf(1)
 	}
-	above, scale := f.above(w.target)
+	above, scale := f.aboveFloor(w.target)
 	target, noise := math.Log(above), f.noise*scale
 	c := math.Sqrt(math.Max(f.p00, 1e-14))
 	z := rng.NormFloat64()
@@ -260,8 +260,8 @@ func (f *filter) runAlong(w window, along func(step float64) (time, above float6
 		step += math.Max(1, math.Floor(stride*step))
 		next, higher := along(step)
 		d := next - now
-		after := slope + f.drift(level, slope)*d + f.walk*math.Sqrt(d)*rng.NormFloat64()
-		after = math.Min(after, flattest)
+		after := slope + f.slopeDrift(level, slope)*d + f.walk*math.Sqrt(d)*rng.NormFloat64()
+		after = math.Min(after, maxSlope)
 		level += (slope + after) / 2 * d
 		slope, now = after, next
 		count := step - from

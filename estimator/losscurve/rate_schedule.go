@@ -5,14 +5,14 @@ import (
 	"math/rand/v2"
 )
 
-// rates is a schedule of the rate of learning.
-type rates struct {
+// rateSchedule is a schedule of the rate of learning.
+type rateSchedule struct {
 	top   float64 // the greatest so far
-	ahead []foreseen
+	ahead []rateContinuation
 }
 
-// foreseen is a possible course of the rate of learning after the last report, with a weight.
-type foreseen struct {
+// rateContinuation is a possible course of the rate of learning after the last report, with a weight.
+type rateContinuation struct {
 	weight float64
 	at     func(step float64) float64 // in units of reports
 }
@@ -21,21 +21,21 @@ type foreseen struct {
 const varying = 1.01
 
 // rates returns the schedule of the window of a whole training; false where a report has no rate, or all have the same.
-func (w window) rates() (rates, bool) {
-	var s rates
+func (w window) rates() (rateSchedule, bool) {
+	var s rateSchedule
 	least := math.Inf(1)
 	for _, p := range w.points {
 		least, s.top = math.Min(least, p.Rate), math.Max(s.top, p.Rate)
 	}
 	if !(least > 0) || s.top <= varying*least {
-		return rates{}, false
+		return rateSchedule{}, false
 	}
-	s.ahead = foresee(w.points)
+	s.ahead = continueRates(w.points)
 	return s, true
 }
 
 // pick draws a course.
-func (s rates) pick(rng *rand.Rand) foreseen {
+func (s rateSchedule) pick(rng *rand.Rand) rateContinuation {
 	u := rng.Float64()
 	for _, c := range s.ahead {
 		if u -= c.weight; u < 0 {
@@ -52,9 +52,9 @@ const againAfterOne, sameSteps = 0.6, 0.15
 // lowered is by how much a rate is lowered at least, from one report to the next.
 const lowered = 1.0001
 
-// foresee returns possible continuations of the rate: rates that are lowered in steps are lowered again after the
+// continueRates returns possible continuations of the rate: rates that are lowered in steps are lowered again after the
 // same number of steps; others follow the course that fits the reported rates.
-func foresee(points []Point) []foreseen {
+func continueRates(points []Point) []rateContinuation {
 	top := 0
 	for i, p := range points {
 		if p.Rate > varying*points[top].Rate {
@@ -63,7 +63,7 @@ func foresee(points []Point) []foreseen {
 	}
 	points = points[top:]
 	last := points[len(points)-1]
-	stay := foreseen{1, func(float64) float64 { return last.Rate }}
+	stay := rateContinuation{1, func(float64) float64 { return last.Rate }}
 	var drops []int
 	for i := 1; i < len(points); i++ {
 		if points[i-1].Rate > lowered*points[i].Rate {
@@ -72,17 +72,17 @@ func foresee(points []Point) []foreseen {
 	}
 	switch {
 	case len(drops) == 0:
-		return []foreseen{stay}
+		return []rateContinuation{stay}
 	case len(drops) > max(len(points)/3, 1):
-		if at, ok := course(points); ok {
-			return []foreseen{{1, at}}
+		if at, ok := fitRateCourse(points); ok {
+			return []rateContinuation{{1, at}}
 		}
-		return []foreseen{stay}
+		return []rateContinuation{stay}
 	}
 	from, n := drops[len(drops)-1], float64(len(drops))
 	at := points[from-1].Step // it is lower from here on
 	each, factor := at/n, math.Pow(last.Rate/points[0].Rate, 1/n)
-	again := foreseen{1, func(step float64) float64 {
+	again := rateContinuation{1, func(step float64) float64 {
 		return last.Rate * math.Pow(factor, math.Max(math.Ceil((step-at)/each)-1, 0))
 	}}
 	even := last.Step-at <= (1+sameSteps)*each
@@ -91,31 +91,31 @@ func foresee(points []Point) []foreseen {
 	}
 	switch {
 	case !even:
-		return []foreseen{stay}
+		return []rateContinuation{stay}
 	case len(drops) == 1:
 		again.weight, stay.weight = againAfterOne, 1-againAfterOne
-		return []foreseen{again, stay}
+		return []rateContinuation{again, stay}
 	}
-	return []foreseen{again}
+	return []rateContinuation{again}
 }
 
 // shape is the shape of a continuously lowered rate: some function of the rate is a straight line in some function of
 // the step, which may depend on when the schedule ends.
-type shape struct {
+type rateShape struct {
 	rate, back func(float64) float64
 	step       func(step, end float64) float64
 	ends       bool
 }
 
-var shapes = []shape{
-	{same, same, func(step, end float64) float64 { return math.Cos(math.Pi * math.Min(step/end, 1)) }, true},
-	{same, same, func(step, _ float64) float64 { return step }, false},
+var shapes = []rateShape{
+	{identity, identity, func(step, end float64) float64 { return math.Cos(math.Pi * math.Min(step/end, 1)) }, true},
+	{identity, identity, func(step, _ float64) float64 { return step }, false},
 	{math.Log, math.Exp, func(step, _ float64) float64 { return step }, false},
 	{math.Log, math.Exp, func(step, _ float64) float64 { return math.Log(step) }, false},
 	{inverseOf, inverseOf, func(step, _ float64) float64 { return step }, false},
 }
 
-func same(x float64) float64      { return x }
+func identity(x float64) float64  { return x }
 func inverseOf(x float64) float64 { return 1 / x }
 
 const (
@@ -127,9 +127,9 @@ const (
 	ends, mostLonger = 24, 12
 )
 
-// course returns the continuation of the rate by the shape that fits best; false if none fits. Schedules count their
+// fitRateCourse returns the continuation of the rate by the shape that fits best; false if none fits. Schedules count their
 // steps from the first one, or from the end of the warm-up.
-func course(points []Point) (func(step float64) float64, bool) {
+func fitRateCourse(points []Point) (func(step float64) float64, bool) {
 	if len(points) < leastCourse {
 		return nil, false
 	}
@@ -166,7 +166,7 @@ func course(points []Point) (func(step float64) float64, bool) {
 }
 
 // fit fits the shape with steps that count from another one, and returns by how much it is off, in proportion.
-func (s shape) fit(points []Point, from, end float64) (at func(step float64) float64, off float64) {
+func (s rateShape) fit(points []Point, from, end float64) (at func(step float64) float64, off float64) {
 	last := points[len(points)-1]
 	a, b, ok := line(points, func(p Point) (x, y float64) { return s.step(p.Step-from, end), s.rate(p.Rate) })
 	if !ok {
