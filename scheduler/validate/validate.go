@@ -457,13 +457,8 @@ func requestOf(j *scheduler.Job, alternative int32) scheduler.Alternative {
 
 func (v *Validator) holdNothing(e *scheduler.Event) {
 	if len(e.Cores) > 0 || len(e.GPUs) > 0 {
-		v.stillHolds(e)
+		v.report(e.At, e.Job, "job %q holds cores %s and GPUs %s after %q", v.name(e.Job), e.Cores, e.GPUs, e.Kind)
 	}
-}
-
-// stillHolds reports a job that holds something after an event that takes all from it.
-func (v *Validator) stillHolds(e *scheduler.Event) {
-	v.report(e.At, e.Job, "job %q holds cores %s and GPUs %s after %q", v.name(e.Job), e.Cores, e.GPUs, e.Kind)
 }
 
 // grant checks the holdings of a job from an event on, and books them.
