@@ -131,12 +131,23 @@ func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 			}
 			continue
 		}
-		if !strings.Contains(text, "=") {
+		if c[1] != "" {
+			if n, err := strconv.Atoi(text); err != nil || n < 0 {
+				t.problem(t.at, "%s=%s is no whole number", c[0], text)
+				continue
+			}
 			b.Args = append(b.Args, pair{c[1], text})
+			continue
+		}
+		if !strings.Contains(text, "=") {
+			t.problem(t.at, "%s=%s is no list of resources such as cpu=16,node=2: print the table with  sacctmgr -P", c[0], text)
 			continue
 		}
 		for _, one := range strings.Split(text, ",") {
 			name, value, _ := strings.Cut(one, "=")
+			if plain := numbered[name]; plain != "" {
+				name = plain
+			}
 			arg := map[string]string{
 				"GrpTRES cpu": "group_cores", "GrpTRES node": "group_nodes", "GrpTRES gres/gpu": "group_gpus",
 				"MaxTRES cpu": "max_cores", "MaxTRES node": "max_nodes", "MaxTRESPU cpu": "max_cores_per_user",
@@ -150,19 +161,32 @@ func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 	}
 }
 
+// numbered are the names of resources by the numbers that Slurm stores.
+var numbered = map[string]string{"1": "cpu", "2": "mem", "3": "energy", "4": "node", "5": "billing"}
+
 // unmodeledBy notes a setting of a user, an account or a quality of service.
 func (t *sacctmgrTable) unmodeledBy(owner *block, name, value, effect string) {
 	t.unmodeledOf(t.at, fmt.Sprintf("%s=%s of %s %s", name, value, owner.Kind, owner.Label), name+" "+owner.Kind, effect)
 }
 
-// left lists the columns that a twin does not model, where a row has a value.
-func (t *sacctmgrTable) left(b *block, fields []string, columns ...string) {
-	for _, c := range columns {
-		if text := t.get(fields, c); text != "" && (t.clusterModel.limits || !strings.Contains(c, "TRES") && !strings.Contains(c, "Wall")) {
-			t.unmodeledBy(b, c, text, "it has no effect")
+// left lists the columns that a twin does not model, where a row has a value: all but some, and but those that only describe.
+func (t *sacctmgrTable) left(b *block, fields []string, read ...string) {
+	for i, column := range t.head {
+		column = strings.TrimSpace(column)
+		if column == "" || i >= len(fields) || slices.Contains(read, column) || slices.Contains(describing, column) {
+			continue
+		}
+		unheld := !t.clusterModel.limits && (strings.Contains(column, "TRES") || strings.Contains(column, "Wall") ||
+			strings.HasPrefix(column, "Max") || strings.HasPrefix(column, "Grp") || strings.HasPrefix(column, "Min"))
+		if text := strings.TrimSpace(fields[i]); text != "" && !unheld {
+			t.unmodeledBy(b, column, text, "it has no effect")
 		}
 	}
 }
+
+// describing are the columns that say nothing about when jobs start.
+var describing = strings.Fields("Cluster Account User Name Description Descr Organization Org ID LFT RGT ParentName ParentID QOS " +
+	"Lineage IsDefault Comment")
 
 // newBlock returns a block of a kind with a name.
 func newBlock(kind, name string) block {
@@ -209,8 +233,8 @@ func (t *sacctmgrTable) addQOS(fields []string) {
 		{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"}, {"MaxTRES", ""},
 		{"MaxWall", "max_wall"}, {"MaxTRESPU", ""}, {"MaxJobsPU", "max_jobs"}, {"MaxSubmitPU", "max_submit"},
 	})
-	t.left(&b, fields, "Flags", "UsageThres", "GrpTRESMins", "GrpTRESRunMins", "GrpWall", "MaxTRESPerNode", "MaxTRESMins",
-		"MaxTRESPA", "MaxJobsPA", "MaxSubmitPA", "MinTRES")
+	t.left(&b, fields, "Priority", "Preempt", "PreemptMode", "GraceTime", "PreemptExemptTime", "UsageFactor", "GrpTRES", "GrpJobs",
+		"GrpSubmit", "MaxTRES", "MaxWall", "MaxTRESPU", "MaxJobsPU", "MaxSubmitPU")
 	t.qos = append(t.qos, b)
 }
 
@@ -248,12 +272,13 @@ func (t *sacctmgrTable) assoc(fields []string, above []string) []string {
 	if p := t.get(fields, "Priority"); p != "" && p != "0" {
 		b.Args = append(b.Args, pair{"priority", p})
 	}
-	if q := t.get(fields, "Def QOS"); q != "" {
+	if q := t.get(fields, "Def QOS", "DefaultQOS"); q != "" {
 		b.Args = append(b.Args, pair{"default_qos", quoted(q)})
 	}
 	t.limits(&b, fields, [][2]string{{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"},
 		{"MaxTRES", ""}, {"MaxJobs", "max_jobs"}, {"MaxSubmit", "max_submit"}, {"MaxWall", "max_wall"}})
-	t.left(&b, fields, "GrpWall", "GrpTRESMins", "GrpTRESRunMins", "MaxTRESPerNode", "MaxTRESMins")
+	t.left(&b, fields, "Share", "Priority", "Def QOS", "GrpTRES", "GrpJobs", "GrpSubmit", "MaxTRES", "MaxJobs", "MaxSubmit", "MaxWall",
+		"Partition", "Par Name", "DefaultQOS")
 	if p := t.get(fields, "Partition"); p != "" {
 		t.unmodeledBy(&b, "Partition", p, "the association holds in all partitions")
 	}

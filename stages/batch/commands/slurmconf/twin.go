@@ -13,7 +13,7 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -252,7 +252,7 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 		Unmodeled: t.Unmodeled, Groups: t.groups, Policy: t.policy, Blocks: blocks,
 	}
 	if t.log != "" {
-		shown := filepath.ToSlash(command.Seen(t.log, dir))
+		shown := filepath.ToSlash(filearg.Seen(t.log, dir))
 		last := t.trace.Jobs[len(t.trace.Jobs)-1].Arrival
 		fill.Policy = append(slices.Clone(fill.Policy), pair{"clock", duration(t.trace.Origin % (24 * time.Hour))})
 		fill.Log = &log{File: quoted(shown), Jobs: len(t.trace.Jobs), Span: table.WithUnit(last.Seconds(), "s")}
