@@ -64,7 +64,7 @@ lint: ## gofmt, go vet, staticcheck, words of comments, and that one package alo
 	$(GO) test -count=1 -run "^TestOneDoor$$" .
 	.ci/words
 
-features: ## build tfexp without each feature, and run an experiment (minutes)
+features: ## build tfexp without each feature, several at a time (TFEXP_FEATURES=each: one), and run an experiment
 	TFEXP_LONG=1 $(GO) test -vet=off -count=1 -timeout 30m -run "^TestFeaturesCanBeRemoved$$" -v .
 
 SYSTEMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
