@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tfexp/tfexp/hardware/need"
@@ -36,6 +37,7 @@ func TestOtherSystems(t *testing.T) {
 	if !need.Long() {
 		t.Skip("checks all packages for other systems: make cross")
 	}
+	files := parsedFiles{set: token.NewFileSet()}
 	for _, system := range strings.Fields(os.Getenv("TFEXP_SYSTEMS")) {
 		t.Run(system, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +51,7 @@ func TestOtherSystems(t *testing.T) {
 				t.Fatal(err)
 			}
 			checked := map[string]*types.Package{"unsafe": types.Unsafe}
-			files, own := token.NewFileSet(), 0
+			own := 0
 			for from := json.NewDecoder(out); ; {
 				var p listed
 				if err := from.Decode(&p); errors.Is(err, io.EOF) {
@@ -66,7 +68,7 @@ func TestOtherSystems(t *testing.T) {
 				if p.Module != nil && p.Module.Main {
 					own++
 				}
-				checked[p.ImportPath] = checkTypes(t, &p, files, arch, checked)
+				checked[p.ImportPath] = checkTypes(t, &p, &files, arch, checked)
 			}
 			if err := list.Wait(); err != nil || own < 100 {
 				t.Errorf("%d packages of this module: %v", own, err)
@@ -77,14 +79,14 @@ func TestOtherSystems(t *testing.T) {
 
 // checkTypes checks a package: of another module, its declarations alone.
 func checkTypes(
-	t *testing.T, p *listed, files *token.FileSet, arch string, checked map[string]*types.Package,
+	t *testing.T, p *listed, files *parsedFiles, arch string, checked map[string]*types.Package,
 ) *types.Package {
 	var syntax []*ast.File
 	for _, name := range p.GoFiles {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(p.Dir, name)
 		}
-		f, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
+		f, err := files.parse(name)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -108,8 +110,24 @@ func checkTypes(
 		conf.GoVersion = "go" + p.Module.GoVersion
 	}
 	path, _, _ := strings.Cut(p.ImportPath, " ")
-	pkg, _ := conf.Check(path, files, syntax, nil) // Error reports all mistakes
+	pkg, _ := conf.Check(path, files.set, syntax, nil) // Error reports all mistakes
 	return pkg
+}
+
+// parsedFiles are parsed once for all systems.
+type parsedFiles struct {
+	set    *token.FileSet
+	byName sync.Map // of functions that return *ast.File and error
+}
+
+func (p *parsedFiles) parse(name string) (*ast.File, error) {
+	parse, ok := p.byName.Load(name)
+	if !ok {
+		parse, _ = p.byName.LoadOrStore(name, sync.OnceValues(func() (*ast.File, error) {
+			return parser.ParseFile(p.set, name, nil, parser.SkipObjectResolution)
+		}))
+	}
+	return parse.(func() (*ast.File, error))()
 }
 
 type importer func(path string) (*types.Package, error)

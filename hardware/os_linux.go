@@ -1,7 +1,6 @@
 package hardware
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -106,15 +105,6 @@ func quotaOf(root, groups string) float64 {
 func numaNodes() int {
 	nodes, _ := filepath.Glob("/sys/devices/system/node/node[0-9]*") // the pattern is valid
 	return len(nodes)
-}
-
-// Governor returns the frequency governor of a CPU, or "" if it is unknown.
-func Governor(cpu int) string {
-	g, err := folder.ReadSystem(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu))
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(g))
 }
 
 // readClocks reads CLOCK_MONOTONIC and CLOCK_BOOTTIME.

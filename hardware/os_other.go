@@ -23,9 +23,6 @@ func AllowedCPUs() []int {
 func quota() float64 { return 0 }
 func numaNodes() int { return 0 }
 
-// Governor returns the frequency governor of a CPU: it is unknown on this system.
-func Governor(int) string { return "" }
-
 var watchedSince = time.Now()
 
 // readClocks reads the monotonic clock and the wall clock. A wall clock that is

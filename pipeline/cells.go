@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -324,33 +323,6 @@ func (r *run) verify(cells []int) error {
 		}
 	}
 	return r.shards.Verify(entries)
-}
-
-// description reads the key description of a cell's last run from an experiment's folder, and the results of that run.
-// The state is interrupted if the run left nothing.
-func description(dir, cell string) (text string, c record.Cell, err error) {
-	raw, err := folder.ReadFile(dir, record.CellsDir, cell, store.KeyFile)
-	if err == nil {
-		if folder.ReadJSON(dir, &c, record.CellsDir, cell, record.CellFile) != nil || c.State == "" {
-			c = record.Cell{State: interrupted}
-		}
-		return string(raw), c, nil
-	}
-	if !os.IsNotExist(err) {
-		return "", c, err
-	}
-	shards, err := record.OpenShards(dir, "")
-	if err != nil {
-		return "", c, err
-	}
-	at, ok := shards.Last(cell)
-	if !ok {
-		return "", c, nil
-	}
-	l, err := shards.Line(at)
-	c = l.Result
-	c.State = at.State
-	return l.DependsOn, c, err
 }
 
 // EmptyCellFolder empties the folder of a cell, except for the description of its key.

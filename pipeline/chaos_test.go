@@ -24,6 +24,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -249,7 +250,7 @@ func tables(t *testing.T, dir string, exact bool) string {
 // began counts how often each cell has begun and ended, by the journal.
 func began(dir string) (starts, ends map[string]int) {
 	starts, ends = map[string]int{}, map[string]int{}
-	entries, _ := store.ReadJournal(dir)
+	entries, _ := history.ReadJournal(dir)
 	for _, e := range entries {
 		switch {
 		case e.Event == "cell_start":

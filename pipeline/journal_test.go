@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline/decode"
-	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -17,9 +17,9 @@ import (
 func TestExplain(t *testing.T) {
 	out := t.TempDir()
 	dir := filepath.Join(out, "small")
-	explained := func(cell string) Explanation {
+	explained := func(cell string) history.Explanation {
 		t.Helper()
-		x, err := Explain(dir, cell)
+		x, err := history.Explain(dir, cell)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,11 +89,11 @@ policy "fcfs" { order = "fcfs" }
 		if r := readRecord(t, p.Dir); r.State != "failed" {
 			t.Errorf("round %d: the run is %s", round, r.State)
 		}
-		x, err := Explain(p.Dir, "two-h-fcfs-r1")
+		x, err := history.Explain(p.Dir, "two-h-fcfs-r1")
 		if err != nil || x.State != record.CellFailed || x.Reason != why {
 			t.Errorf("round %d: %+v, %v", round, x, err)
 		}
-		if x, err := Explain(p.Dir, "one-h-fcfs-r1"); err != nil || x.State != record.CellFinished || x.Error != "" {
+		if x, err := history.Explain(p.Dir, "one-h-fcfs-r1"); err != nil || x.State != record.CellFinished || x.Error != "" {
 			t.Errorf("round %d: %+v, %v", round, x, err)
 		}
 	}
@@ -102,7 +102,7 @@ policy "fcfs" { order = "fcfs" }
 // lastEnds is how each stage with files ended in the last run.
 func lastEnds(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	entries, err := store.ReadJournal(dir)
+	entries, err := history.ReadJournal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/need"
-	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -238,7 +238,7 @@ func (w *world) traced(op, path string) {
 // follows checks a trace against the model, and returns how many steps it has.
 func follows(t *testing.T, w *world) int {
 	t.Helper()
-	lines, err := store.ReadJournal(filepath.Join(w.out, "chaos"))
+	lines, err := history.ReadJournal(filepath.Join(w.out, "chaos"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/experiments"
-	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -174,7 +174,7 @@ func TestCellsNoLongerPlannedAreRemoved(t *testing.T) {
 		t.Errorf("left are %q", after)
 	}
 	removed := map[string]int{}
-	entries, err := store.ReadJournal(filepath.Join(out, "small"))
+	entries, err := history.ReadJournal(filepath.Join(out, "small"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -38,7 +39,7 @@ func TestShards(t *testing.T) {
 	if text, err := e.Description(e.Cells[0].CellRef); err != nil || !strings.Contains(text, "\nrecords metrics\n") {
 		t.Error(text, err)
 	}
-	x, err := Explain(o.Dir, "mixed-sim-rr-r1")
+	x, err := history.Explain(o.Dir, "mixed-sim-rr-r1")
 	if err != nil || x.State != record.CellFinished || x.Key != e.Cells[4].Key && len(x.Lines) == 0 {
 		t.Error(x, err)
 	}

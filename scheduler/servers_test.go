@@ -10,12 +10,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	. "github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	. "github.com/tfexp/tfexp/scheduler/policy"
-	_ "github.com/tfexp/tfexp/scheduler/supply" // keeps the nodes that come and go
+	"github.com/tfexp/tfexp/scheduler/supply"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/servers/market"
@@ -169,11 +168,11 @@ func TestAnyLossIsValid(t *testing.T) {
 // the mean with the formula.
 func TestExpectedTimeIsDalys(t *testing.T) {
 	const mean, cost, restore, work = time.Hour, 10 * time.Second, time.Minute, 10 * time.Hour
-	every := estimator.DalyInterval(cost, mean)
+	every := supply.DalyInterval(cost, mean)
 	jobs := number([]Job{{Threads: 1, Deadline: Never}})
 	c := Cluster{Nodes: []Node{{Name: "n", Threads: 1, Supply: cluster.Fixed}}}
 	terms := []*market.Terms{{Market: market.Spot, Life: market.Exponential{Mean: mean}}}
-	saves := []*simulated.Checkpoint{{Rule: intervalFunc(estimator.DalyInterval), Cost: cost, Restore: restore}}
+	saves := []*simulated.Checkpoint{{Rule: intervalFunc(supply.DalyInterval), Cost: cost, Restore: restore}}
 	scaling := []simulated.Scaling{simulated.FullRequest(work, 1)}
 	const runs = 10_000
 	sum := 0.0
@@ -189,7 +188,7 @@ func TestExpectedTimeIsDalys(t *testing.T) {
 		}
 		sum += o.Jobs[0].Finish.Seconds()
 	}
-	got, want := sum/runs, estimator.ExpectedCheckpointCost(work, every, cost, restore, mean).Seconds()
+	got, want := sum/runs, supply.ExpectedCheckpointCost(work, every, cost, restore, mean).Seconds()
 	t.Logf("%d runs: %.1f s, by the formula %.1f s (%+.2f%%)", runs, got, want, 100*(got/want-1))
 	if math.Abs(got/want-1) > 0.01 {
 		t.Errorf("the mean of %d runs is %.1f s, the formula says %.1f s", runs, got, want)

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/pipeline/decode"
-	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -191,7 +191,7 @@ func (x *exhibit) visit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	headline, err := analysis.Headline(e)
+	headline, err := states.Headline(e)
 	if err != nil {
 		t.Fatal(err)
 	}

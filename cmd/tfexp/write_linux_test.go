@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
 )
 
 func text(s string) func(io.Writer) error {
@@ -42,7 +42,7 @@ func TestWrite(t *testing.T) {
 	}{
 		{"new", "new", 0}, {"link", "file", 0o600}, {"file", "file", 0o600}, {"dangling", "dangling", 0},
 	} {
-		must(command.Write(path(c.name), text("text of "+c.name)))
+		must(filearg.Write(path(c.name), text("text of "+c.name)))
 		raw, err := os.ReadFile(path(c.file))
 		if info, e := os.Lstat(path(c.file)); err != nil || e != nil || string(raw) != "text of "+c.name ||
 			!info.Mode().IsRegular() || c.mode != 0 && info.Mode() != c.mode {
@@ -53,26 +53,26 @@ func TestWrite(t *testing.T) {
 		t.Errorf("the link leads to %q, %v", to, err)
 	}
 
-	must(command.Write(path("null"), text("x")))
+	must(filearg.Write(path("null"), text("x")))
 	if info, err := os.Stat(path("null")); err != nil || info.Mode()&os.ModeDevice == 0 {
 		t.Errorf("the device is %v, %v", info, err)
 	}
-	must(command.Write(path("read"), text("through a pipe")))
+	must(filearg.Write(path("read"), text("through a pipe")))
 	if raw, err := io.ReadAll(reader); string(raw) != "through a pipe" {
 		t.Errorf("the pipe had %q, %v", raw, err)
 	}
-	if err := command.Write(path("pipe"), text("x")); err == nil || !strings.Contains(err.Error(), "nothing reads") {
+	if err := filearg.Write(path("pipe"), text("x")); err == nil || !strings.Contains(err.Error(), "nothing reads") {
 		t.Errorf("a pipe that nothing reads: %v", err)
 	}
 	if info, err := os.Lstat(path("pipe")); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		t.Errorf("the pipe is %v, %v", info, err)
 	}
-	if err := command.Write(dir, text("x")); err == nil {
+	if err := filearg.Write(dir, text("x")); err == nil {
 		t.Error("a folder is replaced")
 	}
 
 	broken := errors.New("no more")
-	err = command.Write(path("file"), func(w io.Writer) error { _ = text("half")(w); return broken })
+	err = filearg.Write(path("file"), func(w io.Writer) error { _ = text("half")(w); return broken })
 	if raw, _ := os.ReadFile(path("file")); !errors.Is(err, broken) || string(raw) != "text of file" {
 		t.Errorf("what could not be written: %v, and the file has %q", err, raw)
 	}

@@ -244,7 +244,7 @@ func floor(all []*series, load string) (a tally) {
 	return a
 }
 
-// Short samples predict the recorded runs about as well as whole runs do. Of each model, the test prints the error of
+// Short samples predict the recorded runs about as well as whole runs do. Of each model, go test -v prints the error of
 // the estimate (the whole run of the samples' own moment), the total error (whole runs of other moments), its bias, how
 // many of the 90% intervals hold, and half of their width. Corrections by measurements during the runs do not pay.
 func TestReplay(t *testing.T) {
@@ -257,11 +257,17 @@ func TestReplay(t *testing.T) {
 	for _, chosen := range []bool{true, false} {
 		all := read(t, chosen)
 		for _, load := range append([]string{""}, Loads...) {
+			if load != "" && !testing.Verbose() {
+				break
+			}
 			least := floor(all, load)
 			what := map[bool]string{true: "programs for choosing, ", false: "held-out programs, "}[chosen] +
 				cmp.Or(load, "all loads")
 			t.Logf("%s: the error of the machine is %.1f%%", what, least.error())
 			for i, m := range models {
+				if i > 0 && !testing.Verbose() {
+					break
+				}
 				r := replay(m, all, load)
 				text := ""
 				for _, n := range []int{1, 2, 4, 8} {

@@ -15,11 +15,6 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%q, want %q", c.got, c.want)
 		}
 	}
-	for text, want := range map[string]bool{"": true, "größe 2": true, "a\nb": false, "\x1b[2J": false, "\xff": false} {
-		if got := Printable(text); got != want {
-			t.Errorf("%q is printable: %t", text, got)
-		}
-	}
 }
 
 func TestDistance(t *testing.T) {

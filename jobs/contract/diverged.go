@@ -8,14 +8,6 @@ import (
 	"slices"
 )
 
-// Loss returns a loss as reports have it: one that is not a finite number is +Inf. The training has diverged.
-func Loss(v float64) float64 {
-	if finite(v) {
-		return v
-	}
-	return math.Inf(1)
-}
-
 // notFinite matches a field whose value is no JSON, as Python's json module writes numbers that are not finite.
 var notFinite = regexp.MustCompile(`"(\w+)"\s*:\s*(?:NaN|-?Infinity)\b`)
 

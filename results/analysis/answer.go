@@ -13,19 +13,6 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// Headline is the headline of an experiment, from its files alone.
-func Headline(e *record.Experiment) (h table.Headline, err error) {
-	rows, err := Comparisons(e)
-	if err != nil {
-		return h, err
-	}
-	contents, err := Parts(e)
-	if err != nil {
-		return h, err
-	}
-	return HeadlineOf(e, rows, contents)
-}
-
 // HeadlineOf answers the question of an experiment in at most two sentences, with a small table: who wins by how much,
 // and who pays. The answer comes from a part that leads, or from the comparisons. Without comparisons it comes from a
 // part (table.Section.Headline, or its first sentence), else from the means.

@@ -209,8 +209,8 @@ func otherSentences(s *plottest.Sentences) {
 	} {
 		s.Add("profiling", ProfilingSentence(r))
 	}
-	for _, share := range []float64{0.004, 0.0994, 0.0999, 0.1, 0.12, 0.9899, 0.99, 0.994, 0.9994, 1, 1.006, 1.2, -0.05, -0.0004, 0.0006, 0.0005, nan} {
-		s.Add(fmt.Sprint("change ", share), table.Percent(share))
+	for _, share := range []float64{0.004, 0.0994, 0.0999, 0.1, 0.12, 0.9899, 0.99, 0.994, 0.9994, 1, 1.006, 1.2, -0.05, -0.0004, 0.0006, 0.0005} {
+		s.Add(fmt.Sprint("change ", share), table.Signed(share))
 	}
 	for _, r := range []SummaryRow{{Planned: 5, Complete: 5}, {Planned: 5, Complete: 3}, {Planned: 5, Complete: 5, Failed: 1}, {Planned: 5, Complete: 3, Failed: 2}} {
 		s.Add("cells", cells(r))

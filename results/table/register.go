@@ -35,16 +35,3 @@ func Tables() []Registered { return tables.All() }
 
 // CellTables lists the kinds of tables of cells by name.
 func CellTables() []Registered { return cellTables.All() }
-
-// ColumnsOf finds the columns of a table by their names. Its other columns are axes of the matrix.
-func ColumnsOf(r Registered) func(name string) Column {
-	columns := r.Columns()
-	return func(name string) Column {
-		for _, c := range columns {
-			if c.Name == name {
-				return c
-			}
-		}
-		return Column{Name: name, Kind: AsLoose}
-	}
-}

@@ -130,14 +130,6 @@ func Signed(share float64) string {
 	return "+" + Share(share)
 }
 
-// Percent writes a change: "+12%", "−0.8%"; "–" when it is not known.
-func Percent(change float64) string {
-	if !stats.Finite(change) {
-		return "–"
-	}
-	return Signed(change)
-}
-
 // Bound returns a text in which a line is not broken between a number and its unit, nor in "p = 0.012": the spaces
 // there
 // are ones that do not break.

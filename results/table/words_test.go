@@ -29,7 +29,7 @@ func TestNumbersAtTheirBounds(t *testing.T) {
 		t.Error("an unknown p-value")
 	}
 	for v, want := range map[float64]string{0.12: "+12%", -0.008: "−0.8%", 0: "0%", 0.0002: "0%", 0.995: "+99.5%", 1.005: "+100%", 0.1: "+10%", 0.099: "+9.9%"} {
-		if got := Percent(v); got != want {
+		if got := Signed(v); got != want {
 			t.Errorf("%g: %s, want %s", v, got, want)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/pipeline/decodetest"
-	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -185,7 +185,7 @@ func run(t *testing.T, source, out string) (seen []stages.Progress) {
 // journal returns how the stage ended in each run so far.
 func journal(t *testing.T, out string) (states []string) {
 	t.Helper()
-	entries, err := store.ReadJournal(filepath.Join(out, "small"))
+	entries, err := history.ReadJournal(filepath.Join(out, "small"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,7 +122,7 @@ func (cfg *clusterConfig) checkReferences(blocks []schema.Settings) {
 		qos := func(what, name string) {
 			if name != "" && cfg.qos[name] == nil {
 				cfg.misfits = append(cfg.misfits, policy.Misfit{Block: i, Job: -1, Err: fmt.Errorf(
-					"the %s %q %s the qos %q, which no block describes", b.Name, nameOf(b), what, name)})
+					"the %s %q %s the qos %q, which no block describes", b.Name, BlockName(b), what, name)})
 			}
 		}
 		switch b.Name {
@@ -136,12 +136,12 @@ func (cfg *clusterConfig) checkReferences(blocks []schema.Settings) {
 			above, steps := schema.Get[string](b, "parent"), 0
 			if above != "" && cfg.accounts[above] == nil {
 				cfg.misfits = append(cfg.misfits, policy.Misfit{Block: i, Job: -1, Err: fmt.Errorf(
-					"the account %q has the parent %q, which no block describes", nameOf(b), above)})
+					"the account %q has the parent %q, which no block describes", BlockName(b), above)})
 			}
-			for a := cfg.accounts[nameOf(b)]; a != nil && a != cfg.root; a = a.parent {
+			for a := cfg.accounts[BlockName(b)]; a != nil && a != cfg.root; a = a.parent {
 				if steps++; steps > len(cfg.accounts) {
 					cfg.misfits = append(cfg.misfits, policy.Misfit{Block: i, Job: -1,
-						Err: fmt.Errorf("the account %q is above itself", nameOf(b))})
+						Err: fmt.Errorf("the account %q is above itself", BlockName(b))})
 					break
 				}
 			}
@@ -149,8 +149,8 @@ func (cfg *clusterConfig) checkReferences(blocks []schema.Settings) {
 	}
 }
 
-// nameOf returns the name of the thing that a block describes.
-func nameOf(b schema.Settings) string { return cmp.Or(schema.Get[string](b, "name"), b.Label) }
+// BlockName returns the name of the thing that a block of a policy describes.
+func BlockName(b schema.Settings) string { return cmp.Or(schema.Get[string](b, "name"), b.Label) }
 
 // firstMistake is the first thing that is wrong with the blocks; nil for none.
 func (cfg *clusterConfig) firstMistake() error {
@@ -420,6 +420,18 @@ func (cfg *clusterConfig) recordOf(j *scheduler.Job) *jobRecord {
 		m.reason = fmt.Sprintf("asks for %q, which no node has", f)
 	}
 	return m
+}
+
+// Unstartable says why jobs can never start by the blocks of a policy, in the order of the jobs; empty where they can.
+func Unstartable(c scheduler.Cluster, blocks []schema.Settings, jobs []scheduler.Job) []string {
+	cfg := newClusterConfig(&scheduler.Run{Cluster: c, Jobs: jobs}, blocks)
+	reasons := make([]string, len(jobs))
+	for i := range jobs {
+		j := jobs[i]
+		j.Number = i
+		reasons[i] = cfg.recordOf(&j).reason
+	}
+	return reasons
 }
 
 // associationOf returns the user in an account, who is added if no block describes the user.

@@ -104,3 +104,24 @@ func TestSharesAtUpdate(t *testing.T) {
 		}
 	}
 }
+
+// TestCharge: a job of 4 cores runs for 90 s, and usage is brought up to date after 60. Its last 30 s count at its end, or not
+// at all.
+func TestCharge(t *testing.T) {
+	for charge, want := range map[string]float64{"": 360, "updates": 240} {
+		settings := policy.Settings{"weight_fair_share": 1.0, "half_life": time.Duration(0), "recalculate": time.Minute}
+		if charge != "" {
+			settings["charge"] = charge
+		}
+		p := policy.Policy{Order: Multifactor, Backfill: Periodic, Settings: settings}.Complete()
+		run := scheduler.Run{Cluster: scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: 16}}},
+			Jobs: []scheduler.Job{{Name: "j", User: "x", Threads: 4}}}
+		m := newMultifactor(policy.Setup{Policy: p, Run: &run})
+		m.OnEvent(&scheduler.Event{Kind: scheduler.Arrive})
+		m.OnEvent(&scheduler.Event{Kind: scheduler.Start, Cores: scheduler.CoreSet{{Hi: 4}}})
+		m.OnEvent(&scheduler.Event{Kind: scheduler.Finish, At: 90 * time.Second})
+		if used, _, _ := m.Usage("", "x"); used != want {
+			t.Errorf("charge = %q: the usage is %v, want %v", charge, used, want)
+		}
+	}
+}

@@ -44,6 +44,13 @@ type factors struct {
 	//
 	//	half_life = "24h"
 	HalfLife time.Duration `arg:"half_life" default:"168h"`
+	// When the time of a running job counts as usage. With `updates` it does each time that usage is brought up to date: what a
+	// job runs after the last of these counts for nothing, as in Slurm without enforced limits.
+	//
+	// Default: at these times and at the end of the job.
+	//
+	//	charge = "updates"
+	Charge string `arg:"charge" allowed:"updates"`
 	// How often usage, and the priorities of waiting jobs, are brought up to date.
 	//
 	//	recalculate = "1m"
@@ -392,7 +399,9 @@ func (m *multifactor) OnEvent(e *scheduler.Event) {
 	m.catchUp(e.At)
 	job := int32(e.Job)
 	if at := m.slot[job]; at >= 0 {
-		m.use(m.running[at], e.At)
+		if m.Charge == "" || !slices.Contains(ends, e.Kind) {
+			m.use(m.running[at], e.At)
+		}
 		last := m.running[len(m.running)-1]
 		m.running[at], m.slot[last.job] = last, at
 		m.running, m.slot[job] = m.running[:len(m.running)-1], -1
@@ -413,6 +422,9 @@ func (m *multifactor) OnEvent(e *scheduler.Event) {
 		}
 	}
 }
+
+// ends are the events with which a job is over.
+var ends = []scheduler.EventKind{scheduler.Finish, scheduler.Fail, scheduler.Stop}
 
 // uneventful are events that do not change a job's holdings.
 var uneventful = []scheduler.EventKind{scheduler.Request, scheduler.Level, scheduler.Predict, scheduler.Decided}

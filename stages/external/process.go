@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/stages"
 )
 
@@ -27,7 +26,7 @@ const (
 
 // policyProcess is a program that answers each line with a line.
 type policyProcess struct {
-	program    *process.Companion
+	program    *companion
 	answers    *bufio.Reader
 	limit      time.Duration
 	timeout    *time.Timer
@@ -42,7 +41,7 @@ func startProcess(ctx context.Context, t *stages.Task) (*policyProcess, error) {
 	set := argsOf(t.Policy.Settings)
 	env := []string{
 		"PYTHONHASHSEED=0", // sets of texts are in the same order each time
-		fmt.Sprintf("TFEXP_POLICY_SPIN=%d", process.Spin().Microseconds()),
+		fmt.Sprintf("TFEXP_POLICY_SPIN=%d", spinTime().Microseconds()),
 	}
 	if dir, err := libraryFolder(); err == nil {
 		path := []string{dir}
@@ -51,7 +50,7 @@ func startProcess(ctx context.Context, t *stages.Task) (*policyProcess, error) {
 		}
 		env = append(env, "PYTHONPATH="+strings.Join(path, string(os.PathListSeparator)))
 	}
-	p, err := process.StartCompanion(set.Command, t.Base, env)
+	p, err := startCompanion(set.Command, t.Base, env)
 	if err != nil {
 		return nil, fmt.Errorf("policy %q: %w", t.Setup.Cell.Policy, err)
 	}

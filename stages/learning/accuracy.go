@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -35,11 +34,11 @@ func accuracies(d *plot.Data) ([]plot.Figure, error) {
 		all, _, chosen := d.Lines(s)
 		jobs, until := 0, 0.0
 		var classes []string
-		medians := make([]map[string][]analysis.Accuracy, len(all)) // by class
+		medians := make([]map[string][]point, len(all)) // by class
 		for i, g := range all {
-			trained := map[string][]analysis.Training{}
+			trained := map[string][]training{}
 			for _, c := range g.Cells {
-				found, err := analysis.Trainings(d.Experiment, c)
+				found, err := trainings(d.Experiment, c)
 				if err != nil {
 					return nil, err
 				}
@@ -51,9 +50,9 @@ func accuracies(d *plot.Data) ([]plot.Figure, error) {
 				}
 				jobs += len(found)
 			}
-			medians[i] = map[string][]analysis.Accuracy{}
+			medians[i] = map[string][]point{}
 			for class, of := range trained {
-				median := analysis.MedianTraining(of)
+				median := medianTraining(of)
 				if medians[i][class] = median; len(median) > 0 {
 					until = max(until, median[len(median)-1].At)
 				}

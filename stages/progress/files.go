@@ -109,7 +109,7 @@ func (f *eventFiles) points(scalars []eventfile.Scalar) []point {
 		last := &list[len(list)-1]
 		value := s.Value
 		if loss {
-			value := contract.Loss(value)
+			value := lossOf(value)
 			last.Loss, f.found[f.Loss] = &value, true
 		}
 		if accuracy {

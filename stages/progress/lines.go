@@ -72,7 +72,7 @@ func (l *progressLines) progress(line []byte) (p contract.Progress, ok bool) {
 	for i, name := range l.pattern.SubexpNames() {
 		v, err := strconv.ParseFloat(string(m[i]), 64)
 		if name == groupLoss && err == nil {
-			v = contract.Loss(v)
+			v = lossOf(v)
 			p.Loss = &v
 			continue
 		}
@@ -105,4 +105,12 @@ func (l *progressLines) progress(line []byte) (p contract.Progress, ok bool) {
 
 func isCount(group string) bool {
 	return group == groupEpoch || group == groupEpoch0 || group == groupStep
+}
+
+// lossOf returns a loss as reports have it: one that is not a finite number is +Inf. The training has diverged.
+func lossOf(v float64) float64 {
+	if !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return v
+	}
+	return math.Inf(1)
 }

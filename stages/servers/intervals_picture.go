@@ -8,12 +8,12 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/table"
+	nodesupply "github.com/tfexp/tfexp/scheduler/supply"
 	pictures "github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 	"github.com/tfexp/tfexp/stages/plot/panels"
@@ -106,10 +106,10 @@ func intervalFigure(name string, c CheckpointSettings, points panels.Line) pictu
 	for i := range steps + 1 {
 		x := low * math.Pow(high/low, float64(i)/steps)
 		expected.X = append(expected.X, x)
-		expected.Y = append(expected.Y, estimator.ExpectedCheckpointCost(ns(c.Work), ns(x), ns(c.Cost), ns(c.Restart),
+		expected.Y = append(expected.Y, nodesupply.ExpectedCheckpointCost(ns(c.Work), ns(x), ns(c.Cost), ns(c.Restart),
 			ns(c.Between)).Seconds())
 	}
-	young, daly := estimator.YoungInterval(ns(c.Cost), ns(c.Between)).Seconds(), estimator.DalyInterval(ns(c.Cost),
+	young, daly := nodesupply.YoungInterval(ns(c.Cost), ns(c.Between)).Seconds(), nodesupply.DalyInterval(ns(c.Cost),
 		ns(c.Between)).Seconds()
 	most := 0.0
 	for _, y := range append(points.High[:len(points.High):len(points.High)], expected.Y...) {
@@ -137,7 +137,7 @@ func intervalFigure(name string, c CheckpointSettings, points panels.Line) pictu
 			Swatch: canvas.Stroked(p.Marks[1].Style)},
 	}
 	title := "Time by the interval between checkpoints – " + c.Job
-	best := estimator.ExpectedCheckpointCost(ns(c.Work), ns(daly), ns(c.Cost), ns(c.Restart), ns(c.Between)).Seconds()
+	best := nodesupply.ExpectedCheckpointCost(ns(c.Work), ns(daly), ns(c.Cost), ns(c.Restart), ns(c.Between)).Seconds()
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: name, Kind: Intervals, Title: title,
 			Caption: fmt.Sprintf("Losses %s s apart on average, %s s a "+

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/jobs/program"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/scheduler"
+	nodesupply "github.com/tfexp/tfexp/scheduler/supply"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -145,9 +145,9 @@ type intervalRule string
 // Interval implements simulated.IntervalRule.
 func (r intervalRule) Interval(cost, between time.Duration) time.Duration {
 	if r == "young" {
-		return estimator.YoungInterval(cost, between)
+		return nodesupply.YoungInterval(cost, between)
 	}
-	return estimator.DalyInterval(cost, between)
+	return nodesupply.DalyInterval(cost, between)
 }
 
 // RuntimeLines implements stages.RuntimeKeyPart.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/pipeline/decode"
-	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/results/record"
 	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/stages/tuning"
@@ -123,7 +123,7 @@ func TestTuning(t *testing.T) {
 // lastEnds is how each stage ended in the last run.
 func lastEnds(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	entries, err := store.ReadJournal(dir)
+	entries, err := history.ReadJournal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

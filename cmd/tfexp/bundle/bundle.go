@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
@@ -65,7 +66,7 @@ func exportBundleCommand(a *command.App) *cobra.Command {
 			if out == "" {
 				out = b.Name + ".tar.gz"
 			}
-			if err := a.WriteTo(out, b.write); err != nil {
+			if err := filearg.WriteTo(a, out, b.write); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.Err, "%s: %s and the results in %s\n", out, schema.Plural(len(b.Inputs), "input file"), dirs[0])

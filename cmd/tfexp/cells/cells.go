@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/folder"
@@ -60,7 +61,7 @@ func namesWithLogs(dir string) []string {
 // splitDir takes DIR off the arguments: the first one, if it is a folder and
 // not the only place for a cell's name.
 func splitDir(args []string) (dir string, rest []string) {
-	if len(args) > 0 && command.IsDir(args[0]) {
+	if len(args) > 0 && filearg.IsDir(args[0]) {
 		return filepath.Clean(args[0]), args[1:]
 	}
 	return command.DefaultOut, args

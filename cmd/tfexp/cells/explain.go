@@ -10,8 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/flags"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
-	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
 )
@@ -20,7 +21,7 @@ func explainCommand(a *command.App) *cobra.Command {
 	var (
 		job    string
 		asJSON bool
-		others []*command.Given[momentFlag]
+		others []*flags.Given[momentFlag]
 	)
 	cmd := &cobra.Command{
 		Use:   "explain [DIR] CELL [--job JOB] [--json]",
@@ -56,14 +57,14 @@ func explainCommand(a *command.App) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&job, "job", "", "explain the decisions about this `JOB`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	others = command.AddFlags[momentFlag](cmd)
+	others = flags.Add[momentFlag](cmd)
 	return cmd
 }
 
 // momentFlag is the work of a feature's flag (command.Flag): it adds a moment to the history of a job, by a file.
-type momentFlag = func(a *command.App, file, job string) (command.Moment, error)
+type momentFlag = func(a *command.App, file, job string) (flags.Moment, error)
 
-func explainJob(a *command.App, at cellPath, others []*command.Given[momentFlag], asJSON bool) error {
+func explainJob(a *command.App, at cellPath, others []*flags.Given[momentFlag], asJSON bool) error {
 	e, err := record.Open(at.dir)
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func explainJob(a *command.App, at cellPath, others []*command.Given[momentFlag]
 }
 
 func explainCell(a *command.App, at cellPath, asJSON bool) error {
-	x, err := pipeline.Explain(at.dir, at.cell)
+	x, err := history.Explain(at.dir, at.cell)
 	if err != nil {
 		return err
 	}

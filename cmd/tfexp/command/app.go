@@ -64,10 +64,11 @@ func New(stdout, stderr io.Writer) *App {
 // colorful reports whether w is a terminal that shows colors unless they are
 // turned off (no-color.org).
 func colorful(w io.Writer) bool {
-	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-func isTerminal(w io.Writer) bool {
+// IsTerminal reports whether w is a terminal.
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
@@ -99,26 +100,6 @@ func (a *App) Printer() *show.Printer {
 
 // PrintJSON prints a value as indented JSON on standard output.
 func (a *App) PrintJSON(v any) error { return (&show.Printer{Out: a.Out}).JSON(v) }
-
-// WriteTo writes to a file, as Write does, or to standard output where path is empty. On a terminal control characters,
-// which would act on it, are escaped.
-func (a *App) WriteTo(path string, write func(io.Writer) error) error {
-	if path == "" {
-		if isTerminal(a.RawOut()) {
-			return write(live.SafeWriter(a.Raw, false))
-		}
-		return write(a.Raw)
-	}
-	var problem error
-	err := Write(path, func(w io.Writer) error {
-		problem = write(w)
-		return problem
-	})
-	if err != nil && problem == nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return err
-}
 
 // Build is how this binary was built.
 type Build struct {
@@ -194,10 +175,4 @@ func CompleteDir(_ *cobra.Command, args []string, _ string) ([]string, cobra.She
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// IsDir reports whether path is a folder.
-func IsDir(path string) bool {
-	st, err := os.Stat(filepath.Clean(path))
-	return err == nil && st.IsDir()
 }

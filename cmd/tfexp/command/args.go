@@ -95,22 +95,6 @@ func Between(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// Exclude makes it an error of usage to give both of two flags.
-func Exclude(cmd *cobra.Command, one, other string) {
-	before := cmd.PreRunE
-	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
-		if before != nil {
-			if err := before(cmd, args); err != nil {
-				return err
-			}
-		}
-		if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
-			return Usagef("leave out one of them", "--%s and --%s exclude each other", one, other)
-		}
-		return nil
-	}
-}
-
 // NeedFile accepts one experiment file. Where the folder has a single
 // experiment, the hint is the whole command.
 func NeedFile(cmd *cobra.Command, args []string) error {

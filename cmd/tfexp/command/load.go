@@ -3,12 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
-	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -116,68 +111,6 @@ func HostFacts() experiments.HostFacts {
 		Threads: m.Threads, Cores: m.Cores, MemoryBytes: m.MemoryBytes,
 		OS: m.OS, Arch: m.Arch, CPUModel: m.CPUModel, Name: m.Name, GPUs: m.GPUs, GPUType: m.GPUType, NoGPUs: m.NoGPUs,
 	}
-}
-
-// Write writes to a file that the command line names. An existing file is replaced only when all is written. It
-// keeps its permissions, and a link to it stays a link. A device or a pipe, such as /dev/null or the >(...) of a
-// shell, is written to and never replaced.
-func Write(path string, write func(io.Writer) error) error {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return writeInto(path, write)
-	}
-	if to, err := filepath.EvalSymlinks(path); err == nil {
-		path = to
-	}
-	mode := os.FileMode(0o644)
-	if err == nil {
-		mode = info.Mode().Perm()
-	}
-	return folder.WriteFrom(path, mode, write)
-}
-
-// writeInto writes to a device or a pipe.
-func writeInto(path string, write func(io.Writer) error) error {
-	// Without O_NONBLOCK, opening a pipe without a reader would block.
-	f, err := folder.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ENXIO) {
-		return Usagef("", "nothing reads %s", path)
-	} else if err != nil {
-		return err
-	}
-	if err := errors.Join(write(f), f.Close()); err != nil {
-		return fmt.Errorf("write to %s: %w", path, err)
-	}
-	return nil
-}
-
-// OpenFile opens a file that the command line names. A folder, a device and a pipe with a name are wrong usage: a
-// device need not end, and a pipe may never begin. /dev/stdin and the <(...) of a shell are read.
-func OpenFile(path string) (*folder.File, error) {
-	if slices.Contains([]string{"/dev/fd", "/proc/self/fd"}, filepath.Dir(path)) || path == "/dev/stdin" {
-		return folder.OpenFile(path, os.O_RDONLY, 0)
-	}
-	// Without O_NONBLOCK, opening a pipe without a writer would block.
-	f, err := folder.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, Usagef("", "there is no file %s", path)
-	} else if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		f.Close()
-		return nil, err
-	case info.IsDir():
-		f.Close()
-		return nil, Usagef("", "%s is a folder, not a file", path)
-	case !info.Mode().IsRegular():
-		f.Close()
-		return nil, Usagef("to read what another program prints, use /dev/stdin or <(PROGRAM)",
-			"%s is neither a file nor a folder", path)
-	}
-	return f, nil
 }
 
 // Summed draws views in an experiment's folder and updates its SHA256SUMS. While a run writes into the folder, the run

@@ -54,54 +54,6 @@ func (a *App) With(place string, core map[int]*cobra.Command) (list []*cobra.Com
 	return list
 }
 
-// Flag is a flag that a feature adds to the command of a name. Where it is given, the command calls Do, whose type the
-// command names.
-type Flag[F any] struct {
-	Command, Name, Usage string
-	// Synopsis follows the others in the line of usage; Example is a line, and About, which may be empty, a paragraph of
-	// the help.
-	Synopsis, Example, About string
-	Do                       F
-}
-
-// Given is a flag of a feature with its value, empty where the flag is not given.
-type Given[F any] struct {
-	Name, Value string
-	Do          F
-}
-
-var flags []any
-
-// RegisterFlag adds a flag of a feature.
-func RegisterFlag[F any](f Flag[F]) { flags = append(flags, f) }
-
-// AddFlags adds to a command the flags that features have for it. The command reads their values when it runs.
-func AddFlags[F any](cmd *cobra.Command) (given []*Given[F]) {
-	for _, one := range flags {
-		f, ok := one.(Flag[F])
-		if !ok || f.Command != cmd.Name() {
-			continue
-		}
-		g := &Given[F]{Name: f.Name, Do: f.Do}
-		given = append(given, g)
-		cmd.Flags().StringVar(&g.Value, f.Name, "", f.Usage)
-		cmd.Use += " " + f.Synopsis
-		cmd.Example += "\n  " + f.Example
-		if f.About == "" {
-			continue
-		}
-		last := strings.LastIndex(cmd.Long, "\n\n") // about the exit status
-		cmd.Long = cmd.Long[:last] + "\n\n" + f.About + cmd.Long[last:]
-	}
-	return given
-}
-
-// Moment is a feature's sentence about an instant in the life of a job.
-type Moment struct {
-	At        float64 // seconds from the cell's start
-	What, Why string
-}
-
 // RunExtension extends the commands that run experiments. Each field may be empty.
 type RunExtension struct {
 	// Flags adds flags.

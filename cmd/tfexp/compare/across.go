@@ -33,7 +33,7 @@ func across(before, after *record.Experiment, metrics []measure.Metric, by strin
 				of := analysis.Value{Metric: m, By: by, Group: g}
 				row, run := analysis.Contrast(base, v, of, level)
 				if row.Missing = 0; !paired(base, v, jobs) {
-					run = func(level float64) stats.Paired { return stats.CompareMeans(known(base, of), known(v, of), level) }
+					run = func(level float64) stats.Paired { return compareMeans(known(base, of), known(v, of), level) }
 					row.Doubtful, row.Dropped, row.NoLength, row.Skewness = 0, 0, 0, math.NaN()
 					analysis.Fill(&row, run(level), level)
 				}

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,9 +14,9 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
-	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
 	"github.com/tfexp/tfexp/results/table"
 )
 
@@ -81,7 +82,7 @@ func compareFolders(a *command.App, before, after *record.Experiment, o *compare
 	if o.json {
 		return a.PrintJSON(rows)
 	}
-	was, is := folder.Distinct(before.Dir, after.Dir)
+	was, is := distinct(before.Dir, after.Dir)
 	t := table.New(2, "variant", "metric", was, is, "change", "verdict")
 	for _, r := range rows {
 		m, _ := measure.MetricByName(r.Metric)
@@ -91,7 +92,7 @@ func compareFolders(a *command.App, before, after *record.Experiment, o *compare
 		}
 		unit, change := table.UnitFor(m.Unit, r.BaselineMean, r.CandidateMean), analysis.ChangeOf(&r)
 		t.Add(variant, unit.Label(m.Title), unit.Number(r.BaselineMean), unit.Number(r.CandidateMean),
-			table.Percent(r.Ratio-1), change.Word())
+			percent(r.Ratio-1), change.Word())
 	}
 	out := a.Printer().Out
 	if columns, ok := show.Columns(a.Out); ok && t.Width() > columns { // paths are long
@@ -166,4 +167,30 @@ func (o *compareOptions) chosen(p record.Plan) ([]measure.Metric, error) {
 		}
 	}
 	return list, nil
+}
+
+// distinct returns short names of two folders: their paths without the common beginning and end.
+func distinct(a, b string) (string, string) {
+	parts := func(dir string) []string {
+		if abs, err := filepath.Abs(dir); err == nil {
+			dir = abs
+		}
+		return strings.Split(filepath.ToSlash(dir), "/")
+	}
+	p, q := parts(a), parts(b)
+	for len(p) > 1 && len(q) > 1 && p[0] == q[0] {
+		p, q = p[1:], q[1:]
+	}
+	for len(p) > 1 && len(q) > 1 && p[len(p)-1] == q[len(q)-1] {
+		p, q = p[:len(p)-1], q[:len(q)-1]
+	}
+	return strings.Join(p, "/"), strings.Join(q, "/")
+}
+
+// percent writes a change: "+12%", "−0.8%"; "–" when it is not known.
+func percent(change float64) string {
+	if !stats.Finite(change) {
+		return "–"
+	}
+	return table.Signed(change)
 }

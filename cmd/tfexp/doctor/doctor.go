@@ -4,6 +4,7 @@ package doctor
 import (
 	"embed"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,10 +85,22 @@ func printChecks(a *command.App, checks []hardware.Check) {
 		case hardware.Fail:
 			mark, ink = "FAIL", table.Red
 		}
-		fmt.Fprintf(a.Out, "%s  %-*s  %s\n", a.Printer().Paint(ink, mark), width, c.Name, show.Hang(a.Out, c.Text, width+8))
+		fmt.Fprintf(a.Out, "%s  %-*s  %s\n", a.Printer().Paint(ink, mark), width, c.Name, hang(a.Out, c.Text, width+8))
 		if c.Hint != "" {
-			fmt.Fprintf(a.Out, "%s%s\n", strings.Repeat(" ", width+8), a.Printer().Paint(table.Dim, show.Hang(a.Out, c.Hint,
+			fmt.Fprintf(a.Out, "%s%s\n", strings.Repeat(" ", width+8), a.Printer().Paint(table.Dim, hang(a.Out, c.Hint,
 				width+8)))
 		}
 	}
+}
+
+// leastHanging is how narrow a text with room on its left may be.
+const leastHanging = 20
+
+// hang breaks a text that begins after left columns of a terminal, and keeps these columns free.
+func hang(w io.Writer, text string, left int) string {
+	columns, ok := show.Columns(w)
+	if !ok || columns-left < leastHanging {
+		return text
+	}
+	return strings.ReplaceAll(table.Wrap(text, columns-left), "\n", "\n"+strings.Repeat(" ", left))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/gpu"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // The thresholds of the checks.
@@ -66,7 +67,7 @@ func checkGovernor(m hardware.Machine) hardware.Check {
 	if len(m.Allowed) == 0 {
 		return c
 	}
-	switch g := hardware.Governor(m.Allowed[0]); g {
+	switch g := governor(m.Allowed[0]); g {
 	case "":
 	case "performance":
 		c.Text = "CPU governor: performance"
@@ -198,4 +199,13 @@ func checkGPUs(l gpuLook) hardware.Check {
 		c.Hint = "other programs use them, and run times will suffer; leave GPUs out by " + gpu.VisibleEnv
 	}
 	return c
+}
+
+// governor returns the frequency governor of a CPU, or "" if it is unknown.
+func governor(cpu int) string {
+	g, err := folder.ReadSystem(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(g))
 }

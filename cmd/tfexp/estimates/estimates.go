@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
 	"github.com/tfexp/tfexp/estimator"
 )
 
@@ -147,7 +148,7 @@ func oneName(path string, others []string) string {
 func readLogs(a *command.App, paths []string, lenient bool) ([]LoggedRun, error) {
 	var all []LoggedRun
 	for _, path := range paths {
-		f, err := command.OpenFile(path)
+		f, err := filearg.Open(path)
 		if err != nil {
 			return nil, err
 		}
@@ -196,7 +197,7 @@ func estimateLogs(a *command.App, o estimateOptions) error {
 func estimateCurves(a *command.App, o estimateOptions) error {
 	var fits []CurveFit
 	for _, path := range o.curves {
-		f, err := command.OpenFile(path)
+		f, err := filearg.Open(path)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/analysis"
@@ -124,7 +125,7 @@ func (o *exportTable) write(a *command.App, names []string) error {
 	if err != nil {
 		return err
 	}
-	return a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
+	return filearg.WriteTo(a, o.out, func(to io.Writer) error { return format.Write(to, t) })
 }
 
 // exact writes the table of a file.
@@ -145,13 +146,13 @@ func (o *exportTable) exact(a *command.App, dir string, format formats.Format) e
 		return fmt.Errorf("export %s: %w", o.name, err)
 	}
 	defer f.Close()
-	column := table.ColumnsOf(known[slices.IndexFunc(known, func(t table.Registered) bool { return t.Name() == o.name })])
+	column := columnsOf(known[slices.IndexFunc(known, func(t table.Registered) bool { return t.Name() == o.name })])
 	if format.Name == formats.Lines.Name { // a row at a time: there may be millions
 		columns, rows, err := formats.Rows(f, column)
 		if err != nil {
 			return fmt.Errorf("export %s: %w", f.Name(), err)
 		}
-		return a.WriteTo(o.out, func(to io.Writer) error {
+		return filearg.WriteTo(a, o.out, func(to io.Writer) error {
 			if err := formats.WriteJSONLines(to, columns, rows); err != nil {
 				return fmt.Errorf("export %s: %w", f.Name(), err)
 			}
@@ -165,7 +166,7 @@ func (o *exportTable) exact(a *command.App, dir string, format formats.Format) e
 	if format.ForPeople {
 		t = formats.Rounded(t)
 	}
-	return a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
+	return filearg.WriteTo(a, o.out, func(to io.Writer) error { return format.Write(to, t) })
 }
 
 // computed returns a table that is computed from the results.
@@ -246,4 +247,17 @@ func convertNumber(v float64) string {
 		return ""
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// columnsOf finds the columns of a table by their names. Its other columns are axes of the matrix.
+func columnsOf(r table.Registered) func(name string) table.Column {
+	columns := r.Columns()
+	return func(name string) table.Column {
+		for _, c := range columns {
+			if c.Name == name {
+				return c
+			}
+		}
+		return table.Column{Name: name, Kind: table.AsLoose}
+	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/cmd/tfexp/states"
 	"github.com/tfexp/tfexp/pipeline/store"
-	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
@@ -105,7 +104,7 @@ func keptIn(dir string) (kept, error) {
 	if err != nil {
 		return k, err
 	}
-	headline, err := analysis.Headline(e)
+	headline, err := states.Headline(e)
 	k.Verdict = headline.Sentence
 	return k, err
 }

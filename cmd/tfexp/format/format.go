@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
@@ -137,7 +138,7 @@ func (f *formatter) format(file string) (ok bool, err error) {
 	if f.check || stdin {
 		return !f.check, nil
 	}
-	if err := command.Write(file, func(w io.Writer) error { _, err := w.Write(want); return err }); err != nil {
+	if err := filearg.Write(file, func(w io.Writer) error { _, err := w.Write(want); return err }); err != nil {
 		return false, fmt.Errorf("format %s: %w", file, err)
 	}
 	return true, nil

@@ -16,7 +16,9 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/imports/study"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/scheduler/workload/runs"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/report"
@@ -137,7 +139,7 @@ func writeRuns(a *command.App, dir string, o *importRuns) error {
 	if err != nil {
 		return err
 	}
-	return a.Printer().Imported(out)
+	return printSummary(a.Printer(), out)
 }
 
 // read reads the configurations, and returns their names.
@@ -306,5 +308,31 @@ func (o *importRuns) known(names []string, configurations []study.Configuration)
 				"there is no configuration %q, and no server has it in its name", name)
 		}
 	}
+	return nil
+}
+
+// printSummary prints a summary of imported results.
+func printSummary(p *show.Printer, dir string) error {
+	e, err := record.Open(dir)
+	if err != nil {
+		return err
+	}
+	comparisons, err := analysis.Comparisons(e)
+	if err != nil {
+		return err
+	}
+	headline, err := analysis.HeadlineOf(e, comparisons, nil)
+	if err != nil {
+		return err
+	}
+	if err := p.Headline(e.Plan.Description, headline); err != nil {
+		return err
+	}
+	if doubts := analysis.Doubts(analysis.Unsaid(e, comparisons), show.NamedCells); len(doubts) > 0 {
+		fmt.Fprintln(p.Out)
+		p.Doubts(doubts)
+	}
+	fmt.Fprintf(p.Out, "\n%s\nreport: %s\n", show.Count(len(e.Cells), "recorded run", "recorded runs"),
+		filepath.Join(dir, record.ReportFile))
 	return nil
 }

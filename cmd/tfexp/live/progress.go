@@ -23,42 +23,22 @@ type RunProgress interface {
 	Close()
 }
 
-// Drawing is a text on a terminal that is drawn again and again.
-type Drawing interface {
-	// Draw replaces the text.
-	Draw(text string)
-	// Close leaves the text where it is.
-	Close()
+// terminal shows the progress of a run on a terminal whose cursor can be moved; nil without a feature that does. color
+// allows colored marks.
+var terminal func(w io.Writer, size func() (width, height int), color bool) RunProgress
+
+// RegisterTerminal sets how terminals show the progress of a run; without it, they have plain lines as well.
+func RegisterTerminal(show func(w io.Writer, size func() (width, height int), color bool) RunProgress) {
+	terminal = show
 }
-
-// Terminal is how a feature shows what changes on a terminal whose cursor can be moved.
-type Terminal interface {
-	// Progress shows the progress of a run; color allows colored marks.
-	Progress(w io.Writer, size func() (width, height int), color bool) RunProgress
-	// Drawing shows a text.
-	Drawing(w io.Writer, size func() (width, height int)) Drawing
-}
-
-var terminal Terminal
-
-// RegisterTerminal sets how terminals show what changes; without it, they have plain lines as well.
-func RegisterTerminal(t Terminal) { terminal = t }
 
 // NewRunProgress returns the view that fits w: of a feature when w is a terminal that can move
 // its cursor, plain lines otherwise. color allows colored marks.
 func NewRunProgress(w io.Writer, color bool) RunProgress {
 	if size := TerminalSize(w); size != nil && terminal != nil {
-		return terminal.Progress(w, size, color)
+		return terminal(w, size, color)
 	}
 	return newPlain(w)
-}
-
-// NewDrawing returns a text on a terminal that is drawn again and again; nil where w is no terminal, or no feature draws.
-func NewDrawing(w io.Writer) Drawing {
-	if size := TerminalSize(w); size != nil && terminal != nil {
-		return terminal.Drawing(w, size)
-	}
-	return nil
 }
 
 // The size of a terminal whose size is unknown.

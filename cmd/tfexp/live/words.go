@@ -2,40 +2,8 @@ package live
 
 import (
 	"fmt"
-	"math"
 	"time"
-
-	"github.com/tfexp/tfexp/results/record"
 )
-
-// ProgressJobs counts the jobs of a cell by state.
-func ProgressJobs(s *record.CellProgress) string {
-	t := fmt.Sprintf("%d/%d jobs done", s.Done, s.Jobs)
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{s.Running, "running"}, {s.Waiting, "waiting"}, {s.Failed, "failed"}} {
-		if part.n > 0 {
-			t += fmt.Sprintf(", %d %s", part.n, part.what)
-		}
-	}
-	return t
-}
-
-// ProgressSimulated shows the instant that a simulated cell has reached in its own time, in seconds.
-func ProgressSimulated(at float64) string {
-	return "at " + ProgressSpan(time.Duration(at*float64(time.Second))) + " of its time"
-}
-
-// ProgressStanding describes the state of a running cell: "3/10 jobs done, 2 running, 1 waiting, at 12 min 05 s of
-// its time".
-func ProgressStanding(s *record.CellProgress, virtual bool) string {
-	text := ProgressJobs(s)
-	if virtual && s.At < math.MaxInt64/float64(time.Second) {
-		text += ", " + ProgressSimulated(s.At)
-	}
-	return text
-}
 
 // Duration writes d for people: "40 ms", "0.4 s", "12 s", "3 min 05 s", "2 h 10 min".
 func Duration(d time.Duration) string {
@@ -52,16 +20,6 @@ func Duration(d time.Duration) string {
 	}
 	d = d.Round(time.Minute)
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
-}
-
-// ProgressSpan writes a time that may be long: as Duration, from two days on "3 d 04 h".
-func ProgressSpan(d time.Duration) string {
-	const day = 24 * time.Hour
-	if d < 2*day {
-		return Duration(d)
-	}
-	d = d.Truncate(time.Hour)
-	return fmt.Sprintf("%d d %02d h", d/day, d%day/time.Hour)
 }
 
 // Rough writes a prediction without more digits than it deserves: "8 s",

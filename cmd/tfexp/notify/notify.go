@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
-	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -54,7 +54,7 @@ func ended(a *command.App, notify, dir string, took time.Duration, failure error
 		state = "failed"
 	}
 	if e, err := record.Open(dir); err == nil {
-		if h, err := analysis.Headline(e); err == nil {
+		if h, err := states.Headline(e); err == nil {
 			answer = h.Sentence
 		}
 	}

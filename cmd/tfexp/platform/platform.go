@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
@@ -54,7 +55,7 @@ func exportPlatformCommand(a *command.App) *cobra.Command {
 			case name == "" && len(known) > 1:
 				return command.Usagef("the hardware is "+list, "there are %d: name one with --hardware", len(known))
 			}
-			return a.WriteTo(out, func(to io.Writer) error {
+			return filearg.WriteTo(a, out, func(to io.Writer) error {
 				if format == "simgrid" {
 					return writeSimGrid(to, found.Cluster)
 				}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
 	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -181,10 +182,10 @@ func (s *stage) text(now time.Time, width int) string {
 func (u *unit) text(now time.Time, room int) string {
 	tail := ""
 	if u.jobs.Standing.Jobs > 0 {
-		tail = "  " + live.ProgressJobs(&u.jobs.Standing)
+		tail = "  " + states.ProgressJobs(&u.jobs.Standing)
 	}
 	if at := u.jobs.Standing.At; at > 0 {
-		if past := ", " + live.ProgressSimulated(at); utf8.RuneCountInString(tail+past)+leastName+6 <= room {
+		if past := ", " + states.ProgressSimulated(at); utf8.RuneCountInString(tail+past)+leastName+6 <= room {
 			tail += past
 		}
 	}

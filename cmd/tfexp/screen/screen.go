@@ -5,17 +5,14 @@ import (
 	"io"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
 )
 
-func init() { live.RegisterTerminal(terminal{}) }
-
-// terminal implements live.Terminal.
-type terminal struct{}
-
-func (terminal) Progress(w io.Writer, size func() (width, height int), color bool) live.RunProgress {
-	return newProgress(w, size, color)
-}
-
-func (terminal) Drawing(w io.Writer, size func() (width, height int)) live.Drawing {
-	return &drawing{region{w: w, size: size}}
+func init() {
+	live.RegisterTerminal(func(w io.Writer, size func() (width, height int), color bool) live.RunProgress {
+		return newProgress(w, size, color)
+	})
+	states.RegisterDrawing(func(w io.Writer, size func() (width, height int)) states.Drawing {
+		return &drawing{region{w: w, size: size}}
+	})
 }

@@ -124,7 +124,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	}
 	if doubts := analysis.Doubts(analysis.Unsaid(e, comparisons), NamedCells); len(doubts) > 0 {
 		fmt.Fprintln(p.Out)
-		p.doubts(doubts)
+		p.Doubts(doubts)
 	}
 	if err := p.failures(e); err != nil {
 		return err
@@ -207,7 +207,8 @@ func (p *Printer) Thresholds(verdicts []analysis.Verdict, indent string) {
 	}
 }
 
-func (p *Printer) doubts(doubts []analysis.Doubt) {
+// Doubts prints the first doubts about results, and how many more there are.
+func (p *Printer) Doubts(doubts []analysis.Doubt) {
 	for i, d := range doubts {
 		if i == maxWarnings {
 			fmt.Fprintf(p.Out, "… and %s more: see the report\n", Count(len(doubts)-i, "warning", "warnings"))

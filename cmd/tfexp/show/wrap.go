@@ -69,15 +69,6 @@ var listEntry = regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S+(?: \S+)*)$`)
 // leastHanging is how narrow a text with room on its left may be.
 const leastHanging = 20
 
-// Hang breaks a text that begins after left columns of a terminal, and keeps these columns free.
-func Hang(w io.Writer, text string, left int) string {
-	columns, ok := Columns(w)
-	if !ok || columns-left < leastHanging {
-		return text
-	}
-	return strings.ReplaceAll(table.Wrap(text, columns-left), "\n", "\n"+strings.Repeat(" ", left))
-}
-
 // mostHelp is the width of paragraphs of help in a wide terminal.
 const mostHelp = 84
 

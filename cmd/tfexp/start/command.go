@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
-	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
+	"github.com/tfexp/tfexp/cmd/tfexp/flags"
 	"github.com/tfexp/tfexp/experiments/schema"
 	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
 )
@@ -33,7 +34,7 @@ var experimentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 type initOptions struct {
 	force, asJSON  bool
 	template, from string
-	sources        []*command.Given[sourceFlag]
+	sources        []*flags.Given[sourceFlag]
 	others         []string // arguments behind NAME, for the source of a feature
 }
 
@@ -48,7 +49,7 @@ type initialized struct {
 type sourceFlag = func(file string, others []string, name, dir string) (source []byte, doubts []string, err error)
 
 // source returns the feature whose flag is given; nil where none is.
-func (o *initOptions) source() *command.Given[sourceFlag] {
+func (o *initOptions) source() *flags.Given[sourceFlag] {
 	for _, f := range o.sources {
 		if f.Value != "" {
 			return f
@@ -97,7 +98,7 @@ func initCommand(a *command.App) *cobra.Command {
 			if err := writeNew(files, filepath.Dir(file), o.force); err != nil {
 				return err
 			}
-			names := schema.Each(files, func(f experiments.File) string { return f.Name })
+			names := schema.Each(files, func(f templateFile) string { return f.Name })
 			if o.asJSON {
 				return a.PrintJSON(initialized{names, append([]string{}, doubts...)})
 			}
@@ -116,17 +117,17 @@ func initCommand(a *command.App) *cobra.Command {
 	cmd.Flags().StringVar(&o.template, "template", "", "what to begin with: "+strings.Join(templateNames(), ", "))
 	cmd.Flags().StringVar(&o.from, "from", "", "a `FILE` of yours: a training program, or the log of a cluster")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print what was written as JSON")
-	o.sources = command.AddFlags[sourceFlag](cmd)
-	command.Exclude(cmd, "template", "from")
+	o.sources = flags.Add[sourceFlag](cmd)
+	flags.Exclude(cmd, "template", "from")
 	for _, f := range o.sources {
-		command.Exclude(cmd, "template", f.Name)
-		command.Exclude(cmd, "from", f.Name)
+		flags.Exclude(cmd, "template", f.Name)
+		flags.Exclude(cmd, "from", f.Name)
 	}
 	return cmd
 }
 
 // files returns the files to write, the experiment first, and the facts that could not be found out.
-func (o *initOptions) files(file, name string) (files []experiments.File, doubts []string, err error) {
+func (o *initOptions) files(file, name string) (files []templateFile, doubts []string, err error) {
 	switch {
 	case o.template != "":
 		i := slices.Index(templateNames(), strings.TrimSuffix(o.template, ".hcl"))
@@ -134,25 +135,25 @@ func (o *initOptions) files(file, name string) (files []experiments.File, doubts
 			return nil, nil, command.Usagef(command.DidYouMean(o.template, templateNames(), "the templates are "+
 				strings.Join(templateNames(), ", ")), "there is no template %q", o.template)
 		}
-		files, err = experiments.Templates()[i].Files(file, name)
-		imports := func(f experiments.File) bool { return bytes.Contains(f.Source, []byte(" tfexp_policy ")) }
+		files, err = listTemplates()[i].files(file, name)
+		imports := func(f templateFile) bool { return bytes.Contains(f.Source, []byte(" tfexp_policy ")) }
 		if slices.ContainsFunc(files, imports) {
-			files = append(files, experiments.File{Name: library.Policy.Name, Source: library.Policy.Source}) // to run tests without tfexp
+			files = append(files, templateFile{Name: library.Policy.Name, Source: library.Policy.Source}) // to run tests without tfexp
 		}
 		return files, nil, err
 	case o.source() != nil:
 		from := o.source()
 		source, doubts, err := from.Do(from.Value, o.others, name, filepath.Dir(file))
-		return []experiments.File{{Name: file, Source: source}}, doubts, err
+		return []templateFile{{Name: file, Source: source}}, doubts, err
 	case o.from != "":
 		return o.fromFile(file, name)
 	}
-	return []experiments.File{{Name: file, Source: experiments.Starter(name)}}, nil, nil
+	return []templateFile{{Name: file, Source: starter(name)}}, nil, nil
 }
 
 // fromFile is the experiment with a program, or the log of a cluster.
-func (o *initOptions) fromFile(file, name string) (written []experiments.File, doubts []string, err error) {
-	shown := command.Seen(o.from, filepath.Dir(file))
+func (o *initOptions) fromFile(file, name string) (written []templateFile, doubts []string, err error) {
+	shown := filearg.Seen(o.from, filepath.Dir(file))
 	stem := strings.TrimSuffix(filepath.Base(o.from), ".hcl")
 	switch exists := command.Exists(o.from); {
 	case !exists && slices.Contains(templateNames(), stem):
@@ -169,9 +170,9 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 				"%s is not understood: %v", o.from, err)
 		}
 		source, err := log.Experiment(name)
-		return []experiments.File{{Name: file, Source: source}}, log.OpenQuestions(), err
+		return []templateFile{{Name: file, Source: source}}, log.OpenQuestions(), err
 	}
-	f, err := command.OpenFile(o.from)
+	f, err := filearg.Open(o.from)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -182,12 +183,12 @@ func (o *initOptions) fromFile(file, name string) (written []experiments.File, d
 	}
 	p := InspectProgram(shown, raw)
 	source, err := p.Experiment(name)
-	return []experiments.File{{Name: file, Source: source}}, p.OpenQuestions(), err
+	return []templateFile{{Name: file, Source: source}}, p.OpenQuestions(), err
 }
 
 // writeNew writes files: the first to its own path, the others next to it. It writes none of them when one exists,
 // unless force is set.
-func writeNew(files []experiments.File, dir string, force bool) error {
+func writeNew(files []templateFile, dir string, force bool) error {
 	for i := 1; i < len(files); i++ {
 		files[i].Name = filepath.Join(dir, files[i].Name)
 	}
@@ -197,7 +198,7 @@ func writeNew(files []experiments.File, dir string, force bool) error {
 		}
 	}
 	for _, file := range files {
-		err := command.Write(file.Name, func(w io.Writer) error { _, err := w.Write(file.Source); return err })
+		err := filearg.Write(file.Name, func(w io.Writer) error { _, err := w.Write(file.Source); return err })
 		if err != nil {
 			return fmt.Errorf("write experiment: %w", err)
 		}
@@ -206,13 +207,13 @@ func writeNew(files []experiments.File, dir string, force bool) error {
 }
 
 func templateNames() []string {
-	return schema.Each(experiments.Templates(), func(t experiments.Template) string { return t.Name })
+	return schema.Each(listTemplates(), func(t experimentTemplate) string { return t.Name })
 }
 
 // templateList is for the help.
 func templateList() string {
 	var b strings.Builder
-	for _, t := range experiments.Templates() {
+	for _, t := range listTemplates() {
 		fmt.Fprintf(&b, "  %-12s  %s\n", t.Name, t.Doc)
 	}
 	return b.String()

@@ -346,7 +346,7 @@ func (l *JobLog) OpenQuestions() []string {
 
 // Experiment writes an experiment of that name. It errs for a log whose path no experiment can name.
 func (l *JobLog) Experiment(name string) ([]byte, error) {
-	if !schema.Printable(l.File) {
+	if !printable(l.File) {
 		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the log", l.File)
 	}
 	var b bytes.Buffer

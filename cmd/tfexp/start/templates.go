@@ -4,6 +4,8 @@ import (
 	"embed"
 	"strings"
 	"text/template"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tfexp/tfexp/experiments/eval"
 )
@@ -23,3 +25,8 @@ var forms = template.Must(template.New("").Funcs(template.FuncMap{
 	"quote": eval.Literal,
 	"join":  func(items []string) string { return strings.Join(items, " and ") },
 }).ParseFS(templates, "*.hcl.tmpl"))
+
+// printable reports whether a text can stand in a comment as it is: it has no control characters, and is UTF-8.
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}

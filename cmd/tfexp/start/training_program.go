@@ -167,7 +167,7 @@ func (p TrainingProgram) OpenQuestions() []string {
 
 // Experiment writes an experiment of that name with the program. It errs for a program whose path no experiment can name.
 func (p TrainingProgram) Experiment(name string) ([]byte, error) {
-	if !schema.Printable(p.File) {
+	if !printable(p.File) {
 		return nil, fmt.Errorf("the name %q has a character that an experiment cannot hold: rename the program", p.File)
 	}
 	var b bytes.Buffer

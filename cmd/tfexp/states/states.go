@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
+	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/measure"
@@ -82,7 +83,7 @@ func Of(dir string) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	journal, err := store.ReadJournal(dir)
+	journal, err := history.ReadJournal(dir)
 	if err != nil {
 		return State{}, err
 	}
@@ -170,7 +171,7 @@ func (s *State) Print(p *show.Printer) {
 		fmt.Fprintf(p.Out, "  running: %s", unit)
 		for i := range s.Standings {
 			if at := &s.Standings[i]; at.Cell == unit {
-				fmt.Fprintf(p.Out, ", %s", live.ProgressStanding(&at.CellProgress, at.Simulated))
+				fmt.Fprintf(p.Out, ", %s", ProgressStanding(&at.CellProgress, at.Simulated))
 			}
 		}
 		fmt.Fprintln(p.Out)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -62,7 +63,7 @@ func exportStatisticsCommand(a *command.App) *cobra.Command {
 			if n == 0 {
 				return command.Usagef("only real jobs report epochs", "no job of %s reported an epoch", found[0])
 			}
-			return a.WriteTo(out, func(to io.Writer) error {
+			return filearg.WriteTo(a, out, func(to io.Writer) error {
 				_, err := io.WriteString(to, text.String())
 				return err
 			})

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
-	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/cmd/tfexp/states"
 )
@@ -101,7 +100,7 @@ func printStatus(p *show.Printer, all []states.State) {
 // time that something has changed.
 func watchStatus(ctx context.Context, a *command.App, dir string) error {
 	followers := states.Followers(dir)
-	screen := live.NewDrawing(a.RawOut())
+	screen := states.NewDrawing(a.RawOut())
 	if screen != nil {
 		defer screen.Close()
 	}

@@ -3,7 +3,7 @@ package watch
 import (
 	"time"
 
-	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -54,7 +54,7 @@ func readHeadline(dir string) *Headline {
 	if err != nil {
 		return &Headline{}
 	}
-	h, err := analysis.Headline(e)
+	h, err := states.Headline(e)
 	if err != nil {
 		return &Headline{}
 	}

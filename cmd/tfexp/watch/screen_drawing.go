@@ -13,6 +13,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
+	"github.com/tfexp/tfexp/cmd/tfexp/states"
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
@@ -178,7 +179,7 @@ func (p *screenPage) sofar(x *Experiment, rows int) {
 
 // cell describes the state of the cell and its usage.
 func (p *screenPage) cell(c *Cell) {
-	tail := fmt.Sprintf("  %s  %s", c.State, live.ProgressSpan(duration(c.At)))
+	tail := fmt.Sprintf("  %s  %s", c.State, states.ProgressSpan(duration(c.At)))
 	p.row(bold, fit(c.Cell, p.width-runewidth.StringWidth(tail))+tail)
 	text := fmt.Sprintf("jobs   %d done, %d running, %d waiting", c.Done, c.Running, c.Waiting)
 	if c.Total > 0 {

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
+	"github.com/tfexp/tfexp/cmd/tfexp/flags"
 	"github.com/tfexp/tfexp/cmd/tfexp/states"
 )
 
@@ -40,7 +42,7 @@ const defaultPort = 8385
 func serveCommand(a *command.App) *cobra.Command {
 	var port int
 	var open bool
-	var pages []*command.Given[pageFlag]
+	var pages []*flags.Given[pageFlag]
 	cmd := &cobra.Command{
 		Use:   "serve [DIR] [--port N] [--open]",
 		Short: "Show runs in the browser while they go on",
@@ -54,7 +56,7 @@ func serveCommand(a *command.App) *cobra.Command {
 				return command.Usagef("0 chooses a free one", "--port is %d: a port is a number up to 65535", port)
 			}
 			dir := command.DirArgument(args)
-			if len(args) > 0 && command.Exists(dir) && !command.IsDir(dir) {
+			if len(args) > 0 && command.Exists(dir) && !filearg.IsDir(dir) {
 				return command.NoResults(dir)
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -78,7 +80,7 @@ func serveCommand(a *command.App) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&port, "port", defaultPort, "port of the page; 0 chooses a free one")
 	cmd.Flags().BoolVar(&open, "open", false, "open the page in a browser")
-	pages = command.AddFlags[pageFlag](cmd)
+	pages = flags.Add[pageFlag](cmd)
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
 )
 
 func topCommand(a *command.App) *cobra.Command {
@@ -23,7 +24,7 @@ func topCommand(a *command.App) *cobra.Command {
 		ValidArgsFunction: command.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := command.DirArgument(args)
-			if len(args) > 0 && command.Exists(dir) && !command.IsDir(dir) {
+			if len(args) > 0 && command.Exists(dir) && !filearg.IsDir(dir) {
 				return command.NoResults(dir)
 			}
 			out, ok := a.RawOut().(*os.File)

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
+	"github.com/tfexp/tfexp/cmd/tfexp/flags"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/results/table"
@@ -69,9 +71,9 @@ func exportWorkloadCommand(a *command.App) *cobra.Command {
 				return err
 			}
 			if o.asJSON {
-				return a.WriteTo(o.out, func(to io.Writer) error { return workloadObjects(to, t) })
+				return filearg.WriteTo(a, o.out, func(to io.Writer) error { return workloadObjects(to, t) })
 			}
-			err = a.WriteTo(o.out, func(to io.Writer) error { return format.Write(to, t) })
+			err = filearg.WriteTo(a, o.out, func(to io.Writer) error { return format.Write(to, t) })
 			if errors.Is(err, formats.ErrCannotHold) {
 				return command.Usagef("--format "+formats.CSV.Name+" holds everything", "%v", err)
 			}
@@ -89,7 +91,7 @@ func exportWorkloadCommand(a *command.App) *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVarP(&o.out, "output", "o", "", "write to a `FILE` instead of standard output")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "write a list of JSON objects")
-	command.Exclude(cmd, "format", "json")
+	flags.Exclude(cmd, "format", "json")
 	return cmd
 }
 

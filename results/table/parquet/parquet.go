@@ -2,12 +2,18 @@
 package parquet
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
-	"reflect"
+	"math"
+	"slices"
 	"strconv"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/klauspost/compress/s2"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	file "github.com/parquet-go/parquet-go/format"
 
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/results/table/format"
@@ -20,52 +26,107 @@ func init() {
 	})
 }
 
-// write writes a table whose columns are known only at run time: the type of its rows is made from them.
+// groupRows is the most rows of a row group, in which a column has one page.
+const groupRows = 1 << 16
+
+// write writes a table as https://parquet.apache.org/docs/file-format describes a file: pages, then a description
+// of them. The module's package parquet writes them from structs, and brings all codecs, which take long to build.
 func write(w io.Writer, t *table.Table) error {
-	fields := make([]reflect.StructField, len(t.Columns))
-	for i, c := range t.Columns {
-		of := reflect.TypeFor[*float64]()
-		switch {
-		case c.Kind.IsText():
-			of = reflect.TypeFor[*string]()
-		case c.Kind == table.AsFlag:
-			of = reflect.TypeFor[*bool]()
-		}
-		fields[i] = reflect.StructField{Name: fmt.Sprintf("Column%d", i), Type: of,
-			Tag: reflect.StructTag(fmt.Sprintf("parquet:%q", c.Name+",optional,snappy"))}
+	meta := file.FileMetaData{Version: 1, NumRows: int64(len(t.Rows)), CreatedBy: "tfexp",
+		Schema: []file.SchemaElement{{Name: "table", NumChildren: thrift.New(int32(len(t.Columns)))}}}
+	for _, c := range t.Columns {
+		meta.Schema = append(meta.Schema, schema(&c))
 	}
-	row := reflect.New(reflect.StructOf(fields))
-	out := parquet.NewWriter(w, parquet.SchemaOf(row.Interface()))
-	for _, cells := range t.Rows {
-		for i, field := range cells {
-			value, err := pointer(fields[i].Type, field)
+	out := bytes.NewBufferString("PAR1")
+	compact := thrift.NewEncoder(new(thrift.CompactProtocol).NewWriter(out))
+	for rows := range slices.Chunk(t.Rows, groupRows) {
+		group := file.RowGroup{NumRows: int64(len(rows)), Ordinal: int16(len(meta.RowGroups))}
+		for i, c := range t.Columns {
+			of, begins := meta.Schema[i+1].Type.V, out.Len()
+			raw, nulls, err := page(of, rows, i)
 			if err != nil {
-				return fmt.Errorf("column %s: %w", t.Columns[i].Name, err)
+				return fmt.Errorf("column %s: %w", c.Name, err)
 			}
-			row.Elem().Field(i).Set(value)
+			packed := s2.EncodeSnappy(nil, raw)
+			statistics := file.Statistics{NullCount: nulls}
+			if err := compact.Encode(&file.PageHeader{Type: file.DataPage,
+				UncompressedPageSize: int32(len(raw)), CompressedPageSize: int32(len(packed)),
+				DataPageHeader: thrift.New(file.DataPageHeader{NumValues: int32(len(rows)), Encoding: file.Plain,
+					DefinitionLevelEncoding: file.RLE, RepetitionLevelEncoding: file.RLE, Statistics: statistics})}); err != nil {
+				return fmt.Errorf("write parquet: %w", err)
+			}
+			unpacked := int64(out.Len() - begins + len(raw))
+			out.Write(packed)
+			group.Columns = append(group.Columns, file.ColumnChunk{MetaData: file.ColumnMetaData{
+				Type: of, Encoding: []file.Encoding{file.RLE, file.Plain}, PathInSchema: []string{c.Name}, Codec: file.Snappy,
+				NumValues: int64(len(rows)), TotalUncompressedSize: unpacked, TotalCompressedSize: int64(out.Len() - begins),
+				DataPageOffset: int64(begins), Statistics: statistics}})
+			group.TotalByteSize += unpacked
 		}
-		if err := out.Write(row.Interface()); err != nil {
-			return fmt.Errorf("write parquet: %w", err)
-		}
+		meta.RowGroups = append(meta.RowGroups, group)
 	}
-	if err := out.Close(); err != nil {
+	begins := out.Len()
+	err := compact.Encode(&meta)
+	out.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(out.Len()-begins)), "PAR1"...))
+	if err == nil {
+		_, err = out.WriteTo(w)
+	}
+	if err != nil {
 		return fmt.Errorf("write parquet: %w", err)
 	}
 	return nil
 }
 
-// pointer returns a field as a value of a type; nil for one that is not known.
-func pointer(of reflect.Type, field string) (reflect.Value, error) {
-	if field == "" {
-		return reflect.Zero(of), nil
+// schema describes a column, whose values may be null.
+func schema(c *table.Column) file.SchemaElement {
+	of := file.SchemaElement{Name: c.Name, RepetitionType: thrift.New(file.Optional), Type: thrift.New(file.Double)}
+	switch {
+	case c.Kind.IsText():
+		of.Type, of.ConvertedType = thrift.New(file.ByteArray), thrift.New(deprecated.UTF8)
+		of.LogicalType.Value = &file.StringType{}
+	case c.Kind == table.AsFlag:
+		of.Type = thrift.New(file.Boolean)
 	}
-	switch of {
-	case reflect.TypeFor[*float64]():
-		v, err := strconv.ParseFloat(field, 64)
-		return reflect.ValueOf(&v), err
-	case reflect.TypeFor[*bool]():
-		v, err := strconv.ParseBool(field)
-		return reflect.ValueOf(&v), err
+	return of
+}
+
+// page encodes the fields of a column: a bit for each, set if it is known, then the values of those; and counts the others.
+func page(of file.Type, rows [][]string, column int) (raw []byte, nulls int64, err error) {
+	known, values := make([]byte, (len(rows)+7)/8), []byte(nil)
+	for i, row := range rows {
+		field, n := row[column], i-int(nulls)
+		if field == "" {
+			nulls++
+			continue
+		}
+		setBit(known, i, true)
+		switch of {
+		case file.Double:
+			var v float64
+			v, err = strconv.ParseFloat(field, 64)
+			values = binary.LittleEndian.AppendUint64(values, math.Float64bits(v))
+		case file.Boolean:
+			var v bool
+			v, err = strconv.ParseBool(field)
+			if n%8 == 0 {
+				values = append(values, 0)
+			}
+			setBit(values, n, v)
+		default:
+			values = append(binary.LittleEndian.AppendUint32(values, uint32(len(field))), field...)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
 	}
-	return reflect.ValueOf(&field), nil
+	run := append(binary.AppendUvarint(nil, uint64(len(known))<<1|1), known...) // one bit-packed run
+	raw = append(binary.LittleEndian.AppendUint32(nil, uint32(len(run))), run...)
+	return append(raw, values...), nulls, nil
+}
+
+// setBit sets bit n, counted from the lowest of the first byte.
+func setBit(packed []byte, n int, set bool) {
+	if set {
+		packed[n/8] |= 1 << (n % 8)
+	}
 }

@@ -192,7 +192,8 @@ type table struct {
 	alternatives []string
 	attempts     map[string]int // by name of a job, how many rows it has, in tables of Slurm
 	counted
-	commas bool // separate fields
+	commas  bool   // separate fields
+	cluster string // of the rows before, in tables of Slurm
 
 	file  string
 	order logs.DayOrder // of dates that end with the year
@@ -209,6 +210,7 @@ type table struct {
 type columnIndexes struct {
 	whereI                []int
 	timesI, partI, tasksI int
+	clusterI              int // in tables of Slurm
 }
 
 // counted has the numbers of rows of a kind.
@@ -225,7 +227,7 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 	t := table{
 		Layout: l, file: file, o: o, args: o.TableArgs(), at: map[string]int{}, named: map[string]string{},
 		attempts: map[string]int{},
-		first:    math.MaxInt64, columnIndexes: columnIndexes{timesI: -1, partI: -1, tasksI: -1},
+		first:    math.MaxInt64, columnIndexes: columnIndexes{timesI: -1, partI: -1, tasksI: -1, clusterI: -1},
 	}
 	form := workload.Table{Separator: l.Separator, Names: l.Names, Each: l.Rows, Remarks: true}
 	if text := t.args.Separator; text != "" {
@@ -365,6 +367,9 @@ func (t *table) head(columns []string) error {
 		}
 	}
 	t.timesI, t.partI, t.tasksI = find(t.Times), find(t.Part), find(t.Tasks)
+	if t.Slurm {
+		t.clusterI = max(find("Cluster"), find("CLUSTER"))
+	}
 	return t.checkAlternatives()
 }
 
@@ -406,6 +411,15 @@ func (t *table) add(line int, fields []string) error {
 		if !t.selected(fields[t.whereI[i]], w.Value) {
 			t.Ignored++
 			return nil
+		}
+	}
+	if t.clusterI >= 0 {
+		cluster := strings.TrimSpace(fields[t.clusterI])
+		if t.cluster == "" {
+			t.cluster = strings.Clone(cluster)
+		} else if cluster != t.cluster {
+			return fmt.Errorf("it is of the cluster %s, and a row before of %s, which may use the same numbers for jobs: "+
+				"choose one with where = { Cluster = %q }", cluster, t.cluster, t.cluster)
 		}
 	}
 	name, named := t.text(fields, FactJob)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/flags"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/stages/batch/forecast"
 )
@@ -76,7 +77,7 @@ func (p *startsPage) update() {
 }
 
 // expected says when a job of a log was expected to start, as it arrived.
-func expected(a *command.App, file, job string) (m command.Moment, err error) {
+func expected(a *command.App, file, job string) (m flags.Moment, err error) {
 	o := whenOptions{Options: forecast.Options{Futures: 200, Trials: 60, Seed: 1}}
 	t, err := readTwin(a, file, &o)
 	if err != nil {

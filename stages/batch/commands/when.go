@@ -19,6 +19,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
+	"github.com/tfexp/tfexp/cmd/tfexp/flags"
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -37,7 +39,7 @@ var helpTexts embed.FS
 
 func init() {
 	command.Register(command.GroupLook, whenCommand)
-	command.RegisterFlag(command.Flag[func(context.Context, *command.App, string) (string, http.Handler, error)]{
+	flags.Register(flags.Flag[func(context.Context, *command.App, string) (string, http.Handler, error)]{
 		Command: "serve", Name: "starts", Synopsis: "[--starts FILE]", Example: "tfexp serve --starts twin.hcl",
 		Usage: "also show, at /starts, when the waiting jobs of the Slurm controller will start, by the twin in a `FILE`",
 		About: "With --starts and the twin of a Slurm cluster, /starts shows when its waiting jobs will start, as\n" +
@@ -47,7 +49,7 @@ func init() {
 			return "/starts", page, err
 		},
 	})
-	command.RegisterFlag(command.Flag[func(*command.App, string, string) (command.Moment, error)]{
+	flags.Register(flags.Flag[func(*command.App, string, string) (flags.Moment, error)]{
 		Command: "explain", Name: "expected", Synopsis: "[--expected FILE]",
 		Example: "tfexp explain recorded-cluster-now-r1 --job 4711 --expected twin.hcl",
 		Usage:   "say when the job was expected to start, as it arrived: by the log and the rules of the experiment in a `FILE`",
@@ -55,7 +57,7 @@ func init() {
 			"a log: see \"tfexp when\".",
 		Do: expected,
 	})
-	command.RegisterFlag(command.Flag[func(conf string, tables []string, name, dir string) ([]byte, []string, error)]{
+	flags.Register(flags.Flag[func(conf string, tables []string, name, dir string) ([]byte, []string, error)]{
 		Command: "init", Name: "from-slurm", Synopsis: "[--from-slurm CONF [TABLE…]]",
 		Example: "tfexp init twin --from-slurm slurm.conf sacct.txt sacctmgr.txt\n" +
 			"                                      twin.hcl, which works by the rules of a cluster",
@@ -258,7 +260,7 @@ func queueOf(ctx context.Context, a *command.App, t *forecast.Twin, o *whenOptio
 		_, zone := now.Zone()
 		q.At = max(q.At, time.Duration(now.Unix()+int64(zone))*time.Second)
 	} else {
-		f, err := command.OpenFile(o.queue)
+		f, err := filearg.Open(o.queue)
 		if err != nil {
 			return q, err
 		}
@@ -268,7 +270,7 @@ func queueOf(ctx context.Context, a *command.App, t *forecast.Twin, o *whenOptio
 		}
 	}
 	q, left := t.OnClock(q)
-	notes = append(notes, schema.Each(left, func(why error) string { return why.Error() })...)
+	notes = append(notes, left...)
 	for _, note := range notes {
 		fmt.Fprintf(a.Err, "not as it is: %s\n", note)
 	}
@@ -325,7 +327,7 @@ func (o *whenOptions) asked(t *forecast.Twin, q *forecast.Queue, jobs []string) 
 		}
 	}
 	for _, job := range jobs {
-		if why := q.Left[job]; why != "" {
+		if why := q.Reason(job); why != "" {
 			return nil, command.Usagef("", "no start is predicted for the job %s: %s", job, why)
 		}
 		if !slices.Contains(names, job) {
@@ -347,6 +349,14 @@ type startRow struct {
 	Nine      [2]*float64 `json:"interval_90_s"`
 	Within    float64     `json:"within_horizon"`
 	Requested *float64    `json:"by_requested_times_s"`
+}
+
+// withoutRow is a waiting job without a forecast as JSON has it.
+type withoutRow struct {
+	Job    string `json:"job"`
+	User   string `json:"user"`
+	Cores  int    `json:"cores"`
+	Reason string `json:"reason"`
 }
 
 func tellStarts(a *command.App,
@@ -379,7 +389,9 @@ func tellStarts(a *command.App,
 			Calibrated bool               `json:"calibrated"`
 			Past       *forecast.Backtest `json:"past,omitempty"`
 			Jobs       []startRow         `json:"jobs"`
-		}{clockOf(t, q.At), o.Horizon.Seconds(), o.Futures, past != nil, past, rows})
+			Without    []withoutRow       `json:"without_start,omitempty"`
+		}{clockOf(t, q.At), o.Horizon.Seconds(), o.Futures, past != nil, past, rows,
+			schema.Each(q.Without, func(w forecast.WithoutStart) withoutRow { return withoutRow(w) })})
 	}
 	out := show.Fold(a.Out)
 	if past != nil {

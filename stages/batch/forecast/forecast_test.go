@@ -297,3 +297,60 @@ func TestRefused(t *testing.T) {
 		t.Error("round robin is not refused")
 	}
 }
+
+// TestLeftOut: a waiting job without a limit, a reservation or a job that the twin has gets no start, and the others do.
+func TestLeftOut(t *testing.T) {
+	p := slurm
+	p.Blocks = append(slices.Clone(p.Blocks), schema.Settings{Name: "qos", Label: "low", Args: map[string]any{"group_cores": 4}},
+		schema.Settings{Name: "account", Label: "art", Args: map[string]any{}, Blocks: []schema.Settings{
+			{Name: "user", Label: "ada", Args: map[string]any{"max_jobs": 2}}}})
+	tw := twinOf(t, p, 4, []logged{job(0, "ada", "left", 0, 0, 5*minute, 10*minute, 4)})
+	q := Queue{Without: []WithoutStart{{"1", "ada", 2, "JobHeldUser"}, {"9_2", "ada", 2, "JobHeldUser"}},
+		Limits: map[string]Limit{"3": {"QOSGrpCpuLimit", "qos", "group_cores"}, "4": {"AssocGrpCpuLimit", "account", "group_cores"},
+			"5": {"AssocMaxJobsLimit", "account", "max_jobs"}},
+		Unmet: map[string][]string{"6": {"77"}, "8": {"7"}}}
+	for name, change := range map[string]func(*scheduler.Submission){
+		"2": func(s *scheduler.Submission) { s.After = []string{"1"} }, "3": nil, "4": nil, "5": nil, "6": nil, "7": nil, "8": nil,
+		"10": func(s *scheduler.Submission) { s.After = []string{"2"} }, "11": func(s *scheduler.Submission) { s.After = []string{"9"} },
+		"12": func(s *scheduler.Submission) { s.Reservation = "night" }, "13": func(s *scheduler.Submission) { s.Partition = "none" },
+		"14": func(s *scheduler.Submission) { s.Features = []string{"gold"} },
+	} {
+		j := Queued{job(0, "ada", "left", 0, 0, 0, 10*minute, 2).Job, scheduler.Never}
+		if j.Name = name; change != nil {
+			change(j.Submission())
+		}
+		q.Jobs = append(q.Jobs, j)
+	}
+	out, left := tw.OnClock(q)
+	var stay []string
+	for i := range out.Jobs {
+		stay = append(stay, out.Jobs[i].Name)
+	}
+	slices.Sort(stay)
+	if !slices.Equal(stay, []string{"3", "5", "7", "8"}) || len(left) != 8 {
+		t.Errorf("the jobs are %q; left out: %q", stay, left)
+	}
+	for job, want := range map[string]string{"1": "JobHeldUser", "2": "they wait for jobs without a start", "7": "",
+		"4": "AssocGrpCpuLimit (the twin has no such limit)", "6": "they wait for jobs that the queue does not have",
+		"10": "they wait for jobs without a start", "11": "they wait for jobs without a start",
+		"12": "their reservation night is not in the twin", "13": "their partition none is not in the twin", "14": `the job 14 asks for "gold", which no node has`} {
+		if got := out.Reason(job); got != want {
+			t.Errorf("job %s has no start because of %q, want %q", job, got, want)
+		}
+	}
+	list, err := tw.futuresOf(t, out)
+	if err != nil || len(list) != 4 {
+		t.Errorf("%d forecasts, %v", len(list), err)
+	}
+}
+
+// futuresOf forecasts all jobs of a queue.
+func (t *Twin) futuresOf(tt *testing.T, q Queue) ([]Forecast, error) {
+	tt.Helper()
+	asked := make([]int, len(q.Jobs))
+	for i := range asked {
+		asked[i] = i
+	}
+	list, _, err := t.Predict(context.Background(), q, asked, Options{Futures: 20, Horizon: time.Hour, Seed: 1})
+	return list, err
+}

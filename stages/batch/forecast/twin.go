@@ -6,8 +6,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/simulated"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -113,8 +115,31 @@ func (t *Twin) hear(at time.Duration) {
 type Queue struct {
 	At   time.Duration
 	Jobs []Queued
-	// Left has the waiting jobs whose starts cannot be predicted, by name, and why.
-	Left map[string]string
+	// Without has the waiting jobs whose starts cannot be predicted.
+	Without []WithoutStart
+	// Limits are the limits that keep jobs waiting, by the jobs' names.
+	Limits map[string]Limit
+	// Unmet are the jobs that must be over before others, by the names of these; some may not be in the queue.
+	Unmet map[string][]string
+}
+
+// WithoutStart is a waiting job whose start cannot be predicted, and why.
+type WithoutStart struct {
+	Job, User string
+	Cores     int
+	Reason    string
+}
+
+// Limit is a limit that the controller names as the reason for which a job waits. Block and Arg are where a policy has it.
+type Limit struct{ Reason, Block, Arg string }
+
+// Reason returns why no start is predicted for a job, or for an element of an array; empty if one is.
+func (q *Queue) Reason(job string) string {
+	i := slices.IndexFunc(q.Without, func(w WithoutStart) bool { return w.Job == job || strings.HasPrefix(w.Job, job+"_") })
+	if i < 0 {
+		return ""
+	}
+	return q.Without[i].Reason
 }
 
 // Queued is a job in the queue. Start is when it started; Never while it waits.
@@ -191,12 +216,27 @@ func (t *Twin) Backlog(q *Queue) time.Duration {
 	return time.Duration(work / float64(max(cores, 1)) * 1e9).Round(time.Minute)
 }
 
-// OnClock puts a queue whose instants count from 1970 on the log's clock, and leaves out jobs that no node can hold; it
-// returns why.
-func (t *Twin) OnClock(q Queue) (Queue, []error) {
-	var left []error
-	out := Queue{At: q.At - t.Origin, Left: q.Left}
-	for _, j := range q.Jobs {
+// OnClock puts a queue whose instants count from 1970 on the log's clock. It leaves out waiting jobs whose starts the twin
+// cannot predict: no node can hold them, they wait for a limit or a reservation that the twin does not have, or for jobs without
+// a start.
+func (t *Twin) OnClock(q Queue) (out Queue, left []string) {
+	out = Queue{At: q.At - t.Origin, Without: slices.Clone(q.Without)}
+	there := map[string]bool{}
+	leave := func(j *Queued, why string) {
+		left = append(left, why)
+		if j.Waits() {
+			out.Without = append(out.Without, WithoutStart{j.Name, j.User, j.Threads, why})
+		}
+	}
+	never := make([]string, len(q.Jobs))
+	if t.policy.Order == batch.Multifactor {
+		jobs := make([]scheduler.Job, len(q.Jobs))
+		for i := range jobs {
+			jobs[i] = q.Jobs[i].Job
+		}
+		never = batch.Unstartable(t.cluster, t.policy.Blocks, jobs)
+	}
+	for i, j := range q.Jobs {
 		j.Arrival -= t.Origin
 		if !j.Waits() {
 			j.Start -= t.Origin
@@ -206,13 +246,81 @@ func (t *Twin) OnClock(q Queue) (Queue, []error) {
 				s.Begin = max(s.Begin-t.Origin, 1)
 			}
 		})
-		if err := t.Check(j.Job); err != nil {
-			left = append(left, err)
-			continue
+		if why := t.lacks(&j, q.Limits[j.Name], out.At); why != "" {
+			leave(&j, why)
+		} else if err := t.Check(j.Job); err != nil {
+			leave(&j, err.Error())
+		} else if never[i] != "" && j.Waits() {
+			leave(&j, fmt.Sprintf("the job %s %s", j.Name, never[i]))
+		} else {
+			out.Jobs = append(out.Jobs, j)
+			there[j.Name] = true
+			if s := j.Submission(); s != nil && s.Array != "" {
+				there[s.Array] = true
+			}
 		}
-		out.Jobs = append(out.Jobs, j)
+	}
+	for again := true; again; {
+		again = false
+		out.Jobs = slices.DeleteFunc(out.Jobs, func(j Queued) bool {
+			for _, name := range waitsFor(&j, q.Unmet[j.Name]) {
+				why := ""
+				if out.Reason(name) != "" {
+					why = "they wait for jobs without a start"
+				} else if slices.Contains(q.Unmet[j.Name], name) && !there[name] {
+					why = "they wait for jobs that the queue does not have"
+				}
+				if why != "" {
+					leave(&j, why)
+					again = true
+					return true
+				}
+			}
+			return false
+		})
 	}
 	return out, left
+}
+
+// waitsFor returns the jobs that must be over before a job, with those that the controller says are not.
+func waitsFor(j *Queued, unmet []string) []string {
+	if s := j.Submission(); s != nil && j.Waits() {
+		return append(slices.Clone(s.After), unmet...)
+	}
+	return nil
+}
+
+// lacks says what a job waits for that the twin does not have; empty for nothing.
+func (t *Twin) lacks(j *Queued, limit Limit, now time.Duration) string {
+	s := j.Submission()
+	if s == nil || !j.Waits() {
+		return ""
+	}
+	if limit.Arg != "" && !slices.ContainsFunc(t.policy.Blocks, limit.in) {
+		return limit.Reason + " (the twin has no such limit)"
+	}
+	partitions, known := 0, false
+	for _, b := range t.policy.Blocks {
+		if b.Name == "partition" {
+			partitions++
+			known = known || batch.BlockName(b) == s.Partition
+		}
+	}
+	if s.Partition != "" && partitions > 1 && !known {
+		return fmt.Sprintf("their partition %s is not in the twin", s.Partition)
+	}
+	if s.Reservation != "" && !slices.ContainsFunc(t.policy.Blocks, func(b schema.Settings) bool {
+		return b.Name == "reservation" && batch.BlockName(b) == s.Reservation && schema.Get[time.Duration](b, "until") > now
+	}) {
+		return fmt.Sprintf("their reservation %s is not in the twin", s.Reservation)
+	}
+	return ""
+}
+
+// in reports whether a block, or one in it, sets the limit.
+func (l Limit) in(b schema.Settings) bool {
+	_, set := b.Args[l.Arg]
+	return set && (b.Name == l.Block || b.Name == "user" && l.Block == "account") || slices.ContainsFunc(b.Blocks, l.in)
 }
 
 // resubmit changes the instants and the dependencies of a job's submission, if it has any. Other jobs may share the

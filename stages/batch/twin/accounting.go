@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -30,6 +31,11 @@ var _ = formats.Register(&formats.Format{
 		"has its account, partition, quality of service, time limit and features, and its cores are divided over nodes by " +
 		"the policy. `User`, `Submit`, `Start`, `End` and one of the numbers of CPUs must be there. The class of a job is " +
 		"its partition. Jobs that never started are left out; of one that was started several times the last time counts.",
+	Args: []schema.Arg{{
+		Name: "cluster", Type: schema.String, DefaultDoc: "the only one of the file.",
+		Doc:     "The jobs of this cluster are taken, where the file has the column `Cluster`. Those of others are left out.",
+		Example: `"alpha"`,
+	}},
 	Reader: readAccounting,
 })
 
@@ -39,7 +45,15 @@ type entry struct {
 	start time.Duration // of its first attempt
 	run   time.Duration
 	begin time.Duration // when it became eligible; 0 if that is not known
+	end   time.Duration // of its last attempt
+	again bool          // its last attempt ended in a state after which Slurm starts it again
 	line  int
+}
+
+// again reports whether Slurm starts a job again after a state.
+func again(state string) bool {
+	word, _, _ := strings.Cut(state, " ")
+	return !slices.Contains([]string{"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "OUT_OF_MEMORY", "DEADLINE"}, word)
 }
 
 // accounting reads the output of sacct.
@@ -53,11 +67,49 @@ type accounting struct {
 	reused   int // numbers of jobs
 	mixed    int // jobs that asked for GPUs of several types
 	shards   int // jobs that asked for parts of GPUs
+	clusters
+}
+
+// clusters tells the clusters of rows apart.
+type clusters struct {
+	own    string // whose jobs are taken; empty for any
+	first  string // of the file
+	second string // another than the first; empty for none
+	line   int    // of the second
+	others int    // rows of others than the own
+}
+
+// take reports whether a row of a cluster is taken.
+func (c *clusters) take(cluster string, line int) bool {
+	switch {
+	case cluster == "":
+	case c.own != "" && !strings.EqualFold(cluster, c.own):
+		c.others++
+		if c.second == "" {
+			c.second = strings.Clone(cluster)
+		}
+		return false
+	case c.first == "":
+		c.first = strings.Clone(cluster)
+	case c.own == "" && c.second == "" && cluster != c.first:
+		c.second, c.line = strings.Clone(cluster), line
+	}
+	return true
 }
 
 func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	a := &accounting{at: map[string]int{}, entries: map[string]*entry{}, specials: map[alike]*scheduler.Special{}}
+	a.own = formats.Option(o, "cluster", "")
 	skipped, err := workload.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head, a.row)
+	switch {
+	case err == nil && a.line > 0:
+		err = &workload.LineError{File: file, Line: a.line, Err: fmt.Errorf("it is of the cluster %s, and a row before of %s, "+
+			"which may use the same numbers for jobs: choose one with cluster = %q, or print one with  sacct -M %s", a.second, a.first,
+			a.first, a.first)}
+	case err == nil && len(a.list) == 0 && a.others > 0:
+		err = fmt.Errorf("%s: no job of the cluster %s has started, and the file has jobs of the cluster %s: print it with  sacct -M %s",
+			file, a.own, a.second, a.own)
+	}
 	if err == nil && len(a.list) == 0 {
 		err = fmt.Errorf("%s: none of its jobs has started: print a longer time with  sacct -S and -E", file)
 	}
@@ -85,9 +137,12 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 		}
 		a.Waited(e.start - first - e.job.Arrival)
 	}
-	a.Ignored, a.Origin = a.waited, first
+	a.Ignored, a.Origin = a.waited+a.others, first
+	if a.others > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("rows of other clusters than %s (%d, as of %s) are left out", a.own, a.others, a.second))
+	}
 	if a.reused > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs whose number another user had before (%d) are jobs of their own", a.reused))
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs whose number another job had before (%d) are jobs of their own", a.reused))
 	}
 	if a.mixed > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for GPUs of several types (%d) have any", a.mixed))
@@ -210,7 +265,7 @@ func (a *accounting) number(fields []string, columns ...string) (int, error) {
 // row reads an attempt of a job.
 func (a *accounting) row(line int, fields []string) error {
 	id := a.text(fields, "JobID")
-	if id == "" || strings.Contains(id, ".") {
+	if id == "" || strings.Contains(id, ".") || !a.take(a.text(fields, "Cluster"), line) {
 		a.Ignored++
 		return nil
 	}
@@ -235,14 +290,15 @@ func (a *accounting) row(line int, fields []string) error {
 		return err
 	}
 	user := a.text(fields, "User")
-	if e := a.entries[id]; e != nil && e.job.User == user { // another attempt
-		e.run = run
+	state := a.text(fields, "State")
+	if e := a.entries[id]; e != nil && e.job.User == user && (e.again || submit <= e.end) { // another attempt
+		e.run, e.end, e.again = run, end, again(state)
 		return nil
-	} else if e != nil { // the number of a job of another user was used again
+	} else if e != nil { // the number of a job that is over was used again
 		a.reused++
 		e.job.Name = fmt.Sprintf("%s-before-%d", e.job.Name, line)
 	}
-	e := &entry{start: start, run: run, line: line}
+	e := &entry{start: start, run: run, line: line, end: end, again: state == "" || again(state)}
 	j := &e.job
 	j.Name, j.User, j.Class = strings.Clone(id), a.Share(a.text(fields, "User")), a.Share(a.text(fields, "Partition"))
 	if j.Class == "" {
@@ -312,11 +368,20 @@ func (a *accounting) row(line int, fields []string) error {
 // asked for; empty for any. ReqTRES has the request, and AllocTRES the allocation.
 func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, err error) {
 	var types []string
-	for _, column := range []string{"ReqTRES", "AllocTRES"} {
+	for _, column := range []string{"ReqTRES", "AllocTRES", "ReqGRES", "AllocGRES"} {
 		text := a.text(fields, column)
 		list, err := slurm.ParseGres(text)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", column, err)
+		}
+		if column == "ReqGRES" { // as versions before 21 have it, for each node
+			nodes, err := a.number(fields, "NNodes", "ReqNodes")
+			if err != nil {
+				return "", err
+			}
+			for i := range list {
+				list[i].Count *= max(nodes, 1)
+			}
 		}
 		for _, g := range list {
 			if g.Name == "shard" && column == "ReqTRES" && g.Count > 0 {
@@ -325,7 +390,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 		}
 		if n, of := slurm.AskedGPUs(list); j.GPUs == 0 {
 			j.GPUs = n
-			if column == "ReqTRES" {
+			if column == "ReqTRES" || column == "ReqGRES" {
 				types = of
 			}
 		}

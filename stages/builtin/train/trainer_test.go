@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/tfexp/tfexp/hardware/need"
 )
 
 // train runs steps of c, with threads(step) threads, and returns the weights
@@ -89,15 +91,19 @@ func TestAccuracy(t *testing.T) {
 		args   []string
 		epochs int
 		want   float64
+		more   bool // in the long form
 	}{
-		{[]string{"softmax"}, 60, 0.92},
-		{[]string{"svm"}, 60, 0.92},
-		{[]string{"mlp"}, 30, 0.95},
-		{[]string{"mlp", "--optimizer", "sgd"}, 30, 0.95},
-		{[]string{"cnn"}, 12, 0.94},
+		{[]string{"softmax"}, 60, 0.92, false},
+		{[]string{"svm"}, 60, 0.92, true},
+		{[]string{"mlp"}, 30, 0.95, false},
+		{[]string{"mlp", "--optimizer", "sgd"}, 30, 0.95, true},
+		{[]string{"cnn"}, 12, 0.94, true},
 	} {
 		if raceEnabled && test.args[0] == "cnn" {
 			continue // ten times slower, and the sums are the same
+		}
+		if test.more && !need.Long() {
+			continue
 		}
 		c := configOf(t, test.args...)
 		var tm team

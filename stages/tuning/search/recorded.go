@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -296,7 +297,7 @@ func (d decoder) measuredSettings(job *eval.Node, e *eval.Env, names []string) [
 		values := make([]string, len(names))
 		for i, c := range columns {
 			if c >= 0 {
-				values[i] = eval.Canonical(r[c])
+				values[i] = canonicalText(r[c])
 			}
 		}
 		if key := strings.Join(values, "\x00"); !seen[key] {
@@ -316,4 +317,13 @@ func (d decoder) recordedSettings(job *eval.Node, e *eval.Env) []string {
 	}
 	_, v, _ := d.rowsOf(n, e)
 	return schema.Each(v.Settings, func(s schema.Setting) string { return s.Name })
+}
+
+// canonicalText is a text of a table as the language shows it: numbers in one form.
+func canonicalText(s string) string {
+	s = strings.TrimSpace(s)
+	if f, err := strconv.ParseFloat(s, 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
+		return eval.Display(cty.NumberFloatVal(f))
+	}
+	return s
 }

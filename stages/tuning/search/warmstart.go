@@ -115,7 +115,7 @@ func (d decoder) warmStart(a *eval.Args, name string, t *tune) {
 func importedTrial(t *tune, column map[string]int, row []string) (trial.Imported, error) {
 	var one trial.Imported
 	for _, s := range t.Settings {
-		text := eval.Canonical(row[column[s.Name]])
+		text := canonicalText(row[column[s.Name]])
 		if s.Numeric {
 			if _, err := strconv.ParseFloat(text, 64); err != nil {
 				return one, fmt.Errorf("%s is %q, which is not a number", s.Name, text)

@@ -32,7 +32,7 @@ var _ = formats.Register(&formats.Format{
 			formats.FactArrival: {"Submit"},
 			formats.FactRunTime: {"ElapsedRaw", "Elapsed"}, formats.FactStart: {"Start"}, formats.FactEnd: {"End"},
 			formats.FactRequested: {"TimelimitRaw", "Timelimit"}, formats.FactThreads: {"AllocCPUS", "ReqCPUS", "NCPUS"},
-			formats.FactGPUs: {"AllocTRES", "ReqTRES"}, formats.FactNodes: {"NNodes", "AllocNodes", "ReqNodes"},
+			formats.FactGPUs: {"AllocTRES", "ReqTRES", "ReqGRES"}, formats.FactNodes: {"NNodes", "AllocNodes", "ReqNodes"},
 			formats.FactMemory: {"ReqMem"},
 			formats.FactUsed:   {"MaxRSS"},
 		},

@@ -78,6 +78,9 @@ func (m *clusterModel) known(at setting, text string) (nodes []string) {
 	}
 	for _, host := range m.hosts(at, text) {
 		name := m.name[host]
+		if m.absent[host] {
+			continue
+		}
 		if name == "" {
 			m.problem(at, "no line NodeName= describes the node %s: take the configuration of the time of the log", host)
 			return nil
@@ -90,12 +93,7 @@ func (m *clusterModel) known(at setting, text string) (nodes []string) {
 // event reads a line of sacctmgr show event: a node that was down.
 func (t *sacctmgrTable) event(fields []string) {
 	host, state := t.get(fields, "NodeName", "Node Name"), t.get(fields, "State")
-	own := t.SlurmConf.get("ClusterName", "")
-	if cluster := t.get(fields, "Cluster"); own != "" && cluster != "" && !strings.EqualFold(cluster, own) {
-		t.unmodeledOf(t.at, "an event of the cluster "+cluster, "event of another cluster", "ClusterName is "+own+", and others are left out")
-		return
-	}
-	if host == "" { // of the whole cluster: its processors have changed
+	if t.foreign(fields, "an event") || host == "" { // of the whole cluster: its processors have changed
 		return
 	}
 	c := nodeClosure{nodes: t.known(t.at, host), at: t.at, down: true, end: scheduler.Never}

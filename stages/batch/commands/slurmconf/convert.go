@@ -22,7 +22,6 @@ type nodeGroup struct {
 	hosts   []string
 	Weight  int
 	Feature []string
-	memory  bool
 }
 
 // names returns the names of the group's nodes in the experiment.
@@ -61,15 +60,56 @@ type block struct {
 	at, qos     setting  // where it is, and the quality of service of a partition
 }
 
+// name returns the name of the thing that a block describes.
+func (b *block) name() string {
+	for _, a := range b.Args {
+		if a.Name == "name" {
+			if name, err := strconv.Unquote(a.Value); err == nil {
+				return name
+			}
+		}
+	}
+	return b.Label
+}
+
 // clusterModel is a configuration in the terms of the language.
 type clusterModel struct {
 	*SlurmConf
 	groups     []nodeGroup
 	name       map[string]string // of nodes in the experiment, by host
+	absent     map[string]bool   // hosts that are no capacity
+	met        map[string]bool   // hosts that events speak of
+	shown      []settingsLine    // what scontrol show node has printed
 	policy     []pair
 	partitions []block
 	closures   []nodeClosure
 	usual      string // the default partition
+	enforced
+}
+
+// enforced is the part of AccountingStorageEnforce that a twin models.
+type enforced struct{ associations, limits bool }
+
+// enforcement reads which rules of accounts the controller enforces.
+func (m *clusterModel) enforcement() {
+	s := m.find("AccountingStorageEnforce")
+	if s == nil {
+		return
+	}
+	for word := range strings.SplitSeq(strings.ToLower(s.value), ",") {
+		switch word = strings.TrimSpace(word); word {
+		case "", "none", "0":
+		case "associations", "1", "qos", "wckeys":
+			m.associations = true
+		case "limits", "2", "safe", "all":
+			m.associations, m.limits = true, true
+		case "nojobs", "nosteps":
+			m.unmodeled(*s, "AccountingStorageEnforce="+word+": the accounting has no jobs, or none of their steps")
+		default:
+			m.problem(*s, "AccountingStorageEnforce has no value %q: write associations, limits, qos, safe, wckeys, nojobs, nosteps or all",
+				word)
+		}
+	}
 }
 
 // nearestName suggests the name that is closest to another.
@@ -80,15 +120,21 @@ func nearestName(name string, names []string) string {
 	return ""
 }
 
-// convert converts the part of a configuration that the twin models.
-func convert(c *SlurmConf) *clusterModel {
-	m := &clusterModel{SlurmConf: c, name: map[string]string{}}
+// newModel returns a model without anything of a configuration in it.
+func newModel(c *SlurmConf) *clusterModel {
+	return &clusterModel{SlurmConf: c, name: map[string]string{}, absent: map[string]bool{}, met: map[string]bool{}}
+}
+
+// convert converts the part of the configuration that the twin models.
+func (m *clusterModel) convert() {
+	c := m.SlurmConf
 	if len(c.nodes)+len(c.partitions) == 0 {
 		c.Problems = append(c.Problems, fmt.Errorf(
 			"%s: no line begins with NodeName= or PartitionName=: is this the slurm.conf of the controller?", c.path))
-		return m
+		return
 	}
 	c.judge(scopes["slurm.conf"], c.settings, "slurm.conf", "")
+	m.enforcement()
 	m.hardware()
 	m.priorities()
 	m.schedulers()
@@ -104,7 +150,6 @@ func convert(c *SlurmConf) *clusterModel {
 		c.Problems = append(c.Problems, fmt.Errorf(
 			"%s: no line begins with PartitionName=: is this the slurm.conf of the controller?", c.path))
 	}
-	return m
 }
 
 // none reports whether a value switches a parameter off.
@@ -138,93 +183,6 @@ func label(name string) string {
 		return "_"
 	}
 	return b.String()
-}
-
-// hardware reads the nodes.
-func (m *clusterModel) hardware() {
-	memory := strings.Contains(strings.ToLower(m.get("SelectTypeParameters", "")), "memory")
-	used := map[string]bool{}
-	for _, l := range m.nodes {
-		hosts := m.hosts(l[0], l[0].value)
-		if len(hosts) == 0 {
-			continue
-		}
-		g := nodeGroup{hosts: hosts, Weight: m.whole(l, "Weight", 1), memory: memory}
-		stem, _, _ := strings.Cut(l[0].value, "[")
-		g.Label = label(strings.Trim(stem, "-_. "))
-		for base, n := g.Label, 2; used[g.Label]; n++ {
-			g.Label = fmt.Sprintf("%s_%d", base, n)
-		}
-		used[g.Label] = true
-		boards, sockets := m.whole(l, "Boards", 1), m.whole(l, "Sockets", m.whole(l, "SocketsPerBoard", 1))
-		perCore := m.whole(l, "ThreadsPerCore", 1)
-		cpus := m.whole(l, "CPUs", m.whole(l, "Procs", boards*sockets*m.whole(l, "CoresPerSocket", 1)*perCore))
-		if cpus < 1 {
-			m.problem(l[0], "a node of %s has %d CPUs: write CPUs=, or Sockets= and CoresPerSocket=", l[0].value, cpus)
-			continue
-		}
-		g.Args = append(g.Args, pair{"count", fmt.Sprint(len(hosts))}, pair{"threads", fmt.Sprint(cpus)})
-		if mb := m.whole(l, "RealMemory", 0); memory && mb > 0 {
-			g.Args = append(g.Args, pair{"memory", quoted(fmt.Sprintf("%dMiB", mb-m.whole(l, "MemSpecLimit", 0)))})
-		}
-		m.gres(l, &g)
-		if f := l.get("Features") + l.get("Feature"); f != "" {
-			g.Feature = append(g.Feature, strings.Split(f, ",")...)
-		}
-		if s := strings.ToUpper(l.get("State")); s != "" && s != "UNKNOWN" && s != "IDLE" {
-			m.unmodeled(l[0], fmt.Sprintf("NodeName=%s State=%s: these nodes are taken to be up", l[0].value, s))
-		}
-		for _, name := range []string{"CoreSpecCount", "CpuSpecList"} {
-			if v := l.get(name); v != "" && v != "0" {
-				m.unmodeled(l[0], fmt.Sprintf("NodeName=%s %s=%s: jobs can have these cores", l[0].value, name, v))
-			}
-		}
-		for i, name := range g.names() {
-			if m.name[hosts[i]] != "" {
-				m.problem(l[0], "the node %s is there twice: remove it from one of the lines", hosts[i])
-			}
-			m.name[hosts[i]] = name
-		}
-		m.groups = append(m.groups, g)
-	}
-}
-
-// gres reads the GPUs of nodes.
-func (m *clusterModel) gres(l settingsLine, g *nodeGroup) {
-	text := l.get("Gres")
-	all, err := slurm.ParseGres(text)
-	if err != nil {
-		m.problem(l[0], "Gres=%s: %v", text, err)
-	}
-	count, types := 0, []string(nil)
-	for _, one := range all {
-		if one.Name != "gpu" {
-			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: only GPUs are counted", written(one)))
-			continue
-		}
-		if one.Shared {
-			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: jobs consume these GPUs as any others", written(one)))
-		}
-		count += one.Count
-		types = append(types, one.Type)
-	}
-	types = slices.Compact(types)
-	if count == 0 {
-		return
-	}
-	g.Args = append(g.Args, pair{"gpus", fmt.Sprint(count)})
-	switch {
-	case len(types) > 1:
-		m.unmodeled(l[0], fmt.Sprintf("Gres=%s: the %d GPUs of a node are of one kind, and a job may get those of another type",
-			text, count))
-		for _, gpu := range types {
-			if gpu != "" {
-				g.Feature = append(g.Feature, batch.GPUFeature+gpu)
-			}
-		}
-	case types[0] != "":
-		g.Args = append(g.Args, pair{"gpu", quoted(types[0])})
-	}
 }
 
 // written writes a generic resource as a line of nodes has it.
@@ -297,6 +255,9 @@ func (m *clusterModel) priorities() {
 		case flag != "" && !strings.EqualFold(flag, "FAIR_TREE"):
 			m.unmodeled(*m.find("PriorityFlags"), "PriorityFlags="+flag+": priorities are computed without it")
 		}
+	}
+	if !m.limits && m.whole(m.settings, "PriorityWeightFairshare", 0) > 0 {
+		m.set("charge", quoted("updates"))
 	}
 	if s := m.find("PriorityUsageResetPeriod"); s != nil && !none(s.value) {
 		m.unmodeled(*s, "PriorityUsageResetPeriod="+s.value+": usage decays, and is not reset")
@@ -411,16 +372,28 @@ func (m *clusterModel) partition(l settingsLine) {
 	if b.Label != l[0].value {
 		add("name", quoted(l[0].value))
 	}
-	if text := l.get("Nodes"); text != "" && !strings.EqualFold(text, "ALL") {
+	text := l.get("Nodes")
+	if text == "" {
+		m.unmodeled(l[0], fmt.Sprintf("the partition %s has no nodes (Nodes=): no job can be in it", l[0].value))
+		return
+	}
+	if !strings.EqualFold(text, "ALL") {
 		var nodes []string
 		for _, host := range m.members(l[0], text) {
 			name := m.name[host]
+			if m.absent[host] {
+				continue
+			}
 			if name == "" {
 				m.problem(l[0], "the partition %s has the node %s, which no line NodeName= describes: add it, or remove it here",
 					l[0].value, host)
 				return
 			}
 			nodes = append(nodes, name)
+		}
+		if len(nodes) == 0 {
+			m.unmodeled(l[0], fmt.Sprintf("the partition %s has only nodes that are left out: no job can be in it", l[0].value))
+			return
 		}
 		add("nodes", list(ranges(nodes)))
 	}

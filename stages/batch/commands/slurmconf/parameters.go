@@ -72,10 +72,13 @@ func (c *SlurmConf) judge(s *scope, settings settingsLine, what, owner string) {
 // otherConf returns which file of Slurm, other than slurm.conf, a file is, by its name or its first line; empty for none.
 func otherConf(path, head string) string {
 	base := strings.ToLower(filepath.Base(path))
-	for _, name := range []string{"cgroup.conf", "gres.conf", "topology.conf"} { // gres.conf also as node7-gres.conf
+	for _, name := range []string{"cgroup.conf", "gres.conf", "topology.conf", "topology.yaml"} { // gres.conf also as node7-gres.conf
 		if strings.HasSuffix(base, name) {
 			return name
 		}
+	}
+	if strings.HasPrefix(head, "- topology:") {
+		return "topology.yaml"
 	}
 	first, _, ok := strings.Cut(head, "=")
 	if name := elsewhere[strings.ToLower(strings.TrimSpace(first))]; ok && !strings.Contains(head, "|") {
@@ -84,20 +87,26 @@ func otherConf(path, head string) string {
 	return ""
 }
 
-// readOther reads another file than slurm.conf: nothing of it is modeled, and mistakes in it are found.
+// readOther reads another file than slurm.conf. Of gres.conf the devices count. Of the others nothing is modeled, and
+// mistakes in them are found.
 func (c *SlurmConf) readOther(path, name string) error {
-	some := false
-	err := eachStatement(path, func(n int, text string) {
+	if name == "topology.yaml" {
+		return c.readTopology(path)
+	}
+	return eachStatement(path, func(n int, text string) {
 		var l settingsLine
 		c.assignments(setting{file: path, line: n}, text, func(s setting, operator string) { l = c.put(l, s, operator) })
-		if name == "gres.conf" && len(l) > 0 && strings.EqualFold(l[0].name, "NodeName") {
-			l = l[1:]
+		if len(l) == 0 {
+			return
 		}
-		c.judge(scopes[name], l, name, "")
-		some = true
+		before := len(c.Problems)
+		rest := l
+		if name == "gres.conf" && strings.EqualFold(l[0].name, "NodeName") {
+			rest = l[1:]
+		}
+		c.judge(scopes[name], rest, name, "")
+		if name == "gres.conf" && len(c.Problems) == before {
+			c.addGres(l)
+		}
 	})
-	if some && name == "gres.conf" {
-		c.unmodeled(setting{file: path, line: 1}, "the GPUs of a node are those of its Gres= in slurm.conf")
-	}
-	return err
 }

@@ -2,6 +2,7 @@ package slurmconf
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -39,7 +40,8 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 	var (
 		head []string
 		job  map[string]string
-		read = queueReader{left: map[string]int{}, starts: map[string]string{}, throttles: map[string]int{}}
+		read = queueReader{left: map[string]int{}, throttles: map[string]int{}, limits: map[string]forecast.Limit{},
+			unmet: map[string][]string{}, over: map[string]bool{}}
 		line int
 	)
 	take := func() {
@@ -60,6 +62,12 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 			pairs(text, job)
 		case job != nil && head == nil:
 			pairs(text, job)
+		case strings.HasPrefix(text, "CLUSTER: "): // squeue -M
+			if read.cluster != "" && read.cluster != text {
+				err = &ConfProblem{file, n, fmt.Sprintf("this is the queue of a second cluster: print one with  squeue -M %s",
+					strings.TrimPrefix(read.cluster, "CLUSTER: "))}
+			}
+			read.cluster, head = text, nil
 		case strings.HasPrefix(text, "JOBID|"):
 			head = strings.Split(text, "|")
 		case head != nil:
@@ -87,11 +95,12 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 		err = read.first
 	}
 	read.throttle()
-	read.leaveDependents()
+	read.forget()
 	for _, why := range read.order {
 		notes = append(notes, fmt.Sprintf("%s: %d jobs", why, read.left[why]))
 	}
-	q.At, q.Jobs, q.Left = max(read.now, read.last), read.jobs, read.starts
+	q.At, q.Jobs, q.Without = max(read.now, read.last), read.jobs, read.without
+	q.Limits, q.Unmet = read.limits, read.unmet
 	return q, notes, err
 }
 
@@ -131,9 +140,13 @@ type queueReader struct {
 	now, last time.Duration // by running jobs, and the last submission
 	left      map[string]int
 	order     []string
-	starts    map[string]string // jobs without a start, and why
+	without   []forecast.WithoutStart
 	first     error
 	throttles map[string]int // by array, how many of its elements may run at once
+	limits    map[string]forecast.Limit
+	unmet     map[string][]string // jobs that are not over, by the job that waits for them
+	over      map[string]bool     // jobs that the queue still shows
+	cluster   string              // of squeue -M
 }
 
 // wrong notes a job that cannot be read. The others are forecast without it.
@@ -144,14 +157,9 @@ func (q *queueReader) wrong(err error) {
 	q.leave(err.Error() + ": left out")
 }
 
-// without leaves out a job whose start cannot be predicted.
-func (q *queueReader) without(job, reason string) {
-	q.starts[job] = reason
-	q.leave(reason + ": these jobs are left out")
-}
-
 // startless says why no start can be predicted for a job that waits; empty where it can.
 func startless(reason, priority, dependency string) string {
+	_, limited := modeledLimits[reason]
 	switch plain := strings.ReplaceAll(reason, "_", " "); {
 	case strings.HasSuffix(plain, "held") || strings.HasPrefix(reason, "JobHeld"):
 		return reason
@@ -161,7 +169,11 @@ func startless(reason, priority, dependency string) string {
 		return "the dependency singleton"
 	case strings.Contains(dependency, "?"):
 		return "a dependency on one of several jobs"
-	case slices.Contains(predictable, plain) || limitReason.MatchString(plain) && !strings.Contains(plain, "Min"):
+	case strings.Contains(dependency, "(failed)"):
+		return "DependencyNeverSatisfied"
+	case plain == "Dependency" && dependency == "":
+		return "Dependency (the queue does not say on what)"
+	case limited || slices.Contains(predictable, plain):
 		return ""
 	default:
 		return reason
@@ -172,8 +184,24 @@ func startless(reason, priority, dependency string) string {
 var predictable = []string{"", "Priority", "Resources", "BeginTime", "Dependency", "JobArrayTaskLimit", "Reservation",
 	"WaitingForScheduling", "Scheduling", "Prolog", "Cleaning", "SchedDefer"}
 
-// limitReason matches the limits of associations and qualities of service on cores, nodes, GPUs and jobs.
-var limitReason = regexp.MustCompile(`^(Assoc|QOS)(Grp|Max)(Cpu|CPU|Node|GRES|Jobs?|Wall|Submit)[A-Za-z]*$`)
+// modeledLimits are the limits of associations and qualities of service that a twin can have, by the reasons of Slurm. Limits
+// of one job are none of them: the job can never start.
+var modeledLimits = func() map[string]forecast.Limit {
+	all := map[string]forecast.Limit{}
+	for _, l := range [][3]string{
+		{"AssocGrpCpuLimit", "account", "group_cores"}, {"AssocGrpNodeLimit", "account", "group_nodes"},
+		{"AssocGrpGRES", "account", "group_gpus"}, {"AssocGrpJobsLimit", "account", "group_jobs"},
+		{"AssocGrpSubmitJobsLimit", "account", "group_submit"}, {"AssocMaxJobsLimit", "account", "max_jobs"},
+		{"AssocMaxSubmitJobLimit", "account", "max_submit"},
+		{"QOSGrpCpuLimit", "qos", "group_cores"}, {"QOSGrpNodeLimit", "qos", "group_nodes"}, {"QOSGrpGRES", "qos", "group_gpus"},
+		{"QOSGrpJobsLimit", "qos", "group_jobs"}, {"QOSGrpSubmitJobsLimit", "qos", "group_submit"},
+		{"QOSMaxJobsPerUserLimit", "qos", "max_jobs"}, {"QOSMaxSubmitJobPerUserLimit", "qos", "max_submit"},
+		{"QOSMaxCpuPerUserLimit", "qos", "max_cores_per_user"},
+	} {
+		all[l[0]] = forecast.Limit{Reason: l[0], Block: l[1], Arg: l[2]}
+	}
+	return all
+}()
 
 // throttle has the elements of an array wait for those that may run before them.
 func (q *queueReader) throttle() {
@@ -201,20 +229,10 @@ func (q *queueReader) throttle() {
 	}
 }
 
-// leaveDependents leaves out jobs that wait for one without a start.
-func (q *queueReader) leaveDependents() {
-	for again := true; again; {
-		again = false
-		q.jobs = slices.DeleteFunc(q.jobs, func(j forecast.Queued) bool {
-			for _, name := range j.Submission().After {
-				if _, ok := q.starts[name]; ok {
-					q.without(j.Name, "they wait for jobs without a start")
-					again = true
-					return true
-				}
-			}
-			return false
-		})
+// forget removes from what jobs wait for those that are over.
+func (q *queueReader) forget() {
+	for job, names := range q.unmet {
+		q.unmet[job] = slices.DeleteFunc(names, func(name string) bool { return q.over[name] })
 	}
 }
 
@@ -228,6 +246,8 @@ func (q *queueReader) leave(why string) {
 var (
 	jobNumber = regexp.MustCompile(`\d+(_\d+)?`)
 	delay     = regexp.MustCompile(`\+\d+`)
+
+	onlyDigits = regexp.MustCompile(`^\d+$`)
 )
 
 func (q *queueReader) job(f map[string]string) (err error) {
@@ -241,7 +261,8 @@ func (q *queueReader) job(f map[string]string) (err error) {
 	}
 	state := get("JobState")
 	if !slices.Contains([]string{"PENDING", "RUNNING", "CONFIGURING", "SUSPENDED", "STOPPED", "COMPLETING"}, state) {
-		return nil // it is over
+		q.over[get("JobId")] = true
+		return nil
 	}
 	user, _, _ := strings.Cut(get("UserId"), "(")
 	partition, others, several := strings.Cut(get("Partition"), ",")
@@ -283,6 +304,7 @@ func (q *queueReader) job(f map[string]string) (err error) {
 	if bounded {
 		sub.MaxNodes, _ = strconv.Atoi(high)
 	}
+	sub.Exclusive = get("OverSubscribe") == "NO" || get("Shared") == "0" || get("Shared") == "NO"
 	if features := get("Features"); features != "" {
 		sub.Features = strings.Split(features, "&")
 	}
@@ -300,19 +322,13 @@ func (q *queueReader) job(f map[string]string) (err error) {
 			q.leave("suspended jobs are taken to run")
 		}
 	default:
-		if why := startless(reason, get("Priority"), get("Dependency")); why != "" {
-			name := j.Name
-			if array, task := get("ArrayJobId"), get("ArrayTaskId"); array != "" && task != "" {
-				q.starts[array+"_"+task] = why
+		if err := q.waits(&j, sub, get, instant); err != nil {
+			_, names, _, wrong := elements(j.Name, get("ArrayJobId"), get("ArrayTaskId"))
+			for _, name := range names {
+				q.without = append(q.without, forecast.WithoutStart{Job: name, User: j.User, Cores: j.Threads, Reason: err.Error()})
+				q.leave(err.Error() + ": these jobs are left out")
 			}
-			q.without(name, why)
-			return nil
-		}
-		for _, one := range strings.Split(get("Dependency"), ",") {
-			if kind, _, _ := strings.Cut(one, ":"); strings.HasPrefix(kind, "after") {
-				ids := delay.ReplaceAllString(strings.TrimPrefix(one, kind), "")
-				sub.After = append(sub.After, jobNumber.FindAllString(ids, -1)...)
-			}
+			return wrong
 		}
 		if n, err := strconv.Atoi(get("ArrayTaskThrottle")); err == nil && n > 0 {
 			q.throttles[get("ArrayJobId")] = n
@@ -323,6 +339,85 @@ func (q *queueReader) job(f map[string]string) (err error) {
 	q.last = max(q.last, j.Arrival)
 	j.Own().Submission = sub
 	return q.add(j, get("ArrayJobId"), get("ArrayTaskId"))
+}
+
+// elements returns the array that a job is of, or the elements of one that wait together, with their names; empty for a job of
+// no array. most is how many of them may run at once; 0 for all.
+func elements(name, array, tasks string) (_ string, names []string, most int, err error) {
+	if _, few, some := strings.Cut(name, "_["); some { // as squeue writes it without -r
+		array, tasks = strings.Split(name, "_")[0], strings.TrimSuffix(few, "]")
+	}
+	if id, task, some := strings.Cut(name, "_"); some && array == "" { // squeue -r
+		array, tasks = id, task
+	}
+	if array == "" || tasks == "" {
+		return "", []string{name}, 0, nil
+	}
+	tasks, throttle, throttled := strings.Cut(tasks, "%")
+	if n, err := strconv.Atoi(throttle); throttled && err == nil && n > 0 {
+		most = n
+	}
+	for span := range strings.SplitSeq(tasks, ",") {
+		span, stride, stepped := strings.Cut(span, ":")
+		list, err := batch.Hosts("_[" + span + "]")
+		step := 1
+		if err == nil && stepped {
+			step, err = strconv.Atoi(stride)
+		}
+		if err != nil || step < 1 {
+			return array, nil, most, fmt.Errorf("the array %s has the elements %q, which is no list such as 1-8,20-30:5", array, tasks)
+		}
+		for i := 0; i < len(list); i += step {
+			names = append(names, array+list[i])
+		}
+	}
+	return array, names, most, nil
+}
+
+// waits reads what a job waits for. The error says why its start cannot be predicted.
+func (q *queueReader) waits(j *forecast.Queued, sub *scheduler.Submission, get func(string) string,
+	instant func(string) time.Duration) error {
+	reason := get("Reason")
+	if why := startless(reason, get("Priority"), get("Dependency")); why != "" {
+		return errors.New(why)
+	}
+	if get("HetJobId") != "" || get("PackJobId") != "" || strings.Contains(j.Name, "+") {
+		return errors.New("a part of a heterogeneous job")
+	}
+	if limit, ok := modeledLimits[reason]; ok {
+		q.limits[j.Name] = limit
+	}
+	if reason == "BeginTime" && sub.Begin == 0 { // squeue has it as the expected start
+		if sub.Begin = instant("StartTime"); sub.Begin == 0 {
+			return errors.New("BeginTime (the queue does not say which)")
+		}
+	}
+	for _, one := range strings.Split(get("Dependency"), ",") {
+		kind, _, _ := strings.Cut(one, ":")
+		switch ids := jobNumber.FindAllString(strings.TrimPrefix(delay.ReplaceAllString(one, ""), kind), -1); {
+		case one == "" || strings.Contains(one, "(fulfilled)"):
+		case kind == "afterany" || kind == "afterok" || kind == "aftercorr" || kind == "afterburstbuffer":
+			if task := get("ArrayTaskId"); kind == "aftercorr" && task != "" && onlyDigits.MatchString(task) {
+				for i := range ids {
+					if ids[i] += "_" + task; strings.Count(ids[i], "_") > 1 {
+						return errors.New("the dependency " + one)
+					}
+				}
+			}
+			sub.After = append(sub.After, ids...)
+			if strings.Contains(one, "(unfulfilled)") {
+				q.unmet[j.Name] = append(q.unmet[j.Name], ids...)
+			}
+		default: // on a start, or on a failure, of another job
+			return fmt.Errorf("a dependency by %s", kind)
+		}
+	}
+	for _, name := range []string{"ReqNodeList", "ExcNodeList", "Licenses"} {
+		if get(name) != "" {
+			q.leave(fmt.Sprintf("%s counts for nothing", name))
+		}
+	}
+	return nil
 }
 
 // resources reads the GPUs and the memory of a job.
@@ -379,29 +474,28 @@ func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, g
 
 // add adds a job, or the elements of an array that wait together.
 func (q *queueReader) add(j forecast.Queued, array, tasks string) error {
-	if _, few, some := strings.Cut(j.Name, "_["); some { // as squeue writes it without -r
-		array, tasks = strings.Split(j.Name, "_")[0], strings.TrimSuffix(few, "]")
+	array, names, most, err := elements(j.Name, array, tasks)
+	if err != nil {
+		return err
 	}
-	if id, task, some := strings.Cut(j.Name, "_"); some && array == "" { // squeue -r
-		array, tasks = id, task
-	}
-	if array == "" || tasks == "" {
+	if array == "" {
 		q.jobs = append(q.jobs, j)
 		return nil
 	}
-	tasks, most, throttled := strings.Cut(tasks, "%")
-	if n, err := strconv.Atoi(most); throttled && err == nil && n > 0 {
-		q.throttles[array] = n
+	if most > 0 {
+		q.throttles[array] = most
 	}
-	list, err := batch.Hosts("_[" + tasks + "]")
-	if err != nil {
-		return fmt.Errorf("the array %s has the elements %q: %w", array, tasks, err)
-	}
-	for _, task := range list {
+	for _, name := range names {
 		own, sub := *j.Special, *j.Submission()
 		sub.Array, own.Submission = array, &sub
+		if limit, ok := q.limits[j.Name]; ok {
+			q.limits[name] = limit
+		}
+		if unmet := q.unmet[j.Name]; unmet != nil {
+			q.unmet[name] = unmet
+		}
 		one := j
-		one.Name, one.Special = array+task, &own
+		one.Name, one.Special = name, &own
 		q.jobs = append(q.jobs, one)
 	}
 	return nil

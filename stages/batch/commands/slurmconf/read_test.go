@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	conf = `ClusterName=demo
+	conf = `ClusterName=demo AccountingStorageEnforce=limits
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 PriorityType=priority/multifactor
@@ -98,11 +98,11 @@ func experimentOf(t *testing.T, dir string, tables ...string) (source []byte, te
 func TestLinesOfOtherThings(t *testing.T) {
 	dir := write(t, map[string]string{"slurm.conf": conf + "SlurmctldHost=head1\nSlurmctldHost=head2\nDownNodes=n1 State=DOWN\n" +
 		"NodeSet=fast Feature=ib\nNodeSet=some Nodes=n[2-3],gpu1\nPartitionName=a Nodes=fast\nPartitionName=b Nodes=n1,some,n2\n",
-		"assoc.txt": "Account|ParentName|User|Share|GrpTRES|GrpTRESMins\na|||1||\na||ada|1|mem=5|cpu=9\na||bob|1|mem=6|cpu=9\n" +
+		"assoc.txt": "Account|ParentName|User|Share|GrpTRES|GrpTRESMins\na|||1||\na||ada|1|mem=5,1=7|cpu=9\na||bob|1|mem=6|cpu=9\n" +
 			"a||eve|1|mem=5,billing=4|\n"})
 	source, text := experimentOf(t, dir, "assoc.txt")
-	for _, want := range []string{`partition "a" { nodes = ["n-[1-4]"]`, `partition "b" { nodes = ["n-[1-3]", "gpu1"]`,
-		"DownNodes=n1: these nodes are taken to be up",
+	for _, want := range []string{"group_cores = 7", `partition "a" { nodes = ["n-[1-3]"]`, `partition "b" { nodes = ["n-[1-2]", "gpu1"]`,
+		"DownNodes=n1 State=DOWN: the nodes are left out (n1)",
 		"assoc.txt:3: GrpTRES=mem=5 of user ada, and 2 more like it: this limit keeps no job back",
 		"assoc.txt:3: GrpTRESMins=cpu=9 of user ada, and 1 more like it: it has no effect",
 		"assoc.txt:5: GrpTRES=billing=4 of user eve: this"} {
@@ -141,6 +141,8 @@ func TestWrongInput(t *testing.T) {
 		{"account above itself", conf, "Account|ParentName|User|Share\na|b||1\nb|a||1\na||ada|1\n", "",
 			`assoc.txt:2: the account "a" is above itself: correct its parent, "b"`},
 		{"unknown qos", conf, "Name|Priority|Preempt\nnormal|0|high\n", "", `assoc.txt:2: the qos "normal" preempts the qos "high"`},
+		{"a limit that is no list", conf, "Account|User|Share|MaxTRES\na||1|1\n", "", "assoc.txt:2: MaxTRES=1 is no list of resources such as cpu=16"},
+		{"a limit that is no number", conf, "Account|User|Share|GrpJobs\na||1|x\n", "", "assoc.txt:2: GrpJobs=x is no whole number"},
 		{"no job", conf, "", strings.SplitAfter(jobs, "\n")[0], "none of its jobs has started"},
 		{"localized date", conf, "", strings.Replace(jobs, "2026-01-01T00:01:00", "01/02/26", 1), "SLURM_TIME_FORMAT=standard"},
 		{"job of another cluster", conf, "", strings.Replace(jobs, "|main|", "|large|", 1),

@@ -62,3 +62,31 @@ func TestResources(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// Versions of Slurm before 21 have the devices of a job in ReqGRES and AllocGRES.
+func TestOldDevices(t *testing.T) {
+	const head = "JobID|User|Partition|Submit|Start|End|ReqCPUS|NNodes|ReqGRES|AllocGRES|State\n"
+	const line = "%d|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|4|2|%s|%s|COMPLETED\n"
+	dir := write(t, map[string]string{"slurm.conf": devices, "sacct.txt": head + fmt.Sprintf(line, 1, "gpu:v100:4", "gpu:8") +
+		fmt.Sprintf(line, 2, "", "gpu:2") + fmt.Sprintf(line, 3, "", "")})
+	tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range tw.trace.Jobs {
+		got = append(got, fmt.Sprint(tw.trace.Jobs[i].GPUs, tw.trace.Jobs[i].Submission().Features))
+	}
+	if want := "8 [gpu:v100]; 2 []; 0 []"; strings.Join(got, "; ") != want {
+		t.Errorf("the GPUs are %q, want %s", got, want)
+	}
+	if notes := strings.Join(tw.Unmodeled, "\n"); !strings.Contains(notes, "3 jobs have no memory") {
+		t.Errorf("the notes are %s", notes)
+	}
+}
+
+// Nodes without a size of memory are noted where memory is consumed.
+func TestNoMemory(t *testing.T) {
+	check(t, "no RealMemory", twinOf(t, map[string]string{"slurm.conf": strings.Replace(devices, " RealMemory=64000 Gres=gpu:v100:4", "", 1)}),
+		[]string{"slurm.conf:5: NodeName=v[1-2]: without RealMemory= its memory is not counted"}, nil)
+}

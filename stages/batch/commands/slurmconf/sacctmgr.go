@@ -30,9 +30,10 @@ type accountBlock struct {
 type sacctmgrTable struct {
 	*clusterModel
 	*sacctmgrOutput
-	head []string
-	kind string
-	at   setting
+	head    []string
+	kind    string
+	cluster string // of the rows before
+	at      setting
 }
 
 // readTables reads the output of sacctmgr -P, of `show assoc`, `show qos` or both after each other.
@@ -82,11 +83,43 @@ func (t *sacctmgrTable) get(fields []string, names ...string) string {
 	return ""
 }
 
+// elsewhere returns the cluster of a row that is of another cluster than the configuration; empty for its own.
+func (t *sacctmgrTable) elsewhere(fields []string) string {
+	cluster := t.get(fields, "Cluster")
+	if own := t.SlurmConf.get("ClusterName", ""); own == "" || strings.EqualFold(cluster, own) {
+		return ""
+	}
+	return cluster
+}
+
+// foreign reports whether a row is of another cluster, and notes it. what names its kind.
+func (t *sacctmgrTable) foreign(fields []string, what string) bool {
+	cluster := t.elsewhere(fields)
+	if own := t.SlurmConf.get("ClusterName", ""); cluster != "" {
+		t.unmodeledOf(t.at, fmt.Sprintf("%s of the cluster %s", what, cluster), what+" of another cluster",
+			"ClusterName is "+own+", and others are left out")
+		return true
+	}
+	if cluster = t.get(fields, "Cluster"); cluster != "" && t.cluster != "" && cluster != t.cluster && t.SlurmConf.get("ClusterName", "") == "" {
+		t.problem(t.at, "the table has the clusters %s and %s, and slurm.conf has no ClusterName: add it", t.cluster, cluster)
+		return true
+	}
+	if cluster != "" {
+		t.cluster = cluster
+	}
+	return false
+}
+
 // limits reads the limits of a row, by the names of their columns.
 func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 	for _, c := range columns {
 		text := t.get(fields, c[0])
 		if text == "" || text == "-1" {
+			continue
+		}
+		if !t.clusterModel.limits {
+			t.unmodeledOf(t.at, fmt.Sprintf("%s=%s of %s %s", c[0], text, b.Kind, b.Label), "unenforced",
+				"limits hold no job without AccountingStorageEnforce=limits, as in Slurm")
 			continue
 		}
 		if c[1] == "max_wall" {
@@ -98,12 +131,23 @@ func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 			}
 			continue
 		}
-		if !strings.Contains(text, "=") {
+		if c[1] != "" {
+			if n, err := strconv.Atoi(text); err != nil || n < 0 {
+				t.problem(t.at, "%s=%s is no whole number", c[0], text)
+				continue
+			}
 			b.Args = append(b.Args, pair{c[1], text})
+			continue
+		}
+		if !strings.Contains(text, "=") {
+			t.problem(t.at, "%s=%s is no list of resources such as cpu=16,node=2: print the table with  sacctmgr -P", c[0], text)
 			continue
 		}
 		for _, one := range strings.Split(text, ",") {
 			name, value, _ := strings.Cut(one, "=")
+			if plain := numbered[name]; plain != "" {
+				name = plain
+			}
 			arg := map[string]string{
 				"GrpTRES cpu": "group_cores", "GrpTRES node": "group_nodes", "GrpTRES gres/gpu": "group_gpus",
 				"MaxTRES cpu": "max_cores", "MaxTRES node": "max_nodes", "MaxTRESPU cpu": "max_cores_per_user",
@@ -117,19 +161,32 @@ func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 	}
 }
 
+// numbered are the names of resources by the numbers that Slurm stores.
+var numbered = map[string]string{"1": "cpu", "2": "mem", "3": "energy", "4": "node", "5": "billing"}
+
 // unmodeledBy notes a setting of a user, an account or a quality of service.
 func (t *sacctmgrTable) unmodeledBy(owner *block, name, value, effect string) {
 	t.unmodeledOf(t.at, fmt.Sprintf("%s=%s of %s %s", name, value, owner.Kind, owner.Label), name+" "+owner.Kind, effect)
 }
 
-// left lists the columns that a twin does not model, where a row has a value.
-func (t *sacctmgrTable) left(b *block, fields []string, columns ...string) {
-	for _, c := range columns {
-		if text := t.get(fields, c); text != "" {
-			t.unmodeledBy(b, c, text, "it has no effect")
+// left lists the columns that a twin does not model, where a row has a value: all but some, and but those that only describe.
+func (t *sacctmgrTable) left(b *block, fields []string, read ...string) {
+	for i, column := range t.head {
+		column = strings.TrimSpace(column)
+		if column == "" || i >= len(fields) || slices.Contains(read, column) || slices.Contains(describing, column) {
+			continue
+		}
+		unheld := !t.clusterModel.limits && (strings.Contains(column, "TRES") || strings.Contains(column, "Wall") ||
+			strings.HasPrefix(column, "Max") || strings.HasPrefix(column, "Grp") || strings.HasPrefix(column, "Min"))
+		if text := strings.TrimSpace(fields[i]); text != "" && !unheld {
+			t.unmodeledBy(b, column, text, "it has no effect")
 		}
 	}
 }
+
+// describing are the columns that say nothing about when jobs start.
+var describing = strings.Fields("Cluster Account User Name Description Descr Organization Org ID LFT RGT ParentName ParentID QOS " +
+	"Lineage IsDefault Comment")
 
 // newBlock returns a block of a kind with a name.
 func newBlock(kind, name string) block {
@@ -176,14 +233,17 @@ func (t *sacctmgrTable) addQOS(fields []string) {
 		{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"}, {"MaxTRES", ""},
 		{"MaxWall", "max_wall"}, {"MaxTRESPU", ""}, {"MaxJobsPU", "max_jobs"}, {"MaxSubmitPU", "max_submit"},
 	})
-	t.left(&b, fields, "Flags", "UsageThres", "GrpTRESMins", "GrpTRESRunMins", "GrpWall", "MaxTRESPerNode", "MaxTRESMins",
-		"MaxTRESPA", "MaxJobsPA", "MaxSubmitPA", "MinTRES")
+	t.left(&b, fields, "Priority", "Preempt", "PreemptMode", "GraceTime", "PreemptExemptTime", "UsageFactor", "GrpTRES", "GrpJobs",
+		"GrpSubmit", "MaxTRES", "MaxWall", "MaxTRESPU", "MaxJobsPU", "MaxSubmitPU")
 	t.qos = append(t.qos, b)
 }
 
 // assoc reads an account, or a user of one. Accounts are indented below their parents.
 func (t *sacctmgrTable) assoc(fields []string, above []string) []string {
 	account, user := t.get(fields, "Account"), t.get(fields, "User")
+	if t.foreign(fields, "an association") {
+		return above
+	}
 	raw := ""
 	for i, h := range t.head {
 		if h == "Account" && i < len(fields) {
@@ -212,12 +272,13 @@ func (t *sacctmgrTable) assoc(fields []string, above []string) []string {
 	if p := t.get(fields, "Priority"); p != "" && p != "0" {
 		b.Args = append(b.Args, pair{"priority", p})
 	}
-	if q := t.get(fields, "Def QOS"); q != "" {
+	if q := t.get(fields, "Def QOS", "DefaultQOS"); q != "" {
 		b.Args = append(b.Args, pair{"default_qos", quoted(q)})
 	}
 	t.limits(&b, fields, [][2]string{{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"},
 		{"MaxTRES", ""}, {"MaxJobs", "max_jobs"}, {"MaxSubmit", "max_submit"}, {"MaxWall", "max_wall"}})
-	t.left(&b, fields, "GrpWall", "GrpTRESMins", "GrpTRESRunMins", "MaxTRESPerNode", "MaxTRESMins")
+	t.left(&b, fields, "Share", "Priority", "Def QOS", "GrpTRES", "GrpJobs", "GrpSubmit", "MaxTRES", "MaxJobs", "MaxSubmit", "MaxWall",
+		"Partition", "Par Name", "DefaultQOS")
 	if p := t.get(fields, "Partition"); p != "" {
 		t.unmodeledBy(&b, "Partition", p, "the association holds in all partitions")
 	}
@@ -300,15 +361,22 @@ func (t *sacctmgrOutput) check(m *clusterModel) {
 // noteMissingFacts notes missing facts: time limits and accounts of the log, and qualities of service that no table
 // has.
 func (t *Twin) noteMissingFacts() {
-	limits, accounts := false, len(t.tables.accounts) == 0
+	limits, accounts, bare := false, len(t.tables.accounts) == 0, 0
 	at := setting{file: t.log, line: 1}
 	for i := range t.trace.Jobs {
+		if t.trace.Jobs[i].Memory == 0 {
+			bare++
+		}
 		s := t.trace.Jobs[i].Submission()
 		limits, accounts = limits || s.Limit > 0, accounts || s.Account != ""
 		if s.QOS != "" && len(t.tables.qos) > 0 && !t.tables.names[s.QOS] {
 			t.unmodeled(setting{file: t.log, line: int(t.trace.Lines[i])},
 				fmt.Sprintf("the table of sacctmgr has no qos %s: its jobs have no limits by it, and the priority 0", s.QOS))
 		}
+	}
+	if bare > 0 && t.consumesMemory() {
+		t.unmodeled(at, fmt.Sprintf("%d jobs have no memory (mem= in ReqTRES or AllocTRES, or ReqMem): they take none, and a job that "+
+			"asks for none has all of its nodes in Slurm", bare))
 	}
 	if !limits {
 		t.unmodeled(at, "no job has a time limit (the column TimelimitRaw): jobs get that of their partition, and "+

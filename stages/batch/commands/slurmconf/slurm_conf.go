@@ -41,7 +41,8 @@ type SlurmConf struct {
 	path                     string
 	settings                 settingsLine
 	nodes, partitions        []settingsLine
-	nodeSets                 []settingsLine
+	nodeSets, downNodes      []settingsLine
+	gres                     []gresLine // of gres.conf
 	nodeDefault, partDefault settingsLine
 	// Problems are mistakes; the configuration is not used when there are any.
 	Problems []error
@@ -118,8 +119,7 @@ func (c *SlurmConf) add(at setting, text string) {
 	case "nodeset":
 		c.nodeSets = append(c.nodeSets, l)
 	case "downnodes":
-		c.unmodeled(l[0], fmt.Sprintf("DownNodes=%s: these nodes are taken to be up, except at the times of "+
-			"sacctmgr show event", name))
+		c.downNodes = append(c.downNodes, l)
 	case "frontendname":
 		c.unmodeled(l[0], fmt.Sprintf("FrontendName=%s: jobs start without a front end", name))
 	}

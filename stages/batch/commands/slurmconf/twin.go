@@ -13,7 +13,7 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -35,7 +35,9 @@ type Twin struct {
 	*clusterModel
 	tables *sacctmgrOutput
 	log    string // of sacct; empty without one
-	trace  workload.Trace
+	// cluster is the cluster whose jobs of the log are taken; empty for all.
+	cluster string
+	trace   workload.Trace
 }
 
 // ReadTwin reads the configuration of a controller, and tables of sacct and sacctmgr, in any order. The error joins
@@ -45,18 +47,27 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Twin{clusterModel: convert(c), tables: &sacctmgrOutput{byName: map[string]*accountBlock{},
+	t := &Twin{clusterModel: newModel(c), tables: &sacctmgrOutput{byName: map[string]*accountBlock{},
 		users: map[string]bool{},
 		names: map[string]bool{}}}
+	// What the nodes are is known before the tables speak of them.
+	read := map[string]bool{}
 	for _, path := range others {
 		head, err := firstLine(path)
 		if err != nil {
 			return nil, err
 		}
-		if s := otherConf(path, head); s != "" {
-			if err := t.readOther(path, s); err != nil {
-				return nil, err
-			}
+		if read[path], err = t.readNodes(path, head); err != nil {
+			return nil, err
+		}
+	}
+	t.convert()
+	for _, path := range others {
+		head, err := firstLine(path)
+		if err != nil {
+			return nil, err
+		}
+		if read[path] {
 			continue
 		}
 		if strings.HasPrefix(head, "ReservationName=") || head == "No reservations in the system" {
@@ -78,7 +89,11 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.trace, err = formats.Find("accounting").Read(path, f, formats.Options{})
+		options := formats.Options{}
+		if own := t.get("ClusterName", ""); own != "" && slices.Contains(strings.Split(head, "|"), "Cluster") {
+			t.cluster, options.Args = own, map[string]any{"cluster": own}
+		}
+		t.trace, err = formats.Find("accounting").Read(path, f, options)
 		f.Close()
 		if err != nil {
 			return nil, err
@@ -131,7 +146,10 @@ func firstLine(path string) (string, error) {
 func (t *Twin) checkLogJobs() {
 	partitions := map[string]bool{}
 	for _, p := range t.SlurmConf.partitions {
-		partitions[p[0].value] = true
+		partitions[p[0].value] = false // it has no nodes
+	}
+	for _, b := range t.partitions {
+		partitions[b.name()] = true
 	}
 	cores := 0
 	for _, g := range t.groups {
@@ -158,12 +176,19 @@ func (t *Twin) checkLogJobs() {
 		switch {
 		case s.Partition != "" && len(partitions) > 0 && !partitions[s.Partition]:
 			what = fmt.Sprintf("job %s ran in the partition %q, which the configuration does not have", j.Name, s.Partition)
+			if _, some := partitions[s.Partition]; some {
+				what = fmt.Sprintf("job %s ran in the partition %q, which has no nodes now", j.Name, s.Partition)
+			}
 		case t.lacksGPU(s) != "":
 			what = fmt.Sprintf("job %s asked for GPUs of the type %q, which no node has", j.Name, t.lacksGPU(s))
 		case cores > 0 && j.Threads > cores:
 			what = fmt.Sprintf("job %s had %d CPUs, and the configuration has %d", j.Name, j.Threads, cores)
 		case len(t.tables.accounts) > 0 && s.Account != "" && t.tables.byName[s.Account] == nil:
 			what = fmt.Sprintf("job %s was in the account %q, which the associations do not have", j.Name, s.Account)
+			if !t.associations {
+				t.unmodeledOf(at, what, "no association", "it has no limits, and one share")
+				continue
+			}
 		default:
 			continue
 		}
@@ -195,9 +220,9 @@ const long = 20_000
 // Experiment writes an experiment of a name, for a file in a folder.
 func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 	type log struct {
-		File string
-		Jobs int
-		Span string
+		File, Cluster string
+		Jobs          int
+		Span          string
 	}
 	blocks := append(slices.Clone(t.partitions), t.closureBlocks()...)
 	for i, g := range t.groups {
@@ -227,10 +252,13 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 		Unmodeled: t.Unmodeled, Groups: t.groups, Policy: t.policy, Blocks: blocks,
 	}
 	if t.log != "" {
-		shown := filepath.ToSlash(command.Seen(t.log, dir))
+		shown := filepath.ToSlash(filearg.Seen(t.log, dir))
 		last := t.trace.Jobs[len(t.trace.Jobs)-1].Arrival
 		fill.Policy = append(slices.Clone(fill.Policy), pair{"clock", duration(t.trace.Origin % (24 * time.Hour))})
-		fill.Log = &log{quoted(shown), len(t.trace.Jobs), table.WithUnit(last.Seconds(), "s")}
+		fill.Log = &log{File: quoted(shown), Jobs: len(t.trace.Jobs), Span: table.WithUnit(last.Seconds(), "s")}
+		if t.cluster != "" {
+			fill.Log.Cluster = quoted(t.cluster)
+		}
 	}
 	var b bytes.Buffer
 	if err := experiment.Execute(&b, fill); err != nil {

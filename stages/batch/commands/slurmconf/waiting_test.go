@@ -22,11 +22,12 @@ func queued(q forecast.Queue) string {
 // Jobs that are held, cannot start or have an unmodeled reason get no start, in both forms of a queue.
 func TestWithoutStart(t *testing.T) {
 	for reason, starts := range map[string]bool{
-		"Priority": true, "Resources": true, "None": true, "AssocGrpCpuLimit": true, "QOSMaxJobsPerUserLimit": true, "BeginTime": true,
+		"Priority": true, "Resources": true, "None": true, "AssocGrpCpuLimit": true, "QOSMaxJobsPerUserLimit": true, "BeginTime": false,
 		"JobHeldUser": false, "JobHeldAdmin": false, "launch_failed_requeued_held": false, "job_requeued_in_held_state_held": false,
 		"PartitionDown": false, "PartitionInactive": false, "BadConstraints": false, "AssocGrpCPUMinutesLimit": false,
 		"QOSGrpCPUMinutesLimit": false, "Licenses": false, "ReqNodeNotAvail,_UnavailableNodes:n[1-4]": false,
-		"DependencyNeverSatisfied": false, "InvalidQOS": false, "AssocGrpMemLimit": false, "BurstBufferStageIn": false,
+		"DependencyNeverSatisfied": false, "InvalidQOS": false, "AssocGrpWallLimit": false, "QOSMaxGRESPerUser": false, "AssocMaxWallDurationPerJobLimit": false,
+		"QOSMaxNodePerUserLimit": false, "QOSGrpCpuLimit": true, "Nodes_required_for_job_are_DOWN": false, "ReqNodeNotAvail": false, "AssocGrpMemLimit": false, "BurstBufferStageIn": false,
 	} {
 		for name, text := range map[string]string{
 			"scontrol": "JobId=1 JobName=a\n   UserId=ada(5) GroupId=x(1)\n   JobState=PENDING Reason=" + reason + " Dependency=(null)\n" +
@@ -35,7 +36,7 @@ func TestWithoutStart(t *testing.T) {
 				"|2026-01-01T10:00:00|2|1\n",
 		} {
 			q, notes, err := ReadQueue(name, strings.NewReader(text))
-			if err != nil || (len(q.Jobs) == 1) != starts || (len(notes) == 0) != starts || (q.Left["1"] == "") != starts {
+			if err != nil || (len(q.Jobs) == 1) != starts || (len(notes) == 0) != starts || (q.Reason("1") == "") != starts {
 				t.Errorf("%s in %s: %d jobs, %q, %v", reason, name, len(q.Jobs), notes, err)
 			}
 		}
@@ -60,9 +61,18 @@ func TestOddQueues(t *testing.T) {
 			"1 2 []", `q:11: the job 2 has "x" CPUs: left out: 1 jobs`},
 		{"the priority 0", strings.Replace(waits(1, "", "a", "(null)", ""), "Priority=7", "Priority=0", 1), "",
 			"held (the priority is 0): these jobs are left out: 1 jobs"},
-		{"dependencies", waits(1, "", "a", "afterok:7_3(unfulfilled),after:8+5(unfulfilled)", ""), "1 2 [7_3 8]", ""},
-		{"singleton", waits(1, "", "a", "singleton(unfulfilled)", "") + waits(2, "", "a", "afterok:1(unfulfilled)", ""), "",
-			"they wait for jobs without a start: these jobs are left out: 1 jobs"},
+		{"dependencies", waits(1, "", "a", "afterok:7_3(unfulfilled),afterany:8+5(unfulfilled)", ""), "1 2 [7_3 8]", ""},
+		{"a dependency on a start", waits(1, "", "a", "after:8+5(unfulfilled)", ""), "", "a dependency by after: these jobs are left out: 1 jobs"},
+		{"a dependency on a failure", waits(1, "", "a", "afternotok:8(unfulfilled)", ""), "", "a dependency by afternotok"},
+		{"a dependency that failed", waits(1, "", "a", "afterok:8(failed)", ""), "", "DependencyNeverSatisfied"},
+		{"elements that correspond", waits(21, "ArrayJobId=20 ArrayTaskId=3 ", "a", "aftercorr:8(unfulfilled)", ""), "20_3 2 [8_3]", ""},
+		{"singleton", waits(1, "", "a", "singleton(unfulfilled)", "") + waits(2, "", "a", "afterok:1(unfulfilled)", ""), "2 2 [1]",
+			"the dependency singleton: these jobs are left out: 1 jobs"},
+		{"a heterogeneous job", waits(1, "HetJobId=1 HetJobOffset=0 ", "a", "(null)", ""), "", "a part of a heterogeneous job"},
+		{"nodes by name", waits(1, "", "a", "(null)", "   ReqNodeList=n1 ExcNodeList=(null)"), "1 2 []", "ReqNodeList counts for nothing: 1 jobs"},
+		{"BeginTime in squeue", "JOBID|USER|STATE|REASON|SUBMIT_TIME|START_TIME|CPUS\n" +
+			"1|ada|PENDING|BeginTime|2026-01-01T10:00:00|N/A|2\n2|ada|PENDING|BeginTime|2026-01-01T10:00:00|2026-01-02T10:00:00|2\n", "2 2 []",
+			"BeginTime (the queue does not say which): these jobs are left out: 1 jobs"},
 		{"one of several", waits(1, "", "a", "afterok:5(unfulfilled)?afterok:6(unfulfilled)", ""), "",
 			"a dependency on one of several jobs: these jobs are left out: 1 jobs"},
 		{"a throttle of 1", runs(21, "ArrayJobId=20 ArrayTaskId=1 ArrayTaskThrottle=1 ") +
@@ -73,6 +83,9 @@ func TestOddQueues(t *testing.T) {
 		{"a throttle in squeue -r", "JOBID|USER|STATE|REASON|SUBMIT_TIME|START_TIME|TIME|CPUS\n" +
 			"20_1|ada|RUNNING|None|2026-01-01T10:00:00|2026-01-01T10:00:00|1:00|2\n" +
 			"20_2|ada|PENDING|JobArrayTaskLimit|2026-01-01T10:00:00|N/A|0:00|2\n", "20_1 2 []; 20_2 2 [20_1]", ""},
+		{"elements by steps", waits(20, "ArrayJobId=20 ArrayTaskId=1-9:4,12%3 ", "a", "(null)", ""), "20_1 2 []; 20_5 2 []; 20_9 2 []; 20_12 2 [20_1]", ""},
+		{"elements that are held", strings.Replace(waits(20, "ArrayJobId=20 ArrayTaskId=1-2 ", "a", "(null)", ""), "Priority=7", "Priority=0", 1), "",
+			"held (the priority is 0): these jobs are left out: 2 jobs"},
 		{"a separator in a reason", "JOBID|STATE|REASON|SUBMIT_TIME|CPUS\n1|PENDING|x|y|2026-01-01T10:00:00|2\n", "",
 			"x|y: these jobs are left out: 1 jobs"},
 	} {
@@ -90,12 +103,16 @@ func TestOddQueues(t *testing.T) {
 // TestOddLogs: clocks that were changed, numbers that were used again, other clusters, and text in a log of sacct.
 func TestOddLogs(t *testing.T) {
 	const head = "JobID|JobName|User|Partition|Submit|Start|End|Elapsed|ReqCPUS|State\n"
+	later := func(line string) string { return strings.Replace(line, "2026-01-01", "2027-01-01", -1) }
 	line := func(id, name, user, start, end, elapsed string) string {
 		return fmt.Sprintf("%s|%s|%s|main|2026-01-01T00:00:00|2026-01-01T%s|2026-01-01T%s|%s|4|COMPLETED\n", id, name, user, start, end, elapsed)
 	}
 	dir := write(t, map[string]string{"slurm.conf": conf, "sacct.txt": head + line("1", `"my job`, "ada", "02:50:10", "02:20:10", "00:30:00") +
 		line("2", "a|b", "bob", "01:00:00", "03:00:00", "03:00:00") + line("3", "c", "bob", "01:00:00", "01:10:00", "00:10:00") +
-		line("3", "c", "bob", "02:00:00", "02:20:00", "00:20:00") + line("3", "d", "eve", "03:00:00", "03:30:00", "00:30:00"),
+		line("3", "c", "bob", "02:00:00", "02:20:00", "00:20:00") + line("3", "d", "eve", "03:00:00", "03:30:00", "00:30:00") +
+		line("4", "e", "bob", "03:00:00", "03:30:00", "00:30:00") + later(line("4", "f", "bob", "03:00:00", "03:40:00", "00:40:00")) +
+		strings.Replace(line("5", "e", "bob", "03:00:00", "03:30:00", "00:30:00"), "COMPLETED", "NODE_FAIL", 1) +
+		strings.Replace(line("5", "e", "bob", "03:40:00", "03:41:00", "00:01:00"), "01T00:00:00", "01T03:31:00", 1),
 		"fixed.txt": "       JobID    JobName              Submit \n------------ ---------- ------------------- \n",
 		"events.txt": "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\n" +
 			"Demo|n1|2026-01-01T00:00:00|2026-01-01T01:00:00|DOWN|fan|root\nbeta|x9|2026-01-01T00:00:00|Unknown|DOWN|fan|root\n"})
@@ -108,7 +125,7 @@ func TestOddLogs(t *testing.T) {
 	for i := range tw.trace.Jobs {
 		got = append(got, fmt.Sprint(tw.trace.Jobs[i].Name, " ", tw.trace.Jobs[i].User, " ", tw.trace.RunTimes[i]))
 	}
-	if want := "1 ada 30m0s; 2 bob 3h0m0s; 3-before-6 bob 20m0s; 3 eve 30m0s"; strings.Join(got, "; ") != want {
+	if want := "1 ada 30m0s; 2 bob 3h0m0s; 3-before-6 bob 20m0s; 3 eve 30m0s; 4-before-8 bob 30m0s; 5 bob 1m0s; 4 bob 40m0s"; strings.Join(got, "; ") != want {
 		t.Errorf("the jobs are %q, want %s", got, want)
 	}
 	if len(tw.closures) != 1 || !strings.Contains(strings.Join(tw.Unmodeled, "\n"), "an event of the cluster beta: ClusterName is demo") {

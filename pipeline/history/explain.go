@@ -1,12 +1,16 @@
-package pipeline
+// Package history reads what an experiment's folder says about its past runs.
+package history
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Explanation says of one cell why it last ran, how that ended, and all that
@@ -42,7 +46,7 @@ func Explain(dir, cell string) (Explanation, error) {
 		x.Key, x.State, x.Failures = store.HashOf(text), c.State, c.Failures
 		x.More = max(0, measure.Failed.CountOf(&c.Metrics)-len(c.Failures))
 	}
-	entries, err := store.ReadJournal(dir)
+	entries, err := ReadJournal(dir)
 	if err != nil {
 		return x, fmt.Errorf("explain %s: %w", cell, err)
 	}
@@ -55,4 +59,31 @@ func Explain(dir, cell string) (Explanation, error) {
 		}
 	}
 	return x, nil
+}
+
+// description reads the key description of a cell's last run from an experiment's folder, and the results of that run.
+// The state is interrupted if the run left nothing.
+func description(dir, cell string) (text string, c record.Cell, err error) {
+	raw, err := folder.ReadFile(dir, record.CellsDir, cell, store.KeyFile)
+	if err == nil {
+		if folder.ReadJSON(dir, &c, record.CellsDir, cell, record.CellFile) != nil || c.State == "" {
+			c = record.Cell{State: "interrupted"}
+		}
+		return string(raw), c, nil
+	}
+	if !os.IsNotExist(err) {
+		return "", c, err
+	}
+	shards, err := record.OpenShards(dir, "")
+	if err != nil {
+		return "", c, err
+	}
+	at, ok := shards.Last(cell)
+	if !ok {
+		return "", c, nil
+	}
+	l, err := shards.Line(at)
+	c = l.Result
+	c.State = at.State
+	return l.DependsOn, c, err
 }

@@ -1,4 +1,4 @@
-package analysis
+package learning
 
 import (
 	"math"
@@ -11,22 +11,22 @@ import (
 )
 
 func TestMedianTraining(t *testing.T) {
-	of := func(finished bool, points ...Accuracy) Training { return Training{"", points, finished} }
-	jobs := []Training{
-		of(true, Accuracy{0, 0}, Accuracy{10, 1}),
-		of(true, Accuracy{0, 0.5}, Accuracy{10, 0.5}),
-		of(false, Accuracy{0, 0.1}), // counts for nothing
+	of := func(finished bool, points ...point) training { return training{"", points, finished} }
+	jobs := []training{
+		of(true, point{0, 0}, point{10, 1}),
+		of(true, point{0, 0.5}, point{10, 0.5}),
+		of(false, point{0, 0.1}), // counts for nothing
 	}
-	median := MedianTraining(jobs)
-	if n := len(median); n == 0 || median[0] != (Accuracy{0, 0.25}) || median[n-1] != (Accuracy{10, 0.75}) ||
+	median := medianTraining(jobs)
+	if n := len(median); n == 0 || median[0] != (point{0, 0.25}) || median[n-1] != (point{10, 0.75}) ||
 		math.Abs(median[n/2].Value-0.5) > 0.01 {
 		t.Errorf("the median is %v", median)
 	}
-	if m := MedianTraining(jobs[:1]); !reflect.DeepEqual(m, jobs[0].Points) {
+	if m := medianTraining(jobs[:1]); !reflect.DeepEqual(m, jobs[0].Points) {
 		t.Errorf("the median of one job is %v", m)
 	}
-	late := []Training{of(true, Accuracy{0, 0}, Accuracy{4, 0.4}), of(true, Accuracy{0, 0}, Accuracy{2, 0.8})}
-	if m := MedianTraining(late); math.Abs(m[len(m)-1].Value-0.6) > 1e-9 || m[len(m)-1].At != 4 {
+	late := []training{of(true, point{0, 0}, point{4, 0.4}), of(true, point{0, 0}, point{2, 0.8})}
+	if m := medianTraining(late); math.Abs(m[len(m)-1].Value-0.6) > 1e-9 || m[len(m)-1].At != 4 {
 		t.Errorf("a job that has ended keeps its last: %v", m[len(m)-1])
 	}
 }
@@ -35,7 +35,7 @@ func TestMedianTraining(t *testing.T) {
 func TestTrainings(t *testing.T) {
 	e := &record.Experiment{Dir: t.TempDir()}
 	c := record.Cell{CellRef: record.CellRef{Cell: "c"}}
-	if jobs, err := Trainings(e, c); err != nil || jobs != nil {
+	if jobs, err := trainings(e, c); err != nil || jobs != nil {
 		t.Errorf("no reports: %v, %v", jobs, err)
 	}
 	dir := filepath.Join(e.Dir, record.CellsDir, "c")
@@ -55,39 +55,39 @@ func TestTrainings(t *testing.T) {
 	if _, err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want := []Training{{Points: []Accuracy{{3, 0.5}, {7, 0.75}}}, {Points: []Accuracy{{4, 0.1}}}}
-	if jobs, err := Trainings(e, c); err != nil || !reflect.DeepEqual(jobs, want) {
+	want := []training{{Points: []point{{3, 0.5}, {7, 0.75}}}, {Points: []point{{4, 0.1}}}}
+	if jobs, err := trainings(e, c); err != nil || !reflect.DeepEqual(jobs, want) {
 		t.Errorf("without a table of jobs: %v, %v", jobs, err)
 	}
 	table := "job,class,first_start_s,state\na,x,2,finished\nb,x,0,finished\nc,y,-1,failed\n"
 	if err := os.WriteFile(filepath.Join(dir, record.Jobs.File), []byte(table), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	want = []Training{{"x", []Accuracy{{1, 0.5}, {5, 0.75}}, true}, {"y", []Accuracy{{4, 0.1}}, false}}
-	if jobs, err := Trainings(e, c); err != nil || !reflect.DeepEqual(jobs, want) {
+	want = []training{{"x", []point{{1, 0.5}, {5, 0.75}}, true}, {"y", []point{{4, 0.1}}, false}}
+	if jobs, err := trainings(e, c); err != nil || !reflect.DeepEqual(jobs, want) {
 		t.Errorf("%v, %v, want %v", jobs, err, want)
 	}
 }
 
 // Between reports accuracy is on the line that joins them, before the first and after the last it is theirs.
 func TestAccuracyBetweenReports(t *testing.T) {
-	job := Training{Points: []Accuracy{{1, 0.2}, {3, 0.6}, {3, 0.4}, {5, 0.8}}}
+	job := training{Points: []point{{1, 0.2}, {3, 0.6}, {3, 0.4}, {5, 0.8}}}
 	for at, want := range map[float64]float64{0: 0.2, 1: 0.2, 2: 0.4, 3: 0.6, 4: 0.6, 5: 0.8, 9: 0.8} {
 		if got := job.value(at); math.Abs(got-want) > 1e-12 {
 			t.Errorf("at %g: %g, want %g", at, got, want)
 		}
 	}
 	// All have reported at 2 s, and half of four have ended at 8 s.
-	var jobs []Training
+	var jobs []training
 	for i := range 4 {
-		jobs = append(jobs, Training{"", []Accuracy{{float64(i) - 1, 0.1}, {4 + 2*float64(i), 0.1}}, true})
+		jobs = append(jobs, training{"", []point{{float64(i) - 1, 0.1}, {4 + 2*float64(i), 0.1}}, true})
 	}
-	median := MedianTraining(jobs)
+	median := medianTraining(jobs)
 	if n := len(median); n != 81 || median[0].At != 2 || median[n-1].At != 8 {
 		t.Errorf("the median is from %v to %v", median[0], median[len(median)-1])
 	}
 	jobs[0].Points[0].At, jobs[3].Points[0].At = 8, 8
-	if median := MedianTraining(jobs); median != nil {
+	if median := medianTraining(jobs); median != nil {
 		t.Errorf("nothing lies between: %v", median)
 	}
 }

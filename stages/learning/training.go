@@ -1,4 +1,4 @@
-package analysis
+package learning
 
 import (
 	"errors"
@@ -11,19 +11,19 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// Training is the accuracy that a job reported during training.
-type Training struct {
+// training is the accuracy that a job reported during training.
+type training struct {
 	Class    string
-	Points   []Accuracy
+	Points   []point
 	Finished bool
 }
 
-// Accuracy is the accuracy At seconds after the job's start.
-type Accuracy struct{ At, Value float64 }
+// point is the accuracy Value at the instant At, in seconds after the job's start.
+type point struct{ At, Value float64 }
 
-// Trainings reads the accuracies that the jobs of a cell reported; none where
+// trainings reads the accuracies that the jobs of a cell reported; none where
 // they reported no accuracy.
-func Trainings(e *record.Experiment, c record.Cell) ([]Training, error) {
+func trainings(e *record.Experiment, c record.Cell) ([]training, error) {
 	rows, err := record.ReadLive(e, c.CellRef, record.Progress)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -32,7 +32,7 @@ func Trainings(e *record.Experiment, c record.Cell) ([]Training, error) {
 		return nil, err
 	}
 	byJob := map[string]int{}
-	var jobs []Training
+	var jobs []training
 	for _, r := range rows {
 		if !stats.Finite(r.Accuracy) {
 			continue
@@ -41,9 +41,9 @@ func Trainings(e *record.Experiment, c record.Cell) ([]Training, error) {
 		if !ok {
 			i = len(jobs)
 			byJob[r.Job] = i
-			jobs = append(jobs, Training{})
+			jobs = append(jobs, training{})
 		}
-		jobs[i].Points = append(jobs[i].Points, Accuracy{r.At, r.Accuracy})
+		jobs[i].Points = append(jobs[i].Points, point{r.At, r.Accuracy})
 	}
 	if len(jobs) == 0 {
 		return nil, nil
@@ -63,11 +63,11 @@ func Trainings(e *record.Experiment, c record.Cell) ([]Training, error) {
 	return jobs, err
 }
 
-// MedianTraining returns the median accuracy of the finished jobs at a number of
+// medianTraining returns the median accuracy of the finished jobs at a number of
 // instants. It begins when all have reported and ends when half of them have ended.
 // For one job it returns the job's reports.
-func MedianTraining(all []Training) (median []Accuracy) {
-	var jobs []Training
+func medianTraining(all []training) (median []point) {
+	var jobs []training
 	var ends []float64
 	begin := 0.0
 	for _, j := range all {
@@ -96,13 +96,13 @@ func MedianTraining(all []Training) (median []Accuracy) {
 			values[i] = j.value(at)
 		}
 		slices.Sort(values)
-		median = append(median, Accuracy{at, stats.Quantile(values, 0.5)})
+		median = append(median, point{at, stats.Quantile(values, 0.5)})
 	}
 	return median
 }
 
 // value is the accuracy at an instant, between reports on the line that joins them.
-func (t Training) value(at float64) float64 {
+func (t training) value(at float64) float64 {
 	for i := 1; i < len(t.Points); i++ {
 		if t.Points[i].At >= at {
 			a, b := t.Points[i-1], t.Points[i]

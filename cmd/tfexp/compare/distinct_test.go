@@ -1,4 +1,4 @@
-package folder
+package compare
 
 import (
 	"path/filepath"
@@ -16,7 +16,7 @@ func TestNamesOfTwoFolders(t *testing.T) {
 		{"/r/x", "/x", "r/x", "x"},
 		{"a", "b/../a", "a", "a"}, // below the working folder
 	} {
-		if a, b := Distinct(filepath.FromSlash(c.a), filepath.FromSlash(c.b)); a != c.wantA || b != c.wantB {
+		if a, b := distinct(filepath.FromSlash(c.a), filepath.FromSlash(c.b)); a != c.wantA || b != c.wantB {
 			t.Errorf("%s and %s are %q and %q, want %q and %q", c.a, c.b, a, b, c.wantA, c.wantB)
 		}
 	}

@@ -1,4 +1,4 @@
-package store
+package history
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -22,11 +23,11 @@ func FuzzJournal(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j, err := OpenJournal(dir)
+		j, err := store.OpenJournal(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := j.Add(JournalEntry{Event: "run_end"}); err != nil {
+		if err := j.Add(store.JournalEntry{Event: "run_end"}); err != nil {
 			t.Fatal(err)
 		}
 		j.Close()

@@ -1,21 +1,21 @@
 // Checkpoint says how often a job that may be lost should write a
 // checkpoint, and the average cost of its losses.
 
-package estimator
+package supply
 
 import (
 	"math"
 	"time"
 )
 
-// Young returns the interval √(2δM) between checkpoints of cost δ, when losses
+// YoungInterval returns the interval √(2δM) between checkpoints of cost δ, when losses
 // come at random and M apart on average (J. W. Young, A First Order Approximation
 // to the Optimum Checkpoint Interval, 1974).
 func YoungInterval(cost, between time.Duration) time.Duration {
 	return round(math.Sqrt(2 * float64(cost) * float64(between)))
 }
 
-// Daly returns √(2δM)·(1 + ⅓·√(δ/2M) + δ/18M) − δ where δ < 2M, and M elsewhere
+// DalyInterval returns √(2δM)·(1 + ⅓·√(δ/2M) + δ/18M) − δ where δ < 2M, and M elsewhere
 // (J. T. Daly, A Higher Order Estimate of the Optimum Checkpoint Interval, 2006,
 // equation 37).
 func DalyInterval(cost, between time.Duration) time.Duration {
@@ -26,7 +26,7 @@ func DalyInterval(cost, between time.Duration) time.Duration {
 	return round(math.Sqrt(2*d*m)*(1+math.Sqrt(d/(2*m))/3+d/(18*m)) - d)
 }
 
-// Expected returns the mean time that work takes in pieces with a checkpoint after
+// ExpectedCheckpointCost returns the mean time that work takes in pieces with a checkpoint after
 // each, M·e^(R/M)·(e^((τ+δ)/M) − 1)·W/τ, when losses come at random and M apart on
 // average, and a restart takes R (Daly 2006, equation 13).
 func ExpectedCheckpointCost(work, interval, cost, restart, between time.Duration) time.Duration {

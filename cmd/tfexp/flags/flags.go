@@ -1,0 +1,74 @@
+// Package flags has the flags that a feature adds to the command of another feature.
+package flags
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
+)
+
+// Flag is a flag that a feature adds to the command of a name. Where it is given, the command calls Do, whose type the
+// command names.
+type Flag[F any] struct {
+	Command, Name, Usage string
+	// Synopsis follows the others in the line of usage; Example is a line, and About, which may be empty, a paragraph of
+	// the help.
+	Synopsis, Example, About string
+	Do                       F
+}
+
+// Given is a flag of a feature with its value, empty where the flag is not given.
+type Given[F any] struct {
+	Name, Value string
+	Do          F
+}
+
+var registered []any
+
+// Register adds a flag of a feature.
+func Register[F any](f Flag[F]) { registered = append(registered, f) }
+
+// Add adds to a command the flags that features have for it. The command reads their values when it runs.
+func Add[F any](cmd *cobra.Command) (given []*Given[F]) {
+	for _, one := range registered {
+		f, ok := one.(Flag[F])
+		if !ok || f.Command != cmd.Name() {
+			continue
+		}
+		g := &Given[F]{Name: f.Name, Do: f.Do}
+		given = append(given, g)
+		cmd.Flags().StringVar(&g.Value, f.Name, "", f.Usage)
+		cmd.Use += " " + f.Synopsis
+		cmd.Example += "\n  " + f.Example
+		if f.About == "" {
+			continue
+		}
+		last := strings.LastIndex(cmd.Long, "\n\n") // about the exit status
+		cmd.Long = cmd.Long[:last] + "\n\n" + f.About + cmd.Long[last:]
+	}
+	return given
+}
+
+// Moment is a feature's sentence about an instant in the life of a job.
+type Moment struct {
+	At        float64 // seconds from the cell's start
+	What, Why string
+}
+
+// Exclude makes it an error of usage to give both of two flags.
+func Exclude(cmd *cobra.Command, one, other string) {
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if before != nil {
+			if err := before(cmd, args); err != nil {
+				return err
+			}
+		}
+		if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
+			return command.Usagef("leave out one of them", "--%s and --%s exclude each other", one, other)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,260 @@
+package slurmconf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload/slurm"
+	"github.com/tfexp/tfexp/stages/batch"
+)
+
+// hardware reads the nodes.
+func (m *clusterModel) hardware() {
+	m.absentNodes()
+	used := map[string]bool{}
+	for _, l := range m.nodes {
+		hosts := m.hosts(l[0], l[0].value)
+		hosts = slices.DeleteFunc(hosts, func(host string) bool { return m.absent[host] })
+		if len(hosts) == 0 {
+			continue
+		}
+		if devices := l.get("Gres"); devices != "" {
+			m.noteOtherGres(l, devices)
+		}
+		for _, part := range m.byDevices(l, hosts) {
+			g := nodeGroup{hosts: part.hosts, Weight: m.whole(l, "Weight", 1)}
+			stem, _, _ := strings.Cut(l[0].value, "[")
+			g.Label = label(strings.Trim(stem, "-_. "))
+			for base, n := g.Label, 2; used[g.Label]; n++ {
+				g.Label = fmt.Sprintf("%s_%d", base, n)
+			}
+			used[g.Label] = true
+			if !m.size(l, &g) {
+				break
+			}
+			m.devices(l, &g, part.devices)
+			if f := l.get("Features") + l.get("Feature"); f != "" {
+				g.Feature = append(g.Feature, strings.Split(f, ",")...)
+			}
+			for i, name := range g.names() {
+				if m.name[g.hosts[i]] != "" {
+					m.problem(l[0], "the node %s is there twice: remove it from one of the lines", g.hosts[i])
+				}
+				m.name[g.hosts[i]] = name
+			}
+			m.groups = append(m.groups, g)
+		}
+		for _, name := range []string{"CoreSpecCount", "CpuSpecList"} {
+			if v := l.get(name); v != "" && v != "0" {
+				m.unmodeled(l[0], fmt.Sprintf("NodeName=%s %s=%s: jobs can have these cores", l[0].value, name, v))
+			}
+		}
+	}
+	if len(m.groups) == 0 && len(m.absent) > 0 {
+		m.problem(setting{file: m.path, line: 1}, "all nodes are down by their State= and DownNodes=: "+
+			"write the state that they had at the time of the log in a copy, or give  sacctmgr -P show event")
+	}
+}
+
+// size reads the cores and the memory of nodes, and reports whether they have any cores.
+func (m *clusterModel) size(l settingsLine, g *nodeGroup) bool {
+	memory := m.consumesMemory()
+	boards, sockets := m.whole(l, "Boards", 1), m.whole(l, "Sockets", m.whole(l, "SocketsPerBoard", 1))
+	perCore := m.whole(l, "ThreadsPerCore", 1)
+	cpus := m.whole(l, "CPUs", m.whole(l, "Procs", boards*sockets*m.whole(l, "CoresPerSocket", 1)*perCore))
+	if cpus < 1 {
+		m.problem(l[0], "a node of %s has %d CPUs: write CPUs=, or Sockets= and CoresPerSocket=", l[0].value, cpus)
+		return false
+	}
+	g.Args = append(g.Args, pair{"count", fmt.Sprint(len(g.hosts))}, pair{"threads", fmt.Sprint(cpus)})
+	mb := m.whole(l, "RealMemory", 0)
+	if memory && mb == 0 {
+		m.unmodeledOf(l[0], "NodeName="+l[0].value, "RealMemory", "without RealMemory= its memory is not counted, and jobs can have any")
+	}
+	if memory && mb > 0 {
+		g.Args = append(g.Args, pair{"memory", quoted(fmt.Sprintf("%dMiB", mb-m.whole(l, "MemSpecLimit", 0)))})
+	}
+	return true
+}
+
+// consumesMemory reports whether jobs have memory of their own.
+func (m *clusterModel) consumesMemory() bool {
+	return strings.Contains(strings.ToLower(m.get("SelectTypeParameters", "")), "memory")
+}
+
+// nodeStates are the states of nodes in Slurm, and whether jobs can start on a node in each.
+var nodeStates = map[string]bool{"unknown": true, "idle": true, "allocated": true, "alloc": true, "mixed": true, "mix": true,
+	"completing": true, "comp": true, "planned": true, "plnd": true, "cloud": true, "external": true, "reserved": true, "resv": true,
+	"down": false, "drain": false, "drained": false, "draining": false, "drng": false, "fail": false, "failing": false, "failg": false,
+	"error": false, "future": false, "futr": false, "inval": false, "maint": false, "maintenance": false, "unk": true,
+	"not_responding": false, "no_respond": false, "power_down": true, "powering_down": true, "powered_down": true, "power_up": true,
+	"powering_up": true, "power_drain": false, "dynamic_norm": true, "dynamic_future": false, "blocked": false,
+	"reboot": false, "reboot_requested": true, "reboot_issued": false, "invalid_reg": false}
+
+// closed reports whether a state of nodes, as "IDLE+DRAIN*", keeps jobs away from them. unknown is a part of the text that
+// Slurm does not have.
+func closed(text string) (away bool, unknown string) {
+	for _, part := range strings.Split(strings.TrimRight(text, "*~#!%$@^-"), "+") {
+		up, ok := nodeStates[strings.ToLower(part)]
+		if !ok {
+			return false, part
+		}
+		away = away || !up
+	}
+	return away, ""
+}
+
+// absentNodes finds the nodes that are no capacity by the states of the configuration. Events say more: a node that they
+// speak of was there, except at their times.
+func (m *clusterModel) absentNodes() {
+	leave := func(at setting, text, state, what string) {
+		away, unknown := closed(state)
+		if unknown != "" {
+			m.problem(at, "%s State=%s: %q is no state of a node: write UNKNOWN, CLOUD, DOWN, DRAIN, FAIL, FAILING or FUTURE", what,
+				state, unknown)
+			return
+		}
+		if strings.EqualFold(state, "CLOUD") {
+			m.unmodeled(at, what+" State=CLOUD: these nodes do not have to be started")
+		}
+		if !away {
+			return
+		}
+		var gone, met []string
+		for _, host := range m.hosts(at, text) {
+			if m.met[host] {
+				met = append(met, host)
+			} else {
+				gone, m.absent[host] = append(gone, host), true
+			}
+		}
+		if len(gone) > 0 {
+			m.unmodeled(at, fmt.Sprintf("%s State=%s: the nodes are left out (%s)", what, state, strings.Join(ranges(gone), ",")))
+		}
+		if len(met) > 0 {
+			m.unmodeled(at, fmt.Sprintf("%s State=%s: nodes that events speak of are up except at the times of these (%s)", what, state,
+				strings.Join(ranges(met), ",")))
+		}
+	}
+	there := map[string]bool{}
+	for _, l := range m.nodes {
+		for _, host := range m.hosts(l[0], l[0].value) {
+			there[host] = true
+		}
+		if state := l.get("State"); state != "" {
+			leave(l[0], l[0].value, state, "NodeName="+l[0].value)
+		}
+	}
+	for _, l := range m.downNodes {
+		for _, host := range m.hosts(l[0], l[0].value) {
+			if !there[host] {
+				m.unmodeled(l[0], fmt.Sprintf("DownNodes=%s: no line NodeName= describes %s", l[0].value, host))
+			}
+		}
+		state := l.get("State")
+		if state == "" {
+			state = "DOWN"
+		}
+		leave(l[0], l[0].value, state, "DownNodes="+l[0].value)
+	}
+	for _, l := range m.shown {
+		if there[l[0].value] {
+			leave(l[0], l[0].value, l.get("State"), "scontrol show node: "+l[0].value)
+		} else {
+			m.problem(l[0], "no line NodeName= describes the node %s: take the configuration of the time of the log", l[0].value)
+		}
+	}
+}
+
+// readNodes reads a file that says more of the nodes than slurm.conf: another configuration file, what scontrol show node
+// has printed, or the nodes of events. It reports whether the file has nothing else.
+func (t *Twin) readNodes(path, head string) (whole bool, err error) {
+	if s := otherConf(path, head); s != "" {
+		return true, t.readOther(path, s)
+	}
+	if shownNode(head) {
+		return true, t.readShownNodes(path)
+	}
+	r := sacctmgrTable{clusterModel: t.clusterModel}
+	return false, eachLine(path, func(n int, text string) {
+		switch fields := strings.Split(text, "|"); {
+		case strings.HasPrefix(text, "Cluster|NodeName|"), strings.HasPrefix(text, "Cluster|Node Name|"):
+			r.kind, r.head = "event", fields
+		case r.kind == "event" && len(fields) == len(r.head):
+			if host := r.get(fields, "NodeName", "Node Name"); host != "" && r.elsewhere(fields) == "" {
+				t.met[host] = true
+			}
+		default:
+			r.kind = ""
+		}
+	})
+}
+
+// shownNode reports whether a line begins what scontrol show node prints.
+func shownNode(head string) bool {
+	return strings.HasPrefix(head, "NodeName=") && (strings.Contains(head, " Arch=") || strings.Contains(head, " CoresPerSocket=") &&
+		!strings.Contains(head, " Sockets=") && !strings.Contains(head, " CPUs="))
+}
+
+// readShownNodes reads the states of nodes in what scontrol show node has printed. Sizes are those of slurm.conf.
+func (t *Twin) readShownNodes(path string) error {
+	return eachLine(path, func(n int, text string) {
+		fields := map[string]string{}
+		pairs(text, fields)
+		if name := fields["NodeName"]; name != "" {
+			t.shown = append(t.shown, settingsLine{{"NodeName", name, path, n}})
+		}
+		if state := fields["State"]; state != "" && len(t.shown) > 0 {
+			last := &t.shown[len(t.shown)-1]
+			*last = append(*last, setting{"State", state, path, n})
+		}
+	})
+}
+
+// noteOtherGres notes the generic resources of nodes that are no GPUs, or that jobs do not consume.
+func (m *clusterModel) noteOtherGres(l settingsLine, text string) {
+	all, err := slurm.ParseGres(text)
+	if err != nil {
+		m.problem(l[0], "Gres=%s: %v", text, err)
+	}
+	for _, one := range all {
+		switch {
+		case one.Name != "gpu":
+			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: only GPUs are counted", written(one)))
+		case one.Shared:
+			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: jobs consume these GPUs as any others", written(one)))
+		}
+	}
+}
+
+// devices writes the GPUs of nodes.
+func (m *clusterModel) devices(l settingsLine, g *nodeGroup, all []slurm.Gres) {
+	count, types := 0, []string(nil)
+	for _, one := range all {
+		count += one.Count
+		types = append(types, one.Type)
+	}
+	types = slices.Compact(types)
+	if count == 0 {
+		return
+	}
+	g.Args = append(g.Args, pair{"gpus", fmt.Sprint(count)})
+	switch {
+	case len(types) > 1:
+		text := strings.Join(schema.Each(all, written), ",")
+		if own := l.get("Gres"); own != "" && len(m.gres) == 0 {
+			text = own
+		}
+		m.unmodeled(l[0], fmt.Sprintf("Gres=%s: the %d GPUs of a node are of one kind, and a job may get those of another type",
+			text, count))
+		for _, gpu := range types {
+			if gpu != "" {
+				g.Feature = append(g.Feature, batch.GPUFeature+gpu)
+			}
+		}
+	case types[0] != "":
+		g.Args = append(g.Args, pair{"gpu", quoted(types[0])})
+	}
+}

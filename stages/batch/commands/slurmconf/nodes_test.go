@@ -1,0 +1,182 @@
+package slurmconf
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// twinOf returns the text of the twin of some files in one line, or the error.
+func twinOf(t *testing.T, texts map[string]string, others ...string) string {
+	t.Helper()
+	dir := write(t, texts)
+	for i := range others {
+		others[i] = filepath.Join(dir, others[i])
+	}
+	tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), others)
+	if err != nil {
+		return "error: " + strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
+	}
+	source, err := tw.Experiment("demo", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(strings.ReplaceAll(string(source), "#", "")), " ")
+}
+
+const plainConf = "ClusterName=demo\nSelectType=select/cons_tres\nGresTypes=gpu\n"
+
+// Nodes that are down or in the future are no capacity, unless events say when they were there.
+func TestAbsentNodes(t *testing.T) {
+	const part = "PartitionName=main Nodes=ALL Default=YES\n"
+	for _, c := range []struct {
+		name, nodes string
+		others      map[string]string
+		want, not   []string
+	}{
+		{"states", "NodeName=a[1-2] CPUs=4\nNodeName=b[1-2] CPUs=8 State=DOWN\nNodeName=c1 CPUs=8 State=drain\nNodeName=d1 CPUs=8 State=FUTURE\n" +
+			"NodeName=e1 CPUs=8 State=FAILING\nNodeName=f1 CPUs=8 State=UNKNOWN\n" + part, nil,
+			[]string{`node "a" { count = 2 threads = 4 }`, `node "f1"`, "NodeName=b[1-2] State=DOWN: the nodes are left out (b[1-2])",
+				"NodeName=c1 State=drain: the nodes are left out (c1)", "NodeName=d1 State=FUTURE", "NodeName=e1 State=FAILING"},
+			[]string{`node "b"`, `node "c1"`, `node "d1"`, `node "e1"`}},
+		{"a default of nodes", "NodeName=DEFAULT CPUs=4 State=FUTURE\nNodeName=a1\nNodeName=b1 State=UNKNOWN\n" + part, nil,
+			[]string{`node "b1" { count = 1 threads = 4 }`}, []string{`node "a1"`}},
+		{"DownNodes", "NodeName=a[1-4] CPUs=4\nDownNodes=a[2,9] Reason=\"power, soon\"\nDownNodes=a4 State=FUTURE\nPartitionName=main Nodes=a[1-4] Default=YES\n" +
+			"PartitionName=gone Nodes=a2,a4\nPartitionName=none Nodes=\n", nil,
+			[]string{`node "a" { count = 2 threads = 4 }`, `partition "main" { nodes = ["a-[1-2]"]`, "DownNodes=a[2,9] State=DOWN: the nodes are left out (a2",
+				"the partition gone has only nodes that are left out", "the partition none has no nodes", "no line NodeName= describes a9"},
+			[]string{`partition "gone"`, `partition "none"`}},
+		{"clouds", "NodeName=a1 CPUs=4 State=CLOUD\n" + part, nil, []string{`node "a1"`, "State=CLOUD: these nodes do not have to be started"}, nil},
+		{"a state that is none", "NodeName=a1 CPUs=4 State=DWON\n" + part, nil, []string{`error: slurm.conf:4: NodeName=a1 State=DWON: "DWON" is no state`}, nil},
+		{"all are down", "NodeName=a1 CPUs=4 State=DOWN\n" + part, nil, []string{"error: slurm.conf:1: all nodes are down"}, nil},
+		{"events", "NodeName=a[1-3] CPUs=4\nDownNodes=a[1-2]\n" + part, map[string]string{
+			"sacct.txt": strings.ReplaceAll(jobs, "ada|physics", "ada|"),
+			"events.txt": "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\ndemo|a1|2026-01-01T00:00:30|2026-01-01T00:01:00|DOWN|fan|root\n" +
+				"beta|a2|2026-01-01T00:00:30|2026-01-01T00:01:00|DOWN|fan|root\n"},
+			[]string{`node "a" { count = 2 threads = 4 }`, "nodes that events speak of are up except at the times of these (a1)", "are left out (a2)",
+				`reservation "down_1" { nodes = ["a-1"]`, "an event of the cluster beta"}, nil},
+		{"scontrol show node", "NodeName=a[1-3] CPUs=4\n" + part, map[string]string{
+			"nodes.txt": "NodeName=a1 Arch=x86_64 CoresPerSocket=4\n   CPUAlloc=0 CPUTot=4\n   State=IDLE ThreadsPerCore=1\n\n" +
+				"NodeName=a2 Arch=x86_64 CoresPerSocket=4\n   State=DOWN* ThreadsPerCore=1\n\nNodeName=a3 CoresPerSocket=4\n   State=MIXED+DRAIN Reason=a State=IDLE\n"},
+			[]string{`node "a" { count = 1 threads = 4 }`, "a2 State=DOWN*: the nodes are left out", "a3 State=MIXED+DRAIN: the nodes are left out"}, nil},
+	} {
+		texts := map[string]string{"slurm.conf": plainConf + c.nodes}
+		var others []string
+		for name, text := range c.others {
+			texts[name], others = text, append(others, name)
+		}
+		check(t, c.name, twinOf(t, texts, others...), c.want, c.not)
+	}
+}
+
+// check finds texts that are missing, and texts that should not be there.
+func check(t *testing.T, name, got string, want, not []string) {
+	t.Helper()
+	for _, text := range want {
+		if !strings.Contains(got, text) {
+			t.Errorf("%s: it does not say %q:\n%s", name, text, got)
+		}
+	}
+	for _, text := range not {
+		if strings.Contains(got, text) {
+			t.Errorf("%s: it says %q:\n%s", name, text, got)
+		}
+	}
+}
+
+// The GPUs of a node are as many as in slurm.conf, of the types of gres.conf where slurm.conf has none.
+func TestGresConf(t *testing.T) {
+	const part = "PartitionName=main Nodes=ALL Default=YES\n"
+	for _, c := range []struct {
+		name, nodes, gres string
+		want, not         []string
+	}{
+		{"types by file", "NodeName=a[1-2] CPUs=4 Gres=gpu:4\n", "Name=gpu Type=A100 File=/dev/nvidia[0-3] Cores=0-1\n",
+			[]string{`node "a" { count = 2 threads = 4 gpus = 4 gpu = "a100" }`, "gres.conf:1: the types of GPUs are those of gres.conf"}, nil},
+		{"types by node", "NodeName=a[1-4] CPUs=4 Gres=gpu:2\n",
+			"AutoDetect=off\nNodeName=a[1-2] Name=gpu Type=v100 File=/dev/nvidia0\nNodeName=a[1-2] Name=gpu Type=v100 File=/dev/nvidia1\n" +
+				"NodeName=a[3-4] AutoDetect=nvml Name=gpu Type=k80 Count=2\n",
+			[]string{`node "a" { count = 2 threads = 4 gpus = 2 gpu = "v100" }`, `node "a_2" { count = 2 threads = 4 gpus = 2 gpu = "k80" }`}, nil},
+		{"two types on a node", "NodeName=a1 CPUs=4 Gres=gpu:3\n", "Name=gpu Type=a100 File=/dev/nvidia0\nName=gpu Type=t4 File=/dev/nvidia[1-2]\n",
+			[]string{"gpus = 3", `features = ["gpu:a100", "gpu:t4"]`, "Gres=gpu:a100:1,gpu:t4:2: the 3 GPUs of a node are of one kind"}, nil},
+		{"MIG", "NodeName=a1 CPUs=4 Gres=gpu:2\n",
+			"Name=gpu Type=1g.5gb MultipleFiles=/dev/nvidia0,/dev/nvidia-caps/nvidia-cap[21-22]\nName=gpu Type=1g.5gb MultipleFiles=/dev/nvidia0,/dev/nvidia-caps/nvidia-cap[30-31]\n",
+			[]string{`gpus = 2 gpu = "1g.5gb"`}, nil},
+		{"types in both", "NodeName=a1 CPUs=4 Gres=gpu:a100:2\n", "Name=gpu Type=a100 File=/dev/nvidia[0-3]\n",
+			[]string{`gpus = 2 gpu = "a100"`, "gres.conf:1: slurm.conf has fewer such GPUs in the node"}, []string{"newer versions"}},
+		{"fewer in gres.conf", "NodeName=a1 CPUs=4 Gres=gpu:a100:4\n", "Name=gpu Type=a100 File=/dev/nvidia0\n",
+			[]string{`gpus = 4 gpu = "a100"`, "the node a1 has gpu:a100:4, and gres.conf 3 fewer: slurm.conf counts"}, nil},
+		{"none in slurm.conf", "NodeName=a1 CPUs=4\n", "Name=gpu Type=a100 File=/dev/nvidia0\n", []string{"slurm.conf has fewer such GPUs"}, []string{"gpus ="}},
+		{"shards", "NodeName=a1 CPUs=4 Gres=gpu:1,shard:8\n", "Name=gpu File=/dev/nvidia0\nName=shard Count=8 File=/dev/nvidia0\n", []string{"gpus = 1"}, nil},
+		{"a count that is no number", "NodeName=a1 CPUs=4 Gres=gpu:1\n", "Name=gpu Count=many\n", []string{"error: gres.conf:1: Count=many is no number"}, nil},
+		{"a count that does not fit", "NodeName=a1 CPUs=4 Gres=gpu:1\n", "Name=gpu Count=3 File=/dev/nvidia[0-1]\n", []string{"error: gres.conf:1: Count=3, and the line has 2 device files"}, nil},
+		{"two kinds of files", "NodeName=a1 CPUs=4 Gres=gpu:1\n", "Name=gpu File=/dev/a MultipleFiles=/dev/b,/dev/c\n", []string{"error: gres.conf:1: File= and MultipleFiles="}, nil},
+		{"no name", "NodeName=a1 CPUs=4 Gres=gpu:1\n", "NodeName=a1 File=/dev/a\n", []string{"error: gres.conf:1: this line has no Name="}, nil},
+		{"another order", "NodeName=a1 CPUs=4 Gres=gpu:1\n", "Type=a100 Name=gpu\n", []string{"error: gres.conf:1: Type stands first"}, nil},
+		{"a way to detect", "NodeName=a1 CPUs=4 Gres=gpu:1\n", "AutoDetect=nvlm\n", []string{"error: gres.conf:1: AutoDetect=nvlm is no way"}, nil},
+	} {
+		check(t, c.name, twinOf(t, map[string]string{"slurm.conf": plainConf + c.nodes + part, "gres.conf": c.gres}, "gres.conf"), c.want, c.not)
+	}
+}
+
+// Rows of other clusters are told apart, in logs and in tables of associations.
+func TestOtherClusters(t *testing.T) {
+	conf := plainConf + "NodeName=a1 CPUs=8\nPartitionName=main Nodes=ALL Default=YES\n"
+	const log = "JobID|Cluster|User|Account|Partition|Submit|Start|End|ReqCPUS|State\n" +
+		"1|demo|ada|physics|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|4|COMPLETED\n" +
+		"1|beta|eve|art|huge|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|400|COMPLETED\n"
+	const table = "Cluster|Account|User|Share\nbeta|root||1\nbeta|physics||70\nbeta|physics|ada|9\ndemo|root||1\ndemo|physics||50\ndemo|physics|ada|3\n"
+	files := map[string]string{"slurm.conf": conf, "sacct.txt": log, "assoc.txt": table}
+	check(t, "with a name", twinOf(t, files, "sacct.txt", "assoc.txt"), []string{`format = "accounting" cluster = "demo"`, ": 1 jobs in",
+		`account "physics" { shares = 50 user "ada" { shares = 3 } }`, "an association of the cluster beta, and 2 more like it"}, []string{"shares = 70"})
+	files["slurm.conf"] = strings.Replace(conf, "ClusterName=demo\n", "", 1)
+	check(t, "without a name", twinOf(t, files, "sacct.txt"), []string{"error: read trace as accounting: sacct.txt:3: it is of the cluster beta, and a row before of demo"}, nil)
+	check(t, "tables without a name", twinOf(t, files, "assoc.txt"), []string{"assoc.txt:5: the table has the clusters beta and demo, and slurm.conf has no ClusterName"}, nil)
+	files["slurm.conf"] = strings.Replace(conf, "ClusterName=demo", "ClusterName=gamma", 1)
+	check(t, "of none", twinOf(t, files, "sacct.txt"), []string{"no job of the cluster gamma has started, and the file has jobs of the cluster demo"}, nil)
+}
+
+// The names in a topology.yaml are checked.
+func TestTopologyYAML(t *testing.T) {
+	conf := plainConf + "NodeName=a1 CPUs=8\nPartitionName=main Nodes=ALL Default=YES\n"
+	const good = "---\n- topology: t1 # one\n  cluster_default: true\n  tree:\n    switches:\n      - switch: s1\n        nodes: a[1-2]\n      - switch: s2\n" +
+		"        children: s1\n- topology: t2\n  block:\n    block_sizes:\n      - 4\n    blocks:\n      - block: b1\n        nodes: a1\n- topology: t3\n  flat: true\n"
+	check(t, "good", twinOf(t, map[string]string{"slurm.conf": conf, "topology.yaml": good}, "topology.yaml"),
+		[]string{"topology.yaml:2: topology=t1, and 2 more like it: jobs are placed as if all nodes were alike"}, nil)
+	check(t, "wrong", twinOf(t, map[string]string{"slurm.conf": conf, "topology.yaml": strings.Replace(good, "children", "chidren", 1)}, "topology.yaml"),
+		[]string{"error: topology.yaml:9: topology.yaml has no parameter chidren. Did you mean children?"}, nil)
+}
+
+// AccountingStorageEnforce decides whether limits hold, and when usage is charged.
+func TestEnforcement(t *testing.T) {
+	const rest = "PriorityType=priority/multifactor\nPriorityWeightFairshare=10\nNodeName=a1 CPUs=8\nPartitionName=main Nodes=ALL Default=YES\n"
+	tables := "Account|User|Share|GrpTRES|GrpTRESMins|MaxJobs\nroot||1|||\nphysics||50|cpu=16|cpu=9|\nphysics|ada|3|||1\n\n" +
+		"Name|Priority|MaxJobsPU|MaxWall\nnormal|0|4|01:00:00\n"
+	const log = "JobID|User|Account|Partition|Submit|Start|End|ReqCPUS|State\n" +
+		"1|ada|art|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|4|COMPLETED\n"
+	on := []string{"group_cores = 16", "max_jobs = 1", "max_jobs = 4", `max_wall = "1h"`, "GrpTRESMins=cpu=9 of account physics: it has no effect"}
+	off := []string{"group_cores", "max_jobs", "max_wall", "GrpTRESMins"}
+	note := "limits hold no job without AccountingStorageEnforce=limits"
+	unknown := `error: sacct.txt:2: job 1 was in the account "art"`
+	for value, c := range map[string]struct{ limits, accounts bool }{
+		"": {}, "AccountingStorageEnforce=none\n": {}, "AccountingStorageEnforce=0\n": {}, "AccountingStorageEnforce=associations\n": {false, true},
+		"AccountingStorageEnforce=1\n": {false, true}, "AccountingStorageEnforce=qos\n": {false, true}, "AccountingStorageEnforce=wckeys\n": {false, true},
+		"AccountingStorageEnforce=limits\n": {true, true}, "AccountingStorageEnforce=2\n": {true, true}, "AccountingStorageEnforce=safe\n": {true, true},
+		"AccountingStorageEnforce=All\n": {true, true}, "AccountingStorageEnforce=associations,limits,qos,safe\n": {true, true},
+	} {
+		files := map[string]string{"slurm.conf": plainConf + value + rest, "assoc.txt": tables, "sacct.txt": log}
+		got := twinOf(t, files, "assoc.txt")
+		want, not := append([]string{note, `charge = "updates"`}, "shares = 50"), off
+		if c.limits {
+			want, not = append(on, "shares = 50"), []string{note, "charge ="}
+		}
+		check(t, value, strings.ReplaceAll(got, "GrpTRES=cpu=16", ""), want, not)
+		want = []string{`job 1 was in the account "art", which the associations do not have: it has no limits`}
+		if c.accounts {
+			want = []string{unknown}
+		}
+		check(t, value, twinOf(t, files, "assoc.txt", "sacct.txt"), want, nil)
+	}
+	check(t, "wrong", twinOf(t, map[string]string{"slurm.conf": plainConf + "AccountingStorageEnforce=limit\n" + rest}),
+		[]string{`error: slurm.conf:4: AccountingStorageEnforce has no value "limit"`}, nil)
+}
