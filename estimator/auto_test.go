@@ -37,7 +37,6 @@ func TestAutoChooses(t *testing.T) {
 		{"start-up matters", Problem{Samples: []Sample{run(3, 5), run(6, 5)}}, "linear"},
 		{"other threads", Problem{Samples: threads, Resource: Resource{Threads: 6}}, "scaling"},
 		{"past runs know better", Problem{Job: "slows down", Samples: []Sample{run(5, 3)}, History: runs}, "history"},
-		{"marks", Problem{Samples: []Sample{{Length: 20, Wall: 4, Marks: []Mark{{0, 0}, {10, 2}, {20, 4}}}}}, "pooled"},
 	} {
 		e, err := Auto{}.Fit(test.p)
 		if err != nil {

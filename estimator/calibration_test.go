@@ -40,8 +40,8 @@ func fromUniform(ranks []float64) float64 {
 // usualMachine draws a machine from the assumptions of the models: its spread of pace has the prior's mean and
 // degrees of freedom, and its moments are those of machines that share their cores.
 func usualMachine(r *rand.Rand) machine {
-	chi := distuv.ChiSquared{K: priorDF, Src: r}.Rand()
-	return machine{r: r, unit: math.Exp(2*r.NormFloat64() - 2), paceSD: priorPaceSD * math.Sqrt(priorDF/chi),
+	chi := distuv.ChiSquared{K: PriorDF, Src: r}.Rand()
+	return machine{r: r, unit: math.Exp(2*r.NormFloat64() - 2), paceSD: PriorPaceSD * math.Sqrt(PriorDF/chi),
 		unitSD: 0.05 * r.Float64(), rho: 0.6 * r.Float64(), startup: 0.5 * r.Float64(), moments: momentSD}
 }
 

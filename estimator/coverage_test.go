@@ -171,30 +171,3 @@ func TestFractionPaysForTheStartAgain(t *testing.T) {
 		t.Error("no samples were fitted")
 	}
 }
-
-// TestEqualFirstIntervals: where a watcher's clock shows the same first interval in all runs, their number makes the
-// pace no more certain.
-func TestEqualFirstIntervals(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
-	for _, period := range []float64{60, 10} {
-		var runs []Run
-		for range 12 {
-			pace := 0.55 * math.Exp(0.01*random.NormFloat64())
-			end := math.Ceil(4000*pace/period) * period
-			runs = append(runs, Run{Job: "x", Length: 4000, Seconds: end,
-				Marks: []Mark{{}, {Done: 100, At: math.Ceil(100*pace/period) * period}}})
-		}
-		p := Problem{Job: "x"}
-		for _, r := range runs[1:] {
-			p.History = append(p.History, Run{Job: "x", Length: 4000, Marks: r.Marks})
-		}
-		p.Samples = []Sample{{Marks: runs[0].Marks, Length: 100, Wall: runs[0].Marks[1].At}}
-		e, err := Pooled{}.Fit(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := e.Predict(4000, 0.9); runs[0].Seconds < got.Low || runs[0].Seconds > got.High || len(e.Warnings) == 0 {
-			t.Errorf("looked at every %g s: %.0f to %.0f s, and it took %.0f; %v", period, got.Low, got.High, runs[0].Seconds, e.Warnings)
-		}
-	}
-}

@@ -1,7 +1,9 @@
 package estimator
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -48,5 +50,49 @@ func TestSideBySide(t *testing.T) {
 	alone[0].Length = 2
 	if got, ok := SideBySide(alone, crowd); ok {
 		t.Errorf("samples of other lengths are compared: %+v", got)
+	}
+}
+
+// An interval says the standard deviation of a logarithm, and a prediction without one is guessed.
+func TestLogSD(t *testing.T) {
+	for _, c := range []struct {
+		p    Prediction
+		want float64
+	}{
+		{Prediction{Low: 2, High: 2 * math.Exp(2*1.6448536269514722*0.3)}, 0.3},
+		{Prediction{Low: 2, High: 2}, guessedSD},
+		{Prediction{Low: 0, High: 2}, guessedSD},
+		{Prediction{Low: 3, High: 2}, guessedSD},
+	} {
+		if got := c.p.LogSD(0.9); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%+v: %g, want %g", c.p, got, c.want)
+		}
+	}
+}
+
+// The fitted law is the most likely one: no law on a grid over the prior is much more likely.
+func TestFitSlowedIsTheLikeliest(t *testing.T) {
+	for _, measured := range [][]Slowed{{{1, 1, 2, 1.2}}, {{2, 6, 8, 1.1}, {2, 2, 8, 1.02}, {4, 4, 8, 1.5}}} {
+		law := FitSlowed(measured)
+		improbable := func(l Contention) float64 {
+			sum := math.Pow((math.Log(l.Serial/(1-l.Serial))+3.9)/1, 2) + math.Pow(math.Log(l.Capacity)/0.5, 2) +
+				math.Pow((math.Log(l.Sharpness)-2*math.Ln2)/0.7, 2)
+			for _, m := range measured {
+				sum += math.Pow(math.Log(m.Times/l.Slowdown(m.Own, m.Others, m.Total))/0.02, 2)
+			}
+			return sum
+		}
+		all := []Contention{}
+		for a := -6.0; a <= 0; a += 0.2 {
+			for b := -2.0; b <= 2; b += 0.1 {
+				for c := -0.7; c < 3; c += 0.2 {
+					all = append(all, Contention{Serial: 1 / (1 + math.Exp(-a)), Capacity: math.Exp(b), Sharpness: math.Exp(c)})
+				}
+			}
+		}
+		best := slices.MinFunc(all, func(a, b Contention) int { return cmp.Compare(improbable(a), improbable(b)) })
+		if improbable(law) > improbable(best)+1e-6 {
+			t.Errorf("%+v is less likely (%g) than %+v (%g)", law, improbable(law), best, improbable(best))
+		}
 	}
 }

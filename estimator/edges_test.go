@@ -2,7 +2,6 @@ package estimator
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -20,45 +19,6 @@ func TestUpdateLeavesOutTheFirstUnit(t *testing.T) {
 	unknown := Estimate{Resource: Resource{Threads: 1}}
 	if got := unknown.Update([]Unit{slow}); math.Abs(got.Slope-5) > 1e-9 {
 		t.Errorf("of a job of which nothing is known the pace is %g after a unit of 5 s", got.Slope)
-	}
-}
-
-// A clock's tick shows in three gaps on a grid, and not in the gaps of a fine clock.
-func TestTicksOfFewGaps(t *testing.T) {
-	marks := func(gaps ...float64) []Mark {
-		at, all := 0.0, []Mark{{}}
-		for i, g := range gaps {
-			at += g
-			all = append(all, Mark{Done: i + 1, At: at})
-		}
-		return all
-	}
-	for _, c := range []struct {
-		gaps []float64
-		want float64
-	}{
-		{slices.Repeat([]float64{60, 120}, 3), 60},
-		{[]float64{100, 100, 100.5, 100.5, 101, 101, 100, 100.5}, 0}, // steps of half a hundredth
-		{[]float64{10, 10, 60, 60, 10, 60}, 0},                       // runs of unlike pace
-		{slices.Repeat([]float64{60}, 6), 0},
-	} {
-		if got := FindTick([][]Mark{marks(c.gaps...)}); math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("gaps of %v show a tick of %g, want %g", c.gaps, got, c.want)
-		}
-	}
-	fine := grid{relative: 0.02}
-	if got := fine.noise(marks(5, 5, 5, 5)); math.Abs(got-0.2) > 1e-9 {
-		t.Errorf("20 s in four gaps are %g s off", got)
-	}
-	coarse := grid{tick: 60}
-	if got := coarse.noise(marks(50, 50)); got != 60 {
-		t.Errorf("by a clock of minutes 100 s are %g s off", got)
-	}
-	if got := coarse.noise(marks(20, 20)); got != 40 {
-		t.Errorf("by a clock of minutes 40 s are %g s off", got)
-	}
-	if e := pool([][]Mark{marks(60)}, 60); len(e.Warnings) > 0 {
-		t.Errorf("with a clock that is known: %q", e.Warnings)
 	}
 }
 

@@ -53,9 +53,6 @@ type Sample struct {
 	Units []float64 `json:"units_s,omitempty"`
 	// Reported is the number of units that the program reported, if it differs from Length; 0 if it reported none.
 	Reported int `json:"reported,omitempty"`
-	// Marks are the known points of a run's progress, if nothing else is known of
-	// it; Length and Wall are the values of the last one.
-	Marks []Mark `json:"marks,omitempty"`
 	EngineTimes
 	// Startup and Save are the times that the program reports before its first
 	// unit and after its last; 0 if it reports none.
@@ -102,13 +99,6 @@ func (s Sample) Resource() Resource {
 	return Resource{s.Host, s.Threads, s.Inter, s.Intra, s.GPUs, s.GPUType, s.Batch}
 }
 
-// Mark says that Done units were finished At seconds after the run's first mark,
-// according to its log.
-type Mark struct {
-	Done int     `json:"done"`
-	At   float64 `json:"at_s"`
-}
-
 // Run is a run of the past, of the same job or of another; or one that is still
 // under way.
 type Run struct {
@@ -122,10 +112,8 @@ type Run struct {
 	// a run that is not finished.
 	Length  int
 	Seconds float64
-	// Units are the durations of its units in seconds, Marks as in Sample; empty
-	// if they were not reported.
+	// Units are the durations of its units in seconds; empty if they were not reported.
 	Units []float64
-	Marks []Mark
 }
 
 // Problem is the input of a model: one job, and the data about it.
@@ -139,10 +127,6 @@ type Problem struct {
 	Resource Resource
 	// History are other runs, of any job and host.
 	History []Run
-	// Tick is the resolution of the clock of all marks, in seconds: the progress of
-	// a mark was reached up to one tick before it (for example with a watcher that
-	// looks once a minute). With 0 the models estimate it.
-	Tick float64
 	// Spread is how far runs differ on the machine, by the samples of all jobs; see SpreadOf.
 	Spread Spread
 }
@@ -150,8 +134,8 @@ type Problem struct {
 // Prior of a machine in models that compare whole runs: the relative standard deviation of one job's pace from run to
 // run, and its weight in runs.
 const (
-	priorPaceSD = 0.02
-	priorDF     = 4
+	PriorPaceSD = 0.02
+	PriorDF     = 4
 )
 
 // A machine that shares its cores with others unseen is slower for moments, which
@@ -361,7 +345,7 @@ func same[T comparable](a, b T) bool {
 }
 
 // models has every model, in the order of the documentation.
-var models = []Model{Linear{}, Fraction{}, Scaling{}, Pooled{}, History{}, Auto{}}
+var models = []Model{Linear{}, Fraction{}, Scaling{}, History{}, Auto{}}
 
 // Names lists the models.
 func Names() []string { return schema.Each(models, func(m Model) string { return m.Name() }) }

@@ -32,8 +32,8 @@ func (Fraction) Fit(p Problem) (Estimate, error) {
 		return Estimate{}, fmt.Errorf("fit fraction: %w", err)
 	}
 	k := float64(len(paces) - 1)
-	e := Estimate{Model: "fraction", Slope: wall / length, Samples: len(paces), Resource: asked, DF: k + priorDF}
-	e.PaceSD = math.Sqrt((priorDF*square(priorPaceSD) + squares(paces)/square(e.Slope)) / e.DF)
+	e := Estimate{Model: "fraction", Slope: wall / length, Samples: len(paces), Resource: asked, DF: k + PriorDF}
+	e.PaceSD = math.Sqrt((PriorDF*square(PriorPaceSD) + squares(paces)/square(e.Slope)) / e.DF)
 	e.SlopeSE = e.Slope * e.PaceSD / math.Sqrt(k+1)
 	e.PaceSD = math.Hypot(e.PaceSD, moments(wall))
 	return e, nil

@@ -10,11 +10,7 @@ import (
 
 // History improves estimates from samples with past runs.
 //
-// Where there are enough whole runs of the same job on the resource, with marks that
-// show how they began, the run is predicted from those that began like it (see
-// alike); where there are few, it is one of them (see joined). Without marks the
-// logarithm of the pace is believed in levels, each a normal observation joined by
-// its precision:
+// The logarithm of the pace is believed in levels, each a normal observation joined by its precision:
 //
 //  1. runs of the same kind on the resource, as unlike as their jobs are;
 //  2. runs of the job on other hosts, times the ratio that other jobs had between
@@ -55,19 +51,6 @@ func (History) Fit(p Problem) (Estimate, error) {
 			past = append(past, r)
 		}
 	}
-	own := longestMarks(samples)
-	if moves(own) {
-		if e, ok := alike(own, sameJob(p, past, asked)); ok {
-			e.Model, e.Resource, e.Samples = "history", asked, len(samples)
-			return e, nil
-		}
-	}
-	if len(own) > 0 {
-		if e, ok := joined(own, p, asked); ok {
-			e.Model, e.Resource, e.Samples = "history", asked, len(samples)
-			return e, nil
-		}
-	}
 	line := Estimate{Intercept: startup(p, past)}
 	if len(samples) > 0 {
 		var err error
@@ -82,7 +65,7 @@ func (History) Fit(p Problem) (Estimate, error) {
 	e := line
 	e.Model, e.Resource, e.Samples, e.PaceSD = "history", asked, len(samples), spread
 	if e.PaceDF > 0 { // now the deviation of runs
-		e.PaceDF = 2 * priorDF
+		e.PaceDF = 2 * PriorDF
 	}
 	if line.Slope > 0 {
 		shift, variance := development(sameJob(p, past, asked), longestUnits(samples))
@@ -91,25 +74,8 @@ func (History) Fit(p Problem) (Estimate, error) {
 	}
 	e.Slope = math.Exp(b.mean)
 	e.SlopeSE = e.Slope / math.Sqrt(b.precision)
-	e.DF += 2 * priorDF
+	e.DF += 2 * PriorDF
 	return e, nil
-}
-
-// joined returns the run's pace joined with the paces of a few whole runs, each up
-// to the same progress (see Pooled). A run that was far slower than the rest has
-// little weight. ok is false without a whole run that has marks.
-func joined(own []Mark, p Problem, asked Resource) (e Estimate, ok bool) {
-	runs := [][]Mark{own}
-	for _, r := range sameJob(p, p.History, asked) {
-		if moves(r.Marks) {
-			runs = append(runs, r.Marks)
-			ok = ok || r.Seconds > 0
-		}
-	}
-	if !ok {
-		return Estimate{}, false
-	}
-	return pool(runs, p.Tick), true
 }
 
 // startup returns the mean time beyond their units of past runs of the job, or
@@ -139,7 +105,7 @@ func startup(p Problem, past []Run) float64 {
 // remember returns the belief about the log pace from past runs; spread is the
 // spread of a run about the job's pace.
 func remember(p Problem, past []Run, asked Resource, intercept float64) (b belief, spread float64, known bool) {
-	spread = priorPaceSD
+	spread = PriorPaceSD
 	pace := func(r Run) float64 {
 		if n := len(r.Units); n > 1 {
 			return math.Log(stat.Mean(r.Units[1:], nil))
@@ -177,15 +143,15 @@ func remember(p Problem, past []Run, asked Resource, intercept float64) (b belie
 		}
 		ratio, v := 0.0, square(unknownRatio)
 		if n := float64(len(ratios)); n > 0 {
-			v = (priorDF*square(priorHostSD) + squares(ratios)) / (priorDF + n - 1)
+			v = (PriorDF*square(priorHostSD) + squares(ratios)) / (PriorDF + n - 1)
 			ratio, v = stat.Mean(ratios, nil), v*(1+1/n)
 		}
-		b, known = b.and(away[i].mean+ratio, v+square(priorPaceSD)/away[i].runs), true
+		b, known = b.and(away[i].mean+ratio, v+square(PriorPaceSD)/away[i].runs), true
 	}
 
 	if i := slices.IndexFunc(here, func(j jobMean) bool { return j.job == p.Job }); i >= 0 {
 		j := here[i]
-		v := (priorDF*square(priorPaceSD) + j.squares) / (priorDF + j.runs - 1)
+		v := (PriorDF*square(PriorPaceSD) + j.squares) / (PriorDF + j.runs - 1)
 		b, spread, known = b.and(j.mean, v/j.runs), math.Sqrt(v), true
 	}
 	return b, spread, known
@@ -251,7 +217,7 @@ func development(runs []Run, n int) (shift, variance float64) {
 	if k == 0 {
 		return 0, 0
 	}
-	variance = (priorDF*square(priorPaceSD) + squares(ratios)) / (priorDF + k - 1)
+	variance = (PriorDF*square(PriorPaceSD) + squares(ratios)) / (PriorDF + k - 1)
 	return stat.Mean(ratios, nil) * k / (k + 2), variance / k
 }
 

@@ -139,103 +139,6 @@ func TestHistoryOfNothing(t *testing.T) {
 	}
 }
 
-func TestFindTick(t *testing.T) {
-	marks := func(at ...float64) []Mark {
-		var m []Mark
-		for i, x := range at {
-			m = append(m, Mark{10 * i, x})
-		}
-		return m
-	}
-	for _, test := range []struct {
-		name string
-		runs [][]Mark
-		want float64
-	}{
-		{"once a minute", [][]Mark{marks(0, 198, 457, 655), marks(0, 259, 457, 656)}, 60},
-		{"a fine clock", [][]Mark{marks(0, 200, 403, 598, 805, 1001)}, 0},
-		{"no order", [][]Mark{marks(0, 100, 230, 290, 470, 560)}, 0},
-		{"too few", [][]Mark{marks(0, 198, 457)}, 0},
-		{"all alike", [][]Mark{marks(0, 10, 20, 30, 40, 50)}, 0},
-	} {
-		if got := FindTick(test.runs); math.Abs(got-test.want) > 2 {
-			t.Errorf("%s: a tick of %g, want %g", test.name, got, test.want)
-		}
-	}
-}
-
-// Marks that are dense, precise or odd give numbers, not NaN.
-func TestPoolOfAllSortsOfMarks(t *testing.T) {
-	dense := func(n int, pace float64) []Mark {
-		m := make([]Mark, n)
-		for i := range m {
-			m[i] = Mark{i, float64(i) * pace}
-		}
-		return m
-	}
-	for _, test := range []struct {
-		name string
-		own  []Mark
-		pace float64
-		tick float64
-		also []Mark
-	}{
-		{"thousands of precise marks", dense(5000, 0.01), 0.01, 0, dense(5000, 0.0101)},
-		{"a tick far below the run time", dense(1000, 10), 10, 0.001, dense(1000, 10.2)},
-		{"a tick far above it", dense(3, 1), 1, 600, dense(3, 1.1)},
-		{"a run of another order", dense(50, 1), 1, 0, dense(50, 1000)},
-	} {
-		p := Problem{Tick: test.tick, Samples: []Sample{{Marks: test.own}},
-			History: []Run{{Marks: test.also, Length: 1 << 20}}}
-		e, err := Pooled{}.Fit(p)
-		if err != nil {
-			t.Errorf("%s: %v", test.name, err)
-			continue
-		}
-		if !(math.Abs(e.Slope/test.pace-1) < 0.3) || !(e.SlopeSE >= 0) || math.IsInf(e.SlopeSE, 0) {
-			t.Errorf("%s: a pace of %g ± %g, want about %g", test.name, e.Slope, e.SlopeSE, test.pace)
-		}
-	}
-	still := Problem{Samples: []Sample{{Marks: []Mark{{0, 0}, {5, 0}}}}}
-	for _, m := range []Model{Linear{}, Pooled{}, History{}, Auto{}} {
-		if _, err := m.Fit(still); !errors.Is(err, ErrUnfit) {
-			t.Errorf("%s of a run without time: %v", m.Name(), err)
-		}
-	}
-}
-
-// A run that has only begun is predicted from the other runs, and a whole run far
-// slower than the others has little weight.
-func TestJoinedRuns(t *testing.T) {
-	marks := func(n int, pace float64) []Mark {
-		m := make([]Mark, n+1)
-		for i := range m {
-			m[i] = Mark{10 * i, 60*math.Ceil(10*float64(i)*pace/60) + 15}
-		}
-		m[0].At = 0
-		return m
-	}
-	whole := func(pace float64) Run {
-		m := marks(16, pace)
-		return Run{Length: 160, Seconds: m[16].At, Marks: m}
-	}
-	p := Problem{Tick: 60, Samples: []Sample{{Marks: marks(0, 23)}},
-		History: []Run{whole(23), whole(23.2), whole(22.9), whole(40)}}
-	for _, own := range []int{0, 1, 3} {
-		p.Samples[0].Marks = marks(own, 23)
-		for _, m := range []Model{History{}, Auto{}} {
-			e, err := m.Fit(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if q := e.Predict(160, 0.9); math.Abs(q.Seconds/(23*160)-1) > 0.12 || q.Low >= q.Seconds || q.High <= q.Seconds {
-				t.Errorf("%s after %d marks: %+v, want about %d (the mean of the whole runs is 19%% more)", m.Name(), own, q,
-					23*160)
-			}
-		}
-	}
-}
-
 // The time of runs beyond their units comes from runs of the job itself, else from runs of its kind, and from no
 // others.
 func TestStartupOfThePast(t *testing.T) {
@@ -271,7 +174,7 @@ func TestDevelopment(t *testing.T) {
 	a := math.Log(1.5)
 	// the mean, as if two more had shown none
 	wantShift := a / 2 * 2 / 4
-	wantVariance := (priorDF*priorPaceSD*priorPaceSD + a*a/2) / (priorDF + 1) / 2 // of deviations a/2 and -a/2
+	wantVariance := (PriorDF*PriorPaceSD*PriorPaceSD + a*a/2) / (PriorDF + 1) / 2 // of deviations a/2 and -a/2
 	if math.Abs(shift-wantShift) > 1e-12 || math.Abs(variance-wantVariance) > 1e-12 {
 		t.Errorf("shift %g and variance %g, want %g and %g", shift, variance, wantShift, wantVariance)
 	}

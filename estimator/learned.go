@@ -52,6 +52,9 @@ func (l Learned) rho() float64 {
 // so far, for reasons that no number of units averages out; relative to it.
 const restDrift = 0.005
 
+// clockDF are the degrees of freedom of an error whose spread is known.
+const clockDF = 200
+
 // After returns the estimate of a running job from its finished units:
 // see Update.
 func (e Estimate) After(l Learned) Estimate {

@@ -58,7 +58,7 @@ func sameTime(samples []Sample) (ratio float64, alike bool) {
 	var at []int // lengths
 	walls := map[int][]float64{}
 	for _, s := range samples {
-		if s.Length <= 0 || len(s.Units) == s.Length || len(s.Marks) > 0 {
+		if s.Length <= 0 || len(s.Units) == s.Length {
 			return 0, false
 		}
 		at = append(at, s.Length)

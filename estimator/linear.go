@@ -39,9 +39,6 @@ func (Linear) Fit(p Problem) (Estimate, error) {
 }
 
 func fitLine(p Problem, samples []Sample) (Estimate, error) {
-	if own := longestMarks(samples); len(own) > 0 {
-		return fitMarks(own, p.Tick)
-	}
 	for _, s := range samples {
 		if len(s.Units) != s.Length || s.Length == 0 {
 			if err := obeys(samples); err != nil {

@@ -53,9 +53,9 @@ func (Scaling) Fit(p Problem) (Estimate, error) {
 	law, loo := choose(points)
 	fit := law.fit(points)
 	n := float64(len(points))
-	e := Estimate{Model: "scaling", Resource: asked, Samples: len(p.Samples), PaceSD: priorPaceSD}
-	e.DF = priorDF + n
-	e.CurveSE = math.Sqrt((priorDF*square(priorLawSD) + n*square(loo)) / (priorDF + n))
+	e := Estimate{Model: "scaling", Resource: asked, Samples: len(p.Samples), PaceSD: PriorPaceSD}
+	e.DF = PriorDF + n
+	e.CurveSE = math.Sqrt((PriorDF*square(priorLawSD) + n*square(loo)) / (PriorDF + n))
 	e.Curve = fit.curve(asked)
 	log, variance := fit.log(asked), square(e.CurveSE)
 	intercepts := schema.Each(points, func(q point) float64 { return q.intercept })

@@ -10,7 +10,12 @@
 experiment "fcfs_vs_rr" {
   description = "Short training jobs arrive behind long ones on a small machine. How much less do they wait under round robin than under FCFS, and what do the long jobs pay?"
   seed        = 7
-  replicates  = 6
+  replicates  = 12 # at most
+
+  certain { # no more of them than it takes to know whether jobs wait less
+    within  = "5%"
+    metrics = ["mean_waiting"]
+  }
 }
 
 variable "quantum" {

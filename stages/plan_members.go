@@ -34,3 +34,9 @@ func FillPlan(x PlanMemberInput, p *record.Plan) {
 		ask(x, p)
 	}
 }
+
+// PlannedCompare is a comparison in a plan.
+func PlannedCompare(c experiment.Compare) record.Compare {
+	return record.Compare{Metric: c.Metric, Baseline: c.Baseline, At: c.At, Level: c.Level, By: c.By, Block: c.Block.Seconds(),
+		Looks: c.Looks}
+}

@@ -65,6 +65,8 @@ type Job struct {
 	Alternatives []Request
 	// Steps reports whether the job's work is counted in steps, not in epochs.
 	Steps bool
+	// Length is how many epochs (or steps) the program trains; 0 where that is not known.
+	Length int
 	// Progress is how the program reports its progress, besides the lines of the job contract; nil: in no other way.
 	Progress ProgressSource
 	// GPUs is the request in GPUs, which a sample is given.

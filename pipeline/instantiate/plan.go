@@ -47,21 +47,13 @@ func (x *Experiment) Plan() record.Plan {
 			p.Workloads[i].Logs = len(logs)
 		}
 	}
-	for _, c := range spec.Compares {
-		p.Compares = append(p.Compares, record.Compare{
-			Metric: c.Metric, Baseline: c.Baseline, At: c.At, Level: c.Level, By: c.By, Block: c.Block.Seconds(),
-		})
+	for _, c := range spec.Compared() {
+		p.Compares = append(p.Compares, stages.PlannedCompare(c))
 	}
 	for _, t := range spec.Thresholds {
 		p.Thresholds = append(p.Thresholds, record.Threshold{
 			Metric: t.Metric, Policy: t.Policy, Min: t.Min, Max: t.Max, FidelityPct: t.FidelityPct,
 		})
-	}
-	if len(spec.Compares) == 0 && len(p.Policies) > 1 {
-		// A file without comparisons compares with the first policy on the most common metrics.
-		for _, m := range []string{"mean_jct_s", "mean_waiting_s", "makespan_s"} {
-			p.Compares = append(p.Compares, record.Compare{Metric: m, Baseline: p.Policies[0].Name, Level: 0.95})
-		}
 	}
 	for _, pl := range spec.Plots {
 		p.Plots = append(p.Plots, record.Plot{Kind: pl.Kind, Metric: pl.Metric, X: pl.X, Y: pl.Y, By: pl.By})

@@ -142,7 +142,7 @@ func (x *Experiment) launch(j *experiment.Job, name string, units int, logs, scr
 		CheckpointDir: filepath.Join(scratch, name+".checkpoint"),
 		Threads:       j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 		Limit: j.Limit, Flags: j.Flags, GPUs: j.GPUs, Steps: j.Steps > 0,
-		Memory: j.Memory, Container: j.Container,
+		Memory: j.Memory, Container: j.Container, Length: units,
 	}
 	experiment.EachPart(j.Parts, func(p stages.LaunchPart) { p.Launch(&out) })
 	if p, ok := experiment.PartOf[stages.ProgressPart](j.Parts); ok {

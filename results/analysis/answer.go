@@ -117,6 +117,10 @@ func (q *Question) Say(e *record.Experiment, jobs bool) (text, more string, err 
 	if scope, log := q.scope(e.Plan); log {
 		begin = scope + ", "
 	}
+	late, some := q.missing()
+	if some {
+		begin += "of those that keep their deadlines, "
+	}
 	winners := make([][]string, len(q.Fields))
 	for k := range q.Fields {
 		if winners[k], err = q.best(e, k); err != nil {
@@ -139,6 +143,9 @@ func (q *Question) Say(e *record.Experiment, jobs bool) (text, more string, err 
 	price, err := q.price(e, jobs)
 	if err != nil {
 		return "", "", err
+	}
+	if late != "" {
+		price = append([]string{late}, price...)
 	}
 	if days := q.otherDays(); days != "" {
 		price = append([]string{days}, price...)
@@ -259,6 +266,7 @@ func (q *Question) runs() string {
 func (q *Question) rest(named []string) string {
 	var text string
 	base := q.Base()
+	_, late := q.missing()
 	for _, group := range []struct {
 		worth    int
 		one, all string
@@ -268,6 +276,9 @@ func (q *Question) rest(named []string) string {
 		var names []string
 		var changes []Change
 		for _, o := range q.candidates() {
+			if late && !o.keeps() {
+				continue // said apart
+			}
 			if c := o.Change(0); c.worth() == group.worth && !slices.Contains(named, o.Name) {
 				names, changes = append(names, o.Name), append(changes, c)
 			}

@@ -45,10 +45,14 @@ func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 	if len(q.Fields) == 1 {
 		q.rest1(e.Plan, shown, &t, rest)
 	}
+	_, late := q.missing()
 	for i, o := range shown {
 		change, verdict := "baseline", ""
 		if !o.Base {
 			change, verdict = o.verdict()
+		}
+		if late && !o.keeps() {
+			verdict = "misses deadlines"
 		}
 		t.Add(slices.Concat([]string{strings.TrimPrefix(o.Name, prefix)}, columns[i], []string{change, verdict}, rest[i])...)
 	}

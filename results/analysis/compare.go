@@ -246,7 +246,14 @@ func compare(
 	e *record.Experiment, base, v Variant, of Value, asked record.Compare,
 ) (record.ComparisonRow, Test, error) {
 	row, run := Contrast(base, v, of, asked.Level)
-	if row.Method != record.OneRun || asked.Block <= 0 {
+	if row.Method != record.OneRun {
+		if looks, part := looksAt(e, asked); looks != nil {
+			run = atLook(run, looks, row.Pairs, part)
+			Fill(&row, run(asked.Level), asked.Level)
+		}
+		return row, run, nil
+	}
+	if asked.Block <= 0 {
 		return row, run, nil
 	}
 	resampled, err := resample(e, base, v, of, asked)
@@ -258,6 +265,32 @@ func compare(
 		Fill(&row, run(asked.Level), asked.Level)
 	}
 	return row, run, nil
+}
+
+// interim is the part of the error that is spent on results while a run goes on, since the run may be stopped because of
+// them. Complete results, whose number was fixed, have all of it.
+const interim = 0.1
+
+// looksAt are the numbers of pairs at which a comparison is looked at, and the part of the error that these looks have
+// together; nil where the number of pairs is fixed and all are there.
+func looksAt(e *record.Experiment, asked record.Compare) (looks []int, part float64) {
+	switch {
+	case asked.Looks != nil:
+		return asked.Looks, 1
+	case !e.Complete() && e.Plan.Replicates > stats.MinPairs:
+		return stats.Looks(e.Plan.Replicates), interim
+	}
+	return nil, 0
+}
+
+// atLook is a test at one of several looks: its intervals are wider and its p-values larger, since the looks share the error.
+func atLook(run Test, looks []int, pairs int, part float64) Test {
+	return func(level float64) stats.Paired {
+		nominal := stats.AtLook(looks, pairs, 1-part*(1-level))
+		r := run(nominal)
+		r.P = min(1, r.P*(1-level)/(1-nominal))
+		return r
+	}
 }
 
 // oneRun compares two runs in which nothing is drawn.

@@ -3,6 +3,7 @@ package analysis
 import (
 	"slices"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/stats"
 )
@@ -21,6 +22,21 @@ func (v Variant) Keeps() bool {
 // keeps reports whether an entry keeps the requirements in all its fields.
 func (o *Entry) keeps() bool {
 	return !slices.ContainsFunc(o.At, func(v *Variant) bool { return v != nil && !v.Keeps() })
+}
+
+// missing says which entries miss requirements, such as their deadlines; "" where none does, or where the number of missed
+// ones is compared. Some reports whether others keep them: only these are ranked.
+func (q *Question) missing() (text string, some bool) {
+	late := schema.Where(q.Entries, func(o Entry) bool { return !o.keeps() })
+	switch {
+	case len(late) == 0 || q.Metric.Unmet:
+		return "", false
+	case len(late) == len(q.Entries):
+		return "all miss deadlines", false
+	case len(late) == 1:
+		return late[0].Name + " misses deadlines", true
+	}
+	return few(entryNames(late), "others") + " miss deadlines", true
 }
 
 // keepersFirst orders two that are ranked by a metric: the one that keeps what was asked comes before one that does not,

@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,23 @@ func TestMissedDeadlinesAreNotRanked(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); got != c.want {
 			t.Errorf("%v miss deadlines: %s, want %s", c.missing, got, c.want)
+		}
+		h, err := analysis.HeadlineOf(e, rows, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late := map[int]string{1: "spot_only misses deadlines", 2: "spot_only and patient miss deadlines", 3: "all miss deadlines"}[len(c.missing)]
+		if strings.Contains(h.Sentence, "deadlines") != (late != "") || !strings.Contains(strings.ToLower(h.Sentence), late) {
+			t.Errorf("%v miss deadlines: %s", c.missing, h.Sentence)
+		}
+		if len(c.missing) == 1 && strings.Contains(h.Sentence, "spot_only is better") {
+			t.Errorf("%v miss deadlines: %s", c.missing, h.Sentence)
+		}
+		for _, row := range h.Table.Rows {
+			marked := strings.Contains(strings.Join(row, " "), "misses deadlines")
+			if want := len(c.missing) < 3 && slices.Contains(c.missing, row[0]); marked != want {
+				t.Errorf("%v miss deadlines: the row %q", c.missing, row)
+			}
 		}
 		for _, v := range analysis.Variants(e) {
 			missed := false

@@ -12,7 +12,7 @@ import (
 var (
 	MissedDeadlines = Register(Metric{
 		Rank: 351, Name: "missed_deadlines", Title: "missed deadlines", OfAllJobs: true, Unmet: true,
-		Shown: Shown{Cells: 11, Summary: 8},
+		Shown: Shown{Cells: 11, Summary: 8, Panels: 9},
 		Doc: "jobs that had not finished by their deadline: they finished later, failed, or were not done when the cell " +
 			"ended after it; empty where no job has one",
 		Compute: func(t *Totals) float64 { missed, _ := t.collector.deadlines(); return missed },

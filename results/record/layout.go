@@ -171,6 +171,8 @@ type Compare struct {
 	By string `json:"by,omitempty"`
 	// Block is the length, in seconds, of the stretches of a log that are resampled for an interval; 0 for none.
 	Block float64 `json:"block_s,omitempty"`
+	// Looks are the numbers of pairs at which it is looked at while replicates are added; none where their number is fixed.
+	Looks []int `json:"looks,omitempty"`
 }
 
 // Threshold is a bound that an experiment's results must keep. A nil bound is

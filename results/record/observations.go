@@ -66,4 +66,7 @@ type ProgressRow struct {
 	TimeLeft float64 `csv:"left_told_s"`
 	// Rate is the rate of learning; NaN where the program does not report it.
 	Rate float64 `csv:"lr"`
+	// Epochs or Steps is how many the job trains, the other 0; both are 0 where that is not known.
+	Epochs int `csv:"epochs"`
+	Steps  int `csv:"steps"`
 }

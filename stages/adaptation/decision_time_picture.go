@@ -80,7 +80,7 @@ func (b timeBars) figure(name, title, what, caption string) pictures.Figure {
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: name, Kind: AdaptationTime, Title: title, Caption: caption},
 		Width:   canvas.Width, Height: canvas.HeadHeight(nil) + 20*float64(len(b.names)) + 36 + canvas.Margin,
-		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, nil), 110, -8, 4, 0)) },
+		Paint: func(c draw.Canvas) { canvas.DrawPlot(p, draw.Crop(canvas.Head(c, title, nil), 110, -8, 4, 0)) },
 	}
 }
 

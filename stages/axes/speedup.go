@@ -244,7 +244,7 @@ func (s speedup) panel(c draw.Canvas, panel climbs, labels []string, top float64
 	lo, hi := s.x.Values[0], s.x.Values[len(s.x.Values)-1]
 	p.X.Min, p.X.Max = lo-0.05*(hi-lo), hi+0.05*(hi-lo)
 	p.X.Tick.Marker = s.x.Ticks(c.Size().X.Points() - 40)
-	p.Y.Min, p.Y.Max = 0, top*1.12
+	p.Y.Min, p.Y.Max = canvas.Nice{Room: 150}.Cover(0, top)
 	p.Y.Tick.Marker = canvas.Nice{Room: 150}
 	p.X.Label.Text = s.x.Name
 	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, climbing{s.x.Values, panel.lines, labels})

@@ -137,6 +137,7 @@ func thatComeAndGo(c scheduler.Cluster) scheduler.Cluster {
 type live struct {
 	cell     string
 	jobs     []scheduler.Job
+	launches []launch.Job // by job; empty where nothing is known of them
 	progress *table.Live[record.ProgressRow]
 	usage    *table.Live[record.ContainerRow] // nil for processes
 
@@ -151,7 +152,7 @@ type live struct {
 // openLive begins the tables of a cell; the caller closes them, after its
 // engine. A cell that records its metrics alone has none.
 func openLive(task stages.Task, jobs []scheduler.Job, containers bool) (*live, error) {
-	l := &live{cell: task.Setup.Cell.Cell, jobs: jobs, said: map[string]bool{}, reported: map[int]measure.Final{}}
+	l := &live{cell: task.Setup.Cell.Cell, jobs: jobs, launches: task.Launches, said: map[string]bool{}, reported: map[int]measure.Final{}}
 	if task.Records == record.MetricsOnly {
 		return l, nil
 	}
@@ -210,10 +211,17 @@ func (l *live) report(beat *pulse) launch.ProgressListener {
 		if l.progress == nil || p.News() {
 			return
 		}
+		var epochs, steps int
+		if job < len(l.launches) {
+			if epochs = l.launches[job].Length; l.launches[job].Steps {
+				epochs, steps = 0, epochs
+			}
+		}
 		l.progress.Add(record.ProgressRow{
 			At: at.Seconds(), Job: l.jobs[job].Name, Epoch: p.Epoch, Step: p.Step, Threads: p.Threads,
 			Loss: loss, Accuracy: accuracy, Seconds: schema.OrNaN(p.Seconds), Used: used, Left: left,
 			TimeLeft: schema.OrNaN(p.TimeLeft), Rate: schema.OrNaN(p.Rate),
+			Epochs: epochs, Steps: steps,
 		})
 	}
 }

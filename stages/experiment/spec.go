@@ -11,6 +11,7 @@
 package experiment
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tfexp/tfexp/estimator"
@@ -268,7 +269,25 @@ type Compare struct {
 	By string `json:",omitempty"`
 	// Block is the length of the stretches of a log that are resampled; 0 for none.
 	Block time.Duration `json:",omitempty"`
+	// Looks are the numbers of pairs at which it is looked at while replicates are added; none where their number is fixed.
+	Looks []int `json:",omitempty"`
 	Range experiments.Range
+}
+
+// Compared are the comparisons of the file. One without any compares with the first policy, on the most common metrics.
+func (s *Spec) Compared() []Compare {
+	if len(s.Compares) > 0 || len(s.Cells) == 0 {
+		return s.Compares
+	}
+	base := s.Cells[0].Policy.Name
+	if !slices.ContainsFunc(s.Cells, func(c Cell) bool { return c.Policy.Name != base }) {
+		return nil
+	}
+	var usual []Compare
+	for _, metric := range []string{"mean_jct_s", "mean_waiting_s", "makespan_s"} {
+		usual = append(usual, Compare{Metric: metric, Baseline: base, Level: 0.95})
+	}
+	return usual
 }
 
 // Plot selects pictures.

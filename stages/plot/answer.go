@@ -70,8 +70,12 @@ func (d *Data) answer() ([]Figure, error) {
 		panels, caption = pooled(panels, names, q.Metric.Title), fmt.Sprintf("A pale dot is the change against the baseline (dashed) in one of %d "+
 			"settings, the large dot their mean; the best is at the top.", len(panels))
 	}
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, p := range panels {
+		lo, hi = min(lo, p.lo), max(hi, p.hi)
+	}
 	for i, p := range panels {
-		panels[i].lo = p.lo - 0.05*(p.hi-p.lo) // dots are not cut
+		panels[i].lo, panels[i].hi = lo, hi
 		if !(p.hi >= p.lo) {
 			return Skipped(Answer, Answer, title, "the change of some setting is not known"), nil
 		}
@@ -93,6 +97,9 @@ func changeIn(o *analysis.Entry, field int) stats.Interval {
 		return stats.Interval{Low: math.NaN(), High: math.NaN()}
 	}
 	c := o.Change(field)
+	if c.From == c.To { // also of two zeros
+		return stats.Interval{Low: math.NaN(), High: math.NaN()}
+	}
 	return stats.Interval{Mean: percent(c.Ratio), Low: percent(c.Low), High: percent(c.High)}
 }
 

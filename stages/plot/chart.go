@@ -28,12 +28,14 @@ type Lane struct {
 	class int // its place among the colors of the classes
 }
 
-// Chart is a Gantt chart of one cell. Its GPUs are drawn under the cores, its servers behind the jobs.
+// Chart is a Gantt chart of one cell. Its GPUs are drawn under the cores or in their place, its servers behind the jobs.
 type Chart struct {
 	Lanes []Lane
 	*analysis.Schedule
 	// Nodes have names and borders where there are several.
 	Nodes []record.NodeRef
+	// Origin is the instant of the cell's start, in seconds since the beginning of 1970; 0: not known.
+	Origin float64
 
 	hues    []int   // of the classes
 	gpuRows float64 // how many cores high a GPU is drawn
@@ -51,7 +53,29 @@ func New(s *analysis.Schedule, p *analysis.Palette) *Chart {
 			class: ch.hues[k]}
 		inClass[k]++
 	}
+	ch.showOnce()
 	return ch
+}
+
+// showOnce leaves out what would be drawn twice: the GPUs of rented servers, whose lives are drawn behind the cores, and
+// the cores where every job that holds some holds GPUs, too.
+func (ch *Chart) showOnce() {
+	spans := 0
+	for _, l := range ch.Lanes {
+		spans += len(l.Held)
+		if slices.ContainsFunc(l.Held, func(h analysis.Span) bool { return len(h.GPUs) == 0 }) {
+			return
+		}
+	}
+	if ch.GPUs == 0 || spans == 0 {
+		return
+	}
+	all := *ch.Schedule
+	if ch.Schedule = &all; len(ch.Servers) > 0 {
+		ch.GPUs = 0
+	} else {
+		ch.Cores = 0
+	}
 }
 
 // AxisHeight is the room of the time axis, in points.
@@ -94,11 +118,11 @@ func (ch *Chart) Size() Size {
 func (ch *Chart) Paint(c draw.Canvas, s Size) {
 	p := canvas.NewPlot()
 	per, unit := canvas.TimeUnit(ch.Until)
-	p.X.Label.Text = "time since the cell's start (" + unit + ")"
 	p.X.Min, p.X.Max = ch.From/per, ch.Until/per
 	if p.X.Max <= p.X.Min {
 		p.X.Max = p.X.Min + 1
 	}
+	canvas.TimeAxis(p, ch.Origin, per, unit)
 	p.Y.Min, p.Y.Max = 0, ch.rows()*s.core
 	p.Y.LineStyle.Width = 0
 	p.Y.Tick.LineStyle.Width = 0

@@ -91,7 +91,7 @@ func (d *Data) overTime(w overTime) ([]Figure, error) {
 					label += fmt.Sprintf(" (replicate %d)", r)
 				}
 				panels = append(panels, canvas.Usage{Label: label, Rows: rows, Cores: w.most(v.Cells[0]),
-					Ink: canvas.Hue(d.look(v.Policy, v.Label).hue)})
+					Ink: canvas.Hue(d.look(v.Policy, v.Label).hue), Origin: d.Origin(s.Workload)})
 			}
 		}
 		name, t := w.kind+d.Suffix(s), fmt.Sprintf("%s, replicate %d%s", w.title, replicate, d.Where(s))
@@ -158,7 +158,7 @@ func CoresFigure(p Picture, panels []canvas.Usage, top float64, tick func(float6
 				q.Y.Min, q.Y.Max = 0, max(marked, top)*1.08
 				q.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: tick(0)}, {Value: marked, Label: tick(marked)}}
 				if last {
-					q.X.Label.Text = "time since the cell's start (" + unit + ")"
+					canvas.TimeAxis(q, panels[0].Origin, per, unit)
 				} else {
 					q.X.Tick.Marker = canvas.Blank{}
 					q.X.Tick.Length = 0

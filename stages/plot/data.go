@@ -245,3 +245,14 @@ func SomeOf(n, all int, noun string) string {
 	}
 	return fmt.Sprintf(" Only the first %d of %d %ss are shown.", n, all, noun)
 }
+
+// Origin is the instant from which the times of a workload's log count, in seconds since the beginning of 1970; 0 where it
+// is not known.
+func (d *Data) Origin(workload string) float64 {
+	for _, w := range d.Plan.Workloads {
+		if w.Name == workload {
+			return w.Origin
+		}
+	}
+	return 0
+}

@@ -58,7 +58,7 @@ func (d *Data) distributions(by string) ([]Figure, error) {
 		if by != "" {
 			panels = nil
 			for _, g := range analysis.GroupNames(s.Variants, by) {
-				panels = append(panels, distribution{group: g, title: analysis.GroupName(by, g)})
+				panels = append(panels, distribution{group: g, title: GroupTitle(by, g)})
 			}
 		}
 		groups := len(panels)
@@ -158,6 +158,15 @@ func (d *Data) eachGrouped(c record.Cell, by string, add func(group string, fini
 
 // ecdf draws the panels one below the other, each over its own times.
 func ecdf(name, title, caption string, panels []distribution) Figure {
+	labels, note := merged(panels)
+	for i := range panels {
+		kept := slices.Clone(panels[i].curves)
+		for k := range kept {
+			kept[k].label = labels[k]
+		}
+		panels[i].curves = slices.DeleteFunc(kept, func(c curve) bool { return c.label == "" })
+	}
+	caption += note
 	var keys []canvas.Key
 	styles := make([]draw.LineStyle, len(panels[0].curves))
 	for i, c := range panels[0].curves {
@@ -166,7 +175,6 @@ func ecdf(name, title, caption string, panels []distribution) Figure {
 			keys = append(keys, canvas.Key{Label: c.label, Swatch: canvas.Stroked(styles[i]), Series: c.label})
 		}
 	}
-	caption += coincidingCurves(panels)
 	panels = slices.DeleteFunc(panels, func(p distribution) bool {
 		return !slices.ContainsFunc(p.curves, func(c curve) bool { return len(c.values) > 0 })
 	})
@@ -184,10 +192,10 @@ func ecdf(name, title, caption string, panels []distribution) Figure {
 	}
 }
 
-// coincidingCurves names the lines that coincide in all panels.
-func coincidingCurves(panels []distribution) string {
+// merged are the labels of the lines; lines that lie on each other in all panels are one.
+func merged(panels []distribution) (labels []string, note string) {
 	names := schema.Each(panels[0].curves, func(c curve) string { return c.label })
-	return Lying(names, func(i, k int) bool {
+	return Merged(names, func(i, k int) bool {
 		return !slices.ContainsFunc(panels, func(p distribution) bool { return !p.curves[i].on(p.curves[k]) })
 	})
 }
@@ -241,7 +249,7 @@ func (d distribution) paint(c draw.Canvas, styles []draw.LineStyle) {
 		{Value: 0, Label: "0%"}, {Value: 0.25, Label: "25%"}, {Value: 0.5, Label: "50%"},
 		{Value: 0.75, Label: "75%"}, {Value: 1, Label: "100%"},
 	}
-	p.X.Min, p.X.Max = 0, top/per*1.02
+	p.X.Min, p.X.Max = canvas.Nice{Room: 300}.Cover(0, top/per)
 	if logarithmic {
 		p.X.Min = low / per / 2
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, canvas.Decades{}
@@ -251,7 +259,7 @@ func (d distribution) paint(c draw.Canvas, styles []draw.LineStyle) {
 		p.X.Max = p.X.Min + 1
 	}
 	p.Add(canvas.Grid{Vertical: true, Horizontal: true}, steps{d.curves, styles, per})
-	p.Draw(c)
+	canvas.DrawPlot(p, c)
 }
 
 // steps draws the curves of a distribution.

@@ -89,6 +89,7 @@ func (d *Data) gantts(most int) ([]Figure, error) {
 				charts[i].Nodes = h.Nodes
 			}
 		}
+		charts[i].Origin = d.Origin(c.Workload)
 		out = append(out, ganttFigure(charts[i], c, name, t, about))
 	}
 	return out, nil
@@ -119,7 +120,10 @@ func ganttFigure(ch *Chart, c record.Cell, name, title, note string) Figure {
 	if size.Row == 0 {
 		caption = "Which job holds each core."
 	}
-	if ch.GPUs > 0 {
+	switch {
+	case ch.GPUs > 0 && ch.Cores == 0:
+		caption = strings.Replace(caption, "each core", "each GPU", 1)
+	case ch.GPUs > 0:
 		caption = strings.Replace(caption, "each core", "each core, and under them each GPU", 1)
 	}
 	if ch.Shares() {

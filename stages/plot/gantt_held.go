@@ -12,8 +12,11 @@ type stretch struct{ low, high float64 }
 
 // under is the number of rows under the cores: the rows of the GPUs, and a gap.
 func (ch *Chart) under() float64 {
-	if ch.GPUs == 0 {
+	switch {
+	case ch.GPUs == 0:
 		return 0
+	case ch.Cores == 0:
+		return float64(ch.GPUs) * ch.gpuRows
 	}
 	return float64(ch.GPUs)*ch.gpuRows + 0.6
 }
@@ -37,9 +40,15 @@ func (ch *Chart) gpusAt(low, high float64) stretch {
 func (ch *Chart) stretches(h analysis.Span) []stretch {
 	out := make([]stretch, 0, len(h.Cores)+len(h.GPUs))
 	for _, s := range h.Cores {
+		if ch.Cores == 0 {
+			break
+		}
 		out = append(out, ch.coresAt(float64(s.Lo), float64(s.Hi)))
 	}
 	for _, s := range h.GPUs {
+		if ch.GPUs == 0 {
+			break
+		}
 		if !h.Guest {
 			out = append(out, ch.gpusAt(float64(s.Lo), float64(s.Hi)))
 			continue

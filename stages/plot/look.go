@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"image/color"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/analysis"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
@@ -83,19 +85,35 @@ type Group struct {
 	Cells []record.Cell
 }
 
-// Lying describes the lines of a picture that coincide with earlier ones.
-func Lying(names []string, on func(i, k int) bool) string {
-	var same []string
-	for i := range names {
+// Merged are the labels of the lines of a picture, where lines that lie on each other are drawn once: "" for a line that
+// an earlier one shows, and the names of all for the earlier one; with a note on them.
+func Merged(names []string, on func(i, k int) bool) (labels []string, note string) {
+	shown := make([][]string, len(names)) // by each line that is drawn
+	for i, name := range names {
+		at := i
 		for k := range i {
-			if on(i, k) {
-				same = append(same, names[i]+" lies on "+names[k])
+			if len(shown[k]) > 0 && on(i, k) {
+				at = k
 				break
 			}
 		}
+		shown[at] = append(shown[at], name)
 	}
-	if len(same) == 0 {
-		return ""
+	labels = make([]string, len(names))
+	var same []string
+	for i, all := range shown {
+		if labels[i] = strings.Join(all, ", "); len(all) > mostMerged {
+			labels[i] = fmt.Sprintf("%s and %d more", all[0], len(all)-1)
+		}
+		if len(all) > 1 {
+			same = append(same, table.Listed(all))
+		}
 	}
-	return " The line of " + strings.Join(same, ", that of ") + "."
+	if len(same) > 0 {
+		note = " Lines that lie on each other are drawn once: " + strings.Join(same, "; ") + "."
+	}
+	return labels, note
 }
+
+// mostMerged is the number of lines on each other up to which the legend names each.
+const mostMerged = 4

@@ -37,7 +37,7 @@ var _ = Register(Kind{
 })
 
 // mostRows bounds the variants of one picture of metrics.
-const mostRows = 16
+const mostRows = 12
 
 // panel is one metric of several variants.
 type panel struct {
@@ -84,7 +84,7 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 		}
 		for _, m := range metrics {
 			u := UnitOf(m, shown)
-			for _, g := range groups[:min(len(groups), MostFacets)] {
+			for _, g := range groups {
 				if p, ok := newPanel(m, by, g, shown); ok {
 					p.inks = inks
 					p.in(u)
@@ -93,6 +93,8 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 			}
 		}
 		panels, same := constant(panels, by)
+		differ := len(panels)
+		panels = panels[:min(differ, MostFacets)]
 		name, t := file+d.Suffix(s), title+d.Where(s)
 		if len(panels) == 0 {
 			reason := "the metrics are not known in any cell"
@@ -102,12 +104,12 @@ func (d *Data) metrics(metric, by string) ([]Figure, error) {
 			out = append(out, Skipped(Metrics, name, t, reason)...)
 			continue
 		}
-		shareScales(panels)
+		shareScales(panels, by)
 		caption := "Means over the replicates with 95% confidence intervals (t); each pale dot is one replicate."
 		if d.Plan.Replicates == 1 {
 			caption = "One replicate: a dot for each policy, without an interval."
 		}
-		caption += chosen + SomeOf(MostFacets, len(groups), "group") + same
+		caption += chosen + SomeOf(MostFacets, differ, by) + same
 		axis := ""
 		if by != "" {
 			axis = UnitOf(metrics[0], shown).Label(metrics[0].Title)
@@ -149,7 +151,7 @@ func MetricsOr(name string, others []measure.Metric) ([]measure.Metric, error) {
 func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (panel, bool) {
 	p := panel{Metric: m, lo: math.Inf(1), hi: math.Inf(-1), base: math.NaN()}
 	if by != "" {
-		p.Title, p.Unit = analysis.GroupName(by, group), "" // the axis names the metric
+		p.Title, p.Unit = GroupTitle(by, group), "" // the axis names the metric
 	}
 	for _, v := range variants {
 		values := ValuesOf(v, m, by, group)
@@ -162,6 +164,17 @@ func newPanel(m measure.Metric, by, group string, variants []analysis.Variant) (
 		}
 	}
 	return p, p.hi >= p.lo
+}
+
+// GroupTitle is the title of the panel of a group of jobs.
+func GroupTitle(by, group string) string {
+	if group != measure.Others {
+		return analysis.GroupName(by, group)
+	}
+	if strings.HasSuffix(by, "s") {
+		by += "e"
+	}
+	return "all other " + by + "s"
 }
 
 // in shows a panel in a unit.
@@ -179,11 +192,12 @@ func (p *panel) in(u table.Unit) {
 	}
 }
 
-// constant leaves out the panels of metrics that are the same in all cells, and names them, where others remain.
+// constant leaves out the panels of metrics, or of groups of jobs, that are the same in all rows, and names them, where
+// others remain.
 func constant(panels []panel, by string) (differ []panel, same string) {
 	var names []string
 	for _, p := range panels {
-		if by == "" && p.hi == p.lo && len(p.names) > 1 {
+		if p.hi == p.lo && len(p.names) > 1 {
 			names = append(names, strings.TrimSpace(p.Title+" "+table.Number(p.lo)+" "+p.Unit))
 		} else {
 			differ = append(differ, p)
@@ -192,14 +206,20 @@ func constant(panels []panel, by string) (differ []panel, same string) {
 	if len(differ) == 0 || len(names) == 0 {
 		return panels, ""
 	}
-	return differ, " The same in all cells: " + table.Listed(names) + "."
+	if by != "" && len(names) > 3 {
+		return differ, fmt.Sprintf(" Not shown: %d with the same value in all rows.", len(names))
+	}
+	return differ, " The same in all rows: " + table.Listed(names) + "."
 }
 
-// shareScales gives panels of the same unit the same scale, as long as each fills a quarter of it.
-func shareScales(panels []panel) {
-	order := make([]*panel, len(panels))
+// shareScales gives panels of the same unit the same scale, as long as each fills a quarter of it. Without a unit, only
+// groups of jobs have something to share.
+func shareScales(panels []panel, by string) {
+	var order []*panel
 	for i := range panels {
-		order[i] = &panels[i]
+		if panels[i].Unit != "" || by != "" {
+			order = append(order, &panels[i])
+		}
 	}
 	slices.SortStableFunc(order, func(a, b *panel) int { return cmp.Compare(b.hi, a.hi) })
 	most := map[string]float64{} // of the widest scale that is not too wide, by unit
@@ -251,6 +271,9 @@ func (d *Data) metricsFigure(
 	kind, name, title, caption, axis string, variants []analysis.Variant, panels []panel,
 ) Figure {
 	columns := min(MostColumns, len(panels))
+	if len(panels) == 4 {
+		columns = 2
+	}
 	names, room := rowNames(variants)
 	labels := room + 8
 	if labels > 100 && columns == MostColumns {
@@ -274,9 +297,18 @@ func (d *Data) metricsFigure(
 			st.XAlign = -0.5
 			middle := (c.Min.X + vg.Length(labels) + c.Max.X) / 2
 			c.FillText(st, vg.Point{X: middle, Y: c.Max.Y - vg.Length(float64(rows)*tall) - canvas.LabelSize/2}, axis)
+			tile := func(i int) draw.Canvas {
+				return canvas.Tile(draw.Crop(c, vg.Length(labels)+6, 6, 0, 0), i, columns, tall, 12)
+			}
+			size := canvas.LabelSize // of the titles of all panels
 			for i, p := range panels {
-				box := canvas.Tile(draw.Crop(c, vg.Length(labels)+6, 6, 0, 0), i, columns, tall, 12)
-				p.paint(box)
+				for size > canvas.SmallSize && canvas.TextWidth(p.label(), size) > tile(i).Size().X.Points() {
+					size -= 0.5
+				}
+			}
+			for i, p := range panels {
+				box := tile(i)
+				p.paint(box, size)
 				if i%columns == 0 {
 					rowLabels(c, names, labels, box)
 				}
@@ -322,19 +354,19 @@ func rowLabels(c draw.Canvas, names []string, room float64, box draw.Canvas) {
 
 const panelTitle vg.Length = 15
 
-// paint draws one panel: its title, one row for each variant, the axis below.
-func (p panel) paint(c draw.Canvas) {
-	label := p.Title
-	if p.Unit != "" {
-		label += " (" + p.Unit + ")"
+// label is the title of a panel with its unit.
+func (p panel) label() string {
+	if p.Unit == "" {
+		return p.Title
 	}
-	room, size := c.Size().X.Points(), canvas.LabelSize
-	for size > canvas.SmallSize && canvas.TextWidth(label, size) > room {
-		size -= 0.5
-	}
+	return p.Title + " (" + p.Unit + ")"
+}
+
+// paint draws one panel: its title in a size, one row for each variant, the axis below.
+func (p panel) paint(c draw.Canvas, size float64) {
 	st := canvas.Style(size, canvas.Ink, false)
 	st.YAlign = -1
-	c.FillText(st, vg.Point{X: c.Min.X, Y: c.Max.Y - 1}, canvas.Fit(label, room, size))
+	c.FillText(st, vg.Point{X: c.Min.X, Y: c.Max.Y - 1}, canvas.Fit(p.label(), c.Size().X.Points(), size))
 	n := float64(len(p.intervals))
 	left, right := vg.Length(0), vg.Length(0)
 	body := draw.Crop(c, left, right, vg.Length(panelExtras)-panelTitle, -panelTitle)
@@ -345,11 +377,12 @@ func (p panel) paint(c draw.Canvas) {
 	if hi <= lo {
 		hi = lo + 1
 	}
-	hi += 0.05 * (hi - lo)
+	axis := canvas.Nice{Room: body.Size().X.Points()}
+	lo, hi = axis.Cover(lo, hi)
 	x := func(v float64) vg.Length {
 		return body.Min.X + vg.Length((v-lo)/(hi-lo))*body.Size().X
 	}
-	ticks := canvas.Nice{Room: body.Size().X.Points()}.Ticks(lo, hi)
+	ticks := axis.Ticks(lo, hi)
 	tick := canvas.Aligned(canvas.SmallSize+0.5, canvas.Ink, false, -0.5, -1)
 	for _, t := range ticks {
 		c.StrokeLine2(draw.LineStyle{Color: canvas.Rule, Width: 0.5}, x(t.Value), body.Min.Y, x(t.Value), body.Max.Y)

@@ -43,6 +43,7 @@ func TestGuestsHaveTheUpperHalf(t *testing.T) {
 	s := &analysis.Schedule{Cores: 4, GPUs: 3, Until: 2, Classes: []string{""}, Jobs: []analysis.ScheduledJob{
 		{Held: []analysis.Span{{To: 2, Cores: set(0, 2), GPUs: set(1, 3)}}},
 		{Held: []analysis.Span{{From: 1, To: 2, Cores: set(2, 4), GPUs: set(1, 3), Guest: true}}},
+		{Held: []analysis.Span{{From: 2, To: 2, Cores: set(2, 4)}}}, // without it, the GPUs say all
 	}}
 	ch := New(s, &analysis.Palette{})
 	ch.gpuRows = 2
@@ -90,5 +91,54 @@ func TestDistributionsByClass(t *testing.T) {
 	}
 	if figures, err = d.distributions("user"); err != nil || !strings.Contains(figures[0].Skipped, "of one user") {
 		t.Errorf("by user: %+v, %v", figures, err)
+	}
+}
+
+// What cores and GPUs would show twice is drawn once: by the GPUs where every job has some, by the cores of servers, and by
+// both where a job has no GPU.
+func TestCoresAndGPUsAreShownOnce(t *testing.T) {
+	set := func(lo, hi int32) scheduler.CoreSet { return scheduler.CoreSet{{Lo: lo, Hi: hi}} }
+	with := []analysis.Span{{To: 2, Cores: set(0, 2), GPUs: set(0, 1)}}
+	for _, c := range []struct {
+		name        string
+		held        [][]analysis.Span
+		servers     []analysis.ServerLife
+		cores, gpus int
+	}{
+		{"GPUs alone", [][]analysis.Span{with, with}, nil, 0, 2},
+		{"rented servers", [][]analysis.Span{with}, []analysis.ServerLife{{}}, 4, 0},
+		{"a job without a GPU", [][]analysis.Span{with, {{To: 2, Cores: set(2, 3)}}}, nil, 4, 2},
+		{"nothing ran", [][]analysis.Span{nil}, nil, 4, 2},
+	} {
+		s := &analysis.Schedule{Cores: 4, GPUs: 2, Until: 2, Classes: []string{""}, Servers: c.servers}
+		for _, h := range c.held {
+			s.Jobs = append(s.Jobs, analysis.ScheduledJob{Held: h})
+		}
+		ch := New(s, &analysis.Palette{})
+		if ch.Cores != c.cores || ch.GPUs != c.gpus || s.Cores != 4 || s.GPUs != 2 {
+			t.Errorf("%s: %d cores and %d GPUs are drawn, of a schedule with %d and %d", c.name, ch.Cores, ch.GPUs, s.Cores, s.GPUs)
+		}
+		for _, h := range c.held[0] {
+			if n := len(ch.stretches(h)); n != min(c.cores, 1)+min(c.gpus, 1) {
+				t.Errorf("%s: a job is drawn %d times", c.name, n)
+			}
+		}
+	}
+}
+
+// Lines that lie on each other are one, whose entry in the legend names all.
+func TestMerged(t *testing.T) {
+	names := []string{"fcfs", "easy", "rr", "sjf", "las", "a", "b", "c"}
+	class := []int{0, 0, 1, 0, 2, 1, 1, 1}
+	labels, note := Merged(names, func(i, k int) bool { return class[i] == class[k] })
+	want := []string{"fcfs, easy, sjf", "", "rr, a, b, c", "", "las", "", "", ""}
+	if !slices.Equal(labels, want) {
+		t.Errorf("labels %q, want %q", labels, want)
+	}
+	if want := " Lines that lie on each other are drawn once: fcfs, easy and sjf; rr, a, b and c."; note != want {
+		t.Errorf("note %q, want %q", note, want)
+	}
+	if _, note := Merged(names, func(int, int) bool { return false }); note != "" {
+		t.Errorf("note %q where no lines agree", note)
 	}
 }

@@ -19,7 +19,9 @@ func (ch *Chart) parts() []part {
 	var out []part
 	core, gpu := 0.0, 0.0
 	for _, n := range ch.Nodes {
-		out = append(out, part{ch.coresAt(core, core+float64(n.Cores)), n.Name})
+		if ch.Cores > 0 {
+			out = append(out, part{ch.coresAt(core, core+float64(n.Cores)), n.Name})
+		}
 		core += float64(n.Cores)
 		if n.GPUs > 0 && gpu+float64(n.GPUs) <= float64(ch.GPUs) {
 			out = append(out, part{ch.gpusAt(gpu, gpu+float64(n.GPUs)), n.Name + " GPUs"})

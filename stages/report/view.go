@@ -36,13 +36,18 @@ type view struct {
 	NoCells bool // the matrix has none, and other things are shown
 	// First, Middle and Last are the registered parts: before the policies, before the pictures, and after them.
 	First, Middle, Last []*section
-	Failures            []failure
-	MoreFailures        int
-	Cells               table.Table
-	MoreCells           int // cells that the table leaves out
+	failedCells
+	Cells     table.Table
+	MoreCells int // cells that the table leaves out
 	origin
 
 	spans int // of the charts so far
+}
+
+// failedCells are the cells that failed, the first of them.
+type failedCells struct {
+	Failures     []failure
+	MoreFailures int
 }
 
 // shownAnswers are the sentences at the top of the page.

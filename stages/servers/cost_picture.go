@@ -125,18 +125,22 @@ func costFigure(all []option) pictures.Figure {
 	p.Lines = append(p.Lines, best)
 	var keys []canvas.Key
 	for i, h := range hardware {
+		if len(hardware) == 1 {
+			break // nothing to distinguish
+		}
 		keys = append(keys, canvas.Key{Label: h, Swatch: canvas.Dotted(canvas.Hue(i))})
 	}
-	keys = append(keys, canvas.Key{Label: "Pareto front:", Swatch: canvas.Stroked(best.Style)})
+	about := "Number 1 is both the fastest and the cheapest."
+	if len(best.X) > 1 {
+		keys = append(keys, canvas.Key{Label: "Pareto front:", Swatch: canvas.Stroked(best.Style)})
+		about = fmt.Sprintf("The %d on the line are numbered: no other is both faster and cheaper.", len(best.X))
+	}
 	for i, o := range frontOf(all) {
 		keys = append(keys, canvas.Key{Label: o.short, Swatch: numbered(i + 1)})
 	}
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: CostTime, Kind: CostTime, Title: title,
-			Caption: fmt.Sprintf("A point is the mean of a "+
-				"configuration over its replicates, %d in all. The %d on the line are numbered: no other is both faster and "+
-				"cheaper.",
-				len(all), len(best.X))},
+			Caption: fmt.Sprintf("A point is the mean of a configuration over its replicates, %d in all. %s", len(all), about)},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 2*panels.Tall,
 		Paint: func(c draw.Canvas) { p.Paint(canvas.Head(c, title, keys)) },
 	}

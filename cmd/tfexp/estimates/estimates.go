@@ -73,7 +73,7 @@ func estimateCommand(a *command.App) *cobra.Command {
 	f.StringArrayVar(&o.history, "history", nil, "whole runs of the same job, in a log `FILE` (may be repeated)")
 	f.StringArrayVar(&o.curves, "curve", nil,
 		"fit a curve to the run times by threads in a table `FILE` (may be repeated)")
-	f.StringVar(&o.model, "model", "auto", "the run-time `MODEL`: "+strings.Join(estimator.Names(), ", "))
+	f.StringVar(&o.model, "model", "auto", "the run-time `MODEL`: "+strings.Join(modelNames(), ", "))
 	f.Float64Var(&o.fraction, "fraction", 0,
 		"use only this `PART` of each run (default: 0.0625 of finished runs, all of other runs)")
 	f.IntVar(&o.total, "total", 0,
@@ -110,8 +110,8 @@ func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
 			return command.Usagef("", "--%s has an effect only with %s", f.name, f.needs)
 		}
 	}
-	if _, err := estimator.ByName(o.model); err != nil {
-		return command.Usagef(command.DidYouMean(o.model, estimator.Names(), "the models are "+strings.Join(estimator.Names(), ", ")),
+	if err := knownModel(o.model); err != nil {
+		return command.Usagef(command.DidYouMean(o.model, modelNames(), "the models are "+strings.Join(modelNames(), ", ")),
 			"unknown model %q", o.model)
 	}
 	switch {

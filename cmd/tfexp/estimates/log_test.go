@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/estimator/marks"
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
@@ -154,7 +154,7 @@ func TestPredictLogsLooksAtThePrefixAlone(t *testing.T) {
 
 func TestLengthIsARoundNumber(t *testing.T) {
 	for last, want := range map[int]int{64006: 64000, 999: 999, 10: 10, 1000: 1000, 1234567: 1230000} {
-		runs := []LoggedRun{{Marks: []estimator.Mark{{Done: 0, At: 0}, {Done: last, At: 1}}}}
+		runs := []LoggedRun{{Marks: []marks.Mark{{Done: 0, At: 0}, {Done: last, At: 1}}}}
 		if got := (LogOptions{}).Length(runs); got != want {
 			t.Errorf("the length of runs of %d is taken to be %d, want %d", last, got, want)
 		}

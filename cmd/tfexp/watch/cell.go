@@ -1,6 +1,9 @@
 package watch
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -62,10 +65,28 @@ type Job struct {
 	Step     int      `json:"step,omitempty"`
 	Loss     *float64 `json:"loss,omitempty"`
 	Accuracy *float64 `json:"accuracy,omitempty"`
+	// Epochs or Steps is how many it trains; 0 is unknown.
+	Epochs int `json:"epochs,omitempty"`
+	Steps  int `json:"steps,omitempty"`
 	// CPU is how much of a core its container used last, in percent; nil is unknown.
 	CPU *float64 `json:"cpu_pct,omitempty"`
 	// Waits is the reason that it waits, by the scheduler's last decision; without a reason, the running jobs.
 	Waits string `json:"waits,omitempty"`
+}
+
+// trained is how far the training is: "17 of 50" epochs, or steps where it counts these.
+func (j *Job) trained() string {
+	done, of := j.Epoch, j.Epochs
+	if j.Steps > 0 || done == 0 {
+		done, of = j.Step, j.Steps
+	}
+	switch {
+	case done == 0:
+		return ""
+	case of == 0:
+		return strconv.Itoa(done)
+	}
+	return fmt.Sprintf("%d of %d", done, of)
 }
 
 // HeldSpan is a time in which a job held the cores (or GPUs) from Low to High.

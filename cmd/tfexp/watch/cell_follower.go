@@ -223,7 +223,8 @@ func (c *cellFollower) report(get func(string) string) {
 		return
 	}
 	c.last = max(c.last, p.At)
-	j.Epoch, j.Step = p.Epoch, int(deref(number(get("step"))))
+	count := func(column string) int { return int(deref(number(get(column)))) }
+	j.Epoch, j.Step, j.Epochs, j.Steps = p.Epoch, count("step"), count("epochs"), count("steps")
 	j.Loss, j.Accuracy = cmp.Or(p.Loss, j.Loss), cmp.Or(p.Accuracy, j.Accuracy)
 	i, known := c.curve[name]
 	if !known {

@@ -293,7 +293,10 @@ func (p *screenPage) jobs(c *Cell, scroll, room int) {
 	name = min(name, max(8, p.width/4))
 	heads := []string{"state", "cores", "epoch", "loss", "accuracy"}
 	widths := []int{9, 6, 6, 9, 9}
-	spark := p.width-name-4-39 >= sparkWidth
+	for _, j := range c.Jobs {
+		widths[2] = max(widths[2], len(j.trained())+1)
+	}
+	spark := p.width-name-4-33-widths[2] >= sparkWidth
 	line := func(mark, job string, fields []string, tail string) string {
 		text := mark + " " + fill(job, name) + "  "
 		for i, f := range fields {
@@ -323,7 +326,7 @@ func (p *screenPage) jobs(c *Cell, scroll, room int) {
 			}
 		}
 		letter, _ := letters(j.Name)
-		text := line(string(letter), j.Name, []string{j.State, count(j.Cores), count(j.Epoch), known(j.Loss),
+		text := line(string(letter), j.Name, []string{j.State, count(j.Cores), j.trained(), known(j.Loss),
 			known(j.Accuracy)}, tail)
 		ink := ""
 		switch j.State {

@@ -68,6 +68,9 @@ func TestThePicture(t *testing.T) {
 	if err := PrintScreen(&out, NewFolder(run.Results), 100); err != nil {
 		t.Fatal(err)
 	}
+	if !strings.Contains(out.String(), "4 of 8") {
+		t.Errorf("the job has trained 4 of 8 epochs:\n%s", out.String())
+	}
 	text := out.String()
 	for _, want := range []string{
 		"▸ study", "running", "0/2 cells  about ", "p-r1", "0 done, 1 running, 1 " +
@@ -111,5 +114,20 @@ func TestKeys(t *testing.T) {
 	}
 	if !strings.Contains(m.View().Content, "q quit") {
 		t.Errorf("the screen is %q", m.View().Content)
+	}
+}
+
+// A training says how far it is in the unit of its length.
+func TestTrained(t *testing.T) {
+	for _, c := range []struct {
+		job  Job
+		want string
+	}{
+		{Job{}, ""}, {Job{Epoch: 17}, "17"}, {Job{Epoch: 17, Epochs: 50}, "17 of 50"}, {Job{Step: 900, Steps: 1000}, "900 of 1000"},
+		{Job{Epoch: 2, Step: 900, Steps: 1000}, "900 of 1000"}, {Job{Epoch: 2, Step: 900, Epochs: 5}, "2 of 5"}, {Job{Step: 9}, "9"},
+	} {
+		if got := c.job.trained(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.job, got, c.want)
+		}
 	}
 }

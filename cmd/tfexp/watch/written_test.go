@@ -119,7 +119,7 @@ func (r *WrittenRun) Simulated() {
 
 // Report writes a report of a job's program.
 func (r *WrittenRun) Report(job string, epoch int, loss, accuracy float64) {
-	r.progress.Add(record.ProgressRow{At: r.at.Seconds(), Job: job, Epoch: epoch, Loss: loss, Accuracy: accuracy,
+	r.progress.Add(record.ProgressRow{At: r.at.Seconds(), Job: job, Epoch: epoch, Epochs: 8, Loss: loss, Accuracy: accuracy,
 		Seconds: math.NaN(),
 		Used:    math.NaN(), Left: math.NaN(), TimeLeft: math.NaN()})
 }

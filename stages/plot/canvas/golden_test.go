@@ -145,3 +145,42 @@ func TestThin(t *testing.T) {
 		t.Errorf("the averages are %v, want %v", got, want)
 	}
 }
+
+// The outermost ticks of a covered range enclose it, and no step more than that.
+func TestCover(t *testing.T) {
+	for _, c := range []struct{ lo, hi float64 }{{0, 177}, {0, 73}, {-99, 0}, {-8, 73.9}, {0, 1.0001}, {0, 1e-9}, {3.2, 3.9}, {0, 9.99e6}} {
+		for _, room := range []float64{60, 130, 300} {
+			n := canvas.Nice{Room: room}
+			low, high := n.Cover(c.lo, c.hi)
+			ticks := n.Ticks(low, high)
+			if len(ticks) < 2 {
+				continue // there is room for one label
+			}
+			first, last := ticks[0].Value, ticks[len(ticks)-1].Value
+			step := ticks[1].Value - first
+			const rounding = 1e-6
+			if first > c.lo+rounding*step || last < c.hi-rounding*step || c.lo-first >= step || last-c.hi >= step {
+				t.Errorf("ticks from %g to %g by %g for values from %g to %g", first, last, step, c.lo, c.hi)
+			}
+		}
+	}
+}
+
+// Dates are round, as many as there is room for, and written as short as possible.
+func TestDates(t *testing.T) {
+	const morning = 749448000 // 1 October 1993, 04:00
+	for _, c := range []struct {
+		hours, room float64
+		want        string
+	}{
+		{2, 400, "0=04:00 0.25=04:15 0.5=04:30 0.75=04:45 1=05:00 1.25=05:15 1.5=05:30 1.75=05:45"},
+		{30, 400, "2=1 Oct 06:00 8=1 Oct 12:00 14=1 Oct 18:00 20=2 Oct 00:00 26=2 Oct 06:00"},
+		{24 * 5, 400, "20=2 Oct 44=3 Oct 68=4 Oct 92=5 Oct 116=6 Oct"},
+		{24 * 92, 428, "140=7 Oct 476=21 Oct 812=4 Nov 1148=18 Nov 1484=2 Dec 1820=16 Dec"},
+		{24 * 800, 428, "1484=2 Dec 1993 5852=2 Jun 1994 10220=1 Dec 1994 14588=1 Jun 1995"},
+	} {
+		if got := labels(canvas.Dates{Origin: morning, Per: 3600, Room: c.room}.Ticks(0, c.hours)); got != c.want {
+			t.Errorf("%g hours: %s, want %s", c.hours, got, c.want)
+		}
+	}
+}

@@ -9,12 +9,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Usage is the resources that one cell held over time. Cores is their limit; 0: no limit.
+// Usage is the resources that one cell held over time. Cores is their limit; 0: no limit. Origin is the instant of the
+// cell's start, in seconds since the beginning of 1970; 0: not known.
 type Usage struct {
-	Label string
-	Rows  []Level
-	Cores int
-	Ink   color.NRGBA
+	Label  string
+	Rows   []Level
+	Cores  int
+	Ink    color.NRGBA
+	Origin float64
 }
 
 // Blank is an axis without labels.

@@ -44,7 +44,9 @@ func Scatter(title string, dots []Dot, bars []Bar, classes []string) (height flo
 		c = Head(c, title, keys)
 		p := NewPlot()
 		p.X.Label.Text, p.Y.Label.Text = "predicted ("+unit+")", "actual ("+unit+")"
-		p.X.Min, p.X.Max = 0, hi/per*1.06
+		ticks := Nice{Room: 200}
+		p.X.Tick.Marker, p.Y.Tick.Marker = ticks, ticks
+		p.X.Min, p.X.Max = ticks.Cover(0, hi/per)
 		if logarithmic {
 			p.X.Min, p.X.Max = lo/per/1.3, hi/per*1.3
 			p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
@@ -54,7 +56,7 @@ func Scatter(title string, dots []Dot, bars []Bar, classes []string) (height flo
 		}
 		p.Y.Min, p.Y.Max = p.X.Min, p.X.Max
 		p.Add(Grid{Vertical: true, Horizontal: true}, cloud{dots, bars, per})
-		p.Draw(draw.Crop(c, 0, -10, 0, -6))
+		DrawPlot(p, draw.Crop(c, 0, -10, 0, -6))
 	}
 }
 

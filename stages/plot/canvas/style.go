@@ -109,6 +109,20 @@ func NewPlot() *plot.Plot {
 	return p
 }
 
+// DrawPlot draws a plot. The name of a logarithmic axis is written here: gonum's own would take room at the right, as if it
+// stood at the mean of the bounds.
+func DrawPlot(p *plot.Plot, c draw.Canvas) {
+	name := p.X.Label.Text
+	if _, logarithmic := p.X.Scale.(plot.LogScale); !logarithmic || name == "" {
+		p.Draw(c)
+		return
+	}
+	p.X.Label.Text = ""
+	p.Draw(draw.Crop(c, 0, 0, LabelSize+6, 0))
+	st := Aligned(LabelSize, Ink, false, text.XCenter, text.YBottom)
+	c.FillText(st, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: c.Min.Y + 2}, name)
+}
+
 // Nice makes ticks at 1, 2 or 5 times a power of ten, as many as fit next to
 // each other. Room is in points. Least is the smallest distance: 1 for whole numbers, 0 for any.
 type Nice struct{ Room, Least float64 }
@@ -130,6 +144,20 @@ func (n Nice) Ticks(lo, hi float64) []plot.Tick {
 			return ticks
 		}
 	}
+}
+
+// Cover widens a range until its outermost ticks enclose all of it, so that each value can be read between two ticks.
+func (n Nice) Cover(lo, hi float64) (low, high float64) {
+	low, high = lo, hi
+	for range 4 { // a wider range may have a larger step
+		ticks := n.Ticks(low, high)
+		if len(ticks) < 2 {
+			return low, high
+		}
+		step := ticks[1].Value - ticks[0].Value
+		low, high = step*math.Floor(lo/step+1e-9), step*math.Ceil(hi/step-1e-9)
+	}
+	return low, high
 }
 
 // Thousands writes a whole number with separated thousands.

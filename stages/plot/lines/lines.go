@@ -2,6 +2,7 @@
 package lines
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -93,12 +94,24 @@ func Draw(d *plot.Data, kind, metric, axis, by string, bound Limit) ([]plot.Figu
 		best, chosen := analysis.BestPolicies(d.Plan, s.Variants, plot.MostLines)
 		if len(panels[0]) == 1 && by == "" {
 			one := multiples{kind: kind, x: x, policies: best, look: d.PolicyLook, columns: d.Columns(min(2, len(metrics)))}
+			var constant []string
 			for i, m := range metrics {
 				f := panels[i][0]
 				u := plot.UnitOf(m, s.Variants)
 				f.in(u)
 				f.title, one.bound = u.Label(m.Title), bound.per(u)
+				if value, same := f.constant(); same && metric == "" {
+					constant = append(constant, strings.TrimSpace(f.title+" "+table.Number(value)))
+					continue
+				}
 				one.facets = append(one.facets, f)
+			}
+			if len(one.facets) == 0 {
+				out = append(out, plot.Skipped(kind, name+d.Suffix(s), "Metrics"+over, "no metric differs between the cells")...)
+				continue
+			}
+			if len(constant) > 0 {
+				chosen += " The same in all cells: " + table.Listed(constant) + "."
 			}
 			if metric != "" {
 				name += "-" + metric
@@ -134,6 +147,23 @@ func (f *facet) in(u table.Unit) {
 			l.intervals[k] = plot.InUnit(i, u)
 		}
 	}
+}
+
+// constant reports whether all means of a facet are the same, and which.
+func (f facet) constant() (value float64, same bool) {
+	value = math.NaN()
+	for _, l := range f.lines {
+		for _, i := range l.intervals {
+			switch {
+			case math.IsNaN(i.Mean):
+			case math.IsNaN(value):
+				value = i.Mean
+			case i.Mean != value:
+				return value, false
+			}
+		}
+	}
+	return value, !math.IsNaN(value)
 }
 
 // AbscissaOf finds the axis, or the first one with at least two numbers; false
@@ -193,7 +223,7 @@ func facetsOf(s plot.Setting, x Abscissa, m measure.Metric, by, group string) []
 	for _, v := range s.Variants {
 		var parts, values []string
 		if by != "" {
-			parts, values = []string{analysis.GroupName(by, group)}, []string{analysis.GroupName(by, group)}
+			parts, values = []string{plot.GroupTitle(by, group)}, []string{plot.GroupTitle(by, group)}
 		}
 		for _, a := range v.Axes {
 			if a.Name != x.Name {
@@ -263,10 +293,16 @@ func (m multiples) figure(name, title, note string) plot.Figure {
 			return slices.ContainsFunc(f.lines, func(l line) bool { return l.policy == p })
 		})
 	})
+	labels, same := merged(m.facets, policies)
 	var keys []canvas.Key
-	for _, p := range policies {
-		keys = append(keys, canvas.Key{Label: p, Swatch: canvas.Stroked(m.look(p).Line()), Series: p})
+	var drawn []string
+	for i, p := range policies {
+		if labels[i] != "" {
+			drawn = append(drawn, p)
+			keys = append(keys, canvas.Key{Label: labels[i], Swatch: canvas.Stroked(m.look(p).Line()), Series: p})
+		}
 	}
+	policies = drawn
 	least := 0.0 // of the top of each panel
 	if stats.Finite(m.bound.At) {
 		least = m.bound.At
@@ -275,7 +311,7 @@ func (m multiples) figure(name, title, note string) plot.Figure {
 	rows := (len(m.facets) + m.columns - 1) / m.columns
 	return plot.Figure{
 		Picture: plot.Picture{Name: name, Kind: m.kind, Title: title,
-			Caption: m.caption() + coinciding(m.facets, policies) + m.cutOff(policies) + note},
+			Caption: m.caption() + same + m.cutOff(policies) + note},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + float64(rows)*tall + plot.AxisName + canvas.Margin,
 		Paint: func(c draw.Canvas) {
 			c = canvas.Head(c, title, keys)
@@ -345,9 +381,9 @@ func (m multiples) caption() string {
 	return "One line for each policy; there is no interval, since each point is one replicate or all replicates agree."
 }
 
-// coinciding names the lines that coincide in every panel, and so look like one.
-func coinciding(facets []facet, policies []string) string {
-	return plot.Lying(policies, func(i, k int) bool {
+// merged are the labels of the policies' lines; lines that lie on each other in every panel are one.
+func merged(facets []facet, policies []string) (labels []string, note string) {
+	return plot.Merged(policies, func(i, k int) bool {
 		return !slices.ContainsFunc(facets, func(f facet) bool { return !f.coincide(policies[i], policies[k], policies) })
 	})
 }
@@ -413,7 +449,7 @@ func (m multiples) panel(c draw.Canvas, f facet, policies []string, top float64)
 		p.X.Min, p.X.Max = lo-0.06*(hi-lo), hi+0.06*(hi-lo)
 	}
 	p.X.Tick.Marker = m.x.Ticks(c.Size().X.Points() - 40)
-	p.Y.Min, p.Y.Max = 0, max(top*1.05, 1e-9)
+	p.Y.Min, p.Y.Max = canvas.Nice{Room: 150}.Cover(0, cmp.Or(top, 1))
 	p.Y.Tick.Marker = canvas.Nice{Room: 150}
 	p.Add(canvas.Grid{Vertical: false, Horizontal: true}, seriesLines{m.x.Values, f.lines, policies, m.look, m.bound.At})
 	p.Draw(draw.Crop(c, 0, -4, 0, -13))

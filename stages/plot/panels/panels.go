@@ -109,14 +109,12 @@ func (p Panel) Paint(c draw.Canvas) {
 	x0, x1, y0, y1 := p.within()
 	q := canvas.NewPlot()
 	q.X.Label.Text, q.Y.Label.Text = p.X, p.Y
-	q.Y.Min, q.Y.Max = y0, y1+0.08*(y1-y0)
-	if !p.FromZero {
-		q.Y.Min = y0 - 0.08*(y1-y0)
-	}
+	ticks := canvas.Nice{Room: 140}
+	q.Y.Min, q.Y.Max = ticks.Cover(y0, y1)
 	if p.TopY > 0 {
 		q.Y.Max = p.TopY
 	}
-	q.Y.Tick.Marker = canvas.Nice{Room: 140}
+	q.Y.Tick.Marker = ticks
 	q.X.Tick.Marker = canvas.Nice{Room: c.Size().X.Points() - 60, Least: p.least()}
 	room := max(0.05*(x1-x0), 1e-9)
 	q.X.Min, q.X.Max = x0-room, x1+room
@@ -128,7 +126,7 @@ func (p Panel) Paint(c draw.Canvas) {
 		q.X.Min, q.X.Max = x0/1.2, x1*1.2
 	}
 	q.Add(canvas.Grid{Vertical: true, Horizontal: true}, drawing(p))
-	q.Draw(draw.Crop(c, 0, -4, 0, -4))
+	canvas.DrawPlot(q, draw.Crop(c, 0, -4, 0, -4))
 }
 
 // drawing draws the lines of a panel.
@@ -177,6 +175,11 @@ func (d drawing) texts(c draw.Canvas, x, y func(float64) vg.Length) {
 		return box.Min.X >= c.Min.X && box.Max.X <= c.Max.X && box.Min.Y >= c.Min.Y && box.Max.Y <= c.Max.Y
 	}
 	for _, l := range d.Lines {
+		for i := 1; l.Steps && i < len(l.X); i++ { // a step would cross out a text
+			from, to := vg.Point{X: x(l.X[i-1]), Y: y(l.Y[i-1])}, vg.Point{X: x(l.X[i]), Y: y(l.Y[i])}
+			corner := vg.Point{X: to.X, Y: from.Y}
+			taken = append(taken, around(from, corner), around(corner, to))
+		}
 		for i := range l.X {
 			if l.Radius > 0 {
 				taken = append(taken, vg.Rectangle{
@@ -221,6 +224,13 @@ func (d drawing) texts(c draw.Canvas, x, y func(float64) vg.Length) {
 					Y: at.Y - 15},
 			})
 		}
+	}
+}
+
+// around is the box of a horizontal or vertical stroke.
+func around(a, b vg.Point) vg.Rectangle {
+	return vg.Rectangle{
+		Min: vg.Point{X: min(a.X, b.X) - 1, Y: min(a.Y, b.Y) - 1}, Max: vg.Point{X: max(a.X, b.X) + 1, Y: max(a.Y, b.Y) + 1},
 	}
 }
 

@@ -135,10 +135,22 @@ func Values(t *Tuning, at []float64) []string {
 		case d.Integer:
 			values[i] = strconv.FormatFloat(d.Value(at[i]), 'f', -1, 64)
 		default:
-			values[i] = strconv.FormatFloat(d.Value(at[i]), 'g', 6, 64)
+			values[i] = rounded(d.Value(at[i]), d)
 		}
 	}
 	return values
+}
+
+// rounded writes a number as people would: with three digits where its logarithm is searched, else to a thousandth of the
+// range or less. The job is given the number as it is written.
+func rounded(v float64, d surrogate.Dimension) string {
+	digits := 3
+	if !d.Log {
+		places := math.Ceil(math.Log10(500 / (d.Max - d.Min))) // decimal places
+		digits = int(places + math.Floor(math.Log10(math.Abs(v))) + 1)
+	}
+	near, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', max(1, min(digits, 15)), 64), 64)
+	return strconv.FormatFloat(min(max(near, d.Min), d.Max), 'g', -1, 64)
 }
 
 // ForModel returns a trial as methods see it. A trial without a requested outcome

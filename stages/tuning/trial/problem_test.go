@@ -148,3 +148,22 @@ func TestModelled(t *testing.T) {
 }
 
 func some(v float64) *float64 { return &v }
+
+// Numbers that are drawn have as many digits as people write, and stay within their range.
+func TestDrawnNumbersAreShort(t *testing.T) {
+	for _, c := range []struct {
+		min, max float64
+		log      bool
+		value    float64
+		want     string
+	}{
+		{0.0001, 1, true, 0.0209871234, "0.021"}, {1e-5, 1, true, 0.0000203123, "2.03e-05"}, {0.0001, 1, true, 0.99999, "1"},
+		{0, 1, false, 0.123456, "0.123"}, {0, 1, false, 0.00012, "0.0001"}, {1000, 1001, false, 1000.123456, "1000.123"},
+		{-5, 5, false, -1.23456, "-1.23"}, {0.1, 0.90001, false, 0.900009, "0.9"}, {0.12345, 1, false, 0.12345, "0.12345"}, {0, 1e9, false, 123456789, "1.23e+08"},
+		{0, 1, false, 0, "0"},
+	} {
+		if got := rounded(c.value, surrogate.Dimension{Min: c.min, Max: c.max, Log: c.log}); got != c.want {
+			t.Errorf("%g within %g to %g: %s, want %s", c.value, c.min, c.max, got, c.want)
+		}
+	}
+}

@@ -166,6 +166,12 @@ function table(heads, rows, id) {
     make("tbody", {}, ...rows.map((r) => make("tr", {}, ...r.map((v, i) => make("td", { class: heads[i].n ? "n" : heads[i].class || null }, v)))))));
 }
 
+// trained is how far a training is: "17 of 50" epochs, or steps where it counts these.
+function trained(j) {
+  const [done, of] = j.steps || !j.epoch ? [j.step, j.steps] : [j.epoch, j.epochs];
+  return !done ? "" : of ? `${done} of ${of}` : done;
+}
+
 function jobs(name, c) {
   const known = (v) => v !== null && v !== undefined;
   const trains = c.jobs.some((j) => j.epoch || j.step || known(j.loss) || known(j.accuracy));
@@ -179,7 +185,7 @@ function jobs(name, c) {
   const rows = c.jobs.map((j) => {
     const row = [c.simulated ? j.name : make("a", { href: to(name, c.cell, j.name) }, j.name), make("span", { class: "state " + j.state }, j.state), j.cores || ""];
     if (c.gpus) row.push(j.gpus || "");
-    if (trains) row.push(j.epoch || j.step || "", digits(j.loss), digits(j.accuracy));
+    if (trains) row.push(trained(j), digits(j.loss), digits(j.accuracy));
     if (cpu) row.push(digits(j.cpu_pct));
     row.push(["running", "queued", "paused"].includes(j.state) ? "for " + seconds(Math.max(0, c.t_s - j.since_s)) : "at " + seconds(j.since_s));
     if (waits) row.push(j.waits || "");

@@ -1,12 +1,16 @@
-package estimator
+package marks
 
 import (
 	"encoding/csv"
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/tfexp/tfexp/estimator"
 )
 
 // logged is a complete training run of 64,000 steps.
@@ -75,7 +79,7 @@ func (s score) mae() float64 {
 
 // scoreOf predicts each run from its prefix; other runs are known as far as
 // known says.
-func scoreOf(t *testing.T, m Model, fraction float64, known func(logged) Run) score {
+func scoreOf(t *testing.T, model string, fraction float64, known func(logged) Run) score {
 	var all score
 	for _, c := range configurations {
 		var s score
@@ -87,16 +91,13 @@ func scoreOf(t *testing.T, m Model, fraction float64, known func(logged) Run) sc
 		tick := FindTick(prefixes)
 		for i, r := range runs {
 			marks := r.prefix(fraction)
-			last := marks[len(marks)-1]
-			p := Problem{Job: c, Tick: tick, Samples: []Sample{{Length: last.Done, Wall: last.At, Marks: marks}}}
+			p := Problem{Own: marks, Tick: tick}
 			for j, o := range runs {
 				if j != i && known != nil {
-					run := known(o)
-					run.Job = c
-					p.History = append(p.History, run)
+					p.Others = append(p.Others, known(o))
 				}
 			}
-			e, err := m.Fit(p)
+			e, _, err := Fit(model, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,11 +107,11 @@ func scoreOf(t *testing.T, m Model, fraction float64, known func(logged) Run) sc
 				s.covered++
 			}
 		}
-		t.Logf("%s %g %-16s mae %.2f%% bias %.2f covered %d of %d", m.Name(), fraction, c, s.mae(),
+		t.Logf("%s %g %-16s mae %.2f%% bias %.2f covered %d of %d", model, fraction, c, s.mae(),
 			100*stat.Mean(s.errors, nil), s.covered, len(runs))
 		all.errors, all.covered = append(all.errors, s.errors...), all.covered+s.covered
 	}
-	t.Logf("%s %g: mean absolute error %.2f%%, sd %.2f, bias %.2f, coverage %.1f%%", m.Name(), fraction, all.mae(),
+	t.Logf("%s %g: mean absolute error %.2f%%, sd %.2f, bias %.2f, coverage %.1f%%", model, fraction, all.mae(),
 		100*stat.StdDev(all.errors, nil), 100*stat.Mean(all.errors, nil), 100*float64(all.covered)/float64(len(all.errors)))
 	return all
 }
@@ -124,32 +125,32 @@ func TestTransient(t *testing.T) {
 	}
 	whole := func(r logged) Run { return Run{Length: 64000, Seconds: r.total, Marks: r.marks} }
 	for _, test := range []struct {
-		model    Model
+		model    string
 		fraction float64
 		known    func(logged) Run
 		least    float64 // mean absolute errors, percent
 		most     float64
 	}{
-		{Linear{}, 0.0625, nil, 8.9, 9.1}, // the figures of plain extrapolation
-		{Linear{}, 0.125, nil, 4.3, 4.5},
-		{Pooled{}, 0.125, nil, 0, 4.5},
-		{Pooled{}, 0.0625, prefix(0.0625), 0, 4.5},
-		{Pooled{}, 0.125, prefix(0.125), 0, 3.2},
-		{Pooled{}, 0.25, prefix(0.25), 0, 2.3},
-		{History{}, 0.125, whole, 0, 2.5},
-		{History{}, 0.25, whole, 0, 2.3},
-		{Auto{}, 0.125, whole, 0, 2.5},
+		{"linear", 0.0625, nil, 8.9, 9.1}, // the figures of plain extrapolation
+		{"linear", 0.125, nil, 4.3, 4.5},
+		{"pooled", 0.125, nil, 0, 4.5},
+		{"pooled", 0.0625, prefix(0.0625), 0, 4.5},
+		{"pooled", 0.125, prefix(0.125), 0, 3.2},
+		{"pooled", 0.25, prefix(0.25), 0, 2.3},
+		{"history", 0.125, whole, 0, 2.5},
+		{"history", 0.25, whole, 0, 2.3},
+		{"auto", 0.125, whole, 0, 2.5},
 	} {
 		s := scoreOf(t, test.model, test.fraction, test.known)
 		if len(s.errors) != 94 {
 			t.Fatalf("%d complete runs, want 94", len(s.errors))
 		}
 		if mae := s.mae(); mae < test.least || mae > test.most {
-			t.Errorf("%s from %g of the run errs by %.2f%%, want %g to %g", test.model.Name(), test.fraction, mae, test.least,
+			t.Errorf("%s from %g of the run errs by %.2f%%, want %g to %g", test.model, test.fraction, mae, test.least,
 				test.most)
 		}
 		if share := float64(s.covered) / 94; share < 0.85 || share > 0.95 {
-			t.Errorf("%s from %g of the run: the 90%% interval covers %.1f%%", test.model.Name(), test.fraction, 100*share)
+			t.Errorf("%s from %g of the run: the 90%% interval covers %.1f%%", test.model, test.fraction, 100*share)
 		}
 	}
 }
@@ -166,8 +167,24 @@ func TestTransientMedian(t *testing.T) {
 					others = append(others, o.total)
 				}
 			}
-			s.errors = append(s.errors, Median(others)/r.total-1)
+			s.errors = append(s.errors, estimator.Median(others)/r.total-1)
 		}
 	}
 	near(t, "mean absolute error", s.mae(), 2.9, 0.05)
+}
+
+// openData opens a file of the folder with the real measurements, which are
+// not part of the repository.
+func openData(t *testing.T, name string) *os.File {
+	t.Helper()
+	dir := os.Getenv("TFEXP_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		t.Skipf("the measurements %s are not here; TFEXP_DATA names the folder that has them", name)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
 }

@@ -1,9 +1,11 @@
-package estimator
+package marks
 
 import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/tfexp/tfexp/estimator"
 )
 
 // alike predicts the pace of a whole run from whole runs of the same job that began
@@ -15,7 +17,7 @@ import (
 //
 // ok is false when fewer than leastAlike past runs have marks as far as the
 // run's own.
-func alike(own []Mark, past []Run) (e Estimate, ok bool) {
+func alike(own []Mark, past []Run) (e estimator.Estimate, ok bool) {
 	begins := make([]begin, 0, len(past))
 	for _, r := range past {
 		b := begin{pace: math.Log(r.Seconds / float64(r.Length)), at: atMarks(r.Marks, own)}
@@ -24,7 +26,7 @@ func alike(own []Mark, past []Run) (e Estimate, ok bool) {
 		}
 	}
 	if len(begins) < leastAlike {
-		return Estimate{}, false
+		return estimator.Estimate{}, false
 	}
 	at := make([]float64, 0, len(own))
 	for _, m := range own[1:] {
@@ -60,7 +62,7 @@ func alike(own []Mark, past []Run) (e Estimate, ok bool) {
 		residuals[i] /= n
 	}
 	slices.Sort(residuals)
-	return Estimate{Slope: math.Exp(log / n), Residuals: residuals}, true
+	return estimator.Estimate{Slope: math.Exp(log / n), Residuals: residuals}, true
 }
 
 const leastAlike = 5

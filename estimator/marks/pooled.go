@@ -1,13 +1,14 @@
-package estimator
+package marks
 
 import (
 	"fmt"
 	"math"
 
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Pooled predicts the pace of a run from its marks and from the marks of
+// fitPooled predicts the pace of a run from its marks and from the marks of
 // similar runs, which need not be finished: partial pooling.
 //
 // The clock of the marks may be coarse: a watcher that looks once per tick marks
@@ -24,45 +25,25 @@ import (
 // of the run's own pace and first lag is summed over a grid of common paces,
 // spreads and common lags. The estimate is the median of the pace; its intercept
 // is the expected time that lags add from the first mark to the last.
-type Pooled struct{}
-
-// Name is "pooled".
-func (Pooled) Name() string { return "pooled" }
-
-// Fit needs two marks of the job on the resource, or like runs that have them; without
-// like runs it differs from linear by its interval alone.
-func (Pooled) Fit(p Problem) (Estimate, error) {
-	samples, asked := p.on()
-	own := longestMarks(samples)
+//
+// It needs two marks of the run, or others that have them; without others it differs from fitLinear by its interval alone.
+func fitPooled(p Problem) (estimator.Estimate, error) {
 	far := math.MaxInt32
-	if moves(own) {
-		far = own[len(own)-1].Done
+	if moves(p.Own) {
+		far = p.Own[len(p.Own)-1].Done
 	}
-	runs := [][]Mark{own}
-	for _, marks := range marksOf(p, asked) {
+	runs := [][]Mark{p.Own}
+	for _, r := range p.Others {
 		// Of longer runs, only the marks up to this run's progress.
-		if begin := upTo(marks, far); moves(begin) {
+		if begin := upTo(r.Marks, far); moves(begin) {
 			runs = append(runs, begin)
 		}
 	}
-	if len(own) == 0 || len(runs) == 1 && !moves(own) {
-		return Estimate{}, fmt.Errorf("fit pooled: the speed needs two marks, one later and further than the other: "+
-			"%w", ErrUnfit)
+	if len(p.Own) == 0 || len(runs) == 1 && !moves(p.Own) {
+		return estimator.Estimate{}, fmt.Errorf("fit pooled: the speed needs two marks, one later and further than the other: "+
+			"%w", estimator.ErrUnfit)
 	}
-	e := pool(runs, p.Tick)
-	e.Model, e.Samples, e.Resource = "pooled", len(runs), asked
-	return e, nil
-}
-
-// marksOf are the marks of the past runs of the job on the resource.
-func marksOf(p Problem, asked Resource) [][]Mark {
-	var all [][]Mark
-	for _, r := range p.History {
-		if r.Job == p.Job && r.Resource.Is(asked) && moves(r.Marks) {
-			all = append(all, r.Marks)
-		}
-	}
-	return all
+	return pool(runs, p.Tick), nil
 }
 
 // moves reports whether marks show a pace.
@@ -90,13 +71,13 @@ func upTo(marks []Mark, done int) []Mark {
 }
 
 // pool estimates the first of several runs, which may have no pace yet. The others have one.
-func pool(runs [][]Mark, tick float64) Estimate {
+func pool(runs [][]Mark, tick float64) estimator.Estimate {
 	assumed := false
 	if tick == 0 {
 		tick, assumed = clockOf(runs)
 	}
 	g := newGrid(runs, tick)
-	e := Estimate{PaceSD: runDrift, DF: clockDF, InterceptSE: g.tick / math.Sqrt(12)}
+	e := estimator.Estimate{PaceSD: runDrift, DF: clockDF, InterceptSE: g.tick / math.Sqrt(12)}
 	switch {
 	case assumed:
 		e.Warnings = append(e.Warnings, assumedClock)

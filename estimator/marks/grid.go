@@ -1,4 +1,4 @@
-package estimator
+package marks
 
 import (
 	"math"

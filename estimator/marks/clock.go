@@ -1,4 +1,4 @@
-package estimator
+package marks
 
 import (
 	"fmt"
@@ -6,18 +6,19 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/tfexp/tfexp/estimator"
 )
 
-// fitMarks is the pace between the first and the last mark of the longest sample:
-// plain linear extrapolation. Its error is at least the error of the clock: each of
-// two marks is true at some time within the tick before it.
-func fitMarks(own []Mark, tick float64) (Estimate, error) {
+// fitLinear is the pace between the first and the last mark of the run: plain linear extrapolation. Its error is at least
+// the error of the clock: each of two marks is true at some time within the tick before it.
+func fitLinear(own []Mark, tick float64) (estimator.Estimate, error) {
 	length, seconds := span(own)
 	if length <= 0 || seconds <= 0 {
-		return Estimate{}, fmt.Errorf("fit linear: the speed needs two marks, one later and further than the other: "+
-			"%w", ErrUnfit)
+		return estimator.Estimate{}, fmt.Errorf("fit linear: the speed needs two marks, one later and further than the other: "+
+			"%w", estimator.ErrUnfit)
 	}
-	e := Estimate{Slope: seconds / length, PaceSD: runDrift, DF: clockDF}
+	e := estimator.Estimate{Slope: seconds / length, PaceSD: runDrift, DF: clockDF}
 	if tick == 0 {
 		var assumed bool
 		if tick, assumed = clockOf([][]Mark{own}); assumed {
@@ -28,7 +29,7 @@ func fitMarks(own []Mark, tick float64) (Estimate, error) {
 		if len(own) < 3 {
 			e.Warnings = append(e.Warnings, fewMarks)
 		}
-		e.DF = priorDF + float64(len(own)-2)
+		e.DF = estimator.PriorDF + float64(len(own)-2)
 		tick = clockless([][]Mark{own}) * seconds / math.Sqrt(float64(len(own)-1))
 	}
 	e.SlopeSE = math.Min(tick, seconds) / math.Sqrt(6) / length
@@ -41,7 +42,7 @@ func fitMarks(own []Mark, tick float64) (Estimate, error) {
 // each do not separate this error from their paces; their differences then count as
 // error.
 func clockless(runs [][]Mark) float64 {
-	ss, df := priorDF*square(priorPaceSD), float64(priorDF)
+	ss, df := estimator.PriorDF*square(estimator.PriorPaceSD), float64(estimator.PriorDF)
 	var paces []float64
 	for _, marks := range runs {
 		length, seconds := span(marks)
@@ -57,21 +58,10 @@ func clockless(runs [][]Mark) float64 {
 		}
 		df--
 	}
-	if df < priorDF+1 && len(paces) > 1 {
-		ss, df = ss+squares(paces)/square(stat.Mean(paces, nil)), df+float64(len(paces)-1)
+	if df < estimator.PriorDF+1 && len(paces) > 1 {
+		ss, df = ss+float64(len(paces)-1)*stat.Variance(paces, nil)/square(stat.Mean(paces, nil)), df+float64(len(paces)-1)
 	}
 	return math.Sqrt(6 * ss / math.Max(df, 1))
-}
-
-// longestMarks is the marks of the sample that got furthest.
-func longestMarks(samples []Sample) []Mark {
-	var own []Mark
-	for _, s := range samples {
-		if len(s.Marks) > 0 && (len(own) == 0 || s.Marks[len(s.Marks)-1].Done > own[len(own)-1].Done) {
-			own = s.Marks
-		}
-	}
-	return own
 }
 
 // fewMarks is the warning about a pace whose spread comes only from its

@@ -1,0 +1,126 @@
+package certain
+
+import (
+	"embed"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
+)
+
+// certainArgs are the arguments of a certain block.
+//
+// Adds replicates, at most `replicates`, until every comparison is decided: its interval leaves out no difference, or lies
+// within the given share of none ("the same within 5%"). A comparison that is decided gets no more replicates. Results are
+// looked at after 3 replicates, after each of the next ones, and then after a quarter more each time; the intervals and
+// verdicts of all looks together have the level of the comparison (docs/statistics.md).
+//
+//	experiment "study" {
+//	  replicates = 40 # at most
+//	  certain { within = "5%" }
+//	}
+type certainArgs struct {
+	// How large a difference does not matter: a ratio whose interval is within it is decided as the same.
+	//
+	//	within = "10%"
+	Within float64 `arg:"within" type:"share" default:"0.05" min:"0.0001" max:"0.9"`
+	// The compared metrics that have to be decided. Others are compared with the replicates that these take.
+	//
+	// Default: all that are compared.
+	//
+	//	metrics = ["mean_waiting"]
+	Metrics []string `arg:"metrics"`
+	// How long cells may run in all. Then no further replicates begin, and the report names the undecided comparisons.
+	//
+	// Default: no end.
+	//
+	//	time = "30m"
+	Time time.Duration `arg:"time,positive"`
+	// Whether a policy that is decided to be worse in one comparison gets no more replicates for its other ones, either.
+	//
+	//	drop_losers = true
+	DropLosers bool `arg:"drop_losers" default:"false"`
+}
+
+//go:embed block.go
+var source embed.FS
+
+var _ = schema.Document("certain", source)
+
+func init() {
+	language.Extend("certain", language.Experiment, language.Extension[experiment.Spec]{
+		Blocks: func() []*schema.Block {
+			return []*schema.Block{schema.BlockFor[certainArgs](schema.Block{Name: "certain", Single: true})}
+		},
+	})
+	language.Extend("certain", language.File, language.Extension[experiment.Spec]{AfterCells: decode})
+}
+
+// Rule says when comparisons are decided.
+type Rule struct {
+	Within     float64  `json:"within"`
+	Metrics    []string `json:"metrics,omitempty"`
+	Seconds    float64  `json:"time_s,omitempty"` // 0: no end
+	DropLosers bool     `json:"drop_losers,omitempty"`
+}
+
+// certain is the part of a file with the block.
+type certain struct {
+	Rule
+	compares []record.Compare // that have to be decided
+	most     int              // replicates
+}
+
+// decode decodes the block, and has the comparisons of the file looked at again and again.
+func decode(d *language.Decoder, s *experiment.Spec) {
+	file := d.Root.First("experiment")
+	if file == nil || file.First("certain") == nil {
+		return
+	}
+	n := file.First("certain")
+	var v certainArgs
+	a := d.Decode(n, d.Global, &v)
+	if !a.OK || d.Failed() {
+		return
+	}
+	switch s.Compares = s.Compared(); {
+	case len(s.Compares) == 0:
+		a.Fail(n.Header, "Nothing to decide", "%s decides comparisons, and the file compares nothing: it has no compare block, "+
+			"and one policy.", n.Title())
+		return
+	case s.Replicates < stats.MinPairs:
+		return // too few to decide anything, which the run says
+	}
+	c := certain{Rule: Rule{Within: v.Within, Seconds: v.Time.Seconds(), DropLosers: v.DropLosers}, most: s.Replicates}
+	known := map[string]bool{}
+	for i := range s.Compares {
+		s.Compares[i].Looks = stats.Looks(s.Replicates)
+		known[s.Compares[i].Metric] = true
+	}
+	for _, name := range v.Metrics {
+		metric := d.Metric(name, a.At("metrics"))
+		switch {
+		case metric == "":
+			return
+		case !known[metric]:
+			a.Fail(a.At("metrics"), "Metric is not compared", "%s decides comparisons, and no compare block has %q.", n.Title(), name)
+			return
+		}
+		c.Metrics = append(c.Metrics, metric)
+	}
+	for _, o := range s.Compares {
+		if one := stages.PlannedCompare(o); o.By == "" && c.decides(o.Metric) {
+			one.Block = 0 // what is resampled is one run
+			c.compares = append(c.compares, one)
+		}
+	}
+	if len(c.compares) == 0 {
+		a.Fail(n.Header, "Nothing to decide", "All comparisons of %s are of groups of jobs; it needs one of all jobs.", n.Title())
+		return
+	}
+	s.Parts = append(s.Parts, c)
+}

@@ -1,0 +1,123 @@
+package certain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// Rules is the rule of an experiment; nil without one.
+var Rules = stages.RegisterPlanMember("certain", 65, func(x stages.PlanMemberInput) *Rule {
+	if part, ok := experiment.PartOf[certain](x.Parts); ok {
+		return &part.Rule
+	}
+	return nil
+})
+
+const section = "section-certain"
+
+var _ = analysis.Register(analysis.Part{
+	Name: section, Title: "When it was certain", InReport: analysis.Verdicts + 5, OnTerminal: analysis.Verdicts + 5,
+	Tell: func(e *record.Experiment) (s table.Section, err error) {
+		rule := Rules.Of(&e.Plan)
+		if rule == nil {
+			return s, nil
+		}
+		rows, err := analysis.Comparisons(e)
+		if err != nil {
+			return s, err
+		}
+		rows = slices.DeleteFunc(rows, func(r record.ComparisonRow) bool { return r.By != "" || !rule.decides(r.Metric) })
+		if len(rows) == 0 {
+			return s, nil
+		}
+		said := rule.sentence(rows, e.Plan.Replicates)
+		s.Report = []table.Item{{Sentences: []string{said}, Plain: true}, {Table: rule.table(rows)}}
+		s.Terminal = []table.Item{{Sentences: []string{said}, Plain: true}}
+		return s, nil
+	},
+})
+
+// sentence says how many comparisons are decided, and after how many replicates.
+func (r *Rule) sentence(rows []record.ComparisonRow, most int) string {
+	var pairs []int
+	for i := range rows {
+		if r.decision(&rows[i]) != Undecided {
+			pairs = append(pairs, rows[i].Pairs)
+		}
+	}
+	after := ""
+	if len(pairs) > 0 {
+		low, high := slices.Min(pairs), slices.Max(pairs)
+		after = fmt.Sprintf(" after %d", low)
+		if high > low {
+			after += fmt.Sprintf(" to %d", high)
+		}
+		after += " of at most " + schema.Plural(most, "replicate")
+	}
+	var open []string
+	for i := range rows {
+		if row := &rows[i]; r.decision(row) == Undecided {
+			m, _ := measure.MetricByName(row.Metric)
+			change := analysis.ChangeOf(row)
+			open = append(open, fmt.Sprintf("%s against %s in %s (%s)", row.Candidate, row.Baseline, m.Title, change.Signed()))
+		}
+	}
+	undecided := strings.Join(open, "; ")
+	if len(open) > mostNamed {
+		undecided = fmt.Sprintf("%d comparisons", len(open))
+	}
+	switch {
+	case len(open) == 0 && len(rows) == 1:
+		return "The comparison is decided" + after + "."
+	case len(open) == 0:
+		return "Every comparison is decided" + after + "."
+	case len(pairs) == 0:
+		return fmt.Sprintf("Undecided with %s: %s.", schema.Plural(rows[0].Pairs, "replicate"), undecided)
+	default:
+		return fmt.Sprintf("%d of %d comparisons are decided%s. Undecided: %s.", len(pairs), len(rows), after, undecided)
+	}
+}
+
+// mostNamed is the number of undecided comparisons up to which each is named.
+const mostNamed = 3
+
+// mostRows bounds the table.
+const mostRows = 12
+
+// table has a row for each comparison, the undecided ones first.
+func (r *Rule) table(rows []record.ComparisonRow) table.Table {
+	t := table.New(3, "metric", "policy", "against", "replicates", "decided", "change")
+	sorted := slices.Clone(rows)
+	slices.SortStableFunc(sorted, func(a, b record.ComparisonRow) int {
+		return min(1, int(r.decision(&a))) - min(1, int(r.decision(&b)))
+	})
+	for i := range sorted[:min(len(sorted), mostRows)] {
+		row := &sorted[i]
+		m, _ := measure.MetricByName(row.Metric)
+		change := analysis.ChangeOf(row)
+		t.Add(m.Title, row.Candidate, row.Baseline, fmt.Sprint(row.Pairs), r.word(row), change.Signed())
+	}
+	return t
+}
+
+// word is a decision in a table.
+func (r *Rule) word(row *record.ComparisonRow) string {
+	switch r.decision(row) {
+	case Better:
+		return "better"
+	case Worse:
+		return "worse"
+	case Same:
+		return "the same within " + table.Share(r.Within)
+	}
+	return "undecided"
+}

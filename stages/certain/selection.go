@@ -1,0 +1,171 @@
+// Package certain adds replicates to an experiment until its comparisons are decided.
+package certain
+
+import (
+	"slices"
+
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/stages"
+)
+
+// decides reports whether the comparisons of a metric have to be decided.
+func (r *Rule) decides(metric string) bool {
+	return len(r.Metrics) == 0 || slices.Contains(r.Metrics, metric)
+}
+
+// Decision is the outcome of a comparison.
+type Decision int
+
+// Decisions.
+const (
+	Undecided Decision = iota
+	Same               // within Rule.Within
+	Better
+	Worse
+)
+
+// decision returns the outcome of a row.
+func (r *Rule) decision(row *record.ComparisonRow) Decision {
+	switch {
+	case row.Verdict == record.Better:
+		return Better
+	case row.Verdict == record.Worse:
+		return Worse
+	case row.Method == record.OneRun || row.CILow >= 1-r.Within && row.CIHigh <= 1+r.Within:
+		return Same
+	}
+	return Undecided
+}
+
+// selection adds the replicates of comparisons that are not decided.
+type selection struct {
+	certain
+	cells []record.CellRef
+	looks []int
+	look  int // whose replicates are being run, or are over
+	asked map[int]bool
+	ended bool
+}
+
+// Select implements stages.SelectPart.
+func (c certain) Select(cells []record.CellRef) stages.Selection {
+	if c.most <= stats.MinPairs {
+		return nil
+	}
+	return &selection{certain: c, cells: cells, looks: stats.Looks(c.most), asked: map[int]bool{}}
+}
+
+// Holds implements stages.Selection.
+func (s *selection) Holds(cell int) bool { return s.cells[cell].Replicate > s.looks[0] }
+
+// Ahead implements stages.Selection.
+func (s *selection) Ahead() (n int) {
+	for _, c := range s.cells {
+		if !s.ended && c.Replicate > s.looks[s.look] {
+			n++
+		}
+	}
+	return n
+}
+
+// Next implements stages.Selection: it looks at the results when all replicates of a look are over. Its answer depends on
+// them alone, so that a resumed run has the same looks.
+func (s *selection) Next(over func(cell string) (record.Cell, bool)) (next []int) {
+	for !s.ended && len(next) == 0 {
+		e, whole := s.seen(over)
+		if !whole {
+			return nil
+		}
+		rows, err := analysis.Comparisons(e)
+		if err != nil || s.look == len(s.looks)-1 || s.Seconds > 0 && ran(e) >= s.Seconds {
+			s.ended = true
+			return nil
+		}
+		from := s.looks[s.look]
+		s.look++
+		for i := range s.wanted(rows) {
+			if r := s.cells[i].Replicate; r > from && r <= s.looks[s.look] {
+				next, s.asked[i] = append(next, i), true
+			}
+		}
+		slices.Sort(next)
+		s.ended = len(next) == 0
+	}
+	return next
+}
+
+// seen is the experiment as it is at the present look; whole is false while a cell of it is missing. Cells beyond the first
+// look count if they were asked for: others may be left of an earlier run.
+func (s *selection) seen(over func(cell string) (record.Cell, bool)) (e *record.Experiment, whole bool) {
+	e = &record.Experiment{Plan: record.Plan{Compares: s.compares, Replicates: s.most}}
+	for i, ref := range s.cells {
+		if s.Holds(i) && !s.asked[i] {
+			continue
+		}
+		c, ok := over(ref.Cell)
+		if !ok {
+			return nil, false
+		}
+		c.CellRef = ref
+		e.Plan.Cells, e.Cells = append(e.Plan.Cells, ref), append(e.Cells, c)
+	}
+	return e, true
+}
+
+// ran is how long the cells ran in all, in seconds.
+func ran(e *record.Experiment) (seconds float64) {
+	for i := range e.Cells {
+		seconds += e.Cells[i].Seconds
+	}
+	return seconds
+}
+
+// wanted are the cells of the comparisons that are not decided.
+func (s *selection) wanted(rows []record.ComparisonRow) map[int]bool {
+	lost := func(r *record.ComparisonRow) bool {
+		return s.DropLosers && slices.ContainsFunc(rows, func(o record.ComparisonRow) bool {
+			return s.decision(&o) == Worse && candidate(&o).is(candidate(r))
+		})
+	}
+	var sides []side
+	for i := range rows {
+		if r := &rows[i]; s.decision(r) == Undecided && !lost(r) {
+			sides = append(sides, candidate(r), baseline(r))
+		}
+	}
+	want := map[int]bool{}
+	for i, c := range s.cells {
+		of := side{c.Workload, c.Hardware, c.Policy, c.Axes}
+		if slices.ContainsFunc(sides, of.is) {
+			want[i] = true
+		}
+	}
+	return want
+}
+
+// side is one of two that are compared.
+type side struct {
+	workload, hardware, policy string
+	axes                       []record.Setting
+}
+
+func candidate(r *record.ComparisonRow) side {
+	return side{r.Workload, r.Hardware, r.CandidatePolicy, r.CandidateAxes}
+}
+
+func baseline(r *record.ComparisonRow) side {
+	b := side{r.BaselineWorkload, r.BaselineHardware, r.BaselinePolicy, r.BaselineAxes}
+	if b.workload == "" {
+		b.workload = r.Workload
+	}
+	if b.hardware == "" {
+		b.hardware = r.Hardware
+	}
+	return b
+}
+
+func (s side) is(o side) bool {
+	return s.workload == o.workload && s.hardware == o.hardware && s.policy == o.policy && slices.Equal(s.axes, o.axes)
+}
