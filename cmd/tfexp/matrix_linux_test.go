@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
-	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -602,7 +602,7 @@ func (x *crash) unrecorded() (left []string) {
 // finishedUnits are the cells that the journal says have finished, and how often each has begun.
 func (x *crash) finishedUnits() (finished map[string]bool, began map[string]int) {
 	finished, began = map[string]bool{}, map[string]int{}
-	entries, _ := store.ReadJournal(x.results())
+	entries, _ := history.ReadJournal(x.results())
 	for _, e := range entries {
 		switch {
 		case e.Event == "cell_start":
