@@ -93,7 +93,7 @@ func (s *Shards) readIndex() {
 			continue
 		}
 		e := ShardEntry{Cell: row[0], Key: row[1], State: row[2], Shard: row[3], At: at, Size: size}
-		s.cells[e.Cell] = append(s.cells[e.Cell], e)
+		s.add(e)
 		s.read[e.Shard] = max(s.read[e.Shard], at+int64(size)+1)
 	}
 	for name, size := range s.read {
@@ -101,6 +101,7 @@ func (s *Shards) readIndex() {
 			delete(s.read, name)
 		}
 	}
+	s.changed = false
 	for cell, of := range s.cells {
 		s.cells[cell] = slices.DeleteFunc(of, func(e ShardEntry) bool { _, ok := s.read[e.Shard]; return !ok })
 	}

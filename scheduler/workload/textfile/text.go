@@ -209,12 +209,15 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 	return nil, errors.Join(found...)
 }
 
+// ErrTooLong is returned for a number of units of time that time.Duration cannot hold.
+var ErrTooLong = errors.New("is out of range: times reach 292 years from their origin")
+
 // ParseTime reads a number of units. A unit of 0 means seconds.
 func ParseTime(text string, unit time.Duration) (time.Duration, error) {
 	unit = cmp.Or(unit, time.Second)
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		if n > math.MaxInt64/int64(unit) || n < math.MinInt64/int64(unit) {
-			return 0, fmt.Errorf("time %q is out of range", text)
+			return 0, fmt.Errorf("time %q %w", text, ErrTooLong)
 		}
 		return time.Duration(n) * unit, nil
 	}
@@ -224,6 +227,9 @@ func ParseTime(text string, unit time.Duration) (time.Duration, error) {
 		}
 	}
 	x, err := strconv.ParseFloat(text, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return 0, fmt.Errorf("time %q %w", text, ErrTooLong)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("time %q is not a number", text)
 	}
@@ -242,8 +248,11 @@ func ParseTime(text string, unit time.Duration) (time.Duration, error) {
 func Units(x float64, unit time.Duration) (time.Duration, error) {
 	unit = cmp.Or(unit, time.Second)
 	d := math.Round(x * float64(unit))
-	if math.IsNaN(d) || math.Abs(d) >= math.MaxInt64 {
-		return 0, fmt.Errorf("time %v is out of range", x)
+	if math.IsNaN(d) {
+		return 0, fmt.Errorf("time %v is not a number", x)
+	}
+	if math.Abs(d) >= math.MaxInt64 {
+		return 0, fmt.Errorf("time %v %w", x, ErrTooLong)
 	}
 	return time.Duration(d), nil
 }
