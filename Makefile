@@ -64,7 +64,7 @@ lint: ## gofmt, go vet, staticcheck, words of comments, and that one package alo
 	$(GO) test -count=1 -run "^TestOneDoor$$" .
 	.ci/words
 
-features: ## build tfexp without each feature, and run an experiment (minutes)
+features: ## build tfexp without each feature, several at a time (TFEXP_FEATURES=each: one), and run an experiment
 	TFEXP_LONG=1 $(GO) test -vet=off -count=1 -timeout 30m -run "^TestFeaturesCanBeRemoved$$" -v .
 
 SYSTEMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
@@ -109,8 +109,9 @@ damage: ## damage each file of results in each way, and look that every command 
 
 SEEDS ?= 10000
 
-chaos: ## let SEEDS seeds decide what befalls runs, and make each operation on files fail: nothing is lost, repeated or left
+chaos: ## let SEEDS seeds decide what befalls runs, make each operation on files fail, and crash runs on all engines: nothing is lost, repeated or left
 	$(GO) test ./pipeline -count=1 -timeout 600m -run "TestChaos|TestFaults|TestModel" -v -args -seeds $(SEEDS) -each-fault 1
+	$(GO) test ./cmd/tfexp -count=1 -timeout 120m -run "TestCrashAndResume" -v -args -tenths 10
 
 PKG   ?= scheduler
 LEAST ?= 0

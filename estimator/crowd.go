@@ -22,7 +22,7 @@ var (
 const slowedSD = 0.02
 
 // AnyMachine is the law of contention of a machine that was not measured.
-func AnyMachine() Contention { return contention(crowdMean[:]) }
+func AnyMachine() Contention { return ContentionOf(crowdMean[:]) }
 
 // FitSlowed fits the law of contention to slowdowns of jobs that ran side by side, however few: the most likely
 // parameters under the prior of any machine. Without measurements there is no contention.
@@ -31,7 +31,7 @@ func FitSlowed(measured []Slowed) Contention {
 		return Contention{}
 	}
 	loss := func(x []float64) float64 {
-		law, sum := contention(x), 0.0
+		law, sum := ContentionOf(x), 0.0
 		for i, v := range x {
 			sum += square((v - crowdMean[i]) / crowdSD[i])
 		}
@@ -45,7 +45,7 @@ func FitSlowed(measured []Slowed) Contention {
 		r, _ := optimize.Minimize(optimize.Problem{Func: loss}, []float64{crowdMean[0], capacity, crowdMean[2]}, nil,
 			&optimize.NelderMead{})
 		if r != nil && r.F < least {
-			best, least = contention(r.X), r.F
+			best, least = ContentionOf(r.X), r.F
 		}
 	}
 	return best

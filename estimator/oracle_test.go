@@ -2,7 +2,6 @@ package estimator
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -172,38 +171,5 @@ func TestFractionByHand(t *testing.T) {
 	near(t, "its pace", f.PaceSD, math.Hypot(spread, momentSD*math.Sqrt(momentSeconds/14)), 1e-12)
 	if f.Samples != 2 || f.DF != 1+PriorDF {
 		t.Errorf("%+v", f)
-	}
-}
-
-// Data of neighbors that can be fitted, and data that cannot.
-func TestContentionNeeds(t *testing.T) {
-	law := Contention{Serial: 0.05, Capacity: 0.7, Sharpness: 4}
-	var crowds []Crowd
-	rng := rand.New(rand.NewPCG(1, 1))
-	for _, others := range []float64{0, 2, 4, 6} {
-		crowds = append(crowds, Crowd{2, others, 8, 3 * law.Slowdown(2, others, 8) * (1 + 1e-6*rng.NormFloat64())})
-	}
-	if _, err := FitContention(crowds[:3]); err == nil {
-		t.Error("two differences are enough for three parameters")
-	}
-	c, err := FitContention(crowds)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, others := range []float64{2, 4, 6} {
-		near(t, "slowdown", c.Slowdown(2, others, 8), law.Slowdown(2, others, 8), 1e-3)
-	}
-	for _, bad := range []Crowd{{0, 1, 8, 1}, {1, -1, 8, 1}, {1, 1, 0, 1}, {1, 1, 8, 0}} {
-		if _, err := FitContention(append([]Crowd{bad}, crowds...)); err == nil {
-			t.Errorf("%+v was fitted", bad)
-		}
-		if s := law.Slowdown(bad.Own, bad.Others, bad.Total); bad.Seconds > 0 && s != 1 {
-			t.Errorf("%+v is slowed by %g", bad, s)
-		}
-	}
-	for _, none := range []Contention{{}, {Capacity: 1}, {Sharpness: 1}} {
-		if s := none.Slowdown(1, 7, 8); s != 1 {
-			t.Errorf("%+v slows by %g", none, s)
-		}
 	}
 }

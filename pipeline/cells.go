@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -163,7 +164,8 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 	defer r.mu.Unlock()
 	r.states.Store(ref.Cell, cell.State)
 	r.outcome.Ran++
-	if cell.State != record.CellFinished && cell.Beyond == nil { // one of a search that crashed is a result
+	gone := slices.ContainsFunc(cell.Warnings, func(w record.Warning) bool { return w.Code == engine.Lost })
+	if cell.State != record.CellFinished && (cell.Beyond == nil || gone) { // one of a search that crashed is a result
 		r.outcome.Failed++
 	}
 	return nil
@@ -209,7 +211,8 @@ func (r *run) State(cell string) (string, bool) {
 	if at, ok := r.sharded(cell); ok {
 		return at.State, true
 	}
-	return store.State(r.folder(cell))
+	state, _, ok := store.State(r.folder(cell))
+	return state, ok
 }
 
 // Complete implements stages.Run.

@@ -99,7 +99,7 @@ func (w *world) asked(op, path string) error {
 		w.hit = op + " " + path
 		switch w.what {
 		case failure:
-			return []error{syscall.EIO, syscall.ENOSPC, syscall.EMFILE}[w.n%3]
+			return []error{syscall.EIO, syscall.ENOSPC, syscall.EMFILE, syscall.EDQUOT, syscall.ENOLCK}[w.n%5]
 		case torn:
 			if op == "write" {
 				w.wrote(path)
@@ -107,7 +107,7 @@ func (w *world) asked(op, path string) error {
 			}
 			return syscall.EIO
 		case noDisk:
-			w.dead = syscall.ENOSPC
+			w.dead = []error{syscall.ENOSPC, syscall.EDQUOT}[w.n%2]
 		case signal:
 			w.stop()
 		case kill, killBoth, powerCut:

@@ -12,9 +12,9 @@ import (
 // Leftovers of a killed run are removed, and nothing else. Nothing is removed while cells run elsewhere.
 func TestClearScratch(t *testing.T) {
 	dir := t.TempDir()
-	gone := []string{".scratch-w-h-p-r1/job.checkpoint/n", ".scratch-123/a.control", ".report.html482", ".plan.json7",
+	gone := []string{"..SHA256SUMS.tmp8129", ".SHA256SUMS77", ".scratch-w-h-p-r1/job.checkpoint/n", ".scratch-123/a.control", ".report.html482", ".plan.json7",
 		".events.jsonl.tmp", "plots/.gantt.svg99"}
-	stays := []string{"report.html", ".lock", ".scratch-file", ".notes.txt", "plots/gantt.svg", "cells/c/.scratch-x/y",
+	stays := []string{".SHA256SUMS.tmp", "report.html", ".lock", ".scratch-file", ".notes.txt", "plots/gantt.svg", "cells/c/.scratch-x/y",
 		"a.svg99"}
 	for _, name := range append(slices.Clone(gone), stays...) {
 		path := filepath.Join(dir, name)

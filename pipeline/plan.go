@@ -19,6 +19,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/pipeline/instantiate"
 	"github.com/tfexp/tfexp/pipeline/store"
@@ -160,8 +161,11 @@ func (p *Plan) lookUpCell(v store.View, i int) CellWork {
 	return CellWork{Reason: "new"}
 }
 
-// interrupted is the state of a cell whose folder is not complete.
-const interrupted = "interrupted"
+// States of cells besides those that are recorded.
+const (
+	interrupted = "interrupted" // its folder is not complete
+	lost        = "lost by its engine"
+)
 
 // incomplete says why a cell's folder is not complete.
 func (p *Plan) incomplete() string {
@@ -179,8 +183,11 @@ func previous(v store.View, p *Plan, i int, dir string, onDisk bool) (descriptio
 	if onDisk {
 		if raw, err := folder.ReadFile(dir, store.KeyFile); err == nil {
 			state := interrupted
-			if s, ok := store.State(dir); ok && record.Intact(dir) {
+			if s, codes, ok := store.State(dir); ok && record.Intact(dir) {
 				state = s
+				if s == record.CellFailed && slices.Contains(codes, engine.Lost) {
+					state = lost
+				}
 			}
 			return string(raw), state
 		}

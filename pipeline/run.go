@@ -515,7 +515,8 @@ func (p *Plan) otherFile() string {
 const scratchPrefix = ".scratch-"
 
 // unfinished is the name of a file that was being written: it gets its own name when it is whole.
-var unfinished = regexp.MustCompile(`^\.[\w-]+(\.[\w-]+)*\.(json|jsonl|csv|html|hcl|svg|png|txt)(\d+|\.tmp)$`)
+var unfinished = regexp.MustCompile(`^\.[\w-]+(\.[\w-]+)*\.(json|jsonl|csv|html|hcl|svg|png|txt)(\d+|\.tmp)$|` +
+	`^\.(\.SHA256SUMS\.tmp|SHA256SUMS)\d+$`)
 
 // clearScratch removes leftovers of a killed run from an experiment's folder that nobody reads: folders of jobs, and
 // files that were being written. The lock is held, and the jobs have been ended. While cells run elsewhere, nothing is

@@ -173,14 +173,19 @@ func (l *loop) startWith(j *jobState, cores int32, g Grant, why string) error {
 			return err
 		}
 	}
-	if err := l.clear(g); err != nil {
-		return err
+	if len(l.turns.Jobs) > 0 {
+		if err := l.clear(g); err != nil {
+			return err
+		}
 	}
 	kind := Start
 	if j.state == Paused {
 		kind = Resume
 	}
-	d := l.decide(kind, j, g.Cores, why)
+	var d *Decision
+	if l.recording() {
+		d = l.decide(kind, j, g.Cores, why)
+	}
 	l.settleTime(j)
 	moves := kind == Resume && l.elsewhere(j, g)
 	if l.turned(j) {

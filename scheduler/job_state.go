@@ -41,6 +41,9 @@ func (l *loop) newState(number int32, f *jobState) {
 
 func (l *loop) state(j int32) *jobState { return l.states.At(j) }
 
+// open is state for a job that has arrived and is not over.
+func (l *loop) open(j int32) *jobState { return l.states.Look(j) }
+
 // result returns the counts of an open job that are not in its state.
 func (l *loop) result(j *jobState) *Result { return l.outcomes.Of(j.number) }
 

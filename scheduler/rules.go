@@ -203,7 +203,7 @@ func (l *loop) Recording() bool { return l.recording() }
 
 // Start implements Actions.
 func (l *loop) Start(job, cores int32, nodes []int32, why string) error {
-	return l.start(l.state(job), cores, nodes, why)
+	return l.start(l.open(job), cores, nodes, why)
 }
 
 // StartOn implements Actions.
@@ -259,7 +259,11 @@ func (l *loop) Cancel(job int32, why string) error {
 }
 
 // Choose implements Actions.
-func (l *loop) Choose(job, alternative int32) { l.adopt(l.state(job), alternative) }
+func (l *loop) Choose(job, alternative int32) {
+	if l.alternatives.Any() {
+		l.adopt(l.state(job), alternative)
+	}
+}
 
 // WaitingJobs are the jobs that wait, queued or paused, in the policy's order.
 type WaitingJobs struct {
@@ -271,7 +275,13 @@ type WaitingJobs struct {
 func (w WaitingJobs) Behind(k queue.Key) WaitingJobs { return WaitingJobs{w.l, k} }
 
 // Len returns the number of waiting jobs.
-func (w WaitingJobs) Len() int { return w.l.queue.Len() - w.l.queue.Before(w.from) }
+func (w WaitingJobs) Len() int {
+	n := w.l.queue.Len()
+	if n == 0 || w.from == queue.Front {
+		return n
+	}
+	return n - w.l.queue.Before(w.from)
+}
 
 // Next returns the first job after a place that is within a limit, or Nobody.
 func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {

@@ -31,7 +31,7 @@ func (l *loop) enter(j *jobState) {
 func (l *loop) leave(j *jobState) {
 	last := l.running.all[len(l.running.all)-1]
 	l.running.all[j.slot] = last
-	l.state(last).slot = j.slot
+	l.open(last).slot = j.slot
 	l.running.all = l.running.all[:len(l.running.all)-1]
 	l.withdrawVictim(j)
 	if l.resizable(j) {

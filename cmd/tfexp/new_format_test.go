@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // tally is a trace format that package formats does not know: a line is the name,
@@ -29,7 +30,7 @@ var tally = &formats.Format{
 	Reader: func(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 		var b logs.Builder
 		classes := formats.Option[[]string](o, "classes", nil)
-		skipped, err := workload.EachLine(file, r, o.Lenient, func(number int, line string) error {
+		skipped, err := textfile.EachLine(file, r, o.Lenient, func(number int, line string) error {
 			j := scheduler.Job{Deadline: scheduler.Never, Priority: -1}
 			var arrival, run float64
 			if _, err := fmt.Sscan(line, &j.Name, &j.Class, &arrival, &j.Threads, &j.GPUs, &run); err != nil {

@@ -186,13 +186,6 @@ func (x *torture) kill(begun func(dir, journal string) bool, wait time.Duration,
 		}
 	}
 	<-ended
-	if both { // nobody knows a process that left its job a moment before
-		for _, path := range x.running() {
-			if pid, err := strconv.Atoi(filepath.Base(strings.Fields(path)[0])); err == nil && strings.Contains(path, ": away ") {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
-			}
-		}
-	}
 	if !both && x.engine == "process" {
 		x.nothingRuns()
 	}

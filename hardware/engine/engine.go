@@ -248,6 +248,10 @@ type Problem struct {
 	Unavailable bool
 }
 
+// Lost is the code of warnings of jobs that ended because the engine lost them, and not by themselves: their cell says
+// nothing about them.
+const Lost = "engine_lost"
+
 // Unavailable is returned when an engine, or something that it needs, is not available.
 type Unavailable struct {
 	Engine string

@@ -73,20 +73,31 @@ func (a *ProgressAttempt) Output() func(output []byte) {
 			a.news(p)
 		}
 	}
+	var before, last time.Duration // when lines were read: of an earlier piece, and of any
 	return func(output []byte) {
 		a.tail.Add(output, func(p contract.Progress) {
-			now := a.board.now()
-			a.tell(p, max(now-a.age(&p), 0), now)
+			last = a.board.now()
+			a.tell(p, max(last-a.age(&p, last-before), 0), last)
 		})
+		if len(output) < fullPiece { // else more was waiting
+			before = last
+		}
 		if a.other.Output != nil {
 			a.other.Output(output, a.made)
 		}
 	}
 }
 
+// fullPiece is the length in bytes of a piece of output that may have left others behind.
+const fullPiece = 16 << 10
+
+// jump is by how much a line must seem too old before the clocks count as set anew.
+const jump = time.Second
+
 // age is how long a line has waited to be read: almost zero, except on a busy machine. If the program's clock is not
-// ours, it is the extra time of this line over the fastest one so far.
-func (a *ProgressAttempt) age(p *contract.Progress) time.Duration {
+// ours, it is the extra time of this line over the fastest one so far. It has waited for no longer than most, the time since
+// an earlier line was read: where it seems to, a clock was set meanwhile.
+func (a *ProgressAttempt) age(p *contract.Progress, most time.Duration) time.Duration {
 	if p.At == nil {
 		return 0
 	}
@@ -94,7 +105,14 @@ func (a *ProgressAttempt) age(p *contract.Progress) time.Duration {
 	if !a.board.oneClock {
 		a.delay = min(a.delay, took)
 	}
-	return max(took-a.delay, 0)
+	age := max(took-a.delay, 0)
+	if age > most+jump {
+		if !a.board.oneClock {
+			a.delay = took
+		}
+		return 0
+	}
+	return min(age, most)
 }
 
 // tell reports progress, with the instants at which it was made and read.

@@ -50,6 +50,37 @@ func TestLinesAreAsOldAsTheySay(t *testing.T) {
 	}
 }
 
+// A clock that is set while a job runs, ours or the program's, moves no report.
+func TestClocksThatJump(t *testing.T) {
+	for _, oneClock := range []bool{false, true} {
+		for _, by := range []time.Duration{time.Hour, -time.Hour, 30 * 365 * 24 * time.Hour, -30 * 365 * 24 * time.Hour} {
+			synctest.Test(t, func(t *testing.T) {
+				zero := time.Now()
+				var heard []string
+				b := NewProgressBoard(func() time.Duration { return time.Since(zero) }, make(chan struct{}, 1),
+					func(_ int, at time.Duration, p contract.Progress) {
+						heard = append(heard, fmt.Sprint(p.Epoch, " ", at))
+					}, nil)
+				if oneClock {
+					b.OneClock()
+				}
+				read := b.Follow(0, &Job{}).Output()
+				for epoch := 1; epoch <= 5; epoch++ {
+					time.Sleep(time.Second)
+					at := time.Now()
+					if epoch >= 3 && !oneClock || epoch == 3 { // with one clock it is set between print and reading
+						at = at.Add(by)
+					}
+					read(fmt.Appendf(nil, "{\"tfexp\":{\"epoch\":%d,\"at\":%f}}\n", epoch, float64(at.UnixMicro())/1e6))
+				}
+				if want := []string{"1 1s", "2 2s", "3 3s", "4 4s", "5 5s"}; !slices.Equal(heard, want) {
+					t.Errorf("one clock %v, by %s: heard %q", oneClock, by, heard)
+				}
+			})
+		}
+	}
+}
+
 // The output of jobs becomes reports of their finished units: the latest of
 // each job. The engine wakes up at a job's first unit and whenever its units
 // have doubled.

@@ -339,6 +339,7 @@ func beGuardian(run string, socket *os.File) int {
 	}()
 	setName("job-guardian")
 	becomeReaper()
+	markDescendants(run)
 	conn, err := net.FileConn(socket)
 	if err != nil {
 		return 1

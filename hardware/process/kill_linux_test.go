@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,9 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -338,9 +342,6 @@ func startVictim(t *testing.T, env ...string) (cmd *exec.Cmd, dir string, jobs [
 	return cmd, dir, jobs, pidIn(t, dir+"/guardian")
 }
 
-// inGroups is in the registry of an engine whose programs have groups.
-const inGroups = `groups in "/`
-
 func TestKilledTfexpLeavesNothing(t *testing.T) {
 	for _, groups := range []string{"", "none"} {
 		cmd, _, jobs, guardian := startVictim(t, victimGroups+"="+groups)
@@ -367,7 +368,6 @@ func TestSweep(t *testing.T) {
 	if !alive(stray) {
 		t.Fatal("the stray died without a sweep: this test shows nothing")
 	}
-	groups := strings.Contains(read(t, dir+"/registry"), inGroups)
 	killed, err := Sweep(dir + "/registry")
 	if err != nil || len(killed) == 0 {
 		t.Fatal(killed, err)
@@ -379,11 +379,89 @@ func TestSweep(t *testing.T) {
 		t.Error("the registry is still there:", killed, err)
 	}
 	for _, pid := range []int{jobs[1], jobs[4]} {
-		if groups && alive(pid) {
+		if alive(pid) {
 			t.Errorf("process %d lives after the sweep of %v", pid, killed)
 		}
-		// Without groups it might be a stranger's: it has no mark, and its leader is dead.
-		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// tfexp and its guardian are killed at once, at a drawn moment, while jobs start processes that leave their session, clear
+// their environment, close their files, change their folder and lose their parent. Nothing is left after a sweep.
+func TestKilledTogetherLeavesNothing(t *testing.T) {
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
+	kills, left, strays := need.Cases(4, 100), 0, 0
+	for kill := range kills {
+		dir := t.TempDir()
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), victimEnv+"="+dir, victimGroups+"=none", victimDaemons+"=1")
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		guardian := pidIn(t, dir+"/guardian")
+		time.Sleep(time.Duration(random.Int64N(int64(400 * time.Millisecond))))
+		// While they are stopped, none notices the other's end.
+		if err := errors.Join(syscall.Kill(guardian, syscall.SIGSTOP), syscall.Kill(cmd.Process.Pid, syscall.SIGKILL),
+			syscall.Kill(guardian, syscall.SIGKILL)); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		killed, err := Sweep(dir + "/registry")
+		if err != nil {
+			t.Fatal(err)
+		}
+		strays += len(killed)
+		if running := processesOf(dir); len(running) > 0 {
+			left++
+			t.Errorf("kill %d: after the sweep of %d processes runs %q", kill, len(killed), running)
+		}
+		for _, pid := range numbers("/proc") { // whatever the test shows, it leaves nothing
+			if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.Contains(string(line), dir) {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
+	if strays < kills {
+		t.Errorf("%d kills left %d processes to sweep: this test shows nothing", kills, strays)
+	}
+	t.Logf("%d kills, %d swept processes, %d kills with leftovers", kills, strays, left)
+}
+
+// processesOf lists the processes that have a folder in their command line.
+func processesOf(dir string) (found []string) {
+	for _, pid := range numbers("/proc") {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if p, ok := readProc(pid); ok && !p.zombie && strings.Contains(string(line), dir) {
+			found = append(found, fmt.Sprintf("%d %q", pid, line))
+		}
+	}
+	return found
+}
+
+// A limit of a process is a mark of its run alone.
+func TestLimitMark(t *testing.T) {
+	const run, other = "0123456789abcdef", "1123456789abcdef"
+	cmd := exec.Command("sleep", "1000")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	if hasLimitMark(cmd.Process.Pid, run) {
+		t.Error("a stranger has the mark")
+	}
+	limit := &unix.Rlimit{Cur: limitMark(run), Max: unix.RLIM_INFINITY}
+	if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_LOCKS, limit, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !hasLimitMark(cmd.Process.Pid, run) {
+		t.Error("it has no mark")
+	}
+	for _, name := range []string{other, "", "0", "fedcba9876543210", "0123456789abcd\nf"} {
+		if hasLimitMark(cmd.Process.Pid, name) || hasLimitMark(os.Getpid(), name) {
+			t.Errorf("it is of run %q", name)
+		}
 	}
 }
 

@@ -305,6 +305,7 @@ type childSet struct {
 type child struct {
 	of     *link         // the guardian whose child it is; nil: this process's own
 	exited chan struct{} // closed when the guardian says so, or is gone
+	lost   bool          // the guardian was gone before the program had exited: the kernel has killed it
 }
 
 func (c *childSet) add(fork func() (int, error)) (int, error) {
@@ -329,7 +330,7 @@ func (c *childSet) know(pid int, of *child) {
 func (c *childSet) adopt(pid int, of *link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.know(pid, &child{of, make(chan struct{})})
+	c.know(pid, &child{of: of, exited: make(chan struct{})})
 }
 
 // exit says that a program has exited.
@@ -351,10 +352,19 @@ func (c *childSet) lose(l *link) {
 			select {
 			case <-p.exited:
 			default:
+				p.lost = true
 				close(p.exited)
 			}
 		}
 	}
+}
+
+// lostGuardian reports whether the guardian of a program, which has not been reaped, was killed before it exited.
+func (c *childSet) lostGuardian(pid int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.pids[pid]
+	return p != nil && p.lost
 }
 
 // await returns when a program has exited. Its number stays taken until it is reaped.

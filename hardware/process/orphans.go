@@ -11,7 +11,7 @@ import (
 // orphanTracker follows the processes that lost their parent and came to the guardian, where programs have no groups. A
 // process that left its session and cleared its environment does not show from which program it came. Such a process
 // dies with tfexp, or when no engine is open. The registry names it for the case that the guardian is killed with
-// tfexp.
+// tfexp, and that limits carry no mark (markDescendants).
 type orphanTracker struct {
 	records *registry
 	stop    chan struct{}
@@ -22,8 +22,7 @@ type orphanTracker struct {
 // openEngines counts them: an orphan may be of any.
 var openEngines atomic.Int64
 
-// orphanPause is the time between scans: a process that loses its parent after the last scan before tfexp is killed is
-// unknown.
+// orphanPause is the time between scans.
 const orphanPause = 100 * time.Millisecond
 
 // trackOrphans starts the scans; close ends them.

@@ -101,6 +101,10 @@ func processes() []processInfo {
 // hasMark is false: macOS does not show environments.
 func hasMark(int, string) bool { return false }
 
+// A limit is no mark: macOS does not show those of other processes.
+func markDescendants(string)        {}
+func hasLimitMark(int, string) bool { return false }
+
 func hasEnviron(int) bool { return false }
 
 // descendants returns roots and all processes that descend from them.

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
@@ -111,10 +112,14 @@ func (p *program) bind(cpus []int) error {
 func (h hands) Attend(p *program) {
 	e := h.e
 	children.await(p.id.pid)
+	lost := children.lostGuardian(p.id.pid)
 	p.life.Lock()
 	status, used := children.reap(p.id.pid)
 	p.reaped = true
 	p.life.Unlock()
+	if lost = lost && status.Signaled(); lost && e.opts.Warn != nil {
+		e.opts.Warn(p.Number, engine.Lost, "the guardian of the jobs was killed, and its program with it; tfexp resume runs it again")
+	}
 	finished := status.Exited() && status.ExitStatus() == 0
 	e.Exited(p, time.Now(), finished)
 

@@ -69,7 +69,7 @@ func (r *registry) close() error {
 
 // Sweep kills leftover processes of the jobs that an engine with this registry ran before tfexp was killed, and removes
 // the file. No process is killed because of its number alone: a program's start time, or the run's mark in the
-// environment or in the name of the control group, must agree. The caller makes sure that no tfexp is using the file.
+// environment, in a limit or in the name of the control group, must agree. The caller makes sure that no tfexp is using the file.
 // It returns the names of the killed processes, "process 1234 (python3)". A missing file means that there is nothing to
 // do. A file that is not a registry is set aside: ErrGarbled.
 func Sweep(path string) (killed []string, err error) {
@@ -128,7 +128,7 @@ const (
 )
 
 // killLeft kills the processes of a run: the live programs, the members of their
-// sessions and groups, all processes with the run's mark, and all descendants of
+// sessions and groups, all processes with the run's mark (in their environment or their limit), and all descendants of
 // these. It repeats until no such process is left. A session whose leader is dead is
 // only killed if fresh says that the leader lived a moment ago: later on, its number
 // may have passed to a stranger's session.
@@ -140,6 +140,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 		sessions[id.pid] = listed && p.start == id.start || !listed && fresh
 	}
 	seen := map[processID]bool{}
+	clean := 0 // passes in a row that found nothing
 	for pass := 0; pass < killPasses || fresh; pass++ {
 		groups := groupsOf(r.home, run)
 		doomed := map[int]bool{}
@@ -153,7 +154,7 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 			doomed[self] = true
 		}
 		for _, p := range table {
-			if sessions[p.session] || sessions[p.group] || hasMark(p.pid, run) {
+			if sessions[p.session] || sessions[p.group] || hasMark(p.pid, run) || hasLimitMark(p.pid, run) {
 				doomed[p.pid] = true
 			}
 		}
@@ -165,17 +166,22 @@ func (r *roll) killLeft(run string, fresh bool) (killed []string) {
 			if !doomed[p.pid] || p.zombie || p.pid == self {
 				continue
 			}
-			// It does not wait for processes that it may not kill (another user's).
-			if syscall.Kill(p.pid, syscall.SIGKILL) != nil {
+			// It does not wait for processes that it may not kill (another user's). One that has just exited may have
+			// started another.
+			err := syscall.Kill(p.pid, syscall.SIGKILL)
+			found = found || err != syscall.EPERM
+			if err != nil {
 				continue
 			}
-			found = true
 			if id := (processID{p.pid, p.start}); !seen[id] {
 				seen[id] = true
 				killed = append(killed, fmt.Sprintf("process %d (%s)", p.pid, p.name))
 			}
 		}
-		if !found {
+		// A process that started after the list was read is in the next one.
+		if clean++; found {
+			clean = 0
+		} else if clean == 2 {
 			for _, g := range groups {
 				g.remove()
 			}

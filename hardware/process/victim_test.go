@@ -31,6 +31,17 @@ const waitOnly = "wait"
 // victimGroups says, with "none", that a victim's jobs have no groups.
 const victimGroups = "PROCESS_TEST_GROUPS"
 
+// victimDaemons has a victim's job start processes as services do, one after the other.
+const victimDaemons = "PROCESS_TEST_DAEMONS"
+
+// daemons is a script that starts services until it is killed: they have nothing of the job but a folder's name.
+func daemons(dir string) string {
+	return fmt.Sprintf(`while :; do
+		(env -i setsid sh -c 'cd /; (sh -c "while :; do sleep 0.3; done; : %[1]s" &); exit' </dev/null >/dev/null 2>&1 &)
+		sleep 0.02
+	done; : %[1]s`, dir)
+}
+
 // victim is a tfexp that runs jobs until it is killed.
 func victim(dir string) {
 	if dir == waitOnly {
@@ -43,6 +54,19 @@ func victim(dir string) {
 		select {}
 	}
 	noGroups.Store(os.Getenv(victimGroups) == "none")
+	if os.Getenv(victimDaemons) != "" {
+		e, err := New([]launch.Job{sh(daemons(dir))}, Options{Registry: dir + "/registry"})
+		if err == nil {
+			err = e.Start(0, cores(0))
+		}
+		if err == nil {
+			err = os.WriteFile(dir+"/guardian", fmt.Appendf(nil, "%d\n", guardianPID()), 0o666)
+		}
+		if err != nil {
+			panic(err)
+		}
+		select {}
+	}
 	noMark := fmt.Sprintf(`env -i sh -c 'trap "" TERM HUP; echo $$ >%s/unmarked; while :; do sleep 0.05; done' & `, dir)
 	e, err := New([]launch.Job{
 		sh(stray(dir+"/stray") + foundling(dir+"/foundling") + noMark + "echo $$ >" + dir + "/main; sleep 1000; :"),

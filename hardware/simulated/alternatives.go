@@ -60,9 +60,9 @@ func (e *Engine) inFirst(job int) float64 {
 	return whole.Seconds() / now.Seconds()
 }
 
-// setOut resets a job to all of its work, with its noise.
+// setOut resets a job to all of its work, with its noise, at the rate of the work.
 func (e *Engine) setOut(job int, t *task, w Work) {
-	t.lead, t.scaled, _ = w.Times()
+	t.lead, t.scaled, t.rate = w.Times()
 	if e.opts.Noise > 0 && t.lead|t.scaled != 0 {
 		f := noise(e.opts, e.jobs.At(job).Name)
 		t.lead = time.Duration(math.Round(f * float64(t.lead)))
@@ -84,8 +84,7 @@ func (e *Engine) switchTo(job int, t *task, alternative int) error {
 	e.chosen[job], e.ways[job] = w, int32(alternative)
 	var fresh task
 	e.setOut(job, &fresh, w)
-	_, _, t.rate = w.Times()
-	t.scaled = time.Duration(math.Round(left * float64(fresh.scaled)))
+	t.scaled, t.rate = time.Duration(math.Round(left*float64(fresh.scaled))), fresh.rate
 	if e.units != nil {
 		e.marks.jobs[job].whole = fresh.scaled
 	}

@@ -63,8 +63,19 @@ func (h *endings) remove(slot int32) {
 	h.ends = h.ends[:last]
 }
 
-// first returns the end that comes first.
-func (h *endings) first() (first ending, some bool) {
+// first returns the end that comes first, until the next change; nil for none.
+func (h *endings) first() *ending {
+	if h.heap < len(h.ends) || h.gone > 0 {
+		h.order()
+	}
+	if h.heap == 0 {
+		return nil
+	}
+	return &h.ends[0]
+}
+
+// order puts the recently added ends in order, and the first end at the front.
+func (h *endings) order() {
 	if 2*(len(h.ends)-h.heap+h.gone) > len(h.ends) { // else to put each in its place is quicker
 		h.rebuild()
 	}
@@ -78,10 +89,6 @@ func (h *endings) first() (first ending, some bool) {
 		h.ends = h.ends[:h.heap]
 		h.sink(0)
 	}
-	if h.heap == 0 {
-		return ending{}, false
-	}
-	return h.ends[0], true
 }
 
 // rebuild makes one heap of all ends.
@@ -111,20 +118,26 @@ func (h *endings) rise(i int) {
 
 // sink puts the end at an index, if there is one, behind those below it that are earlier.
 func (h *endings) sink(i int) {
-	s := h.ends[:h.heap]
+	s, place := h.ends[:h.heap], h.place
 	if i >= len(s) {
 		return
 	}
-	x := s[i]
-	for child := 2*i + 1; child < len(s); child = 2*i + 1 {
-		if child+1 < len(s) && s[child+1].at < s[child].at {
-			child++
+	x, to := s[i], uint(i)
+	for child := 2*to + 1; child < uint(len(s)); child = 2*to + 1 {
+		at := s[child].at
+		if other := child + 1; other < uint(len(s)) {
+			if least := s[other].at; least < at {
+				child, at = other, least
+			}
 		}
-		if s[child].at >= x.at {
+		if at >= x.at {
 			break
 		}
-		h.set(i, s[child])
-		i = child
+		next := &s[child]
+		s[to] = *next
+		place[next.slot] = int32(to)
+		to = child
 	}
-	h.set(i, x)
+	s[to] = x
+	place[x.slot] = int32(to)
 }

@@ -243,7 +243,6 @@ func (e *Engine) Start(job int, g scheduler.Grant) error {
 	}
 	e.again(job, t)
 	t.lead += e.opts.Overheads.Start
-	_, _, t.rate = w.Times()
 	e.hold(job, &g)
 	e.rescale(job, t, w.Rate(g))
 	e.follow(job, t, &g)
@@ -396,21 +395,21 @@ func (e *Engine) Next(ctx context.Context, until time.Duration) (time.Duration, 
 	if timed {
 		at = min(at, e.nextMark(), e.nextNode(), e.nextSpent())
 	}
-	first, some := e.ends.first()
-	if some {
+	first := e.ends.first()
+	if first != nil {
 		at = min(at, first.at)
 	}
 	if at == scheduler.Never {
-		return e.now, nil, e.noInstant(some)
+		return e.now, nil, e.noInstant(first != nil)
 	}
 	e.now = max(e.now, at)
 	if timed {
 		e.passMarks()
 	}
-	for some && first.at <= e.now {
+	for ; first != nil && first.at <= e.now; first = e.ends.first() {
+		job, at := int(first.job), first.at
 		e.ends.remove(first.slot)
-		e.over(int(first.job), first.at)
-		first, some = e.ends.first()
+		e.over(job, at)
 	}
 	if timed {
 		e.endSpent()
@@ -457,9 +456,9 @@ func (e *Engine) over(job int, at time.Duration) {
 		e.leave(job)
 		t.lead, t.scaled = 0, 0
 	}
-	e.news = append(e.news, scheduler.Notice{
-		Kind: scheduler.JobEnded, Job: job, At: at, State: scheduler.Finished, Attempt: e.attempt(job),
-	})
+	e.news = append(e.news, scheduler.Notice{})
+	n := &e.news[len(e.news)-1]
+	n.Kind, n.Job, n.At, n.State, n.Attempt = scheduler.JobEnded, job, at, scheduler.Finished, e.attempt(job)
 	if e.samples == nil || !e.sampled(job, t) {
 		e.end(job, t)
 	}

@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"embed"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -9,6 +10,15 @@ import (
 )
 
 var _ = engine.Register(&Kind)
+
+//go:embed hardware_block.go
+var source embed.FS
+
+// blockOf describes a block whose arguments fill a struct of this package.
+func blockOf[T any](name string) *schema.Block {
+	schema.Document("simulated", source)
+	return schema.BlockFor[T](schema.Block{Name: name, Single: true})
+}
 
 // Kind is this engine as experiments see it. It is a starting point for an engine that simulates in another way.
 var Kind = engine.Kind{
@@ -35,7 +45,7 @@ var Kind = engine.Kind{
 			Allowed: []string{"pause", "resize", "memory", "gpus", "migrate"},
 			Doc:     "Capabilities that the engine must not use.", Example: `["pause"]`},
 	},
-	Blocks:       []*schema.Block{overheadsBlock, contentionBlock},
+	Blocks:       []*schema.Block{overheadsBlock},
 	Capabilities: func(*engine.Hardware) scheduler.Capabilities { return All },
 	Simulate:     func(s engine.Simulation) (scheduler.Engine, error) { return s.Standard() },
 }

@@ -55,7 +55,6 @@ func (e *Engine) Change(job int, w Work) error {
 	e.chosen[job] = w
 	var fresh task
 	e.setOut(job, &fresh, w)
-	_, _, fresh.rate = w.Times()
 	if t.phase != idle {
 		fresh.lead = t.lead
 	}

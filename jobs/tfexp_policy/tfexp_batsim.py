@@ -15,6 +15,7 @@ Each core is a resource. A job has the id "w0!NUMBER", and "w0!NUMBER#ATTEMPT" w
 
 from __future__ import annotations
 
+import bisect
 import json
 import math
 import os
@@ -35,6 +36,9 @@ MAX_ANSWER = 16 << 20
 
 MAX_GROWTH = 64 << 20
 """The most memory, in bytes, that may fill up before an answer is whole: its parts could have no end."""
+
+MAX_WAITING = 100_000
+"""The most decisions, and calls, for later: each answer is bounded, and their sum must be."""
 
 FAREWELL = 2.0
 """How long a scheduler may take to end when the simulation has ended, in seconds."""
@@ -162,7 +166,7 @@ class Translator:
         self.now = 0
         self.events: List[Dict[str, Any]] = []  # of the next message
         self.later: List[Tuple[int, str, Dict[str, Any]]] = []  # answers for later, by time
-        self.calls: List[int] = []
+        self.calls: List[int] = []  # in order
         self.ids: Dict[str, str] = {}  # by name
         self.names: Dict[str, str] = {}  # by id
         self.jobs: Dict[str, Dict[str, Any]] = {}  # what arrived, by name
@@ -229,10 +233,10 @@ class Translator:
             self.completed(event["job"], event["at_ns"], "COMPLETED_FAILED", 1)
 
     def on_timer(self, event: Dict[str, Any]) -> None:
-        for at in sorted(self.calls):
-            if at <= event["at_ns"]:
-                self.add(event["at_ns"], "REQUESTED_CALL", {})
-                self.calls.remove(at)
+        due = bisect.bisect_right(self.calls, event["at_ns"])
+        for _ in range(due):
+            self.add(event["at_ns"], "REQUESTED_CALL", {})
+        del self.calls[:due]
 
     def submit(self, job: Dict[str, Any], at: int) -> None:
         attempt = self.attempts.get(job["job"])
@@ -270,6 +274,9 @@ class Translator:
             if at <= self.now:
                 raise Failure(f"it wants to be called at {at / _NS} s, which is not after now, {self.now / _NS} s")
             self.calls.append(at)
+        if max(len(self.calls), len(self.later)) > MAX_WAITING:
+            raise Failure(f"it has more than {MAX_WAITING} decisions or calls for later")
+        self.calls.sort()
         self.later.sort(key=lambda event: event[0])
 
     def due(self) -> Dict[str, Any]:
@@ -278,7 +285,7 @@ class Translator:
         del self.later[:len(due)]
         answer: Dict[str, Any] = {
             "do": [self.perform(kind, data) for _, kind, data in due if kind not in _NO_CONSEQUENCE]}
-        calls = self.calls + [event[0] for event in self.later[:1]]
+        calls = self.calls[:1] + [event[0] for event in self.later[:1]]
         if calls:
             answer["call_at_ns"] = min(calls)
         return answer

@@ -7,63 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
-
-// capacityProblem is why a hardware never has room for a request.
-type capacityProblem struct {
-	argument string // of the job block: threads, gpus or memory; nodes for the rest
-	summary  string
-	reason   string // ends a sentence that begins with who asks
-}
-
-// capacityProblemOf returns why the hardware never has room for a request, or nil. All
-// requests (a job, an alternative of it, a job of a trace, a resize) are
-// checked here, and reported in these words.
-func capacityProblemOf(r cluster.Demand, h *experiment.Hardware) *capacityProblem {
-	if r.FitsOn(h.Cluster) {
-		return nil
-	}
-	if r.Nodes > 1 || r.GPU != "" || r.Divided {
-		return &capacityProblem{
-			argument: "nodes", summary: fmt.Sprintf("More than the hardware %q has", h.Name),
-			reason: fmt.Sprintf("asks for %s, which the hardware %q never has", r, h.Name),
-		}
-	}
-	var threads, gpus int
-	var memory int64
-	for _, n := range h.Cluster.Nodes {
-		threads, gpus, memory = max(threads, n.Threads), max(gpus, n.GPUs), max(memory, n.Memory)
-		if n.Memory == 0 { // not accounted for
-			memory = max(memory, r.Memory)
-		}
-	}
-	where := fmt.Sprintf("the hardware %q", h.Name)
-	if len(h.Cluster.Nodes) > 1 {
-		where = "the largest node of " + where
-	}
-	short := func(argument, noun, asked, has string) *capacityProblem {
-		return &capacityProblem{
-			argument: argument, summary: fmt.Sprintf("More %s than the hardware %q has", noun, h.Name),
-			reason: fmt.Sprintf("asks for %s, but %s has %s", asked, where, has),
-		}
-	}
-	switch {
-	case r.Threads > threads:
-		return short("threads", "threads", schema.Plural(r.Threads, "thread"), fmt.Sprint(threads))
-	case r.GPUs > gpus:
-		return short("gpus", "GPUs", schema.Plural(r.GPUs, "GPU"), fmt.Sprint(gpus))
-	case r.Memory > memory:
-		return short("memory", "memory", schema.FormatSize(r.Memory), schema.FormatSize(memory))
-	}
-	return &capacityProblem{
-		argument: "nodes", summary: fmt.Sprintf("No node of the hardware %q has room", h.Name),
-		reason: fmt.Sprintf("asks for %s, and no node of the hardware %q has all of that", r, h.Name),
-	}
-}
 
 // jobCapacity checks that a free hardware has room for a job: for its own request, or
 // for one of its alternatives, on one node or, where the policy divides jobs, on any.
@@ -78,31 +24,27 @@ func (c *Checker) jobCapacity(j *experiment.Job, h *experiment.Hardware, divides
 	}
 	asks := j.Demand()
 	asks.Divided = divides
-	if m := capacityProblemOf(asks, h); m != nil {
+	if m := language.CapacityProblemOf(asks, h); m != nil {
 		who := fmt.Sprintf("The job %q", j.Name)
-		at := language.Place(j.At, m.argument, j.Range)
+		at := language.Place(j.At, m.Argument, j.Range)
 		switch {
-		case m.argument == "threads":
-			c.Fail(j.Threads.Range, m.summary, "%s %s.", who, m.reason)
-		case m.argument == "gpus" && slices.Contains(c.jobOnEngine(j, h, j.GPUs), "gpus"): // its engine knows why
+		case m.Argument == "threads":
+			c.Fail(j.Threads.Range, m.Summary, "%s %s.", who, m.Reason)
+		case m.Argument == "gpus" && slices.Contains(c.jobOnEngine(j, h, j.GPUs), "gpus"): // its engine knows why
 		default:
-			c.Fail(at, m.summary, "%s %s.", who, m.reason)
+			c.Fail(at, m.Summary, "%s %s.", who, m.Reason)
 		}
-		if m.argument == "gpus" {
+		if m.Argument == "gpus" {
 			return // that the engine lacks them as well helps nobody
 		}
 	}
 	if j.GPUs > 0 && !h.Capabilities().GPUs {
-		c.Lacks(language.Place(j.At, "gpus", j.Range), h, "gpus", needsGPUs(j.Name))
+		c.Lacks(language.Place(j.At, "gpus", j.Range), h, "gpus", language.NeedsGPUs(j.Name))
 	}
 	if j.Memory > 0 && slices.Contains(h.Lacks, "memory") {
-		c.Lacks(language.Place(j.At, "memory", j.Range), h, "memory", needsMemory(j.Name))
+		c.Lacks(language.Place(j.At, "memory", j.Range), h, "memory", language.NeedsMemory(j.Name))
 	}
 }
-
-func needsGPUs(job string) string { return fmt.Sprintf("The job %q requests GPUs", job) }
-
-func needsMemory(job string) string { return fmt.Sprintf("The job %q requests memory", job) }
 
 // alternativesCapacity checks that a hardware has room for a job with alternatives in at
 // least one of them, and that the job has a rate for all GPUs that it can get.
@@ -138,8 +80,8 @@ func (c *Checker) resizes(w *experiment.Workload, h *experiment.Hardware) {
 			c.Lacks(u.Range, h, "resize", fmt.Sprintf("The workload %q resizes the job %q", w.Name, u.Job))
 			continue
 		}
-		if m := capacityProblemOf(w.Resized(u), h); m != nil {
-			c.Fail(u.Range, m.summary, "The resize of the job %q %s.", u.Job, m.reason)
+		if m := language.CapacityProblemOf(w.Resized(u), h); m != nil {
+			c.Fail(u.Range, m.Summary, "The resize of the job %q %s.", u.Job, m.Reason)
 		}
 	}
 }

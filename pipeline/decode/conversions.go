@@ -49,12 +49,6 @@ func rates(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any
 	return rates, true
 }
 
-// threadTime is a run time on a number of threads.
-type threadTime struct {
-	Threads int
-	Time    time.Duration
-}
-
 // byThreads reads a map from numbers of threads, ascending. It returns false
 // when a key or a value is wrong, which is reported.
 func byThreads(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value, wanted string,
@@ -104,12 +98,12 @@ func byThreads(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value, 
 
 // threadTimes reads a table of run times.
 func threadTimes(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
-	var times []threadTime
+	var times []experiment.ThreadTime
 	const wanted = `a map from threads to durations, like { 1 = "100s", 2 = "55s" }`
 	ok := byThreads(a, arg, expr, v, wanted, func(threads int, one *schema.Arg, at hcl.Range, v cty.Value) bool {
 		d, ok := a.Duration(one, at, v)
 		if ok {
-			times = append(times, threadTime{threads, d.(time.Duration)})
+			times = append(times, experiment.ThreadTime{Threads: threads, Time: d.(time.Duration)})
 		}
 		return ok
 	})

@@ -40,11 +40,6 @@ func (d *Decoder) Views(s *experiment.Spec) {
 	d.AfterCells(s)
 }
 
-// AtLine reports an error at a line of a trace's file.
-func (d *Decoder) AtLine(t *experiment.Trace, line int, summary, detail string) {
-	d.LineError(language.Input{Path: t.File, Shown: t.Shown}, line, summary, detail)
-}
-
 // base is where relative paths of a file begin, absolute if possible.
 func base(filename string) string {
 	dir := filepath.Dir(filename)

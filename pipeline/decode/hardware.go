@@ -103,11 +103,6 @@ func (d *Decoder) simulation(a *eval.Args, e *eval.Env, h *experiment.Hardware) 
 		}
 		a.OK = a.OK && oa.OK
 	}
-	if c := a.Node.First("contention"); c != nil {
-		var ok bool
-		h.Contention, ok = d.contention(c, e)
-		a.OK = a.OK && ok
-	}
 }
 
 // maxCores keeps the numbers of cores within 32 bits.

@@ -63,7 +63,7 @@ func Source(filename string, src []byte, opts Options) (*experiment.Spec, experi
 	d.expand(spec)
 	c := check.New(r, spec, opts.Host)
 	c.WeighAlternatives(spec.Cells)
-	c.Traces(d)
+	d.CheckCells(spec)
 	d.Views(spec)
 	if !r.Failed() {
 		c.Warnings(root)

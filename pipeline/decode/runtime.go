@@ -1,8 +1,6 @@
 package decode
 
 import (
-	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +16,7 @@ import (
 //
 // The run time of the job in simulation, if it is not to be estimated from samples. It is given by a formula:
 // `startup + epochs × epoch` on one thread (`steps × epoch` for a job with steps), and `parallel` or `speedup`
-// for more threads. Or it is given by measurements on several numbers of threads: a `table`, or a CSV `file`
-// with a column of threads and a column of seconds. Rows with the same number of threads are averaged.{laws}
+// for more threads. Or it is given by measurements on several numbers of threads: a `table`{tables}.{laws}
 //
 // Between two measured numbers of threads, the speed (1 / time) is interpolated as a power of the threads: a
 // straight line on logarithmic axes. Below the smallest number, the speed is proportional to the threads. Above
@@ -66,7 +63,7 @@ type runtimeArgs struct {
 	// The time of one epoch (or step) on one thread: the same for all jobs of this block, or drawn for each job
 	// from a distribution. Estimates know the drawn time; `noisy(…)` gives them an error.
 	//
-	// Default: required without `table` and `file`.
+	// Default: required without `table`{others}.
 	//
 	//	epoch = exponential("500ms")
 	Epoch workload.Arrivals `arg:"epoch,positive" type:"gap"`
@@ -84,40 +81,12 @@ type runtimeArgs struct {
 	// Run times of the whole job on several numbers of threads, instead of `startup`, `epoch` and `parallel`.
 	//
 	//	table = { 1 = "100s", 2 = "55s", 4 = "30s" }
-	Table []threadTime `arg:"table,positive" type:"thread times"`
-	// A CSV file with such a table, relative to the folder of the experiment file. Its first line names the
-	// columns.
-	//
-	//	file = "times.csv"
-	File string `arg:"file"`
-	// The column of `file` that has the number of threads.
-	//
-	//	threads_column = "cores"
-	ThreadsColumn string `arg:"threads_column" default:"threads"`
-	// The column of `file` that has the seconds.
-	//
-	//	time_column = "time"
-	TimeColumn string `arg:"time_column" default:"seconds"`
-	// Selects rows of `file`: those with these texts in these columns.
-	//
-	// Default: all.
-	//
-	//	where = { model = "resnet" }
-	Where []schema.Setting `arg:"where"`
-	// Whether the times of `table` and `file` are of the whole job, or of one epoch (or step), to which `startup`
+	Table []experiment.ThreadTime `arg:"table,positive" type:"thread times"`
+	// Whether the times of `table`{others} are of the whole job, or of one epoch (or step), to which `startup`
 	// is added.
 	//
 	//	per = "epoch"
 	Per string `arg:"per" default:"job" allowed:"job epoch"`
-	// A CSV file with the training loss after each epoch (or step), in their order, which the job reports in
-	// simulation; relative to the folder of the experiment file.
-	//
-	//	losses = "losses.csv"
-	Losses string `arg:"losses"`
-	// The column of `losses` that has the loss.
-	//
-	//	loss_column = "training_loss"
-	LossColumn string `arg:"loss_column" default:"loss" needs:"losses"`
 	// The accuracy that the job has at its end in simulation, for the tables.
 	//
 	//	final_accuracy = 0.92
@@ -147,7 +116,8 @@ type runtimeArgs struct {
 
 func runtimeBlock() *schema.Block {
 	b := schema.BlockFor[runtimeArgs](schema.Block{Name: "runtime", Single: true})
-	return language.Extended(language.Runtime, b).ReplaceWords("{laws}", language.LawDocs())
+	return language.Extended(language.Runtime, b).ReplaceWords("{laws}", language.LawDocs(),
+		"{tables}", language.TableDocs(), "{others}", and(language.TableNames()))
 }
 
 // runtime decodes a runtime block of a job.
@@ -170,33 +140,31 @@ func (d *Decoder) times(
 	if law, block := d.LawIn(a); law != nil {
 		return d.byLaw(law, block, language.Block{Args: a, Env: e}, v, j)
 	}
-	table := "table"
-	if a.IsSet("file") {
-		table = "file"
+	given, name := language.TableIn(a), "table"
+	if given != nil {
+		name = given.Name
 	}
-	if !a.IsSet(table) {
-		if a.Lacks("table") && a.Lacks("file") {
-			a.Unread("{} is for a table of run times, but neither table nor file is set.",
-				"threads_column", "time_column", "where", "per")
+	if !a.IsSet(name) {
+		if names := tables(); !slices.ContainsFunc(names, func(n string) bool { return !a.Lacks(n) }) {
+			a.Unread("{} is for a table of run times, but "+noneOf(names)+" is set.", append(language.TableArgs(), "per")...)
 		}
 		return d.runtimeLaw(a, v)
 	}
 	for _, other := range []string{"epoch", "parallel", "speedup", "table"} {
-		if other != table && !a.IsWrong(table) {
-			a.Excludes("{} and "+table+" both say how the run time depends on threads.", other)
+		if other != name && !a.IsWrong(name) {
+			a.Excludes("{} and "+name+" both say how the run time depends on threads.", other)
 		}
 	}
 	if v.Per == "job" {
-		a.Excludes("The run times of the "+table+" include the start-up of the job. With per = \"epoch\" they are times of an "+
+		a.Excludes("The run times of the "+name+" include the start-up of the job. With per = \"epoch\" they are times of an "+
 			"epoch, to which {} is added.", "startup")
 	}
 	times := v.Table
-	if table == "table" {
-		a.Unread("{} belongs to file, which is not set.", "threads_column", "time_column", "where")
+	if given == nil {
+		language.RefuseTables(a)
 	} else if a.OK {
-		times = d.timesFile(a, v)
+		times = given.Decode(d.Decoder, language.Block{Args: a, Env: e})
 	}
-	losses := d.losses(a, v)
 	if !a.OK || len(times) == 0 {
 		return nil, false
 	}
@@ -207,7 +175,7 @@ func (d *Decoder) times(
 	return &experiment.Runtime{
 		Startup: v.Startup, Parallel: 1, SpeedUp: curve, Threads: times[0].Threads, Whole: v.Per != "epoch",
 		Epoch:    workload.Span{Kind: workload.Every, Mean: times[0].Time},
-		GPURates: v.GPURate, Losses: losses, Neighbours: neighbors(a, "beside"),
+		GPURates: v.GPURate, Neighbours: neighbors(a, "beside"),
 	}, a.OK
 }
 
@@ -230,7 +198,7 @@ var aside = []string{"startup", "final_accuracy", "final_loss"}
 
 // runtimeLaw decodes a run time that is given by formula.
 func (d *Decoder) runtimeLaw(a *eval.Args, v *runtimeArgs) (*experiment.Runtime, bool) {
-	if a.Lacks("epoch") && a.Lacks("table") && a.Lacks("file") && !a.Node.Broken {
+	if !slices.ContainsFunc(append(tables(), "epoch"), func(n string) bool { return !a.Lacks(n) }) && !a.Node.Broken {
 		a.Fail(a.Node.Header, "Missing argument", "%s needs %s.", a.Node.Title(), oneOf(waysToSay()))
 	}
 	if a.IsSet("speedup") && !a.IsWrong("speedup") {
@@ -239,61 +207,34 @@ func (d *Decoder) runtimeLaw(a *eval.Args, v *runtimeArgs) (*experiment.Runtime,
 	return &experiment.Runtime{
 		Startup: v.Startup, Parallel: v.Parallel, SpeedUp: v.Speedup,
 		Epoch:    workload.Span{Kind: v.Epoch.Kind, Mean: v.Epoch.Mean, SD: v.Epoch.SD},
-		GPURates: v.GPURate, Losses: d.losses(a, v), Neighbours: neighbors(a, "beside"),
+		GPURates: v.GPURate, Neighbours: neighbors(a, "beside"),
 	}, a.OK
 }
 
 // waysToSay are the arguments and the blocks that say how long a job takes.
-func waysToSay() []string { return append([]string{"epoch", "table", "file"}, language.LawBlocks()...) }
+func waysToSay() []string { return slices.Concat([]string{"epoch"}, tables(), language.LawBlocks()) }
+
+// tables are the arguments that have run times on several numbers of threads.
+func tables() []string { return append([]string{"table"}, language.TableNames()...) }
+
+// noneOf says that there is none of several things: "neither table nor file", "no table".
+func noneOf(names []string) string {
+	if len(names) == 1 {
+		return "no " + names[0]
+	}
+	return "neither " + strings.Join(names, " nor ")
+}
+
+// and lists arguments behind another: " and `file`".
+func and(names []string) (text string) {
+	for _, n := range names {
+		text += " and `" + n + "`"
+	}
+	return text
+}
 
 // oneOf lists names: "epoch, table or file".
 func oneOf(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
-}
-
-// timesFile reads a table of run times: the mean of the rows of each number
-// of threads.
-func (d *Decoder) timesFile(a *eval.Args, v *runtimeArgs) []threadTime {
-	from, at := d.Find(v.File), a.Node.Attr("file").Expr.Range()
-	rows, ok := d.Columns(a, at, from, []string{v.ThreadsColumn, v.TimeColumn}, v.Where)
-	if !ok {
-		return nil
-	}
-	if len(rows) == 0 {
-		a.Fail(at, "Table without rows", "No row of %s is selected.", from.Shown)
-		return nil
-	}
-	slices.SortStableFunc(rows, func(x, y []float64) int { return cmp.Compare(x[0], y[0]) })
-	var times []threadTime
-	for len(rows) > 0 {
-		threads, sum, n := rows[0][0], 0.0, 0
-		for n < len(rows) && rows[n][0] == threads {
-			sum += rows[n][1]
-			n++
-		}
-		if threads != math.Trunc(threads) || threads > schema.MaxThreads || sum/float64(n) > language.MaxSeconds {
-			a.Fail(at, "Value out of range",
-				"%s has %v seconds on %v threads: threads are a whole number up to %d, and times at most %v s.",
-				from.Shown, sum/float64(n), threads, schema.MaxThreads, language.MaxSeconds)
-			return nil
-		}
-		times = append(times,
-			threadTime{Threads: int(threads), Time: max(time.Duration(math.Round(sum/float64(n)*1e9)), 1)})
-		rows = rows[n:]
-	}
-	return times
-}
-
-// losses reads the losses that a job reports in simulation.
-func (d *Decoder) losses(a *eval.Args, v *runtimeArgs) []float64 {
-	if !a.IsSet("losses") || !a.OK {
-		return nil
-	}
-	from, at := d.Find(v.Losses), a.Node.Attr("losses").Expr.Range()
-	rows, ok := d.Columns(a, at, from, []string{v.LossColumn}, nil)
-	if ok && len(rows) == 0 {
-		a.Fail(at, "Table without rows", "%s has no losses.", from.Shown)
-	}
-	return schema.Each(rows, func(row []float64) float64 { return row[0] })
 }

@@ -3,9 +3,7 @@ package decode
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,15 +89,6 @@ type submitArgs struct {
 	//
 	//	at = ["0s", "1.5s"]
 	At []time.Duration `arg:"at"`
-	// A CSV file with a column of arrival times in seconds, relative to the folder of the experiment file; instead
-	// of `at`.
-	//
-	//	at_file = "arrivals.csv"
-	AtFile string `arg:"at_file"`
-	// The column's name in the first line of `at_file`.
-	//
-	//	at_column = "submitted"
-	AtColumn string `arg:"at_column" default:"arrival_s"`
 	// The level of these jobs for the order `priority`.
 	//
 	// Default: the job's.
@@ -267,24 +256,15 @@ func (d *Decoder) submit(n *eval.Node, e *eval.Env) (experiment.Submit, string, 
 		Range: eval.RangeOf(n.Header),
 	}
 	s.Priority = schema.Or(v.Priority, s.Priority)
-	times, by := v.At, "at"
-	if a.IsSet("at_file") {
-		by = "at_file"
-		if a.OK {
-			times, s.LeftOut = d.instants(a, &v)
-		}
-	} else if a.Lacks("at_file") {
-		a.Unread("{} is the column of at_file, which is not set.", "at_column")
-	}
+	d.DecodeFirst(&s, language.Submit, language.Block{Args: a, Env: e})
 	switch {
-	case a.IsSet(by):
-		for _, other := range []string{"interarrival", "start", "at"} {
-			if other != by && !a.IsWrong(by) {
-				a.Excludes("{} and "+by+" both say when the jobs arrive.", other)
-			}
+	case s.Arrivals.Kind != "": // a feature has read them
+	case a.IsSet("at"):
+		if !a.IsWrong("at") {
+			a.Excludes("{} and at both say when the jobs arrive.", "interarrival", "start")
 		}
-		s.Arrivals = workload.Arrivals{Kind: workload.At, Times: times}
-		s.Count = len(times)
+		s.Arrivals = workload.Arrivals{Kind: workload.At, Times: v.At}
+		s.Count = len(v.At)
 	case a.IsSet("interarrival"):
 		s.Arrivals = v.Interarrival
 		s.Arrivals.Start = v.Start
@@ -293,8 +273,8 @@ func (d *Decoder) submit(n *eval.Node, e *eval.Env) (experiment.Submit, string, 
 	}
 	if v.Count != nil {
 		s.Count = *v.Count
-		if len(times) > 1 && len(times) != s.Count {
-			a.Fail(a.At(by), "Contradicting arguments", "%s has %d times, but count is %d.", by, len(times), s.Count)
+		if len(v.At) > 1 && len(v.At) != s.Count {
+			a.Fail(a.At("at"), "Contradicting arguments", "at has %d times, but count is %d.", len(v.At), s.Count)
 		}
 	}
 	d.DecodeInto(&s, language.Submit, language.Block{Args: a, Env: e})
@@ -327,23 +307,4 @@ func (d *Decoder) checkResizeBeside(a *eval.Args, name string, w *draft) {
 			"Neither the trace nor a submit block has a job %q. Submitted jobs are named by job block and "+
 				"number; those of a trace as in its file.", name)
 	}
-}
-
-// instants reads the arrivals of a submit block from a column of a file.
-func (d *Decoder) instants(a *eval.Args, v *submitArgs) (instants []time.Duration, leftOut string) {
-	from, at := d.Find(v.AtFile), a.Node.Attr("at_file").Expr.Range()
-	var skipped []error
-	_, ok := d.Read(a, at, from, func(text io.Reader) (err error) {
-		instants, skipped, err = workload.ReadInstants(from.Shown, text, v.AtColumn, d.Lenient)
-		return err
-	})
-	switch {
-	case !ok:
-	case len(instants) == 0 || len(instants) > schema.MaxJobs:
-		a.Fail(at, "Value out of range", "%s has %s; there must be from 1 to %d.", from.Shown,
-			schema.Plural(len(instants), "instant"), schema.MaxJobs)
-	case len(skipped) > 0:
-		leftOut = fmt.Sprintf("%s has %s, left out", filepath.Base(from.Path), experiment.Malformed(skipped))
-	}
-	return instants, leftOut
 }

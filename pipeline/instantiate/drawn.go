@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -158,13 +159,9 @@ func (d *drawn) drawPage(number int) *jobPage {
 	p, now := &jobPage{number: number}, d.pages[number]
 	first := number * scheduler.PageSize
 	all, n := newSeries(d.drawing, &now), min(scheduler.PageSize, d.count-first)
-	var ends [scheduler.PageSize]int
-	names, name := make([]byte, 0, n*(len(d.template.Class)+len("-123456789"))), d.names(first)
-	for i := range n {
-		names = append(names, name.next()...)
-		ends[i] = len(names)
-	}
-	text, begin, work := string(names), 0, d.work
+	work, name := d.work, d.names(first)
+	var names strings.Builder // one behind the other
+	names.Grow(n * (len(name.text) + 1))
 	for i := range n {
 		epoch, _ := all.next(first + i) // as when they were hashed
 		if epoch == notDrawn {
@@ -172,7 +169,9 @@ func (d *drawn) drawPage(number int) *jobPage {
 		}
 		j, threads := &p.jobs[i], d.block.Threads.Request
 		*j = d.template
-		j.Number, j.Name, j.Arrival, begin = first+i, text[begin:ends[i]], now.at, ends[i]
+		begin := names.Len()
+		names.Write(name.next())
+		j.Number, j.Name, j.Arrival = first+i, names.String()[begin:], now.at
 		work.Scaled = d.work.Scaled * epoch
 		p.scaled[i], p.predicted[i] = work.Scaled, work.RunTime(threads)
 		if p.alone[i] = p.predicted[i]; d.factor != nil {

@@ -210,7 +210,7 @@ func workloadLines(k *store.Key, w *experiment.Workload) {
 		for _, s := range t.Settings {
 			k.Add("workload.trace."+s.Name, s.Value)
 		}
-		if text := t.LeftOut(); text != "" {
+		if text := t.LeftOut; text != "" {
 			k.Add("workload.trace.lenient", text)
 		}
 		for _, job := range t.Blocks {

@@ -30,11 +30,11 @@ func TestState(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, dir, map[string]string{"cell.json": c.content})
-		if state, ok := State(dir); state != c.state || ok != c.ok {
+		if state, _, ok := State(dir); state != c.state || ok != c.ok {
 			t.Errorf("%s: %q, %v, want %q, %v", c.content, state, ok, c.state, c.ok)
 		}
 	}
-	if state, ok := State(t.TempDir()); ok {
+	if state, _, ok := State(t.TempDir()); ok {
 		t.Errorf("without cell.json: %q", state)
 	}
 }

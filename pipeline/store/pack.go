@@ -164,15 +164,21 @@ func Complete(dir, key string) bool {
 	return record.Intact(dir)
 }
 
-// State reads how a complete cell ended.
-func State(dir string) (string, bool) {
+// State reads how a complete cell ended, and the codes of its warnings.
+func State(dir string) (state string, warnings []string, ok bool) {
 	var c struct {
-		State string `json:"state"`
+		State    string `json:"state"`
+		Warnings []struct {
+			Code string `json:"code"`
+		} `json:"warnings"`
 	}
 	if folder.ReadJSON(dir, &c, record.CellFile) != nil || c.State == "" {
-		return "", false
+		return "", nil, false
 	}
-	return c.State, true
+	for _, w := range c.Warnings {
+		warnings = append(warnings, w.Code)
+	}
+	return c.State, warnings, true
 }
 
 // KeyFile holds the description of a cell's key, next to its outputs.

@@ -226,7 +226,10 @@ func (c *Collector) Event(e *scheduler.Event) {
 	if e.Job < 0 || e.Job >= c.length {
 		return
 	}
-	a := c.account(e.Job)
+	a := c.accounts.Look(int32(e.Job))
+	if a == nil {
+		a = c.account(e.Job)
+	}
 	if a.Over() {
 		return
 	}
@@ -241,7 +244,9 @@ func (c *Collector) Event(e *scheduler.Event) {
 	}
 	ran, arrived := a.Runs(), a.State() != scheduler.Pending
 	step := c.jobs.Apply(&a.Job, e, at.Duration())
-	a.add(step)
+	if step.Ended {
+		a.add(step)
+	}
 	if c.gpus != nil && (step.Began || step.Ended || a.Over()) { // one that ends without having run ends a span as well
 		now := held{}
 		if step.Began {
@@ -305,7 +310,7 @@ func (c *Collector) fail(e *scheduler.Event, at table.Micros, j *ledger.Job) {
 	c.failures = append(c.failures, Failure{Job: c.setup.Job(e.Job).Name, At: at.Seconds(), Reason: reason})
 }
 
-// add adds the span of holding that a step ended, if it ended one.
+// add adds the span of holding that a step ended.
 func (a *account) add(s ledger.Step) {
 	span := int64(s.Held / time.Microsecond)
 	a.service += table.Micros(span)

@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
 // ShardIndex is the index of all shards of a folder. Without it, or where it misses entries, the shards are read
@@ -77,7 +77,7 @@ func (s *Shards) readIndex() {
 		return
 	}
 	defer f.Close()
-	r := csv.NewReader(workload.BoundRows(f))
+	r := csv.NewReader(csvrows.Bound(f))
 	r.FieldsPerRecord, r.ReuseRecord = len(shardColumns), true
 	if head, err := r.Read(); err != nil || !slices.Equal(head, shardColumns) {
 		return
@@ -93,7 +93,7 @@ func (s *Shards) readIndex() {
 			continue
 		}
 		e := ShardEntry{Cell: row[0], Key: row[1], State: row[2], Shard: row[3], At: at, Size: size}
-		s.cells[e.Cell] = append(s.cells[e.Cell], e)
+		s.add(e)
 		s.read[e.Shard] = max(s.read[e.Shard], at+int64(size)+1)
 	}
 	for name, size := range s.read {
@@ -101,6 +101,7 @@ func (s *Shards) readIndex() {
 			delete(s.read, name)
 		}
 	}
+	s.changed = false
 	for cell, of := range s.cells {
 		s.cells[cell] = slices.DeleteFunc(of, func(e ShardEntry) bool { _, ok := s.read[e.Shard]; return !ok })
 	}

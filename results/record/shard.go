@@ -221,11 +221,18 @@ func (s *Shards) Added(e ShardEntry) {
 	s.add(e)
 }
 
-// add adds an entry, unless it is known. mu must be held.
+// mostEntries bounds the entries of a cell: a shard may be from somebody else.
+const mostEntries = 64
+
+// add adds an entry, unless it is known. Where a cell has too many, one that did not finish makes room. mu must be held.
 func (s *Shards) add(e ShardEntry) {
 	of := s.cells[e.Cell]
 	if slices.ContainsFunc(of, func(o ShardEntry) bool { return o.Shard == e.Shard && o.At == e.At }) {
 		return
+	}
+	if len(of) >= mostEntries {
+		old := max(slices.IndexFunc(of, func(o ShardEntry) bool { return o.State != finishedState }), 0)
+		of = slices.Delete(of, old, old+1)
 	}
 	s.cells[e.Cell], s.changed = append(of, e), true
 }

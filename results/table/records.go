@@ -9,7 +9,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
 // records reads the records of a CSV file: lines without quotes are cut at
@@ -34,7 +34,7 @@ func (r *records) next() ([]string, error) {
 	line, err := r.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) || bytes.IndexByte(line, '"') >= 0 {
 		r.before = r.line
-		r.quoted = csv.NewReader(workload.BoundRows(io.MultiReader(bytes.NewReader(bytes.Clone(line)), r.in)))
+		r.quoted = csv.NewReader(csvrows.Bound(io.MultiReader(bytes.NewReader(bytes.Clone(line)), r.in)))
 		r.quoted.ReuseRecord, r.quoted.FieldsPerRecord = true, r.width
 		return r.nextQuoted()
 	}

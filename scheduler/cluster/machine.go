@@ -229,6 +229,11 @@ func (m *Machine) Fetch(g Grant) {
 // Lowest returns the n lowest free slots of each node; for a node that is listed k times in a row,
 // k × n slots.
 func (m *Machine) Lowest(s *Slots, nodes []int32, n int32) CoreSet {
+	if n == 1 && len(nodes) == 1 {
+		if slot := s.first(s.Bounds[nodes[0]], s.Bounds[nodes[0]+1]); slot >= 0 {
+			return CoreSet(m.ones[slot : slot+1 : slot+1])
+		}
+	}
 	// Sets never change once they are returned, so their spans can share one
 	// allocation.
 	if cap(m.spare)-len(m.spare) < 64 {
@@ -473,13 +478,32 @@ func (s *Slots) AllFree(set CoreSet) bool {
 	return true
 }
 
+// skipBusy counts the leading words without a free slot.
+func (s *Slots) skipBusy() {
+	for s.busy < uint32(len(s.words)) && s.words[s.busy] == 0 {
+		s.busy++
+	}
+}
+
+// first returns the lowest free slot of [lo, hi); -1 for none.
+func (s *Slots) first(lo, hi int32) int32 {
+	s.skipBusy()
+	for at, end := max(uint32(lo), s.busy*64), uint32(hi); at < end; at = (at/64 + 1) * 64 {
+		if w := s.words[at/64] >> (at % 64); w != 0 {
+			if at += uint32(bits.TrailingZeros64(w)); at < end {
+				return int32(at)
+			}
+			return -1
+		}
+	}
+	return -1
+}
+
 // Lowest appends the n lowest free slots of [lo, hi) as spans, joined to the
 // spans of out from index begin on. The caller must know that n slots are
 // free.
 func (s *Slots) Lowest(out []Span, begin int, lo, hi, n int32) []Span {
-	for s.busy < uint32(len(s.words)) && s.words[s.busy] == 0 {
-		s.busy++
-	}
+	s.skipBusy()
 	at, end, left := max(uint32(lo), s.busy*64), uint32(hi), uint32(n)
 	for at < end && left > 0 {
 		w := s.words[at/64] >> (at % 64)

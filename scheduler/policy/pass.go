@@ -78,7 +78,7 @@ func (p *pass) Admit(v scheduler.View, h scheduler.Actions) error {
 	p.Begin(v, h)
 	waiting, machine := v.Waiting(), v.Machine()
 	after, blocked, pausing := queue.Front, false, p.Pauses
-	for pausing || machine.Idle() > 0 { // no job starts without a core
+	for waiting.Len() > 0 && (pausing || machine.Idle() > 0) { // no job starts without a core
 		within := queue.Anyone
 		if blocked && !pausing {
 			within = p.passable()

@@ -6,6 +6,7 @@ type slots struct {
 	pages []*slotPage
 	jobs  []int32 // in the queue, by page
 	spare []*slotPage
+	empty int32 // page whose last job has left the queue last, plus one: it stays until another one is empty; 0 for none
 }
 
 // slotPage has the slots of neighboring jobs.
@@ -33,9 +34,13 @@ func (s *slots) begin(job int32) {
 // end drops the number of a job that leaves the queue.
 func (s *slots) end(job int32) {
 	k := uint32(job) / uint32(len(slotPage{}))
-	if s.jobs[k]--; s.jobs[k] == 0 {
-		s.pages[k], s.spare = nil, append(s.spare, s.pages[k])
+	if s.jobs[k]--; s.jobs[k] > 0 || s.empty == int32(k)+1 {
+		return
 	}
+	if e := s.empty - 1; e >= 0 && s.jobs[e] == 0 {
+		s.pages[e], s.spare = nil, append(s.spare, s.pages[e])
+	}
+	s.empty = int32(k) + 1
 }
 
 func (s *slots) of(job int32) int32 {

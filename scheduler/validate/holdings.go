@@ -76,6 +76,31 @@ func (v *Validator) hold(h *holders, e *scheduler.Event, set scheduler.CoreSet) 
 	return h.byNode
 }
 
+// grantPlain books the grant with which a plain job starts, if it is a span of cores of one node that nobody holds, and
+// as many as the job may have. Then no rule of grant is broken. Otherwise it does nothing.
+func (v *Validator) grantPlain(e *scheduler.Event, t *traced) bool {
+	if len(e.Cores) != 1 || len(e.GPUs) > 0 || e.Layout != nil || e.Beside != nil || e.Alternative != 0 || v.changes {
+		return false
+	}
+	h, span := &v.cores, e.Cores[0]
+	n := span.Hi - span.Lo
+	if n < max(t.low, 1) || n > t.high || span.Lo < 0 || int(span.Hi) > len(h.job) ||
+		h.node[span.Lo] != h.node[span.Hi-1] { // the cores of a node have consecutive numbers
+		return false
+	}
+	held := h.job[span.Lo:span.Hi]
+	for _, job := range held {
+		if job >= 0 {
+			return false
+		}
+	}
+	for i := range held {
+		held[i] = int32(e.Job)
+	}
+	t.cores, t.gpus, t.nodes = e.Cores, nil, append(t.nodes, int(h.node[span.Lo]))
+	return true
+}
+
 // clear begins to count another grant.
 func (h *holders) clear() {
 	for _, node := range h.on {
@@ -116,8 +141,12 @@ func (v *Validator) drop(e *scheduler.Event, t *traced) {
 // takeFrom frees a job's holdings.
 func (h *holders) takeFrom(job int32, set scheduler.CoreSet) {
 	for _, span := range set {
-		for c := int(span.Lo); c < min(int(span.Hi), len(h.job)); c++ {
-			h.leave(c, job)
+		for c, end := int(span.Lo), min(int(span.Hi), len(h.job)); c < end; c++ {
+			if h.second != nil {
+				h.leave(c, job)
+			} else if h.job[c] == job {
+				h.job[c] = -1
+			}
 		}
 	}
 }

@@ -93,6 +93,7 @@ type traced struct {
 	steered          bool // a controller has changed something: its requests may be any
 	asked            bool // another number of its parts was asked for
 	memory           bool // it asks for some
+	plain            bool // it asks for cores of one node and nothing else
 	compared         bool // with its result, at its end: no more events follow
 	*grantedTo            // nil before the first start and after the end
 }
@@ -146,6 +147,7 @@ func (v *Validator) untouched(job int32, t *traced) {
 	*t = traced{}
 	t.state, t.arrival, t.first, t.finish = scheduler.Pending, j.Arrival, scheduler.Never, scheduler.Never
 	t.memory = j.Memory > 0 || len(j.Alternatives()) > 0
+	t.plain = !t.memory && j.GPUs == 0 && j.Nodes <= 1 && !j.Elastic && !j.Divided && len(j.Roles()) == 0
 	t.low, t.high = int32(min(max(j.MinThreads, 1), j.Threads)), int32(max(j.Threads, j.MaxThreads))
 }
 
@@ -194,7 +196,10 @@ func (v *Validator) Event(e *scheduler.Event) {
 		v.report(e.At, -1, "an event is about job number %d, which does not exist", e.Job)
 		return
 	}
-	t := v.life(e.Job)
+	t := v.lives.Look(int32(e.Job))
+	if t == nil {
+		t = v.life(e.Job)
+	}
 	if !t.allows(e.Kind) {
 		v.unlawful(e, t)
 		return
@@ -212,11 +217,12 @@ func (v *Validator) Event(e *scheduler.Event) {
 			t.first = e.At
 		}
 		t.grantedTo = v.another()
+		if t.plain && v.grantPlain(e, t) {
+			break
+		}
 		v.choose(e, t)
 		v.grant(e, t)
-		if t.memory {
-			v.takeMemory(e, t)
-		}
+		v.takeMemory(e, t)
 	case scheduler.Resume:
 		t.state = scheduler.Running
 		other := e.Alternative != int(t.alternative)
@@ -331,6 +337,7 @@ func (v *Validator) reconfigure(e *scheduler.Event, t *traced) {
 	}
 	j := v.job(e.Job)
 	j.Threads, j.Own().Roles = e.Request, e.Roles
+	t.plain = t.plain && len(e.Roles) == 0
 	t.low = int32(min(max(j.MinThreads, 1), e.Request))
 	t.high = int32(max(e.Request, j.MaxThreads))
 	t.kept = unknownWork

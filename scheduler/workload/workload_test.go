@@ -1,11 +1,9 @@
 package workload
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,33 +114,5 @@ func TestRealiseRefuses(t *testing.T) {
 		if _, err := Realise("w", []Submit{s}, 1, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one that says %q", err, want)
 		}
-	}
-}
-
-// place fails the test unless the error has the line and the text.
-func place(t *testing.T, err error, line int, text string) {
-	t.Helper()
-	var at *LineError
-	if !errors.As(err, &at) || at.Line != line || at.File != "f" || !strings.Contains(err.Error(), text) {
-		t.Errorf("error %v, want f:%d and %q", err, line, text)
-	}
-}
-
-func TestInstants(t *testing.T) {
-	const text = "user,at\nada,2.5\nbob, 1\nada,-1\nbob\nada,soon\n"
-	got, skipped, err := ReadInstants("f", strings.NewReader(text), "at", true)
-	if err != nil || !slices.Equal(got, []time.Duration{2500 * time.Millisecond, time.Second}) || len(skipped) != 3 {
-		t.Errorf("%v, skipped %v, error %v", got, skipped, err)
-	}
-	for i, want := range []string{"before the start", "the number of its fields is", `"soon" is not a number`} {
-		place(t, skipped[i], 4+i, want)
-	}
-	for want, text := range map[string]string{"the file is empty": "", `no column "at"`: "a,b\n1,2\n"} {
-		_, _, err := ReadInstants("f", strings.NewReader(text), "at", false)
-		place(t, err, 1, want)
-	}
-	if _, _, err := ReadInstants("f", strings.NewReader(text), "at", false); err == nil || strings.Count(err.Error(),
-		"f:") != 3 {
-		t.Errorf("error %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/language/datafile"
 )
 
 func init() {
@@ -131,7 +132,7 @@ func (d *decoder) table(a *eval.Args, v *adaptationArgs, s *deepening.Study, col
 	from := d.Find(s.File)
 	at := a.At("table")
 	var err error
-	s.Digest, err = language.ReadFile(from, func(r io.Reader) (err error) {
+	s.Digest, err = datafile.ReadFile(from, func(r io.Reader) (err error) {
 		s.Tables, s.Budget, err = deepening.ReadTable(from.Shown, s.Name, r, columns, v.Decisions, v.Blocks)
 		return err
 	})
@@ -146,7 +147,7 @@ func (d *decoder) table(a *eval.Args, v *adaptationArgs, s *deepening.Study, col
 		a.Fail(at, "Incomplete table", "Every sequence of decisions must have been run: %v.%s", missing, hint)
 	case err != nil:
 		a.OK = false
-		d.FileErrors(from, at, err)
+		datafile.FileErrors(d.Finder, from, at, err)
 	}
 	return err == nil
 }

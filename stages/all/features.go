@@ -42,6 +42,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/certain"
 	_ "github.com/tfexp/tfexp/stages/clusterspeed"
 	_ "github.com/tfexp/tfexp/stages/containers"
+	_ "github.com/tfexp/tfexp/stages/contention"
 	_ "github.com/tfexp/tfexp/stages/elastic"
 	_ "github.com/tfexp/tfexp/stages/external"
 	_ "github.com/tfexp/tfexp/stages/gavel"
@@ -54,6 +55,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/roles"
 	_ "github.com/tfexp/tfexp/stages/servers"
 	_ "github.com/tfexp/tfexp/stages/size"
+	_ "github.com/tfexp/tfexp/stages/tablefiles"
 	_ "github.com/tfexp/tfexp/stages/trace"
 	_ "github.com/tfexp/tfexp/stages/tuning"
 )

@@ -16,9 +16,11 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/stages/clusterspeed/law"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/language/datafile"
 )
 
 // clusterArgs are the arguments of a cluster block.
@@ -249,7 +251,7 @@ func (d decoder) clusterTable(a *eval.Args, v *clusterArgs, j *experiment.Job, c
 	if !a.OK {
 		return
 	}
-	if _, ok := d.EachRow(a, at, from, nil, t.head, t.row); !ok {
+	if _, ok := datafile.EachRow(d.Decoder, a, at, from, nil, t.head, t.row); !ok {
 		return
 	}
 	if len(t.samples) == 0 {
@@ -303,7 +305,7 @@ type clusterTable struct {
 
 func (t *clusterTable) head(columns []string) error {
 	for i, name := range t.columns {
-		at, err := workload.Column(columns, name)
+		at, err := textfile.Column(columns, name)
 		if needed := i >= 1 && i <= 3 || t.named[i]; err != nil && (needed || slices.Contains(columns, name)) {
 			return err
 		}
@@ -311,7 +313,7 @@ func (t *clusterTable) head(columns []string) error {
 	}
 	if t.at[4] < 0 && t.at[5] < 0 {
 		return fmt.Errorf("there is no column %q nor %q; there are %s", t.columns[4], t.columns[5],
-			workload.Names(columns))
+			textfile.Names(columns))
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/tfexp/tfexp/stages/elastic/goodput"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/language/datafile"
 )
 
 // elasticArgs are the arguments of an elastic block.
@@ -373,7 +374,7 @@ func (d decoder) folder(a *eval.Args, from *language.Input, name string) (fs.FS,
 func (d decoder) archive(a *eval.Args, from language.Input) (*packed, bool) {
 	all := language.Once(d.Decoder, archiveKey(from.Path), func() *packed {
 		all := &packed{}
-		digest, ok := d.Read(a, a.At("measurements"), from, func(r io.Reader) (err error) {
+		digest, ok := datafile.Read(d.Decoder, a, a.At("measurements"), from, func(r io.Reader) (err error) {
 			all.Archive, err = goodput.Unpack(r)
 			return err
 		})
@@ -392,7 +393,8 @@ func (d decoder) unreadable(a *eval.Args, from language.Input, err error) {
 	a.OK = false
 	var row *goodput.RowError
 	if info, statErr := os.Stat(from.Path); errors.As(err, &row) && statErr == nil && info.IsDir() {
-		d.LineError(language.Input{Path: filepath.Join(from.Path, row.File), Shown: filepath.Join(from.Shown, row.File)},
+		datafile.LineError(d.Finder,
+			language.Input{Path: filepath.Join(from.Path, row.File), Shown: filepath.Join(from.Shown, row.File)},
 			row.Line,
 			"Malformed line", language.Sentence(row.Err.Error()))
 		return

@@ -330,6 +330,12 @@ type Threads struct {
 	Range    experiments.Range
 }
 
+// ThreadTime is a run time on a number of threads.
+type ThreadTime struct {
+	Threads int
+	Time    time.Duration
+}
+
 // Runtime is a job's run time in simulation: Startup + epochs × Epoch on one
 // thread, where the part Parallel (0 to 1) speeds up with threads (Amdahl), or
 // all by a curve or a table.

@@ -1,12 +1,9 @@
 package experiment
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,72 +94,6 @@ type Update struct {
 	Range experiments.Range
 }
 
-// LineErrors finds all errors of lines within an error.
-func LineErrors(err error) []*workload.LineError {
-	if at, ok := err.(*workload.LineError); ok {
-		return []*workload.LineError{at}
-	}
-	switch e := err.(type) {
-	case interface{ Unwrap() error }:
-		return LineErrors(e.Unwrap())
-	case interface{ Unwrap() []error }:
-		var all []*workload.LineError
-		for _, one := range e.Unwrap() {
-			all = append(all, LineErrors(one)...)
-		}
-		return all
-	}
-	return nil
-}
-
-// Malformed counts lines that were left out by problem, the most frequent first, with the
-// first line of each. It names no folder: the text is the same wherever the file is.
-func Malformed(skipped []error) string {
-	type reason struct {
-		count, line int
-		text        string
-	}
-	var reasons []*reason
-	byKind := map[string]*reason{}
-	for _, l := range LineErrors(errors.Join(skipped...)) {
-		text := l.Err.Error()
-		kind := KindOf(l.Err)
-		r := byKind[kind]
-		if r == nil {
-			r = &reason{line: l.Line, text: text}
-			byKind[kind] = r
-			reasons = append(reasons, r)
-		}
-		r.count++
-	}
-	text := schema.Plural(len(skipped), "malformed line")
-	switch len(reasons) {
-	case 0:
-		return text
-	case 1:
-		return text + fmt.Sprintf(" (the first is line %d: %s)", reasons[0].line, reasons[0].text)
-	}
-	slices.SortStableFunc(reasons, func(a, b *reason) int { return cmp.Compare(b.count, a.count) })
-	parts := make([]string, 0, maxReasons+1)
-	for i, r := range reasons {
-		if i == maxReasons {
-			parts = append(parts, schema.Plural(len(reasons)-i, "other reason"))
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%s (%d, first line %d)", r.text, r.count, r.line))
-	}
-	return text + ": " + strings.Join(parts, "; ")
-}
-
-// maxReasons bounds the list of problems with lines.
-const maxReasons = 8
-
-// particular matches the quotes and numbers in errors of one kind.
-var particular = regexp.MustCompile(`(")[^"]*("?)|[0-9]`)
-
-// KindOf returns the common part of errors that differ only in their quotes and numbers.
-func KindOf(err error) string { return particular.ReplaceAllString(err.Error(), "$1$2") }
-
 // Trace is a workload that was read from a file, in its final shape: the
 // settings of the trace block are applied, and values missing in the file are
 // filled in from job blocks.
@@ -184,8 +115,10 @@ type Trace struct {
 	// hardware of their cells holds them; the first is in line LargeLine.
 	TooLarge  int
 	LargeLine int `json:",omitempty"`
-	Range     experiments.Range
-	Parts     Parts `json:",omitempty"`
+	// LeftOut describes the lines that a lenient reader left out.
+	LeftOut string `json:"-"`
+	Range   experiments.Range
+	Parts   Parts `json:",omitempty"`
 }
 
 // TraceFormat is the format of the file of a trace.
@@ -205,27 +138,11 @@ type TraceBlock struct {
 	Chosen bool `json:",omitempty"`
 }
 
-// LeftOut describes the lines that a lenient reader left out; empty if none.
-func (t *Trace) LeftOut() string {
-	var parts []string
-	if len(t.Skipped) > 0 {
-		parts = append(parts, Malformed(t.Skipped))
-	}
-	if t.TooLarge > 0 {
-		parts = append(parts, fmt.Sprintf("%s larger than the hardware, first line %d", schema.Plural(t.TooLarge, "job"),
-			t.LargeLine))
-	}
-	if parts == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s has %s, left out", filepath.Base(t.File), strings.Join(parts, " and "))
-}
-
 // LeftOut lists the lines that lenient readers left out of the experiment's files.
 func (s *Spec) LeftOut() []string {
 	return s.told(func(w *Workload) (texts []string) {
 		if w.Trace != nil {
-			texts = append(texts, w.Trace.LeftOut())
+			texts = append(texts, w.Trace.LeftOut)
 		}
 		for _, s := range w.Submits {
 			texts = append(texts, s.LeftOut)
@@ -272,20 +189,6 @@ func (s *Spec) told(of func(*Workload) []string) (texts []string) {
 		}
 	}
 	return texts
-}
-
-// LeaveOut removes jobs by their number.
-func (t *Trace) LeaveOut(jobs map[int]bool) {
-	for i, line := range t.Lines {
-		if jobs[i] && (t.LargeLine == 0 || int(line) < t.LargeLine) {
-			t.LargeLine = int(line)
-		}
-	}
-	kept := t.Keep(func(i int) bool { return !jobs[i] })
-	i := -1
-	t.Block = slices.DeleteFunc(t.Block, func(int32) bool { i++; return jobs[i] })
-	t.Trace = kept
-	t.TooLarge += len(jobs)
 }
 
 // Timed reports whether the file has the run time of a job.

@@ -77,16 +77,18 @@ const (
 
 // Extension is the addition of a feature to the blocks of a name, whose values are of type T. Each field may be nil.
 type Extension[T any] struct {
-	// Blocks are the blocks that it adds within them, and Args the arguments. In lists, the blocks are before the one
-	// named Before; behind all where it is empty.
+	// Blocks are the blocks that it adds within them, and Args the arguments. In lists, they are before the block or the
+	// argument named Before; behind all where it is empty.
 	Blocks func() []*schema.Block
 	Args   func() []schema.Arg
 	Before string
-	// DecodeFirst decodes the values that other blocks within depend on, before these. It is called for jobs alone (Job), with
-	// their arguments and program.
+	// DecodeFirst decodes the values that other blocks or arguments depend on, before these. It is called for jobs (Job),
+	// with their arguments and program, and for submit blocks (Submit).
 	DecodeFirst func(*Decoder, Block, *T)
 	// Decode decodes them into the value of the block around them, which has been decoded: see experiment.Parts.
 	Decode func(*Decoder, Block, *T)
+	// CheckCells checks the cells of the matrix before AfterCells, and may change them. It is called for files alone (File).
+	CheckCells func(*Decoder, *T)
 	// AfterCells decodes what depends on the cells of the matrix. It is called for files alone (File).
 	AfterCells func(*Decoder, *T)
 	// Spares lists the kinds of blocks of the matrix ("workload", "hardware", "policy") that a file does without because
@@ -111,6 +113,7 @@ type extension struct {
 	args       func() []schema.Arg
 	first      func(d *Decoder, b Block, into any)
 	decode     func(d *Decoder, b Block, into any)
+	checkCells func(d *Decoder, into any)
 	afterCells func(d *Decoder, into any)
 	spares     func(file *eval.Node) []string
 	instead    string
@@ -139,6 +142,9 @@ func Extend[T any](feature, of string, x Extension[T]) {
 	if x.Decode != nil {
 		one.decode = func(d *Decoder, b Block, into any) { x.Decode(d, b, into.(*T)) }
 	}
+	if x.CheckCells != nil {
+		one.checkCells = func(d *Decoder, into any) { x.CheckCells(d, into.(*T)) }
+	}
 	if x.AfterCells != nil {
 		one.afterCells = func(d *Decoder, into any) { x.AfterCells(d, into.(*T)) }
 	}
@@ -162,7 +168,11 @@ func Extended(name string, b *schema.Block) *schema.Block {
 			b.Blocks = slices.Insert(b.Blocks, at, x.blocks()...)
 		}
 		if x.args != nil {
-			b.Args = append(b.Args, x.args()...)
+			at := slices.IndexFunc(b.Args, func(a schema.Arg) bool { return a.Name == x.before })
+			if at < 0 {
+				at = len(b.Args)
+			}
+			b.Args = slices.Insert(b.Args, at, x.args()...)
 		}
 	}
 	return b
@@ -206,6 +216,15 @@ func (d *Decoder) DecodeInstead(into any, name string, b Block) bool {
 		}
 	}
 	return false
+}
+
+// CheckCells lets features check the cells of the matrix.
+func (d *Decoder) CheckCells(s *experiment.Spec) {
+	for _, x := range of(File) {
+		if x.checkCells != nil {
+			x.checkCells(d, s)
+		}
+	}
 }
 
 // AfterCells lets features decode what depends on the cells.

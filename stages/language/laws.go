@@ -70,3 +70,56 @@ func LawDocs() string {
 	}
 	return " Or " + strings.Join(schema.Each(laws, func(l RunTimeLaw) string { return l.Doc }), ", or ") + "."
 }
+
+// RunTimeTable is another argument of runtime blocks than table with run times on several numbers of threads.
+type RunTimeTable struct {
+	// Name is the name of the argument. Args describes it, and after it the arguments that belong to it.
+	Name string
+	Args func() []schema.Arg
+	// Doc describes it, for the reference: "a CSV `file` with two columns".
+	Doc string
+	// Decode returns the run times, ascending in threads; none where the argument is in error, which is reported.
+	Decode func(d *Decoder, around Block) []experiment.ThreadTime
+}
+
+var tables []RunTimeTable
+
+// RegisterRunTimeTable adds an argument with run times.
+func RegisterRunTimeTable(t RunTimeTable) {
+	Extend(t.Name, Runtime, Extension[experiment.Runtime]{Args: t.Args, Before: "per"})
+	tables = append(tables, t)
+}
+
+// TableIn returns the argument with run times that a runtime block has; nil for none.
+func TableIn(a *eval.Args) *RunTimeTable {
+	for i := range tables {
+		if a.IsSet(tables[i].Name) {
+			return &tables[i]
+		}
+	}
+	return nil
+}
+
+// TableNames names the arguments with run times besides table, and TableArgs the arguments that belong to them.
+func TableNames() []string { return schema.Each(tables, func(t RunTimeTable) string { return t.Name }) }
+func TableArgs() (names []string) {
+	for _, t := range tables {
+		names = append(names, schema.Names(t.Args()[1:])...)
+	}
+	return names
+}
+
+// RefuseTables reports the arguments that belong to arguments with run times, of which the block has none.
+func RefuseTables(a *eval.Args) {
+	for _, t := range tables {
+		a.Unread("{} belongs to "+t.Name+", which is not set.", schema.Names(t.Args()[1:])...)
+	}
+}
+
+// TableDocs describes them, in a part of a sentence for the reference.
+func TableDocs() (text string) {
+	for _, t := range tables {
+		text += ", or " + t.Doc
+	}
+	return text
+}

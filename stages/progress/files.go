@@ -14,23 +14,34 @@ import (
 // warningCode is the code of warnings of event files that are damaged or missing.
 const warningCode = "event_files"
 
+// shownTags bounds the tags that a warning lists.
+const shownTags = 20
+
 // eventFiles are the TensorBoard event files of a job.
 type eventFiles struct {
 	source
 	dir      string // absolute
 	follower *eventfile.Follower
 	found    map[string]bool // tags
+	invalid  *float64        // an accuracy that was left out
+	warned   bool            // of it
 }
 
 func newEventFiles(s source, dir string) *eventFiles {
-	return &eventFiles{s, dir, eventfile.Follow(dir), map[string]bool{}}
+	return &eventFiles{s, dir, eventfile.Follow(dir), map[string]bool{}, nil, false}
 }
 
 // next reports the events written since the last call.
 func (f *eventFiles) next(tell func(contract.Progress, time.Time), warn func(code, text string)) {
-	scalars, err := f.follower.Next()
-	for _, p := range f.points(scalars) {
-		tell(p.Progress, time.Unix(0, int64(p.wall*1e9)))
+	err := f.follower.Next(func(scalars []eventfile.Scalar) {
+		for _, p := range f.points(scalars) {
+			tell(p.Progress, time.Unix(0, int64(p.wall*1e9)))
+		}
+	})
+	if f.invalid != nil && !f.warned {
+		f.warned = true
+		warn(warningCode, fmt.Sprintf("the scalar %q is %g: an accuracy is a part of 1, 0.93 for 93%%; such values are left out",
+			f.Accuracy, *f.invalid))
 	}
 	for _, err := range split(err) {
 		text := strings.ReplaceAll(err.Error(), f.dir, f.Below)
@@ -54,7 +65,7 @@ func (f *eventFiles) missing(warn func(code, text string)) {
 			"no event file with scalars was found below $TFEXP_CHECKPOINT_DIR/%s: let the program write them there", f.Below))
 	default:
 		warn(warningCode, fmt.Sprintf("its event files have no scalars %s; they have %s", strings.Join(tags, " and "),
-			strings.Join(seen, ", ")))
+			strings.Join(seen[:min(len(seen), shownTags)], ", ")+map[bool]string{true: ", …"}[len(seen) > shownTags]))
 	}
 }
 
@@ -78,6 +89,9 @@ func (f *eventFiles) points(scalars []eventfile.Scalar) []point {
 	var list []point
 	for _, s := range scalars {
 		loss, accuracy := s.Is(f.Loss), s.Is(f.Accuracy)
+		if accuracy && !(s.Value >= 0 && s.Value <= 1) {
+			f.invalid, f.found[f.Accuracy], accuracy = &s.Value, true, false
+		}
 		if !loss && !accuracy || s.Step < 0 {
 			continue
 		}

@@ -108,6 +108,10 @@ func TestEventFilesThatLack(t *testing.T) {
 		"nothing": {func(string) {}, true, []string{"no event file with scalars was found below " +
 			"$TFEXP_CHECKPOINT_DIR/logs: let the program write them there"}},
 		"nothing of one that failed": {func(string) {}, false, nil},
+		"an accuracy in percent": {func(dir string) {
+			scalars(t, filepath.Join(dir, "logs"), eventfile.Scalar{Tag: "loss"}, eventfile.Scalar{Tag: "acc", Value: 93.5},
+				eventfile.Scalar{Tag: "acc", Value: math.NaN()})
+		}, true, []string{`the scalar "acc" is NaN: an accuracy is a part of 1, 0.93 for 93%; such values are left out`}},
 		"another tag": {func(dir string) {
 			scalars(t, filepath.Join(dir, "logs"), eventfile.Scalar{Tag: "loss"}, eventfile.Scalar{Tag: "x"})
 		}, true,

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/language/datafile"
 )
 
 // referenceArgs are the arguments of a reference block.
@@ -113,7 +114,7 @@ func decode(d *language.Decoder, s *experiment.Spec) (list references) {
 			t.columns[c.Value] = c.Name
 		}
 		from := d.Find(v.File)
-		if _, ok := d.EachRow(a, a.At("file"), from, v.Where, t.head, t.row); !ok {
+		if _, ok := datafile.EachRow(d, a, a.At("file"), from, v.Where, t.head, t.row); !ok {
 			continue
 		}
 		if len(t.rows) == 0 && len(t.where) > 0 {
@@ -149,7 +150,7 @@ var places = []string{"workload", "hardware", "policy", "replicate"}
 func (t *referenceTable) head(columns []string) (err error) {
 	numbers := 0
 	seen := map[string]string{} // the column that holds a fact
-	if t.chosen, err = language.PlacesOf(columns, language.NamesOf(t.where)); err != nil {
+	if t.chosen, err = datafile.PlacesOf(columns, datafile.NamesOf(t.where)); err != nil {
 		return err
 	}
 	for i, name := range columns {

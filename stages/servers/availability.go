@@ -13,8 +13,8 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler/workload"
-	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
+	"github.com/tfexp/tfexp/stages/language/datafile"
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
@@ -31,7 +31,7 @@ func (d decoder) availability(na *eval.Args, m eval.Model, at hcl.Range) []*mark
 			lists[i] = append(lists[i], window)
 		}
 	}
-	rows, which, ok := d.CSVTable(na, m, at, lists...)
+	rows, which, ok := datafile.CSVTable(d.Decoder, na, m, at, lists...)
 	if !ok {
 		return nil
 	}
@@ -94,37 +94,40 @@ func (r *recorded) done() *market.Availability {
 }
 
 // recordedRow adds a row to a record.
-func (d decoder) recordedRow(na *eval.Args, m eval.Model, r language.CSVRow, into *recorded, ticks bool,
+func (d decoder) recordedRow(na *eval.Args, m eval.Model, r datafile.CSVRow, into *recorded, ticks bool,
 	step time.Duration) bool {
 	if !ticks {
-		v, ok := d.Numbers(na, m, r, "time_s", "servers")
+		v, ok := datafile.Numbers(d.Decoder, na, m, r, "time_s", "servers")
 		if !ok {
 			return false
 		}
-		t, servers := time.Duration(v[0]*1e9), language.CSVRow{Line: r.Line, Texts: r.Texts[1:]}
-		if _, ok := d.WholeNumbers(na, m, servers, "servers"); !ok || !d.Ascending(na, m, r, into.Times, t) {
+		t, servers := time.Duration(v[0]*1e9), datafile.CSVRow{Line: r.Line, Texts: r.Texts[1:]}
+		if _, ok := datafile.WholeNumbers(d.Decoder, na, m, servers, "servers"); !ok ||
+			!datafile.Ascending(d.Decoder, na, m, r, into.Times, t) {
 			return false
 		}
 		into.add(t, int(v[1]))
 		return true
 	}
-	v, ok := d.WholeNumbers(na, m, r, "first_tick", "ticks", "available")
+	v, ok := datafile.WholeNumbers(d.Decoder, na, m, r, "first_tick", "ticks", "available")
 	if !ok {
 		return false
 	}
 	first, count := v[0], v[1]
-	if (first+count)*step.Seconds() > language.MaxSeconds {
-		d.WrongLine(na, m, r.Line, "Value out of range", "The tick %g ends after more than %g s.", first+count,
-			language.MaxSeconds)
+	if (first+count)*step.Seconds() > datafile.MaxSeconds {
+		datafile.WrongLine(d.Decoder, na, m, r.Line, "Value out of range",
+			"The tick %g ends after more than %g s.", first+count,
+			datafile.MaxSeconds)
 		return false
 	}
 	from := time.Duration(first) * step
 	switch {
 	case count < 1:
-		d.WrongLine(na, m, r.Line, "Malformed line", "ticks is 0: a stretch has at least one.")
+		datafile.WrongLine(d.Decoder, na, m, r.Line, "Malformed line", "ticks is 0: a stretch has at least one.")
 		return false
 	case from < into.end:
-		d.WrongLine(na, m, r.Line, "Not in order", "The tick %g begins before the stretch before it has ended, at tick %d.",
+		datafile.WrongLine(d.Decoder, na, m, r.Line, "Not in order",
+			"The tick %g begins before the stretch before it has ended, at tick %d.",
 			first,
 			into.end/step)
 		return false
@@ -156,7 +159,7 @@ func (d decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*market
 		switch {
 		case !known:
 			return errors.New("a line is milliseconds, add or remove, and a node")
-		case err != nil || !(ms >= 0) || ms/1000 > language.MaxSeconds:
+		case err != nil || !(ms >= 0) || ms/1000 > datafile.MaxSeconds:
 			return fmt.Errorf("the time is %q: not a number of milliseconds", fields[0])
 		case ms < before:
 			return fmt.Errorf("the time %g does not come after %g", ms, before)
@@ -169,14 +172,14 @@ func (d decoder) comings(na *eval.Args, m eval.Model, at hcl.Range) (_ []*market
 		into.count(time.Duration(ms*1e6), change == "add")
 		return nil
 	}
-	_, err := language.ReadFile(from, func(text io.Reader) error {
-		_, err := workload.Table{Names: []string{"milliseconds", "change", "node"}}.EachRow(from.Shown, text, false,
+	_, err := datafile.ReadFile(from, func(text io.Reader) error {
+		_, err := textfile.Table{Names: []string{"milliseconds", "change", "node"}}.EachRow(from.Shown, text, false,
 			func([]string) error { return nil }, row)
 		return err
 	})
 	if ok && err != nil { // csvTable reports the errors of a file of another form
 		na.OK = false
-		d.FileErrors(from, at, err)
+		datafile.FileErrors(d.Finder, from, at, err)
 	}
 	if ok && (len(m.Where) > 0 || len(m.Named) > 0) {
 		na.Fail(at, "Argument that nothing reads", "%s has no columns to choose by or to name.", from.Shown)

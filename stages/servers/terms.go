@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/language/datafile"
 	"github.com/tfexp/tfexp/stages/servers/market"
 )
 
@@ -86,7 +87,8 @@ func (d decoder) life(na *eval.Args, m eval.Model, t *market.Terms) {
 
 // survival reads a survival curve, or measured lives.
 func (d decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.Measured, bool) {
-	rows, which, ok := d.CSVTable(na, m, at, []string{"time_s", "survival"}, []string{"lifetime_s", "revoked"},
+	rows, which, ok := datafile.CSVTable(d.Decoder, na, m, at,
+		[]string{"time_s", "survival"}, []string{"lifetime_s", "revoked"},
 		[]string{"lifetime_s", "ended_by"})
 	if !ok {
 		return nil, false
@@ -96,18 +98,18 @@ func (d decoder) survival(na *eval.Args, m eval.Model, at hcl.Range) (*market.Me
 	var seen []market.Observation
 	for _, r := range rows {
 		if which == 0 {
-			v, ok := d.Numbers(na, m, r, "time_s", "survival")
+			v, ok := datafile.Numbers(d.Decoder, na, m, r, "time_s", "survival")
 			if !ok {
 				return nil, false
 			}
 			times, survivals = append(times, time.Duration(v[0]*1e9)), append(survivals, v[1])
 			if _, err := market.NewMeasured(m.File, times, survivals); err != nil {
-				d.WrongLine(na, m, r.Line, "Not a survival curve", "%s", language.Sentence(err.Error()))
+				datafile.WrongLine(d.Decoder, na, m, r.Line, "Not a survival curve", "%s", language.Sentence(err.Error()))
 				return nil, false
 			}
 			continue
 		}
-		v, ok := d.Numbers(na, m, r, "lifetime_s")
+		v, ok := datafile.Numbers(d.Decoder, na, m, r, "lifetime_s")
 		if !ok {
 			return nil, false
 		}
@@ -134,14 +136,14 @@ func (d decoder) price(na *eval.Args, arg string, t *market.Terms, in string, no
 	at := na.Node.Attr(arg).Expr.Range()
 	switch m.Name {
 	case "prices":
-		rows, _, ok := d.CSVTable(na, m, at, []string{"time_s", "price"})
+		rows, _, ok := datafile.CSVTable(d.Decoder, na, m, at, []string{"time_s", "price"})
 		if !ok {
 			return market.Fixed(0)
 		}
 		var p market.Price
 		for _, r := range rows {
-			v, ok := d.Numbers(na, m, r, "time_s", "price")
-			if !ok || !d.Ascending(na, m, r, p.Times, time.Duration(v[0]*1e9)) {
+			v, ok := datafile.Numbers(d.Decoder, na, m, r, "time_s", "price")
+			if !ok || !datafile.Ascending(d.Decoder, na, m, r, p.Times, time.Duration(v[0]*1e9)) {
 				return market.Fixed(0)
 			}
 			p.Times, p.PerHour = append(p.Times, time.Duration(v[0]*1e9)), append(p.PerHour, v[1])
@@ -160,7 +162,7 @@ func (d decoder) price(na *eval.Args, arg string, t *market.Terms, in string, no
 func (d decoder) catalogue(
 	na *eval.Args, m eval.Model, at hcl.Range, t *market.Terms, in string, node *scheduler.Node,
 ) market.Price {
-	rows, _, ok := d.CSVTable(na, m, at, []string{"price", "type", "region", "market"})
+	rows, _, ok := datafile.CSVTable(d.Decoder, na, m, at, []string{"price", "type", "region", "market"})
 	if !ok {
 		return market.Fixed(0)
 	}
@@ -168,7 +170,7 @@ func (d decoder) catalogue(
 	kind = cmp.Or(kind, na.Node.Label)
 	var regions []string
 	for _, r := range rows {
-		price, ok := d.Numbers(na, m, r, "price")
+		price, ok := datafile.Numbers(d.Decoder, na, m, r, "price")
 		if !ok {
 			return market.Fixed(0)
 		}

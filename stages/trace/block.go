@@ -17,9 +17,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/language/datafile"
 )
 
 // traceArgs are the arguments of a trace block that every format has.
@@ -120,6 +122,7 @@ var documented embed.FS
 var _ = schema.Document("trace", documented)
 
 func init() {
+	language.Extend("trace", language.File, language.Extension[experiment.Spec]{CheckCells: capacity})
 	language.RegisterJobList(language.JobList{Name: "trace", Block: traceBlock,
 		Decode: func(d *language.Decoder, n *eval.Node, e *eval.Env) (language.ListedJobs, bool) {
 			if t, ok := (decoder{d}).trace(n, e); ok {
@@ -308,7 +311,7 @@ func (d decoder) readFile(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile {
 	f := &traceFile{}
 	options := formats.Options{Lenient: d.Lenient, Args: a.Values}
 	var err error
-	if f.digest, err = language.ReadFile(t.Input, func(text io.Reader) (err error) {
+	if f.digest, err = datafile.ReadFile(t.Input, func(text io.Reader) (err error) {
 		f.trace, err = t.format.Read(t.Input.Shown, text, options)
 		return err
 	}); err != nil {
@@ -320,7 +323,7 @@ func (d decoder) readFile(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile {
 			d.Errorf(at, "Argument that does not fit the file", "%s: %v.", t.Input.Shown, about)
 			return f
 		}
-		d.TraceErrors(t.Input, at, err)
+		datafile.TraceErrors(d.Finder, t.Input, at, err)
 		return f
 	}
 	shape := formats.Shape{
@@ -335,7 +338,7 @@ func (d decoder) readFile(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile {
 	case n == 0:
 		left := ""
 		if skipped := f.trace.Skipped; len(skipped) > 0 {
-			left = ", but " + experiment.Malformed(skipped)
+			left = ", but " + datafile.Malformed(skipped)
 		}
 		d.Errorf(a.Node.Attr("file").Expr.Range(), "Trace without jobs", "There is no job in %s%s.", t.Input.Shown, left)
 	case n > workload.MaxJobs:
@@ -421,8 +424,8 @@ func (d decoder) checkBlocks(t *rawTrace, a *eval.Args, v *traceArgs, blocks *jo
 		if t.block[i] >= 0 || t.Timed(i) {
 			continue
 		}
-		if missing++; missing <= workload.MaxErrors {
-			d.LineError(t.Input, int(t.Lines[i]), "Job without a block", fmt.Sprintf(
+		if missing++; missing <= textfile.MaxErrors {
+			datafile.LineError(d.Finder, t.Input, int(t.Lines[i]), "Job without a block", fmt.Sprintf(
 				"The trace has no run time for %q, and no job block stands for it: name one in jobs = { %q = job.<name> }.",
 				j.Name, j.Class))
 		}

@@ -11,9 +11,10 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 	"github.com/tfexp/tfexp/stages/experiment"
-	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/language/datafile"
 )
 
 // readSpeeds reads the table of a trace's argument throughputs, and gives the jobs without a job
@@ -23,13 +24,13 @@ func (d decoder) readSpeeds(t *rawTrace, a *eval.Args, v *traceArgs) bool {
 		return true
 	}
 	from := d.Find(v.Throughputs)
-	digest, err := language.ReadFile(from, func(text io.Reader) (err error) {
+	digest, err := datafile.ReadFile(from, func(text io.Reader) (err error) {
 		t.speeds, err = throughput.Read(from.Shown, text)
 		return err
 	})
 	switch {
-	case len(experiment.LineErrors(err)) > 0:
-		d.FileErrors(from, a.At("throughputs"), err)
+	case len(datafile.LineErrors(err)) > 0:
+		datafile.FileErrors(d.Finder, from, a.At("throughputs"), err)
 		return false
 	case err != nil:
 		d.Errorf(a.At("throughputs"), "Unreadable table of throughputs", "%s: %v.", from.Shown, err)
@@ -47,14 +48,14 @@ func (d decoder) readSpeeds(t *rawTrace, a *eval.Args, v *traceArgs) bool {
 			continue
 		}
 		if problem := speedProblem(t.speeds, j); problem != "" {
-			if missing++; missing <= workload.MaxErrors {
-				d.LineError(t.Input, int(t.Lines[i]), "Job without a throughput", problem)
+			if missing++; missing <= textfile.MaxErrors {
+				datafile.LineError(d.Finder, t.Input, int(t.Lines[i]), "Job without a throughput", problem)
 			}
 			continue
 		}
-		run, err := workload.Units(j.Units()*v.RuntimeScale, time.Second)
+		run, err := textfile.Units(j.Units()*v.RuntimeScale, time.Second)
 		if err != nil {
-			d.LineError(t.Input, int(t.Lines[i]), "Job that is too long", err.Error())
+			datafile.LineError(d.Finder, t.Input, int(t.Lines[i]), "Job that is too long", err.Error())
 			missing++
 			continue
 		}

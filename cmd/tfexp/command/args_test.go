@@ -74,6 +74,10 @@ func TestVerdict(t *testing.T) {
 		{fmt.Errorf("run: %w", pipeline.ErrAlike), ExitUsage,
 			"rename one of what they are named after, or choose a folder on another file system with --out"},
 		{fmt.Errorf("resume: %w", pipeline.ErrNotBegun), ExitUsage, `"tfexp run FILE" starts it again`},
+		{fmt.Errorf("write: %w", syscall.EDQUOT), ExitInternal,
+			"remove files of yours, or have your quota raised, and run it again: finished work is kept"},
+		{fmt.Errorf("lock: %w", syscall.ENOLCK), ExitInternal,
+			"this file system cannot lock files, as NFS without its lock service: choose a folder on another one with --out"},
 		{Silently(ExitInvalid), ExitInvalid, ""},
 		{Silently(ExitOK), ExitOK, ""},
 	} {

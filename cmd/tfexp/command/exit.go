@@ -105,6 +105,11 @@ func Verdict(err error) (code int, hint string) {
 			"\"tfexp plot\" draws the pictures again"
 	case errors.Is(err, syscall.ENOSPC):
 		return ExitInternal, "free some disk space and run it again: finished work is kept"
+	case errors.Is(err, syscall.EDQUOT):
+		return ExitInternal, "remove files of yours, or have your quota raised, and run it again: finished work is kept"
+	case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOTSUP):
+		return ExitInternal, "this file system cannot lock files, as NFS without its lock service: choose a folder on another " +
+			"one with --out"
 	case errors.As(err, &path) && path.Op == "mkdir", errors.Is(err, syscall.EROFS):
 		return ExitInternal, "choose another folder with --out, or with --output where that is the flag"
 	case errors.As(err, &path) && errors.Is(err, syscall.ENOTDIR):

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/estimator"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // Timings are run times of one program by threads, all else the same.
@@ -30,12 +30,12 @@ var threadColumns = []string{"threads", "cores", "coresperc", "numthreads", "cpu
 
 // ReadTimings reads a table with a column of threads (or cores) and one of seconds.
 // Rows that differ in another column belong to another group. Malformed lines are
-// *workload.LineError, joined.
+// *textfile.LineError, joined.
 func ReadTimings(r io.Reader, file string) ([]Timings, error) {
 	var groups []Timings
 	var header []string
 	var threads, at int
-	_, err := workload.EachRow(file, r, false, func(columns []string) error {
+	_, err := textfile.EachRow(file, r, false, func(columns []string) error {
 		header, threads, at = slices.Clone(columns), pick(columns, threadColumns), pick(columns, timeColumns)
 		if threads < 0 || at < 0 {
 			return fmt.Errorf("there is no column of threads (threads, cores) or of seconds (seconds, time) among %s",

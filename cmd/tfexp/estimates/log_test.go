@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/estimator/marks"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // shape is the names of runs and their marks, as "a 0@0 10@5".
@@ -75,17 +75,17 @@ func TestReadLogRefuses(t *testing.T) {
 		}
 	}
 	_, _, err := ReadLog(strings.NewReader("Step,Time\n1\n2,x\n"), "log", false)
-	var line *workload.LineError
+	var line *textfile.LineError
 	if !errors.As(err, &line) || line.Line != 2 || line.File != "log" {
 		t.Errorf("%v does not name the line", err)
 	}
 	many := "Step,Time\n" + strings.Repeat("x,1\n", 50)
 	_, _, err = ReadLog(strings.NewReader(many), "log", false)
-	if err == nil || strings.Count(err.Error(), "\n") != workload.MaxErrors-1 {
+	if err == nil || strings.Count(err.Error(), "\n") != textfile.MaxErrors-1 {
 		t.Errorf("50 malformed lines are reported as %v", err)
 	}
 	_, warnings, err := ReadLog(strings.NewReader(many+"1,1\n"), "log", true)
-	if n := len(warnings); err != nil || n != workload.MaxErrors+1 || warnings[n-1] != "log: 30 more malformed lines (skipped)" {
+	if n := len(warnings); err != nil || n != textfile.MaxErrors+1 || warnings[n-1] != "log: 30 more malformed lines (skipped)" {
 		t.Errorf("50 malformed lines are skipped with %q, %v", warnings, err)
 	}
 	runs, warnings, err := ReadLog(strings.NewReader("Step,Time\n0,1\nx,1\n5,3\n"), "log", true)

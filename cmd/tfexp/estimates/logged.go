@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/estimator/marks"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // LogOptions are the options for predicting logged runs.
@@ -385,7 +385,7 @@ func columnName(s string) string {
 
 // ReadLog reads the runs of a training log: CSV with a header, or the output of a
 // program that speaks the job contract (progress lines, time-writer line). Malformed
-// lines are *workload.LineError, joined, or, with lenient, skipped and returned as
+// lines are *textfile.LineError, joined, or, with lenient, skipped and returned as
 // warnings; a log without steps and times is an error.
 func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -439,7 +439,7 @@ func once(header []string, columns ...int) error {
 		if i < 0 {
 			continue
 		}
-		if _, err := workload.Column(header, strings.TrimSpace(header[i])); err != nil {
+		if _, err := textfile.Column(header, strings.TrimSpace(header[i])); err != nil {
 			return err
 		}
 	}
@@ -473,7 +473,7 @@ type csvLog struct {
 func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
 	l := &csvLog{file: file, rows: map[string][]csvRow{}, again: map[string]int{}, until: map[string]float64{}}
 	var header []string
-	l.bad, err = workload.EachRow(file, in, lenient, func(columns []string) error {
+	l.bad, err = textfile.EachRow(file, in, lenient, func(columns []string) error {
 		header, l.step, l.at = slices.Clone(columns), pick(columns, stepColumns), pick(columns, timeColumns)
 		if l.at < 0 {
 			return fmt.Errorf("there is no column of times (wall_time, time, elapsed_s, seconds) among %s",
@@ -565,10 +565,10 @@ func longestGap(rows []csvRow) float64 {
 // warnings returns the problems of the log that do not prevent its use.
 func (l *csvLog) warnings() []string {
 	var warnings []string
-	for _, e := range l.bad[:min(len(l.bad), workload.MaxErrors)] {
+	for _, e := range l.bad[:min(len(l.bad), textfile.MaxErrors)] {
 		warnings = append(warnings, e.Error()+" (skipped)")
 	}
-	if more := len(l.bad) - workload.MaxErrors; more > 0 {
+	if more := len(l.bad) - textfile.MaxErrors; more > 0 {
 		warnings = append(warnings, fmt.Sprintf("%s: %d more malformed lines (skipped)", l.file, more))
 	}
 	if l.pauses > 0 {

@@ -18,8 +18,9 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/flags"
 	"github.com/tfexp/tfexp/experiments/schema"
 	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/language/datafile"
 )
 
 //go:embed help
@@ -239,8 +240,8 @@ func beginning(path string) (head []byte, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	_, err = language.ReadFile(language.Input{Path: path, Shown: path}, func(text io.Reader) (err error) {
-		head, err = io.ReadAll(io.LimitReader(workload.Unmarked(text), mostInspected))
+	_, err = datafile.ReadFile(language.Input{Path: path, Shown: path}, func(text io.Reader) (err error) {
+		head, err = io.ReadAll(io.LimitReader(textfile.Unmarked(text), mostInspected))
 		return err
 	})
 	return head, err

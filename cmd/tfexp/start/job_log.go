@@ -20,8 +20,9 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
-	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/language/datafile"
 )
 
 // JobLog describes the log of a cluster.
@@ -105,8 +106,8 @@ func InspectLog(path, shown string) (JobLog, error) {
 	}
 	file := language.Input{Path: path, Shown: shown}
 	var head []byte
-	if _, err := language.ReadFile(file, func(text io.Reader) (err error) {
-		head, err = io.ReadAll(io.LimitReader(workload.Unmarked(text), mostHead))
+	if _, err := datafile.ReadFile(file, func(text io.Reader) (err error) {
+		head, err = io.ReadAll(io.LimitReader(textfile.Unmarked(text), mostHead))
 		return err
 	}); err != nil {
 		return l, fmt.Errorf("read %s: %w", shown, err)
@@ -131,7 +132,7 @@ func InspectLog(path, shown string) (JobLog, error) {
 		args["memory_unit"] = bytes
 	}
 	var trace workload.Trace
-	if _, err := language.ReadFile(file, func(text io.Reader) (err error) {
+	if _, err := datafile.ReadFile(file, func(text io.Reader) (err error) {
 		trace, err = l.Format.Read(shown, text, formats.Options{Lenient: true, Args: args})
 		return err
 	}); err != nil {
@@ -156,7 +157,7 @@ func (l *JobLog) choose(head string) {
 func (l *JobLog) measure(t *workload.Trace) error {
 	l.Jobs = len(t.Jobs)
 	if len(t.Skipped) > 0 {
-		l.Malformed = experiment.Malformed(t.Skipped)
+		l.Malformed = datafile.Malformed(t.Skipped)
 	}
 	if l.Jobs == 0 {
 		return fmt.Errorf("there is no job in %s: %s", l.File, l.Malformed)

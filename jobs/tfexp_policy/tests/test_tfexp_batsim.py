@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 import unittest
 from unittest import mock
 
@@ -147,6 +148,20 @@ class Translation(unittest.TestCase):
             self.assertIn(want, str(caught.exception))
         with self.assertRaisesRegex(Failure, "version 2 of its protocol"):
             self.begin(protocol=2)
+
+    def test_many_calls(self):
+        """Many calls take no more than linear time, and their number has a bound, as that of decisions has."""
+        self.begin([], [(0, "CALL_ME_LATER", {"timestamp": 5})] * 90_000, [(0, "CALL_ME_LATER", {"timestamp": 6 + i}) for i in range(9)])
+        began = time.monotonic()
+        self.assertEqual(self.events(0, event("arrive", 0, job="a", number=0, cores=1)), {"do": [], "call_at_ns": 5 * 10**9})
+        self.assertEqual(self.events(5 * 10**9), {"do": [], "call_at_ns": 6 * 10**9})
+        self.assertEqual(len(self.heard()), 90_000)
+        self.assertLess(time.monotonic() - began, 60)
+        for later in ((0, "CALL_ME_LATER", {"timestamp": 50}), (50, "EXECUTE_JOB", {"job_id": "w0!0", "alloc": "0"})):
+            self.begin([], [later] * (tfexp_batsim.MAX_WAITING // 2 + 1), [later] * (tfexp_batsim.MAX_WAITING // 2))
+            self.events(0, event("arrive", 0, job="a", number=0, cores=1))
+            with self.assertRaisesRegex(Failure, "more than 100000 decisions or calls for later"):
+                self.events(0, event("arrive", 0, job="b", number=1, cores=1))
 
     def test_garbage(self):
         for raw in b"", b"{", b"[]", b'{"events": 1}', b'{"events": [1]}', b"\xff\xfe", b"[" * 10**5, b'{"events": [{"type": "x"}]}':

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/table"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
 // Format is a way to write a table.
@@ -38,7 +38,7 @@ func Formats() []Format { return formats.All() }
 // Rows reads the records of a CSV file after its header, and makes columns from the header. A record is valid until
 // the next.
 func Rows(from io.Reader, column func(name string) table.Column) ([]table.Column, iter.Seq2[[]string, error], error) {
-	in := csv.NewReader(workload.BoundRows(from))
+	in := csv.NewReader(csvrows.Bound(from))
 	head, err := in.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, fmt.Errorf("read table: %w", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // alternativeFacts are the facts of one alternative of a job that columns can have, after its name: "cpu_run_time".
@@ -161,10 +162,10 @@ func writeAlternatives(all []workload.Alternative) string {
 		}
 		fmt.Fprintf(&b, "%s threads=%d gpus=%d memory_bytes=%d", a.Name, a.Threads, a.GPUs, a.Memory)
 		if a.Predicted > 0 {
-			b.WriteString(" predicted_s=" + workload.Seconds(a.Predicted))
+			b.WriteString(" predicted_s=" + textfile.Seconds(a.Predicted))
 		}
 		if a.RunTime >= 0 {
-			b.WriteString(" run_time_s=" + workload.Seconds(a.RunTime))
+			b.WriteString(" run_time_s=" + textfile.Seconds(a.RunTime))
 		}
 		if a.GPU != "" { // the last: a type may have blanks
 			b.WriteString(" gpu=" + a.GPU)
@@ -225,9 +226,9 @@ func readAlternative(text string) (a workload.Alternative, ok bool) {
 			n, err := strconv.ParseInt(value, 10, 64)
 			a.Memory, good = n, err == nil && n >= 0
 		case "predicted_s":
-			a.Predicted, good = workload.ParseSeconds(value)
+			a.Predicted, good = textfile.ParseSeconds(value)
 		case "run_time_s":
-			a.RunTime, good = workload.ParseSeconds(value)
+			a.RunTime, good = textfile.ParseSeconds(value)
 		}
 		if !good {
 			return a, false

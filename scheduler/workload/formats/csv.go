@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // CSV is the form in which tfexp itself writes a workload: a table that holds
@@ -82,7 +83,7 @@ func WriteCSV(w io.Writer, t workload.Trace) error {
 	}
 	resizes := make(map[int]string, len(t.Resizes))
 	for _, z := range t.Resizes {
-		one := workload.Seconds(z.At) + ":" + strconv.Itoa(z.Threads)
+		one := textfile.Seconds(z.At) + ":" + strconv.Itoa(z.Threads)
 		if before, ok := resizes[z.Job]; ok {
 			one = before + ";" + one
 		}
@@ -93,16 +94,16 @@ func WriteCSV(w io.Writer, t workload.Trace) error {
 		j := &t.Jobs[i]
 		deadline, predicted, run := "", "", ""
 		if j.Deadline != scheduler.Never {
-			deadline = workload.Seconds(j.Deadline)
+			deadline = textfile.Seconds(j.Deadline)
 		}
 		if j.Predicted != 0 {
-			predicted = workload.Seconds(j.Predicted)
+			predicted = textfile.Seconds(j.Predicted)
 		}
 		if t.Timed(i) {
-			run = workload.Seconds(t.RunTimes[i])
+			run = textfile.Seconds(t.RunTimes[i])
 		}
 		row = append(row[:0],
-			j.Name, j.Class, workload.Seconds(j.Arrival),
+			j.Name, j.Class, textfile.Seconds(j.Arrival),
 			strconv.Itoa(j.Threads), strconv.Itoa(j.MinThreads), strconv.Itoa(j.MaxThreads),
 			strconv.Itoa(j.GPUs), strconv.FormatInt(j.Memory, 10), strconv.Itoa(j.Nodes), strconv.FormatBool(j.Malleable),
 			strconv.Itoa(max(j.Priority, 0)), deadline, j.User, predicted, run, resizes[i])
@@ -124,7 +125,7 @@ func WriteCSV(w io.Writer, t workload.Trace) error {
 func readCSV(file string, r io.Reader, o Options) (workload.Trace, error) {
 	var b logs.Builder
 	var further []string
-	skipped, err := workload.EachRow(file, r, o.Lenient, func(head []string) error {
+	skipped, err := textfile.EachRow(file, r, o.Lenient, func(head []string) error {
 		ok := len(head) >= len(columns) && slices.Equal(head[:len(columns)], columns)
 		if ok {
 			further = slices.Clone(head[len(columns):])
@@ -232,7 +233,7 @@ func (r *csvRow) resizes() []scheduler.Resize {
 	var list []scheduler.Resize
 	for one := range strings.SplitSeq(text, ";") {
 		at, threads, _ := strings.Cut(one, ":")
-		instant, ok := workload.ParseSeconds(at)
+		instant, ok := textfile.ParseSeconds(at)
 		n, err := strconv.Atoi(threads)
 		if !ok || err != nil || n < 1 || n > workload.MaxThreads {
 			r.fail(csvResizes, "a list of instants and threads, like 5.0:2;7.5:4")
@@ -256,7 +257,7 @@ func (r *csvRow) duration(column int, empty time.Duration) time.Duration {
 	if r.fields[column] == "" {
 		return empty
 	}
-	d, ok := workload.ParseSeconds(r.fields[column])
+	d, ok := textfile.ParseSeconds(r.fields[column])
 	if !ok {
 		r.fail(column, "a time in seconds")
 	}

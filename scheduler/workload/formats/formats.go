@@ -45,8 +45,8 @@ type Format struct {
 	FromJobBlocks Facts
 	// NeedsRunTimes formats have the run time of every job.
 	NeedsRunTimes bool
-	// Reader reads a file. A mistake in a line is a workload.LineError, in an error
-	// that joins up to workload.MaxErrors of them; a lenient reader skips it.
+	// Reader reads a file. A mistake in a line is a textfile.LineError, in an error
+	// that joins up to textfile.MaxErrors of them; a lenient reader skips it.
 	Reader func(file string, r io.Reader, o Options) (workload.Trace, error)
 	// Writer writes a workload whose facts the format can all hold; nil if the
 	// format can only be read. Reading the output and writing it again gives the

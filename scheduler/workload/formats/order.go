@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // heldRow is a row that is read later.
@@ -55,14 +55,14 @@ func (t *table) release() {
 	t.held = nil
 	for _, row := range held {
 		if err := t.add(row.line, row.fields); err != nil {
-			t.late = append(t.late, &workload.LineError{File: t.file, Line: row.line, Err: err})
+			t.late = append(t.late, &textfile.LineError{File: t.file, Line: row.line, Err: err})
 		}
 	}
 }
 
 // lineAt is the line that an error is about.
 func lineAt(err error) int {
-	var at *workload.LineError
+	var at *textfile.LineError
 	if errors.As(err, &at) {
 		return at.Line
 	}

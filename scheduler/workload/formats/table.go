@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 //go:embed table.go
@@ -148,7 +149,7 @@ type Layout struct {
 	Names     []string
 	Separator rune
 	// Rows reads the rows, and Memory and GPUs amounts in them, where they are written in another way.
-	Rows   workload.EachRows
+	Rows   textfile.EachRows
 	Memory func(text string, unit int64) (bytes int64, each byte, err error)
 	GPUs   func(text string, nodes int) (int, error)
 	// GPUScale and CPUScale are the values of 1 in the columns of GPUs and threads; 0 means one.
@@ -229,7 +230,7 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 		attempts: map[string]int{},
 		first:    math.MaxInt64, columnIndexes: columnIndexes{timesI: -1, partI: -1, tasksI: -1, clusterI: -1},
 	}
-	form := workload.Table{Separator: l.Separator, Names: l.Names, Each: l.Rows, Remarks: true}
+	form := textfile.Table{Separator: l.Separator, Names: l.Names, Each: l.Rows, Remarks: true}
 	if text := t.args.Separator; text != "" {
 		runes := []rune(text)
 		if len(runes) != 1 || strings.ContainsRune("\"\r\n\uFFFD", runes[0]) {
@@ -246,7 +247,7 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 	skipped, err := form.EachRow(file, r, o.Lenient, t.head, t.row)
 	t.release()
 	if err != nil || len(t.late) > 0 && !o.Lenient {
-		return workload.Trace{}, errors.Join(append(t.late[:min(len(t.late), workload.MaxErrors)], err)...)
+		return workload.Trace{}, errors.Join(append(t.late[:min(len(t.late), textfile.MaxErrors)], err)...)
 	}
 	skipped = append(t.late, skipped...)
 	slices.SortStableFunc(skipped, func(a, b error) int { return cmp.Compare(lineAt(a), lineAt(b)) })
@@ -313,7 +314,7 @@ func (t *table) head(columns []string) error {
 	}
 	find := func(name string) int { return slices.Index(columns, name) }
 	missing := func(name string) error {
-		err := fmt.Errorf("there is no column %q; there are %s", name, workload.Names(columns))
+		err := fmt.Errorf("there is no column %q; there are %s", name, textfile.Names(columns))
 		if at := strings.IndexAny(columns[0], ";|\t"); at >= 0 && len(columns) == 1 {
 			return fmt.Errorf("%w: perhaps the file has another separator: separator = %q", err,
 				columns[0][at:at+1])

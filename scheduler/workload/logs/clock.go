@@ -3,6 +3,7 @@
 package logs
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // dates are the forms of dates in logs, where those with names of months and those whose order is known are written with
@@ -31,7 +32,7 @@ const dateTime = "2006-01-02T15:04:05"
 func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
 	if len(text) == len(dateTime) && text[10] == 'T' { // most dates of logs
 		if at, err := time.Parse(dateTime, text); err == nil {
-			return time.Duration(at.UnixNano()), nil
+			return since1970(at, text)
 		}
 	}
 	if IsDate(text) {
@@ -48,15 +49,30 @@ func ParseInstant(text string, unit time.Duration) (time.Duration, error) {
 			if zone, offset := at.Zone(); offset == 0 && !slices.Contains([]string{"", "UTC", "GMT"}, zone) {
 				return 0, fmt.Errorf("the zone of %q is not known: write it as an offset, like +01:00", text)
 			}
-			return time.Duration(at.UnixNano()), nil
+			return since1970(at, text)
 		}
 		return 0, noInstant(text)
 	}
-	at, err := workload.ParseTime(text, unit)
+	at, err := textfile.ParseTime(text, unit)
+	if errors.Is(err, textfile.ErrTooLong) {
+		return 0, tooFar(text)
+	}
 	if err != nil {
 		return 0, noInstant(text)
 	}
 	return at, nil
+}
+
+// since1970 returns the time from the beginning of 1970 to an instant, which text writes.
+func since1970(at time.Time, text string) (time.Duration, error) {
+	if y := at.Year(); y < 1678 || y > 2261 { // outside, UnixNano is not defined
+		return 0, tooFar(text)
+	}
+	return time.Duration(at.UnixNano()), nil
+}
+
+func tooFar(text string) error {
+	return fmt.Errorf("%q is beyond the range of instants: 292 years before and after 1970, or another origin of the log", text)
 }
 
 func noInstant(text string) error {
@@ -194,8 +210,11 @@ func ParseSpan(text string, unit time.Duration) (time.Duration, error) {
 		}
 		return 0, fmt.Errorf("%q is not a time like 1-02:03:04", text)
 	}
-	if d, err := workload.ParseTime(text, unit); err == nil {
+	switch d, err := textfile.ParseTime(text, unit); {
+	case err == nil:
 		return d, nil
+	case errors.Is(err, textfile.ErrTooLong):
+		return 0, fmt.Errorf("%q is beyond the range of times: 292 years", text)
 	}
 	if d, err := time.ParseDuration(text); err == nil {
 		return d, nil
@@ -233,7 +252,7 @@ func parseClock(text string) (time.Duration, bool) {
 	sum := time.Duration(n) * 24 * time.Hour
 	for i, part := range parts {
 		if units[i] == time.Second {
-			seconds, ok := workload.ParseSeconds(part)
+			seconds, ok := textfile.ParseSeconds(part)
 			if !ok || seconds > 1e6*time.Hour || i > 0 && seconds >= time.Minute {
 				return 0, false
 			}

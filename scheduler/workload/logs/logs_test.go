@@ -28,6 +28,8 @@ func TestParseInstant(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"2017-10-03 05:33:33 XYZ": "not known", "3 Foo 2017": "neither", "3/10/2017": "the day or the month", "2017-13-03": "neither", "soon": "neither", "": "neither",
+		"9.3e9": "beyond the range", "9300000000": "beyond the range", "-1e300": "beyond the range", "1e999": "beyond the range",
+		"2300-01-01T00:00:00": "beyond the range", "1600-01-01": "beyond the range", "NaN": "neither",
 	} {
 		if got, err := ParseInstant(text, time.Second); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %s, %v", text, got, err)
@@ -58,6 +60,11 @@ func TestParseSpan(t *testing.T) {
 		"999999999 weeks", "5 min each", "1..5 h"} {
 		if got, err := ParseSpan(text, time.Second); err == nil {
 			t.Errorf("%q is %s", text, got)
+		}
+	}
+	for _, text := range []string{"9.3e9", "9300000000", "1e999"} {
+		if got, err := ParseSpan(text, time.Second); err == nil || !strings.Contains(err.Error(), "beyond the range of times") {
+			t.Errorf("%q: %s, %v", text, got, err)
 		}
 	}
 	if got, err := ParseSpan("-5", time.Second); err != nil || got != -5*time.Second { // is a number

@@ -17,7 +17,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // Run is one recorded training run.
@@ -234,14 +234,14 @@ func (r *reader) file(path string) error {
 	var at map[string]int
 	other := false // it has not the columns of any table
 	var row func(line int, fields []string) error
-	_, err = workload.EachRow(path, f, false, func(header []string) error {
+	_, err = textfile.EachRow(path, f, false, func(header []string) error {
 		at = r.places(header)
 		for i, name := range header {
 			if k := slices.Index(header, name); k < i && slices.Contains(slices.Collect(maps.Values(at)), k) {
 				return fmt.Errorf("the column %q is there twice", name)
 			}
 		}
-		r.seen = append(r.seen, fmt.Sprintf("%s with the columns %s", filepath.Base(path), workload.Names(header)))
+		r.seen = append(r.seen, fmt.Sprintf("%s with the columns %s", filepath.Base(path), textfile.Names(header)))
 		has := func(facts ...string) bool {
 			return !slices.ContainsFunc(facts, func(f string) bool { _, ok := at[f]; return !ok })
 		}

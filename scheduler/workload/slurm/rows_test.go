@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // Each line is a row, quotes are characters, and lines that are lost are counted.
@@ -18,7 +18,7 @@ func TestEachRow(t *testing.T) {
 		{"", "", "f:1: the file is empty"},
 	} {
 		var got []string
-		skipped, err := EachRow(workload.Table{Separator: '|'}, "f", strings.NewReader(c.text), true,
+		skipped, err := EachRow(textfile.Table{Separator: '|'}, "f", strings.NewReader(c.text), true,
 			func([]string) error { return nil }, func(line int, fields []string) error {
 				got = append(got, fmt.Sprint(line, ":", fields))
 				return nil

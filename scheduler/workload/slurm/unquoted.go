@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // freeText are the columns of Slurm's tables that a user writes: a separator in one is a character of the text.
@@ -37,11 +37,11 @@ func FitFields(line, separator string, columns []string) ([]string, error) {
 		text := strings.Join(fields[free:free+more+1], separator)
 		return slices.Replace(fields, free, free+more+1, text), nil
 	}
-	return workload.FitWidth(fields, len(columns))
+	return textfile.FitWidth(fields, len(columns))
 }
 
-// EachRow is the EachRow of a workload.Table for a file in which each line is a row, and a quotation mark a character.
-func EachRow(t workload.Table, file string, r io.Reader, lenient bool,
+// EachRow is the EachRow of a textfile.Table for a file in which each line is a row, and a quotation mark a character.
+func EachRow(t textfile.Table, file string, r io.Reader, lenient bool,
 	head func(columns []string) error, row func(line int, fields []string) error,
 ) (skipped []error, err error) {
 	separator := ","
@@ -62,7 +62,7 @@ func EachRow(t workload.Table, file string, r io.Reader, lenient bool,
 			wrong = ErrFixedWidth
 		}
 	}
-	skipped, err = workload.EachLine(file, r, lenient, func(n int, line string) error {
+	skipped, err = textfile.EachLine(file, r, lenient, func(n int, line string) error {
 		line = strings.TrimSuffix(line, "\r")
 		if strings.TrimSpace(line) == "" || wrong != nil || t.Remarks && line[0] == '#' {
 			return nil
@@ -74,7 +74,7 @@ func EachRow(t workload.Table, file string, r io.Reader, lenient bool,
 			}
 			if t.Heads == nil || t.Heads(fields) {
 				heads(fields)
-			} else if n == workload.MostTitles {
+			} else if n == textfile.MostTitles {
 				heads(first)
 			}
 			return nil
@@ -92,7 +92,7 @@ func EachRow(t workload.Table, file string, r io.Reader, lenient bool,
 		heads(first)
 	}
 	if wrong != nil {
-		return nil, &workload.LineError{File: file, Line: 1, Err: wrong}
+		return nil, &textfile.LineError{File: file, Line: 1, Err: wrong}
 	}
 	return skipped, err
 }

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // Key has the properties on which a speed depends.
@@ -35,7 +35,7 @@ type Table struct {
 }
 
 // Read reads a table: JSON in the form of Gavel's, or else CSV. A mistake in a line of the file, which is called name,
-// is a workload.LineError.
+// is a textfile.LineError.
 func Read(name string, r io.Reader) (*Table, error) {
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	switch {
@@ -48,7 +48,7 @@ func Read(name string, r io.Reader) (*Table, error) {
 	if strings.HasPrefix(strings.TrimSpace(string(text[:min(len(text), 64)])), "{") {
 		err = t.readJSON(name, text)
 	} else {
-		_, err = workload.EachRow(name, bytes.NewReader(text), false, t.head, t.row)
+		_, err = textfile.EachRow(name, bytes.NewReader(text), false, t.head, t.row)
 	}
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (t *Table) readJSON(name string, text []byte) error {
 	switch err := json.Unmarshal(text, &all); {
 	case errors.As(err, &syntax):
 		line := 1 + bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n"))
-		return &workload.LineError{File: name, Line: line, Err: syntax}
+		return &textfile.LineError{File: name, Line: line, Err: syntax}
 	case err != nil:
 		return errors.New("it is neither a table of throughputs by device, job type and neighbor, nor a CSV file")
 	}
@@ -166,7 +166,7 @@ var columnNames = []string{"job_type", "device", "workers", "steps_per_s", "besi
 // head finds the columns of a CSV file.
 func (t *Table) head(columns []string) error {
 	for i, name := range columnNames {
-		at, err := workload.Column(columns, name)
+		at, err := textfile.Column(columns, name)
 		if err != nil && (i < len(columnNames)-1 || slices.Contains(columns, name)) {
 			return fmt.Errorf("%w; the table has job_type, device, workers and steps_per_s", err)
 		}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // Columns has the names of a table's columns. Action and TimeLeft are
@@ -36,11 +36,11 @@ const mostSequences = 1 << 20
 // and the times left at its decisions, its time and its final accuracy. Runs of
 // one sequence are averaged. If blocks is 0, the file sets the number of blocks.
 // A table without a scenario column has one scenario, called name. A mistake in
-// a line is a workload.LineError. An incomplete table is an error that wraps
+// a line is a textfile.LineError. An incomplete table is an error that wraps
 // *MissingSequences.
 func ReadTable(file, name string, in io.Reader, c Columns, decisions, blocks int) ([]*OutcomeTable, float64, error) {
 	r := tableReader{file: file, name: name, columns: c, decisions: decisions, blocks: blocks, lines: map[string]int{}}
-	if _, err := workload.EachRow(file, in, false, r.head, r.row); err != nil {
+	if _, err := textfile.EachRow(file, in, false, r.head, r.row); err != nil {
 		return nil, 0, err
 	}
 	if len(r.rows) == 0 {
@@ -74,18 +74,18 @@ type recordedRun struct {
 func (r *tableReader) head(head []string) error {
 	r.scenario = slices.Index(head, r.columns.Scenario)
 	var err error
-	if r.total, err = workload.Column(head, r.columns.Total); err != nil {
+	if r.total, err = textfile.Column(head, r.columns.Total); err != nil {
 		return err
 	}
-	if r.accuracy, err = workload.Column(head, r.columns.Accuracy); err != nil {
+	if r.accuracy, err = textfile.Column(head, r.columns.Accuracy); err != nil {
 		return err
 	}
 	for d := range r.decisions {
-		a, err := workload.Column(head, r.columns.Action+strconv.Itoa(d+1))
+		a, err := textfile.Column(head, r.columns.Action+strconv.Itoa(d+1))
 		if err != nil {
 			return err
 		}
-		left, err := workload.Column(head, r.columns.TimeLeft+strconv.Itoa(d+1))
+		left, err := textfile.Column(head, r.columns.TimeLeft+strconv.Itoa(d+1))
 		if err != nil {
 			return err
 		}

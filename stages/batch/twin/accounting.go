@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/stages/batch"
 )
 
@@ -100,10 +101,10 @@ func (c *clusters) take(cluster string, line int) bool {
 func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	a := &accounting{at: map[string]int{}, entries: map[string]*entry{}, specials: map[alike]*scheduler.Special{}}
 	a.own = formats.Option(o, "cluster", "")
-	skipped, err := workload.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head, a.row)
+	skipped, err := textfile.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head, a.row)
 	switch {
 	case err == nil && a.line > 0:
-		err = &workload.LineError{File: file, Line: a.line, Err: fmt.Errorf("it is of the cluster %s, and a row before of %s, "+
+		err = &textfile.LineError{File: file, Line: a.line, Err: fmt.Errorf("it is of the cluster %s, and a row before of %s, "+
 			"which may use the same numbers for jobs: choose one with cluster = %q, or print one with  sacct -M %s", a.second, a.first,
 			a.first, a.first)}
 	case err == nil && len(a.list) == 0 && a.others > 0:
@@ -133,7 +134,7 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 			e.job.Special = a.special(&own)
 		}
 		if err := a.Add(e.line, e.job, e.run); err != nil {
-			return workload.Trace{}, &workload.LineError{File: file, Line: e.line, Err: err}
+			return workload.Trace{}, &textfile.LineError{File: file, Line: e.line, Err: err}
 		}
 		a.Waited(e.start - first - e.job.Arrival)
 	}

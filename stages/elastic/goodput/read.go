@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
 // Settings are the properties of a program that its measurements do not determine.
@@ -235,7 +235,7 @@ func eachRow(folder fs.FS, name string, columns []string, row func(*fields) erro
 		return err
 	}
 	defer file.Close()
-	r := csv.NewReader(workload.BoundRows(file))
+	r := csv.NewReader(csvrows.Bound(file))
 	r.ReuseRecord = true
 	head, err := r.Read()
 	if err != nil {

@@ -7,6 +7,8 @@
 package eventfile
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -48,14 +50,21 @@ func (s Scalar) Is(name string) bool {
 // ErrDamaged is returned for a file whose checksums are wrong, or that is not an event file.
 var ErrDamaged = errors.New("it is no TensorBoard event file, or it is damaged")
 
-// maxRecord bounds a record, in bytes: images and graphs are skipped, but read.
-const maxRecord = 1 << 30
+// Bounds on a file, which may be damaged or from somebody else.
+const (
+	maxRecord = 1 << 30  // bytes of a record
+	maxEvent  = 32 << 20 // bytes of a record that is taken into memory; longer ones are graphs and images
+	maxValues = 1 << 16  // scalars of a record
+	maxBatch  = 4 << 20  // bytes of whole records that one Read takes; it ends with the record that passes it
+	maxTags   = 1000     // tags that a follower remembers
+	maxTag    = 1 << 10  // bytes of such a tag
+)
 
-// Read reads the scalars of a file. A last record that is not whole yet is left out:
+// Read reads the next scalars of a file, of some MiB of it at most. A last record that is not whole yet is left out:
 // offset is where the next one begins.
 func Read(r io.Reader) (scalars []Scalar, offset int64, err error) {
 	var head [12]byte
-	for {
+	for offset < maxBatch {
 		if _, err := io.ReadFull(r, head[:]); err != nil {
 			return scalars, offset, unfinished(err)
 		}
@@ -63,23 +72,39 @@ func Read(r io.Reader) (scalars []Scalar, offset int64, err error) {
 		if checksum(head[:8]) != binary.LittleEndian.Uint32(head[8:]) || length > maxRecord {
 			return scalars, offset, fmt.Errorf("at byte %d: %w", offset, ErrDamaged)
 		}
-		data, err := io.ReadAll(io.LimitReader(r, int64(length)+4))
-		if err != nil {
-			return scalars, offset, err
-		}
-		if uint64(len(data)) < length+4 {
-			return scalars, offset, nil
-		}
-		if checksum(data[:length]) != binary.LittleEndian.Uint32(data[length:]) {
-			return scalars, offset, fmt.Errorf("at byte %d: %w", offset, ErrDamaged)
-		}
-		found, err := event(data[:length])
-		if err != nil {
+		whole, found, err := readRecord(r, int64(length))
+		switch {
+		case err != nil:
 			return scalars, offset, fmt.Errorf("at byte %d: %w", offset, err)
+		case !whole:
+			return scalars, offset, nil
 		}
 		scalars = append(scalars, found...)
 		offset += 12 + int64(length) + 4
 	}
+	return scalars, offset, nil
+}
+
+// readRecord reads a record and its checksum; whole is false if the file ends before.
+func readRecord(r io.Reader, length int64) (whole bool, scalars []Scalar, err error) {
+	sum := crc32.New(castagnoli)
+	var data bytes.Buffer
+	var into io.Writer = sum
+	if length <= maxEvent {
+		into = io.MultiWriter(sum, &data)
+	}
+	if _, err := io.CopyN(into, r, length); err != nil {
+		return false, nil, unfinished(err)
+	}
+	var tail [4]byte
+	if _, err := io.ReadFull(r, tail[:]); err != nil {
+		return false, nil, unfinished(err)
+	}
+	if masked(sum.Sum32()) != binary.LittleEndian.Uint32(tail[:]) {
+		return false, nil, ErrDamaged
+	}
+	scalars, err = event(data.Bytes())
+	return err == nil, scalars, err
 }
 
 // unfinished returns nil for an end of the file that is not an error.
@@ -93,10 +118,9 @@ func unfinished(err error) error {
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // checksum is a CRC-32C that is masked, as the format wants it.
-func checksum(b []byte) uint32 {
-	c := crc32.Checksum(b, castagnoli)
-	return (c>>15 | c<<17) + 0xa282ead8
-}
+func checksum(b []byte) uint32 { return masked(crc32.Checksum(b, castagnoli)) }
+
+func masked(c uint32) uint32 { return (c>>15 | c<<17) + 0xa282ead8 }
 
 // fields calls f with each field of a protocol buffer: its number, and its value as a
 // number (of the types varint, fixed32 and fixed64) or as bytes.
@@ -153,6 +177,9 @@ func event(b []byte) (scalars []Scalar, err error) {
 				s, ok, err := summary(value)
 				if ok {
 					scalars = append(scalars, s)
+				}
+				if len(scalars) > maxValues {
+					return fmt.Errorf("an event of more than %d values: %w", maxValues, ErrDamaged)
 				}
 				return err
 			})
@@ -252,9 +279,9 @@ func Follow(dir string) *Follower {
 // run.
 func (f *Follower) Tags() []string { return slices.Sorted(maps.Keys(f.tags)) }
 
-// Next returns the scalars that were written since the last call, file by file in the
+// Next calls each with the scalars that were written since the last call, in batches, file by file in the
 // order of their names. A damaged file is an error once, and not read again.
-func (f *Follower) Next() ([]Scalar, error) {
+func (f *Follower) Next(each func([]Scalar)) error {
 	var files []string
 	err := filepath.WalkDir(f.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -266,47 +293,60 @@ func (f *Follower) Next() ([]Scalar, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	slices.Sort(files)
-	var all []Scalar
 	var errs []error
 	for _, path := range files {
-		scalars, err := f.read(path)
 		run, _ := filepath.Rel(f.dir, filepath.Dir(path))
 		run = strings.TrimPrefix(filepath.ToSlash(run), ".")
-		for i := range scalars {
-			scalars[i].Run = run
-			f.tags[strings.TrimPrefix(run+"/"+scalars[i].Tag, "/")] = true
-		}
-		all = append(all, scalars...)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", path, err))
+		for more := true; more; {
+			var scalars []Scalar
+			var err error
+			scalars, more, err = f.read(path)
+			for i := range scalars {
+				scalars[i].Run = run
+				f.note(strings.TrimPrefix(run+"/"+scalars[i].Tag, "/"))
+			}
+			if len(scalars) > 0 {
+				each(scalars)
+			}
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", path, err))
+			}
 		}
 	}
-	return all, errors.Join(errs...)
+	return errors.Join(errs...)
+}
+
+// note remembers a tag.
+func (f *Follower) note(tag string) {
+	if len(f.tags) < maxTags && len(tag) <= maxTag {
+		f.tags[tag] = true
+	}
 }
 
 // given is the offset of a file that is not read again.
 const given = -1
 
-func (f *Follower) read(path string) ([]Scalar, error) {
+// read reads the next batch of a file; more reports whether there may be another.
+func (f *Follower) read(path string) (scalars []Scalar, more bool, err error) {
 	at := f.offsets[path]
 	if at == given {
-		return nil, nil
+		return nil, false, nil
 	}
 	file, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
-		return nil, nil // removed in the meantime
+		return nil, false, nil // removed in the meantime
 	}
 	defer file.Close()
 	if _, err := file.Seek(at, io.SeekStart); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	scalars, read, err := Read(file)
+	scalars, read, err := Read(bufio.NewReader(file))
 	f.offsets[path] = at + read
 	if err != nil {
 		f.offsets[path] = given
 	}
-	return scalars, err
+	return scalars, read >= maxBatch && err == nil, err
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -86,7 +87,7 @@ func TestFollow(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "logs")
 	f := eventfile.Follow(dir)
-	if s, err := f.Next(); err != nil || len(s) != 0 {
+	if s, err := next(f); err != nil || len(s) != 0 {
 		t.Fatalf("before there is a folder: %v, %v", s, err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "train"), 0o755); err != nil {
@@ -98,7 +99,7 @@ func TestFollow(t *testing.T) {
 		if err := os.WriteFile(path, raw[:n], 0o644); err != nil {
 			t.Fatal(err)
 		}
-		s, err := f.Next()
+		s, err := next(f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,9 +123,6 @@ func record(data []byte) []byte {
 // TestTensors reads scalars that are written as tensors, as TensorFlow 2 does: their numbers are in a list, in a packed
 // list or in bytes. A tensor with a dimension, or without a number, is no scalar.
 func TestTensors(t *testing.T) {
-	bytesOf := func(n protowire.Number, value []byte) []byte {
-		return protowire.AppendBytes(protowire.AppendTag(nil, n, protowire.BytesType), value)
-	}
 	kind := func(k uint64) []byte {
 		return protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), k)
 	}
@@ -233,7 +231,7 @@ func TestFollowManyFiles(t *testing.T) {
 		}
 	}
 	f := eventfile.Follow(dir)
-	s, err := f.Next()
+	s, err := next(f)
 	if len(s) != 30 || !errors.Is(err, eventfile.ErrDamaged) || !strings.Contains(err.Error(), "a.tfevents") {
 		t.Errorf("%d scalars, %v", len(s), err)
 	}
@@ -244,8 +242,87 @@ func TestFollowManyFiles(t *testing.T) {
 		want) {
 		t.Errorf("tags %q, want %q", got, want)
 	}
-	if s, err := f.Next(); len(s) > 0 || err != nil {
+	if s, err := next(f); len(s) > 0 || err != nil {
 		t.Errorf("again: %v, %v", s, err)
+	}
+}
+
+// bytesOf is a field of a protocol buffer that holds bytes.
+func bytesOf(n protowire.Number, value []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(nil, n, protowire.BytesType), value)
+}
+
+// next returns all scalars that a follower has now.
+func next(f *eventfile.Follower) (all []eventfile.Scalar, err error) {
+	err = f.Next(func(s []eventfile.Scalar) { all = append(all, s...) })
+	return all, err
+}
+
+// A file may be from somebody else: long records are not taken into memory, many scalars come in batches, and what a
+// follower remembers is bounded.
+func TestHostileFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "events.out.tfevents.1")
+	scalar := func(tag string) []byte {
+		value := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), tag)
+		value = append(value, 0x15, 0, 0, 0x80, 0x3f)
+		return bytesOf(5, bytesOf(1, value))
+	}
+	heldBy := func(f func()) uint64 { // the memory that a call takes at once, roughly
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		return after.Sys - before.Sys
+	}
+	many := bytes.Repeat(record(scalar("loss")), 1<<18)
+	for name, c := range map[string]struct {
+		write   func(f *os.File) error
+		scalars int
+		damaged bool
+	}{
+		"a record of 1 GiB that is not there": {func(f *os.File) error {
+			_, err := f.Write(record(make([]byte, 1<<30-1))[:12])
+			return errors.Join(err, f.Truncate(1<<26))
+		}, 0, false},
+		"a long record": {func(f *os.File) error {
+			long := record(bytesOf(3, make([]byte, 33<<20)))
+			_, err := f.Write(slices.Concat(record(scalar("loss")), long, record(scalar("loss"))))
+			return err
+		}, 2, false},
+		"many scalars":             {func(f *os.File) error { _, err := f.Write(many); return err }, 1 << 18, false},
+		"many scalars in a record": {func(f *os.File) error { _, err := f.Write(record(bytes.Repeat(scalar("loss"), 1<<17))); return err }, 0, true},
+		"many tags": {func(f *os.File) error {
+			for i := range 5000 {
+				if _, err := f.Write(record(scalar(fmt.Sprint(strings.Repeat("tag", 1000), i)))); err != nil {
+					return err
+				}
+				if _, err := f.Write(record(scalar(fmt.Sprint("tag", i)))); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, 10000, false},
+	} {
+		os.Remove(path)
+		f, err := os.Create(path)
+		if err == nil {
+			err = errors.Join(c.write(f), f.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		follower, found, most := eventfile.Follow(dir), 0, 0
+		held := heldBy(func() {
+			err = follower.Next(func(s []eventfile.Scalar) { found += len(s); most = max(most, len(s)) })
+		})
+		if found != c.scalars || errors.Is(err, eventfile.ErrDamaged) != c.damaged || !c.damaged && err != nil {
+			t.Errorf("%s: %d scalars, want %d; %v", name, found, c.scalars, err)
+		}
+		if most > 150_000 || held > 150<<20 || len(follower.Tags()) > 1000 {
+			t.Errorf("%s: %d scalars at once, %d MiB, %d tags", name, most, held>>20, len(follower.Tags()))
+		}
 	}
 }
 
@@ -269,7 +346,7 @@ func TestStepsAreBounded(t *testing.T) {
 			os.WriteFile(filepath.Join(sub, "events.out.tfevents.1"), record(event), 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		got, err := eventfile.Follow(sub).Next()
+		got, err := next(eventfile.Follow(sub))
 		if len(got) != want || (err != nil) != (want == 0) {
 			t.Errorf("step %d: %v, %v", step, got, err)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/language/datafile"
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
@@ -142,7 +143,7 @@ func (d decoder) measured(a *eval.Args, v *recordedArgs) *measured {
 	}
 	t := language.Once(d.Decoder, tableKey(key), func() *measured {
 		t := &measured{Input: from}
-		t.digest, t.ok = d.EachRow(a, a.At("file"), from, where, func(head []string) error {
+		t.digest, t.ok = datafile.EachRow(d.Decoder, a, a.At("file"), from, where, func(head []string) error {
 			t.head = head
 			return nil
 		}, func(_ int, row []string) error {
@@ -187,7 +188,7 @@ func (d decoder) recorded(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 			continue
 		}
 		column, text := slices.Index(t.head, s.Value), eval.Display(value)
-		rows = slices.DeleteFunc(slices.Clone(rows), func(r []string) bool { return !language.SameTextOrNumber(r[column], text) })
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r []string) bool { return !datafile.SameTextOrNumber(r[column], text) })
 	}
 	switch {
 	case !known:
@@ -235,9 +236,9 @@ func (d decoder) outcome(n *eval.Node, e *eval.Env, t *measured, rows [][]string
 			out.Cost = mean
 		case mean == nil:
 			out.Crashed = "the table has no time for these settings"
-		case !(*mean >= 0) || *mean > language.MaxSeconds:
+		case !(*mean >= 0) || *mean > datafile.MaxSeconds:
 			d.Errorf(attr.Expr.Range(), "Value out of range", "time is %v s in a row of %s: times are from 0 to %v s.", *mean,
-				t.Shown, language.MaxSeconds)
+				t.Shown, datafile.MaxSeconds)
 			return out, false
 		default:
 			out.Time = *mean

@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/language/datafile"
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
@@ -80,7 +81,7 @@ func (d decoder) warmStart(a *eval.Args, name string, t *tune) {
 		return
 	}
 	column := map[string]int{}
-	if digest, ok := d.EachRow(a, at, from, nil, func(head []string) error {
+	if digest, ok := datafile.EachRow(d.Decoder, a, at, from, nil, func(head []string) error {
 		for i, name := range head {
 			if _, twice := column[name]; twice && name != "" {
 				return fmt.Errorf("there are two columns %q: leave one out", name)

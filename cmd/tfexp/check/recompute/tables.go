@@ -12,7 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
 // table is a CSV file that is read row by row.
@@ -37,7 +37,7 @@ func (c *checker) open(name string) *table {
 		}
 		return t
 	}
-	t.file, t.csv = f, csv.NewReader(workload.BoundRows(f))
+	t.file, t.csv = f, csv.NewReader(csvrows.Bound(f))
 	t.csv.ReuseRecord = true
 	if !t.next() {
 		t.fail("", "a table")

@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 var _ = formats.Register(&formats.Format{
@@ -49,7 +50,7 @@ type batsimJob struct {
 
 // readBatsim reads a JSON object with jobs and profiles.
 func readBatsim(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
-	text, err := io.ReadAll(io.LimitReader(workload.Unmarked(r), int64(mostBatsim)+1))
+	text, err := io.ReadAll(io.LimitReader(textfile.Unmarked(r), int64(mostBatsim)+1))
 	if err != nil {
 		return workload.Trace{}, err
 	}
@@ -63,7 +64,7 @@ func readBatsim(file string, r io.Reader, o formats.Options) (workload.Trace, er
 		Profiles  map[string]batsimProfile `json:"profiles"`
 	}
 	if err := json.Unmarshal(text, &w); err != nil {
-		return workload.Trace{}, &workload.LineError{File: file, Line: lineOf(text, err), Err: plainJSON(err)}
+		return workload.Trace{}, &textfile.LineError{File: file, Line: lineOf(text, err), Err: plainJSON(err)}
 	}
 	b := logs.Builder{Trace: workload.Trace{Processors: w.Resources}}
 	var found []error
@@ -75,8 +76,8 @@ func readBatsim(file string, r io.Reader, o formats.Options) (workload.Trace, er
 			from += i
 		}
 		if err := addBatsim(&b, line, raw, w.Profiles, o); err != nil {
-			found = append(found, &workload.LineError{File: file, Line: line, Err: err})
-			if len(found) == workload.MaxErrors && !o.Lenient {
+			found = append(found, &textfile.LineError{File: file, Line: line, Err: err})
+			if len(found) == textfile.MaxErrors && !o.Lenient {
 				break
 			}
 		}
@@ -97,9 +98,9 @@ func addBatsim(b *logs.Builder, line int, raw []byte, profiles map[string]batsim
 		return errors.New("the job has no id")
 	}
 	profile, known := profiles[j.Profile]
-	submit, errSubmit := workload.Units(j.Submit, o.Unit())
-	run, errRun := workload.Units(profile.Delay, o.Unit())
-	wall, errWall := workload.Units(j.Walltime, o.Unit())
+	submit, errSubmit := textfile.Units(j.Submit, o.Unit())
+	run, errRun := textfile.Units(profile.Delay, o.Unit())
+	wall, errWall := textfile.Units(j.Walltime, o.Unit())
 	switch {
 	case !known:
 		return fmt.Errorf("job %v: there is no profile %q", j.ID, j.Profile)

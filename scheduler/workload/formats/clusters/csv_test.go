@@ -17,6 +17,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 func TestCSVReplaysByteForByte(t *testing.T) {
@@ -93,7 +94,7 @@ const (
 // place fails the test unless the error has the line and the text.
 func place(t *testing.T, err error, line int, text string) {
 	t.Helper()
-	var at *workload.LineError
+	var at *textfile.LineError
 	if !errors.As(err, &at) || at.Line != line || at.File != "f" || !strings.Contains(err.Error(), text) {
 		t.Errorf("error %v, want f:%d and %q", err, line, text)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/scheduler/workload/throughput"
 )
 
@@ -48,7 +49,7 @@ const (
 
 func readGavel(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	var b logs.Builder
-	skipped, err := workload.EachLine(file, r, o.Lenient, func(n int, line string) error {
+	skipped, err := textfile.EachLine(file, r, o.Lenient, func(n int, line string) error {
 		if strings.TrimSpace(line) == "" {
 			return nil
 		}
@@ -91,7 +92,7 @@ func gavelJob(b *logs.Builder, line int, f []string) error {
 	if err != nil || !(weight > 0) || math.IsInf(weight, 1) {
 		return fmt.Errorf("%q is not a weight above 0", f[gavelWeight])
 	}
-	arrival, err := workload.ParseTime(strings.TrimSpace(f[gavelArrival]), time.Second)
+	arrival, err := textfile.ParseTime(strings.TrimSpace(f[gavelArrival]), time.Second)
 	if err != nil {
 		return fmt.Errorf("arrival %w", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // The log of Microsoft's Philly (M. Jeon and others, "Analysis of Large-Scale Multi-Tenant GPU
@@ -109,7 +110,7 @@ func (c *lineCounter) at(offset int64) int {
 
 // readPhilly reads a job at a time.
 func readPhilly(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
-	in := bufio.NewReader(workload.Unmarked(r))
+	in := bufio.NewReader(textfile.Unmarked(r))
 	first, err := in.Peek(64)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return workload.Trace{}, err
@@ -122,10 +123,10 @@ func readPhilly(file string, r io.Reader, o formats.Options) (workload.Trace, er
 	t := jobList{args: o.TableArgs()}
 	var found []error
 	fail := func(err error) {
-		found = append(found, &workload.LineError{File: file, Line: lines.at(decoder.InputOffset()), Err: err})
+		found = append(found, &textfile.LineError{File: file, Line: lines.at(decoder.InputOffset()), Err: err})
 	}
 	if _, err := decoder.Token(); err != nil {
-		return workload.Trace{}, &workload.LineError{File: file, Line: 1, Err: err}
+		return workload.Trace{}, &textfile.LineError{File: file, Line: 1, Err: err}
 	}
 	for decoder.More() {
 		var j phillyJob
@@ -142,12 +143,12 @@ func readPhilly(file string, r io.Reader, o formats.Options) (workload.Trace, er
 			err = plainJSON(err)
 		}
 		if err != nil {
-			if fail(err); !o.Lenient && len(found) == workload.MaxErrors {
+			if fail(err); !o.Lenient && len(found) == textfile.MaxErrors {
 				break
 			}
 		}
 	}
-	if _, err := decoder.Token(); err != nil && len(found) < workload.MaxErrors { // the end of the list
+	if _, err := decoder.Token(); err != nil && len(found) < textfile.MaxErrors { // the end of the list
 		if lines.blanks <= mostBlanks {
 			err = errors.New("the list of jobs does not end")
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // A request file has a line for each job and for each change of a request:
@@ -56,7 +57,7 @@ func readRequests(file string, r io.Reader, o formats.Options) (workload.Trace, 
 	var b logs.Builder
 	at := time.Duration(0)
 	number := map[string]int{} // of each instance
-	skipped, err := workload.EachLine(file, r, o.Lenient, func(n int, line string) error {
+	skipped, err := textfile.EachLine(file, r, o.Lenient, func(n int, line string) error {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			return nil
@@ -114,7 +115,7 @@ func parseRequest(line string, o formats.Options) (q request, wait time.Duration
 		if text, ok := strings.CutPrefix(f[4], "["); ok { // a program has written its list of one wait
 			f[4] = strings.TrimSpace(strings.TrimSuffix(text, "]"))
 		}
-		if wait, err = workload.ParseTime(f[4], o.Unit()); err != nil || wait < 0 {
+		if wait, err = textfile.ParseTime(f[4], o.Unit()); err != nil || wait < 0 {
 			return q, 0, fmt.Errorf("wait %q is not a time from 0 on", f[4])
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // The Standard Workload Format has 18 fields a line, and header lines that begin
@@ -51,7 +52,7 @@ func readSWF(file string, r io.Reader, o formats.Options) (workload.Trace, error
 	var b logs.Builder
 	fields := make([]string, 0, swfFields) // of the present line
 	unasked := 0                           // jobs without a requested time
-	skipped, err := workload.EachLine(file, r, o.Lenient, func(n int, line string) error {
+	skipped, err := textfile.EachLine(file, r, o.Lenient, func(n int, line string) error {
 		line = strings.TrimSpace(line)
 		if header, ok := strings.CutPrefix(line, ";"); ok {
 			return swfHeader(&b, header)
@@ -119,11 +120,11 @@ func swfJob(b *logs.Builder, line int, f []string, o formats.Options) (known boo
 	if len(f) != swfFields {
 		return false, fmt.Errorf("%d fields instead of %d", len(f), swfFields)
 	}
-	submit, err := workload.ParseTime(f[swfSubmit], o.Unit())
+	submit, err := textfile.ParseTime(f[swfSubmit], o.Unit())
 	if err != nil {
 		return false, fmt.Errorf("submit %w", err)
 	}
-	run, err := workload.ParseTime(f[swfRun], o.Unit())
+	run, err := textfile.ParseTime(f[swfRun], o.Unit())
 	if err != nil {
 		return false, fmt.Errorf("run %w", err)
 	}
@@ -133,7 +134,7 @@ func swfJob(b *logs.Builder, line int, f []string, o formats.Options) (known boo
 		return true, nil
 	}
 	unknown := false
-	asked, err := workload.ParseTime(f[swfRequestedTime], o.Unit())
+	asked, err := textfile.ParseTime(f[swfRequestedTime], o.Unit())
 	if err != nil {
 		return false, fmt.Errorf("requested %w", err)
 	}
@@ -175,7 +176,7 @@ func swfJob(b *logs.Builder, line int, f []string, o formats.Options) (known boo
 		Name: "job-" + f[swfJobNumber], Class: "job", Arrival: submit, Threads: processors,
 		Memory: memory, Priority: -1, Deadline: scheduler.Never, User: user, Predicted: asked,
 	}, run)
-	if wait, unreadable := workload.ParseTime(f[swfWait], o.Unit()); err == nil && unreadable == nil && wait >= 0 {
+	if wait, unreadable := textfile.ParseTime(f[swfWait], o.Unit()); err == nil && unreadable == nil && wait >= 0 {
 		b.Waited(wait)
 	}
 	if err == nil {

@@ -98,7 +98,7 @@ func TestMalformedSWFLines(t *testing.T) {
 		"the run time is -1":               "3 1 -1 -1 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
 		"the number of processors is -1":   "3 1 -1 1 -1 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
 		"out of range":                     "3 99999999999999 -1 1 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
-		`run time "1e999" is not a number`: "3 1 -1 1e999 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
+		`run time "1e999" is out of range`: "3 1 -1 1e999 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
 		`"job-2" is there twice`:           "2 1 -1 1 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1",
 		`MaxProcs "many"`:                  "; MaxProcs: many",
 	} {

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/scheduler"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // decimal writes a time in seconds, with as many decimals as it needs.
 func decimal(d time.Duration) string {
-	return strings.TrimSuffix(strings.TrimRight(workload.Seconds(d), "0"), ".")
+	return strings.TrimSuffix(strings.TrimRight(textfile.Seconds(d), "0"), ".")
 }
 
 // exact writes a time for a reader that keeps it as a floating-point number of

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/results/folder"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // setting is a name with a value and its position.
@@ -132,7 +132,7 @@ func eachLine(path string, do func(n int, text string)) error {
 		return err
 	}
 	defer f.Close()
-	in := bufio.NewScanner(workload.Unmarked(f))
+	in := bufio.NewScanner(textfile.Unmarked(f))
 	in.Buffer(nil, 1<<20)
 	for n := 1; in.Scan(); n++ {
 		if strings.ContainsRune(in.Text(), 0) {

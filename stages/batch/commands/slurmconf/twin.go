@@ -18,6 +18,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/workload"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/stages/batch"
 
 	"github.com/tfexp/tfexp/pipeline/decode"
@@ -132,7 +133,7 @@ func firstLine(path string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	line, err := bufio.NewReader(workload.Unmarked(f)).ReadString('\n')
+	line, err := bufio.NewReader(textfile.Unmarked(f)).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return "", fmt.Errorf("read %s: %w", path, err)
 	} else if line == "" {

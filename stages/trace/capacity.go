@@ -1,27 +1,23 @@
-package check
+package trace
 
 import (
 	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
+	"github.com/tfexp/tfexp/stages/language/datafile"
+	"path/filepath"
+	"slices"
+	"strings"
 )
 
-// TraceReporter reports errors at lines of the files that traces are read from.
-type TraceReporter interface {
-	AtLine(t *experiment.Trace, line int, summary, detail string)
-}
-
-// Traces checks the jobs of traces against the hardware of their cells. A job
-// that does not fit is an error at its line; of a lenient spec it is left out
-// of all cells, so that they have the same jobs.
-func (c *Checker) Traces(lines TraceReporter) {
+// capacity checks the jobs of traces against the hardware of their cells. A job that does not fit is an error at its
+// line; of a lenient spec it is left out of all cells, so that they have the same jobs.
+func capacity(d *language.Decoder, s *experiment.Spec) {
+	c := language.NewChecker(d.Reporter, s, d.Host)
 	type meeting struct {
 		t       *experiment.Trace
 		h       *experiment.Hardware
@@ -30,10 +26,7 @@ func (c *Checker) Traces(lines TraceReporter) {
 	seen := map[meeting]bool{}
 	large := map[*experiment.Trace]map[int]bool{}
 	var traces []*experiment.Trace
-	for _, cell := range c.Spec.Cells {
-		for _, s := range cell.Workload.Submits {
-			c.leftOut(s.LeftOut, s.Range)
-		}
+	for _, cell := range s.Cells {
 		t, h := cell.Workload.Trace, cell.Hardware
 		m := meeting{t, h, cell.Policy.Divides()}
 		if t == nil || seen[m] {
@@ -44,32 +37,27 @@ func (c *Checker) Traces(lines TraceReporter) {
 			large[t] = map[int]bool{}
 			traces = append(traces, t)
 		}
-		f := &traceCapacity{Checker: c, lines: lines, t: t, h: h, divides: m.divides, large: large[t]}
+		f := &traceCapacity{Checker: c, files: d.Finder, t: t, h: h, divides: m.divides, large: large[t]}
 		f.jobs()
 		f.resizes()
 	}
 	for _, t := range traces {
-		if n := len(large[t]); n > 0 && c.Spec.Lenient {
-			t.LeaveOut(large[t])
+		if n := len(large[t]); n > 0 && s.Lenient {
+			leaveOut(t, large[t])
 			if len(t.Jobs) == 0 {
 				c.Fail(t.Range, "Trace without jobs", "All of its jobs are larger than the hardware.")
 			}
 		}
-		c.leftOut(t.LeftOut(), t.Range)
-	}
-}
-
-// leftOut warns of parts that were left out of a lenient spec, if any.
-func (c *Checker) leftOut(text string, at experiments.Range) {
-	if text != "" {
-		c.Add(experiments.WarningAt(at, "Incomplete file", "%s.", text))
+		if t.LeftOut = leftOut(t); t.LeftOut != "" {
+			c.Add(experiments.WarningAt(t.Range, "Incomplete file", "%s.", t.LeftOut))
+		}
 	}
 }
 
 // traceCapacity checks the jobs of one trace on one hardware.
 type traceCapacity struct {
-	*Checker
-	lines   TraceReporter
+	*language.Checker
+	files   language.Finder
 	t       *experiment.Trace
 	h       *experiment.Hardware
 	divides bool         // the policy divides jobs over nodes
@@ -79,24 +67,24 @@ type traceCapacity struct {
 
 // atLine reports an error at a line of the trace, unless there have been too many.
 func (f *traceCapacity) atLine(line int32, summary, detail string) {
-	if f.count++; f.count <= workload.MaxErrors {
-		f.lines.AtLine(f.t, int(line), summary, detail)
+	if f.count++; f.count <= textfile.MaxErrors {
+		datafile.LineError(f.files, language.Input{Path: f.t.File, Shown: f.t.Shown}, int(line), summary, detail)
 	}
 }
 
 // oversizedJobs are jobs of a trace for which the hardware never has room, for one reason.
 type oversizedJobs struct {
-	*capacityProblem
+	*language.CapacityProblem
 	first, jobs int
 }
 
 // sentence names the jobs that are too large, and suggests a remedy.
 func (g oversizedJobs) sentence(t *experiment.Trace) string {
-	who := fmt.Sprintf("job %q %s.", t.Jobs[g.first].Name, g.reason)
+	who := fmt.Sprintf("job %q %s.", t.Jobs[g.first].Name, g.Reason)
 	if g.jobs == 1 {
 		return "The " + who
 	}
-	if g.argument == unmeasured {
+	if g.Argument == unmeasured {
 		return fmt.Sprintf("%d jobs cannot run, the first on line %d: the %s\nAdd these to the table, give the hardware a "+
 			"type of GPU that it has, or leave such jobs out with --lenient.", g.jobs, t.Lines[g.first], who)
 	}
@@ -106,7 +94,7 @@ func (g oversizedJobs) sentence(t *experiment.Trace) string {
 
 func (f *traceCapacity) jobs() {
 	var groups []oversizedJobs
-	known := map[cluster.Demand]*capacityProblem{}
+	known := map[cluster.Demand]*language.CapacityProblem{}
 	lacksGPUs := f.h.ForEngine().HasGPUs() && !f.h.Capabilities().GPUs
 	lacksMemory := slices.Contains(f.h.Lacks, "memory")
 	chosen := f.fitSomehow()
@@ -119,7 +107,7 @@ func (f *traceCapacity) jobs() {
 		r.Divided = f.divides && j.Divisible()
 		m, ok := known[r]
 		if !ok {
-			m = capacityProblemOf(r, f.h)
+			m = language.CapacityProblemOf(r, f.h)
 			known[r] = m
 		}
 		if m == nil {
@@ -127,18 +115,18 @@ func (f *traceCapacity) jobs() {
 		}
 		if m != nil {
 			f.large[i] = true
-			if k := slices.IndexFunc(groups, func(g oversizedJobs) bool { return g.summary == m.summary }); k >= 0 {
+			if k := slices.IndexFunc(groups, func(g oversizedJobs) bool { return g.Summary == m.Summary }); k >= 0 {
 				groups[k].jobs++
 			} else {
-				groups = append(groups, oversizedJobs{capacityProblem: m, first: i, jobs: 1})
+				groups = append(groups, oversizedJobs{CapacityProblem: m, first: i, jobs: 1})
 			}
 		}
 		if j.GPUs > 0 && lacksGPUs {
-			summary, detail := language.Lacking(f.h, "gpus", needsGPUs(j.Name))
+			summary, detail := language.Lacking(f.h, "gpus", language.NeedsGPUs(j.Name))
 			f.atLine(line, summary, detail)
 		}
 		if j.Memory > 0 && lacksMemory {
-			summary, detail := language.Lacking(f.h, "memory", needsMemory(j.Name))
+			summary, detail := language.Lacking(f.h, "memory", language.NeedsMemory(j.Name))
 			f.atLine(line, summary, detail)
 		}
 		if f.h.Real() && f.t.Block[i] < 0 {
@@ -149,7 +137,7 @@ func (f *traceCapacity) jobs() {
 	}
 	for _, g := range groups {
 		if !f.Spec.Lenient {
-			f.atLine(f.t.Lines[g.first], g.summary, g.sentence(f.t))
+			f.atLine(f.t.Lines[g.first], g.Summary, g.sentence(f.t))
 		}
 	}
 }
@@ -170,7 +158,7 @@ const unmeasured = "gpu_rate"
 
 // unmeasured returns that problem, or nil for a job that is faster on some types of GPU than on others and has a rate
 // on one on which there is room for it.
-func (f *traceCapacity) unmeasured(job int) *capacityProblem {
+func (f *traceCapacity) unmeasured(job int) *language.CapacityProblem {
 	k := f.t.Block[job]
 	if k < 0 || f.h.Real() || f.t.Jobs[job].GPUs == 0 {
 		return nil
@@ -187,9 +175,9 @@ func (f *traceCapacity) unmeasured(job int) *capacityProblem {
 		}
 		known = append(known, rate.Type)
 	}
-	return &capacityProblem{
-		argument: unmeasured, summary: fmt.Sprintf("No throughput on the hardware %q", f.h.Name),
-		reason: fmt.Sprintf("wants %s, and the throughput of %q with so many is known on %s alone",
+	return &language.CapacityProblem{
+		Argument: unmeasured, Summary: fmt.Sprintf("No throughput on the hardware %q", f.h.Name),
+		Reason: fmt.Sprintf("wants %s, and the throughput of %q with so many is known on %s alone",
 			schema.Plural(f.t.Jobs[job].GPUs, "GPU"), block.Name, strings.Join(known, ", ")),
 	}
 }
@@ -200,7 +188,7 @@ func (f *traceCapacity) resizes() {
 		j, line := &f.t.Jobs[z.Job], f.t.ResizeLines[i]
 		r := j.Demand()
 		r.Threads = z.Threads
-		m := capacityProblemOf(r, f.h)
+		m := language.CapacityProblemOf(r, f.h)
 		switch {
 		case m == nil && !can && j.Malleable:
 			summary, detail := language.Lacking(f.h, "resize", fmt.Sprintf("The trace resizes the job %q", j.Name))
@@ -208,7 +196,37 @@ func (f *traceCapacity) resizes() {
 		case m != nil && f.Spec.Lenient:
 			f.large[z.Job] = true
 		case m != nil:
-			f.atLine(line, m.summary, fmt.Sprintf("The resize of the job %q %s.", j.Name, m.reason))
+			f.atLine(line, m.Summary, fmt.Sprintf("The resize of the job %q %s.", j.Name, m.Reason))
 		}
 	}
+}
+
+// leftOut describes the lines that a lenient reader left out; empty if none.
+func leftOut(t *experiment.Trace) string {
+	var parts []string
+	if len(t.Skipped) > 0 {
+		parts = append(parts, datafile.Malformed(t.Skipped))
+	}
+	if t.TooLarge > 0 {
+		parts = append(parts, fmt.Sprintf("%s larger than the hardware, first line %d", schema.Plural(t.TooLarge, "job"),
+			t.LargeLine))
+	}
+	if parts == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s has %s, left out", filepath.Base(t.File), strings.Join(parts, " and "))
+}
+
+// leaveOut removes jobs by their number.
+func leaveOut(t *experiment.Trace, jobs map[int]bool) {
+	for i, line := range t.Lines {
+		if jobs[i] && (t.LargeLine == 0 || int(line) < t.LargeLine) {
+			t.LargeLine = int(line)
+		}
+	}
+	kept := t.Keep(func(i int) bool { return !jobs[i] })
+	i := -1
+	t.Block = slices.DeleteFunc(t.Block, func(int32) bool { i++; return jobs[i] })
+	t.Trace = kept
+	t.TooLarge += len(jobs)
 }

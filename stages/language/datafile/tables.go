@@ -1,4 +1,4 @@
-package language
+package datafile
 
 import (
 	"fmt"
@@ -13,27 +13,31 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // Read reads the file of an argument with the function read, and reports errors of the file.
-func (d *Decoder) Read(a *eval.Args, at hcl.Range, from Input, read func(io.Reader) error) (digest string, ok bool) {
+func Read(d *language.Decoder, a *eval.Args, at hcl.Range, from language.Input, read func(io.Reader) error) (
+	digest string, ok bool,
+) {
 	digest, err := ReadFile(from, read)
 	if err != nil {
 		a.OK = false
-		d.FileErrors(from, at, err)
+		FileErrors(d.Finder, from, at, err)
 	}
 	return digest, err == nil
 }
 
 // EachRow reads a CSV file row by row: the rows that match where, by equal texts or equal numbers. head must report a
 // missing column of where.
-func (d *Decoder) EachRow(
-	a *eval.Args, at hcl.Range, from Input, where []schema.Setting, head func([]string) error, row func(int, []string) error,
+func EachRow(
+	d *language.Decoder, a *eval.Args, at hcl.Range, from language.Input, where []schema.Setting,
+	head func([]string) error, row func(int, []string) error,
 ) (digest string, ok bool) {
 	chosen := make([]int, len(where))
-	return d.Read(a, at, from, func(text io.Reader) error {
-		_, err := workload.EachRow(from.Shown, text, false, func(names []string) error {
+	return Read(d, a, at, from, func(text io.Reader) error {
+		_, err := textfile.EachRow(from.Shown, text, false, func(names []string) error {
 			for i, name := range names {
 				names[i] = strings.TrimSpace(name)
 			}
@@ -62,11 +66,11 @@ func SameTextOrNumber(a, b string) bool {
 }
 
 // Columns reads columns of numbers above 0, of the rows that have the texts of where.
-func (d *Decoder) Columns(
-	a *eval.Args, at hcl.Range, from Input, columns []string, where []schema.Setting,
+func Columns(
+	d *language.Decoder, a *eval.Args, at hcl.Range, from language.Input, columns []string, where []schema.Setting,
 ) (rows [][]float64, ok bool) {
 	var places []int
-	_, ok = d.EachRow(a, at, from, where, func(head []string) (err error) {
+	_, ok = EachRow(d, a, at, from, where, func(head []string) (err error) {
 		places, err = PlacesOf(head, append(slices.Clone(columns), NamesOf(where)...))
 		return err
 	}, func(_ int, fields []string) error {
@@ -90,7 +94,7 @@ func PlacesOf(head, columns []string) ([]int, error) {
 	places := make([]int, len(columns))
 	for i, name := range columns {
 		var err error
-		if places[i], err = workload.Column(head, name); err != nil {
+		if places[i], err = textfile.Column(head, name); err != nil {
 			return nil, err
 		}
 	}
@@ -110,8 +114,9 @@ type CSVRow struct {
 
 // CSVTable reads columns of a file: the first list of columns that the file has
 // completely. It returns the index of that list.
-func (d *Decoder) CSVTable(na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (rows []CSVRow, which int,
-	ok bool) {
+func CSVTable(d *language.Decoder, na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (
+	rows []CSVRow, which int, ok bool,
+) {
 	from, where := d.Find(m.File), NamesOf(m.Where)
 	var head []int
 	names := func(names []string) error {
@@ -125,7 +130,7 @@ func (d *Decoder) CSVTable(na *eval.Args, m eval.Model, at hcl.Range, columns ..
 			for _, list := range columns {
 				all = append(all, strings.Join(append(called(m, list), where...), ", "))
 			}
-			return fmt.Errorf("it needs the columns %s; there are %s", strings.Join(all, ", or "), workload.Names(names))
+			return fmt.Errorf("it needs the columns %s; there are %s", strings.Join(all, ", or "), textfile.Names(names))
 		}
 		return nil
 	}
@@ -137,7 +142,7 @@ func (d *Decoder) CSVTable(na *eval.Args, m eval.Model, at hcl.Range, columns ..
 		rows = append(rows, r)
 		return nil
 	}
-	if _, ok := d.EachRow(na, at, from, m.Where, names, row); !ok {
+	if _, ok := EachRow(d, na, at, from, m.Where, names, row); !ok {
 		return nil, 0, false
 	}
 	if len(rows) == 0 {
@@ -153,18 +158,18 @@ func called(m eval.Model, columns []string) []string {
 }
 
 // WrongLine reports an error at a line of a model's file.
-func (d *Decoder) WrongLine(na *eval.Args, m eval.Model, line int, summary, detail string, values ...any) {
+func WrongLine(d *language.Decoder, na *eval.Args, m eval.Model, line int, summary, detail string, values ...any) {
 	na.OK = false
-	d.LineError(d.Find(m.File), line, summary, fmt.Sprintf(detail, values...))
+	LineError(d.Finder, d.Find(m.File), line, summary, fmt.Sprintf(detail, values...))
 }
 
 // Numbers reads the first texts of a row, none of them below 0.
-func (d *Decoder) Numbers(na *eval.Args, m eval.Model, r CSVRow, names ...string) ([]float64, bool) {
+func Numbers(d *language.Decoder, na *eval.Args, m eval.Model, r CSVRow, names ...string) ([]float64, bool) {
 	values := make([]float64, len(names))
 	for i, name := range names {
 		v, err := strconv.ParseFloat(r.Texts[i], 64)
 		if err != nil || !(v >= 0) || v > MaxSeconds {
-			d.WrongLine(na, m, r.Line, "Malformed line", "%s is %q: not a number from 0 to %g.", m.Option(name, name),
+			WrongLine(d, na, m, r.Line, "Malformed line", "%s is %q: not a number from 0 to %g.", m.Option(name, name),
 				r.Texts[i], MaxSeconds)
 			return nil, false
 		}
@@ -174,11 +179,11 @@ func (d *Decoder) Numbers(na *eval.Args, m eval.Model, r CSVRow, names ...string
 }
 
 // WholeNumbers is numbers for those that have to be whole.
-func (d *Decoder) WholeNumbers(na *eval.Args, m eval.Model, r CSVRow, names ...string) ([]float64, bool) {
-	values, ok := d.Numbers(na, m, r, names...)
+func WholeNumbers(d *language.Decoder, na *eval.Args, m eval.Model, r CSVRow, names ...string) ([]float64, bool) {
+	values, ok := Numbers(d, na, m, r, names...)
 	for i, v := range values {
 		if v != math.Trunc(v) {
-			d.WrongLine(na, m, r.Line, "Malformed line", "%s is %g: it is a whole number.", names[i], v)
+			WrongLine(d, na, m, r.Line, "Malformed line", "%s is %g: it is a whole number.", names[i], v)
 			return nil, false
 		}
 	}
@@ -186,9 +191,10 @@ func (d *Decoder) WholeNumbers(na *eval.Args, m eval.Model, r CSVRow, names ...s
 }
 
 // Ascending reports an error for a time that does not come after the one before, if there is one.
-func (d *Decoder) Ascending(na *eval.Args, m eval.Model, r CSVRow, times []time.Duration, t time.Duration) bool {
+func Ascending(d *language.Decoder, na *eval.Args, m eval.Model, r CSVRow, times []time.Duration,
+	t time.Duration) bool {
 	if n := len(times); n > 0 && t <= times[n-1] {
-		d.WrongLine(na, m, r.Line, "Not in order", "The time %s does not come after %s.", t, times[n-1])
+		WrongLine(d, na, m, r.Line, "Not in order", "The time %s does not come after %s.", t, times[n-1])
 		return false
 	}
 	return true

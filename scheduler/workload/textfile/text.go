@@ -1,4 +1,5 @@
-package workload
+// Package textfile reads lines, and rows of CSV files, with errors that name the line.
+package textfile
 
 import (
 	"bufio"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/text/encoding/unicode"
+
+	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
 // LineError is a mistake in a line of a file.
@@ -45,18 +48,13 @@ func Unmarked(r io.Reader) io.Reader {
 	return in
 }
 
-// mostLine is the greatest length of a line of a file, in bytes.
-const mostLine = 1 << 20
-
-var errLongLine = fmt.Errorf("the line is longer than %d MiB", mostLine>>20)
-
 // EachLine calls f with every line of r; number counts from 1. An error of f
 // becomes a LineError. A lenient reader returns these errors as skipped;
 // otherwise up to MaxErrors of them are joined into err.
 func EachLine(file string, r io.Reader, lenient bool, f func(number int, line string) error) (skipped []error,
 	err error) {
 	s := bufio.NewScanner(Unmarked(r))
-	s.Buffer(make([]byte, 64<<10), mostLine)
+	s.Buffer(make([]byte, 64<<10), csvrows.MostLine)
 	n := 0
 	var found []error
 	for s.Scan() {
@@ -70,7 +68,7 @@ func EachLine(file string, r io.Reader, lenient bool, f func(number int, line st
 	}
 	switch err := s.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, &LineError{file, n + 1, errLongLine}
+		return nil, &LineError{file, n + 1, csvrows.ErrLongLine}
 	case err != nil: // the rest of the file cannot be read
 		return nil, err
 	}
@@ -157,7 +155,7 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 	if t.Each != nil {
 		return t.Each(t, file, r, lenient, head, row)
 	}
-	bounded := BoundRows(Unmarked(r))
+	bounded := csvrows.Bound(Unmarked(r))
 	in := csv.NewReader(bounded)
 	in.ReuseRecord = true
 	if t.Separator != 0 {
@@ -191,8 +189,8 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 		switch {
 		case errors.As(err, &malformed):
 			line, err = malformed.StartLine, malformed.Err
-		case errors.Is(err, errLongLine):
-			return nil, &LineError{file, bounded.line + 1, err}
+		case errors.Is(err, csvrows.ErrLongLine):
+			return nil, &LineError{file, bounded.Line(), err}
 		case err != nil: // the rest of the file cannot be read
 			return nil, err
 		default:
@@ -211,46 +209,15 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 	return nil, errors.Join(found...)
 }
 
-// BoundRows returns a reader of a CSV file that fails at a row of more than 1 MiB, so that a file without an end of a
-// line is not taken into memory as a whole.
-func BoundRows(r io.Reader) *Rows { return &Rows{from: r} }
-
-// Rows bounds the rows of a CSV file, which quotes may stretch over lines.
-type Rows struct {
-	from   io.Reader
-	n      int  // bytes since the last row began
-	line   int  // line feeds before that
-	feeds  int  // line feeds since
-	quoted bool // within quotes
-}
-
-// Read implements io.Reader.
-func (r *Rows) Read(b []byte) (int, error) {
-	n, err := r.from.Read(b)
-	for _, c := range b[:n] {
-		r.n++
-		switch c {
-		case '"':
-			r.quoted = !r.quoted
-		case '\n':
-			r.feeds++
-			if !r.quoted {
-				r.line, r.n, r.feeds = r.line+r.feeds, 0, 0
-			}
-		}
-		if r.n > mostLine {
-			return 0, errLongLine
-		}
-	}
-	return n, err
-}
+// ErrTooLong is returned for a number of units of time that time.Duration cannot hold.
+var ErrTooLong = errors.New("is out of range: times reach 292 years from their origin")
 
 // ParseTime reads a number of units. A unit of 0 means seconds.
 func ParseTime(text string, unit time.Duration) (time.Duration, error) {
 	unit = cmp.Or(unit, time.Second)
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		if n > math.MaxInt64/int64(unit) || n < math.MinInt64/int64(unit) {
-			return 0, fmt.Errorf("time %q is out of range", text)
+			return 0, fmt.Errorf("time %q %w", text, ErrTooLong)
 		}
 		return time.Duration(n) * unit, nil
 	}
@@ -260,6 +227,9 @@ func ParseTime(text string, unit time.Duration) (time.Duration, error) {
 		}
 	}
 	x, err := strconv.ParseFloat(text, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return 0, fmt.Errorf("time %q %w", text, ErrTooLong)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("time %q is not a number", text)
 	}
@@ -278,8 +248,11 @@ func ParseTime(text string, unit time.Duration) (time.Duration, error) {
 func Units(x float64, unit time.Duration) (time.Duration, error) {
 	unit = cmp.Or(unit, time.Second)
 	d := math.Round(x * float64(unit))
-	if math.IsNaN(d) || math.Abs(d) >= math.MaxInt64 {
-		return 0, fmt.Errorf("time %v is out of range", x)
+	if math.IsNaN(d) {
+		return 0, fmt.Errorf("time %v is not a number", x)
+	}
+	if math.Abs(d) >= math.MaxInt64 {
+		return 0, fmt.Errorf("time %v %w", x, ErrTooLong)
 	}
 	return time.Duration(d), nil
 }

@@ -1,4 +1,4 @@
-package language
+package datafile
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // Columns are found by their names, and rows by their texts.
@@ -21,8 +22,8 @@ func TestColumns(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d := &Decoder{Finder: Finder{Reporter: eval.NewReporter()}}
-		rows, ok := d.Columns(&eval.Args{}, hcl.Range{}, Input{path, "f"}, columns, where)
+		d := &language.Decoder{Finder: language.Finder{Reporter: eval.NewReporter()}}
+		rows, ok := Columns(d, &eval.Args{}, hcl.Range{}, language.Input{path, "f"}, columns, where)
 		said := ""
 		for _, e := range d.List {
 			said += fmt.Sprintf("f:%d: %s", e.Range.Start.Line, e.Detail)

@@ -1,4 +1,4 @@
-package workload
+package textfile
 
 import (
 	"encoding/binary"
@@ -11,6 +11,8 @@ import (
 	"testing/iotest"
 	"time"
 	"unicode/utf16"
+
+	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
 // Text is the same in UTF-8 and in UTF-16 of either order, however it is read, with characters of one and two units.
@@ -130,10 +132,10 @@ func TestBoundRows(t *testing.T) {
 		row  string
 		line int // of the error; 0 for none
 	}{
-		{strings.Repeat("x", mostLine) + "\n", 0},
-		{strings.Repeat("x", mostLine+1) + "\n", 2},
-		{`"` + strings.Repeat("\n", mostLine-2) + "\"\n", 0},
-		{"1\n" + `"` + strings.Repeat("\n", mostLine-1) + "\"\n", 3},
+		{strings.Repeat("x", csvrows.MostLine) + "\n", 0},
+		{strings.Repeat("x", csvrows.MostLine+1) + "\n", 2},
+		{`"` + strings.Repeat("\n", csvrows.MostLine-2) + "\"\n", 0},
+		{"1\n" + `"` + strings.Repeat("\n", csvrows.MostLine-1) + "\"\n", 3},
 	} {
 		_, err := EachRow("f", strings.NewReader(head+c.row), false, func([]string) error { return nil }, func(int, []string) error { return nil })
 		var at *LineError

@@ -1,4 +1,4 @@
-package language
+package datafile
 
 import (
 	"bufio"
@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
 // lookedAt is the size of the beginning of a file that is examined before it is read as text.
@@ -46,7 +46,7 @@ func text(name string, r io.Reader) (io.Reader, error) {
 	}
 	switch at := bytes.IndexByte(head, 0); {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return workload.Unmarked(in), nil // UTF-16
+		return textfile.Unmarked(in), nil // UTF-16
 	case at >= 0:
 		return nil, fmt.Errorf("it is not text: byte %d is a NUL character", at+1)
 	}

@@ -1,4 +1,4 @@
-package language
+package datafile
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfexp/tfexp/stages/language"
 )
 
 // A file that is not text is reported as its actual kind, before a reader splits it into lines.
@@ -40,7 +42,7 @@ func TestWhatIsNoText(t *testing.T) {
 		if err := os.WriteFile(path, []byte(x.content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := ReadFile(Input{Path: path, Shown: x.name}, func(r io.Reader) error {
+		_, err := ReadFile(language.Input{Path: path, Shown: x.name}, func(r io.Reader) error {
 			all, err := io.ReadAll(r)
 			if bytes.IndexByte(all, 0) >= 0 && x.name == "a.csv" && x.want == "" {
 				t.Errorf("%s of %q is read as %q", x.name, x.content, all)

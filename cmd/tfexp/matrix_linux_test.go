@@ -1,0 +1,744 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/pipeline/history"
+	"github.com/tfexp/tfexp/results/record"
+)
+
+var (
+	tenths     = flag.Int("tenths", 0, "how many tenths of its combinations TestCrashAndResume tries, drawn; 0: none")
+	tenthsSeed = flag.Uint64("tenths-seed", uint64(time.Now().UnixNano()), "what TestCrashAndResume draws from")
+	tenthsOf   = flag.String("tenths-of", "", "a regular expression: which combinations TestCrashAndResume tries")
+)
+
+// A combination of the matrix: what befalls a run of a kind of experiment on an engine.
+type combination struct{ engine, fault, kind string }
+
+func (c combination) String() string { return c.engine + "/" + c.fault + "/" + c.kind }
+
+var (
+	enginesOfMatrix = []string{"process", "docker", "slurm", "simulated"}
+	kindsOfMatrix   = []string{"plain", "search", "shards", "policy", "deepening"}
+	faultsOfMatrix  = []string{"tfexp", "guardian", "both", "daemon", "clock", "full", "moved"}
+)
+
+// senseless says why a combination cannot be; "" for one that can.
+func (c combination) senseless() string {
+	real := c.engine != "simulated"
+	switch {
+	case c.fault == "daemon" && (c.engine == "process" || !real):
+		return "the engine has no daemon"
+	case c.kind == "shards" && real:
+		return "cells that run for real have files of their own"
+	case (c.fault == "guardian" || c.fault == "both") && c.engine != "process" && c.kind != "policy":
+		return "the guardian starts jobs of the engine process and external policies: this run has none"
+	}
+	return ""
+}
+
+// missing says what a combination lacks here; "" if nothing.
+func (c combination) missing(t *testing.T) string {
+	if c.kind == "policy" {
+		if _, err := exec.LookPath("python3"); err != nil {
+			return "no python3, in which the policy is written"
+		}
+	}
+	switch c.engine {
+	case "docker":
+		if err := exec.Command("docker", "image", "inspect", "tfexp/builtin:latest").Run(); err != nil {
+			return "no Docker daemon with the image tfexp/builtin (.ci/docker, stages/builtin/build-image.sh)"
+		}
+		if c.fault == "daemon" && daemonOfTests() == 0 {
+			return "the Docker daemon was not started by .ci/docker: tests do not kill it"
+		}
+	case "slurm":
+		if err := exec.Command("sinfo", "-h").Run(); err != nil {
+			return "no Slurm cluster (hardware/slurm/cluster.sh start)"
+		}
+		if c.fault == "daemon" && os.Getenv("SLURM_CONF") == "" {
+			return "the Slurm cluster was not started by cluster.sh: tests do not kill its controller"
+		}
+	}
+	return ""
+}
+
+// daemonOfTests is the Docker daemon that .ci/docker has started; 0 if it has not.
+func daemonOfTests() int {
+	raw, _ := os.ReadFile("/run/tfexp-dockerd.pid")
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); pid <= 0 || strings.TrimSpace(string(comm)) != "dockerd" {
+		return 0
+	}
+	return pid
+}
+
+// The experiments of the matrix, all named x. ENGINE and IMAGE stand for those of a combination, POLICY for a program.
+var experimentsOfMatrix = map[string]string{
+	"simulated plain": `
+experiment "x" {
+  seed       = 3
+  replicates = 25
+}` + simulatedJobs + `
+policy "fcfs" { order = "fcfs" }
+policy "rr" {
+  order   = "round_robin"
+  quantum = "10s"
+}
+compare "mean_jct" { baseline = policy.fcfs }
+plot "jct" {}
+`,
+	"simulated shards": `
+experiment "x" {
+  seed       = 3
+  replicates = 60
+  records    = "metrics"
+}` + simulatedJobs + `
+policy "fcfs" { order = "fcfs" }
+policy "sjf" { order = "sjf" }
+compare "mean_jct" { baseline = policy.fcfs }
+`,
+	"simulated policy": `
+experiment "x" {
+  seed       = 3
+  replicates = 3
+}` + simulatedJobs + `
+policy "easy" {
+  order   = "external"
+  command = ["python3", "POLICY"]
+}
+policy "fcfs" { order = "fcfs" }
+`,
+	"simulated search": `
+experiment "x" {
+  seed       = 3
+  replicates = 4
+}
+job "table" {
+  recorded {
+    file     = "table.csv"
+    settings = { batch = "batch", rate = "rate" }
+    time     = row.time
+    accuracy = row.accuracy
+  }
+}
+hardware "h" {
+  engine  = "simulated"
+  threads = 1
+}
+tune "t" {
+  job       = job.table
+  objective = "time"
+  method    = "bo"
+  trials    = 12
+  setting "batch" { values = [1, 2, 3, 4, 5, 6, 7, 8] }
+  setting "rate" { values = [1, 2, 3, 4, 5, 6, 7, 8] }
+}
+`,
+	"simulated deepening": `
+experiment "x" { seed = 1 }
+adaptation "cnn" {
+  table     = "cnn1.csv"
+  decisions = 3
+  seeds     = 1
+  controller "agent" {}
+  controller "few_runs" { runs = 15 }
+  controller "nothing" {}
+}
+`,
+	"real plain": `
+experiment "x" { replicates = 2 }` + realJobs + `
+policy "fcfs" { order = "fcfs" }
+policy "sjf" { order = "sjf" }
+`,
+	"real policy": `
+experiment "x" { replicates = 2 }` + realJobs + `
+policy "easy" {
+  order   = "external"
+  command = ["python3", "POLICY"]
+}
+policy "fcfs" { order = "fcfs" }
+`,
+	"real search": `
+experiment "x" { replicates = 1 }
+job "digits" {
+  builtin "softmax" {}
+  IMAGE
+  epochs = 3
+}
+hardware "h" {
+  engine  = "ENGINE"
+  threads = 2
+}
+tune "t" {
+  job       = job.digits
+  objective = "time"
+  method    = "grid"
+  trials    = 4
+  setting "batch" { values = [8, 16, 32, 64] }
+}
+`,
+	"real deepening": `
+experiment "x" {}
+job "net" {
+  builtin "mlp" { hidden = [16, 8] }
+  IMAGE
+  budget    = "900ms"
+  malleable = MALLEABLE
+}
+hardware "h" {
+  engine  = "ENGINE"
+  threads = 2
+}
+adaptation "digits" {
+  job       = job.net
+  hardware  = hardware.h
+  decisions = 1
+  decide    = ["400ms"]
+  scenario "grows" {
+    CHANGES
+  }
+  controller "constant" { sequence = [1] }
+  controller "nothing" {}
+}
+`,
+}
+
+const simulatedJobs = `
+job "t" {
+  command = ["train"]
+  threads = 2
+  epochs  = 5
+  runtime { epoch = exponential("6s") }
+}
+workload "w" {
+  submit {
+    job          = job.t
+    count        = 300
+    interarrival = exponential("8s")
+  }
+}
+hardware "h" {
+  engine  = "simulated"
+  threads = 8
+}`
+
+// realJobs has a job that starts a service, where the system can end it.
+const realJobs = `
+job "short" {
+  command = ["sh", "-c", "sleep 0.$TFEXP_EPOCHS"]
+  IMAGE
+  epochs  = 3
+}
+job "forks" {
+  command = ["sh", "-c", "AWAY(sleep 0.2) & sh -c 'sleep 0.$TFEXP_EPOCHS'; wait"]
+  IMAGE
+  epochs  = 2
+}
+workload "w" {
+  submit {
+    job   = job.short
+    count = 2
+  }
+  submit { job = job.forks }
+}
+hardware "h" {
+  engine  = "ENGINE"
+  threads = 2
+}`
+
+// crash is a run of a combination.
+type crash struct {
+	*testing.T
+	combination
+	random *rand.Rand
+	dir    string // has the file x.hcl and results
+	out    string
+}
+
+func newCrash(t *testing.T, c combination, random *rand.Rand) *crash {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &crash{T: t, combination: c, random: random, dir: dir, out: filepath.Join(dir, "results")}
+	class, image := "real ", ""
+	if c.engine == "simulated" {
+		class = ""
+		c.kind = "simulated " + c.kind
+	}
+	if c.engine == "docker" {
+		image = `image = "tfexp/builtin:latest"`
+	}
+	away := ""
+	if c.engine == "process" {
+		away = fmt.Sprintf("(env -i setsid sh -c 'while :; do sleep 0.5; done; : %s' </dev/null >/dev/null 2>&1 &) ; ", dir)
+	}
+	changes, malleable := "changes {\n at = \"300ms\"\n threads = 2\n }", "true"
+	if c.engine == "slurm" {
+		changes, malleable = "", "false"
+	}
+	policy, err := filepath.Abs("../../jobs/tfexp_policy/examples/easy.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer("ENGINE", c.engine, "IMAGE", image, "AWAY", away, "POLICY", policy, "CHANGES", changes,
+		"MALLEABLE", malleable).Replace(experimentsOfMatrix[class+c.kind])
+	var table strings.Builder
+	table.WriteString("batch,rate,time,accuracy\n")
+	for i := range 64 {
+		fmt.Fprintf(&table, "%d,%d,%d,0.9\n", i/8+1, i%8+1, 100+(i/8-4)*(i/8-4)+2*(i%8-3)*(i%8-3))
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "x.hcl"), []byte(text), 0o644),
+		os.WriteFile(filepath.Join(dir, "table.csv"), []byte(table.String()), 0o644),
+		writeScenario(filepath.Join(dir, "cnn1.csv"), "early")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.endAll() })
+	return x
+}
+
+// writeScenario writes the trainings of a scenario that were measured for a paper.
+func writeScenario(path, scenario string) error {
+	raw, err := os.ReadFile("../../experiments/papers/adaptation/cnn1.csv")
+	head, rows, _ := strings.Cut(string(raw), "\n")
+	text := head + "\n"
+	for row := range strings.Lines(rows) {
+		if strings.Contains(row, scenario) {
+			text += row
+		}
+	}
+	return errors.Join(err, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// results is the folder of the experiment's results.
+func (x *crash) results() string { return filepath.Join(x.out, "x") }
+
+// tfexp is the command, with its arguments.
+func (x *crash) tfexp(args ...string) *started {
+	s := tfexp(x.dir, args...)
+	s.Env = os.Environ()
+	return s
+}
+
+// runs runs the command to its end, within some minutes, and returns its exit status.
+func (x *crash) runs(s *started) int {
+	x.Helper()
+	if s.Process == nil {
+		if err := s.Start(); err != nil {
+			x.Fatal(err)
+		}
+	}
+	late := time.AfterFunc(5*time.Minute, func() {
+		x.Errorf("%s: %q has no end", x.combination, s.Args)
+		_ = s.Process.Kill()
+	})
+	defer late.Stop()
+	_ = s.Wait()
+	return s.ProcessState.ExitCode()
+}
+
+// befall starts the run and lets the fault befall it after some time. It is false if the run had ended before.
+func (x *crash) befall(wait time.Duration, share float64) bool {
+	x.Helper()
+	s := x.tfexp("run", "--quiet", "x.hcl")
+	if x.fault == "full" {
+		s.Env = append(s.Env, fmt.Sprintf("%s=%d", envFull, int(math.Exp(share*math.Log(400)))))
+		return x.runs(s) != command.ExitOK
+	}
+	if err := s.Start(); err != nil {
+		x.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { x.runs(s); close(ended) }()
+	over := func() bool {
+		select {
+		case <-ended:
+			return true
+		default:
+			return false
+		}
+	}
+	select {
+	case <-ended:
+		return false
+	case <-time.After(wait):
+	}
+	guardians := childrenNamed(s.Process.Pid, "job-guardian")
+	for (x.fault == "guardian" || x.fault == "both") && len(guardians) == 0 && !over() {
+		time.Sleep(time.Millisecond)
+		guardians = childrenNamed(s.Process.Pid, "job-guardian")
+	}
+	if over() {
+		return false
+	}
+	kill := func(pids ...int) {
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	switch x.fault {
+	case "tfexp", "clock":
+		kill(s.Process.Pid)
+	case "guardian":
+		kill(guardians...)
+	case "both":
+		for _, pid := range guardians { // it cannot notice tfexp's end
+			_ = syscall.Kill(pid, syscall.SIGSTOP)
+		}
+		kill(append([]int{s.Process.Pid}, guardians...)...)
+	case "daemon":
+		x.killDaemon()
+	case "moved":
+		if x.random.IntN(2) == 0 {
+			kill(s.Process.Pid)
+			<-ended
+		}
+		to := filepath.Join(x.dir, "moved")
+		if err := os.Rename(x.out, to); errors.Is(err, fs.ErrNotExist) {
+			kill(s.Process.Pid)
+			<-ended
+			return false
+		} else if err != nil {
+			x.Fatal(err)
+		}
+		<-ended
+		_ = os.Rename(x.out, filepath.Join(x.dir, "made-again")) // by the run that lost its folder
+		x.out = to
+	}
+	<-ended
+	if x.fault == "clock" { // it was wrong until now, or is from now on
+		x.date([]time.Duration{-400 * 24 * time.Hour, 400 * 24 * time.Hour}[x.random.IntN(2)])
+	}
+	return true
+}
+
+// date gives all results a date that differs from now.
+func (x *crash) date(by time.Duration) {
+	x.Helper()
+	at := time.Now().Add(by)
+	err := filepath.WalkDir(x.out, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Type()&fs.ModeSymlink != 0 {
+			return err
+		}
+		return os.Chtimes(path, at, at)
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		x.Fatal(err)
+	}
+}
+
+// killDaemon kills the engine's daemon, and starts it again after a moment.
+func (x *crash) killDaemon() {
+	x.Helper()
+	var again *exec.Cmd
+	if x.engine == "docker" {
+		_ = syscall.Kill(daemonOfTests(), syscall.SIGKILL)
+		again = exec.Command("../../.ci/docker")
+	} else {
+		if out, err := exec.Command("../../hardware/slurm/cluster.sh", "kill", "slurmctld").CombinedOutput(); err != nil {
+			x.Fatalf("%v: %s", err, out)
+		}
+		again = exec.Command("../../hardware/slurm/cluster.sh", "daemon", "slurmctld")
+	}
+	time.Sleep(time.Second)
+	if out, err := again.CombinedOutput(); err != nil {
+		x.Fatalf("start the daemon again: %v: %s", err, out)
+	}
+}
+
+// resume lets the work be finished, in the folder in which it now is.
+func (x *crash) resume() {
+	x.Helper()
+	args := []string{"resume", "--quiet", x.results()}
+	if _, err := os.Stat(filepath.Join(x.results(), record.PlanFile)); err != nil { // it had not begun
+		args = []string{"run", "--quiet", "--out", x.out, "x.hcl"}
+	}
+	s := x.tfexp(args...)
+	if code := x.runs(s); code != command.ExitOK {
+		x.Errorf("%s: %q ended with %d: %s", x.combination, args, code, s.stderr.String())
+	}
+}
+
+// running lists what runs of the combination's folder: processes, containers and jobs of the cluster.
+func (x *crash) running() (left []string) {
+	for _, what := range []string{"cmdline", "environ"} {
+		paths, _ := filepath.Glob("/proc/[0-9]*/" + what)
+		for _, path := range paths {
+			if raw, _ := os.ReadFile(path); bytes.Contains(raw, []byte(x.dir)) && filepath.Base(filepath.Dir(path)) != strconv.Itoa(os.Getpid()) {
+				line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+				left = append(left, filepath.Dir(path)+" "+string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+			}
+		}
+	}
+	switch x.engine {
+	case "docker":
+		out, _ := exec.Command("docker", "ps", "-a", "--format", `{{.ID}} {{.Label "tfexp.folder"}}`).Output()
+		left = append(left, containing(string(out), x.dir)...)
+	case "slurm":
+		out, _ := exec.Command("squeue", "-h", "-t", "PENDING,RUNNING,SUSPENDED", "-o", "%A %Z %o").Output()
+		left = append(left, containing(string(out), x.dir)...)
+	}
+	return left
+}
+
+// containing returns the lines of a text that have another in them.
+func containing(text, part string) (lines []string) {
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, part) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
+
+// endAll ends what a failed test has left.
+func (x *crash) endAll() {
+	for _, left := range x.running() {
+		id, _, _ := strings.Cut(left, " ")
+		switch pid, err := strconv.Atoi(filepath.Base(id)); {
+		case strings.HasPrefix(id, "/proc/") && err == nil:
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		case x.engine == "docker":
+			_ = exec.Command("docker", "rm", "-f", id).Run()
+		case x.engine == "slurm":
+			_ = exec.Command("scancel", id).Run()
+		}
+	}
+}
+
+// csvs reads the tables of the results, by their names.
+func (x *crash) csvs() map[string]string {
+	x.Helper()
+	all := map[string]string{}
+	paths, _ := filepath.Glob(filepath.Join(x.results(), "*.csv"))
+	for _, path := range paths {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			x.Fatal(err)
+		}
+		all[filepath.Base(path)] = string(raw)
+	}
+	return all
+}
+
+// outcome is what a real run must have in the end: each job of each cell, its end, and which tables there are.
+func (x *crash) outcome() []string {
+	x.Helper()
+	var all []string
+	for name, text := range x.csvs() {
+		all = append(all, name)
+		if name != "jobs.csv" {
+			continue
+		}
+		rows := readTable(x.T, filepath.Join(x.results(), name))
+		for _, row := range rows {
+			all = append(all, fmt.Sprint(row["cell"], " ", row["job"], " ", row["state"]))
+		}
+		if len(rows) != strings.Count(text, "\n")-1 {
+			x.Errorf("%s has %d rows", name, len(rows))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// unrecorded lists files of the results that belong to nothing that is recorded.
+func (x *crash) unrecorded() (left []string) {
+	x.Helper()
+	e, err := record.Open(x.results())
+	if err != nil {
+		x.Errorf("%s: %v", x.combination, err)
+		return nil
+	}
+	known := map[string]bool{}
+	for _, c := range slices.Concat(e.Cells, e.Beyond) {
+		known[c.Cell] = true
+		if c.State != record.CellFinished {
+			left = append(left, fmt.Sprintf("%s is %s: %s", c.Cell, c.State, c.Error))
+		}
+	}
+	if len(e.Missing) > 0 {
+		left = append(left, fmt.Sprintf("%d cells are missing", len(e.Missing)))
+	}
+	err = filepath.WalkDir(x.results(), func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(x.results(), path)
+		switch base := filepath.Base(path); {
+		case err != nil:
+			return err
+		case strings.HasPrefix(base, ".") && path != x.results(), strings.HasPrefix(base, "processes"), strings.HasSuffix(base, ".tmp"):
+			left = append(left, name)
+		case d.IsDir() && filepath.Dir(name) == record.CellsDir && !known[base]:
+			left = append(left, name+" is of no cell")
+		}
+		return nil
+	})
+	if err != nil {
+		x.Error(err)
+	}
+	return left
+}
+
+// finishedUnits are the cells that the journal says have finished, and how often each has begun.
+func (x *crash) finishedUnits() (finished map[string]bool, began map[string]int) {
+	finished, began = map[string]bool{}, map[string]int{}
+	entries, _ := history.ReadJournal(x.results())
+	for _, e := range entries {
+		switch {
+		case e.Event == "cell_start":
+			began[e.Unit]++
+		case e.Event == "cell_end" && e.State == record.CellFinished:
+			finished[e.Unit] = true
+		}
+	}
+	return finished, began
+}
+
+// unbroken is what a run of an experiment gives that nothing befalls.
+type unbroken struct {
+	took    time.Duration
+	tables  map[string]string // of simulations: those that are the same each time
+	outcome []string          // of real runs
+}
+
+func runUnbroken(t *testing.T, c combination) unbroken {
+	t.Helper()
+	var u unbroken
+	for again := range 2 {
+		x := newCrash(t, c, nil)
+		began := time.Now()
+		s := x.tfexp("run", "--quiet", "x.hcl")
+		if code := x.runs(s); code != command.ExitOK {
+			t.Fatalf("unbroken %s ended with %d: %s", c, code, s.stderr.String())
+		}
+		u.took = time.Since(began)
+		if left := x.unrecorded(); len(left) > 0 {
+			t.Fatalf("unbroken %s leaves %q", c, left)
+		}
+		if c.engine != "simulated" {
+			u.outcome = x.outcome()
+			return u
+		}
+		tables := x.csvs()
+		if again == 0 {
+			u.tables = tables
+			continue
+		}
+		maps.DeleteFunc(u.tables, func(name, text string) bool { return tables[name] != text })
+	}
+	if len(u.tables) < 2 || u.tables["metrics.csv"] == "" && u.tables["ranking.csv"] == "" {
+		t.Fatalf("unbroken runs of %s agree on %q alone", c, slices.Sorted(maps.Keys(u.tables)))
+	}
+	return u
+}
+
+// Whatever befalls a run, after a resume there are the same results as of a run that nothing befalls, nothing runs, and
+// no output is without its record. Simulations give the same tables to the byte; of real runs the same jobs finish.
+func TestCrashAndResume(t *testing.T) {
+	if *tenths == 0 {
+		t.Skip("make chaos lets everything befall runs on all engines")
+	}
+	random := rand.New(rand.NewPCG(*tenthsSeed, 0))
+	want := map[combination]unbroken{}
+	counts := map[string]int{}
+	skipped := map[string]int{}
+	only := regexp.MustCompile(*tenthsOf)
+	for _, engine := range enginesOfMatrix {
+		for _, fault := range faultsOfMatrix {
+			for _, kind := range kindsOfMatrix {
+				c := combination{engine, fault, kind}
+				counts["combinations"]++
+				if c.senseless() != "" {
+					counts["of them senseless"]++
+					continue
+				}
+				if random.IntN(10) >= *tenths || !only.MatchString(c.String()) {
+					counts["of them not drawn"]++
+					continue
+				}
+				if why := c.missing(t); why != "" {
+					counts["of them skipped"]++
+					skipped[why]++
+					continue
+				}
+				of := combination{engine, "", kind}
+				if _, ok := want[of]; !ok {
+					want[of] = runUnbroken(t, of)
+				}
+				counts["of them tried"]++
+				if !t.Run(c.String(), func(t *testing.T) {
+					newCrash(t, c, rand.New(rand.NewPCG(*tenthsSeed, uint64(counts["combinations"])))).tries(want[of])
+				}) {
+					counts["failures"]++
+				}
+			}
+		}
+	}
+	t.Logf("seed %d: %v", *tenthsSeed, counts)
+	for why, n := range skipped {
+		t.Logf("%d skipped: %s", n, why)
+	}
+}
+
+// tries lets the fault befall a run, resumes it and looks at the results.
+func (x *crash) tries(want unbroken) {
+	x.Helper()
+	hit := false
+	share := x.random.Float64()
+	for range 6 {
+		if hit = x.befall(time.Duration(share*float64(want.took)), share); hit {
+			break
+		}
+		share *= x.random.Float64() // the run had ended: earlier
+		if err := errors.Join(os.RemoveAll(x.out), os.RemoveAll(filepath.Join(x.dir, "made-again"))); err != nil {
+			x.Fatal(err)
+		}
+	}
+	if !hit {
+		x.Fatalf("%s: the run ends before anything befalls it", x.combination)
+	}
+	finished, before := x.finishedUnits()
+	x.resume()
+	_, after := x.finishedUnits()
+	for cell := range finished {
+		if after[cell] > before[cell] {
+			x.Errorf("%s: the cell %s had finished and was run again", x.combination, cell)
+		}
+	}
+	if x.engine == "simulated" {
+		got := x.csvs()
+		for _, name := range slices.Sorted(maps.Keys(want.tables)) {
+			if got[name] != want.tables[name] {
+				x.Errorf("%s: %s differs:\n%.2000s\nwant\n%.2000s", x.combination, name, got[name], want.tables[name])
+			}
+		}
+	} else if got := x.outcome(); !slices.Equal(got, want.outcome) {
+		x.Errorf("%s: there are\n%s\nwant\n%s", x.combination, strings.Join(got, "\n"), strings.Join(want.outcome, "\n"))
+	}
+	if left := x.unrecorded(); len(left) > 0 {
+		x.Errorf("%s: without a record: %q", x.combination, left)
+	}
+	if left := x.running(); len(left) > 0 {
+		x.Errorf("%s: left running: %q", x.combination, left)
+	}
+}

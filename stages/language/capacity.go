@@ -1,0 +1,67 @@
+package language
+
+import (
+	"fmt"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/cluster"
+	"github.com/tfexp/tfexp/stages/experiment"
+)
+
+// CapacityProblem is why a hardware never has room for a request.
+type CapacityProblem struct {
+	Argument string // of the job block: threads, gpus or memory; nodes for the rest
+	Summary  string
+	Reason   string // ends a sentence that begins with who asks
+}
+
+// CapacityProblemOf returns why the hardware never has room for a request, or nil. All
+// requests (a job, an alternative of it, a job of a trace, a resize) are
+// checked here, and reported in these words.
+func CapacityProblemOf(r cluster.Demand, h *experiment.Hardware) *CapacityProblem {
+	if r.FitsOn(h.Cluster) {
+		return nil
+	}
+	if r.Nodes > 1 || r.GPU != "" || r.Divided {
+		return &CapacityProblem{
+			Argument: "nodes", Summary: fmt.Sprintf("More than the hardware %q has", h.Name),
+			Reason: fmt.Sprintf("asks for %s, which the hardware %q never has", r, h.Name),
+		}
+	}
+	var threads, gpus int
+	var memory int64
+	for _, n := range h.Cluster.Nodes {
+		threads, gpus, memory = max(threads, n.Threads), max(gpus, n.GPUs), max(memory, n.Memory)
+		if n.Memory == 0 { // not accounted for
+			memory = max(memory, r.Memory)
+		}
+	}
+	where := fmt.Sprintf("the hardware %q", h.Name)
+	if len(h.Cluster.Nodes) > 1 {
+		where = "the largest node of " + where
+	}
+	short := func(argument, noun, asked, has string) *CapacityProblem {
+		return &CapacityProblem{
+			Argument: argument, Summary: fmt.Sprintf("More %s than the hardware %q has", noun, h.Name),
+			Reason: fmt.Sprintf("asks for %s, but %s has %s", asked, where, has),
+		}
+	}
+	switch {
+	case r.Threads > threads:
+		return short("threads", "threads", schema.Plural(r.Threads, "thread"), fmt.Sprint(threads))
+	case r.GPUs > gpus:
+		return short("gpus", "GPUs", schema.Plural(r.GPUs, "GPU"), fmt.Sprint(gpus))
+	case r.Memory > memory:
+		return short("memory", "memory", schema.FormatSize(r.Memory), schema.FormatSize(memory))
+	}
+	return &CapacityProblem{
+		Argument: "nodes", Summary: fmt.Sprintf("No node of the hardware %q has room", h.Name),
+		Reason: fmt.Sprintf("asks for %s, and no node of the hardware %q has all of that", r, h.Name),
+	}
+}
+
+// NeedsGPUs begins the message that an engine lacks GPUs for a job.
+func NeedsGPUs(job string) string { return fmt.Sprintf("The job %q requests GPUs", job) }
+
+// NeedsMemory begins the message that it does not account for memory.
+func NeedsMemory(job string) string { return fmt.Sprintf("The job %q requests memory", job) }

@@ -1,0 +1,133 @@
+// Package datafile reads tables and other data files that experiments name, for features that have arguments with such
+// files. Errors of a file show its lines.
+package datafile
+
+import (
+	"bufio"
+	"compress/bzip2"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+
+	"github.com/tfexp/tfexp/results/folder"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
+)
+
+// MaxSeconds keeps run times, and sums of many of them, within 64 bits of
+// nanoseconds.
+const MaxSeconds = 1e8
+
+// ReadFile has a file read, unpacked, and returns the digest of its content. It must be a regular file: a pipe may never
+// end, and a device need not.
+func ReadFile(s language.Input, read func(io.Reader) error) (digest string, err error) {
+	f, err := openRegular(s)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	all := io.TeeReader(f, hash)
+	unpacked, err := unpack(s.Path, all)
+	if err != nil {
+		return "", err
+	}
+	content, err := text(s.Path, unpacked)
+	if err != nil {
+		return "", err
+	}
+	if err := read(content); err != nil {
+		return "", err
+	}
+	if _, err := io.Copy(io.Discard, all); err != nil { // the rest after the reader
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// openRegular opens a regular file.
+func openRegular(s language.Input) (*folder.File, error) {
+	switch info, err := os.Stat(s.Path); {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder", s.Shown)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file: it is %s", s.Shown, experiment.Sort(info.Mode()))
+	}
+	return folder.OpenFile(s.Path, os.O_RDONLY, 0)
+}
+
+// unpack reads through gzip, bzip2, xz and zstd, which the file's first bytes show.
+func unpack(name string, r io.Reader) (io.Reader, error) {
+	in := &counter{from: r}
+	buffered := bufio.NewReader(in)
+	head, _ := buffered.Peek(len("\xfd7zXZ\x00")) // an error comes again when it is read
+	var text io.Reader
+	var err error
+	switch kind := packingOf(head); {
+	case kind == "gzip":
+		text, err = gzip.NewReader(buffered)
+	case filepath.Ext(name) == ".tgz", filepath.Ext(name) == ".gz" && (kind == "" || kind == "zip"):
+		return nil, errors.New("it is not packed with gzip, as its name says")
+	case kind == "xz":
+		text, err = xz.NewReader(buffered)
+	case kind == "bzip2":
+		text = bzip2.NewReader(buffered)
+	case kind == "zstd":
+		text, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostUnpacked))
+	default:
+		return buffered, nil
+	}
+	if err != nil {
+		return nil, packedError(err)
+	}
+	return &unpacked{text: text, packed: in}, nil
+}
+
+// Text packs to a fifth or a twentieth. A file that unpacks to more than mostRatio times its size, beyond leastJudged
+// bytes, was made to be large. No file may unpack to more than mostUnpacked.
+const (
+	mostRatio    = 50
+	leastJudged  = 16 << 20
+	mostUnpacked = 4 << 30
+)
+
+// unpacked reads the text of a packed file.
+type unpacked struct {
+	text   io.Reader
+	packed *counter
+	n      int64
+}
+
+func (u *unpacked) Read(b []byte) (int, error) {
+	switch {
+	case u.n > leastJudged && u.n > mostRatio*u.packed.n:
+		return 0, fmt.Errorf("it unpacks to more than %d times its size: that is not text", mostRatio)
+	case u.n > mostUnpacked:
+		return 0, fmt.Errorf("it unpacks to more than %d GiB: unpack it, and name the file that this gives", mostUnpacked>>30)
+	}
+	n, err := u.text.Read(b)
+	u.n += int64(n)
+	return n, packedError(err)
+}
+
+// counter counts the bytes that are read.
+type counter struct {
+	from io.Reader
+	n    int64
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.from.Read(b)
+	c.n += int64(n)
+	return n, err
+}
