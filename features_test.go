@@ -228,7 +228,7 @@ func inPairs(all []string) (leftOut [][]string, owners map[string]string) {
 	return leftOut, owners
 }
 
-// oneByOne leaves each feature out of a build of its own.
+// oneByOne has one build without each feature.
 func oneByOne(all []string) (leftOut [][]string, owners map[string]string) {
 	owners = map[string]string{}
 	for i, f := range all {

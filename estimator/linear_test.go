@@ -99,7 +99,7 @@ func TestSpreadOfOtherJobsCounts(t *testing.T) {
 }
 
 // A program that reports nothing: its start-up is between none and nearly all of the shortest sample. Two wall times of
-// which the second met a slow moment do not say that there is none.
+// which the second met a slow moment do not show that a start is free.
 func TestLinearFromWall(t *testing.T) {
 	fit := func(lengthsAndWalls ...float64) Estimate {
 		t.Helper()

@@ -473,14 +473,14 @@ func (j JobView) Fits(cores int32) (nodes []int32, ok bool) { return j.l.fits(j.
 // had ended: paused jobs keep the memory that it needs, and they come after it.
 func (j JobView) HeldUp() bool { return j.l.heldUp(j.jobState) }
 
-// Choices returns the alternatives that a waiting job can choose among: at least that with which it is looked at, which
+// Choices returns the alternatives that a waiting job can choose among: at least the present one, which
 // alone is left to one that has started.
 func (j JobView) Choices() []int32 { return j.l.choices(j.jobState) }
 
 // ChoicesAnew is Choices, and the alternatives with which a paused (or pausable) job can resume.
 func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.jobState) }
 
-// Alternative returns the one with which the job is looked at, or has started.
+// Alternative returns the present one of the job, or the one with which it has started.
 func (j JobView) Alternative() int32 { return j.jobState.alternative }
 
 // GiveBack adds to rooms the resources that a running job would free if it ended, or if it were paused.

@@ -56,7 +56,7 @@ func (c combination) senseless() string {
 	return ""
 }
 
-// missing says what a combination lacks here; "" if nothing.
+// missing names the missing parts of a combination; "" if there are none.
 func (c combination) missing(t *testing.T) string {
 	if c.kind == "policy" {
 		if _, err := exec.LookPath("python3"); err != nil {
@@ -92,7 +92,7 @@ func daemonOfTests() int {
 	return pid
 }
 
-// The experiments of the matrix, all named x. ENGINE and IMAGE stand for those of a combination, POLICY for a program.
+// The experiments of the matrix, all named x. ENGINE, IMAGE and POLICY are replaced by the combination's engine, image and program.
 var experimentsOfMatrix = map[string]string{
 	"simulated plain": `
 experiment "x" {
@@ -512,7 +512,7 @@ func containing(text, part string) (lines []string) {
 	return lines
 }
 
-// endAll ends what a failed test has left.
+// endAll ends the processes that a failed test has left.
 func (x *crash) endAll() {
 	for _, left := range x.running() {
 		id, _, _ := strings.Cut(left, " ")
@@ -542,7 +542,7 @@ func (x *crash) csvs() map[string]string {
 	return all
 }
 
-// outcome is what a real run must have in the end: each job of each cell, its end, and which tables there are.
+// outcome is the end of a real run: each job of each cell, its end, and the tables that there are.
 func (x *crash) outcome() []string {
 	x.Helper()
 	var all []string
@@ -614,7 +614,7 @@ func (x *crash) finishedUnits() (finished map[string]bool, began map[string]int)
 	return finished, began
 }
 
-// unbroken is what a run of an experiment gives that nothing befalls.
+// unbroken is the result of a run without a fault.
 type unbroken struct {
 	took    time.Duration
 	tables  map[string]string // of simulations: those that are the same each time

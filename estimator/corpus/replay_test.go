@@ -183,7 +183,7 @@ func (a *tally) coverage() float64 { return 100 * float64(a.covered) / float64(l
 
 // replayed are the figures of a model over some series.
 type replayed struct {
-	// same are predictions of the whole run of the samples' moment, later those of other moments. few are like later, from
+	// same are predictions of the whole run of the samples' moment, later are predictions at other moments. few are like later, from
 	// samples with this number of units in all.
 	same, later tally
 	few         map[int]*tally

@@ -91,7 +91,7 @@ func (a *ProgressAttempt) Output() func(output []byte) {
 // fullPiece is the length in bytes of a piece of output that may have left others behind.
 const fullPiece = 16 << 10
 
-// jump is by how much a line must seem too old before the clocks count as set anew.
+// jump is the excess of a line's age from which the clocks count as changed.
 const jump = time.Second
 
 // age is how long a line has waited to be read: almost zero, except on a busy machine. If the program's clock is not

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Companion is a program that runs beside the jobs. It ends with tfexp: it is in a job object that no other process
+// Companion is a program that runs at the same time as the jobs. It ends with tfexp: it is in a job object that no other process
 // holds.
 type Companion struct {
 	cmd  *exec.Cmd

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// Companion is a program that runs beside the jobs. It is enclosed as a job is: in a separate session and, if the system
+// Companion is a program that runs at the same time as the jobs. It is enclosed as a job is: in a separate session and, if the system
 // has them, a separate control group, watched by the guardian.
 type Companion struct {
 	p    *program

@@ -101,7 +101,7 @@ func processes() []processInfo {
 // hasMark is false: macOS does not show environments.
 func hasMark(int, string) bool { return false }
 
-// A limit is no mark: macOS does not show those of other processes.
+// A limit is no mark: macOS does not show the limits of other processes.
 func markDescendants(string)        {}
 func hasLimitMark(int, string) bool { return false }
 

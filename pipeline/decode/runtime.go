@@ -217,7 +217,7 @@ func waysToSay() []string { return slices.Concat([]string{"epoch"}, tables(), la
 // tables are the arguments that have run times on several numbers of threads.
 func tables() []string { return append([]string{"table"}, language.TableNames()...) }
 
-// noneOf says that there is none of several things: "neither table nor file", "no table".
+// noneOf says that several things are missing: "neither table nor file", "no table".
 func noneOf(names []string) string {
 	if len(names) == 1 {
 		return "no " + names[0]

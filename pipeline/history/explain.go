@@ -1,4 +1,4 @@
-// Package history reads what an experiment's folder says about its past runs.
+// Package history reads the past runs of an experiment from its folder.
 package history
 
 import (

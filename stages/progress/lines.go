@@ -20,7 +20,7 @@ type progressLines struct {
 
 	counted int // lines without a count, and whether the present one is among them
 	again   bool
-	// running is the epoch that has begun and is not finished, with what its last line says; 0 for none.
+	// running is the epoch that has begun and is not finished, with the values of its last line; 0 for none.
 	running int
 	latest  reading
 	last    contract.Progress // that was reported
@@ -45,7 +45,7 @@ func (l *progressLines) add(piece []byte, tell report) {
 	l.output.add(piece, func(line string, ended bool) { l.line(line, ended, now, tell) })
 }
 
-// finished takes the last line, which may have no end, and reports the last epoch. It warns of what was not understood.
+// finished takes the last line, which may have no end, and reports the last epoch. It warns of lines that were not understood.
 func (l *progressLines) finished(tell report, warn func(code, text string)) {
 	now := time.Now()
 	l.output.flush(true, func(line string, ended bool) { l.line(line, ended, now, tell) })
@@ -118,7 +118,7 @@ func (l *progressLines) line(line string, ended bool, now time.Time, tell report
 	l.take(*r, now, tell)
 }
 
-// take takes what a line says.
+// take takes the values of a line.
 func (l *progressLines) take(r reading, now time.Time, tell report) {
 	switch {
 	case !l.counts:
@@ -169,7 +169,7 @@ func (l *progressLines) take(r reading, now time.Time, tell report) {
 	l.tell(r, now, tell)
 }
 
-// ends reports the running epoch as finished, with what its last line says.
+// ends reports the running epoch as finished, with the values of its last line.
 func (l *progressLines) ends(now time.Time, tell report) {
 	l.latest.step = 0
 	l.tell(l.latest, now, tell)

@@ -22,7 +22,7 @@ const (
 // lineGroups are the names that groups in a pattern of lines may have.
 var lineGroups = []string{groupEpoch, groupEpoch0, groupStep, groupBatch, groupBatches, groupLoss, groupAccuracy}
 
-// meaning is what a group has: its name may end in 2, where a pattern has two places for it.
+// meaning is the meaning of a group: its name may end in 2, where a pattern has two places for it.
 func meaning(group string) string { return strings.TrimSuffix(group, "2") }
 
 func isCount(group string) bool {
@@ -100,7 +100,7 @@ func hasCount(r *syntax.Regexp) bool {
 	return r.Op == syntax.OpCapture && isCount(r.Name) || slices.ContainsFunc(r.Sub, hasCount)
 }
 
-// reading is what a line says.
+// reading has the values of a line.
 type reading struct {
 	// epoch is the number of the epoch that the line is about, from 1; 0 for none.
 	epoch, step int

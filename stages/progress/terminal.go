@@ -50,7 +50,7 @@ func (t *terminalLines) flush(ended bool, each func(line string, ended bool)) {
 // number.
 const leaveLine = "ABEFGHfd`"
 
-// drawn calls each for what is seen of a line with control sequences, each time it is drawn.
+// drawn calls each with the visible text of a line with control sequences, each time it is drawn.
 func drawn(line []byte, each func(line string, ended bool)) {
 	parser := ansi.NewParser()
 	var cells []string

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
-// Kind is what a file is, by its content.
+// Kind is the kind of a file, by its content.
 type Kind int
 
 // The kinds of files.
@@ -46,7 +46,7 @@ type otherLog struct {
 	remedy string
 }
 
-// otherLogs are the logs that are recognized, and what a table of their jobs has to have.
+// otherLogs are the logs that are recognized, and the columns that a table of their jobs needs.
 var otherLogs = []otherLog{
 	{regexp.MustCompile(`(?m)^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];[^;\n]*;`), "the accounting log of PBS or Torque",
 		"write each E record as a row: submit from qtime=, start from start=, end from end=, cpus from Resource_List.ncpus " +

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// followed returns what the experiment that tfexp init makes of a program reads in the output of a run: the reports, as
+// followed returns the reports that tfexp init's experiment of a program reads in the output of a run, as
 // "epoch/step loss accuracy", and the warnings.
 func followed(t *testing.T, program, output string) (told, warned []string) {
 	t.Helper()

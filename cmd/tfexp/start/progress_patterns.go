@@ -40,7 +40,7 @@ func imported(packages ...string) string {
 	return strings.Replace(imports, "%", strings.Join(packages, "|"), 1)
 }
 
-// progressStyles are the known styles, of which the first that fits counts: those of frameworks, and then lines that
+// progressStyles are the known styles; the first that fits counts. First come the styles of frameworks, and then lines that
 // programs print themselves.
 var progressStyles = []progressStyle{
 	{ // Hugging Face: {'loss': 0.5, 'epoch': 1.0}
@@ -120,7 +120,7 @@ var progressStyles = []progressStyle{
 	},
 }
 
-// Programs whose epochs count from 0, but for those in which something says 1.
+// Programs whose epochs count from 0, unless something says 1.
 var (
 	fromZero = regexp.MustCompile(`range\(|enumerate\(`)
 	fromOne  = regexp.MustCompile(`(?i)epoch\W{0,6}\w+\s*\+\s*1|\(\s*epoch\s*\+\s*1|range\(\s*1\s*,|start\s*=\s*1\b`)

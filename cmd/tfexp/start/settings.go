@@ -12,7 +12,7 @@ import (
 
 // Setting is an option of a program that a search can vary: the values that it can have, or a range.
 type Setting struct {
-	// Name is its name in the experiment; Option is what the value follows on the command line, "--lr", or "lr=" for an
+	// Name is its name in the experiment; Option is the word before the value on the command line, "--lr", or "lr=" for an
 	// argument in one piece.
 	Name, Option string
 	Values       []string // literals of the language

@@ -14,7 +14,7 @@ import (
 
 func init() { launch.RegisterEndRemark(startsOthers) }
 
-// detaching are commands that start a program which goes on after them.
+// detaching are commands that start a program and end before it.
 var detaching = []struct {
 	name string
 	by   *regexp.Regexp
@@ -46,7 +46,7 @@ var waits = regexp.MustCompile(`(?m)(?:^|[;&]\s*|\s)wait\b|\bsbatch\s[^\n]*(?:--
 // remarks matches comments of shells.
 var remarks = regexp.MustCompile(`(?m)(?:^|\s)#.*$`)
 
-// detaches returns the name of the command by which the text of a shell starts another program that goes on after it;
+// detaches returns the name of the command by which the text of a shell starts another program and ends before it;
 // empty for none.
 func detaches(text string) string {
 	if text = strings.TrimSpace(remarks.ReplaceAllString(text, "")); waits.MatchString(text) {
@@ -75,7 +75,7 @@ var shells = regexp.MustCompile(`\b(?:ba|da|z|k)?sh\b`)
 // mostScript is the size of a script that is looked at, in bytes.
 const mostScript = 64 << 10
 
-// startsOthers says that the program of a job starts another one that goes on after it; empty if it does not.
+// startsOthers says that the program of a job starts another one and ends before it; empty if it does not.
 func startsOthers(j *launch.Job) string {
 	by := ""
 	if len(j.Argv) > 2 && strings.HasPrefix(j.Argv[1], "-") && strings.HasSuffix(j.Argv[1], "c") { // sh -c
@@ -95,7 +95,7 @@ func startsOthers(j *launch.Job) string {
 		"running on this machine was ended with it", by)
 }
 
-// script reads a script of a job; nil where there is none.
+// script reads a script of a job; nil without one.
 func script(dir, name string) []byte {
 	if !strings.Contains(name, "/") && filepath.Ext(name) == "" {
 		return nil // a command
@@ -121,7 +121,7 @@ var shellCalls = regexp.MustCompile(`(?m)^[^#\n]*(?:os\.system|os\.popen|subproc
 // lists makes the words of a list the text of a shell: ["sbatch", "run.sh"].
 var lists = strings.NewReplacer(`", "`, " ", `', '`, " ", "[", " ")
 
-// detached is the command by which a program starts another one that goes on after it; empty for none.
+// detached is the command by which a program starts another one that outlives it; empty for none.
 func detached(file string, raw []byte) string {
 	if isShell(file, raw) {
 		return detaches(string(raw))

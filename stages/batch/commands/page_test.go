@@ -18,7 +18,7 @@ import (
 )
 
 // TestStartsPage serves the forecasts for a controller: a program that prints a running job, which has run for 100 of
-// its 600 s, and one that waits for it. Jobs of the log take half of what they ask for.
+// its 600 s, and one that waits for it. Jobs of the log take half of the requested time.
 func TestStartsPage(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the controller is a shell script")

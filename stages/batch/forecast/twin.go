@@ -290,7 +290,7 @@ func waitsFor(j *Queued, unmet []string) []string {
 	return nil
 }
 
-// lacks says what a job waits for that the twin does not have; empty for nothing.
+// lacks names the dependency of a job that the twin does not have; empty for none.
 func (t *Twin) lacks(j *Queued, limit Limit, now time.Duration) string {
 	s := j.Submission()
 	if s == nil || !j.Waits() {

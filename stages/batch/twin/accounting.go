@@ -71,7 +71,7 @@ type accounting struct {
 	clusters
 }
 
-// clusters tells the clusters of rows apart.
+// clusters distinguishes the clusters of rows.
 type clusters struct {
 	own    string // whose jobs are taken; empty for any
 	first  string // of the file

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Decisions is a page about what is done with each parameter of Slurm's configuration files, made from the table that the
+// Decisions is a page about the treatment of each parameter of Slurm's configuration files, made from the table that the
 // readers use.
 func Decisions() string {
 	var b strings.Builder

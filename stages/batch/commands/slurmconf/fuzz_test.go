@@ -175,7 +175,7 @@ func FuzzAccounting(f *testing.F) {
 	})
 }
 
-// own is a job without what it shares with others.
+// own is a job without the values that it shares with others.
 func own(j scheduler.Job) scheduler.Job {
 	j.Special = nil
 	return j

@@ -20,7 +20,7 @@ func (g *gresLine) of(host string) bool {
 	return g.Name == "gpu" && (g.nodes == nil || slices.Contains(g.nodes, host))
 }
 
-// sharing are the generic resources of which a device has several: their number is not that of files.
+// sharing are the generic resources that several jobs have on one device: their number differs from the number of files.
 var sharing = []string{"shard", "mps"}
 
 // detectors are the values of AutoDetect.
@@ -91,7 +91,7 @@ type hostsAlike struct {
 	devices []slurm.Gres
 }
 
-// byDevices divides the hosts of a line by their GPUs, which are those of slurm.conf with the types of gres.conf.
+// byDevices divides the hosts of a line by their GPUs, as slurm.conf has them, with the types of gres.conf.
 func (m *clusterModel) byDevices(l settingsLine, hosts []string) (parts []*hostsAlike) {
 	all, _ := slurm.ParseGres(l.get("Gres"))
 	own := slices.DeleteFunc(all, func(g slurm.Gres) bool { return g.Name != "gpu" || g.Count == 0 })

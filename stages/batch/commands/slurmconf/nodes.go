@@ -79,7 +79,7 @@ func (m *clusterModel) size(l settingsLine, g *nodeGroup) bool {
 	return true
 }
 
-// consumesMemory reports whether jobs have memory of their own.
+// consumesMemory reports whether memory is divided among jobs.
 func (m *clusterModel) consumesMemory() bool {
 	return strings.Contains(strings.ToLower(m.get("SelectTypeParameters", "")), "memory")
 }
@@ -198,7 +198,7 @@ func shownNode(head string) bool {
 		!strings.Contains(head, " Sockets=") && !strings.Contains(head, " CPUs="))
 }
 
-// readShownNodes reads the states of nodes in what scontrol show node has printed. Sizes are those of slurm.conf.
+// readShownNodes reads the states of nodes from the output of scontrol show node. Sizes come from slurm.conf.
 func (t *Twin) readShownNodes(path string) error {
 	return eachLine(path, func(n int, text string) {
 		fields := map[string]string{}

@@ -119,7 +119,7 @@ func TestGresConf(t *testing.T) {
 	}
 }
 
-// Rows of other clusters are told apart, in logs and in tables of associations.
+// Rows of other clusters are left out, in logs and in tables of associations.
 func TestOtherClusters(t *testing.T) {
 	conf := plainConf + "NodeName=a1 CPUs=8\nPartitionName=main Nodes=ALL Default=YES\n"
 	const log = "JobID|Cluster|User|Account|Partition|Submit|Start|End|ReqCPUS|State\n" +

@@ -185,7 +185,7 @@ var predictable = []string{"", "Priority", "Resources", "BeginTime", "Dependency
 	"WaitingForScheduling", "Scheduling", "Prolog", "Cleaning", "SchedDefer"}
 
 // modeledLimits are the limits of associations and qualities of service that a twin can have, by the reasons of Slurm. Limits
-// of one job are none of them: the job can never start.
+// of one job exclude each other: the job can never start.
 var modeledLimits = func() map[string]forecast.Limit {
 	all := map[string]forecast.Limit{}
 	for _, l := range [][3]string{
@@ -229,7 +229,7 @@ func (q *queueReader) throttle() {
 	}
 }
 
-// forget removes from what jobs wait for those that are over.
+// forget removes finished jobs from the dependencies of others.
 func (q *queueReader) forget() {
 	for job, names := range q.unmet {
 		q.unmet[job] = slices.DeleteFunc(names, func(name string) bool { return q.over[name] })
@@ -374,7 +374,7 @@ func elements(name, array, tasks string) (_ string, names []string, most int, er
 	return array, names, most, nil
 }
 
-// waits reads what a job waits for. The error says why its start cannot be predicted.
+// waits reads the dependencies of a job. The error says why its start cannot be predicted.
 func (q *queueReader) waits(j *forecast.Queued, sub *scheduler.Submission, get func(string) string,
 	instant func(string) time.Duration) error {
 	reason := get("Reason")
