@@ -176,6 +176,7 @@ policy "as_logged" {
   backfill           = "periodic"
   weight_fair_share  = 10000
   fair_share_damping = 2
+  charge             = "updates"
   instants           = [for n in range(1, 1000) : "${n % 3 == 0 ? "backfill" : "all"} ${5 * n}m"]
   releases           = { "train-1" = "80ms", "train-2" = "1.2s" }
   account "physics" { shares = 60 }
