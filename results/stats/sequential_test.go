@@ -126,7 +126,7 @@ func TestOptionalStopping(t *testing.T) {
 // Looking again and again takes fewer pairs, in the mean, than the fixed number which detects a difference as often: at most
 // 0.7 of it over effects of 5, 10, 20 and 50% on values that differ by 10% from pair to pair.
 func TestPairsUntilDecided(t *testing.T) {
-	trials := need.Cases(100, 1000)
+	trials := need.Cases(400, 1000)
 	const most, spread = 40, 0.1
 	looks := Looks(most)
 	ratios := 0.0
