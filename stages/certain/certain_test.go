@@ -167,6 +167,9 @@ func TestSentence(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	if vague := row("e", record.Better, 5, 0.04, 0.9); r.word(&vague) != "undecided" { // by 10% or by 96%
+		t.Error("a difference whose size nobody can say is decided")
+	}
 	if t1 := r.table([]record.ComparisonRow{better, open}); t1.Rows[0][4] != "undecided" {
 		t.Errorf("the undecided comes first: %v", t1.Rows)
 	}

@@ -26,12 +26,13 @@ const (
 	Worse
 )
 
-// decision returns the outcome of a row.
+// decision returns the outcome of a row. A difference whose size nobody can say is not decided.
 func (r *Rule) decision(row *record.ComparisonRow) Decision {
+	vague := analysis.ChangeOf(row).Few != ""
 	switch {
-	case row.Verdict == record.Better:
+	case row.Verdict == record.Better && !vague:
 		return Better
-	case row.Verdict == record.Worse:
+	case row.Verdict == record.Worse && !vague:
 		return Worse
 	case row.Method == record.OneRun || row.CILow >= 1-r.Within && row.CIHigh <= 1+r.Within:
 		return Same
