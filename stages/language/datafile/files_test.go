@@ -65,7 +65,7 @@ func TestReadFileRefuses(t *testing.T) {
 		bomb:                        "unpacks to more than 50 times its size",
 		filepath.Join(dir, "a.csv"): "no such file",
 	} {
-		_, err := ReadFile(language.Input{path, path}, func(r io.Reader) error {
+		_, err := ReadFile(language.Input{Path: path, Shown: path}, func(r io.Reader) error {
 			_, err := io.Copy(io.Discard, r)
 			return err
 		})
@@ -80,7 +80,7 @@ func TestUnpackIsBounded(t *testing.T) {
 	bomb := filepath.Join(t.TempDir(), "bomb.csv.gz")
 	put(t, bomb, gzipped(t, 100<<20, "1,2,3\n")) // about 100 kB
 	read := int64(0)
-	_, err := ReadFile(language.Input{bomb, bomb}, func(r io.Reader) (err error) {
+	_, err := ReadFile(language.Input{Path: bomb, Shown: bomb}, func(r io.Reader) (err error) {
 		read, err = io.Copy(io.Discard, r)
 		return err
 	})
@@ -99,11 +99,11 @@ func TestReadFile(t *testing.T) {
 	plain, gz := filepath.Join(dir, "a"), filepath.Join(dir, "a.gz")
 	put(t, plain, "hello")
 	put(t, gz, gzipped(t, 1<<20, "x"))
-	digest, err := ReadFile(language.Input{plain, plain}, func(io.Reader) error { return nil })
+	digest, err := ReadFile(language.Input{Path: plain, Shown: plain}, func(io.Reader) error { return nil })
 	if err != nil || digest != "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" {
 		t.Errorf("%s, %v", digest, err)
 	}
-	_, err = ReadFile(language.Input{gz, gz}, func(r io.Reader) error {
+	_, err = ReadFile(language.Input{Path: gz, Shown: gz}, func(r io.Reader) error {
 		text, err := io.ReadAll(r)
 		if len(text) != 1<<20 {
 			t.Errorf("%d bytes", len(text))
@@ -122,7 +122,7 @@ func TestErrorsShowTheirLines(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	put(t, path, "one\r\ntwo\n"+long+"\nfour\n"+long)
 	d := language.Finder{Reporter: eval.NewReporter()}
-	from := language.Input{path, "a.csv"}
+	from := language.Input{Path: path, Shown: "a.csv"}
 	var joined []error
 	for i, line := range []int{2, 3, 4, 5, 9} { // each is wrong in another way
 		joined = append(joined, &textfile.LineError{File: "a.csv", Line: line, Err: fmt.Errorf("%c is missing", 'a'+i)})
@@ -148,7 +148,7 @@ func TestErrorsShowTheirLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&before)
-	LineError(d, language.Input{huge, "huge.csv"}, 1, "Too long", "It is too long.")
+	LineError(d, language.Input{Path: huge, Shown: "huge.csv"}, 1, "Too long", "It is too long.")
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
 		t.Errorf("an error in a file of 64 MiB took %d bytes", n)

@@ -23,7 +23,7 @@ func TestColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &language.Decoder{Finder: language.Finder{Reporter: eval.NewReporter()}}
-		rows, ok := Columns(d, &eval.Args{}, hcl.Range{}, language.Input{path, "f"}, columns, where)
+		rows, ok := Columns(d, &eval.Args{}, hcl.Range{}, language.Input{Path: path, Shown: "f"}, columns, where)
 		said := ""
 		for _, e := range d.List {
 			said += fmt.Sprintf("f:%d: %s", e.Range.Start.Line, e.Detail)
