@@ -26,9 +26,11 @@ const (
 	Worse
 )
 
-// decision returns the outcome of a row. A difference whose size nobody can say is not decided.
+// decision returns the outcome of a row. A difference is not decided while the interval of the ratio is not known, which
+// says how large it is.
 func (r *Rule) decision(row *record.ComparisonRow) Decision {
-	vague := analysis.ChangeOf(row).Few != ""
+	c := analysis.ChangeOf(row)
+	vague := c.Few != "" || row.Method == stats.PairedT && stats.Finite(c.Ratio) && !stats.Finite(c.Low)
 	switch {
 	case row.Verdict == record.Better && !vague:
 		return Better
