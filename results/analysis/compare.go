@@ -267,8 +267,8 @@ func compare(
 	return row, run, nil
 }
 
-// interim is the part of the error that is spent on results while a run goes on, since somebody may stop the run because
-// of them. Complete results, whose number was fixed, have all of it.
+// interim is the part of the error for the results of an unfinished run, because somebody may stop the run when they like
+// its results. Complete results have the whole error.
 const interim = 0.1
 
 // looksAt are the numbers of pairs at which a comparison is looked at, and the part of the error that these looks have

@@ -15,9 +15,10 @@ func Looks(most int) (looks []int) {
 	return append(looks, most)
 }
 
-// AtLook returns the level of a comparison of so many pairs at one of several looks. With it, the intervals of all looks
-// together hold the truth at level: repeated confidence intervals (C. Jennison and B. W. Turnbull, "Interim
-// Analyses: The Repeated Confidence Interval Approach", JRSS B 51(3), 1989). The looks are numbers of pairs, ascending.
+// AtLook returns the level of the interval at the look with this number of pairs. At these levels, the intervals of all
+// looks together hold the truth with the probability level: repeated confidence intervals (C. Jennison and B. W.
+// Turnbull, "Interim Analyses: The Repeated Confidence Interval Approach", JRSS B 51(3), 1989). The looks are numbers of
+// pairs, ascending.
 //
 // The error is spent as α·ln(1+(e−1)·t) with t the fraction of all pairs, which leaves about the same for each look
 // (K. K. G. Lan and D. L. DeMets, "Discrete Sequential Boundaries for Clinical Trials", Biometrika 70(3), 1983, after

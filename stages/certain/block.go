@@ -114,7 +114,7 @@ func decode(d *language.Decoder, s *experiment.Spec) {
 	}
 	for _, o := range s.Compares {
 		if one := stages.PlannedCompare(o); o.By == "" && c.decides(o.Metric) {
-			one.Block = 0 // what is resampled is one run
+			one.Block = 0 // resampling is for a single run
 			c.compares = append(c.compares, one)
 		}
 	}

@@ -11,7 +11,7 @@ func TestKinds(t *testing.T) {
 		name, text string
 		executable bool
 		want       Kind
-		other      string // what a log that is not read is called
+		other      string // the name of a log that tfexp recognizes and does not read
 	}{
 		{"jobs.out", "submit_time,start_time,end_time,cpus\n0,1,2,3\n", false, Log, ""},
 		{"history", "Cluster of 2024\n\nSubmitted;Elapsed;Cores\n0;60;2\n", false, Log, ""},

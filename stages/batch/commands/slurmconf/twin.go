@@ -51,7 +51,7 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 	t := &Twin{clusterModel: newModel(c), tables: &sacctmgrOutput{byName: map[string]*accountBlock{},
 		users: map[string]bool{},
 		names: map[string]bool{}}}
-	// What the nodes are is known before the tables speak of them.
+	// The nodes are read first, because the tables name them.
 	read := map[string]bool{}
 	for _, path := range others {
 		head, err := firstLine(path)
