@@ -21,7 +21,9 @@ func queued(q forecast.Queue) string {
 }
 
 // aboutColumns reports whether a note is about the columns of a queue, of which these tests have few.
-func aboutColumns(note string) bool { return strings.HasPrefix(note, "columns that the queue does not have") }
+func aboutColumns(note string) bool {
+	return strings.HasPrefix(note, "columns that the queue does not have")
+}
 
 // Jobs that are held, cannot start or have an unmodeled reason get no start, in both forms of a queue.
 func TestWithoutStart(t *testing.T) {
