@@ -21,6 +21,12 @@ var (
 	thousands = regexp.MustCompile(`^\d{1,3}(?:,\d{3})+(?:\.\d+)?$`)
 )
 
+// wrappedNumber matches a number as Python prints a scalar of numpy or a tensor: np.float32(0.5), tensor(0.5, device='cuda:0').
+var wrappedNumber = regexp.MustCompile(`\b(?:(?:np|numpy|jnp|torch)\.)?(?:tensor|[Aa]rray|float\d+|int\d+|longdouble)\(([^(),]*)(?:,(?:[^()]|\([^()]*\))*)?\)`)
+
+// unwrapped returns a line in which such numbers stand alone.
+func unwrapped(line string) string { return wrappedNumber.ReplaceAllString(line, "$1") }
+
 // zeroes replaces words for numbers by as many zeros, which patterns of numbers match.
 func zeroes(line string) string {
 	return notNumber.ReplaceAllStringFunc(line, func(word string) string { return strings.Repeat("0", len(word)) })
