@@ -7,9 +7,9 @@ import (
 
 // Patterns as tfexp init writes them: for programs that print epochs, for Lightning, and for dictionaries.
 const (
-	lossOf   = `[^a-z_](?:train[a-z]*[ _/-]+)?loss(?:_epoch|_step)?[^0-9a-z.+-]+(?:tensor\()?(?P<loss>[+-]?[0-9.eE+-]+)`
-	printed  = `(?i:epoch)\W*(?P<epoch>[0-9]+)(?i:(?:.*?` + lossOf + `)?)`
-	bars     = `Epoch (?P<epoch0>[0-9]+)(?:/[0-9]+)?:?\s.*?\s(?P<batch>[0-9]+)/(?:(?P<batches>[0-9]+)|\?|--)(?:.*` + lossOf + `)?`
+	lossText = `[^a-z_](?:train[a-z]*[ _/-]+)?loss(?:_epoch|_step)?[^0-9a-z.+-]+(?:tensor\()?(?P<loss>[+-]?[0-9.eE+-]+)`
+	printed  = `(?i:epoch)\W*(?P<epoch>[0-9]+)(?i:(?:.*?` + lossText + `)?)`
+	bars     = `Epoch (?P<epoch0>[0-9]+)(?:/[0-9]+)?:?\s.*?\s(?P<batch>[0-9]+)/(?:(?P<batches>[0-9]+)|\?|--)(?:.*` + lossText + `)?`
 	literals = `["']loss["']:\s*["']?(?P<loss>[0-9.eE+-]+).*["']epoch["']:\s*["']?(?P<epoch>[0-9.]+)|["']epoch["']:\s*["']?(?P<epoch2>[0-9.]+)` +
 		`(?:.*["']loss["']:\s*["']?(?P<loss2>[0-9.eE+-]+))?`
 )
