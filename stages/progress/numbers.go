@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	// notNumber matches the words for numbers that are not finite, as Python, C and the C library of Windows write them.
-	notNumber = regexp.MustCompile(`(?i:\b(?:1\.#(?:inf|ind|qnan|snan)\w*|nan|inf|infinity)\b)`)
+	// notNumber matches the words for numbers that are not finite, as Python, C, the C library of Windows and Julia write them.
+	notNumber = regexp.MustCompile(`(?i:\b(?:1\.#(?:inf|ind|qnan|snan)\w*|nan(?:16|32|64)?|inf(?:16|32|64)?|infinity)\b)`)
 	signed    = regexp.MustCompile(`[-+]` + notNumber.String())
 	// plainNumber matches a number.
 	plainNumber = regexp.MustCompile(`[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?`)

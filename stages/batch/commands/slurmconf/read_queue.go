@@ -57,10 +57,12 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 			take()
 			job, line, first = map[string]string{}, n, text
 		case job != nil && head == nil:
-			if first != "" {
+			if !strings.HasPrefix(in.Text(), " ") {
+				pairs(first, job)
+			} else {
 				fieldsOf(first, job)
-				first = ""
 			}
+			first = ""
 			fieldsOf(text, job)
 		case strings.HasPrefix(text, "CLUSTER: "): // squeue -M
 			if read.cluster != "" && read.cluster != text {
