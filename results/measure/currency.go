@@ -1,6 +1,9 @@
 package measure
 
-import "sync/atomic"
+import (
+	"cmp"
+	"sync/atomic"
+)
 
 const (
 	// Dollars is the unit of money where no experiment names another.
@@ -9,6 +12,7 @@ const (
 	mixed = "money"
 )
 
+// currency is the unit of money of a process; a fixed one does not change with the experiments that it reads.
 type currency struct {
 	name  string
 	fixed bool
@@ -24,31 +28,17 @@ func Currency() string {
 	return Dollars
 }
 
-// SetCurrency sets it to the currency of the experiment that the process runs; others do not change it.
-func SetCurrency(name string) { money.Store(&currency{orDollars(name), true}) }
+// SetCurrency sets it to the currency of the experiment that the process runs.
+func SetCurrency(name string) { money.Store(&currency{cmp.Or(name, Dollars), true}) }
 
 // SeeCurrency adds the currency of an experiment that the process reads.
 func SeeCurrency(name string) {
-	name = orDollars(name)
-	for {
-		before := money.Load()
-		switch {
-		case before != nil && (before.fixed || before.name == name):
-			return
-		case before != nil:
-			name = mixed
-		}
-		if money.CompareAndSwap(before, &currency{name: name}) {
-			return
-		}
+	switch c, name := money.Load(), cmp.Or(name, Dollars); {
+	case c == nil:
+		money.CompareAndSwap(nil, &currency{name: name})
+	case !c.fixed && c.name != name:
+		money.Store(&currency{name: mixed})
 	}
-}
-
-func orDollars(name string) string {
-	if name == "" {
-		return Dollars
-	}
-	return name
 }
 
 // inCurrency is a metric with the unit of money of this process.

@@ -12,8 +12,8 @@ type Copy struct {
 	// From is the folder that all the files were in, and To the folder of the copies, which are relative to each other as
 	// the originals were.
 	From, To string
-	// Needed reports whether an original is missing, Whole whether all files have a copy.
-	Needed, Whole bool
+	// Needed reports whether an original is missing.
+	Needed bool
 }
 
 // Find returns the copy of a file with an absolute path, and the path itself where there is none.

@@ -78,7 +78,6 @@ type shownPictures struct {
 type origin struct {
 	Host               []record.Setting
 	Repeat             []string
-	Alone              string // whether the last of Repeat needs more than this folder
 	Seed               int64
 	Replicates         string
 	Methods            string // how the replicates are compared
@@ -152,7 +151,7 @@ func newView(ctx context.Context, e *record.Experiment) (*view, error) {
 	v := &view{
 		Title: e.Plan.Experiment, Description: e.Plan.Description, State: e.Run.State,
 		When: when(e.Run), Summary: analysis.SummaryTable(e), Axes: e.Plan.Axes,
-		origin: origin{Host: environment(e.Run), Repeat: commands(e), Alone: alone(e), Seed: e.Plan.Seed, Replicates: replicates(e.Plan.Replicates)},
+		origin: origin{Host: environment(e.Run), Repeat: commands(e), Seed: e.Plan.Seed, Replicates: replicates(e.Plan.Replicates)},
 	}
 	if !e.Complete() {
 		v.Progress = fmt.Sprintf("%d of %d cells so far", len(e.Cells), len(e.Plan.Cells))
@@ -366,17 +365,6 @@ func environment(r record.Run) []record.Setting {
 		out = append(out, record.Setting{Name: "Python", Value: analysis.Python(p)})
 	}
 	return out
-}
-
-// alone says whether the experiment file in this folder is run with the folder alone.
-func alone(e *record.Experiment) string {
-	switch c, ok := record.CopyOf(e.Dir); {
-	case !ok:
-		return "The last line, in this folder, needs the files that the experiment names as well."
-	case !c.Whole:
-		return "The last line, in this folder, needs files of which it has no copy: inputs.json names them."
-	}
-	return "The last line needs nothing but this folder, which has copies of the files that the experiment reads (inputs.json)."
 }
 
 // commands are the command lines that repeat the run: the one that was given, and the one that runs the copy of the

@@ -261,6 +261,5 @@ func copies(dir string) (c record.Copy, ok bool) {
 		_, err := os.Stat(in.From)
 		return err != nil
 	})
-	c.Whole = !slices.ContainsFunc(k.Inputs, func(in Input) bool { return in.Left != "" })
 	return c, true
 }
