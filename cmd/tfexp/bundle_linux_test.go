@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -165,9 +166,10 @@ func TestInputsLeftOut(t *testing.T) {
 	here := t.TempDir()
 	writeStudy(t, here, strings.Replace(studied, "replicates = 1", "replicates = 1\nkeep_inputs = \"60B\"", 1))
 	c := tfexp(filepath.Join(here, "exp"), "run", "studied.hcl")
-	if c.status(t) != command.ExitOK || !strings.Contains(c.stdout.String()+c.stderr.String(),
-		"have no copy of 2 input files (") {
-		t.Errorf("%s\n%s", c.stdout.String(), c.stderr.String())
+	var said bytes.Buffer
+	c.Stdout = &said
+	if c.status(t) != command.ExitOK || !strings.Contains(said.String()+c.stderr.String(), "have no copy of 2 input files (") {
+		t.Errorf("%s\n%s", said.String(), c.stderr.String())
 	}
 	raw, err := os.ReadFile(filepath.Join(here, "exp/results/studied/inputs.json"))
 	if n := strings.Count(string(raw), `"sha256": "`); err != nil || n != 3 ||

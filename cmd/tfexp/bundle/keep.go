@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -166,17 +167,15 @@ func (k *Kept) write(to string, before Kept, source []byte) error {
 	for _, in := range k.Inputs {
 		wanted[in.Path] = in.Left == ""
 	}
-	for path := range there {
-		if !wanted[path] {
-			if err := folder.RemoveAll(filepath.Join(to, filepath.FromSlash(path))); err != nil {
-				return fmt.Errorf("remove the copy of an earlier input: %w", err)
-			}
+	err := filepath.WalkDir(to, func(path string, e fs.DirEntry, err error) error { // copies for an earlier run, or broken off
+		name, _ := filepath.Rel(to, path)
+		if err == nil && !e.IsDir() && !wanted[filepath.ToSlash(name)] {
+			return folder.Remove(path)
 		}
-	}
-	if before.File != "" && !wanted[before.File] {
-		if err := folder.RemoveAll(filepath.Join(to, filepath.FromSlash(before.File))); err != nil {
-			return fmt.Errorf("remove the copy of an earlier experiment file: %w", err)
-		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the copies of earlier inputs: %w", err)
 	}
 	if err := put(to, k.File, 0o644, strings.NewReader(string(source))); err != nil {
 		return err
