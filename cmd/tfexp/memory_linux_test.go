@@ -33,10 +33,10 @@ var costly = []string{"huge", "repeated", "deep", "long names", "two billion", "
 // placeholders have a value for each word that stands for an argument in the usage of a command.
 var placeholders = map[string]string{
 	"DIR": "R", "DIR_A": "R", "DIR_B": "UNDAMAGED", "CELL": "w-h-b-r1", "JOB": "say-1", "FILE": "W/e.hcl", "NUMBER": "1",
-	"COMMAND": "run", "NAME|FILE": "W/new.hcl", "FILE|-": "W/e.hcl", "bash|zsh|fish|powershell": "bash",
+	"COMMAND": "run", "NAME|FILE": "W/new.hcl", "FILE|-": "W/e.hcl",
 }
 
-var flagsOfUsage = regexp.MustCompile(`\[-[^\]]*\]`)
+var flagsOfUsage = regexp.MustCompile(`\[-[^\]]*\]|\([^)]*\)|\[flags\]`)
 
 // argsOf returns arguments with which a command reads the folder R, by its usage.
 func argsOf(t *testing.T, c *cobra.Command) []string {
@@ -53,6 +53,9 @@ func argsOf(t *testing.T, c *cobra.Command) []string {
 			if ok {
 				value, _, _ = strings.Cut(names[0], "\t")
 			}
+		}
+		if !ok && word == strings.ToLower(word) { // a choice of words
+			value, _, ok = strings.Cut(word, "|")
 		}
 		switch {
 		case strings.HasPrefix(word, "--"):
@@ -76,7 +79,7 @@ func leaves(c *cobra.Command) (list []*cobra.Command) {
 	for _, sub := range c.Commands() {
 		list = append(list, leaves(sub)...)
 	}
-	if c.Runnable() && c.HasParent() {
+	if c.Runnable() && !c.HasSubCommands() {
 		list = append(list, c)
 	}
 	return list
