@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -77,7 +78,7 @@ func parseRange(text string) (lo, hi int, ok bool) {
 	}
 	lo, err := strconv.Atoi(from)
 	hi, err2 := strconv.Atoi(to)
-	return lo, hi, err == nil && err2 == nil && hi >= lo && lo >= 0
+	return lo, hi, err == nil && err2 == nil && lo >= 0 && hi >= lo && hi < math.MaxInt
 }
 
 // ExpandNumbers expands a list of numbers as the kernel and Slurm write it: "0-2,5".
