@@ -269,7 +269,9 @@ type Compare struct {
 	Block time.Duration `json:",omitempty"`
 	// Looks are the numbers of pairs at which it is looked at while replicates are added; none where their number is fixed.
 	Looks []int `json:",omitempty"`
-	Range experiments.Range
+	// Planned is the number of pairs that was planned first; looks beyond it are at replicates that were added.
+	Planned int `json:",omitempty"`
+	Range   experiments.Range
 }
 
 // Compared are the comparisons of the file. One without any compares with the first policy, on the most common metrics.
