@@ -164,7 +164,7 @@ tfexp check kept >check.txt 2>&1
 // Inputs beyond keep_inputs are listed with their digest, and said.
 func TestInputsLeftOut(t *testing.T) {
 	here := t.TempDir()
-	writeStudy(t, here, strings.Replace(studied, "replicates = 1", "replicates = 1\nkeep_inputs = \"60B\"", 1))
+	writeStudy(t, here, strings.Replace(studied, "{ replicates = 1 }", "{\nreplicates = 1\nkeep_inputs = \"60B\"\n}", 1))
 	c := tfexp(filepath.Join(here, "exp"), "run", "studied.hcl")
 	var said bytes.Buffer
 	c.Stdout = &said
