@@ -2,6 +2,7 @@
 experiment "logs" {
   description = "Would backfill have helped in this log?"
   replicates  = 1
+  keep_inputs = "1GiB"
 }
 
 job "hub" {
