@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"embed"
 	"fmt"
@@ -177,31 +179,42 @@ type comment struct{ doc, otherwise, example string }
 // comments has the comments of structs, by "experiments.Job", and of their fields, by "experiments.Job.Epochs".
 var comments = map[string]comment{}
 
-// Document reads the comments of structs in the Go files of a package.
+// Document reads the comments of structs in the Go files of a package. It runs whenever a program starts: it copies a line
+// at a time, and divides only those into words that may have a struct or an argument.
 func Document(pkg string, sources embed.FS) bool {
 	files, _ := fs.Glob(sources, "*.go")
 	for _, name := range files {
-		text, _ := fs.ReadFile(sources, name)
+		if documented[pkg+"/"+name] {
+			continue
+		}
+		documented[pkg+"/"+name] = true
+		file, err := sources.Open(name)
+		if err != nil {
+			panic(err)
+		}
 		of, lines := "", []string(nil)
-		for line := range strings.Lines(string(text)) {
-			if text, ok := strings.CutPrefix(strings.TrimLeft(line, "\t"), "//"); ok {
-				lines = append(lines, strings.TrimRight(text, "\r\n"))
+		for text := bufio.NewScanner(file); text.Scan(); {
+			line := text.Bytes()
+			if comment, ok := bytes.CutPrefix(bytes.TrimLeft(line, "\t"), []byte("//")); ok {
+				lines = append(lines, string(comment))
 				continue
 			}
-			// This runs whenever a program starts: other lines are not divided into words.
-			if strings.HasPrefix(line, "type ") {
-				if words := strings.Fields(line); len(words) > 2 && strings.HasPrefix(words[2], "struct") {
+			if bytes.HasPrefix(line, []byte("type ")) {
+				if words := strings.Fields(string(line)); len(words) > 2 && strings.HasPrefix(words[2], "struct") {
 					of = pkg + "." + words[1]
 					comments[of] = commentOf(lines)
 				}
-			} else if strings.Contains(line, "`arg:\"") {
-				comments[of+"."+strings.Fields(line)[0]] = commentOf(lines)
+			} else if bytes.Contains(line, []byte("`arg:\"")) {
+				comments[of+"."+strings.Fields(string(line))[0]] = commentOf(lines)
 			}
 			lines = lines[:0]
 		}
 	}
 	return true
 }
+
+// documented are the files that Document has read.
+var documented = map[string]bool{}
 
 // commentOf divides a comment into its paragraphs.
 func commentOf(lines []string) (c comment) {

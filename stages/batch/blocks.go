@@ -281,7 +281,7 @@ type NodeSet struct {
 	Features []string `arg:"features"`
 }
 
-//go:embed *.go
+//go:embed blocks.go multifactor.go periodic_arguments.go reservations.go
 var source embed.FS
 
 func init() {
