@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/tfexp/tfexp/stages/all"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfexp/tfexp/pipeline/decode"

@@ -10,7 +10,6 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decodetest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
-	_ "github.com/tfexp/tfexp/stages/all"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/servers"
 	"github.com/tfexp/tfexp/stages/servers/market"
