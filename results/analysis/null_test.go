@@ -15,7 +15,7 @@ import (
 
 // trials is how many experiments of each kind the tests below draw: go test ./results/analysis -run Nothing -args
 // -trials 3000
-var trials = flag.Int("trials", need.Cases(80, 250), "experiments without a difference, of each kind")
+var trials = flag.Int("trials", need.Cases(40, 250), "experiments without a difference, of each kind")
 
 // drawnMetric is a kind of metric: the common part of a replicate's cells, and the own part of each.
 type drawnMetric struct {

@@ -147,7 +147,7 @@ func example(t testing.TB, name string, set policy.Settings) stages.Task {
 	return task(t.TempDir(), base, set, python3(t), name)
 }
 
-var workloads = flag.Int("workloads", need.Cases(6, 40), "drawn workloads that are scheduled in Go and in Python")
+var workloads = flag.Int("workloads", need.Cases(3, 40), "drawn workloads that are scheduled in Go and in Python")
 
 // TestSchedulesOfExamples runs the policies that exist in Go and in Python: on drawn workloads their traces are the
 // same, event by event. With -args -workloads 200 there are more of them.

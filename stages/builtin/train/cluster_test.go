@@ -20,6 +20,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
@@ -326,8 +327,8 @@ func TestWorkersComeAndGo(t *testing.T) {
 // Without its chief a cluster ends by itself; the job resumes from its
 // checkpoint, and knows its lost work to within a step of each worker.
 func TestChiefLost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for ten seconds")
+	if !need.Long() {
+		t.Skip("the other parts of the job compute for ten seconds; make long runs this test")
 	}
 	t.Parallel()
 	dir := t.TempDir()

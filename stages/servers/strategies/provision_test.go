@@ -224,7 +224,7 @@ func TestNobodyMissesADeadline(t *testing.T) {
 		overhead := time.Duration(rapid.IntRange(0, 30).Draw(t, "overhead")) * time.Minute
 		slack := time.Duration(rapid.IntRange(0, 40).Draw(t, "slack")) * time.Hour / 2
 		v := rental.View{Work: work, Overhead: overhead, Tick: tick, Deadline: work + 2*overhead + 2*tick + slack}
-		available := rapid.SliceOfN(rapid.Bool(), 1, need.Cases(100, 400)).Draw(t, "available")
+		available := rapid.SliceOfN(rapid.Bool(), 1, need.Cases(60, 400)).Draw(t, "available")
 		at := func(i int) bool { return available[i%len(available)] }
 		for name, s := range map[string]strategies.Func{
 			"always": strategies.Always, "greedy": strategies.Greedy, "uniform_progress": strategies.UniformProgress, "patient": strategies.Patient,

@@ -223,7 +223,7 @@ func TestDrawnTables(t *testing.T) {
 	if need.Long() {
 		ofEach = 0.85
 	}
-	seeds := uint64(need.Cases(3, 6))
+	seeds := uint64(need.Cases(2, 6))
 	for name, draw := range map[string]func(kind int, seed uint64) *table{
 		"free": freeTable, "constrained": func(kind int, seed uint64) *table { return drawnTable(kind, seed, false) },
 	} {
