@@ -7,6 +7,16 @@ BIN         := bin/tfexp
 export CGO_ENABLED := 0
 export GOFLAGS     := $(GOFLAGS) -trimpath
 
+# Temporary files of builds and tests are kept in memory, where there is room for them and programs may run: a fifth of the
+# tests' CPU time is the kernel's work for files on a disk.
+ifndef TMPDIR
+  MEMORY := $(shell [ "$$(df --output=avail -k /dev/shm 2>/dev/null | tail -1)" -gt 6000000 ] 2>/dev/null && \
+    f=$$(mktemp -p /dev/shm 2>/dev/null) && echo exit >$$f && chmod +x $$f && sh -c "$$f" 2>/dev/null && echo /dev/shm; rm -f $$f)
+  ifneq ($(MEMORY),)
+    export TMPDIR := $(MEMORY)
+  endif
+endif
+
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 TOP         := cmd pipeline stages estimator scheduler hardware results jobs experiments
 SOURCES     := $(shell find $(TOP) \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
@@ -44,18 +54,25 @@ test: ## run all tests; what needs more than Go skips and says so (go vet is par
 LONG = $(addprefix ./,$(sort $(dir $(shell grep -rlE 'need\.(Long|Cases).' --include='*_test.go' $(TOP)))))
 
 long: ## run the long form of the tests of which make test runs a short form: papers, seeds, drawn workloads (minutes)
-	TFEXP_LONG=1 $(GO) test -vet=off -timeout 60m -run "^Test(PapersRun|Revocations|Golden|UsersSchedules|AgentsLearnATable|TrainingsOfOtherPrograms|IntervalsOfDrawnCurves|NothingToFind|NothingClaimed|OptionalStopping|RulesToStop|PowerCutWithinACommit|Saturation|SchedulesOfExamples|Faults|PatientOnDrawnProcesses|KilledTraining|Check$$|Headlines|EveryPlace|NobodyMissesADeadline|Chaos|TracesAreOfTheModel|MistakesInJSON|Gradients|TriesOnDrawnTables|DrawnTables|EndOfTime|Accuracy$$)" $(LONG)
+	TFEXP_LONG=1 $(GO) test -vet=off -timeout 60m -run "^Test(PapersRun|Revocations|Golden|UsersSchedules|AgentsLearnATable|TrainingsOfOtherPrograms|IntervalsOfDrawnCurves|NothingToFind|NothingClaimed|OptionalStopping|RulesToStop|PowerCutWithinACommit|Saturation|SchedulesOfExamples|Faults|PatientOnDrawnProcesses|KilledTraining|Check$$|Headlines|EveryPlace|NobodyMissesADeadline|Chaos|ChiefLost|TracesAreOfTheModel|MistakesInJSON|Gradients|TriesOnDrawnTables|DrawnTables|EndOfTime|Accuracy$$)" $(LONG)
 
 test-python: ## run the tests of the Python libraries; they need python3 alone
 	$(PYTHON) -m unittest discover -s jobs/tfexp_job/tests
 	$(PYTHON) -m unittest discover -s jobs/tfexp_results/tests
 	$(PYTHON) -m unittest discover -s jobs/tfexp_policy/tests
 
-# The packages that start goroutines.
-SIDE_BY_SIDE = $(sort $(dir $(shell grep -rlE '^\s+go |\.Go.func' --include='*.go' --exclude='*_test.go' $(TOP))))
+# The packages that start goroutines, without those whose tests link every feature: a program with the detector runs
+# experiments in their place.
+EVERY_FEATURE = $(dir $(shell grep -rl 'stages/all"' --include='*_test.go' $(TOP))) cmd/tfexp/
+SIDE_BY_SIDE  = $(filter-out $(EVERY_FEATURE),$(sort $(dir $(shell grep -rlE '^\s+go |\.Go.func' --include='*.go' --exclude='*_test.go' $(TOP)))))
+RACED        := examples/search examples/certain slurm_array
 
-race: ## test what runs side by side under the race detector (needs a C compiler)
+race: ## test what runs side by side under the race detector, and run experiments with it (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(addprefix ./,$(SIDE_BY_SIDE))
+	CGO_ENABLED=1 $(GO) build -race -o bin/race/tfexp ./cmd/tfexp
+	@for name in $(RACED); do \
+	  GORACE=halt_on_error=1 bin/race/tfexp run --quiet --fresh --out bin/race experiments/$$name.hcl || exit 1; \
+	done
 
 lint: ## gofmt, go vet, staticcheck, words of comments, and that one package alone opens files
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
