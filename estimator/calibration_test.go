@@ -38,7 +38,7 @@ func fromUniform(ranks []float64) float64 {
 }
 
 // usualMachine draws a machine from the assumptions of the models: its spread of pace has the prior's mean and
-// degrees of freedom, and its moments are those of machines that share their cores.
+// degrees of freedom, and its moments are as on machines that share their cores.
 func usualMachine(r *rand.Rand) machine {
 	chi := distuv.ChiSquared{K: PriorDF, Src: r}.Rand()
 	return machine{r: r, unit: math.Exp(2*r.NormFloat64() - 2), paceSD: PriorPaceSD * math.Sqrt(PriorDF/chi),

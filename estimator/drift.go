@@ -11,7 +11,7 @@ type Moment struct {
 
 // follows is how far the times of jobs follow those of the probe, as logarithms: the probe computes in the caches of a
 // core, and jobs also wait for memory. On the corpus of run times, samples that are brought to one speed predict whole runs
-// at other times with an error that is less by a tenth without load, and by 7% beside one busy core.
+// at other times with an error that is less by a tenth without load, and by 7% with one busy core.
 const follows = 0.3
 
 // mostDrift is the logarithm of the greatest correction of times. Beyond a factor of two the cause is not the

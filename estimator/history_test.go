@@ -76,7 +76,7 @@ func TestHistoryOfNothing(t *testing.T) {
 	}
 }
 
-// Runs on another host are no history, and the speed-up by threads stays that of the samples.
+// Runs on another host are no history, and the speed-up by threads is still from the samples.
 func TestHistoryOfOtherResources(t *testing.T) {
 	f := newFleet(1, 1)
 	p := Problem{Job: "job0", Samples: []Sample{f.sample(0, 6), f.sample(0, 6)}, History: []Run{f.run(0, 50)}}

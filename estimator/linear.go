@@ -13,11 +13,11 @@ import (
 // fixed costs (start-up, save) plus a time for each unit.
 //
 // Where the program reports its units, each sample has a pace, the mean of its units. The slope is the geometric mean of
-// the paces, each weighted by its precision: one over the variance between runs plus that of the mean of its units. The
+// the paces, each weighted by its precision: one over the sum of the variance between runs and the variance of the mean of its units. The
 // intercept is the median time beyond the units. The first units count, unless the job's own units say that they are
 // slower (see slowStart). Where the program reports nothing, see fitWall.
 //
-// The variances are those of a random-effects model of the logarithm of the time, with priors that were estimated on
+// The variances come from a random-effects model of the logarithm of the time, with priors that were estimated on
 // the corpus of run times (package corpus) and that samples of all jobs of an experiment sharpen: see Spread.
 //
 // With marks instead, the pace is the pace of the longest sample, from its

@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// CellTime is what is known of the time of a cell, in seconds.
+// CellTime is the known part of the time of a cell, in seconds.
 type CellTime struct {
-	// Kind is common to cells that differ from their predictions alike, Predicted the prediction; 0 if there is none.
+	// Kind is common to cells that differ from their predictions alike, Predicted the prediction; 0 without one.
 	Kind      string
 	Predicted float64
 	// Took is how long the cell took, if it has finished; 0 otherwise. Earlier says that it did so in an earlier run.
@@ -22,7 +22,7 @@ type CellTime struct {
 }
 
 // The standard deviations of the logarithm of a cell's time before cells have finished: about its prediction, or about
-// the mean of the others where there is none.
+// the mean of the others without one.
 const (
 	cellSD        = 0.3 // and of what all cells have in common
 	unpredictedSD = 1.0
@@ -32,7 +32,7 @@ const (
 const atLeast = 0.1
 
 // RemainingTime predicts how long the cells that have not finished will take, with the interval at a level. Finished
-// cells correct the predictions of others (see Corrections), those of earlier runs until one of this run has finished.
+// cells correct the predictions of others (see Corrections), cells of earlier runs until one of this run has finished.
 // A running cell that has taken longer than expected counts as a finished one. known is false where there is no prediction.
 func RemainingTime(cells []CellTime, level float64) (p Prediction, known bool) {
 	earlier, logs, n := true, 0.0, 0.0

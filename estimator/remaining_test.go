@@ -65,7 +65,7 @@ func TestRemainingTimeLearnsFromFinishedCells(t *testing.T) {
 	}
 }
 
-// Without predictions, the mean of finished cells counts, and later that of a cell's own kind; without both nothing is
+// Without predictions, the mean of finished cells counts, and later the mean of the cell's kind; without both nothing is
 // known.
 func TestRemainingTimeWithoutPredictions(t *testing.T) {
 	cells := []CellTime{{Kind: "a"}, {Kind: "b"}, {Kind: "a"}, {Kind: "b"}}

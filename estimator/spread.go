@@ -19,7 +19,7 @@ type Spread struct {
 // The prior of any machine, from the half of the corpus of run times that is for choosing. Each spread is a standard
 // deviation of logarithms, with its weight in degrees of freedom.
 const (
-	// paceSD is the spread of the paces of samples, unitSD that of units about their run's mean, startSD that of start-ups.
+	// paceSD is the spread of the paces of samples, unitSD of units about their run's mean, startSD of start-ups.
 	paceSD, paceDF   = 0.10, 4.0
 	unitSD, unitDF   = 0.12, 3.0
 	startSD, startDF = 0.15, 3.0

@@ -56,7 +56,7 @@ func (c combination) senseless() string {
 	return ""
 }
 
-// missing names the missing parts of a combination; "" if there are none.
+// missing names the missing parts of a combination; "" where it is whole.
 func (c combination) missing(t *testing.T) string {
 	if c.fault == "clock" && !ownClock() {
 		if c.engine == "docker" || c.engine == "slurm" {

@@ -30,7 +30,7 @@ const mostMemory = 200
 // The damages that cost memory where a reader believes a file.
 var costly = []string{"huge", "repeated", "deep", "long names", "two billion", "nine quintillion", "e308", "binary", "ragged"}
 
-// placeholders have a value for each word that stands for an argument in the usage of a command.
+// placeholders have a value for each argument that the usage of a command names.
 var placeholders = map[string]string{
 	"DIR": "R", "DIR_A": "R", "DIR_B": "UNDAMAGED", "CELL": "w-h-b-r1", "JOB": "say-1", "FILE": "W/e.hcl", "NUMBER": "1",
 	"COMMAND": "run", "NAME|FILE": "W/new.hcl", "FILE|-": "W/e.hcl",
@@ -211,7 +211,7 @@ func peakOf(t *testing.T, dir, program string, args []string) int {
 	}
 }
 
-// lookAtPages gets what the pages of tfexp serve ask for.
+// lookAtPages requests the data of the pages of tfexp serve.
 func lookAtPages(out io.Reader) {
 	in := bufio.NewReader(out)
 	for line, err := in.ReadString('\n'); err == nil; line, err = in.ReadString('\n') {

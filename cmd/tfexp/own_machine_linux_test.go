@@ -15,10 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownMachine is a kernel that is a program, and so a machine of its own on the files of this one.
+// ownMachine is a kernel that runs as a program: a second machine on the files of this one.
 const ownMachine = "linux.uml"
 
-// envOwnClock tells this program that it runs on such a machine, and may set the clock.
+// envOwnClock is set where this program runs on such a machine, and may set the clock.
 const envOwnClock = "TFEXP_TEST_OWN_CLOCK"
 
 func ownClock() bool { return os.Getenv(envOwnClock) != "" }

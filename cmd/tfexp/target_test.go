@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 )
 
-// A search whose program goes on after it has reached the target, and prints its losses without seconds. Settings: one
+// A search whose program does not end when it has reached the target, and prints its losses without seconds. Settings: one
 // that reaches the target, one that does so later, one that never does, and one that has the lowest loss and diverges.
 const target = `
 experiment "target" { replicates = 1 }

@@ -4,7 +4,7 @@
 //	go run ./estimator/corpus [-seconds 50] [-tfexp PROGRAM] [-python PROGRAM] [-only PROGRAMS] [-times N] FILE
 //
 // The runs of long.jsonl.gz are 18 times as long (-times 18 -only mlp,cnn,interpreter,allocations,noisy,hashes), and were
-// recorded beside other work.
+// recorded while other programs ran.
 //
 // It continues where the file ends: a round has one block of each program, number of threads and load, in an order
 // drawn by the number of the round. It stops after a block once -seconds are over. Nothing else should run on the

@@ -259,7 +259,7 @@ func floor(all []*series, load string) (a tally) {
 // Short samples predict the recorded runs about as well as whole runs do. Of each model, go test -v prints the error of
 // the estimate (the whole run of the samples' own moment), the total error (whole runs of other moments), its bias, how
 // many of the 90% intervals hold, and half of their width. Corrections by measurements during the runs do not pay. The first
-// model is that of tfexp run.
+// model is the one that tfexp run uses.
 func TestReplay(t *testing.T) {
 	models := []model{
 		{"linear", atOneSpeed}, by("not at one speed", estimator.Linear{}, nil), {"median", median},
@@ -309,7 +309,7 @@ func TestReplay(t *testing.T) {
 
 // After three cells of a job, its corrected predictions err as much as the constant that fits its other cells best, those
 // that follow included: more cannot be known. The best constant of the two or three cells that follow alone errs less, as
-// it knows each of them: of two independent errors it leaves 0.7 of what the true mean would.
+// it knows each of them: of two independent errors it leaves 0.7 of the error that the true mean leaves.
 func TestReplayCells(t *testing.T) {
 	const cells = 3
 	for _, chosen := range []bool{true, false} {
@@ -398,7 +398,7 @@ func TestReplayHistory(t *testing.T) {
 	}
 }
 
-// Runs of about half a minute, beside whatever else ran on the machine: samples of 3%, and of 3% and 6%, before the run and
+// Runs of about half a minute, on a machine with other work: samples of 3%, and of 3% and 6%, before the run and
 // after it, predict it.
 func TestReplayLong(t *testing.T) {
 	for _, samples := range [][]int{{0}, {0, 1}, {0, 2}, {0, 1, 2, 3}} {

@@ -27,7 +27,7 @@ const daemonListFile = "containers.json"
 type daemonList struct {
 	// Hosts are addresses of daemons: the environment, in which the local one's may be, can change.
 	Hosts []string `json:"hosts"`
-	// Sessions are the labels LabelSession of containers that may be there: of the run, and of earlier ones of which a
+	// Sessions are the labels LabelSession of containers that may be there: of the run, and of earlier ones whose
 	// daemon did not answer.
 	Sessions []string `json:"sessions"`
 }

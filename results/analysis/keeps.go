@@ -39,7 +39,7 @@ func (q *Question) missing() (text string, some bool) {
 	return few(entryNames(late), "others") + " miss deadlines", true
 }
 
-// keepersFirst orders two that are ranked by a metric: the one that keeps what was asked comes before one that does not,
+// keepersFirst orders two variants that are ranked by a metric: one that keeps its limits comes before one that does not,
 // unless just that is compared.
 func keepersFirst(a, b bool, by measure.Metric) int {
 	switch {

@@ -162,7 +162,7 @@ func (o *Entry) Change(field int) Change {
 // no test separates it from the best. The tests have Holm's correction for all pairs, since the best is chosen by the
 // same data. The comparisons with the baseline, which are fewer, may have detected differences that this did not: an entry
 // worse than the baseline is not as good, and where the best beats the baseline, neither is an entry that does not.
-// There are none where too few replicates compare the first with any other.
+// The list is empty where too few replicates compare the first with any other.
 func (q *Question) best(e *record.Experiment, field int) (names []string, err error) {
 	known := schema.Where(q.Entries, func(o Entry) bool { return stats.Finite(o.Means[field].Mean) })
 	kept := schema.Where(known, func(o Entry) bool { return q.Metric.Unmet || o.At[field].Keeps() })

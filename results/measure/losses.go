@@ -10,7 +10,7 @@ import (
 // NodeMeter measures in the events of a trace what nodes that come and go cost the jobs on them, in dollars.
 type NodeMeter interface {
 	// Event takes an event of a node, or of a job that is not over. It returns how many nodes the job has lost
-	// and goes on without.
+	// and continues without.
 	Event(*scheduler.Event) (lost int)
 	// JobCost is the cost of a job so far, Cost that of all nodes, whether or not a job held them.
 	JobCost(job int) float64
@@ -89,7 +89,7 @@ func sumOf(t *Totals, of func(*Outcome) float64) float64 {
 	return sum
 }
 
-// The cost of losses and checkpoints. They are unknown where there are none.
+// The cost of losses and checkpoints. They are unknown without any.
 var (
 	LostWork = Register(Metric{
 		Rank: 320, Name: "lost_work_s", Title: "lost work", Unit: "s",

@@ -16,7 +16,7 @@ type Copy struct {
 	Needed bool
 }
 
-// Find returns the copy of a file with an absolute path, and the path itself where there is none.
+// Find returns the copy of a file with an absolute path, and the path itself where it has no copy.
 func (c Copy) Find(path string) string {
 	if name, err := filepath.Rel(c.From, path); err == nil && c.To != "" && filepath.IsLocal(name) {
 		if _, err := os.Stat(filepath.Join(c.To, name)); err == nil {

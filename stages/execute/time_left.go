@@ -12,7 +12,7 @@ import (
 // leftLevel is the level of the range of the time left.
 const leftLevel = 0.9
 
-// expect adds cells that are to run to those of known time; at first also those that have finished in earlier runs.
+// expect adds cells that will run to the cells of known time; at first also the cells that finished in earlier runs.
 func (e *execution) expect(cells []int, first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -39,7 +39,7 @@ func (e *execution) expect(cells []int, first bool) {
 	}
 }
 
-// each changes what is known of the times of some real cells.
+// each changes the known times of some real cells.
 func (e *execution) each(cells []int, change func(*cellTime)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -202,7 +202,7 @@ const sqlite = "SQLite format 3\x00"
 
 // databases names the files of a folder that are databases of SQLite, whose tables are not read.
 func databases(dir string) (warnings []string) {
-	entries, _ := folder.ReadDir(dir) // the tables say what is wrong
+	entries, _ := folder.ReadDir(dir) // an error shows in the tables
 	for _, e := range entries {
 		if !e.Type().IsRegular() {
 			continue

@@ -262,7 +262,7 @@ func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]templ
 	return one(source, err, fmt.Sprintf("The loss that is good enough is not known: target is %v until you set it.", someLoss))
 }
 
-// ask asks what is compared, where a user is there to answer; policies are where not.
+// ask asks what to compare; without a terminal the answer is policies.
 func (o *initOptions) ask(p TrainingProgram) string {
 	if o.answers == nil || o.asJSON {
 		return ownProgram

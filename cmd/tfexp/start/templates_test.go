@@ -16,7 +16,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-// A user at a terminal is asked what is compared, and asked again after what is no answer; nobody is asked elsewhere.
+// A user at a terminal is asked what to compare, again after a wrong answer; nobody is asked without a terminal.
 func TestAsks(t *testing.T) {
 	p := InspectProgram("train.py", []byte("parser.add_argument(\"--lr\", type=float, default=0.1)\n"))
 	for _, c := range []struct{ typed, want string }{

@@ -240,7 +240,7 @@ func (p TrainingProgram) Threads(name string, cores int) ([]byte, error) {
 	return p.write("threads.hcl.tmpl", name, map[string]any{"Threads": threads})
 }
 
-// someLoss stands for the target of a search, which nobody but the user knows.
+// someLoss is written as the target of a search, which nobody but the user knows.
 const someLoss = 0.1
 
 // Search writes an experiment of that name that searches the settings of the program: for the best outcome, or for the

@@ -10,7 +10,7 @@ import (
 // mostNamed is the number of cells that a warning names.
 const mostNamed = 2
 
-// remainingTime estimates the remaining time of the cells, and its range: that of the real ones, and that of the simulated
+// remainingTime estimates the remaining time of the cells, and its range: of the real ones, and of the simulated
 // ones, which run before them. It is nil where that is not known, or no cell is left.
 func (x *experiment) remainingTime() *estimator.Prediction {
 	var all [2][]estimator.CellTime // real and simulated

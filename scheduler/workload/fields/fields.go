@@ -99,7 +99,7 @@ func (t *Table) Fold(name string) string {
 	return ""
 }
 
-// Effect says what the use of a field that is not modeled would change; empty for other fields.
+// Effect names the results that a field would change if it were modeled; empty for other fields.
 func (t *Table) Effect(name string) string {
 	if f := t.find(name); f != nil {
 		return f.effect

@@ -359,7 +359,7 @@ func (d decoder) mode(n *eval.Node, a *eval.Args, v *tuneArgs, t *tune) {
 	}
 }
 
-// budget reads what the whole search may take.
+// budget reads the limits of the whole search.
 func (d decoder) budget(a *eval.Args, v cty.Value, t *tune) {
 	if !a.IsSet("budget") || v == cty.NilVal || !v.IsKnown() || v.IsNull() {
 		return

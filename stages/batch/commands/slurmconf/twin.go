@@ -205,7 +205,7 @@ func (t *Twin) checkLogJobs() {
 	}
 }
 
-// gpusFor returns how many GPUs a job can have: all, or those of the type that it asks for and of no known type.
+// gpusFor returns how many GPUs a job can have: all, or the GPUs of the type that it asks for and of no known type.
 func (t *Twin) gpusFor(s *scheduler.Submission) (n int) {
 	asked := ""
 	for _, f := range s.Features {
@@ -305,7 +305,7 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 	return source, nil
 }
 
-// UnmodeledSettings lists the settings that the twin does not model, and what is assumed of the log.
+// UnmodeledSettings lists the settings that the twin does not model, and the assumptions about the log.
 func (t *Twin) UnmodeledSettings() []string {
 	list := schema.Each(t.Unmodeled, func(u string) string { return "not modeled: " + u })
 	for _, said := range t.trace.Assumed {

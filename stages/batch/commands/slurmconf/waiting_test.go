@@ -20,7 +20,7 @@ func queued(q forecast.Queue) string {
 	return strings.Join(all, "; ")
 }
 
-// aboutColumns reports whether a note is about the columns of a queue, of which these tests have few.
+// aboutColumns reports whether a note is about the columns of a queue; the queues of these tests have few.
 func aboutColumns(note string) bool {
 	return strings.HasPrefix(note, "columns that the queue does not have")
 }
