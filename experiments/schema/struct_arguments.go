@@ -184,10 +184,10 @@ var comments = map[string]comment{}
 func Document(pkg string, sources embed.FS) bool {
 	files, _ := fs.Glob(sources, "*.go")
 	for _, name := range files {
-		if documented[pkg+"/"+name] {
+		if filesRead[pkg+"/"+name] {
 			continue
 		}
-		documented[pkg+"/"+name] = true
+		filesRead[pkg+"/"+name] = true
 		file, err := sources.Open(name)
 		if err != nil {
 			panic(err)
@@ -213,8 +213,8 @@ func Document(pkg string, sources embed.FS) bool {
 	return true
 }
 
-// documented are the files that Document has read.
-var documented = map[string]bool{}
+// filesRead are the files that Document has read.
+var filesRead = map[string]bool{}
 
 // commentOf divides a comment into its paragraphs.
 func commentOf(lines []string) (c comment) {
