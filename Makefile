@@ -139,10 +139,11 @@ fuzz: ## look for input that readers stumble over, with one process (FUZZTIME fo
 	  done; \
 	done; exit $$status
 
-docs: ## write docs/language.md, docs/policies.md and docs/slurm_parameters.md from the registries
+docs: ## write docs/language.md, policies.md, slurm_parameters.md and fields.md from the registries
 	$(GO) test ./pipeline/decode -run "^TestReference$$" -update
 	TFEXP_UPDATE=1 $(GO) test ./cmd/tfexp/policies -run "^TestCatalogue$$" -count=1
 	TFEXP_UPDATE=1 $(GO) test ./stages/batch/commands/slurmconf -run "^TestDecisions$$" -count=1
+	TFEXP_UPDATE=1 $(GO) test ./scheduler/workload/fields -run "^TestPage$$" -count=1
 
 papers: ## run the experiments on papers, and write docs/papers.md
 	TFEXP_PAPERS=1 $(GO) test ./cmd/tfexp -run "^TestPapersTable$$" -count=1
