@@ -7,11 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
-	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/experiments/schema"
-	"github.com/tfexp/tfexp/pipeline"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
@@ -19,50 +15,14 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-const about = `With --more N a finished experiment gets N more replicates: of undecided comparisons
-and of differences of unknown size where the file has a certain block, else of all
-cells. Intervals and verdicts account for the looks at the results before, and stay
-valid however often replicates are added (docs/statistics.md).`
-
-// more is a request to add this many replicates to a finished experiment.
-type more int
-
-// mostReplicates is the largest number of replicates.
-const mostReplicates = 100_000
-
-func init() {
-	stages.RegisterRevision(revise)
-	command.RegisterRun(func(*command.App) command.RunExtension {
-		var n int
-		var flags *pflag.FlagSet
-		return command.RunExtension{
-			About: about,
-			Flags: func(fs *pflag.FlagSet) {
-				flags = fs
-				fs.IntVar(&n, "more", 0, "add `N` replicates to a finished experiment")
-				if fs.Name() == "resume" {
-					_ = fs.MarkHidden("more") // it is there
-				}
-			},
-			Prepare: func(o *pipeline.Options) error {
-				switch {
-				case !flags.Changed("more"):
-					return nil
-				case flags.Name() == "resume":
-					return command.Usagef(`add replicates when the run has finished: tfexp run FILE --more N`,
-						"resume continues the run as it was asked for; it does not add replicates")
-				case n < 1 || n > mostReplicates:
-					return command.Usagef("", "--more is %d: it is a number of replicates, from 1 to %d", n, mostReplicates)
-				case o.Fresh:
-					return command.Usagef("leave out one of them",
-						"--more adds to the results, and --fresh makes all of them again")
-				}
-				o.Asked = append(o.Asked, more(n))
-				return nil
-			},
-		}
-	})
+// More is a request to add replicates to a finished experiment.
+type More struct {
+	N int
+	// Refuse makes the error for an experiment to which none can be added.
+	Refuse func(hint, format string, args ...any) error
 }
+
+func init() { stages.RegisterRevision(revise) }
 
 // Added are the replicates that were added to a finished experiment.
 type Added struct {
@@ -80,7 +40,7 @@ var AddedTo = stages.RegisterPlanMember("added", 66, func(x stages.PlanMemberInp
 // revise adds the replicates that this run asks for, and those that earlier ones have added, to an experiment. An edit of
 // the number of replicates in the file is a new plan.
 func revise(s *experiment.Spec, last stages.Earlier) error {
-	n, asks := experiment.PartOf[more](last.Asked)
+	request, asks := experiment.PartOf[More](last.Asked)
 	if last.Fresh {
 		return nil
 	}
@@ -100,7 +60,7 @@ func revise(s *experiment.Spec, last stages.Earlier) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := refusal(s, last.Dir, err == nil && slices.Equal(plan.Variables, s.Variables)); err != nil {
+		if err := request.refusal(s, last.Dir, err == nil && slices.Equal(plan.Variables, s.Variables)); err != nil {
 			return err
 		}
 		ran := 0
@@ -110,8 +70,8 @@ func revise(s *experiment.Spec, last stages.Earlier) error {
 		if added == nil {
 			added = &Added{First: s.Replicates, Ran: ran}
 		}
-		added.To = append(added.To, ran+int(n))
-		if err := enoughRecords(s, ran+int(n)); err != nil {
+		added.To = append(added.To, ran+request.N)
+		if err := request.enoughRecords(s, ran+request.N); err != nil {
 			return err
 		}
 	}
@@ -122,35 +82,35 @@ func revise(s *experiment.Spec, last stages.Earlier) error {
 }
 
 // refusal says why replicates cannot be added to the results in a folder.
-func refusal(s *experiment.Spec, dir string, sameVariables bool) error {
+func (m *More) refusal(s *experiment.Spec, dir string, sameVariables bool) error {
 	var run record.Run
 	if err := folder.ReadJSON(dir, &run, record.RunFile); err != nil {
-		return command.Usagef("run it without --more first", "--more adds to a finished experiment, and there are no results of %s in %s",
+		return m.Refuse("run it without --more first", "--more adds to a finished experiment, and there are no results of %s in %s",
 			s.Name, dir)
 	}
 	if run.State != record.CellFinished && run.State != record.CellFailed {
-		return command.Usagef("continue it with: tfexp resume "+dir, "--more adds to a finished experiment, and the run in %s has not finished", dir)
+		return m.Refuse("continue it with: tfexp resume "+dir, "--more adds to a finished experiment, and the run in %s has not finished", dir)
 	}
 	name := record.ExperimentFile
 	if strings.HasSuffix(s.File, ".json") {
 		name += ".json"
 	}
 	if source, err := folder.ReadFile(dir, name); err != nil || !bytes.Equal(source, s.Source) || !sameVariables {
-		return command.Usagef("run it without --more first",
+		return m.Refuse("run it without --more first",
 			"--more adds to a finished experiment, and the file or its variables have changed since the run in %s", dir)
 	}
 	if len(s.Cells) > 0 && !slices.ContainsFunc(s.Cells, func(c experiment.Cell) bool { return !s.Fixed(c) }) {
-		return command.Usagef("", "nothing in %s is drawn at random: more replicates would be the same", s.Name)
+		return m.Refuse("", "nothing in %s is drawn at random: more replicates would be the same", s.Name)
 	}
 	return nil
 }
 
 // enoughRecords refuses more replicates than there are recorded runs for.
-func enoughRecords(s *experiment.Spec, replicates int) error {
+func (m *More) enoughRecords(s *experiment.Spec, replicates int) error {
 	for _, c := range s.Cells {
 		if kind := c.Hardware.Kind(); kind.Recorded && kind.Records != nil {
 			if have, jobs := kind.Records(c.Hardware.ForEngine()), c.Workload.Jobs(); have < jobs*replicates {
-				return command.Usagef("", "the hardware %q has %s, too few for %s of %s", c.Hardware.Name, schema.Plural(have, "recorded run"),
+				return m.Refuse("", "the hardware %q has %s, too few for %s of %s", c.Hardware.Name, schema.Plural(have, "recorded run"),
 					schema.Plural(replicates, "replicate"), schema.Plural(jobs, "job"))
 			}
 		}
