@@ -13,8 +13,9 @@ import (
 func TestClearScratch(t *testing.T) {
 	dir := t.TempDir()
 	gone := []string{"..SHA256SUMS.tmp8129", ".SHA256SUMS77", ".scratch-w-h-p-r1/job.checkpoint/n", ".scratch-123/a.control", ".report.html482", ".plan.json7",
-		".events.jsonl.tmp", "plots/.gantt.svg99"}
-	stays := []string{".SHA256SUMS.tmp", "report.html", ".lock", ".scratch-file", ".notes.txt", "plots/gantt.svg", "cells/c/.scratch-x/y",
+		".events.jsonl.tmp", "plots/.gantt.svg99",
+		"agents/1/.training.json99", "agents/1/.checkpoint5310370920988963825"}
+	stays := []string{".SHA256SUMS.tmp", "report.html", ".lock", ".scratch-file", ".notes.txt", "plots/gantt.svg", "cells/c/.scratch-x/y", "notes/.own.json1", "notes/.own5310370920988963825",
 		"a.svg99"}
 	for _, name := range append(slices.Clone(gone), stays...) {
 		path := filepath.Join(dir, name)
@@ -25,6 +26,7 @@ func TestClearScratch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	folders := []string{"plots", "agents", "report.html", "absent"}
 	missing := func(names []string) (n int) {
 		for _, name := range names {
 			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -33,10 +35,10 @@ func TestClearScratch(t *testing.T) {
 		}
 		return n
 	}
-	if err := clearScratch(dir, busy{}); err != nil || missing(gone) > 0 {
+	if err := clearScratch(dir, folders, busy{}); err != nil || missing(gone) > 0 {
 		t.Fatalf("%d files of cells elsewhere were removed, %v", missing(gone), err)
 	}
-	if err := clearScratch(dir, nil); err != nil || missing(gone) != len(gone) || missing(stays) != 0 {
+	if err := clearScratch(dir, folders, nil); err != nil || missing(gone) != len(gone) || missing(stays) != 0 {
 		t.Errorf("%d of %d leftovers are gone, and %d others, %v", missing(gone), len(gone), missing(stays), err)
 	}
 }

@@ -417,7 +417,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	}
 	var chosen string
 	var newest time.Time
-	var record record.Run
+	var last record.Run
 	broken := false // the chosen run was broken off, rather than failed
 	for _, d := range dirs {
 		r, err := readRun(d)
@@ -434,7 +434,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 		// Interrupted runs come before runs that ended with failed cells.
 		off := r.State != "failed"
 		if chosen == "" || off && !broken || off == broken && started.After(newest) {
-			chosen, newest, record, broken = d, started, r, off
+			chosen, newest, last, broken = d, started, r, off
 		}
 	}
 	if chosen == "" {
@@ -444,11 +444,17 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	if err != nil {
 		return nil, nil, err
 	}
-	if !filepath.IsAbs(record.File) { // as in an archive of an experiment with its results
-		record.File = filepath.Join(chosen, record.File)
+	if !filepath.IsAbs(last.File) { // as in an archive of an experiment with its results
+		last.File = filepath.Join(chosen, last.File)
 	}
-	spec, diags := decode.Source(record.File, source, decode.Options{
-		Vars: slices.Concat(opts.Vars, vars), VarFiles: opts.VarFiles, Host: host, Lenient: record.Lenient,
+	inputs, ok := record.CopyOf(chosen)
+	if ok && inputs.Needed {
+		last.File = inputs.File
+	} else {
+		inputs = record.Copy{}
+	}
+	spec, diags := decode.Source(last.File, source, decode.Options{
+		Vars: slices.Concat(opts.Vars, vars), VarFiles: opts.VarFiles, Host: host, Lenient: last.Lenient, Copy: inputs,
 	})
 	if diags.HasErrors() {
 		return nil, diags, nil

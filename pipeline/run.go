@@ -142,7 +142,11 @@ func (r *run) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := clearScratch(r.Dir, r.options.Place); err != nil {
+	var folders []string
+	for _, s := range r.stages {
+		folders = append(folders, s.AllFiles()...)
+	}
+	if err := clearScratch(r.Dir, folders, r.options.Place); err != nil {
 		return err
 	}
 	var warning string
@@ -518,27 +522,44 @@ const scratchPrefix = ".scratch-"
 var unfinished = regexp.MustCompile(`^\.[\w-]+(\.[\w-]+)*\.(json|jsonl|csv|html|hcl|svg|png|txt)(\d+|\.tmp)$|` +
 	`^\.(\.SHA256SUMS\.tmp|SHA256SUMS)\d+$`)
 
-// clearScratch removes leftovers of a killed run from an experiment's folder that nobody reads: folders of jobs, and
-// files that were being written. The lock is held, and the jobs have been ended. While cells run elsewhere, nothing is
-// removed: such files may be theirs.
-func clearScratch(dir string, place stages.Place) error {
+// unfinishedAny is such a name of any file in the folder of a stage, in which no name is somebody else's.
+var unfinishedAny = regexp.MustCompile(`^\.[\w.-]+\d{9,}$`)
+
+// clearScratch removes leftovers of a killed run from an experiment's folder and the folders of its stages: folders of
+// jobs that nobody reads, and files that were being written. The lock is held, and the jobs have been ended. While cells
+// run elsewhere, nothing is removed: such files may be theirs.
+func clearScratch(dir string, folders []string, place stages.Place) error {
 	if place != nil {
 		if working, err := place.Working(dir); working || err != nil {
 			return nil
 		}
 	}
-	for _, below := range []string{"", record.PlotsDir} {
-		entries, err := folder.ReadDir(filepath.Join(dir, below))
-		if err != nil {
-			continue // it is not there yet
+	err := clearFolder(dir, false)
+	for _, name := range folders {
+		err = errors.Join(err, clearFolder(filepath.Join(dir, name), true))
+	}
+	if err != nil {
+		return fmt.Errorf("clean up after a run that was killed: %w", err)
+	}
+	return nil
+}
+
+// clearFolder removes leftovers in a folder, and with deep in those below it.
+func clearFolder(path string, deep bool) error {
+	entries, err := folder.ReadDir(path)
+	if err != nil {
+		return nil // it is not there yet, or a file
+	}
+	for _, e := range entries {
+		below := filepath.Join(path, e.Name())
+		switch {
+		case isLeftover(e), deep && e.Type().IsRegular() && unfinishedAny.MatchString(e.Name()):
+			err = folder.RemoveAll(below)
+		case deep && e.IsDir():
+			err = clearFolder(below, deep)
 		}
-		for _, e := range entries {
-			if !isLeftover(e) {
-				continue
-			}
-			if err := folder.RemoveAll(filepath.Join(dir, below, e.Name())); err != nil {
-				return fmt.Errorf("clean up after a run that was killed: %w", err)
-			}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

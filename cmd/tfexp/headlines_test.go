@@ -2,14 +2,20 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/hardware/need"
+	"github.com/tfexp/tfexp/results/analysis"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/resultstest"
 )
 
 // fewSeconds returns how many of them run; the others run where TFEXP_PAPERS is set.
@@ -43,6 +49,8 @@ func TestHeadlines(t *testing.T) {
 		_, text, _ := strings.Cut(out.String(), "\n") // below the question
 		sentence, _, _ := strings.Cut(text, "\n")
 		inGallery(t, list, images, fields[0], sentence)
+		holds(t, fields[0], filepath.Join("results", list[slices.IndexFunc(list, func(x *exhibit) bool { return x.File == fields[0] })].name()),
+			sentence)
 		same := true
 		for _, words := range strings.Split(fields[2], "; ") {
 			if !strings.Contains(sentence, words) {
@@ -77,6 +85,96 @@ func inGallery(t *testing.T, list []*exhibit, images, file, sentence string) {
 	if x.Answer != sentence || !bytes.Equal(drawn, kept) {
 		t.Errorf("docs/gallery.md lacks the answer or the picture of %s (make gallery GALLERY=%s): %s", file, x.name(),
 			sentence)
+	}
+}
+
+// The claims of an answer: the best of a metric, everywhere or by one value; a change of a metric against a baseline.
+var (
+	claimsBest   = regexp.MustCompile(`(\S+)(?:, the baseline,)? has the (?:lowest|highest|fewest|most) ([^,(.]+?)(?:, or ties for it,)? (?:at|in) (?:all|both)`)
+	claimsSingle = regexp.MustCompile(`(\S+)(?:, the baseline,)? has the (?:lowest|highest|fewest|most) ([^,(.]+?)(?: |, )\d`)
+	claimsChange = regexp.MustCompile(`(cuts|raises) ([^,(.]+?) by ([\d.]+)%`)
+	claimsRange  = regexp.MustCompile(`\(([−+][\d.]+)%(?: to ([−+][\d.]+)%)? against (\S+?)[;) ]`)
+	twoSentences = regexp.MustCompile(`[a-z)%]\. [A-Z]`)
+)
+
+// mostWords bounds the words of a report that are shown before anything is opened.
+const mostWords = 900
+
+// holds compares an answer with comparisons.csv: nothing that the answer calls the best is worse than another by a verdict, each
+// change and range that it states is in the table, with its side, and it has at most two sentences. The report is short.
+func holds(t *testing.T, file, dir, sentence string) {
+	t.Helper()
+	if n := len(twoSentences.FindAllString(sentence, -1)); n > 1 {
+		t.Errorf("%s: %d sentences: %s", file, n+1, sentence)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, record.ReportFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := resultstest.ShownWords(string(page))
+	t.Logf("%s: %d words are shown", file, words)
+	if words > mostWords {
+		t.Errorf("%s: the report shows %d words, want at most %d", file, words, mostWords)
+	}
+	e, err := record.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := analysis.Comparisons(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(title string) string {
+		for _, m := range measure.AllMetrics() {
+			if m.Title == title {
+				return m.Name
+			}
+		}
+		return ""
+	}
+	// A side is named by its policy, its label, or by one of its axes.
+	is := func(name, label, policy string) bool {
+		return name == policy || name == label || strings.Contains(" "+label+" ", " "+name+" ")
+	}
+	best := append(claimsBest.FindAllStringSubmatch(sentence, -1), claimsSingle.FindAllStringSubmatch(sentence, -1)...)
+	for _, m := range best {
+		for _, r := range rows {
+			if r.By != "" || r.Metric != named(m[2]) {
+				continue
+			}
+			worse := is(m[1], r.Candidate, r.CandidatePolicy) && r.Verdict == record.Worse ||
+				is(m[1], r.Baseline, r.BaselinePolicy) && r.Verdict == record.Better
+			if worse && is(m[1], r.Candidate, r.CandidatePolicy) != is(m[1], r.Baseline, r.BaselinePolicy) {
+				t.Errorf("%s: %s is called the best, and comparisons.csv has %s against %s as %s", file, m[1], r.Candidate, r.Baseline,
+					r.Verdict)
+			}
+		}
+	}
+	// stated reports whether a row has a change in percent, with all its printed digits.
+	stated := func(text, metric, against string, falls bool) bool {
+		number := strings.TrimLeft(text, "−+")
+		_, decimals, _ := strings.Cut(number, ".")
+		want, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		half := 0.5001 * math.Pow(10, -float64(len(decimals)))
+		return slices.ContainsFunc(rows, func(r record.ComparisonRow) bool {
+			return r.By == "" && (metric == "" || r.Metric == metric) && (against == "" || is(against, r.Baseline, r.BaselinePolicy)) &&
+				r.Ratio < 1 == falls && math.Abs(100*math.Abs(r.Ratio-1)-want) <= half
+		})
+	}
+	for _, m := range claimsChange.FindAllStringSubmatch(sentence, -1) {
+		if !stated(m[3], named(m[2]), "", m[1] == "cuts") {
+			t.Errorf("%s: comparisons.csv has no change of %s by %s%%: %s", file, m[2], m[3], sentence)
+		}
+	}
+	for _, m := range claimsRange.FindAllStringSubmatch(sentence, -1) {
+		for _, text := range m[1:3] {
+			if text != "" && !stated(text, "", m[3], strings.HasPrefix(text, "−")) {
+				t.Errorf("%s: comparisons.csv has no change of %s%% against %s: %s", file, text, m[3], sentence)
+			}
+		}
 	}
 }
 

@@ -33,6 +33,7 @@ experiment "x" {
 policy "easy" {
   order   = "external"
   command = ["python3", "POLICY"]
+  limit   = "10m" # for an answer, on a busy machine
 }
 policy "fcfs" { order = "fcfs" }
 `,
@@ -83,6 +84,7 @@ experiment "x" { replicates = 2 }` + realJobs + `
 policy "easy" {
   order   = "external"
   command = ["python3", "POLICY"]
+  limit   = "10m" # for an answer, on a busy machine
 }
 policy "fcfs" { order = "fcfs" }
 `,

@@ -1,7 +1,8 @@
-# Logs of schedulers as workloads: a table with columns of any name, and a log in the standard workload format.
+# Logs of schedulers as workloads: a table with columns of any name, a log in the standard workload format, and what sacct prints.
 experiment "logs" {
   description = "Would backfill have helped in this log?"
   replicates  = 1
+  keep_inputs = "1GiB"
 }
 
 job "hub" {
@@ -43,6 +44,15 @@ workload "archive" {
   }
 }
 
+workload "accounting" {
+  trace {
+    file           = "sacct.txt"
+    format         = "accounting"
+    default_limit  = { short = "10m", "*" = "2h" }
+    default_memory = { "*" = "1GiB per thread" }
+  }
+}
+
 workload "requests" {
   trace {
     file = "load.requests"
@@ -77,7 +87,7 @@ policy "replan" {
 
 # The archive under all policies, the others under two.
 matrix {
-  workload = [workload.table, workload.requests]
+  workload = [workload.table, workload.accounting, workload.requests]
   policy   = [policy.fcfs, policy.easy]
   include { workload = workload.archive }
   include {

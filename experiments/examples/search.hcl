@@ -35,6 +35,7 @@ tune "cheap_first" {
   objective = "accuracy"
   method    = "bo"
   trials    = 8
+  budget    = "10m"
   per_cost  = true
   setting "learning_rate" {
     min = 0.001

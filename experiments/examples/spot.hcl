@@ -2,6 +2,7 @@
 experiment "spot" {
   description = "Is the spot market still cheaper when its servers live for hours?"
   replicates  = 5
+  currency    = "EUR"
 }
 
 job "train" {

@@ -1,6 +1,8 @@
 package docker
 
 import (
+	"context"
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,14 +53,22 @@ func TestFoldersThatAreSweptBeside(t *testing.T) {
 func TestSweepOfAMovedFolder(t *testing.T) {
 	h := local(t)
 	here, moved, copied := t.TempDir(), filepath.Join(t.TempDir(), "moved"), t.TempDir()
+	mark := rand.Text() // what an earlier test left is another's
 	for id, dir := range map[string]string{"killed": filepath.Join(here, "gone"), "copied": copied, "other": here} {
-		docker(t, "run", "--detach", "--network", "none", "--label", LabelRun+"=x", "--label", LabelSession+"="+id+t.Name(), "--label",
+		docker(t, "run", "--detach", "--network", "none", "--label", LabelRun+"=x", "--label", LabelSession+"="+id+mark, "--label",
 			LabelFolder+"="+dir, "--label", LabelJob+"="+id, testImage, "sleep", "60")
 	}
+	t.Cleanup(func() {
+		for _, id := range []string{"copied", "other"} {
+			if left, err := h.labelled(context.Background(), LabelSession+"="+id+mark); err == nil {
+				_, _ = h.remove(context.Background(), left)
+			}
+		}
+	})
 	s := &session{hosts: map[string]*Host{"": h}, run: engine.Run{Lock: func(dir string) (func(), bool) {
 		return func() {}, dir != copied
 	}}}
-	list := daemonList{Hosts: []string{"", "unix:///nobody"}, Sessions: []string{"killed" + t.Name(), "copied" + t.Name()}}
+	list := daemonList{Hosts: []string{"", "unix:///nobody"}, Sessions: []string{"killed" + mark, "copied" + mark}}
 	removed, silent, err := s.sweep(moved, list)
 	if err != nil || len(removed) != 1 || !strings.Contains(removed[0], "job killed") || !slices.Equal(silent, list.Hosts[1:]) {
 		t.Errorf("removed %q, no answer from %q, %v", removed, silent, err)

@@ -3,6 +3,8 @@ package docker
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -57,14 +59,10 @@ func (e *Engine) sampleContainer(jc *jobContainer) error {
 		return err
 	}
 	defer reply.Body.Close()
-	var s container.StatsResponse
-	if err := json.NewDecoder(reply.Body).Decode(&s); err != nil {
-		return err
+	s, now, err := readStats(reply.Body)
+	if err != nil || now.at.IsZero() {
+		return err // it has just ended, or not yet begun
 	}
-	if s.CPUStats.CPUUsage.TotalUsage == 0 || s.Read.IsZero() {
-		return nil // it has just ended, or not yet begun
-	}
-	now := cpuSample{time.Duration(s.CPUStats.CPUUsage.TotalUsage), s.Read}
 	e.mu.Lock()
 	before := jc.cpu
 	if before.at.IsZero() {
@@ -73,8 +71,7 @@ func (e *Engine) sampleContainer(jc *jobContainer) error {
 	jc.cpu = now
 	e.mu.Unlock()
 	part := e.Part(jc)
-	out := engine.Sample{At: e.Now(), Job: jc.Number, Memory: resident(s.MemoryStats), Limit: int64(s.MemoryStats.Limit),
-		Cores: part.Cores.Count()}
+	out := engine.Sample{At: e.Now(), Job: jc.Number, Memory: resident(s), Limit: saturated(s.Limit), Cores: part.Cores.Count()}
 	if part.Role != "" {
 		out.Part = launch.PartName(part)
 	}
@@ -82,9 +79,7 @@ func (e *Engine) sampleContainer(jc *jobContainer) error {
 		out.Cores = 0
 	}
 	over := e.Gone(jc)
-	if span := now.at.Sub(before.at); span > 0 {
-		out.CPU = 100 * float64(now.used-before.used) / float64(span)
-	}
+	out.CPU = percent(before, now)
 	if e.opts.Observe != nil && !over {
 		e.observing.Lock()
 		defer e.observing.Unlock()
@@ -93,13 +88,32 @@ func (e *Engine) sampleContainer(jc *jobContainer) error {
 	return nil
 }
 
+// readStats reads what a daemon answers about a container's usage. The instant is zero where the container does not run.
+func readStats(r io.Reader) (container.MemoryStats, cpuSample, error) {
+	var s container.StatsResponse
+	if err := json.NewDecoder(r).Decode(&s); err != nil || s.CPUStats.CPUUsage.TotalUsage == 0 {
+		return s.MemoryStats, cpuSample{}, err
+	}
+	return s.MemoryStats, cpuSample{time.Duration(saturated(s.CPUStats.CPUUsage.TotalUsage)), s.Read}, nil
+}
+
+// percent is the use of a core between two samples; a counter that goes back counts as 0.
+func percent(before, now cpuSample) float64 {
+	if span := now.at.Sub(before.at); span > 0 && now.used > before.used {
+		return 100 * float64(now.used-before.used) / float64(span)
+	}
+	return 0
+}
+
+func saturated(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
+
 // resident is the memory in use, as the docker command shows it: without the
 // pages of files that were not used lately (cgroup v1, then v2).
 func resident(m container.MemoryStats) int64 {
 	for _, name := range []string{"total_inactive_file", "inactive_file"} {
 		if cached, ok := m.Stats[name]; ok && cached < m.Usage {
-			return int64(m.Usage - cached)
+			return saturated(m.Usage - cached)
 		}
 	}
-	return int64(m.Usage)
+	return saturated(m.Usage)
 }

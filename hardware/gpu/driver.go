@@ -163,7 +163,7 @@ func (d driver) query(fields ...string) ([][]string, error) {
 // number reads a field; "[N/A]" and "[Not Supported]" are unknown.
 func number(field string) float64 {
 	x, err := strconv.ParseFloat(field, 64)
-	if err != nil {
+	if err != nil || !(x >= 0 && x < 1e12) {
 		return -1
 	}
 	return x
@@ -172,7 +172,7 @@ func number(field string) float64 {
 // mebibytes reads a field in MiB.
 func mebibytes(field string) int64 {
 	if x := number(field); x >= 0 {
-		return int64(x) << 20
+		return int64(x) << 20 // below 2^60
 	}
 	return -1
 }

@@ -93,7 +93,9 @@ func Sweep(path string) (killed []string, err error) {
 	}
 	var r roll
 	for lines.Scan() {
-		r.record(lines.Text())
+		if r.record(lines.Text()); len(r.live) > mostLive {
+			return nil, setAside(path)
+		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return nil, setAside(path)
@@ -112,6 +114,9 @@ func Sweep(path string) (killed []string, err error) {
 // ErrGarbled is returned by Sweep for a registry that cannot be read: the leftovers of a killed run, if any, are
 // unknown.
 var ErrGarbled = errors.New("the list of running jobs was damaged")
+
+// mostLive bounds the live programs of a registry.
+const mostLive = 1 << 15
 
 // setAside renames a registry that cannot be read.
 func setAside(path string) error {

@@ -2,9 +2,13 @@ package slurm
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
+
+// mostListed bounds the hosts or numbers of a list: Slurm has at most 65,533 nodes.
+const mostListed = 1 << 17
 
 // ExpandHosts expands a list of hosts as Slurm writes it: "n[1-3,07],login" is n1, n2, n3, n07 and login.
 func ExpandHosts(list string) ([]string, error) {
@@ -25,7 +29,9 @@ func ExpandHosts(list string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		hosts = append(hosts, more...)
+		if hosts = append(hosts, more...); len(hosts) > mostListed {
+			return nil, fmt.Errorf("a list of more than %d hosts", mostListed)
+		}
 		list = strings.TrimPrefix(list[end:], ",")
 	}
 	return hosts, nil
@@ -51,6 +57,9 @@ func expandPattern(pattern string) ([]string, error) {
 		if !ok {
 			return nil, fmt.Errorf("not a list of hosts: %q", pattern)
 		}
+		if len(rest) > 0 && hi-lo >= (mostListed-len(hosts))/len(rest) {
+			return nil, fmt.Errorf("a list of more than %d hosts", mostListed)
+		}
 		from, _, _ := strings.Cut(piece, "-")
 		for n := lo; n <= hi; n++ {
 			for _, r := range rest {
@@ -69,7 +78,7 @@ func parseRange(text string) (lo, hi int, ok bool) {
 	}
 	lo, err := strconv.Atoi(from)
 	hi, err2 := strconv.Atoi(to)
-	return lo, hi, err == nil && err2 == nil && hi >= lo && hi-lo <= 1<<20
+	return lo, hi, err == nil && err2 == nil && lo >= 0 && hi >= lo && hi < math.MaxInt
 }
 
 // ExpandNumbers expands a list of numbers as the kernel and Slurm write it: "0-2,5".
@@ -79,6 +88,9 @@ func ExpandNumbers(list string) ([]int, error) {
 		lo, hi, ok := parseRange(piece)
 		if !ok {
 			return nil, fmt.Errorf("not a list of numbers: %q", list)
+		}
+		if hi-lo >= mostListed-len(numbers) {
+			return nil, fmt.Errorf("a list of more than %d numbers", mostListed)
 		}
 		for n := lo; n <= hi; n++ {
 			numbers = append(numbers, n)

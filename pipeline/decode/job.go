@@ -76,6 +76,7 @@ func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 			"The program of a job, which results show, cannot be sensitive; its arguments can.")
 	default:
 		contractEnv(a, j.Env)
+		j.Command = schema.Each(j.Command, d.Copy.Find)
 		j.Dir = d.Absolute(j.Dir)
 		for i, f := range j.Files {
 			if strings.TrimSpace(f) == "" {

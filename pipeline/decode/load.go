@@ -10,6 +10,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/pipeline/check"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages/experiment"
 	"github.com/tfexp/tfexp/stages/language"
 )
@@ -26,6 +27,8 @@ type Options struct {
 	Lenient bool
 	// Host has the facts for host.*, and for the checks of real runs.
 	Host experiments.HostFacts
+	// Copy has copies of files that the source names by absolute paths.
+	Copy record.Copy
 }
 
 // File reads the experiment in a file, in HCL's native syntax or, when the
@@ -55,7 +58,8 @@ func Source(filename string, src []byte, opts Options) (*experiment.Spec, experi
 	}
 	global, variables := r.Globals(root, eval.Outside{Vars: opts.Vars, VarFiles: opts.VarFiles, Host: opts.Host})
 	d := &Decoder{
-		Decoder: language.NewDecoder(language.Finder{Reporter: r, Filename: filename, Dir: base(filename), Named: new([]string)}, root, global),
+		Decoder: language.NewDecoder(language.Finder{Reporter: r, Filename: filename, Dir: base(filename), Named: new([]string),
+			Copy: opts.Copy}, root, global),
 	}
 	d.Lenient, d.Host, d.Blocks = opts.Lenient, opts.Host, d
 	spec := d.Experiment()

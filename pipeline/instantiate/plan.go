@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline/store"
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
 	"github.com/tfexp/tfexp/scheduler"
@@ -31,6 +32,10 @@ func (x *Experiment) Plan() record.Plan {
 			return record.Named{Summary: c.Policy.Policy.String()}
 		}),
 	}
+	if spec.Currency != measure.Dollars {
+		p.Currency = spec.Currency
+	}
+	measure.SetCurrency(p.Currency)
 	for _, c := range spec.Cells {
 		if !slices.Contains(p.Estimating, c.Policy.Name) && x.decidesByEstimates(c) {
 			p.Estimating = append(p.Estimating, c.Policy.Name)

@@ -47,6 +47,21 @@ func informative(low, high, most float64) bool {
 	return stats.Finite(low) && stats.Finite(high) && low > 0 && high <= widest*low && !(most > 0 && high > most*(1+1e-9))
 }
 
+// sized reports whether the interval of a comparison without a detected difference says how large one may be; if not, there
+// are too few runs to say anything.
+func sized(r *record.ComparisonRow, m measure.Metric) bool {
+	if r.Method == stats.SignFlips {
+		return r.Difference == 0
+	}
+	return informative(r.CILow, r.CIHigh, m.Most/r.BaselineMean) ||
+		informative(r.BaselineMean+r.DifferenceLow, r.BaselineMean+r.DifferenceHigh, m.Most)
+}
+
+// undetected reports whether a test found no difference.
+func undetected(r *record.ComparisonRow) bool {
+	return r.Verdict == record.NoDifference || r.Verdict == record.NotEnoughReplicates && !math.IsNaN(r.PValue)
+}
+
 // ChangeOf is the change of a comparison. Of one log, or of runs in which nothing is random, it is the difference of
 // these runs, a fact without an interval.
 func ChangeOf(r *record.ComparisonRow) Change {
@@ -205,7 +220,7 @@ func (c *Change) fewRuns() string {
 	if c.Few == "" {
 		return ""
 	}
-	return fmt.Sprintf(" (too few runs to say by how much: %s)", c.Few)
+	return fmt.Sprintf(" (by how much is not known yet: %s)", c.Few)
 }
 
 // value writes one of the two means, both in one unit.

@@ -400,6 +400,8 @@ func verdict(r record.ComparisonRow, m measure.Metric) string {
 	case r.Method == record.OneRun:
 	case math.IsNaN(r.PValue):
 		return record.NotEnoughReplicates
+	case r.PValue >= 1-r.Level && !sized(&r, m):
+		return record.NotEnoughReplicates
 	case r.PValue >= 1-r.Level:
 		return record.NoDifference
 	}

@@ -39,7 +39,10 @@ func TestVerdicts(t *testing.T) {
 		m    measure.Metric
 		want string
 	}{
-		{record.ComparisonRow{PValue: 0.25, Level: 0.75, Difference: 1}, jct, record.NoDifference},
+		{record.ComparisonRow{PValue: 0.25, Level: 0.75, Difference: 1, CILow: 0.9, CIHigh: 1.2}, jct, record.NoDifference},
+		{record.ComparisonRow{PValue: 0.25, Level: 0.75, Difference: 1, CILow: 0.3, CIHigh: 3}, jct, record.NoDifference},
+		{record.ComparisonRow{PValue: 0.25, Level: 0.75, Difference: 1, CILow: 0.3, CIHigh: 3.1}, jct, record.NotEnoughReplicates},
+		{record.ComparisonRow{PValue: 0.25, Level: 0.75, Difference: 1, CIHigh: 2}, jct, record.NotEnoughReplicates},
 		{record.ComparisonRow{PValue: 0.2, Level: 0.75, Difference: 1}, jct, record.Worse},
 		{record.ComparisonRow{PValue: 0.2, Level: 0.75, Difference: -1}, jct, record.Better},
 		{record.ComparisonRow{PValue: 0.2, Level: 0.75, Difference: -1}, utilization, record.Worse},

@@ -189,9 +189,9 @@ func (q *Question) best(e *record.Experiment, field int) (names []string, err er
 		o := known[i+1]
 		against := o.Change(field)
 		switch {
-		case r.Verdict == record.NotEnoughReplicates:
+		case r.Verdict == record.NotEnoughReplicates && !undetected(&r):
 			return nil, nil
-		case r.Verdict == record.NoDifference && against.worth() >= 0 && (of.worth() <= 0 || against.worth() > 0):
+		case undetected(&r) && against.worth() >= 0 && (of.worth() <= 0 || against.worth() > 0):
 			names = append(names, o.Name)
 		}
 	}

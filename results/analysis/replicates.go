@@ -39,7 +39,7 @@ func moreReplicates(rows []record.ComparisonRow) string {
 	var needed []int
 	have, metric := 0, ""
 	for _, r := range rows {
-		if r.Verdict != record.NoDifference || r.Method != stats.PairedT || r.By != "" || metric != "" && r.Metric != metric {
+		if !undetected(&r) || r.Method != stats.PairedT || r.By != "" || metric != "" && r.Metric != metric {
 			continue
 		}
 		metric = r.Metric

@@ -314,8 +314,8 @@ func (c *Collector) fail(e *scheduler.Event, at table.Micros, j *ledger.Job) {
 func (a *account) add(s ledger.Step) {
 	span := int64(s.Held / time.Microsecond)
 	a.service += table.Micros(span)
-	a.coreTime += span * int64(s.Cores)
-	a.gpuTime += span * int64(s.GPUs)
+	a.coreTime = plus(a.coreTime, times(span, int64(s.Cores)))
+	a.gpuTime = plus(a.gpuTime, times(span, int64(s.GPUs)))
 }
 
 // Counts returns how many jobs are in each state after the last event.

@@ -116,9 +116,9 @@ func asksOf(j *scheduler.Job, m *cluster.Machine) []cluster.Room {
 func (g *gpus) change(job int, now held, at table.Micros) {
 	span := int64(at - g.at)
 	g.at = at
-	g.sharedTime += int64(g.shared) * span
-	g.lostTime += int64(g.lost) * span
-	g.missedTime += g.missed * span
+	g.sharedTime = plus(g.sharedTime, times(span, int64(g.shared)))
+	g.lostTime = plus(g.lostTime, times(span, int64(g.lost)))
+	g.missedTime = plus(g.missedTime, times(span, g.missed))
 	before := g.held[job]
 	g.count(before, -1)
 	g.count(now, 1)

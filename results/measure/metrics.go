@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/table"
 )
 
@@ -96,7 +97,7 @@ func Register(m Metric) Metric {
 }
 
 // AllMetrics lists the metrics in the order of their columns.
-func AllMetrics() []Metric { return slices.Clone(registered) }
+func AllMetrics() []Metric { return schema.Each(registered, Metric.inCurrency) }
 
 // EachJob reports whether a metric needs the outcome of each job.
 func EachJob() bool { return slices.ContainsFunc(registered, func(m Metric) bool { return m.EachJob }) }
@@ -123,7 +124,7 @@ var (
 func MetricByName(name string) (Metric, bool) {
 	for _, m := range registered {
 		if name == m.Name || name == strings.TrimSuffix(m.Name, "_s") || name == strings.TrimSuffix(m.Name, "_per_h") {
-			return m, true
+			return m.inCurrency(), true
 		}
 	}
 	return Metric{}, false

@@ -39,9 +39,9 @@ func (c *Collector) paid(job int) ServerCost {
 // The cost of servers, and the number of their revocations.
 var (
 	Cost = Register(Metric{
-		Rank: 220, Name: "cost_usd", Title: "cost", Unit: "USD",
+		Rank: 220, Name: "cost_usd", Title: "cost", Unit: Dollars,
 		Shown: Shown{Cells: 10, Summary: 8, Fidelity: 7, Panels: 6},
-		Doc:   "what the servers of the jobs cost, in dollars; empty where that is not known",
+		Doc:   "what the servers of the jobs cost, in the currency of the experiment (US dollars unless it names another); empty where that is not known",
 		Compute: func(t *Totals) float64 {
 			if m := t.collector.meter; m != nil {
 				return m.Cost()

@@ -92,7 +92,7 @@ func (c *Collector) passes(at table.Micros) {
 			if a.Waits() {
 				a.waitedAt |= 1 << b.next
 				b.marks[b.next].queued++
-				b.marks[b.next].used += a.coreTime
+				b.marks[b.next].used = plus(b.marks[b.next].used, a.coreTime)
 			}
 		}
 	}

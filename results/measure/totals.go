@@ -20,7 +20,7 @@ type Totals struct {
 	Makespan float64
 	// CoreTime and GPUTime are the sums of resources that running jobs held, in
 	// core-microseconds and GPU-microseconds; Cores and GPUs the capacity.
-	CoreTime, GPUTime int64
+	CoreTime, GPUTime ResourceTime
 	Cores, GPUs       int
 	JCT, Waiting      stats.Sample
 	// FirstRunDelay and Service are sums over the finished jobs.
@@ -92,7 +92,7 @@ func (c *Collector) addAll() *added {
 	}
 	c.added = newAdded(c, c.jobs.Counts().Finished)
 	if c.gpus != nil {
-		c.added.totals.GPUTime = -c.gpus.sharedTime // GPUs that two jobs share count once
+		c.added.totals.GPUTime.exact = -c.gpus.sharedTime // GPUs that two jobs share count once
 	}
 	for number := range c.setup.Len() {
 		c.add(c.lifeOf(number, c.account(number)))
@@ -152,8 +152,8 @@ func (c *Collector) add(l life) {
 // add adds the outcome of a job.
 func (t *Totals) add(l *life) {
 	a := l.account
-	t.CoreTime += a.coreTime
-	t.GPUTime += a.gpuTime
+	t.CoreTime.add(a.coreTime)
+	t.GPUTime.add(a.gpuTime)
 	if !l.finished() {
 		return
 	}

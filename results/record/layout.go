@@ -52,15 +52,17 @@ const (
 // Plan is plan.json: the questions of the experiment and the cells it runs, in the order of the file. It is all
 // that a report needs to know of the language. Features add further members: see RegisterPlanMember.
 type Plan struct {
-	Schema      int      `json:"schema"`
-	Experiment  string   `json:"experiment"`
-	Description string   `json:"description,omitempty"`
-	Seed        int64    `json:"seed"`
-	Replicates  int      `json:"replicates"`
-	Axes        []string `json:"axes"` // the matrix's own axes that some cell reads
-	Workloads   []Named  `json:"workloads"`
-	Hardware    []Named  `json:"hardware"`
-	Policies    []Named  `json:"policies"`
+	Schema      int    `json:"schema"`
+	Experiment  string `json:"experiment"`
+	Description string `json:"description,omitempty"`
+	Seed        int64  `json:"seed"`
+	Replicates  int    `json:"replicates"`
+	// Currency is the unit of money; empty for US dollars.
+	Currency  string   `json:"currency,omitempty"`
+	Axes      []string `json:"axes"` // the matrix's own axes that some cell reads
+	Workloads []Named  `json:"workloads"`
+	Hardware  []Named  `json:"hardware"`
+	Policies  []Named  `json:"policies"`
 	// Estimating names the policies that decide by estimates from samples.
 	Estimating []string  `json:"estimating,omitempty"`
 	Variables  []Setting `json:"variables,omitempty"`

@@ -45,6 +45,7 @@ func Open(dir string) (*Experiment, error) {
 	if err := ReadPlan(dir, &e.Plan); err != nil {
 		return nil, fmt.Errorf("open results: %w", err)
 	}
+	measure.SeeCurrency(e.Plan.Currency)
 	if e.Plan.Experiment == "" || !filepath.IsLocal(e.Plan.Experiment) {
 		return nil, fmt.Errorf("open results: %w", &folder.DamagedError{Path: filepath.Join(dir, PlanFile), Line: 1,
 			Reason: "it names no experiment"})

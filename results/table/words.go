@@ -137,7 +137,7 @@ func Bound(text string) string {
 	return inOneLine.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") })
 }
 
-var inOneLine = regexp.MustCompile(`\d (?:s|ms|min|h|d|USD|[KMG]iB|k jobs|jobs/h|k jobs/h)\b|\bp [=<] \d`)
+var inOneLine = regexp.MustCompile(`\d (?:s|ms|min|h|d|[A-Z]{3}|[KMG]iB|k jobs|jobs/h|k jobs/h)\b|\bp [=<] \d`)
 
 // Listed joins words: "a", "a and b", "a, b and c".
 func Listed(words []string) string {

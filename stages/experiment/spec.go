@@ -170,6 +170,11 @@ type Spec struct {
 	//
 	//	replicates = 10
 	Replicates int `arg:"replicates" default:"5" min:"1" max:"100000"`
+	// The unit of money of all prices and costs, which tables, pictures and sentences name. The columns of files keep their
+	// names, such as `cost_usd`.
+	//
+	//	currency = "EUR"
+	Currency string `arg:"currency" default:"USD"`
 	// The files that each cell leaves on disk: everything, or only its metrics (for cells with very many jobs).
 	//
 	//	records = "metrics"

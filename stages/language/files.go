@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // Input is a file that an experiment reads.
@@ -21,14 +22,17 @@ type Finder struct {
 	Filename, Dir string
 	// Named are the paths that the file names, absolute; nil: they are not kept.
 	Named *[]string
+	// Copy has copies of files, in the place of the absolute paths that the file names.
+	Copy record.Copy
 }
 
 // Absolute makes a path of the file absolute.
 func (d Finder) Absolute(p string) string {
-	if !filepath.IsAbs(p) {
+	if filepath.IsAbs(p) {
+		p = d.Copy.Find(filepath.Clean(p))
+	} else {
 		p = filepath.Join(d.Dir, p)
 	}
-	p = filepath.Clean(p)
 	if d.Named != nil {
 		*d.Named = schema.AddOnce(*d.Named, p)
 	}

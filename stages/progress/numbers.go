@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	// notNumber matches the words for numbers that are not finite, as Python, C and the C library of Windows write them.
-	notNumber = regexp.MustCompile(`(?i:\b(?:1\.#(?:inf|ind|qnan|snan)\w*|nan|inf|infinity)\b)`)
+	// notNumber matches the words for numbers that are not finite, as Python, C, the C library of Windows and Julia write them.
+	notNumber = regexp.MustCompile(`(?i:\b(?:1\.#(?:inf|ind|qnan|snan)\w*|nan(?:16|32|64)?|inf(?:16|32|64)?|infinity)\b)`)
 	signed    = regexp.MustCompile(`[-+]` + notNumber.String())
 	// plainNumber matches a number.
 	plainNumber = regexp.MustCompile(`[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?`)
@@ -20,6 +20,12 @@ var (
 	// thousands matches numbers whose commas stand between thousands.
 	thousands = regexp.MustCompile(`^\d{1,3}(?:,\d{3})+(?:\.\d+)?$`)
 )
+
+// wrappedNumber matches a number as Python prints a scalar of numpy or a tensor: np.float32(0.5), tensor(0.5, device='cuda:0').
+var wrappedNumber = regexp.MustCompile(`\b(?:(?:np|numpy|jnp|torch)\.)?(?:tensor|[Aa]rray|float\d+|int\d+|longdouble)\(([^(),]*)(?:,(?:[^()]|\([^()]*\))*)?\)`)
+
+// unwrapped returns a line in which such numbers stand alone.
+func unwrapped(line string) string { return wrappedNumber.ReplaceAllString(line, "$1") }
 
 // zeroes replaces words for numbers by as many zeros, which patterns of numbers match.
 func zeroes(line string) string {

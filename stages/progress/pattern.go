@@ -112,8 +112,23 @@ type reading struct {
 	strange string
 }
 
-// read matches a line; nil where it does not match.
+// read matches a line; nil where it does not match. Where the line as it is has no loss, scalars of numpy and tensors in it
+// are taken for numbers.
 func (p *linePattern) read(re *regexp.Regexp, line string) *reading {
+	r := p.match(re, line)
+	if r != nil && r.loss != nil || !strings.Contains(line, "(") {
+		return r
+	}
+	if plain := unwrapped(line); plain != line {
+		if other := p.match(re, plain); other != nil && (r == nil || other.loss != nil) {
+			return other
+		}
+	}
+	return r
+}
+
+// match matches a line as it is; nil where it does not match.
+func (p *linePattern) match(re *regexp.Regexp, line string) *reading {
 	var plain string
 	var m []int
 	for _, plain = range []string{zeroes(line), unsigned(line), line} { // the pattern may have digits alone where a loss is "nan"

@@ -43,6 +43,8 @@ func TestPageInABrowser(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := open(t, c.width, c.dark)
 			wide(t, p, c.width)
+			firstPicture(t, p)
+			explains(t, p, c.width)
 			sorts(t, p)
 			filters(t, p)
 			turnsOff(t, p, c.dark)
@@ -62,6 +64,34 @@ func wide(t *testing.T, p *resultstest.Page, width int) {
 	if p.Eval("document.documentElement.scrollWidth", &is); is > width {
 		t.Errorf("the page is %d wide in a window of %d", is, width)
 	}
+}
+
+// firstPicture holds that the first picture begins within the first screen, with its larger part.
+func firstPicture(t *testing.T, p *resultstest.Page) {
+	t.Helper()
+	var top, bottom float64
+	p.Eval(`document.querySelector("#answer img, main img, img").getBoundingClientRect().top`, &top)
+	p.Eval(`document.querySelector("#answer img, main img, img").getBoundingClientRect().bottom`, &bottom)
+	if (top+bottom)/2 > screen {
+		t.Errorf("the first picture is from %.0f to %.0f, and the screen has %d", top, bottom, screen)
+	}
+}
+
+// screen is the height of the least screen, in CSS pixels.
+const screen = 800
+
+// explains holds that every term shows its meaning where it is tapped, within the window.
+func explains(t *testing.T, p *resultstest.Page, width int) {
+	t.Helper()
+	var shown, past int
+	p.Eval(`[...document.querySelectorAll("abbr[tabindex]")].filter((a) => { a.focus();
+		return document.activeElement === a && getComputedStyle(a, "::after").content.includes(a.title); }).length`, &shown)
+	p.Eval(`document.querySelectorAll("abbr[tabindex]").length`, &past)
+	if shown == 0 {
+		t.Errorf("of %d terms none shows its meaning", past)
+	}
+	wide(t, p, width)
+	p.Eval(`document.activeElement.blur()`, nil)
 }
 
 const cells = `document.querySelector("#cells table")`

@@ -277,40 +277,6 @@ func TestFold(t *testing.T) {
 	}
 }
 
-var (
-	unshown = regexp.MustCompile(`(?s)<script.*?</script>|<style.*?</style>|<title>.*?</title>`)
-	pieces  = regexp.MustCompile(`<(/?)(\w+)([^>]*)>|[^<]+`)
-)
-
-// shownWords counts the words of a page that a reader sees before opening anything.
-func shownWords(page string) int {
-	var text strings.Builder
-	var closed []bool // of the parts that can be opened, from outside to inside
-	summary := false
-	for _, m := range pieces.FindAllStringSubmatch(unshown.ReplaceAllString(page, ""), -1) {
-		end := m[1] != ""
-		switch m[2] {
-		case "":
-			within := slices.Index(closed, true)
-			if within < 0 || summary && within == len(closed)-1 {
-				text.WriteString(m[0])
-			}
-		case "details":
-			if end {
-				closed = closed[:len(closed)-1]
-			} else {
-				closed = append(closed, !strings.Contains(m[3], "open"))
-			}
-		case "summary":
-			summary = !end
-		case "abbr", "code":
-		default:
-			text.WriteString(" ")
-		}
-	}
-	return len(strings.Fields(html.UnescapeString(text.String())))
-}
-
 // A report of two policies shows at most 600 words, and the replay of a log under many at most 900.
 func TestReportsAreShort(t *testing.T) {
 	two := resultstest.Small()
@@ -321,7 +287,7 @@ func TestReportsAreShort(t *testing.T) {
 		most int
 	}{{"two policies", two, 600}} {
 		_, page := write(t, c.cfg)
-		if n := shownWords(page); n > c.most || n < 50 {
+		if n := resultstest.ShownWords(page); n > c.most || n < 50 {
 			t.Errorf("%s: %d words, want at most %d", c.name, n, c.most)
 		} else {
 			t.Logf("%s: %d words", c.name, n)

@@ -367,8 +367,8 @@ func environment(r record.Run) []record.Setting {
 	return out
 }
 
-// commands are the command lines that repeat the run: the one that was given,
-// and the one that needs only this folder and the files that the experiment names.
+// commands are the command lines that repeat the run: the one that was given, and the one that runs the copy of the
+// experiment file in this folder.
 func commands(e *record.Experiment) []string {
 	var out []string
 	if len(e.Run.Command) > 0 {

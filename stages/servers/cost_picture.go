@@ -102,7 +102,7 @@ func costFigure(all []option) pictures.Figure {
 	}
 	per, unit := canvas.TimeUnit(most)
 	var hardware []string
-	p := panels.Panel{X: "makespan (" + unit + ")", Y: "cost (USD)", FromZero: true}
+	p := panels.Panel{X: "makespan (" + unit + ")", Y: "cost (" + measure.Currency() + ")", FromZero: true}
 	var best panels.Line
 	for _, o := range all {
 		i := slices.Index(hardware, o.hardware)

@@ -130,14 +130,13 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 	if len(compared) > 0 {
 		h.Sentence = compared[0] + " " + h.Sentence
 	}
-	if text := importanceSentence(e, t); text != "" {
-		h.Sentence += " " + text
-	}
+	notes := []string{ended(t, rows[0]), importanceSentence(e, t)}
 	if n := inState(list, trial.TrialDiverged); n > 0 {
-		h.Sentence += fmt.Sprintf(" %d of %s diverged: their last loss is NaN or infinite.", n, schema.Plural(len(list), "trial"))
+		notes = append(notes, fmt.Sprintf("%d of %s diverged: their last loss is NaN or infinite.", n, schema.Plural(len(list), "trial")))
 	}
+	notes = slices.DeleteFunc(notes, func(text string) bool { return text == "" })
 	if len(tunings) > 1 {
-		h.Table = methodsTable(rows)
+		h.Table, h.Note = methodsTable(rows), strings.Join(notes, " ")
 		return h
 	}
 	h.Table = trialsTable(t, list, mostTrialRows)
@@ -145,7 +144,23 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 	if severalRuns(list) {
 		h.Note = "Settings that ran several times have the outcome of the best run. " + h.Note
 	}
+	h.Note = strings.Join(append(notes, h.Note), " ")
 	return h
+}
+
+// ended says that a search ended before its last trial, because its budget was spent.
+func ended(t *trial.Tuning, r TuningRow) string {
+	made := r.Trials / max(r.Runs, 1) // in each replicate, at the mean
+	switch {
+	case made >= t.Trials:
+	case t.Budget > 0 && r.SpentCost >= t.Budget:
+		return fmt.Sprintf("The budget of %s was spent after %d of %s.", table.WithUnit(t.Budget, trial.MoneyUnit()), made,
+			schema.Plural(t.Trials, "trial"))
+	case t.LimitSeconds > 0 && r.SpentTime >= t.LimitSeconds:
+		return fmt.Sprintf("The time of %s was spent after %d of %s.", table.WithUnit(t.LimitSeconds, "s"), made,
+			schema.Plural(t.Trials, "trial"))
+	}
+	return ""
 }
 
 // listed is "lr=0.1, batch=8".
@@ -250,8 +265,11 @@ func trialsTable(t *trial.Tuning, all []found, most int) table.Table {
 		})
 	})
 	for _, name := range others {
-		if name == "time" {
+		switch unit := trial.MoneyUnit(); {
+		case name == "time":
 			name = clock.Label(name)
+		case name == "cost" && unit != "":
+			name += " (" + unit + ")"
 		}
 		view.Columns = append(view.Columns, table.Column{Name: name, Kind: table.AsNumber})
 	}

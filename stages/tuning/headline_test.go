@@ -39,9 +39,9 @@ func TestHeadline(t *testing.T) {
 	_, rows := Rows(e)
 	h := headline(e, rows, nil)
 	want := "The best settings found for digits are lr=0.2, batch=8, which reached accuracy 0.900, as 2 other settings did; trial 4 of 9 was the " +
-		"first within 10% of it. Settings by importance: lr "
-	if !strings.HasPrefix(h.Sentence, want) {
-		t.Errorf("%s\nwant %s", h.Sentence, want)
+		"first within 10% of it."
+	if h.Sentence != want || !strings.HasPrefix(h.Note, "Settings by importance: lr ") {
+		t.Errorf("%s\nwant %s\n%s", h.Sentence, want, h.Note)
 	}
 	if list := importances(e, &trial.Asked.Of(&e.Plan)[0]); len(list) != 2 || list[0].name != "lr" || list[0].part < 0.9 {
 		t.Errorf("importance: %+v", list)

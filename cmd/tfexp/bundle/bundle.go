@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,6 +26,9 @@ import (
 
 //go:embed help
 var helpTexts embed.FS
+
+//go:embed keep.go
+var keepSource embed.FS
 
 func init() { command.Register("export", exportBundleCommand) }
 
@@ -93,15 +95,6 @@ type Bundle struct {
 	kept   []string
 }
 
-// Input is a file that the experiment reads, by its place in the archive.
-type Input struct {
-	Path   string `json:"path"`
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
-
-	from string
-}
-
 // gather finds the files of an archive of results.
 func gather(a *command.App, dir string) (*Bundle, error) {
 	var run record.Run
@@ -120,6 +113,10 @@ func gather(a *command.App, dir string) (*Bundle, error) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(dir, file)
 	}
+	inputs, ok := record.CopyOf(dir)
+	if ok && inputs.Needed {
+		file = inputs.File
+	}
 	var vars []string
 	for _, v := range e.Plan.Variables {
 		vars = append(vars, v.Name+"="+v.Value)
@@ -133,108 +130,32 @@ func gather(a *command.App, dir string) (*Bundle, error) {
 	if b.kept, err = files(dir); err != nil {
 		return nil, err
 	}
-	return b, b.inputs(spec, file)
+	return b, b.inputs(spec)
 }
 
-// inputs finds the files that an experiment reads, and their places in the archive: relative to each other as they are.
-func (b *Bundle) inputs(spec *experiment.Spec, file string) error {
-	base := filepath.Dir(file)
-	named := slices.Clone(spec.Inputs)
-	for i := range spec.Cells {
-		c := &spec.Cells[i]
-		program := c.Policy.Program()
-		named = append(named, ofCommand(base, program.Command, program.Files)...)
-		for _, j := range c.Workload.JobBlocks() {
-			b.of(j, &named)
-		}
+// inputs finds the files of the archive.
+func (b *Bundle) inputs(spec *experiment.Spec) error {
+	found, err := inputsOf(spec)
+	if err != nil {
+		return err
 	}
-	experiment.EachPart(spec.Parts, func(p experiment.ProbePart) {
-		for _, c := range p.Probes() {
-			for _, j := range c.Workload.JobBlocks() {
-				b.of(j, &named)
-			}
-		}
-	})
-	var paths []string
-	for _, path := range named {
-		info, err := os.Stat(path)
-		switch {
-		case err != nil || path == base:
-		case info.Mode().IsRegular():
-			paths = schema.AddOnce(paths, path)
-		case info.IsDir():
-			err := experiment.Below(path, func(name string, _ os.DirEntry) error {
-				paths = schema.AddOnce(paths, filepath.Join(path, filepath.FromSlash(name)))
-				return nil
-			})
-			if err != nil {
-				return fmt.Errorf("list %s: %w", path, err)
-			}
-		}
-	}
-	root := base
-	for _, path := range paths {
-		for !below(root, path) {
-			root = filepath.Dir(root)
-		}
-	}
-	if root == filepath.Dir(root) {
+	if found.root == filepath.Dir(found.root) {
 		return command.Usagef("put them beside the experiment, and name them relative to it",
-			"the files that it reads have no folder in common: %s", strings.Join(paths, ", "))
+			"the files that it reads have no folder in common: %s", strings.Join(found.paths, ", "))
 	}
-	place := func(path string) string {
-		name, _ := filepath.Rel(root, path) // it is below
-		return filepath.ToSlash(name)
-	}
-	b.File, b.Results = place(file), "results/"+filepath.Base(b.dir)
-	for _, path := range paths {
-		sum, n, err := digest(path)
+	b.File, b.Results, b.Images = found.place(spec.File), "results/"+filepath.Base(b.dir), found.images
+	for _, path := range found.paths {
+		in, err := found.describe(path)
 		if err != nil {
 			return err
 		}
-		b.Inputs = append(b.Inputs, Input{Path: place(path), Bytes: n, SHA256: sum, from: path})
+		b.Inputs = append(b.Inputs, in)
 		if text := filepath.ToSlash(path); strings.Contains(string(b.source), `"`+text+`"`) {
 			return command.Usagef("name it relative to the experiment file, and run again",
 				"the experiment names %s by its absolute path, which nothing has elsewhere", path)
 		}
 	}
 	return nil
-}
-
-// of adds the files that a job reads, and its image.
-func (b *Bundle) of(j *experiment.Job, named *[]string) {
-	*named = append(*named, ofCommand(j.Dir, j.Command, j.Files)...)
-	if j.Container != nil {
-		b.Images = schema.AddOnce(b.Images, j.Container.Image)
-	}
-}
-
-// ofCommand are the files and folders that a command which runs in a folder names, and the declared ones. A program that
-// is found by its name alone belongs to the machine.
-func ofCommand(dir string, argv, declared []string) (paths []string) {
-	for i, arg := range argv {
-		if i == 0 && (filepath.IsAbs(arg) || !strings.ContainsRune(arg, filepath.Separator)) {
-			continue
-		}
-		if !filepath.IsAbs(arg) {
-			arg = filepath.Join(dir, arg)
-		}
-		if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
-			paths = append(paths, arg)
-		}
-	}
-	for _, f := range declared {
-		if !filepath.IsAbs(f) {
-			f = filepath.Join(dir, f)
-		}
-		paths = append(paths, f)
-	}
-	return paths
-}
-
-func below(dir, path string) bool {
-	name, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(name)
 }
 
 // write writes the archive.
@@ -248,7 +169,7 @@ func (b *Bundle) write(w io.Writer) error {
 	t.bytes("bundle.json", append(about, '\n'))
 	t.bytes(b.File, b.source)
 	for _, in := range b.Inputs {
-		t.file(in.Path, in.from)
+		t.file(in.Path, in.From)
 	}
 	b.results(t)
 	if t.err == nil {
@@ -303,7 +224,7 @@ func (b *Bundle) largest() string {
 	most, name := int64(0), b.dir
 	for _, in := range b.Inputs {
 		if in.Bytes > most {
-			most, name = in.Bytes, in.from
+			most, name = in.Bytes, in.From
 		}
 	}
 	return name

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/experiments/eval"
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/decode"
@@ -47,9 +49,17 @@ type Checked struct {
 	Diagnostics experiments.Diagnostics `json:"diagnostics"`
 }
 
-// Read reads an experiment as it would run on this machine.
+// Read reads an experiment as it would run on this machine. The experiment file in a folder of results is read beside the
+// copies of the files that it names.
 func (v *Variables) Read(file string) (*experiment.Spec, experiments.Diagnostics) {
-	return decode.File(file, decode.Options{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: HostFacts()})
+	opts := decode.Options{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: HostFacts()}
+	inputs, ok := record.CopyOf(filepath.Dir(file))
+	src, err := eval.ReadSource(file)
+	if err != nil || !ok || !strings.HasPrefix(filepath.Base(file), record.ExperimentFile) {
+		return decode.File(file, opts)
+	}
+	opts.Copy = inputs
+	return decode.Source(inputs.File, src, opts)
 }
 
 // Load reads an experiment and prints its diagnostics; toRun reports whether

@@ -6,6 +6,8 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -163,6 +165,7 @@ func (o *importRuns) read(dir, base string, s *study.Study) ([]string, error) {
 			return nil, err
 		}
 		opts.TypePrices = o.types(names)
+		s.Warnings = append(s.Warnings, databases(folder)...)
 		list, warnings, err := runs.Read(folder, opts)
 		if errors.Is(err, runs.ErrNoTables) {
 			if none == nil {
@@ -183,12 +186,41 @@ func (o *importRuns) read(dir, base string, s *study.Study) ([]string, error) {
 		s.Configurations = append(s.Configurations, configuration(names[i], &opts, list))
 	}
 	if len(found) == 0 {
+		if only := databases(dir); len(only) > 0 {
+			return nil, command.Usagef("", "%s", only[0])
+		}
 		return nil, command.Usagef("DIR is a folder of tables, or one of folders with tables", "%v", none)
 	}
 	if len(skipped) > 0 {
 		s.Warnings = append(s.Warnings, "folders without tables of checkpoints were skipped: "+strings.Join(skipped, ", "))
 	}
 	return found, o.known(names, s.Configurations)
+}
+
+// sqlite is the beginning of a database of SQLite.
+const sqlite = "SQLite format 3\x00"
+
+// databases names the files of a folder that are databases of SQLite, whose tables are not read.
+func databases(dir string) (warnings []string) {
+	entries, _ := folder.ReadDir(dir) // the tables say what is wrong
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		f, err := folder.OpenFile(path, os.O_RDONLY, 0)
+		if err != nil {
+			continue
+		}
+		head := make([]byte, len(sqlite))
+		_, err = io.ReadFull(f, head)
+		f.Close()
+		if err == nil && string(head) == sqlite {
+			warnings = append(warnings, fmt.Sprintf("%s is a database of SQLite, which is not read: write each of its tables as CSV, with "+
+				"sqlite3 -header -csv %s \"select * from TABLE\" > TABLE.csv  (.tables lists them)", path, path))
+		}
+	}
+	return warnings
 }
 
 // types are the prices of worker types: those that name no configuration. Their numbers were checked by options.

@@ -1,17 +1,22 @@
 package start
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/filearg"
@@ -39,6 +44,9 @@ type initOptions struct {
 	template, from string
 	sources        []*flags.Given[sourceFlag]
 	others         []string // arguments behind NAME, for the source of a feature
+	// answers are the lines of a user at a terminal, who reads asked; nil where nobody is there.
+	answers *bufio.Reader
+	asked   io.Writer
 }
 
 // initialized lists the files written, the experiment first, and the facts that could not be found out.
@@ -62,7 +70,16 @@ func (o *initOptions) source() *flags.Given[sourceFlag] {
 }
 
 // withFile are the templates that take a file of the user: a program, a log, or a program whose settings are searched.
-var withFile = []string{"own-program", "log-replay", "tune"}
+var withFile = []string{ownProgram, logReplay, tuneSettings, timeToLoss, threads}
+
+// The templates for a file of the user. The template threads is for programs alone.
+const (
+	ownProgram   = "own-program"
+	logReplay    = "log-replay"
+	tuneSettings = "tune"
+	timeToLoss   = "time-to-loss"
+	threads      = "threads"
+)
 
 // mostInspected is the size of the inspected beginning of a program, in bytes.
 const mostInspected = 1 << 20
@@ -77,7 +94,8 @@ func initCommand(a *command.App) *cobra.Command {
   tfexp init spot_training            spot_training.hcl
   tfexp init --template log-replay    experiment.hcl and log.swf
   tfexp init --from train.py          experiment.hcl, which runs train.py
-  tfexp init --template tune --from train.py  experiment.hcl, which searches its settings
+  tfexp init --template tune --from train.py     experiment.hcl, which searches its settings
+  tfexp init --template threads --from train.py  experiment.hcl, which compares numbers of threads
   tfexp init what_if --from jobs.csv  what_if.hcl, which replays the jobs of a log`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.source() != nil {
@@ -97,6 +115,9 @@ func initCommand(a *command.App) *cobra.Command {
 			if !experimentName.MatchString(name) {
 				return command.Usagef("a name has letters, digits, _ and -, and begins with a letter",
 					"%q is not a valid name for an experiment", name)
+			}
+			if command.IsTerminal(a.Screen) && term.IsTerminal(int(os.Stdin.Fd())) {
+				o.answers, o.asked = bufio.NewReader(os.Stdin), a.Err
 			}
 			files, doubts, err := o.files(file, name)
 			if err != nil {
@@ -179,12 +200,12 @@ func (o *initOptions) fromFile(file, name string) (written []templateFile, doubt
 	switch kind, other := kindOf(o.from, head, executable(o.from)), otherKind(head); {
 	case other != "" && kind != Program:
 		return nil, nil, command.Usagef("", "%s is not understood: %s", o.from, other)
-	case kind == Log && o.template != "" && o.template != "log-replay":
+	case kind == Log && o.template != "" && o.template != logReplay:
 		return nil, nil, command.Usagef("leave out --template, or give it a program", "%s is the log of a cluster, and the template %s is for programs",
 			o.from, o.template)
 	case kind == Log:
 		return o.fromLog(file, name, shown)
-	case kind == Program && o.template == "log-replay":
+	case kind == Program && o.template == logReplay:
 		return nil, nil, command.Usagef("leave out --template, or give it a log", "%s is a program, and the template log-replay is for logs", o.from)
 	case kind == Unknown:
 		return nil, nil, command.Usagef("a log has a line with the names of its columns, for arrivals and run times at least; a program begins with #!, "+
@@ -207,9 +228,19 @@ func (o *initOptions) fromLog(file, name, shown string) ([]templateFile, []strin
 // fromProgram is the experiment with a program.
 func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]templateFile, []string, error) {
 	p := InspectProgram(shown, raw)
-	if o.template != "tune" {
+	if o.template == "" {
+		o.template = o.ask(p)
+	}
+	one := func(source []byte, err error, more ...string) ([]templateFile, []string, error) {
+		return []templateFile{{Name: file, Source: source}}, append(p.OpenQuestions(), more...), err
+	}
+	switch o.template {
+	case ownProgram:
 		source, err := p.Experiment(name)
-		return []templateFile{{Name: file, Source: source}}, p.OpenQuestions(), err
+		return one(source, err)
+	case threads:
+		source, err := p.Threads(name, runtime.NumCPU())
+		return one(source, err)
 	}
 	if config := HydraConfig(raw); config != "" && len(p.Settings) == 0 {
 		text, err := beginning(filepath.Join(filepath.Dir(o.from), config))
@@ -223,8 +254,46 @@ func (o *initOptions) fromProgram(file, name, shown string, raw []byte) ([]templ
 			"default=0.1)  or write the setting blocks into  tfexp init --template tune",
 			"%s has no options that a search could vary: numbers above 0, or choices", o.from)
 	}
-	source, err := p.Search(name)
-	return []templateFile{{Name: file, Source: source}}, p.OpenQuestions(), err
+	if o.template == tuneSettings {
+		source, err := p.Search(name, false)
+		return one(source, err)
+	}
+	source, err := p.Search(name, true)
+	return one(source, err, fmt.Sprintf("The loss that is good enough is not known: target is %v until you set it.", someLoss))
+}
+
+// ask asks what is compared, where a user is there to answer; policies are where not.
+func (o *initOptions) ask(p TrainingProgram) string {
+	if o.answers == nil || o.asJSON {
+		return ownProgram
+	}
+	choices := []struct{ words, template string }{
+		{"policies: in which order several trainings run", ownProgram},
+		{"numbers of threads: how much faster it gets", threads},
+	}
+	if len(p.Settings) > 0 {
+		names := schema.Each(p.Settings, func(s Setting) string { return s.Name })
+		choices = append(choices, []struct{ words, template string }{
+			{"settings: which of " + strings.Join(names, ", ") + " give the best result", tuneSettings},
+			{"settings: with which of them a loss is reached soonest", timeToLoss},
+		}...)
+	}
+	fmt.Fprintf(o.asked, "What is compared with %s?\n", p.File)
+	for i, c := range choices {
+		fmt.Fprintf(o.asked, "  %d  %s\n", i+1, c.words)
+	}
+	for {
+		fmt.Fprintf(o.asked, "Number [1]: ")
+		line, err := o.answers.ReadString('\n')
+		n, wrong := strconv.Atoi(cmp.Or(strings.TrimSpace(line), "1"))
+		switch {
+		case wrong == nil && n >= 1 && n <= len(choices):
+			return choices[n-1].template
+		case err != nil:
+			return ownProgram
+		}
+		fmt.Fprintf(o.asked, "%q is not a number from 1 to %d. ", strings.TrimSpace(line), len(choices))
+	}
 }
 
 // beginning reads the beginning of a file, unpacked: the rest adds nothing.

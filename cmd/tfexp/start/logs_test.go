@@ -110,6 +110,11 @@ func TestFrameworks(t *testing.T) {
 				"                   all          4         17      0.9      0.8      0.85      0.6\n" +
 				"\x1b[K        2/2      2.41G      1.013      4.107      1.164         17        640: 100% ━━━━━━━━━━━━ 4/4 1.2it/s 3.0s\n",
 			"1/0 1.112 -, 2/0 1.013 -"},
+		"ultralytics in a file": {"from ultralytics import YOLO\nYOLO('yolov8n.yaml').train(epochs=2)\n",
+			"        1/2      2.41G      1.213      4.307      1.264         17        640: 45% ━━━━━─────── 180/400 3.0it/s 1:00<1:13" +
+				"        1/2      2.41G      1.112      4.307      1.264         17        640: 100% ━━━━━━━━━━━━ 400/400 3.2it/s 2:05\n" +
+				"        2/2      2.41G      1.013      4.107      1.164         17        640: 100% ━━━━━━━━━━━━ 400/400 3.2it/s 2:05\n",
+			"1/0 1.112 -, 2/0 1.013 -"},
 		"fairseq": {"from fairseq_cli.train import cli_main\nimport fairseq\n",
 			"2024-03-12 10:03:01 | INFO | train_inner | epoch 001:    100 / 1023 loss=14.1, nll_loss=13.9, ppl=15000, num_updates=100, lr=1e-05\n" +
 				"2024-03-12 10:09:01 | INFO | valid | epoch 001 | valid on 'valid' subset | loss 10.2 | nll_loss 9.9\n" +
@@ -118,12 +123,16 @@ func TestFrameworks(t *testing.T) {
 			" [2024-03-12 10:03:01] iteration      100/     500 | consumed samples:         800 | elapsed time per iteration (ms): 210.1 | " +
 				"learning rate: 1.500000E-04 | global batch size:     8 | lm loss: 6.512345E+00 | loss scale: 1.0 | grad norm: 1.2 |\n" +
 				" validation loss at iteration 100 | lm loss value: 6.4E+00 | lm loss PPL: 6.0E+02 |\n" +
-				" iteration      200/     500 | consumed samples:        1600 | lm loss: NAN | number of nan iterations:   1 |\n",
-			"0/100 6.512 -, 0/200 +Inf -"},
+				" iteration      200/     500 | consumed samples:        1600 | lm loss: NAN | number of nan iterations:   1 |\n" +
+				" iteration      300/     500 | consumed samples:        2400 | loss: 5.512345E+00 | loss scale: 1.0 |\n",
+			"0/100 6.512 -, 0/200 +Inf -, 0/300 5.512 -"},
 		"timm": {"import timm\n_logger.info(f'Train: {epoch} [{i:>4d}/{n} ({100 * i / (n - 1):>3.0f}%)]  Loss: {loss.val:#.3g}')\n",
 			"Train: 0 [   0/1251 (  0%)]  Loss: 6.95 (6.95)  Time: 2.1s, 120.0/s  LR: 1.000e-05\nTrain: 0 [1250/1251 (100%)]  Loss: 5.95 (6.4)  Time: 0.9s\n" +
 				"Test: [   0/48]  Time: 1.2 (1.2)  Loss:  5.1 (5.1)  Acc@1:  3.1 (3.1)\nTrain: 1 [1250/1251 (100%)]  Loss: 5.05 (5.2)\n",
 			"1/0 5.95 -, 2/0 5.05 -"},
+		"timm without the last update": {"import timm\n_logger.info(f'Train: {epoch} [{i:>4d}/{n} ({100 * i / (n - 1):>3.0f}%)]  Loss: {loss.val:#.3g}')\n",
+			"Train: 0 [   0/1000 (  0%)]  Loss: 6.95 (6.95)\nTrain: 0 [ 950/1000 ( 95%)]  Loss: 5.95 (6.4)\nTrain: 1 [   0/1000 (  0%)]  Loss: 5.85 (5.85)\n" +
+				"Train: 1 [ 950/1000 ( 95%)]  Loss: 5.05 (5.2)\n", "1/0 5.95 -, 2/0 5.05 -"},
 		"imagenet": {"progress = ProgressMeter(n, [losses], prefix=\"Epoch: [{}]\".format(epoch))\nfor epoch in range(args.start_epoch, args.epochs):\n",
 			"Epoch: [0][   1/5005]\tTime  2.1 ( 2.1)\tData  1.0 ( 1.0)\tLoss 6.9e+00 (7.0e+00)\tAcc@1   0.00 (  0.00)\n" +
 				"Epoch: [0][5001/5005]\tTime  0.1 ( 0.2)\tLoss 5.5e+00 (6.0e+00)\tAcc@1   3.00 (  1.00)\nTest: [ 1/98]\tTime 1.0\tLoss 5.0e+00\n * Acc@1 4.100 Acc@5 11.2\n" +

@@ -52,9 +52,9 @@ var progressStyles = []progressStyle{
 		by:    []string{imported("pytorch_lightning", "lightning")},
 		lines: `Epoch (?P<epoch0>[0-9]+)(?:/[0-9]+)?:?\s.*?\s(?P<batch>[0-9]+)/(?:(?P<batches>[0-9]+)|\?|--)` + lastLoss,
 	},
-	{ // YOLO: 1/3  0G  1.2  4.3  1.3  17  640: 100%|██| 4/4
+	{ // YOLO: 1/3  0G  1.2  4.3  1.3  17  640: 100%|██| 4/4; in a file several of them are in one line
 		by:    []string{imported("ultralytics")},
-		lines: `^\s*(?P<epoch>[0-9]+)/[0-9]+\s+[0-9.]+G\s+(?P<loss>` + number + `).*\s(?P<batch>[0-9]+)/(?P<batches>[0-9]+)`,
+		lines: `(?:.*\s|^)(?P<epoch>[0-9]+)/[0-9]+\s+[0-9.]+G\s+(?P<loss>` + number + `).*\s(?P<batch>[0-9]+)/(?P<batches>[0-9]+)`,
 	},
 	{ // Keras: "Epoch 1/3", and then 4/4 - 1s - loss: 0.5 - val_accuracy: 0.9
 		by:     []string{imported("tensorflow", "keras", "tf_keras") + `|\.fit\([^#]*\bverbose\s*=\s*2\b`, `\.fit\(`},
@@ -77,7 +77,7 @@ var progressStyles = []progressStyle{
 	},
 	{ // Megatron: iteration 100/ 500 | consumed samples: 800 | lm loss: 6.5E+00
 		by: []string{`(?i)\bmegatron\b`}, steps: true,
-		lines: `\biteration\s+(?P<step>[0-9]+)\s*/\s*[0-9]+\s*\|(?:.*\blm loss: (?P<loss>` + number + `))?`,
+		lines: `\biteration\s+(?P<step>[0-9]+)\s*/\s*[0-9]+\s*\|(?:.*\b(?:lm )?loss: (?P<loss>` + number + `))?`,
 	},
 	{ // timm: Train: 0 [  50/1251 (  4%)]  Loss: 6.95 (6.95)
 		by:    []string{`["']Train: \{`},

@@ -83,7 +83,7 @@ func shown(list []start.Setting) string {
 // searched writes the search of a program, which has a command with a text in it.
 func searched(t *testing.T, p start.TrainingProgram, command string) {
 	t.Helper()
-	source, err := p.Search("mine")
+	source, err := p.Search("mine", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -231,10 +231,25 @@ func (p TrainingProgram) Experiment(name string) ([]byte, error) {
 	return p.write("program.hcl.tmpl", name, map[string]any{"Short": max(2, p.Work/5)})
 }
 
-// Search writes an experiment of that name that searches the settings of the program.
-func (p TrainingProgram) Search(name string) ([]byte, error) {
-	objective := "loss"
-	if strings.Contains(p.Lines, "accuracy") || p.Reports && bytes.Contains(p.source, []byte("accuracy")) {
+// Threads writes an experiment of that name that runs the program with each of several numbers of threads.
+func (p TrainingProgram) Threads(name string, cores int) ([]byte, error) {
+	threads := []int{1, 2}
+	for n := 4; n <= cores; n *= 2 {
+		threads = append(threads, n)
+	}
+	return p.write("threads.hcl.tmpl", name, map[string]any{"Threads": threads})
+}
+
+// someLoss stands for the target of a search, which nobody but the user knows.
+const someLoss = 0.1
+
+// Search writes an experiment of that name that searches the settings of the program: for the best outcome, or for the
+// shortest time to a loss.
+func (p TrainingProgram) Search(name string, toLoss bool) ([]byte, error) {
+	objective, target := "loss", 0.0
+	if toLoss {
+		objective, target = "time_to_loss", someLoss
+	} else if strings.Contains(p.Lines, "accuracy") || p.Reports && bytes.Contains(p.source, []byte("accuracy")) {
 		objective = "accuracy"
 	}
 	command := schema.Each(p.Command, eval.Literal)
@@ -249,8 +264,12 @@ func (p TrainingProgram) Search(name string) ([]byte, error) {
 		}
 		command = append(command, eval.Literal(s.Option), "each."+s.Name)
 	}
-	return p.write("tune.hcl.tmpl", name, map[string]any{"Objective": objective, "Words": command,
-		"Trials": min(max(12, 6*len(p.Settings)), 60)})
+	question := "Which settings of my program give the best " + objective + "?"
+	if toLoss {
+		question = "With which settings does my program reach its loss soonest?"
+	}
+	return p.write("tune.hcl.tmpl", name, map[string]any{"Objective": objective, "Words": command, "Target": target,
+		"Question": question, "Trials": min(max(12, 6*len(p.Settings)), 60)})
 }
 
 // write fills a template.

@@ -102,7 +102,7 @@ func readTask(from io.Reader) (t stages.Task, key string, err error) {
 	}
 	n := 0
 	eachWork(&w.Task, func(work *simulated.Scaling) {
-		if n >= len(w.Speed) || w.Speed[n] >= len(w.Speeds) {
+		if n >= len(w.Speed) || w.Speed[n] >= len(w.Speeds) || w.Speed[n] >= 0 && len(w.Speeds[w.Speed[n]]) == 0 {
 			err = errors.New("read a cell: it lacks how its jobs speed up")
 			return
 		}
@@ -112,10 +112,13 @@ func readTask(from io.Reader) (t stages.Task, key string, err error) {
 		}
 		n++
 	})
+	if len(w.Checkpoints) > 0 && w.Task.Simulation == nil {
+		return t, "", errors.New("read a cell: it has checkpoints of a simulation that it lacks")
+	}
 	if len(w.Checkpoints) > 0 {
 		all := make([]*simulated.Checkpoint, len(w.Task.Simulation.Jobs))
 		for job, c := range w.Checkpoints {
-			if job >= len(all) {
+			if job < 0 || job >= len(all) {
 				return t, "", errors.New("read a cell: it has checkpoints of jobs that it lacks")
 			}
 			all[job] = &c

@@ -143,7 +143,9 @@ func (t *table) runTime(fields []string) (time.Duration, error) {
 	}
 	end, err := t.instant(fields, FactEnd)
 	if err == nil && end < start {
-		err = errors.New("it ends before it starts")
+		if err = errors.New("it ends before it starts"); t.Slurm {
+			err = errors.New("it ends before it starts: a clock was set back. Print the column ElapsedRaw as well")
+		}
 	}
 	return end - start, err
 }

@@ -37,6 +37,15 @@ var _ = formats.Register(&formats.Format{
 		Name: "cluster", Type: schema.String, DefaultDoc: "the only one of the file.",
 		Doc:     "The jobs of this cluster are taken, where the file has the column `Cluster`. Those of others are left out.",
 		Example: `"alpha"`,
+	}, {
+		Name: "default_memory", Type: schema.StringMap, DefaultDoc: "none.",
+		Doc: "The memory of jobs for which the file has none, by partition: an amount `per thread`, `per gpu` or `per node`. " +
+			"`*` is any other partition.",
+		Example: `{ main = "2GiB per thread", "*" = "4GiB per node" }`,
+	}, {
+		Name: "default_limit", Type: schema.StringMap, DefaultDoc: "none.",
+		Doc:     "The time limit of jobs for which the file has none, by partition. `*` is any other partition.",
+		Example: `{ main = "1h", "*" = "24h" }`,
 	}},
 	Reader: readAccounting,
 })
@@ -71,6 +80,67 @@ type accounting struct {
 	mixed    int // jobs that asked for GPUs of several types
 	shards   int // jobs that asked for parts of GPUs
 	clusters
+	defaults map[string]defaultMemory // by partition
+	limits   map[string]time.Duration // by partition
+	unsized  int                      // jobs that have their default memory
+	unbound  int                      // jobs that have their default limit
+}
+
+// defaultMemory is the memory of jobs that ask for none.
+type defaultMemory struct {
+	bytes int64
+	each  string // thread, gpu or node
+}
+
+// parseDefaults reads the argument default_memory.
+func parseDefaults(list []schema.Setting) (map[string]defaultMemory, error) {
+	all := map[string]defaultMemory{}
+	for _, s := range list {
+		size, each, ok := strings.Cut(s.Value, " per ")
+		bytes, err := schema.ParseSize(size)
+		if err != nil || !ok || !slices.Contains([]string{"thread", "gpu", "node"}, each) {
+			return nil, &formats.ArgError{Arg: "default_memory", Err: fmt.Errorf("%q is no amount such as \"2GiB per thread\", per gpu or per node",
+				s.Value)}
+		}
+		all[s.Name] = defaultMemory{bytes, each}
+	}
+	return all, nil
+}
+
+// parseLimits reads the argument default_limit.
+func parseLimits(list []schema.Setting) (map[string]time.Duration, error) {
+	all := map[string]time.Duration{}
+	for _, s := range list {
+		d, err := schema.ParseDuration(s.Value)
+		if err != nil || d <= 0 {
+			return nil, &formats.ArgError{Arg: "default_limit", Err: fmt.Errorf("%q is no time such as \"1h\"", s.Value)}
+		}
+		all[s.Name] = d
+	}
+	return all, nil
+}
+
+// usual returns the memory of a job for which the file has none.
+func (a *accounting) usual(j *scheduler.Job, fields []string) (int64, error) {
+	d, ok := a.defaults[a.text(fields, "Partition")]
+	if !ok {
+		d = a.defaults["*"]
+	}
+	n := j.Threads
+	switch d.each {
+	case "gpu":
+		n = j.GPUs
+	case "node":
+		nodes, err := a.number(fields, "NNodes", "ReqNodes")
+		if err != nil {
+			return 0, err
+		}
+		n = max(nodes, 1)
+	}
+	if d.bytes > 0 && n > 0 {
+		a.unsized++
+	}
+	return d.bytes * int64(n), nil
 }
 
 // clusters distinguishes the clusters of rows.
@@ -103,6 +173,13 @@ func (c *clusters) take(cluster string, line int) bool {
 func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace, error) {
 	a := &accounting{at: map[string]int{}, entries: map[string]*entry{}, specials: map[alike]*scheduler.Special{}}
 	a.own = formats.Option(o, "cluster", "")
+	var err error
+	if a.defaults, err = parseDefaults(formats.Option[[]schema.Setting](o, "default_memory", nil)); err != nil {
+		return workload.Trace{}, err
+	}
+	if a.limits, err = parseLimits(formats.Option[[]schema.Setting](o, "default_limit", nil)); err != nil {
+		return workload.Trace{}, err
+	}
 	skipped, err := textfile.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head, a.row)
 	switch {
 	case err == nil && a.line > 0:
@@ -146,6 +223,12 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	}
 	if a.reused > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs whose number another job had before (%d) are jobs of their own", a.reused))
+	}
+	if a.unbound > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs for which the file has no time limit (%d) have the default", a.unbound))
+	}
+	if a.unsized > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs for which the file has no memory (%d) have the default", a.unsized))
 	}
 	if a.stopped > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that were suspended for a time (%d) run without a pause", a.stopped))
@@ -362,6 +445,15 @@ func (a *accounting) row(line int, fields []string) error {
 			return fmt.Errorf("the column Timelimit: %w", err)
 		}
 	}
+	if s.Limit == 0 {
+		limit, ok := a.limits[s.Partition]
+		if !ok {
+			limit = a.limits["*"]
+		}
+		if s.Limit = limit; limit > 0 {
+			a.unbound++
+		}
+	}
 	j.Predicted = s.Limit
 	if text := a.text(fields, "Constraints"); text != "" {
 		for _, f := range strings.Split(text, "&") {
@@ -445,6 +537,11 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 			bytes *= int64(max(nodes, 1))
 		}
 		j.Memory = bytes
+	}
+	if j.Memory == 0 && a.text(fields, "ReqMem") == "" {
+		if j.Memory, err = a.usual(j, fields); err != nil {
+			return "", err
+		}
 	}
 	j.Memory -= j.Memory % int64(cluster.Units(j.Threads, j.GPUs)) // the same for each part of the job
 	if len(types) == 1 {

@@ -29,6 +29,7 @@ type replicate struct {
 	problem *tuner.Problem
 	trials  []surrogate.Trial
 	spent   float64 // seconds of all trials
+	paid    float64 // the cost of all trials
 	made    int     // trials that are no imported ones
 	waits   []openTrial
 	over    bool
@@ -117,10 +118,17 @@ func (s *replicate) hear(over func(string) (record.Cell, bool)) error {
 			return fmt.Errorf("the trial %s left no outcome", w.cell)
 		}
 		s.spent += o.Time
+		switch {
+		case o.Cost != nil:
+			s.paid += *o.Cost
+		case s.Budget > 0 && o.Crashed == "":
+			return fmt.Errorf("tune %s: the budget is %v, and the cost of the trial %s is not known: its servers have no price, "+
+				"and no table names its cost", s.Name, s.Budget, w.cell)
+		}
 		s.trials = append(s.trials, trial.ForModel(&s.Tuning, w.at, o))
 	}
 	s.waits = nil
-	if s.made >= s.Most() || s.LimitSeconds > 0 && s.spent >= s.LimitSeconds {
+	if s.made >= s.Most() || s.LimitSeconds > 0 && s.spent >= s.LimitSeconds || s.Budget > 0 && s.paid >= s.Budget {
 		s.over = true
 	}
 	return nil

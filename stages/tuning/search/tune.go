@@ -90,6 +90,12 @@ type tuneArgs struct {
 	//
 	//	limit = "30m"
 	Limit time.Duration `arg:"limit,positive"`
+	// What the whole search may take: a cost, in the currency of the experiment, or a time, as `limit`. When the trials so
+	// far have cost as much, no more begin. A cost needs trials whose cost is known: by the prices of the servers, or by
+	// the table of a `recorded` block.
+	//
+	//	budget = 2.50
+	Budget cty.Value `arg:"budget" type:"any"`
 	// Trials that were made elsewhere, which count as made: the folder of another experiment's results, whose
 	// trials of the same settings are taken, or a CSV file with a column for each setting, `time_s`, and where
 	// they are known `loss`, `accuracy`, `cost`, `units` (the epochs or steps) and `state` (`crashed`). It is
@@ -294,6 +300,7 @@ func (d decoder) tune(n *eval.Node, e *eval.Env) (*tune, bool) {
 		t.Tuning.Parallel = v.Parallel
 	}
 	d.target(n, a, v.Target, t)
+	d.budget(a, v.Budget, t)
 	d.mode(n, a, &v, t)
 	for _, c := range n.All("constraint") {
 		ok := d.constraint(c, e, t)
@@ -333,6 +340,9 @@ func (d decoder) mode(n *eval.Node, a *eval.Args, v *tuneArgs, t *tune) {
 		unread("settings that change, and in mode \"fixed\" they do not", "stretch", "confidence", "trials", "start")
 	}
 	unread(trials, "parallel", "per_cost")
+	if t.Budget > 0 {
+		unread(trials, "budget")
+	}
 	if mode == trial.Unchanged {
 		unread("settings that change, and in mode \"fixed\" they do not", "warm_start")
 	}
@@ -346,6 +356,31 @@ func (d decoder) mode(n *eval.Node, a *eval.Args, v *tuneArgs, t *tune) {
 		a.Fail(a.At("objective"), "Objective that does not fit",
 			"In mode %q the job is changed so that it is done sooner: the objective is time, throughput, time_to_loss or "+
 				"time_to_accuracy, not %s; mode = \"trials\" has the others.", mode, t.Objective)
+	}
+}
+
+// budget reads what the whole search may take.
+func (d decoder) budget(a *eval.Args, v cty.Value, t *tune) {
+	if !a.IsSet("budget") || v == cty.NilVal || !v.IsKnown() || v.IsNull() {
+		return
+	}
+	at := a.At("budget")
+	if v.Type() == cty.String && a.IsSet("limit") {
+		a.Fail(at, "Contradicting arguments", "A budget that is a time is the limit of the search; one of the two is enough.")
+		return
+	}
+	switch v.Type() {
+	case cty.Number:
+		if t.Budget, _ = v.AsBigFloat().Float64(); t.Budget <= 0 {
+			a.Fail(at, "Value out of range", "A budget is above 0; this is %v.", t.Budget)
+		}
+	case cty.String:
+		long, err := schema.ParseDuration(v.AsString())
+		if t.LimitSeconds = long.Seconds(); err != nil || long <= 0 {
+			a.Fail(at, "Not a budget", "%q is neither a cost, such as 2.50, nor a time, such as \"30m\".", v.AsString())
+		}
+	default:
+		a.Fail(at, "Wrong type", "budget is a cost, such as 2.50, or a time, such as \"30m\".")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -39,6 +40,8 @@ type Tuning struct {
 	Start int `json:"start,omitempty"`
 	// LimitSeconds bounds the total time of all trials; 0: no bound.
 	LimitSeconds float64 `json:"limit_s,omitempty"`
+	// Budget bounds the total cost of all trials; 0: no bound.
+	Budget float64 `json:"budget,omitempty"`
 	// Imported are trials that were made elsewhere, which count as made.
 	Imported []Imported `json:"imported,omitempty"`
 	// WarmStart is the digest of the file that they are from.
@@ -128,7 +131,20 @@ func FindObjective(name string) Objective {
 	if i < 0 {
 		return Objective{Name: name}
 	}
-	return Objectives[i]
+	o := Objectives[i]
+	if o.Name == "cost" {
+		o.Unit = MoneyUnit()
+	}
+	return o
+}
+
+// MoneyUnit is the unit of the costs of trials: the currency that the experiment names. Without one it is empty, since
+// the costs in a table have the table's unit.
+func MoneyUnit() string {
+	if c := measure.Currency(); c != measure.Dollars {
+		return c
+	}
+	return ""
 }
 
 // AllConstraints returns the constraints of the tuning, the target of its objective first.

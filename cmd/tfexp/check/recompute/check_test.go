@@ -26,7 +26,7 @@ b,finished,1,4,6.5,3,3,2.5,5.5,0,0,0,1,1
 )
 
 // folderOfTwoJobs writes a folder with one cell, in which nothing differs.
-func folderOfTwoJobs(t *testing.T) string {
+func folderOfTwoJobs(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{

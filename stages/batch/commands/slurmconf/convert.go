@@ -20,6 +20,7 @@ type nodeGroup struct {
 	Label   string
 	Args    []pair
 	hosts   []string
+	gpus    []slurm.Gres // of each
 	Weight  int
 	Feature []string
 }

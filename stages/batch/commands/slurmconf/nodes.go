@@ -1,9 +1,11 @@
 package slurmconf
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
@@ -83,6 +85,39 @@ func (m *clusterModel) size(l settingsLine, g *nodeGroup) bool {
 func (m *clusterModel) consumesMemory() bool {
 	return strings.Contains(strings.ToLower(m.get("SelectTypeParameters", "")), "memory")
 }
+
+// defaultMemory returns the memory of jobs that ask for none, by partition, where memory is divided among jobs; "*" is for all
+// partitions that have no own one.
+func (m *clusterModel) defaultMemory() (all []schema.Setting) {
+	if !m.consumesMemory() {
+		return nil
+	}
+	add := func(partition string, l settingsLine) {
+		for _, one := range [][2]string{{"DefMemPerCPU", "thread"}, {"DefMemPerGPU", "gpu"}, {"DefMemPerNode", "node"}} {
+			if mb := m.whole(l, one[0], 0); mb > 0 {
+				all = append(all, schema.Setting{Name: partition, Value: fmt.Sprintf("%dMiB per %s", mb, one[1])})
+				return // they exclude each other
+			}
+		}
+	}
+	for _, p := range m.SlurmConf.partitions {
+		add(p[0].value, p)
+	}
+	add("*", m.settings)
+	return all
+}
+
+// defaultLimits returns the time limits of jobs that ask for none, by partition; "*" is for jobs of no known partition.
+func (m *clusterModel) defaultLimits() (all []schema.Setting) {
+	for _, p := range m.SlurmConf.partitions {
+		limit := cmp.Or(m.time(p, "DefaultTime"), m.time(p, "MaxTime"), longestLimit)
+		all = append(all, schema.Setting{Name: p[0].value, Value: schema.FormatDuration(limit)})
+	}
+	return append(all, schema.Setting{Name: "*", Value: schema.FormatDuration(longestLimit)})
+}
+
+// longestLimit is the time limit of a job that has none, in partitions without one.
+const longestLimit = 365 * 24 * time.Hour
 
 // nodeStates are the states of nodes in Slurm, and whether jobs can start on a node in each.
 var nodeStates = map[string]bool{"unknown": true, "idle": true, "allocated": true, "alloc": true, "mixed": true, "mix": true,
@@ -241,6 +276,7 @@ func (m *clusterModel) devices(l settingsLine, g *nodeGroup, all []slurm.Gres) {
 	if count == 0 {
 		return
 	}
+	g.gpus = all
 	g.Args = append(g.Args, pair{"gpus", fmt.Sprint(count)})
 	switch {
 	case len(types) > 1:

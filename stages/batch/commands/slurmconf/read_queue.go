@@ -33,7 +33,12 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 			unmet: map[string][]string{}, over: map[string]bool{}}
 		line int
 	)
+	first := "" // the first line of a job, until the next shows whether it has all of the job
 	take := func() {
+		if first != "" {
+			pairs(first, job)
+			first = ""
+		}
 		if job != nil {
 			if head == nil {
 				read.judge(job)
@@ -50,10 +55,15 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 		case text == "" || text == "No jobs in the system":
 		case strings.HasPrefix(text, "JobId="):
 			take()
-			job, line = map[string]string{}, n
-			pairs(text, job)
+			job, line, first = map[string]string{}, n, text
 		case job != nil && head == nil:
-			pairs(text, job)
+			if !strings.HasPrefix(in.Text(), " ") {
+				pairs(first, job)
+			} else {
+				fieldsOf(first, job)
+			}
+			first = ""
+			fieldsOf(text, job)
 		case strings.HasPrefix(text, "CLUSTER: "): // squeue -M
 			if read.cluster != "" && read.cluster != text {
 				err = &ConfProblem{file, n, fmt.Sprintf("this is the queue of a second cluster: print one with  squeue -M %s",
@@ -114,13 +124,18 @@ var freeFields = strings.Fields("JobName Comment AdminComment SystemComment Comm
 // nameOf matches the name of a job where all fields are in one line, and the fields behind it.
 var nameOf = regexp.MustCompile(`(?:^|\s)JobName=(.*)\s(UserId=\S+ GroupId=.*)$`)
 
-// pairs reads the NAME=VALUE words of a line. Free text cannot change another field: of a name that is there already the
-// first value counts.
+// pairs reads the NAME=VALUE words of a line, which may have all fields of a job.
 func pairs(text string, into map[string]string) {
-	rest := ""
 	if m := nameOf.FindStringSubmatchIndex(text); m != nil {
-		text, rest = text[:m[3]], text[m[4]:]
+		fieldsOf(text[:m[3]], into)
+		text = text[m[4]:]
 	}
+	fieldsOf(text, into)
+}
+
+// fieldsOf reads the NAME=VALUE words of a line. Free text cannot change another field: it reaches to the end of the line, and
+// of a name that is there already the first value counts.
+func fieldsOf(text string, into map[string]string) {
 	for text = strings.TrimSpace(text); text != ""; {
 		word, more, _ := strings.Cut(text, " ")
 		name, value, ok := strings.Cut(word, "=")
@@ -131,9 +146,6 @@ func pairs(text string, into map[string]string) {
 			into[name] = value
 		}
 		text = strings.TrimSpace(more)
-	}
-	if rest != "" {
-		pairs(rest, into)
 	}
 }
 

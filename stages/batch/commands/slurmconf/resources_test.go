@@ -5,6 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/pipeline/decode"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 const devices = `ClusterName=demo
@@ -41,7 +45,8 @@ func TestResources(t *testing.T) {
 	if strings.Join(got, "; ") != want {
 		t.Errorf("the jobs are %s, want %s", strings.Join(got, "; "), want)
 	}
-	if got := strings.Join(tw.trace.Assumed, "; "); got != "jobs that ask for GPUs of several types (1) have any; "+
+	if got := strings.Join(tw.trace.Assumed, "; "); got != "jobs for which the file has no time limit (6) have the default; "+
+		"jobs that ask for GPUs of several types (1) have any; "+
 		"jobs that ask for shards of GPUs (1) have none" {
 		t.Errorf("assumed is %s", got)
 	}
@@ -89,4 +94,78 @@ func TestOldDevices(t *testing.T) {
 func TestNoMemory(t *testing.T) {
 	check(t, "no RealMemory", twinOf(t, map[string]string{"slurm.conf": strings.Replace(devices, " RealMemory=64000 Gres=gpu:v100:4", "", 1)}),
 		[]string{"slurm.conf:5: NodeName=v[1-2]: without RealMemory= its memory is not counted"}, nil)
+}
+
+// Jobs without memory in the log have the default of their partition, or of the cluster, where memory is divided.
+func TestDefaultMemory(t *testing.T) {
+	const rest = "SelectType=select/cons_tres\nDefMemPerNode=3000\nNodeName=a1 CPUs=8 RealMemory=32000 Gres=gpu:2\nGresTypes=gpu\n" +
+		"PartitionName=main Nodes=ALL Default=YES DefMemPerCPU=2000\nPartitionName=gpu Nodes=ALL DefMemPerGPU=5000\nPartitionName=other Nodes=ALL\n"
+	const log = "JobID|User|Partition|Submit|Start|End|ReqCPUS|NNodes|ReqMem|ReqTRES|State\n" +
+		"1|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|4|1|||COMPLETED\n" +
+		"2|ada|gpu|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|2|1||cpu=2,gres/gpu=2|COMPLETED\n" +
+		"3|ada|other|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|2|1|||COMPLETED\n" +
+		"4|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|2|1|1G||COMPLETED\n"
+	for memory, want := range map[string][]int64{"CR_Core_Memory": {8000, 10000, 3000, 1024}, "CR_Core": {0, 0, 0, 1024}} {
+		dir := write(t, map[string]string{"slurm.conf": "SelectTypeParameters=" + memory + "\n" + rest, "sacct.txt": log})
+		tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, mb := range want {
+			if got := tw.trace.Jobs[i].Memory; got != mb<<20 {
+				t.Errorf("%s: job %s has %d bytes, want %d MiB", memory, tw.trace.Jobs[i].Name, got, mb)
+			}
+		}
+		_, text := experimentOf(t, dir, "sacct.txt")
+		said := `default_memory = { main = "2000MiB per thread", gpu = "5000MiB per gpu", "*" = "3000MiB per node" }`
+		if got := strings.Contains(strings.ReplaceAll(strings.ReplaceAll(text, `"main" =`, "main ="), `"gpu" =`, "gpu ="), said); got != (memory == "CR_Core_Memory") {
+			t.Errorf("%s: %s", memory, text)
+		}
+	}
+}
+
+// Jobs without a time limit have the default of their partition, or its greatest, or a year.
+func TestDefaultLimit(t *testing.T) {
+	conf := plainConf + "NodeName=a1 CPUs=8\nPartitionName=main Nodes=ALL Default=YES MaxTime=60 DefaultTime=5\nPartitionName=long Nodes=ALL MaxTime=2-0\n" +
+		"PartitionName=free Nodes=ALL\n"
+	line := func(id int, partition, limit string) string {
+		return fmt.Sprintf("%d|ada|%s|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|2|%s|COMPLETED\n", id, partition, limit)
+	}
+	for head, log := range map[string]string{
+		"JobID|User|Partition|Submit|Start|End|ReqCPUS|TimelimitRaw|State\n": line(1, "main", "Partition_Limit") + line(2, "long", "UNLIMITED") +
+			line(3, "free", "") + line(4, "main", "7"),
+		"JobID|User|Partition|Submit|Start|End|ReqCPUS|WCKey|State\n": line(1, "main", "") + line(2, "long", "") + line(3, "free", "x"),
+	} {
+		dir := write(t, map[string]string{"slurm.conf": conf, "sacct.txt": head + log})
+		tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []time.Duration{5 * time.Minute, 48 * time.Hour, longestLimit, 7 * time.Minute}[:len(tw.trace.Jobs)] {
+			if j := tw.trace.Jobs[i]; j.Predicted != want || j.Submission().Limit != want {
+				t.Errorf("job %s has %v, want %v", j.Name, j.Predicted, want)
+			}
+		}
+		source, _ := experimentOf(t, dir, "sacct.txt")
+		file := filepath.Join(dir, "demo.hcl")
+		if err := folder.WriteFile(file, source, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, problems := decode.File(file, decode.Options{}); len(problems) > 0 {
+			t.Errorf("%v in %s", problems, source)
+		}
+	}
+}
+
+// A job that had more GPUs of a type than there are is of another configuration.
+func TestTooManyGPUs(t *testing.T) {
+	const head = "JobID|User|Partition|Submit|Start|End|ReqCPUS|NNodes|ReqTRES|State\n"
+	for tres, want := range map[string]string{
+		// eight, and one of no known type
+		"cpu=2,gres/gpu:v100=10,gres/gpu=10": "error: sacct.txt:2: job 1 had 10 GPUs, and the configuration has 9 of the type that it asked for",
+		"cpu=2,gres/gpu=15":                  "error: sacct.txt:2: job 1 had 15 GPUs, and the configuration has 14",
+	} {
+		log := head + "1|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|2|1|" + tres + "|COMPLETED\n"
+		check(t, tres, twinOf(t, map[string]string{"slurm.conf": devices, "sacct.txt": log}, "sacct.txt"), []string{want}, nil)
+	}
 }

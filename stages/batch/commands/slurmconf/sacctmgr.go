@@ -401,14 +401,14 @@ func (t *sacctmgrOutput) check(m *clusterModel) {
 // noteMissingFacts notes missing facts: time limits and accounts of the log, and qualities of service that no table
 // has.
 func (t *Twin) noteMissingFacts() {
-	limits, accounts, bare := false, len(t.tables.accounts) == 0, 0
+	accounts, bare := len(t.tables.accounts) == 0, 0
 	at := setting{file: t.log, line: 1}
 	for i := range t.trace.Jobs {
 		if t.trace.Jobs[i].Memory == 0 {
 			bare++
 		}
 		s := t.trace.Jobs[i].Submission()
-		limits, accounts = limits || s.Limit > 0, accounts || s.Account != ""
+		accounts = accounts || s.Account != ""
 		if s.QOS != "" && len(t.tables.qos) > 0 && !t.tables.names[s.QOS] {
 			t.unmodeled(setting{file: t.log, line: int(t.trace.Lines[i])},
 				fmt.Sprintf("the table of sacctmgr has no qos %s: its jobs have no limits by it, and the priority 0", s.QOS))
@@ -417,10 +417,6 @@ func (t *Twin) noteMissingFacts() {
 	if bare > 0 && t.consumesMemory() {
 		t.unmodeled(at, fmt.Sprintf("%d jobs have no memory (mem= in ReqTRES or AllocTRES, or ReqMem): they take none, and a job that "+
 			"asks for none has all of its nodes in Slurm", bare))
-	}
-	if !limits {
-		t.unmodeled(at, "no job has a time limit (the column TimelimitRaw): jobs get that of their partition, and "+
-			"backfill depends on it")
 	}
 	if !accounts {
 		t.unmodeled(at, "no job has an account (the column Account): limits and shares of accounts have no effect")

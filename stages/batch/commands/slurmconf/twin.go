@@ -90,9 +90,9 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 		if err != nil {
 			return nil, err
 		}
-		options := formats.Options{}
+		options := formats.Options{Args: map[string]any{"default_memory": t.defaultMemory(), "default_limit": t.defaultLimits()}}
 		if own := t.get("ClusterName", ""); own != "" && slices.Contains(strings.Split(head, "|"), "Cluster") {
-			t.cluster, options.Args = own, map[string]any{"cluster": own}
+			t.cluster, options.Args["cluster"] = own, own
 		}
 		t.trace, err = formats.Find("accounting").Read(path, f, options)
 		f.Close()
@@ -182,6 +182,8 @@ func (t *Twin) checkLogJobs() {
 			}
 		case t.lacksGPU(s) != "":
 			what = fmt.Sprintf("job %s asked for GPUs of the type %q, which no node has", j.Name, t.lacksGPU(s))
+		case j.GPUs > t.gpusFor(s):
+			what = fmt.Sprintf("job %s had %d GPUs, and the configuration has %d of the type that it asked for", j.Name, j.GPUs, t.gpusFor(s))
 		case cores > 0 && j.Threads > cores:
 			what = fmt.Sprintf("job %s had %d CPUs, and the configuration has %d", j.Name, j.Threads, cores)
 		case len(t.tables.accounts) > 0 && s.Account != "" && t.tables.byName[s.Account] == nil:
@@ -203,6 +205,24 @@ func (t *Twin) checkLogJobs() {
 	}
 }
 
+// gpusFor returns how many GPUs a job can have: all, or those of the type that it asks for and of no known type.
+func (t *Twin) gpusFor(s *scheduler.Submission) (n int) {
+	asked := ""
+	for _, f := range s.Features {
+		if gpu, ok := strings.CutPrefix(f, batch.GPUFeature); ok {
+			asked = gpu
+		}
+	}
+	for _, g := range t.groups {
+		for _, d := range g.gpus {
+			if asked == "" || d.Type == "" || strings.EqualFold(d.Type, asked) {
+				n += d.Count * len(g.hosts)
+			}
+		}
+	}
+	return n
+}
+
 // lacksGPU returns the type of GPU that a job asks for, where no node has it.
 func (t *Twin) lacksGPU(s *scheduler.Submission) string {
 	for _, f := range s.Features {
@@ -214,6 +234,11 @@ func (t *Twin) lacksGPU(s *scheduler.Submission) string {
 	return ""
 }
 
+// textMap writes a map of texts for the language.
+func textMap(settings []schema.Setting) string {
+	return "{ " + strings.Join(schema.Each(settings, func(s schema.Setting) string { return quoted(s.Name) + " = " + quoted(s.Value) }), ", ") + " }"
+}
+
 // long is the number of jobs from which on a log is run once: the instants at which the scheduler's periods begin
 // hardly change its means.
 const long = 20_000
@@ -221,9 +246,10 @@ const long = 20_000
 // Experiment writes an experiment of a name, for a file in a folder.
 func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 	type log struct {
-		File, Cluster string
-		Jobs          int
-		Span          string
+		File, Cluster  string
+		Memory, Limits string // as default_memory and default_limit have them; empty where no job needs them
+		Jobs           int
+		Span           string
 	}
 	blocks := append(slices.Clone(t.partitions), t.closureBlocks()...)
 	for i, g := range t.groups {
@@ -257,6 +283,13 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 		last := t.trace.Jobs[len(t.trace.Jobs)-1].Arrival
 		fill.Policy = append(slices.Clone(fill.Policy), pair{"clock", duration(t.trace.Origin % (24 * time.Hour))})
 		fill.Log = &log{File: quoted(shown), Jobs: len(t.trace.Jobs), Span: table.WithUnit(last.Seconds(), "s")}
+		said := strings.Join(t.trace.Assumed, "\n")
+		if strings.Contains(said, "has no memory (") {
+			fill.Log.Memory = textMap(t.defaultMemory())
+		}
+		if strings.Contains(said, "has no time limit (") {
+			fill.Log.Limits = textMap(t.defaultLimits())
+		}
 		if t.cluster != "" {
 			fill.Log.Cluster = quoted(t.cluster)
 		}

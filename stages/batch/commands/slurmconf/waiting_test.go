@@ -102,6 +102,10 @@ func TestOddQueues(t *testing.T) {
 			t.Errorf("%s: %q, %q, %v; want %q, %q", c.name, got, notes, err, c.want, c.note)
 		}
 	}
+	named, _, err := ReadQueue("q", strings.NewReader(waits(1, "", "x UserId=root(0) GroupId=root(0)", "(null)", "")))
+	if err != nil || named.Jobs[0].User != "ada" {
+		t.Errorf("a name of a job changes its user: %v, %v", named.Jobs, err)
+	}
 	for text, want := range map[string]string{
 		"JOBID|USER|STATE|SUBMIT_TIME|CPUS|FOO\n": "q:1: Columns of `squeue -o`: these do not include FOO.",
 		"JOBID|USER|SUBMIT_TIME|CPUS\n":           "q:1: there is no column STATE: print the queue with",

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+)
+
+// mostMemory bounds what a command may take of a folder of results, in MiB.
+const mostMemory = 200
+
+// The damages that cost memory where a reader believes a file.
+var costly = []string{"huge", "repeated", "deep", "long names", "two billion", "nine quintillion", "e308", "binary", "ragged"}
+
+// placeholders have a value for each word that stands for an argument in the usage of a command.
+var placeholders = map[string]string{
+	"DIR": "R", "DIR_A": "R", "DIR_B": "UNDAMAGED", "CELL": "w-h-b-r1", "JOB": "say-1", "FILE": "W/e.hcl", "NUMBER": "1",
+	"COMMAND": "run", "NAME|FILE": "W/new.hcl", "FILE|-": "W/e.hcl",
+}
+
+var flagsOfUsage = regexp.MustCompile(`\[-[^\]]*\]|\([^)]*\)|\[flags\]`)
+
+// argsOf returns arguments with which a command reads the folder R, by its usage.
+func argsOf(t *testing.T, c *cobra.Command) []string {
+	t.Helper()
+	line, _, _ := strings.Cut(c.Use, "\n")
+	words := strings.Fields(flagsOfUsage.ReplaceAllString(line, ""))
+	args := strings.Fields(c.CommandPath())[1:]
+	for _, word := range words[1:] {
+		word = strings.Trim(strings.ReplaceAll(word, "...", ""), "[]")
+		value, ok := placeholders[word]
+		if word == "NAME" && c.ValidArgsFunction != nil {
+			names, _ := c.ValidArgsFunction(c, nil, "")
+			value, ok = "x", len(names) > 0
+			if ok {
+				value, _, _ = strings.Cut(names[0], "\t")
+			}
+		}
+		if !ok && word == strings.ToLower(word) { // a choice of words
+			value, _, ok = strings.Cut(word, "|")
+		}
+		switch {
+		case strings.HasPrefix(word, "--"):
+		case !ok:
+			t.Errorf("tfexp %s: placeholders has no value for %q", line, word)
+		default:
+			args = append(args, value)
+		}
+	}
+	if c.Flags().Lookup("dir") != nil {
+		args = append(args, "--dir", "R")
+	}
+	if c.Flags().Lookup("out") != nil {
+		args = append(args, "--out", "W/"+cmp.Or(map[bool]string{true: "imported"}[slices.Contains(args, "R")], "results"))
+	}
+	return args
+}
+
+// leaves lists the commands below a command that run.
+func leaves(c *cobra.Command) (list []*cobra.Command) {
+	for _, sub := range c.Commands() {
+		list = append(list, leaves(sub)...)
+	}
+	if c.Runnable() && !c.HasSubCommands() {
+		list = append(list, c)
+	}
+	return list
+}
+
+// Every command reads a damaged folder of results within bounds of memory.
+func TestMemoryOfCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs real jobs, and looks at the memory of a program, of which the race detector needs more")
+	}
+	top := t.TempDir()
+	clean := filepath.Join(top, "undamaged")
+	if err := os.Mkdir(clean, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(clean, "e.hcl"), []byte(undamaged), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	outputOf(t, "run", "--quiet", "--out", filepath.Join(clean, "results"), filepath.Join(clean, "e.hcl"))
+	commands := leaves(newApp(io.Discard, io.Discard).command())
+	if len(commands) < 25 {
+		t.Fatalf("%d commands", len(commands))
+	}
+	type trial struct {
+		file string
+		damage
+	}
+	var trials []trial
+	for _, file := range slices.Concat(damaged, absent) {
+		for _, d := range allDamages {
+			if slices.Contains(costly, d.name) {
+				trials = append(trials, trial{file, d})
+			}
+		}
+	}
+	random := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
+	each := len(trials)
+	if *damages > 0 {
+		each = (*damages + 19) / 20
+	}
+	tfexp := asTfexp(t)
+	most := map[string]int{}
+	runs := 0
+	for _, c := range commands {
+		name := c.CommandPath()
+		for _, i := range random.Perm(len(trials))[:each] {
+			x, work := trials[i], filepath.Join(top, "w")
+			if err := os.RemoveAll(work); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.CopyFS(work, os.DirFS(clean)); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(work, "results", "e", x.file)
+			raw, _ := os.ReadFile(path)
+			if x.do(path, raw, random) != nil {
+				continue // it cannot be done to this file
+			}
+			args := argsOf(t, c)
+			for i, a := range args {
+				a = strings.ReplaceAll(a, "UNDAMAGED", filepath.Join(clean, "results", "e"))
+				if a == "R" {
+					a = "W/results/e"
+				}
+				args[i] = strings.Replace(a, "W/", work+"/", 1)
+			}
+			runs++
+			mib := peakOf(t, work, tfexp, args)
+			most[name] = max(most[name], mib)
+			if mib > mostMemory {
+				t.Errorf("%s with %s %s takes %d MiB", strings.Join(args, " "), x.file, x.name, mib)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(most)) {
+		t.Logf("%s: at most %d MiB", name, most[name])
+	}
+	t.Logf("%d runs, at most %d MiB", runs, slices.Max(slices.Collect(maps.Values(most))))
+}
+
+// peakOf runs a program to its end, and returns the most memory that it took, in MiB. A page is looked at before it is ended.
+func peakOf(t *testing.T, dir, program string, args []string) int {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), noRaceSleep, "TERM=xterm-256color")
+	var ready func()
+	switch args[0] {
+	case "serve":
+		cmd.Args = append(cmd.Args, "--port", "0")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ready = func() { lookAtPages(out); _ = cmd.Process.Signal(os.Interrupt) }
+	case "top":
+		screen, tty := terminal(t, unix.Winsize{Row: 50, Col: 160})
+		defer tty.Close()
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+		go io.Copy(io.Discard, screen)
+		ready = func() { time.Sleep(time.Second); _, _ = screen.WriteString("q") }
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if ready != nil {
+		go ready()
+	}
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	// The peak that Wait returns counts the memory of this program, which was the other's until it was started.
+	for peak := 0; ; {
+		raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+		if _, rest, ok := strings.Cut(string(raw), "VmHWM:"); ok && strings.HasPrefix(string(raw), "Name:\ttfexp\n") {
+			kib, _ := strconv.Atoi(strings.Fields(rest)[0])
+			peak = max(peak, kib>>10)
+		}
+		select {
+		case <-ended:
+			if ctx.Err() != nil {
+				t.Errorf("%q has no end", args)
+			}
+			return peak
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// lookAtPages gets what the pages of tfexp serve ask for.
+func lookAtPages(out io.Reader) {
+	in := bufio.NewReader(out)
+	for line, err := in.ReadString('\n'); err == nil; line, err = in.ReadString('\n') {
+		at := strings.Index(line, "http://")
+		if at < 0 {
+			continue
+		}
+		url := strings.TrimSuffix(strings.Fields(line[at:])[0], "/")
+		for _, path := range []string{"/", "/api/experiments", "/api/experiments/e", "/api/experiments/e/cell?cell=w-h-b-r1",
+			"/api/experiments/e/log?cell=w-h-b-r1&job=say-1", "/metrics"} {
+			if answer, err := http.Get(url + path); err == nil {
+				_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, hugeBytes))
+				answer.Body.Close()
+			}
+		}
+		return
+	}
+}
