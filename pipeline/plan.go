@@ -43,8 +43,7 @@ func newPlan(spec *experiment.Spec, opts Options, host hardware.Machine) (*Plan,
 		return nil, err
 	}
 	dir := cmp.Or(opts.Dir, filepath.Join(opts.Out, spec.Name))
-	spec, err = stages.Revised(spec, stages.Earlier{Dir: dir, Fresh: opts.Fresh, Asked: opts.Asked})
-	if err != nil {
+	if spec, err = stages.Revised(spec, stages.Earlier{Dir: dir, Fresh: opts.Fresh, Asked: opts.Asked}); err != nil {
 		return nil, err
 	}
 	x, err := instantiate.New(spec, host)

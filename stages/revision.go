@@ -16,12 +16,13 @@ type Earlier struct {
 	Asked experiment.Parts
 }
 
-var revisions []func(*experiment.Spec, Earlier) error
+// Revision changes an experiment by its last run, before its cells are made.
+type Revision func(*experiment.Spec, Earlier) error
 
-// RegisterRevision lets a feature change experiments by their last run, before their cells are made.
-func RegisterRevision(revise func(*experiment.Spec, Earlier) error) {
-	revisions = append(revisions, revise)
-}
+var revisions []Revision
+
+// RegisterRevision adds the revision of a feature.
+func RegisterRevision(r Revision) { revisions = append(revisions, r) }
 
 // Revised is an experiment as features change it by its last run.
 func Revised(spec *experiment.Spec, last Earlier) (*experiment.Spec, error) {

@@ -62,20 +62,7 @@ func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 	if slices.ContainsFunc(e.Plan.Compares, func(c record.Compare) bool { return c.Looks != nil }) {
 		note += " Changes and verdicts account for all looks at the results; the interval of a single mean is for one look."
 	}
-	if slices.ContainsFunc(shown, func(o Entry) bool { return o.runs() != shown[0].runs() }) {
-		note += " Means are over different numbers of cells, changes over the replicates that both policies have."
-	}
 	return t, strings.TrimSpace(note)
-}
-
-// runs counts the complete cells of an entry.
-func (o *Entry) runs() (n int) {
-	for _, v := range o.At {
-		if v != nil {
-			n += len(v.Cells)
-		}
-	}
-	return n
 }
 
 // verdict is the change of an entry in all fields, and in how many of them it is better or worse.
