@@ -32,7 +32,7 @@ var costly = []string{"huge", "repeated", "deep", "long names", "two billion", "
 
 // placeholders have a value for each word that stands for an argument in the usage of a command.
 var placeholders = map[string]string{
-	"DIR": "R", "DIR_A": "R", "DIR_B": "UNDAMAGED", "CELL": "w-h-b-r1", "JOB": "say-1", "FILE": "W/e.hcl", "NUMBER": "1",
+	"DIR": "R", "DIR_A": "R", "DIR_B": "UNDAMAGED", "NAME": "jobs", "CELL": "w-h-b-r1", "JOB": "say-1", "FILE": "W/e.hcl", "NUMBER": "1",
 	"COMMAND": "run", "NAME|FILE": "W/new.hcl", "FILE|-": "W/e.hcl",
 }
 
@@ -49,8 +49,7 @@ func argsOf(t *testing.T, c *cobra.Command) []string {
 		value, ok := placeholders[word]
 		if word == "NAME" && c.ValidArgsFunction != nil {
 			names, _ := c.ValidArgsFunction(c, nil, "")
-			value, ok = "x", len(names) > 0
-			if ok {
+			if len(names) > 0 {
 				value, _, _ = strings.Cut(names[0], "\t")
 			}
 		}
@@ -58,7 +57,7 @@ func argsOf(t *testing.T, c *cobra.Command) []string {
 			value, _, ok = strings.Cut(word, "|")
 		}
 		switch {
-		case strings.HasPrefix(word, "--"):
+		case word == "", strings.HasPrefix(word, "--"):
 		case !ok:
 			t.Errorf("tfexp %s: placeholders has no value for %q", line, word)
 		default:
