@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // Options are the settings of a run.
@@ -34,6 +35,8 @@ type Options struct {
 	Parallel int
 	// Fresh ignores the content of the cache.
 	Fresh bool
+	// Asked are requests for this run, each of a type of the feature that it is for.
+	Asked experiment.Parts
 	// GPUs is the source of GPUs; nil means this machine's, as far as this
 	// process may use them.
 	GPUs gpu.Source

@@ -42,12 +42,16 @@ func newPlan(spec *experiment.Spec, opts Options, host hardware.Machine) (*Plan,
 	if err != nil {
 		return nil, err
 	}
+	dir := cmp.Or(opts.Dir, filepath.Join(opts.Out, spec.Name))
+	if spec, err = stages.Revised(spec, stages.Earlier{Dir: dir, Fresh: opts.Fresh, Asked: opts.Asked}); err != nil {
+		return nil, err
+	}
 	x, err := instantiate.New(spec, host)
 	if err != nil {
 		return nil, err
 	}
 	p := &Plan{
-		Dir: cmp.Or(opts.Dir, filepath.Join(opts.Out, spec.Name)), options: opts,
+		Dir: dir, options: opts,
 		x: x, stages: ordered, source: &everything{x: x},
 		needed: map[string]bool{}, numbers: map[string]int{}, records: record.Records(spec.Records),
 	}

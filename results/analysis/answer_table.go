@@ -57,9 +57,12 @@ func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 		t.Add(slices.Concat([]string{strings.TrimPrefix(o.Name, prefix)}, columns[i], []string{change, verdict}, rest[i])...)
 	}
 	if slices.ContainsFunc(t.Rows, func(r []string) bool { return slices.ContainsFunc(r, table.IsOpen) }) {
-		note = strings.TrimSpace(note + " ± ?: too few runs for an interval.")
+		note += " ± ?: too few runs for an interval."
 	}
-	return t, note
+	if slices.ContainsFunc(e.Plan.Compares, func(c record.Compare) bool { return c.Looks != nil }) {
+		note += " Changes and verdicts account for all looks at the results; the interval of a single mean is for one look."
+	}
+	return t, strings.TrimSpace(note)
 }
 
 // verdict is the change of an entry in all fields, and in how many of them it is better or worse.
@@ -139,7 +142,8 @@ func (q *Question) means(p record.Plan, shown []Entry, t *table.Table) [][]strin
 	return out
 }
 
-// rest1 adds the columns of the other metrics in one setting; and the number of cells, where some failed or are missing.
+// rest1 adds the columns of the other metrics in one setting; and the number of cells, where some failed or are missing, or
+// entries have different numbers of them.
 func (q *Question) rest1(p record.Plan, shown []Entry, t *table.Table, rest [][]string) {
 	at := schema.Each(shown, func(o Entry) Variant {
 		if o.At[0] == nil {
@@ -148,7 +152,9 @@ func (q *Question) rest1(p record.Plan, shown []Entry, t *table.Table, rest [][]
 		return *o.At[0]
 	})
 	rows := SummaryOf(p, at)
-	if slices.ContainsFunc(rows, func(r SummaryRow) bool { return r.Failed > 0 || r.Complete < r.Planned }) {
+	if slices.ContainsFunc(rows, func(r SummaryRow) bool {
+		return r.Failed > 0 || r.Complete < r.Planned || r.Complete != rows[0].Complete
+	}) {
 		t.Columns = append(t.Columns, table.Column{Name: "cells", Kind: table.AsNumber})
 		for i, r := range rows {
 			rest[i] = append(rest[i], cells(r))

@@ -3,6 +3,7 @@ package stats
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -18,10 +19,7 @@ func Looks(most int) (looks []int) {
 // The parts of the error that looks have together. Plans with several looks leave the rest to replicates that are added
 // when they are over, and spend it in full then. A single look has the whole error, and replicates that are added to it
 // have afterRest on top.
-const (
-	plannedPart = 0.9
-	afterRest   = 0.1
-)
+const plannedPart, afterRest = 0.9, 0.1
 
 // Look is one of several looks at the results of an experiment. At the levels that it gives, the intervals of all looks
 // together hold the truth with the probability that was asked for: repeated confidence intervals (C. Jennison and
@@ -38,10 +36,7 @@ type Look struct {
 // LookAt returns the look at this number of pairs. The looks are numbers of pairs, ascending; beyond the planned
 // number, they are of pairs that were added. The level is the one that most intervals have.
 func LookAt(looks []int, planned, pairs int, level float64) Look {
-	k := 0
-	for k < len(looks)-1 && looks[k] < pairs {
-		k++
-	}
+	k, _ := slices.BinarySearch(looks[:len(looks)-1], pairs)
 	const smaller = 16 // families of some comparisons, and unplanned looks, have about this part of the error
 	alpha := 1 - level
 	nominal := nominalErrors(looks, planned, alpha)[k]
@@ -69,10 +64,7 @@ func nominalErrors(looks []int, planned int, alpha float64) []float64 {
 		if looks[0] < planned {
 			part = plannedPart
 		}
-		if t > 1 {
-			return alpha * (part + afterRest*(1-1/(t*t)))
-		}
-		return alpha * part * math.Log1p((math.E-1)*t)
+		return alpha * (part*math.Log1p((math.E-1)*min(t, 1)) + afterRest*max(0, 1-1/(t*t)))
 	})
 	nominalKnown.Store(key, nominal)
 	return nominal
@@ -87,11 +79,14 @@ func spendErrors(looks []int, spent func(pairs int) float64) []float64 {
 	var width, before, sofar float64 // of the grid's range; the information and the error so far
 	for k, n := range looks {
 		step, target := math.Sqrt(float64(n)-before), (spent(n)-sofar)/2
-		beyond := func(bound float64) float64 { // the probability to pass the upper bound now
+		over := func(f func(at float64) float64) float64 { // the sums so far, of which each has its negative
 			if k == 0 {
-				return upperTail(bound / step)
+				return f(0) / 2
 			}
-			return simpson(inside, width, func(at float64) float64 { return upperTail((bound-at)/step) + upperTail((bound+at)/step) })
+			return simpson(inside, width, f)
+		}
+		beyond := func(bound float64) float64 { // the probability to pass the upper bound now
+			return over(func(at float64) float64 { return upperTail((bound-at)/step) + upperTail((bound+at)/step) })
 		}
 		low, high := 0.0, 40*math.Sqrt(float64(n))
 		for range 60 {
@@ -106,11 +101,7 @@ func spendErrors(looks []int, spent func(pairs int) float64) []float64 {
 		next := make([]float64, gridPoints)
 		for i := range next {
 			x := bound * float64(i) / (gridPoints - 1)
-			if k == 0 {
-				next[i] = density(x/step) / step
-				continue
-			}
-			next[i] = simpson(inside, width, func(at float64) float64 { return (density((x-at)/step) + density((x+at)/step)) / step })
+			next[i] = over(func(at float64) float64 { return (density((x-at)/step) + density((x+at)/step)) / step })
 		}
 		inside, width, before, sofar = next, bound, float64(n), spent(n)
 	}

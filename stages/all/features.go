@@ -40,6 +40,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/builtin"
 	_ "github.com/tfexp/tfexp/stages/builtin/commands"
 	_ "github.com/tfexp/tfexp/stages/certain"
+	_ "github.com/tfexp/tfexp/stages/certain/commands"
 	_ "github.com/tfexp/tfexp/stages/clusterspeed"
 	_ "github.com/tfexp/tfexp/stages/containers"
 	_ "github.com/tfexp/tfexp/stages/contention"

@@ -72,7 +72,8 @@ type Rule struct {
 type certain struct {
 	Rule
 	compares []record.Compare // that have to be decided
-	most     int              // replicates
+	looks    []int            // numbers of replicates
+	added    []int            // the looks at which replicates that were added are over, the last ones
 }
 
 // decode decodes the block, and has the comparisons of the file looked at again and again.
@@ -95,10 +96,10 @@ func decode(d *language.Decoder, s *experiment.Spec) {
 	case s.Replicates < stats.MinPairs:
 		return // too few to decide anything, which the run says
 	}
-	c := certain{Rule: Rule{Within: v.Within, Seconds: v.Time.Seconds(), DropLosers: v.DropLosers}, most: s.Replicates}
+	c := certain{Rule: Rule{Within: v.Within, Seconds: v.Time.Seconds(), DropLosers: v.DropLosers}, looks: stats.Looks(s.Replicates)}
 	known := map[string]bool{}
 	for i := range s.Compares {
-		s.Compares[i].Looks = stats.Looks(s.Replicates)
+		s.Compares[i].Looks = c.looks
 		known[s.Compares[i].Metric] = true
 	}
 	for _, name := range v.Metrics {

@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/stages/experiment"
 )
 
 // world has the waiting times that each cell would have.
@@ -78,7 +79,7 @@ func (w world) run(c certain, done map[string]bool, most int) map[string]int {
 }
 
 func rule(most int, metrics ...string) certain {
-	c := certain{Rule: Rule{Within: 0.05}, most: most}
+	c := certain{Rule: Rule{Within: 0.05}, looks: stats.Looks(most)}
 	for _, m := range append([]string{"mean_waiting_s"}, metrics...) {
 		c.compares = append(c.compares, record.Compare{Metric: m, Baseline: "base", Level: 0.95, Looks: stats.Looks(most)})
 	}
@@ -137,6 +138,40 @@ func TestResumedRunsStopAlike(t *testing.T) {
 		if got := w.run(c, left, math.MaxInt); !maps.Equal(got, want) {
 			t.Errorf("seed %d, with all cells left of an earlier run: %v, want %v", seed, got, want)
 		}
+	}
+}
+
+// Replicates that are added go to comparisons that are undecided or of unknown size, and to all where there are none; the
+// others stay as they were. A run that is killed and resumed has the same ones.
+func TestAddedReplicates(t *testing.T) {
+	w := worldOf(4, 60, []string{"base", "far", "noisy"}, []float64{100, 50, 101}, []float64{0.5, 0.5, 30})
+	add := func(c certain, first int, to ...int) certain {
+		s := experiment.Spec{Replicates: first, Compares: []experiment.Compare{{Metric: "mean_waiting_s", Baseline: "base"}},
+			Parts: experiment.Parts{c}}
+		(&Added{First: first, Ran: first, To: to}).apply(&s)
+		c, _ = experiment.PartOf[certain](s.Parts)
+		return c
+	}
+	before := w.run(rule(12), map[string]bool{}, math.MaxInt)
+	for _, to := range [][]int{{20}, {20, 60}} {
+		c, most := add(rule(12), 12, to...), to[len(to)-1]
+		got := w.run(c, map[string]bool{}, math.MaxInt)
+		if got["far"] != before["far"] || got["noisy"] != most || got["base"] != most {
+			t.Errorf("to %d: %v, before %v", to, got, before)
+		}
+		for killed := 0; ; killed += 7 {
+			done := map[string]bool{}
+			if w.run(c, done, killed) != nil {
+				break
+			}
+			if again := w.run(c, done, math.MaxInt); !maps.Equal(again, got) {
+				t.Errorf("killed after %d cells: %v, unbroken %v", killed, again, got)
+			}
+		}
+	}
+	decided := worldOf(4, 60, []string{"base", "far"}, []float64{100, 50}, []float64{0.5, 0.5})
+	if got := decided.run(add(rule(12), 12, 15), map[string]bool{}, math.MaxInt); got["far"] != 15 || got["base"] != 15 {
+		t.Errorf("all are decided, and get more: %v", got)
 	}
 }
 

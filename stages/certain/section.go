@@ -40,6 +40,9 @@ var _ = analysis.Register(analysis.Part{
 			return s, nil
 		}
 		said := rule.sentence(rows, e.Plan.Replicates)
+		if slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return rule.decision(&r) == Undecided || vague(&r) }) {
+			said += " \"tfexp run FILE --more N\" adds replicates."
+		}
 		s.Report = []table.Item{{Sentences: []string{said}, Plain: true}, {Table: rule.table(rows)}}
 		s.Terminal = []table.Item{{Sentences: []string{said}, Plain: true}}
 		return s, nil

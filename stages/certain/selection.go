@@ -49,7 +49,6 @@ func vague(row *record.ComparisonRow) bool {
 type selection struct {
 	certain
 	cells []record.CellRef
-	looks []int
 	look  int // whose replicates are being run, or are over
 	asked map[int]bool
 	ended bool
@@ -57,10 +56,10 @@ type selection struct {
 
 // Select implements stages.SelectPart.
 func (c certain) Select(cells []record.CellRef) stages.Selection {
-	if c.most <= stats.MinPairs {
+	if len(c.looks) <= 1 {
 		return nil
 	}
-	return &selection{certain: c, cells: cells, looks: stats.Looks(c.most), asked: map[int]bool{}}
+	return &selection{certain: c, cells: cells, asked: map[int]bool{}}
 }
 
 // Holds implements stages.Selection.
@@ -85,27 +84,41 @@ func (s *selection) Next(over func(cell string) (record.Cell, bool)) (next []int
 			return nil
 		}
 		rows, err := analysis.Comparisons(e)
-		if err != nil || s.look == len(s.looks)-1 || s.Seconds > 0 && ran(e) >= s.Seconds {
+		if err != nil {
 			s.ended = true
 			return nil
 		}
-		from := s.looks[s.look]
-		s.look++
-		for i := range s.wanted(rows) {
-			if r := s.cells[i].Replicate; r > from && r <= s.looks[s.look] {
-				next, s.asked[i] = append(next, i), true
-			}
+		planned := len(s.looks) - len(s.added) // looks
+		if s.look < planned-1 && !(s.Seconds > 0 && ran(e) >= s.Seconds) {
+			s.look++
+			next = s.give(s.wanted(rows, s.open(rows)))
 		}
-		slices.Sort(next)
-		s.ended = len(next) == 0
+		if len(next) == 0 { // the planned replicates are over
+			if s.look = max(s.look+1, planned); s.look == len(s.looks) {
+				s.ended = true
+				return nil
+			}
+			next = s.give(s.wanted(rows, s.worthMore(rows)))
+		}
 	}
+	return next
+}
+
+// give returns the replicates of some cells up to the present look that were not asked for before.
+func (s *selection) give(cells map[int]bool) (next []int) {
+	for i := range cells {
+		if r := s.cells[i].Replicate; s.Holds(i) && r <= s.looks[s.look] && !s.asked[i] {
+			next, s.asked[i] = append(next, i), true
+		}
+	}
+	slices.Sort(next)
 	return next
 }
 
 // seen is the experiment as it is at the present look; whole is false while a cell of it is missing. Cells beyond the first
 // look count if they were asked for: others may be left of an earlier run.
 func (s *selection) seen(over func(cell string) (record.Cell, bool)) (e *record.Experiment, whole bool) {
-	e = &record.Experiment{Plan: record.Plan{Compares: s.compares, Replicates: s.most}}
+	e = &record.Experiment{Plan: record.Plan{Compares: s.compares, Replicates: s.looks[len(s.looks)-1]}}
 	for i, ref := range s.cells {
 		if s.Holds(i) && !s.asked[i] {
 			continue
@@ -128,16 +141,28 @@ func ran(e *record.Experiment) (seconds float64) {
 	return seconds
 }
 
-// wanted are the cells of the comparisons that are not decided.
-func (s *selection) wanted(rows []record.ComparisonRow) map[int]bool {
-	lost := func(r *record.ComparisonRow) bool {
-		return s.DropLosers && slices.ContainsFunc(rows, func(o record.ComparisonRow) bool {
+// open are the comparisons that get replicates as planned: of policies that are not dropped, the ones that are undecided.
+func (s *selection) open(rows []record.ComparisonRow) func(*record.ComparisonRow) bool {
+	return func(r *record.ComparisonRow) bool {
+		return s.decision(r) == Undecided && !(s.DropLosers && slices.ContainsFunc(rows, func(o record.ComparisonRow) bool {
 			return s.decision(&o) == Worse && candidate(&o).is(candidate(r))
-		})
+		}))
 	}
+}
+
+// worthMore are the comparisons that get replicates which were asked for afterwards: those that are undecided or do not say
+// the size of a difference; all, where there are none.
+func (s *selection) worthMore(rows []record.ComparisonRow) func(*record.ComparisonRow) bool {
+	unknown := func(r *record.ComparisonRow) bool { return s.decision(r) == Undecided || vague(r) }
+	none := !slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return unknown(&r) })
+	return func(r *record.ComparisonRow) bool { return none || unknown(r) }
+}
+
+// wanted are the cells of some of the comparisons.
+func (s *selection) wanted(rows []record.ComparisonRow, these func(*record.ComparisonRow) bool) map[int]bool {
 	var sides []side
 	for i := range rows {
-		if r := &rows[i]; s.decision(r) == Undecided && !lost(r) {
+		if r := &rows[i]; these(r) {
 			sides = append(sides, candidate(r), baseline(r))
 		}
 	}
