@@ -184,14 +184,7 @@ var comments = map[string]comment{}
 func Document(pkg string, sources embed.FS) bool {
 	files, _ := fs.Glob(sources, "*.go")
 	for _, name := range files {
-		if filesRead[pkg+"/"+name] {
-			continue
-		}
-		filesRead[pkg+"/"+name] = true
-		file, err := sources.Open(name)
-		if err != nil {
-			panic(err)
-		}
+		file, _ := sources.Open(name)
 		of, lines := "", []string(nil)
 		for text := bufio.NewScanner(file); text.Scan(); {
 			line := text.Bytes()
@@ -212,9 +205,6 @@ func Document(pkg string, sources embed.FS) bool {
 	}
 	return true
 }
-
-// filesRead are the files that Document has read.
-var filesRead = map[string]bool{}
 
 // commentOf divides a comment into its paragraphs.
 func commentOf(lines []string) (c comment) {

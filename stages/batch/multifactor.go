@@ -91,7 +91,7 @@ type factors struct {
 func init() {
 	policy.RegisterOrder(policy.OrderChoice{
 		Choice: policy.Choice{
-			Name: Multifactor, Title: "Multifactor priority", Place: 15, Settings: schema.Described[factors](source),
+			Name: Multifactor, Title: "Multifactor priority", Place: 15, Settings: schema.Args[factors](),
 			Doc:   "the highest weighted sum of age, fair share, size and others",
 			Check: func(s policy.Settings) (string, error) { return "phase", checkPhase(s) },
 			Draws: func(s policy.Settings) bool { return s["phase"] == randomPhase },

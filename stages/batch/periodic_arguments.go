@@ -133,7 +133,7 @@ func init() {
 	policy.RegisterBackfill(policy.BackfillChoice{
 		Choice: policy.Choice{
 			Name: Periodic, Title: "Periodic backfill", Place: 6, Estimates: true, Wants: wants,
-			Settings: schema.Described[periodicArgs](source), Fits: misfitsOf, Check: checkInstants,
+			Settings: schema.Args[periodicArgs](), Fits: misfitsOf, Check: checkInstants,
 			Doc: "first those that come first, up to one that cannot start, at each event; then those that delay no " +
 				"reservation, in rounds",
 		},
