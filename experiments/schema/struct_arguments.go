@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"embed"
@@ -179,17 +178,16 @@ type comment struct{ doc, otherwise, example string }
 // comments has the comments of structs, by "experiments.Job", and of their fields, by "experiments.Job.Epochs".
 var comments = map[string]comment{}
 
-// Document reads the comments of structs in the Go files of a package. It runs whenever a program starts: it copies a line
-// at a time, and divides only those into words that may have a struct or an argument.
+// Document reads the comments of structs in the Go files of a package. It runs whenever a program starts:
+// only lines that may have a struct or an argument are divided into words.
 func Document(pkg string, sources embed.FS) bool {
 	files, _ := fs.Glob(sources, "*.go")
 	for _, name := range files {
-		file, _ := sources.Open(name)
+		text, _ := fs.ReadFile(sources, name)
 		of, lines := "", []string(nil)
-		for text := bufio.NewScanner(file); text.Scan(); {
-			line := text.Bytes()
+		for line := range bytes.Lines(text) {
 			if comment, ok := bytes.CutPrefix(bytes.TrimLeft(line, "\t"), []byte("//")); ok {
-				lines = append(lines, string(comment))
+				lines = append(lines, string(bytes.TrimRight(comment, "\r\n")))
 				continue
 			}
 			if bytes.HasPrefix(line, []byte("type ")) {
