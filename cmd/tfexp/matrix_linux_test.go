@@ -464,6 +464,9 @@ func runUnbroken(t *testing.T, c combination) unbroken {
 			t.Fatalf("unbroken %s ended with %d: %s", c, code, s.stderr.String())
 		}
 		raw, err := os.ReadFile(f.file)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if u.changes, err = strconv.Atoi(string(raw)); err != nil || u.changes < 10 {
 			t.Fatalf("unbroken %s made %q changes", c, raw)
 		}
