@@ -16,7 +16,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +23,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 )
 
@@ -43,36 +43,35 @@ type access struct {
 // login gives the token of a request. again is set after the server refused the last one.
 type login func(ctx context.Context, again bool) (token string, err error)
 
-// accessError is an error in a kubeconfig, or in what it names.
+// accessError is an error in a kubeconfig, or in a file or program that it names.
 type accessError struct{ text string }
 
 func (e *accessError) Error() string { return e.text }
 
 func badAccess(format string, args ...any) error { return &accessError{fmt.Sprintf(format, args...)} }
 
-// config is a kubeconfig, with what the engine reads. Other holds the arguments of a user that it does not know.
+// config is a kubeconfig, with the parts that the engine reads.
 type config struct {
-	CurrentContext string         `yaml:"current-context"`
-	Contexts       []namedContext `yaml:"contexts"`
-	Clusters       []namedCluster `yaml:"clusters"`
-	Users          []namedUser    `yaml:"users"`
-
-	dir string // of the file that named it first
+	CurrentContext string  `yaml:"current-context"`
+	Contexts       []named `yaml:"contexts"`
+	Clusters       []named `yaml:"clusters"`
+	Users          []named `yaml:"users"`
 }
 
-type namedContext struct {
-	Name    string `yaml:"name"`
-	Context struct {
-		Cluster   string `yaml:"cluster"`
-		User      string `yaml:"user"`
-		Namespace string `yaml:"namespace"`
-	} `yaml:"context"`
-}
-
-type namedCluster struct {
+// named is a context, a cluster or a user.
+type named struct {
 	Name    string        `yaml:"name"`
+	Context contextConfig `yaml:"context"`
 	Cluster clusterConfig `yaml:"cluster"`
-	dir     string
+	User    userConfig    `yaml:"user"`
+
+	dir string // of the file
+}
+
+type contextConfig struct {
+	Cluster   string `yaml:"cluster"`
+	User      string `yaml:"user"`
+	Namespace string `yaml:"namespace"`
 }
 
 type clusterConfig struct {
@@ -82,12 +81,6 @@ type clusterConfig struct {
 	CAFile   string `yaml:"certificate-authority"`
 	CAData   string `yaml:"certificate-authority-data"`
 	Proxy    string `yaml:"proxy-url"`
-}
-
-type namedUser struct {
-	Name string     `yaml:"name"`
-	User userConfig `yaml:"user"`
-	dir  string
 }
 
 type userConfig struct {
@@ -154,23 +147,10 @@ func readConfig(files []string, must bool) (*config, error) {
 		if err := yaml.Unmarshal(text, &c); err != nil {
 			return nil, badAccess("read the kubeconfig %s: %v", file, err)
 		}
-		dir := filepath.Dir(file)
 		all.CurrentContext = cmp.Or(all.CurrentContext, c.CurrentContext)
-		for _, x := range c.Contexts {
-			if named(all.Contexts, x.Name, func(o namedContext) string { return o.Name }) == nil {
-				all.Contexts = append(all.Contexts, x)
-			}
-		}
-		for _, x := range c.Clusters {
-			if x.dir = dir; named(all.Clusters, x.Name, func(o namedCluster) string { return o.Name }) == nil {
-				all.Clusters = append(all.Clusters, x)
-			}
-		}
-		for _, x := range c.Users {
-			if x.dir = dir; named(all.Users, x.Name, func(o namedUser) string { return o.Name }) == nil {
-				all.Users = append(all.Users, x)
-			}
-		}
+		join(&all.Contexts, c.Contexts, file)
+		join(&all.Clusters, c.Clusters, file)
+		join(&all.Users, c.Users, file)
 	}
 	if !found {
 		return nil, errNoCluster
@@ -178,12 +158,19 @@ func readConfig(files []string, must bool) (*config, error) {
 	return all, nil
 }
 
-// named returns the element of a name; nil without one.
-func named[T any](all []T, name string, of func(T) string) *T {
-	for i := range all {
-		if of(all[i]) == name {
-			return &all[i]
+// join adds the entries of a file that no earlier file has.
+func join(all *[]named, more []named, file string) {
+	for _, x := range more {
+		if x.dir = filepath.Dir(file); entry(*all, x.Name) == nil {
+			*all = append(*all, x)
 		}
+	}
+}
+
+// entry returns the entry of a name; nil without one.
+func entry(all []named, name string) *named {
+	if i := slices.IndexFunc(all, func(x named) bool { return x.Name == name }); i >= 0 {
+		return &all[i]
 	}
 	return nil
 }
@@ -209,15 +196,12 @@ func (c *config) access(name string) (*access, error) {
 		return nil, badAccess("the kubeconfig has no current context: choose one (kubectl config use-context NAME), " +
 			"or write context in the hardware block")
 	}
-	x := named(c.Contexts, name, func(o namedContext) string { return o.Name })
+	x := entry(c.Contexts, name)
 	if x == nil {
-		names := make([]string, len(c.Contexts))
-		for i, o := range c.Contexts {
-			names[i] = o.Name
-		}
+		names := schema.Each(c.Contexts, func(o named) string { return o.Name })
 		return nil, badAccess("the kubeconfig has no context %q; it has %s", name, cmp.Or(strings.Join(names, ", "), "none"))
 	}
-	cl := named(c.Clusters, x.Context.Cluster, func(o namedCluster) string { return o.Name })
+	cl := entry(c.Clusters, x.Context.Cluster)
 	if cl == nil || cl.Cluster.Server == "" {
 		return nil, badAccess("the kubeconfig has no server for the cluster %q of the context %q", x.Context.Cluster, name)
 	}
@@ -246,14 +230,14 @@ func (c *config) access(name string) (*access, error) {
 	if x.Context.User == "" {
 		return a, nil
 	}
-	u := named(c.Users, x.Context.User, func(o namedUser) string { return o.Name })
+	u := entry(c.Users, x.Context.User)
 	if u == nil {
 		return nil, badAccess("the kubeconfig has no user %q, which the context %q names", x.Context.User, name)
 	}
 	return a, a.credentials(u)
 }
 
-// content is the content of a file, or the decoded data beside it, which counts before; nil for neither.
+// content is the decoded data of an argument, or else the content of the file that it names; nil for neither.
 func content(dir, file, data, what string) ([]byte, error) {
 	if data != "" {
 		text, err := base64.StdEncoding.DecodeString(data)
@@ -281,7 +265,7 @@ func beside(dir, path string) string {
 }
 
 // credentials reads the credentials of a user.
-func (a *access) credentials(u *namedUser) error {
+func (a *access) credentials(u *named) error {
 	for _, name := range []string{"auth-provider", "as", "as-uid", "as-groups", "as-user-extra"} {
 		if _, has := u.User.Other[name]; has {
 			return badAccess("the user %q of the kubeconfig has %s, which tfexp does not support: use a client certificate, "+
@@ -360,6 +344,8 @@ func (a *access) dial() *client {
 	t.TLSClientConfig = a.tls
 	t.MaxIdleConnsPerHost = 16
 	t.ResponseHeaderTimeout = callLimit
+	// Streams of a server that has vanished end.
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: callLimit, PingTimeout: callLimit / 2}
 	if a.proxy != nil {
 		t.Proxy = http.ProxyURL(a.proxy)
 	}
@@ -432,7 +418,7 @@ type pluginStatus struct {
 // pluginVersions are the versions of the protocol of plugins that tfexp speaks.
 var pluginVersions = []string{"client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"}
 
-func newPlugin(a *access, u *namedUser) (*plugin, error) {
+func newPlugin(a *access, u *named) (*plugin, error) {
 	p := &plugin{user: u.Name, version: u.User.Exec.APIVersion, exec: *u.User.Exec, dir: u.dir}
 	if !slices.Contains(pluginVersions, p.version) {
 		return nil, badAccess("the exec plugin of the user %q speaks %q; tfexp knows %s", u.Name, p.version,
@@ -454,8 +440,8 @@ func newPlugin(a *access, u *namedUser) (*plugin, error) {
 // pluginLimit bounds how long a plugin may take.
 const pluginLimit = time.Minute
 
-// status returns the credentials of the plugin, which is run when there are none, they are about to expire, or the server
-// has refused them.
+// status returns the credentials of the plugin. It runs the plugin for the first ones, shortly before they expire, and
+// after the server has refused them.
 func (p *plugin) status(ctx context.Context, again bool) (*pluginStatus, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -530,8 +516,5 @@ func (p *plugin) certificate(*tls.CertificateRequestInfo) (*tls.Certificate, err
 
 // configHint says where clusters are named.
 func configHint() string {
-	if runtime.GOOS == "windows" {
-		return "set KUBECONFIG to the file that your cluster gave you"
-	}
 	return "copy the file that your cluster gave you to ~/.kube/config, or set KUBECONFIG"
 }

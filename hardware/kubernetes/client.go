@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// callLimit bounds how long the API server may take for one answer.
+	// callLimit bounds the time until an answer of the API server.
 	callLimit = 30 * time.Second
 	// firstPatience is how long a server is waited for that has not answered before.
 	firstPatience = 10 * time.Second
@@ -96,7 +96,7 @@ func (e *callError) Error() string {
 	switch {
 	case e.code == http.StatusForbidden && e.reason == "Forbidden" && strings.Contains(e.text, "exceeded quota"):
 		return fmt.Sprintf("%s %s: the quota is used up: %s", what, where, e.text)
-	case e.code == http.StatusForbidden && strings.Contains(e.text, " cannot "):
+	case noPermission(e):
 		return fmt.Sprintf("no permission to %s %s %s (%s)", e.call.verb, e.call.resource, where, e.text)
 	case e.code == http.StatusUnauthorized:
 		return "the API server does not accept the credentials of the context (401)"
@@ -130,6 +130,13 @@ func refused(err error, codes ...int) bool {
 		}
 	}
 	return false
+}
+
+// noPermission reports whether a call failed since the user may not make it, and not since an admission controller
+// refuses it.
+func noPermission(err error) bool {
+	var e *callError
+	return errors.As(err, &e) && e.code == http.StatusForbidden && strings.Contains(e.text, " cannot ")
 }
 
 // passing reports whether a call that failed may succeed later.
@@ -211,7 +218,8 @@ func (c *client) open(ctx context.Context, what call) (io.ReadCloser, error) {
 		}
 		body = bytes.NewReader(text)
 	}
-	req, err := http.NewRequestWithContext(ctx, cmp.Or(methods[what.verb], http.MethodGet), c.access.Server+what.path(), body)
+	method := cmp.Or(methods[what.verb], http.MethodGet)
+	req, err := http.NewRequestWithContext(ctx, method, c.access.Server+what.path(), body)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ type permission struct {
 	optional              string
 }
 
-// permissions are what the engine needs; docs/kubernetes.md has the same as a file.
+// permissions are all permissions that the engine uses; rbac.yaml has the same as a file.
 var permissions = []permission{
 	{verb: "list", resource: "nodes", cluster: true},
 	{verb: "create", group: "batch", resource: "jobs"}, {verb: "get", group: "batch", resource: "jobs"},
@@ -36,8 +36,8 @@ var permissions = []permission{
 // doctorLimit bounds how long doctor waits for a cluster.
 const doctorLimit = 10 * time.Second
 
-// doctor looks at the cluster of the current context: whether it answers, what the user may do, and whether a run has
-// left Jobs.
+// doctor looks at the cluster of the current context: whether it answers, which permissions the user lacks, and whether
+// a run has left Jobs.
 func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Check {
 	ctx, cancel := context.WithTimeout(ctx, doctorLimit)
 	defer cancel()
@@ -78,7 +78,8 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 	}
 	c.Text = fmt.Sprintf("Kubernetes %s at %s, namespace %s", version.GitVersion, k.access.Server, k.namespace)
 	if len(lacks) > 0 {
-		return warn(c.Text+": you may not "+strings.Join(lacks, ", "), "ask for these permissions; docs/kubernetes.md has a file with them")
+		return warn(c.Text+": you may not "+strings.Join(lacks, ", "),
+			"ask for these permissions; docs/kubernetes.md has a file with them")
 	}
 	if len(less) > 0 {
 		c.Text += "; you may not " + strings.Join(less, ", ")
@@ -104,8 +105,8 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 	}
 	if err == nil && left > 0 {
 		return warn(fmt.Sprintf("%s; %d Jobs of a run that was killed are left, of %s", c.Text, left, folder),
-			fmt.Sprintf("they are removed when the experiment next runs with the same --out; at once: kubectl -n %s delete jobs -l %s=%s",
-				k.namespace, labelRun, runID(folder)))
+			fmt.Sprintf("they are removed when the experiment next runs with the same --out; at once: "+
+				"kubectl -n %s delete jobs -l %s=%s", k.namespace, labelRun, runID(folder)))
 	}
 	return []hardware.Check{c}
 }
@@ -123,7 +124,8 @@ func (k *cluster) may(ctx context.Context, p permission) (bool, error) {
 		} `json:"status"`
 	}
 	err := k.do(ctx, call{verb: "create", group: "authorization.k8s.io/v1", resource: "selfsubjectaccessreviews",
-		body: tree{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": tree{"resourceAttributes": what}},
+		body: tree{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+			"spec": tree{"resourceAttributes": what}},
 	}, &said)
 	return said.Status.Allowed, err
 }

@@ -36,14 +36,14 @@ type Engine struct {
 
 	mu      sync.Mutex // guards what follows
 	nodes   []string   // the cluster's name of each node
-	objects []*object  // by job: its Job; nil before the first start
+	objects []*madeJob // by job: its Job; nil before the first start
 	starts  int        // so far, for labels
 	started map[string]*program
 	kept    map[string]bool // keys of the secret of the engine
 }
 
-// object is the Job of a job.
-type object struct {
+// madeJob is the Job of a job.
+type madeJob struct {
 	name, uid string
 	shape     string // of its template: a Job is used again for the same
 }
@@ -53,8 +53,9 @@ func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task
 	rand.Read(name[:])
 	k = &cluster{k.patient(k.set.Patience), k.set, k.namespace}
 	e := &Engine{
-		cluster: k, hw: task.Hardware, warnings: task.Warn, kept: map[string]bool{}, run: s.id, id: hex.EncodeToString(name[:]), cell: label(task.Cell), folder: s.run.Dir, nodes: nodes,
-		objects: make([]*object, len(task.Jobs)), started: map[string]*program{},
+		cluster: k, hw: task.Hardware, warnings: task.Warn, kept: map[string]bool{},
+		run: s.id, id: hex.EncodeToString(name[:]), cell: label(task.Cell), folder: s.run.Dir, nodes: nodes,
+		objects: make([]*madeJob, len(task.Jobs)), started: map[string]*program{},
 	}
 	var core apiResources
 	if err := k.do(ctx, call{verb: "get"}, &core); err != nil {

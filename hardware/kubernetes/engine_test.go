@@ -24,8 +24,8 @@ type opened struct {
 	warnings chan warned
 }
 
-// open opens a session in a folder, and an engine for jobs on a hardware, which it closes at the end of the test. set may
-// leave out what has a default.
+// open opens a session in a folder, and an engine for jobs on a hardware, which it closes at the end of the test. Settings
+// that are zero have their defaults.
 func open(t testing.TB, dir string, set settings, nodes []scheduler.Node, jobs ...launch.Job) *opened {
 	t.Helper()
 	o, err := tryOpen(dir, set, nodes, jobs...)
@@ -60,7 +60,7 @@ func tryOpen(dir string, set settings, nodes []scheduler.Node, jobs ...launch.Jo
 	return o, nil
 }
 
-// hardwareOf is a hardware with settings, of which those that are zero have their defaults.
+// hardwareOf is a hardware with settings. Settings that are zero have their defaults.
 func hardwareOf(set settings, nodes []scheduler.Node) *engine.Hardware {
 	if set.Pull == "" {
 		set.Pull = "never"

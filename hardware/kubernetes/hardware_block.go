@@ -2,7 +2,7 @@
 // how many cores; the cluster starts, watches and ends their pods.
 //
 // A training job has one Job, which is created suspended and released when the scheduler starts it. A pause suspends it:
-// its program is asked to write a checkpoint and ends, and a new pod goes on from there. Pods are watched, and their
+// its program is asked to write a checkpoint and ends, and a new pod continues from there. Pods are watched, and their
 // output is followed, through the API alone; the control file of a program is an annotation of its pod.
 //
 // Jobs live in the cluster, so that killing tfexp does not end them. They carry labels with the run that they belong to.
@@ -134,18 +134,18 @@ type settings struct {
 	//
 	//	checkpoints = "claim:checkpoints"
 	Checkpoints string `arg:"checkpoints"`
-	// How long a pod has to write its checkpoint when it is asked to end.
+	// The time that a pod is given to write its checkpoint when it is asked to end.
 	//
 	//	grace = "30s"
 	Grace time.Duration `arg:"grace,positive" default:"10s"`
 	// How long a Job may run at most: if tfexp is killed, its Jobs end then.
 	//
 	//	deadline = "72h"
-	Deadline time.Duration `arg:"deadline" default:"24h" least:"1m"`
+	Deadline time.Duration `arg:"deadline,positive" default:"24h"`
 	// How long tfexp waits for an API server that does not answer, and for a pod that cannot start.
 	//
 	//	patience = "15m"
-	Patience time.Duration `arg:"patience" default:"5m" least:"1s"`
+	Patience time.Duration `arg:"patience,positive" default:"5m"`
 	// The resource by which the cluster counts GPUs.
 	//
 	//	gpu_resource = "amd.com/gpu"
@@ -262,13 +262,13 @@ func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem
 			j.Name, j.Nodes, h.Name)
 	}
 	if j.Container != nil && len(j.Container.Mounts) > 0 {
-		add("mounts", "Folders of this machine", "The job %q mounts folders of this machine, which the nodes of the hardware "+
-			"%q do not see. Put the files into the image, or on a volume: volumes in the hardware block.", j.Name, h.Name)
+		add("mounts", "Folders of this machine", "The job %q mounts folders of this machine, which the nodes of the "+
+			"hardware %q do not see. Put the files into the image, or on a volume: volumes in the hardware block.", j.Name, h.Name)
 	}
 	return problems
 }
 
-// keyLines are the key lines of the settings that decide on which nodes jobs run, and what they see.
+// keyLines are the key lines of the settings that decide on which nodes jobs run, and which files they see.
 func keyLines(h *engine.Hardware) []engine.KeyLine {
 	s := settingsOf(h)
 	value := fmt.Sprintf("context %q, tolerations %q", s.Context, s.Tolerations)

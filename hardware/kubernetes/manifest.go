@@ -57,7 +57,8 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part) (spec tree, hidden
 	if j.ControlPath != "" {
 		paths.Control = controlDir + "/" + controlFile
 		field := tree{"fieldPath": "metadata.annotations['" + annotationControl + "']"}
-		mounted(tree{"downwardAPI": tree{"items": []tree{{"path": controlFile, "fieldRef": field}}}}, "control", controlDir, "", true)
+		mounted(tree{"downwardAPI": tree{"items": []tree{{"path": controlFile, "fieldRef": field}}}}, "control", controlDir,
+			"", true)
 	}
 	if e.set.Checkpoints != "" && j.CheckpointDir != "" {
 		v, _, err := parseVolume(e.set.Checkpoints)
@@ -85,7 +86,8 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part) (spec tree, hidden
 			return
 		}
 		hidden = append(hidden, value)
-		env = append(env, tree{"name": name, "valueFrom": tree{"secretKeyRef": tree{"name": e.secretName(), "key": keyOf(value)}}})
+		key := tree{"name": e.secretName(), "key": secretKey(value)}
+		env = append(env, tree{"name": name, "valueFrom": tree{"secretKeyRef": key}})
 	}
 	for _, entry := range j.Environ(cores, ids, paths) {
 		name, value, _ := strings.Cut(entry, "=")
@@ -111,7 +113,7 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part) (spec tree, hidden
 	}
 	spec = tree{
 		"restartPolicy": "Never", "automountServiceAccountToken": false, "enableServiceLinks": false,
-		"terminationGracePeriodSeconds": max(int64(e.set.Grace/time.Second), 1), "tolerations": e.set.tolerations(),
+		"terminationGracePeriodSeconds": seconds(e.set.Grace), "tolerations": e.set.tolerations(),
 		"containers": []tree{c}, "volumes": volumes,
 	}
 	if len(e.set.NodeSelector) > 0 {
@@ -126,6 +128,9 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part) (spec tree, hidden
 // literally is a text that the cluster does not replace variables in.
 func literally(text string) string { return strings.ReplaceAll(text, "$(", "$$(") }
 
+// seconds is a duration as the API counts: in whole seconds, at least one.
+func seconds(d time.Duration) int64 { return max(int64(d/time.Second), 1) }
+
 // labels are the labels of the objects of a job.
 func (e *Engine) labels(j *launch.Job) map[string]string {
 	l := e.own()
@@ -133,7 +138,8 @@ func (e *Engine) labels(j *launch.Job) map[string]string {
 	return l
 }
 
-// release starts the pod of a program: its Job is created suspended, if it is not there, and then released onto the node.
+// release starts the pod of a program: its Job is created suspended, if it is not there, and then released onto the
+// node.
 func (e *Engine) release(p *program) error {
 	p.mu.Lock()
 	part, control, before := p.part, p.control, p.start
@@ -161,8 +167,10 @@ func (e *Engine) release(p *program) error {
 	place := tree{"nodeAffinity": tree{"requiredDuringSchedulingIgnoredDuringExecution": tree{"nodeSelectorTerms": []tree{{
 		"matchFields": []tree{{"key": "metadata.name", "operator": "In", "values": []string{node}}}}}}}}
 	if old != nil && old.shape == string(shape) {
-		err := e.patchJob(old.name, tree{"suspend": false, "template": tree{"metadata": pods, "spec": tree{"affinity": place}}})
-		if err == nil || !refused(err, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity) {
+		now, err := e.patchJob(old.name, tree{"suspend": false,
+			"template": tree{"metadata": pods, "spec": tree{"affinity": place}}})
+		fixed := refused(err, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity)
+		if !fixed && (err != nil || is(now.Status.Conditions, "Failed") == nil) {
 			return err
 		}
 	}
@@ -174,7 +182,7 @@ func (e *Engine) release(p *program) error {
 	name := fmt.Sprintf("tfexp-%s-%d-%s", e.id, number, nameOf(p.Job.Name))
 	o := tree{"apiVersion": batch, "kind": "Job", "metadata": meta{Name: name, Labels: e.labels(&p.Job),
 		Annotations: map[string]string{annotationFolder: e.folder}},
-		"spec": tree{"suspend": true, "backoffLimit": 0, "activeDeadlineSeconds": int64(e.set.Deadline / time.Second),
+		"spec": tree{"suspend": true, "backoffLimit": 0, "activeDeadlineSeconds": seconds(e.set.Deadline),
 			"template": tree{"metadata": pods, "spec": spec}}}
 	var made job
 	where := call{verb: "create", group: batch, resource: "jobs", namespace: e.namespace, body: o}
@@ -188,15 +196,16 @@ func (e *Engine) release(p *program) error {
 		}
 	}
 	e.mu.Lock()
-	e.objects[p.Number] = &object{name: name, uid: made.Metadata.UID, shape: string(shape)}
+	e.objects[p.Number] = &madeJob{name: name, uid: made.Metadata.UID, shape: string(shape)}
 	e.mu.Unlock()
-	return e.patchJob(name, tree{"suspend": false})
+	_, err = e.patchJob(name, tree{"suspend": false})
+	return err
 }
 
-// secretName is the name of the secret with the sensitive values of the engine's jobs, and keyOf the key of one.
+// secretName is the name of the secret with the sensitive values of the engine's jobs, and secretKey the key of one.
 func (e *Engine) secretName() string { return "tfexp-" + e.id }
 
-func keyOf(hidden string) string {
+func secretKey(hidden string) string {
 	sum := sha256.Sum256([]byte(hidden))
 	return hex.EncodeToString(sum[:16])
 }
@@ -211,14 +220,15 @@ func (e *Engine) keep(hidden []string) error {
 		if err != nil {
 			return err
 		}
-		if key := keyOf(text); !e.kept[key] {
+		if key := secretKey(text); !e.kept[key] {
 			fresh[key] = shown[0]
 		}
 	}
 	if len(fresh) == 0 {
 		return nil
 	}
-	o := tree{"apiVersion": "v1", "kind": "Secret", "metadata": meta{Name: e.secretName(), Labels: e.own()}, "stringData": fresh}
+	o := tree{"apiVersion": "v1", "kind": "Secret", "metadata": meta{Name: e.secretName(), Labels: e.own()},
+		"stringData": fresh}
 	write := call{verb: "create", resource: "secrets", namespace: e.namespace, body: o}
 	if len(e.kept) > 0 {
 		write.verb, write.name, write.patch = "patch", e.secretName(), mergePatch
@@ -233,9 +243,10 @@ func (e *Engine) keep(hidden []string) error {
 }
 
 // patchJob changes the specification of a Job.
-func (e *Engine) patchJob(name string, spec tree) error {
-	return e.do(e.ctx, call{verb: "patch", group: batch, resource: "jobs", namespace: e.namespace, name: name,
-		patch: mergePatch, body: tree{"spec": spec}}, nil)
+func (e *Engine) patchJob(name string, spec tree) (now job, err error) {
+	err = e.do(e.ctx, call{verb: "patch", group: batch, resource: "jobs", namespace: e.namespace, name: name,
+		patch: mergePatch, body: tree{"spec": spec}}, &now)
+	return now, err
 }
 
 // suspend suspends the Job of a job: its pod is asked to end.
@@ -246,7 +257,7 @@ func (e *Engine) suspend(number int) error {
 	if o == nil {
 		return nil
 	}
-	err := e.patchJob(o.name, tree{"suspend": true})
+	_, err := e.patchJob(o.name, tree{"suspend": true})
 	if refused(err, 404, 422) { // it is gone, or over
 		return nil
 	}
@@ -275,7 +286,11 @@ func (e *Engine) expired(number int) bool {
 	o := e.objects[number]
 	e.mu.Unlock()
 	var now job
-	if o == nil || e.do(e.ctx, call{verb: "get", group: batch, resource: "jobs", namespace: e.namespace, name: o.name}, &now) != nil {
+	if o == nil {
+		return false
+	}
+	what := call{verb: "get", group: batch, resource: "jobs", namespace: e.namespace, name: o.name}
+	if e.do(e.ctx, what, &now) != nil {
 		return false
 	}
 	for _, kind := range []string{"Failed", "FailureTarget"} {
@@ -287,7 +302,7 @@ func (e *Engine) expired(number int) bool {
 }
 
 // detach forgets the Job of a job, and returns it; nil without one.
-func (e *Engine) detach(number int) *object {
+func (e *Engine) detach(number int) *madeJob {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	o := e.objects[number]
@@ -295,8 +310,8 @@ func (e *Engine) detach(number int) *object {
 	return o
 }
 
-// drop removes a Job; nil is none. One that stays is removed when the engine is closed.
-func (e *Engine) drop(o *object) {
+// drop removes a Job, which may be nil. A Job that stays is removed when the engine is closed.
+func (e *Engine) drop(o *madeJob) {
 	if o == nil {
 		return
 	}

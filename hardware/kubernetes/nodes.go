@@ -11,11 +11,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/distribution/reference"
+
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// room is a node of the cluster with what is free on it.
+// room is a node of the cluster with its free cores, memory and GPUs.
 type room struct {
 	name    string
 	threads int
@@ -29,9 +31,9 @@ type room struct {
 // gpuProduct is the label with the type of a node's GPUs.
 const gpuProduct = "nvidia.com/gpu.product"
 
-// rooms returns the nodes that a hardware may use, in the order of their names, with what the pods of others leave free.
+// rooms returns the nodes that a hardware may use, in the order of their names, less the requests of other pods.
 // Pods with the label of the run are not counted: they are tfexp's own. Where the user may not list the pods of all
-// namespaces, those of its own count.
+// namespaces, only the pods of its own count.
 func (k *cluster) rooms(ctx context.Context, run string) ([]room, error) {
 	query := url.Values{}
 	if sel := selector(k.set.NodeSelector); sel != "" {
@@ -99,7 +101,7 @@ func (k *cluster) closed(n *node) string {
 	return ""
 }
 
-// requests is what a pod requests of a resource: as much as all of its containers, or as one that prepares it.
+// requests is the amount of a resource that a pod requests: for all of its containers, or for one that prepares it.
 func (p *pod) requests(name string) (float64, error) {
 	sum, err := quantity(p.Spec.Overhead[name])
 	if err != nil {
@@ -202,7 +204,7 @@ func title(n scheduler.Node) string {
 // mostRooms bounds how many nodes an error describes.
 const mostRooms = 5
 
-// lacks says what the rooms have.
+// lacks describes the rooms in which a node did not fit.
 func lacks(rooms []room, taken map[string]bool) string {
 	var texts []string
 	for i, r := range rooms {
@@ -244,7 +246,8 @@ func planned(b engine.Block) ([]scheduler.Node, error) {
 	if s.Kubeconfig != "" {
 		s.Kubeconfig = beside(b.Base, s.Kubeconfig)
 	}
-	key := fmt.Sprintf("%q %q %q %v %q %q", s.Kubeconfig, s.Context, s.Namespace, s.NodeSelector, s.Tolerations, s.GPUResource)
+	key := fmt.Sprintf("%q %q %q %v %q %q", s.Kubeconfig, s.Context, s.Namespace, s.NodeSelector, s.Tolerations,
+		s.GPUResource)
 	plans.Lock()
 	defer plans.Unlock()
 	if p, ok := plans.known[key]; ok && time.Since(p.at) < planLife {
@@ -326,7 +329,10 @@ func digest(image string, rooms []room) string {
 	if _, d, ok := strings.Cut(image, "@"); ok {
 		return d
 	}
-	full := fullImage(image)
+	full := image // "docker.io/library/busybox:latest", as nodes call it
+	if name, err := reference.ParseNormalizedNamed(image); err == nil {
+		full = reference.TagNameOnly(name).String()
+	}
 	for _, r := range rooms {
 		for _, names := range r.images {
 			if !slices.Contains(names, full) && !slices.Contains(names, image) {
@@ -340,19 +346,4 @@ func digest(image string, rooms []room) string {
 		}
 	}
 	return ""
-}
-
-// fullImage is the full name of an image, as nodes call it: "docker.io/library/busybox:latest".
-func fullImage(image string) string {
-	first, _, more := strings.Cut(image, "/")
-	switch {
-	case !more:
-		image = "docker.io/library/" + image
-	case !strings.ContainsAny(first, ".:") && first != "localhost":
-		image = "docker.io/" + image
-	}
-	if last := image[strings.LastIndex(image, "/")+1:]; !strings.Contains(last, ":") {
-		image += ":latest"
-	}
-	return image
 }

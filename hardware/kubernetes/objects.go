@@ -21,7 +21,7 @@ type (
 		Deleted         *time.Time        `json:"deletionTimestamp,omitempty"`
 	}
 
-	condition struct {
+	statusCondition struct {
 		Type    string `json:"type"`
 		Status  string `json:"status"`
 		Reason  string `json:"reason"`
@@ -43,8 +43,8 @@ type (
 	job struct {
 		Metadata meta `json:"metadata"`
 		Status   struct {
-			Active     int         `json:"active"`
-			Conditions []condition `json:"conditions"`
+			Active     int               `json:"active"`
+			Conditions []statusCondition `json:"conditions"`
 		} `json:"status"`
 	}
 
@@ -76,7 +76,7 @@ type (
 		Phase      string            `json:"phase"`
 		Reason     string            `json:"reason"`
 		Message    string            `json:"message"`
-		Conditions []condition       `json:"conditions"`
+		Conditions []statusCondition `json:"conditions"`
 		Containers []containerStatus `json:"containerStatuses"`
 	}
 	containerStatus struct {
@@ -107,7 +107,7 @@ type (
 		} `json:"spec"`
 		Status struct {
 			Allocatable map[string]string `json:"allocatable"`
-			Conditions  []condition       `json:"conditions"`
+			Conditions  []statusCondition `json:"conditions"`
 			Images      []struct {
 				Names []string `json:"names"`
 			} `json:"images"`
@@ -147,7 +147,7 @@ type (
 )
 
 // is returns the condition of a type if its status is True; nil otherwise. Conditions are in no order.
-func is(all []condition, kind string) *condition {
+func is(all []statusCondition, kind string) *statusCondition {
 	for i, c := range all {
 		if c.Type == kind && c.Status == "True" {
 			return &all[i]
@@ -156,7 +156,7 @@ func is(all []condition, kind string) *condition {
 	return nil
 }
 
-// state is the state of the pod's container; the zero value while there is none.
+// state is the state of the pod's container; the zero value before it has one.
 func (p *pod) state() containerState {
 	if len(p.Status.Containers) == 0 {
 		return containerState{}

@@ -14,7 +14,7 @@ import (
 // watchLimit is how long the API server keeps a watch open before tfexp begins another one.
 const watchLimit = 4 * time.Minute
 
-// watch follows the pods of the engine until it is closed. listed is told when they were listed first. When the
+// watch follows the pods of the engine until it is closed. listed receives the result of the first list. When the
 // API server stays away, the run ends.
 func (e *Engine) watch(listed chan<- error) {
 	mine := byLabels(e.own())
@@ -31,7 +31,6 @@ func (e *Engine) watch(listed chan<- error) {
 			listed = nil
 		} else if err != nil {
 			e.Break(unavailable(fmt.Errorf("follow the pods of the run: %w", err)))
-			e.lose(err)
 			return
 		}
 		seen := map[string]bool{}
@@ -129,7 +128,7 @@ func (e *Engine) tell(p *pod, gone bool) {
 	}
 }
 
-// forget tells the programs whose pods are not among those that were seen that these are gone.
+// forget marks the pods of programs that a list did not have as gone.
 func (e *Engine) forget(seen map[string]bool) {
 	e.mu.Lock()
 	programs := slices.Collect(maps.Values(e.started))
@@ -138,14 +137,5 @@ func (e *Engine) forget(seen map[string]bool) {
 		if p, gone := of.look(); p != nil && !gone && !seen[p.Metadata.UID] {
 			of.see(p, true)
 		}
-	}
-}
-
-// lose tells all programs that nothing more will be known of their pods.
-func (e *Engine) lose(err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, of := range e.started {
-		of.fail(err)
 	}
 }

@@ -31,7 +31,6 @@ type program struct {
 	pod     *pod   // the last one with this label that was seen
 	gone    bool   // it was deleted
 	at      time.Time
-	err     error
 	asked   bool // to end
 	killed  bool // at once
 }
@@ -64,19 +63,12 @@ func (p *program) look() (*pod, bool) {
 	return p.pod, p.gone
 }
 
-// fail ends the program: its pods cannot be followed any more.
-func (p *program) fail(err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.err = err
-	p.nudge()
-}
-
 // hands are the operations of the engine on its programs.
 type hands struct{ e *Engine }
 
 // Begin opens the log of a program. Its pod is started by Attend, so that a slow API server does not delay the others.
-func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*program, error) {
+func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*program,
+	error) {
 	p := &program{JobState: s, part: part, news: make(chan struct{}, 1)}
 	if len(s.Job.Argv) == 0 {
 		return nil, errors.New("the job has no program")
@@ -160,7 +152,7 @@ func (h hands) Attend(p *program) {
 	e.mu.Lock()
 	delete(e.started, p.start)
 	e.mu.Unlock()
-	var done *object
+	var done *madeJob
 	if f.Finished || !e.stopped(p) { // a suspended Job is used again
 		done = e.detach(p.Number)
 	}
@@ -208,7 +200,8 @@ func (e *Engine) execute(p *program) launch.Fate {
 		return launch.Fate{At: time.Now(), Exit: -1, Why: "it was stopped before it ran"}
 	}
 	if err := l.begin(); err != nil {
-		return l.failure("its pod could not be started: " + err.Error())
+		f, _ := l.failure("its pod could not be started", err)
+		return f
 	}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -230,9 +223,17 @@ func (e *Engine) stopped(p *program) bool {
 	return p.asked
 }
 
-// failure is the end of a program that could not go on.
-func (l *podLife) failure(why string) launch.Fate {
-	return launch.Fate{At: time.Now(), Exit: -1, Why: why, Output: l.p.log.Err()}
+// failure is the end of a program that could not go on. Where the API server is away, or refuses tfexp itself, the run
+// ends.
+func (l *podLife) failure(what string, err error) (launch.Fate, bool) {
+	if err != nil {
+		what += ": " + err.Error()
+	}
+	var away *awayError
+	if errors.As(err, &away) || refused(err, http.StatusUnauthorized) || noPermission(err) {
+		l.e.Break(unavailable(err))
+	}
+	return launch.Fate{At: time.Now(), Exit: -1, Why: what, Output: l.p.log.Err()}, true
 }
 
 // begin starts a pod of the program.
@@ -244,25 +245,22 @@ func (l *podLife) begin() error {
 	return l.e.release(l.p)
 }
 
-// step looks at the program once, and does what is due.
+// step looks at the program once, and acts.
 func (l *podLife) step() (launch.Fate, bool) {
 	p, e := l.p, l.e
 	p.mu.Lock()
-	pod, gone, at, err, asked, killed := p.pod, p.gone, p.at, p.err, p.asked, p.killed
+	pod, gone, at, asked, killed := p.pod, p.gone, p.at, p.asked, p.killed
 	p.mu.Unlock()
-	if err != nil {
-		return launch.Fate{At: time.Now(), Exit: -1, Why: err.Error(), Output: p.log.Err()}, true
-	}
 	if (asked || l.resize) && !l.cut {
 		l.cut = true
 		if err := e.suspend(p.Number); err != nil {
-			return l.failure("its Job could not be suspended: " + err.Error()), true
+			return l.failure("its Job could not be suspended", err)
 		}
 	}
 	if killed && !l.force && pod != nil && !gone {
 		l.force = true
 		if err := e.deletePod(e.ctx, pod.Metadata.Name); err != nil {
-			return l.failure("its pod could not be ended: " + err.Error()), true
+			return l.failure("its pod could not be ended", err)
 		}
 	}
 	switch {
@@ -273,7 +271,7 @@ func (l *podLife) step() (launch.Fate, bool) {
 	case pod.state().Running != nil:
 		l.follow(pod)
 		if err := l.adapt(pod); err != nil {
-			return l.failure(err.Error()), true
+			return l.failure("its pod could not be changed", err)
 		}
 		return launch.Fate{}, false
 	}
@@ -284,6 +282,11 @@ func (l *podLife) step() (launch.Fate, bool) {
 func (l *podLife) follow(pod *pod) {
 	if l.seen == pod.Metadata.UID {
 		return
+	}
+	if l.seen != "" { // the Job has made another pod itself
+		_ = l.finish()
+		l.lost++
+		l.e.warn(l.p.Number, evictionCode, "its pod was taken away; another pod goes on from its last checkpoint")
 	}
 	if !l.ran {
 		l.e.Runs(l.p) // what the cluster takes before is no service
@@ -314,15 +317,17 @@ func (l *podLife) adapt(pod *pod) error {
 		return nil
 	}
 	if control != l.control {
-		err := e.do(e.ctx, call{verb: "patch", resource: "pods", namespace: e.namespace, name: pod.Metadata.Name, patch: mergePatch,
-			body: tree{"metadata": meta{Annotations: map[string]string{annotationControl: control}}}}, nil)
+		err := e.do(e.ctx, call{verb: "patch", resource: "pods", namespace: e.namespace, name: pod.Metadata.Name,
+			patch: mergePatch, body: tree{"metadata": meta{Annotations: map[string]string{annotationControl: control}}}}, nil)
 		if err != nil && !refused(err, http.StatusNotFound) {
-			return fmt.Errorf("its control file could not be written: %w", err)
+			return err
 		}
 		l.control = control
 	}
-	if c := is(pod.Status.Conditions, "PodResizePending"); c != nil && c.Reason == "Infeasible" && !l.resize && l.cores == cores {
-		e.warn(p.Number, resizeCode, "its pod is started again with its new size, since its node cannot resize it: "+c.Message)
+	c := is(pod.Status.Conditions, "PodResizePending")
+	if c != nil && c.Reason == "Infeasible" && !l.resize && l.cores == cores {
+		e.warn(p.Number, resizeCode,
+			"its pod is started again with its new size, since its node cannot resize it: "+c.Message)
 		l.resize = true
 		p.nudge()
 	}
@@ -336,7 +341,7 @@ func (l *podLife) adapt(pod *pod) error {
 			return nil
 		}
 		if !refused(err, http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity) {
-			return fmt.Errorf("its pod could not be resized: %w", err)
+			return err
 		}
 		e.warn(p.Number, resizeCode, fmt.Sprintf("its pod is started again with its new size: %v", err))
 	}
@@ -355,6 +360,19 @@ func (e *Engine) resize(p *pod, cores int) error {
 		patch: "application/strategic-merge-patch+json", body: body}, nil)
 }
 
+// finish waits for the rest of the log of the pod that is followed.
+func (l *podLife) finish() (err error) {
+	if l.copied == nil {
+		return nil
+	}
+	t := time.AfterFunc(logPatience, l.stop)
+	err = <-l.copied
+	t.Stop()
+	l.stop()
+	l.stop, l.copied = nil, nil
+	return err
+}
+
 // logPatience is how long the rest of a pod's log is waited for.
 const logPatience = 5 * time.Second
 
@@ -365,15 +383,7 @@ func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) 
 	if t != nil {
 		l.follow(pod) // a short program was never seen to run
 	}
-	var unread error
-	if l.copied != nil {
-		select {
-		case unread = <-l.copied:
-		case <-time.After(logPatience):
-		}
-		l.stop()
-		l.stop, l.copied = nil, nil
-	}
+	unread := l.finish()
 	f := launch.Fate{At: l.instant(t, at), Exit: -1, Output: p.log.Err()}
 	if unread != nil && f.Output == nil {
 		f.Output = fmt.Errorf("its output cannot be read: %w", unread)
@@ -397,23 +407,23 @@ func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) 
 		return f, true
 	default:
 		if l.lost++; l.lost > mostLost {
-			return l.failure(fmt.Sprintf("%d of its pods were taken away", l.lost)), true
+			return l.failure(fmt.Sprintf("%d of its pods were taken away", l.lost), nil)
 		}
 		e.warn(p.Number, evictionCode, cmp.Or(disturbed(pod), "somebody deleted its pod")+
 			"; another pod goes on from its last checkpoint")
 		e.drop(e.detach(p.Number))
 		if err := e.move(p); err != nil {
-			return l.failure("its pod was taken away, and no other could be started: " + err.Error()), true
+			return l.failure("its pod was taken away, and no other could be started", err)
 		}
 	}
 	if err := l.begin(); err != nil {
-		return l.failure("its pod could not be started again: " + err.Error()), true
+		return l.failure("its pod could not be started again", err)
 	}
 	return f, false
 }
 
-// instant is when a container ended: the API tells it in whole seconds, and later. The program's last line is not before
-// its end, so that one that writes at its end has ended then.
+// instant is when a container ended. The API has the instant in whole seconds, and later; the last line of the program is
+// often closer to it.
 func (l *podLife) instant(t *terminatedState, seen time.Time) time.Time {
 	if t == nil || !l.out.live || t.Finished.IsZero() {
 		return seen
@@ -434,7 +444,7 @@ func (l *podLife) without(asked bool) (launch.Fate, bool) {
 	if asked {
 		quiet, err := e.suspended(p.Number)
 		if err != nil {
-			return l.failure("its Job cannot be read: " + err.Error()), true
+			return l.failure("its Job cannot be read", err)
 		}
 		if now, _ := p.look(); !quiet || now != nil {
 			return launch.Fate{}, false
@@ -465,12 +475,12 @@ func (l *podLife) wait(why func() (string, bool)) (launch.Fate, bool) {
 	}
 	switch {
 	case vain:
-		return l.failure("its pod cannot start: " + l.reason), true
+		return l.failure("its pod cannot start: "+l.reason, nil)
 	case waited > l.e.set.Patience:
 		if l.reason == "" {
 			l.reason = "the cluster says no reason (kubectl describe job shows its events)"
 		}
-		return l.failure(fmt.Sprintf("its pod did not start within %s: %s", l.e.set.Patience, l.reason)), true
+		return l.failure(fmt.Sprintf("its pod did not start within %s: %s", l.e.set.Patience, l.reason), nil)
 	}
 	return launch.Fate{}, false
 }
@@ -490,7 +500,8 @@ func outcome(pod *pod, j *launch.Job) string {
 	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
 		return fmt.Sprintf("its program %q could not be started in the image %q: %s", j.Argv[0], imageOf(j), t.Message)
 	case t.ExitCode == 127 || t.ExitCode == 126:
-		return fmt.Sprintf("exit status %d: the image %q has no program that can be executed as %q", t.ExitCode, imageOf(j), j.Argv[0])
+		return fmt.Sprintf("exit status %d: the image %q has no program that can be executed as %q", t.ExitCode,
+			imageOf(j), j.Argv[0])
 	case t.ExitCode > 128 && t.ExitCode < 128+65:
 		s := syscall.Signal(t.ExitCode - 128)
 		return fmt.Sprintf("killed by signal %d (%s)", int(s), s)

@@ -10,7 +10,8 @@ var hopeless = []string{"InvalidImageName", "ErrImageNeverPull", "CreateContaine
 
 // obstacle returns why a pod does not run, and whether it never will.
 func (e *Engine) obstacle(p *pod) (reason string, vain bool) {
-	if w := p.state().Waiting; w != nil && w.Reason != "" && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+	starts := []string{"", "ContainerCreating", "PodInitializing"}
+	if w := p.state().Waiting; w != nil && !slices.Contains(starts, w.Reason) {
 		text := w.Reason
 		if w.Message != "" {
 			text += ": " + w.Message

@@ -121,7 +121,8 @@ const goneLimit = 2 * time.Minute
 // of the Jobs: "Job tfexp-… (job a-1 of cell …)".
 func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed []string, err error) {
 	mine := byLabels(labels)
-	jobs, _, err := all[job](ctx, k.client, call{verb: "list", group: batch, resource: "jobs", namespace: k.namespace, query: mine})
+	jobs, _, err := all[job](ctx, k.client, call{verb: "list", group: batch, resource: "jobs", namespace: k.namespace,
+		query: mine})
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,8 @@ func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed 
 		removed = append(removed, fmt.Sprintf("Job %s (job %s of cell %s)", j.Metadata.Name, j.Metadata.Labels[labelJob],
 			j.Metadata.Labels[labelCell]))
 	}
-	secrets, _, err := all[job](ctx, k.client, call{verb: "list", resource: "secrets", namespace: k.namespace, query: mine})
+	secrets, _, err := all[job](ctx, k.client, call{verb: "list", resource: "secrets", namespace: k.namespace,
+		query: mine})
 	if err != nil && !refused(err, 403) { // who may not list them has made none
 		return removed, err
 	}
