@@ -41,11 +41,12 @@ var kind = engine.Kind{
 	Name: kindName, Rank: 50,
 	Doc: "runs jobs for real, as Jobs of a Kubernetes cluster (see [kubernetes.md](kubernetes.md))",
 	Example: `hardware "team" {
-  engine    = "kubernetes"
-  context   = "prod"
-  namespace = "research"
-  image     = "registry.example/train:1"
-  threads   = 8
+  engine      = "kubernetes"
+  context     = "prod"
+  namespace   = "research"
+  image       = "registry.example/train:1"
+  checkpoints = "claim:checkpoints"
+  threads     = 8
 }`,
 	Traits:  engine.Traits{Real: true, Contained: true, Clusters: true, Restarts: minRestart},
 	Args:    schema.Described[settings](source),
