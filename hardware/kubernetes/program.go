@@ -31,8 +31,9 @@ type program struct {
 	pod     *pod   // the last one with this label that was seen
 	gone    bool   // it was deleted
 	at      time.Time
-	asked   bool // to end
-	killed  bool // at once
+	taken   string // who took a pod away from it last
+	asked   bool   // to end
+	killed  bool   // at once
 }
 
 func (p *program) nudge() {
@@ -53,6 +54,7 @@ func (p *program) see(pod *pod, gone bool) {
 		p.at = time.Now()
 	}
 	p.pod, p.gone = pod, gone
+	p.taken = cmp.Or(disturbed(pod), p.taken)
 	p.nudge()
 }
 
@@ -286,7 +288,10 @@ func (l *podLife) follow(pod *pod) {
 	if l.seen != "" { // the Job has made another pod itself
 		_ = l.finish()
 		l.lost++
-		l.e.warn(l.p.Number, evictionCode, "its pod was taken away; another pod goes on from its last checkpoint")
+		l.p.mu.Lock()
+		taken := cmp.Or(l.p.taken, "its pod was taken away")
+		l.p.mu.Unlock()
+		l.e.warn(l.p.Number, evictionCode, taken+"; another pod goes on from its last checkpoint")
 	}
 	if !l.ran {
 		l.e.Runs(l.p) // what the cluster takes before is no service
