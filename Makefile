@@ -44,7 +44,7 @@ test: ## run all tests; what needs more than Go skips and says so (go vet is par
 LONG = $(addprefix ./,$(sort $(dir $(shell grep -rlE 'need\.(Long|Cases).' --include='*_test.go' $(TOP)))))
 
 long: ## run the long form of the tests of which make test runs a short form: papers, seeds, drawn workloads (minutes)
-	TFEXP_LONG=1 $(GO) test -vet=off -timeout 60m -run "^Test(PapersRun|Revocations|Golden|UsersSchedules|AgentsLearnATable|TrainingsOfOtherPrograms|IntervalsOfDrawnCurves|NothingToFind|NothingClaimed|OptionalStopping|PairsUntilDecided|PowerCutWithinACommit|Saturation|SchedulesOfExamples|Faults|PatientOnDrawnProcesses|KilledTraining|Check$$|Headlines|EveryPlace|NobodyMissesADeadline|Chaos|TracesAreOfTheModel|MistakesInJSON|Gradients|TriesOnDrawnTables|DrawnTables|EndOfTime|Accuracy$$)" $(LONG)
+	TFEXP_LONG=1 $(GO) test -vet=off -timeout 60m -run "^Test(PapersRun|Revocations|Golden|UsersSchedules|AgentsLearnATable|TrainingsOfOtherPrograms|IntervalsOfDrawnCurves|NothingToFind|NothingClaimed|OptionalStopping|RulesToStop|PowerCutWithinACommit|Saturation|SchedulesOfExamples|Faults|PatientOnDrawnProcesses|KilledTraining|Check$$|Headlines|EveryPlace|NobodyMissesADeadline|Chaos|TracesAreOfTheModel|MistakesInJSON|Gradients|TriesOnDrawnTables|DrawnTables|EndOfTime|Accuracy$$)" $(LONG)
 
 test-python: ## run the tests of the Python libraries; they need python3 alone
 	$(PYTHON) -m unittest discover -s jobs/tfexp_job/tests
@@ -139,10 +139,11 @@ fuzz: ## look for input that readers stumble over, with one process (FUZZTIME fo
 	  done; \
 	done; exit $$status
 
-docs: ## write docs/language.md, docs/policies.md and docs/slurm_parameters.md from the registries
+docs: ## write docs/language.md, policies.md, slurm_parameters.md and fields.md from the registries
 	$(GO) test ./pipeline/decode -run "^TestReference$$" -update
 	TFEXP_UPDATE=1 $(GO) test ./cmd/tfexp/policies -run "^TestCatalogue$$" -count=1
 	TFEXP_UPDATE=1 $(GO) test ./stages/batch/commands/slurmconf -run "^TestDecisions$$" -count=1
+	TFEXP_UPDATE=1 $(GO) test ./scheduler/workload/fields -run "^TestPage$$" -count=1
 
 papers: ## run the experiments on papers, and write docs/papers.md
 	TFEXP_PAPERS=1 $(GO) test ./cmd/tfexp -run "^TestPapersTable$$" -count=1

@@ -6,7 +6,6 @@ import (
 )
 
 // Auto is the first model that can be fitted of history, scaling and linear: the one that uses the most data.
-// Fraction is the last resort: it is right only for a job without fixed costs, for which linear is right as well.
 //
 // On the corpus of run times, scaling errs as much as linear (their errors differ by less than a fiftieth), so that
 // choosing one by its errors on left-out samples gains nothing.
@@ -18,7 +17,7 @@ func (Auto) Name() string { return "auto" }
 // Fit returns the estimate of the chosen model, under that model's name.
 func (Auto) Fit(p Problem) (Estimate, error) {
 	var failures []error
-	for _, m := range []Model{History{}, Scaling{}, Linear{}, Fraction{}} {
+	for _, m := range []Model{History{}, Scaling{}, Linear{}} {
 		e, err := m.Fit(p)
 		if err == nil {
 			return e, nil

@@ -101,15 +101,15 @@ func TestRanksAreUniform(t *testing.T) {
 		}},
 		{"a run from past ones", 400, func(t *testing.T, r *rand.Rand) float64 {
 			f := newFleet(r.Uint64(), 1)
-			p := Problem{Job: "job0", Kind: "cnn", Samples: []Sample{f.sample(0, 0, 6)}}
+			p := Problem{Job: "job0", Samples: []Sample{f.sample(0, 6)}}
 			for range 8 {
-				p.History = append(p.History, f.run(0, 0, 200))
+				p.History = append(p.History, f.run(0, 200))
 			}
 			e, err := History{}.Fit(p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return place(func(level float64) Prediction { return e.Predict(200, level) }, f.run(0, 0, 200).Seconds)
+			return place(func(level float64) Prediction { return e.Predict(200, level) }, f.run(0, 200).Seconds)
 		}},
 		{"a run after corrections", 400, func(_ *testing.T, r *rand.Rand) float64 {
 			missed, state, own := 0.1*r.NormFloat64(), 0.0, 0.02+0.06*r.Float64()
@@ -117,11 +117,11 @@ func TestRanksAreUniform(t *testing.T) {
 			y := func() float64 { return missed + state + own*r.NormFloat64() }
 			for range 3 + r.IntN(10) {
 				state = 0.7*state + 0.03*r.NormFloat64()
-				learned.Learn([]Ran{{"job", 2, []float64{y(), y()}}})
+				learned.Learn(Ran{"job", 0.2, []float64{y(), y()}})
 			}
 			state = 0.7*state + 0.03*r.NormFloat64()
 			return place(func(level float64) Prediction {
-				c := learned.Next("job", 2, 0.2, level)
+				c := learned.Next("job", 0.2, level)
 				return Prediction{c.Factor, c.Low, c.High}
 			}, math.Exp(y()))
 		}},

@@ -41,7 +41,7 @@ func TestCorrectedIntervalsHold(t *testing.T) {
 			var learned Corrections
 			for cell := range cells {
 				state = m.state(state, rng)
-				c := learned.Next("job", 2, before, 0.9)
+				c := learned.Next("job", before, 0.9)
 				var now []float64
 				for range perCell {
 					y := missed + state + m.own*rng.NormFloat64()
@@ -58,13 +58,13 @@ func TestCorrectedIntervalsHold(t *testing.T) {
 						covered++
 					}
 				}
-				learned.Learn([]Ran{{"job", 2, now}})
+				learned.Learn(Ran{"job", before, now})
 			}
 		}
 		t.Logf("%s: covered %.1f%%, off by %.1f%% (bias %+.1f%%), without correction %.1f%%", m.name,
 			100*covered/runs, 100*err/runs, 100*bias/runs, 100*uncorrected/runs)
 		most := 0.98
-		if m.own < usualSpread/2 {
+		if m.own < runSD/2 {
 			most = 1 // for twelve cells, the prior counts
 		}
 		if covered/runs < 0.82 || covered/runs > most {
@@ -83,9 +83,9 @@ func TestCorrections(t *testing.T) {
 	after := func(cells ...[]float64) Correction {
 		var learned Corrections
 		for _, longer := range cells {
-			learned.Learn([]Ran{{"job", 2, longer}})
+			learned.Learn(Ran{"job", 0.2, longer})
 		}
-		return learned.Next("job", 2, 0.2, 0.9)
+		return learned.Next("job", 0.2, 0.9)
 	}
 	if c := after(); c != (Correction{Factor: 1}) {
 		t.Errorf("without runs: %+v", c)
@@ -93,7 +93,7 @@ func TestCorrections(t *testing.T) {
 	y := math.Log(1.3)
 	one := after([]float64{y})
 	many := after([]float64{y, y}, nil, []float64{y}, []float64{y, y}, []float64{y})
-	if one.Factor < 1.2 || one.Factor > 1.3 || many.Factor < 1.28 || many.Factor > 1.3 || one.Runs != 1 || many.Runs != 6 {
+	if one.Factor < 1.15 || one.Factor > 1.3 || many.Factor < 1.27 || many.Factor > 1.3 || one.Runs != 1 || many.Runs != 6 {
 		t.Errorf("after one run %+v, after six %+v", one, many)
 	}
 	if one.Low > 1.2 || many.High/many.Low > one.High/one.Low || many.Low > 1.3 || many.High < 1.3 {
@@ -107,35 +107,34 @@ func TestCorrections(t *testing.T) {
 		return cells
 	}
 	lasting, passing := after(at(0, 0, 0, 0.4, 0.4, 0.4)...), after(at(0, 0.4, 0, 0.4, 0, 0.4)...)
-	if lasting.Factor < 1.3 || passing.Factor > lasting.Factor {
+	if lasting.Factor < 1.2 || passing.Factor > lasting.Factor {
 		t.Errorf("a state that lasts %+v, one that does not %+v", lasting, passing)
 	}
 }
 
-// What the samples on two threads missed says nothing about those on one.
-func TestThreadsShareNoCorrections(t *testing.T) {
+// A machine that is five times slower than during the samples is so for jobs that have not run as well.
+func TestAllJobsShareASlowMachine(t *testing.T) {
 	var learned Corrections
-	learned.Learn([]Ran{{"a on 2", 2, []float64{0.13, 0.12}}})
-	if c := learned.Next("b on 1", 1, 0.1, 0.9); c != (Correction{Factor: 1}) {
-		t.Errorf("one thread is corrected by runs on two: %+v", c)
-	}
-	if c := learned.Next("b on 2", 2, 0.1, 0.9); c.Factor < 1.05 {
-		t.Errorf("a job on two threads is corrected by %+v", c)
+	learned.Learn(Ran{"a", 0.2, []float64{math.Log(5)}})
+	for _, job := range []string{"a", "b"} {
+		if c := learned.Next(job, 0.2, 0.9); c.Factor < 4 || c.Factor > 5.2 || c.Low > 5 || c.High < 5 {
+			t.Errorf("%s: %+v", job, c)
+		}
 	}
 }
 
-// Three jobs whose samples were taken at a fast moment, on a machine that drifts: most runs fall inside the 90%
-// interval and there is little bias, also where a job has not run yet; runs of the others correct part of its samples'
+// Three jobs whose samples were taken at a fast moment, on a machine that drifts but is steadier than most: at least 85%
+// of the runs fall inside the 90% interval, there is little bias, also where a job has not run yet; runs of the others correct part of its samples'
 // bias.
 func TestJobsShareCorrections(t *testing.T) {
 	const before, seeds, cells = 0.15, 24, 8
 	var runs, covered, bias, first, firstOff, uncorrected float64
 	for seed := range uint64(seeds) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		shared, state := before*math.Sqrt(sharedPart)*rng.NormFloat64(), 0.04*rng.NormFloat64()
+		shared, state := before*math.Sqrt(0.5)*rng.NormFloat64(), 0.04*rng.NormFloat64()
 		var own [3]float64
 		for i := range own {
-			own[i] = before * math.Sqrt(1-sharedPart) * rng.NormFloat64()
+			own[i] = before * math.Sqrt(0.5) * rng.NormFloat64()
 		}
 		var learned Corrections
 		for cell := range cells {
@@ -145,9 +144,9 @@ func TestJobsShareCorrections(t *testing.T) {
 				if cell < 2*i { // it does not run yet
 					continue
 				}
-				c := learned.Next(job, 2, before, 0.9)
+				c := learned.Next(job, before, 0.9)
 				y := shared + own[i] + state + 0.03*rng.NormFloat64()
-				now = append(now, Ran{job, 2, []float64{y}})
+				now = append(now, Ran{job, before, []float64{y}})
 				if c.Runs == 0 {
 					continue
 				}
@@ -160,12 +159,12 @@ func TestJobsShareCorrections(t *testing.T) {
 					first, firstOff, uncorrected = first+1, firstOff+math.Abs(off), uncorrected+math.Abs(y)
 				}
 			}
-			learned.Learn(now)
+			learned.Learn(now...)
 		}
 	}
 	t.Logf("covered %.1f%%, bias %+.2f%%; first runs off by %.1f%%, without the other jobs' runs %.1f%%",
 		100*covered/runs, 100*bias/runs, 100*firstOff/first, 100*uncorrected/first)
-	if covered/runs < 0.85 || covered/runs > 0.97 || math.Abs(bias/runs) > 0.01 {
+	if covered/runs < 0.85 || math.Abs(bias/runs) > 0.01 {
 		t.Errorf("%.1f%% of the runs fell inside the 90%% interval, with a bias of %+.2f%%", 100*covered/runs, 100*bias/runs)
 	}
 	if firstOff > 0.9*uncorrected {

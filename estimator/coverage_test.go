@@ -159,15 +159,3 @@ func TestLongWarmup(t *testing.T) {
 	near(t, "slope", e.Slope, 1, 0.02)
 	near(t, "intercept", e.Intercept, 4.5, 0.2)
 }
-
-func TestFractionPaysForTheStartAgain(t *testing.T) {
-	p := Problem{Samples: []Sample{{Length: 3, Wall: 4}, {Length: 6, Wall: 5}}}
-	e, err := Fraction{}.Fit(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "prediction", e.Predict(90, 0.9).Seconds, 90, 1e-9) // the line says 33
-	if _, err := (Fraction{}).Fit(Problem{}); err == nil {
-		t.Error("no samples were fitted")
-	}
-}

@@ -29,8 +29,6 @@ type Resource struct {
 	// GPUs is a count, GPUType the device's name.
 	GPUs    int    `json:"gpus,omitempty"`
 	GPUType string `json:"gpu_type,omitempty"`
-	// Batch is the number of examples that the program takes at once.
-	Batch int `json:"batch,omitempty"`
 }
 
 // Sample is one measured short run of a job, alone on the cores it asks for.
@@ -40,12 +38,11 @@ type Sample struct {
 	Length  int `json:"length"`
 	Threads int `json:"threads"`
 	GPUs    int `json:"gpus,omitempty"`
-	// Host, Inter, Intra, GPUType and Batch are as in Resource.
+	// Host, Inter, Intra and GPUType are as in Resource.
 	Host    string `json:"host,omitempty"`
 	Inter   int    `json:"inter,omitempty"`
 	Intra   int    `json:"intra,omitempty"`
 	GPUType string `json:"gpu_type,omitempty"`
-	Batch   int    `json:"batch,omitempty"`
 	// Wall is from launch to exit.
 	Wall float64 `json:"wall_s"`
 	// Units are the durations of its units as the program reported them; empty
@@ -96,31 +93,25 @@ type SpeedProbe struct {
 
 // Resource returns the resource that the sample ran on.
 func (s Sample) Resource() Resource {
-	return Resource{s.Host, s.Threads, s.Inter, s.Intra, s.GPUs, s.GPUType, s.Batch}
+	return Resource{s.Host, s.Threads, s.Inter, s.Intra, s.GPUs, s.GPUType}
 }
 
 // Run is a run of the past, of the same job or of another; or one that is still
 // under way.
 type Run struct {
-	// Job names what ran, with all that changes its work per unit; Kind says what
-	// sort of program it is. Runs of one job have a similar pace on one resource.
-	// For runs of one kind the pace changes similarly from host to host, and
-	// develops similarly.
-	Job, Kind string
-	Resource  Resource
+	// Job names what ran, with all that changes its work per unit. Runs of one job have a similar pace on one resource.
+	Job      string
+	Resource Resource
 	// Length is in units of work, Seconds the wall time from launch to exit; 0 of
 	// a run that is not finished.
 	Length  int
 	Seconds float64
-	// Units are the durations of its units in seconds; empty if they were not reported.
-	Units []float64
 }
 
 // Problem is the input of a model: one job, and the data about it.
 type Problem struct {
-	Job, Kind string
-	// Samples may be of several resources. There must be at least one, except
-	// for models that can do with History.
+	Job string
+	// Samples may be of several resources. There must be at least one.
 	Samples []Sample
 	// Resource is the resource of the wanted estimate; the zero value means
 	// the resource of the first sample.
@@ -336,7 +327,7 @@ func (p Problem) on() ([]Sample, Resource) {
 // Is reports whether two resources are the same, in all that both have set.
 func (r Resource) Is(o Resource) bool {
 	return same(r.Host, o.Host) && same(r.Threads, o.Threads) && same(r.Inter, o.Inter) &&
-		same(r.Intra, o.Intra) && r.GPUs == o.GPUs && same(r.GPUType, o.GPUType) && same(r.Batch, o.Batch)
+		same(r.Intra, o.Intra) && r.GPUs == o.GPUs && same(r.GPUType, o.GPUType)
 }
 
 func same[T comparable](a, b T) bool {
@@ -345,7 +336,7 @@ func same[T comparable](a, b T) bool {
 }
 
 // models has every model, in the order of the documentation.
-var models = []Model{Linear{}, Fraction{}, Scaling{}, History{}, Auto{}}
+var models = []Model{Linear{}, Scaling{}, History{}, Auto{}}
 
 // Names lists the models.
 func Names() []string { return schema.Each(models, func(m Model) string { return m.Name() }) }

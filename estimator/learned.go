@@ -55,8 +55,9 @@ const restDrift = 0.005
 // clockDF are the degrees of freedom of an error whose spread is known.
 const clockDF = 200
 
-// After returns the estimate of a running job from its finished units:
-// see Update.
+// After returns the estimate of a running job from its finished units. The earlier estimate and the observed units are
+// joined by their precision (the posterior mean of a normal pace under a normal prior). So the first units of a job change
+// little if the samples were good, and the observed pace prevails in the end.
 func (e Estimate) After(l Learned) Estimate {
 	if l.units == 0 {
 		return e
@@ -78,4 +79,10 @@ func (e Estimate) After(l Learned) Estimate {
 	}
 	e.PaceSD, e.PaceDF = restDrift, clockDF
 	return e
+}
+
+// Held is a time in seconds in which a job held Threads.
+type Held struct {
+	Seconds float64
+	Threads int
 }

@@ -63,7 +63,7 @@ func TestAProgramThatIgnoresItsLengthIsNotFitted(t *testing.T) {
 	reporting := walls(3, 0.6, 6, 0.6)
 	reporting[0].Reported, reporting[1].Reported = 10, 10
 	for _, samples := range [][]Sample{reporting, walls(3, 0.6, 6, 0.61, 24, 0.6, 96, 0.62)} {
-		for _, m := range []Model{Linear{}, Fraction{}, Scaling{}, Auto{}} {
+		for _, m := range []Model{Linear{}, Scaling{}, Auto{}} {
 			_, err := m.Fit(Problem{Samples: samples})
 			if !errors.Is(err, ErrUnfit) {
 				t.Errorf("%s fits %+v: %v", m.Name(), samples, err)

@@ -12,8 +12,8 @@ import (
 // Linear is the run time of a job that does the same work in every unit:
 // fixed costs (start-up, save) plus a time for each unit.
 //
-// Where the program reports its units, each sample has a pace, the mean of its units. The slope is the mean of the
-// paces, each weighted by its precision: one over the variance between runs plus that of the mean of its units. The
+// Where the program reports its units, each sample has a pace, the mean of its units. The slope is the geometric mean of
+// the paces, each weighted by its precision: one over the variance between runs plus that of the mean of its units. The
 // intercept is the median time beyond the units. The first units count, unless the job's own units say that they are
 // slower (see slowStart). Where the program reports nothing, see fitWall.
 //
@@ -73,11 +73,13 @@ func fitUnits(samples []Sample, known Spread) Estimate {
 		weights[i] = 1 / (spread.variance() + meanOf(len(r), variance, rho))
 		sum += weights[i]
 	}
+	log := 0.0
 	for i, r := range runs {
 		w := weights[i] / sum
-		e.Slope += w * stat.Mean(r, nil)
+		log += w * logOf(stat.Mean(r, nil))
 		squared += square(w) / weights[i] * beyondSamples
 	}
+	e.Slope = math.Exp(log)
 	e.UnitSD, e.SlopeSE = e.Slope*math.Sqrt(variance), e.Slope*math.Sqrt(squared)
 	e.Intercept = Median(fixed)
 	var more []float64 // of the leading units

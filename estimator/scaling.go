@@ -12,10 +12,10 @@ import (
 )
 
 // Scaling predicts the pace on one resource from samples on others: by threads,
-// by the split into inter-op and intra-op threads, and by batch size.
+// and by the split into inter-op and intra-op threads.
 //
-// The logarithm of the pace is log(pace of one thread) − log(speed-up) − exponent ×
-// log(batch). The speed-up is Amdahl's law, the universal scalability law, or
+// The logarithm of the pace is log(pace of one thread) − log(speed-up). The speed-up
+// is Amdahl's law, the universal scalability law, or
 // Amdahl's law up to a limit, whichever predicts the samples of each resource best
 // from the others. The simpler law is kept unless another has an error smaller by a
 // tenth. Where the samples vary inter-op and intra-op threads, each pool has a
@@ -35,8 +35,8 @@ type point struct {
 	intercept float64
 }
 
-// Fit needs samples on at least two numbers of threads (or splits, or batch
-// sizes); of the asked resource there need be none.
+// Fit needs samples on at least two numbers of threads (or splits); of the asked
+// resource there need be none.
 func (Scaling) Fit(p Problem) (Estimate, error) {
 	asked := p.Resource
 	if asked == (Resource{}) && len(p.Samples) > 0 {
@@ -103,14 +103,12 @@ func paces(p Problem, asked Resource) (points []point, direct *Estimate, err err
 	return points, direct, nil
 }
 
-// law is a form of the speed-up, with the other inputs of the pace.
-type law struct {
-	usl, limit, split, batch bool
-}
+// law is a form of the speed-up.
+type law struct{ usl, limit, split bool }
 
 func (l law) parameters() int {
 	n := 2 // pace on one thread, serial part
-	for _, more := range []bool{l.usl, l.limit, l.split, l.batch} {
+	for _, more := range []bool{l.usl, l.limit, l.split} {
 		if more {
 			n++
 		}
@@ -124,19 +122,17 @@ type fitted struct {
 	one         float64 // log pace on one thread
 	curve0      Curve
 	interSerial float64
-	beta        float64
 }
 
 // choose returns the law that best predicts each resource from the others, and the
 // root of its mean squared error.
 func choose(points []point) (law, float64) {
 	var base law
-	inter, intra, batch := map[int]bool{}, map[int]bool{}, map[int]bool{}
+	inter, intra := map[int]bool{}, map[int]bool{}
 	for _, q := range points {
-		inter[q.at.Inter], intra[q.at.Intra], batch[q.at.Batch] = true, true, true
+		inter[q.at.Inter], intra[q.at.Intra] = true, true
 	}
 	base.split = len(inter) > 1 && len(intra) > 1
-	base.batch = len(batch) > 1
 	best, least := base, math.Inf(1)
 	for _, form := range []law{{}, {usl: true}, {limit: true}} {
 		l := base
@@ -186,14 +182,13 @@ func (l law) fit(points []point) fitted {
 		if v := next(l.split); l.split {
 			f.interSerial = part(v)
 		}
-		f.beta = next(l.batch)
 		r := schema.Each(points, func(q point) float64 { return q.log - f.log(q.at) })
 		f.one = stat.Mean(r, nil)
 		return f
 	}
 	loss := func(x []float64) float64 {
 		f := unpack(x)
-		ss := 1e-4 * (f.curve0.Sigma + f.interSerial + f.curve0.Kappa + square(f.beta))
+		ss := 1e-4 * (f.curve0.Sigma + f.interSerial + f.curve0.Kappa)
 		for _, q := range points {
 			ss += square(q.log - f.log(q.at))
 		}
@@ -223,18 +218,14 @@ func part(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // log is the log pace on a resource.
 func (f fitted) log(at Resource) float64 {
-	log := f.one
-	if f.batch && at.Batch > 0 {
-		log -= f.beta * math.Log(float64(at.Batch))
-	}
 	if !f.split || at.Inter <= 0 || at.Intra <= 0 {
-		return log - math.Log(f.curve0.Speedup(used(at)))
+		return f.one - math.Log(f.curve0.Speedup(used(at)))
 	}
 	speedup := f.curve0.Speedup(float64(at.Intra)) * Curve{Sigma: f.interSerial}.Speedup(float64(at.Inter))
 	if pool := float64(at.Inter * at.Intra); pool > float64(at.Threads) {
 		speedup *= float64(at.Threads) / pool
 	}
-	return log - math.Log(speedup)
+	return f.one - math.Log(speedup)
 }
 
 // curve is the speed-up over the threads that the resource's program uses.

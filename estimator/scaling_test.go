@@ -88,28 +88,25 @@ func TestScalingFindsTheLaw(t *testing.T) {
 	}
 }
 
-// Two thread pools, each with a serial part, and a batch size.
-func TestScalingOfPoolsAndBatch(t *testing.T) {
-	pace := func(inter, intra, batch int) float64 {
-		return 50 / Curve{Sigma: 0.05}.Speedup(float64(intra)) / Curve{Sigma: 0.6}.Speedup(float64(inter)) *
-			math.Pow(float64(batch), -0.3)
+// Two thread pools, each with a serial part.
+func TestScalingOfPools(t *testing.T) {
+	pace := func(inter, intra int) float64 {
+		return 50 / Curve{Sigma: 0.05}.Speedup(float64(intra)) / Curve{Sigma: 0.6}.Speedup(float64(inter))
 	}
 	var p Problem
 	for _, inter := range []int{1, 2, 4} {
 		for _, intra := range []int{1, 4} {
-			for _, batch := range []int{16, 64} {
-				p.Samples = append(p.Samples, Sample{
-					Length: 1, Threads: 16, Inter: inter, Intra: intra, Batch: batch, Wall: pace(inter, intra, batch),
-				})
-			}
+			p.Samples = append(p.Samples, Sample{
+				Length: 1, Threads: 16, Inter: inter, Intra: intra, Wall: pace(inter, intra),
+			})
 		}
 	}
-	p.Resource = Resource{Threads: 16, Inter: 2, Intra: 8, Batch: 32}
+	p.Resource = Resource{Threads: 16, Inter: 2, Intra: 8}
 	e, err := Scaling{}.Fit(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := pace(2, 8, 32)
+	want := pace(2, 8)
 	if got := e.Predict(1, 0.9).Seconds; math.Abs(got/want-1) > 0.05 {
 		t.Errorf("%g s, want %g", got, want)
 	}

@@ -67,5 +67,5 @@ profile {
 
 estimate {
   model  = "auto"
-  models = ["linear", "fraction", "scaling"]
+  models = ["linear", "scaling"]
 }

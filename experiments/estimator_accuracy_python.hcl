@@ -1,7 +1,7 @@
 # How well short samples predict whole runs of TensorFlow and PyTorch: one network
 # in both, one job at a time, on one core and on two, each predicted from samples
 # of 3% of its epochs in all. These programs take seconds to start, so a plain
-# share of the sample's time (the model "fraction") says far too much.
+# share of the sample's time would say far too much.
 #
 #   make python-jobs
 #   tfexp run experiments/estimator_accuracy_python.hcl
@@ -56,5 +56,5 @@ profile {
 
 estimate {
   model  = "auto"
-  models = ["linear", "fraction", "scaling"]
+  models = ["linear", "scaling"]
 }

@@ -124,11 +124,11 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	if len(q.x.History) != 2 {
 		t.Fatalf("%d past runs, want 2", len(q.x.History))
 	}
-	name, kind, _ := instantiate.PastJob(q.keys[0], "u")
+	name, _ := instantiate.PastJob(q.keys[0], "u")
 	past := q.x.History[0]
-	if past.Job != name || past.Kind != kind || past.Length != 10 || past.Seconds != 3 || past.Resource.Threads != 1 ||
+	if past.Job != name || past.Length != 10 || past.Seconds != 3 || past.Resource.Threads != 1 ||
 		past.Resource.Host != q.x.HostPrint() {
-		t.Errorf("%+v is not the past of %s (%s)", past, name, kind)
+		t.Errorf("%+v is not the past of %s", past, name)
 	}
 	sampled(q, 0.2)
 	estimates, _ := q.x.Estimates()
@@ -143,7 +143,7 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	// A different program has a different history.
 	changed := strings.Replace(other, `["true"]`, `["true", "--fast"]`, 1)
 	c := plan(t, changed+history, out)
-	if name, _, _ := instantiate.PastJob(c.keys[0], "u"); name == past.Job {
+	if name, _ := instantiate.PastJob(c.keys[0], "u"); name == past.Job {
 		t.Error("a job with another command is taken for the same")
 	}
 }

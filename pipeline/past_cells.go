@@ -92,5 +92,5 @@ func visitPacked(packed []byte, key string, visit func(stages.PastCell) bool) bo
 func pastCell(from *record.Experiment, c record.Cell, description string) stages.PastCell {
 	key := store.KeyOf(description)
 	return stages.PastCell{From: from, Cell: c, Host: instantiate.PastHost(key),
-		Ran: func(block string) (name, kind string, length int) { return instantiate.PastJob(key, block) }}
+		Ran: func(block string) (name string, length int) { return instantiate.PastJob(key, block) }}
 }

@@ -256,6 +256,4 @@ type PastRuns interface {
 	// provides.
 	UsesHistory() bool
 	SetHistory([]estimator.Run)
-	// SetMoments makes the speeds known that this machine had at moments of earlier runs.
-	SetMoments([]estimator.Moment)
 }

@@ -38,5 +38,5 @@ func FillPlan(x PlanMemberInput, p *record.Plan) {
 // PlannedCompare is a comparison in a plan.
 func PlannedCompare(c experiment.Compare) record.Compare {
 	return record.Compare{Metric: c.Metric, Baseline: c.Baseline, At: c.At, Level: c.Level, By: c.By, Block: c.Block.Seconds(),
-		Looks: c.Looks}
+		Looks: c.Looks, Planned: c.Planned}
 }

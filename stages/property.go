@@ -1,8 +1,6 @@
 package stages
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -69,21 +67,6 @@ type (
 	// TimesPart describes how long units take, for keys, in place of the unit's time and its speed-up.
 	TimesPart interface{ Times() string }
 )
-
-// programLines are the registered labels of lines that name programs.
-var programLines []string
-
-// RegisterProgramLine makes known that the line of keys with a label begins with the name of a program, in place of a command.
-func RegisterProgramLine(label string) { programLines = append(programLines, label) }
-
-// ProgramNamed returns the name of the program that a line of a key names, if it names one.
-func ProgramNamed(label, value string) (name string, ok bool) {
-	if !slices.Contains(programLines, label) {
-		return "", false
-	}
-	name, _, _ = strings.Cut(value, " ")
-	return name, true
-}
 
 // Property is a property of jobs that is a block within job blocks, whose values need no Go type. Values for
 // the report go into the plan (see Ask).

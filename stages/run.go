@@ -185,10 +185,11 @@ type Progress struct {
 	Training []LatestReport
 	// Elapsed is since the unit (or, at StageEnd, the stage) began.
 	Elapsed time.Duration
-	// Left is the time left for the whole stage by the estimates; 0 when unknown.
-	Left time.Duration
-	Text string
-	Err  error
+	// Left is the time left for the whole stage, by the estimates and the finished cells; 0 when unknown. LeastLeft and
+	// MostLeft bound it at the level of the intervals.
+	Left, LeastLeft, MostLeft time.Duration
+	Text                      string
+	Err                       error
 }
 
 // Place is where cells run other than in this process, such as on a batch system.

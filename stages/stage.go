@@ -250,8 +250,7 @@ type Planning struct {
 type PastCell struct {
 	From *record.Experiment
 	record.Cell
-	// Host is the fingerprint of its machine. Ran returns the name of a job block's program, its kind, and its
-	// length.
+	// Host is the fingerprint of its machine. Ran returns the name of a job block's program, and its length.
 	Host string
-	Ran  func(block string) (name, kind string, length int)
+	Ran  func(block string) (name string, length int)
 }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	if handled, code := process.Main(os.Args[1:]); handled {
 		os.Exit(code)
 	}
-	fillDisk()
+	installFault()
 	// A program built with the race detector otherwise sleeps for a second at its
 	// end; jobs that are one would all take that much longer.
 	os.Setenv("GORACE", noRaceSleep)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -21,6 +20,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/pipeline/history"
 	"github.com/tfexp/tfexp/results/record"
 )
@@ -58,6 +58,14 @@ func (c combination) senseless() string {
 
 // missing names the missing parts of a combination; "" if there are none.
 func (c combination) missing(t *testing.T) string {
+	if c.fault == "clock" && !ownClock() {
+		if c.engine == "docker" || c.engine == "slurm" {
+			return "the machine whose clock is set has no daemons"
+		}
+		if _, err := exec.LookPath(ownMachine); err != nil {
+			return "no " + ownMachine + " of Debian's user-mode-linux, a machine whose clock can be set"
+		}
+	}
 	if c.kind == "policy" {
 		if _, err := exec.LookPath("python3"); err != nil {
 			return "no python3, in which the policy is written"
@@ -92,180 +100,6 @@ func daemonOfTests() int {
 	return pid
 }
 
-// The experiments of the matrix, all named x. ENGINE, IMAGE and POLICY are replaced by the combination's engine, image and program.
-var experimentsOfMatrix = map[string]string{
-	"simulated plain": `
-experiment "x" {
-  seed       = 3
-  replicates = 25
-}` + simulatedJobs + `
-policy "fcfs" { order = "fcfs" }
-policy "rr" {
-  order   = "round_robin"
-  quantum = "10s"
-}
-compare "mean_jct" { baseline = policy.fcfs }
-plot "jct" {}
-`,
-	"simulated shards": `
-experiment "x" {
-  seed       = 3
-  replicates = 60
-  records    = "metrics"
-}` + simulatedJobs + `
-policy "fcfs" { order = "fcfs" }
-policy "sjf" { order = "sjf" }
-compare "mean_jct" { baseline = policy.fcfs }
-`,
-	"simulated policy": `
-experiment "x" {
-  seed       = 3
-  replicates = 3
-}` + simulatedJobs + `
-policy "easy" {
-  order   = "external"
-  command = ["python3", "POLICY"]
-}
-policy "fcfs" { order = "fcfs" }
-`,
-	"simulated search": `
-experiment "x" {
-  seed       = 3
-  replicates = 4
-}
-job "table" {
-  recorded {
-    file     = "table.csv"
-    settings = { batch = "batch", rate = "rate" }
-    time     = row.time
-    accuracy = row.accuracy
-  }
-}
-hardware "h" {
-  engine  = "simulated"
-  threads = 1
-}
-tune "t" {
-  job       = job.table
-  objective = "time"
-  method    = "bo"
-  trials    = 12
-  setting "batch" { values = [1, 2, 3, 4, 5, 6, 7, 8] }
-  setting "rate" { values = [1, 2, 3, 4, 5, 6, 7, 8] }
-}
-`,
-	"simulated deepening": `
-experiment "x" { seed = 1 }
-adaptation "cnn" {
-  table     = "cnn1.csv"
-  decisions = 3
-  seeds     = 1
-  controller "agent" {}
-  controller "few_runs" { runs = 15 }
-  controller "nothing" {}
-}
-`,
-	"real plain": `
-experiment "x" { replicates = 2 }` + realJobs + `
-policy "fcfs" { order = "fcfs" }
-policy "sjf" { order = "sjf" }
-`,
-	"real policy": `
-experiment "x" { replicates = 2 }` + realJobs + `
-policy "easy" {
-  order   = "external"
-  command = ["python3", "POLICY"]
-}
-policy "fcfs" { order = "fcfs" }
-`,
-	"real search": `
-experiment "x" { replicates = 1 }
-job "digits" {
-  builtin "softmax" {}
-  IMAGE
-  epochs = 3
-}
-hardware "h" {
-  engine  = "ENGINE"
-  threads = 2
-}
-tune "t" {
-  job       = job.digits
-  objective = "time"
-  method    = "grid"
-  trials    = 4
-  setting "batch" { values = [8, 16, 32, 64] }
-}
-`,
-	"real deepening": `
-experiment "x" {}
-job "net" {
-  builtin "mlp" { hidden = [16, 8] }
-  IMAGE
-  budget    = "900ms"
-  malleable = MALLEABLE
-}
-hardware "h" {
-  engine  = "ENGINE"
-  threads = 2
-}
-adaptation "digits" {
-  job       = job.net
-  hardware  = hardware.h
-  decisions = 1
-  decide    = ["400ms"]
-  scenario "grows" {
-    CHANGES
-  }
-  controller "constant" { sequence = [1] }
-  controller "nothing" {}
-}
-`,
-}
-
-const simulatedJobs = `
-job "t" {
-  command = ["train"]
-  threads = 2
-  epochs  = 5
-  runtime { epoch = exponential("6s") }
-}
-workload "w" {
-  submit {
-    job          = job.t
-    count        = 300
-    interarrival = exponential("8s")
-  }
-}
-hardware "h" {
-  engine  = "simulated"
-  threads = 8
-}`
-
-// realJobs has a job that starts a service, where the system can end it.
-const realJobs = `
-job "short" {
-  command = ["sh", "-c", "sleep 0.$TFEXP_EPOCHS"]
-  IMAGE
-  epochs  = 3
-}
-job "forks" {
-  command = ["sh", "-c", "AWAY(sleep 0.2) & sh -c 'sleep 0.$TFEXP_EPOCHS'; wait"]
-  IMAGE
-  epochs  = 2
-}
-workload "w" {
-  submit {
-    job   = job.short
-    count = 2
-  }
-  submit { job = job.forks }
-}
-hardware "h" {
-  engine  = "ENGINE"
-  threads = 2
-}`
-
 // crash is a run of a combination.
 type crash struct {
 	*testing.T
@@ -294,8 +128,9 @@ func newCrash(t *testing.T, c combination, random *rand.Rand) *crash {
 	if c.engine == "process" {
 		away = fmt.Sprintf("(env -i setsid sh -c 'while :; do sleep 0.5; done; : %s' </dev/null >/dev/null 2>&1 &) ; ", dir)
 	}
+	threads := min(2, len(hardware.AllowedCPUs()))
 	changes, malleable := "changes {\n at = \"300ms\"\n threads = 2\n }", "true"
-	if c.engine == "slurm" {
+	if c.engine == "slurm" || threads == 1 {
 		changes, malleable = "", "false"
 	}
 	policy, err := filepath.Abs("../../jobs/tfexp_policy/examples/easy.py")
@@ -303,7 +138,7 @@ func newCrash(t *testing.T, c combination, random *rand.Rand) *crash {
 		t.Fatal(err)
 	}
 	text := strings.NewReplacer("ENGINE", c.engine, "IMAGE", image, "AWAY", away, "POLICY", policy, "CHANGES", changes,
-		"MALLEABLE", malleable).Replace(experimentsOfMatrix[class+c.kind])
+		"MALLEABLE", malleable, "THREADS", strconv.Itoa(threads)).Replace(experimentsOfMatrix[class+c.kind])
 	var table strings.Builder
 	table.WriteString("batch,rate,time,accuracy\n")
 	for i := range 64 {
@@ -358,48 +193,45 @@ func (x *crash) runs(s *started) int {
 	return s.ProcessState.ExitCode()
 }
 
-// befall starts the run and lets the fault befall it after some time. It is false if the run had ended before.
-func (x *crash) befall(wait time.Duration, share float64) bool {
+// befall starts the run and lets the fault befall it at the from-th change of results. Without a guardian, one that needs
+// it waits for a later change. It is false if the run has ended before.
+func (x *crash) befall(from int) bool {
 	x.Helper()
 	s := x.tfexp("run", "--quiet", "x.hcl")
+	f := fault{"halt", from, filepath.Join(x.dir, "halted")}
 	if x.fault == "full" {
-		s.Env = append(s.Env, fmt.Sprintf("%s=%d", envFull, int(math.Exp(share*math.Log(400)))))
+		f.do = "full"
+		s.Env = append(s.Env, f.String())
 		return x.runs(s) != command.ExitOK
 	}
+	s.Env = append(s.Env, f.String())
 	if err := s.Start(); err != nil {
 		x.Fatal(err)
 	}
-	ended := make(chan struct{})
-	go func() { x.runs(s); close(ended) }()
-	over := func() bool {
-		select {
-		case <-ended:
-			return true
-		default:
-			return false
+	ended, status := make(chan struct{}), 0
+	go func() { status = x.runs(s); close(ended) }()
+	var guardians []int
+	for f.awaitHalt(ended) {
+		guardians = childrenNamed(s.Process.Pid, "job-guardian")
+		if len(guardians) > 0 || x.fault != "guardian" && x.fault != "both" {
+			break
 		}
+		f.release(x.T, false)
 	}
 	select {
 	case <-ended:
 		return false
-	case <-time.After(wait):
-	}
-	guardians := childrenNamed(s.Process.Pid, "job-guardian")
-	for (x.fault == "guardian" || x.fault == "both") && len(guardians) == 0 && !over() {
-		time.Sleep(time.Millisecond)
-		guardians = childrenNamed(s.Process.Pid, "job-guardian")
-	}
-	if over() {
-		return false
+	default:
 	}
 	kill := func(pids ...int) {
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
+	killed := false
 	switch x.fault {
-	case "tfexp", "clock":
-		kill(s.Process.Pid)
+	case "tfexp":
+		killed = true
 	case "guardian":
 		kill(guardians...)
 	case "both":
@@ -407,61 +239,60 @@ func (x *crash) befall(wait time.Duration, share float64) bool {
 			_ = syscall.Kill(pid, syscall.SIGSTOP)
 		}
 		kill(append([]int{s.Process.Pid}, guardians...)...)
+		killed = true
 	case "daemon":
 		x.killDaemon()
+	case "clock":
+		killed = x.random.IntN(2) == 0
+		x.setClock()
 	case "moved":
-		if x.random.IntN(2) == 0 {
-			kill(s.Process.Pid)
-			<-ended
-		}
 		to := filepath.Join(x.dir, "moved")
-		if err := os.Rename(x.out, to); errors.Is(err, fs.ErrNotExist) {
+		if killed = x.random.IntN(2) == 0; killed {
 			kill(s.Process.Pid)
 			<-ended
-			return false
-		} else if err != nil {
-			x.Fatal(err)
 		}
-		<-ended
-		_ = os.Rename(x.out, filepath.Join(x.dir, "made-again")) // by the run that lost its folder
-		x.out = to
+		if err := os.Rename(x.out, to); err != nil && !errors.Is(err, fs.ErrNotExist) { // it may not be made yet
+			x.Fatal(err)
+		} else if err == nil {
+			x.out = to
+		}
+	}
+	if killed {
+		kill(s.Process.Pid)
+	} else {
+		f.release(x.T, true)
+	}
+	if x.fault == "daemon" {
+		time.Sleep(time.Second)
+		x.startDaemon()
 	}
 	<-ended
-	if x.fault == "clock" { // it was wrong until now, or is from now on
-		x.date([]time.Duration{-400 * 24 * time.Hour, 400 * 24 * time.Hour}[x.random.IntN(2)])
+	switch {
+	case x.fault == "moved":
+		_ = os.Rename(filepath.Join(x.dir, "results"), filepath.Join(x.dir, "made-again")) // by the run that lost its folder
+	case x.fault == "clock" && !killed && status != command.ExitOK:
+		x.Errorf("%s: the run ended with %d: %s", x.combination, status, s.stderr.String())
 	}
 	return true
 }
 
-// date gives all results a date that differs from now.
-func (x *crash) date(by time.Duration) {
+// killDaemon kills the engine's daemon.
+func (x *crash) killDaemon() {
 	x.Helper()
-	at := time.Now().Add(by)
-	err := filepath.WalkDir(x.out, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.Type()&fs.ModeSymlink != 0 {
-			return err
-		}
-		return os.Chtimes(path, at, at)
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		x.Fatal(err)
+	if x.engine == "docker" {
+		_ = syscall.Kill(daemonOfTests(), syscall.SIGKILL)
+	} else if out, err := exec.Command("../../hardware/slurm/cluster.sh", "kill", "slurmctld").CombinedOutput(); err != nil {
+		x.Fatalf("%v: %s", err, out)
 	}
 }
 
-// killDaemon kills the engine's daemon, and starts it again after a moment.
-func (x *crash) killDaemon() {
+// startDaemon starts it again.
+func (x *crash) startDaemon() {
 	x.Helper()
-	var again *exec.Cmd
+	again := exec.Command("../../hardware/slurm/cluster.sh", "daemon", "slurmctld")
 	if x.engine == "docker" {
-		_ = syscall.Kill(daemonOfTests(), syscall.SIGKILL)
 		again = exec.Command("../../.ci/docker")
-	} else {
-		if out, err := exec.Command("../../hardware/slurm/cluster.sh", "kill", "slurmctld").CombinedOutput(); err != nil {
-			x.Fatalf("%v: %s", err, out)
-		}
-		again = exec.Command("../../hardware/slurm/cluster.sh", "daemon", "slurmctld")
 	}
-	time.Sleep(time.Second)
 	if out, err := again.CombinedOutput(); err != nil {
 		x.Fatalf("start the daemon again: %v: %s", err, out)
 	}
@@ -616,7 +447,7 @@ func (x *crash) finishedUnits() (finished map[string]bool, began map[string]int)
 
 // unbroken is the result of a run without a fault.
 type unbroken struct {
-	took    time.Duration
+	changes int               // of files of results
 	tables  map[string]string // of simulations: those that are the same each time
 	outcome []string          // of real runs
 }
@@ -626,12 +457,16 @@ func runUnbroken(t *testing.T, c combination) unbroken {
 	var u unbroken
 	for again := range 2 {
 		x := newCrash(t, c, nil)
-		began := time.Now()
 		s := x.tfexp("run", "--quiet", "x.hcl")
+		f := fault{"count", 0, filepath.Join(x.dir, "changes")}
+		s.Env = append(s.Env, f.String())
 		if code := x.runs(s); code != command.ExitOK {
 			t.Fatalf("unbroken %s ended with %d: %s", c, code, s.stderr.String())
 		}
-		u.took = time.Since(began)
+		raw, err := os.ReadFile(f.file)
+		if u.changes, err = strconv.Atoi(string(raw)); err != nil || u.changes < 10 {
+			t.Fatalf("unbroken %s made %q changes", c, raw)
+		}
 		if left := x.unrecorded(); len(left) > 0 {
 			t.Fatalf("unbroken %s leaves %q", c, left)
 		}
@@ -681,12 +516,16 @@ func TestCrashAndResume(t *testing.T) {
 					skipped[why]++
 					continue
 				}
-				of := combination{engine, "", kind}
-				if _, ok := want[of]; !ok {
-					want[of] = runUnbroken(t, of)
-				}
 				counts["of them tried"]++
 				if !t.Run(c.String(), func(t *testing.T) {
+					if fault == "clock" && !ownClock() {
+						inOwnMachine(t, c)
+						return
+					}
+					of := combination{engine, "", kind}
+					if _, ok := want[of]; !ok {
+						want[of] = runUnbroken(t, of)
+					}
 					newCrash(t, c, rand.New(rand.NewPCG(*tenthsSeed, uint64(counts["combinations"])))).tries(want[of])
 				}) {
 					counts["failures"]++
@@ -703,19 +542,15 @@ func TestCrashAndResume(t *testing.T) {
 // tries lets the fault befall a run, resumes it and looks at the results.
 func (x *crash) tries(want unbroken) {
 	x.Helper()
-	hit := false
-	share := x.random.Float64()
-	for range 12 {
-		if hit = x.befall(time.Duration(share*float64(want.took)), share); hit {
-			break
+	// A run has not always as many changes, and one without an effect may be the last: the first one always befalls it.
+	for from := 1 + x.random.IntN(want.changes); !x.befall(from); from /= 2 {
+		if from == 1 {
+			x.Fatalf("%s: nothing befalls the run, which has %d changes", x.combination, want.changes)
 		}
-		share = x.random.Float64() / 2 // the run had ended, or had not begun
+		x.Logf("%s: the run ended before change %d", x.combination, from)
 		if err := errors.Join(os.RemoveAll(x.out), os.RemoveAll(filepath.Join(x.dir, "made-again"))); err != nil {
 			x.Fatal(err)
 		}
-	}
-	if !hit {
-		x.Skipf("%s: on this machine, now, the run ends before anything befalls it", x.combination)
 	}
 	finished, before := x.finishedUnits()
 	x.resume()

@@ -3,14 +3,11 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -29,56 +26,6 @@ var (
 	killsInDocker = flag.Bool("docker", false, "whether every third experiment of TestTorture runs in containers")
 	killsSeed     = flag.Uint64("kills-seed", 1, "what the moments of TestTorture are drawn from")
 )
-
-// tortured is an experiment whose stages each take a moment. Its jobs are recognized by their environment.
-const tortured = `
-experiment "tortured" {
-  replicates = 3
-}
-job "short" {
-  %[1]s
-  epochs  = 3
-}
-job "forks" {
-  %[2]s
-  epochs  = 2
-}
-workload "w" {
-  submit {
-    job   = job.short
-    count = 2
-  }
-  submit { job = job.forks }
-}
-hardware "h" {
-  engine  = "%[3]s"
-  threads = 2
-}
-policy "fcfs" { order = "fcfs" }
-policy "rr" {
-  order   = "round_robin"
-  quantum = "100ms"
-}
-compare "mean_jct" { baseline = policy.fcfs }
-plot "gantt" {}
-plot "jct" {}
-`
-
-// torturedFile is the experiment for an engine; token is in the arguments of all its processes.
-func torturedFile(engine, token string) string {
-	short := fmt.Sprintf(`command = ["sh", "-c", "sleep 0.$TFEXP_EPOCHS; : %s"]`, token)
-	// It starts a process that leaves its session, has no environment, and loses its parent.
-	away := fmt.Sprintf(`(env -i setsid sh -c 'sleep 1000; : away %s' &) ; `, token)
-	if engine == "docker" {
-		away = ""
-	}
-	forks := fmt.Sprintf(`command = ["sh", "-c", "%[2]s(sleep 0.2; : %[1]s) & sh -c 'sleep 0.$TFEXP_EPOCHS; : %[1]s'; wait"]`, token, away)
-	if engine == "docker" {
-		const image = "\n  image   = \"tfexp/builtin:latest\""
-		short, forks = short+image, forks+image
-	}
-	return fmt.Sprintf(tortured, short, forks, engine)
-}
 
 // The moments at which tfexp is killed: in a stage, with the sign that it has begun.
 var moments = []struct {
@@ -108,11 +55,8 @@ func TestTorture(t *testing.T) {
 		if *killsInDocker && folder%3 == 2 {
 			engine = "docker"
 		}
-		x := &torture{T: t, engine: engine, dir: t.TempDir(), nobody: engine == "process" && os.Getuid() == 0 && folder%4 != 3, token: fmt.Sprintf("tortured-%d-%d", os.Getpid(), folder)}
-		if err := os.WriteFile(filepath.Join(x.dir, "tortured.hcl"), []byte(torturedFile(engine, x.token)),
-			0o644); err != nil {
-			t.Fatal(err)
-		}
+		x := &torture{crash: newCrash(t, combination{engine: engine, kind: "torture"}, random),
+			nobody: engine == "process" && os.Getuid() == 0 && folder%4 != 3}
 		if x.nobody {
 			if err := errors.Join(os.Chmod(filepath.Dir(x.dir), 0o755), os.Chown(x.dir, 65534, 65534),
 				need.Copy("/proc/self/exe", filepath.Join(x.dir, "tfexp"))); err != nil {
@@ -138,13 +82,10 @@ func TestTorture(t *testing.T) {
 
 // torture is one experiment that is killed.
 type torture struct {
-	*testing.T
-	engine, dir, token string
-	nobody             bool            // run by a user without rights, and so without control groups
-	finished           map[string]bool // units finished by the journal, before the last start
+	*crash
+	nobody   bool            // run by a user without rights, and so without control groups
+	finished map[string]bool // units finished by the journal, before the last start
 }
-
-func (x *torture) results() string { return filepath.Join(x.dir, "results", "tortured") }
 
 func (x *torture) journal() string {
 	raw, err := os.ReadFile(filepath.Join(x.results(), record.JournalFile))
@@ -195,7 +136,7 @@ func (x *torture) kill(begun func(dir, journal string) bool, wait time.Duration,
 
 // command is the run.
 func (x *torture) command() *started {
-	s := tfexp(x.dir, "run", "tortured.hcl", "--quiet")
+	s := x.tfexp("run", "x.hcl", "--quiet")
 	if x.nobody {
 		s.Path = filepath.Join(x.dir, "tfexp")
 		s.Env = append(os.Environ(), "HOME="+x.dir, "PATH=/usr/local/bin:/usr/bin:/bin")
@@ -216,18 +157,6 @@ func childrenNamed(parent int, name string) (pids []int) {
 		}
 	}
 	return pids
-}
-
-// running lists the processes and containers of the experiment.
-func (x *torture) running() (left []string) {
-	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, path := range lines {
-		raw, _ := os.ReadFile(path)
-		if bytes.Contains(raw, []byte(x.token)) {
-			left = append(left, filepath.Dir(path)+" "+string(bytes.ReplaceAll(raw, []byte{0}, []byte{' '})))
-		}
-	}
-	return left
 }
 
 func (x *torture) nothingRuns() {
@@ -297,11 +226,5 @@ func (x *torture) finish() {
 	left, _ := filepath.Glob(filepath.Join(x.results(), ".scratch-*"))
 	if len(left) > 0 {
 		x.Errorf("left behind: %q", left)
-	}
-	if x.engine == "docker" {
-		out, err := exec.Command("docker", "ps", "-aq", "--filter", "label=tfexp.folder="+x.results()).Output()
-		if err != nil || len(out) > 0 {
-			x.Errorf("containers are left: %s %v", out, err)
-		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 
 // sacctFields are the columns of the accounting that a recording has.
 const sacctFields = "JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,TimelimitRaw,ReqCPUS,ReqNodes,ReqMem," +
-	"AllocCPUS,NNodes,State,NodeList,Constraints,Priority"
+	"AllocCPUS,NNodes,ReqTRES,State,NodeList,Constraints,Priority"
 
 // submitted is a job that a recording submits.
 type submitted struct {
@@ -48,12 +48,20 @@ func drawn(config string, jobs int, seed uint64) []submitted {
 		sleep := 2 + r.IntN(39)
 		limit := 1 + r.IntN(4)
 		cores := []int{1, 2, 4, 8, 12, 16, 16, 24, 32, 48, 64, 100}[r.IntN(12)]
-		if config == "overlap" { // no more than an account, and a partition, may have
+		if config == "overlap" || config == "safe" { // no more than an account, and a partition, may have
 			cores = min(cores, 64)
+		}
+		var needs []string
+		switch config {
+		case "memory":
+			cores, needs = drawnMemory(r, cores)
+		case "gpus":
+			cores, needs = drawnGPUs(r, cores)
 		}
 		user := users[r.IntN(len(users))]
 		args := []string{"--uid=" + user, "--account=" + accounts[user], "-n", strconv.Itoa(cores)}
-		if cores >= 16 && r.IntN(4) == 0 {
+		args = append(args, needs...)
+		if cores >= 16 && r.IntN(4) == 0 && needs == nil {
 			args = append(args, "-N", strconv.Itoa((cores+15)/16))
 		}
 		switch config {
@@ -73,6 +81,42 @@ func drawn(config string, jobs int, seed uint64) []submitted {
 		list = append(list, submitted{at: at, sleep: sleep, args: args})
 	}
 	return list
+}
+
+// drawnMemory draws the memory of a job on nodes of 1,000 MB a core, and bounds its cores. Some jobs have the default.
+func drawnMemory(r *rand.Rand, cores int) (int, []string) {
+	switch r.IntN(3) {
+	case 0:
+		mb := []int{250, 500, 1000, 2000, 4000}[r.IntN(5)]
+		if mb > 1000 {
+			cores = min(cores, 32)
+		}
+		return cores, []string{fmt.Sprintf("--mem-per-cpu=%d", mb)}
+	case 1:
+		nodes := (cores + 15) / 16
+		return cores, []string{"-N", strconv.Itoa(nodes), fmt.Sprintf("--mem=%d", []int{1000, 4000, 8000, 12000}[r.IntN(4)])}
+	default:
+		return cores, nil
+	}
+}
+
+// drawnGPUs draws the GPUs of a job and their type, and bounds its cores. A quarter of the jobs has none.
+func drawnGPUs(r *rand.Rand, cores int) (int, []string) {
+	kind, each := r.IntN(9), []int{1, 2, 4}[r.IntN(3)]
+	gpus := []int{1, 1, 2, 4}[r.IntN(4)]
+	switch {
+	case kind < 2:
+		return cores, nil
+	case kind < 5:
+		return gpus * each, []string{"-N", "1", fmt.Sprintf("--gres=gpu:a100:%d", gpus)}
+	case kind < 7:
+		gpus = min(gpus, 2)
+		return gpus * each, []string{"-N", "1", fmt.Sprintf("--gres=gpu:v100:%d", gpus)}
+	case kind < 8:
+		return gpus * each, []string{"-N", "1", fmt.Sprintf("--gres=gpu:%d", gpus)}
+	default:
+		return 8 * each, []string{"-N", "2", "--gres=gpu:a100:4"}
+	}
 }
 
 // slurmClient runs a client of Slurm, and returns its output.

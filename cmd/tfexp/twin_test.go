@@ -347,7 +347,7 @@ func (r *recording) weightOfSecond(s policy.Settings) float64 {
 	return s.Number("weight_age") / s.Duration("max_age").Seconds()
 }
 
-// TestTwinOfRecordings compares twins with records of real controllers of five configurations.
+// TestTwinOfRecordings compares twins with records of real controllers, each of another configuration.
 func TestTwinOfRecordings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it simulates the recordings of controllers")

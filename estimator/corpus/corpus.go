@@ -1,7 +1,10 @@
 // Corpus records the times of real programs, by which the models of the package estimator are chosen and judged: its
 // test predicts the recorded runs from their samples. It runs the programs and appends their times to runs.jsonl.gz.
 //
-//	go run ./estimator/corpus [-seconds 50] [-tfexp PROGRAM] [-python PROGRAM] FILE
+//	go run ./estimator/corpus [-seconds 50] [-tfexp PROGRAM] [-python PROGRAM] [-only PROGRAMS] [-times N] FILE
+//
+// The runs of long.jsonl.gz are 18 times as long (-times 18 -only mlp,cnn,interpreter,allocations,noisy,hashes), and were
+// recorded beside other work.
 //
 // It continues where the file ends: a round has one block of each program, number of threads and load, in an order
 // drawn by the number of the round. It stops after a block once -seconds are over. Nothing else should run on the
@@ -27,6 +30,8 @@ const (
 	Quiet  = "quiet"
 	Busy   = "busy"
 	Bursts = "bursts"
+	// Shared is whatever else runs on the machine; it is no part of Loads.
+	Shared = "shared"
 )
 
 // Loads lists the loads.

@@ -12,7 +12,9 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tfexp/tfexp/hardware"
@@ -31,8 +33,14 @@ func main() {
 	scripts := flag.String("programs", "estimator/corpus/programs.py", "the programs in Python")
 	fill := flag.String("fill", "", "a program that keeps a core busy without slowing the other thread of the core; it "+
 		"fills the cores at the lowest priority, so that programs at a lower one do not run")
+	only := flag.String("only", "", "the programs, separated by commas, under the load shared alone: whatever else runs")
+	times := flag.Int("times", 1, "how many times as long runs and samples are")
 	flag.Parse()
-	if err := record(flag.Arg(0), *tfexp, *python, *scripts, *seconds, *fill); err != nil {
+	r := recorder{tfexp: *tfexp, python: *python, scripts: *scripts, fill: *fill, times: *times}
+	if *only != "" {
+		r.only = strings.Split(*only, ",")
+	}
+	if err := r.record(flag.Arg(0), *seconds); err != nil {
 		fmt.Fprintln(os.Stderr, "record:", err)
 		os.Exit(1)
 	}
@@ -67,7 +75,14 @@ const mostForeign = 0.3
 // warmUp is how long the machine is watched before a block is begun.
 const warmUp = 300 * time.Millisecond
 
-func record(file, tfexp, python, scripts string, seconds float64, fill string) error {
+// recorder has the settings of a call.
+type recorder struct {
+	tfexp, python, scripts, fill string
+	times                        int
+	only                         []string
+}
+
+func (o recorder) record(file string, seconds float64) error {
 	done, err := ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -79,12 +94,12 @@ func record(file, tfexp, python, scripts string, seconds float64, fill string) e
 	began := time.Now()
 	idle := hardware.NewLoadSampler()
 	time.Sleep(warmUp)
-	if others := idle.Others(); others > mostForeign && fill == "" {
+	if others := idle.Others(); others > mostForeign && o.fill == "" && o.only == nil {
 		return fmt.Errorf("other programs use %.2f cores: try again later", others)
 	}
 	var blocks []Block
 	for round := 0; time.Since(began).Seconds() < seconds; round++ {
-		for _, b := range plan(round) {
+		for _, b := range o.plan(round) {
 			if seen[fmt.Sprint(b.Round, b.Program, b.Threads, b.Load)] {
 				continue
 			}
@@ -92,15 +107,15 @@ func record(file, tfexp, python, scripts string, seconds float64, fill string) e
 				break
 			}
 			p := programs[indexOf(b.Program)]
-			command := func() *exec.Cmd { return exec.Command(python, scripts, p.name) }
+			command := func() *exec.Cmd { return exec.Command(o.python, o.scripts, p.name) }
 			if p.args != nil {
-				command = func() *exec.Cmd { return exec.Command(tfexp, append([]string{"train"}, p.args...)...) }
+				command = func() *exec.Cmd { return exec.Command(o.tfexp, append([]string{"train"}, p.args...)...) }
 			}
-			foreign, err := block(&b, p, command, fill)
+			foreign, err := o.block(&b, p, command)
 			if err != nil {
 				return fmt.Errorf("%s on %d threads: %w", p.name, b.Threads, err)
 			}
-			if foreign > mostForeign { // a later call takes it again
+			if foreign > mostForeign && b.Load != Shared { // a later call takes it again
 				fmt.Printf("block left out: other programs used %.2f cores\n", foreign)
 				continue
 			}
@@ -120,10 +135,13 @@ func indexOf(name string) int {
 }
 
 // plan lists the blocks of a round in their order.
-func plan(round int) []Block {
+func (o recorder) plan(round int) []Block {
 	var all []Block
 	for _, p := range programs {
-		if p.every > 0 && round%p.every != 0 {
+		if slices.Contains(o.only, p.name) {
+			all = append(all, Block{Round: round, Program: p.name, Threads: 1, Load: Shared})
+		}
+		if o.only != nil || p.every > 0 && round%p.every != 0 {
 			continue
 		}
 		for threads := 1; threads <= 2; threads++ {
@@ -138,14 +156,14 @@ func plan(round int) []Block {
 }
 
 // block takes the runs of a block under its load. It returns how many cores other programs used meanwhile.
-func block(b *Block, p program, command func() *exec.Cmd, fill string) (foreign float64, err error) {
+func (o recorder) block(b *Block, p program, command func() *exec.Cmd) (foreign float64, err error) {
 	all := hardware.NewLoadSampler()
 	b.At = time.Now().Unix()
 	stop, err := startLoad(b.Load)
 	if err != nil {
 		return 0, err
 	}
-	filling, err := startFilling(fill, b.Threads)
+	filling, err := startFilling(o.fill, b.Threads)
 	if err != nil {
 		stop()
 		return 0, err
@@ -154,12 +172,18 @@ func block(b *Block, p program, command func() *exec.Cmd, fill string) (foreign 
 	if p.every > 0 {
 		lengths = []int{before[0], p.units, after[1]}
 	}
+	if o.times > 1 { // about 3% and 6%
+		lengths = []int{1, 2, p.units, 1, 2}
+	}
 	for _, n := range lengths {
-		r, err := one(command(), b.Threads, n, filling)
+		r, err := one(command(), b.Threads, n*o.times, filling)
 		if err != nil {
 			stop()
 			filling.stop()
 			return 0, err
+		}
+		if o.times > 1 && n == p.units {
+			r.Units = nil // the wall time is enough, and they are many
 		}
 		b.Runs = append(b.Runs, r)
 	}
@@ -283,7 +307,7 @@ const burnCommand = "burn"
 
 // startLoad starts a load that runs until stop.
 func startLoad(kind string) (stop func(), err error) {
-	if kind == Quiet {
+	if kind == Quiet || kind == Shared {
 		return func() {}, nil
 	}
 	self, err := os.Executable()

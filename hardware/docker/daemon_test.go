@@ -51,10 +51,14 @@ func refuse(status int, message string) http.HandlerFunc {
 	}
 }
 
-// TestEndlessAnswer connects to a daemon whose description of its machine does not end.
+// TestEndlessAnswer asks a daemon whose description of its machine does not end, without a deadline.
 func TestEndlessAnswer(t *testing.T) {
-	var sent atomic.Int64
+	var asked, sent atomic.Int64
 	url := fakeDaemon(t, "1.41", map[string]http.HandlerFunc{"GET /info": func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 { // by Connect, which has a deadline
+			_ = json.NewEncoder(w).Encode(map[string]any{"NCPU": 4, "MemTotal": 1 << 30, "OSType": "linux"})
+			return
+		}
 		chunk := bytes.Repeat([]byte("x"), 1<<20)
 		_, err := w.Write([]byte(`{"Name":"`))
 		for err == nil && sent.Load() < 1<<30 {
@@ -62,7 +66,12 @@ func TestEndlessAnswer(t *testing.T) {
 			sent.Add(int64(len(chunk)))
 		}
 	}})
-	_, err := Connect(t.Context(), url)
+	h, err := Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	_, err = h.api.Info(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "its answer to GET /v1.41/info is longer than 32 MiB") {
 		t.Errorf("error %v", err)
 	}

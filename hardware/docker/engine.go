@@ -65,8 +65,8 @@ const (
 
 // Options are the settings of an engine. The zero value is usable.
 type Options struct {
-	// Folder and Cell label the containers, for clean-up and for people.
-	Folder, Cell string
+	// Folder, Session and Cell label the containers, for clean-up and for people.
+	Folder, Session, Cell string
 	// Quota limits jobs by CPU time on all cores, instead of binding them to
 	// their own.
 	Quota bool

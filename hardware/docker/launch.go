@@ -234,7 +234,7 @@ func (e *Engine) containerConfig(h *Host, j *launch.Job, part scheduler.Part, cp
 			GPUs: part.GPUs}), Env: j.Environ(len(cpus), visible(gpus), inside),
 		WorkingDir: j.Container.Dir, User: e.opts.User, AttachStdout: true, AttachStderr: true,
 		Labels: map[string]string{LabelFolder: e.opts.Folder, LabelCell: e.opts.Cell,
-			LabelJob: j.Name, LabelRun: e.run},
+			LabelJob: j.Name, LabelRun: e.run, LabelSession: e.opts.Session},
 	}, host
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,21 +18,30 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// daemonListFile lists the daemons on which a run has containers. It is there from the run's start to its end, so one
-// in a folder that nobody has locked was left by a run that was killed: what that left is found whatever experiment
-// runs next, and whatever its file says by then.
+// daemonListFile is a note of the daemons on which a run has containers. It is there from the run's start to its end, so
+// one in a folder that nobody has locked was left by a run that was killed: its containers are found whatever experiment
+// runs next, whatever its file says by then, and wherever the folder has been moved.
 const daemonListFile = "containers.json"
 
-// writeDaemonList writes down the addresses of the run's daemons, because the environment may change until they are
-// needed again.
+// daemonList is its content.
+type daemonList struct {
+	// Hosts are addresses of daemons: the environment, in which the local one's may be, can change.
+	Hosts []string `json:"hosts"`
+	// Sessions are the labels LabelSession of containers that may be there: of the run, and of earlier ones of which a
+	// daemon did not answer.
+	Sessions []string `json:"sessions"`
+}
+
+// writeDaemonList writes down the run's daemons.
 func (s *session) writeDaemonList() error {
-	urls := slices.Clone(s.urls)
-	for i, url := range urls {
+	list := s.list
+	list.Hosts = slices.Clone(list.Hosts)
+	for i, url := range list.Hosts {
 		if h := s.hosts[url]; h != nil {
-			urls[i] = h.URL
+			list.Hosts[i] = h.URL
 		}
 	}
-	raw, err := json.Marshal(urls)
+	raw, err := json.Marshal(list)
 	if err != nil {
 		return err
 	}
@@ -41,8 +51,8 @@ func (s *session) writeDaemonList() error {
 	return nil
 }
 
-// readDaemonList reads the daemons of the run in dir that was killed; none when no run was.
-func readDaemonList(dir string) ([]string, error) {
+// readDaemonList reads the daemons of the run in dir that was killed; nil when no run was.
+func readDaemonList(dir string) (*daemonList, error) {
 	raw, err := engine.ReadNote(dir, daemonListFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -50,11 +60,11 @@ func readDaemonList(dir string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the hosts of an earlier run: %w", err)
 	}
-	var urls []string
-	if json.Unmarshal(raw, &urls) != nil {
+	var list daemonList
+	if json.Unmarshal(raw, &list) != nil {
 		return nil, nil // torn by a power cut, which no container outlives
 	}
-	return urls, nil
+	return &list, nil
 }
 
 func removeDaemonList(dir string) error {
@@ -64,24 +74,50 @@ func removeDaemonList(dir string) error {
 	return nil
 }
 
-// sweep removes the containers of a folder of results from daemons. One that does not answer is passed over: where it
-// is needed, that was found out before.
-func (s *session) sweep(dir string, urls []string) (removed []string, err error) {
-	for _, url := range urls {
+// sweep removes the containers of a folder of results from daemons: those with its path, and those with the labels that
+// its note has, which were made when the folder had another path. A daemon that does not answer is passed over, and its
+// address returned: where it is needed, that was found out before.
+func (s *session) sweep(dir string, list daemonList) (removed, silent []string, err error) {
+	for _, url := range list.Hosts {
 		h := s.hosts[url]
 		if h == nil {
 			if h, err = Connect(context.Background(), url); err != nil {
+				silent = append(silent, url)
 				continue
 			}
 			s.hosts[url] = h
 		}
-		gone, err := h.Sweep(context.Background(), dir)
-		removed = append(removed, gone...)
+		left, err := h.Containers(context.Background(), dir)
 		if err != nil {
-			return removed, err
+			return removed, silent, fmt.Errorf("sweep: %w", err)
+		}
+		for _, id := range list.Sessions {
+			moved, err := h.labelled(context.Background(), LabelSession+"="+id)
+			if err != nil {
+				return removed, silent, fmt.Errorf("sweep: %w", err)
+			}
+			left = append(left, slices.DeleteFunc(moved, func(c LeftoverContainer) bool {
+				return c.Folder == dir || s.inUse(c.Folder)
+			})...)
+		}
+		gone, err := h.remove(context.Background(), left)
+		if removed = append(removed, gone...); err != nil {
+			return removed, silent, err
 		}
 	}
-	return removed, nil
+	return removed, silent, nil
+}
+
+// inUse reports whether a tfexp works in a folder: one that was copied meanwhile has the same note.
+func (s *session) inUse(dir string) bool {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	release, ok := s.run.Lock(dir)
+	if ok {
+		release()
+	}
+	return !ok
 }
 
 // sweepOtherRuns removes leftovers of killed runs of other experiments, whose results are in the same folder as this
@@ -94,17 +130,17 @@ func (s *session) sweepOtherRuns() (removed []string) {
 	}
 	for _, entry := range entries {
 		dir := filepath.Join(parent, entry.Name())
-		urls, err := readDaemonList(dir)
-		if err != nil || urls == nil || entry.Name() == filepath.Base(s.run.Dir) {
+		list, err := readDaemonList(dir)
+		if err != nil || list == nil || entry.Name() == filepath.Base(s.run.Dir) {
 			continue
 		}
 		release, ok := s.run.Lock(dir)
 		if !ok {
 			continue // it runs
 		}
-		gone, err := s.sweep(dir, urls)
+		gone, silent, err := s.sweep(dir, *list)
 		removed = append(removed, gone...)
-		if err == nil && !slices.ContainsFunc(urls, func(url string) bool { return s.hosts[url] == nil }) {
+		if err == nil && len(silent) == 0 {
 			_ = removeDaemonList(dir) // or it is looked at again next time
 		}
 		release()
@@ -112,13 +148,14 @@ func (s *session) sweepOtherRuns() (removed []string) {
 	return removed
 }
 
-// The labels of containers, by which they are found again: the run of an engine,
+// The labels of containers, by which they are found again: the run of an engine, the session of tfexp that it belongs to,
 // the folder of results, the cell and the job.
 const (
-	LabelRun    = "tfexp.run"
-	LabelFolder = "tfexp.folder"
-	LabelCell   = "tfexp.cell"
-	LabelJob    = "tfexp.job"
+	LabelRun     = "tfexp.run"
+	LabelSession = "tfexp.session"
+	LabelFolder  = "tfexp.folder"
+	LabelCell    = "tfexp.cell"
+	LabelJob     = "tfexp.job"
 )
 
 // LeftoverContainer is a container that carries tfexp's labels.
@@ -138,6 +175,11 @@ func (h *Host) Containers(ctx context.Context, folder string) ([]LeftoverContain
 	if folder != "" {
 		label = LabelFolder + "=" + folder
 	}
+	return h.labelled(ctx, label)
+}
+
+// labelled lists the containers on a host that have a label.
+func (h *Host) labelled(ctx context.Context, label string) ([]LeftoverContainer, error) {
 	ctx, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
 	ours := filters.NewArgs(filters.Arg("label", label))
@@ -168,6 +210,11 @@ func (h *Host) Sweep(ctx context.Context, folder string) (removed []string, err 
 	if err != nil {
 		return nil, fmt.Errorf("sweep: %w", err)
 	}
+	return h.remove(ctx, left)
+}
+
+// remove removes containers, and returns their names as Sweep does.
+func (h *Host) remove(ctx context.Context, left []LeftoverContainer) (removed []string, err error) {
 	var errs []error
 	for _, c := range left {
 		call, cancel := context.WithTimeout(ctx, CallLimit)

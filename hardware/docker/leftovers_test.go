@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -13,7 +14,7 @@ import (
 func TestFoldersThatAreSweptBeside(t *testing.T) {
 	parent := t.TempDir()
 	for name, note := range map[string]string{
-		"own": `[]`, "killed": `[]`, "running": `[]`, "torn": `["unix`, "whole": "",
+		"own": `{}`, "killed": `{}`, "running": `{}`, "torn": `["unix`, "whole": "",
 	} {
 		dir := filepath.Join(parent, name)
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -42,5 +43,24 @@ func TestFoldersThatAreSweptBeside(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(parent, "running", daemonListFile)); err != nil {
 		t.Errorf("the note of a run that goes on is gone: %v", err)
+	}
+}
+
+// What a killed run has left is found by its note when the folder has been moved since, and not while somebody works in
+// the folder that the containers are of: the note was copied then.
+func TestSweepOfAMovedFolder(t *testing.T) {
+	h := local(t)
+	here, moved, copied := t.TempDir(), filepath.Join(t.TempDir(), "moved"), t.TempDir()
+	for id, dir := range map[string]string{"killed": filepath.Join(here, "gone"), "copied": copied, "other": here} {
+		docker(t, "run", "--detach", "--network", "none", "--label", LabelRun+"=x", "--label", LabelSession+"="+id+t.Name(), "--label",
+			LabelFolder+"="+dir, "--label", LabelJob+"="+id, testImage, "sleep", "60")
+	}
+	s := &session{hosts: map[string]*Host{"": h}, run: engine.Run{Lock: func(dir string) (func(), bool) {
+		return func() {}, dir != copied
+	}}}
+	list := daemonList{Hosts: []string{"", "unix:///nobody"}, Sessions: []string{"killed" + t.Name(), "copied" + t.Name()}}
+	removed, silent, err := s.sweep(moved, list)
+	if err != nil || len(removed) != 1 || !strings.Contains(removed[0], "job killed") || !slices.Equal(silent, list.Hosts[1:]) {
+		t.Errorf("removed %q, no answer from %q, %v", removed, silent, err)
 	}
 }

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -20,12 +21,14 @@ type session struct {
 	// urls lists the daemons of the run's hardware; hosts has the connections, by the address in the file.
 	urls  []string
 	hosts map[string]*Host
+	id    string     // labels the containers of the run
+	list  daemonList // the note in the folder of results
 }
 
 // openSession connects to the daemons of the run's hardware, and removes leftover containers of killed runs, of this
 // experiment and of others in the same folder. They would take CPU time from the present measurements.
 func openSession(run engine.Run) (_ engine.Session, removed []string, err error) {
-	s := &session{run: run, hosts: map[string]*Host{}}
+	s := &session{run: run, hosts: map[string]*Host{}, id: rand.Text()}
 	for _, h := range run.Hardware {
 		for _, url := range settingsOf(h).Hosts {
 			if !slices.Contains(s.urls, url) {
@@ -42,12 +45,22 @@ func openSession(run engine.Run) (_ engine.Session, removed []string, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	// A daemon that is asked twice has nothing left.
-	if removed, err = s.sweep(run.Dir, slices.Concat(s.urls, before)); err != nil {
+	left := daemonList{Hosts: s.urls}
+	if before != nil { // a daemon that is asked twice has nothing left
+		left.Hosts, left.Sessions = slices.Concat(s.urls, before.Hosts), before.Sessions
+	}
+	removed, silent, err := s.sweep(run.Dir, left)
+	if err != nil {
 		return nil, removed, fmt.Errorf("clean up after an earlier run: %w", err)
 	}
+	s.list = daemonList{Hosts: slices.Concat(s.urls, silent), Sessions: []string{s.id}}
+	if len(silent) > 0 {
+		s.list.Sessions = append(s.list.Sessions, left.Sessions...)
+	}
+	slices.Sort(s.list.Hosts)
+	s.list.Hosts = slices.Compact(s.list.Hosts)
 	removed = append(removed, s.sweepOtherRuns()...)
-	if len(s.urls) == 0 {
+	if len(s.list.Hosts) == 0 {
 		return s, removed, removeDaemonList(run.Dir)
 	}
 	return s, removed, s.writeDaemonList()
@@ -58,7 +71,7 @@ func openSession(run engine.Run) (_ engine.Session, removed []string, err error)
 func (s *session) Engine(ctx context.Context, task engine.Task) (engine.Engine, error) {
 	set := settingsOf(task.Hardware)
 	opts := Options{
-		Folder: s.run.Dir, Cell: task.Cell, Quota: set.CPUs == "quota", Network: set.Network, Pids: set.Pids, User: set.User,
+		Folder: s.run.Dir, Session: s.id, Cell: task.Cell, Quota: set.CPUs == "quota", Network: set.Network, Pids: set.Pids, User: set.User,
 		Platform: set.Platform, Privileges: set.Privileges, Observe: task.Observe, Report: task.Report,
 		Warn: task.Warn, Cluster: task.Hardware.Cluster, Suspends: task.Suspends, Fleet: task.Fleet,
 	}
@@ -132,7 +145,7 @@ func cpusOf(h *Host, threads int) []int {
 func (s *session) Close() error {
 	var errs []error
 	clean := true
-	for _, url := range s.urls {
+	for _, url := range s.list.Hosts {
 		clean = clean && s.hosts[url] != nil && s.hasNoContainers(s.hosts[url])
 	}
 	if clean {

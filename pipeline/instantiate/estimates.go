@@ -140,9 +140,8 @@ func (x *Experiment) estimateOf(j *experiment.Job) (estimator.Estimate, bool) {
 	return f.estimate, f.err == nil
 }
 
-// moments are the speeds of the machine during the samples, and during earlier runs.
-func (x *Experiment) moments() []estimator.Moment {
-	all := slices.Clone(x.earlier)
+// moments are the speeds of the machine during the samples.
+func (x *Experiment) moments() (all []estimator.Moment) {
 	for _, u := range x.units {
 		all = append(all, estimator.Moments(x.samples[u.Hash])...)
 	}
@@ -179,11 +178,11 @@ func (x *Experiment) newFit(j *experiment.Job, model string) (f fit) {
 		samples = append(samples, x.samples[h]...)
 	}
 	// Names of blocks mean nothing in other experiments: a job is identified by its program.
-	name, kind := x.identityOf(j)
+	name := x.identityOf(j)
 	f.estimate, f.row, f.err = estimate.Fit(estimate.Job{
 		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: j.Length(),
 		Model: model, Level: x.Spec.Estimate.Level, Samples: samples,
-		Identity: name, Kind: kind, History: x.History, Moments: x.moments(), Spread: x.spread(),
+		Identity: name, History: x.History, Moments: x.moments(), Spread: x.spread(),
 		Resource: estimator.Resource{
 			Host: x.HostPrint(), Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 			GPUs: j.GPUs, GPUType: x.gpuType(j),
@@ -223,7 +222,9 @@ func (c *Cell) Learn(longer []float64) error {
 				logs = append(logs, math.Log(longer[n]))
 			}
 		}
-		cell = append(cell, estimator.Ran{Job: c.x.formAddress(j), Threads: j.Threads.Request, Longer: logs})
+		est, _ := c.x.estimateOf(j)
+		level := c.x.Spec.Estimate.Level
+		cell = append(cell, estimator.Ran{Job: c.x.formAddress(j), Before: est.Predict(j.Length(), level).LogSD(level), Longer: logs})
 	}
 	c.x.mu.Lock()
 	defer c.x.mu.Unlock()
@@ -232,7 +233,7 @@ func (c *Cell) Learn(longer []float64) error {
 		k = new(estimator.Corrections)
 		c.x.corrections[c.Hardware.Name] = k
 	}
-	k.Learn(cell)
+	k.Learn(cell...)
 	return nil
 }
 
@@ -243,7 +244,7 @@ func (x *Experiment) correction(hardware string, j *experiment.Job, before, leve
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if c := x.corrections[hardware]; c != nil {
-		return c.Next(job, j.Threads.Request, before, level)
+		return c.Next(job, before, level)
 	}
 	return estimator.Correction{Factor: 1}
 }

@@ -48,11 +48,9 @@ type Experiment struct {
 // known has the facts about the jobs of an experiment that are not in its file. Measurements are set before cells are
 // used; cells may then be instantiated concurrently.
 type known struct {
-	// samples are by the hash of their unit's key. History has the run times of jobs in the past. earlier are the
-	// speeds of this machine at moments of earlier runs.
+	// samples are by the hash of their unit's key. History has the run times of jobs in the past.
 	samples map[string][]estimator.Sample
 	History []estimator.Run
-	earlier []estimator.Moment
 
 	mu sync.Mutex // guards what follows
 	// corrections have learned from real cells that have finished, by hardware.
@@ -124,12 +122,6 @@ func (x *Experiment) SetHistory(runs []estimator.Run) {
 func (x *Experiment) Samples(hash string) ([]estimator.Sample, bool) {
 	s, ok := x.samples[hash]
 	return s, ok
-}
-
-// SetMoments implements stages.Sampling.
-func (x *Experiment) SetMoments(earlier []estimator.Moment) {
-	x.earlier = earlier
-	clear(x.fits)
 }
 
 // SetSamples makes the samples of a unit known, or with nil unknown; fits

@@ -361,9 +361,9 @@ func PastHost(key *store.Key) string {
 }
 
 // PastJob reads the job of a job block from a key, independent of the block's
-// name: the program with all its settings, the sort of program, and its length.
-// The held resources are not part of it.
-func PastJob(key *store.Key, block string) (name, kind string, length int) {
+// name: the program with all its settings, and its length. The held resources
+// are not part of it.
+func PastJob(key *store.Key, block string) (name string, length int) {
 	var k store.Key
 	for label, value := range key.Values() {
 		label, ok := strings.CutPrefix(label, "job."+block+".")
@@ -377,21 +377,16 @@ func PastJob(key *store.Key, block string) (name, kind string, length int) {
 			k.Add("unit", label)
 			length, _ = strconv.Atoi(value)
 			continue
-		case "command":
-			kind = value
-		}
-		if name, ok := stages.ProgramNamed(label, value); ok {
-			kind = name
 		}
 		k.Add(label, value)
 	}
-	return k.Hash(), kind, length
+	return k.Hash(), length
 }
 
 // identityOf is the identity of a job of the plan, as PastJob has it of past ones.
-func (x *Experiment) identityOf(j *experiment.Job) (name, kind string) {
+func (x *Experiment) identityOf(j *experiment.Job) (name string) {
 	var k store.Key
 	x.describe(&k, j)
-	name, kind, _ = PastJob(&k, j.Name)
-	return name, kind
+	name, _ = PastJob(&k, j.Name)
+	return name
 }

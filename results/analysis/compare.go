@@ -247,10 +247,8 @@ func compare(
 ) (record.ComparisonRow, Test, error) {
 	row, run := Contrast(base, v, of, asked.Level)
 	if row.Method != record.OneRun {
-		if looks, part := looksAt(e, asked); looks != nil {
-			run = atLook(run, looks, row.Pairs, part)
-			Fill(&row, run(asked.Level), asked.Level)
-		}
+		run = lookAt(e, asked, &row, run)
+		Fill(&row, run(asked.Level), asked.Level)
 		return row, run, nil
 	}
 	if asked.Block <= 0 {
@@ -271,24 +269,22 @@ func compare(
 // its results. Complete results have the whole error.
 const interim = 0.1
 
-// looksAt are the numbers of pairs at which a comparison is looked at, and the part of the error that these looks have
-// together; nil where the number of pairs is fixed and all are there.
-func looksAt(e *record.Experiment, asked record.Compare) (looks []int, part float64) {
-	switch {
-	case asked.Looks != nil:
-		return asked.Looks, 1
-	case !e.Complete() && e.Plan.Replicates > stats.MinPairs:
-		return stats.Looks(e.Plan.Replicates), interim
+// lookAt is a test of a row at one of several looks: its intervals are wider and its p-values larger, since the looks
+// share the error. The test is as it is where the number of pairs is fixed and all are there.
+func lookAt(e *record.Experiment, asked record.Compare, row *record.ComparisonRow, run Test) Test {
+	looks, planned, part := asked.Looks, asked.Planned, 1.0
+	switch most := e.Plan.Replicates; {
+	case !e.Complete() && most > stats.MinPairs && (row.Missing > 0 || looks == nil): // not at a look
+		looks, planned, part = stats.Looks(most), most, interim
+	case looks == nil:
+		return run
+	case planned == 0:
+		planned = looks[len(looks)-1]
 	}
-	return nil, 0
-}
-
-// atLook is a test at one of several looks: its intervals are wider and its p-values larger, since the looks share the error.
-func atLook(run Test, looks []int, pairs int, part float64) Test {
+	look := stats.LookAt(looks, planned, row.Pairs, asked.Level)
 	return func(level float64) stats.Paired {
-		nominal := stats.AtLook(looks, pairs, 1-part*(1-level))
-		r := run(nominal)
-		r.P = min(1, r.P*(1-level)/(1-nominal))
+		r := run(look.Level(1 - part*(1-level)))
+		r.P = min(1, look.P(r.P)/part)
 		return r
 	}
 }

@@ -153,7 +153,7 @@ func TestThresholds(t *testing.T) {
 	}
 	err := record.WriteEstimates(e.Dir, []record.EstimateRow{
 		{Job: "a", Predicted: 11, Actual: 10, Low: -1, High: -1}, {Job: "b", Predicted: 9.6, Actual: 10, Low: -1, High: -1},
-		{Job: "b", Model: "fraction", Role: record.EstimateCompared, Predicted: 30, Actual: 10, Low: -1, High: -1},
+		{Job: "b", Model: "scaling", Role: record.EstimateCompared, Predicted: 30, Actual: 10, Low: -1, High: -1},
 	})
 	if err != nil {
 		t.Fatal(err)

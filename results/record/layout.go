@@ -173,6 +173,8 @@ type Compare struct {
 	Block float64 `json:"block_s,omitempty"`
 	// Looks are the numbers of pairs at which it is looked at while replicates are added; none where their number is fixed.
 	Looks []int `json:"looks,omitempty"`
+	// Planned is the number of pairs that was planned first; looks beyond it are at replicates that were added.
+	Planned int `json:"planned,omitempty"`
 }
 
 // Threshold is a bound that an experiment's results must keep. A nil bound is

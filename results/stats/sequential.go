@@ -15,46 +15,78 @@ func Looks(most int) (looks []int) {
 	return append(looks, most)
 }
 
-// AtLook returns the level of the interval at the look with this number of pairs. At these levels, the intervals of all
-// looks together hold the truth with the probability level: repeated confidence intervals (C. Jennison and B. W.
-// Turnbull, "Interim Analyses: The Repeated Confidence Interval Approach", JRSS B 51(3), 1989). The looks are numbers of
-// pairs, ascending.
+// The parts of the error that looks have together. Plans with several looks leave the rest to replicates that are added
+// when they are over, and spend it in full then. A single look has the whole error, and replicates that are added to it
+// have afterRest on top.
+const (
+	plannedPart = 0.9
+	afterRest   = 0.1
+)
+
+// Look is one of several looks at the results of an experiment. At the levels that it gives, the intervals of all looks
+// together hold the truth with the probability that was asked for: repeated confidence intervals (C. Jennison and
+// B. W. Turnbull, "Interim Analyses: The Repeated Confidence Interval Approach", JRSS B 51(3), 1989).
 //
-// The error is spent as α·ln(1+(e−1)·t) with t the fraction of all pairs, which leaves about the same for each look
-// (K. K. G. Lan and D. L. DeMets, "Discrete Sequential Boundaries for Clinical Trials", Biometrika 70(3), 1983, after
-// S. J. Pocock). The bounds hold for sums of independent normal values; where there are several looks, a tenth of the error is
-// reserved for values that depend on each other, such as run times on a machine whose speed moves.
-func AtLook(looks []int, pairs int, level float64) float64 {
-	alpha := 1 - level
-	if len(looks) > 1 {
-		alpha *= 0.9
-	}
-	nominal := nominalErrors(looks, alpha)
-	for k, n := range looks {
-		if pairs <= n {
-			return 1 - nominal[k]
-		}
-	}
-	return 1 - nominal[len(nominal)-1]
+// The error is spent as α·ln(1+(e−1)·t) with t the fraction of the planned pairs, which leaves about the same for each
+// look (K. K. G. Lan and D. L. DeMets, "Discrete Sequential Boundaries for Clinical Trials", Biometrika 70(3), 1983,
+// after S. J. Pocock). Beyond the planned pairs, it is a tenth times 1−1/t², however often pairs are added.
+type Look struct {
+	alpha, nominal float64 // error of all looks, and of this one
+	power          float64 // the error of this look is proportional to this power of the other
 }
+
+// LookAt returns the look at this number of pairs. The looks are numbers of pairs, ascending; beyond the planned
+// number, they are of pairs that were added. The level is the one that most intervals have.
+func LookAt(looks []int, planned, pairs int, level float64) Look {
+	k := 0
+	for k < len(looks)-1 && looks[k] < pairs {
+		k++
+	}
+	const smaller = 16 // families of some comparisons, and unplanned looks, have about this part of the error
+	alpha := 1 - level
+	nominal := nominalErrors(looks, planned, alpha)[k]
+	other := nominalErrors(looks, planned, alpha/smaller)[k]
+	return Look{alpha, nominal, math.Log(nominal/other) / math.Log(smaller)}
+}
+
+// Level is the level of this look's interval where all looks together have a level.
+func (l Look) Level(level float64) float64 { return 1 - l.nominal*math.Pow((1-level)/l.alpha, l.power) }
+
+// P is the p-value that holds for all looks together: at most 1 − level when this look's is at most 1 − Level(level).
+func (l Look) P(p float64) float64 { return min(1, l.alpha*math.Pow(p/l.nominal, 1/l.power)) }
 
 // nominalKnown has the results of nominalErrors, which take milliseconds.
 var nominalKnown sync.Map
 
 // nominalErrors are the two-sided errors of the tests at each look.
-func nominalErrors(looks []int, alpha float64) []float64 {
-	key := fmt.Sprint(looks, alpha)
+func nominalErrors(looks []int, planned int, alpha float64) []float64 {
+	key := fmt.Sprint(looks, planned, alpha)
 	if known, ok := nominalKnown.Load(key); ok {
 		return known.([]float64)
 	}
+	nominal := spendErrors(looks, func(pairs int) float64 {
+		t, part := float64(pairs)/float64(planned), 1.0
+		if looks[0] < planned {
+			part = plannedPart
+		}
+		if t > 1 {
+			return alpha * (part + afterRest*(1-1/(t*t)))
+		}
+		return alpha * part * math.Log1p((math.E-1)*t)
+	})
+	nominalKnown.Store(key, nominal)
+	return nominal
+}
+
+// spendErrors are the two-sided errors of the tests at each look that let the error of the looks up to a number of
+// pairs be spent(pairs), for sums of independent normal values.
+func spendErrors(looks []int, spent func(pairs int) float64) []float64 {
 	nominal := make([]float64, len(looks))
-	most := float64(looks[len(looks)-1])
-	spend := func(n int) float64 { return alpha * math.Log1p((math.E-1)*float64(n)/most) }
 	// inside is the density, on a grid of half the values, of a sum that has not passed a bound so far: it is symmetric.
 	var inside []float64
-	var width, before, spent float64 // of the grid's range; the information and the error so far
+	var width, before, sofar float64 // of the grid's range; the information and the error so far
 	for k, n := range looks {
-		step, target := math.Sqrt(float64(n)-before), (spend(n)-spent)/2
+		step, target := math.Sqrt(float64(n)-before), (spent(n)-sofar)/2
 		beyond := func(bound float64) float64 { // the probability to pass the upper bound now
 			if k == 0 {
 				return upperTail(bound / step)
@@ -80,9 +112,8 @@ func nominalErrors(looks []int, alpha float64) []float64 {
 			}
 			next[i] = simpson(inside, width, func(at float64) float64 { return (density((x-at)/step) + density((x+at)/step)) / step })
 		}
-		inside, width, before, spent = next, bound, float64(n), spend(n)
+		inside, width, before, sofar = next, bound, float64(n), spent(n)
 	}
-	nominalKnown.Store(key, nominal)
 	return nominal
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// name is the block, and the label of the line of keys that names the program.
+// name is the block.
 const name = "builtin"
 
 func init() {
@@ -25,7 +25,6 @@ func init() {
 		Program:       name,
 		DecodeProgram: decode,
 	})
-	stages.RegisterProgramLine(name)
 }
 
 // program is the part of a job that trains with a program of tfexp. It is a stages.OwnProgram.

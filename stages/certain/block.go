@@ -14,10 +14,10 @@ import (
 
 // certainArgs are the arguments of a certain block.
 //
-// Adds replicates, at most `replicates`, until every comparison is decided: its interval leaves out no difference and says
-// how large the difference is, within a factor of ten; or it lies within the given share of none ("the same within 5%"). A comparison that is decided gets no more replicates. Results are
-// looked at after 3 replicates, after each of the next ones, and then after a quarter more each time; the intervals and
-// verdicts of all looks together have the level of the comparison (docs/statistics.md).
+// Adds replicates, at most `replicates`, until every comparison is decided: its interval leaves out no difference, so that
+// one side is better; or it lies within the given share of none ("the same within 5%"). A comparison that is decided gets
+// no more replicates. Results are looked at after 3 replicates, after each of the next ones, and then after a quarter more
+// each time; the intervals and verdicts of all looks together have the level of the comparison (docs/statistics.md).
 //
 //	experiment "study" {
 //	  replicates = 40 # at most

@@ -167,8 +167,10 @@ func TestSentence(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if vague := row("e", record.Better, 5, 0.04, 0.9); r.word(&vague) != "undecided" { // by 10% or by 96%
-		t.Error("a difference whose size nobody can say is decided")
+	open5 := row("e", record.Better, 5, 0.04, 0.9) // by 10% or by 96%
+	if got := r.sentence([]record.ComparisonRow{open5, better}, 40); r.word(&open5) != "better" || !strings.Contains(got,
+		"They do not say yet by how much e and base differ in mean JCT.") {
+		t.Errorf("%q", got)
 	}
 	if t1 := r.table([]record.ComparisonRow{better, open}); t1.Rows[0][4] != "undecided" {
 		t.Errorf("the undecided comes first: %v", t1.Rows)

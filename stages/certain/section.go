@@ -46,12 +46,21 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// sentence says how many comparisons are decided, and after how many replicates.
+// sentence says how many comparisons are decided, after how many replicates, and what these leave open.
 func (r *Rule) sentence(rows []record.ComparisonRow, most int) string {
 	var pairs []int
+	var open, unsized []string
 	for i := range rows {
-		if r.decision(&rows[i]) != Undecided {
-			pairs = append(pairs, rows[i].Pairs)
+		row := &rows[i]
+		m, _ := measure.MetricByName(row.Metric)
+		if r.decision(row) == Undecided {
+			change := analysis.ChangeOf(row)
+			open = append(open, fmt.Sprintf("%s against %s in %s (%s)", row.Candidate, row.Baseline, m.Title, change.Signed()))
+			continue
+		}
+		pairs = append(pairs, row.Pairs)
+		if vague(row) {
+			unsized = append(unsized, fmt.Sprintf("%s and %s differ in %s", row.Candidate, row.Baseline, m.Title))
 		}
 	}
 	after := ""
@@ -63,28 +72,28 @@ func (r *Rule) sentence(rows []record.ComparisonRow, most int) string {
 		}
 		after += " of at most " + schema.Plural(most, "replicate")
 	}
-	var open []string
-	for i := range rows {
-		if row := &rows[i]; r.decision(row) == Undecided {
-			m, _ := measure.MetricByName(row.Metric)
-			change := analysis.ChangeOf(row)
-			open = append(open, fmt.Sprintf("%s against %s in %s (%s)", row.Candidate, row.Baseline, m.Title, change.Signed()))
-		}
-	}
 	undecided := strings.Join(open, "; ")
 	if len(open) > mostNamed {
 		undecided = fmt.Sprintf("%d comparisons", len(open))
 	}
+	var said string
 	switch {
 	case len(open) == 0 && len(rows) == 1:
-		return "The comparison is decided" + after + "."
+		said = "The comparison is decided" + after + "."
 	case len(open) == 0:
-		return "Every comparison is decided" + after + "."
+		said = "Every comparison is decided" + after + "."
 	case len(pairs) == 0:
-		return fmt.Sprintf("Undecided with %s: %s.", schema.Plural(rows[0].Pairs, "replicate"), undecided)
+		said = fmt.Sprintf("Undecided with %s: %s.", schema.Plural(rows[0].Pairs, "replicate"), undecided)
 	default:
-		return fmt.Sprintf("%d of %d comparisons are decided%s. Undecided: %s.", len(pairs), len(rows), after, undecided)
+		said = fmt.Sprintf("%d of %d comparisons are decided%s. Undecided: %s.", len(pairs), len(rows), after, undecided)
 	}
+	switch {
+	case len(unsized) > mostNamed:
+		said += fmt.Sprintf(" They do not say yet by how much in %d comparisons.", len(unsized))
+	case len(unsized) > 0:
+		said += " They do not say yet by how much " + table.Listed(unsized) + "."
+	}
+	return said
 }
 
 // mostNamed is the number of undecided comparisons up to which each is named.

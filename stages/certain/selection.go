@@ -26,20 +26,23 @@ const (
 	Worse
 )
 
-// decision returns the outcome of a row. A difference is not decided while the interval of the ratio is not known, which
-// says how large it is.
+// decision returns the outcome of a row.
 func (r *Rule) decision(row *record.ComparisonRow) Decision {
-	c := analysis.ChangeOf(row)
-	vague := c.Few != "" || row.Method == stats.PairedT && stats.Finite(c.Ratio) && !stats.Finite(c.Low)
 	switch {
-	case row.Verdict == record.Better && !vague:
+	case row.Verdict == record.Better:
 		return Better
-	case row.Verdict == record.Worse && !vague:
+	case row.Verdict == record.Worse:
 		return Worse
 	case row.Method == record.OneRun || row.CILow >= 1-r.Within && row.CIHigh <= 1+r.Within:
 		return Same
 	}
 	return Undecided
+}
+
+// vague reports whether a row has a difference whose size its pairs do not say.
+func vague(row *record.ComparisonRow) bool {
+	return (row.Verdict == record.Better || row.Verdict == record.Worse) && row.Method == stats.PairedT &&
+		analysis.ChangeOf(row).Few != ""
 }
 
 // selection adds the replicates of comparisons that are not decided.

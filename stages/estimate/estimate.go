@@ -5,12 +5,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware"
-	"github.com/tfexp/tfexp/jobs/contract"
-	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/stages"
 )
@@ -27,9 +24,8 @@ type Job struct {
 	Level   float64
 	Samples []estimator.Sample
 	// Resource is the resource to estimate for; the zero value means the first
-	// sample's. Kind and History are as in estimator.Problem.
+	// sample's. History is as in estimator.Problem.
 	Resource estimator.Resource
-	Kind     string
 	History  []estimator.Run
 	// Moments are the speeds of the machine that are known.
 	Moments []estimator.Moment
@@ -48,7 +44,7 @@ func Fit(j Job) (estimator.Estimate, record.EstimateRow, error) {
 		return estimator.Estimate{}, record.EstimateRow{}, err
 	}
 	e, err := model.Fit(estimator.Problem{
-		Job: cmp.Or(j.Identity, j.Name), Kind: j.Kind, Samples: estimator.AtOneSpeed(j.Samples, j.Moments), Resource: j.Resource,
+		Job: cmp.Or(j.Identity, j.Name), Samples: estimator.AtOneSpeed(j.Samples, j.Moments), Resource: j.Resource,
 		History: j.History, Spread: j.Spread,
 	})
 	if err != nil {
@@ -112,24 +108,15 @@ func loadPast(p stages.Planning) {
 func addRuns(runs *[]estimator.Run, c stages.PastCell) {
 	columns := []string{"job", "class", "state", "service_s", "threads_requested", "threads_mean", "gpus", "resizes"}
 	_ = c.From.EachJob(c.CellRef, columns, 1, func(r *record.JobRow) bool {
-		name, kind, length := c.Ran(r.Class)
+		name, length := c.Ran(r.Class)
 		full := r.Resizes == 0 && r.ThreadsMean == float64(r.ThreadsRequested)
 		if r.State != "finished" || !full || length == 0 || r.Service <= 0 {
 			return true
 		}
-		run := estimator.Run{
-			Job: name, Kind: kind, Length: length, Seconds: r.Service,
+		*runs = append(*runs, estimator.Run{
+			Job: name, Length: length, Seconds: r.Service,
 			Resource: estimator.Resource{Host: c.Host, Threads: r.ThreadsRequested, GPUs: r.GPUs},
-		}
-		logs := filepath.Join(c.From.Dir, record.CellsDir, c.Cell.Cell, record.LogsDir)
-		if f, err := folder.Open(logs, r.Job+".log"); err == nil {
-			report, err := contract.Parse(f, contract.Last)
-			f.Close()
-			if err == nil && len(report.Epochs) == length {
-				run.Units = report.Epochs
-			}
-		}
-		*runs = append(*runs, run)
+		})
 		return len(*runs) < mostRuns
 	})
 }

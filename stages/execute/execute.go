@@ -84,15 +84,17 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 		validator.Profiling(s.ByClass)
 	}
 	all := &recorders{to: []scheduler.Recorder{validator, w}, begun: h.begun}
+	var progress interface {
+		scheduler.Recorder
+		close()
+	} = h.pulse
 	if h.pulse != nil {
 		h.pulse.cell, h.pulse.to.Dir = w.Collector, c.Dir
-		defer h.pulse.close()
-		all.to = append(all.to, h.pulse)
 	} else {
-		stands := newBeat(c.Dir, w.Collector, c.Setup.Len(), h.watch)
-		defer stands.close()
-		all.to = append(all.to, stands)
+		progress = newBeat(c.Dir, w.Collector, c.Setup.Len(), h.watch)
 	}
+	defer progress.close()
+	all.to = append(all.to, progress)
 	by := c.Decider(ctx)
 	run := loop(c, by, on, nil)
 	run.Streamed = true
@@ -167,6 +169,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 			return record.Cell{}, err
 		}
 	}
+	progress.close() // a cell whose record is there leaves no other file, even if tfexp is killed now
 	return w.Finish(out)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfexp/tfexp/estimator"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
@@ -46,7 +47,7 @@ func left(r *stages.Run) ([]stages.KeyLine, error) {
 // run runs the missing cells, and then the cells that follow from their
 // results, until there are no more.
 func run(ctx context.Context, r *stages.Run) error {
-	e := &execution{Run: r, began: time.Now(), open: map[int]time.Duration{}}
+	e := &execution{Run: r, began: time.Now()}
 	err := e.all(ctx)
 	r.Observe(stages.Progress{
 		Kind: stages.StageEnd, Stage: stage, Done: e.done, Total: len(r.Plan.Cells), Reused: r.Reused(),
@@ -63,7 +64,14 @@ type execution struct {
 
 	mu   sync.Mutex // guards the fields below
 	done int
-	open map[int]time.Duration // predicted time of the real cells that are not done, by their progress where it is known
+	real []cellTime // the real cells
+}
+
+// cellTime is the time of a real cell: when it began, if it runs, and when its progress was reported.
+type cellTime struct {
+	estimator.CellTime
+	cell            int
+	began, reported time.Time
 }
 
 func (e *execution) all(ctx context.Context) error {
@@ -81,19 +89,14 @@ func (e *execution) all(ctx context.Context) error {
 // batch runs cells: first those that run elsewhere, then the simulated ones in parallel, then the real ones in their
 // order, one at a time unless their hardware lets the compared ones run at the same time.
 func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
-	e.mu.Lock()
-	for _, i := range cells {
-		if e.Plan.Cells[i].Real() {
-			e.open[i] = e.Predicted(i)
-		}
-	}
-	e.done = len(e.Plan.Cells) - len(cells)
-	e.mu.Unlock()
+	e.expect(cells, first)
 	if first {
-		e.Observe(stages.Progress{
+		p := stages.Progress{
 			Kind: stages.StageStart, Stage: stage, Done: e.done, Total: len(e.Plan.Cells) + e.FollowingCells(),
-			Reused: e.Reused(), Left: e.left(),
-		})
+			Reused: e.Reused(),
+		}
+		e.setLeft(&p, time.Now())
+		e.Observe(p)
 	}
 	if e.Place != nil {
 		here, err := e.Place.Run(ctx, e.Run, cells, e.over)
@@ -118,7 +121,9 @@ func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 	}
 	for len(real) > 0 {
 		n, cores := e.compared(real)
-		for group := range slices.Chunk(real[:n], together(n, cores, len(hardware.AllowedCPUs()))) {
+		size := together(n, cores, len(hardware.AllowedCPUs()))
+		e.each(real[:n], func(t *cellTime) { t.Beside = float64(size) })
+		for group := range slices.Chunk(real[:n], size) {
 			if err := e.realCells(ctx, group); err != nil {
 				return err
 			}
@@ -241,7 +246,8 @@ func (e *execution) cell(ctx context.Context, i int, on Machine) error {
 		return err
 	}
 	began := time.Now()
-	e.report(i, stages.Progress{Kind: stages.UnitStart}, 0)
+	e.each([]int{i}, func(t *cellTime) { t.began = began })
+	e.report(i, stages.Progress{Kind: stages.UnitStart})
 	cell, err := e.carryOut(ctx, i, dir, began, on)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -264,13 +270,13 @@ func (e *execution) over(i int, cell record.Cell, took time.Duration) error {
 	}
 	e.mu.Lock()
 	e.done++
-	delete(e.open, i)
 	e.mu.Unlock()
+	e.each([]int{i}, func(t *cellTime) { t.Took, t.Earlier = took.Seconds(), false })
 	end := stages.Progress{Kind: stages.UnitEnd, Elapsed: took}
 	if cell.State != record.CellFinished {
 		end.Err = failure(cell)
 	}
-	e.report(i, end, 0)
+	e.report(i, end)
 	return nil
 }
 
@@ -286,15 +292,12 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	}
 	watch := func(s record.CellProgress, training []stages.LatestReport) {
 		if left, known := s.Left(); known {
-			e.mu.Lock()
-			e.open[i] = time.Since(began) + left
-			e.mu.Unlock()
+			e.each([]int{i}, func(t *cellTime) { t.Left, t.Reports, t.reported = left.Seconds(), true, time.Now() })
 		}
 		if ref.Real() {
 			s.At = 0
 		}
-		p := stages.Progress{Kind: stages.UnitUpdate, Standing: s, Training: training, Elapsed: time.Since(began)}
-		e.report(i, p, p.Elapsed)
+		e.report(i, stages.Progress{Kind: stages.UnitUpdate, Standing: s, Training: training, Elapsed: time.Since(began)})
 	}
 	if !ref.Real() {
 		return Simulate(ctx, task, watch)
@@ -319,25 +322,11 @@ func failure(c record.Cell) error {
 }
 
 // report reports a cell's progress, with the stage's counts and the time left.
-func (e *execution) report(i int, p stages.Progress, elapsed time.Duration) {
+func (e *execution) report(i int, p stages.Progress) {
 	e.mu.Lock()
 	p.Stage, p.Unit, p.Done = stage, e.Plan.Cells[i].Cell, e.done
 	p.Total, p.Reused = len(e.Plan.Cells)+e.FollowingCells(), e.Reused()
-	if left := e.left(); left > 0 {
-		p.Left = max(left-elapsed, time.Second)
-	}
+	e.setLeft(&p, time.Now())
 	e.mu.Unlock()
 	e.Observe(p)
-}
-
-// left is the time left for the real cells by the estimates; 0 when one has none.
-func (e *execution) left() time.Duration {
-	var sum time.Duration
-	for _, predicted := range e.open {
-		if predicted == 0 {
-			return 0
-		}
-		sum += predicted
-	}
-	return sum
 }

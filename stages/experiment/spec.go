@@ -93,29 +93,27 @@ type Profile struct {
 //
 //	estimate {
 //	  model  = "auto"
-//	  models = ["linear", "fraction"]
+//	  models = ["linear", "scaling"]
 //	  level  = 0.95
 //	}
 type Estimate struct {
 	// The model of run times:
 	// - `linear`: start-up time plus a time per epoch; the first epochs count apart if they are slower than others.
-	// - `fraction`: the sample's time divided by its part of the job, the simplest baseline.
 	// - `scaling`: like linear, with a speed-up curve over threads (Amdahl's law or the universal scalability law)
 	//   fitted to samples on several numbers of threads.
-	// - `history`: like linear, improved by past runs of the same or a similar job, here or on another machine. They
-	//   come from other experiments in the same folder of results, and from cells in the cache that are no longer
-	//   planned.
+	// - `history`: like scaling or linear, with past runs of the same job on this machine as further samples. They come
+	//   from other experiments in the same folder of results, and from cells in the cache that are no longer planned.
 	// - `auto`: the first of history, scaling and linear that can be fitted, which uses the most data.
 	//
 	//	model = "auto"
-	Model string `arg:"model" default:"linear" allowed:"auto linear fraction scaling history"`
+	Model string `arg:"model" default:"linear" allowed:"auto linear scaling history"`
 	// More models that are fitted to the same samples, only for comparison: their estimates and errors are in
 	// estimates.csv, accuracy.csv and the report, next to the estimates of `model`.
 	//
 	// Default: none.
 	//
-	//	models = ["linear", "fraction"]
-	Models []string `arg:"models" allowed:"auto linear fraction scaling history"`
+	//	models = ["linear", "scaling"]
+	Models []string `arg:"models" allowed:"auto linear scaling history"`
 	// The level of the prediction interval.
 	//
 	//	level = 0.95
@@ -271,7 +269,9 @@ type Compare struct {
 	Block time.Duration `json:",omitempty"`
 	// Looks are the numbers of pairs at which it is looked at while replicates are added; none where their number is fixed.
 	Looks []int `json:",omitempty"`
-	Range experiments.Range
+	// Planned is the number of pairs that was planned first; looks beyond it are at replicates that were added.
+	Planned int `json:",omitempty"`
+	Range   experiments.Range
 }
 
 // Compared are the comparisons of the file. One without any compares with the first policy, on the most common metrics.

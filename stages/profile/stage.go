@@ -21,8 +21,7 @@ var _ = stages.Register(&stages.Stage{
 	Pieces: &stages.PieceStore{
 		Title: "profiling", Noun: "profiling sample", Earlier: "sampled earlier", List: list, Find: find,
 	},
-	LoadPast: loadPast,
-	Run:      run,
+	Run: run,
 })
 
 const stage = "profile"
@@ -126,59 +125,4 @@ func writeSamples(dir string, unit *stages.Unit, samples []estimator.Sample) err
 		return fmt.Errorf("record samples: %w", err)
 	}
 	return nil
-}
-
-// mostMoments bounds the moments of earlier runs that are read, mostMomentFiles the files.
-const (
-	mostMoments     = 1000
-	mostMomentFiles = 200
-)
-
-// loadPast loads this machine's speeds at the samples of other experiments in the same folder of results. Only the
-// widths of intervals depend on them: unreadable files are left out.
-func loadPast(p stages.Planning) {
-	if len(p.SampledUnits()) == 0 {
-		return
-	}
-	own, err := filepath.Abs(p.Dir)
-	if err != nil {
-		return
-	}
-	beside, err := folder.ReadDir(filepath.Dir(own))
-	if err != nil {
-		return
-	}
-	var moments []estimator.Moment
-	files := 0
-	for _, other := range beside {
-		if !other.IsDir() || other.Name() == filepath.Base(own) {
-			continue
-		}
-		dir := filepath.Join(filepath.Dir(own), other.Name())
-		entries, _ := folder.ReadDir(filepath.Join(dir, samplesDir))
-		for _, f := range entries {
-			if !strings.HasSuffix(f.Name(), ".json") || files == mostMomentFiles || len(moments) >= mostMoments {
-				continue
-			}
-			files++
-			moments = append(moments, momentsOf(dir, f.Name(), p.HostPrint())...)
-		}
-	}
-	p.SetMoments(moments)
-}
-
-// momentsOf are the speeds of a machine that the samples of a file have seen.
-func momentsOf(dir, file, host string) []estimator.Moment {
-	raw, err := folder.ReadFile(dir, samplesDir, file)
-	var s saved
-	if err != nil || json.Unmarshal(raw, &s) != nil {
-		return nil
-	}
-	var moments []estimator.Moment
-	for _, sample := range s.Samples {
-		if sample.Host == host && sample.Probe > 0 {
-			moments = append(moments, estimator.Moment{Cores: sample.ProbeCores, Seconds: sample.Probe})
-		}
-	}
-	return moments
 }

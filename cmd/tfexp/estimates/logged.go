@@ -135,7 +135,7 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 		for _, h := range history {
 			_, both := ticks[h.File] // of a log that is its own history, not the history of others
 			if whole, ok := h.whole(total); ok && !h.is(r) && (h.File == r.File || !both) {
-				p.History = append(p.History, whole)
+				p.History, p.units = append(p.History, whole), p.units || len(h.Units) > 0
 				p.rows.Others = append(p.rows.Others, marks.Run{Marks: h.Marks, Length: whole.Length, Seconds: whole.Seconds})
 				known = append(known, h)
 				totals = append(totals, whole.Seconds)
@@ -172,12 +172,13 @@ func (o LogOptions) limit(r LoggedRun, total int) int {
 // logProblem has the data about a run and about others: the units that programs reported, and the rows of logs.
 type logProblem struct {
 	estimator.Problem
-	rows marks.Problem
+	rows  marks.Problem
+	units bool // whether other programs reported units
 }
 
 // alone is the problem without other runs.
 func (p logProblem) alone() logProblem {
-	p.History, p.rows.Others = nil, nil
+	p.History, p.rows.Others, p.units = nil, nil, false
 	return p
 }
 
@@ -185,8 +186,7 @@ func (p logProblem) alone() logProblem {
 func (p logProblem) fit(model string) (estimator.Estimate, error) {
 	if len(p.Samples[0].Units) == 0 {
 		e, known, err := marks.Fit(model, p.rows)
-		units := slices.ContainsFunc(p.History, func(r estimator.Run) bool { return len(r.Units) > 0 })
-		if known && (err == nil || !units) {
+		if known && (err == nil || !p.units) {
 			return e, err
 		}
 	}
@@ -266,9 +266,8 @@ func (r LoggedRun) sample() estimator.Sample {
 func (r LoggedRun) whole(total int) (run estimator.Run, ok bool) {
 	run = estimator.Run{Job: "logged", Length: total - r.First}
 	if len(r.Units) >= total && total > 0 {
-		run.Units = r.Units[:total]
 		run.Seconds = r.Startup + r.Save
-		for _, u := range run.Units {
+		for _, u := range r.Units[:total] {
 			run.Seconds += u
 		}
 		return run, true

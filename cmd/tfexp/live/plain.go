@@ -59,7 +59,7 @@ func (v *progressPlain) text(p pipeline.Progress) string {
 			text += fmt.Sprintf(", %d reused", p.Reused)
 		}
 		if p.Left > 0 {
-			text += ", about " + Rough(p.Left)
+			text += ", " + Left(p.Left, p.LeastLeft, p.MostLeft)
 		}
 		return text
 	case stages.StageEnd:
@@ -75,7 +75,7 @@ func (v *progressPlain) text(p pipeline.Progress) string {
 		v.told[p.Stage], v.at = p.Done, time.Now()
 		text := fmt.Sprintf("%s: %d/%d %s in %s", p.Stage, p.Done, p.Total, p.Unit, Duration(p.Elapsed))
 		if p.Left > 0 {
-			text += ", about " + Rough(p.Left) + " left"
+			text += ", " + Left(p.Left, p.LeastLeft, p.MostLeft)
 		}
 		return text
 	}

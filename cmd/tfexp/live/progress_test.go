@@ -49,7 +49,7 @@ func TestPlainTellsTheStory(t *testing.T) {
 	want := `profile: 1 to do
 profile: 1/1 mlp in 1.5 s
 profile: done in 1.5 s
-execute: 2 to do, 1 reused, about 20 s
+execute: 2 to do, 1 reused, about 20 s left
 warning: a-r1: the machine was busy
 execute: 2/3 a-r1 in 9 s, about 10 s left
 execute: a-r2 failed: 1 of 8 jobs failed

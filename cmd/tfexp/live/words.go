@@ -22,6 +22,27 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
+// Left is "about 3 min left (2 min to 5 min)"; a narrow range is not said.
+func Left(left, least, most time.Duration) string {
+	text := "about " + Rough(left) + " left"
+	if from, to := Rough(least), Rough(most); float64(most) > narrow*float64(least) && least > 0 && from != to {
+		text += " (" + from + " to " + to + ")"
+	}
+	return text
+}
+
+// narrow is the ratio of the ends of a range below which the time left is said alone.
+const narrow = 1.3
+
+// TimeLeft is as Left, of seconds.
+func TimeLeft(left *float64, between *[2]float64) string {
+	if between == nil {
+		between = &[2]float64{}
+	}
+	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	return Left(seconds(*left), seconds(between[0]), seconds(between[1]))
+}
+
 // Rough writes a prediction without more digits than it deserves: "8 s",
 // "40 s", "5 min", "2 h 10 min".
 func Rough(d time.Duration) string {

@@ -35,8 +35,8 @@ type stage struct {
 	failed              int
 	over, broken        bool
 	began               time.Time
-	elapsed             time.Duration // when over
-	left                time.Duration // as predicted at toldAt; 0 unknown
+	elapsed             time.Duration    // when over
+	left                [3]time.Duration // as predicted at toldAt, with its range; 0 unknown
 	toldAt              time.Time
 }
 
@@ -78,7 +78,7 @@ func (b *board) take(p pipeline.Progress, now time.Time) {
 		s.total = p.Total
 	}
 	if p.Left > 0 {
-		s.left, s.toldAt = p.Left, now
+		s.left, s.toldAt = [3]time.Duration{p.Left, p.LeastLeft, p.MostLeft}, now
 	}
 }
 
@@ -170,8 +170,8 @@ func (s *stage) text(now time.Time, width int) string {
 		return t.String()
 	}
 	t.WriteString("  " + seconds(now.Sub(s.began)))
-	if left := s.left - now.Sub(s.toldAt); s.left > 0 && left > 0 {
-		t.WriteString("  about " + live.Rough(left) + " left")
+	if gone := now.Sub(s.toldAt); s.left[0] > gone {
+		t.WriteString("  " + live.Left(s.left[0]-gone, max(0, s.left[1]-gone), s.left[2]-gone))
 	}
 	return t.String()
 }

@@ -32,8 +32,10 @@ type State struct {
 	Finished int    `json:"finished"`
 	Failed   int    `json:"failed"`
 	Left     int    `json:"left"`
-	// TimeLeft is how long the cells of a run will still take, in seconds; nil where that is not known.
-	TimeLeft *float64 `json:"time_left_s,omitempty"`
+	// TimeLeft is how long the cells of a run will still take, in seconds, and LeftRange its range; nil where that is not
+	// known.
+	TimeLeft  *float64    `json:"time_left_s,omitempty"`
+	LeftRange *[2]float64 `json:"time_left_range_s,omitempty"`
 	// Running are the samples and cells that are running.
 	Running []string `json:"running,omitempty"`
 	// Standings are the states of running cells that take longer than a moment.
@@ -161,7 +163,7 @@ func (s *State) Print(p *show.Printer) {
 		fmt.Fprintf(p.Out, ", %d left", s.Left)
 	}
 	if s.TimeLeft != nil {
-		fmt.Fprintf(p.Out, ", about %s", live.Rough(time.Duration(*s.TimeLeft*float64(time.Second))))
+		fmt.Fprintf(p.Out, ", %s", live.TimeLeft(s.TimeLeft, s.LeftRange))
 	}
 	fmt.Fprintln(p.Out)
 	if s.Holder != "" {

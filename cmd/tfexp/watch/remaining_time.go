@@ -2,74 +2,61 @@ package watch
 
 import (
 	"math"
-	"slices"
 	"time"
 
-	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/estimator"
 )
 
 // mostNamed is the number of cells that a warning names.
 const mostNamed = 2
 
-// remainingTime estimates the remaining time of the cells. A running cell takes as long as its progress says, another
-// one as the cells of its variant did. Else it takes its estimate, corrected by the errors of others and by the time
-// of the running one, or else the average of all cells.
-func (x *experiment) remainingTime() *float64 {
-	type sum struct{ seconds, predicted, n float64 }
-	var all sum
-	variants := map[string]sum{}
-	place := func(c record.CellRef) string { return c.Workload + "/" + c.Hardware + "/" + c.Variant() }
+// remainingTime estimates the remaining time of the cells, and its range: that of the real ones, and that of the simulated
+// ones, which run before them. It is nil where that is not known, or no cell is left.
+func (x *experiment) remainingTime() *estimator.Prediction {
+	var all [2][]estimator.CellTime // real and simulated
+	var running [2]float64
+	open := false
 	for _, c := range x.plan.Cells {
-		if e := x.done[c.Cell]; x.complete(c) && e.seconds > 0 {
-			v := variants[place(c)]
-			variants[place(c)] = sum{v.seconds + e.seconds, 0, v.n + 1}
-			all.seconds, all.n = all.seconds+e.seconds, all.n+1
-			if c.PredictedSeconds > 0 {
-				all.predicted += c.PredictedSeconds
+		simulated := 0
+		t := estimator.CellTime{Kind: c.Workload + "/" + c.Hardware + "/" + c.Variant(), Predicted: c.PredictedSeconds}
+		if !c.Real() {
+			simulated, t.Predicted = 1, 0
+		}
+		if e := x.done[c.Cell]; x.complete(c) {
+			t.Took, t.Earlier = max(e.seconds, leastCell), e.began.Before(x.began)
+		} else {
+			open = true
+			if t.Ran, t.Left, t.Reports = x.runningCellTimes(c.Cell); t.Ran > 0 {
+				running[simulated]++
 			}
 		}
+		all[simulated] = append(all[simulated], t)
 	}
-	off := 1.0
-	if all.predicted > 0 {
-		off = all.seconds / all.predicted
-	}
-	for _, c := range x.plan.Cells { // a cell that takes longer than predicted says so of the others
-		if ran, left, _ := x.runningCellTimes(c.Cell); c.PredictedSeconds > 0 {
-			off = max(off, (ran+left)/c.PredictedSeconds)
+	var total estimator.Prediction
+	for i, cells := range all {
+		for n := range cells {
+			cells[n].Beside = running[i]
 		}
-	}
-	total, open := 0.0, 0
-	for _, c := range x.plan.Cells {
-		if x.complete(c) {
-			continue
-		}
-		open++
-		expected := 0.0
-		switch v := variants[place(c)]; {
-		case v.n > 0:
-			expected = v.seconds / v.n
-		case c.PredictedSeconds > 0 && c.Real():
-			expected = c.PredictedSeconds * off
-		case all.n > 0:
-			expected = all.seconds / all.n
-		default:
+		p, known := estimator.RemainingTime(cells, rangeLevel)
+		if !known {
 			return nil
 		}
-		ran, left, known := x.runningCellTimes(c.Cell)
-		if !known {
-			left = max(0, expected-ran)
-		}
-		total += left
+		total = estimator.Prediction{Seconds: total.Seconds + p.Seconds, Low: total.Low + p.Low, High: total.High + p.High}
 	}
-	if open == 0 {
+	if !open {
 		return nil
 	}
-	if side := x.parallelCells(); side > 1 {
-		total /= side
+	for _, s := range []*float64{&total.Seconds, &total.Low, &total.High} {
+		*s = max(1, math.Ceil(*s))
 	}
-	total = max(1, math.Ceil(total))
 	return &total
 }
+
+// rangeLevel is the level of the range of the remaining time; leastCell is how many seconds a cell takes at least.
+const (
+	rangeLevel = 0.9
+	leastCell  = 1e-6
+)
 
 // runningCellTimes returns how long a cell has run, and how long it still runs if its progress says so.
 func (x *experiment) runningCellTimes(cell string) (ran, left float64, known bool) {
@@ -83,13 +70,4 @@ func (x *experiment) runningCellTimes(cell string) (ran, left float64, known boo
 		return ran, max(0, (rest - time.Since(s.read)).Seconds()), known
 	}
 	return ran, 0, false
-}
-
-// parallelCells is how many cells have run at a time, on average over this run.
-func (x *experiment) parallelCells() float64 {
-	real := slices.ContainsFunc(x.plan.Cells, func(c record.CellRef) bool { return c.Real() })
-	if real || x.first.IsZero() || x.ran == 0 {
-		return 1
-	}
-	return max(1, float64(len(x.now)))
 }

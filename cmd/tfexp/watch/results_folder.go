@@ -61,10 +61,11 @@ type Experiment struct {
 	Finished int    `json:"finished"`
 	Failed   int    `json:"failed"`
 	Left     int    `json:"left"`
-	// Elapsed is how long the last run has taken so far, and TimeLeft how long its cells will still take, in seconds;
-	// TimeLeft is nil where that is not known.
-	Elapsed  float64  `json:"elapsed_s"`
-	TimeLeft *float64 `json:"time_left_s"`
+	// Elapsed is how long the last run has taken so far, and TimeLeft how long its cells will still take, in seconds, with
+	// its range; both are nil where that is not known.
+	Elapsed   float64     `json:"elapsed_s"`
+	TimeLeft  *float64    `json:"time_left_s"`
+	LeftRange *[2]float64 `json:"time_left_range_s,omitempty"`
 	// Running are the cells that run now, up to a limit. Standings are the states of those that take
 	// longer than a moment.
 	Running   []string          `json:"running"`
@@ -125,6 +126,7 @@ type experiment struct {
 type completeCell struct {
 	key, state, error string
 	seconds           float64
+	began             time.Time // zero of a simulated cell
 	jct, makespan     *float64
 	jobs, finished    int
 	lost              int // jobs that failed
@@ -142,7 +144,7 @@ func (f *Folder) complete(all []states.State) error {
 	seen, err := f.Experiments()
 	if err == nil && len(seen) == len(all) { // else one has just begun
 		for i := range all {
-			all[i].TimeLeft, all[i].Standings = seen[i].TimeLeft, seen[i].Standings
+			all[i].TimeLeft, all[i].LeftRange, all[i].Standings = seen[i].TimeLeft, seen[i].LeftRange, seen[i].Standings
 		}
 	}
 	return err
@@ -346,7 +348,10 @@ func (x *experiment) summary() (Experiment, error) {
 				}
 			}
 		}
-		s.Doing, s.TimeLeft = x.doing(s.Left), x.remainingTime()
+		s.Doing = x.doing(s.Left)
+		if p := x.remainingTime(); p != nil {
+			s.TimeLeft, s.LeftRange = &p.Seconds, &[2]float64{p.Low, p.High}
+		}
 	case s.State == running || !x.run.Reported && s.State == "finished", s.State == "": // it was killed
 		s.State = "interrupted"
 	}
@@ -534,6 +539,7 @@ func (x *experiment) readCell(cell string) {
 		return
 	}
 	e := completeCell{key: c.Key, state: c.State, error: c.Error, seconds: c.Seconds}
+	e.began, _ = time.Parse(time.RFC3339Nano, c.Began)
 	if e.error == "" && len(c.Failures) > 0 {
 		e.error = c.Failures[0].Job + ": " + c.Failures[0].Reason
 	}

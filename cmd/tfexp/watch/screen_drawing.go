@@ -142,7 +142,7 @@ func (p *screenPage) experiment(x *Experiment, chosen bool, name int) {
 		tail += fmt.Sprintf(", %d failed", x.Failed)
 	}
 	if x.TimeLeft != nil {
-		tail += "  about " + live.Rough(duration(*x.TimeLeft)) + " left"
+		tail += "  " + live.TimeLeft(x.TimeLeft, x.LeftRange)
 	} else if x.Doing != "" {
 		tail += "  " + x.Doing
 	}

@@ -171,6 +171,9 @@ type Layout struct {
 	Slurm bool
 	// Ignore reports whether a row is not a separate job.
 	Ignore func(job string) bool
+	// Unused returns a sentence about columns of a file that no argument names, and errs for those that the format does not
+	// have; nil where all may be there.
+	Unused func(columns []string) (said string, err error)
 	// Assumptions are the assumptions of the format, in sentences.
 	Assumptions []string
 }
@@ -370,6 +373,18 @@ func (t *table) head(columns []string) error {
 	t.timesI, t.partI, t.tasksI = find(t.Times), find(t.Part), find(t.Tasks)
 	if t.Slurm {
 		t.clusterI = max(find("Cluster"), find("CLUSTER"))
+	}
+	if t.Unused != nil {
+		said, err := t.Unused(slices.DeleteFunc(columns, func(name string) bool {
+			is := func(c schema.Setting) bool { return c.Value == name }
+			return slices.ContainsFunc(t.args.Columns, is) || slices.ContainsFunc(t.where, func(w schema.Setting) bool { return w.Name == name })
+		}))
+		if err != nil {
+			return err
+		}
+		if said != "" {
+			t.Assumed = append(t.Assumed, said)
+		}
 	}
 	return t.checkAlternatives()
 }

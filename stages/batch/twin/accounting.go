@@ -14,6 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/scheduler/workload/fields"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/scheduler/workload/logs"
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
@@ -66,6 +67,7 @@ type accounting struct {
 	list     []*entry
 	waited   int // jobs that never started
 	reused   int // numbers of jobs
+	stopped  int // jobs that were suspended
 	mixed    int // jobs that asked for GPUs of several types
 	shards   int // jobs that asked for parts of GPUs
 	clusters
@@ -145,6 +147,9 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	if a.reused > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs whose number another job had before (%d) are jobs of their own", a.reused))
 	}
+	if a.stopped > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that were suspended for a time (%d) run without a pause", a.stopped))
+	}
 	if a.mixed > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for GPUs of several types (%d) have any", a.mixed))
 	}
@@ -193,13 +198,29 @@ func (a *accounting) elapsed(fields []string, run time.Duration) (time.Duration,
 
 // head finds the columns.
 func (a *accounting) head(columns []string) error {
+	columns = schema.Each(columns, strings.TrimSpace)
 	for i, name := range columns {
-		a.at[strings.TrimSpace(name)] = i
+		if _, there := a.at[name]; there && name != "" {
+			return fmt.Errorf("the column %q is there twice: print it once", name)
+		}
+		a.at[name] = i
+	}
+	if raw, ok := a.at["JobIDRaw"]; ok { // without arrays
+		if _, named := a.at["JobID"]; !named {
+			a.at["JobID"] = raw
+		}
 	}
 	for _, need := range []string{"JobID", "User", "Submit", "Start", "End"} {
 		if _, ok := a.at[need]; !ok {
 			return fmt.Errorf("there is no column %q: print the log with  sacct -a -X -P -D -o %s", need, Fields)
 		}
+	}
+	said, err := fields.Of("sacct").Unused("accounting", columns)
+	if err != nil {
+		return err
+	}
+	if said != "" {
+		a.Assumed = append(a.Assumed, said)
 	}
 	for _, name := range []string{"ReqCPUS", "AllocCPUS", "NCPUS", "ReqTRES", "AllocTRES"} {
 		if _, ok := a.at[name]; ok {
@@ -298,6 +319,9 @@ func (a *accounting) row(line int, fields []string) error {
 	} else if e != nil { // the number of a job that is over was used again
 		a.reused++
 		e.job.Name = fmt.Sprintf("%s-before-%d", e.job.Name, line)
+	}
+	if d, err := logs.ParseSpan(a.text(fields, "Suspended"), time.Second); err == nil && d > 0 {
+		a.stopped++
 	}
 	e := &entry{start: start, run: run, line: line, end: end, again: state == "" || again(state)}
 	j := &e.job

@@ -47,7 +47,10 @@ function timing(x) {
   const parts = [];
   if (x.doing) parts.push(x.doing);
   if (x.elapsed_s) parts.push((x.state === "running" ? "for " : "took ") + seconds(x.elapsed_s));
-  if (x.time_left_s !== null) parts.push("about " + rough(x.time_left_s) + " left");
+  if (x.time_left_s !== null) {
+    const [least, most] = (x.time_left_range_s || [0, 0]).map(rough);
+    parts.push("about " + rough(x.time_left_s) + " left" + (least === most ? "" : " (" + least + " to " + most + ")"));
+  }
   return parts.join(" · ");
 }
 

@@ -155,7 +155,7 @@ profile {
 
 estimate {
   model  = "auto"
-  models = ["linear", "fraction"]
+  models = ["linear"]
   level  = 0.95
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -69,6 +70,13 @@ func readBatsim(file string, r io.Reader, o formats.Options) (workload.Trace, er
 	b := logs.Builder{Trace: workload.Trace{Processors: w.Resources}}
 	var found []error
 	from, line := 0, 1
+	if len(w.Jobs) > 0 {
+		var first map[string]json.RawMessage
+		_ = json.Unmarshal(w.Jobs[0], &first) // a mistake in it is found below
+		if said, _ := unused("batsim", "")(slices.Sorted(maps.Keys(first))); said != "" {
+			b.Assumed = append(b.Assumed, "of jobs "+said)
+		}
+	}
 	for _, raw := range w.Jobs {
 		// The raw text is found again behind the job before it, for its line.
 		if i := bytes.Index(text[from:], raw); i >= 0 {

@@ -9,7 +9,7 @@ var _ = formats.Register(&formats.Format{
 	Doc: "A log of the Helios clusters (`cluster_log.csv`): a job's run time is its `duration`, its class its virtual " +
 		"cluster. Jobs with an empty `duration` never ran.",
 	Args: formats.TableSchema(),
-	Reader: (&formats.Layout{Columns: map[string][]string{
+	Reader: (&formats.Layout{Unused: unused("helios", ""), Columns: map[string][]string{
 		formats.FactJob: {"job_id"}, formats.FactUser: {"user"}, formats.FactClass: {"vc"}, formats.FactGPUs: {"gpu_num"}, formats.FactThreads: {"cpu_num"},
 		formats.FactNodes: {"node_num"}, formats.FactArrival: {"submit_time"}, formats.FactRunTime: {"duration"},
 		formats.FactStart: {"start_time"}, formats.FactEnd: {"end_time"},

@@ -20,6 +20,7 @@ var _ = formats.Register(&formats.Format{
 	},
 	Args: formats.TableSchema(),
 	Reader: (&formats.Layout{
+		Unused: unused("openb", ""),
 		Columns: map[string][]string{
 			formats.FactJob: {"name"}, formats.FactClass: {"qos"}, formats.FactThreads: {"cpu_milli"},
 			formats.FactMemory: {"memory_mib"}, formats.FactGPUs: {"num_gpu"},

@@ -19,6 +19,7 @@ func init() {
 			"started.",
 		Args: formats.TableSchema(),
 		Reader: (&formats.Layout{
+			Unused:  unused("pai", ""),
 			Columns: columns, GPUScale: 0.01, CPUScale: 0.01, Times: "inst_num", Repeats: true,
 			Names: []string{
 				"job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_cpu", "plan_mem", "plan_gpu",

@@ -33,7 +33,7 @@ var _ = formats.Register(&formats.Format{
 })
 
 // phillyTable is the layout of CSV files derived from the log.
-var phillyTable = formats.Layout{Columns: map[string][]string{
+var phillyTable = formats.Layout{Unused: unused("philly", ""), Columns: map[string][]string{
 	formats.FactJob: {"jobid", "job_id"}, formats.FactUser: {"user"}, formats.FactClass: {"vc"},
 	formats.FactArrival: {"submitted_time", "submit_time", "timestamp"}, formats.FactRunTime: {"duration", "run_time", "runtime"},
 	formats.FactStart: {"start_time"}, formats.FactEnd: {"end_time", "finish_time"},

@@ -8,7 +8,7 @@ var _ = formats.Register(&formats.Format{
 	Doc: "A workload of the simulator of Pollux, with the columns `name`, `time`, `application`, which is the class, " +
 		"`num_replicas`, the GPUs that its user asked for, and `batch_size`. How long a job takes is said by its job block.",
 	Args: formats.TableSchema(),
-	Reader: (&formats.Layout{Columns: map[string][]string{
+	Reader: (&formats.Layout{Unused: unused("pollux", ""), Columns: map[string][]string{
 		formats.FactJob: {"name"}, formats.FactArrival: {"time"}, formats.FactClass: {"application"}, formats.FactGPUs: {"num_replicas"},
 		formats.FactBatch: {"batch_size"},
 	}}).Read,

@@ -5,9 +5,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfexp/tfexp/scheduler/workload/fields"
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 )
+
+// unused judges the columns of a file that a reader does not use.
+func unused(table, reader string) func([]string) (string, error) {
+	return func(columns []string) (string, error) { return fields.Of(table).Unused(reader, columns) }
+}
 
 // The output of Slurm's sacct and squeue.
 var _ = formats.Register(&formats.Format{
@@ -26,6 +32,7 @@ var _ = formats.Register(&formats.Format{
 	},
 	Args: formats.TableSchema(),
 	Reader: (&formats.Layout{
+		Unused:    unused("sacct", "sacct"),
 		Separator: '|', Rows: slurm.EachRow, Memory: slurm.ParseReqMem, GPUs: slurm.GPUs, Slurm: true, RequestedUnit: time.Minute,
 		Columns: map[string][]string{
 			formats.FactJob: {"JobID", "JobIDRaw"}, formats.FactUser: {"User"}, formats.FactClass: {"Partition"},
@@ -48,6 +55,7 @@ var _ = formats.Register(&formats.Format{
 		"job is its partition. How long it will run is not known: it is taken to use up its time limit.",
 	Args: formats.TableSchema(),
 	Reader: (&formats.Layout{
+		Unused:    unused("squeue", "squeue"),
 		Separator: '|', Rows: slurm.EachRow, Memory: slurm.ParseReqMem, GPUs: slurm.GPUs, Slurm: true, RequestedUnit: time.Minute,
 		Columns: map[string][]string{
 			formats.FactJob: {"JOBID"}, formats.FactUser: {"USER"}, formats.FactClass: {"PARTITION"},

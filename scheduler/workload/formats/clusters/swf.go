@@ -52,6 +52,7 @@ func readSWF(file string, r io.Reader, o formats.Options) (workload.Trace, error
 	var b logs.Builder
 	fields := make([]string, 0, swfFields) // of the present line
 	unasked := 0                           // jobs without a requested time
+	after := 0                             // jobs that followed another
 	skipped, err := textfile.EachLine(file, r, o.Lenient, func(n int, line string) error {
 		line = strings.TrimSpace(line)
 		if header, ok := strings.CutPrefix(line, ";"); ok {
@@ -65,6 +66,9 @@ func readSWF(file string, r io.Reader, o formats.Options) (workload.Trace, error
 			fields = append(fields, f)
 		}
 		known, err := swfJob(&b, n, fields, o)
+		if err == nil && swfNumber(fields[swfPreceding]) > 0 {
+			after++
+		}
 		if !known && err == nil {
 			unasked++
 		}
@@ -81,7 +85,20 @@ func readSWF(file string, r io.Reader, o formats.Options) (workload.Trace, error
 		b.Assumed = append(b.Assumed,
 			fmt.Sprintf("%d of %d jobs have no requested time: their run time is taken for it", unasked, len(b.Jobs)))
 	}
+	if after > 0 {
+		b.Assumed = append(b.Assumed, fmt.Sprintf("jobs that were submitted after the end of another (%d) come when they came in "+
+			"the log", after))
+	}
 	return b.Finish(skipped), nil
+}
+
+// swfNumber returns a whole number of a field; -1 for another text.
+func swfNumber(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
 func swfHeader(b *logs.Builder, line string) error {
@@ -112,7 +129,8 @@ const (
 	swfRequestedMemory
 	swfStatus
 	swfUser
-	swfFields = 18
+	swfPreceding = 16
+	swfFields    = 18
 )
 
 // swfJob adds the job of a line. known reports whether it has a requested time, as a line without a job has.
@@ -132,6 +150,8 @@ func swfJob(b *logs.Builder, line int, f []string, o formats.Options) (known boo
 	case status == "2" || status == "3" || status == "4", status == "5" && run <= 0:
 		b.Ignored++
 		return true, nil
+	case swfNumber(status) < -1 || swfNumber(status) > 5 || status != "-1" && swfNumber(status) == -1:
+		return false, fmt.Errorf("the status %q is not one of -1 to 5", status)
 	}
 	unknown := false
 	asked, err := textfile.ParseTime(f[swfRequestedTime], o.Unit())

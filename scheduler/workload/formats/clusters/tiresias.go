@@ -9,7 +9,7 @@ var _ = formats.Register(&formats.Format{
 	Doc: "A trace of the simulators of Tiresias and Muri, with the columns `job_id`, `num_gpu`, `submit_time`, " +
 		"`duration` and `model_name`, which is the class.",
 	Args: formats.TableSchema(),
-	Reader: (&formats.Layout{Columns: map[string][]string{
+	Reader: (&formats.Layout{Unused: unused("tiresias", ""), Columns: map[string][]string{
 		formats.FactJob: {"job_id"}, formats.FactGPUs: {"num_gpu"}, formats.FactArrival: {"submit_time"},
 		formats.FactRunTime: {"duration"}, formats.FactClass: {"model_name"}, formats.FactUser: {"user"},
 	}}).Read,

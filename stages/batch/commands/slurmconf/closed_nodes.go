@@ -46,6 +46,7 @@ func (t *Twin) readReservations(path string) error {
 
 // reservation reads a reservation.
 func (t *Twin) reservation(at setting, f map[string]string) {
+	t.judgeShown("scontrol show reservation", at, f)
 	c := nodeClosure{name: f["ReservationName"], at: at}
 	var err error
 	if c.start, err = logs.ParseInstant(f["StartTime"], time.Second); err == nil {

@@ -180,7 +180,7 @@ func (t *Twin) readNodes(path, head string) (whole bool, err error) {
 	r := sacctmgrTable{clusterModel: t.clusterModel}
 	return false, eachLine(path, func(n int, text string) {
 		switch fields := strings.Split(text, "|"); {
-		case strings.HasPrefix(text, "Cluster|NodeName|"), strings.HasPrefix(text, "Cluster|Node Name|"):
+		case headOf(text) == "event":
 			r.kind, r.head = "event", fields
 		case r.kind == "event" && len(fields) == len(r.head):
 			if host := r.get(fields, "NodeName", "Node Name"); host != "" && r.elsewhere(fields) == "" {
@@ -203,6 +203,7 @@ func (t *Twin) readShownNodes(path string) error {
 	return eachLine(path, func(n int, text string) {
 		fields := map[string]string{}
 		pairs(text, fields)
+		t.judgeShown("scontrol show node", setting{file: path, line: n}, fields)
 		if name := fields["NodeName"]; name != "" {
 			t.shown = append(t.shown, settingsLine{{"NodeName", name, path, n}})
 		}

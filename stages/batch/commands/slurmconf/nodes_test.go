@@ -154,7 +154,7 @@ func TestEnforcement(t *testing.T) {
 		"Name|Priority|MaxJobsPU|MaxWall\nnormal|0|4|01:00:00\n"
 	const log = "JobID|User|Account|Partition|Submit|Start|End|ReqCPUS|State\n" +
 		"1|ada|art|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|4|COMPLETED\n"
-	on := []string{"group_cores = 16", "max_jobs = 1", "max_jobs = 4", `max_wall = "1h"`, "GrpTRESMins=cpu=9 of account physics: it has no effect"}
+	on := []string{"group_cores = 16", "max_jobs = 1", "max_jobs = 4", `max_wall = "1h"`, "GrpTRESMins=cpu=9 of account physics: it keeps no job back"}
 	off := []string{"group_cores", "max_jobs", "max_wall", "GrpTRESMins"}
 	note := "limits hold no job without AccountingStorageEnforce=limits"
 	unknown := `error: sacct.txt:2: job 1 was in the account "art"`

@@ -2,6 +2,7 @@ package slurmconf
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,18 +21,6 @@ import (
 	"github.com/tfexp/tfexp/stages/batch/forecast"
 )
 
-// QueueFields are the fields requested from squeue, as its argument -o.
-const QueueFields = "%i|%u|%a|%P|%q|%T|%r|%V|%S|%M|%l|%C|%D|%f|%E|%v"
-
-// columns are the names that scontrol has for the columns of squeue.
-var columns = map[string]string{
-	"JOBID": "JobId", "USER": "UserId", "ACCOUNT": "Account", "PARTITION": "Partition", "QOS": "QOS",
-	"STATE": "JobState", "REASON": "Reason", "SUBMIT_TIME": "SubmitTime", "START_TIME": "StartTime", "TIME": "RunTime",
-	"TIME_LIMIT": "TimeLimit", "CPUS": "NumCPUs", "NODES": "NumNodes", "FEATURES": "Features", "DEPENDENCY": "Dependency",
-	"RESERVATION": "Reservation", "TRES_PER_NODE": "TresPerNode", "TRES_PER_JOB": "TresPerJob", "GRES": "Gres",
-	"MIN_MEMORY": "MinMemoryNode", "TRES_ALLOC": "AllocTRES", "TRES": "TRES",
-}
-
 // ReadQueue reads the output of `scontrol show job`, or `squeue -a -r -o` with QueueFields. Instants count from
 // the beginning of 1970, by the wall clock of the cluster. Notes list the omissions.
 func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err error) {
@@ -46,6 +35,9 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 	)
 	take := func() {
 		if job != nil {
+			if head == nil {
+				read.judge(job)
+			}
 			if wrong := read.job(job); wrong != nil {
 				read.wrong(&ConfProblem{file, line, wrong.Error()})
 			}
@@ -68,17 +60,27 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 					strings.TrimPrefix(read.cluster, "CLUSTER: "))}
 			}
 			read.cluster, head = text, nil
-		case strings.HasPrefix(text, "JOBID|"):
-			head = strings.Split(text, "|")
+		case strings.Contains("|"+text+"|", "|JOBID|") && job == nil:
+			if head, err = read.head(text); err != nil {
+				err = &ConfProblem{file, n, err.Error()}
+			}
 		case head != nil:
-			fields, wrong := slurm.FitFields(text, "|", head)
+			row, wrong := slurm.FitFields(text, "|", head)
 			if wrong != nil {
 				read.wrong(&ConfProblem{file, n, wrong.Error()})
 				continue
 			}
 			job, line = map[string]string{}, n
 			for i, name := range head {
-				job[columns[name]] = strings.TrimSpace(fields[i])
+				into, value := columns[name], strings.TrimSpace(row[i])
+				if name == "NODELIST(REASON)" && !strings.HasPrefix(value, "(") { // it runs
+					continue
+				} else if name == "NODELIST(REASON)" {
+					value = strings.Trim(value, "()")
+				}
+				if _, there := job[into]; into != "" && !there {
+					job[into] = value
+				}
 			}
 			take()
 		case slurm.FixedWidth(text):
@@ -96,6 +98,7 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 	}
 	read.throttle()
 	read.forget()
+	notes = read.said
 	for _, why := range read.order {
 		notes = append(notes, fmt.Sprintf("%s: %d jobs", why, read.left[why]))
 	}
@@ -106,7 +109,7 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 
 // freeFields are the fields of scontrol that a user writes: they reach to the end of their line.
 var freeFields = strings.Fields("JobName Comment AdminComment SystemComment Command WorkDir StdErr StdIn StdOut SubmitLine Extra " +
-	"Container MailUser")
+	"Container MailUser BurstBuffer BurstBufferState Network")
 
 // nameOf matches the name of a job where all fields are in one line, and the fields behind it.
 var nameOf = regexp.MustCompile(`(?:^|\s)JobName=(.*)\s(UserId=\S+ GroupId=.*)$`)
@@ -147,6 +150,7 @@ type queueReader struct {
 	unmet     map[string][]string // jobs that are not over, by the job that waits for them
 	over      map[string]bool     // jobs that the queue still shows
 	cluster   string              // of squeue -M
+	said      []string            // of its columns
 }
 
 // wrong notes a job that cannot be read. The others are forecast without it.
@@ -163,7 +167,7 @@ func startless(reason, priority, dependency string) string {
 	switch plain := strings.ReplaceAll(reason, "_", " "); {
 	case strings.HasSuffix(plain, "held") || strings.HasPrefix(reason, "JobHeld"):
 		return reason
-	case priority == "0":
+	case priority != "" && strings.Trim(priority, "0.") == "":
 		return "held (the priority is 0)"
 	case strings.Contains(dependency, "singleton"):
 		return "the dependency singleton"
@@ -259,8 +263,11 @@ func (q *queueReader) job(f map[string]string) (err error) {
 			return v
 		}
 	}
-	state := get("JobState")
-	if !slices.Contains([]string{"PENDING", "RUNNING", "CONFIGURING", "SUSPENDED", "STOPPED", "COMPLETING"}, state) {
+	state, known := jobStates[get("JobState")]
+	if !known {
+		return fmt.Errorf("the job %s has the state %q, which is not known", get("JobId"), get("JobState"))
+	}
+	if state == "over" {
 		q.over[get("JobId")] = true
 		return nil
 	}
@@ -312,13 +319,13 @@ func (q *queueReader) job(f map[string]string) (err error) {
 		return fmt.Errorf("the job %s: %w", j.Name, err)
 	}
 	switch reason := get("Reason"); {
-	case state != "PENDING":
+	case state != "PENDING" && state != "HELD":
 		if j.Start = instant("StartTime"); j.Start == 0 || err != nil {
 			return fmt.Errorf("the job %s runs, and has no StartTime", j.Name)
 		}
 		ran, _ := logs.ParseSpan(get("RunTime"), time.Second)
 		q.now = max(q.now, j.Start+ran)
-		if sub.Begin = 0; state == "SUSPENDED" || state == "STOPPED" {
+		if sub.Begin = 0; state == "SUSPENDED" {
 			q.leave("suspended jobs are taken to run")
 		}
 	default:
@@ -378,6 +385,9 @@ func elements(name, array, tasks string) (_ string, names []string, most int, er
 func (q *queueReader) waits(j *forecast.Queued, sub *scheduler.Submission, get func(string) string,
 	instant func(string) time.Duration) error {
 	reason := get("Reason")
+	if state := get("JobState"); jobStates[state] == "HELD" {
+		return errors.New(cmp.Or(reason, state) + " (held)")
+	}
 	if why := startless(reason, get("Priority"), get("Dependency")); why != "" {
 		return errors.New(why)
 	}

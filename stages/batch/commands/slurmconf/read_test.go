@@ -104,7 +104,7 @@ func TestLinesOfOtherThings(t *testing.T) {
 	for _, want := range []string{"group_cores = 7", `partition "a" { nodes = ["n-[1-3]"]`, `partition "b" { nodes = ["n-[1-2]", "gpu1"]`,
 		"DownNodes=n1 State=DOWN: the nodes are left out (n1)",
 		"assoc.txt:3: GrpTRES=mem=5 of user ada, and 2 more like it: this limit keeps no job back",
-		"assoc.txt:3: GrpTRESMins=cpu=9 of user ada, and 1 more like it: it has no effect",
+		"assoc.txt:3: GrpTRESMins=cpu=9 of user ada, and 1 more like it: it keeps no job back",
 		"assoc.txt:5: GrpTRES=billing=4 of user eve: this"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the experiment does not say\n%s\nbut\n%s", want, source)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload/fields"
 	"github.com/tfexp/tfexp/scheduler/workload/slurm"
 )
 
@@ -33,6 +34,7 @@ type sacctmgrTable struct {
 	head    []string
 	kind    string
 	cluster string // of the rows before
+	dump    struct{ cluster, parent string }
 	at      setting
 }
 
@@ -45,12 +47,12 @@ func readTables(m *clusterModel, t *sacctmgrOutput, path string) error {
 		r.at = setting{name: "", file: path, line: n}
 		switch {
 		case strings.TrimSpace(text) == "" || r.kind == "other":
-		case strings.HasPrefix(text, "Cluster|Account|"), strings.HasPrefix(text, "Account|"):
-			r.kind, r.head = "assoc", fields
-		case strings.HasPrefix(text, "Name|Priority|"):
-			r.kind, r.head = "qos", fields
-		case strings.HasPrefix(text, "Cluster|NodeName|"), strings.HasPrefix(text, "Cluster|Node Name|"):
-			r.kind, r.head = "event", fields
+		case headOf(text) != "":
+			r.kind, r.head, above = headOf(text), schema.Each(fields, strings.TrimSpace), nil
+			r.judge()
+		case dumped(text) || r.kind == "dump":
+			r.kind = "dump"
+			r.dumpLine(text)
 		case r.kind == "event":
 			r.event(fields)
 		case r.kind == "assoc":
@@ -69,6 +71,46 @@ func readTables(m *clusterModel, t *sacctmgrOutput, path string) error {
 			r.kind = "other"
 		}
 	})
+}
+
+// headOf returns which table of sacctmgr begins with a line of column names: assoc, qos or event; empty for another line.
+func headOf(text string) string {
+	names := schema.Each(strings.Split(text, "|"), strings.TrimSpace)
+	has := func(all ...string) bool {
+		return slices.ContainsFunc(all, func(name string) bool { return slices.Contains(names, name) })
+	}
+	switch {
+	case has("Account") && has("User", "Share", "Par Name", "ParentName") && !has("State", "JobID"):
+		return "assoc"
+	case has("NodeName", "Node Name") && has("TimeStart", "Time Start", "Start"):
+		return "event"
+	case has("Name") && has("Priority", "GraceTime", "Preempt", "UsageFactor", "GrpTRES", "MaxWall"):
+		return "qos"
+	}
+	return ""
+}
+
+// judge finds columns of a table that sacctmgr does not have, and notes those that are not there.
+func (t *sacctmgrTable) judge() {
+	if _, err := fields.Of("sacctmgr show "+t.kind).Unused("", t.head); err != nil {
+		t.problem(t.at, "%v", err)
+		return
+	}
+	need, wanted := map[string]string{"assoc": "User", "event": "State", "qos": "Name"}[t.kind], map[string][]string{
+		"assoc": {"Share", "GrpTRES", "GrpJobs", "MaxTRES", "MaxJobs", "MaxWall"},
+		"qos":   {"Priority", "Preempt", "GrpTRES", "GrpJobs", "MaxTRES", "MaxTRESPU", "MaxJobsPU", "MaxWall"},
+	}[t.kind]
+	if !slices.Contains(t.head, need) {
+		t.problem(t.at, "the table has no column %s: print it with  sacctmgr -P show %s", need, t.kind)
+		return
+	}
+	old := slices.Contains(t.head, "GrpCPUs") || slices.Contains(t.head, "MaxCPUs") // before Slurm 15.08
+	wanted = slices.DeleteFunc(wanted, func(name string) bool {
+		return slices.Contains(t.head, name) || old && strings.Contains(name, "TRES")
+	})
+	if len(wanted) > 0 {
+		t.unmodeled(t.at, fmt.Sprintf("the table has no column %s: sacctmgr -P show %s prints them", strings.Join(wanted, ", "), t.kind))
+	}
 }
 
 // get returns the field of a column.
@@ -169,24 +211,21 @@ func (t *sacctmgrTable) unmodeledBy(owner *block, name, value, effect string) {
 	t.unmodeledOf(t.at, fmt.Sprintf("%s=%s of %s %s", name, value, owner.Kind, owner.Label), name+" "+owner.Kind, effect)
 }
 
-// left lists the columns that a twin does not model, where a row has a value: all but some, and but those that only describe.
-func (t *sacctmgrTable) left(b *block, fields []string, read ...string) {
+// left lists the columns that a twin does not model, where a row has a value.
+func (t *sacctmgrTable) left(b *block, row []string) {
+	table := fields.Of("sacctmgr show " + t.kind)
 	for i, column := range t.head {
-		column = strings.TrimSpace(column)
-		if column == "" || i >= len(fields) || slices.Contains(read, column) || slices.Contains(describing, column) {
+		effect := table.Effect(column)
+		if effect == "" || i >= len(row) {
 			continue
 		}
 		unheld := !t.clusterModel.limits && (strings.Contains(column, "TRES") || strings.Contains(column, "Wall") ||
 			strings.HasPrefix(column, "Max") || strings.HasPrefix(column, "Grp") || strings.HasPrefix(column, "Min"))
-		if text := strings.TrimSpace(fields[i]); text != "" && !unheld {
-			t.unmodeledBy(b, column, text, "it has no effect")
+		if text := strings.TrimSpace(row[i]); text != "" && text != "0" && text != "0.000000" && !unheld {
+			t.unmodeledBy(b, column, text, effect)
 		}
 	}
 }
-
-// describing are the columns that say nothing about when jobs start.
-var describing = strings.Fields("Cluster Account User Name Description Descr Organization Org ID LFT RGT ParentName ParentID QOS " +
-	"Lineage IsDefault Comment")
 
 // newBlock returns a block of a kind with a name.
 func newBlock(kind, name string) block {
@@ -197,57 +236,58 @@ func newBlock(kind, name string) block {
 	return b
 }
 
-func (t *sacctmgrTable) addQOS(fields []string) {
-	name := t.get(fields, "Name")
+func (t *sacctmgrTable) addQOS(row []string) {
+	name := t.get(row, "Name")
 	if t.names[name] {
 		t.problem(t.at, "the qos %q is there twice: remove one of the lines", name)
 	}
 	t.names[name] = true
 	b := newBlock("qos", name)
 	add := func(name, value string) { b.Args = append(b.Args, pair{name, value}) }
-	if p := t.get(fields, "Priority"); p != "" && p != "0" {
+	if p := t.get(row, "Priority"); p != "" && p != "0" {
 		add("priority", p)
 	}
-	if list := t.get(fields, "Preempt"); list != "" {
+	if list := t.get(row, "Preempt"); list != "" {
 		var all []string
 		b.at, b.preempts = t.at, strings.Split(list, ",")
 		all = append(all, schema.Each(b.preempts, quoted)...)
 		add("preempts", "["+strings.Join(all, ", ")+"]")
 	}
-	if mode := t.get(fields, "PreemptMode"); mode != "" && mode != "cluster" {
+	if mode := t.get(row, "PreemptMode"); mode != "" && mode != "cluster" {
 		add("preempt_mode", quoted(strings.ToLower(mode)))
 	}
 	for _, c := range [][2]string{{"GraceTime", "grace"}, {"PreemptExemptTime", "exempt"}} {
-		if d, err := span(t.get(fields, c[0])); err != nil {
+		if d, err := span(t.get(row, c[0])); err != nil {
 			t.problem(t.at, "%s: %v", c[0], err)
 		} else if d > 0 {
 			add(c[1], duration(d))
 		}
 	}
-	if f := t.get(fields, "UsageFactor"); f != "" {
+	if f := t.get(row, "UsageFactor"); f != "" {
 		if v, err := strconv.ParseFloat(f, 64); err == nil && v != 1 {
 			add("usage_factor", strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
-	t.limits(&b, fields, [][2]string{
+	t.limits(&b, row, [][2]string{
 		{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"}, {"MaxTRES", ""},
 		{"MaxWall", "max_wall"}, {"MaxTRESPU", ""}, {"MaxJobsPU", "max_jobs"}, {"MaxSubmitPU", "max_submit"},
+		{"GrpCPUs", "group_cores"}, {"GrpNodes", "group_nodes"}, {"MaxCPUs", "max_cores"}, {"MaxNodes", "max_nodes"},
+		{"MaxCPUsPU", "max_cores_per_user"},
 	})
-	t.left(&b, fields, "Priority", "Preempt", "PreemptMode", "GraceTime", "PreemptExemptTime", "UsageFactor", "GrpTRES", "GrpJobs",
-		"GrpSubmit", "MaxTRES", "MaxWall", "MaxTRESPU", "MaxJobsPU", "MaxSubmitPU")
+	t.left(&b, row)
 	t.qos = append(t.qos, b)
 }
 
 // assoc reads an account, or a user of one. Accounts are indented below their parents.
-func (t *sacctmgrTable) assoc(fields []string, above []string) []string {
-	account, user := t.get(fields, "Account"), t.get(fields, "User")
-	if t.foreign(fields, "an association") {
+func (t *sacctmgrTable) assoc(row []string, above []string) []string {
+	account, user := t.get(row, "Account"), t.get(row, "User")
+	if t.foreign(row, "an association") {
 		return above
 	}
 	raw := ""
 	for i, h := range t.head {
-		if h == "Account" && i < len(fields) {
-			raw = fields[i]
+		if h == "Account" && i < len(row) {
+			raw = row[i]
 		}
 	}
 	depth := len(raw) - len(strings.TrimLeft(raw, " "))
@@ -255,7 +295,7 @@ func (t *sacctmgrTable) assoc(fields []string, above []string) []string {
 		t.problem(t.at, "an association has no account: print the table with  sacctmgr -P show assoc")
 		return above
 	}
-	parent := t.get(fields, "ParentName", "Par Name")
+	parent := t.get(row, "ParentName", "Par Name")
 	if parent == "" && user == "" && depth > 0 && depth <= len(above) {
 		parent = above[depth-1]
 	}
@@ -264,22 +304,22 @@ func (t *sacctmgrTable) assoc(fields []string, above []string) []string {
 		kind, name = "user", user
 	}
 	b := newBlock(kind, name)
-	if s := t.get(fields, "Share"); s != "" && s != "1" && s != "parent" {
+	if s := t.get(row, "Share"); s != "" && s != "1" && s != "parent" {
 		b.Args = append(b.Args, pair{"shares", s})
 	} else if s == "parent" {
 		t.unmodeledBy(&b, "Share", "parent", "it counts as 1")
 	}
-	if p := t.get(fields, "Priority"); p != "" && p != "0" {
+	if p := t.get(row, "Priority"); p != "" && p != "0" {
 		b.Args = append(b.Args, pair{"priority", p})
 	}
-	if q := t.get(fields, "Def QOS", "DefaultQOS"); q != "" {
+	if q := t.get(row, "Def QOS", "DefaultQOS"); q != "" {
 		b.Args = append(b.Args, pair{"default_qos", quoted(q)})
 	}
-	t.limits(&b, fields, [][2]string{{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"},
-		{"MaxTRES", ""}, {"MaxJobs", "max_jobs"}, {"MaxSubmit", "max_submit"}, {"MaxWall", "max_wall"}})
-	t.left(&b, fields, "Share", "Priority", "Def QOS", "GrpTRES", "GrpJobs", "GrpSubmit", "MaxTRES", "MaxJobs", "MaxSubmit", "MaxWall",
-		"Partition", "Par Name", "DefaultQOS")
-	if p := t.get(fields, "Partition"); p != "" {
+	t.limits(&b, row, [][2]string{{"GrpTRES", ""}, {"GrpJobs", "group_jobs"}, {"GrpSubmit", "group_submit"},
+		{"MaxTRES", ""}, {"MaxJobs", "max_jobs"}, {"MaxSubmit", "max_submit"}, {"MaxWall", "max_wall"},
+		{"GrpCPUs", "group_cores"}, {"GrpNodes", "group_nodes"}, {"MaxCPUs", "max_cores"}, {"MaxNodes", "max_nodes"}})
+	t.left(&b, row)
+	if p := t.get(row, "Partition"); p != "" {
 		t.unmodeledBy(&b, "Partition", p, "the association holds in all partitions")
 	}
 	if user == "" {

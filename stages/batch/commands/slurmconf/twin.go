@@ -272,7 +272,11 @@ func (t *Twin) Experiment(name, dir string) ([]byte, error) {
 	return source, nil
 }
 
-// UnmodeledSettings lists the settings that the twin does not model.
+// UnmodeledSettings lists the settings that the twin does not model, and what is assumed of the log.
 func (t *Twin) UnmodeledSettings() []string {
-	return schema.Each(t.Unmodeled, func(u string) string { return "not modeled: " + u })
+	list := schema.Each(t.Unmodeled, func(u string) string { return "not modeled: " + u })
+	for _, said := range t.trace.Assumed {
+		list = append(list, filepath.Base(t.log)+": "+said)
+	}
+	return list
 }

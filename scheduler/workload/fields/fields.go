@@ -1,0 +1,192 @@
+// Package fields has the decision about every field of the files of other programs: whether a reader uses it, knows and
+// ignores it, or does not know it.
+package fields
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/scheduler/workload/textfile"
+)
+
+//go:embed fields.txt
+var list string
+
+// Table is the fields of a kind of file.
+type Table struct {
+	Name, Title string
+	// Readers are the readers of the file, where they use different fields.
+	Readers []string
+	// Open files may have other fields, which are named and not used.
+	Open   bool
+	fields []field
+}
+
+// field is the decision about a field.
+type field struct {
+	name   string
+	reader string // the reader that alone uses it; empty for all
+	used   bool
+	effect string // of a field that may matter and is not modeled
+}
+
+// tables are all tables, in the order of the list.
+var tables = func() (all []*Table) {
+	names := func(text string) []string {
+		return schema.Each(strings.Split(text, ","), strings.TrimSpace)
+	}
+	for l := range strings.Lines(list) {
+		l = strings.TrimSpace(l)
+		kind, rest, _ := strings.Cut(l, ": ")
+		add := func(f field) {
+			t := all[len(all)-1]
+			if t.find(f.name) != nil {
+				panic(fmt.Sprintf("fields: %s has %s twice", t.Name, f.name))
+			}
+			t.fields = append(t.fields, f)
+		}
+		switch name, other := strings.CutPrefix(kind, "other "); {
+		case l == "" || l[0] == '#':
+		case l[0] == '[':
+			name, title, _ := strings.Cut(l[1:], "] ")
+			all = append(all, &Table{Name: name, Title: title})
+		case l == "open":
+			all[len(all)-1].Open = true
+		case kind == "readers":
+			all[len(all)-1].Readers = names(rest)
+		case other:
+			add(field{name: name, effect: rest})
+		default:
+			reader, used := strings.CutSuffix(kind, "used")
+			for _, one := range names(rest) {
+				add(field{name: one, reader: strings.TrimSpace(reader), used: used})
+			}
+		}
+	}
+	return all
+}()
+
+// Of returns a table by its name.
+func Of(name string) *Table {
+	i := slices.IndexFunc(tables, func(t *Table) bool { return t.Name == name })
+	if i < 0 {
+		panic("fields: there is no table " + name)
+	}
+	return tables[i]
+}
+
+// find returns the decision about a field; nil for a field that is not known.
+func (t *Table) find(name string) *field {
+	if i := slices.IndexFunc(t.fields, func(f field) bool { return f.name == name }); i >= 0 {
+		return &t.fields[i]
+	}
+	return nil
+}
+
+// Knows reports whether the files have a field of a name.
+func (t *Table) Knows(name string) bool { return t.find(name) != nil }
+
+// Fold returns the name of a field that is written in other cases; empty for one that is not known.
+func (t *Table) Fold(name string) string {
+	for _, f := range t.fields {
+		if strings.EqualFold(f.name, name) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// Effect says what the use of a field that is not modeled would change; empty for other fields.
+func (t *Table) Effect(name string) string {
+	if f := t.find(name); f != nil {
+		return f.effect
+	}
+	return ""
+}
+
+// Unused returns a sentence about the fields of a file that a reader does not use; empty where it uses all. It errs for
+// fields that the files do not have. A caller leaves out fields that it uses in another way.
+func (t *Table) Unused(reader string, fields []string) (said string, err error) {
+	var unknown, idle, effects []string
+	for _, name := range fields {
+		switch f := t.find(name); {
+		case name == "":
+		case f == nil && t.Open:
+			idle = append(idle, name+" (not known)")
+		case f == nil:
+			unknown = append(unknown, name)
+		case f.used && (f.reader == "" || f.reader == reader):
+		case f.effect != "":
+			effects = append(effects, fmt.Sprintf("%s (%s)", name, f.effect))
+		default:
+			idle = append(idle, name)
+		}
+	}
+	if len(unknown) > 0 {
+		return "", t.unknown(unknown)
+	}
+	if all := append(effects, idle...); len(all) > 0 {
+		said = "not used: " + strings.Join(all, ", ")
+	}
+	return said, nil
+}
+
+// unknown is the error for fields that the files do not have.
+func (t *Table) unknown(names []string) error {
+	known := schema.Each(t.fields, func(f field) string { return f.name })
+	hint := ""
+	if near := schema.Nearest(names[0], known); near != "" {
+		hint = fmt.Sprintf(" Did you mean %s?", near)
+	}
+	return fmt.Errorf("%s: these do not include %s.%s Leave it out of the file, or give it the name of a known field "+
+		"(docs/fields.md has all)", t.Title, textfile.Names(names), hint)
+}
+
+// Page is a page about the treatment of each field, made from the list.
+func Page() string {
+	var b strings.Builder
+	b.WriteString("# The fields of files of other programs\n\n" +
+		"tfexp knows these fields of the outputs of Slurm and of the logs of clusters. Another field of an output of Slurm is an error,\n" +
+		"with its line and the name that is closest; in a log that others have made, it is named and not used. This page is made from\n" +
+		"the list of the readers: `make docs`.\n\n" +
+		"- *Used*: the reader takes it. Some readers of the same file take more than others.\n" +
+		"- *Ignored*: it does not change what is read. A file's ignored fields are listed when it is read.\n" +
+		"- *Not modeled*: it may matter. The table says what a simulation does without it.\n\n" +
+		"A `table` (any CSV file) has the columns that `columns` and `where` name; `tfexp init` lists the others. " +
+		"The formats `csv`,\n`requests` and `gavel` have a fixed number of fields: a line with more or fewer is an error.\n" +
+		"[slurm_parameters.md](slurm_parameters.md) has the parameters of Slurm's configuration.\n")
+	for _, t := range tables {
+		fmt.Fprintf(&b, "\n## %s\n", t.Title)
+		group := func(title string, in func(field) bool) {
+			var names []string
+			for _, f := range t.fields {
+				if in(f) {
+					names = append(names, "`"+f.name+"`")
+				}
+			}
+			if len(names) > 0 {
+				fmt.Fprintf(&b, "\n%s: %s.\n", title, strings.Join(names, ", "))
+			}
+		}
+		title := "Used"
+		if len(t.Readers) > 0 {
+			title = "Used by `" + strings.Join(t.Readers, "` and `") + "`"
+		}
+		group(title, func(f field) bool { return f.used && f.reader == "" })
+		for _, reader := range t.Readers {
+			group("Used by `"+reader+"` alone", func(f field) bool { return f.used && f.reader == reader })
+		}
+		group("Ignored", func(f field) bool { return !f.used && f.effect == "" })
+		rows := slices.DeleteFunc(slices.Clone(t.fields), func(f field) bool { return f.effect == "" })
+		if len(rows) > 0 {
+			b.WriteString("\n| not modeled | in a simulation |\n|---|---|\n")
+		}
+		for _, f := range rows {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", f.name, f.effect)
+		}
+	}
+	return b.String()
+}
