@@ -4,9 +4,17 @@
 # static binary and, where there is a static busybox, its shell and tools.
 #
 #   stages/builtin/build-image.sh [NAME]
+#   stages/builtin/build-image.sh --archive FILE [NAME]
 #
-# Needs Go and a running Docker daemon; a shell inside needs busybox-static.
+# Needs Go, and a running Docker daemon unless FILE is to get the image's archive
+# (for `ctr -n k8s.io images import` or `kind load image-archive`); a shell inside
+# needs busybox-static.
 set -eu
+archive=
+if [ "${1:-}" = --archive ]; then
+  archive=$(realpath -m "${2:?want a file}")
+  shift 2
+fi
 cd "$(dirname "$0")/../.."
 name=${1:-tfexp/builtin:latest}
 root=$(mktemp -d)
@@ -21,6 +29,11 @@ if box=$(command -v busybox) && ! ldd "$box" >/dev/null 2>&1; then
   for tool in $("$box" --list); do
     [ -e "$root/bin/$tool" ] || ln -s busybox "$root/bin/$tool"
   done
+fi
+if [ -n "$archive" ]; then
+  stages/builtin/pack-image.sh "$root" "$name" '"/bin/tfexp", "--help"' "$archive"
+  echo "built $name in $archive"
+  exit
 fi
 tar -C "$root" --owner=0 --group=0 --numeric-owner -c . |
   docker import --change 'ENV PATH=/bin' --change 'CMD ["/bin/tfexp", "--help"]' - "$name" >/dev/null
