@@ -71,9 +71,9 @@ func TestPausesNeedCheckpoints(t *testing.T) {
 // fit are an error before anything runs.
 func TestNodes(t *testing.T) {
 	f := newFake(t)
-	f.put("ADDED", "pods", object{"metadata": object{"name": "other", "namespace": "x"}, "spec": object{"nodeName": "n2",
-		"containers": []any{object{"resources": object{"requests": object{"cpu": "1500m"}}}}}, "status": object{"phase": "Running"}})
-	f.change("nodes", "", "n1", func(n object) { child(n, "spec")["unschedulable"] = true })
+	f.put("ADDED", "pods", tree{"metadata": tree{"name": "other", "namespace": "x"}, "spec": tree{"nodeName": "n2",
+		"containers": []any{tree{"resources": tree{"requests": tree{"cpu": "1500m"}}}}}, "status": tree{"phase": "Running"}})
+	f.change("nodes", "", "n1", func(n tree) { child(n, "spec")["unschedulable"] = true })
 	config := kubeconfigOf(t, f.URL)
 	b := blockOf(map[string]any{"kubeconfig": config})
 	if got := kind.Nodes(b, scheduler.Node{}); len(got) != 1 || got[0].Threads != 2 || got[0].Memory != 8<<30 {

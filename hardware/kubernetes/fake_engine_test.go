@@ -45,7 +45,7 @@ func logOf(t testing.TB, j launch.Job) string {
 // A job runs, its output is copied, and nothing of it is left.
 func TestRunsToItsEnd(t *testing.T) {
 	f := newFake(t)
-	f.run = func(_ context.Context, pod object, out io.Writer) int {
+	f.run = func(_ context.Context, pod tree, out io.Writer) int {
 		fmt.Fprintln(out, "hello")
 		time.Sleep(50 * time.Millisecond)
 		fmt.Fprintln(out, "bye")
@@ -75,7 +75,7 @@ func TestRunsToItsEnd(t *testing.T) {
 func TestPausesAsSuspension(t *testing.T) {
 	f := newFake(t)
 	runs := make(chan string, 5)
-	f.run = func(ctx context.Context, pod object, out io.Writer) int {
+	f.run = func(ctx context.Context, pod tree, out io.Writer) int {
 		runs <- metaOf(pod)["name"].(string)
 		fmt.Fprintln(out, "started")
 		select {
@@ -120,7 +120,7 @@ func TestPausesAsSuspension(t *testing.T) {
 func TestRemovesLeftovers(t *testing.T) {
 	f := newFake(t)
 	running := make(chan bool, 1)
-	f.run = func(ctx context.Context, _ object, _ io.Writer) int {
+	f.run = func(ctx context.Context, _ tree, _ io.Writer) int {
 		running <- true
 		<-ctx.Done()
 		return 143
@@ -154,7 +154,7 @@ func TestRemovesLeftovers(t *testing.T) {
 func TestResizesInPlace(t *testing.T) {
 	f := newFake(t)
 	running, end := make(chan bool, 1), make(chan bool)
-	f.run = func(ctx context.Context, _ object, _ io.Writer) int {
+	f.run = func(ctx context.Context, _ tree, _ io.Writer) int {
 		running <- true
 		select {
 		case <-end:

@@ -23,13 +23,17 @@ func (f *fakeCluster) serve(w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
 	case r.URL.Path == "/version":
-		reply(w, http.StatusOK, object{"major": "1", "minor": "36", "gitVersion": "v1.36.3"})
+		reply(w, http.StatusOK, tree{"major": "1", "minor": "36", "gitVersion": "v1.36.3"})
 		return
 	case r.URL.Path == "/api/v1":
-		reply(w, http.StatusOK, object{"kind": "APIResourceList", "resources": []any{object{"name": "pods"}, object{"name": "pods/resize"}}})
+		resources := []any{tree{"name": "pods"}}
+		if !f.old {
+			resources = append(resources, tree{"name": "pods/resize"})
+		}
+		reply(w, http.StatusOK, tree{"kind": "APIResourceList", "resources": resources})
 		return
 	case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
-		reply(w, http.StatusCreated, object{"status": object{"allowed": true}})
+		reply(w, http.StatusCreated, tree{"status": tree{"allowed": true}})
 		return
 	}
 	parts = parts[2:] // api/v1
@@ -86,7 +90,7 @@ func (f *fakeCluster) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f *fakeCluster) list(w http.ResponseWriter, resource string, match func(object) bool) {
+func (f *fakeCluster) list(w http.ResponseWriter, resource string, match func(tree) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	items := []any{}
@@ -95,19 +99,19 @@ func (f *fakeCluster) list(w http.ResponseWriter, resource string, match func(ob
 			items = append(items, copied(f.objects[key]))
 		}
 	}
-	reply(w, http.StatusOK, object{"metadata": object{"resourceVersion": strconv.Itoa(f.version)}, "items": items})
+	reply(w, http.StatusOK, tree{"metadata": tree{"resourceVersion": strconv.Itoa(f.version)}, "items": items})
 }
 
 // serveObject answers a call about one object.
 func (f *fakeCluster) serveObject(w http.ResponseWriter, r *http.Request, verb, resource, namespace, name string) {
-	var body object
+	var body tree
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if verb == "create" {
 		m := metaOf(body)
 		m["namespace"] = namespace
-		key := keyOf(resource, body)
+		key := placeOf(resource, body)
 		if f.objects[key] != nil {
 			problem(w, http.StatusConflict, "AlreadyExists", fmt.Sprintf("%s %q already exists", resource, m["name"]))
 			return
@@ -125,7 +129,15 @@ func (f *fakeCluster) serveObject(w http.ResponseWriter, r *http.Request, verb, 
 	switch verb {
 	case "patch":
 		patched := copied(o)
-		merge(patched, body)
+		if strings.HasSuffix(r.URL.Path, "/resize") { // of the only container
+			asked := anys(child(body, "spec")["containers"])[0].(tree)["resources"]
+			anys(child(patched, "spec")["containers"])[0].(tree)["resources"] = asked
+			if f.infeasible != "" {
+				setCondition(child(patched, "status"), "PodResizePending", "Infeasible", f.infeasible)
+			}
+		} else {
+			merge(patched, body)
+		}
 		if resource == "jobs" && changesTemplate(o, patched) {
 			problem(w, http.StatusUnprocessableEntity, "Invalid", fmt.Sprintf(
 				"Job.batch %q is invalid: spec.template: Invalid value: {}: field is immutable", name))
@@ -152,18 +164,18 @@ func (f *fakeCluster) serveObject(w http.ResponseWriter, r *http.Request, verb, 
 }
 
 // changesTemplate reports whether a patch changes the pods of a Job that is not suspended, or has been started since.
-func changesTemplate(before, after object) bool {
+func changesTemplate(before, after tree) bool {
 	open := child(before, "spec")["suspend"] == true && child(before, "status")["startTime"] == nil
 	return !open && fmt.Sprint(child(before, "spec")["template"]) != fmt.Sprint(child(after, "spec")["template"])
 }
 
 // merge changes an object as a merge patch says.
-func merge(o, patch object) {
+func merge(o, patch tree) {
 	for name, value := range patch {
 		switch value := value.(type) {
 		case nil:
 			delete(o, name)
-		case object:
+		case tree:
 			merge(child(o, name), value)
 		default:
 			o[name] = value
@@ -171,15 +183,15 @@ func merge(o, patch object) {
 	}
 }
 
-// watch writes all changes after a version, until streams break.
-func (f *fakeCluster) watch(w http.ResponseWriter, r *http.Request, resource string, match func(object) bool) {
+// watch tells all changes after a version, until streams break.
+func (f *fakeCluster) watch(w http.ResponseWriter, r *http.Request, resource string, match func(tree) bool) {
 	version, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
 	out := json.NewEncoder(w)
 	f.mu.Lock()
 	broken, gone := f.broken, version < f.forgotten
 	f.mu.Unlock()
 	if gone {
-		_ = out.Encode(object{"type": "ERROR", "object": object{"kind": "Status", "status": "Failure", "code": 410,
+		_ = out.Encode(tree{"type": "ERROR", "object": tree{"kind": "Status", "status": "Failure", "code": 410,
 			"reason": "Expired", "message": "too old resource version"}})
 		return
 	}
@@ -195,7 +207,7 @@ func (f *fakeCluster) watch(w http.ResponseWriter, r *http.Request, resource str
 		f.mu.Unlock()
 		for _, c := range news {
 			version = c.version
-			if out.Encode(object{"type": c.kind, "object": c.object}) != nil {
+			if out.Encode(tree{"type": c.kind, "object": c.object}) != nil {
 				return
 			}
 		}
@@ -253,8 +265,8 @@ func (f *fakeCluster) serveLog(w http.ResponseWriter, r *http.Request, name stri
 }
 
 // selectedBy is the test of an object by selectors of a call.
-func selectedBy(labels, fields, namespace string) func(object) bool {
-	return func(o object) bool {
+func selectedBy(labels, fields, namespace string) func(tree) bool {
+	return func(o tree) bool {
 		if namespace != "" && metaOf(o)["namespace"] != namespace {
 			return false
 		}
@@ -272,7 +284,7 @@ func selectedBy(labels, fields, namespace string) func(object) bool {
 			path, unequal := strings.CutSuffix(path, "!")
 			var at any = o
 			for name := range strings.SplitSeq(path, ".") {
-				at, _ = at.(object)[name]
+				at, _ = at.(tree)[name]
 				if at == nil {
 					break
 				}
@@ -285,12 +297,12 @@ func selectedBy(labels, fields, namespace string) func(object) bool {
 	}
 }
 
-func reply(w http.ResponseWriter, code int, o object) {
+func reply(w http.ResponseWriter, code int, o tree) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(o)
 }
 
 func problem(w http.ResponseWriter, code int, reason, message string) {
-	reply(w, code, object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message})
+	reply(w, code, tree{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message})
 }

@@ -16,11 +16,8 @@ import (
 	"time"
 )
 
-// object is an object of the API, as JSON has it.
-type object = map[string]any
-
 // fakeCluster is an API server in this process, with the controllers and kubelets behind it, as far as faults need
-// them. TestFakeIsReal compares it with a real one.
+// them: they act as those of Kubernetes 1.36.
 type fakeCluster struct {
 	*httptest.Server
 
@@ -29,19 +26,25 @@ type fakeCluster struct {
 	// lose reports whether a call is carried out, and its connection then cut.
 	lose func(what string) bool
 	// wait says why a pod's container does not start yet: a reason such as ErrImageNeverPull, and a message.
-	wait func(pod object) (reason, message string)
+	wait func(pod tree) (reason, message string)
 	// run is the program of a pod's container. It ends soon after its context, which is how it gets SIGTERM.
-	run func(ctx context.Context, pod object, stdout io.Writer) (exit int)
+	run func(ctx context.Context, pod tree, stdout io.Writer) (exit int)
+
+	// old servers do not resize pods, and never change the pods of a Job that has run.
+	old bool
+	// infeasible is why no node can resize a pod; empty if all can.
+	infeasible string
 
 	mu        sync.Mutex
 	version   int
-	forgotten int               // older versions cannot be watched from
-	objects   map[string]object // by resource, namespace and name: "pods/research/x"
+	forgotten int             // older versions cannot be watched from
+	objects   map[string]tree // by resource, namespace and name: "pods/research/x"
 	changes   []fakeChange
 	changed   chan struct{} // closed at each change
 	broken    chan struct{} // closed when streams break
 	logs      map[string]*fakeLog
 	ends      map[string]context.CancelFunc // of running containers, by the UID of their pod
+	dropped   map[any]bool                  // UIDs of pods that ended because their Job was suspended: no failures
 	calls     []string
 	away      bool
 }
@@ -55,7 +58,7 @@ type fakeRefusal struct {
 type fakeChange struct {
 	kind, resource string
 	version        int
-	object         object
+	object         tree
 }
 
 // fakeLog is the log of a container.
@@ -66,16 +69,17 @@ type fakeLog struct {
 }
 
 func newFake(t testing.TB) *fakeCluster {
-	f := &fakeCluster{version: 100, objects: map[string]object{}, changed: make(chan struct{}),
-		broken: make(chan struct{}), logs: map[string]*fakeLog{}, ends: map[string]context.CancelFunc{}}
-	f.wait = func(object) (string, string) { return "", "" }
-	f.run = func(context.Context, object, io.Writer) int { return 0 }
+	f := &fakeCluster{version: 100, objects: map[string]tree{}, changed: make(chan struct{}),
+		broken: make(chan struct{}), logs: map[string]*fakeLog{}, ends: map[string]context.CancelFunc{},
+		dropped: map[any]bool{}}
+	f.wait = func(tree) (string, string) { return "", "" }
+	f.run = func(context.Context, tree, io.Writer) int { return 0 }
 	f.refuse = func(string, string) *fakeRefusal { return nil }
 	f.lose = func(string) bool { return false }
 	for _, name := range []string{"n1", "n2"} {
-		f.put("ADDED", "nodes", object{"metadata": object{"name": name}, "spec": object{}, "status": object{
-			"allocatable": object{"cpu": "4", "memory": "8Gi", "pods": "110"},
-			"conditions":  []any{object{"type": "Ready", "status": "True"}},
+		f.put("ADDED", "nodes", tree{"metadata": tree{"name": name}, "spec": tree{}, "status": tree{
+			"allocatable": tree{"cpu": "4", "memory": "8Gi", "pods": "110"},
+			"conditions":  []any{tree{"type": "Ready", "status": "True"}},
 		}})
 	}
 	f.Server = httptest.NewServer(http.HandlerFunc(f.serve))
@@ -128,7 +132,7 @@ func (f *fakeCluster) called(what string) (n int) {
 }
 
 // all returns copies of the objects of a resource, sorted by name.
-func (f *fakeCluster) all(resource string) (all []object) {
+func (f *fakeCluster) all(resource string) (all []tree) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, key := range slices.Sorted(maps.Keys(f.objects)) {
@@ -140,7 +144,7 @@ func (f *fakeCluster) all(resource string) (all []object) {
 }
 
 // change changes an object as another client would.
-func (f *fakeCluster) change(resource, namespace, name string, how func(object)) {
+func (f *fakeCluster) change(resource, namespace, name string, how func(tree)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if o := f.objects[resource+"/"+namespace+"/"+name]; o != nil {
@@ -152,26 +156,26 @@ func (f *fakeCluster) change(resource, namespace, name string, how func(object))
 }
 
 // tell adds an event about an object.
-func (f *fakeCluster) tell(about object, reason, message string) {
+func (f *fakeCluster) tell(about tree, reason, message string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.event(about, reason, message)
 }
 
-func (f *fakeCluster) event(about object, reason, message string) {
+func (f *fakeCluster) event(about tree, reason, message string) {
 	m := metaOf(about)
-	f.put("ADDED", "events", object{
-		"metadata": object{"name": fmt.Sprintf("%v.%d", m["name"], f.version), "namespace": m["namespace"]},
+	f.put("ADDED", "events", tree{
+		"metadata": tree{"name": fmt.Sprintf("%v.%d", m["name"], f.version), "namespace": m["namespace"]},
 		"type":     "Warning", "reason": reason, "message": message,
-		"involvedObject": object{"uid": m["uid"], "name": m["name"]},
+		"involvedObject": tree{"uid": m["uid"], "name": m["name"]},
 		"lastTimestamp":  time.Now().UTC().Format(time.RFC3339),
 	})
 }
 
 // evict deletes a pod as the eviction API does, and says so in its conditions.
 func (f *fakeCluster) evict(namespace, name string) {
-	f.change("pods", namespace, name, func(pod object) {
-		child(pod, "status")["conditions"] = []any{object{"type": "DisruptionTarget", "status": "True",
+	f.change("pods", namespace, name, func(pod tree) {
+		child(pod, "status")["conditions"] = []any{tree{"type": "DisruptionTarget", "status": "True",
 			"reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting"}}
 	})
 	f.mu.Lock()
@@ -179,8 +183,8 @@ func (f *fakeCluster) evict(namespace, name string) {
 	f.end(f.objects["pods/"+namespace+"/"+name])
 }
 
-// put stores an object and sends it to watches.
-func (f *fakeCluster) put(kind, resource string, o object) {
+// put stores an object and tells it to watches.
+func (f *fakeCluster) put(kind, resource string, o tree) {
 	f.version++
 	m := metaOf(o)
 	m["resourceVersion"] = strconv.Itoa(f.version)
@@ -188,7 +192,7 @@ func (f *fakeCluster) put(kind, resource string, o object) {
 		m["uid"] = fmt.Sprintf("uid-%d", f.version)
 		m["creationTimestamp"] = time.Now().UTC().Format(time.RFC3339)
 	}
-	key := keyOf(resource, o)
+	key := placeOf(resource, o)
 	if kind == "DELETED" {
 		delete(f.objects, key)
 	} else {
@@ -208,22 +212,22 @@ func (f *fakeCluster) control(namespace string) {
 	}
 }
 
-func (f *fakeCluster) controlJob(job object) {
+func (f *fakeCluster) controlJob(job tree) {
 	spec, status, m := child(job, "spec"), child(job, "status"), metaOf(job)
 	if conditionOf(status, "Complete") || conditionOf(status, "Failed") {
 		return
 	}
-	active, ending, succeeded, failed := []object{}, 0, 0, 0
+	active, ending, succeeded, failed := []tree{}, 0, 0, 0
 	for key, pod := range f.objects {
 		if !strings.HasPrefix(key, "pods/") || child(metaOf(pod), "labels")["batch.kubernetes.io/job-name"] != m["name"] {
 			continue
 		}
 		switch phase := child(pod, "status")["phase"]; {
-		case metaOf(pod)["deletionTimestamp"] != nil && spec["suspend"] == true: // its finalizer was removed before: it does not count
-			ending++
 		case phase == "Succeeded":
 			succeeded++
-		case phase == "Failed" && !conditionOf(child(pod, "status"), "DisruptionTarget"):
+		case f.dropped[metaOf(pod)["uid"]]:
+			ending++
+		case phase == "Failed" && !(spec["podFailurePolicy"] != nil && conditionOf(child(pod, "status"), "DisruptionTarget")):
 			failed++
 		case phase == "Failed":
 		case metaOf(pod)["deletionTimestamp"] != nil:
@@ -235,29 +239,32 @@ func (f *fakeCluster) controlJob(job object) {
 	before := fmt.Sprint(status)
 	switch {
 	case succeeded > 0:
-		condition(status, "Complete", "CompletionsReached", "")
+		setCondition(status, "Complete", "CompletionsReached", "")
 	case failed > 0:
-		condition(status, "Failed", "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+		setCondition(status, "Failed", "BackoffLimitExceeded", "Job has reached the specified backoff limit")
 	case spec["suspend"] == true:
-		condition(status, "Suspended", "JobSuspended", "Job suspended")
-		delete(status, "startTime")
+		setCondition(status, "Suspended", "JobSuspended", "Job suspended")
+		if !f.old {
+			delete(status, "startTime")
+		}
 		for _, pod := range active {
+			f.dropped[metaOf(pod)["uid"]] = true
 			f.end(pod)
 		}
 	case len(active) == 0 && ending == 0:
-		status["conditions"] = []any{object{"type": "Suspended", "status": "False", "reason": "JobResumed"}}
+		status["conditions"] = []any{tree{"type": "Suspended", "status": "False", "reason": "JobResumed"}}
 		status["startTime"] = time.Now().UTC().Format(time.RFC3339)
 		if r := f.refuse("create pods", ""); r != nil {
 			f.event(job, "FailedCreate", "Error creating: "+r.message)
 			break
 		}
 		template := copied(child(spec, "template"))
-		pod := object{"metadata": child(template, "metadata"), "spec": template["spec"], "status": object{"phase": "Pending"}}
+		pod := tree{"metadata": child(template, "metadata"), "spec": template["spec"], "status": tree{"phase": "Pending"}}
 		pm := metaOf(pod)
 		pm["name"], pm["namespace"] = fmt.Sprintf("%v-%05d", m["name"], f.version), m["namespace"]
 		labels := child(pm, "labels")
 		labels["batch.kubernetes.io/job-name"], labels["job-name"] = m["name"], m["name"]
-		pm["ownerReferences"] = []any{object{"kind": "Job", "name": m["name"], "uid": m["uid"], "controller": true}}
+		pm["ownerReferences"] = []any{tree{"kind": "Job", "name": m["name"], "uid": m["uid"], "controller": true}}
 		f.put("ADDED", "pods", pod)
 		status["active"] = 1
 		go f.live(copied(pod))
@@ -268,7 +275,7 @@ func (f *fakeCluster) controlJob(job object) {
 }
 
 // live acts as the scheduler and a kubelet on a pod, until its end.
-func (f *fakeCluster) live(pod object) {
+func (f *fakeCluster) live(pod tree) {
 	namespace, name := metaOf(pod)["namespace"].(string), metaOf(pod)["name"].(string)
 	uid := metaOf(pod)["uid"].(string)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -278,11 +285,11 @@ func (f *fakeCluster) live(pod object) {
 	log := &fakeLog{}
 	f.logs[name] = log
 	f.mu.Unlock()
-	set := func(phase string, state object) {
-		f.change("pods", namespace, name, func(pod object) {
+	set := func(phase string, state tree) {
+		f.change("pods", namespace, name, func(pod tree) {
 			status := child(pod, "status")
 			status["phase"] = phase
-			status["containerStatuses"] = []any{object{"name": "job", "state": state}}
+			status["containerStatuses"] = []any{tree{"name": "job", "state": state}}
 			child(pod, "spec")["nodeName"] = nodeOf(pod)
 		})
 	}
@@ -292,7 +299,7 @@ func (f *fakeCluster) live(pod object) {
 			break
 		}
 		if reason != last {
-			set("Pending", object{"waiting": object{"reason": reason, "message": message}})
+			set("Pending", tree{"waiting": tree{"reason": reason, "message": message}})
 			f.tell(pod, "Failed", message)
 		}
 		last = reason
@@ -303,7 +310,7 @@ func (f *fakeCluster) live(pod object) {
 	}
 	code := 0
 	if ctx.Err() == nil {
-		set("Running", object{"running": object{"startedAt": time.Now().UTC().Format(time.RFC3339)}})
+		set("Running", tree{"running": tree{"startedAt": time.Now().UTC().Format(time.RFC3339)}})
 		code = f.run(ctx, pod, fakeWriter{f, log})
 	}
 	f.mu.Lock()
@@ -314,8 +321,9 @@ func (f *fakeCluster) live(pod object) {
 	if code != 0 || ctx.Err() != nil {
 		phase = "Failed"
 	}
-	set(phase, object{"terminated": object{"exitCode": code, "reason": "Completed",
+	set(phase, tree{"terminated": tree{"exitCode": code, "reason": "Completed",
 		"finishedAt": time.Now().UTC().Format(time.RFC3339)}})
+	time.Sleep(50 * time.Millisecond) // a real one takes a second
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if now := f.objects["pods/"+namespace+"/"+name]; now != nil && metaOf(now)["deletionTimestamp"] != nil {
@@ -326,7 +334,7 @@ func (f *fakeCluster) live(pod object) {
 }
 
 // end begins the end of a pod: its program gets SIGTERM, and afterwards it is gone.
-func (f *fakeCluster) end(pod object) {
+func (f *fakeCluster) end(pod tree) {
 	if pod == nil || metaOf(pod)["deletionTimestamp"] != nil {
 		return
 	}
@@ -359,11 +367,11 @@ func (w fakeWriter) Write(p []byte) (int, error) {
 }
 
 // nodeOf is the node that a pod asks for; n1 if it asks for none.
-func nodeOf(pod object) string {
+func nodeOf(pod tree) string {
 	terms := child(child(child(child(pod, "spec"), "affinity"), "nodeAffinity"), "requiredDuringSchedulingIgnoredDuringExecution")
 	for _, term := range anys(terms["nodeSelectorTerms"]) {
-		for _, field := range anys(term.(object)["matchFields"]) {
-			for _, value := range anys(field.(object)["values"]) {
+		for _, field := range anys(term.(tree)["matchFields"]) {
+			for _, value := range anys(field.(tree)["values"]) {
 				return value.(string)
 			}
 		}
@@ -371,37 +379,37 @@ func nodeOf(pod object) string {
 	return "n1"
 }
 
-// condition sets a condition of a status to True; the others stay.
-func condition(status object, kind, reason, message string) {
-	all := slices.DeleteFunc(slices.Clone(anys(status["conditions"])), func(c any) bool { return c.(object)["type"] == kind })
-	status["conditions"] = append(all, object{"type": kind, "status": "True", "reason": reason, "message": message})
+// setCondition sets a condition of a status to True; the others stay.
+func setCondition(status tree, kind, reason, message string) {
+	all := slices.DeleteFunc(slices.Clone(anys(status["conditions"])), func(c any) bool { return c.(tree)["type"] == kind })
+	status["conditions"] = append(all, tree{"type": kind, "status": "True", "reason": reason, "message": message})
 }
 
 // conditionOf reports whether a condition of a status is True.
-func conditionOf(status object, kind string) bool {
+func conditionOf(status tree, kind string) bool {
 	return slices.ContainsFunc(anys(status["conditions"]), func(c any) bool {
-		return c.(object)["type"] == kind && c.(object)["status"] == "True"
+		return c.(tree)["type"] == kind && c.(tree)["status"] == "True"
 	})
 }
 
 // child is an object within an object, made where it is missing.
-func child(o object, name string) object {
-	inner, ok := o[name].(object)
+func child(o tree, name string) tree {
+	inner, ok := o[name].(tree)
 	if !ok {
-		inner = object{}
+		inner = tree{}
 		o[name] = inner
 	}
 	return inner
 }
 
-func metaOf(o object) object { return child(o, "metadata") }
+func metaOf(o tree) tree { return child(o, "metadata") }
 
 func anys(v any) []any {
 	all, _ := v.([]any)
 	return all
 }
 
-func copied(o object) (c object) {
+func copied(o tree) (c tree) {
 	raw, err := json.Marshal(o)
 	if err == nil {
 		err = json.Unmarshal(raw, &c)
@@ -412,8 +420,8 @@ func copied(o object) (c object) {
 	return c
 }
 
-// keyOf is where an object of a resource is stored.
-func keyOf(resource string, o object) string {
+// placeOf is where an object of a resource is stored.
+func placeOf(resource string, o tree) string {
 	namespace, _ := metaOf(o)["namespace"].(string)
 	return fmt.Sprintf("%s/%s/%v", resource, namespace, metaOf(o)["name"])
 }
