@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Whatever a shard and the index of shards hold, they are read or refused; each cell that is found can be read or is
@@ -72,7 +71,7 @@ func FuzzShards(f *testing.F) {
 	})
 }
 
-// A shard in which one cell stands again and again is read in linear time, and a finished one is found.
+// A shard in which one cell stands again and again is read with few entries, so in linear time, and a finished one is found.
 func TestRepeatedCell(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, CellsDir), 0o755); err != nil {
@@ -89,7 +88,6 @@ func TestRepeatedCell(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, CellsDir, "run-1.jsonl"), []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
 	s, err := OpenShards(dir, "")
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +95,7 @@ func TestRepeatedCell(t *testing.T) {
 	if at, ok := s.Find("a", "k"); !ok || at.At != 0 || at.State != finishedState {
 		t.Errorf("found %+v, %v", at, ok)
 	}
-	if took := time.Since(began); len(s.cells["a"]) > mostEntries || took > 20*time.Second {
-		t.Errorf("%d entries in %s", len(s.cells["a"]), took)
+	if len(s.cells["a"]) > mostEntries {
+		t.Errorf("%d entries", len(s.cells["a"]))
 	}
 }
