@@ -65,13 +65,13 @@ test-python: ## run the tests of the Python libraries; they need python3 alone
 # experiments in their place.
 EVERY_FEATURE = $(dir $(shell grep -rl 'stages/all"' --include='*_test.go' $(TOP))) cmd/tfexp/
 SIDE_BY_SIDE  = $(filter-out $(EVERY_FEATURE),$(sort $(dir $(shell grep -rlE '^\s+go |\.Go.func' --include='*.go' --exclude='*_test.go' $(TOP)))))
-RACED        := examples/search examples/certain slurm_array
+RACED        := examples/search examples/certain "slurm_array -var replicates=12 -var jobs=10"
 
 race: ## test what runs side by side under the race detector, and run experiments with it (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(addprefix ./,$(SIDE_BY_SIDE))
 	CGO_ENABLED=1 $(GO) build -race -o bin/race/tfexp ./cmd/tfexp
-	@for name in $(RACED); do \
-	  GORACE=halt_on_error=1 bin/race/tfexp run --quiet --fresh --out bin/race experiments/$$name.hcl || exit 1; \
+	@for run in $(RACED); do set -- $$run; file=experiments/$$1.hcl; shift; \
+	  GORACE=halt_on_error=1 bin/race/tfexp run --quiet --fresh --out bin/race $$file "$$@" || exit 1; \
 	done
 
 lint: ## gofmt, go vet, staticcheck, words of comments, and that one package alone opens files
