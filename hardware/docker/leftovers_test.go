@@ -48,12 +48,12 @@ func TestFoldersThatAreSweptBeside(t *testing.T) {
 	}
 }
 
-// What a killed run has left is found by its note when the folder has been moved since, and not while somebody works in
-// the folder that the containers are of: the note was copied then.
+// The containers of a killed run are found by its note when its folder has been moved since. They are spared while
+// somebody works in the folder that they belong to: then the note is a copy.
 func TestSweepOfAMovedFolder(t *testing.T) {
 	h := local(t)
 	here, moved, copied := t.TempDir(), filepath.Join(t.TempDir(), "moved"), t.TempDir()
-	mark := rand.Text() // what an earlier test left is another's
+	mark := rand.Text() // containers of earlier tests have other marks
 	for id, dir := range map[string]string{"killed": filepath.Join(here, "gone"), "copied": copied, "other": here} {
 		docker(t, "run", "--detach", "--network", "none", "--label", LabelRun+"=x", "--label", LabelSession+"="+id+mark, "--label",
 			LabelFolder+"="+dir, "--label", LabelJob+"="+id, testImage, "sleep", "60")

@@ -35,7 +35,7 @@ func share(held float64, capacity int, span table.Micros) float64 {
 // that in 107 days.
 type ResourceTime struct {
 	exact int64
-	more  float64 // of which exact has begun anew
+	more  float64 // the part that exact no longer holds
 }
 
 func (r *ResourceTime) add(t int64) {
