@@ -229,3 +229,57 @@ func lookAtPages(out io.Reader) {
 		return
 	}
 }
+
+// Commands read and refuse hostile experiments within the same bounds.
+func TestMemoryOfSources(t *testing.T) {
+	if testing.Short() {
+		t.Skip("looks at the memory of a program, of which the race detector needs more")
+	}
+	lines := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format+"\n", i)
+		}
+		return b.String()
+	}
+	locals := func(text string) string { return undamaged + "locals {\n" + text + "}\n" }
+	tfexp, clean := asTfexp(t), t.TempDir()
+	if err := os.WriteFile(filepath.Join(clean, "e.hcl"), []byte(undamaged), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	outputOf(t, "run", "--quiet", "--out", filepath.Join(clean, "results"), filepath.Join(clean, "e.hcl"))
+	for name, source := range map[string]string{
+		"dense":        locals("x = [" + strings.Repeat("1,", 70_000) + "1]\n"),
+		"too dense":    locals("x = [" + strings.Repeat("1,", 2_000_000) + "1]\n"),
+		"chain":        locals("x = 1" + strings.Repeat("+1", 2_000_000) + "\n"),
+		"templates":    locals("x = \"" + strings.Repeat("${a}", 1_000_000) + "\"\n"),
+		"blocks":       undamaged + lines(16_000, "job \"a%d\" {}"),
+		"more blocks":  undamaged + lines(100_000, "job \"a%d\" {}"),
+		"values":       locals(lines(60, "x%d = [for i in range(1000) : [for j in range(200) : j]]")),
+		"texts":        locals("x = \"" + strings.Repeat("x", 100_000) + "\"\n" + lines(60, "x%d = \""+strings.Repeat("${local.x}", 70)+"\"")),
+		"divided text": locals("x = \"" + strings.Repeat("1,", 50_000) + "\"\ny = length(split(\",\", \"" + strings.Repeat("${local.x}", 80) + "\"))\n"),
+		"JSON":         locals("x = \"" + strings.Repeat("1,", 50_000) + "\"\ny = length(jsondecode(\"[" + strings.Repeat("${local.x}", 80) + "1]\"))\n"),
+		"comment":      undamaged + "#" + strings.Repeat("x", 4_000_000) + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			results := filepath.Join(dir, "results", "e")
+			if err := os.CopyFS(dir, os.DirFS(clean)); err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range []string{"e.hcl", "results/e/experiment.hcl"} {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(source), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, args := range [][]string{{"validate", "e.hcl"}, {"plan", "e.hcl"}, {"fmt", "--check", "e.hcl"}, {"explain", results},
+				{"resume", results}, {"run", "--quiet", "e.hcl"}} {
+				if mib := peakOf(t, dir, tfexp, args); mib > mostMemory {
+					t.Errorf("tfexp %s takes %d MiB", strings.Join(args, " "), mib)
+				} else {
+					t.Logf("tfexp %s: %d MiB", args[0], mib)
+				}
+			}
+		})
+	}
+}

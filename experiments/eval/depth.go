@@ -17,19 +17,43 @@ const (
 	mostDepth     = 500    // brackets within brackets
 	mostOperators = 10_000 // operators of one expression, those in its brackets included
 	mostDigits    = 1000   // of a number
+	mostWords     = 150_000
 )
 
 // TooDeep finds where a file in HCL nests too deep, chains too many operators, or has a number that takes minutes to
 // write.
 func TooDeep(filename string, src []byte) (at hcl.Range, what string) {
-	// Tokens take up to 400 times as much memory as their text: a part of the tokens shows most expressions that are too deep.
-	for n := 16 << 10; what == ""; n *= 16 {
-		tokens, _ := hclsyntax.LexConfig(src[:min(n, len(src))], filename, hcl.InitialPos)
-		if at, what, _ = tooDeep(tokens); n >= len(src) {
-			break
-		}
+	if at, what = tooLong(filename, src); what == "" {
+		tokens, _ := hclsyntax.LexConfig(src, filename, hcl.InitialPos)
+		at, what, _ = tooDeep(tokens)
 	}
 	return at, what
+}
+
+// tooLong finds where a source has too many words and signs, at least as many as tokens: what the parser makes of a
+// token takes up to 1 KiB.
+func tooLong(filename string, src []byte) (at hcl.Range, what string) {
+	words, in := 0, false // in a word
+	for i, c := range src {
+		was := in
+		in = c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+		if c == ' ' || c == '\t' || c == '\r' || in && was || 0x80 <= c && c < 0xc0 { // a part of a character
+			continue
+		}
+		if words++; words > mostWords {
+			return byteAt(filename, src, i), fmt.Sprintf("The file has more than %d words and signs. Write long lists and tables "+
+				"into a CSV or JSON file, and name that file in the experiment.", mostWords)
+		}
+	}
+	return at, ""
+}
+
+// byteAt is where the byte at an offset is.
+func byteAt(filename string, src []byte, offset int) hcl.Range {
+	at := hcl.Pos{Line: 1 + bytes.Count(src[:offset], []byte("\n")), Column: offset - bytes.LastIndexByte(src[:offset], '\n'), Byte: offset}
+	end := at
+	end.Byte, end.Column = offset+1, at.Column+1
+	return hcl.Range{Filename: filename, Start: at, End: end}
 }
 
 // operators are the tokens that form chains evaluated by recursion. The brackets of an index and the controls of a
@@ -106,6 +130,9 @@ func hugeLiteral(text string) bool {
 // TooDeepJSON is TooDeep of a file in JSON, with a summary. Its texts are templates, which are parsed each time that
 // they are evaluated: nothing would count the elements that nested loops make, so nested loops are not allowed.
 func TooDeepJSON(filename string, src []byte) (at hcl.Range, summary, what string) {
+	if at, what = tooLong(filename, src); what != "" {
+		return at, tooLarge, what
+	}
 	in := json.NewDecoder(bytes.NewReader(src))
 	for depth := 0; ; {
 		t, err := in.Token()
@@ -131,13 +158,6 @@ func TooDeepJSON(filename string, src []byte) (at hcl.Range, summary, what strin
 		if what == "" {
 			continue
 		}
-		end := int(in.InputOffset()) - 1
-		before := src[:end]
-		at = hcl.Range{Filename: filename, Start: hcl.Pos{
-			Line: 1 + bytes.Count(before, []byte("\n")), Column: end - bytes.LastIndexByte(before, '\n'), Byte: end,
-		}}
-		at.End = at.Start
-		at.End.Byte, at.End.Column = end+1, at.Start.Column+1
-		return at, tooLarge, what
+		return byteAt(filename, src, int(in.InputOffset())-1), tooLarge, what
 	}
 }

@@ -12,8 +12,31 @@ import (
 // make values that nobody sees.
 const mostEffort = 4
 
-// Effort counts the values that loops and calls make while an expression is evaluated.
-type Effort struct{ weight }
+// Effort counts the values that loops and calls make while an expression is evaluated, and the large ones that stay.
+type Effort struct {
+	weight
+	kept weight
+	full bool // a value was refused since they were too much together: nothing more is evaluated
+}
+
+// A value with more than this counts among the large ones of a file, which may be as large as one value all together.
+const (
+	largeElements = 10_000
+	largeText     = 64 << 10
+)
+
+// keeps counts the value of an expression, and reports whether the file may have it beside those before.
+func (e *Effort) keeps(v cty.Value) bool {
+	var w weight
+	if w.add(v); w.elements <= largeElements && w.text <= largeText {
+		return true
+	}
+	w.elements, w.text = w.elements+e.kept.elements, w.text+e.kept.text
+	if e.full = w.tooMuch() != ""; !e.full {
+		e.kept = w
+	}
+	return !e.full
+}
 
 // spent reports whether an expression has made too many values. The rest of the expression is then not evaluated.
 func (e *Effort) spent() bool {
@@ -98,7 +121,9 @@ func (e *Effort) countIn(at *hclsyntax.Expression) {
 
 // Value evaluates an expression within the limits.
 func (e *Effort) Value(expr hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	e.weight = weight{}
+	if e.weight = (weight{}); e.full {
+		return cty.DynamicVal, nil
+	}
 	v, diags := expr.Value(ctx)
 	switch {
 	case e.huge || Huge(v):
@@ -106,8 +131,14 @@ func (e *Effort) Value(expr hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hc
 			Severity: hcl.DiagError, Summary: "Value too large", Subject: expr.Range().Ptr(),
 			Detail: "A number in this expression is beyond 1e1000, or so close to 0.",
 		}}
-	case !e.spent():
+	case !e.spent() && e.keeps(v):
 		return v, diags
+	case !e.spent():
+		return cty.DynamicVal, hcl.Diagnostics{{
+			Severity: hcl.DiagError, Summary: "Value too large", Subject: expr.Range().Ptr(),
+			Detail: fmt.Sprintf("With this one, the large values of the file have more than %d elements or %d MiB of text. Write long "+
+				"lists and texts into files, and name these in the experiment.", mostElements, mostText>>20),
+		}}
 	}
 	return cty.DynamicVal, hcl.Diagnostics{{
 		Severity: hcl.DiagError, Summary: "Value too large", Subject: expr.Range().Ptr(),

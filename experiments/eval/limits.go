@@ -15,16 +15,15 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// MostSource is the number of bytes that a file may have: each may become a token, which takes some hundreds. A file of
-// 100,000 locals has less.
+// MostSource is the number of bytes that a file may have; see mostWords, too.
 const MostSource = 4 << 20
 
 // The limits of a file. They are far above what people write, and keep a mistake, or a
 // file of somebody else, from using up the memory.
 const (
-	mostElements = 250_000  // elements of a value, those within others included
-	mostText     = 16 << 20 // bytes of the texts of a value
-	mostExponent = 3322     // of a number, to the base 2: 1e1000; to write 1e99999999 takes minutes
+	mostElements = 250_000 // elements of a value, those within others included
+	mostText     = 8 << 20 // bytes of the texts of a value
+	mostExponent = 3322    // of a number, to the base 2: 1e1000; to write 1e99999999 takes minutes
 )
 
 // weight counts the parts of a value, up to the limits.
@@ -225,6 +224,10 @@ func refuse(name string, args []cty.Value) error {
 		if len(args) == 1 && length(args[0]) > mostDistinct {
 			return fmt.Errorf("more than %d elements", mostDistinct)
 		}
+	case "split", "jsondecode":
+		if n := len(args); n > 0 && texts(args) {
+			size = pieces(name, args)
+		}
 	case "concat", "flatten":
 		var w weight
 		for _, a := range args {
@@ -255,6 +258,15 @@ func refuse(name string, args []cty.Value) error {
 		return fmt.Errorf("it would make more than %d %s", most, what)
 	}
 	return nil
+}
+
+// pieces is the number of elements that a text is divided into; of JSON, at most.
+func pieces(name string, args []cty.Value) float64 {
+	text := args[len(args)-1].AsString()
+	if name == "split" {
+		return float64(strings.Count(text, args[0].AsString()) + 1)
+	}
+	return float64(strings.Count(text, ",") + strings.Count(text, "[") + strings.Count(text, "{") + 1)
 }
 
 var verb = regexp.MustCompile(`%[-+ #0]*(?:\[\d+\])?(\d*)(?:\.(\d*))?`)

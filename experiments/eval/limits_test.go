@@ -100,12 +100,12 @@ func TestTooMuch(t *testing.T) {
 		{"elements of elements", cty.TupleVal([]cty.Value{numbers(mostElements / 2), numbers(mostElements / 2)}), "more than 250000 elements"},
 		{"two halves", cty.TupleVal([]cty.Value{numbers(mostElements/2 - 2), numbers(mostElements/2 - 1)}), ""},
 		{"a text", textOf(mostText), ""},
-		{"a longer text", textOf(mostText + 1), "more than 16 MiB of text"},
+		{"a longer text", textOf(mostText + 1), "more than 8 MiB of text"},
 		{"texts", cty.TupleVal([]cty.Value{textOf(half), textOf(half)}), ""},
-		{"longer texts", cty.ListVal([]cty.Value{textOf(half), textOf(half + 1)}), "more than 16 MiB of text"},
+		{"longer texts", cty.ListVal([]cty.Value{textOf(half), textOf(half + 1)}), "more than 8 MiB of text"},
 		{"keys", cty.MapVal(map[string]cty.Value{strings.Repeat("k", half): textOf(half)}), ""},
-		{"longer keys", cty.ObjectVal(map[string]cty.Value{strings.Repeat("k", half+1): textOf(half)}), "more than 16 MiB of text"},
-		{"a set", cty.SetVal([]cty.Value{textOf(half), textOf(half + 1)}), "more than 16 MiB of text"},
+		{"longer keys", cty.ObjectVal(map[string]cty.Value{strings.Repeat("k", half+1): textOf(half)}), "more than 8 MiB of text"},
+		{"a set", cty.SetVal([]cty.Value{textOf(half), textOf(half + 1)}), "more than 8 MiB of text"},
 		{"nothing", cty.NullVal(cty.String), ""},
 		{"what is not known", cty.UnknownVal(cty.List(cty.String)), ""},
 	} {
@@ -146,17 +146,17 @@ func TestGuard(t *testing.T) {
 		{"concat", stdlib.ConcatFunc, lists(2, mostElements/2-1), ""},
 		{"concat", stdlib.ConcatFunc, lists(2, mostElements/2), "more than 250000 elements"},
 		{"replace", stdlib.ReplaceFunc, []cty.Value{s("aaaa"), s("a"), textOf(mostText/5 - 2)}, ""}, // four in place of as many, and itself,
-		{"replace", stdlib.ReplaceFunc, []cty.Value{s("aaaa"), s("a"), textOf(mostText / 5)}, "more than 16777216 bytes"},
+		{"replace", stdlib.ReplaceFunc, []cty.Value{s("aaaa"), s("a"), textOf(mostText / 5)}, "more than 8388608 bytes"},
 		{"replace", stdlib.ReplaceFunc, []cty.Value{s("abab"), s("c"), textOf(mostText / 4)}, ""},
 		{"join", stdlib.JoinFunc, []cty.Value{textOf(1 << 20), cty.ListVal([]cty.Value{s("a"), s("b"), s("c")})}, ""},
-		{"join", stdlib.JoinFunc, []cty.Value{textOf(4 << 20), cty.ListVal([]cty.Value{s("a"), s("b"), s("c")})}, "more than 16777216 bytes"},
+		{"join", stdlib.JoinFunc, []cty.Value{textOf(4 << 20), cty.ListVal([]cty.Value{s("a"), s("b"), s("c")})}, "more than 8388608 bytes"},
 		{"join", stdlib.JoinFunc, []cty.Value{s(","), cty.TupleVal([]cty.Value{s("a"), n(1)})}, ""},
 		{"join", stdlib.JoinFunc, []cty.Value{s(","), mixed(mostMixed + 1)}, "more than 5000 elements of several types"},
 		{"join", stdlib.JoinFunc, []cty.Value{s(","), numbers(mostMixed + 1)}, ""}, // of one type
 		{"join", stdlib.JoinFunc, []cty.Value{s(","), cty.TupleVal([]cty.Value{s("a"), numbers(2)})}, "string required"},
 		{"join", stdlib.JoinFunc, []cty.Value{s(","), cty.EmptyTupleVal}, ""},
 		{"jsonencode", stdlib.JSONEncodeFunc, []cty.Value{textOf(mostText)}, ""},
-		{"jsonencode", stdlib.JSONEncodeFunc, []cty.Value{cty.TupleVal([]cty.Value{textOf(mostText), s("x")})}, "more than 16777216 bytes"},
+		{"jsonencode", stdlib.JSONEncodeFunc, []cty.Value{cty.TupleVal([]cty.Value{textOf(mostText), s("x")})}, "more than 8388608 bytes"},
 		{"jsondecode", stdlib.JSONDecodeFunc, []cty.Value{s("{")}, "the text ends too early"},
 		{"log", stdlib.LogFunc, []cty.Value{n(-1), n(2)}, "it has no value for these arguments"},
 		{"upper", stdlib.UpperFunc, []cty.Value{s("x")}, ""},
@@ -231,10 +231,10 @@ func TestEffort(t *testing.T) {
 		}
 	}
 	for expr, fits := range map[string]bool{
-		`[for i in many : [for j in many : j] if i < 499]`: true, // 499 × (1,000 + 1,001) elements and 1,001 conditions
-		`[for i in many : [for j in many : j] if i < 500]`: false,
-		`[for i in range(64) : long]`:                      true,
-		`[for i in range(65) : long]`:                      false, // 65 MiB
+		`length([for i in many : [for j in many : j] if i < 499])`: true, // 499 × (1,000 + 1,001) elements and 1,001 conditions
+		`length([for i in many : [for j in many : j] if i < 500])`: false,
+		`[for i in range(8) : long]`:                               true,
+		`[for i in range(33) : long]`:                              false, // 33 MiB
 	} {
 		v, diags, e := value(t, expr, many)
 		if diags.HasErrors() == fits || !fits && (v != cty.DynamicVal || diags[0].Summary != "Value too large") {
@@ -244,14 +244,14 @@ func TestEffort(t *testing.T) {
 			t.Errorf("%s has made %d elements", expr, e.elements)
 		}
 	}
-	again := &Effort{weight{elements: mostEffort*mostElements + 1}}
+	again := &Effort{weight: weight{elements: mostEffort*mostElements + 1}}
 	if _, diags := again.Value(hcl.StaticExpr(cty.True, hcl.Range{}), nil); diags.HasErrors() {
 		t.Errorf("what another expression has made counts: %v", diags)
 	}
 	for e, spent := range map[Effort]bool{
-		{weight{elements: mostEffort * mostElements, text: mostEffort * mostText}}: false,
-		{weight{elements: mostEffort*mostElements + 1}}:                            true, {weight{huge: true}}: true,
-		{weight{text: mostEffort*mostText + 1}}: true,
+		{weight: weight{elements: mostEffort * mostElements, text: mostEffort * mostText}}: false,
+		{weight: weight{elements: mostEffort*mostElements + 1}}:                            true, {weight: weight{huge: true}}: true,
+		{weight: weight{text: mostEffort*mostText + 1}}: true,
 	} {
 		if e.spent() != spent {
 			t.Errorf("%v: spent %t", e, e.spent())

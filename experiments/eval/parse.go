@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -88,12 +87,7 @@ func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 		for c, size := utf8.DecodeRune(src); c != utf8.RuneError || size != 1; c, size = utf8.DecodeRune(src[at:]) {
 			at += size
 		}
-		pos := hcl.Pos{
-			Line: 1 + bytes.Count(src[:at], []byte("\n")), Column: at - bytes.LastIndexByte(src[:at], '\n'), Byte: at,
-		}
-		end := pos
-		end.Byte, end.Column = at+1, pos.Column+1
-		r.Errorf(hcl.Range{Filename: filename, Start: pos, End: end}, "Not UTF-8",
+		r.Errorf(byteAt(filename, src, at), "Not UTF-8",
 			"The file is not UTF-8 text: byte %d is 0x%02x.", at, src[at])
 		return nil
 	}

@@ -43,6 +43,15 @@ func TestLargeSources(t *testing.T) {
 		{name: "a number", source: "locals {\n  a = tostring(1e99999999)\n}\n", want: "Too large to read"},
 		{name: "a number that is made", source: "locals {\n" + lines("  a%d = 0") + "  b = 1e900 * 1e900\n}\n", want: "Value too large"},
 		{name: "a padded text", source: "locals {\n  a = format(\"%9999999s%9999999s\", \"a\", \"a\")\n}\n", want: "Error in function call"},
+		{name: "a long list", source: "locals {\n  a = [" + strings.Repeat("1,", 2_000_000) + "1]\n}\n", want: "Too large to read"},
+		{name: "as a comment", source: "#" + strings.Repeat("-", 160_000) + "\n", want: "Too large to read"},
+		{name: "large values", source: "locals {\n" + lines("  a%d = [for i in range(1000) : [for j in range(200) : j]]") + "}\n",
+			want: "Value too large"},
+		{name: "large texts", source: "locals {\n  a = \"" + strings.Repeat("x", 70_000) + "\"\n" + lines("  a%d = \"${local.a}\"") + "}\n",
+			want: "Value too large"},
+		{name: "a divided text", source: "locals {\n  a = split(\",\", \"" + strings.Repeat("1,", 260_000) + "\")\n}\n", want: "Too large to read"},
+		{name: "a divided long text", source: "locals {\n  a = \"" + strings.Repeat("1,", 60_000) + "\"\n" +
+			"  b = split(\",\", \"" + strings.Repeat("${local.a}", 5) + "\")\n}\n", want: "Error in function call"},
 		{name: "a file", source: strings.Repeat("# a comment\n", 400_000), want: "Too large to read"},
 	} {
 		_, diags := decode.Source("large.hcl", []byte("experiment \"e\" {}\n"+c.source), decode.Options{Vars: c.vars})
