@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"slices"
 
 	"github.com/tfexp/tfexp/pipeline/instantiate"
@@ -56,6 +57,27 @@ func (m *matrix) next(over func(string) (record.Cell, bool)) (cells []*instantia
 		}
 	}
 	return cells
+}
+
+// Expect returns what parts of the file expect of the run.
+func (p *Plan) Expect(ctx context.Context) (all []stages.Expectation) {
+	known := stages.Known{Over: func(cell string) (c record.Cell, ok bool) {
+		if i, planned := p.numbers[cell]; planned && p.Work[i].Reuse {
+			return p.over(cell)
+		}
+		return c, false
+	}}
+	if e, ok := p.source.(*everything); ok {
+		for _, c := range e.matrix.cells {
+			known.Refs, known.Cells = append(known.Refs, c.Ref), append(known.Cells, c)
+		}
+	}
+	experiment.EachPart(p.x.Spec.Parts, func(part stages.ExpectPart) {
+		if one := part.Expect(ctx, known); one.Value != nil {
+			all = append(all, one)
+		}
+	})
+	return all
 }
 
 // ahead bounds the number of cells that may follow.

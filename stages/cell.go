@@ -28,6 +28,8 @@ type Cell interface {
 	// returns the description of its key. The error wraps ErrNoEstimate when a job
 	// has no estimate.
 	Twin(Seen) (Task, string, error)
+	// Estimated are the estimates of its jobs that are in force now.
+	Estimated() []record.Estimated
 	// Beside is how many cores of this machine the cell takes if the cells of its replicate, on its workload and
 	// hardware, run at the same time; 0 if it runs alone.
 	Beside() int

@@ -1,6 +1,11 @@
 package stages
 
-import "github.com/tfexp/tfexp/results/record"
+import (
+	"context"
+	"time"
+
+	"github.com/tfexp/tfexp/results/record"
+)
 
 // SelectPart is a part of a file (experiment.Parts) that leaves out cells of the matrix until results show that they
 // are needed.
@@ -18,4 +23,29 @@ type Selection interface {
 	Next(over func(cell string) (record.Cell, bool)) []int
 	// Ahead bounds the number of cells that may still be needed.
 	Ahead() int
+}
+
+// ExpectPart is a part of a file that says what to expect of a run, when it is planned.
+type ExpectPart interface {
+	Expect(ctx context.Context, known Known) Expectation
+}
+
+// Known is what is known before a run.
+type Known struct {
+	Refs  []record.CellRef // the cells of the matrix
+	Cells []Cell
+	// Over returns the record of a cell that the run reuses, by its name.
+	Over func(cell string) (record.Cell, bool)
+}
+
+// Expectation is what a part of a file expects of a run: facts in words, and a value for plan --json; empty for nothing.
+type Expectation struct {
+	Lines []ExpectedLine
+	Value any
+}
+
+// ExpectedLine is one fact, and how long the run takes until then; 0 for no time.
+type ExpectedLine struct {
+	Text string
+	Took time.Duration
 }

@@ -22,7 +22,7 @@ func (a *app) planCommand() *cobra.Command {
   tfexp plan experiment.hcl -var quantum=500ms --cells`,
 		Args:              command.NeedFile,
 		ValidArgsFunction: command.CompleteFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := a.Load(args[0], &vars, false, asJSON)
 			if err != nil {
 				return err
@@ -33,9 +33,9 @@ func (a *app) planCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return a.PrintJSON(show.PlanJSON(plan))
+				return a.PrintJSON(show.PlanJSON(plan, plan.Expect(cmd.Context())))
 			}
-			return a.Printer().Plan(plan, cells)
+			return a.Printer().Plan(plan, plan.Expect(cmd.Context()), cells)
 		},
 	}
 	vars.Flags(cmd.Flags())

@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/tfexp/tfexp/experiments"
@@ -151,17 +150,6 @@ func (r *Reporter) addSyntax(diags hcl.Diagnostics) {
 func RangeOf(h hcl.Range) experiments.Range {
 	pos := func(p hcl.Pos) experiments.Pos { return experiments.Pos{Line: p.Line, Column: p.Column, Byte: p.Byte} }
 	return experiments.Range{File: h.Filename, Start: pos(h.Start), End: pos(h.End)}
-}
-
-// bounded returns a value of a name, or unknown when it is too large, which is
-// reported.
-func (r *Reporter) bounded(v cty.Value, at hcl.Range, name string) cty.Value {
-	what := TooMuch(v)
-	if what == "" {
-		return v
-	}
-	r.Errorf(at, "Value too large", "%s would have %s.", name, what)
-	return Unknown
 }
 
 // functions returns the functions that expressions can call. Their results add to the effort.

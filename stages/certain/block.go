@@ -71,6 +71,7 @@ type Rule struct {
 // certain is the part of a file with the block.
 type certain struct {
 	Rule
+	level    float64          // of the intervals of estimates
 	compares []record.Compare // that have to be decided
 	looks    []int            // numbers of replicates
 	added    []int            // the looks at which replicates that were added are over, the last ones
@@ -96,7 +97,8 @@ func decode(d *language.Decoder, s *experiment.Spec) {
 	case s.Replicates < stats.MinPairs:
 		return // too few to decide anything, which the run says
 	}
-	c := certain{Rule: Rule{Within: v.Within, Seconds: v.Time.Seconds(), DropLosers: v.DropLosers}, looks: stats.Looks(s.Replicates)}
+	c := certain{Rule: Rule{Within: v.Within, Seconds: v.Time.Seconds(), DropLosers: v.DropLosers},
+		level: s.Estimate.Level, looks: stats.Looks(s.Replicates)}
 	known := map[string]bool{}
 	for i := range s.Compares {
 		s.Compares[i].Looks = c.looks

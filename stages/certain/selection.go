@@ -49,7 +49,8 @@ func vague(row *record.ComparisonRow) bool {
 type selection struct {
 	certain
 	cells []record.CellRef
-	look  int // whose replicates are being run, or are over
+	look  int                    // whose replicates are being run, or are over
+	rows  []record.ComparisonRow // at the last look
 	asked map[int]bool
 	ended bool
 }
@@ -88,6 +89,7 @@ func (s *selection) Next(over func(cell string) (record.Cell, bool)) (next []int
 			s.ended = true
 			return nil
 		}
+		s.rows = rows
 		planned := len(s.looks) - len(s.added) // looks
 		if s.look < planned-1 && !(s.Seconds > 0 && ran(e) >= s.Seconds) {
 			s.look++

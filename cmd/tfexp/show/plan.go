@@ -12,6 +12,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/stages"
 )
 
 // maxGroups bounds the lines of a plan: a matrix may have thousands of variants.
@@ -38,6 +39,8 @@ type PlannedRun struct {
 	// Pieces are the parts that stages keep: samples of jobs, and the parts of other stages.
 	Pieces []plannedPiece `json:"profiles"`
 	Stale  []string       `json:"stale,omitempty"`
+	// Expected has what parts of the file expect of the run.
+	Expected []any `json:"expected,omitempty"`
 }
 
 // plannedPiece is a piece of plan --json.
@@ -68,7 +71,7 @@ func (p plannedPiece) MarshalJSON() ([]byte, error) {
 }
 
 // PlanJSON returns the value printed by plan --json.
-func PlanJSON(plan *pipeline.Plan) PlannedRun {
+func PlanJSON(plan *pipeline.Plan, expected []stages.Expectation) PlannedRun {
 	run, reuse := totals(plan)
 	out := PlannedRun{
 		Experiment: plan.Experiment, Dir: plan.Dir, Run: run, Reuse: reuse,
@@ -76,6 +79,9 @@ func PlanJSON(plan *pipeline.Plan) PlannedRun {
 		Cells:            make([]plannedCell, 0, len(plan.Cells)),
 		Pieces:           make([]plannedPiece, 0, len(plan.Pieces)),
 		Stale:            plan.Stale,
+	}
+	for _, e := range expected {
+		out.Expected = append(out.Expected, e.Value)
 	}
 	for _, i := range plan.RunOrder {
 		out.Cells = append(out.Cells, plannedCell{plan.Cells[i], plan.Work[i], plan.Work[i].Predicted.Seconds()})
@@ -180,7 +186,7 @@ func unforeseen(plan *pipeline.Plan) string {
 }
 
 // Plan prints a plan, by variant or with every cell.
-func (p *Printer) Plan(plan *pipeline.Plan, cells bool) error {
+func (p *Printer) Plan(plan *pipeline.Plan, expected []stages.Expectation, cells bool) error {
 	fmt.Fprintln(p.Out, Headline(plan))
 	if text := unforeseen(plan); text != "" {
 		fmt.Fprintln(p.Out, text)
@@ -198,6 +204,11 @@ func (p *Printer) Plan(plan *pipeline.Plan, cells bool) error {
 		}
 	}
 	p.pieces(plan.Pieces)
+	for _, e := range expected {
+		for _, l := range e.Lines {
+			fmt.Fprintln(p.Out, strings.TrimSuffix(l.Text+", about "+rough(l.Took), ", about "))
+		}
+	}
 	if n := len(plan.Stale); n > 0 {
 		fmt.Fprintf(p.Out, "\n%s no longer in the plan: a run deletes such folders, but the cache keeps their results\n",
 			Count(n, "cell on disk is", "cells on disk are"))

@@ -45,7 +45,7 @@ func planOf() *pipeline.Plan {
 
 func printed(p *pipeline.Plan, cells bool) string {
 	var out bytes.Buffer
-	if err := (&Printer{Out: &out, Err: &out}).Plan(p, cells); err != nil {
+	if err := (&Printer{Out: &out, Err: &out}).Plan(p, nil, cells); err != nil {
 		return err.Error()
 	}
 	return out.String()
@@ -92,7 +92,7 @@ func TestPlanListsCellsInTheOrderOfTheRun(t *testing.T) {
 	if d := cmp.Diff(want, cells); d != "" {
 		t.Error(d)
 	}
-	j := PlanJSON(p)
+	j := PlanJSON(p, nil)
 	if len(j.Cells) != 6 || j.Cells[0].Cell != "w-h-rr-r3" || j.Run != 3 || j.Reuse != 3 || j.PredictedSeconds != 6 {
 		t.Errorf("JSON: %+v", j)
 	}

@@ -202,6 +202,7 @@ type fakeCell struct{ record.CellRef }
 
 func (c fakeCell) Twin(stages.Seen) (stages.Task, string, error) { return stages.Task{}, "", nil }
 func (fakeCell) Beside() int                                     { return 0 }
+func (fakeCell) Estimated() []record.Estimated                   { return nil }
 func (c fakeCell) Task(f stages.Folders) (stages.Task, error) {
 	if c.Cell == "unknown" {
 		return stages.Task{}, stages.ErrNoEstimate

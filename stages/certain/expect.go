@@ -1,0 +1,222 @@
+package certain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfexp/tfexp/estimator"
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/table"
+	"github.com/tfexp/tfexp/scheduler/workload"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/execute"
+)
+
+// Expected says when an experiment will be decided, by a number of simulated experiments.
+type Expected struct {
+	Simulated   int                  `json:"simulated"`
+	Unknown     string               `json:"unknown,omitempty"` // why it is not known
+	Comparisons []ExpectedComparison `json:"comparisons,omitempty"`
+}
+
+// ExpectedComparison says in which part of the simulated experiments a comparison is decided; in median after how many
+// replicates and seconds; and the replicates of eight in ten of them. Where none decides it, it has the ends of all.
+type ExpectedComparison struct {
+	Metric     string  `json:"metric"`
+	Workload   string  `json:"workload"`
+	Hardware   string  `json:"hardware"`
+	Candidate  string  `json:"candidate"`
+	Baseline   string  `json:"baseline"`
+	Decided    float64 `json:"decided"`
+	Replicates float64 `json:"replicates"`
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Seconds    float64 `json:"seconds"`
+}
+
+// Experiments with real cells are simulated this often; all experiments for this time at most.
+const (
+	mostSimulated = 40
+	simulateFor   = 4 * time.Second
+)
+
+// Expect implements stages.ExpectPart.
+func (c certain) Expect(ctx context.Context, known stages.Known) stages.Expectation {
+	ctx, cancel := context.WithTimeout(ctx, simulateFor)
+	defer cancel()
+	most := 1 // simulated cells are what they will be
+	if slices.ContainsFunc(known.Refs, record.CellRef.Real) {
+		most = mostSimulated
+	}
+	said := stages.Expectation{Name: "certain", Title: "replicates until decided, by simulation"}
+	var all []simulation
+	for len(all) < most && (len(all) == 0 || ctx.Err() == nil) {
+		e, err := c.simulate(ctx, known, len(all))
+		switch {
+		case err != nil && len(all) == 0:
+			said.Value, said.Lines = Expected{Unknown: why(err)}, []stages.ExpectedLine{{Text: "unknown: " + why(err)}}
+			return said
+		case err == nil && len(e.ran) == 0:
+			return stages.Expectation{} // nothing is left to run
+		case err == nil:
+			all = append(all, e)
+		}
+	}
+	if most > 1 {
+		said.Title = fmt.Sprintf("replicates until decided, in %d simulated experiments", len(all))
+	}
+	if len(all) < most {
+		said.Title += fmt.Sprintf(" (more take longer than %s)", simulateFor)
+	}
+	v := Expected{Simulated: len(all)}
+	for n := range all[0].rows {
+		one := c.expected(all, n)
+		v.Comparisons = append(v.Comparisons, one)
+		switch {
+		case n < mostRows:
+			said.Lines = append(said.Lines, one.line(most > 1, c.looks[len(c.looks)-1]))
+		case n == mostRows:
+			said.Lines = append(said.Lines, stages.ExpectedLine{Text: fmt.Sprintf("and %d more, in --json", len(all[0].rows)-n)})
+		}
+	}
+	said.Value = v
+	return said
+}
+
+// why says why nothing is expected.
+func why(err error) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("simulating the experiment once takes longer than %s", simulateFor)
+	case errors.Is(err, stages.ErrNoEstimate):
+		return "the jobs are not profiled yet, which a run does first (runtime blocks would give it now)"
+	}
+	return err.Error()
+}
+
+// expected sums up the simulations of a comparison.
+func (c certain) expected(all []simulation, n int) ExpectedComparison {
+	var replicates, seconds [2][]float64 // of undecided and of decided ones
+	for _, e := range all {
+		k := min(1, int(c.decision(&e.rows[n])))
+		took := 0.0
+		for _, cell := range e.ran {
+			if cell.Real() && cell.Replicate <= e.rows[n].Pairs {
+				took += measure.Makespan.Of(&cell.Metrics)
+			}
+		}
+		replicates[k], seconds[k] = append(replicates[k], float64(e.rows[n].Pairs)), append(seconds[k], took)
+	}
+	r, k := &all[0].rows[n], min(1, len(replicates[1]))
+	return ExpectedComparison{Metric: r.Metric, Workload: r.Workload, Hardware: r.Hardware, Candidate: r.Candidate, Baseline: r.Baseline,
+		Decided: float64(len(replicates[1])) / float64(len(all)), Replicates: stats.QuantileOf(replicates[k], 0.5),
+		Low: stats.QuantileOf(replicates[k], 0.1), High: stats.QuantileOf(replicates[k], 0.9), Seconds: stats.QuantileOf(seconds[k], 0.5)}
+}
+
+// line puts it into words; most is the number of replicates.
+func (e ExpectedComparison) line(varies bool, most int) stages.ExpectedLine {
+	m, _ := measure.MetricByName(e.Metric)
+	text := fmt.Sprintf("%s against %s in %s: ", e.Candidate, e.Baseline, m.Title)
+	if varies {
+		text += "probably "
+	}
+	after := fmt.Sprintf("after %.0f", e.Low)
+	if e.High > e.Low {
+		after += fmt.Sprintf(" to %.0f (median %.0f)", e.High, e.Replicates)
+	}
+	switch {
+	case e.Decided == 0:
+		text += "undecided with " + schema.Plural(most, "replicate")
+	case e.Decided < 1:
+		text += fmt.Sprintf("%s in %s of them, else undecided with %d", after, table.Share(e.Decided), most)
+	default:
+		text += fmt.Sprintf("%s of at most %d", after, most)
+	}
+	return stages.ExpectedLine{Text: text, Took: time.Duration(e.Seconds * float64(time.Second))}
+}
+
+// simulation is a simulated experiment: its comparisons, and the cells that are not there yet.
+type simulation struct {
+	rows []record.ComparisonRow
+	ran  []record.Cell
+}
+
+// simulate simulates the experiment with the rule that a run has.
+func (c certain) simulate(ctx context.Context, known stages.Known, number int) (e simulation, err error) {
+	s := &selection{certain: c, cells: known.Refs, asked: map[int]bool{}}
+	over := map[string]record.Cell{}
+	var next []int
+	for i := range known.Refs {
+		if !s.Holds(i) {
+			next = append(next, i)
+		}
+	}
+	for len(next) > 0 {
+		cells, here := make([]record.Cell, len(next)), make([]bool, len(next))
+		var work errgroup.Group
+		work.SetLimit(runtime.GOMAXPROCS(0))
+		for n, i := range next {
+			if cells[n], here[n] = known.Over(known.Refs[i].Cell); !here[n] {
+				work.Go(func() (err error) {
+					cells[n], err = c.simulateCell(ctx, known.Cells[i], known.Refs[i], number)
+					return err
+				})
+			}
+		}
+		if err := work.Wait(); err != nil {
+			return e, err
+		}
+		for n, i := range next {
+			if over[known.Refs[i].Cell] = cells[n]; !here[n] {
+				e.ran = append(e.ran, cells[n])
+			}
+		}
+		next = s.Next(func(cell string) (record.Cell, bool) {
+			one, ok := over[cell]
+			return one, ok
+		})
+	}
+	e.rows = s.rows
+	return e, nil
+}
+
+// simulateCell simulates a cell and records nothing. Jobs of real cells take longer or shorter than their estimates, as
+// much as the intervals of these say.
+func (c certain) simulateCell(ctx context.Context, cell stages.Cell, ref record.CellRef, number int) (record.Cell, error) {
+	seen := stages.Seen{Estimated: cell.Estimated()}
+	find := cell.Task
+	if ref.Real() {
+		find = func(stages.Folders) (stages.Task, error) {
+			task, _, err := cell.Twin(seen)
+			return task, err
+		}
+	}
+	task, err := find(stages.Folders{})
+	if err != nil {
+		return record.Cell{}, err
+	}
+	if task.Base != "" {
+		return record.Cell{}, fmt.Errorf("the policy %s is a program, which plans do not start", ref.Policy)
+	}
+	if ref.Real() {
+		o := &task.Simulation.Options
+		o.Noise, o.Seed = estimator.PriorPaceSD, workload.Stream(ref.Seed, "expect", ref.Cell, strconv.Itoa(number)).Int64()
+		for _, e := range seen.Estimated {
+			o.Noise = max(o.Noise, estimator.Prediction{Seconds: e.Predicted, Low: e.Low, High: e.High}.LogSD(c.level))
+		}
+	}
+	task.Records, task.Folders = record.MetricsOnly, stages.Folders{}
+	out, err := execute.Simulate(ctx, task, nil)
+	out.CellRef = ref
+	return out, err
+}
