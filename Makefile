@@ -6,6 +6,9 @@ BIN         := bin/tfexp
 # One set of compiled packages serves all targets.
 export CGO_ENABLED := 0
 export GOFLAGS     := $(GOFLAGS) -trimpath
+# The compiler and most tests have small heaps: less frequent collection saves a tenth of the CPU time.
+export GOGC        ?= 400
+bench bench-large bench-peers: export GOGC := 100
 
 # Temporary files of builds and tests are kept in memory, where there is room for them and programs may run: a fifth of the
 # tests' CPU time is the kernel's work for files on a disk.
@@ -30,7 +33,7 @@ help: ## list the targets
 build: $(BIN) ## build bin/tfexp
 
 $(BIN): $(SOURCES)
-	$(GO) build -o $@ ./cmd/tfexp
+	$(GO) build -ldflags '-s -w' -o $@ ./cmd/tfexp
 
 # Not every symbol that NVML's bindings name is in every driver: they are bound
 # when they are called. The bindings name what newer headers call deprecated.
