@@ -20,7 +20,7 @@ type hardwareArgs struct {
 	Engine string `arg:"engine,required"`
 	// Cores of the machine.
 	//
-	// Default: `host.threads` on {machines}; required on {others} without nodes.
+	// Default: `host.threads` on {machines}; the cluster's on {told}; required on {others} without nodes.
 	//
 	//	threads = host.threads
 	Threads int `arg:"threads" min:"1" max:"threads"`
@@ -86,8 +86,10 @@ type nodeArgs struct {
 // hardwareBlock is a machine or a cluster. The arguments of each engine come from the registry of engines.
 func hardwareBlock() *schema.Block {
 	words := []string{
-		"{engines}", enginesList(), "{first}", engine.Names(nil)[0], "{machines}", engineList(hasMachine),
-		"{others}", engineList(func(k *engine.Kind) bool { return !hasMachine(k) }), "{here}", engineList(isHere),
+		"{engines}", enginesList(), "{first}", engine.Names(nil)[0], "{here}", engineList(isHere),
+		"{machines}", engineList(func(k *engine.Kind) bool { return hasMachine(k) && k.Nodes == nil }),
+		"{told}", engineList(func(k *engine.Kind) bool { return hasMachine(k) && k.Nodes != nil }),
+		"{others}", engineList(func(k *engine.Kind) bool { return !hasMachine(k) }),
 		"{clusters}", engineList(hasClusters),
 	}
 	node := schema.BlockFor[nodeArgs](schema.Block{
