@@ -6,7 +6,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
@@ -86,9 +85,6 @@ type Traits struct {
 	// Changes reports whether nodes of a cluster can come and go as a fleet says that its engines are given: see
 	// Task.Fleet. Features describe fleets: see Extend.
 	Changes bool
-	// Restarts is how long it takes at least until a job that was paused runs again, on engines whose paused jobs always
-	// end and start again: their hardware Suspends. Zero on engines that can stop programs in place.
-	Restarts time.Duration
 }
 
 // Kind is an engine as everything outside its package sees it. Functions that may be nil say so.
@@ -126,8 +122,6 @@ type Kind struct {
 	// Lines are the key lines of the engine's settings. It may be nil.
 	Lines func(*Hardware) []KeyLine
 
-	// Image returns the image of jobs that name none; empty for no image. It may be nil.
-	Image func(*Hardware) string
 	// Images looks for the container images that jobs need, and, if fetch is set, fetches the images that the settings
 	// want fetched. It returns the identity of each image, for keys, or "" if unknown. The error, an *Unavailable,
 	// names the first missing thing. Only engines whose jobs are Contained have it.

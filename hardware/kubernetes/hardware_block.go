@@ -22,6 +22,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/distribution/reference"
+
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware"
 	"github.com/tfexp/tfexp/hardware/engine"
@@ -48,7 +50,7 @@ var kind = engine.Kind{
   checkpoints = "claim:checkpoints"
   threads     = 8
 }`,
-	Traits:  engine.Traits{Real: true, Contained: true, Clusters: true, Restarts: minRestart},
+	Traits:  engine.Traits{Real: true, Contained: true, Clusters: true},
 	Args:    schema.Described[settings](source),
 	Decode:  decode,
 	Machine: func(engine.Block, engine.Host) scheduler.Node { return scheduler.Node{} },
@@ -67,7 +69,6 @@ var kind = engine.Kind{
 		return scheduler.Capabilities{Pause: s.Checkpoints != "", Migrate: s.Checkpoints != "", Resize: true, Memory: true,
 			GPUs: h.HasGPUs()}
 	},
-	Image:    func(h *engine.Hardware) string { return settingsOf(h).Image },
 	CheckJob: checkJob,
 	Lines:    keyLines,
 	Images:   findImages,
@@ -76,9 +77,6 @@ var kind = engine.Kind{
 		return doctor(ctx, inUse)
 	},
 }
-
-// minRestart is how long a pause and a resume take at least together: a pod ends, and another one starts.
-const minRestart = 5 * time.Second
 
 //go:embed hardware_block.go
 var source embed.FS
@@ -153,6 +151,9 @@ type settings struct {
 	GPUResource string `arg:"gpu_resource" default:"nvidia.com/gpu"`
 }
 
+// JobImage implements pods.Settings.
+func (s *settings) JobImage() string { return s.Image }
+
 // settingsOf returns the settings of a hardware of this engine.
 func settingsOf(h *engine.Hardware) *settings { return h.Settings.(*settings) }
 
@@ -167,6 +168,9 @@ func decode(b engine.Block) (any, []engine.Problem) {
 	var problems []engine.Problem
 	add := func(arg, summary, detail string, args ...any) {
 		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})
+	}
+	if _, err := reference.ParseNormalizedNamed(s.Image); err != nil && s.Image != "" {
+		add("image", "Not an image", "%q is not the name of an image (%v).", s.Image, err)
 	}
 	for _, text := range s.Tolerations {
 		if _, err := parseToleration(text); err != nil {

@@ -116,7 +116,7 @@ func cause(err error) error {
 
 // contained checks a job that runs in containers on a hardware.
 func (c *Checker) contained(j *experiment.Job, h *experiment.Hardware) {
-	if j.Container == nil && h.Image() == "" {
+	if j.Container == nil {
 		c.Fail(j.Range, "Job without an image",
 			"On the hardware %q jobs run in containers, and the job %q names no image for them.", h.Name, j.Name)
 		return

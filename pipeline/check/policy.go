@@ -16,19 +16,7 @@ import (
 
 // pauses checks that the engine can pause where the policy needs it.
 func (c *Checker) pauses(p *experiment.Policy, h *experiment.Hardware) {
-	restarts := h.Kind().Restarts
 	if h.Capabilities().Pause {
-		if q := p.Settings.Duration("quantum"); p.OrderPauses() && 0 < q && q < restarts {
-			c.Add(experiments.WarningAt(language.Place(p.At, "quantum", p.Range), "Quantum shorter than a pause",
-				"On the hardware %q a paused job ends and starts again from its checkpoint, which takes %s at least: with a "+
-					"quantum of %s its jobs do little else.", h.Name, restarts, q))
-		}
-		return
-	}
-	if restarts > 0 && (p.OrderPauses() || p.Pauses()) {
-		c.Fail(language.Place(p.At, "order", p.Range), "Pauses without checkpoints",
-			"The policy %q pauses jobs. On the hardware %q paused jobs end, and there is no volume for the checkpoints from "+
-				"which they could go on.", p.Name, h.Name)
 		return
 	}
 	switch {

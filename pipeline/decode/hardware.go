@@ -27,7 +27,6 @@ func (d *Decoder) Hardware(n *eval.Node, e *eval.Env) (*experiment.Hardware, boo
 	if kind != nil {
 		unread(a, kind, func(k *engine.Kind) []schema.Arg { return k.Args })
 		unreadBlocks(a, kind)
-		h.Suspends = h.Suspends || kind.Restarts > 0
 	}
 	d.simulation(a, e, h)
 	var nodes []*eval.Args

@@ -9,7 +9,6 @@ import (
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
-	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/pipeline/store"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/stages/experiment"
@@ -47,9 +46,6 @@ func placed(spec *experiment.Spec) (*experiment.Spec, map[*experiment.Job]*place
 				own.Alternatives[i] = job(a, on)
 			}
 			own.Form = strings.TrimPrefix(j.Form+"-"+on.Name, "-") // names its samples
-			if image := on.Image(); own.Container == nil && image != "" {
-				own.Container = &launch.Container{Image: image, Dir: j.Workdir}
-			}
 			jobs[key{j, on}] = own
 			places[own] = &place{On: on}
 		}

@@ -50,6 +50,7 @@ import (
 	_ "github.com/tfexp/tfexp/stages/gavel"
 	_ "github.com/tfexp/tfexp/stages/learning"
 	_ "github.com/tfexp/tfexp/stages/planned"
+	_ "github.com/tfexp/tfexp/stages/pods"
 	_ "github.com/tfexp/tfexp/stages/progress"
 	_ "github.com/tfexp/tfexp/stages/published"
 	_ "github.com/tfexp/tfexp/stages/reference"

@@ -32,14 +32,6 @@ func (h *Hardware) Capabilities() scheduler.Capabilities {
 	}
 }
 
-// Image returns the image of jobs that name none; empty where there is no such image.
-func (h *Hardware) Image() string {
-	if k := h.Kind(); k.Image != nil {
-		return k.Image(h.ForEngine())
-	}
-	return ""
-}
-
 // Real reports whether programs run on the hardware, and are not simulated.
 func (h *Hardware) Real() bool { return h.Kind().Real }
 
