@@ -89,7 +89,7 @@ func TestRanksAreUniform(t *testing.T) {
 			done := held(run.Units[:seen], 2)
 			return place(func(level float64) Prediction { return e.Remaining(300, done, 2, level) }, left)
 		}},
-		{"a run on other threads", need.Cases(60, 150), func(t *testing.T, r *rand.Rand) float64 {
+		{"a run on other threads", 150, func(t *testing.T, r *rand.Rand) float64 {
 			c := Curve{Sigma: 0.02 + 0.2*r.Float64()}
 			wall := func(n int) float64 { return 100 / c.Speedup(float64(n)) * math.Exp(0.04*r.NormFloat64()) }
 			p := Problem{Resource: Resource{Threads: 12}}
