@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfexp/tfexp/jobs/contract"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
 // RunningProgram is the program of a job or of one of its parts, as an engine runs it: a pointer to a struct that
@@ -185,65 +186,187 @@ func (j *Jobs[P]) Now() time.Duration { return time.Since(j.zero) }
 // Zero returns the instant at which the engine's clock was zero.
 func (j *Jobs[P]) Zero() time.Time { return j.zero }
 
-// present returns the live job, or nil if it has ended or is about to; then no action is possible, and notice of its
-// end follows.
-func (j *Jobs[P]) present(what string, job int) (r *RunningJob[P], paused bool, err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.closed {
-		return nil, false, j.opts.Closed
-	}
-	if job < 0 || job >= len(j.live) || j.live[job] == nil {
-		return nil, false, fmt.Errorf("%s: job %d was not started", what, job)
-	}
-	r = j.live[job]
-	if r.done || r.leadGone() || r.cause != 0 {
-		return nil, false, nil
-	}
-	return r, r.paused, nil
-}
-
-// Pause stops all programs of a job in place, or suspends the job.
-func (j *Jobs[P]) Pause(job int) error {
-	r, paused, err := j.present("pause", job)
-	if r == nil || paused {
+// Start starts the programs of a job. The error says in a phrase why it could not be started. A job that has ended may
+// be started again; its log continues.
+func (j *Jobs[P]) Start(job int, grant scheduler.Grant) error {
+	r, request, err := j.attempt(job, grant)
+	if err != nil {
 		return err
 	}
-	if j.opts.Suspends {
-		j.suspend(r)
-		return nil
-	}
-	if err := j.hands.Hold(j.living(r)); err != nil {
-		return fmt.Errorf("pause job %q: %w", j.jobs[job].Name, err)
+	j.vacate(grant)
+	if err := j.launch(r, &request, grant); err != nil {
+		return err
 	}
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	r.rest(time.Now())
+	j.live[job] = r
+	j.open++
+	r.carryOn(time.Now(), func() { j.expire(r) })
+	programs := slices.Clone(r.programs)
+	j.mu.Unlock()
+	for _, p := range programs {
+		j.waiters.Go(func() { j.hands.Attend(p) })
+	}
+	if request.Budget != nil { // it is counted from now on, and not from when the control file was first written
+		if err := j.write(programs[0], 0, contract.Message{}); err != nil {
+			go j.fail(r, err.Error())
+		}
+	}
 	return nil
 }
 
-// Resume lets a paused job go on, on the cores of grant.
-func (j *Jobs[P]) Resume(job int, grant scheduler.Grant) error {
-	if r := j.suspended(job); r != nil {
-		j.restart(r, grant)
-		return nil
-	}
-	r, paused, err := j.present("resume", job)
-	if r == nil || !paused {
-		return err
-	}
-	if err := j.give(r, grant); err != nil {
-		return fmt.Errorf("resume job %q: %w", j.jobs[job].Name, err)
-	}
-	if err := j.hands.GoOn(j.living(r)); err != nil {
-		return fmt.Errorf("resume job %q: %w", j.jobs[job].Name, err)
-	}
+// attempt returns a new attempt of a job, and the job as it is to start.
+func (j *Jobs[P]) attempt(job int, grant scheduler.Grant) (*RunningJob[P], Job, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if !r.leadGone() {
-		r.carryOn(time.Now(), func() { j.expire(r) })
+	switch {
+	case j.closed:
+		return nil, Job{}, j.opts.Closed
+	case job < 0 || job >= len(j.jobs):
+		return nil, Job{}, fmt.Errorf("start: no job has the number %d", job)
+	case j.live[job] != nil && !j.live[job].done:
+		return nil, Job{}, fmt.Errorf("start: job %q was started before", j.jobs[job].Name)
+	case !j.jobs[job].Choose(grant.Alternative):
+		return nil, Job{}, fmt.Errorf("start: job %q has no alternative %d", j.jobs[job].Name, grant.Alternative)
+	}
+	r := &RunningJob[P]{number: job}
+	if last := j.live[job]; last != nil {
+		r.again, r.before = true, last.before
+		if last.suspended && last.cause == 0 { // the attempt continues
+			r.usage = last.usage
+			r.saves.GoOn(&last.saves)
+		} else {
+			r.before += last.usage.Service
+			r.saves.After(&last.saves)
+		}
+	}
+	r.limit, r.late = j.jobs[job].Alarm(r.before)
+	return r, j.jobs[job], nil
+}
+
+// expire ends an attempt that has reached its limit.
+func (j *Jobs[P]) expire(r *RunningJob[P]) {
+	j.mu.Lock()
+	paused := r.paused // the alarm went off while the job was being paused
+	j.mu.Unlock()
+	if !paused {
+		j.terminate(r, scheduler.Failed, r.late)
+	}
+}
+
+// launch starts the programs of an attempt: that which speaks for the job first.
+func (j *Jobs[P]) launch(r *RunningJob[P], request *Job, grant scheduler.Grant) error {
+	r.Progress = j.Follow(r.number, request)
+	parts := Programs(grant)
+	if parts == nil {
+		whole := scheduler.Part{Cores: grant.Cores, GPUs: grant.GPUs}
+		if len(j.opts.Cluster.Nodes) > 0 {
+			whole.Node = grant.Parts(j.opts.Cluster)[0].Node
+		}
+		if _, err := j.begin(r, *request, whole, true, r.again); err != nil {
+			return err
+		}
+		r.Progress.Begin()
+		return nil
+	}
+	var err error
+	if r.parts, err = j.hands.Addresses(parts); err != nil {
+		return err
+	}
+	lead := cluster.Lead(parts)
+	for i, part := range append([]scheduler.Part{parts[lead]}, slices.Delete(slices.Clone(parts), lead, lead+1)...) {
+		if _, err := j.beginPart(r, request, part, i == 0, r.again); err != nil {
+			for _, p := range r.programs {
+				j.hands.Discard(p)
+			}
+			return fmt.Errorf("%s: %w", PartName(part), err)
+		}
+	}
+	r.Progress.Begin()
+	if m, ok := j.hands.(Meeting[P]); ok {
+		r.Progress.Meet(func() (met, known bool) { return m.Met(j.living(r), r.parts) })
 	}
 	return nil
+}
+
+// Meeting is ProgramHands that know whether the parts of a job have found each other.
+type Meeting[P RunningProgram] interface {
+	// Met reports whether somebody uses one of the addresses, as far as that is known, of the living programs of a job.
+	Met(programs []P, addresses contract.Cluster) (met, known bool)
+}
+
+// beginPart starts the program of a part.
+func (j *Jobs[P]) beginPart(r *RunningJob[P], request *Job, part scheduler.Part, lead, again bool) (P, error) {
+	of, err := request.OfPart(part, lead, r.parts)
+	if err != nil {
+		var none P
+		return none, err
+	}
+	return j.begin(r, of, part, lead, again)
+}
+
+// begin starts a program, and adds it to its job's programs.
+func (j *Jobs[P]) begin(r *RunningJob[P], of Job, part scheduler.Part, lead, again bool) (P, error) {
+	s := JobState{
+		Number: r.number, Job: of, Lead: lead, Before: r.before + r.usage.Service, Over: make(chan struct{}), part: part,
+	}
+	var seen func([]byte)
+	switch {
+	case !lead:
+		s.Beside = j.lead(r)
+		seen = r.Progress.OfPart(PartName(part))
+	case j.opts.Saves:
+		seen = r.saves.Listen(r.Progress.Output(), func() time.Duration { return j.service(r) })
+	default:
+		seen = r.Progress.Output()
+	}
+	p, err := j.hands.Begin(s, part, again, seen, func(reason string) { go j.fail(r, reason) })
+	if err != nil {
+		return p, err
+	}
+	j.mu.Lock()
+	r.programs = append(r.programs, p)
+	late := r.cause != 0 || r.state != 0 || r.leadGone() // its job has ended meanwhile
+	if late {
+		p.Base().lost = p.Base().lost || r.cause == 0
+	}
+	j.mu.Unlock()
+	if late {
+		j.kill([]P{p})
+	}
+	return p, nil
+}
+
+// fail ends a job at once because of its output.
+func (j *Jobs[P]) fail(r *RunningJob[P], reason string) {
+	j.mu.Lock()
+	if r.cause == 0 {
+		r.cause, r.reason = scheduler.Failed, reason
+	}
+	programs := slices.Clone(r.programs)
+	j.mu.Unlock()
+	j.kill(programs)
+}
+
+// lead returns the program that speaks for a job.
+func (j *Jobs[P]) lead(r *RunningJob[P]) P {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return r.programs[0]
+}
+
+// leadGone reports whether the program that speaks for the job has exited. mu must be held.
+func (r *RunningJob[P]) leadGone() bool { return len(r.programs) > 0 && r.programs[0].Base().gone }
+
+// living returns the programs of a job that have not exited.
+func (j *Jobs[P]) living(r *RunningJob[P]) []P {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return alive(r.programs)
+}
+
+// alive returns the programs that have not exited. mu must be held.
+func alive[P RunningProgram](programs []P) []P {
+	return slices.DeleteFunc(slices.Clone(programs), func(p P) bool { return p.Base().gone })
 }
 
 // Resize binds a running job to the cores of grant, and writes that into its control file.
