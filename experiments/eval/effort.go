@@ -25,10 +25,9 @@ const (
 	largeText     = 64 << 10
 )
 
-// keeps counts the value of an expression, and reports whether the file may have it beside those before.
-func (e *Effort) keeps(v cty.Value) bool {
-	var w weight
-	if w.add(v); w.elements <= largeElements && w.text <= largeText {
+// keeps counts the weight of an expression's value, and reports whether the file may have it beside those before.
+func (e *Effort) keeps(w weight) bool {
+	if w.elements <= largeElements && w.text <= largeText {
 		return true
 	}
 	w.elements, w.text = w.elements+e.kept.elements, w.text+e.kept.text
@@ -125,24 +124,22 @@ func (e *Effort) Value(expr hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hc
 		return cty.DynamicVal, nil
 	}
 	v, diags := expr.Value(ctx)
+	var w weight
+	w.add(v)
+	var what string
 	switch {
-	case e.huge || Huge(v):
-		return cty.DynamicVal, hcl.Diagnostics{{
-			Severity: hcl.DiagError, Summary: "Value too large", Subject: expr.Range().Ptr(),
-			Detail: "A number in this expression is beyond 1e1000, or so close to 0.",
-		}}
-	case !e.spent() && e.keeps(v):
+	case e.huge || w.huge:
+		what = "A number in this expression is beyond 1e1000, or so close to 0."
+	case e.spent():
+		what = fmt.Sprintf("The loops and calls of this expression make more than %d elements or %d MiB of text; write it with fewer.",
+			mostEffort*mostElements, mostEffort*mostText>>20)
+	case !e.keeps(w):
+		what = fmt.Sprintf("With this one, the large values of the file have more than %d elements or %d MiB of text. Write long "+
+			"lists and texts into files, and name these in the experiment.", mostElements, mostText>>20)
+	default:
 		return v, diags
-	case !e.spent():
-		return cty.DynamicVal, hcl.Diagnostics{{
-			Severity: hcl.DiagError, Summary: "Value too large", Subject: expr.Range().Ptr(),
-			Detail: fmt.Sprintf("With this one, the large values of the file have more than %d elements or %d MiB of text. Write long "+
-				"lists and texts into files, and name these in the experiment.", mostElements, mostText>>20),
-		}}
 	}
 	return cty.DynamicVal, hcl.Diagnostics{{
-		Severity: hcl.DiagError, Summary: "Value too large", Subject: expr.Range().Ptr(),
-		Detail: fmt.Sprintf("The loops and calls of this expression make more than %d elements or %d MiB of text; write it "+
-			"with fewer.", mostEffort*mostElements, mostEffort*mostText>>20),
+		Severity: hcl.DiagError, Summary: "Value too large", Subject: expr.Range().Ptr(), Detail: what,
 	}}
 }

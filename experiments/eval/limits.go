@@ -77,13 +77,6 @@ func (w *weight) tooMuch() string {
 	return ""
 }
 
-// TooMuch names the limit that a value passes, "more than 250000 elements"; empty for none.
-func TooMuch(v cty.Value) string {
-	var w weight
-	w.add(v)
-	return w.tooMuch()
-}
-
 // Guard returns a function that refuses calls with very large results. Its
 // panics become errors in words, and its results add to the effort.
 func Guard(name string, f function.Function, made *Effort) function.Function {

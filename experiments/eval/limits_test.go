@@ -88,7 +88,7 @@ func numbers(n int) cty.Value {
 func textOf(n int) cty.Value { return cty.StringVal(strings.Repeat("x", n)) }
 
 // A value counts with all its parts.
-func TestTooMuch(t *testing.T) {
+func TestWeight(t *testing.T) {
 	half := mostText / 2
 	for _, c := range []struct {
 		what string
@@ -109,7 +109,9 @@ func TestTooMuch(t *testing.T) {
 		{"nothing", cty.NullVal(cty.String), ""},
 		{"what is not known", cty.UnknownVal(cty.List(cty.String)), ""},
 	} {
-		if got := TooMuch(c.v); got != c.want {
+		var w weight
+		w.add(c.v)
+		if got := w.tooMuch(); got != c.want {
 			t.Errorf("%s: %q", c.what, got)
 		}
 	}

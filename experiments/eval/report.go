@@ -153,17 +153,6 @@ func RangeOf(h hcl.Range) experiments.Range {
 	return experiments.Range{File: h.Filename, Start: pos(h.Start), End: pos(h.End)}
 }
 
-// bounded returns a value of a name, or unknown when it is too large, which is
-// reported.
-func (r *Reporter) bounded(v cty.Value, at hcl.Range, name string) cty.Value {
-	what := TooMuch(v)
-	if what == "" {
-		return v
-	}
-	r.Errorf(at, "Value too large", "%s would have %s.", name, what)
-	return Unknown
-}
-
 // functions returns the functions that expressions can call. Their results add to the effort.
 func (r *Reporter) functions() map[string]function.Function {
 	if r.called == nil {

@@ -376,6 +376,5 @@ func (l *locals) visit(name string) {
 	l.done[name] = true
 	// Only the locals that the expression reads: building an object of all locals for each local takes long.
 	l.e.Ctx.Variables["local"] = cty.ObjectVal(seen)
-	v, _ := l.r.evaluate(expr, l.e)
-	l.values[name] = l.r.bounded(v, expr.Range(), "local."+name)
+	l.values[name], _ = l.r.evaluate(expr, l.e)
 }
