@@ -40,3 +40,15 @@ func listed(names []string, last string) string {
 	}
 	return strings.Join(quoted[:len(quoted)-1], ", ") + " " + last + " " + quoted[len(quoted)-1]
 }
+
+// FirstSentence returns the first sentence of documentation; of a list, the line before it.
+func FirstSentence(doc string) string {
+	line, _, isList := strings.Cut(doc, "\n")
+	if sentence, _, more := strings.Cut(line, ". "); more {
+		return sentence + "."
+	}
+	if isList {
+		return strings.TrimRight(line, ":.") + "."
+	}
+	return line
+}
