@@ -43,12 +43,7 @@ func listed(names []string, last string) string {
 
 // FirstSentence returns the first sentence of documentation; of a list, the line before it.
 func FirstSentence(doc string) string {
-	line, _, isList := strings.Cut(doc, "\n")
-	if sentence, _, more := strings.Cut(line, ". "); more {
-		return sentence + "."
-	}
-	if isList {
-		return strings.TrimRight(line, ":.") + "."
-	}
-	return line
+	line, _, _ := strings.Cut(doc, "\n")
+	sentence, _, _ := strings.Cut(strings.TrimRight(line, ":."), ". ")
+	return sentence + "."
 }

@@ -3,6 +3,7 @@ package decodetest
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -130,6 +131,9 @@ func (w *reference) labels(b *schema.Block) {
 	}
 }
 
+// only finds the sentence that says under which choices an argument is read.
+var only = regexp.MustCompile("\\sOnly (on|with|in|for|under|of) [^.]*\\.$")
+
 // table writes a line for each argument.
 func (w *reference) table(args []schema.Arg) {
 	if len(args) == 0 {
@@ -145,6 +149,9 @@ func (w *reference) table(args []schema.Arg) {
 			standard = "`" + a.Default + "`"
 		}
 		doc := schema.FirstSentence(a.Doc)
+		if where := only.FindString(a.Doc); where != "" && len(doc) < len(a.Doc) {
+			doc += " " + strings.TrimSpace(where)
+		}
 		if len(a.Allowed) > 0 && !strings.Contains(doc, "`"+a.Allowed[len(a.Allowed)-1]+"`") {
 			doc += " One of `" + strings.Join(a.Allowed, "`, `") + "`."
 		}
