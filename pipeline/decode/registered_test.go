@@ -67,8 +67,8 @@ func TestWhatIsRegisteredIsInTheLanguage(t *testing.T) {
 			t.Errorf("%s: %v", c.name, diags)
 		}
 	}
-	if doc := schema.Find(decode.Language().Block("hardware").Args, "engine").Doc; !strings.Contains(doc, "`replayed` plays back a recording") {
-		t.Errorf("the engines are described as %q", doc)
+	if a := schema.Find(decode.Language().Block("hardware").Args, "engine"); !strings.Contains(a.Meanings, "`replayed`: plays back a recording") {
+		t.Errorf("the engines are described as %q", a.Meanings)
 	}
 	if want := "The number of the tape. Only on `replayed`."; !strings.Contains(string(decodetest.LanguageReference()), want) {
 		t.Errorf("the reference does not have %q", want)
