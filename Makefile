@@ -25,7 +25,7 @@ TOP         := cmd pipeline stages estimator scheduler hardware results jobs exp
 SOURCES     := $(shell find $(TOP) \( -name '*.go' -o -name '*.hcl' -o -name '*.gz' -o -name '*.tmpl' -o -name '*.txt' -o -name '*.md' \) -not -path '*/testdata/*' -not \( -path 'results/*' -not -name '*.go' \) ) go.mod go.sum
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-nvml test-nvml run test test-python race lint features cross release long torture damage chaos equal mutate bench bench-large bench-peers docs papers images gallery python-jobs clean fuzz
+.PHONY: help accuracy build build-nvml test-nvml run test test-python race lint features cross release long torture damage chaos equal mutate bench bench-large bench-peers docs papers images gallery python-jobs clean fuzz
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ LONG = $(addprefix ./,$(sort $(dir $(shell grep -rlE 'need\.(Long|Cases).' --inc
 
 long: ## run the long form of the tests of which make test runs a short form: papers, seeds, drawn workloads (minutes)
 	TFEXP_LONG=1 $(GO) test -vet=off -timeout 60m -run "^Test(PapersRun|Revocations|Golden|UsersSchedules|AgentsLearnATable|TrainingsOfOtherPrograms|IntervalsOfDrawnCurves|NothingToFind|NothingClaimed|OptionalStopping|RulesToStop|PowerCutWithinACommit|Saturation|SchedulesOfExamples|Faults|PatientOnDrawnProcesses|KilledTraining|Check$$|Headlines|EveryPlace|NobodyMissesADeadline|Chaos|ChiefLost|TracesAreOfTheModel|MistakesInJSON|Gradients|TriesOnDrawnTables|DrawnTables|EndOfTime|RanksAreUniform|Accuracy$$)" $(LONG)
+
+accuracy: $(BIN) ## measure how far estimates are off in real runs, quiet and beside a busy core (an idle hour)
+	$(PYTHON) estimator/corpus/accuracy.py $(BIN) $${OUT:-$$(mktemp -d)} experiments/fcfs_vs_rr.hcl experiments/estimator_accuracy.hcl
 
 test-python: ## run the tests of the Python libraries; they need python3 alone
 	$(PYTHON) -m unittest discover -s jobs/tfexp_job/tests

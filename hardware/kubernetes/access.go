@@ -349,7 +349,7 @@ func (a *access) dial() *client {
 	if a.proxy != nil {
 		t.Proxy = http.ProxyURL(a.proxy)
 	}
-	c := &client{access: a, http: &http.Client{Transport: &authorized{a, t}}}
+	c := &client{access: a, allowed: &sync.Map{}, http: &http.Client{Transport: &authorized{a, t}}}
 	return c.patient(firstPatience)
 }
 

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,7 @@ type client struct {
 	access   *access
 	http     *http.Client
 	patience *atomic.Int64 // nanoseconds for which a server that is away is waited for
+	allowed  *sync.Map     // what the server has allowed before: "list pods research"
 }
 
 // call is a call of the API.
@@ -166,7 +168,7 @@ func (c *client) do(ctx context.Context, what call, into any) error {
 	began := time.Now()
 	for tries := 0; ; tries++ {
 		err := c.once(ctx, what, into)
-		if err == nil || ctx.Err() != nil || !passing(err) {
+		if err == nil || ctx.Err() != nil || !passing(err) && !c.starts(err, began) {
 			if tries > 0 && what.verb == "create" && refused(err, http.StatusConflict) {
 				return nil // an earlier try has made it, whose answer was lost
 			}
@@ -183,6 +185,20 @@ func (c *client) do(ctx context.Context, what call, into any) error {
 		}
 	}
 }
+
+// starts reports whether a call, tried since an instant, was refused although the server has allowed the like before: one
+// that has just started does not know all roles yet.
+func (c *client) starts(err error, since time.Time) bool {
+	var e *callError
+	if !noPermission(err) || !errors.As(err, &e) || time.Since(since) > callLimit {
+		return false
+	}
+	_, allowed := c.allowed.Load(e.call.right())
+	return allowed
+}
+
+// right is what the user must be allowed to do for a call.
+func (c *call) right() string { return c.verb + " " + c.resource + " " + c.namespace }
 
 func (c *client) once(ctx context.Context, what call, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
@@ -235,6 +251,7 @@ func (c *client) open(ctx context.Context, what call) (io.ReadCloser, error) {
 		return nil, plainly(err)
 	}
 	if res.StatusCode < 300 {
+		c.allowed.Store(what.right(), true)
 		return res.Body, nil
 	}
 	defer res.Body.Close()

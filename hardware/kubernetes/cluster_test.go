@@ -25,7 +25,7 @@ func realCluster(t *testing.T) (settings, string) {
 		err = k.patient(time.Second).do(context.Background(), call{verb: "get"}, nil)
 	}
 	need.This(t, "kubernetes", err, `eval "$(.ci/kubernetes start)"`)
-	return settings{Namespace: "default"}, cmp.Or(os.Getenv("TFEXP_TEST_IMAGE"), "tfexp/busybox:latest")
+	return settings{}, cmp.Or(os.Getenv("TFEXP_TEST_IMAGE"), "tfexp/busybox:latest")
 }
 
 // shell is a job that runs a script.

@@ -88,6 +88,7 @@ func (o *output) copy(stream io.Reader, live bool) error {
 // read copies the log of a pod until its end, or until the context is done. It begins again after a lost connection.
 // over reports whether the pod has ended. The error is of a user who may not read logs.
 func (o *output) read(ctx context.Context, k *cluster, name string, over func() bool) error {
+	began := time.Now() // to try, since the last answer
 	for tries := 0; ; tries++ {
 		query := url.Values{"follow": {"true"}, "timestamps": {"true"}}
 		if !o.last.IsZero() {
@@ -102,10 +103,10 @@ func (o *output) read(ctx context.Context, k *cluster, name string, over func() 
 				return nil
 			}
 			if err == nil {
-				tries = 0
+				tries, began = 0, time.Now()
 			}
 		}
-		if refused(err, http.StatusForbidden) {
+		if refused(err, http.StatusForbidden) && !k.starts(err, began) {
 			return err
 		}
 		if ctx.Err() != nil || refused(err, http.StatusNotFound) {
