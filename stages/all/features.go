@@ -15,6 +15,7 @@ import (
 	_ "github.com/tfexp/tfexp/cmd/tfexp/folders"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/format"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/imports"
+	_ "github.com/tfexp/tfexp/cmd/tfexp/language"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/notify"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/platform"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/plot"
