@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/tfexp/tfexp/hardware/need"
 )
 
 // place returns where the truth lies in a prediction's distribution, 0…1: in the middle of it or beyond, by the least
@@ -56,6 +58,7 @@ func anyMachine(r *rand.Rand) machine {
 // from the models' assumptions (simulation-based calibration: Talts et al., 2018). So intervals of every level hold as
 // often as they say.
 func TestRanksAreUniform(t *testing.T) {
+	trials := need.Cases(150, 400)
 	short := func(m machine) Problem {
 		return Problem{Samples: []Sample{m.run(9), m.run(18)}, Resource: Resource{Threads: 2}}
 	}
@@ -64,7 +67,7 @@ func TestRanksAreUniform(t *testing.T) {
 		trials int
 		rank   func(t *testing.T, r *rand.Rand) float64
 	}{
-		{"a run from samples", 400, func(t *testing.T, r *rand.Rand) float64 {
+		{"a run from samples", trials, func(t *testing.T, r *rand.Rand) float64 {
 			m := anyMachine(r)
 			e, err := Linear{}.Fit(short(m))
 			if err != nil {
@@ -73,7 +76,7 @@ func TestRanksAreUniform(t *testing.T) {
 			m.paceSD *= math.Sqrt(beyondSamples)
 			return place(func(level float64) Prediction { return e.Predict(300, level) }, m.run(300).Wall)
 		}},
-		{"what is left of a run", 400, func(t *testing.T, r *rand.Rand) float64 {
+		{"what is left of a run", trials, func(t *testing.T, r *rand.Rand) float64 {
 			m := usualMachine(r)
 			e, err := Linear{}.Fit(short(m))
 			if err != nil {
@@ -99,7 +102,7 @@ func TestRanksAreUniform(t *testing.T) {
 			}
 			return place(func(level float64) Prediction { return e.Predict(1, level) }, wall(12))
 		}},
-		{"a run from past ones", 400, func(t *testing.T, r *rand.Rand) float64 {
+		{"a run from past ones", trials, func(t *testing.T, r *rand.Rand) float64 {
 			f := newFleet(r.Uint64(), 1)
 			p := Problem{Job: "job0", Samples: []Sample{f.sample(0, 6)}}
 			for range 8 {
@@ -111,7 +114,7 @@ func TestRanksAreUniform(t *testing.T) {
 			}
 			return place(func(level float64) Prediction { return e.Predict(200, level) }, f.run(0, 200).Seconds)
 		}},
-		{"a run after corrections", 400, func(_ *testing.T, r *rand.Rand) float64 {
+		{"a run after corrections", trials, func(_ *testing.T, r *rand.Rand) float64 {
 			missed, state, own := 0.1*r.NormFloat64(), 0.0, 0.02+0.06*r.Float64()
 			var learned Corrections
 			y := func() float64 { return missed + state + own*r.NormFloat64() }

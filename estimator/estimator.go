@@ -62,7 +62,6 @@ type Sample struct {
 	Tries   int     `json:"tries,omitempty"`
 	// Lost is the time of Wall in which tfexp could not run, or the machine slept: Wall may be that much too long.
 	Lost float64 `json:"lost_s,omitempty"`
-	SpeedProbe
 	// Others is the number of cores, of Total, that copies of the job held at the same time, in a sample of jobs side
 	// by side. Its times are the means over the copies, and not the times of a job alone. It is 0 in other samples.
 	Others int `json:"others,omitempty"`
@@ -81,14 +80,6 @@ type EngineTimes struct {
 	Pause  float64 `json:"pause_s,omitempty"`
 	Resume float64 `json:"resume_s,omitempty"`
 	Resize float64 `json:"resize_s,omitempty"`
-}
-
-// SpeedProbe is the speed of the machine just before and after a sample: Probe is the time of a fixed piece of work on
-// each of ProbeCores cores, all busy at once, in seconds, and ProbeError its standard error; 0 where it was not measured.
-type SpeedProbe struct {
-	Probe      float64 `json:"probe_s,omitempty"`
-	ProbeCores int     `json:"probe_cores,omitempty"`
-	ProbeError float64 `json:"probe_error_s,omitempty"`
 }
 
 // Resource returns the resource that the sample ran on.

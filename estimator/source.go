@@ -36,3 +36,14 @@ func FindSource(name string) RunTimeSource {
 
 // RunTimeSources lists the sources by their ranks.
 func RunTimeSources() []RunTimeSource { return sources.All() }
+
+func init() {
+	RegisterSource(RunTimeSource{Name: "fitted", Rank: 10, Fitted: true, Doc: "from samples (`fitted`)"})
+	RegisterSource(RunTimeSource{Name: "oracle", Rank: 20, True: true, Doc: "the true ones (`oracle`)"})
+	RegisterSource(RunTimeSource{Name: "requested", Rank: 30, Asked: true, Doc: "the jobs' limits (`requested`)"})
+	RegisterSource(RunTimeSource{Name: "noisy", Rank: 40, Fitted: true, Call: true,
+		Doc: "fitted ones with an error (`noisy(sigma)`, the standard deviation of the log error)"})
+	RegisterSource(RunTimeSource{Name: "online", Rank: 50, Fitted: true, Follows: true,
+		Doc: "ones that begin as fitted and follow what jobs report while they run (`online`, or `online(sigma)` to " +
+			"begin with such an error)"})
+}

@@ -24,7 +24,7 @@ const (
 	unitSD, unitDF   = 0.12, 3.0
 	startSD, startDF = 0.15, 3.0
 	// beyondSamples is how many times the variance of runs some minutes apart is that of samples of one moment.
-	beyondSamples = 1.6
+	beyondSamples = 2.0
 	// mostPeers bounds the weight of other jobs' samples.
 	mostPeers = 20.0
 	// unitRho is the correlation of a unit's time with the next one's, with the weight of rhoPairs pairs.

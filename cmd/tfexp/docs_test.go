@@ -227,8 +227,10 @@ func written(root, text string) error {
 			}
 		}
 	}
-	if len(args) > 1 && args[0] == "help" {
-		args = append(args[1:], "--help")
+	if root := newApp(io.Discard, io.Discard).command(); len(args) > 1 && args[0] == "help" {
+		if about, _, err := root.Find(args[:2]); err != nil || about.Name() == "help" {
+			args = append(args[1:], "--help")
+		}
 	}
 	if len(args) == 0 || args[0] == strings.ToUpper(args[0]) && !strings.HasPrefix(args[0], "-") {
 		return nil // "tfexp help COMMAND"

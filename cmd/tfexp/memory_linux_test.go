@@ -166,7 +166,7 @@ func peakOf(t *testing.T, dir, program string, args []string) int {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), noRaceSleep, "TERM=xterm-256color")
+	cmd.Env = append(os.Environ(), noRaceSleep, "TERM=xterm-256color", "GOGC=100") // the default, not that of make test
 	var ready func()
 	switch args[0] {
 	case "serve":

@@ -79,9 +79,9 @@ func reflow(cmd *cobra.Command, w io.Writer) {
 
 // helpCommand is like cobra's own, except for commands that do not exist.
 func (a *app) helpCommand() *cobra.Command {
-	return &cobra.Command{
+	help := &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Show the help of a command",
+		Short: "Show the help of a command, or explain the language of experiments",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, _, err := cmd.Root().Find(args)
 			if err != nil {
@@ -93,6 +93,8 @@ func (a *app) helpCommand() *cobra.Command {
 			return command.CommandNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
+	help.AddCommand(a.With("help", nil)...)
+	return help
 }
 
 func (a *app) execute(args []string) error {

@@ -217,7 +217,7 @@ func one(c *exec.Cmd, threads, n int, f filling) (r Run, err error) {
 	if err != nil {
 		return r, err
 	}
-	speed := hardware.ProbeSpeed(threads)
+	speed := ProbeSpeed(threads)
 	var exchange *ExchangeWatch
 	if threads > 1 {
 		exchange = WatchCoreLatency()
@@ -249,7 +249,7 @@ func one(c *exec.Cmd, threads, n int, f filling) (r Run, err error) {
 	r.Wall, r.Length = time.Since(began).Seconds(), n
 	r.Busy = max(0, load.Others()-(f.used()-filled)/r.Wall)
 	r.Exchange = exchange.End()
-	speed = speed.Until(hardware.ProbeSpeed(threads))
+	speed = speed.Until(ProbeSpeed(threads))
 	r.Probe, r.ProbeError = speed.Seconds, speed.Error
 	report, err := contract.Parse(&text, contract.Last)
 	if err != nil {

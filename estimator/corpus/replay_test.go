@@ -23,7 +23,8 @@ type moment struct {
 	// probe, exchange and busy are the means of the samples.
 	probe, exchange, busy float64
 	all                   *[][]estimator.Sample // of the jobs of its half in this round, under its load
-	probed                *[]estimator.Moment   // of the same
+	probes                []float64             // of each sample
+	typical               func() float64        // the geometric mean of the probes of its round, load and threads
 }
 
 func (m *moment) spread() estimator.Spread {
@@ -55,7 +56,7 @@ func readFile(t *testing.T, name string, chosen bool) []*series {
 		t.Fatal(err)
 	}
 	var all []*series
-	together, probed := map[string]*[][]estimator.Sample{}, map[string]*[]estimator.Moment{}
+	together, typical := map[string]*[][]estimator.Sample{}, map[string][]float64{}
 	for _, b := range blocks {
 		if slices.Contains(choosing, b.Program) != chosen {
 			continue
@@ -70,10 +71,9 @@ func readFile(t *testing.T, name string, chosen bool) []*series {
 		if together[at] == nil {
 			together[at] = new([][]estimator.Sample)
 		}
-		if probed[at] == nil {
-			probed[at] = new([]estimator.Moment)
-		}
-		m := &moment{series: all[i], all: together[at], probed: probed[at]}
+		m := &moment{series: all[i], all: together[at]}
+		at = fmt.Sprint(at, b.Threads)
+		m.typical = func() float64 { return math.Exp(stat.Mean(typical[at], nil)) }
 		for _, r := range b.Runs {
 			if r.Length > m.whole.Length {
 				m.whole = r
@@ -83,8 +83,9 @@ func readFile(t *testing.T, name string, chosen bool) []*series {
 		for _, r := range b.Runs {
 			if r.Length < m.whole.Length {
 				m.samples = append(m.samples, estimator.Sample{Length: r.Length, Wall: r.Wall, Units: r.Units, Startup: r.Startup,
-					Threads: b.Threads, SpeedProbe: estimator.SpeedProbe{Probe: r.Probe, ProbeCores: b.Threads}})
-				*m.probed = append(*m.probed, estimator.Moment{Cores: b.Threads, Seconds: r.Probe})
+					Threads: b.Threads})
+				m.probes = append(m.probes, r.Probe)
+				typical[at] = append(typical[at], math.Log(r.Probe))
 				m.probe, m.exchange = m.probe+r.Probe*r.Wall, m.exchange+r.Exchange*r.Wall
 				m.busy, wall = m.busy+r.Busy*r.Wall, wall+r.Wall
 			}
@@ -115,11 +116,23 @@ func by(name string, fit estimator.Model, correct func(m *moment, whole Run) flo
 	}}
 }
 
-// atOneSpeed is linear from samples at the typical speed of the machine.
+var fitted = by("linear", estimator.Linear{}, nil).predict
+
+// atOneSpeed is linear from samples at the typical speed of the machine, as far as jobs follow its probe.
 func atOneSpeed(m *moment, samples []estimator.Sample, whole Run) (estimator.Prediction, bool) {
-	samples = estimator.AtOneSpeed(samples, *m.probed)
-	e, err := estimator.Linear{}.Fit(estimator.Problem{Samples: samples, Spread: m.spread()})
-	return e.Predict(whole.Length, 0.9), err == nil
+	const follows = 0.3
+	var out []estimator.Sample
+	for _, s := range samples {
+		i := slices.IndexFunc(m.samples, func(o estimator.Sample) bool { return o.Length == s.Length && o.Wall == s.Wall })
+		f := math.Min(2, math.Max(0.5, math.Pow(m.probes[i]/m.typical(), follows)))
+		units := slices.Clone(s.Units)
+		for k := range units {
+			units[k] /= f
+		}
+		s.Wall, s.Startup, s.Units = s.Wall/f, s.Startup/f, units
+		out = append(out, s)
+	}
+	return fitted(m, out, whole)
 }
 
 // median is the plainest robust model: the median of all units.
@@ -262,7 +275,7 @@ func floor(all []*series, load string) (a tally) {
 // model is the one that tfexp run uses.
 func TestReplay(t *testing.T) {
 	models := []model{
-		{"linear", atOneSpeed}, by("not at one speed", estimator.Linear{}, nil), {"median", median},
+		{"linear", fitted}, {"at one speed", atOneSpeed}, {"median", median},
 		by("by load", estimator.Linear{}, byLoad(1)), by("by load, 0.3", estimator.Linear{}, byLoad(0.3)),
 		by("by probe, 0.3", estimator.Linear{}, byProbe(0.3)), by("by exchange, 0.15", estimator.Linear{}, byExchange(0.15)),
 	}
@@ -328,7 +341,7 @@ func TestReplayCells(t *testing.T) {
 						continue
 					}
 					from, now := s.moments[0], s.moments[round].whole
-					p, ok := atOneSpeed(from, from.samples, now)
+					p, ok := fitted(from, from.samples, now)
 					if !ok {
 						t.Fatal(s.program)
 					}
@@ -372,7 +385,7 @@ func TestReplayHistory(t *testing.T) {
 					continue
 				}
 				m := s.moments[0]
-				p := estimator.Problem{Job: "job", Samples: estimator.AtOneSpeed(m.samples, *m.probed), Spread: m.spread()}
+				p := estimator.Problem{Job: "job", Samples: m.samples, Spread: m.spread()}
 				for _, earlier := range s.moments[:past] {
 					p.History = append(p.History, estimator.Run{Job: "job", Length: earlier.whole.Length, Seconds: earlier.whole.Wall})
 				}
@@ -411,7 +424,7 @@ func TestReplayLong(t *testing.T) {
 					for _, i := range samples {
 						some = append(some, m.samples[i])
 					}
-					if p, ok := atOneSpeed(m, some, m.whole); ok {
+					if p, ok := fitted(m, some, m.whole); ok {
 						all.add(p, m.whole.Wall)
 						seconds, busy = seconds+m.whole.Wall, busy+m.whole.Busy
 					}

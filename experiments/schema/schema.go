@@ -125,15 +125,8 @@ const (
 // ReferenceKind returns the kind of block ("job") that a reference type refers
 // to; empty for other types.
 func (t Type) ReferenceKind() string {
-	switch t {
-	case JobRef:
-		return "job"
-	case WorkloadRef:
-		return "workload"
-	case HardwareRef:
-		return "hardware"
-	case PolicyRef:
-		return "policy"
+	if kind, is := strings.CutPrefix(string(t), "reference to a "); is {
+		return kind
 	}
 	return ""
 }

@@ -40,3 +40,10 @@ func listed(names []string, last string) string {
 	}
 	return strings.Join(quoted[:len(quoted)-1], ", ") + " " + last + " " + quoted[len(quoted)-1]
 }
+
+// FirstSentence returns the first sentence of documentation; of a list, the line before it.
+func FirstSentence(doc string) string {
+	line, _, _ := strings.Cut(doc, "\n")
+	sentence, _, _ := strings.Cut(strings.TrimRight(line, ":."), ". ")
+	return sentence + "."
+}

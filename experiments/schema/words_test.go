@@ -54,3 +54,17 @@ func TestDistance(t *testing.T) {
 		t.Errorf("a text of 401 letters is a slip of %q", got)
 	}
 }
+
+func TestFirstSentence(t *testing.T) {
+	for doc, want := range map[string]string{
+		"Total work, in epochs. At least 1.": "Total work, in epochs.",
+		"Total work.":                        "Total work.",
+		"Who is next:\n- `fcfs`: by arrival": "Who is next.",
+		"At least 1.5 s.\n\nMore":            "At least 1.5 s.",
+		"physical cores":                     "physical cores.",
+	} {
+		if got := FirstSentence(doc); got != want {
+			t.Errorf("%q: %q, want %q", doc, got, want)
+		}
+	}
+}

@@ -14,10 +14,10 @@ import (
 )
 
 func TestKinds(t *testing.T) {
-	if diff := cmp.Diff([]string{"process", "simulated", "docker", "recorded", "slurm"}, engine.Names(nil)); diff != "" {
+	if diff := cmp.Diff([]string{"process", "simulated", "docker", "recorded", "slurm", "kubernetes"}, engine.Names(nil)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"process", "docker", "slurm"}, engine.Names(func(k *engine.Kind) bool { return k.Real })); diff != "" {
+	if diff := cmp.Diff([]string{"process", "docker", "slurm", "kubernetes"}, engine.Names(func(k *engine.Kind) bool { return k.Real })); diff != "" {
 		t.Error(diff)
 	}
 	for _, k := range engine.Kinds() {

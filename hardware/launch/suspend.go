@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -107,4 +108,65 @@ func (j *Jobs[P]) vacate(grant scheduler.Grant) {
 	}
 	j.mu.Unlock()
 	await(programs)
+}
+
+// present returns the live job, or nil if it has ended or is about to; then no action is possible, and notice of its
+// end follows.
+func (j *Jobs[P]) present(what string, job int) (r *RunningJob[P], paused bool, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return nil, false, j.opts.Closed
+	}
+	if job < 0 || job >= len(j.live) || j.live[job] == nil {
+		return nil, false, fmt.Errorf("%s: job %d was not started", what, job)
+	}
+	r = j.live[job]
+	if r.done || r.leadGone() || r.cause != 0 {
+		return nil, false, nil
+	}
+	return r, r.paused, nil
+}
+
+// Pause stops all programs of a job in place, or suspends the job.
+func (j *Jobs[P]) Pause(job int) error {
+	r, paused, err := j.present("pause", job)
+	if r == nil || paused {
+		return err
+	}
+	if j.opts.Suspends {
+		j.suspend(r)
+		return nil
+	}
+	if err := j.hands.Hold(j.living(r)); err != nil {
+		return fmt.Errorf("pause job %q: %w", j.jobs[job].Name, err)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r.rest(time.Now())
+	return nil
+}
+
+// Resume lets a paused job go on, on the cores of grant.
+func (j *Jobs[P]) Resume(job int, grant scheduler.Grant) error {
+	if r := j.suspended(job); r != nil {
+		j.restart(r, grant)
+		return nil
+	}
+	r, paused, err := j.present("resume", job)
+	if r == nil || !paused {
+		return err
+	}
+	if err := j.give(r, grant); err != nil {
+		return fmt.Errorf("resume job %q: %w", j.jobs[job].Name, err)
+	}
+	if err := j.hands.GoOn(j.living(r)); err != nil {
+		return fmt.Errorf("resume job %q: %w", j.jobs[job].Name, err)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !r.leadGone() {
+		r.carryOn(time.Now(), func() { j.expire(r) })
+	}
+	return nil
 }

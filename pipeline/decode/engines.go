@@ -20,7 +20,7 @@ type hardwareArgs struct {
 	Engine string `arg:"engine,required"`
 	// Cores of the machine.
 	//
-	// Default: `host.threads` on {machines}; required on {others} without nodes.
+	// Default: `host.threads` on {machines}; the cluster's on {told}; required on {others} without nodes.
 	//
 	//	threads = host.threads
 	Threads int `arg:"threads" min:"1" max:"threads"`
@@ -86,9 +86,12 @@ type nodeArgs struct {
 // hardwareBlock is a machine or a cluster. The arguments of each engine come from the registry of engines.
 func hardwareBlock() *schema.Block {
 	words := []string{
-		"{engines}", enginesList(), "{first}", engine.Names(nil)[0], "{machines}", engineList(hasMachine),
-		"{others}", engineList(func(k *engine.Kind) bool { return !hasMachine(k) }), "{here}", engineList(isHere),
-		"{clusters}", engineList(hasClusters),
+		"{engines}", enginesList(), "{first}", engine.Names(nil)[0],
+		"{here}", engineList(func(k *engine.Kind) bool { return k.Here }),
+		"{machines}", engineList(func(k *engine.Kind) bool { return k.Machine != nil && k.Nodes == nil }),
+		"{told}", engineList(func(k *engine.Kind) bool { return k.Machine != nil && k.Nodes != nil }),
+		"{others}", engineList(func(k *engine.Kind) bool { return k.Machine == nil }),
+		"{clusters}", engineList(func(k *engine.Kind) bool { return k.Clusters }),
 	}
 	node := schema.BlockFor[nodeArgs](schema.Block{
 		Name: "node", Label: "name", Unique: true, Args: argsOf(func(k *engine.Kind) []schema.Arg { return k.AllNodeArgs() }),
@@ -107,9 +110,6 @@ func hardwareBlock() *schema.Block {
 	return language.Extended(language.Hardware, b).ReplaceWords(words...)
 }
 
-func hasMachine(k *engine.Kind) bool  { return k.Machine != nil }
-func hasClusters(k *engine.Kind) bool { return k.Clusters }
-func isHere(k *engine.Kind) bool      { return k.Here }
 func isContained(k *engine.Kind) bool { return k.Contained }
 
 // enginesList describes each engine.
@@ -121,13 +121,8 @@ func enginesList() (list string) {
 }
 
 func engineExamples() string {
-	var examples []string
-	for _, k := range engine.Kinds() {
-		if k.Example != "" {
-			examples = append(examples, k.Example)
-		}
-	}
-	return strings.Join(examples, "\n\n")
+	shown := schema.Where(engine.Kinds(), func(k *engine.Kind) bool { return k.Example != "" })
+	return strings.Join(schema.Each(shown, func(k *engine.Kind) string { return k.Example }), "\n\n")
 }
 
 // engineList names the engines for which is holds: "`process` and `docker`".

@@ -67,10 +67,10 @@ func TestWhatIsRegisteredIsInTheLanguage(t *testing.T) {
 			t.Errorf("%s: %v", c.name, diags)
 		}
 	}
-	reference := string(decodetest.LanguageReference())
-	for _, want := range []string{"`replayed` plays back a recording", "The number of the tape. Only on `replayed`."} {
-		if !strings.Contains(reference, want) {
-			t.Errorf("the reference does not have %q", want)
-		}
+	if a := schema.Find(decode.Language().Block("hardware").Args, "engine"); !strings.Contains(a.Meanings, "`replayed`: plays back a recording") {
+		t.Errorf("the engines are described as %q", a.Meanings)
+	}
+	if want := "The number of the tape. Only on `replayed`."; !strings.Contains(string(decodetest.LanguageReference()), want) {
+		t.Errorf("the reference does not have %q", want)
 	}
 }

@@ -3,6 +3,8 @@ package decodetest
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
@@ -37,8 +39,16 @@ func LanguageReference() []byte {
 	for _, f := range schema.Facts {
 		fmt.Fprintf(&b, "| `host.%s` | %s | %s |\n", f.Name, f.Type, f.Doc)
 	}
-	b.WriteString("\n## Functions\n\nFunctions are pure: none reads a file, the clock or the environment.\n\n")
-	b.WriteString(schema.FunctionTable)
+	b.WriteString("\n## Functions\n\nFunctions are pure: none reads a file, the clock or the environment.\n\n| call | result |\n|---|---|\n")
+	var standard []string
+	for _, f := range schema.Functions {
+		if strings.Contains(f.Doc, ", for `") { // of an argument
+			fmt.Fprintf(&b, "| `%s` | %s |\n", f.Signature, f.Doc)
+		} else {
+			standard = append(standard, f.Name)
+		}
+	}
+	fmt.Fprintf(&b, "\nThe other functions come from HCL's standard library: `%s`.\n", strings.Join(standard, "`, `"))
 	return []byte(b.String())
 }
 
@@ -68,23 +78,21 @@ func (w *reference) block(b *schema.Block, parent string) {
 	if b.Label != "" {
 		fmt.Fprintf(w, "\n`%s \"…\" { … }`: the label is the %s.\n", path, b.Label)
 	}
-	fmt.Fprintf(w, "\n%s\n", b.Doc)
+	fmt.Fprintf(w, "\n%s\n", schema.FirstSentence(b.Doc))
 	if b.Example != "" {
-		fmt.Fprintf(w, "\n```hcl\n%s\n```\n", b.Example)
+		example, _, _ := strings.Cut(b.Example, "\n\n")
+		fmt.Fprintf(w, "\n```hcl\n%s\n```\n", example)
 	}
 	args := b.Args
 	if b.Free != nil {
 		args = append(args[:len(args):len(args)], *b.Free)
 	}
-	tableOf(w, args)
-	for _, v := range b.ByLabel {
-		fmt.Fprintf(w, "\n`%s \"%s\"`: %s\n", b.Name, v.Label, v.Doc)
-		tableOf(w, v.Args)
-	}
+	w.table(args)
+	w.labels(b)
 	for _, a := range args {
 		if len(a.Keys) > 0 {
 			fmt.Fprintf(w, "\nThe keys of `%s` as an object:\n", a.Name)
-			tableOf(w, a.Keys)
+			w.table(a.Keys)
 		}
 	}
 	for _, inner := range b.Blocks {
@@ -104,12 +112,34 @@ func anchor(heading string) string {
 	return strings.NewReplacer(" ", "-", ":", "", ",", "").Replace(heading)
 }
 
-func tableOf(w *reference, args []schema.Arg) {
+// labels writes the arguments of each label that chooses them: first those that all labels have.
+func (w *reference) labels(b *schema.Block) {
+	if len(b.ByLabel) == 0 {
+		return
+	}
+	shared := func(a schema.Arg) bool {
+		return !slices.ContainsFunc(b.ByLabel, func(l schema.Labelled) bool {
+			other := schema.Find(l.Args, a.Name)
+			return other == nil || other.Type != a.Type || other.Doc != a.Doc || other.Default != a.Default
+		})
+	}
+	fmt.Fprintf(w, "\nEvery `%s` takes:\n", b.Name)
+	w.table(slices.DeleteFunc(slices.Clone(b.ByLabel[0].Args), func(a schema.Arg) bool { return !shared(a) }))
+	for _, l := range b.ByLabel {
+		fmt.Fprintf(w, "\n`%s \"%s\"`: %s\n", b.Name, l.Label, schema.FirstSentence(l.Doc))
+		w.table(slices.DeleteFunc(slices.Clone(l.Args), shared))
+	}
+}
+
+// only finds the sentence that says under which choices an argument is read.
+var only = regexp.MustCompile("\\sOnly (on|with|in|for|under|of) [^.]*\\.$")
+
+// table writes a line for each argument.
+func (w *reference) table(args []schema.Arg) {
 	if len(args) == 0 {
 		return
 	}
-	w.WriteString("\n| argument | type | default | meaning | example |\n|---|---|---|---|---|\n")
-	below := ""
+	w.WriteString("\n| argument | type | default | meaning |\n|---|---|---|---|\n")
 	for _, a := range args {
 		standard := a.DefaultDoc
 		switch {
@@ -117,26 +147,19 @@ func tableOf(w *reference, args []schema.Arg) {
 			standard = "**required**"
 		case standard == "" && a.Default != "":
 			standard = "`" + a.Default + "`"
-		case standard == "":
-			standard = "–"
 		}
-		doc := a.Doc
-		if first, _, long := strings.Cut(doc, "\n"); long { // a list
-			below += fmt.Sprintf("\n`%s`: %s\n", a.Name, doc)
-			doc = strings.TrimRight(first, ":.") + ": see below."
-		} else if len(a.Allowed) > 0 {
+		doc := schema.FirstSentence(a.Doc)
+		if where := only.FindString(a.Doc); where != "" && len(doc) < len(a.Doc) {
+			doc += " " + strings.TrimSpace(where)
+		}
+		if len(a.Allowed) > 0 && !strings.Contains(doc, "`"+a.Allowed[len(a.Allowed)-1]+"`") {
 			doc += " One of `" + strings.Join(a.Allowed, "`, `") + "`."
 		}
 		if limits := limitsOf(&a); limits != "" {
 			doc += " " + limits
 		}
-		example := a.Example
-		if example != "" {
-			example = "`" + strings.ReplaceAll(example, "|", "\\|") + "`"
-		}
-		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s |\n", a.Name, a.Type, standard, doc, example)
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", a.Name, a.Type, standard, doc)
 	}
-	w.WriteString(below)
 }
 
 // limitsOf describes the allowed values.

@@ -140,14 +140,6 @@ func (x *Experiment) estimateOf(j *experiment.Job) (estimator.Estimate, bool) {
 	return f.estimate, f.err == nil
 }
 
-// moments are the speeds of the machine during the samples.
-func (x *Experiment) moments() (all []estimator.Moment) {
-	for _, u := range x.units {
-		all = append(all, estimator.Moments(x.samples[u.Hash])...)
-	}
-	return all
-}
-
 // spread is how far runs differ on this machine, by the samples of all jobs.
 func (x *Experiment) spread() estimator.Spread {
 	var jobs [][]estimator.Sample
@@ -182,7 +174,7 @@ func (x *Experiment) newFit(j *experiment.Job, model string) (f fit) {
 	f.estimate, f.row, f.err = estimate.Fit(estimate.Job{
 		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: j.Length(),
 		Model: model, Level: x.Spec.Estimate.Level, Samples: samples,
-		Identity: name, History: x.History, Moments: x.moments(), Spread: x.spread(),
+		Identity: name, History: x.History, Spread: x.spread(),
 		Resource: estimator.Resource{
 			Host: x.HostPrint(), Threads: j.Threads.Request, Inter: j.Threads.Inter, Intra: j.Threads.Intra,
 			GPUs: j.GPUs, GPUType: x.gpuType(j),
@@ -307,7 +299,7 @@ func sampleRow(u *stages.Unit, s estimator.Sample) record.SampleRow {
 		Job: u.Job, Threads: s.Threads, GPUs: s.GPUs, Length: s.Length, Unit: u.LengthUnit(),
 		Wall: s.Wall, Startup: orMissing(s.Startup), Units: units, Save: orMissing(s.Save), Launch: orMissing(s.Launch),
 		Pause: orMissing(s.Pause), Resume: orMissing(s.Resume), Resize: orMissing(s.Resize),
-		Busy: orMissing(s.Busy), Tries: s.Tries, Cost: s.Cost, Probe: orMissing(s.Probe), ProbeCores: s.ProbeCores, Others: s.Others,
+		Busy: orMissing(s.Busy), Tries: s.Tries, Cost: s.Cost, Others: s.Others,
 	}
 }
 

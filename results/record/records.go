@@ -94,10 +94,6 @@ type SampleRow struct {
 	Busy  float64 `csv:"busy_cores,time"`
 	Tries int     `csv:"tries"`
 	Cost  float64 `csv:"sampling_s,time"`
-	// Probe is how long the probe's piece of work took just before it and after it, on each of ProbeCores cores;
-	// negative where the speed was not measured.
-	Probe      float64 `csv:"probe_s,time"`
-	ProbeCores int     `csv:"probe_cores"`
 	// Others is the number of cores that copies of the job held at the same time; 0 for samples of a job alone.
 	Others int `csv:"beside"`
 }

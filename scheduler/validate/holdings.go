@@ -180,3 +180,11 @@ func (v *Validator) memoryOn(job int, t *traced, i int) int64 {
 	n := int64(max(v.job(job).Nodes, 1))
 	return (requestOf(v.job(job), t.alternative).Memory + n - 1) / n
 }
+
+func (h *holders) add(node, n int) {
+	h.byNode = append(h.byNode, 0)
+	for range n {
+		h.job = append(h.job, -1)
+		h.node = append(h.node, int32(node))
+	}
+}

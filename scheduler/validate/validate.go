@@ -591,11 +591,3 @@ func (v *Validator) report(at time.Duration, job int, format string, args ...any
 func (v *Validator) job(job int) *scheduler.Job { return v.jobs.At(job) }
 
 func (v *Validator) name(job int) string { return v.job(job).Name }
-
-func (h *holders) add(node, n int) {
-	h.byNode = append(h.byNode, 0)
-	for range n {
-		h.job = append(h.job, -1)
-		h.node = append(h.node, int32(node))
-	}
-}

@@ -27,8 +27,6 @@ type Job struct {
 	// sample's. History is as in estimator.Problem.
 	Resource estimator.Resource
 	History  []estimator.Run
-	// Moments are the speeds of the machine that are known.
-	Moments []estimator.Moment
 	// Spread is how far runs differ on the machine, by the samples of all jobs.
 	Spread estimator.Spread
 	// Identity is the name of the job in the runs of History; empty: Name.
@@ -44,7 +42,7 @@ func Fit(j Job) (estimator.Estimate, record.EstimateRow, error) {
 		return estimator.Estimate{}, record.EstimateRow{}, err
 	}
 	e, err := model.Fit(estimator.Problem{
-		Job: cmp.Or(j.Identity, j.Name), Samples: estimator.AtOneSpeed(j.Samples, j.Moments), Resource: j.Resource,
+		Job: cmp.Or(j.Identity, j.Name), Samples: j.Samples, Resource: j.Resource,
 		History: j.History, Spread: j.Spread,
 	})
 	if err != nil {

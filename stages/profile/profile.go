@@ -69,10 +69,6 @@ const (
 // tree would count as another's: the engine must report it, or the load is unknown.
 func Take(ctx context.Context, run Run) (estimator.Sample, error) {
 	return undisturbed(func() (estimator.Sample, error) {
-		var speed hardware.Speed
-		if run.Descendants || run.Observed {
-			speed = hardware.ProbeSpeed(run.Job.Threads)
-		}
 		load, watch := hardware.NewLoadSampler(), hardware.NewWatch()
 		inside := hardware.NewToldLoad(leastJudged)
 		one := take
@@ -80,10 +76,6 @@ func Take(ctx context.Context, run Run) (estimator.Sample, error) {
 			one = takeBeside
 		}
 		s, err := one(ctx, run, inside)
-		if speed.Cores > 0 {
-			speed = speed.Until(hardware.ProbeSpeed(run.Job.Threads))
-		}
-		s.Probe, s.ProbeCores, s.ProbeError = speed.Seconds, speed.Cores, speed.Error
 		s.Lost = watch.End().Total().Seconds()
 		busy := hardware.UnknownLoad + 0.0
 		switch {

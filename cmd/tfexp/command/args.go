@@ -134,10 +134,8 @@ func ExperimentFiles(dir string) []string {
 
 // Insert appends a name that is not in the list yet.
 func Insert(names []string, name string) []string {
-	for _, n := range names {
-		if n == name {
-			return names
-		}
+	if slices.Contains(names, name) {
+		return names
 	}
 	return append(names, name)
 }

@@ -132,7 +132,7 @@ func (p *place) texts(b *schema.Block, args []schema.Arg) (found []Completion) {
 
 // meaning documents a value of an argument; where nothing is said of the value, by the argument's own documentation.
 func meaning(a *schema.Arg, value string) string {
-	return cmp.Or(valueDoc(a.Meanings, value), valueDoc(a.Doc, value), first(a.Doc))
+	return cmp.Or(valueDoc(a.Meanings, value), valueDoc(a.Doc, value), schema.FirstSentence(a.Doc))
 }
 
 // valueDoc returns the part of an argument's documentation about one of its values: the list item, or the sentence that

@@ -308,11 +308,3 @@ func IsExperiment(src []byte) bool {
 		return slices.Contains([]string{"experiment", "workload", "hardware", "policy"}, d.Kind)
 	})
 }
-
-// first returns the first sentence of a text for people.
-func first(doc string) string {
-	if head, _, ok := strings.Cut(doc, ". "); ok {
-		return head + "."
-	}
-	return doc
-}

@@ -7,30 +7,36 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// docs/policies.md is the catalogue, with a paragraph for each policy.
+// TestCatalogue holds docs/policies.md to the registered policies, and testdata/entries.txt to what the command prints
+// about each of them.
 func TestCatalogue(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it draws a schedule of every policy")
 	}
 	plot.Usual = []string{canvas.SVG} // nobody looks at the pictures
-	got := catalogue()
-	path := filepath.Join("..", "..", "..", "docs", "policies.md")
-	if os.Getenv("TFEXP_UPDATE") != "" {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+	for path, got := range map[string]string{
+		filepath.Join("..", "..", "..", "docs", "policies.md"): catalogue(),
+		filepath.Join("testdata", "entries.txt"):               entries(),
+	} {
+		if os.Getenv("TFEXP_UPDATE") != "" {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Error("docs/policies.md is not what the policies are: make docs")
+		if got != string(want) {
+			t.Errorf("%s is not what the policies are: make docs", path)
+		}
 	}
 	for _, q := range policy.Questions {
 		for _, c := range q.Choices() {
@@ -41,23 +47,41 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// catalogue is docs/policies.md.
+// catalogue is docs/policies.md: a line for each policy.
 func catalogue() string {
 	var b strings.Builder
 	b.WriteString(cataloguePreface)
+	args := decode.Language().Block("policy").Args
 	for _, q := range policy.Questions {
-		fmt.Fprintf(&b, "\n## %s\n", q)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", q, schema.FirstSentence(schema.Find(args, string(q)).Doc))
+		b.WriteString("\n| name | what it does | source |\n|---|---|---|\n")
 		for _, c := range q.Choices() {
-			fmt.Fprintf(&b, "\n### %s\n\n%s", c.Name, entry(q, c))
+			text, source, _ := strings.Cut(about(q, c), "\n\nSource: ")
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, schema.FirstSentence(strings.TrimSpace(text)),
+				strings.TrimSuffix(strings.TrimSpace(source), "."))
 		}
 	}
 	return b.String()
 }
 
-const cataloguePreface = "# Policies\n\nA `policy` block answers questions: who is next (`order`), who may pass (`backfill`), how many " +
-	"cores a job gets (`allocation`), and so on. Each answer is below, with a schedule of the same five jobs on four cores, each with " +
-	"a GPU. A row is a job: dots are waiting, digits the cores that it holds, a column is half a second. `tfexp policies NAME` " +
-	"prints an entry; `make docs` writes this page.\n\n" +
-	"| job | arrives | cores | alone | deadline | level | user |\n|---|---|---|---|---|---|---|\n" +
-	"| a | 0 s | 2 | 8 s | | 2 | ann |\n| b | 0 s | 2 | 6 s | | 2 | bob |\n| c | 1 s | 4 | 4 s | 29 s | 1 | ann |\n" +
-	"| d | 2 s | 1 | 2 s | 6 s | 0 | bob |\n| e | 3 s | 1 | 3 s | 17 s | 1 | cy |\n"
+// entries is what the command prints about all policies.
+func entries() string {
+	var b strings.Builder
+	for _, q := range policy.Questions {
+		for _, c := range q.Choices() {
+			fmt.Fprintf(&b, "== %s %s\n\n%s\n", q, c.Name, entry(q, c))
+		}
+	}
+	return b.String()
+}
+
+const cataloguePreface = `<!-- Generated from the registered policies: make docs -->
+
+# Policies
+
+When you write a ` + "`policy`" + ` block, choose an answer to each of its questions here: which
+job is next, which jobs may pass it, how many cores a job gets. Each answer has one line. The program prints the rest, with
+an example, a schedule of five jobs, and arguments:
+
+    tfexp policies srtf
+`

@@ -1,4 +1,4 @@
-// Package policies is the command "tfexp policies", and the page of the documentation on policies.
+// Package policies is the command "tfexp policies", and docs/policies.md.
 package policies
 
 import (
@@ -49,8 +49,7 @@ func policiesCommand(a *command.App) *cobra.Command {
 					}
 					fmt.Fprintf(out, "%s\n", q)
 					for _, c := range q.Choices() {
-						sentence, _, _ := strings.Cut(about(q, c), ". ")
-						fmt.Fprintf(out, "  %-22s %s\n", c.Name, strings.TrimSuffix(strings.SplitN(sentence, "\n", 2)[0], "."))
+						fmt.Fprintf(out, "  %-22s %s\n", c.Name, strings.TrimSuffix(schema.FirstSentence(about(q, c)), "."))
 					}
 				}
 				return nil

@@ -334,7 +334,7 @@ func (a *accounting) text(fields []string, column string) string {
 		return ""
 	}
 	switch s := strings.TrimSpace(fields[i]); s {
-	case "Unknown", "None", "N/A", "(null)", "Partition_Limit", "UNLIMITED", "INVALID":
+	case "Unknown", "None", "N/A", "(null)", "Partition_Limit", "UNLIMITED", "INVALID", "?":
 		return ""
 	default:
 		return s

@@ -104,8 +104,9 @@ func TestDefaultMemory(t *testing.T) {
 		"1|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|4|1|||COMPLETED\n" +
 		"2|ada|gpu|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|2|1||cpu=2,gres/gpu=2|COMPLETED\n" +
 		"3|ada|other|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|2|1|||COMPLETED\n" +
-		"4|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|2|1|1G||COMPLETED\n"
-	for memory, want := range map[string][]int64{"CR_Core_Memory": {8000, 10000, 3000, 1024}, "CR_Core": {0, 0, 0, 1024}} {
+		"4|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|2|1|1G||COMPLETED\n" +
+		"5|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|2|1|?||COMPLETED\n" // sacct does not know it
+	for memory, want := range map[string][]int64{"CR_Core_Memory": {8000, 10000, 3000, 1024, 4000}, "CR_Core": {0, 0, 0, 1024, 0}} {
 		dir := write(t, map[string]string{"slurm.conf": "SelectTypeParameters=" + memory + "\n" + rest, "sacct.txt": log})
 		tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
 		if err != nil {

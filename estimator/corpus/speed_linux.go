@@ -1,4 +1,4 @@
-package hardware
+package main
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware"
 )
 
 // Speed is how fast the machine was at a moment: a fixed piece of work took Seconds on each of the cores, all busy at
@@ -29,7 +30,7 @@ const (
 // ProbeSpeed measures how fast the machine is now on the given number of cores that this process may use. All are busy
 // with a piece of work at the same time, as the threads of a job are. It takes some milliseconds.
 func ProbeSpeed(cores int) Speed {
-	cpus := AllowedCPUs()
+	cpus := hardware.AllowedCPUs()
 	cores = max(1, min(cores, len(cpus), runtime.GOMAXPROCS(0)))
 	times := make([][]float64, cores)
 	var ready, work sync.WaitGroup

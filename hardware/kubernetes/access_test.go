@@ -1,0 +1,136 @@
+package kubernetes
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// config writes a kubeconfig with one context of a user.
+func configWith(t *testing.T, server, user string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config")
+	text := `apiVersion: v1
+kind: Config
+current-context: here
+contexts:
+- name: here
+  context: {cluster: c, user: u, namespace: research}
+- name: broken
+  context: {cluster: missing, user: u}
+clusters:
+- name: c
+  cluster:
+    server: ` + server + `/
+users:
+- name: u
+  user:
+` + user
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Tokens, files of tokens, names with passwords and plugins reach the server.
+func TestCredentials(t *testing.T) {
+	var got string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header.Get("Authorization")
+		w.Write([]byte("{}"))
+	}))
+	defer s.Close()
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	file := write("token", "from-a-file\n", 0o600)
+	plugin := write("plugin", `#!/bin/sh
+case $KUBERNETES_EXEC_INFO in *client.authentication.k8s.io/v1*) ;; *) exit 1 ;; esac
+echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"'$GREETING-$1'"}}'
+`, 0o755)
+	for user, want := range map[string]string{
+		"    token: plain\n":                       "Bearer plain",
+		"    tokenFile: " + file + "\n":            "Bearer from-a-file",
+		"    username: me\n    password: secret\n": "Basic bWU6c2VjcmV0",
+		"    exec:\n      apiVersion: client.authentication.k8s.io/v1\n      command: " + plugin +
+			"\n      args: [two]\n      env: [{name: GREETING, value: one}]\n": "Bearer one-two",
+	} {
+		a, err := find(configWith(t, s.URL, user), "")
+		if err != nil {
+			t.Errorf("%s: %v", user, err)
+			continue
+		}
+		if a.Namespace != "research" || a.Server != s.URL {
+			t.Errorf("%+v", a)
+		}
+		if err := a.dial().do(context.Background(), call{verb: "get"}, nil); err != nil || got != want {
+			t.Errorf("%s: %q, %v", user, got, err)
+		}
+	}
+}
+
+// Whatever is not supported is refused by name.
+func TestRefusedAccess(t *testing.T) {
+	for user, want := range map[string]string{
+		"    auth-provider: {name: gcp}\n": "auth-provider",
+		"    as: admin\n":                  "has as",
+		"    exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: x}\n":                    `speaks "client.authentication.k8s.io/v1alpha1"`,
+		"    exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: Always}\n": "interactiveMode",
+		"    client-certificate-data: '!'\n":                                                             "client-certificate-data",
+		"    client-certificate: missing.pem\n    client-key: missing.pem\n":                             "client-certificate",
+	} {
+		if _, err := find(configWith(t, "http://127.0.0.1:1", user), ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", user, err, want)
+		}
+	}
+	path := configWith(t, "http://127.0.0.1:1", "    token: x\n")
+	for context, want := range map[string]string{
+		"there":  `no context "there"; it has here, broken`,
+		"broken": `no server for the cluster "missing"`,
+	} {
+		if _, err := find(path, context); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", context, err, want)
+		}
+	}
+	if _, err := find(filepath.Join(t.TempDir(), "none"), ""); err == nil {
+		t.Error("a missing kubeconfig is read")
+	}
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	if _, err := find("", ""); err != errNoCluster {
+		t.Errorf("without a cluster: %v", err)
+	}
+}
+
+// Of several files the first that names a thing counts.
+func TestSeveralFiles(t *testing.T) {
+	one := configWith(t, "http://one", "    token: one\n")
+	two := configWith(t, "http://two", "    token: two\n")
+	t.Setenv("KUBECONFIG", one+string(os.PathListSeparator)+two)
+	a, err := find("", "")
+	if err != nil || a.Server != "http://one" {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+func TestQuantities(t *testing.T) {
+	for text, want := range map[string]float64{"": 0, "2": 2, "1500m": 1.5, "16Gi": 16 << 30, "1e3": 1000, "128M": 128e6,
+		"24632892Ki": 24632892 << 10, "100k": 1e5} {
+		if got, err := quantity(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"x", "1x", "Gi", "1 Gi", "NaN"} {
+		if got, err := quantity(text); err == nil {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package kubernetes
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+func blockOf(set map[string]any, nodes ...engine.NodeBlock) engine.Block {
+	b := engine.Block{Values: engine.Values{All: map[string]any{"image_pull": "missing", "grace": 10 * time.Second,
+		"deadline": time.Hour, "patience": time.Minute, "gpu_resource": "nvidia.com/gpu"}, Set: map[string]bool{}}, Nodes: nodes}
+	for name, value := range set {
+		b.All[name], b.Set[name] = value, true
+	}
+	return b
+}
+
+// Wrong arguments are refused where they are written.
+func TestProblems(t *testing.T) {
+	two := engine.NodeBlock{Name: "n", Count: 2}
+	for want, b := range map[string]engine.Block{
+		"tolerations: Not a toleration":             blockOf(map[string]any{"threads": 1, "tolerations": []string{"a:Never"}}),
+		"volumes: Not a volume":                     blockOf(map[string]any{"threads": 1, "volumes": map[string]string{"/d": "nfs:x"}}),
+		"volumes: Not a folder for a volume":        blockOf(map[string]any{"threads": 1, "volumes": map[string]string{"/tfexp/x": "claim:x"}}),
+		"checkpoints: Not a volume for checkpoints": blockOf(map[string]any{"threads": 1, "checkpoints": "claim:x:ro"}),
+		"checkpoints: Checkpoints on one node":      blockOf(map[string]any{"checkpoints": "host:/c"}, two, engine.NodeBlock{Name: "m"}),
+		": Nodes that are not known":                blockOf(map[string]any{"kubeconfig": "/does/not/exist"}),
+	} {
+		_, problems := kind.Decode(b)
+		if len(problems) != 1 || problems[0].Arg+": "+problems[0].Summary != want {
+			t.Errorf("want %s, got %+v", want, problems)
+		}
+	}
+	if _, problems := kind.Decode(blockOf(map[string]any{"threads": 4, "tolerations": []string{"a", "b=c:NoExecute"},
+		"volumes": map[string]string{"/d": "claim:x:ro"}, "checkpoints": "claim:c"})); len(problems) > 0 {
+		t.Errorf("%+v", problems)
+	}
+}
+
+// Jobs that do not fit into one pod are refused when the file is read.
+func TestJobsOfOnePod(t *testing.T) {
+	h := hardwareOf(settings{}, nil)
+	for want, j := range map[string]*engine.Job{
+		"Roles on Kubernetes":     {Name: "a", Roles: true},
+		"A pod runs on one node":  {Name: "a", Nodes: 2},
+		"Folders of this machine": {Name: "a", Container: &launch.Container{Mounts: []launch.Mount{{Source: "/x"}}}},
+	} {
+		if got := kind.CheckJob(h, j, engine.Host{}); len(got) != 1 || got[0].Summary != want {
+			t.Errorf("want %s, got %+v", want, got)
+		}
+	}
+}
+
+// Only hardware with a volume for checkpoints pauses jobs.
+func TestPausesNeedCheckpoints(t *testing.T) {
+	if kind.Capabilities(hardwareOf(settings{}, nil)).Pause {
+		t.Error("it pauses jobs that cannot go on")
+	}
+	if !kind.Capabilities(hardwareOf(settings{Checkpoints: "claim:c"}, nil)).Pause {
+		t.Error("it does not pause")
+	}
+}
+
+// The nodes of the cluster are read where the file does not name any, less the requests of other pods. Nodes that do not
+// fit are an error before anything runs.
+func TestNodes(t *testing.T) {
+	f := newFake(t)
+	f.put("ADDED", "pods", tree{"metadata": tree{"name": "other", "namespace": "x"}, "spec": tree{"nodeName": "n2",
+		"containers": []any{tree{"resources": tree{"requests": tree{"cpu": "1500m"}}}}}, "status": tree{"phase": "Running"}})
+	f.change("nodes", "", "n1", func(n tree) { child(n, "spec")["unschedulable"] = true })
+	config := kubeconfigOf(t, f.URL)
+	b := blockOf(map[string]any{"kubeconfig": config})
+	if got := kind.Nodes(b, scheduler.Node{}); len(got) != 1 || got[0].Threads != 2 || got[0].Memory != 8<<30 {
+		t.Errorf("%+v", got)
+	}
+	for _, n := range []scheduler.Node{{Threads: 3}, {Threads: 1, GPUs: 1}, {Threads: 1, Memory: 9 << 30}} {
+		hw := hardwareOf(settings{Kubeconfig: config}, []scheduler.Node{n})
+		_, err := kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "busybox"}}, false)
+		var missing *engine.Unavailable
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), "n1 cannot be used: it is cordoned; n2 has 2 cores, 8192 MiB, 0 GPUs free") {
+			t.Errorf("%+v: %v", n, err)
+		}
+	}
+	hw := hardwareOf(settings{Kubeconfig: config}, []scheduler.Node{{Threads: 2}})
+	if found, err := kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "x@sha256:1"}}, false); err != nil || found[0] != "sha256:1" {
+		t.Errorf("%q, %v", found, err)
+	}
+}
+
+// A server that was never there is an error that says so.
+func TestNoServer(t *testing.T) {
+	hw := hardwareOf(settings{Kubeconfig: filepath.Join(t.TempDir(), "none")}, nil)
+	_, err := kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "x"}}, false)
+	var missing *engine.Unavailable
+	if !errors.As(err, &missing) {
+		t.Errorf("%v", err)
+	}
+}

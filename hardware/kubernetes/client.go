@@ -1,0 +1,334 @@
+package kubernetes
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+)
+
+const (
+	// callLimit bounds the time until an answer of the API server.
+	callLimit = 30 * time.Second
+	// firstPatience is how long a server is waited for that has not answered before.
+	firstPatience = 10 * time.Second
+)
+
+// client calls the API server of a context. It may be used from several goroutines.
+type client struct {
+	access   *access
+	http     *http.Client
+	patience *atomic.Int64 // nanoseconds for which a server that is away is waited for
+	allowed  *sync.Map     // what the server has allowed before: "list pods research"
+}
+
+// call is a call of the API.
+type call struct {
+	verb string // as in roles: "get", "list", "watch", "create", "patch", "delete"
+	// group is the group with its version, "batch/v1"; empty for the core's "v1". resource may name a subresource:
+	// "pods/log".
+	group, resource string
+	namespace, name string
+	query           url.Values
+	body            any
+	patch           string // the media type of a patch
+	absolute        string // a path outside of the groups, in place of all that
+}
+
+// path is the path of the call on the server.
+func (c *call) path() string {
+	if c.absolute != "" {
+		return c.absolute
+	}
+	path := "/api/v1"
+	if c.group != "" {
+		path = "/apis/" + c.group
+	}
+	if c.namespace != "" {
+		path += "/namespaces/" + url.PathEscape(c.namespace)
+	}
+	resource, sub, _ := strings.Cut(c.resource, "/")
+	if resource != "" {
+		path += "/" + resource
+	}
+	if c.name != "" {
+		path += "/" + url.PathEscape(c.name)
+	}
+	if sub != "" {
+		path += "/" + sub
+	}
+	if len(c.query) > 0 {
+		path += "?" + c.query.Encode()
+	}
+	return path
+}
+
+// callError is the refusal of a call by the API server.
+type callError struct {
+	call   call
+	code   int
+	reason string // "Forbidden", "AlreadyExists", …
+	text   string
+	wait   time.Duration // how long the server wants to be left alone
+}
+
+func (e *callError) Error() string {
+	what := e.call.verb + " " + e.call.resource
+	if e.call.name != "" {
+		what += " " + e.call.name
+	}
+	where := "in the cluster"
+	if e.call.namespace != "" {
+		where = fmt.Sprintf("in the namespace %q", e.call.namespace)
+	}
+	switch {
+	case e.code == http.StatusForbidden && e.reason == "Forbidden" && strings.Contains(e.text, "exceeded quota"):
+		return fmt.Sprintf("%s %s: the quota is used up: %s", what, where, e.text)
+	case noPermission(e):
+		return fmt.Sprintf("no permission to %s %s %s (%s)", e.call.verb, e.call.resource, where, e.text)
+	case e.code == http.StatusUnauthorized:
+		return "the API server does not accept the credentials of the context (401)"
+	case e.code == http.StatusTooManyRequests:
+		return "the API server asks to be called less often (429)"
+	}
+	return fmt.Sprintf("%s %s: %s (%d)", what, where, cmp.Or(e.text, http.StatusText(e.code)), e.code)
+}
+
+// awayError says that the API server has not answered for longer than it is waited for.
+type awayError struct {
+	server string
+	waited time.Duration
+	err    error
+}
+
+func (e *awayError) Error() string {
+	return fmt.Sprintf("the API server %s has not answered for %s: %v", e.server, e.waited.Round(time.Second), e.err)
+}
+func (e *awayError) Unwrap() error { return e.err }
+
+// refused reports whether an error is an answer with one of the codes.
+func refused(err error, codes ...int) bool {
+	var e *callError
+	if !errors.As(err, &e) {
+		return false
+	}
+	for _, code := range codes {
+		if e.code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// noPermission reports whether a call failed since the user may not make it, and not since an admission controller
+// refuses it.
+func noPermission(err error) bool {
+	var e *callError
+	return errors.As(err, &e) && e.code == http.StatusForbidden && strings.Contains(e.text, " cannot ")
+}
+
+// passing reports whether a call that failed may succeed later.
+func passing(err error) bool {
+	var e *callError
+	if errors.As(err, &e) {
+		return e.code == http.StatusTooManyRequests || e.code >= 500
+	}
+	var cert *tls.CertificateVerificationError
+	var own *accessError
+	return !errors.As(err, &cert) && !errors.As(err, &own)
+}
+
+// waiting is how long to wait before the next try of a call, after a number of failed ones.
+func waiting(err error, tries int) time.Duration {
+	var e *callError
+	if errors.As(err, &e) && e.wait > 0 {
+		return e.wait
+	}
+	d := min(200*time.Millisecond<<min(tries, 6), 10*time.Second)
+	return time.Duration(float64(d) * (0.75 + rand.Float64()/2))
+}
+
+// do makes a call and reads its answer into a value, which may be nil. While the server is away or overloaded, it
+// repeats the call with growing pauses.
+func (c *client) do(ctx context.Context, what call, into any) error {
+	began := time.Now()
+	for tries := 0; ; tries++ {
+		err := c.once(ctx, what, into)
+		if err == nil || ctx.Err() != nil || !passing(err) && !c.starts(err, began) {
+			if tries > 0 && what.verb == "create" && refused(err, http.StatusConflict) {
+				return nil // an earlier try has made it, whose answer was lost
+			}
+			return err
+		}
+		pause := waiting(err, tries)
+		if waited := time.Since(began); waited+pause > time.Duration(c.patience.Load()) {
+			return &awayError{c.access.Server, waited, err}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// starts reports whether a call, tried since an instant, was refused although the server has allowed the like before: one
+// that has just started does not know all roles yet.
+func (c *client) starts(err error, since time.Time) bool {
+	var e *callError
+	if !noPermission(err) || !errors.As(err, &e) || time.Since(since) > callLimit {
+		return false
+	}
+	_, allowed := c.allowed.Load(e.call.right())
+	return allowed
+}
+
+// right is what the user must be allowed to do for a call.
+func (c *call) right() string { return c.verb + " " + c.resource + " " + c.namespace }
+
+func (c *client) once(ctx context.Context, what call, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	body, err := c.open(ctx, what)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	if into == nil {
+		_, err = io.Copy(io.Discard, body)
+		return err
+	}
+	if err := json.NewDecoder(body).Decode(into); err != nil {
+		return fmt.Errorf("read the answer to %s %s: %w", what.verb, what.resource, err)
+	}
+	return nil
+}
+
+// mostRefusal bounds the text of a refusal that is read, in bytes.
+const mostRefusal = 1 << 16
+
+// methods are the methods of HTTP for verbs.
+var methods = map[string]string{"create": http.MethodPost, "patch": http.MethodPatch, "delete": http.MethodDelete}
+
+// open makes a call once, and returns the body of its answer.
+func (c *client) open(ctx context.Context, what call) (io.ReadCloser, error) {
+	var body io.Reader
+	if what.body != nil {
+		text, err := json.Marshal(what.body)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(text)
+	}
+	method := cmp.Or(methods[what.verb], http.MethodGet)
+	req, err := http.NewRequestWithContext(ctx, method, c.access.Server+what.path(), body)
+	if err != nil {
+		return nil, err
+	}
+	if what.resource != "pods/log" {
+		req.Header.Set("Accept", "application/json")
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", cmp.Or(what.patch, "application/json"))
+	}
+	req.Header.Set("User-Agent", "tfexp")
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, plainly(err)
+	}
+	if res.StatusCode < 300 {
+		c.allowed.Store(what.right(), true)
+		return res.Body, nil
+	}
+	defer res.Body.Close()
+	e := &callError{call: what, code: res.StatusCode}
+	text, _ := io.ReadAll(io.LimitReader(res.Body, mostRefusal)) // what there is
+	var said answer
+	if json.Unmarshal(text, &said) == nil && said.Message != "" {
+		e.reason, e.text = said.Reason, said.Message
+	} else {
+		e.text = strings.TrimSpace(string(text[:min(len(text), 300)]))
+	}
+	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s > 0 {
+		e.wait = time.Duration(min(s, 60)) * time.Second
+	}
+	return nil, e
+}
+
+// plainly is an error of a connection without the address that was called, which callers name.
+func plainly(err error) error {
+	var e *url.Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// patient returns a client that waits for another time for a server that is away.
+func (c *client) patient(patience time.Duration) *client {
+	other := *c
+	other.patience = new(atomic.Int64)
+	other.patience.Store(int64(patience))
+	return &other
+}
+
+// mergePatch is the media type of patches that set fields.
+const mergePatch = "application/merge-patch+json"
+
+// all lists all objects of a call, page by page, with the version of the list.
+func all[T any](ctx context.Context, c *client, what call) (items []T, version string, err error) {
+	query := url.Values{"limit": {"500"}}
+	for k, v := range what.query {
+		query[k] = v
+	}
+	what.query = query
+	for {
+		var page list[T]
+		if err := c.do(ctx, what, &page); err != nil {
+			return nil, "", err
+		}
+		items = append(items, page.Items...)
+		version = page.Metadata.ResourceVersion
+		if page.Metadata.Continue == "" {
+			return items, version, nil
+		}
+		query.Set("continue", page.Metadata.Continue)
+	}
+}
+
+// unavailable is an error of the cluster with a hint for the user.
+func unavailable(err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *engine.Unavailable
+	if errors.As(err, &known) {
+		return err
+	}
+	hint := "tfexp doctor says what is missing"
+	var away *awayError
+	var e *callError
+	switch {
+	case errors.As(err, &away):
+		hint = "kubectl cluster-info shows whether the server can be reached; afterwards continue with tfexp resume"
+	case errors.As(err, &e) && e.code == http.StatusForbidden:
+		hint = "tfexp doctor lists the permissions that the engine needs; docs/kubernetes.md has a file with them"
+	case errors.As(err, &e) && e.code == http.StatusUnauthorized:
+		hint = "log in again, as your cluster wants it; kubectl auth whoami shows whether it worked"
+	}
+	return &engine.Unavailable{Engine: kindName, Err: err, Hint: hint}
+}

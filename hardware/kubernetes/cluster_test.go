@@ -1,0 +1,97 @@
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/hardware/need"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// realCluster skips the test without a cluster. The image must have /bin/sh.
+func realCluster(t *testing.T) (settings, string) {
+	t.Helper()
+	k, err := connect(&settings{})
+	if os.Getenv("KUBECONFIG") == "" {
+		err = errors.New("KUBECONFIG is not set")
+	}
+	if err == nil {
+		err = k.patient(time.Second).do(context.Background(), call{verb: "get"}, nil)
+	}
+	need.This(t, "kubernetes", err, `eval "$(.ci/kubernetes start)"`)
+	return settings{}, cmp.Or(os.Getenv("TFEXP_TEST_IMAGE"), "tfexp/busybox:latest")
+}
+
+// shell is a job that runs a script.
+func shell(dir, name, image, script string) launch.Job {
+	j := jobIn(dir, name)
+	j.Argv, j.Container = []string{"/bin/sh", "-c", script}, &launch.Container{Image: image}
+	return j
+}
+
+// A real pod runs, is resized in place, is asked to end with SIGTERM, and another pod continues from its checkpoint.
+func TestRealPods(t *testing.T) {
+	set, image := realCluster(t)
+	set.Checkpoints = "host:" + t.TempDir()
+	dir := t.TempDir()
+	j := shell(dir, "a", image, `
+trap 'echo checkpoint; echo 1 > $TFEXP_CHECKPOINT_DIR/state; exit 143' TERM
+[ -e $TFEXP_CHECKPOINT_DIR/state ] && { echo resumed; exit 0; }
+echo started $TFEXP_INTRA_THREADS
+while :; do cat $TFEXP_CONTROL; sleep 0.2; done`)
+	o := open(t, dir, set, []scheduler.Node{{Threads: 2}}, j)
+	if err := o.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	awaitLog(t, j, "started 1")
+	if err := o.Resize(0, grant(0, 2)); err != nil {
+		t.Fatal(err)
+	}
+	awaitLog(t, j, "\n1 2\n")
+	if err := o.Pause(0); err != nil {
+		t.Fatal(err)
+	}
+	awaitLog(t, j, "checkpoint")
+	if err := o.Resume(0, grant(0, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if n := o.next(t, time.Minute); n.State != scheduler.Finished || !strings.HasSuffix(logOf(t, j), "resumed\n") {
+		t.Errorf("it ended as %v (%s) with the log %q", n.State, n.Reason, logOf(t, j))
+	}
+}
+
+// The exit status of a real program is its job's end, and a missing program and image are named.
+func TestRealFailures(t *testing.T) {
+	set, image := realCluster(t)
+	dir := t.TempDir()
+	missing := shell(dir, "b", image, "")
+	missing.Argv = []string{"/no/such/program"}
+	o := open(t, dir, set, []scheduler.Node{{Threads: 1}}, shell(dir, "a", image, "echo out; exit 3"), missing,
+		shell(dir, "c", "tfexp/no-such-image:latest", "true"))
+	for i, want := range []string{"exit status 3", `"/no/such/program" could not be started`, "ErrImageNeverPull"} {
+		if err := o.Start(i, grant(0, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if n := o.next(t, time.Minute); n.State != scheduler.Failed || !strings.Contains(n.Reason, want) {
+			t.Errorf("job %d ended as %v: %s", i, n.State, n.Reason)
+		}
+	}
+}
+
+// awaitLog waits until the log of a job has a text.
+func awaitLog(t *testing.T, j launch.Job, text string) {
+	t.Helper()
+	for range 300 {
+		if raw, err := os.ReadFile(j.LogPath); err == nil && strings.Contains(string(raw), text) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("no %q in the log %q", text, logOf(t, j))
+}

@@ -1,0 +1,131 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware"
+)
+
+// permission is something that the engine does. Without an optional one it does less, or knows less.
+type permission struct {
+	verb, group, resource string
+	cluster               bool // in no namespace
+	optional              string
+}
+
+// permissions are all permissions that the engine uses; rbac.yaml has the same as a file.
+var permissions = []permission{
+	{verb: "list", resource: "nodes", cluster: true},
+	{verb: "create", group: "batch", resource: "jobs"}, {verb: "get", group: "batch", resource: "jobs"},
+	{verb: "list", group: "batch", resource: "jobs"}, {verb: "patch", group: "batch", resource: "jobs"},
+	{verb: "delete", group: "batch", resource: "jobs"},
+	{verb: "list", resource: "pods"}, {verb: "watch", resource: "pods"}, {verb: "patch", resource: "pods"},
+	{verb: "delete", resource: "pods"}, {verb: "get", resource: "pods/log"}, {verb: "list", resource: "events"},
+	{verb: "patch", resource: "pods/resize", optional: "jobs are restarted to change their size"},
+	{verb: "create", resource: "secrets", optional: "sensitive variables do not reach jobs"},
+	{verb: "patch", resource: "secrets", optional: "sensitive variables may not reach jobs"},
+	{verb: "list", resource: "secrets", optional: "secrets of killed runs stay"},
+	{verb: "delete", resource: "secrets", optional: "secrets of killed runs stay"},
+	{verb: "list", resource: "pods", cluster: true, optional: "pods of other namespaces are not counted as load of nodes"},
+}
+
+// doctorLimit bounds how long doctor waits for a cluster.
+const doctorLimit = 10 * time.Second
+
+// doctor looks at the cluster of the current context: whether it answers, which permissions the user lacks, and whether
+// a run has left Jobs.
+func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Check {
+	ctx, cancel := context.WithTimeout(ctx, doctorLimit)
+	defer cancel()
+	c := hardware.Check{Name: kindName, Status: hardware.OK}
+	warn := func(text, hint string) []hardware.Check {
+		c.Status, c.Text, c.Hint = hardware.Warn, text, hint
+		return []hardware.Check{c}
+	}
+	k, err := connect(&settings{GPUResource: "nvidia.com/gpu"})
+	switch {
+	case errors.Is(err, errNoCluster):
+		return warn(errNoCluster.Error()+": the engine \"kubernetes\" cannot be used", configHint())
+	case err != nil:
+		return warn(err.Error(), "correct the kubeconfig; kubectl config view shows it")
+	}
+	defer k.close()
+	k.client = k.patient(2 * time.Second)
+	var version struct {
+		GitVersion string `json:"gitVersion"`
+	}
+	if err := k.do(ctx, call{verb: "get", absolute: "/version"}, &version); err != nil {
+		return warn(err.Error(), "kubectl cluster-info shows whether the server can be reached")
+	}
+	var lacks, less []string
+	for _, p := range permissions {
+		may, err := k.may(ctx, p)
+		if err != nil {
+			return warn("what you may do is not known: "+err.Error(), "kubectl auth can-i --list shows it")
+		}
+		if may {
+			continue
+		}
+		if p.optional != "" {
+			less = append(less, fmt.Sprintf("%s %s (without it, %s)", p.verb, p.resource, p.optional))
+		} else {
+			lacks = append(lacks, p.verb+" "+p.resource)
+		}
+	}
+	c.Text = fmt.Sprintf("Kubernetes %s at %s, namespace %s", version.GitVersion, k.access.Server, k.namespace)
+	if len(lacks) > 0 {
+		return warn(c.Text+": you may not "+strings.Join(lacks, ", "),
+			"ask for these permissions; docs/kubernetes.md has a file with them")
+	}
+	if len(less) > 0 {
+		c.Text += "; you may not " + strings.Join(less, ", ")
+	}
+	rooms, err := k.rooms(ctx, "")
+	if err != nil {
+		return warn(c.Text+": "+err.Error(), "")
+	}
+	nodes, cores, gpus := 0, 0, 0
+	for _, r := range rooms {
+		if r.closed == "" {
+			nodes, cores, gpus = nodes+1, cores+r.threads, gpus+r.gpus
+		}
+	}
+	c.Text += fmt.Sprintf("; %d nodes with %d free cores and %d GPUs", nodes, cores, gpus)
+	jobs, _, err := all[job](ctx, k.client, call{verb: "list", group: batch, resource: "jobs", namespace: k.namespace,
+		query: byLabels(map[string]string{labelManager: "tfexp"})})
+	left, folder := 0, ""
+	for _, j := range jobs {
+		if at := j.Metadata.Annotations[annotationFolder]; !inUse(at) {
+			left, folder = left+1, at
+		}
+	}
+	if err == nil && left > 0 {
+		return warn(fmt.Sprintf("%s; %d Jobs of a run that was killed are left, of %s", c.Text, left, folder),
+			fmt.Sprintf("they are removed when the experiment next runs with the same --out; at once: "+
+				"kubectl -n %s delete jobs -l %s=%s", k.namespace, labelRun, runID(folder)))
+	}
+	return []hardware.Check{c}
+}
+
+// may reports whether the user has a permission.
+func (k *cluster) may(ctx context.Context, p permission) (bool, error) {
+	resource, sub, _ := strings.Cut(p.resource, "/")
+	what := tree{"verb": p.verb, "group": p.group, "resource": resource, "subresource": sub}
+	if !p.cluster {
+		what["namespace"] = k.namespace
+	}
+	var said struct {
+		Status struct {
+			Allowed bool `json:"allowed"`
+		} `json:"status"`
+	}
+	err := k.do(ctx, call{verb: "create", group: "authorization.k8s.io/v1", resource: "selfsubjectaccessreviews",
+		body: tree{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+			"spec": tree{"resourceAttributes": what}},
+	}, &said)
+	return said.Status.Allowed, err
+}

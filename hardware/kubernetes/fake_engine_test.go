@@ -1,0 +1,193 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// kubeconfigOf writes a kubeconfig for a server without credentials.
+func kubeconfigOf(t testing.TB, url string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config")
+	text := fmt.Sprintf(`{"current-context": "x", "contexts": [{"name": "x", "context": {"cluster": "c", "namespace": "research"}}],
+"clusters": [{"name": "c", "cluster": {"server": %q}}]}`, url)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// jobIn is a job whose files are in a folder.
+func jobIn(dir, name string) launch.Job {
+	return launch.Job{Name: name, Argv: []string{"train"}, Threads: 1, LogPath: filepath.Join(dir, name+".log"),
+		ControlPath: filepath.Join(dir, name+".control"), CheckpointDir: filepath.Join(dir, name+".checkpoint"),
+		Container: &launch.Container{Image: "busybox"}}
+}
+
+func logOf(t testing.TB, j launch.Job) string {
+	t.Helper()
+	text, err := os.ReadFile(j.LogPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A job runs, its output is copied, and nothing of it is left.
+func TestRunsToItsEnd(t *testing.T) {
+	f := newFake(t)
+	f.run = func(_ context.Context, pod tree, out io.Writer) int {
+		fmt.Fprintln(out, "hello")
+		time.Sleep(50 * time.Millisecond)
+		fmt.Fprintln(out, "bye")
+		return 0
+	}
+	dir := t.TempDir()
+	j := jobIn(dir, "a")
+	o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, []scheduler.Node{{Threads: 2}}, j)
+	if err := o.Start(0, grant(0, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if n := o.next(t, 10*time.Second); n.State != scheduler.Finished {
+		t.Errorf("it ended as %v: %s", n.State, n.Reason)
+	}
+	if got := logOf(t, j); got != "hello\nbye\n" {
+		t.Errorf("log %q", got)
+	}
+	if err := o.Close(); err != nil {
+		t.Error(err)
+	}
+	if left := len(f.all("jobs")) + len(f.all("pods")); left > 0 {
+		t.Errorf("%d objects are left", left)
+	}
+}
+
+// A pause suspends the Job, and a resume releases it again, with a new pod.
+func TestPausesAsSuspension(t *testing.T) {
+	f := newFake(t)
+	runs := make(chan string, 5)
+	f.run = func(ctx context.Context, pod tree, out io.Writer) int {
+		runs <- metaOf(pod)["name"].(string)
+		fmt.Fprintln(out, "started")
+		select {
+		case <-ctx.Done():
+			fmt.Fprintln(out, "checkpoint")
+			return 143
+		case <-time.After(300 * time.Millisecond):
+			return 0
+		}
+	}
+	dir := t.TempDir()
+	j := jobIn(dir, "a")
+	o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL), Checkpoints: "host:/c"}, []scheduler.Node{{Threads: 2}}, j)
+	if err := o.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	first := <-runs
+	jobs := f.all("jobs")
+	time.Sleep(50 * time.Millisecond)
+	if err := o.Pause(0); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond)
+	if err := o.Resume(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if second := <-runs; second == first {
+		t.Error("the same pod runs again")
+	}
+	if n := o.next(t, 10*time.Second); n.State != scheduler.Finished {
+		t.Errorf("it ended as %v: %s", n.State, n.Reason)
+	}
+	if now := f.called("create jobs"); now != 1 || len(jobs) != 1 {
+		t.Errorf("%d Jobs were made for one job, %d at first", now, len(jobs))
+	}
+	if got := logOf(t, j); strings.Count(got, "started\n") != 2 || !strings.Contains(got, "checkpoint") {
+		t.Errorf("log %q", got)
+	}
+}
+
+// After tfexp was killed, the next session removes its objects.
+func TestRemovesLeftovers(t *testing.T) {
+	f := newFake(t)
+	running := make(chan bool, 1)
+	f.run = func(ctx context.Context, _ tree, _ io.Writer) int {
+		running <- true
+		<-ctx.Done()
+		return 143
+	}
+	dir := t.TempDir()
+	set := settings{Kubeconfig: kubeconfigOf(t, f.URL)}
+	o, err := tryOpen(dir, set, nil, jobIn(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	<-running
+	o.cancel() // as if it were killed: it makes no further call
+	again, err := tryOpen(dir, set, nil, jobIn(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(again.removed) != 1 || !strings.Contains(again.removed[0], "job a of cell cell-1") {
+		t.Errorf("removed %q", again.removed)
+	}
+	if len(f.all("jobs")) > 0 || len(f.all("pods")) > 0 {
+		t.Error("objects are left")
+	}
+	o.Close()
+	again.Close()
+}
+
+// A running pod is resized in place, and its control file says so.
+func TestResizesInPlace(t *testing.T) {
+	f := newFake(t)
+	running, end := make(chan bool, 1), make(chan bool)
+	f.run = func(ctx context.Context, _ tree, _ io.Writer) int {
+		running <- true
+		select {
+		case <-end:
+			return 0
+		case <-ctx.Done():
+			return 143
+		}
+	}
+	dir := t.TempDir()
+	o := open(t, dir, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, []scheduler.Node{{Threads: 4}}, jobIn(dir, "a"))
+	if err := o.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	<-running
+	time.Sleep(50 * time.Millisecond)
+	if err := o.Resize(0, grant(0, 3)); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if f.called("patch pods/resize") > 0 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	pod := f.all("pods")[0]
+	if text := child(metaOf(pod), "annotations")[annotationControl]; text != "1 3\n" {
+		t.Errorf("control file %q", text)
+	}
+	close(end)
+	if n := o.next(t, 10*time.Second); n.State != scheduler.Finished {
+		t.Errorf("it ended as %v: %s", n.State, n.Reason)
+	}
+	if f.called("patch pods/resize") != 1 {
+		t.Errorf("%d resizes", f.called("patch pods/resize"))
+	}
+}

@@ -1,0 +1,308 @@
+package kubernetes
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// serve answers a request.
+func (f *fakeCluster) serve(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	away := f.away
+	f.mu.Unlock()
+	if away {
+		panic(http.ErrAbortHandler)
+	}
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	switch {
+	case r.URL.Path == "/version":
+		reply(w, http.StatusOK, tree{"major": "1", "minor": "36", "gitVersion": "v1.36.3"})
+		return
+	case r.URL.Path == "/api/v1":
+		resources := []any{tree{"name": "pods"}}
+		if !f.old {
+			resources = append(resources, tree{"name": "pods/resize"})
+		}
+		reply(w, http.StatusOK, tree{"kind": "APIResourceList", "resources": resources})
+		return
+	case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
+		reply(w, http.StatusCreated, tree{"status": tree{"allowed": true}})
+		return
+	}
+	parts = parts[2:] // api/v1
+	if strings.HasPrefix(r.URL.Path, "/apis/") {
+		parts = parts[1:] // apis/batch/v1
+	}
+	var namespace, name, sub string
+	if len(parts) > 1 && parts[0] == "namespaces" {
+		namespace, parts = parts[1], parts[2:]
+	}
+	resource := parts[0]
+	if len(parts) > 1 {
+		name = parts[1]
+	}
+	if len(parts) > 2 {
+		sub = parts[2]
+	}
+	q := r.URL.Query()
+	verb := map[string]string{"POST": "create", "PATCH": "patch", "DELETE": "delete", "GET": "list"}[r.Method]
+	switch {
+	case q.Get("watch") != "":
+		verb = "watch"
+	case verb == "list" && name != "":
+		verb = "get"
+	}
+	what := verb + " " + resource
+	if sub != "" {
+		what += "/" + sub
+	}
+	f.mu.Lock()
+	f.calls = append(f.calls, what)
+	refuse := f.refuse
+	f.mu.Unlock()
+	if refused := refuse(what, name); refused != nil {
+		if refused.retryAfter > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(refused.retryAfter))
+		}
+		problem(w, refused.code, refused.reason, refused.message)
+		return
+	}
+	match := selectedBy(q.Get("labelSelector"), q.Get("fieldSelector"), namespace)
+	switch {
+	case sub == "log":
+		f.serveLog(w, r, name)
+	case verb == "watch":
+		f.watch(w, r, resource, match)
+	case verb == "list":
+		f.list(w, resource, match)
+	case f.lose(what):
+		f.serveObject(httptest.NewRecorder(), r, verb, resource, namespace, name)
+		panic(http.ErrAbortHandler)
+	default:
+		f.serveObject(w, r, verb, resource, namespace, name)
+	}
+}
+
+func (f *fakeCluster) list(w http.ResponseWriter, resource string, match func(tree) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	items := []any{}
+	for _, key := range slices.Sorted(maps.Keys(f.objects)) {
+		if strings.HasPrefix(key, resource+"/") && match(f.objects[key]) {
+			items = append(items, copied(f.objects[key]))
+		}
+	}
+	reply(w, http.StatusOK, tree{"metadata": tree{"resourceVersion": strconv.Itoa(f.version)}, "items": items})
+}
+
+// serveObject answers a call about one object.
+func (f *fakeCluster) serveObject(w http.ResponseWriter, r *http.Request, verb, resource, namespace, name string) {
+	var body tree
+	_ = json.NewDecoder(r.Body).Decode(&body)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if verb == "create" {
+		m := metaOf(body)
+		m["namespace"] = namespace
+		key := placeOf(resource, body)
+		if f.objects[key] != nil {
+			problem(w, http.StatusConflict, "AlreadyExists", fmt.Sprintf("%s %q already exists", resource, m["name"]))
+			return
+		}
+		f.put("ADDED", resource, body)
+		f.control(namespace)
+		reply(w, http.StatusCreated, f.objects[key])
+		return
+	}
+	o := f.objects[resource+"/"+namespace+"/"+name]
+	if o == nil {
+		problem(w, http.StatusNotFound, "NotFound", fmt.Sprintf("%s %q not found", resource, name))
+		return
+	}
+	switch verb {
+	case "patch":
+		patched := copied(o)
+		if strings.HasSuffix(r.URL.Path, "/resize") { // of the only container
+			asked := anys(child(body, "spec")["containers"])[0].(tree)["resources"]
+			anys(child(patched, "spec")["containers"])[0].(tree)["resources"] = asked
+			if f.infeasible != "" {
+				setCondition(child(patched, "status"), "PodResizePending", "Infeasible", f.infeasible)
+			}
+		} else {
+			merge(patched, body)
+		}
+		if resource == "jobs" && changesTemplate(o, patched) {
+			problem(w, http.StatusUnprocessableEntity, "Invalid", fmt.Sprintf(
+				"Job.batch %q is invalid: spec.template: Invalid value: {}: field is immutable", name))
+			return
+		}
+		f.put("MODIFIED", resource, patched)
+		f.control(namespace)
+		o = patched
+	case "delete":
+		if resource == "pods" {
+			f.end(o)
+		} else {
+			f.put("DELETED", resource, o)
+		}
+		for key, pod := range maps.Clone(f.objects) {
+			if strings.HasPrefix(key, "pods/"+namespace+"/") && resource == "jobs" &&
+				child(metaOf(pod), "labels")["batch.kubernetes.io/job-name"] == name {
+				f.end(pod)
+			}
+		}
+		f.control(namespace)
+	}
+	reply(w, http.StatusOK, o)
+}
+
+// changesTemplate reports whether a patch changes the pods of a Job that is not suspended, or has been started since.
+func changesTemplate(before, after tree) bool {
+	open := child(before, "spec")["suspend"] == true && child(before, "status")["startTime"] == nil
+	return !open && fmt.Sprint(child(before, "spec")["template"]) != fmt.Sprint(child(after, "spec")["template"])
+}
+
+// merge changes an object as a merge patch says.
+func merge(o, patch tree) {
+	for name, value := range patch {
+		switch value := value.(type) {
+		case nil:
+			delete(o, name)
+		case tree:
+			merge(child(o, name), value)
+		default:
+			o[name] = value
+		}
+	}
+}
+
+// watch tells all changes after a version, until streams break.
+func (f *fakeCluster) watch(w http.ResponseWriter, r *http.Request, resource string, match func(tree) bool) {
+	version, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
+	out := json.NewEncoder(w)
+	f.mu.Lock()
+	broken, gone := f.broken, version < f.forgotten
+	f.mu.Unlock()
+	if gone {
+		_ = out.Encode(tree{"type": "ERROR", "object": tree{"kind": "Status", "status": "Failure", "code": 410,
+			"reason": "Expired", "message": "too old resource version"}})
+		return
+	}
+	for {
+		f.mu.Lock()
+		var news []fakeChange
+		for _, c := range f.changes {
+			if c.version > version && c.resource == resource && match(c.object) {
+				news = append(news, c)
+			}
+		}
+		changed := f.changed
+		f.mu.Unlock()
+		for _, c := range news {
+			version = c.version
+			if out.Encode(tree{"type": c.kind, "object": c.object}) != nil {
+				return
+			}
+		}
+		w.(http.Flusher).Flush()
+		select {
+		case <-changed:
+		case <-broken:
+			panic(http.ErrAbortHandler)
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// serveLog answers with the log of a pod's container.
+func (f *fakeCluster) serveLog(w http.ResponseWriter, r *http.Request, name string) {
+	q := r.URL.Query()
+	since, _ := time.Parse(time.RFC3339Nano, q.Get("sinceTime"))
+	f.mu.Lock()
+	log, broken := f.logs[name], f.broken
+	f.mu.Unlock()
+	if log == nil {
+		problem(w, http.StatusNotFound, "NotFound", fmt.Sprintf("pods %q not found", name))
+		return
+	}
+	for told := 0; ; {
+		f.mu.Lock()
+		lines, at, over, changed := log.lines[told:], log.at[told:], log.over, f.changed
+		f.mu.Unlock()
+		told += len(lines)
+		for i, line := range lines {
+			if at[i].Before(since) {
+				continue
+			}
+			if q.Get("timestamps") == "true" {
+				line = at[i].UTC().Format(time.RFC3339Nano) + " " + line
+			}
+			if _, err := fmt.Fprintln(w, line); err != nil {
+				return
+			}
+		}
+		w.(http.Flusher).Flush()
+		if over && len(lines) == 0 || q.Get("follow") != "true" {
+			return
+		}
+		select {
+		case <-changed:
+		case <-time.After(10 * time.Millisecond):
+		case <-broken:
+			panic(http.ErrAbortHandler)
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// selectedBy is the test of an object by selectors of a call.
+func selectedBy(labels, fields, namespace string) func(tree) bool {
+	return func(o tree) bool {
+		if namespace != "" && metaOf(o)["namespace"] != namespace {
+			return false
+		}
+		for part := range strings.SplitSeq(labels, ",") {
+			key, value, equal := strings.Cut(part, "=")
+			if have, ok := child(metaOf(o), "labels")[key]; part != "" && (!ok || equal && have != strings.TrimPrefix(value, "=")) {
+				return false
+			}
+		}
+		for part := range strings.SplitSeq(fields, ",") {
+			if part == "" {
+				continue
+			}
+			path, value, _ := strings.Cut(part, "=")
+			path, unequal := strings.CutSuffix(path, "!")
+			var at any = o
+			for name := range strings.SplitSeq(path, ".") {
+				at, _ = at.(tree)[name]
+				if at == nil {
+					break
+				}
+			}
+			if (at == value) == unequal {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func reply(w http.ResponseWriter, code int, o tree) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(o)
+}
+
+func problem(w http.ResponseWriter, code int, reason, message string) {
+	reply(w, code, tree{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message})
+}

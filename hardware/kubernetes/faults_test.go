@@ -1,0 +1,546 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// settings are settings for the fake cluster, with a patience that fits a test.
+func (f *fakeCluster) settings(t testing.TB) settings {
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: fake, clusters: [{name: c, cluster: {server: %q}}],
+  users: [{name: u, user: {token: secret}}], contexts: [{name: fake, context: {cluster: c, user: u, namespace: research}}]}`, f.URL)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return settings{Kubeconfig: file, Image: "x:1", Patience: 3 * time.Second, Grace: time.Second}
+}
+
+// scripted is a job for the fake cluster, whose program is f.run. Its log is in a folder of the test.
+func scripted(t testing.TB, name string) launch.Job {
+	return launch.Job{Name: name, Argv: []string{"program", name}, Threads: 1, Container: &launch.Container{Image: "x:1"},
+		LogPath: filepath.Join(t.TempDir(), name+".log")}
+}
+
+// until runs until a channel is closed or the pod is ended.
+func until(end <-chan struct{}) func(context.Context, tree, io.Writer) int {
+	return func(ctx context.Context, _ tree, _ io.Writer) int {
+		select {
+		case <-end:
+			return 0
+		case <-ctx.Done():
+			return 143
+		}
+	}
+}
+
+// begun opens an engine on the fake cluster, and starts its only job.
+func (f *fakeCluster) begun(t *testing.T, set settings) *opened {
+	t.Helper()
+	o := open(t, t.TempDir(), set, nil, scripted(t, "a"))
+	if err := o.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("in vain: %s", what)
+		}
+	}
+}
+
+// runs reports whether a pod runs.
+func (f *fakeCluster) runs() bool {
+	for _, pod := range f.all("pods") {
+		if child(pod, "status")["phase"] == "Running" && metaOf(pod)["deletionTimestamp"] == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// finished fails the test unless the next job to end has finished.
+func (o *opened) finished(t *testing.T) {
+	t.Helper()
+	if n := o.next(t, 20*time.Second); n.State != scheduler.Finished {
+		t.Errorf("the job failed: %s", n.Reason)
+	}
+}
+
+// failed fails the test unless the next job to end has failed for a reason with all the parts.
+func (o *opened) failed(t *testing.T, parts ...string) {
+	t.Helper()
+	n := o.next(t, 20*time.Second)
+	if n.State == scheduler.Finished {
+		t.Fatal("the job finished")
+	}
+	for _, part := range parts {
+		if !strings.Contains(n.Reason, part) {
+			t.Errorf("the reason is %q, without %q", n.Reason, part)
+		}
+	}
+}
+
+// Streams that break off, versions that the server has forgotten, and a server that is away for a time shorter than the
+// patience cost nothing but time: the job finishes, with all of its log, and was started once.
+func TestServerDisturbed(t *testing.T) {
+	t.Parallel()
+	for name, disturb := range map[string]func(*fakeCluster){
+		"streams break": func(f *fakeCluster) { f.breakStreams() },
+		"410 Gone":      func(f *fakeCluster) { f.forget(); f.breakStreams() },
+		"away": func(f *fakeCluster) {
+			f.goAway(true)
+			time.Sleep(time.Second)
+			f.goAway(false)
+		},
+		"away, and then 410": func(f *fakeCluster) {
+			f.goAway(true)
+			time.Sleep(300 * time.Millisecond)
+			f.forget()
+			f.goAway(false)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, end := newFake(t), make(chan struct{})
+			f.run = func(ctx context.Context, pod tree, out io.Writer) int {
+				fmt.Fprintln(out, "first")
+				code := until(end)(ctx, pod, out)
+				fmt.Fprintln(out, "last")
+				return code
+			}
+			job := scripted(t, "a")
+			o := open(t, t.TempDir(), f.settings(t), nil, job)
+			if err := o.Start(0, grant(0, 1)); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the pod runs", f.runs)
+			disturb(f)
+			close(end)
+			o.finished(t)
+			if n := f.called("create jobs"); n != 1 {
+				t.Errorf("%d Jobs were created", n)
+			}
+			if text := outputOf(t, job); text != "first\nlast\n" {
+				t.Errorf("the log is %q", text)
+			}
+		})
+	}
+}
+
+// A server that stays away for longer than the patience ends the run, with a sentence about the server.
+func TestServerStaysAway(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.run = until(make(chan struct{}))
+	set := f.settings(t)
+	set.Patience = 500 * time.Millisecond
+	o := f.begun(t, set)
+	eventually(t, "the pod runs", f.runs)
+	f.goAway(true)
+	defer f.goAway(false)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for {
+		_, _, err := o.Next(ctx, scheduler.Never)
+		if err == nil {
+			continue
+		}
+		var away *engine.Unavailable
+		if !errors.As(err, &away) || !strings.Contains(err.Error(), "has not answered") {
+			t.Errorf("the run ends with %v", err)
+		}
+		return
+	}
+}
+
+// Calls that are refused for a time are made again: 429 after the time that the server asks for, and 5xx.
+func TestServerOverloaded(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{429, 500, 503, 504} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			var refusals atomic.Int32
+			f.refuse = func(what, _ string) *fakeRefusal {
+				if (what == "create jobs" || what == "patch jobs") && refusals.Add(1)%2 == 1 {
+					return &fakeRefusal{code: code, reason: "TooManyRequests", message: "slow down", retryAfter: (code - 428) & 1}
+				}
+				return nil
+			}
+			began := time.Now()
+			f.begun(t, f.settings(t)).finished(t)
+			if n := refusals.Load(); n < 2 {
+				t.Errorf("only %d calls were refused", n)
+			}
+			if code == 429 && time.Since(began) < time.Second {
+				t.Error("the server was called again before the time that it had asked for")
+			}
+		})
+	}
+}
+
+// What never works ends the job at once, with the cluster's own reason.
+func TestPodCannotStart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		refuse *fakeRefusal // of pods by the controller of Jobs
+		wait   [2]string
+		want   []string
+	}{
+		"image missing": {wait: [2]string{"ErrImageNeverPull", `Container image "x:1" is not present with pull policy of Never`},
+			want: []string{"x:1", "not present"}},
+		"image misnamed":    {wait: [2]string{"InvalidImageName", "couldn't parse image"}, want: []string{"couldn't parse image"}},
+		"image not fetched": {wait: [2]string{"ImagePullBackOff", `Back-off pulling image "x:1"`}, want: []string{"x:1"}},
+		"secret missing":    {wait: [2]string{"CreateContainerConfigError", `secret "s" not found`}, want: []string{`secret "s" not found`}},
+		"admission": {refuse: &fakeRefusal{message: `admission webhook "policy.example" denied the request: no labels`},
+			want: []string{"policy.example", "no labels"}},
+		"pod security": {refuse: &fakeRefusal{message: `pods "x" is forbidden: violates PodSecurity "restricted:latest"`},
+			want: []string{"PodSecurity"}},
+		"quota": {refuse: &fakeRefusal{message: `pods "x" is forbidden: exceeded quota: team, requested: cpu=1, used: cpu=4, limited: cpu=4`},
+			want: []string{"exceeded quota", "limited: cpu=4"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.wait = func(tree) (string, string) { return c.wait[0], c.wait[1] }
+			f.refuse = func(what, _ string) *fakeRefusal {
+				if what == "create pods" {
+					return c.refuse
+				}
+				return nil
+			}
+			o := f.begun(t, f.settings(t))
+			o.failed(t, c.want...)
+		})
+	}
+}
+
+// A user without a permission is told which one is missing.
+func TestForbidden(t *testing.T) {
+	t.Parallel()
+	for _, what := range []string{"list nodes", "list pods", "create jobs", "patch jobs"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			verb, resource, _ := strings.Cut(what, " ")
+			f.refuse = func(asked, _ string) *fakeRefusal {
+				if asked != what {
+					return nil
+				}
+				return &fakeRefusal{code: 403, reason: "Forbidden", message: fmt.Sprintf(
+					`%s.batch is forbidden: User "u" cannot %s resource %q in API group "" in the namespace "research"`, resource, verb, resource)}
+			}
+			o, err := tryOpen(t.TempDir(), f.settings(t), nil, scripted(t, "a"))
+			text := ""
+			if err != nil {
+				text = err.Error()
+			} else {
+				defer o.Close()
+				if err := o.Start(0, grant(0, 1)); err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				for text == "" { // the end of the run may come before that of the job
+					_, news, err := o.Next(ctx, scheduler.Never)
+					if err != nil {
+						text = err.Error()
+					}
+					for _, n := range news {
+						text += n.Reason
+					}
+				}
+			}
+			if !strings.Contains(text, "no permission to "+what) {
+				t.Errorf("the error is %q", text)
+			}
+		})
+	}
+}
+
+// A server that has just started refuses for a moment what it has allowed before.
+func TestServerStartsWithoutRoles(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	var lists, logs atomic.Int32
+	f.refuse = func(what, _ string) *fakeRefusal {
+		n := int32(0)
+		switch what {
+		case "list pods":
+			n = lists.Add(1)
+		case "get pods/log":
+			n = logs.Add(1)
+		}
+		if 2 < n && n < 5 {
+			return &fakeRefusal{code: 403, reason: "Forbidden", message: `User "u" cannot ` + what}
+		}
+		return nil
+	}
+	end := make(chan struct{})
+	f.run = until(end)
+	o := f.begun(t, f.settings(t))
+	eventually(t, "the pod runs", f.runs)
+	f.goAway(true)
+	f.goAway(false)
+	close(end)
+	o.finished(t)
+	if _, err := o.sweep(t.Context(), o.own()); err != nil {
+		t.Error(err)
+	}
+	if lists.Load() < 5 {
+		t.Errorf("only %d lists", lists.Load())
+	}
+}
+
+// A pod that is evicted, or deleted by somebody, is followed by another one, which goes on to the end of the job.
+func TestPodTakenAway(t *testing.T) {
+	t.Parallel()
+	for name, take := range map[string]func(*fakeCluster, string){
+		"evicted": func(f *fakeCluster, name string) { f.evict("research", name) },
+		"deleted": func(f *fakeCluster, name string) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.end(f.objects["pods/research/"+name])
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			var starts atomic.Int32
+			f.run = func(ctx context.Context, _ tree, _ io.Writer) int {
+				if starts.Add(1) > 1 {
+					return 0
+				}
+				<-ctx.Done()
+				return 143
+			}
+			o := f.begun(t, f.settings(t))
+			eventually(t, "the pod runs", f.runs)
+			take(f, metaOf(f.all("pods")[0])["name"].(string))
+			o.finished(t)
+			if n := starts.Load(); n != 2 {
+				t.Errorf("%d pods ran", n)
+			}
+			select {
+			case w := <-o.warnings:
+				if w.code != evictionCode {
+					t.Error(w)
+				}
+			default:
+				t.Error("nothing was said")
+			}
+		})
+	}
+}
+
+// Jobs that were created by a call whose answer was lost are used, not made twice.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	var lost atomic.Bool
+	f.lose = func(what string) bool { return what == "create jobs" && !lost.Swap(true) }
+	f.begun(t, f.settings(t)).finished(t)
+	if !lost.Load() {
+		t.Error("no answer was lost")
+	}
+	if n := f.called("create jobs"); n != 2 {
+		t.Errorf("the Job was created by %d calls", n)
+	}
+}
+
+// Objects of a run that was killed are removed by the next one in the same folder, and those of other runs are not.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.run = until(make(chan struct{}))
+	dir, set := t.TempDir(), f.settings(t)
+	killed, err := tryOpen(dir, set, nil, scripted(t, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := killed.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	other := f.begun(t, set) // in another folder
+	_ = other
+	eventually(t, "both run", func() bool { return len(f.all("pods")) == 2 && f.runs() })
+	killed.cancel() // a killed process makes no more calls
+	next, err := tryOpen(dir, set, nil, scripted(t, "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(next.removed) != 1 || !strings.Contains(next.removed[0], "job a of cell") {
+		t.Errorf("removed: %q", next.removed)
+	}
+	if jobs, pods := f.all("jobs"), f.all("pods"); len(jobs) != 1 || len(pods) != 1 {
+		t.Errorf("%d Jobs and %d pods are left, and those of the other run are one each", len(jobs), len(pods))
+	}
+	next.Close()
+	next.session.Close()
+	killed.Close()
+}
+
+// At the end of a run nothing of it is left.
+func TestNothingLeft(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.run = until(make(chan struct{}))
+	o, err := tryOpen(t.TempDir(), f.settings(t), nil, scripted(t, "a"), scripted(t, "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Start(0, grant(0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the pod runs", f.runs)
+	if err := errors.Join(o.Close(), o.session.Close()); err != nil {
+		t.Error(err)
+	}
+	for _, resource := range []string{"jobs", "pods", "secrets"} {
+		if left := f.all(resource); len(left) > 0 {
+			t.Errorf("%d %s are left", len(left), resource)
+		}
+	}
+}
+
+// A pause ends the pod by SIGTERM and a resume starts another one, with the output of both in the log. Servers that
+// change no Job that has run get another one.
+func TestPauseAndResume(t *testing.T) {
+	t.Parallel()
+	for _, old := range []bool{false, true} {
+		t.Run(fmt.Sprintf("old %t", old), func(t *testing.T) {
+			t.Parallel()
+			f, end := newFake(t), make(chan struct{})
+			f.old = old
+			var starts atomic.Int32
+			f.run = func(ctx context.Context, pod tree, out io.Writer) int {
+				fmt.Fprintln(out, "start", starts.Add(1))
+				code := until(end)(ctx, pod, out)
+				fmt.Fprintln(out, "exit", code)
+				return code
+			}
+			set := f.settings(t)
+			set.Checkpoints = "claim:checkpoints"
+			job := scripted(t, "a")
+			job.CheckpointDir = t.TempDir()
+			o := open(t, t.TempDir(), set, nil, job)
+			if err := o.Start(0, grant(0, 1)); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the first pod runs", f.runs)
+			if err := o.Pause(0); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the first pod is gone", func() bool { return len(f.all("pods")) == 0 })
+			if err := o.Resume(0, grant(0, 1)); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the second pod runs", f.runs)
+			close(end)
+			o.finished(t)
+			if text := outputOf(t, job); text != "start 1\nexit 143\nstart 2\nexit 0\n" {
+				t.Errorf("the log is %q", text)
+			}
+			want := 1
+			if old {
+				want = 2
+			}
+			if n := f.called("create jobs"); n != want {
+				t.Errorf("%d Jobs were created, want %d", n, want)
+			}
+		})
+	}
+}
+
+// outputOf is what the program of a job wrote.
+func outputOf(t *testing.T, job launch.Job) string {
+	t.Helper()
+	raw, err := os.ReadFile(job.LogPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string // of the program: tfexp adds some
+	for line := range strings.Lines(string(raw)) {
+		if !strings.HasPrefix(line, "tfexp: ") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// A running pod gets another number of cores in place. Where the server, the permissions or the node do not allow that,
+// it is started again, and a warning says why.
+func TestResize(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		prepare func(*fakeCluster)
+		starts  int32
+		warning string
+	}{
+		"in place": {func(*fakeCluster) {}, 1, ""},
+		"old":      {func(f *fakeCluster) { f.old = true }, 2, ""},
+		"forbidden": {func(f *fakeCluster) {
+			f.refuse = func(what, _ string) *fakeRefusal {
+				if what != "patch pods/resize" {
+					return nil
+				}
+				return &fakeRefusal{code: 403, reason: "Forbidden", message: `User "u" cannot patch resource "pods/resize"`}
+			}
+		}, 2, "pods/resize"},
+		"infeasible": {func(f *fakeCluster) { f.infeasible = "Node didn't have enough capacity: cpu" }, 2, "enough capacity"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, end := newFake(t), make(chan struct{})
+			c.prepare(f)
+			var starts atomic.Int32
+			f.run = func(ctx context.Context, pod tree, out io.Writer) int {
+				starts.Add(1)
+				return until(end)(ctx, pod, out)
+			}
+			o := open(t, t.TempDir(), f.settings(t), []scheduler.Node{{Threads: 2}}, scripted(t, "a"))
+			if err := o.Start(0, grant(0, 1)); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the pod runs", f.runs)
+			if err := o.Resize(0, grant(0, 2)); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "a pod with two cores runs", func() bool {
+				pods := f.all("pods")
+				return len(pods) == 1 && f.runs() && starts.Load() == c.starts && fmt.Sprint(anys(child(pods[0],
+					"spec")["containers"])[0].(tree)["resources"].(tree)["limits"].(tree)["cpu"]) == "2"
+			})
+			close(end)
+			o.finished(t)
+			if n := starts.Load(); n != c.starts {
+				t.Errorf("%d pods ran, want %d", n, c.starts)
+			}
+			close(o.warnings)
+			said := ""
+			for w := range o.warnings {
+				said += w.text
+			}
+			if !strings.Contains(said, c.warning) {
+				t.Errorf("warnings: %q", said)
+			}
+		})
+	}
+}

@@ -1,0 +1,290 @@
+// Package kubernetes runs jobs as Jobs of a Kubernetes cluster. tfexp decides when each runs, on which node, and with
+// how many cores; the cluster starts, watches and ends their pods.
+//
+// A training job has one Job, which is created suspended and released when the scheduler starts it. A pause suspends it:
+// its program is asked to write a checkpoint and ends, and a new pod continues from there. Pods are watched, and their
+// output is followed, through the API alone; the control file of a program is an annotation of its pod.
+//
+// Jobs live in the cluster, so that killing tfexp does not end them. They carry labels with the run that they belong to.
+// By these labels the next start finds and removes them. A deadline ends what nobody removes.
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/distribution/reference"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// kindName is the name of this engine in experiments.
+const kindName = "kubernetes"
+
+func init() {
+	engine.Register(&kind)
+	gob.Register(&settings{}) // a cell can be written down for another process
+}
+
+// kind is this engine as experiments see it.
+var kind = engine.Kind{
+	Name: kindName, Rank: 50,
+	Doc: "runs jobs for real, as Jobs of a Kubernetes cluster (see [kubernetes.md](kubernetes.md))",
+	Example: `hardware "team" {
+  engine      = "kubernetes"
+  context     = "prod"
+  namespace   = "research"
+  image       = "registry.example/train:1"
+  checkpoints = "claim:checkpoints"
+  threads     = 8
+}`,
+	Traits:  engine.Traits{Real: true, Contained: true, Clusters: true},
+	Args:    schema.Described[settings](source),
+	Decode:  decode,
+	Machine: func(engine.Block, engine.Host) scheduler.Node { return scheduler.Node{} },
+	Nodes: func(b engine.Block, machine scheduler.Node) []scheduler.Node {
+		if b.Set["threads"] {
+			return []scheduler.Node{machine}
+		}
+		if free, err := planned(b); err == nil && len(free) > 0 {
+			return free
+		}
+		machine.Threads = 1 // Decode reports why
+		return []scheduler.Node{machine}
+	},
+	Capabilities: func(h *engine.Hardware) scheduler.Capabilities {
+		s := settingsOf(h)
+		return scheduler.Capabilities{Pause: s.Checkpoints != "", Migrate: s.Checkpoints != "", Resize: true, Memory: true,
+			GPUs: h.HasGPUs()}
+	},
+	CheckJob: checkJob,
+	Lines:    keyLines,
+	Images:   findImages,
+	Open:     openSession,
+	Doctor: func(ctx context.Context, inUse func(string) bool) []hardware.Check {
+		return doctor(ctx, inUse)
+	},
+}
+
+//go:embed hardware_block.go
+var source embed.FS
+
+// settings are the settings of a hardware block; the fields are exported for code that prints experiments.
+type settings struct {
+	// The kubeconfig that names the cluster.
+	//
+	// Default: as for kubectl: the files in `KUBECONFIG`, or `~/.kube/config`; in a pod, its own cluster.
+	//
+	//	kubeconfig = "cluster.yaml"
+	Kubeconfig string `arg:"kubeconfig"`
+	// The context of the kubeconfig.
+	//
+	// Default: its current context.
+	//
+	//	context = "prod"
+	Context string `arg:"context"`
+	// The namespace in which Jobs are created.
+	//
+	// Default: the context's, or `default`.
+	//
+	//	namespace = "research"
+	Namespace string `arg:"namespace"`
+	// The image of jobs that name none.
+	//
+	//	image = "registry.example/train:1"
+	Image string `arg:"image"`
+	// When nodes fetch images from their registry.
+	//
+	//	image_pull = "always"
+	Pull string `arg:"image_pull" default:"missing" allowed:"missing always never"`
+	// Labels that nodes must have.
+	//
+	//	node_selector = { pool = "gpu" }
+	NodeSelector map[string]string `arg:"node_selector"`
+	// Taints of nodes that jobs tolerate: `key`, `key=value`, each perhaps with `:effect`.
+	//
+	//	tolerations = ["dedicated=training:NoSchedule"]
+	Tolerations []string `arg:"tolerations"`
+	// The service account of pods.
+	//
+	// Default: the namespace's.
+	//
+	//	service_account = "trainer"
+	ServiceAccount string `arg:"service_account"`
+	// Volumes that programs see, by the folder that they are mounted at: `claim:` and the name of a claim, or `host:` and
+	// a folder of the node; with `:ro` at the end, programs cannot write there.
+	//
+	//	volumes = { "/data" = "claim:datasets:ro" }
+	Volumes map[string]string `arg:"volumes"`
+	// The volume for checkpoints. Programs of paused jobs end and start again from their checkpoint, so policies that
+	// pause need it. All nodes must see the same content.
+	//
+	//	checkpoints = "claim:checkpoints"
+	Checkpoints string `arg:"checkpoints"`
+	// The time that a pod is given to write its checkpoint when it is asked to end.
+	//
+	//	grace = "30s"
+	Grace time.Duration `arg:"grace,positive" default:"10s"`
+	// How long a Job may run at most: if tfexp is killed, its Jobs end then.
+	//
+	//	deadline = "72h"
+	Deadline time.Duration `arg:"deadline,positive" default:"24h"`
+	// How long tfexp waits for an API server that does not answer, and for a pod that cannot start.
+	//
+	//	patience = "15m"
+	Patience time.Duration `arg:"patience,positive" default:"5m"`
+	// The resource by which the cluster counts GPUs.
+	//
+	//	gpu_resource = "amd.com/gpu"
+	GPUResource string `arg:"gpu_resource" default:"nvidia.com/gpu"`
+}
+
+// JobImage implements pods.Settings.
+func (s *settings) JobImage() string { return s.Image }
+
+// settingsOf returns the settings of a hardware of this engine.
+func settingsOf(h *engine.Hardware) *settings { return h.Settings.(*settings) }
+
+// decode checks the arguments of a block. It asks the cluster for its nodes where the file does not say how large they
+// are.
+func decode(b engine.Block) (any, []engine.Problem) {
+	s := &settings{}
+	b.Values.Fill(s)
+	if s.Kubeconfig != "" {
+		s.Kubeconfig = beside(b.Base, s.Kubeconfig)
+	}
+	var problems []engine.Problem
+	add := func(arg, summary, detail string, args ...any) {
+		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})
+	}
+	if _, err := reference.ParseNormalizedNamed(s.Image); err != nil && s.Image != "" {
+		add("image", "Not an image", "%q is not the name of an image (%v).", s.Image, err)
+	}
+	for _, text := range s.Tolerations {
+		if _, err := parseToleration(text); err != nil {
+			add("tolerations", "Not a toleration", "%v.", err)
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(s.Volumes)) {
+		if _, _, err := parseVolume(s.Volumes[at]); err != nil {
+			add("volumes", "Not a volume", "%s: %v.", at, err)
+		}
+		if !path.IsAbs(at) || path.Clean(at) != at || at == "/" || at == ownDir || strings.HasPrefix(at, ownDir+"/") {
+			add("volumes", "Not a folder for a volume",
+				"A volume is mounted at an absolute path without . and .. that is neither / nor below %s; this is %q.", ownDir, at)
+		}
+	}
+	if s.Checkpoints != "" {
+		if v, readOnly, err := parseVolume(s.Checkpoints); err != nil || readOnly {
+			add("checkpoints", "Not a volume for checkpoints", "%v.",
+				cmp.Or(err, fmt.Errorf("programs must be able to write to %q", s.Checkpoints)))
+		} else if v["hostPath"] != nil && len(b.Nodes) > 1 {
+			add("checkpoints", "Checkpoints on one node",
+				"A folder of a node is not seen by the others, and a paused job may go on elsewhere: use a claim.")
+		}
+	}
+	if len(problems) == 0 && len(b.Nodes) == 0 && !b.Set["threads"] {
+		free, err := planned(b)
+		if err == nil && len(free) == 0 {
+			err = errors.New("no node is ready, selected and tolerated, and has a free core")
+		}
+		if err != nil {
+			problems = append(problems, engine.Problem{Summary: "Nodes that are not known", Unavailable: true,
+				Detail: fmt.Sprintf("The nodes cannot be read from the cluster: %v. Write threads, or node blocks, "+
+					"to read the file without it.", err)})
+		}
+	}
+	return s, problems
+}
+
+// effects are the effects of taints.
+var effects = []string{"", "NoSchedule", "PreferNoSchedule", "NoExecute"}
+
+// parseToleration reads a toleration: "key", "key=value", "key:effect", "key=value:effect".
+func parseToleration(text string) (toleration, error) {
+	rest, effect, _ := strings.Cut(text, ":")
+	key, value, equal := strings.Cut(rest, "=")
+	if key == "" || !slices.Contains(effects, effect) {
+		return toleration{}, fmt.Errorf("%q is not like \"key=value:NoSchedule\" (or PreferNoSchedule, or NoExecute)", text)
+	}
+	t := toleration{Key: key, Operator: "Exists", Effect: effect}
+	if equal {
+		t.Operator, t.Value = "Equal", value
+	}
+	return t, nil
+}
+
+// tolerations are the tolerations of pods.
+func (s *settings) tolerations() []toleration {
+	var list []toleration
+	for _, text := range s.Tolerations {
+		if t, err := parseToleration(text); err == nil { // Decode has checked them
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// parseVolume reads a volume: "claim:NAME" or "host:/path", perhaps with ":ro".
+func parseVolume(text string) (v tree, readOnly bool, err error) {
+	rest, readOnly := strings.CutSuffix(text, ":ro")
+	kind, name, _ := strings.Cut(rest, ":")
+	switch {
+	case kind == "claim" && name != "" && !strings.ContainsAny(name, ":/"):
+		v = tree{"persistentVolumeClaim": tree{"claimName": name}}
+	case kind == "host" && path.IsAbs(name):
+		v = tree{"hostPath": tree{"path": name, "type": "DirectoryOrCreate"}}
+	default:
+		return nil, false, fmt.Errorf("%q is not like \"claim:NAME\" or \"host:/folder\"", text)
+	}
+	return v, readOnly, nil
+}
+
+// checkJob checks a job that runs in pods.
+func checkJob(h *engine.Hardware, j *engine.Job, _ engine.Host) []engine.Problem {
+	var problems []engine.Problem
+	add := func(arg, summary, detail string, args ...any) {
+		problems = append(problems, engine.Problem{Arg: arg, Summary: summary, Detail: fmt.Sprintf(detail, args...)})
+	}
+	if j.Roles {
+		add("", "Roles on Kubernetes", "The job %q has roles, whose programs would have to find each other. The engine of "+
+			"the hardware %q runs each job in one pod: run this job on another engine.", j.Name, h.Name)
+	}
+	if j.Nodes > 1 {
+		add("nodes", "A pod runs on one node", "The job %q asks for %d nodes, but on the hardware %q a job is one pod.",
+			j.Name, j.Nodes, h.Name)
+	}
+	if j.Container != nil && len(j.Container.Mounts) > 0 {
+		add("mounts", "Folders of this machine", "The job %q mounts folders of this machine, which the nodes of the "+
+			"hardware %q do not see. Put the files into the image, or on a volume: volumes in the hardware block.", j.Name, h.Name)
+	}
+	return problems
+}
+
+// keyLines are the key lines of the settings that decide on which nodes jobs run, and which files they see.
+func keyLines(h *engine.Hardware) []engine.KeyLine {
+	s := settingsOf(h)
+	value := fmt.Sprintf("context %q, tolerations %q", s.Context, s.Tolerations)
+	for _, name := range slices.Sorted(maps.Keys(s.NodeSelector)) {
+		value += fmt.Sprintf(", label %s %q", name, s.NodeSelector[name])
+	}
+	for _, at := range slices.Sorted(maps.Keys(s.Volumes)) {
+		value += fmt.Sprintf(", volume %s %q", at, s.Volumes[at])
+	}
+	if s.Checkpoints != "" {
+		value += fmt.Sprintf(", checkpoints %q, grace %s", s.Checkpoints, s.Grace)
+	}
+	return []engine.KeyLine{{Label: "hardware.kubernetes", Value: value}}
+}

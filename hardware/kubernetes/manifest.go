@@ -1,0 +1,352 @@
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/secret"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// Paths in a container.
+const (
+	ownDir        = "/tfexp"
+	controlDir    = ownDir + "/control"
+	controlFile   = "control"
+	checkpointDir = ownDir + "/checkpoint"
+)
+
+// annotationControl is the annotation of a pod with the content of its control file.
+const annotationControl = "tfexp.dev/control"
+
+// containerName is the name of the container in each pod.
+const containerName = "job"
+
+// pulls are the API's names for the values of image_pull.
+var pulls = map[string]string{"missing": "IfNotPresent", "always": "Always", "never": "Never"}
+
+// template is the specification of a program's pod at its next start, without the place of that start. hidden are the
+// sensitive values in it.
+func (e *Engine) template(j *launch.Job, part scheduler.Part) (spec tree, hidden []string, err error) {
+	cores, gpus := part.Cores.Count(), part.GPUs.Count()
+	size := map[string]string{"cpu": strconv.Itoa(cores)}
+	if j.Memory > 0 {
+		size["memory"] = strconv.FormatInt(j.Memory, 10)
+	}
+	if gpus > 0 {
+		size[e.set.GPUResource] = strconv.Itoa(gpus)
+	}
+	var paths launch.Paths
+	var volumes, mounts []tree
+	mounted := func(volume tree, name, at, within string, readOnly bool) {
+		volume["name"] = name
+		volumes = append(volumes, volume)
+		mounts = append(mounts, tree{"name": name, "mountPath": at, "subPath": within, "readOnly": readOnly})
+	}
+	if j.ControlPath != "" {
+		paths.Control = controlDir + "/" + controlFile
+		field := tree{"fieldPath": "metadata.annotations['" + annotationControl + "']"}
+		mounted(tree{"downwardAPI": tree{"items": []tree{{"path": controlFile, "fieldRef": field}}}}, "control", controlDir,
+			"", true)
+	}
+	if e.set.Checkpoints != "" && j.CheckpointDir != "" {
+		v, _, err := parseVolume(e.set.Checkpoints)
+		if err != nil {
+			return nil, nil, err
+		}
+		paths.Checkpoint = checkpointDir
+		mounted(v, "checkpoints", checkpointDir, fmt.Sprintf("tfexp/%s/%s-%s", e.run, e.id, label(j.Name)), false)
+	}
+	for i, at := range slices.Sorted(maps.Keys(e.set.Volumes)) {
+		v, readOnly, err := parseVolume(e.set.Volumes[at])
+		if err != nil {
+			return nil, nil, err
+		}
+		mounted(v, fmt.Sprintf("volume-%d", i), at, "", readOnly)
+	}
+	ids := make([]string, gpus) // a container sees its own GPUs, counted from 0
+	for i := range ids {
+		ids[i] = strconv.Itoa(i)
+	}
+	var env []tree
+	variable := func(name, value string) {
+		if !secret.Hides(value) {
+			env = append(env, tree{"name": name, "value": literally(value)})
+			return
+		}
+		hidden = append(hidden, value)
+		key := tree{"name": e.secretName(), "key": secretKey(value)}
+		env = append(env, tree{"name": name, "valueFrom": tree{"secretKeyRef": key}})
+	}
+	for _, entry := range j.Environ(cores, ids, paths) {
+		name, value, _ := strings.Cut(entry, "=")
+		variable(name, value)
+	}
+	var command []string
+	for i, arg := range j.Arguments(scheduler.Grant{Cores: part.Cores, GPUs: part.GPUs}) {
+		text := literally(arg)
+		if secret.Hides(arg) {
+			name := fmt.Sprintf("TFEXP_SENSITIVE_ARGUMENT_%d", i)
+			variable(name, arg)
+			text = "$(" + name + ")"
+		}
+		command = append(command, text)
+	}
+	c := tree{
+		"name": containerName, "image": imageOf(j), "imagePullPolicy": pulls[e.set.Pull], "command": command, "env": env,
+		"resources": resources{Requests: size, Limits: size}, "volumeMounts": mounts,
+		"securityContext": tree{"allowPrivilegeEscalation": false, "capabilities": tree{"drop": []string{"ALL"}}},
+	}
+	if j.Container != nil && j.Container.Dir != "" {
+		c["workingDir"] = j.Container.Dir
+	}
+	spec = tree{
+		"restartPolicy": "Never", "automountServiceAccountToken": false, "enableServiceLinks": false,
+		"terminationGracePeriodSeconds": seconds(e.set.Grace), "tolerations": e.set.tolerations(),
+		"containers": []tree{c}, "volumes": volumes,
+	}
+	if len(e.set.NodeSelector) > 0 {
+		spec["nodeSelector"] = e.set.NodeSelector
+	}
+	if e.set.ServiceAccount != "" {
+		spec["serviceAccountName"] = e.set.ServiceAccount
+	}
+	return spec, hidden, nil
+}
+
+// literally is a text that the cluster does not replace variables in.
+func literally(text string) string { return strings.ReplaceAll(text, "$(", "$$(") }
+
+// seconds is a duration as the API counts: in whole seconds, at least one.
+func seconds(d time.Duration) int64 { return max(int64(d/time.Second), 1) }
+
+// labels are the labels of the objects of a job.
+func (e *Engine) labels(j *launch.Job) map[string]string {
+	l := e.own()
+	l[labelCell], l[labelJob] = e.cell, label(j.Name)
+	return l
+}
+
+// release starts the pod of a program: its Job is created suspended, if it is not there, and then released onto the
+// node.
+func (e *Engine) release(p *program) error {
+	p.mu.Lock()
+	part, control, before := p.part, p.control, p.start
+	p.mu.Unlock()
+	e.mu.Lock()
+	e.starts++
+	number, old, node := e.starts, e.objects[p.Number], e.nodes[part.Node]
+	start := fmt.Sprintf("%s-%d", e.id, number)
+	delete(e.started, before)
+	e.started[start] = p
+	e.mu.Unlock()
+	p.mu.Lock()
+	p.start, p.pod, p.gone = start, nil, false
+	p.mu.Unlock()
+	spec, hidden, err := e.template(&p.Job, part)
+	if err != nil {
+		return err
+	}
+	shape, err := json.Marshal(spec)
+	if err != nil {
+		return err
+	}
+	pods := meta{Labels: e.labels(&p.Job), Annotations: map[string]string{annotationControl: control}}
+	pods.Labels[labelStart] = start
+	place := tree{"nodeAffinity": tree{"requiredDuringSchedulingIgnoredDuringExecution": tree{"nodeSelectorTerms": []tree{{
+		"matchFields": []tree{{"key": "metadata.name", "operator": "In", "values": []string{node}}}}}}}}
+	if old != nil && old.shape == string(shape) {
+		now, err := e.patchJob(old.name, tree{"suspend": false,
+			"template": tree{"metadata": pods, "spec": tree{"affinity": place}}})
+		fixed := refused(err, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity)
+		if !fixed && (err != nil || is(now.Status.Conditions, "Failed") == nil) {
+			return err
+		}
+	}
+	e.drop(e.detach(p.Number)) // its template cannot be changed
+	if err := e.keep(hidden); err != nil {
+		return err
+	}
+	spec["affinity"] = place
+	name := fmt.Sprintf("tfexp-%s-%d-%s", e.id, number, nameOf(p.Job.Name))
+	o := tree{"apiVersion": batch, "kind": "Job", "metadata": meta{Name: name, Labels: e.labels(&p.Job),
+		Annotations: map[string]string{annotationFolder: e.folder}},
+		"spec": tree{"suspend": true, "backoffLimit": 0, "activeDeadlineSeconds": seconds(e.set.Deadline),
+			"template": tree{"metadata": pods, "spec": spec}}}
+	var made job
+	where := call{verb: "create", group: batch, resource: "jobs", namespace: e.namespace, body: o}
+	if err := e.do(e.ctx, where, &made); err != nil {
+		return err
+	}
+	if made.Metadata.UID == "" { // the answer was lost
+		where.verb, where.name, where.body = "get", name, nil
+		if err := e.do(e.ctx, where, &made); err != nil {
+			return err
+		}
+	}
+	e.mu.Lock()
+	e.objects[p.Number] = &madeJob{name: name, uid: made.Metadata.UID, shape: string(shape)}
+	e.mu.Unlock()
+	_, err = e.patchJob(name, tree{"suspend": false})
+	return err
+}
+
+// secretName is the name of the secret with the sensitive values of the engine's jobs, and secretKey the key of one.
+func (e *Engine) secretName() string { return "tfexp-" + e.id }
+
+func secretKey(hidden string) string {
+	sum := sha256.Sum256([]byte(hidden))
+	return hex.EncodeToString(sum[:16])
+}
+
+// keep puts sensitive values into the secret of the engine.
+func (e *Engine) keep(hidden []string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	fresh := map[string]string{}
+	for _, text := range hidden {
+		shown, err := secret.Reveal([]string{text})
+		if err != nil {
+			return err
+		}
+		if key := secretKey(text); !e.kept[key] {
+			fresh[key] = shown[0]
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	o := tree{"apiVersion": "v1", "kind": "Secret", "metadata": meta{Name: e.secretName(), Labels: e.own()},
+		"stringData": fresh}
+	write := call{verb: "create", resource: "secrets", namespace: e.namespace, body: o}
+	if len(e.kept) > 0 {
+		write.verb, write.name, write.patch = "patch", e.secretName(), mergePatch
+	}
+	if err := e.do(e.ctx, write, nil); err != nil {
+		return err
+	}
+	for key := range fresh {
+		e.kept[key] = true
+	}
+	return nil
+}
+
+// patchJob changes the specification of a Job.
+func (e *Engine) patchJob(name string, spec tree) (now job, err error) {
+	err = e.do(e.ctx, call{verb: "patch", group: batch, resource: "jobs", namespace: e.namespace, name: name,
+		patch: mergePatch, body: tree{"spec": spec}}, &now)
+	return now, err
+}
+
+// suspend suspends the Job of a job: its pod is asked to end.
+func (e *Engine) suspend(number int) error {
+	e.mu.Lock()
+	o := e.objects[number]
+	e.mu.Unlock()
+	if o == nil {
+		return nil
+	}
+	_, err := e.patchJob(o.name, tree{"suspend": true})
+	if refused(err, 404, 422) { // it is gone, or over
+		return nil
+	}
+	return err
+}
+
+// suspended reports whether the Job of a job is suspended and has no pod.
+func (e *Engine) suspended(number int) (bool, error) {
+	e.mu.Lock()
+	o := e.objects[number]
+	e.mu.Unlock()
+	if o == nil {
+		return true, nil
+	}
+	var now job
+	err := e.do(e.ctx, call{verb: "get", group: batch, resource: "jobs", namespace: e.namespace, name: o.name}, &now)
+	if refused(err, 404) {
+		return true, nil
+	}
+	return now.Status.Active == 0 && is(now.Status.Conditions, "Suspended") != nil, err
+}
+
+// expired reports whether the Job of a job has run for longer than it may.
+func (e *Engine) expired(number int) bool {
+	e.mu.Lock()
+	o := e.objects[number]
+	e.mu.Unlock()
+	var now job
+	if o == nil {
+		return false
+	}
+	what := call{verb: "get", group: batch, resource: "jobs", namespace: e.namespace, name: o.name}
+	if e.do(e.ctx, what, &now) != nil {
+		return false
+	}
+	for _, kind := range []string{"Failed", "FailureTarget"} {
+		if c := is(now.Status.Conditions, kind); c != nil && c.Reason == "DeadlineExceeded" {
+			return true
+		}
+	}
+	return false
+}
+
+// detach forgets the Job of a job, and returns it; nil without one.
+func (e *Engine) detach(number int) *madeJob {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	o := e.objects[number]
+	e.objects[number] = nil
+	return o
+}
+
+// drop removes a Job, which may be nil. A Job that stays is removed when the engine is closed.
+func (e *Engine) drop(o *madeJob) {
+	if o == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, closePatience)
+	defer cancel()
+	_ = e.deleteJob(ctx, o.name)
+}
+
+// move finds another node of the cluster for a program whose node nothing can start on any more. Its node of the hardware
+// is that one from then on.
+func (e *Engine) move(p *program) error {
+	p.mu.Lock()
+	v := p.part.Node
+	p.mu.Unlock()
+	rooms, err := e.rooms(e.ctx, e.run)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := slices.IndexFunc(rooms, func(r room) bool { return r.name == e.nodes[v] })
+	if now >= 0 && rooms[now].closed == "" {
+		return nil
+	}
+	for _, r := range rooms {
+		if r.fits(e.hw.Cluster.Nodes[v]) && !slices.Contains(e.nodes, r.name) {
+			e.nodes[v] = r.name
+			return nil
+		}
+	}
+	return nil // it may come back
+}
+
+// nameOf is a job's name as a part of an object's name.
+func nameOf(text string) string {
+	text = strings.ToLower(strings.NewReplacer("_", "-", ".", "-").Replace(label(text)))
+	return cmp.Or(strings.Trim(text[:min(len(text), 30)], "-"), "job")
+}

@@ -1,0 +1,143 @@
+package kubernetes
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// watchLimit is how long the API server keeps a watch open before tfexp begins another one.
+const watchLimit = 4 * time.Minute
+
+// watch follows the pods of the engine until it is closed. listed receives the result of the first list. When the
+// API server stays away, the run ends.
+func (e *Engine) watch(listed chan<- error) {
+	mine := byLabels(e.own())
+	pods := call{verb: "list", resource: "pods", namespace: e.namespace, query: mine}
+	for e.ctx.Err() == nil {
+		found, version, err := all[pod](e.ctx, e.client, pods)
+		if e.ctx.Err() != nil {
+			return
+		}
+		if listed != nil {
+			if listed <- err; err != nil {
+				return
+			}
+			listed = nil
+		} else if err != nil {
+			e.blindness = unavailable(fmt.Errorf("follow the pods of the run: %w", err))
+			e.Break(e.blindness)
+			close(e.blind)
+			return
+		}
+		seen := map[string]bool{}
+		for i := range found {
+			seen[found[i].Metadata.UID] = true
+			e.tell(&found[i], false)
+		}
+		e.forget(seen)
+		for version != "" && e.ctx.Err() == nil {
+			began := time.Now()
+			version = e.follow(version, pods)
+			if time.Since(began) < time.Second { // a server that ends watches at once
+				select {
+				case <-e.ctx.Done():
+				case <-time.After(time.Second):
+				}
+			}
+		}
+	}
+}
+
+// follow watches pods from a version on. It returns the version to go on from; empty when the pods must be listed again.
+func (e *Engine) follow(version string, pods call) string {
+	pods.verb = "watch"
+	pods.query = maps.Clone(pods.query)
+	pods.query.Set("watch", "true")
+	pods.query.Set("allowWatchBookmarks", "true")
+	pods.query.Set("resourceVersion", version)
+	pods.query.Set("timeoutSeconds", fmt.Sprint(int(watchLimit.Seconds())))
+	body, err := e.open(e.ctx, pods)
+	if err != nil {
+		if refused(err, http.StatusGone) {
+			return ""
+		}
+		if !passing(err) && e.ctx.Err() == nil {
+			return "" // the list says why
+		}
+		if !e.answers() {
+			return ""
+		}
+		return version
+	}
+	defer body.Close()
+	stop := silence(body)
+	defer stop(true)
+	events := json.NewDecoder(body)
+	for {
+		var w watchEvent
+		if err := events.Decode(&w); err != nil {
+			if !errors.Is(err, io.EOF) && e.ctx.Err() == nil && !e.answers() {
+				return ""
+			}
+			return version
+		}
+		stop(false)
+		if w.Type == "ERROR" {
+			return "" // 410 Gone, or worse
+		}
+		var p pod
+		if json.Unmarshal(w.Object, &p) != nil {
+			return ""
+		}
+		version = p.Metadata.ResourceVersion
+		if w.Type != "BOOKMARK" {
+			e.tell(&p, w.Type == "DELETED")
+		}
+	}
+}
+
+// silence closes a stream that is open for longer than a watch may be, as when its connection was cut without a word.
+// What it returns is called when something came, and with true at the end.
+func silence(body io.Closer) func(end bool) {
+	t := time.AfterFunc(watchLimit+callLimit, func() { body.Close() })
+	return func(end bool) {
+		if end {
+			t.Stop()
+		} else {
+			t.Reset(watchLimit + callLimit)
+		}
+	}
+}
+
+// answers reports whether the API server answers a first, short call.
+func (e *Engine) answers() bool {
+	return e.once(e.ctx, call{verb: "get"}, nil) == nil
+}
+
+// tell hands news of a pod to its program.
+func (e *Engine) tell(p *pod, gone bool) {
+	e.mu.Lock()
+	of := e.started[p.Metadata.Labels[labelStart]]
+	e.mu.Unlock()
+	if of != nil {
+		of.see(p, gone)
+	}
+}
+
+// forget marks the pods of programs that a list did not have as gone.
+func (e *Engine) forget(seen map[string]bool) {
+	e.mu.Lock()
+	programs := slices.Collect(maps.Values(e.started))
+	e.mu.Unlock()
+	for _, of := range programs {
+		if p, gone := of.look(); p != nil && !gone && !seen[p.Metadata.UID] {
+			of.see(p, true)
+		}
+	}
+}

@@ -1,0 +1,533 @@
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/jobs/contract"
+	"github.com/tfexp/tfexp/scheduler"
+)
+
+// program is the program of a job, from one start of the job to its pause or end. Several pods may run it one after the
+// other: when one is taken away, or its size is changed by a restart.
+type program struct {
+	launch.JobState
+	log  *launch.Log
+	news chan struct{} // has an element when something below has changed
+
+	mu      sync.Mutex // guards what follows
+	part    scheduler.Part
+	control string // the content of the control file
+	start   string // the label of the pod
+	pod     *pod   // the last one with this label that was seen
+	gone    bool   // it was deleted
+	at      time.Time
+	taken   string // who took a pod away from it last
+	asked   bool   // to end
+	killed  bool   // at once
+}
+
+func (p *program) nudge() {
+	select {
+	case p.news <- struct{}{}:
+	default:
+	}
+}
+
+// see takes news of the program's pod.
+func (p *program) see(pod *pod, gone bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if pod.Metadata.Labels[labelStart] != p.start { // an earlier pod
+		return
+	}
+	if p.pod == nil || p.pod.Metadata.UID != pod.Metadata.UID || !p.pod.over() && pod.over() {
+		p.at = time.Now()
+	}
+	p.pod, p.gone = pod, gone
+	p.taken = cmp.Or(disturbed(pod), p.taken)
+	p.nudge()
+}
+
+// look returns the program's pod, and whether it was deleted.
+func (p *program) look() (*pod, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pod, p.gone
+}
+
+// hands are the operations of the engine on its programs.
+type hands struct{ e *Engine }
+
+// Begin opens the log of a program. Its pod is started by Attend, so that a slow API server does not delay the others.
+func (h hands) Begin(s launch.JobState, part scheduler.Part, again bool, seen func([]byte), fail func(string)) (*program,
+	error) {
+	p := &program{JobState: s, part: part, news: make(chan struct{}, 1)}
+	if len(s.Job.Argv) == 0 {
+		return nil, errors.New("the job has no program")
+	}
+	text, err := s.Job.Content(part.Cores.Count(), 0, s.Before, contract.Message{})
+	if err != nil {
+		return nil, err
+	}
+	p.control = string(text)
+	if p.log, err = launch.OpenLog(s.Job.LogPath, launch.DefaultLogLimit, again, fail, seen); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Discard closes the log of a program that is not started.
+func (h hands) Discard(p *program) { p.log.Close("another part of the job could not be started") }
+
+// Addresses implements launch.ProgramHands: jobs with parts are refused before.
+func (h hands) Addresses([]scheduler.Part) (contract.Cluster, error) {
+	return nil, errors.New("jobs of several programs do not run on Kubernetes")
+}
+
+// errHold is returned where a program would be stopped in place, which no pod can be.
+var errHold = errors.New("pods cannot be stopped in place")
+
+// Hold and GoOn implement launch.ProgramHands: paused programs end instead.
+func (h hands) Hold([]*program) error { return errHold }
+func (h hands) GoOn([]*program) error { return errHold }
+
+// Bind gives a program the cores of a part. The goroutine that follows its pod resizes it.
+func (h hands) Bind(p *program, part scheduler.Part) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.part = part
+	p.nudge()
+	return nil
+}
+
+// Write replaces the content of a program's control file, which is an annotation of its pod.
+func (h hands) Write(p *program, content []byte, _ time.Time) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.control = string(content)
+	p.nudge()
+	return nil
+}
+
+// Codes of warnings.
+const (
+	resizeCode   = "kubernetes_restart"
+	evictionCode = "kubernetes_pod_lost"
+)
+
+// warn warns of something about a job.
+func (e *Engine) warn(job int, code, text string) {
+	if e.warnings != nil {
+		e.warnings(job, code, text)
+	}
+}
+
+// Ask asks programs to end: their Jobs are suspended, so that their pods get SIGTERM, and SIGKILL after the grace.
+func (h hands) Ask(programs []*program, _ bool) { h.end(programs, false) }
+
+// Kill ends programs at once.
+func (h hands) Kill(programs []*program) { h.end(programs, true) }
+
+func (h hands) end(programs []*program, kill bool) {
+	for _, p := range programs {
+		p.mu.Lock()
+		p.asked, p.killed = true, p.killed || kill
+		p.nudge()
+		p.mu.Unlock()
+	}
+}
+
+// Attend runs a program to its end.
+func (h hands) Attend(p *program) {
+	e := h.e
+	f := e.execute(p)
+	e.mu.Lock()
+	delete(e.started, p.start)
+	e.mu.Unlock()
+	var done *madeJob
+	if f.Finished || !e.stopped(p) { // a suspended Job is used again
+		done = e.detach(p.Number)
+	}
+	e.Exited(p, f.At, f.Finished)
+	e.Ended(p, f, p.log.Close)
+	e.drop(done)
+}
+
+// podLife is the life of the pods of a program, as execute follows it.
+type podLife struct {
+	e      *Engine
+	p      *program
+	out    *output
+	seen   string // the pod that is followed
+	since  time.Time
+	looked time.Time // when events were asked for last
+	reason string    // why no pod runs
+	stop   context.CancelFunc
+	copied chan error // has the end of the copy of its log
+	cut    bool       // the Job was suspended
+	force  bool       // its pod was ended at once
+	resize bool       // the pod is to be started again with another size
+	ran    bool       // a pod has run
+	lost   int        // pods that were taken away
+	// What the pod was given last.
+	cores   int
+	control string
+}
+
+// mostLost bounds how many pods of a program may be taken away.
+const mostLost = 20
+
+// lookAfter is how long a pod may take to start before events are asked for the reason.
+const lookAfter = 2 * time.Second
+
+// execute starts a program, follows its pods, and returns how it ended.
+func (e *Engine) execute(p *program) launch.Fate {
+	l := &podLife{e: e, p: p, out: &output{log: p.log}, since: time.Now()}
+	defer func() {
+		if l.stop != nil {
+			l.stop()
+			_ = l.finish()
+		}
+	}()
+	if e.stopped(p) {
+		return launch.Fate{At: time.Now(), Exit: -1, Why: "it was stopped before it ran"}
+	}
+	if err := l.begin(); err != nil {
+		f, _ := l.failure("its pod could not be started", err)
+		return f
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.news:
+		case <-tick.C:
+		case <-e.blind:
+			f, _ := l.failure("its pod is not followed any more", e.blindness)
+			return f
+		}
+		if f, over := l.step(); over {
+			return f
+		}
+	}
+}
+
+// stopped reports whether a program is to end.
+func (e *Engine) stopped(p *program) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked
+}
+
+// failure is the end of a program that could not go on. Where the API server is away, or refuses tfexp itself, the run
+// ends.
+func (l *podLife) failure(what string, err error) (launch.Fate, bool) {
+	if err != nil {
+		what += ": " + err.Error()
+	}
+	var away *awayError
+	if errors.As(err, &away) || refused(err, http.StatusUnauthorized) || noPermission(err) {
+		l.e.Break(unavailable(err))
+	}
+	return launch.Fate{At: time.Now(), Exit: -1, Why: what, Output: l.p.log.Err()}, true
+}
+
+// begin starts a pod of the program.
+func (l *podLife) begin() error {
+	l.p.mu.Lock()
+	l.cores, l.control = l.p.part.Cores.Count(), l.p.control
+	l.p.mu.Unlock()
+	l.cut, l.force, l.resize, l.seen, l.since, l.reason = false, false, false, "", time.Now(), ""
+	return l.e.release(l.p)
+}
+
+// step looks at the program once, and acts.
+func (l *podLife) step() (launch.Fate, bool) {
+	p, e := l.p, l.e
+	p.mu.Lock()
+	pod, gone, at, asked, killed := p.pod, p.gone, p.at, p.asked, p.killed
+	p.mu.Unlock()
+	if (asked || l.resize) && !l.cut {
+		l.cut = true
+		if err := e.suspend(p.Number); err != nil {
+			return l.failure("its Job could not be suspended", err)
+		}
+	}
+	if killed && !l.force && pod != nil && !gone {
+		l.force = true
+		if err := e.deletePod(e.ctx, pod.Metadata.Name); err != nil {
+			return l.failure("its pod could not be ended", err)
+		}
+	}
+	switch {
+	case pod == nil:
+		return l.without(asked)
+	case pod.over() || gone:
+		return l.ended(pod, at, asked)
+	case pod.state().Running != nil:
+		l.follow(pod)
+		if err := l.adapt(pod); err != nil {
+			return l.failure("its pod could not be changed", err)
+		}
+		return launch.Fate{}, false
+	}
+	return l.waits(pod, asked)
+}
+
+// follow begins to copy the log of a pod that runs.
+func (l *podLife) follow(pod *pod) {
+	if l.seen == pod.Metadata.UID {
+		return
+	}
+	if l.seen != "" { // the Job has made another pod itself
+		_ = l.finish()
+		l.lost++
+		l.p.mu.Lock()
+		taken := cmp.Or(l.p.taken, "its pod was taken away")
+		l.p.mu.Unlock()
+		l.e.warn(l.p.Number, evictionCode, taken+"; another pod goes on from its last checkpoint")
+	}
+	if !l.ran {
+		l.e.Runs(l.p) // what the cluster takes before is no service
+	}
+	l.ran = true
+	l.seen, l.reason = pod.Metadata.UID, ""
+	ctx, cancel := context.WithCancel(l.e.ctx)
+	l.stop, l.copied = cancel, make(chan error, 1)
+	copied, out, uid, name := l.copied, l.out, pod.Metadata.UID, pod.Metadata.Name
+	out.last, out.bytes = time.Time{}, 0
+	go func() {
+		copied <- out.read(ctx, l.e.cluster, name, func() bool {
+			now, gone := l.p.look()
+			return gone || now == nil || now.Metadata.UID != uid || now.over()
+		})
+		l.p.nudge()
+	}()
+}
+
+// adapt gives a running pod the present content of its control file, and the present number of cores: in place, if the
+// cluster can.
+func (l *podLife) adapt(pod *pod) error {
+	p, e := l.p, l.e
+	p.mu.Lock()
+	cores, control, asked := p.part.Cores.Count(), p.control, p.asked
+	p.mu.Unlock()
+	if asked || pod.Metadata.Deleted != nil {
+		return nil
+	}
+	if control != l.control {
+		err := e.do(e.ctx, call{verb: "patch", resource: "pods", namespace: e.namespace, name: pod.Metadata.Name,
+			patch: mergePatch, body: tree{"metadata": meta{Annotations: map[string]string{annotationControl: control}}}}, nil)
+		if err != nil && !refused(err, http.StatusNotFound) {
+			return err
+		}
+		l.control = control
+	}
+	c := is(pod.Status.Conditions, "PodResizePending")
+	if c != nil && c.Reason == "Infeasible" && !l.resize && l.cores == cores {
+		e.warn(p.Number, resizeCode,
+			"its pod is started again with its new size, since its node cannot resize it: "+c.Message)
+		l.resize = true
+		p.nudge()
+	}
+	if cores == l.cores || l.resize {
+		return nil
+	}
+	l.cores = cores
+	if e.resizes {
+		err := e.resize(pod, cores)
+		if err == nil || refused(err, http.StatusNotFound) {
+			return nil
+		}
+		if !refused(err, http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity) {
+			return err
+		}
+		e.warn(p.Number, resizeCode, fmt.Sprintf("its pod is started again with its new size: %v", err))
+	}
+	l.resize = true
+	p.nudge()
+	return nil
+}
+
+// resize changes the size of a running pod.
+func (e *Engine) resize(p *pod, cores int) error {
+	size := map[string]string{"cpu": fmt.Sprint(cores)}
+	body := tree{"spec": tree{"containers": []tree{{
+		"name": containerName, "resources": resources{Requests: size, Limits: size},
+	}}}}
+	return e.do(e.ctx, call{verb: "patch", resource: "pods/resize", namespace: e.namespace, name: p.Metadata.Name,
+		patch: "application/strategic-merge-patch+json", body: body}, nil)
+}
+
+// finish waits for the rest of the log of the pod that is followed.
+func (l *podLife) finish() (err error) {
+	if l.copied == nil {
+		return nil
+	}
+	t := time.AfterFunc(logPatience, l.stop)
+	err = <-l.copied
+	t.Stop()
+	l.stop()
+	l.stop, l.copied = nil, nil
+	return err
+}
+
+// logPatience is how long the rest of a pod's log is waited for.
+const logPatience = 5 * time.Second
+
+// ended is the end of a pod: of its program, or of one of the pods that run it.
+func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) {
+	p, e := l.p, l.e
+	t := pod.state().Terminated
+	if t != nil {
+		l.follow(pod) // a short program was never seen to run
+	}
+	unread := l.finish()
+	f := launch.Fate{At: l.instant(t, at), Exit: -1, Output: p.log.Err()}
+	if unread != nil && f.Output == nil {
+		f.Output = fmt.Errorf("its output cannot be read: %w", unread)
+	}
+	if t != nil {
+		f.Exit = t.ExitCode
+	}
+	f.Finished = t != nil && t.ExitCode == 0 && t.Signal == 0
+	switch {
+	case f.Finished:
+		return f, true
+	case asked:
+		f.Why = "its pod was ended"
+		return f, true
+	case l.resize:
+	case disturbed(pod) == "" && (t != nil || pod.Status.Phase == "Failed"):
+		f.Why = outcome(pod, &p.Job)
+		return f, true
+	case e.expired(p.Number):
+		f.Why = fmt.Sprintf("it ran for longer than its Job may (deadline = %q in the hardware block)", e.set.Deadline)
+		return f, true
+	default:
+		if l.lost++; l.lost > mostLost {
+			return l.failure(fmt.Sprintf("%d of its pods were taken away", l.lost), nil)
+		}
+		e.warn(p.Number, evictionCode, cmp.Or(disturbed(pod), "somebody deleted its pod")+
+			"; another pod goes on from its last checkpoint")
+		e.drop(e.detach(p.Number))
+		if err := e.move(p); err != nil {
+			return l.failure("its pod was taken away, and no other could be started", err)
+		}
+	}
+	if err := l.begin(); err != nil {
+		return l.failure("its pod could not be started again", err)
+	}
+	return f, false
+}
+
+// instant is when a container ended. The API has the instant in whole seconds, and later; the last line of the program is
+// often closer to it.
+func (l *podLife) instant(t *terminatedState, seen time.Time) time.Time {
+	if t == nil || !l.out.live || t.Finished.IsZero() {
+		return seen
+	}
+	at := t.Finished
+	if l.out.last.After(at) {
+		at = l.out.last
+	}
+	if at = at.Add(l.out.lag); at.Before(seen) && seen.Sub(at) < 3*time.Second {
+		return at
+	}
+	return seen
+}
+
+// without deals with a program without a pod: its Job has made none yet, or it was suspended before.
+func (l *podLife) without(asked bool) (launch.Fate, bool) {
+	e, p := l.e, l.p
+	if asked {
+		quiet, err := e.suspended(p.Number)
+		if err != nil {
+			return l.failure("its Job cannot be read", err)
+		}
+		if now, _ := p.look(); !quiet || now != nil {
+			return launch.Fate{}, false
+		}
+		return launch.Fate{At: time.Now(), Exit: -1, Why: "it was stopped before it ran", Output: p.log.Err()}, true
+	}
+	return l.wait(func() (string, bool) { return e.refusal(p.Number) })
+}
+
+// waits deals with a pod that does not run yet.
+func (l *podLife) waits(pod *pod, asked bool) (launch.Fate, bool) {
+	if asked {
+		return launch.Fate{}, false
+	}
+	return l.wait(func() (string, bool) { return l.e.obstacle(pod) })
+}
+
+// wait waits for a pod that cannot start for the present. why gives the reason, and whether waiting is in vain.
+func (l *podLife) wait(why func() (string, bool)) (launch.Fate, bool) {
+	waited := time.Since(l.since)
+	if waited < lookAfter || time.Since(l.looked) < lookAfter {
+		return launch.Fate{}, false
+	}
+	l.looked = time.Now()
+	reason, vain := why()
+	if reason != "" {
+		l.reason = reason
+	}
+	switch {
+	case vain:
+		return l.failure("its pod cannot start: "+l.reason, nil)
+	case waited > l.e.set.Patience:
+		if l.reason == "" {
+			l.reason = "the cluster says no reason (kubectl describe job shows its events)"
+		}
+		return l.failure(fmt.Sprintf("its pod did not start within %s: %s", l.e.set.Patience, l.reason), nil)
+	}
+	return launch.Fate{}, false
+}
+
+// outcome says how a container ended that did not finish.
+func outcome(pod *pod, j *launch.Job) string {
+	t := pod.state().Terminated
+	switch {
+	case t == nil:
+		return strings.TrimSpace("its pod failed: " + pod.Status.Reason + " " + pod.Status.Message)
+	case t.Reason == "OOMKilled":
+		text := "killed for lack of memory"
+		if j.Memory > 0 {
+			text += fmt.Sprintf(": it needs more than its limit of %d MiB (memory in the job block)", j.Memory>>20)
+		}
+		return text
+	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
+		return fmt.Sprintf("its program %q could not be started in the image %q: %s", j.Argv[0], imageOf(j), t.Message)
+	case t.ExitCode == 127 || t.ExitCode == 126:
+		return fmt.Sprintf("exit status %d: the image %q has no program that can be executed as %q", t.ExitCode,
+			imageOf(j), j.Argv[0])
+	case t.ExitCode > 128 && t.ExitCode < 128+65:
+		s := syscall.Signal(t.ExitCode - 128)
+		return fmt.Sprintf("killed by signal %d (%s)", int(s), s)
+	}
+	return fmt.Sprintf("exit status %d", t.ExitCode)
+}
+
+func imageOf(j *launch.Job) string {
+	if j.Container == nil {
+		return ""
+	}
+	return j.Container.Image
+}
+
+// events returns the texts of the events of an object, the newest last.
+func (e *Engine) events(uid string) ([]event, error) {
+	list, _, err := all[event](e.ctx, e.client, call{verb: "list", resource: "events", namespace: e.namespace,
+		query: url.Values{"fieldSelector": {"involvedObject.uid=" + uid}}})
+	return list, err
+}

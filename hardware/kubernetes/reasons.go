@@ -1,0 +1,74 @@
+package kubernetes
+
+import (
+	"slices"
+	"strings"
+)
+
+// hopeless are the reasons of waiting containers that waiting does not mend.
+var hopeless = []string{"InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "ImageInspectError"}
+
+// obstacle returns why a pod does not run, and whether it never will.
+func (e *Engine) obstacle(p *pod) (reason string, vain bool) {
+	starts := []string{"", "ContainerCreating", "PodInitializing"}
+	if w := p.state().Waiting; w != nil && !slices.Contains(starts, w.Reason) {
+		text := w.Reason
+		if w.Message != "" {
+			text += ": " + w.Message
+		}
+		// The second failure to fetch an image: the first may have been the network.
+		return text, slices.Contains(hopeless, w.Reason) || w.Reason == "ImagePullBackOff"
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == "PodScheduled" && c.Status == "False" {
+			return c.Reason + ": " + c.Message, false
+		}
+	}
+	events, err := e.events(p.Metadata.UID)
+	if err != nil {
+		return "its events cannot be read: " + err.Error(), false
+	}
+	for _, v := range events {
+		if v.Type == "Warning" {
+			reason = v.Reason + ": " + v.Message
+		}
+	}
+	return reason, false
+}
+
+// refusal returns why the Job of a job makes no pod, and whether it never will.
+func (e *Engine) refusal(number int) (reason string, vain bool) {
+	e.mu.Lock()
+	o := e.objects[number]
+	e.mu.Unlock()
+	if o == nil {
+		return "", false
+	}
+	events, err := e.events(o.uid)
+	if err != nil {
+		return "its events cannot be read: " + err.Error(), false
+	}
+	for _, v := range events {
+		if v.Reason == "FailedCreate" {
+			reason = v.Message
+			vain = !strings.Contains(v.Message, "exceeded quota") && (strings.Contains(v.Message, "is forbidden") ||
+				strings.Contains(v.Message, "denied the request") || strings.Contains(v.Message, "is invalid"))
+		}
+	}
+	return reason, vain
+}
+
+// disturbed says who took a pod away from its program; empty if nobody did.
+func disturbed(p *pod) string {
+	if c := is(p.Status.Conditions, "DisruptionTarget"); c != nil {
+		return strings.TrimSpace("the cluster took its pod away (" + c.Reason + "): " + c.Message)
+	}
+	if p.Status.Reason == "Evicted" || p.Status.Reason == "NodeLost" || p.Status.Reason == "Preempting" ||
+		p.Status.Reason == "Shutdown" || p.Status.Reason == "NodeShutdown" || p.Status.Reason == "Terminated" {
+		return strings.TrimSpace("its node ended its pod (" + p.Status.Reason + "): " + p.Status.Message)
+	}
+	if p.Metadata.Deleted != nil {
+		return "somebody deleted its pod"
+	}
+	return ""
+}

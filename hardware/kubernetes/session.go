@@ -1,0 +1,276 @@
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/results/folder"
+)
+
+// Labels of all objects. labelRun has the run, labelEngine the engine, labelCell and labelJob are for people.
+const (
+	labelManager = "app.kubernetes.io/managed-by"
+	labelRun     = "tfexp.dev/run"
+	labelEngine  = "tfexp.dev/engine"
+	labelCell    = "tfexp.dev/cell"
+	labelJob     = "tfexp.dev/job"
+	labelStart   = "tfexp.dev/start" // of pods: which start of the program
+)
+
+// annotationFolder has the folder of results of a run.
+const annotationFolder = "tfexp.dev/folder"
+
+// cluster is a namespace of a cluster.
+type cluster struct {
+	*client
+	set       *settings
+	namespace string
+}
+
+// connect connects to the cluster of a hardware. It makes no call.
+func connect(s *settings) (*cluster, error) {
+	a, err := find(s.Kubeconfig, s.Context)
+	if errors.Is(err, errNoCluster) {
+		return nil, &engine.Unavailable{Engine: kindName, Err: err, Hint: configHint()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &cluster{client: a.dial(), set: s, namespace: cmp.Or(s.Namespace, a.Namespace, "default")}, nil
+}
+
+func (k *cluster) close() { k.http.CloseIdleConnections() }
+
+// noteFile lists, in the folder of results, the clusters in which a run has Jobs, for one after it.
+const noteFile = "kubernetes.json"
+
+// noted is a line of the note.
+type noted struct {
+	Kubeconfig string `json:"kubeconfig,omitempty"`
+	Context    string `json:"context,omitempty"`
+	Namespace  string `json:"namespace"`
+}
+
+// session is the engine in a run.
+type session struct {
+	run engine.Run
+	id  string // the value of labelRun
+
+	mu       sync.Mutex // guards what follows
+	clusters map[string]*cluster
+	notes    []noted
+}
+
+// runID is the value of labelRun for a folder of results of this machine.
+func runID(dir string) string {
+	host, _ := os.Hostname() // or the folder alone
+	sum := sha256.Sum256([]byte(host + "\n" + dir))
+	return hex.EncodeToString(sum[:6])
+}
+
+// openSession ends the Jobs that a run which was killed left behind.
+func openSession(run engine.Run) (engine.Session, []string, error) {
+	s := &session{run: run, id: runID(run.Dir), clusters: map[string]*cluster{}}
+	raw, err := engine.ReadNote(run.Dir, noteFile)
+	var old []noted
+	if err == nil {
+		err = json.Unmarshal(raw, &old)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, nil, fmt.Errorf("read %s: %w", noteFile, err)
+	}
+	var removed []string
+	for _, n := range old {
+		k, err := connect(&settings{Kubeconfig: n.Kubeconfig, Context: n.Context, Namespace: n.Namespace})
+		if err == nil {
+			k.client = k.patient(leftoverPatience)
+			var gone []string
+			gone, err = k.sweep(context.Background(), map[string]string{labelRun: s.id})
+			removed = append(removed, gone...)
+			k.close()
+		}
+		if err != nil {
+			return nil, removed, unavailable(fmt.Errorf("clean up after an earlier run: %w", err))
+		}
+	}
+	if len(old) > 0 {
+		return s, removed, folder.Remove(filepath.Join(run.Dir, noteFile))
+	}
+	return s, nil, nil
+}
+
+// leftoverPatience is how long a server is waited for that has leftovers of an earlier run.
+const leftoverPatience = time.Minute
+
+// goneLimit bounds how long the ends of pods are waited for.
+const goneLimit = 2 * time.Minute
+
+// sweep removes the Jobs, pods and secrets with some labels, and waits until nothing of them runs. It returns the names
+// of the Jobs: "Job tfexp-… (job a-1 of cell …)".
+func (k *cluster) sweep(ctx context.Context, labels map[string]string) (removed []string, err error) {
+	mine := byLabels(labels)
+	jobs, _, err := all[job](ctx, k.client, call{verb: "list", group: batch, resource: "jobs", namespace: k.namespace,
+		query: mine})
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		if err := k.deleteJob(ctx, j.Metadata.Name); err != nil {
+			return removed, err
+		}
+		removed = append(removed, fmt.Sprintf("Job %s (job %s of cell %s)", j.Metadata.Name, j.Metadata.Labels[labelJob],
+			j.Metadata.Labels[labelCell]))
+	}
+	secrets, _, err := all[job](ctx, k.client, call{verb: "list", resource: "secrets", namespace: k.namespace,
+		query: mine})
+	if err != nil && !refused(err, 403) { // who may not list them has made none
+		return removed, err
+	}
+	for _, o := range secrets {
+		if err := k.remove(ctx, call{resource: "secrets", name: o.Metadata.Name}, nil); err != nil {
+			return removed, err
+		}
+	}
+	for began := time.Now(); ; time.Sleep(200 * time.Millisecond) {
+		pods, _, err := all[pod](ctx, k.client, call{verb: "list", resource: "pods", namespace: k.namespace, query: mine})
+		if err != nil {
+			return removed, err
+		}
+		if len(pods) == 0 {
+			return removed, nil
+		}
+		for i := range pods {
+			p := &pods[i]
+			if p.Metadata.Deleted != nil && time.Since(began) < time.Second {
+				continue
+			}
+			if err := k.deletePod(ctx, p.Metadata.Name); err != nil {
+				return removed, err
+			}
+		}
+		if time.Since(began) > goneLimit {
+			return removed, fmt.Errorf("pod %s does not end: its node may be away (kubectl -n %s get pods -l %s)",
+				pods[0].Metadata.Name, k.namespace, selector(labels))
+		}
+	}
+}
+
+// byLabels selects objects by their labels.
+func byLabels(labels map[string]string) url.Values {
+	return url.Values{"labelSelector": {selector(labels)}}
+}
+
+// remove deletes an object of the namespace; one that is gone already is no error.
+func (k *cluster) remove(ctx context.Context, what call, body any) error {
+	what.verb, what.namespace, what.body = "delete", k.namespace, body
+	err := k.do(ctx, what, nil)
+	if refused(err, 404) {
+		return nil
+	}
+	return err
+}
+
+// batch is the group of Jobs.
+const batch = "batch/v1"
+
+// deleteJob deletes a Job, and in the background its pods.
+func (k *cluster) deleteJob(ctx context.Context, name string) error {
+	return k.remove(ctx, call{group: batch, resource: "jobs", name: name}, tree{"propagationPolicy": "Background"})
+}
+
+// deletePod ends a pod as soon as its node can.
+func (k *cluster) deletePod(ctx context.Context, name string) error {
+	return k.remove(ctx, call{resource: "pods", name: name}, tree{"gracePeriodSeconds": 1})
+}
+
+// Engine makes an engine on the nodes of a hardware.
+func (s *session) Engine(ctx context.Context, task engine.Task) (engine.Engine, error) {
+	k, err := s.cluster(task.Hardware)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	rooms, err := k.rooms(ctx, s.id)
+	if err != nil {
+		return nil, orDone(ctx, err)
+	}
+	nodes, err := assign(task.Hardware, rooms)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return newEngine(ctx, s, k, nodes, task)
+}
+
+// orDone is an error of the cluster, unless the context is done.
+func orDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return unavailable(err)
+}
+
+// cluster returns the cluster of a hardware, and notes it.
+func (s *session) cluster(hw *engine.Hardware) (*cluster, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k := s.clusters[hw.Name]; k != nil {
+		return k, nil
+	}
+	set := settingsOf(hw)
+	k, err := connect(set)
+	if err != nil {
+		return nil, err
+	}
+	k.client = k.patient(set.Patience)
+	n := noted{Kubeconfig: set.Kubeconfig, Context: k.access.Context, Namespace: k.namespace}
+	if !slices.Contains(s.notes, n) {
+		raw, err := json.Marshal(append(slices.Clone(s.notes), n))
+		if err != nil {
+			return nil, err
+		}
+		if err := folder.Write(filepath.Join(s.run.Dir, noteFile), append(raw, '\n'), 0o644); err != nil {
+			return nil, fmt.Errorf("note the cluster of the run: %w", err)
+		}
+		s.notes = append(s.notes, n)
+	}
+	s.clusters[hw.Name] = k
+	return k, nil
+}
+
+// Local reports that no GPU of this machine is used.
+func (s *session) Local(*engine.Hardware) bool { return false }
+
+// Close forgets the clusters. Where a Job may be left, the note stays for the next run.
+func (s *session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, k := range s.clusters {
+		k.patience.Store(int64(firstPatience))
+		_, err := k.sweep(context.Background(), map[string]string{labelRun: s.id})
+		errs = append(errs, err)
+		k.close()
+	}
+	s.clusters = nil
+	if err := errors.Join(errs...); err != nil {
+		if s.run.Warn != nil {
+			s.run.Warn("Jobs may be left in the cluster, which the next run removes: " + err.Error())
+		}
+		return nil
+	}
+	if len(s.notes) > 0 {
+		return folder.Remove(filepath.Join(s.run.Dir, noteFile))
+	}
+	return nil
+}

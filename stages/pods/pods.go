@@ -1,0 +1,74 @@
+// Package pods has what files say of jobs on engines that start a container for each run of a program: the image of jobs
+// that name none, and what a pause costs where programs end and start again.
+package pods
+
+import (
+	"time"
+
+	"github.com/tfexp/tfexp/experiments"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/stages/experiment"
+	"github.com/tfexp/tfexp/stages/language"
+)
+
+// Settings are the settings of hardware whose jobs run in pods: its paused jobs always end and start again.
+type Settings interface {
+	// JobImage is the image of jobs that name none; empty for no image.
+	JobImage() string
+}
+
+func init() {
+	language.Extend("pods", language.File, language.Extension[experiment.Spec]{CheckCells: prepare})
+	language.RegisterRule(func(c *language.Checker, cell experiment.Cell) {
+		if _, ok := cell.Hardware.Settings.(Settings); ok && c.First(cell.Policy, cell.Hardware) {
+			pauses(c, cell.Policy, cell.Hardware)
+		}
+	})
+}
+
+// prepare says that paused jobs end, and gives the image of a hardware to the jobs on it that name none.
+func prepare(d *language.Decoder, s *experiment.Spec) {
+	from := map[*experiment.Job]*experiment.Hardware{}
+	for _, cell := range s.Cells {
+		h := cell.Hardware
+		set, ok := h.Settings.(Settings)
+		if !ok {
+			continue
+		}
+		h.Suspends = true
+		image := set.JobImage()
+		if image == "" {
+			continue
+		}
+		for _, block := range cell.Workload.JobBlocks() {
+			for _, j := range append([]*experiment.Job{block}, block.Alternatives...) {
+				if j.Container == nil {
+					j.Container = &launch.Container{Image: image}
+					from[j] = h
+				} else if from[j] != nil && j.Container.Image != image {
+					d.Add(experiments.ErrorAt(j.Range, "Two images for a job", "The job %q names no image, the hardware %q names "+
+						"%q for it, and %q names %q: name the image in the job.", j.Name, from[j].Name, j.Container.Image, h.Name,
+						image))
+					return
+				}
+			}
+		}
+	}
+}
+
+// shortQuantum is a quantum that pauses of jobs, each of which ends a program and starts another, use up.
+const shortQuantum = 5 * time.Second
+
+// pauses says what a policy that pauses jobs needs, and warns of one that pauses them so often that they do little else.
+func pauses(c *language.Checker, p *experiment.Policy, h *experiment.Hardware) {
+	if !h.Capabilities().Pause && (p.OrderPauses() || p.Pauses()) {
+		c.Fail(language.Place(p.At, "order", p.Range), "Pauses without checkpoints",
+			"On the hardware %q a paused job ends, and goes on from its checkpoint: name a volume for checkpoints in the "+
+				"hardware block.", h.Name)
+	}
+	if q := p.Settings.Duration("quantum"); p.OrderPauses() && 0 < q && q < shortQuantum {
+		c.Add(experiments.WarningAt(language.Place(p.At, "quantum", p.Range), "Quantum shorter than a pause",
+			"On the hardware %q a paused job ends and starts again from its checkpoint, which takes several seconds: with a "+
+				"quantum of %s its jobs do little else.", h.Name, q))
+	}
+}
