@@ -58,26 +58,29 @@ func (c certain) Expect(ctx context.Context, known stages.Known) stages.Expectat
 	if slices.ContainsFunc(known.Refs, record.CellRef.Real) {
 		most = mostSimulated
 	}
-	said := stages.Expectation{Name: "certain", Title: "replicates until decided, by simulation"}
+	var said stages.Expectation
 	var all []simulation
 	for len(all) < most && (len(all) == 0 || ctx.Err() == nil) {
 		e, err := c.simulate(ctx, known, len(all))
 		switch {
 		case err != nil && len(all) == 0:
-			said.Value, said.Lines = Expected{Unknown: why(err)}, []stages.ExpectedLine{{Text: "unknown: " + why(err)}}
-			return said
+			return stages.Expectation{Value: Expected{Unknown: why(err)},
+				Lines: []stages.ExpectedLine{{Text: "\nReplicates until decided: unknown, since " + why(err)}}}
 		case err == nil && len(e.ran) == 0:
 			return stages.Expectation{} // nothing is left to run
 		case err == nil:
 			all = append(all, e)
 		}
 	}
-	if most > 1 {
-		said.Title = fmt.Sprintf("replicates until decided, in %d simulated experiments", len(all))
+	title := "\nReplicates until decided, by simulation:"
+	switch {
+	case len(all) < most:
+		title = fmt.Sprintf("\nReplicates until decided, in %s (more would take longer than %s):",
+			schema.Plural(len(all), "simulated experiment"), simulateFor)
+	case most > 1:
+		title = fmt.Sprintf("\nReplicates until decided, in %d simulated experiments:", most)
 	}
-	if len(all) < most {
-		said.Title += fmt.Sprintf(" (more take longer than %s)", simulateFor)
-	}
+	said.Lines = append(said.Lines, stages.ExpectedLine{Text: title})
 	v := Expected{Simulated: len(all)}
 	for n := range all[0].rows {
 		one := c.expected(all, n)
@@ -86,7 +89,7 @@ func (c certain) Expect(ctx context.Context, known stages.Known) stages.Expectat
 		case n < mostRows:
 			said.Lines = append(said.Lines, one.line(most > 1, c.looks[len(c.looks)-1]))
 		case n == mostRows:
-			said.Lines = append(said.Lines, stages.ExpectedLine{Text: fmt.Sprintf("and %d more, in --json", len(all[0].rows)-n)})
+			said.Lines = append(said.Lines, stages.ExpectedLine{Text: fmt.Sprintf("  and %d more, which --json lists", len(all[0].rows)-n)})
 		}
 	}
 	said.Value = v
@@ -97,9 +100,9 @@ func (c certain) Expect(ctx context.Context, known stages.Known) stages.Expectat
 func why(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("simulating the experiment once takes longer than %s", simulateFor)
+		return fmt.Sprintf("one simulation of the experiment takes longer than %s", simulateFor)
 	case errors.Is(err, stages.ErrNoEstimate):
-		return "the jobs are not profiled yet, which a run does first (runtime blocks would give it now)"
+		return "the jobs have no samples yet; a run takes them first, and plan uses them afterwards"
 	}
 	return err.Error()
 }
@@ -126,7 +129,7 @@ func (c certain) expected(all []simulation, n int) ExpectedComparison {
 // line puts it into words; most is the number of replicates.
 func (e ExpectedComparison) line(varies bool, most int) stages.ExpectedLine {
 	m, _ := measure.MetricByName(e.Metric)
-	text := fmt.Sprintf("%s against %s in %s: ", e.Candidate, e.Baseline, m.Title)
+	text := fmt.Sprintf("  %s against %s in %s: ", e.Candidate, e.Baseline, m.Title)
 	if varies {
 		text += "probably "
 	}
@@ -136,9 +139,9 @@ func (e ExpectedComparison) line(varies bool, most int) stages.ExpectedLine {
 	}
 	switch {
 	case e.Decided == 0:
-		text += "undecided with " + schema.Plural(most, "replicate")
+		text += "undecided with " + schema.Plural(int(e.Replicates), "replicate")
 	case e.Decided < 1:
-		text += fmt.Sprintf("%s in %s of them, else undecided with %d", after, table.Share(e.Decided), most)
+		text += fmt.Sprintf("%s in %s of them, undecided in the others", after, table.Share(e.Decided))
 	default:
 		text += fmt.Sprintf("%s of at most %d", after, most)
 	}
