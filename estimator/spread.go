@@ -23,7 +23,7 @@ const (
 	paceSD, paceDF   = 0.10, 4.0
 	unitSD, unitDF   = 0.12, 3.0
 	startSD, startDF = 0.15, 3.0
-	// beyondSamples is how many times the variance of runs some minutes apart is that of samples of one moment.
+	// beyondSamples is how many times the variance of runs some minutes apart exceeds the variance of samples of one moment.
 	beyondSamples = 2.0
 	// mostPeers bounds the weight of other jobs' samples.
 	mostPeers = 20.0

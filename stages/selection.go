@@ -30,7 +30,7 @@ type ExpectPart interface {
 	Expect(ctx context.Context, known Known) Expectation
 }
 
-// Known is what is known before a run.
+// Known has the cells of a run that is planned.
 type Known struct {
 	Refs  []record.CellRef // the cells of the matrix
 	Cells []Cell
@@ -38,7 +38,7 @@ type Known struct {
 	Over func(cell string) (record.Cell, bool)
 }
 
-// Expectation is what a part of a file expects of a run: facts in words, and a value for plan --json; empty for nothing.
+// Expectation is a forecast by a part of a file: lines of text, and a value for plan --json. The zero value is no forecast.
 type Expectation struct {
 	Lines []ExpectedLine
 	Value any

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 )
 
-// studied is an experiment with a log and a policy's program beside its folder.
+// studied is an experiment whose log and policy program are in the folder above.
 const studied = `
 experiment "studied" { replicates = 1 }
 

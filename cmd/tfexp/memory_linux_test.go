@@ -24,7 +24,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostMemory bounds what a command may take of a folder of results, in MiB.
+// mostMemory bounds the memory of a command that reads a folder of results, in MiB.
 const mostMemory = 200
 
 // The damages that cost memory where a reader believes a file.
@@ -166,7 +166,7 @@ func peakOf(t *testing.T, dir, program string, args []string) int {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), noRaceSleep, "TERM=xterm-256color", "GOGC=100") // the default, not that of make test
+	cmd.Env = append(os.Environ(), noRaceSleep, "TERM=xterm-256color", "GOGC=100") // the default; make test sets another
 	var ready func()
 	switch args[0] {
 	case "serve":

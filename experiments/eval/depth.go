@@ -30,7 +30,7 @@ func TooDeep(filename string, src []byte) (at hcl.Range, what string) {
 	return at, what
 }
 
-// tooLong finds where a source has too many words and signs, at least as many as tokens: what the parser makes of a
+// tooLong finds where a source has too many words and signs, at least as many as tokens: the parser's node of a
 // token takes up to 1 KiB.
 func tooLong(filename string, src []byte) (at hcl.Range, what string) {
 	words, in := 0, false // in a word

@@ -25,7 +25,7 @@ const (
 	largeText     = 64 << 10
 )
 
-// keeps counts the weight of an expression's value, and reports whether the file may have it beside those before.
+// keeps counts the weight of an expression's value, and reports whether the file may have it together with the values before.
 func (e *Effort) keeps(w weight) bool {
 	if w.elements <= largeElements && w.text <= largeText {
 		return true

@@ -197,7 +197,7 @@ func (c *client) starts(err error, since time.Time) bool {
 	return allowed
 }
 
-// right is what the user must be allowed to do for a call.
+// right is the permission that a call needs.
 func (c *call) right() string { return c.verb + " " + c.resource + " " + c.namespace }
 
 func (c *client) once(ctx context.Context, what call, into any) error {

@@ -183,7 +183,7 @@ func merge(o, patch tree) {
 	}
 }
 
-// watch tells all changes after a version, until streams break.
+// watch sends all changes after a version, until streams break.
 func (f *fakeCluster) watch(w http.ResponseWriter, r *http.Request, resource string, match func(tree) bool) {
 	version, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
 	out := json.NewEncoder(w)
@@ -284,7 +284,7 @@ func selectedBy(labels, fields, namespace string) func(tree) bool {
 			path, unequal := strings.CutSuffix(path, "!")
 			var at any = o
 			for name := range strings.SplitSeq(path, ".") {
-				at, _ = at.(tree)[name]
+				at = at.(tree)[name]
 				if at == nil {
 					break
 				}

@@ -17,7 +17,7 @@ import (
 )
 
 // fakeCluster is an API server in this process, with the controllers and kubelets behind it, as far as faults need
-// them: they act as those of Kubernetes 1.36.
+// them: they act as in Kubernetes 1.36.
 type fakeCluster struct {
 	*httptest.Server
 
@@ -183,7 +183,7 @@ func (f *fakeCluster) evict(namespace, name string) {
 	f.end(f.objects["pods/"+namespace+"/"+name])
 }
 
-// put stores an object and tells it to watches.
+// put stores an object and sends it to watches.
 func (f *fakeCluster) put(kind, resource string, o tree) {
 	f.version++
 	m := metaOf(o)

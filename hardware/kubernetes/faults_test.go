@@ -232,7 +232,7 @@ func TestPodCannotStart(t *testing.T) {
 	}
 }
 
-// A user without a permission is told which one is missing.
+// The error of a user without a permission names the permission.
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"list nodes", "list pods", "create jobs", "patch jobs"} {
@@ -258,7 +258,7 @@ func TestForbidden(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				defer cancel()
-				for text == "" { // the end of the run may come before that of the job
+				for text == "" { // the run may end before the job
 					_, news, err := o.Next(ctx, scheduler.Never)
 					if err != nil {
 						text = err.Error()
@@ -275,7 +275,7 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// A server that has just started refuses for a moment what it has allowed before.
+// A server that has just started refuses for a moment calls that it has allowed before.
 func TestServerStartsWithoutRoles(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -309,7 +309,7 @@ func TestServerStartsWithoutRoles(t *testing.T) {
 	}
 }
 
-// A pod that is evicted, or deleted by somebody, is followed by another one, which goes on to the end of the job.
+// A pod that is evicted, or deleted by somebody, is followed by another one, which runs to the end of the job.
 func TestPodTakenAway(t *testing.T) {
 	t.Parallel()
 	for name, take := range map[string]func(*fakeCluster, string){
@@ -365,7 +365,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// Objects of a run that was killed are removed by the next one in the same folder, and those of other runs are not.
+// Objects of a run that was killed are removed by the next run in the same folder; objects of other runs stay.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -469,7 +469,7 @@ func TestPauseAndResume(t *testing.T) {
 	}
 }
 
-// outputOf is what the program of a job wrote.
+// outputOf returns the output of a job's program.
 func outputOf(t *testing.T, job launch.Job) string {
 	t.Helper()
 	raw, err := os.ReadFile(job.LogPath)

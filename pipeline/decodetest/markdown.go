@@ -132,7 +132,7 @@ func (w *reference) labels(b *schema.Block) {
 }
 
 // only finds the sentence that says under which choices an argument is read.
-var only = regexp.MustCompile("\\sOnly (on|with|in|for|under|of) [^.]*\\.$")
+var only = regexp.MustCompile(`\sOnly (on|with|in|for|under|of) [^.]*\.$`)
 
 // table writes a line for each argument.
 func (w *reference) table(args []schema.Arg) {

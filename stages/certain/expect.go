@@ -54,7 +54,7 @@ const (
 func (c certain) Expect(ctx context.Context, known stages.Known) stages.Expectation {
 	ctx, cancel := context.WithTimeout(ctx, simulateFor)
 	defer cancel()
-	most := 1 // simulated cells are what they will be
+	most := 1 // simulated cells give the same results in the run
 	if slices.ContainsFunc(known.Refs, record.CellRef.Real) {
 		most = mostSimulated
 	}

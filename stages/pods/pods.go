@@ -56,10 +56,10 @@ func prepare(d *language.Decoder, s *experiment.Spec) {
 	}
 }
 
-// shortQuantum is a quantum that pauses of jobs, each of which ends a program and starts another, use up.
+// shortQuantum is shorter than a pause, which ends a program and starts another.
 const shortQuantum = 5 * time.Second
 
-// pauses says what a policy that pauses jobs needs, and warns of one that pauses them so often that they do little else.
+// pauses refuses a policy that pauses jobs without checkpoints, and warns where pauses take most of the time.
 func pauses(c *language.Checker, p *experiment.Policy, h *experiment.Hardware) {
 	if !h.Capabilities().Pause && (p.OrderPauses() || p.Pauses()) {
 		c.Fail(language.Place(p.At, "order", p.Range), "Pauses without checkpoints",

@@ -35,7 +35,7 @@ type inputs struct {
 }
 
 // inputsOf finds the files that an experiment reads: the ones that the file names, the programs of jobs and policies, and
-// the Python modules beside a program that it imports.
+// the Python modules that a program imports from its folder.
 func inputsOf(spec *experiment.Spec) (*inputs, error) {
 	file, err := filepath.Abs(spec.File)
 	if err != nil {
@@ -153,7 +153,7 @@ func ofCommand(dir string, argv, declared []string) (paths []string) {
 // imported is a line of Python that imports modules.
 var imported = regexp.MustCompile(`^\s*(?:from\s+\.?([\w.]+)\s+import|import\s+([\w., ]+))`)
 
-// modules adds the modules and packages beside a Python program that it imports, and that these import.
+// modules adds the modules and packages that a Python program imports from its folder, directly or through others.
 func modules(program string, paths []string) []string {
 	f, err := folder.OpenFile(program, os.O_RDONLY, 0)
 	if err != nil {

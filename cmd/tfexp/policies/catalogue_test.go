@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// TestCatalogue holds docs/policies.md to the registered policies, and testdata/entries.txt to what the command prints
+// TestCatalogue holds docs/policies.md to the registered policies, and testdata/entries.txt to the output of the command
 // about each of them.
 func TestCatalogue(t *testing.T) {
 	if testing.Short() {
@@ -64,7 +64,7 @@ func catalogue() string {
 	return b.String()
 }
 
-// entries is what the command prints about all policies.
+// entries returns the output of the command for all policies.
 func entries() string {
 	var b strings.Builder
 	for _, q := range policy.Questions {
