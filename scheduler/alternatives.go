@@ -67,7 +67,7 @@ func fastest(j *Job, among []int32) int32 {
 	return best
 }
 
-// Kind returns the type of GPU that the alternative needs with which a job is looked at; 0 for any.
+// Kind returns the type of GPU that a job's chosen alternative needs; 0 for any.
 func (s *chosenAlternatives) Kind(j int32) int32 {
 	if s.of == nil {
 		return 0
@@ -75,7 +75,7 @@ func (s *chosenAlternatives) Kind(j int32) int32 {
 	return s.of[j].kind
 }
 
-// SetKind sets it.
+// SetKind sets the type of GPU that a job's chosen alternative needs.
 func (s *chosenAlternatives) SetKind(j, kind int32) { s.of[j].kind = kind }
 
 // Ran returns the alternative with which a job ran last, among the alternatives that are considered.
@@ -155,7 +155,7 @@ func (l *loop) choicesAnew(j *jobState) []int32 {
 	return l.choices(j)
 }
 
-// adopt makes an alternative the one with which a job is looked at from now on.
+// adopt makes an alternative the chosen one of a job.
 func (l *loop) adopt(j *jobState, alternative int32) {
 	if !l.alternatives.Any() || len(j.job.Alternatives()) == 0 {
 		return

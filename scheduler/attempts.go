@@ -39,7 +39,7 @@ func (l *loop) finish(e *Notice) error {
 	return nil
 }
 
-// takeOff takes a job that has started from its cores; one that is paused ended before that took hold.
+// takeOff takes a job that has started from its cores. A job whose pause has not taken effect holds none.
 func (l *loop) takeOff(j *jobState) {
 	if j.state == Running && !j.yields {
 		l.release(j)
@@ -148,7 +148,7 @@ func (l *loop) release(j *jobState) {
 	l.dispatching.freed = true
 }
 
-// The method tell records an event of a job that happens now, and has nothing but what the job holds and its result.
+// The method tell records an event that happens now: the job's cores and GPUs, and its result.
 func (l *loop) tell(kind EventKind, j *jobState, cores, gpus CoreSet, r *Result) {
 	l.tally.events++
 	e := &l.out.plain

@@ -89,5 +89,5 @@ func (l *shortList) String() string {
 	return s
 }
 
-// most is the greatest number of items that a List writes.
+// most is the greatest number of items in a list of an error.
 const most = 8

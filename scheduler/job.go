@@ -106,7 +106,7 @@ func (j *Job) Survives(parts []cluster.Part, node int) bool {
 	return j.spares(parts, func(p *cluster.Part) bool { return p.Node == node })
 }
 
-// Spares is Survives for any parts that are lost together.
+// spares is Survives for any parts that are lost together.
 func (j *Job) spares(parts []cluster.Part, gone func(p *cluster.Part) bool) bool {
 	lead := cluster.Lead(parts)
 	for _, role := range j.Roles() {
@@ -153,7 +153,7 @@ type Resize struct {
 	Parts int
 }
 
-// Surplus divides the parts of a running job, which are in the order of their numbers, into those that it is to keep
+// surplus divides the parts of a running job, which are in the order of their numbers, into those that it is to keep
 // and those that are too many: of each role the ones with the highest numbers. The part that ends the job is the first
 // of its role, and stays.
 func (j *Job) surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
@@ -249,7 +249,7 @@ func (j *Job) As(alternative int32) Alternative {
 	return Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted}
 }
 
-// CheckAlternatives refuses settings that have no meaning for a job with alternatives.
+// checkAlternatives refuses settings that have no meaning for a job with alternatives.
 func (j *Job) checkAlternatives(partial bool) error {
 	if len(j.Alternatives()) == 0 {
 		return nil

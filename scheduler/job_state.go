@@ -29,7 +29,7 @@ type jobState struct {
 	job     *Job
 }
 
-// newState sets out the state of a job that is still to come.
+// newState fills in the state of a job that has not arrived.
 func (l *loop) newState(number int32, f *jobState) {
 	j := l.job(number)
 	*f = jobState{} // and then its fields: a whole value would be made elsewhere and copied

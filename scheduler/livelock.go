@@ -16,7 +16,7 @@ var ErrLivelock = errors.New("no job gets nearer to its end")
 
 // livelockDetector is a record of the latest progress. The zero value is the state at the start.
 type livelockDetector struct {
-	// Pauses counts those since the last look.
+	// Pauses counts the pauses since the last check.
 	Pauses int
 	left   float64 // the remaining work of the engine then
 	looked bool    // nothing but pauses and resumes has happened since

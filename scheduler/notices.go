@@ -177,7 +177,7 @@ func (l *loop) retry(j *jobState, reason string) bool {
 	return true
 }
 
-// keepOnly sets the progress of a job to kept, in the unit of the outlook, after an attempt
+// keepOnly sets the progress of a job to kept, in the unit of the progress model, after an attempt
 // that keeps no more.
 func (l *loop) keepOnly(j *jobState, kept time.Duration) {
 	l.predictions.done.Set(j.number, kept, kept, j.coreTime)

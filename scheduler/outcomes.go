@@ -15,7 +15,7 @@ type outcomes struct {
 
 var pending = Result{State: Pending, FirstStart: Never, Finish: Never}
 
-// newOutcomes returns the fates of jobs that have not arrived yet. Unless they are kept, each is dropped after the last
+// newOutcomes returns the outcomes of jobs that have not arrived yet. Unless they are kept, each is dropped after the last
 // event of its job.
 func newOutcomes(jobs int, keep bool) outcomes {
 	f := outcomes{counted: map[int32]*Result{}}

@@ -45,7 +45,7 @@ func (l *loop) length(j *jobState, cores int32) time.Duration {
 }
 
 // doneBy returns the progress of a job in its attempt up to an instant in the
-// present stretch, in the unit of the outlook.
+// present stretch, in the unit of the progress model.
 func (l *loop) doneBy(j *jobState, at time.Duration) time.Duration {
 	done := l.predictions.done.Done(j.number, j.coreTime)
 	switch {

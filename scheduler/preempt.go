@@ -117,10 +117,8 @@ func (l *loop) heldUpAs(j *jobState) bool {
 	return !ok
 }
 
-// Victims keeps the running jobs of a policy that pauses some for others, in the order in which they would be
-// paused.
-
-// victim is a running job with its sort key for pausing: the smallest is first. Ties go to the higher number.
+// victim is a running job of a policy that pauses some jobs for others, with its sort key: the smallest is paused first.
+// Ties go to the higher number.
 type victim struct {
 	First, Second int64
 	Job           int32  // Nobody once it was withdrawn

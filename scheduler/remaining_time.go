@@ -16,7 +16,7 @@ const never = time.Duration(math.MaxInt64)
 // prediction may be wrong.
 type ProgressModel interface {
 	// Done returns the progress of a job in a stretch of service with the given number of cores on all nodes
-	// together. The outlook chooses the unit; the stretches of an attempt add up in it.
+	// together. The model chooses the unit; the stretches of an attempt add up in it.
 	Done(job *Job, cores int, stretch time.Duration) time.Duration
 	// Past converts such a sum to run time on the job's full request.
 	Past(job *Job, done time.Duration) time.Duration
@@ -25,7 +25,7 @@ type ProgressModel interface {
 	Predict(job *Job, left time.Duration, cores int) time.Duration
 }
 
-// Proportional is the outlook in which jobs progress in proportion to their
+// Proportional is the progress model in which jobs progress in proportion to their
 // cores. Progress is core time.
 type Proportional struct{}
 
@@ -122,7 +122,7 @@ func (a *progressAccount) Set(job int32, done, base, coreTime time.Duration) {
 	}
 }
 
-// Curves is the outlook in which each job has a speed by the number of its cores. Progress is run
+// SpeedCurves is the progress model in which each job has a speed by the number of its cores. Progress is run
 // time on the full request.
 type SpeedCurves struct {
 	// Speed returns the speed of a job on the given number of cores, above 0. The unit may differ between jobs.

@@ -42,7 +42,7 @@ func (l *loop) restore(j *jobState, a *Attempt) time.Duration {
 	return work
 }
 
-// measured returns the progress of a job, in the unit of the outlook, after the service time at
+// measured returns the progress of a job, in the unit of the progress model, after the service time at
 // of its attempt. The program of the attempt must report when it resumed and when it saved its
 // work.
 func (l *loop) measured(j *jobState, a *Attempt, at time.Duration) time.Duration {

@@ -49,10 +49,8 @@ func (l *loop) partEnded(n *Notice) error {
 	return l.without(l.state(j), failed, n.Reason)
 }
 
-// Rejoin tracks jobs with roles that do not hold their wanted parts: some were lost with
-// their nodes, failed by themselves, or another number was asked for.
-
-// missingRoles are a run's records of such jobs. The zero value has no records.
+// missingRoles has a run's records of jobs with roles that lack parts: some were lost with their nodes, failed by
+// themselves, or another number was asked for. The zero value has no records.
 type missingRoles struct {
 	amiss  []int32                  // jobs that have started
 	asked  map[int32][]int          // by job, the requested number of parts of each role

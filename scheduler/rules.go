@@ -154,8 +154,8 @@ type Actions interface {
 	MakeRoom(job int32) (worse, made bool, err error)
 	// Pause pauses a running job, which waits again.
 	Pause(job int32, why string) error
-	// Choose sets the alternative with which a waiting job is looked at, and
-	// would start. A running job must be looked at with its own when Choose is done.
+	// Choose sets the alternative with which a waiting job would start. A running job
+	// must have its own when the policy has decided.
 	Choose(job, alternative int32)
 }
 
@@ -314,13 +314,13 @@ type RunningJobs struct{ l *loop }
 // All returns the running jobs, in no particular order.
 func (r RunningJobs) All() []int32 { return r.l.running.all }
 
-// Malleable returns those that can be resized, by first start, then number.
+// Malleable returns the running jobs that can be resized, by first start, then number.
 func (r RunningJobs) Malleable() []int32 { return r.l.running.malleable }
 
 // Len returns how many jobs have an expected end.
 func (r RunningJobs) Len() int { return len(r.l.running.ends) }
 
-// End returns the i-th expected end, by the predictions, and whose it is; Never
+// End returns the i-th expected end, by the predictions, and its job; Never
 // for a job without a prediction. Ends are kept for rules that ask for them.
 func (r RunningJobs) End(i int) (at time.Duration, job int32) {
 	return r.l.running.ends[i].At, r.l.running.ends[i].Of

@@ -141,7 +141,7 @@ type Result struct {
 	// alternatives; 0 for a job that has none.
 	Alternative int
 	// Preemptions counts pauses; Resizes counts changes of its holdings while
-	// it ran; Restarts counts the attempts that failed and were made up for.
+	// it ran; Restarts counts the attempts that failed and were repeated.
 	Preemptions, Resizes, Restarts int
 	// Migrations counts its resumes on other nodes, or with other GPUs, than before its
 	// last pause.

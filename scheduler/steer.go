@@ -214,7 +214,7 @@ type controllerKernel interface {
 	Satisfy(job int32, reason string) error
 }
 
-// controllerHost is the controllers of one run at work. The nil Desk has none.
+// controllerHost runs the controllers of one run. A nil host has none.
 type controllerHost struct {
 	Steering
 	kernel controllerKernel
@@ -236,7 +236,7 @@ type controlledJob struct {
 	done string
 }
 
-// newControllerHost returns the desk of a run, and asks for the reports of its jobs.
+// newControllerHost returns the host of a run's controllers, and asks for the reports of its jobs.
 func newControllerHost(s *Steering, jobs int, k controllerKernel) (*controllerHost, error) {
 	if len(s.Controllers) != jobs || s.Reconfigurer == nil {
 		return nil, fmt.Errorf("controllers: %d jobs, but the controllers of %d, or no way to reach them",

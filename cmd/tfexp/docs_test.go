@@ -157,7 +157,7 @@ var (
 )
 
 // mostReadme bounds the words of the README: a screen and a half.
-const mostReadme = 700
+const mostReadme = 600
 
 // TestWrittenCommands holds that each command that a document, an experiment or a help text has is one of tfexp, with
 // flags that it has, and that files of experiments are there.

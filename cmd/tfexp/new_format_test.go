@@ -89,8 +89,8 @@ func TestNewTraceFormat(t *testing.T) {
 	s := inSandbox(t, tallyFile)
 	s.write(trace, tallyText)
 
-	documented(t, "- `tally`: A line is", "`.tally`", "| `classes` | list of strings | all |",
-		"Only for `tally`.")
+	documented(t, "| `classes` | list of strings | all |", "Only for `tally`.")
+	inHelp(t, "trace.format", "- `tally`: A line is", "`.tally`")
 
 	s.plans("1 cell to run")
 	s.run()

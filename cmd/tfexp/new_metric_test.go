@@ -101,7 +101,9 @@ plot "metrics" { metric = "longest_wait" }
 // A metric and a picture are one value each that is registered: the language, its
 // reference, the tables, the pictures and the report then know them.
 func TestNewMetricAndPicture(t *testing.T) {
-	documented(t, "`longest_wait_s`", "- `bars`: a bar for each policy", "`bars`: `mean_jct`")
+	inHelp(t, "compare", "`longest_wait_s`")
+	inHelp(t, "plot", "- `bars`: a bar for each policy")
+	inHelp(t, "plot.metric", "`bars`: `mean_jct`")
 	if m, ok := measure.MetricByName("longest_wait_s"); !ok || m.Label() != "longest wait (s)" {
 		t.Errorf("the registered metric is %q", m.Label())
 	}

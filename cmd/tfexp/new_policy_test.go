@@ -99,8 +99,9 @@ func TestNewPolicies(t *testing.T) {
 	documented(t,
 		"`ljf`",
 		"| `grain` | duration | `\"1s\"` | Differences below it do not count. Only under the order `ljf`.",
-		"- `half`: half of its request", "`isolated` or `ljf`",
 	)
+	inHelp(t, "policy.estimates", "`isolated` or `ljf`")
+	inHelp(t, "policy.allocation", "- `half`: half of its request")
 
 	s := inSandbox(t, newPolicyFile)
 	s.change(newPolicyFile, `{ order = "fcfs" }`, "{\n  order = \"fcfs\"\n  grain = \"1s\"\n}")

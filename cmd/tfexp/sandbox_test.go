@@ -99,6 +99,12 @@ func documented(t *testing.T, texts ...string) {
 	}
 }
 
+// inHelp fails the test where help language NAME lacks a text.
+func inHelp(t *testing.T, name string, texts ...string) {
+	t.Helper()
+	contains(t, "help language "+name, outputOf(t, "help", "language", name), texts...)
+}
+
 func contains(t *testing.T, what, text string, wants ...string) {
 	t.Helper()
 	for _, want := range wants {

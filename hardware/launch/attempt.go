@@ -185,7 +185,7 @@ func (a *ProgressAttempt) Begin() {
 	})
 }
 
-// poll reports the progress that the other source has had since the last call.
+// poll reports the progress that the job's other source, such as a file of events, has had since the last call.
 func (a *ProgressAttempt) poll() {
 	a.other.Poll(a.made, a.warn)
 }

@@ -281,7 +281,7 @@ func contradictions(n *eval.Node, a *eval.Args, j *experiment.Job) {
 	}
 }
 
-// lawful makes a program from a law.
+// lawful returns the program whose speed follows a law.
 func lawful(a *eval.Args, v *elasticArgs, j *experiment.Job, s goodput.MeasuredSettings, out *Elastic) {
 	missing := slices.DeleteFunc(slices.Clone(lawNeeds), func(name string) bool { return !a.Lacks(name) })
 	if len(missing) > 0 && !a.Node.Broken {

@@ -115,7 +115,7 @@ type task struct {
 	// place of its length among the unit's lengths.
 	extra bool
 	rank  int
-	// needed is set for a sample without which there is no useful estimate: it is taken whatever the time.
+	// needed is set for a sample without which there is no useful estimate: it is taken even if it exceeds the budget.
 	needed bool
 }
 

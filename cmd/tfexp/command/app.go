@@ -73,7 +73,7 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// RawOut is standard output itself: a terminal, perhaps.
+// RawOut returns standard output, unbuffered; it may be a terminal.
 func (a *App) RawOut() io.Writer { return a.out.to }
 
 // Exit prints an error with its hint, and returns its exit status. Output that could not be written, as to a full

@@ -53,7 +53,7 @@ type array struct {
 	gone map[int]time.Time
 }
 
-// goneOn returns how cells of a folder run elsewhere: as requested, or like an earlier run; nil when they run here.
+// goneOn returns the place where cells of a folder run: as requested, or as in an earlier run; nil for this machine.
 func (p *Place) goneOn(dir string) (*Place, error) {
 	old, ok, err := readArray(dir)
 	switch {

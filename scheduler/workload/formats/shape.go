@@ -17,7 +17,7 @@ type Shape struct {
 	Scale float64
 	// Resolution cuts the scaled instants to whole multiples of it; 0 does not.
 	Resolution time.Duration
-	// Start moves all instants so that the first job arrives then, if Shifted.
+	// Start is the arrival of the first job, to which all instants are moved, if Shifted.
 	Start   time.Duration
 	Shifted bool
 	// RunTimeScale multiplies the run times and predictions; 0 means 1. MinRunTime is the least that they are then.

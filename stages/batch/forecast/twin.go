@@ -199,7 +199,7 @@ func (t *Twin) horizonOf() (d time.Duration) {
 	return max((3 * d).Round(time.Minute), 10*time.Minute)
 }
 
-// Backlog is how long the cluster would work at the requested times of a queue, on all of its cores.
+// Backlog returns the time that all cores of the cluster would need for the requested times of a queue.
 func (t *Twin) Backlog(q *Queue) time.Duration {
 	work, cores := 0.0, 0
 	for i := range q.Jobs {

@@ -461,7 +461,7 @@ func (x Abscissa) logarithmic() bool {
 	return lo > 0 && hi/lo >= 8
 }
 
-// Ticks are at the values themselves, as many as have room.
+// Ticks returns ticks at the values, as many as there is room for.
 func (x Abscissa) Ticks(room float64) gonum.ConstantTicks {
 	wide := 0.0
 	for _, l := range x.Labels {
