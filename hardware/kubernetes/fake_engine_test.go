@@ -173,14 +173,14 @@ func TestResizesInPlace(t *testing.T) {
 	if err := o.Resize(0, grant(0, 3)); err != nil {
 		t.Fatal(err)
 	}
-	for range 100 {
-		if f.called("patch pods/resize") > 0 {
+	control := func() any { return child(metaOf(f.all("pods")[0]), "annotations")[annotationControl] }
+	for range 500 { // the file follows the resize
+		if control() == "1 3\n" {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	pod := f.all("pods")[0]
-	if text := child(metaOf(pod), "annotations")[annotationControl]; text != "1 3\n" {
+	if text := control(); text != "1 3\n" {
 		t.Errorf("control file %q", text)
 	}
 	close(end)
