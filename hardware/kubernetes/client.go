@@ -256,7 +256,7 @@ func (c *client) open(ctx context.Context, what call) (io.ReadCloser, error) {
 	}
 	defer res.Body.Close()
 	e := &callError{call: what, code: res.StatusCode}
-	text, _ := io.ReadAll(io.LimitReader(res.Body, mostRefusal)) // what there is
+	text, _ := io.ReadAll(io.LimitReader(res.Body, mostRefusal)) // of a broken answer the part that came
 	var said answer
 	if json.Unmarshal(text, &said) == nil && said.Message != "" {
 		e.reason, e.text = said.Reason, said.Message

@@ -103,7 +103,7 @@ func (e *Engine) follow(version string, pods call) string {
 }
 
 // silence closes a stream that is open for longer than a watch may be, as when its connection was cut without a word.
-// What it returns is called when something came, and with true at the end.
+// The reader of the stream calls the returned function after each line, and with true at the stream's end.
 func silence(body io.Closer) func(end bool) {
 	t := time.AfterFunc(watchLimit+callLimit, func() { body.Close() })
 	return func(end bool) {

@@ -298,7 +298,7 @@ func (l *podLife) follow(pod *pod) {
 		l.e.warn(l.p.Number, evictionCode, taken+"; another pod goes on from its last checkpoint")
 	}
 	if !l.ran {
-		l.e.Runs(l.p) // what the cluster takes before is no service
+		l.e.Runs(l.p) // service begins here: the time until the pod runs does not count
 	}
 	l.ran = true
 	l.seen, l.reason = pod.Metadata.UID, ""
