@@ -168,7 +168,7 @@ func (x extensions) finish() error {
 	return nil
 }
 
-// timedPolicy has the policy asked at instants that it chooses.
+// timedPolicy asks the policy at instants that the policy chooses.
 type timedPolicy struct {
 	noHooks
 	l *loop

@@ -253,7 +253,7 @@ func (j *Jobs[P]) expire(r *RunningJob[P]) {
 	}
 }
 
-// launch starts the programs of an attempt: that which speaks for the job first.
+// launch starts the programs of an attempt. The program that reports for the job is the first.
 func (j *Jobs[P]) launch(r *RunningJob[P], request *Job, grant scheduler.Grant) error {
 	r.Progress = j.Follow(r.number, request)
 	parts := Programs(grant)

@@ -55,7 +55,7 @@ var All = scheduler.Capabilities{Pause: true, Resize: true, Memory: true, GPUs: 
 
 // ErrLacking is returned for an action that needs a capability in
 // Options.Lacks.
-var ErrLacking = errors.New("the simulated engine is told not to be able to")
+var ErrLacking = errors.New("the simulated engine was set up without the ability to")
 
 // Engine runs jobs in virtual time. It implements scheduler.Engine.
 type Engine struct {

@@ -332,8 +332,8 @@ func (f *File) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-// OpenFile is os.OpenFile. A file below an enclosed folder that has a second name is opened for reading alone:
-// writing would change the file of the other name, which may be outside. The error is ErrLinked.
+// OpenFile is like os.OpenFile. It does not open a file of an enclosed folder for writing if the file has a second hard
+// link, since that link may be outside of the folder: the error is ErrLinked.
 func OpenFile(path string, flag int, mode fs.FileMode) (*File, error) {
 	var f *os.File
 	err := within("open", path, func(d disk, name string) (err error) {

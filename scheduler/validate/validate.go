@@ -574,7 +574,7 @@ type Rule interface {
 	Event(e *scheduler.Event, to *Validator)
 }
 
-// Add has a rule checked as well.
+// Add adds a rule to those that are checked.
 func (v *Validator) Add(r Rule) { v.rules = append(v.rules, r) }
 
 // Report records a violation; job is -1 where it is not about one.

@@ -118,7 +118,7 @@ func (m *More) enoughRecords(s *experiment.Spec, replicates int) error {
 	return nil
 }
 
-// apply adds the replicates to an experiment, and has its comparisons looked at when they are there.
+// apply adds the replicates to an experiment, and schedules a check of its comparisons after they have run.
 func (a *Added) apply(s *experiment.Spec) {
 	part, decides := experiment.PartOf[certain](s.Parts)
 	var looks []int

@@ -128,7 +128,7 @@ func (b *bisection) want() (int, bool) {
 	return (b.low + b.high) / 2, true
 }
 
-// hear takes in the results of a value of a bisection; false if they are missing.
+// hear records the results for one value of a bisection; it returns false if they are missing.
 func (u *bisections) hear(b *bisection, value int, over func(string) (record.Cell, bool)) bool {
 	m, _ := measure.MetricByName(b.Metric)
 	var values []float64

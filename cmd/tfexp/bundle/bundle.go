@@ -152,7 +152,7 @@ func (b *Bundle) inputs(spec *experiment.Spec) error {
 		b.Inputs = append(b.Inputs, in)
 		if text := filepath.ToSlash(path); strings.Contains(string(b.source), `"`+text+`"`) {
 			return command.Usagef("name it relative to the experiment file, and run again",
-				"the experiment names %s by its absolute path, which nothing has elsewhere", path)
+				"the experiment names %s by its absolute path, which other machines do not have", path)
 		}
 	}
 	return nil

@@ -121,7 +121,7 @@ func TestWrongInput(t *testing.T) {
 		{"unknown parameter of a partition", conf + "PartitionName=x Nodse=n1\n", "", "", "a partition has no parameter Nodse. Did you mean Nodes?"},
 		{"an include without its cluster", "Include %c.conf\n" + conf, "", "", "slurm.conf:1: Include %c.conf: no line before it has ClusterName="},
 		{"a sum of words", conf + "PriorityWeightQOS=3\nPriorityWeightQOS*=x\n", "", "", `write PriorityWeightQOS=VALUE`},
-		{"a partition twice", conf + "PartitionName=main Nodes=n1\n", "", "", `the partition "main" stands in line 10 as well`},
+		{"a partition twice", conf + "PartitionName=main Nodes=n1\n", "", "", `the partition "main" is in line 10 too`},
 		{"unknown node", conf + "PartitionName=other Nodes=n[1-9]\n", "", "", "has the node n5, which no line NodeName= describes"},
 		{"contradicting times", conf + "PartitionName=other Nodes=n1 MaxTime=10 DefaultTime=20\n", "", "",
 			"DefaultTime=20 above MaxTime=10"},

@@ -112,7 +112,7 @@ func (c *SlurmConf) add(at setting, text string) {
 		}
 		for _, p := range c.partitions {
 			if p[0].value == name {
-				c.problem(l[0], "the partition %q stands in line %d as well: which of both counts? Remove one", name, p[0].line)
+				c.problem(l[0], "the partition %q is in line %d too: remove one of the two lines", name, p[0].line)
 			}
 		}
 		c.partitions = append(c.partitions, l.over(c.partDefault))
