@@ -128,7 +128,7 @@ type RunningJob[P RunningProgram] struct {
 	// Why tfexp ends the job: the first cause counts.
 	cause  scheduler.State
 	reason string
-	// state and why are how the job ended, by its first program.
+	// state and why say how the job ended: as its first program did.
 	state scheduler.State
 	why   string
 	at    time.Time // when it did

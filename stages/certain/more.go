@@ -18,7 +18,7 @@ import (
 // More is a request to add replicates to a finished experiment.
 type More struct {
 	N int
-	// Refuse makes the error for an experiment to which none can be added.
+	// Refuse makes the error for an experiment to which no replicates can be added.
 	Refuse func(hint, format string, args ...any) error
 }
 

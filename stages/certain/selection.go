@@ -143,7 +143,7 @@ func ran(e *record.Experiment) (seconds float64) {
 	return seconds
 }
 
-// open are the comparisons that get replicates as planned: of policies that are not dropped, the ones that are undecided.
+// open reports which comparisons still need replicates: the undecided ones of policies that are not dropped.
 func (s *selection) open(rows []record.ComparisonRow) func(*record.ComparisonRow) bool {
 	return func(r *record.ComparisonRow) bool {
 		return s.decision(r) == Undecided && !(s.DropLosers && slices.ContainsFunc(rows, func(o record.ComparisonRow) bool {

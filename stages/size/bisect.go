@@ -28,7 +28,8 @@ type bisections struct {
 	all   []*bisection
 	// held are the cells that one of them may leave out.
 	held map[int]bool
-	// asked has the rounds, from 1 on, in which cells were asked for: two bisections may need the same cell.
+	// asked has, for each cell, the round (from 1 on) in which it was requested: two bisections may need the same
+	// cell.
 	asked map[int]int
 	round int
 }

@@ -32,7 +32,7 @@ func (r *run) threadsAtStart() {
 	if r.control == nil {
 		return
 	}
-	// Another look, between the first steps, carries out the rest.
+	// The rest of the message is carried out between the first steps, when the file is read again.
 	if m, _, err := program.NewControl(r.env.ControlPath).Read(); err == nil {
 		r.allot(m)
 	}
