@@ -387,7 +387,7 @@ func (p *Plan) lookUpCells(v store.View, from, to int) (some bool) {
 	return some
 }
 
-// together plans to run all real cells of a group that run at the same time if one of them has to run.
+// together plans to run all real cells of a group that run at the same time if one of them must run.
 func (p *Plan) together(from, to int) {
 	type group struct {
 		workload, hardware string

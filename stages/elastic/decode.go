@@ -340,8 +340,7 @@ func (d decoder) measuredProgram(
 	out.Program = one.program
 }
 
-// folder opens the measurements of a program: its folder in an archive, or a folder of its own. It also returns their
-// digest.
+// folder opens the measurements of a program: its folder in an archive, or on the disk. It also returns their digest.
 func (d decoder) folder(a *eval.Args, from *language.Input, name string) (fs.FS, string, bool) {
 	at := a.At("measurements")
 	info, err := os.Stat(from.Path)

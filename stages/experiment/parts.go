@@ -3,8 +3,8 @@ package experiment
 import "github.com/tfexp/tfexp/scheduler"
 
 // Parts are the values that features attach to a block, in the order in which these are registered. Each part has a
-// type of its feature. Its methods say what it changes: stages and pipeline ask for the methods that they know (see
-// package stages).
+// type of its feature. Its methods say which values it changes: stages and pipeline ask for the methods that they know
+// (see package stages).
 type Parts []any
 
 // PartOf returns the part of a type; false where the block has none.

@@ -55,8 +55,8 @@ type initialized struct {
 	OpenQuestions []string `json:"doubts"`
 }
 
-// sourceFlag is what a feature's flag (command.Flag) does: it makes the source of an experiment from the files that the
-// flag names. It also returns the facts that it could not find out.
+// sourceFlag is the work of a feature's flag (command.Flag): it makes the source of an experiment from the files that
+// the flag names. It also returns the facts that it could not find out.
 type sourceFlag = func(file string, others []string, name, dir string) (source []byte, doubts []string, err error)
 
 // source returns the feature whose flag is given; nil where none is.

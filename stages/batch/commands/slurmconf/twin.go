@@ -239,8 +239,8 @@ func textMap(settings []schema.Setting) string {
 	return "{ " + strings.Join(schema.Each(settings, func(s schema.Setting) string { return quoted(s.Name) + " = " + quoted(s.Value) }), ", ") + " }"
 }
 
-// long is the number of jobs from which on one replicate of a log is enough: when the scheduler's periods begin hardly
-// changes the means of so many jobs.
+// long is the number of jobs from which on one replicate of a log is enough: with more jobs, the means hardly depend
+// on when the scheduler's periods begin.
 const long = 20_000
 
 // Experiment writes an experiment of a name, for a file in a folder.
