@@ -95,3 +95,36 @@ func awaitLog(t *testing.T, j launch.Job, text string) {
 	}
 	t.Fatalf("no %q in the log %q", text, logOf(t, j))
 }
+
+// The scheduler of a real cluster decides: of three jobs that fill a node, two wait, as the conditions of their pods say.
+func TestRealOwnOrder(t *testing.T) {
+	set, image := realCluster(t)
+	dir := t.TempDir()
+	var programs []launch.Job
+	for _, name := range []string{"a", "b", "c"} {
+		programs = append(programs, shell(dir, name, image, "echo "+name+"; sleep 2"))
+	}
+	nodes, err := readNodes(&set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range programs {
+		programs[i].Threads = nodes[0].Threads
+	}
+	c, err := ownOrder(t, set, nil, nodes[0].Threads, make([]scheduler.Job, 3), programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waited := 0
+	for i, j := range programs {
+		if text := strings.Join(c.reasons(i), "; "); strings.Contains(text, "Unschedulable: ") {
+			waited++
+		}
+		if got := logOf(t, j); got != j.Name+"\n" {
+			t.Errorf("log %q", got)
+		}
+	}
+	if story := c.story(); waited == 0 || strings.Count(story, "finish") != 3 {
+		t.Errorf("%s; %d waited", story, waited)
+	}
+}
