@@ -237,7 +237,7 @@ func shownNode(head string) bool {
 func (t *Twin) readShownNodes(path string) error {
 	return eachLine(path, func(n int, text string) {
 		fields := map[string]string{}
-		pairs(text, fields)
+		fieldsOf(text, fields)
 		t.judgeShown("scontrol show node", setting{file: path, line: n}, fields)
 		if name := fields["NodeName"]; name != "" {
 			t.shown = append(t.shown, settingsLine{{"NodeName", name, path, n}})

@@ -136,6 +136,26 @@ func TestOtherClusters(t *testing.T) {
 	check(t, "of none", twinOf(t, files, "sacct.txt"), []string{"no job of the cluster gamma has started, and the file has jobs of the cluster demo"}, nil)
 }
 
+// Jobs have whole nodes with select/linear, and in partitions that say so.
+func TestWholeNodes(t *testing.T) {
+	const nodes = "NodeName=a[1-2] CPUs=8 RealMemory=32000\n"
+	conf := strings.Replace(plainConf, "cons_tres", "linear", 1) + "SelectTypeParameters=CR_Memory\n" + nodes
+	check(t, "linear", twinOf(t, map[string]string{"slurm.conf": conf + "PartitionName=main Nodes=ALL Default=YES\nPartitionName=b Nodes=a1\n"}),
+		[]string{`partition "main" { default = true exclusive = true }`, `partition "b" { nodes = ["a-1"] exclusive = true }`},
+		[]string{"CR_Memory"})
+	conf = plainConf + nodes + "PartitionName=main Nodes=ALL Default=YES ExclusiveUser=YES\nPartitionName=b Nodes=ALL Shared=exclusive\n" +
+		"PartitionName=c Nodes=ALL OverSubscribe=EXCLUSIVE\nPartitionName=d Nodes=ALL OverSubscribe=FORCE:4\n"
+	check(t, "partitions", twinOf(t, map[string]string{"slurm.conf": conf}), []string{`partition "main" { default = true }`,
+		`partition "b" { exclusive = true }`, `partition "c" { exclusive = true }`, `partition "d" { }`,
+		"PartitionName=main ExclusiveUser=YES: nodes are shared all the same", "PartitionName=d OverSubscribe=FORCE:4: cores are never shared"}, nil)
+	for text, want := range map[string]string{
+		"": "error: slurm.conf:1: there is no SelectType: Slurm before 23.11", "SelectType=select/cray_aries\n": "error: slurm.conf:2: SelectType=select/cray_aries:",
+	} {
+		check(t, text, twinOf(t, map[string]string{"slurm.conf": strings.Replace(plainConf, "SelectType=select/cons_tres\n", text, 1) + nodes +
+			"PartitionName=main Nodes=ALL Default=YES\n"}), []string{want}, nil)
+	}
+}
+
 // The names in a topology.yaml are checked.
 func TestTopologyYAML(t *testing.T) {
 	conf := plainConf + "NodeName=a1 CPUs=8\nPartitionName=main Nodes=ALL Default=YES\n"

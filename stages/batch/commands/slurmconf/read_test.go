@@ -224,7 +224,7 @@ func TestReadQueue(t *testing.T) {
 	for text, want := range map[string]string{
 		"hello\n": "queue.txt:1: this is no queue",
 		"JobId=1 JobState=PENDING SubmitTime=2026-01-01T10:00:00 NumCPUs=many\n": `queue.txt:1: the job 1 has "many" CPUs`,
-		"\nJobId=1 JobState=PENDING SubmitTime=soon NumCPUs=1\n":                 `queue.txt:2: "soon" is neither a number nor a date`,
+		"\nJobId=1 JobState=PENDING SubmitTime=soon NumCPUs=1\n":                 `queue.txt:2: SubmitTime: "soon" is neither a number nor a date`,
 		"JobId=1 JobState=RUNNING SubmitTime=2026-01-01T10:00:00 NumCPUs=1\n":    "queue.txt:1: the job 1 runs, and has no StartTime",
 	} {
 		if _, _, err := ReadQueue("queue.txt", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
