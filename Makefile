@@ -44,7 +44,7 @@ build-nvml: ## build bin/tfexp with NVIDIA's management library (Linux; needs a 
 	$(NVML) build -tags nvml,netgo,osusergo -o $(BIN) ./cmd/tfexp
 
 test-nvml: ## test the use of NVIDIA's library, on the vendor's mock (needs a C compiler)
-	$(NVML) test -vet=off -tags nvml,netgo,osusergo ./hardware/gpu
+	$(NVML) test -vet=off -tags nvml,netgo,osusergo ./hardware/gpu/nvml
 
 run: $(BIN) ## run the first experiment: FCFS against round robin, real training
 	$(BIN) run experiments/fcfs_vs_rr.hcl

@@ -90,7 +90,7 @@ func TRESName(text string) (string, error) {
 func Tracked(list, name string) string {
 	for item := range strings.SplitSeq(list, ",") {
 		switch key, value, _ := strings.Cut(strings.TrimSpace(item), "="); {
-		case key == name:
+		case strings.EqualFold(key, name):
 			return value
 		case fixed[key] == name && name == "mem":
 			return value + "M"

@@ -51,7 +51,7 @@ func TestParseGres(t *testing.T) {
 // Resources are named, or written as the numbers that each cluster has.
 func TestTracked(t *testing.T) {
 	for text, want := range map[string]string{
-		"cpu=4,mem=8G,node=1": "4 8G", "1=4,2=8192,4=1": "4 8192M", "gres/gpu=2, cpu=3": "3 ", "": " ", "1001=4,11=5": " ",
+		"cpu=4,mem=8G,node=1": "4 8G", "1=4,2=8192,4=1": "4 8192M", "CPU=4,MEM=8G": "4 8G", "gres/gpu=2, cpu=3": "3 ", "": " ", "1001=4,11=5": " ",
 	} {
 		if got := Tracked(text, "cpu") + " " + Tracked(text, "mem"); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)

@@ -408,15 +408,19 @@ func (m *clusterModel) partition(l settingsLine) {
 	}
 	most, usual := m.time(l, "MaxTime"), m.time(l, "DefaultTime")
 	if most > 0 && usual > most {
-		m.problem(l[0], "the partition %s has DefaultTime=%s above MaxTime=%s: lower it", l[0].value,
-			l.get("DefaultTime"), l.get("MaxTime"))
+		m.unmodeled(l[0], fmt.Sprintf("PartitionName=%s DefaultTime=%s is above MaxTime=%s: it does not count, as in Slurm", l[0].value,
+			l.get("DefaultTime"), l.get("MaxTime")))
+		usual = 0
 	}
 	if least, n := m.whole(l, "MinNodes", 0), m.whole(l, "MaxNodes", 0); n > 0 && least > n {
 		m.problem(l[0], "the partition %s has MinNodes=%d above MaxNodes=%d: lower it", l[0].value, least, n)
 	}
 	if strings.EqualFold(l.get("Default"), "YES") {
-		if m.usual != "" && m.usual != l[0].value {
-			m.problem(l[0], "the partitions %s and %s are both the default: remove Default=YES from one", m.usual, l[0].value)
+		if m.usual != "" {
+			m.unmodeled(l[0], fmt.Sprintf("PartitionName=%s Default=YES: it is the default in place of %s, as in Slurm", l[0].value, m.usual))
+			for i := range m.partitions {
+				m.partitions[i].Args = slices.DeleteFunc(m.partitions[i].Args, func(a pair) bool { return a.Name == "default" })
+			}
 		}
 		m.usual = l[0].value
 		add("default", "true")

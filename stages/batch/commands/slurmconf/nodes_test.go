@@ -69,6 +69,20 @@ func TestAbsentNodes(t *testing.T) {
 	}
 }
 
+// The parts of a state have signs of their own, as in DOWN*+DRAIN.
+func TestNodeStates(t *testing.T) {
+	for state, there := range map[string]bool{
+		"DOWN*+DRAIN": false, "IDLE*": true, "IDLE+CLOUD+POWER": true, "ALLOCATED*+DRAIN": false, "MIXED*+PLANNED": true, "DOWN*+CLOUD": false,
+		"IDLE+PERFCTRS": true, "IDLE@+DRAIN": false, "IDLE+DRAIN+REBOOT_ISSUED": false, "MIXED*+DRAIN+POWERING_DOWN": false, "UNKNOWN*": true,
+	} {
+		got := twinOf(t, map[string]string{"slurm.conf": plainConf + "NodeName=a1 CPUs=4\nNodeName=b1 CPUs=4\nPartitionName=main Nodes=ALL Default=YES\n",
+			"nodes.txt": "NodeName=a1 Arch=x86_64 CoresPerSocket=4\n   State=" + state + " ThreadsPerCore=1\n"}, "nodes.txt")
+		if strings.HasPrefix(got, "error") || strings.Contains(got, `node "a1"`) != there {
+			t.Errorf("%s: %s", state, got)
+		}
+	}
+}
+
 // check finds texts that are missing, and texts that should not be there.
 func check(t *testing.T, name, got string, want, not []string) {
 	t.Helper()

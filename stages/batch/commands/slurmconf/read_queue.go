@@ -471,15 +471,21 @@ func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, g
 		return err
 	}
 	gpus, types := slurm.AskedGPUs(list)
-	for _, name := range []string{"TresPerNode", "TresPerJob", "Gres"} {
-		more, err := slurm.ParseGres(get(name))
+	tasks, _ := strconv.Atoi(get("NumTasks"))
+	tasks = max(0, min(tasks, workload.MaxThreads))
+	for _, one := range []struct {
+		name  string
+		parts int
+	}{{"TresPerNode", max(sub.MinNodes, 1)}, {"TresPerJob", 1}, {"Gres", max(sub.MinNodes, 1)}, {"TresPerTask", tasks}} {
+		more, err := slurm.ParseGres(get(one.name))
 		if err != nil {
 			return err
 		}
 		n, of := slurm.AskedGPUs(more)
-		if name != "TresPerJob" {
-			n *= max(sub.MinNodes, 1)
+		if n > 0 && one.parts == 0 {
+			q.leave("TresPerTask counts for nothing without NumTasks")
 		}
+		n = min(n, workload.MaxThreads+1) * one.parts
 		if gpus == 0 {
 			gpus = n
 		}
@@ -504,6 +510,11 @@ func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, g
 	} else if value := get("MinMemoryCPU"); value != "" {
 		j.Memory, _, err = slurm.ParseReqMem(value, 1<<20)
 		j.Memory *= int64(j.Threads)
+	} else if list, wrong := slurm.ParseGres(get("MemPerTres")); wrong == nil { // in megabytes
+		each, _ := slurm.AskedGPUs(list)
+		j.Memory = int64(min(each, 1<<31)) << 20 * int64(j.GPUs)
+	} else {
+		err = wrong
 	}
 	j.Memory -= j.Memory % int64(cluster.Units(j.Threads, j.GPUs)) // the same for each part of the job
 	return err

@@ -121,6 +121,29 @@ func TestNumberedResources(t *testing.T) {
 	}
 }
 
+// GPUs of each task, and memory of each GPU, count where nothing says how many there are of all.
+func TestPartsOfQueue(t *testing.T) {
+	for fields, want := range map[string]string{
+		"NumNodes=1 NumCPUs=8 NumTasks=4\n   TresPerTask=gres/gpu:1":                                                  "4 0 []",
+		"NumNodes=1 NumCPUs=8 NumTasks=2\n   TresPerTask=cpu=4,gres/gpu:t4=2":                                         "4 0 [gpu:t4]",
+		"NumNodes=1 NumCPUs=8\n   TresPerTask=gres/gpu:1":                                                             "0 0 [TresPerTask counts for nothing without NumTasks: 1 jobs]",
+		"NumNodes=1 NumCPUs=8 NumTasks=4\n   TRES=cpu=8,gres/gpu=3\n   TresPerTask=gres/gpu:1":                        "3 0 []",
+		"NumNodes=1 NumCPUs=8\n   TRES=cpu=8,node=1\n   MemPerTres=gres:gpu:4096\n   TresPerNode=gres:gpu:2":          "2 8192 []",
+		"NumNodes=1 NumCPUs=8\n   TRES=cpu=8,mem=1G,node=1\n   MemPerTres=gres:gpu:4096\n   TresPerNode=gres/gpu:a:2": "2 1024 [gpu:a]",
+	} {
+		q, notes, err := ReadQueue("q", strings.NewReader("JobId=1 JobName=a\n   UserId=ada(5) GroupId=x(1)\n   JobState=PENDING Reason=Priority\n"+
+			"   SubmitTime=2026-01-01T10:00:00\n   "+fields+"\n"))
+		if err != nil || len(q.Jobs) != 1 {
+			t.Errorf("%s: %v", fields, err)
+			continue
+		}
+		j := &q.Jobs[0]
+		if got := fmt.Sprint(j.GPUs, " ", j.Memory>>20, " ", append(j.Submission().Features, notes...)); got != want {
+			t.Errorf("%s: %s, want %s", fields, got, want)
+		}
+	}
+}
+
 // Nodes without a size of memory are noted where memory is consumed.
 func TestNoMemory(t *testing.T) {
 	check(t, "no RealMemory", twinOf(t, map[string]string{"slurm.conf": strings.Replace(devices, " RealMemory=64000 Gres=gpu:v100:4", "", 1)}),

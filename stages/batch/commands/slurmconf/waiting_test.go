@@ -121,9 +121,9 @@ func TestOddQueues(t *testing.T) {
 		!strings.Contains(said, "columns not used: NAME") || !strings.Contains(said, "MIN_MEMORY is taken for each node") {
 		t.Errorf("%q, %q, %v", got, said, err)
 	}
-	_, notes, err = ReadQueue("q", strings.NewReader(waits(1, "", "a", "(null)", "   NewField=3\n   TresPerTask=gres:gpu:1")))
+	_, notes, err = ReadQueue("q", strings.NewReader(waits(1, "", "a", "(null)", "   NewField=3\n   TresPerSocket=gres:gpu:1")))
 	if said := strings.Join(notes, "\n"); err != nil || !strings.Contains(said, "the field NewField of scontrol is not known") ||
-		!strings.Contains(said, "TresPerTask: GPUs of each task") {
+		!strings.Contains(said, "TresPerSocket: GPUs of each socket") {
 		t.Errorf("%q, %v", said, err)
 	}
 	_, _, err = ReadQueue("q", strings.NewReader("  JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n"))
