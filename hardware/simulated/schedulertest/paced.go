@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -40,7 +40,7 @@ func (p *Paced) Next(ctx context.Context, until time.Duration) (time.Duration, [
 	defer cancel()
 	now, news, err := p.Engine.Next(ctx, until)
 	for _, n := range news {
-		err = errors.Join(err, os.WriteFile(filepath.Join(p.Dir, fmt.Sprint("end-", n.Job)), nil, 0o644))
+		err = errors.Join(err, folder.Write(filepath.Join(p.Dir, fmt.Sprint("end-", n.Job)), nil, 0o644))
 		var real []scheduler.Notice
 		for err == nil && len(real) == 0 {
 			_, real, err = p.Real.Next(ctx, scheduler.Never)
