@@ -283,11 +283,16 @@ func (e *Engine) patchJob(name string, spec tree) (now job, err error) {
 	return now, err
 }
 
+// object returns the Job of a job; nil without one.
+func (e *Engine) object(number int) *madeJob {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.objects[number]
+}
+
 // suspend suspends the Job of a job: its pod is asked to end.
 func (e *Engine) suspend(number int) error {
-	e.mu.Lock()
-	o := e.objects[number]
-	e.mu.Unlock()
+	o := e.object(number)
 	if o == nil {
 		return nil
 	}
@@ -298,33 +303,29 @@ func (e *Engine) suspend(number int) error {
 	return err
 }
 
+// read returns the Job of a job as it is now; nil when it is gone.
+func (e *Engine) read(number int) (*job, error) {
+	o, now := e.object(number), &job{}
+	if o == nil {
+		return nil, nil
+	}
+	err := e.do(e.ctx, call{verb: "get", group: batch, resource: "jobs", namespace: e.namespace, name: o.name}, now)
+	if refused(err, 404) {
+		return nil, nil
+	}
+	return now, err
+}
+
 // suspended reports whether the Job of a job is suspended and has no pod.
 func (e *Engine) suspended(number int) (bool, error) {
-	e.mu.Lock()
-	o := e.objects[number]
-	e.mu.Unlock()
-	if o == nil {
-		return true, nil
-	}
-	var now job
-	err := e.do(e.ctx, call{verb: "get", group: batch, resource: "jobs", namespace: e.namespace, name: o.name}, &now)
-	if refused(err, 404) {
-		return true, nil
-	}
-	return now.Status.Active == 0 && is(now.Status.Conditions, "Suspended") != nil, err
+	now, err := e.read(number)
+	return err == nil && (now == nil || now.Status.Active == 0 && is(now.Status.Conditions, "Suspended") != nil), err
 }
 
 // expired reports whether the Job of a job has run for longer than it may.
 func (e *Engine) expired(number int) bool {
-	e.mu.Lock()
-	o := e.objects[number]
-	e.mu.Unlock()
-	var now job
-	if o == nil {
-		return false
-	}
-	what := call{verb: "get", group: batch, resource: "jobs", namespace: e.namespace, name: o.name}
-	if e.do(e.ctx, what, &now) != nil {
+	now, err := e.read(number)
+	if now == nil || err != nil {
 		return false
 	}
 	for _, kind := range []string{"Failed", "FailureTarget"} {

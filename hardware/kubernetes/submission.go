@@ -22,7 +22,7 @@ type submission struct {
 	uid     string // of the Job; empty before it is made
 	pod     *pod   // the last one
 	gone    bool   // it was deleted
-	why     string // the job waits or has lost its pod, as Kueue says
+	why     string // it has no pod, as Kueue or its events say
 	asked   bool   // Kueue was asked since the pod was lost
 	evicted bool   // by Kueue, which starts the job again
 	err     error  // why the job could not be submitted
@@ -67,7 +67,7 @@ func (e *Engine) Submit(number int, queue string) {
 	if e.submissions == nil {
 		e.submissions, e.byStart, e.queues = map[int]*submission{}, map[string]*submission{}, map[string]bool{}
 		e.asks = make(chan struct{}, 1)
-		e.calls.Go(e.followQueues)
+		e.calls.Go(e.followSubmissions)
 	}
 	s := e.submissions[number]
 	if s != nil && s.evicted && e.objects[number] != nil {
@@ -255,12 +255,12 @@ func (e *Engine) news(p *pod, gone bool) {
 	}
 }
 
-// kueuePeriod is how often Kueue is asked why jobs wait.
-const kueuePeriod = 2 * time.Second
+// askPeriod is how often the cluster is asked why jobs have no pod.
+const askPeriod = 2 * time.Second
 
-// followQueues asks Kueue why jobs wait, or have lost their pods, until the engine is closed.
-func (e *Engine) followQueues() {
-	tick := time.NewTicker(kueuePeriod)
+// followSubmissions asks why jobs have no pod, until the engine is closed.
+func (e *Engine) followSubmissions() {
+	tick := time.NewTicker(askPeriod)
 	defer tick.Stop()
 	for {
 		select {
@@ -269,7 +269,7 @@ func (e *Engine) followQueues() {
 		case <-tick.C:
 		case <-e.asks:
 		}
-		e.askKueue()
+		e.explain()
 	}
 }
 
@@ -297,47 +297,49 @@ func (w *workload) says() (text string, evicted bool) {
 	return "Kueue: " + strings.Join(said, "; "), evicted
 }
 
-func (e *Engine) askKueue() {
-	waiting := map[string]*submission{}
+// explain asks why jobs have no pod: Kueue, and, where it says nothing, the events of their Jobs.
+func (e *Engine) explain() {
+	waiting, asks := map[string]*submission{}, false // by the UID of their Jobs
+	bare := map[string]bool{}                        // that have had no pod
 	e.mu.Lock()
 	for _, s := range e.submissions {
-		if s.queue != "" && s.uid != "" && (s.pod == nil || s.lost() != "") {
-			waiting[s.uid] = s
+		if s.uid != "" && s.err == nil && (s.pod == nil || s.queue != "" && s.lost() != "") {
+			waiting[s.uid], bare[s.uid], asks = s, s.pod == nil, asks || s.queue != ""
 		}
 	}
 	group := e.kueue
 	e.mu.Unlock()
-	if len(waiting) == 0 {
-		return
-	}
-	found, _, err := all[workload](e.ctx, e.client, call{verb: "list", group: group, resource: "workloads",
-		namespace: e.namespace, query: url.Values{"labelSelector": {labelWorkload}}})
 	of := map[string]*workload{}
-	for i := range found {
-		of[found[i].Metadata.Labels[labelWorkload]] = &found[i]
+	if asks {
+		found, _, err := all[workload](e.ctx, e.client, call{verb: "list", group: group, resource: "workloads",
+			namespace: e.namespace, query: url.Values{"labelSelector": {labelWorkload}}})
+		for i := range found {
+			of[found[i].Metadata.Labels[labelWorkload]] = &found[i]
+		}
+		if err != nil && e.ctx.Err() == nil {
+			e.Break(unavailable(fmt.Errorf("read the Workloads of Kueue: %w", err)))
+		}
 	}
-	var changed []int
-	e.mu.Lock()
 	for uid, s := range waiting {
-		var why string
-		var evicted bool
+		why, evicted, vain := "", false, false
 		if w := of[uid]; w != nil {
 			why, evicted = w.says()
 		}
-		if err != nil {
-			why = "its Workload cannot be read: " + err.Error()
+		if why == "" && bare[uid] {
+			why, vain = e.refusal(s.number)
 		}
+		e.mu.Lock()
 		lost := s.lost() != "" && !s.asked
-		if lost {
+		changed := why != s.why || lost
+		if s.why, s.asked = why, s.asked || lost; lost {
 			s.evicted = evicted
 		}
-		if why != s.why || lost {
-			changed = append(changed, s.number)
+		if vain {
+			s.err = errors.New(why)
 		}
-		s.why, s.asked = why, s.asked || lost
-	}
-	e.mu.Unlock()
-	for _, number := range changed {
-		e.changed(number)
+		e.mu.Unlock()
+		if changed {
+			e.changed(s.number)
+		}
 	}
 }

@@ -251,6 +251,25 @@ func TestKueueDecides(t *testing.T) {
 	}
 }
 
+// A job whose pods are refused for good fails with the reason, although the cluster decides.
+func TestClusterRefusesPods(t *testing.T) {
+	f := newFake(t)
+	f.refuse = func(what, _ string) *fakeRefusal {
+		if what != "create pods" {
+			return nil
+		}
+		return &fakeRefusal{code: 403, reason: "Forbidden", message: "pods is forbidden: violates PodSecurity"}
+	}
+	c, err := ownOrder(t, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, nil, 1, make([]scheduler.Job, 1),
+		[]launch.Job{jobIn(t.TempDir(), "a")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := c.Events[len(c.Events)-1]; last.Kind != scheduler.Fail || !strings.Contains(last.Reason, "violates PodSecurity") {
+		t.Errorf("%s: %s", c.story(), last.Reason)
+	}
+}
+
 // A queue that is not there ends the run with what to do.
 func TestNoQueue(t *testing.T) {
 	for want, with := range map[string]bool{"it has no Kueue": false, `localqueues "team-b" not found`: true} {
