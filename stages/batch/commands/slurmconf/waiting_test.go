@@ -76,7 +76,7 @@ func TestOddQueues(t *testing.T) {
 		{"singleton", waits(1, "", "a", "singleton(unfulfilled)", "") + waits(2, "", "a", "afterok:1(unfulfilled)", ""), "2 2 [1]",
 			"the dependency singleton: these jobs are left out: 1 jobs"},
 		{"a heterogeneous job", waits(1, "HetJobId=1 HetJobOffset=0 ", "a", "(null)", ""), "", "a part of a heterogeneous job"},
-		{"nodes by name", waits(1, "", "a", "(null)", "   ReqNodeList=n1 ExcNodeList=(null)"), "1 2 []", "ReqNodeList counts for nothing: 1 jobs"},
+		{"nodes by name", waits(1, "", "a", "(null)", "   ReqNodeList=n1 ExcNodeList=(null)"), "1 2 []", "ReqNodeList has no effect: 1 jobs"},
 		{"BeginTime in squeue", "JOBID|USER|STATE|REASON|SUBMIT_TIME|START_TIME|CPUS\n" +
 			"1|ada|PENDING|BeginTime|2026-01-01T10:00:00|N/A|2\n2|ada|PENDING|BeginTime|2026-01-01T10:00:00|2026-01-02T10:00:00|2\n", "2 2 []",
 			"BeginTime (the queue does not say which): these jobs are left out: 1 jobs"},
