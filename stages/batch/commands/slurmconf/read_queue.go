@@ -86,7 +86,7 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 				} else if name == "NODELIST(REASON)" {
 					value = strings.Trim(value, "()")
 				}
-				if _, there := job[into]; into != "" && !there {
+				if into != "" && job[into] == "" { // STATE or ST
 					job[into] = value
 				}
 			}

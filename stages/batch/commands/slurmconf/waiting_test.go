@@ -93,6 +93,7 @@ func TestOddQueues(t *testing.T) {
 		{"elements by steps", waits(20, "ArrayJobId=20 ArrayTaskId=1-9:4,12%3 ", "a", "(null)", ""), "20_1 2 []; 20_5 2 []; 20_9 2 []; 20_12 2 [20_1]", ""},
 		{"elements that are held", strings.Replace(waits(20, "ArrayJobId=20 ArrayTaskId=1-2 ", "a", "(null)", ""), "Priority=7", "Priority=0", 1), "",
 			"held (the priority is 0): these jobs are left out: 2 jobs"},
+		{"two columns of states", "JOBID|USER|ST|STATE|SUBMIT_TIME|CPUS\n1|ada||PENDING|2026-01-01T10:00:00|2\n", "1 2 []", ""},
 		{"a separator in a reason", "JOBID|USER|STATE|REASON|SUBMIT_TIME|CPUS\n1|ada|PENDING|x|y|2026-01-01T10:00:00|2\n", "",
 			"x|y: these jobs are left out: 1 jobs"},
 	} {
