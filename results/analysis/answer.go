@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -117,9 +118,10 @@ func (q *Question) Say(e *record.Experiment, jobs bool) (text, more string, err 
 	if scope, log := q.scope(e.Plan); log {
 		begin = scope + ", "
 	}
-	late, some := q.missing()
-	if some {
-		begin += "of those that keep their deadlines, "
+	late, kept := q.missing(e.Plan)
+	candidates := q.candidates()
+	if kept != "" && len(candidates) > 1 {
+		begin += "of those that keep " + kept + ", "
 	}
 	winners := make([][]string, len(q.Fields))
 	for k := range q.Fields {
@@ -127,8 +129,9 @@ func (q *Question) Say(e *record.Experiment, jobs bool) (text, more string, err 
 			return "", "", err
 		}
 	}
-	candidates := q.candidates()
-	switch {
+	switch only := q.only(kept); {
+	case only != "":
+		begin, text = strings.TrimSuffix(begin, "of those that keep "+kept+", "), only
 	case len(q.Fields) == 1 && len(candidates) == 1 && candidates[0].Rows[0] != nil:
 		c, where := candidates[0].Change(0), ""
 		_, _, where = names(e.Plan, *candidates[0].Rows[0])
@@ -221,11 +224,11 @@ func (q *Question) ranked(best []string) string {
 	} else if len(others) > 0 {
 		text += "; no difference from " + few(others, "others") + " is known"
 	}
-	named := include(slices.Clone(others), first.Name)
+	told := include(slices.Clone(others), first.Name)
 	if c.worth() <= 0 && !first.Base {
-		named = nil
+		told = nil
 	}
-	return text + q.rest(named)
+	return text + q.rest(told)
 }
 
 // undecided is the answer where no difference is known between any two.
@@ -249,16 +252,19 @@ func (q *Question) undecided(names []string) string {
 		widest.Signed(), q.Base().Name)
 }
 
-// runs says how many runs would do for the candidate nearest to an answer: " (it needs about 14 runs)".
+// runs says how many runs would do for the candidate nearest to an answer: " (about 14 runs would do)".
 func (q *Question) runs() string {
+	text, fewest := "", math.MaxInt
 	for _, o := range q.Entries {
-		for k := range o.Rows {
+		for k, r := range o.Rows {
 			if c := o.Change(k); c.Few != "" {
-				return " (" + c.Few + ")"
+				if n, _ := lacks(r); text == "" || n > 0 && n < fewest {
+					text, fewest = " ("+c.Few+")", cmp.Or(n, math.MaxInt)
+				}
 			}
 		}
 	}
-	return ""
+	return text
 }
 
 // rest says how the entries that are not named yet compare with the baseline: "; rr is better, too (−12%); 3 others are
@@ -266,7 +272,6 @@ func (q *Question) runs() string {
 func (q *Question) rest(named []string) string {
 	var text string
 	base := q.Base()
-	_, late := q.missing()
 	for _, group := range []struct {
 		worth    int
 		one, all string
@@ -276,7 +281,7 @@ func (q *Question) rest(named []string) string {
 		var names []string
 		var changes []Change
 		for _, o := range q.candidates() {
-			if late && !o.keeps() {
+			if q.late(&o) && !q.late(&q.Entries[0]) {
 				continue // said apart
 			}
 			if c := o.Change(0); c.worth() == group.worth && !slices.Contains(named, o.Name) {

@@ -25,6 +25,7 @@ type Variant struct {
 	// Planned counts the cells of the plan; Cells are the complete ones.
 	Planned int
 	Cells   []record.Cell
+	missed  []limit
 }
 
 // Variants groups the plan's cells, in the order of the plan.
@@ -49,6 +50,9 @@ func Variants(e *record.Experiment) []Variant {
 	for _, c := range e.Cells {
 		v := &out[index(c.CellRef)]
 		v.Cells = append(v.Cells, c)
+	}
+	for i := range out {
+		out[i].missed = missedBy(e.Plan, &out[i])
 	}
 	return out
 }

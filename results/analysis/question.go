@@ -87,7 +87,7 @@ func (q *Question) enter(rows []record.ComparisonRow) {
 					Means: slices.Repeat([]stats.Interval{{Mean: math.NaN()}}, n)})
 			}
 			o := &q.Entries[j]
-			o.At[i], o.Means[i] = v, MeanOf(q.Metric, v.Values(q.Metric))
+			o.At[i], o.Means[i] = v, v.mean(q.Metric)
 			for _, r := range known[[2]side{of(v), of(&f.Variants[at])}] {
 				switch {
 				case r.Metric == q.Metric.Name && o.Rows[i] == nil:
@@ -128,7 +128,7 @@ func (q *Question) rank() {
 		q.Entries[k].score = sums[k].Value()
 	}
 	slices.SortStableFunc(q.Entries, func(a, b Entry) int {
-		return cmp.Or(keepersFirst(a.keeps(), b.keeps(), q.Metric), better(a.score, b.score, q.Metric))
+		return cmp.Or(keepersFirst(!q.late(&a), !q.late(&b)), better(a.score, b.score, q.Metric))
 	})
 }
 
@@ -162,10 +162,10 @@ func (o *Entry) Change(field int) Change {
 // no test separates it from the best. The tests have Holm's correction for all pairs, since the best is chosen by the
 // same data. The comparisons with the baseline, which are fewer, may have detected differences that this did not: an entry
 // worse than the baseline is not as good, and where the best beats the baseline, neither is an entry that does not.
-// The list is empty where too few replicates compare the first with any other.
+// The list is empty where too few replicates compare the first with any other, or with the baseline.
 func (q *Question) best(e *record.Experiment, field int) (names []string, err error) {
 	known := schema.Where(q.Entries, func(o Entry) bool { return stats.Finite(o.Means[field].Mean) })
-	kept := schema.Where(known, func(o Entry) bool { return q.Metric.Unmet || o.At[field].Keeps() })
+	kept := schema.Where(known, func(o Entry) bool { return o.At[field].Keeps(q.Metric) })
 	if len(kept) > 0 && len(kept) < len(known) {
 		if known = kept; len(known) == 1 {
 			return []string{known[0].Name}, nil
@@ -194,6 +194,9 @@ func (q *Question) best(e *record.Experiment, field int) (names []string, err er
 		case undetected(&r) && against.worth() >= 0 && (of.worth() <= 0 || against.worth() > 0):
 			names = append(names, o.Name)
 		}
+	}
+	if base := q.Base().Name; len(names) < len(q.Entries) && first.Name != base && of.Finding == unclear && slices.Contains(names, base) {
+		return nil, nil // too few compare it with the baseline
 	}
 	return names, nil
 }

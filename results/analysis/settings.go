@@ -64,6 +64,9 @@ func (q *Question) counted(p record.Plan, o Entry) string {
 	if n := len(by[noDifference]) + len(by[unclear]); n > 0 {
 		text += fmt.Sprintf("; in %d no difference is known", n)
 	}
+	if n := len(by[equal]); n > 0 {
+		text += fmt.Sprintf("; in %d it is the same", n)
+	}
 	return text
 }
 
