@@ -80,24 +80,31 @@ func Comparisons(e *record.Experiment) ([]record.ComparisonRow, error) {
 	variants := Variants(e)
 	var rows []record.ComparisonRow
 	for _, c := range e.Plan.Compares {
-		m, ok := measure.MetricByName(c.Metric)
-		if !ok {
+		more, err := comparisonsOf(e, variants, c)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+	return rows, nil
+}
+
+// comparisonsOf makes the comparisons of one compare block.
+func comparisonsOf(e *record.Experiment, variants []Variant, c record.Compare) (rows []record.ComparisonRow, err error) {
+	m, ok := measure.MetricByName(c.Metric)
+	for _, base := range variants {
+		if !ok || c.Baseline != "" && base.Policy != c.Baseline || !base.at(c.At) {
 			continue
 		}
-		for _, base := range variants {
-			if c.Baseline != "" && base.Policy != c.Baseline || !base.at(c.At) {
-				continue
-			}
-			others := elsewhere
-			if c.At == nil {
-				others = candidates
-			}
-			more, err := compareWith(e, base, others(base, variants, c.At), m, c, 0)
-			if err != nil {
-				return nil, err
-			}
-			rows = append(rows, more...)
+		others := elsewhere
+		if c.At == nil {
+			others = candidates
 		}
+		more, err := compareWith(e, base, others(base, variants, c.At), m, c, 0)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
 	}
 	return rows, nil
 }

@@ -143,3 +143,32 @@ func TestMissedThresholdsAreNotRanked(t *testing.T) {
 		}
 	}
 }
+
+// A comparison within groups of jobs is not the question: it is asked of all jobs, in all settings.
+func TestComparisonsWithinGroupsAreNotTheQuestion(t *testing.T) {
+	e := &record.Experiment{}
+	for _, load := range []string{"1", "2"} {
+		axes := []record.Setting{{Name: "load", Value: load}}
+		variant(e, "w", "fcfs", axes, 9, 9.3, 8.9, 9.2)
+		variant(e, "w", "rr", axes, 5, 5.1, 5.3, 4.9)
+	}
+	within := record.Compare{Metric: "mean_waiting", Baseline: "fcfs", Level: 0.95, By: "size"}
+	at := record.Compare{Metric: "mean_waiting", Baseline: "fcfs", Level: 0.95, At: []record.Setting{{Name: "load", Value: "1"}, {Name: "policy", Value: "fcfs"}}}
+	all := within
+	all.By = ""
+	for _, compares := range [][]record.Compare{{within}, {at, within, all}, {at, within}} {
+		e.Plan.Compares = compares
+		rows, err := analysis.Comparisons(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := analysis.HeadlineOf(e, rows, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const want = "rr cuts mean waiting time against fcfs at both values of load, by 44%."
+		if asks := len(compares) != 2; strings.Contains(h.Sentence, want) != asks || strings.Contains(h.Sentence, "all 1") {
+			t.Errorf("%d compare blocks: %s", len(compares), h.Sentence)
+		}
+	}
+}

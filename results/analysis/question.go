@@ -37,14 +37,24 @@ func Questions(e *record.Experiment, rows []record.ComparisonRow) (out []Questio
 		return nil
 	}
 	variants := Variants(e)
-	for _, c := range e.Plan.Compares {
+	asked := schema.Where(e.Plan.Compares, func(c record.Compare) bool { return c.By == "" })
+	if len(asked) == 0 { // all are within groups of jobs: the answer is about all jobs
+		for _, c := range e.Plan.Compares {
+			c.By = ""
+			more, err := comparisonsOf(e, variants, c)
+			if err != nil {
+				continue // Comparisons has told it
+			}
+			asked, rows = append(asked, c), append(rows, more...)
+		}
+	}
+	for _, c := range asked {
 		m, ok := measure.MetricByName(c.Metric)
 		if !ok {
 			continue
 		}
 		i := slices.IndexFunc(out, func(q Question) bool { return q.Baseline == c.Baseline && slices.Equal(q.At, c.At) })
 		if i < 0 {
-			c.By = ""
 			out = append(out, Question{Compare: c, Metric: m, Fields: fields(variants, c)})
 		} else if q := &out[i]; m.Name != q.Metric.Name {
 			q.Others = slices.DeleteFunc(q.Others, func(o measure.Metric) bool { return o.Name == m.Name })

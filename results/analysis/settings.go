@@ -82,9 +82,9 @@ func allOf(n int) string {
 func (q *Question) in(p record.Plan, fields []int, of int, first bool) string {
 	axis := q.axis(p)
 	switch {
-	case len(fields) == of && axis != "":
+	case of > 1 && len(fields) == of && axis != "":
 		return fmt.Sprintf(" at %s values of %s", allOf(of), axis)
-	case len(fields) == of:
+	case of > 1 && len(fields) == of:
 		return fmt.Sprintf(" in %s settings", allOf(of))
 	case of > mostSettings && first:
 		return fmt.Sprintf(" in %d of %d settings", len(fields), of)
@@ -181,7 +181,14 @@ func (q *Question) won(p record.Plan, winners [][]string) string {
 	if worst := q.worst(p); worst != "" {
 		parts[len(parts)-1] += "; " + worst
 	}
-	if n := len(q.Fields) - len(schema.Where(winners, func(w []string) bool { return w != nil })); n > 0 {
+	n := 0
+	for k := range q.Fields {
+		of := schema.Where(q.Entries, func(o Entry) bool { return o.Rows[k] != nil })
+		if len(of) > 0 && winners[k] == nil {
+			n++
+		}
+	}
+	if n > 0 {
 		parts = append(parts, fmt.Sprintf("and too few runs to say in %d", n))
 	}
 	return strings.Join(parts, ", ")
