@@ -224,7 +224,7 @@ func (q *Question) ranked(best []string) string {
 	} else if len(others) > 0 {
 		text += "; no difference from " + few(others, "others") + " is known"
 	}
-	told := include(slices.Clone(others), first.Name)
+	told := schema.AddOnce(slices.Clone(others), first.Name)
 	if c.worth() <= 0 && !first.Base {
 		told = nil
 	}
@@ -233,21 +233,8 @@ func (q *Question) ranked(best []string) string {
 
 // undecided is the answer where no difference is known between any two.
 func (q *Question) undecided(names []string) string {
-	var widest *Change
-	for _, o := range q.candidates() {
-		if c := o.Change(0); widest == nil || math.Abs(c.Ratio-1) > math.Abs(widest.Ratio-1) {
-			widest = &c
-		}
-		if c := o.Change(0); c.Finding == unclear {
-			widest = &c
-			break
-		}
-	}
-	if widest.Finding == unclear {
-		return fmt.Sprintf("too few runs to say which of %s has the %s: %s to %s are seen%s", few(names, "policies"),
-			extreme(q.Metric, len(q.Entries)), table.WithUnit(q.Entries[0].Means[0].Mean, q.Metric.Unit),
-			table.WithUnit(q.Entries[len(q.Entries)-1].Means[0].Mean, q.Metric.Unit), q.runs())
-	}
+	changes := schema.Each(q.candidates(), func(o Entry) Change { return o.Change(0) })
+	widest := slices.MaxFunc(changes, func(a, b Change) int { return cmp.Compare(math.Abs(a.Ratio-1), math.Abs(b.Ratio-1)) })
 	return fmt.Sprintf("no difference in %s is known among %s: at most %s against %s", q.Metric.Title, few(names, "policies"),
 		widest.Signed(), q.Base().Name)
 }
@@ -281,7 +268,7 @@ func (q *Question) rest(named []string) string {
 		var names []string
 		var changes []Change
 		for _, o := range q.candidates() {
-			if q.late(&o) && !q.late(&q.Entries[0]) {
+			if q.late(&o) > 0 && q.late(&q.Entries[0]) == 0 {
 				continue // said apart
 			}
 			if c := o.Change(0); c.worth() == group.worth && !slices.Contains(named, o.Name) {

@@ -230,7 +230,7 @@ const mostTimes = 10
 
 // inPercent reports whether a percentage says the change: it is neither rounded to none nor to all.
 func (c *Change) inPercent() bool {
-	return stats.Finite(c.Ratio) && math.IsNaN(c.ToLow) && c.Ratio < mostTimes && math.Abs(c.Ratio-1) >= 0.0005 && (c.Ratio >= 0.0005 || c.Ratio == 0)
+	return stats.Finite(c.Ratio) && c.Ratio < mostTimes && math.Abs(c.Ratio-1) >= 0.0005 && (c.Ratio >= 0.0005 || c.Ratio == 0)
 }
 
 // amount is "50% (44–61%)" or "12 times (9–15)"; "" where neither says the change.
@@ -244,7 +244,7 @@ func (c *Change) amount() string {
 		return table.Share(1-c.Ratio) + " (" + table.PercentRange(1-c.High, 1-c.Low) + ")"
 	case c.inPercent():
 		return table.Share(c.Ratio-1) + " (" + table.PercentRange(c.Low-1, c.High-1) + ")"
-	case !stats.Finite(c.Ratio) || c.Ratio < mostTimes || stats.Finite(c.ToLow):
+	case !stats.Finite(c.Ratio) || c.Ratio < mostTimes:
 		return ""
 	case !stats.Finite(c.Low):
 		return table.Number(c.Ratio) + " times"
@@ -344,12 +344,8 @@ func (c *Change) Clause(candidate, baseline, where string) string {
 	case equal:
 		return fmt.Sprintf("%s and %s have the same %s%s: %s", candidate, baseline, c.Metric.Title, where, c.value(c.From))
 	case noDifference:
-		size := c.Signed()
-		if stats.Finite(c.ToLow) {
-			size = fmt.Sprintf("%s%s against %s", c.value(c.To), c.toRange(), c.value(c.From))
-		}
 		return fmt.Sprintf("no difference in %s is known between %s and %s%s: %s", c.Metric.Title, candidate, baseline, where,
-			size)
+			c.Signed())
 	case unclear:
 		return fmt.Sprintf("too few runs to say whether %s or %s has the %s%s: %s against %s (%s)", candidate,
 			baseline, extreme(c.Metric, 2), where, c.value(c.To), c.value(c.From), c.Few)

@@ -377,7 +377,7 @@ func (v Variant) GroupValues(m measure.Metric, by, group string) []float64 {
 func GroupNames(variants []Variant, by string) (names []string) {
 	for i := range variants {
 		for _, g := range variants[i].groups(by) {
-			names = include(names, g)
+			names = schema.AddOnce(names, g)
 		}
 	}
 	return names
@@ -392,7 +392,7 @@ func (v *Variant) groups(by string) []string {
 	for i := range v.Cells {
 		for _, g := range v.Cells[i].Groups {
 			if g.By == by {
-				names = include(names, g.Name)
+				names = schema.AddOnce(names, g.Name)
 			}
 		}
 	}
@@ -475,14 +475,4 @@ func sameJobs(a, b *record.Cell) bool {
 		return names
 	}
 	return measure.Failed.CountOf(&a.Metrics) <= measure.MaxFailures && slices.Equal(failed(a), failed(b))
-}
-
-// include adds a value to a list that does not have it.
-func include[T comparable](list []T, v T) []T {
-	for _, x := range list {
-		if x == v {
-			return list
-		}
-	}
-	return append(list, v)
 }

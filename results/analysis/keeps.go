@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,16 +61,16 @@ func (o *Entry) misses(by measure.Metric) (limits []string, fields []int) {
 	return limits, fields
 }
 
-// late reports whether an entry misses requirements in some field.
-func (q *Question) late(o *Entry) bool {
+// late is in how many fields an entry misses requirements.
+func (q *Question) late(o *Entry) int {
 	_, fields := o.misses(q.Metric)
-	return len(fields) > 0
+	return len(fields)
 }
 
 // missing says which entries miss which requirements, and where; "" where none does. Kept names the requirements, if other
 // entries keep them in all fields: only these are ranked.
 func (q *Question) missing(p record.Plan) (text, kept string) {
-	late := schema.Where(q.Entries, func(o Entry) bool { return q.late(&o) })
+	late := schema.Where(q.Entries, func(o Entry) bool { return q.late(&o) > 0 })
 	if len(late) == 0 {
 		return "", ""
 	}
@@ -105,7 +104,7 @@ func (q *Question) missing(p record.Plan) (text, kept string) {
 
 // only is the answer in one setting where one entry alone keeps the requirements; "" where there are others.
 func (q *Question) only(kept string) string {
-	if len(q.Fields) > 1 || q.late(&q.Entries[0]) || !q.late(&q.Entries[1]) {
+	if len(q.Fields) > 1 || q.late(&q.Entries[0]) > 0 || q.late(&q.Entries[1]) == 0 {
 		return ""
 	}
 	first := &q.Entries[0]
@@ -116,14 +115,4 @@ func (q *Question) only(kept string) string {
 		text += "; " + c.Clause(others[0].Name, q.Base().Name, "")
 	}
 	return text
-}
-
-// keepersFirst orders two variants by whether they keep their requirements.
-func keepersFirst(a, b bool) int { return cmp.Compare(boolean(b), boolean(a)) }
-
-func boolean(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

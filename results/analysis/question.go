@@ -138,7 +138,7 @@ func (q *Question) rank() {
 		q.Entries[k].score = sums[k].Value()
 	}
 	slices.SortStableFunc(q.Entries, func(a, b Entry) int {
-		return cmp.Or(keepersFirst(!q.late(&a), !q.late(&b)), better(a.score, b.score, q.Metric))
+		return cmp.Or(cmp.Compare(q.late(&a), q.late(&b)), better(a.score, b.score, q.Metric))
 	})
 }
 
@@ -205,8 +205,9 @@ func (q *Question) best(e *record.Experiment, field int) (names []string, err er
 			names = append(names, o.Name)
 		}
 	}
-	if base := q.Base().Name; len(names) < len(q.Entries) && first.Name != base && of.Finding == unclear && slices.Contains(names, base) {
-		return nil, nil // too few compare it with the baseline
+	open := func(o Entry) bool { return !o.Base && o.Change(field).Finding == unclear }
+	if slices.Contains(names, q.Base().Name) && (open(first) || len(names) == len(known) && slices.ContainsFunc(known, open)) {
+		return nil, nil // too few compare them with the baseline
 	}
 	return names, nil
 }

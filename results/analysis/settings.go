@@ -374,7 +374,7 @@ func (q *Question) byGroups(e *record.Experiment, best *Entry) (text string, err
 				return "", err
 			}
 			for k := range rows {
-				names = include(names, rows[k].Group)
+				names = schema.AddOnce(names, rows[k].Group)
 				changes[rows[k].Group] = append(changes[rows[k].Group], ChangeOf(&rows[k]))
 			}
 		}

@@ -90,7 +90,7 @@ func Best(p record.Plan, variants []Variant, most int) []Variant {
 	by := ranking(p)
 	sorted := slices.Clone(variants)
 	slices.SortStableFunc(sorted, func(a, b Variant) int {
-		return cmp.Or(keepersFirst(a.Keeps(by), b.Keeps(by)), better(meanOf(a, by), meanOf(b, by), by))
+		return cmp.Or(cmp.Compare(len(a.misses(by)), len(b.misses(by))), better(meanOf(a, by), meanOf(b, by), by))
 	})
 	return first(sorted, most, func(v Variant) bool { return baseline(p, v.Policy) })
 }
