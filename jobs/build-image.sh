@@ -48,12 +48,18 @@ cp /etc/resolv.conf "$base/etc/"
 in_root() { DEBIAN_FRONTEND=noninteractive LC_ALL=C chroot "$@"; }
 
 install_tensorflow() {
-  local version pip=../.venv/bin/pip
+  local version pip=../.venv/bin/pip packages
   [ -x "$pip" ] || fail "run \`make python-jobs\` first: its pip fetches TensorFlow"
   version=$(in_root "$1" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-  # For the Python of the image, whatever that of pip is.
-  "$pip" install --quiet --no-compile --only-binary=:all: --python-version "$version" \
-    --target "$1/usr/local/lib/python$version/dist-packages" -r tensorflow/requirements.txt
+  packages=$1/usr/local/lib/python$version/dist-packages
+  mkdir -p "$packages"
+  if [ -d "../.venv/lib/python$version/site-packages/tensorflow" ]; then
+    # The same Python: what is installed and compiled there serves here.
+    tar -C "../.venv/lib/python$version/site-packages" --exclude='./pip*' --exclude='./setuptools*' --exclude='./tfexp_job*' -c . |
+      tar -C "$packages" -x --no-same-owner
+    return
+  fi
+  "$pip" install --quiet --no-compile --only-binary=:all: --python-version "$version" --target "$packages" -r tensorflow/requirements.txt
   # Once for all, since the user of the image cannot write them: imports take half the time.
   in_root "$1" python3 -m compileall -q -j0 /usr/local/lib >/dev/null || true
 }

@@ -479,7 +479,7 @@ func TestFaults(t *testing.T) {
 			points, tried := w.n, 0
 			want := tables(t, filepath.Join(w.out, c.folder), c.exact)
 			kinds := []int{failure, torn, noDisk, kill, powerCut}
-			every := cmp.Or(*eachFault, need.Cases(3*c.every, c.every))
+			every := cmp.Or(*eachFault, need.Cases(3*c.every, 2*c.every))
 			for at := 1; at <= points; at += every {
 				whats := kinds
 				if !need.Long() && *eachFault == 0 { // one kind after the other

@@ -19,7 +19,7 @@ func TestEndOfTime(t *testing.T) {
 		const most = float64(math.MaxInt64/2) / 3.6e12 // of an argument
 		return fmt.Sprintf("%.0fh", most*math.Pow(2, -0.001-8*draws.Float64()))
 	}
-	for range need.Cases(15, 300) {
+	for range need.Cases(15, 100) {
 		file := fmt.Sprintf(`
 experiment "long" { replicates = 1 }
 job "a" {

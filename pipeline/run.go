@@ -50,28 +50,33 @@ type run struct {
 	sites map[*engine.Kind]engine.Session
 }
 
-// makeFolder makes the folder of the experiment, if it is missing. An existing folder keeps its permissions, unless it
-// is to be shared.
+// makeFolder makes the folder of the experiment, if it is missing.
 func (p *Plan) makeFolder() error {
-	if err := folder.MkdirAll(filepath.Dir(p.Dir), 0o755); err != nil {
-		return err
-	}
-	mode := os.FileMode(0o700)
-	if p.options.Share {
-		mode = 0o755
-	}
-	if err := folder.MkdirAll(p.Dir, mode); err != nil || !p.options.Share {
-		return err
-	}
-	f, err := folder.OpenFile(p.Dir, os.O_RDONLY, 0) // one that was there
+	return errors.Join(folder.MkdirAll(filepath.Dir(p.Dir), 0o755), folder.MkdirAll(p.Dir, 0o700))
+}
+
+// permit lets this user alone read the folder of the experiment, or all users where that is asked for. It returns a warning
+// about a folder that others could read.
+func (p *Plan) permit() (warning string, err error) {
+	f, err := folder.OpenFile(p.Dir, os.O_RDONLY, 0)
 	if err != nil {
-		return err
+		return "", err
 	}
+	defer f.Close()
 	info, err := f.Stat()
-	if err == nil && info.Mode().Perm()&0o055 != 0o055 {
-		err = f.Chmod(info.Mode().Perm() | 0o055)
+	if err != nil {
+		return "", err
 	}
-	return errors.Join(err, f.Close())
+	switch mode := info.Mode(); {
+	case p.options.Share && mode&0o055 != 0o055:
+		return "", f.Chmod(mode | 0o055)
+	case !p.options.Share && mode&0o077 != 0 && runtime.GOOS != "windows":
+		if err := f.Chmod(mode &^ 0o077); err != nil {
+			return fmt.Sprintf("other users can read the results, which cannot be changed: %v", err), nil
+		}
+		return "other users could read the results, and now only you can: --share lets them", nil
+	}
+	return "", nil
 }
 
 // Run executes the plan. It returns *store.InUseError when another process works in
@@ -93,6 +98,10 @@ func (p *Plan) Run(ctx context.Context) (outcome *Outcome, err error) {
 		return nil, err
 	}
 	defer lock.Release()
+	readable, err := p.permit()
+	if err != nil {
+		return nil, fmt.Errorf("set who reads the results folder: %w", err)
+	}
 	r := &run{Plan: p, started: time.Now()}
 	if r.place, err = os.Stat(p.Dir); err != nil {
 		return nil, fmt.Errorf("open results folder: %w", err)
@@ -116,6 +125,9 @@ func (p *Plan) Run(ctx context.Context) (outcome *Outcome, err error) {
 		return nil, errors.Join(err, r.closeSites())
 	}
 	defer r.close()
+	if readable != "" {
+		r.Warn("readable", "", readable)
+	}
 
 	r.chain = &chain{
 		run: r, seen: r.seen(), digests: map[stages.Artifact]map[string]string{}, broken: map[stages.Artifact]bool{},

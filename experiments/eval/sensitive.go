@@ -172,6 +172,9 @@ func (r *Reporter) cited(v string, known map[string]bool) string {
 var secretWords = []string{"token", "secret", "secrets", "password", "passwords", "passwd", "passphrase", "credential",
 	"credentials", "apikey"}
 
+// secretKeys are words before "key" in names of secrets.
+var secretKeys = []string{"api", "access", "account", "auth", "encryption", "private", "secret", "service", "signing", "ssh"}
+
 // doubtSecret warns of a text whose variable is named like a secret.
 func (r *Reporter) doubtSecret(n *Node, v cty.Value) {
 	if v.Type() != cty.String || n.Attr("sensitive") != nil || !namesSecret(n.Label) {
@@ -181,7 +184,7 @@ func (r *Reporter) doubtSecret(n *Node, v cty.Value) {
 		"one, set sensitive = true; if it is none, sensitive = false.", n.Label)
 }
 
-// namesSecret reports whether a name has a word like token, password or api_key. Words end at _, at - and before a
+// namesSecret reports whether a name has a word like token, password or key. Words end at _, at - and before a
 // capital.
 func namesSecret(name string) bool {
 	var b strings.Builder
@@ -195,7 +198,7 @@ func namesSecret(name string) bool {
 	}
 	words := strings.FieldsFunc(b.String(), func(c rune) bool { return c == '_' || c == '-' })
 	for i, w := range words {
-		if slices.Contains(secretWords, w) || w == "api" && i+1 < len(words) && words[i+1] == "key" {
+		if slices.Contains(secretWords, w) || w == "key" && (len(words) == 1 || i > 0 && slices.Contains(secretKeys, words[i-1])) {
 			return true
 		}
 	}

@@ -158,6 +158,10 @@ policy "as_configured" {
     default_time = "1h"
     default      = true
   }
+  partition "whole" {
+    nodes     = ["n-4"]
+    exclusive = true
+  }
   node_set "fast" {
     names    = ["n-[1-4]"]
     weight   = 10

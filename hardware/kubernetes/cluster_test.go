@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/need"
 	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
 // realCluster skips the test without a cluster. The image must have /bin/sh.
@@ -94,4 +96,86 @@ func awaitLog(t *testing.T, j launch.Job, text string) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	t.Fatalf("no %q in the log %q", text, logOf(t, j))
+}
+
+// The scheduler of a real cluster decides: of three jobs that fill a node, two wait, as the conditions of their pods say.
+func TestRealOwnOrder(t *testing.T) {
+	set, image := realCluster(t)
+	dir := t.TempDir()
+	var programs []launch.Job
+	for _, name := range []string{"a", "b", "c"} {
+		programs = append(programs, shell(dir, name, image, "echo "+name+"; sleep 2"))
+	}
+	nodes, err := readNodes(&set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range programs {
+		programs[i].Threads = nodes[0].Threads
+	}
+	c, err := ownOrder(t, set, nil, nodes[0].Threads, make([]scheduler.Job, 3), programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waited := 0
+	for i, j := range programs {
+		if text := strings.Join(c.reasons(i), "; "); strings.Contains(text, "Unschedulable: ") {
+			waited++
+		}
+		if got := logOf(t, j); got != j.Name+"\n" {
+			t.Errorf("log %q", got)
+		}
+	}
+	if story := c.story(); waited == 0 || strings.Count(story, "finish") != 3 {
+		t.Errorf("%s; %d waited", story, waited)
+	}
+}
+
+// Kueue decides, for two queues with a core each that lend it to each other: the second job of the first queue borrows, the
+// job of the second queue reclaims its core, and the one that gave way goes on from its checkpoint afterwards.
+func TestRealKueue(t *testing.T) {
+	set, image := realCluster(t)
+	k, err := connect(&set)
+	if err == nil {
+		set.Namespace = "research"
+		err = k.do(t.Context(), call{verb: "get", absolute: "/apis/kueue.x-k8s.io"}, nil)
+	}
+	need.This(t, "kueue", err, ".ci/kueue start")
+	dir := t.TempDir()
+	set.Checkpoints = "host:" + t.TempDir()
+	var programs []launch.Job
+	for _, name := range []string{"a1", "a2", "b"} {
+		programs = append(programs, shell(dir, name, image, `
+n=$(cat $TFEXP_CHECKPOINT_DIR/n || echo 0)
+trap 'echo $n >$TFEXP_CHECKPOINT_DIR/n; echo saved $n; exit 143' TERM
+while [ $n -lt 60 ]; do sleep 0.2; n=$((n+1)); done`))
+	}
+	programs[2].Argv = []string{"/bin/sh", "-c", "sleep 3"}
+	jobs := []scheduler.Job{{User: "ann"}, {User: "ann"}, {User: "ben", Arrival: 5 * time.Second}}
+	c, err := ownOrder(t, set, policy.Settings{"queue": "team-a", "queues": []schema.Setting{{Name: "ben", Value: "team-b"}}},
+		2, jobs, programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	story := c.story()
+	t.Log(story)
+	gave := strings.Index(story, "pause ")
+	if gave < 0 {
+		t.Fatal("no job gave way")
+	}
+	victim := story[gave+len("pause "):][:1]
+	at := -1
+	for _, part := range []string{"pause " + victim, "start 2", "finish 2", "resume " + victim, "finish " + victim} {
+		if next := strings.Index(story, part); next < at || next < 0 {
+			t.Errorf("%s is missing, or too early", part)
+		} else {
+			at = next
+		}
+	}
+	reasons := c.reasons(int(victim[0] - '0'))
+	if text := strings.Join(reasons, "; "); victim == "2" || !strings.Contains(text, "Preempted") ||
+		!strings.Contains(text, "reclamation within the cohort") {
+		t.Errorf("%s: %q", victim, reasons)
+	}
+	t.Logf("%q", reasons)
 }

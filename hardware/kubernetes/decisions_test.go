@@ -1,10 +1,7 @@
 package kubernetes
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -14,66 +11,26 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/policy"
 	"github.com/tfexp/tfexp/scheduler/validate"
 	_ "github.com/tfexp/tfexp/stages/published" // the orders
 )
 
-// paced carries decisions out on pods, on a virtual clock: a job ends there when it ends in a simulation.
-type paced struct {
-	scheduler.Engine // the simulation
-	real             *opened
-	dir              string
-}
-
-func (p *paced) Start(job int, g scheduler.Grant) error {
-	return errors.Join(p.Engine.Start(job, g), p.real.Start(job, g))
-}
-
-func (p *paced) Pause(job int) error { return errors.Join(p.Engine.Pause(job), p.real.Pause(job)) }
-
-func (p *paced) Resume(job int, g scheduler.Grant) error {
-	return errors.Join(p.Engine.Resume(job, g), p.real.Resume(job, g))
-}
-
-func (p *paced) Resize(job int, g scheduler.Grant) error {
-	return errors.Join(p.Engine.Resize(job, g), p.real.Resize(job, g))
-}
-
-func (p *paced) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	now, news, err := p.Engine.Next(ctx, until)
-	for _, n := range news {
-		err = errors.Join(err, os.WriteFile(filepath.Join(p.dir, fmt.Sprint("end-", n.Job)), nil, 0o644))
-		var real []scheduler.Notice
-		for err == nil && len(real) == 0 {
-			_, real, err = p.real.Next(ctx, scheduler.Never)
-		}
-		for _, r := range real {
-			if r.Kind != n.Kind || r.State != n.State || r.Job != n.Job {
-				err = fmt.Errorf("the pods give notice of %+v", r)
-			}
-		}
-	}
-	return now, news, err
-}
-
-// choices has the decisions and events of a run.
+// choices has the decisions and events of a run, and checks them.
 type choices struct {
-	Events    []scheduler.Event
-	Decisions []scheduler.Decision
-	check     *validate.Validator
+	schedulertest.Choices
+	check *validate.Validator
 }
 
 func (c *choices) Event(e *scheduler.Event) {
-	c.Events = append(c.Events, *e)
+	c.Choices.Event(e)
 	c.check.Event(e)
 }
 
 func (c *choices) Decision(d *scheduler.Decision) {
-	c.Decisions = append(c.Decisions, *d)
+	c.Choices.Decision(d)
 	c.check.Decision(d)
 }
 
@@ -114,7 +71,7 @@ func TestRealDecisions(t *testing.T) {
 				if real {
 					set := base
 					set.Checkpoints, set.Volumes = "host:"+filepath.Join(dir, "checkpoints"), map[string]string{dir: "host:" + dir}
-					engine = struct{ scheduler.Engine }{&paced{sim, open(t, dir, set, on.Nodes, programs...), dir}}
+					engine = struct{ scheduler.Engine }{&schedulertest.Paced{Engine: sim, Real: open(t, dir, set, on.Nodes, programs...), Dir: dir}}
 				}
 				c := &choices{check: validate.New(on, jobs, nil)}
 				r := scheduler.Run{Policy: test.policy, Cluster: on, Jobs: jobs, Engine: engine, Recorder: c}

@@ -30,6 +30,8 @@ var permissions = []permission{
 	{verb: "patch", resource: "secrets", optional: "sensitive variables may not reach jobs"},
 	{verb: "list", resource: "secrets", optional: "secrets of killed runs stay"},
 	{verb: "delete", resource: "secrets", optional: "secrets of killed runs stay"},
+	{verb: "get", group: "kueue.x-k8s.io", resource: "localqueues", optional: "policies cannot use queues of Kueue"},
+	{verb: "list", group: "kueue.x-k8s.io", resource: "workloads", optional: "waits in queues of Kueue are not explained"},
 	{verb: "list", resource: "pods", cluster: true, optional: "pods of other namespaces are not counted as load of nodes"},
 }
 

@@ -42,6 +42,14 @@ type Engine struct {
 	starts  int        // so far, for labels
 	started map[string]*program
 	kept    map[string]bool // keys of the secret of the engine
+	// Of jobs that the cluster starts; see Submit.
+	launches    []launch.Job
+	submissions map[int]*submission
+	byStart     map[string]*submission // by the label of their pods
+	submitted   chan struct{}          // closed when the last submission is done
+	asks        chan struct{}          // has an element when Kueue is to be asked at once
+	queues      map[string]bool        // that are there
+	kueue       string                 // the version of Kueue's API
 }
 
 // madeJob is the Job of a job.
@@ -66,7 +74,8 @@ func newEngine(ctx context.Context, s *session, k *cluster, nodes []string, task
 	for _, r := range core.Resources {
 		e.resizes = e.resizes || r.Name == "pods/resize"
 	}
-	e.Jobs = launch.NewJobs(contained(task.Jobs), launch.ProgramHands[*program](hands{e}), launch.JobsOptions{
+	e.launches = contained(task.Jobs)
+	e.Jobs = launch.NewJobs(e.launches, launch.ProgramHands[*program](hands{e}), launch.JobsOptions{
 		Closed: ErrClosed, Cluster: task.Hardware.Cluster, Grace: k.set.Grace + stopMargin, Suspends: true,
 		Saves: true, Report: task.Report, Warn: task.Warn,
 	})
@@ -102,7 +111,11 @@ func contained(jobs []launch.Job) []launch.Job {
 
 // Change implements engine.Changer.
 func (e *Engine) Change(job int, to launch.Job) error {
-	return e.Jobs.Change(job, contained([]launch.Job{to})[0])
+	to = contained([]launch.Job{to})[0]
+	e.mu.Lock()
+	e.launches[job] = to
+	e.mu.Unlock()
+	return e.Jobs.Change(job, to)
 }
 
 // label is a text as the value of a label.

@@ -36,6 +36,14 @@ func (f *fakeCluster) serve(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusCreated, tree{"status": tree{"allowed": true}})
 		return
 	}
+	if len(parts) == 2 { // a group
+		if version := f.groups[parts[1]]; version != "" {
+			reply(w, http.StatusOK, tree{"preferredVersion": tree{"groupVersion": version}})
+		} else {
+			problem(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource")
+		}
+		return
+	}
 	parts = parts[2:] // api/v1
 	if strings.HasPrefix(r.URL.Path, "/apis/") {
 		parts = parts[1:] // apis/batch/v1

@@ -25,6 +25,8 @@ type fakeCluster struct {
 	refuse func(what, name string) *fakeRefusal
 	// lose reports whether a call is carried out, and its connection then cut.
 	lose func(what string) bool
+	// place is the scheduler: the node of a pod, or why there is none yet.
+	place func(pod tree) (node, why string)
 	// wait says why a pod's container does not start yet: a reason such as ErrImageNeverPull, and a message.
 	wait func(pod tree) (reason, message string)
 	// run is the program of a pod's container. It ends soon after its context, which is how it gets SIGTERM.
@@ -32,6 +34,8 @@ type fakeCluster struct {
 
 	// old servers do not resize pods, and never change the pods of a Job that has run.
 	old bool
+	// groups are the preferred versions of other groups of the API.
+	groups map[string]string
 	// infeasible is why no node can resize a pod; empty if all can.
 	infeasible string
 
@@ -72,6 +76,7 @@ func newFake(t testing.TB) *fakeCluster {
 	f := &fakeCluster{version: 100, objects: map[string]tree{}, changed: make(chan struct{}),
 		broken: make(chan struct{}), logs: map[string]*fakeLog{}, ends: map[string]context.CancelFunc{},
 		dropped: map[any]bool{}}
+	f.place = func(pod tree) (string, string) { return nodeOf(pod), "" }
 	f.wait = func(tree) (string, string) { return "", "" }
 	f.run = func(context.Context, tree, io.Writer) int { return 0 }
 	f.refuse = func(string, string) *fakeRefusal { return nil }
@@ -290,8 +295,23 @@ func (f *fakeCluster) live(pod tree) {
 			status := child(pod, "status")
 			status["phase"] = phase
 			status["containerStatuses"] = []any{tree{"name": "job", "state": state}}
-			child(pod, "spec")["nodeName"] = nodeOf(pod)
 		})
+	}
+	for last := ""; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+		node, why := f.place(pod)
+		if node != "" {
+			f.change("pods", namespace, name, func(pod tree) {
+				child(pod, "spec")["nodeName"], child(pod, "status")["conditions"] = node, []any{}
+			})
+			break
+		}
+		if why != last {
+			f.change("pods", namespace, name, func(pod tree) {
+				child(pod, "status")["conditions"] = []any{tree{"type": "PodScheduled", "status": "False",
+					"reason": "Unschedulable", "message": why}}
+			})
+		}
+		last = why
 	}
 	for last := ""; ctx.Err() == nil; {
 		reason, message := f.wait(pod)

@@ -141,13 +141,15 @@ func (e *Engine) labels(j *launch.Job) map[string]string {
 // release starts the pod of a program: its Job is created suspended, if it is not there, and then released onto the
 // node.
 func (e *Engine) release(p *program) error {
+	if ok, err := e.adopt(p); ok {
+		return err
+	}
 	p.mu.Lock()
 	part, control, before := p.part, p.control, p.start
 	p.mu.Unlock()
 	e.mu.Lock()
-	e.starts++
-	number, old, node := e.starts, e.objects[p.Number], e.nodes[part.Node]
-	start := fmt.Sprintf("%s-%d", e.id, number)
+	start := e.newStart()
+	old, node := e.objects[p.Number], e.nodes[part.Node]
 	delete(e.started, before)
 	e.started[start] = p
 	e.mu.Unlock()
@@ -162,10 +164,7 @@ func (e *Engine) release(p *program) error {
 	if err != nil {
 		return err
 	}
-	pods := meta{Labels: e.labels(&p.Job), Annotations: map[string]string{annotationControl: control}}
-	pods.Labels[labelStart] = start
-	place := tree{"nodeAffinity": tree{"requiredDuringSchedulingIgnoredDuringExecution": tree{"nodeSelectorTerms": []tree{{
-		"matchFields": []tree{{"key": "metadata.name", "operator": "In", "values": []string{node}}}}}}}}
+	pods, place := e.podMeta(&p.Job, start, control), onNodes(node)
 	if old != nil && old.shape == string(shape) {
 		now, err := e.patchJob(old.name, tree{"suspend": false,
 			"template": tree{"metadata": pods, "spec": tree{"affinity": place}}})
@@ -174,32 +173,67 @@ func (e *Engine) release(p *program) error {
 			return err
 		}
 	}
-	e.drop(e.detach(p.Number)) // its template cannot be changed
-	if err := e.keep(hidden); err != nil {
+	spec["affinity"] = place
+	o, err := e.create(p.Number, &p.Job, pods, spec, hidden, "") // the template of an older Job cannot be changed
+	if err != nil {
 		return err
 	}
-	spec["affinity"] = place
-	name := fmt.Sprintf("tfexp-%s-%d-%s", e.id, number, nameOf(p.Job.Name))
-	o := tree{"apiVersion": batch, "kind": "Job", "metadata": meta{Name: name, Labels: e.labels(&p.Job),
-		Annotations: map[string]string{annotationFolder: e.folder}},
+	e.mu.Lock()
+	o.shape = string(shape)
+	e.mu.Unlock()
+	_, err = e.patchJob(o.name, tree{"suspend": false})
+	return err
+}
+
+// newStart returns the label of another start of a program. mu must be held.
+func (e *Engine) newStart() string {
+	e.starts++
+	return fmt.Sprintf("%s-%d", e.id, e.starts)
+}
+
+// podMeta are the labels of a pod, and its control file.
+func (e *Engine) podMeta(j *launch.Job, start, control string) meta {
+	m := meta{Labels: e.labels(j), Annotations: map[string]string{annotationControl: control}}
+	m.Labels[labelStart] = start
+	return m
+}
+
+// onNodes is the affinity of pods that run on one of these nodes.
+func onNodes(names ...string) tree {
+	return tree{"nodeAffinity": tree{"requiredDuringSchedulingIgnoredDuringExecution": tree{"nodeSelectorTerms": []tree{{
+		"matchFields": []tree{{"key": "metadata.name", "operator": "In", "values": names}}}}}}}
+}
+
+// create creates a Job, suspended, in the place of an earlier one of the job. queue is a LocalQueue of Kueue; empty for
+// none.
+func (e *Engine) create(number int, j *launch.Job, pods meta, spec tree, hidden []string, queue string) (*madeJob, error) {
+	e.drop(e.detach(number))
+	if err := e.keep(hidden); err != nil {
+		return nil, err
+	}
+	m := meta{Name: "tfexp-" + pods.Labels[labelStart] + "-" + nameOf(j.Name), Labels: e.labels(j),
+		Annotations: map[string]string{annotationFolder: e.folder}}
+	if queue != "" {
+		m.Labels[labelQueue] = queue
+	}
+	o := tree{"apiVersion": batch, "kind": "Job", "metadata": m,
 		"spec": tree{"suspend": true, "backoffLimit": 0, "activeDeadlineSeconds": seconds(e.set.Deadline),
 			"template": tree{"metadata": pods, "spec": spec}}}
 	var made job
 	where := call{verb: "create", group: batch, resource: "jobs", namespace: e.namespace, body: o}
 	if err := e.do(e.ctx, where, &made); err != nil {
-		return err
+		return nil, err
 	}
 	if made.Metadata.UID == "" { // the answer was lost
-		where.verb, where.name, where.body = "get", name, nil
+		where.verb, where.name, where.body = "get", m.Name, nil
 		if err := e.do(e.ctx, where, &made); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	e.mu.Lock()
-	e.objects[p.Number] = &madeJob{name: name, uid: made.Metadata.UID, shape: string(shape)}
-	e.mu.Unlock()
-	_, err = e.patchJob(name, tree{"suspend": false})
-	return err
+	defer e.mu.Unlock()
+	e.objects[number] = &madeJob{name: m.Name, uid: made.Metadata.UID}
+	return e.objects[number], nil
 }
 
 // secretName is the name of the secret with the sensitive values of the engine's jobs, and secretKey the key of one.
@@ -249,11 +283,16 @@ func (e *Engine) patchJob(name string, spec tree) (now job, err error) {
 	return now, err
 }
 
+// object returns the Job of a job; nil without one.
+func (e *Engine) object(number int) *madeJob {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.objects[number]
+}
+
 // suspend suspends the Job of a job: its pod is asked to end.
 func (e *Engine) suspend(number int) error {
-	e.mu.Lock()
-	o := e.objects[number]
-	e.mu.Unlock()
+	o := e.object(number)
 	if o == nil {
 		return nil
 	}
@@ -264,33 +303,29 @@ func (e *Engine) suspend(number int) error {
 	return err
 }
 
+// read returns the Job of a job as it is now; nil when it is gone.
+func (e *Engine) read(number int) (*job, error) {
+	o, now := e.object(number), &job{}
+	if o == nil {
+		return nil, nil
+	}
+	err := e.do(e.ctx, call{verb: "get", group: batch, resource: "jobs", namespace: e.namespace, name: o.name}, now)
+	if refused(err, 404) {
+		return nil, nil
+	}
+	return now, err
+}
+
 // suspended reports whether the Job of a job is suspended and has no pod.
 func (e *Engine) suspended(number int) (bool, error) {
-	e.mu.Lock()
-	o := e.objects[number]
-	e.mu.Unlock()
-	if o == nil {
-		return true, nil
-	}
-	var now job
-	err := e.do(e.ctx, call{verb: "get", group: batch, resource: "jobs", namespace: e.namespace, name: o.name}, &now)
-	if refused(err, 404) {
-		return true, nil
-	}
-	return now.Status.Active == 0 && is(now.Status.Conditions, "Suspended") != nil, err
+	now, err := e.read(number)
+	return err == nil && (now == nil || now.Status.Active == 0 && is(now.Status.Conditions, "Suspended") != nil), err
 }
 
 // expired reports whether the Job of a job has run for longer than it may.
 func (e *Engine) expired(number int) bool {
-	e.mu.Lock()
-	o := e.objects[number]
-	e.mu.Unlock()
-	var now job
-	if o == nil {
-		return false
-	}
-	what := call{verb: "get", group: batch, resource: "jobs", namespace: e.namespace, name: o.name}
-	if e.do(e.ctx, what, &now) != nil {
+	now, err := e.read(number)
+	if now == nil || err != nil {
 		return false
 	}
 	for _, kind := range []string{"Failed", "FailureTarget"} {

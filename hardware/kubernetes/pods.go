@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -123,18 +124,28 @@ func (e *Engine) answers() bool {
 // tell hands news of a pod to its program.
 func (e *Engine) tell(p *pod, gone bool) {
 	e.mu.Lock()
-	of := e.started[p.Metadata.Labels[labelStart]]
+	of := cmp.Or(e.started[p.Metadata.Labels[labelStart]], e.started[p.Metadata.UID])
 	e.mu.Unlock()
 	if of != nil {
 		of.see(p, gone)
 	}
+	e.news(p, gone)
 }
 
 // forget marks the pods of programs that a list did not have as gone.
 func (e *Engine) forget(seen map[string]bool) {
 	e.mu.Lock()
 	programs := slices.Collect(maps.Values(e.started))
+	var lost []*pod
+	for _, s := range e.submissions {
+		if s.pod != nil && !s.gone && !seen[s.pod.Metadata.UID] {
+			lost = append(lost, s.pod)
+		}
+	}
 	e.mu.Unlock()
+	for _, p := range lost {
+		e.news(p, true)
+	}
 	for _, of := range programs {
 		if p, gone := of.look(); p != nil && !gone && !seen[p.Metadata.UID] {
 			of.see(p, true)

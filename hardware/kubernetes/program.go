@@ -27,13 +27,14 @@ type program struct {
 	mu      sync.Mutex // guards what follows
 	part    scheduler.Part
 	control string // the content of the control file
-	start   string // the label of the pod
+	start   string // the label of the pod, or the UID of a pod that was adopted
 	pod     *pod   // the last one with this label that was seen
 	gone    bool   // it was deleted
 	at      time.Time
 	taken   string // who took a pod away from it last
 	asked   bool   // to end
 	killed  bool   // at once
+	adopted bool   // its pod was started by the cluster
 }
 
 func (p *program) nudge() {
@@ -47,7 +48,7 @@ func (p *program) nudge() {
 func (p *program) see(pod *pod, gone bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if pod.Metadata.Labels[labelStart] != p.start { // an earlier pod
+	if pod.Metadata.Labels[labelStart] != p.start && pod.Metadata.UID != p.start { // an earlier pod
 		return
 	}
 	if p.pod == nil || p.pod.Metadata.UID != pod.Metadata.UID || !p.pod.over() && pod.over() {
@@ -245,7 +246,7 @@ func (l *podLife) failure(what string, err error) (launch.Fate, bool) {
 // begin starts a pod of the program.
 func (l *podLife) begin() error {
 	l.p.mu.Lock()
-	l.cores, l.control = l.p.part.Cores.Count(), l.p.control
+	l.cores = l.p.part.Cores.Count()
 	l.p.mu.Unlock()
 	l.cut, l.force, l.resize, l.seen, l.since, l.reason = false, false, false, "", time.Now(), ""
 	return l.e.release(l.p)
@@ -259,7 +260,11 @@ func (l *podLife) step() (launch.Fate, bool) {
 	p.mu.Unlock()
 	if (asked || l.resize) && !l.cut {
 		l.cut = true
-		if err := e.suspend(p.Number); err != nil {
+		if p.adopted {
+			if pod != nil && !gone && disturbed(pod) == "" {
+				e.drop(e.detach(p.Number))
+			}
+		} else if err := e.suspend(p.Number); err != nil {
 			return l.failure("its Job could not be suspended", err)
 		}
 	}
@@ -301,7 +306,7 @@ func (l *podLife) follow(pod *pod) {
 		l.e.Runs(l.p) // service begins here: the time until the pod runs does not count
 	}
 	l.ran = true
-	l.seen, l.reason = pod.Metadata.UID, ""
+	l.seen, l.reason, l.control = pod.Metadata.UID, "", pod.Metadata.Annotations[annotationControl]
 	ctx, cancel := context.WithCancel(l.e.ctx)
 	l.stop, l.copied = cancel, make(chan error, 1)
 	copied, out, uid, name := l.copied, l.out, pod.Metadata.UID, pod.Metadata.Name
@@ -335,10 +340,7 @@ func (l *podLife) adapt(pod *pod) error {
 	}
 	c := is(pod.Status.Conditions, "PodResizePending")
 	if c != nil && c.Reason == "Infeasible" && !l.resize && l.cores == cores {
-		e.warn(p.Number, resizeCode,
-			"its pod is started again with its new size, since its node cannot resize it: "+c.Message)
-		l.resize = true
-		p.nudge()
+		l.restart("its node cannot resize its pod: " + c.Message)
 	}
 	if cores == l.cores || l.resize {
 		return nil
@@ -352,11 +354,25 @@ func (l *podLife) adapt(pod *pod) error {
 		if !refused(err, http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity) {
 			return err
 		}
-		e.warn(p.Number, resizeCode, fmt.Sprintf("its pod is started again with its new size: %v", err))
+		l.restart(err.Error())
+		return nil
 	}
-	l.resize = true
-	p.nudge()
+	l.restart("")
 	return nil
+}
+
+// restart has the pod started again with its new size. One that the cluster has started keeps its size.
+func (l *podLife) restart(why string) {
+	end := "its pod is started again with its new size"
+	if l.p.adopted {
+		end = "its pod keeps its size"
+	}
+	if why != "" || l.p.adopted {
+		l.e.warn(l.p.Number, resizeCode, strings.TrimSuffix(end+": "+why, ": "))
+	}
+	if l.resize = !l.p.adopted; l.resize {
+		l.p.nudge()
+	}
 }
 
 // resize changes the size of a running pod.
@@ -414,6 +430,8 @@ func (l *podLife) ended(pod *pod, at time.Time, asked bool) (launch.Fate, bool) 
 	case e.expired(p.Number):
 		f.Why = fmt.Sprintf("it ran for longer than its Job may (deadline = %q in the hardware block)", e.set.Deadline)
 		return f, true
+	case p.adopted: // the scheduler learns it from Placement
+		return launch.Fate{}, false
 	default:
 		if l.lost++; l.lost > mostLost {
 			return l.failure(fmt.Sprintf("%d of its pods were taken away", l.lost), nil)

@@ -38,9 +38,7 @@ func (e *Engine) obstacle(p *pod) (reason string, vain bool) {
 
 // refusal returns why the Job of a job makes no pod, and whether it never will.
 func (e *Engine) refusal(number int) (reason string, vain bool) {
-	e.mu.Lock()
-	o := e.objects[number]
-	e.mu.Unlock()
+	o := e.object(number)
 	if o == nil {
 		return "", false
 	}

@@ -390,11 +390,11 @@ func (j *Job) ReplaceControl(content []byte, at time.Time) error {
 	if j.ControlPath == "" {
 		return nil
 	}
-	if err := folder.MkdirAll(filepath.Dir(j.ControlPath), 0o777); err != nil {
+	if err := folder.MkdirAll(filepath.Dir(j.ControlPath), 0o755); err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}
 	next := j.ControlPath + ".new"
-	if err := folder.WriteFile(next, content, 0o666); err != nil {
+	if err := folder.WriteFile(next, content, 0o644); err != nil {
 		return fmt.Errorf("write control file: %w", err)
 	}
 	if err := folder.Chtimes(next, at, at); err != nil {
@@ -419,7 +419,7 @@ func (j *Job) Prepare(n int, used time.Duration) error {
 	if j.CheckpointDir == "" {
 		return nil
 	}
-	if err := folder.MkdirAll(j.CheckpointDir, 0o777); err != nil {
+	if err := folder.MkdirAll(j.CheckpointDir, 0o755); err != nil {
 		return fmt.Errorf("make checkpoint directory: %w", err)
 	}
 	return nil

@@ -30,7 +30,7 @@ func OpenLog(path string, limit int64, again bool, fail func(reason string), see
 	if path == "" {
 		return l, nil
 	}
-	if err := folder.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	if err := folder.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
@@ -38,7 +38,7 @@ func OpenLog(path string, limit int64, again bool, fail func(reason string), see
 		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	}
 	var err error
-	if l.file, err = folder.OpenFile(path, mode, 0o666); err != nil {
+	if l.file, err = folder.OpenFile(path, mode, 0o644); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	return l, nil

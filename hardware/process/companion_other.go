@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/tfexp/tfexp/hardware/launch"
 )
 
 // Companion is a program that runs at the same time as the jobs. It ends with tfexp: it is in a job object that no other process
@@ -23,7 +25,7 @@ type Companion struct {
 // input, output and error. The caller must call Wait.
 func StartCompanion(argv []string, dir string, env []string, files [3]*os.File) (*Companion, error) {
 	c := &Companion{cmd: exec.Command(argv[0], argv[1:]...)}
-	c.cmd.Dir, c.cmd.Env = dir, append(os.Environ(), env...)
+	c.cmd.Dir, c.cmd.Env = dir, append(launch.Inherited(os.Environ()), env...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = files[0], files[1], files[2]
 	err := c.cmd.Start()
 	if err == nil {

@@ -31,7 +31,7 @@ func openRegistry(path, run string) (*registry, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := folder.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
+	f, err := folder.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errRegistry, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/hardware/simulated"
+	"github.com/tfexp/tfexp/hardware/simulated/schedulertest"
 	"github.com/tfexp/tfexp/scheduler"
 	"github.com/tfexp/tfexp/scheduler/cluster"
 	"github.com/tfexp/tfexp/scheduler/policy"
@@ -35,39 +36,21 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// paced carries decisions out on a real engine, on a virtual clock: a job ends there when it ends in a simulation. It
-// keeps the actions.
+// paced is schedulertest.Paced on nodes that come while its clock stands.
 type paced struct {
-	scheduler.Engine // the simulation
-	real             engine.Engine
-	dir              string
-	asked            []int // nodes that are on their way
-}
-
-// scheduler.Engine
-func (p *paced) Start(job int, g scheduler.Grant) error {
-	return errors.Join(p.Engine.Start(job, g), p.real.Start(job, g))
-}
-
-func (p *paced) Pause(job int) error { return errors.Join(p.Engine.Pause(job), p.real.Pause(job)) }
-
-func (p *paced) Resume(job int, g scheduler.Grant) error {
-	return errors.Join(p.Engine.Resume(job, g), p.real.Resume(job, g))
-}
-
-func (p *paced) Resize(job int, g scheduler.Grant) error {
-	return errors.Join(p.Engine.Resize(job, g), p.real.Resize(job, g))
+	schedulertest.Paced
+	asked []int // nodes that are on their way
 }
 
 func (p *paced) Next(ctx context.Context, until time.Duration) (time.Duration, []scheduler.Notice, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	if len(p.asked) > 0 { // nodes come while the clock stands
+	if len(p.asked) > 0 {
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
 		now, _, err := p.Engine.Next(ctx, 0)
 		var up []scheduler.Notice
 		for len(up) < len(p.asked) && err == nil {
 			var news []scheduler.Notice
-			_, news, err = p.real.Next(ctx, scheduler.Never)
+			_, news, err = p.Real.Next(ctx, scheduler.Never)
 			for _, n := range news {
 				n.At = now
 				up = append(up, n)
@@ -77,27 +60,13 @@ func (p *paced) Next(ctx context.Context, until time.Duration) (time.Duration, [
 		slices.SortFunc(up, func(a, b scheduler.Notice) int { return a.Node - b.Node })
 		return now, up, err
 	}
-	now, news, err := p.Engine.Next(ctx, until)
-	for _, n := range news {
-		err = errors.Join(err, os.WriteFile(filepath.Join(p.dir, fmt.Sprint("end-", n.Job)), nil, 0o644))
-		for ended := false; !ended && err == nil; {
-			var real []scheduler.Notice
-			_, real, err = p.real.Next(ctx, scheduler.Never)
-			for _, r := range real {
-				if r.Kind != n.Kind || r.State != n.State || r.Job != n.Job {
-					err = fmt.Errorf("the real engine gives notice of %+v", r)
-				}
-				ended = true
-			}
-		}
-	}
-	return now, news, err
+	return p.Paced.Next(ctx, until)
 }
 
 // supply.Provider, of the real engine
 func (p *paced) Acquire(node int) (*scheduler.Server, error) {
 	p.asked = append(p.asked, node)
-	s, err := p.real.(supply.Provider).Acquire(node)
+	s, err := p.Real.(supply.Provider).Acquire(node)
 	if s != nil {
 		s.Created = 0
 	}
@@ -130,20 +99,6 @@ var _ interface {
 	scheduler.Migrator
 } = (*paced)(nil)
 
-// choices has a scheduler's decisions and the events, except arrivals of nodes.
-type choices struct {
-	Events    []scheduler.Event
-	Decisions []scheduler.Decision
-}
-
-func (c *choices) Event(e *scheduler.Event) {
-	if !e.Kind.OfNode() {
-		c.Events = append(c.Events, *e)
-	}
-}
-
-func (c *choices) Decision(d *scheduler.Decision) { c.Decisions = append(c.Decisions, *d) }
-
 // With the same virtual arrival times the decisions are the same on processes, under Slurm and in a simulation: their
 // times, order, cores, nodes and reasons. The first two also carry them out.
 func TestSameDecisions(t *testing.T) {
@@ -169,7 +124,7 @@ func TestSameDecisions(t *testing.T) {
 			[]scheduler.EventKind{scheduler.ResizeJob}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			run := func(real func(jobs []launch.Job, dir string) (engine.Engine, scheduler.Cluster)) (c choices) {
+			run := func(real func(jobs []launch.Job, dir string) (engine.Engine, scheduler.Cluster)) (c schedulertest.Choices) {
 				dir := t.TempDir()
 				jobs, programs := make([]scheduler.Job, len(lengths)), make([]launch.Job, len(lengths))
 				work := make([]simulated.Scaling, len(lengths))
@@ -195,8 +150,8 @@ func TestSameDecisions(t *testing.T) {
 					cluster.Nodes = append(cluster.Nodes, scheduler.Node{Name: fmt.Sprintf("node-%d", v+1), Threads: n})
 				}
 				if real != nil {
-					p := &paced{Engine: sim, dir: dir}
-					p.real, cluster = real(programs, dir)
+					p := &paced{Paced: schedulertest.Paced{Engine: sim, Dir: dir}}
+					p.Real, cluster = real(programs, dir)
 					on = p
 				}
 				if _, err := (scheduler.Run{Policy: test.policy, Cluster: cluster, Jobs: jobs, Engine: on, Recorder: &c}).Execute(
@@ -255,7 +210,7 @@ while :; do sleep 0.05; done`))
 	c := scheduler.Cluster{Nodes: slices.Clone(o.cluster.Nodes)}
 	c.Nodes[0].Supply = cluster.Fixed
 	jobs := []scheduler.Job{{Name: "job", Threads: 2, Predicted: time.Second, Deadline: scheduler.Never}}
-	var happened choices
+	var happened schedulertest.Choices
 	check := validate.New(c, jobs, nil)
 	run := scheduler.Run{Policy: policy.Policy{Order: "fcfs"}, Cluster: c, Jobs: jobs, Engine: o.Engine,
 		Recorder: both{&happened, check}}

@@ -87,12 +87,12 @@ func (w *reference) block(b *schema.Block, parent string) {
 	if b.Free != nil {
 		args = append(args[:len(args):len(args)], *b.Free)
 	}
-	w.table(args)
+	w.lines(args)
 	w.labels(b)
 	for _, a := range args {
 		if len(a.Keys) > 0 {
 			fmt.Fprintf(w, "\nThe keys of `%s` as an object:\n", a.Name)
-			w.table(a.Keys)
+			w.lines(a.Keys)
 		}
 	}
 	for _, inner := range b.Blocks {
@@ -124,29 +124,31 @@ func (w *reference) labels(b *schema.Block) {
 		})
 	}
 	fmt.Fprintf(w, "\nEvery `%s` takes:\n", b.Name)
-	w.table(slices.DeleteFunc(slices.Clone(b.ByLabel[0].Args), func(a schema.Arg) bool { return !shared(a) }))
+	w.lines(slices.DeleteFunc(slices.Clone(b.ByLabel[0].Args), func(a schema.Arg) bool { return !shared(a) }))
 	for _, l := range b.ByLabel {
 		fmt.Fprintf(w, "\n`%s \"%s\"`: %s\n", b.Name, l.Label, schema.FirstSentence(l.Doc))
-		w.table(slices.DeleteFunc(slices.Clone(l.Args), shared))
+		w.lines(slices.DeleteFunc(slices.Clone(l.Args), shared))
 	}
 }
 
 // only finds the sentence that says under which choices an argument is read.
 var only = regexp.MustCompile(`\sOnly (on|with|in|for|under|of) [^.]*\.$`)
 
-// table writes a line for each argument.
-func (w *reference) table(args []schema.Arg) {
+// lines writes a line for each argument.
+func (w *reference) lines(args []schema.Arg) {
 	if len(args) == 0 {
 		return
 	}
-	w.WriteString("\n| argument | type | default | meaning |\n|---|---|---|---|\n")
+	w.WriteString("\n")
 	for _, a := range args {
-		standard := a.DefaultDoc
+		about := string(a.Type)
 		switch {
 		case a.Required:
-			standard = "**required**"
-		case standard == "" && a.Default != "":
-			standard = "`" + a.Default + "`"
+			about += ", **required**"
+		case a.DefaultDoc != "":
+			about += "; " + a.DefaultDoc
+		case a.Default != "":
+			about += ", `" + a.Default + "`"
 		}
 		doc := schema.FirstSentence(a.Doc)
 		if where := only.FindString(a.Doc); where != "" && len(doc) < len(a.Doc) {
@@ -155,20 +157,6 @@ func (w *reference) table(args []schema.Arg) {
 		if len(a.Allowed) > 0 && !strings.Contains(doc, "`"+a.Allowed[len(a.Allowed)-1]+"`") {
 			doc += " One of `" + strings.Join(a.Allowed, "`, `") + "`."
 		}
-		if limits := limitsOf(&a); limits != "" {
-			doc += " " + limits
-		}
-		fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", a.Name, a.Type, standard, doc)
+		fmt.Fprintf(w, "- `%s` (%s): %s\n", a.Name, about, doc)
 	}
-}
-
-// limitsOf describes the allowed values.
-func limitsOf(a *schema.Arg) string {
-	switch {
-	case a.Positive:
-		return "Above zero."
-	case a.Min != nil && *a.Min > 0 && a.Type == schema.Integer:
-		return fmt.Sprintf("At least %v.", *a.Min)
-	}
-	return ""
 }

@@ -171,17 +171,16 @@ func (q *Question) rest1(p record.Plan, shown []Entry, t *table.Table, rest [][]
 		}
 	}
 	metrics := slices.Clone(q.Others)
-	for _, o := range shown {
-		for _, m := range measure.AllMetrics() {
-			same := func(other measure.Metric) bool { return other.Name == m.Name }
-			if o.At[0] != nil && o.At[0].missesOf(m) && !slices.ContainsFunc(append(metrics, q.Metric), same) {
+	for _, v := range at {
+		for _, l := range v.missed {
+			if m, ok := measure.MetricByName(l.metric); ok && !slices.ContainsFunc(append(metrics, q.Metric), m.Is) {
 				metrics = append(metrics, m)
 			}
 		}
 	}
 	most := max(mostOthers, len(metrics))
 	for _, m := range SummaryMetrics(p) {
-		if !slices.ContainsFunc(append(metrics, q.Metric), func(o measure.Metric) bool { return o.Name == m.Name }) {
+		if !slices.ContainsFunc(append(metrics, q.Metric), m.Is) {
 			metrics = append(metrics, m)
 		}
 	}

@@ -67,18 +67,18 @@ func TestAnswers(t *testing.T) {
 		want string
 	}{
 		{"a winner", asked{"mean_waiting_s", "fcfs", map[string][]float64{"fcfs": {4, 5, 4.5, 5.5, 5}, "rr": {2, 2.6, 2.2, 2.8, 2.4}},
-			three[:2], false, false}, "rr cuts mean waiting time by 50% (45–53%) against fcfs."},
+			three[:2], false, false}, "rr cuts mean waiting time by 50% (47–52%) against fcfs."},
 		{"no difference", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {4, 5, 6, 5}, "rr": {4.1, 4.9, 5.9, 5.2}}, three[:2],
-			false, false}, "No difference in mean JCT is known between rr and fcfs: +0.5% (−6.5% to +30%)."},
+			false, false}, "No difference in mean JCT is known between rr and fcfs: +0.5% (−4.3% to +9.9%)."},
 		{"a wide interval", asked{"mean_waiting_s", "fcfs", map[string][]float64{"fcfs": {9000, 10000, 7900}, "rr": {21000, 76000, 5500}},
 			three[:2], false, false}, "Too few runs to say whether rr or fcfs has the lower mean waiting time: 9.49 h against 2.49 h " +
-			"(it takes more than 200 runs)."},
+			"(about 54 runs would do)."},
 		{"rare events", asked{"preemptions", "fcfs", map[string][]float64{"fcfs": {0, 1, 0}, "rr": {1, 0, 0}}, three[:2], false, false},
 			"Too few runs to say whether rr or fcfs has the fewer preemptions: 0.333 against 0.333 (it takes more than 200 runs)."},
 		{"two replicates", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {4, 5}, "rr": {2, 3}}, three[:2], false, false},
 			"Too few runs to say whether rr or fcfs has the lower mean JCT: 2.50 s against 4.50 s (it takes at least 3 runs)."},
 		{"from none", asked{"preemptions", "fcfs", map[string][]float64{"fcfs": {0, 0, 0, 0}, "rr": {17, 18, 16, 17}}, three[:2], false,
-			false}, "rr raises preemptions from 0 to 17 (14.8–19.2) against fcfs."},
+			false}, "rr raises preemptions from 0 to 17 (15.5–18.5) against fcfs."},
 		{"to none", asked{"mean_waiting_s", "fcfs", map[string][]float64{"fcfs": {5, 6, 7, 6}, "rr": {0, 0, 0, 0}}, three[:2], false,
 			false}, "rr cuts mean waiting time by 100% against fcfs."},
 		{"one log", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {40}, "rr": {10}, "sjf": {20}}, three, true, true},
@@ -90,7 +90,7 @@ func TestAnswers(t *testing.T) {
 		{"ties on a log", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {40}, "rr": {10}, "sjf": {10}}, three, true, true},
 			"On this log, rr has the lowest mean JCT, 75% below fcfs, the same as sjf."},
 		{"a tie", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {8, 9, 10, 9, 8}, "rr": {4.1, 5, 6.2, 5, 4.4}, "sjf": {4.2, 4.9, 6.2,
-			4.8, 4.6}}, three, false, false}, "rr has the lowest mean JCT, 44% (28–54%) below fcfs; no difference from sjf is known."},
+			4.8, 4.6}}, three, false, false}, "rr has the lowest mean JCT, 44% (34–52%) below fcfs; no difference from sjf is known."},
 		{"the baseline wins", asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {4, 5, 6, 5, 4}, "rr": {8, 9.2, 10.4, 9, 8.1}, "sjf": {12,
 			13.5, 14, 13.2, 12.1}}, three, false, false}, "fcfs, the baseline, has the lowest mean JCT: 4.80 s; 2 others are worse (+86% to +170%)."},
 	} {

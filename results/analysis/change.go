@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -279,35 +280,39 @@ func (c *Change) toRange() string {
 
 // Verb is the predicate of a sentence: "cuts mean JCT by 50% (44–61%)", "raises cost from 0 USD to 5 USD".
 func (c *Change) Verb() string {
-	verb := "cuts "
+	by := cmp.Or(c.by(), " "+c.fromTo())
+	return c.side("cuts ", "raises ") + c.Metric.Title + by + c.fewRuns()
+}
+
+// side is one of two words.
+func (c *Change) side(falling, rising string) string {
 	if c.Finding == rises {
-		verb = "raises "
+		return rising
 	}
-	verb += c.Metric.Title
+	return falling
+}
+
+// by is " by 50% (44–61%)" or " to 12 times (9–15) as much"; "" where the two values say it.
+func (c *Change) by() string {
 	switch amount := c.amount(); {
 	case amount == "":
-		verb += " " + c.fromTo()
-	case !c.inPercent():
-		verb += " to " + amount + " as much"
+		return ""
+	case c.inPercent():
+		return " by " + amount
 	default:
-		verb += " by " + amount
+		return " to " + amount + " as much"
 	}
-	return verb + c.fewRuns()
 }
 
 // Against is the distance from the baseline: "34% (28–40%) below fcfs", "0 s against 5 s of fcfs".
 func (c *Change) Against(base string) string {
-	where := " below "
-	if c.Finding == rises {
-		where = " above "
-	}
 	switch amount := c.amount(); {
 	case amount == "":
 		return fmt.Sprintf("%s%s against %s of %s", c.value(c.To), c.toRange(), c.value(c.From), base) + c.fewRuns()
 	case !c.inPercent():
 		return amount + " as much as " + base + c.fewRuns()
 	default:
-		return amount + where + base + c.fewRuns()
+		return amount + c.side(" below ", " above ") + base + c.fewRuns()
 	}
 }
 
@@ -364,18 +369,11 @@ func (c *Change) Course() string {
 	case unclear:
 		return fmt.Sprintf("is %s; too few runs say whether it differs: %s", values, c.Few)
 	}
-	verb := "falls"
-	if c.Finding == rises {
-		verb = "rises"
+	by := c.by()
+	if by != "" {
+		by += ","
 	}
-	switch amount := c.amount(); {
-	case amount == "":
-	case c.inPercent():
-		verb += " by " + amount + ","
-	default:
-		verb += " to " + amount + " as much,"
-	}
-	return verb + " " + c.fromTo() + c.fewRuns()
+	return c.side("falls", "rises") + by + " " + c.fromTo() + c.fewRuns()
 }
 
 // extreme is "lowest mean JCT" among several, "lower mean JCT" of two.

@@ -42,11 +42,6 @@ func (v *Variant) misses(by measure.Metric) []string {
 	return schema.Each(other, func(l limit) string { return l.name })
 }
 
-// missesOf reports whether a variant misses a requirement of a metric.
-func (v *Variant) missesOf(of measure.Metric) bool {
-	return slices.ContainsFunc(v.missed, func(l limit) bool { return l.metric == of.Name })
-}
-
 // Keeps reports whether a variant keeps all requirements, where variants are ranked by a metric.
 func (v *Variant) Keeps(by measure.Metric) bool { return len(v.misses(by)) == 0 }
 
@@ -89,10 +84,7 @@ func (q *Question) missing(p record.Plan) (text, kept string) {
 	case everywhere && kept == "":
 		return "all miss " + what, ""
 	case everywhere || len(late) > mostListed:
-		verb := " misses "
-		if len(late) > 1 {
-			verb = " miss "
-		}
+		verb := map[bool]string{true: " misses ", false: " miss "}[len(late) == 1]
 		return few(entryNames(late), "others") + verb + what, kept
 	}
 	for i := range late {

@@ -93,7 +93,7 @@ func TestMissedThresholdsAreNotRanked(t *testing.T) {
 		{"two of three keep it", []string{"1"}, []string{"base", "good", "dear"},
 			map[string][]float64{"base": {9, 9.3, 8.9, 9.2}, "good": {5, 5.1, 5.3, 4.9}, "dear": {1, 1.4, 1.1, 0.8}},
 			map[string][]float64{"base": {4}, "good": {5}, "dear": {30}},
-			"Of those that keep the threshold of cost, good has the lowest mean waiting time, 44% (22–51%) below base. " +
+			"Of those that keep the threshold of cost, good has the lowest mean waiting time, 44% (35–49%) below base. " +
 				"dear misses the threshold of cost.", "misses the threshold of cost"},
 		{"one keeps it", []string{"1"}, []string{"base", "dear"},
 			map[string][]float64{"base": {9, 9.3, 8.9, 9.2}, "dear": {1, 1.4, 1.1, 0.8}},

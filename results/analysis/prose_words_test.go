@@ -113,20 +113,20 @@ func TestSentence(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{
 			sentence(base, []float64{1.8, 2.0, 1.9, 2.3, 1.7}, "mean_waiting_s", as(record.Better)),
-			"rr cuts mean waiting time by 43% (39–46%) against fcfs (5 pairs, p = 0.0003).",
+			"rr cuts mean waiting time by 43% (40–45%) against fcfs (5 pairs, p < 0.0001).",
 		},
 		{
 			sentence(base, []float64{3.2, 3.5, 3.5, 3.8, 3.1}, "makespan_s", as(record.NoDifference)),
-			"No difference in makespan is known between rr and fcfs: +0.6% (−7.7% to +7.3%) (5 pairs, p = 1.00).",
+			"No difference in makespan is known between rr and fcfs: +0.6% (−4.9% to +5.8%) (5 pairs, p = 1.00).",
 		},
 		{
 			sentence(base, []float64{13.2, 15.5, 13.5, 16.8, 12.1}, "mean_slowdown",
 				func(r *record.ComparisonRow) { r.Candidates = 3 }),
-			"rr raises mean slowdown by 318% (287–361%) against fcfs (5 pairs, p = 0.0003).",
+			"rr raises mean slowdown by 318% (294–346%) against fcfs (5 pairs, p = 0.0001).",
 		},
 		{
 			sentence([]float64{0, 0, 0, 0}, []float64{17, 18, 16, 17}, "preemptions", as(record.Worse)),
-			"rr raises preemptions from 0 to 17 (14.8–19.2) against fcfs (4 pairs, p = 0.0001).",
+			"rr raises preemptions from 0 to 17 (15.5–18.5) against fcfs (4 pairs, p < 0.0001).",
 		},
 		{
 			sentence([]float64{4, 4, 4, 4, 4, 4}, []float64{2, 2, 2, 2, 2, 2}, "mean_jct_s", func(r *record.ComparisonRow) {

@@ -34,10 +34,7 @@ func (q *Question) counted(p record.Plan, o Entry) string {
 	}
 	for _, side := range sides {
 		if fields := by[side]; len(fields) > 0 {
-			verb := "cuts "
-			if side == rises {
-				verb = "raises "
-			}
+			verb := (&Change{Finding: side}).side("cuts ", "raises ")
 			object := q.Metric.Title + " against " + q.Base().Name
 			if len(parts) > 0 {
 				object = "it"
@@ -331,11 +328,7 @@ func (q *Question) paid(name string, m measure.Metric, changes []Change) string 
 	if len(q.Fields) == 1 {
 		return name + " " + changes[0].Verb()
 	}
-	verb := "falls"
-	if changes[0].Finding == rises {
-		verb = "rises"
-	}
-	text := fmt.Sprintf("%s of %s %s by %s", m.Title, name, verb, unsignedSpan(changes))
+	text := fmt.Sprintf("%s of %s %s by %s", m.Title, name, changes[0].side("falls", "rises"), unsignedSpan(changes))
 	if len(changes) < len(q.Fields) {
 		text += fmt.Sprintf(" in %d of %d settings", len(changes), len(q.Fields))
 	}

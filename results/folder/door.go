@@ -332,9 +332,13 @@ func (f *File) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
+// others are the permissions of others that no new file or folder has, whatever the umask.
+const others = 0o022
+
 // OpenFile is os.OpenFile. A file below an enclosed folder that has a second name is opened for reading alone:
 // writing would change the file of the other name, which may be outside. The error is ErrLinked.
 func OpenFile(path string, flag int, mode fs.FileMode) (*File, error) {
+	mode &^= others
 	var f *os.File
 	err := within("open", path, func(d disk, name string) (err error) {
 		if _, free := d.(anywhere); free || flag&(os.O_WRONLY|os.O_RDWR) == 0 {
@@ -404,7 +408,7 @@ func WriteFile(path string, raw []byte, mode fs.FileMode) error {
 
 // Mkdir is os.Mkdir.
 func Mkdir(path string, mode fs.FileMode) error {
-	return within("mkdir", path, func(d disk, name string) error { return d.Mkdir(name, mode) })
+	return within("mkdir", path, func(d disk, name string) error { return d.Mkdir(name, mode&^others) })
 }
 
 // MkdirAll is os.MkdirAll.
@@ -412,7 +416,7 @@ func MkdirAll(path string, mode fs.FileMode) error {
 	if info, err := os.Lstat(path); err == nil && info.IsDir() { // a look costs less
 		return nil
 	}
-	return within("mkdir", path, func(d disk, name string) error { return d.MkdirAll(name, mode) })
+	return within("mkdir", path, func(d disk, name string) error { return d.MkdirAll(name, mode&^others) })
 }
 
 // Remove is os.Remove.

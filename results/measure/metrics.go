@@ -96,6 +96,9 @@ func Register(m Metric) Metric {
 	return m
 }
 
+// Is reports whether two metrics are the same.
+func (m Metric) Is(o Metric) bool { return m.Name == o.Name }
+
 // AllMetrics lists the metrics in the order of their columns.
 func AllMetrics() []Metric { return schema.Each(registered, Metric.inCurrency) }
 

@@ -55,27 +55,16 @@ func TestReferenceOfMetrics(t *testing.T) {
 // metricsTable describes the metrics in a table, in the order of their columns.
 func metricsTable() string {
 	var b strings.Builder
-	b.WriteString("| column | metric | meaning | better | shown in |\n|---|---|---|---|---|\n")
+	b.WriteString("| column | meaning |\n|---|---|\n")
+	var higher []string
 	for _, m := range measure.AllMetrics() {
-		better := "lower"
+		fmt.Fprintf(&b, "| `%s` | %s |\n", m.Name, m.Doc)
 		if m.HigherBetter {
-			better = "higher"
+			higher = append(higher, "`"+m.Name+"`")
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.Name, m.Label(), m.Doc, better, places(m.Shown))
 	}
+	last := len(higher) - 1
+	fmt.Fprintf(&b, "\nHigher is better for %s and %s; lower is better for the others.\n", strings.Join(higher[:last], ", "),
+		higher[last])
 	return b.String()
-}
-
-// places lists the places: "summary, fidelity".
-func places(s measure.Shown) string {
-	var places []string
-	for _, p := range []struct {
-		name  string
-		place int
-	}{{"summary", s.Summary}, {"fidelity", s.Fidelity}, {"plot `metrics`", s.Panels}, {"plot `series`", s.Series}} {
-		if p.place > 0 {
-			places = append(places, p.name)
-		}
-	}
-	return strings.Join(places, ", ")
 }

@@ -49,7 +49,7 @@ func TestByDefinition(t *testing.T) {
 		sd := math.Sqrt(second / (n - 1))
 		se, skew := sd/math.Sqrt(n), n/((n-1)*(n-2))*third/math.Pow(sd, 3)
 		below, above := se, se
-		if longer := 1 + math.Abs(skew)*min(1.5, 11/n); skew > 0 {
+		if longer := 1 + math.Abs(skew)*min(0.75, 11/n); skew > 0 {
 			above *= longer
 		} else {
 			below *= longer
@@ -58,7 +58,7 @@ func TestByDefinition(t *testing.T) {
 		if mean < 0 {
 			side = above
 		}
-		tails := min(max((n-2)/8, 0.25), 1)
+		tails := min(max((n-2)/8, 0.75), 1)
 		got := ComparePairs(b, c, 0.95)
 		for _, x := range []struct {
 			what      string

@@ -79,11 +79,11 @@ func ComparePairs(baseline, candidate []float64, level float64) Paired {
 		if n >= FewestAlike(level) {
 			p.P = math.Ldexp(1, 1-n)
 			p.DifferenceLow, p.DifferenceHigh = p.Difference, p.Difference
-			p.RatioLow, p.RatioHigh = ratioBounds(baseline, candidate, newMeanTest(diff), level)
+			p.RatioLow, p.RatioHigh = ratioBounds(baseline, candidate, newMeanTest(diff, ofDifferences), level)
 		}
 	default:
 		p.Method = PairedT
-		t := newMeanTest(diff)
+		t := newMeanTest(diff, ofDifferences)
 		p.P = t.p(0)
 		p.DifferenceLow, p.DifferenceHigh = t.bounds(level)
 		p.RatioLow, p.RatioHigh = ratioBounds(baseline, candidate, t, level)

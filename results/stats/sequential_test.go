@@ -137,7 +137,7 @@ func TestOptionalStopping(t *testing.T) {
 				p := func(n int) float64 { // of the family
 					least := 1.0
 					for _, v := range values[1:] {
-						least = min(least, newMeanTest(differences(values[0][:n], v[:n])).p(0))
+						least = min(least, newMeanTest(differences(values[0][:n], v[:n]), ofDifferences).p(0))
 					}
 					return min(1, least*float64(family))
 				}
@@ -204,7 +204,7 @@ func rules(most int) (list []rule) {
 			if known[alpha] == nil {
 				known[alpha] = spendErrors(looks, func(n int) float64 { return alpha * part * shape(float64(n)/float64(most)) })
 			}
-			return newMeanTest(diff).p(0) < known[alpha][slices.Index(looks, n)]
+			return newMeanTest(diff, ofDifferences).p(0) < known[alpha][slices.Index(looks, n)]
 		}})
 	}
 	spending("Pocock, 0.9 of the error (certain)", plannedPart, pocock)
@@ -214,7 +214,7 @@ func rules(most int) (list []rule) {
 	spending("O'Brien and Fleming", 1, func(t float64) float64 { return upperTail(2.2414/math.Sqrt(t)) / upperTail(2.2414) })
 	mixture := func(name string, skewed bool) {
 		list = append(list, rule{name, func(n int, diff []float64, alpha float64) bool {
-			m := newMeanTest(diff)
+			m := newMeanTest(diff, ofDifferences)
 			t, side := m.mean/m.se, m.below
 			if t < 0 {
 				side = m.above
@@ -289,7 +289,7 @@ func TestRulesToStop(t *testing.T) {
 				other[i] = 1 - effect + spread/math.Sqrt2*rng.NormFloat64()
 			}
 			for n := MinPairs; n < len(found); n++ {
-				if newMeanTest(differences(base[:n], other[:n])).p(0) < 0.05 {
+				if newMeanTest(differences(base[:n], other[:n]), ofDifferences).p(0) < 0.05 {
 					found[n]++
 				}
 			}

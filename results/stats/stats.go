@@ -62,7 +62,7 @@ func MeanInterval(x []float64, level float64) Interval {
 	}
 	out.Mean = stat.Mean(x, nil)
 	if len(x) > 1 {
-		out.Low, out.High = newMeanTest(x).bounds(level)
+		out.Low, out.High = newMeanTest(x, ofValues).bounds(level)
 	}
 	return out
 }
@@ -75,24 +75,32 @@ type meanTest struct {
 	tail         float64 // by which its tails are narrower
 }
 
-// Constants that make 93% of the intervals at 95% hold the mean of 3 to 50 log-normal values: the share of the
-// skewness by which an interval is longer, which is skewed / n and mostSkewed at most; and the number of values
-// from which tails have their full width.
+// correction is how a test of the mean allows for skewness that few values have not shown: the share of their own skewness
+// by which the interval is longer, which is skewed / n and mostSkewed at most; and the part of the tails that three values
+// have, from which it grows to all of them for plenty values.
+type correction struct{ mostSkewed, leastTail float64 }
+
 const (
-	skewed     = 11.0
-	mostSkewed = 1.5
-	plenty     = 10
-	leastTail  = 0.25
+	skewed = 11.0
+	plenty = 10
+)
+
+// Values may all be skewed to one side: with these constants 93% of the intervals at 95% hold the mean of 3 to 50 log-normal
+// values. Differences within pairs of equal policies are as often above 0 as below, so they need less: 93% of their intervals
+// hold the mean of exponential differences, and 90% that of log-normal ones.
+var (
+	ofValues      = correction{mostSkewed: 1.5, leastTail: 0.25}
+	ofDifferences = correction{mostSkewed: 0.75, leastTail: 0.75}
 )
 
 // newMeanTest is the test of two or more values.
-func newMeanTest(x []float64) meanTest {
+func newMeanTest(x []float64, c correction) meanTest {
 	n := float64(len(x))
 	mean, sd := stat.MeanStdDev(x, nil)
 	m := meanTest{mean: mean, se: sd / math.Sqrt(n), df: len(x) - 1, below: 1, above: 1,
-		tail: min(1, max(leastTail, (n-2)/(plenty-2)))}
+		tail: min(1, max(c.leastTail, (n-2)/(plenty-2)))}
 	if sd > 0 && n > 2 {
-		skew := stat.Skew(x, nil) * min(mostSkewed, skewed/n)
+		skew := stat.Skew(x, nil) * min(c.mostSkewed, skewed/n)
 		m.below, m.above = 1+max(0, -skew), 1+max(0, skew)
 	}
 	return m

@@ -82,6 +82,10 @@ type Partition struct {
 	//
 	//	grace = "1m"
 	Grace time.Duration `arg:"grace" default:"0s"`
+	// Its jobs have their nodes for themselves.
+	//
+	//	exclusive = true
+	Exclusive bool `arg:"exclusive" default:"false"`
 
 	nodes bitmap
 }

@@ -57,6 +57,11 @@ type jobRecord struct {
 	maxNodes    int
 }
 
+// exclusive reports whether the job has its nodes for itself.
+func (m *jobRecord) exclusive() bool {
+	return m.sub.Exclusive || m.partition != nil && m.partition.Exclusive
+}
+
 // newClusterConfig reads the blocks of a policy for a run.
 func newClusterConfig(r *scheduler.Run, blocks []schema.Settings) *clusterConfig {
 	cfg := &clusterConfig{

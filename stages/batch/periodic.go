@@ -54,7 +54,7 @@ type buffers struct {
 func newPeriodic(s policy.Setup) *periodic {
 	n := len(s.Run.Cluster.Nodes)
 	p := &periodic{
-		limits: newCounters(), running: runningJobs{allocations: make([]allocation, len(s.Run.Jobs))},
+		limits: newCounters(), running: runningJobs{allocations: make([]allocation, len(s.Run.Jobs)), wholeNodes: newBitmap(n)},
 		eligibility: newEligibility(len(s.Run.Jobs)), waitReasons: map[int32]string{},
 		preemption: preemption{last: map[int32]time.Duration{}}, cleaning: pendingCleanups{nodes: newBitmap(n)},
 		cores: newCoreNumbers(s.Run.Cluster.Nodes), round: backfillRound{reservedFrom: make([]time.Duration, n)},
@@ -113,6 +113,10 @@ func (p *periodic) start(e *scheduler.Event) {
 	a.use = usage{cores: e.Cores.Count(), nodes: on.count(), gpus: e.GPUs.Count(), jobs: 1}
 	p.waiting--
 	p.running.add(job, a)
+	if m.exclusive() {
+		p.running.wholeNodes.or(on)
+		p.running.exclusive++
+	}
 	p.limits.count(m, j.User, a.use, 1)
 	delete(p.waitReasons, job)
 	delete(p.preemption.last, job)
@@ -129,6 +133,10 @@ func (p *periodic) end(e *scheduler.Event) {
 	if a.on != nil {
 		p.limits.count(m, j.User, a.use, -1)
 		p.running.remove(job)
+		if m.exclusive() {
+			p.running.wholeNodes.minus(a.on)
+			p.running.exclusive--
+		}
 		p.preemption.drop(job)
 		p.cleanUp(e, a.on)
 		if !final {
@@ -387,7 +395,8 @@ func (p *periodic) demand(job int32) demand {
 // units returns how many units of a job a node has room for.
 func (p *periodic) units(node int, rooms []cluster.Room, d *demand) int32 {
 	n := rooms[node].Cores
-	if n == 0 || !p.suits(node, d.jobRecord) || d.sub.Exclusive && n < p.cores.perNode[node] {
+	whole := d.exclusive() || p.running.wholeNodes.has(node)
+	if n == 0 || !p.suits(node, d.jobRecord) || whole && n < p.cores.perNode[node] {
 		return 0
 	}
 	if !d.core {
@@ -406,7 +415,7 @@ func (p *periodic) units(node int, rooms []cluster.Room, d *demand) int32 {
 func (p *periodic) fit(job int32, rooms []cluster.Room, on bitmap) ([]share, bool) {
 	d := p.demand(job)
 	clear(p.packer.units)
-	if d.core && d.divided && d.sub.MaxNodes != 1 && !d.sub.Exclusive && len(d.sub.Features) == 0 {
+	if d.core && d.divided && d.sub.MaxNodes != 1 && !d.exclusive() && p.running.exclusive == 0 && len(d.sub.Features) == 0 {
 		on.each(func(v int) { p.packer.units[v] = rooms[v].Cores }) // most jobs
 	} else {
 		on.each(func(v int) { p.packer.units[v] = p.units(v, rooms, &d) })

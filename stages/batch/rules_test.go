@@ -76,6 +76,11 @@ func TestRules(t *testing.T) {
 		{"nodes of a job that ended take jobs when it is removed, all of their cores", 1,
 			policy.Settings{"release": 5 * time.Second}, nil,
 			[]ask{{0, 2, 20, 60, low}, {0, 1, 90, 90, low}, {21, 1, 9, 60, low}}, []float64{0, 0, 25}},
+		{"jobs of a partition have their nodes for themselves, now and in plans", 2, nil, []schema.Settings{
+			{Name: "partition", Label: "whole", Args: map[string]any{"exclusive": true}}, {Name: "partition", Label: "main"}},
+			[]ask{{0, 1, 50, 60, scheduler.Submission{Partition: "whole"}}, {1, 1, 30, 60, scheduler.Submission{Partition: "main"}},
+				{2, 1, 10, 20, scheduler.Submission{Partition: "whole"}}, {3, 2, 10, 60, scheduler.Submission{Partition: "main"}},
+				{4, 2, 10, 60, scheduler.Submission{Partition: "main"}}}, []float64{0, 1, 31, 5, 15}},
 		{"the end of a job asks for a look at the queue, though not at once", 1, policy.Settings{"look_at_ends": false,
 			"submit_delay": 3 * time.Second, "backfill_interval": time.Minute}, nil,
 			[]ask{{0, 4, 20, 60, low}, {18, 4, 9, 60, low}}, []float64{3, 23}},

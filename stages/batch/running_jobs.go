@@ -26,6 +26,8 @@ type allocation struct {
 type runningJobs struct {
 	byEnd       []runningJob
 	allocations []allocation // by job
+	wholeNodes  bitmap       // of jobs that have their nodes for themselves
+	exclusive   int          // how many such jobs there are
 }
 
 // add records that a job has started.

@@ -95,7 +95,13 @@ func decode(d *language.Decoder, s *experiment.Spec) {
 			"and one policy.", n.Title())
 		return
 	case s.Replicates < stats.MinPairs:
-		return // too few to decide anything, which the run says
+		at := n.Header
+		if set := file.Attr("replicates"); set != nil {
+			at = set.Range
+		}
+		a.Fail(at, "Too few replicates", "%s decides comparisons, which takes at least %d replicates, and there are at most %d: "+
+			"set replicates to more, or leave %[1]s out.", n.Title(), stats.MinPairs, s.Replicates)
+		return
 	}
 	c := certain{Rule: Rule{Within: v.Within, Seconds: v.Time.Seconds(), DropLosers: v.DropLosers},
 		level: s.Estimate.Level, looks: stats.Looks(s.Replicates)}

@@ -115,7 +115,7 @@ func (c certain) expected(all []simulation, n int) ExpectedComparison {
 		took := 0.0
 		for _, cell := range e.ran {
 			if cell.Real() && cell.Replicate <= e.rows[n].Pairs {
-				took += measure.Makespan.Of(&cell.Metrics)
+				took += cell.Seconds
 			}
 		}
 		replicates[k], seconds[k] = append(replicates[k], float64(e.rows[n].Pairs)), append(seconds[k], took)
@@ -156,7 +156,7 @@ type simulation struct {
 
 // simulate simulates the experiment with the rule that a run has.
 func (c certain) simulate(ctx context.Context, known stages.Known, number int) (e simulation, err error) {
-	s := &selection{certain: c, cells: known.Refs, asked: map[int]bool{}}
+	s := c.selection(known.Refs)
 	over := map[string]record.Cell{}
 	var next []int
 	for i := range known.Refs {
@@ -220,6 +220,8 @@ func (c certain) simulateCell(ctx context.Context, cell stages.Cell, ref record.
 	}
 	task.Records, task.Folders = record.MetricsOnly, stages.Folders{}
 	out, err := execute.Simulate(ctx, task, nil)
-	out.CellRef = ref
+	if out.CellRef = ref; ref.Real() {
+		out.Seconds = measure.Makespan.Of(&out.Metrics)
+	}
 	return out, err
 }

@@ -123,7 +123,8 @@ func (a *Added) apply(s *experiment.Spec) {
 	part, decides := experiment.PartOf[certain](s.Parts)
 	var looks []int
 	if decides {
-		looks = slices.DeleteFunc(stats.Looks(a.First), func(n int) bool { return n > a.Ran })
+		looks = slices.DeleteFunc(stats.Looks(a.First), func(n int) bool { return n >= a.Ran })
+		looks = append(looks, a.Ran) // it may have been between two looks, when the time was over
 	} else if a.First >= stats.MinPairs {
 		looks = append(looks, a.First)
 	}
@@ -137,11 +138,10 @@ func (a *Added) apply(s *experiment.Spec) {
 		planned = max(planned, looks[0])
 	}
 	s.Replicates = max(s.Replicates, a.To[len(a.To)-1])
-	s.Compares = slices.Clone(s.Compared())
+	s.Compares, part.compares = slices.Clone(s.Compared()), slices.Clone(part.compares)
 	for i := range s.Compares {
 		s.Compares[i].Looks, s.Compares[i].Planned = looks, planned
 	}
-	part.compares = slices.Clone(part.compares)
 	for i := range part.compares {
 		part.compares[i].Looks, part.compares[i].Planned = looks, planned
 	}

@@ -39,12 +39,12 @@ var _ = analysis.Register(analysis.Part{
 		if len(rows) == 0 {
 			return s, nil
 		}
-		said := rule.sentence(rows, e.Plan.Replicates)
+		said := rule.sentence(rows, e.Plan.Replicates, rule.late(e))
 		if slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return rule.decision(&r) == Undecided || vague(&r) }) {
 			said += " " + adding(e, analysis.Lacking(rows))
 		}
 		s.Report = []table.Item{{Sentences: []string{said}, Plain: true}, {Table: rule.table(rows)}}
-		s.Terminal = []table.Item{{Sentences: []string{said}, Plain: true}}
+		s.Terminal = s.Report[:1]
 		return s, nil
 	},
 })
@@ -96,16 +96,21 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// sentence says how many comparisons are decided, after how many replicates, and what these leave open.
-func (r *Rule) sentence(rows []record.ComparisonRow, most int) string {
-	var pairs []int
-	var open, unsized []string
+// sentence says how many comparisons are decided, after how many replicates, and what these leave open; late, that the time
+// was spent.
+func (r *Rule) sentence(rows []record.ComparisonRow, most int, late bool) string {
+	var pairs, openPairs []int
+	var open, unsized, lost []string
 	for i := range rows {
 		row := &rows[i]
 		m, _ := measure.MetricByName(row.Metric)
 		if r.decision(row) == Undecided {
 			change := analysis.ChangeOf(row)
-			open = append(open, fmt.Sprintf("%s against %s in %s (%s)", row.Candidate, row.Baseline, m.Title, change.Signed()))
+			open, openPairs = append(open, fmt.Sprintf("%s against %s in %s, %s", row.Candidate, row.Baseline, m.Title, change.Signed())),
+				append(openPairs, row.Pairs)
+			if r.dropped(row, rows) && !slices.Contains(lost, row.Candidate) {
+				lost = append(lost, row.Candidate)
+			}
 			continue
 		}
 		pairs = append(pairs, row.Pairs)
@@ -113,19 +118,13 @@ func (r *Rule) sentence(rows []record.ComparisonRow, most int) string {
 			unsized = append(unsized, fmt.Sprintf("%s and %s differ in %s", row.Candidate, row.Baseline, m.Title))
 		}
 	}
-	after := ""
-	if len(pairs) > 0 {
-		low, high := slices.Min(pairs), slices.Max(pairs)
-		after = fmt.Sprintf(" after %d", low)
-		if high > low {
-			after += fmt.Sprintf(" to %d", high)
+	named := func(list []string) string {
+		if len(list) > mostNamed {
+			return fmt.Sprintf("%d comparisons", len(list))
 		}
-		after += " of at most " + schema.Plural(most, "replicate")
+		return strings.Join(list, "; ")
 	}
-	undecided := strings.Join(open, "; ")
-	if len(open) > mostNamed {
-		undecided = fmt.Sprintf("%d comparisons", len(open))
-	}
+	after := " after " + span(pairs) + " of at most " + schema.Plural(most, "replicate")
 	var said string
 	switch {
 	case len(open) == 0 && len(rows) == 1:
@@ -133,9 +132,15 @@ func (r *Rule) sentence(rows []record.ComparisonRow, most int) string {
 	case len(open) == 0:
 		said = "Every comparison is decided" + after + "."
 	case len(pairs) == 0:
-		said = fmt.Sprintf("Undecided with %s: %s.", schema.Plural(rows[0].Pairs, "replicate"), undecided)
+		said = fmt.Sprintf("Undecided with %s replicates: %s.", span(openPairs), named(open))
 	default:
-		said = fmt.Sprintf("%d of %d comparisons are decided%s. Undecided: %s.", len(pairs), len(rows), after, undecided)
+		said = fmt.Sprintf("%d of %d comparisons are decided%s. Undecided: %s.", len(pairs), len(rows), after, named(open))
+	}
+	if late && len(open) > 0 {
+		said += fmt.Sprintf(" The time of %s is spent.", table.WithUnit(r.Seconds, "s"))
+	}
+	if len(lost) > 0 {
+		said += " Dropped, since they are worse in another comparison: " + table.Listed(lost) + "."
 	}
 	switch {
 	case len(unsized) > mostNamed:
@@ -144,6 +149,18 @@ func (r *Rule) sentence(rows []record.ComparisonRow, most int) string {
 		said += " They do not say yet by how much " + table.Listed(unsized) + "."
 	}
 	return said
+}
+
+// span is "4", or "4 to 12".
+func span(numbers []int) string {
+	if len(numbers) == 0 {
+		return ""
+	}
+	low, high := slices.Min(numbers), slices.Max(numbers)
+	if low == high {
+		return fmt.Sprint(low)
+	}
+	return fmt.Sprintf("%d to %d", low, high)
 }
 
 // mostNamed is the number of undecided comparisons up to which each is named.
@@ -163,20 +180,15 @@ func (r *Rule) table(rows []record.ComparisonRow) table.Table {
 		row := &sorted[i]
 		m, _ := measure.MetricByName(row.Metric)
 		change := analysis.ChangeOf(row)
-		t.Add(m.Title, row.Candidate, row.Baseline, fmt.Sprint(row.Pairs), r.word(row), change.Signed())
+		t.Add(m.Title, row.Candidate, row.Baseline, fmt.Sprint(row.Pairs), r.word(row, rows), change.Signed())
 	}
 	return t
 }
 
 // word is a decision in a table.
-func (r *Rule) word(row *record.ComparisonRow) string {
-	switch r.decision(row) {
-	case Better:
-		return "better"
-	case Worse:
-		return "worse"
-	case Same:
-		return "the same within " + table.Share(r.Within)
+func (r *Rule) word(row *record.ComparisonRow, rows []record.ComparisonRow) string {
+	if r.dropped(row, rows) {
+		return "dropped"
 	}
-	return "undecided"
+	return [...]string{"undecided", "the same within " + table.Share(r.Within), "better", "worse"}[r.decision(row)]
 }

@@ -2,6 +2,7 @@
 package certain
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tfexp/tfexp/results/analysis"
@@ -45,11 +46,20 @@ func vague(row *record.ComparisonRow) bool {
 		analysis.ChangeOf(row).Few != ""
 }
 
+// dropped reports whether a row gets no more replicates because its policy is worse in another one.
+func (r *Rule) dropped(row *record.ComparisonRow, rows []record.ComparisonRow) bool {
+	return r.DropLosers && r.decision(row) == Undecided && slices.ContainsFunc(rows, func(o record.ComparisonRow) bool {
+		return r.decision(&o) == Worse && o.Candidate == row.Candidate && o.Workload == row.Workload && o.Hardware == row.Hardware
+	})
+}
+
 // selection adds the replicates of comparisons that are not decided.
 type selection struct {
 	certain
 	cells []record.CellRef
 	look  int                    // whose replicates are being run, or are over
+	upto  int                    // the last replicate of it that was asked for
+	want  map[int]bool           // the cells that get replicates
 	rows  []record.ComparisonRow // at the last look
 	asked map[int]bool
 	ended bool
@@ -60,7 +70,11 @@ func (c certain) Select(cells []record.CellRef) stages.Selection {
 	if len(c.looks) <= 1 {
 		return nil
 	}
-	return &selection{certain: c, cells: cells, asked: map[int]bool{}}
+	return c.selection(cells)
+}
+
+func (c certain) selection(cells []record.CellRef) *selection {
+	return &selection{certain: c, cells: cells, upto: c.looks[0], asked: map[int]bool{}}
 }
 
 // Holds implements stages.Selection.
@@ -69,51 +83,59 @@ func (s *selection) Holds(cell int) bool { return s.cells[cell].Replicate > s.lo
 // Ahead implements stages.Selection.
 func (s *selection) Ahead() (n int) {
 	for _, c := range s.cells {
-		if !s.ended && c.Replicate > s.looks[s.look] {
+		if !s.ended && c.Replicate > s.upto {
 			n++
 		}
 	}
 	return n
 }
 
-// Next implements stages.Selection: it looks at the results when all replicates of a look are over. Its answer depends on
-// them alone, so that a resumed run has the same looks.
+// Next implements stages.Selection: it looks at the results when all replicates of a look are over, or the time is. Its
+// answer depends on them alone, so that a resumed run has the same looks.
 func (s *selection) Next(over func(cell string) (record.Cell, bool)) (next []int) {
 	for !s.ended && len(next) == 0 {
 		e, whole := s.seen(over)
 		if !whole {
 			return nil
 		}
+		planned := len(s.looks) - len(s.added) // looks
+		late := s.late(e) && s.look < planned
+		if s.upto < s.looks[s.look] && !late {
+			next = s.give()
+			continue
+		}
 		rows, err := analysis.Comparisons(e)
 		if err != nil {
 			s.ended = true
 			return nil
 		}
-		s.rows = rows
-		planned := len(s.looks) - len(s.added) // looks
-		if s.look < planned-1 && !(s.Seconds > 0 && ran(e) >= s.Seconds) {
-			s.look++
-			next = s.give(s.wanted(rows, s.open(rows)))
-		}
-		if len(next) == 0 { // the planned replicates are over
-			if s.look = max(s.look+1, planned); s.look == len(s.looks) {
+		s.rows, s.want = rows, s.wanted(rows, func(r *record.ComparisonRow) bool {
+			return s.decision(r) == Undecided && !s.dropped(r, rows)
+		})
+		if s.look++; late || s.look >= planned || len(s.want) == 0 { // the planned replicates are over
+			if s.look = max(s.look, planned); s.look == len(s.looks) {
 				s.ended = true
 				return nil
 			}
-			next = s.give(s.wanted(rows, s.worthMore(rows)))
+			s.want = s.wanted(rows, s.worthMore(rows))
 		}
+		next = s.give()
 	}
 	return next
 }
 
-// give returns the replicates of some cells up to the present look that were not asked for before.
-func (s *selection) give(cells map[int]bool) (next []int) {
-	for i := range cells {
-		if r := s.cells[i].Replicate; s.Holds(i) && r <= s.looks[s.look] && !s.asked[i] {
-			next, s.asked[i] = append(next, i), true
+// give returns the next replicates of the present look, one at a time where the time has an end.
+func (s *selection) give() (next []int) {
+	for len(next) == 0 && s.upto < s.looks[s.look] {
+		if s.upto++; s.Seconds == 0 {
+			s.upto = s.looks[s.look]
+		}
+		for i, c := range s.cells {
+			if s.want[i] && s.Holds(i) && c.Replicate <= s.upto && !s.asked[i] {
+				next, s.asked[i] = append(next, i), true
+			}
 		}
 	}
-	slices.Sort(next)
 	return next
 }
 
@@ -135,21 +157,13 @@ func (s *selection) seen(over func(cell string) (record.Cell, bool)) (e *record.
 	return e, true
 }
 
-// ran is how long the cells ran in all, in seconds.
-func ran(e *record.Experiment) (seconds float64) {
+// late reports whether the time of the cells is spent.
+func (r *Rule) late(e *record.Experiment) bool {
+	seconds := 0.0
 	for i := range e.Cells {
 		seconds += e.Cells[i].Seconds
 	}
-	return seconds
-}
-
-// open are the comparisons that get replicates as planned: of policies that are not dropped, the ones that are undecided.
-func (s *selection) open(rows []record.ComparisonRow) func(*record.ComparisonRow) bool {
-	return func(r *record.ComparisonRow) bool {
-		return s.decision(r) == Undecided && !(s.DropLosers && slices.ContainsFunc(rows, func(o record.ComparisonRow) bool {
-			return s.decision(&o) == Worse && candidate(&o).is(candidate(r))
-		}))
-	}
+	return r.Seconds > 0 && seconds >= r.Seconds
 }
 
 // worthMore are the comparisons that get replicates which were asked for afterwards: those that are undecided or do not say
@@ -162,43 +176,20 @@ func (s *selection) worthMore(rows []record.ComparisonRow) func(*record.Comparis
 
 // wanted are the cells of some of the comparisons.
 func (s *selection) wanted(rows []record.ComparisonRow, these func(*record.ComparisonRow) bool) map[int]bool {
-	var sides []side
-	for i := range rows {
-		if r := &rows[i]; these(r) {
-			sides = append(sides, candidate(r), baseline(r))
-		}
-	}
 	want := map[int]bool{}
-	for i, c := range s.cells {
-		of := side{c.Workload, c.Hardware, c.Policy, c.Axes}
-		if slices.ContainsFunc(sides, of.is) {
-			want[i] = true
+	for n := range rows {
+		r := &rows[n]
+		if !these(r) {
+			continue
+		}
+		for i, c := range s.cells {
+			candidate := c.Workload == r.Workload && c.Hardware == r.Hardware && c.Policy == r.CandidatePolicy &&
+				slices.Equal(c.Axes, r.CandidateAxes)
+			if candidate || c.Workload == cmp.Or(r.BaselineWorkload, r.Workload) && c.Policy == r.BaselinePolicy &&
+				c.Hardware == cmp.Or(r.BaselineHardware, r.Hardware) && slices.Equal(c.Axes, r.BaselineAxes) {
+				want[i] = true
+			}
 		}
 	}
 	return want
-}
-
-// side is one of two that are compared.
-type side struct {
-	workload, hardware, policy string
-	axes                       []record.Setting
-}
-
-func candidate(r *record.ComparisonRow) side {
-	return side{r.Workload, r.Hardware, r.CandidatePolicy, r.CandidateAxes}
-}
-
-func baseline(r *record.ComparisonRow) side {
-	b := side{r.BaselineWorkload, r.BaselineHardware, r.BaselinePolicy, r.BaselineAxes}
-	if b.workload == "" {
-		b.workload = r.Workload
-	}
-	if b.hardware == "" {
-		b.hardware = r.Hardware
-	}
-	return b
-}
-
-func (s side) is(o side) bool {
-	return s.workload == o.workload && s.hardware == o.hardware && s.policy == o.policy && slices.Equal(s.axes, o.axes)
 }

@@ -16,7 +16,7 @@ var (
 	// plainNumber matches a number.
 	plainNumber = regexp.MustCompile(`[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?`)
 	// groupedNumber matches a number with commas.
-	groupedNumber = regexp.MustCompile(`\d+(?:,\d+)+(?:\.\d+)?`)
+	groupedNumber = regexp.MustCompile(`[1-9]\d{0,2}(?:\.\d{3})+,\d+|\d+(?:,\d+)+(?:\.\d+)?`)
 	// thousands matches numbers whose commas stand between thousands.
 	thousands = regexp.MustCompile(`^\d{1,3}(?:,\d{3})+(?:\.\d+)?$`)
 )
@@ -44,6 +44,9 @@ func withPoints(line string, counts bool) string {
 		single := strings.Count(number, ",") == 1 && !strings.Contains(number, ".")
 		switch {
 		case !free:
+		case strings.IndexByte(number, '.') >= 0 && strings.IndexByte(number, '.') < strings.IndexByte(number, ','): // 1.234,5
+			plain := strings.Replace(strings.ReplaceAll(number, ".", ""), ",", ".", 1)
+			copy(out[begin:end], strings.Repeat("0", len(number)-len(plain))+plain)
 		case single && !counts:
 			out[begin+strings.IndexByte(number, ',')] = '.'
 		case thousands.MatchString(number):

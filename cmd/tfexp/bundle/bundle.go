@@ -68,7 +68,7 @@ func exportBundleCommand(a *command.App) *cobra.Command {
 			if out == "" {
 				out = b.Name + ".tar.gz"
 			}
-			if err := filearg.WriteTo(a, out, b.write); err != nil {
+			if err := filearg.WriteToAs(a, out, 0o600, b.write); err != nil { // it has what the results have
 				return err
 			}
 			fmt.Fprintf(a.Err, "%s: %s and the results in %s\n", out, schema.Plural(len(b.Inputs), "input file"), dirs[0])

@@ -190,7 +190,7 @@ func (k *Kept) write(to string, before Kept, source []byte) error {
 		}
 		mode := os.FileMode(0o644)
 		if info, err := f.Stat(); err == nil {
-			mode = info.Mode().Perm() | 0o600
+			mode = info.Mode().Perm()&^0o022 | 0o600
 		}
 		if err := errors.Join(put(to, in.Path, mode, f), f.Close()); err != nil {
 			return err

@@ -16,10 +16,13 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Write writes to a file that the command line names. An existing file is replaced only when all is written. It
+// Write writes to a file that the command line names, by WriteAs with the mode of usual files.
+func Write(path string, write func(io.Writer) error) error { return WriteAs(path, 0o644, write) }
+
+// WriteAs writes to a file that the command line names, and gives a new one this mode. An existing file is replaced only when all is written. It
 // keeps its permissions, and a link to it stays a link. A device or a pipe, such as /dev/null or the >(...) of a
 // shell, is written to and never replaced.
-func Write(path string, write func(io.Writer) error) error {
+func WriteAs(path string, mode os.FileMode, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return writeInto(path, write)
@@ -27,7 +30,6 @@ func Write(path string, write func(io.Writer) error) error {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		path = to
 	}
-	mode := os.FileMode(0o644)
 	if err == nil {
 		mode = info.Mode().Perm()
 	}
@@ -81,6 +83,11 @@ func Open(path string) (*folder.File, error) {
 // WriteTo writes to a file, as Write does, or to standard output where path is empty. On a terminal control characters,
 // which would act on it, are escaped.
 func WriteTo(a *command.App, path string, write func(io.Writer) error) error {
+	return WriteToAs(a, path, 0o644, write)
+}
+
+// WriteToAs is WriteTo that gives a new file this mode.
+func WriteToAs(a *command.App, path string, mode os.FileMode, write func(io.Writer) error) error {
 	if path == "" {
 		if command.IsTerminal(a.RawOut()) {
 			return write(live.SafeWriter(a.Raw, false))
@@ -88,7 +95,7 @@ func WriteTo(a *command.App, path string, write func(io.Writer) error) error {
 		return write(a.Raw)
 	}
 	var problem error
-	err := Write(path, func(w io.Writer) error {
+	err := WriteAs(path, mode, func(w io.Writer) error {
 		problem = write(w)
 		return problem
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 	"github.com/tfexp/tfexp/cmd/tfexp/states"
+	"github.com/tfexp/tfexp/hardware/launch"
 	"github.com/tfexp/tfexp/results/record"
 )
 
@@ -64,7 +65,7 @@ func ended(a *command.App, notify, dir string, took time.Duration, failure error
 	if runtime.GOOS == "windows" {
 		cmd = exec.CommandContext(ctx, "cmd", "/C", notify)
 	}
-	cmd.Env = append(os.Environ(), "TFEXP_STATE="+state, "TFEXP_DIR="+dir, "TFEXP_ANSWER="+answer)
+	cmd.Env = append(launch.Inherited(os.Environ()), "TFEXP_STATE="+state, "TFEXP_DIR="+dir, "TFEXP_ANSWER="+answer)
 	cmd.Stdout, cmd.Stderr = a.Err, a.Err
 	if err := errors.Join(cmd.Run(), ctx.Err()); err != nil {
 		fmt.Fprintf(a.Err, "the command of --notify: %v\n", err)

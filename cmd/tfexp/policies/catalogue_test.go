@@ -54,11 +54,9 @@ func catalogue() string {
 	args := decode.Language().Block("policy").Args
 	for _, q := range policy.Questions {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", q, schema.FirstSentence(schema.Find(args, string(q)).Doc))
-		b.WriteString("\n| name | what it does | source |\n|---|---|---|\n")
+		b.WriteString("\n")
 		for _, c := range q.Choices() {
-			text, source, _ := strings.Cut(about(q, c), "\n\nSource: ")
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Name, schema.FirstSentence(strings.TrimSpace(text)),
-				strings.TrimSuffix(strings.TrimSpace(source), "."))
+			fmt.Fprintf(&b, "- `%s`: %s\n", c.Name, schema.FirstSentence(about(q, c)))
 		}
 	}
 	return b.String()
@@ -80,8 +78,8 @@ const cataloguePreface = `<!-- Generated from the registered policies: make docs
 # Policies
 
 When you write a ` + "`policy`" + ` block, choose an answer to each of its questions here: which
-job is next, which jobs may pass it, how many cores a job gets. Each answer has one line. The program prints the rest, with
-an example, a schedule of five jobs, and arguments:
+job is next, which jobs may pass it, how many cores a job gets. Each answer has one line. The program prints the rest,
+with its source, an example, a schedule of five jobs, and arguments:
 
     tfexp policies srtf
 `

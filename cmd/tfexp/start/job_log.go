@@ -3,6 +3,7 @@ package start
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -112,6 +113,9 @@ func InspectLog(path, shown string) (JobLog, error) {
 	}); err != nil {
 		return l, fmt.Errorf("read %s: %w", shown, err)
 	}
+	if bytes.ContainsRune(head, '\r') && !bytes.ContainsRune(head, '\n') {
+		return l, errors.New("its lines end with a carriage return alone: save it with line feeds")
+	}
 	lines := strings.Split(string(head), "\n")
 	named := heading(lines)
 	l.choose(named)
@@ -160,7 +164,7 @@ func (l *JobLog) measure(t *workload.Trace) error {
 		l.Malformed = datafile.Malformed(t.Skipped)
 	}
 	if l.Jobs == 0 {
-		return fmt.Errorf("there is no job in %s: %s", l.File, l.Malformed)
+		return fmt.Errorf("there is no job in %s: %s", l.File, cmp.Or(l.Malformed, "no row is behind the names of its columns"))
 	}
 	i := slices.IndexFunc(t.Assumed, func(s string) bool { return strings.HasSuffix(s, "are left out") })
 	if i >= 0 {

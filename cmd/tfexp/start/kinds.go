@@ -23,8 +23,7 @@ const (
 )
 
 // programEndings are the endings of names of programs.
-var programEndings = []string{".py", ".sh", ".bash", ".r", ".jl", ".pl", ".lua", ".js", ".ts", ".rb", ".go", ".cc", ".cpp", ".c", ".rs", ".java",
-	".ipynb"}
+var programEndings = []string{".py", ".sh", ".bash", ".r", ".jl", ".pl", ".lua", ".js", ".ts", ".rb", ".go", ".cc", ".cpp", ".c", ".rs", ".java"}
 
 // syntaxes match what programs contain, by line.
 var (
@@ -39,41 +38,58 @@ const elf = "\x7fELF"
 
 func isPython(source []byte) bool { return python.Match(source) }
 
-// otherLog is a log of a batch system that is not read.
+// otherLog is a log of a batch system, or another file, that is not read.
 type otherLog struct {
 	begins *regexp.Regexp
 	name   string
 	remedy string
+	again  bool // the remedy is another form of it, and not a CSV file
 }
+
+// condorTable is what to do with jobs of HTCondor.
+const condorTable = "write it by  condor_history -af:,h QDate JobStartDate CompletionDate RequestCpus RequestGpus Owner  and name these columns " +
+	"submit, start, end, cpus, gpus and user"
 
 // otherLogs are the logs that are recognized, and the columns that a table of their jobs needs.
 var otherLogs = []otherLog{
 	{regexp.MustCompile(`(?m)^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];[^;\n]*;`), "the accounting log of PBS or Torque",
 		"write each E record as a row: submit from qtime=, start from start=, end from end=, cpus from Resource_List.ncpus " +
-			"(or nodes and ppn), gpus from Resource_List.ngpus, limit from Resource_List.walltime, user from user=, queue from queue="},
+			"(or nodes and ppn), gpus from Resource_List.ngpus, limit from Resource_List.walltime, user from user=, queue from queue=", false},
 	{regexp.MustCompile(`(?m)^(?:[^:\n]*:){40,}[^:\n]*$`), "the accounting file of Grid Engine (SGE)",
-		"write each line as a row, by the numbers of its fields: job 6, submit 9, start 10, end 11, cpus 35 (slots), user 4, queue 1"},
+		"write each line as a row, by the numbers of its fields: job 6, submit 9, start 10, end 11, cpus 35 (slots), user 4, queue 1", false},
 	{regexp.MustCompile(`(?m)^=+\s*\nqname\s`), "what qacct of Grid Engine prints",
 		"write each block as a row: submit from qsub_time, start from start_time, end from end_time, cpus from slots, user from owner, " +
-			"queue from qname"},
+			"queue from qname", false},
 	{regexp.MustCompile(`(?m)^"JOB_(?:FINISH|NEW|START|STATUS)" "`), "the event log of LSF (lsb.acct or lsb.events)",
 		"write each JOB_FINISH record as a row: submit, start and end are its fields 8, 11 and 3 (seconds since 1970), cpus " +
-			"its numProcessors, user its userName, queue its queue"},
+			"its numProcessors, user its userName, queue its queue", false},
 	{regexp.MustCompile(`(?m)^Accounting information about jobs that are:`), "what bacct of LSF prints",
-		"write each job as a row: submit, start and end of its events Submitted, Dispatched and Completed, cpus from its hosts, user, queue"},
-	{regexp.MustCompile(`(?m)^(?:ClusterId|ProcId|QDate|JobStartDate|CompletionDate|RequestCpus) = `), "the history of HTCondor",
-		"write it by  condor_history -af:,h QDate JobStartDate CompletionDate RequestCpus RequestGpus Owner  and name these columns " +
-			"submit, start, end, cpus, gpus and user"},
-	{regexp.MustCompile(`(?m)^\s*ID\s+OWNER\s+SUBMITTED\s+RUN_TIME\s+ST\s+COMPLETED`), "what condor_history of HTCondor prints",
-		"write it by  condor_history -af:,h QDate JobStartDate CompletionDate RequestCpus RequestGpus Owner  and name these columns " +
-			"submit, start, end, cpus, gpus and user"},
+		"write each job as a row: submit, start and end of its events Submitted, Dispatched and Completed, cpus from its hosts, user, queue", false},
+	{regexp.MustCompile(`(?m)^(?:(?:ClusterId|ProcId|QDate|JobStartDate|CompletionDate|RequestCpus) = |\s*"(?:ClusterId|ProcId|QDate)"\s*:)`),
+		"the history of HTCondor", condorTable, false},
+	{regexp.MustCompile(`(?m)^\s*ID\s+OWNER\s+SUBMITTED\s+RUN_TIME\s+ST\s+COMPLETED`), "what condor_history of HTCondor prints", condorTable, false},
+	{regexp.MustCompile(`(?m)^(?:Job id\s+Name\s+User\s|Job Id: \S+\s*\n\s+Job_Name = )`), "what qstat of PBS or Torque prints, the jobs of now",
+		"take the accounting log instead, in server_priv/accounting, and write each E record as a row", false},
+	{regexp.MustCompile(`(?m)^job-ID\s+prior\s+name\s`), "what qstat of Grid Engine prints, the jobs of now",
+		"take what  qacct -j  prints instead, and write each block as a row", false},
+	{regexp.MustCompile(`(?m)^(?:JOBID\s+USER\s+STAT\s+QUEUE\s|Job <\d+>.*\bUser <)`), "what bjobs or bhist of LSF prints",
+		"take the event log lsb.acct instead, and write each JOB_FINISH record as a row: submit, start and end are its fields 8, 11 and 3", false},
 	{regexp.MustCompile(`(?m)^0\d\d \(\d+\.\d+\.\d+\) \d`), "the event log of a job of HTCondor",
-		"take the history of all jobs:  condor_history -af:,h QDate JobStartDate CompletionDate RequestCpus Owner"},
+		"take the history of all jobs:  condor_history -af:,h QDate JobStartDate CompletionDate RequestCpus Owner", false},
 	{regexp.MustCompile(`(?s)^\s*\{.*"kind"\s*:\s*"(?:List|PodList|JobList|Pod|Job)"`), "JSON of Kubernetes",
 		"write a row for each pod or job:  kubectl get pods -A -o json | jq -r '.items[] | [.metadata.creationTimestamp, .status.startTime, …] | " +
-			"@csv'  under the names creationTimestamp, start, end, cpus, gpus"},
+			"@csv'  under the names creationTimestamp, start, end, cpus, gpus", false},
 	{regexp.MustCompile(`(?m)^\s*JobID\s+.*\n[ -]*-{3,}\s+-{3,}`), "what sacct prints without --parsable2",
-		"print it again with  sacct --parsable2"},
+		"print it again with  sacct --parsable2", true},
+	{regexp.MustCompile(`(?m)^\s*JOBID\s+PARTITION\s+NAME\s`), "a table of squeue in columns of a fixed width, the jobs of now",
+		`print it again with  squeue -r -o "%i|%u|%P|%V|%l|%C|%b|%m|%D"`, true},
+	{regexp.MustCompile(`(?s)^\s*\{.*"plugin"\s*:.*"jobs"\s*:|^\s*\{.*"jobs"\s*:.*"plugin"\s*:`), "JSON of Slurm",
+		"print it again with  sacct -a -X --parsable2  in place of --json", true},
+	{regexp.MustCompile(`^\s*JobId=\d+ `), "what scontrol show job prints, the jobs of now",
+		"a replay needs jobs that have ended: print them with  sacct -a -X --parsable2", true},
+	{regexp.MustCompile(`(?mi)^\s*(?:NodeName|PartitionName|ClusterName|SlurmctldHost|ControlMachine)\s*=\s*\S`), "a configuration of Slurm",
+		"give it as  tfexp init NAME --from-slurm FILE  with the log of sacct behind it", true},
+	{regexp.MustCompile(`(?s)^\s*\{.*"cell_type"\s*:`), "a notebook of Jupyter", "make a program of it:  jupyter nbconvert --to script FILE", true},
 }
 
 // kindOf is the kind of a file, by the beginning of its content, and then by its name and whether it can be executed.
@@ -90,9 +106,11 @@ func kindOf(name string, head []byte, executable bool) Kind {
 		return Log
 	case ending != "" && slices.Contains(programEndings, ending):
 		return Program
+	case isPython(head) && len(l.Columns) < 2:
+		return Program
 	case slices.Contains(endings, ending), formats.Of(name) != nil:
 		return Log
-	case isPython(head), shell.Match(head):
+	case shell.Match(head):
 		return Program
 	case len(l.Columns) > 1 && l.Columns[0].Name == "arrival":
 		return Log
@@ -107,6 +125,9 @@ func otherKind(head []byte) string {
 	i := slices.IndexFunc(otherLogs, func(o otherLog) bool { return o.begins.Match(head) })
 	if i < 0 {
 		return ""
+	}
+	if otherLogs[i].again {
+		return fmt.Sprintf("it is %s, which is not read: %s", otherLogs[i].name, otherLogs[i].remedy)
 	}
 	return fmt.Sprintf("it is %s, which is not read. Make a CSV file of it with a line of column names, and give that to --from: %s",
 		otherLogs[i].name, otherLogs[i].remedy)

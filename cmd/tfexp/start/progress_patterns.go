@@ -85,7 +85,7 @@ var progressStyles = []progressStyle{
 	},
 	{ // PyTorch's example for ImageNet: Epoch: [0][  10/5005]	Time …	Loss 6.9 (7.0)
 		by: []string{`["']Epoch: \[\{[^}]*\}\]["']`},
-		lines: `Epoch: \[(?P<epoch0>[0-9]+)\]\s*\[\s*(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\](?:.*?\bLoss:?\s+(?P<loss>` + number +
+		lines: `Epoch: \[(?P<epoch0>[0-9]+)\]\s*\[\s*(?P<batch>[0-9]+)/(?P<batches>[0-9]+)\](?:.*?\b[Ll]oss:?\s+(?P<loss>` + number +
 			`))?`,
 	},
 	{ // nanoGPT, and programs that print their steps
@@ -99,8 +99,8 @@ var progressStyles = []progressStyle{
 	},
 	{ // dictionaries: {"epoch": 1, "loss": 0.5}
 		by: []string{printing + `(?:str\(|json\.dumps\()?\{[^}]*["']epoch["'][^}]*\}`},
-		lines: `["']loss["']:\s*["']?(?P<loss>` + number + `).*["']epoch["']:\s*["']?(?P<epoch>[0-9.]+)|["']epoch["']:\s*["']?(?P<epoch2>[0-9.]+)` +
-			`(?:.*["']loss["']:\s*["']?(?P<loss2>` + number + `))?`,
+		lines: `["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss>` + number + `).*["']epoch["']:\s*["']?(?P<epoch>[0-9.]+)|` +
+			`["']epoch["']:\s*["']?(?P<epoch2>[0-9.]+)(?:.*["'](?:train[a-z]*_)?loss["']:\s*["']?(?P<loss2>` + number + `))?`,
 	},
 	{ // a bar of batches in each epoch: Epoch 1:  50%|█ | 2/4 [loss=0.5]
 		by: []string{`\btqdm\b`, `(?i)(?:desc\s*=\s*|set_description(?:_str)?\()f?["'](?:train\w*\s*)?\[?epoch\W{0,4}[{%]`}, either: true,

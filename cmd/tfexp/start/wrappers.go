@@ -29,10 +29,26 @@ var detaching = []struct {
 	{"docker run -d", regexp.MustCompile(`\b(?:docker|podman|nerdctl)\s+run\s(?:[^\n]*\s)?(?:-[a-z]*d[a-z]*|--detach)(?:\s|=true|$)`)},
 	{"kubectl apply", regexp.MustCompile(`\bkubectl\s+(?:apply|create)\s`)},
 	{"systemd-run", regexp.MustCompile(`\bsystemd-run\s`)},
-	{"at", regexp.MustCompile(`\|\s*(?:at|batch)\s+(?:now|-)`)},
+	{"at", regexp.MustCompile(`(?m)(?:^|[|;&])\s*(?:at|batch)\s+(?:-\w+\s+\S+\s+)*(?:now|-|<<<)`)},
+	{"condor_submit", handedIn("condor_submit")},
+	{"oarsub", handedIn("oarsub")},
+	{"msub", handedIn("msub")},
+	{"flux submit", handedIn(`flux\s+(?:submit|batch)`)},
+	{"docker compose up -d", regexp.MustCompile(`\bdocker[- ]compose\s(?:[^\n]*\s)?up\s(?:[^\n]*\s)?(?:-d|--detach)(?:\s|$)`)},
+	{"systemctl start", regexp.MustCompile(`\bsystemctl\s(?:-\S+\s+)*start\s`)},
+	{"start-stop-daemon", regexp.MustCompile(`\bstart-stop-daemon\s(?:[^\n]*\s)?(?:-b|--background)\b`)},
+	{"daemonize", handedIn("daemonize")},
+	{"coproc", handedIn("coproc")},
 	{"disown", regexp.MustCompile(`\bdisown\b`)},
-	{"&", regexp.MustCompile(`\S\s*[^&>|\s]\s*&\s*$`)},
 }
+
+// background matches a command that a shell does not wait for, in a text without what is in quotes, or at the end of a text
+// in quotes.
+var (
+	background = regexp.MustCompile(`(?:^|[^&>|<\\])&(?:[\s;)!]|$)`)
+	quotedEnd  = regexp.MustCompile(`[^&>|<\\\s]\s+&\s*["'\x60]`)
+	inQuotes   = regexp.MustCompile(`'[^']*'|"(?:[^"\\]|\\.)*"`)
+)
 
 // handedIn matches a command that hands a job to a batch system.
 func handedIn(command string) *regexp.Regexp {
@@ -41,6 +57,7 @@ func handedIn(command string) *regexp.Regexp {
 
 // waits matches what waits for programs in the background, or for a job that was handed in.
 var waits = regexp.MustCompile(`(?m)(?:^|[;&]\s*|\s)wait\b|\bsbatch\s[^\n]*(?:--wait\b|-W\b)|-sync\s+y|-W\s+block=true|\bbsub\s[^\n]*-K\b|` +
+	`\bcondor_wait\b|\btail\s[^\n]*--pid|\b(?:while|until)\b[^\n]*\b(?:squeue|qstat|bjobs|condor_q|pgrep|kill\s+-0)\b|` +
 	`docker\s+(?:wait|logs\s+-f)\b|kubectl\s+wait\b`)
 
 // remarks matches comments of shells.
@@ -56,6 +73,9 @@ func detaches(text string) string {
 		if d.by.MatchString(text) {
 			return d.name
 		}
+	}
+	if background.MatchString(inQuotes.ReplaceAllString(text, "x")) || quotedEnd.MatchString(text) {
+		return "&"
 	}
 	return ""
 }
@@ -131,5 +151,14 @@ func detached(file string, raw []byte) string {
 			return by
 		}
 	}
+	if popens.Match(raw) && !popenWaits.Match(raw) {
+		return "subprocess.Popen"
+	}
 	return ""
 }
+
+// Programs of Python that start another one, and those that wait for it or follow its output.
+var (
+	popens     = regexp.MustCompile(`(?m)^[^#\n]*\bPopen\(`)
+	popenWaits = regexp.MustCompile(`\.(?:wait|communicate|poll|stdout|stderr|returncode)\b|\bwith\s[^\n]*Popen\(|\bos\.wait`)
+)

@@ -152,11 +152,12 @@ const (
 )
 
 // OrderOf returns the order of day and month in a date that ends with the year, before its time. In
-// 03/13/2024 and 3-13-2024 the month is first, as there is no month 13. ok is false for other texts.
+// 03/13/2024, 3-13-2024 and 03/13/24 the month is first, as there is no month 13. 13/03/24 may begin with the year. ok is
+// false for other texts.
 func OrderOf(text string) (order DayOrder, ok bool) {
-	first, second, _, ok := yearLast(text)
+	first, second, rest, ok := yearLast(text)
 	switch {
-	case ok && first > 12 && second <= 12:
+	case ok && first > 12 && second <= 12 && strings.Contains(text, rest):
 		return DayFirst, true
 	case ok && second > 12 && first <= 12:
 		return MonthFirst, true
@@ -190,7 +191,15 @@ func yearLast(text string) (first, second int, rest string, ok bool) {
 		return n
 	}
 	ok = true
+	slash := strings.IndexByte(text, '/')
 	first, second = number(), number()
+	if slash > 0 && len(text) > 1 && strings.Trim(text[:2], "0123456789") == "" && (len(text) == 2 || text[2] == ' ' || text[2] == 'T') {
+		century := "20"
+		if text[0] >= '7' {
+			century = "19"
+		}
+		text = century + text
+	}
 	if len(text) < 4 || strings.Trim(text[:4], "0123456789") != "" || len(text) > 4 && text[4] != ' ' && text[4] != 'T' {
 		ok = false
 	}

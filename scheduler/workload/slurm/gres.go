@@ -37,6 +37,9 @@ func ParseGres(text string) (list []Gres, err error) {
 		plain := strings.TrimPrefix(strings.TrimPrefix(name, "gres/"), "gres:")
 		parts := strings.Split(plain, ":")
 		named := slices.Contains([]string{"gpu", "gpus", "ngpus"}, parts[0])
+		if _, err := TRESName(plain); err != nil && tracked {
+			return nil, err
+		}
 		if item == "" || item == "(null)" || item == "none" || tracked && plain == name && !named {
 			continue
 		}
@@ -65,6 +68,37 @@ func ParseGres(text string) (list []Gres, err error) {
 		list = append(list, g)
 	}
 	return list, nil
+}
+
+// fixed are the names of the trackable resources that each cluster has, by their numbers. The others have numbers from 1001.
+var fixed = map[string]string{"1": "cpu", "2": "mem", "3": "energy", "4": "node", "5": "billing", "6": "fs/disk", "7": "vmem", "8": "pages"}
+
+// TRESName returns the name of a trackable resource, which may be written as its number. It errs for a number that each
+// cluster gives another meaning.
+func TRESName(text string) (string, error) {
+	if strings.Trim(text, "0123456789") != "" || text == "" {
+		return text, nil
+	}
+	if name := fixed[text]; name != "" {
+		return name, nil
+	}
+	return "", fmt.Errorf("the resource %s= is written as a number, which each cluster gives another meaning: \"sacctmgr show tres\" "+
+		"lists the names by ID; write its type and name there, such as gres/gpu=", text)
+}
+
+// Tracked returns the amount of a resource in a list of trackable resources ("cpu=4,mem=16G", "1=4,2=16384"); empty without it.
+func Tracked(list, name string) string {
+	for item := range strings.SplitSeq(list, ",") {
+		switch key, value, _ := strings.Cut(strings.TrimSpace(item), "="); {
+		case strings.EqualFold(key, name):
+			return value
+		case fixed[key] == name && name == "mem":
+			return value + "M"
+		case fixed[key] == name:
+			return value
+		}
+	}
+	return ""
 }
 
 // countOf reads a number with a binary unit, as Slurm has it for generic resources.

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,9 @@ func TestParseGres(t *testing.T) {
 		"ngpus=2":                                       "[{gpu  2 false}] 2 []",
 		"gpu:a100:b200:c":                               "error",
 		"gres/gpu=many":                                 "error",
+		"1=4,2=8192,4=1,5=9,6=1,7=2,8=3":                "[] 0 []",
+		"1=1,2=4096,4=1,1001=2":                         "error",
+		"1=1,9=2":                                       "error",
 		"gpu:99999999999999999999":                      "error",
 	} {
 		list, err := ParseGres(text)
@@ -41,6 +45,20 @@ func TestParseGres(t *testing.T) {
 		if got != want {
 			t.Errorf("%s is %s, want %s (%v)", text, got, want, err)
 		}
+	}
+}
+
+// Resources are named, or written as the numbers that each cluster has.
+func TestTracked(t *testing.T) {
+	for text, want := range map[string]string{
+		"cpu=4,mem=8G,node=1": "4 8G", "1=4,2=8192,4=1": "4 8192M", "CPU=4,MEM=8G": "4 8G", "gres/gpu=2, cpu=3": "3 ", "": " ", "1001=4,11=5": " ",
+	} {
+		if got := Tracked(text, "cpu") + " " + Tracked(text, "mem"); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	if _, err := TRESName("1001"); err == nil || !strings.Contains(err.Error(), "sacctmgr show tres") {
+		t.Errorf("the error is %v", err)
 	}
 }
 

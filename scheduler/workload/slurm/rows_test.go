@@ -13,7 +13,16 @@ func TestEachRow(t *testing.T) {
 	for _, c := range []struct{ text, want, wrong string }{
 		{"a|b\n1|\"x\n2|\"y\"\n", `2:[1 "x] 3:[2 "y"]`, ""},
 		{"a|JobName|b\n1|x|y|2\n3|z|4|\n", "2:[1 x|y 2] 3:[3 z 4]", ""},
-		{"a|Comment|b\n1|x\ny|2\n5|z|6\n", "4:[5 z 6]", "f:2: the number of its fields is 2 instead of 3\nf:3: the number of its fields is 2 instead of 3"},
+		{"a|Comment|b\n1|x\ny|2\n5|z|6\n", "2:[1 x\ny 2] 4:[5 z 6]", ""},
+		{"a|Comment|b\n1|x\n\nw\ny|2\n5|z|6\n", "2:[1 x\nw\ny 2] 6:[5 z 6]", ""},
+		{"a|Comment|b\n1|x\n7|forged|8\ny|2\n5|z|6\n", "", "f:2: the number of its fields is 2 instead of 3\n" +
+			"f:3: it follows a line with too few fields, and may be the rest of its Comment: print the table without this column\n" +
+			"f:4: the number of its fields is 2 instead of 3\n" +
+			"f:5: it follows a line with too few fields, and may be the rest of its Comment: print the table without this column"},
+		{"a|Comment|b\n1\n|x|2\n5|z|6\n", "4:[5 z 6]", "f:2: the number of its fields is 1 instead of 3\n" +
+			"f:3: it follows a line with too few fields, and may be the rest of its Comment: print the table without this column"},
+		{"a|b|c\n1|x\n5|z|6\n", "3:[5 z 6]", "f:2: the number of its fields is 2 instead of 3"},
+		{"a|Comment|b\n5|z|6\n1|x\n", "2:[5 z 6]", "f:3: the number of its fields is 2 instead of 3"},
 		{"JobName|Comment\n1|2|3\n", "", "f:2: the number of its fields is 3 instead of 2"},
 		{"", "", "f:1: the file is empty"},
 	} {

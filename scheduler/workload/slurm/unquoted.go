@@ -1,7 +1,9 @@
 package slurm
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -24,20 +26,74 @@ func FitFields(line, separator string, columns []string) ([]string, error) {
 	if more == 0 {
 		return fields, nil
 	}
-	free := -1
-	for i, name := range columns {
-		if slices.Contains(freeText, strings.TrimSpace(name)) {
-			if free >= 0 {
-				free = len(columns)
-			}
-			free = max(free, i)
-		}
-	}
-	if more > 0 && free >= 0 && free < len(columns) {
+	if free := freeColumn(columns); more > 0 && free >= 0 {
 		text := strings.Join(fields[free:free+more+1], separator)
 		return slices.Replace(fields, free, free+more+1, text), nil
 	}
 	return textfile.FitWidth(fields, len(columns))
+}
+
+// freeColumn returns the only column with free text; negative without one.
+func freeColumn(columns []string) int {
+	is := func(name string) bool { return slices.Contains(freeText, strings.TrimSpace(name)) }
+	free := slices.IndexFunc(columns, is)
+	if free >= 0 && slices.ContainsFunc(columns[free+1:], is) {
+		return -1
+	}
+	return free
+}
+
+// Rows puts the lines of a table of Slurm together to rows: free text may have line breaks.
+type Rows struct {
+	Separator string
+	Columns   []string
+	// Wrong receives the lines that are left out.
+	Wrong func(line int, err error)
+
+	broken []string // lines with too few fields, one after the other
+	lines  []int
+}
+
+// mostBroken is the greatest number of lines that are put together.
+const mostBroken = 1000
+
+// Add takes a line that is not empty. It returns the fields of a row with the line where it begins, or nil.
+func (r *Rows) Add(line int, text string) (first int, fields []string) {
+	free := freeColumn(r.Columns)
+	fields, err := FitFields(text, r.Separator, r.Columns)
+	switch {
+	case err == nil && r.broken == nil:
+		return line, fields
+	case free < 0:
+		r.Wrong(line, err)
+		return line, nil
+	case err == nil:
+		r.End()
+		r.Wrong(line, fmt.Errorf("it follows a line with too few fields, and may be the rest of its %s: print the table without this column",
+			strings.TrimSpace(r.Columns[free])))
+		return line, nil
+	}
+	r.broken, r.lines = append(r.broken, text), append(r.lines, line)
+	text, first = strings.Join(r.broken, "\n"), r.lines[0]
+	if strings.Count(text, r.Separator) < len(r.Columns)-1 && len(r.broken) < mostBroken {
+		return line, nil
+	}
+	fields, err = FitFields(text, r.Separator, r.Columns)
+	if err != nil || strings.Contains(strings.Join(slices.Concat(fields[:free], fields[free+1:]), ""), "\n") {
+		r.End()
+		return line, nil
+	}
+	r.broken, r.lines = nil, nil
+	return first, fields
+}
+
+// End leaves out the lines that no other has completed.
+func (r *Rows) End() {
+	for i, text := range r.broken {
+		_, err := textfile.FitWidth(strings.Split(text, r.Separator), len(r.Columns))
+		r.Wrong(r.lines[i], err)
+	}
+	r.broken, r.lines = nil, nil
 }
 
 // EachRow is the EachRow of a textfile.Table for a file in which each line is a row, and a quotation mark a character.
@@ -53,6 +109,10 @@ func EachRow(t textfile.Table, file string, r io.Reader, lenient bool,
 		wrong = head(columns)
 	}
 	var first []string
+	var broken []error
+	rows := Rows{Separator: separator, Wrong: func(line int, err error) {
+		broken = append(broken, &textfile.LineError{File: file, Line: line, Err: err})
+	}}
 	heads := func(fields []string) {
 		for len(fields) > 1 && strings.TrimSpace(fields[len(fields)-1]) == "" {
 			fields = fields[:len(fields)-1]
@@ -79,12 +139,18 @@ func EachRow(t textfile.Table, file string, r io.Reader, lenient bool,
 			}
 			return nil
 		}
-		fields, err := FitFields(line, separator, columns)
-		if err != nil {
-			return err
+		rows.Columns = columns
+		if n, fields := rows.Add(n, line); fields != nil {
+			return row(n, fields)
 		}
-		return row(n, fields)
+		return nil
 	})
+	if rows.End(); lenient {
+		skipped = append(skipped, broken...)
+		slices.SortStableFunc(skipped, func(a, b error) int { return cmp.Compare(lineOf(a), lineOf(b)) })
+	} else {
+		err = errors.Join(append(broken[:min(len(broken), textfile.MaxErrors)], err)...)
+	}
 	switch {
 	case first == nil && columns == nil && err == nil:
 		wrong = errors.New("the file is empty")
@@ -95,6 +161,14 @@ func EachRow(t textfile.Table, file string, r io.Reader, lenient bool,
 		return nil, &textfile.LineError{File: file, Line: 1, Err: wrong}
 	}
 	return skipped, err
+}
+
+// lineOf returns the line of an error.
+func lineOf(err error) int {
+	if l := (*textfile.LineError)(nil); errors.As(err, &l) {
+		return l.Line
+	}
+	return 0
 }
 
 // ErrFixedWidth is returned for a table of Slurm in columns of a fixed width.

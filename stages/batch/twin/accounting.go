@@ -84,6 +84,15 @@ type accounting struct {
 	limits   map[string]time.Duration // by partition
 	unsized  int                      // jobs that have their default memory
 	unbound  int                      // jobs that have their default limit
+	order    logs.DayOrder            // of dates that end with the year
+	held     []heldRow                // with such dates, until one shows their order
+	late     []error                  // of these
+}
+
+// heldRow is a row that is read later.
+type heldRow struct {
+	line   int
+	fields []string
 }
 
 // defaultMemory is the memory of jobs that ask for none.
@@ -180,8 +189,24 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	if a.limits, err = parseLimits(formats.Option[[]schema.Setting](o, "default_limit", nil)); err != nil {
 		return workload.Trace{}, err
 	}
-	skipped, err := textfile.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head, a.row)
+	skipped, err := textfile.Table{Separator: '|', Each: slurm.EachRow}.EachRow(file, r, o.Lenient, a.head, func(line int, fields []string) error {
+		if a.hold(line, fields) {
+			return nil
+		}
+		for _, h := range a.held {
+			if err := a.row(h.line, h.fields); err != nil {
+				a.late = append(a.late, &textfile.LineError{File: file, Line: h.line, Err: err})
+			}
+		}
+		a.held = nil
+		return a.row(line, fields)
+	})
 	switch {
+	case err == nil && len(a.held) > 0:
+		err = &textfile.LineError{File: file, Line: a.held[0].line, Err: errors.New("its dates may begin with the day or the month, and " +
+			"no date of the file has a number above 12 in one of both places: print the log with SLURM_TIME_FORMAT=standard")}
+	case err == nil && len(a.late) > 0 && !o.Lenient:
+		err = errors.Join(a.late[:min(len(a.late), textfile.MaxErrors)]...)
 	case err == nil && a.line > 0:
 		err = &textfile.LineError{File: file, Line: a.line, Err: fmt.Errorf("it is of the cluster %s, and a row before of %s, "+
 			"which may use the same numbers for jobs: choose one with cluster = %q, or print one with  sacct -M %s", a.second, a.first,
@@ -239,7 +264,22 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	if a.shards > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for shards of GPUs (%d) have none", a.shards))
 	}
-	return a.Finish(skipped), nil
+	return a.Finish(append(a.late, skipped...)), nil
+}
+
+// hold keeps a row until the order of day and month in its dates is known, and the rows behind it. It reports whether it did.
+func (a *accounting) hold(line int, fields []string) bool {
+	held := len(a.held) > 0
+	for _, column := range []string{"Submit", "Start", "End", "Eligible"} {
+		order, ok := logs.OrderOf(a.text(fields, column))
+		if a.order == logs.NoOrder {
+			a.order, held = order, held || ok
+		}
+	}
+	if held = held && a.order == logs.NoOrder; held {
+		a.held = append(a.held, heldRow{line, schema.Each(fields, strings.Clone)})
+	}
+	return held
 }
 
 // special returns the properties of jobs that were submitted alike, which they share.
@@ -317,8 +357,7 @@ func (a *accounting) head(columns []string) error {
 func (a *accounting) cores(fields []string) (int, error) {
 	n, err := a.number(fields, "AllocCPUS", "NCPUS", "ReqCPUS")
 	for _, column := range []string{"AllocTRES", "ReqTRES"} {
-		if _, value, ok := strings.Cut(","+a.text(fields, column), ",cpu="); ok && n == 0 && err == nil {
-			value, _, _ = strings.Cut(value, ",")
+		if value := slurm.Tracked(a.text(fields, column), "cpu"); value != "" && n == 0 && err == nil {
 			if n, err = strconv.Atoi(value); err != nil || n < 0 || n > workload.MaxThreads {
 				err = fmt.Errorf("%s: %q is not a number of CPUs", column, value)
 			}
@@ -346,7 +385,7 @@ func (a *accounting) instant(fields []string, column string) (time.Duration, err
 	if text == "" {
 		return 0, fmt.Errorf("it has no %s", column)
 	}
-	at, err := logs.ParseInstant(text, time.Second)
+	at, err := logs.ParseInstant(a.order.In(text), time.Second)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w (print the log with SLURM_TIME_FORMAT=standard)", column, err)
 	}
@@ -511,8 +550,7 @@ func (a *accounting) resources(j *scheduler.Job, fields []string) (gpu string, e
 				types = of
 			}
 		}
-		if _, value, ok := strings.Cut(","+text, ",mem="); ok && j.Memory == 0 {
-			value, _, _ = strings.Cut(value, ",")
+		if value := slurm.Tracked(text, "mem"); value != "" && j.Memory == 0 {
 			if j.Memory, _, err = slurm.ParseReqMem(value, 1<<20); err != nil {
 				return "", fmt.Errorf("%s: %w", column, err)
 			}

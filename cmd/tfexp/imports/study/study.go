@@ -77,7 +77,7 @@ func Write(dir string, s Study) (err error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := folder.MkdirAll(dir, 0o755); err != nil {
+	if err := errors.Join(folder.MkdirAll(filepath.Dir(dir), 0o755), folder.MkdirAll(dir, 0o700)); err != nil {
 		return fmt.Errorf("write %s: %w", dir, err)
 	}
 	sums, err := record.BeginSums(dir)

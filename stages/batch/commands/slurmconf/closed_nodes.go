@@ -38,7 +38,7 @@ func (t *Twin) readReservations(path string) error {
 		case fields == nil: // no reservation
 			return
 		}
-		pairs(text, fields)
+		fieldsOf(text, fields)
 	})
 	take()
 	return err

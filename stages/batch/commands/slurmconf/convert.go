@@ -1,6 +1,7 @@
 package slurmconf
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -85,6 +86,7 @@ type clusterModel struct {
 	partitions []block
 	closures   []nodeClosure
 	usual      string // the default partition
+	linear     bool   // jobs have whole nodes
 	enforced
 }
 
@@ -274,19 +276,25 @@ func (m *clusterModel) schedulers() {
 		m.unmodeled(*s, "SchedulerType="+s.value+": rounds of backfill are held all the same, every 365 days")
 		m.set("backfill_interval", quoted("8760h"))
 	}
-	if s := m.find("SelectType"); s == nil || !strings.HasPrefix(s.value, "select/cons_") {
-		at := setting{file: m.path, line: 1}
-		if s != nil {
-			at = *s
-		}
-		m.problem(at, "SelectType is not select/cons_tres: jobs that have whole nodes are "+
-			"modeled only as far as sacct shows their CPUs. Set SelectType=select/cons_tres in a copy to go on")
+	switch s := m.find("SelectType"); {
+	case s == nil:
+		m.problem(setting{file: m.path, line: 1}, "there is no SelectType: Slurm before 23.11 gives jobs whole nodes then "+
+			"(select/linear), later versions cores (select/cons_tres). Write the one that  scontrol show config  prints")
+	case strings.EqualFold(s.value, "select/linear"):
+		m.linear = true
+	case !strings.HasPrefix(strings.ToLower(s.value), "select/cons_"):
+		m.problem(*s, "SelectType=%s: which nodes it gives to jobs is not known. Write select/linear (whole nodes) or select/cons_tres "+
+			"(cores) in a copy to go on", s.value)
 	}
 	for _, p := range strings.FieldsFunc(m.get("SelectTypeParameters", ""), func(r rune) bool { return r == ',' }) {
 		switch strings.ToLower(p) {
 		case "cr_lln":
 			m.set("least_loaded", "true")
 		case "cr_core", "cr_core_memory", "cr_cpu", "cr_cpu_memory", "cr_one_task_per_core":
+		case "cr_memory", "cr_socket", "cr_socket_memory":
+			if !m.linear {
+				m.unmodeled(*m.find("SelectTypeParameters"), "SelectTypeParameters="+p+": jobs have cores of their own, as many as the log says")
+			}
 		default:
 			m.unmodeled(*m.find("SelectTypeParameters"), "SelectTypeParameters="+p+": jobs fill nodes that follow each other")
 		}
@@ -400,15 +408,19 @@ func (m *clusterModel) partition(l settingsLine) {
 	}
 	most, usual := m.time(l, "MaxTime"), m.time(l, "DefaultTime")
 	if most > 0 && usual > most {
-		m.problem(l[0], "the partition %s has DefaultTime=%s above MaxTime=%s: lower it", l[0].value,
-			l.get("DefaultTime"), l.get("MaxTime"))
+		m.unmodeled(l[0], fmt.Sprintf("PartitionName=%s DefaultTime=%s is above MaxTime=%s: it does not count, as in Slurm", l[0].value,
+			l.get("DefaultTime"), l.get("MaxTime")))
+		usual = 0
 	}
 	if least, n := m.whole(l, "MinNodes", 0), m.whole(l, "MaxNodes", 0); n > 0 && least > n {
 		m.problem(l[0], "the partition %s has MinNodes=%d above MaxNodes=%d: lower it", l[0].value, least, n)
 	}
 	if strings.EqualFold(l.get("Default"), "YES") {
-		if m.usual != "" && m.usual != l[0].value {
-			m.problem(l[0], "the partitions %s and %s are both the default: remove Default=YES from one", m.usual, l[0].value)
+		if m.usual != "" {
+			m.unmodeled(l[0], fmt.Sprintf("PartitionName=%s Default=YES: it is the default in place of %s, as in Slurm", l[0].value, m.usual))
+			for i := range m.partitions {
+				m.partitions[i].Args = slices.DeleteFunc(m.partitions[i].Args, func(a pair) bool { return a.Name == "default" })
+			}
 		}
 		m.usual = l[0].value
 		add("default", "true")
@@ -438,7 +450,9 @@ func (m *clusterModel) partition(l settingsLine) {
 		add("qos", quoted(q))
 		b.qos = l[slices.IndexFunc(l, func(s setting) bool { return strings.EqualFold(s.name, "QOS") })]
 	}
-	m.shared(l)
+	if m.shared(l); m.linear || strings.EqualFold(cmp.Or(l.get("OverSubscribe"), l.get("Shared")), "EXCLUSIVE") {
+		add("exclusive", "true")
+	}
 	m.partitions = append(m.partitions, b)
 }
 

@@ -109,6 +109,24 @@ func TestParameters(t *testing.T) {
 	}
 }
 
+// Of a partition, or a default, that is given twice the last counts, as in Slurm; a default time above the greatest does not.
+func TestRepeatedPartitions(t *testing.T) {
+	const nodes = plainConf + "NodeName=a[1-4] CPUs=8\n"
+	for _, c := range []struct {
+		conf      string
+		want, not []string
+	}{
+		{"PartitionName=x Nodes=a1 Default=YES\nPartitionName=y Nodes=a2 Default=YES\n", []string{`partition "x" { nodes = ["a-1"] }`,
+			`partition "y" { nodes = ["a-2"] default = true }`, "slurm.conf:6: PartitionName=y Default=YES: it is the default in place of x"}, nil},
+		{"PartitionName=x Nodes=a1 Default=YES MaxTime=5\nPartitionName=x Nodes=a[1-2] Default=YES MaxTime=10\n",
+			[]string{`partition "x" { nodes = ["a-[1-2]"] default = true max_time = "10m" }`, "slurm.conf:6: PartitionName=x replaces line 5"}, []string{`max_time = "5m"`}},
+		{"PartitionName=x Nodes=a1 Default=YES MaxTime=5 DefaultTime=10\n", []string{`max_time = "5m"`,
+			"slurm.conf:5: PartitionName=x DefaultTime=10 is above MaxTime=5: it does not count"}, []string{"default_time"}},
+	} {
+		check(t, c.conf, twinOf(t, map[string]string{"slurm.conf": nodes + c.conf}), c.want, c.not)
+	}
+}
+
 // TestOtherFiles: the other files of Slurm are read as well, and mistakes in them are found.
 func TestOtherFiles(t *testing.T) {
 	dir := write(t, map[string]string{"slurm.conf": conf, "gres.conf": "AutoDetect=nvml\nNodeName=gpu1 Name=gpu Type=a100 File=/dev/x[0-1]\n",

@@ -124,15 +124,15 @@ var nodeStates = map[string]bool{"unknown": true, "idle": true, "allocated": tru
 	"completing": true, "comp": true, "planned": true, "plnd": true, "cloud": true, "external": true, "reserved": true, "resv": true,
 	"down": false, "drain": false, "drained": false, "draining": false, "drng": false, "fail": false, "failing": false, "failg": false,
 	"error": false, "future": false, "futr": false, "inval": false, "maint": false, "maintenance": false, "unk": true,
-	"not_responding": false, "no_respond": false, "power_down": true, "powering_down": true, "powered_down": true, "power_up": true,
+	"not_responding": false, "no_respond": false, "power": true, "perfctrs": true, "npc": true, "power_down": true, "powering_down": true, "powered_down": true, "power_up": true,
 	"powering_up": true, "power_drain": false, "dynamic_norm": true, "dynamic_future": false, "blocked": false,
 	"reboot": false, "reboot_requested": true, "reboot_issued": false, "invalid_reg": false}
 
 // closed reports whether a state of nodes, as "IDLE+DRAIN*", keeps jobs away from them. unknown is a part of the text that
 // Slurm does not have.
 func closed(text string) (away bool, unknown string) {
-	for _, part := range strings.Split(strings.TrimRight(text, "*~#!%$@^-"), "+") {
-		up, ok := nodeStates[strings.ToLower(part)]
+	for _, part := range strings.Split(text, "+") { // DOWN*+DRAIN
+		up, ok := nodeStates[strings.ToLower(strings.TrimRight(part, "*~#!%$@^-"))]
 		if !ok {
 			return false, part
 		}
@@ -237,7 +237,7 @@ func shownNode(head string) bool {
 func (t *Twin) readShownNodes(path string) error {
 	return eachLine(path, func(n int, text string) {
 		fields := map[string]string{}
-		pairs(text, fields)
+		fieldsOf(text, fields)
 		t.judgeShown("scontrol show node", setting{file: path, line: n}, fields)
 		if name := fields["NodeName"]; name != "" {
 			t.shown = append(t.shown, settingsLine{{"NodeName", name, path, n}})

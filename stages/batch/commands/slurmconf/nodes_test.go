@@ -69,6 +69,20 @@ func TestAbsentNodes(t *testing.T) {
 	}
 }
 
+// The parts of a state have signs of their own, as in DOWN*+DRAIN.
+func TestNodeStates(t *testing.T) {
+	for state, there := range map[string]bool{
+		"DOWN*+DRAIN": false, "IDLE*": true, "IDLE+CLOUD+POWER": true, "ALLOCATED*+DRAIN": false, "MIXED*+PLANNED": true, "DOWN*+CLOUD": false,
+		"IDLE+PERFCTRS": true, "IDLE@+DRAIN": false, "IDLE+DRAIN+REBOOT_ISSUED": false, "MIXED*+DRAIN+POWERING_DOWN": false, "UNKNOWN*": true,
+	} {
+		got := twinOf(t, map[string]string{"slurm.conf": plainConf + "NodeName=a1 CPUs=4\nNodeName=b1 CPUs=4\nPartitionName=main Nodes=ALL Default=YES\n",
+			"nodes.txt": "NodeName=a1 Arch=x86_64 CoresPerSocket=4\n   State=" + state + " ThreadsPerCore=1\n"}, "nodes.txt")
+		if strings.HasPrefix(got, "error") || strings.Contains(got, `node "a1"`) != there {
+			t.Errorf("%s: %s", state, got)
+		}
+	}
+}
+
 // check finds texts that are missing, and texts that should not be there.
 func check(t *testing.T, name, got string, want, not []string) {
 	t.Helper()
@@ -134,6 +148,26 @@ func TestOtherClusters(t *testing.T) {
 	check(t, "tables without a name", twinOf(t, files, "assoc.txt"), []string{"assoc.txt:5: the table has the clusters beta and demo, and slurm.conf has no ClusterName"}, nil)
 	files["slurm.conf"] = strings.Replace(conf, "ClusterName=demo", "ClusterName=gamma", 1)
 	check(t, "of none", twinOf(t, files, "sacct.txt"), []string{"no job of the cluster gamma has started, and the file has jobs of the cluster demo"}, nil)
+}
+
+// Jobs have whole nodes with select/linear, and in partitions that say so.
+func TestWholeNodes(t *testing.T) {
+	const nodes = "NodeName=a[1-2] CPUs=8 RealMemory=32000\n"
+	conf := strings.Replace(plainConf, "cons_tres", "linear", 1) + "SelectTypeParameters=CR_Memory\n" + nodes
+	check(t, "linear", twinOf(t, map[string]string{"slurm.conf": conf + "PartitionName=main Nodes=ALL Default=YES\nPartitionName=b Nodes=a1\n"}),
+		[]string{`partition "main" { default = true exclusive = true }`, `partition "b" { nodes = ["a-1"] exclusive = true }`},
+		[]string{"CR_Memory"})
+	conf = plainConf + nodes + "PartitionName=main Nodes=ALL Default=YES ExclusiveUser=YES\nPartitionName=b Nodes=ALL Shared=exclusive\n" +
+		"PartitionName=c Nodes=ALL OverSubscribe=EXCLUSIVE\nPartitionName=d Nodes=ALL OverSubscribe=FORCE:4\n"
+	check(t, "partitions", twinOf(t, map[string]string{"slurm.conf": conf}), []string{`partition "main" { default = true }`,
+		`partition "b" { exclusive = true }`, `partition "c" { exclusive = true }`, `partition "d" { }`,
+		"PartitionName=main ExclusiveUser=YES: nodes are shared all the same", "PartitionName=d OverSubscribe=FORCE:4: cores are never shared"}, nil)
+	for text, want := range map[string]string{
+		"": "error: slurm.conf:1: there is no SelectType: Slurm before 23.11", "SelectType=select/cray_aries\n": "error: slurm.conf:2: SelectType=select/cray_aries:",
+	} {
+		check(t, text, twinOf(t, map[string]string{"slurm.conf": strings.Replace(plainConf, "SelectType=select/cons_tres\n", text, 1) + nodes +
+			"PartitionName=main Nodes=ALL Default=YES\n"}), []string{want}, nil)
+	}
 }
 
 // The names in a topology.yaml are checked.

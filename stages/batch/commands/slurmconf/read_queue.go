@@ -33,37 +33,35 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 			unmet: map[string][]string{}, over: map[string]bool{}}
 		line int
 	)
-	first := "" // the first line of a job, until the next shows whether it has all of the job
+	var lines []string // of a job of scontrol
 	take := func() {
-		if first != "" {
-			pairs(first, job)
-			first = ""
-		}
 		if job != nil {
+			var wrong error
 			if head == nil {
+				wrong = record(lines, job)
+			}
+			if head == nil && wrong == nil {
 				read.judge(job)
 			}
-			if wrong := read.job(job); wrong != nil {
+			if wrong == nil && !read.hold(job, line) {
+				wrong = read.job(job)
+			}
+			if wrong != nil {
 				read.wrong(&ConfProblem{file, line, wrong.Error()})
 			}
 		}
-		job = nil
+		job, lines = nil, nil
 	}
+	rows := slurm.Rows{Separator: "|", Wrong: func(line int, err error) { read.wrong(&ConfProblem{file, line, err.Error()}) }}
 	for n := 1; in.Scan() && err == nil; n++ {
 		text := strings.TrimSpace(in.Text())
 		switch {
 		case text == "" || text == "No jobs in the system":
-		case strings.HasPrefix(text, "JobId="):
+		case head == nil && strings.HasPrefix(in.Text(), "JobId=") && complete(lines), head == nil && job == nil && strings.HasPrefix(text, "JobId="):
 			take()
-			job, line, first = map[string]string{}, n, text
+			job, line, lines = map[string]string{}, n, []string{text}
 		case job != nil && head == nil:
-			if !strings.HasPrefix(in.Text(), " ") {
-				pairs(first, job)
-			} else {
-				fieldsOf(first, job)
-			}
-			first = ""
-			fieldsOf(text, job)
+			lines = append(lines, strings.TrimRight(in.Text(), " \r"))
 		case strings.HasPrefix(text, "CLUSTER: "): // squeue -M
 			if read.cluster != "" && read.cluster != text {
 				err = &ConfProblem{file, n, fmt.Sprintf("this is the queue of a second cluster: print one with  squeue -M %s",
@@ -74,13 +72,13 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 			if head, err = read.head(text); err != nil {
 				err = &ConfProblem{file, n, err.Error()}
 			}
+			rows.Columns = head
 		case head != nil:
-			row, wrong := slurm.FitFields(text, "|", head)
-			if wrong != nil {
-				read.wrong(&ConfProblem{file, n, wrong.Error()})
+			var row []string
+			if line, row = rows.Add(n, text); row == nil {
 				continue
 			}
-			job, line = map[string]string{}, n
+			job = map[string]string{}
 			for i, name := range head {
 				into, value := columns[name], strings.TrimSpace(row[i])
 				if name == "NODELIST(REASON)" && !strings.HasPrefix(value, "(") { // it runs
@@ -100,8 +98,14 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 				fmt.Sprintf("this is no queue: print it with  scontrol show job  or  squeue -a -r -o %q", QueueFields)}
 		}
 	}
+	rows.End()
 	if take(); err == nil {
 		err = in.Err()
+	}
+	for _, h := range read.held {
+		if wrong := read.job(h.fields); wrong != nil {
+			read.wrong(&ConfProblem{file, h.line, wrong.Error()})
+		}
 	}
 	if err == nil && len(read.jobs) == 0 && read.first != nil {
 		err = read.first
@@ -120,18 +124,6 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 // freeFields are the fields of scontrol that a user writes: they reach to the end of their line.
 var freeFields = strings.Fields("JobName Comment AdminComment SystemComment Command WorkDir StdErr StdIn StdOut SubmitLine Extra " +
 	"Container MailUser BurstBuffer BurstBufferState Network")
-
-// nameOf matches the name of a job where all fields are in one line, and the fields behind it.
-var nameOf = regexp.MustCompile(`(?:^|\s)JobName=(.*)\s(UserId=\S+ GroupId=.*)$`)
-
-// pairs reads the NAME=VALUE words of a line, which may have all fields of a job.
-func pairs(text string, into map[string]string) {
-	if m := nameOf.FindStringSubmatchIndex(text); m != nil {
-		fieldsOf(text[:m[3]], into)
-		text = text[m[4]:]
-	}
-	fieldsOf(text, into)
-}
 
 // fieldsOf reads the NAME=VALUE words of a line. Free text cannot change another field: it reaches to the end of the line, and
 // of a name that is there already the first value counts.
@@ -163,6 +155,28 @@ type queueReader struct {
 	over      map[string]bool     // jobs that the queue still shows
 	cluster   string              // of squeue -M
 	said      []string            // of its columns
+	dates     logs.DayOrder       // of dates that end with the year
+	held      []heldJob           // with such dates
+}
+
+// heldJob is the fields of a job that are read when the order of day and month in all dates is known.
+type heldJob struct {
+	fields map[string]string
+	line   int
+}
+
+// hold keeps a job whose dates end with the year, and reports whether it has such a date.
+func (q *queueReader) hold(f map[string]string, line int) (held bool) {
+	for _, name := range []string{"SubmitTime", "EligibleTime", "StartTime"} {
+		order, ok := logs.OrderOf(f[name])
+		if held = held || ok; q.dates == logs.NoOrder {
+			q.dates = order
+		}
+	}
+	if held {
+		q.held = append(q.held, heldJob{f, line})
+	}
+	return held
 }
 
 // wrong notes a job that cannot be read. The others are forecast without it.
@@ -294,7 +308,9 @@ func (q *queueReader) job(f map[string]string) (err error) {
 	j.Name, j.User, j.Class, j.Deadline, j.Priority = get("JobId"), user, partition, scheduler.Never, -1
 	instant := func(name string) (at time.Duration) {
 		if text := get(name); text != "" && err == nil {
-			at, err = logs.ParseInstant(text, time.Second)
+			if at, err = logs.ParseInstant(q.dates.In(text), time.Second); err != nil {
+				err = fmt.Errorf("%s: %w (print the queue with SLURM_TIME_FORMAT=standard)", name, err)
+			}
 		}
 		return at
 	}
@@ -455,15 +471,21 @@ func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, g
 		return err
 	}
 	gpus, types := slurm.AskedGPUs(list)
-	for _, name := range []string{"TresPerNode", "TresPerJob", "Gres"} {
-		more, err := slurm.ParseGres(get(name))
+	tasks, _ := strconv.Atoi(get("NumTasks"))
+	tasks = max(0, min(tasks, workload.MaxThreads))
+	for _, one := range []struct {
+		name  string
+		parts int
+	}{{"TresPerNode", max(sub.MinNodes, 1)}, {"TresPerJob", 1}, {"Gres", max(sub.MinNodes, 1)}, {"TresPerTask", tasks}} {
+		more, err := slurm.ParseGres(get(one.name))
 		if err != nil {
 			return err
 		}
 		n, of := slurm.AskedGPUs(more)
-		if name != "TresPerJob" {
-			n *= max(sub.MinNodes, 1)
+		if n > 0 && one.parts == 0 {
+			q.leave("TresPerTask counts for nothing without NumTasks")
 		}
+		n = min(n, workload.MaxThreads+1) * one.parts
 		if gpus == 0 {
 			gpus = n
 		}
@@ -480,8 +502,7 @@ func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, g
 	case len(types) > 1:
 		q.leave("they ask for GPUs of several types, and get any")
 	}
-	if _, value, ok := strings.Cut(","+tres, ",mem="); ok {
-		value, _, _ = strings.Cut(value, ",")
+	if value := slurm.Tracked(tres, "mem"); value != "" {
 		j.Memory, _, err = slurm.ParseReqMem(value, 1<<20)
 	} else if value := get("MinMemoryNode"); value != "" {
 		j.Memory, _, err = slurm.ParseReqMem(value, 1<<20)
@@ -489,6 +510,11 @@ func (q *queueReader) resources(j *forecast.Queued, sub *scheduler.Submission, g
 	} else if value := get("MinMemoryCPU"); value != "" {
 		j.Memory, _, err = slurm.ParseReqMem(value, 1<<20)
 		j.Memory *= int64(j.Threads)
+	} else if list, wrong := slurm.ParseGres(get("MemPerTres")); wrong == nil { // in megabytes
+		each, _ := slurm.AskedGPUs(list)
+		j.Memory = int64(min(each, 1<<31)) << 20 * int64(j.GPUs)
+	} else {
+		err = wrong
 	}
 	j.Memory -= j.Memory % int64(cluster.Units(j.Threads, j.GPUs)) // the same for each part of the job
 	return err

@@ -121,10 +121,7 @@ func TestWrongInput(t *testing.T) {
 		{"unknown parameter of a partition", conf + "PartitionName=x Nodse=n1\n", "", "", "a partition has no parameter Nodse. Did you mean Nodes?"},
 		{"an include without its cluster", "Include %c.conf\n" + conf, "", "", "slurm.conf:1: Include %c.conf: no line before it has ClusterName="},
 		{"a sum of words", conf + "PriorityWeightQOS=3\nPriorityWeightQOS*=x\n", "", "", `write PriorityWeightQOS=VALUE`},
-		{"a partition twice", conf + "PartitionName=main Nodes=n1\n", "", "", `the partition "main" stands in line 10 as well`},
 		{"unknown node", conf + "PartitionName=other Nodes=n[1-9]\n", "", "", "has the node n5, which no line NodeName= describes"},
-		{"contradicting times", conf + "PartitionName=other Nodes=n1 MaxTime=10 DefaultTime=20\n", "", "",
-			"DefaultTime=20 above MaxTime=10"},
 		{"no number", conf + "PriorityWeightQOS=much\n", "", "", "PriorityWeightQOS=much is no whole number"},
 		{"no bracket", conf + "NodeName=x[1-2 CPUs=4\n", "", "", "has no closing bracket"},
 		{"missing include", conf + "include nowhere.conf\n", "", "", "the included file cannot be read"},
@@ -136,7 +133,6 @@ func TestWrongInput(t *testing.T) {
 		{"tables first", jobs, "", "", "slurm.conf:1: this is a table of sacct or sacctmgr: name slurm.conf first"},
 		{"no text", conf + "\x00\n", "", "", "slurm.conf:11: this is no text file"},
 		{"unknown parameter of nodes", conf + "NodeName=x RaelMemory=4\n", "", "", "no parameter RaelMemory. Did you mean RealMemory?"},
-		{"two defaults", conf + "PartitionName=other Nodes=n1 Default=YES\n", "", "", "main and other are both the default"},
 		{"a file that includes itself", conf + "include slurm.conf\n", "", "", "is included while it is read"},
 		{"account above itself", conf, "Account|ParentName|User|Share\na|b||1\nb|a||1\na||ada|1\n", "",
 			`assoc.txt:2: the account "a" is above itself: correct its parent, "b"`},
@@ -224,7 +220,7 @@ func TestReadQueue(t *testing.T) {
 	for text, want := range map[string]string{
 		"hello\n": "queue.txt:1: this is no queue",
 		"JobId=1 JobState=PENDING SubmitTime=2026-01-01T10:00:00 NumCPUs=many\n": `queue.txt:1: the job 1 has "many" CPUs`,
-		"\nJobId=1 JobState=PENDING SubmitTime=soon NumCPUs=1\n":                 `queue.txt:2: "soon" is neither a number nor a date`,
+		"\nJobId=1 JobState=PENDING SubmitTime=soon NumCPUs=1\n":                 `queue.txt:2: SubmitTime: "soon" is neither a number nor a date`,
 		"JobId=1 JobState=RUNNING SubmitTime=2026-01-01T10:00:00 NumCPUs=1\n":    "queue.txt:1: the job 1 runs, and has no StartTime",
 	} {
 		if _, _, err := ReadQueue("queue.txt", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {

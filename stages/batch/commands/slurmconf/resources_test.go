@@ -90,6 +90,60 @@ func TestOldDevices(t *testing.T) {
 	}
 }
 
+// Resources that are written as numbers are read where each cluster gives them the same meaning, and errors elsewhere.
+func TestNumberedResources(t *testing.T) {
+	const line = "1|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00||1|%s|COMPLETED\n"
+	read := func(tres string) string {
+		log := "JobID|User|Partition|Submit|Start|End|ReqCPUS|NNodes|AllocTRES|State\n" + fmt.Sprintf(line, tres)
+		dir := write(t, map[string]string{"slurm.conf": devices, "sacct.txt": log})
+		tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprint(tw.trace.Jobs[0].Threads, " ", tw.trace.Jobs[0].Memory>>20)
+	}
+	for tres, want := range map[string]string{
+		"1=4,2=4096,4=1,5=4": "4 4096",
+		"1=1,2=4096,4=1,1001=2": `sacct.txt:2: AllocTRES: the resource 1001= is written as a number, which each cluster gives another meaning: ` +
+			`"sacctmgr show tres" lists the names by ID`,
+	} {
+		if got := read(tres); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", tres, got, want)
+		}
+	}
+	check(t, "a limit", twinOf(t, map[string]string{"slurm.conf": "AccountingStorageEnforce=limits\n" + devices,
+		"assoc.txt": "Account|User|Share|GrpTRES\nroot||1|\na||1|1=8,1001=2\n"}, "assoc.txt"),
+		[]string{"error: assoc.txt:3: GrpTRES=1=8,1001=2: the resource 1001= is written as a number"}, nil)
+	queue := "JobId=1 JobName=a\n   UserId=ada(5) GroupId=x(1)\n   JobState=PENDING Reason=Priority\n   SubmitTime=2026-01-01T10:00:00\n" +
+		"   NumNodes=1 NumCPUs=2\n   TRES=1=2,1002=3\n"
+	if _, _, err := ReadQueue("q", strings.NewReader(queue)); err == nil || !strings.HasPrefix(err.Error(), "q:1: the job 1: the resource 1002=") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// GPUs of each task, and memory of each GPU, count where nothing says how many there are of all.
+func TestPartsOfQueue(t *testing.T) {
+	for fields, want := range map[string]string{
+		"NumNodes=1 NumCPUs=8 NumTasks=4\n   TresPerTask=gres/gpu:1":                                                  "4 0 []",
+		"NumNodes=1 NumCPUs=8 NumTasks=2\n   TresPerTask=cpu=4,gres/gpu:t4=2":                                         "4 0 [gpu:t4]",
+		"NumNodes=1 NumCPUs=8\n   TresPerTask=gres/gpu:1":                                                             "0 0 [TresPerTask counts for nothing without NumTasks: 1 jobs]",
+		"NumNodes=1 NumCPUs=8 NumTasks=4\n   TRES=cpu=8,gres/gpu=3\n   TresPerTask=gres/gpu:1":                        "3 0 []",
+		"NumNodes=1 NumCPUs=8\n   TRES=cpu=8,node=1\n   MemPerTres=gres:gpu:4096\n   TresPerNode=gres:gpu:2":          "2 8192 []",
+		"NumNodes=1 NumCPUs=8\n   TRES=cpu=8,mem=1G,node=1\n   MemPerTres=gres:gpu:4096\n   TresPerNode=gres/gpu:a:2": "2 1024 [gpu:a]",
+	} {
+		q, notes, err := ReadQueue("q", strings.NewReader("JobId=1 JobName=a\n   UserId=ada(5) GroupId=x(1)\n   JobState=PENDING Reason=Priority\n"+
+			"   SubmitTime=2026-01-01T10:00:00\n   "+fields+"\n"))
+		if err != nil || len(q.Jobs) != 1 {
+			t.Errorf("%s: %v", fields, err)
+			continue
+		}
+		j := &q.Jobs[0]
+		if got := fmt.Sprint(j.GPUs, " ", j.Memory>>20, " ", append(j.Submission().Features, notes...)); got != want {
+			t.Errorf("%s: %s, want %s", fields, got, want)
+		}
+	}
+}
+
 // Nodes without a size of memory are noted where memory is consumed.
 func TestNoMemory(t *testing.T) {
 	check(t, "no RealMemory", twinOf(t, map[string]string{"slurm.conf": strings.Replace(devices, " RealMemory=64000 Gres=gpu:v100:4", "", 1)}),

@@ -187,8 +187,10 @@ func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 		}
 		for _, one := range strings.Split(text, ",") {
 			name, value, _ := strings.Cut(one, "=")
-			if plain := numbered[name]; plain != "" {
-				name = plain
+			name, err := slurm.TRESName(name)
+			if err != nil {
+				t.problem(t.at, "%s=%s: %v", c[0], text, err)
+				continue
 			}
 			arg := map[string]string{
 				"GrpTRES cpu": "group_cores", "GrpTRES node": "group_nodes", "GrpTRES gres/gpu": "group_gpus",
@@ -202,9 +204,6 @@ func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 		}
 	}
 }
-
-// numbered are the names of resources by the numbers that Slurm stores.
-var numbered = map[string]string{"1": "cpu", "2": "mem", "3": "energy", "4": "node", "5": "billing"}
 
 // unmodeledBy notes a setting of a user, an account or a quality of service.
 func (t *sacctmgrTable) unmodeledBy(owner *block, name, value, effect string) {

@@ -110,10 +110,10 @@ func (c *SlurmConf) add(at setting, text string) {
 			c.partDefault = l[1:].over(c.partDefault)
 			return
 		}
-		for _, p := range c.partitions {
-			if p[0].value == name {
-				c.problem(l[0], "the partition %q stands in line %d as well: which of both counts? Remove one", name, p[0].line)
-			}
+		if i := slices.IndexFunc(c.partitions, func(p settingsLine) bool { return p[0].value == name }); i >= 0 {
+			c.unmodeled(l[0], fmt.Sprintf("PartitionName=%s replaces line %d, as in Slurm", name, c.partitions[i][0].line))
+			c.partitions[i] = l.over(c.partDefault)
+			return
 		}
 		c.partitions = append(c.partitions, l.over(c.partDefault))
 	case "nodeset":

@@ -121,14 +121,48 @@ func TestOddQueues(t *testing.T) {
 		!strings.Contains(said, "columns not used: NAME") || !strings.Contains(said, "MIN_MEMORY is taken for each node") {
 		t.Errorf("%q, %q, %v", got, said, err)
 	}
-	_, notes, err = ReadQueue("q", strings.NewReader(waits(1, "", "a", "(null)", "   NewField=3\n   TresPerTask=gres:gpu:1")))
+	_, notes, err = ReadQueue("q", strings.NewReader(waits(1, "", "a", "(null)", "   NewField=3\n   TresPerSocket=gres:gpu:1")))
 	if said := strings.Join(notes, "\n"); err != nil || !strings.Contains(said, "the field NewField of scontrol is not known") ||
-		!strings.Contains(said, "TresPerTask: GPUs of each task") {
+		!strings.Contains(said, "TresPerSocket: GPUs of each socket") {
 		t.Errorf("%q, %v", said, err)
 	}
 	_, _, err = ReadQueue("q", strings.NewReader("  JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n"))
 	if err == nil || !strings.Contains(err.Error(), "q:1: this is a table of fixed width") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// Dates that end with the year are read where one of the log shows the order of day and month, also in rows before it.
+func TestOrderOfLog(t *testing.T) {
+	const head = "JobID|User|Partition|Submit|Start|End|ReqCPUS|State\n"
+	line := func(id int, submit, start, end string) string {
+		return fmt.Sprintf("%d|ada|main|%s|%s|%s|4|COMPLETED\n", id, submit, start, end)
+	}
+	first := line(1, "09/01/26 10:00:00", "09/01/26 10:00:10", "09/01/26 11:00:10")
+	for _, c := range []struct{ text, want string }{
+		{first + line(2, "09/13/26 10:00:00", "09/13/26 10:00:00", "09/13/26 10:00:50"), "1 0s 10s 1h0m0s; 2 288h0m0s 0s 50s"},
+		{strings.ReplaceAll(first, "/26", "/2026") + line(2, "13/09/2026 10:00:00", "13/09/2026 10:00:00", "13/09/2026 10:00:50"),
+			"1 0s 10s 1h0m0s; 2 5928h0m0s 0s 50s"}, // from the ninth of January on
+		{first, "sacct.txt:2: its dates may begin with the day or the month"},
+		{line(1, "26/09/01 10:00:00", "26/09/01 10:00:10", "26/09/13 10:00:10"), "sacct.txt:2: its dates may begin with the day or the month"},
+		{line(1, "09/13/26 10:00:00", "09/13/26 10:00:10", "13/09/26 10:00:50"), "sacct.txt:2: End: "},
+		{first + line(2, "09/13/26 10:00:00", "09/13/26 10:00:00", "soon"), "sacct.txt:3: End: \"soon\""},
+	} {
+		dir := write(t, map[string]string{"slurm.conf": conf, "sacct.txt": head + c.text})
+		tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
+		if err != nil {
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: the error is %v, want %s", c.text, err, c.want)
+			}
+			continue
+		}
+		var got []string
+		for i, j := range tw.trace.Jobs {
+			got = append(got, fmt.Sprint(j.Name, " ", j.Arrival, " ", tw.trace.Waits[i], " ", tw.trace.RunTimes[i]))
+		}
+		if strings.Join(got, "; ") != c.want {
+			t.Errorf("%s: the jobs are %q, want %s", c.text, got, c.want)
+		}
 	}
 }
 

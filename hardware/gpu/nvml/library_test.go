@@ -1,6 +1,6 @@
 //go:build linux && cgo && nvml
 
-package gpu
+package nvml
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 	"github.com/NVIDIA/go-nvml/pkg/nvml/mock"
 	"github.com/NVIDIA/go-nvml/pkg/nvml/mock/dgxa100"
+
+	"github.com/tfexp/tfexp/hardware/gpu"
 )
 
 // machine is the vendor's mock of a DGX A100, whose GPU i is busy for 10·i
@@ -28,7 +30,7 @@ func machine() *dgxa100.Server {
 
 func TestLibrary(t *testing.T) {
 	s := machine()
-	l, err := openLibrary(s)
+	l, err := open(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +58,7 @@ func TestLibrary(t *testing.T) {
 	if l.Driver() == "" {
 		t.Error("the driver has no version")
 	}
-	if _, err := l.Read([]Device{{ID: "GPU-unknown"}}); err == nil {
+	if _, err := l.Read([]gpu.Device{{ID: "GPU-unknown"}}); err == nil {
 		t.Error("a GPU that was not listed was read")
 	}
 	if err := l.Close(); err != nil {
@@ -88,7 +90,7 @@ func TestParts(t *testing.T) {
 			GetPowerUsageFunc: func() (uint32, nvml.Return) { return 0, nvml.ERROR_NOT_SUPPORTED },
 		}, nvml.SUCCESS
 	}
-	l, err := openLibrary(s)
+	l, err := open(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,7 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if readings[0] != (Reading{Utilization: -1, MemoryBytes: 1 << 30, Watts: -1}) {
+	if readings[0] != (gpu.Reading{Utilization: -1, MemoryBytes: 1 << 30, Watts: -1}) {
 		t.Errorf("%+v", readings[0])
 	}
 }
@@ -112,11 +114,11 @@ func TestParts(t *testing.T) {
 func TestLibraryMissing(t *testing.T) {
 	s := machine()
 	s.InitFunc = func() nvml.Return { return nvml.ERROR_LIBRARY_NOT_FOUND }
-	if _, err := openLibrary(s); !errors.Is(err, ErrNoDriver) {
+	if _, err := open(s); !errors.Is(err, gpu.ErrNoDriver) {
 		t.Error(err)
 	}
 	s.InitFunc = func() nvml.Return { return nvml.ERROR_LIB_RM_VERSION_MISMATCH }
-	if _, err := openLibrary(s); err == nil || errors.Is(err, ErrNoDriver) {
+	if _, err := open(s); err == nil || errors.Is(err, gpu.ErrNoDriver) {
 		t.Error("a driver that does not work is not the same as none:", err)
 	}
 }
@@ -124,7 +126,7 @@ func TestLibraryMissing(t *testing.T) {
 // A GPU that fell off the bus is an error, not a row of unknowns.
 func TestLostGPU(t *testing.T) {
 	s := machine()
-	l, err := openLibrary(s)
+	l, err := open(s)
 	if err != nil {
 		t.Fatal(err)
 	}

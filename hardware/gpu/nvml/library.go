@@ -1,6 +1,8 @@
 //go:build linux && cgo && nvml
 
-package gpu
+// Package nvml finds and watches GPUs by NVIDIA's management library, in the process of tfexp. Programs have it that are built
+// with cgo and the tag nvml.
+package nvml
 
 import (
 	"errors"
@@ -8,42 +10,38 @@ import (
 	"time"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"github.com/tfexp/tfexp/hardware/gpu"
 )
 
-// Open returns the source of this machine's GPUs: NVIDIA's management library,
-// or the driver's files and nvidia-smi where it cannot be loaded.
-func Open() Source {
-	s, err := openLibrary(nvml.New())
-	if err != nil {
-		return systemDriver
-	}
-	return s
+func init() {
+	gpu.Library = func() (gpu.Source, error) { return open(nvml.New()) }
 }
 
 // library is NVIDIA's management library.
 type library struct {
 	api     nvml.Interface
-	handles map[string]nvml.Device // by Device.ID
+	handles map[string]nvml.Device // by gpu.Device.ID
 }
 
-func openLibrary(api nvml.Interface) (*library, error) {
+func open(api nvml.Interface) (*library, error) {
 	switch ret := api.Init(); ret {
 	case nvml.SUCCESS:
 		return &library{api: api, handles: map[string]nvml.Device{}}, nil
 	case nvml.ERROR_LIBRARY_NOT_FOUND, nvml.ERROR_DRIVER_NOT_LOADED:
-		return nil, fmt.Errorf("open NVML: %w: %w", ErrNoDriver, ret)
+		return nil, fmt.Errorf("open NVML: %w: %w", gpu.ErrNoDriver, ret)
 	default:
 		return nil, fmt.Errorf("open NVML: %w", ret)
 	}
 }
 
 // Devices lists the GPUs; of one that is divided (MIG), its parts.
-func (l *library) Devices() ([]Device, error) {
+func (l *library) Devices() ([]gpu.Device, error) {
 	count, ret := l.api.DeviceGetCount()
 	if ret != nvml.SUCCESS {
 		return nil, fmt.Errorf("count GPUs: %w", ret)
 	}
-	var devices []Device
+	var devices []gpu.Device
 	for i := range count {
 		whole, ret := l.api.DeviceGetHandleByIndex(i)
 		if ret != nvml.SUCCESS {
@@ -80,8 +78,8 @@ func (l *library) parts(whole nvml.Device) []nvml.Device {
 	return parts
 }
 
-func describe(h nvml.Device, index int) (Device, error) {
-	d := Device{Index: index}
+func describe(h nvml.Device, index int) (gpu.Device, error) {
+	d := gpu.Device{Index: index}
 	var ret nvml.Return
 	if d.ID, ret = h.GetUUID(); ret != nvml.SUCCESS {
 		return d, fmt.Errorf("read the UUID of GPU %d: %w", index, ret)
@@ -97,14 +95,14 @@ func describe(h nvml.Device, index int) (Device, error) {
 
 // Read looks at GPUs that Devices has listed. Parts of a divided GPU report
 // neither their utilization nor their power draw.
-func (l *library) Read(devices []Device) ([]Reading, error) {
-	readings := make([]Reading, len(devices))
+func (l *library) Read(devices []gpu.Device) ([]gpu.Reading, error) {
+	readings := make([]gpu.Reading, len(devices))
 	for i, d := range devices {
 		h, ok := l.handles[d.ID]
 		if !ok {
 			return nil, fmt.Errorf("read GPU %s: it is not listed", d.ID)
 		}
-		r := Reading{Utilization: -1, MemoryBytes: -1, Watts: -1}
+		r := gpu.Reading{Utilization: -1, MemoryBytes: -1, Watts: -1}
 		m, ret := h.GetMemoryInfo()
 		switch ret {
 		case nvml.SUCCESS:

@@ -1,0 +1,305 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/scheduler"
+	"github.com/tfexp/tfexp/scheduler/policy"
+	"github.com/tfexp/tfexp/scheduler/validate"
+	"github.com/tfexp/tfexp/stages"
+	"github.com/tfexp/tfexp/stages/pods"
+)
+
+// ownOrder runs jobs in the order of the cluster, on one node, and checks the schedule.
+func ownOrder(t *testing.T, set settings, args policy.Settings, threads int, jobs []scheduler.Job, programs []launch.Job) (
+	*choices, error) {
+	t.Helper()
+	on := scheduler.Cluster{Nodes: []scheduler.Node{{Name: "n", Threads: threads}}}
+	o := open(t, t.TempDir(), set, on.Nodes, programs...)
+	task := stages.Task{Policy: policy.Policy{Order: pods.Cluster, Settings: args}.Complete(),
+		Hardware: stages.Hardware{Kind: kindName, Settings: &set}, Setup: record.Setup{}}
+	task.Setup.Cluster = on
+	for i := range jobs {
+		jobs[i].Number, jobs[i].Name, jobs[i].Threads = i, programs[i].Name, max(programs[i].Threads, 1)
+	}
+	c := &choices{check: validate.New(on, jobs, nil)}
+	r := scheduler.Run{Policy: task.Decider(t.Context()), Cluster: on, Jobs: jobs, Engine: o.Engine, Recorder: c}
+	outcome, err := r.Execute(t.Context())
+	if err == nil {
+		c.check.Close(&outcome)
+	}
+	for _, v := range c.check.Violations() {
+		t.Error(v)
+	}
+	return c, err
+}
+
+// story writes events and the reasons of decisions: "start 0, start 1, finish 0".
+func (c *choices) story() string {
+	var all []string
+	for _, e := range c.Events {
+		if e.Kind != scheduler.Arrive {
+			all = append(all, fmt.Sprintf("%s %d", e.Kind, e.Job))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// reasons lists the reasons of the decisions about a job.
+func (c *choices) reasons(job int) (all []string) {
+	for _, d := range c.Decisions {
+		if d.Job == job {
+			all = append(all, d.Reason)
+		}
+	}
+	return all
+}
+
+// placed makes the scheduler of the fake cluster place a number of pods at a time.
+func (f *fakeCluster) placed(most int) {
+	var mu sync.Mutex
+	placed := map[any]bool{} // by the name of the pod
+	f.place = func(mine tree) (string, string) {
+		mu.Lock()
+		defer mu.Unlock()
+		held := 0
+		for _, pod := range f.all("pods") {
+			phase := child(pod, "status")["phase"]
+			if placed[metaOf(pod)["name"]] && phase != "Succeeded" && phase != "Failed" {
+				held++
+			}
+		}
+		if held >= most {
+			return "", "0/2 nodes are available: 2 Insufficient cpu."
+		}
+		placed[metaOf(mine)["name"]] = true
+		return "n1", ""
+	}
+}
+
+// Jobs start when the scheduler of the cluster places their pods; the reasons are the cluster's.
+func TestClusterDecides(t *testing.T) {
+	f := newFake(t)
+	f.placed(1)
+	f.run = func(context.Context, tree, io.Writer) int {
+		time.Sleep(100 * time.Millisecond)
+		return 0
+	}
+	dir := t.TempDir()
+	c, err := ownOrder(t, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, nil, 1, make([]scheduler.Job, 2),
+		[]launch.Job{jobIn(dir, "a"), jobIn(dir, "b")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	story := c.story()
+	if !slices.Contains([]string{"start 0, finish 0, start 1, finish 1", "start 1, finish 1, start 0, finish 0"}, story) {
+		t.Error(story)
+	}
+	second := c.reasons(int(story[6] ^ 1 - '0'))
+	if len(second) != 1 || !strings.Contains(second[0], "the cluster placed it on n; before, it waited: Unschedulable: 0/2") {
+		t.Errorf("%q", second)
+	}
+	eventually(t, "nothing is left", func() bool { return len(f.all("jobs"))+len(f.all("pods")) == 0 })
+	if n := f.called("create jobs"); n != 2 {
+		t.Errorf("%d Jobs were made", n)
+	}
+}
+
+// A pod that is evicted gives its cores back: its job waits again, and goes on in another pod, with its checkpoint or from
+// its beginning.
+func TestClusterTakesPodsAway(t *testing.T) {
+	for checkpoints, want := range map[string]string{
+		"host:/c": "start 0, pause 0, resume 0, finish 0",
+		"":        "start 0, revoke 0, start 0, finish 0",
+	} {
+		t.Run(want, func(t *testing.T) {
+			f := newFake(t)
+			var runs atomic.Int32
+			f.run = func(ctx context.Context, pod tree, _ io.Writer) int {
+				if runs.Add(1) > 1 {
+					return 0
+				}
+				time.Sleep(50 * time.Millisecond)
+				f.evict("research", metaOf(pod)["name"].(string))
+				<-ctx.Done()
+				return 143
+			}
+			c, err := ownOrder(t, settings{Kubeconfig: kubeconfigOf(t, f.URL), Checkpoints: checkpoints}, nil, 1,
+				make([]scheduler.Job, 1), []launch.Job{jobIn(t.TempDir(), "a")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var reasons []string
+			for _, e := range c.Events {
+				reasons = append(reasons, e.Reason)
+			}
+			if text := strings.Join(append(reasons, c.reasons(0)...), " "); c.story() != want ||
+				!strings.Contains(text, "EvictionByEvictionAPI") {
+				t.Errorf("%s: %s", c.story(), text)
+			}
+		})
+	}
+}
+
+// kueue acts as Kueue with one queue of a number of Jobs: the first come, and one that is evicted is the last.
+func (f *fakeCluster) kueue(t *testing.T, name string, most int) (evict func()) {
+	f.mu.Lock()
+	f.groups = map[string]string{"kueue.x-k8s.io": "kueue.x-k8s.io/v1beta2"}
+	f.put("ADDED", "localqueues", tree{"metadata": tree{"name": name, "namespace": "research"}})
+	f.mu.Unlock()
+	say := func(job tree, conditions ...any) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.put("ADDED", "workloads", tree{"metadata": tree{"name": metaOf(job)["name"], "namespace": "research",
+			"labels": tree{labelWorkload: metaOf(job)["uid"]}}, "status": tree{"conditions": conditions}})
+	}
+	suspend := func(job tree, is bool) {
+		f.change("jobs", "research", metaOf(job)["name"].(string), func(o tree) { child(o, "spec")["suspend"] = is })
+	}
+	evictions := make(chan bool)
+	go func() {
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-t.Context().Done():
+				return
+			case <-evictions:
+				for _, job := range f.all("jobs") {
+					if child(job, "spec")["suspend"] == false {
+						say(job, tree{"type": "Evicted", "status": "True", "reason": "Preempted",
+							"message": "due to reclamation within the cohort"})
+						suspend(job, true)
+					}
+				}
+				time.Sleep(300 * time.Millisecond)
+			case <-tick.C:
+				var waiting []tree
+				running := 0
+				for _, job := range f.all("jobs") {
+					if child(metaOf(job), "labels")[labelQueue] != name {
+						continue
+					}
+					if child(job, "spec")["suspend"] == false {
+						if !conditionOf(child(job, "status"), "Complete") {
+							running++
+						}
+						continue
+					}
+					waiting = append(waiting, job)
+				}
+				for i, job := range waiting {
+					if running+i < most {
+						say(job, tree{"type": "QuotaReserved", "status": "True"})
+						suspend(job, false)
+					} else {
+						say(job, tree{"type": "QuotaReserved", "status": "False", "reason": "Pending",
+							"message": "insufficient unused quota for cpu"})
+					}
+				}
+			}
+		}
+	}()
+	return func() { evictions <- true }
+}
+
+// Jobs in a queue of Kueue start when it admits them. One that it evicts is paused, and stays in the queue.
+func TestKueueDecides(t *testing.T) {
+	f := newFake(t)
+	evict := f.kueue(t, "team-a", 1)
+	var runs atomic.Int32
+	f.run = func(ctx context.Context, _ tree, _ io.Writer) int {
+		if runs.Add(1) == 1 {
+			time.Sleep(50 * time.Millisecond)
+			evict()
+			<-ctx.Done()
+			return 143
+		}
+		time.Sleep(20 * time.Millisecond)
+		return 0
+	}
+	dir := t.TempDir()
+	c, err := ownOrder(t, settings{Kubeconfig: kubeconfigOf(t, f.URL), Checkpoints: "host:/c"},
+		policy.Settings{"queues": []schema.Setting{{Name: "ann", Value: "team-a"}}}, 2,
+		[]scheduler.Job{{User: "ann"}, {User: "ann"}}, []launch.Job{jobIn(dir, "a"), jobIn(dir, "b")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := 0
+	if strings.HasPrefix(c.story(), "start 1") {
+		first = 1
+	}
+	if text := strings.Join(c.reasons(first), "; "); !strings.Contains(text, "Preempted: due to reclamation within the cohort") ||
+		!strings.Contains(c.story(), fmt.Sprintf("start %[1]d, pause %[1]d", first)) {
+		t.Errorf("%s: %s", c.story(), text)
+	}
+	if n := f.called("create jobs"); n != 2 {
+		t.Errorf("%d Jobs were made for two", n)
+	}
+}
+
+// A job whose pods are refused for good fails with the reason, although the cluster decides.
+func TestClusterRefusesPods(t *testing.T) {
+	f := newFake(t)
+	f.refuse = func(what, _ string) *fakeRefusal {
+		if what != "create pods" {
+			return nil
+		}
+		return &fakeRefusal{code: 403, reason: "Forbidden", message: "pods is forbidden: violates PodSecurity"}
+	}
+	c, err := ownOrder(t, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, nil, 1, make([]scheduler.Job, 1),
+		[]launch.Job{jobIn(t.TempDir(), "a")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := c.Events[len(c.Events)-1]; last.Kind != scheduler.Fail || !strings.Contains(last.Reason, "violates PodSecurity") {
+		t.Errorf("%s: %s", c.story(), last.Reason)
+	}
+}
+
+// A queue that is not there ends the run with what to do.
+func TestNoQueue(t *testing.T) {
+	for want, with := range map[string]bool{"it has no Kueue": false, `localqueues "team-b" not found`: true} {
+		f := newFake(t)
+		if with {
+			f.kueue(t, "team-a", 1)
+		}
+		_, err := ownOrder(t, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, policy.Settings{"queue": "team-b"}, 1,
+			make([]scheduler.Job, 1), []launch.Job{jobIn(t.TempDir(), "a")})
+		var missing *engine.Unavailable
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), want) || missing.Hint == "" {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// A cluster that places more than the hardware has fails the run, after a while in which others may end.
+func TestLatePlacement(t *testing.T) {
+	f := newFake(t)
+	f.run = func(context.Context, tree, io.Writer) int {
+		time.Sleep(200 * time.Millisecond)
+		return 0
+	}
+	dir := t.TempDir()
+	c, err := ownOrder(t, settings{Kubeconfig: kubeconfigOf(t, f.URL)}, nil, 1, make([]scheduler.Job, 2),
+		[]launch.Job{jobIn(dir, "a"), jobIn(dir, "b")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(c.story(), "finish"); got != 2 {
+		t.Error(c.story())
+	}
+}

@@ -1,0 +1,23 @@
+experiment "broken" {
+  replicates = 1
+  certain {}
+}
+
+job "a" {
+  command = ["true"]
+  epochs  = 1
+  runtime { epoch = "1s" }
+}
+
+workload "w" {
+  submit { job = job.a }
+}
+
+hardware "h" {
+  engine  = "simulated"
+  threads = 1
+}
+
+policy "fcfs" { order = "fcfs" }
+policy "sjf" { order = "sjf" }
+compare "mean_waiting" { baseline = policy.fcfs }
