@@ -26,9 +26,9 @@ import (
 )
 
 var (
-	tenths     = flag.Int("tenths", 0, "how many tenths of its combinations TestCrashAndResume tries, drawn; 0: none")
-	tenthsSeed = flag.Uint64("tenths-seed", uint64(time.Now().UnixNano()), "what TestCrashAndResume draws from")
-	tenthsOf   = flag.String("tenths-of", "", "a regular expression: which combinations TestCrashAndResume tries")
+	crashes     = flag.Int("crashes", 0, "the percentage of its combinations that TestCrashAndResume tries, drawn; 0: none")
+	crashesSeed = flag.Uint64("crashes-seed", uint64(time.Now().UnixNano()), "what TestCrashAndResume draws from")
+	crashesOf   = flag.String("crashes-of", "", "a regular expression: which combinations TestCrashAndResume tries")
 )
 
 // A combination of the matrix: what befalls a run of a kind of experiment on an engine.
@@ -493,14 +493,14 @@ func runUnbroken(t *testing.T, c combination) unbroken {
 // Whatever befalls a run, after a resume there are the same results as of a run that nothing befalls, nothing runs, and
 // no output is without its record. Simulations give the same tables to the byte; of real runs the same jobs finish.
 func TestCrashAndResume(t *testing.T) {
-	if *tenths == 0 {
+	if *crashes == 0 {
 		t.Skip("make chaos lets everything befall runs on all engines")
 	}
-	random := rand.New(rand.NewPCG(*tenthsSeed, 0))
+	random := rand.New(rand.NewPCG(*crashesSeed, 0))
 	want := map[combination]unbroken{}
 	counts := map[string]int{}
 	skipped := map[string]int{}
-	only := regexp.MustCompile(*tenthsOf)
+	only := regexp.MustCompile(*crashesOf)
 	for _, engine := range enginesOfMatrix {
 		for _, fault := range faultsOfMatrix {
 			for _, kind := range kindsOfMatrix {
@@ -510,7 +510,7 @@ func TestCrashAndResume(t *testing.T) {
 					counts["of them senseless"]++
 					continue
 				}
-				if random.IntN(10) >= *tenths || !only.MatchString(c.String()) {
+				if random.IntN(100) >= *crashes || !only.MatchString(c.String()) {
 					counts["of them not drawn"]++
 					continue
 				}
@@ -529,14 +529,14 @@ func TestCrashAndResume(t *testing.T) {
 					if _, ok := want[of]; !ok {
 						want[of] = runUnbroken(t, of)
 					}
-					newCrash(t, c, rand.New(rand.NewPCG(*tenthsSeed, uint64(counts["combinations"])))).tries(want[of])
+					newCrash(t, c, rand.New(rand.NewPCG(*crashesSeed, uint64(counts["combinations"])))).tries(want[of])
 				}) {
 					counts["failures"]++
 				}
 			}
 		}
 	}
-	t.Logf("seed %d: %v", *tenthsSeed, counts)
+	t.Logf("seed %d: %v", *crashesSeed, counts)
 	for why, n := range skipped {
 		t.Logf("%d skipped: %s", n, why)
 	}

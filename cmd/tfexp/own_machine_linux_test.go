@@ -53,10 +53,10 @@ export PATH=%s HOME=/mnt TMPDIR=/mnt %s=1
 mount -t proc proc /proc && mount -t sysfs sys /sys && mount -t tmpfs tmp /mnt && mount -t tmpfs run /run
 ip link set lo up
 cd %s
-%s -test.v -test.run '^TestCrashAndResume$' -tenths 10 -tenths-of '^%s$' -tenths-seed %d
+%s -test.v -test.run '^TestCrashAndResume$' -crashes 100 -crashes-of '^%s$' -crashes-seed %d
 echo $? >%s
 poweroff -f
-`, quoted(os.Getenv("PATH")), envOwnClock, quoted(here), quoted(self), c, *tenthsSeed, quoted(status))
+`, quoted(os.Getenv("PATH")), envOwnClock, quoted(here), quoted(self), c, *crashesSeed, quoted(status))
 	if err := os.WriteFile(init, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -140,29 +140,24 @@ func (e *Engine) findQueue(name string) error {
 			Version string `json:"groupVersion"`
 		} `json:"preferredVersion"`
 	}
+	hint := "leave queue out of the policy to use the scheduler of the cluster alone"
 	err := e.do(e.ctx, call{verb: "get", absolute: "/apis/kueue.x-k8s.io"}, &group)
 	if refused(err, http.StatusNotFound) {
 		err = errors.New("it has no Kueue")
 	}
-	if err != nil {
-		return &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("the queue %q of the cluster: %w", name, err),
-			Hint: "leave queue out of the policy to use the scheduler of the cluster alone"}
-	}
-	var q struct {
-		Status struct {
-			Conditions []statusCondition `json:"conditions"`
-		} `json:"status"`
-	}
-	err = e.do(e.ctx, call{verb: "get", group: group.Preferred.Version, resource: "localqueues", namespace: e.namespace,
-		name: name}, &q)
-	for _, c := range q.Status.Conditions {
-		if c.Type == "Active" && c.Status == "False" {
-			err = errors.New(c.Message)
+	if err == nil {
+		hint = fmt.Sprintf("kubectl -n %s get localqueues shows which ones take jobs", e.namespace)
+		var q workload
+		err = e.do(e.ctx, call{verb: "get", group: group.Preferred.Version, resource: "localqueues", namespace: e.namespace,
+			name: name}, &q)
+		for _, c := range q.Status.Conditions {
+			if c.Type == "Active" && c.Status == "False" {
+				err = errors.New(c.Message)
+			}
 		}
 	}
 	if err != nil {
-		return &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("the queue %q of the cluster: %w", name, err),
-			Hint: fmt.Sprintf("kubectl -n %s get localqueues shows which ones take jobs", e.namespace)}
+		return &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("the queue %q of the cluster: %w", name, err), Hint: hint}
 	}
 	e.mu.Lock()
 	e.kueue, e.queues[name] = group.Preferred.Version, true
@@ -180,7 +175,8 @@ func (e *Engine) Withdraw(number int) {
 	}
 }
 
-// Placement returns the node of the hardware on which the cluster has placed a job, or why it is not placed.
+// Placement returns the node of the hardware on which the cluster has placed a job, or why it is not placed; empty while
+// the cluster has said nothing.
 func (e *Engine) Placement(number int) (node int, placed bool, why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -193,7 +189,7 @@ func (e *Engine) Placement(number int) (node int, placed bool, why string) {
 	case s.lost() != "" && (s.asked || s.queue == ""):
 		return -1, false, cmp.Or(s.why, s.lost())
 	case s.pod == nil || s.pod.Spec.NodeName == "":
-		return -1, false, cmp.Or(s.why, s.unscheduled(), "the cluster has not looked at it yet")
+		return -1, false, cmp.Or(s.why, s.unscheduled())
 	}
 	node = slices.Index(e.nodes, s.pod.Spec.NodeName)
 	return node, node >= 0, "it is on the node " + s.pod.Spec.NodeName + ", which is not of the hardware"
@@ -273,7 +269,7 @@ func (e *Engine) followSubmissions() {
 	}
 }
 
-// workload is what Kueue knows of a Job.
+// workload is what Kueue knows of a Job, or of a queue.
 type workload struct {
 	Metadata meta `json:"metadata"`
 	Status   struct {

@@ -293,6 +293,9 @@ const GPUFeature = "gpu:"
 
 // has reports whether a node has a feature that a job asks for by name.
 func (cfg *clusterConfig) has(node int, feature string) bool {
+	if one, others, several := strings.Cut(feature, "|"); several {
+		return cfg.has(node, one) || cfg.has(node, others)
+	}
 	if cfg.features[node][feature] {
 		return true
 	}

@@ -76,6 +76,11 @@ func TestRules(t *testing.T) {
 		{"nodes of a job that ended take jobs when it is removed, all of their cores", 1,
 			policy.Settings{"release": 5 * time.Second}, nil,
 			[]ask{{0, 2, 20, 60, low}, {0, 1, 90, 90, low}, {21, 1, 9, 60, low}}, []float64{0, 0, 25}},
+		{"a job may ask for one of several features", 3, nil, []schema.Settings{
+			{Name: "node_set", Label: "a", Args: map[string]any{"names": []string{"n-2"}, "features": []string{"a"}}},
+			{Name: "node_set", Label: "b", Args: map[string]any{"names": []string{"n-3"}, "features": []string{"b"}}}},
+			[]ask{{0, 4, 20, 60, scheduler.Submission{Features: []string{"a|b"}}}, {0, 4, 20, 60, scheduler.Submission{Features: []string{"c|a|b"}}},
+				{0, 4, 20, 60, scheduler.Submission{Features: []string{"a|b"}}}}, []float64{0, 0, 20}},
 		{"jobs of a partition have their nodes for themselves, now and in plans", 2, nil, []schema.Settings{
 			{Name: "partition", Label: "whole", Args: map[string]any{"exclusive": true}}, {Name: "partition", Label: "main"}},
 			[]ask{{0, 1, 50, 60, scheduler.Submission{Partition: "whole"}}, {1, 1, 30, 60, scheduler.Submission{Partition: "main"}},

@@ -45,8 +45,8 @@ type Queuer interface {
 	// Submit gives a job to the cluster, for a queue of it or, without a name, for its scheduler. One that waits in the
 	// queue stays there.
 	Submit(job int, queue string)
-	// Placement returns the node on which the cluster has placed a job, or why the job is not placed. The engine gives a
-	// notice of progress when that changes.
+	// Placement returns the node on which the cluster has placed a job, or why the job is not placed; empty while the
+	// cluster has said nothing. The engine gives a notice of progress when that changes.
 	Placement(job int) (node int, placed bool, why string)
 	// Withdraw takes a job back that is not needed any more.
 	Withdraw(job int)
@@ -214,7 +214,7 @@ func (q *admission) Admit(v scheduler.View, do scheduler.Actions) error {
 // Why implements scheduler.Explainer.
 func (q *admission) Why(_ scheduler.View, job int32) string {
 	if _, placed, why := q.Placement(int(job)); !placed {
-		return why
+		return cmp.Or(why, "the cluster has not placed it")
 	}
 	return "the cluster has placed it, and its cores are given back only now"
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/experiments/secret"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
@@ -103,6 +104,10 @@ func (p *Place) Run(ctx context.Context, r *stages.Run, cells []int,
 	for _, i := range cells {
 		if c := a.cells[i]; c.Real() && !engine.Find(c.Engine).Here {
 			here = append(here, i)
+		} else if c.Real() && secret.Hides(r.Description(i)) {
+			return nil, &engine.Unavailable{Engine: how.On, Err: fmt.Errorf("jobs of the cell %s need the values of sensitive "+
+				"variables, which tasks do not get: they would pass through files of the batch system", c.Cell),
+				Hint: "run the cells here: --on here"}
 		} else {
 			a.plan[c.Cell] = i
 		}

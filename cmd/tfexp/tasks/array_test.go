@@ -549,3 +549,16 @@ func TestRunTask(t *testing.T) {
 		t.Errorf("a task that was broken off left %+v", x)
 	}
 }
+
+// Cells whose jobs need sensitive values are not submitted, since no task could start them.
+func TestSensitiveCells(t *testing.T) {
+	c := cell("a", "process", 1)
+	c.Key = "env TOKEN=(sensitive:0123456789abcdef0123456789abcdef)"
+	m := newMemory(t, c)
+	m.bubble(t, func(t *testing.T) {
+		var away *engine.Unavailable
+		if _, err := m.run(t.Context()); !errors.As(err, &away) || !strings.Contains(err.Error(), "sensitive") || m.requests() != "" {
+			t.Errorf("%v, submitted %q", err, m.requests())
+		}
+	})
+}

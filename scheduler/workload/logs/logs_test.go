@@ -20,6 +20,7 @@ func TestParseInstant(t *testing.T) {
 		"12": 24 * time.Second, "-3": -6 * time.Second, "1.5": 3 * time.Second, "-123456789": -246913578 * time.Second,
 		"2017-10-03T05:33:33": day, "2017-10-03 05:33:33": day, "2017/10/03 05:33:33": day,
 		"2017-10-03T07:33:33+02:00": day, "2017-10-03 05:33:33 UTC": day, "2017-10-03 05:33:33 GMT": day,
+		"Tue 03 Oct 2017 05:33:33 AM UTC": day, "Tue 3 Oct 2017 05:33:33 UTC": day,
 		"2017-10-03 05:33": day - 33*time.Second, "2017-10-03": day.Truncate(24 * time.Hour),
 	} {
 		if got, err := ParseInstant(text, 2*time.Second); err != nil || got != want {

@@ -11,47 +11,70 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// freeText are the columns of Slurm's tables that a user writes: a separator in one is a character of the text.
-var freeText = strings.Fields("JobName Comment AdminComment SystemComment WorkDir SubmitLine Reason Extra Container " +
-	"NAME COMMENT COMMAND WORK_DIR REASON")
+// The columns of Slurm's tables in which a separator may be a character: with text that a user writes, with the features
+// that a job asks for, as in "a|b", and with reasons.
+var (
+	freeText = strings.Fields("JobName Comment AdminComment SystemComment WorkDir SubmitLine Extra Container NAME COMMENT COMMAND WORK_DIR")
+	asked    = strings.Fields("Constraints FEATURES")
+	reasons  = strings.Fields("Reason REASON")
+)
 
-// FitFields divides a line of Slurm into one field for each column. Separators beyond those between columns are of the
-// column with free text, if there is one alone. Empty fields at the end that no column has are left out.
-func FitFields(line, separator string, columns []string) ([]string, error) {
-	fields := strings.Split(line, separator)
-	more := len(fields) - len(columns)
-	if more > 0 && strings.TrimSpace(fields[len(fields)-1]) == "" { // as --parsable writes it
-		fields, more = fields[:len(fields)-1], more-1
+// among returns the columns that are among some names.
+func among(columns, names []string) (all []int) {
+	for i, column := range columns {
+		if slices.Contains(names, strings.TrimSpace(column)) {
+			all = append(all, i)
+		}
 	}
-	if more == 0 {
-		return fields, nil
-	}
-	if free := freeColumn(columns); more > 0 && free >= 0 {
-		text := strings.Join(fields[free:free+more+1], separator)
-		return slices.Replace(fields, free, free+more+1, text), nil
-	}
-	return textfile.FitWidth(fields, len(columns))
+	return all
 }
 
-// freeColumn returns the only column with free text; negative without one.
-func freeColumn(columns []string) int {
-	is := func(name string) bool { return slices.Contains(freeText, strings.TrimSpace(name)) }
-	free := slices.IndexFunc(columns, is)
-	if free >= 0 && slices.ContainsFunc(columns[free+1:], is) {
-		return -1
+// fit divides a line into one field for each column. Separators beyond those between columns are of the column that may have
+// some. Empty fields at the end that no column has are left out.
+func (r *Rows) fit(line string) ([]string, error) {
+	fields, columns := strings.Split(line, r.Separator), r.Columns
+	more := len(fields) - len(columns)
+	able := append(among(columns, freeText), among(columns, asked)...)
+	if len(able) == 0 {
+		able = among(columns, reasons)
 	}
-	return free
+	last := more > 0 && strings.TrimSpace(fields[len(fields)-1]) == "" // as --parsable writes it, or the last column is empty
+	if last && !r.Trailing && len(able) == 1 && slices.Contains(asked, strings.TrimSpace(columns[able[0]])) {
+		text := strings.Join(fields[able[0]:able[0]+more+1], r.Separator)
+		last = strings.Trim(text, r.Separator) != text
+	}
+	if last {
+		fields, more = fields[:len(fields)-1], more-1
+	}
+	switch {
+	case more == 0:
+		return fields, nil
+	case more < 0 || len(able) == 0:
+		return textfile.FitWidth(fields, len(columns))
+	case len(able) > 1:
+		names := make([]string, len(able))
+		for i, k := range able {
+			names[i] = strings.TrimSpace(columns[k])
+		}
+		return nil, fmt.Errorf("the number of its fields is %d instead of %d, and %s may have a separator: print the table without one of these columns",
+			len(fields), len(columns), strings.Join(names, " or "))
+	}
+	at := able[0]
+	return slices.Replace(fields, at, at+more+1, strings.Join(fields[at:at+more+1], r.Separator)), nil
 }
 
 // Rows puts the lines of a table of Slurm together to rows: free text may have line breaks.
 type Rows struct {
 	Separator string
 	Columns   []string
+	// Trailing says that each line ends with a separator.
+	Trailing bool
 	// Wrong receives the lines that are left out.
 	Wrong func(line int, err error)
 
 	broken []string // lines with too few fields, one after the other
 	lines  []int
+	rows   bool // there was one
 }
 
 // mostBroken is the greatest number of lines that are put together.
@@ -59,27 +82,32 @@ const mostBroken = 1000
 
 // Add takes a line that is not empty. It returns the fields of a row with the line where it begins, or nil.
 func (r *Rows) Add(line int, text string) (first int, fields []string) {
-	free := freeColumn(r.Columns)
-	fields, err := FitFields(text, r.Separator, r.Columns)
+	free := among(r.Columns, freeText)
+	fields, err := r.fit(text)
+	short := strings.Count(text, r.Separator) < len(r.Columns)-1
 	switch {
 	case err == nil && r.broken == nil:
+		r.rows = true
 		return line, fields
-	case free < 0:
+	case len(free) == 1 && free[0] == len(r.Columns)-1 && r.rows && !strings.Contains(text, r.Separator):
+		return line, nil // the row before goes on with it
+	case len(free) == 0 || !short && err != nil:
+		r.End()
 		r.Wrong(line, err)
 		return line, nil
 	case err == nil:
 		r.End()
 		r.Wrong(line, fmt.Errorf("it follows a line with too few fields, and may be the rest of its %s: print the table without this column",
-			strings.TrimSpace(r.Columns[free])))
+			strings.TrimSpace(r.Columns[free[0]])))
 		return line, nil
 	}
 	r.broken, r.lines = append(r.broken, text), append(r.lines, line)
 	text, first = strings.Join(r.broken, "\n"), r.lines[0]
-	if strings.Count(text, r.Separator) < len(r.Columns)-1 && len(r.broken) < mostBroken {
+	if len(free) > 1 || strings.Count(text, r.Separator) < len(r.Columns)-1 && len(r.broken) < mostBroken {
 		return line, nil
 	}
-	fields, err = FitFields(text, r.Separator, r.Columns)
-	if err != nil || strings.Contains(strings.Join(slices.Concat(fields[:free], fields[free+1:]), ""), "\n") {
+	fields, err = r.fit(text)
+	if err != nil || strings.Contains(strings.Join(slices.Concat(fields[:free[0]], fields[free[0]+1:]), ""), "\n") {
 		r.End()
 		return line, nil
 	}
@@ -115,7 +143,7 @@ func EachRow(t textfile.Table, file string, r io.Reader, lenient bool,
 	}}
 	heads := func(fields []string) {
 		for len(fields) > 1 && strings.TrimSpace(fields[len(fields)-1]) == "" {
-			fields = fields[:len(fields)-1]
+			fields, rows.Trailing = fields[:len(fields)-1], true
 		}
 		columns = fields
 		if wrong = head(fields); wrong != nil && len(fields) == 1 && FixedWidth(fields[0]) {

@@ -85,8 +85,11 @@ type accounting struct {
 	unsized  int                      // jobs that have their default memory
 	unbound  int                      // jobs that have their default limit
 	order    logs.DayOrder            // of dates that end with the year
-	held     []heldRow                // with such dates, until one shows their order
-	late     []error                  // of these
+	// jobs whose constraint is not understood, and the first such constraint
+	constrained int
+	constraint  string
+	held        []heldRow // with such dates, until one shows their order
+	late        []error   // of these
 }
 
 // heldRow is a row that is read later.
@@ -204,7 +207,7 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	switch {
 	case err == nil && len(a.held) > 0:
 		err = &textfile.LineError{File: file, Line: a.held[0].line, Err: errors.New("its dates may begin with the day or the month, and " +
-			"no date of the file has a number above 12 in one of both places: print the log with SLURM_TIME_FORMAT=standard")}
+			"no date of the file shows which: print the log with SLURM_TIME_FORMAT=standard")}
 	case err == nil && len(a.late) > 0 && !o.Lenient:
 		err = errors.Join(a.late[:min(len(a.late), textfile.MaxErrors)]...)
 	case err == nil && a.line > 0:
@@ -260,6 +263,9 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	}
 	if a.mixed > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for GPUs of several types (%d) have any", a.mixed))
+	}
+	if a.constrained > 0 {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs with constraints such as %s (%d) may have any nodes", a.constraint, a.constrained))
 	}
 	if a.shards > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for shards of GPUs (%d) have none", a.shards))
@@ -495,7 +501,11 @@ func (a *accounting) row(line int, fields []string) error {
 	}
 	j.Predicted = s.Limit
 	if text := a.text(fields, "Constraints"); text != "" {
-		for _, f := range strings.Split(text, "&") {
+		all, ok := slurm.Features(text)
+		if !ok {
+			a.constrained, a.constraint = a.constrained+1, cmp.Or(a.constraint, strings.Clone(text))
+		}
+		for _, f := range all {
 			s.Features = append(s.Features, a.Share(f))
 		}
 	}

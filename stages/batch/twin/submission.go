@@ -68,7 +68,7 @@ type submission struct {
 	//
 	//	max_nodes = 2
 	MaxNodes int `arg:"max_nodes" min:"1" max:"nodes"`
-	// What their nodes must have, by the names in `node_set` blocks.
+	// What their nodes must have, by the names in `node_set` blocks; `a|b` is one of both.
 	//
 	// Default: none.
 	//

@@ -95,27 +95,42 @@ func (c *checker) ended() bool {
 
 // sums compares the files with SHA256SUMS.
 func (c *checker) sums() {
+	listed := map[string]string{} // the sums of files that are there
 	there := c.lines(func(_ int, raw []byte) error {
 		want, file, _ := strings.Cut(strings.TrimSuffix(string(raw), "\n"), "  ")
-		c.Files++
-		c.sum(file, want)
+		if before, again := listed[file]; again && before == want {
+			return nil
+		}
+		if c.Files++; c.sum(file, want) {
+			listed[file] = want
+		}
 		return nil
 	}, record.SumsFile)
 	if there {
+		more, first := 0, ""
+		_ = record.EachSummed(c.Dir, func(path string, _ fs.FileInfo) {
+			if _, ok := listed[path]; !ok {
+				more, first = more+1, cmp.Or(first, path)
+			}
+		})
+		if more > 0 {
+			c.unchecked(fmt.Sprintf("%s that %s does not list, such as %s", schema.Plural(more, "file"), record.SumsFile, first))
+		}
 		c.unchecked("tables of comparisons, estimates, fidelity and single features: only their sums are compared")
 	} else {
 		c.unchecked("there is no SHA256SUMS: a run goes on, was killed, or an earlier version wrote the files")
 	}
 }
 
-// sum compares the SHA-256 of a file.
-func (c *checker) sum(file, want string) {
+// sum compares the SHA-256 of a file, and reports whether it can be read.
+func (c *checker) sum(file, want string) bool {
 	has, err := record.SumOf(c.Dir, file)
 	if c.in(file, ""); err != nil {
 		c.unreadable(file, err)
 	} else if has != want {
 		c.differs("SHA-256", has, want)
 	}
+	return err == nil
 }
 
 func (c *checker) unchecked(s string) {

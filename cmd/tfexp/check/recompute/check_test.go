@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/tfexp/tfexp/results/record"
 )
 
 // events are the lives of two jobs on one core, and rows what follows from them.
@@ -140,5 +142,22 @@ func TestTornFiles(t *testing.T) {
 				t.Errorf("%s, %s: %d MiB were allocated", file, name, grown)
 			}
 		}
+	}
+}
+
+// Files without a sum, as where a list of sums was cut off between two lines, are named; a line that is there twice counts once.
+func TestFilesWithoutSums(t *testing.T) {
+	dir := folderOfTwoJobs(t)
+	sum, err := record.SumOf(dir, "metrics.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat(sum+"  metrics.csv\n", 1000)
+	if err := os.WriteFile(filepath.Join(dir, record.SumsFile), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := Folder(dir)
+	if said := fmt.Sprint(r.Unchecked); r.Count > 0 || r.Files != 1 || !strings.Contains(said, "that SHA256SUMS does not list, such as cells/c/") {
+		t.Errorf("%d differences, %d files, %s", r.Count, r.Files, said)
 	}
 }

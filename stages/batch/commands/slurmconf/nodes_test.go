@@ -2,6 +2,7 @@ package slurmconf
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -167,6 +168,36 @@ func TestWholeNodes(t *testing.T) {
 	} {
 		check(t, text, twinOf(t, map[string]string{"slurm.conf": strings.Replace(plainConf, "SelectType=select/cons_tres\n", text, 1) + nodes +
 			"PartitionName=main Nodes=ALL Default=YES\n"}), []string{want}, nil)
+	}
+}
+
+// A job may ask for one of several features.
+func TestConstraints(t *testing.T) {
+	const head = "JobID|User|Partition|Submit|Start|End|ReqCPUS|Constraints|Reservation\n"
+	files := map[string]string{"slurm.conf": plainConf + "NodeName=a1 CPUs=8 Feature=ib\nNodeName=b1 CPUs=8 Feature=opa,big\nPartitionName=main Nodes=ALL Default=YES\n"}
+	for constraint, want := range map[string]string{
+		"ib": "", "ib|opa": "", "[ib|opa]": "", "ib|xx&big": "", "xx|yy": `job 1 asked for the feature "xx|yy", which no node has`,
+		"xx":     `error: sacct.txt:2: job 1 asked for the feature "xx", which no node has`,
+		"[ib*1]": "",
+	} {
+		files["sacct.txt"] = head + "1|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|4|" + constraint + "|\n"
+		not := []string{"no reservation"}
+		if want == "" {
+			not = append(not, "error:", "constraints such as")
+		}
+		check(t, constraint, twinOf(t, files, "sacct.txt"), []string{want}, not)
+	}
+	files["sacct.txt"] = head + "1|ada|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|4|[ib*1]|\n"
+	dir := write(t, files)
+	tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt")})
+	if err != nil || !slices.Contains(tw.trace.Assumed, "jobs with constraints such as [ib*1] (1) may have any nodes") {
+		t.Errorf("%v, %q", err, tw.trace.Assumed)
+	}
+	queue := "JOBID|USER|STATE|FEATURES|SUBMIT_TIME|CPUS\n1|ada|PENDING|a|b|2026-01-01T10:00:00|2\n2|ada|PENDING|[a*2&b]|2026-01-01T10:00:00|2\n"
+	q, notes, err := ReadQueue("q", strings.NewReader(queue))
+	if err != nil || len(q.Jobs) != 1 || strings.Join(q.Jobs[0].Submission().Features, " ") != "a|b" ||
+		!strings.Contains(strings.Join(notes, "\n"), "the constraint [a*2&b]: these jobs are left out: 1 jobs") {
+		t.Errorf("%v, %q, %v", q.Jobs, notes, err)
 	}
 }
 

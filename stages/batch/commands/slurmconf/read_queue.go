@@ -341,7 +341,7 @@ func (q *queueReader) job(f map[string]string) (err error) {
 	}
 	sub.Exclusive = get("OverSubscribe") == "NO" || get("Shared") == "0" || get("Shared") == "NO"
 	if features := get("Features"); features != "" {
-		sub.Features = strings.Split(features, "&")
+		sub.Features, _ = slurm.Features(features)
 	}
 	if err := q.resources(&j, sub, get); err != nil {
 		return fmt.Errorf("the job %s: %w", j.Name, err)
@@ -400,7 +400,8 @@ func elements(name, array, tasks string) (_ string, names []string, most int, er
 			step, err = strconv.Atoi(stride)
 		}
 		if err != nil || step < 1 {
-			return array, nil, most, fmt.Errorf("the array %s has the elements %q, which is no list such as 1-8,20-30:5", array, tasks)
+			return array, nil, most, fmt.Errorf("the array %s has the elements %q, which is no list such as 1-8,20-30:5: long lists are cut off, "+
+				"so print the queue with  squeue -r  or SLURM_BITSTR_LEN=0", array, tasks)
 		}
 		for i := 0; i < len(list); i += step {
 			names = append(names, array+list[i])
@@ -421,6 +422,9 @@ func (q *queueReader) waits(j *forecast.Queued, sub *scheduler.Submission, get f
 	}
 	if get("HetJobId") != "" || get("PackJobId") != "" || strings.Contains(j.Name, "+") {
 		return errors.New("a part of a heterogeneous job")
+	}
+	if text := get("Features"); text != "" && sub.Features == nil {
+		return errors.New("the constraint " + text)
 	}
 	if limit, ok := modeledLimits[reason]; ok {
 		q.limits[j.Name] = limit

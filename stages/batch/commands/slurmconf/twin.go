@@ -182,6 +182,8 @@ func (t *Twin) checkLogJobs() {
 			}
 		case t.lacksGPU(s) != "":
 			what = fmt.Sprintf("job %s asked for GPUs of the type %q, which no node has", j.Name, t.lacksGPU(s))
+		case t.lacksFeature(s) != "":
+			what = fmt.Sprintf("job %s asked for the feature %q, which no node has", j.Name, t.lacksFeature(s))
 		case j.GPUs > t.gpusFor(s):
 			what = fmt.Sprintf("job %s had %d GPUs, and the configuration has %d of the type that it asked for", j.Name, j.GPUs, t.gpusFor(s))
 		case cores > 0 && j.Threads > cores:
@@ -229,6 +231,19 @@ func (t *Twin) lacksGPU(s *scheduler.Submission) string {
 		gpu, typed := strings.CutPrefix(f, batch.GPUFeature)
 		if typed && !slices.ContainsFunc(t.groups, func(g nodeGroup) bool { return g.hasGPU(gpu) }) {
 			return gpu
+		}
+	}
+	return ""
+}
+
+// lacksFeature returns the feature that a job asks for, where no node has it.
+func (t *Twin) lacksFeature(s *scheduler.Submission) string {
+	for _, f := range s.Features {
+		has := func(g nodeGroup) bool {
+			return slices.ContainsFunc(strings.Split(f, "|"), func(one string) bool { return slices.Contains(g.Feature, one) })
+		}
+		if !strings.HasPrefix(f, batch.GPUFeature) && !slices.ContainsFunc(t.groups, has) {
+			return f
 		}
 	}
 	return ""
