@@ -134,7 +134,7 @@ SEEDS ?= 10000
 
 chaos: ## let SEEDS seeds decide what befalls runs, make each operation on files fail, and crash runs on all engines: nothing is lost, repeated or left
 	$(GO) test ./pipeline -count=1 -timeout 600m -run "TestChaos|TestFaults|TestModel" -v -args -seeds $(SEEDS) -each-fault 1
-	$(GO) test ./cmd/tfexp -count=1 -timeout 120m -run "TestCrashAndResume" -v -args -crashes 100
+	$(GO) test ./cmd/tfexp -count=1 -timeout 240m -run "TestCrashAndResume" -v -args -crashes 100
 
 PKG   ?= scheduler
 LEAST ?= 0

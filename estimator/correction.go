@@ -29,8 +29,8 @@ type Corrections struct {
 	priorSD  float64 // of the common part; 0 means commonSD
 }
 
-// common is what all jobs share: the expected logarithm and its variance, and the variance of runs with its degrees of
-// freedom.
+// common is the part of a correction that all jobs share: the expected logarithm with its variance, and the variance
+// of runs with its degrees of freedom.
 type common struct{ mean, variance, ofRuns, df float64 }
 
 // ranJob is a job that has run: the prior variance of its part; the weight of its cells, with the sum of their means; and

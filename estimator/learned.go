@@ -38,8 +38,8 @@ func (l *Learned) Add(e Estimate, units int, held []Held) {
 	l.last = now
 }
 
-// rho is the correlation of a group with the next one, from 0 to 0.9, shrunk as
-// autocorrelation is.
+// rho is the correlation of neighboring groups of units, from 0 to 0.9. With few groups it is shrunk towards 0, as in
+// autocorrelation.
 func (l Learned) rho() float64 {
 	pairs := l.groups - 1
 	if pairs < 8 || l.squares == 0 {
@@ -48,8 +48,8 @@ func (l Learned) rho() float64 {
 	return math.Min(0.9, math.Max(0, l.products/l.squares*pairs/(pairs+8)))
 }
 
-// restDrift is how much the pace of the rest of a run differs from the run's own
-// so far, for reasons that no number of units averages out; relative to it.
+// restDrift is the relative difference between the pace of a run so far and the pace of its rest that remains however
+// many units are measured.
 const restDrift = 0.005
 
 // clockDF are the degrees of freedom of an error whose spread is known.

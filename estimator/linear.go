@@ -146,7 +146,7 @@ func fitWall(samples []Sample, known Spread) (Estimate, error) {
 	if mean == 0 {
 		return Estimate{}, fmt.Errorf("fit linear: the samples have no length: %w", ErrUnfit)
 	}
-	// Of each ratio: the logarithm of the unit, that of a sample of the mean length, and how likely it is.
+	// Of each ratio: the logarithms of the unit and of a sample of the mean length, and how likely it is.
 	var unit, whole, weights []float64
 	ss := math.Inf(1)
 	for step := -1; step <= ratioSteps; step++ {

@@ -27,7 +27,7 @@ func newToldLoad(least time.Duration, source func() (used, own float64)) *ToldLo
 	return &ToldLoad{least: least, source: source, last: map[string]time.Duration{}}
 }
 
-// Add takes in a report: the job has used the given number of cores on average since its last report, until the given
+// Add records a report: the job has used the given number of cores on average since its last report, until the given
 // instant. The instants are on any one clock.
 func (l *ToldLoad) Add(job string, at time.Duration, cores float64) {
 	used, own := l.source()

@@ -44,8 +44,7 @@ func (g Gaps) String() string {
 	return suspended + ", and " + stopped
 }
 
-// clocks are the monotonic clock, which stands still while the machine is
-// suspended, and one that does not.
+// clocks are two clocks: the monotonic clock, which stops while the machine is suspended, and one that continues.
 type clocks struct{ running, all time.Duration }
 
 // Watch finds the gaps of a stretch of time.

@@ -387,7 +387,7 @@ func (p *Plan) lookUpCells(v store.View, from, to int) (some bool) {
 	return some
 }
 
-// together has real cells that run at the same time run again all together, if one of them runs.
+// together plans to run all real cells of a group that run at the same time if one of them must run.
 func (p *Plan) together(from, to int) {
 	type group struct {
 		workload, hardware string
@@ -400,7 +400,7 @@ func (p *Plan) together(from, to int) {
 	}
 	for i := from; i < to; i++ {
 		if p.Work[i].Reuse && runs[of(i)] && p.Cells[i].Real() && p.cells[i].Beside() > 0 {
-			p.Work[i] = CellWork{Reason: "runs together with another"}
+			p.Work[i] = CellWork{Reason: "another cell of its duet has to run"}
 		}
 	}
 }
@@ -417,7 +417,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	var chosen string
 	var newest time.Time
 	var last record.Run
-	broken := false // the chosen run was broken off, rather than failed
+	broken := false // the chosen run was interrupted, not failed
 	for _, d := range dirs {
 		r, err := readRun(d)
 		if err != nil {
@@ -443,7 +443,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	if err != nil {
 		return nil, nil, err
 	}
-	if !filepath.IsAbs(last.File) { // as in an archive of an experiment with its results
+	if !filepath.IsAbs(last.File) { // the folder comes from an archive of an experiment with its results
 		last.File = filepath.Join(chosen, last.File)
 	}
 	inputs, ok := record.CopyOf(chosen)

@@ -201,7 +201,7 @@ func (l *loop) breakOff(ctx context.Context) error {
 	return nil
 }
 
-// account makes sure that every job is accounted for exactly once.
+// account returns an error unless each job has exactly one outcome.
 func (l *loop) account() error {
 	if l.tally.started != 0 || len(l.running.all) != 0 || l.queue.Len() != 0 {
 		return errors.New("all jobs are final, but some still run or wait")

@@ -184,7 +184,7 @@ func (p *Prediction) String() string {
 		p.Done, p.Total, known(p.Left), known(p.Before))
 }
 
-// known is a time for people, to the millisecond.
+// known formats a time for people, rounded to milliseconds.
 func known(d time.Duration) string {
 	if d == Never {
 		return "not known"

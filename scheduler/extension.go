@@ -30,7 +30,7 @@ type extension interface {
 	afterDispatch() error
 	// pending reports whether the extension waits for a notice of the engine, although no job runs.
 	pending() bool
-	// stalled is called when nothing is to come and jobs wait. It reports whether it has changed that.
+	// stalled is called when jobs wait but no event will come. It reports whether it has caused one.
 	stalled() (changed bool, err error)
 	// finish ends the extension, at the end of a run without errors.
 	finish() error
@@ -168,7 +168,7 @@ func (x extensions) finish() error {
 	return nil
 }
 
-// timedPolicy has the policy asked at instants that it chooses.
+// timedPolicy asks the policy at instants that the policy chooses.
 type timedPolicy struct {
 	noHooks
 	l *loop

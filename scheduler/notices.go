@@ -79,8 +79,7 @@ type Notice struct {
 	Task int
 	// Units is the total number of units that the job has finished (JobProgress).
 	Units int
-	// Losses are those that it has reported since the notice before, if any
-	// (JobProgress).
+	// Losses are the losses that the job has reported since its last notice, if any (JobProgress).
 	Losses []Loss
 	// Progress is one report of a job that has a controller, in a separate notice
 	// (JobProgress); nil in other notices.

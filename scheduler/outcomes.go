@@ -48,7 +48,7 @@ func (f *outcomes) Last(job int32) *Result {
 	return &f.last
 }
 
-// Over stores the result of a job, and returns it if the job's last event must have it.
+// Over stores the result of a job, and returns it if the job's last event needs it.
 func (f *outcomes) Over(job int32, r *Result) *Result {
 	if r.State == Stopped {
 		f.undone.count(r)

@@ -56,10 +56,11 @@ type PolicyRules struct {
 	// Ends keeps the expected ends of running jobs (RunningJobs.Ends), and lets
 	// limits on the queue have a window.
 	Ends bool
-	// RankDependsOnOthers says that the rank of a waiting job changes when others are served:
-	// it is put to its new place when it is looked at.
+	// RankDependsOnOthers says that the rank of a waiting job changes when others are served: the job moves to its new
+	// place when it is next considered.
 	RankDependsOnOthers bool
-	// AlwaysConsult has the Admission asked even when no job waits, because it also decides about running jobs.
+	// AlwaysConsult makes the kernel ask the Admission even when no job waits, because it also decides about running
+	// jobs.
 	AlwaysConsult bool
 	// Predicted says that ranks follow the predictions of run times.
 	Predicted bool
@@ -271,7 +272,7 @@ type WaitingJobs struct {
 	from queue.Key
 }
 
-// Behind returns the waiting jobs behind a place in the queue.
+// Behind returns the waiting jobs after a place in the queue.
 func (w WaitingJobs) Behind(k queue.Key) WaitingJobs { return WaitingJobs{w.l, k} }
 
 // Len returns the number of waiting jobs.
@@ -301,7 +302,7 @@ func (w WaitingJobs) Peek(after queue.Key, within queue.Limit) int32 {
 	return w.l.queue.Next(after.Max(w.from), within)
 }
 
-// KeyOf returns where a waiting job stands.
+// KeyOf returns the place of a waiting job in the queue.
 func (w WaitingJobs) KeyOf(job int32) queue.Key { return w.l.queue.KeyOf(job) }
 
 // AskOf returns the least that a waiting job needs in order to start.
@@ -335,8 +336,8 @@ type JobView struct {
 // Number returns the job's number.
 func (j JobView) Number() int32 { return j.number }
 
-// Job returns the job as it was given to the run; while it waits, with the
-// request and the prediction of the alternative with which it is looked at.
+// Job returns the job as it was given to the run; while it waits, with the request and the prediction of its present
+// alternative.
 func (j JobView) Job() *Job { return j.jobState.job }
 
 // State returns the state of the job.

@@ -137,8 +137,7 @@ type Result struct {
 	CoreTime time.Duration
 	// Cores is the job's first grant of cores.
 	Cores int
-	// Alternative is the one that the job started with, an index of its
-	// alternatives; 0 for a job that has none.
+	// Alternative is the index of the alternative with which the job started; 0 for a job without alternatives.
 	Alternative int
 	// Preemptions counts pauses; Resizes counts changes of its holdings while
 	// it ran; Restarts counts the attempts that failed and were repeated.

@@ -63,7 +63,7 @@ type Kernel interface {
 	WorkOf(job int32, a *Attempt) time.Duration
 	// Fail ends a job that waits, and dispatches.
 	Fail(job int32, why string) error
-	// Choose sets the alternative with which a waiting job is looked at.
+	// Choose sets the present alternative of a waiting job.
 	Choose(job, alternative int32)
 	// Stopping reports whether the run is broken off.
 	Stopping() bool

@@ -47,7 +47,7 @@ type (
 	}
 	// CellLaunchPart changes how the job's program is started in a cell, and not in samples.
 	CellLaunchPart interface{ LaunchIn(*launch.Job) }
-	// ForecastPart forecasts the ends of jobs by what they report, for policies with a source of estimates; nil where
+	// ForecastPart forecasts the ends of jobs from their reports, for policies with a source of estimates; nil where
 	// the source does not ask for it. real says that the jobs' programs run.
 	ForecastPart interface {
 		Forecast(j *experiment.Job, estimates string, real bool) EndForecast

@@ -6,7 +6,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Earlier is what features know of an experiment's last run when the next one is planned.
+// Earlier describes an experiment's last run to features while the next run is planned.
 type Earlier struct {
 	// Dir is the folder of its results, which may not exist.
 	Dir string

@@ -15,9 +15,9 @@ type SearchPart interface {
 
 // Search finds cells beyond the matrix by the results of others.
 type Search interface {
-	// Next returns the cells to run next. It is called before anything has run, and again whenever all cells so far are
-	// over: over then returns the record of a cell that finished or failed. The same results have the same cells follow,
-	// so that a killed run resumes with them.
+	// Next returns the cells to run next. It is called before anything has run, and again whenever all cells so far
+	// are over: over then returns the record of a cell that finished or failed. The same results must lead to the same
+	// cells, so that a killed run resumes with these.
 	Next(over func(cell string) (record.Cell, bool)) ([]Beyond, error)
 	// Ahead bounds the number of cells that may follow.
 	Ahead() int

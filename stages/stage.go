@@ -65,7 +65,7 @@ type Stage struct {
 	// LoadPast loads the stage's knowledge from earlier runs, when the plan is made.
 	// It may be nil.
 	LoadPast func(Planning)
-	// Predict simulates a task and records nothing of it, for a stage that writes cells.
+	// Predict simulates a task without recording it, for stages that write cells.
 	Predict func(context.Context, Task) (scheduler.Outcome, error)
 	// Idle reports whether the experiment leaves a stage with a key nothing to do except to remove the files of an
 	// earlier run: it then runs without being reported. It may be nil.
@@ -218,7 +218,7 @@ type Piece struct {
 	Key string
 	// Text describes the piece, in words.
 	Text string
-	// Count is of how many things (Pieces.Noun) it consists.
+	// Count is the number of things (Pieces.Noun) in the piece.
 	Count int
 	// ForCells is set for a piece that is only made when a cell that runs needs it.
 	ForCells bool

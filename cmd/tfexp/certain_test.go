@@ -70,7 +70,7 @@ compare "mean_waiting" {
 }
 `
 
-// lookedAt writes the experiment, with a certain block or without, into a folder of its own.
+// lookedAt writes the experiment, with a certain block or without, into a separate folder.
 func lookedAt(t *testing.T, certain string) (dir, results string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -184,8 +184,8 @@ func TestKilledAtEachLook(t *testing.T) {
 	}
 }
 
-// While a run goes on, whatever is printed of comparisons is at a level that all looks share, with a certain block and
-// without: the intervals of unplanned looks, or of the planned look that has just been reached.
+// During a run, all printed comparisons have a level that all looks share, with a certain block and without: the
+// intervals of unplanned looks, or of the planned look that has just been reached.
 func TestPrintedWhileARunGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the program again and again")

@@ -217,7 +217,7 @@ func (x *exhibit) visit(t *testing.T) {
 
 const galleryPreface = `# Gallery
 
-Every shipped experiment with its question, its answer, a picture, the command and its time on two cores.
+To choose an experiment to start from, compare these: each has its question, its answer, a picture, the command and its time on two cores.
 ` + "`make gallery`" + ` writes this page: it runs the simulated experiments whose files have changed. The answers of real
 runs are of the machine that they ran on; ` + "`make gallery GALLERY=starter`" + ` runs one of them again.
 `

@@ -106,7 +106,7 @@ func TestNewPolicies(t *testing.T) {
 	s := inSandbox(t, newPolicyFile)
 	s.change(newPolicyFile, `{ order = "fcfs" }`, "{\n  order = \"fcfs\"\n  grain = \"1s\"\n}")
 	if code, _, errs := inProcess("validate", s.file); code != command.ExitInvalid ||
-		!strings.Contains(errs, `grain is read only by the order "ljf"`) {
+		!strings.Contains(errs, `grain is only for the order "ljf"`) {
 		t.Errorf("a setting of another order: exit status %d\n%s", code, errs)
 	}
 

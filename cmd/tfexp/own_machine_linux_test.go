@@ -53,14 +53,14 @@ export PATH=%s HOME=/mnt TMPDIR=/mnt %s=1
 mount -t proc proc /proc && mount -t sysfs sys /sys && mount -t tmpfs tmp /mnt && mount -t tmpfs run /run
 ip link set lo up
 cd %s
-%s -test.v -test.run '^TestCrashAndResume$' -crashes 100 -crashes-of '^%s$' -crashes-seed %d
+%s -test.v -test.timeout 1h -test.run '^TestCrashAndResume$' -crashes 100 -crashes-of '^%s$' -crashes-seed %d
 echo $? >%s
 poweroff -f
 `, quoted(os.Getenv("PATH")), envOwnClock, quoted(here), quoted(self), c, *crashesSeed, quoted(status))
 	if err := os.WriteFile(init, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, ownMachine, "mem=2G", "rootfstype=hostfs", "rootflags=/", "rw", "init="+init,
 		"con=null", "con0=null,fd:1", "quiet")

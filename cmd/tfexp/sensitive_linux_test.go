@@ -149,7 +149,8 @@ func (s *sensitiveRuns) leaks(out string, texts ...string) (found []string) {
 	return found
 }
 
-// unpacked are the bytes of a file, and what is packed anywhere in them, as in values of a database and in archives.
+// unpacked are the bytes of a file, and the packed content anywhere in them, as in values of a database and in
+// archives.
 func unpacked(raw []byte) (forms [][]byte) {
 	forms = append(forms, raw)
 	for magic, open := range map[string]func([]byte) (io.Reader, error){

@@ -5,8 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// backtestFrom are the beginnings of a window, as parts of it, from which its last
-// loss is predicted.
+// backtestFrom are fractions of a window: from each such beginning of the window its last loss is predicted.
 var backtestFrom = []float64{0.4, 0.5, 0.6, 0.7, 0.8}
 
 // priorWeight is the weight of the spread that is known beforehand, in predictions.

@@ -29,7 +29,7 @@ type weightedModel struct {
 	// judge returns the logarithm of the member's likelihood for the latest points of a window, given
 	// the points before, and a function that draws from the member.
 	judge func(w window, latest int, rng *rand.Rand) (float64, func(n int) []float64)
-	// prior is its weight before any loss is seen, and later that after a change of regime.
+	// prior is the weight of a model before any loss is seen, and later its weight after a change of regime.
 	prior, later float64
 }
 

@@ -36,7 +36,7 @@ type Ask struct {
 	Level float64
 	// Most is the greatest number of further steps; 0: the horizon of Ahead.
 	Most float64
-	// Seed is of the continuations that are drawn.
+	// Seed is the seed of the drawn continuations.
 	Seed uint64
 }
 
@@ -79,8 +79,7 @@ const (
 	Ahead = 60
 	// draws is the number of continuations.
 	draws = 400
-	// most bounds the points that are looked at; the logarithms of more are
-	// averaged in groups.
+	// most bounds the number of points that are fitted; of more points, groups are averaged (their logarithms).
 	most = 300
 )
 

@@ -19,8 +19,8 @@ const (
 	mostChanges = 6
 )
 
-// regime returns the window from its last change of regime on; all of it, where a change
-// does not explain the losses better than none.
+// regime returns the window from its last change of regime on, or the whole window if a change does not explain the
+// losses better than none.
 func (w window) regime() window {
 	fs := newRegime(w)
 	known := make([]float64, len(w.points)) // the logarithm of the likelihood of the points up to each

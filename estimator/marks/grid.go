@@ -32,7 +32,7 @@ const (
 	// Weight of a mark that fits no even pace: servers are lost, programs stand
 	// still.
 	odd = 0.01
-	// mostMarks bounds the marks of a run that are looked at.
+	// mostMarks bounds the number of marks of a run that are used.
 	mostMarks = 20
 )
 

@@ -44,7 +44,7 @@ var models = []struct {
 	{"auto", fitAuto},
 }
 
-// Pooled is the name of the model that joins a run with others that are not finished, either.
+// Pooled is the name of the model that combines a run with other unfinished runs.
 const Pooled = "pooled"
 
 // Fit returns the estimate of a run by a model; known is false where marks do not have this model.
@@ -61,8 +61,8 @@ func Fit(model string, p Problem) (e estimator.Estimate, known bool, err error) 
 	return e, false, nil
 }
 
-// fitHistory predicts a run from those that began like it (see alike), where there are enough whole ones; where there are
-// few, it is one of them (see pool). A run that was far slower than the rest has little weight.
+// fitHistory predicts a run from finished runs that began like it (see alike). With few finished runs it treats the run
+// as one more draw from them (see pool). A run that was far slower than the others has little weight.
 func fitHistory(p Problem) (estimator.Estimate, error) {
 	var past []Run
 	runs := [][]Mark{p.Own}
@@ -86,7 +86,7 @@ func fitHistory(p Problem) (estimator.Estimate, error) {
 	return pool(runs, p.Tick), nil
 }
 
-// fitAuto is the first model that can be fitted of history and pooled, the one that uses the most data.
+// fitAuto fits history, which uses the most data, or else pooled.
 func fitAuto(p Problem) (estimator.Estimate, error) {
 	e, err := fitHistory(p)
 	if e.Model = "history"; err != nil {

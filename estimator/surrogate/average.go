@@ -67,7 +67,7 @@ func (p *Process) average() {
 	}
 }
 
-// alone returns the process without those that were drawn.
+// alone returns the process with the most likely parameters, without the drawn ones.
 func (p *Process) alone() *Process {
 	q := *p
 	q.drawn = nil

@@ -140,7 +140,7 @@ func (r *Reporter) duplicateKeys(body *hclsyntax.Body) {
 				key = Display(v)
 			}
 			if first, twice := lines[key]; twice {
-				r.Errorf(at, "Duplicate key", "The key %q stands at line %d as well.", key, first)
+				r.Errorf(at, "Duplicate key", "The key %q is at line %d too: remove one of the two.", key, first)
 			}
 			lines[key] = at.Start.Line
 		}

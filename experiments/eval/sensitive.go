@@ -18,13 +18,13 @@ import (
 // mark is the type of the mark of sensitive values: cty hands it on to all values that are computed from them.
 type mark struct{}
 
-// sensitiveSummary is the summary of errors about a sensitive value where there can be none.
+// sensitiveSummary is the summary of an error about a sensitive value in a place where none is allowed.
 const sensitiveSummary = "Sensitive value"
 
 // Sensitive returns the names of the variables that are sensitive, sorted.
 func (r *Reporter) Sensitive() []string { return slices.Sorted(maps.Keys(r.sensitive)) }
 
-// findSensitive finds the variables that are sensitive.
+// findSensitive records the variables whose block has sensitive = true.
 func (r *Reporter) findSensitive(root *Node) {
 	for _, n := range root.All("variable") {
 		a := n.Attr("sensitive")
@@ -43,7 +43,7 @@ func (r *Reporter) findSensitive(root *Node) {
 	}
 }
 
-// sensitiveValue is ownValue of a sensitive variable: the value is marked, and no error quotes it.
+// sensitiveValue returns the value of a sensitive variable. The value is marked, and no error quotes it.
 func (r *Reporter) sensitiveValue(n *Node, g *given, t *varType, constants *Env) (v cty.Value, at hcl.Range) {
 	before := len(r.List)
 	v, at = r.ownValue(n, g, t, constants)
@@ -123,7 +123,7 @@ func (a *Args) hidden(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	v, _ = v.UnmarkDeep()
 	s, err := convert.Convert(v, cty.String)
 	if err != nil || s.IsNull() {
-		return a.Wrong(at, "", "Wrong type", "%s must be a string; the sensitive value is none.", arg.Name)
+		return a.Wrong(at, "", "Wrong type", "%s must be a string; the sensitive value is not.", arg.Name)
 	}
 	if strings.ContainsRune(s.AsString(), 0) {
 		return a.Wrong(at, "", "Control character", "%s has a NUL character, which no program and no file can take.", arg.Name)

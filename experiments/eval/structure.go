@@ -28,7 +28,7 @@ type Node struct {
 	// meant are arguments that are there under a wrong name, it seems: they
 	// need not be missed.
 	meant []string
-	// named finds the first of the blocks of each kind and label, but for those that were added since it was looked at.
+	// named finds the first block of each kind and label. It lacks the blocks that were added after it was built.
 	named *index
 	// broken is set when an error was found in the block itself, so that its
 	// users need not report it as well.

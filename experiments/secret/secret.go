@@ -22,7 +22,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Shown is what people see in the place of a sensitive value.
+// Shown replaces a sensitive value in all output.
 const Shown = "(sensitive)"
 
 // Environment begins the names of variables of the environment that set variables of experiments.
@@ -40,7 +40,7 @@ var (
 )
 
 // Hide keeps a value in memory and returns its token, which is the same for the same value: it is an HMAC with the
-// key of this user. The error is of reading or making the key.
+// key of this user. An error means that the key could not be read or made.
 func Hide(value string) (string, error) {
 	key, err := userKey()
 	if err != nil {

@@ -76,7 +76,7 @@ func (e *Engine) awaitExit(jc *jobContainer) containerExit {
 			if f.broken {
 				e.rereadOutput(jc)
 			} else if f.broken = e.daemonGoesDown(jc, f); !f.broken && f.exit == 128+int(syscall.SIGKILL) {
-				// The daemon may hear of the lack of memory after the end.
+				// The daemon may learn only after the end that the job ran out of memory.
 				if state, known := e.inspectContainer(jc); known && state != nil {
 					f.oom = state.OOMKilled
 				}

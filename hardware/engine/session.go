@@ -42,7 +42,7 @@ type Task struct {
 	Jobs []launch.Job
 	// Fleet has the servers of nodes that come and go; nil when all stand.
 	Fleet launch.Fleet
-	// Skip is how many cores of this machine cells hold that run at the same time; see Kind.Beside.
+	// Skip is the number of cores of this machine that other cells hold at the same time; see Kind.Beside.
 	Skip int
 	// Suspends is Hardware.Suspends, in cells: samples are stopped in place.
 	Suspends bool

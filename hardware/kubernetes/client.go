@@ -186,8 +186,8 @@ func (c *client) do(ctx context.Context, what call, into any) error {
 	}
 }
 
-// starts reports whether a call, tried since an instant, was refused although the server has allowed the like before: one
-// that has just started does not know all roles yet.
+// starts reports whether a call, repeated since an instant, is refused only because the server has just started: such a
+// server does not know all roles yet. It has allowed such calls before.
 func (c *client) starts(err error, since time.Time) bool {
 	var e *callError
 	if !noPermission(err) || !errors.As(err, &e) || time.Since(since) > callLimit {

@@ -132,7 +132,7 @@ func TestRealOwnOrder(t *testing.T) {
 }
 
 // Kueue decides, for two queues with a core each that lend it to each other: the second job of the first queue borrows, the
-// job of the second queue reclaims its core, and the one that gave way goes on from its checkpoint afterwards.
+// job of the second queue reclaims its core, and the paused job continues from its checkpoint.
 func TestRealKueue(t *testing.T) {
 	set, image := realCluster(t)
 	k, err := connect(&set)

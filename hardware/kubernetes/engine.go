@@ -118,7 +118,7 @@ func (e *Engine) Change(job int, to launch.Job) error {
 	return e.Jobs.Change(job, to)
 }
 
-// label is a text as the value of a label.
+// label returns a text in the form that the value of a label may have.
 func label(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_' {

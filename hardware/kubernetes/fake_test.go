@@ -25,7 +25,7 @@ type fakeCluster struct {
 	refuse func(what, name string) *fakeRefusal
 	// lose reports whether a call is carried out, and its connection then cut.
 	lose func(what string) bool
-	// place is the scheduler: the node of a pod, or why there is none yet.
+	// place is the scheduler: the node of a pod, or why it has no node yet.
 	place func(pod tree) (node, why string)
 	// wait says why a pod's container does not start yet: a reason such as ErrImageNeverPull, and a message.
 	wait func(pod tree) (reason, message string)

@@ -355,8 +355,8 @@ func (e *Engine) drop(o *madeJob) {
 	_ = e.deleteJob(ctx, o.name)
 }
 
-// move finds another node of the cluster for a program whose node nothing can start on any more. Its node of the hardware
-// is that one from then on.
+// move finds another node of the cluster for a program whose own node starts no pods any more. From then on the node of
+// the hardware is that other node.
 func (e *Engine) move(p *program) error {
 	p.mu.Lock()
 	v := p.part.Node

@@ -33,7 +33,7 @@ const gpuProduct = "nvidia.com/gpu.product"
 
 // rooms returns the nodes that a hardware may use, in the order of their names, less the requests of other pods.
 // Pods with the label of the run are not counted: they are tfexp's own. Where the user may not list the pods of all
-// namespaces, only the pods of its own count.
+// namespaces, only the pods of the namespace count.
 func (k *cluster) rooms(ctx context.Context, run string) ([]room, error) {
 	query := url.Values{}
 	if sel := selector(k.set.NodeSelector); sel != "" {

@@ -86,7 +86,7 @@ func (o *output) copy(stream io.Reader, live bool) error {
 }
 
 // read copies the log of a pod until its end, or until the context is done. It begins again after a lost connection.
-// over reports whether the pod has ended. The error is of a user who may not read logs.
+// over reports whether the pod has ended. An error means that the user may not read logs.
 func (o *output) read(ctx context.Context, k *cluster, name string, over func() bool) error {
 	began := time.Now() // to try, since the last answer
 	for tries := 0; ; tries++ {

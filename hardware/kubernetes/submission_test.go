@@ -118,7 +118,7 @@ func TestClusterDecides(t *testing.T) {
 	}
 }
 
-// A pod that is evicted gives its cores back: its job waits again, and goes on in another pod, with its checkpoint or from
+// A pod that is evicted gives its cores back: its job waits again, and continues in another pod, with its checkpoint or from
 // its beginning.
 func TestClusterTakesPodsAway(t *testing.T) {
 	for checkpoints, want := range map[string]string{
@@ -270,7 +270,7 @@ func TestClusterRefusesPods(t *testing.T) {
 	}
 }
 
-// A queue that is not there ends the run with what to do.
+// A missing queue ends the run, with a hint.
 func TestNoQueue(t *testing.T) {
 	for want, with := range map[string]bool{"it has no Kueue": false, `localqueues "team-b" not found`: true} {
 		f := newFake(t)

@@ -89,9 +89,8 @@ func (b *ProgressBoard) Watch(units []int) { b.units = units }
 // scheduler.Reconfigurer. It is called before a job starts.
 func (b *ProgressBoard) Attend(jobs []bool) { b.follow = jobs }
 
-// reports returns the latest progress of each job that has made some since the
-// last call. It is of the instant at which its line was read, some milliseconds
-// after it was printed.
+// reports returns the latest progress of each job that reported since the last call. Its time is the instant at which
+// its line was read, some milliseconds after it was printed.
 func (b *ProgressBoard) reports() []scheduler.Notice {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -156,8 +155,7 @@ func (b *ProgressBoard) withReports(news []scheduler.Notice, now time.Duration) 
 	return news
 }
 
-// add keeps a report in the place of an earlier one of the job, which nobody
-// has seen, with the losses of both.
+// add replaces the job's last report, which no one has read yet, by a new one that has the losses of both.
 func (b *ProgressBoard) add(r scheduler.Notice, ready bool) {
 	b.mu.Lock()
 	if i := slices.IndexFunc(b.news, func(p scheduler.Notice) bool {

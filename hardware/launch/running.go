@@ -128,7 +128,7 @@ type RunningJob[P RunningProgram] struct {
 	// Why tfexp ends the job: the first cause counts.
 	cause  scheduler.State
 	reason string
-	// state and why are how the job ended, by its first program.
+	// state and why say how the job ended: as its first program did.
 	state scheduler.State
 	why   string
 	at    time.Time // when it did
@@ -253,7 +253,7 @@ func (j *Jobs[P]) expire(r *RunningJob[P]) {
 	}
 }
 
-// launch starts the programs of an attempt: that which speaks for the job first.
+// launch starts the programs of an attempt. The program that reports for the job is the first.
 func (j *Jobs[P]) launch(r *RunningJob[P], request *Job, grant scheduler.Grant) error {
 	r.Progress = j.Follow(r.number, request)
 	parts := Programs(grant)

@@ -110,7 +110,7 @@ func (g *group) startIn(fork func(folder int) (int, error)) (pid int, in *group,
 	return pid, nil, err
 }
 
-// intoGroup has a child start in a group.
+// intoGroup makes a child start in a control group.
 func intoGroup(attr *syscall.SysProcAttr, folder int) { attr.UseCgroupFD, attr.CgroupFD = true, folder }
 
 // pids returns the live processes of the group and of those below it.

@@ -264,7 +264,8 @@ func (g *guardian) tell(line string) error {
 	return nil
 }
 
-// fork has the guardian start a program with files for its input and outputs, in a control group if that is not -1.
+// fork asks the guardian to start a program with files for its input and outputs, in a control group if that is not
+// -1.
 func (g *guardian) fork(f fork, standard []uintptr, group int) (pid int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

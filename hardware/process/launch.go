@@ -203,7 +203,7 @@ func environ(j *launch.Job, n int, gpus []string, mark string) []string {
 // startedAs is the path of this program when it began, which may have been replaced or removed since.
 var startedAs, _ = os.Executable()
 
-// find finds a program as the job would. A job that is a program of tfexp itself runs the one that runs now.
+// find finds a program as the job would. For a built-in program it is the running tfexp itself.
 func find(name, dir string, env []string) (string, error) {
 	if name == startedAs && name != "" {
 		return ownProgram()

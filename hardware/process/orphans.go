@@ -19,7 +19,7 @@ type orphanTracker struct {
 	known   map[processID]bool
 }
 
-// openEngines counts them: an orphan may be of any.
+// openEngines counts the open engines: an orphan may belong to any of them.
 var openEngines atomic.Int64
 
 // orphanPause is the time between scans.

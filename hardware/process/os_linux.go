@@ -168,8 +168,7 @@ func numbers(dir string) []int {
 	return found
 }
 
-// hasMark reports whether the environment that a process was started with says
-// that it is of a run, or of one job of it.
+// hasMark reports whether the environment of a process says that it belongs to a run, or to one job of it.
 func hasMark(pid int, mark string) bool {
 	env, err := folder.ReadSystem("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {

@@ -34,7 +34,7 @@ type program struct {
 	reaped bool       // it has exited, and its number may be used again
 }
 
-// reach calls f unless the program has exited: its number is its own until f returns.
+// reach calls f unless the program has exited. Until f returns, no other process can get the program's number.
 func (p *program) reach(f func() error) error {
 	p.life.Lock()
 	defer p.life.Unlock()

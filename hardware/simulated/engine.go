@@ -55,7 +55,7 @@ var All = scheduler.Capabilities{Pause: true, Resize: true, Memory: true, GPUs: 
 
 // ErrLacking is returned for an action that needs a capability in
 // Options.Lacks.
-var ErrLacking = errors.New("the simulated engine is told not to be able to")
+var ErrLacking = errors.New("the simulated engine was set up without the ability to")
 
 // Engine runs jobs in virtual time. It implements scheduler.Engine.
 type Engine struct {
@@ -320,7 +320,7 @@ func (e *Engine) goOn(job int, g scheduler.Grant, cost time.Duration) error {
 	return nil
 }
 
-// ranOn notes on how many cores a job has its rate, if they alone decide it.
+// ranOn records the number of cores of a job if its rate depends on that number alone.
 func (e *Engine) ranOn(t *task, w Work, g *scheduler.Grant) {
 	if t.cores = 0; e.scales(w, g) {
 		if n := g.Cores.Count(); n <= math.MaxUint16 {

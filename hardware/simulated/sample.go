@@ -16,7 +16,7 @@ func (e *Engine) Sample(job int, g scheduler.Grant, part float64) error {
 		return err
 	}
 	if e.course(job) != nil || e.units != nil || e.attended != nil {
-		return fmt.Errorf("sample job %d: its progress is followed", job)
+		return fmt.Errorf("sample job %d: a job whose progress is reported cannot run as a sample", job)
 	}
 	e.halt(job, t)
 	t.scaled = time.Duration(math.Round(part * float64(t.scaled)))

@@ -37,8 +37,8 @@ func TextSaysAway(text string) bool {
 	}, func(s string) bool { return strings.Contains(text, s) })
 }
 
-// jobNumber reads the number of a job, as Slurm prints it or a note has it: what else stands there is no argument for
-// its commands.
+// jobNumber reads the number of a job from Slurm's output or from a note. It refuses any other text, which must not
+// become an argument of a command.
 func jobNumber(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if n, err := strconv.ParseUint(text, 10, 32); err != nil || n == 0 || text != strconv.FormatUint(n, 10) {

@@ -179,7 +179,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 	}
 	if len(b.Nodes) == 0 && !b.Set["threads"] && s.Joined == "" {
 		add("", "Hardware without threads",
-			"threads says how many cores of each node are used: tfexp does not run in an allocation that would tell.")
+			"Set threads to the number of cores of each node: only inside an allocation can tfexp find it out.")
 	}
 	if s.Time > 0 && s.Time <= s.Notice {
 		add("time", "No time before the notice",
@@ -197,7 +197,7 @@ func decode(b engine.Block) (any, []engine.Problem) {
 			add("sbatch", "Argument with a name of its own", "%s is an argument of this block; write %s = … there.", name, own)
 		case slices.Contains([]string{"array", "wrap", "output", "error", "parsable", "wait", "ntasks", "dependency"}, name),
 			name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " =\t\n"):
-			add("sbatch", "Not an argument for an allocation", "%q cannot be given here: tfexp sets it itself, or it is none.",
+			add("sbatch", "Not an argument for an allocation", "%q cannot be given here: tfexp sets it itself, or it is not an option.",
 				name)
 		}
 	}

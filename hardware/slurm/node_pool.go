@@ -238,7 +238,7 @@ func (p *nodePool) removeNodes(nodes []int) {
 	}
 }
 
-// pollNow has the controller asked at once, and waits until it has answered or until is true.
+// pollNow asks the controller at once, and waits until it has answered or until() is true.
 func (p *nodePool) pollNow(ctx context.Context, until func() bool) {
 	p.mu.Lock()
 	before := p.looks

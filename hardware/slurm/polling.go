@@ -87,8 +87,8 @@ func (p *nodePool) states(ctx context.Context) (map[string]jobState, error) {
 	return readStates(out, time.Now())
 }
 
-// stateFields are what squeue is asked to print of each allocation, for readStates: its number, state, time left by its
-// limit, end, nodes, and the reason for its state.
+// stateFields is the format in which readStates expects each allocation: number, state, time left, end, nodes, and the
+// reason of its state.
 const stateFields = "%A|%T|%L|%e|%N|%r"
 
 // readStates reads the output of squeue at an instant.

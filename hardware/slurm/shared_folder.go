@@ -75,7 +75,7 @@ func (p *FolderProbe) Judge(out string, err error) error {
 	case !strings.Contains(out, "seen") || string(back) != "tfexp\n":
 		return fmt.Errorf("%w: %s is another one there, or missing", ErrNotShared, p.dir)
 	case !strings.Contains(out, "program"):
-		return fmt.Errorf("%w: the nodes do not have the program tfexp where it is here", ErrNotShared)
+		return fmt.Errorf("%w: the nodes do not have tfexp at the path that it has here", ErrNotShared)
 	}
 	return nil
 }

@@ -304,7 +304,7 @@ func (p *parser) news(u Progress) {
 	}
 }
 
-// keep appends to a list that has not grown too long.
+// keep appends to a list unless the list has reached its greatest length.
 func keep[T any](list *[]T, item T) {
 	if len(*list) < maxNews {
 		*list = append(*list, item)

@@ -73,7 +73,7 @@ func (p *Progress) problem() string {
 		return "a negative count or time"
 	}
 	if max(p.Epoch, p.Step) > MostCount {
-		return fmt.Sprintf("epoch %d, step %d: no program gets so far", p.Epoch, p.Step)
+		return fmt.Sprintf("epoch %d, step %d: the count is too large", p.Epoch, p.Step)
 	}
 	if p.At != nil && !(*p.At >= 0 && *p.At <= mostAt) {
 		return fmt.Sprintf("printed %g seconds after 1970", *p.At)

@@ -15,7 +15,7 @@ type Tail struct {
 	skip bool   // the rest of the present line is of no interest
 }
 
-// maxTail bounds the length of a line that is looked at, in bytes.
+// maxTail bounds the length of a line that is parsed, in bytes.
 const maxTail = 64 << 10
 
 // Add takes the next piece of output, and calls each for every progress line

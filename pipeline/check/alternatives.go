@@ -74,13 +74,13 @@ func withPairsPlacement(p *experiment.Policy) *experiment.Policy {
 	return &other
 }
 
-// byTime reports whether an order goes by predicted run times alone.
+// byTime reports whether an order ranks jobs by predicted run times alone.
 func byTime(order policy.Order) bool {
 	all := policy.OrderOf.Choices()
 	return slices.ContainsFunc(all, func(o *policy.Choice) bool { return o.Name == order && o.ByTime })
 }
 
-// leavesAlternativesOpen reports whether an order goes by predicted run times and does not choose alternatives.
+// leavesAlternativesOpen reports whether an order ranks jobs by predicted run times but does not choose alternatives.
 func leavesAlternativesOpen(order policy.Order) bool {
 	all := policy.OrderOf.Choices()
 	i := slices.IndexFunc(all, func(o *policy.Choice) bool { return o.Name == order })

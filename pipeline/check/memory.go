@@ -14,7 +14,7 @@ import (
 // their metrics alone, and 560 with all records.
 const bytesOfJob = 560
 
-// bytesOfDrawn is the same for jobs that are drawn when they are looked at.
+// bytesOfDrawn is the same for jobs that are drawn on demand.
 const bytesOfDrawn = 32
 
 // memory warns of cells with many jobs: the cells that run in parallel need more than half of the machine's memory. A

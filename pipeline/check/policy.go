@@ -77,7 +77,7 @@ func (c *Checker) alternatives(w *experiment.Workload, p *experiment.Policy) {
 	for _, j := range w.JobBlocks() {
 		if j.Placed() && p.Partial() {
 			c.Fail(language.Place(p.At, "allocation", p.Range), "Allocation of jobs with alternatives",
-				"The job %q has alternatives, or requests a type of GPU. It must get its whole request, which is the "+
+				"The job %q has alternatives, or requests a type of GPU. It needs its whole request: use the "+
 					"allocation %s, not %q.", j.Name, policy.WholeAllocations(), p.Allocation)
 			break
 		}

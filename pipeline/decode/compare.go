@@ -182,7 +182,7 @@ func (d *Decoder) blockOfLog(a *eval.Args, cells []experiment.Cell) bool {
 	}
 	replays := func(c experiment.Cell) bool { return c.Workload.Trace != nil && len(c.Workload.Submits) == 0 }
 	if !slices.ContainsFunc(cells, replays) {
-		a.Unread("{} resamples a log, and no workload is a trace alone: replicates give the interval.", "block")
+		a.Unread("{} resamples a log, but no workload consists of a trace only: replicates give the interval.", "block")
 	}
 	return a.OK
 }

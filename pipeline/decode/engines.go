@@ -45,7 +45,7 @@ type hardwareArgs struct {
 	GPU string `arg:"gpu"`
 }
 
-// nodeArgs are those that a node of every engine has.
+// nodeArgs are the arguments of node blocks that every engine has.
 //
 // Machines of a cluster, instead of `threads`, `memory` and `gpus`. Only on
 // {clusters}.

@@ -106,7 +106,7 @@ func (d *Decoder) Policy(n *eval.Node, e *eval.Env) (*experiment.Policy, bool) {
 	}
 	switch known := a.Has("backfill") && a.Has("placement"); {
 	case known && !p.Policy.Estimates():
-		a.Unread("{} is read only by "+policy.EstimateReaders()+".", "estimates")
+		a.Unread("{} is only for "+policy.EstimateReaders()+".", "estimates")
 	case p.Corrected() && !p.FollowsProgress():
 		a.Unread(fmt.Sprintf("These estimates are corrected while jobs run, but this policy does not use the estimates of "+
 			"running jobs. Only the orders %s with preemption, and the backfills %s, do.",

@@ -225,7 +225,7 @@ func noneOf(names []string) string {
 	return "neither " + strings.Join(names, " nor ")
 }
 
-// and lists arguments behind another: " and `file`".
+// and lists further arguments: " and `file`".
 func and(names []string) (text string) {
 	for _, n := range names {
 		text += " and `" + n + "`"

@@ -21,7 +21,7 @@ func (d *Decoder) stages() map[string][]schema.Settings {
 	return all
 }
 
-// brought decodes the blocks within a block that features bring.
+// brought decodes the blocks that features add inside the block n.
 func (d *Decoder) brought(n *eval.Node, e *eval.Env) (all []schema.Settings) {
 	for _, b := range schema.AllBrought(n.Schema.Name) {
 		for _, p := range n.All(b.Block.Name) {

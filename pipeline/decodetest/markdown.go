@@ -35,15 +35,15 @@ func LanguageReference() []byte {
 		b.block(block, "")
 	}
 	b.WriteString(values)
-	b.WriteString("\n## Facts of the host\n\n| name | type | meaning |\n|---|---|---|\n")
+	b.WriteString("\n## Facts of the host\n\n")
 	for _, f := range schema.Facts {
-		fmt.Fprintf(&b, "| `host.%s` | %s | %s |\n", f.Name, f.Type, f.Doc)
+		fmt.Fprintf(&b, "- `host.%s` (%s): %s\n", f.Name, f.Type, f.Doc)
 	}
-	b.WriteString("\n## Functions\n\nFunctions are pure: none reads a file, the clock or the environment.\n\n| call | result |\n|---|---|\n")
+	b.WriteString("\n## Functions\n\nFunctions are pure: none reads a file, the clock or the environment.\n\n")
 	var standard []string
 	for _, f := range schema.Functions {
 		if strings.Contains(f.Doc, ", for `") { // of an argument
-			fmt.Fprintf(&b, "| `%s` | %s |\n", f.Signature, f.Doc)
+			fmt.Fprintf(&b, "- `%s`: %s\n", f.Signature, f.Doc)
 		} else {
 			standard = append(standard, f.Name)
 		}
@@ -134,6 +134,18 @@ func (w *reference) labels(b *schema.Block) {
 // only finds the sentence that says under which choices an argument is read.
 var only = regexp.MustCompile(`\sOnly (on|with|in|for|under|of) [^.]*\.$`)
 
+// named finds the names in a list.
+var named = regexp.MustCompile("`[^`]+`")
+
+// shortened returns a sentence with a list of names: of more than four only the first two, and how many others there are.
+func shortened(sentence string) string {
+	names := named.FindAllStringIndex(sentence, -1)
+	if len(names) <= 4 {
+		return sentence
+	}
+	return fmt.Sprintf("%s and %d others.", sentence[:names[1][1]], len(names)-2)
+}
+
 // lines writes a line for each argument.
 func (w *reference) lines(args []schema.Arg) {
 	if len(args) == 0 {
@@ -152,7 +164,7 @@ func (w *reference) lines(args []schema.Arg) {
 		}
 		doc := schema.FirstSentence(a.Doc)
 		if where := only.FindString(a.Doc); where != "" && len(doc) < len(a.Doc) {
-			doc += " " + strings.TrimSpace(where)
+			doc += " " + shortened(strings.TrimSpace(where))
 		}
 		if len(a.Allowed) > 0 && !strings.Contains(doc, "`"+a.Allowed[len(a.Allowed)-1]+"`") {
 			doc += " One of `" + strings.Join(a.Allowed, "`, `") + "`."

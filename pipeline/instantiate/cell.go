@@ -113,7 +113,7 @@ type drawnKey struct {
 	drawn     bool // its jobs are drawn when they are looked at
 }
 
-// drawnKey identifies the jobs of the cell. With later they may be drawn when they are looked at.
+// drawnKey identifies the jobs of the cell. With later they may be drawn on demand.
 func (c *Cell) drawnKey(later bool) drawnKey {
 	id := drawnKey{workload: c.Workload, replicate: c.Ref.Replicate, drawn: later && c.draws()}
 	if c.Workload.Trace != nil && len(c.Workload.Submits) == 0 {

@@ -33,7 +33,7 @@ type drawn struct {
 // recentPages is the number of pages that are kept: more than a cell has jobs under way, so that few are drawn twice.
 const recentPages = 256
 
-// drawing is what all cells with the jobs have in common.
+// drawing holds the data that all cells with the same submit block share.
 type drawing struct {
 	block    *experiment.Job
 	template scheduler.Job
@@ -86,7 +86,7 @@ func newDrawing(w *experiment.Workload, seed int64) (*drawing, error) {
 	return d, nil
 }
 
-// drawLater is draw for jobs that are drawn when they are looked at.
+// drawLater is like draw, but the jobs are drawn on demand.
 func drawLater(w *experiment.Workload, seed int64) (jobList, error) {
 	d, err := newDrawing(w, seed)
 	if err != nil {
@@ -232,12 +232,12 @@ func (d *drawn) timesOf() func(job int) (predicted, alone time.Duration) {
 	}
 }
 
-// draws reports whether the jobs of the cell are drawn when they are looked at.
+// draws reports whether the jobs of the cell are drawn on demand.
 func (c *Cell) draws() bool {
 	return c.Workload.Jobs() >= manyJobs && c.point.Draws()
 }
 
-// drawnTask is the task of a cell whose jobs are drawn when they are looked at.
+// drawnTask is the task of a cell whose jobs are drawn on demand.
 func (c *Cell) drawnTask(r jobList, dirs stages.Folders) stages.Task {
 	task, opts := c.task(r, simulatedFacts{}), c.simulatorOptions()
 	d := &drawn{drawing: r.drawing}

@@ -92,7 +92,7 @@ func describeHardware(c experiment.Cell) record.Named {
 // mostNodes bounds the nodes that a plan names: more could not be distinguished in a picture.
 const mostNodes = 1000
 
-// nodes are the nodes of a cluster; none where there is one, or too many.
+// nodes returns the nodes of a cluster; nil if it has one node, or more than mostNodes.
 func nodes(of []scheduler.Node) []record.NodeRef {
 	if len(of) < 2 || len(of) > mostNodes {
 		return nil

@@ -57,7 +57,7 @@ var errNoJournal = errors.New("it is not a journal")
 // openLines opens the journal at the end of its last whole line.
 func openLines(dir string) (*folder.File, error) {
 	path := filepath.Join(dir, record.JournalFile)
-	// A link would have the journal written elsewhere, and a pipe would be waited for.
+	// Through a link the journal would be written elsewhere, and opening a pipe would block.
 	if info, err := os.Lstat(path); err == nil && (!info.Mode().IsRegular() || info.Size() > folder.MostBytes) {
 		return nil, errNoJournal
 	}

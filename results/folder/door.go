@@ -335,8 +335,8 @@ func (f *File) Truncate(size int64) error {
 // others are the permissions of others that no new file or folder has, whatever the umask.
 const others = 0o022
 
-// OpenFile is os.OpenFile. A file below an enclosed folder that has a second name is opened for reading alone:
-// writing would change the file of the other name, which may be outside. The error is ErrLinked.
+// OpenFile is like os.OpenFile. It does not open a file of an enclosed folder for writing if the file has a second hard
+// link, since that link may be outside of the folder: the error is ErrLinked.
 func OpenFile(path string, flag int, mode fs.FileMode) (*File, error) {
 	mode &^= others
 	var f *os.File

@@ -170,7 +170,7 @@ func (v *Metrics) Set(m Metric, value float64) {
 	v.values[m.at-1] = value
 }
 
-// Join sets the values that another one knows.
+// Join copies the values that other knows.
 func (v *Metrics) Join(other Metrics) {
 	for _, m := range registered {
 		if value := m.Of(&other); !math.IsNaN(value) {

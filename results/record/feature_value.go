@@ -13,7 +13,7 @@ type FeatureValue struct {
 	raw   []byte     // of a file
 }
 
-// NewFeatureValue has a value kept with a cell.
+// NewFeatureValue wraps a value so that it is kept with a cell.
 func NewFeatureValue[T any](v *T) *FeatureValue { return &FeatureValue{value: v} }
 
 // FeatureValueOf returns the value that is kept; nil without one, or where it is of another type. What comes from a file may be

@@ -15,7 +15,7 @@ import (
 // PlanMember is a member of plan.json that a feature adds: the experiment's request to it.
 type PlanMember[T any] struct{ name string }
 
-// planMember is one of them. Plan has no field for it: its value is kept by its name.
+// planMember describes a PlanMember. Plan has no field for it, but a map with its value under its name.
 type planMember struct {
 	name string
 	rank int
@@ -45,7 +45,7 @@ func (a PlanMember[T]) Of(p *Plan) T {
 	return v
 }
 
-// Set puts it into a plan.
+// Set sets the member's value in a plan.
 func (a PlanMember[T]) Set(p *Plan, v T) {
 	p.asked = maps.Clone(p.asked)
 	if p.asked == nil {
@@ -54,10 +54,10 @@ func (a PlanMember[T]) Set(p *Plan, v T) {
 	p.asked[a.name] = v
 }
 
-// memberFieldPrefix begins the names of the fields of members in a plan as plan.json has it.
+// memberFieldPrefix begins the names of the fields that newPlanFile makes for members.
 const memberFieldPrefix = "Asked_"
 
-// newPlanFile is a plan as plan.json has it: a struct with the fields of Plan, and one for each member of a feature.
+// newPlanFile returns the struct that plan.json holds: the fields of Plan, and a field for each registered member.
 func newPlanFile() reflect.Value {
 	var fields []reflect.StructField
 	add := func(behind bool) {
@@ -83,7 +83,7 @@ func newPlanFile() reflect.Value {
 	return reflect.New(reflect.StructOf(fields)).Elem()
 }
 
-// MarshalJSON writes the members of features among the others. To write many cells, write File, in one pass.
+// MarshalJSON also writes the registered members. For a plan of many cells, encode File instead: it needs less memory.
 func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(p.File()) }
 
 // File returns the content of plan.json for a plan.

@@ -292,7 +292,7 @@ func (s *Shards) Each(entries []ShardEntry, visit func(int, ShardLine)) error {
 	})
 }
 
-// All reads the existing ones of n cells, by their names and keys, and calls visit with their numbers.
+// All looks up n cells by their names and keys, and calls visit with the number of each cell that exists.
 func (s *Shards) All(n int, key func(i int) (cell, key string), visit func(i int, l ShardLine)) error {
 	var entries []ShardEntry
 	var numbers []int

@@ -127,7 +127,7 @@ func (t *Turns) Drop(j int32, g Grant) {
 	t.Clear(g)
 }
 
-// Share is GPUs of a node.
+// Share is a number of GPUs on one node.
 type Share struct{ Node, GPUs int32 }
 
 // DividedGrant returns a grant of GPUs on several nodes, in this order, with the given number of

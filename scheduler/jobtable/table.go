@@ -59,8 +59,8 @@ func (t *Table[T]) Look(job int32) *T {
 	return nil
 }
 
-// Fetch reads the values of jobs, so that they are in the processor's cache when they are looked at one by one: memory
-// answers many reads at once about as fast as one of them.
+// Fetch reads the values of jobs, so that they are in the processor's cache when they are used one by one. Many reads
+// of memory at once take about as long as a single one.
 func (t *Table[T]) Fetch(jobs []int32) {
 	for _, j := range jobs {
 		if p := t.pages[uint32(j)/size]; p != nil {

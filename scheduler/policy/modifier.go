@@ -70,7 +70,7 @@ func (c *Choice) check(s Settings) (arg string, err error) {
 	return "", nil
 }
 
-// modifiers returns those that the settings of a policy turn on.
+// modifiers returns the modifiers that the settings of a policy turn on.
 func (p Policy) modifiers() (on []*Modifier) {
 	return schema.Where(modifiers, func(m *Modifier) bool { return m.On(p.Settings) })
 }

@@ -41,7 +41,7 @@ type packedPair struct {
 	alternative int32
 }
 
-// desk admits pairs.
+// pairDesk admits pairs of a job and an alternative.
 type pairDesk struct {
 	Setup
 	order scheduler.Ranker

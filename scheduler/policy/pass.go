@@ -140,8 +140,7 @@ func (p *pass) offer(j scheduler.JobView, blocked bool) (cores int32, nodes []in
 	return cores, nodes, ok
 }
 
-// passable returns a limit that leaves out waiting jobs which can surely not
-// start behind a blocked one.
+// passable returns a limit that leaves out waiting jobs which surely cannot pass a blocked job.
 func (p *pass) passable() queue.Limit {
 	within := queue.Limit{Free: p.Machine().MostFree(), Window: scheduler.Never}
 	if p.Backfill.Reserves && p.held.At != scheduler.Never {

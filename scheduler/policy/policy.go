@@ -119,7 +119,7 @@ type Policy struct {
 	Blocks []schema.Settings
 }
 
-// at is where the answer to a question stands; nil for a question of a feature.
+// at points to the field with the answer to a question; nil for a question of a feature.
 func (p *Policy) at(q Question) *string {
 	switch q {
 	case OrderOf:
@@ -328,14 +328,14 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 	for _, s := range OwnSettings() {
 		if isSet(s.Name) && !slices.Contains(s.By, p.Get(s.Of)) {
 			all = append(all, Problem{
-				Arg: s.Name, Of: s.Of, Unread: true, Detail: fmt.Sprintf("%s is read only by %s.", s.Name, s.Readers()),
+				Arg: s.Name, Of: s.Of, Unread: true, Detail: fmt.Sprintf("%s is only for %s: remove it.", s.Name, s.Readers()),
 			})
 		}
 	}
 	all = append(all, p.replanProblems()...)
 	if pre := preemptions.find(p.Preemption); pre != nil && !pre.Pauses && isSet(string(VictimsOf)) {
 		all = append(all, Problem{
-			Arg: string(VictimsOf), Of: PreemptionOf, Unread: true, Detail: "victims is read only by policies with preemption.",
+			Arg: string(VictimsOf), Of: PreemptionOf, Unread: true, Detail: "victims is only for policies with preemption: remove it.",
 		})
 	}
 	return all

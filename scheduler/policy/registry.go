@@ -149,7 +149,7 @@ type AllocationChoice struct {
 // BackfillChoice is a backfill: whether jobs may pass one that cannot start.
 type BackfillChoice struct {
 	Choice
-	// Passes lets jobs behind one that cannot start be looked at.
+	// Passes allows jobs to start that come after a job which cannot start.
 	Passes bool
 	// Reserves has the expected ends of running jobs kept, for reservations.
 	Reserves bool
@@ -207,7 +207,7 @@ type NodesChoice struct {
 // answers are the registered answers to each question.
 var answers = map[Question]*schema.Registry[*Choice]{}
 
-// choices are those to one question, by name.
+// choices are the choices that answer one question, by name.
 type choices[T any] struct {
 	question Question
 	choice   func(*T) *Choice
@@ -298,7 +298,7 @@ const (
 	NodesOf      Question = "nodes"
 )
 
-// Questions are all of them, in the order of keys.
+// Questions are all questions, in the order of keys.
 var Questions = []Question{OrderOf, BackfillOf, AllocationOf, PreemptionOf, VictimsOf, PlacementOf, NodesOf}
 
 // Choices returns the registered answers to a question, in order.

@@ -62,10 +62,10 @@ var (
 	feedback = described[feedbackSetting]()[0]
 )
 
-// listed stands between the texts of a list.
+// listed separates the texts of a list.
 const listed = ", "
 
-// parse reads the text of a value, as it stands in the language or in JSON.
+// parse reads the text of a value, in the form of the language or of JSON.
 func parse(a schema.Arg, text string) (any, error) {
 	if s, err := strconv.Unquote(text); err == nil {
 		text = s

@@ -95,8 +95,8 @@ func (l *line) from(k Key) uint32 {
 	return l.head + uint32(sort.Search(int(l.tail-l.head), func(i int) bool { return !l.at(l.head + uint32(i)).key.Less(k) }))
 }
 
-// next returns the first job after k that is within the limit, or Nobody; ok is false when it has
-// looked at too many to say.
+// next returns the first job after k that is within the limit, or Nobody; ok is false when it gave up after too many
+// jobs.
 func (l *line) next(after Key, within Limit) (job int32, ok bool) {
 	tries := 0
 	for i := l.from(after); i != l.tail; i++ {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Timer is an instant at which a job, or a node, is to be looked at again.
+// Timer is an instant at which the kernel must check a job, or a node, again.
 type Timer struct {
 	At time.Duration
 	Of int32

@@ -45,13 +45,13 @@ type node struct {
 	loose       bool  // own may be less than its jobs ask for, since one was removed
 }
 
-// least is no more than any of some jobs asks for.
+// least holds lower bounds of the requests of some jobs.
 type least struct {
 	cores    int32
 	shortest shortest // kept for windows only
 }
 
-// nothing is the least of no jobs.
+// nothing is the value of least for an empty set of jobs.
 var nothing = least{math.MaxInt32, shortest(slices.Repeat([]uint16{math.MaxUint16}, len(shortest{})))}
 
 // absorb lowers the minima of some jobs to the minima of others.
@@ -182,7 +182,7 @@ func (t *tree) search(b int32, k Key) int32 {
 	return lo
 }
 
-// shift makes room for a job before an index of a block that is not full, and returns the index where it is.
+// shift frees a place before an index of a block that is not full, and returns the index of the free place.
 func (t *tree) shift(b, i int32) int32 {
 	n := &t.nodes[b]
 	if n.lo > 0 && (n.hi == room || i-n.lo < n.hi-i) {
@@ -195,7 +195,7 @@ func (t *tree) shift(b, i int32) int32 {
 	return i
 }
 
-// move copies the jobs at the indexes from lo to hi of a block to those from at on of one.
+// move copies the jobs at the indexes lo to hi of the block from into the block to, from the index at on.
 func (t *tree) move(to, at, from, lo, hi int32) {
 	copy(t.blocks[to][at:], t.blocks[from][lo:hi])
 	if t.byLength {
@@ -203,7 +203,7 @@ func (t *tree) move(to, at, from, lo, hi int32) {
 	}
 }
 
-// pass hands all jobs of a block from an index on to the end of another one.
+// pass moves the jobs of a block, from an index on, to the end of another block.
 func (t *tree) pass(from, lo, to int32, slots *slots) {
 	giver, taker := &t.nodes[from], &t.nodes[to]
 	moved := giver.hi - lo

@@ -135,7 +135,7 @@ func (n *serverNodes) Notice(e *scheduler.Notice, now time.Duration) (lost bool,
 	case e.Kind == scheduler.NodeDown && (s.phase == up || s.phase == warned):
 		return true, nil
 	default:
-		return false, fmt.Errorf("engine: %s: not so for node %q as it stands", e.Kind, n.cluster.Nodes[v].Name)
+		return false, fmt.Errorf("engine: %s does not fit the state of node %q", e.Kind, n.cluster.Nodes[v].Name)
 	}
 	return false, nil
 }
@@ -336,7 +336,7 @@ func (n *serverNodes) Serve(need cluster.Room, count int, home []int32, rooms []
 	return true, nil
 }
 
-// hideAbsent takes the room of absent nodes back that were looked at and not chosen.
+// hideAbsent takes the room of absent nodes back if it was offered and not chosen.
 func (n *serverNodes) hideAbsent(rooms []cluster.Room, chosen []int32, ok bool) {
 	for v := range n.all {
 		if n.all[v].phase == absent && !(ok && slices.Contains(chosen, int32(v))) {

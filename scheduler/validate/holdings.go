@@ -38,7 +38,7 @@ func (v *Validator) within(e *scheduler.Event, h *holders, set scheduler.CoreSet
 				part, v.name(e.Job), h.what, c, node)
 		}
 		if other, taken := of[c]; taken {
-			v.report(e.At, e.Job, "%s %d of job %q is of its parts %d and %d", h.what, c, v.name(e.Job), other, part)
+			v.report(e.At, e.Job, "%s %d of job %q belongs to its parts %d and %d", h.what, c, v.name(e.Job), other, part)
 		}
 		of[c] = part
 	})

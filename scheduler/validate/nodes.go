@@ -48,7 +48,7 @@ func (v *Validator) node(e *scheduler.Event) {
 		*s = server{}
 	}
 	if !ok {
-		v.report(e.At, -1, "%q happens to node %d, which it cannot", e.Kind, e.Node)
+		v.report(e.At, -1, "%q happens to node %d, whose state does not allow it", e.Kind, e.Node)
 	}
 }
 

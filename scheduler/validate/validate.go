@@ -568,13 +568,13 @@ func (v *Validator) compare(i int, t *traced, r *scheduler.Result) {
 	}
 }
 
-// Rule checks more of a trace than all runs have to keep, for a feature.
+// Rule is a check that a feature adds to the checks of every trace.
 type Rule interface {
 	// Event takes the next event before the validator looks at it, and reports errors (Report).
 	Event(e *scheduler.Event, to *Validator)
 }
 
-// Add has a rule checked as well.
+// Add adds a rule to those that are checked.
 func (v *Validator) Add(r Rule) { v.rules = append(v.rules, r) }
 
 // Report records a violation; job is -1 where it is not about one.

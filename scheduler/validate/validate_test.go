@@ -190,7 +190,7 @@ func TestValidatorFindsBrokenTraces(t *testing.T) {
 		{"a core of two parts", func(r *Run, o *Outcome, e *[]Event) {
 			p := gang(*e).Layout.Parts
 			p[1].Cores = p[0].Cores
-		}, "is of its parts 0 and 1"},
+		}, "belongs to its parts 0 and 1"},
 		{"parts that are not the grant", func(r *Run, o *Outcome, e *[]Event) {
 			for i := range gang(*e).Layout.Parts {
 				p := &gang(*e).Layout.Parts[i]

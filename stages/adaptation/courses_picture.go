@@ -87,7 +87,7 @@ type courses struct {
 	low, high, lane, end float64
 }
 
-// from are bounds of the accuracies from an instant on, without the lowest of them.
+// from returns bounds of the accuracies after an instant; the lowest accuracies do not count.
 func (c courses) from(instant float64) (low, high float64) {
 	var values []float64
 	for _, r := range slices.Concat(c.every, c.strong) {

@@ -141,8 +141,8 @@ func (d *decoder) table(a *eval.Args, v *adaptationArgs, s *deepening.Study, col
 	case errors.As(err, &missing):
 		hint := ""
 		if missing.Line > 0 {
-			hint = fmt.Sprintf(" Line %d of the table has the greatest action, %d, which means nothing: where "+
-				"there are fewer blocks, blocks = N finds the line that is wrong.", missing.Line, missing.Greatest)
+			hint = fmt.Sprintf(" Line %d of the table has the greatest action, %d, which counts as doing nothing: if "+
+				"the network has fewer blocks, set blocks = N to find the wrong line.", missing.Line, missing.Greatest)
 		}
 		a.Fail(at, "Incomplete table", "Every sequence of decisions must have been run: %v.%s", missing, hint)
 	case err != nil:

@@ -21,8 +21,8 @@ type factorial struct {
 	Regret float64
 }
 
-// drawn is the number of tables that are drawn for factorial.Regret; mostDrawn bounds
-// the values of all of them. Beyond mostPaired values pairs are not looked at.
+// drawn is the number of tables that are drawn for factorial.Regret; mostDrawn bounds the values of all of them. With
+// more than mostPaired values, pairs are left out.
 const (
 	drawn      = 2000
 	mostDrawn  = 4_000_000

@@ -130,7 +130,7 @@ func (d *decoder) decisionTimes(a *eval.Args, v *adaptationArgs, r *deepening.Re
 		a.Fail(a.At("decide"), "Contradicting arguments",
 			"decide has %s, but decisions is %d.", schema.Plural(len(r.At), "time"), r.Decisions)
 	case !slices.IsSorted(r.At):
-		a.Fail(a.At("decide"), "Times out of order", "The times of decisions come one after another.")
+		a.Fail(a.At("decide"), "Times out of order", "decide must list the times of the decisions in ascending order.")
 	case last >= r.Budget:
 		a.Fail(a.At("decide"), "Decision after the end",
 			"The budget of the job ends at %s, so no decision can be taken at %s.", r.Budget, last)

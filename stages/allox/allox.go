@@ -99,8 +99,8 @@ type matcher struct {
 // matchedTo is where a matching put a job.
 type matchedTo struct {
 	AssignmentPosition
-	jobs  int32 // that were matched to the kind, in all
-	round int32 // which matching
+	jobs  int32 // how many jobs were matched to the kind in the matching
+	round int32 // the number of the matching
 }
 
 // resource is a kind of machines: GPUs of one type, or cores.
@@ -108,12 +108,11 @@ type resource struct {
 	name string
 	gpu  bool
 	kind int32 // of GPU
-	// unit is the request of the mean size: the number that fit at once is
-	// the number of machines.
+	// unit is the mean request of the jobs. A machine is the room for one unit.
 	unit  cluster.Room
 	count int64
 	free  []int64 // microseconds after which each machine is free, ascending
-	idle  int     // of them, those that are free now
+	idle  int     // how many machines are free now
 }
 
 // candidate is a job that takes part in a matching.

@@ -227,7 +227,7 @@ func (m *matching) shift(job int32, end AssignmentPosition) {
 	}
 }
 
-// shortest is a job's run time where it is shortest.
+// shortest returns the run time of a job on the kind of machine on which it is fastest.
 func (p Assignment) shortest(job int32) int64 {
 	least := int64(math.MaxInt64)
 	for _, t := range p.Times[job] {

@@ -163,7 +163,7 @@ func newClimb(label string, x lines.Abscissa, at [][]record.Cell, m measure.Metr
 		}
 		out.speedup = append(out.speedup, stats.MeanInterval(ratios, analysis.DefaultLevel))
 	}
-	// Without a fit, for want of values, the points speak for themselves.
+	// With too few values for a fit, only the points are drawn.
 	if curve, one, err := estimator.FitCurve(threads, relative); err == nil {
 		out.curve = func(n float64) float64 { return curve.Speedup(n) / one }
 		out.law = lawOf(curve)

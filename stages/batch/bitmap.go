@@ -29,7 +29,7 @@ func (b bitmap) first() int {
 	return 0
 }
 
-// take adds some of n nodes, or all.
+// take adds the given nodes, or all n nodes.
 func (b bitmap) take(nodes []int, all bool, n int) {
 	if all {
 		b.fill(n)

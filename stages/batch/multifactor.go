@@ -194,8 +194,8 @@ func (m *multifactor) Rank(j scheduler.JobView) int64 {
 	return -(tier<<40 + m.priority[n])
 }
 
-// ageOf is the age of a job when ages were brought up to date last: whole seconds of the clock. Jobs age once the queue
-// has been looked at.
+// ageOf is the age of a job when ages were last updated, in whole seconds. A job has an age after the first update of the
+// queue.
 func (m *multifactor) ageOf(j *scheduler.Job) time.Duration {
 	eligible := m.recordOf(j).eligible
 	if eligible > m.lastLook {

@@ -188,7 +188,7 @@ func (p *periodic) NextWakeup() time.Duration {
 // OnWakeup implements scheduler.TimedPolicy. The clock decides which work is due.
 func (p *periodic) OnWakeup() { p.wokenUp = true }
 
-// AsksAlways has the admission asked also when no job waits: jobs may have reached their limits.
+// AsksAlways makes the kernel ask for admissions even when no job waits: running jobs may have reached their limits.
 func (p *periodic) AsksAlways() {}
 
 // HeldBack implements scheduler.Admitter.

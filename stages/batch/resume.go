@@ -29,7 +29,7 @@ func (m *multifactor) Resume(past *Priorities, ahead time.Duration) {
 	m.share()
 }
 
-// Occupy starts a job that ran already when the run begins: where there is room in its partition, whatever the limits.
+// Occupy starts a job that was running when the run begins, on nodes of its partition with room. Limits do not apply.
 func (p *periodic) Occupy(v scheduler.View, h scheduler.Actions, job int32) (started bool, err error) {
 	if p.blocksErr != nil {
 		return false, p.blocksErr

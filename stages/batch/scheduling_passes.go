@@ -23,9 +23,9 @@ func readInstants(texts []string) (list []givenInstant, err error) {
 		case err != nil:
 			return nil, fmt.Errorf("%q: %w", text, err)
 		case what != "look" && what != "all" && what != "backfill":
-			return nil, fmt.Errorf("%q begins with none of look, all and backfill", text)
+			return nil, fmt.Errorf("%q must begin with look, all or backfill", text)
 		case len(list) > 0 && at < list[len(list)-1].at:
-			return nil, fmt.Errorf("%q is before the instant that it follows", text)
+			return nil, fmt.Errorf("%q is earlier than the instant before it in the list", text)
 		}
 		list = append(list, givenInstant{at, what})
 	}

@@ -33,7 +33,7 @@ type trainer struct {
 	Seed int `arg:"seed" default:"1" min:"0" max:"9007199254740992"`
 }
 
-// schedule has those that come behind a program's own.
+// schedule has the arguments that follow a program's own arguments.
 type schedule struct {
 	// Factor on the learning rate after each epoch.
 	//

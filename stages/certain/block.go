@@ -77,7 +77,7 @@ type certain struct {
 	added    []int            // the looks at which replicates that were added are over, the last ones
 }
 
-// decode decodes the block, and has the comparisons of the file looked at again and again.
+// decode decodes the block, and schedules repeated checks of the comparisons.
 func decode(d *language.Decoder, s *experiment.Spec) {
 	file := d.Root.First("experiment")
 	if file == nil || file.First("certain") == nil {
@@ -91,8 +91,8 @@ func decode(d *language.Decoder, s *experiment.Spec) {
 	}
 	switch s.Compares = s.Compared(); {
 	case len(s.Compares) == 0:
-		a.Fail(n.Header, "Nothing to decide", "%s decides comparisons, and the file compares nothing: it has no compare block, "+
-			"and one policy.", n.Title())
+		a.Fail(n.Header, "Nothing to decide", "%s repeats cells until comparisons are decided, but the file compares nothing: "+
+			"add a compare block or a second policy.", n.Title())
 		return
 	case s.Replicates < stats.MinPairs:
 		at := n.Header

@@ -126,7 +126,7 @@ func (c certain) expected(all []simulation, n int) ExpectedComparison {
 		Low: stats.QuantileOf(replicates[k], 0.1), High: stats.QuantileOf(replicates[k], 0.9), Seconds: stats.QuantileOf(seconds[k], 0.5)}
 }
 
-// line puts it into words; most is the number of replicates.
+// line describes the forecast in words; most is the number of replicates.
 func (e ExpectedComparison) line(varies bool, most int) stages.ExpectedLine {
 	m, _ := measure.MetricByName(e.Metric)
 	text := fmt.Sprintf("  %s against %s in %s: ", e.Candidate, e.Baseline, m.Title)

@@ -18,7 +18,7 @@ import (
 // More is a request to add replicates to a finished experiment.
 type More struct {
 	N int
-	// Refuse makes the error for an experiment to which none can be added.
+	// Refuse makes the error for an experiment to which no replicates can be added.
 	Refuse func(hint, format string, args ...any) error
 }
 
@@ -118,7 +118,7 @@ func (m *More) enoughRecords(s *experiment.Spec, replicates int) error {
 	return nil
 }
 
-// apply adds the replicates to an experiment, and has its comparisons looked at when they are there.
+// apply adds the replicates to an experiment, and schedules a check of its comparisons after they have run.
 func (a *Added) apply(s *experiment.Spec) {
 	part, decides := experiment.PartOf[certain](s.Parts)
 	var looks []int

@@ -25,7 +25,7 @@ var Rules = stages.RegisterPlanMember("certain", 65, func(x stages.PlanMemberInp
 const section = "section-certain"
 
 var _ = analysis.Register(analysis.Part{
-	Name: section, Title: "When it was certain", InReport: analysis.Verdicts + 5, OnTerminal: analysis.Verdicts + 5,
+	Name: section, Title: "When the comparisons were decided", InReport: analysis.Verdicts + 5, OnTerminal: analysis.Verdicts + 5,
 	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		rule := Rules.Of(&e.Plan)
 		if rule == nil {

@@ -165,7 +165,7 @@ type errors struct {
 	fitted, queued, apart, unlimited, linear mean
 }
 
-// mean is of the known values.
+// mean is the mean of the known values.
 type mean struct {
 	sum float64
 	n   int

@@ -177,7 +177,7 @@ func decode(from *language.Decoder, n *eval.Node, around language.Block, j *expe
 			"A cluster block knows steps per second: give the work of the job as steps.")
 	case workers > 1 && !serves && (a.IsSet("limit") || a.IsSet("file")):
 		a.Fail(n.Header, "Workers without a parameter server",
-			"%d workers need a role %q, which has the limit of the cluster.",
+			"limit and file are about parameter servers: with %d workers, add a role %q.",
 			workers, contract.RoleServer)
 	}
 	c := &Speed{

@@ -60,7 +60,7 @@ func (c checker) elastic(j *experiment.Job, h *experiment.Hardware) {
 		return
 	}
 	c.Fail(at, "Elastic job that cannot be simulated",
-		"The hardware %q %s, which is not known of the elastic job %q.", h.Name, what, j.Name)
+		"The hardware %q %s: that is not supported for elastic jobs such as %q.", h.Name, what, j.Name)
 }
 
 // rates reports a type of GPU of the hardware for which an elastic job has no rate.

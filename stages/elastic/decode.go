@@ -340,7 +340,7 @@ func (d decoder) measuredProgram(
 	out.Program = one.program
 }
 
-// folder finds the measurements of a program, and their digest. A folder is then the folder of the program.
+// folder opens the measurements of a program: its folder in an archive, or on the disk. It also returns their digest.
 func (d decoder) folder(a *eval.Args, from *language.Input, name string) (fs.FS, string, bool) {
 	at := a.At("measurements")
 	info, err := os.Stat(from.Path)

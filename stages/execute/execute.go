@@ -31,7 +31,7 @@ type hooks struct {
 	// begun is called with the first event, when all data kept to the end of the
 	// cell exist.
 	begun func()
-	// beside has the trace recorded in parallel to the loop.
+	// beside says that the trace is recorded in parallel to the loop.
 	beside bool
 	// finally, called when the trace is complete and before it is recorded, adds
 	// facts that only the caller knows: warnings, the load of the machine.
@@ -176,7 +176,7 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 // undone describes the unfinished jobs when a cell was closed at its horizon.
 func undone(o *scheduler.Outcome, jobs int) string {
 	u := o.Undone
-	return fmt.Sprintf("it did not drain until %s and was closed: %d of %d jobs were not done "+
+	return fmt.Sprintf("it still had jobs at %s, where until closed it: %d of %d jobs were not done "+
 		"(%d had begun and were stopped, %d had not begun, %d had not arrived)",
 		o.Closed, u.Sum(), jobs, u.Started, u.Waited, u.Missing)
 }

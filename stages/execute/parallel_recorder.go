@@ -64,7 +64,7 @@ func newRelay(to scheduler.Recorder) *relay {
 	return r
 }
 
-// play hands on a batch, and empties it.
+// play records the events of a batch, and empties the batch.
 func (b *batch) play(to scheduler.Recorder) {
 	var simple scheduler.Event
 	cores, results, others, decisions := b.cores, b.results, b.others, b.decisions

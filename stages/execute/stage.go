@@ -236,7 +236,7 @@ func (e *execution) chains(cells []int) (chains [][]int) {
 	return chains
 }
 
-// cell runs one cell and has it recorded. A real one runs on the machine.
+// cell runs one cell and records it. A real cell runs on the given machine.
 func (e *execution) cell(ctx context.Context, i int, on Machine) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

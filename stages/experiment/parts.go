@@ -2,9 +2,9 @@ package experiment
 
 import "github.com/tfexp/tfexp/scheduler"
 
-// Parts are the values that features attach to a block, in the order in which these are registered. A part is of a type
-// of its feature. Its methods say what it changes: the stages and the pipeline ask for those that they know (see
-// package stages).
+// Parts are the values that features attach to a block, in the order in which these are registered. Each part has a
+// type of its feature. Its methods say which values it changes: stages and pipeline ask for the methods that they know
+// (see package stages).
 type Parts []any
 
 // PartOf returns the part of a type; false where the block has none.
@@ -38,7 +38,7 @@ type SeveralPart interface {
 
 // ProbePart is a part of a file with cells beyond the matrix, all on the same hardware.
 type ProbePart interface {
-	// Probes are some of these cells: the ones that are checked before a run.
+	// Probes are the cells of the source that are checked before a run.
 	Probes() []Cell
 }
 

@@ -272,7 +272,8 @@ type Compare struct {
 	By string `json:",omitempty"`
 	// Block is the length of the stretches of a log that are resampled; 0 for none.
 	Block time.Duration `json:",omitempty"`
-	// Looks are the numbers of pairs at which it is looked at while replicates are added; none where their number is fixed.
+	// Looks are the numbers of pairs after which the comparison is checked; empty if the number of replicates is
+	// fixed.
 	Looks []int `json:",omitempty"`
 	// Planned is the number of pairs that was planned first; looks beyond it are at replicates that were added.
 	Planned int `json:",omitempty"`

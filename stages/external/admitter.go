@@ -58,7 +58,7 @@ const (
 	askWaiting = "waiting"
 )
 
-// startProgram starts the program of a cell, and greets it.
+// startProgram starts the program of a cell, and exchanges the first messages with it.
 func startProgram(ctx context.Context, t *stages.Task, r scheduler.Run) (d *programAdmitter, err error) {
 	d = &programAdmitter{
 		run: r, cell: &t.Setup.Cell, wakes: scheduler.Never, number: make(map[string]int32, len(r.Jobs)),

@@ -21,7 +21,7 @@ func (d *programAdmitter) checkDeterminism(ctx context.Context, t *stages.Task) 
 	}
 	proc, err := startProcess(ctx, t)
 	if err != nil {
-		return fmt.Sprintf("its program was asked the same a second time: %v", err)
+		return fmt.Sprintf("a second process of its program was sent the same messages: %v", err)
 	}
 	defer func() {
 		proc.kill("")
@@ -33,7 +33,7 @@ func (d *programAdmitter) checkDeterminism(ctx context.Context, t *stages.Task) 
 		case ctx.Err() != nil:
 			return ""
 		case err != nil:
-			return fmt.Sprintf("its program was asked the same a second time: %v", err)
+			return fmt.Sprintf("a second process of its program was sent the same messages: %v", err)
 		case !bytes.Equal(answer, said[1]):
 			return fmt.Sprintf("its program answers differently to the same events: message %d had the answer %s, and a second "+
 				"time %s; draw random numbers from the seed in its first message, and use nothing but the messages", i+1,

@@ -121,7 +121,7 @@ func (proc *policyProcess) failure(err error) error {
 	if errors.Is(err, errExtraOutput) {
 		proc.kill(err.Error())
 	}
-	closed := time.AfterFunc(exitPatience, func() { proc.kill("it closed its standard output, and went on") })
+	closed := time.AfterFunc(exitPatience, func() { proc.kill("it closed its standard output, but did not exit") })
 	end := proc.waitForExit(2 * exitPatience)
 	closed.Stop()
 	if why := proc.killReason.Load(); why != nil {

@@ -74,7 +74,7 @@ func (j *transcript) close(d *programAdmitter, out *record.Cell) {
 		out.Files = append(out.Files, record.File{Name: transcriptFile, Size: int64(j.size)})
 		if j.size > maxTranscript {
 			out.Warnings = append(out.Warnings, record.Warning{Code: "long_conversation", Cell: d.cell.Cell, Text: fmt.Sprintf(
-				"%s has the first %d MiB of what the policy's program was asked and answered", transcriptFile, maxTranscript>>20)})
+				"%s has only the first %d MiB of the messages of the policy's program", transcriptFile, maxTranscript>>20)})
 		}
 	}
 	if text := d.process.stderr.lastLines(1 << 30); j.dir != "" && text != "" {
@@ -84,7 +84,7 @@ func (j *transcript) close(d *programAdmitter, out *record.Cell) {
 		j.write(out, stateFile, d.state)
 	}
 	if j.err != nil && out.Error == "" {
-		out.Error = fmt.Sprintf("policy %q: keep what it said: %v", d.cell.Policy, j.err)
+		out.Error = fmt.Sprintf("policy %q: write its messages: %v", d.cell.Policy, j.err)
 	}
 }
 

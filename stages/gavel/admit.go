@@ -202,7 +202,7 @@ func (p *roundPlanner) free(v scheduler.View, t int) []cluster.Room {
 	return p.roomsOf(v, t, v.Machine().Free())
 }
 
-// roomsOf returns those rooms of all nodes that are on the open nodes with devices of a type, by node.
+// roomsOf returns the free room of the open nodes that have devices of a type, by node.
 func (p *roundPlanner) roomsOf(v scheduler.View, t int, all []cluster.Room) []cluster.Room {
 	rooms := make([]cluster.Room, len(all))
 	for _, n := range p.kinds[t].nodes {

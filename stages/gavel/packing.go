@@ -23,8 +23,7 @@ func checkPacking(c *language.Checker, w *experiment.Workload, h *experiment.Har
 	switch {
 	case h.Real():
 		c.Fail(at, "Packing on real hardware",
-			"The policy %q lets two jobs share GPUs, which is known of simulated jobs alone; jobs of the hardware %q "+
-				"really run.",
+			"The policy %q lets two jobs share GPUs, which only simulated jobs can; jobs of the hardware %q really run.",
 			p.Name, h.Name)
 	case h.Contention != nil:
 		c.Fail(at, "Packing under contention",

@@ -101,8 +101,8 @@ func packsBlindly(s policy.Settings) (arg string, err error) {
 	var set roundSettings
 	s.Fill(&set)
 	if set.Packing && set.Blind != "" {
-		return policy.Packing, errors.New("packing goes by how fast jobs are beside each other on each type of device, which " +
-			"a blind policy does not know")
+		return policy.Packing, errors.New("packing needs the speeds of pairs of jobs on each type of device, which a blind " +
+			"policy does not know")
 	}
 	return "", nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// RunTimeLaw is another way to say how long a job takes in simulation: a block within runtime
-// blocks. It keeps its values as a part of the run time (see package stages for the methods of such parts).
+// RunTimeLaw is a block of a feature within runtime blocks that says how long a job takes in simulation. It keeps its
+// values as a part of the run time (see package stages for the methods of such parts).
 type RunTimeLaw struct {
 	// Name is the name of the block, and Block describes it.
 	Name  string
@@ -71,7 +71,7 @@ func LawDocs() string {
 	return " Or " + strings.Join(schema.Each(laws, func(l RunTimeLaw) string { return l.Doc }), ", or ") + "."
 }
 
-// RunTimeTable is another argument of runtime blocks than table with run times on several numbers of threads.
+// RunTimeTable is an argument of runtime blocks that, like table, gives run times on several numbers of threads.
 type RunTimeTable struct {
 	// Name is the name of the argument. Args describes it, and after it the arguments that belong to it.
 	Name string
@@ -109,14 +109,14 @@ func TableArgs() (names []string) {
 	return names
 }
 
-// RefuseTables reports the arguments that belong to arguments with run times, of which the block has none.
+// RefuseTables reports arguments that belong to an argument with run times if the block does not have that argument.
 func RefuseTables(a *eval.Args) {
 	for _, t := range tables {
 		a.Unread("{} belongs to "+t.Name+", which is not set.", schema.Names(t.Args()[1:])...)
 	}
 }
 
-// TableDocs describes them, in a part of a sentence for the reference.
+// TableDocs describes the arguments with run times, in a part of a sentence for the reference.
 func TableDocs() (text string) {
 	for _, t := range tables {
 		text += ", or " + t.Doc

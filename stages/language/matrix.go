@@ -62,7 +62,7 @@ func NamesBeyond(root *eval.Node) (names []string) {
 	return names
 }
 
-// Beyond lets features check the blocks of which they make cells, and returns what adds these.
+// Beyond lets features check the blocks from which they make cells, and returns what adds these.
 func (d *Decoder) Beyond(m Matrix) (adds []func(*experiment.Spec)) {
 	for _, b := range beyonds() {
 		adds = append(adds, b.Begin(d, m))

@@ -89,7 +89,7 @@ func (rs *Reservations) leave(k *booking) {
 	k.holes = k.holes[:0]
 }
 
-// free notes that a stretch of a node has become free, and asks the reservations that it may let start earlier.
+// free notes that a stretch of a node has become free, and marks the reservations that may now start earlier.
 func (rs *Reservations) free(node int32, from, to *step, by amounts) {
 	if from == to {
 		return

@@ -88,7 +88,7 @@ type Startable struct {
 	Ask queue.Ask
 }
 
-// FindStartable reports whether there is such a job behind a place in the queue.
+// FindStartable reports whether a job after a place in the queue can start now.
 // Planning only takes room, so a job that cannot start now cannot start later in the
 // same pass. The job found last time is tried first.
 func (p *Plan) FindStartable(waiting scheduler.WaitingJobs, after queue.Key, found *Startable) bool {
@@ -160,8 +160,8 @@ func leastOf(a, b cluster.Room) cluster.Room {
 	return a
 }
 
-// earliestOnOne is Earliest on a single node: a step without room rules out all
-// starts up to it, so that each step is looked at once.
+// earliestOnOne is Earliest on a single node: a step without room rules out all starts up to it, so that each step is
+// visited once.
 func (p *Plan) earliestOnOne(need cluster.Room, length time.Duration) (nodes []int32, step int) {
 	for i, k := 0, 0; i < len(p.Steps); k++ {
 		switch {

@@ -128,7 +128,7 @@ func (d *Data) distribute(panels []distribution, lines []Group, by string) (jobs
 	return jobs, nil
 }
 
-// eachGrouped calls add for each job of a cell, or of a sample, with the group that it is of; "" without by.
+// eachGrouped calls add for each job of a cell, or of a sample, with its group; "" without by.
 func (d *Data) eachGrouped(c record.Cell, by string, add func(group string, finished bool, jct float64)) error {
 	if by == "" {
 		t, err := d.jobTimes(c)

@@ -30,9 +30,9 @@ type Options struct {
 	// chart. With more cells, the first replicate of each variant gets one, and
 	// no more than this many. 0 means DefaultMaxGantts.
 	MaxGantts int
-	// Only are the names or kinds of the pictures to draw; none means all.
+	// Only has the names or kinds of the pictures to draw; if it is empty, all are drawn.
 	Only []string
-	// Formats are the ones of canvas.Formats to draw; none means Usual.
+	// Formats are the file formats to draw, of canvas.Formats; if it is empty, Usual.
 	Formats []string
 	canvas.Layout
 }

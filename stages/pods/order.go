@@ -159,7 +159,7 @@ const (
 func (q *admission) NextWakeup() time.Duration { return q.wakes }
 func (q *admission) OnWakeup()                 { q.wakes = scheduler.Never }
 
-// Admit implements scheduler.Admitter: what the cluster has decided is done.
+// Admit implements scheduler.Admitter: it carries out the decisions of the cluster.
 func (q *admission) Admit(v scheduler.View, do scheduler.Actions) error {
 	q.wakes = scheduler.Never
 	for _, j := range slices.Clone(v.Running().All()) {

@@ -1,5 +1,5 @@
 // Package pods has what files say of jobs on engines that start a container for each run of a program: the image of jobs
-// that name none, and what a pause costs where programs end and start again.
+// that name none, and checks of pauses where programs end and start again.
 package pods
 
 import (

@@ -55,7 +55,7 @@ func TestPoliciesOnPods(t *testing.T) {
 	}
 }
 
-// Jobs without an image get the image of their hardware, and need one of their own where two differ.
+// Jobs without an image get the image of their hardware, and must name one where two differ.
 func TestImageOfHardware(t *testing.T) {
 	source := strings.NewReplacer("HARDWARE", inPods, "JOB", "", "POLICY", `order = "fcfs"`).Replace(file)
 	spec, text := decodetest.Beside(t, source, nil)

@@ -36,7 +36,7 @@ type progressLines struct {
 	stranges int
 }
 
-// report takes progress, and when it was made.
+// report receives progress with the time at which it was made.
 type report = func(p contract.Progress, made time.Time)
 
 // add takes the next piece of output, and reports the progress in its lines.

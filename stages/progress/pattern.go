@@ -53,8 +53,8 @@ func newPattern(text string) (*linePattern, error) {
 	return p, nil
 }
 
-// withoutLoss is a pattern without what stands around its loss, from one ".*" to the next; nil where that has a count as
-// well, where nothing else has one, or where the loss is optional already.
+// withoutLoss is a pattern without the part around its loss, from one ".*" to the next. It is nil if that part also has a
+// count, if no other part has a count, or if the loss is optional already.
 func withoutLoss(text string) *regexp.Regexp {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil || tree.Op != syntax.OpConcat {

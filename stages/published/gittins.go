@@ -9,10 +9,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// Gittins orders jobs by the Gittins index of the service that they have attained (J. C.
-// Gittins, 1979; as "2D-Gittins" in J. Gu and others, "Tiresias", NSDI 2019): it knows how
-// the service of the workload's jobs is distributed, and not which job takes how much. It
-// implies preemption, and is looked at again at the end of each quantum of a running job.
+// Gittins orders jobs by the Gittins index of the service that they have attained (J. C. Gittins, 1979; as
+// "2D-Gittins" in J. Gu and others, "Tiresias", NSDI 2019): it knows how the service of the workload's jobs is
+// distributed, and not which job takes how much. It implies preemption, and ranks jobs again at the end of each
+// quantum of a running job.
 const Gittins policy.Order = "gittins"
 
 var _ = policy.RegisterOrder(policy.OrderChoice{
@@ -57,7 +57,7 @@ func newGittins(jobs []scheduler.Job) *gittins {
 	return g
 }
 
-// slope is that from a point to a point of the hull behind it.
+// slope is the slope of the line from a point to a later point of the hull.
 func (g *gittins) slope(x int, y float64, k int) float64 { return (g.height[k] - y) / float64(k-x) }
 
 // Rank returns the inverse of the Gittins index at the job's attained service, in nanoseconds.

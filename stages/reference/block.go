@@ -85,7 +85,8 @@ type Reference struct {
 	Rows       []Row  `json:"rows"`
 }
 
-// Row is some numbers of the cells at some values of axes; also "workload", "hardware", "policy" and "replicate".
+// Row holds published numbers about the cells with given values of axes ("workload", "hardware", "policy" and
+// "replicate" included).
 type Row struct {
 	At     []schema.Setting `json:"at"`
 	Values []Value          `json:"values"`

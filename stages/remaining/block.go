@@ -150,7 +150,7 @@ func checkLosses(rt *eval.Node, a *eval.Args, j *experiment.Job) {
 			"losses are read only for a job with a target_loss, which %q lacks.", j.Name)
 	case j.Runtime.Whole:
 		a.Fail(at, "Contradicting arguments",
-			"A job with losses takes a time for each of its %s until its target. Use per = \"epoch\".", unit)
+			"The run time of a job with losses must be given for each of its %s: use per = \"epoch\".", unit)
 	case len(losses) < all && j.Done() == all:
 		a.Fail(at, "Too few losses", "The file has the losses of %d %s, in which the target_loss of %g is not reached; "+
 			"the job may train for %d.", len(losses), unit, targetOf(j), all)

@@ -282,8 +282,8 @@ func methods(e *record.Experiment, rows []record.ComparisonRow) string {
 
 func (v *view) say(text string) { v.Answers = append(v.Answers, text) }
 
-// elsewhere takes the answer from the parts where the comparisons have none, or where the experiment is about a
-// part alone. Their sentences are not repeated below.
+// elsewhere takes the answer of the report from features if the comparisons give none, or if the experiment is only
+// about a feature. These sentences are then not repeated below.
 func (v *view) elsewhere(contents []analysis.Content) bool {
 	for i := range contents {
 		if contents[i].Whole && !v.NoCells {

@@ -123,11 +123,11 @@ func (d decoder) recordedRow(na *eval.Args, m eval.Model, r datafile.CSVRow, int
 	from := time.Duration(first) * step
 	switch {
 	case count < 1:
-		datafile.WrongLine(d.Decoder, na, m, r.Line, "Malformed line", "ticks is 0: a stretch has at least one.")
+		datafile.WrongLine(d.Decoder, na, m, r.Line, "Malformed line", "ticks is 0: write how many ticks this line covers, at least 1.")
 		return false
 	case from < into.end:
 		datafile.WrongLine(d.Decoder, na, m, r.Line, "Not in order",
-			"The tick %g begins before the stretch before it has ended, at tick %d.",
+			"This line begins at tick %g, but the line before it covers the ticks before %d: the two overlap.",
 			first,
 			into.end/step)
 		return false

@@ -179,7 +179,7 @@ func (r *meter) settle(e *scheduler.Event) {
 	})
 }
 
-// withoutParts counts the servers that a job has lost and continues without.
+// withoutParts counts the servers that a job lost although it continues to run on its other servers.
 func (r *meter) withoutParts(e *scheduler.Event, b *bill) (lost int) {
 	held := map[int]bool{}
 	r.eachNode(e.Cores, e.GPUs, func(v int, _ float64) { held[v] = true })

@@ -27,7 +27,7 @@ func provisioning(c *language.Checker, cell experiment.Cell) {
 	if rents.Deadline && w.Trace != nil && slices.ContainsFunc(w.Trace.Jobs,
 		func(j scheduler.Job) bool { return j.Within() == 0 }) {
 		c.Fail(language.Place(p.At, "provisioning", p.Range), "Jobs without a deadline",
-			"The provisioning %q plans by deadlines, and the trace of the workload %q has jobs without one.", rents.Name, w.Name)
+			"The provisioning %q plans by deadlines, but the trace of the workload %q has jobs without a deadline.", rents.Name, w.Name)
 	}
 	for _, s := range w.Submits {
 		j := s.Job

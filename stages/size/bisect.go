@@ -28,7 +28,8 @@ type bisections struct {
 	all   []*bisection
 	// held are the cells that one of them may leave out.
 	held map[int]bool
-	// asked has the rounds, from 1 on, in which cells were asked for: two bisections may need the same cell.
+	// asked has, for each cell, the round (from 1 on) in which it was requested: two bisections may need the same
+	// cell.
 	asked map[int]int
 	round int
 }
@@ -128,7 +129,7 @@ func (b *bisection) want() (int, bool) {
 	return (b.low + b.high) / 2, true
 }
 
-// hear takes in the results of a value of a bisection; false if they are missing.
+// hear records the results for one value of a bisection; it returns false if they are missing.
 func (u *bisections) hear(b *bisection, value int, over func(string) (record.Cell, bool)) bool {
 	m, _ := measure.MetricByName(b.Metric)
 	var values []float64

@@ -23,7 +23,7 @@ func (s *Query) Keeps(v float64) bool {
 	return (s.Max == nil || v <= *s.Max) && (s.Min == nil || v >= *s.Min)
 }
 
-// Bound is the one bound.
+// Bound returns the query's bound, Min or Max.
 func (s *Query) Bound() float64 {
 	if s.Max != nil {
 		return *s.Max

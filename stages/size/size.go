@@ -51,7 +51,7 @@ var _ = plot.Register(plot.Kind{
 const section = "section-size"
 
 var _ = analysis.Register(analysis.Part{
-	Name: section, Title: "How large it has to be", InReport: analysis.Verdicts - 5, OnTerminal: analysis.Verdicts - 5,
+	Name: section, Title: "The smallest sufficient size", InReport: analysis.Verdicts - 5, OnTerminal: analysis.Verdicts - 5,
 	Tell: func(e *record.Experiment) (s table.Section, err error) {
 		var said []string
 		var view table.Table
@@ -152,7 +152,7 @@ func answersOf(e *record.Experiment, ask Query) (list []answer) {
 	return list
 }
 
-// asked is "p95 waiting time of at most 1 h".
+// asked describes a query in words: "p95 waiting time of at most 1 h".
 func asked(ask Query) string {
 	m, _ := measure.MetricByName(ask.Metric)
 	most := "most"

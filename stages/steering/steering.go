@@ -52,7 +52,7 @@ type Variant struct {
 	// runs, from its control file; others need a restart.
 	Launch launch.Job
 	Live   []string
-	// Work is how long it takes in simulation.
+	// Work says how long the job takes in simulation.
 	Work simulated.Scaling
 }
 
@@ -349,7 +349,7 @@ func (d *Log) Event(e *scheduler.Event) {
 // Decision implements scheduler.Recorder.
 func (*Log) Decision(*scheduler.Decision) {}
 
-// Reports are those that the controller of a job has had.
+// Reports returns the reports that the controller of a job has received.
 func (d *Log) Reports(job int) []control.Report { return d.of[job].reports }
 
 // Write leaves decisions.csv in the cell's folder. It is a stages.Finish.

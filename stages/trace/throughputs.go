@@ -67,7 +67,7 @@ func (d decoder) readSpeeds(t *rawTrace, a *eval.Args, v *traceArgs) bool {
 // speedProblem says why a table has no run time for a job; empty when it has one.
 func speedProblem(t *throughput.Table, j *scheduler.Job) string {
 	if j.Units() <= 0 {
-		return fmt.Sprintf("The trace has no number of steps for %q: a table of throughputs says nothing of it.", j.Name)
+		return fmt.Sprintf("The trace has no number of steps for %q, so a table of throughputs cannot give its run time.", j.Name)
 	}
 	if len(ratesOf(t, j)) > 0 {
 		return ""

@@ -14,8 +14,8 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// found is a trial that counts, with its value of the objective. Its settings are those that it ended with; Began are
-// those that it began with, if a controller has changed them.
+// found is a trial that counts, with its value of the objective. Its settings are the last settings of the trial; Began
+// are the first settings, if a controller has changed them.
 type found struct {
 	replicate int
 	trial.Ref

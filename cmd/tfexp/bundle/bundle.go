@@ -68,7 +68,7 @@ func exportBundleCommand(a *command.App) *cobra.Command {
 			if out == "" {
 				out = b.Name + ".tar.gz"
 			}
-			if err := filearg.WriteToAs(a, out, 0o600, b.write); err != nil { // it has what the results have
+			if err := filearg.WriteToAs(a, out, 0o600, b.write); err != nil { // it holds a copy of the results
 				return err
 			}
 			fmt.Fprintf(a.Err, "%s: %s and the results in %s\n", out, schema.Plural(len(b.Inputs), "input file"), dirs[0])
@@ -152,7 +152,7 @@ func (b *Bundle) inputs(spec *experiment.Spec) error {
 		b.Inputs = append(b.Inputs, in)
 		if text := filepath.ToSlash(path); strings.Contains(string(b.source), `"`+text+`"`) {
 			return command.Usagef("name it relative to the experiment file, and run again",
-				"the experiment names %s by its absolute path, which nothing has elsewhere", path)
+				"the experiment names %s by its absolute path, which other machines do not have", path)
 		}
 	}
 	return nil

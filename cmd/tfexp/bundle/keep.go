@@ -139,7 +139,7 @@ func (k *Kept) missing(most int64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the results have no copy of %s (%s in all), such as %s: elsewhere, this experiment cannot be run with "+
+	return fmt.Sprintf("the results have no copy of %s (%s in all), such as %s: on another machine, this experiment cannot be run with "+
 		"this folder alone; keep_inputs in its experiment block, now %s, bounds the copies", schema.Plural(n, "input file"),
 		inWords(size), largest.From, schema.FormatSize(most))
 }

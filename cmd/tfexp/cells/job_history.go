@@ -202,10 +202,10 @@ func printHistory(p *show.Printer, story []historyEntry, c clock) {
 		}
 		fmt.Fprintln(p.Out, line)
 		for _, before := range m.Passed {
-			fmt.Fprintf(p.Out, "%12s  before it %s was passed over: %s\n", "", before.Job, c.reason(before.Reason))
+			fmt.Fprintf(p.Out, "%12s  %s was ahead of it and was passed over: %s\n", "", before.Job, c.reason(before.Reason))
 		}
 		if m.More > 0 {
-			fmt.Fprintf(p.Out, "%12s  and so were %d more\n", "", m.More)
+			fmt.Fprintf(p.Out, "%12s  %d more jobs ahead of it were passed over\n", "", m.More)
 		}
 	}
 }

@@ -57,8 +57,8 @@ func TestStoryOfAJob(t *testing.T) {
      0.500 s  waited, until 0.600 s: for 1 core, while others held 2, first long-1; 1 other job waited
      0.600 s  passed over 2 times for long-1, until 1.000 s: needs 2 cores, 0–1 are free
      1.000 s  started on cores 1: it fits
-              before it wide-1 was passed over: needs 2 cores
-              and so were 3 more
+              wide-1 was ahead of it and was passed over: needs 2 cores
+              3 more jobs ahead of it were passed over
      3.000 s  failed: exit status 3
 `
 	if d := cmp.Diff(want, out.String()); d != "" {

@@ -23,8 +23,8 @@ func shortagesOf(p record.PassedRow) []shortage {
 	return list
 }
 
-// mergeShortages takes in the shortages of another decision, and reports whether it was
-// about the same things.
+// mergeShortages merges the shortages of another decision, and reports whether that decision lacked the same
+// resources.
 func mergeShortages(list, more []shortage) bool {
 	if len(list) == 0 || len(list) != len(more) {
 		return false

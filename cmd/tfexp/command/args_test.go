@@ -72,7 +72,7 @@ func TestVerdict(t *testing.T) {
 		{fmt.Errorf("run: %w", &Error{Code: ExitCellsFailed, Err: errors.New("2 cells failed"), Hint: "look"}),
 			ExitCellsFailed, "look"},
 		{fmt.Errorf("run: %w", pipeline.ErrAlike), ExitUsage,
-			"rename one of what they are named after, or choose a folder on another file system with --out"},
+			"rename a workload, hardware, policy or axis after which they are named, or choose a folder on another file system with --out"},
 		{fmt.Errorf("resume: %w", pipeline.ErrNotBegun), ExitUsage, `"tfexp run FILE" starts it again`},
 		{fmt.Errorf("write: %w", syscall.EDQUOT), ExitInternal,
 			"remove files of yours, or have your quota raised, and run it again: finished work is kept"},

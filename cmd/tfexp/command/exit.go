@@ -95,7 +95,7 @@ func Verdict(err error) (code int, hint string) {
 	case errors.Is(err, pipeline.ErrForeign):
 		return ExitUsage, "choose another folder with --out, or another name for the experiment"
 	case errors.Is(err, pipeline.ErrAlike):
-		return ExitUsage, "rename one of what they are named after, or choose a folder on another file system with --out"
+		return ExitUsage, "rename a workload, hardware, policy or axis after which they are named, or choose a folder on another file system with --out"
 	case errors.Is(err, pipeline.ErrNotBegun):
 		return ExitUsage, "\"tfexp run FILE\" starts it again"
 	case errors.Is(err, pipeline.ErrGone):
@@ -118,8 +118,7 @@ func Verdict(err error) (code int, hint string) {
 	return ExitInternal, ""
 }
 
-// blocking returns the existing part of a path that stands where a folder should be: its longest existing
-// prefix.
+// blocking returns the longest existing prefix of a path: something that is not a folder although it should be one.
 func blocking(path string) string {
 	for {
 		if _, err := os.Lstat(path); err == nil || path == filepath.Dir(path) {

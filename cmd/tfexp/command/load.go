@@ -43,7 +43,7 @@ func (v *Variables) ValueFlags(fs *pflag.FlagSet) {
 // Given returns the values of the flags, as decode.Options has them.
 func (v *Variables) Given() (values, files []string) { return v.values, v.files }
 
-// Checked is validate --json.
+// Checked is the output of validate --json.
 type Checked struct {
 	Valid       bool                    `json:"valid"`
 	Diagnostics experiments.Diagnostics `json:"diagnostics"`

@@ -92,7 +92,7 @@ func (p pipes) Close() error {
 	return nil
 }
 
-// handle answers one request, and takes in one notification.
+// handle answers one request, or processes one notification.
 func (s *server) handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) (any, error) {
 	var p params
 	if req.Params != nil {
@@ -149,7 +149,7 @@ func (s *server) abilities() any {
 	}
 }
 
-// change takes in the text of a file, and checks it after a while.
+// change stores the new text of a file, and checks it after a short delay.
 func (s *server) change(ctx context.Context, conn *jsonrpc2.Conn, uri, text string, version int, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 
 // RunProgress observes progress, from any goroutine, until it is closed.
 type RunProgress interface {
-	// Observe takes in one step; it does not wait for the terminal.
+	// Observe records one step; it does not wait for the terminal.
 	Observe(pipeline.Progress)
 	// Say prints a line of text that stays.
 	Say(text string)

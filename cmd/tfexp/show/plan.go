@@ -39,7 +39,7 @@ type PlannedRun struct {
 	// Pieces are the parts that stages keep: samples of jobs, and the parts of other stages.
 	Pieces []plannedPiece `json:"profiles"`
 	Stale  []string       `json:"stale,omitempty"`
-	// Expected has what parts of the file expect of the run.
+	// Expected holds the forecasts of features about the run.
 	Expected []any `json:"expected,omitempty"`
 }
 

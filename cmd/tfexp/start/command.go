@@ -49,14 +49,14 @@ type initOptions struct {
 	asked   io.Writer
 }
 
-// initialized lists the files written, the experiment first, and the facts that could not be found out.
+// initialized lists the written files, the experiment first, and the facts that tfexp init could not find out.
 type initialized struct {
 	Files         []string `json:"files"`
 	OpenQuestions []string `json:"doubts"`
 }
 
-// sourceFlag is the work of a feature's flag (command.Flag): it returns the experiment of a name, to be written into a
-// folder, that is made of files, and the facts that could not be found out.
+// sourceFlag is the work of a feature's flag (command.Flag): it makes the source of an experiment from the files that
+// the flag names. It also returns the facts that it could not find out.
 type sourceFlag = func(file string, others []string, name, dir string) (source []byte, doubts []string, err error)
 
 // source returns the feature whose flag is given; nil where none is.

@@ -35,7 +35,7 @@ const (
 	experimentFile = "experiment.hcl"
 )
 
-// listTemplates lists them.
+// listTemplates prints the templates.
 func listTemplates() []experimentTemplate {
 	folders, _ := fs.ReadDir(experiments.Templates, templatesDir) // which is part of the program
 	var list []experimentTemplate

@@ -92,7 +92,7 @@ func isShell(file string, text []byte) bool {
 
 var shells = regexp.MustCompile(`\b(?:ba|da|z|k)?sh\b`)
 
-// mostScript is the size of a script that is looked at, in bytes.
+// mostScript bounds the size of a script that is read, in bytes.
 const mostScript = 64 << 10
 
 // startsOthers says that the program of a job starts another one and ends before it; empty if it does not.

@@ -40,7 +40,7 @@ func statusCommand(a *command.App) *cobra.Command {
 		ValidArgsFunction: command.CompleteDir,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if watching && asJSON {
-				return command.Usagef("\"tfexp serve\" has what changes as JSON", "--watch and --json exclude each other")
+				return command.Usagef("\"tfexp serve\" serves the changing values as JSON", "--watch and --json exclude each other")
 			}
 			dir := command.DirArgument(args)
 			if watching {
@@ -60,7 +60,7 @@ func statusCommand(a *command.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "show it again and again until no run goes on")
+	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "repeat the output until no run is in progress")
 	return cmd
 }
 

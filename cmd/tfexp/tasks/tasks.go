@@ -69,7 +69,7 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.Detach, "detach", false, "with --on: exit when the cells are submitted; \"tfexp resume\" collects them")
 }
 
-// prepare has cells run at the place that the flags ask for, or where an earlier run put them.
+// prepare sets the place where cells run: the one of the flags, or the place of an earlier run.
 func (f *flags) prepare(o *pipeline.Options) error {
 	switch {
 	case f.Batch < 0 || f.AtOnce < 0:

@@ -22,7 +22,7 @@ func init() {
 
 // written is the form of a cell in a file for another process.
 type written struct {
-	// Version is of this form.
+	// Version is the version of this file format.
 	Version int
 	Task    stages.Task
 	// Key is the description of the cell's key, for its folder.

@@ -22,7 +22,7 @@ import (
 )
 
 // ErrUnknown is returned for an experiment, a cell or a log that is not there.
-var ErrUnknown = errors.New("there is none of this name")
+var ErrUnknown = errors.New("there is no experiment of this name")
 
 // fresh is how long data that was read counts as current: several views may look at one run.
 const fresh = 250 * time.Millisecond

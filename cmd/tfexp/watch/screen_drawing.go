@@ -27,7 +27,7 @@ const (
 	most        = 6  // experiments that are listed
 )
 
-// screenView is all that is drawn.
+// screenView holds everything that the screen shows.
 type screenView struct {
 	dir     string
 	all     []Experiment

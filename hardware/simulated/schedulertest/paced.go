@@ -54,7 +54,7 @@ func (p *Paced) Next(ctx context.Context, until time.Duration) (time.Duration, [
 	return now, news, err
 }
 
-// Choices has the decisions of a run, and its events except those of nodes. It is a scheduler.Recorder.
+// Choices has the decisions of a run, and its events except the events of nodes. It is a scheduler.Recorder.
 type Choices struct {
 	Events    []scheduler.Event
 	Decisions []scheduler.Decision

@@ -29,8 +29,8 @@ func init() {
 // groupRows is the most rows of a row group, in which a column has one page.
 const groupRows = 1 << 16
 
-// write writes a table as https://parquet.apache.org/docs/file-format describes a file: pages, then a description
-// of them. The module's package parquet writes them from structs, and brings all codecs, which take long to build.
+// write writes a table as https://parquet.apache.org/docs/file-format describes a file: pages, then a description of
+// them. The module parquet-go could write tables too, but it brings all codecs, which take long to build.
 func write(w io.Writer, t *table.Table) error {
 	meta := file.FileMetaData{Version: 1, NumRows: int64(len(t.Rows)), CreatedBy: "tfexp",
 		Schema: []file.SchemaElement{{Name: "table", NumChildren: thrift.New(int32(len(t.Columns)))}}}

@@ -130,7 +130,7 @@ func resourceGPUs(list string, nodes int) (int, error) {
 	return max(all, typed), nil
 }
 
-// step takes in the memory that a step of the job before it used: a row of sacct.
+// step reads a row of sacct about a step, and adds its memory to the job of the rows before.
 func (t *table) step(name string, fields []string) error {
 	used, err := t.used(fields)
 	of, _, _ := strings.Cut(name, ".")

@@ -65,8 +65,8 @@ const batchColumn = "batch_size"
 // furtherColumns are behind the others where a job needs them.
 var furtherColumns = []string{batchColumn, alternativesColumn}
 
-// WriteCSV writes a workload as a table that CSV reads back to the same one,
-// and that is the same byte for byte when it is written again.
+// WriteCSV writes a workload as a table. Reading the table gives the same workload, and writing that gives the same
+// bytes.
 func WriteCSV(w io.Writer, t workload.Trace) error {
 	out := csv.NewWriter(w)
 	batches := slices.ContainsFunc(t.Jobs, func(j scheduler.Job) bool { return j.Batch() > 0 })

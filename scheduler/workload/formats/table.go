@@ -264,7 +264,7 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 	}
 	t.Assumed = slices.Concat(l.Assumptions, t.Assumed)
 	if _, ok := t.at[FactThreads]; !ok {
-		t.Assumed = append(t.Assumed, fmt.Sprintf("the file has no threads: a job has %d beside each GPU, or 1 without one",
+		t.Assumed = append(t.Assumed, fmt.Sprintf("the file has no column with threads: a job gets %d for each GPU, or 1 without a GPU",
 			t.args.ThreadsPerGPU))
 	}
 	if t.zoned > 0 && t.zoneless > 0 {
@@ -285,8 +285,8 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that ask for a part of a GPU (%d) have the whole one", t.parts))
 	}
 	if t.again > 0 {
-		t.Assumed = append(t.Assumed, fmt.Sprintf("rows with the number of a job before (%d), which was started again or has "+
-			"ended, are jobs of their own: the second row of 7 is 7-2", t.again))
+		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that repeat the number of an earlier job (%d), which was started again or "+
+			"has ended, count as further jobs: the second row of 7 is 7-2", t.again))
 	}
 	if t.arrays > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("rows that stand for several tasks of an array are one job each, of which "+
@@ -336,7 +336,7 @@ func (t *table) head(columns []string) error {
 		switch {
 		case slices.Contains(tableFacts, c.Name):
 		case !alternative:
-			return &ArgError{columnsArg, fmt.Errorf("%q is nothing that a job has; it has %s, and cpu_run_time and the "+
+			return &ArgError{columnsArg, fmt.Errorf("%q is not a property of jobs; these have %s, and cpu_run_time and the "+
 				"like for alternatives", c.Name, strings.Join(tableFacts, ", "))}
 		case !slices.Contains(t.alternatives, name):
 			t.alternatives = append(t.alternatives, name)
@@ -366,7 +366,7 @@ func (t *table) head(columns []string) error {
 	}
 	for _, name := range t.named {
 		if i := find(name); slices.Contains(columns[i+1:], name) {
-			return fmt.Errorf("the column %q is there twice: which of both counts?", name)
+			return fmt.Errorf("two columns are called %q: rename one of them", name)
 		}
 	}
 	t.timesI, t.partI, t.tasksI = find(t.Times), find(t.Part), find(t.Tasks)

@@ -14,8 +14,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// dates are the forms of dates in logs, where those with names of months and those whose order is known are written with
-// the year first.
+// dates are the forms of dates in logs. Dates with names of months, and dates whose order is known, have been
+// rewritten with the year first.
 var dates = []string{
 	"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z07:00",
 	"2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05 MST", "2006-1-2 15:04:05",

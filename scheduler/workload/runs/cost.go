@@ -54,7 +54,7 @@ func (r *reader) charge() (warnings []string) {
 		r.owed[run] = usd
 	}
 	if len(strangers) > 0 && !r.priced() {
-		warnings = append(warnings, "costs of no run with checkpoints were left out: "+some(strangers))
+		warnings = append(warnings, "costs that belong to no run with checkpoints were left out: "+some(strangers))
 	}
 	return warnings
 }

@@ -464,7 +464,7 @@ func (r *reader) assign() (warnings []string) {
 		run.Known = r.marks && len(run.Servers) > 0
 	}
 	if len(strangers) > 0 {
-		warnings = append(warnings, fmt.Sprintf("servers of no run with checkpoints were left out: %s; their names should "+
+		warnings = append(warnings, fmt.Sprintf("servers that belong to no run with checkpoints were left out: %s; their names should "+
 			"have that of the run (%s), or the table its columns", some(strangers), r.runs[0].Name()))
 	}
 	return warnings

@@ -121,8 +121,8 @@ func TestZonesBySuffix(t *testing.T) {
 		t.Errorf("servers %v and %v", list[0].Servers, s)
 	}
 	all := strings.Join(warnings, "\n")
-	for _, want := range []string{"costs of no run with checkpoints were left out: beast-run11, north-run1, spot2-East-run1 and 1 more",
-		"servers of no run with checkpoints were left out: b;"} {
+	for _, want := range []string{"costs that belong to no run with checkpoints were left out: beast-run11, north-run1, spot2-East-run1 and 1 more",
+		"servers that belong to no run with checkpoints were left out: b;"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q among\n%s", want, all)
 		}

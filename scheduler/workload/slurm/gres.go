@@ -140,8 +140,8 @@ func AskedGPUs(list []Gres) (gpus int, types []string) {
 // The flag of memory for each core, which old versions of Slurm leave in the number of megabytes.
 var perCore = []uint64{1 << 63, 1 << 31}
 
-// ParseReqMem reads an amount of memory that Slurm has printed, as ParseMemory does. The flag for memory of each core
-// in the number is taken as it stands.
+// ParseReqMem reads an amount of memory that Slurm has printed, as ParseMemory does. A flag for memory of each core
+// within the number is read as part of the number.
 func ParseReqMem(text string, unit int64) (bytes int64, each byte, err error) {
 	plain := strings.TrimRight(text, "cn")
 	number := strings.TrimRight(plain, "kKmMgGtTpP")

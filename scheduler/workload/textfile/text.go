@@ -101,8 +101,8 @@ type EachRows func(t Table, file string, r io.Reader, lenient bool, head func(co
 // MostTitles is the greatest number of rows before the one that names the columns.
 const MostTitles = 20
 
-// heading reads the row that names the columns, without columns at its end that have no name. Where none of the first
-// rows does, it is the first.
+// heading reads the row that names the columns, and drops columns without a name at its end. If none of the first
+// MostTitles rows names them, it is the first row.
 func (t Table) heading(in *csv.Reader) (columns []string, err error) {
 	for range MostTitles {
 		var malformed *csv.ParseError

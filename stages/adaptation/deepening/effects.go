@@ -79,8 +79,7 @@ func newDesign(decisions, actions int) *design {
 
 // split returns the mean of the values of all sequences, and their parts.
 func (d *design) split(values []float64) (mean float64, out [parts][]float64) {
-	// by[j] are the effects of j decisions among those that have been looked at; the decisions
-	// that have not are as they were.
+	// by[j] are the effects of j of the decisions processed so far, with the other decisions unchanged.
 	by := [3][]float64{slices.Clone(values), make([]float64, len(values)), make([]float64, len(values))}
 	width := len(values)
 	for range d.decisions {

@@ -15,7 +15,7 @@ type OutcomeTable struct {
 	// Time is the part of the budget that is used at a decision, by the decisions before
 	// it: Time[0][0], Time[1][a1], Time[2][a1·Actions + a2], …
 	Time [][]float64
-	// Accuracy is of whole sequences, by the same index.
+	// Accuracy has the accuracy of each whole sequence, by the same index.
 	Accuracy []float64
 }
 

@@ -24,7 +24,7 @@ type RealTrainings struct {
 	Repeats int
 }
 
-// Scenario is one of them. First is its first change; 0 without any.
+// Scenario is one scenario of a real training. First is its first change; 0 without any.
 type Scenario struct {
 	Name  string
 	First time.Duration

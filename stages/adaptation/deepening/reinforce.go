@@ -33,7 +33,7 @@ func DefaultSettings(transferred bool) Settings {
 type Learner struct {
 	Network  *Network
 	Settings Settings
-	// Episodes counts those that are done; M and V are Adam's moments, Steps its steps.
+	// Episodes counts the finished episodes; M and V are Adam's moments, Steps its steps.
 	Episodes, Steps int
 	M, V            []float64
 	// Objective is the mean reward of each batch.

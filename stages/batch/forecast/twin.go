@@ -51,8 +51,8 @@ func New(c experiment.Cell) (*Twin, error) {
 	case err != nil:
 		return nil, err
 	case rules.Round > 0 || rules.Quantum > 0 || rules.Partial || rules.Supply != nil || t.policy.Program().Command != nil:
-		return nil, fmt.Errorf("the policy %s pauses or resizes jobs as it likes: starts are predicted for policies that "+
-			"run jobs to their ends with what they ask for", c.Policy.Name)
+		return nil, fmt.Errorf("the policy %s pauses or resizes jobs: starts are predicted only for policies that run "+
+			"each job on its request until it ends", c.Policy.Name)
 	case trace == nil:
 		return nil, fmt.Errorf("the workload %s is no log: give it a trace block with the log of the cluster",
 			c.Workload.Name)

@@ -250,7 +250,7 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 		a.Assumed = append(a.Assumed, fmt.Sprintf("rows of other clusters than %s (%d, as of %s) are left out", a.own, a.others, a.second))
 	}
 	if a.reused > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs whose number another job had before (%d) are jobs of their own", a.reused))
+		a.Assumed = append(a.Assumed, fmt.Sprintf("rows that repeat the number of an earlier job (%d) count as further jobs", a.reused))
 	}
 	if a.unbound > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs for which the file has no time limit (%d) have the default", a.unbound))
@@ -262,13 +262,13 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that were suspended for a time (%d) run without a pause", a.stopped))
 	}
 	if a.mixed > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for GPUs of several types (%d) have any", a.mixed))
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for GPUs of several types (%d) get GPUs of any type", a.mixed))
 	}
 	if a.constrained > 0 {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs with constraints such as %s (%d) may have any nodes", a.constraint, a.constrained))
 	}
 	if a.shards > 0 {
-		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for shards of GPUs (%d) have none", a.shards))
+		a.Assumed = append(a.Assumed, fmt.Sprintf("jobs that ask for shards of GPUs (%d) get no GPU", a.shards))
 	}
 	return a.Finish(append(a.late, skipped...)), nil
 }

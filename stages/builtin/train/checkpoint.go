@@ -33,7 +33,7 @@ func (c config) digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// errOther says that a checkpoint is of another configuration.
+// errOther is the error for a checkpoint of another configuration.
 var errOther = errors.New("it is of another configuration")
 
 // writeCheckpoint leaves s at path, whole or not at all.

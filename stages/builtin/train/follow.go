@@ -32,13 +32,13 @@ func (r *run) threadsAtStart() {
 	if r.control == nil {
 		return
 	}
-	// Another look, between the first steps, carries out the rest.
+	// The rest of the message is carried out between the first steps, when the file is read again.
 	if m, _, err := program.NewControl(r.env.ControlPath).Read(); err == nil {
 		r.allot(m)
 	}
 }
 
-// allot takes on the threads of a message.
+// allot changes to the threads of a message.
 func (r *run) allot(m contract.Message) {
 	if a, ok := program.Threads(m); ok && r.threads == 0 && a.Intra != r.team.threads {
 		r.team.resize(a.Intra)
@@ -100,8 +100,7 @@ var changeable = []string{"batch", "learning_rate"}
 // Changeable lists the settings that can change while a built-in program trains.
 func Changeable() []string { return slices.Clone(changeable) }
 
-// changeSettings takes on the settings of a message that differ from the present
-// ones.
+// changeSettings changes the settings that a message has with other values.
 func (r *run) changeSettings(t training, m contract.Message) error {
 	mark := time.Now()
 	changed := map[string]json.RawMessage{}

@@ -28,8 +28,7 @@ type Program struct {
 type Param struct {
 	Name string
 	Type string // number, integer, string or integers (a list: "64,32" or "[64, 32]")
-	// Default is the value in text form; empty where it hangs on another
-	// setting, as Doc then says.
+	// Default is the value in text form; empty if it depends on another setting, as Doc then says.
 	Default string
 	Doc     string
 }

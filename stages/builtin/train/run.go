@@ -60,7 +60,7 @@ func newRun(c config, o options, env program.Env, begin time.Time, stdout, stder
 type training interface {
 	// snapshot returns the present state.
 	snapshot() (state, error)
-	// change takes on a setting of the configuration, which is valid.
+	// change changes one setting to its value in the configuration, which is valid.
 	change(name string, c config) error
 	// deepen adds a layer to a block. An error of type refusal leaves
 	// everything as it was.

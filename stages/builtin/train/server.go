@@ -227,18 +227,18 @@ func (s *server) most(p *peer) int {
 	return len(s.w)
 }
 
-// greet admits parts of the job, and nobody else.
+// greet admits a connection if it comes from a part of the job.
 func (s *server) greet(p *peer, q Request) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	servers := len(s.Part.Cluster[contract.RoleServer])
 	switch {
 	case q.Op != OpHello || q.Role != contract.RoleWorker && q.Role != contract.RoleChief || q.Task < 0:
-		return Reply{Error: "it is not a part of this job"}
+		return Reply{Error: "the connection does not come from a worker or chief of this job"}
 	case q.Program != s.Program:
-		return Reply{Error: "it trains another configuration"}
+		return Reply{Error: "it was started with other settings than this server"}
 	case q.Server != s.Part.Task || q.Servers != servers:
-		return Reply{Error: fmt.Sprintf("it is parameter server %d of %d, not %d of %d",
+		return Reply{Error: fmt.Sprintf("this is parameter server %d of %d, not %d of %d",
 			s.Part.Task, servers, q.Server, q.Servers)}
 	case q.Chief && s.chief != nil:
 		return Reply{Error: "there is a chief already"}
@@ -281,7 +281,7 @@ func (s *server) answer(p *peer, q Request, values []float64) (Reply, [][]float6
 	forChief := q.Op != OpPull && q.Op != OpPush
 	switch {
 	case forChief && p != s.chief:
-		return Reply{Error: "only the chief asks for that"}, nil
+		return Reply{Error: "only the chief may send this request"}, nil
 	case q.Op == OpStart:
 		return s.begin(q.Start, values), nil
 	case q.Op == OpFinish:
@@ -344,7 +344,7 @@ func (s *server) begin(from *Start, values []float64) Reply {
 	}
 	if from == nil || len(values)%parts != 0 || from.Batch < 1 || from.Rate <= 0 ||
 		!covers(from.Spans, len(values)/parts) || !from.Cursor.sane(s.PerPass) {
-		return Reply{Error: "the start makes no sense"}
+		return Reply{Error: "the initial weights are malformed"}
 	}
 	n := len(values) / parts
 	s.start, s.c = *from, from.Cursor

@@ -69,7 +69,7 @@ func (t *team) close() {
 	t.helpers = nil
 }
 
-// help is the life of one helper.
+// help is the loop of one helper's goroutine.
 func (t *team) help(g *gate, worker int) {
 	for {
 		g.wait()

@@ -27,7 +27,7 @@ const (
 )
 
 // errGarbled is returned for a message that is not one.
-var errGarbled = errors.New("what arrived is not of this program")
+var errGarbled = errors.New("the message does not come from this program")
 
 // Link is one end of a connection. It is used by one goroutine at a time.
 type Link struct {

@@ -195,7 +195,7 @@ func (c *cluster) exchange(p *pushed) (Reply, error) {
 	return a, nil
 }
 
-// adopt takes on the network of another generation.
+// adopt replaces the network by the network of another generation.
 func (c *cluster) adopt(a Reply) {
 	c.generation = a.Generation
 	if !slices.Equal(a.Blocks, c.tr.config.blocks) {

@@ -341,8 +341,8 @@ func (s *search) settle() {
 	}
 }
 
-// pairs tries changes of two jobs at once; at least one of them holds GPUs. A pair that could not be improved is looked
-// at again only after another was.
+// pairs tries changes of two jobs at once; at least one of them holds GPUs. A pair that could not be improved is tried
+// again only after another pair was improved.
 func (s *search) pairs() {
 	tries := s.Tries
 	if tries == 0 {

@@ -82,7 +82,7 @@ func (p *MeasuredProgram) complete(s MeasuredSettings) error {
 	p.Epochs = cmp.Or(p.Epochs, shortest)
 	switch {
 	case p.Epochs > shortest:
-		return fmt.Errorf("%s: %d epochs, but a recorded training has only %d", p.Name, p.Epochs, shortest)
+		return fmt.Errorf("%s: the job has %d epochs, but a recorded training has only %d", p.Name, p.Epochs, shortest)
 	case l.Most < l.First || l.Greatest < l.Least || l.Most < l.Least:
 		return fmt.Errorf("%s: %w", p.Name, misfit(*l))
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Run is a training in progress. Its knowledge of its speed comes only from its measurements.
+// MeasuredRun is a training in progress. It knows its speed from its own measurements only.
 type MeasuredRun struct {
 	Program *MeasuredProgram
 	// Batch is the size that its user asked for; 0 leaves it to the goodput.
@@ -33,7 +33,7 @@ type sized struct {
 	speed       float64
 }
 
-// NewRun returns a run at its beginning.
+// NewMeasuredRun returns a run that has not started.
 func NewMeasuredRun(p *MeasuredProgram, batch int) *MeasuredRun {
 	return &MeasuredRun{Program: p, Batch: batch, measured: map[[3]int]bool{}, table: map[sized]float64{}, speed: 1}
 }
@@ -84,7 +84,7 @@ func (r *MeasuredRun) choose() {
 	r.now = FixedProgram(batch, nodes, gpus, l)
 }
 
-// Fixed divides a batch over GPUs, within the greatest batch of all.
+// FixedProgram divides a batch over GPUs, within the greatest batch of all.
 func FixedProgram(batch, nodes, gpus int, l *Limits) Config {
 	c := Split(float64(batch), nodes, gpus, l)
 	c.Local = max(min(c.Local, l.Most/(gpus*(c.Accumulation+1))), 1)
@@ -218,7 +218,7 @@ func (r *MeasuredRun) NextEpoch() {
 	}
 }
 
-// again looks at the batch again.
+// again chooses the batch again.
 func (r *MeasuredRun) again() {
 	r.measure()
 	r.choose()

@@ -72,7 +72,7 @@ func (p *planner) training(v scheduler.View, j int32) (scheduler.Training, error
 		}
 		return t, nil
 	}
-	return nil, fmt.Errorf("policy: nothing is known of the speed of job %q on other numbers of %ss",
+	return nil, fmt.Errorf("policy: the speed of job %q on other numbers of %ss is unknown",
 		view.Job().Name, p.device())
 }
 

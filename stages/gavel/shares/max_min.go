@@ -6,7 +6,7 @@ import (
 
 var _ = Register(Kind{
 	Name: "max_min", Title: "Max-min fairness", Place: 1,
-	Doc:   "the greatest least speed of a job",
+	Doc:   "the slowest job as fast as possible",
 	Packs: true,
 	New:   func(Options) Divider { return maxMin{} },
 })

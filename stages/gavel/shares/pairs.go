@@ -24,7 +24,7 @@ const Nobody = int32(-1)
 // Alone returns the team of one job.
 func Alone(job int32) Team { return Team{job, Nobody} }
 
-// Has reports whether a job is of the team.
+// Has reports whether a job belongs to the team.
 func (t Team) Has(job int32) bool { return t.First == job || t.Second == job }
 
 // Jobs returns the jobs of the team.

@@ -26,7 +26,7 @@ import (
 // nanoseconds.
 const MaxSeconds = 1e8
 
-// ReadFile has a file read, unpacked, and returns the digest of its content. It must be a regular file: a pipe may never
+// ReadFile calls read with the unpacked content of a file, and returns its digest. The file must be regular: a pipe may never
 // end, and a device need not.
 func ReadFile(s language.Input, read func(io.Reader) error) (digest string, err error) {
 	f, err := openRegular(s)

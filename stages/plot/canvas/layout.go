@@ -21,7 +21,7 @@ const (
 	Dark Look = "dark"
 )
 
-// Styles lists them.
+// Styles lists the styles.
 func Styles() []string { return []string{string(Screen), string(Paper), string(Dark)} }
 
 // The formats of pictures.
@@ -31,7 +31,7 @@ const (
 	PDF = "pdf"
 )
 
-// Formats lists them.
+// Formats lists the formats.
 func Formats() []string { return []string{SVG, PNG, PDF} }
 
 // Layout is the layout of pictures.

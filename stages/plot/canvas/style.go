@@ -46,7 +46,7 @@ func Shade(c color.NRGBA, white float64) color.NRGBA {
 	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), c.A}
 }
 
-// Readable is the color of text on a background, which is another one on a dark page.
+// Readable returns a color in which text can be read on a background, which the dark style replaces by a darker one.
 func Readable(on color.NRGBA) color.NRGBA {
 	switch {
 	case !light(on):

@@ -47,7 +47,7 @@ type Limit struct {
 	Upper bool
 }
 
-// Unbounded is no limit.
+// Unbounded is the limit of a metric without a bound.
 var Unbounded = Limit{At: math.NaN()}
 
 // per is the limit in a unit.
@@ -361,7 +361,7 @@ func (m multiples) cutOff(policies []string) string {
 	return ""
 }
 
-// beside writes a name from bottom to top at the left of a canvas, and returns the rest of it.
+// beside writes a name vertically at the left edge of a canvas, and returns the canvas to the right of the name.
 func beside(c draw.Canvas, name string) draw.Canvas {
 	st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 	st.Rotation, st.XAlign, st.YAlign = math.Pi/2, -0.5, -1
@@ -405,7 +405,7 @@ func (f facet) coincide(p, q string, policies []string) bool {
 		slices.EqualFunc(a, b, func(x, y stats.Interval) bool { return math.Abs(x.Mean-y.Mean) <= invisible*top })
 }
 
-// top is the largest value that is drawn of policies.
+// top is the largest value that the panel shows of the given policies.
 func (f facet) top(policies []string) float64 {
 	top := 0.0
 	for _, l := range f.lines {

@@ -187,7 +187,7 @@ func event(b []byte) (scalars []Scalar, err error) {
 		return nil
 	})
 	if step > contract.MostCount {
-		return nil, fmt.Errorf("step %d: no program gets so far", step)
+		return nil, fmt.Errorf("the file has step %d: steps above %d are not read", step, uint64(contract.MostCount))
 	}
 	for i := range scalars {
 		scalars[i].Wall, scalars[i].Step = wall, step

@@ -17,8 +17,8 @@ func rule(c *language.Checker, cell experiment.Cell) {
 	switch {
 	case h.Real():
 		c.Fail(at, "Profiling on real hardware",
-			"The policy %q has jobs run as samples on the cluster, which is known of simulated jobs alone; jobs of the "+
-				"hardware %q really run. They are sampled before (see the block profile).", p.Name, h.Name)
+			"The policy %q runs samples of jobs on the cluster, which only simulated jobs can; jobs of the hardware %q "+
+				"really run. They are sampled before (see the block profile).", p.Name, h.Name)
 		return
 	case h.Kind().Recorded:
 		c.Fail(at, "Profiling of recorded runs",
@@ -26,7 +26,7 @@ func rule(c *language.Checker, cell experiment.Cell) {
 		return
 	case h.Cluster.Changes():
 		c.Fail(at, "Profiling on servers that come and go",
-			"The policy %q has jobs run as samples, and the hardware %q has servers that come and go: what happens to a "+
+			"The policy %q runs samples of jobs, and the hardware %q has servers that come and go: what happens to a "+
 				"sample whose server is lost is not known.", p.Name, h.Name)
 		return
 	case p.Promises():

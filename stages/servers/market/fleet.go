@@ -244,7 +244,7 @@ func (f *Fleet) Between(nodes []int) time.Duration {
 	return Between(terms)
 }
 
-// Between is Fleet.Between for nodes of these terms, nil for one that stands.
+// Between is Fleet.Between for nodes of these terms; the terms of a node that never goes away are nil.
 func Between(terms []*Terms) time.Duration {
 	rate, mean := 0.0, time.Duration(0)
 	for i, t := range terms {

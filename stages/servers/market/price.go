@@ -23,7 +23,7 @@ func Fixed(perHour float64) Price {
 // Check returns an error if the price is invalid.
 func (p Price) Check() error {
 	if len(p.Times) == 0 || len(p.Times) != len(p.PerHour) || p.Times[0] > 0 {
-		return errors.New("a price needs a value from the beginning on")
+		return errors.New("the first price must be at time 0")
 	}
 	for i, v := range p.PerHour {
 		if !(v >= 0) {

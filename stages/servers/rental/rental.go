@@ -75,7 +75,7 @@ func newRental(terms Terms, c cluster.Cluster, m *cluster.Machine, jobs int) (re
 		r.ofNode[v] = int8(at)
 	}
 	if len(r.offers) == 0 || len(r.offers) > maxOffers {
-		return rental{}, fmt.Errorf("renting of servers: nodes on request of %d markets and regions, of 1 to %d",
+		return rental{}, fmt.Errorf("rent servers: the nodes with acquire = \"on_request\" have %d markets and regions; 1 to %d are possible",
 			len(r.offers), maxOffers)
 	}
 	r.sort()

@@ -61,8 +61,8 @@ type Terms struct {
 	// Changeover is the strategy's assumption about the cost of a start on another
 	// server; below 0 for the known cost of the job.
 	Changeover time.Duration
-	// Regions are those whose servers are taken, in turn; empty for all, in the order of
-	// the cluster's nodes.
+	// Regions are the regions in which servers are rented, in this order; empty for all, in the order of the cluster's
+	// nodes.
 	Regions []string
 }
 

@@ -42,7 +42,7 @@ func ask() map[string]*Choice {
 	return map[string]*Choice{}
 }
 
-// register makes a strategy known. It requires that each job is looked at separately and gets its full request.
+// register adds a strategy to the registry. It requires that jobs are planned one by one and get their full requests.
 func register(c Choice) Choice {
 	c.Settings = settings
 	c.Extend = func(s policy.Settings, rules *scheduler.PolicyRules) {

@@ -36,7 +36,7 @@ const (
 	onSpot
 )
 
-// changeRate is the probability, for each step, that the mean times become others, any of them equally probable:
+// changeRate is the probability, for each step, that the mean times change to other values, any of them equally probable:
 // markets have good and bad days.
 const changeRate = 0.005
 

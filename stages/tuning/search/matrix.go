@@ -366,10 +366,10 @@ func (x *matrix) suits(t *tuned, one *Search) {
 	switch {
 	case m.NeedsContext && contexts == 0:
 		x.Errorf(place("method"), "Method that does not fit",
-			"The method %q needs a context block: how much of a whole a trial is given.", m.Name)
+			"The method %q needs a context block: the part of the whole that a trial gets.", m.Name)
 	case m.NeedsContext && contexts > 1:
 		x.Errorf(t.node.All("context")[1].Header, "Method that does not fit",
-			"The method %q climbs along one context.", m.Name)
+			"The method %q needs exactly one context block.", m.Name)
 	}
 	if m.NeedsBest && (one.Candidates == nil || one.Impossible > 0) {
 		x.Errorf(place("method"), "Method that does not fit",

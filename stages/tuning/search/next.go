@@ -109,7 +109,7 @@ func (u *searches) Ahead() (n int) {
 	return n
 }
 
-// hear takes in the results of the last trials.
+// hear records the results of the last trials.
 func (s *replicate) hear(over func(string) (record.Cell, bool)) error {
 	for _, w := range s.waits {
 		c, ok := over(w.cell)

@@ -160,7 +160,7 @@ func (d decoder) measured(a *eval.Args, v *recordedArgs) *measured {
 // these are unknown, the expressions are checked with the first row.
 func (d decoder) recorded(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.Job) {
 	j.Dir, j.Files = "", nil
-	a.Unread("The outcomes of the job are recorded: {} has no meaning.", "command", "epochs", "steps", "budget")
+	a.Unread("The outcomes of the job are recorded, so {} has no effect: remove it.", "command", "epochs", "steps", "budget")
 	for _, block := range append(language.Programs(), "runtime", "alternative") {
 		if b := a.Node.First(block); b != nil {
 			a.Fail(b.Header, "Contradicting blocks", "The outcomes of the job are recorded; it has no %s.", block)

@@ -97,8 +97,7 @@ func (t *Search) SettingsAt(at []float64) []control.Setting {
 	return list
 }
 
-// Described is all that decisions about a job that is changed while it trains depend on, for
-// keys.
+// Described lists, for keys, everything that the decisions about a job that is changed while it trains depend on.
 func (t *Search) Described() []string {
 	search := t.Tuning
 	search.Name, search.Imported, search.Best, search.BestSettings = "", nil, nil, nil

@@ -272,10 +272,10 @@ func tuneBlock() *schema.Block {
 	b.Blocks = []*schema.Block{
 		schema.BlockFor[settingArgs](schema.Block{
 			Name: "setting", Required: true, Unique: true,
-			Label: "name of the setting: read as `each.<name>` in the job and its hardware; else an argument of the " +
-				"job or of its built-in program, which it replaces",
+			Label: "name of the setting: read as `each.<name>` in the job and its hardware, or else the name of an argument " +
+				"of the job or of its built-in program, which it replaces",
 		}),
-		schema.BlockFor[contextArgs](schema.Block{Name: "context", Unique: true, Label: "name: read as a setting's is"}),
+		schema.BlockFor[contextArgs](schema.Block{Name: "context", Unique: true, Label: "name of the context: read as `each.<name>`, or an argument that it replaces, as a setting"}),
 		schema.BlockFor[constraintArgs](schema.Block{
 			Name: "constraint", Label: "outcome", Labels: []string{"accuracy", "cost", "loss", "time"}, Unique: true,
 		}),
@@ -329,26 +329,26 @@ func (d decoder) mode(n *eval.Node, a *eval.Args, v *tuneArgs, t *tune) {
 		}
 		a.Unread("{} is for "+why+".", names...)
 	}
-	trials, changed := "trials that are jobs of their own, and in mode \""+mode+"\" one job is changed",
+	trials, changed := "mode \"trials\": with \""+mode+"\" there is one job, whose settings change",
 		fmt.Sprintf("the modes %q and %q", trial.Online, trial.ByRestart)
 	if mode == "trials" {
-		unread(changed+"; trials are jobs of their own", "stretch", "confidence")
+		unread(changed+", which change the settings of a job while it trains", "stretch", "confidence")
 		return
 	}
 	t.Mode, t.Stretch, t.Confidence = mode, v.Stretch, v.Confidence
 	if mode == trial.Unchanged {
-		unread("settings that change, and in mode \"fixed\" they do not", "stretch", "confidence", "trials", "start")
+		unread("modes that change settings: with \"fixed\" they stay the same", "stretch", "confidence", "trials", "start")
 	}
 	unread(trials, "parallel", "per_cost")
 	if t.Budget > 0 {
 		unread(trials, "budget")
 	}
 	if mode == trial.Unchanged {
-		unread("settings that change, and in mode \"fixed\" they do not", "warm_start")
+		unread("modes that change settings: with \"fixed\" they stay the same", "warm_start")
 	}
 	for _, c := range n.All("context") {
-		a.Fail(c.Header, "Block that nothing reads", "A context is how much of a whole a trial is given; mode %q changes "+
-			"one job, which is given all.", mode)
+		a.Fail(c.Header, "Block that nothing reads", "A context is the part of the whole that a trial gets; mode %q changes "+
+			"one job, which gets the whole.", mode)
 	}
 	switch t.Objective {
 	case "time", "throughput", "time_to_loss", "time_to_accuracy":
@@ -510,7 +510,7 @@ func settle(r *eval.Reporter, n *eval.Node, s *trial.TunedSetting) bool {
 		return true
 	case !s.Numeric:
 		r.Errorf(n.Header, "Context that is not a number",
-			"The values of %s are how much of a whole a trial is given: numbers.",
+			"The values of %s must be numbers: the part of the whole that a trial gets.",
 			n.Title())
 		return false
 	case s.Goal != "" && outside(s.Goal):

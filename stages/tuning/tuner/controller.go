@@ -18,7 +18,7 @@ import (
 // ControllerName is the controller's name in results, and in the registry.
 const ControllerName = "tune"
 
-// ControllerVersion is of its decisions: raise it when they change.
+// ControllerVersion is part of the keys of cells: raise it when decisions change.
 const ControllerVersion = 4
 
 // retuneKey is the key of Options among the options of the registry.

@@ -19,8 +19,8 @@ type expectedPaces struct {
 }
 
 const (
-	// gainOfCores is the exponent of the speed in the number of cores that is expected before
-	// anything is measured: four times the cores, twice as fast.
+	// gainOfCores is the expected exponent of the speed in the number of cores before anything is measured: four times
+	// the cores, twice as fast.
 	gainOfCores = 0.5
 	// leastSpread is the least standard deviation of the logarithm of a pace about its
 	// expectation. For settings that change what is learned it is spread; for settings

@@ -91,7 +91,7 @@ func (c *lineCounter) Read(p []byte) (int, error) {
 		}
 	}
 	if c.blanks > mostBlanks {
-		return 0, fmt.Errorf("more than %d spaces in a row", mostBlanks)
+		return 0, fmt.Errorf("the file has more than %d spaces in a row: it is damaged, or not a log of Philly", mostBlanks)
 	}
 	c.read += int64(n)
 	return n, err

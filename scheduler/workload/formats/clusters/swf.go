@@ -86,8 +86,8 @@ func readSWF(file string, r io.Reader, o formats.Options) (workload.Trace, error
 			fmt.Sprintf("%d of %d jobs have no requested time: their run time is taken for it", unasked, len(b.Jobs)))
 	}
 	if after > 0 {
-		b.Assumed = append(b.Assumed, fmt.Sprintf("jobs that were submitted after the end of another (%d) come when they came in "+
-			"the log", after))
+		b.Assumed = append(b.Assumed, fmt.Sprintf("jobs that were submitted after the end of another job (%d) arrive at their "+
+			"recorded times", after))
 	}
 	return b.Finish(skipped), nil
 }

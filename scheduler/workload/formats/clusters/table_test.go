@@ -173,7 +173,7 @@ func TestTableRefuses(t *testing.T) {
 	for _, c := range []struct{ want, text string }{
 		{`there is no column "start"; there are a, b`, "a,b\n1,2\n"},
 		{`no column has the arrivals`, "a,b\n1,2\n"},
-		{`"speed" is nothing that a job has`, "a,b\n1,2\n"},
+		{`"speed" is not a property of jobs`, "a,b\n1,2\n"},
 	} {
 		columns := columnsOf("arrival", "start")
 		switch {
@@ -406,7 +406,7 @@ func TestSacctAgain(t *testing.T) {
 `, nil)
 	check(t, got, "7_1 job at 0s for 10s, asked 0s, 2 threads, 8000MiB, of bob",
 		"7_1-2 job at 1m0s for 20s, asked 0s, 2 threads, 4GiB, of bob", "8 job at 1m0s for 20s, asked 0s, 2 threads, 8000MiB, of ada")
-	if !strings.Contains(strings.Join(trace.Assumed, "; "), "rows with the number of a job before (1)") {
+	if !strings.Contains(strings.Join(trace.Assumed, "; "), "rows that repeat the number of an earlier job (1)") {
 		t.Errorf("assumed is %q", trace.Assumed)
 	}
 	_, err := formats.Find("sacct").Read("log", strings.NewReader("JobID JobName Submit\n----- ------- ------\n"), formats.Options{})

@@ -32,8 +32,7 @@ func requested(j *scheduler.Job, run time.Duration) time.Duration {
 	return max(run, 1)
 }
 
-// numbers cuts a prefix from the names of jobs; ok is false unless all have it,
-// with a number behind it.
+// numbers cuts a prefix from the names of jobs; ok is false unless each name is the prefix and a number.
 func numbers(jobs []scheduler.Job, prefix string) (list []string, ok bool) {
 	list = make([]string, len(jobs))
 	for i := range jobs {

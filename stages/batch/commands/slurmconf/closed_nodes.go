@@ -83,7 +83,7 @@ func (m *clusterModel) known(at setting, text string) (nodes []string) {
 			continue
 		}
 		if name == "" {
-			m.problem(at, "no line NodeName= describes the node %s: take the configuration of the time of the log", host)
+			m.problem(at, "no line NodeName= describes the node %s: use the slurm.conf of the time of the log", host)
 			return nil
 		}
 		nodes = append(nodes, name)

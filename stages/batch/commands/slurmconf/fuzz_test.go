@@ -165,6 +165,7 @@ func FuzzAccounting(f *testing.F) {
 			var b strings.Builder
 			for i := range tr.Jobs {
 				j := &tr.Jobs[i]
+				j.Name, _, _ = strings.Cut(j.Name, "-before-") // a line
 				fmt.Fprintf(&b, "%+v %+v %d %d\n", own(*j), *j.Submission(), tr.Waits[i], tr.RunTimes[i])
 			}
 			return b.String()

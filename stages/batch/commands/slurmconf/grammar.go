@@ -106,7 +106,7 @@ func (c *SlurmConf) include(at setting, name string) {
 	if strings.Contains(name, "%c") {
 		cluster := c.get("ClusterName", "")
 		if cluster == "" {
-			c.problem(at, "Include %s: no line before it has ClusterName=, which %%c stands for", name)
+			c.problem(at, "Include %s: %%c is the name of the cluster, so ClusterName= must come before this line", name)
 			return
 		}
 		name = strings.ReplaceAll(name, "%c", strings.ToLower(cluster))

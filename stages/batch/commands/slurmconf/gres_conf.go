@@ -15,7 +15,7 @@ type gresLine struct {
 	at    setting
 }
 
-// of reports whether the line is of GPUs of a host.
+// of reports whether the line describes GPUs of a host.
 func (g *gresLine) of(host string) bool {
 	return g.Name == "gpu" && (g.nodes == nil || slices.Contains(g.nodes, host))
 }
@@ -145,7 +145,7 @@ func (m *clusterModel) merged(at setting, host string, own []slurm.Gres) (device
 			}
 		}
 		if short > 0 && len(left) > 0 {
-			m.unmodeledOf(at, fmt.Sprintf("the node %s has %s, and gres.conf %d fewer", host, written(g), short),
+			m.unmodeledOf(at, fmt.Sprintf("slurm.conf gives the node %s %s, and gres.conf %d fewer", host, written(g), short),
 				"gres.conf has fewer", "slurm.conf counts, though Slurm would drain such a node")
 		}
 		g.Count = short
@@ -169,7 +169,7 @@ func (m *clusterModel) noteGres(lines []gresLine, left map[int]int, text string)
 	}
 }
 
-// readTopology reads the names in a topology.yaml: nothing of it is modeled, and mistakes in it are found.
+// readTopology checks the names in a topology.yaml. The twin models nothing of it.
 func (c *SlurmConf) readTopology(path string) error {
 	s, torus := scopes["topology.yaml"], -1
 	return eachLine(path, func(n int, text string) {

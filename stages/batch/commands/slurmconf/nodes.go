@@ -198,7 +198,7 @@ func (m *clusterModel) absentNodes() {
 		if there[l[0].value] {
 			leave(l[0], l[0].value, l.get("State"), "scontrol show node: "+l[0].value)
 		} else {
-			m.problem(l[0], "no line NodeName= describes the node %s: take the configuration of the time of the log", l[0].value)
+			m.problem(l[0], "no line NodeName= describes the node %s: use the slurm.conf of the time of the log", l[0].value)
 		}
 	}
 }
@@ -227,7 +227,7 @@ func (t *Twin) readNodes(path, head string) (whole bool, err error) {
 	})
 }
 
-// shownNode reports whether a line begins what scontrol show node prints.
+// shownNode reports whether a line is the first line of the output of scontrol show node.
 func shownNode(head string) bool {
 	return strings.HasPrefix(head, "NodeName=") && (strings.Contains(head, " Arch=") || strings.Contains(head, " CoresPerSocket=") &&
 		!strings.Contains(head, " Sockets=") && !strings.Contains(head, " CPUs="))
@@ -260,7 +260,7 @@ func (m *clusterModel) noteOtherGres(l settingsLine, text string) {
 		case one.Name != "gpu":
 			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: only GPUs are counted", written(one)))
 		case one.Shared:
-			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: jobs consume these GPUs as any others", written(one)))
+			m.unmodeled(l[0], fmt.Sprintf("Gres=%s: the twin gives such a shared GPU to one job at a time, like any other GPU", written(one)))
 		}
 	}
 }

@@ -120,7 +120,7 @@ func TestGresConf(t *testing.T) {
 		{"types in both", "NodeName=a1 CPUs=4 Gres=gpu:a100:2\n", "Name=gpu Type=a100 File=/dev/nvidia[0-3]\n",
 			[]string{`gpus = 2 gpu = "a100"`, "gres.conf:1: slurm.conf has fewer such GPUs in the node"}, []string{"newer versions"}},
 		{"fewer in gres.conf", "NodeName=a1 CPUs=4 Gres=gpu:a100:4\n", "Name=gpu Type=a100 File=/dev/nvidia0\n",
-			[]string{`gpus = 4 gpu = "a100"`, "the node a1 has gpu:a100:4, and gres.conf 3 fewer: slurm.conf counts"}, nil},
+			[]string{`gpus = 4 gpu = "a100"`, "slurm.conf gives the node a1 gpu:a100:4, and gres.conf 3 fewer: slurm.conf counts"}, nil},
 		{"none in slurm.conf", "NodeName=a1 CPUs=4\n", "Name=gpu Type=a100 File=/dev/nvidia0\n", []string{"slurm.conf has fewer such GPUs"}, []string{"gpus ="}},
 		{"shards", "NodeName=a1 CPUs=4 Gres=gpu:1,shard:8\n", "Name=gpu File=/dev/nvidia0\nName=shard Count=8 File=/dev/nvidia0\n", []string{"gpus = 1"}, nil},
 		{"a count that is no number", "NodeName=a1 CPUs=4 Gres=gpu:1\n", "Name=gpu Count=many\n", []string{"error: gres.conf:1: Count=many is no number"}, nil},

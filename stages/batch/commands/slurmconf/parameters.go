@@ -87,8 +87,8 @@ func otherConf(path, head string) string {
 	return ""
 }
 
-// readOther reads another file than slurm.conf. Of gres.conf the devices count. Of the others nothing is modeled, and
-// mistakes in them are found.
+// readOther reads a file other than slurm.conf. It takes the devices from gres.conf; other files are only checked for
+// mistakes.
 func (c *SlurmConf) readOther(path, name string) error {
 	if name == "topology.yaml" {
 		return c.readTopology(path)

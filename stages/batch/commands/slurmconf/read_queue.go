@@ -86,7 +86,7 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 				} else if name == "NODELIST(REASON)" {
 					value = strings.Trim(value, "()")
 				}
-				if _, there := job[into]; into != "" && !there {
+				if into != "" && job[into] == "" { // STATE or ST
 					job[into] = value
 				}
 			}
@@ -376,8 +376,8 @@ func (q *queueReader) job(f map[string]string) (err error) {
 	return q.add(j, get("ArrayJobId"), get("ArrayTaskId"))
 }
 
-// elements returns the array that a job is of, or the elements of one that wait together, with their names; empty for a job of
-// no array. most is how many of them may run at once; 0 for all.
+// elements returns the array of a job, with the names of its elements that wait together; empty for a job without an
+// array. most is the number of elements that may run at once; 0 for all.
 func elements(name, array, tasks string) (_ string, names []string, most int, err error) {
 	if _, few, some := strings.Cut(name, "_["); some { // as squeue writes it without -r
 		array, tasks = strings.Split(name, "_")[0], strings.TrimSuffix(few, "]")
@@ -456,7 +456,7 @@ func (q *queueReader) waits(j *forecast.Queued, sub *scheduler.Submission, get f
 	}
 	for _, name := range []string{"ReqNodeList", "ExcNodeList", "Licenses"} {
 		if get(name) != "" {
-			q.leave(fmt.Sprintf("%s counts for nothing", name))
+			q.leave(fmt.Sprintf("%s has no effect", name))
 		}
 	}
 	return nil

@@ -119,7 +119,7 @@ func TestWrongInput(t *testing.T) {
 		{"a value that is missing", conf + "NodeName=m CPUs= Weight=3\n", "", "", `CPUs has no value, and Slurm takes "Weight=3" for it`},
 		{"an open quote", conf + "Epilog=\"/all done.sh\n", "", "", `"done.sh" is not NAME=VALUE`},
 		{"unknown parameter of a partition", conf + "PartitionName=x Nodse=n1\n", "", "", "a partition has no parameter Nodse. Did you mean Nodes?"},
-		{"an include without its cluster", "Include %c.conf\n" + conf, "", "", "slurm.conf:1: Include %c.conf: no line before it has ClusterName="},
+		{"an include without its cluster", "Include %c.conf\n" + conf, "", "", "slurm.conf:1: Include %c.conf: %c is the name of the cluster"},
 		{"a sum of words", conf + "PriorityWeightQOS=3\nPriorityWeightQOS*=x\n", "", "", `write PriorityWeightQOS=VALUE`},
 		{"unknown node", conf + "PartitionName=other Nodes=n[1-9]\n", "", "", "has the node n5, which no line NodeName= describes"},
 		{"no number", conf + "PriorityWeightQOS=much\n", "", "", "PriorityWeightQOS=much is no whole number"},

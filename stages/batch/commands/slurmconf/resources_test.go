@@ -46,8 +46,8 @@ func TestResources(t *testing.T) {
 		t.Errorf("the jobs are %s, want %s", strings.Join(got, "; "), want)
 	}
 	if got := strings.Join(tw.trace.Assumed, "; "); got != "jobs for which the file has no time limit (6) have the default; "+
-		"jobs that ask for GPUs of several types (1) have any; "+
-		"jobs that ask for shards of GPUs (1) have none" {
+		"jobs that ask for GPUs of several types (1) get GPUs of any type; "+
+		"jobs that ask for shards of GPUs (1) get no GPU" {
 		t.Errorf("assumed is %s", got)
 	}
 	source, text := experimentOf(t, dir)

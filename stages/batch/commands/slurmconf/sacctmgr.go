@@ -125,7 +125,7 @@ func (t *sacctmgrTable) get(fields []string, names ...string) string {
 	return ""
 }
 
-// elsewhere returns the cluster of a row that is of another cluster than the configuration; empty for its own.
+// elsewhere returns the cluster of a row if it is not the cluster of the configuration; otherwise the empty string.
 func (t *sacctmgrTable) elsewhere(fields []string) string {
 	cluster := t.get(fields, "Cluster")
 	if own := t.SlurmConf.get("ClusterName", ""); own == "" || strings.EqualFold(cluster, own) {
@@ -134,7 +134,7 @@ func (t *sacctmgrTable) elsewhere(fields []string) string {
 	return cluster
 }
 
-// foreign reports whether a row is of another cluster, and notes it. what names its kind.
+// foreign reports whether a row belongs to another cluster, and notes that. what names the kind of the row.
 func (t *sacctmgrTable) foreign(fields []string, what string) bool {
 	cluster := t.elsewhere(fields)
 	if own := t.SlurmConf.get("ClusterName", ""); cluster != "" {

@@ -11,7 +11,7 @@ import (
 // dumpHead matches the beginning of a line of the file that sacctmgr dump writes: the kind and the name of a thing.
 var dumpHead = regexp.MustCompile(`^\s*(Machine|Cluster|Parent|Account|Project|User)\s*-\s*('[^']*'|"[^"]*"|[^:\s]+)\s*(?::(.*))?$`)
 
-// dumpOption matches an option behind a name. Values may be quoted.
+// dumpOption matches an option that follows a name. Values may be quoted.
 var dumpOption = regexp.MustCompile(`([A-Za-z]+)\s*=\s*('[^']*'|"[^"]*"|[^:]*)(?::|$)`)
 
 // dumped reports whether a line begins the file that sacctmgr dump writes.

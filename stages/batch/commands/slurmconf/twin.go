@@ -198,8 +198,8 @@ func (t *Twin) checkLogJobs() {
 			continue
 		}
 		if wrong++; wrong <= 5 {
-			t.problem(at, "%s: take the configuration of the time of the log, "+
-				"or leave such jobs out of it", what)
+			t.problem(at, "%s: use the slurm.conf of the time of the log, "+
+				"or leave such jobs out of the log", what)
 		}
 	}
 	if wrong > 5 {
@@ -254,8 +254,8 @@ func textMap(settings []schema.Setting) string {
 	return "{ " + strings.Join(schema.Each(settings, func(s schema.Setting) string { return quoted(s.Name) + " = " + quoted(s.Value) }), ", ") + " }"
 }
 
-// long is the number of jobs from which on a log is run once: the instants at which the scheduler's periods begin
-// hardly change its means.
+// long is the number of jobs from which on one replicate of a log is enough: with more jobs, the means hardly depend
+// on when the scheduler's periods begin.
 const long = 20_000
 
 // Experiment writes an experiment of a name, for a file in a folder.

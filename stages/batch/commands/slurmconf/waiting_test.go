@@ -76,7 +76,7 @@ func TestOddQueues(t *testing.T) {
 		{"singleton", waits(1, "", "a", "singleton(unfulfilled)", "") + waits(2, "", "a", "afterok:1(unfulfilled)", ""), "2 2 [1]",
 			"the dependency singleton: these jobs are left out: 1 jobs"},
 		{"a heterogeneous job", waits(1, "HetJobId=1 HetJobOffset=0 ", "a", "(null)", ""), "", "a part of a heterogeneous job"},
-		{"nodes by name", waits(1, "", "a", "(null)", "   ReqNodeList=n1 ExcNodeList=(null)"), "1 2 []", "ReqNodeList counts for nothing: 1 jobs"},
+		{"nodes by name", waits(1, "", "a", "(null)", "   ReqNodeList=n1 ExcNodeList=(null)"), "1 2 []", "ReqNodeList has no effect: 1 jobs"},
 		{"BeginTime in squeue", "JOBID|USER|STATE|REASON|SUBMIT_TIME|START_TIME|CPUS\n" +
 			"1|ada|PENDING|BeginTime|2026-01-01T10:00:00|N/A|2\n2|ada|PENDING|BeginTime|2026-01-01T10:00:00|2026-01-02T10:00:00|2\n", "2 2 []",
 			"BeginTime (the queue does not say which): these jobs are left out: 1 jobs"},
@@ -93,6 +93,7 @@ func TestOddQueues(t *testing.T) {
 		{"elements by steps", waits(20, "ArrayJobId=20 ArrayTaskId=1-9:4,12%3 ", "a", "(null)", ""), "20_1 2 []; 20_5 2 []; 20_9 2 []; 20_12 2 [20_1]", ""},
 		{"elements that are held", strings.Replace(waits(20, "ArrayJobId=20 ArrayTaskId=1-2 ", "a", "(null)", ""), "Priority=7", "Priority=0", 1), "",
 			"held (the priority is 0): these jobs are left out: 2 jobs"},
+		{"two columns of states", "JOBID|USER|ST|STATE|SUBMIT_TIME|CPUS\n1|ada||PENDING|2026-01-01T10:00:00|2\n", "1 2 []", ""},
 		{"a separator in a reason", "JOBID|USER|STATE|REASON|SUBMIT_TIME|CPUS\n1|ada|PENDING|x|y|2026-01-01T10:00:00|2\n", "",
 			"x|y: these jobs are left out: 1 jobs"},
 	} {
