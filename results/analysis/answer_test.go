@@ -305,7 +305,7 @@ func TestLacking(t *testing.T) {
 			r.Difference, r.DifferenceLow, r.DifferenceHigh = 0.001, -1e6, 1e6
 		}, 0},
 	} {
-		if got := Lacking([]record.ComparisonRow{compared(c.row)}); got != c.want {
+		if got, _ := Lacking([]record.ComparisonRow{compared(c.row)}); got != c.want {
 			t.Errorf("%s: %d more, want %d", c.name, got, c.want)
 		}
 	}

@@ -73,8 +73,8 @@ func sized(r *record.ComparisonRow, m measure.Metric) bool {
 		informative(r.BaselineMean+r.DifferenceLow, r.BaselineMean+r.DifferenceHigh, 1, m)
 }
 
-// undetected reports whether a test found no difference.
-func undetected(r *record.ComparisonRow) bool {
+// Undetected reports whether a test found no difference.
+func Undetected(r *record.ComparisonRow) bool {
 	return r.Verdict == record.NoDifference || r.Verdict == record.NotEnoughReplicates && !math.IsNaN(r.PValue)
 }
 
@@ -144,11 +144,11 @@ func direction(r *record.ComparisonRow) finding {
 	return unclear
 }
 
-// mostRuns is the largest number of runs that is recommended.
-const mostRuns = 200
+// MostRuns is the largest number of runs that is recommended.
+const MostRuns = 200
 
 // lacks is how many runs show a difference like the one found, or one of a tenth of the baseline where it is less: 0 where
-// that is not known, more than mostRuns where these do not do. Least says that a test takes so many at least.
+// that is not known, more than MostRuns where these do not do. Least says that a test takes so many at least.
 func lacks(r *record.ComparisonRow) (n int, least bool) {
 	switch half := (r.DifferenceHigh - r.DifferenceLow) / 2; {
 	case r.Dropped > r.Pairs || r.Method == stats.Welch:
@@ -163,11 +163,11 @@ func lacks(r *record.ComparisonRow) (n int, least bool) {
 		return 0, false
 	default:
 		have := max(r.Pairs, r.Blocks)
-		size := max(math.Abs(r.Difference), worthKnowing*math.Abs(r.BaselineMean))
-		if n := stats.Needed(half, have, r.Level, size, sureness); n > 0 && n <= mostRuns {
+		size := max(math.Abs(r.Difference), WorthKnowing*math.Abs(r.BaselineMean))
+		if n := stats.Needed(half, have, r.Level, size, Sureness); n > 0 && n <= MostRuns {
 			return max(n, have+1), false
 		}
-		return mostRuns + 1, false
+		return MostRuns + 1, false
 	}
 }
 
@@ -184,8 +184,8 @@ func needed(r *record.ComparisonRow) string {
 		return "more runs would do"
 	case n == 0:
 		return "it takes more than " + plural(max(r.Pairs, r.Blocks), noun)
-	case n > mostRuns:
-		return "it takes more than " + plural(mostRuns, noun)
+	case n > MostRuns:
+		return "it takes more than " + plural(MostRuns, noun)
 	case least:
 		return "it takes at least " + plural(n, noun)
 	default:

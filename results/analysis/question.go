@@ -199,9 +199,9 @@ func (q *Question) best(e *record.Experiment, field int) (names []string, err er
 		o := known[i+1]
 		against := o.Change(field)
 		switch {
-		case r.Verdict == record.NotEnoughReplicates && !undetected(&r):
+		case r.Verdict == record.NotEnoughReplicates && !Undetected(&r):
 			return nil, nil
-		case undetected(&r) && against.worth() >= 0 && (of.worth() <= 0 || against.worth() > 0):
+		case Undetected(&r) && against.worth() >= 0 && (of.worth() <= 0 || against.worth() > 0):
 			names = append(names, o.Name)
 		}
 	}

@@ -41,7 +41,7 @@ var _ = analysis.Register(analysis.Part{
 		}
 		said := rule.sentence(rows, e.Plan.Replicates, rule.late(e))
 		if slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return rule.decision(&r) == Undecided || vague(&r) }) {
-			said += " " + adding(e, analysis.Lacking(rows))
+			said += " " + adding(e, lacking(rows))
 		}
 		s.Report = []table.Item{{Sentences: []string{said}, Plain: true}, {Table: rule.table(rows)}}
 		s.Terminal = s.Report[:1]
@@ -86,7 +86,7 @@ var _ = analysis.Register(analysis.Part{
 		if err != nil {
 			return s, err
 		}
-		n := analysis.Lacking(rows)
+		n := lacking(rows)
 		if n == 0 {
 			return s, nil
 		}
