@@ -15,6 +15,7 @@ import (
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/results/measure"
 	"github.com/tfexp/tfexp/results/record"
+	"github.com/tfexp/tfexp/results/resultstest"
 	"github.com/tfexp/tfexp/stages/execute"
 	"github.com/tfexp/tfexp/stages/plot"
 	"github.com/tfexp/tfexp/stages/plot/canvas"
@@ -69,6 +70,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":    runWithStatus,
 			"predicted": wellPredicted,
+			"words":     fewWords,
 		},
 	})
 }
@@ -91,6 +93,20 @@ func runWithStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if code != args[0] {
 		ts.Fatalf("exit status %s, want %s", code, args[0])
+	}
+}
+
+// fewWords is "words FILE MOST": it insists that a report shows at most so many words before anything is opened.
+func fewWords(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: words FILE MOST")
+	}
+	most, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	words := resultstest.ShownWords(ts.ReadFile(args[0]))
+	ts.Logf("%d words are shown", words)
+	if words > most || words < 50 {
+		ts.Fatalf("%s shows %d words, want at most %d", args[0], words, most)
 	}
 }
 

@@ -108,7 +108,7 @@ func TestTimeToTarget(t *testing.T) {
 				t.Errorf("%s target_loss, %s: %s at %g, want %s at %g to %g", name, kind, by[kind]["state"], got, c.state, c.from, c.to)
 			}
 		}
-		if !strings.Contains(said, "are kind=soon, which reached") || !strings.Contains(said, "1 of 4 trials diverged") {
+		if !strings.Contains(said, "are kind=soon: ") || !strings.Contains(said, "1 of 4 trials diverged") {
 			t.Errorf("%s target_loss:\n%s", name, said)
 		}
 	}
@@ -124,7 +124,7 @@ func TestDivergedTrial(t *testing.T) {
 	if x := by["diverged"]; x["state"] != "diverged" || x["loss"] != "" || x["objective"] != "" {
 		t.Errorf("%v", x)
 	}
-	if !strings.Contains(said, "which reached loss 0.400") ||
+	if !strings.Contains(said, "loss 0.400") ||
 		!strings.Contains(said, "its last loss is NaN or infinite: the training has diverged") {
 		t.Errorf("%s", said)
 	}

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -117,9 +118,10 @@ func (q *Question) Say(e *record.Experiment, jobs bool) (text, more string, err 
 	if scope, log := q.scope(e.Plan); log {
 		begin = scope + ", "
 	}
-	late, some := q.missing()
-	if some {
-		begin += "of those that keep their deadlines, "
+	late, kept := q.missing(e.Plan)
+	candidates := q.candidates()
+	if kept != "" && len(candidates) > 1 {
+		begin += "of those that keep " + kept + ", "
 	}
 	winners := make([][]string, len(q.Fields))
 	for k := range q.Fields {
@@ -127,8 +129,9 @@ func (q *Question) Say(e *record.Experiment, jobs bool) (text, more string, err 
 			return "", "", err
 		}
 	}
-	candidates := q.candidates()
-	switch {
+	switch only := q.only(kept); {
+	case only != "":
+		begin, text = strings.TrimSuffix(begin, "of those that keep "+kept+", "), only
 	case len(q.Fields) == 1 && len(candidates) == 1 && candidates[0].Rows[0] != nil:
 		c, where := candidates[0].Change(0), ""
 		_, _, where = names(e.Plan, *candidates[0].Rows[0])
@@ -221,44 +224,34 @@ func (q *Question) ranked(best []string) string {
 	} else if len(others) > 0 {
 		text += "; no difference from " + few(others, "others") + " is known"
 	}
-	named := include(slices.Clone(others), first.Name)
+	told := schema.AddOnce(slices.Clone(others), first.Name)
 	if c.worth() <= 0 && !first.Base {
-		named = nil
+		told = nil
 	}
-	return text + q.rest(named)
+	return text + q.rest(told)
 }
 
 // undecided is the answer where no difference is known between any two.
 func (q *Question) undecided(names []string) string {
-	var widest *Change
-	for _, o := range q.candidates() {
-		if c := o.Change(0); widest == nil || math.Abs(c.Ratio-1) > math.Abs(widest.Ratio-1) {
-			widest = &c
-		}
-		if c := o.Change(0); c.Finding == unclear {
-			widest = &c
-			break
-		}
-	}
-	if widest.Finding == unclear {
-		return fmt.Sprintf("too few runs to say which of %s has the %s: %s to %s are seen%s", few(names, "policies"),
-			extreme(q.Metric, len(q.Entries)), table.WithUnit(q.Entries[0].Means[0].Mean, q.Metric.Unit),
-			table.WithUnit(q.Entries[len(q.Entries)-1].Means[0].Mean, q.Metric.Unit), q.runs())
-	}
+	changes := schema.Each(q.candidates(), func(o Entry) Change { return o.Change(0) })
+	widest := slices.MaxFunc(changes, func(a, b Change) int { return cmp.Compare(math.Abs(a.Ratio-1), math.Abs(b.Ratio-1)) })
 	return fmt.Sprintf("no difference in %s is known among %s: at most %s against %s", q.Metric.Title, few(names, "policies"),
 		widest.Signed(), q.Base().Name)
 }
 
-// runs says how many runs would do for the candidate nearest to an answer: " (it needs about 14 runs)".
+// runs says how many runs would do for the candidate nearest to an answer: " (about 14 runs would do)".
 func (q *Question) runs() string {
+	text, fewest := "", math.MaxInt
 	for _, o := range q.Entries {
-		for k := range o.Rows {
+		for k, r := range o.Rows {
 			if c := o.Change(k); c.Few != "" {
-				return " (" + c.Few + ")"
+				if n, _ := lacks(r); text == "" || n > 0 && n < fewest {
+					text, fewest = " ("+c.Few+")", cmp.Or(n, math.MaxInt)
+				}
 			}
 		}
 	}
-	return ""
+	return text
 }
 
 // rest says how the entries that are not named yet compare with the baseline: "; rr is better, too (−12%); 3 others are
@@ -266,7 +259,6 @@ func (q *Question) runs() string {
 func (q *Question) rest(named []string) string {
 	var text string
 	base := q.Base()
-	_, late := q.missing()
 	for _, group := range []struct {
 		worth    int
 		one, all string
@@ -276,7 +268,7 @@ func (q *Question) rest(named []string) string {
 		var names []string
 		var changes []Change
 		for _, o := range q.candidates() {
-			if late && !o.keeps() {
+			if q.late(&o) > 0 && q.late(&q.Entries[0]) == 0 {
 				continue // said apart
 			}
 			if c := o.Change(0); c.worth() == group.worth && !slices.Contains(named, o.Name) {

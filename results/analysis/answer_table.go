@@ -45,19 +45,26 @@ func (q *Question) table(e *record.Experiment) (t table.Table, note string) {
 	if len(q.Fields) == 1 {
 		q.rest1(e.Plan, shown, &t, rest)
 	}
-	_, late := q.missing()
 	for i, o := range shown {
 		change, verdict := "baseline", ""
 		if !o.Base {
 			change, verdict = o.verdict()
 		}
-		if late && !o.keeps() {
-			verdict = "misses deadlines"
+		if missed, fields := o.misses(q.Metric); len(missed) > 0 && q.late(&q.Entries[0]) == 0 {
+			verdict = "misses " + table.Listed(missed)
+			if len(fields) < len(q.Fields) {
+				verdict += fmt.Sprintf(" in %d of %d", len(fields), len(q.Fields))
+			}
 		}
 		t.Add(slices.Concat([]string{strings.TrimPrefix(o.Name, prefix)}, columns[i], []string{change, verdict}, rest[i])...)
 	}
 	if slices.ContainsFunc(t.Rows, func(r []string) bool { return slices.ContainsFunc(r, table.IsOpen) }) {
 		note += " ± ?: too few runs for an interval."
+	}
+	if len(q.Fields) == 1 && slices.ContainsFunc(shown, func(o Entry) bool {
+		return o.At[0] != nil && shown[0].At[0] != nil && len(o.At[0].Cells) != len(shown[0].At[0].Cells)
+	}) {
+		note += " Means are over different numbers of cells; a change is over the pairs of both sides."
 	}
 	if slices.ContainsFunc(e.Plan.Compares, func(c record.Compare) bool { return c.Looks != nil }) {
 		note += " Changes and verdicts account for all looks at the results; the interval of a single mean is for one look."
@@ -88,6 +95,9 @@ func (o *Entry) verdict() (change, verdict string) {
 	default:
 		change = signedSpan(known)
 	}
+	if none := times["no difference known"]; none > 0 && times["better"]+times["worse"] > 0 {
+		times["no difference known"], times["the same"] = none+times["the same"], 0
+	}
 	var parts []string
 	for _, word := range []string{"better", "worse", "the same", "no difference known", "too few runs"} {
 		switch n := times[word]; {
@@ -95,7 +105,7 @@ func (o *Entry) verdict() (change, verdict string) {
 			return change, word
 		case n > 0 && len(parts) == 0:
 			parts = append(parts, fmt.Sprintf("%s in %d of %d", word, n, of))
-		case n > 0 && len(parts) == 1:
+		case n > 0:
 			parts = append(parts, fmt.Sprintf("%s in %d", word, n))
 		}
 	}
@@ -161,13 +171,21 @@ func (q *Question) rest1(p record.Plan, shown []Entry, t *table.Table, rest [][]
 		}
 	}
 	metrics := slices.Clone(q.Others)
+	for _, v := range at {
+		for _, l := range v.missed {
+			if m, ok := measure.MetricByName(l.metric); ok && !slices.ContainsFunc(append(metrics, q.Metric), m.Is) {
+				metrics = append(metrics, m)
+			}
+		}
+	}
+	most := max(mostOthers, len(metrics))
 	for _, m := range SummaryMetrics(p) {
-		if !slices.ContainsFunc(append(metrics, q.Metric), func(o measure.Metric) bool { return o.Name == m.Name }) {
+		if !slices.ContainsFunc(append(metrics, q.Metric), m.Is) {
 			metrics = append(metrics, m)
 		}
 	}
-	metrics = metrics[:min(len(metrics), max(mostOthers, len(q.Others)))]
-	value := func(i, k int) stats.Interval { return MeanOf(metrics[k], at[i].Values(metrics[k])) }
+	metrics = metrics[:min(len(metrics), most)]
+	value := func(i, k int) stats.Interval { return at[i].mean(metrics[k]) }
 	for _, c := range addMetrics(t, metrics, len(shown), func(i, k int) float64 { return value(i, k).Mean }) {
 		for i := range shown {
 			rest[i] = append(rest[i], c.unit.Interval(value(i, c.metric)))

@@ -239,3 +239,74 @@ func TestAnswersAgreeWithTheirNumbers(t *testing.T) {
 		}
 	})
 }
+
+// Intervals of means and of comparisons do not leave the possible values: a bounded slowdown is at least 1, an accuracy at most
+// 1 where it is a fraction.
+func TestIntervalsOfPossibleValues(t *testing.T) {
+	for _, c := range []struct {
+		metric measure.Metric
+		values []float64
+		open   bool
+	}{
+		{measure.MeanBoundedSlowdown, []float64{1.01, 1.02, 1.3}, true}, {measure.MeanBoundedSlowdown, []float64{3, 3.1, 3.2}, false},
+		{measure.FinalAccuracy, []float64{0.97, 0.99, 0.99}, true}, {measure.FinalAccuracy, []float64{97, 99, 99}, false},
+	} {
+		if got := table.Interval(MeanOf(c.metric, c.values)); table.IsOpen(got) != c.open {
+			t.Errorf("%s of %v: %s", c.metric.Title, c.values, got)
+		}
+	}
+	r := compared(func(r *record.ComparisonRow) {
+		r.Metric, r.Verdict, r.BaselineMean, r.CandidateMean, r.Ratio = "mean_bounded_slowdown", record.NoDifference, 1.5, 1.2, 0.8
+		r.CILow, r.CIHigh, r.Difference, r.DifferenceLow, r.DifferenceHigh, r.PValue = 0.4, 1.6, -0.3, -0.9, 0.9, 0.5
+	})
+	if c := ChangeOf(&r); c.Finding != unclear || sized(&r, measure.MeanBoundedSlowdown) {
+		t.Errorf("a slowdown of 0.6 is possible: %+v", c)
+	}
+}
+
+// The mean of runs in which nothing is drawn at random has no interval.
+func TestMeansOfFixedRuns(t *testing.T) {
+	e := asked{"mean_jct_s", "fcfs", map[string][]float64{"fcfs": {40, 40, 40}, "rr": {10, 10, 10}}, []string{"fcfs", "rr"}, true, false}.experiment()
+	for _, row := range headline(t, e).Table.Rows {
+		if strings.Contains(strings.Join(row, " "), "±") {
+			t.Errorf("%q", row)
+		}
+	}
+}
+
+// Where the ratio has no interval, that of the difference is a share of the baseline's mean as it was found.
+func TestChangeByTheDifference(t *testing.T) {
+	r := compared(func(r *record.ComparisonRow) {
+		r.Metric, r.Verdict, r.BaselineMean, r.CandidateMean, r.Ratio = "mean_jct_s", record.NoDifference, 100, 70, 0.7
+		r.CILow, r.CIHigh, r.Difference, r.DifferenceLow, r.DifferenceHigh, r.PValue = 0, 8, -30, -48, 12, 0.2
+	})
+	c := ChangeOf(&r)
+	if got := c.Clause("rr", "fcfs", ""); got != "no difference in mean JCT is known between rr and fcfs: −30% (−48% to +12%)" {
+		t.Error(got)
+	}
+}
+
+// Too few replicates are told with their number; more of a log, or of runs that are all alike, do not help.
+func TestLacking(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		row  func(*record.ComparisonRow)
+		want int
+	}{
+		{"two pairs", func(r *record.ComparisonRow) {
+			r.Pairs, r.Verdict, r.PValue, r.DifferenceLow, r.DifferenceHigh = 2, record.NotEnoughReplicates, math.NaN(), math.NaN(), math.NaN()
+		}, 1},
+		{"one run", func(r *record.ComparisonRow) { r.Method, r.Pairs = record.OneRun, 1 }, 0},
+		{"a log", func(r *record.ComparisonRow) {
+			r.Method, r.Blocks, r.Verdict, r.PValue = "block bootstrap", 4, record.NotEnoughReplicates, math.NaN()
+		}, 0},
+		{"hopeless", func(r *record.ComparisonRow) {
+			r.Pairs, r.Verdict, r.PValue, r.CILow, r.CIHigh = 3, record.NotEnoughReplicates, 0.9, 0, 90
+			r.Difference, r.DifferenceLow, r.DifferenceHigh = 0.001, -1e6, 1e6
+		}, 0},
+	} {
+		if got, _ := Lacking([]record.ComparisonRow{compared(c.row)}); got != c.want {
+			t.Errorf("%s: %d more, want %d", c.name, got, c.want)
+		}
+	}
+}

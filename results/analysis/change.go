@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -31,7 +32,7 @@ type Change struct {
 	From, To float64 // the means
 	// Ratio is To/From, Low and High its interval: NaN where it has none, or too few runs to say it.
 	Ratio, Low, High float64
-	// ToLow and ToHigh bound the candidate's mean where the ratio has no interval; else they are NaN.
+	// ToLow and ToHigh bound the candidate's mean where that of the baseline is 0; else they are NaN.
 	ToLow, ToHigh float64
 	// Few says how many runs would give an interval, where too few do not: "about 14 runs would do".
 	Few     string
@@ -41,10 +42,24 @@ type Change struct {
 // widest is the ratio of the bounds of an interval from which it says nothing.
 const widest = 10
 
-// informative reports whether an interval of positive values says how large something is: it does not reach impossible
-// values (most is the largest possible one, 0 for none), and its bounds are within a factor of ten.
-func informative(low, high, most float64) bool {
-	return stats.Finite(low) && stats.Finite(high) && low > 0 && high <= widest*low && !(most > 0 && high > most*(1+1e-9))
+// informative reports whether an interval of values of a metric says how large something is: it has no impossible values, and
+// its bounds are within a factor of ten. Scale is the value of the metric for a value of the interval.
+func informative(low, high, scale float64, m measure.Metric) bool {
+	return stats.Finite(low) && stats.Finite(high) && low > 0 && high <= widest*low && low*scale >= m.Least &&
+		!(m.Most > 0 && high*scale > m.Most*(1+1e-9))
+}
+
+// relaxed is a metric without the bounds that some values pass: of an accuracy in percent, that of a fraction.
+func relaxed(m measure.Metric, values ...float64) measure.Metric {
+	for _, v := range values {
+		if v > m.Most {
+			m.Most = 0
+		}
+		if v < m.Least {
+			m.Least = 0
+		}
+	}
+	return m
 }
 
 // sized reports whether the interval of a comparison without a detected difference says how large one may be; if not, there
@@ -53,12 +68,13 @@ func sized(r *record.ComparisonRow, m measure.Metric) bool {
 	if r.Method == stats.SignFlips {
 		return r.Difference == 0
 	}
-	return informative(r.CILow, r.CIHigh, m.Most/r.BaselineMean) ||
-		informative(r.BaselineMean+r.DifferenceLow, r.BaselineMean+r.DifferenceHigh, m.Most)
+	m = relaxed(m, r.BaselineMean, r.CandidateMean)
+	return informative(r.CILow, r.CIHigh, r.BaselineMean, m) ||
+		informative(r.BaselineMean+r.DifferenceLow, r.BaselineMean+r.DifferenceHigh, 1, m)
 }
 
-// undetected reports whether a test found no difference.
-func undetected(r *record.ComparisonRow) bool {
+// Undetected reports whether a test found no difference.
+func Undetected(r *record.ComparisonRow) bool {
 	return r.Verdict == record.NoDifference || r.Verdict == record.NotEnoughReplicates && !math.IsNaN(r.PValue)
 }
 
@@ -77,13 +93,18 @@ func ChangeOf(r *record.ComparisonRow) Change {
 func beyond(r *record.ComparisonRow) Change {
 	c := plain(r)
 	known := r.Method != record.OneRun && r.Verdict != record.NotEnoughReplicates
-	// The interval of the ratio bounds the candidate's mean, where the baseline's is as it was found.
-	told := known && r.Method != stats.SignFlips && informative(r.CILow, r.CIHigh, c.Metric.Most/r.BaselineMean)
-	oneSide := (r.CILow-1)*(r.CIHigh-1) >= 0
-	if low, high := c.From+r.DifferenceLow, c.From+r.DifferenceHigh; told {
+	ranged := known && r.Method != stats.SignFlips
+	m := relaxed(c.Metric, c.From, c.To)
+	// Where the ratio has no interval, that of the difference bounds the candidate's mean: the baseline's is as it was found.
+	low, high := c.From+r.DifferenceLow, c.From+r.DifferenceHigh
+	told, oneSide := ranged && informative(r.CILow, r.CIHigh, c.From, m), (r.CILow-1)*(r.CIHigh-1) >= 0
+	if told {
 		c.Low, c.High = r.CILow, r.CIHigh
-	} else if told = known && r.Method != stats.SignFlips && informative(low, high, c.Metric.Most); told {
-		c.ToLow, c.ToHigh, oneSide = low, high, r.DifferenceLow*r.DifferenceHigh >= 0
+	} else if told = ranged && informative(low, high, 1, m); told {
+		oneSide = r.DifferenceLow*r.DifferenceHigh >= 0
+		if c.Low, c.High = low/c.From, high/c.From; c.From == 0 {
+			c.Low, c.High, c.ToLow, c.ToHigh = math.NaN(), math.NaN(), low, high
+		}
 	}
 	switch d := direction(r); {
 	case !known:
@@ -123,35 +144,52 @@ func direction(r *record.ComparisonRow) finding {
 	return unclear
 }
 
-// mostRuns is the largest number of runs that is recommended.
-const mostRuns = 200
+// MostRuns is the largest number of runs that is recommended.
+const MostRuns = 200
 
-// needed says how many runs show a difference like the one found, or one of a tenth of the baseline where it is less.
-func needed(r *record.ComparisonRow) string {
-	n, noun := r.Pairs, "run"
-	if r.Blocks > 0 {
-		n, noun = r.Blocks, "stretch"
-	}
+// lacks is how many runs show a difference like the one found, or one of a tenth of the baseline where it is less: 0 where
+// that is not known, more than MostRuns where these do not do. Least says that a test takes so many at least.
+func lacks(r *record.ComparisonRow) (n int, least bool) {
 	switch half := (r.DifferenceHigh - r.DifferenceLow) / 2; {
+	case r.Dropped > r.Pairs || r.Method == stats.Welch:
+		return 0, false
+	case r.Method == stats.SignFlips:
+		return stats.FewestAlike(r.Level), true
+	case r.Blocks > 0 && r.Blocks < stats.MinBlocks:
+		return stats.MinBlocks, true
+	case r.Blocks == 0 && r.Pairs < stats.MinPairs:
+		return stats.MinPairs, true
+	case !stats.Finite(half):
+		return 0, false
+	default:
+		have := max(r.Pairs, r.Blocks)
+		size := max(math.Abs(r.Difference), WorthKnowing*math.Abs(r.BaselineMean))
+		if n := stats.Needed(half, have, r.Level, size, Sureness); n > 0 && n <= MostRuns {
+			return max(n, have+1), false
+		}
+		return MostRuns + 1, false
+	}
+}
+
+// needed says how many runs it takes, as lacks counts them.
+func needed(r *record.ComparisonRow) string {
+	noun := "run"
+	if r.Blocks > 0 {
+		noun = "stretch"
+	}
+	switch n, least := lacks(r); {
 	case r.Dropped > r.Pairs:
 		return "different jobs finished in most pairs"
 	case r.Method == stats.Welch:
 		return "more runs would do"
-	case r.Method == stats.SignFlips:
-		return "it takes at least " + plural(stats.FewestAlike(r.Level), noun)
-	case n < stats.MinPairs:
-		return "it takes at least " + plural(stats.MinPairs, noun)
-	case r.Blocks > 0 && n < stats.MinBlocks:
-		return "it takes at least " + plural(stats.MinBlocks, noun)
-	case !stats.Finite(half):
-		return "it takes more than " + plural(n, noun)
+	case n == 0:
+		return "it takes more than " + plural(max(r.Pairs, r.Blocks), noun)
+	case n > MostRuns:
+		return "it takes more than " + plural(MostRuns, noun)
+	case least:
+		return "it takes at least " + plural(n, noun)
 	default:
-		size := max(math.Abs(r.Difference), worthKnowing*math.Abs(r.BaselineMean))
-		most := stats.Needed(half, n, r.Level, size, sureness)
-		if most == 0 || most > mostRuns {
-			return "it takes more than " + plural(mostRuns, noun)
-		}
-		return "about " + plural(max(most, n+1), noun) + " would do"
+		return "about " + plural(n, noun) + " would do"
 	}
 }
 
@@ -193,7 +231,7 @@ const mostTimes = 10
 
 // inPercent reports whether a percentage says the change: it is neither rounded to none nor to all.
 func (c *Change) inPercent() bool {
-	return stats.Finite(c.Ratio) && math.IsNaN(c.ToLow) && c.Ratio < mostTimes && math.Abs(c.Ratio-1) >= 0.0005 && (c.Ratio >= 0.0005 || c.Ratio == 0)
+	return stats.Finite(c.Ratio) && c.Ratio < mostTimes && math.Abs(c.Ratio-1) >= 0.0005 && (c.Ratio >= 0.0005 || c.Ratio == 0)
 }
 
 // amount is "50% (44–61%)" or "12 times (9–15)"; "" where neither says the change.
@@ -207,7 +245,7 @@ func (c *Change) amount() string {
 		return table.Share(1-c.Ratio) + " (" + table.PercentRange(1-c.High, 1-c.Low) + ")"
 	case c.inPercent():
 		return table.Share(c.Ratio-1) + " (" + table.PercentRange(c.Low-1, c.High-1) + ")"
-	case !stats.Finite(c.Ratio) || c.Ratio < mostTimes || stats.Finite(c.ToLow):
+	case !stats.Finite(c.Ratio) || c.Ratio < mostTimes:
 		return ""
 	case !stats.Finite(c.Low):
 		return table.Number(c.Ratio) + " times"
@@ -242,35 +280,39 @@ func (c *Change) toRange() string {
 
 // Verb is the predicate of a sentence: "cuts mean JCT by 50% (44–61%)", "raises cost from 0 USD to 5 USD".
 func (c *Change) Verb() string {
-	verb := "cuts "
+	by := cmp.Or(c.by(), " "+c.fromTo())
+	return c.side("cuts ", "raises ") + c.Metric.Title + by + c.fewRuns()
+}
+
+// side is one of two words.
+func (c *Change) side(falling, rising string) string {
 	if c.Finding == rises {
-		verb = "raises "
+		return rising
 	}
-	verb += c.Metric.Title
+	return falling
+}
+
+// by is " by 50% (44–61%)" or " to 12 times (9–15) as much"; "" where the two values say it.
+func (c *Change) by() string {
 	switch amount := c.amount(); {
 	case amount == "":
-		verb += " " + c.fromTo()
-	case !c.inPercent():
-		verb += " to " + amount + " as much"
+		return ""
+	case c.inPercent():
+		return " by " + amount
 	default:
-		verb += " by " + amount
+		return " to " + amount + " as much"
 	}
-	return verb + c.fewRuns()
 }
 
 // Against is the distance from the baseline: "34% (28–40%) below fcfs", "0 s against 5 s of fcfs".
 func (c *Change) Against(base string) string {
-	where := " below "
-	if c.Finding == rises {
-		where = " above "
-	}
 	switch amount := c.amount(); {
 	case amount == "":
 		return fmt.Sprintf("%s%s against %s of %s", c.value(c.To), c.toRange(), c.value(c.From), base) + c.fewRuns()
 	case !c.inPercent():
 		return amount + " as much as " + base + c.fewRuns()
 	default:
-		return amount + where + base + c.fewRuns()
+		return amount + c.side(" below ", " above ") + base + c.fewRuns()
 	}
 }
 
@@ -307,12 +349,8 @@ func (c *Change) Clause(candidate, baseline, where string) string {
 	case equal:
 		return fmt.Sprintf("%s and %s have the same %s%s: %s", candidate, baseline, c.Metric.Title, where, c.value(c.From))
 	case noDifference:
-		size := c.Signed()
-		if stats.Finite(c.ToLow) {
-			size = fmt.Sprintf("%s%s against %s", c.value(c.To), c.toRange(), c.value(c.From))
-		}
 		return fmt.Sprintf("no difference in %s is known between %s and %s%s: %s", c.Metric.Title, candidate, baseline, where,
-			size)
+			c.Signed())
 	case unclear:
 		return fmt.Sprintf("too few runs to say whether %s or %s has the %s%s: %s against %s (%s)", candidate,
 			baseline, extreme(c.Metric, 2), where, c.value(c.To), c.value(c.From), c.Few)
@@ -331,18 +369,11 @@ func (c *Change) Course() string {
 	case unclear:
 		return fmt.Sprintf("is %s; too few runs say whether it differs: %s", values, c.Few)
 	}
-	verb := "falls"
-	if c.Finding == rises {
-		verb = "rises"
+	by := c.by()
+	if by != "" {
+		by += ","
 	}
-	switch amount := c.amount(); {
-	case amount == "":
-	case c.inPercent():
-		verb += " by " + amount + ","
-	default:
-		verb += " to " + amount + " as much,"
-	}
-	return verb + " " + c.fromTo() + c.fewRuns()
+	return c.side("falls", "rises") + by + " " + c.fromTo() + c.fewRuns()
 }
 
 // extreme is "lowest mean JCT" among several, "lower mean JCT" of two.

@@ -25,6 +25,7 @@ type Variant struct {
 	// Planned counts the cells of the plan; Cells are the complete ones.
 	Planned int
 	Cells   []record.Cell
+	missed  []limit
 }
 
 // Variants groups the plan's cells, in the order of the plan.
@@ -49,6 +50,9 @@ func Variants(e *record.Experiment) []Variant {
 	for _, c := range e.Cells {
 		v := &out[index(c.CellRef)]
 		v.Cells = append(v.Cells, c)
+	}
+	for i := range out {
+		out[i].missed = missedBy(e.Plan, &out[i])
 	}
 	return out
 }
@@ -76,24 +80,31 @@ func Comparisons(e *record.Experiment) ([]record.ComparisonRow, error) {
 	variants := Variants(e)
 	var rows []record.ComparisonRow
 	for _, c := range e.Plan.Compares {
-		m, ok := measure.MetricByName(c.Metric)
-		if !ok {
+		more, err := comparisonsOf(e, variants, c)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+	return rows, nil
+}
+
+// comparisonsOf makes the comparisons of one compare block.
+func comparisonsOf(e *record.Experiment, variants []Variant, c record.Compare) (rows []record.ComparisonRow, err error) {
+	m, ok := measure.MetricByName(c.Metric)
+	for _, base := range variants {
+		if !ok || c.Baseline != "" && base.Policy != c.Baseline || !base.at(c.At) {
 			continue
 		}
-		for _, base := range variants {
-			if c.Baseline != "" && base.Policy != c.Baseline || !base.at(c.At) {
-				continue
-			}
-			others := elsewhere
-			if c.At == nil {
-				others = candidates
-			}
-			more, err := compareWith(e, base, others(base, variants, c.At), m, c, 0)
-			if err != nil {
-				return nil, err
-			}
-			rows = append(rows, more...)
+		others := elsewhere
+		if c.At == nil {
+			others = candidates
 		}
+		more, err := compareWith(e, base, others(base, variants, c.At), m, c, 0)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
 	}
 	return rows, nil
 }
@@ -366,7 +377,7 @@ func (v Variant) GroupValues(m measure.Metric, by, group string) []float64 {
 func GroupNames(variants []Variant, by string) (names []string) {
 	for i := range variants {
 		for _, g := range variants[i].groups(by) {
-			names = include(names, g)
+			names = schema.AddOnce(names, g)
 		}
 	}
 	return names
@@ -381,7 +392,7 @@ func (v *Variant) groups(by string) []string {
 	for i := range v.Cells {
 		for _, g := range v.Cells[i].Groups {
 			if g.By == by {
-				names = include(names, g.Name)
+				names = schema.AddOnce(names, g.Name)
 			}
 		}
 	}
@@ -464,14 +475,4 @@ func sameJobs(a, b *record.Cell) bool {
 		return names
 	}
 	return measure.Failed.CountOf(&a.Metrics) <= measure.MaxFailures && slices.Equal(failed(a), failed(b))
-}
-
-// include adds a value to a list that does not have it.
-func include[T comparable](list []T, v T) []T {
-	for _, x := range list {
-		if x == v {
-			return list
-		}
-	}
-	return append(list, v)
 }

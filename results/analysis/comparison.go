@@ -43,7 +43,7 @@ func Evidence(r record.ComparisonRow) string {
 	case r.Method == stats.Welch:
 		pairs = "runs of two folders, not paired"
 	}
-	if r.Verdict == record.NotEnoughReplicates && !undetected(&r) {
+	if r.Verdict == record.NotEnoughReplicates && !Undetected(&r) {
 		return pairsOf(r, pairs)
 	}
 	return pairsOf(r, pairs) + ", " + table.PValue(r.PValue)

@@ -92,9 +92,9 @@ func commonAxes(variants []Variant, compared []string) (most []string) {
 	readers := map[string][]string{}
 	var policies []string
 	for _, v := range variants {
-		policies = include(policies, v.Policy)
+		policies = schema.AddOnce(policies, v.Policy)
 		for _, a := range v.Axes {
-			readers[a.Name] = include(readers[a.Name], v.Policy)
+			readers[a.Name] = schema.AddOnce(readers[a.Name], v.Policy)
 		}
 	}
 	for _, v := range variants {

@@ -1,52 +1,110 @@
 package analysis
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/measure"
+	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/stats"
+	"github.com/tfexp/tfexp/results/table"
 )
 
-// Keeps reports whether a variant kept all requirements of its jobs in all its cells, such as their
-// deadlines. Others are not ranked among those who do (measure.Metric.Unmet).
-func (v Variant) Keeps() bool {
+// limit is a requirement that is missed: "deadlines", or "the threshold of cost".
+type limit struct{ name, metric string }
+
+// missedBy are the requirements that a variant misses: those of its jobs, such as their deadlines, in any of its cells, and
+// the thresholds of metrics at the mean over these. Variants that miss one are not ranked among those that keep it.
+func missedBy(p record.Plan, v *Variant) (missed []limit) {
 	for _, m := range measure.AllMetrics() {
 		if m.Unmet && slices.ContainsFunc(v.Values(m), func(x float64) bool { return stats.Finite(x) && x > 0 }) {
-			return false
+			missed = append(missed, limit{"deadlines", m.Name})
 		}
 	}
-	return true
-}
-
-// keeps reports whether an entry keeps the requirements in all its fields.
-func (o *Entry) keeps() bool {
-	return !slices.ContainsFunc(o.At, func(v *Variant) bool { return v != nil && !v.Keeps() })
-}
-
-// missing says which entries miss requirements, such as their deadlines; "" where none does, or where the number of missed
-// ones is compared. Some reports whether others keep them: only these are ranked.
-func (q *Question) missing() (text string, some bool) {
-	late := schema.Where(q.Entries, func(o Entry) bool { return !o.keeps() })
-	switch {
-	case len(late) == 0 || q.Metric.Unmet:
-		return "", false
-	case len(late) == len(q.Entries):
-		return "all miss deadlines", false
-	case len(late) == 1:
-		return late[0].Name + " misses deadlines", true
+	for _, t := range p.Thresholds {
+		m, ok := measure.MetricByName(t.Metric)
+		if !ok || t.Min == nil && t.Max == nil || t.Policy != "" && t.Policy != v.Policy {
+			continue
+		}
+		if verdict := judge(meanOf(*v, m), t.Min, t.Max); verdict.Value != nil && !verdict.Met {
+			missed = schema.AddOnce(missed, limit{"the threshold of " + m.Title, m.Name})
+		}
 	}
-	return few(entryNames(late), "others") + " miss deadlines", true
+	return missed
 }
 
-// keepersFirst orders two variants that are ranked by a metric: one that keeps its limits comes before one that does not,
-// unless just that is compared.
-func keepersFirst(a, b bool, by measure.Metric) int {
-	switch {
-	case a == b || by.Unmet:
-		return 0
-	case a:
-		return -1
+// misses are the requirements that a variant misses, where variants are ranked by a metric: one of the metric itself is said
+// by its values.
+func (v *Variant) misses(by measure.Metric) []string {
+	other := schema.Where(v.missed, func(l limit) bool { return l.metric != by.Name })
+	return schema.Each(other, func(l limit) string { return l.name })
+}
+
+// Keeps reports whether a variant keeps all requirements, where variants are ranked by a metric.
+func (v *Variant) Keeps(by measure.Metric) bool { return len(v.misses(by)) == 0 }
+
+// misses are the requirements that an entry misses, and the fields in which it does.
+func (o *Entry) misses(by measure.Metric) (limits []string, fields []int) {
+	for k, v := range o.At {
+		if v != nil && !v.Keeps(by) {
+			fields = append(fields, k)
+			limits = union(limits, v.misses(by))
+		}
 	}
-	return 1
+	return limits, fields
+}
+
+// late is in how many fields an entry misses requirements.
+func (q *Question) late(o *Entry) int {
+	_, fields := o.misses(q.Metric)
+	return len(fields)
+}
+
+// missing says which entries miss which requirements, and where; "" where none does. Kept names the requirements, if other
+// entries keep them in all fields: only these are ranked.
+func (q *Question) missing(p record.Plan) (text, kept string) {
+	late := schema.Where(q.Entries, func(o Entry) bool { return q.late(&o) > 0 })
+	if len(late) == 0 {
+		return "", ""
+	}
+	var limits, parts []string
+	everywhere := true
+	for i := range late {
+		missed, fields := late[i].misses(q.Metric)
+		limits = union(limits, missed)
+		everywhere = everywhere && len(fields) == len(q.Fields)
+	}
+	what := table.Listed(limits)
+	if len(late) < len(q.Entries) {
+		kept = strings.Replace(what, "deadlines", "their deadlines", 1)
+	}
+	switch {
+	case everywhere && kept == "":
+		return "all miss " + what, ""
+	case everywhere || len(late) > mostListed:
+		verb := map[bool]string{true: " misses ", false: " miss "}[len(late) == 1]
+		return few(entryNames(late), "others") + verb + what, kept
+	}
+	for i := range late {
+		missed, fields := late[i].misses(q.Metric)
+		parts = append(parts, late[i].Name+" misses "+table.Listed(missed)+q.in(p, fields, len(q.Fields), true))
+	}
+	return strings.Join(parts, ", "), kept
+}
+
+// only is the answer in one setting where one entry alone keeps the requirements; "" where there are others.
+func (q *Question) only(kept string) string {
+	if len(q.Fields) > 1 || q.late(&q.Entries[0]) > 0 || q.late(&q.Entries[1]) == 0 {
+		return ""
+	}
+	first := &q.Entries[0]
+	text := fmt.Sprintf("only %s keeps %s (%s: %s)", first.Name, strings.Replace(kept, "their", "its", 1), q.Metric.Title,
+		table.WithUnit(first.Means[0].Mean, q.Metric.Unit))
+	if others := q.candidates(); len(others) == 1 && others[0].Rows[0] != nil {
+		c := others[0].Change(0)
+		text += "; " + c.Clause(others[0].Name, q.Base().Name, "")
+	}
+	return text
 }

@@ -37,14 +37,24 @@ func Questions(e *record.Experiment, rows []record.ComparisonRow) (out []Questio
 		return nil
 	}
 	variants := Variants(e)
-	for _, c := range e.Plan.Compares {
+	asked := schema.Where(e.Plan.Compares, func(c record.Compare) bool { return c.By == "" })
+	if len(asked) == 0 { // all are within groups of jobs: the answer is about all jobs
+		for _, c := range e.Plan.Compares {
+			c.By = ""
+			more, err := comparisonsOf(e, variants, c)
+			if err != nil {
+				continue // Comparisons has told it
+			}
+			asked, rows = append(asked, c), append(rows, more...)
+		}
+	}
+	for _, c := range asked {
 		m, ok := measure.MetricByName(c.Metric)
 		if !ok {
 			continue
 		}
 		i := slices.IndexFunc(out, func(q Question) bool { return q.Baseline == c.Baseline && slices.Equal(q.At, c.At) })
 		if i < 0 {
-			c.By = ""
 			out = append(out, Question{Compare: c, Metric: m, Fields: fields(variants, c)})
 		} else if q := &out[i]; m.Name != q.Metric.Name {
 			q.Others = slices.DeleteFunc(q.Others, func(o measure.Metric) bool { return o.Name == m.Name })
@@ -87,7 +97,7 @@ func (q *Question) enter(rows []record.ComparisonRow) {
 					Means: slices.Repeat([]stats.Interval{{Mean: math.NaN()}}, n)})
 			}
 			o := &q.Entries[j]
-			o.At[i], o.Means[i] = v, MeanOf(q.Metric, v.Values(q.Metric))
+			o.At[i], o.Means[i] = v, v.mean(q.Metric)
 			for _, r := range known[[2]side{of(v), of(&f.Variants[at])}] {
 				switch {
 				case r.Metric == q.Metric.Name && o.Rows[i] == nil:
@@ -128,7 +138,7 @@ func (q *Question) rank() {
 		q.Entries[k].score = sums[k].Value()
 	}
 	slices.SortStableFunc(q.Entries, func(a, b Entry) int {
-		return cmp.Or(keepersFirst(a.keeps(), b.keeps(), q.Metric), better(a.score, b.score, q.Metric))
+		return cmp.Or(cmp.Compare(q.late(&a), q.late(&b)), better(a.score, b.score, q.Metric))
 	})
 }
 
@@ -162,10 +172,10 @@ func (o *Entry) Change(field int) Change {
 // no test separates it from the best. The tests have Holm's correction for all pairs, since the best is chosen by the
 // same data. The comparisons with the baseline, which are fewer, may have detected differences that this did not: an entry
 // worse than the baseline is not as good, and where the best beats the baseline, neither is an entry that does not.
-// The list is empty where too few replicates compare the first with any other.
+// The list is empty where too few replicates compare the first with any other, or with the baseline.
 func (q *Question) best(e *record.Experiment, field int) (names []string, err error) {
 	known := schema.Where(q.Entries, func(o Entry) bool { return stats.Finite(o.Means[field].Mean) })
-	kept := schema.Where(known, func(o Entry) bool { return q.Metric.Unmet || o.At[field].Keeps() })
+	kept := schema.Where(known, func(o Entry) bool { return o.At[field].Keeps(q.Metric) })
 	if len(kept) > 0 && len(kept) < len(known) {
 		if known = kept; len(known) == 1 {
 			return []string{known[0].Name}, nil
@@ -189,11 +199,15 @@ func (q *Question) best(e *record.Experiment, field int) (names []string, err er
 		o := known[i+1]
 		against := o.Change(field)
 		switch {
-		case r.Verdict == record.NotEnoughReplicates && !undetected(&r):
+		case r.Verdict == record.NotEnoughReplicates && !Undetected(&r):
 			return nil, nil
-		case undetected(&r) && against.worth() >= 0 && (of.worth() <= 0 || against.worth() > 0):
+		case Undetected(&r) && against.worth() >= 0 && (of.worth() <= 0 || against.worth() > 0):
 			names = append(names, o.Name)
 		}
+	}
+	open := func(o Entry) bool { return !o.Base && o.Change(field).Finding == unclear }
+	if slices.Contains(names, q.Base().Name) && (open(first) || len(names) == len(known) && slices.ContainsFunc(known, open)) {
+		return nil, nil // too few compare them with the baseline
 	}
 	return names, nil
 }

@@ -34,10 +34,7 @@ func (q *Question) counted(p record.Plan, o Entry) string {
 	}
 	for _, side := range sides {
 		if fields := by[side]; len(fields) > 0 {
-			verb := "cuts "
-			if side == rises {
-				verb = "raises "
-			}
+			verb := (&Change{Finding: side}).side("cuts ", "raises ")
 			object := q.Metric.Title + " against " + q.Base().Name
 			if len(parts) > 0 {
 				object = "it"
@@ -64,6 +61,9 @@ func (q *Question) counted(p record.Plan, o Entry) string {
 	if n := len(by[noDifference]) + len(by[unclear]); n > 0 {
 		text += fmt.Sprintf("; in %d no difference is known", n)
 	}
+	if n := len(by[equal]); n > 0 {
+		text += fmt.Sprintf("; in %d it is the same", n)
+	}
 	return text
 }
 
@@ -79,9 +79,9 @@ func allOf(n int) string {
 func (q *Question) in(p record.Plan, fields []int, of int, first bool) string {
 	axis := q.axis(p)
 	switch {
-	case len(fields) == of && axis != "":
+	case of > 1 && len(fields) == of && axis != "":
 		return fmt.Sprintf(" at %s values of %s", allOf(of), axis)
-	case len(fields) == of:
+	case of > 1 && len(fields) == of:
 		return fmt.Sprintf(" in %s settings", allOf(of))
 	case of > mostSettings && first:
 		return fmt.Sprintf(" in %d of %d settings", len(fields), of)
@@ -178,7 +178,14 @@ func (q *Question) won(p record.Plan, winners [][]string) string {
 	if worst := q.worst(p); worst != "" {
 		parts[len(parts)-1] += "; " + worst
 	}
-	if n := len(q.Fields) - len(schema.Where(winners, func(w []string) bool { return w != nil })); n > 0 {
+	n := 0
+	for k := range q.Fields {
+		of := schema.Where(q.Entries, func(o Entry) bool { return o.Rows[k] != nil })
+		if len(of) > 0 && winners[k] == nil {
+			n++
+		}
+	}
+	if n > 0 {
 		parts = append(parts, fmt.Sprintf("and too few runs to say in %d", n))
 	}
 	return strings.Join(parts, ", ")
@@ -321,11 +328,7 @@ func (q *Question) paid(name string, m measure.Metric, changes []Change) string 
 	if len(q.Fields) == 1 {
 		return name + " " + changes[0].Verb()
 	}
-	verb := "falls"
-	if changes[0].Finding == rises {
-		verb = "rises"
-	}
-	text := fmt.Sprintf("%s of %s %s by %s", m.Title, name, verb, unsignedSpan(changes))
+	text := fmt.Sprintf("%s of %s %s by %s", m.Title, name, changes[0].side("falls", "rises"), unsignedSpan(changes))
 	if len(changes) < len(q.Fields) {
 		text += fmt.Sprintf(" in %d of %d settings", len(changes), len(q.Fields))
 	}
@@ -364,7 +367,7 @@ func (q *Question) byGroups(e *record.Experiment, best *Entry) (text string, err
 				return "", err
 			}
 			for k := range rows {
-				names = include(names, rows[k].Group)
+				names = schema.AddOnce(names, rows[k].Group)
 				changes[rows[k].Group] = append(changes[rows[k].Group], ChangeOf(&rows[k]))
 			}
 		}

@@ -74,7 +74,7 @@ func SummaryOf(p record.Plan, variants []Variant) []SummaryRow {
 			}
 		}
 		for _, m := range metrics {
-			row.Metrics = append(row.Metrics, SummaryMetric{m.Name, MeanOf(m, v.Values(m))})
+			row.Metrics = append(row.Metrics, SummaryMetric{m.Name, v.mean(m)})
 		}
 		rows = append(rows, row)
 	}
@@ -90,7 +90,7 @@ func Best(p record.Plan, variants []Variant, most int) []Variant {
 	by := ranking(p)
 	sorted := slices.Clone(variants)
 	slices.SortStableFunc(sorted, func(a, b Variant) int {
-		return cmp.Or(keepersFirst(a.Keeps(), b.Keeps(), by), better(meanOf(a, by), meanOf(b, by), by))
+		return cmp.Or(cmp.Compare(len(a.misses(by)), len(b.misses(by))), better(meanOf(a, by), meanOf(b, by), by))
 	})
 	return first(sorted, most, func(v Variant) bool { return baseline(p, v.Policy) })
 }
@@ -157,13 +157,22 @@ func first[T any](list []T, most int, keep func(T) bool) []T {
 // reaches values that the metric cannot have, or is wider than a factor of ten.
 func MeanOf(m measure.Metric, values []float64) stats.Interval {
 	i := stats.MeanInterval(values, DefaultLevel)
-	if i.Low == i.High || slices.ContainsFunc(values, func(v float64) bool { return v < 0 || m.Most > 0 && v > m.Most }) {
+	if i.Low == i.High || slices.ContainsFunc(values, func(v float64) bool { return v < 0 }) {
 		return i
 	}
-	if stats.Finite(i.Low) && !informative(i.Low, i.High, m.Most) {
+	if stats.Finite(i.Low) && !informative(i.Low, i.High, 1, relaxed(m, values...)) {
 		i.Low, i.High = math.NaN(), math.NaN()
 	}
 	return i
+}
+
+// mean is the mean of a metric with its interval; of runs in which nothing is drawn at random, which are alike, that of one.
+func (v *Variant) mean(m measure.Metric) stats.Interval {
+	values := v.Values(m)
+	if len(values) > 0 && v.fixed() {
+		values = values[:1]
+	}
+	return MeanOf(m, values)
 }
 
 // baseline reports whether a policy is a baseline of a comparison.

@@ -43,7 +43,7 @@ func (c *Collector) final(job int) Final {
 // The last reports of the finished jobs' programs.
 var (
 	FinalAccuracy = Register(Metric{
-		Rank: 200, Name: "final_accuracy", Title: "final accuracy", HigherBetter: true,
+		Rank: 200, Name: "final_accuracy", Title: "final accuracy", HigherBetter: true, Most: 1,
 		Shown:   Shown{Cells: 12, Summary: 9, Panels: 7},
 		Doc:     "mean of the last accuracies that the finished jobs reported; empty where none did",
 		Compute: func(t *Totals) float64 { return t.meanOf(func(o *Outcome) float64 { return o.FinalAccuracy }) },

@@ -28,8 +28,8 @@ type Metric struct {
 	Doc string
 	// HigherBetter reports in which direction the metric improves.
 	HigherBetter bool
-	// Most is its largest possible value; 0: it has none.
-	Most float64
+	// Least and Most are its least and largest possible value; 0: it has no largest one.
+	Least, Most float64
 	// Count reports that its values are whole numbers.
 	Count bool
 	// OfAllJobs reports that it is over all jobs, whether they finished or not: cells in which different jobs failed can be
@@ -95,6 +95,9 @@ func Register(m Metric) Metric {
 	})
 	return m
 }
+
+// Is reports whether two metrics are the same.
+func (m Metric) Is(o Metric) bool { return m.Name == o.Name }
 
 // AllMetrics lists the metrics in the order of their columns.
 func AllMetrics() []Metric { return schema.Each(registered, Metric.inCurrency) }

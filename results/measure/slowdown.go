@@ -21,7 +21,7 @@ var (
 		Compute: func(t *Totals) float64 { return t.Slowdown.Jain() },
 	})
 	MeanBoundedSlowdown = Register(Metric{
-		Rank: 180, Name: "mean_bounded_slowdown", Title: "mean bounded slowdown",
+		Rank: 180, Name: "mean_bounded_slowdown", Title: "mean bounded slowdown", Least: 1,
 		// A job of no length has any slowdown.
 		Shown:   Shown{Cells: 8, Summary: 6, Spare: 2, Panels: 5},
 		Doc:     "mean of the bounded slowdowns",

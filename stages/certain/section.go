@@ -41,10 +41,57 @@ var _ = analysis.Register(analysis.Part{
 		}
 		said := rule.sentence(rows, e.Plan.Replicates, rule.late(e))
 		if slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return rule.decision(&r) == Undecided || vague(&r) }) {
-			said += " \"tfexp run FILE --more N\" adds replicates."
+			said += " " + adding(e, lacking(rows))
 		}
 		s.Report = []table.Item{{Sentences: []string{said}, Plain: true}, {Table: rule.table(rows)}}
 		s.Terminal = s.Report[:1]
+		return s, nil
+	},
+})
+
+// adding says which command adds replicates: n of them, or a number to choose if that is 0.
+func adding(e *record.Experiment, n int) string {
+	number := "N"
+	if n > 0 {
+		number = fmt.Sprint(n)
+	}
+	command := []string{"tfexp", "run", "FILE"}
+	if again := e.Run.Command; len(again) > 2 && again[1] == "run" {
+		command = command[:2]
+		for i, arg := range again[2:] {
+			if arg != "--fresh" && !strings.HasPrefix(arg, "--more") && (i == 0 || again[1+i] != "--more") {
+				command = append(command, arg)
+			}
+		}
+	}
+	return fmt.Sprintf("%q adds %s.", strings.Join(append(command, "--more", number), " "), replicates(n))
+}
+
+func replicates(n int) string {
+	if n == 0 {
+		return "replicates"
+	}
+	return schema.Plural(n, "replicate")
+}
+
+// Where too few replicates answer a comparison, the command that adds the ones it takes is said; the number is a member of
+// run --json.
+var _ = analysis.Register(analysis.Part{
+	Name: "section-more", Title: "More replicates", InReport: analysis.Verdicts + 6, OnTerminal: analysis.Verdicts + 6,
+	Tell: func(e *record.Experiment) (s table.Section, err error) {
+		if Rules.Of(&e.Plan) != nil || !e.Complete() {
+			return s, nil
+		}
+		rows, err := analysis.Comparisons(e)
+		if err != nil {
+			return s, err
+		}
+		n := lacking(rows)
+		if n == 0 {
+			return s, nil
+		}
+		s.Members = map[string]any{"more_replicates": n}
+		s.Terminal = []table.Item{{Sentences: []string{adding(e, n)}, Plain: true}}
 		return s, nil
 	},
 })

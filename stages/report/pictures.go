@@ -60,7 +60,11 @@ func (v *view) pictures(ctx context.Context, e *record.Experiment) error {
 				return err
 			}
 		}
-		part, _ := v.section(kind.Section)
+		section := kind.Section
+		if section == answer && len(v.AnswerPictures) > 0 && (v.AnswerPictures[0].Kind != p.Kind || p.Kind != answer) {
+			section = "" // the answer has a picture
+		}
+		part, _ := v.section(section)
 		*part = append(*part, one)
 	}
 	fold(v.Pictures, e.Plan.Plots)
@@ -89,10 +93,13 @@ func fold(pictures []shownPicture, asked []record.Plot) {
 	}
 }
 
+// answer is the name of the section at the top, and of the kind of picture that is always there.
+const answer = "answer"
+
 // section returns the pictures of a section, and its notes on pictures that it leaves out; pictures of a missing
 // section are among the pictures of the whole.
 func (v *view) section(name string) (pictures *[]shownPicture, more *[]string) {
-	if name == "answer" {
+	if name == answer {
 		return &v.AnswerPictures, new([]string)
 	}
 	for _, s := range slices.Concat(v.First, v.Middle, v.Last) {

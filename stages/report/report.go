@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/record"
 	"github.com/tfexp/tfexp/results/table"
@@ -58,6 +59,7 @@ var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
 	"count":     func(rows [][]string) string { return table.Number(float64(len(rows))) },
 	"long":      func(rows [][]string) bool { return len(rows) > printed },
 	"bound":     table.Bound,
+	"plural":    schema.Plural,
 	"explained": explained,
 	"pointed":   pointed,
 	"terms":     func() []term { return terms },

@@ -34,7 +34,8 @@
         }), waits: j.waits || [],
       }));
       this.build();
-      new ResizeObserver(() => this.draw()).observe(this.frame);
+      // Drawing changes the height of the frame: within the notice of a change that would be another change.
+      new ResizeObserver(() => requestAnimationFrame(() => this.draw())).observe(this.frame);
       dark.addEventListener("change", () => this.draw());
     }
 

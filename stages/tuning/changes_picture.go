@@ -24,7 +24,7 @@ const Changes = "changes"
 
 var _ = pictures.Register(pictures.Kind{
 	PictureKind: table.PictureKind{
-		Rank: 142, Name: Changes,
+		Rank: 142, Name: Changes, Section: "answer",
 		Doc: "the loss of a job over time, with the changes of its settings while it trained",
 	},
 	Draw: changes,

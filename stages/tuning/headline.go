@@ -89,9 +89,35 @@ func missedBy(c trial.Constraint, o *trial.Outcome) float64 {
 	return 0
 }
 
-// objectiveOf is the objective in words, and written with its unit.
+// objectiveOf is the objective in words, and written with its unit: "time 14.7 s", "a loss of 0.5 after 0.6 s".
 func objectiveOf(t *trial.Tuning, v float64) string {
-	return strings.ReplaceAll(t.Objective, "_", " ") + " " + table.WithUnit(v, trial.FindObjective(t.Objective).Unit)
+	value := table.WithUnit(v, trial.FindObjective(t.Objective).Unit)
+	if aim := t.Aim(); aim != nil {
+		return fmt.Sprintf("%s of %s after %s", article(aim.Outcome), table.Number(*t.Target), value)
+	}
+	return strings.ReplaceAll(t.Objective, "_", " ") + " " + value
+}
+
+// article is "a loss", "an accuracy".
+func article(outcome string) string {
+	if strings.HasPrefix(outcome, "a") {
+		return "an " + outcome
+	}
+	return "a " + outcome
+}
+
+// targetNote says which report a target counts by; "" without a target.
+func targetNote(t *trial.Tuning) string {
+	aim := t.Aim()
+	if aim == nil {
+		return ""
+	}
+	side := "less"
+	if aim.Min != nil {
+		side = "more"
+	}
+	return fmt.Sprintf("The %s is the service time at the first report of %s of %s or %s; trials without one come last.",
+		strings.ReplaceAll(t.Objective, "_", " "), article(aim.Outcome), table.Number(*t.Target), side)
 }
 
 // headline answers the question of a tuning: the best settings found, and how soon. Where several methods search
@@ -113,16 +139,15 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 		h.Sentence = fmt.Sprintf("No trial of %s succeeded: %s.", t.Name, lost(list))
 		return h
 	case !best.feasible:
-		h.Sentence = fmt.Sprintf("No trial of %s %s; the nearest was %s with %s.", t.Name, unsatisfied(e, rows[0]),
-			nearest0(t, best.outcome), settings)
+		h.Sentence = fmt.Sprintf("No trial of %s %s; %s.", t.Name, unsatisfied(e, rows[0]), closest(t, best.outcome, settings))
 	default:
-		h.Sentence = fmt.Sprintf("The best settings found for %s are %s, which reached %s", t.Name, settings,
+		h.Sentence = fmt.Sprintf("The best settings found for %s are %s: %s", t.Name, settings,
 			objectiveOf(t, best.value)) + shared(list)
 		if best.Began != nil {
-			h.Sentence = fmt.Sprintf("The best run of %s ended with %s, and began with %s; it reached %s", t.Name, settings,
+			h.Sentence = fmt.Sprintf("The best run of %s ended with %s, and began with %s: %s", t.Name, settings,
 				listed(best.Began), objectiveOf(t, best.value))
 		}
-		if len(tunings) == 1 {
+		if len(tunings) == 1 && t.Mode == "" {
 			h.Sentence += soon(rows[0])
 		}
 		h.Sentence += "."
@@ -130,7 +155,7 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 	if len(compared) > 0 {
 		h.Sentence = compared[0] + " " + h.Sentence
 	}
-	notes := []string{ended(t, rows[0]), importanceSentence(e, t)}
+	notes := []string{ended(t, rows[0]), targetNote(t), importanceSentence(e, t)}
 	if n := inState(list, trial.TrialDiverged); n > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %s diverged: their last loss is NaN or infinite.", n, schema.Plural(len(list), "trial")))
 	}
@@ -140,7 +165,11 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 		return h
 	}
 	h.Table = trialsTable(t, list, mostTrialRows)
-	h.Note = fmt.Sprintf("The best of %s; all are in %s.", schema.Plural(len(list), "trial"), Trials.File)
+	what := "trial"
+	if t.Mode != "" {
+		what = "run"
+	}
+	h.Note = fmt.Sprintf("The best of %s; all are in %s.", schema.Plural(len(list), what), Trials.File)
 	if severalRuns(list) {
 		h.Note = "Settings that ran several times have the outcome of the best run. " + h.Note
 	}
@@ -185,9 +214,9 @@ func shared(list []found) string {
 	case 0:
 		return ""
 	case 1:
-		return ", as one other setting did"
+		return ", like one other setting"
 	default:
-		return fmt.Sprintf(", as %d other settings did", n)
+		return fmt.Sprintf(", like %d other settings", n)
 	}
 }
 
@@ -215,10 +244,15 @@ func lost(list []found) string {
 	return strings.Join(parts, " and ")
 }
 
-// nearest0 is the value that a trial reached for the first constraint: "an accuracy of 0.91".
-func nearest0(t *trial.Tuning, o *trial.Outcome) string {
+// closest is the value that the best trial had for the first constraint, or that no trial has one.
+func closest(t *trial.Tuning, o *trial.Outcome, settings string) string {
 	c := t.AllConstraints()[0]
-	return fmt.Sprintf("%s %s", c.Outcome, table.Number(o.Outcome(c.Outcome)))
+	v := o.Outcome(c.Outcome)
+	if math.IsNaN(v) {
+		return fmt.Sprintf("none reported %s: jobs/README.md has the lines that programs print, and a block progress "+
+			"reads others", article(c.Outcome))
+	}
+	return fmt.Sprintf("the nearest was %s %s with %s", c.Outcome, table.Number(v), settings)
 }
 
 // soon is how many trials it took until one was within 10% of the best.
@@ -229,7 +263,7 @@ func soon(r TuningRow) string {
 	case r.Runs == 1:
 		return fmt.Sprintf("; trial %s of %d was the first within 10%% of it", table.Number(r.Median), r.Trials)
 	}
-	return fmt.Sprintf("; %s to come within 10%% of it, at the median of %s", trialsOf(r), schema.Plural(r.Runs, "run"))
+	return fmt.Sprintf("; a search came within 10%% of it after %s, at the median of %d searches", trialsOf(r), r.Runs)
 }
 
 // trialsTable shows at most most trials with their settings and outcomes. The runs of the same settings in several

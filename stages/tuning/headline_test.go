@@ -38,7 +38,7 @@ func TestHeadline(t *testing.T) {
 	e := searched(t, 0.6)
 	_, rows := Rows(e)
 	h := headline(e, rows, nil)
-	want := "The best settings found for digits are lr=0.2, batch=8, which reached accuracy 0.900, as 2 other settings did; trial 4 of 9 was the " +
+	want := "The best settings found for digits are lr=0.2, batch=8: accuracy 0.900, like 2 other settings; trial 4 of 9 was the " +
 		"first within 10% of it."
 	if h.Sentence != want || !strings.HasPrefix(h.Note, "Settings by importance: lr ") {
 		t.Errorf("%s\nwant %s\n%s", h.Sentence, want, h.Note)
@@ -74,7 +74,7 @@ func TestHeadlineOfAJobThatChanged(t *testing.T) {
 	e.Beyond[0].Outcome = record.NewFeatureValue(o)
 	_, rows := Rows(e)
 	h := headline(e, rows, nil)
-	want := "The best run of digits ended with lr=0.3, batch=32, and began with lr=0.2, batch=8; it reached accuracy 0.900"
+	want := "The best run of digits ended with lr=0.3, batch=32, and began with lr=0.2, batch=8: accuracy 0.900"
 	if !strings.HasPrefix(h.Sentence, want) || strings.Join(h.Table.Rows[0][1:3], " ") != "0.3 32" {
 		t.Errorf("%s\n%v\nwant %s", h.Sentence, h.Table.Rows, want)
 	}

@@ -21,7 +21,7 @@ const Regret = "regret"
 
 var _ = pictures.Register(pictures.Kind{
 	PictureKind: table.PictureKind{
-		Rank: 140, Name: Regret,
+		Rank: 140, Name: Regret, Section: "answer",
 		Doc: "how far the best settings so far are behind the best there are, by trial, with intervals over replicates",
 	},
 	Draw: regret,

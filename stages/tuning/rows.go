@@ -136,6 +136,7 @@ type sums struct {
 	t           *trial.Tuning
 	best, found float64
 	time, cost  float64
+	priced      bool // the cost of some trial is known
 }
 
 func (s *sums) row(o *trial.Outcome, number int, counts bool) TrialRow {
@@ -151,7 +152,7 @@ func (s *sums) row(o *trial.Outcome, number int, counts bool) TrialRow {
 	}
 	s.time += o.Time
 	if o.Cost != nil {
-		s.cost += *o.Cost
+		s.cost, s.priced = s.cost+*o.Cost, true
 	}
 	switch state := s.t.State(o); {
 	case state == trial.TrialCrashed:
@@ -166,6 +167,9 @@ func (s *sums) row(o *trial.Outcome, number int, counts bool) TrialRow {
 		s.found = r.Objective
 	}
 	r.Best, r.SpentTime, r.SpentCost = s.found, s.time, s.cost
+	if !s.priced {
+		r.SpentCost = math.NaN()
+	}
 	if !math.IsNaN(s.found) {
 		r.RegretPct = 100 * s.t.Regret(s.found, s.best)
 	}

@@ -108,3 +108,31 @@ func TestRowsOfStretches(t *testing.T) {
 		t.Errorf("stretches count as trials: %+v", s)
 	}
 }
+
+// What trials cost is not known while no trial has a cost; then it is the sum of those that have one.
+func TestCostsThatAreNotKnown(t *testing.T) {
+	s := &sums{t: &trial.Tuning{Objective: "time"}, best: math.NaN(), found: math.NaN()}
+	first, second := s.row(&trial.Outcome{Time: 3}, 1, true), s.row(&trial.Outcome{Time: 3, Cost: some(2)}, 2, true)
+	if !math.IsNaN(first.SpentCost) || second.SpentCost != 2 {
+		t.Errorf("%g, then %g", first.SpentCost, second.SpentCost)
+	}
+}
+
+// A target is named with its value, and the report that counts; where no trial reports it, that is said.
+func TestTargetsInWords(t *testing.T) {
+	search := &trial.Tuning{Objective: "time_to_accuracy", Target: some(0.75)}
+	for got, want := range map[string]string{
+		objectiveOf(search, 1.5): "an accuracy of 0.750 after 1.50 s",
+		targetNote(search): "The time to accuracy is the service time at the first report of an accuracy of 0.750 or more; trials " +
+			"without one come last.",
+		targetNote(&trial.Tuning{Objective: "time"}):                 "",
+		closest(search, &trial.Outcome{Accuracy: some(0.5)}, "lr=1"): "the nearest was accuracy 0.500 with lr=1",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if said := closest(search, &trial.Outcome{}, "lr=1"); !strings.Contains(said, "none reported an accuracy") {
+		t.Error(said)
+	}
+}

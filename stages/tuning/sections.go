@@ -163,7 +163,11 @@ func tuningSentence(e *record.Experiment, r TuningRow) string {
 		}
 		return text + "." + crashed
 	}
-	return fmt.Sprintf("%s needs %s%s at the median to come within 10%% of the best (%s).%s", who, trialsOf(r), costOf(r),
+	median := " at the median"
+	if r.Runs == 1 {
+		median = ""
+	}
+	return fmt.Sprintf("%s needs %s%s%s to come within 10%% of the best (%s).%s", who, trialsOf(r), costOf(r), median,
 		significant(r.Best), crashed)
 }
 
@@ -277,9 +281,8 @@ var _ = analysis.Register(analysis.Part{
 			if slices.ContainsFunc(trial.Asked.Of(&e.Plan)[:i], func(o trial.Tuning) bool { return o.Same(&one) }) {
 				continue // they search the same
 			}
-			if list := findings(e, &one); len(list) > mostTrialRows {
-				s.Report = append(s.Report, table.Item{Table: trialsTable(&one, list, mostShownTrials), Folded: true,
-					Note: "The trials of " + one.Name + ", the best first."})
+			if view := trialsTable(&one, findings(e, &one), mostShownTrials); len(view.Rows) > mostTrialRows {
+				s.Report = append(s.Report, table.Item{Table: view, Folded: true, Note: "The trials of " + one.Name + ", the best first."})
 			}
 			if list := importances(e, &one); len(list) > 1 {
 				s.Report = append(s.Report, table.Item{Table: importanceTable(list), Note: "Importance of the settings of " + one.Name +

@@ -79,7 +79,7 @@ var eventTexts = map[scheduler.EventKind]struct {
 // the decisions of their instant are in ended.
 func jobEvents(e *record.Experiment, c record.CellRef, job string) (began, ended []historyEntry, wait *waitTracker,
 	err error) {
-	wait = newWaitTracker(job)
+	wait = newWaitTracker(job, c)
 	for ev, err := range e.Events(c) {
 		if err != nil {
 			return nil, nil, nil, err

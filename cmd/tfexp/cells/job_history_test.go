@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -145,5 +146,37 @@ func TestStoryWithoutRecords(t *testing.T) {
 	c.Cell = "w-h-rr-r2"
 	if _, _, err := jobHistory(e, c, "short-1"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// A wait says how much there is in all, and whether enough was free: then others came first. It is about the resource that was
+// short.
+func TestWaitsSayWhatWasShort(t *testing.T) {
+	for _, c := range []struct {
+		cores, gpus int
+		held        string // what the first job holds
+		want        string
+	}{
+		{64, 4, `"cores":"0","gpus":"0"`, "for 2 GPUs, while others held 1 of 4, first one-1; at times enough were free, but other jobs came " +
+			"first, or there was no room on one node; nobody else waited"},
+		{64, 4, `"cores":"0","gpus":"0-2"`, "for 2 GPUs, while others held 3 of 4, first one-1; nobody else waited"},
+		{4, 8, `"cores":"0-3","gpus":"0"`, "for 1 core, while others held 4 of 4, first one-1; nobody else waited"},
+	} {
+		e, ref := cellWith(t, `{"t_s":0,"event":"arrive","job":"one-1","cores":""}
+{"t_s":0,"event":"start","job":"one-1",`+c.held+`}
+{"t_s":10,"event":"arrive","job":"two-1","cores":""}
+{"t_s":90,"event":"finish","job":"one-1","cores":""}
+{"t_s":90,"event":"start","job":"two-1","cores":"0","gpus":"0-1"}
+`, "")
+		ref.Cores, ref.GPUs = c.cores, c.gpus
+		story, _, err := jobHistory(e, ref, "two-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		printHistory(&show.Printer{Out: &out}, story, 0)
+		if !strings.Contains(out.String(), "waited, until 90.000 s: "+c.want+"\n") {
+			t.Errorf("%s\nwant %s", out.String(), c.want)
+		}
 	}
 }

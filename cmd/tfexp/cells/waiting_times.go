@@ -15,6 +15,7 @@ import (
 // waitTracker reads a cell's events, and notes the events while one job waited.
 type waitTracker struct {
 	job     string
+	total   [2]int // cores and GPUs of the cell
 	at      float64
 	jobs    *ledger.Ledger
 	names   []string // by number in jobs, in the order of arrival
@@ -35,10 +36,11 @@ type waitInterval struct {
 	holders           []string
 	got, gotGPUs      int  // cores and GPUs, at its end
 	seen              bool // held, gpus and queue are known
+	total             [2]int
 }
 
-func newWaitTracker(job string) *waitTracker {
-	return &waitTracker{job: job, jobs: ledger.New(0), numbers: map[string]int{}, gpus: map[float64]scheduler.CoreSet{}}
+func newWaitTracker(job string, c record.CellRef) *waitTracker {
+	return &waitTracker{job: job, total: [2]int{c.Cores, c.GPUs}, jobs: ledger.New(0), numbers: map[string]int{}, gpus: map[float64]scheduler.CoreSet{}}
 }
 
 // number returns the number of a job, which may be met for the first time.
@@ -80,7 +82,7 @@ func (w *waitTracker) event(e record.EventRow) {
 	}
 	switch {
 	case j.Waits() && !w.open:
-		w.waits = append(w.waits, waitInterval{from: e.At, until: e.At})
+		w.waits = append(w.waits, waitInterval{from: e.At, until: e.At, total: w.total})
 		w.open = true
 	case !j.Waits() && w.open:
 		last := &w.waits[len(w.waits)-1]
@@ -117,21 +119,27 @@ func jobList(jobs []string) string {
 	return strings.Join(jobs, ", ")
 }
 
-// String describes the interval: "for 2 cores, while others held 4, first
-// long-1; 0–2 other jobs waited". A job with GPUs is described by these.
+// String describes the interval: "for 2 cores, while others held 4 of 4, first long-1; 0–2 other jobs waited". A job with
+// GPUs is described by these, unless they were free all the time and the cores were not.
 func (s waitInterval) String() string {
-	text, held, got, one, several := "while others held none", s.held, s.got, "core", "cores"
-	if s.gotGPUs > 0 {
-		held, got, one, several = s.gpus, s.gotGPUs, "GPU", "GPUs"
+	text, held, got, total, one, several := "while others held none", s.held, s.got, s.total[0], "core", "cores"
+	if gpusFree := s.gpus[1]+s.gotGPUs <= s.total[1]; s.gotGPUs > 0 && !(gpusFree && s.held[1]+s.got > s.total[0]) {
+		held, got, total, one, several = s.gpus, s.gotGPUs, s.total[1], "GPU", "GPUs"
 	}
 	if held[1] > 0 {
 		text = "while others held " + fromTo(held)
+		if total > 0 {
+			text += fmt.Sprintf(" of %d", total)
+		}
 	}
 	if len(s.holders) > 0 {
 		text += ", first " + jobList(s.holders)
 	}
 	if got > 0 {
 		text = "for " + show.Count(got, one, several) + ", " + text
+	}
+	if got > 0 && total > 0 && held[0]+got <= total {
+		text += "; at times enough were free, but other jobs came first, or there was no room on one node"
 	}
 	switch s.queue {
 	case [2]int{0, 0}:

@@ -6,8 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -58,7 +56,7 @@ func Import(a *command.App) *cobra.Command {
 type importRuns struct {
 	out, name, baseline                    string
 	steps                                  int
-	columns, revoked                       []string
+	columns, revoked, settings             []string
 	workers, servers, workerUSD, serverUSD []string
 }
 
@@ -87,6 +85,7 @@ func importRunsCommand(a *command.App) *cobra.Command {
 	f.StringVar(&o.out, "out", command.DefaultOut, "the `DIR` in which the folder of results is made")
 	f.StringVar(&o.name, "name", "", "the `NAME` of the results; by default that of the folder")
 	f.StringVar(&o.baseline, "baseline", "", "the `CONFIGURATION` that the others are compared with; by default the first")
+	f.StringSliceVar(&o.settings, "settings", nil, "the `NAMES` of the settings whose values the names of the folders have, as workers,gpu")
 	f.IntVar(&o.steps, "steps", 0, "the last step of a whole run, `N`; by default runs end with their last row")
 	f.StringArrayVar(&o.columns, "column", nil, "the column of a fact, as `fact=name` (may be repeated)")
 	f.StringArrayVar(&o.revoked, "revoked", nil, "a `VALUE` that marks a revoked server (may be repeated)")
@@ -122,6 +121,9 @@ func writeRuns(a *command.App, dir string, o *importRuns) error {
 	} else if !slices.Contains(names, s.Baseline) {
 		return command.Usagef(command.DidYouMean(s.Baseline, names, "the configurations are "+strings.Join(names, ", ")),
 			"there is no configuration %q", s.Baseline)
+	}
+	if err := s.NameSettings(o.settings); err != nil {
+		return command.Usagef("--settings names the parts of the folders' names, as workers,gpu for 4-k80", "%v", err)
 	}
 	out := filepath.Join(o.out, s.Name)
 	if err := study.Write(out, s); err != nil {
@@ -195,32 +197,6 @@ func (o *importRuns) read(dir, base string, s *study.Study) ([]string, error) {
 		s.Warnings = append(s.Warnings, "folders without tables of checkpoints were skipped: "+strings.Join(skipped, ", "))
 	}
 	return found, o.known(names, s.Configurations)
-}
-
-// sqlite is the beginning of a database of SQLite.
-const sqlite = "SQLite format 3\x00"
-
-// databases names the files of a folder that are databases of SQLite, whose tables are not read.
-func databases(dir string) (warnings []string) {
-	entries, _ := folder.ReadDir(dir) // an error shows in the tables
-	for _, e := range entries {
-		if !e.Type().IsRegular() {
-			continue
-		}
-		path := filepath.Join(dir, e.Name())
-		f, err := folder.OpenFile(path, os.O_RDONLY, 0)
-		if err != nil {
-			continue
-		}
-		head := make([]byte, len(sqlite))
-		_, err = io.ReadFull(f, head)
-		f.Close()
-		if err == nil && string(head) == sqlite {
-			warnings = append(warnings, fmt.Sprintf("%s is a database of SQLite, which is not read: write each of its tables as CSV, with "+
-				"sqlite3 -header -csv %s \"select * from TABLE\" > TABLE.csv  (.tables lists them)", path, path))
-		}
-	}
-	return warnings
 }
 
 // types are the prices of worker types: those that name no configuration. Their numbers were checked by options.

@@ -117,7 +117,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	if err := p.parts(told, analysis.Policies, analysis.Verdicts, headline.Sentence); err != nil {
 		return err
 	}
-	p.remarks(told)
+	p.remarks(told, headline.Sentence)
 	if len(thresholds) > 0 {
 		fmt.Fprintln(p.Out)
 		p.Thresholds(thresholds, "")
@@ -182,14 +182,17 @@ func (p *Printer) parts(all []analysis.Content, from, below int, printed string)
 	return nil
 }
 
-// remarks prints the first sentence of each part that qualifies the answer; the report has the others.
-func (p *Printer) remarks(all []analysis.Content) {
+// remarks prints the first sentence of each part that qualifies the answer, unless it is printed already; the report has the
+// others.
+func (p *Printer) remarks(all []analysis.Content, printed string) {
 	begin := "\n"
 	for _, t := range all {
 		for _, item := range t.Terminal {
 			if t.OnTerminal >= analysis.Verdicts && len(item.Sentences) > 0 {
-				fmt.Fprintln(p.Out, begin+item.Sentences[0])
-				begin = ""
+				if item.Sentences[0] != printed {
+					fmt.Fprintln(p.Out, begin+item.Sentences[0])
+					begin = ""
+				}
 				break
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,14 +40,17 @@ type Study struct {
 type Configuration struct {
 	Name    string
 	Summary string
-	Workers int // of each run
-	Runs    []runs.Run
+	// Settings are what its name says of it; all configurations of a study have the same ones, or none.
+	Settings []record.Setting
+	Workers  int // of each run
+	Runs     []runs.Run
 }
 
 // Names in an imported experiment other than its policies.
 const (
 	workloadName = "training"
 	hardwareName = "servers"
+	policyName   = "run" // of configurations that differ in settings
 )
 
 // ErrOther is returned for a folder that holds the results of something else.
@@ -133,29 +137,56 @@ func (s *Study) plan() record.Plan {
 		Hardware: []record.Named{{Name: hardwareName, Summary: "the servers of each configuration, as they were " +
 			"recorded"}},
 	}
+	var base []record.Setting
+	var known []measure.Metric
 	for i := range s.Configurations {
 		c := &s.Configurations[i]
-		p.Policies = append(p.Policies, record.Named{Name: c.Name, Summary: c.Summary})
+		policy := record.Named{Name: c.Name, Summary: c.Summary}
+		if c.Settings != nil { // they differ in these, and are one policy
+			policy = record.Named{Name: policyName, Summary: "recorded, with the settings in its folder's name"}
+		}
+		if i == 0 || c.Settings == nil {
+			p.Policies = append(p.Policies, policy)
+		}
+		if c.Name == s.Baseline {
+			base = c.Settings
+		}
 		p.Replicates = max(p.Replicates, len(c.Runs))
 		for k := range c.Runs {
 			p.RunOrder = append(p.RunOrder, len(p.Cells))
 			p.Cells = append(p.Cells, record.CellRef{
 				Cell:     fmt.Sprintf("%s-%s-%s-r%d", workloadName, hardwareName, folderName(c.Name), k+1),
-				Workload: workloadName, Hardware: hardwareName, Policy: c.Name, Replicate: k + 1,
+				Workload: workloadName, Hardware: hardwareName, Policy: policy.Name, Replicate: k + 1, Axes: c.Settings,
 				Engine: importedEngine, Simulated: true, Recorded: true, Cores: max(c.Workers, 1),
 			})
+			known = include(known, &c.Runs[k])
 		}
+	}
+	if len(s.Configurations) > 0 && s.Configurations[0].Settings != nil {
+		p.Axes = s.axes()
 	}
 	if s.Baseline != "" && len(s.Configurations) > 1 {
 		for _, m := range comparedMetrics {
 			c := record.Compare{Metric: m.Name, Baseline: s.Baseline, Level: analysis.DefaultLevel}
+			if base != nil {
+				c.Baseline, c.At = policyName, base
+			}
 			p.Compares = append(p.Compares, c)
 		}
 	}
-	for _, kind := range []string{"metrics", "jct", "accuracy"} {
-		p.Plots = append(p.Plots, record.Plot{Kind: kind})
-	}
+	p.Plots = s.pictures(known)
 	return p
+}
+
+// include adds the compared metrics that a run has.
+func include(known []measure.Metric, r *runs.Run) []measure.Metric {
+	for _, m := range comparedMetrics {
+		value := map[string]float64{measure.Cost.Name: r.Cost, measure.FinalAccuracy.Name: r.Accuracy}[m.Name]
+		if !math.IsNaN(value) && !slices.ContainsFunc(known, func(o measure.Metric) bool { return o.Name == m.Name }) {
+			known = append(known, m)
+		}
+	}
+	return known
 }
 
 // folderName keeps the characters of a name that a folder's name may have.
