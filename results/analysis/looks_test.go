@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// The intervals of an unfinished run are those of a look that nobody planned, with and without planned looks; at a planned
-// look and at the end they are those of that look; a fixed number of replicates that are all there has the whole error.
+// The intervals of an unfinished run have the level of a look that nobody planned, with and without planned looks; at a planned
+// look and at the end they have its level; a fixed number of replicates that are all there has the whole error.
 func TestIntervalsOfLooks(t *testing.T) {
 	const most, have = 12, 6
 	looks, more := stats.Looks(most), []int{have, most}

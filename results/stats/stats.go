@@ -87,7 +87,7 @@ const (
 
 // Values may all be skewed to one side: with these constants 93% of the intervals at 95% hold the mean of 3 to 50 log-normal
 // values. Differences within pairs of equal policies are as often above 0 as below, so they need less: 93% of their intervals
-// hold the mean of exponential differences, and 90% that of log-normal ones.
+// hold the mean of exponential differences, and 90% the mean of log-normal ones.
 var (
 	ofValues      = correction{mostSkewed: 1.5, leastTail: 0.25}
 	ofDifferences = correction{mostSkewed: 0.75, leastTail: 0.75}
