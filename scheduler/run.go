@@ -33,7 +33,7 @@ type Run struct {
 	// EventsOnly keeps decisions from the Recorder, and with them the cost of
 	// finding out why jobs were passed over.
 	EventsOnly bool
-	// Streamed leaves the results of jobs out of the outcome: each is in the last event of its job. Then only open
+	// Streamed leaves the results of jobs out of the outcome: the last event of a job has its result. Then only open
 	// jobs are in memory.
 	Streamed bool
 	// Until is the horizon: a run with open jobs is closed then. 0 means
@@ -80,7 +80,7 @@ func (r Run) Execute(ctx context.Context) (Outcome, error) {
 	return l.outcome(), err
 }
 
-// requests returns jobs with all requests that there are.
+// requests returns the jobs, or, for drawn jobs, jobs with all different requests.
 func (r *Run) requests() []Job {
 	if r.Drawn != nil {
 		return r.Drawn.Requests()
@@ -90,7 +90,7 @@ func (r *Run) requests() []Job {
 
 // Outcome is the outcome of a run.
 type Outcome struct {
-	// Jobs has a result for each job, by number; nil if they were given with the events.
+	// Jobs has a result for each job, by number; nil if the run is Streamed.
 	Jobs []Result
 	// End is the instant of the last event.
 	End time.Duration
@@ -104,8 +104,8 @@ type Outcome struct {
 	Events, Instants int
 }
 
-// Undone counts jobs that did not end by themselves: those that were stopped after they had started, those that
-// were stopped before, and those that had not arrived when the run was closed.
+// Undone counts jobs that did not end by themselves: jobs stopped after their start, jobs stopped before, and jobs that
+// had not arrived when the run was closed.
 type Undone struct{ Started, Waited, Missing int }
 
 // count counts a job that was stopped.
@@ -117,7 +117,7 @@ func (u *Undone) count(r *Result) {
 	}
 }
 
-// Sum returns their total number.
+// Sum returns the total number of these jobs.
 func (u Undone) Sum() int { return u.Started + u.Waited + u.Missing }
 
 // Result is the result of a job. Instants are since the start of the cell.

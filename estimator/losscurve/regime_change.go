@@ -13,14 +13,14 @@ const (
 	// changeOdds is the logarithm of the odds of a change at a point, before its loss is seen, and
 	// changeSpread the spread that the change itself adds to the logarithm of the loss.
 	changeOdds, changeSpread = -4, 1
-	// The least points of a regime, and before it: many trainings begin on a plateau.
+	// A regime has at least leastRegime points, and leastBefore points precede it: many trainings begin on a plateau.
 	leastRegime, leastBefore = Least, 2 * Least
-	// mostChanges is the number of points that are tried: the most unexpected ones.
+	// A change is tried at the mostChanges points with the most unexpected losses.
 	mostChanges = 6
 )
 
-// regime returns the window from its last change of regime on, or the whole window if a change does not explain the
-// losses better than none.
+// regime returns the window from its last change of regime on, or the whole window if no change explains the
+// losses better.
 func (w window) regime() window {
 	fs := newRegime(w)
 	known := make([]float64, len(w.points)) // the logarithm of the likelihood of the points up to each
@@ -44,8 +44,8 @@ func (w window) regime() window {
 	return w.since(from)
 }
 
-// newRegime is the family by which changes are found: a few of the trend and of plain filters, alike
-// in weight.
+// newRegime makes the filters that find changes: a few trend filters and the plain filters. Both kinds
+// have the same total weight.
 var newRegime filterGrid = func(w window) []kalmanFilter {
 	var fs []kalmanFilter
 	for i, f := range newTrend(w) {
@@ -56,7 +56,7 @@ var newRegime filterGrid = func(w window) []kalmanFilter {
 	return append(equalWeights(fs), equalWeights(plainFilters(w, 0))...)
 }
 
-// regimeEach is the part of the trend's filters that are enough to find changes.
+// Changes are found with one of regimeEach filters of the trend.
 const regimeEach = 9
 
 // equalWeights gives filters half of the likelihood together.

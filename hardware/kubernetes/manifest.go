@@ -345,7 +345,7 @@ func (e *Engine) detach(number int) *madeJob {
 	return o
 }
 
-// drop removes a Job, which may be nil. A Job that stays is removed when the engine is closed.
+// drop deletes a Job from the cluster; it accepts nil. If the call fails, Close deletes the Job.
 func (e *Engine) drop(o *madeJob) {
 	if o == nil {
 		return

@@ -12,15 +12,15 @@ import (
 	"github.com/tfexp/tfexp/hardware/launch"
 )
 
-// output copies the log of a pod. Each line comes with the instant at which the node read it, by which it is found again
-// after the connection was lost.
+// output copies the log of a pod. Each line has the instant at which the node read it. After a lost connection, copying
+// continues from the instant of the last line.
 type output struct {
 	log *launch.Log
 
 	last  time.Time // of the last line
-	bytes int       // of it that were copied
-	// lag is the shortest time from the reading of a line on its node to its arrival here, by the two clocks; live says
-	// that lines have come while the pod ran.
+	bytes int       // of the last line that were copied
+	// lag is the shortest time from the reading of a line on its node to its arrival here, by the two clocks; live
+	// reports whether lines arrived while the pod ran.
 	lag  time.Duration
 	live bool
 }
@@ -28,7 +28,7 @@ type output struct {
 // mostStamp is the length of the longest time stamp, with the space after it.
 const mostStamp = len(time.RFC3339Nano) + 1
 
-// copy copies a stream to its end. Lines up to the last one are skipped, if the stream has them again.
+// copy copies a stream to its end. Lines that were copied before are skipped.
 func (o *output) copy(stream io.Reader, live bool) error {
 	from, skip := o.last, o.bytes
 	var stamp []byte // of the line, so far

@@ -28,7 +28,7 @@ func ControllerAway(err error) bool {
 	return errors.As(err, &e) && (TextSaysAway(e.Text) || errors.Is(err, context.DeadlineExceeded))
 }
 
-// TextSaysAway reports whether a text of Slurm's says that.
+// TextSaysAway reports whether a text of Slurm says that the controller does not answer.
 func TextSaysAway(text string) bool {
 	text = strings.ToLower(text)
 	return slices.ContainsFunc([]string{"unable to contact slurm controller", "socket timed out", "connection refused",
@@ -42,7 +42,7 @@ func TextSaysAway(text string) bool {
 func jobNumber(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if n, err := strconv.ParseUint(text, 10, 32); err != nil || n == 0 || text != strconv.FormatUint(n, 10) {
-		return "", fmt.Errorf("%.40q is not a number of a job", text)
+		return "", fmt.Errorf("%.40q is not a job number: it must be a whole number from 1", text)
 	}
 	return text, nil
 }

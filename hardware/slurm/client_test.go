@@ -217,7 +217,7 @@ func TestJobsAreNumbers(t *testing.T) {
 			"squeue": "echo >" + called})
 		job, err := BatchSystem{}.Submit(t.Context(), engine.Array{Dir: t.TempDir(), Command: []string{"true"},
 			Tasks: []int{0}})
-		if err == nil || !strings.Contains(err.Error(), "is not a number of a job") {
+		if err == nil || !strings.Contains(err.Error(), "is not a job number") {
 			t.Errorf("%q: job %q, %v", answer, job, err)
 		}
 		if err := (BatchSystem{}).Cancel(t.Context(), []string{answer}); err != nil {

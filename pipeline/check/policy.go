@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// pauses checks that the engine can pause where the policy needs it.
+// pauses checks that the engine can pause jobs if the policy pauses jobs.
 func (c *Checker) pauses(p *experiment.Policy, h *experiment.Hardware) {
 	if h.Capabilities().Pause {
 		return
@@ -27,8 +27,8 @@ func (c *Checker) pauses(p *experiment.Policy, h *experiment.Hardware) {
 	}
 }
 
-// gpuAssumptions checks that the type of device that a policy takes all to be like is one of the hardware,
-// and that it can pause where the policy decides in rounds.
+// gpuAssumptions checks that the hardware has the type of device which a policy assumes for all devices (blind), and
+// that the engine can pause jobs if the policy decides in rounds.
 func (c *Checker) gpuAssumptions(p *experiment.Policy, h *experiment.Hardware) {
 	if p.Settings.Duration("rounds") > 0 && !h.Capabilities().Pause {
 		c.Lacks(language.Place(p.At, "rounds", p.Range), h, "pause", "A policy of rounds pauses jobs")
@@ -41,7 +41,7 @@ func (c *Checker) gpuAssumptions(p *experiment.Policy, h *experiment.Hardware) {
 		"The hardware %q has no GPUs of the type %q; its types are %s.", h.Name, like, strings.Join(h.GPUTypes(), ", "))
 }
 
-// malleable checks that the engine can resize where the policy does.
+// malleable checks that the engine can resize jobs if the policy resizes jobs.
 func (c *Checker) malleable(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
 	if !p.Partial() || h.Capabilities().Resize {
 		return
@@ -93,7 +93,7 @@ func (c *Checker) alternatives(w *experiment.Workload, p *experiment.Policy) {
 	}
 }
 
-// oracle reports true run times that nobody has.
+// oracle reports a policy that needs true run times which are not known.
 func (c *Checker) oracle(p *experiment.Policy, h *experiment.Hardware) {
 	if at, ok := p.At["estimates"]; ok && h.Real() && p.Source().True {
 		c.Fail(at, "Estimates that are not known",

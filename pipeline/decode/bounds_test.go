@@ -55,7 +55,7 @@ adaptation "digits" {
 		{"PROGRAM", "builtin \"mlp\" { activation = \"tanh\" }", "is tanh"},
 		{"PROGRAM", "command = [\"sh\"]", "has a command, so the adaptation needs blocks"},
 		{"DECIDE", "blocks = 2", ""}, {"DECIDE", "blocks = 3", "has 2 blocks"},
-		{"DECIDE", `decide = ["1s", "500ms"]`, "one after another"}, {"DECIDE", `decide = ["1s"]`, "decide has 1 time, but decisions is 2"},
+		{"DECIDE", `decide = ["1s", "500ms"]`, "in ascending order"}, {"DECIDE", `decide = ["1s"]`, "decide has 1 time, but decisions is 2"},
 		{"DECIDE", `decide = ["1s", "2s"]`, "no decision can be taken at 2s"}, {"DECIDE", `decide = ["1s", "1999ms"]`, ""},
 		{"DECIDE", `table = "table.csv"`, `There is no column "a2"`},
 		{"CONTROLLER", "best_constant", "reads a table"}, {"CONTROLLER", "random", ""},

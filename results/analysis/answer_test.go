@@ -274,7 +274,7 @@ func TestMeansOfFixedRuns(t *testing.T) {
 	}
 }
 
-// Where the ratio has no interval, that of the difference is a share of the baseline's mean as it was found.
+// Where the ratio has no interval, the interval of the difference is a share of the baseline's mean as it was found.
 func TestChangeByTheDifference(t *testing.T) {
 	r := compared(func(r *record.ComparisonRow) {
 		r.Metric, r.Verdict, r.BaselineMean, r.CandidateMean, r.Ratio = "mean_jct_s", record.NoDifference, 100, 70, 0.7
@@ -286,7 +286,7 @@ func TestChangeByTheDifference(t *testing.T) {
 	}
 }
 
-// Too few replicates are told with their number; more of a log, or of runs that are all alike, do not help.
+// Too few replicates are reported with their number; more of a log, or of runs that are all alike, do not help.
 func TestLacking(t *testing.T) {
 	for _, c := range []struct {
 		name string

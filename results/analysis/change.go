@@ -32,7 +32,7 @@ type Change struct {
 	From, To float64 // the means
 	// Ratio is To/From, Low and High its interval: NaN where it has none, or too few runs to say it.
 	Ratio, Low, High float64
-	// ToLow and ToHigh bound the candidate's mean where that of the baseline is 0; else they are NaN.
+	// ToLow and ToHigh bound the candidate's mean where the baseline's mean is 0; else they are NaN.
 	ToLow, ToHigh float64
 	// Few says how many runs would give an interval, where too few do not: "about 14 runs would do".
 	Few     string
@@ -95,7 +95,7 @@ func beyond(r *record.ComparisonRow) Change {
 	known := r.Method != record.OneRun && r.Verdict != record.NotEnoughReplicates
 	ranged := known && r.Method != stats.SignFlips
 	m := relaxed(c.Metric, c.From, c.To)
-	// Where the ratio has no interval, that of the difference bounds the candidate's mean: the baseline's is as it was found.
+	// Where the ratio has no interval, the difference bounds the candidate's mean: the baseline's is as it was found.
 	low, high := c.From+r.DifferenceLow, c.From+r.DifferenceHigh
 	told, oneSide := ranged && informative(r.CILow, r.CIHigh, c.From, m), (r.CILow-1)*(r.CIHigh-1) >= 0
 	if told {

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// GroupRow is the results of a class, a user or a size of jobs under a variant: means over its replicates.
+// GroupRow has the results of a group of jobs (a class, a user or a size) under a variant: means over its replicates.
 type GroupRow struct {
 	By       string           `json:"by"`
 	Group    string           `json:"group"`
@@ -26,7 +26,7 @@ func GroupMetrics() []measure.Metric {
 		measure.MeanService, measure.MeanBoundedSlowdown}
 }
 
-// Groups has a row for each group of a way to divide jobs, of each variant: the variants of a group are together.
+// Groups returns a row for each group of jobs under each variant, group by group. By is the name of the grouping.
 func Groups(e *record.Experiment, by string) []GroupRow {
 	variants := Variants(e)
 	var rows []GroupRow

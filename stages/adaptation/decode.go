@@ -245,18 +245,20 @@ func (d *decoder) settled(n *eval.Node, s *deepening.Study, c *deepening.Control
 	if c.Kind == "constant" {
 		for i, action := range c.Sequence {
 			if action >= actions {
-				fail("sequence", "Unknown action", "Action %d of the sequence is %d: blocks have the numbers 0 to "+
-					"%d, and %d is nothing.", i+1, action, actions-2, actions-1)
+				fail("sequence", "Unknown action", "Action %d of the sequence is %d, but must be the number of a block, "+
+					"0 to %d, or %d to deepen no block.", i+1, action, actions-2, actions-1)
 			}
 		}
 		if len(c.Sequence) != decisions {
-			fail("sequence", "Wrong number of decisions", "It has %s, and a training has %s.",
+			fail("sequence", "Wrong number of decisions", "The sequence has %s, but a training has %s: "+
+				"write one action for each decision.",
 				schema.Plural(len(c.Sequence), "action"), schema.Plural(decisions, "decision"))
 		}
 	}
 	kind, _ := deepening.KindByName(c.Kind)
 	if len(names) < 2 && (kind.Elsewhere || c.Learn != nil && c.Learn.LeaveOut) {
-		fail("leave_out", "Only one scenario", "%s reads the other scenarios of the table, and there are none.",
+		fail("leave_out", "Only one scenario", "%s reads the other scenarios of the table, but the table has only one: "+
+			"use a table with more scenarios.",
 			n.Title())
 	}
 	if c.Learn == nil {

@@ -102,10 +102,8 @@ func speeds(name, title, file string, rows []ClusterSpeedRow) pictures.Figure {
 	n := min(panels.Columns, len(shown))
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: name, Kind: ClusterSpeed, Title: title,
-			Caption: "Points are measured (" + file + "), lines " +
-				"the law that was fitted to all of them; dashed is what it predicts of a group's clusters of 5 workers or more " +
-				"when it " +
-				"is fitted without them."},
+			Caption: "Points are measured speeds (" + file + "). Lines show the law fitted to all points. " +
+				"Dashed lines show the law fitted to smaller clusters, at the clusters of 5 workers or more."},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + panels.Height(len(shown), n) + canvas.Margin,
 		Paint: func(c draw.Canvas) { panels.Paint(canvas.Head(c, title, keys), shown, n) },
 	}

@@ -93,11 +93,11 @@ func (o *jobDecision) verbAndJob() (verb, job string, err error) {
 	return verb, job, nil
 }
 
-// Rules that the kernel has for the states of jobs.
+// Decisions that the state of a job does not allow.
 var (
-	errWaiting = errors.New("only jobs that wait start")
-	errSizes   = errors.New(`a program that sizes jobs says "sizes": true in its first answer`)
-	errRunning = errors.New("only jobs that run can be paused, resized or migrated")
+	errWaiting = errors.New("only waiting jobs can start")
+	errSizes   = errors.New(`a program that sizes jobs must say "sizes": true in its first answer`)
+	errRunning = errors.New("only running jobs can be paused, resized or migrated")
 )
 
 func (d *programAdmitter) applyDecision(verb, name string, o *jobDecision) error {
@@ -112,16 +112,16 @@ func (d *programAdmitter) applyDecision(verb, name string, o *jobDecision) error
 	case "start", "resume":
 		switch {
 		case !waits && state == scheduler.Pending:
-			return fmt.Errorf("it has not arrived: %w", errWaiting)
+			return fmt.Errorf("the job has not arrived: %w", errWaiting)
 		case !waits:
-			return fmt.Errorf("it is %s: %w", state, errWaiting)
+			return fmt.Errorf("the job is %s: %w", state, errWaiting)
 		case verb == "resume" && state != scheduler.Paused:
-			return fmt.Errorf("it is %s: only jobs that are paused go on", state)
+			return fmt.Errorf("the job is %s: only paused jobs can resume", state)
 		}
 		return d.startJob(j, o)
 	}
 	if state != scheduler.Running {
-		return fmt.Errorf("it is %s: %w", state, errRunning)
+		return fmt.Errorf("the job is %s: %w", state, errRunning)
 	}
 	switch verb {
 	case "pause":
@@ -136,7 +136,7 @@ func (d *programAdmitter) applyDecision(verb, name string, o *jobDecision) error
 	case !d.can.Pause || !d.migrates:
 		return errors.New("the engine cannot migrate jobs (capabilities.migrate)")
 	case len(o.Nodes) == 0 && o.On == "":
-		return errors.New("it lacks the nodes, or the cores (on), to go to")
+		return errors.New("the decision must name nodes, or cores (on)")
 	}
 	if err := d.Actions.Pause(job, d.reasonOf(o, "the policy migrates it")); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (d *programAdmitter) applyDecision(verb, name string, o *jobDecision) error
 	return d.startJob(d.Job(job), o)
 }
 
-// why is the reason for a decision, for people.
+// reasonOf returns the program's reason for a decision, or the usual one.
 func (d *programAdmitter) reasonOf(o *jobDecision, usual string) string {
 	if o.Why != "" {
 		return o.Why
@@ -152,7 +152,7 @@ func (d *programAdmitter) reasonOf(o *jobDecision, usual string) string {
 	return usual
 }
 
-// start starts or resumes a job that waits.
+// startJob starts or resumes a waiting job.
 func (d *programAdmitter) startJob(j scheduler.JobView, o *jobDecision) error {
 	choices := j.Choices()
 	if o.Alternative != "" {
@@ -160,9 +160,9 @@ func (d *programAdmitter) startJob(j scheduler.JobView, o *jobDecision) error {
 		k := slices.IndexFunc(as, func(a scheduler.Alternative) bool { return a.Name == o.Alternative })
 		switch {
 		case k < 0:
-			return fmt.Errorf("it has no alternative %q", o.Alternative)
+			return fmt.Errorf("the job has no alternative %q", o.Alternative)
 		case !slices.Contains(choices, int32(k)) && !slices.Contains(j.ChoicesAnew(), int32(k)):
-			return fmt.Errorf("it cannot go on with the alternative %q", o.Alternative)
+			return fmt.Errorf("the job cannot continue with the alternative %q", o.Alternative)
 		}
 		choices = []int32{int32(k)}
 	}
@@ -187,17 +187,17 @@ func (d *programAdmitter) startJob(j scheduler.JobView, o *jobDecision) error {
 	return err
 }
 
-// coresFor is how many cores a job starts with.
+// coresFor returns the number of cores with which a job starts.
 func (d *programAdmitter) coresFor(j scheduler.JobView, o *jobDecision) (int32, error) {
 	cores := o.Cores
 	if cores == 0 || cores == j.Request() {
 		return j.Request(), nil
 	}
 	if !d.ready.Sizes {
-		return 0, fmt.Errorf("it asks for %d cores, not %d: %w", j.Request(), cores, errSizes)
+		return 0, fmt.Errorf("the job asks for %d cores, not %d: %w", j.Request(), cores, errSizes)
 	}
 	if j.Sized() {
-		return 0, fmt.Errorf("it keeps its %d cores: it is a gang, has parts, or is rigid and has started", j.Request())
+		return 0, fmt.Errorf("the job keeps its %d cores: it is a gang, has parts, or is rigid and has started", j.Request())
 	}
 	return cores, checkCores(j, cores)
 }
@@ -207,7 +207,7 @@ func checkCores(j scheduler.JobView, cores int32) error {
 	job := j.Job()
 	least, most := int32(max(job.MinThreads, 1)), max(int32(job.MaxThreads), j.Request())
 	if cores < least || cores > most {
-		return fmt.Errorf("it runs on %d to %d cores, not on %d", least, most, cores)
+		return fmt.Errorf("the job must have %d to %d cores, not %d", least, most, cores)
 	}
 	return nil
 }
@@ -232,11 +232,11 @@ func (d *programAdmitter) findPlace(j scheduler.JobView, cores int32, o *jobDeci
 		case last >= d.cores:
 			return nil, g, fmt.Errorf("there is no core %d: the cluster has cores 0 to %d", last, d.cores-1)
 		case count != 1 || need.Parts != nil:
-			return nil, g, errors.New("only jobs of one node start on chosen cores")
+			return nil, g, errors.New("only jobs of one node can start on chosen cores: leave out on")
 		case int32(on.Count()) != cores:
-			return nil, g, fmt.Errorf("it asks for %d cores, and %q names %d", cores, o.On, on.Count())
+			return nil, g, fmt.Errorf("on must name %d cores, but %q has %d", cores, o.On, on.Count())
 		case !ok:
-			return nil, g, fmt.Errorf("the cores %q are not all free and of one node", o.On)
+			return nil, g, fmt.Errorf("the cores %q must all be free and on one node", o.On)
 		}
 	case len(o.Nodes) > 0:
 		for _, name := range o.Nodes {
@@ -247,10 +247,10 @@ func (d *programAdmitter) findPlace(j scheduler.JobView, cores int32, o *jobDeci
 			nodes = append(nodes, int32(i))
 		}
 		if slices.Sort(nodes); len(nodes) != count {
-			return nil, g, fmt.Errorf("it runs on %d nodes, not on %d (%s)", count, len(nodes), strings.Join(o.Nodes, ", "))
+			return nil, g, fmt.Errorf("the job must have %d nodes, not %d (%s)", count, len(nodes), strings.Join(o.Nodes, ", "))
 		}
 		if need.Parts == nil && !j.Job().Divided && len(slices.Compact(slices.Clone(nodes))) < count {
-			return nil, g, errors.New("its nodes must differ")
+			return nil, g, errors.New("the nodes of the job must differ")
 		}
 	default:
 		var ok bool
@@ -262,20 +262,20 @@ func (d *programAdmitter) findPlace(j scheduler.JobView, cores int32, o *jobDeci
 			lack.Where = cluster.Where(len(d.run.Cluster.Nodes), count, false, j.Job().Divided)
 		}
 		if some {
-			return nil, g, fmt.Errorf("there is no room: it %s", lack)
+			return nil, g, fmt.Errorf("there is no room: the job %s", lack)
 		}
-		return nil, g, errors.New("there is no room: what it needs is not free together")
+		return nil, g, errors.New("there is no room: no node has all free resources that the job needs")
 	}
 	if home := j.Home(); home != nil && !d.migrates && !slices.Equal(home, nodes) {
-		return nil, g, fmt.Errorf("it was paused on %s, and the engine cannot migrate jobs (capabilities.migrate)",
+		return nil, g, fmt.Errorf("the job must resume on %s: the engine cannot migrate jobs (capabilities.migrate)",
 			d.nodeNames(home))
 	}
 	if !j.HeldBy(d.Machine().Free(), cores, nodes) {
 		free := cluster.MaxFree(d.Machine().Free(), cluster.Room{}, nodes)
 		if lack, some := cluster.LackOf(need, free); some {
-			return nil, g, fmt.Errorf("there is no room on %s: it %s", d.nodeNames(nodes), lack)
+			return nil, g, fmt.Errorf("there is no room on %s: the job %s", d.nodeNames(nodes), lack)
 		}
-		return nil, g, fmt.Errorf("there is no room on %s for what it needs", d.nodeNames(nodes))
+		return nil, g, fmt.Errorf("there is no room on %s for the job", d.nodeNames(nodes))
 	}
 	return nodes, g, nil
 }
@@ -294,15 +294,15 @@ func (d *programAdmitter) resizeJob(j scheduler.JobView, o *jobDecision) error {
 	case !d.ready.Sizes:
 		return errSizes
 	case !j.Job().Malleable || j.Job().Nodes > 1:
-		return errors.New("it is rigid: it keeps the cores that it started with")
+		return errors.New("the job is rigid: it keeps the cores of its start")
 	case o.Cores == 0:
-		return errors.New("it lacks the number of cores")
+		return errors.New("the decision must have a number of cores")
 	}
 	if err := checkCores(j, o.Cores); err != nil {
 		return err
 	}
 	if free := d.Machine().Free()[j.Home()[0]].Cores; o.Cores-held > free {
-		return fmt.Errorf("there is no room: it needs %d cores more on its node, %d are free", o.Cores-held, free)
+		return fmt.Errorf("there is no room: the job needs %d cores more on its node, %d are free", o.Cores-held, free)
 	}
 	return d.Actions.Resize(j.Number(), o.Cores, d.reasonOf(o, "the policy resized it"))
 }

@@ -47,12 +47,12 @@ func (b bars) marks(c draw.Canvas, l *Lane, at func(float64) vg.Length, mid, hal
 	}
 }
 
-// epochEnd is the sign of the end of an epoch: a cut.
+// epochEnd draws the end of an epoch: a white line across the bar.
 func epochEnd(c draw.Canvas, x, bottom, height vg.Length) {
 	c.StrokeLine2(draw.LineStyle{Color: color.White, Width: 0.8}, x, bottom, x, bottom+height)
 }
 
-// resized is the sign of a resize: a diamond.
+// resized draws a resize: a diamond.
 func resized(c draw.Canvas, x, y, r vg.Length) {
 	var path vg.Path
 	path.Move(vg.Point{X: x - r, Y: y})
@@ -64,12 +64,12 @@ func resized(c draw.Canvas, x, y, r vg.Length) {
 	c.Fill(path)
 }
 
-// arrival is the sign of a job's arrival: an upright line.
+// arrival draws a job's arrival: an upright line.
 func arrival(c draw.Canvas, x, bottom, height vg.Length) {
 	c.StrokeLine2(draw.LineStyle{Color: canvas.Ink, Width: 1}, x, bottom, x, bottom+height)
 }
 
-// failure is the sign of a job that did not finish: a cross.
+// failure draws the failure of a job: a cross.
 func failure(c draw.Canvas, x, y, r vg.Length) {
 	line := draw.LineStyle{Color: canvas.Ink, Width: 1.2}
 	c.StrokeLine2(line, x-r, y-r, x+r, y+r)

@@ -105,7 +105,7 @@ func keep(ctx context.Context, r *stages.Run) error {
 	return folder.Write(filepath.Join(r.Dir, InputsFile), append(raw, '\n'), 0o644)
 }
 
-// bound leaves out the largest files, until the others fit.
+// bound leaves out the largest files, until the others have at most this number of bytes.
 func (k *Kept) bound(most int64) {
 	order := make([]*Input, 0, len(k.Inputs))
 	for i := range k.Inputs {
@@ -155,7 +155,7 @@ func inWords(n int64) string {
 	return schema.Plural(int(n), "byte")
 }
 
-// write writes the copies, and removes copies of an earlier run that are not among them.
+// write writes the copies, and removes copies of an earlier run that no longer belong to them.
 func (k *Kept) write(to string, before Kept, source []byte) error {
 	there := map[string]string{}
 	for _, in := range before.Inputs {

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// followEvery is the time between two looks at a log that is followed.
+// followEvery is the time between two reads of a followed log.
 const followEvery = 200 * time.Millisecond
 
 func logsCommand(a *command.App) *cobra.Command {
@@ -62,7 +62,7 @@ func logsCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// loggedCell is a cell and how many logs it has; loggedJob a log.
+// loggedCell is a cell with its number of logs, loggedJob a log of a job.
 type (
 	loggedCell struct {
 		Experiment string `json:"experiment"`

@@ -57,7 +57,7 @@ type LogPrediction struct {
 	// of the history: the baselines of any model. Actual is the truth. Each is
 	// negative where unknown.
 	Linear, Median, Actual float64
-	// Err is the reason that the run was not predicted.
+	// Err is the reason why the run was not predicted.
 	Err      error
 	Warnings []string
 }
@@ -154,10 +154,10 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 	return out, nil
 }
 
-// is reports whether two are one run.
+// is reports whether two runs are the same run.
 func (r LoggedRun) is(o LoggedRun) bool { return r.File == o.File && r.Name == o.Name }
 
-// limit is the last step that may be used.
+// limit is the last step of a run that may be used.
 func (o LogOptions) limit(r LoggedRun, total int) int {
 	fraction := o.Fraction
 	if fraction == 0 {
@@ -200,7 +200,7 @@ func (p logProblem) fit(model string) (estimator.Estimate, error) {
 // modelNames lists the models for runs that are logged.
 func modelNames() []string { return schema.AddOnce(estimator.Names(), marks.Pooled) }
 
-// knownModel returns an error for a model that does not exist.
+// knownModel returns an error if the model does not exist.
 func knownModel(name string) error {
 	if name == marks.Pooled {
 		return nil
@@ -329,7 +329,7 @@ func SummarizeLogs(predictions []LogPrediction) LogSummary {
 	return s
 }
 
-// Why returns the reason that a run was not predicted, with advice; empty for a predicted run.
+// Why returns the reason why a run was not predicted, with advice; empty for a predicted run.
 func (p LogPrediction) Why() string {
 	if p.Err == nil {
 		return ""
@@ -366,7 +366,7 @@ func (r LoggedRun) Last() int {
 // the earliest, some in milliseconds. Beyond it sums of times lose their seconds.
 const mostSeconds = 1e15
 
-// The names of columns, in lower case without spaces and underscores.
+// The names of columns, in lower case without spaces, underscores and hyphens.
 var (
 	stepColumns = []string{"step", "steps", "globalstep", "iteration", "iterations", "iter", "epoch", "epochs", "batch"}
 	timeColumns = []string{"walltime", "time", "times", "elapsed", "elapseds", "elapsedseconds", "elapsedtime", "seconds",
@@ -377,7 +377,7 @@ var (
 		"node", "name"}
 )
 
-// columnName is a column's name as the lists above have it.
+// columnName returns a column's name in lower case without spaces, underscores and hyphens, as the lists above.
 func columnName(s string) string {
 	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(strings.TrimSpace(s)))
 }

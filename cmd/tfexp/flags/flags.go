@@ -9,12 +9,12 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 )
 
-// Flag is a flag that a feature adds to the command of a name. Where it is given, the command calls Do, whose type the
-// command names.
+// Flag is a flag that a feature adds to the command with the name Command. If a user gives the flag, the command calls
+// Do. The command chooses the type F of Do.
 type Flag[F any] struct {
 	Command, Name, Usage string
-	// Synopsis follows the others in the line of usage; Example is a line, and About, which may be empty, a paragraph of
-	// the help.
+	// Synopsis is appended to the usage line. Example is a line of the help, and About a paragraph of the help, which may
+	// be empty.
 	Synopsis, Example, About string
 	Do                       F
 }

@@ -104,19 +104,19 @@ func (n *Network) Clone() *Network {
 	return &c
 }
 
-// layerReading is a pass of the LSTMs over the layers of a network, kept for the way back.
+// layerReading has the values of a forward pass of the LSTMs over the layers of a network, for the backward pass.
 type layerReading struct {
 	layers              []int
 	forth, back, second *lstmTrace
-	// slope is the gradient of its output, the last of the second LSTM: the sum over the
-	// states that it is part of.
+	// slope is the gradient of the reading's output (the last output of the second LSTM): the
+	// sum over the states that use the reading.
 	slope []float64
 }
 
 // output returns the output of the LSTMs for the layers.
 func (r *layerReading) output() []float64 { return r.second.outputs[len(r.layers)-1] }
 
-// pass is a pass over one state, kept for the way back.
+// pass has the values of a forward pass over one state, for the backward pass.
 type pass struct {
 	reading            *layerReading
 	features           []float64 // the reading's output and the time
@@ -179,7 +179,7 @@ type backwardPass struct {
 	logits, hidden2, hidden1, forth, backward, second []pair
 }
 
-// pass goes back through one state, given the gradient of its logits, to its reading.
+// pass computes the backward pass of one state, from the gradient of its logits to its reading.
 func (w *backwardPass) pass(p *pass, dLogits []float64) {
 	n := w.n
 	d2, d1, df := make([]float64, wide), make([]float64, wide), make([]float64, encoded+timeInputs)
@@ -194,7 +194,7 @@ func (w *backwardPass) pass(p *pass, dLogits []float64) {
 	w.hidden1 = append(w.hidden1, pair{p.features, d1})
 }
 
-// reading goes back through the LSTMs, when all states of a reading are done, and adds
+// reading computes the backward pass of the LSTMs, after all states of a reading, and adds
 // the gradient of the embeddings to grad.
 func (w *backwardPass) reading(r *layerReading, grad []float64) {
 	n, length := w.n, len(r.layers)

@@ -76,7 +76,7 @@ func (p *startsPage) update() {
 	p.text, p.busy = text, false
 }
 
-// expected says when a job of a log was expected to start, as it arrived.
+// expected returns the start that was predicted for a job of a log at the job's arrival.
 func expected(a *command.App, file, job string) (m flags.Moment, err error) {
 	o := whenOptions{Options: forecast.Options{Futures: 200, Trials: 60, Seed: 1}}
 	t, err := readTwin(a, file, &o)
@@ -90,7 +90,7 @@ func expected(a *command.App, file, job string) (m flags.Moment, err error) {
 	q := t.QueueAt(at)
 	i := slices.IndexFunc(q.Jobs, func(j forecast.Queued) bool { return j.Name == job && j.Waits() })
 	if m.At = at.Seconds(); i < 0 {
-		m.What = "started as it arrived in the log"
+		m.What = "started in the log as soon as it arrived"
 		return m, nil
 	}
 	list, past, err := t.Predict(context.Background(), q, []int{i}, o.Options)

@@ -236,12 +236,12 @@ func (s *server) greet(p *peer, q Request) Reply {
 	case q.Op != OpHello || q.Role != contract.RoleWorker && q.Role != contract.RoleChief || q.Task < 0:
 		return Reply{Error: "the connection does not come from a worker or chief of this job"}
 	case q.Program != s.Program:
-		return Reply{Error: "it was started with other settings than this server"}
+		return Reply{Error: "all parts of a job must have the same settings: start all with the same arguments"}
 	case q.Server != s.Part.Task || q.Servers != servers:
-		return Reply{Error: fmt.Sprintf("this is parameter server %d of %d, not %d of %d",
-			s.Part.Task, servers, q.Server, q.Servers)}
+		return Reply{Error: fmt.Sprintf("this connection must go to parameter server %d of %d, but this is server %d of %d: "+
+			"start all parts with the same cluster", q.Server, q.Servers, s.Part.Task, servers)}
 	case q.Chief && s.chief != nil:
-		return Reply{Error: "there is a chief already"}
+		return Reply{Error: "a job must have one chief: another chief is already connected"}
 	}
 	p.role, p.task = q.Role, q.Task
 	s.peers[p] = true

@@ -239,16 +239,17 @@ func eachRow(folder fs.FS, name string, columns []string, row func(*fields) erro
 	r.ReuseRecord = true
 	head, err := r.Read()
 	if err != nil {
-		return &RowError{name, 1, fmt.Errorf("there is no line of column names: %w", err)}
+		return &RowError{name, 1, fmt.Errorf("the first line must have the names of the columns: %w", err)}
 	}
 	f := fields{columns: columns}
 	for _, c := range columns {
 		at := slices.Index(head, c)
 		if at < 0 {
-			return &RowError{name, 1, fmt.Errorf("there is no column %q; there are %s", c, strings.Join(head, ", "))}
+			return &RowError{name, 1, fmt.Errorf("the table must have a column %q; its columns are %s", c,
+				strings.Join(head, ", "))}
 		}
 		if slices.Contains(head[at+1:], c) {
-			return &RowError{name, 1, fmt.Errorf("there are two columns %q: leave one out", c)}
+			return &RowError{name, 1, fmt.Errorf("two columns have the name %q: remove one", c)}
 		}
 		f.at = append(f.at, at)
 	}
@@ -265,7 +266,7 @@ func eachRow(folder fs.FS, name string, columns []string, row func(*fields) erro
 			}
 			return err
 		case count == maxRows:
-			return &RowError{name, line, fmt.Errorf("more than %d rows", maxRows)}
+			return &RowError{name, line, fmt.Errorf("the table must have at most %d rows", maxRows)}
 		}
 		if err := row(&f); err != nil {
 			return &RowError{name, line, err}
@@ -287,7 +288,7 @@ func (f *fields) text(i int) string { return strings.TrimSpace(f.row[f.at[i]]) }
 func (f *fields) number(i int) float64 {
 	v, err := strconv.ParseFloat(f.text(i), 64)
 	if (err != nil || !(v >= 0) || math.IsInf(v, 1)) && f.err == nil {
-		f.err = fmt.Errorf("%s %q is not a number from 0", f.columns[i], f.text(i))
+		f.err = fmt.Errorf("%s must be a number from 0, not %q", f.columns[i], f.text(i))
 	}
 	return v
 }
@@ -295,7 +296,7 @@ func (f *fields) number(i int) float64 {
 func (f *fields) whole(i int) int {
 	n, err := strconv.Atoi(f.text(i))
 	if (err != nil || n < 1 || n > 1<<30) && f.err == nil {
-		f.err = fmt.Errorf("%s %q is not a whole number from 1", f.columns[i], f.text(i))
+		f.err = fmt.Errorf("%s must be a whole number from 1, not %q", f.columns[i], f.text(i))
 	}
 	return n
 }
@@ -304,7 +305,8 @@ func (f *fields) whole(i int) int {
 func (f *fields) timing(from int) (timing, error) {
 	t := timing{f.whole(from), f.number(from + 1), f.number(from + 2)}
 	if f.err == nil && (t.step <= 0 || t.sync >= t.step) {
-		f.err = fmt.Errorf("a step of %v s, of which %v s are for the average of the gradients", t.step, t.sync)
+		f.err = fmt.Errorf("%s must be greater than %s, but is %v s; %[2]s is %[4]v s", f.columns[from+1], f.columns[from+2],
+			t.step, t.sync)
 	}
 	return t, f.err
 }

@@ -62,9 +62,9 @@ func TestReadAProgram(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	for _, c := range []struct{ file, old, new, want string }{
 		{PlacementsFile, "12,4,0.20", "1x,4,0.20", `placements.csv:6: placement "1x" is not GPUs by node, one digit each`},
-		{PlacementsFile, "1,4,0.14", "1,4,-1", `placements.csv:2: step_time "-1" is not a number from 0`},
-		{PlacementsFile, "1,4,0.14,0", "1,4,0.14,0.2", "placements.csv:2: a step of 0.14 s, of which 0.2 s"},
-		{PlacementsFile, "local_bsz", "batch", `placements.csv:1: there is no column "local_bsz"`},
+		{PlacementsFile, "1,4,0.14", "1,4,-1", `placements.csv:2: step_time must be a number from 0, not "-1"`},
+		{PlacementsFile, "1,4,0.14,0", "1,4,0.14,0.2", "step_time must be greater than sync_time, but is 0.14 s; sync_time is 0.2 s"},
+		{PlacementsFile, "local_bsz", "batch", `placements.csv:1: the table must have a column "local_bsz"`},
 		{ScalabilityFile, "4,4,4", "4,3,4", "scalability.csv:2: 3 GPUs on 4 nodes"},
 		{"validation-8.csv", "200,200", "99,200", "validation-8.csv:3: the progress does not grow"},
 		{"validation-8.csv", "200,200,0.6,1,4", "200,200", "validation-8.csv:3: wrong number of fields"},

@@ -20,14 +20,14 @@ type Job struct {
 	// Number identifies the job; jobs are listed in the order of their numbers, which
 	// is the order of arrival.
 	Number int32
-	// Workers is the number of devices that it holds when it runs on each type, or would hold on a type of GPU that
-	// it cannot run on.
+	// Workers is the number of devices that the job holds on each type, or would hold on a type of GPU where it
+	// cannot run.
 	Workers []float64
-	// Speed is its progress in units of work per second on each type; 0 where it cannot run.
+	// Speed is the job's progress in units of work per second on each type; 0 where the job cannot run.
 	Speed []float64
-	// Weight is its part of a fair division, relative to others.
+	// Weight is the job's part of a fair division, relative to other jobs.
 	Weight float64
-	// Left is the work that is left, in units.
+	// Left is the remaining work, in units.
 	Left float64
 	// Age is the time since its arrival, and Due the time to its deadline, in seconds; Due
 	// is +Inf without one.
@@ -40,7 +40,7 @@ type Devices struct {
 	Count float64
 	// Price is the price of one device per hour.
 	Price float64
-	// Cores reports whether they are cores, for jobs without GPUs.
+	// Cores reports whether the devices are cores, for jobs without GPUs.
 	Cores bool
 }
 
@@ -56,26 +56,26 @@ type Problem struct {
 // time of a pair is the time that both of its jobs run together.
 type Division [][]float64
 
-// Divider divides. It may keep state of earlier divisions of a run.
+// Divider divides the time of devices among jobs. It may keep state of earlier divisions of a run.
 type Divider interface {
 	Divide(*Problem) (Division, error)
 }
 
-// Kind is a registered way to divide.
+// Kind is a registered method of division, such as max_min.
 type Kind struct {
 	// Name is the name that users write: "max_min".
 	Name, Title, Doc string
 	Place            int
-	// Version changes when its divisions change.
+	// Version changes when the divisions of this kind change.
 	Version int
-	// Idle keeps jobs off devices on which the division gives them no time, even if
-	// these would stand idle.
+	// Idle reports whether jobs stay off devices on which the division gives no time, even if
+	// the devices are idle.
 	Idle bool
-	// Prices and Deadlines say that it reads those.
+	// Prices and Deadlines report whether the kind reads prices and deadlines.
 	Prices, Deadlines bool
-	// Packs says that it gives time to pairs of jobs as well.
+	// Packs reports whether the kind also gives time to pairs of jobs.
 	Packs bool
-	// Tolerance says that it has one.
+	// Tolerance reports whether the kind has a tolerance.
 	Tolerance bool
 	New       func(Options) Divider
 }

@@ -12,7 +12,7 @@ const DRF policy.Order = "drf"
 
 var _ = registerDominant(policy.Choice{
 	Name: DRF, Title: "DRF", Place: 12,
-	Doc: "the user with the least dominant share",
+	Doc: "the user whose dominant share is smallest",
 }, func(s *userShares) scheduler.Ranker { return &dominantShares{s} })
 
 type dominantShares struct{ *userShares }
@@ -27,6 +27,6 @@ func (d *dominantShares) HeldBack(scheduler.View, int32) string {
 func (d *dominantShares) Admit(v scheduler.View, h scheduler.Actions) error {
 	d.look(v, h)
 	return d.inTurn(d.dominant, func(user int) (bool, error) {
-		return d.start(v, h, d.lists[user][0], anything, "its user has the least dominant share")
+		return d.start(v, h, d.lists[user][0], anything, "the job's user has the smallest dominant share")
 	})
 }

@@ -34,7 +34,8 @@ func (d *exchanged) HeldBack(scheduler.View, int32) string { return "comes after
 
 // Admit implements scheduler.Admitter.
 func (d *exchanged) Admit(v scheduler.View, h scheduler.Actions) error {
-	return d.byUser(v, h, d.share, anything, "the shortest of the user with the least share of cores and GPUs together")
+	return d.byUser(v, h, d.share, anything,
+		"the shortest job of the user with the smallest share of cores and GPUs together")
 }
 
 // share is a user's part of cores and GPUs together, or of the memory.

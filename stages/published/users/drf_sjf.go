@@ -22,5 +22,5 @@ func (d *dominantShortest) HeldBack(scheduler.View, int32) string { return "come
 
 // Admit implements scheduler.Admitter.
 func (d *dominantShortest) Admit(v scheduler.View, h scheduler.Actions) error {
-	return d.byUser(v, h, d.dominant, anything, "the shortest of the user with the least dominant share")
+	return d.byUser(v, h, d.dominant, anything, "the shortest job of the user with the smallest dominant share")
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // EachResource gives each user an equal amount of each resource: first GPUs, then cores go to the
-// user who holds the fewest of them. It is the ES (equal share) with which AlloX was compared (T.
+// user who holds the fewest. It is the ES (equal share) with which AlloX was compared (T.
 // N. Le and others, EuroSys 2020).
 const EachResource policy.Order = "each_resource"
 
@@ -27,11 +27,11 @@ func (e *eachResource) Admit(v scheduler.View, h scheduler.Actions) error {
 	}
 	if e.total[1] > 0 {
 		err := e.byUser(v, h, holds(1), func(need amounts) bool { return need[1] > 0 },
-			"the shortest on GPUs of the user with the fewest")
+			"the shortest GPU job of the user with the fewest GPUs")
 		if err != nil {
 			return err
 		}
 	}
 	return e.byUser(v, h, holds(0), func(need amounts) bool { return need[1] == 0 },
-		"the shortest on cores of the user with the fewest")
+		"the shortest job without GPUs of the user with the fewest cores")
 }

@@ -4,8 +4,7 @@ import "time"
 
 // Curve is a life-time curve for pictures: how many servers of a node live longer than some times.
 type Curve struct {
-	// Of is the type of device, or the node, whose servers live so, or the first and the last of several Nodes; Law is the
-	// distribution in the form of the language.
+	// Of names the type of device, the node, or the first and last of Nodes. Law is the distribution in HCL.
 	Of    string   `json:"of"`
 	Nodes []string `json:"nodes,omitempty"`
 	Law   string   `json:"law"`
@@ -14,7 +13,8 @@ type Curve struct {
 	// Seconds and Survival are the points, Survival from 1 down.
 	Seconds  []float64 `json:"seconds"`
 	Survival []float64 `json:"survival"`
-	// Fitted is the bathtub that was fitted to a measured curve, FittedLaw its form; nil where none was.
+	// Fitted has the values at Seconds of the bathtub law fitted to a measured curve, and FittedLaw the formula. Both
+	// are empty without a fit.
 	Fitted    []float64 `json:"fitted,omitempty"`
 	FittedLaw string    `json:"fitted_law,omitempty"`
 }

@@ -460,7 +460,7 @@ func (d decoder) setting(n *eval.Node, e *eval.Env, t *tune) bool {
 		}
 	}
 	if a.OK && !ranged {
-		a.Unread("{} is for a range from min to max.", "integer")
+		a.Unread("{} needs min and max: without them, the setting has no range.", "integer")
 	}
 	if a.IsSet("initial") {
 		s.Initial = eval.Display(v.Initial)

@@ -42,12 +42,12 @@ type Tuning struct {
 	LimitSeconds float64 `json:"limit_s,omitempty"`
 	// Budget bounds the total cost of all trials; 0: no bound.
 	Budget float64 `json:"budget,omitempty"`
-	// Imported are trials that were made elsewhere, which count as made.
+	// Imported are trials from another run; this run does not repeat them.
 	Imported []Imported `json:"imported,omitempty"`
-	// WarmStart is the digest of the file that they are from.
+	// WarmStart is the digest of the file with the imported trials.
 	WarmStart string `json:"warm_start,omitempty"`
-	// Best is the best value of the objective there is, where all are known
-	// beforehand, and BestSettings where it is.
+	// Best is the best value of the objective, if the values of all settings are known
+	// beforehand. BestSettings has the settings with this value.
 	Best         *float64         `json:"best,omitempty"`
 	BestSettings []record.Setting `json:"best_settings,omitempty"`
 }
@@ -63,7 +63,7 @@ const (
 // TunedSetting is a setting that is searched: a list of values, or a range.
 type TunedSetting struct {
 	Name string `json:"name"`
-	// Values are the only ones, in their text form; Numeric that they are numbers.
+	// Values are all values to try, as text; Numeric reports whether Values are numbers.
 	Values  []string `json:"values,omitempty"`
 	Numeric bool     `json:"numeric,omitempty"`
 	// Min and Max bound a number without a list; Integer makes it whole.
@@ -97,7 +97,7 @@ func (s *TunedSetting) Complete() {
 	s.Initial = s.Goal
 }
 
-// Imported is a trial that was made elsewhere.
+// Imported is a trial from another run.
 type Imported struct {
 	Settings []record.Setting `json:"settings"`
 	Outcome  Outcome          `json:"outcome"`

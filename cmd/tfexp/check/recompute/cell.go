@@ -41,7 +41,7 @@ func field(of map[string]json.RawMessage, name string) string {
 	return strings.Trim(s, `"`)
 }
 
-// cell checks a cell that has a folder: one of the plan, or without a ref the simulation of one.
+// cell checks a cell that has a folder: a cell of the plan, or without a ref the simulation of a real cell.
 func (c *checker) cell(ref *record.CellRef, name string) {
 	k := &cell{}
 	at := record.CellsDir + "/" + name + "/"
@@ -78,7 +78,7 @@ func (c *checker) cell(ref *record.CellRef, name string) {
 
 const withoutEvents = "cells without events (records = \"metrics\", recorded runs): their metrics are not recomputed"
 
-// reference compares the entries of plan.json and of a cell on it.
+// reference compares the entry of a cell in plan.json with the cell's own entry in cell.json.
 func (c *checker) reference(ref *record.CellRef, k *cell) {
 	of := func(r *record.CellRef) string {
 		all := []any{r.Workload, r.Hardware, r.Replicate, r.Engine, r.Axes, r.Cores, r.GPUs, r.Key}

@@ -60,7 +60,7 @@ func readTables(m *clusterModel, t *sacctmgrOutput, path string) error {
 		case r.kind == "qos":
 			r.addQOS(fields)
 		case strings.Contains(text, "=") && !strings.Contains(text, "|"):
-			m.problem(r.at, "this is another configuration: name one slurm.conf, then the tables of sacct and sacctmgr")
+			m.problem(r.at, "this is a second slurm.conf: name one slurm.conf, then the tables of sacct and sacctmgr")
 			r.kind = "other"
 		case slurm.FixedWidth(text):
 			m.problem(r.at, "%v", slurm.ErrFixedWidth)
@@ -101,7 +101,7 @@ func (t *sacctmgrTable) judge() {
 		"qos":   {"Priority", "Preempt", "GrpTRES", "GrpJobs", "MaxTRES", "MaxTRESPU", "MaxJobsPU", "MaxWall"},
 	}[t.kind]
 	if !slices.Contains(t.head, need) {
-		t.problem(t.at, "the table has no column %s: print it with  sacctmgr -P show %s", need, t.kind)
+		t.problem(t.at, "the table has no column %s: print the table with  sacctmgr -P show %s", need, t.kind)
 		return
 	}
 	old := slices.Contains(t.head, "GrpCPUs") || slices.Contains(t.head, "MaxCPUs") // before Slurm 15.08
@@ -109,7 +109,8 @@ func (t *sacctmgrTable) judge() {
 		return slices.Contains(t.head, name) || old && strings.Contains(name, "TRES")
 	})
 	if len(wanted) > 0 {
-		t.unmodeled(t.at, fmt.Sprintf("the table has no column %s: sacctmgr -P show %s prints them", strings.Join(wanted, ", "), t.kind))
+		t.unmodeled(t.at, fmt.Sprintf("the table has no column %s: print the table with  sacctmgr -P show %s",
+			strings.Join(wanted, ", "), t.kind))
 	}
 }
 

@@ -25,7 +25,7 @@ func TestDump(t *testing.T) {
 	}
 	for _, c := range [][2]string{
 		{"User|Account|Share|Foo\n", "error: t.txt:1: Columns of `sacctmgr -P show assoc`: these do not include Foo."},
-		{"Account|Share\n", "error: t.txt:1: the table has no column User: print it with  sacctmgr -P show assoc"},
+		{"Account|Share\n", "error: t.txt:1: the table has no column User: print the table with  sacctmgr -P show assoc"},
 		{"Name|Priority|MaxWall\nnormal|0|\n", "t.txt:1: the table has no column Preempt, GrpTRES, GrpJobs, MaxTRES, MaxTRESPU, MaxJobsPU"},
 	} {
 		check(t, c[0], twinOf(t, map[string]string{"slurm.conf": conf, "t.txt": c[0]}, "t.txt"), []string{c[1]}, nil)

@@ -66,11 +66,11 @@ func (c *SlurmConf) problem(s setting, format string, args ...any) {
 	c.Problems = append(c.Problems, &ConfProblem{s.file, s.line, fmt.Sprintf(format, args...)})
 }
 
-// add takes a line.
+// add parses a line of slurm.conf, and stores its settings.
 func (c *SlurmConf) add(at setting, text string) {
 	for _, head := range []string{"JobID|", "Cluster|", "Name|"} {
 		if strings.HasPrefix(text, head) {
-			c.problem(at, "this is a table of sacct or sacctmgr: name slurm.conf first, then the tables")
+			c.problem(at, "slurm.conf must come first: this is a table of sacct or sacctmgr")
 			return
 		}
 	}
