@@ -69,3 +69,14 @@ func TestIntervalsOfLooks(t *testing.T) {
 		}
 	}
 }
+
+// Runs that are all alike decide by their number: one that is enough for a single look, and not for this one, is not said
+// to be enough.
+func TestAlikeRunsNeedMoreThanThereAre(t *testing.T) {
+	for pairs, want := range map[int]int{4: 6, 6: 12} {
+		r := record.ComparisonRow{Pairs: pairs, Method: stats.SignFlips, Level: 0.95}
+		if n, least := lacks(&r); n != want || !least {
+			t.Errorf("of %d runs: %d, %v", pairs, n, least)
+		}
+	}
+}
