@@ -96,7 +96,7 @@ func runWithStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// fewWords is "words FILE MOST": it insists that a report shows at most so many words before anything is opened.
+// fewWords is "words FILE MOST": it insists that a report shows at most MOST words before anything is opened.
 func fewWords(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: words FILE MOST")

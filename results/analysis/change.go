@@ -154,7 +154,11 @@ func lacks(r *record.ComparisonRow) (n int, least bool) {
 	case r.Dropped > r.Pairs || r.Method == stats.Welch:
 		return 0, false
 	case r.Method == stats.SignFlips:
-		return stats.FewestAlike(r.Level), true
+		n := stats.FewestAlike(r.Level)
+		if n <= r.Pairs { // for one look; this one has less of the error
+			n = 2 * r.Pairs
+		}
+		return n, true
 	case r.Blocks > 0 && r.Blocks < stats.MinBlocks:
 		return stats.MinBlocks, true
 	case r.Blocks == 0 && r.Pairs < stats.MinPairs:

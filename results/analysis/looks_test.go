@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// The intervals of an unfinished run are those of a look that nobody planned, with and without planned looks; at a planned
-// look and at the end they are those of that look; a fixed number of replicates that are all there has the whole error.
+// The intervals of an unfinished run have the level of a look that nobody planned, with and without planned looks; at a planned
+// look and at the end they have its level; a fixed number of replicates that are all there has the whole error.
 func TestIntervalsOfLooks(t *testing.T) {
 	const most, have = 12, 6
 	looks, more := stats.Looks(most), []int{have, most}
@@ -66,6 +66,17 @@ func TestIntervalsOfLooks(t *testing.T) {
 		if r := rows[0]; r.Pairs != c.pairs || math.Abs(r.DifferenceLow-want.DifferenceLow) > 1e-9 || math.Abs(r.DifferenceHigh-want.DifferenceHigh) > 1e-9 {
 			t.Errorf("%s: %d pairs, %g to %g; want %d, %g to %g", name, r.Pairs, r.DifferenceLow, r.DifferenceHigh, c.pairs,
 				want.DifferenceLow, want.DifferenceHigh)
+		}
+	}
+}
+
+// Runs that are all alike decide by their number: one that is enough for a single look, and not for this one, is not said
+// to be enough.
+func TestAlikeRunsNeedMoreThanThereAre(t *testing.T) {
+	for pairs, want := range map[int]int{4: 6, 6: 12} {
+		r := record.ComparisonRow{Pairs: pairs, Method: stats.SignFlips, Level: 0.95}
+		if n, least := lacks(&r); n != want || !least {
+			t.Errorf("of %d runs: %d, %v", pairs, n, least)
 		}
 	}
 }

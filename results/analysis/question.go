@@ -43,7 +43,7 @@ func Questions(e *record.Experiment, rows []record.ComparisonRow) (out []Questio
 			c.By = ""
 			more, err := comparisonsOf(e, variants, c)
 			if err != nil {
-				continue // Comparisons has told it
+				continue // in Comparisons
 			}
 			asked, rows = append(asked, c), append(rows, more...)
 		}

@@ -246,11 +246,14 @@ func lost(list []found) string {
 
 // closest is the value that the best trial had for the first constraint, or that no trial has one.
 func closest(t *trial.Tuning, o *trial.Outcome, settings string) string {
-	c := t.AllConstraints()[0]
+	c := trial.Constraint{Outcome: t.Objective} // without constraints, what is searched for is not known
+	if all := t.AllConstraints(); len(all) > 0 {
+		c = all[0]
+	}
 	v := o.Outcome(c.Outcome)
 	if math.IsNaN(v) {
 		return fmt.Sprintf("none reported %s: jobs/README.md has the lines that programs print, and a block progress "+
-			"reads others", article(c.Outcome))
+			"reads others", article(strings.ReplaceAll(c.Outcome, "_", " ")))
 	}
 	return fmt.Sprintf("the nearest was %s %s with %s", c.Outcome, table.Number(v), settings)
 }

@@ -63,6 +63,20 @@ func TestHeadlineOfNothing(t *testing.T) {
 	}
 }
 
+// Where no program reports what is searched for, the headline says so.
+func TestHeadlineOfAnUnreportedObjective(t *testing.T) {
+	e := searched(t, 0.6)
+	trial.Asked.Of(&e.Plan)[0].Constraints = nil
+	for i := range e.Beyond {
+		e.Beyond[i].Outcome = record.NewFeatureValue(&trial.Outcome{Time: 600})
+	}
+	_, rows := Rows(e)
+	want := "No trial of digits has an outcome; none reported an accuracy: "
+	if h := headline(e, rows, nil); !strings.HasPrefix(h.Sentence, want) {
+		t.Error(h.Sentence)
+	}
+}
+
 // After a job was tuned while it trained, the headline has the settings that it ended with, and those that it began with.
 func TestHeadlineOfAJobThatChanged(t *testing.T) {
 	e := searched(t, 0.6)

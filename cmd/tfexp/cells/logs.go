@@ -116,7 +116,11 @@ func listLogs(a *command.App, at cellPath, asJSON bool) error {
 	if asJSON {
 		return a.PrintJSON(logs)
 	}
-	return t.Write(a.Out, "", a.OutColor)
+	if err := t.Write(a.Out, "", a.OutColor); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.Err, "one of them:  tfexp logs %s %s %s\n", at.dir, at.cell, names[0])
+	return err
 }
 
 func printLog(a *command.App, at cellPath, follow, raw bool) error {

@@ -23,7 +23,7 @@ const schemaBytes = 64 << 10
 var created = regexp.MustCompile("(?i)CREATE TABLE (?:IF NOT EXISTS )?[\"'`\\[]?([A-Za-z_][A-Za-z0-9_]*)")
 
 // databases names the files of a folder that are databases of SQLite, whose tables are not read, with the commands that
-// write these as CSV. A database whose tables all lie beside it as CSV is not named.
+// write these as CSV. A database is not named if its folder has all its tables as CSV.
 func databases(dir string) (warnings []string) {
 	entries, _ := folder.ReadDir(dir) // an error shows in the tables
 	for _, e := range entries {

@@ -23,6 +23,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/flags"
 	"github.com/tfexp/tfexp/experiments/schema"
 	library "github.com/tfexp/tfexp/jobs/tfexp_policy"
+	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/stages/language"
 	"github.com/tfexp/tfexp/stages/language/datafile"
@@ -141,7 +142,7 @@ func initCommand(a *command.App) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&o.force, "force", false, "replace files that exist")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace the experiment if it exists")
 	cmd.Flags().StringVar(&o.template, "template", "", "what to begin with: "+strings.Join(templateNames(), ", "))
 	cmd.Flags().StringVar(&o.from, "from", "", "a `FILE` of yours: a training program, or the log of a cluster")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print what was written as JSON")
@@ -218,7 +219,7 @@ func (o *initOptions) fromFile(file, name string) (written []templateFile, doubt
 func (o *initOptions) fromLog(file, name, shown string) ([]templateFile, []string, error) {
 	log, err := InspectLog(o.from, shown)
 	if err != nil {
-		return nil, nil, command.Usagef("name its columns in a trace block; for an example:  tfexp init --template log-replay",
+		return nil, nil, command.Usagef("name its columns in a trace block; for an example:  tfexp init example/replay --template log-replay",
 			"%s is not understood: %v", o.from, err)
 	}
 	source, err := log.Experiment(name)
@@ -322,16 +323,24 @@ func executable(path string) bool {
 	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
 }
 
-// writeNew writes files: the first to its own path, the others next to it. It writes none of them when one exists,
-// unless force is set.
+// writeNew writes files: the experiment to its own path, the others next to it. It writes none of them if the experiment
+// exists, unless force is set, or if another one exists with other contents: it may be the user's own log or program.
 func writeNew(files []templateFile, dir string, force bool) error {
 	for i := 1; i < len(files); i++ {
 		files[i].Name = filepath.Join(dir, files[i].Name)
 	}
-	for _, file := range files {
-		if _, err := os.Lstat(file.Name); err == nil && !force {
+	for i, file := range files {
+		switch _, err := os.Lstat(file.Name); {
+		case err != nil:
+		case i > 0 && !same(file):
+			return command.Usagef("name another folder:  tfexp init FOLDER/NAME ...", "%s already exists, and is not the template's file",
+				file.Name)
+		case i == 0 && !force:
 			return command.Usagef("choose another name, or replace it with --force", "%s already exists", file.Name)
 		}
+	}
+	if err := folder.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("write experiment: %w", err)
 	}
 	for _, file := range files {
 		err := filearg.Write(file.Name, func(w io.Writer) error { _, err := w.Write(file.Source); return err })
@@ -340,6 +349,17 @@ func writeNew(files []templateFile, dir string, force bool) error {
 		}
 	}
 	return nil
+}
+
+// same reports whether a file exists with these contents.
+func same(file templateFile) bool {
+	f, err := filearg.Open(file.Name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	old, err := io.ReadAll(io.LimitReader(f, int64(len(file.Source))+1))
+	return err == nil && bytes.Equal(old, file.Source)
 }
 
 func templateNames() []string {

@@ -99,6 +99,22 @@ func searched(t *testing.T, p start.TrainingProgram, command string) {
 	}
 }
 
+// TestObjectiveOfASearch: an accuracy is searched for where the program speaks of one, else the loss.
+func TestObjectiveOfASearch(t *testing.T) {
+	for printed, want := range map[string]string{
+		"print(f'epoch {epoch} loss {loss}')":              "loss",
+		"print(f'epoch {epoch} loss {loss} acc {a}')":      "accuracy",
+		"print(f'epoch {epoch} loss {loss} accelerator')":  "loss",
+		"print(f'Epoch {epoch}: val_accuracy {a} loss 1')": "accuracy",
+	} {
+		p := start.InspectProgram("train.py", []byte("parser.add_argument('--lr', type=float, default=0.1)\nfor epoch in range(3):\n    "+printed+"\n"))
+		source, err := p.Search("mine", false)
+		if err != nil || !strings.Contains(string(source), fmt.Sprintf("objective = %q", want)) {
+			t.Errorf("%s: not %s: %v\n%s", printed, want, err, source)
+		}
+	}
+}
+
 // TestDetachedPrograms: programs that start others which outlive them are named.
 func TestDetachedPrograms(t *testing.T) {
 	for _, c := range []struct{ file, source, want string }{

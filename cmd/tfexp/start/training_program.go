@@ -240,6 +240,9 @@ func (p TrainingProgram) Threads(name string, cores int) ([]byte, error) {
 	return p.write("threads.hcl.tmpl", name, map[string]any{"Threads": threads})
 }
 
+// accuracyName is the name of an accuracy in a program.
+var accuracyName = regexp.MustCompile(`(?i)(?:^|[^a-z])acc(?:uracy)?(?:[^a-z]|$)`)
+
 // someLoss is written as the target of a search, which nobody but the user knows.
 const someLoss = 0.1
 
@@ -249,7 +252,7 @@ func (p TrainingProgram) Search(name string, toLoss bool) ([]byte, error) {
 	objective, target := "loss", 0.0
 	if toLoss {
 		objective, target = "time_to_loss", someLoss
-	} else if strings.Contains(p.Lines, "accuracy") || p.Reports && bytes.Contains(p.source, []byte("accuracy")) {
+	} else if (p.Reports || strings.Contains(p.Lines, "accuracy")) && accuracyName.Match(p.source) {
 		objective = "accuracy"
 	}
 	command := schema.Each(p.Command, eval.Literal)
