@@ -100,7 +100,7 @@ func shrink(t *testing.T, dir string) {
 			"epochs  = 40", "epochs  = 5", "epochs  = 8", "epochs  = 4"},
 		"sweep.hcl": {"replicates  = 10", "replicates  = 1", "count        = 150", "count        = 20", "plot \"gantt\" {}\n",
 			""},
-		"experiments/fcfs_vs_rr.hcl": {"replicates  = 12", "replicates  = 1", "count = 2", "count = 1",
+		"experiments/fcfs_vs_rr.hcl": {"replicates  = 12", "replicates  = 3", "count = 2", "count = 1",
 			"count        = 6", "count        = 1", "epochs  = 50", "epochs  = 4", "passes = 15", "passes = 1",
 			"[256, 128]", "[16]"},
 		"mine.hcl": {"20 : 5", "2 : 2"}, "shortest.hcl": {"20 : 5", "2 : 2"},

@@ -82,7 +82,7 @@ func TestComplete(t *testing.T) {
 	_, page := write(t, resultstest.Small())
 	has(t, page,
 		"How much less do they wait under round robin than under FCFS?",
-		"is known between rr quantum=300ms and fcfs: −18% (−35% to +36%).",
+		"is known between rr quantum=300ms and fcfs: −18% (−32% to +9.4%).",
 		"other programs used 0.8 CPU cores while jobs ran",
 		"<code>mixed-machine-fcfs-r2</code>, <code>mixed-machine-rr-quantum=300ms-r2</code>",
 		"Schedule of fcfs, replicate 1", "Schedule of rr quantum=300ms, replicate 1",
