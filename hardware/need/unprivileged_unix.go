@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,7 +24,8 @@ var Nobody = &syscall.Credential{Uid: 65534, Gid: 65534, NoSetGroups: false}
 // Unprivileged runs the tests of this program (TestMain calls it) as a user without rights, who can write no control
 // group either, if they run as root. It returns the exit status. The caller then runs them as root.
 func Unprivileged(*testing.M) (code int) {
-	if os.Getuid() != 0 || os.Getenv(envOther) != "" {
+	fuzzes := slices.ContainsFunc(os.Args[1:], func(arg string) bool { return strings.HasPrefix(arg, "-test.fuzz") })
+	if os.Getuid() != 0 || os.Getenv(envOther) != "" || fuzzes { // a fuzzer keeps its inputs in a folder of root's
 		return 0
 	}
 	dir, err := os.MkdirTemp("", "tfexp-nobody-")
