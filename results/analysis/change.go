@@ -147,8 +147,8 @@ func direction(r *record.ComparisonRow) finding {
 // MostRuns is the largest number of runs that is recommended.
 const MostRuns = 200
 
-// lacks is how many runs show a difference like the one found, or one of a tenth of the baseline where it is less: 0 where
-// that is not known, more than MostRuns where these do not do. Least says that a test takes so many at least.
+// lacks is the number of runs that show a difference like the one found, or a tenth of the baseline if that is more: 0 if
+// the number is not known, MostRuns + 1 if it is greater than MostRuns. Least is true if the number is only a lower bound.
 func lacks(r *record.ComparisonRow) (n int, least bool) {
 	switch half := (r.DifferenceHigh - r.DifferenceLow) / 2; {
 	case r.Dropped > r.Pairs || r.Method == stats.Welch:

@@ -246,7 +246,7 @@ func lost(list []found) string {
 
 // closest is the value that the best trial had for the first constraint, or that no trial has one.
 func closest(t *trial.Tuning, o *trial.Outcome, settings string) string {
-	c := trial.Constraint{Outcome: t.Objective} // without constraints, what is searched for is not known
+	c := trial.Constraint{Outcome: t.Objective} // without constraints, the missing outcome is the objective
 	if all := t.AllConstraints(); len(all) > 0 {
 		c = all[0]
 	}

@@ -19,9 +19,9 @@ import (
 // Write writes to a file that the command line names, by WriteAs with the mode of usual files.
 func Write(path string, write func(io.Writer) error) error { return WriteAs(path, 0o644, write) }
 
-// WriteAs writes to a file that the command line names, and gives a new one this mode. An existing file is replaced only when all is written. It
-// keeps its permissions, and a link to it stays a link. A device or a pipe, such as /dev/null or the >(...) of a
-// shell, is written to and never replaced.
+// WriteAs writes to a file that the command line names, and gives a new one this mode. An existing file is replaced only
+// when all is written. It keeps its permissions, and a link to it stays a link. A device or a pipe, such as /dev/null or
+// the >(...) of a shell, is written to and never replaced.
 func WriteAs(path string, mode os.FileMode, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
