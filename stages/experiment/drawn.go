@@ -7,11 +7,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// ManyJobs is the number of jobs of a submit block from which on they are drawn on demand.
+// ManyJobs is the least number of jobs of a submit block that are drawn on demand, as they arrive.
 const ManyJobs = 100_000
 
-// Draws reports whether the jobs of the cell can be drawn on demand, and dropped when they are over: they come from one
-// submit block, and neither the policy nor a feature or a metric needs all of them.
+// Draws reports whether each job of the cell can be drawn when it arrives, and forgotten when it has ended. All jobs
+// must come from one submit block, and neither the policy nor a feature or a metric may need all of them.
 func (c *Cell) Draws() bool {
 	w, h, p := c.Workload, c.Hardware, c.Policy
 	if w.Trace != nil || len(w.Submits) != 1 || len(w.Resizes) > 0 || !p.OneByOne() ||

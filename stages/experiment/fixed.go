@@ -6,7 +6,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Fixed reports whether nothing is drawn at random in a cell, so that its replicates are alike.
+// Fixed reports whether no value of a cell is drawn at random, so that all its replicates give the same results.
 func (s *Spec) Fixed(c Cell) bool {
 	h := c.Hardware
 	if h.Real() || h.Kind().Recorded || h.Noise > 0 || h.Cluster.Changes() || c.Policy.Sigma > 0 || s.repeated() ||
@@ -23,10 +23,11 @@ func (s *Spec) Fixed(c Cell) bool {
 	})
 }
 
-// drawn reports whether something of a simulated job differs from one replicate to the next.
+// drawn reports whether a simulated job can differ from one replicate to the next.
 func (j *Job) drawn() bool { return j.EndsEarly() || j.Runtime != nil && !j.Runtime.Epoch.Fixed() }
 
-// Alike lists the workloads whose cells are repeated, and alike in all replicates.
+// Alike returns the names of the workloads whose replicates all give the same results, so that repeating them is
+// useless.
 func (s *Spec) Alike() []string {
 	var names []string
 	for _, c := range s.Cells {

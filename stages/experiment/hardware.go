@@ -11,10 +11,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Kind returns the hardware's engine.
+// Kind returns the kind of engine that runs the hardware.
 func (h *Hardware) Kind() *engine.Kind { return engine.Find(h.Engine) }
 
-// ForEngine returns the hardware as its engine sees it.
+// ForEngine returns the hardware in the form that its engine takes.
 func (h *Hardware) ForEngine() *engine.Hardware {
 	return &engine.Hardware{
 		Name: h.Name, Kind: h.Kind(), Cluster: h.Cluster, Settings: h.Settings, Suspends: h.Suspends,
@@ -35,16 +35,15 @@ func (h *Hardware) Capabilities() scheduler.Capabilities {
 // Real reports whether programs run on the hardware, and are not simulated.
 func (h *Hardware) Real() bool { return h.Kind().Real }
 
-// Contention is how the jobs of a node slow each other down.
+// Contention describes how much the jobs on one node slow each other down.
 type Contention struct {
 	Law estimator.Contention
-	// Threads are the cores that the jobs of a node share; 0 for all cores of the
-	// node.
+	// Threads is the number of cores that the jobs of a node share; 0 means all cores of the node.
 	Threads int
 }
 
-// GPUTypes returns the types of the hardware's GPUs, in the order of its nodes;
-// an empty one means GPUs without a type.
+// GPUTypes returns the types of the hardware's GPUs, in the order of its nodes. An empty type means GPUs without a
+// type.
 func (h *Hardware) GPUTypes() []string {
 	var types []string
 	for _, n := range h.Cluster.Nodes {
@@ -59,18 +58,18 @@ func (h *Hardware) GPUTypes() []string {
 type Hardware struct {
 	Name    string
 	Range   experiments.Range
-	Engine  string // the name of its kind
+	Engine  string // the name of the engine's kind
 	Cluster scheduler.Cluster
-	// Overheads, Contention and Noise are for simulated hardware. Without
-	// Overheads, the ones measured with the samples of the jobs apply.
+	// Overheads, Contention and Noise are for simulated hardware. If Overheads is nil, the overheads measured with the
+	// samples of the jobs apply.
 	Overheads *simulated.Overheads
-	// Contention slows jobs down by the cores of their neighbors; nil for none.
+	// Contention slows a job down by the cores that other jobs on its node use; nil means no slowdown.
 	Contention *Contention
 	// Noise is the relative standard deviation of run times (lognormal).
 	Noise float64
-	// Suspends has paused jobs save their work and end, and start again when they go on.
+	// Suspends reports how jobs are paused: if set, the program saves its work and ends, and starts again later.
 	Suspends bool
-	// Settings are the engine's own, which only it reads.
+	// Settings are the engine's own arguments, which only the engine reads.
 	Settings any
 	// Lacks are capabilities that a simulated engine must not have.
 	Lacks []string

@@ -13,25 +13,25 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// GPURate is how many times faster than its run time a job is on a type of GPU.
+// GPURate is the speed of a job on a type of GPU, relative to its run time in the file.
 type GPURate struct {
 	Type string
 	Rate float64
 }
 
-// Length is the job's total work, in epochs or steps; 0 of an open job.
+// Length is the job's total work in epochs or steps; 0 for an open job.
 func (j *Job) Length() int { return max(j.Epochs, j.Steps) }
 
-// EndPart is a part of a job that may be done before all its work.
+// EndPart is a part of a job that can end the job before all its work is done.
 type EndPart interface {
 	// DoneAfter returns the epochs (or steps) after which the job is done in simulation.
 	DoneAfter(*Job) int
-	// End names what ends the job, and When describes it for keys: "its target loss", "at a loss of 0.3".
+	// End names the condition that ends the job ("its target loss"); When describes it for keys ("at a loss of 0.3").
 	End() string
 	When() string
 }
 
-// Done returns the epochs (or steps) after which the job is done in simulation: all of them, or fewer where a part ends
+// Done returns the epochs (or steps) after which the job is done in simulation: all of them, or fewer if a part ends
 // it.
 func (j *Job) Done() int {
 	all := j.Length()
@@ -39,11 +39,11 @@ func (j *Job) Done() int {
 	return all
 }
 
-// EndsEarly reports whether the job may be done before all its work.
+// EndsEarly reports whether a part can end the job before all its work is done.
 func (j *Job) EndsEarly() bool { _, ok := PartOf[EndPart](j.Parts); return ok }
 
-// RateOn returns the speed of the job on a type of GPU; false when the file
-// lacks it. Without any types in the file, all have the rate 1.
+// RateOn returns the speed of the job on a type of GPU; false if the file gives no speed for this type. If the file
+// names no types, every GPU has the rate 1.
 func (r *Runtime) RateOn(gpu string) (float64, bool) {
 	if len(r.GPURates) == 0 {
 		return 1, true
@@ -56,8 +56,7 @@ func (r *Runtime) RateOn(gpu string) (float64, bool) {
 	return 0, false
 }
 
-// AlternativeName returns the name of the alternative that the job is, or "cpu"
-// or "gpu" for a job's own request.
+// AlternativeName returns the name of the alternative that j is. For the job's own request it returns "cpu" or "gpu".
 func (j *Job) AlternativeName() string {
 	switch {
 	case j.Alternative != "":
@@ -68,11 +67,11 @@ func (j *Job) AlternativeName() string {
 	return "cpu"
 }
 
-// WithAlternatives returns the job itself and its alternatives.
+// WithAlternatives returns the job, followed by its alternatives.
 func (j *Job) WithAlternatives() []*Job { return append([]*Job{j}, j.Alternatives...) }
 
-// Placed reports whether the scheduler places the job by more than its request:
-// it has alternatives, or the type of the GPU matters.
+// Placed reports whether the scheduler must choose among requests or GPU types: the job has alternatives, or its speed
+// depends on the type of GPU.
 func (j *Job) Placed() bool {
 	return len(j.Alternatives) > 0 || j.GPU != "" || j.Runtime != nil &&
 		len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) > 0
@@ -83,34 +82,34 @@ func (j *Job) Demand() cluster.Demand {
 	return cluster.Demand{Threads: j.Threads.Request, GPUs: j.GPUs, GPU: j.GPU, Memory: j.Memory, Nodes: max(j.Nodes, 1)}
 }
 
-// On reports whether a free cluster of the hardware has room for the job's own
-// request, and its engine has the needed capabilities.
+// On reports whether the hardware, when free, has room for the job's own request, and its engine has the capabilities
+// that the job needs.
 func (j *Job) On(h *Hardware) bool {
 	return !(j.GPUs > 0 && slices.Contains(h.Lacks, "gpus")) && j.Demand().FitsOn(h.Cluster)
 }
 
-// Reaches is On, or whether the hardware has room for the request where policies divide jobs over
-// nodes.
+// Reaches reports whether the hardware can run the job's own request, as On does. If policies divide jobs over nodes,
+// room on several nodes together is enough.
 func (j *Job) Reaches(h *Hardware) bool {
 	d := j.Demand()
 	d.Divided = j.Divisible()
 	return j.On(h) || d.Divided && !(j.GPUs > 0 && slices.Contains(h.Lacks, "gpus")) && d.FitsOn(h.Cluster)
 }
 
-// Divisible reports whether policies can divide the job over nodes: it is rigid, of one part, and
-// requests no number of nodes.
+// Divisible reports whether policies may divide the job over nodes: it is rigid, runs as one program, and requests no
+// number of nodes.
 func (j *Job) Divisible() bool { return !j.Malleable && j.Nodes <= 1 && !j.RunsAsSeveralPrograms() }
 
-// RunsAsSeveralPrograms reports whether the program of the job runs several times, as separate programs.
+// RunsAsSeveralPrograms reports whether the job's program is started several times, as separate processes.
 func (j *Job) RunsAsSeveralPrograms() bool { return j.several() != nil }
 
-// several returns the part that says so; nil for a job of one program.
+// several returns the part that makes the job run as several programs; nil for a job of one program.
 func (j *Job) several() SeveralPart {
 	p, _ := PartOf[SeveralPart](j.Parts)
 	return p
 }
 
-// WithFewest returns the job when it has lost all of its programs that it can lose while it runs; itself if it has one.
+// WithFewest returns the job with the fewest programs that it can continue with. It returns j for a job of one program.
 func (j *Job) WithFewest() *Job {
 	p := j.several()
 	if p == nil {
@@ -123,8 +122,8 @@ func (j *Job) WithFewest() *Job {
 	return &other
 }
 
-// Fits reports whether a free cluster of the hardware has room for the job: for its parts,
-// its request, or one of its alternatives.
+// Fits reports whether the hardware, when free, has room for the job: for its parts, its request, or one of its
+// alternatives.
 func (j *Job) Fits(h *Hardware) bool {
 	if j.Placed() {
 		return slices.ContainsFunc(j.WithAlternatives(), func(a *Job) bool { return a.On(h) })
@@ -133,7 +132,7 @@ func (j *Job) Fits(h *Hardware) bool {
 	return t.CouldRun(h.Cluster, false)
 }
 
-// WithThreads returns the job with another request.
+// WithThreads returns the job with a request of n threads.
 func (j *Job) WithThreads(n int) *Job {
 	if n == j.Threads.Request {
 		return j
@@ -152,7 +151,8 @@ func (j *Job) WithThreads(n int) *Job {
 // deadline relative to the arrival.
 func (j *Job) Template() scheduler.Job { return j.TemplateWith(func(*scheduler.Job) {}) }
 
-// TemplateWith is Template for jobs with other values than the block's: set changes them before the parts of the job do.
+// TemplateWith is Template for a job whose values differ from its block. It calls set to change the values, and applies
+// the job's parts afterwards.
 func (j *Job) TemplateWith(set func(*scheduler.Job)) scheduler.Job {
 	t := scheduler.Job{
 		Class: j.Name, Threads: j.Threads.Request, MinThreads: j.Threads.Min, MaxThreads: j.Threads.Max,
@@ -305,14 +305,12 @@ type Job struct {
 
 	// Container is set when the job names an image.
 	Container *launch.Container
-	// Alternatives are the same job with another request and run time.
-	// Alternative is the name of such an alternative; it is empty for the job
-	// itself.
+	// Alternatives are copies of the job with other requests and run times. Alternative is the name of such an
+	// alternative; it is empty for the job itself.
 	Alternatives []*Job
 	Alternative  string
-	// Form distinguishes jobs of one block that differ in their request, because
-	// they are alternatives, or because a trace requests other threads. It is
-	// empty for the block as it is written.
+	// Form distinguishes jobs of one block with different requests: its alternatives, and jobs for which a trace
+	// requests other numbers of threads. It is empty for the request of the block.
 	Form string
 	// Runtime is set when the file says how long the job takes in simulation.
 	Runtime *Runtime
@@ -321,43 +319,41 @@ type Job struct {
 	At map[string]experiments.Range
 }
 
-// Threads is a thread request: the total, and its split into pools.
+// Threads is a request for threads: the total, and its split into two pools.
 type Threads struct {
-	Request  int // requested cores; Inter + Intra where the file splits them
+	Request  int // requested cores; Inter + Intra if the file splits them
 	Inter    int
 	Intra    int
-	Min, Max int // bounds for a malleable job; 0 where the file is silent
+	Min, Max int // bounds for a malleable job; 0 if the file gives none
 	Range    experiments.Range
 }
 
-// ThreadTime is a run time on a number of threads.
+// ThreadTime is the run time on a number of threads.
 type ThreadTime struct {
 	Threads int
 	Time    time.Duration
 }
 
-// Runtime is a job's run time in simulation: Startup + epochs × Epoch on one
-// thread, where the part Parallel (0 to 1) speeds up with threads (Amdahl), or
-// all by a curve or a table.
+// Runtime is a job's run time in simulation: Startup + epochs × Epoch, on one thread. With more threads, the part
+// Parallel (0 to 1) of the time shrinks (Amdahl's law). SpeedUp gives a curve or a table instead.
 type Runtime struct {
 	Startup time.Duration
-	// Epoch is the same for all jobs of the class, or drawn for each.
+	// Epoch is the time of an epoch: the same for all jobs of the class, or drawn for each job.
 	Epoch    workload.Span
 	Parallel float64
-	// SpeedUp takes the place of Parallel, if it is set.
+	// SpeedUp, if set, replaces Parallel.
 	SpeedUp *workload.SpeedUp
-	// Threads is the number of threads on which Epoch is the time, if that is from
-	// a table; 0 means one.
+	// Threads is the number of threads for which a table gives Epoch; 0 means one thread.
 	Threads int
-	// Whole reports whether Epoch is the time of the whole job.
+	// Whole reports whether Epoch is the time of the whole job instead of one epoch.
 	Whole bool
-	// Losses are the job's reports after each epoch (or step).
+	// Losses are the losses that the job reports, one for each epoch (or step).
 	Losses []float64
-	// Accuracy and Loss are the job's values at its end; nil: not given.
+	// Accuracy and Loss are the job's values at its end; nil if the file does not give them.
 	Accuracy, Loss *float64 `json:",omitempty"`
-	// GPURates are how many times faster an epoch is on types of GPU.
+	// GPURates has the speed of the job on each type of GPU; empty if the types do not matter.
 	GPURates []GPURate
-	// Neighbours are the jobs that it can share GPUs with.
+	// Neighbours are the classes of jobs with which the job can share GPUs.
 	Neighbours []Neighbour `json:",omitempty"`
 	Parts      Parts       `json:",omitempty"`
 }

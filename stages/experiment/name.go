@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// maxCellName keeps a cell's folder and its files well below the limits of
-// file systems.
+// maxCellName bounds a cell's name in bytes: the paths of its files must stay well below the limits of file systems.
 const maxCellName = 150
 
-// Name is readable and fit for a folder: workload-hardware-policy and the axes that the cell reads.
+// Name returns a readable name that can be a folder's name: workload-hardware-policy, and the axes that the cell reads.
 func (c Cell) Name() string {
 	var b strings.Builder
 	b.WriteString(c.Workload.Name + "-" + c.Hardware.Name + "-" + c.Policy.Name)

@@ -2,12 +2,12 @@ package experiment
 
 import "github.com/tfexp/tfexp/scheduler"
 
-// Parts are the values that features attach to a block, in the order in which these are registered. Each part has a
-// type of its feature. Its methods say which values it changes: stages and pipeline ask for the methods that they know
-// (see package stages).
+// Parts are the values that features attach to a block, in the order in which the features are registered. The type of
+// a part belongs to its feature. The stages and the pipeline ask by interfaces which values a part changes (see package
+// stages).
 type Parts []any
 
-// PartOf returns the part of a type; false where the block has none.
+// PartOf returns the part with type T; false if the block has no such part.
 func PartOf[T any](of Parts) (part T, ok bool) {
 	for _, p := range of {
 		if part, ok = p.(T); ok {
@@ -17,7 +17,7 @@ func PartOf[T any](of Parts) (part T, ok bool) {
 	return part, false
 }
 
-// EachPart calls visit for each part that has the methods of T.
+// EachPart calls visit for each part that implements T.
 func EachPart[T any](of Parts, visit func(T)) {
 	for _, p := range of {
 		if part, ok := p.(T); ok {
@@ -26,23 +26,23 @@ func EachPart[T any](of Parts, visit func(T)) {
 	}
 }
 
-// RequestPart is a part of a job, of its run time or of a submit block that changes the scheduler's view of jobs.
+// RequestPart is a part of a job, of its run time or of a submit block. It changes the scheduler's view of the jobs.
 type RequestPart interface{ Request(*scheduler.Job) }
 
-// SeveralPart is a part of a job whose program runs several times, as separate programs that start together.
+// SeveralPart is a part of a job whose program is started several times, as separate processes that start together.
 type SeveralPart interface {
 	InParts()
-	// Fewest is the same when the job has lost all that it can lose while it runs, and the threads that are left.
+	// Fewest returns the part with the fewest programs that the job can continue with, and the threads that these use.
 	Fewest() (left SeveralPart, threads int)
 }
 
-// ProbePart is a part of a file with cells beyond the matrix, all on the same hardware.
+// ProbePart is a part of an experiment that makes cells beyond the matrix, all on the same hardware.
 type ProbePart interface {
-	// Probes are the cells of the source that are checked before a run.
+	// Probes returns cells that the checks before a run examine in place of all cells of the part.
 	Probes() []Cell
 }
 
-// EachProbe calls visit for the probes of all parts of the file.
+// EachProbe calls visit for the probes of all parts of the experiment.
 func (s *Spec) EachProbe(visit func(Cell)) {
 	EachPart(s.Parts, func(p ProbePart) {
 		for _, c := range p.Probes() {
@@ -51,7 +51,7 @@ func (s *Spec) EachProbe(visit func(Cell)) {
 	})
 }
 
-// RepeatedPart is a part of a file that makes the experiment's replicates differ.
+// RepeatedPart is a part of an experiment. Repeated reports whether the part makes replicates differ.
 type RepeatedPart interface{ Repeated() bool }
 
 func (s *Spec) repeated() (repeated bool) {
@@ -59,5 +59,5 @@ func (s *Spec) repeated() (repeated bool) {
 	return repeated
 }
 
-// SizePart is a part of a file that says in words how much it adds to the matrix.
+// SizePart is a part of an experiment that adds to the matrix. Size says in words how much, for the plan.
 type SizePart interface{ Size(*Spec) string }

@@ -1,13 +1,12 @@
-// Package experiment holds the evaluated content of an experiment file: a Spec of plain values, expanded into
-// cells, which keep their source ranges.
+// Package experiment holds the evaluated content of an experiment file: a Spec of plain values. It is expanded into
+// cells, and keeps the source ranges of its blocks.
 //
-// Package decode reads a file, in four steps: names are checked against the language (schema), and variables and
-// locals are evaluated in the order of their dependencies (eval); the matrix is expanded into points, and the
-// blocks of each point are decoded, once for each combination of the axes that they read; and the cells are checked
-// as a whole (check). Each mistake becomes a Diagnostic. Its consequences are not reported, so that one mistake is
-// one message.
+// Package decode reads a file in four steps. Names are checked against the language (package schema). Variables and
+// locals are evaluated in the order of their dependencies (eval). The matrix is expanded into points, and the blocks of
+// each point are decoded, once for each combination of the axes that they read. Finally, the cells are checked as a
+// whole (check). Each mistake becomes one Diagnostic; its consequences are not reported.
 //
-// Only these packages and the ones in folder experiments know HCL; this one does not.
+// Only these packages and those in folder experiments use HCL; this package does not.
 package experiment
 
 import (
@@ -81,7 +80,7 @@ type Profile struct {
 	//
 	//	limit = "30m"
 	Limit time.Duration `arg:"limit,positive" json:",omitempty"`
-	// Alone is set if jobs are not sampled side by side.
+	// Alone is set if each job is sampled alone, without other jobs on its node.
 	Alone bool `json:",omitempty"`
 	Range experiments.Range
 }
@@ -134,19 +133,18 @@ type Estimate struct {
 	Range   experiments.Range
 }
 
-// UsualWithin is how narrow the intervals of predictions shall be where the file does not say.
+// UsualWithin is the default of `within`: the greatest relative half-width of a prediction's interval.
 const UsualWithin = 0.1
 
-// Corrections by finished runs: none; of the predictions that real cells are compared with; and of the estimates
-// that policies use as well.
+// Which predictions are corrected by the run times of finished jobs: none; only those that real cells are compared
+// with; or also the estimates that policies use.
 const (
 	CorrectNone        = "none"
 	CorrectPredictions = "predictions"
 	CorrectPolicies    = "policies"
 )
 
-// Spec is one experiment: everything that a file says, evaluated, in plain
-// values that still know where they were written.
+// Spec is one experiment: the evaluated values of a file, with their source ranges.
 //
 // Names the experiment, and sets how often each cell is repeated and how long it may run.
 //
@@ -189,7 +187,7 @@ type Spec struct {
 	Range experiments.Range
 	// Inputs are the paths of files and folders that the file names, absolute.
 	Inputs []string `json:"-"`
-	// Lenient is set when malformed lines of traces were left out.
+	// Lenient is set if malformed lines of traces were skipped instead of reported as errors.
 	Lenient bool
 
 	// Cells are the points of the matrix in the order of the file, without
@@ -202,15 +200,15 @@ type Spec struct {
 	Profile  Profile
 	Estimate Estimate
 	Compares []Compare
-	// Thresholds are in the order of the file.
+	// Thresholds are the threshold blocks, in the order of the file.
 	Thresholds []Threshold
 	Plots      []Plot
-	// Stages are the values of the blocks that stages bring, by stage.
+	// Stages has the decoded blocks of the stages, by name of the stage.
 	Stages map[string][]schema.Settings `json:",omitempty"`
 	Parts  Parts                        `json:",omitempty"`
 
-	// File and Source are the experiment as it was read; Variables are the
-	// values its variables had, as LoadOptions.Vars takes them ("name=value").
+	// File and Source are the path and the content of the experiment file. Variables are the values of its variables,
+	// as LoadOptions.Vars takes them ("name=value").
 	File      string
 	Source    []byte
 	Variables []schema.Setting
@@ -218,8 +216,8 @@ type Spec struct {
 	Sensitive []string `json:",omitempty"`
 }
 
-// Cell is one point of the matrix. Axes holds the axes that the cell's blocks
-// read, in the order of the file. Blocks that evaluate alike are shared.
+// Cell is one point of the matrix. Axes holds the axes that the cell's blocks read, in the order of the file. Cells
+// with equal values of a block share it.
 type Cell struct {
 	Workload *Workload
 	Hardware *Hardware
@@ -233,54 +231,57 @@ type Policy struct {
 	policy.Policy
 	Name  string
 	Range experiments.Range
-	// Estimates is the name of an estimator/source.
+	// Estimates is the name of the source of estimates; see estimator/source.
 	Estimates string
-	// Sigma is the standard deviation of the log error under noisy, and of the first estimates under online.
+	// Sigma is the standard deviation of the logarithm of the estimates' error, under noisy; under online, of the first
+	// estimates.
 	Sigma float64
-	// At has the source range of each argument that the file sets, BlocksAt the source range of each of its
+	// At has the source range of each argument that the file sets; BlocksAt has the source range of each block in
 	// Blocks.
 	At       map[string]experiments.Range
 	BlocksAt []experiments.Range `json:"-"`
 	Parts    Parts               `json:",omitempty"`
 }
 
-// UsesCurve reports whether a model of run times uses samples on other numbers of threads than the request.
+// UsesCurve reports whether a model of run times needs samples with other numbers of threads than the request.
 func UsesCurve(model string) bool { return model == "auto" || model == "scaling" }
 
-// Corrected reports whether estimates are corrected by the reports of running
-// jobs.
+// Corrected reports whether estimates are corrected while jobs run, by the jobs' reports.
 func (p *Policy) Corrected() bool { return p.Source().Follows }
 
-// DividesCores reports whether the policy sets how many cores each job has on a hardware, which has no GPUs to divide.
+// DividesCores reports whether the policy chooses the number of cores of each job on the hardware. On hardware with
+// GPUs it divides the GPUs instead.
 func (p *Policy) DividesCores(h *Hardware) bool { return p.SetsCores() && len(h.GPUTypes()) == 0 }
 
-// EstimatesOn reports whether decisions on a hardware depend on predicted run times.
+// EstimatesOn reports whether the policy's decisions on the hardware depend on predicted run times.
 func (p *Policy) EstimatesOn(h *Hardware) bool { return p.Policy.Estimates() || p.DividesCores(h) }
 
-// Source is where the policy's estimates come from.
+// Source returns the source of the policy's estimates.
 func (p *Policy) Source() estimator.RunTimeSource { return estimator.FindSource(p.Estimates) }
 
-// Compare asks for a comparison of a baseline with the variants that differ from it.
+// Compare is a comparison of a baseline with the variants that differ from it.
 type Compare struct {
 	Metric   string
-	Baseline string // policy name, where the baseline is just that
-	// At has the values of axes (also "policy", "hardware" and "workload") at which the baseline is otherwise.
+	Baseline string // policy name, if the baseline is chosen by its policy alone
+	// At has the values of axes that define the baseline, also of "policy", "hardware" and "workload".
 	At []schema.Setting `json:",omitempty"`
-	// Level of the confidence interval, 0.95.
+	// Level is the confidence level of the intervals; 0.95 by default.
 	Level float64
-	// By is the name of a measure.Grouping; empty for all jobs together.
+	// By names the measure.Grouping that divides the jobs; empty to compare all jobs together.
 	By string `json:",omitempty"`
-	// Block is the length of the stretches of a log that are resampled; 0 for none.
+	// Block is the length of the pieces of a log that the bootstrap draws; 0 if it does not divide a log.
 	Block time.Duration `json:",omitempty"`
-	// Looks are the numbers of pairs after which the comparison is checked; empty if the number of replicates is
+	// Looks are the numbers of pairs after which the comparison is checked. It is empty if the number of replicates is
 	// fixed.
 	Looks []int `json:",omitempty"`
-	// Planned is the number of pairs that was planned first; looks beyond it are at replicates that were added.
+	// Planned is the number of pairs planned before the first run. Looks at more pairs follow replicates that were
+	// added later.
 	Planned int `json:",omitempty"`
 	Range   experiments.Range
 }
 
-// Compared are the comparisons of the file. One without any compares with the first policy, on the most common metrics.
+// Compared returns the comparisons of the file. Without compare blocks, the baseline is the first policy, and the
+// metrics are the most common ones.
 func (s *Spec) Compared() []Compare {
 	if len(s.Compares) > 0 || len(s.Cells) == 0 {
 		return s.Compares
@@ -302,18 +303,18 @@ type Plot struct {
 	Metric string // for metrics, series, heatmap and speedup
 	X      string // an axis, for series, heatmap and speedup
 	Y      string // an axis, for heatmap
-	By     string // a way to divide jobs, for metrics and series
+	By     string // a way to divide jobs into groups, for metrics and series
 	Range  experiments.Range
 }
 
-// Threshold is a bound that an experiment's results must keep.
+// Threshold is a bound that results of the experiment must keep.
 type Threshold struct {
 	// Metric is a column of metrics.csv, or language.EstimateError.
 	Metric string
-	// Policy is the policy that it is about; empty for all.
+	// Policy names the policy to which the bound applies; empty for all policies.
 	Policy string
-	// Min and Max bound the metric's mean over the replicates, in its unit;
-	// FidelityPct the mean absolute error of its simulation. nil: no bound.
+	// Min and Max bound the metric's mean over the replicates, in its unit. FidelityPct bounds the mean absolute error
+	// of the metric's simulation, in percent. nil means no bound.
 	Min, Max, FidelityPct *float64
 	Range                 experiments.Range
 }

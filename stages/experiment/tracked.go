@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// unread are the folders whose content no program depends on: files compiled by Python, and the data of version
-// control.
+// unread are names of folders that are skipped because no program's results depend on them: files compiled by Python,
+// and the data of version control.
 var unread = []string{"__pycache__", ".git", ".hg", ".svn"}
 
-// Below calls each for every file below a folder, by its name in the folder, in a fixed order. Links are not
-// followed. Files compiled by Python, the data of version control, and the results of experiments are left out:
-// they change when a job runs.
+// Below calls each for every file below a folder, with its path relative to the folder, in a fixed order. It follows no
+// links. It skips files compiled by Python, the data of version control, and results of experiments, since these change
+// when a job runs.
 func Below(dir string, each func(name string, file fs.DirEntry) error) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -34,7 +34,7 @@ func Below(dir string, each func(name string, file fs.DirEntry) error) error {
 	})
 }
 
-// isResults reports whether a folder holds an experiment's results.
+// isResults reports whether a folder has the results of an experiment.
 func isResults(dir string) bool {
 	for _, name := range []string{"plan.json", "journal.jsonl", "cells"} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
@@ -44,8 +44,8 @@ func isResults(dir string) bool {
 	return true
 }
 
-// Untrackable returns the reason why a file or folder that results depend on cannot be tracked: it does not exist,
-// or it is, or contains, a device or a pipe, whose content cannot be compared.
+// Untrackable returns the reason why changes of a file or folder cannot be detected. It does not exist, or it is or
+// contains a device or a pipe, whose content cannot be compared.
 func Untrackable(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -64,7 +64,7 @@ func Untrackable(path string) error {
 	})
 }
 
-// Sort names the type of a file, by its mode: "a pipe".
+// Sort names the type of a file with the given mode, such as "a pipe".
 func Sort(m fs.FileMode) string {
 	switch {
 	case m.IsDir():

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Files of a folder are listed whatever their order on the disk, except the ones that change by themselves.
+// Below lists files in the same order whatever their order on the disk, and skips files that change by themselves.
 func TestUntrackable(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b/c.txt", "a.txt", "__pycache__/x.pyc", ".git/HEAD", "results/e/plan.json",

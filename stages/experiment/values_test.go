@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// twoPrograms is a part of a job.
+// twoPrograms is a part of a job that runs as two programs.
 type twoPrograms struct{}
 
 func (twoPrograms) InParts()                                {}
@@ -26,7 +26,7 @@ func (twoPrograms) Request(j *scheduler.Job) {
 	j.Own().Roles = []scheduler.Role{{Name: "chief", Count: 1, Threads: 4}, {Name: "worker", Count: 1, Threads: 4}}
 }
 
-// The demand of a job, and the clusters with room for it.
+// A job's demand, and the clusters that have room for it.
 func TestRoom(t *testing.T) {
 	two := scheduler.Cluster{Nodes: []scheduler.Node{{Threads: 4, GPUs: 1, GPU: "v100"}, {Threads: 4, GPUs: 1, GPU: "k80"}}}
 	on := func(lacks ...string) *experiment.Hardware { return &experiment.Hardware{Cluster: two, Lacks: lacks} }
@@ -76,7 +76,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// A job with another request is the same job with bounds that hold the request.
+// A job with another request keeps its class, and its bounds are widened to include the request.
 func TestWithThreads(t *testing.T) {
 	j := &experiment.Job{Threads: experiment.Threads{Request: 4, Inter: 2, Intra: 2, Min: 2, Max: 6}}
 	if j.WithThreads(4) != j {
@@ -98,12 +98,12 @@ func TestWithThreads(t *testing.T) {
 	}
 }
 
-// anyGPUs is a part of a run time.
+// anyGPUs is a part of a run time that lets jobs train on any number of GPUs.
 type anyGPUs struct{}
 
 func (anyGPUs) Request(j *scheduler.Job) { j.Elastic = true }
 
-// The kernel's view of jobs: whether they train on any number of GPUs, and whether their work has an end.
+// The scheduler's view of a job says whether it trains on any number of GPUs, and whether its work has an end.
 func TestTemplate(t *testing.T) {
 	budget := time.Minute
 	elastic := &experiment.Runtime{Parts: experiment.Parts{anyGPUs{}}}
@@ -125,7 +125,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// Speeds by type of GPU: values missing in the file are not invented.
+// A type of GPU without a speed in the file has no rate: none is invented.
 func TestSpeedsOfTypes(t *testing.T) {
 	r := &experiment.Runtime{GPURates: []experiment.GPURate{{"k80", 1}, {"v100", 3}}}
 	for gpu, want := range map[string]float64{"k80": 1, "v100": 3, "a100": 0} {
@@ -148,7 +148,7 @@ func TestSpeedsOfTypes(t *testing.T) {
 	}
 }
 
-// Notes that workloads share appear once.
+// A note that several workloads share appears once.
 func TestNotes(t *testing.T) {
 	one := &experiment.Trace{File: "/logs/l.csv", LeftOut: "some lines"}
 	one.Assumed = []string{"no zone", "no user"}
@@ -169,7 +169,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// Whether a workload needs samples, and the demands of its resizes.
+// Which workloads need samples, and what a job demands after a resize.
 func TestWorkloads(t *testing.T) {
 	known, unknown := &experiment.Job{Name: "known", Runtime: &experiment.Runtime{}}, &experiment.Job{Name: "a", GPUs: 1}
 	of := func(timed bool, jobs ...*experiment.Job) *experiment.Workload {
@@ -214,7 +214,7 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// Replicates are alike only where nothing is drawn.
+// Replicates give the same results only if nothing is drawn at random.
 func TestFixed(t *testing.T) {
 	const file = `
 experiment "e" {

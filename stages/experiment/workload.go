@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload"
 )
 
-// Workload is jobs with arrival times: from Submits, from a Trace, or both.
+// Workload is jobs with arrival times: from submit blocks, from a trace, or from both.
 type Workload struct {
 	Name    string
 	Range   experiments.Range
@@ -25,7 +25,7 @@ type Workload struct {
 	Parts   Parts `json:",omitempty"`
 }
 
-// Jobs returns how many jobs a cell of the workload has.
+// Jobs returns the number of jobs in a cell with the workload.
 func (w *Workload) Jobs() int {
 	jobs := 0
 	for _, s := range w.Submits {
@@ -37,30 +37,30 @@ func (w *Workload) Jobs() int {
 	return jobs
 }
 
-// Submit is a batch of like jobs.
+// Submit is a number of jobs of one job block, with their arrivals.
 type Submit struct {
 	Job      *Job
 	Count    int
 	Arrivals workload.Arrivals
-	// Priority overrides the job's when HasPriority.
+	// Priority replaces the job's priority if HasPriority is set.
 	Priority    int
 	HasPriority bool
-	// Deadline is relative to each arrival; 0 means none.
+	// Deadline is the time from a job's arrival to its deadline; 0 means no deadline.
 	Deadline time.Duration
 	User     string
-	// Budget is the job's budget unless the block sets one.
+	// Budget is the job's budget, or the submit block's own if it sets one.
 	Budget *time.Duration `json:",omitempty"`
-	// LeftOut describes the lines that a lenient reader left out of a file of instants.
+	// LeftOut describes the lines that a lenient reader skipped in a file of arrival times.
 	LeftOut string
 	Range   experiments.Range
 	Parts   Parts `json:",omitempty"`
 }
 
-// Update changes the thread request of one job, of which Job has the class and the running number, while the cell runs.
+// Update changes the thread request of one job while the cell runs. Job has the job's class and running number.
 //
-// Changes the thread request while jobs train: as `resize`, and of all jobs of the workload unless `job` names
-// one. Programs of jobs with a `budget` read in their control file the new allotment, whether it grew or shrank,
-// and the remaining time. A change after the end of a job does nothing.
+// Changes the thread request while jobs train: as `resize`, and of all jobs of the workload unless `job` names one.
+// Programs of jobs with a `budget` read in their control file the new allotment, whether it grew or shrank, and the
+// remaining time. A change after the end of a job does nothing.
 //
 //	job "net" {
 //	  command = ["python3", "train.py"]
@@ -94,51 +94,48 @@ type Update struct {
 	Range experiments.Range
 }
 
-// Trace is a workload that was read from a file, in its final shape: the
-// settings of the trace block are applied, and values missing in the file are
-// filled in from job blocks.
+// Trace is a workload that was read from a file, ready to run: the settings of the trace block are applied, and values
+// missing in the file are taken from job blocks.
 type Trace struct {
 	workload.Trace
-	// File is absolute, and Shown its name in messages; Digest is the SHA-256 of its content, in hex.
+	// File is the absolute path, and Shown the path in messages. Digest is the SHA-256 of the content, in hex.
 	File   string
 	Shown  string `json:"-"`
 	Format TraceFormat
 	Digest string
-	// Settings are the block's other arguments, in the order of the schema.
+	// Settings are the other arguments of the trace block, in the order of the schema.
 	Settings []schema.Setting
-	// Blocks are the job blocks that the jobs are made from, each once for every
-	// number of threads that the file requests. Block has the index of each job's
-	// own, or -1 for a job that the file alone describes.
+	// Blocks are the job blocks that describe the jobs: one entry for each number of threads that the file requests.
+	// Block has for each job the index of its entry in Blocks, or -1 if the file alone describes the job.
 	Blocks []TraceBlock
 	Block  []int32
-	// TooLarge counts the jobs that a lenient reader left out because no
-	// hardware of their cells holds them; the first is in line LargeLine.
+	// TooLarge counts the jobs that a lenient reader skipped because no hardware of their cells has room for them. The
+	// first is in line LargeLine.
 	TooLarge  int
 	LargeLine int `json:",omitempty"`
-	// LeftOut describes the lines that a lenient reader left out.
+	// LeftOut describes the lines that a lenient reader skipped.
 	LeftOut string `json:"-"`
 	Range   experiments.Range
 	Parts   Parts `json:",omitempty"`
 }
 
-// TraceFormat is the format of the file of a trace.
+// TraceFormat is the file format of a trace.
 type TraceFormat interface {
 	fmt.Stringer
-	// WriteAll writes all that a trace says, for its digest.
+	// WriteAll writes every value of a trace that was read; the trace's digest is computed from it.
 	WriteAll(w io.Writer, t workload.Trace) error
 }
 
-// TraceBlock is a job block with the threads that a trace requests.
+// TraceBlock is a job block with the number of threads that a trace requests.
 type TraceBlock struct {
 	*Job
-	// Timed is set if the file has the run times of the jobs: nothing else is
-	// needed to simulate them.
+	// Timed is set if the file gives the run times of the jobs, so that a simulation needs no samples.
 	Timed bool
-	// Chosen is set if the file has the alternatives of the jobs, with their run times.
+	// Chosen is set if the file gives the alternatives of the jobs, with their run times.
 	Chosen bool `json:",omitempty"`
 }
 
-// LeftOut lists the lines that lenient readers left out of the experiment's files.
+// LeftOut describes the lines that lenient readers skipped in the experiment's files.
 func (s *Spec) LeftOut() []string {
 	return s.told(func(w *Workload) (texts []string) {
 		if w.Trace != nil {
@@ -151,9 +148,10 @@ func (s *Spec) LeftOut() []string {
 	})
 }
 
-// Assumed returns the assumptions where files of the experiment give no value, each once for several files.
+// Assumed returns the assumptions that replace values missing in the experiment's files. Each assumption appears once,
+// with all its files.
 func (s *Spec) Assumed() (texts []string) {
-	files := map[string][]string{} // by assumption
+	files := map[string][]string{} // file names by assumption
 	var order []string
 	for _, c := range s.Cells {
 		t := c.Workload.Trace
@@ -179,7 +177,7 @@ func (s *Spec) Assumed() (texts []string) {
 	return texts
 }
 
-// told lists the notes on the workloads of all cells, each text once.
+// told returns the notes on the workloads of all cells. Each text appears once.
 func (s *Spec) told(of func(*Workload) []string) (texts []string) {
 	for _, c := range s.Cells {
 		for _, text := range of(c.Workload) {
@@ -191,7 +189,7 @@ func (s *Spec) told(of func(*Workload) []string) (texts []string) {
 	return texts
 }
 
-// Timed reports whether the file has the run time of a job.
+// Timed reports whether the file gives the run time of job i.
 func (t *Trace) Timed(i int) bool { return t.RunTimes != nil && t.RunTimes[i] >= 0 }
 
 // JobBlocks returns the job blocks that the workload's jobs are made from.
@@ -205,8 +203,7 @@ func (w *Workload) JobBlocks() []*Job {
 	return jobs
 }
 
-// Sampled reports whether run times of its jobs come from samples: the file
-// does not give them.
+// Sampled reports whether the run times of some jobs must come from samples, since no file gives them.
 func (w *Workload) Sampled() bool {
 	for _, s := range w.Submits {
 		if s.Job.Runtime == nil {
@@ -219,7 +216,7 @@ func (w *Workload) Sampled() bool {
 	return slices.ContainsFunc(w.Trace.Blocks, func(k TraceBlock) bool { return !k.Timed && k.Runtime == nil })
 }
 
-// Resized returns the demand of the resized job after a resize.
+// Resized returns the demand of the updated job after the update.
 func (w *Workload) Resized(u Update) cluster.Demand {
 	if w.Trace != nil {
 		for i := range w.Trace.Jobs {
