@@ -1,5 +1,5 @@
-// Alternative has a run's records of the alternatives of its jobs: which of them the cluster
-// can hold, and with which one each job has run.
+// This file records the alternatives of the jobs of a run: which of them the cluster can hold, and with which one
+// each job ran last.
 
 package scheduler
 
@@ -12,20 +12,20 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// chosenAlternatives is a run's record of alternatives; the zero value is for a run whose jobs have none.
+// chosenAlternatives is the record of alternatives in a run. It is empty if no job has alternatives.
 type chosenAlternatives struct {
 	possible [][]int32
-	of       []alternativeState // by job
+	of       []alternativeState // indexed by job
 }
 
-// alternativeState is the state of a job.
+// alternativeState is the part of a job's state that depends on its alternatives.
 type alternativeState struct {
-	kind   int32 // of GPU that its present alternative needs; 0 for any
-	ran    int32 // the alternative with which it ran last
-	memory int64 // memory on each of its nodes
+	kind   int32 // type of GPU that its present alternative needs; 0 for any type
+	ran    int32 // index of the alternative with which it ran last
+	memory int64 // bytes on each of its nodes
 }
 
-// newChosenAlternatives determines which alternatives a cluster can hold.
+// newChosenAlternatives finds the alternatives of each job that the cluster has room for.
 func newChosenAlternatives(jobs []Job, c cluster.Cluster) chosenAlternatives {
 	if !slices.ContainsFunc(jobs, func(j Job) bool { return len(j.Alternatives()) > 0 }) {
 		return chosenAlternatives{}
@@ -47,7 +47,7 @@ func newChosenAlternatives(jobs []Job, c cluster.Cluster) chosenAlternatives {
 // Any reports whether any job of the run has alternatives.
 func (s *chosenAlternatives) Any() bool { return s.of != nil }
 
-// Possible returns the alternatives of a job that the cluster can hold.
+// Possible returns the alternatives of a job that the cluster has room for, as indexes.
 func (s *chosenAlternatives) Possible(j int32) []int32 {
 	if s.of == nil {
 		return only
@@ -55,8 +55,8 @@ func (s *chosenAlternatives) Possible(j int32) []int32 {
 	return s.possible[j]
 }
 
-// fastest returns the one of a job's alternatives with the shortest predicted run time, the earlier
-// of equal ones.
+// fastest returns the alternative with the shortest predicted run time, among the given indexes; of equal ones, the
+// first.
 func fastest(j *Job, among []int32) int32 {
 	best := among[0]
 	for _, k := range among[1:] {
@@ -67,7 +67,7 @@ func fastest(j *Job, among []int32) int32 {
 	return best
 }
 
-// Kind returns the type of GPU that a job's chosen alternative needs; 0 for any.
+// Kind returns the type of GPU that a job's present alternative needs; 0 for any type.
 func (s *chosenAlternatives) Kind(j int32) int32 {
 	if s.of == nil {
 		return 0
@@ -75,21 +75,21 @@ func (s *chosenAlternatives) Kind(j int32) int32 {
 	return s.of[j].kind
 }
 
-// SetKind sets the type of GPU that a job's chosen alternative needs.
+// SetKind sets the type of GPU that a job's present alternative needs.
 func (s *chosenAlternatives) SetKind(j, kind int32) { s.of[j].kind = kind }
 
-// Ran returns the alternative with which a job ran last, among the alternatives that are considered.
+// Ran returns the alternative with which a job ran last.
 func (s *chosenAlternatives) Ran(j int32) int32 { return s.of[j].ran }
 
-// Runs records the alternative with which a job runs from now on.
+// Runs records the alternative with which a job starts or resumes.
 func (s *chosenAlternatives) Runs(j, alternative int32) {
 	if s.of != nil {
 		s.of[j].ran = alternative
 	}
 }
 
-// Memory returns a job's memory on each of its nodes (bytes), where it differs from the need of
-// its present alternative; ok is false in runs without alternatives.
+// Memory returns the bytes that a job holds on each of its nodes. They can differ from the need of its present
+// alternative. ok is false if no job of the run has alternatives.
 func (s *chosenAlternatives) Memory(j int32) (bytes int64, ok bool) {
 	if s.of == nil {
 		return 0, false
@@ -97,16 +97,16 @@ func (s *chosenAlternatives) Memory(j int32) (bytes int64, ok bool) {
 	return s.of[j].memory, true
 }
 
-// Takes records the memory that a job has on each of its nodes from now on.
+// Takes records the bytes that a job now holds on each of its nodes.
 func (s *chosenAlternatives) Takes(j int32, bytes int64) {
 	if s.of != nil {
 		s.of[j].memory = bytes
 	}
 }
 
-// convertRemaining converts remaining time between alternatives. The first is predicted to take from in all,
-// the second to; the remaining fraction stays the same. Without a prediction of the first, no work
-// counts as done; without one of the second the result is the greatest duration.
+// convertRemaining converts a job's remaining time from one alternative to another. from and to are the predicted
+// run times of the whole job with each. The remaining fraction stays the same. If from is 0 (unknown), the result is
+// to; if to is 0, the result is the greatest duration.
 func convertRemaining(left, from, to time.Duration) time.Duration {
 	switch {
 	case to == 0:
@@ -119,8 +119,8 @@ func convertRemaining(left, from, to time.Duration) time.Duration {
 	return time.Duration(math.Round(float64(left) / float64(from) * float64(to)))
 }
 
-// newAlternatives determines which alternatives the machine can hold. The run's jobs
-// are copied, because each must have the request of its present alternative.
+// newAlternatives finds the alternatives that the machine has room for. It copies the run's jobs, because a job's
+// request changes with its alternative.
 func (l *loop) newAlternatives() {
 	if l.alternatives = newChosenAlternatives(l.Jobs, l.Cluster); !l.alternatives.Any() {
 		return
@@ -131,8 +131,8 @@ func (l *loop) newAlternatives() {
 	}
 }
 
-// choices returns the alternatives that a job can choose among. A job that has started, or has only its request, keeps
-// its present alternative. A job that is to restart chooses again.
+// choices returns the alternatives with which a job may start, as indexes. A job that has started keeps its present
+// alternative. A job that is restarted chooses again.
 func (l *loop) choices(j *jobState) []int32 {
 	if !l.alternatives.Any() {
 		return only
@@ -143,11 +143,11 @@ func (l *loop) choices(j *jobState) []int32 {
 	return l.alternatives.Possible(j.number)
 }
 
-// only is the choice of a job that has its request and no alternatives.
+// only is the result of choices for a job without alternatives.
 var only = []int32{0}
 
-// choicesAnew returns choices, and the alternatives with which a paused (or pausable) job can resume, if its
-// engine can change alternatives.
+// choicesAnew returns the alternatives with which a job may start, or resume after a pause. Only some engines can
+// resume a job with another alternative.
 func (l *loop) choicesAnew(j *jobState) []int32 {
 	if _, sample := l.predictions.samples[j.number]; !sample && l.fixed.switches && l.movable(j) && !j.yields {
 		return l.alternatives.Possible(j.number)
@@ -155,7 +155,7 @@ func (l *loop) choicesAnew(j *jobState) []int32 {
 	return l.choices(j)
 }
 
-// adopt makes an alternative the chosen one of a job.
+// adopt gives a job the request and the prediction of an alternative.
 func (l *loop) adopt(j *jobState, alternative int32) {
 	if !l.alternatives.Any() || len(j.job.Alternatives()) == 0 {
 		return
@@ -170,22 +170,22 @@ func (l *loop) adopt(j *jobState, alternative int32) {
 	}
 }
 
-// adoptFastest adopts the alternative with the shortest predicted run time, by which a
-// job that waits is ordered.
+// adoptFastest gives a waiting job the alternative with the shortest predicted run time. Orders rank the job by it.
 func (l *loop) adoptFastest(j *jobState) {
 	if l.alternatives.Any() {
 		l.adopt(j, fastest(j.job, l.choices(j)))
 	}
 }
 
-// turned reports whether a running or paused job is looked at with another alternative than that with which it ran
+// turned reports whether a running or paused job has adopted another alternative than the one with which it ran
 // last.
 func (l *loop) turned(j *jobState) bool {
 	return (j.state == Running || j.state == Paused) && l.alternatives.Any() &&
 		l.alternatives.Ran(j.number) != j.alternative
 }
 
-// asRan returns f of a job with its last alternative, converted to its present alternative.
+// asRan computes f with the alternative with which the job ran last, and converts the result to the present
+// alternative.
 func (l *loop) asRan(j *jobState, f func(j *jobState) time.Duration) time.Duration {
 	now, ran := j.alternative, l.alternatives.Ran(j.number)
 	l.adopt(j, ran)
@@ -194,7 +194,7 @@ func (l *loop) asRan(j *jobState, f func(j *jobState) time.Duration) time.Durati
 	return convertRemaining(d, j.job.Alternatives()[ran].Predicted, j.job.Predicted)
 }
 
-// turn lets a job continue with its present alternative: its finished fraction stays the same.
+// turn records that a job resumes with its present alternative. The finished fraction of its work stays the same.
 func (l *loop) turn(j *jobState) {
 	job, now := j.job, j.alternative
 	predicted, left, before := l.predicted(j), l.remaining(j), l.doneBy(j, l.now)
@@ -207,9 +207,8 @@ func (l *loop) turn(j *jobState) {
 	l.predictions.done.Set(j.number, done, base, j.coreTime)
 }
 
-// heldUp reports whether a waiting job could not start, with any alternative, even if all
-// running jobs had ended: paused jobs keep the memory that it needs, and they
-// come after it in the order.
+// heldUp reports whether a waiting job could not start with any alternative even if all running jobs ended, because
+// paused jobs behind it in the order keep the memory that it needs.
 func (l *loop) heldUp(j *jobState) bool {
 	for _, k := range l.choices(j) {
 		l.adopt(j, k)
@@ -220,8 +219,8 @@ func (l *loop) heldUp(j *jobState) bool {
 	return true
 }
 
-// whyNot says why a waiting job cannot start now, with each of its alternatives, and
-// the missing resources, if that is the reason in all of them.
+// whyNot says why a waiting job cannot start now with any of its alternatives. lacks has the missing resources; it
+// is nil if any alternative has another reason.
 func (l *loop) whyNot(j *jobState) (why string, lacks []cluster.Lack) {
 	if l.policy.explainer != nil {
 		return l.policy.explainer.Why(l, j.number), nil

@@ -39,24 +39,24 @@ func (l *loop) finish(e *Notice) error {
 	return nil
 }
 
-// takeOff takes a job that has started from its cores. A job whose pause has not taken effect holds none.
+// takeOff releases the cores of a started job, or removes it from the queue if it has none.
 func (l *loop) takeOff(j *jobState) {
 	if j.state == Running && !j.yields {
 		l.release(j)
 		return
 	}
 	l.settleTime(j)
-	if j.state == Running { // its turn is over, its cores are given back already
+	if j.state == Running { // its quantum is over, and its cores are already released
 		l.dropTurn(j)
 		l.leave(j)
 	}
 	l.queue.Remove(j.number)
 }
 
-// close makes a job final.
+// close ends a job. No attempt is recorded.
 func (l *loop) close(j *jobState, kind EventKind, reason string) { l.end(j, kind, reason, nil) }
 
-// end makes a job final by an event of a kind, at the end of an attempt if it is not nil.
+// end gives a job its final state, and records the event. attempt may be nil.
 func (l *loop) end(j *jobState, kind EventKind, reason string, attempt *Attempt) {
 	l.detector.Progressed()
 	l.unbook(j)
@@ -77,7 +77,7 @@ func (l *loop) end(j *jobState, kind EventKind, reason string, attempt *Attempt)
 	l.states.Over(j.number)
 }
 
-// book takes the job's memory on the nodes of its grant, which it keeps to its end.
+// book reserves the job's memory on the nodes of its grant. The job keeps it while it is paused.
 func (l *loop) book(j *jobState) {
 	if !j.booked {
 		j.booked = true
@@ -109,7 +109,7 @@ func (l *loop) bookMemory(j *jobState, sign int64) {
 	}
 }
 
-// memoryOf returns the memory that a job which has started has of each of its nodes.
+// memoryOf returns the bytes that a started job holds on each of its nodes.
 func (l *loop) memoryOf(j *jobState) int64 {
 	if held, ok := l.alternatives.Memory(j.number); ok {
 		return held
@@ -118,7 +118,7 @@ func (l *loop) memoryOf(j *jobState) int64 {
 	return need.Memory
 }
 
-// settleTime adds the stretch that ends now to the job's times.
+// settleTime adds the time since the job's last change to its waiting or service time.
 func (l *loop) settleTime(j *jobState) {
 	d := l.now - j.since
 	if j.state != Running {
@@ -136,9 +136,9 @@ func (l *loop) settleTime(j *jobState) {
 	}
 }
 
-// release ends a running job's stretch and gives its cores and GPUs back.
+// release takes the cores and GPUs from a running job.
 func (l *loop) release(j *jobState) {
-	if mate, ok := l.running.mates.Separate(j.number); ok { // it continues at another speed
+	if mate, ok := l.running.mates.Separate(j.number); ok { // the other job on its GPUs now runs at another speed
 		l.settleTime(l.state(mate))
 		l.running.victims.Forget()
 	}
@@ -148,7 +148,7 @@ func (l *loop) release(j *jobState) {
 	l.dispatching.freed = true
 }
 
-// The method tell records an event that happens now: the job's cores and GPUs, and its result.
+// tell records a frequent event without memory allocation: it has only the job's cores and GPUs, and its result.
 func (l *loop) tell(kind EventKind, j *jobState, cores, gpus CoreSet, r *Result) {
 	l.tally.events++
 	e := &l.out.plain
@@ -156,7 +156,7 @@ func (l *loop) tell(kind EventKind, j *jobState, cores, gpus CoreSet, r *Result)
 	l.out.Send(e)
 }
 
-// emit records an event that happens now.
+// emit records an event at the present instant.
 func (l *loop) emit(e Event) {
 	l.tally.events++
 	e.At = l.now
@@ -164,7 +164,7 @@ func (l *loop) emit(e Event) {
 	l.out.Send(&l.out.event)
 }
 
-// stuck says why the waiting jobs can never start.
+// stuck returns ErrStuck with the reason why each waiting job can never start.
 func (l *loop) stuck() error {
 	var jobs shortList
 	for j := l.queue.Next(queue.Front, queue.Anyone); j != noJob; j = l.queue.Next(l.queue.KeyOf(j), queue.Anyone) {
@@ -174,7 +174,7 @@ func (l *loop) stuck() error {
 	return fmt.Errorf("%w: %s", ErrStuck, jobs.String())
 }
 
-// breakOff stops all jobs that have started and waits for their ends.
+// breakOff stops all jobs that have started, and waits until they have ended.
 func (l *loop) breakOff(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	l.ending.stopping = true
@@ -212,7 +212,7 @@ func (l *loop) account() error {
 func (l *loop) outcome() Outcome {
 	if kept := l.outcomes.Kept(); kept != nil {
 		for j, f := range l.states.All() {
-			if !f.state.Over() { // the others are settled
+			if !f.state.Over() { // outcomes.Over has recorded the others
 				kept[j] = *l.outcomes.Last(j)
 				f.settle(&kept[j])
 			}

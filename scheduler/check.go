@@ -8,12 +8,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// ErrStuck is returned when jobs wait, and nothing that could change this is
-// to come.
+// ErrStuck is returned when jobs wait, and no future event can let them start.
 var ErrStuck = errors.New("the remaining jobs can never start")
 
-// CheckAll refuses jobs that cannot run: a malformed job, or a job that could
-// never start even if the whole cluster were free.
+// CheckAll returns an error if a job is malformed, or could not start even on an idle cluster. partial says that
+// jobs can start with a part of their request.
 func CheckAll(c cluster.Cluster, jobs []Job, resizes []Resize, partial bool) error {
 	cores := 0
 	for _, n := range c.Nodes {
@@ -67,7 +66,7 @@ func CheckAll(c cluster.Cluster, jobs []Job, resizes []Resize, partial bool) err
 	return nil
 }
 
-// shortList writes a few items, and counts the rest.
+// shortList is a list for an error message. It writes the first items, and the number of the others.
 type shortList struct {
 	items []string
 	count int
@@ -89,5 +88,5 @@ func (l *shortList) String() string {
 	return s
 }
 
-// most is the greatest number of items in a list of an error.
+// most is the greatest number of items that a shortList writes.
 const most = 8

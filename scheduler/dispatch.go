@@ -7,8 +7,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// dispatch decides which jobs run from now on: resizes that were asked for,
-// waiting jobs in the policy's order, re-growth; again until nothing changes.
+// dispatch decides which jobs run from now on: first requested resizes, then waiting jobs in the policy's order,
+// then growth of running jobs. It repeats the steps until nothing changes.
 func (l *loop) dispatch() error {
 	for rounds := 0; ; rounds++ {
 		if rounds > 8*l.jobs.Len()+64 {
@@ -35,15 +35,14 @@ func (l *loop) dispatch() error {
 				return err
 			}
 		}
-		// Taken resources cannot let a job start that could not start
-		// before; only freed resources can.
+		// Only freed resources can let a job start that could not start before.
 		if !l.dispatching.freed {
 			return nil
 		}
 	}
 }
 
-// admit starts waiting jobs, or decides about all jobs.
+// admit lets the policy start waiting jobs. A policy of rounds decides about all jobs.
 func (l *loop) admit() error {
 	if l.rules.Round > 0 {
 		return l.admitRound()
@@ -59,8 +58,8 @@ func (l *loop) admit() error {
 	return l.rules.Admission.Admit(l, l)
 }
 
-// moved puts a job to its proper place when its owner has been served since
-// it began to wait, and reports whether it had to.
+// moved gives a job its new place in the queue if its rank has changed since it was queued. It reports whether the
+// rank had changed.
 func (l *loop) moved(j *jobState) bool {
 	k := l.place(j)
 	if k == l.queue.KeyOf(j.number) {
@@ -71,9 +70,8 @@ func (l *loop) moved(j *jobState) bool {
 	return true
 }
 
-// needs returns a job's need per node to start or resume on the given number
-// of cores, and the number of nodes. A job that was paused still has its
-// memory.
+// needs returns a job's need per node, and the number of nodes, to start or resume on the given number of cores in
+// all. A paused job still has its memory, and needs no more.
 func (l *loop) needs(j *jobState, cores int32) (cluster.Room, int) {
 	if j.plain {
 		need := cluster.Room{Cores: cores}
@@ -102,7 +100,7 @@ func (l *loop) needs(j *jobState, cores int32) (cluster.Room, int) {
 	return need, count
 }
 
-// home returns the nodes that a job which has started is bound to, or nil.
+// home returns the nodes on which a started job must stay; nil if it has not started.
 func (l *loop) home(j *jobState) []int32 {
 	if !j.booked {
 		return nil
@@ -117,14 +115,14 @@ func (l *loop) home(j *jobState) []int32 {
 	return l.nodesOf(j)
 }
 
-// nodesOf returns the nodes of a job's present or last grant.
+// nodesOf returns the nodes of a running job's grant, or of a paused job's last grant.
 func (l *loop) nodesOf(j *jobState) []int32 {
 	l.scratch.home = l.nodesIn(j, &j.grant, l.scratch.home[:0])
 	return l.scratch.home
 }
 
-// nodesIn appends the nodes of a grant for a job: for a divided job, the node of each
-// unit.
+// nodesIn appends the nodes of a grant to nodes: for a divided job, the node of each unit, so that a node can occur
+// more than once.
 func (l *loop) nodesIn(j *jobState, g *Grant, nodes []int32) []int32 {
 	if j.plain || !j.job.Divided {
 		return l.machine.NodesOf(g.Cores, nodes)
@@ -133,14 +131,14 @@ func (l *loop) nodesIn(j *jobState, g *Grant, nodes []int32) []int32 {
 	return l.machine.EachUnit(g.Cores, unit.Cores, nodes)
 }
 
-// fits finds nodes for a waiting job on the given number of cores.
+// fits finds nodes with free resources for a waiting job, on the given number of cores.
 func (l *loop) fits(j *jobState, cores int32) (nodes []int32, ok bool) {
 	l.scratch.nodes, ok = l.fitIn(l.machine.Free, j, cores, l.scratch.nodes[:0])
 	return l.scratch.nodes, ok
 }
 
-// start starts or resumes a waiting job on the lowest free cores of the
-// nodes, or on those that it had there.
+// start starts or resumes a waiting job on cores of the nodes: on the cores that it held there before, if they are
+// free, else on the lowest free ones.
 func (l *loop) start(j *jobState, cores int32, nodes []int32, why string) error {
 	if l.easy(j) {
 		return l.startWith(j, cores, Grant{Cores: l.machine.ChooseCores(nodes, cores, j.grant.Cores)}, why)
@@ -152,7 +150,7 @@ func (l *loop) start(j *jobState, cores int32, nodes []int32, why string) error 
 	return l.startWith(j, cores, g, why)
 }
 
-// Divide implements Actions.
+// Divide implements ClusterActions.
 func (l *loop) Divide(job int32, shares []cluster.Share, why string) error {
 	j := l.job(job)
 	g, err := l.machine.DividedGrant(shares, int32(max(j.Threads/max(j.GPUs, 1), 1)))
@@ -198,7 +196,7 @@ func (l *loop) startWith(j *jobState, cores int32, g Grant, why string) error {
 	} else if err := l.Engine.Start(int(j.number), g); err != nil {
 		l.queue.Remove(j.number)
 		j.state = Failed
-		l.dispatching.freed = true // those after it move up
+		l.dispatching.freed = true // the jobs behind it may start now
 		l.close(j, Fail, err.Error())
 		return nil
 	}
@@ -253,8 +251,8 @@ func (l *loop) startWith(j *jobState, cores int32, g Grant, why string) error {
 	return nil
 }
 
-// halt has the engine pause a running job. The caller must free the job's
-// resources before paused records the new state.
+// halt makes the engine pause a running job. The caller must then free the job's resources and call paused, in this
+// order.
 func (l *loop) halt(j *jobState) error {
 	if err := l.Engine.Pause(int(j.number)); err != nil {
 		return fmt.Errorf("pause job %q: %w", j.job.Name, err)
@@ -270,7 +268,7 @@ func (l *loop) paused(j *jobState, why string) {
 	l.tell(Pause, j, nil, nil, nil)
 }
 
-// request sets a job's request, as the workload asks.
+// request sets a job's request to the number of cores that the workload asks for.
 func (l *loop) request(j *jobState, cores int32) {
 	if j.state == Finished || j.state == Failed || j.state == Stopped {
 		return
@@ -279,10 +277,10 @@ func (l *loop) request(j *jobState, cores int32) {
 	l.detector.Progressed()
 	l.emit(Event{Kind: Request, Job: int(j.number), Cores: l.held(j).Cores, GPUs: l.held(j).GPUs, Request: int(cores)})
 	if j.booked && !l.resizable(j) {
-		return // it keeps its first number
+		return // a rigid job keeps the cores of its first start
 	}
 	if home := l.home(j); home != nil {
-		cores = min(cores, l.machine.Whole[home[0]].Cores) // it cannot move to a larger node
+		cores = min(cores, l.machine.Whole[home[0]].Cores) // a started job stays on its node
 	}
 	runs := j.state == Running
 	if runs {
@@ -303,8 +301,7 @@ func (l *loop) request(j *jobState, cores int32) {
 	}
 }
 
-// resize changes the cores of a running job: fewer, without drops, or
-// more, with gains.
+// resize changes the cores of a running job to cores. They are its former cores without drops, or with gains.
 func (l *loop) resize(j *jobState, cores, drops, gains CoreSet, why string) error {
 	if err := l.clear(Grant{Cores: gains}); err != nil {
 		return err
@@ -334,10 +331,9 @@ func (l *loop) growBy(j *jobState, more int32, node int32, why string) error {
 	return l.resize(j, j.grant.Cores.Union(gains), nil, gains, why)
 }
 
-// change gives running jobs their new requests. Jobs that asked for less shrink
-// first, then the others grow in the order of their requests. Each grows by its
-// whole request or not at all; where partial requests are allowed, it grows by
-// the free cores.
+// change resizes running jobs to their new requests. Jobs with a smaller request shrink first. Then the others grow,
+// in the order of their requests: by as many cores as requested, or not at all. If the policy allows partial
+// requests, they grow by the free cores.
 func (l *loop) change() error {
 	if l.rules.OwnsSizes {
 		l.running.resizing = l.running.resizing[:0]
@@ -355,7 +351,7 @@ func (l *loop) change() error {
 	for _, j := range l.running.resizing {
 		j := l.state(j)
 		if j.state != Running || j.yields {
-			continue // it takes the new request when it resumes
+			continue // a paused job gets its new request when it resumes
 		}
 		more := j.request - int32(j.grant.Cores.Count())
 		node := l.home(j)[0]
@@ -377,9 +373,8 @@ func (l *loop) change() error {
 	return nil
 }
 
-// regrow gives cores that no waiting job can use to running malleable jobs
-// below their request, the earliest started first; before that, to the parts that running
-// jobs have lost.
+// regrow gives cores that no waiting job can use to running jobs. Jobs that have lost parts get those first. Then
+// malleable jobs grow up to their requests, the earliest started first.
 func (l *loop) regrow() error {
 	if len(l.roles.Amiss()) > 0 {
 		if err := l.reform(true); err != nil {
@@ -389,7 +384,7 @@ func (l *loop) regrow() error {
 	for _, j := range l.running.malleable {
 		j := l.state(j)
 		more := j.request - int32(j.grant.Cores.Count())
-		if more <= 0 || l.rules.Round > 0 || l.rules.OwnsSizes { // a policy of rounds decides at their starts alone
+		if more <= 0 || l.rules.Round > 0 || l.rules.OwnsSizes { // a policy of rounds resizes jobs only at the start of a round
 			continue
 		}
 		node := l.home(j)[0]
@@ -402,7 +397,7 @@ func (l *loop) regrow() error {
 	return nil
 }
 
-// held returns the present grant of a job.
+// held returns the present grant of a job; it is empty unless the job runs.
 func (l *loop) held(j *jobState) Grant {
 	if j.state != Running {
 		return Grant{}

@@ -7,78 +7,76 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Engine carries decisions out. Job numbers are the numbers in the cell.
+// Engine carries the scheduler's decisions out. The arguments job are numbers of jobs in the cell.
 //
-// An error from Start means that this job could not be started; the loop
-// records the job as failed and continues. An error from the other methods
-// ends the run, unless the job has ended in the meantime, which an engine
-// reports by returning nil and a notice of the end through Next.
+// An error from Start means that this job could not be started: the scheduler records the job as failed and
+// continues. An error from another method ends the run. If the job of the call has ended in the meantime, the engine
+// returns nil, and reports the end through Next.
 type Engine interface {
 	Start(job int, grant cluster.Grant) error
 	Pause(job int) error
 	Resume(job int, grant cluster.Grant) error
 	Resize(job int, grant cluster.Grant) error
-	// Stop ends a job for good: it checkpoints if it can, and notice of its end follows.
+	// Stop ends a job early. The job writes a checkpoint if it can. Next then reports its end.
 	Stop(job int) error
-	// Next waits until there is a notice or the engine's clock has reached
-	// until, whichever comes first. It returns the present instant and the
-	// notices up to it, in the order of CompareNotices; the slice is valid
-	// until the next call. A virtual engine jumps there. It returns ctx.Err()
-	// when the context is done first.
+	// Next waits until the engine has a notice or its clock reaches until, whichever comes first. It returns the
+	// present instant, and the notices up to it in the order of CompareNotices. The slice is valid until the next
+	// call. An engine with a virtual clock does not wait. Next returns ctx.Err() when the context is done.
 	Next(ctx context.Context, until time.Duration) (now time.Duration, news []Notice, err error)
 }
 
-// Capabilities describes the optional powers of an engine.
+// Capabilities says which optional operations an engine supports.
 type Capabilities struct {
 	Pause  bool
 	Resize bool
 	Memory bool
 	GPUs   bool
-	// Migrate lets paused jobs resume on other nodes.
+	// Migrate says that paused jobs can resume on other nodes.
 	Migrate bool
 }
 
-// Migrator is an engine that can let started jobs continue with other cores, GPUs and parts. Jobs on other engines are
-// bound to the nodes on which they have started.
+// Migrator is an engine that can move paused jobs to other nodes or GPUs, and change the parts of running jobs. On
+// other engines a job stays on the nodes on which it has started.
 type Migrator interface {
-	// Migrates reports whether paused jobs can resume on other nodes in this run, and with other alternatives.
+	// Migrates reports whether paused jobs can resume on other nodes in this run, and whether they can resume with
+	// other alternatives.
 	Migrates() (nodes, alternatives bool)
-	// Migrate is Resume with a grant on other nodes than before the pause, with
-	// other GPUs, or for another alternative.
+	// Migrate resumes a paused job with a grant of other nodes or GPUs than before the pause, or for another
+	// alternative.
 	Migrate(job int, grant cluster.Grant) error
-	// Reshape lets a running job continue with the parts of a grant. Parts that are
-	// not in the grant are gone, or ended now; new parts are started in addition to
-	// the others.
+	// Reshape changes the parts of a running job to those of a grant. It ends parts that are not in the grant, if
+	// they still run, and starts parts that are new in it.
 	Reshape(job int, grant cluster.Grant) error
 }
 
-// Watcher is an engine that can give notice of the progress of its jobs.
+// Watcher is an engine that can report the progress of its jobs.
 type Watcher interface {
-	// Watch asks for notices of progress, before the first job starts; units is
-	// as in Online. From then on Next also returns when a job has finished its
-	// first unit, and each time that its finished units have doubled. A unit
-	// adds less information the more there are, and a job of a million units is
-	// looked at twenty times. Whenever Next returns, it gives the latest
-	// progress of each job that has made some.
+	// Watch makes Next report progress. It is called before the first job starts; units is Online.Units. Next then
+	// also returns when a job has finished its first unit, and each time its finished units have doubled. Whenever
+	// Next returns, it gives the latest progress of each job that has made some.
+	//
+	// Reports become rarer because each further unit changes a prediction less: a job of a million units has twenty
+	// reports.
 	Watch(units []int)
 }
 
-// Simulator is an engine that knows the work of its jobs.
+// Simulator is an engine that computes what jobs would do, and therefore has their exact work.
 type Simulator interface {
-	// RemainingWork returns the run time in seconds, on their full requests, that all jobs which have
-	// started and not ended have left together. Overheads that are charged to them count. It
-	// serves to detect a run in which no job gets nearer to its end.
+	// RemainingWork returns the remaining run time of all started jobs together, in seconds on their full requests.
+	// It includes overheads that the jobs have still to spend. The scheduler uses it to detect a run in which no job
+	// makes progress.
 	RemainingWork() float64
-	// Training returns the known speed of an elastic job; nil if it has none.
+	// Training returns the true speed of an elastic job; nil if it is not defined.
 	Training(job int) Training
-	// Sample makes a job that has just started, with a grant, end after a part of its work. It can be started again
-	// then, and has all of its work before it.
+	// Sample makes a job that has just started end after the fraction part of its work. grant is the grant with which
+	// it started. The job can then start again, with all of its work before it.
 	Sample(job int, grant cluster.Grant, part float64) error
-	// AnnounceStarts announces jobs that will probably start or resume at this instant. They need not.
+	// AnnounceStarts tells the engine which jobs will probably start or resume at this instant, so that it can
+	// prepare for them. Some of them may not start.
 	AnnounceStarts(jobs []int32)
 }
 
-// Share implements Actions.
+// Share implements ClusterActions.
 func (l *loop) Share(number, with int32, nodes []int32, why string) error {
 	j := l.state(number)
 	need, _ := l.needs(j, j.request)

@@ -1,5 +1,4 @@
-// Trace has the outputs and inputs of a run of the scheduler: the events and
-// decisions of a trace, the states of jobs, and the notices of engines.
+// This file has the events of a trace, the decisions that caused them, and the states of jobs.
 
 package scheduler
 
@@ -15,11 +14,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Never is an instant later than every other.
+// Never is the greatest instant. It stands for an event that will not happen.
 const Never = time.Duration(math.MaxInt64)
 
-// EventKind is the kind of an event of a job or a node. It is a byte, for a trace may have millions of events; the zero
-// value is no kind. Its text is its name in files.
+// EventKind is the kind of an event of a job or a node. It is one byte, because a trace may have millions of events.
+// The zero value is not a kind.
 type EventKind uint8
 
 // The kinds of events of a trace.
@@ -31,28 +30,28 @@ const (
 	ResizeJob
 	Request // the workload changed the job's request
 	Level   // feedback improved a waiting job's effective level
-	Predict // its finished units changed the job's prediction
+	Predict // a report of finished units changed the job's prediction
 	Finish
 	Fail
 	Stop
-	Retry // an attempt failed, and the job waits to be started again
-	// Revoke ends an attempt because a node was lost; the job waits again.
+	Retry // an attempt failed, and the job waits for its next attempt
+	// Revoke ends an attempt because a node was lost. The job waits for its next attempt.
 	Revoke
-	// Profiled ends an attempt that was a sample of the job; it waits to be started.
+	// Profiled ends an attempt that was a sample of the job. The job waits for its next attempt.
 	Profiled
-	// Move ends an attempt because the job is to continue on other servers; it waits again.
+	// Move ends an attempt because the job is to continue on other servers. The job waits for its next attempt.
 	Move
-	// Decided is a controller's decision about a job.
+	// Decided is a decision of a controller about a job.
 	Decided
-	// Reconfigure gives a job another request for its settings, before it starts or by
-	// ending an attempt; the job waits (again) to be started.
+	// Reconfigure changes a job's request to fit new settings, before its start or by ending an attempt. The job
+	// then waits to be started.
 	Reconfigure
 
-	// The kinds of events of nodes that come and go. Their Job is -1.
-	NodeRequest // a server was asked for
-	NodeStart   // it can be used
-	NodeWarning // it will be taken away at Event.Until
-	NodeEnd     // it was taken away, or given back
+	// The kinds of events of nodes that come and go. Their Event.Job is -1.
+	NodeRequest // a server was requested
+	NodeStart   // the node can run jobs
+	NodeWarning // the node will be taken away at Event.Until
+	NodeEnd     // the node was taken away, or given back
 )
 
 var kindNames = [...]string{
@@ -62,7 +61,7 @@ var kindNames = [...]string{
 	NodeStart: "node_up", NodeWarning: "node_warned", NodeEnd: "node_down",
 }
 
-// String is the name of the kind; empty for none.
+// String returns the name of the kind, as in files; empty for the zero value.
 func (k EventKind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -73,7 +72,7 @@ func (k EventKind) String() string {
 // MarshalText implements encoding.TextMarshaler.
 func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler. A text that is no name of a kind is an error.
+// UnmarshalText implements encoding.TextUnmarshaler. It returns an error for a text that is not the name of a kind.
 func (k *EventKind) UnmarshalText(text []byte) error {
 	i := slices.Index(kindNames[:], string(text))
 	if i < 0 {
@@ -83,14 +82,14 @@ func (k *EventKind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// OfNode reports whether events of this kind are about a node, and not about a job.
+// OfNode reports whether events of this kind are about a node. All other events are about a job.
 func (k EventKind) OfNode() bool {
 	return k >= NodeRequest && k <= NodeEnd
 }
 
-// Event is one line of a trace: the event, its job or node, and the job's holdings
-// from then on. The fields below Alternative belong to some kinds of events only, and
-// are zero in the others.
+// Event is one line of a trace: what happened, to which job or node, and the resources that the job holds
+// afterwards. The fields below Alternative are set only in events of the kinds that their comments name in
+// parentheses.
 type Event struct {
 	At    time.Duration
 	Kind  EventKind
@@ -99,32 +98,30 @@ type Event struct {
 	GPUs  cluster.CoreSet
 	// Layout is the layout of the grant with which a job of several parts starts or resumes.
 	Layout *cluster.Layout
-	// Beside is the job whose GPUs a job that starts or resumes shares; nil if its GPUs are not shared.
+	// Beside names the job that shares its GPUs with a job that starts or resumes; nil if the GPUs are not shared.
 	Beside *cluster.Beside
-	// Alternative is the alternative of a job that starts or resumes, an index of
-	// its alternatives.
+	// Alternative is the alternative with which a job starts or resumes, an index of Job.Alternatives.
 	Alternative int
-	// Migrated says that a paused job resumes on other nodes, or with other GPUs, than
-	// before its pause (Resume).
+	// Migrated says that a paused job resumes on other nodes or GPUs than before its pause (Resume).
 	Migrated bool
-	// Reason says why a job or its attempt failed or was stopped, or is to
-	// continue on other servers, for people (Fail, Stop, Retry, Revoke, Move).
+	// Reason says, as text for users, why a job or its attempt failed or was stopped, or why the job moves to other
+	// servers (Fail, Stop, Retry, Revoke, Move).
 	Reason string
-	// Request is the new request in cores (Request, Reconfigure), and Roles the new
-	// parts of a job that has several (Reconfigure).
+	// Request is the new request in cores (Request, Reconfigure). Roles has the new parts of a job with several
+	// parts (Reconfigure).
 	Request int
 	Roles   []Role
-	// Control is a controller's decision (Decided).
+	// Control is the decision of a controller (Decided).
 	Control *control.Decision
 	// Levels is the change of the effective level (Level).
 	Levels Levels
 	// Prediction is the new prediction (Predict).
 	Prediction *Prediction
-	// Attempt is the progress of an ended attempt, if the engine knows it (Revoke,
-	// Move, Reconfigure, Finish, Fail, Stop).
+	// Attempt is the progress in the attempt that ended; nil if the engine does not report it (Revoke, Move,
+	// Reconfigure, Finish, Fail, Stop).
 	Attempt *Attempt
-	// Result is the result of the job, if the outcome of the run does not have it (Finish, Fail, Stop). It is valid
-	// during the call of the recorder.
+	// Result is the result of the job (Finish, Fail, Stop). It is nil if Outcome.Jobs has the result. The pointer is
+	// valid during the call of the recorder.
 	Result *Result
 	// Node is the node's index in the cluster (events of nodes, Revoke).
 	Node int
@@ -136,21 +133,21 @@ type Event struct {
 	Revoked bool
 }
 
-// Levels is a change of a job's effective level; 0 is best.
+// Levels is a change of a job's effective level, in which 0 is best.
 type Levels struct{ From, To int32 }
 
 // Prediction is the predicted remaining time of a job, after a report of
 // its finished units.
 type Prediction struct {
-	// Done of Total units, epochs or steps, are finished.
+	// Done is the number of finished epochs or steps, of Total.
 	Done, Total int
-	// Left is the predicted run time that is left on the full request, and
-	// Before the one before the report; Never means unknown.
+	// Left is the predicted remaining run time on the full request after the report, and Before the prediction
+	// before it. Never means unknown.
 	Left, Before time.Duration
 }
 
-// Detail describes an event in words, without its kind and the job's holdings:
-// the reason, the new request, the levels, or the prediction.
+// Detail describes an event in words, without its kind and the job's resources: the reason, the new request, the
+// levels, or the prediction.
 func (e *Event) Detail() string {
 	switch e.Kind {
 	case Request:
@@ -178,13 +175,13 @@ func (e *Event) Detail() string {
 	return e.Reason
 }
 
-// String is "1 of 10 units are done: 9s left on the full request, before 1s".
+// String returns a text such as "1 of 10 units are done: 9s left on the full request, before 1s".
 func (p *Prediction) String() string {
 	return fmt.Sprintf("%d of %d units are done: %s left on the full request, before %s",
 		p.Done, p.Total, known(p.Left), known(p.Before))
 }
 
-// known formats a time for people, rounded to milliseconds.
+// known formats a time for users, rounded to milliseconds.
 func known(d time.Duration) string {
 	if d == Never {
 		return "not known"
@@ -192,7 +189,8 @@ func known(d time.Duration) string {
 	return d.Round(time.Millisecond).String()
 }
 
-// State is where a job is in its life. It is a byte, for there may be millions of jobs; the zero value is no state.
+// State is the state of a job: waiting, running, finished. It is one byte, because there may be millions of jobs.
+// The zero value is not a state.
 type State uint8
 
 // The states of a job. The last three are final.
@@ -208,13 +206,13 @@ const (
 
 var stateNames = [...]string{"", "pending", "queued", "running", "paused", "finished", "failed", "stopped"}
 
-// String returns the name of the state, as files have it.
+// String returns the name of the state, as in files.
 func (s State) String() string { return stateNames[s] }
 
 // MarshalText writes the name.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Final returns the kind of event that ends a job in the state; ok is false for one that is not final.
+// Final returns the kind of event that ends a job in this state; ok is false if the state is not final.
 func (s State) Final() (end EventKind, ok bool) {
 	switch s {
 	case Finished:
@@ -227,37 +225,35 @@ func (s State) Final() (end EventKind, ok bool) {
 	return 0, false
 }
 
-// Over reports whether a job in the state is over.
+// Over reports whether the state is final.
 func (s State) Over() bool { return s >= Finished }
 
-// Decision is the reason of an event that the scheduler caused.
+// Decision is the scheduler's reason for an event that it caused.
 type Decision struct {
 	At     time.Duration
 	Kind   EventKind
 	Job    int
 	Cores  cluster.CoreSet
 	Reason string
-	// Passed are the jobs before this one in the policy's order that did not
-	// get to run, with the reason for each. At most MaxPassed are listed;
-	// PassedMore counts the rest.
+	// Passed are the jobs before this job in the policy's order that could not start, each with its reason. It has
+	// at most MaxPassed jobs; PassedMore counts further ones.
 	Passed     []Passed
 	PassedMore int
 }
 
-// Passed is a job that was passed over.
+// Passed is a job that was passed over in favor of a job behind it.
 type Passed struct {
 	Job    int
-	Reason string // for people
-	// Lacks has the resources that the job needed and that were not free, for
-	// each alternative that it can still choose. It is nil if something else
-	// held the job back.
+	Reason string // text for users
+	// Lacks has the resources that were missing, for each alternative of the job. It is nil if the job did not start
+	// for another reason.
 	Lacks []cluster.Lack
 }
 
-// MaxPassed bounds the list of passed-over jobs in one decision.
+// MaxPassed is the greatest number of passed-over jobs that one decision lists.
 const MaxPassed = 8
 
-// Recorder receives the trace as it is made, in order. Its arguments are valid during the call.
+// Recorder receives the events and decisions of a run, in order. The arguments are valid only during the call.
 type Recorder interface {
 	Event(*Event)
 	Decision(*Decision)
@@ -266,9 +262,8 @@ type Recorder interface {
 // recording reports whether decisions are recorded.
 func (l *loop) recording() bool { return l.Recorder != nil && !l.EventsOnly }
 
-// decide describes a decision about a job. For one that starts, it names the
-// jobs before it that did not: call it while the job is still in the queue.
-// It costs nothing when decisions are not recorded.
+// decide describes a decision about a job. For a job that starts, it also lists the jobs before it that could not:
+// call decide while the job is still in the queue. It returns nil at once if decisions are not recorded.
 func (l *loop) decide(kind EventKind, j *jobState, cores CoreSet, why string) *Decision {
 	if !l.recording() {
 		return nil
@@ -289,8 +284,8 @@ func (l *loop) decide(kind EventKind, j *jobState, cores CoreSet, why string) *D
 	return d
 }
 
-// whyNotAs says why a waiting job cannot start now, in its present alternative, and
-// which resources it lacks, if that is the reason.
+// whyNotAs says why a waiting job cannot start now with its present alternative. lacks has the missing resources, if
+// they are the reason.
 func (l *loop) whyNotAs(j *jobState) (why string, lacks []cluster.Lack) {
 	cores := l.atLeast(j)
 	need, count := l.needs(j, cores)

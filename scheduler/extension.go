@@ -6,45 +6,50 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// extension is what only some runs need: servers that come and go, rounds, controllers, samples, a policy with
-// further instants. It keeps its state itself. A run without extensions pays nothing for them.
+// extension is a part of the scheduler that only some runs need: servers that come and go, rounds, controllers,
+// samples, or a policy that is asked at further instants. It has its own state. A run without extensions spends no
+// time on them.
 //
-// An extension embeds noHooks, and has the hooks that it needs.
+// An extension embeds noHooks, and overrides the methods that it needs.
 type extension interface {
-	// arrived is called when a job has arrived, before it waits. It may change or end the job.
+	// arrived is called when a job has arrived, before it is queued. It may change or end the job.
 	arrived(j *jobState) error
-	// notice takes a notice of the engine, if it is for the extension.
+	// notice handles a notice of the engine. It reports whether the notice was for the extension.
 	notice(n *Notice) (taken bool, err error)
-	// changed is called when the attempt or the nodes of a job change. work is the work that a requeued job keeps.
+	// changed is called when a job starts, ends, or changes its nodes. work is the finished work that a requeued job
+	// keeps; 0 for other changes.
 	changed(j *jobState, c change, work time.Duration)
-	// attemptEnded is called when the engine has ended an attempt. again says that the job waits for another one.
+	// attemptEnded is called when the engine has ended an attempt. again says that the job waits for another
+	// attempt.
 	attemptEnded(j *jobState, n *Notice) (again bool)
-	// nextInstant returns the next instant at which the extension is to act; Never for none.
+	// nextInstant returns the next instant at which reached is to be called; Never if it is not to be called.
 	nextInstant() time.Duration
-	// reached is called when the run has reached this instant. now may be later, on a real clock.
+	// reached is called at that instant, or after it on a real clock. now is the present instant.
 	reached(now time.Duration)
-	// limit restricts the nodes on which a job may start, in its need per node.
+	// limit removes nodes on which a job may not start from need, the job's need per node.
 	limit(j *jobState, need *cluster.Room)
-	// beforeDispatch and afterDispatch are called once an instant, before and after the decisions.
+	// beforeDispatch and afterDispatch are called once an instant: before the decisions, and after them.
 	beforeDispatch() error
 	afterDispatch() error
-	// pending reports whether the extension waits for a notice of the engine, although no job runs.
+	// pending reports whether the run must go on although no job runs, because the extension expects a notice of the
+	// engine.
 	pending() bool
-	// stalled is called when jobs wait but no event will come. It reports whether it has caused one.
+	// stalled is called when jobs wait but no event is due. It reports whether the extension has done something that
+	// leads to an event.
 	stalled() (changed bool, err error)
-	// finish ends the extension, at the end of a run without errors.
+	// finish is called at the end of a run that had no error.
 	finish() error
 }
 
-// change is a change of a job.
+// change is a kind of change of a job, for extension.changed.
 type change uint8
 
 const (
-	attemptStarts change = iota // the job starts, and holds its grant
-	placed                      // it holds a grant on other nodes, or with other parts, than before
-	leaves                      // it leaves the nodes of its grant
-	requeued                    // its attempt was ended, and it is to wait again
-	ends                        // it is final
+	attemptStarts change = iota // an attempt starts, with its grant
+	placed                      // the job gets other nodes or parts than before
+	leaves                      // the job leaves the nodes of its grant
+	requeued                    // the attempt has ended, and the job waits again
+	ends                        // the state of the job is final
 )
 
 // noHooks is an extension that does nothing.
@@ -63,7 +68,7 @@ func (noHooks) pending() bool                            { return false }
 func (noHooks) stalled() (bool, error)                   { return false, nil }
 func (noHooks) finish() error                            { return nil }
 
-// extensions are the extensions of a run, in the order in which they act.
+// extensions are the extensions of a run, in the order in which they are called.
 type extensions []extension
 
 func (x extensions) arrived(j *jobState) error {
@@ -107,7 +112,7 @@ func (x extensions) nextInstant() time.Duration {
 	return at
 }
 
-// at returns the first extension that is to act at an instant; nil if none is.
+// at returns the first extension whose next instant is the given one; nil if there is no such extension.
 func (x extensions) at(instant time.Duration) extension {
 	for _, e := range x {
 		if e.nextInstant() == instant {
@@ -168,7 +173,7 @@ func (x extensions) finish() error {
 	return nil
 }
 
-// timedPolicy asks the policy at instants that the policy chooses.
+// timedPolicy is the extension that calls OnWakeup of a TimedPolicy.
 type timedPolicy struct {
 	noHooks
 	l *loop

@@ -1,5 +1,4 @@
-// Job has the requests: jobs, the alternatives with which they can run, and
-// changes of their requests.
+// This file has jobs, their alternatives, and requests to resize them.
 
 package scheduler
 
@@ -13,56 +12,53 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Job is the scheduler's description of one job. All instants are since
-// the start of the cell.
+// Job is one job of a cell, as the scheduler sees it. All instants are since the start of the cell.
 type Job struct {
 	// Number identifies the job in its cell and breaks ties. Jobs are
 	// numbered 0, 1, 2, … in the order of the workload, and Jobs[i].Number == i.
 	Number int
-	// Name is unique in the cell: the class and a running number, "short-3".
+	// Name is unique in the cell: the class and a number, such as "short-3".
 	Name string
-	// Class is the name of the job block that it was made from.
+	// Class is the name of the job block.
 	Class string
 
 	Arrival time.Duration
 
-	// Threads is the request in cores. Under a malleable allocation the job
-	// holds between MinThreads (at least 1) and MaxThreads (at least Threads;
-	// 0 means Threads).
+	// Threads is the requested number of cores. If the policy can give it another number, that is at least
+	// MinThreads (at least 1) and at most MaxThreads (at least Threads; 0 means Threads).
 	Threads    int
 	MinThreads int
 	MaxThreads int
-	// GPUs and Memory (bytes) are requested in full or not at all.
+	// GPUs and Memory (bytes) are granted in full, or the job does not start.
 	GPUs   int
 	Memory int64
-	// Nodes is the number of nodes of a gang; 0 and 1 mean a job on one node.
-	// The request is then divided evenly over the nodes.
+	// Nodes is the number of nodes on which the job runs at the same time; 0 means 1. The nodes share the request
+	// equally.
 	Nodes int
-	// Malleable jobs can be resized while they run; the others are rigid.
+	// Malleable says that the job can be resized while it runs.
 	Malleable bool
-	// Elastic jobs can run on any number of GPUs, with any number on each node, when a policy
-	// divides the GPUs among all jobs.
+	// Elastic says that the job can run on any number of GPUs, with any number on each node, if the policy divides
+	// the GPUs among all jobs.
 	Elastic bool `json:",omitempty"`
-	// Divided jobs, of one node by themselves, have their requests divided over nodes as the policy
-	// places them, in equal units (cluster.Units). They are rigid.
+	// Divided says that the policy may divide the request over several nodes, in equal units (cluster.Units). Such a
+	// job is rigid, and has Nodes ≤ 1.
 	Divided bool `json:",omitempty"`
-	// Priority is the job's own level: 0 is best.
+	// Priority is the job's level before feedback; 0 is best.
 	Priority int
-	// Deadline is an instant; Never when the job has none.
+	// Deadline is the instant by which the job should end; Never if it has no deadline.
 	Deadline time.Duration
-	// User owns the job, for policies that are fair between users.
+	// User is the name of the job's owner. Policies that share fairly among users read it.
 	User string
-	// Predicted is the run time on the full request by the policy's estimates;
-	// 0 means no estimate, which counts as longer than any. A job that is known
-	// to take no time has one nanosecond.
+	// Predicted is the predicted run time on the full request; 0 means no prediction, which orders rank as the
+	// longest. The prediction of a job that takes no time is one nanosecond.
 	Predicted time.Duration
 
-	// Special has the rare properties of a job, and jobs may share it; nil for none. Methods of the same names read
-	// its fields, and Own changes them.
+	// Special has the rare properties of the job; nil means their defaults. Several jobs may share it. Methods of
+	// Job have the names of its fields and return them; Own returns it for changes.
 	Special *Special `json:",omitempty"`
 }
 
-// Within returns the time after its arrival by which the job must be done; 0 without a deadline.
+// Within returns the time from the arrival to the deadline; 0 without a deadline.
 func (j *Job) Within() time.Duration {
 	if j.Deadline <= 0 || j.Deadline == math.MaxInt64 {
 		return 0
@@ -70,43 +66,43 @@ func (j *Job) Within() time.Duration {
 	return max(j.Deadline-j.Arrival, 1)
 }
 
-// Plain reports whether the job asks for cores of one node and nothing else, and keeps its request.
-// There may be millions of such jobs, and the scheduler need not look at each of them.
+// Plain reports whether the job requests only cores of one node, and its request does not change. Most jobs of large
+// workloads are plain; the scheduler skips many steps for them.
 func (j *Job) Plain() bool {
 	return j.GPUs == 0 && j.Memory == 0 && j.Nodes <= 1 && !j.Divided && !j.Malleable && !j.Elastic &&
 		len(j.Roles())+len(j.Alternatives()) == 0
 }
 
-// Role is a kind of parts of a job.
+// Role is a group of equal parts of a job, such as its workers.
 type Role struct {
-	// Name is the role name that the program receives: "ps", "worker", "chief".
+	// Name is the name of the role, which each of its programs receives: "ps", "worker", "chief".
 	Name  string
 	Count int
-	// Threads and GPUs are the numbers of each part. A part without threads
-	// shares the threads and the node of the job's first part that has some.
+	// Threads and GPUs are the request of each part. A part with 0 threads shares the threads and the node of the
+	// job's first part that has threads.
 	Threads, GPUs int
-	// GPU is the type of GPU that the node of each part must have; empty for any.
+	// GPU is the type of GPU that the node of each part must have; empty for any type.
 	GPU string
-	// Elastic lets the job continue without a lost part of this role, while at least
-	// Min of them remain; the part starts again when there is room. The number of its
-	// parts can be changed while the job runs, up to Max (0 means Count).
+	// Elastic says that the job continues when parts of the role are lost, while at least Min of them run. A lost
+	// part starts again when there is room. The number of parts can be changed while the job runs, up to Max (0
+	// means Count).
 	Elastic  bool
 	Min, Max int
-	// Vital ends the attempt when a part of the role is lost, elastic or not.
+	// Vital says that the loss of a part of the role ends the attempt, even if the role is elastic.
 	Vital bool
 }
 
-// Most returns the greatest number of parts of the role.
+// Most returns the greatest number of parts that the role can have.
 func (r *Role) Most() int { return max(r.Count, r.Max) }
 
-// Survives reports whether the job continues without its parts on a node. They must all
-// belong to elastic roles that are not vital and keep enough parts, and none may be the part
-// that ends the job.
+// Survives reports whether the job continues when it loses its parts on a node. It does if they all belong to
+// elastic roles that are not vital and keep enough parts, and the part whose end is the end of the job is not among
+// them.
 func (j *Job) Survives(parts []cluster.Part, node int) bool {
 	return j.spares(parts, func(p *cluster.Part) bool { return p.Node == node })
 }
 
-// spares is Survives for any parts that are lost together.
+// spares reports whether the job continues when it loses the parts for which gone is true.
 func (j *Job) spares(parts []cluster.Part, gone func(p *cluster.Part) bool) bool {
 	lead := cluster.Lead(parts)
 	for _, role := range j.Roles() {
@@ -129,7 +125,7 @@ func (j *Job) spares(parts []cluster.Part, gone func(p *cluster.Part) bool) bool
 	return len(j.Roles()) > 0
 }
 
-// WithParts returns the job with other numbers of parts, by role.
+// WithParts returns the job with counts[i] parts of role i.
 func (j Job) WithParts(counts []int) Job {
 	roles := slices.Clone(j.Roles())
 	j.Threads, j.GPUs = 0, 0
@@ -142,20 +138,21 @@ func (j Job) WithParts(counts []int) Job {
 	return j
 }
 
-// Resize is a request of the workload to change a job's thread request or, of a job with
-// roles, the number of parts of an elastic one.
+// Resize is a request of the workload to change the number of cores of a job, or the number of parts in an elastic
+// role.
 type Resize struct {
 	At      time.Duration
 	Job     int
 	Threads int
-	// Role names the resized role, which is to have Parts parts; Threads does not count then.
+	// Role is the name of the role that is to have Parts parts. If it is empty, Threads is the requested number of
+	// cores.
 	Role  string
 	Parts int
 }
 
-// surplus divides the parts of a running job, which are in the order of their numbers, into those that it is to keep
-// and those that are too many: of each role the ones with the highest numbers. The part that ends the job is the first
-// of its role, and stays.
+// surplus splits the parts of a running job into parts to keep and parts that are too many. parts is ordered by
+// number. In each role the parts with the highest numbers are dropped. The first part of a role, with which the job
+// may end, is always kept.
 func (j *Job) surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
 	kept := make([]int, len(j.Roles()))
 	for _, p := range parts {
@@ -170,8 +167,8 @@ func (j *Job) surplus(parts []cluster.Part) (keep, drop []cluster.Part) {
 	return keep, drop
 }
 
-// Missing returns the parts that a running job lacks, in the order of its roles. Each gets the lowest free number
-// of its role.
+// Missing returns the parts that a running job lacks, ordered by role. A missing part gets the lowest free number of
+// its role.
 func (j *Job) Missing(parts []cluster.Part) (lacks []cluster.Part) {
 	for _, role := range j.Roles() {
 		has := map[int]bool{}
@@ -190,8 +187,8 @@ func (j *Job) Missing(parts []cluster.Part) (lacks []cluster.Part) {
 	return lacks
 }
 
-// AskParts returns the numbers of parts of a job's roles when one role is to have count parts. The
-// error says why the job cannot have them.
+// AskParts returns the number of parts of each role when one role is to have count parts. The error says why the job
+// cannot have them.
 func (j *Job) AskParts(role string, count int, on cluster.Cluster) (counts []int, err error) {
 	i := slices.IndexFunc(j.Roles(), func(r Role) bool { return r.Name == role })
 	if i < 0 {
@@ -215,33 +212,31 @@ func (j *Job) AskParts(role string, count int, on cluster.Cluster) (counts []int
 	return counts, nil
 }
 
-// Alternative is one of the requests with which a job can run, and its predicted
-// run time.
+// Alternative is a request with which a job can run, and the predicted run time with it.
 type Alternative struct {
-	// Name distinguishes the alternatives of one job in results: "cpu", "gpu:V100".
+	// Name identifies the alternative in results: "cpu", "gpu:V100".
 	Name string
-	// Threads, GPUs and Memory (bytes) are requested in full or not at all.
+	// Threads, GPUs and Memory (bytes) are granted in full, or the job does not start.
 	Threads int
 	GPUs    int
 	Memory  int64
-	// GPU is the type of GPU that a node must have; empty for any node.
+	// GPU is the type of GPU that a node must have; empty for any type.
 	GPU string
-	// Predicted is the run time with it; 0 when there is no estimate, which
-	// counts as longer than any.
+	// Predicted is the predicted run time; 0 means no prediction, which orders rank as the longest.
 	Predicted time.Duration
-	// Beside has the fraction of its speed that the job keeps when it shares its GPUs, by the
-	// class of the other job. It shares them with no other classes.
+	// Beside maps a class of jobs to the fraction of its speed that this job keeps while it shares its GPUs with a
+	// job of the class. The job can share GPUs only with these classes.
 	Beside map[string]float64 `json:",omitempty"`
 }
 
-// WithAlternative returns the job as if the alternative were its only request.
+// WithAlternative returns the job with the request and the prediction of an alternative.
 func (j Job) WithAlternative(a Alternative) Job {
 	j.Threads, j.GPUs, j.Memory, j.Predicted = a.Threads, a.GPUs, a.Memory, a.Predicted
 	j.MinThreads, j.MaxThreads, j.Own().Alternatives = 0, 0, nil
 	return j
 }
 
-// As returns the request of the job with one of its alternatives.
+// As returns an alternative of the job by its index; for a job without alternatives, its request.
 func (j *Job) As(alternative int32) Alternative {
 	if len(j.Alternatives()) > 0 {
 		return j.Alternatives()[alternative]
@@ -249,7 +244,8 @@ func (j *Job) As(alternative int32) Alternative {
 	return Alternative{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Predicted: j.Predicted}
 }
 
-// checkAlternatives refuses settings that have no meaning for a job with alternatives.
+// checkAlternatives returns an error if the job has alternatives and another setting excludes them. partial says
+// that jobs can start with a part of their request.
 func (j *Job) checkAlternatives(partial bool) error {
 	if len(j.Alternatives()) == 0 {
 		return nil
@@ -272,7 +268,7 @@ func (j *Job) checkAlternatives(partial bool) error {
 	return nil
 }
 
-// Check refuses a malformed job.
+// Check returns an error if the job is malformed. index is its index in the list of jobs.
 func (j *Job) Check(index int) error {
 	switch n := max(j.Nodes, 1); {
 	case j.Number != index:
@@ -310,7 +306,7 @@ func (j *Job) checkRoles() error {
 	return nil
 }
 
-// parts returns the needs of the parts of a job with roles.
+// parts returns the resources that each part of a job with roles needs; nil for other jobs.
 func (j *Job) parts() *cluster.Parts {
 	p := &cluster.Parts{}
 	for _, r := range j.Roles() {
@@ -323,8 +319,8 @@ func (j *Job) parts() *cluster.Parts {
 	return p
 }
 
-// Needs returns a job's need per node with the given number of cores in
-// all, and the number of nodes.
+// Needs returns the resources that a job needs on each node if it runs on the given number of cores in all, and the
+// number of nodes.
 func (j *Job) Needs(cores int32) (cluster.Room, int) {
 	if len(j.Roles()) > 0 {
 		need := cluster.Room{Parts: j.parts()}
@@ -345,29 +341,29 @@ func (j *Job) Needs(cores int32) (cluster.Room, int) {
 	return cluster.Room{Cores: cores / int32(n), GPUs: int32(j.GPUs / n), Memory: (j.Memory + int64(n) - 1) / int64(n)}, n
 }
 
-// Divisible reports whether a policy can divide the job over nodes: it is rigid, of one part, and
-// asks for no number of nodes.
+// Divisible reports whether a policy can divide the job over nodes: it is rigid, has no roles,
+// and does not request a number of nodes.
 func (j *Job) Divisible() bool {
 	return !j.Malleable && !j.Elastic && j.Nodes <= 1 && len(j.Roles()) == 0
 }
 
-// units returns the number of units in the request of a divided job.
+// units returns the number of equal units of a divided job.
 func (j *Job) units() int { return cluster.Units(j.Threads, j.GPUs) }
 
-// Demand returns the request of the job itself, without its alternatives.
+// Demand returns the request of the job.
 func (j *Job) Demand() cluster.Demand {
 	return cluster.Demand{Threads: j.Threads, GPUs: j.GPUs, Memory: j.Memory, Nodes: max(j.Nodes, 1), Divided: j.Divided}
 }
 
-// DemandAs returns the request of the job with an alternative.
+// DemandAs returns the request of the job's alternative with index k.
 func (j *Job) DemandAs(k int) cluster.Demand {
 	a := &j.Alternatives()[k]
 	return cluster.Demand{Threads: a.Threads, GPUs: a.GPUs, GPU: a.GPU, Memory: a.Memory, Nodes: max(j.Nodes, 1),
 		Divided: j.Divided}
 }
 
-// CouldRun reports whether a free cluster has room for the job: for an alternative, or
-// for its request; with partial, for a part of the request.
+// CouldRun reports whether the job could start on the cluster if nothing else ran, with one of its alternatives.
+// partial says that a part of the request is enough.
 func (j *Job) CouldRun(on cluster.Cluster, partial bool) bool {
 	if len(j.Roles()) > 0 {
 		need, count := j.Needs(int32(j.Threads))
@@ -388,7 +384,7 @@ func (j *Job) CouldRun(on cluster.Cluster, partial bool) bool {
 	return len(j.Alternatives()) == 0 && d.FitsOn(on)
 }
 
-// byArrival returns the job numbers by arrival, then number.
+// byArrival returns the numbers of the jobs, ordered by arrival, then number.
 func byArrival(jobs []Job) []int32 {
 	order := make([]int32, len(jobs))
 	for i := range jobs {
@@ -398,7 +394,7 @@ func byArrival(jobs []Job) []int32 {
 	return order
 }
 
-// inOrder reports whether jobs arrive in the order of their numbers.
+// inOrder reports whether the jobs are ordered by arrival.
 func inOrder(jobs []Job) bool {
 	for i := 1; i < len(jobs); i++ {
 		if jobs[i].Arrival < jobs[i-1].Arrival {
@@ -408,66 +404,61 @@ func inOrder(jobs []Job) bool {
 	return true
 }
 
-// Special has the rare properties of jobs. They are kept outside Job, as there may be millions of jobs without them.
+// Special has the rare properties of jobs. It is separate from Job to keep Job small: there may be millions of jobs.
 type Special struct {
-	// Batch is the number of samples per step that its user asked for; 0 leaves it to the program.
+	// Batch is the number of samples per step that the user requests; 0 means that the program decides.
 	Batch int `json:",omitempty"`
-	// Roles are the parts of a job that has several, each a program, on the same node
-	// or on different ones; Threads and GPUs are their sums. Such a job is rigid, and
-	// starts whole.
+	// Roles are the roles of a job that has several parts; each part is a program. Job.Threads and Job.GPUs are the
+	// sums over all parts. Such a job is rigid, and all of its parts start together.
 	Roles []Role
-	// Budget is the greatest training time of the job, in service time over all of
-	// its attempts; nil means that its work alone ends it.
+	// Budget is the greatest service time of the job, over all of its attempts; nil means no limit.
 	Budget *time.Duration
-	// Retries is how often a job that failed while it ran returns to the
-	// queue, to be restarted.
+	// Retries is the number of times that the job is queued again after a failure.
 	Retries int
-	// Changeover is the time that the job loses when it starts on another server,
-	// before its work continues. Policies that choose the source of servers use it.
+	// Changeover is the time that the job loses when it starts on another server, before its work continues.
+	// Policies that choose servers use it.
 	Changeover time.Duration
-	// Units is the work of the job in epochs or steps, for policies that compare the speeds of
-	// jobs; 0 counts as 1.
+	// Units is the work of the job in epochs or steps; 0 counts as 1. Policies that compare the speeds of jobs use
+	// it.
 	Units float64
-	// BatchRule is the rule by which the job's batch size changes while it trains; empty if it does not.
+	// BatchRule is the rule by which the job's batch size changes while it trains; empty if the size is fixed.
 	BatchRule string `json:",omitempty"`
-	// Weight is the job's part of a fair division, relative to others; 0 counts as 1.
+	// Weight is the job's share in a fair division, relative to other jobs; 0 counts as 1.
 	Weight float64
 
-	// Alternatives are the requests with which a job can run, when there are several
-	// or the type of GPU matters: it starts with one of them, and keeps it. The
-	// first is the request of the job, so that a job with alternatives has at least
-	// one. Such a job is rigid.
+	// Alternatives are the requests with which the job can run; nil if there is only one, and the type of GPU does
+	// not matter. The first equals the request in Job. Such a job is rigid.
 	Alternatives []Alternative
 
-	// Submission has the job's options for a batch system; nil for none.
+	// Submission has the job's options for a batch system; nil if it has none.
 	Submission *Submission `json:",omitempty"`
 }
 
-// Submission has a job's options for a batch system, except for its size. Policies with partitions, qualities of
-// service and accounts use it.
+// Submission has the options of a job for a batch system. Policies with partitions, QOS and accounts use them.
 type Submission struct {
 	Account, Partition, QOS string
-	// Reservation is the reservation whose nodes the job gets.
+	// Reservation is the name of the reservation on whose nodes the job runs.
 	Reservation string `json:",omitempty"`
-	// Limit is the run time after which the job is ended; 0 leaves it to the partition.
+	// Limit is the run time after which the job is ended; 0 means the limit of its partition.
 	Limit time.Duration
-	// Nice lowers the priority of the job.
+	// Nice is subtracted from the priority of the job.
 	Nice int
-	// MinNodes and MaxNodes bound the number of nodes over which the job is divided; 0 for no bound.
+	// MinNodes and MaxNodes limit the number of nodes over which the job is divided; 0 means no limit.
 	MinNodes, MaxNodes int
-	// Features are the features that each of its nodes must have.
+	// Features are the features that each node of the job must have.
 	Features []string
-	// After are the jobs, by name, that must be over before this one is eligible; Begin is the earliest instant, since the
-	// start of the cell.
+	// After are the names of jobs that must be over before this job may start. Begin is the earliest instant at
+	// which it may start.
 	After []string
 	Begin time.Duration
-	// Array is the name of the array that the job is an element of.
+	// Array is the name of the job array that the job belongs to; empty for none.
 	Array string
-	// Exclusive jobs share their nodes with no other. Stays says that a preempted job ends and is not started again.
+	// Exclusive says that the job shares its nodes with no other job. Stays says that the job ends when it is
+	// preempted, and is not started again.
 	Exclusive, Stays bool
 }
 
-// special returns the rare properties of a job, or the defaults of a job without any.
+// special returns the rare properties of a job, which may be shared.
 func (j *Job) special() *Special {
 	if j.Special == nil {
 		return &ordinary
@@ -477,7 +468,7 @@ func (j *Job) special() *Special {
 
 var ordinary Special
 
-// Own returns the rare properties of a job for changes: no other job shares them.
+// Own returns the rare properties of a job for changes. If other jobs share them, the job first gets a copy.
 func (j *Job) Own() *Special {
 	s := *j.special()
 	j.Special = &s

@@ -2,29 +2,30 @@ package scheduler
 
 import "slices"
 
-// PageSize is the number of jobs of a JobPage.
+// PageSize is the number of jobs in a JobPage.
 const PageSize = 128
 
-// JobPager are jobs that are made when they are looked at: there may be more of them than fit into memory. They arrive in
-// the order of their numbers. Several goroutines may call its methods.
+// JobPager makes the jobs of a run page by page, so that not all of them are in memory. Jobs are numbered in the
+// order of their arrivals. Its methods can be called by several goroutines.
 type JobPager interface {
 	Len() int
-	// Page returns the jobs of a page. It stays valid, and does not change.
+	// Page returns the page with a number. The page does not change.
 	Page(number int) *JobPage
-	// Requests returns jobs, with numbers of their own, that have all different requests among them.
+	// Requests returns a few jobs that together have all requests that occur in the run, for checks. Their numbers
+	// are not the numbers in the run.
 	Requests() []Job
 }
 
-// JobPage is neighboring jobs; the last page may have fewer.
+// JobPage has PageSize jobs with consecutive numbers. The last page may have fewer.
 type JobPage [PageSize]Job
 
-// JobSet is a list of jobs, or drawn ones. A copy is for one goroutine.
+// JobSet is the jobs of a run: a list, or jobs that a JobPager makes. Each goroutine needs its own copy.
 type JobSet struct {
 	List  []Job
 	Drawn JobPager
-	near  []Job // looked at last: the list, or a page of drawn jobs
-	first int   // the number of the first of them
-	count int   // of all jobs
+	near  []Job // the list, or the page of the latest call of At
+	first int   // the number of near[0]
+	count int   // the number of all jobs
 }
 
 // Len returns the number of jobs.
@@ -35,7 +36,7 @@ func (s *JobSet) Len() int {
 	return s.count
 }
 
-// open counts the jobs. It stays a call, so that Len can be inlined.
+// open counts the jobs. It is not inlined, so that Len can be.
 //
 //go:noinline
 func (s *JobSet) open() {
@@ -44,7 +45,7 @@ func (s *JobSet) open() {
 	}
 }
 
-// At returns a job by its number.
+// At returns the job with a number.
 func (s *JobSet) At(job int) *Job {
 	if uint(job-s.first) >= uint(len(s.near)) {
 		s.fetch(job)
@@ -52,7 +53,7 @@ func (s *JobSet) At(job int) *Job {
 	return &s.near[job-s.first]
 }
 
-// fetch lets near have a job. It stays a call, so that At can be inlined.
+// fetch sets near to the page that has a job. It is not inlined, so that At can be.
 //
 //go:noinline
 func (s *JobSet) fetch(job int) {
@@ -62,7 +63,7 @@ func (s *JobSet) fetch(job int) {
 	}
 }
 
-// Copy returns a list of the jobs, to be changed.
+// Copy returns the jobs as a list that the caller may change.
 func (s *JobSet) Copy() []Job {
 	list := slices.Clone(s.List)
 	for i := len(list); i < s.Len(); i++ {
@@ -73,7 +74,7 @@ func (s *JobSet) Copy() []Job {
 
 func (l *loop) job(j int32) *Job { return l.jobs.At(int(j)) }
 
-// ownJobs lets requests and predictions of jobs be changed.
+// ownJobs copies the jobs of the run, so that their requests and predictions can be changed.
 func (l *loop) ownJobs() {
 	l.jobs = JobSet{List: l.jobs.Copy()}
 	for number, j := range l.states.All() {

@@ -1,5 +1,5 @@
-// Livelock detects runs that would never end: their jobs are paused and resumed without
-// progress, or their engine returns without notices.
+// This file detects runs that would never end: jobs are paused and resumed without progress, or the engine keeps
+// returning without notices.
 
 package scheduler
 
@@ -10,31 +10,30 @@ import (
 	"time"
 )
 
-// ErrLivelock is returned when jobs are paused and resumed endlessly, and no
-// job gets nearer to its end.
+// ErrLivelock is returned when jobs are paused and resumed repeatedly, and no job makes progress.
 var ErrLivelock = errors.New("no job gets nearer to its end")
 
-// livelockDetector is a record of the latest progress. The zero value is the state at the start.
+// livelockDetector detects that a run makes no progress. The zero value is ready for use.
 type livelockDetector struct {
-	// Pauses counts the pauses since the last check.
+	// Pauses is the number of pauses since the last check.
 	Pauses int
-	left   float64 // the remaining work of the engine then
-	looked bool    // nothing but pauses and resumes has happened since
-	idle   int     // times in a row that the engine came back with nothing
-	starve int     // consecutive looks at which nothing ran and no job was to arrive
+	left   float64 // the engine's RemainingWork at the last check
+	looked bool    // since the last check, jobs were only paused and resumed
+	idle   int     // successive returns of the engine with nothing
+	starve int     // successive dispatches with nothing running and no arrival to come
 }
 
-// maxIdle is how often an engine may come back at the same instant with
-// nothing before it is taken to be broken. The run ends with an error then; no schedule depends on it.
+// maxIdle limits how often an engine may return with nothing at one instant. A run beyond it ends with an error that
+// blames the engine. No schedule depends on the value.
 const maxIdle = 10_000
 
-// Progressed resets the detector: an event happened that can change the course of the run.
+// Progressed records that the run has made progress: an event other than a pause or a resume has happened.
 func (d *livelockDetector) Progressed() { d.Pauses, d.looked = 0, false }
 
-// Stalls returns an error when the run makes no progress any more. Between two looks
-// every open job has been paused several times. If the remaining work of all of them,
-// in seconds, is unchanged and nothing else has happened, it will be unchanged at the
-// next look too. left is nil for an engine that does not know it.
+// Stalls returns an error if the run makes no progress. It checks after so many pauses that each open job was paused
+// several times on average. If the remaining work (seconds) is the same as at the last check, and jobs were only
+// paused and resumed since, the run would continue like this without end. left is nil if the engine does not know
+// the remaining work.
 func (d *livelockDetector) Stalls(now time.Duration, open, yielding int, left func() float64) error {
 	if d.Pauses < 4*open+256 {
 		return nil
@@ -53,8 +52,8 @@ func (d *livelockDetector) Stalls(now time.Duration, open, yielding int, left fu
 	return nil
 }
 
-// Idles returns an error when the engine comes back again and again at the
-// same instant although nothing has ended and nothing is due.
+// Idles returns an error if the engine has returned too often at one instant with nothing. came says that the engine
+// has returned with something.
 func (d *livelockDetector) Idles(now time.Duration, came bool) error {
 	if came {
 		d.idle = 0
@@ -66,12 +65,12 @@ func (d *livelockDetector) Idles(now time.Duration, came bool) error {
 	return nil
 }
 
-// maxStarve is the number of times that a policy may look at waiting jobs and start none, while nothing runs and no job
-// is to arrive. A policy that decides by waiting times may do so for long. A run that exceeds it ends with an error; no
-// schedule depends on it.
+// maxStarve limits how often a policy may start no waiting job while nothing runs and no job is to arrive. A policy
+// that decides by waiting times may do so for long. A run beyond it ends with an error. No schedule depends on the
+// value.
 const maxStarve = 100_000
 
-// Starves reports whether the waiting jobs will never start. idle says that nothing runs and no job will arrive.
+// Starves reports whether the waiting jobs will never start. idle says that nothing runs and no job is to arrive.
 func (d *livelockDetector) Starves(idle bool) bool {
 	if d.starve++; !idle {
 		d.starve = 0
@@ -79,7 +78,8 @@ func (d *livelockDetector) Starves(idle bool) bool {
 	return d.starve > maxStarve
 }
 
-// stalled lets an extension change that waiting jobs can never start, or says why they cannot.
+// stalled is called when no waiting job can start. It returns nil if an extension changes that, such as by
+// requesting a node; else the error says why the jobs cannot start.
 func (l *loop) stalled() error {
 	if changed, err := l.extensions.stalled(); changed || err != nil {
 		return err
@@ -87,9 +87,8 @@ func (l *loop) stalled() error {
 	return l.stuck()
 }
 
-// closeDown ends a run that has reached its horizon with open jobs: those that
-// have started are stopped by the engine, those that wait are stopped where
-// they are, and those that have not arrived stay pending.
+// closeDown ends a run at its horizon. The engine stops jobs that have started. Jobs that wait are stopped without a
+// start. Jobs that have not arrived stay pending.
 func (l *loop) closeDown(ctx context.Context) error {
 	if err := l.breakOff(ctx); err != nil {
 		return err
@@ -107,7 +106,7 @@ func (l *loop) closeDown(ctx context.Context) error {
 	return nil
 }
 
-// checkProgress returns an error when the run would never end. came says that the engine returned with something.
+// checkProgress returns an error if the run would never end. came says that the engine has returned with something.
 func (l *loop) checkProgress(came bool) error {
 	idle := len(l.running.all) == 0 && l.tally.open > 0 && l.input.arrived == l.jobs.Len() && !l.extensions.pending()
 	if l.detector.Starves(idle) {

@@ -10,31 +10,31 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// noJob is the number of no job, and of no node.
+// noJob stands for no job, or for no node.
 const noJob = queue.Nobody
 
-// loop is a run under way: the incremental state that decisions are made on.
+// loop is the state of a run, which its events update.
 type loop struct {
 	Run
 	rules    PolicyRules
 	policy   policyHooks
-	jobs     JobSet // Jobs or Drawn; copies where requests change
+	jobs     JobSet // Run.Jobs or Run.Drawn, or a copy if requests change
 	states   jobtable.Table[jobState]
 	outcomes outcomes
 	machine  *cluster.Machine
 	now      time.Duration
 
 	input   input        // events of the workload that are still to come
-	timers  queue.Alarms // of quanta and of feedback
-	queue   *queue.Queue // waiting jobs: queued, paused, and those whose turn is over
+	timers  queue.Alarms // ends of quanta and instants of feedback
+	queue   *queue.Queue // waiting jobs: queued, paused, and those whose quantum is over
 	running runningJobs
-	turns   cluster.Turns // are over while others wait
+	turns   cluster.Turns // running jobs whose quantum is over while others wait
 
 	extensions   extensions
 	fixed        abilities
 	predictions  predictions
 	alternatives chosenAlternatives
-	roles        missingRoles // jobs without their wanted parts
+	roles        missingRoles // jobs without some of their parts
 	rounds       rounds
 
 	dispatching dispatching
@@ -51,51 +51,51 @@ type loop struct {
 	}
 }
 
-// policyHooks are the optional interfaces of a policy; nil for those that it does not have.
+// policyHooks are the optional interfaces of a policy; nil if the policy does not implement them.
 type policyHooks struct {
-	second    SecondRanker  // the order
-	observer  UsageObserver // the order
-	explainer Explainer     // the admission
-	waiter    QueueObserver // the admission
+	second    SecondRanker  // implemented by the order
+	observer  UsageObserver // implemented by the order
+	explainer Explainer     // implemented by the admission
+	waiter    QueueObserver // implemented by the admission
 }
 
-// input has the events of the workload that are still to come.
+// input is the events of the workload that are still to come.
 type input struct {
-	order    []int32 // jobs by arrival; nil if they arrive in the order of their numbers
-	arrived  int     // how many of them
-	next     int32   // the job that arrives next
+	order    []int32 // jobs by arrival; nil if their numbers have this order
+	arrived  int     // number of jobs that have arrived
+	next     int32   // the job that arrives next, or noJob
 	at       time.Duration
-	requests []Resize // in order
+	requests []Resize // by instant, then job
 }
 
-// abilities are the capabilities of the cluster, the policy and the engine. They do not change.
+// abilities says what the cluster, the policy and the engine can do. It does not change during a run.
 type abilities struct {
 	static    bool           // no nodes come and go, and the policy has no rounds
-	migrator  Migrator       // the engine, if it is one
-	migrates  bool           // paused jobs may resume elsewhere
-	switches  bool           // they may resume with another alternative
-	simulator Simulator      // the engine, if it is one
-	left      func() float64 // Simulator.RemainingWork, if the engine has it
+	migrator  Migrator       // the engine as a Migrator, or nil
+	migrates  bool           // paused jobs can resume on other nodes
+	switches  bool           // paused jobs can resume with another alternative
+	simulator Simulator      // the engine as a Simulator, or nil
+	left      func() float64 // Simulator.RemainingWork, or nil
 }
 
-// dispatching is the state of a dispatch.
+// dispatching is the state of the present dispatch.
 type dispatching struct {
-	freed bool        // something was given back
-	ahead queue.Ahead // who starts next
+	freed bool        // resources were freed, so another pass is needed
+	ahead queue.Ahead // jobs that will probably start next
 }
 
 // tally counts jobs, events and instants.
 type tally struct {
-	open             int   // jobs that are not final
-	started          int   // jobs that the engine has: running or paused
-	enqueued         int64 // arrivals into the queue
+	open             int   // jobs whose state is not final
+	started          int   // jobs that run or are paused
+	enqueued         int64 // number of times that any job was put into the queue
 	events, instants int
 }
 
-// ending is how a run ends before all jobs do.
+// ending says how a run ends before all jobs have ended.
 type ending struct {
-	stopping bool          // the run is broken off or closed: nothing starts again
-	closed   time.Duration // the horizon, when the run was closed at it
+	stopping bool          // no job starts again, because the run is broken off or closed
+	closed   time.Duration // the horizon, if the run was closed at it
 }
 
 func newLoop(r Run, rules PolicyRules) (*loop, error) {
@@ -145,7 +145,7 @@ func newLoop(r Run, rules PolicyRules) (*loop, error) {
 	return l, l.extend()
 }
 
-// extend adds the extensions that the run needs.
+// extend creates the extensions that the run needs.
 func (l *loop) extend() error {
 	if p, ok := l.rules.Admission.(TimedPolicy); ok {
 		l.extensions = append(l.extensions, timedPolicy{l: l, TimedPolicy: p})
@@ -164,7 +164,7 @@ func (l *loop) extend() error {
 	return nil
 }
 
-// run drives the engine until every job is final.
+// run calls instant until the state of every job is final.
 func (l *loop) run(ctx context.Context) error {
 	if err := errors.Join(l.watch(), l.steer()); err != nil {
 		return err
@@ -178,9 +178,9 @@ func (l *loop) run(ctx context.Context) error {
 	return nil
 }
 
-// instant is one instant of a run.
+// instant handles one instant of a run, in five steps.
 func (l *loop) instant(ctx context.Context) error {
-	// 1. Wait until the engine has notices, or an event of the workload, a timer or an extension is due.
+	// 1. Wait until the engine has notices, or another event is due.
 	until := l.nextInstant()
 	if until == Never && len(l.running.all) == 0 && !l.extensions.pending() {
 		return l.stalled()
@@ -190,13 +190,13 @@ func (l *loop) instant(ctx context.Context) error {
 		return err
 	}
 
-	// 2. Take the notices, arrivals, requests and timers up to now, in their order.
+	// 2. Handle the notices, arrivals, requests and timers up to now, in this order at each instant.
 	came := now > l.now || len(notices) > 0 || until <= now
 	if err := l.take(now, notices, until); err != nil {
 		return err
 	}
 
-	// 3. Update the predictions of jobs that have reported. At its horizon, the run is closed.
+	// 3. Update the predictions of jobs that have reported progress. At the horizon, end the run.
 	if len(l.predictions.progress) > 0 {
 		l.learn()
 	}
@@ -205,7 +205,7 @@ func (l *loop) instant(ctx context.Context) error {
 		return l.closeDown(ctx)
 	}
 
-	// 4. Decide which jobs run from now on. The engine carries each decision out at once.
+	// 4. Decide which jobs run from now on. The engine carries out each decision at once.
 	if err := l.extensions.beforeDispatch(); err != nil {
 		return err
 	}
@@ -216,11 +216,11 @@ func (l *loop) instant(ctx context.Context) error {
 		return err
 	}
 
-	// 5. Check that the run can end.
+	// 5. Return an error if the run cannot end.
 	return l.checkProgress(came)
 }
 
-// nextInstant returns the instant of the next arrival, request or timer, or of an extension.
+// nextInstant returns the instant of the next event: an arrival, a request, a timer, or an instant of an extension.
 func (l *loop) nextInstant() time.Duration {
 	at := l.input.at
 	if len(l.input.requests) > 0 {
@@ -235,7 +235,7 @@ func (l *loop) nextInstant() time.Duration {
 	return at
 }
 
-// arriving sets the job that arrives next, and when.
+// arriving sets the next arrival to the job at an index of the order of arrivals.
 func (l *loop) arriving(order int) {
 	in := &l.input
 	in.arrived, in.at = order, Never
@@ -248,11 +248,11 @@ func (l *loop) arriving(order int) {
 	in.at = l.job(in.next).Arrival
 }
 
-// take handles all notices and events up to now: by instant, and within
-// one notices, then arrivals, requests, extensions and timers.
+// take handles all notices and events up to now, ordered by instant. At one instant the order is notices, arrivals,
+// requests, extensions, timers.
 //
-// On a real clock now is later than the notices. The instant of an event is
-// never before the instant of the previous event. due is nextInstant.
+// On a real clock, now may be later than the notices. Instants of events never decrease. due is the result of
+// nextInstant.
 func (l *loop) take(now time.Duration, notices []Notice, due time.Duration) error {
 	for ; ; due = l.nextInstant() {
 		if len(notices) > 0 {
@@ -275,7 +275,7 @@ func (l *loop) take(now time.Duration, notices []Notice, due time.Duration) erro
 	}
 }
 
-// takeDue handles the first event of an instant that is no notice.
+// takeDue handles the first event at the instant due, other than a notice.
 func (l *loop) takeDue(due, now time.Duration) error {
 	switch {
 	case l.input.at == due && due != Never:
@@ -305,9 +305,9 @@ func (l *loop) takeDue(due, now time.Duration) error {
 	return nil
 }
 
-// setTimer makes at the one instant at which a job's timer rings.
+// setTimer sets the job's only timer to an instant.
 func (l *loop) setTimer(j *jobState, at time.Duration) {
-	if at < 0 { // the sum went past the end of time
+	if at < 0 { // the sum of instant and duration has overflowed
 		at = Never
 	}
 	j.timer = at
@@ -316,7 +316,7 @@ func (l *loop) setTimer(j *jobState, at time.Duration) {
 	}
 }
 
-// counts reports whether a timer is still the one of its job.
+// counts reports whether a timer is the present timer of its job, and not one that was replaced.
 func (l *loop) counts(t queue.Timer) bool { return l.state(t.Of).timer == t.At }
 
 func (l *loop) arrive(j *jobState) error {
@@ -348,11 +348,11 @@ func (l *loop) wait(j *jobState) {
 	}
 }
 
-// ring handles a job's timer. On a real clock a job whose quantum is over has
-// run until now, and a new quantum begins now.
+// ring handles the timer of a job. On a real clock it rings late: a quantum that is over has lasted until now, and a
+// new one begins now.
 func (l *loop) ring(j *jobState, now time.Duration) {
 	switch {
-	case j.state != Running: // feedback
+	case j.state != Running: // the timer is for feedback
 		old := j.level
 		j.level--
 		l.queue.Remove(j.number)

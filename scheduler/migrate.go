@@ -6,15 +6,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// movable reports whether a started job may resume on other nodes. Jobs with roles
-// stay: their parts know each other's addresses.
+// movable reports whether a started job may resume on other nodes. A job with roles may not, because its parts have
+// each other's addresses.
 func (l *loop) movable(j *jobState) bool {
 	return l.fixed.migrates && j.booked && (j.plain || len(j.job.Roles()) == 0)
 }
 
-// fitIn finds nodes for a waiting job on the given number of cores; rooms has the free
-// resources. Its former nodes come first: it keeps its memory there until it resumes on
-// other nodes.
+// fitIn finds nodes for a waiting job on the given number of cores. rooms has the free resources of each node. The
+// former nodes of a paused job come first, because it still has its memory there. The nodes are appended to nodes.
 func (l *loop) fitIn(rooms []cluster.Room, j *jobState, cores int32, nodes []int32) (_ []int32, ok bool) {
 	if l.easy(j) {
 		return append(nodes, 0), cores <= rooms[0].Cores
@@ -28,13 +27,12 @@ func (l *loop) fitIn(rooms []cluster.Room, j *jobState, cores int32, nodes []int
 	return l.fitAnew(rooms, j, cores, nodes[:begin])
 }
 
-// easy reports whether cores are all that a job needs, and the only node has them.
+// easy reports whether the job needs only cores, and the cluster has only one node, which is always there.
 func (l *loop) easy(j *jobState) bool {
 	return l.fixed.static && len(l.machine.Free) == 1 && j.plain
 }
 
-// fitAnew is fitIn without a preference for the nodes that the job has been on, unless it
-// is bound to them.
+// fitAnew is fitIn without a preference for the job's former nodes. A job that cannot move still gets only these.
 func (l *loop) fitAnew(rooms []cluster.Room, j *jobState, cores int32, nodes []int32) (_ []int32, ok bool) {
 	need, count := l.needs(j, cores)
 	home := l.home(j)
@@ -54,7 +52,8 @@ func (l *loop) fitAnew(rooms []cluster.Room, j *jobState, cores int32, nodes []i
 	return nodes, ok
 }
 
-// choose is cluster.Fit, and places divided jobs by the rule of the policy.
+// choose finds nodes for a job in rooms: nodes of a divided job by the policy's placement rule, of other jobs the
+// first that fit.
 func (l *loop) choose(
 	rooms []cluster.Room, j *jobState, need cluster.Room, count int, home, nodes []int32,
 ) (_ []int32, ok bool) {
@@ -65,8 +64,8 @@ func (l *loop) choose(
 	return l.rules.Place.Divided(site, need, count, home, nodes)
 }
 
-// eachNeed calls f with each of the nodes of a waiting job and its need there: no
-// memory on its former nodes.
+// eachNeed calls f for each of the given nodes with the resources that a waiting job needs there. On its former
+// nodes the job needs no further memory.
 func (l *loop) eachNeed(j *jobState, cores int32, nodes []int32, f func(node int32, need cluster.Room)) {
 	need, _ := l.needs(j, cores)
 	memory := need.Memory
@@ -80,14 +79,14 @@ func (l *loop) eachNeed(j *jobState, cores int32, nodes []int32, f func(node int
 		if need.Parts == nil {
 			here.Memory = memory
 			if i := slices.Index(home, v); i >= 0 {
-				here.Memory, home = memory-l.memoryOf(j), home[i+1:] // of a divided job only the units that were there
+				here.Memory, home = memory-l.memoryOf(j), home[i+1:] // a divided job has memory only for its former units
 			}
 		}
 		f(v, here)
 	}
 }
 
-// heldOn returns the last grant of a job, if it was on these nodes.
+// heldOn returns the last grant of a job if it was on these nodes, else an empty one.
 func (l *loop) heldOn(j *jobState, nodes []int32) Grant {
 	if l.movable(j) && !slices.Equal(l.home(j), nodes) {
 		return Grant{}
@@ -95,9 +94,8 @@ func (l *loop) heldOn(j *jobState, nodes []int32) Grant {
 	return j.grant
 }
 
-// elsewhere reports whether a grant is on other nodes than before the pause of a
-// job, of other GPUs, or for another alternative. It is false for jobs that
-// cannot move.
+// elsewhere reports whether a grant differs from a paused job's last one in its nodes, GPUs or alternative. It is
+// false for a job that cannot move.
 func (l *loop) elsewhere(j *jobState, g Grant) bool {
 	if l.easy(j) || !l.movable(j) {
 		return false
@@ -110,7 +108,7 @@ func (l *loop) elsewhere(j *jobState, g Grant) bool {
 	return !slices.Equal(l.scratch.from, l.scratch.to)
 }
 
-// goOnWith has the engine resume a paused job with a grant.
+// goOnWith makes the engine resume a paused job with a grant.
 func (l *loop) goOnWith(j *jobState, g Grant, moves bool) error {
 	if moves {
 		return l.fixed.migrator.Migrate(int(j.number), g)
@@ -118,7 +116,7 @@ func (l *loop) goOnWith(j *jobState, g Grant, moves bool) error {
 	return l.Engine.Resume(int(j.number), g)
 }
 
-// migrated takes a job from the nodes that it leaves.
+// migrated frees what a job held on its former nodes.
 func (l *loop) migrated(j *jobState) {
 	l.unbook(j)
 	l.extensions.changed(j, leaves, 0)

@@ -4,11 +4,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// rank returns the policy's sort key of a job; less is better. For a running
-// job it is the key that compares it with waiting jobs now.
+// rank returns the policy's sort key of a job; the lowest is first. The key of a running job is comparable with
+// those of waiting jobs at this instant.
 func (l *loop) rank(j *jobState) int64 { return l.rules.Order.Rank(JobView{l, j}) }
 
-// place returns the place in the queue of a job that begins to wait.
+// place returns the place in the queue for a job that is to wait.
 func (l *loop) place(j *jobState) queue.Key {
 	k := queue.Key{Rank: l.rank(j), Second: int64(j.arrival), Job: j.number}
 	if l.policy.second != nil {
@@ -17,7 +17,7 @@ func (l *loop) place(j *jobState) queue.Key {
 	return k
 }
 
-// least returns the least that a waiting job can start with.
+// least returns the smallest request with which a waiting job can start, over its alternatives.
 func (l *loop) least(j *jobState) queue.Ask {
 	choices, now := l.choices(j), j.alternative
 	if len(choices) == 1 {
@@ -33,21 +33,21 @@ func (l *loop) least(j *jobState) queue.Ask {
 	return least
 }
 
-// leastAs is least with the present alternative.
+// leastAs is least for the job's present alternative.
 func (l *loop) leastAs(j *jobState) queue.Ask {
 	ask := queue.Ask{Cores: l.atLeast(j)}
 	if !j.plain {
 		need, _ := j.job.Needs(l.atLeast(j))
 		ask.Cores = need.Cores
 	}
-	if l.rules.Ends { // otherwise no limit on the queue has a window
+	if l.rules.Ends { // only policies with Ends ask for the length
 		ask.Length = l.length(j, j.request)
 	}
 	return ask
 }
 
-// atLeast returns the least number of cores that a waiting job can start
-// with. Gangs start whole, and a rigid job that has started keeps its size.
+// atLeast returns the smallest number of cores with which a waiting job can start. A job on several nodes needs its
+// full request, and a rigid job that has started keeps its number.
 func (l *loop) atLeast(j *jobState) int32 {
 	job := j.job
 	if !l.rules.Partial || l.sized(j) {
@@ -56,8 +56,8 @@ func (l *loop) atLeast(j *jobState) int32 {
 	return min(int32(max(job.MinThreads, 1)), j.request)
 }
 
-// sized reports whether the number of cores of a job is not to be chosen: it is
-// a gang, or rigid and has started.
+// sized reports whether the number of cores of a waiting job is fixed: it runs on several nodes, or is rigid and has
+// started before.
 func (l *loop) sized(j *jobState) bool {
 	if j.plain {
 		return j.booked

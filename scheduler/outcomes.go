@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// outcomes are the results of the jobs of a run.
+// outcomes collects the results of the jobs of a run.
 type outcomes struct {
-	counted map[int32]*Result // the open jobs with counts
-	last    Result            // of the job that ended last
-	kept    []Result          // of the jobs that are over; nil where their last events alone have them
+	counted map[int32]*Result // counts of open jobs, by job; few jobs have some
+	last    Result            // result of the job that ended last
+	kept    []Result          // results by job; nil if only the last event of a job has its result
 	undone  Undone
 }
 
 var pending = Result{State: Pending, FirstStart: Never, Finish: Never}
 
-// newOutcomes returns the outcomes of jobs that have not arrived yet. Unless they are kept, each is dropped after the last
-// event of its job.
+// newOutcomes returns the outcomes of jobs that have not arrived yet. If keep is false, each result is dropped after
+// the last event of its job.
 func newOutcomes(jobs int, keep bool) outcomes {
 	f := outcomes{counted: map[int32]*Result{}}
 	if keep {
@@ -25,7 +25,7 @@ func newOutcomes(jobs int, keep bool) outcomes {
 	return f
 }
 
-// Of returns the counts of an open job. The pointer is valid until the job is over.
+// Of returns the result of an open job, for counting. The pointer is valid until the job has ended.
 func (f *outcomes) Of(job int32) *Result {
 	r := f.counted[job]
 	if r == nil {
@@ -36,7 +36,7 @@ func (f *outcomes) Of(job int32) *Result {
 	return r
 }
 
-// Last returns the result of a job that ends, with its counts. The pointer is valid until the next call.
+// Last returns the result of a job that ends now, with its counts so far. The pointer is valid until the next call.
 func (f *outcomes) Last(job int32) *Result {
 	f.last = pending
 	if len(f.counted) > 0 {
@@ -48,7 +48,8 @@ func (f *outcomes) Last(job int32) *Result {
 	return &f.last
 }
 
-// Over stores the result of a job, and returns it if the job's last event needs it.
+// Over stores the result of a job that has ended. It returns the result if the last event of the job must have it,
+// else nil.
 func (f *outcomes) Over(job int32, r *Result) *Result {
 	if r.State == Stopped {
 		f.undone.count(r)
@@ -66,14 +67,14 @@ func (f *outcomes) Missed(jobs int) int {
 	return jobs
 }
 
-// Kept returns the results of the jobs that are over, by number; nil if results are not kept.
+// Kept returns the results by job; nil if they are not kept.
 func (f *outcomes) Kept() []Result { return f.kept }
 
-// Undone counts the jobs that did not end by themselves.
+// Undone counts the jobs that were stopped or did not arrive.
 func (f *outcomes) Undone() Undone { return f.undone }
 
-// accounted checks that every job has ended, and that its waiting and service times add up to the
-// time from its arrival to its end. Jobs of a run that was closed may be pending.
+// accounted returns an error unless every job has ended, and its waiting and service times add up to the time from
+// its arrival to its end. If the run was closed at its horizon, jobs may be pending.
 func accounted(jobs []Job, results []Result, closed bool) error {
 	for i := range results {
 		switch r := &results[i]; {

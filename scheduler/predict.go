@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// predictions are the predicted run times of jobs, and their progress.
+// predictions has the predicted run times of the jobs, and their progress.
 type predictions struct {
-	done     progressAccount         // the progress of jobs
+	done     progressAccount         // progress of each job
 	seen     []seenUnits             // by job; nil without online predictions
-	progress []Notice                // of jobs, since the predictions were last looked at
-	samples  map[int32]time.Duration // the predictions of whole jobs, for running samples
+	progress []Notice                // reports since the last call of learn
+	samples  map[int32]time.Duration // for each job that runs as a sample, the prediction of the whole job
 }
 
-// remaining returns the predicted run time that a job has left on its full
-// request, and Never when there is no estimate.
+// remaining returns the predicted remaining run time of a job on its full request; Never without a prediction.
 func (l *loop) remaining(j *jobState) time.Duration {
 	if l.turned(j) {
 		return l.asRan(j, l.remaining)
@@ -25,7 +24,7 @@ func (l *loop) remaining(j *jobState) time.Duration {
 		return Never
 	}
 	done := l.doneBy(j, l.now)
-	if l.predictions.done.ByCores() { // the same, without a call that a million jobs would notice
+	if l.predictions.done.ByCores() { // the same as below, but faster
 		return max(predicted-Proportional{}.Past(j.job, done), 0)
 	}
 	return max(predicted-l.ProgressModel.Past(j.job, done), 0)
@@ -44,27 +43,27 @@ func (l *loop) length(j *jobState, cores int32) time.Duration {
 	return l.ProgressModel.Predict(job, left, int(cores))
 }
 
-// doneBy returns the progress of a job in its attempt up to an instant in the
-// present stretch, in the unit of the progress model.
+// doneBy returns the progress of a job in its present attempt up to an instant, in the unit of the progress model.
+// The instant must be in the present period of running.
 func (l *loop) doneBy(j *jobState, at time.Duration) time.Duration {
 	done := l.predictions.done.Done(j.number, j.coreTime)
 	switch {
 	case j.state != Running:
 		return done
-	case l.predictions.done.ByCores(): // no more than there is, of all attempts
+	case l.predictions.done.ByCores(): // subtract what earlier attempts have lost
 		return Plus(j.coreTime, CoreTime(at-j.since, int(j.held))) - (j.coreTime - done)
 	}
 	return Plus(done, l.ProgressModel.Done(j.job, int(j.held), at-j.since))
 }
 
-// settleDone adds a stretch of running that ends now to the progress of a job.
+// settleDone adds a period of running to the progress of a job.
 func (l *loop) settleDone(j *jobState, stretch time.Duration) {
 	if !l.predictions.done.ByCores() {
 		l.predictions.done.Add(j.number, l.ProgressModel.Done(j.job, int(j.held), stretch))
 	}
 }
 
-// watch asks the engine for notices of progress.
+// watch makes the engine report progress, if the run has online predictions.
 func (l *loop) watch() error {
 	if l.Online == nil {
 		return nil
@@ -84,8 +83,7 @@ func (l *loop) watch() error {
 	return nil
 }
 
-// predicted returns the predicted run time of a job on its full request; 0
-// if there is no prediction.
+// predicted returns the predicted run time of the whole job on its full request; 0 without a prediction.
 func (l *loop) predicted(j *jobState) time.Duration {
 	switch {
 	case l.predictions.seen == nil:
@@ -97,7 +95,7 @@ func (l *loop) predicted(j *jobState) time.Duration {
 	return j.job.Predicted
 }
 
-// hold records the cores of a job in a stretch of service that ends now.
+// hold records the cores that a job held in the period of running that ends now.
 func (l *loop) hold(j *jobState) {
 	if l.predictions.seen == nil {
 		return
@@ -106,8 +104,8 @@ func (l *loop) hold(j *jobState) {
 	s.Add(l.now-max(j.since, s.From), j.grant.Cores.Count())
 }
 
-// learn updates the predictions of the jobs that have made progress since it
-// last looked. The others keep their places.
+// learn updates the predictions of jobs that have reported progress since its last call. Other jobs keep their
+// places in the queue.
 func (l *loop) learn() {
 	for i := range l.predictions.progress {
 		p := &l.predictions.progress[i]
@@ -116,7 +114,7 @@ func (l *loop) learn() {
 		}
 		j := int32(p.Job)
 		switch f := l.state(j); f.state {
-		case Running, Paused: // else it has ended in the meantime
+		case Running, Paused: // otherwise the job has ended in the meantime
 			if p.Units > l.predictions.seen[j].Units {
 				l.foresee(l.state(j), p)
 			}
@@ -125,7 +123,7 @@ func (l *loop) learn() {
 	l.predictions.progress = l.predictions.progress[:0]
 }
 
-// forget resets the prediction of a restarted job.
+// forget resets the prediction of a job that is restarted.
 func (l *loop) forget(j *jobState) {
 	if l.predictions.seen != nil {
 		l.predictions.seen[j.number] = seenUnits{Predicted: j.job.Predicted, Held: l.predictions.seen[j.number].Held[:0]}
@@ -133,17 +131,17 @@ func (l *loop) forget(j *jobState) {
 	}
 }
 
-// foresee takes a job's progress into its prediction.
+// foresee updates the prediction of a job after a report of its progress.
 func (l *loop) foresee(j *jobState, p *Notice) {
 	s := &l.predictions.seen[j.number]
 	at := j.since
 	if j.state == Running {
-		// On a real clock a report may be older than the present stretch.
+		// On a real clock, the report may be from before the present period of running.
 		at = min(max(p.At, j.since, s.From), l.now)
 		s.Add(at-max(j.since, s.From), j.grant.Cores.Count())
 		s.From = at
 	}
-	past := l.ProgressModel.Past(j.job, l.doneBy(j, at)) // in this attempt, when the units were finished
+	past := l.ProgressModel.Past(j.job, l.doneBy(j, at)) // run time in this attempt up to the report
 	left := l.Online.Predictor.Learn(int(j.number), p.Units-s.Units, p.Losses, s.Held)
 	s.Units, s.Held = p.Units, s.Held[:0]
 	if left < 0 {
@@ -153,7 +151,7 @@ func (l *loop) foresee(j *jobState, p *Notice) {
 	if j.state == Running {
 		l.unexpect(j)
 	}
-	s.Predicted = max(Plus(past, left), 1) // 0 would be none
+	s.Predicted = max(Plus(past, left), 1) // 0 would mean no prediction
 	if j.state == Running {
 		l.expect(j)
 	}
@@ -170,43 +168,41 @@ func (l *loop) foresee(j *jobState, p *Notice) {
 	}})
 }
 
-// Following has the state of run time predictions that follow the jobs while they run.
+// Prediction of run times while jobs run.
 
-// Online lets predictions follow the reports of running jobs.
+// Online changes predictions when running jobs report their progress.
 type Online struct {
-	// Units has the work of each job, in epochs or steps; 0 for a job that
-	// reports nothing.
+	// Units is the number of epochs or steps of each job, by number; 0 for a job that does not report.
 	Units []int
-	// A Predictor may keep state: it serves one run.
+	// Predictor may have state, and is used for one run only.
 	Predictor Predictor
 }
 
-// Predictor corrects a job's predicted run time by the units that it has finished.
+// Predictor corrects the predicted run time of a job when it has finished units of its work.
 type Predictor interface {
-	// Learn records newly finished units of a job, its reported losses of them, and its cores since the last call. It
-	// returns the remaining run time of the job on its full request, 0 or more, or a negative value if that is
-	// unknown.
+	// Learn records that a job has finished units more since the last call. losses are the losses that it reported,
+	// and held its cores, both since then. It returns the remaining run time on the full request; a negative value
+	// means unknown.
 	Learn(job, units int, losses []Loss, held []Held) time.Duration
-	// Forget records that a job has failed and will be restarted: the units that it
-	// has finished do not count any more.
+	// Forget records that a job has failed and will be restarted: its finished units are lost.
 	Forget(job int)
 }
 
-// Held is a time span with the number of cores that a job held in it.
+// Held is a period in which a job held the same number of cores.
 type Held struct {
 	Time  time.Duration
 	Cores int
 }
 
-// seenUnits is the data of online predictions about a job.
+// seenUnits has the finished units of a job and its prediction.
 type seenUnits struct {
-	Predicted time.Duration // of the whole job, on its full request
-	Units     int           // finished
-	Held      []Held        // since then
-	From      time.Duration // the part of the present stretch that is not in Held begins here
+	Predicted time.Duration // for the whole job, on its full request
+	Units     int           // finished units
+	Held      []Held        // periods of running since the last report
+	From      time.Duration // start of the part of the present period that is not in Held
 }
 
-// Add adds a time in which the job held the given number of cores.
+// Add appends a period in which the job held the given number of cores.
 func (s *seenUnits) Add(d time.Duration, cores int) {
 	if last := len(s.Held) - 1; last >= 0 && s.Held[last].Cores == cores {
 		s.Held[last].Time += max(d, 0)

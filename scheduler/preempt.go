@@ -9,10 +9,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// makeRoom pauses running jobs that are strictly worse than a waiting one, if
-// that lets it start: in the order of the victim rule, as many as needed, and
-// none if all of them would not make room. It reports whether any running job
-// is worse at all, and whether there is room now.
+// makeRoom pauses running jobs that rank worse than a waiting job, if the waiting job can then start. It pauses as
+// many as needed, in the order of the victim rule; if all of them would not be enough, it pauses none. worse says
+// whether any running job ranks worse; done says whether there is room now.
 func (l *loop) makeRoom(j *jobState) (worse, done bool, err error) {
 	mine := l.rank(j)
 	cores := l.atLeast(j)
@@ -20,7 +19,7 @@ func (l *loop) makeRoom(j *jobState) (worse, done bool, err error) {
 	rooms := append(l.scratch.rooms[:0], l.machine.Free...)
 	l.scratch.rooms = rooms
 	if l.policy.observer != nil {
-		l.running.victims.Forget() // a pause may change the ranks of others
+		l.running.victims.Forget() // a pause may change the ranks of other jobs
 	}
 	for i, k, some := l.running.victims.Worse(0, mine); some; i, k, some = l.running.victims.Worse(i+1, mine) {
 		if l.state(k).yields {
@@ -38,8 +37,7 @@ func (l *loop) makeRoom(j *jobState) (worse, done bool, err error) {
 	return len(chosen) > 0, false, nil
 }
 
-// pauseAll pauses the victims that hold resources on the nodes where a waiting
-// job will start.
+// pauseAll pauses those of the chosen jobs that hold resources on the nodes where the waiting job j will start.
 func (l *loop) pauseAll(chosen, nodes []int32, j *jobState) error {
 	why := ""
 	if l.recording() {
@@ -56,22 +54,21 @@ func (l *loop) pauseAll(chosen, nodes []int32, j *jobState) error {
 	return nil
 }
 
-// pause pauses a running job, which waits again at its own level.
+// pause pauses a running job and puts it into the queue at its own level, without feedback.
 func (l *loop) pause(j *jobState, why string) error {
 	if err := l.halt(j); err != nil {
 		return err
 	}
 	l.release(j)
 	l.paused(j, why)
-	if l.rules.Feedback > 0 { // else it has its own
+	if l.rules.Feedback > 0 { // without feedback, level has not changed
 		j.level = int32(max(j.job.Priority, 0))
 	}
 	l.wait(j)
 	return nil
 }
 
-// offerVictim and withdrawVictim keep the running jobs in the order in which
-// they would be paused.
+// offerVictim and withdrawVictim add a running job to the list of jobs that can be paused, and remove it.
 func (l *loop) offerVictim(j *jobState) {
 	if l.rules.Victims != nil {
 		first, second := l.rules.Victims(JobView{l, j})
@@ -85,12 +82,12 @@ func (l *loop) withdrawVictim(j *jobState) {
 	}
 }
 
-// addHeld adds the resources that a running job would free if it were paused.
+// addHeld adds to rooms the resources that become free if a running job is paused.
 func (l *loop) addHeld(rooms []cluster.Room, j *jobState) {
 	l.machine.AddHeld(rooms, l.state(j.number).grant)
 }
 
-// addAll adds the resources that a running job would free if it ended.
+// addAll adds to rooms the resources that become free if a running job ends.
 func (l *loop) addAll(rooms []cluster.Room, j *jobState) {
 	l.addHeld(rooms, j)
 	if memory := l.memoryOf(j); memory > 0 {
@@ -100,8 +97,7 @@ func (l *loop) addAll(rooms []cluster.Room, j *jobState) {
 	}
 }
 
-// heldUpAs reports whether a waiting job could not start with its present alternative even
-// if all running jobs had ended.
+// heldUpAs is heldUp for the job's present alternative.
 func (l *loop) heldUpAs(j *jobState) bool {
 	cores := l.atLeast(j)
 	if need, _ := l.needs(j, cores); need.Memory == 0 || l.tally.started == len(l.running.all)-len(l.turns.Jobs) {
@@ -117,12 +113,12 @@ func (l *loop) heldUpAs(j *jobState) bool {
 	return !ok
 }
 
-// victim is a running job of a policy that pauses some jobs for others, with its sort key: the smallest is paused first.
-// Ties go to the higher number.
+// victim is a running job that can be paused for a waiting job. The job with the smallest First is paused first,
+// then by Second; of equal ones, the job with the higher number.
 type victim struct {
 	First, Second int64
-	Job           int32  // Nobody once it was withdrawn
-	age           uint32 // of the list when rank was determined
+	Job           int32  // queue.Nobody after its withdrawal
+	age           uint32 // the list's age when rank was computed
 	rank          int64
 }
 
@@ -136,52 +132,54 @@ func (v *victim) before(o *victim) bool {
 	return v.Job > o.Job
 }
 
-// victimList is running jobs, the first to be paused first. It remembers how they rank until it is to forget that. Jobs
-// that are withdrawn leave their places behind, and those that are offered are put in order only when somebody asks.
+// victimList is a list of running jobs in the order in which they would be paused. To save time, it caches their
+// ranks until Forget, leaves gaps where jobs were withdrawn, and sorts new jobs only when Worse is called.
 type victimList struct {
 	jobs    []victim
-	ordered int     // the jobs up to here are in order
-	gone    int     // were withdrawn
-	places  []int32 // in jobs, by job
+	ordered int     // jobs[:ordered] is sorted
+	gone    int     // number of withdrawn jobs that are still in jobs
+	places  []int32 // by job, its index in jobs
 	spare   []victim
 	keys    []key
 	rank    func(job int32) int64
 	place   func(job int32) queue.Key
 	age     uint32
 
-	asked  int   // of the jobs behind the ordered ones, up to here it is known how they rank
-	most   int64 // how the worst of these ranks
-	passed int   // up to here no job ranks worse than least
+	asked  int   // the ranks of jobs[ordered:asked] are known
+	most   int64 // the greatest of these ranks, which is the worst
+	passed int   // jobs[:passed] rank no worse than least
 	least  int64
 }
 
-// key is the sort key of recently offered jobs, with their positions.
+// key is the first sort key of a newly offered job, with the job's index in victimList.jobs.
 type key struct {
 	first int64
 	at    int32
 }
 
-// newVictimList returns an empty list for jobs with numbers below jobs, which rank as this function says.
+// newVictimList returns an empty list for jobs with numbers below jobs. rank returns the rank of a job; greater is
+// worse.
 func newVictimList(jobs int, rank func(job int32) int64) victimList {
 	l := victimList{rank: rank, places: make([]int32, jobs), age: 1}
 	l.reorder()
 	return l
 }
 
-// newLastFirstVictims returns an empty list in which those are first that would stand last in the queue.
+// newLastFirstVictims returns an empty list that is ordered by places in the queue, the last place first. place
+// returns the place that a running job would have.
 func newLastFirstVictims(jobs int, place func(job int32) queue.Key) victimList {
 	l := newVictimList(jobs, nil)
 	l.place = place
 	return l
 }
 
-// reorder drops the known ranks of jobs by their places in the list.
+// reorder clears what is known about ranks by index, because the indexes have changed.
 func (l *victimList) reorder() {
 	l.asked, l.most = l.ordered, math.MinInt64
 	l.passed, l.least = 0, math.MinInt64
 }
 
-// Offer adds a job.
+// Offer adds a job to the list.
 func (l *victimList) Offer(v victim) {
 	if l.gone > len(l.jobs)/2 && len(l.jobs) == cap(l.jobs) {
 		l.tidy()
@@ -190,19 +188,19 @@ func (l *victimList) Offer(v victim) {
 	l.jobs = l.put(l.jobs, &v)
 }
 
-// put appends a job to a list, which becomes the list of its place.
+// put appends a victim to list, and records its index there.
 func (l *victimList) put(list []victim, v *victim) []victim {
 	l.places[v.Job] = int32(len(list))
 	return append(list, *v)
 }
 
-// Withdraw takes out a job.
+// Withdraw removes a job from the list. It leaves a gap.
 func (l *victimList) Withdraw(job int32) {
 	l.jobs[l.places[job]].Job = queue.Nobody
 	l.gone++
 }
 
-// tidy closes up the places of jobs that were withdrawn.
+// tidy closes the gaps of withdrawn jobs.
 func (l *victimList) tidy() {
 	kept, ordered := l.jobs[:0], 0
 	for i := range l.jobs {
@@ -217,7 +215,7 @@ func (l *victimList) tidy() {
 	l.reorder()
 }
 
-// settle sorts recently offered jobs into the list.
+// settle sorts newly offered jobs into the list.
 func (l *victimList) settle() {
 	l.keys = l.keys[:0]
 	for i := l.ordered; i < len(l.jobs); i++ {
@@ -251,7 +249,7 @@ func (l *victimList) settle() {
 	l.reorder()
 }
 
-// Forget makes the list ask for the ranks of the jobs again.
+// Forget drops the cached ranks, because they may have changed.
 func (l *victimList) Forget() {
 	l.age++
 	if l.place != nil {
@@ -260,8 +258,8 @@ func (l *victimList) Forget() {
 	l.reorder()
 }
 
-// Worse returns the index and the number of the first job, at index from or later, that ranks worse than a rank; ok
-// is false if there is no such job. Indexes are valid until a job is offered or the list forgets.
+// Worse returns the first job at index from or later whose rank is worse than than, and its index. ok is false if
+// there is no such job. Indexes are valid until a call of Offer or Forget.
 func (l *victimList) Worse(from int, than int64) (i int, job int32, ok bool) {
 	switch {
 	case l.place != nil && l.ordered < len(l.jobs):
@@ -282,7 +280,7 @@ func (l *victimList) Worse(from int, than int64) (i int, job int32, ok bool) {
 			break
 		}
 		if l.place != nil {
-			break // those after it rank no worse
+			break // the jobs behind it rank no worse
 		}
 	}
 	if from == 0 {
@@ -298,7 +296,7 @@ func (l *victimList) rankOf(v *victim) int64 {
 	return v.rank
 }
 
-// anyFresh reports whether a recently offered job ranks worse than a rank.
+// anyFresh reports whether a newly offered job ranks worse than than.
 func (l *victimList) anyFresh(than int64) bool {
 	for ; l.asked < len(l.jobs); l.asked++ {
 		if v := &l.jobs[l.asked]; v.Job != queue.Nobody {
@@ -308,7 +306,8 @@ func (l *victimList) anyFresh(than int64) bool {
 	return l.most > than
 }
 
-// sort puts the jobs in the order of their places, the last first. Most are in it already.
+// sort orders the jobs by their places in the queue, the last first. It sorts by insertion, because most jobs are
+// already in order.
 func (l *victimList) sort() {
 	l.tidy()
 	for i := range l.jobs {

@@ -1,4 +1,4 @@
-// ProgressModel predicts the remaining times of jobs with their present resources.
+// This file predicts the remaining times of jobs on their present resources.
 
 package scheduler
 
@@ -8,25 +8,24 @@ import (
 	"time"
 )
 
-// never is longer than can be said.
+// never is the greatest duration: a time that is unknown or too long.
 const never = time.Duration(math.MaxInt64)
 
-// ProgressModel predicts the remaining times of jobs with their present
-// resources. Shortest-first orders, reservations and plans use it; the
-// prediction may be wrong.
+// ProgressModel computes the progress of jobs, and predicts their remaining times. Shortest-first orders,
+// reservations and plans use the predictions, which may be wrong.
 type ProgressModel interface {
-	// Done returns the progress of a job in a stretch of service with the given number of cores on all nodes
-	// together. The model chooses the unit; the stretches of an attempt add up in it.
+	// Done returns the progress of a job in a time of service on the given number of cores, on all nodes together.
+	// Each model has its own unit of progress; values of one attempt are added up.
 	Done(job *Job, cores int, stretch time.Duration) time.Duration
 	// Past converts such a sum to run time on the job's full request.
 	Past(job *Job, done time.Duration) time.Duration
-	// Predict converts the run time left on the full request to the time left on the given
-	// number of cores. It is the greatest duration if the time is too long for one.
+	// Predict converts a remaining run time on the full request to a remaining time on the given number of cores. It
+	// returns the greatest duration if the result does not fit.
 	Predict(job *Job, left time.Duration, cores int) time.Duration
 }
 
-// Proportional is the progress model in which jobs progress in proportion to their
-// cores. Progress is core time.
+// Proportional is the progress model in which the speed of a job is proportional to its cores. The unit of progress
+// is core time.
 type Proportional struct{}
 
 // Done implements ProgressModel.
@@ -51,7 +50,7 @@ func (Proportional) Predict(job *Job, left time.Duration, cores int) time.Durati
 	return scaled / time.Duration(cores)
 }
 
-// CoreTime returns d times cores, and stops at the greatest duration.
+// CoreTime returns d × cores, but at most the greatest duration.
 func CoreTime(d time.Duration, cores int) time.Duration {
 	if d > 0 && cores > 0 {
 		if high, low := bits.Mul64(uint64(d), uint64(cores)); high > 0 || low > math.MaxInt64 {
@@ -61,7 +60,7 @@ func CoreTime(d time.Duration, cores int) time.Duration {
 	return d * time.Duration(cores)
 }
 
-// Plus returns a sum that stops at the greatest duration.
+// Plus returns a + b, but at most the greatest duration.
 func Plus(a, b time.Duration) time.Duration {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -69,27 +68,28 @@ func Plus(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// progressAccount has the progress of the jobs of a run, in the unit of a progress model. If the unit is core time, it has
-// only the corrections to each job's core time.
+// progressAccount has the progress of each job of a run, in the unit of the progress model. If the unit is core
+// time, it has only what differs from the core time in jobState.
 type progressAccount struct {
 	jobs int
-	done []time.Duration // by job; nil if progress is core time
-	lost []time.Duration // by job, the core time of attempts that failed; nil until one has
-	base []time.Duration // by job, its progress when its attempt began; nil with lost
+	done []time.Duration // progress by job; nil if the unit is core time
+	lost []time.Duration // by job, the core time of failed attempts; nil before the first failure
+	base []time.Duration // by job, its progress when its attempt began; nil before the first failure
 }
 
 // newProgressAccount returns the account of a run with the given number of jobs.
 func newProgressAccount(of ProgressModel, jobs int) progressAccount {
-	if _, proportional := of.(Proportional); proportional { // its sums are the core times, which are kept anyway
+	if _, proportional := of.(Proportional); proportional { // core times are in jobState already
 		return progressAccount{jobs: jobs}
 	}
 	return progressAccount{jobs: jobs, done: make([]time.Duration, jobs)}
 }
 
-// ByCores reports whether progress is core time.
+// ByCores reports whether the unit of progress is core time.
 func (a *progressAccount) ByCores() bool { return a.done == nil }
 
-// Done returns the progress of a job in the ended stretches of its attempt; coreTime is its core time in them.
+// Done returns the progress of a job in its attempt, without the present period of running. coreTime is the job's
+// core time over all attempts.
 func (a *progressAccount) Done(job int32, coreTime time.Duration) time.Duration {
 	switch {
 	case a.done != nil:
@@ -100,7 +100,7 @@ func (a *progressAccount) Done(job int32, coreTime time.Duration) time.Duration 
 	return coreTime
 }
 
-// Add adds the progress of a job in a stretch.
+// Add adds to the progress of a job.
 func (a *progressAccount) Add(job int32, done time.Duration) { a.done[job] = Plus(a.done[job], done) }
 
 // Base returns the progress of a job when its attempt began.
@@ -111,7 +111,8 @@ func (a *progressAccount) Base(job int32) time.Duration {
 	return a.base[job]
 }
 
-// Set sets the progress of a job, and its progress when its attempt began; coreTime is its core time so far.
+// Set sets the progress of a job, and its progress when its attempt began. coreTime is the job's core time over all
+// attempts.
 func (a *progressAccount) Set(job int32, done, base, coreTime time.Duration) {
 	if a.lost == nil {
 		a.lost, a.base = make([]time.Duration, a.jobs), make([]time.Duration, a.jobs)
@@ -122,10 +123,11 @@ func (a *progressAccount) Set(job int32, done, base, coreTime time.Duration) {
 	}
 }
 
-// SpeedCurves is the progress model in which each job has a speed by the number of its cores. Progress is run
-// time on the full request.
+// SpeedCurves is the progress model in which the speed of a job depends on its number of cores. The unit of progress
+// is run time on the full request.
 type SpeedCurves struct {
-	// Speed returns the speed of a job on the given number of cores, above 0. The unit may differ between jobs.
+	// Speed returns the speed of a job on the given number of cores; it is greater than 0. Only ratios of a job's
+	// speeds are used, so any unit will do.
 	Speed func(job *Job, cores int) float64
 }
 
@@ -142,7 +144,7 @@ func (c SpeedCurves) Predict(job *Job, left time.Duration, cores int) time.Durat
 	return scaled(left, c.Speed(job, job.Threads), c.Speed(job, cores))
 }
 
-// scaled returns d times a ratio, and stops at the greatest duration.
+// scaled returns d × by / of, but at most the greatest duration.
 func scaled(d time.Duration, by, of float64) time.Duration {
 	if by == of || d == never {
 		return d
@@ -153,18 +155,18 @@ func scaled(d time.Duration, by, of float64) time.Duration {
 	return never
 }
 
-// Training is the known speed of an elastic job.
+// Training is the true speed of an elastic job, which only a simulator knows.
 type Training interface {
-	// Goodput returns the expected speed of progress on a number of GPUs and nodes, with the best batch
-	// for them; 0 before the job has run. An empty gpu means the type on which the job was measured.
+	// Goodput returns the speed of progress on a number of GPUs and nodes, with the best batch size for them; 0
+	// before the job has run. An empty gpu means the type of GPU on which the job was measured.
 	Goodput(gpu string, nodes, gpus int) float64
-	// MostGPUs returns the greatest number of GPUs that it has run on.
+	// MostGPUs returns the greatest number of GPUs on which the job has run.
 	MostGPUs() int
-	// Limit returns the greatest number of GPUs that it can use.
+	// Limit returns the greatest number of GPUs that the job can use.
 	Limit() int
-	// StepTime returns the time of a step with the batch that the user asked for, in
-	// seconds. The GPUs are on as few nodes of perNode GPUs as possible.
+	// StepTime returns the time of a step in seconds, with the batch size that the user requested. The GPUs are on
+	// as few nodes as possible; a node has perNode GPUs.
 	StepTime(gpus, perNode int) float64
-	// Steps returns how many such steps are left.
+	// Steps returns the number of remaining steps with that batch size.
 	Steps() float64
 }

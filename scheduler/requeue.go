@@ -2,7 +2,7 @@ package scheduler
 
 import "time"
 
-// endAttempt takes a job that has started from its nodes, and has the engine end its attempt.
+// endAttempt takes a started job from its nodes, and calls end to make the engine end the attempt.
 func (l *loop) endAttempt(j *jobState, end func(int) (Attempt, error)) (Attempt, error) {
 	l.takeOff(j)
 	attempt, err := end(int(j.number))
@@ -16,7 +16,8 @@ func (l *loop) endAttempt(j *jobState, end func(int) (Attempt, error)) (Attempt,
 	return attempt, nil
 }
 
-// requeue lets a job whose attempt has ended wait again, with the work that it kept.
+// requeue puts a job whose attempt has ended back into the queue, and records the event e. The job keeps its
+// finished work up to the last checkpoint.
 func (l *loop) requeue(j *jobState, attempt *Attempt, e Event) {
 	l.extensions.changed(j, leaves, 0)
 	l.unbook(j)
@@ -27,8 +28,8 @@ func (l *loop) requeue(j *jobState, attempt *Attempt, e Event) {
 	l.wait(j)
 }
 
-// restore resets the progress of a job to its last checkpoint, and returns it in run time
-// on the job's full request.
+// restore resets the progress of a job to its last checkpoint. It returns that progress as run time on the job's
+// full request.
 func (l *loop) restore(j *jobState, a *Attempt) time.Duration {
 	done, kept, work := l.doneBy(j, l.now), time.Duration(0), max(a.Kept, a.From)
 	switch {
@@ -42,9 +43,8 @@ func (l *loop) restore(j *jobState, a *Attempt) time.Duration {
 	return work
 }
 
-// measured returns the progress of a job, in the unit of the progress model, after the service time at
-// of its attempt. The program of the attempt must report when it resumed and when it saved its
-// work.
+// measured returns the progress of a job after the service time at in the attempt a, in the unit of the progress
+// model. It needs an attempt whose program reported when it resumed and when it saved its work.
 func (l *loop) measured(j *jobState, a *Attempt, at time.Duration) time.Duration {
 	base := l.predictions.done.Base(j.number)
 	return base + time.Duration(a.Share(at)*float64(l.doneBy(j, l.now)-base))

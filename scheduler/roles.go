@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// survives reports whether a job continues without some of its parts.
+// survives reports whether a job continues when it loses the parts for which gone is true.
 func (l *loop) survives(j *jobState, gone func(p *Part) bool) bool {
 	if j.state != Running || j.yields || len(j.job.Roles()) == 0 || l.ending.stopping {
 		return false
@@ -16,26 +16,25 @@ func (l *loop) survives(j *jobState, gone func(p *Part) bool) bool {
 	return j.job.spares(j.grant.Layout.Parts, gone)
 }
 
-// on is the parts on a node.
+// on returns a function that reports whether a part is on node v.
 func on(v int32) func(p *Part) bool { return func(p *Part) bool { return p.Node == int(v) } }
 
-// without lets a running job continue without some of its parts.
+// without makes a running job continue without the parts for which gone is true.
 func (l *loop) without(j *jobState, gone func(p *Part) bool, why string) error {
 	left, lost := cluster.Split(j.grant.Layout.Parts, gone)
 	return l.reshape(j, cluster.Together(left), cluster.Together(lost), why)
 }
 
-// partEnded handles the notice that a part of a job failed by itself. If the job could
-// spare the part after the loss of a node, it continues without it. It does not get the
-// part again in this attempt: a program that fails would fail again. Otherwise the attempt
-// fails.
+// partEnded handles the failure of a part of a job. If the job would survive the loss of the part's node, it
+// continues without the part. In this attempt it does not get the part again, because the program would probably
+// fail again. Otherwise the attempt fails.
 func (l *loop) partEnded(n *Notice) error {
 	if n.Job < 0 || n.Job >= l.jobs.Len() {
 		return fmt.Errorf("engine: end of a part of a job with number %d, which does not exist", n.Job)
 	}
 	j := int32(n.Job)
 	if s := l.state(j).state; s != Running && s != Paused {
-		return nil // the end of the job came before
+		return nil // the engine has reported the end of the job before
 	}
 	failed := func(p *Part) bool { return p.Role == n.Role && p.Task == n.Task }
 	l.detector.Progressed()
@@ -49,19 +48,18 @@ func (l *loop) partEnded(n *Notice) error {
 	return l.without(l.state(j), failed, n.Reason)
 }
 
-// missingRoles has a run's records of jobs with roles that lack parts: some were lost with their nodes, failed by
-// themselves, or another number was asked for. The zero value has no records.
+// missingRoles records which jobs with roles lack parts, or have too many. The causes are lost nodes, failed parts,
+// and requests for another number. The zero value is empty.
 type missingRoles struct {
-	amiss  []int32                  // jobs that have started
+	amiss  []int32                  // started jobs that do not have their wanted parts
 	asked  map[int32][]int          // by job, the requested number of parts of each role
-	failed map[int32][]cluster.Part // by running job, the parts that failed by themselves, which it does not get again
+	failed map[int32][]cluster.Part // by running job, its failed parts, which are not started again
 }
 
-// Amiss returns the jobs that were noted and not settled since, by first start, then number.
+// Amiss returns the jobs that do not have their wanted parts, ordered by first start, then number.
 func (p *missingRoles) Amiss() []int32 { return p.amiss }
 
-// Note records that a started job does not have its wanted parts. before orders jobs by their
-// first start.
+// Note records that a started job does not have its wanted parts. before compares jobs by first start, then number.
 func (p *missingRoles) Note(j int32, before func(a, b int32) int) {
 	if slices.Contains(p.amiss, j) {
 		return
@@ -70,8 +68,8 @@ func (p *missingRoles) Note(j int32, before func(a, b int32) int) {
 	p.amiss = slices.Insert(p.amiss, i, j)
 }
 
-// Settle calls try with each of the jobs, in their order, and forgets those that try reports as
-// settled. It ends at the first error.
+// Settle calls try for each job that Amiss returns. Jobs that try reports as settled are removed. Settle stops at
+// the first error.
 func (p *missingRoles) Settle(try func(j int32) (settled bool, err error)) error {
 	keep := p.amiss[:0]
 	for _, j := range p.amiss {
@@ -87,13 +85,13 @@ func (p *missingRoles) Settle(try func(j int32) (settled bool, err error)) error
 	return nil
 }
 
-// AskedAny reports whether another number of parts was asked for, for any job.
+// AskedAny reports whether another number of parts is requested for any job.
 func (p *missingRoles) AskedAny() bool { return len(p.asked) > 0 }
 
-// Asked reports whether another number of parts was asked for.
+// Asked reports whether another number of parts is requested for the job.
 func (p *missingRoles) Asked(j int32) bool { return p.asked[j] != nil }
 
-// Ask records the number of parts of each role that a job is to have from now on.
+// Ask records the requested number of parts of each role of a job.
 func (p *missingRoles) Ask(j int32, counts []int) {
 	if p.asked == nil {
 		p.asked = map[int32][]int{}
@@ -102,7 +100,7 @@ func (p *missingRoles) Ask(j int32, counts []int) {
 	delete(p.failed, j)
 }
 
-// Withdraw forgets the requested numbers of parts of a job.
+// Withdraw removes the request for other numbers of parts of a job.
 func (p *missingRoles) Withdraw(j int32) { delete(p.asked, j) }
 
 // Wanted returns the wanted number of parts of one role of a job.
@@ -113,7 +111,7 @@ func (p *missingRoles) Wanted(j int32, role int, of *Job) int {
 	return of.Roles()[role].Count
 }
 
-// Whole returns a job with its wanted numbers of parts.
+// Whole returns the job with its wanted numbers of parts.
 func (p *missingRoles) Whole(j int32, of *Job) *Job {
 	n := p.asked[j]
 	if n == nil {
@@ -123,7 +121,7 @@ func (p *missingRoles) Whole(j int32, of *Job) *Job {
 	return &with
 }
 
-// Failed records that a part of a running job failed by itself.
+// Failed records that a part of a running job failed, without the loss of its node.
 func (p *missingRoles) Failed(j int32, role string, task int) {
 	if p.failed == nil {
 		p.failed = map[int32][]cluster.Part{}
@@ -131,40 +129,37 @@ func (p *missingRoles) Failed(j int32, role string, task int) {
 	p.failed[j] = append(p.failed[j], cluster.Part{Role: role, Task: task})
 }
 
-// Started forgets which parts of a job failed: it starts whole.
+// Started forgets the failed parts of a job, because a new attempt starts with all parts.
 func (p *missingRoles) Started(j int32) { delete(p.failed, j) }
 
-// Lacks returns the parts that a running job needs in addition to those that it holds. Failed parts are not replaced.
+// Lacks returns the parts that a running job does not hold but should. Failed parts are not among them.
 func (p *missingRoles) Lacks(j int32, of *Job, held []cluster.Part) []cluster.Part {
 	return p.Whole(j, of).Missing(slices.Concat(held, p.failed[j]))
 }
 
-// roleOf returns the index of a job's role; negative when it has none of that name.
+// roleOf returns the index of the role with a name; -1 if the job has no such role.
 func roleOf(of *Job, name string) int {
 	return slices.IndexFunc(of.Roles(), func(r Role) bool { return r.Name == name })
 }
 
-// sortParts puts the parts of a job in the order of its roles, then by number.
+// sortParts orders the parts of a job by role, then number.
 func sortParts(of *Job, parts []cluster.Part) {
 	slices.SortStableFunc(parts, func(a, b cluster.Part) int {
 		return cmp.Or(cmp.Compare(roleOf(of, a.Role), roleOf(of, b.Role)), cmp.Compare(a.Task, b.Task))
 	})
 }
 
-// whole returns a job with its wanted numbers of parts.
+// whole returns the job with its wanted numbers of parts.
 func (l *loop) whole(j *jobState) *Job { return l.roles.Whole(j.number, j.job) }
 
-// askParts sets the number of parts of an elastic role that a job is to have from now on, from
-// Role.Min to Role.Most(). It is the one way to change the number of parts of a job: the requests
-// of the workload (Resize.Role) come here, and the requests of a controller that adds or removes
-// workers may: call it while the events of an instant are taken, before dispatch. In dispatch,
-// parts that are too many end at once, those with the highest numbers first; further parts start
-// as soon as there is room for them, before any waiting job. Each change is an event of the
-// trace, ResizeJob, with the layout that the job has from then on, and reaches the engine through
-// Migrator.Reshape. A job that waits, or that waits again after a loss, starts with the numbers
-// that were asked for last.
+// askParts sets the number of parts of an elastic role, from Role.Min to Role.Most(). Workloads (Resize.Role) and
+// controllers call it while the events of an instant are handled, before dispatch.
 //
-// The error says why the job cannot have count parts; nothing has changed then.
+// Dispatch ends parts that are too many at once, those with the highest numbers first. It starts further parts as
+// soon as there is room, before any waiting job. Each change is an event ResizeJob with the new layout, and reaches
+// the engine through Migrator.Reshape. A waiting job starts with the numbers that were requested last.
+//
+// If the job cannot have count parts, the error says why, and nothing changes.
 func (l *loop) askParts(j *jobState, role string, count int) error {
 	if j.state == Finished || j.state == Failed || j.state == Stopped {
 		return nil
@@ -186,13 +181,13 @@ func (l *loop) askParts(j *jobState, role string, count int) error {
 	return nil
 }
 
-// reform gives running jobs their wanted parts, as far as there is room. It does so
-// for all jobs, or only for jobs with a request for another number.
+// reform starts and ends parts of running jobs until they have their wanted numbers, or there is no more room. If
+// all is false, it considers only jobs for which another number is requested.
 func (l *loop) reform(all bool) error {
 	return l.roles.Settle(func(j int32) (settled bool, err error) {
 		f := l.state(j)
 		switch {
-		case !f.booked: // it is over, or starts again, whole
+		case !f.booked: // the job is over or waits; it will start with all parts
 			return true, nil
 		case f.state != Running || f.yields || !all && !l.roles.Asked(j):
 			return false, nil
@@ -205,8 +200,7 @@ func (l *loop) reform(all bool) error {
 	})
 }
 
-// dropParts ends the parts of a running job that are too many. The part that ends the
-// job stays.
+// dropParts ends the parts of a running job that are too many.
 func (l *loop) dropParts(j *jobState) error {
 	keep, drop := l.whole(j).surplus(j.grant.Layout.Parts)
 	if len(drop) == 0 {
@@ -215,8 +209,8 @@ func (l *loop) dropParts(j *jobState) error {
 	return l.reshape(j, cluster.Together(keep), cluster.Together(drop), "fewer parts were asked for")
 }
 
-// addParts starts the parts that a running job lacks, one after the other, while there
-// is room. It reports whether the job still lacks some.
+// addParts starts parts that a running job lacks, one after the other, while there is room. It reports whether the
+// job still lacks parts.
 func (l *loop) addParts(j *jobState) (lacks bool, err error) {
 	held := j.grant.Layout.Parts
 	parts := slices.Clone(held)
@@ -239,12 +233,12 @@ func (l *loop) addParts(j *jobState) (lacks bool, err error) {
 	return lacks, l.reshape(j, cluster.Together(parts), Grant{}, "there is room for parts that it lacks")
 }
 
-// lacks returns the wanted parts that a running job does not hold, except for failed ones.
+// lacks returns the parts that a running job does not hold but should, except for failed ones.
 func (l *loop) lacks(j *jobState) []Part {
 	return l.roles.Lacks(j.number, j.job, j.grant.Layout.Parts)
 }
 
-// needOf returns the need of one part of a job's role on its node.
+// needOf returns the resources that one part of a role needs on its node.
 func (l *loop) needOf(j *jobState, name string) cluster.Room {
 	r := j.job.Roles()[roleOf(j.job, name)]
 	need := cluster.Room{Cores: int32(r.Threads), GPUs: int32(r.GPUs), Kind: l.machine.KindOf(r.GPU)}
@@ -252,7 +246,8 @@ func (l *loop) needOf(j *jobState, name string) cluster.Room {
 	return need
 }
 
-// reshape lets a running job continue with other parts. Its gains are already taken.
+// reshape changes the parts of a running job to those of g. The caller has already taken new resources from the
+// machine; reshape frees the resources of drops.
 func (l *loop) reshape(j *jobState, g, drops Grant, why string) error {
 	l.settleTime(j)
 	if l.fixed.migrator == nil {

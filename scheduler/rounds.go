@@ -6,13 +6,13 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// rounds are the rounds of a policy that decides at their starts.
+// rounds is the state of the rounds of a policy that decides once a round.
 type rounds struct {
 	queue.Rounds
-	starting bool // this decision starts a round
+	starting bool // the present decision is at the start of a round
 }
 
-// roundStarts names the instants at which rounds start.
+// roundStarts is the extension that makes the run stop at the starts of rounds.
 type roundStarts struct {
 	noHooks
 	l *loop
@@ -24,13 +24,13 @@ func (r roundStarts) reached(time.Duration)      { r.l.rounds.Over() }
 // RoundStarts implements View.
 func (l *loop) RoundStarts() bool { return l.rounds.starting }
 
-// nextRound returns when the present round ends.
+// nextRound returns the instant at which the next round starts; Never if none is due.
 func (l *loop) nextRound() time.Duration {
 	return l.rounds.Next(l.now, len(l.running.all) > 0, l.queue.Len() > 0)
 }
 
-// admitRound asks a policy of rounds which jobs run in the round that starts now, if one
-// does.
+// admitRound asks a policy of rounds which jobs run, if a round starts now. With ConsultOnRelease it also asks when
+// devices are free and jobs wait.
 func (l *loop) admitRound() error {
 	runs, waits := len(l.running.all) > 0, l.queue.Len() > 0
 	starts := l.rounds.Starts(runs)
@@ -39,7 +39,7 @@ func (l *loop) admitRound() error {
 	}
 	l.rounds.starting = starts
 	err := l.rules.Admission.Admit(l, l)
-	l.rounds.starting, l.dispatching.freed = false, false // freed resources are decided about
+	l.rounds.starting, l.dispatching.freed = false, false // this decision has already considered freed resources
 	if starts {
 		l.rounds.Begin(l.now)
 	}

@@ -8,172 +8,164 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// SchedulingPolicy is a policy, as an input of a Run. The policies are in package
-// policy; the scheduler knows none of them.
+// SchedulingPolicy is a policy as the scheduler sees it. The policies are in package policy, which the scheduler
+// does not import.
 type SchedulingPolicy interface {
-	// Rules returns the rules of one run, which may keep state. The error
-	// describes a mistake in the policy.
+	// Rules returns the rules for one run. They may have state. The error describes a mistake in the policy.
 	Rules(Run) (PolicyRules, error)
-	// String sums the policy up in a line.
+	// String describes the policy in one line.
 	String() string
 }
 
-// PolicyRules are the decision rules of a run: which job is next, which one
-// starts, and the state that the scheduler must track for that.
+// PolicyRules are the rules by which a policy decides in one run, and say what the scheduler must track for them.
 type PolicyRules struct {
 	Order     Ranker
 	Admission Admitter
-	// Victims returns the sort key by which running jobs are paused: smallest first value, then smallest
-	// second. It is constant while a job runs with the same request. Nil when no job is paused for a
-	// better one.
+	// Victims returns the sort key of a running job in the list of jobs to pause: the smallest first value is paused
+	// first, then the smallest second value. The key must not change while the job runs with the same request.
+	// Victims is nil if no job is paused for another.
 	Victims func(JobView) (first, second int64)
-	// LastFirst pauses those first that are last in the order.
+	// LastFirst says that the job which is last in the order is paused first. Victims is then not called.
 	LastFirst bool
-	// Partial allows jobs to be given less than their request.
+	// Partial says that jobs may get fewer cores than they request.
 	Partial bool
-	// Quantum is the time that a job runs before dispatch looks at it again; 0 for none.
+	// Quantum is the run time of a job after which dispatch considers it again; 0 means no quantum.
 	Quantum time.Duration
-	// QuantumOf, if it is set, returns the quantum of a job that starts or continues now, in the place of Quantum; Never
-	// means to its end.
+	// QuantumOf, if not nil, returns the quantum of a job that starts or continues now, and replaces Quantum. Never
+	// means no quantum.
 	QuantumOf func(JobView) time.Duration
-	// Reranks, if it is set, reports whether ranks have changed since it was called last. It is called before each dispatch.
+	// Reranks, if not nil, is called before each dispatch. It reports whether ranks have changed since the last
+	// call.
 	Reranks func(now time.Duration) bool
-	// Sampled, if it is set, is called when a sample of a job has ended (Actions.Sample), with its alternative, before the
-	// job waits again.
+	// Sampled, if not nil, is called when a sample of a job has ended (ClusterActions.Sample), with the job's
+	// alternative, before the job waits again.
 	Sampled func(job, alternative int32)
-	// Round is the length of the rounds at whose starts alone the policy decides; 0 for none. A
-	// round ends when nothing runs any more. The Admission is asked at the start of each, even
-	// when no job waits, and with ConsultOnRelease also whenever devices were freed.
+	// Round is the length of the rounds of a policy that decides only at their starts; 0 means that the policy has
+	// no rounds. A round also ends when no job runs any more. Admission is called at the start of each round, even
+	// if no job waits. With ConsultOnRelease it is also called when devices have become free.
 	Round            time.Duration
 	ConsultOnRelease bool
-	// FixedRounds start at the multiples of Round, whether or not anything runs.
+	// FixedRounds says that rounds start at the multiples of Round, whether or not jobs run.
 	FixedRounds bool
-	// RequeueAfterQuantum makes a job whose quantum has ended go back to the queue.
+	// RequeueAfterQuantum says that a job whose quantum is over goes back into the queue if other jobs wait.
 	RequeueAfterQuantum bool
-	// Feedback is the waiting time that improves a job's effective level by one; 0
-	// for none.
+	// Feedback is the waiting time after which the effective level of a job improves by one; 0 means no feedback.
 	Feedback time.Duration
-	// Ends keeps the expected ends of running jobs (RunningJobs.Ends), and lets
-	// limits on the queue have a window.
+	// Ends says that the scheduler keeps the expected ends of running jobs (RunningJobs.End), and that limits on the
+	// queue may have a window.
 	Ends bool
-	// RankDependsOnOthers says that the rank of a waiting job changes when others are served: the job moves to its new
-	// place when it is next considered.
+	// RankDependsOnOthers says that the rank of a waiting job changes when other jobs run. The job then moves in the
+	// queue when it is next considered.
 	RankDependsOnOthers bool
-	// AlwaysConsult makes the kernel ask the Admission even when no job waits, because it also decides about running
-	// jobs.
+	// AlwaysConsult says that Admission is called even if no job waits, because it also decides about running jobs.
 	AlwaysConsult bool
-	// Predicted says that ranks follow the predictions of run times.
+	// Predicted says that ranks depend on predicted run times.
 	Predicted bool
 	// Place chooses the nodes of divided jobs; nil means placement.Any.
 	Place cluster.PlacementRule
-	// Supply, if it is set, makes the extension that keeps the nodes that come and go, in place of the registered one.
+	// Supply, if not nil, makes the extension that adds and removes nodes during the run. It replaces the registered
+	// one.
 	Supply func(*Run, *cluster.Machine, Kernel) (Extension, error)
-	// OnEvent is called with each event of the trace when it happens; it may be nil. The event is valid during the call.
+	// OnEvent, if not nil, is called with each event of the trace. The event is valid during the call.
 	OnEvent func(*Event)
-	// OwnsSizes says that only the policy changes the cores of running jobs. Their requests and the free cores alone
-	// change nothing.
+	// OwnsSizes says that only the policy changes the cores of running jobs. The scheduler then does not resize them
+	// when their requests change or cores are free.
 	OwnsSizes bool
 }
 
 // Ranker orders jobs.
 type Ranker interface {
-	// Rank returns the sort key of a job; less is better. For a running job it
-	// is the key that compares it with waiting jobs now. Ties are broken by
-	// arrival (but see SecondRanker), then job number.
+	// Rank returns the sort key of a job; the lowest is first. The key of a running job is comparable with those of
+	// waiting jobs at this instant. Ties are broken by arrival (see also SecondRanker), then job number.
 	Rank(JobView) int64
 }
 
-// SecondRanker is a Ranker that breaks ties by something else than the arrival.
+// SecondRanker is a Ranker that breaks ties by another key than the arrival.
 type SecondRanker interface {
 	Second(JobView) int64
 }
 
-// UsageObserver is a Ranker that follows the grants of jobs.
+// UsageObserver is a Ranker that needs to know which resources jobs use.
 type UsageObserver interface {
 	Arrived(job int32)
 	Ended(job int32)
-	// Used reports that a job has held a grant for a time.
+	// Used is called when a job has held a grant for the time d.
 	Used(job int32, d time.Duration, g Grant)
-	// Served reports that a job gets cores, or keeps them.
+	// Served is called when a job gets resources, or keeps them after a quantum.
 	Served(job int32)
 }
 
-// Admitter decides which waiting jobs start.
-//
-// The interface leaves room for a policy of rounds, which answers with
-// target allocations of all jobs, and for a choice that asks for nodes.
+// Admitter decides which waiting jobs start. A policy of rounds decides about all jobs, waiting and running.
 type Admitter interface {
-	// Admit is called at each dispatch with waiting jobs. The view shows
-	// its actions at once.
+	// Admit is called at each dispatch with waiting jobs. The effects of its actions are visible in the View at
+	// once.
 	Admit(View, Actions) error
-	// HeldBack says why a waiting job for which there is room is not started.
+	// HeldBack says why a waiting job is not started although there is room for it.
 	HeldBack(v View, job int32) string
 }
 
-// QueueObserver is an Admitter that is notified when a job begins to wait.
+// QueueObserver is an Admitter that is called when a job begins to wait.
 type QueueObserver interface{ Waits(job int32) }
 
-// Explainer is an Admitter that says itself why a waiting job does not start,
-// whether or not there is room.
+// Explainer is an Admitter that says why a waiting job does not start. Its reason replaces the scheduler's.
 type Explainer interface {
 	Why(v View, job int32) string
 }
 
-// TimedPolicy is an Admitter that is asked at instants that it chooses.
+// TimedPolicy is an Admitter that is called at instants of its choice.
 type TimedPolicy interface {
-	// NextWakeup returns the next of them; Never for none. OnWakeup is called when it has come, before the dispatch.
+	// NextWakeup returns the next such instant; Never if there is none. OnWakeup is called at that instant, before
+	// dispatch.
 	NextWakeup() time.Duration
 	OnWakeup()
 }
 
-// View is a policy's read-only view of a run.
+// View is a read-only view of a run, for policies.
 type View interface {
 	Now() time.Duration
 	Job(number int32) JobView
 	Waiting() WaitingJobs
 	Running() RunningJobs
 	Machine() cluster.View
-	// RoundStarts reports whether this is the start of a round (PolicyRules.Round).
+	// RoundStarts reports whether a round starts now (PolicyRules.Round).
 	RoundStarts() bool
-	// Recording reports whether reasons of decisions are kept.
+	// Recording reports whether the reasons of decisions are recorded.
 	Recording() bool
 }
 
-// Actions are the actions that a policy can ask of the scheduler.
+// Actions are the actions that every policy can take. The argument why is the reason that is recorded.
 type Actions interface {
-	// Start starts or resumes a waiting job with the given number of cores in
-	// all, on nodes that have room for it. A job that its engine cannot start
-	// fails.
+	// Start starts or resumes a waiting job on nodes that have room for it, with the given number of cores in all.
+	// If the engine cannot start the job, the job fails.
 	Start(job, cores int32, nodes []int32, why string) error
-	// StartOn is Start with cores and GPUs that are free, with which the job can run.
+	// StartOn is Start with a given grant. Its cores and GPUs must be free, and fit a request of the job.
 	StartOn(job int32, g Grant, why string) error
 	// Resize gives a running malleable job more or fewer cores on its node.
 	Resize(job, cores int32, why string) error
-	// MakeRoom pauses running jobs that are worse than a waiting one, if that lets
-	// it start. It reports whether any running job is worse, and whether there is
-	// room now.
+	// MakeRoom pauses running jobs that rank worse than a waiting job, if the waiting job can then start. worse says
+	// whether any running job ranks worse; made says whether there is room now.
 	MakeRoom(job int32) (worse, made bool, err error)
-	// Pause pauses a running job, which waits again.
+	// Pause pauses a running job and puts it into the queue.
 	Pause(job int32, why string) error
-	// Choose sets the alternative with which a waiting job would start. A running job
-	// must have its own when the policy has decided.
+	// Choose sets the alternative with which a waiting job would start. A policy may also try alternatives of a
+	// running job, but must set back the one with which the job runs before Admit returns.
 	Choose(job, alternative int32)
 }
 
-// ClusterActions are the actions that only policies of clusters ask for. The Actions that a policy is given are
-// ClusterActions as well.
+// ClusterActions are further actions, for policies of clusters. The Actions that a policy gets implement
+// ClusterActions.
 type ClusterActions interface {
-	// Sample is Start for a sample: its attempt ends after a part of its work, and nothing of it is kept. The engine
-	// must be a Simulator.
+	// Sample starts a waiting job for the fraction part of its work. The job then waits again with all of its work
+	// before it. The engine must be a Simulator.
 	Sample(job, cores int32, nodes []int32, part float64, why string) error
-	// Divide starts or resumes a waiting elastic job with GPUs on these nodes, in their
-	// order, and as many cores per GPU as its request has.
+	// Divide starts or resumes a waiting elastic job with GPUs on the nodes of shares, and with as many cores per
+	// GPU as its request has.
 	Divide(job int32, shares []cluster.Share, why string) error
-	// Share starts or resumes a waiting job on the GPUs of a running one, on the nodes of
-	// the running one, which have cores for both. GPUs are shared by two jobs at most.
+	// Share starts or resumes a waiting job on the GPUs of the running job with, and on its nodes. The nodes must
+	// have cores for both. At most two jobs can share GPUs.
 	Share(job, with int32, nodes []int32, why string) error
-	// Requeue ends the attempt of a running job, which waits again with all of its work before it. Cancel ends a job that
-	// runs, or waits for its first start.
+	// Requeue ends the attempt of a running job and puts the job into the queue, with all of its work before it.
+	// Cancel ends a job that runs, or has not started yet.
 	Requeue(job int32, why string) error
 	Cancel(job int32, why string) error
 }
@@ -181,10 +173,10 @@ type ClusterActions interface {
 // Now returns the present instant.
 func (l *loop) Now() time.Duration { return l.now }
 
-// Job returns the view of a job.
+// Job returns the view of the job with a number.
 func (l *loop) Job(number int32) JobView {
 	j := l.state(number)
-	if j.job == nil { // it is over, and its state is not kept
+	if j.job == nil { // the job is over, and its state is not kept
 		j = &jobState{number: number, job: l.job(number), state: j.state, timer: Never}
 	}
 	return JobView{l, j}
@@ -266,13 +258,13 @@ func (l *loop) Choose(job, alternative int32) {
 	}
 }
 
-// WaitingJobs are the jobs that wait, queued or paused, in the policy's order.
+// WaitingJobs are the jobs that wait, queued or paused, in the order of the queue.
 type WaitingJobs struct {
 	l    *loop
 	from queue.Key
 }
 
-// Behind returns the waiting jobs after a place in the queue.
+// Behind returns the waiting jobs behind a place in the queue.
 func (w WaitingJobs) Behind(k queue.Key) WaitingJobs { return WaitingJobs{w.l, k} }
 
 // Len returns the number of waiting jobs.
@@ -284,7 +276,7 @@ func (w WaitingJobs) Len() int {
 	return n - w.l.queue.Before(w.from)
 }
 
-// Next returns the first job after a place that is within a limit, or Nobody.
+// Next returns the first job behind a place whose request is within a limit; queue.Nobody if there is no such job.
 func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
 	for after = after.Max(w.from); ; {
 		j := w.l.queue.Next(after, within)
@@ -294,10 +286,10 @@ func (w WaitingJobs) Next(after queue.Key, within queue.Limit) int32 {
 	}
 }
 
-// First appends them to a list.
+// First appends all waiting jobs to a list, in order.
 func (w WaitingJobs) First(jobs []int32) []int32 { return w.l.queue.First(w.l.queue.Len(), jobs) }
 
-// Peek is Next, but leaves jobs whose rank has changed where they stand.
+// Peek is Next, but does not move jobs whose rank has changed.
 func (w WaitingJobs) Peek(after queue.Key, within queue.Limit) int32 {
 	return w.l.queue.Next(after.Max(w.from), within)
 }
@@ -305,29 +297,28 @@ func (w WaitingJobs) Peek(after queue.Key, within queue.Limit) int32 {
 // KeyOf returns the place of a waiting job in the queue.
 func (w WaitingJobs) KeyOf(job int32) queue.Key { return w.l.queue.KeyOf(job) }
 
-// AskOf returns the least that a waiting job needs in order to start.
+// AskOf returns the smallest request with which a waiting job can start.
 func (w WaitingJobs) AskOf(job int32) queue.Ask { return w.l.queue.AskOf(job) }
 
-// RunningJobs are the jobs that run. Its slices are the scheduler's own: they are
-// not to be changed, and hold until something is done.
+// RunningJobs are the jobs that run. Callers must not change the slices that its methods return. The slices are
+// valid until the next action.
 type RunningJobs struct{ l *loop }
 
 // All returns the running jobs, in no particular order.
 func (r RunningJobs) All() []int32 { return r.l.running.all }
 
-// Malleable returns the running jobs that can be resized, by first start, then number.
+// Malleable returns the running jobs that can be resized, ordered by first start, then number.
 func (r RunningJobs) Malleable() []int32 { return r.l.running.malleable }
 
-// Len returns how many jobs have an expected end.
+// Len returns the number of expected ends; 0 unless PolicyRules.Ends is set.
 func (r RunningJobs) Len() int { return len(r.l.running.ends) }
 
-// End returns the i-th expected end, by the predictions, and its job; Never
-// for a job without a prediction. Ends are kept for rules that ask for them.
+// End returns the i-th predicted end of a running job, and the job. A job without a prediction ends at Never.
 func (r RunningJobs) End(i int) (at time.Duration, job int32) {
 	return r.l.running.ends[i].At, r.l.running.ends[i].Of
 }
 
-// JobView is a job as a policy sees it, at this instant.
+// JobView is a view of a job at this instant, for policies.
 type JobView struct {
 	l *loop
 	*jobState
@@ -336,41 +327,39 @@ type JobView struct {
 // Number returns the job's number.
 func (j JobView) Number() int32 { return j.number }
 
-// Job returns the job as it was given to the run; while it waits, with the request and the prediction of its present
-// alternative.
+// Job returns the job. While it waits, its request and prediction are those of its present alternative.
 func (j JobView) Job() *Job { return j.jobState.job }
 
 // State returns the state of the job.
 func (j JobView) State() State { return j.jobState.state }
 
-// Request returns the cores that the job asks for now.
+// Request returns the number of cores that the job requests now.
 func (j JobView) Request() int32 { return j.jobState.request }
 
-// Level returns the effective level.
+// Level returns the effective level of the job; 0 is best.
 func (j JobView) Level() int32 { return j.jobState.level }
 
-// Turn returns the number of the job's last arrival in the queue. It grows each
-// time that a job begins to wait.
+// Turn returns a number that orders jobs by when they last began to wait: later ones have higher numbers.
 func (j JobView) Turn() int64 { return j.l.tally.enqueued }
 
-// Held returns the resources that a running job holds.
+// Held returns the grant of a running job.
 func (j JobView) Held() Grant { return j.jobState.grant }
 
-// Yields reports whether a running job's turn is over: its cores count as free,
-// and it is in the queue.
+// Yields reports whether a job still runs although its quantum is over. Its cores count as free, and it is in the
+// queue.
 func (j JobView) Yields() bool { return j.jobState.yields }
 
-// JobTimes are the service and waiting times of a job so far.
+// JobTimes are the times that a job has run and waited so far.
 type JobTimes struct {
-	// Since is the start of the present stretch of waiting or running that is not added to Settled yet.
+	// Since is the start of the job's present period of waiting or running. Times up to Since are settled.
 	Since time.Duration
-	// Service is the service time up to now, CoreTime the core time of the stretches that have ended.
+	// Service is the service time up to now. CoreTime is the core time up to Since.
 	Service, CoreTime time.Duration
-	// Began is when a running job would have begun, had it run for its whole service time at a stretch.
+	// Began is now − Service: when the job would have started if it had run without a break.
 	Began time.Duration
 }
 
-// Times returns the service and waiting times of the job so far.
+// Times returns the times that the job has run so far.
 func (j JobView) Times() JobTimes {
 	f := j.jobState
 	t := JobTimes{Since: f.since, Service: f.service, CoreTime: f.coreTime, Began: f.since - f.service}
@@ -380,7 +369,7 @@ func (j JobView) Times() JobTimes {
 	return t
 }
 
-// Attained returns the core time that the job has had up to now.
+// Attained returns the core time of the job up to now.
 func (j JobView) Attained() time.Duration {
 	f := j.jobState
 	if f.state != Running {
@@ -389,24 +378,23 @@ func (j JobView) Attained() time.Duration {
 	return Plus(f.coreTime, CoreTime(j.l.now-f.since, int(f.held)))
 }
 
-// Predicted returns the predicted run time on the full request; 0 without one.
+// Predicted returns the predicted run time on the full request; 0 without a prediction.
 func (j JobView) Predicted() time.Duration { return j.l.predicted(j.jobState) }
 
-// Remaining returns the predicted run time that is left on the full request, and
-// Never without a prediction.
+// Remaining returns the predicted remaining run time on the full request; Never without a prediction.
 func (j JobView) Remaining() time.Duration { return j.l.remaining(j.jobState) }
 
-// Length is Remaining on the given number of cores.
+// Length returns the predicted remaining run time on the given number of cores.
 func (j JobView) Length(cores int32) time.Duration { return j.l.length(j.jobState, cores) }
 
-// Least returns the least number of cores that a waiting job can start with.
+// Least returns the smallest number of cores with which a waiting job can start.
 func (j JobView) Least() int32 { return j.l.atLeast(j.jobState) }
 
-// Sized reports whether the number of cores is not to be chosen: the job is a
-// gang, or rigid and has started.
+// Sized reports whether the number of cores of a waiting job is fixed: it runs on several nodes, or is rigid and has
+// started before.
 func (j JobView) Sized() bool { return j.l.sized(j.jobState) }
 
-// Training returns the known speed of an elastic job; nil for another job.
+// Training returns the true speed of an elastic job; nil for other jobs, and unless the engine is a Simulator.
 func (j JobView) Training() Training {
 	if j.l.fixed.simulator == nil {
 		return nil
@@ -414,29 +402,29 @@ func (j JobView) Training() Training {
 	return j.l.fixed.simulator.Training(int(j.number))
 }
 
-// Needs returns the job's need per node on the given number of cores, and the
-// number of nodes. A paused job has its memory already.
+// Needs returns the resources that the job needs on each node to start with the given number of cores in all, and
+// the number of nodes. A paused job needs no further memory.
 func (j JobView) Needs(cores int32) (cluster.Room, int) { return j.l.needs(j.jobState, cores) }
 
-// FitsIn is Fits with the given free resources by node, possibly of another time. The
-// nodes are appended to a slice.
+// FitsIn finds nodes for the job in rooms, the free resources of each node, now or at another instant. The nodes are
+// appended to nodes.
 func (j JobView) FitsIn(rooms []cluster.Room, cores int32, nodes []int32) (_ []int32, ok bool) {
 	return j.l.fitIn(rooms, j.jobState, cores, nodes)
 }
 
-// HeldBy reports whether the job fits into rooms on these nodes.
+// HeldBy reports whether the given nodes have room for the job. rooms has the free resources of each node.
 func (j JobView) HeldBy(rooms []cluster.Room, cores int32, nodes []int32) bool {
 	held := true
 	j.l.eachNeed(j.jobState, cores, nodes, func(v int32, need cluster.Room) {
 		held = held && rooms[v].Holds(need)
-		rooms[v].Sub(need) // parts may share a node
+		rooms[v].Sub(need) // several parts can be on one node
 	})
 	j.PutBack(rooms, cores, nodes)
 	return held
 }
 
-// NeedOn returns the need of a one-node job on this node, on the given number of cores;
-// ok is false if the job may not run there.
+// NeedOn returns the resources that a job of one node needs on the given node; ok is false if the job may not run
+// there.
 func (j JobView) NeedOn(node, cores int32) (need cluster.Room, ok bool) {
 	if home := j.l.home(j.jobState); home != nil && home[0] != node && !j.l.movable(j.jobState) {
 		return cluster.Room{}, false
@@ -446,45 +434,43 @@ func (j JobView) NeedOn(node, cores int32) (need cluster.Room, ok bool) {
 	return need, true
 }
 
-// TakeFrom subtracts the job's need on these nodes from rooms.
+// TakeFrom subtracts the resources that the job needs on the given nodes from rooms.
 func (j JobView) TakeFrom(rooms []cluster.Room, cores int32, nodes []int32) {
 	j.l.eachNeed(j.jobState, cores, nodes, func(v int32, need cluster.Room) { rooms[v].Sub(need) })
 }
 
-// PutBack undoes TakeFrom.
+// PutBack adds the resources that TakeFrom has subtracted.
 func (j JobView) PutBack(rooms []cluster.Room, cores int32, nodes []int32) {
 	j.l.eachNeed(j.jobState, cores, nodes, func(v int32, need cluster.Room) { rooms[v].Add(need) })
 }
 
-// FitsAnew is FitsIn without a preference for the nodes that the job has been on.
+// FitsAnew is FitsIn without a preference for the job's former nodes.
 func (j JobView) FitsAnew(rooms []cluster.Room, cores int32, nodes []int32) (_ []int32, ok bool) {
 	return j.l.fitAnew(rooms, j.jobState, cores, nodes)
 }
 
-// Home returns the nodes that a job which has started is bound to, or nil. The
-// slice holds until the next call, for any job.
+// Home returns the nodes on which a started job must stay; nil if it has not started. The slice is valid until the
+// next call, for any job.
 func (j JobView) Home() []int32 { return j.l.home(j.jobState) }
 
-// Fits finds nodes on which a waiting job can start with the given number of
-// cores: the first that have room. The slice is valid until the next call, for
-// any job.
+// Fits finds the first nodes with room for a waiting job on the given number of cores. The slice is valid until the
+// next call, for any job.
 func (j JobView) Fits(cores int32) (nodes []int32, ok bool) { return j.l.fits(j.jobState, cores) }
 
-// HeldUp reports whether a waiting job could not start even if all running jobs
-// had ended: paused jobs keep the memory that it needs, and they come after it.
+// HeldUp reports whether a waiting job could not start even if all running jobs ended, because paused jobs behind it
+// in the order keep the memory that it needs.
 func (j JobView) HeldUp() bool { return j.l.heldUp(j.jobState) }
 
-// Choices returns the alternatives that a waiting job can choose among: at least the present one, which
-// alone is left to one that has started.
+// Choices returns the alternatives with which a waiting job may start. A job that has started keeps its present one.
 func (j JobView) Choices() []int32 { return j.l.choices(j.jobState) }
 
-// ChoicesAnew is Choices, and the alternatives with which a paused (or pausable) job can resume.
+// ChoicesAnew returns the alternatives with which a waiting or running job may start, or resume after a pause.
 func (j JobView) ChoicesAnew() []int32 { return j.l.choicesAnew(j.jobState) }
 
-// Alternative returns the present one of the job, or the one with which it has started.
+// Alternative returns the present alternative of the job, as an index.
 func (j JobView) Alternative() int32 { return j.jobState.alternative }
 
-// GiveBack adds to rooms the resources that a running job would free if it ended, or if it were paused.
+// GiveBack adds to rooms the resources that become free if a running job is paused, or, if paused is false, ends.
 func (j JobView) GiveBack(rooms []cluster.Room, paused bool) {
 	if paused {
 		j.l.addHeld(rooms, j.jobState)
@@ -493,7 +479,7 @@ func (j JobView) GiveBack(rooms []cluster.Room, paused bool) {
 	j.l.addAll(rooms, j.jobState)
 }
 
-// The types of package cluster (capacity, requests, grants) under the names that engines and policies use.
+// Types of package cluster that engines and policies use often.
 type (
 	Cluster = cluster.Cluster
 	Node    = cluster.Node

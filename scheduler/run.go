@@ -7,53 +7,46 @@ import (
 	"time"
 )
 
-// Run is one cell: jobs that a policy schedules on a cluster, through an
-// engine.
+// Run is one run of the scheduler: it schedules the jobs of a cell on a cluster by a policy, through an engine.
 type Run struct {
 	Policy  SchedulingPolicy
 	Cluster Cluster
 	// Jobs[i].Number is i.
 	Jobs []Job
-	// Drawn, if it is not nil, takes the place of Jobs, for a policy that asks for them one by one.
+	// Drawn, if not nil, replaces Jobs for policies that do not need all jobs in memory.
 	Drawn   JobPager
 	Resizes []Resize
 	Engine  Engine
-	// Seed is for the random numbers of the policy.
+	// Seed is the seed of the policy's random numbers.
 	Seed int64
-	// Online, if it is not nil, corrects the jobs' predictions while they run; the
-	// engine must be a Watcher.
+	// Online, if not nil, corrects the predictions of running jobs. The engine must then be a Watcher.
 	Online *Online
-	// Steering, if it is not nil, has the controllers of the jobs.
+	// Steering, if not nil, has the controllers of the jobs.
 	Steering *Steering
-	// ProgressModel predicts the remaining times of jobs with their present
-	// resources; nil means Proportional.
+	// ProgressModel predicts the remaining times of jobs; nil means Proportional.
 	ProgressModel ProgressModel
-	// Recorder receives the trace; it may be nil.
+	// Recorder receives the trace; nil if nobody needs it.
 	Recorder Recorder
-	// EventsOnly keeps decisions from the Recorder, and with them the cost of
-	// finding out why jobs were passed over.
+	// EventsOnly says that the Recorder gets no decisions. The scheduler then does not compute why jobs were passed
+	// over, which takes time.
 	EventsOnly bool
-	// Streamed leaves the results of jobs out of the outcome: the last event of a job has its result. Then only open
-	// jobs are in memory.
+	// Streamed says that the outcome has no results of jobs. The last event of each job has its result instead. Only
+	// open jobs are then in memory.
 	Streamed bool
-	// Until is the horizon: a run with open jobs is closed then. 0 means
-	// none.
+	// Until is the horizon, at which a run with open jobs is ended; 0 means no horizon.
 	Until time.Duration
 }
 
-// Execute runs the cell to its end: it waits with Engine.Next for jobs to end
-// and for arrivals and timers to come due, takes the events of an instant in
-// their order (finish, node down, warning, node up, arrival, request, timer; by
-// number within each),
-// dispatches, and carries the decisions out.
+// Execute runs the cell to its end. In a loop, it waits with Engine.Next for the next event, handles the events of
+// an instant, and dispatches. The events of an instant are ordered: finish, node down, warning, node up, arrival,
+// request, timer; in each of them by number.
 //
-// When the context is cancelled, or the engine fails, all jobs that have
-// started are stopped and waited for, and the outcome so far is returned with
-// the error. A run that reaches its horizon is closed in the same way,
-// without an error. An outcome without an error has accounted for every job.
+// When the context is canceled or the engine fails, Execute stops all jobs that have started, and waits for their
+// ends. It returns the outcome so far with the error. A run that reaches its horizon is ended in the same way, but
+// without an error. An outcome without an error has a final state for every job that has arrived.
 //
-// The error is ErrStuck when jobs can never start, and ErrLivelock when no
-// job gets nearer to its end, if the engine knows (Progress).
+// The error is ErrStuck if jobs can never start. It is ErrLivelock if no job makes progress, and the engine is a
+// Simulator.
 func (r Run) Execute(ctx context.Context) (Outcome, error) {
 	if r.Policy == nil {
 		return Outcome{}, errors.New("run: there is no policy")
@@ -80,7 +73,7 @@ func (r Run) Execute(ctx context.Context) (Outcome, error) {
 	return l.outcome(), err
 }
 
-// requests returns the jobs, or, for drawn jobs, jobs with all different requests.
+// requests returns jobs that together have all requests of the run: all jobs, or those that Drawn names.
 func (r *Run) requests() []Job {
 	if r.Drawn != nil {
 		return r.Drawn.Requests()
@@ -88,24 +81,23 @@ func (r *Run) requests() []Job {
 	return r.Jobs
 }
 
-// Outcome is the outcome of a run.
+// Outcome is the result of a run.
 type Outcome struct {
-	// Jobs has a result for each job, by number; nil if the run is Streamed.
+	// Jobs has the result of each job, by number; nil if the run is Streamed.
 	Jobs []Result
 	// End is the instant of the last event.
 	End time.Duration
-	// Closed is the horizon, when the run was closed at it: the jobs that had
-	// arrived are stopped, the others pending. 0 when all jobs ended before.
+	// Closed is the horizon if the run was ended at it; 0 if all jobs ended before. Jobs that had arrived are then
+	// Stopped, the others Pending.
 	Closed time.Duration
 	// Undone counts the jobs that were stopped or never arrived.
 	Undone Undone
-	// Events and Instants count the events of the trace, and the
-	// instants at which the scheduler looked.
+	// Events is the number of events in the trace, and Instants the number of handled instants.
 	Events, Instants int
 }
 
-// Undone counts jobs that did not end by themselves: jobs stopped after their start, jobs stopped before, and jobs that
-// had not arrived when the run was closed.
+// Undone counts jobs that did not end by themselves: Started were stopped after a start, Waited were stopped without
+// a start, and Missing had not arrived when the run ended.
 type Undone struct{ Started, Waited, Missing int }
 
 // count counts a job that was stopped.
@@ -122,74 +114,72 @@ func (u Undone) Sum() int { return u.Started + u.Waited + u.Missing }
 
 // Result is the result of a job. Instants are since the start of the cell.
 type Result struct {
-	// State is final, unless the run was broken off.
+	// State is final, unless the run ended with an error.
 	State State
 	// Reason is why the job failed or was stopped.
 	Reason string
-	// FirstStart and Finish are Never when they did not come about. A job
-	// that failed or was stopped has a Finish as well.
+	// FirstStart and Finish are Never if they did not happen. Finish is also set for a job that failed or was
+	// stopped.
 	FirstStart, Finish time.Duration
-	// Waiting is the time between arrival and end in which the job held
-	// nothing; Service the time in which it ran. Together they are the JCT.
+	// Waiting is the time between arrival and end in which the job held no resources, and Service the time in which
+	// it ran. Their sum is the JCT.
 	Waiting, Service time.Duration
-	// CoreTime is the service time times the cores held: the attained service.
-	// It stops counting at math.MaxInt64.
+	// CoreTime is the attained service: service time × cores. It is at most math.MaxInt64.
 	CoreTime time.Duration
-	// Cores is the job's first grant of cores.
+	// Cores is the number of cores in the job's first grant.
 	Cores int
 	// Alternative is the index of the alternative with which the job started; 0 for a job without alternatives.
 	Alternative int
-	// Preemptions counts pauses; Resizes counts changes of its holdings while
-	// it ran; Restarts counts the attempts that failed and were repeated.
+	// Preemptions is the number of pauses. Resizes is the number of changes of the job's resources while it ran.
+	// Restarts is the number of failed attempts that were followed by another attempt.
 	Preemptions, Resizes, Restarts int
-	// Migrations counts its resumes on other nodes, or with other GPUs, than before its
-	// last pause.
+	// Migrations is the number of resumes on other nodes or GPUs than before the pause.
 	Migrations int
-	// Reconfigurations counts the attempts that ended for a change of settings.
+	// Reconfigurations is the number of attempts that ended to change settings.
 	Reconfigurations int
-	// Revocations counts the attempts that ended because a node was lost. LostWork is
-	// the work repeated because of that. Checkpoints and Restore are the times spent
-	// on writing and reading checkpoints, if the engine reports them.
+	// Revocations is the number of attempts that ended because a node was lost. LostWork is the work that was
+	// repeated because of that. Checkpoints and Restore are the times spent on writing and reading checkpoints; 0 if
+	// the engine does not report them.
 	Revocations                    int
 	LostWork, Checkpoints, Restore time.Duration
 }
 
-// Add adds the overheads of an attempt.
+// Add adds the overheads of an attempt to the result.
 func (r *Result) Add(a *Attempt) {
 	r.Checkpoints += a.Checkpoints
 	r.Restore += a.Restore
 	r.LostWork += a.Redone
 }
 
-// output hands a trace on to a recorder. Each event is put where the one before it was, so that none takes memory.
+// output passes events and decisions to a recorder. It reuses the memory of the previous ones.
 type output struct {
-	to       Recorder // may be nil: then nothing is handed on
-	plain    Event    // the last frequent event: the method tell sets a few fields; the others are zero
+	to       Recorder // nil: there is no recorder
+	plain    Event    // the last event from the method tell; most of its fields are always zero
 	event    Event    // the last event from emit
 	decision Decision
 }
 
-// Send hands on an event.
+// Send passes an event to the recorder.
 func (o *output) Send(e *Event) {
 	if o.to != nil {
 		o.to.Event(e)
 	}
 }
 
-// Describe begins a decision; the one before it is gone.
+// Describe stores a decision, in place of the previous one.
 func (o *output) Describe(d Decision) *Decision {
 	o.decision = d
 	return &o.decision
 }
 
-// Decision passes on a decision that Describe began, unless it is nil.
+// Decision passes a decision from Describe to the recorder. It ignores nil.
 func (o *output) Decision(d *Decision) {
 	if d != nil {
 		o.to.Decision(d)
 	}
 }
 
-// hearing passes each event to the policy first, and then on.
+// hearing is a Recorder that passes each event to the policy (OnEvent), then to another recorder.
 type hearing struct {
 	to    Recorder // may be nil
 	hears func(*Event)
@@ -204,7 +194,7 @@ func (h hearing) Event(e *Event) {
 
 func (h hearing) Decision(d *Decision) { h.to.Decision(d) }
 
-// Sample implements Actions. While the sample runs, a part of the run time is predicted.
+// Sample implements ClusterActions. While the sample runs, the predicted run time of the job is that of the sample.
 func (l *loop) Sample(job, cores int32, nodes []int32, part float64, why string) error {
 	j := l.state(job)
 	if l.predictions.samples == nil {
@@ -226,8 +216,8 @@ type samples struct {
 	l *loop
 }
 
-// attemptEnded takes the end of an attempt, and reports whether it was a sample: the job waits to be started with all of
-// its work before it.
+// attemptEnded puts a job whose sample has ended into the queue, with all of its work before it. It reports whether
+// the attempt was a sample.
 func (s samples) attemptEnded(j *jobState, n *Notice) bool {
 	l := s.l
 	whole, was := l.predictions.samples[j.number]

@@ -7,17 +7,17 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// runningJobs are the jobs that run.
+// runningJobs has the running jobs, and lists of some of them.
 type runningJobs struct {
 	all       []int32
-	malleable []int32       // by first start, then number
-	victims   victimList    // in the order of pausing; kept only if jobs are paused for others
-	resizing  []int32       // jobs that asked for another size, in the order of the requests
-	ends      []queue.Timer // their expected ends, ascending; kept for reservations only
-	mates     cluster.Mates // those that share GPUs
+	malleable []int32       // jobs that can be resized, by first start, then number
+	victims   victimList    // jobs that can be paused; used only if the policy pauses jobs for others
+	resizing  []int32       // jobs with a new request, in the order of the requests
+	ends      []queue.Timer // expected ends, ascending; used only if the policy has reservations
+	mates     cluster.Mates // pairs of jobs that share GPUs
 }
 
-// enter and leave keep the sets of running jobs.
+// enter adds a job to the running jobs, and leave removes it.
 func (l *loop) enter(j *jobState) {
 	j.slot = int32(len(l.running.all))
 	l.running.all = append(l.running.all, j.number)
@@ -44,7 +44,7 @@ func (l *loop) byFirstStart(a, b int32) int {
 	return cmp.Or(cmp.Compare(l.state(a).first, l.state(b).first), cmp.Compare(a, b))
 }
 
-// resizable reports whether a job can be resized while it runs. Gangs cannot.
+// resizable reports whether a job can be resized while it runs. Jobs on several nodes cannot.
 func (l *loop) resizable(j *jobState) bool {
 	return !j.plain && j.job.Malleable && j.job.Nodes <= 1
 }

@@ -13,23 +13,23 @@ import (
 type steering struct {
 	noHooks
 	l    *loop
-	desk *controllerHost
+	host *controllerHost
 }
 
-// steer prepares the controllers of a run.
+// steer adds the extension steering if the run has controllers.
 func (l *loop) steer() error {
 	if l.Steering == nil {
 		return nil
 	}
-	l.ownJobs() // their requests change
-	desk, err := newControllerHost(l.Steering, l.jobs.Len(), kernelOfControllers{l})
-	l.extensions = append(l.extensions, steering{l: l, desk: desk})
+	l.ownJobs() // controllers change requests of jobs
+	host, err := newControllerHost(l.Steering, l.jobs.Len(), kernelOfControllers{l})
+	l.extensions = append(l.extensions, steering{l: l, host: host})
 	return err
 }
 
-func (c steering) arrived(j *jobState) error { return c.desk.Ask(j.number, nil) }
+func (c steering) arrived(j *jobState) error { return c.host.Ask(j.number, nil) }
 
-// notice takes a report of a job that has a controller.
+// notice passes a report of a job to the job's controller.
 func (c steering) notice(n *Notice) (taken bool, err error) {
 	if n.Kind != JobProgress || n.Progress == nil {
 		return false, nil
@@ -37,7 +37,7 @@ func (c steering) notice(n *Notice) (taken bool, err error) {
 	if n.Job < 0 || n.Job >= c.l.jobs.Len() {
 		return true, fmt.Errorf("engine: progress of a job with number %d, which does not exist", n.Job)
 	}
-	return true, c.desk.Ask(int32(n.Job), n.Progress)
+	return true, c.host.Ask(int32(n.Job), n.Progress)
 }
 
 // begun reports whether a job has started and not ended.
@@ -46,11 +46,11 @@ func (l *loop) begun(j *jobState) bool {
 	return s == Running || s == Paused
 }
 
-// attemptEnded handles the end of an attempt, and reports whether a controller asked
-// for that end. If so, the job waits for its restart.
+// attemptEnded handles the end of an attempt. It reports whether a controller wanted the job to restart. Such a job
+// waits for its next attempt.
 func (c steering) attemptEnded(j *jobState, e *Notice) bool {
 	l := c.l
-	next, anew := c.desk.Ended(j.number, e)
+	next, anew := c.host.Ended(j.number, e)
 	if !anew {
 		return false
 	}
@@ -63,7 +63,7 @@ func (c steering) attemptEnded(j *jobState, e *Notice) bool {
 	return true
 }
 
-// reconfigure gives a job that waits to be started, or is about to, another request.
+// reconfigure changes the request of a job that is not running to the request of its new settings.
 func (l *loop) reconfigure(j *jobState, to Adopted, attempt *Attempt) {
 	job := j.job
 	same := to.Threads == job.Threads && slices.Equal(to.Roles, job.Roles())
@@ -78,7 +78,7 @@ func (l *loop) reconfigure(j *jobState, to Adopted, attempt *Attempt) {
 	l.emit(Event{Kind: Reconfigure, Job: int(j.number), Request: to.Threads, Roles: to.Roles, Attempt: attempt})
 }
 
-// kernelOfControllers is the loop as controllers see it.
+// kernelOfControllers implements controllerKernel.
 type kernelOfControllers struct{ *loop }
 
 func (l kernelOfControllers) Name(j int32) string             { return l.job(j).Name }
@@ -142,101 +142,95 @@ func (l kernelOfControllers) Satisfy(number int32, reason string) error {
 	return nil
 }
 
-// Steering joins controllers to the jobs of a run: it asks them when their jobs arrive
-// and report, and has their decisions carried out by the programs (Reconfigurer) and by the
-// scheduler (Kernel).
+// The controllers of jobs.
 
-// Steering joins controllers to the jobs of a run. A controller is asked when its job
-// arrives, and at each of its reports; its decisions are carried out at once, before the
-// dispatch of the instant, and each is an event of the trace.
+// Steering connects controllers with the jobs of a run. A controller is called when its job arrives, and at each
+// report of the job. Its decision is carried out at once, before the dispatch of the instant, and recorded as an
+// event.
 type Steering struct {
-	// Controllers has the controller of each job; nil for none.
+	// Controllers has the controller of each job, by number; nil for a job without one.
 	Controllers []control.Controller
-	// Settings are the initial settings of each job.
+	// Settings has the initial settings of each job, by number.
 	Settings [][]control.Setting
-	// Reconfigurer reaches the programs.
+	// Reconfigurer changes the settings of the jobs' programs.
 	Reconfigurer Reconfigurer
 }
 
-// Reconfigurer carries out decisions of controllers about programs, through the engine.
+// Reconfigurer is the part of an engine that passes decisions of controllers to programs.
 type Reconfigurer interface {
-	// Follow asks for a notice of every report (Notice.Progress) of the jobs for which
-	// it is true, each at a separate instant. It is called before the first job starts.
+	// Follow makes the engine report all progress of the jobs for which jobs[number] is true. Each report is a
+	// notice with its own instant. Follow is called before the first job starts.
 	Follow(jobs []bool)
-	// Adopt makes these all of the settings of a job, from its next start on; restart
-	// asks for that start. A running program that can change them receives them, and
-	// needs no restart. The error says why no job can have such settings; nothing has
-	// changed then.
+	// Adopt sets all settings of a job from its next start on. restart says that the job will restart for them. A
+	// running program that can change the settings gets them at once, and needs no restart. The error says why the
+	// job cannot have the settings; then nothing changes.
 	Adopt(job int, settings []control.Setting, restart bool) (Adopted, error)
-	// Deepen asks a program for another layer in a block of its network. It is asked
-	// once, when the job starts or else at once.
+	// Deepen makes a program add a layer to a block of its network, at once or when the job starts.
 	Deepen(job, block int) error
-	// Restart asks a running job to save its work and to end, for a restart. The notice
-	// JobEnded follows, with the state Stopped.
+	// Restart makes a running job save its work and end. The notice JobEnded follows, with the state Stopped.
 	Restart(job int) error
 }
 
-// serviceMeter is an engine that measures the service time of its jobs, of all attempts: a program may begin long after the
-// decision to start it, and its budget is counted from there.
+// serviceMeter is an engine that measures the service time of its jobs, over all attempts. A program may begin long
+// after the decision to start it, and only the time after that counts against its budget.
 type serviceMeter interface {
 	Used(job int) time.Duration
 }
 
-// Adopted is the effect of settings on the scheduler.
+// Adopted says what new settings of a job change for the scheduler.
 type Adopted struct {
 	// Threads and Roles are the request of the job with the settings.
 	Threads int
 	Roles   []Role
-	// Restart says that the program needs a restart to use the settings.
+	// Restart says that the program must restart to use the settings.
 	Restart bool
 }
 
-// controllerKernel has the scheduler's actions for controllers.
+// controllerKernel are the methods of the scheduler that a controllerHost needs.
 type controllerKernel interface {
 	// Name returns the name of a job.
 	Name(job int32) string
 	// Begun reports whether a job has started and not ended.
 	Begun(job int32) bool
-	// Stopping reports whether the run is broken off or closed.
+	// Stopping reports whether the run is being ended early.
 	Stopping() bool
-	// Facts returns the present report of a job: its used service time, its limits and
-	// its remaining budget.
+	// Facts returns the used service time of a job, its resources and its remaining budget, as a report.
 	Facts(job int32) control.Report
-	// Decided records a decision.
+	// Decided records a decision of a controller.
 	Decided(job int32, c *control.Decision)
-	// Reconfigure gives a job another request that has not begun.
+	// Reconfigure changes the request of a job that has not started.
 	Reconfigure(job int32, to Adopted)
-	// Request changes the request of a job in cores; Demand changes it to the demand
-	// of settings, including parts.
+	// Request changes the requested cores of a job. Demand changes the request to the one of new settings, including
+	// the parts of roles.
 	Request(job, cores int32)
 	Demand(job int32, to Adopted) error
-	// Satisfy ends a job that its controller stops.
+	// Satisfy ends a job, because its controller has stopped it.
 	Satisfy(job int32, reason string) error
 }
 
-// controllerHost runs the controllers of one run. A nil host has none.
+// controllerHost calls the controllers of a run, and carries out their decisions. A nil host does nothing.
 type controllerHost struct {
 	Steering
 	kernel controllerKernel
-	jobs   []*controlledJob // by job; nil for one without a controller
+	jobs   []*controlledJob // by job number; nil for a job without a controller
 }
 
 // controlledJob is the state of a job that has a controller.
 type controlledJob struct {
 	settings []control.Setting
-	// leaving is set while the job ends its attempt, to restart with next.
+	// leaving says that the attempt is ending; the job restarts with next.
 	leaving   bool
 	next      Adopted
 	restarted bool
-	// unproven is set from a change of settings to the next report.
+	// unproven says that the job has not reported since its settings changed.
 	unproven bool
-	// refused are settings that the job cannot have; the next report names them.
+	// refused are settings that the job cannot have. The next report to the controller has them.
 	refused []control.Setting
-	// done is set when the controller has stopped the job, and says why.
+	// done is the reason why the controller has stopped the job; empty while it has not.
 	done string
 }
 
-// newControllerHost returns the host of a run's controllers, and asks for the reports of its jobs.
+// newControllerHost returns the host of a run's controllers, and makes the engine report the progress of their jobs.
 func newControllerHost(s *Steering, jobs int, k controllerKernel) (*controllerHost, error) {
 	if len(s.Controllers) != jobs || s.Reconfigurer == nil {
 		return nil, fmt.Errorf("controllers: %d jobs, but the controllers of %d, or no way to reach them",
@@ -256,9 +250,7 @@ func newControllerHost(s *Steering, jobs int, k controllerKernel) (*controllerHo
 	return d, nil
 }
 
-// Ask asks the controller of a job, and carries out its decision. p is the job's
-// report; nil before its first start. begun says that the job has started and not
-// ended.
+// Ask calls the controller of a job, and carries out its decision. p is a report of the job; nil at its arrival.
 func (d *controllerHost) Ask(j int32, p *control.Progress) error {
 	if d == nil || d.jobs[j] == nil || d.kernel.Stopping() {
 		return nil
@@ -281,7 +273,7 @@ func (d *controllerHost) Ask(j int32, p *control.Progress) error {
 	return d.obey(j, r, a)
 }
 
-// report returns the present report of a job.
+// report returns a report of a job at this instant, without progress.
 func (d *controllerHost) report(j int32) control.Report {
 	r := d.kernel.Facts(j)
 	r.Loss, r.Accuracy, r.Seconds = math.NaN(), math.NaN(), math.NaN()
@@ -289,7 +281,7 @@ func (d *controllerHost) report(j int32) control.Report {
 	return r
 }
 
-// obey carries out an action, and records it before its consequences.
+// obey records an action of a controller, and carries it out.
 func (d *controllerHost) obey(j int32, r control.Report, a control.Action) error {
 	s, c := d.jobs[j], &control.Decision{Report: r, Action: a, Settings: d.jobs[j].settings}
 	begun := d.kernel.Begun(j)
@@ -331,8 +323,8 @@ func (d *controllerHost) obey(j int32, r control.Report, a control.Action) error
 	return d.kernel.Satisfy(j, s.done)
 }
 
-// adopt gives a job the settings of an action, if there are any. The next report names
-// the settings that the job cannot have.
+// adopt gives a job the settings of an action, if the action has any. If the job cannot have them, the next report
+// to the controller says so.
 func (d *controllerHost) adopt(j int32, a control.Action, begun bool, c *control.Decision) (Adopted, error) {
 	if len(a.Settings) == 0 {
 		return Adopted{}, nil
@@ -351,10 +343,10 @@ func (d *controllerHost) adopt(j int32, a control.Action, begun bool, c *control
 	return to, nil
 }
 
-// Ended handles the end of an attempt. It reports whether a controller asked for it,
-// and the settings for the restart. A job that has done all of its work meanwhile is
-// over. A job stopped by its controller is finished, with its model so far.
-func (d *controllerHost) Ended(j int32, e *Notice) (next Adopted, anew bool) {
+// Ended handles the end of an attempt. restart reports whether a controller wanted the end, and next has the request
+// for the restart. A job that finished meanwhile does not restart. A job that its controller has stopped is
+// finished.
+func (d *controllerHost) Ended(j int32, e *Notice) (next Adopted, restart bool) {
 	if d == nil || d.jobs[j] == nil || d.kernel.Stopping() {
 		return Adopted{}, false
 	}
@@ -376,8 +368,8 @@ func (d *controllerHost) Ended(j int32, e *Notice) (next Adopted, anew bool) {
 	return s.next, true
 }
 
-// recover asks the controller of a job that failed with new settings for other settings.
-// It reports whether the job restarts with them.
+// recover asks the controller of a job for other settings after the job failed with its new settings. It reports
+// whether the job restarts with them.
 func (d *controllerHost) recover(j int32, reason string) bool {
 	s, r := d.jobs[j], d.report(j)
 	r.Crashed = reason

@@ -9,73 +9,77 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Extension is an extension of the kernel that a feature brings. It keeps its state itself, and acts on the run through
-// a Kernel. It may be a JobExtension as well.
+// Extension is an extension of the scheduler that a feature implements, such as for servers that come and go. It has
+// its own state, and acts on the run through a Kernel. It may also implement JobExtension.
 type Extension interface {
-	// Notice takes a notice of the engine, if it is for the extension.
+	// Notice handles a notice of the engine. It reports whether the notice was for the extension.
 	Notice(n *Notice) (taken bool, err error)
-	// NextInstant returns the next instant at which the extension is to act; Never for none. Reached is called when
-	// the run has reached it; now may be later, on a real clock.
+	// NextInstant returns the next instant at which Reached is to be called; Never if it is not to be called. On a
+	// real clock, now may be later than that instant.
 	NextInstant() time.Duration
 	Reached(now time.Duration)
-	// BeforeDispatch and AfterDispatch are called once an instant, before and after the decisions.
+	// BeforeDispatch and AfterDispatch are called once an instant: before the decisions, and after them.
 	BeforeDispatch() error
 	AfterDispatch() error
-	// Pending reports whether the extension waits for a notice of the engine, although no job runs.
+	// Pending reports whether the run must go on although no job runs, because the extension expects a notice of the
+	// engine.
 	Pending() bool
-	// Stalled is called when nothing is to come and jobs wait. It reports whether it has changed that.
+	// Stalled is called when jobs wait but no event is due. It reports whether the extension has done something that
+	// leads to an event.
 	Stalled() (changed bool, err error)
-	// Finish ends the extension, at the end of a run without errors.
+	// Finish is called at the end of a run that had no error.
 	Finish() error
 }
 
-// JobExtension is an Extension that follows the jobs, and restricts where they start.
+// JobExtension is an Extension that is called about jobs, and can restrict the nodes on which they start.
 type JobExtension interface {
-	// Arrived is called when a job has arrived, before it waits, and Ended when it is final.
+	// Arrived is called when a job has arrived, before it is queued. Ended is called when its state is final.
 	Arrived(job int32)
 	Ended(job int32)
-	// Started is called when an attempt of a job starts, Requeued when it was ended and the job is to wait again,
-	// with the work that it keeps, as run time on its full request.
+	// Started is called when an attempt of a job starts. Requeued is called when an attempt has ended and the job
+	// waits again; work is the finished work that it keeps, as run time on its full request.
 	Started(job int32)
 	Requeued(job int32, work time.Duration)
-	// Placed is called when a job holds a grant on other nodes, or with other parts, than before, and Leaves when it
-	// leaves the nodes of its grant.
+	// Placed is called when a job gets other nodes or parts than before. Leaves is called before a job leaves the
+	// nodes of its grant.
 	Placed(JobView)
 	Leaves(JobView)
-	// Limit restricts the nodes on which a job may start, in its need per node.
+	// Limit removes nodes on which a job may not start from need, the job's need per node.
 	Limit(job int32, need *cluster.Room)
 }
 
-// Kernel is a run under way, for an Extension.
+// Kernel is the scheduler as an Extension sees it.
 type Kernel interface {
 	View
-	// Emit records an event that happens now.
+	// Emit records an event at the present instant.
 	Emit(Event)
-	// EndAttempt ends the attempt of a job that has started, by a method of the engine. After the event the job waits
-	// again, with the work that the attempt kept. When the run is broken off, the job is stopped.
+	// EndAttempt ends the attempt of a started job by end, a method of the engine, and records the event e. The job
+	// then waits again, with the finished work that it keeps. While the run is being ended early, the job is stopped
+	// instead.
 	EndAttempt(job int32, end func(job int) (Attempt, error), e Event) error
-	// ContinueWithout lets a running job continue without its parts on a node that is lost. It returns false for a
-	// job that cannot.
+	// ContinueWithout makes a running job continue without its parts on a lost node. It returns false for a job that
+	// cannot.
 	ContinueWithout(job, node int32, why string) (bool, error)
-	// MissingParts yields the needs of the parts that running jobs lack.
+	// MissingParts yields the resources that each missing part of a running job needs.
 	MissingParts() iter.Seq[cluster.Room]
-	// WorkOf returns the finished work of a job in an attempt that has run for a time, as run time on its full request.
+	// WorkOf returns the finished work of a job in an attempt, as run time on its full request. The attempt has only
+	// the service times Ran, Began and Saved.
 	WorkOf(job int32, a *Attempt) time.Duration
-	// Fail ends a job that waits, and dispatches.
+	// Fail ends a waiting job as failed, and dispatches.
 	Fail(job int32, why string) error
-	// Choose sets the present alternative of a waiting job.
+	// Choose sets the alternative with which a waiting job would start.
 	Choose(job, alternative int32)
-	// Stopping reports whether the run is broken off.
+	// Stopping reports whether the run is being ended early.
 	Stopping() bool
 }
 
-// newSupply makes the extension that keeps the nodes that come and go; nil where none is linked in.
+// newSupply makes the extension that adds and removes nodes; nil if the build has no such feature.
 var newSupply func(*Run, *cluster.Machine, Kernel) (Extension, error)
 
-// RegisterSupply makes the extension known that keeps the nodes that come and go.
+// RegisterSupply registers the function that makes the extension which adds and removes nodes.
 func RegisterSupply(keep func(*Run, *cluster.Machine, Kernel) (Extension, error)) { newSupply = keep }
 
-// supply makes the extension of a run whose nodes come and go.
+// supply returns the extension that adds and removes the nodes of a run.
 func (l *loop) supply() (extension, error) {
 	keep := newSupply
 	if l.rules.Supply != nil {
@@ -92,12 +96,12 @@ func (l *loop) supply() (extension, error) {
 	return &ofFeature{Extension: x, l: l, jobs: jobs}, nil
 }
 
-// ofFeature is the extension of a feature.
+// ofFeature is an extension that calls the Extension of a feature.
 type ofFeature struct {
 	noHooks
 	Extension
 	l    *loop
-	jobs JobExtension // nil if it does not follow jobs
+	jobs JobExtension // nil if the feature does not implement it
 }
 
 func (f *ofFeature) arrived(j *jobState) error {
@@ -187,7 +191,7 @@ func (l *loop) MissingParts() iter.Seq[cluster.Room] {
 			for _, p := range l.lacks(j) {
 				need := l.needOf(j, p.Role)
 				if need.Cores == 0 && need.GPUs == 0 {
-					continue // another part is there too
+					continue // the node has another part of the job
 				}
 				if !yield(need) {
 					return

@@ -2,7 +2,8 @@ package scheduler
 
 import "time"
 
-// turnOver puts a running job at its place among the waiting ones.
+// turnOver puts a running job whose quantum is over into the queue. Its resources count as free, but it runs until
+// dispatch has decided.
 func (l *loop) turnOver(j *jobState) {
 	l.settleTime(j)
 	l.machine.Give(j.grant)
@@ -17,8 +18,7 @@ func (l *loop) dropTurn(j *jobState) {
 	l.turns.Drop(j.number, j.grant)
 }
 
-// endTurn pauses a job whose turn is over, because its cores are wanted or
-// dispatch has not given it any.
+// endTurn pauses a running job whose quantum is over, because another job gets its resources.
 func (l *loop) endTurn(j *jobState) error {
 	if err := l.halt(j); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (l *loop) endTurn(j *jobState) error {
 	return nil
 }
 
-// goOn lets a job whose turn is over keep its resources, for a new quantum.
+// goOn lets a job whose quantum is over keep its resources for a new quantum.
 func (l *loop) goOn(j *jobState) {
 	l.dropTurn(j)
 	l.queue.Remove(j.number)
@@ -41,8 +41,8 @@ func (l *loop) goOn(j *jobState) {
 	l.setTimer(j, l.now+l.quantum(j))
 }
 
-// quantum returns how long a job that runs now does so before dispatch looks at it again;
-// 0 for to its end.
+// quantum returns how long a job that starts or continues now runs before dispatch considers it again; 0 means to
+// its end.
 func (l *loop) quantum(j *jobState) time.Duration {
 	if l.rules.QuantumOf != nil {
 		return l.rules.QuantumOf(JobView{l, j})
@@ -50,7 +50,7 @@ func (l *loop) quantum(j *jobState) time.Duration {
 	return l.rules.Quantum
 }
 
-// clear pauses the jobs that still run on resources of a grant.
+// clear pauses jobs whose quantum is over and that hold resources of a grant.
 func (l *loop) clear(g Grant) error {
 	for len(l.turns.Jobs) > 0 {
 		owner, some := l.turns.Of(g)
