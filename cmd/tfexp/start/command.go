@@ -151,6 +151,7 @@ func initCommand(a *command.App) *cobra.Command {
 		flags.Exclude(cmd, "template", f.Name)
 		flags.Exclude(cmd, "from", f.Name)
 	}
+	allOnce(cmd.Flags())
 	return cmd
 }
 

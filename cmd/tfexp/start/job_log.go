@@ -38,6 +38,8 @@ type JobLog struct {
 	MemoryUnit          string
 	Columns             []schema.Setting
 	Unit, RequestedUnit time.Duration
+	// Exceeded says that RequestedUnit is the unit in which jobs ended before their limits.
+	Exceeded bool
 	// Scaled is the column of instants whose digits show the unit; empty where its name does, or they are seconds.
 	Scaled string
 	Unread []string
@@ -135,14 +137,60 @@ func InspectLog(path, shown string) (JobLog, error) {
 	if bytes, err := schema.ParseSize(l.MemoryUnit); err == nil {
 		args["memory_unit"] = bytes
 	}
-	var trace workload.Trace
-	if _, err := datafile.ReadFile(file, func(text io.Reader) (err error) {
-		trace, err = l.Format.Read(shown, text, formats.Options{Lenient: true, Args: args})
-		return err
-	}); err != nil {
+	read := func() (trace workload.Trace, err error) {
+		_, err = datafile.ReadFile(file, func(text io.Reader) (err error) {
+			trace, err = l.Format.Read(shown, text, formats.Options{Lenient: true, Args: args})
+			return err
+		})
+		return trace, err
+	}
+	trace, err := read()
+	if err != nil {
 		return l, err
 	}
+	if exceeded(&trace) > 0.5 {
+		if unit := l.requestUnit(&trace); unit > 0 {
+			l.RequestedUnit, l.Exceeded = unit, true
+			args["requested_unit"] = unit
+			if trace, err = read(); err != nil {
+				return l, err
+			}
+		}
+	}
 	return l, l.measure(&trace)
+}
+
+// requestUnit returns the unit, minutes or hours, in which hardly any job of a table ran longer than its requested time. It
+// returns 0 where the file has a unit, or none fits.
+func (l *JobLog) requestUnit(t *workload.Trace) time.Duration {
+	named := slices.ContainsFunc(l.Columns, func(c schema.Setting) bool { return c.Name == formats.FactRequested })
+	if !named || l.RequestedUnit > 0 {
+		return 0
+	}
+	for _, unit := range []time.Duration{time.Minute, time.Hour} {
+		larger := workload.Trace{Jobs: slices.Clone(t.Jobs), RunTimes: t.RunTimes}
+		for i := range larger.Jobs {
+			limit := float64(larger.Jobs[i].Predicted) * float64(unit) / float64(cmp.Or(l.Unit, time.Second))
+			larger.Jobs[i].Predicted = time.Duration(min(limit, 1<<62))
+		}
+		if exceeded(&larger) < 0.05 {
+			return unit
+		}
+	}
+	return 0
+}
+
+// exceeded is the part of the jobs with requested times that ran much longer than these.
+func exceeded(t *workload.Trace) float64 {
+	all, longer := 0, 0
+	for i := range t.Jobs {
+		if limit := t.Jobs[i].Predicted; limit > 0 && t.Timed(i) && t.RunTimes[i] > 0 {
+			if all++; float64(t.RunTimes[i]) > 1.5*float64(limit) {
+				longer++
+			}
+		}
+	}
+	return float64(longer) / float64(max(all, 1))
 }
 
 // choose finds the format, by the name of the file and its first line.
@@ -319,6 +367,11 @@ func (l *JobLog) OpenQuestions() []string {
 	if l.Scaled != "" {
 		out = append(out, fmt.Sprintf("The numbers of %s have too many digits for seconds since 1970: all times that are numbers are taken "+
 			"as multiples of %s, run times as well.", l.Scaled, unitText(l.Unit)))
+	}
+	if l.Exceeded {
+		i := slices.IndexFunc(l.Columns, func(c schema.Setting) bool { return c.Name == formats.FactRequested })
+		out = append(out, fmt.Sprintf("%s is taken as multiples of %s: most jobs would have run much longer than so many seconds. For "+
+			"another unit, change requested_unit.", l.Columns[i].Value, unitText(l.RequestedUnit)))
 	}
 	if l.Malformed != "" {
 		out = append(out, strings.ToUpper(l.Malformed[:1])+l.Malformed[1:]+

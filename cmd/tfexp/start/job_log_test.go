@@ -63,6 +63,21 @@ func TestInspect(t *testing.T) {
 			`file = "jobs.csv" | format = "table" | requested_unit = "1h0m0s" | columns = { | arrival = "submit_time" | ` +
 				`run_time = "run_time" | requested_time = "time_limit_h" | threads = "cpus" | }`, Cluster{Cores: 10}, 0, true,
 		},
+		"limits in minutes": {
+			"jobs.csv", "submit,duration,limit,cpus\n0,1800,60,4\n5,3600,120,4\n9,30,10,4\n",
+			`file = "jobs.csv" | format = "table" | requested_unit = "1m0s" | columns = { | arrival = "submit" | ` +
+				`run_time = "duration" | requested_time = "limit" | threads = "cpus" | }`, Cluster{Cores: 8}, 0, true,
+		},
+		"limits that most jobs exceed in any unit": {
+			"jobs.csv", "submit,duration,limit,cpus\n0,360000,1,4\n5,360000,1,4\n9,30,10,4\n",
+			`file = "jobs.csv" | format = "table" | columns = { | arrival = "submit" | ` +
+				`run_time = "duration" | requested_time = "limit" | threads = "cpus" | }`, Cluster{Cores: 11}, 0, true,
+		},
+		"limits that few jobs exceed": {
+			"jobs.csv", "submit,duration,limit,cpus\n0,100,60,4\n5,40,60,4\n9,30,60,4\n",
+			`file = "jobs.csv" | format = "table" | columns = { | arrival = "submit" | ` +
+				`run_time = "duration" | requested_time = "limit" | threads = "cpus" | }`, Cluster{Cores: 9}, 0, true,
+		},
 		"memory": {
 			"jobs.csv", "submit,duration,mem_gb,max_mem_gb,cpus\n0,60,8,2,4\n",
 			`file = "jobs.csv" | format = "table" | memory_unit = "1GB" | columns = { | arrival = "submit" | run_time = "duration" | ` +

@@ -198,11 +198,13 @@ type table struct {
 	commas  bool   // separate fields
 	cluster string // of the rows before, in tables of Slurm
 
-	file  string
-	order logs.DayOrder // of dates that end with the year
-	held  []heldRow     // rows from the first on with such a date, until one shows their order
-	late  []error       // the errors of these
-	line  int           // that is read at present
+	file    string
+	order   logs.DayOrder // of dates that end with the year
+	compact logs.CompactDates
+	limits  limitsSeen
+	held    []heldRow // rows from the first on with such a date, until one shows their order
+	late    []error   // the errors of these
+	line    int       // that is read at present
 	// Lines of the first number, date with a zone and date without one that are instants; 0 for none.
 	numbers, zoned, zoneless int
 	// percent has, of facts that may have it, the lines of the first plain number and of the first in percent.
@@ -248,6 +250,13 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 	t.order = logs.DayOrder(1 + slices.Index(dayOrders, t.args.Dates))
 	skipped, err := form.EachRow(file, r, o.Lenient, t.head, t.row)
 	t.release()
+	remedy := "write dates like 2017-10-03 05:33:33"
+	if t.Slurm {
+		remedy = "print them with SLURM_TIME_FORMAT=standard"
+	}
+	if err := t.compact.Err(file, remedy); err != nil {
+		return workload.Trace{}, err
+	}
 	if err != nil || len(t.late) > 0 && !o.Lenient {
 		return workload.Trace{}, errors.Join(append(t.late[:min(len(t.late), textfile.MaxErrors)], err)...)
 	}
@@ -276,6 +285,10 @@ func (l *Layout) Read(file string, r io.Reader, o Options) (workload.Trace, erro
 			t.Assumed = append(t.Assumed, fmt.Sprintf("%s has percent, as in line %d, beside plain numbers, as in "+
 				"line %d, which are taken as they are", t.named[fact], at[1], at[0]))
 		}
+	}
+	if t.limits.wrongUnit() {
+		t.Assumed = append(t.Assumed, fmt.Sprintf("most jobs (%d of %d) ran much longer than %s, which is read in units of %s: for minutes, "+
+			"write  requested_unit = \"1m\"", t.limits.exceeded, t.limits.all, t.named[FactRequested], t.unitOfRequests()))
 	}
 	if t.never+t.running > 0 {
 		t.Assumed = append(t.Assumed, fmt.Sprintf("jobs that never started (%d) or have not ended (%d) are left out", t.never,

@@ -82,10 +82,27 @@ func (t *table) timesOf(j *scheduler.Job, fields []string) (run time.Duration, e
 			return 0, fmt.Errorf("%s %q is not a time", t.named[FactRequested], text)
 		}
 		j.Predicted = max(d, 1)
+		t.limits.add(run, d, strings.Trim(text, "0123456789.") == "")
 	}
 	t.first, t.latest = min(t.first, arrival), max(t.latest, arrival)
 	return run, nil
 }
+
+// limitsSeen counts jobs with requested times that are numbers without a unit, and the jobs that ran much longer.
+type limitsSeen struct{ all, exceeded int }
+
+// add takes the run time and the requested time of a job.
+func (l *limitsSeen) add(run, limit time.Duration, plain bool) {
+	if !plain || run <= 0 || limit <= 0 {
+		return
+	}
+	if l.all++; run > limit+limit/2 {
+		l.exceeded++
+	}
+}
+
+// wrongUnit reports whether most jobs ran much longer than their requested times, so that another unit is likely.
+func (l *limitsSeen) wrongUnit() bool { return 2*l.exceeded > l.all }
 
 // unitOfRequests is the unit of requested times.
 func (t *table) unitOfRequests() time.Duration {
@@ -155,6 +172,7 @@ func (t *table) instant(fields []string, fact string) (time.Duration, error) {
 	if !ok {
 		return 0, fmt.Errorf("it has no %s", strings.ReplaceAll(fact, "_", " "))
 	}
+	t.compact.Add(text, t.line, t.Slurm)
 	at, err := logs.ParseInstant(t.order.In(text), t.o.Unit())
 	switch shown, ends := logs.OrderOf(text); {
 	case err != nil && ends && t.order == logs.NoOrder:

@@ -85,6 +85,8 @@ type accounting struct {
 	unsized  int                      // jobs that have their default memory
 	unbound  int                      // jobs that have their default limit
 	order    logs.DayOrder            // of dates that end with the year
+	compact  logs.CompactDates
+	reading  int // the line of the row that is read
 	// jobs whose constraint is not understood, and the first such constraint
 	constrained int
 	constraint  string
@@ -160,6 +162,9 @@ func readAccounting(file string, r io.Reader, o formats.Options) (workload.Trace
 	case err == nil && len(a.list) == 0 && a.others > 0:
 		err = fmt.Errorf("%s: no job of the cluster %s has started, and the file has jobs of the cluster %s: print it with  sacct -M %s",
 			file, a.own, a.second, a.own)
+	}
+	if err == nil {
+		err = a.compact.Err(file, "print the log with SLURM_TIME_FORMAT=standard")
 	}
 	if err == nil && len(a.list) == 0 {
 		err = fmt.Errorf("%s: none of its jobs has started: print a longer time with  sacct -S and -E", file)
@@ -334,7 +339,11 @@ func (a *accounting) instant(fields []string, column string) (time.Duration, err
 	if text == "" {
 		return 0, fmt.Errorf("it has no %s", column)
 	}
+	a.compact.Add(text, a.reading, true)
 	at, err := logs.ParseInstant(a.order.In(text), time.Second)
+	if err == nil && strings.Contains(text, ".") && !logs.IsDate(text) {
+		err = fmt.Errorf("%q is neither a whole number of seconds nor a date", text)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w (print the log with SLURM_TIME_FORMAT=standard)", column, err)
 	}
@@ -357,6 +366,7 @@ func (a *accounting) number(fields []string, columns ...string) (int, error) {
 
 // row reads an attempt of a job.
 func (a *accounting) row(line int, fields []string) error {
+	a.reading = line
 	id := a.text(fields, "JobID")
 	if id == "" || strings.Contains(id, ".") || !a.take(a.text(fields, "Cluster"), line) {
 		a.Ignored++

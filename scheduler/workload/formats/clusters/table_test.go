@@ -414,3 +414,39 @@ func TestSacctAgain(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// Requested times of numbers are in another unit where most jobs ran much longer, and the option for it is named.
+func TestLimitsInAnotherUnit(t *testing.T) {
+	for text, want := range map[string]bool{
+		"submit,run,limit\n0,1800,60\n1,3600,120\n2,30,60\n": true,
+		"submit,run,limit\n0,80,60\n1,70,60\n2,95,60\n":      false, // little longer
+		"submit,run,limit\n0,1800,1h\n1,3600,1h\n":           false,
+		"submit,run,limit\n0,1800,0:01\n1,3600,0:01\n":       false, // it has a unit
+	} {
+		_, trace := readJobs(t, "table", text, map[string]any{"columns": columnsOf("arrival", "submit", "run_time", "run", "requested_time", "limit")})
+		said := strings.Contains(strings.Join(trace.Assumed, "\n"), `most jobs (2 of 3) ran much longer than limit, which is read in units of 1s: `+
+			`for minutes, write  requested_unit = "1m"`)
+		if said != want {
+			t.Errorf("%q: %v", text, trace.Assumed)
+		}
+	}
+}
+
+// Dates without separators look like numbers: they are refused.
+func TestCompactDatesInTables(t *testing.T) {
+	for format, texts := range map[string][2]string{
+		"table": {"submit,run\n20260901100000,5\n20260901101500,5\n", "write dates like"},
+		"sacct": {"JobID|Submit|Start|End\n1|2609011000|2609011001|2609011030\n", "SLURM_TIME_FORMAT=standard"},
+	} {
+		args := map[string]any{"unit": time.Millisecond}
+		if format == "table" {
+			args["columns"] = columnsOf("arrival", "submit", "run_time", "run")
+		} else {
+			delete(args, "unit")
+		}
+		_, err := formats.Find(format).Read("log", strings.NewReader(texts[0]), formats.Options{Args: args})
+		if err == nil || !strings.Contains(err.Error(), texts[1]) || !strings.Contains(err.Error(), "log:2: ") {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+}

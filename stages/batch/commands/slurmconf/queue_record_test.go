@@ -55,6 +55,11 @@ func TestOrderOfQueue(t *testing.T) {
 			"2017-10-03 05:33:33 (print the queue with SLURM_TIME_FORMAT=standard)",
 		"1|ada|PENDING|13/09/26 10:00:00|2\n": `q:2: SubmitTime: "13/09/26 10:00:00" may begin with the day or the month: write dates like ` +
 			"2017-10-03 05:33:33 (print the queue with SLURM_TIME_FORMAT=standard)",
+		"1|ada|PENDING|2609011000|2\n": `q:2: "2609011000" may be a date without separators or a number, and so may all other times of ` +
+			"the file: print the queue with SLURM_TIME_FORMAT=standard",
+		"1|ada|PENDING|10.30|2\n": `q:2: SubmitTime: "10.30" is neither a whole number of seconds nor a date (print the queue with ` +
+			"SLURM_TIME_FORMAT=standard)",
+		"1|ada|PENDING|1788254400|2\n2|ada|PENDING|1788254480|2\n": "1 2026-09-01; 2 2026-09-01",
 	} {
 		q, _, err := ReadQueue("q", strings.NewReader(head+text))
 		var got []string

@@ -44,7 +44,7 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 				read.judge(job)
 			}
 			if wrong == nil && !read.hold(job, line) {
-				wrong = read.job(job)
+				wrong = read.job(job, line)
 			}
 			if wrong != nil {
 				read.wrong(&ConfProblem{file, line, wrong.Error()})
@@ -103,9 +103,12 @@ func ReadQueue(file string, r io.Reader) (q forecast.Queue, notes []string, err 
 		err = in.Err()
 	}
 	for _, h := range read.held {
-		if wrong := read.job(h.fields); wrong != nil {
+		if wrong := read.job(h.fields, h.line); wrong != nil {
 			read.wrong(&ConfProblem{file, h.line, wrong.Error()})
 		}
+	}
+	if err == nil {
+		err = read.compact.Err(file, "print the queue with SLURM_TIME_FORMAT=standard")
 	}
 	if err == nil && len(read.jobs) == 0 && read.first != nil {
 		err = read.first
@@ -157,6 +160,7 @@ type queueReader struct {
 	said      []string            // of its columns
 	dates     logs.DayOrder       // of dates that end with the year
 	held      []heldJob           // with such dates
+	compact   logs.CompactDates
 }
 
 // heldJob is the fields of a job that are read when the order of day and month in all dates is known.
@@ -280,7 +284,7 @@ var (
 	onlyDigits = regexp.MustCompile(`^\d+$`)
 )
 
-func (q *queueReader) job(f map[string]string) (err error) {
+func (q *queueReader) job(f map[string]string, line int) (err error) {
 	get := func(name string) string {
 		switch v := f[name]; v {
 		case "(null)", "N/A", "Unknown", "None", "none", "NOT_SET", "Partition_Limit", "INVALID":
@@ -308,7 +312,12 @@ func (q *queueReader) job(f map[string]string) (err error) {
 	j.Name, j.User, j.Class, j.Deadline, j.Priority = get("JobId"), user, partition, scheduler.Never, -1
 	instant := func(name string) (at time.Duration) {
 		if text := get(name); text != "" && err == nil {
-			if at, err = logs.ParseInstant(q.dates.In(text), time.Second); err != nil {
+			q.compact.Add(text, line, true)
+			at, err = logs.ParseInstant(q.dates.In(text), time.Second)
+			if err == nil && strings.Contains(text, ".") && !logs.IsDate(text) {
+				err = fmt.Errorf("%q is neither a whole number of seconds nor a date", text)
+			}
+			if err != nil {
 				err = fmt.Errorf("%s: %w (print the queue with SLURM_TIME_FORMAT=standard)", name, err)
 			}
 		}

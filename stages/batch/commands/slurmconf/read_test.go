@@ -140,6 +140,9 @@ func TestWrongInput(t *testing.T) {
 		{"a limit that is no list", conf, "Account|User|Share|MaxTRES\na||1|1\n", "", "assoc.txt:2: MaxTRES=1 is no list of resources such as cpu=16"},
 		{"a limit that is no number", conf, "Account|User|Share|GrpJobs\na||1|x\n", "", "assoc.txt:2: GrpJobs=x is no whole number"},
 		{"no job", conf, "", strings.SplitAfter(jobs, "\n")[0], "none of its jobs has started"},
+		{"dates without separators", conf, "", "JobID|User|Submit|Start|End|AllocCPUS\n1|ada|2609011000|2609011001|2609011030|1\n" +
+			"2|ada|2609011010|2609011031|2609011045|1\n", "SLURM_TIME_FORMAT=standard"},
+		{"hour and minute", conf, "", "JobID|User|Submit|Start|End|AllocCPUS\n1|ada|10.00|10.01|10.30|1\n", "SLURM_TIME_FORMAT=standard"},
 		{"localized date", conf, "", strings.Replace(jobs, "2026-01-01T00:01:00", "01/02/26", 1), "SLURM_TIME_FORMAT=standard"},
 		{"job of another cluster", conf, "", strings.Replace(jobs, "|main|", "|large|", 1),
 			`sacct.txt:2: job 1 ran in the partition "large", which the configuration does not have`},
