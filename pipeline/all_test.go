@@ -1,4 +1,4 @@
 package pipeline_test
 
-// An external test links in all features: some of them import this package.
+// This external test imports all features, because some of them import package pipeline.
 import _ "github.com/tfexp/tfexp/stages/all"

@@ -80,9 +80,8 @@ func runAlternatives(t *testing.T, source string) (*Plan, string) {
 	return p, p.Dir
 }
 
-// Without an error estimates equal an oracle's; with one they do not. The work
-// of a job is the same in all cells, and proportional to the file's run time on
-// the resource that it ran on.
+// Without estimation errors, the results equal those with exact run times; with errors they differ. A job has the
+// same work in all cells. Its run time is proportional to the file's run time on the resource that it used.
 func TestAlternatives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a whole experiment, which the race detector makes last for a minute")
@@ -93,7 +92,7 @@ func TestAlternatives(t *testing.T) {
 		t.Fatal(err)
 	}
 	tables := map[string]string{}
-	length := map[string]float64{} // of each job in a replicate, on cores
+	length := map[string]float64{} // run time of each job in a replicate, on cores
 	factor := map[string]float64{"cpu": 1, "gpu:K80": 16. / 4 * 8. / 16, "gpu:V100": 8}
 	used := map[string]int{}
 	for _, c := range p.Cells {
@@ -140,7 +139,7 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// The resource of a job, and its speed there, are in the keys of cells.
+// The keys of cells contain the resource of a job, and its speed on that resource.
 func TestKeysOfAlternatives(t *testing.T) {
 	keys := func(from, to string) []string {
 		source := strings.Replace(alternativesFile, from, to, 1)
@@ -177,8 +176,8 @@ func TestKeysOfAlternatives(t *testing.T) {
 	}
 }
 
-// The run time in the trace belongs to the slowest type of GPU here. The job
-// block says how much faster the other type is, and which types a job may have.
+// The run time in the trace is for the slowest type of GPU. The job block says how much faster the other type is, and
+// which types a job can use.
 func TestTraceOnTypesOfGPU(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log.swf")
 	text := ""
@@ -230,7 +229,7 @@ policy "fcfs" { order = "fcfs" }
 	keys := map[string]bool{}
 	for _, c := range []struct {
 		rate, gpu string
-		want      map[float64]int // jobs, by how long they run
+		want      map[float64]int // run time in seconds → number of jobs
 	}{
 		{"4", "", map[float64]int{100: 2, 25: 1}},
 		{"5", "", map[float64]int{100: 2, 20: 1}},

@@ -13,8 +13,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 )
 
-// eitherLog has jobs that can run on the GPU or on the CPU, with the run times of both; E only on the CPU, F only on the
-// GPU.
+// eitherLog has jobs that can run on the GPU or on the CPU, with the run times on both. Job E can use only the CPU,
+// and F only the GPU.
 const eitherLog = `id,submit,gpus,gpu_s,cpu_s,cores,gpu_limit,cpu_limit
 A,0,1,10,30,4,20,40
 B,0,1,4,6,4,5,4
@@ -82,7 +82,7 @@ policy "drf" {
 `, log, columns)
 }
 
-// spans has when each job started first, and when it ended, by policy.
+// spans returns when each job first started and when it ended, by policy.
 func spans(t *testing.T, source string) map[string]string {
 	t.Helper()
 	e := ran(t, source)
@@ -103,16 +103,16 @@ func spans(t *testing.T, source string) map[string]string {
 
 // The trace sets the resources and the run time of each job:
 //
-//	allox  B and C at once, as B loses least on the CPU; A has the GPU when D and F are done.
+//	allox  B and C start at 0: B loses least on the CPU. A gets the GPU after D and F.
 //	       GPU: C 0-6, D 6-8, F 8-9, A 9-19        CPU: B 0-6, E 6-9
-//	sjf    the pair with the least run time first, so C has the CPU while B has the GPU.
+//	sjf    The shortest pair of job and resource is first: B gets the GPU, then C the CPU.
 //	       GPU: B 0-4, A 4-14, F 14-15, D 15-17    CPU: C 0-20, E 20-23
-//	asked  by requested times, B with 4 s on the CPU is the first: as allox.
-//	       With the first free alternative, B has the GPU and C the CPU: as sjf.
-//	srtf   as sjf, but D pauses A, and E pauses C, which continues on the GPU with the rest of its work: 0.7 of 6 s.
-//	       A continues on the CPU, with 0.9 of 30 s.
+//	asked  By requested times, B with 4 s on the CPU is first: the result is that of allox.
+//	       With the first free alternative, B gets the GPU and C the CPU: the result is that of sjf.
+//	srtf   As sjf, but D pauses A, and E pauses C. C continues on the GPU with 0.7 of its 6 s there;
+//	       A continues on the CPU with 0.9 of its 30 s there.
 //	       GPU: B 0-4, A 4-5, D 5-7, F 7-8, C 8-12.2    CPU: C 0-6, E 6-9, A 9-36
-//	drf    the job that holds least takes free resources first.
+//	drf    The job that holds least is offered free resources first.
 //	       GPU: A 0-10, D 10-12, F 12-13           CPU: B 0-6, C 6-26, E 26-29
 func TestAlternativesInTraces(t *testing.T) {
 	want := map[string]string{

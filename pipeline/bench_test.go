@@ -86,7 +86,7 @@ hardware "h" {
 policy "fcfs" { order = "fcfs" }
 `
 
-// BenchmarkPlanSpotNodes is reading and planning a file of 10,000 spot nodes whose lives were measured (aim: 1 s).
+// BenchmarkPlanSpotNodes reads and plans a file of 10,000 spot nodes with measured lifetimes (aim: 1 s).
 func BenchmarkPlanSpotNodes(b *testing.B) {
 	var lives strings.Builder
 	lives.WriteString("lifetime_s,revoked\n")
@@ -105,8 +105,7 @@ func BenchmarkPlanSpotNodes(b *testing.B) {
 	}
 }
 
-// BenchmarkReuse10000 is reading, planning and finding 10,000 cells finished
-// (aim: 1 s).
+// BenchmarkReuse10000 reads and plans a file of 10,000 cells that have all finished (aim: 1 s).
 func BenchmarkReuse10000(b *testing.B) {
 	large(b)
 	out := b.TempDir()
@@ -123,7 +122,7 @@ func BenchmarkReuse10000(b *testing.B) {
 	}
 }
 
-// BenchmarkMainJobReuse is a complete second run of the main job.
+// BenchmarkMainJobReuse runs the main job's experiment a second time, when all its results are cached.
 func BenchmarkMainJobReuse(b *testing.B) {
 	out := b.TempDir()
 	if _, err := plan(b, simulatedFile, out).Run(context.Background()); err != nil {
@@ -136,8 +135,8 @@ func BenchmarkMainJobReuse(b *testing.B) {
 	}
 }
 
-// BenchmarkManyJobs is a run of one cell of 100,000 or 1,000,000 jobs at a load of
-// 0.95 on 1,024 cores, with all its files, pictures and report, or with its metrics alone.
+// BenchmarkManyJobs runs one cell of 100,000 or 1,000,000 jobs at a load of 0.95 on 1,024 cores. It either writes all
+// files, pictures and the report, or records only the metrics.
 func BenchmarkManyJobs(b *testing.B) {
 	for _, jobs := range []string{"100000", "1000000"} {
 		for _, backfill := range []string{"none", "easy"} {
@@ -153,7 +152,7 @@ func BenchmarkManyJobs(b *testing.B) {
 	}
 }
 
-// large excludes a benchmark from the benchmarks of every change.
+// large skips a benchmark that is too long to run after every change.
 func large(b *testing.B) {
 	b.Helper()
 	if testing.Short() {
@@ -161,8 +160,7 @@ func large(b *testing.B) {
 	}
 }
 
-// BenchmarkThousandCells is a run of 1,000 simulated cells of 1,000 jobs each,
-// report included (aim: 30 s on two cores).
+// BenchmarkThousandCells runs 1,000 simulated cells of 1,000 jobs each, with the report (aim: 30 s on two cores).
 func BenchmarkThousandCells(b *testing.B) {
 	large(b)
 	benchmarkFile(b, "testdata/thousand.hcl", 1000)
@@ -192,7 +190,7 @@ func BenchmarkMetricsCells(b *testing.B) {
 	}
 }
 
-// benchmarkFile runs a file with the given number of cells from the beginning.
+// benchmarkFile runs a file with the given number of cells, without cached results.
 func benchmarkFile(b *testing.B, file string, cells int, vars ...string) {
 	b.Helper()
 	for b.Loop() {

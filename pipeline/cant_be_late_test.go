@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/stages/reference"
 )
 
-// TestCantBeLate runs the shipped experiment: the scheduler rents servers on the recorded
-// windows, and each of the 120 published costs comes out to a tenth of a cent.
+// TestCantBeLate runs the shipped experiment, in which the scheduler rents servers in the recorded windows. Each of
+// the 120 costs equals the published cost to a tenth of a cent.
 func TestCantBeLate(t *testing.T) {
 	spec, diags := decode.File(filepath.Join("..", "experiments", "papers", "cant_be_late.hcl"),
 		decode.Options{Host: experiments.HostFacts{Threads: 2, Cores: 2}})

@@ -22,7 +22,7 @@ import (
 func (r *run) Pending(ctx context.Context) ([]int, error) {
 	var err error
 	from := r.asked
-	if from > 0 { // the cells before have run
+	if from > 0 { // the cells before from have run
 		if err := r.askMore(ctx); err != nil {
 			return nil, err
 		}
@@ -48,7 +48,7 @@ func (r *run) Pending(ctx context.Context) ([]int, error) {
 	}
 	r.asked = len(r.Cells)
 	if len(cells) == 0 && r.asked > from && from > 0 {
-		return r.Pending(ctx) // the added cells are there already: perhaps more follow
+		return r.Pending(ctx) // the cache has all added cells: other cells may follow from their results
 	}
 	if from > 0 && len(cells) == 0 {
 		return nil, r.settlePlan()
@@ -56,14 +56,14 @@ func (r *run) Pending(ctx context.Context) ([]int, error) {
 	if from == 0 {
 		r.recallRuns()
 	}
-	if err := r.predict(ctx, from); err != nil { // the samples are there now
+	if err := r.predict(ctx, from); err != nil { // stages before this one have taken the samples
 		return nil, err
 	}
 	return cells, r.growPlan()
 }
 
-// askMore adds to the plan the cells that follow from the results so far, and
-// makes the pieces that the new cells need.
+// askMore adds to the plan the cells that follow from the results so far. It also makes the pieces of work, such as
+// samples, that the new cells need.
 func (r *run) askMore(ctx context.Context) error {
 	if r.exhausted {
 		return nil
@@ -92,8 +92,8 @@ func (r *run) askMore(ctx context.Context) error {
 	return r.removeStale()
 }
 
-// restore makes sure that a cell which need not run has its folder; it returns
-// false for one that cannot be brought back.
+// restore makes sure that the folder of a reused cell exists, from the cache if necessary. It returns false when that
+// fails: the cell must then run again.
 func (r *run) restore(i int) (bool, error) {
 	ref := r.Cells[i]
 	dir := r.folder(ref.Cell)
@@ -113,7 +113,7 @@ func (r *run) restore(i int) (bool, error) {
 		err = store.Unpack(dir, packed)
 	}
 	if err != nil {
-		r.Warn("cache", ref.Cell, fmt.Sprintf("the cell could not be taken from the cache and runs again: %v", err))
+		r.Warn("cache", ref.Cell, fmt.Sprintf("the cell runs again, because restoring it from the cache failed: %v", err))
 		return false, nil
 	}
 	return true, r.journal.Add(store.JournalEntry{Event: "cell_restored", Unit: ref.Cell, Key: ref.Key})
@@ -144,7 +144,7 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 		r.learn(i)
 	}
 	if r.Sharded(i) {
-		if err := folder.RemoveAll(r.folder(ref.Cell)); err != nil { // of when its records were others
+		if err := folder.RemoveAll(r.folder(ref.Cell)); err != nil { // of an earlier run with other records
 			return fmt.Errorf("remove the folder of cell %s: %w", ref.Cell, err)
 		}
 	}
@@ -154,7 +154,7 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range cell.Warnings { // cell.json has them for the views
+	for _, w := range cell.Warnings { // the views read warnings from cell.json, the journal repeats them
 		e := store.JournalEntry{Event: "warning", Unit: ref.Cell, State: w.Code, Text: w.Text}
 		if err := r.journal.Add(e); err != nil {
 			return err
@@ -165,14 +165,14 @@ func (r *run) End(i int, cell record.Cell, took time.Duration) error {
 	r.states.Store(ref.Cell, cell.State)
 	r.outcome.Ran++
 	gone := slices.ContainsFunc(cell.Warnings, func(w record.Warning) bool { return w.Code == engine.Lost })
-	if cell.State != record.CellFinished && (cell.Beyond == nil || gone) { // one of a search that crashed is a result
+	if cell.State != record.CellFinished && (cell.Beyond == nil || gone) { // a crashed trial is a result
 		r.outcome.Failed++
 	}
 	return nil
 }
 
-// keep puts a finished cell into the cache: one that ran for real at once, a
-// simulated one together with others.
+// keep puts a finished cell into the cache. A real cell is stored at once; simulated cells are stored several at a
+// time.
 func (r *run) keep(i int, took time.Duration) error {
 	ref, key := r.Cells[i], r.keys[i]
 	packed, err := store.Pack(r.folder(ref.Cell))
@@ -198,7 +198,7 @@ func (r *run) Predicted(i int) time.Duration { return r.Work[i].Predicted }
 // Folder implements stages.Run.
 func (r *run) Folder(cell string) string { return r.folder(cell) }
 
-// folder returns the folder of a cell, or of its twin.
+// folder returns the path of the folder of a cell, or of its twin.
 func (p *Plan) folder(cell string) string {
 	return filepath.Join(p.Dir, record.CellsDir, filepath.FromSlash(cell))
 }
@@ -229,14 +229,14 @@ func (r *run) Prepare(cell, description string) (string, error) {
 	return dir, prepare(dir, cell, description)
 }
 
-// inside makes the parent of a cell's folder. It returns an error if a link there leads out of the results: files at
-// its target would be replaced.
+// inside makes the parent folder of a cell's folder. It returns an error if a link leads out of the results: files
+// outside would be replaced.
 func (p *Plan) inside(cell string) error {
 	_, err := folder.Make(p.Dir, record.CellsDir, filepath.Dir(filepath.FromSlash(cell)))
 	return err
 }
 
-// prepare empties the folder of a cell, except for its key.
+// prepare empties the folder of a cell and writes the cell's key into it.
 func prepare(dir, cell, description string) error {
 	if err := folder.RemoveAll(dir); err != nil {
 		return fmt.Errorf("clean up the folder of cell %s: %w", cell, err)
@@ -250,8 +250,7 @@ func prepare(dir, cell, description string) error {
 	return nil
 }
 
-// left sums the predicted times of the real cells that run; 0 when one is
-// unknown.
+// left sums the predicted durations of the real cells that must run. It returns 0 if one of them is unknown.
 func (p *Plan) left() time.Duration {
 	var sum time.Duration
 	for i, w := range p.Work {
@@ -271,7 +270,7 @@ func (p *Plan) Sharded(i int) bool {
 	return p.records == record.MetricsOnly && !p.Cells[i].Measured() && p.Cells[i].Beyond == nil
 }
 
-// sharded returns where a cell of the plan is, if it is in a shard.
+// sharded returns the position of a cell of the plan in the shards, and whether it is in one.
 func (p *Plan) sharded(cell string) (record.ShardEntry, bool) {
 	i, ok := p.numbers[cell]
 	if !ok {
@@ -280,7 +279,8 @@ func (p *Plan) sharded(cell string) (record.ShardEntry, bool) {
 	return p.shards.Find(cell, p.Cells[i].Key)
 }
 
-// ownShards is the prefix of the names of runs' shards, as opposed to tasks' shards.
+// ownShards is the prefix of the names of shards that a run writes itself. Shards of tasks on a cluster have another
+// prefix.
 const ownShards = "run"
 
 // AddToShard implements stages.Run.
@@ -314,7 +314,7 @@ func (r *run) ShardCell(i int) (c record.Cell, ok bool) {
 	return r.over(ref.Cell)
 }
 
-// verify forgets cells of the plan that are not where the index of shards says.
+// verify drops entries of the index of shards whose line in the shard is missing or damaged.
 func (r *run) verify(cells []int) error {
 	var entries []record.ShardEntry
 	for _, i := range cells {
@@ -325,17 +325,17 @@ func (r *run) verify(cells []int) error {
 	return r.shards.Verify(entries)
 }
 
-// EmptyCellFolder empties the folder of a cell, except for the description of its key.
+// EmptyCellFolder empties the folder of a cell and writes the description of its key into it.
 func EmptyCellFolder(dir, description string) error {
 	return prepare(dir, filepath.Base(dir), description)
 }
 
-// CompleteCell reports whether the folder of a cell is complete, under the key with a description.
+// CompleteCell reports whether the folder of a cell is complete, and was made under the key with this description.
 func CompleteCell(dir, description string) bool {
 	return store.Complete(dir, store.HashOf(description))
 }
 
-// recallRuns has the estimates learn from the real cells that have finished in earlier runs, in the order in which they
+// recallRuns corrects the estimates by the real cells that have finished in earlier runs, in the order in which they
 // ran.
 func (r *run) recallRuns() {
 	type ran struct {
@@ -355,10 +355,11 @@ func (r *run) recallRuns() {
 	}
 }
 
-// learn corrects the estimates of later cells by a finished real cell. It compares the jobs' run times with a
-// simulation of the cell by their samples. A cell without that information changes nothing: it failed, the machine
-// slept, it kept only its metrics, or it cannot be simulated. A cell with other load on the machine counts: later cells
-// may run with that load as well.
+// learn corrects the estimates for later cells with the run times of a finished real cell. It divides each job's run
+// time by its run time in a simulation with the samples' estimates.
+//
+// A cell is ignored if it failed, if the machine slept meanwhile, if it recorded only its metrics, or if it cannot be
+// simulated. A cell during which the machine had other load counts: later cells may meet the same load.
 func (r *run) learn(i int) {
 	c := r.cells[i]
 	executes := stages.Find(stages.Writer(stages.Cells))
@@ -394,7 +395,7 @@ func (r *run) learn(i int) {
 	if err == nil {
 		err = c.Learn(longer)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have kept only its metrics
-		r.Warn("correct", c.Ref.Cell, "later estimates do not learn from it: "+err.Error())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a cell that recorded only its metrics has no such file
+		r.Warn("correct", c.Ref.Cell, "later estimates are not corrected by its run times: "+err.Error())
 	}
 }

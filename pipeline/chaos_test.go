@@ -37,45 +37,45 @@ var (
 	eachFault = flag.Int("each-fault", 0, "TestFaults makes every operation with this distance fail; 0: some")
 )
 
-// The faults of a run.
+// Faults that a test injects into a run.
 const (
 	nothing  = iota
 	failure  // an operation fails once
-	torn     // of a write the first half reaches the file
+	torn     // only the first half of a write reaches the file
 	noDisk   // all operations fail from then on
-	signal   // the user interrupts the run
-	kill     // tfexp is killed, and its guardian ends the jobs
-	killBoth // the guardian is killed as well
-	powerCut // unsynced data may be lost, whole or in part; nothing runs any more
+	signal   // the user interrupts tfexp
+	kill     // tfexp is killed, and its guardian process ends the jobs
+	killBoth // tfexp and its guardian process are killed
+	powerCut // the machine stops: data that were not synced may be lost
 	befalls
 )
 
 var errKilled = errors.New("tfexp was killed")
 
-// A world is the disk and the processes that runs in one folder of results see.
+// A world simulates the disk and the processes of the runs in one folder of results, and injects faults.
 type world struct {
 	random *rand.Rand
 	out    string
 
-	mu       sync.Mutex // guards what follows
-	what, at int        // what befalls the run at which operation on files, from 1 on
+	mu       sync.Mutex // guards the fields below
+	what, at int        // fault `what` is injected at operation number `at` on files, from 1 on
 	n        int        // operations so far
-	dead     error      // why all others fail
+	dead     error      // the error of all later operations; nil while they work
 	stop     func()
-	unsynced map[string]int64  // files that were written → how many bytes are on the disk for certain
-	renames  []rename          // that are not on the disk for certain
-	live     map[string]func() // processes, and what kills them
-	hit      string            // the operation at which it happened
-	trace    []string          // of the model
-	early    []string          // entries recorded before they were on the disk
+	unsynced map[string]int64  // path of a file not synced → its bytes that are certainly on the disk
+	renames  []rename          // renames not yet certainly on the disk
+	live     map[string]func() // name of a process → function that kills it
+	hit      string            // the operation at which the fault was injected
+	trace    []string          // events so far, as the model names them
+	early    []string          // files of finished cells not on the disk when the cell was recorded
 }
 
 type rename struct {
 	to  string
-	old []byte // the earlier content; nil: none
+	old []byte // the content that the rename replaced; nil if there was no file
 }
 
-// present is the world whose disk the door leads to.
+// present is the world that operations on files go to.
 var present atomic.Pointer[world]
 
 func enterWorld(w *world) {
@@ -88,7 +88,7 @@ func enterWorld(w *world) {
 	}
 }
 
-// asked is asked before each operation on files.
+// asked is called before each operation on files. It returns the error that the operation must return, or nil.
 func (w *world) asked(op, path string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -152,9 +152,8 @@ func (w *world) wrote(path string) {
 	}
 }
 
-// committed looks, when finished work is about to be recorded, whether the files of real cells are on the disk. The
-// cells that are simulated, which can be made again, are in the cache themselves, or known by the sizes of their
-// files.
+// committed is called when finished work is about to be recorded. It notes files of real cells that are not certainly
+// on the disk yet. Files of simulated cells need not be: they can be made again.
 func (w *world) committed() {
 	for path := range w.unsynced {
 		name := filepath.Base(path)
@@ -166,7 +165,7 @@ func (w *world) committed() {
 	}
 }
 
-// loses data in a power cut: any part of the data that was not synced.
+// losePower simulates a power cut: a random part of the unsynced data is lost.
 func (w *world) losePower() {
 	for _, path := range slices.Sorted(maps.Keys(w.unsynced)) {
 		if info, err := os.Stat(path); err == nil && w.random.IntN(4) > 0 && info.Size() > w.unsynced[path] {
@@ -183,7 +182,7 @@ func (w *world) losePower() {
 	}
 }
 
-// run runs an experiment until it is over, or something befalls it at an operation.
+// run runs an experiment until it ends, with fault `what` at operation number `at`.
 func (w *world) run(t *testing.T, source string, what, at int) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -200,7 +199,7 @@ func (w *world) run(t *testing.T, source string, what, at int) error {
 		return err
 	}
 	if what != killBoth {
-		for _, end := range w.live { // as the guardian does
+		for _, end := range w.live { // the guardian process ends the jobs
 			end()
 		}
 		clear(w.live)
@@ -219,7 +218,8 @@ func newWorld(t *testing.T, out string, seed uint64) *world {
 	return w
 }
 
-// tables returns the tables of an experiment with its results.
+// tables returns the content of the experiment's tables of results. Unless exact is set, it leaves out times, which
+// differ between runs of real jobs.
 func tables(t *testing.T, dir string, exact bool) string {
 	t.Helper()
 	var b strings.Builder
@@ -236,9 +236,9 @@ func tables(t *testing.T, dir string, exact bool) string {
 		for line := range strings.Lines(string(raw)) {
 			fields := strings.Split(line, ",")
 			switch {
-			case !exact: // times of real jobs differ
+			case !exact: // the times of real jobs differ
 				line = strings.Join(fields[:min(4, len(fields))], ",") + strings.Repeat(" finished", strings.Count(line, "finished")) + "\n"
-			case disturbed >= 0: // this machine's clocks have no part in the world
+			case disturbed >= 0: // this column depends on the clocks of the machine
 				line = strings.Join(slices.Delete(fields, disturbed, disturbed+1), ",")
 			}
 			b.WriteString(line)
@@ -247,7 +247,7 @@ func tables(t *testing.T, dir string, exact bool) string {
 	return b.String()
 }
 
-// began counts how often each cell has begun and ended, by the journal.
+// began counts how often each cell has started and finished, as recorded in the journal.
 func began(dir string) (starts, ends map[string]int) {
 	starts, ends = map[string]int{}, map[string]int{}
 	entries, _ := history.ReadJournal(dir)
@@ -291,7 +291,7 @@ compare "mean_jct" { baseline = policy.fcfs }
 policy "sjf" { order = "sjf" }
 `
 
-// dice is an engine whose processes belong to the present world. They run in virtual time, and each epoch of a program
+// dice is an engine whose processes belong to the present world. They run in virtual time: each epoch of a program
 // takes a second.
 var dice = &engine.Kind{
 	Name: "dice", Rank: 91, Doc: "has processes of a world of tests", Traits: engine.Traits{Real: true},
@@ -339,7 +339,7 @@ type diceEngine struct{ *launch.Jobs[*die] }
 func (e diceEngine) Capabilities() scheduler.Capabilities { return dice.Capabilities(nil) }
 func (e diceEngine) Close() error                         { e.Jobs.Close(); return nil }
 
-// die is a process.
+// A die is a process of the engine dice.
 type die struct {
 	launch.JobState
 	name string
@@ -370,7 +370,7 @@ func (h *diceHands) Begin(s launch.JobState, _ scheduler.Part, again bool, seen 
 		p.out.Close("")
 		return nil, err
 	}
-	// The note is there before the process is.
+	// The engine writes its note about the process before it starts the process, as real engines do.
 	f, err := folder.OpenFile(h.site.note, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err == nil {
 		_, err = f.WriteString(p.name + "\n")
@@ -400,7 +400,7 @@ func (h *diceHands) Attend(p *die) {
 		break
 	}
 	h.site.w.mu.Lock()
-	killed := h.site.w.dead == errKilled // nobody attends any more
+	killed := h.site.w.dead == errKilled // the processes continue without tfexp
 	if !killed {
 		delete(h.site.w.live, p.name)
 		h.site.w.trace = append(h.site.w.trace, evExit)
@@ -425,7 +425,7 @@ func (h *diceHands) Kill(all []*die) {
 	}
 }
 
-// epochs returns the epochs that a program is asked for.
+// epochs returns the number of epochs in the program's arguments.
 func (p *die) epochs() (n int) {
 	for _, entry := range p.Job.Env {
 		if text, ok := strings.CutPrefix(entry, contract.EnvEpochs+"="); ok {
@@ -435,7 +435,7 @@ func (p *die) epochs() (n int) {
 	return n
 }
 
-// memory returns a folder in memory, if the system has one: syncing takes no time there.
+// memory returns a folder on a file system in memory if there is one, because syncing is fast there.
 func memory(t *testing.T) string {
 	dir, err := os.MkdirTemp("/dev/shm", "chaos-")
 	if err != nil {
@@ -445,14 +445,15 @@ func memory(t *testing.T) string {
 	return dir
 }
 
-// quiet undoes the global changes of TestChaos and TestFaults.
+// quiet undoes the changes that TestChaos and TestFaults make to global variables.
 func quiet(t *testing.T) {
 	t.Cleanup(func() { folder.Fault = nil; present.Store(nil) })
 }
 
-// Each operation on files, fork and exec of a small run fails, once or with all that follow, tears a write, or is
-// where tfexp is killed, or the power is cut: a run afterwards gives the same tables, and nothing was recorded before
-// it was on the disk. The short form tries some of the operations, each with one kind of fault.
+// In a small run, each operation on files, each fork and each exec meets a fault: it fails, alone or with all later
+// ones, writes only half of its data, or is where tfexp is killed or the power fails. A later run gives the same
+// tables. Nothing was recorded before it was on the disk. The short form of the test tries some operations, each with
+// one kind of fault.
 func TestFaults(t *testing.T) {
 	if testing.Short() && *eachFault == 0 {
 		t.Skip("hundreds of runs")
@@ -482,7 +483,7 @@ func TestFaults(t *testing.T) {
 			every := cmp.Or(*eachFault, need.Cases(3*c.every, 2*c.every))
 			for at := 1; at <= points; at += every {
 				whats := kinds
-				if !need.Long() && *eachFault == 0 { // one kind after the other
+				if !need.Long() && *eachFault == 0 { // each kind of fault in turn
 					whats = kinds[at/every%len(kinds):][:1]
 				}
 				for _, what := range whats {
@@ -504,8 +505,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// One seed chooses the faults in the runs of an experiment, and their operations. In the end the tables equal the
-// tables of a run without faults. No finished cell has run again, unless its files were damaged. No process is left.
+// A seed chooses faults and their operations for the runs of an experiment. In the end the tables equal those of a
+// run without faults, no process runs, and no finished cell has run again unless its files were damaged.
 func TestChaos(t *testing.T) {
 	if testing.Short() && *seeds == 0 {
 		t.Skip("hundreds of runs")
@@ -548,7 +549,7 @@ func chaos(t *testing.T, out string, seed uint64, points int, want string, tried
 		}
 	}()
 	dir := filepath.Join(out, "chaos")
-	sound := true // nothing has damaged existing files
+	sound := true // no fault has damaged existing files so far
 	for range 1 + w.random.IntN(4) {
 		what := 1 + w.random.IntN(befalls-1)
 		sound = sound && slices.Contains([]int{signal, kill, killBoth}, what)

@@ -15,9 +15,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// containersFile simulates measured containers: like jobs side by side, each
-// with the run time that one has alone, on a machine with more places than
-// cores. The law of contention is fitted to the same measurements.
+// containersFile simulates measured containers: identical jobs run side by side on a machine that has more slots than
+// cores. Each has the run time of a container alone. The contention model is fitted to the same measurements.
 const containersFile = `
 experiment "containers" { replicates = 1 }
 
@@ -63,8 +62,8 @@ matrix {
 plot "cores" {}
 `
 
-// Simulated containers take as long as the measured ones: within 6% on the
-// mean, though the slowest took 15 times as long as alone.
+// The mean run time of simulated containers is within 6% of the measured mean. The slowest container took 15 times as
+// long as one alone.
 func TestContentionOfMeasuredContainers(t *testing.T) {
 	dir := os.Getenv("TFEXP_DATA")
 	if dir == "" {

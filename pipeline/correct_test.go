@@ -10,9 +10,9 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Jobs of 2.5 s by their samples take 3.5 s in the first cell: the estimates for the next cell include that, and so
-// does its simulation; the simulation of the first cell does not. Finished cells of earlier runs are learned in the
-// order in which they ran.
+// By their samples the jobs take 2.5 s; in the first cell they take 3.5 s. The estimates for the second cell, and its
+// simulation, are corrected by that; the simulation of the first cell is not. Finished cells of earlier runs correct
+// the estimates in the order in which they ran.
 func TestFinishedCellsCorrectLaterOnes(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
 	sampled(p, 0.2)
@@ -58,8 +58,8 @@ func TestFinishedCellsCorrectLaterOnes(t *testing.T) {
 	}
 }
 
-// Policies use the samples' estimates, unless the file asks for corrected estimates; their keys then say so. With
-// another setting nothing is corrected.
+// Policies use the estimates from samples, unless the file chooses corrected ones; the keys of their cells then say
+// so. Where the file turns corrections off, nothing is corrected.
 func TestPoliciesDecideByCorrectedEstimatesWhereTheFileSaysSo(t *testing.T) {
 	for _, c := range []struct {
 		correct   string

@@ -69,7 +69,7 @@ func TestDuet(t *testing.T) {
 	if entries, _ := filepath.Glob(filepath.Join(dir, "processes*")); len(entries) > 0 {
 		t.Errorf("%v are left", entries)
 	}
-	// Two more policies: the cells of their replicates run again.
+	// When two policies are added, all cells of each replicate run again, since they run at the same time.
 	more := duetFile + `
 policy "v" { order = "priority" }
 policy "z" { order = "srtf" }
@@ -78,7 +78,8 @@ policy "z" { order = "srtf" }
 	runs(t, more, out, 0)
 }
 
-// A duet on too few cores is refused with the line; without threads, it has half of them.
+// A duet that needs more cores than there are is an error with the line. A duet whose block does not set threads
+// gives each cell half of the cores.
 func TestDuetNeedsCores(t *testing.T) {
 	options := decode.Options{Host: experiments.HostFacts{Threads: 4, Cores: 4}}
 	_, diags := decode.Source("duet.hcl", []byte(strings.Replace(duetFile, "threads = 1", "threads = 3", 1)), options)

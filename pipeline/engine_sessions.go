@@ -14,10 +14,10 @@ import (
 	"github.com/tfexp/tfexp/pipeline/store"
 )
 
-// planLimit bounds how long planning waits for engines; fetching images has no limit.
+// planLimit bounds how long planning waits for engines. Fetching images is not bounded.
 const planLimit = 30 * time.Second
 
-// findImages finds the images of the jobs. ready reports missing images, when something runs.
+// findImages looks up the images of the jobs. A missing image is an error only when a cell must run: see ready.
 func (p *Plan) findImages() {
 	ctx := context.Background()
 	if !p.options.Fetch {
@@ -42,8 +42,8 @@ func (p *Plan) ready() error {
 	return nil
 }
 
-// openSites opens the real engines. They end leftovers of killed runs of this experiment, and of other experiments in
-// the same folder.
+// openSites opens the real engines. They end jobs that killed runs of this experiment, or of another one in the same
+// folder of results, have left.
 func (r *run) openSites() (removed, doubts []string, err error) {
 	dir, err := filepath.Abs(r.Dir)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *run) openSites() (removed, doubts []string, err error) {
 	return removed, doubts, nil
 }
 
-// closeSites closes what openSites has opened.
+// closeSites closes the engines that openSites opened.
 func (r *run) closeSites() error {
 	var errs []error
 	for _, kind := range slices.Backward(engine.Kinds()) {
@@ -84,7 +84,7 @@ func (r *run) closeSites() error {
 	return errors.Join(errs...)
 }
 
-// gpuDevices are the GPUs that real cells use: cluster GPU i is the i-th.
+// gpuDevices returns the GPUs that real cells use. GPU i of the cluster is element i.
 func (p *Plan) gpuDevices() ([]gpu.Device, error) {
 	if p.options.GPUs == nil {
 		return hardware.GPUs()

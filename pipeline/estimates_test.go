@@ -15,9 +15,8 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// TestEstimatingPolicies: a policy that decides by fitted estimates is named in
-// plan.json, also where their errors are drawn or corrected while jobs run. Only
-// the others are a baseline without estimates.
+// TestEstimatingPolicies checks that plan.json names the policies that use fitted estimates, including estimates with
+// drawn errors and estimates that are corrected while jobs run. Other policies are baselines without estimates.
 func TestEstimatingPolicies(t *testing.T) {
 	p := plan(t, `
 experiment "estimating" {}
@@ -52,7 +51,7 @@ policy "requested" {
 	}
 }
 
-// An engine that lacks something is in the way of cells that run on it, and of no others.
+// An engine that lacks something stops only the cells that run on it.
 func TestReady(t *testing.T) {
 	missing := fmt.Errorf("find images: %w", &engine.Unavailable{Engine: "docker", Err: errors.New("no daemon")})
 	of := func(engine string, reuse bool) *Plan {
@@ -79,7 +78,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// The predicted time of real cells is known once the time of each running cell is known.
+// The predicted time of the run is known once the time of each cell that must run is known.
 func TestLeft(t *testing.T) {
 	const s = time.Second
 	real, simulated := record.CellRef{Engine: "process"}, record.CellRef{Engine: "simulated", Simulated: true}
@@ -103,9 +102,8 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// Runs of the same program in another experiment of the same folder are
-// history, whatever the job block is called there. Runs in this experiment's
-// own plan are the measure of its estimates.
+// Runs of the same program in other experiments of the folder are history for its estimates, even if their job block
+// has another name. Runs in the experiment's own plan are not: estimates are compared with them.
 func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	out := t.TempDir()
 	p := plan(t, realFile, out)
@@ -133,7 +131,7 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	sampled(q, 0.2)
 	estimates, _ := q.x.Estimates()
 	est := estimates[0]
-	// Samples alone say 0.2 s an epoch, the past some 0.25: the truth is between.
+	// By the samples alone an epoch takes 0.2 s, in earlier runs about 0.25 s: the estimate lies between.
 	if est.Chosen != "history" || est.Slope <= 0.201 || est.Slope >= 0.25 {
 		t.Errorf("%+v", est)
 	}
@@ -148,8 +146,8 @@ func TestHistoryIsOfOtherExperiments(t *testing.T) {
 	}
 }
 
-// Cells that only the cache still has are history too, if they ran for real, under another key than the plan's. A
-// visitor that returns false gets no more cells.
+// Real cells that exist only in the cache are also history, if they have another key than the plan's cells. visit is
+// not called again after it returns false.
 func TestHistoryOfTheCache(t *testing.T) {
 	out := t.TempDir()
 	ends := func(file string) {

@@ -19,8 +19,8 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// realFile is an experiment on the process engine. The tests put its samples
-// and the records of its cells in place, and start no job.
+// realFile is an experiment on the process engine. The tests write its samples and the records of its cells; no job
+// is started.
 const realFile = `
 experiment "real" {
   replicates = 1
@@ -53,8 +53,7 @@ policy "rr" {
 }
 `
 
-// sampled gives the only job kind of a plan an estimate of the given seconds
-// per epoch, and 0.5 s of start-up.
+// sampled adds samples of the plan's only job: epoch seconds per epoch and 0.5 s of start-up.
 func sampled(p *Plan, epoch float64) {
 	p.x.SetSamples(p.x.SampledUnits()[0].Hash, []estimator.Sample{
 		{Length: 2, Threads: 1, Wall: 0.5 + 2*epoch, Units: []float64{epoch, epoch}, EngineTimes: estimator.EngineTimes{
@@ -63,8 +62,7 @@ func sampled(p *Plan, epoch float64) {
 	})
 }
 
-// happened records a real cell in which the jobs ran one after the other, for
-// so long each.
+// happened records a real cell in which the jobs ran one after the other, for `each` per job.
 func happened(t *testing.T, p *Plan, i int, each time.Duration, state string) {
 	t.Helper()
 	jobs, err := p.cells[i].Jobs()
@@ -94,7 +92,7 @@ func happened(t *testing.T, p *Plan, i int, each time.Duration, state string) {
 	}
 }
 
-// openRun makes the folder of a plan ready for single stages.
+// openRun prepares the folder of a plan, so that a test can run single stages.
 func openRun(t *testing.T, p *Plan) *run {
 	t.Helper()
 	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
@@ -108,7 +106,7 @@ func openRun(t *testing.T, p *Plan) *run {
 	return r
 }
 
-// simulations runs the stage and returns how many cells it simulated.
+// simulations runs the stage that simulates real cells, and returns how many cells it simulated.
 func simulations(t *testing.T, r *run) int {
 	t.Helper()
 	count := func() int {
@@ -142,11 +140,11 @@ func twinOf(t *testing.T, p *Plan, cell string) (twin record.Cell, ok bool) {
 	return record.Cell{}, false
 }
 
-// Two jobs of 0.5 s and 10 epochs of 0.2 s on one core, with 20 ms to launch
-// each. FCFS: 2 × 2.52 s. Round robin, quantum 1 s: the first job has run 1 s
-// and is paused (1.52 s left, and 20 + 30 ms for the pause and the resume), so
-// has the second; the first continues at 2 s, is paused at 3 s (0.57 s left),
-// the second at 4 s; then 0.62 s each.
+// Two jobs of 0.5 s and 10 epochs of 0.2 s run on one core, with 20 ms to launch each: 2.52 s a job.
+//
+// FCFS takes 2 × 2.52 s. Under round robin with a quantum of 1 s, each job runs for 1 s and is paused with 1.52 s
+// left; a pause and a resume add 20 + 30 ms. The first job continues at 2 s and is paused again at 3 s with 0.57 s
+// left, the second at 4 s. Then each runs for its last 0.62 s.
 func TestTwinsAreSimulatedFromTheEstimates(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
 	sampled(p, 0.2)
@@ -182,7 +180,7 @@ func TestTwinsAreSimulatedFromTheEstimates(t *testing.T) {
 	}
 }
 
-// Without estimates, earlier simulations stay, and no new ones are made.
+// Without estimates, existing simulations are kept and no new ones are made.
 func TestTwinsNeedEstimates(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
 	r := openRun(t, p)
@@ -191,7 +189,7 @@ func TestTwinsNeedEstimates(t *testing.T) {
 		t.Errorf("%d cells were simulated without an estimate", n)
 	}
 	sampled(p, 0.2)
-	if n := simulations(t, r); n != 1 { // the other cell is not there yet
+	if n := simulations(t, r); n != 1 { // the second cell has not run yet
 		t.Errorf("%d cells were simulated, want the one that has finished", n)
 	}
 	p.x.SetSamples(p.x.SampledUnits()[0].Hash, nil)
@@ -203,7 +201,7 @@ func TestTwinsNeedEstimates(t *testing.T) {
 	}
 }
 
-// A cell that failed has nothing to be faithful to.
+// A cell that failed is not simulated for comparison.
 func TestFailedCellsHaveNoTwins(t *testing.T) {
 	p := plan(t, realFile, t.TempDir())
 	sampled(p, 0.2)
@@ -219,8 +217,8 @@ func TestFailedCellsHaveNoTwins(t *testing.T) {
 	}
 }
 
-// Where a real job has samples and a run time in the file, the samples count;
-// without them the file still says how long the run will take.
+// When a real job has both samples and a run time in the file, predictions use the samples. Without samples they use
+// the file's run time.
 func TestSamplesCountMoreThanTheFile(t *testing.T) {
 	file := strings.Replace(realFile, "epochs  = 10", "epochs = 10\nruntime {\nepoch = \"1s\"\n}", 1)
 	p := plan(t, file, t.TempDir())
@@ -265,8 +263,8 @@ func TestPlanPredictsRealCells(t *testing.T) {
 	}
 }
 
-// A simulated machine has the overheads in the file. Without them it has the
-// measured ones, if its jobs are sampled.
+// A simulated machine uses the overheads in the file. If the file has none and the jobs are sampled, it uses measured
+// overheads.
 func TestMeasuredOverheadsAreTheDefault(t *testing.T) {
 	const ms = time.Millisecond
 	measured := simulated.Overheads{Start: 20 * ms, Pause: 20 * ms, Resume: 30 * ms, Resize: 40 * ms, Migrate: 30 * ms}

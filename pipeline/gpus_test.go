@@ -18,11 +18,11 @@ import (
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// fakeGPUs are two GPUs; the second is lost after some readings.
+// fakeGPUs are two GPUs. The second one cannot be read after some readings.
 type fakeGPUs struct {
 	readings int
-	lost     int    // readings until then; 0: never
-	twice    string // a file that is made at the second reading
+	lost     int    // number of readings before GPU 1 fails; 0: it never fails
+	twice    string // path of a file that is created at the second reading
 }
 
 func (*fakeGPUs) Devices() ([]gpu.Device, error) {
@@ -129,7 +129,7 @@ func TestGPUsOfACell(t *testing.T) {
 	busy := slices.ContainsFunc(cell.Warnings, func(w record.Warning) bool {
 		return w.Code == execute.BusyGPU && strings.Contains(w.Text, "GPU 1 was in use") && w.Cell == cell.Cell
 	})
-	if !busy || len(cell.Warnings) > 3 { // the machine itself may be busy, and the jobs shorter than a millisecond
+	if !busy || len(cell.Warnings) > 3 { // other warnings may occur: a busy machine, short jobs
 		t.Errorf("%+v", cell.Warnings)
 	}
 	if !slices.ContainsFunc(cell.Files, func(f record.File) bool { return f.Name == record.GPUs.File }) ||
@@ -138,7 +138,7 @@ func TestGPUsOfACell(t *testing.T) {
 	}
 }
 
-// A GPU that cannot be read any more spoils the record, not the cell.
+// When a GPU can no longer be read, the cell gets a warning but does not fail.
 func TestLostGPUIsADoubt(t *testing.T) {
 	e, cell := runOnGPUs(t, &fakeGPUs{lost: 2})
 	if rows, err := record.GPUs.ReadLive(e.Dir, record.CellsDir, cell.Cell); err != nil || len(rows) != 2 {

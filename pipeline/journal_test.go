@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// A cell is explained by its last run: why it ran, how that ended, and the values that it depends on.
+// explain shows why a cell last ran, how that run ended, and which values the cell depends on.
 func TestExplain(t *testing.T) {
 	out := t.TempDir()
 	dir := filepath.Join(out, "small")
@@ -54,7 +54,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// A cell whose job fails, unlike its samples, makes its run a failed one; the next run runs it again, and no other.
+// When a job of a cell fails (though its samples did not), the run has failed. The next run runs only that cell
+// again.
 func TestFailedCellsRunAgain(t *testing.T) {
 	const file = `
 experiment "mixed" { replicates = 1 }
@@ -99,7 +100,7 @@ policy "fcfs" { order = "fcfs" }
 	}
 }
 
-// lastEnds is how each stage with files ended in the last run.
+// lastEnds returns how each stage with files ended in the last run, by the name of the stage.
 func lastEnds(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := history.ReadJournal(dir)
@@ -118,8 +119,8 @@ func lastEnds(t *testing.T, dir string) map[string]string {
 	return ended
 }
 
-// The output of stages is reused if it is complete and its inputs are unchanged. A missing or truncated file is made
-// again.
+// The output of a stage is reused if it is complete and the stage's inputs are unchanged. If a file is missing or
+// truncated, the stage makes its output again.
 func TestStagesAreReused(t *testing.T) {
 	out := t.TempDir()
 	dir := filepath.Join(out, "small")
@@ -154,7 +155,7 @@ func TestStagesAreReused(t *testing.T) {
 			t.Errorf("%s: the report was not made anew", name)
 		}
 	}
-	for _, name := range []string{record.Metrics.File, record.Comparisons.File} { // the tables of a run are one stage
+	for _, name := range []string{record.Metrics.File, record.Comparisons.File} { // one stage writes all tables
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -165,8 +166,8 @@ func TestStagesAreReused(t *testing.T) {
 	}
 }
 
-// The results of another file with an experiment of the same name are replaced, which is said as long as that file is
-// there.
+// The results of another file with an experiment of the same name are replaced. While that file exists, a warning
+// says so.
 func TestResultsOfAnotherFile(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	run := func(name string) record.Run {

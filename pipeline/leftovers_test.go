@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Leftovers of a killed run are removed, and nothing else. Nothing is removed while cells run elsewhere.
+// clearScratch removes the leftovers of a killed run and nothing else. It removes nothing while cells run elsewhere.
 func TestClearScratch(t *testing.T) {
 	dir := t.TempDir()
 	gone := []string{"..SHA256SUMS.tmp8129", ".SHA256SUMS77", ".scratch-w-h-p-r1/job.checkpoint/n", ".scratch-123/a.control", ".report.html482", ".plan.json7",
@@ -43,7 +43,7 @@ func TestClearScratch(t *testing.T) {
 	}
 }
 
-// busy is a place that works on cells.
+// busy is a place on which cells still run.
 type busy struct{ stages.Place }
 
 func (busy) Working(string) (bool, error) { return true, nil }

@@ -10,14 +10,15 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// matrix are the cells of a matrix. Parts of the file may hold some of them until results show that they are needed.
+// matrix holds the cells of an experiment's matrix. Selections, such as a bisection, hold back some cells until
+// results show that they are needed.
 type matrix struct {
 	cells      []*instantiate.Cell
-	given      []bool // by cell
+	given      []bool // by index of cells: it was added to the plan
 	selections []stages.Selection
 }
 
-// newMatrix returns the cells of the matrix of spec, before the first of them are given.
+// newMatrix returns the matrix of spec with all its cells, none of them given yet.
 func newMatrix(spec *experiment.Spec, cells []*instantiate.Cell) *matrix {
 	m := &matrix{cells: cells, given: make([]bool, len(cells))}
 	refs := make([]record.CellRef, len(cells))
@@ -32,7 +33,8 @@ func newMatrix(spec *experiment.Spec, cells []*instantiate.Cell) *matrix {
 	return m
 }
 
-// next returns the cells to add to the plan: first those that nothing holds, then those that are needed.
+// next returns the cells to add to the plan: first the cells that no selection holds back, then the cells that
+// selections need.
 func (m *matrix) next(over func(string) (record.Cell, bool)) (cells []*instantiate.Cell) {
 	give := func(i int) {
 		if !m.given[i] {
@@ -46,7 +48,7 @@ func (m *matrix) next(over func(string) (record.Cell, bool)) (cells []*instantia
 		}
 	}
 	for _, s := range m.selections {
-		for before := len(cells); len(cells) == before; { // another one may have asked for the same cells
+		for before := len(cells); len(cells) == before; { // another selection may have added the same cells
 			needed := s.Next(over)
 			if len(needed) == 0 {
 				break
@@ -59,7 +61,7 @@ func (m *matrix) next(over func(string) (record.Cell, bool)) (cells []*instantia
 	return cells
 }
 
-// Expect returns what parts of the file expect of the run.
+// Expect returns the results that parts of the file expect before the run.
 func (p *Plan) Expect(ctx context.Context) (all []stages.Expectation) {
 	known := stages.Known{Over: func(cell string) (c record.Cell, ok bool) {
 		if i, planned := p.numbers[cell]; planned && p.Work[i].Reuse {
@@ -80,7 +82,7 @@ func (p *Plan) Expect(ctx context.Context) (all []stages.Expectation) {
 	return all
 }
 
-// ahead bounds the number of cells that may follow.
+// ahead returns an upper bound on the number of cells that selections may still add.
 func (m *matrix) ahead() (n int) {
 	for _, s := range m.selections {
 		n += s.Ahead()

@@ -15,14 +15,14 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// logged is a job of a log.
+// logged is a job of a log of jobs.
 type logged struct {
 	name         string
 	arrival, run float64 // seconds
 	threads      int
 }
 
-// drawLog draws jobs that ask for 2 cores or more; no two arrive at once.
+// drawLog draws jobs that request at least 2 cores. No two jobs arrive at the same time.
 func drawLog(n int) (jobs []logged) {
 	rng := rand.New(rand.NewPCG(28, 3))
 	at := 0.0
@@ -33,7 +33,8 @@ func drawLog(n int) (jobs []logged) {
 	return jobs
 }
 
-// replayed runs a log under several policies; quantum is the quantum of round robin, and nodes are the hardware.
+// replayed runs the jobs of a log under several policies. quantum is the quantum of round robin; nodes are the node
+// blocks of the hardware.
 func replayed(t *testing.T, jobs []logged, quantum, nodes string) *record.Experiment {
 	t.Helper()
 	var csv strings.Builder
@@ -76,7 +77,7 @@ compare "mean_jct" { baseline = policy.fcfs }
 `, file, nodes, quantum))
 }
 
-// times are the instants and spans of a job by cell and job, divided by scale.
+// times returns the times and durations of each job, divided by scale, by the names of cell and job.
 func times(t *testing.T, e *record.Experiment, scale float64) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -105,8 +106,8 @@ func same(t *testing.T, what string, got, want map[string]string) {
 	}
 }
 
-// TestMetamorphic: a log whose times are all ten times as long, whose lines stand in another order, whose jobs have
-// other names, or on hardware with a node that no job fits on, has the same answers, as they must be.
+// TestMetamorphic changes a log so that the results must stay the same: all times are ten times as long, the lines
+// are in another order, the jobs have other names, or the hardware has one more node on which no job fits.
 func TestMetamorphic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one thing after another, and long under the race detector")
@@ -132,7 +133,7 @@ func TestMetamorphic(t *testing.T) {
 			case m.Unit == "jobs/h":
 				factor = 0.1
 			case m.Name == measure.MeanBoundedSlowdown.Name:
-				continue // its floor is a time
+				continue // a bounded slowdown depends on a fixed time of 10 s
 			}
 			if x, y := factor*m.Of(a), m.Of(b); math.Abs(x-y) > 2e-5*max(1, math.Abs(x)) {
 				t.Errorf("times × 10: %s of %s: %g, want %g", m.Name, base.Cells[i].Cell, y, x)
@@ -142,7 +143,7 @@ func TestMetamorphic(t *testing.T) {
 
 	shuffled := slices.Clone(jobs)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	// Jobs whose turns end at one instant are in the order of their lines.
+	// When quanta of several jobs end at the same time, the jobs are ordered by their lines.
 	inTurn := func(job string, _ string) bool { return strings.HasPrefix(job, "rr ") }
 	got, others := times(t, replayed(t, shuffled, "2s", machine), 1), maps.Clone(want)
 	maps.DeleteFunc(got, inTurn)

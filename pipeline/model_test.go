@@ -14,22 +14,23 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// A model is the abstract state of one folder of results: its lock, its cells, and the processes of the run in it.
+// A model is the abstract state of one folder of results: its lock, its cells, and the processes of the run that uses
+// it.
 type model struct {
-	locked, swept          bool // by the run that is alive
-	guardian, jobs, noted  bool // jobs live; the folder names them
-	alive                  bool // a run
+	locked, swept          bool // by the run that is alive: it holds the lock; it has removed leftovers
+	guardian, jobs, noted  bool // the guardian process lives; jobs live; the folder names their processes
+	alive                  bool // a run exists
 	begun, whole, recorded [4]bool
 }
 
-// Events of a run in a folder. Events of a cell have its number.
+// Events of a run in a folder. An event of a cell is followed by the number of the cell.
 const (
 	evStart, evLock, evSweep, evBegin, evNote, evFork   = "start", "lock", "sweep", "begin", "note", "fork"
 	evExit, evWhole, evEnd, evRelease                   = "exit", "whole", "end", "release"
 	evKill, evKillGuardian, evGuardianKills, evPowerCut = "kill", "kill guardian", "guardian kills", "power cut"
 )
 
-// next returns the state after an event, and whether the event may happen.
+// next returns the state after an event, and whether the event is possible in state m.
 func (m model) next(event string, cell int) (model, bool) {
 	running := m.alive && m.locked && m.swept
 	switch event {
@@ -41,7 +42,7 @@ func (m model) next(event string, cell int) (model, bool) {
 		ok := m.alive && !m.locked
 		m.locked = true
 		return m, ok
-	case evSweep: // by the note; it waits for processes that the guardian is killing
+	case evSweep: // by the names in the folder; it waits for processes that the guardian kills
 		ok := m.alive && m.locked && !m.swept && (!m.jobs || m.noted)
 		m.swept, m.jobs, m.noted = true, false, false
 		return m, ok
@@ -55,7 +56,7 @@ func (m model) next(event string, cell int) (model, bool) {
 	case evFork:
 		m.jobs = true
 		return m, running && m.noted
-	case evExit: // the last of them
+	case evExit: // the last job exits
 		ok := m.jobs
 		m.jobs = false
 		return m, ok
@@ -63,7 +64,7 @@ func (m model) next(event string, cell int) (model, bool) {
 		ok := running && m.begun[cell] && !m.jobs
 		m.whole[cell] = true
 		return m, ok
-	case evEnd: // the journal and the cache say that it has finished
+	case evEnd: // the journal and the cache record that the cell has finished
 		ok := running && m.whole[cell]
 		m.recorded[cell] = true
 		return m, ok
@@ -71,7 +72,7 @@ func (m model) next(event string, cell int) (model, bool) {
 		ok := running && !m.jobs
 		m.alive, m.locked, m.swept, m.guardian = false, false, false, false
 		return m, ok
-	case evKill: // the system drops the lock
+	case evKill: // the operating system releases the lock
 		ok := m.alive
 		m.alive, m.locked, m.swept = false, false, false
 		return m, ok
@@ -90,7 +91,7 @@ func (m model) next(event string, cell int) (model, bool) {
 	return m, false
 }
 
-// wrong describes the part of a state that must never occur.
+// wrong returns why a state must never occur, or "" if it may.
 func (m model) wrong() string {
 	for i := range m.whole {
 		if m.recorded[i] && !m.whole[i] {
@@ -106,8 +107,8 @@ func (m model) wrong() string {
 	return ""
 }
 
-// TestModel visits all states of two cells that runs, kills and power cuts lead to, and then lets one run finish from
-// each: everything is done, nothing runs.
+// TestModel visits all states of two cells that runs, kills and power cuts can reach. From each state a last run must
+// finish all cells and leave no process.
 func TestModel(t *testing.T) {
 	events := []string{evStart, evLock, evSweep, evNote, evFork, evExit, evRelease, evKill, evKillGuardian, evGuardianKills,
 		evPowerCut, evBegin, evWhole, evEnd}
@@ -136,7 +137,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// finishes lets a run finish.
+// finishes runs the model from state m to its end, without faults.
 func finishes(t *testing.T, m model) {
 	t.Helper()
 	do := func(event string, cell int) {
@@ -170,7 +171,8 @@ func finishes(t *testing.T, m model) {
 	}
 }
 
-// TestTracesAreOfTheModel: the actions of repeatedly killed runs, on the disk and on processes, are steps of the model.
+// TestTracesAreOfTheModel checks that the operations of runs that are killed again and again are transitions of the
+// model.
 func TestTracesAreOfTheModel(t *testing.T) {
 	quiet(t)
 	if engine.Find(dice.Name) == nil {
@@ -209,14 +211,14 @@ func TestTracesAreOfTheModel(t *testing.T) {
 	t.Logf("%d steps of %d folders", checked, n)
 }
 
-// note adds an event to the trace.
+// note adds an event to the world's trace.
 func (w *world) note(event string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.trace = append(w.trace, event)
 }
 
-// traced adds the event that an operation on files is; mu is held.
+// traced adds to the trace the event that corresponds to an operation on files. mu must be held.
 func (w *world) traced(op, path string) {
 	_, to, _ := strings.Cut(path, " -> ")
 	event := ""
@@ -235,7 +237,7 @@ func (w *world) traced(op, path string) {
 	}
 }
 
-// follows checks a trace against the model, and returns how many steps it has.
+// follows checks that a trace is a path through the model, and returns the number of its events.
 func follows(t *testing.T, w *world) int {
 	t.Helper()
 	lines, err := history.ReadJournal(filepath.Join(w.out, "chaos"))
@@ -268,7 +270,7 @@ func follows(t *testing.T, w *world) int {
 			alive++
 		case evExit:
 			if alive--; alive > 0 {
-				continue // not the last
+				continue // the model's event is the exit of the last process
 			}
 		case evGuardianKills, evSweep, evPowerCut:
 			alive = 0

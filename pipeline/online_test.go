@@ -13,8 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// onlineFile has estimates that are wrong by a factor of 2.7 either way in a
-// third of all jobs.
+// onlineFile has estimates of which a third are wrong by a factor of 2.7, too long or too short.
 const onlineFile = `
 experiment "estimates" { replicates = 10 }
 
@@ -56,8 +55,7 @@ matrix {
 plot "jct" {}
 `
 
-// meanJCT runs an experiment, and returns the mean JCT over its cells by the
-// value of its axis.
+// meanJCT runs an experiment and returns the mean JCT over the cells of each value of its axis.
 func meanJCT(t *testing.T, source string) map[string]float64 {
 	t.Helper()
 	p := plan(t, source, t.TempDir())
@@ -75,9 +73,8 @@ func meanJCT(t *testing.T, source string) map[string]float64 {
 	return sums
 }
 
-// With first estimates that are badly wrong, shortest remaining time first is
-// closer to its result without errors if the estimates follow the jobs. With
-// good first estimates the feedback changes nothing.
+// When first estimates are badly wrong, correcting them during the run moves the result of shortest remaining time
+// first closer to the result with exact run times. When first estimates are good, corrections change nothing.
 func TestOnlineEstimatesRepairBadOnes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one thing after another, and long under the race detector")
@@ -96,8 +93,8 @@ func TestOnlineEstimatesRepairBadOnes(t *testing.T) {
 	}
 }
 
-// So they are when jobs are resized: units on other numbers of threads count
-// by how much slower they are there.
+// Estimates are also corrected for resized jobs. Units that ran on another number of threads are weighted by the
+// speed on that number.
 func TestOnlineEstimatesOfResizedJobs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one thing after another, and long under the race detector")
@@ -147,8 +144,8 @@ policy "srtf" {
 plot "jct" {}
 `
 
-// Real jobs are followed by the lines that they print, and the simulation of a
-// real cell follows its own.
+// The remaining times of real jobs are corrected by the lines that the jobs print. The simulation of a real cell
+// corrects by the simulated progress.
 func TestOnlineEstimatesOfRealJobs(t *testing.T) {
 	out := t.TempDir()
 	runs(t, fmt.Sprintf(onlineReal, `"fitted"`), out, 1)

@@ -13,8 +13,9 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// BenchmarkPapers reports how many jobs of published traces are simulated per second under the policies of the studies
-// that they are from, with all records: by the seconds of timings.csv, from a cell's first event to its last.
+// BenchmarkPapers reports how many jobs of published traces are simulated per second, under the policies of the
+// papers that use these traces, with all records. It uses the seconds between a cell's first and last event in
+// timings.csv.
 func BenchmarkPapers(b *testing.B) {
 	for _, one := range []struct{ file, policy string }{
 		{"gavel.hcl", "max_min"}, {"gavel.hcl", "makespan"}, {"gavel.hcl", "finish_time_fairness"}, {"gavel.hcl", "fifo"},
@@ -46,7 +47,7 @@ func BenchmarkPapers(b *testing.B) {
 	}
 }
 
-// column reads a column of a table.
+// column returns the values of a column of a table.
 func column(b *testing.B, dir, file, name string) []string {
 	b.Helper()
 	f, err := os.Open(filepath.Join(dir, file))

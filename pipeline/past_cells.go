@@ -11,18 +11,17 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// past calls visit for the finished real cells that are not in the plan, until it
-// returns false. It visits the cells of other experiments in the same folder of
-// results, and the cells of this experiment that the cache still has. It skips
-// unreadable cells.
+// past calls visit with each finished real cell that is not in the plan, until visit returns false. These are cells
+// of other experiments in the same folder of results, and older cells of this experiment in the cache. Unreadable
+// cells are skipped.
 func (p *Plan) past(v store.View, visit func(stages.PastCell) bool) {
 	if p.pastOfOthers(visit) {
 		p.pastOfCache(v, visit)
 	}
 }
 
-// pastOfOthers visits the cells of the other experiments in the same folder of
-// results. It reports whether visit wants more.
+// pastOfOthers visits the finished real cells of other experiments in the same folder of results. It returns false if
+// visit has returned false.
 func (p *Plan) pastOfOthers(visit func(stages.PastCell) bool) bool {
 	dirs, err := Experiments(filepath.Dir(p.Dir))
 	if err != nil {
@@ -50,7 +49,7 @@ func (p *Plan) pastOfOthers(visit func(stages.PastCell) bool) bool {
 	return true
 }
 
-// pastOfCache visits the cells that are only in the cache.
+// pastOfCache visits the finished real cells whose files are in the cache alone.
 func (p *Plan) pastOfCache(v store.View, visit func(stages.PastCell) bool) {
 	planned := map[string]bool{}
 	for _, k := range p.keys {
@@ -67,7 +66,7 @@ func (p *Plan) pastOfCache(v store.View, visit func(stages.PastCell) bool) {
 	})
 }
 
-// visitPacked visits a cell that the cache has, in a folder that lasts as long.
+// visitPacked unpacks a cell from the cache into a temporary folder, visits it, and removes the folder.
 func visitPacked(packed []byte, key string, visit func(stages.PastCell) bool) bool {
 	dir, err := folder.MkdirTemp("", "tfexp-history-")
 	if err != nil {
@@ -88,7 +87,7 @@ func visitPacked(packed []byte, key string, visit func(stages.PastCell) bool) bo
 	return visit(pastCell(&record.Experiment{Dir: dir}, c, key))
 }
 
-// pastCell returns a cell with the facts in its key.
+// pastCell returns a cell with the values that its key records.
 func pastCell(from *record.Experiment, c record.Cell, description string) stages.PastCell {
 	key := store.KeyOf(description)
 	return stages.PastCell{From: from, Cell: c, Host: instantiate.PastHost(key),

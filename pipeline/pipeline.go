@@ -21,33 +21,31 @@ import (
 type Options struct {
 	// Out is the folder of results; the experiment's own folder is Out/<name>.
 	Out string
-	// Dir is the experiment's own folder, where it is not called after the experiment (it was renamed).
+	// Dir is the experiment's own folder if its name is not the experiment's, as after a renaming.
 	Dir string
-	// Version is tfexp's, for run.json; Command is the command line.
+	// Version is the version of tfexp and Command the command line, both for run.json.
 	Version string
 	Command []string
-	// Vars and VarFiles are values of sensitive variables for Resume, as decode.Options has them: results do not keep
-	// these.
+	// Vars and VarFiles set sensitive variables for Resume, in the form of decode.Options. Results do not keep their
+	// values.
 	Vars, VarFiles []string
-	// Share lets others on this machine read a folder that Run makes. Else only this user can.
+	// Share lets other users of this machine read a folder that Run makes. Otherwise only this user can.
 	Share bool
-	// Parallel bounds the simulated cells that run side by side; 0 means one a core.
+	// Parallel is the largest number of cells simulated at the same time; 0 means one per core.
 	Parallel int
-	// Fresh ignores the content of the cache.
+	// Fresh runs all cells, even if the cache holds them.
 	Fresh bool
-	// Asked are requests for this run, each of a type of the feature that it is for.
+	// Asked has the requests of command-line options for this run. Each is of a type that its feature defines.
 	Asked experiment.Parts
-	// GPUs is the source of GPUs; nil means this machine's, as far as this
-	// process may use them.
+	// GPUs finds the GPUs; nil means the GPUs of this machine that the process may use.
 	GPUs gpu.Source
-	// Fetch lets images be fetched while planning, where the file asks for it:
-	// the plan depends on the fetched images.
+	// Fetch allows planning to fetch images if the file says so: the plan depends on the fetched images.
 	Fetch bool
 	// Source returns the cells; nil means all points of the matrix.
 	Source func(*instantiate.Experiment) Source
-	// Place may run cells elsewhere; nil: all cells run in this process.
+	// Place may run cells elsewhere, such as in a batch system; nil means that all cells run in this process.
 	Place stages.Place
-	// Observe, if it is not nil, is called with progress, from any goroutine.
+	// Observe is called with the progress, from any goroutine, unless it is nil.
 	Observe func(Progress)
 }
 
@@ -56,31 +54,31 @@ type Plan struct {
 	record.Plan
 	// Dir is the experiment's folder.
 	Dir string
-	// Work has an entry for each of Plan.Cells, in the same order.
+	// Work has one entry for each element of Plan.Cells, in the same order.
 	Work []CellWork
-	// Pieces are the pieces of work of stages, stage by stage, such as samples of jobs.
+	// Pieces are the pieces of work of the stages, such as samples of jobs, in the order of the stages.
 	Pieces []PieceWork
-	// Stale are cells on disk that are no longer in the plan; a run removes
-	// their folders (their outputs stay in the cache).
+	// Stale are the cells on disk that are no longer in the plan. A run removes their folders; their outputs stay in
+	// the cache.
 	Stale []string
 
 	x      *instantiate.Experiment
 	stages []*stages.Stage // in the order in which they run
 	source Source
-	// onDisk are the folders of cells that existed when the plan was made and are of no cell in the plan.
+	// onDisk are the cells that had a folder when the plan was made and that are not in the plan (so far).
 	onDisk map[string]bool
 	// exhausted is set when the source has no more cells.
 	exhausted bool
-	// cells correspond to Plan.Cells by index; keys are their keys.
+	// cells and keys have one element for each element of Plan.Cells, in the same order.
 	cells   []*instantiate.Cell
 	keys    []*store.Key
 	records record.Records
-	// shards hold the cells without separate folders, and numbers has the index of each cell by its name.
+	// shards hold the cells without separate folders. numbers is the index in Plan.Cells of each cell, by its name.
 	shards  *record.Shards
 	numbers map[string]int
-	// needed has the hashes of the pieces that a cell which runs will want.
+	// needed are the hashes of the keys of pieces that the cells that will run need.
 	needed map[string]bool
-	// unavailable is the error about something that an engine of the experiment lacks.
+	// unavailable says what an engine of the experiment lacks; nil means that all engines can be used.
 	unavailable error
 	options     Options
 }
@@ -91,12 +89,11 @@ type CellWork struct {
 	// Reason is a phrase: "finished earlier", "new", "policy.quantum changed".
 	Reason  string         `json:"reason"`
 	Changes []store.Change `json:"changes,omitempty"`
-	// Predicted is the cell's duration by simulation with the fitted estimates;
-	// 0 if it is unknown yet, or almost zero.
+	// Predicted is the duration of the cell, simulated with the fitted estimates; 0 means that it is unknown.
 	Predicted time.Duration `json:"-"`
 }
 
-// PieceWork says whether a piece of a stage's work is made, and why.
+// PieceWork says whether a piece of a stage's work must be made, and why.
 type PieceWork struct {
 	Stage *stages.Stage
 	stages.Piece
@@ -105,10 +102,10 @@ type PieceWork struct {
 	Changes []store.Change
 
 	hash string
-	done bool // the run has made it, or failed to
+	done bool // the run has tried to make the piece, with or without success
 }
 
-// Progress is a step of a run, for views.
+// Progress is one step of a run, for views that show the progress.
 type Progress = stages.Progress
 
 // Outcome is the result of a run.
@@ -121,11 +118,10 @@ type Outcome struct {
 	Elapsed time.Duration
 }
 
-// ErrInterrupted is returned when the context was canceled: finished work is
-// kept and the run can be resumed.
+// ErrInterrupted is returned when the context was canceled. Finished work is kept, and the run can be resumed.
 var ErrInterrupted = errors.New("interrupted")
 
-// Detached is returned when cells run on elsewhere: the run can be resumed to collect them.
+// Detached is returned when cells continue to run elsewhere. Resuming the run collects their results.
 type Detached = stages.Detached
 
 // ErrNothingToResume is returned when no unfinished run is found.

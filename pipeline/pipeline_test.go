@@ -26,13 +26,13 @@ func TestMain(m *testing.M) {
 	if handled, code := process.Main(os.Args[1:]); handled {
 		os.Exit(code)
 	}
-	os.Setenv(execute.KeepDisturbed, "1")    // tests run side by side: each disturbs the others
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // else a program with the race detector sleeps for a second at its end
+	os.Setenv(execute.KeepDisturbed, "1")    // tests run at the same time and disturb each other's measurements
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // else programs with the race detector sleep for 1 s at their end
 	plot.Usual = []string{canvas.SVG}
 	os.Exit(m.Run())
 }
 
-// simulatedFile is a small experiment that takes no time.
+// simulatedFile is a small simulated experiment that runs in a few milliseconds.
 const simulatedFile = `
 experiment "small" {
   seed       = 3
@@ -109,7 +109,7 @@ func plan(t testing.TB, source, out string) *Plan {
 	return p
 }
 
-// ran runs an experiment, and opens its results.
+// ran runs an experiment and opens its results.
 func ran(t testing.TB, source string) *record.Experiment {
 	t.Helper()
 	p := plan(t, source, t.TempDir())
@@ -123,7 +123,7 @@ func ran(t testing.TB, source string) *record.Experiment {
 	return e
 }
 
-// runs runs an experiment and checks how many cells it ran.
+// runs runs an experiment and checks that it ran `want` cells.
 func runs(t *testing.T, source, out string, want int) *Outcome {
 	t.Helper()
 	o, err := plan(t, source, out).Run(context.Background())
@@ -136,7 +136,7 @@ func runs(t *testing.T, source, out string, want int) *Outcome {
 	return o
 }
 
-// reasons says why each cell of the plan runs, by cell; reused ones are left out.
+// reasons returns the reason for which each cell runs, by cell; it leaves out reused cells.
 func reasons(p *Plan) map[string]string {
 	m := map[string]string{}
 	for i, w := range p.Work {
@@ -185,7 +185,7 @@ func TestEditRunsWhatItTouches(t *testing.T) {
 		}
 	}
 	runs(t, edited, out, 4)
-	// Work that was finished before the edit comes back from the cache.
+	// Work that was finished before the file was edited is taken from the cache when the edit is undone.
 	before := plan(t, simulatedFile, out)
 	if got := reasons(before); len(got) != 0 {
 		t.Errorf("after the edit is taken back %v run", got)
@@ -193,8 +193,8 @@ func TestEditRunsWhatItTouches(t *testing.T) {
 	runs(t, simulatedFile, out, 0)
 }
 
-// An axis of the matrix is part of the cell's name, so an edit makes a new
-// cell: it is still explained by the cell that was in its place.
+// The name of a cell contains its value of the axis, so a new value makes a new cell. Its reason to run is still the
+// difference from the cell that was in the same place.
 func TestEditOfAnAxisIsExplained(t *testing.T) {
 	file := strings.Replace(simulatedFile, `quantum = "500ms"`, `quantum = each.q`, 1) + "matrix {\n  q = [\"500ms\"]\n}\n"
 	out := t.TempDir()
@@ -242,7 +242,7 @@ func TestCacheBringsFilesBack(t *testing.T) {
 	}
 }
 
-// The same seed gives the same bytes, whichever cells run concurrently.
+// The same seed gives files with the same bytes, whichever cells run at the same time.
 func TestSimulationIsReproducible(t *testing.T) {
 	crowded := strings.Replace(simulatedFile, `threads = 2
 }
@@ -338,8 +338,8 @@ func TestRunOrderInterleavesPolicies(t *testing.T) {
 	}
 }
 
-// Two workloads that have the same jobs draw differently only if they are
-// named differently; the policies of a replicate see the same arrivals.
+// Workloads with the same jobs and different names draw different arrivals. All policies of a replicate have the same
+// arrivals.
 func TestComparedCellsShareArrivals(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
@@ -386,7 +386,7 @@ func tree(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// A run that has nothing to do leaves tables, pictures and report as they are.
+// A run that runs no cell does not write tables, pictures and report again.
 func TestViewsAreReused(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
@@ -417,7 +417,7 @@ func readRecord(t *testing.T, dir string) record.Run {
 	return r
 }
 
-// A run that was killed while it wrote its report is taken up again.
+// Resume completes a run that was killed while it wrote the report.
 func TestResumeWritesAMissingReport(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
@@ -445,8 +445,7 @@ func TestResumeWritesAMissingReport(t *testing.T) {
 	}
 }
 
-// The newest interrupted run is resumed, before any run that ended with failed
-// cells.
+// Resume chooses the newest interrupted run, even if a run that ended with failed cells is newer.
 func TestResumePrefersWhatWasBrokenOff(t *testing.T) {
 	out := t.TempDir()
 	for name, state := range map[string]string{"early": "interrupted", "late": "failed"} {
@@ -465,7 +464,7 @@ func TestResumePrefersWhatWasBrokenOff(t *testing.T) {
 	}
 }
 
-// A folder keeps the experiment of its last run only, in whichever syntax.
+// A folder keeps only the experiment file of its last run, in HCL or in JSON.
 func TestSyntaxOfTheExperimentMayChange(t *testing.T) {
 	out := t.TempDir()
 	const asJSON = `{"experiment": {"small": {"replicates": 3}},
@@ -490,8 +489,7 @@ func TestSyntaxOfTheExperimentMayChange(t *testing.T) {
 	}
 }
 
-// A fresh run forgets first: after an interruption, results that it had not
-// reached are gone.
+// A fresh run first removes all results: after an interruption, results that it had not made again are missing.
 func TestFreshForgets(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
@@ -522,7 +520,7 @@ func TestSeedIsExplained(t *testing.T) {
 	}
 }
 
-// A project that is moved keeps its results.
+// When a project's folder is moved, all its results are reused.
 func TestMovedProjectRunsNothingAgain(t *testing.T) {
 	const file = `
 experiment "moved" {
@@ -562,8 +560,8 @@ policy "fcfs" { order = "fcfs" }
 	}
 }
 
-// TestExperimentsOfAFolder: a folder is one experiment, or has some; files, and folders without a plan, are not
-// experiments.
+// TestExperimentsOfAFolder checks that Experiments returns the folder itself if it holds an experiment, and otherwise
+// the folders in it with a plan; it ignores files.
 func TestExperimentsOfAFolder(t *testing.T) {
 	dir := t.TempDir()
 	var want []string

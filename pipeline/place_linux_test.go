@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// A pipe in the place of a folder is refused before anything opens it.
+// A pipe in the place of a folder is an error before the run opens it.
 func TestPipeForAFolder(t *testing.T) {
 	for _, name := range []string{record.CellsDir, record.SamplesDir} {
 		p := &Plan{Dir: t.TempDir()}

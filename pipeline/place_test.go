@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// A folder is a run's if it has a plan or a journal, or nothing that a run writes.
+// Results are written to a folder only if it has a plan or a journal, or no file with a name that a run writes.
 func TestFoldersOfRuns(t *testing.T) {
 	type folder struct {
 		has     []string
@@ -54,8 +54,8 @@ func TestFoldersOfRuns(t *testing.T) {
 	}
 }
 
-// Names that differ in capital letters alone are refused where they would share a folder, before anything runs; a
-// link to the lock simulates such a file system.
+// Names that differ only in capital letters are an error before anything runs, where they would share a folder. A
+// link to the lock makes the file system look as if it ignored capitals.
 func TestNamesThatDifferInCapitalsAlone(t *testing.T) {
 	const second = "\npolicy \"RR\" { order = \"fcfs\" }\n"
 	metrics := strings.Replace(simulatedFile, "seed       = 3", "seed = 3\n  records = \"metrics\"", 1)
@@ -67,7 +67,7 @@ func TestNamesThatDifferInCapitalsAlone(t *testing.T) {
 		{simulatedFile, true, false},
 		{simulatedFile + second, false, false},
 		{simulatedFile + second, true, true},
-		{metrics + second, true, false}, // cells without folders
+		{metrics + second, true, false}, // these cells have no folders
 	} {
 		p := plan(t, c.file, t.TempDir())
 		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
@@ -82,7 +82,7 @@ func TestNamesThatDifferInCapitalsAlone(t *testing.T) {
 				t.Skip("no link to a file: ", err)
 			}
 		} else if _, err := os.Stat(upper); err == nil {
-			continue // this file system is one
+			continue // the file system of the test ignores capitals itself
 		}
 		_, err := p.Run(t.Context())
 		if c.wrong != errors.Is(err, ErrAlike) || !c.wrong && err != nil {
@@ -106,8 +106,8 @@ func TestNamesThatDifferInCapitalsAlone(t *testing.T) {
 	}
 }
 
-// A run that was broken off before it had written its description cannot be resumed, and is distinguished from a
-// damaged one.
+// A run that ended before it wrote run.json cannot be resumed. The error differs from the error for a damaged
+// run.json.
 func TestResumeOfWhatHadNotBegun(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, record.PlanFile), []byte("{}"), 0o644); err != nil {
@@ -125,8 +125,8 @@ func TestResumeOfWhatHadNotBegun(t *testing.T) {
 	}
 }
 
-// A folder that is moved away during a run is reported in one sentence, whether another folder has its place or not. A
-// run of the moved folder continues with its finished work.
+// When the folder of results is moved away during a run, the error is one sentence, whether another folder has taken
+// its place or not. The run can be resumed in the moved folder.
 func TestFolderMovedDuringARun(t *testing.T) {
 	for _, replaced := range []bool{false, true} {
 		out, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "moved")
@@ -159,7 +159,7 @@ func TestFolderMovedDuringARun(t *testing.T) {
 	}
 }
 
-// Cells that an edit takes out of the plan lose their folders, and the journal says so; the others keep theirs.
+// When an edit removes cells from the plan, their folders are removed and the journal says so. Other folders stay.
 func TestCellsNoLongerPlannedAreRemoved(t *testing.T) {
 	out := t.TempDir()
 	runs(t, simulatedFile, out, 8)
@@ -193,8 +193,8 @@ func TestCellsNoLongerPlannedAreRemoved(t *testing.T) {
 	}
 }
 
-// Too few replicates cause a warning where a comparison depends on random draws: not where nothing is compared, nothing
-// is drawn, or there are enough.
+// There is a warning about too few replicates if a comparison depends on random draws. There is none if nothing is
+// compared, if nothing is drawn, or if there are enough.
 func TestFewReplicatesAreWarnedOf(t *testing.T) {
 	fixed := strings.Replace(simulatedFile, `exponential("400ms")`, `"400ms"`, 1)
 	alone := simulatedFile[:strings.Index(simulatedFile, `compare "`)]
@@ -223,8 +223,8 @@ func TestFewReplicatesAreWarnedOf(t *testing.T) {
 	}
 }
 
-// A link in the place of the folder of cells or samples does not lead out of the results: nothing is written or removed
-// at its target, neither by a run nor by files from the cache.
+// A link in the place of the folder of cells or of samples leads outside the results. Neither a run nor restoring
+// from the cache writes or removes files at its target.
 func TestLinksOutOfTheResults(t *testing.T) {
 	for _, name := range []string{record.CellsDir, record.SamplesDir} {
 		out, elsewhere := t.TempDir(), t.TempDir()
@@ -237,7 +237,7 @@ func TestLinksOutOfTheResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := os.Symlink(elsewhere, path); err != nil {
-			t.Skip(err) // a system without links
+			t.Skip(err) // the system has no symbolic links
 		}
 		if err := p.checkFolder(); err == nil || !strings.Contains(err.Error(), name+" is a link") {
 			t.Errorf("%s: %v", name, err)
@@ -245,7 +245,7 @@ func TestLinksOutOfTheResults(t *testing.T) {
 		if name != record.CellsDir {
 			continue
 		}
-		r := &run{Plan: p} // the link may come after the check
+		r := &run{Plan: p} // skips the check in Run, since a link may appear after it
 		if _, err := r.Prepare(cell, "description"); err == nil || !strings.Contains(err.Error(), "leads out of its folder") {
 			t.Errorf("prepare a cell: %v", err)
 		}

@@ -69,9 +69,8 @@ func newPlan(spec *experiment.Spec, opts Options, host hardware.Machine) (*Plan,
 	return p, nil
 }
 
-// predict simulates the real cells from an index on, to predict how long they take. It includes
-// reused cells, so that plan.json has both their prediction and their run time. Cells with a job
-// that has no estimate yet stay unknown.
+// predict simulates the real cells from index from on, to predict their durations. It includes reused cells, so that
+// plan.json has both their predicted and their real durations. It skips cells with a job that has no estimate yet.
 func (p *Plan) predict(ctx context.Context, from int) error {
 	executes := stages.Find(stages.Writer(stages.Cells))
 	if executes == nil || executes.Predict == nil {
@@ -89,7 +88,7 @@ func (p *Plan) predict(ctx context.Context, from int) error {
 		if err != nil {
 			return fmt.Errorf("predict cell %s: %w", c.Ref.Cell, err)
 		}
-		// A simulation that fails says nothing: the real run fails in the same way, and is then explained.
+		// An error of the simulation is ignored: the real run fails in the same way and reports the error.
 		if out, err := executes.Predict(ctx, task); err == nil {
 			took := out.End
 			p.Work[i].Predicted = took
@@ -100,9 +99,8 @@ func (p *Plan) predict(ctx context.Context, from int) error {
 	return nil
 }
 
-// lookUp asks for the cells and finds out which of them are there already. A cell
-// is reused when its files are complete under its key, or when the cache can
-// bring them back.
+// lookUp adds the cells to the plan and finds out which of them have results already. A cell is reused when its files
+// are complete under its key, or when the cache can restore them.
 func (p *Plan) lookUp() (err error) {
 	c := store.OpenReadOnly(p.Dir, record.CacheFile)
 	defer c.Close()
@@ -132,7 +130,7 @@ func (p *Plan) lookUp() (err error) {
 func (p *Plan) lookUpCell(v store.View, i int) CellWork {
 	ref := p.Cells[i]
 	if p.options.Fresh {
-		return CellWork{Reason: "asked to run afresh"}
+		return CellWork{Reason: "run again on request"}
 	}
 	dir := p.folder(ref.Cell)
 	if at, ok := p.shards.Find(ref.Cell, ref.Key); ok && at.State == record.CellFinished {
@@ -151,7 +149,7 @@ func (p *Plan) lookUpCell(v store.View, i int) CellWork {
 	case old == p.keys[i].Description() && state == record.CellFinished:
 		return CellWork{Reuse: true, Reason: "finished earlier"}
 	case old == p.keys[i].Description() && state == record.CellFailed && ref.Beyond != nil:
-		return CellWork{Reuse: true, Reason: "crashed earlier"} // which is a result of a search
+		return CellWork{Reuse: true, Reason: "crashed earlier"} // a crash is a result of a search
 	case old == p.keys[i].Description() && state == interrupted:
 		return CellWork{Reason: p.incomplete()}
 	case old == p.keys[i].Description():
@@ -165,23 +163,22 @@ func (p *Plan) lookUpCell(v store.View, i int) CellWork {
 	return CellWork{Reason: "new"}
 }
 
-// States of cells besides those that are recorded.
+// States of cells that no file records.
 const (
-	interrupted = "interrupted" // its folder is not complete
+	interrupted = "interrupted" // the folder of the cell is not complete
 	lost        = "lost by its engine"
 )
 
-// incomplete says why a cell's folder is not complete.
+// incomplete returns the reason for which a cell's folder is not complete.
 func (p *Plan) incomplete() string {
 	if _, held := store.Holder(p.Dir); held {
-		return "under way, in the run that is going on"
+		return "under way in another process"
 	}
 	return interrupted + " before"
 }
 
-// previous returns the key description of a cell's last run, and how that run
-// ended. It finds the run by the cell's name, or by the cell in the same place
-// in the matrix before an axis was edited.
+// previous returns the key's description of a cell's last run, and how that run ended. It looks for a run of a cell
+// with the same name. After an edit of an axis, it looks for the cell that was in the same place in the matrix.
 func previous(v store.View, p *Plan, i int, dir string, onDisk bool) (description, state string) {
 	ref := p.Cells[i]
 	if onDisk {
@@ -209,7 +206,7 @@ func previous(v store.View, p *Plan, i int, dir string, onDisk bool) (descriptio
 	return "", ""
 }
 
-// Names of units in the cache.
+// Names under which the cache finds the last entry of a cell, and of all cells in the same place in the matrix.
 func cellUnit(r record.CellRef) string { return "cell " + r.Cell }
 func familyUnit(r record.CellRef) string {
 	return fmt.Sprintf("family %s %s %s r%d", r.Workload, r.Hardware, r.Policy, r.Replicate)
@@ -305,8 +302,7 @@ func (p *Plan) over(cell string) (c record.Cell, ok bool) {
 // follows reports whether cells depend on the results of others. Next has been called.
 func (e *everything) follows() bool { return len(e.searches) > 0 || len(e.matrix.selections) > 0 }
 
-// ask asks the source for more cells, and adds them to the plan. It returns the
-// indexes of the first and of the one after the last.
+// ask adds the source's next cells to the plan. The new cells have the indexes from ≤ i < to.
 func (p *Plan) ask() (from, to int, err error) {
 	from = len(p.Cells)
 	if p.exhausted {
@@ -320,11 +316,11 @@ func (p *Plan) ask() (from, to int, err error) {
 		p.exhausted = true
 	}
 	p.x.Added(cells)
-	var draws errgroup.Group // drawing jobs takes most of the time of a plan
+	var draws errgroup.Group // drawing the jobs is the slowest part of planning
 	draws.SetLimit(runtime.GOMAXPROCS(0))
 	for _, c := range cells {
 		draws.Go(func() error {
-			_, _ = c.Digest() // Key returns its error
+			_, _ = c.Digest() // Key, below, returns the same error
 			return nil
 		})
 	}
@@ -349,8 +345,8 @@ func (p *Plan) ask() (from, to int, err error) {
 	return from, len(p.Cells), nil
 }
 
-// askAll asks the source for cells and looks them up, until one of them must
-// run: the cells that follow from its results are unknown before.
+// askAll adds cells from the source and looks them up, until one of them must run. Cells that depend on its result
+// are added during the run.
 func (p *Plan) askAll(v store.View) error {
 	for {
 		from, to, err := p.ask()
@@ -363,8 +359,8 @@ func (p *Plan) askAll(v store.View) error {
 	}
 }
 
-// lookUpCells finds out which cells are there already, and reports whether some
-// are not.
+// lookUpCells finds out which cells have results already. It reports whether a cell has to run or to be restored
+// first.
 func (p *Plan) lookUpCells(v store.View, from, to int) (some bool) {
 	for i := from; i < to; i++ {
 		p.Work[i] = p.lookUpCell(v, i)
@@ -373,7 +369,7 @@ func (p *Plan) lookUpCells(v store.View, from, to int) (some bool) {
 	p.together(from, to)
 	for i := from; i < to; i++ {
 		if p.Work[i].Reuse {
-			// The cells that follow from a result are known once it is back from the cache.
+			// Cells that follow from a result are unknown until the result is restored from the cache.
 			_, shelved := p.sharded(p.Cells[i].Cell)
 			follow := p.Cells[i].Beyond != nil || p.options.Source == nil && !p.exhausted
 			some = some || follow && !shelved && !record.Intact(p.folder(p.Cells[i].Cell))
@@ -387,7 +383,7 @@ func (p *Plan) lookUpCells(v store.View, from, to int) (some bool) {
 	return some
 }
 
-// together plans to run all real cells of a group that run at the same time if one of them must run.
+// together makes all real cells that run at the same time as a cell run again, if that cell must run.
 func (p *Plan) together(from, to int) {
 	type group struct {
 		workload, hardware string
@@ -405,10 +401,9 @@ func (p *Plan) together(from, to int) {
 	}
 }
 
-// Resume plans the rest of an unfinished run from its folder: the experiment as
-// it was read, and the values of its variables. dir is an experiment's folder,
-// or a folder of results with unfinished runs; Resume then takes the newest.
-// The error is ErrNothingToResume if all are finished.
+// Resume plans the rest of an unfinished run from its folder. It uses the experiment as that run read it, with the
+// values of its variables. dir is an experiment's folder, or a folder of results; Resume then takes the newest
+// unfinished run. It returns ErrNothingToResume if all runs have finished.
 func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experiments.Diagnostics, error) {
 	dirs, err := Experiments(dir)
 	if err != nil {
@@ -417,7 +412,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	var chosen string
 	var newest time.Time
 	var last record.Run
-	broken := false // the chosen run was interrupted, not failed
+	broken := false // the chosen run was interrupted; it did not fail
 	for _, d := range dirs {
 		r, err := readRun(d)
 		if err != nil {
@@ -443,7 +438,7 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	if err != nil {
 		return nil, nil, err
 	}
-	if !filepath.IsAbs(last.File) { // the folder comes from an archive of an experiment with its results
+	if !filepath.IsAbs(last.File) { // the folder is from an archive of an experiment with its results
 		last.File = filepath.Join(chosen, last.File)
 	}
 	inputs, ok := record.CopyOf(chosen)
@@ -469,11 +464,11 @@ func Resume(dir string, opts Options, host experiments.HostFacts) (*Plan, experi
 	return plan, diags, err
 }
 
-// ErrKeptVariable is returned for a value that Resume is given for a variable whose value results have.
-var ErrKeptVariable = errors.New("a run is continued with the values that its variables had; only sensitive variables, " +
-	"which are not kept, are set again")
+// ErrKeptVariable is returned when Resume is given a value for a variable whose value the results have.
+var ErrKeptVariable = errors.New("a resumed run keeps the values of its variables; set only sensitive variables, " +
+	"whose values are not stored")
 
-// savedSource reads the experiment of a folder's run.
+// savedSource reads the experiment file and the variables that a run has saved in its folder.
 func savedSource(dir string) (source []byte, vars []string, err error) {
 	source, err = folder.ReadFile(dir, record.ExperimentFile)
 	if errors.Is(err, os.ErrNotExist) {
@@ -492,7 +487,7 @@ func savedSource(dir string) (source []byte, vars []string, err error) {
 	return source, vars, nil
 }
 
-// ErrNotBegun is returned for a folder in which a run ended before it had written its description.
+// ErrNotBegun is returned for the folder of a run that ended before it wrote run.json.
 var ErrNotBegun = errors.New("the run ended before anything ran")
 
 func readRun(dir string) (record.Run, error) {

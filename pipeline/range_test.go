@@ -11,12 +11,12 @@ import (
 	"github.com/tfexp/tfexp/results/measure"
 )
 
-// TestEndOfTime simulates jobs that take up to the whole range of durations, 292 years, or more together: a cell ends with
-// finite numbers of the right sign, or fails and says that time ends.
+// TestEndOfTime simulates jobs whose durations, alone or together, reach the limit of time.Duration, 292 years. A
+// cell either ends with finite numbers of the right sign, or fails with an error that names the limit.
 func TestEndOfTime(t *testing.T) {
 	draws := rand.New(rand.NewPCG(292, 1))
 	hours := func() string {
-		const most = float64(math.MaxInt64/2) / 3.6e12 // of an argument
+		const most = float64(math.MaxInt64/2) / 3.6e12 // hours; the longest duration that an argument accepts
 		return fmt.Sprintf("%.0fh", most*math.Pow(2, -0.001-8*draws.Float64()))
 	}
 	for range need.Cases(15, 100) {

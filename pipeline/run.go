@@ -26,37 +26,38 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// run is one execution of a plan: the open cache, the journal, the lock.
+// run is the execution of a plan. It holds the open cache, the journal and the lock of the folder.
 type run struct {
 	*Plan
-	place   os.FileInfo // the folder that was locked
+	place   os.FileInfo // the locked folder, to notice that it was moved
 	cache   *store.Cache
 	journal *store.Journal
 	record  record.Run
 	started time.Time
 	outcome Outcome
 	mu      sync.Mutex // guards record, outcome and the calls of Observe
-	states  sync.Map   // how the cells of this run ended, by name
-	// shard is where this run puts cells without a folder; nil before the first.
+	states  sync.Map   // name of a cell → how it ended in this run
+	// shard is the file to which this run adds cells without a folder; nil before the first such cell.
 	shard *record.ShardWriter
-	// asked counts the cells of the plan that were started.
+	// asked is the number of cells of the plan that Pending has handled.
 	asked int
-	// planned is when plan.json was written last, writing how long that took, and behind says that it lacks cells.
+	// planned is when plan.json was last written, and writing how long that took. behind is set while plan.json lacks
+	// cells.
 	planned time.Time
 	writing time.Duration
 	behind  bool
 	chain   *chain
-	// sites are the real engines, opened for this run.
+	// sites are the sessions of the real engines, opened for this run.
 	sites map[*engine.Kind]engine.Session
 }
 
-// makeFolder makes the folder of the experiment, if it is missing.
+// makeFolder makes the folder of the experiment if it is missing.
 func (p *Plan) makeFolder() error {
 	return errors.Join(folder.MkdirAll(filepath.Dir(p.Dir), 0o755), folder.MkdirAll(p.Dir, 0o700))
 }
 
-// permit lets this user alone read the folder of the experiment, or all users where that is asked for. It returns a warning
-// about a folder that others could read.
+// permit lets only this user read the folder of the experiment, or all users with --share. It returns a warning if
+// other users could read the folder before, or still can.
 func (p *Plan) permit() (warning string, err error) {
 	f, err := folder.OpenFile(p.Dir, os.O_RDONLY, 0)
 	if err != nil {
@@ -72,9 +73,9 @@ func (p *Plan) permit() (warning string, err error) {
 		return "", f.Chmod(mode | 0o055)
 	case !p.options.Share && mode&0o077 != 0 && runtime.GOOS != "windows":
 		if err := f.Chmod(mode &^ 0o077); err != nil {
-			return fmt.Sprintf("other users can read the results, which cannot be changed: %v", err), nil
+			return fmt.Sprintf("other users can read the results, and the permissions cannot be changed: %v", err), nil
 		}
-		return "other users could read the results, and now only you can: --share lets them", nil
+		return "other users could read the results; from now on only you can (--share lets others read them)", nil
 	}
 	return "", nil
 }
@@ -113,7 +114,7 @@ func (p *Plan) Run(ctx context.Context) (outcome *Outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { // when all files are written
+	defer func() { // after all files are written
 		if errors.Is(err, ErrGone) {
 			return
 		}
@@ -147,8 +148,8 @@ func (p *Plan) Run(ctx context.Context) (outcome *Outcome, err error) {
 	return &r.outcome, errors.Join(err, r.journal.Add(end))
 }
 
-// open prepares the folder: leftovers of a killed run are removed, the cache
-// and the journal opened, and the plan written down before anything runs.
+// open prepares the folder before anything runs: it removes leftovers of a killed run, opens the cache and the
+// journal, and writes the plan.
 func (r *run) open(ctx context.Context) error {
 	killed, doubts, err := r.openSites()
 	if err != nil {
@@ -175,7 +176,7 @@ func (r *run) open(ctx context.Context) error {
 	}
 	r.outcome.Dir = r.Dir
 	other := r.otherFile()
-	file, err := filepath.Abs(r.x.Spec.File) // a resumed run may be in another folder
+	file, err := filepath.Abs(r.x.Spec.File) // absolute, because a resumed run may start in another folder
 	if err != nil {
 		file = r.x.Spec.File
 	}
@@ -187,7 +188,7 @@ func (r *run) open(ctx context.Context) error {
 	for _, s := range r.x.Host.Settings() {
 		r.record.Host = append(r.record.Host, record.Setting{Name: s.Name, Value: s.Value})
 	}
-	for _, python := range r.x.Interpreters() { // before anything is measured
+	for _, python := range r.x.Interpreters() { // before anything is measured, because it starts processes
 		r.record.Python = append(r.record.Python, instantiate.Python(ctx, python))
 	}
 	drawn := slices.ContainsFunc(r.Cells, func(c record.CellRef) bool { return !c.Fixed })
@@ -200,13 +201,12 @@ func (r *run) open(ctx context.Context) error {
 	}
 	if other != "" {
 		r.Warn("other_file", "", fmt.Sprintf("the folder held the results of another file with an experiment of this "+
-			"name, %s: "+
-			"they are replaced, and come back when that runs again; another name or --out keeps both", other))
+			"name, %s: they are replaced, and come back when that file runs again; "+
+			"to keep both, rename one of the experiments or choose another folder with --out", other))
 	}
 	for _, name := range r.x.Spec.Alike() {
-		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike, because nothing in it is drawn at "+
-			"random: "+
-			"they count as one", name))
+		r.Warn("alike_replicates", "", fmt.Sprintf("the replicates of %s are all alike, because nothing in it is "+
+			"drawn at random: they count as one", name))
 	}
 	for _, text := range r.x.Spec.LeftOut() {
 		r.Warn("incomplete_trace", "", text)
@@ -221,8 +221,8 @@ func (r *run) open(ctx context.Context) error {
 		r.Warn("leftover", "", "ended "+k+", left behind by an earlier run")
 	}
 	if r.options.Fresh {
-		// Forgotten before anything runs: a fresh run that is interrupted must
-		// not be resumed with results from before it.
+		// Results are removed first: if a fresh run is interrupted and resumed, it must not use results from before
+		// it.
 		if err := r.forget(); err != nil {
 			return errors.Join(err, r.close())
 		}
@@ -257,7 +257,7 @@ func (r *run) forget() error {
 	return r.cache.Forget(hashes)
 }
 
-// minReplicates is the least number of pairs that gives a verdict.
+// minReplicates is the smallest number of pairs for which a comparison has a verdict.
 const minReplicates = 3
 
 func (r *run) writeDown() error {
@@ -299,11 +299,11 @@ func (r *run) removeStale() error {
 	return nil
 }
 
-// maxWriting is the part of the time in which plan.json may be written while cells are added to it.
+// maxWriting is the largest part of the time that a run may spend on writing plan.json while cells are added.
 const maxWriting = 0.05
 
-// growPlan writes plan.json if cells were added and it was not written just before: a search adds cells one by one, and
-// the file has all of them.
+// growPlan writes plan.json after cells were added, unless it was written a moment ago. A search adds cells one by
+// one, and each writing takes longer than the last.
 func (r *run) growPlan() error {
 	r.behind = true
 	if r.writing.Seconds() > maxWriting*time.Since(r.planned).Seconds() {
@@ -312,7 +312,7 @@ func (r *run) growPlan() error {
 	return r.settlePlan()
 }
 
-// settlePlan writes plan.json if it lacks cells.
+// settlePlan writes plan.json if cells were added since it was last written.
 func (r *run) settlePlan() error {
 	if !r.behind {
 		return nil
@@ -330,8 +330,8 @@ func (r *run) writePlan() error {
 	return writeJSON(filepath.Join(r.Dir, record.PlanFile), plan.File())
 }
 
-// fileOrder returns the cells of the plan in the order of the file, for readers: bisections ask for them in another
-// order. Cells beyond the matrix come last.
+// fileOrder returns the cells of the plan in the order of the file, which readers expect. Bisections add cells in
+// another order. Trials of searches come last.
 func (p *Plan) fileOrder() []record.CellRef {
 	order := make([]int, len(p.Cells))
 	for i := range order {
@@ -349,7 +349,7 @@ func (r *run) writeRun() error {
 	return writeJSON(filepath.Join(r.Dir, record.RunFile), r.record)
 }
 
-// finish records in run.json how the run ended.
+// finish writes to run.json how the run ended.
 func (r *run) finish(state string) error {
 	r.record.State = state
 	r.record.Ended = time.Now().Format(time.RFC3339)
@@ -374,7 +374,7 @@ func (r *run) Observe(p Progress) {
 func (r *run) Warn(code, cell, text string) {
 	w := record.Warning{Code: code, Cell: cell, Text: text}
 	r.mu.Lock()
-	again := slices.Contains(r.outcome.Warnings, w) // of a stage that runs again
+	again := slices.Contains(r.outcome.Warnings, w) // the same warning again, when a stage runs a second time
 	if !again {
 		r.outcome.Warnings = append(r.outcome.Warnings, w)
 	}
@@ -382,7 +382,7 @@ func (r *run) Warn(code, cell, text string) {
 	if again {
 		return
 	}
-	// A journal that cannot be written shows itself at the next entry.
+	// An error here is not lost: the next entry to the journal returns it.
 	_ = r.journal.Add(store.JournalEntry{Event: "warning", Unit: cell, State: code, Text: text})
 	r.Observe(Progress{Kind: stages.WarningSeen, Unit: cell, Text: text})
 }
@@ -406,7 +406,7 @@ func (r *run) Note(n stages.Note) error {
 	})
 }
 
-// seen is the run as its stages see it.
+// seen returns the view of the run that stages get.
 func (r *run) seen() *stages.Run {
 	x := ended{r.x, r.Plan}
 	return &stages.Run{
@@ -417,7 +417,7 @@ func (r *run) seen() *stages.Run {
 	}
 }
 
-// ended is the experiment as stages see it.
+// ended is the view of the experiment that stages get.
 type ended struct {
 	*instantiate.Experiment
 	plan *Plan
@@ -425,16 +425,18 @@ type ended struct {
 
 func (x ended) Cell(i int) stages.Cell { return x.plan.cells[i] }
 
-// ErrForeign is returned for a folder of results with other people's files that a run would replace.
+// ErrForeign is returned for a folder of results with files that tfexp has not written and would replace.
 var ErrForeign = errors.New("it holds files that are not results of tfexp")
 
 // ErrGone is returned when the folder of results was moved or removed while a run wrote to it.
 var ErrGone = errors.New("the folder was moved or removed while results were written to it")
 
-// ErrAlike is returned for two names that differ in capital letters alone, where the file system takes them for one.
+// ErrAlike is returned for two names that differ only in capital letters, on a file system that treats them as the
+// same.
 var ErrAlike = errors.New("this file system does not distinguish upper and lower case: one would replace the other")
 
-// alike returns ErrAlike when two of names would share a file or a folder in the folder of results, whose lock is held.
+// alike returns ErrAlike when two of the names would share a file in the folder of results. The lock of the folder
+// must be held: alike looks for it under a name in capitals.
 func (p *Plan) alike(names []string) error {
 	there, err := os.Stat(filepath.Join(p.Dir, record.LockFile))
 	if err != nil {
@@ -442,7 +444,7 @@ func (p *Plan) alike(names []string) error {
 	}
 	other, err := os.Stat(filepath.Join(p.Dir, strings.ToUpper(record.LockFile)))
 	if err != nil || !os.SameFile(there, other) {
-		return nil // capital and small letters differ
+		return nil // the file system distinguishes capital letters
 	}
 	seen := map[string]string{}
 	for _, name := range names {
@@ -455,7 +457,7 @@ func (p *Plan) alike(names []string) error {
 	return nil
 }
 
-// names are the names of the plan's cells with folders, and of its pieces, which have files.
+// names returns the names of the cells with folders and of the pieces of work, which have files.
 func (p *Plan) names() (names []string) {
 	for i, c := range p.Cells {
 		if !p.Sharded(i) {
@@ -468,7 +470,7 @@ func (p *Plan) names() (names []string) {
 	return names
 }
 
-// gone returns ErrGone when the folder of results is no longer the one that was locked.
+// gone returns ErrGone when the path of the results no longer leads to the locked folder.
 func (r *run) gone() error {
 	if now, err := os.Stat(r.Dir); err != nil || !os.SameFile(r.place, now) {
 		return fmt.Errorf("run in %s: %w", r.Dir, ErrGone)
@@ -476,17 +478,20 @@ func (r *run) gone() error {
 	return nil
 }
 
-// checkFolder refuses a folder in which a run would replace or remove files that no run has made. It refuses three
-// cases: a folder with some of the files of a run, but neither plan nor journal; a folder with a link to a folder
-// outside it; and a folder with a pipe or a device in the place of a folder, where opening would block endlessly.
+// checkFolder returns an error for a folder in which a run would replace or remove files that no run has made. There
+// are three cases:
+//
+//   - The folder has some of the files of a run, but neither plan nor journal.
+//   - A link in the folder leads outside it.
+//   - A pipe or a device stands in the place of a folder: opening it would block endlessly.
 func (p *Plan) checkFolder() error {
 	for _, name := range []string{record.CellsDir, record.SamplesDir} {
 		path := filepath.Join(p.Dir, name)
 		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-			return fmt.Errorf("run in %s: %s is neither a folder nor a file: move it away", p.Dir, path)
+			return fmt.Errorf("run in %s: %s is neither a folder nor a file: move it elsewhere", p.Dir, path)
 		}
 		if _, err := folder.Stat(p.Dir, name); errors.Is(err, folder.ErrOutside) {
-			return fmt.Errorf("run in %s: %s is a link, and what it leads to would be replaced: move it away", p.Dir, path)
+			return fmt.Errorf("run in %s: %s is a link, and its target would be replaced: remove the link", p.Dir, path)
 		}
 	}
 	there := func(name string) bool {
@@ -508,8 +513,8 @@ func (p *Plan) checkFolder() error {
 	return nil
 }
 
-// otherFile returns the experiment file whose results are in the folder, if that is another than the plan's and still
-// there; "" otherwise, as when the file was moved.
+// otherFile returns the path of the experiment file whose results are in the folder, if it still exists and is not
+// the plan's file; otherwise "".
 func (p *Plan) otherFile() string {
 	last, err := readRun(p.Dir)
 	if err != nil || last.File == "" {
@@ -526,20 +531,19 @@ func (p *Plan) otherFile() string {
 	return last.File
 }
 
-// scratchPrefix is the prefix of the names of the folders in which jobs have their control files and checkpoints while
-// they run.
+// scratchPrefix starts the names of folders for the control files and checkpoints of running jobs.
 const scratchPrefix = ".scratch-"
 
-// unfinished is the name of a file that was being written: it gets its own name when it is whole.
+// unfinished matches the temporary names under which tfexp writes files before it renames them.
 var unfinished = regexp.MustCompile(`^\.[\w-]+(\.[\w-]+)*\.(json|jsonl|csv|html|hcl|svg|png|txt)(\d+|\.tmp)$|` +
 	`^\.(\.SHA256SUMS\.tmp|SHA256SUMS)\d+$`)
 
-// unfinishedAny is such a name of any file in the folder of a stage, in which no name is somebody else's.
+// unfinishedAny matches the temporary name of any file. It is for folders of stages, where only tfexp writes.
 var unfinishedAny = regexp.MustCompile(`^\.[\w.-]+\d{9,}$`)
 
-// clearScratch removes leftovers of a killed run from an experiment's folder and the folders of its stages: folders of
-// jobs that nobody reads, and files that were being written. The lock is held, and the jobs have been ended. While cells
-// run elsewhere, nothing is removed: such files may be theirs.
+// clearScratch removes leftovers of a killed run from an experiment's folder and the folders of its stages: scratch
+// folders of jobs, and files that were being written. The lock must be held, and the jobs must have ended. While
+// cells run elsewhere, clearScratch removes nothing: they may use these files.
 func clearScratch(dir string, folders []string, place stages.Place) error {
 	if place != nil {
 		if working, err := place.Working(dir); working || err != nil {
@@ -556,11 +560,11 @@ func clearScratch(dir string, folders []string, place stages.Place) error {
 	return nil
 }
 
-// clearFolder removes leftovers in a folder, and with deep in those below it.
+// clearFolder removes leftovers in a folder; deep includes the folders below it.
 func clearFolder(path string, deep bool) error {
 	entries, err := folder.ReadDir(path)
 	if err != nil {
-		return nil // it is not there yet, or a file
+		return nil // the folder does not exist yet, or path is a file
 	}
 	for _, e := range entries {
 		below := filepath.Join(path, e.Name())
@@ -584,8 +588,8 @@ func isLeftover(e fs.DirEntry) bool {
 	return e.Type().IsRegular() && unfinished.MatchString(e.Name())
 }
 
-// gitDescribe names the commit of the folder that a file is in, with a mark
-// when it has uncommitted changes; empty when that is not known.
+// gitDescribe returns the git commit of the file's folder, marked if it has uncommitted changes; "" when it is
+// unknown.
 func gitDescribe(file string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Every model in the language exists.
+// Each estimator model that the language accepts is implemented.
 func TestModelsOfTheLanguageExist(t *testing.T) {
 	for _, m := range decode.Models {
 		if _, err := estimator.ByName(m); err != nil {
@@ -21,8 +21,7 @@ func TestModelsOfTheLanguageExist(t *testing.T) {
 	}
 }
 
-// script is a real experiment of a program that sleeps for a while, does its
-// units in no time and reports 10 ms for each.
+// script is a real experiment. Its program sleeps a moment, and reports 10 ms for each unit without doing work.
 const script = `
 experiment "sampled" { replicates = 1 }
 
@@ -56,8 +55,8 @@ func sampleRows(t *testing.T, dir string) []record.SampleRow {
 	return rows
 }
 
-// Samples have the lengths and the number in the file. They are in samples.csv
-// with the program's reports, and are reused.
+// Samples have the length and number that the file sets. samples.csv contains them with the times that the program
+// reported. They are reused.
 func TestSamplesAreTaken(t *testing.T) {
 	out := t.TempDir()
 	file := script + "\nprofile {\nepochs = [1, 3]\nrepeats = 2\n}\n"
@@ -77,7 +76,7 @@ func TestSamplesAreTaken(t *testing.T) {
 	if !p.Pieces[0].Reuse {
 		t.Errorf("the samples are not found again: %s", p.Pieces[0].Reason)
 	}
-	// The program's reports do not depend on the speed of the machine, but the samples are corrected by that speed.
+	// The reported times do not depend on the speed of the machine, but samples are corrected by that speed.
 	if est, _ := p.x.Estimates(); len(est) == 0 || est[0].Slope < 0.0049 || est[0].Slope > 0.0201 {
 		t.Errorf("the estimates are %+v, want about 10 ms an epoch", est)
 	}
@@ -87,13 +86,12 @@ func TestSamplesAreTaken(t *testing.T) {
 	}
 }
 
-// A budget of nearly nothing leaves the two samples that every prediction needs,
-// with a note that they took more. By the program's reports, a cell takes 10 s:
-// a budget of all of that has room for the rest.
+// With a budget close to zero, only the two samples that every prediction needs are taken, and a note says that they
+// exceeded it. By the reported times, a cell takes 10 s: with a budget of 100% of that, all samples are taken.
 func TestBudget(t *testing.T) {
 	for budget, want := range map[string]int{"0.000001": 2, "\"100%\"": 12} {
 		if testing.Short() && want == 12 {
-			continue // under the race detector the samples may take more than the cell
+			continue // under the race detector the samples may take longer than the cell
 		}
 		out := t.TempDir()
 		file := strings.Replace(script, "epochs  = 10", "epochs = 1000", 1)

@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Cells that record only their metrics are lines of a file. They are reused, replaced and explained like cells with a
-// folder.
+// Cells that record only their metrics are stored as lines of a file. They are reused, replaced and explained like
+// cells with a folder.
 func TestShards(t *testing.T) {
 	out := t.TempDir()
 	source := strings.Replace(simulatedFile, "replicates = 4", "replicates = 4\n  records = \"metrics\"", 1)
@@ -52,12 +52,12 @@ func TestShards(t *testing.T) {
 		}
 	}
 	runs(t, edited, out, 4)
-	runs(t, source, out, 0) // it was kept
+	runs(t, source, out, 0) // the results of the first file are still in the shard
 	if again, err := os.ReadFile(filepath.Join(o.Dir, record.Metrics.File)); err != nil || string(again) != string(metrics) {
 		t.Errorf("the metrics are others: %v", err)
 	}
 
-	// A damaged cell runs again, and a fresh run runs all cells again.
+	// A cell whose line is damaged runs again, and a fresh run runs all cells again.
 	path := filepath.Join(o.Dir, record.CellsDir, "run-1.jsonl")
 	raw, err := os.ReadFile(path)
 	if err != nil {

@@ -38,7 +38,7 @@ func shippedSpec(t *testing.T, name string) *experiment.Spec {
 	return spec
 }
 
-// TestPolicyMatrix runs one replicate of the shipped matrix: it is simulated.
+// TestPolicyMatrix runs one replicate of the shipped matrix, which is simulated.
 func TestPolicyMatrix(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a whole experiment, which the race detector makes last for a minute")
@@ -77,19 +77,19 @@ func TestPolicyMatrix(t *testing.T) {
 	}
 }
 
-// TestPoliciesReal plans the part of it that runs for real.
+// TestPoliciesReal plans the shipped experiment that runs the policies for real.
 func TestPoliciesReal(t *testing.T) {
 	profiles := 2
 	if hardware.Host().Threads > 1 {
-		profiles = 4 // the large jobs on one thread as well, and the small ones side by side
+		profiles = 4 // also large jobs on one thread, and small jobs side by side
 	}
 	if p := shipped(t, "policies_real.hcl"); len(p.Cells) != 48 || len(p.Pieces) != profiles {
 		t.Errorf("%d cells, %d profiles", len(p.Cells), len(p.Pieces))
 	}
 }
 
-// TestEstimatorAccuracy plans at least 20 real runs, each alone on its cores and
-// predicted from samples of at most 3% of it.
+// TestEstimatorAccuracy plans at least 20 real runs. Each has its cores to itself, and is predicted from samples that
+// take at most 3% of its time.
 func TestEstimatorAccuracy(t *testing.T) {
 	p := shipped(t, "estimator_accuracy.hcl")
 	jobs := 0
@@ -119,8 +119,8 @@ func TestEstimatorAccuracy(t *testing.T) {
 	}
 }
 
-// TestParallelism plans the thread pools of TensorFlow: three networks, two
-// numbers of inter-op threads, three of intra-op threads.
+// TestParallelism plans the experiment on TensorFlow's thread pools: three networks × two numbers of inter-op threads
+// × three numbers of intra-op threads.
 func TestParallelism(t *testing.T) {
 	if p := shipped(t, "parallelism.hcl"); len(p.Cells) != 54 || len(p.Pieces) != 18 {
 		t.Errorf("%d cells, %d profiles", len(p.Cells), len(p.Pieces))
@@ -168,8 +168,8 @@ policy "fcfs" { order = "fcfs" }
 policy "sjf" { order = "sjf" }
 `
 
-// TestDrawnRunTimes: each job has its own run time, the same under all policies
-// of a replicate and another in the next; policies know it.
+// TestDrawnRunTimes checks that each job has its own run time, the same under all policies of a replicate and
+// different in other replicates. Policies get the exact run time.
 func TestDrawnRunTimes(t *testing.T) {
 	p := plan(t, drawnFile, t.TempDir())
 	if _, err := p.Run(context.Background()); err != nil {
@@ -187,7 +187,7 @@ func TestDrawnRunTimes(t *testing.T) {
 		}
 		for _, r := range rows {
 			service[c.Cell] = append(service[c.Cell], r.Service)
-			if math.Abs(r.Predicted-r.Service) > 1.5e-6 { // both ends are rounded to a microsecond
+			if math.Abs(r.Predicted-r.Service) > 1.5e-6 { // start and end are each rounded to a microsecond
 				t.Fatalf("%s %s: predicted %v, took %v", c.Cell, r.Job, r.Predicted, r.Service)
 			}
 		}
@@ -212,8 +212,9 @@ func TestDrawnRunTimes(t *testing.T) {
 	}
 }
 
-// A short form of the policies of the field on a trace: one load, one replicate, four policies that do not search. All
-// jobs end, and the mean JCT is lower the more an order knows: nothing, the attained service, the remaining time.
+// TestClustersOnATrace runs a small part of the shipped experiment of published policies on a trace: one load, one
+// replicate, and four policies without a search. All jobs finish. The mean JCT falls as the order uses more
+// information: none, the attained service, the remaining time.
 func TestClustersOnATrace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole cells of 180 jobs")
@@ -254,8 +255,8 @@ func TestClustersOnATrace(t *testing.T) {
 	}
 }
 
-// shippedJCT runs the cells of a shipped experiment whose axis has one of the
-// values, with a few replicates, and returns the mean JCT of each policy.
+// shippedJCT runs the cells of a shipped experiment that have one of the values on the axis, with a few replicates.
+// It returns the mean JCT of each policy.
 func shippedJCT(t *testing.T, file string, values ...string) map[string]float64 {
 	t.Helper()
 	spec := shippedSpec(t, file)
@@ -287,15 +288,15 @@ func shippedJCT(t *testing.T, file string, values ...string) map[string]float64 
 	return means
 }
 
-// At a high load, AlloX has the least mean JCT of all policies, and loses little
-// of it where it is fair to users.
+// At a high load AlloX has the smallest mean JCT of all policies; with fairness among users it is only slightly
+// larger.
 func TestAlloXHasTheLeastMeanJCT(t *testing.T) {
 	means := shippedJCT(t, "allox.hcl", "72")
 	if len(means) != 7 {
 		t.Fatalf("%d policies", len(means))
 	}
 	best := means["allox 72"]
-	for policy, mean := range means { // a failure names its policy
+	for policy, mean := range means { // compared one by one, so that an error names the policy
 		if policy != "allox 72" && mean < best {
 			t.Errorf("%s has a mean JCT of %.0f s, allox %.0f s", policy, mean, best)
 		}
@@ -305,7 +306,7 @@ func TestAlloXHasTheLeastMeanJCT(t *testing.T) {
 	}
 }
 
-// A policy that decides by estimates alone suffers when they are wrong.
+// A policy that decides only by estimates has a larger mean JCT when the estimates are wrong.
 func TestEstimateErrors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a whole experiment, which the race detector makes last for a minute")

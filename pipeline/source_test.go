@@ -15,12 +15,12 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// trials returns the cells of one policy first, and when they are over the
-// cells of another, like a search that learns from its first results.
+// trials is a source that first returns the cells of one policy. When they are over it returns the cells of another,
+// like a search that uses its first results.
 type trials struct {
 	x     *instantiate.Experiment
 	batch int
-	seen  float64 // the mean JCT of the first cell
+	seen  float64 // the mean JCT of the first cell, in seconds
 }
 
 func (s *trials) Next(finished func(string) (record.Cell, bool)) ([]*instantiate.Cell, error) {
@@ -53,7 +53,7 @@ func planTrials(t *testing.T, out string, observe func(Progress)) (*Plan, *trial
 	return p, s
 }
 
-// Cells that follow from results are planned, run and reported like others.
+// Cells that are added because of earlier results are planned, run and reported like other cells.
 func TestCellsFollowFromResults(t *testing.T) {
 	out := t.TempDir()
 	var totals, ended []int
@@ -88,7 +88,7 @@ func TestCellsFollowFromResults(t *testing.T) {
 			t.Errorf("%s runs before what it follows from", e.Plan.Cells[i].Cell)
 		}
 	}
-	// All is known the next time, and nothing runs.
+	// In a second run all results exist, and no cell runs.
 	again, _ := planTrials(t, out, nil)
 	if len(again.Cells) != 8 || len(reasons(again)) != 0 || len(again.Stale) != 0 {
 		t.Errorf("%d cells are planned again, %v run, %v are stale", len(again.Cells), reasons(again), again.Stale)
@@ -98,8 +98,7 @@ func TestCellsFollowFromResults(t *testing.T) {
 	}
 }
 
-// A run that is interrupted between the first cells and the cells that follow
-// resumes there.
+// A run that is interrupted before the second cells are added adds them when it is resumed.
 func TestTrialsAreResumed(t *testing.T) {
 	out := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -122,8 +121,8 @@ func TestTrialsAreResumed(t *testing.T) {
 	}
 }
 
-// While the following cells are unknown, no folder is removed as stale. When
-// they are known, the folders of cells outside the plan are removed.
+// While later cells may still be added, no folder is removed as stale. After the last was added, the folders of cells
+// outside the plan are removed.
 func TestStaleTrials(t *testing.T) {
 	out := t.TempDir()
 	p, _ := planTrials(t, out, nil)
@@ -153,7 +152,7 @@ func TestStaleTrials(t *testing.T) {
 	}
 }
 
-// byWorkload returns the cells of one workload after the cells of the other.
+// byWorkload is a source that returns the cells of one workload, and then the cells of the other.
 type byWorkload struct {
 	x    *instantiate.Experiment
 	left []string
@@ -168,8 +167,8 @@ func (s *byWorkload) Next(func(string) (record.Cell, bool)) ([]*instantiate.Cell
 	return slices.DeleteFunc(slices.Clone(s.x.Cells()), func(c *instantiate.Cell) bool { return c.Ref.Workload != next }), nil
 }
 
-// Samples that only a cell needs which was added during the run are taken then, and
-// their estimates are in the results with the others.
+// When a cell that is added during the run needs samples that no other cell needs, they are taken then. The results
+// contain their estimates together with the others.
 func TestSamplesOfAddedCells(t *testing.T) {
 	file := strings.Replace(script, "workload \"w\"", "job \"u\" {\n  command = [\"true\", \"x\"]\n  epochs = 20\n}\n\n"+
 		"workload \"v\" {\n  submit { job = job.u }\n}\n\nworkload \"w\"", 1)
@@ -214,7 +213,8 @@ func TestSamplesOfAddedCells(t *testing.T) {
 	if o, err := again.Run(context.Background()); err != nil || o.Ran != 0 {
 		t.Errorf("the second run: %+v, %v", o, err)
 	}
-	// A cell that only the cache has counts as finished: the cells that follow from it are planned as well.
+	// A cell that exists only in the cache counts as finished: the cells that follow from its result are planned as
+	// well.
 	if err := os.RemoveAll(again.folder(again.Cells[0].Cell)); err != nil {
 		t.Fatal(err)
 	}

@@ -17,24 +17,24 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// chain runs the stages in their order.
+// chain runs the stages in order.
 type chain struct {
 	*run
 	seen *stages.Run
-	// digests are the hashes of the descriptions of existing artifacts, by the
-	// stages that wrote them.
+	// digests are the hashes of the descriptions of the artifacts made so far, by artifact and by the name of the
+	// stage that wrote it.
 	digests map[stages.Artifact]map[string]string
-	// broken are the artifacts of stages that failed; err is why.
+	// broken are the artifacts that are missing because a stage failed. err joins the errors of the stages.
 	broken map[stages.Artifact]bool
 	err    error
-	// ended is set once how the run ended is written down, as state.
+	// ended is set when run.json says how the run ended; state is that end.
 	ended bool
 	state string
-	plan  string // the digest of the plan at its present number of cells: searches add some
+	plan  string // the hash of the plan with the first `cells` cells; searches add cells later
 	cells int
 }
 
-// all runs the stages. It returns the state in which the run ended.
+// all runs the stages and returns the state in which the run ended.
 func (c *chain) all(ctx context.Context) (state string, err error) {
 	for _, s := range c.stages {
 		if stages.AfterEnding(s) && !c.ended {
@@ -50,7 +50,7 @@ func (c *chain) all(ctx context.Context) (state string, err error) {
 	return c.state, c.err
 }
 
-// end writes down how the run ended, for the stages that show it.
+// end writes to run.json how the run ended. The stages that follow show it.
 func (c *chain) end(ctx context.Context) {
 	if c.err != nil && ctx.Err() != nil {
 		c.err = ErrInterrupted
@@ -67,14 +67,14 @@ func (c *chain) end(ctx context.Context) {
 	if gone := c.gone(); gone != nil {
 		c.err, c.state = gone, "failed"
 	} else {
-		c.err = errors.Join(c.err, c.finish(c.state), c.shards.WriteIndex()) // the stages that follow find cells by it
+		c.err = errors.Join(c.err, c.finish(c.state), c.shards.WriteIndex()) // later stages find cells by it
 	}
 	c.ended = true
-	clear(c.broken) // finished stages are shown
+	clear(c.broken) // later stages also show the output of finished stages
 }
 
-// fail notes that a stage failed: the stages that read its output do not run. An error that two stages return is kept
-// once. If the folder is gone, no other error is reported.
+// fail notes that a stage failed. Stages that read its output do not run. An error that two stages return is reported
+// once. If the results folder is gone, only that is reported.
 func (c *chain) fail(ctx context.Context, s *stages.Stage, err error) {
 	c.without(s)
 	if gone := c.gone(); gone != nil {
@@ -93,7 +93,7 @@ func (c *chain) fail(ctx context.Context, s *stages.Stage, err error) {
 	}
 }
 
-// one runs a stage, unless its files are there already, or its input is missing.
+// one runs a stage, unless its files are up to date or its input is missing.
 func (c *chain) one(ctx context.Context, s *stages.Stage) error {
 	lacks := slices.ContainsFunc(s.Reads, func(a stages.Artifact) bool { return c.broken[a] })
 	switch {
@@ -116,14 +116,14 @@ func (c *chain) one(ctx context.Context, s *stages.Stage) error {
 	return c.keyed(ctx, s)
 }
 
-// without notes that the output of a stage is missing.
+// without marks the output of a stage as missing.
 func (c *chain) without(s *stages.Stage) {
 	for _, a := range s.Writes {
 		c.broken[a] = true
 	}
 }
 
-// describe remembers the output of a stage without a key.
+// describe stores the hash of the output of a stage that has no key.
 func (c *chain) describe(s *stages.Stage) error {
 	k := store.NewKey(s.Name)
 	c.addSettings(k, s)
@@ -147,14 +147,14 @@ func (c *chain) left(s *stages.Stage, hash string) {
 	}
 }
 
-// addSettings adds the values of the blocks that a stage brings.
+// addSettings adds to k the values of the blocks that belong to a stage.
 func (c *chain) addSettings(k *store.Key, s *stages.Stage) {
 	for _, v := range c.seen.Settings(s.Name) {
 		k.AddAll(v.Lines(""))
 	}
 }
 
-// keyed runs a stage with a key, unless its files were made under the same.
+// keyed runs a stage that has a key, unless its files were made under the same key.
 func (c *chain) keyed(ctx context.Context, s *stages.Stage) error {
 	k, err := c.key(s)
 	if err != nil {
@@ -192,14 +192,14 @@ func (c *chain) keyed(ctx context.Context, s *stages.Stage) error {
 
 func stageUnit(s *stages.Stage) string { return "stage " + s.Name }
 
-// key describes all that the files of a stage depend on: the version of tfexp, the
-// plan, the stage's input, and the lines that the stage adds itself.
+// key describes everything that the files of a stage depend on: the version of tfexp, the plan, the stage's input,
+// and lines that the stage adds.
 func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 	k := store.NewKey(s.Name)
 	k.Add("version", c.options.Version)
 	if c.plan == "" || c.cells != len(c.Cells) {
 		plan := c.Plan.Plan
-		plan.PredictedSeconds = 0 // how long it was to take changes nothing
+		plan.PredictedSeconds = 0 // the output does not depend on predictions
 		plan.Cells = slices.Clone(plan.Cells)
 		for i := range plan.Cells {
 			plan.Cells[i].PredictedSeconds = 0
@@ -225,7 +225,7 @@ func (c *chain) key(s *stages.Stage) (*store.Key, error) {
 	return k, nil
 }
 
-// files are the files and folders that a stage has left, with their sizes.
+// files returns the files and folders that a stage has written, with their sizes.
 func (c *chain) files(s *stages.Stage) []record.File {
 	var files []record.File
 	for _, name := range s.AllFiles() {
@@ -236,7 +236,7 @@ func (c *chain) files(s *stages.Stage) []record.File {
 	return files
 }
 
-// size is the size of a file; 0 for a folder.
+// size returns the size of a file in bytes, and 0 for a folder.
 func size(info fs.FileInfo) int64 {
 	if info.IsDir() {
 		return 0
@@ -244,8 +244,8 @@ func size(info fs.FileInfo) int64 {
 	return info.Size()
 }
 
-// there reports whether the files of a stage were made under a key, and are whole:
-// a power cut may have torn one that need not survive it.
+// there reports whether the files of a stage were made under the key k and have their sizes. A power cut may have
+// truncated one: they are not all synced.
 func (c *chain) there(s *stages.Stage, k *store.Key) bool {
 	there := false
 	c.cache.View(func(v store.View) {
@@ -255,12 +255,12 @@ func (c *chain) there(s *stages.Stage, k *store.Key) bool {
 	return there
 }
 
-// anyBroken reports whether a stage after the ending has failed.
+// anyBroken reports whether a stage that ran after the end of the run has failed.
 func (c *chain) anyBroken() bool { return len(c.broken) > 0 }
 
-// planPieces asks the stages for the pieces of their work, and finds out which are
-// there already, and which a run makes. It is called again when cells were added:
-// the state of a piece stays, unless a new cell needs it.
+// planPieces lists the pieces of work of the stages, and finds out which exist already and which the run makes. It is
+// called again when cells were added. Known pieces keep their state, unless a new cell needs a piece that was not
+// needed before.
 func (p *Plan) planPieces(v store.View) error {
 	var all []PieceWork
 	for _, s := range p.stages {
@@ -291,7 +291,7 @@ func (p *Plan) planPieces(v store.View) error {
 	return nil
 }
 
-// unneeded is why a piece that is not there is not made.
+// unneeded is the reason for not making a missing piece.
 const unneeded = "no cell that runs needs it"
 
 func (p *Plan) lookUpPiece(v store.View, w *PieceWork) {
@@ -305,7 +305,7 @@ func (p *Plan) lookUpPiece(v store.View, w *PieceWork) {
 	}
 	switch e, ok := v.Last(w.cacheUnit()); {
 	case p.options.Fresh:
-		w.Reason = "asked to run afresh"
+		w.Reason = "run again on request"
 	case w.ForCells && !p.needed[w.hash]:
 		w.Reuse, w.Reason = true, unneeded
 	case ok:
@@ -316,7 +316,7 @@ func (p *Plan) lookUpPiece(v store.View, w *PieceWork) {
 	}
 }
 
-// cacheUnit is the name by which the cache finds the newest piece of this sort.
+// cacheUnit is the name under which the cache finds the newest piece of the same family.
 func (w *PieceWork) cacheUnit() string {
 	if w.Family != "" {
 		return w.Stage.Name + " " + w.Family
@@ -324,7 +324,7 @@ func (w *PieceWork) cacheUnit() string {
 	return w.Stage.Name + " " + w.Name
 }
 
-// planning is the experiment as stages see it while it is planned.
+// planning returns the view of the experiment that stages get during planning.
 func (p *Plan) planning(v store.View) stages.Planning {
 	x := ended{p.x, p}
 	return stages.Planning{
@@ -366,7 +366,7 @@ func (r *run) PredictReal(ctx context.Context) (time.Duration, error) {
 	return sum, nil
 }
 
-// piecesDone notes that a stage has run: pieces that it could not make are not tried again.
+// piecesDone marks the pieces of a stage that has run as done, so that failed pieces are not tried again.
 func (r *run) piecesDone(s *stages.Stage) {
 	for i := range r.Plan.Pieces {
 		if w := &r.Plan.Pieces[i]; w.Stage == s && !w.Reuse {
@@ -375,8 +375,8 @@ func (r *run) piecesDone(s *stages.Stage) {
 	}
 }
 
-// makeMore makes the pieces that newly added cells need. It runs again the stages
-// that make them, and the stages that read their output.
+// makeMore makes the pieces that newly added cells need. It runs the stages that make these pieces, and the stages
+// that read their output.
 func (r *run) makeMore(ctx context.Context) error {
 	written := map[stages.Artifact]bool{}
 	for _, s := range r.stages {

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// The pause setting reaches the engine of a cell.
+// The setting of how jobs are paused reaches the engine of a cell.
 func TestPausesByCheckpointReachTheEngine(t *testing.T) {
 	for _, suspends := range []bool{false, true} {
 		file := realFile

@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// targetFile has jobs that may train for 150 s, and reach their target after 82 s,
-// together with jobs of 110 s.
+// targetFile has jobs that may train for up to 150 s and reach their target loss after 82 s, together with jobs of
+// 110 s.
 const targetFile = `
 experiment "target" { replicates = 3 }
 
@@ -71,8 +71,8 @@ func recordedCurve(t *testing.T) string {
 	return path
 }
 
-// Policies that follow losses get closer to the decisions that they would make
-// with known times of reaching the target.
+// Policies that predict the end of jobs from their losses come closer to the decisions that they would make with
+// known end times.
 func TestLossCurvesTellWhenJobsEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it fits loss curves for seconds")
@@ -88,8 +88,7 @@ func TestLossCurvesTellWhenJobsEnd(t *testing.T) {
 	}
 }
 
-// A simulated job is done when its losses reach the target, and at its limit when
-// they do not.
+// A simulated job ends when its losses reach the target, or at its limit if they never do.
 func TestRecordedLossesEndJobs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it fits loss curves for seconds")
