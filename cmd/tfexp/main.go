@@ -30,17 +30,16 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return a.Exit(a.execute(args))
 }
 
-// interruptible returns a context that the first Ctrl-C (or SIGTERM, or
-// SIGHUP) cancels: the run then stops cleanly. The second one gives the
-// terminal back and ends the process at once; running jobs die with it. stop
-// must be called when the run is over.
+// interruptible returns a context that the first Ctrl-C, SIGTERM or SIGHUP cancels; the run then stops cleanly. A
+// second signal restores the terminal and ends the process at once, which also kills running jobs. Call stop after the
+// run.
 func interruptible(view live.RunProgress) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	// Scripts start background jobs with SIGINT ignored; one that is sent to this
-	// process is obeyed all the same.
+	// Shells start background jobs of scripts with SIGINT ignored. A SIGINT sent to this process must still stop the
+	// run.
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores SIGHUP: keep it ignored
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	over := make(chan struct{})

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/show"
 )
 
-// app is the command: its subcommands are methods, or are built on App.
+// app has the commands of the core as methods; App has the parts that all commands share.
 type app struct{ *command.App }
 
 func newApp(stdout, stderr io.Writer) *app { return &app{command.New(stdout, stderr)} }
@@ -27,7 +27,7 @@ const rootExample = `  tfexp init                     write an experiment to sta
   tfexp run experiment.hcl       run it
   tfexp resume                   continue an interrupted run`
 
-// command builds the whole tree of commands.
+// command returns the root command with all subcommands.
 func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "tfexp",
@@ -49,7 +49,7 @@ func (a *app) command() *cobra.Command {
 		&cobra.Group{ID: command.GroupMachine, Title: "This machine and tfexp itself:"},
 	)
 	root.SetVersionTemplate("tfexp {{.Version}}\n")
-	root.SetHelpCommand(&cobra.Command{Hidden: true, GroupID: command.GroupMachine}) // ours is among the others
+	root.SetHelpCommand(&cobra.Command{Hidden: true, GroupID: command.GroupMachine}) // replaces cobra's help command
 	for _, g := range []struct {
 		id   string
 		core map[int]*cobra.Command
@@ -69,7 +69,7 @@ func (a *app) command() *cobra.Command {
 	return root
 }
 
-// reflow fits help texts into a narrow terminal.
+// reflow wraps help texts again for a narrow terminal.
 func reflow(cmd *cobra.Command, w io.Writer) {
 	cmd.Long = show.Reflow(w, cmd.Long)
 	for _, c := range cmd.Commands() {
@@ -77,7 +77,7 @@ func reflow(cmd *cobra.Command, w io.Writer) {
 	}
 }
 
-// helpCommand is like cobra's own, except for commands that do not exist.
+// helpCommand is cobra's help command, but it suggests names for unknown commands.
 func (a *app) helpCommand() *cobra.Command {
 	help := &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -102,7 +102,7 @@ func (a *app) execute(args []string) error {
 	a.Args = append([]string{"tfexp"}, args...)
 	args = command.LongForms(args)
 	root := a.command()
-	// The shells' completion scripts call a command that cobra adds later.
+	// Shells complete words with a hidden command that cobra adds later.
 	completing := len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
 	if _, _, err := root.Find(args); err != nil && !completing {
 		return command.UnknownCommand(root, firstWord(args))

@@ -39,7 +39,7 @@ func (o *runOptions) flags(fs *pflag.FlagSet) {
 	}
 }
 
-// about are the paragraphs of the help about the flags of features, each followed by an empty line.
+// about returns the features' paragraphs of the help of run, each followed by an empty line.
 func (o *runOptions) about() (text string) {
 	for _, e := range o.extensions {
 		if e.About != "" {
@@ -49,7 +49,7 @@ func (o *runOptions) about() (text string) {
 	return text
 }
 
-// prepare checks the flags.
+// prepare checks the flags and lets features change the options.
 func (o *runOptions) prepare() error {
 	if o.Parallel < 0 {
 		return command.Usagef("", "--parallel is %d: it must not be negative", o.Parallel)
@@ -97,7 +97,7 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-// carryOut makes a plan, runs it with progress shown, and prints a summary.
+// carryOut plans a run, runs it, shows its progress and prints a summary.
 func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.Plan, error)) (failure error) {
 	view := live.NewRunProgress(a.Screen, a.ErrColor)
 	if o.quiet {
@@ -153,8 +153,7 @@ func (a *app) carryOut(o *runOptions, planFor func(pipeline.Options) (*pipeline.
 	return missed(plan.Dir)
 }
 
-// loadWarning is a sentence about the CPU load of other programs, for runs with real cells on this machine; empty if the
-// load is low.
+// loadWarning returns a warning if other programs use CPU time while cells run on this machine; empty if they do not.
 func loadWarning(plan *pipeline.Plan, load *hardware.LoadSampler) string {
 	here := false
 	for i, w := range plan.Work {
@@ -164,7 +163,7 @@ func loadWarning(plan *pipeline.Plan, load *hardware.LoadSampler) string {
 	if !here {
 		return ""
 	}
-	time.Sleep(300 * time.Millisecond) // the system counts in ticks
+	time.Sleep(300 * time.Millisecond) // the system counts CPU time in ticks of 10 ms
 	others := load.Others()
 	if others <= hardware.BusyCores {
 		return ""
@@ -172,7 +171,7 @@ func loadWarning(plan *pipeline.Plan, load *hardware.LoadSampler) string {
 	return fmt.Sprintf("other programs use %.1f CPU cores: jobs take longer, and cells that suffer are marked as disturbed", others)
 }
 
-// missed returns an error when results miss a declared threshold.
+// missed returns an error if the results miss a threshold of the experiment.
 func missed(dir string) error {
 	e, err := record.Open(dir)
 	if err != nil {

@@ -68,7 +68,7 @@ func (a *app) validateCommand() *cobra.Command {
 	return cmd
 }
 
-// size describes the size of an experiment: the matrix, and the parts beyond it.
+// size describes the size of an experiment: its matrix, and the stages beyond the matrix.
 func size(spec *experiment.Spec) string {
 	var parts []string
 	experiment.EachPart(spec.Parts, func(p experiment.SizePart) {
@@ -82,7 +82,7 @@ func size(spec *experiment.Spec) string {
 	return strings.Join(parts, "; ")
 }
 
-// matrixSize is "2 policies × 1 workload × 1 machine × 5 replicates = 10 cells".
+// matrixSize describes the matrix: "2 policies × 1 workload × 1 machine × 5 replicates = 10 cells".
 func matrixSize(spec *experiment.Spec) string {
 	var policies, workloads, machines []string
 	for _, c := range spec.Cells {

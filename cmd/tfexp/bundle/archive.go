@@ -19,19 +19,20 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// archive writes files below one folder; after an error nothing more.
+// archive writes files into a tar archive, all below one folder. It keeps the first error in err; later calls then do
+// nothing.
 type archive struct {
 	*tar.Writer
 	below string
 	err   error
 }
 
-// bytes adds a file with a content.
+// bytes adds a file with this content.
 func (t *archive) bytes(path string, content []byte) {
 	t.add(path, int64(len(content)), 0o644, time.Now(), bytes.NewReader(content))
 }
 
-// file adds a file of this machine.
+// file adds a copy of the file from.
 func (t *archive) file(path, from string) {
 	if t.err != nil {
 		return
@@ -63,7 +64,7 @@ func (t *archive) add(path string, size int64, mode fs.FileMode, at time.Time, c
 	}
 }
 
-// files lists the files of a folder of results, except its lock, in the order of their names.
+// files lists the files in a folder of results by name, except its lock.
 func files(dir string) (names []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -82,7 +83,7 @@ func files(dir string) (names []string, err error) {
 	return names, nil
 }
 
-// digest is the SHA-256 of a file, and its size.
+// digest returns the SHA-256 of a file and its size in bytes.
 func digest(path string) (sum string, n int64, err error) {
 	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -96,13 +97,14 @@ func digest(path string) (sum string, n int64, err error) {
 	return hex.EncodeToString(hash.Sum(nil)), n, nil
 }
 
-// runElsewhere is run.json with another experiment file, which is relative to its folder.
+// runElsewhere returns the content of run.json, but with file as the path of the experiment. The path is relative to
+// the folder of the results.
 func runElsewhere(dir, file string) ([]byte, error) {
 	var run map[string]json.RawMessage
 	if err := folder.ReadJSON(dir, &run, record.RunFile); err != nil {
 		return nil, fmt.Errorf("read the run: %w", err)
 	}
-	run["file"], _ = json.Marshal(file) // a string is always written
+	run["file"], _ = json.Marshal(file) // the JSON of a string cannot fail
 	raw, err := json.MarshalIndent(run, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write the run: %w", err)
@@ -110,7 +112,7 @@ func runElsewhere(dir, file string) ([]byte, error) {
 	return append(raw, '\n'), nil
 }
 
-// sumsWith is a list of sums with another one for a file.
+// sumsWith returns the content of a SHA256SUMS file, with the sum of the file name replaced by the sum of content.
 func sumsWith(path, name string, content []byte) ([]byte, error) {
 	raw, err := folder.ReadFile(filepath.Dir(path), filepath.Base(path))
 	if err != nil {

@@ -32,7 +32,7 @@ var keepSource embed.FS
 
 func init() { command.Register("export", exportBundleCommand) }
 
-// defaultMost bounds the files that an archive takes without being asked.
+// defaultMost is the default of --most: the largest total size of the files in an archive.
 const defaultMost = "1GiB"
 
 func exportBundleCommand(a *command.App) *cobra.Command {
@@ -68,7 +68,8 @@ func exportBundleCommand(a *command.App) *cobra.Command {
 			if out == "" {
 				out = b.Name + ".tar.gz"
 			}
-			if err := filearg.WriteToAs(a, out, 0o600, b.write); err != nil { // it holds a copy of the results
+			// The archive has the results: only the user may read it.
+			if err := filearg.WriteToAs(a, out, 0o600, b.write); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.Err, "%s: %s and the results in %s\n", out, schema.Plural(len(b.Inputs), "input file"), dirs[0])
@@ -80,22 +81,22 @@ func exportBundleCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// Bundle is the content of an archive, and what its bundle.json says.
+// Bundle is the content of an archive, as its bundle.json describes it.
 type Bundle struct {
 	Name string `json:"experiment"`
-	// File is the experiment file in the archive, Results the folder of the results.
+	// File is the path of the experiment file in the archive, and Results of the folder of results.
 	File    string  `json:"file"`
 	Results string  `json:"results"`
 	Inputs  []Input `json:"inputs"`
-	// Images are the images of containers.
+	// Images are the container images that the experiment uses; the archive does not contain them.
 	Images []string `json:"images,omitempty"`
 
-	source []byte // of the experiment file
-	dir    string // of the results
+	source []byte // the text of the experiment file
+	dir    string // the folder of the results
 	kept   []string
 }
 
-// gather finds the files of an archive of results.
+// gather returns the description of an archive of the results in dir.
 func gather(a *command.App, dir string) (*Bundle, error) {
 	var run record.Run
 	if err := folder.ReadJSON(dir, &run, record.RunFile); err != nil {
@@ -133,7 +134,7 @@ func gather(a *command.App, dir string) (*Bundle, error) {
 	return b, b.inputs(spec)
 }
 
-// inputs finds the files of the archive.
+// inputs adds the files that the experiment reads.
 func (b *Bundle) inputs(spec *experiment.Spec) error {
 	found, err := inputsOf(spec)
 	if err != nil {
@@ -158,7 +159,7 @@ func (b *Bundle) inputs(spec *experiment.Spec) error {
 	return nil
 }
 
-// write writes the archive.
+// write writes the archive as a compressed tar file.
 func (b *Bundle) write(w io.Writer) error {
 	packed := gzip.NewWriter(w)
 	t := &archive{Writer: tar.NewWriter(packed), below: b.Name}
@@ -181,7 +182,7 @@ func (b *Bundle) write(w io.Writer) error {
 	return t.err
 }
 
-// results adds the folder of the results, whose run names the experiment file of the archive.
+// results adds the folder of the results. Its run.json names the experiment file of the archive.
 func (b *Bundle) results(t *archive) {
 	run, err := runElsewhere(b.dir, "../../"+b.File)
 	if err != nil {
@@ -206,7 +207,7 @@ func (b *Bundle) results(t *archive) {
 	}
 }
 
-// size is how many bytes the files of the archive have.
+// size returns the total size of the archive's files in bytes, before compression.
 func (b *Bundle) size() (n int64) {
 	for _, in := range b.Inputs {
 		n += in.Bytes
@@ -219,7 +220,7 @@ func (b *Bundle) size() (n int64) {
 	return n
 }
 
-// largest is the path of the largest input, or else the folder of the results.
+// largest returns the path of the largest input file; without input files, the folder of the results.
 func (b *Bundle) largest() string {
 	most, name := int64(0), b.dir
 	for _, in := range b.Inputs {

@@ -16,26 +16,26 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Input is a file that the experiment reads, by its place among the copies.
+// Input is a file that the experiment reads.
 type Input struct {
 	Path   string `json:"path"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
-	// From is where it was. Left says why there is no copy; empty where there is one.
+	// From is the original path of the file. Left is the reason why it was not copied; empty if it was.
 	From string `json:"from,omitempty"`
 	Left string `json:"left_out,omitempty"`
 }
 
 // inputs are the files that an experiment reads.
 type inputs struct {
-	// root is the folder that they and the experiment file have in common.
+	// root is the deepest folder that contains the experiment file and all of paths.
 	root   string
 	paths  []string
-	images []string // of containers
+	images []string // container images
 }
 
-// inputsOf finds the files that an experiment reads: the ones that the file names, the programs of jobs and policies, and
-// the Python modules that a program imports from its folder.
+// inputsOf finds the files that an experiment reads: files that it names, programs of jobs and policies, and Python
+// modules that a program imports from its own folder.
 func inputsOf(spec *experiment.Spec) (*inputs, error) {
 	file, err := filepath.Abs(spec.File)
 	if err != nil {
@@ -70,7 +70,7 @@ func inputsOf(spec *experiment.Spec) (*inputs, error) {
 	return in, in.list(base, named)
 }
 
-// list adds the files among named paths, and the files in named folders.
+// list adds the named files, and all files in the named folders. Relative paths are below base.
 func (in *inputs) list(base string, named []string) error {
 	known := map[string]bool{}
 	add := func(path string) {
@@ -106,26 +106,26 @@ func (in *inputs) list(base string, named []string) error {
 	return nil
 }
 
-// place is the place of a file among the copies.
+// place returns the path of a file's copy, relative to the folder of all copies.
 func (in *inputs) place(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
 	name, err := filepath.Rel(in.root, path)
-	if err != nil { // on another volume
+	if err != nil { // the file is on another volume
 		return filepath.Base(path)
 	}
 	return filepath.ToSlash(name)
 }
 
-// describe reads a file for its entry in a list of inputs.
+// describe reads a file and returns its entry for a list of inputs.
 func (in *inputs) describe(path string) (Input, error) {
 	sum, n, err := digest(path)
 	return Input{Path: in.place(path), Bytes: n, SHA256: sum, From: path}, err
 }
 
-// ofCommand are the files and folders that a command which runs in a folder names, and the declared ones. A program that
-// is found by its name alone belongs to the machine.
+// ofCommand returns the declared paths, and the files and folders among the arguments of a command that runs in dir. A
+// program that is found through PATH is not included: it belongs to the machine.
 func ofCommand(dir string, argv, declared []string) (paths []string) {
 	for i, arg := range argv {
 		if i == 0 && (filepath.IsAbs(arg) || !strings.ContainsRune(arg, filepath.Separator)) {
@@ -150,10 +150,11 @@ func ofCommand(dir string, argv, declared []string) (paths []string) {
 	return paths
 }
 
-// imported is a line of Python that imports modules.
+// imported matches a line of Python that imports modules.
 var imported = regexp.MustCompile(`^\s*(?:from\s+\.?([\w.]+)\s+import|import\s+([\w., ]+))`)
 
-// modules adds the modules and packages that a Python program imports from its folder, directly or through others.
+// modules adds the Python modules and packages that a program imports from its folder, directly or through other
+// modules.
 func modules(program string, paths []string) []string {
 	f, err := folder.OpenFile(program, os.O_RDONLY, 0)
 	if err != nil {

@@ -22,11 +22,12 @@ import (
 )
 
 const (
-	// InputsDir has the copies of an experiment file and of the files that it reads, InputsFile the list of them.
+	// InputsDir is the folder with copies of the experiment file and of its input files. InputsFile lists the input
+	// files.
 	InputsDir  = "inputs"
 	InputsFile = "inputs.json"
 
-	// mostInputs bounds the number of copies.
+	// mostInputs is the largest number of copies.
 	mostInputs = 5000
 )
 
@@ -40,13 +41,14 @@ type keepArgs struct {
 	Most int64 `arg:"keep_inputs" default:"\"256MiB\""`
 }
 
-// Kept is inputs.json: the files that an experiment reads.
+// Kept is the content of inputs.json: the files that an experiment reads.
 type Kept struct {
-	// File is the place of the experiment file among the copies, Root the folder that the files have in common.
+	// File is the path of the experiment file among the copies. Root is the folder on the original machine that
+	// contains all the files.
 	File   string  `json:"file"`
 	Root   string  `json:"root"`
 	Inputs []Input `json:"inputs"`
-	// Images are the images of containers, with their digests as far as they were found.
+	// Images are the container images of the experiment, with their digests where these are known.
 	Images []string `json:"images,omitempty"`
 }
 
@@ -65,7 +67,7 @@ func init() {
 	record.RegisterCopies(copies)
 }
 
-// keep copies the inputs of a run into its folder. A run that reads such copies keeps them as they are.
+// keep copies the input files of a run into its folder. If the run itself reads such copies, keep does nothing.
 func keep(ctx context.Context, r *stages.Run) error {
 	spec := r.File()
 	to := filepath.Join(r.Dir, InputsDir)
@@ -76,7 +78,7 @@ func keep(ctx context.Context, r *stages.Run) error {
 	if abs, err := filepath.Abs(to); err == nil && below(abs, filepath.Join(in.root, in.place(spec.File))) {
 		return nil
 	}
-	before, _ := kept(r.Dir) // all is copied where it is missing or damaged
+	before, _ := kept(r.Dir) // a missing list means no earlier copies
 	now := Kept{File: in.place(spec.File), Root: in.root, Images: digests(r, in.images)}
 	for _, path := range in.paths {
 		if err := ctx.Err(); err != nil {
@@ -105,7 +107,7 @@ func keep(ctx context.Context, r *stages.Run) error {
 	return folder.Write(filepath.Join(r.Dir, InputsFile), append(raw, '\n'), 0o644)
 }
 
-// bound leaves out the largest files, until the others have at most this number of bytes.
+// bound excludes the largest files from copying, until the others have at most this many bytes.
 func (k *Kept) bound(most int64) {
 	order := make([]*Input, 0, len(k.Inputs))
 	for i := range k.Inputs {
@@ -124,7 +126,7 @@ func (k *Kept) bound(most int64) {
 	}
 }
 
-// missing says which inputs have no copy; empty where all have one.
+// missing returns a warning that names input files without a copy; empty if all have one.
 func (k *Kept) missing(most int64) string {
 	n, size, largest := 0, int64(0), Input{}
 	for _, in := range k.Inputs {
@@ -144,7 +146,7 @@ func (k *Kept) missing(most int64) string {
 		inWords(size), largest.From, schema.FormatSize(most))
 }
 
-// inWords writes a size for people: "1.2 GiB".
+// inWords writes a number of bytes for people: "1.2 GiB".
 func inWords(n int64) string {
 	switch {
 	case n >= 1<<30:
@@ -155,7 +157,7 @@ func inWords(n int64) string {
 	return schema.Plural(int(n), "byte")
 }
 
-// write writes the copies, and removes copies of an earlier run that no longer belong to them.
+// write copies the inputs into the folder to, and deletes copies of an earlier run that are not inputs any more.
 func (k *Kept) write(to string, before Kept, source []byte) error {
 	there := map[string]string{}
 	for _, in := range before.Inputs {
@@ -167,7 +169,8 @@ func (k *Kept) write(to string, before Kept, source []byte) error {
 	for _, in := range k.Inputs {
 		wanted[in.Path] = in.Left == ""
 	}
-	err := filepath.WalkDir(to, func(path string, e fs.DirEntry, err error) error { // copies for an earlier run, or broken off
+	// Delete copies of an earlier run, and partial ones.
+	err := filepath.WalkDir(to, func(path string, e fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(to, path)
 		if err == nil && !e.IsDir() && !wanted[filepath.ToSlash(name)] {
 			return folder.Remove(path)
@@ -199,13 +202,13 @@ func (k *Kept) write(to string, before Kept, source []byte) error {
 	return nil
 }
 
-// same reports whether a copy is there, by its size.
+// same reports whether the copy exists and has the right size. It does not compare the content.
 func same(to string, in Input) bool {
 	info, err := os.Lstat(filepath.Join(to, filepath.FromSlash(in.Path)))
 	return err == nil && info.Mode().IsRegular() && info.Size() == in.Bytes
 }
 
-// put writes a file at a place in a folder.
+// put writes content to a file in a folder.
 func put(to, place string, mode os.FileMode, content io.Reader) error {
 	path := filepath.Join(to, filepath.FromSlash(place))
 	if err := folder.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -221,7 +224,7 @@ func put(to, place string, mode os.FileMode, content io.Reader) error {
 	return nil
 }
 
-// digests adds the digests to images: the keys of cells have them.
+// digests adds digests to the names of images, as far as the keys of cells contain them.
 func digests(r *stages.Run, images []string) []string {
 	if len(images) == 0 {
 		return nil
@@ -239,12 +242,12 @@ func digests(r *stages.Run, images []string) []string {
 	return schema.Each(images, func(image string) string { return image + found[image] })
 }
 
-// kept reads the list of the copies in a folder of results.
+// kept reads inputs.json in a folder of results.
 func kept(dir string) (k Kept, ok bool) {
 	return k, folder.ReadJSON(dir, &k, InputsFile) == nil && filepath.IsLocal(filepath.FromSlash(k.File))
 }
 
-// copies finds the copies in a folder of results.
+// copies returns the copies of the inputs in a folder of results.
 func copies(dir string) (c record.Copy, ok bool) {
 	k, ok := kept(dir)
 	if abs, err := filepath.Abs(dir); err == nil {

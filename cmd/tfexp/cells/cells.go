@@ -1,4 +1,4 @@
-// Package cells is the commands about one cell: "tfexp logs" and "tfexp explain".
+// Package cells has two commands about one cell: "tfexp logs" and "tfexp explain".
 package cells
 
 import (
@@ -28,17 +28,17 @@ func init() {
 	command.RegisterAt(command.GroupLook, 30, explainCommand)
 }
 
-// cellPath is a cell, and perhaps a job, in an experiment's folder.
+// cellPath is a cell in an experiment's folder, and optionally one of its jobs.
 type cellPath struct {
 	dir  string // the experiment's folder
 	cell string
 	job  string
 }
 
-// logs is the folder with the logs of a cell or, for the name of the samples, with the logs of the samples.
+// logs returns the folder of the cell's logs; for the name "samples", the folder of the samples' logs.
 func (p cellPath) logs() string { return filepath.Join(append([]string{p.dir}, p.logParts()...)...) }
 
-// logParts is the same below the experiment's folder.
+// logParts is the path of the logs' folder, relative to the experiment's folder.
 func (p cellPath) logParts() []string {
 	if p.cell == samples {
 		return []string{record.SamplesDir}
@@ -46,10 +46,10 @@ func (p cellPath) logParts() []string {
 	return []string{record.CellsDir, p.cell, record.LogsDir}
 }
 
-// samples is the name in "tfexp logs" for the runs that profile the jobs.
+// samples is the name that "tfexp logs" accepts in place of a cell, for the runs that profile the jobs.
 const samples = "samples"
 
-// namesWithLogs lists the names that have logs: the cells, and the samples if there are some.
+// namesWithLogs lists the cells with logs, and "samples" if samples have logs.
 func namesWithLogs(dir string) []string {
 	names := cellNames(dir)
 	if len(jobNames(cellPath{dir: dir, cell: samples})) > 0 {
@@ -58,8 +58,8 @@ func namesWithLogs(dir string) []string {
 	return names
 }
 
-// splitDir takes DIR off the arguments: the first one, if it is a folder and
-// not the only place for a cell's name.
+// splitDir separates DIR from the other arguments. The first argument is DIR if it is a folder and another argument can
+// name the cell.
 func splitDir(args []string) (dir string, rest []string) {
 	if len(args) > 0 && filearg.IsDir(args[0]) {
 		return filepath.Clean(args[0]), args[1:]
@@ -67,7 +67,7 @@ func splitDir(args []string) (dir string, rest []string) {
 	return command.DefaultOut, args
 }
 
-// findCell looks for a cell in the experiments of DIR.
+// findCell finds the cell of this name in the experiments of DIR.
 func findCell(dir, cell string) (cellPath, error) {
 	dirs, err := command.ExperimentsIn(dir)
 	if err != nil {
@@ -75,7 +75,7 @@ func findCell(dir, cell string) (cellPath, error) {
 	}
 	var found []cellPath
 	var names []string
-	var damage error // of an experiment whose cells are not known
+	var damage error // the error of an experiment whose cells cannot be read
 	folders := func(d string) ([]string, error) { return namesWithLogs(d), nil }
 	for _, list := range []func(string) ([]string, error){folders, withoutFolder} {
 		for _, d := range dirs {
@@ -108,8 +108,7 @@ func findCell(dir, cell string) (cellPath, error) {
 		"several experiments in %s have a cell %q", dir, cell)
 }
 
-// cellNames lists the cells that have a folder, by name, with numbers in
-// numerical order.
+// cellNames lists the cells with a folder, sorted by name; numbers in names are sorted by value.
 func cellNames(dir string) []string {
 	entries, err := folder.ReadDir(filepath.Join(dir, record.CellsDir))
 	if err != nil {
@@ -125,8 +124,7 @@ func cellNames(dir string) []string {
 	return names
 }
 
-// withoutFolder lists the cells of the plan that have no folder: cells that are not complete, and cells that
-// recorded metrics alone.
+// withoutFolder lists the planned cells without a folder: incomplete cells, and cells that recorded only metrics.
 func withoutFolder(dir string) ([]string, error) {
 	e, err := record.Open(dir)
 	if err != nil {
@@ -137,8 +135,7 @@ func withoutFolder(dir string) ([]string, error) {
 	return names, nil
 }
 
-// jobNames lists the jobs of a cell that have a log, by name, with numbers in
-// numerical order.
+// jobNames lists the jobs of a cell with a log, sorted by name; numbers in names are sorted by value.
 func jobNames(p cellPath) []string {
 	entries, err := folder.ReadDir(p.logs())
 	if err != nil {
@@ -154,7 +151,7 @@ func jobNames(p cellPath) []string {
 	return names
 }
 
-// byNumber orders names, with "short-2" before "short-10".
+// byNumber compares names so that "short-2" comes before "short-10".
 func byNumber(a, b string) int {
 	stemA, numberA := splitNumber(a)
 	stemB, numberB := splitNumber(b)
@@ -170,7 +167,7 @@ func splitNumber(s string) (stem string, number int) {
 	return stem, number
 }
 
-// completeCells completes [DIR] CELL [JOB].
+// completeCells completes the arguments [DIR] CELL [JOB] for shells.
 func completeCells(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	dir, rest := splitDir(args)
 	dirs, _ := pipeline.Experiments(dir)

@@ -61,7 +61,8 @@ func explainCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// momentFlag is the work of a feature's flag (command.Flag): it adds a moment to the history of a job, by a file.
+// momentFlag is the function of a flag that a feature adds (flags.Flag): it returns a moment to add to a job's history.
+// file is the flag's value.
 type momentFlag = func(a *command.App, file, job string) (flags.Moment, error)
 
 func explainJob(a *command.App, at cellPath, others []*flags.Given[momentFlag], asJSON bool) error {

@@ -15,27 +15,26 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// historyEntry is something that happened to a job, or was decided about it.
+// historyEntry is an event of a job or a decision about it.
 type historyEntry struct {
 	At float64 `json:"t_s"`
-	// Until is the end of a time of waiting.
+	// Until is the end of a wait, in seconds from the cell's start.
 	Until float64 `json:"until_s,omitempty"`
 	What  string  `json:"what"` // "started on cores 0-1", "passed over"
 	Why   string  `json:"why,omitempty"`
-	// Passed are the jobs before it in the policy's order that were passed over.
+	// Passed are the jobs that the policy ranked before this job and that were passed over.
 	Passed []record.PassedRow `json:"passed,omitempty"`
 	More   int                `json:"passed_more,omitempty"`
-	// Times counts how often the job was passed over in a row, for reasons that
-	// differ in numbers only, and For names the jobs that went ahead.
+	// Times counts the decisions in a row that passed over the job for the same reason, numbers in the reason apart.
+	// For names the jobs that started instead.
 	Times int      `json:"times,omitempty"`
 	For   []string `json:"for,omitempty"`
 
-	lacks []shortage // over all these times
+	lacks []shortage // the smallest and the largest shortage over these Times
 }
 
-// jobHistory returns the decisions about a job with their reasons, in the order of
-// time. The jobs of the cell are returned for suggestions. The error wraps
-// fs.ErrNotExist when the cell has no records.
+// jobHistory returns the decisions about a job and its events, in the order of time. jobs are the names of all jobs of
+// the cell, for suggestions. The error wraps fs.ErrNotExist when the cell has no records.
 func jobHistory(e *record.Experiment, c record.CellRef, job string) (story []historyEntry, jobs []string, err error) {
 	began, ended, wait, err := jobEvents(e, c, job)
 	if err != nil {
@@ -49,17 +48,16 @@ func jobHistory(e *record.Experiment, c record.CellRef, job string) (story []his
 			m.What += " and GPUs " + wait.gpus[m.At].String()
 		}
 	}
-	// The order within one instant: arrivals come before decisions, ends after.
+	// Within one instant, arrivals come before decisions, and ends after them.
 	story = slices.Concat(began, addWaits(story, wait.waits), ended)
 	slices.SortStableFunc(story, func(a, b historyEntry) int { return cmp.Compare(a.At, b.At) })
 	return story, wait.names, nil
 }
 
-// eventTexts describes the events that a history has, except those that follow from
-// decisions.
+// eventTexts describes events in a history. Events that follow from decisions, such as starts, are not in it.
 var eventTexts = map[scheduler.EventKind]struct {
 	what string
-	end  bool // comes after the decisions of its instant
+	end  bool // sorted after the decisions of the same instant
 }{
 	scheduler.Arrive:      {"arrived", false},
 	scheduler.Request:     {"the workload changed its request", false},
@@ -75,8 +73,8 @@ var eventTexts = map[scheduler.EventKind]struct {
 	scheduler.Stop:        {"was stopped", true},
 }
 
-// jobEvents returns the events of a job, and its waits. Events that come after
-// the decisions of their instant are in ended.
+// jobEvents returns the events and the waits of a job. ended has the events that come after the decisions of the same
+// instant.
 func jobEvents(e *record.Experiment, c record.CellRef, job string) (began, ended []historyEntry, wait *waitTracker,
 	err error) {
 	wait = newWaitTracker(job, c)
@@ -99,8 +97,8 @@ func jobEvents(e *record.Experiment, c record.CellRef, job string) (began, ended
 	return began, ended, wait, nil
 }
 
-// jobDecisions returns the decisions about a job, with the ones that passed it
-// over: successive ones for the same reason are one entry.
+// jobDecisions returns the decisions about a job, including decisions that passed it over. Consecutive decisions with
+// the same reason become one entry.
 func jobDecisions(e *record.Experiment, c record.CellRef, job string) ([]historyEntry, error) {
 	var story []historyEntry
 	for d, err := range e.Decisions(c) {
@@ -122,8 +120,8 @@ func jobDecisions(e *record.Experiment, c record.CellRef, job string) ([]history
 	return story, nil
 }
 
-// mergeRepeat adds a decision in which the job was passed over to the last entry, and
-// reports whether the reason is the same except for the amounts needed and free.
+// mergeRepeat adds a decision that passed over the job to the last entry, if the reason is the same apart from numbers.
+// It reports whether it did.
 func mergeRepeat(story []historyEntry, d record.DecisionRow, p record.PassedRow) bool {
 	last := len(story) - 1
 	if last < 0 || story[last].Times == 0 {
@@ -142,7 +140,7 @@ func mergeRepeat(story []historyEntry, d record.DecisionRow, p record.PassedRow)
 	return true
 }
 
-// decisionText is "started on cores 0-1".
+// decisionText describes a decision: "started on cores 0-1".
 func decisionText(d record.DecisionRow) string {
 	switch d.Decision {
 	case scheduler.Start:
@@ -157,8 +155,8 @@ func decisionText(d record.DecisionRow) string {
 	return string(d.Decision)
 }
 
-// clock writes the instants of a cell: as dates, if the instant from which its times count is known (in seconds since
-// the beginning of 1970), else in seconds.
+// clock formats instants of a cell. Its value is the Unix time of the cell's start in seconds: instants are then dates.
+// Where it is 0, instants are seconds from the start.
 type clock float64
 
 func (c clock) at(seconds float64) string {
@@ -169,10 +167,10 @@ func (c clock) at(seconds float64) string {
 	return time.Unix(int64(whole), int64(part*1e9)).UTC().Round(time.Second).Format("2006-01-02 15:04:05")
 }
 
-// instant matches an instant in the reason of a decision, as the time since the beginning of the cell.
+// instant matches an instant in the reason of a decision, written as time since the cell's start.
 var instant = regexp.MustCompile(`\b(at|until) ((?:[0-9]+h)?(?:[0-9]+m)?[0-9.]+(?:s|ms|µs))\b`)
 
-// reason is the reason of a decision, with its instants as the other ones are written.
+// reason returns the reason of a decision, with its instants formatted by the clock.
 func (c clock) reason(text string) string {
 	return instant.ReplaceAllStringFunc(text, func(found string) string {
 		word, span, _ := strings.Cut(found, " ")
@@ -184,7 +182,7 @@ func (c clock) reason(text string) string {
 	})
 }
 
-// printHistory prints the decisions about a job, with their instants by a clock.
+// printHistory prints a history, with instants formatted by the clock.
 func printHistory(p *show.Printer, story []historyEntry, c clock) {
 	for _, m := range story {
 		line := fmt.Sprintf("%12s  %s", c.at(m.At), m.What)

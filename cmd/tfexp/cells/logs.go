@@ -62,7 +62,7 @@ func logsCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// loggedCell is a cell with its number of logs, loggedJob a log of a job.
+// loggedCell is a cell and its number of logs. loggedJob is the log of a job.
 type (
 	loggedCell struct {
 		Experiment string `json:"experiment"`
@@ -139,7 +139,7 @@ func printLog(a *command.App, at cellPath, follow, raw bool) error {
 	}
 	defer f.Close()
 	for {
-		// Read before the copy, so that nothing written before the end is missed.
+		// Test this before copying the log: then lines that are written before the run's end are copied.
 		_, running := store.Holder(at.dir)
 		if _, err := io.Copy(out, f); err != nil {
 			return fmt.Errorf("print log: %w", err)

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// shortage is the smallest and the largest lack of a resource in successive decisions.
+// shortage is how much of a resource a job needed and how much was free, over consecutive decisions.
 type shortage struct {
 	record.LackRow
 	need, free [2]int
@@ -23,8 +23,7 @@ func shortagesOf(p record.PassedRow) []shortage {
 	return list
 }
 
-// mergeShortages merges the shortages of another decision, and reports whether that decision lacked the same
-// resources.
+// mergeShortages adds the shortages of another decision to list. It reports whether both are about the same resources.
 func mergeShortages(list, more []shortage) bool {
 	if len(list) == 0 || len(list) != len(more) {
 		return false

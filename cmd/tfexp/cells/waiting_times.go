@@ -12,30 +12,30 @@ import (
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
-// waitTracker reads a cell's events, and notes the events while one job waited.
+// waitTracker reads a cell's events and records the intervals in which one job waited.
 type waitTracker struct {
 	job     string
 	total   [2]int // cores and GPUs of the cell
 	at      float64
 	jobs    *ledger.Ledger
-	names   []string // by number in jobs, in the order of arrival
+	names   []string // by job number, in the order of arrival
 	numbers map[string]int
-	running []int // in the order in which they began
+	running []int // job numbers, in the order in which they started to run
 
 	waits []waitInterval
-	open  bool // the last of waits has not ended
-	// gpus are the GPUs that the job started or resumed with, by the instant.
+	open  bool // the last interval of waits has not ended
+	// gpus are the GPUs with which the job started or resumed, by the instant in seconds.
 	gpus map[float64]scheduler.CoreSet
 }
 
-// waitInterval is a time in which the job waited, with the resources that other jobs
-// held and the number of other waiting jobs.
+// waitInterval is an interval in which the job waited. It has the resources that other jobs held and the number of
+// other waiting jobs.
 type waitInterval struct {
 	from, until       float64
-	held, gpus, queue [2]int // the least and the most; held are cores
+	held, gpus, queue [2]int // least and most; held counts cores
 	holders           []string
-	got, gotGPUs      int  // cores and GPUs, at its end
-	seen              bool // held, gpus and queue are known
+	got, gotGPUs      int  // cores and GPUs that the job got at the end
+	seen              bool // whether held, gpus and queue are known
 	total             [2]int
 }
 
@@ -43,7 +43,7 @@ func newWaitTracker(job string, c record.CellRef) *waitTracker {
 	return &waitTracker{job: job, total: [2]int{c.Cores, c.GPUs}, jobs: ledger.New(0), numbers: map[string]int{}, gpus: map[float64]scheduler.CoreSet{}}
 }
 
-// number returns the number of a job, which may be met for the first time.
+// number returns the number of a job, and adds the job if it is new.
 func (w *waitTracker) number(job string) int {
 	n, ok := w.numbers[job]
 	if !ok {
@@ -53,7 +53,7 @@ func (w *waitTracker) number(job string) int {
 	return n
 }
 
-// event takes the next event of the cell.
+// event processes the next event of the cell.
 func (w *waitTracker) event(e record.EventRow) {
 	if e.Event.OfNode() {
 		return
@@ -91,7 +91,7 @@ func (w *waitTracker) event(e record.EventRow) {
 	}
 }
 
-// observe adds the time up to at to the present wait.
+// observe extends the current wait to the instant at.
 func (w *waitTracker) observe(at float64) {
 	s := &w.waits[len(w.waits)-1]
 	s.until = at
@@ -108,7 +108,7 @@ func (w *waitTracker) observe(at float64) {
 	s.queue = [2]int{min(s.queue[0], others), max(s.queue[1], others)}
 }
 
-// maxNames bounds the jobs that a line names.
+// maxNames is the largest number of jobs that a line names.
 const maxNames = 3
 
 // jobList lists jobs: "long-1, long-2 and 3 more".
@@ -119,8 +119,8 @@ func jobList(jobs []string) string {
 	return strings.Join(jobs, ", ")
 }
 
-// String describes the interval: "for 2 cores, while others held 4 of 4, first long-1; 0–2 other jobs waited". A job with
-// GPUs is described by these, unless they were free all the time and the cores were not.
+// String describes the interval: "for 2 cores, while others held 4 of 4, first long-1; 0–2 other jobs waited". For a
+// job with GPUs it describes the GPUs, unless they were always free and the cores were not.
 func (s waitInterval) String() string {
 	text, held, got, total, one, several := "while others held none", s.held, s.got, s.total[0], "core", "cores"
 	if gpusFree := s.gpus[1]+s.gotGPUs <= s.total[1]; s.gotGPUs > 0 && !(gpusFree && s.held[1]+s.got > s.total[0]) {
@@ -150,7 +150,7 @@ func (s waitInterval) String() string {
 	return text + "; " + fromTo(s.queue) + " other jobs waited"
 }
 
-// fromTo is "3", or "3–5".
+// fromTo writes a range: "3", or "3–5".
 func fromTo(n [2]int) string {
 	if n[0] == n[1] {
 		return strconv.Itoa(n[0])
@@ -158,9 +158,8 @@ func fromTo(n [2]int) string {
 	return fmt.Sprintf("%d–%d", n[0], n[1])
 }
 
-// addWaits ends each interval of a wait: a job that was passed over waits for
-// that reason until the next entry; a wait without such a decision is
-// described by the events in it.
+// addWaits adds the waits to the decisions. A job that was passed over waits for the decision's reason until the next
+// entry. A wait without such a decision is described by its interval.
 func addWaits(story []historyEntry, waits []waitInterval) []historyEntry {
 	for i := range story {
 		if story[i].Times == 0 {

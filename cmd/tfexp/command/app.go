@@ -1,5 +1,5 @@
-// Package command has the parts that all commands of tfexp share: their output, how they read an experiment, how they end, and the
-// registry of commands that features bring.
+// Package command has the code that all commands of tfexp share: output, reading of experiments, exit statuses, and the
+// registry of commands that features add.
 package command
 
 import (
@@ -22,27 +22,27 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// DefaultOut is where results go, and where they are looked for.
+// DefaultOut is the folder in which commands write and look for results by default.
 const DefaultOut = "results"
 
-// App holds the state that all subcommands share: their output streams and their use of color.
+// App has the output streams of a command and their use of color.
 type App struct {
-	Out, Err           io.Writer // text for people: control characters are escaped
-	Raw                io.Writer // standard output, for data and logs as they are
-	Screen             io.Writer // standard error as it is
+	Out, Err           io.Writer // text for people; control characters are escaped
+	Raw                io.Writer // standard output, without escaping: for data and logs
+	Screen             io.Writer // standard error, without escaping
 	OutColor, ErrColor bool
-	Args               []string // the command line, for run.json
+	Args               []string // the command line, which run.json records
 
 	out *checked
 }
 
-// checked is standard output, and the first error of writing to it.
+// checked writes to standard output and keeps the first error.
 type checked struct {
 	to  io.Writer
 	err error
 }
 
-// Unwrap returns the writer below.
+// Unwrap returns the writer that c writes to.
 func (c *checked) Unwrap() io.Writer { return c.to }
 
 func (c *checked) Write(b []byte) (int, error) {
@@ -61,8 +61,8 @@ func New(stdout, stderr io.Writer) *App {
 	return a
 }
 
-// colorful reports whether w is a terminal that shows colors unless they are
-// turned off (no-color.org).
+// colorful reports whether w is a terminal with colors. Users can disable colors by the variable NO_COLOR
+// (no-color.org).
 func colorful(w io.Writer) bool {
 	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
@@ -73,11 +73,11 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// RawOut returns standard output, unbuffered; it may be a terminal.
+// RawOut returns standard output without buffering; it may be a terminal.
 func (a *App) RawOut() io.Writer { return a.out.to }
 
-// Exit prints an error with its hint, and returns its exit status. Output that could not be written, as to a full
-// disk, is an error as well.
+// Exit prints an error with its hint and returns the exit status. A failed write to standard output, for example on a
+// full disk, is an error too.
 func (a *App) Exit(err error) int {
 	if err == nil && a.out.err != nil {
 		err = fmt.Errorf("write to standard output: %w", a.out.err)
@@ -93,7 +93,7 @@ func (a *App) Exit(err error) int {
 	return code
 }
 
-// Printer returns where the command prints, for package show.
+// Printer returns the printer that writes to the command's output.
 func (a *App) Printer() *show.Printer {
 	return &show.Printer{Out: show.Fold(a.Out), Err: show.Fold(a.Err), Color: a.OutColor, ErrColor: a.ErrColor}
 }
@@ -101,17 +101,17 @@ func (a *App) Printer() *show.Printer {
 // PrintJSON prints a value as indented JSON on standard output.
 func (a *App) PrintJSON(v any) error { return (&show.Printer{Out: a.Out}).JSON(v) }
 
-// Build is how this binary was built.
+// Build describes how this binary was built.
 type Build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
-	Modified bool   `json:"modified,omitempty"` // built from a tree with changes
-	Time     string `json:"time,omitempty"`     // of the commit
+	Modified bool   `json:"modified,omitempty"` // built from a tree with uncommitted changes
+	Time     string `json:"time,omitempty"`     // time of the commit
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
-// ThisBuild returns how this binary was built, as far as its Go linker wrote it down.
+// ThisBuild returns how this binary was built, from the build information that Go embeds.
 func ThisBuild() Build {
 	b := Build{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
@@ -134,7 +134,7 @@ func ThisBuild() Build {
 	return b
 }
 
-// DirArgument is the folder that a command was given, or the default one.
+// DirArgument returns the folder among a command's arguments, or DefaultOut.
 func DirArgument(args []string) string {
 	if len(args) == 0 {
 		return DefaultOut
@@ -157,12 +157,12 @@ func ExperimentsIn(dir string) ([]string, error) {
 	return dirs, err
 }
 
-// CompleteFiles completes the paths of experiments.
+// CompleteFiles completes the paths of experiment files for shells.
 func CompleteFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return []string{"hcl", "json"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// CompleteDir completes a folder of results.
+// CompleteDir completes a folder of results for shells.
 func CompleteDir(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -171,7 +171,7 @@ func CompleteDir(_ *cobra.Command, args []string, _ string) ([]string, cobra.She
 	return dirs, cobra.ShellCompDirectiveFilterDirs
 }
 
-// Exists reports whether there is something at path.
+// Exists reports whether a file or folder exists at path.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

@@ -14,8 +14,8 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// LongForms rewrites -var and -var-file, as Terraform's users write them, to
-// the two dashes that pflag knows. Arguments after "--" are left alone.
+// LongForms rewrites -var and -var-file, which users of Terraform write, to --var and --var-file: pflag accepts only
+// these. Arguments after "--" are not changed.
 func LongForms(args []string) []string {
 	out := make([]string, len(args))
 	for i, arg := range args {
@@ -32,7 +32,7 @@ func LongForms(args []string) []string {
 	return out
 }
 
-// DidYouMean is a hint with the nearest candidate, or the fallback.
+// DidYouMean returns a hint that names the candidate nearest to name; fallback if none is near.
 func DidYouMean(name string, candidates []string, fallback string) string {
 	if c := schema.Nearest(name, candidates); c != "" {
 		return fmt.Sprintf("did you mean %q?", c)
@@ -70,7 +70,7 @@ func UnknownCommand(root *cobra.Command, name string) error {
 	return Usagef(DidYouMean(name, CommandNames(root), `see "tfexp --help" for the commands`), "unknown command %q", name)
 }
 
-// CommandNames are the subcommands that the list of commands shows.
+// CommandNames lists the subcommands that the help shows.
 func CommandNames(root *cobra.Command) []string {
 	var names []string
 	for _, c := range root.Commands() {
@@ -81,7 +81,7 @@ func CommandNames(root *cobra.Command) []string {
 	return names
 }
 
-// Between accepts from least to most arguments; what names them in the error.
+// Between accepts from least to most arguments. The error calls them what.
 func Between(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		usage := "usage: " + cmd.UseLine()
@@ -95,8 +95,8 @@ func Between(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// NeedFile accepts one experiment file. Where the folder has a single
-// experiment, the hint is the whole command.
+// NeedFile accepts one experiment file. If the file is missing and the folder has a single experiment, the hint is the
+// complete command.
 func NeedFile(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return Usagef(fileHint(cmd), "FILE is missing: name an experiment file")
@@ -115,7 +115,7 @@ func fileHint(cmd *cobra.Command) string {
 	return "the experiments in this folder are " + strings.Join(files, ", ")
 }
 
-// ExperimentFiles lists the experiments in a folder, in name order.
+// ExperimentFiles lists the experiment files in a folder, sorted by name.
 func ExperimentFiles(dir string) []string {
 	entries, err := folder.ReadDir(dir)
 	if err != nil {
@@ -132,7 +132,7 @@ func ExperimentFiles(dir string) []string {
 	return files
 }
 
-// Insert appends a name that is not in the list yet.
+// Insert appends a name if the list lacks it.
 func Insert(names []string, name string) []string {
 	if slices.Contains(names, name) {
 		return names

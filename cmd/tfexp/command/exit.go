@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// The exit statuses. They are part of the interface: scripts rely on them.
+// The exit statuses. Scripts rely on them, so they must not change.
 const (
 	ExitOK          = 0
 	ExitInternal    = 1
@@ -28,7 +28,7 @@ const (
 	ExitInterrupted = 130
 )
 
-// ExitHelp is the part of the help that lists them.
+// ExitHelp is the section of the help that lists the exit statuses.
 const ExitHelp = `Exit status:
     0  success
     1  an internal error, or a results file that cannot be read or written
@@ -40,11 +40,10 @@ const ExitHelp = `Exit status:
     7  the results folder is in use by another tfexp
   130  interrupted; finished work is kept, and the run can be resumed`
 
-// Error gives an error an exit status and a hint; errors that wrap it have
-// them too.
+// Error is an error with an exit status and a hint. They also apply to errors that wrap it.
 type Error struct {
 	Code int
-	Err  error  // nil when the error has been printed already
+	Err  error  // nil if the error was already printed
 	Hint string // advice, or empty
 }
 
@@ -57,7 +56,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Silently ends the command with a status; nothing more is printed.
+// Silently returns an error that ends the command with an exit status and prints nothing.
 func Silently(code int) error {
 	if code == ExitOK {
 		return nil
@@ -70,7 +69,7 @@ func Usagef(hint, format string, args ...any) error {
 	return &Error{Code: ExitUsage, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// Verdict returns the exit status and the hint for an error.
+// Verdict returns the exit status and the hint of an error.
 func Verdict(err error) (code int, hint string) {
 	var (
 		own     *Error
@@ -118,7 +117,7 @@ func Verdict(err error) (code int, hint string) {
 	return ExitInternal, ""
 }
 
-// blocking returns the longest existing prefix of a path: something that is not a folder although it should be one.
+// blocking returns the part of a path that is a file although a folder is needed there.
 func blocking(path string) string {
 	for {
 		if _, err := os.Lstat(path); err == nil || path == filepath.Dir(path) {

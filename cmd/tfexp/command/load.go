@@ -19,38 +19,38 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Variables are the flags for reading an experiment.
+// Variables are the values of the flags for reading an experiment.
 type Variables struct {
-	values []string // name=value
+	values []string // texts "name=value"
 	files  []string
-	// lenient leaves out malformed lines of traces.
+	// lenient skips malformed lines of traces.
 	lenient bool
 }
 
-// Flags registers the flags.
+// Flags adds the flags to a command.
 func (v *Variables) Flags(fs *pflag.FlagSet) {
 	v.ValueFlags(fs)
 	fs.BoolVar(&v.lenient, "lenient", false, "leave out malformed lines of traces, and jobs larger than the hardware")
 }
 
-// ValueFlags registers the flags that set variables.
+// ValueFlags adds the flags that set variables.
 func (v *Variables) ValueFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&v.values, "var", nil, "set a variable, as `name=value` (also -var; may be repeated)")
 	fs.StringArrayVar(&v.files, "var-file", nil,
 		"read variables from a `FILE` of name = value lines (also -var-file; may be repeated)")
 }
 
-// Given returns the values of the flags, as decode.Options has them.
+// Given returns the values of the flags in the form of decode.Options.
 func (v *Variables) Given() (values, files []string) { return v.values, v.files }
 
-// Checked is the output of validate --json.
+// Checked is the JSON output of validate.
 type Checked struct {
 	Valid       bool                    `json:"valid"`
 	Diagnostics experiments.Diagnostics `json:"diagnostics"`
 }
 
-// Read reads an experiment as it would run on this machine. The experiment file in a folder of results is read beside the
-// copies of the files that it names.
+// Read reads an experiment as it would run on this machine. For the experiment file in a folder of results, the files
+// that it names are read from the copies in that folder.
 func (v *Variables) Read(file string) (*experiment.Spec, experiments.Diagnostics) {
 	opts := decode.Options{Vars: v.values, VarFiles: v.files, Lenient: v.lenient, Host: HostFacts()}
 	inputs, ok := record.CopyOf(filepath.Dir(file))
@@ -62,8 +62,8 @@ func (v *Variables) Read(file string) (*experiment.Spec, experiments.Diagnostics
 	return decode.Source(inputs.File, src, opts)
 }
 
-// Load reads an experiment and prints its diagnostics; toRun reports whether
-// its jobs run on this machine now. The error it returns is silent.
+// Load reads an experiment and prints its diagnostics. With toRun, hardware that is unavailable now is an error. Load
+// has printed the errors that it returns.
 func (a *App) Load(file string, v *Variables, toRun, asJSON bool) (*experiment.Spec, error) {
 	spec, diags := v.Read(file)
 	if toRun {
@@ -84,10 +84,10 @@ func (a *App) Load(file string, v *Variables, toRun, asJSON bool) (*experiment.S
 	return spec, nil
 }
 
-// besideSource is the room that a source line leaves for its number, and for the marks that show a cut.
+// besideSource is the number of columns beside a source line, for the line number and the marks of a cut line.
 const besideSource = 16
 
-// Diagnose prints diagnostics, as wide as the terminal.
+// Diagnose prints diagnostics in the width of the terminal.
 func (a *App) Diagnose(diags experiments.Diagnostics) {
 	if columns, ok := show.Columns(a.Err); ok {
 		diags = diags.Within(max(columns-besideSource, besideSource))
@@ -95,8 +95,8 @@ func (a *App) Diagnose(diags experiments.Diagnostics) {
 	diags.Render(a.Err, a.ErrColor)
 }
 
-// Invalid returns the exit status for an experiment with errors: an experiment
-// that only needs hardware which this machine lacks is not invalid.
+// Invalid returns the exit status for an experiment with errors. An experiment whose only errors are about missing
+// hardware is valid, but unavailable.
 func Invalid(diags experiments.Diagnostics) int {
 	if diags.OnlyUnavailable() {
 		return ExitUnavailable
@@ -104,7 +104,7 @@ func Invalid(diags experiments.Diagnostics) int {
 	return ExitInvalid
 }
 
-// SuggestFile suggests a file when the named one does not exist.
+// SuggestFile prints the experiment file with the most similar name if file does not exist.
 func (a *App) SuggestFile(file string) {
 	if Exists(file) {
 		return
@@ -114,7 +114,7 @@ func (a *App) SuggestFile(file string) {
 	}
 }
 
-// HostFacts is this machine as host.* shows it to experiments.
+// HostFacts returns the facts about this machine that experiments read as host.*.
 func HostFacts() experiments.HostFacts {
 	m := hardware.Host()
 	return experiments.HostFacts{
@@ -123,8 +123,8 @@ func HostFacts() experiments.HostFacts {
 	}
 }
 
-// Summed draws views in an experiment's folder and updates its SHA256SUMS. While a run writes into the folder, the run
-// updates them at its end.
+// Summed calls draw, which writes pictures or reports into an experiment's folder, and updates SHA256SUMS. If a run is
+// writing into the folder, the run updates the sums at its end.
 func Summed(dir string, draw func() ([]string, error)) ([]string, error) {
 	if _, err := folder.Stat(dir, record.SumsFile); err != nil {
 		return draw()

@@ -11,14 +11,14 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// redrawn lists the pictures made for one experiment.
+// redrawn lists the files written for one experiment.
 type redrawn struct {
 	Experiment string   `json:"experiment"`
 	Files      []string `json:"files"`
 }
 
-// Redraw makes views of every experiment in DIR and prints their paths. It goes
-// on when one fails.
+// Redraw writes the pictures or the report of every experiment in DIR again, and prints the paths. After an error it
+// continues with the next experiment.
 func (a *App) Redraw(ctx context.Context, stage string, args []string, asJSON bool,
 	draw func(context.Context, string) ([]string, error)) error {
 	dirs, err := ExperimentsIn(DirArgument(args))

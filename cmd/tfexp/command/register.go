@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 )
 
-// The groups of the list of commands.
+// The groups of commands in the help.
 const (
 	GroupWrite   = "write"
 	GroupRun     = "run"
@@ -21,10 +21,10 @@ const (
 	GroupMachine = "machine"
 )
 
-// Last is the rank of commands behind all others, in the order in which they were registered.
+// LastRank is the rank of commands after all ranked ones. They are in the order of their registration.
 const LastRank = 1000
 
-// registered are the commands of features.
+// registered are the commands that features have registered.
 var registered []registration
 
 type registration struct {
@@ -33,15 +33,16 @@ type registration struct {
 	make  func(*App) *cobra.Command
 }
 
-// Register adds a command of a feature behind the others: to a group, or below the command of that name, such as "export".
+// Register adds a feature's command after the ranked commands. The place is a group, or the name of a parent command
+// such as "export".
 func Register(place string, make func(*App) *cobra.Command) { RegisterAt(place, LastRank, make) }
 
-// RegisterAt adds a command of a feature at a rank. The commands of the core have the ranks that root.go gives them.
+// RegisterAt adds a feature's command at a rank. root.go gives the ranks of the core's commands.
 func RegisterAt(place string, rank int, make func(*App) *cobra.Command) {
 	registered = append(registered, registration{place, rank, make})
 }
 
-// With returns the commands of a place: of the core, by their ranks, and of features.
+// With returns the commands of a group or parent command, sorted by rank: the core's commands, and the registered ones.
 func (a *App) With(place string, core map[int]*cobra.Command) (list []*cobra.Command) {
 	all := slices.DeleteFunc(slices.Clone(registered), func(r registration) bool { return r.place != place })
 	for rank, c := range core {
@@ -54,24 +55,25 @@ func (a *App) With(place string, core map[int]*cobra.Command) (list []*cobra.Com
 	return list
 }
 
-// RunExtension extends the commands that run experiments. Each field may be empty.
+// RunExtension extends the commands that run experiments. Each field may be nil or empty.
 type RunExtension struct {
-	// Flags adds flags.
+	// Flags adds flags to the command.
 	Flags func(*pflag.FlagSet)
-	// About is a paragraph of the help of run.
+	// About is a paragraph for the help of run.
 	About string
-	// Prepare changes the options of the run as the flags say.
+	// Prepare changes the options of the run according to the flags.
 	Prepare func(*pipeline.Options) error
-	// Ended is called when the run has ended, with the experiment's folder (empty without one) and the error.
+	// Ended is called after the run with the experiment's folder, which is empty if there is none. failure is the error
+	// of the run.
 	Ended func(dir string, took time.Duration, failure error)
 }
 
 var runExtensions []func(*App) RunExtension
 
-// RegisterRun extends the commands that run experiments; extend is called for each of them.
+// RegisterRun extends the commands that run experiments. extend is called for each of these commands.
 func RegisterRun(extend func(*App) RunExtension) { runExtensions = append(runExtensions, extend) }
 
-// RunExtensions returns what features add to a command that runs experiments.
+// RunExtensions returns the extensions of features for a command that runs experiments.
 func (a *App) RunExtensions() (list []RunExtension) {
 	for _, extend := range runExtensions {
 		list = append(list, extend(a))
@@ -79,8 +81,8 @@ func (a *App) RunExtensions() (list []RunExtension) {
 	return list
 }
 
-// Help returns the long help of a command, NAME.txt in the folder help of the texts, with the words in braces replaced
-// by values. It panics where the text is missing: it is a part of the program.
+// Help returns the long help of a command from help/NAME.txt in texts. It replaces words in braces by the values. It
+// panics if the file is missing, since the files are part of the program.
 func Help(texts fs.FS, name string, values ...string) string {
 	text, err := fs.ReadFile(texts, "help/"+name+".txt")
 	if err != nil {

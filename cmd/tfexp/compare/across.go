@@ -12,10 +12,9 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// across compares the variants that two folders of results share, such as before and after a change of code or
-// machine: each of the first folder with the same one of the second. Replicates are paired where both had the
-// same seed and the same jobs; otherwise the two sets of replicates are compared as they are. Holm's correction
-// is over the variants, for each metric.
+// across compares variants that exist in two folders of results, for example before and after a change of code.
+// Replicates are paired if both have the same seed and the same jobs; otherwise their means are compared. For each
+// metric, Holm's correction covers all variants.
 func across(before, after *record.Experiment, metrics []measure.Metric, by string,
 	level float64) []record.ComparisonRow {
 	old := analysis.Variants(before)
@@ -45,7 +44,7 @@ func across(before, after *record.Experiment, metrics []measure.Metric, by strin
 	return rows
 }
 
-// unsharedBy are the variants of a folder of results that another has not.
+// unsharedBy returns the variants of the experiment of that the experiment other lacks.
 func unsharedBy(other, of *record.Experiment) []analysis.Variant {
 	all := analysis.Variants(other)
 	return slices.DeleteFunc(analysis.Variants(of), func(v analysis.Variant) bool {
@@ -54,7 +53,7 @@ func unsharedBy(other, of *record.Experiment) []analysis.Variant {
 	})
 }
 
-// sameVariant finds the variant of the same name on the same workload and hardware.
+// sameVariant returns the variant in all with the same name, workload and hardware.
 func sameVariant(v analysis.Variant, all []analysis.Variant) (analysis.Variant, bool) {
 	for _, o := range all {
 		if o.Label == v.Label && o.Workload == v.Workload && o.Hardware == v.Hardware {
@@ -77,7 +76,7 @@ func paired(base, v analysis.Variant, jobs [2]map[string]string) bool {
 	return len(base.Cells) > 0 && len(v.Cells) > 0
 }
 
-// known are the values of a variant's cells, as far as they are known.
+// known returns the finite values of a variant's cells.
 func known(v analysis.Variant, of analysis.Value) []float64 {
 	var values []float64
 	for i := range v.Cells {
@@ -88,13 +87,13 @@ func known(v analysis.Variant, of analysis.Value) []float64 {
 	return values
 }
 
-// jobLines returns the line of each cell's key that describes its jobs.
+// jobLines returns, by cell name, the line of the cell's key that describes its jobs.
 func jobLines(e *record.Experiment) map[string]string {
 	lines := map[string]string{}
 	for _, c := range e.Cells {
 		description, err := e.Description(c.CellRef)
 		if err != nil {
-			continue // then its replicates are not paired
+			continue // replicates of this cell are not paired
 		}
 		for line := range strings.Lines(description) {
 			if text := strings.TrimSpace(line); strings.HasPrefix(text, "workload.jobs ") {
@@ -105,8 +104,8 @@ func jobLines(e *record.Experiment) map[string]string {
 	return lines
 }
 
-// said describes the change of a variant from one folder of results to another: "rr: mean JCT falls by 12% (8–16%), from
-// 4.00 s to 3.52 s (5 pairs, p = 0.002)."
+// said describes the change of a metric of a variant: "rr: mean JCT falls by 12% (8–16%), from 4.00 s to 3.52 s (5
+// pairs, p = 0.002)."
 func said(p record.Plan, r *record.ComparisonRow) string {
 	c := analysis.ChangeOf(r)
 	text := fmt.Sprintf("%s: %s%s %s", analysis.VariantOf(p, *r), c.Metric.Title, analysis.OfJobs(*r), c.Course())

@@ -95,10 +95,10 @@ func compareFolders(a *command.App, before, after *record.Experiment, o *compare
 			percent(r.Ratio-1), change.Word())
 	}
 	out := a.Printer().Out
-	if columns, ok := show.Columns(a.Out); ok && t.Width() > columns { // paths are long
+	if columns, ok := show.Columns(a.Out); ok && t.Width() > columns { // paths can be too wide for the terminal
 		t.Columns[2].Name, t.Columns[3].Name = "A", "B"
 		fmt.Fprintf(out, "A is %s, B is %s.\n\n", was, is)
-		if t.Width() > columns { // the sentences below have the verdicts
+		if t.Width() > columns { // the sentences below state the verdicts
 			t = t.Without(func(c table.Column) bool { return c.Name == "verdict" })
 		}
 	}
@@ -114,10 +114,10 @@ func compareFolders(a *command.App, before, after *record.Experiment, o *compare
 	return nil
 }
 
-// mostUnshared bounds the variants that are named because one folder has them alone.
+// mostUnshared is the largest number of uncompared variants that are named.
 const mostUnshared = 6
 
-// unshared lists the variants that are not compared, because only one folder has them.
+// unshared prints variants that are not compared, because only the folder dir has them.
 func unshared(w io.Writer, dir string, variants []analysis.Variant) {
 	if len(variants) == 0 {
 		return
@@ -133,7 +133,7 @@ func unshared(w io.Writer, dir string, variants []analysis.Variant) {
 	fmt.Fprintf(w, "Only in %s, and not compared: %s%s.\n", dir, strings.Join(names, ", "), more)
 }
 
-// chosen are the metrics to compare.
+// chosen returns the metrics to compare.
 func (o *compareOptions) chosen(p record.Plan) ([]measure.Metric, error) {
 	if !(o.level > 0 && o.level < 1) {
 		return nil, command.Usagef("", "--level is %v: it must be between 0 and 1", o.level)
@@ -169,7 +169,7 @@ func (o *compareOptions) chosen(p record.Plan) ([]measure.Metric, error) {
 	return list, nil
 }
 
-// distinct returns short names of two folders: their paths without the common beginning and end.
+// distinct returns short names of two folders: their paths without the common beginning and the common end.
 func distinct(a, b string) (string, string) {
 	parts := func(dir string) []string {
 		if abs, err := filepath.Abs(dir); err == nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// compareMeans compares two independent sets of values at a level such as 0.95, by Welch's t test (B. L. Welch,
-// "The Generalization of 'Student's' Problem when Several Different Population Variances are Involved", Biometrika
-// 34, 1947). The ratio has no interval. Below MinPairs values on one side nothing is known but the means; Pairs is
-// 0.
+// compareMeans compares two independent sets of values by Welch's t test at a confidence level such as 0.95 (B. L.
+// Welch, "The Generalization of 'Student's' Problem when Several Different Population Variances are Involved",
+// Biometrika 34, 1947). The ratio has no interval. With fewer than MinPairs values on a side, only the means are set,
+// and Pairs is 0.
 func compareMeans(baseline, candidate []float64, level float64) stats.Paired {
 	nan := math.NaN()
 	p := stats.Paired{BaselineMean: nan, CandidateMean: nan, Difference: nan, DifferenceLow: nan, DifferenceHigh: nan,
@@ -32,7 +32,8 @@ func compareMeans(baseline, candidate []float64, level float64) stats.Paired {
 	p.Method = stats.Welch
 	n, m := float64(len(baseline)), float64(len(candidate))
 	b, c := stat.Variance(baseline, nil)/n, stat.Variance(candidate, nil)/m
-	if b+c == 0 { // no spread at all: one of two divisions of all values in which a side has the lesser ones
+	// Without variance: p is the probability of this division of the values into two sides, or the reverse one.
+	if b+c == 0 {
 		p.DifferenceLow, p.DifferenceHigh, p.P = p.Difference, p.Difference, 1
 		if p.Difference != 0 {
 			p.P = 2 / combin.GeneralizedBinomial(n+m, n)

@@ -93,10 +93,10 @@ func printChecks(a *command.App, checks []hardware.Check) {
 	}
 }
 
-// leastHanging is how narrow a text with room on its left may be.
+// leastHanging is the least width of a hanging text, in columns.
 const leastHanging = 20
 
-// hang breaks a text that begins after left columns of a terminal, and keeps these columns free.
+// hang wraps a text that is printed after left columns of a terminal. Continuation lines are indented by left columns.
 func hang(w io.Writer, text string, left int) string {
 	columns, ok := show.Columns(w)
 	if !ok || columns-left < leastHanging {

@@ -16,16 +16,16 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// The thresholds of the checks.
+// Thresholds of the checks.
 const (
 	lowDisk   = 1 << 30   // bytes free
 	lowMemory = 512 << 20 // bytes available
-	// loadWindow is how long the load is watched.
+	// loadWindow is how long the CPU load is measured.
 	loadWindow = 500 * time.Millisecond
 )
 
-// machineChecks examines this machine, with the folder dir for results. It takes about
-// half a second, while it watches the load.
+// machineChecks examines this machine and the disk of dir, the folder for results. It measures the CPU load for half a
+// second.
 func machineChecks(dir string) []hardware.Check {
 	load, began := hardware.NewLoadSampler(), time.Now()
 	m := hardware.Host()
@@ -134,13 +134,13 @@ func checkLoad(others float64) hardware.Check {
 	return c
 }
 
-// gpuLook has the findings about GPUs.
+// gpuLook has the facts about the machine's GPUs.
 type gpuLook struct {
 	devices  []gpu.Device
 	readings []gpu.Reading
 	driver   string
-	err      error // why there are no GPUs
-	readErr  error // why they cannot be watched
+	err      error // why no GPUs were found
+	readErr  error // why the GPUs' usage cannot be read
 }
 
 func lookAtGPUs() gpuLook {
@@ -201,7 +201,7 @@ func checkGPUs(l gpuLook) hardware.Check {
 	return c
 }
 
-// governor returns the frequency governor of a CPU, or "" if it is unknown.
+// governor returns the frequency governor of a CPU; empty if unknown.
 func governor(cpu int) string {
 	g, err := folder.ReadSystem(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Kind is the kind of a completion.
+// Kind is the kind of a completion, which an editor shows as an icon.
 type Kind int
 
 // The kinds of completions.
@@ -21,19 +21,19 @@ const (
 	Function
 )
 
-// Completion is a text that can be inserted at a place.
+// Completion is a text that can be inserted at the cursor.
 type Completion struct {
 	Kind  Kind
 	Label string
-	// Detail is its type, in a few words. Doc explains it, in Markdown.
+	// Detail is the type in a few words, and Doc the documentation in Markdown.
 	Detail, Doc string
-	// Insert is the text that replaces At; $0 in it marks the cursor's place afterwards.
+	// Insert replaces the text in the range At. "$0" in it marks the cursor's position afterwards.
 	Insert string
 	At     Range
 }
 
-// Complete lists the completions at a byte of a file: arguments and blocks that are not
-// there yet, the values of the argument, references, functions and facts of the host.
+// Complete lists the completions at the byte offset at of a file. They are arguments and blocks that the block lacks,
+// values of the argument, references, functions and facts of the host.
 func Complete(language *schema.Block, src []byte, at int) []Completion {
 	p := scan(src, at)
 	b, args := p.block(language)
@@ -61,7 +61,7 @@ func Complete(language *schema.Block, src []byte, at int) []Completion {
 	return found
 }
 
-// names are the arguments and blocks that may follow in a body.
+// names returns the arguments and blocks that can be added to the body.
 func (p *place) names(b *schema.Block, args []schema.Arg) (found []Completion) {
 	given := p.top().given
 	for _, a := range args {
@@ -89,7 +89,7 @@ func (p *place) names(b *schema.Block, args []schema.Arg) (found []Completion) {
 	return found
 }
 
-// labels are the labels of a block that allows only some.
+// labels returns the allowed labels, if the block restricts its labels.
 func (p *place) labels(b *schema.Block) (found []Completion) {
 	inner := b.Block(p.label)
 	if inner == nil || !p.literal {
@@ -110,7 +110,8 @@ func (p *place) labels(b *schema.Block) (found []Completion) {
 	return found
 }
 
-// find returns the argument whose value the place is in, or the free ones of its block.
+// find returns the argument in whose value the place is. In a block with free argument names, it returns the free
+// argument.
 func (p *place) find(b *schema.Block, args []schema.Arg) *schema.Arg {
 	if a := schema.Find(args, p.argument); a != nil {
 		return a
@@ -130,13 +131,13 @@ func (p *place) texts(b *schema.Block, args []schema.Arg) (found []Completion) {
 	return found
 }
 
-// meaning documents a value of an argument; where nothing is said of the value, by the argument's own documentation.
+// meaning returns the documentation of an argument's value. If the value has none, it returns the argument's
+// documentation.
 func meaning(a *schema.Arg, value string) string {
 	return cmp.Or(valueDoc(a.Meanings, value), valueDoc(a.Doc, value), schema.FirstSentence(a.Doc))
 }
 
-// valueDoc returns the part of an argument's documentation about one of its values: the list item, or the sentence that
-// names the value.
+// valueDoc returns the list item or sentence about a value in the documentation of its argument.
 func valueDoc(doc, value string) string {
 	quoted := "`" + value + "`"
 	for line := range strings.Lines(doc) {
@@ -152,7 +153,7 @@ func valueDoc(doc, value string) string {
 	return ""
 }
 
-// expressions returns the completions of an expression.
+// expressions returns the completions inside an expression.
 func (p *place) expressions(src []byte, b *schema.Block, args []schema.Arg) (found []Completion) {
 	definitions := Definitions(src)
 	if len(p.chain) > 1 {
@@ -202,7 +203,7 @@ func (p *place) expressions(src []byte, b *schema.Block, args []schema.Arg) (fou
 	return found
 }
 
-// following returns the names that can follow a dot.
+// following returns the names that can follow a dot, after the names in chain.
 func following(chain []string, definitions []Definition) (found []Completion) {
 	if len(chain) != 2 {
 		return nil
@@ -249,8 +250,8 @@ func blockDoc(b *schema.Block) string {
 	return b.Doc + "\n\n```hcl\n" + b.Example + "\n```"
 }
 
-// Hover explains the word at a byte of a file, in Markdown, and returns the word's
-// range. ok is false for an unknown word.
+// Hover explains the word at a byte offset of a file, in Markdown, and returns the word's range. ok is false for an
+// unknown word.
 func Hover(language *schema.Block, src []byte, at int) (doc string, word Range, ok bool) {
 	end := whole(src, at)
 	p := scan(src, end)
@@ -310,7 +311,7 @@ func (p *place) meaning(src []byte, text string) (string, Range, bool) {
 	return "", Range{}, false
 }
 
-// lineOf returns the line of a byte, without the space around it.
+// lineOf returns the line that contains a byte offset, without surrounding spaces.
 func lineOf(src []byte, at int) string {
 	begin := strings.LastIndexByte(string(src[:at]), '\n') + 1
 	line, _, _ := strings.Cut(string(src[begin:]), "\n")

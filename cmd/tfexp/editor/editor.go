@@ -1,7 +1,6 @@
-// Package editor answers the questions of editors about experiment files: completions at a place, the meaning of a
-// name, its definition, and the schema of files in JSON syntax. All answers come from the tables of the language, so
-// arguments that an engine, a policy or a metric adds are included. Files are read by their tokens alone, because a
-// file that is being written seldom parses.
+// Package editor answers requests of editors about experiment files: completions, explanations and definitions of
+// names, and a JSON schema. Answers come from the tables of the language, so they include arguments that an engine, a
+// policy or a metric adds. Files are read as tokens, because a file can rarely be parsed while it is being edited.
 package editor
 
 import (
@@ -15,44 +14,44 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Range is a stretch of a file in bytes, from Start to before End.
+// Range is a range of bytes in a file: Start is the first one, End the one after the last.
 type Range struct{ Start, End int }
 
-// opened is a block whose body a place is in.
+// opened is a block that encloses a place.
 type opened struct {
 	name, label string
-	given       map[string]bool // the arguments and blocks before the place
+	given       map[string]bool // arguments and blocks before the place, by name
 }
 
-// place is the context of a byte of a file.
+// place describes the context of a byte offset in a file.
 type place struct {
 	blocks []opened // from the outside in; the first is the file
-	// argument is the argument whose value the place is in; empty in a body.
+	// argument is the name of the argument whose value encloses the place; empty outside values.
 	argument string
-	// keys counts the open objects around the place, within the argument's value.
+	// keys is the number of open objects around the place within the argument's value.
 	keys int
-	// chain is the names before the place that are joined by dots. The last one may be
-	// incomplete: "job", "lo" for job.lo.
+	// chain has the names before the place that dots join. The last name may be incomplete: "job" and "lo" for
+	// job.long.
 	chain []string
-	// word is the range of the last name.
+	// word is the range of the last name in chain.
 	word Range
-	// literal is set within a text.
+	// literal reports whether the place is in a text.
 	literal bool
-	// label is set in the label of a block that is being written: the block's name.
+	// label is the name of the block whose label encloses the place; empty elsewhere.
 	label string
-	// comment is set within a comment.
+	// comment reports whether the place is in a comment.
 	comment bool
 }
 
-// scan reads the file's tokens up to a byte.
+// scan returns the place at a byte offset, from the tokens before it.
 func scan(src []byte, at int) *place {
 	if len(src) > eval.MostSource {
-		src = nil // it is not read
+		src = nil // larger files are not read
 	}
 	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos) // the parser reports errors
 	p := &place{blocks: []opened{{given: map[string]bool{}}}, word: Range{at, at}}
-	var header []hclsyntax.Token // the tokens since the line of a body began
-	depth := 0                   // brackets within a value
+	var header []hclsyntax.Token // tokens since the start of the current line of a body
+	depth := 0                   // number of open brackets within a value
 	for _, t := range tokens {
 		if t.Range.Start.Byte >= at || t.Type == hclsyntax.TokenEOF {
 			break
@@ -77,7 +76,7 @@ func scan(src []byte, at int) *place {
 			case hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
 				depth++
 			case hclsyntax.TokenCBrace:
-				if depth == 0 { // the body ends in the line of its last argument
+				if depth == 0 { // the body ends on the line of its last argument
 					p.argument, header = "", nil
 					p.close()
 					continue
@@ -117,7 +116,7 @@ func scan(src []byte, at int) *place {
 	return p
 }
 
-// follow keeps the names that are joined by dots.
+// follow updates the chain of names with the next token.
 func (p *place) follow(t hclsyntax.Token, at int) {
 	end := min(t.Range.End.Byte, at)
 	switch t.Type {
@@ -131,7 +130,7 @@ func (p *place) follow(t hclsyntax.Token, at int) {
 		p.word = Range{t.Range.Start.Byte, end}
 		p.literal = false
 	case hclsyntax.TokenDot:
-		if len(p.chain) == 0 { // behind a value without a name, so of unknown type
+		if len(p.chain) == 0 { // the dot follows a value of unknown type
 			p.chain = []string{""}
 		}
 		p.chain = append(p.chain, "")
@@ -146,14 +145,14 @@ func (p *place) follow(t hclsyntax.Token, at int) {
 		p.chain, p.literal, p.word = nil, false, Range{at, at}
 	}
 	if t.Range.End.Byte < at && t.Type == hclsyntax.TokenIdent {
-		// Another token, or a space, follows: if nothing else comes, the place is behind it.
+		// A later token or space follows this name. If no other token comes, the place is directly after the name.
 		p.word.End = end
 	}
 }
 
 func (p *place) top() *opened { return &p.blocks[len(p.blocks)-1] }
 
-// open enters the block that begins with the tokens of its line: its name, and the label with or without quotes.
+// open adds the block that the tokens of its first line describe: the name, and labels with or without quotes.
 func (p *place) open(header []hclsyntax.Token) {
 	o := opened{given: map[string]bool{}}
 	for _, t := range header {
@@ -175,7 +174,7 @@ func (p *place) close() {
 	}
 }
 
-// block returns the table of the block around the place, and the block's arguments there; nil outside a known block.
+// block returns the innermost block around the place and its arguments. It returns nil outside known blocks.
 func (p *place) block(language *schema.Block) (*schema.Block, []schema.Arg) {
 	b := language
 	args := b.Args
@@ -190,14 +189,14 @@ func (p *place) block(language *schema.Block) (*schema.Block, []schema.Arg) {
 
 // Definition is a name that a file defines.
 type Definition struct {
-	// Kind is the word before the name where it is used: job, policy, var, local, each, …
+	// Kind is the first word of references to the name: job, policy, var, local, each, …
 	Kind, Name string
-	// At is the stretch of the name.
+	// At is the range of the name in the file.
 	At Range
 }
 
-// Definitions lists the definitions in a file, in its order. It returns nothing for a file that nests too deep to be
-// parsed.
+// Definitions lists the names that a file defines, in the order of the file. It returns nothing if blocks are nested
+// too deeply to be parsed.
 func Definitions(src []byte) []Definition {
 	if len(src) > eval.MostSource {
 		return nil
@@ -205,7 +204,7 @@ func Definitions(src []byte) []Definition {
 	if _, what := eval.TooDeep("", src); what != "" {
 		return nil
 	}
-	file, _ := hclsyntax.ParseConfig(src, "", hcl.InitialPos) // as far as it can be read
+	file, _ := hclsyntax.ParseConfig(src, "", hcl.InitialPos) // errors are ignored: the part that can be read is enough
 	if file == nil {
 		return nil
 	}
@@ -254,7 +253,7 @@ func sortedAttributes(b *hclsyntax.Body) []string {
 	return names
 }
 
-// whole widens a place to the end of the word in which it is.
+// whole moves a byte offset to the end of the word that contains it.
 func whole(src []byte, at int) int {
 	for at < len(src) && (src[at] == '_' || src[at] == '-' || '0' <= src[at] && src[at] <= '9' ||
 		'a' <= src[at]|0x20 && src[at]|0x20 <= 'z') {
@@ -263,7 +262,7 @@ func whole(src []byte, at int) int {
 	return at
 }
 
-// Define returns where the name at a byte of a file is defined.
+// Define returns the definition of the name at a byte offset of a file.
 func Define(src []byte, at int) (Definition, bool) {
 	p := scan(src, whole(src, at))
 	if len(p.chain) < 2 || p.comment || at < p.word.Start {
@@ -277,7 +276,8 @@ func Define(src []byte, at int) (Definition, bool) {
 	return Definition{}, false
 }
 
-// References lists where a file says the name at a byte, which it defines: there first.
+// References returns the ranges of all uses of the name at a byte offset. The first range is the definition, which must
+// be in this file.
 func References(src []byte, at int) (all []Range) {
 	name, ok := Define(src, at)
 	for _, d := range Definitions(src) {
@@ -300,8 +300,8 @@ func References(src []byte, at int) (all []Range) {
 	return all
 }
 
-// IsExperiment reports whether a file defines blocks of an experiment, or nothing yet: other tools' files end in .hcl,
-// too.
+// IsExperiment reports whether a file is empty or defines blocks of an experiment. Files of other programs can also end
+// in .hcl.
 func IsExperiment(src []byte) bool {
 	all := Definitions(src)
 	return len(all) == 0 && len(strings.TrimSpace(string(src))) == 0 || slices.ContainsFunc(all, func(d Definition) bool {

@@ -10,17 +10,16 @@ import (
 // object is a JSON object of a schema.
 type object = map[string]any
 
-// Patterns of texts. An expression is written in a template, "${…}", and can be the value of any argument.
+// Regular expressions for texts. Any argument can be an expression, written in a template: "${…}".
 const (
 	templatePattern = `\$\{|%\{`
 	durationPattern = `^(\d+(\.\d+)?|\.\d+)(ns|us|µs|ms|s|m|h|d)`
 	labelPattern    = `^[A-Za-z_][A-Za-z0-9_-]*$`
 )
 
-// JSONSchema describes experiment files in JSON syntax (.hcl.json) as a JSON schema of
-// draft 2020-12. Like the reference of the language it is made from the tables that the
-// decoder reads. Mistakes that only an evaluation can find, such as a reference to a
-// missing job, pass.
+// JSONSchema returns a JSON schema (draft 2020-12) of experiment files in JSON syntax (.hcl.json). It is generated from
+// the tables that the decoder reads. It accepts mistakes that only evaluation finds, such as a reference to a missing
+// job.
 func JSONSchema(language *schema.Block) map[string]any {
 	defs := definitions{known: map[*schema.Block]string{}, all: object{}}
 	s := defs.body(language, "", "")
@@ -31,13 +30,13 @@ func JSONSchema(language *schema.Block) map[string]any {
 	return s
 }
 
-// definitions are the bodies of blocks, by the names of the blocks around them.
+// definitions collects the schemas of block bodies. The key is the path of block names.
 type definitions struct {
 	known map[*schema.Block]string
 	all   object
 }
 
-// of refers to the body of a block, which is described once.
+// of returns a reference to the schema of a block's body. It creates the schema at the first call.
 func (d *definitions) of(b *schema.Block, label, path string) object {
 	if label == "" && d.known[b] != "" {
 		path = d.known[b]
@@ -46,13 +45,13 @@ func (d *definitions) of(b *schema.Block, label, path string) object {
 		if label == "" {
 			d.known[b] = path
 		}
-		d.all[path] = true // so that a block within itself refers to it
+		d.all[path] = true // set before body, because a block can contain itself
 		d.all[path] = d.body(b, label, path)
 	}
 	return object{"$ref": "#/$defs/" + path}
 }
 
-// body describes the arguments and blocks within a block of that label.
+// body returns the schema of the arguments and blocks in a block with this label.
 func (d *definitions) body(b *schema.Block, label, path string) object {
 	properties := object{"//": object{"description": "A comment."}}
 	var required []string
@@ -78,7 +77,7 @@ func (d *definitions) body(b *schema.Block, label, path string) object {
 	return s
 }
 
-// block describes the value of a block's name: its body, or bodies by label; or a list of them.
+// block returns the schema of the value of a block's name: a body, an object of bodies by label, or a list of these.
 func (d *definitions) block(b *schema.Block, parent string) object {
 	path := strings.TrimPrefix(parent+"."+b.Name, ".")
 	if b.Label == "" {
@@ -113,7 +112,7 @@ func oneOrMore(s object, doc string) object {
 	return either
 }
 
-// argument describes a value: a literal of its type, or a text with an expression.
+// argument returns the schema of an argument's value: a literal of its type, or a text with an expression.
 func argument(a *schema.Arg) object {
 	s := object{"description": a.Doc}
 	if literal := literalOf(a); literal != nil {
@@ -126,7 +125,7 @@ func argument(a *schema.Arg) object {
 	return s
 }
 
-// literalOf lists the forms of an argument's literals; nil where every value is allowed.
+// literalOf returns the schemas of an argument's literals; nil if every value is allowed.
 func literalOf(a *schema.Arg) []any {
 	text := object{"type": "string"}
 	number := object{"type": "number"}
@@ -195,7 +194,7 @@ func literalOf(a *schema.Arg) []any {
 		return []any{object{"type": "object"}}
 	}
 	if kind := a.Type.ReferenceKind(); kind != "" {
-		// "job.long" alone is a text; a reference is written in a template.
+		// "job.long" is a text here: references need a template, "${job.long}".
 		return []any{object{"type": "string", "pattern": `^\$\{|^` + strings.ToLower(kind) + `\.`}}
 	}
 	return nil

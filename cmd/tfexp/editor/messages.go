@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/experiments"
 )
 
-// params are the parameters of requests and notifications, of all methods in one struct.
+// params has the parameters of all requests and notifications. Each method uses some of the fields.
 type params struct {
 	TextDocument struct {
 		URI     string `json:"uri"`
@@ -23,29 +23,29 @@ type params struct {
 	} `json:"context"`
 }
 
-// lspDiagnostic is a diagnostic in the form of the protocol.
+// lspDiagnostic is a diagnostic in the protocol's form.
 type lspDiagnostic struct {
 	Range    span   `json:"range"`
 	Severity int    `json:"severity"`
 	Source   string `json:"source"`
 	Message  string `json:"message"`
-	// Data is a replacement for the text in the range; empty for none.
+	// Data is a text that can replace the range; empty if no replacement is known.
 	Data string `json:"data,omitempty"`
 }
 
-// position is a place by its line and its UTF-16 code unit, both from 0.
+// position is a line and a column, in UTF-16 code units. Both count from 0.
 type position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`
 }
 
-// span is a stretch of a text.
+// span is a range in a text, by lines and columns.
 type span struct {
 	Start position `json:"start"`
 	End   position `json:"end"`
 }
 
-// lines knows where the lines of a text begin.
+// lines has a text and the byte offsets at which its lines begin.
 type lines struct {
 	text   string
 	starts []int
@@ -61,7 +61,7 @@ func newLines(text string) *lines {
 	return l
 }
 
-// line returns a line without its end.
+// line returns line n without its line break.
 func (l *lines) line(n int) string {
 	end := len(l.text)
 	if n+1 < len(l.starts) {
@@ -70,7 +70,7 @@ func (l *lines) line(n int) string {
 	return l.text[l.starts[n]:end]
 }
 
-// offset returns the byte of a position, or the nearest.
+// offset returns the byte offset of a position. A position outside the text becomes the nearest one inside.
 func (l *lines) offset(p position) int {
 	if p.Line < 0 {
 		return 0
@@ -88,7 +88,7 @@ func (l *lines) offset(p position) int {
 	return l.starts[p.Line] + len(line)
 }
 
-// position returns the position of a byte.
+// position returns the position of a byte offset.
 func (l *lines) position(at int) position {
 	n := 0
 	for n+1 < len(l.starts) && l.starts[n+1] <= at {
@@ -105,8 +105,8 @@ func (l *lines) span(r Range) span { return span{l.position(r.Start), l.position
 
 func markdown(text string) any { return map[string]string{"kind": "markdown", "value": text} }
 
-// published is the list of diagnostics of a file, as the protocol publishes it. Diagnostics of another file that it
-// names are at its first line.
+// published returns the parameters of textDocument/publishDiagnostics for a file. Diagnostics about other files, which
+// the file names, are placed on the first line.
 func published(uri string, version int, text string, found experiments.Diagnostics) any {
 	l := newLines(text)
 	list := []lspDiagnostic{}
@@ -135,11 +135,11 @@ func published(uri string, version int, text string, found experiments.Diagnosti
 	return map[string]any{"uri": uri, "version": version, "diagnostics": list}
 }
 
-// itemKinds are the protocol's numbers of kinds of completions.
+// itemKinds are the protocol's numbers of completion kinds.
 var itemKinds = map[Kind]int{Argument: 10, Block: 7, Value: 12, Reference: 18,
 	Function: 3}
 
-// completions are the items of a list. The cursor's place after an insertion is a tab stop of a snippet.
+// completions converts completions to the protocol's form. If Insert marks a cursor position, the item is a snippet.
 func completions(found []Completion, l *lines) any {
 	items := []any{}
 	for _, c := range found {
@@ -157,7 +157,7 @@ func completions(found []Completion, l *lines) any {
 	return map[string]any{"isIncomplete": false, "items": items}
 }
 
-// fixes are the edits that diagnostics suggest.
+// fixes returns code actions for the replacements that diagnostics suggest.
 func fixes(uri string, about []lspDiagnostic) any {
 	actions := []any{}
 	for _, d := range about {
@@ -170,9 +170,9 @@ func fixes(uri string, about []lspDiagnostic) any {
 	return actions
 }
 
-// symbols are the names that a file defines.
+// symbols converts definitions to the protocol's form.
 func symbols(found []Definition, l *lines) any {
-	const constant, class = 14, 5 // the protocol's numbers of kinds
+	const constant, class = 14, 5 // the protocol's numbers of symbol kinds
 	list := []any{}
 	for _, d := range found {
 		kind := class

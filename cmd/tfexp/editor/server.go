@@ -1,6 +1,5 @@
-// Languageserver speaks the Language Server Protocol, version 3.17, about experiment files:
-// diagnostics while typing, completion, the meanings and definitions of names, and formatting.
-// Its answers come from this package and from the decoder itself.
+// This file implements the Language Server Protocol, version 3.17, for experiment files: diagnostics while typing,
+// completion, hover, definitions and formatting.
 
 package editor
 
@@ -25,31 +24,30 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
-// pause is how long a file must stay unchanged before it is checked again.
+// pause is the delay between the last change of a file and its check.
 const pause = 250 * time.Millisecond
 
-// server keeps the files that an editor has open.
+// server has the state of one session with an editor.
 type server struct {
 	version string
 	check   func(path string, src []byte) experiments.Diagnostics
-	done    chan struct{} // closed by leave
+	done    chan struct{} // closed when the session ends
 	leave   func()
 
 	mu     sync.Mutex // guards the fields below
 	open   map[string]*document
-	closed bool // shutdown was asked for
+	closed bool // whether the editor has requested shutdown
 }
 
-// document is a file as the editor has it.
+// document is an open file with the editor's unsaved text.
 type document struct {
 	text    string
 	version int
-	timer   *time.Timer // checks the file
+	timer   *time.Timer // starts the next check of the file
 }
 
-// Serve answers an editor on in and out until it ends the session, or
-// disconnects. The check function reads a file that is not saved yet, and
-// returns its problems.
+// Serve answers an editor's requests on in and out until the session ends or the editor disconnects. check reads the
+// unsaved text of a file and returns its problems.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, version string,
 	check func(path string, src []byte) experiments.Diagnostics) error {
 	s := &server{version: version, check: check, open: map[string]*document{}, done: make(chan struct{})}
@@ -74,12 +72,12 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, version string,
 	return nil
 }
 
-// quiet drops the library's messages to standard error.
+// quiet discards the JSON-RPC library's log messages, which would go to standard error.
 type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-// pipes are standard input and output as one connection.
+// pipes joins standard input and standard output into one connection.
 type pipes struct {
 	io.Reader
 	io.Writer
@@ -92,7 +90,7 @@ func (p pipes) Close() error {
 	return nil
 }
 
-// handle answers one request, or processes one notification.
+// handle answers a request or processes a notification.
 func (s *server) handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) (any, error) {
 	var p params
 	if req.Params != nil {
@@ -132,12 +130,12 @@ func (s *server) handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "tfexp does not know " + req.Method}
 }
 
-// abilities returns the capabilities of the server.
+// abilities returns the capabilities of the server in the protocol's form.
 func (s *server) abilities() any {
 	return map[string]any{
 		"serverInfo": map[string]string{"name": "tfexp", "version": s.version},
 		"capabilities": map[string]any{
-			"textDocumentSync":           map[string]any{"openClose": true, "change": 1}, // whole texts
+			"textDocumentSync":           map[string]any{"openClose": true, "change": 1}, // 1: changes contain the whole text
 			"completionProvider":         map[string]any{"triggerCharacters": []string{".", "\""}},
 			"hoverProvider":              true,
 			"definitionProvider":         true,
@@ -149,7 +147,7 @@ func (s *server) abilities() any {
 	}
 }
 
-// change stores the new text of a file, and checks it after a short delay.
+// change stores the new text of a file and checks it after the delay wait.
 func (s *server) change(ctx context.Context, conn *jsonrpc2.Conn, uri, text string, version int, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,14 +164,14 @@ func (s *server) change(ctx context.Context, conn *jsonrpc2.Conn, uri, text stri
 		current := s.open[uri] == d
 		s.mu.Unlock()
 		if current {
-			// An editor that went away is noticed by the reader.
+			// The error is ignored: the reader notices that the editor has disconnected.
 			_ = conn.Notify(ctx, "textDocument/publishDiagnostics", published(uri, version, text, found))
 		}
 	})
 	s.open[uri] = d
 }
 
-// close forgets a file, and clears its diagnostics.
+// close removes a file from the session and clears its diagnostics.
 func (s *server) close(ctx context.Context, conn *jsonrpc2.Conn, uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +182,7 @@ func (s *server) close(ctx context.Context, conn *jsonrpc2.Conn, uri string) {
 	}
 }
 
-// answer answers a question about an open file.
+// answer answers a request about an open file.
 func (s *server) answer(method string, p params) (any, error) {
 	s.mu.Lock()
 	d := s.open[p.TextDocument.URI]
@@ -202,7 +200,7 @@ func (s *server) answer(method string, p params) (any, error) {
 	case method == "textDocument/formatting":
 		return format(p.TextDocument.URI, d.text, lines)
 	case !native:
-		return nil, nil // a schema serves JSON better
+		return nil, nil // editors complete JSON files from the schema
 	case method == "textDocument/completion":
 		return completions(Complete(decode.Language(), src, lines.offset(p.Position)), lines), nil
 	case method == "textDocument/hover":
@@ -229,7 +227,7 @@ func (s *server) answer(method string, p params) (any, error) {
 	return map[string]any{"uri": p.TextDocument.URI, "range": lines.span(definition.At)}, nil
 }
 
-// format replaces the whole text by its canonical form; a text with mistakes stays.
+// format returns an edit that replaces the text by its canonical form. A text with syntax errors is not changed.
 func format(uri, text string, lines *lines) (any, error) {
 	formatted, diags := decode.Format(pathOf(uri), []byte(text))
 	if diags.HasErrors() || string(formatted) == text {
@@ -238,7 +236,7 @@ func format(uri, text string, lines *lines) (any, error) {
 	return []any{map[string]any{"range": lines.span(Range{End: len(text)}), "newText": string(formatted)}}, nil
 }
 
-// pathOf returns the path that a URI names; one without a file has its own name.
+// pathOf returns the path that a URI names. A URI that is no file URI is returned unchanged.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" {
@@ -251,12 +249,12 @@ func pathOf(uri string) string {
 	return filepath.FromSlash(path)
 }
 
-// codec reads and writes messages after a header with their length, by the protocol. It reads even a malformed
-// message to its end: the next one begins there.
+// codec reads and writes JSON-RPC messages with a header that has their length. It reads even a malformed message to
+// its end, because the next message begins there.
 type codec struct{ jsonrpc2.VSCodeObjectCodec }
 
-// ReadObject implements jsonrpc2.ObjectCodec. The error is a *jsonrpc2.Error, which is to be sent back, for a message
-// that is not one; after any other error nothing more can be read.
+// ReadObject implements jsonrpc2.ObjectCodec. For a malformed message the error is a *jsonrpc2.Error, which can be sent
+// as the reply. After any other error, reading cannot continue.
 func (codec) ReadObject(in *bufio.Reader, v any) error {
 	header, err := textproto.NewReader(in).ReadMIMEHeader()
 	if err != nil {
@@ -281,7 +279,7 @@ func (codec) ReadObject(in *bufio.Reader, v any) error {
 	return nil
 }
 
-// stream replies with an error to a malformed message, and continues with the next one.
+// stream answers a malformed message with an error and then reads the next one.
 type stream struct{ jsonrpc2.ObjectStream }
 
 // ReadObject implements jsonrpc2.ObjectStream.
@@ -292,7 +290,7 @@ func (s stream) ReadObject(v any) error {
 		if !errors.As(err, &wrong) {
 			return err
 		}
-		// Which request it was cannot be known: the answer has no number.
+		// The ID of a malformed request is unknown, so the reply has none.
 		if err := s.WriteObject(map[string]any{"jsonrpc": "2.0", "id": nil, "error": wrong}); err != nil {
 			return err
 		}

@@ -12,10 +12,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// Timings are run times of one program by threads, all else the same.
+// Timings are run times of one program on different numbers of threads, with all other settings equal.
 type Timings struct {
-	// File is their file; Group names the other common values of the rows, like
-	// "Containers=8".
+	// File is the name of the table. Group names the settings that the rows share, such as "Containers=8".
 	File, Group string
 	Points      []Timing
 }
@@ -28,9 +27,8 @@ type Timing struct {
 
 var threadColumns = []string{"threads", "cores", "coresperc", "numthreads", "cpus", "n"}
 
-// ReadTimings reads a table with a column of threads (or cores) and one of seconds.
-// Rows that differ in another column belong to another group. Malformed lines are
-// *textfile.LineError, joined.
+// ReadTimings reads a table with a column of threads (or cores) and a column of seconds. Rows that differ in another
+// column belong to different groups. The error joins a *textfile.LineError for each malformed line.
 func ReadTimings(r io.Reader, file string) ([]Timings, error) {
 	var groups []Timings
 	var header []string
@@ -74,8 +72,8 @@ func ReadTimings(r io.Reader, file string) ([]Timings, error) {
 	return groups, nil
 }
 
-// CurvePoint is the run time on a number of threads, as fitted and as measured
-// (negative if not measured). Held reports whether it was held out of the fit.
+// CurvePoint is the fitted and the measured run time on a number of threads, in seconds. A negative measured time is
+// unknown. Held reports whether the point was excluded from the fit.
 type CurvePoint struct {
 	Threads int
 	estimator.Prediction
@@ -83,15 +81,15 @@ type CurvePoint struct {
 	Held     bool
 }
 
-// CurveFit is a fitted speed-up.
+// CurveFit is a speed-up curve fitted to run times.
 type CurveFit struct {
 	Timings
 	Curve  estimator.Curve
 	Points []CurvePoint
 }
 
-// FitCurve fits timings and predicts the run time on each of their threads, and on
-// more of them. With half, it knows the first, third, … number of threads alone.
+// FitCurve fits a curve to timings, and predicts the run time for their numbers of threads and those in more. With
+// half, the fit uses only every second number of threads.
 func FitCurve(t Timings, more []int, half bool, level float64) (CurveFit, error) {
 	p := estimator.Problem{}
 	distinct := -1

@@ -24,7 +24,7 @@ func init() {
 	command.Register(command.GroupLook, estimateCommand)
 }
 
-// estimateOptions are the flags of estimate.
+// estimateOptions are the flags of the command estimate.
 type estimateOptions struct {
 	logs, history []string
 	curves        []string
@@ -88,7 +88,7 @@ func estimateCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// check refuses values that make no sense, and flags that would have no effect.
+// check returns an error for invalid values, and for flags that would have no effect.
 func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
 	logs, curves := len(o.logs) > 0, len(o.curves) > 0
 	if logs && curves {
@@ -132,8 +132,8 @@ func (o *estimateOptions) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneName returns the path among others that names the same file as path, or
-// else path: a log is recognized as its own history by its path.
+// oneName returns the element of others that names the same file as path, or path itself. The paths of a log and of its
+// history must be equal to be recognized as one file.
 func oneName(path string, others []string) string {
 	info, err := os.Stat(path)
 	for _, o := range others {
@@ -144,7 +144,7 @@ func oneName(path string, others []string) string {
 	return path
 }
 
-// readLogs reads the runs of log files; warnings go to standard error.
+// readLogs reads the runs in log files, and prints warnings to standard error.
 func readLogs(a *command.App, paths []string, lenient bool) ([]LoggedRun, error) {
 	var all []LoggedRun
 	for _, path := range paths {
@@ -165,7 +165,7 @@ func readLogs(a *command.App, paths []string, lenient bool) ([]LoggedRun, error)
 	return all, nil
 }
 
-// malformed is the error for a file with malformed content.
+// malformed returns the error for a file with malformed content.
 func malformed(err error) error { return &command.Error{Code: command.ExitInvalid, Err: err} }
 
 func estimateLogs(a *command.App, o estimateOptions) error {
@@ -226,7 +226,7 @@ func estimateCurves(a *command.App, o estimateOptions) error {
 	return printer{a.Printer()}.curves(fits, o.level)
 }
 
-// showEstimates prints estimates.csv of all experiments in a folder.
+// showEstimates prints estimates.csv of all experiments in dir.
 func showEstimates(a *command.App, dir string, asJSON bool) error {
 	dirs, err := command.ExperimentsIn(dir)
 	if err != nil {

@@ -20,63 +20,57 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// LogOptions are the options for predicting logged runs.
+// LogOptions are the options for predicting runs from logs.
 type LogOptions struct {
-	// Total is the length of a whole run in steps, 0 to take it from the logs:
-	// the furthest row of all, rounded down to three digits.
+	// Total is the length of a whole run in steps. 0 means the last step in the logs, rounded down to three digits.
 	Total int
-	// Fraction of Total is the part of a predicted run that is read, and of other
-	// unfinished runs. 0 means all rows of unfinished runs, and defaultFraction of
-	// finished ones.
+	// Fraction is the part of Total that is used of each predicted run. 0 means all rows of unfinished runs, and
+	// defaultFraction of finished ones.
 	Fraction float64
 	Model    string
-	Level    float64 // of the interval, 0 to 1
-	// Alone predicts each run from its own rows; otherwise the beginnings of the
-	// other runs of its file count as well, as far as its own.
+	Level    float64 // of the prediction interval, between 0 and 1
+	// Alone predicts each run from its own rows only. Otherwise the other runs of the file are used as well, up to the
+	// same step.
 	Alone bool
-	// Tick is as in marks.Problem.
+	// Tick is the resolution of the log's clock, as in marks.Problem.
 	Tick float64
 }
 
 const (
 	defaultFraction = 0.0625
-	// slack is how far past the fraction a row may be to count: logs have rows at
-	// steps that differ a little from run to run.
+	// slack extends the used fraction by 2%: in logs, the same row has slightly different steps from run to run.
 	slack = 1.02
 )
 
-// LogPrediction is a prediction of a run's whole time from its beginning. Times
-// are seconds from its first row.
+// LogPrediction is the predicted total time of a run. Times are in seconds from the run's first row.
 type LogPrediction struct {
 	Run LoggedRun
-	// Rows and Steps count the data read.
+	// Rows and Steps count the rows and steps that were used.
 	Rows, Steps int
 	Model       string
 	estimator.Prediction
-	// Linear is plain linear extrapolation, Median the median of the finished runs
-	// of the history: the baselines of any model. Actual is the truth. Each is
-	// negative where unknown.
+	// Linear is a plain linear extrapolation and Median the median of the finished runs in the history; models are
+	// compared with them. Actual is the actual run time. Each is negative where unknown.
 	Linear, Median, Actual float64
-	// Err is the reason why the run was not predicted.
+	// Err is the reason why the run could not be predicted.
 	Err      error
 	Warnings []string
 }
 
-// LogSummary sums up the errors of predictions, over the runs whose actual run
-// time is known. Errors are 100 × (predicted − actual) / actual.
+// LogSummary summarizes the prediction errors of the runs whose actual run time is known. An error is 100 × (predicted
+// − actual) / actual.
 type LogSummary struct {
 	Runs     int     `json:"runs"`
 	MeanAbs  float64 `json:"mean_absolute_error_pct"`
 	SD       float64 `json:"sd_pct"`
 	Bias     float64 `json:"bias_pct"`
-	Coverage float64 `json:"coverage_pct"` // intervals that hold the actual run time
-	// LinearMeanAbs and MedianMeanAbs are the mean absolute errors of plain linear
-	// extrapolation and of the median of the history; negative where unknown.
+	Coverage float64 `json:"coverage_pct"` // intervals that contain the actual run time
+	// LinearMeanAbs and MedianMeanAbs are the mean absolute errors of Linear and Median; negative where unknown.
 	LinearMeanAbs float64 `json:"linear_mean_absolute_error_pct"`
 	MedianMeanAbs float64 `json:"median_mean_absolute_error_pct"`
 }
 
-// Length returns the length of a whole run, from the options or else the logs.
+// Length returns the length of a whole run in steps: Total if it is set, else the value from the logs.
 func (o LogOptions) Length(runs []LoggedRun) int {
 	if o.Total > 0 {
 		return o.Total
@@ -92,10 +86,9 @@ func (o LogOptions) Length(runs []LoggedRun) int {
 	return last / digit * digit
 }
 
-// PredictLogs predicts each run. Finished runs of history count as whole ones; a run
-// is never its own history, and a file in both lists is history for the runs in it
-// alone. It fails when the model does not exist or the options make no sense; a run
-// that cannot be predicted has its own error.
+// PredictLogs predicts each run. Finished runs in history count as whole runs. A run is never its own history, and a
+// file that is in both lists is history only for its own runs. It returns an error if the model does not exist or an
+// option is invalid. A run that cannot be predicted has its own error.
 func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, error) {
 	if err := knownModel(o.Model); err != nil {
 		return nil, err
@@ -105,7 +98,7 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 		return nil, errors.New("predict: no run has finished a step: give the length of a whole run (--total)")
 	}
 	begins := make([]LoggedRun, len(runs))
-	ticks := map[string]float64{} // the clock of each file
+	ticks := map[string]float64{} // the resolution of each file's clock, in seconds
 	for i, r := range runs {
 		begins[i] = r.begin(o.limit(r, total))
 	}
@@ -131,9 +124,9 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 			rows:    marks.Problem{Own: begins[i].Marks, Tick: ticks[r.File]},
 		}
 		var totals []float64
-		var known []LoggedRun // whole
+		var known []LoggedRun // runs of the history that are whole
 		for _, h := range history {
-			_, both := ticks[h.File] // of a log that is its own history, not the history of others
+			_, both := ticks[h.File] // such a file is history only for its own runs
 			if whole, ok := h.whole(total); ok && !h.is(r) && (h.File == r.File || !both) {
 				p.History, p.units = append(p.History, whole), p.units || len(h.Units) > 0
 				p.rows.Others = append(p.rows.Others, marks.Run{Marks: h.Marks, Length: whole.Length, Seconds: whole.Seconds})
@@ -154,10 +147,10 @@ func PredictLogs(runs, history []LoggedRun, o LogOptions) ([]LogPrediction, erro
 	return out, nil
 }
 
-// is reports whether two runs are the same run.
+// is reports whether both are the same run of the same file.
 func (r LoggedRun) is(o LoggedRun) bool { return r.File == o.File && r.Name == o.Name }
 
-// limit is the last step of a run that may be used.
+// limit returns the last step of a run that a prediction may use.
 func (o LogOptions) limit(r LoggedRun, total int) int {
 	fraction := o.Fraction
 	if fraction == 0 {
@@ -169,20 +162,21 @@ func (o LogOptions) limit(r LoggedRun, total int) int {
 	return int(fraction * float64(total) * slack)
 }
 
-// logProblem has the data about a run and about others: the units that programs reported, and the rows of logs.
+// logProblem has the data for a prediction: this run, and other runs. Other runs have the seconds of each epoch or rows
+// of a log.
 type logProblem struct {
 	estimator.Problem
 	rows  marks.Problem
-	units bool // whether other programs reported units
+	units bool // whether other runs have the seconds of each epoch
 }
 
-// alone is the problem without other runs.
+// alone returns the problem without the other runs.
 func (p logProblem) alone() logProblem {
 	p.History, p.rows.Others, p.units = nil, nil, false
 	return p
 }
 
-// fit returns the estimate by a model: from rows where there are any, and the model can be fitted to them.
+// fit returns an estimate by a model. If the run has no seconds of epochs, it is fitted to the log's rows.
 func (p logProblem) fit(model string) (estimator.Estimate, error) {
 	if len(p.Samples[0].Units) == 0 {
 		e, known, err := marks.Fit(model, p.rows)
@@ -197,7 +191,7 @@ func (p logProblem) fit(model string) (estimator.Estimate, error) {
 	return m.Fit(p.Problem)
 }
 
-// modelNames lists the models for runs that are logged.
+// modelNames lists the models for logged runs.
 func modelNames() []string { return schema.AddOnce(estimator.Names(), marks.Pooled) }
 
 // knownModel returns an error if the model does not exist.
@@ -230,7 +224,7 @@ func predictLog(model string, p logProblem, r, begin LoggedRun, total int, level
 	return out
 }
 
-// begin is the run up to a step.
+// begin returns the run's beginning, up to a step.
 func (r LoggedRun) begin(limit int) LoggedRun {
 	b := r
 	n := 0
@@ -238,14 +232,13 @@ func (r LoggedRun) begin(limit int) LoggedRun {
 		n++
 	}
 	b.Marks, b.Units = r.Marks[:n], r.Units[:min(len(r.Units), limit)]
-	if len(r.Units) > 0 && len(b.Units) == 0 { // at least one epoch
+	if len(r.Units) > 0 && len(b.Units) == 0 { // keep at least one epoch
 		b.Units = r.Units[:1]
 	}
 	return b
 }
 
-// sample returns the run in the form of a model's input. A run of these epochs
-// alone would have started up and saved as the whole one did.
+// sample returns the run as input of a model. Start-up and saving are assumed to take as long as in the whole run.
 func (r LoggedRun) sample() estimator.Sample {
 	if len(r.Units) > 0 {
 		s := estimator.Sample{Length: len(r.Units), Units: r.Units, Wall: r.Startup + r.Save}
@@ -261,8 +254,7 @@ func (r LoggedRun) sample() estimator.Sample {
 	return s
 }
 
-// whole is the run from its first row to the first that has all steps; ok is false
-// when it did not get there.
+// whole returns the run from its first row to the first row with all steps. ok is false if the run did not reach it.
 func (r LoggedRun) whole(total int) (run estimator.Run, ok bool) {
 	run = estimator.Run{Job: "logged", Length: total - r.First}
 	if len(r.Units) >= total && total > 0 {
@@ -281,8 +273,7 @@ func (r LoggedRun) whole(total int) (run estimator.Run, ok bool) {
 	return run, false
 }
 
-// ErrorPct is 100 × (predicted − actual) / actual; ok is false where either is not
-// known.
+// ErrorPct returns 100 × (predicted − actual) / actual. ok is false if either time is unknown.
 func (p LogPrediction) ErrorPct() (pct float64, ok bool) { return errorPct(p.Seconds, p.Actual) }
 
 func errorPct(predicted, actual float64) (pct float64, ok bool) {
@@ -329,7 +320,7 @@ func SummarizeLogs(predictions []LogPrediction) LogSummary {
 	return s
 }
 
-// Why returns the reason why a run was not predicted, with advice; empty for a predicted run.
+// Why returns the reason why a run could not be predicted, with advice; empty for a predicted run.
 func (p LogPrediction) Why() string {
 	if p.Err == nil {
 		return ""
@@ -340,21 +331,20 @@ func (p LogPrediction) Why() string {
 	return p.Err.Error()
 }
 
-// LoggedRun is a training run in a log. Done and At of its marks
-// count from its first row.
+// LoggedRun is a training run in a log. Its marks count steps and seconds from the first row.
 type LoggedRun struct {
-	// File is where the log is, Name the run within it; empty in a log of one run.
+	// File is the path of the log. Name is the run's name in it; empty if the log has one run.
 	File, Name string
 	// First is the step of the first row.
 	First int
 	Marks []marks.Mark
-	// Units are the seconds of each epoch, where the log has them; Startup and
-	// Save are the times before and after them, 0 where the log has none.
+	// Units are the seconds of each epoch, if the log has them. Startup and Save are the seconds before the first and
+	// after the last epoch; 0 if the log lacks them.
 	Units         []float64
 	Startup, Save float64
 }
 
-// Last is the step of the last row.
+// Last returns the step of the last row.
 func (r LoggedRun) Last() int {
 	if n := len(r.Marks); n > 0 {
 		return r.First + r.Marks[n-1].Done
@@ -362,30 +352,29 @@ func (r LoggedRun) Last() int {
 	return len(r.Units)
 }
 
-// mostSeconds is the latest time that a log may have: clocks count from 1970 at
-// the earliest, some in milliseconds. Beyond it sums of times lose their seconds.
+// mostSeconds is the largest accepted time in a log. Some clocks count milliseconds since 1970. In larger sums, float64
+// would lose whole seconds.
 const mostSeconds = 1e15
 
-// The names of columns, in lower case without spaces, underscores and hyphens.
+// The recognized names of columns, in the form of columnName.
 var (
 	stepColumns = []string{"step", "steps", "globalstep", "iteration", "iterations", "iter", "epoch", "epochs", "batch"}
 	timeColumns = []string{"walltime", "time", "times", "elapsed", "elapseds", "elapsedseconds", "elapsedtime", "seconds",
 		"timestamp", "timesec", "relativetime", "relative"}
-	// Rows of a run have the same values in these columns.
+	// Rows of the same run have equal values in these columns.
 	runColumns = []string{"run", "runid", "trial", "replicate", "repetition", "seed", "job", "zone",
 		"region", "host",
 		"node", "name"}
 )
 
-// columnName returns a column's name in lower case without spaces, underscores and hyphens, as the lists above.
+// columnName returns a column's name in lower case without spaces, underscores and hyphens.
 func columnName(s string) string {
 	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(strings.TrimSpace(s)))
 }
 
-// ReadLog reads the runs of a training log: CSV with a header, or the output of a
-// program that speaks the job contract (progress lines, time-writer line). Malformed
-// lines are *textfile.LineError, joined, or, with lenient, skipped and returned as
-// warnings; a log without steps and times is an error.
+// ReadLog reads the runs of a training log. A log is a CSV file with a header, or the output of a program that follows
+// the job contract. The error joins a *textfile.LineError for each malformed line; with lenient they become warnings. A
+// log without steps and times is an error.
 func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	start, err := in.Peek(4096)
@@ -422,7 +411,7 @@ func ReadLog(r io.Reader, file string, lenient bool) (runs []LoggedRun, warnings
 		nil
 }
 
-// pick finds the first of the wanted names among a header's; -1 without one.
+// pick returns the index of the first wanted name that the header has; -1 if it has none.
 func pick(header, wanted []string) int {
 	for _, w := range wanted {
 		if i := slices.IndexFunc(header, func(h string) bool { return columnName(h) == w }); i >= 0 {
@@ -432,7 +421,7 @@ func pick(header, wanted []string) int {
 	return -1
 }
 
-// once returns an error where one of these columns has the name of another column.
+// once returns an error if one of these columns has the same name as another column.
 func once(header []string, columns ...int) error {
 	for _, i := range columns {
 		if i < 0 {
@@ -451,22 +440,22 @@ type csvRow struct {
 	at   float64
 }
 
-// csvLog collects the rows of a log by run.
+// csvLog collects the rows of a log by run. Maps are by the run's name.
 type csvLog struct {
 	file     string
-	step, at int   // the columns of steps and times
-	by       []int // the columns whose values name a run
+	step, at int   // column numbers of steps and times
+	by       []int // numbers of the columns that identify a run
 
 	names []string
 	rows  map[string][]csvRow
-	again map[string]int     // how often the run of a name began again
-	until map[string]float64 // the latest row of a run
-	back  []int              // lines with an earlier time than a lower step of their run
-	// In the pauses nothing was trained; how many, and how many seconds they take.
+	again map[string]int     // how often a run began again under the name
+	until map[string]float64 // the latest time of the run
+	back  []int              // lines with an earlier time but a later step than the line before
+	// Pauses in which no step was trained: their number, and their total length in seconds.
 	pauses int
 	paused float64
 
-	bad []error // malformed lines
+	bad []error // errors of malformed lines
 }
 
 func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warnings []string, err error) {
@@ -500,7 +489,7 @@ func readCSV(in io.Reader, file string, lenient bool) (runs []LoggedRun, warning
 	return runs, l.warnings(), nil
 }
 
-// add appends a row to its run.
+// add adds a row to its run.
 func (l *csvLog) add(line int, record []string, row csvRow) {
 	id := schema.Each(l.by, func(i int) string { return record[i] })
 	name := strings.Join(id, "/")
@@ -508,7 +497,7 @@ func (l *csvLog) add(line int, record []string, row csvRow) {
 	if n := l.again[name]; n > 0 {
 		key = fmt.Sprintf("%s#%d", name, n+1)
 	}
-	// Back at the first step after others: the next run under the same name.
+	// The step starts again while the time increases: this is the next run under the same name.
 	if v := l.rows[key]; len(v) > 1 && row.step <= v[0].step && row.at >= l.until[key] {
 		l.again[name]++
 		key = fmt.Sprintf("%s#%d", name, l.again[name]+1)
@@ -524,7 +513,7 @@ func (l *csvLog) add(line int, record []string, row csvRow) {
 	l.rows[key] = append(l.rows[key], row)
 }
 
-// runs returns the runs, in the order of the file, with their rows sorted by time.
+// runs returns the runs in the order of the file, each with its rows sorted by time.
 func (l *csvLog) runs() []LoggedRun {
 	var runs []LoggedRun
 	for _, name := range l.names {
@@ -546,11 +535,11 @@ func (l *csvLog) runs() []LoggedRun {
 	return runs
 }
 
-// pauseGaps is the time until a step is written again after a pause, as a multiple of the longest time between two
-// rows with progress. Watchers of a slow program write a step again sooner.
+// pauseGaps is the least length of a pause, as a multiple of the longest time between two rows with progress. Shorter
+// repetitions of a step come from watchers of a slow program.
 const pauseGaps = 2
 
-// longestGap returns the longest time between two rows where the later has more steps.
+// longestGap returns the longest time between two consecutive rows with different steps.
 func longestGap(rows []csvRow) float64 {
 	longest := 0.0
 	for i := 1; i < len(rows); i++ {
@@ -561,7 +550,7 @@ func longestGap(rows []csvRow) float64 {
 	return longest
 }
 
-// warnings returns the problems of the log that do not prevent its use.
+// warnings describes the problems of the log that do not prevent predictions.
 func (l *csvLog) warnings() []string {
 	var warnings []string
 	for _, e := range l.bad[:min(len(l.bad), textfile.MaxErrors)] {

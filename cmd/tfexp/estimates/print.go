@@ -15,7 +15,7 @@ import (
 // printer prints estimates.
 type printer struct{ *show.Printer }
 
-// seconds writes a time; "–" where it is unknown (negative).
+// seconds formats a time for people; "–" if it is negative, which means unknown.
 func seconds(s float64) string {
 	switch {
 	case s < 0 || math.IsNaN(s):
@@ -35,7 +35,7 @@ func interval(low, high float64) string {
 
 func percent(p float64) string { return fmt.Sprintf("%+.1f%%", p) }
 
-// known returns a number for JSON, nil where it is unknown (negative).
+// known returns a number for JSON; nil if it is negative, which means unknown.
 func known(x float64) *float64 {
 	if x < 0 || math.IsNaN(x) {
 		return nil
@@ -43,11 +43,11 @@ func known(x float64) *float64 {
 	return &x
 }
 
-// loggedRun is a run of estimate --from-log --json.
+// loggedRun is an entry in the output of estimate --from-log --json.
 type loggedRun struct {
 	File      string   `json:"file"`
 	Run       string   `json:"run"`
-	Rows      int      `json:"rows"` // that were looked at
+	Rows      int      `json:"rows"` // rows that were used
 	Steps     int      `json:"steps"`
 	Model     string   `json:"model,omitempty"`
 	Predicted *float64 `json:"predicted_s"`
@@ -55,12 +55,12 @@ type loggedRun struct {
 	High      *float64 `json:"high_s"`
 	Actual    *float64 `json:"actual_s"`
 	Error     *float64 `json:"error_pct"`
-	Linear    *float64 `json:"linear_s"` // by plain linear extrapolation
+	Linear    *float64 `json:"linear_s"` // by linear extrapolation
 	Failed    string   `json:"failed,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
 }
 
-// loggedRuns is estimate --from-log --json.
+// loggedRuns is the output of estimate --from-log --json.
 type loggedRuns struct {
 	Total    int         `json:"total"`
 	Fraction *float64    `json:"fraction"`
@@ -69,8 +69,7 @@ type loggedRuns struct {
 	Summary  *LogSummary `json:"summary"`
 }
 
-// logsAsJSON returns the value printed by estimate --from-log --json. A fraction of
-// 0 is not set.
+// logsAsJSON returns the output of estimate --from-log --json. A fraction of 0 means the default.
 func logsAsJSON(predictions []LogPrediction, s LogSummary, total int, fraction,
 	level float64) loggedRuns {
 	out := loggedRuns{Total: total, Level: level, Runs: []loggedRun{}}
@@ -94,7 +93,7 @@ func logsAsJSON(predictions []LogPrediction, s LogSummary, total int, fraction,
 	return out
 }
 
-// logs prints the predictions for the runs of logs.
+// logs prints the predictions of logged runs.
 func (p printer) logs(
 	predictions []LogPrediction, s LogSummary, total int, level float64,
 ) error {
@@ -164,8 +163,7 @@ func (p printer) logs(
 	return nil
 }
 
-// doubts returns the warnings of the predictions, each with the number of runs
-// that have it.
+// doubts returns the predictions' warnings, each with the number of runs that it concerns.
 func doubts(predictions []LogPrediction) []string {
 	var texts []string
 	count := map[string]int{}
@@ -184,7 +182,7 @@ func doubts(predictions []LogPrediction) []string {
 	return texts
 }
 
-// fittedCurve is a curve of estimate --curve --json.
+// fittedCurve is an entry in the output of estimate --curve --json.
 type fittedCurve struct {
 	File   string       `json:"file"`
 	Group  string       `json:"group,omitempty"`
@@ -205,15 +203,15 @@ type curvePoint struct {
 	Held      bool     `json:"held_out"`
 }
 
-// fittedCurves is estimate --curve --json.
+// fittedCurves is the output of estimate --curve --json.
 type fittedCurves struct {
 	Level   float64       `json:"level"`
 	Curves  []fittedCurve `json:"curves"`
 	Summary *curveSummary `json:"summary"`
 }
 
-// curveSummary is over the points that were held out of the fits, or over all
-// measured points if none were.
+// curveSummary summarizes the errors at the points that were excluded from the fits. If no point was excluded, it
+// covers all measured points.
 type curveSummary struct {
 	Points   int     `json:"points"`
 	HeldOut  bool    `json:"held_out"`
@@ -250,7 +248,7 @@ func summarizeCurves(fits []CurveFit) *curveSummary {
 	return s
 }
 
-// curvesAsJSON returns the value printed by estimate --curve --json.
+// curvesAsJSON returns the output of estimate --curve --json.
 func curvesAsJSON(fits []CurveFit, level float64) fittedCurves {
 	out := fittedCurves{Level: level, Summary: summarizeCurves(fits)}
 	for _, f := range fits {
@@ -270,7 +268,7 @@ func curvesAsJSON(fits []CurveFit, level float64) fittedCurves {
 	return out
 }
 
-// curves prints fitted curves with the run times that they predict.
+// curves prints fitted curves and the run times that they predict.
 func (p printer) curves(fits []CurveFit, level float64) error {
 	for _, f := range fits {
 		title := f.File
@@ -318,7 +316,7 @@ type experimentEstimates struct {
 	Estimates  []record.EstimateRow `json:"estimates"`
 }
 
-// estimatesOf reads the estimates of the experiments in folders.
+// estimatesOf reads the estimates of the experiments in dirs.
 func estimatesOf(dirs []string) ([]experimentEstimates, error) {
 	list := []experimentEstimates{}
 	for _, d := range dirs {

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// trackers are the trackers of experiments for which the Python library tfexp_results writes runs.
+// trackers are the experiment trackers for which the Python library tfexp_results can write runs.
 var trackers = []string{"mlflow", "tensorboard"}
 
 //go:embed help

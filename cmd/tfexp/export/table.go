@@ -25,10 +25,10 @@ import (
 	formats "github.com/tfexp/tfexp/results/table/format"
 )
 
-// summary is the name of the table that is no file: the means of each variant, with their intervals.
+// summary is the name of a table that is computed, not a file: the means of each variant, with intervals.
 const summary = "summary"
 
-// tables returns the names of the tables in a folder of results, and of the tables of one cell.
+// tables returns the names of the tables of an experiment, and of the tables of single cells.
 func tables() (ofExperiment, ofCells []string) {
 	ofExperiment = []string{summary}
 	for _, t := range table.Tables() {
@@ -40,7 +40,7 @@ func tables() (ofExperiment, ofCells []string) {
 	return ofExperiment, ofCells
 }
 
-// exportTable are the arguments and flags of export table.
+// exportTable has the arguments and flags of the command.
 type exportTable struct {
 	name, dir, cell, out, format string
 	metrics                      []string
@@ -88,7 +88,7 @@ func exportTableCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// oneExperiment finds the only experiment in a folder.
+// oneExperiment returns the folder of the only experiment in dir.
 func oneExperiment(dir string) (string, error) {
 	found, err := command.ExperimentsIn(filepath.Clean(dir))
 	if err != nil {
@@ -128,7 +128,7 @@ func (o *exportTable) write(a *command.App, names []string) error {
 	return filearg.WriteTo(a, o.out, func(to io.Writer) error { return format.Write(to, t) })
 }
 
-// exact writes the table of a file.
+// exact writes a table from its CSV file, with all digits.
 func (o *exportTable) exact(a *command.App, dir string, format formats.Format) error {
 	path := []string{o.name + ".csv"}
 	known := table.Tables()
@@ -147,7 +147,7 @@ func (o *exportTable) exact(a *command.App, dir string, format formats.Format) e
 	}
 	defer f.Close()
 	column := columnsOf(known[slices.IndexFunc(known, func(t table.Registered) bool { return t.Name() == o.name })])
-	if format.Name == formats.Lines.Name { // a row at a time: there may be millions
+	if format.Name == formats.Lines.Name { // written row by row, since a table may have millions
 		columns, rows, err := formats.Rows(f, column)
 		if err != nil {
 			return fmt.Errorf("export %s: %w", f.Name(), err)
@@ -169,7 +169,7 @@ func (o *exportTable) exact(a *command.App, dir string, format formats.Format) e
 	return filearg.WriteTo(a, o.out, func(to io.Writer) error { return format.Write(to, t) })
 }
 
-// computed returns a table that is computed from the results.
+// computed returns a table that is computed from the results. forPeople rounds numbers.
 func (o *exportTable) computed(dir string, forPeople bool) (*table.Table, error) {
 	e, err := record.Open(dir)
 	if err != nil {
@@ -194,7 +194,7 @@ func (o *exportTable) computed(dir string, forPeople bool) (*table.Table, error)
 	return exact, nil
 }
 
-// summaryOf is the table of means: a row for each variant and metric.
+// summaryOf returns the table of means, with a row for each variant and metric.
 func summaryOf(e *record.Experiment) *table.Table {
 	t := table.New(4, "workload", "hardware", "policy", "variant")
 	for _, axis := range e.Plan.Axes {
@@ -224,7 +224,7 @@ func summaryOf(e *record.Experiment) *table.Table {
 	return &t
 }
 
-// kept reports which metrics of the summary were requested; without any, all are.
+// kept returns a function that reports whether a metric was requested. All are if --metric is not given.
 func (o *exportTable) kept(t *table.Table) (func(metric string) bool, error) {
 	at := slices.Index(t.Header(), "metric")
 	var kept, all []string
@@ -241,7 +241,7 @@ func (o *exportTable) kept(t *table.Table) (func(metric string) bool, error) {
 	return func(metric string) bool { return len(kept) == 0 || slices.Contains(kept, metric) }, nil
 }
 
-// convertNumber writes a number with all its digits; empty for one that is not known.
+// convertNumber formats a number with all its digits; empty if it is not finite.
 func convertNumber(v float64) string {
 	if !stats.Finite(v) {
 		return ""
@@ -249,7 +249,8 @@ func convertNumber(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// columnsOf finds the columns of a table by their names. Its other columns are axes of the matrix.
+// columnsOf returns a function that finds a table's columns by name. Names that the table does not define are axes of
+// the matrix.
 func columnsOf(r table.Registered) func(name string) table.Column {
 	columns := r.Columns()
 	return func(name string) table.Column {

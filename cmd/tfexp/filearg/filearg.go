@@ -16,12 +16,12 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Write writes to a file that the command line names, by WriteAs with the mode of usual files.
+// Write calls write with a writer to the file at path. It works as WriteAs with mode 0644.
 func Write(path string, write func(io.Writer) error) error { return WriteAs(path, 0o644, write) }
 
-// WriteAs writes to a file that the command line names, and gives a new one this mode. An existing file is replaced only
-// when all is written. It keeps its permissions, and a link to it stays a link. A device or a pipe, such as /dev/null or
-// the >(...) of a shell, is written to and never replaced.
+// WriteAs writes a file that the user named; a new file gets this mode. An existing file is replaced only after
+// everything was written, and keeps its permissions. A symbolic link stays a link. Devices and pipes, such as /dev/null
+// or the shell's >(...), are written to and never replaced.
 func WriteAs(path string, mode os.FileMode, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -51,8 +51,8 @@ func writeInto(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Open opens a file that the command line names. A folder, a device and a pipe with a name are wrong usage: a
-// device need not end, and a pipe may never begin. /dev/stdin and the <(...) of a shell are read.
+// Open opens a file that the user named. Folders, devices and named pipes are errors, since reading a device might
+// never end and a pipe might never begin. /dev/stdin and the shell's <(...) are allowed.
 func Open(path string) (*folder.File, error) {
 	if slices.Contains([]string{"/dev/fd", "/proc/self/fd"}, filepath.Dir(path)) || path == "/dev/stdin" {
 		return folder.OpenFile(path, os.O_RDONLY, 0)
@@ -80,13 +80,13 @@ func Open(path string) (*folder.File, error) {
 	return f, nil
 }
 
-// WriteTo writes to a file, as Write does, or to standard output where path is empty. On a terminal control characters,
-// which would act on it, are escaped.
+// WriteTo writes to a file as Write does; if path is empty, to standard output. On a terminal it escapes control
+// characters.
 func WriteTo(a *command.App, path string, write func(io.Writer) error) error {
 	return WriteToAs(a, path, 0o644, write)
 }
 
-// WriteToAs is WriteTo that gives a new file this mode.
+// WriteToAs works as WriteTo, but a new file gets this mode.
 func WriteToAs(a *command.App, path string, mode os.FileMode, write func(io.Writer) error) error {
 	if path == "" {
 		if command.IsTerminal(a.RawOut()) {
@@ -111,7 +111,7 @@ func IsDir(path string) bool {
 	return err == nil && st.IsDir()
 }
 
-// Seen returns the path of a file as seen from the folder dir.
+// Seen returns the path of a file relative to the folder dir.
 func Seen(path, dir string) string {
 	if filepath.IsAbs(dir) != filepath.IsAbs(path) {
 		if full, err := filepath.Abs(path); err == nil {

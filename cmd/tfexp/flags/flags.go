@@ -1,4 +1,4 @@
-// Package flags has the flags that a feature adds to the command of another feature.
+// Package flags lets a feature add a flag to the command of another feature.
 package flags
 
 import (
@@ -9,17 +9,17 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
 )
 
-// Flag is a flag that a feature adds to the command with the name Command. If a user gives the flag, the command calls
-// Do. The command chooses the type F of Do.
+// Flag is a flag that a feature adds to a command. Command is the command's name. If the user gives the flag, the
+// command calls Do; each command defines the type F of Do.
 type Flag[F any] struct {
 	Command, Name, Usage string
-	// Synopsis is appended to the usage line. Example is a line of the help, and About a paragraph of the help, which may
-	// be empty.
+	// Synopsis is appended to the usage line. Example is added to the examples in the help, and About to its
+	// paragraphs. Example and About may be empty.
 	Synopsis, Example, About string
 	Do                       F
 }
 
-// Given is a flag of a feature with its value, empty where the flag is not given.
+// Given is a flag of a feature with its value; the value is empty if the flag was not given.
 type Given[F any] struct {
 	Name, Value string
 	Do          F
@@ -30,7 +30,7 @@ var registered []any
 // Register adds a flag of a feature.
 func Register[F any](f Flag[F]) { registered = append(registered, f) }
 
-// Add adds to a command the flags that features have for it. The command reads their values when it runs.
+// Add adds the flags that features have registered for a command. The returned values are set when the command runs.
 func Add[F any](cmd *cobra.Command) (given []*Given[F]) {
 	for _, one := range registered {
 		f, ok := one.(Flag[F])
@@ -45,19 +45,19 @@ func Add[F any](cmd *cobra.Command) (given []*Given[F]) {
 		if f.About == "" {
 			continue
 		}
-		last := strings.LastIndex(cmd.Long, "\n\n") // about the exit status
+		last := strings.LastIndex(cmd.Long, "\n\n") // the last paragraph is about the exit status
 		cmd.Long = cmd.Long[:last] + "\n\n" + f.About + cmd.Long[last:]
 	}
 	return given
 }
 
-// Moment is a feature's sentence about an instant in the life of a job.
+// Moment is a sentence that a feature adds about an instant in a job's history.
 type Moment struct {
 	At        float64 // seconds from the cell's start
 	What, Why string
 }
 
-// Exclude makes it an error of usage to give both of two flags.
+// Exclude makes it a usage error to give both flags.
 func Exclude(cmd *cobra.Command, one, other string) {
 	before := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {

@@ -27,14 +27,14 @@ func init() {
 	command.Register(command.GroupLook, resultsCommand)
 }
 
-// kept is a folder of results.
+// kept describes a folder of results.
 type kept struct {
 	Experiment string `json:"experiment"`
 	Dir        string `json:"dir"`
 	State      string `json:"state"`
 	Bytes      int64  `json:"bytes"`
-	Changed    string `json:"changed"` // when the last run began or ended
-	Verdict    string `json:"verdict"` // the first sentence of its report
+	Changed    string `json:"changed"` // when the last run began or ended, in RFC 3339
+	Verdict    string `json:"verdict"` // the first sentence of the report
 }
 
 func resultsCommand(a *command.App) *cobra.Command {
@@ -84,7 +84,7 @@ func resultsCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// keptIn describes the results in the folder of an experiment.
+// keptIn returns the description of the results in an experiment's folder.
 func keptIn(dir string) (kept, error) {
 	s, err := states.Of(dir)
 	if err != nil {
@@ -109,7 +109,7 @@ func keptIn(dir string) (kept, error) {
 	return k, err
 }
 
-// sizeOf is how many bytes the files in a folder have.
+// sizeOf returns the total size of the files in a folder, in bytes.
 func sizeOf(dir string) (bytes int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -145,7 +145,7 @@ func printKept(a *command.App, list []kept) error {
 	return nil
 }
 
-// removeResults removes the folder of one experiment, unless a run works in it.
+// removeResults removes the results of one experiment. It returns an error if a run uses the folder.
 func removeResults(a *command.App, dir string) error {
 	dirs, err := command.ExperimentsIn(dir)
 	switch {

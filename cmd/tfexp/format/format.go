@@ -77,19 +77,18 @@ type formatter struct {
 	*command.App
 	in                  io.Reader
 	check, diff, asJSON bool
-	files               []formatted // with asJSON
+	files               []formatted // results for --json
 }
 
-// formatted is the outcome for a file; with --check, the outcome without it.
+// formatted is the result for a file; with --check, the result that formatting would have.
 type formatted struct {
 	File    string `json:"file"`
-	Valid   bool   `json:"valid"` // its syntax is right
+	Valid   bool   `json:"valid"` // whether its syntax is right
 	Changed bool   `json:"changed"`
 	Diff    string `json:"diff,omitempty"` // with --diff
 }
 
-// format formats one file, and reports whether its syntax and, with check, its
-// style are right.
+// format formats a file. ok reports whether its syntax is right and, with --check, whether it was already formatted.
 func (f *formatter) format(file string) (ok bool, err error) {
 	name, stdin := file, file == "-"
 	var src []byte

@@ -13,19 +13,20 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// sqlite is the beginning of a database of SQLite.
+// sqlite is the first bytes of an SQLite database.
 const sqlite = "SQLite format 3\x00"
 
-// schemaBytes bounds the beginning of a database in which its tables are looked for: the largest page.
+// schemaBytes is how many bytes of a database are searched for definitions of tables. It is the largest page size of
+// SQLite.
 const schemaBytes = 64 << 10
 
-// created matches the definition of a table, which a database of SQLite holds as text.
+// created matches the SQL definition of a table. An SQLite database contains it as text.
 var created = regexp.MustCompile("(?i)CREATE TABLE (?:IF NOT EXISTS )?[\"'`\\[]?([A-Za-z_][A-Za-z0-9_]*)")
 
-// databases names the files of a folder that are databases of SQLite, whose tables are not read, with the commands that
-// write these as CSV. A database is not named if its folder has all its tables as CSV.
+// databases warns about SQLite databases in a folder, because tfexp does not read them. The warnings have commands that
+// export the tables as CSV. A database is not mentioned if the folder has all its tables as CSV files.
 func databases(dir string) (warnings []string) {
-	entries, _ := folder.ReadDir(dir) // an error shows in the tables
+	entries, _ := folder.ReadDir(dir) // reading the tables reports the error
 	for _, e := range entries {
 		if !e.Type().IsRegular() {
 			continue
@@ -41,7 +42,7 @@ func databases(dir string) (warnings []string) {
 		var commands []string
 		tables := 0
 		for _, m := range created.FindAllStringSubmatch(head, -1) {
-			if strings.HasPrefix(m[1], "sqlite_") { // its own
+			if strings.HasPrefix(m[1], "sqlite_") { // internal tables of SQLite
 				continue
 			}
 			tables++

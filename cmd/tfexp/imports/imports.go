@@ -51,8 +51,8 @@ func Import(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// importRuns are the flags of import runs. Values that can differ between
-// configurations are VALUE or CONFIGURATION=VALUE.
+// importRuns has the flags of import runs. A value may apply to all configurations (VALUE) or to one
+// (CONFIGURATION=VALUE).
 type importRuns struct {
 	out, name, baseline                    string
 	steps                                  int
@@ -97,7 +97,7 @@ func importRunsCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// writeRuns reads the tables below a folder and writes the results.
+// writeRuns reads the tables in a folder and writes the results.
 func writeRuns(a *command.App, dir string, o *importRuns) error {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -146,7 +146,7 @@ func writeRuns(a *command.App, dir string, o *importRuns) error {
 	return printSummary(a.Printer(), out)
 }
 
-// read reads the configurations, and returns their names.
+// read reads the runs of each configuration, and returns the names of the configurations.
 func (o *importRuns) read(dir, base string, s *study.Study) ([]string, error) {
 	folders := []string{dir}
 	names := []string{base}
@@ -199,7 +199,8 @@ func (o *importRuns) read(dir, base string, s *study.Study) ([]string, error) {
 	return found, o.known(names, s.Configurations)
 }
 
-// types are the prices of worker types: those that name no configuration. Their numbers were checked by options.
+// types returns the prices of worker types. They are the values of --worker-price whose name is not a configuration.
+// The method options has checked the numbers.
 func (o *importRuns) types(configurations []string) (list []runs.TypePrice) {
 	for _, v := range o.workerUSD {
 		if name, text, ok := cutLast(v); ok && !slices.Contains(configurations, name) {
@@ -210,7 +211,7 @@ func (o *importRuns) types(configurations []string) (list []runs.TypePrice) {
 	return list
 }
 
-// configuration describes the runs of a folder.
+// configuration describes the runs in one folder.
 func configuration(name string, o *runs.Options, list []runs.Run) study.Configuration {
 	c := study.Configuration{Name: name, Workers: o.Workers, Runs: list}
 	for i := range list {
@@ -232,7 +233,7 @@ func configuration(name string, o *runs.Options, list []runs.Run) study.Configur
 	return c
 }
 
-// options returns the options for one configuration.
+// options returns the options for reading the runs of one configuration.
 func (o *importRuns) options(name string) (runs.Options, error) {
 	out := runs.Options{Steps: o.steps, Revoked: o.revoked, Columns: map[string]string{}}
 	for _, c := range o.columns {
@@ -266,8 +267,8 @@ func (o *importRuns) options(name string) (runs.Options, error) {
 	return out, nil
 }
 
-// choose sets the value of a flag that is for a configuration: its own, or that for
-// all.
+// choose calls set with the value of a flag for a configuration. A value for this configuration takes precedence over a
+// value for all.
 func choose(flag string, values []string, name string, whole bool, set func(float64)) error {
 	own := false
 	for _, v := range values {
@@ -299,7 +300,7 @@ func cutLast(v string) (name, value string, ok bool) {
 	return v[:i], v[i+1:], true
 }
 
-// known reports a flag for a configuration or a type of worker that is not there.
+// known returns an error if a flag names a configuration or worker type that does not exist.
 func (o *importRuns) known(names []string, configurations []study.Configuration) error {
 	for _, t := range o.types(names) {
 		for _, c := range configurations {

@@ -10,17 +10,18 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
-// entry is a part of the language that has a name: exactly one of the pointers is set.
+// entry is a named part of the language. Exactly one of its pointers is set.
 type entry struct {
 	path     string // such as job.runtime.epoch
 	block    *schema.Block
-	label    *schema.Labelled // a label that chooses the arguments of a block
+	label    *schema.Labelled // a label that has arguments
 	argument *schema.Arg
 	function *schema.Func
 	fact     *schema.Fact
 }
 
-// entries returns all entries, in the order of the reference. A block that is nested in several others is at each place.
+// entries returns all entries in the order of the reference. A block that several blocks can contain has several
+// entries.
 func entries() (all []entry) {
 	for _, b := range decode.Language().Blocks {
 		all = appendBlock(all, b, "")
@@ -58,7 +59,7 @@ func appendArguments(all []entry, args []schema.Arg, path string) []entry {
 	return all
 }
 
-// argumentsOf returns the arguments of a block, with the one whose name the author chooses.
+// argumentsOf returns the arguments of a block, including the one with a free name.
 func argumentsOf(b *schema.Block) []schema.Arg {
 	if b.Free == nil {
 		return b.Args
@@ -66,7 +67,7 @@ func argumentsOf(b *schema.Block) []schema.Arg {
 	return append(b.Args[:len(b.Args):len(b.Args)], *b.Free)
 }
 
-// equals reports whether two entries are one part of the language: a block that is nested in several others.
+// equals reports whether two entries are the same part of the language at different paths.
 func (e entry) equals(other entry) bool { e.path = other.path; return e == other }
 
 // doc returns the documentation of the entry.
@@ -84,7 +85,7 @@ func (e entry) doc() string {
 	return e.fact.Doc
 }
 
-// write writes all about the entry.
+// write writes everything about the entry.
 func (e entry) write(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\n", e.title())
 	if e.block != nil && e.block.Label != "" {
@@ -114,7 +115,7 @@ func (e entry) write(w io.Writer) {
 	}
 }
 
-// title is the first line of the entry.
+// title returns the first line of the text about the entry.
 func (e entry) title() string {
 	switch {
 	case e.block != nil:
@@ -132,7 +133,7 @@ func (e entry) title() string {
 	return fmt.Sprintf("%s: %s, a fact of the host", e.path, e.fact.Type)
 }
 
-// writeArgument writes what follows the documentation of an argument.
+// writeArgument writes the details of an argument that follow its documentation.
 func (e entry) writeArgument(w io.Writer) {
 	a := e.argument
 	if a.Meanings != "" && a.Meanings != a.Doc {
@@ -181,7 +182,7 @@ func writeExample(w io.Writer, example string) {
 	}
 }
 
-// listArguments writes a line for each argument of a block.
+// listArguments writes one line for each argument of a block.
 func listArguments(w io.Writer, path string, args []schema.Arg) {
 	if len(args) == 0 {
 		return

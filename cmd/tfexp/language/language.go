@@ -1,4 +1,4 @@
-// Package language is the command "tfexp help language": the reference of the language, an entry at a time.
+// Package language is the command "tfexp help language", which explains single entries of the language reference.
 package language
 
 import (
@@ -43,7 +43,7 @@ func languageCommand(a *command.App) *cobra.Command {
 	}
 }
 
-// explain writes the entry with a path, or the entries whose paths end with that name.
+// explain writes the entry whose path is name, or the entries whose paths end with it.
 func explain(w io.Writer, name string) error {
 	all := entries()
 	if name == "" {
@@ -76,7 +76,7 @@ func explain(w io.Writer, name string) error {
 	return nil
 }
 
-// namesOf returns the names that may be meant: paths if the name is one, and last words of paths otherwise.
+// namesOf returns candidates for a misspelled name: whole paths if the name has a dot, else the last words of paths.
 func namesOf(all []entry, name string) (names []string) {
 	within, _, isPath := cutLast(name)
 	for _, e := range all {
@@ -85,7 +85,7 @@ func namesOf(all []entry, name string) (names []string) {
 		case !isPath:
 			names = command.Insert(names, last)
 		case above == within:
-			names = slices.Insert(names, 0, e.path) // a slip in the last word is likelier
+			names = slices.Insert(names, 0, e.path) // a mistake in the last word is more likely
 		default:
 			names = append(names, e.path)
 		}
@@ -93,7 +93,7 @@ func namesOf(all []entry, name string) (names []string) {
 	return names
 }
 
-// cutLast divides a path before its last word.
+// cutLast splits a path before its last word. isPath is false if it has only one word.
 func cutLast(path string) (above, last string, isPath bool) {
 	i := strings.LastIndexByte(path, '.')
 	if i < 0 {
@@ -102,7 +102,7 @@ func cutLast(path string) (above, last string, isPath bool) {
 	return path[:i], path[i+1:], true
 }
 
-// listEntries writes a line for each entry.
+// listEntries writes one line for each entry.
 func listEntries(w io.Writer, list []entry) {
 	wide := 0
 	for _, e := range list {

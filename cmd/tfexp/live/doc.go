@@ -1,2 +1,3 @@
-// Package live shows the run of this process: in lines of text, or as a feature shows it on a terminal.
+// Package live shows the progress of the run in this process, as lines of text. A feature can show it on terminals in
+// another form.
 package live

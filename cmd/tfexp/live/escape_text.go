@@ -1,5 +1,4 @@
-// Safe prints text that may come from anywhere: names, logs, the results of
-// somebody else.
+// This file prints text from untrusted sources safely: names, logs, and results of other users.
 
 package live
 
@@ -10,13 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// SafeText returns a text that cannot move the cursor, change the terminal or turn
-// the direction of later text: control characters but newline and tab, bytes that
-// are no UTF-8, and the marks of bidirectional text are written as in Go's string
-// literals.
+// SafeText returns a text that cannot move the cursor, change the terminal or reverse the direction of later text. It
+// escapes control characters except newline and tab, bytes that are not UTF-8, and bidirectional marks, as Go's string
+// literals do.
 func SafeText(text string) string {
 	var out []byte
-	begun := 0 // text[begun:i] is as it was
+	begun := 0 // text[begun:i] needs no escaping
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		if safePlain(r, size) {
@@ -33,7 +31,7 @@ func SafeText(text string) string {
 	return string(append(out, text[begun:]...))
 }
 
-// safePlain reports whether a rune of size bytes is shown as it is.
+// safePlain reports whether a rune of size bytes is printed without escaping.
 func safePlain(r rune, size int) bool {
 	switch {
 	case r == utf8.RuneError && size == 1:
@@ -61,26 +59,25 @@ func appendEscaped(b []byte, r rune, raw string) []byte {
 	return fmt.Appendf(b, `\u%04x`, r)
 }
 
-// own are the control sequences that tfexp itself prints among text: bold, dim,
-// the colors red, green and yellow, and the end of them (ECMA-48).
+// own are the control sequences that tfexp itself prints (ECMA-48): bold, dim, red, green, yellow and reset.
 var own = [][]byte{
 	[]byte("\x1b[0m"), []byte("\x1b[1m"), []byte("\x1b[2m"), []byte("\x1b[31m"), []byte("\x1b[32m"), []byte("\x1b[33m"),
 }
 
-// SafeWriter passes text on to w as Text leaves it; with color, tfexp's own colors
-// pass as they are.
+// SafeWriter returns a writer that escapes text as SafeText does and passes it to w. With color, it keeps tfexp's own
+// color sequences.
 func SafeWriter(w io.Writer, color bool) io.Writer { return &writer{w: w, color: color} }
 
 type writer struct {
 	w     io.Writer
 	color bool
-	rest  []byte // the beginning of a rune or of a sequence
+	rest  []byte // an incomplete rune or control sequence at the end of the last write
 }
 
-// Unwrap returns the writer below.
+// Unwrap returns the writer that s writes to.
 func (s *writer) Unwrap() io.Writer { return s.w }
 
-// Write implements io.Writer. The end of a rune may follow with the next call.
+// Write implements io.Writer. A rune may be split between two calls.
 func (s *writer) Write(p []byte) (int, error) {
 	in := p
 	if len(s.rest) > 0 {
@@ -111,7 +108,7 @@ func (s *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ownAt returns the length of the sequence of tfexp's own at the beginning of b.
+// ownAt returns the length of tfexp's own control sequence at the beginning of b; 0 if b begins with something else.
 func (s *writer) ownAt(b []byte) int {
 	if !s.color || b[0] != '\x1b' {
 		return 0

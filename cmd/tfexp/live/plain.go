@@ -10,21 +10,20 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// fewUnits is the size of a stage up to which each unit's end is a line; a
-// larger stage has a line for each hundredth of its units, at most one per
-// interval.
+// fewUnits is the largest size of a stage that prints a line for each unit. A larger stage prints a line for each
+// hundredth of its units, and waits at least pace between lines.
 const fewUnits = 100
 
-// pace is the least time between two lines about units of a large stage.
+// pace is the shortest time between two lines about the units of a large stage.
 const pace = time.Second
 
-// progressPlain writes lines that a log file can hold: when a stage begins and
-// ends, when a cell ends, and each error.
+// progressPlain prints progress as lines that fit in a log file: the start and end of stages, the end of cells, and
+// errors.
 type progressPlain struct {
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	w      io.Writer
-	told   map[string]int // stage → units done at its last line
-	at     time.Time      // of the last line about units
+	told   map[string]int // units of the stage that were done at its last line
+	at     time.Time      // when the last line about units was printed
 	closed bool
 }
 
@@ -47,7 +46,7 @@ func (v *progressPlain) text(p pipeline.Progress) string {
 		return text
 	}
 	if p.Total > 0 && p.Total == p.Reused {
-		return "" // nothing is to do
+		return "" // every unit is reused
 	}
 	switch p.Kind {
 	case stages.StageStart:
@@ -96,7 +95,7 @@ func (v *progressPlain) Close() {
 	v.closed = true
 }
 
-// Notice returns the permanent message of a step: a warning or a failure.
+// Notice returns the text of a step that stays on the screen: a warning or a failure. It is empty for other steps.
 func Notice(p pipeline.Progress) string {
 	switch {
 	case p.Kind == stages.WarningSeen && p.Unit != "":

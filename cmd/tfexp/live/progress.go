@@ -1,5 +1,4 @@
-// Progress shows the progress of a run, in plain lines or as a feature shows it on a terminal. It decides nothing and
-// reads only pipeline.Progress.
+// This file chooses how the progress of a run is shown: in plain lines, or by a feature for terminals.
 
 package live
 
@@ -12,28 +11,28 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 )
 
-// RunProgress observes progress, from any goroutine, until it is closed.
+// RunProgress shows the progress of a run. Its methods may be called from any goroutine.
 type RunProgress interface {
-	// Observe records one step; it does not wait for the terminal.
+	// Observe records one step. It does not wait for the terminal.
 	Observe(pipeline.Progress)
-	// Say prints a line of text that stays.
+	// Say prints a line that stays on the screen.
 	Say(text string)
-	// Close draws the last state and restores the terminal. Later observations are
-	// lost, but Say still prints. Close may be called again.
+	// Close draws the last state and restores the terminal. Later calls of Observe have no effect; Say still prints.
+	// Close may be called again.
 	Close()
 }
 
-// terminal shows the progress of a run on a terminal whose cursor can be moved; nil without a feature that does. color
-// allows colored marks.
+// terminal creates the view for a terminal with a movable cursor; nil if no feature has registered one. color allows
+// colored marks.
 var terminal func(w io.Writer, size func() (width, height int), color bool) RunProgress
 
-// RegisterTerminal sets how terminals show the progress of a run; without it, they have plain lines as well.
+// RegisterTerminal sets the view for terminals. Without it, terminals show plain lines.
 func RegisterTerminal(show func(w io.Writer, size func() (width, height int), color bool) RunProgress) {
 	terminal = show
 }
 
-// NewRunProgress returns the view that fits w: of a feature when w is a terminal that can move
-// its cursor, plain lines otherwise. color allows colored marks.
+// NewRunProgress returns the view for w: the registered view if w is a terminal with a movable cursor, else plain
+// lines. color allows colored marks.
 func NewRunProgress(w io.Writer, color bool) RunProgress {
 	if size := TerminalSize(w); size != nil && terminal != nil {
 		return terminal(w, size, color)
@@ -41,14 +40,14 @@ func NewRunProgress(w io.Writer, color bool) RunProgress {
 	return newPlain(w)
 }
 
-// The size of a terminal whose size is unknown.
+// The assumed size of a terminal that does not report its size.
 const (
 	DefaultWidth  = 80
 	DefaultHeight = 24
 )
 
-// TerminalSize returns a function that measures a terminal whose cursor can be moved; nil where w is no such
-// terminal.
+// TerminalSize returns a function that measures the terminal w. It returns nil if w is not a terminal or cannot move
+// its cursor.
 func TerminalSize(w io.Writer) func() (width, height int) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
@@ -63,7 +62,7 @@ func TerminalSize(w io.Writer) func() (width, height int) {
 	}
 }
 
-// QuietProgress returns a view that shows messages only.
+// QuietProgress returns a view that prints only the lines of Say.
 func QuietProgress(w io.Writer) RunProgress { return &quiet{w} }
 
 type quiet struct{ w io.Writer }

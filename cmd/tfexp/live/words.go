@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Duration writes d for people: "40 ms", "0.4 s", "12 s", "3 min 05 s", "2 h 10 min".
+// Duration formats d for people: "40 ms", "0.4 s", "12 s", "3 min 05 s", "2 h 10 min".
 func Duration(d time.Duration) string {
 	switch {
 	case d > 0 && d < 100*time.Millisecond:
@@ -22,7 +22,7 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// Left is "about 3 min left (2 min to 5 min)"; a narrow range is not said.
+// Left describes the remaining time: "about 3 min left (2 min to 5 min)". It omits a narrow range.
 func Left(left, least, most time.Duration) string {
 	text := "about " + Rough(left) + " left"
 	if from, to := Rough(least), Rough(most); float64(most) > narrow*float64(least) && least > 0 && from != to {
@@ -31,10 +31,10 @@ func Left(left, least, most time.Duration) string {
 	return text
 }
 
-// narrow is the ratio of the ends of a range below which the time left is said alone.
+// narrow is the ratio of most to least below which Left omits the range.
 const narrow = 1.3
 
-// TimeLeft is as Left, of seconds.
+// TimeLeft works as Left, with times in seconds. If between is nil, it omits the range.
 func TimeLeft(left *float64, between *[2]float64) string {
 	if between == nil {
 		between = &[2]float64{}
@@ -43,8 +43,7 @@ func TimeLeft(left *float64, between *[2]float64) string {
 	return Left(seconds(*left), seconds(between[0]), seconds(between[1]))
 }
 
-// Rough writes a prediction without more digits than it deserves: "8 s",
-// "40 s", "5 min", "2 h 10 min".
+// Rough formats a predicted time with few digits: "8 s", "40 s", "5 min", "2 h 10 min".
 func Rough(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:

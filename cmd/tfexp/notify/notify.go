@@ -1,4 +1,4 @@
-// Package notify announces the end of a run: the flag --notify of run and resume, and the bell of the terminal.
+// Package notify announces the end of a run: by the command of the flag --notify, and by the bell of the terminal.
 package notify
 
 import (
@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// longRun is how long a run takes at least for its end to ring the bell of the terminal.
+	// longRun is the shortest run whose end rings the bell of the terminal.
 	longRun = time.Minute
-	// notifying bounds the time of the command that a run notifies by.
+	// notifying is the time limit for the command of --notify.
 	notifying = time.Minute
 )
 
@@ -38,7 +38,8 @@ func init() {
 	})
 }
 
-// ended announces the end of a run in a folder: by the command of --notify, and after a long run by the bell.
+// ended announces the end of a run with results in dir. It runs the command of --notify and, after a long run, rings
+// the bell.
 func ended(a *command.App, notify, dir string, took time.Duration, failure error) {
 	if f, ok := a.Screen.(*os.File); ok && took >= longRun && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprint(f, "\a")

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// batsimResource is a machine of Batsim: a core.
+// batsimResource is a machine of Batsim. Each core of the cluster is one machine.
 type batsimResource struct {
 	ID         int               `json:"id"`
 	Name       string            `json:"name"`
@@ -32,8 +32,8 @@ func batsimResources(c cluster.Cluster) []batsimResource {
 	return resources
 }
 
-// writeSimGrid writes the cores of a cluster as the hosts of a platform of SimGrid, which Batsim reads. Profiles of the type
-// delay take no notice of speeds and links.
+// writeSimGrid writes a SimGrid platform for Batsim in which each core is a host. Speeds and links are arbitrary,
+// because profiles of the type delay do not use them.
 func writeSimGrid(w io.Writer, c cluster.Cluster) error {
 	type prop struct {
 		ID    string `xml:"id,attr"`

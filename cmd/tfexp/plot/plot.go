@@ -21,10 +21,10 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// figuresDir is the folder of pictures drawn with other options than the report's.
+// figuresDir is the folder for pictures that are drawn with other options than the report's.
 const figuresDir = "figures"
 
-// plotting are the flags of plot.
+// plotting has the flags of the command plot.
 type plotting struct {
 	formats         []string
 	width, out      string
@@ -102,7 +102,7 @@ func plotCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// forPaper has the flags that --paper sets.
+// forPaper are the flags that --paper sets, with their values.
 var forPaper = map[string]string{"format": "pdf", "width": "84mm", "font-size": "8", "style": string(canvas.Paper)}
 
 func paperFlags() string {
@@ -113,13 +113,13 @@ func paperFlags() string {
 	return strings.Join(flags, " ")
 }
 
-// The widths and sizes of text that pictures can have, in points: below the least nothing could be read.
+// Limits of text size and picture width, in points. Smaller text could not be read.
 const (
 	leastWidth, mostWidth = 140, 2400
 	leastFont, mostFont   = 4, 40
 )
 
-// options reads the flags.
+// options returns the options that the flags set.
 func (o *plotting) options() (pictures.Options, error) {
 	var out pictures.Options
 	for _, f := range o.formats {
@@ -152,7 +152,7 @@ func (o *plotting) options() (pictures.Options, error) {
 	return out, nil
 }
 
-// points reads a length: "84mm".
+// points parses a length such as "84mm" and returns it in points.
 func points(length string) (float64, error) {
 	var v float64
 	var unit string
@@ -166,7 +166,7 @@ func points(length string) (float64, error) {
 	return v * per, nil
 }
 
-// draw draws the pictures of an experiment: the report's, unless the flags ask for others.
+// draw draws the pictures of an experiment: the report's pictures, or the pictures that the flags select.
 func (o *plotting) draw(ctx context.Context, dir string, options pictures.Options) ([]pictures.Picture, error) {
 	if !o.changed {
 		return pictures.Redraw(ctx, dir)

@@ -1,4 +1,4 @@
-// Package policies is the command "tfexp policies", and docs/policies.md.
+// Package policies is the command "tfexp policies". It also generates docs/policies.md.
 package policies
 
 import (
@@ -79,8 +79,8 @@ func policiesCommand(a *command.App) *cobra.Command {
 //go:embed help/policies.md
 var paragraphs string
 
-// about returns the paragraph on an answer and its source, or the language's own text for an answer without a
-// source.
+// about returns the paragraph about a policy choice and its source. For a choice without a source it returns the
+// language's documentation.
 func about(q policy.Question, c *policy.Choice) string {
 	if text, ok := paragraph(q, c); ok {
 		return strings.Replace(strings.TrimSpace(text), "\nSource: ", "\n\nSource: ", 1) + "\n"
@@ -98,10 +98,10 @@ func paragraph(q policy.Question, c *policy.Choice) (text string, ok bool) {
 	return text, ok
 }
 
-// fences begin and end literal text in Markdown.
+// fences matches the lines that begin or end a code block in Markdown.
 var fences = regexp.MustCompile("(?m)^```.*\n")
 
-// entry describes an answer in Markdown.
+// entry describes a policy choice in Markdown.
 func entry(q policy.Question, c *policy.Choice) string {
 	var b strings.Builder
 	b.WriteString(about(q, c))
@@ -142,12 +142,12 @@ func defaultOf(s schema.Arg) string {
 	return "by default `" + s.Default + "`"
 }
 
-// atTheirScale are values of settings for jobs that last for some seconds.
+// atTheirScale has values of settings that suit jobs of a few seconds.
 var atTheirScale = map[string]string{
 	"rounds": `"1s"`, "restart_delay": `"500ms"`, "quanta": `["2s", "4s"]`, "backfill_interval": `"1s"`,
 }
 
-// example is the smallest policy block with an answer.
+// example returns the smallest policy block with a choice for a question.
 func example(q policy.Question, c *policy.Choice) string {
 	lines := [][2]string{{string(q), fmt.Sprintf("%q", c.Name)}}
 	if q != policy.OrderOf {
@@ -178,12 +178,12 @@ func example(q policy.Question, c *policy.Choice) string {
 	return b.String()
 }
 
-// fiveJobs are the jobs that show what policies do.
+// fiveJobs is an experiment with five jobs, to show the effect of a policy.
 //
 //go:embed help/five_jobs.hcl
 var fiveJobs string
 
-// Policies that need more of the jobs, or of the hardware, than most find it here.
+// Patterns and texts that change fiveJobs for policies with other needs.
 var (
 	gpusLine  = regexp.MustCompile(`(?m)^  gpus     = .*$`)
 	nodeBlock = regexp.MustCompile(`(?s)hardware "node" \{.*\}\n`)
@@ -215,7 +215,8 @@ const (
 `
 )
 
-// experimentFor is the experiment of the five jobs under a policy block; empty where a schedule would show nothing.
+// experimentFor returns the experiment with the five jobs under a policy. It is empty if a schedule of these jobs would
+// show nothing about the policy.
 func experimentFor(q policy.Question, c *policy.Choice, block string) string {
 	file := fiveJobs
 	switch {
@@ -232,7 +233,7 @@ func experimentFor(q policy.Question, c *policy.Choice, block string) string {
 	return file + block
 }
 
-// schedule runs the five jobs under a policy block and draws who held how many cores.
+// schedule simulates the experiment and draws which job held how many cores.
 func schedule(experiment string) (string, error) {
 	dir, err := folder.MkdirTemp("", "tfexp-policies-")
 	if err != nil {

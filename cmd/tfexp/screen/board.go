@@ -13,20 +13,19 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// maxUnits bounds the running units that are shown; simulated cells can be many.
+// maxUnits is the largest number of running units that are shown. A stage may run many simulated cells at once.
 const maxUnits = 8
 
-// brief is how long a unit runs before it is shown: shorter ones would only
-// make the lines below them jump.
+// brief is how long a unit must run before it is shown. Showing shorter ones would make the lines below them jump.
 const brief = time.Second
 
-// barWidth is the length of a stage's bar in columns.
+// barWidth is the width of a stage's progress bar in columns.
 const barWidth = 20
 
-// board is the state of a run as far as it has been observed.
+// board is the observed state of a run.
 type board struct {
 	stages []*stage
-	units  []*unit // running now, in the order in which they began
+	units  []*unit // running units, in the order in which they started
 }
 
 type stage struct {
@@ -35,18 +34,18 @@ type stage struct {
 	failed              int
 	over, broken        bool
 	began               time.Time
-	elapsed             time.Duration    // when over
-	left                [3]time.Duration // as predicted at toldAt, with its range; 0 unknown
+	elapsed             time.Duration    // set when the stage is over
+	left                [3]time.Duration // predicted at toldAt: remaining time, least and most; 0 if unknown
 	toldAt              time.Time
 }
 
 type unit struct {
 	stage, name string
 	began       time.Time
-	jobs        pipeline.Progress // the last step that had jobs
+	jobs        pipeline.Progress // the last step that had counts of jobs
 }
 
-// take brings the board up to date with one step.
+// take updates the board with one step.
 func (b *board) take(p pipeline.Progress, now time.Time) {
 	if p.Stage == "" {
 		return
@@ -109,7 +108,7 @@ const (
 	progressCyan  = "\x1b[36m"
 )
 
-// lines draws the board: a line for each stage, and below it the running units.
+// lines returns the board's lines: one for each stage, and the running units below them.
 func (b *board) lines(now time.Time, width int, color bool) []line {
 	var out []line
 	paint := func(c string) string {
@@ -148,7 +147,7 @@ func (b *board) lines(now time.Time, width int, color bool) []line {
 	return out
 }
 
-// text is "execute   ━━━━━━──── 3/10 (2 reused)  12 s  about 40 s left".
+// text returns the line of a stage: "execute   ━━━━━━──── 3/10 (2 reused)  12 s  about 40 s left".
 func (s *stage) text(now time.Time, width int) string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "%-9s", s.name)
@@ -176,9 +175,8 @@ func (s *stage) text(now time.Time, width int) string {
 	return t.String()
 }
 
-// text is "mixed-this_machine-rr-r2  4/8 jobs done, 2 running, 2 waiting  3 s".
-// Without enough room, the name is cut in its middle: cells often differ at
-// their ends.
+// text returns the line of a unit: "mixed-this_machine-rr-r2  4/8 jobs done, 2 running, 2 waiting  3 s". A name that is
+// too long is cut in the middle, because names of cells often differ at their ends.
 func (u *unit) text(now time.Time, room int) string {
 	tail := ""
 	if u.jobs.Standing.Jobs > 0 {
@@ -193,11 +191,11 @@ func (u *unit) text(now time.Time, room int) string {
 	return squeeze(u.name, room-utf8.RuneCountInString(tail)) + tail
 }
 
-// maxTraining bounds the running jobs of a unit that are shown.
+// maxTraining is the largest number of running jobs that are shown for a unit.
 const maxTraining = 4
 
-// training describes the running jobs: "long-1  epoch 12  loss 0.41  accuracy 0.92". Without enough room, the
-// last figures are left out.
+// training describes the running jobs: "long-1  epoch 12  loss 0.41  accuracy 0.92". Values that do not fit in room
+// columns are omitted, the last ones first.
 func (u *unit) training(room int) []string {
 	jobs := u.jobs.Training
 	name := 0
@@ -226,11 +224,10 @@ func (u *unit) training(room int) []string {
 	return out
 }
 
-// leastName is how many columns of a name are shown, however narrow the terminal.
+// leastName is the least width of a shortened name, even if the terminal is narrower.
 const leastName = 9
 
-// squeeze shortens s to width columns by leaving out its middle. It leaves
-// enough to recognise it, however narrow the terminal.
+// squeeze shortens s to width columns by removing its middle. The result has at least leastName columns.
 func squeeze(s string, width int) string {
 	runes := []rune(s)
 	width = max(width, leastName)
@@ -241,8 +238,7 @@ func squeeze(s string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
 }
 
-// seconds is a running clock: whole seconds, so that the region is redrawn
-// once a second at most when nothing else happens.
+// seconds formats a running time in whole seconds, so that the lines change once a second at most.
 func seconds(d time.Duration) string {
 	return live.Duration(max(0, d).Truncate(time.Second))
 }

@@ -9,22 +9,21 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 )
 
-// interval is the time between two looks at the board; the region is drawn
-// only when it would look different.
+// interval is the time between two checks whether the board has changed.
 const interval = 100 * time.Millisecond
 
-// progress draws the board in a region of the terminal, from a goroutine of its
-// own, so that a slow terminal never holds up a run.
+// progress draws the board at the bottom of a terminal. It draws in its own goroutine, so that a slow terminal does not
+// delay the run.
 type progress struct {
 	color bool
 	stop  chan struct{}
 	done  chan struct{}
 	once  sync.Once
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	board  board
 	region region
-	said   []string // to be printed above the region
+	said   []string // lines to print above the region
 	closed bool
 }
 

@@ -13,36 +13,34 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 )
 
-// Control sequences of ECMA-48, which every terminal since the VT100 knows.
+// Control sequences (ECMA-48) that all terminals since the VT100 support.
 const (
 	hideCursor = "\x1b[?25l"
 	showCursor = "\x1b[?25h"
-	clearRight = "\x1b[K" // from the cursor to the end of its line
-	clearBelow = "\x1b[J" // from the cursor to the end of the screen
+	clearRight = "\x1b[K" // clears from the cursor to the end of the line
+	clearBelow = "\x1b[J" // clears from the cursor to the end of the screen
 )
 
-// line is one row of the region. Only its mark is colored, so that cutting
-// the text to a width needs no knowledge of control sequences.
+// line is one row of the region. Only the mark has control sequences, so text can be cut at any character.
 type line struct {
 	mark  string // "✓", "✗", "▸" or a space: one column wide
-	color string // the control sequence before the mark, or ""
+	color string // the control sequence before the mark, or empty
 	text  string
-	flush bool // there is no mark, and the text begins at the left
+	flush bool // the row has no mark: its text begins in the first column
 }
 
-// region is a block of lines at the bottom of a terminal that is redrawn in
-// place. The cursor rests below it, so that the output of others is not lost.
+// region is a block of lines at the bottom of a terminal that is redrawn in place. The cursor stays below it, so that
+// output of other programs does not overwrite it.
 type region struct {
 	w      io.Writer
 	size   func() (width, height int)
-	drawn  []int // columns of each row that is on the screen now
+	drawn  []int // width of each row on the screen, in columns
 	last   string
 	hidden bool
 }
 
-// draw replaces the region in a single write, and writes nothing when it
-// would look the same. Rows wider than the terminal are cut, and rows that
-// do not fit its height are left out, the first ones first.
+// draw replaces the region in a single write; it writes nothing if the region is unchanged. It cuts rows wider than the
+// terminal. If the rows do not fit, it omits the first ones.
 func (r *region) draw(lines []line) {
 	width, height := r.usable()
 	if n := len(lines); n > height {
@@ -80,7 +78,7 @@ func (r *region) draw(lines []line) {
 	r.drawn, r.last = columns, body.String()
 }
 
-// above prints text that stays, over the region, which must be drawn again.
+// above prints text above the region, where it stays. The region must be drawn again afterwards.
 func (r *region) above(text string) {
 	var out bytes.Buffer
 	r.up(&out)
@@ -91,11 +89,11 @@ func (r *region) above(text string) {
 	r.drawn, r.last = nil, ""
 }
 
-// drawing is a block of lines at the bottom of a terminal that is drawn again and again.
+// drawing is a text at the bottom of a terminal that is redrawn in place.
 type drawing struct{ region region }
 
-// Draw replaces the text on the screen. Lines wider than the terminal continue below, indented. Of a text
-// longer than the screen, the first lines stay.
+// Draw replaces the text on the screen. Lines wider than the terminal are wrapped and indented. If the text does not
+// fit, the last lines are omitted.
 func (s *drawing) Draw(text string) {
 	width, height := s.region.usable()
 	var texts []string
@@ -112,10 +110,10 @@ func (s *drawing) Draw(text string) {
 	s.region.draw(lines)
 }
 
-// Close leaves the lines where they are.
+// Close ends the drawing; its lines stay on the screen.
 func (s *drawing) Close() { s.region.close() }
 
-// close leaves the rows where they are and shows the cursor again.
+// close ends the region: its rows stay on the screen, and the cursor is shown again.
 func (r *region) close() {
 	if r.hidden {
 		io.WriteString(r.w, showCursor)
@@ -124,8 +122,8 @@ func (r *region) close() {
 	r.drawn, r.last = nil, ""
 }
 
-// up moves the cursor to the region's first row. A terminal that has become
-// narrower has wrapped the rows again, each into as many as it needs.
+// up moves the cursor to the first row of the region. If the terminal has become narrower, it has wrapped the rows; up
+// counts the resulting rows.
 func (r *region) up(out io.Writer) {
 	width, _ := r.usable()
 	width++
@@ -138,8 +136,8 @@ func (r *region) up(out io.Writer) {
 	}
 }
 
-// usable is the room for the region: the last column stays empty, because
-// terminals differ when it is filled. The row of the cursor stays empty, too.
+// usable returns the available width and height. The last column stays empty, because terminals behave differently
+// after a full row. The cursor's row stays empty too.
 func (r *region) usable() (width, height int) {
 	width, height = r.size()
 	if width <= 0 {
@@ -151,7 +149,7 @@ func (r *region) usable() (width, height int) {
 	return max(width-1, 4), max(height-1, 1)
 }
 
-// wrap breaks lines that are wider than a terminal at word boundaries; continuation lines are indented.
+// wrap breaks lines that are wider than width at spaces, and indents the continuation lines.
 func wrap(text string, width int) string {
 	const indent = "    "
 	var b strings.Builder
@@ -168,7 +166,7 @@ func wrap(text string, width int) string {
 	return b.String()
 }
 
-// cut shortens s to at most width columns, the last of them "…".
+// cut shortens s to width columns; the last one becomes "…".
 func cut(s string, width int) string {
 	if utf8.RuneCountInString(s) <= width {
 		return s

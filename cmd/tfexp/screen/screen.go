@@ -1,4 +1,4 @@
-// Package screen shows a run in progress at the bottom of a terminal, in lines that are drawn again and again.
+// Package screen shows the progress of a run at the bottom of a terminal, in lines that are redrawn in place.
 package screen
 
 import (

@@ -12,13 +12,13 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// Limits on the printed failures; the report has more.
+// Limits on the failures that are printed; the report has all.
 const (
 	mostFailures = 3
 	tailLines    = 8
 )
 
-// failures prints the first jobs that failed, with the last lines of their logs.
+// failures prints the first failed jobs, each with the last lines of its log.
 func (p *Printer) failures(e *record.Experiment) error {
 	shown, all := 0, 0
 	for _, c := range e.FailedCells() {
@@ -49,7 +49,7 @@ func (p *Printer) failures(e *record.Experiment) error {
 	return nil
 }
 
-// FailedJobs prints jobs that failed and why, and how many more there are.
+// FailedJobs prints failed jobs with the reason. more is the number of failed jobs that are not in failures.
 func (p *Printer) FailedJobs(failures []measure.Failure, more int) {
 	for _, f := range failures {
 		fmt.Fprintf(p.Out, "    %s: %s\n", f.Job, f.Reason)
@@ -59,7 +59,7 @@ func (p *Printer) FailedJobs(failures []measure.Failure, more int) {
 	}
 }
 
-// quote prints lines of a log.
+// quote prints the lines of a log, indented.
 func (p *Printer) quote(log string) {
 	if log == "" {
 		return

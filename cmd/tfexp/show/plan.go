@@ -15,20 +15,20 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// maxGroups bounds the lines of a plan: a matrix may have thousands of variants.
+// maxGroups is the largest number of groups of cells that are printed: a matrix may have thousands of variants.
 const maxGroups = 40
 
-// maxChanges bounds the changed lines that are shown for a group of cells.
+// maxChanges is the largest number of changed lines that are printed for a group of cells.
 const maxChanges = 6
 
-// plannedCell is a cell of plan --json.
+// plannedCell is a cell in the output of plan --json.
 type plannedCell struct {
 	record.CellRef
 	pipeline.CellWork
 	PredictedSeconds float64 `json:"predicted_seconds,omitempty"`
 }
 
-// PlannedRun is plan --json. Cells are in the order in which they run.
+// PlannedRun is the output of plan --json. Cells are in the order in which they run.
 type PlannedRun struct {
 	Experiment       string        `json:"experiment"`
 	Dir              string        `json:"dir"`
@@ -36,14 +36,14 @@ type PlannedRun struct {
 	Reuse            int           `json:"reuse"`
 	PredictedSeconds float64       `json:"predicted_seconds,omitempty"`
 	Cells            []plannedCell `json:"cells"`
-	// Pieces are the parts that stages keep: samples of jobs, and the parts of other stages.
+	// Pieces are results that stages reuse later, such as samples of jobs.
 	Pieces []plannedPiece `json:"profiles"`
 	Stale  []string       `json:"stale,omitempty"`
-	// Expected holds the forecasts of features about the run.
+	// Expected has forecasts of features about the run, each as a JSON value.
 	Expected []any `json:"expected,omitempty"`
 }
 
-// plannedPiece is a piece of plan --json.
+// plannedPiece is a piece in the output of plan --json.
 type plannedPiece struct {
 	Stage   string         `json:"stage"`
 	Name    string         `json:"name"`
@@ -54,9 +54,9 @@ type plannedPiece struct {
 	details any // further fields, which depend on the stage
 }
 
-// MarshalJSON puts the details next to the other fields.
+// MarshalJSON writes the fields of details next to the other fields.
 func (p plannedPiece) MarshalJSON() ([]byte, error) {
-	type plain plannedPiece // without this method
+	type plain plannedPiece // plain has no MarshalJSON, so encoding does not recurse
 	fields := map[string]json.RawMessage{}
 	for _, part := range []any{p.details, plain(p)} {
 		raw, err := json.Marshal(part)
@@ -70,7 +70,7 @@ func (p plannedPiece) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// PlanJSON returns the value printed by plan --json.
+// PlanJSON returns the output of plan --json.
 func PlanJSON(plan *pipeline.Plan, expected []stages.Expectation) PlannedRun {
 	run, reuse := totals(plan)
 	out := PlannedRun{
@@ -94,7 +94,7 @@ func PlanJSON(plan *pipeline.Plan, expected []stages.Expectation) PlannedRun {
 	return out
 }
 
-// totals counts the cells that run and the cells that are reused.
+// totals returns the number of cells that run and of cells that are reused.
 func totals(plan *pipeline.Plan) (run, reuse int) {
 	for _, w := range plan.Work {
 		if w.Reuse {
@@ -104,8 +104,8 @@ func totals(plan *pipeline.Plan) (run, reuse int) {
 	return len(plan.Work) - reuse, reuse
 }
 
-// predicted returns the predicted time of the cells that run; 0 when it is
-// unknown for one of them. Simulated cells take next to no time.
+// predicted returns the predicted time of the cells that run; 0 if it is unknown for one of them. Simulated cells count
+// as 0.
 func predicted(plan *pipeline.Plan) time.Duration {
 	var sum time.Duration
 	for i, w := range plan.Work {
@@ -120,7 +120,7 @@ func predicted(plan *pipeline.Plan) time.Duration {
 	return sum
 }
 
-// Headline is "fcfs_vs_rr: 10 cells, 4 of them reused, 6 run, about 20 s".
+// Headline summarizes a plan: "fcfs_vs_rr: 10 cells, 4 of them reused, 6 run, about 20 s".
 func Headline(plan *pipeline.Plan) string {
 	run, reuse := totals(plan)
 	text := plan.Experiment + ": " + Count(len(plan.Cells), "cell", "cells")
@@ -150,7 +150,7 @@ func Headline(plan *pipeline.Plan) string {
 	return text
 }
 
-// missing counts the pieces that stages make before the cells run: "12 profiling samples".
+// missing returns what stages must make before the cells run, as texts such as "12 profiling samples".
 func missing(plan *pipeline.Plan) (counts []string) {
 	for i, w := range plan.Pieces {
 		if i > 0 && plan.Pieces[i-1].Stage == w.Stage {
@@ -169,8 +169,7 @@ func missing(plan *pipeline.Plan) (counts []string) {
 	return counts
 }
 
-// unforeseen returns why the time that the run takes is unknown; empty if it is
-// known, or if nothing runs for real.
+// unforeseen returns why the run's time cannot be predicted; empty if it can, or if nothing runs for real.
 func unforeseen(plan *pipeline.Plan) string {
 	unknown := 0
 	for i, w := range plan.Work {
@@ -185,7 +184,7 @@ func unforeseen(plan *pipeline.Plan) string {
 		Count(unknown, "real cell", "real cells"))
 }
 
-// Plan prints a plan, by variant or with every cell.
+// Plan prints a plan. With cells it lists every cell, otherwise groups of cells.
 func (p *Printer) Plan(plan *pipeline.Plan, expected []stages.Expectation, cells bool) error {
 	fmt.Fprintln(p.Out, Headline(plan))
 	if text := unforeseen(plan); text != "" {
@@ -216,8 +215,7 @@ func (p *Printer) Plan(plan *pipeline.Plan, expected []stages.Expectation, cells
 	return nil
 }
 
-// pieces lists the pieces of stages, stage by stage; many pieces are grouped by the reason for making them or
-// not.
+// pieces prints the pieces of each stage. Many pieces are grouped by the reason why they are made or reused.
 func (p *Printer) pieces(all []pipeline.PieceWork) {
 	for len(all) > 0 {
 		n := 1
@@ -229,7 +227,7 @@ func (p *Printer) pieces(all []pipeline.PieceWork) {
 		fmt.Fprintf(p.Out, "\n%s:\n", own[0].Stage.Pieces.Title)
 		if n > maxGroups {
 			var reasons []string
-			counts, all := map[string]int{}, 0 // as missing counts them
+			counts, all := map[string]int{}, 0 // counted as in missing
 			for _, w := range own {
 				if counts[w.Reason] == 0 {
 					reasons = append(reasons, w.Reason)
@@ -271,10 +269,10 @@ func verb(reuse bool) string {
 	return "run"
 }
 
-// group is cells of one variant that run, or are reused, for one reason.
+// group is a group of cells of one variant with the same reason to run or to be reused.
 type group struct {
 	label     string
-	variants  int // number of variants in it
+	variants  int // number of variants in the group
 	cells     int
 	reuse     bool
 	reason    string
@@ -282,8 +280,8 @@ type group struct {
 	predicted time.Duration
 }
 
-// groups puts cells together by variant and reason, in the order of the file; by
-// reason alone when there would be too many groups.
+// groups groups cells by variant and reason, in the order of the file. If this makes more than maxGroups groups, they
+// are grouped by reason only.
 func groups(plan *pipeline.Plan) []*group {
 	byVariant := collect(plan, label(plan))
 	if len(byVariant) <= maxGroups {
@@ -318,14 +316,13 @@ func collect(plan *pipeline.Plan, label func(record.CellRef) string) []*group {
 	return all
 }
 
-// change is a changed line in the keys of a group's cells. The new value is the
-// same in all of them; the old value may differ.
+// change is a changed line in the keys of a group's cells. All cells have the same new value; old values may differ.
 type change struct {
 	label, now string
 	before     []string
 }
 
-// maxBefore bounds the old values that a change shows.
+// maxBefore is the largest number of old values that are printed.
 const maxBefore = 3
 
 func (c change) String() string {
@@ -336,7 +333,7 @@ func (c change) String() string {
 	return store.Change{Label: c.label, Old: before, New: c.now}.String()
 }
 
-// changesOf turns the changes of one cell into the changes of a group of one.
+// changesOf converts the changes of one cell.
 func changesOf(changes []store.Change) []change {
 	var out []change
 	for _, c := range changes {
@@ -348,7 +345,7 @@ func changesOf(changes []store.Change) []change {
 	return out
 }
 
-// derived is the line of a key that follows from other lines: the drawn jobs.
+// derived is the label of a key's line that follows from other lines: the hash of the drawn jobs.
 const derived = "workload.jobs"
 
 // brief shortens a long value, such as a hash.
@@ -360,8 +357,8 @@ func brief(s string) string {
 	return s
 }
 
-// shared keeps the changes that another cell has as well. Replicates differ in
-// lines that follow from their seeds; these are not shown.
+// shared returns the changes of a group that another cell has as well. Replicates also differ in lines that follow from
+// their seeds; these are omitted.
 func shared(group, cell []change) []change {
 	var both []change
 	for _, g := range group {
@@ -379,8 +376,8 @@ func shared(group, cell []change) []change {
 	return both
 }
 
-// label names a cell's variant, with its workload and hardware where the
-// experiment has several.
+// label returns a function that names a cell's variant. The name includes workload and hardware if the experiment has
+// several.
 func label(plan *pipeline.Plan) func(record.CellRef) string {
 	return func(c record.CellRef) string {
 		var parts []string
@@ -393,7 +390,7 @@ func label(plan *pipeline.Plan) func(record.CellRef) string {
 		if c.Beyond == nil {
 			return strings.Join(append(parts, c.Variant()), " / ")
 		}
-		if len(plan.Workloads) <= 1 { // its policy is not in the file
+		if len(plan.Workloads) <= 1 { // the policy is not in the experiment file
 			parts = append(parts, c.Workload)
 		}
 		if axes := record.AxesLabel(c.Axes); axes != "" {
@@ -427,7 +424,7 @@ func (p *Printer) group(g *group) {
 	p.changes(g.changes)
 }
 
-// changes prints the changes since the last time, indented.
+// changes prints changes since the last run, indented.
 func (p *Printer) changes(changes []change) {
 	for i, c := range changes {
 		if i == maxChanges {
@@ -438,5 +435,5 @@ func (p *Printer) changes(changes []change) {
 	}
 }
 
-// Changes prints the lines of a cell's key that changed, indented.
+// Changes prints the changed lines of a cell's key, indented.
 func (p *Printer) Changes(changes []store.Change) { p.changes(changesOf(changes)) }

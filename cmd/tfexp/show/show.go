@@ -11,16 +11,17 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// Printer is where a command prints, and whether in color.
+// Printer prints results on standard output and warnings on standard error. Color and ErrColor are set if they are in
+// color.
 type Printer struct {
 	Out, Err        io.Writer
 	Color, ErrColor bool
 }
 
-// Paint returns a text in a color, if standard output is in color.
+// Paint returns text with a color if standard output is in color.
 func (p *Printer) Paint(color, text string) string { return table.Paint(p.Color, color, text) }
 
-// PaintErr returns a text in a color, if standard error is in color.
+// PaintErr returns text with a color if standard error is in color.
 func (p *Printer) PaintErr(color, text string) string { return table.Paint(p.ErrColor, color, text) }
 
 // Warn prints a warning on standard error.
@@ -28,7 +29,7 @@ func (p *Printer) Warn(format string, args ...any) {
 	fmt.Fprintf(p.Err, p.PaintErr(table.Yellow, "Warning:")+" "+format+"\n", args...)
 }
 
-// Count is "1 cell" or "3 cells".
+// Count returns a number with its noun: "1 cell" or "3 cells".
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -40,7 +41,7 @@ func Count(n int, one, many string) string {
 func (p *Printer) JSON(v any) error {
 	to := p.Out
 	if f, ok := to.(*folding); ok {
-		to = f.to // its lines may be long
+		to = f.to // JSON is not wrapped, however long its lines are
 	}
 	enc := json.NewEncoder(to)
 	enc.SetEscapeHTML(false)
@@ -51,7 +52,7 @@ func (p *Printer) JSON(v any) error {
 	return nil
 }
 
-// Paragraph joins names, and fills lines of help with them.
+// Paragraph joins names with commas and wraps them to the width of help texts.
 func Paragraph(names []string) string {
 	return table.Wrap(strings.Join(names, ", "), mostHelp-len("  "))
 }

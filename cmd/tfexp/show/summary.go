@@ -19,39 +19,38 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// maxWarnings bounds the warnings that a summary lists; the report has all.
+// maxWarnings is the largest number of warnings in a summary; the report has all.
 const maxWarnings = 5
 
-// NamedCells bounds the cells that one warning names.
+// NamedCells is the largest number of cells that one warning names.
 const NamedCells = 2
 
-// runSummary is run --json: the results of a run.
+// runSummary is the output of run --json.
 type runSummary struct {
 	Experiment string  `json:"experiment"`
 	Dir        string  `json:"dir"`
 	Reused     int     `json:"reused"`
 	Ran        int     `json:"ran"`
 	Failed     int     `json:"failed"`
-	Seconds    float64 `json:"seconds"` // that the run took
+	Seconds    float64 `json:"seconds"` // how long the run took
 	Report     string  `json:"report"`
-	// Variants has the means over replicates, Comparisons the rows of
-	// comparisons.csv and Answers each of them as a sentence.
+	// Variants has the means over replicates. Comparisons has the rows of comparisons.csv, and Answers a sentence for
+	// each row.
 	Variants    []analysis.SummaryRow  `json:"variants"`
 	Comparisons []record.ComparisonRow `json:"comparisons"`
 	Answers     []string               `json:"answers"`
-	// Fidelity is how far real cells and their simulations differ; absent without
-	// real cells.
+	// Fidelity is the difference between real cells and their simulations; absent without real cells.
 	Fidelity *analysis.Fidelity `json:"fidelity,omitempty"`
-	// Thresholds are the declared thresholds, met or missed; absent without any.
+	// Thresholds are the thresholds of the experiment with their verdicts; absent if it declares none.
 	Thresholds []analysis.Verdict `json:"thresholds,omitempty"`
 	Warnings   []record.Warning   `json:"warnings"`
 
-	more map[string]any // the members from the parts of the results
+	more map[string]any // additional fields, from features' parts of the results
 }
 
-// MarshalJSON puts the members from the parts of the results last.
+// MarshalJSON writes the fields of more after the other fields.
 func (s runSummary) MarshalJSON() ([]byte, error) {
-	type plain runSummary // without this method
+	type plain runSummary // plain has no MarshalJSON, so encoding does not recurse
 	raw, err := json.Marshal(plain(s))
 	if err != nil || len(s.more) == 0 {
 		return raw, err
@@ -133,7 +132,7 @@ func (p *Printer) Summary(plan *pipeline.Plan, outcome *pipeline.Outcome, asJSON
 	return nil
 }
 
-// Headline prints the question of an experiment, and its answer.
+// Headline prints an experiment's question and its answer.
 func (p *Printer) Headline(question string, h table.Headline) error {
 	if question != "" {
 		fmt.Fprintln(p.Out, p.Paint(table.Dim, question))
@@ -154,7 +153,8 @@ func (p *Printer) Headline(question string, h table.Headline) error {
 	return nil
 }
 
-// parts prints the registered parts between two places, without the sentence that is already printed.
+// parts prints the registered parts whose place on the terminal is at least from and less than below. It skips the
+// sentence printed, which the terminal already shows.
 func (p *Printer) parts(all []analysis.Content, from, below int, printed string) error {
 	for _, t := range all {
 		if t.OnTerminal < from || t.OnTerminal >= below {
@@ -182,8 +182,8 @@ func (p *Printer) parts(all []analysis.Content, from, below int, printed string)
 	return nil
 }
 
-// remarks prints the first sentence of each part that qualifies the answer, unless it is printed already; the report has the
-// others.
+// remarks prints the first sentence of each part that qualifies the answer. It skips the sentence printed, which the
+// terminal already shows.
 func (p *Printer) remarks(all []analysis.Content, printed string) {
 	begin := "\n"
 	for _, t := range all {
@@ -199,7 +199,7 @@ func (p *Printer) remarks(all []analysis.Content, printed string) {
 	}
 }
 
-// Thresholds prints for each threshold whether it is met.
+// Thresholds prints whether each threshold is met.
 func (p *Printer) Thresholds(verdicts []analysis.Verdict, indent string) {
 	for _, v := range verdicts {
 		mark, ink := "met:   ", table.Green
@@ -210,7 +210,7 @@ func (p *Printer) Thresholds(verdicts []analysis.Verdict, indent string) {
 	}
 }
 
-// Doubts prints the first doubts about results, and how many more there are.
+// Doubts prints the first warnings about results, and the number of further ones.
 func (p *Printer) Doubts(doubts []analysis.Doubt) {
 	for i, d := range doubts {
 		if i == maxWarnings {
@@ -221,7 +221,7 @@ func (p *Printer) Doubts(doubts []analysis.Doubt) {
 	}
 }
 
-// cellsDone is "6 cells ran, 4 reused".
+// cellsDone counts the cells of a run: "6 cells ran, 4 reused".
 func cellsDone(o *pipeline.Outcome) string {
 	text := Count(o.Ran, "cell", "cells") + " ran"
 	if o.Reused > 0 {
@@ -230,10 +230,10 @@ func cellsDone(o *pipeline.Outcome) string {
 	return text
 }
 
-// fileWidth is the greatest width of a table that is not for a terminal.
+// fileWidth is the largest width of a table that is not printed on a terminal, in columns.
 const fileWidth = 100
 
-// Columns returns the width of the terminal w, or of the one that is below it, if there is one.
+// Columns returns the width of a terminal. w is the terminal or a writer around it; otherwise ok is false.
 func Columns(w io.Writer) (int, bool) {
 	for {
 		below, ok := w.(interface{ Unwrap() io.Writer })
@@ -250,7 +250,7 @@ func Columns(w io.Writer) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// narrow fits a table into the terminal w, or a file; see table.Table.Fit.
+// narrow fits a table into the terminal w, or into fileWidth if w is not a terminal; see table.Table.Fit.
 func narrow(full table.Table, w io.Writer) table.Table {
 	columns, terminal := Columns(w)
 	if !terminal {

@@ -11,15 +11,15 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// folding breaks lines that are wider than a terminal at word boundaries. Continuation lines are indented; in an
-// entry of a list, to the column of the entry's text. Text without an end of line is held back until there is one.
+// folding wraps lines that are wider than a terminal at spaces, and indents the continuation lines. In an entry of a
+// list, they are indented to the column of the entry's text. Text is written when its line is complete.
 type folding struct {
 	to      io.Writer
 	columns int
-	line    []byte // without its end
+	line    []byte // the current line, which is incomplete
 }
 
-// Fold returns a writer that breaks long lines at words where w is a terminal; elsewhere w itself.
+// Fold returns a writer that wraps long lines at spaces if w is a terminal; otherwise it returns w.
 func Fold(w io.Writer) io.Writer {
 	if columns, ok := Columns(w); ok {
 		return &folding{to: w, columns: columns}
@@ -27,7 +27,7 @@ func Fold(w io.Writer) io.Writer {
 	return w
 }
 
-// Unwrap returns the writer below.
+// Unwrap returns the writer that f writes to.
 func (f *folding) Unwrap() io.Writer { return f.to }
 
 // Write implements io.Writer.
@@ -51,7 +51,7 @@ func (f *folding) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// broken is a line broken at its words.
+// broken returns a line wrapped at spaces.
 func (f *folding) broken(line string) string {
 	const indent = "    "
 	if parts := listEntry.FindStringSubmatch(line); parts != nil {
@@ -63,24 +63,24 @@ func (f *folding) broken(line string) string {
 	return strings.ReplaceAll(table.Wrap(line, f.columns-len(indent)), "\n", "\n"+indent)
 }
 
-// listEntry is a line of a list, "  --json   print JSON": a name with the room after it, and a text.
+// listEntry matches a line of a list such as "  --json   print JSON": a name, spaces and a text.
 var listEntry = regexp.MustCompile(`^( +\S+(?: \S+)*  +)(\S+(?: \S+)*)$`)
 
-// leastHanging is how narrow a text with room on its left may be.
+// leastHanging is the least width of an indented text, in columns.
 const leastHanging = 20
 
-// mostHelp is the width of paragraphs of help in a wide terminal.
+// mostHelp is the largest width of help texts, in columns.
 const mostHelp = 84
 
-// Reflow wraps the paragraphs of a help text again where the terminal w is narrower. Lines that begin with a space
-// stay.
+// Reflow wraps the paragraphs of a help text again if the terminal w is narrower. Lines that begin with a space are not
+// changed.
 func Reflow(w io.Writer, text string) string {
 	columns, ok := Columns(w)
 	if !ok || columns > mostHelp {
 		return text
 	}
 	var out []string
-	joins := false // the next line continues the last
+	joins := false // whether the next line continues the paragraph
 	for _, line := range table.LinesOf(text) {
 		plain := line != "" && line[0] != ' '
 		if plain && joins {

@@ -1,4 +1,5 @@
-// Package states reads and prints the states of experiments: finished, failed, remaining and running cells.
+// Package states reads and prints the state of experiments: running, finished and failed cells, and cells that have not
+// run.
 package states
 
 import (
@@ -16,29 +17,29 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// lastEvents is how many lines of the journal are shown.
+// lastEvents is the number of journal lines that are shown.
 const lastEvents = 5
 
-// State is an entry of status --json.
+// State is an experiment in the output of status --json.
 type State struct {
 	Experiment string `json:"experiment"`
 	Dir        string `json:"dir"`
-	// State is running, finished, failed or interrupted (also when tfexp was killed).
+	// State is running, finished, failed or interrupted. A killed run counts as interrupted.
 	State    string `json:"state"`
-	Holder   string `json:"holder,omitempty"` // the process that works in the folder
+	Holder   string `json:"holder,omitempty"` // the process that uses the folder
 	Started  string `json:"started"`
 	Ended    string `json:"ended,omitempty"`
 	Cells    int    `json:"cells"`
 	Finished int    `json:"finished"`
 	Failed   int    `json:"failed"`
 	Left     int    `json:"left"`
-	// TimeLeft is how long the cells of a run will still take, in seconds, and LeftRange its range; nil where that is not
-	// known.
+	// TimeLeft is the predicted remaining time of the cells in seconds, and LeftRange its range. Both are nil if
+	// unknown.
 	TimeLeft  *float64    `json:"time_left_s,omitempty"`
 	LeftRange *[2]float64 `json:"time_left_range_s,omitempty"`
-	// Running are the samples and cells that are running.
+	// Running are the names of running samples and cells.
 	Running []string `json:"running,omitempty"`
-	// Standings are the states of running cells that take longer than a moment.
+	// Standings are the states of running cells, except cells that have just started.
 	Standings   []Standing           `json:"standings,omitempty"`
 	FailedCells []failedCell         `json:"failed_cells,omitempty"`
 	Thresholds  []analysis.Verdict   `json:"thresholds,omitempty"`
@@ -46,23 +47,23 @@ type State struct {
 	Journal     []store.JournalEntry `json:"journal"`
 }
 
-// Standing is how far a running cell is.
+// Standing is the progress of a running cell.
 type Standing struct {
 	Cell      string `json:"cell"`
 	Simulated bool   `json:"simulated,omitempty"`
 	record.CellProgress
 }
 
-// Follower completes the states of experiments with the reports of their running cells: TimeLeft and Standings. It may keep
-// what it has read for the next call.
+// Follower sets TimeLeft and Standings in the states of experiments, from the reports of running cells. It may keep
+// data between calls.
 type Follower func([]State) error
 
 var followers []func(dir string) Follower
 
-// RegisterFollower adds a follower of the experiments in a folder.
+// RegisterFollower registers a function that returns a follower for the experiments in a folder.
 func RegisterFollower(f func(dir string) Follower) { followers = append(followers, f) }
 
-// Followers returns the followers of the experiments in a folder.
+// Followers returns the registered followers for the experiments in a folder.
 func Followers(dir string) (list []Follower) {
 	for _, f := range followers {
 		list = append(list, f(dir))
@@ -70,16 +71,16 @@ func Followers(dir string) (list []Follower) {
 	return list
 }
 
-// failedCell is the failure of a cell.
+// failedCell describes why a cell failed.
 type failedCell struct {
 	Cell     string            `json:"cell"`
-	Error    string            `json:"error,omitempty"` // of the cell as a whole
+	Error    string            `json:"error,omitempty"` // an error of the whole cell, not of single jobs
 	Failures []measure.Failure `json:"failures,omitempty"`
-	// More is the number of failed jobs that Failures does not list.
+	// More is the number of failed jobs that are not in Failures.
 	More int `json:"more,omitempty"`
 }
 
-// Of reads the status of the experiment in a folder.
+// Of reads the state of the experiment in a folder.
 func Of(dir string) (State, error) {
 	e, err := record.Open(dir)
 	if err != nil {
@@ -106,7 +107,7 @@ func Of(dir string) (State, error) {
 		}
 	}
 	s.Left = s.Cells - s.Finished - s.Failed
-	if s.Left == 0 { // thresholds are decided once all cells have results
+	if s.Left == 0 { // thresholds need the results of all cells
 		if s.Thresholds, err = analysis.Thresholds(e); err != nil {
 			return State{}, err
 		}
@@ -116,14 +117,14 @@ func Of(dir string) (State, error) {
 	case running:
 		s.State, s.Holder = "running", holder
 		s.Running = underWay(journal)
-	case s.State == "running" || !e.Run.Reported && s.State == "finished": // it was killed
+	case s.State == "running" || !e.Run.Reported && s.State == "finished": // the run was killed
 		s.State = "interrupted"
 	}
 	s.Journal = append([]store.JournalEntry{}, journal[max(0, len(journal)-lastEvents):]...)
 	return s, nil
 }
 
-// underWay lists the cells that the journal's last run has started and not ended.
+// underWay returns the cells that the last run in the journal has started but not ended.
 func underWay(journal []store.JournalEntry) []string {
 	var running []string
 	for _, e := range journal {
@@ -145,7 +146,7 @@ func underWay(journal []store.JournalEntry) []string {
 	return running
 }
 
-// Print prints the status of an experiment.
+// Print prints the state of an experiment.
 func (s *State) Print(p *show.Printer) {
 	ink := table.Green
 	switch s.State {
@@ -200,8 +201,8 @@ func (s *State) Print(p *show.Printer) {
 	}
 }
 
-// events maps each event of the journal to its subject, and to the outcome where the entry has none. Other events
-// need no translation.
+// events describes journal events for people, by event name: the subject, and the outcome for entries without a state.
+// Unlisted events are printed unchanged.
 var events = map[string][2]string{
 	"run_start":      {"run", "started"},
 	"run_end":        {"run", "ended"},
@@ -213,16 +214,16 @@ var events = map[string][2]string{
 	"cell_restored":  {"cell", "restored"},
 }
 
-// RegisterEvent adds an event of the journal to those that the status translates for people.
+// RegisterEvent sets the subject and the outcome of a journal event.
 func RegisterEvent(name, subject, outcome string) { events[name] = [2]string{subject, outcome} }
 
-// entry is a line of the journal for people.
+// entry formats a line of the journal for people.
 func entry(e store.JournalEntry) string {
 	about, became := e.Event, ""
 	if words, ok := events[e.Event]; ok {
 		about, became = words[0], words[1]
 	}
-	if e.State != "" && e.Event != "warning" { // of a warning it is a code for the text
+	if e.State != "" && e.Event != "warning" { // the state of a warning is the code of its text
 		became = e.State
 	}
 	text := about
@@ -240,7 +241,7 @@ func entry(e store.JournalEntry) string {
 	return text
 }
 
-// RunningFirst puts the experiments that run before the others, and leaves their order else.
+// RunningFirst sorts running experiments before the others; otherwise the order stays.
 func RunningFirst(all []State) {
 	running, rest := []State{}, []State{}
 	for _, s := range all {

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// ProgressJobs counts the jobs of a cell by state.
+// ProgressJobs counts a cell's jobs by state: "3/10 jobs done, 2 running, 1 waiting".
 func ProgressJobs(s *record.CellProgress) string {
 	t := fmt.Sprintf("%d/%d jobs done", s.Done, s.Jobs)
 	for _, part := range []struct {
@@ -25,13 +25,13 @@ func ProgressJobs(s *record.CellProgress) string {
 	return t
 }
 
-// ProgressSimulated shows the instant that a simulated cell has reached in its own time, in seconds.
+// ProgressSimulated formats the simulated time of a cell; at is in seconds.
 func ProgressSimulated(at float64) string {
 	return "at " + ProgressSpan(time.Duration(at*float64(time.Second))) + " of its time"
 }
 
-// ProgressStanding describes the state of a running cell: "3/10 jobs done, 2 running, 1 waiting, at 12 min 05 s of
-// its time".
+// ProgressStanding describes a running cell: "3/10 jobs done, 2 running, 1 waiting, at 12 min 05 s of its time".
+// virtual adds the simulated time.
 func ProgressStanding(s *record.CellProgress, virtual bool) string {
 	text := ProgressJobs(s)
 	if virtual && s.At < math.MaxInt64/float64(time.Second) {
@@ -40,7 +40,7 @@ func ProgressStanding(s *record.CellProgress, virtual bool) string {
 	return text
 }
 
-// ProgressSpan writes a time that may be long: as Duration, from two days on "3 d 04 h".
+// ProgressSpan formats a time that may be long. It works as live.Duration; from two days on it returns "3 d 04 h".
 func ProgressSpan(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d < 2*day {
@@ -50,7 +50,7 @@ func ProgressSpan(d time.Duration) string {
 	return fmt.Sprintf("%d d %02d h", d/day, d%day/time.Hour)
 }
 
-// Headline is the headline of an experiment, from its files alone.
+// Headline returns the question and the answer of an experiment, from its files alone.
 func Headline(e *record.Experiment) (h table.Headline, err error) {
 	rows, err := analysis.Comparisons(e)
 	if err != nil {

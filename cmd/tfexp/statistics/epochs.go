@@ -15,19 +15,18 @@ import (
 	"github.com/tfexp/tfexp/stages/steering"
 )
 
-// columns are the columns of the job_statistic.csv of SelfTF (arXiv 1810.02935).
+// columns are the columns of job_statistic.csv of SelfTF (arXiv 1810.02935).
 var columns = []string{"epoch", "n_ps", "n_worker", "intra", "inter", "loss", "epoch_time"}
 
-// namesOf are the names of the settings that are columns of the statistics.
+// namesOf has, for each column that is a setting, the setting's possible names.
 var namesOf = map[string][]string{
 	"n_ps": {"n_ps", "ps", "parameter_servers"}, "n_worker": {"n_worker", "n_workers", "workers", "worker"},
 	"intra": {"intra", "intra_threads"}, "inter": {"inter", "inter_threads"},
 }
 
-// write writes the reports of real cells' programs for each epoch, with their
-// settings then, as SelfTF's statistics. given has the values of columns that are not
-// settings of the experiment, constant throughout. A column in neither is empty. A
-// cell's name selects it; an empty name selects all. It returns the number of epochs.
+// write writes a row for each epoch that real cells' programs reported, with the settings at that time, in the form of
+// SelfTF's statistics. given has constant values for columns that are not settings; other such columns are empty. cell
+// selects one cell; if empty, all cells are written. write returns the number of epochs.
 func write(w io.Writer, e *record.Experiment, cell string, given map[string]string) (int, error) {
 	out := csv.NewWriter(w)
 	if err := out.Write(columns); err != nil {
@@ -55,7 +54,7 @@ func write(w io.Writer, e *record.Experiment, cell string, given map[string]stri
 	return n, out.Error()
 }
 
-// rowsOf are the rows of one cell.
+// rowsOf returns the rows of one cell.
 func rowsOf(e *record.Experiment, c record.CellRef, given map[string]string) ([][]string, error) {
 	progress, err := record.ReadLive(e, c, record.Progress)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +95,7 @@ func rowsOf(e *record.Experiment, c record.CellRef, given map[string]string) ([]
 	return rows, nil
 }
 
-// latest is the value of a column: the last setting with one of its names.
+// latest returns the last value of a setting that has one of the column's names, or else standard.
 func latest(settings []record.Setting, column, standard string) string {
 	for i := len(settings) - 1; i >= 0; i-- {
 		if slices.Contains(namesOf[column], settings[i].Name) {

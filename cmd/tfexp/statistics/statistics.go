@@ -79,10 +79,10 @@ func exportStatisticsCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// flagOf is the flag of a column.
+// flagOf returns the name of the flag that sets a column.
 func flagOf(column string) string { return strings.ReplaceAll(column, "_", "-") }
 
-// knownCell refuses the name of a cell that is not there.
+// knownCell returns an error if the experiment lacks the cell.
 func knownCell(e *record.Experiment, cell string) error {
 	if cell == "" {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/states"
 )
 
-// statusEvery is the time between two looks of status --watch.
+// statusEvery is the shortest time between two updates of status --watch.
 const statusEvery = 500 * time.Millisecond
 
 //go:embed help
@@ -64,7 +64,7 @@ func statusCommand(a *command.App) *cobra.Command {
 	return cmd
 }
 
-// statusOf reads the status of the experiments in a folder.
+// statusOf reads the states of the experiments in dir.
 func statusOf(dir string, followers []states.Follower) ([]states.State, error) {
 	dirs, err := command.ExperimentsIn(dir)
 	if err != nil {
@@ -96,8 +96,8 @@ func printStatus(p *show.Printer, all []states.State) {
 	}
 }
 
-// watchStatus shows the status until no run is active, or the context is done: in place on a terminal, else each
-// time that something has changed.
+// watchStatus prints the status until no run is active or ctx is done. It redraws a terminal in place; elsewhere it
+// prints again after each change.
 func watchStatus(ctx context.Context, a *command.App, dir string) error {
 	followers := states.Followers(dir)
 	screen := states.NewDrawing(a.RawOut())
@@ -131,7 +131,7 @@ func watchStatus(ctx context.Context, a *command.App, dir string) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(max(statusEvery, 4*time.Since(began))): // reading many cells takes a while
+		case <-time.After(max(statusEvery, 4*time.Since(began))): // reading many cells takes time: use at most a fifth of it
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Array submits the cells of a run as tasks, and collects them.
+// This file submits the cells of a run as tasks of a batch system, and collects their results.
 
 package tasks
 
@@ -21,40 +21,43 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// How often the batch system is asked for its tasks: most information is in the files that tasks leave.
+// How often the queue of the batch system is read. Most information comes from files that tasks write.
 const (
 	firstAsk = 5 * time.Second
 	lastAsk  = 2 * time.Minute
-	// lookPause is the time between two looks at the files.
+	// lookPause is the time between two checks for files of ended tasks.
 	lookPause = 300 * time.Millisecond
-	// fileGrace is how long the files of a task that is gone may take to be seen here.
+	// fileGrace is how long to wait for the files of a task that has left the queue: a shared file system may show them
+	// late.
 	fileGrace = 3 * time.Second
-	// maxLost is how often a task may be lost before its cells have failed.
+	// maxLost is how often a task may be lost until its cells count as failed.
 	maxLost = 3
 )
 
-// perTask is how many simulated cells share a task, by default: starting a task costs as much as some cells, and
-// each task can run on another node.
+// perTask is the default number of simulated cells in a task. Starting a task costs as much time as a few cells, while
+// separate tasks can run on separate nodes.
 const perTask = 20
 
-// array is the cells of a run that are tasks of a batch system.
+// array has the cells of a run that are tasks of a batch system.
 type array struct {
 	submission
 	run   *stages.Run
 	over  func(cell int, out record.Cell, took time.Duration) error
 	dir   string
 	cells []record.CellRef
-	name  string // the experiment's
+	name  string // the experiment's name
 	batch engine.Batch
 	how   *Place
-	// plan has the index of each cell that is to run, by its name.
+	// plan has the index of each cell that the tasks must run, by cell name.
 	plan map[string]int
-	// open are the tasks that have not been collected; gone is the time since which one is missing from the queue.
+	// open are the numbers of tasks whose cells were not collected yet. gone has the time since which an open task is
+	// missing from the queue, by task number.
 	open []int
 	gone map[int]time.Time
 }
 
-// goneOn returns the place where cells of a folder run: as requested, or as in an earlier run; nil for this machine.
+// goneOn returns the batch system for the cells of a folder: the requested one, or else the one of an earlier run. It
+// is nil if cells run on this machine.
 func (p *Place) goneOn(dir string) (*Place, error) {
 	old, ok, err := readArray(dir)
 	switch {
@@ -68,7 +71,7 @@ func (p *Place) goneOn(dir string) (*Place, error) {
 	return &Place{On: old.On, Batch: old.Batch, AtOnce: old.AtOnce, Args: old.Args, Command: p.Command, Detach: p.Detach}, nil
 }
 
-// batchOf returns the batch system of an engine.
+// batchOf returns the batch system of an engine, or an error if it has none.
 func batchOf(name string) (engine.Batch, error) {
 	k := engine.Find(name)
 	if k == nil || k.Batch == nil {
@@ -138,7 +141,7 @@ func (p *Place) Run(ctx context.Context, r *stages.Run, cells []int,
 	return here, a.clear()
 }
 
-// left says which cells are left to the batch system.
+// left describes the cells that remain with the batch system.
 func (a *array) left() string {
 	cells, tasks := 0, 0
 	var jobs []string
@@ -157,7 +160,7 @@ func (a *array) left() string {
 		strings.Join(jobs, ", "), a.dir, a.dir)
 }
 
-// drop ends the obsolete tasks of an earlier run in the queue.
+// drop cancels the open tasks of an earlier run and deletes their files.
 func drop(ctx context.Context, dir string) error {
 	old, ok, err := readArray(dir)
 	if err != nil || !ok {
@@ -179,7 +182,7 @@ func drop(ctx context.Context, dir string) error {
 	return a.clear()
 }
 
-// adopt takes over the tasks of an earlier run whose cells are unchanged and still wanted; it ends all others.
+// adopt takes over the open tasks of an earlier run. If one of their cells has changed, it cancels all these tasks.
 func (a *array) adopt(ctx context.Context) error {
 	old, ok, err := readArray(a.dir)
 	if err != nil || !ok {
@@ -207,7 +210,7 @@ func (a *array) adopt(ctx context.Context) error {
 	return nil
 }
 
-// write writes the cells without a task as new tasks. It returns the cells that cannot be written.
+// write writes new tasks for the cells that have none. It returns the cells whose jobs have no estimate yet.
 func (a *array) write(cells, here []int) (failed []int, err error) {
 	has := map[string]bool{}
 	for _, n := range a.open {
@@ -256,7 +259,7 @@ func (a *array) write(cells, here []int) (failed []int, err error) {
 	return failed, nil
 }
 
-// writeTask writes down cells as a task.
+// writeTask writes cells into the file of a new task. failed are the cells whose jobs have no estimate yet.
 func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 	dir, err := filepath.Abs(a.dir)
 	if err != nil {
@@ -289,7 +292,7 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 	if err != nil || len(t.Cells) == 0 {
 		return failed, err
 	}
-	for _, ending := range []string{".json", ".jsonl", ".out"} { // of an earlier task of this number
+	for _, ending := range []string{".json", ".jsonl", ".out"} { // delete files of an earlier task with this number
 		if err := folder.Remove(taskFile(dir, len(a.Tasks), ending)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
@@ -299,7 +302,7 @@ func (a *array) writeTask(cells []int, real bool) (failed []int, err error) {
 	return failed, nil
 }
 
-// request is the array of tasks.
+// request returns the batch system's description of an array with these tasks.
 func (a *array) request(numbers []int, real bool) (engine.Array, error) {
 	dir, err := filepath.Abs(a.dir)
 	r := engine.Array{
@@ -314,8 +317,8 @@ func (a *array) request(numbers []int, real bool) (engine.Array, error) {
 	return r, err
 }
 
-// submit submits the tasks that are in no queue: first all is checked, then the simulated ones are one array, and the
-// real ones another.
+// submit submits the tasks that are in no queue. It checks all tasks first. Simulated cells are one array, and real
+// cells another.
 func (a *array) submit(ctx context.Context) error {
 	var requests []engine.Array
 	for _, real := range []bool{false, true} {
@@ -345,7 +348,7 @@ func (a *array) submit(ctx context.Context) error {
 	return nil
 }
 
-// abandon forgets tasks that could not be submitted.
+// abandon removes the files of tasks that could not be submitted.
 func (a *array) abandon() error {
 	for n := range a.Tasks {
 		if a.Tasks[n].Job != "" {
@@ -355,7 +358,7 @@ func (a *array) abandon() error {
 	return a.clear()
 }
 
-// send submits an array and writes that down.
+// send submits an array and records its job number in array.json.
 func (a *array) send(ctx context.Context, r engine.Array) error {
 	job, err := a.batch.Submit(ctx, r)
 	if err != nil {
@@ -381,7 +384,7 @@ func (a *array) collect(ctx context.Context) error {
 			return err
 		}
 		if len(a.open) > 0 && time.Now().After(ask) {
-			if alive, err := a.batch.UnfinishedTasks(ctx, a.jobs()); err == nil { // else it is asked again later
+			if alive, err := a.batch.UnfinishedTasks(ctx, a.jobs()); err == nil { // on an error, the queue is read again later
 				a.miss(alive)
 			}
 			pause = min(pause*8/5, lastAsk)
@@ -402,7 +405,7 @@ func (a *array) collect(ctx context.Context) error {
 	return nil
 }
 
-// jobs are the arrays of the open tasks.
+// jobs returns the job numbers of the arrays with open tasks.
 func (a *array) jobs() []string {
 	var jobs []string
 	for _, n := range a.open {
@@ -413,9 +416,9 @@ func (a *array) jobs() []string {
 	return jobs
 }
 
-// exits collects the tasks that have left word.
+// exits collects the tasks that have written a record of their end.
 func (a *array) exits() error {
-	entries, err := folder.ReadDir(filepath.Join(a.dir, arrayDir)) // which asks the server of the folder
+	entries, err := folder.ReadDir(filepath.Join(a.dir, arrayDir)) // listing the folder makes NFS show new files
 	if err != nil {
 		return fmt.Errorf("look for tasks that have ended: %w", err)
 	}
@@ -434,7 +437,7 @@ func (a *array) exits() error {
 		if err != nil {
 			return err
 		}
-		if !whole { // its files are not seen yet, or are damaged
+		if !whole { // the files are not visible yet, or are damaged
 			if a.gone[n].IsZero() {
 				a.gone[n] = time.Now()
 			}
@@ -445,14 +448,14 @@ func (a *array) exits() error {
 	return nil
 }
 
-// closeTask closes a task whose cells are recorded.
+// closeTask marks a task as collected.
 func (a *array) closeTask(n int) {
 	a.Tasks[n].Job = ""
 	a.open = slices.DeleteFunc(a.open, func(o int) bool { return o == n })
 	folder.Remove(taskFile(a.dir, n, cellsEnding))
 }
 
-// take records the cells of a task that are complete; whole reports whether all are.
+// take records the complete cells of a task. whole reports whether all its cells are complete.
 func (a *array) take(n int) (whole bool, err error) {
 	if err := a.run.RefreshShards(); err != nil {
 		return false, err
@@ -476,7 +479,7 @@ func (a *array) take(n int) (whole bool, err error) {
 	return whole, nil
 }
 
-// cancel ends the open tasks of a run that is broken off.
+// cancel cancels the open tasks of an interrupted run.
 func (a *array) cancel() error {
 	if err := a.cancelled(context.Background()); err != nil {
 		return err
@@ -484,7 +487,7 @@ func (a *array) cancel() error {
 	return a.clear()
 }
 
-// cancelled ends the open tasks, and waits a while until they are gone: they work in the folder.
+// cancelled cancels the open tasks and waits up to ten seconds for them to end, because they write into the folder.
 func (a *array) cancelled(ctx context.Context) error {
 	jobs := a.jobs()
 	if len(jobs) == 0 {
@@ -502,7 +505,7 @@ func (a *array) cancelled(ctx context.Context) error {
 	return nil
 }
 
-// clear removes the files for tasks: their cells are with the results.
+// clear deletes the files of tasks, after their cells were recorded.
 func (a *array) clear() error {
 	if err := folder.RemoveAll(filepath.Join(a.dir, arrayDir)); err != nil {
 		return fmt.Errorf("remove the folder of tasks: %w", err)

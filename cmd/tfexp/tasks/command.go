@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/pipeline"
 )
 
-// taskCommand runs the cells of a task that another tfexp has submitted.
+// taskCommand returns the hidden command that runs the cells of a task on a node.
 func taskCommand(*command.App) *cobra.Command {
 	return &cobra.Command{
 		Use:    "task DIR NUMBER",
@@ -26,7 +26,7 @@ func taskCommand(*command.App) *cobra.Command {
 	}
 }
 
-// runTask runs the cells of a task. Failed cells are results: the collector of the cells sees the failure.
+// runTask runs the cells of a task. A failed cell is not an error here: the process that collects the cells handles it.
 func runTask(dir, task string) error {
 	number, err := strconv.Atoi(task)
 	if err != nil || number < 0 {

@@ -1,4 +1,4 @@
-// Lease lets one process at a time work on a task.
+// This file ensures that only one process at a time works on a task.
 
 package tasks
 
@@ -17,26 +17,26 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// The interval of signs of life from the worker of a task, and the silence after which another may take the
-// task.
+// leaseBeat is the interval at which the process with a lease updates it. After leasePatience without an update,
+// another process may take the lease.
 const (
 	leaseBeat     = time.Second
 	leasePatience = 10 * time.Second
 	leasePoll     = 500 * time.Millisecond
 )
 
-// errLeaseLost ends the work on a task that another process has taken, or that is not wanted any more.
+// errLeaseLost is returned when another process has taken the task, or the task was canceled.
 var errLeaseLost = errors.New("the task was taken over, or is not wanted any more")
 
-// lease is the right to work on a task. A batch system that has lost its memory, or a node, may start a task again
-// while the first process still runs: then the second waits for the end of the first, and finds its results.
+// lease is the right to work on a task. After losing a node or its own state, a batch system may start a task again
+// while the first process still runs. The second process then waits for the first one and finds its results.
 type lease struct {
 	path, own string
 	beats     int
 }
 
-// hold waits until no other process works on a task. The context that it returns ends when the lease is lost;
-// release gives it back.
+// hold waits until no other process works on the task, and takes its lease. The returned context ends when the lease is
+// lost; release gives the lease back.
 func hold(ctx context.Context, dir string, number int) (within context.Context, release func(), err error) {
 	host, _ := os.Hostname()
 	l := &lease{
@@ -69,7 +69,7 @@ func hold(ctx context.Context, dir string, number int) (within context.Context, 
 	}, nil
 }
 
-// take takes the lease if nobody holds it, or if its holder has been silent for too long.
+// take waits until the lease is free, or was not updated for leasePatience, and takes it.
 func (l *lease) take(ctx context.Context) error {
 	var last []byte
 	heard := time.Now()
@@ -95,7 +95,7 @@ func (l *lease) take(ctx context.Context) error {
 			if err := l.wait(ctx); err != nil {
 				return err
 			}
-			if l.mine() { // of several processes, the last to write
+			if l.mine() { // if several processes wrote, the last one has the lease
 				return nil
 			}
 			heard = time.Now()
@@ -115,7 +115,7 @@ func (l *lease) wait(ctx context.Context) error {
 	}
 }
 
-// say writes a sign of life of the holder.
+// say updates the lease file.
 func (l *lease) say() error {
 	l.beats++
 	if err := folder.Write(l.path, fmt.Appendf(nil, "%s %d\n", l.own, l.beats), 0o644); err != nil {
@@ -124,7 +124,8 @@ func (l *lease) say() error {
 	return nil
 }
 
-// mine reports whether no other process has taken the lease, and the task is still wanted.
+// mine reports whether this process still has the lease. It loses the lease if another process takes it or the task is
+// canceled.
 func (l *lease) mine() bool {
 	now, err := folder.ReadFile(filepath.Split(l.path))
 	return err == nil && bytes.HasPrefix(now, []byte(l.own+" "))

@@ -13,7 +13,8 @@ import (
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// miss notes which open tasks are not in the queue any more.
+// miss updates gone with the open tasks that are not in the queue any more. alive has the numbers of tasks in the
+// queue, by job.
 func (a *array) miss(alive map[string][]int) {
 	for _, n := range a.open {
 		if slices.Contains(alive[a.Tasks[n].Job], n) {
@@ -24,8 +25,7 @@ func (a *array) miss(alive map[string][]int) {
 	}
 }
 
-// resubmit submits the tasks that were lost again, with the cells that are not complete; cells whose task was lost too
-// often have failed.
+// resubmit submits lost tasks again with their incomplete cells. Cells whose task was lost maxLost times fail.
 func (a *array) resubmit(ctx context.Context) error {
 	var again [2][]int
 	for _, n := range slices.Clone(a.open) {
@@ -73,7 +73,7 @@ func (a *array) resubmit(ctx context.Context) error {
 	return nil
 }
 
-// giveUp records the cells of a task as failed that it did not leave complete.
+// giveUp records the incomplete cells of a task as failed.
 func (a *array) giveUp(n int) error {
 	for _, c := range a.Tasks[n].Cells {
 		i, open := a.plan[c.Cell]
@@ -108,7 +108,7 @@ func (a *array) giveUp(n int) error {
 	return nil
 }
 
-// lastWord is the last line that a task has printed.
+// lastWord returns the last line that a task printed.
 func (a *array) lastWord(n int) string {
 	dir, name := filepath.Split(taskFile(a.dir, n, ".out"))
 	last, err := folder.Tail(dir, 1, name)

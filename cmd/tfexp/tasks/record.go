@@ -1,4 +1,4 @@
-// Record has the files of the tasks of a run, and their contents.
+// This file has the files of a run's tasks and their contents.
 
 package tasks
 
@@ -13,29 +13,30 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// arrayDir is the folder of the cells that a batch system runs, until they have been collected.
+// arrayDir is the folder with the files of tasks. It exists until all their cells have been collected.
 const arrayDir = "array"
 
-// submission is array.json in Dir: which tasks were submitted.
+// submission is the content of array.json: the submitted tasks.
 type submission struct {
-	// On is the engine whose batch system runs them.
+	// On is the engine whose batch system runs the tasks.
 	On string `json:"on"`
-	// Batch, AtOnce and Args are the requested options: cells per task, tasks at once, arguments of the batch
-	// system.
+	// Batch is the number of cells in a task, AtOnce the largest number of tasks that run at once, and Args are
+	// arguments of the batch system.
 	Batch  int               `json:"batch,omitempty"`
 	AtOnce int               `json:"at_once,omitempty"`
 	Args   map[string]string `json:"args,omitempty"`
 	Tasks  []task            `json:"tasks"`
 }
 
-// task is one task. Its number is its index.
+// task is one task. Its number is its index in Tasks.
 type task struct {
-	// Job is the number of the array that runs it now; empty when its cells have been collected.
+	// Job is the number of the array that contains the task. It is empty if the task is in no queue or its cells were
+	// collected.
 	Job string `json:"job,omitempty"`
-	// Real reports whether its cell runs for real, alone on a node.
+	// Real reports whether its cell runs for real; such a task has one cell and a whole node.
 	Real  bool       `json:"real,omitempty"`
 	Cells []taskCell `json:"cells"`
-	// Lost counts how often the task ended without leaving word.
+	// Lost counts how often the task disappeared from the queue without a record of its end.
 	Lost int `json:"lost,omitempty"`
 }
 
@@ -45,17 +46,18 @@ type taskCell struct {
 	Key  string `json:"key"`
 }
 
-// taskExit is the record of a finished task, task-N.json in Dir.
+// taskExit is the content of task-N.json: the record of a task that has ended.
 type taskExit struct {
 	Cells   int     `json:"cells"`
-	Ran     int     `json:"ran"` // the others were there already
+	Ran     int     `json:"ran"` // without cells that were already complete
 	Failed  int     `json:"failed"`
 	Host    string  `json:"host"`
-	Ended   string  `json:"ended"` // RFC 3339
+	Ended   string  `json:"ended"` // in RFC 3339
 	Seconds float64 `json:"seconds"`
 }
 
-// taskFile is the path of a file of a task, or of the array itself below 0, in an experiment's folder.
+// taskFile returns the path of a file of a task; for a negative task, the path of array.json. dir is the experiment's
+// folder.
 func taskFile(dir string, task int, ending string) string {
 	if task < 0 {
 		return filepath.Join(dir, arrayDir, "array.json")
@@ -63,8 +65,7 @@ func taskFile(dir string, task int, ending string) string {
 	return filepath.Join(dir, arrayDir, "task-"+strconv.Itoa(task)+ending)
 }
 
-// readArray returns the submitted tasks of an experiment; ok is false without tasks, or when all have been
-// collected.
+// readArray returns the submitted tasks of an experiment. ok is false if it has none, or all were collected.
 func readArray(dir string) (a submission, ok bool, err error) {
 	err = readTaskJSON(taskFile(dir, -1, ""), &a)
 	if errors.Is(err, os.ErrNotExist) {
@@ -76,7 +77,7 @@ func readArray(dir string) (a submission, ok bool, err error) {
 	return a, true, nil
 }
 
-// writeArray writes it, atomically.
+// writeArray writes array.json atomically.
 func writeArray(dir string, a submission) error {
 	raw, err := json.MarshalIndent(a, "", " ")
 	if err == nil {
@@ -88,7 +89,7 @@ func writeArray(dir string, a submission) error {
 	return nil
 }
 
-// readTaskExit returns the record of a finished task; ok is false while it is missing.
+// readTaskExit returns the record of a task's end. ok is false if the task has not written it yet.
 func readTaskExit(dir string, task int) (x taskExit, ok bool) {
 	err := readTaskJSON(taskFile(dir, task, ".json"), &x)
 	return x, err == nil

@@ -1,4 +1,4 @@
-// Task runs the cells of a task, on whatever node.
+// This file runs the cells of a task on a node.
 
 package tasks
 
@@ -27,13 +27,13 @@ import (
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// cellsEnding ends the name of the file with the cells of a task: each with its length before it, all packed.
+// cellsEnding is the ending of the compressed file with a task's cells. Before each cell is its length in bytes.
 const cellsEnding = ".cells"
 
-// maxCell bounds the size of a cell that is read, in bytes.
+// maxCell is the largest size of a cell in such a file, in bytes.
 const maxCell = 1 << 30
 
-// writeCells writes the cells of a task down. each calls add for each of them.
+// writeCells writes the cells of a task into a file. each calls add for every cell.
 func writeCells(path string, each func(add func(t stages.Task, key string) error) error) (err error) {
 	f, err := folder.Create(path)
 	if err != nil {
@@ -54,7 +54,7 @@ func writeCells(path string, each func(add func(t stages.Task, key string) error
 	})
 }
 
-// nextCell reads the next cell of a task; the error is io.EOF after the last.
+// nextCell reads the next cell of a task. The error is io.EOF after the last one.
 func nextCell(from io.Reader) (t stages.Task, key string, err error) {
 	var n uint32
 	if err := binary.Read(from, binary.LittleEndian, &n); err != nil {
@@ -70,10 +70,10 @@ func nextCell(from io.Reader) (t stages.Task, key string, err error) {
 	return readTask(bytes.NewReader(raw))
 }
 
-// work runs a task of an array, by its number, in the experiment's folder dir: the cells that are not complete
-// yet. Simulated cells run in parallel on the cores that this process may use. While another process works on the
-// task, it waits. At the end it writes a record, atomically; an interrupted task writes none. prepare empties
-// the folder of a cell, except the description of its key, and complete reports whether a cell's folder is complete under the key with a description.
+// work runs the incomplete cells of task number in the experiment's folder dir. While another process works on the
+// task, it waits. Simulated cells run in parallel on the available cores. At the end it writes a record of the task
+// atomically; if interrupted, it writes none. prepare empties the folder of a cell, except for the description of its
+// key. complete reports whether a folder has a complete cell with this description.
 func work(ctx context.Context, dir string, number int, prepare func(dir, description string) error,
 	complete func(dir, description string) bool) error {
 	return runCells(ctx, dir, number, complete,
@@ -160,11 +160,11 @@ func runCells(ctx context.Context, dir string, number int, complete func(dir, de
 	return nil
 }
 
-// taskShard is a task's own shard for cells without a folder. A task of the same number that seemed dead, but still
-// runs, has another.
+// taskShard is the shard in which a task records cells without a folder. Each process uses a new shard, because an
+// earlier process of the same task may still run.
 type taskShard struct {
 	dir, prefix string
-	earlier     *record.Shards // of tasks of this number
+	earlier     *record.Shards // shards of earlier processes of this task
 
 	mu  sync.Mutex // guards the fields below
 	own *record.ShardWriter
@@ -177,13 +177,13 @@ func openTaskShard(dir string, number int) (*taskShard, error) {
 	return s, err
 }
 
-// has reports whether a task of this number has finished a cell before.
+// has reports whether an earlier process of this task has finished the cell.
 func (s *taskShard) has(t stages.Task) bool {
 	at, ok := s.earlier.Find(t.Setup.Cell.Cell, t.Setup.Cell.Key)
 	return ok && at.State == record.CellFinished
 }
 
-// add adds a cell that is over.
+// add writes the result of a cell that has ended.
 func (s *taskShard) add(c record.Cell, description string) (err error) {
 	s.mu.Lock()
 	if s.own == nil {
@@ -197,14 +197,14 @@ func (s *taskShard) add(c record.Cell, description string) (err error) {
 	return err
 }
 
-// Close closes the shard, when its cells are on the disk.
+// Close writes all cells to the disk and closes the shard.
 func (s *taskShard) Close() error {
 	own := s.own
 	s.own = nil
 	return own.Close()
 }
 
-// taskJournal is the journal of a task: a line for each cell that it ran.
+// taskJournal is the journal of a task. It has a line for each cell that the task has run.
 type taskJournal struct{ file *folder.File }
 
 func openTaskJournal(dir string, number int) (taskJournal, error) {
@@ -215,7 +215,7 @@ func openTaskJournal(dir string, number int) (taskJournal, error) {
 	return taskJournal{f}, nil
 }
 
-// add adds a cell that is over, in one write.
+// add writes the line of a cell with a single write.
 func (j taskJournal) add(name string, c record.Cell) error {
 	line, err := json.Marshal(struct {
 		Time    time.Time `json:"time"`
@@ -235,11 +235,11 @@ func (j taskJournal) add(name string, c record.Cell) error {
 	return nil
 }
 
-// runWritten runs a cell that was written down.
+// runWritten runs a cell that was read from a task file.
 func runWritten(
 	ctx context.Context, task stages.Task, key string, prepare func(dir, description string) error,
 ) (record.Cell, error) {
-	if task.Dir != "" { // else it is one that is put into a shard
+	if task.Dir != "" { // cells without a folder go into a shard
 		if err := prepare(task.Dir, key); err != nil {
 			return record.Cell{}, err
 		}
@@ -250,8 +250,8 @@ func runWritten(
 	return runReal(ctx, task)
 }
 
-// runReal runs a real cell on an engine that is opened for it alone: other cells
-// of the same results may be running.
+// runReal runs a real cell. It opens an engine for this cell only, because other tasks may run cells of the same
+// experiment.
 func runReal(ctx context.Context, task stages.Task) (cell record.Cell, err error) {
 	kind := engine.Find(task.Hardware.Kind)
 	if kind == nil {

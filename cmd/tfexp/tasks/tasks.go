@@ -1,5 +1,5 @@
-// Package tasks runs the cells of an experiment as tasks of a batch system: the flag --on of run and resume, which submit
-// and collect them, and the hidden command by which a node runs a task. A batch system is an engine.Batch of an engine.
+// Package tasks runs the cells of an experiment as tasks of a batch system. It adds the flag --on to run and resume,
+// and a hidden command that runs a task on a node. The batch system is the engine.Batch of an engine.
 package tasks
 
 import (
@@ -34,28 +34,30 @@ const about = `With --on slurm cells are tasks of an array on a Slurm cluster: s
 batches, real ones each on a node of its own. The folder of results must be one that
 the nodes see. --detach leaves once they are submitted (docs/slurm.md).`
 
-// Place is a batch system that runs cells as tasks. It implements stages.Place.
+// Place runs cells as tasks of a batch system. It implements stages.Place.
 type Place struct {
-	// On is the name of the engine with the batch system, or onHere; empty: where an earlier run has begun to run them.
+	// On is the name of an engine with a batch system, or onHere. Empty means the engine of an earlier run, if that run
+	// has open tasks.
 	On string
-	// Command runs a task: the experiment's folder and the number of the task are added. All nodes must find it.
+	// Command is the command that runs a task. The experiment's folder and the number of the task are appended. Its
+	// program must exist on all nodes.
 	Command []string
-	// Batch is the number of simulated cells in a task; 0 leaves it to tfexp. AtOnce bounds the tasks that run at the
-	// same time; 0: not.
+	// Batch is the number of simulated cells in a task; 0 means the default. AtOnce is the largest number of tasks that
+	// run at once; 0 means no limit.
 	Batch, AtOnce int
-	// Args are further arguments of the batch system, as of sbatch.
+	// Args are further arguments of the batch system, such as the options of sbatch, by name.
 	Args map[string]string
-	// Detach leaves the tasks to the batch system: the run ends with a *stages.Detached, and another one collects the cells.
+	// Detach ends the run with a *stages.Detached after tasks are submitted. A later run collects their cells.
 	Detach bool
 }
 
-// onHere is the value of --on for cells that are not tasks of a batch system.
+// onHere is the value of --on for running cells on this machine.
 const onHere = "here"
 
 // Away implements stages.Place.
 func (p *Place) Away() bool { return p.On != "" && p.On != onHere }
 
-// flags are the flags by which cells run as tasks of a batch system.
+// flags has the flags about tasks.
 type flags struct {
 	Place
 	args []string
@@ -69,7 +71,7 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.Detach, "detach", false, "with --on: exit when the cells are submitted; \"tfexp resume\" collects them")
 }
 
-// prepare sets the place where cells run: the one of the flags, or the place of an earlier run.
+// prepare sets the place where cells run, according to the flags or to an earlier run.
 func (f *flags) prepare(o *pipeline.Options) error {
 	switch {
 	case f.Batch < 0 || f.AtOnce < 0:
@@ -101,7 +103,7 @@ func (f *flags) prepare(o *pipeline.Options) error {
 	return nil
 }
 
-// argument reads an argument of the batch system, "name=value" or "name" for a flag, with or without dashes.
+// argument parses an argument of the batch system: "name=value", or "name" for a switch. Leading dashes are removed.
 func argument(text string) (name, value string, ok bool) {
 	name, value, _ = strings.Cut(strings.TrimLeft(text, "-"), "=")
 	return name, value, name != "" && !strings.ContainsAny(name, " \t")

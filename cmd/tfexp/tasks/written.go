@@ -1,4 +1,4 @@
-// Written is a cell in a file, for another process.
+// This file writes a cell into a file, for another process that runs it.
 
 package tasks
 
@@ -14,34 +14,35 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Durations and maps are among the settings of policies.
+// Settings of policies contain durations and maps.
 func init() {
 	gob.Register(time.Duration(0))
 	gob.Register([]schema.Setting(nil))
 }
 
-// written is the form of a cell in a file for another process.
+// written is the file format of a cell.
 type written struct {
 	// Version is the version of this file format.
 	Version int
 	Task    stages.Task
-	// Key is the description of the cell's key, for its folder.
+	// Key is the description of the cell's key, which is written into the cell's folder.
 	Key string
-	// Speeds has the speed on 1, 2, 3, … threads for each different speed-up of the
-	// task's work, and Speed the index of the speed-up of each piece of work, in
-	// their order; -1 for one without. Functions cannot be written down.
+	// Speeds has, for each distinct speed-up function, its values on 1, 2, 3, … threads. Speed has the index in Speeds
+	// for each piece of work, in the order of eachWork; -1 means no speed-up. gob cannot encode functions.
 	Speeds [][]float64
 	Speed  []int
-	// Checkpoints are the checkpoints of the task's simulation, by job: gob writes no list with gaps.
+	// Checkpoints are the simulated checkpoints by job number. They are a map because gob cannot encode nil elements of
+	// a list.
 	Checkpoints map[int]simulated.Checkpoint
 }
 
 const writtenForm = 6
 
-// errCourse is returned when a cell with jobs whose speed changes over time is to be written down for another process.
+// errCourse is returned for a cell with jobs whose speed changes over time, since such a cell cannot be written into a
+// file.
 var errCourse = errors.New("a cell with jobs whose speed changes over time is simulated within tfexp alone")
 
-// writeTask writes a task down, with the description of its key.
+// writeTask writes a task and the description of its key.
 func writeTask(to io.Writer, t stages.Task, key string) error {
 	course := false
 	eachWork(&t, func(w *simulated.Scaling) { course = course || w.Special != nil && w.Special.Begin != nil })
@@ -91,7 +92,7 @@ func writeTask(to io.Writer, t stages.Task, key string) error {
 	return nil
 }
 
-// readTask reads the output of writeTask.
+// readTask reads a task that writeTask has written.
 func readTask(from io.Reader) (t stages.Task, key string, err error) {
 	var w written
 	if err := gob.NewDecoder(from).Decode(&w); err != nil {

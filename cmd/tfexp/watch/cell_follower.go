@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/ledger"
 )
 
-// cellFollower is a cell whose files are read as they grow.
+// cellFollower reads the files of a cell while they grow.
 type cellFollower struct {
 	ref                                      record.CellRef
 	events, decisions, reports, gpus, vessel *fileFollower
@@ -28,18 +28,18 @@ type cellFollower struct {
 	names   []string
 	number  map[string]int
 	spans   []HeldSpan
-	open    map[int][]int // by job: its spans that last
-	holders map[int32]int // of each GPU
+	open    map[int][]int // indices of unfinished spans, by job number
+	holders map[int32]int // number of jobs that hold a GPU, by GPU
 	shared  int           // GPUs that several jobs hold
 	cut     bool
 	use     []Usage
-	last    float64 // the last event or report
+	last    float64 // time of the last event or report, in seconds
 	latest  map[string]*Job
 	waits   map[string]string
 	curves  []Curve
 	curve   map[string]int
 	devices map[int]GPUState
-	heads   map[*fileFollower][]string // the columns of tables
+	heads   map[*fileFollower][]string // column names of tables
 }
 
 func followCell(dir string, ref record.CellRef, complete bool) *cellFollower {
@@ -48,7 +48,7 @@ func followCell(dir string, ref record.CellRef, complete bool) *cellFollower {
 		hidden := []string{record.CellsDir, ref.Cell, filepath.Base(table.Temporary(name))}
 		if complete {
 			at = append(at, hidden)
-		} else { // the files of an earlier run still have the name
+		} else { // files of an earlier run may still have the final names
 			at = append([][]string{hidden}, at...)
 		}
 		return &fileFollower{dir: dir, name: at}
@@ -61,7 +61,7 @@ func followCell(dir string, ref record.CellRef, complete bool) *cellFollower {
 	return c
 }
 
-// begin forgets all: the cell runs again.
+// begin clears the state, because the cell has started again.
 func (c *cellFollower) begin() {
 	c.ledger, c.names, c.number = ledger.New(0), nil, map[string]int{}
 	c.spans, c.open, c.cut, c.use, c.last = nil, map[int][]int{}, false, nil, 0
@@ -73,7 +73,7 @@ func (c *cellFollower) begin() {
 
 func (c *cellFollower) forgetReports() { c.curves, c.curve = nil, map[string]int{} }
 
-// read reads the lines added to the files.
+// read processes the lines that were added to the files.
 func (c *cellFollower) read() error {
 	lines, anew, err := c.events.newLines()
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *cellFollower) read() error {
 	return cmp.Or(c.rows(c.reports, c.report), c.rows(c.vessel, c.contained), c.rows(c.gpus, c.device))
 }
 
-// event takes an event of a job.
+// event processes an event of a job.
 func (c *cellFollower) event(e *record.EventRow) {
 	number, known := c.number[e.Job]
 	if !known {
@@ -141,7 +141,7 @@ func (c *cellFollower) event(e *record.EventRow) {
 	}
 }
 
-// hold adds the spans of the resources that a job holds from now on.
+// hold adds a span for each range of resources that a job holds from now on.
 func (c *cellFollower) hold(s HeldSpan, set scheduler.CoreSet) {
 	for _, part := range set {
 		if len(c.spans) == mostSpans {
@@ -159,7 +159,7 @@ func (c *cellFollower) hold(s HeldSpan, set scheduler.CoreSet) {
 	}
 }
 
-// devices are the GPUs of a span; a span of cores has none.
+// devices yields the GPUs of a span; a span of cores has none.
 func (s *HeldSpan) devices() iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for gpu := s.Low; s.GPU && gpu <= min(s.High, mostGPUs) && yield(gpu); gpu++ {
@@ -167,7 +167,7 @@ func (s *HeldSpan) devices() iter.Seq[int32] {
 	}
 }
 
-// leave notes that the GPUs of a span are held by one job less.
+// leave reduces by one the number of jobs that hold the GPUs of a span.
 func (c *cellFollower) leave(s *HeldSpan) {
 	for gpu := range s.devices() {
 		if c.holders[gpu]--; c.holders[gpu] == 1 {
@@ -176,13 +176,13 @@ func (c *cellFollower) leave(s *HeldSpan) {
 	}
 }
 
-// held is how many cores and GPUs are held; a GPU that jobs share counts once.
+// held returns the numbers of held cores and GPUs. A GPU that several jobs hold counts once.
 func (c *cellFollower) held() (cores, gpus int) {
 	cores, gpus = c.ledger.Held()
 	return cores, gpus - c.shared
 }
 
-// rows takes the rows that were added to a table.
+// rows calls each for every row that was added to a table.
 func (c *cellFollower) rows(t *fileFollower, each func(get func(column string) string)) error {
 	lines, anew, err := t.newLines()
 	if err != nil || len(lines) == 0 {
@@ -195,7 +195,7 @@ func (c *cellFollower) rows(t *fileFollower, each func(get func(column string) s
 			c.forgetReports()
 		}
 		if c.heads[t], err = in.Read(); err != nil {
-			return nil // no table: nothing is known
+			return nil // ignore a file that is not a table
 		}
 	}
 	head := c.heads[t]
@@ -213,7 +213,7 @@ func (c *cellFollower) rows(t *fileFollower, each func(get func(column string) s
 	}
 }
 
-// report takes a row of progress.csv.
+// report processes a row of progress.csv.
 func (c *cellFollower) report(get func(string) string) {
 	p := ReportPoint{At: deref(number(get("t_s"))), Epoch: int(deref(number(get("epoch")))), Loss: number(get("loss")),
 		Accuracy: number(get("accuracy"))}
@@ -244,14 +244,14 @@ func (c *cellFollower) report(get func(string) string) {
 	}
 }
 
-// contained takes a row of containers.csv.
+// contained processes a row of containers.csv.
 func (c *cellFollower) contained(get func(string) string) {
 	if j := c.job(get("job")); j != nil {
 		j.CPU = number(get("cpu_pct"))
 	}
 }
 
-// device takes a row of gpus.csv.
+// device processes a row of gpus.csv.
 func (c *cellFollower) device(get func(string) string) {
 	d := GPUState{Utilization: number(get("utilization_pct")), Memory: number(get("memory_bytes")),
 		Power: number(get("power_w"))}
@@ -261,7 +261,7 @@ func (c *cellFollower) device(get func(string) string) {
 	}
 }
 
-// job is the job's own reports; nil when there are too many.
+// job returns the entry for a job's reports; nil if there are already mostJobs.
 func (c *cellFollower) job(name string) *Job {
 	j := c.latest[name]
 	if j == nil && len(c.latest) < mostJobs {
@@ -271,18 +271,19 @@ func (c *cellFollower) job(name string) *Job {
 	return j
 }
 
-// show returns the cell in its present state.
+// show returns the current state of the cell.
 func (c *cellFollower) show(state string) *Cell {
 	n := c.ledger.Counts()
 	out := &Cell{
 		CellRef: c.ref, State: state, At: c.last, Done: n.Finished, Running: n.Running, Waiting: n.Waiting(),
 		Failed: n.Failed + n.Stopped, Names: append([]string{}, c.names...), Spans: append([]HeldSpan{}, c.spans...),
 		Cut: c.cut,
-		Use: append([]Usage{}, c.use...), // the page reads lists, empty ones too
+		Use: append([]Usage{}, c.use...), // not nil: the page needs a list in JSON
 	}
 	out.HeldCores, out.HeldGPUs = c.held()
 	if info := c.events.at; state == running && !c.ref.Simulated && info != nil && len(c.use) > 0 {
-		// It is written with each event. Whole seconds do: who has seen the rest sees no change.
+		// The events file is written at each event, so its age gives the current time. Whole seconds suffice, and avoid
+		// updates that change nothing else.
 		out.At = max(out.At, math.Floor(c.use[len(c.use)-1].At+time.Since(info.ModTime()).Seconds()))
 	}
 	behind := c.behind(n.Running)
@@ -318,8 +319,8 @@ func (c *cellFollower) show(state string) *Cell {
 	return out
 }
 
-// behind returns the first running job that holds resources which the given job waits for; empty when there is
-// none.
+// behind describes the running jobs, for waiting jobs without a reason: "long-1 and 2 more run". It is empty if no job
+// runs.
 func (c *cellFollower) behind(runs int) string {
 	for number, name := range c.names {
 		if c.ledger.Job(number).State() != scheduler.Running {
@@ -333,7 +334,7 @@ func (c *cellFollower) behind(runs int) string {
 	return ""
 }
 
-// place is the position of jobs of a state in a list.
+// place returns the position of a job's state in the list of jobs.
 func place(state string) int {
 	switch state {
 	case scheduler.Running.String():
@@ -344,7 +345,7 @@ func place(state string) int {
 	return 2
 }
 
-// thin keeps every second element, and the last.
+// thin keeps every second element and the last one.
 func thin[T any](all []T) []T {
 	last := all[len(all)-1]
 	kept := all[:0]

@@ -9,15 +9,15 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// progressFollower follows the state of a running cell.
+// progressFollower reads the progress of a running cell.
 type progressFollower struct {
 	file fileFollower
-	last *record.CellProgress // nil: not known yet
+	last *record.CellProgress // nil: unknown
 	read time.Time            // when last was read
-	use  []Usage              // thinned, like that in cellFollower
+	use  []Usage              // with at most a few hundred points, as in cellFollower
 }
 
-// progressOf returns the follower of the present state of the cell.
+// progressOf reads the current progress of a running cell.
 func (x *experiment) progressOf(cell string) *progressFollower {
 	s := x.stands[cell]
 	if s == nil {
@@ -27,7 +27,7 @@ func (x *experiment) progressOf(cell string) *progressFollower {
 	}
 	lines, anew, err := s.file.newLines()
 	if err != nil {
-		return s // it is looked at again
+		return s // a later call tries again
 	}
 	if anew {
 		s.last, s.use = nil, nil
@@ -46,7 +46,8 @@ func (x *experiment) progressOf(cell string) *progressFollower {
 	return s
 }
 
-// addTo adds the state of a simulated cell that its events, which are written in parts, do not contain yet.
+// addTo adds the progress of a simulated cell to its state. Events of a simulated cell are written in blocks, so they
+// are not current.
 func (s *progressFollower) addTo(c *Cell) {
 	if s.last == nil {
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// complete reports whether the cell has results that belong to the plan.
+// complete reports whether the cell has results under its current key in the plan.
 func (x *experiment) complete(c record.CellRef) bool {
 	e, ok := x.done[c.Cell]
 	_, runs := x.now[c.Cell]
@@ -35,7 +35,7 @@ func (x *experiment) state(c record.CellRef) string {
 	return "waiting"
 }
 
-// refresh reads the changes.
+// refresh reads changes of the experiment's files.
 func (x *experiment) refresh() error {
 	if x.journal == nil {
 		x.journal = &fileFollower{dir: x.dir, name: [][]string{{record.JournalFile}}}
@@ -68,8 +68,8 @@ func (x *experiment) refresh() error {
 	return nil
 }
 
-// entry takes a line of the journal. At the first look the cells are read after it, so its
-// entries on earlier ends are ignored.
+// entry processes a line of the journal. first is true for lines of the first read; the cells are read afterwards, so
+// ends of cells are ignored.
 func (x *experiment) entry(e store.JournalEntry, first bool) {
 	if x.lines = append(x.lines, e); len(x.lines) > mostJournal {
 		x.lines = slices.Clone(x.lines[1:])
@@ -87,7 +87,7 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 		if x.first.IsZero() {
 			x.first = e.Time
 		}
-		if c := x.cells[e.Unit]; c != nil { // its new files get other names
+		if c := x.cells[e.Unit]; c != nil { // the new files of the cell have other names
 			delete(x.cells, e.Unit)
 			x.used = slices.DeleteFunc(x.used, func(n string) bool { return n == e.Unit })
 		}
@@ -107,7 +107,7 @@ func (x *experiment) entry(e store.JournalEntry, first bool) {
 	}
 }
 
-// readPlan reads the plan, and the cells that are complete under it.
+// readPlan reads the plan and the complete cells.
 func (x *experiment) readPlan(info fs.FileInfo) error {
 	var plan record.Plan
 	if err := record.ReadPlan(x.dir, &plan); err != nil {
@@ -158,7 +158,7 @@ func (x *experiment) readCell(cell string) {
 	x.done[cell] = e
 }
 
-// readSharded reads a cell that is in a shard.
+// readSharded reads a cell from a shard.
 func (x *experiment) readSharded(cell string, c *record.Cell) bool {
 	i, ok := x.index[cell]
 	if !ok {

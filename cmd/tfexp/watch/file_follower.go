@@ -10,24 +10,22 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// The most that is read of a file at one look, and of a line that is understood. The folder may
-// come from somebody else.
+// Limits on the bytes of a file that one call reads, and on a line. Untrusted folders may contain very large files.
 const (
 	mostAtOnce = 16 << 20
 	mostLine   = 1 << 20
 )
 
-// fileFollower reads the lines that are added to a file, which may be replaced or
-// truncated while it is followed.
+// fileFollower reads the lines that are added to a file. The file may be replaced or truncated meanwhile.
 type fileFollower struct {
 	dir  string     // the experiment's folder
-	name [][]string // where it may be, in the order in which it is looked for
+	name [][]string // possible paths below dir, the preferred ones first
 	at   fs.FileInfo
-	from int64 // all before it was returned
+	from int64 // offset in bytes up to which lines were returned
 }
 
-// newLines returns the whole lines that came since the last call, each with its end, and whether
-// they are the first of a new file. A missing file has no lines.
+// newLines returns the complete lines that were added since the last call, with their line breaks. anew reports whether
+// the file is a new one. A missing file has no lines.
 func (t *fileFollower) newLines() (lines [][]byte, anew bool, err error) {
 	f, err := t.open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +48,7 @@ func (t *fileFollower) newLines() (lines [][]byte, anew bool, err error) {
 		return nil, anew, err
 	}
 	whole := bytes.LastIndexByte(raw, '\n') + 1
-	if whole == 0 && len(raw) >= mostLine { // no line, whatever it is
+	if whole == 0 && len(raw) >= mostLine { // too long for a line: skip these bytes
 		whole = len(raw)
 	}
 	t.from += int64(whole)

@@ -7,29 +7,29 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Headline is the headline of the report on the results so far.
+// Headline is the report's headline for the results so far.
 type Headline struct {
 	Sentence string     `json:"sentence"`
 	Columns  []string   `json:"columns"`
 	Rows     [][]string `json:"rows"`
 }
 
-// headlineCache is the latest headline of an experiment, and when it was computed.
+// headlineCache is the latest headline of an experiment.
 type headlineCache struct {
-	answer *Headline // nil: not known yet
-	cells  int       // complete ones that it is of
-	busy   bool      // it is being found
-	at     time.Time // when that was begun last
+	answer *Headline // nil: not computed yet
+	cells  int       // number of complete cells at that time
+	busy   bool      // whether a new headline is being computed
+	at     time.Time // when the last computation began
 	took   time.Duration
 }
 
-// refreshPauseFactor is the pause before the next look, as a multiple of the time that a headline takes.
+// refreshPauseFactor is the least pause between two computations, as a multiple of the time that one takes.
 const refreshPauseFactor = 20
 
-// headlineSlot bounds the answers that are found at a time.
+// headlineSlot allows one computation of a headline at a time.
 var headlineSlot = make(chan struct{}, 1)
 
-// refreshHeadline computes the headline again in the background when cells were added. The caller holds x.mu.
+// refreshHeadline computes the headline again in the background if cells were added. The caller must hold x.mu.
 func (x *experiment) refreshHeadline(cells int) {
 	a := &x.answers
 	if cells == 0 || a.busy || cells == a.cells && a.answer != nil || time.Since(a.at) < refreshPauseFactor*a.took {
@@ -48,7 +48,7 @@ func (x *experiment) refreshHeadline(cells int) {
 	}()
 }
 
-// readHeadline is the headline of a folder of results; an empty one where it cannot be read yet.
+// readHeadline returns the headline of a folder of results. It is empty if the results cannot be read yet.
 func readHeadline(dir string) *Headline {
 	e, err := record.Open(dir)
 	if err != nil {

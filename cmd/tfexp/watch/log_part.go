@@ -7,14 +7,14 @@ import (
 // LogPart is a part of a log.
 type LogPart struct {
 	Text []byte
-	From int64 // where Text begins in the file, in bytes
-	Size int64 // of the file now
+	From int64 // offset of Text in the file, in bytes
+	Size int64 // size of the file in bytes
 }
 
-// mostLog is how much of a log is read at once.
+// mostLog is the largest size of a part, in bytes.
 const mostLog = 256 << 10
 
-// readLogPart reads a log from a byte on, or its end, if from is negative.
+// readLogPart reads a part of a log from a byte offset. If from is negative, it reads the end.
 func readLogPart(dir string, from int64, name ...string) (LogPart, error) {
 	f, err := folder.Open(dir, name...)
 	if err != nil {
@@ -30,7 +30,7 @@ func readLogPart(dir string, from int64, name ...string) (LogPart, error) {
 		l.From = max(0, l.Size-mostLog)
 	}
 	l.Text = make([]byte, min(mostLog, max(0, l.Size-l.From)))
-	n, _ := f.ReadAt(l.Text, l.From) // fewer where the file has become shorter
+	n, _ := f.ReadAt(l.Text, l.From) // n is smaller if the file has become shorter
 	l.Text = l.Text[:n]
 	return l, nil
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// metricFamily is a metric with the names of its labels, in order.
+// metricFamily is a Prometheus metric with the names of its labels, in order.
 type metricFamily struct {
 	name, help string
 	labels     []string
@@ -39,8 +39,8 @@ var (
 		[]string{"cell", "experiment", "gpu"}}
 )
 
-// metrics serves the state of the runs in Prometheus' text exposition format, version 0.0.4. It covers the jobs of
-// running cells only: a permanent series for each job of each cell would overload the collector.
+// metrics serves the state of runs in Prometheus' text exposition format, version 0.0.4. Only jobs of running cells are
+// included, because permanent series for all jobs would overload a Prometheus server.
 func metrics(results *Folder, version string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		e := exposition{}
@@ -59,7 +59,7 @@ func metrics(results *Folder, version string) http.Handler {
 	})
 }
 
-// exposition has the samples of each metric: labels and value.
+// exposition has the samples of each metric as texts: labels and a value.
 type exposition map[*metricFamily][]string
 
 var labelEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
@@ -78,7 +78,7 @@ func (e exposition) known(f *metricFamily, v *float64, labels ...string) {
 	}
 }
 
-// collect reads the state of the runs, as far as it can be read.
+// collect adds the state of the runs. It skips data that cannot be read.
 func (e exposition) collect(results *Folder, version string) {
 	e.gauge(build, 1, version)
 	all, err := results.Experiments()
@@ -99,7 +99,7 @@ func (e exposition) collect(results *Folder, version string) {
 		for _, name := range x.Running {
 			cell, err := results.Cell(x.Name, name)
 			if err != nil {
-				continue // it has just ended
+				continue // the cell has just ended
 			}
 			e.gauge(cellTime, cell.At, name, x.Name)
 			e.gauge(jobs, float64(cell.Done), name, x.Name, "finished")

@@ -7,13 +7,13 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 )
 
-// mostNamed is the number of cells that a warning names.
+// mostNamed is the largest number of cells that a warning names.
 const mostNamed = 2
 
-// remainingTime estimates the remaining time of the cells, and its range: of the real ones, and of the simulated
-// ones, which run before them. It is nil where that is not known, or no cell is left.
+// remainingTime predicts the remaining time of the run's cells. Real cells run after simulated ones, so both
+// predictions are added. It returns nil if no cell is left or the time is unknown.
 func (x *experiment) remainingTime() *estimator.Prediction {
-	var all [2][]estimator.CellTime // real and simulated
+	var all [2][]estimator.CellTime // index 0: real cells; 1: simulated cells
 	var running [2]float64
 	open := false
 	for _, c := range x.plan.Cells {
@@ -52,13 +52,14 @@ func (x *experiment) remainingTime() *estimator.Prediction {
 	return &total
 }
 
-// rangeLevel is the level of the range of the remaining time; leastCell is how many seconds a cell takes at least.
+// rangeLevel is the level of the predicted interval. leastCell is the least time of a cell in seconds.
 const (
 	rangeLevel = 0.9
 	leastCell  = 1e-6
 )
 
-// runningCellTimes returns how long a cell has run, and how long it still runs if its progress says so.
+// runningCellTimes returns how long a cell has run, in seconds. left is its remaining time according to its progress;
+// known is false if that is unknown.
 func (x *experiment) runningCellTimes(cell string) (ran, left float64, known bool) {
 	since, runs := x.now[cell]
 	if !runs {

@@ -1,5 +1,5 @@
-// Package watch is the commands that show runs which go on in this process or another one: it follows the files that
-// they write. "tfexp serve" shows them in a browser, "tfexp top" in the whole terminal.
+// Package watch shows runs of this or other processes while they are in progress, by reading the files that they write.
+// "tfexp serve" shows them in a browser, and "tfexp top" in the whole terminal.
 package watch
 
 import (
@@ -21,19 +21,19 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// ErrUnknown is returned for an experiment, a cell or a log that is not there.
+// ErrUnknown is returned when an experiment, a cell or a log does not exist.
 var ErrUnknown = errors.New("there is no experiment of this name")
 
-// fresh is how long data that was read counts as current: several views may look at one run.
+// fresh is how long data are reused after reading, since several views may show the same run.
 const fresh = 250 * time.Millisecond
 
-// Limits on the data kept for one experiment.
+// Limits on the data that are kept of one experiment.
 const (
-	mostJournal = 12 // lines
-	mostFollow  = 8  // cells whose files are read on
+	mostJournal = 12 // lines of the journal
+	mostFollow  = 8  // cells whose files are followed
 )
 
-// Folder is a folder of results. Its methods may be called from several goroutines.
+// Folder reads a folder of results. Its methods are safe for concurrent use.
 type Folder struct {
 	Dir string
 
@@ -41,42 +41,42 @@ type Folder struct {
 	open map[string]*experiment
 }
 
-// NewFolder returns a folder, which need not be there yet.
+// NewFolder returns a Folder for dir, which need not exist yet.
 func NewFolder(dir string) *Folder {
 	return &Folder{Dir: filepath.Clean(dir), open: map[string]*experiment{}}
 }
 
-// Experiment is the progress of an experiment.
+// Experiment is the state of an experiment.
 type Experiment struct {
-	Name        string `json:"name"` // of its folder
+	Name        string `json:"name"` // the name of its folder
 	Description string `json:"description,omitempty"`
-	// State is running, finished, failed or interrupted (also when tfexp was killed).
+	// State is running, finished, failed or interrupted. A killed run counts as interrupted.
 	State  string `json:"state"`
-	Holder string `json:"holder,omitempty"` // the process that works in the folder
+	Holder string `json:"holder,omitempty"` // the process that uses the folder
 	// Doing is the current activity of the run: profiling, running cells, or writing results.
 	Doing    string `json:"doing,omitempty"`
 	Cells    int    `json:"cells"`
 	Finished int    `json:"finished"`
 	Failed   int    `json:"failed"`
 	Left     int    `json:"left"`
-	// Elapsed is how long the last run has taken so far, and TimeLeft how long its cells will still take, in seconds, with
-	// its range; both are nil where that is not known.
+	// Elapsed is how long the last run has taken so far. TimeLeft is the predicted remaining time of its cells, and
+	// LeftRange its range; both are nil if unknown. All are in seconds.
 	Elapsed   float64     `json:"elapsed_s"`
 	TimeLeft  *float64    `json:"time_left_s"`
 	LeftRange *[2]float64 `json:"time_left_range_s,omitempty"`
-	// Running are the cells that run now, up to a limit. Standings are the states of those that take
-	// longer than a moment.
+	// Running are the running cells, up to a limit. Standings are their states, except for cells that have just
+	// started.
 	Running   []string          `json:"running"`
 	Standings []states.Standing `json:"standings,omitempty"`
-	// Report and Pictures are the results that can be viewed.
+	// Report is set if a report exists. Pictures are the paths of the pictures.
 	Report   bool     `json:"report"`
 	Pictures []string `json:"pictures,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
-	// Answer is the answer of the results so far; nil before the first cell has ended.
+	// Answer is the answer from the results so far; nil before the first cell has ended.
 	Answer *Headline `json:"answer,omitempty"`
 }
 
-// CellRow is a cell in the list of an experiment.
+// CellRow is a cell in the list of an experiment's cells.
 type CellRow struct {
 	Cell      string           `json:"cell"`
 	Policy    string           `json:"policy"`
@@ -85,7 +85,7 @@ type CellRow struct {
 	Replicate int              `json:"replicate"`
 	Axes      []record.Setting `json:"axes,omitempty"`
 	State     string           `json:"state"`
-	Seconds   float64          `json:"seconds,omitempty"` // it took
+	Seconds   float64          `json:"seconds,omitempty"` // how long the cell took
 	MeanJCT   *float64         `json:"mean_jct_s"`
 	Makespan  *float64         `json:"makespan_s"`
 	Error     string           `json:"error,omitempty"`
@@ -93,54 +93,54 @@ type CellRow struct {
 
 const running = "running"
 
-// experiment is one folder that is followed.
+// experiment follows the folder of one experiment.
 type experiment struct {
 	dir  string
 	name string
 
 	mu      sync.Mutex // guards the fields below
-	at      time.Time  // of the last look
+	at      time.Time  // when the folder was last read
 	planAt  fs.FileInfo
 	plan    record.Plan
 	run     record.Run
-	index   map[string]int // of the cells of the plan
-	shards  *record.Shards // of the cells without a folder
+	index   map[string]int // indices of cells in the plan
+	shards  *record.Shards // for cells without a folder
 	done    map[string]completeCell
 	journal *fileFollower
-	lines   []store.JournalEntry         // the last ones
-	began   time.Time                    // the last run
-	over    time.Time                    // zero while it runs
-	first   time.Time                    // its first cell
-	ran     int                          // cells that it has done
-	now     map[string]time.Time         // cells that run, and since when
-	stands  map[string]*progressFollower // of cells that run
+	lines   []store.JournalEntry         // the last lines of the journal
+	began   time.Time                    // when the last run began
+	over    time.Time                    // when the last run ended; zero while it runs
+	first   time.Time                    // when the last run began its first cell
+	ran     int                          // cells that the last run has ended
+	now     map[string]time.Time         // when a running cell began
+	stands  map[string]*progressFollower // progress of running cells
 	cells   map[string]*cellFollower
-	used    []string         // the names in cells, the latest last
-	warned  []record.Warning // of the last run
+	used    []string         // keys of cells, the latest last
+	warned  []record.Warning // warnings of the last run
 	answers headlineCache
 }
 
-// completeCell is the data kept for a complete cell.
+// completeCell has the results of a complete cell that are shown.
 type completeCell struct {
 	key, state, error string
 	seconds           float64
-	began             time.Time // zero of a simulated cell
+	began             time.Time // zero for a simulated cell
 	jct, makespan     *float64
 	jobs, finished    int
-	lost              int // jobs that failed
+	lost              int // failed jobs
 }
 
-// on sets the number of the cell's jobs. Not all of them may be followed.
+// on sets the numbers of jobs by state. A cell may have more jobs than are followed.
 func (e *completeCell) on(c *Cell) {
 	if c.Total = e.jobs; e.jobs > len(c.Names) {
 		c.Done, c.Failed, c.Running, c.Waiting = e.finished, e.lost, 0, 0
 	}
 }
 
-// complete adds the remaining times of running experiments, and the standings of their cells.
+// complete sets the remaining times of running experiments and the progress of their cells.
 func (f *Folder) complete(all []states.State) error {
 	seen, err := f.Experiments()
-	if err == nil && len(seen) == len(all) { // else one has just begun
+	if err == nil && len(seen) == len(all) { // the lengths differ if an experiment has just begun
 		for i := range all {
 			all[i].TimeLeft, all[i].LeftRange, all[i].Standings = seen[i].TimeLeft, seen[i].LeftRange, seen[i].Standings
 		}
@@ -148,7 +148,7 @@ func (f *Folder) complete(all []states.State) error {
 	return err
 }
 
-// Experiments returns the experiments in the folder, by name; none if it is not there.
+// Experiments returns the experiments in the folder, sorted by name; none if the folder does not exist.
 func (f *Folder) Experiments() ([]Experiment, error) {
 	all, err := f.look()
 	if err != nil {
@@ -165,7 +165,7 @@ func (f *Folder) Experiments() ([]Experiment, error) {
 	return out, nil
 }
 
-// look finds the experiments that there are now.
+// look returns the current experiments in the folder.
 func (f *Folder) look() ([]*experiment, error) {
 	dirs, err := pipeline.Experiments(f.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -205,8 +205,7 @@ func (f *Folder) find(name string) (*experiment, error) {
 	return nil, ErrUnknown
 }
 
-// Experiment returns the progress of one experiment, its cells in the order of the plan, and the last lines of
-// its journal.
+// Experiment returns the state of an experiment, its cells in the order of the plan, and the last lines of its journal.
 func (f *Folder) Experiment(name string) (Experiment, []CellRow, []store.JournalEntry, error) {
 	x, err := f.find(name)
 	if err != nil {
@@ -229,8 +228,8 @@ func (f *Folder) Experiment(name string) (Experiment, []CellRow, []store.Journal
 	return s, rows, slices.Clone(x.lines), nil
 }
 
-// Cell returns the state of a cell. An empty name means the running cell (the first of several), or else the last
-// one that ran. The error is ErrUnknown if there is no such cell.
+// Cell returns the state of a cell. An empty name selects the first running cell, or else the cell that ended last. The
+// error is ErrUnknown if the cell does not exist.
 func (f *Folder) Cell(name, cell string) (*Cell, error) {
 	x, err := f.find(name)
 	if err != nil {
@@ -282,8 +281,8 @@ func (f *Folder) Cell(name, cell string) (*Cell, error) {
 	return out, nil
 }
 
-// Log reads the log of a job from a byte on, or its end if from is negative. The cell "samples" has the logs of the
-// samples.
+// Log reads the log of a job from a byte offset, or its end if from is negative. The logs of samples belong to the cell
+// SamplesCell.
 func (f *Folder) Log(name, cell, job string, from int64) (LogPart, error) {
 	x, err := f.find(name)
 	if err != nil {
@@ -300,10 +299,10 @@ func (f *Folder) Log(name, cell, job string, from int64) (LogPart, error) {
 	return l, err
 }
 
-// SamplesCell is the cell under which logs of samples are found.
+// SamplesCell is used as the name of a cell in requests for logs of samples.
 const SamplesCell = "samples"
 
-// Path returns the folder of an experiment, for folder.Open.
+// Path returns the folder of an experiment, as an argument for folder.Open.
 func (f *Folder) Path(name string) (string, error) {
 	x, err := f.find(name)
 	if err != nil {
@@ -312,7 +311,7 @@ func (f *Folder) Path(name string) (string, error) {
 	return x.dir, nil
 }
 
-// summary looks at the folder and returns its progress.
+// summary reads the changes in the folder and returns the experiment's state.
 func (x *experiment) summary() (Experiment, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -350,7 +349,7 @@ func (x *experiment) summary() (Experiment, error) {
 		if p := x.remainingTime(); p != nil {
 			s.TimeLeft, s.LeftRange = &p.Seconds, &[2]float64{p.Low, p.High}
 		}
-	case s.State == running || !x.run.Reported && s.State == "finished", s.State == "": // it was killed
+	case s.State == running || !x.run.Reported && s.State == "finished", s.State == "": // the run was killed
 		s.State = "interrupted"
 	}
 	if end := x.over; !x.began.IsZero() {
@@ -365,9 +364,9 @@ func (x *experiment) summary() (Experiment, error) {
 	s.Report = err == nil
 	s.Pictures = x.pictures()
 	warned := x.run.Warnings
-	if held { // run.json has none yet
+	if held { // run.json has the warnings only after the run
 		warned = slices.Clone(x.warned)
-		slices.Reverse(warned) // the latest kind first
+		slices.Reverse(warned) // the latest warnings first
 	}
 	for _, d := range analysis.Doubts(warned, mostNamed) {
 		s.Warnings = append(s.Warnings, d.String())
@@ -390,7 +389,7 @@ func (x *experiment) doing(left int) string {
 	return "between cells"
 }
 
-// latest is the cell to show where none is requested.
+// latest returns the cell to show if the user has not chosen one.
 func (x *experiment) latest() string {
 	for _, c := range x.plan.Cells {
 		if _, runs := x.now[c.Cell]; runs {
@@ -410,7 +409,7 @@ func (x *experiment) latest() string {
 	return ""
 }
 
-// pictures are the pictures of the experiment, as SVG files below its folder of plots.
+// pictures returns the paths of the experiment's pictures: the SVG files in its folder of plots.
 func (x *experiment) pictures() []string {
 	var list []record.Picture
 	if readJSON(x.dir, &list, record.PlotsDir, record.PicturesFile) != nil {
@@ -425,12 +424,12 @@ func (x *experiment) pictures() []string {
 	return out
 }
 
-// readJSON reads a JSON file of bounded size below dir.
+// readJSON decodes a JSON file below dir. Large files are an error.
 func readJSON(dir string, v any, name ...string) error {
 	return folder.ReadJSON(dir, v, name...)
 }
 
-// sameVersion reports whether a file was not written between two looks.
+// sameVersion reports whether a file was not changed between two calls of Stat.
 func sameVersion(a, b fs.FileInfo) bool {
 	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/tfexp/tfexp/cmd/tfexp/live"
 )
 
-// every is the time between two looks at the folder.
+// every is the time between two reads of the folder.
 const every = 500 * time.Millisecond
 
-// PrintScreen draws the screen once, with a given width, for output without a terminal.
+// PrintScreen prints the screen once, for output that is not a terminal.
 func PrintScreen(w io.Writer, results *Folder, width int) error {
 	m := &screenModel{results: results}
 	v := m.look("", "")
@@ -24,11 +24,11 @@ func PrintScreen(w io.Writer, results *Folder, width int) error {
 	}
 	const height = 40
 	rows := v.draw(width, height)
-	_, err := fmt.Fprintln(w, strings.Join(rows[:len(rows)-1], "\n")) // without the keys
+	_, err := fmt.Fprintln(w, strings.Join(rows[:len(rows)-1], "\n")) // without the line about keys
 	return err
 }
 
-// ShowScreen takes the terminal until the user quits or the context is done.
+// ShowScreen shows the screen on the terminal until the user quits or ctx is done.
 func ShowScreen(ctx context.Context, out io.Writer, results *Folder, color bool) error {
 	m := &screenModel{results: results, width: 80, height: 24}
 	m.view.color = color
@@ -40,7 +40,8 @@ func ShowScreen(ctx context.Context, out io.Writer, results *Folder, color bool)
 			return message
 		})}
 	if size := live.TerminalSize(out); size != nil {
-		if width, height := size(); width > mostWidth || height > mostHeight { // a plain writer: the library cannot ask for its size
+		// Hide the terminal's file, so that the library cannot read the giant size.
+		if width, height := size(); width > mostWidth || height > mostHeight {
 			options = append(options, tea.WithOutput(struct{ io.Writer }{out}),
 				tea.WithWindowSize(min(width, mostWidth), min(height, mostHeight)))
 		}
@@ -56,23 +57,24 @@ func ShowScreen(ctx context.Context, out io.Writer, results *Folder, color bool)
 type screenModel struct {
 	results       *Folder
 	view          screenView
-	name, cell    string // the user's choice; empty follows the run
+	name, cell    string // the user's choice; if empty, the running experiment or cell is shown
 	width, height int
 }
 
-// folderRead is the result of a look at the folder.
+// folderRead is the message that the folder was read.
 type folderRead screenView
 
 // Init implements tea.Model.
 func (m *screenModel) Init() tea.Cmd { return m.read(0) }
 
-// read looks at the folder after a while, in the background.
+// read reads the folder in the background, after a delay.
 func (m *screenModel) read(after time.Duration) tea.Cmd {
 	name, cell := m.name, m.cell
 	return tea.Tick(after, func(time.Time) tea.Msg { return folderRead(m.look(name, cell)) })
 }
 
-// look reads the experiments, and a cell of the one with this name; of the one that runs if it is empty.
+// look reads all experiments, and one cell of the experiment with this name. An empty name selects the running
+// experiment.
 func (m *screenModel) look(name, cell string) screenView {
 	v := screenView{dir: m.results.Dir}
 	var err error
@@ -134,7 +136,7 @@ func (m *screenModel) key(key string) tea.Cmd {
 	return nil
 }
 
-// choose takes another experiment.
+// choose selects the experiment by places further in the list.
 func (m *screenModel) choose(by int) {
 	if n := len(m.view.all); n > 0 {
 		m.view.chosen = max(0, min(n-1, m.view.chosen+by))
@@ -142,7 +144,7 @@ func (m *screenModel) choose(by int) {
 	}
 }
 
-// other takes another cell of the experiment, in the order of its plan.
+// other selects the cell by places further in the order of the plan.
 func (m *screenModel) other(by int) {
 	if m.view.cell == nil {
 		return

@@ -1,5 +1,4 @@
-// Screen shows runs in progress on a full terminal: cells, jobs, resource usage
-// and loss curves.
+// This file draws runs in progress on a whole terminal: cells, jobs, resource usage and loss curves.
 
 package watch
 
@@ -17,29 +16,29 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// The least and the most that the picture is drawn for, in columns and rows.
+// Limits on the size of the screen, in columns and rows.
 const (
 	leastWidth  = 20
 	leastHeight = 5
 	mostWidth   = 1000
 	mostHeight  = 500
 	mostCores   = 16 // rows of the schedule
-	most        = 6  // experiments that are listed
+	most        = 6  // listed experiments
 )
 
 // screenView holds everything that the screen shows.
 type screenView struct {
 	dir     string
 	all     []Experiment
-	chosen  int   // of all
-	cell    *Cell // nil without a cell
-	asked   bool  // the cell was chosen, and does not follow the run
-	scroll  int   // jobs above the first that is shown
+	chosen  int   // index in all
+	cell    *Cell // nil: no cell to show
+	asked   bool  // the user chose the cell; it does not change with the run
+	scroll  int   // number of jobs above the first one shown
 	trouble error
 	color   bool
 }
 
-// Colours, and how text is set off.
+// Control sequences for colors and emphasis.
 const (
 	screenPlain = "\x1b[0m"
 	bold        = "\x1b[1m"
@@ -51,11 +50,11 @@ const (
 	screenYellow = "\x1b[33m"
 )
 
-// inks color the jobs of a block alike.
+// inks are the colors of job blocks: jobs of the same block have the same color.
 var inks = []string{"\x1b[44;97m", "\x1b[42;30m", "\x1b[45;97m", "\x1b[43;30m", "\x1b[46;30m", "\x1b[41;97m",
 	"\x1b[100;97m"}
 
-// draw returns the rows of the screen: at most height of them, none wider than width.
+// draw returns the rows of the screen: at most height rows, each at most width columns wide.
 func (v *screenView) draw(width, height int) []string {
 	width, height = max(width, leastWidth), max(height, leastHeight)
 	p := &screenPage{width: width, color: v.color}
@@ -84,7 +83,7 @@ func (v *screenView) draw(width, height int) []string {
 	if v.cell != nil {
 		p.row("", "")
 		p.cell(v.cell)
-		room := height - 1 - len(p.rows) // of the schedule and the jobs
+		room := height - 1 - len(p.rows) // rows left for the schedule and the jobs
 		p.schedule(v.cell, room/2)
 		p.jobs(v.cell, v.scroll, height-1-len(p.rows))
 	}
@@ -99,14 +98,14 @@ func (v *screenView) draw(width, height int) []string {
 	return p.rows
 }
 
-// screenPage is the rows so far.
+// screenPage collects the rows of the screen.
 type screenPage struct {
 	width int
 	color bool
 	rows  []string
 }
 
-// row adds a row of one color, cut at the width.
+// row adds a row in one color, cut to the width.
 func (p *screenPage) row(ink, text string) { p.rows = append(p.rows, p.paint(ink, p.cut(text))) }
 
 func (p *screenPage) cut(text string) string { return fit(text, p.width) }
@@ -118,7 +117,7 @@ func (p *screenPage) paint(ink, text string) string {
 	return ink + text + screenPlain
 }
 
-// fit returns the text without control characters, in at most width columns.
+// fit returns text without control characters, cut to width columns.
 func fit(text string, width int) string {
 	if width <= 0 {
 		return ""
@@ -127,10 +126,10 @@ func fit(text string, width int) string {
 	return runewidth.Truncate(line, width, "…")
 }
 
-// fill returns the text in exactly width columns.
+// fill returns text in exactly width columns.
 func fill(text string, width int) string { return runewidth.FillRight(fit(text, width), width) }
 
-// experiment is "▸ study  running  2/6 cells ━━━╌╌╌  1 min 20 s, about 40 s left".
+// experiment adds the row of an experiment: "▸ study  running  2/6 cells ━━━╌╌╌  1 min 20 s, about 40 s left".
 func (p *screenPage) experiment(x *Experiment, chosen bool, name int) {
 	mark := "  "
 	if chosen {
@@ -161,7 +160,7 @@ func (p *screenPage) experiment(x *Experiment, chosen bool, name int) {
 	p.rows = append(p.rows, left+p.paint(ink, state)+tail)
 }
 
-// sofar is the answer of the results so far and the latest warning of each code, in a few rows each.
+// sofar adds the answer from the results so far, and the latest warning of each code. Each has at most rows rows.
 func (p *screenPage) sofar(x *Experiment, rows int) {
 	if x.Answer != nil && x.Answer.Sentence != "" {
 		lines := strings.Split(runewidth.Wrap(live.SafeText(x.Answer.Sentence), p.width-4), "\n")
@@ -177,7 +176,7 @@ func (p *screenPage) sofar(x *Experiment, rows int) {
 	}
 }
 
-// cell describes the state of the cell and its usage.
+// cell adds the state of the cell and its usage.
 func (p *screenPage) cell(c *Cell) {
 	tail := fmt.Sprintf("  %s  %s", c.State, states.ProgressSpan(duration(c.At)))
 	p.row(bold, fit(c.Cell, p.width-runewidth.StringWidth(tail))+tail)
@@ -198,7 +197,7 @@ func (p *screenPage) cell(c *Cell) {
 	}
 }
 
-// gauge is "cores  ██████░░░░ 12/20".
+// gauge returns a bar: "cores  ██████░░░░ 12/20".
 func (p *screenPage) gauge(what string, used, of int) {
 	if of <= 0 {
 		return
@@ -209,7 +208,8 @@ func (p *screenPage) gauge(what string, used, of int) {
 	p.row("", fill(what, 7)+strings.Repeat("█", full)+strings.Repeat("░", wide-full)+tail)
 }
 
-// schedule draws who held which cores, a row for each while they fit: a letter for the jobs of a block.
+// schedule draws which jobs held which cores over time, in at most room rows. Jobs of the same block have the same
+// letter.
 func (p *screenPage) schedule(c *Cell, room int) {
 	rows := min(c.Cores, mostCores, room-1)
 	if rows < 1 || len(c.Spans) == 0 {
@@ -243,7 +243,7 @@ func (p *screenPage) schedule(c *Cell, room int) {
 	p.row(faint, fmt.Sprintf("%7s0 s%*s", "", max(0, wide-3), live.Duration(duration(at))))
 }
 
-// strip joins characters, with their colors.
+// strip joins characters, each with its color.
 func (p *screenPage) strip(cells []rune, ink []string) string {
 	var b strings.Builder
 	for i := 0; i < len(cells); {
@@ -257,7 +257,7 @@ func (p *screenPage) strip(cells []rune, ink []string) string {
 	return b.String()
 }
 
-// lettersOf gives the jobs of a block a letter and a color.
+// lettersOf returns a function that gives jobs of the same block the same letter and color.
 func lettersOf(names []string) func(job string) (rune, string) {
 	var kinds []string
 	return func(job string) (rune, string) {
@@ -274,10 +274,10 @@ func lettersOf(names []string) func(job string) (rune, string) {
 	}
 }
 
-// sparkWidth is how wide the curve of a loss is.
+// sparkWidth is the width of a loss curve in columns.
 const sparkWidth = 20
 
-// jobs lists the jobs, from one on.
+// jobs adds the list of jobs, from index scroll on.
 func (p *screenPage) jobs(c *Cell, scroll, room int) {
 	if room < 2 || len(c.Jobs) == 0 {
 		return
@@ -341,7 +341,8 @@ func (p *screenPage) jobs(c *Cell, scroll, room int) {
 
 var bars = []rune("▁▂▃▄▅▆▇█")
 
-// sparkline draws losses, the latest at its right; those above zero by their logarithms.
+// sparkline draws losses as a row of characters, the latest at the right. If all are positive, the scale is
+// logarithmic.
 func sparkline(points []ReportPoint, width int) string {
 	var v []float64
 	for _, p := range points {

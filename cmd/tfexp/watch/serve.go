@@ -33,10 +33,11 @@ func init() {
 	states.RegisterFollower(func(dir string) states.Follower { return NewFolder(dir).complete })
 }
 
-// pageFlag is the work of a feature's flag (command.Flag): it makes a page of the server, with its path, for a file.
+// pageFlag is the function of a flag that a feature adds (flags.Flag). It returns a page of the server for a file, with
+// the page's path.
 type pageFlag = func(ctx context.Context, a *command.App, file string) (path string, page http.Handler, err error)
 
-// defaultPort is where the page is, so that it can be kept as a bookmark.
+// defaultPort is the port of the page. It is fixed so that users can bookmark the page.
 const defaultPort = 8385
 
 func serveCommand(a *command.App) *cobra.Command {
@@ -121,6 +122,6 @@ func browse(address string) error {
 	if err := c.Start(); err != nil {
 		return err
 	}
-	go c.Wait() // it may stay as long as the browser
+	go c.Wait() // the program may run as long as the browser
 	return nil
 }

@@ -1,6 +1,5 @@
-// Window is a web page on this machine that shows runs in progress and their
-// results. It changes nothing: it reads the folder of results as other commands
-// do, and serves only this machine's browsers.
+// This file serves a web page that shows runs in progress and their results. It only reads the folder of results, and
+// serves only browsers on this machine.
 
 package watch
 
@@ -27,28 +26,28 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// WebOptions are the options of the web page of a folder.
+// WebOptions are the options of WebHandler.
 type WebOptions struct {
-	// Version is the version of tfexp.
+	// Version is the version of tfexp that the page shows.
 	Version string
-	// Every is the time between two looks of a page at the folder; half a second if zero.
+	// Every is the time between two reads of the folder for a page; 0 means half a second.
 	Every time.Duration
-	// Pages are further pages, by their address.
+	// Pages are further pages, by their path.
 	Pages map[string]http.Handler
 }
 
 const (
 	defaultEvery = 500 * time.Millisecond
-	// ping is the silence after which a comment shows that the page is still served.
+	// after this silence, a comment is sent to check the connection
 	ping = 15 * time.Second
 	// patience is how long a browser may take to receive an answer.
 	patience = 10 * time.Second
-	// mostStreams is how many pages may look at once.
+	// mostStreams is the largest number of pages that receive events at once.
 	mostStreams = 64
 )
 
-// The policies of content: of the page, which loads its own files alone, and of files of
-// results, which may come from somebody else and see nothing of the page.
+// Content security policies. The page may load only its own files. Files of results may come from other users, so they
+// cannot access the page.
 const (
 	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -60,10 +59,10 @@ const (
 type webHandler struct {
 	results *Folder
 	options WebOptions
-	streams chan struct{} // an element for each page that looks
+	streams chan struct{} // has an element for each page that receives events
 }
 
-// WebHandler serves the page, its data and /metrics. Streams end with their requests' contexts.
+// WebHandler serves the page, its data and /metrics. A stream of events ends with its request's context.
 func WebHandler(results *Folder, o WebOptions) http.Handler {
 	if o.Every == 0 {
 		o.Every = defaultEvery
@@ -95,8 +94,8 @@ func WebHandler(results *Folder, o WebOptions) http.Handler {
 	return guarded(mux)
 }
 
-// guarded refuses requests that do not come from a page of this machine. A page from elsewhere may have its own
-// name resolved to this machine (DNS rebinding): its requests then name that host.
+// guarded rejects requests that do not come from a page of this machine. A foreign page may let its own host name
+// resolve to this machine (DNS rebinding); the Host header of its requests then has that name.
 func guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -120,7 +119,7 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// local reports whether a request's Host names this machine by its loopback.
+// local reports whether host, the Host header of a request, is a loopback name or address.
 func local(host string) bool {
 	u := url.URL{Host: host}
 	switch u.Hostname() {
@@ -130,7 +129,7 @@ func local(host string) bool {
 	return false
 }
 
-// serveJSON serves the value that a function returns, as JSON.
+// serveJSON returns a handler that serves the result of get as JSON.
 func serveJSON(get func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := get(r)
@@ -167,15 +166,15 @@ func (w *webHandler) list() ([]Experiment, error) {
 	return list, err
 }
 
-// experimentPage is an experiment with its cells.
+// experimentPage is the data of an experiment's page.
 type experimentPage struct {
 	Experiment
 	List    []CellRow            `json:"list"`
-	More    int                  `json:"more,omitempty"` // cells that are not listed
+	More    int                  `json:"more,omitempty"` // number of cells that are not listed
 	Journal []store.JournalEntry `json:"journal"`
 }
 
-// mostRows is how many cells a page lists.
+// mostRows is the largest number of cells that a page lists.
 const mostRows = 1000
 
 func (w *webHandler) experiment(name string) (experimentPage, error) {
@@ -188,8 +187,8 @@ func (w *webHandler) experiment(name string) (experimentPage, error) {
 	return s, err
 }
 
-// log serves a part of a log from the byte "from" on; its end, if "from" is negative or missing. X-From and
-// X-Size are the beginning of the part and the size of the log now.
+// log serves the part of a log that begins at byte "from". If "from" is negative or missing, it serves the end. The
+// headers X-From and X-Size have the part's offset and the log's size.
 func (w *webHandler) log(rw http.ResponseWriter, r *http.Request) {
 	from := int64(-1)
 	if s := r.FormValue("from"); s != "" {
@@ -211,14 +210,14 @@ func (w *webHandler) log(rw http.ResponseWriter, r *http.Request) {
 	rw.Write(l.Text)
 }
 
-// types are the media types of files of results; other files are not served.
+// types are the media types of files by ending. Files with other endings are not served.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".csv": "text/plain; charset=utf-8",
 	".json": "text/plain; charset=utf-8", ".jsonl": "text/plain; charset=utf-8", ".hcl": "text/plain; charset=utf-8",
 	".txt": "text/plain; charset=utf-8", ".log": "text/plain; charset=utf-8",
 }
 
-// file serves a file of an experiment: its report, its pictures, its tables.
+// file serves a file of an experiment: the report, a picture or a table.
 func (w *webHandler) file(rw http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
 	kind, ok := types[path.Ext(name)]
@@ -245,8 +244,8 @@ func (w *webHandler) file(rw http.ResponseWriter, r *http.Request) {
 	http.ServeContent(rw, r, "", info.ModTime(), f)
 }
 
-// stream sends changes as server-sent events. It sends "experiments" and, with the parameter "name", the
-// "experiment" and one "cell" of it: the cell of the parameter "cell", or the running one.
+// stream sends changes as server-sent events: "experiments", and with the parameter "name" also "experiment" and
+// "cell". The parameter "cell" selects the cell; without it, the running cell is sent.
 func (w *webHandler) stream(rw http.ResponseWriter, r *http.Request) {
 	select {
 	case w.streams <- struct{}{}:
@@ -277,17 +276,17 @@ func (w *webHandler) stream(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// events are sent to one page.
+// events sends events to one page.
 type events struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	last    map[string]string // the data sent last, by event
+	last    map[string]string // data that were sent last, by event name
 	at      time.Time         // when something was sent last
 	err     error
 }
 
-// send sends an event if its data have changed. An error becomes the data of the event "trouble", unless it says
-// that something does not exist.
+// send sends an event if its data have changed. An error is sent as the event "trouble", except when something does not
+// exist.
 func (e *events) send(event string, get func() (any, error)) {
 	v, err := get()
 	if errors.Is(err, ErrUnknown) {
@@ -306,7 +305,7 @@ func (e *events) send(event string, get func() (any, error)) {
 
 func (e *events) write(text string) {
 	if e.err == nil {
-		// Not all servers have deadlines; the error of the write counts.
+		// Some servers do not support deadlines; a failed write is noticed below.
 		_ = e.control.SetWriteDeadline(time.Now().Add(patience))
 		_, e.err = io.WriteString(e.w, text)
 		e.at = time.Now()
@@ -323,7 +322,7 @@ func (e *events) flush() error {
 	return e.err
 }
 
-// Listen opens a port of the loopback, of IPv6 where IPv4 has none; 0 chooses one.
+// Listen opens a loopback port: of IPv4, or of IPv6 if IPv4 is missing. Port 0 selects a free port.
 func Listen(port int) (net.Listener, error) {
 	on, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) {
@@ -334,11 +333,11 @@ func Listen(port int) (net.Listener, error) {
 	return on, err
 }
 
-// Serve answers on a listener until the context is done, and then ends within a second or two.
+// Serve serves h on a listener until ctx is done. It then returns within two seconds.
 func Serve(ctx context.Context, on net.Listener, h http.Handler) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: patience, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 16,
-		BaseContext: func(net.Listener) context.Context { return ctx }, // streams end with it
+		BaseContext: func(net.Listener) context.Context { return ctx }, // ends streams when ctx is done
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(on) }()
@@ -356,5 +355,5 @@ func Serve(ctx context.Context, on net.Listener, h http.Handler) error {
 	return nil
 }
 
-// Address is where a browser finds the page.
+// Address returns the URL of the page.
 func Address(on net.Listener) string { return "http://" + on.Addr().String() + "/" }

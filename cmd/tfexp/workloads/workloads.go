@@ -29,12 +29,12 @@ var helpTexts embed.FS
 
 func init() { command.RegisterAt("export", 10, exportWorkloadCommand) }
 
-// exportWorkload are the flags of export workload.
+// exportWorkload has the flags of the command.
 type exportWorkload struct {
 	vars      command.Variables
 	name      string
 	replicate int
-	axes      []string // name=value
+	axes      []string // texts name=value
 	format    string
 	out       string
 	asJSON    bool
@@ -114,7 +114,7 @@ func workloadObjects(w io.Writer, t workload.Trace) error {
 	return format.JSON.Write(w, view)
 }
 
-// choose finds the workload that the flags select.
+// choose returns the workload that the flags select.
 func (o *exportWorkload) choose(spec *experiment.Spec) (*experiment.Workload, error) {
 	if o.replicate < 1 || o.replicate > spec.Replicates {
 		return nil, command.Usagef("", "--replicate is %d: the replicates are 1 to %d", o.replicate, spec.Replicates)
@@ -149,7 +149,7 @@ func (o *exportWorkload) choose(spec *experiment.Spec) (*experiment.Workload, er
 	return found[0], nil
 }
 
-// at reports whether a cell has the values of the axes.
+// at reports whether a cell has the values of the axes that the flags select.
 func (o *exportWorkload) at(c experiment.Cell) bool {
 	for _, want := range o.axes {
 		name, value, _ := strings.Cut(want, "=")

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// cell is the needed part of cell.json.
+// cell has the fields of cell.json that are needed here.
 type cell struct {
 	record.CellRef
 	State   string                     `json:"state"`
@@ -32,7 +32,7 @@ type cell struct {
 	Files []record.File `json:"files"`
 }
 
-// field is a member of an object as the tables print it.
+// field returns a member of a JSON object in the form in which tables print it.
 func field(of map[string]json.RawMessage, name string) string {
 	s := string(of[name])
 	if s == "null" {
@@ -41,17 +41,17 @@ func field(of map[string]json.RawMessage, name string) string {
 	return strings.Trim(s, `"`)
 }
 
-// cell checks a cell that has a folder: a cell of the plan, or without a ref the simulation of a real cell.
+// cell checks a cell with a folder. ref is its entry in the plan; nil for the simulation of a real cell.
 func (c *checker) cell(ref *record.CellRef, name string) {
 	k := &cell{}
 	at := record.CellsDir + "/" + name + "/"
 	if !c.json(k, at+record.CellFile) {
-		return // not complete, or in a shard
+		return // the cell is not complete, or it is in a shard
 	}
 	if ref != nil {
 		c.in(at+record.CellFile, "")
 		c.reference(ref, k)
-		if c.cells[name] = k; ref.Key != "" { // recorded runs have none
+		if c.cells[name] = k; ref.Key != "" { // recorded runs have no key
 			c.sum(at+record.KeyFile, ref.Key)
 		}
 	}
@@ -63,10 +63,10 @@ func (c *checker) cell(ref *record.CellRef, name string) {
 			}
 		}
 	}
-	defer sizes(false) // after the values that differ
+	defer sizes(false) // later, so that differing values are reported first
 	before := c.Count
 	if sizes(true); c.Count > before {
-		return // torn by a power cut
+		return // a power failure has truncated the file
 	}
 	if _, err := folder.Stat(c.Dir, at+record.EventsFile); !errors.Is(err, fs.ErrNotExist) {
 		c.Cells++
@@ -98,23 +98,23 @@ func (c *checker) recompute(k *cell, at string) {
 	}
 	all, groups := c.outcomes(k, r, at)
 	if all.jobs < len(r.jobs) {
-		return // rows are missing
+		return // jobs.csv lacks rows, so metrics would differ as well
 	}
 	c.in(at+record.CellFile, "metrics")
 	c.values(k.Metrics, c.ofCell(k, r, all, at))
 	c.in(at+record.CellFile, "load")
-	if k.Closed == 0 && r.arrived == r.due { // a run that failed may have ended before
+	if k.Closed == 0 && r.arrived == r.due { // a failed run may have ended before all arrivals
 		c.text("queued_at_last_arrival", field(k.Load, "queued_at_last_arrival"), strconv.Itoa(r.waiting))
 	}
 	for _, g := range k.Groups {
 		c.in(at+record.CellFile, g.By+" "+g.Name)
-		if of := groups[[2]string{g.By, g.Name}]; of != nil { // it is not one of the others
+		if of := groups[[2]string{g.By, g.Name}]; of != nil { // nil for the group of all other jobs
 			c.values(g.Metrics, of.metrics())
 		}
 	}
 }
 
-// values compares the metrics of an object that were recomputed.
+// values compares the metrics of a JSON object with the recomputed ones. Metrics that were not recomputed are skipped.
 func (c *checker) values(has map[string]json.RawMessage, metrics map[string]wanted) {
 	for _, metric := range slices.Sorted(maps.Keys(metrics)) {
 		if want := metrics[metric]; has[metric] != nil {
@@ -123,7 +123,8 @@ func (c *checker) values(has map[string]json.RawMessage, metrics map[string]want
 	}
 }
 
-// shards reads the cells without a folder: their lines are compared with the tables, but cannot be recomputed.
+// shards reads the cells without a folder. Their metrics are compared with the tables, but cannot be recomputed without
+// events.
 func (c *checker) shards() {
 	refs := map[string]*record.CellRef{}
 	for i := range c.plan.Cells {
@@ -144,13 +145,14 @@ func (c *checker) shards() {
 				DependsOn string `json:"depends_on"`
 				Result    cell   `json:"result"`
 			}
-			if err := json.Unmarshal(raw, &l); err != nil && raw[len(raw)-1] == '\n' { // else a killed run began the line
+			// A killed run may have written part of the line.
+			if err := json.Unmarshal(raw, &l); err != nil && raw[len(raw)-1] == '\n' {
 				return err
 			}
 			sum := sha256.Sum256([]byte(l.DependsOn))
 			ref := refs[l.Cell]
 			if ref == nil || ref.Key != hex.EncodeToString(sum[:]) {
-				return nil // of an earlier plan
+				return nil // a line of an earlier plan
 			}
 			c.in(file, fmt.Sprintf("line %d", line))
 			c.reference(ref, &l.Result)
@@ -161,7 +163,7 @@ func (c *checker) shards() {
 	}
 }
 
-// complete lists the cells that tables have, in the order of the plan.
+// complete lists the cells that the tables contain, in the order of the plan.
 func (c *checker) complete() (list []*cell) {
 	for _, ref := range c.plan.Cells {
 		if k := c.cells[ref.Cell]; k != nil && ref.Beyond == nil {

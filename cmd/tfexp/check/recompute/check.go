@@ -21,10 +21,10 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Difference is a place in a file that is not as it should be.
+// Difference is a value in a file that differs from the recomputed value.
 type Difference struct {
-	File   string `json:"file"`          // below the experiment's folder
-	Row    string `json:"row,omitempty"` // the key of the row, or its line
+	File   string `json:"file"`          // path below the experiment's folder
+	Row    string `json:"row,omitempty"` // the key or the number of the row
 	Column string `json:"column,omitempty"`
 	Has    string `json:"has"`
 	Want   string `json:"want"`
@@ -35,29 +35,30 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: %s, should be %s", strings.Join(at, ", "), cmp.Or(d.Has, "empty"), cmp.Or(d.Want, "empty"))
 }
 
-// Report holds the findings of a check of one experiment.
+// Report is the result of checking one experiment.
 type Report struct {
 	Dir string `json:"dir"`
-	// Cells were recomputed from their events; Values were compared; Files have the sum of their content.
+	// Cells counts the cells that were recomputed from events, Values the values that were compared, and Files the
+	// files whose sums are right.
 	Cells  int `json:"cells"`
 	Values int `json:"values"`
 	Files  int `json:"files"`
-	// Differences are the first Most, Count all of them.
+	// Differences are the first differences, at most Most. Count is the number of all.
 	Differences []Difference `json:"differences"`
 	Count       int          `json:"count"`
-	// Unchecked lists the parts that could not be recomputed, in words.
+	// Unchecked describes the parts that could not be recomputed.
 	Unchecked []string `json:"unchecked"`
 }
 
-// Most is the number of differences that a Report lists.
+// Most is the largest number of differences that a Report lists.
 const Most = 100
 
 // checker checks one folder.
 type checker struct {
 	*Report
 	plan  record.Plan
-	cells map[string]*cell // complete ones, by name
-	at    Difference       // the file and row that are compared
+	cells map[string]*cell // complete cells, by name
+	at    Difference       // the file and row that are being compared
 }
 
 // Folder checks the experiment in dir.
@@ -83,7 +84,7 @@ func Folder(dir string) *Report {
 	return c.Report
 }
 
-// ended reports whether the tables cover the existing cells.
+// ended reports whether the run has written its tables, so that they contain all complete cells.
 func (c *checker) ended() bool {
 	if _, err := folder.Stat(c.Dir, record.SumsFile); err == nil {
 		return true
@@ -95,7 +96,7 @@ func (c *checker) ended() bool {
 
 // sums compares the files with SHA256SUMS.
 func (c *checker) sums() {
-	listed := map[string]string{} // the sums of files that are there
+	listed := map[string]string{} // the sums of the files that exist
 	there := c.lines(func(_ int, raw []byte) error {
 		want, file, _ := strings.Cut(strings.TrimSuffix(string(raw), "\n"), "  ")
 		if before, again := listed[file]; again && before == want {
@@ -122,7 +123,7 @@ func (c *checker) sums() {
 	}
 }
 
-// sum compares the SHA-256 of a file, and reports whether it can be read.
+// sum compares the SHA-256 of a file. It reports whether the file can be read.
 func (c *checker) sum(file, want string) bool {
 	has, err := record.SumOf(c.Dir, file)
 	if c.in(file, ""); err != nil {
@@ -139,7 +140,7 @@ func (c *checker) unchecked(s string) {
 	}
 }
 
-// in sets which file and row are compared.
+// in sets the file and the row of later differences.
 func (c *checker) in(file, row string) { c.at = Difference{File: file, Row: row} }
 
 func (c *checker) differs(column, has, want string) {
@@ -150,7 +151,7 @@ func (c *checker) differs(column, has, want string) {
 	}
 }
 
-// mostOfLine is how much of a line is printed.
+// mostOfLine is the largest number of characters of a line that are printed.
 const mostOfLine = 200
 
 // unreadable reports that a file cannot be read or is malformed.
@@ -166,8 +167,8 @@ func (c *checker) text(column, has, want string) {
 	}
 }
 
-// number compares a printed number with the value that it should have. It may be off by half of its last digit, by the
-// rounding of a sum, and by slack, where the value is made of rounded ones. NaN is an empty field.
+// number compares a printed number with its recomputed value. They may differ by half a unit of the last printed digit,
+// by the rounding of a sum, and by slack, for values computed from rounded ones. NaN means an empty field.
 func (c *checker) number(column, has string, want, slack float64) {
 	c.Values++
 	v, err := strconv.ParseFloat(has, 64)
@@ -179,7 +180,7 @@ func (c *checker) number(column, has string, want, slack float64) {
 	}
 }
 
-// lastDigit is the value of one unit of the last digit of a number.
+// lastDigit returns the value of one unit in the last digit of a printed number.
 func lastDigit(s string) float64 {
 	mantissa, exponent, _ := strings.Cut(s, "e")
 	e, _ := strconv.Atoi(exponent)
@@ -189,7 +190,7 @@ func lastDigit(s string) float64 {
 	return math.Pow10(e)
 }
 
-// number is a printed number; NaN where it is empty or none.
+// number parses a printed number; NaN if the field is empty or not a number.
 func number(s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
@@ -198,7 +199,7 @@ func number(s string) float64 {
 	return v
 }
 
-// json reads a file, and reports whether it is there and readable.
+// json decodes a file into v, and reports whether that succeeded.
 func (c *checker) json(v any, file string) bool {
 	raw, err := folder.ReadFile(c.Dir, file)
 	if err == nil {
@@ -210,7 +211,7 @@ func (c *checker) json(v any, file string) bool {
 	return err == nil
 }
 
-// lines calls visit for each line of a file, and reports whether it is there and all of it is readable.
+// lines calls visit for each line of a file. It reports whether the file exists and all of it could be read.
 func (c *checker) lines(visit func(n int, raw []byte) error, file string) bool {
 	f, err := folder.Open(c.Dir, file)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// totals are the sums over the jobs of a cell, or of a group of them, and their values by column.
+// totals are sums over the jobs of a cell or of a group, and the jobs' values by column.
 type totals struct {
 	jobs, finished, failed, pauses, resizes, missed int
 	values                                          map[string][]float64
@@ -20,8 +20,8 @@ type totals struct {
 
 func newTotals() *totals { return &totals{values: map[string][]float64{}} }
 
-// outcomes compares the rows of a cell's jobs.csv with its events, and adds them up: all, and by the grouping and the
-// name of the group.
+// outcomes compares the rows of a cell's jobs.csv with its events. It returns the totals of all jobs, and the totals of
+// groups by grouping and group name.
 func (c *checker) outcomes(k *cell, r *replay, at string) (all *totals, groups map[[2]string]*totals) {
 	all, groups = newTotals(), map[[2]string]*totals{}
 	t := c.open(at + record.Jobs.File)
@@ -49,7 +49,7 @@ func (c *checker) outcomes(k *cell, r *replay, at string) (all *totals, groups m
 	return all, groups
 }
 
-// seconds converts microseconds; a negative time is not known.
+// seconds converts microseconds; a negative, unknown time becomes NaN.
 func seconds(t int64) float64 {
 	if t < 0 {
 		return math.NaN()
@@ -57,11 +57,11 @@ func seconds(t int64) float64 {
 	return float64(t) / 1e6
 }
 
-// outcome compares a row with the events of its job.
+// outcome compares a row of jobs.csv with the events of its job.
 func (c *checker) outcome(t *table, j *job, r *replay) {
 	state, service, until, jct, delay := j.state, j.service, j.end, int64(-1), int64(-1)
 	arrival := j.arrival
-	if arrival < 0 { // it was stopped before, or nothing happened to it: events do not have it
+	if arrival < 0 { // the job was stopped before it arrived, or has no events
 		arrival = int64(math.Round(t.number("arrival_s") * 1e6))
 	}
 	r.due = max(r.due, arrival)
@@ -94,9 +94,10 @@ func (c *checker) outcome(t *table, j *job, r *replay) {
 	c.number("bounded_slowdown", t.get("bounded_slowdown"), bounded(t, state, seconds(jct)), 0.6e-6)
 }
 
-// bounded is the bounded slowdown: max(1, JCT / max(run time alone, 10 s)). The slowdown is JCT / run time alone.
+// bounded returns the bounded slowdown: max(1, JCT / max(run time alone, 10 s)). Column "slowdown" has JCT / run time
+// alone.
 func bounded(t *table, state string, jct float64) float64 {
-	if state != "finished" || t.get("bounded_slowdown") == "" { // it is not known how long it takes alone
+	if state != "finished" || t.get("bounded_slowdown") == "" { // the job's run time alone is unknown
 		return math.NaN()
 	}
 	want := jct / 10
@@ -106,7 +107,7 @@ func bounded(t *table, state string, jct float64) float64 {
 	return max(1, want)
 }
 
-// add adds a job.
+// add adds the values of a job.
 func (t *totals) add(o *table, j *job) {
 	t.jobs++
 	t.pauses += j.pauses
@@ -139,14 +140,14 @@ func (t *totals) add(o *table, j *job) {
 	}
 }
 
-// wanted is an expected value, with the error that the rounding of its inputs allows.
+// wanted is an expected value. slack is the error that rounding of its inputs can cause.
 type wanted struct{ value, slack float64 }
 
-// metrics returns the metrics of the jobs.
+// metrics returns the metrics that are computed from jobs.
 func (t *totals) metrics() map[string]wanted {
 	m := map[string]wanted{"jobs": {value: float64(t.jobs)}, "finished": {value: float64(t.finished)},
 		"failed": {value: float64(t.failed)}, "preemptions": {value: float64(t.pauses)}, "resizes": {value: float64(t.resizes)}}
-	const digits = 1e-6 // columns are read with as many
+	const digits = 1e-6 // the columns are printed with six digits after the point
 	for _, x := range []struct {
 		metric string
 		of     func([]float64) float64
@@ -173,7 +174,7 @@ func (t *totals) metrics() map[string]wanted {
 	return m
 }
 
-// ofCell returns the metrics of a cell.
+// ofCell returns the metrics of a cell, which also depend on its events and servers.
 func (c *checker) ofCell(k *cell, r *replay, all *totals, at string) map[string]wanted {
 	m := all.metrics()
 	span := math.NaN()
@@ -189,7 +190,8 @@ func (c *checker) ofCell(k *cell, r *replay, all *totals, at string) map[string]
 		m[metric] = wanted{value: value}
 	}
 	var servers []float64
-	for s := c.open(at + "servers.csv"); !k.Recorded && s.next(); { // of recorded runs they cost more than their part of it
+	// Servers of recorded runs cost more than the share of one run.
+	for s := c.open(at + "servers.csv"); !k.Recorded && s.next(); {
 		servers = append(servers, s.number("cost_usd"))
 	}
 	if len(servers) > 0 {
@@ -210,7 +212,7 @@ func sum(x []float64) (s float64) {
 
 func mean(x []float64) float64 { return sum(x) / float64(len(x)) }
 
-// quantile interpolates between the closest ranks.
+// quantile returns a function for the q-quantile, which interpolates between the closest ranks.
 func quantile(q float64) func([]float64) float64 {
 	return func(x []float64) float64 {
 		if len(x) == 0 {
@@ -224,7 +226,7 @@ func quantile(q float64) func([]float64) float64 {
 	}
 }
 
-// jain is (Σx)² / (n Σx²).
+// jain is Jain's index: (Σx)² / (n Σx²).
 func jain(x []float64) float64 {
 	squares := 0.0
 	for _, v := range x {

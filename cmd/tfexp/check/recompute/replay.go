@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// event is a line of events.jsonl, and of decisions.jsonl.
+// event is a line of events.jsonl or decisions.jsonl.
 type event struct {
 	At       float64 `json:"t_s"`
 	Kind     string  `json:"event"`
@@ -23,45 +23,45 @@ type event struct {
 	Migrated bool    `json:"migrated"`
 }
 
-// job is the state of a job by its events; times are in microseconds.
+// job is the state of a job after the events so far. Times are in microseconds; -1 is unknown.
 type job struct {
 	state                    string // "" before its arrival
 	arrival, first, since    int64
 	end, service             int64
 	coreTime                 int64
-	units                    []unit // held
-	cores, least, most       int    // how many cores it was given
-	shares                   bool   // its GPUs are another's as well
-	split                    bool   // its service is not from one run with one setting
+	units                    []unit // units that the job holds
+	cores, least, most       int    // number of cores: now, least and most so far
+	shares                   bool   // whether its GPUs are shared with another job
+	split                    bool   // whether its service has several runs or settings
 	pauses, resizes, retries int
 }
 
 func newJob() *job { return &job{first: -1, end: -1, arrival: -1, least: math.MaxInt} }
 
-// unit is a core or a GPU of the machine.
+// unit is one core or one GPU.
 type unit struct {
 	kind string
 	n    int
 }
 
-// replay is the state computed from the events of a cell.
+// replay is the state of a cell after the events so far. Times are in microseconds.
 type replay struct {
 	broken             func(format string, args ...any)
 	jobs               map[string]*job
 	holders            map[unit][]*job
-	busy, capacity     map[string]int // units that are held and that there are, by their kind
-	coreTime, gpuTime  int64          // for which they were held
-	in                 map[string]int // jobs by their state
-	first, last, ended int64          // the first arrival, the last event, the last end; -1 without
+	busy, capacity     map[string]int // number of held units and of all units, by kind
+	coreTime, gpuTime  int64          // held units × time
+	in                 map[string]int // number of jobs, by state
+	first, last, ended int64          // the first arrival, the last event, the last end; -1 if none
 	migrations         int
 	reconfigurations   int
 	profiled           int64
-	arrived, due       int64 // the last arrival by the events, and by jobs.csv
-	waiting            int   // at the end of its instant, 0 without a later one
+	arrived, due       int64 // the last arrival in the events, and in jobs.csv
+	waiting            int   // waiting jobs at the end of the instant of the last arrival; 0 if no event follows
 }
 
-// replay reads the events of a cell; it returns nil where they cannot be read. Its occupancy.csv has a row for each
-// instant.
+// replay reads the events of a cell, and compares occupancy.csv with them after each instant. It returns nil if the
+// events cannot be read.
 func (c *checker) replay(k *cell, at string) *replay {
 	r := &replay{jobs: map[string]*job{}, holders: map[unit][]*job{}, busy: map[string]int{},
 		capacity: map[string]int{"core": k.Cores, "GPU": k.GPUs}, in: map[string]int{}, first: -1, ended: -1, arrived: -1}
@@ -101,7 +101,7 @@ func (c *checker) replay(k *cell, at string) *replay {
 	return r
 }
 
-// occupancy compares the row of an instant.
+// occupancy compares the row of an instant in occupancy.csv.
 func (c *checker) occupancy(t *table, r *replay, at int64) {
 	if !nextHeld(t) {
 		t.fail("the end", fmt.Sprintf("a row at %.6f", seconds(at)))
@@ -115,7 +115,7 @@ func (c *checker) occupancy(t *table, r *replay, at int64) {
 	}
 }
 
-// nextHeld reads the next row of occupancy.csv that is not about the usage of containers.
+// nextHeld reads the next row of occupancy.csv about held cores, and skips rows about the usage of containers.
 func nextHeld(t *table) bool {
 	for t.next() {
 		if t.get("cores_held") != "" {
@@ -125,7 +125,7 @@ func nextHeld(t *table) bool {
 	return false
 }
 
-// numbers reads a set of cores: "0-3,7". Without an end it is empty.
+// numbers parses a set of cores such as "0-3,7". A range without an end is empty.
 func numbers(s string) (set []int) {
 	for part := range strings.SplitSeq(s, ",") {
 		low, high, span := strings.Cut(part, "-")
@@ -144,7 +144,7 @@ func numbers(s string) (set []int) {
 	return set
 }
 
-// read takes an event.
+// read processes an event.
 func (r *replay) read(e *event, at int64) {
 	if at < r.last {
 		r.broken("it is earlier than the line before")
@@ -167,14 +167,15 @@ func (r *replay) read(e *event, at int64) {
 	if from := before[e.Kind]; from != "" && j.state != from {
 		r.broken("job %s is %s at its %s", e.Job, j.state, e.Kind)
 	}
-	if e.Kind == "finish" && j.state == "queued" { // a program may end while it is being paused
+	if e.Kind == "finish" && j.state == "queued" { // a program may end while tfexp pauses it
 		r.broken("job %s finishes without having started", e.Job)
 	}
 	r.event(e, j, at)
 }
 
 var (
-	// after is the state of a job after an event; before is the one that it must have, where there is only one.
+	// after is the state of a job after an event. before is the state that the event requires; events that are allowed
+	// in several states are not in it.
 	after = map[string]string{"arrive": "queued", "start": "running", "resume": "running", "resize": "running",
 		"pause": "paused", "retry": "queued", "revoke": "queued", "move": "queued", "profiled": "queued",
 		"reconfigure": "queued", "finish": "finished", "fail": "failed", "stop": "stopped"}
@@ -222,7 +223,7 @@ func (r *replay) event(e *event, j *job, at int64) {
 	}
 }
 
-// move ends the job's allotment, and puts it into another state.
+// move changes the state of a job, and releases the units that it held.
 func (r *replay) move(j *job, to string, at int64) {
 	if j.state == "running" {
 		j.service += at - j.since
@@ -239,7 +240,7 @@ func (r *replay) move(j *job, to string, at int64) {
 	j.state, j.since, j.units = to, at, j.units[:0]
 }
 
-// hold gives a job the cores and GPUs of its event.
+// hold assigns to a job the cores and GPUs of its event.
 func (r *replay) hold(j *job, e *event) {
 	cores := numbers(e.Cores)
 	if j.cores, j.shares = len(cores), e.Beside != ""; j.cores == 0 {

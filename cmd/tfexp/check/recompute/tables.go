@@ -15,19 +15,19 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
-// table is a CSV file that is read row by row.
+// table reads a CSV file row by row.
 type table struct {
 	c      *checker
 	name   string
-	file   *folder.File // nil without the file, and at its end
-	broken bool         // it could not be read up to its end
+	file   *folder.File // nil if the file is missing or has ended
+	broken bool         // whether the file could not be read to its end
 	csv    *csv.Reader
-	at     map[string]int // columns
-	fields []string       // of the row
+	at     map[string]int // column numbers by name
+	fields []string       // fields of the current row
 	line   int
 }
 
-// open opens a table; one that is missing has no rows.
+// open opens a table. A missing file is a table without rows.
 func (c *checker) open(name string) *table {
 	t := &table{c: c, name: name, at: map[string]int{}}
 	f, err := folder.Open(c.Dir, name)
@@ -48,7 +48,8 @@ func (c *checker) open(name string) *table {
 	return t
 }
 
-// fail reports a difference that ends the comparison of the table; there is one.
+// fail reports a difference after which the rest of the table is not compared. It reports only the first one of a
+// table.
 func (t *table) fail(has, want string) {
 	if t.c.in(t.name, ""); !t.broken {
 		t.c.differs("", has, want)
@@ -56,7 +57,7 @@ func (t *table) fail(has, want string) {
 	t.broken = true
 }
 
-// next reads the next row; it returns false, and closes the file, at the end.
+// next reads the next row. At the end it closes the file and returns false.
 func (t *table) next() bool {
 	if t.file == nil {
 		return false
@@ -81,14 +82,14 @@ func (t *table) close() {
 	}
 }
 
-// in sets that the row is compared.
+// in sets the current row for later differences. what describes the row.
 func (t *table) in(what string) {
 	t.c.in(t.name, strings.TrimSpace(fmt.Sprintf("line %d %s", t.line, what)))
 }
 
 func (t *table) has(column string) bool { _, ok := t.at[column]; return ok }
 
-// get returns a field, empty without such a column.
+// get returns a field of the row, empty if the table lacks the column.
 func (t *table) get(column string) string {
 	if i, ok := t.at[column]; ok {
 		return t.fields[i]
@@ -96,10 +97,10 @@ func (t *table) get(column string) string {
 	return ""
 }
 
-// number is a field as a number; NaN where it is empty.
+// number returns a field of the row as a number; NaN if it is empty.
 func (t *table) number(column string) float64 { return number(t.get(column)) }
 
-// place compares the first columns of a row with the cell that it is about.
+// place compares the first columns of a row with the name and axes of its cell.
 func (t *table) place(k *cell) {
 	for _, x := range [][2]string{{"cell", k.Cell}, {"workload", k.Workload}, {"hardware", k.Hardware},
 		{"policy", k.Policy}, {"replicate", strconv.Itoa(k.Replicate)}} {
@@ -116,7 +117,7 @@ func (t *table) place(k *cell) {
 	}
 }
 
-// metrics compares metrics.csv and timings.csv, which have a row for each cell in the order of the plan.
+// metrics compares metrics.csv and timings.csv, which have one row for each cell in the order of the plan.
 func (c *checker) metrics() {
 	c.perCell("metrics.csv", func(t *table, k *cell) {
 		c.text("engine", t.get("engine"), k.Engine)
@@ -154,7 +155,7 @@ func (c *checker) perCell(name string, compare func(*table, *cell)) {
 	}
 }
 
-// jobs compares jobs.csv with the cells' tables of jobs.
+// jobs compares jobs.csv of the experiment with jobs.csv of each cell.
 func (c *checker) jobs() {
 	whole := c.open("jobs.csv")
 	if whole.file == nil {

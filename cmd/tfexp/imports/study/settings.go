@@ -12,7 +12,7 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// between separates the parts of a configuration's name.
+// between matches the characters that separate the parts of a configuration's name.
 const between = `[,;&+ _-]+`
 
 var (
@@ -21,9 +21,9 @@ var (
 	unitParts  = regexp.MustCompile(`^([A-Za-z]*)([0-9]+(?:\.[0-9]+)?)([A-Za-z]*)$`)
 )
 
-// NameSettings gives the configurations the settings that their names have: each part of a name is the value of one of
-// titles, in their order. Without titles, the names must be of the form "lr=0.1,batch=64", with the same settings in all;
-// else they have none.
+// NameSettings sets the settings of the configurations from their names. Each part of a name is the value of one title,
+// in order. Without titles, names must have the form "lr=0.1,batch=64" with the same settings in all; otherwise no
+// settings are set.
 func (s *Study) NameSettings(titles []string) error {
 	all := make([][]record.Setting, len(s.Configurations))
 	for i, c := range s.Configurations {
@@ -44,7 +44,7 @@ func (s *Study) NameSettings(titles []string) error {
 	}
 	for i := range all {
 		if slices.ContainsFunc(all[:i], func(o []record.Setting) bool { return slices.Equal(o, all[i]) }) {
-			return nil // two configurations differ in something else
+			return nil // these configurations differ in something that their names do not say
 		}
 	}
 	for i := range all {
@@ -56,7 +56,7 @@ func (s *Study) NameSettings(titles []string) error {
 	return nil
 }
 
-// written are the settings of a name that names them: "lr=0.1_batch=64".
+// written parses the settings in a name such as "lr=0.1_batch=64".
 func written(name string) (settings []record.Setting) {
 	at := named.FindAllStringSubmatchIndex(name, -1)
 	if len(at) == 0 || at[0][0] != 0 {
@@ -72,12 +72,13 @@ func written(name string) (settings []record.Setting) {
 	return settings
 }
 
-// alike reports whether two lists have the same settings, with whatever values.
+// alike reports whether two lists have settings with the same names.
 func alike(a, b []record.Setting) bool {
 	return slices.EqualFunc(a, b, func(a, b record.Setting) bool { return a.Name == b.Name && a.Value != "" })
 }
 
-// numbers cuts the letters around the numbers of a setting, where they are the same in all configurations: "2ps" is 2.
+// numbers removes letters around the numbers of a setting if all configurations have the same letters: "2ps" becomes
+// "2".
 func (s *Study) numbers() {
 	for k := range s.Configurations[0].Settings {
 		var values []string
@@ -97,11 +98,11 @@ func (s *Study) numbers() {
 	}
 }
 
-// heatmap is the kind of picture of a metric over two settings.
+// heatmap is the kind of picture that shows a metric over two settings.
 const heatmap = "heatmap"
 
-// pictures are those of imported runs: heat maps too, where the configurations differ in two settings. Known has the
-// metrics that some run has.
+// pictures returns the pictures of imported runs. They include heat maps if the configurations differ in two or more
+// settings. known are the metrics that at least one run has.
 func (s *Study) pictures(known []measure.Metric) (list []record.Plot) {
 	for _, kind := range []string{"metrics", "jct", "accuracy"} {
 		list = append(list, record.Plot{Kind: kind})
@@ -116,7 +117,7 @@ func (s *Study) pictures(known []measure.Metric) (list []record.Plot) {
 	return list
 }
 
-// axes are the settings that have several values; those that are numbers, which have an order, come first.
+// axes returns the settings with several values. Numerical settings come first, because they have an order.
 func (s *Study) axes() (names []string) {
 	first := s.Configurations[0].Settings
 	var others []string

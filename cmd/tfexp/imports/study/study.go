@@ -1,5 +1,5 @@
-// Package study writes recorded training runs as the results of an experiment: a
-// configuration is a policy, and each of its runs a cell.
+// Package study writes recorded training runs as results of an experiment. Each configuration becomes a policy, and
+// each of its runs a cell.
 package study
 
 import (
@@ -25,45 +25,45 @@ import (
 // Study is a recorded experiment.
 type Study struct {
 	Name string
-	// Source is the origin of its tables, for people.
+	// Source describes where the tables came from.
 	Source         string
 	Configurations []Configuration
-	// Baseline is the configuration that the others are compared with; empty for
-	// none.
+	// Baseline is the configuration with which the others are compared; empty for none.
 	Baseline string
 	Warnings []string
 	Version  string
 	Command  []string
 }
 
-// Configuration is a way in which runs were made.
+// Configuration is a group of runs with the same settings.
 type Configuration struct {
 	Name    string
 	Summary string
-	// Settings are what its name says of it; all configurations of a study have the same ones, or none.
+	// Settings are the settings in the configuration's name. All configurations of a study have the same settings, or
+	// none has any.
 	Settings []record.Setting
-	Workers  int // of each run
+	Workers  int // workers of each run
 	Runs     []runs.Run
 }
 
-// Names in an imported experiment other than its policies.
+// Names in an imported experiment.
 const (
 	workloadName = "training"
 	hardwareName = "servers"
-	policyName   = "run" // of configurations that differ in settings
+	policyName   = "run" // the policy, if configurations differ in settings
 )
 
-// ErrOther is returned for a folder that holds the results of something else.
+// ErrOther is returned when the folder already has results of an experiment that tfexp ran.
 var ErrOther = errors.New("it holds the results of an experiment that was run")
 
-// importedEngine is the engine's name in the cells of imported runs.
+// importedEngine is the name of the engine of imported cells.
 const importedEngine = "imported"
 
-// comparedMetrics are the metrics on which configurations are compared.
+// comparedMetrics are the metrics by which configurations are compared.
 var comparedMetrics = []measure.Metric{measure.Makespan, measure.Cost, measure.FinalAccuracy}
 
-// Write writes the folder of results, with its tables. It replaces earlier recorded
-// runs, and leaves results of an experiment that was run as they are.
+// Write writes the folder of results with its tables. It replaces earlier imported runs, and returns ErrOther if the
+// folder has results of an experiment that tfexp ran.
 func Write(dir string, s Study) (err error) {
 	if e, err := record.Open(dir); err == nil {
 		for _, c := range e.Plan.Cells {
@@ -128,7 +128,7 @@ func writeJSON(dir, name string, v any) error {
 	return nil
 }
 
-// plan is the plan of an experiment with a policy for each configuration.
+// plan returns a plan with one policy for each configuration.
 func (s *Study) plan() record.Plan {
 	p := record.Plan{
 		Schema: 1, Experiment: s.Name, Axes: []string{},
@@ -142,7 +142,7 @@ func (s *Study) plan() record.Plan {
 	for i := range s.Configurations {
 		c := &s.Configurations[i]
 		policy := record.Named{Name: c.Name, Summary: c.Summary}
-		if c.Settings != nil { // they differ in these, and are one policy
+		if c.Settings != nil { // configurations that differ in settings are one policy
 			policy = record.Named{Name: policyName, Summary: "recorded, with the settings in its folder's name"}
 		}
 		if i == 0 || c.Settings == nil {
@@ -178,7 +178,7 @@ func (s *Study) plan() record.Plan {
 	return p
 }
 
-// include adds the compared metrics that a run has.
+// include adds to known the compared metrics that a run has.
 func include(known []measure.Metric, r *runs.Run) []measure.Metric {
 	for _, m := range comparedMetrics {
 		value := map[string]float64{measure.Cost.Name: r.Cost, measure.FinalAccuracy.Name: r.Accuracy}[m.Name]
@@ -189,7 +189,7 @@ func include(known []measure.Metric, r *runs.Run) []measure.Metric {
 	return known
 }
 
-// folderName keeps the characters of a name that a folder's name may have.
+// folderName replaces the characters of a name that a folder's name cannot have.
 func folderName(name string) string {
 	return strings.Map(func(c rune) rune {
 		if strings.ContainsRune(`/\ :`, c) {
@@ -199,8 +199,7 @@ func folderName(name string) string {
 	}, name)
 }
 
-// writeRun writes the cell of a run: one job that holds all workers for its
-// duration.
+// writeRun writes the cell of a run. The cell has one job, which holds all workers for the run's duration.
 func writeRun(dir string, ref record.CellRef, c *Configuration, r *runs.Run) (record.Cell, error) {
 	folder := filepath.Join(dir, record.CellsDir, ref.Cell)
 	job := scheduler.Job{
@@ -233,7 +232,7 @@ func writeRun(dir string, ref record.CellRef, c *Configuration, r *runs.Run) (re
 	return w.Finish(out)
 }
 
-// writePoints writes the evaluated checkpoints of a job as progress.csv of a cell.
+// writePoints writes the evaluated checkpoints of a job into the cell's progress.csv.
 func writePoints(folder, job string, points []runs.Point) (record.File, error) {
 	p, err := record.Progress.Live(folder)
 	if err != nil {
