@@ -76,7 +76,7 @@ policy "p" {
 func TestNewEngine(t *testing.T) {
 	engine.Register(steady)
 	s := inSandbox(t, steadyFile)
-	documented(t, "- `takes` (duration, `\"10s\"`): The time that each job takes. Only on `steady`.")
+	documented(t, "Only on `steady`:\n\n- `takes` (duration, default `\"10s\"`): The time that each job takes.\n")
 	inHelp(t, "hardware.engine", "`steady`: pretends that all jobs take the same time")
 
 	s.plans("1 cell to run")

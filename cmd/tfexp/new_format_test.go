@@ -89,7 +89,7 @@ func TestNewTraceFormat(t *testing.T) {
 	s := inSandbox(t, tallyFile)
 	s.write(trace, tallyText)
 
-	documented(t, "- `classes` (list of strings; all): ", "Only for `tally`.")
+	documented(t, "Only for `tally`:\n\n- `classes` (list of strings, default: all): ")
 	inHelp(t, "trace.format", "- `tally`: A line is", "`.tally`")
 
 	s.plans("1 cell to run")

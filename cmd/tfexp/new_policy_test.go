@@ -98,7 +98,7 @@ compare "mean_jct" { baseline = policy.fcfs }
 func TestNewPolicies(t *testing.T) {
 	documented(t,
 		"`ljf`",
-		"- `grain` (duration, `\"1s\"`): Differences below it do not count. Only under the order `ljf`.",
+		"Only under the order `ljf`:\n\n- `grain` (duration, default `\"1s\"`): Differences below it do not count.\n",
 	)
 	inHelp(t, "policy.estimates", "`isolated` or `ljf`")
 	inHelp(t, "policy.allocation", "- `half`: half of its request")

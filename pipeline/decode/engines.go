@@ -164,7 +164,7 @@ func engineBlocks() []*schema.Block {
 				continue
 			}
 			shown := *b
-			shown.Doc = "Only on " + engineList(has) + ". " + b.Doc
+			shown.Doc = b.Doc + " Only on " + engineList(has) + "."
 			blocks = append(blocks, &shown)
 		}
 	}

@@ -70,7 +70,7 @@ func TestWhatIsRegisteredIsInTheLanguage(t *testing.T) {
 	if a := schema.Find(decode.Language().Block("hardware").Args, "engine"); !strings.Contains(a.Meanings, "`replayed`: plays back a recording") {
 		t.Errorf("the engines are described as %q", a.Meanings)
 	}
-	if want := "The number of the tape. Only on `replayed`."; !strings.Contains(string(decodetest.LanguageReference()), want) {
+	if want := "Only on `replayed`:\n\n- `tape` (integer): The number of the tape.\n"; !strings.Contains(string(decodetest.LanguageReference()), want) {
 		t.Errorf("the reference does not have %q", want)
 	}
 }

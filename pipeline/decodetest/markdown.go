@@ -23,7 +23,7 @@ var (
 
 // LanguageReference returns the reference of the language, docs/language.md.
 func LanguageReference() []byte {
-	b := reference{sections: map[*schema.Block]string{}}
+	b := reference{sections: map[*schema.Block]string{}, written: map[string]string{}}
 	file := decode.Language()
 	b.WriteString(strings.Replace(preface, "%HARDWARE%", engine.Kinds()[0].Example, 1))
 	b.WriteString("\n## Blocks\n\n")
@@ -69,6 +69,7 @@ func often(b *schema.Block) string {
 type reference struct {
 	strings.Builder
 	sections map[*schema.Block]string // the headings of nested blocks
+	written  map[string]string        // the block in which an argument is described
 }
 
 // block writes the arguments of one block, then the blocks in it. A block that
@@ -78,7 +79,11 @@ func (w *reference) block(b *schema.Block, parent string) {
 	if b.Label != "" {
 		fmt.Fprintf(w, "\n`%s \"…\" { … }`: the label is the %s.\n", path, b.Label)
 	}
-	fmt.Fprintf(w, "\n%s\n", schema.FirstSentence(b.Doc))
+	doc := schema.FirstSentence(b.Doc)
+	if condition := strings.TrimSpace(only.FindString(b.Doc)); condition != "" && condition != doc {
+		doc += " " + condition
+	}
+	fmt.Fprintf(w, "\n%s\n", doc)
 	if b.Example != "" {
 		example, _, _ := strings.Cut(b.Example, "\n\n")
 		fmt.Fprintf(w, "\n```hcl\n%s\n```\n", example)
@@ -87,7 +92,7 @@ func (w *reference) block(b *schema.Block, parent string) {
 	if b.Free != nil {
 		args = append(args[:len(args):len(args)], *b.Free)
 	}
-	w.lines(args)
+	w.lines(w.withoutRepeated(args, path))
 	w.labels(b)
 	for _, a := range args {
 		if len(a.Keys) > 0 {
@@ -105,6 +110,40 @@ func (w *reference) block(b *schema.Block, parent string) {
 		w.sections[inner] = heading
 		w.block(inner, path)
 	}
+}
+
+// mostRepeated is the number of arguments up to which a block describes the arguments of an earlier block again.
+const mostRepeated = 5
+
+// withoutRepeated returns the arguments that no earlier block has. For many others it writes a line with their names.
+func (w *reference) withoutRepeated(args []schema.Arg, path string) []schema.Arg {
+	key := func(a schema.Arg) string { return fmt.Sprint(a.Name, a.Doc, a.Default, a.DefaultDoc, a.Required) }
+	var own []schema.Arg
+	var repeated []string
+	first := ""
+	for _, a := range args {
+		block, found := w.written[key(a)]
+		if first == "" {
+			first = block
+		}
+		if found && block == first {
+			repeated = append(repeated, a.Name)
+		} else {
+			own = append(own, a)
+		}
+	}
+	if len(repeated) <= mostRepeated {
+		own, repeated = args, nil
+	}
+	for _, a := range own {
+		if _, found := w.written[key(a)]; !found {
+			w.written[key(a)] = path
+		}
+	}
+	if len(repeated) > 0 {
+		fmt.Fprintf(w, "\nAs in `%s`: `%s`.\n", first, strings.Join(repeated, "`, `"))
+	}
+	return own
 }
 
 // anchor returns the fragment of a link to a heading.
@@ -134,41 +173,41 @@ func (w *reference) labels(b *schema.Block) {
 // only finds the sentence that says under which choices an argument is read.
 var only = regexp.MustCompile(`\sOnly (on|with|in|for|under|of) [^.]*\.$`)
 
-// named finds the names in a list.
-var named = regexp.MustCompile("`[^`]+`")
-
-// shortened returns a sentence with a list of names: of more than four only the first two, and how many others there are.
-func shortened(sentence string) string {
-	names := named.FindAllStringIndex(sentence, -1)
-	if len(names) <= 4 {
-		return sentence
-	}
-	return fmt.Sprintf("%s and %d others.", sentence[:names[1][1]], len(names)-2)
-}
-
-// lines writes a line for each argument.
+// lines writes a line for each argument: first the arguments that are always read, then the other arguments in groups,
+// under the condition on which they are read.
 func (w *reference) lines(args []schema.Arg) {
-	if len(args) == 0 {
-		return
-	}
-	w.WriteString("\n")
+	var conditions []string // of the groups, in the order of their first arguments
+	groups := map[string][]string{}
 	for _, a := range args {
 		about := string(a.Type)
 		switch {
 		case a.Required:
 			about += ", **required**"
+		case strings.HasPrefix(a.DefaultDoc, "required"):
+			about += ", " + a.DefaultDoc
 		case a.DefaultDoc != "":
-			about += "; " + a.DefaultDoc
+			about += ", default: " + a.DefaultDoc
 		case a.Default != "":
-			about += ", `" + a.Default + "`"
+			about += ", default `" + a.Default + "`"
 		}
 		doc := schema.FirstSentence(a.Doc)
-		if where := only.FindString(a.Doc); where != "" && len(doc) < len(a.Doc) {
-			doc += " " + shortened(strings.TrimSpace(where))
+		condition := strings.TrimSpace(only.FindString(a.Doc))
+		if condition == doc {
+			condition = ""
 		}
 		if len(a.Allowed) > 0 && !strings.Contains(doc, "`"+a.Allowed[len(a.Allowed)-1]+"`") {
 			doc += " One of `" + strings.Join(a.Allowed, "`, `") + "`."
 		}
-		fmt.Fprintf(w, "- `%s` (%s): %s\n", a.Name, about, doc)
+		if groups[condition] == nil {
+			conditions = append(conditions, condition)
+		}
+		groups[condition] = append(groups[condition], fmt.Sprintf("- `%s` (%s): %s\n", a.Name, about, doc))
+	}
+	slices.SortStableFunc(conditions, func(a, b string) int { return min(len(a), 1) - min(len(b), 1) })
+	for _, condition := range conditions {
+		if condition != "" {
+			fmt.Fprintf(w, "\n%s:\n", strings.TrimSuffix(condition, "."))
+		}
+		w.WriteString("\n" + strings.Join(groups[condition], ""))
 	}
 }

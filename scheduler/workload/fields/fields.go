@@ -148,16 +148,17 @@ func (t *Table) unknown(names []string) error {
 // Page is a page about the treatment of each field, made from the list.
 func Page() string {
 	var b strings.Builder
-	b.WriteString("# The fields of files of other programs\n\n" +
-		"tfexp knows these fields of the outputs of Slurm and of the logs of clusters. Another field of an output of Slurm is an error,\n" +
-		"with its line and the name that is closest; in a log that others have made, it is named and not used. This page is made from\n" +
-		"the list of the readers: `make docs`.\n\n" +
-		"- *Used*: the reader takes it. Some readers of the same file take more than others.\n" +
-		"- *Ignored*: it does not change what is read. A file's ignored fields are listed when it is read.\n" +
-		"- *Not modeled*: it may matter. The table says what a simulation does without it.\n\n" +
-		"A `table` (any CSV file) has the columns that `columns` and `where` name; `tfexp init` lists the others. " +
-		"The formats `csv`,\n`requests` and `gavel` have a fixed number of fields: a line with more or fewer is an error.\n" +
-		"[slurm_parameters.md](slurm_parameters.md) has the parameters of Slurm's configuration.\n")
+	b.WriteString("# Fields of other programs' files\n\n" +
+		"When tfexp reads a cluster's log or the output of Slurm, look up here what it does with each field.\n\n" +
+		"    tfexp init replay --from jobs.csv    # prints the fields that it does not use\n\n" +
+		"An unknown field in the output of Slurm is an error that names the line and the closest known field. In logs of other programs,\n" +
+		"tfexp prints unknown fields and ignores them.\n\n" +
+		"- *Used*: tfexp reads the field. Where several formats read a file, the page names the format.\n" +
+		"- *Ignored*: the field does not change what tfexp reads. tfexp prints the ignored fields of a file.\n" +
+		"- *Not modeled*: the field may change when jobs start. The table says what happens in a simulation.\n\n" +
+		"A `table` (any CSV file) has the columns that `columns` and `where` name; `tfexp init` prints its other columns. " +
+		"The formats `csv`,\n`requests` and `gavel` have a fixed number of fields: a line with more or fewer fields is an error.\n" +
+		"[slurm_parameters.md](slurm_parameters.md) has the parameters of Slurm's configuration. `make docs` writes this page.\n")
 	for _, t := range tables {
 		fmt.Fprintf(&b, "\n## %s\n", t.Title)
 		group := func(title string, in func(field) bool) {
@@ -180,12 +181,19 @@ func Page() string {
 			group("Used by `"+reader+"` alone", func(f field) bool { return f.used && f.reader == reader })
 		}
 		group("Ignored", func(f field) bool { return !f.used && f.effect == "" })
-		rows := slices.DeleteFunc(slices.Clone(t.fields), func(f field) bool { return f.effect == "" })
-		if len(rows) > 0 {
+		var effects []string // of fields that are not modeled, each once
+		names := map[string][]string{}
+		for _, f := range t.fields {
+			if f.effect != "" {
+				effects = schema.AddOnce(effects, f.effect)
+				names[f.effect] = append(names[f.effect], f.name)
+			}
+		}
+		if len(effects) > 0 {
 			b.WriteString("\n| not modeled | in a simulation |\n|---|---|\n")
 		}
-		for _, f := range rows {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", f.name, f.effect)
+		for _, effect := range effects {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", strings.Join(names[effect], "`, `"), effect)
 		}
 	}
 	return b.String()

@@ -57,7 +57,7 @@ func (t *Twin) reservation(at setting, f map[string]string) {
 		return
 	}
 	if c.nodes = t.known(at, f["Nodes"]); len(c.nodes) == 0 {
-		t.unmodeled(at, fmt.Sprintf("the reservation %s has no nodes of its own: it has no effect", c.name))
+		t.unmodeled(at, fmt.Sprintf("the reservation %s has no nodes of its own: tfexp ignores it", c.name))
 		return
 	}
 	for _, flag := range strings.Split(f["Flags"], ",") {

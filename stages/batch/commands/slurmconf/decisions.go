@@ -9,12 +9,26 @@ import (
 // readers use.
 func Decisions() string {
 	var b strings.Builder
-	b.WriteString("# The parameters of Slurm, and what a twin does with them\n\n" +
-		"`tfexp init twin --from-slurm` knows the parameters of Slurm 14 to 26. A parameter that is not in this list is an error, with\n" +
-		"its line and the name that is closest. This page is made from the table of the readers: `make docs`.\n\n" +
-		"- *Used*: the twin works by it, or says at its line what of it is not modeled.\n" +
-		"- *Without effect*: it does not change when jobs start in a simulation.\n" +
-		"- *Not modeled*: it may change when jobs start. Its value is listed when the file is read, and at the head of the experiment.\n")
+	b.WriteString("# Parameters of Slurm\n\n" +
+		"When you make a twin from `slurm.conf`, look up here what tfexp does with each parameter.\n\n" +
+		"    tfexp init twin --from-slurm slurm.conf sacct.txt sacctmgr.txt\n\n" +
+		"tfexp knows the parameters of Slurm 14 to 26. Any other parameter is an error that names the line and the closest known name.\n\n" +
+		"- *Used*: the parameter changes the twin. A message names the line if the twin models only a part of the value.\n" +
+		"- *Without effect*: the parameter does not change when simulated jobs start.\n" +
+		"- *Not modeled*: the parameter may change when jobs start. tfexp prints it when it reads the file, and writes it at the top\n" +
+		"  of the experiment.\n\n" +
+		"`make docs` writes this page.\n")
+	var effects []string           // of parameters that are not modeled, each once
+	names := map[string][]string{} // the parameters with an effect
+	table := func() {
+		if len(effects) > 0 {
+			b.WriteString("\n| not modeled | in the twin |\n|---|---|\n")
+		}
+		for _, effect := range effects {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", strings.Join(names[effect], "`, `"), effect)
+		}
+		effects, names = nil, map[string][]string{}
+	}
 	for l := range strings.Lines(parameterList) {
 		l = strings.TrimSpace(l)
 		kind, rest, _ := strings.Cut(l, " ")
@@ -23,6 +37,7 @@ func Decisions() string {
 		}
 		switch {
 		case strings.HasPrefix(l, "["):
+			table()
 			name := strings.Trim(l, "[]")
 			if !strings.Contains(name, ".") {
 				name = "Lines that begin with " + name
@@ -33,12 +48,13 @@ func Decisions() string {
 		case kind == "idle":
 			list("Without effect")
 		case kind == "other":
-			if !strings.HasSuffix(b.String(), "|\n") {
-				b.WriteString("\n| not modeled | in the twin |\n|---|---|\n")
-			}
 			name, effect, _ := strings.Cut(rest, ": ")
-			fmt.Fprintf(&b, "| `%s` | %s |\n", name, effect)
+			if names[effect] == nil {
+				effects = append(effects, effect)
+			}
+			names[effect] = append(names[effect], name)
 		}
 	}
+	table()
 	return b.String()
 }

@@ -99,7 +99,7 @@ func TestParameters(t *testing.T) {
 	got := strings.Join(c.Unmodeled, "\n")
 	for _, want := range []string{
 		"slurm.conf:14: PriorityWeightAge=7 replaces 1000 of line 5, as in Slurm",
-		"slurm.conf:17: PartitionName=a LLN=YES, and 1 more like it: it has no effect",
+		"slurm.conf:17: PartitionName=a LLN=YES, and 1 more like it: tfexp ignores this parameter",
 		"slurm.conf:17: PartitionName=a Exclusive=USER: nodes are shared all the same",
 		"slurm.conf:18: MaxCPUsPerNode has no value: it counts as not set",
 	} {
@@ -137,7 +137,7 @@ func TestOtherFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "topology.conf:1: SwitchName=a, and 1 more like it: jobs are placed as if all nodes were alike in the network"
+	want := "topology.conf:1: SwitchName=a, and 1 more like it: placement ignores the network between nodes"
 	got := slices.Clone(tw.Unmodeled)
 	slices.Sort(got)
 	if strings.Join(got, "\n") != want {

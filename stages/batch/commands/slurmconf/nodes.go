@@ -152,7 +152,7 @@ func (m *clusterModel) absentNodes() {
 			return
 		}
 		if strings.EqualFold(state, "CLOUD") {
-			m.unmodeled(at, what+" State=CLOUD: these nodes do not have to be started")
+			m.unmodeled(at, what+" State=CLOUD: these nodes are always on")
 		}
 		if !away {
 			return

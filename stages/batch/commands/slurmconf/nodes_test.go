@@ -47,7 +47,7 @@ func TestAbsentNodes(t *testing.T) {
 			[]string{`node "a" { count = 2 threads = 4 }`, `partition "main" { nodes = ["a-[1-2]"]`, "DownNodes=a[2,9] State=DOWN: the nodes are left out (a2",
 				"the partition gone has only nodes that are left out", "the partition none has no nodes", "no line NodeName= describes a9"},
 			[]string{`partition "gone"`, `partition "none"`}},
-		{"clouds", "NodeName=a1 CPUs=4 State=CLOUD\n" + part, nil, []string{`node "a1"`, "State=CLOUD: these nodes do not have to be started"}, nil},
+		{"clouds", "NodeName=a1 CPUs=4 State=CLOUD\n" + part, nil, []string{`node "a1"`, "State=CLOUD: these nodes are always on"}, nil},
 		{"a state that is none", "NodeName=a1 CPUs=4 State=DWON\n" + part, nil, []string{`error: slurm.conf:4: NodeName=a1 State=DWON: "DWON" is no state`}, nil},
 		{"all are down", "NodeName=a1 CPUs=4 State=DOWN\n" + part, nil, []string{"error: slurm.conf:1: all nodes are down"}, nil},
 		{"events", "NodeName=a[1-3] CPUs=4\nDownNodes=a[1-2]\n" + part, map[string]string{
@@ -162,7 +162,7 @@ func TestWholeNodes(t *testing.T) {
 		"PartitionName=c Nodes=ALL OverSubscribe=EXCLUSIVE\nPartitionName=d Nodes=ALL OverSubscribe=FORCE:4\n"
 	check(t, "partitions", twinOf(t, map[string]string{"slurm.conf": conf}), []string{`partition "main" { default = true }`,
 		`partition "b" { exclusive = true }`, `partition "c" { exclusive = true }`, `partition "d" { }`,
-		"PartitionName=main ExclusiveUser=YES: nodes are shared all the same", "PartitionName=d OverSubscribe=FORCE:4: cores are never shared"}, nil)
+		"PartitionName=main ExclusiveUser=YES: jobs of different users share nodes", "PartitionName=d OverSubscribe=FORCE:4: cores are never shared"}, nil)
 	for text, want := range map[string]string{
 		"": "error: slurm.conf:1: there is no SelectType: Slurm before 23.11", "SelectType=select/cray_aries\n": "error: slurm.conf:2: SelectType=select/cray_aries:",
 	} {
@@ -207,7 +207,7 @@ func TestTopologyYAML(t *testing.T) {
 	const good = "---\n- topology: t1 # one\n  cluster_default: true\n  tree:\n    switches:\n      - switch: s1\n        nodes: a[1-2]\n      - switch: s2\n" +
 		"        children: s1\n- topology: t2\n  block:\n    block_sizes:\n      - 4\n    blocks:\n      - block: b1\n        nodes: a1\n- topology: t3\n  flat: true\n"
 	check(t, "good", twinOf(t, map[string]string{"slurm.conf": conf, "topology.yaml": good}, "topology.yaml"),
-		[]string{"topology.yaml:2: topology=t1, and 2 more like it: jobs are placed as if all nodes were alike"}, nil)
+		[]string{"topology.yaml:2: topology=t1, and 2 more like it: placement ignores the network between nodes"}, nil)
 	check(t, "wrong", twinOf(t, map[string]string{"slurm.conf": conf, "topology.yaml": strings.Replace(good, "children", "chidren", 1)}, "topology.yaml"),
 		[]string{"error: topology.yaml:9: topology.yaml has no parameter chidren. Did you mean children?"}, nil)
 }
@@ -219,7 +219,7 @@ func TestEnforcement(t *testing.T) {
 		"Name|Priority|MaxJobsPU|MaxWall\nnormal|0|4|01:00:00\n"
 	const log = "JobID|User|Account|Partition|Submit|Start|End|ReqCPUS|State\n" +
 		"1|ada|art|main|2026-01-01T00:00:00|2026-01-01T00:00:10|2026-01-01T00:01:00|4|COMPLETED\n"
-	on := []string{"group_cores = 16", "max_jobs = 1", "max_jobs = 4", `max_wall = "1h"`, "GrpTRESMins=cpu=9 of account physics: it keeps no job back"}
+	on := []string{"group_cores = 16", "max_jobs = 1", "max_jobs = 4", `max_wall = "1h"`, "GrpTRESMins=cpu=9 of account physics: tfexp ignores this limit"}
 	off := []string{"group_cores", "max_jobs", "max_wall", "GrpTRESMins"}
 	note := "limits hold no job without AccountingStorageEnforce=limits"
 	unknown := `error: sacct.txt:2: job 1 was in the account "art"`

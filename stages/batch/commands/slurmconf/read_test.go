@@ -63,7 +63,7 @@ func TestRead(t *testing.T) {
 		`weight_age = 1000`, `weight_qos = 7`, `backfill_interval = "10s"`, `queue_depth = 50`,
 		`partition "main" { nodes = ["n-[1-4]", "gpu1"] default = true max_time = "24h" }`,
 		`account "physics" { shares = 50 group_cores = 16 user "ada" { shares = 3 max_jobs = 2 } }`,
-		`names = ["n-[1-4]"] features = ["ib"]`, `TopologyPlugin=topology/tree: jobs are placed as if`,
+		`names = ["n-[1-4]"] features = ["ib"]`, `TopologyPlugin=topology/tree: placement ignores the network`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the experiment does not say\n%s\nbut\n%s", want, source)
@@ -103,9 +103,9 @@ func TestLinesOfOtherThings(t *testing.T) {
 	source, text := experimentOf(t, dir, "assoc.txt")
 	for _, want := range []string{"group_cores = 7", `partition "a" { nodes = ["n-[1-3]"]`, `partition "b" { nodes = ["n-[1-2]", "gpu1"]`,
 		"DownNodes=n1 State=DOWN: the nodes are left out (n1)",
-		"assoc.txt:3: GrpTRES=mem=5 of user ada, and 2 more like it: this limit keeps no job back",
-		"assoc.txt:3: GrpTRESMins=cpu=9 of user ada, and 1 more like it: it keeps no job back",
-		"assoc.txt:5: GrpTRES=billing=4 of user eve: this"} {
+		"assoc.txt:3: GrpTRES=mem=5 of user ada, and 2 more like it: tfexp ignores this limit",
+		"assoc.txt:3: GrpTRESMins=cpu=9 of user ada, and 1 more like it: tfexp ignores this limit",
+		"assoc.txt:5: GrpTRES=billing=4 of user eve: tfexp"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the experiment does not say\n%s\nbut\n%s", want, source)
 		}

@@ -198,7 +198,7 @@ func (t *sacctmgrTable) limits(b *block, fields []string, columns [][2]string) {
 				"MaxTRES cpu": "max_cores", "MaxTRES node": "max_nodes", "MaxTRESPU cpu": "max_cores_per_user",
 			}[c[0]+" "+name]
 			if _, err := strconv.Atoi(value); arg == "" || err != nil {
-				t.unmodeledBy(b, c[0]+"="+name, value, "this limit keeps no job back")
+				t.unmodeledBy(b, c[0]+"="+name, value, "tfexp ignores this limit")
 				continue
 			}
 			b.Args = append(b.Args, pair{arg, value})

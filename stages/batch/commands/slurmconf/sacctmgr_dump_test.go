@@ -11,7 +11,7 @@ func TestDump(t *testing.T) {
 		"Parent - 'physics'\nAccount - 'quantum':Fairshare=2\nUser - 'ada':DefaultAccount='physics':Fairshare=3:MaxJobs=2:MaxWallDurationPerJob=40\n" +
 		"Parent - 'quantum'\nUser - 'bob':DefaultQOS='high'\n"
 	want := []string{"shares = 50", "group_cores = 96", "group_nodes = 3", "max_jobs = 2", `max_wall = "40m"`, `parent = "physics"`,
-		`default_qos = "high"`, "GrpTRESMins=cpu=9 of account physics: it keeps no job back"}
+		`default_qos = "high"`, "GrpTRESMins=cpu=9 of account physics: tfexp ignores this limit"}
 	check(t, "dump", twinOf(t, map[string]string{"slurm.conf": conf, "dump.cfg": dump}, "dump.cfg"), want, []string{"error"})
 	const rows = "Cluster|Account|User|Par Name|Share|GrpTRES|GrpTRESMins|GrpJobs|MaxTRES|MaxJobs|MaxWall|Def QOS\ndemo|root|||1|||||||\n" +
 		"demo|root|root||1|||||||\ndemo|physics||root|50|cpu=96,node=3|cpu=9|||||\ndemo|quantum||physics|2|||||||\n" +
