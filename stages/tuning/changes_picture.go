@@ -30,13 +30,13 @@ var _ = pictures.Register(pictures.Kind{
 	Draw: changes,
 })
 
-// changed is a job that was changed while it trained.
+// changed is a job whose settings were changed while it trained.
 type changed struct {
-	loss  [][2]float64 // instant and loss
+	loss  [][2]float64 // points: seconds from the cell's start, and the loss
 	marks []mark
 }
 
-// mark is a change of settings.
+// mark is the line that marks one change of settings.
 type mark struct {
 	at       float64
 	settings string
@@ -60,7 +60,7 @@ func changes(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	return out, nil
 }
 
-// jobOf reads the losses of the first job of a cell, and its changes.
+// jobOf reads the losses of the first job of a cell, and the changes of its settings.
 func jobOf(e *record.Experiment, c record.CellRef) (x changed, err error) {
 	rows, err := record.ReadLive(e, c, record.Progress)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,8 +117,8 @@ func markLine(restart bool) draw.LineStyle {
 	return s
 }
 
-// Plot implements plot.Plotter. The labels of changes are in rows one below the other,
-// so that labels of changes close in time do not overlap.
+// Plot implements plot.Plotter. The labels of changes are in rows, one below the other, so that labels of changes that
+// are close in time do not overlap.
 func (x changed) Plot(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	line := schema.Each(x.loss, func(l [2]float64) vg.Point { return vg.Point{X: tx(l[0]), Y: ty(l[1])} })
@@ -126,7 +126,8 @@ func (x changed) Plot(c draw.Canvas, p *plot.Plot) {
 	const size, rows = 8.0, 8
 	for i, m := range x.marks {
 		at, row := tx(m.at), vg.Length(i%rows)
-		c.StrokeLine2(markLine(m.restart), at, c.Min.Y, at, c.Max.Y-(size+3)*row) // below the labels before
+		// ends below the labels of earlier changes
+		c.StrokeLine2(markLine(m.restart), at, c.Min.Y, at, c.Max.Y-(size+3)*row)
 		text := canvas.Fit(m.settings, 170, size)
 		width := vg.Length(canvas.TextWidth(text, size))
 		left := at + 3

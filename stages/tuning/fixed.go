@@ -8,29 +8,27 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// AgainstFixed compares a job that was tuned during training, tuning included, with the
-// same job with constant settings.
+// AgainstFixed compares a job that was tuned while it trained, with the time that tuning took, with runs of the same
+// job at constant settings.
 type AgainstFixed struct {
-	// Value is the objective of the tuned job, at the mean over its replicates; Runs is how many
-	// there are.
+	// Value is the objective of the tuned job: the mean over its replicates. Runs is the number of these replicates.
 	Value float64
 	Runs  int
-	// Best is the objective at the best fixed settings that were measured, at the mean;
-	// Settings are these, and Measured how many settings there were to choose from.
+	// Best is the objective at the best constant settings that were measured: the mean over their replicates. Settings
+	// has these settings, and Measured the number of settings that were measured.
 	Best     float64
 	Settings string
 	Measured int
-	// Ratio is Value against Best, below 1 where the tuned job is better: the geometric mean over
-	// replicates, each compared with the same replicate. Low and High are its interval of 95%;
-	// NaN for less than three.
+	// Ratio is Value / Best, below 1 if the tuned job is better: the geometric mean over replicates, each compared with
+	// the run of the same replicate. Low and High are its 95% confidence interval; NaN for less than three replicates.
 	Ratio, Low, High float64
-	// Initial is the same ratio against the settings that the tuned job began with; NaN where
-	// these were not measured.
+	// Initial is the same ratio with the settings that the tuned job began with in place of the best ones; NaN if these
+	// settings were not measured.
 	Initial float64
 }
 
-// Fixed compares a tuning that changed one job while it trained with all runs of the same
-// job at fixed settings; false without such runs.
+// Fixed compares a job that was tuned while it trained with all runs of the same job at constant settings. It returns
+// false without such runs. index is the tuning's index in the plan.
 func Fixed(e *record.Experiment, index int) (AgainstFixed, bool) {
 	t := &trial.Asked.Of(&e.Plan)[index]
 	if t.Mode != trial.Online && t.Mode != trial.ByRestart {
@@ -68,14 +66,13 @@ func Fixed(e *record.Experiment, index int) (AgainstFixed, bool) {
 	return a, true
 }
 
-// fixedRuns are the objectives at settings that did not change, by replicate.
+// fixedRuns has the objectives of runs with constant settings: by settings, and then by replicate.
 type fixedRuns struct {
 	order []string
 	of    map[string]map[int]float64
 }
 
-// add takes a run. Where a replicate has several with the same settings, they count at their
-// mean.
+// add adds a run. Several runs of one replicate with the same settings count as one, with the mean of their objectives.
 func (f *fixedRuns) add(settings string, replicate int, v float64) {
 	if f.of[settings] == nil {
 		f.order, f.of[settings] = append(f.order, settings), map[int]float64{}
@@ -86,7 +83,7 @@ func (f *fixedRuns) add(settings string, replicate int, v float64) {
 	f.of[settings][replicate] = v
 }
 
-// best are the settings with the best mean.
+// best returns the settings with the best mean objective.
 func (f *fixedRuns) best(t *trial.Tuning) string {
 	best := ""
 	for _, s := range f.order {
@@ -105,8 +102,8 @@ func meanOf(by map[int]float64) float64 {
 	return sum / float64(len(by))
 }
 
-// ratio is the geometric mean of the ratios of the objective to its reference, with an
-// interval of 95%. A replicate that the reference lacks is compared with its mean.
+// ratio returns the geometric mean of the ratios of `of` to `against`, which have objectives by replicate, and its 95%
+// confidence interval. A replicate that against lacks is compared with the mean of against.
 func ratio(t *trial.Tuning, replicates int, of, against map[int]float64) (mean, low, high float64) {
 	var logs []float64
 	for r := 1; r <= replicates; r++ {
@@ -128,12 +125,12 @@ func ratio(t *trial.Tuning, replicates int, of, against map[int]float64) (mean, 
 	return math.Exp(i.Mean), low, high
 }
 
-// alike is by how much times differ, as a part, that count as the same.
+// alike is the relative difference of two times up to which they count as equal.
 const alike = 0.05
 
-// Without returns the settings of a tuning that made no difference in any of its trials: all
-// pairs that differ in nothing else report the very same losses and accuracies, and take as long within 5%. Their
-// program may not read them.
+// Without returns the names of the settings that made no difference. All pairs of trials that differ only in such a
+// setting report exactly the same losses and accuracies, and their times differ by less than 5%. The program may not
+// read the setting.
 func Without(e *record.Experiment, index int) []string {
 	t := &trial.Asked.Of(&e.Plan)[index]
 	if t.Mode != "" || t.Best != nil {
@@ -164,7 +161,7 @@ func Without(e *record.Experiment, index int) []string {
 	return names
 }
 
-// differOnlyIn reports whether settings have other values of one name, and of no other.
+// differOnlyIn reports whether the settings of two trials differ in the setting with the given name, and in no other.
 func differOnlyIn(a, b []record.Setting, name string) bool {
 	other := false
 	for i := range a {

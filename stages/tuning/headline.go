@@ -14,24 +14,25 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// found is a trial that counts, with its value of the objective. Its settings are the last settings of the trial; Began
-// are the first settings, if a controller has changed them.
+// found is a trial that counts, with its value of the objective. Its settings are the last settings of the trial. Began
+// has the first settings, if a controller has changed them.
 type found struct {
 	replicate int
 	trial.Ref
 	Began    []record.Setting
 	outcome  *trial.Outcome
-	value    float64 // NaN where it is not known
+	value    float64 // NaN if it is unknown
 	state    string
 	feasible bool
-	missed   float64 // by how much its first constraint is missed, where it is not feasible
+	missed   float64 // the distance of the trial from its first constraint, if the trial is infeasible
 }
 
-// behind are the states of trials that are not the best, the worst last.
+// behind lists the states of trials, from the best state to the worst.
 var behind = []string{trial.TrialDone, trial.TrialInfeasible, trial.TrialUnreached, trial.TrialDiverged, trial.TrialCrashed}
 
-// findings are the trials of all searches of the same settings, the best first: feasible ones, then the states
-// behind, of each state the ones nearest to the first constraint.
+// findings returns the trials of all searches among the same settings, the best first: by state, as in behind. Feasible
+// trials are in the order of their objectives, infeasible ones in the order of their distances from the first
+// constraint.
 func findings(e *record.Experiment, t *trial.Tuning) (list []found) {
 	for _, c := range trial.Cells(e) {
 		if c.Outcome == nil || !t.Same(&trial.Asked.Of(&e.Plan)[c.Trial.Tuning]) || !t.Counts(c.Trial.Settings) {
@@ -75,7 +76,7 @@ func boolean(b bool) int {
 	return 0
 }
 
-// missedBy is how far an outcome is from a bound; +Inf where it is not known.
+// missedBy returns the distance of an outcome from a bound: 0 if it keeps the bound, +Inf if the outcome is unknown.
 func missedBy(c trial.Constraint, o *trial.Outcome) float64 {
 	v := o.Outcome(c.Outcome)
 	switch {
@@ -89,7 +90,8 @@ func missedBy(c trial.Constraint, o *trial.Outcome) float64 {
 	return 0
 }
 
-// objectiveOf is the objective in words, and written with its unit: "time 14.7 s", "a loss of 0.5 after 0.6 s".
+// objectiveOf returns a value of the objective as text with its unit, such as "time 14.7 s" or "a loss of 0.5 after 0.6
+// s".
 func objectiveOf(t *trial.Tuning, v float64) string {
 	value := table.WithUnit(v, trial.FindObjective(t.Objective).Unit)
 	if aim := t.Aim(); aim != nil {
@@ -98,7 +100,7 @@ func objectiveOf(t *trial.Tuning, v float64) string {
 	return strings.ReplaceAll(t.Objective, "_", " ") + " " + value
 }
 
-// article is "a loss", "an accuracy".
+// article returns an outcome's name with its article: "a loss", "an accuracy".
 func article(outcome string) string {
 	if strings.HasPrefix(outcome, "a") {
 		return "an " + outcome
@@ -106,7 +108,7 @@ func article(outcome string) string {
 	return "a " + outcome
 }
 
-// targetNote says which report a target counts by; "" without a target.
+// targetNote returns a sentence about the report at which a target counts as reached; "" without a target.
 func targetNote(t *trial.Tuning) string {
 	aim := t.Aim()
 	if aim == nil {
@@ -120,8 +122,8 @@ func targetNote(t *trial.Tuning) string {
 		strings.ReplaceAll(t.Objective, "_", " "), article(aim.Outcome), table.Number(*t.Target), side)
 }
 
-// headline answers the question of a tuning: the best settings found, and how soon. Where several methods search
-// the same, compared is the sentence that compares them.
+// headline answers the question of a tuning: which settings are the best, and how many trials found them. If several
+// methods search the same settings, compared has the sentence that compares the methods.
 func headline(e *record.Experiment, rows []TuningRow, compared []string) (h table.Headline) {
 	tunings := trial.Asked.Of(&e.Plan)
 	if len(tunings) == 0 || len(rows) == 0 {
@@ -177,9 +179,10 @@ func headline(e *record.Experiment, rows []TuningRow, compared []string) (h tabl
 	return h
 }
 
-// ended says that a search ended before its last trial, because its budget was spent.
+// ended returns a sentence about a search that ended before its last trial, because its budget or its time was spent;
+// "" for other searches.
 func ended(t *trial.Tuning, r TuningRow) string {
-	made := r.Trials / max(r.Runs, 1) // in each replicate, at the mean
+	made := r.Trials / max(r.Runs, 1) // trials of a replicate, at the mean
 	switch {
 	case made >= t.Trials:
 	case t.Budget > 0 && r.SpentCost >= t.Budget:
@@ -192,7 +195,7 @@ func ended(t *trial.Tuning, r TuningRow) string {
 	return ""
 }
 
-// listed is "lr=0.1, batch=8".
+// listed returns settings as text, such as "lr=0.1, batch=8".
 func listed(settings []record.Setting) string {
 	return strings.ReplaceAll(record.AxesLabel(settings), " ", ", ")
 }
@@ -202,7 +205,7 @@ func severalRuns(list []found) bool {
 	return slices.ContainsFunc(list, func(f found) bool { return f.replicate > 1 })
 }
 
-// shared counts the other settings that are as good as the best.
+// shared returns a phrase with the number of other settings that are as good as the best; "" if there are none.
 func shared(list []found) string {
 	as := map[string]bool{}
 	for _, f := range list {
@@ -214,16 +217,16 @@ func shared(list []found) string {
 	case 0:
 		return ""
 	case 1:
-		return ", like one other setting"
+		return ", as with one other setting"
 	default:
-		return fmt.Sprintf(", like %d other settings", n)
+		return fmt.Sprintf(", as with %d other settings", n)
 	}
 }
 
-// mostTrialRows bounds the table of trials in a headline.
+// mostTrialRows is the greatest number of rows in a headline's table of trials.
 const mostTrialRows = 8
 
-// inState is how many trials are in a state.
+// inState returns the number of trials in a state.
 func inState(list []found, state string) (n int) {
 	for _, f := range list {
 		if f.state == state {
@@ -233,7 +236,7 @@ func inState(list []found, state string) (n int) {
 	return n
 }
 
-// lost says why no trial has an end: "3 of 8 crashed", "2 of 8 diverged and 6 of 8 crashed".
+// lost returns the reasons why no trial succeeded, such as "2 of 8 diverged and 6 of 8 crashed".
 func lost(list []found) string {
 	var parts []string
 	for _, state := range []string{trial.TrialDiverged, trial.TrialCrashed} {
@@ -244,21 +247,22 @@ func lost(list []found) string {
 	return strings.Join(parts, " and ")
 }
 
-// closest is the value that the best trial had for the first constraint, or that no trial has one.
+// closest returns a phrase for a tuning without a feasible trial: the best trial's value for the first constraint, or
+// that no trial reported a value.
 func closest(t *trial.Tuning, o *trial.Outcome, settings string) string {
-	c := trial.Constraint{Outcome: t.Objective} // without constraints, the missing outcome is the objective
+	c := trial.Constraint{Outcome: t.Objective} // without constraints, the outcome that is missing is the objective
 	if all := t.AllConstraints(); len(all) > 0 {
 		c = all[0]
 	}
 	v := o.Outcome(c.Outcome)
 	if math.IsNaN(v) {
-		return fmt.Sprintf("none reported %s: jobs/README.md has the lines that programs print, and a block progress "+
-			"reads others", article(strings.ReplaceAll(c.Outcome, "_", " ")))
+		return fmt.Sprintf("no trial reported %s: print it as jobs/README.md says, or add a progress block "+
+			"that reads the program's output", article(strings.ReplaceAll(c.Outcome, "_", " ")))
 	}
-	return fmt.Sprintf("the nearest was %s %s with %s", c.Outcome, table.Number(v), settings)
+	return fmt.Sprintf("the nearest trial had %s %s with %s", c.Outcome, table.Number(v), settings)
 }
 
-// soon is how many trials it took until one was within 10% of the best.
+// soon returns a phrase with the number of trials until one was within 10% of the best.
 func soon(r TuningRow) string {
 	switch {
 	case math.IsNaN(r.Median):
@@ -269,8 +273,8 @@ func soon(r TuningRow) string {
 	return fmt.Sprintf("; a search came within 10%% of it after %s, at the median of %d searches", trialsOf(r), r.Runs)
 }
 
-// trialsTable shows at most most trials with their settings and outcomes. The runs of the same settings in several
-// replicates are one row, with the outcome of the best one.
+// trialsTable returns a table of at most `most` trials, with their settings and outcomes. Runs of the same settings in
+// several replicates are one row, with the outcome of the best run.
 func trialsTable(t *trial.Tuning, all []found, most int) table.Table {
 	several, runs := severalRuns(all), map[string]int{}
 	var list []found
@@ -336,7 +340,7 @@ func trialsTable(t *trial.Tuning, all []found, most int) table.Table {
 	return view
 }
 
-// methodsTable compares several searches, with the fewest trials first.
+// methodsTable compares several searches, in the order of the number of trials that they needed, the fewest first.
 func methodsTable(rows []TuningRow) table.Table {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b TuningRow) int {
@@ -354,19 +358,20 @@ func methodsTable(rows []TuningRow) table.Table {
 	return t
 }
 
-// importance is the share of a setting in the predictions of a model of the trials.
+// importance is the part of the predictions' variation that one setting causes, from 0 to 1. The predictions are from a
+// model of the trials.
 type importance struct {
 	name string
 	part float64
 }
 
-// drawn is the number of points at which the importance of settings is measured.
+// drawn is the number of points at which predictions are compared to measure the importance of settings.
 const drawn = 512
 
-// importances returns the importances of the settings, the greatest first: how much the predictions of a Gaussian
-// process of the trials change when one setting is permuted among points of a Latin hypercube. It is the estimator
-// of total effects of M. Jansen, "Analysis of variance designs for model output" (Computer Physics Communications
-// 117, 1999), as a part of the sum over the settings. It returns none with fewer than two trials for each setting.
+// importances returns the importance of each setting, the greatest first; none if there are fewer than two trials for
+// each setting. It is the change of a Gaussian process's predictions when one setting is permuted among the points of a
+// Latin hypercube. The formula is the estimator of total effects of M. Jansen, "Analysis of variance designs for model
+// output" (Computer Physics Communications 117, 1999), divided by the sum over the settings.
 func importances(e *record.Experiment, t *trial.Tuning) (list []importance) {
 	for i := range trial.Asked.Of(&e.Plan) {
 		if !t.Same(&trial.Asked.Of(&e.Plan)[i]) {
@@ -411,7 +416,7 @@ func importances(e *record.Experiment, t *trial.Tuning) (list []importance) {
 	return nil
 }
 
-// importanceSentence names the settings that matter: "What mattered: lr 72%, batch 20%, layers 8%."
+// importanceSentence names the most important settings: "Settings by importance: lr 72%, batch 20%, layers 8%."
 func importanceSentence(e *record.Experiment, t *trial.Tuning) string {
 	list := importances(e, t)
 	if len(list) < 2 {
@@ -424,10 +429,10 @@ func importanceSentence(e *record.Experiment, t *trial.Tuning) string {
 	return "Settings by importance: " + strings.Join(parts, ", ") + "."
 }
 
-// mostImportances is the number of settings that a sentence names.
+// mostImportances is the greatest number of settings that the sentence names.
 const mostImportances = 4
 
-// importanceTable is the table of the importance of settings.
+// importanceTable returns the table of the importance of each setting.
 func importanceTable(list []importance) table.Table {
 	t := table.New(1, "setting", "importance")
 	for _, x := range list {

@@ -38,7 +38,7 @@ func TestHeadline(t *testing.T) {
 	e := searched(t, 0.6)
 	_, rows := Rows(e)
 	h := headline(e, rows, nil)
-	want := "The best settings found for digits are lr=0.2, batch=8: accuracy 0.900, like 2 other settings; trial 4 of 9 was the " +
+	want := "The best settings found for digits are lr=0.2, batch=8: accuracy 0.900, as with 2 other settings; trial 4 of 9 was the " +
 		"first within 10% of it."
 	if h.Sentence != want || !strings.HasPrefix(h.Note, "Settings by importance: lr ") {
 		t.Errorf("%s\nwant %s\n%s", h.Sentence, want, h.Note)
@@ -57,7 +57,7 @@ func TestHeadlineOfNothing(t *testing.T) {
 	e := searched(t, 0.95)
 	_, rows := Rows(e)
 	h := headline(e, rows, nil)
-	want := "No trial of digits reached accuracy of at least 0.95; the nearest was accuracy 0.900 with lr=0.2, batch=8."
+	want := "No trial of digits reached accuracy of at least 0.95; the nearest trial had accuracy 0.900 with lr=0.2, batch=8."
 	if !strings.HasPrefix(h.Sentence, want) || h.Table.Rows[0][3] != trial.TrialInfeasible {
 		t.Errorf("%s\n%+v", h.Sentence, h.Table.Rows[0])
 	}
@@ -71,7 +71,7 @@ func TestHeadlineOfAnUnreportedObjective(t *testing.T) {
 		e.Beyond[i].Outcome = record.NewFeatureValue(&trial.Outcome{Time: 600})
 	}
 	_, rows := Rows(e)
-	want := "No trial of digits has an outcome; none reported an accuracy: "
+	want := "No trial of digits has an outcome; no trial reported an accuracy: "
 	if h := headline(e, rows, nil); !strings.HasPrefix(h.Sentence, want) {
 		t.Error(h.Sentence)
 	}

@@ -10,18 +10,18 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// fewestModelled is how many trials a model of a run needs.
+// fewestModelled is the least number of successful trials of a run for which a model is fitted.
 const fewestModelled = 4
 
-// Rank fills in the rank of the setting that each search predicts to be the best:
-// among all feasible settings that any search of the same has tried, at the median
-// over its runs. A prediction that is infeasible ranks last.
+// Rank sets PredictedRank of each row. A model of each run's trials predicts which settings are the best, among all
+// settings that any search tried. Their true rank is 1 if they are the best; infeasible settings rank last. A row has
+// the median of the ranks over its runs.
 func Rank(e *record.Experiment, rows []TuningRow) {
 	next := 0
 	for i := range trial.Asked.Of(&e.Plan) {
 		t := &trial.Asked.Of(&e.Plan)[i]
 		if next >= len(rows) || !ofTuning(&rows[next], t) {
-			continue // without runs there is no row
+			continue // a tuning without runs has no row
 		}
 		var ranks []float64
 		known := knownSettings(e, t)
@@ -39,7 +39,7 @@ func ofTuning(r *TuningRow, t *trial.Tuning) bool {
 	return r.Tuning == t.Name && r.Method == t.Method && r.Hardware == t.Hardware && r.Axes == record.AxesLabel(t.Axes)
 }
 
-// settings are the settings tried, each once, with their results.
+// settings are the settings that any search tried, each once, with their outcomes.
 type settings struct {
 	t        *trial.Tuning
 	problem  surrogate.Search
@@ -74,8 +74,8 @@ func knownSettings(e *record.Experiment, t *trial.Tuning) *settings {
 	return s
 }
 
-// predicted is the rank of the settings that are best by the trials of one run; 0 with
-// too few trials.
+// predicted returns the true rank of the settings that a model of one run's trials predicts to be the best; 0 if the
+// trials are too few for a model.
 func (s *settings) predicted(e *record.Experiment, tuning, replicate int) int {
 	var trials []surrogate.Trial
 	done := 0
@@ -112,7 +112,7 @@ func (s *settings) predicted(e *record.Experiment, tuning, replicate int) int {
 	return rank
 }
 
-// unranked marks rows whose ranks are not known.
+// unranked sets the ranks of all rows to NaN, for unknown.
 func unranked(rows []TuningRow) {
 	for i := range rows {
 		rows[i].PredictedRank = math.NaN()

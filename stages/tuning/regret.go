@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// Regret is the name of this kind of picture.
+// Regret is the name of the picture of regrets: how far a search is from the best settings.
 const Regret = "regret"
 
 var _ = pictures.Register(pictures.Kind{
@@ -27,15 +27,14 @@ var _ = pictures.Register(pictures.Kind{
 	Draw: regret,
 })
 
-// mostRegret is the regret in percent that a search has, in pictures, before it has
-// found anything feasible, or something worse.
+// mostRegret is the greatest regret in pictures, in percent. A search has this regret before its first feasible trial.
 const mostRegret = 1000
 
-// curve is the regret of one tuning by trial: its median over replicates, with the
-// interval that holds the median with a confidence of 95%.
+// curve is the regret of one search by trial: the median over replicates, and the 95% confidence interval of the
+// median.
 type curve struct {
 	label             string
-	median, low, high []float64 // in percent, by trial from the first
+	median, low, high []float64 // in percent; index 0 is the first trial
 }
 
 func regret(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
@@ -43,7 +42,7 @@ func regret(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	var names []string // one picture for each block and hardware
+	var names []string // tuning and hardware, separated by a space: one picture for each
 	groups := map[string][]TrialRow{}
 	for _, r := range rows {
 		if r.State == trial.TrialStretch {
@@ -62,17 +61,17 @@ func regret(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	for _, name := range names {
 		all := curves(groups[name])
 		if !slices.ContainsFunc(all, func(c curve) bool { return len(c.median) > 1 }) {
-			continue // one job each: there is no search to follow
+			continue // the search is one job, so there is no regret by trial
 		}
 		out = append(out, regretFigure(name, all))
 	}
 	return out, nil
 }
 
-// curves groups the trials of a picture by method and axes.
+// curves groups the trials of a picture by method and axes, and returns one curve for each group.
 func curves(rows []TrialRow) []curve {
 	var labels []string
-	runs := map[string]map[int][]float64{} // by label and replicate
+	runs := map[string]map[int][]float64{} // regrets by label and replicate
 	for _, r := range rows {
 		label := r.Method
 		if r.Axes != "" && r.Axes != "method="+r.Method {
@@ -83,7 +82,7 @@ func curves(rows []TrialRow) []curve {
 			runs[label] = map[int][]float64{}
 		}
 		if r.Trial == 0 {
-			continue // imported
+			continue // a trial from another run
 		}
 		v := r.RegretPct
 		if math.IsNaN(v) || v > mostRegret {
@@ -99,7 +98,7 @@ func curves(rows []TrialRow) []curve {
 		}
 		for k := range most {
 			var values []float64
-			for _, run := range runs[label] { // a finished search keeps its best
+			for _, run := range runs[label] { // after its last trial, a search keeps its last regret
 				values = append(values, run[min(k, len(run)-1)])
 			}
 			median, low, high := MedianInterval(values)
@@ -110,7 +109,7 @@ func curves(rows []TrialRow) []curve {
 	return out
 }
 
-// mostMethods bounds the curves of a picture.
+// mostMethods is the greatest number of curves in a picture.
 const mostMethods = 7
 
 func regretFigure(name string, all []curve) pictures.Figure {
@@ -141,9 +140,10 @@ func regretFigure(name string, all []curve) pictures.Figure {
 	}
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: Regret + "-" + name, Kind: Regret, Title: title,
-			Caption: fmt.Sprintf("How far the best feasible settings after so many trials are behind the best there are: "+
-				"the median over replicates, and the interval that holds it with a confidence of 95%%. Cube-root scale; "+
-				"%d%% = none feasible, or worse. The dashed line is 10%%. Lower is better.", mostRegret) + more},
+			Caption: fmt.Sprintf("Distance of the best feasible settings so far from the best known ones, by number of "+
+				"trials: the median over replicates, and its 95%% confidence interval. Cube-root scale; "+
+				"%d%% = no feasible settings yet, or a greater distance. The dashed line is at 10%%. Lower is better.",
+				mostRegret) + more},
 		Width: canvas.Width, Height: canvas.HeadHeight(keys) + 230,
 		Paint: func(c draw.Canvas) { p.Draw(draw.Crop(canvas.Head(c, title, keys), 0, -6, 4, 0)) },
 	}
@@ -153,11 +153,11 @@ func lineOf(i int) draw.LineStyle {
 	return draw.LineStyle{Color: canvas.Hue(i), Width: 1.8, Dashes: canvas.Dashes(i)}
 }
 
-// scaled is the position of a regret in percent on the axis: its cube root, which
-// shows small and great ones together, and zero.
+// scaled returns the position of a regret on the axis: the cube root of the percentage. Small and large regrets can be
+// seen together, and 0 has a place, which it has not on a logarithmic axis.
 func scaled(v float64) float64 { return math.Cbrt(v) }
 
-// percents are the ticks of that axis.
+// percents places the ticks of the axis of regrets.
 type percents struct{}
 
 // Ticks implements plot.Ticker.
@@ -171,7 +171,7 @@ func (percents) Ticks(_, hi float64) []plot.Tick {
 	return ticks
 }
 
-// band draws a curve over its interval.
+// band draws a curve and its interval.
 type band struct {
 	curve
 	hue int

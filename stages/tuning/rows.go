@@ -13,8 +13,7 @@ import (
 
 var orNaN = schema.OrNaN
 
-// near is the distance from the best within which a search counts as having
-// reached it, in percent.
+// near is the distance from the best, in percent, within which a trial counts as having reached the best.
 const near = 10
 
 // Rows returns the rows of trials.csv and tunings.csv.
@@ -45,9 +44,8 @@ func Rows(e *record.Experiment) ([]TrialRow, []TuningRow) {
 	return trials, tunings
 }
 
-// Best is the best value of a tuning's objective: over all settings, where all
-// values are known beforehand, else over the feasible trials of the same search.
-// It is NaN without one.
+// Best returns the best value of a tuning's objective: over all settings, if all their values are known before the
+// search; else over the feasible trials of all searches among the same settings. It returns NaN if there are none.
 func Best(e *record.Experiment, t *trial.Tuning) float64 {
 	if t.Best != nil {
 		return *t.Best
@@ -64,7 +62,8 @@ func Best(e *record.Experiment, t *trial.Tuning) float64 {
 		}
 	}
 	for i := range t.Imported {
-		if t.Mode != "" || !t.Counts(t.Imported[i].Settings) { // for a job that is changed they are predictions
+		// for a job that is tuned while it trains, imported values are predictions, not results
+		if t.Mode != "" || !t.Counts(t.Imported[i].Settings) {
 			continue
 		}
 		take(t.Imported[i].Outcome.Reach(t.Aim()))
@@ -72,7 +71,7 @@ func Best(e *record.Experiment, t *trial.Tuning) float64 {
 	return best
 }
 
-// run has the rows of one replicate of a tuning: imported trials first.
+// run returns the rows of one replicate of a tuning, imported trials first.
 func run(e *record.Experiment, tuning, replicate int, best float64) []TrialRow {
 	t := &trial.Asked.Of(&e.Plan)[tuning]
 	s := &sums{t: t, best: best, found: math.NaN()}
@@ -86,7 +85,7 @@ func run(e *record.Experiment, tuning, replicate int, best float64) []TrialRow {
 		row.Settings = record.AxesLabel(t.Imported[i].Settings)
 		rows = append(rows, row)
 	}
-	s.time, s.cost = 0, 0 // imported trials cost nothing here
+	s.time, s.cost = 0, 0 // the search has not spent time and money on imported trials
 	for i := range rows {
 		rows[i].SpentTime, rows[i].SpentCost = 0, 0
 	}
@@ -104,8 +103,7 @@ func run(e *record.Experiment, tuning, replicate int, best float64) []TrialRow {
 	return rows
 }
 
-// stretches are the rows of the stretches between the changes of a job, and row is the
-// job's own.
+// stretches returns a row for each period between two changes of a job's settings. row is the row of the whole job.
 func stretches(row TrialRow, o *trial.Outcome) []TrialRow {
 	var rows []TrialRow
 	for i := range o.Stretches {
@@ -121,22 +119,22 @@ func stretches(row TrialRow, o *trial.Outcome) []TrialRow {
 			one.Epoch = s.Pace
 		}
 		if s.Restart {
-			one.Reason = "started anew"
+			one.Reason = "restarted"
 		}
 		if s.Ignored != "" {
-			one.Reason = fmt.Sprintf("the program did not take on %s: no other setting was tried", s.Ignored)
+			one.Reason = fmt.Sprintf("the program did not adopt %s, so no other setting was tried", s.Ignored)
 		}
 		rows = append(rows, one)
 	}
 	return rows
 }
 
-// sums holds the sums of a run so far.
+// sums has the totals of a run's trials so far.
 type sums struct {
 	t           *trial.Tuning
 	best, found float64
 	time, cost  float64
-	priced      bool // the cost of some trial is known
+	priced      bool // the cost of at least one trial is known
 }
 
 func (s *sums) row(o *trial.Outcome, number int, counts bool) TrialRow {
@@ -176,7 +174,7 @@ func (s *sums) row(o *trial.Outcome, number int, counts bool) TrialRow {
 	return r
 }
 
-// violated names the constraint that a trial violates.
+// violated returns a phrase about the first constraint that a trial violates.
 func violated(t *trial.Tuning, o *trial.Outcome) string {
 	for _, c := range t.AllConstraints() {
 		v := o.Outcome(c.Outcome)
@@ -193,7 +191,7 @@ func violated(t *trial.Tuning, o *trial.Outcome) string {
 	return fmt.Sprintf("its %s is not known", t.Objective)
 }
 
-// summary sums up the runs of a tuning.
+// summary returns the row of a tuning, from the rows of its runs.
 func summary(t *trial.Tuning, runs [][]TrialRow, best float64) TuningRow {
 	row := TuningRow{
 		Tuning: t.Name, Method: t.Method, Hardware: t.Hardware, Axes: record.AxesLabel(t.Axes), Runs: len(runs), Best: best,
@@ -234,9 +232,8 @@ func summary(t *trial.Tuning, runs [][]TrialRow, best float64) TuningRow {
 	return row
 }
 
-// MedianInterval returns the median of values, +Inf among them, and order
-// statistics that hold the true median with a confidence of 95% (by the binomial
-// distribution). NaN values come last, as values that were never reached.
+// MedianInterval returns the median of values and its 95% confidence interval, by order statistics (binomial
+// distribution). Values may be +Inf. NaN counts as +Inf: a value that was never reached.
 func MedianInterval(values []float64) (median, low, high float64) {
 	n := len(values)
 	if n == 0 {
@@ -250,7 +247,8 @@ func MedianInterval(values []float64) (median, low, high float64) {
 	}
 	sort.Float64s(sorted)
 	median = (sorted[(n-1)/2] + sorted[n/2]) / 2
-	// The k lowest and k highest are left out, as many as leave 95% between.
+	// The interval is without the k lowest and the k highest values; k is the greatest number that leaves a confidence
+	// of 95%.
 	k, tail, choose := 0, 0.0, math.Pow(0.5, float64(n))
 	for k < (n-1)/2 {
 		if tail += choose; tail > 0.025 {

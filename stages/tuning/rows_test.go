@@ -98,8 +98,8 @@ func TestRowsOfStretches(t *testing.T) {
 			r.Trial, r.State, r.Time, r.SpentTime, r.Loss, r.Epoch, r.Change, r.Remaining, r.ActualRemaining, r.Settings, r.Reason))
 	}
 	want := []string{"t3 c 1 stretch: 30 s, spent 30, loss 0.5, epoch 1.5, change 0, left 80 of 100; n=1 ",
-		"t3 c 2 stretch: 70 s, spent 100, loss NaN, epoch NaN, change 2, left NaN of 70; n=2 started anew",
-		"t3 c 3 stretch: 0 s, spent 100, loss NaN, epoch NaN, change 0, left NaN of 0;  the program did not take on n: no other setting was tried"}
+		"t3 c 2 stretch: 70 s, spent 100, loss NaN, epoch NaN, change 2, left NaN of 70; n=2 restarted",
+		"t3 c 3 stretch: 0 s, spent 100, loss NaN, epoch NaN, change 0, left NaN of 0;  the program did not adopt n, so no other setting was tried"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(strings.ReplaceAll(d, "\u00a0", " "))
 	}
@@ -126,13 +126,13 @@ func TestTargetsInWords(t *testing.T) {
 		targetNote(search): "The time to accuracy is the service time at the first report of an accuracy of 0.750 or more; trials " +
 			"without one come last.",
 		targetNote(&trial.Tuning{Objective: "time"}):                 "",
-		closest(search, &trial.Outcome{Accuracy: some(0.5)}, "lr=1"): "the nearest was accuracy 0.500 with lr=1",
+		closest(search, &trial.Outcome{Accuracy: some(0.5)}, "lr=1"): "the nearest trial had accuracy 0.500 with lr=1",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if said := closest(search, &trial.Outcome{}, "lr=1"); !strings.Contains(said, "none reported an accuracy") {
+	if said := closest(search, &trial.Outcome{}, "lr=1"); !strings.Contains(said, "no trial reported an accuracy") {
 		t.Error(said)
 	}
 }

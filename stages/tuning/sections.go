@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/tuner"
 )
 
-// rowsOf are the rows of tunings.csv, which has ranks, that take long to find.
+// rowsOf returns the rows of tunings.csv. They are read from the file, because computing their ranks takes long.
 func rowsOf(e *record.Experiment) []TuningRow {
 	rows, err := Tunings.Read(e.Dir)
 	if err != nil || len(rows) == 0 {
@@ -24,16 +24,15 @@ func rowsOf(e *record.Experiment) []TuningRow {
 	return rows
 }
 
-// mostShownTrials bounds the table of trials in the report.
+// mostShownTrials is the greatest number of trials in a table of the report.
 const mostShownTrials = 200
 
-// told returns the searches for settings as a table, and their results in
-// sentences; both are empty for an experiment without any.
+// told returns a table of the searches, and sentences about their results; both are empty if there are no searches.
 func told(e *record.Experiment, rows []TuningRow) (t table.Table, said []string) {
 	if len(rows) == 0 {
 		return table.Table{}, nil
 	}
-	t = table.New(2, "tuning", "method", "runs", "within 10% of the best", "trials to it "+
+	t = table.New(2, "tuning", "method", "runs", "within 10% of the best", "trials until then "+
 		"(median, 95%)", "found", "best", "behind the best",
 		"spent, s", "spent, cost", "cost to within 10%", "rank of the predicted best")
 	for _, r := range rows {
@@ -49,14 +48,14 @@ func told(e *record.Experiment, rows []TuningRow) (t table.Table, said []string)
 	return t, append(needsFewest(rows), tuningSentences(e, rows)...)
 }
 
-// tuningSentences describe the results of the tunings, in the order of their rows.
+// tuningSentences returns a sentence about the result of each tuning, in the order of the rows.
 func tuningSentences(e *record.Experiment, rows []TuningRow) (said []string) {
 	next := 0
 	for i := range trial.Asked.Of(&e.Plan) {
 		t := &trial.Asked.Of(&e.Plan)[i]
 		if next == len(rows) || rows[next].Tuning != t.Name || rows[next].Method != t.Method ||
 			rows[next].Hardware != t.Hardware || rows[next].Axes != record.AxesLabel(t.Axes) {
-			continue // it has no runs
+			continue // the tuning has no runs, so it has no row
 		}
 		r := rows[next]
 		next++
@@ -82,7 +81,7 @@ func tuningSentences(e *record.Experiment, rows []TuningRow) (said []string) {
 	return said
 }
 
-// againstFixed describes the result of a job that was tuned during training.
+// againstFixed returns sentences about a job that was tuned while it trained.
 func againstFixed(r TuningRow, t *trial.Tuning, a *AgainstFixed) string {
 	unit := trial.FindObjective(t.Objective).Unit
 	value := func(v float64) string { return strings.TrimSpace(significant(v) + " " + unit) }
@@ -114,7 +113,7 @@ func titleOf(method string) string {
 	return method
 }
 
-// tuningLabel names a tuning with its axes and hardware.
+// tuningLabel returns the name of a tuning, with its axes and hardware.
 func tuningLabel(r TuningRow) string {
 	label := r.Tuning + " on " + r.Hardware
 	if r.Axes != "" {
@@ -123,7 +122,8 @@ func tuningLabel(r TuningRow) string {
 	return label
 }
 
-// trialsTo is "11 (8 to 15)"; an end that was not reached is "more".
+// trialsTo returns the median number of trials until one was near the best, with its interval: "11 (8 to 15)". "more"
+// in place of the upper end means that it was not reached.
 func trialsTo(r TuningRow) string {
 	if math.IsNaN(r.Median) {
 		return "more"
@@ -132,7 +132,7 @@ func trialsTo(r TuningRow) string {
 	if !math.IsNaN(r.High) && !math.IsInf(r.High, 0) {
 		high = fmt.Sprintf("%g", r.High)
 	}
-	if r.Runs < 6 { // no interval of 95%
+	if r.Runs < 6 { // too few runs for a 95% interval
 		return fmt.Sprintf("%g", r.Median)
 	}
 	return fmt.Sprintf("%g (%g to %s)", r.Median, r.Low, high)
@@ -145,7 +145,7 @@ func significant(v float64) string {
 	return fmt.Sprintf("%.4g", v)
 }
 
-// tuningSentence describes the result of a method.
+// tuningSentence returns a sentence about the result of one method.
 func tuningSentence(e *record.Experiment, r TuningRow) string {
 	who := fmt.Sprintf("Tuning %s by %s", tuningLabel(r), titleOf(r.Method))
 	crashed := ""
@@ -156,7 +156,7 @@ func tuningSentence(e *record.Experiment, r TuningRow) string {
 		return fmt.Sprintf("%s found nothing: no trial of %s %s.%s", who, r.Tuning, unsatisfied(e, r), crashed)
 	}
 	if math.IsNaN(r.Median) {
-		text := fmt.Sprintf("%s: only %d of %d runs came within 10%% of the best there is (%s)", who, r.Reached, r.Runs,
+		text := fmt.Sprintf("%s: only %d of %d runs came within 10%% of the best known value (%s)", who, r.Reached, r.Runs,
 			significant(r.Best))
 		if !math.IsNaN(r.RegretPct) {
 			text += fmt.Sprintf("; the best that a run found was %.3g%% behind it at the median", r.RegretPct)
@@ -171,7 +171,7 @@ func tuningSentence(e *record.Experiment, r TuningRow) string {
 		significant(r.Best), crashed)
 }
 
-// costOf is the cost of the trials until then, where it is known.
+// costOf returns a phrase with the cost of the trials until one was near the best; "" if the cost is unknown.
 func costOf(r TuningRow) string {
 	if math.IsNaN(r.CostToBest) || r.CostToBest == 0 {
 		return ""
@@ -179,8 +179,8 @@ func costOf(r TuningRow) string {
 	return ", which cost " + significant(r.CostToBest) + ","
 }
 
-// needsFewest names the searches for the same best setting that need the fewest trials, and the least cost, until
-// one is within 10% of it; empty for a single search.
+// needsFewest names the search that needs the fewest trials until one is within 10% of the best, and the search with
+// the lowest cost until then. It compares searches among the same settings. It returns nothing for a single search.
 func needsFewest(rows []TuningRow) (said []string) {
 	var known []TuningRow
 	for _, r := range rows {
@@ -221,7 +221,7 @@ func needsFewest(rows []TuningRow) (said []string) {
 	return []string{text + "."}
 }
 
-// trialsOf is trialsTo with its noun.
+// trialsOf is trialsTo followed by the noun: "11 (8 to 15) trials".
 func trialsOf(r TuningRow) string {
 	if n := trialsTo(r); n != "1" {
 		return n + " trials"
@@ -229,7 +229,7 @@ func trialsOf(r TuningRow) string {
 	return "1 trial"
 }
 
-// unsatisfied names the constraints that no trial satisfied.
+// unsatisfied returns the constraints that no trial satisfied, as the end of a sentence.
 func unsatisfied(e *record.Experiment, r TuningRow) string {
 	for i := range trial.Asked.Of(&e.Plan) {
 		t := &trial.Asked.Of(&e.Plan)[i]
@@ -256,7 +256,7 @@ func unsatisfied(e *record.Experiment, r TuningRow) string {
 	return "has an outcome"
 }
 
-// The trials as tables for people show them: of the first search, the best first.
+// In the terminal, the table of trials shows the first search, its best trials first.
 var _ = analysis.ForPeople(Trials.Name(), func(e *record.Experiment) (table.Table, error) {
 	tunings := trial.Asked.Of(&e.Plan)
 	if len(tunings) == 0 {
@@ -274,20 +274,20 @@ var _ = analysis.Register(analysis.Part{
 		s := table.Section{
 			Headline: headline(e, rows, needsFewest(rows)),
 			Answers:  said, Terminal: []table.Item{{Sentences: said}}, Report: []table.Item{{Table: t, Folded: true,
-				Note: "All trials are in trials.csv. The intervals are of the median, by order statistics; a run that did not " +
-					"come within 10% of the best counts as one that never reached it."}},
+				Note: "All trials are in trials.csv. Intervals have a confidence of 95% and are of the median, by order statistics. A " +
+					"run without a trial within 10% of the best counts as infinite."}},
 		}
 		for i, one := range trial.Asked.Of(&e.Plan) {
 			if slices.ContainsFunc(trial.Asked.Of(&e.Plan)[:i], func(o trial.Tuning) bool { return o.Same(&one) }) {
-				continue // they search the same
+				continue // their trials are in the same table
 			}
 			if view := trialsTable(&one, findings(e, &one), mostShownTrials); len(view.Rows) > mostTrialRows {
 				s.Report = append(s.Report, table.Item{Table: view, Folded: true, Note: "The trials of " + one.Name + ", the best first."})
 			}
 			if list := importances(e, &one); len(list) > 1 {
 				s.Report = append(s.Report, table.Item{Table: importanceTable(list), Note: "Importance of the settings of " + one.Name +
-					": how much the predictions of a model of the trials of the first replicate change when the setting alone is " +
-					"permuted, as a part of the sum."})
+					": how much the predictions of a model change if only this setting is changed, relative to the sum " +
+					"over all settings. The model is fitted to the trials of the first replicate."})
 			}
 		}
 		return s, nil

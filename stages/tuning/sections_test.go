@@ -50,7 +50,7 @@ func TestTuningInWords(t *testing.T) {
 	if got := tuningSentence(e, row); !strings.HasSuffix(got, want+" 2 of its 9 trials crashed.") {
 		t.Errorf("with crashes: %q", got)
 	}
-	if row.Best = 3; !strings.Contains(tuningSentence(e, row), "only 1 of 4 runs came within 10% of the best there is (3); "+
+	if row.Best = 3; !strings.Contains(tuningSentence(e, row), "only 1 of 4 runs came within 10% of the best known value (3); "+
 		"the best that a run found was 20% behind it at the median.") {
 		t.Errorf("%q", tuningSentence(e, row))
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// Surrogate is the name of this kind of picture.
+// Surrogate is the name of the pictures of a model of trials.
 const Surrogate = "surrogate"
 
 var _ = pictures.Register(pictures.Kind{
@@ -34,20 +34,20 @@ var _ = pictures.Register(pictures.Kind{
 	Draw: surrogates,
 })
 
-// landscape is the model of one replicate's trials.
+// landscape is a model of the objective, fitted to the trials of one replicate.
 type landscape struct {
 	t       *trial.Tuning
 	name    string
 	space   surrogate.Space
 	process *surrogate.Process
 	scale   surrogate.Scale
-	at      [][]float64 // of the trials that are done
-	value   []float64   // natural ones
+	at      [][]float64 // points of the successful trials
+	value   []float64   // the trials' values, in the unit of the objective
 	counts  []bool
-	best    []float64 // the place through which cuts go
+	best    []float64 // the best trial's point, through which the model is drawn
 }
 
-// fewestTrials is how many trials a model needs to be worth a look.
+// fewestTrials is the least number of trials for which a model is drawn.
 const fewestTrials = 4
 
 func surrogates(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
@@ -68,7 +68,7 @@ func surrogates(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	return out, nil
 }
 
-// read fits a model to the trials of the first replicate; nil where they are too few.
+// read fits a model to the trials of the first replicate; nil if there are too few trials.
 func read(d *record.Experiment, tuning int) (*landscape, error) {
 	t := &trial.Asked.Of(&d.Plan)[tuning]
 	l := &landscape{t: t, name: t.Name, space: trial.Space(t), scale: surrogate.Log}
@@ -109,11 +109,10 @@ func read(d *record.Experiment, tuning int) (*landscape, error) {
 	return l, err
 }
 
-// natural is a modelled value as one of the objective.
+// natural converts a value of the model to the unit of the objective.
 func (l *landscape) natural(v float64) float64 { return trial.Natural(l.t, l.scale.Natural(v)) }
 
-// ticks are the values of a setting that are tried in a picture: coordinates and
-// labels.
+// ticks returns at most `most` values of setting d at which the model is drawn: their coordinates and their labels.
 func (l *landscape) ticks(d, most int) (at []float64, labels []string) {
 	dim := l.space[d]
 	if n := dim.Size(); n > 0 && n <= most {
@@ -138,16 +137,16 @@ func (l *landscape) ticks(d, most int) (at []float64, labels []string) {
 	return slices.Compact(at), labels
 }
 
-// mostPanels bounds the settings of a picture of cuts.
+// mostPanels is the greatest number of settings in a picture, one panel each.
 const mostPanels = 6
 
 const (
-	z90       = 1.6448536269514722 // standard deviations that hold 90%
+	z90       = 1.6448536269514722 // half the width of the 90% interval, in standard deviations
 	cutHeight = 150.0
 	cutPoints = 41
 )
 
-// cuts draws the model along each setting, through the best trial.
+// cuts draws the model along each setting; the other settings are as in the best trial.
 func (l *landscape) cuts() pictures.Figure {
 	n := min(len(l.space), mostPanels)
 	keys := []canvas.Key{
@@ -179,14 +178,14 @@ func (l *landscape) cuts() pictures.Figure {
 	}
 }
 
-// bounds are the objective's values in pictures.
+// bounds returns the least and the greatest value on the axis of the objective.
 func (l *landscape) bounds() (lo, hi float64) {
 	lo, hi = slices.Min(l.value), slices.Max(l.value)
 	room := 0.1 * max(hi-lo, 1e-9)
 	return lo - room, hi + room
 }
 
-// cut draws the model along a setting; room is the length of its axis, in points.
+// cut draws the model along setting d. lo and hi bound the objective; room is the length of the axis in points.
 func (l *landscape) cut(d int, lo, hi, room float64) *plot.Plot {
 	at, labels := l.ticks(d, cutPoints)
 	points := make([][]float64, len(at))
@@ -210,11 +209,11 @@ func (l *landscape) cut(d int, lo, hi, room float64) *plot.Plot {
 	return p
 }
 
-// span is the width of an axis; never 0.
+// span returns the length of an axis in its own unit, at least 0.5.
 func span(at []float64) float64 { return max(at[len(at)-1]-at[0], 0.5) }
 
-// marks are the ticks of a setting: at round numbers, or some of its values where these are listed. The unit interval of
-// its coordinates has a length.
+// marks returns the ticks of a setting: round numbers, or some of the listed values. length is the length of the unit
+// interval of coordinates, in points.
 func marks(d surrogate.Dimension, at []float64, labels []string, length float64) plot.ConstantTicks {
 	if d.Size() > 0 {
 		return named(at, labels, d.Categories > 0)
@@ -226,8 +225,8 @@ func marks(d surrogate.Dimension, at []float64, labels []string, length float64)
 	return ticks
 }
 
-// rounds are up to seven round numbers in a range: at equal distances, or on a logarithmic scale 1, 2 and 5 times powers of
-// ten, or fewer of them.
+// rounds returns up to seven round numbers in a range. They have equal distances; on a logarithmic scale they are 1, 2
+// and 5 times powers of ten, or only some of these.
 func rounds(lo, hi float64, log bool) (list []float64) {
 	if !log || hi < 10*lo {
 		for _, t := range (canvas.Nice{Room: 220}).Ticks(lo, hi) {
@@ -252,7 +251,7 @@ func rounds(lo, hi float64, log bool) (list []float64) {
 	return list
 }
 
-// named are ticks with the values of a setting: about five, or all of a category.
+// named returns ticks labelled with values of a setting: about five, or all if `all` is set, as for categories.
 func named(at []float64, labels []string, all bool) plot.ConstantTicks {
 	step := max(1, (len(at)+3)/5)
 	if all && len(at) <= 8 {
@@ -265,7 +264,7 @@ func named(at []float64, labels []string, all bool) plot.ConstantTicks {
 	return ticks
 }
 
-// section draws a cut.
+// section draws the model along one setting.
 type section struct {
 	l        *landscape
 	d        int
@@ -304,7 +303,7 @@ func (s section) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// dot draws a trial.
+// dot draws a trial as a dot.
 func (l *landscape) dot(c draw.Canvas, at vg.Point, best bool) {
 	style := draw.GlyphStyle{Color: canvas.Hue(1), Radius: 2.2, Shape: draw.CircleGlyph{}}
 	if best {
@@ -313,7 +312,8 @@ func (l *landscape) dot(c draw.Canvas, at vg.Point, best bool) {
 	c.DrawGlyph(style, at)
 }
 
-// plane draws the model over the two settings with the shortest length-scales.
+// plane draws the model over the two settings on which the objective depends most: the settings with the shortest
+// length scales. It returns false if there are fewer than two settings.
 func (l *landscape) plane() (pictures.Figure, bool) {
 	var order []int
 	for d := range l.space {
@@ -360,13 +360,13 @@ func (l *landscape) plane() (pictures.Figure, bool) {
 
 func short(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
 
-// tiles are a plane of the model.
+// tiles draws the model over two settings as a grid of colored rectangles.
 type tiles struct {
 	l                *landscape
 	across, up       int
 	x, y             []float64
 	xLabels, yLabels []string
-	mean             []float64 // row after row
+	mean             []float64 // by row, from the first: mean[row*columns+column]
 }
 
 func (m *tiles) paint(c draw.Canvas) {
@@ -379,10 +379,10 @@ func (m *tiles) paint(c draw.Canvas) {
 	p.Draw(draw.Crop(c, 0, -6, 4, 0))
 }
 
-// shade is the color of a tile, by where its value is between the least and the greatest.
+// shade returns the color of a tile: light for the least value (part 0), dark for the greatest (part 1).
 func shade(part float64) color.Color { return canvas.Shade(canvas.Hue(0), 0.95-0.75*part) }
 
-// counted are the places of tiles.
+// counted returns the indices of the values, as the positions of tiles.
 func counted(at []float64) []float64 {
 	places := make([]float64, len(at))
 	for k := range places {
@@ -409,7 +409,7 @@ func (m *tiles) Plot(c draw.Canvas, p *plot.Plot) {
 			continue
 		}
 		i, j := nearest(m.x, at[m.across]), nearest(m.y, at[m.up])
-		n := most[[2]int{i, j}] // trials at one place are drawn side by side
+		n := most[[2]int{i, j}] // trials in the same tile are drawn side by side
 		most[[2]int{i, j}]++
 		shift := vg.Length([]float64{0, 5, -5, 10, -10}[n%5])
 		m.l.dot(c, vg.Point{X: x(float64(i)) + shift, Y: y(float64(j)) - vg.Length(5*(n/5))}, slices.Equal(at, m.l.best))
@@ -425,7 +425,7 @@ func (m *tiles) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// nearest is the index of the value nearest to u.
+// nearest returns the index of the value that is nearest to u.
 func nearest(at []float64, u float64) int {
 	best := 0
 	for k, v := range at {

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// TrialRow is a row of trials.csv. Unknown values are NaN, an empty field.
+// TrialRow is a row of trials.csv. NaN means unknown, and is an empty field.
 type TrialRow struct {
 	Tuning    string `csv:"tuning"`
 	Method    string `csv:"method"`
@@ -24,24 +24,24 @@ type TrialRow struct {
 	Trial     int    `csv:"trial"`
 	// State is done, infeasible, not reached, diverged, crashed, imported or partial.
 	State string `csv:"state"`
-	// Settings are as text "workers=8 type=t2.small".
+	// Settings is text such as "workers=8 type=t2.small".
 	Settings string  `csv:"settings"`
 	Time     float64 `csv:"time_s"`
 	Loss     float64 `csv:"loss"`
 	Accuracy float64 `csv:"accuracy"`
 	Cost     float64 `csv:"cost"`
-	// Objective is the value of the objective, Best the best feasible one so far.
+	// Objective is the trial's value of the objective. Best is the best value of a feasible trial so far.
 	Objective float64 `csv:"objective"`
 	Best      float64 `csv:"best"`
 	// RegretPct is the distance of Best from the best known value, in percent.
 	RegretPct float64 `csv:"regret_pct"`
 	ModelledTrial
-	// SpentTime and SpentCost add up all trials so far.
+	// SpentTime and SpentCost are the sums over all trials so far.
 	SpentTime float64 `csv:"spent_s"`
 	SpentCost float64 `csv:"spent_cost"`
-	// Epoch is the time of an epoch (or step), at the median of a stretch; Change is the
-	// cost of the change before a stretch. Remaining is the predicted remaining time of the
-	// job at its beginning, and ActualRemaining the actual one.
+	// Epoch is the time of an epoch (or step): the median in this stretch. Change is the time that the change before
+	// the stretch took. Remaining is the job's remaining time as predicted when the stretch began, and ActualRemaining
+	// the true one. All are in seconds.
 	Epoch           float64 `csv:"epoch_s"`
 	Change          float64 `csv:"change_s"`
 	Remaining       float64 `csv:"remaining_s"`
@@ -50,7 +50,7 @@ type TrialRow struct {
 	Reason          string  `csv:"reason"`
 }
 
-// ModelledTrial has the expectations of a model, with an interval; NaN without a model.
+// ModelledTrial has a model's prediction of a trial's objective, with an interval; NaN without a model.
 type ModelledTrial struct {
 	Predicted float64 `csv:"predicted"`
 	Low       float64 `csv:"low"`
@@ -58,48 +58,47 @@ type ModelledTrial struct {
 	Feasible  float64 `csv:"feasible"`
 }
 
-// noModel are the expectations of a trial that no model has chosen.
+// noModel are the predictions of a trial without a model.
 var noModel = ModelledTrial{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 
-// TuningRow is a row of tunings.csv: the results of a method over its replicates.
+// TuningRow is a row of tunings.csv: the results of one method over its replicates.
 type TuningRow struct {
 	Tuning   string `csv:"tuning"`
 	Method   string `csv:"method"`
 	Hardware string `csv:"hardware"`
 	Axes     string `csv:"axes"`
-	// Runs is the number of its replicates, Trials their total number of trials.
+	// Runs is the number of replicates of the search, and Trials the total number of their trials.
 	Runs    int `csv:"runs"`
 	Trials  int `csv:"trials"`
 	Crashed int `csv:"crashed"`
-	// Reached counts the runs that came within 10% of the best, Median the median
-	// number of trials until then; Low and High bound the median with a confidence
-	// of 95%. A run that did not get there counts as infinite.
+	// Reached is the number of runs with a trial within 10% of the best. Median is the median number of trials until
+	// then, and Low to High its 95% confidence interval. A run without such a trial counts as infinite.
 	Reached int     `csv:"reached"`
 	Median  float64 `csv:"trials_to_10pct"`
 	Low     float64 `csv:"trials_low"`
 	High    float64 `csv:"trials_high"`
-	// Best is the best known value, or the best of any trial; Found the median of
-	// the runs' best values, RegretPct its distance from Best.
+	// Best is the best known value, or else the best of any trial. Found is the median of the best values of the runs.
+	// RegretPct is the distance of Found from Best, in percent.
 	Best      float64 `csv:"best"`
 	Found     float64 `csv:"found"`
 	RegretPct float64 `csv:"regret_pct"`
-	// SpentTime and SpentCost are of a whole run, at the mean; CostToBest the cost
-	// until within 10% of the best, at the median over the runs that got there.
+	// SpentTime and SpentCost are the mean time and cost of a whole run. CostToBest is the cost until a trial is within
+	// 10% of the best: the median over the runs with such a trial.
 	SpentTime  float64 `csv:"spent_s"`
 	SpentCost  float64 `csv:"spent_cost"`
 	CostToBest float64 `csv:"cost_to_10pct"`
-	// PredictedRank is the rank of the setting that a model of a run's trials predicts to
-	// be the best, among all that were tried, at the median over the runs.
+	// PredictedRank is the true rank of the settings that a model of a run's trials predicts to be the best, among all
+	// settings that were tried. It is the median over the runs.
 	PredictedRank float64 `csv:"rank_of_predicted_best"`
-	// ToFixed is the result of a job that was tuned during training, tuning included,
-	// relative to the best constant settings, below 1 where it is better, with an interval of
-	// 95%; NaN for other tunings.
+	// ToFixed is the objective of a job that was tuned while it trained, divided by the objective at the best constant
+	// settings. It is below 1 if tuning is better; it includes the time of tuning. The interval has a confidence of
+	// 95%. NaN for other tunings.
 	ToFixed     float64 `csv:"to_best_fixed"`
 	ToFixedLow  float64 `csv:"to_best_fixed_low"`
 	ToFixedHigh float64 `csv:"to_best_fixed_high"`
 }
 
-// The tables of tunings.
+// Trials and Tunings are the tables of a search's trials and of its results.
 var (
 	Trials  = table.Register[TrialRow]("trials.csv", nil)
 	Tunings = table.Register[TuningRow]("tunings.csv", nil)

@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/tuner"
 )
 
-// cell is the part of a cell that makes it a trial.
+// cell is a part of a cell: it makes the cell a trial of a search.
 type cell struct {
 	search *Search
 	point  experiment.Cell
@@ -26,10 +26,10 @@ type cell struct {
 	seed   int64
 }
 
-// job is the job block of the trial.
+// job returns the job block of the trial.
 func (c *cell) job() *experiment.Job { return c.point.Workload.Submits[0].Job }
 
-// KeyLines implements stages.KeyPart: they say which trial of its search it is.
+// KeyLines implements stages.KeyPart. The lines identify the trial within its search.
 func (c *cell) KeyLines(prefix string) (lines []stages.KeyLine) {
 	add := func(label, value string) {
 		lines = append(lines, stages.KeyLine{Label: prefix + "tuning." + label, Value: value})
@@ -47,7 +47,8 @@ func (c *cell) KeyLines(prefix string) (lines []stages.KeyLine) {
 	if c.search.Mode == "" {
 		return lines
 	}
-	// All inputs of the controller of a job that is changed while it trains.
+	// The controller of a job that is tuned while it trains decides by all values of the search, so they are part of
+	// the key.
 	for _, line := range c.search.Described() {
 		add("search", line)
 	}
@@ -55,7 +56,7 @@ func (c *cell) KeyLines(prefix string) (lines []stages.KeyLine) {
 	return lines
 }
 
-// Complete implements stages.CellPart. The simulation of a real trial has no controller.
+// Complete implements stages.CellPart. The simulated twin of a real trial has no controller.
 func (c *cell) Complete(task *stages.Task, at stages.CellAt) error {
 	j := c.job()
 	p := &part{Target: c.search.Aim(), Units: j.Length()}
@@ -71,7 +72,7 @@ func (c *cell) Complete(task *stages.Task, at stages.CellAt) error {
 	return err
 }
 
-// steered has the job of a trial that is changed while it trains, with its controller.
+// steered returns the controller of a job that is tuned while it trains.
 func (c *cell) steered(task *stages.Task, at stages.CellAt) (*steering.Controllers, error) {
 	block, real := c.job(), task.Setup.Cell.Real()
 	j := steering.Job{
@@ -87,17 +88,17 @@ func (c *cell) steered(task *stages.Task, at stages.CellAt) (*steering.Controlle
 	return &steering.Controllers{Jobs: []steering.Job{j}}, err
 }
 
-// tuner returns the options of the controller of a trial, which runs for real or not.
+// tuner returns the options of the trial's controller. real reports whether the job is a real run.
 func (c *cell) tuner(s *steering.Job, real bool) (tuner.Options, error) {
 	t := c.search
-	method, _ := tuner.Find(t.Method) // the language knows no other
+	method, _ := tuner.Find(t.Method) // decoding has checked that the method exists
 	o := tuner.Options{
 		Problem: t.Problem(uint64(c.seed)), Method: method, Fixed: t.Mode == trial.Unchanged,
 		Restart: t.Mode == trial.ByRestart, Units: s.Units, Stretch: t.Stretch, Tries: t.Trials, Level: t.Confidence,
 		Limit:  time.Duration(t.LimitSeconds * float64(time.Second)),
 		Values: t.ValuesAt, Known: t.Known(),
 	}
-	o.Problem.Limits = nil // the target ends the job; other bounds are looked at when it is over
+	o.Problem.Limits = nil // the controller ends the job at its target; other constraints are checked after the job
 	o.Initial = o.Problem.Initial
 	if t.Target != nil {
 		o.Target, o.Bound = trial.FindObjective(t.Objective).Target, *t.Target
@@ -112,13 +113,14 @@ func (c *cell) tuner(s *steering.Job, real bool) (tuner.Options, error) {
 		o.Live = append(o.Live, real && slices.Contains(first.Live, t.Settings[i].Name))
 	}
 	o.Cores = func(at []float64) int {
-		v, _ := s.At(t.SettingsAt(at)) // one that cannot be has none
+		v, _ := s.At(t.SettingsAt(at)) // on error Threads is 0: impossible settings have no number of cores
 		return v.Threads
 	}
 	return o, nil
 }
 
-// learns reports whether a setting changes the program, and not only its resources.
+// learns reports whether another value of a setting changes the program's command or environment, and not only its
+// resources. Index i of Settings is setting.
 func (c *cell) learns(setting int, s *steering.Job, first *steering.Variant) bool {
 	x := &c.search.Settings[setting]
 	values := x.Values
@@ -137,7 +139,7 @@ func (c *cell) learns(setting int, s *steering.Job, first *steering.Variant) boo
 	return false
 }
 
-// variant is the job at other settings.
+// variant returns the job with other settings.
 func (c *cell) variant(settings []control.Setting, at stages.CellAt) (v steering.Variant, err error) {
 	t := c.search
 	values := make([]string, len(t.Settings))

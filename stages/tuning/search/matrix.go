@@ -23,39 +23,39 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/tuner"
 )
 
-// tune is a tune block whose trials have no cells yet.
+// tune is a decoded tune block, before the cells of its trials are made.
 type tune struct {
 	*Search
-	// Values are the values of settings with a list, by "name\x00text".
+	// Values has the listed values of settings, by the setting's name and the value's text, joined by "\x00".
 	Values map[string]cty.Value
 }
 
-// tuned is a tune block with the blocks that its settings change.
+// tuned is a tune block, with a copy of its job block whose arguments its settings replace.
 type tuned struct {
 	node     *eval.Node
-	job      *eval.Node // with the arguments that settings replace
+	job      *eval.Node // the copy of the job block
 	settings []string
-	whole    bool // nothing is wrong with it
+	whole    bool // the block has no mistakes
 }
 
-// searched are the settings of a tune block, and then its contexts.
+// searched returns the setting blocks of a tune block, and then its context blocks.
 func searched(n *eval.Node) []*eval.Node { return slices.Concat(n.All("setting"), n.All("context")) }
 
-// matrix makes the cells of tune blocks from those of a file's matrix.
+// matrix makes the cells of tune blocks from the points of a file's matrix.
 type matrix struct {
 	decoder
 	language.Matrix
 	tuned []*tuned
 }
 
-// begin finds the tune blocks, and returns what adds their searches to the file.
+// begin finds the tune blocks. It returns a function that adds their searches to the experiment.
 func begin(d *language.Decoder, m language.Matrix) func(*experiment.Spec) {
 	x := &matrix{decoder: decoder{d}, Matrix: m}
 	x.tunes()
 	return x.searches
 }
 
-// tunes finds the tune blocks, and binds their settings to the arguments that read them.
+// tunes finds the tune blocks, and replaces the job arguments that have the names of settings.
 func (x *matrix) tunes() {
 	for _, n := range x.Root.All("tune") {
 		before := len(x.List)
@@ -81,7 +81,7 @@ func (x *matrix) tunes() {
 	}
 }
 
-// jobOf finds the job block of a tune block.
+// jobOf returns the job block that a tune block names.
 func (x *matrix) jobOf(n *eval.Node) *eval.Node {
 	names, _ := eval.NamesRead(n, "job")
 	if len(names) == 0 {
@@ -90,8 +90,8 @@ func (x *matrix) jobOf(n *eval.Node) *eval.Node {
 	return x.Root.Find("job", names[0])
 }
 
-// bind returns the job block with the arguments replaced that settings name, and
-// reports settings that neither the job nor a hardware reads.
+// bind returns a copy of the job block in which the arguments with names of settings have the settings' values. It
+// reports settings that neither the job nor a hardware block reads.
 func (x *matrix) bind(t *tuned, job *eval.Node) *eval.Node {
 	read, _ := eval.NamesRead(job, "each")
 	for _, h := range x.Root.All("hardware") {
@@ -133,12 +133,12 @@ func (x *matrix) bind(t *tuned, job *eval.Node) *eval.Node {
 	return &bound
 }
 
-// replace sets an argument to the value of a setting.
+// replace makes an argument read the value of a setting.
 func replace(n *eval.Node, s *eval.Node) {
 	at := s.LabelAt
 	expr, diags := hclsyntax.ParseExpression([]byte("each."+s.Label), at.Filename, at.Start)
 	if diags.HasErrors() {
-		return // labels are identifiers
+		return // cannot fail: labels are identifiers
 	}
 	a := &hcl.Attribute{Name: s.Label, Expr: expr, Range: at, NameRange: at}
 	for i, old := range n.Attrs {
@@ -150,7 +150,8 @@ func replace(n *eval.Node, s *eval.Node) {
 	n.Attrs = append(n.Attrs, a)
 }
 
-// searches adds the searches to a file: each tune block on each hardware, at all values of the axes that it reads.
+// searches adds the searches to the experiment: for each tune block, one search for each hardware and for all values of
+// the axes that the block reads.
 func (x *matrix) searches(spec *experiment.Spec) {
 	n := 0
 	for _, t := range x.tuned {
@@ -171,7 +172,7 @@ func (x *matrix) searches(spec *experiment.Spec) {
 	}
 }
 
-// search makes one search; nil when something is wrong with it.
+// search makes one search at a point of the matrix; nil if it has a mistake.
 func (x *matrix) search(t *tuned, p language.Point) *Search {
 	before := len(x.List)
 	e := x.Global.With(p.Values, "")
@@ -199,7 +200,7 @@ func (x *matrix) search(t *tuned, p language.Point) *Search {
 	return one
 }
 
-// fill gives settings without values the values of the table.
+// fill takes the values of settings that list none from the table of measurements.
 func (x *matrix) fill(t *tuned, one *Search, measured [][]string) bool {
 	good := true
 	for i := range one.Settings {
@@ -232,13 +233,12 @@ func (x *matrix) fill(t *tuned, one *Search, measured [][]string) bool {
 	return good
 }
 
-// mostCandidates bounds the settings of a table that are searched.
+// mostCandidates is the greatest number of measured settings that a search can have.
 const mostCandidates = 20_000
 
-// candidates makes the settings that were measured the only ones, and finds the
-// best of them.
+// candidates restricts the search to the measured settings, and finds the best of them.
 func (x *matrix) candidates(t *tuned, one *Search, measured [][]string, all *trials) {
-	one.Candidates = [][]string{} // which says that not all combinations are there
+	one.Candidates = [][]string{} // not nil: only the listed settings can be tried
 	for _, values := range measured {
 		if !inSpace(one.Settings, values) {
 			continue
@@ -273,7 +273,7 @@ func (x *matrix) candidates(t *tuned, one *Search, measured [][]string, all *tri
 	}
 }
 
-// settingsOf are settings with their values.
+// settingsOf returns the settings' names with the given values.
 func settingsOf(settings []trial.TunedSetting, values []string) []record.Setting {
 	list := make([]record.Setting, len(settings))
 	for i, s := range settings {
@@ -282,7 +282,7 @@ func settingsOf(settings []trial.TunedSetting, values []string) []record.Setting
 	return list
 }
 
-// inSpace reports whether settings of a table are among those that are searched.
+// inSpace reports whether measured values are among the values that the search allows.
 func inSpace(settings []trial.TunedSetting, values []string) bool {
 	for i, s := range settings {
 		if len(s.Values) > 0 {
@@ -302,8 +302,8 @@ func inSpace(settings []trial.TunedSetting, values []string) bool {
 	return true
 }
 
-// probe makes the trials at the ends of each setting, so that values that the job
-// refuses are found when the file is read.
+// probe makes a trial for each value of each setting, or for both ends of its range. Values that the job does not
+// accept are thus found when the file is read.
 func (x *matrix) probe(one *Search, all *trials) {
 	initial := schema.Each(one.Settings, func(s trial.TunedSetting) string { return s.Initial })
 	for i, s := range one.Settings {
@@ -316,7 +316,7 @@ func (x *matrix) probe(one *Search, all *trials) {
 			at[i] = v
 			c, err := all.checked(at)
 			if err != nil {
-				return // which has been reported
+				return // checked has reported the mistake
 			}
 			one.Checked = append(one.Checked, c)
 		}
@@ -324,11 +324,11 @@ func (x *matrix) probe(one *Search, all *trials) {
 	x.possible(one, all)
 }
 
-// mostListed bounds the settings without a table that are checked one by one.
+// mostListed is the greatest number of combinations of settings that are checked one by one, if there is no table.
 const mostListed = 2000
 
-// possible removes combinations of settings that are impossible together: their job
-// is refused, or asks for more than the hardware has.
+// possible removes combinations of settings that cannot run: the job does not accept them, or requests more than the
+// hardware has.
 func (x *matrix) possible(one *Search, all *trials) {
 	p := one.Problem(0)
 	if n := p.Space.Size(mostListed); n <= 0 || len(p.Space) > p.Space.Settings() {
@@ -343,12 +343,12 @@ func (x *matrix) possible(one *Search, all *trials) {
 			fit = append(fit, values)
 		}
 	}
-	if len(fit) > 0 && len(fit) < len(points) { // else the checks report the mistake
+	if len(fit) > 0 && len(fit) < len(points) { // if none fits, later checks report the mistake
 		one.Candidates, one.Impossible = fit, len(points)-len(fit)
 	}
 }
 
-// suits reports a method or an objective that cannot work with these trials.
+// suits reports a method or an objective that does not work with these trials.
 func (x *matrix) suits(t *tuned, one *Search) {
 	place := func(arg string) hcl.Range {
 		if a := t.node.Attr(arg); a != nil {
@@ -407,21 +407,21 @@ func (x *matrix) suits(t *tuned, one *Search) {
 	}
 }
 
-// lacks reports whether trials certainly have no outcome of a name.
+// lacks reports whether it is certain that trials have no outcome with the given name.
 func lacks(c experiment.Cell, j *experiment.Job, name string) bool {
 	switch {
 	case recordedOf(j) != nil:
 		o := recordedOf(j).Outcome
 		return name != "throughput" && o.Crashed == "" && math.IsNaN(o.Outcome(name))
 	case name == "cost":
-		return !c.Hardware.Cluster.Changes() // nobody says what servers cost
+		return !c.Hardware.Cluster.Changes() // only hardware with rented servers has prices
 	case c.Hardware.Real():
 		return false
 	}
 	return name != "time" && name != "throughput"
 }
 
-// trials makes the cells of the trials of a tuning.
+// trials makes the cells of the trials of one search, each once.
 type trials struct {
 	x       *matrix
 	t       *tuned
@@ -430,14 +430,13 @@ type trials struct {
 	made    map[string]made
 }
 
-// made is a cell that was made, or why it could not be.
+// made is a cell that was made, or the reason why it could not be made.
 type made struct {
 	cell experiment.Cell
 	err  error
 }
 
-// cell returns the cell of a trial. It returns mistakes in the cell as the error
-// and does not report them.
+// cell returns the cell of a trial. A mistake in the cell is returned as the error, and not reported.
 func (t *trials) cell(values []string) (experiment.Cell, error) {
 	key := strings.Join(values, "\x00")
 	if m, ok := t.made[key]; ok {
@@ -450,7 +449,7 @@ func (t *trials) cell(values []string) (experiment.Cell, error) {
 	return c, err
 }
 
-// checked is cell, with mistakes reported.
+// checked makes the cell of a trial, and reports mistakes in it.
 func (t *trials) checked(values []string) (experiment.Cell, error) {
 	each := map[string]cty.Value{}
 	maps.Copy(each, t.at.Values)

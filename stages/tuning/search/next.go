@@ -16,11 +16,11 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/tuner"
 )
 
-// searches are the searches of an experiment. The next trials of a search depend only on its trials so far. They
-// implement stages.Search.
+// searches are all searches of an experiment, in each replicate. The next trials of a search depend only on its trials
+// so far. It implements stages.Search.
 type searches struct{ all []*replicate }
 
-// replicate is a search in a replicate of the experiment.
+// replicate is a search in one replicate of the experiment.
 type replicate struct {
 	*Search
 	number  int
@@ -28,20 +28,21 @@ type replicate struct {
 	method  tuner.Method
 	problem *tuner.Problem
 	trials  []surrogate.Trial
-	spent   float64 // seconds of all trials
-	paid    float64 // the cost of all trials
-	made    int     // trials that are no imported ones
+	spent   float64 // seconds of all trials so far
+	paid    float64 // cost of all trials so far
+	made    int     // number of trials, without imported ones
 	waits   []openTrial
 	over    bool
 }
 
-// openTrial is a trial that is not over yet.
+// openTrial is a trial that has not ended.
 type openTrial struct {
 	cell string
 	at   []float64
 }
 
-// Search implements stages.SearchPart: the first search of a file begins all.
+// Search implements stages.SearchPart. The first search of a file returns all searches of the file; the others return
+// nil.
 func (t *Search) Search(x stages.Searched) stages.Search {
 	if t.Index > 0 {
 		return nil
@@ -53,7 +54,7 @@ func (t *Search) Search(x stages.Searched) stages.Search {
 func newSearches(x stages.Searched) *searches {
 	u := &searches{}
 	for _, t := range Of(x.Spec) {
-		m, _ := tuner.Find(t.Method) // the language knows no other
+		m, _ := tuner.Find(t.Method) // decoding has checked that the method exists
 		for r := 1; r <= x.Replicates; r++ {
 			seed := x.Seed(r)
 			s := &replicate{Search: t, number: r, seed: seed, method: m, problem: t.Problem(uint64(seed))}
@@ -68,7 +69,8 @@ func newSearches(x stages.Searched) *searches {
 	return u
 }
 
-// Next implements stages.Search: it returns the cells of the next trials of each search that is not over.
+// Next implements stages.Search. It returns the cells of the next trials of each search that has not ended. over
+// returns the record of a cell, and false if the cell has not ended.
 func (u *searches) Next(over func(string) (record.Cell, bool)) (cells []stages.Beyond, err error) {
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -99,7 +101,7 @@ func (u *searches) Next(over func(string) (record.Cell, bool)) (cells []stages.B
 	return cells, nil
 }
 
-// Ahead implements stages.Search: it counts the trials that may follow.
+// Ahead implements stages.Search. It returns the greatest number of trials that may follow.
 func (u *searches) Ahead() (n int) {
 	for _, s := range u.all {
 		if !s.over {
@@ -109,21 +111,21 @@ func (u *searches) Ahead() (n int) {
 	return n
 }
 
-// hear records the results of the last trials.
+// hear records the outcomes of the trials that were started last.
 func (s *replicate) hear(over func(string) (record.Cell, bool)) error {
 	for _, w := range s.waits {
 		c, ok := over(w.cell)
 		o := record.FeatureValueOf[trial.Outcome](c.Outcome)
 		if !ok || o == nil {
-			return fmt.Errorf("the trial %s left no outcome", w.cell)
+			return fmt.Errorf("trial %s ended without an outcome", w.cell)
 		}
 		s.spent += o.Time
 		switch {
 		case o.Cost != nil:
 			s.paid += *o.Cost
 		case s.Budget > 0 && o.Crashed == "":
-			return fmt.Errorf("tune %s: the budget is %v, and the cost of the trial %s is not known: its servers have no price, "+
-				"and no table names its cost", s.Name, s.Budget, w.cell)
+			return fmt.Errorf("tune %s: the budget is %v, but the cost of trial %s is unknown: its servers have no "+
+				"price, and no table gives its cost", s.Name, s.Budget, w.cell)
 		}
 		s.trials = append(s.trials, trial.ForModel(&s.Tuning, w.at, o))
 	}
@@ -134,10 +136,10 @@ func (s *replicate) hear(over func(string) (record.Cell, bool)) error {
 	return nil
 }
 
-// suggest asks the method for as many trials as run side by side. Those that it has
-// suggested already count as running.
+// suggest asks the method for as many trials as run at the same time. To the method, earlier suggestions of this call
+// are running trials.
 func (s *replicate) suggest() ([]tuner.Suggestion, error) {
-	if s.Mode != "" { // one job, whose controller tries the others
+	if s.Mode != "" { // there is one job, and its controller tries other settings
 		return []tuner.Suggestion{{At: s.problem.Initial}}, nil
 	}
 	var list []tuner.Suggestion
@@ -157,7 +159,7 @@ func (s *replicate) suggest() ([]tuner.Suggestion, error) {
 	return list, nil
 }
 
-// cell makes the cell of a suggestion.
+// cell makes the cell of a suggested trial.
 func (s *replicate) cell(next tuner.Suggestion) (stages.Beyond, error) {
 	s.made++
 	ref := trial.Ref{Tuning: s.Index, Number: s.made}
@@ -177,8 +179,8 @@ func (s *replicate) cell(next tuner.Suggestion) (stages.Beyond, error) {
 	return c, nil
 }
 
-// Trial is the cell of a trial: with settings, as values in the order of the tuning's, in a replicate with a seed. The
-// error says why the settings are impossible.
+// Trial returns the cell of a trial in a replicate with the given seed. values are the settings' values, in the order
+// of the tuning's settings. The error says why these settings are impossible.
 func (t *Search) Trial(replicate int, seed int64, values []string, ref trial.Ref) (stages.Beyond, error) {
 	at, err := t.At(values)
 	if err != nil {
@@ -192,11 +194,11 @@ func (t *Search) Trial(replicate int, seed int64, values []string, ref trial.Ref
 	return stages.Beyond{Name: name, Replicate: replicate, Point: at, Axes: t.Axes, Kept: record.NewFeatureValue(&ref)}, nil
 }
 
-// z90 is how many standard deviations hold 90% of a normal distribution.
+// z90 is half the width of the 90% interval of a normal distribution, in standard deviations.
 const z90 = 1.6448536269514722
 
-// natural returns a model's expectation plus the given number of standard
-// deviations, as a value of the objective; nil if it is out of range.
+// natural returns the model's mean plus a number of standard deviations, in the unit of the objective; nil if it is out
+// of range.
 func (s *replicate) natural(next tuner.Suggestion, deviations float64) *float64 {
 	v := trial.Natural(&s.Tuning, next.Scale.Natural(next.Mean+deviations*next.SD))
 	if math.IsInf(v, 0) || math.IsNaN(v) {

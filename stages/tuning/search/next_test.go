@@ -273,7 +273,7 @@ func TestErrors(t *testing.T) {
 		},
 		func(string) (record.Cell, bool) { return record.Cell{}, true },
 	} {
-		if more, err := s.Next(over); more != nil || err == nil || !strings.HasSuffix(err.Error(), "r1-trial1 left no outcome") {
+		if more, err := s.Next(over); more != nil || err == nil || !strings.HasSuffix(err.Error(), "r1-trial1 ended without an outcome") {
 			t.Errorf("a trial without an outcome: %v, %v", more, err)
 		}
 	}

@@ -20,9 +20,9 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// part is the part of a task of whose only job the outcome counts. Target is the bound that the job must reach, nil for
-// none; Units are its epochs or steps; Recorded is the outcome of a job whose outcomes are recorded, nil for others;
-// Steered has the controller of one that is changed while it trains.
+// part records the outcome of a task's only job as the outcome of a trial. Target is the bound that ends the search for
+// a target; nil for none. Units are the job's epochs or steps. Recorded is the outcome from a table; nil for a job that
+// runs. Steered has the controller of a job that is tuned while it trains; nil for other jobs.
 type part struct {
 	Target   *trial.Constraint
 	Units    int
@@ -47,8 +47,8 @@ func (p *part) Begin(t *stages.Task, on scheduler.Engine, run *scheduler.Run) (s
 	}, nil
 }
 
-// add adds the outcome to the record of the cell: from the table that its job was recorded in, or from the reports of its
-// program.
+// add adds the outcome to the record of the cell. It is taken from the table of a recorded job, or else from the
+// reports of the program.
 func (p *part) add(w *record.CellWriter, t *stages.Task, log *steering.Log, out *record.Cell) error {
 	job := w.Outcome(0)
 	o := trial.Outcome{Time: job.Service, Units: p.Units}
@@ -75,7 +75,7 @@ func (p *part) add(w *record.CellWriter, t *stages.Task, log *steering.Log, out 
 	return nil
 }
 
-// crashed returns the reason that a trial has no outcome.
+// crashed returns the reason why a trial has no outcome.
 func crashed(w *record.CellWriter, out *record.Cell) string {
 	if f := w.Failures(); len(f) > 0 {
 		return f[0].Reason
@@ -86,8 +86,8 @@ func crashed(w *record.CellWriter, out *record.Cell) string {
 	return "it did not finish"
 }
 
-// reached finds the first report at or past the target, in the service time of the job. The reports are in the table of
-// the cell, or else in the log of the program.
+// reached sets the service time at the first report that reaches the target. The reports are in the cell's table, or
+// else in the program's log.
 func (p *part) reached(t *stages.Task, job *measure.Outcome, o *trial.Outcome) error {
 	if p.Target == nil || o.Diverged {
 		return nil
@@ -103,7 +103,7 @@ func (p *part) reached(t *stages.Task, job *measure.Outcome, o *trial.Outcome) e
 			continue
 		}
 		used := rows[i].Used
-		if math.IsNaN(used) { // an engine that does not know it
+		if math.IsNaN(used) { // the engine does not measure service time
 			used = rows[i].At - job.FirstStart
 		}
 		used = max(0, min(used, o.Time))
@@ -116,8 +116,8 @@ func (p *part) reached(t *stages.Task, job *measure.Outcome, o *trial.Outcome) e
 	return p.reachedInLog(t, o)
 }
 
-// reachedInLog finds the first line of a program's log at or past the target. The time outside of its epochs counts as
-// spent before them.
+// reachedInLog sets the time at the first line of the program's log that reaches the target. Time outside of epochs,
+// such as the start, counts as spent before the first epoch.
 func (p *part) reachedInLog(t *stages.Task, o *trial.Outcome) error {
 	f, err := folder.Open(t.Logs, t.Setup.Jobs[0].Name+".log")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -150,8 +150,8 @@ func (p *part) reachedInLog(t *stages.Task, o *trial.Outcome) error {
 	return nil
 }
 
-// steered sets the outcome of a job that was changed during training: the last loss and
-// accuracy, when it reached the target, and the stretches between its changes.
+// steered sets the outcome of a job that was tuned while it trained: the last loss and accuracy, the time at which it
+// reached the target, and the periods between its changes.
 func (p *part) steered(log *steering.Log, o *trial.Outcome) {
 	reports := log.Reports(0)
 	for i := range reports {
@@ -162,13 +162,15 @@ func (p *part) steered(log *steering.Log, o *trial.Outcome) {
 			o.Reached = &used
 		}
 	}
-	if n := len(log.Decided); n > 0 && log.Decided[n-1].Action.Stop { // it did not do all of its work
+	// the controller stopped the job before all its work was done
+	if n := len(log.Decided); n > 0 && log.Decided[n-1].Action.Stop {
 		o.Units = steering.Units(&reports[len(reports)-1])
 	}
 	o.Stretches = stretches(log, o.Time)
 }
 
-// stretches are the times between the changes of the first job.
+// stretches returns the periods between the changes of the first job. end is when the last one ends, in seconds of
+// service.
 func stretches(log *steering.Log, end float64) []trial.Stretch {
 	reports := log.Reports(0)
 	var list []trial.Stretch
@@ -197,7 +199,8 @@ func stretches(log *steering.Log, end float64) []trial.Stretch {
 	begin(0, reports[0].Settings)
 	for i := range log.Decided {
 		x := &log.Decided[i]
-		if x.Job == 0 && len(x.Action.Ignored) > 0 { // the stretch that ends was one of the settings before
+		// the program ignored the change, so the period that ends had the settings before the change
+		if x.Job == 0 && len(x.Action.Ignored) > 0 {
 			s := &list[len(list)-1]
 			if s.Ignored = strings.Join(x.Action.Ignored, ", "); len(list) > 1 {
 				s.Settings = list[len(list)-2].Settings

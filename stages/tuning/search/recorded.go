@@ -24,11 +24,11 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// recordedArgs are the arguments of a recorded block. Its outcomes are evaluated for each row.
+// recordedArgs are the arguments of a recorded block. The expressions of outcomes are evaluated for each row.
 //
-// The outcomes of a job from a table of measurements, in place of a program: what `tune` would find out by
-// running it. A row is chosen by the settings; several rows with the same settings count with their mean. The
-// outcomes are expressions over `row.<column>`.
+// The outcomes of a job from a table of measurements, in place of a program: what `tune` would find out by running it.
+// A row is chosen by the settings; several rows with the same settings count with their mean. The outcomes are
+// expressions over `row.<column>`.
 //
 //	job "cnn" {
 //	  recorded {
@@ -72,14 +72,14 @@ type recordedArgs struct {
 	Cost cty.Value `arg:"cost" type:"row"`
 }
 
-// Recorded are the outcomes of a job at its settings, from a table. It is a part of the job, in place of its program.
+// Recorded is the outcome of a job at its settings, from a table. It is a part of the job, and replaces the program.
 type Recorded struct {
 	// File is the path of the table.
 	File    string
 	Outcome trial.Outcome
 }
 
-// recordedOf returns the recorded outcomes of a job; nil for a job with a program.
+// recordedOf returns the recorded outcome of a job; nil for a job that runs a program.
 func recordedOf(j *experiment.Job) *Recorded {
 	r, _ := experiment.PartOf[*Recorded](j.Parts)
 	return r
@@ -90,11 +90,11 @@ func (r *Recorded) Program() string { return "recorded" }
 
 // ProgramLines implements stages.ProgramPart.
 func (r *Recorded) ProgramLines(prefix string) []stages.KeyLine {
-	raw, _ := json.Marshal(r.Outcome) // numbers and a text
+	raw, _ := json.Marshal(r.Outcome) // cannot fail: it has only numbers and a text
 	return []stages.KeyLine{{Label: prefix + "recorded", Value: fmt.Sprintf("%s, %s", filepath.Base(r.File), raw)}}
 }
 
-// measured is a table of measurements: the rows that a recorded block selects.
+// measured is the rows of a table of measurements that a recorded block selects.
 type measured struct {
 	language.Input
 	head   []string
@@ -103,8 +103,7 @@ type measured struct {
 	ok     bool
 }
 
-// rowsOf evaluates the arguments of a recorded block that are no
-// expressions over rows, and reads its table.
+// rowsOf reads the table of a recorded block. It evaluates only those arguments that do not depend on a row.
 func (d decoder) rowsOf(n *eval.Node, e *eval.Env) (*eval.Args, *recordedArgs, *measured) {
 	plain := *n
 	plain.Args = slices.DeleteFunc(slices.Clone(n.Args), func(a schema.Arg) bool { return a.Type == schema.OfRow })
@@ -125,13 +124,13 @@ func (d decoder) rowsOf(n *eval.Node, e *eval.Env) (*eval.Args, *recordedArgs, *
 		}
 	}
 	if t.ok && a.OK && len(t.rows) == 0 {
-		a.Fail(a.At("file"), "Table without rows", "No row of %s is selected.", t.Shown)
+		a.Fail(a.At("file"), "Table without rows", "No row of %s has the values of `where`.", t.Shown)
 	}
 	a.OK = a.OK && t.ok
 	return a, v, t
 }
 
-// tableKey is a table, by its file and the choice of rows.
+// tableKey identifies a table by its file and by the selection of rows.
 type tableKey string
 
 // measured reads a table, once for each selection of rows.
@@ -156,8 +155,8 @@ func (d decoder) measured(a *eval.Args, v *recordedArgs) *measured {
 	return t
 }
 
-// recorded gives a job the outcomes of the table's rows at its settings. While
-// these are unknown, the expressions are checked with the first row.
+// recorded gives the job the outcome of the rows with its settings. While the settings are unknown, the first row
+// serves to check the expressions.
 func (d decoder) recorded(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.Job) {
 	j.Dir, j.Files = "", nil
 	a.Unread("The outcomes of the job are recorded, so {} has no effect: remove it.", "command", "epochs", "steps", "budget")
@@ -247,7 +246,7 @@ func (d decoder) outcome(n *eval.Node, e *eval.Env, t *measured, rows [][]string
 	return out, true
 }
 
-// meanOf is the mean of an expression over rows; nil when it is empty in one.
+// meanOf returns the mean of an expression over rows; nil if the expression has no value in one of them.
 func (d decoder) meanOf(attr *hcl.Attribute, e *eval.Env, t *measured, rows [][]string) (*float64, bool) {
 	sum := 0.0
 	for _, r := range rows {
@@ -271,9 +270,8 @@ func (d decoder) meanOf(attr *hcl.Attribute, e *eval.Env, t *measured, rows [][]
 	return &mean, true
 }
 
-// measuredSettings returns the settings that the table of a job with recorded outcomes
-// has, each combination once, in the order of the table; nil for other jobs. It
-// leaves out columns for names that the block does not map.
+// measuredSettings returns the combinations of settings in the table of a recorded job, each once, in the order of the
+// table. It returns nil for other jobs. Names that the recorded block maps to no column are skipped.
 func (d decoder) measuredSettings(job *eval.Node, e *eval.Env, names []string) [][]string {
 	n := job.First("recorded")
 	if n == nil || n.Broken {
@@ -309,8 +307,7 @@ func (d decoder) measuredSettings(job *eval.Node, e *eval.Env, names []string) [
 	return out
 }
 
-// recordedSettings are the settings by which a job with recorded outcomes chooses
-// its row.
+// recordedSettings returns the names of the settings by which a recorded job chooses its row.
 func (d decoder) recordedSettings(job *eval.Node, e *eval.Env) []string {
 	n := job.First("recorded")
 	if n == nil || n.Broken {
@@ -320,7 +317,7 @@ func (d decoder) recordedSettings(job *eval.Node, e *eval.Env) []string {
 	return schema.Each(v.Settings, func(s schema.Setting) string { return s.Name })
 }
 
-// canonicalText is a text of a table as the language shows it: numbers in one form.
+// canonicalText returns a text of a table in the form of the language, so that equal numbers have equal texts.
 func canonicalText(s string) string {
 	s = strings.TrimSpace(s)
 	if f, err := strconv.ParseFloat(s, 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {

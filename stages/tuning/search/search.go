@@ -13,25 +13,25 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/tuner"
 )
 
-// Search is a search for the best settings of a job: a tune block, at one point of the axes that it, its job and its
-// hardware read. It is a part of the file.
+// Search is a search for the best settings of a job. It is one tune block, at one point of the axes that the block, its
+// job and its hardware read. It is a part of the experiment.
 type Search struct {
 	trial.Tuning
-	// Index is its place among the searches of the file.
+	// Index is the number of the search among the searches of the experiment, from 0.
 	Index int
 	Range experiments.Range
-	// Candidates are the only settings that may be tried, each with a value for each
-	// of the settings, in their order; nil where all combinations may be.
+	// Candidates are the only settings that may be tried: each has one value for each setting, in the order of
+	// Settings. nil means that all combinations may be tried.
 	Candidates [][]string
-	// Impossible is how many combinations are left out, as no job can have them.
+	// Impossible is the number of combinations that are left out because their job cannot run.
 	Impossible int
-	// At returns the cell of a trial. The error describes the problem with the settings.
+	// At returns the cell of a trial. The error says why its settings are impossible.
 	At func(values []string) (experiment.Cell, error) `json:"-"`
-	// Checked are the cells at some of the settings, for the checks before a run.
+	// Checked are the cells of some settings, which the checks before a run examine.
 	Checked []experiment.Cell
 }
 
-// Of are the searches of a file.
+// Of returns the searches of an experiment.
 func Of(s *experiment.Spec) (list []*Search) {
 	experiment.EachPart(s.Parts, func(t *Search) { list = append(list, t) })
 	return list
@@ -40,10 +40,11 @@ func Of(s *experiment.Spec) (list []*Search) {
 // Probes implements experiment.ProbePart.
 func (t *Search) Probes() []experiment.Cell { return t.Checked }
 
-// Repeated implements experiment.RepeatedPart: each replicate of a search draws its own trials.
+// Repeated implements experiment.RepeatedPart. Each replicate of a search draws its own trials.
 func (t *Search) Repeated() bool { return true }
 
-// Size implements experiment.SizePart: the first search of a file speaks for all.
+// Size implements experiment.SizePart. The first search returns a text for all searches of the experiment, the others
+// return none.
 func (t *Search) Size(s *experiment.Spec) string {
 	if t.Index > 0 {
 		return ""
@@ -56,12 +57,12 @@ func (t *Search) Size(s *experiment.Spec) string {
 		schema.Plural(trials, "trial"))
 }
 
-// Problem is the search, with its random numbers derived from a seed.
+// Problem returns the search in the form that methods take. seed is the seed of their random numbers.
 func (t *Search) Problem(seed uint64) *tuner.Problem {
 	return trial.Problem(&t.Tuning, t.Candidates, seed)
 }
 
-// Most is the number of trials that the search makes at most: no more than there are combinations of its settings.
+// Most returns the greatest number of trials of the search: there are no more trials than combinations of settings.
 func (t *Search) Most() int {
 	if t.Mode != "" {
 		return 1
@@ -76,8 +77,7 @@ func (t *Search) Most() int {
 	return min(n, t.Trials)
 }
 
-// ValuesAt are the settings at a point of the problem: of a recorded job, as its table has
-// them.
+// ValuesAt returns the settings' values at a point. For a recorded job, they are texts of its table.
 func (t *Search) ValuesAt(at []float64) []string {
 	space := trial.Space(&t.Tuning)
 	for _, values := range t.Candidates {
@@ -88,7 +88,7 @@ func (t *Search) ValuesAt(at []float64) []string {
 	return trial.Values(&t.Tuning, at)
 }
 
-// SettingsAt are the settings at a point with their names.
+// SettingsAt returns the settings at a point, with their names.
 func (t *Search) SettingsAt(at []float64) []control.Setting {
 	var list []control.Setting
 	for i, v := range t.ValuesAt(at) {
@@ -97,11 +97,12 @@ func (t *Search) SettingsAt(at []float64) []control.Setting {
 	return list
 }
 
-// Described lists, for keys, everything that the decisions about a job that is changed while it trains depend on.
+// Described returns the values on which decisions about a job that is tuned while it trains depend. They are lines of
+// its key.
 func (t *Search) Described() []string {
 	search := t.Tuning
 	search.Name, search.Imported, search.Best, search.BestSettings = "", nil, nil, nil
-	raw, _ := json.Marshal(search) // numbers and texts
+	raw, _ := json.Marshal(search) // cannot fail: it has only numbers and texts
 	lines := []string{string(raw)}
 	for _, values := range t.Candidates {
 		lines = append(lines, fmt.Sprintf("%q", values))
@@ -109,7 +110,7 @@ func (t *Search) Described() []string {
 	return lines
 }
 
-// Known are the paces of imported trials.
+// Known returns the measured paces of imported trials.
 func (t *Search) Known() (list []tuner.MeasuredPace) {
 	for _, one := range t.Imported {
 		o := &one.Outcome

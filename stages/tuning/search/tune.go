@@ -258,7 +258,7 @@ func init() {
 	})
 }
 
-// tuneBlock is rebuilt at each call, because packages register methods.
+// tuneBlock returns the tune block of the language. It is made at each call, since methods can be registered later.
 func tuneBlock() *schema.Block {
 	var objectives, docs, methods []string
 	for _, o := range trial.Objectives {
@@ -287,7 +287,7 @@ func tuneBlock() *schema.Block {
 // decoder decodes the blocks of searches.
 type decoder struct{ *language.Decoder }
 
-// tune decodes a tune block, except the cells of its trials.
+// tune decodes a tune block, without the cells of its trials.
 func (d decoder) tune(n *eval.Node, e *eval.Env) (*tune, bool) {
 	var v tuneArgs
 	a := d.Decode(n, e, &v)
@@ -316,20 +316,19 @@ func (d decoder) tune(n *eval.Node, e *eval.Env) (*tune, bool) {
 	return t, a.OK
 }
 
-// mode reads how settings are tried, and the arguments of a job that is changed while it
-// trains.
+// mode reads how settings are tried, and the arguments for a job that is tuned while it trains.
 func (d decoder) mode(n *eval.Node, a *eval.Args, v *tuneArgs, t *tune) {
 	mode := v.Mode
 	if mode == "" {
-		return // in error
+		return // it has a mistake, which is reported
 	}
 	unread := func(why string, names ...string) {
 		if m := n.Attr("mode"); m != nil && len(m.Expr.Variables()) > 0 {
-			return // another value of the axis may read them
+			return // at another value of the axis the arguments may be needed
 		}
 		a.Unread("{} is for "+why+".", names...)
 	}
-	trials, changed := "mode \"trials\": with \""+mode+"\" there is one job, whose settings change",
+	trials, changed := "mode \"trials\": mode \""+mode+"\" changes the settings of one job",
 		fmt.Sprintf("the modes %q and %q", trial.Online, trial.ByRestart)
 	if mode == "trials" {
 		unread(changed+", which change the settings of a job while it trains", "stretch", "confidence")
@@ -359,20 +358,20 @@ func (d decoder) mode(n *eval.Node, a *eval.Args, v *tuneArgs, t *tune) {
 	}
 }
 
-// budget reads the limits of the whole search.
+// budget reads the limit of the whole search: a cost or a time.
 func (d decoder) budget(a *eval.Args, v cty.Value, t *tune) {
 	if !a.IsSet("budget") || v == cty.NilVal || !v.IsKnown() || v.IsNull() {
 		return
 	}
 	at := a.At("budget")
 	if v.Type() == cty.String && a.IsSet("limit") {
-		a.Fail(at, "Contradicting arguments", "A budget that is a time is the limit of the search; one of the two is enough.")
+		a.Fail(at, "Contradicting arguments", "A budget that is a time means the same as limit: remove one of them.")
 		return
 	}
 	switch v.Type() {
 	case cty.Number:
 		if t.Budget, _ = v.AsBigFloat().Float64(); t.Budget <= 0 {
-			a.Fail(at, "Value out of range", "A budget is above 0; this is %v.", t.Budget)
+			a.Fail(at, "Value out of range", "A budget must be above 0; it is %v.", t.Budget)
 		}
 	case cty.String:
 		long, err := schema.ParseDuration(v.AsString())
@@ -384,10 +383,10 @@ func (d decoder) budget(a *eval.Args, v cty.Value, t *tune) {
 	}
 }
 
-// target reads the target of an objective that has one.
+// target reads the target of an objective that needs one.
 func (d decoder) target(n *eval.Node, a *eval.Args, target *float64, t *tune) {
 	if t.Objective == "" {
-		return // in error
+		return // it has a mistake, which is reported
 	}
 	o := trial.FindObjective(t.Objective)
 	switch {
@@ -396,7 +395,7 @@ func (d decoder) target(n *eval.Node, a *eval.Args, target *float64, t *tune) {
 	case o.Target != "" && a.Lacks("target") && !n.Broken:
 		a.Fail(n.Header, "Missing argument", "The objective %q needs target: the %s to be reached.", o.Name, o.Target)
 	case target != nil && o.Target == "accuracy" && !(*target > 0 && *target <= 1):
-		a.Fail(a.At("target"), "Value out of range", "An accuracy is above 0 and at most 1; this is %v.", *target)
+		a.Fail(a.At("target"), "Value out of range", "An accuracy must be above 0 and at most 1; this is %v.", *target)
 	default:
 		t.Target = target
 	}
@@ -423,7 +422,7 @@ func (d decoder) constraint(n *eval.Node, e *eval.Env, t *tune) bool {
 	return a.OK && !n.Broken
 }
 
-// setting reads a setting: its values, its range, or neither.
+// setting reads a setting: its values, its range, or neither of them.
 func (d decoder) setting(n *eval.Node, e *eval.Env, t *tune) bool {
 	var v settingArgs
 	var c contextArgs
@@ -468,7 +467,7 @@ func (d decoder) setting(n *eval.Node, e *eval.Env, t *tune) bool {
 	if c.At != nil {
 		s.Goal = trial.Number(*c.At)
 	}
-	if known := len(s.Values) > 0 || s.Numeric; a.OK && known { // else the values come from a table
+	if known := len(s.Values) > 0 || s.Numeric; a.OK && known { // otherwise, the values come from a table
 		a.OK = settle(d.Reporter, n, &s)
 	}
 	t.Settings = append(t.Settings, s)
@@ -521,12 +520,12 @@ func settle(r *eval.Reporter, n *eval.Node, s *trial.TunedSetting) bool {
 	return true
 }
 
-// listed reads the values of a setting.
+// listed reads the listed values of a setting.
 func (d decoder) listed(n *eval.Node, a *eval.Args, v cty.Value, t *tune, s *trial.TunedSetting) {
 	at := n.Attr("values").Expr.Range()
 	switch {
 	case !eval.IsList(v):
-		a.Fail(at, "Wrong type", "values is a list.")
+		a.Fail(at, "Wrong type", "values must be a list, such as [1, 2, 4].")
 		return
 	case v.LengthInt() == 0:
 		a.Fail(at, "Empty list", "The setting %q has no values, so there is nothing to search.", n.Label)

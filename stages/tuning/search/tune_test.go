@@ -159,7 +159,7 @@ func TestTrialsOfResults(t *testing.T) {
 		all[1].Settings[0].Value != "17" || all[0].Outcome.Time != 3 || len(search.Of(spec)[0].WarmStart) != 64 {
 		t.Errorf("%+v", search.Of(spec)[0])
 	}
-	if _, says := decodetest.Beside(t, strings.ReplaceAll(text, "batch", "epochs"), nil); !strings.Contains(says, "has 6 trials, none of them of the settings epochs, optimizer") {
+	if _, says := decodetest.Beside(t, strings.ReplaceAll(text, "batch", "epochs"), nil); !strings.Contains(says, "has 6 trials, but none has the settings epochs, optimizer") {
 		t.Errorf("of other settings: %s", says)
 	}
 }
@@ -183,8 +183,8 @@ tune "t" {
 	for _, c := range []struct{ objective, epochs, more, want string }{
 		{"time_to_accuracy", "2", "target = 1\nsetting \"batch\" { values = [16, 32] }", ""},
 		{"time_to_accuracy", "2", "target = 0.5\nsetting \"batch\" { values = [16, 32] }", ""},
-		{"time_to_accuracy", "2", "target = 0\nsetting \"batch\" { values = [16, 32] }", "An accuracy is above 0 and at most 1; this is 0"},
-		{"time_to_accuracy", "2", "target = 1.5\nsetting \"batch\" { values = [16, 32] }", "An accuracy is above 0 and at most 1; this is 1.5"},
+		{"time_to_accuracy", "2", "target = 0\nsetting \"batch\" { values = [16, 32] }", "An accuracy must be above 0 and at most 1; this is 0"},
+		{"time_to_accuracy", "2", "target = 1.5\nsetting \"batch\" { values = [16, 32] }", "An accuracy must be above 0 and at most 1; this is 1.5"},
 		{"time_to_loss", "2", "target = 1.5\nsetting \"batch\" { values = [16, 32] }", ""},
 		{"accuracy", "each.n", "context \"n\" { values = [1, 3] }\nsetting \"batch\" { values = [16, 32] }", ""},
 		{"accuracy", "each.n", "context \"n\" {\n values = [1, 3]\n at = 1\n}\nsetting \"batch\" { values = [16, 32] }", ""},

@@ -19,8 +19,8 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/trial"
 )
 
-// fromResults takes the trials of another experiment's results that tried the same settings,
-// where each trial was a separate job. It returns false if from is not a folder.
+// fromResults imports the trials of another experiment with the same settings, in which each trial was a separate job.
+// It returns false if from is not a folder.
 func (d decoder) fromResults(a *eval.Args, t *tune, from language.Input) bool {
 	if info, err := os.Stat(from.Path); err != nil || !info.IsDir() {
 		return false
@@ -50,7 +50,7 @@ func (d decoder) fromResults(a *eval.Args, t *tune, from language.Input) bool {
 		t.Imported = append(t.Imported, one)
 	}
 	if len(t.Imported) == 0 {
-		a.Fail(at, "Trials of other settings", "%s has %s, none of them of the settings %s.", from.Shown,
+		a.Fail(at, "Trials of other settings", "%s has %s, but none has the settings %s.", from.Shown,
 			schema.Plural(others, "trial"), strings.Join(names, ", "))
 		return true
 	}
@@ -64,7 +64,7 @@ func (d decoder) fromResults(a *eval.Args, t *tune, from language.Input) bool {
 	return true
 }
 
-// inValues reports whether settings have values that a search knows.
+// inValues reports whether all values of the settings are values that the search allows.
 func inValues(t *tune, settings []record.Setting) bool {
 	for i, s := range t.Settings {
 		if len(s.Values) > 0 && !s.Numeric && !slices.Contains(s.Values, settings[i].Value) {
@@ -74,7 +74,7 @@ func inValues(t *tune, settings []record.Setting) bool {
 	return true
 }
 
-// warmStart reads trials that were made elsewhere.
+// warmStart imports trials that were made elsewhere: from a table, or from an experiment's results.
 func (d decoder) warmStart(a *eval.Args, name string, t *tune) {
 	from, at := d.Find(name), a.Node.Attr("warm_start").Expr.Range()
 	if d.fromResults(a, t, from) {
@@ -112,7 +112,7 @@ func (d decoder) warmStart(a *eval.Args, name string, t *tune) {
 	}
 }
 
-// importedTrial reads a row of imported trials.
+// importedTrial reads an imported trial from a row of the table.
 func importedTrial(t *tune, column map[string]int, row []string) (trial.Imported, error) {
 	var one trial.Imported
 	for _, s := range t.Settings {

@@ -8,35 +8,34 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Ref makes a cell a trial of a tuning.
+// Ref identifies a cell as a trial of a tuning.
 type Ref struct {
-	// Tuning is its index among the searches of the plan, Number counts from 1.
+	// Tuning is the index of the search in the plan. Number is the trial's number within its search, from 1.
 	Tuning   int              `json:"tuning"`
 	Number   int              `json:"number"`
 	Settings []record.Setting `json:"settings"`
-	// Predicted is the model's expectation of the objective, with the interval that
-	// holds it with a probability of 90%; nil for trials without a model. Feasible is
-	// the probability that all constraints hold.
+	// Predicted is the model's mean of the objective, and Low to High its 90% interval. Feasible is the probability
+	// that all constraints hold. All are nil for trials that no model chose.
 	Predicted *float64 `json:"predicted,omitempty"`
 	Low       *float64 `json:"low,omitempty"`
 	High      *float64 `json:"high,omitempty"`
 	Feasible  *float64 `json:"feasible,omitempty"`
 }
 
-// Constraint bounds an outcome of a trial: time, loss, accuracy or cost.
+// Constraint is a bound on an outcome of a trial: time, loss, accuracy or cost.
 type Constraint struct {
 	Outcome string   `json:"outcome"`
 	Min     *float64 `json:"min,omitempty"`
 	Max     *float64 `json:"max,omitempty"`
 }
 
-// Reached reports whether a value is where the bound wants it.
+// Reached reports whether a value keeps the bound.
 func (c *Constraint) Reached(v float64) bool {
 	return c.Min != nil && v >= *c.Min || c.Max != nil && v <= *c.Max
 }
 
-// Reach returns the outcome of a trial with a known end only: it has reached its target (nil for none) if it ends
-// there and no report before its end shows when.
+// Reach returns the outcome of a trial of which only the end is known. If the outcome reaches the target, Reached is
+// the trial's time. A nil target changes nothing.
 func (o *Outcome) Reach(target *Constraint) *Outcome {
 	if target == nil || o.Crashed != "" || o.Diverged || o.Reached != nil || !target.Reached(o.Outcome(target.Outcome)) {
 		return o
@@ -46,50 +45,51 @@ func (o *Outcome) Reach(target *Constraint) *Outcome {
 	return &reached
 }
 
-// Stretch is a time in which a job that is changed while it trains had the same settings.
-// Times are in seconds of service.
+// Stretch is a period in which the settings of a job that is tuned while it trains did not change. Times are in seconds
+// of service.
 type Stretch struct {
 	Settings []record.Setting `json:"settings"`
 	From     float64          `json:"from_s"`
 	To       float64          `json:"to_s"`
-	// Units are the epochs (or steps) that it finished in it, and Pace the median time of
-	// one; 0: not known.
+	// Units is the number of epochs (or steps) finished in the period. Pace is the median time of one; 0 if unknown.
 	Units int     `json:"units"`
 	Pace  float64 `json:"pace_s,omitempty"`
-	// Cost is the time that the change before it took, Restart that it was by a new start.
+	// Cost is the time that the change before the period took. Restart reports whether the program was restarted for
+	// it.
 	Cost    float64 `json:"change_s,omitempty"`
 	Restart bool    `json:"restart,omitempty"`
-	// Ignored names settings of the previous change that the program has not adopted: Settings
-	// are the ones it continued with.
+	// Ignored names settings of the previous change that the program did not adopt. Settings has the values with which
+	// the program continued.
 	Ignored string `json:"ignored,omitempty"`
-	// Loss and Accuracy are the last ones. Remaining is how long the job was predicted to
-	// go on when the stretch began.
+	// Loss and Accuracy are the last reported values. Remaining is the remaining time of the job that was predicted
+	// when the period began.
 	Loss      *float64 `json:"loss,omitempty"`
 	Accuracy  *float64 `json:"accuracy,omitempty"`
 	Remaining *float64 `json:"remaining_s,omitempty"`
 }
 
-// Outcome is the result of a trial. Unknown values are nil.
+// Outcome is the result of a trial. A nil value is unknown.
 type Outcome struct {
-	// Stretches are the stretches of a job that was changed while it trained.
+	// Stretches are the periods between changes of a job that was tuned while it trained; empty for other trials.
 	Stretches []Stretch `json:"stretches,omitempty"`
-	// Time is the service time in seconds, Units the epochs or steps that were done.
+	// Time is the service time in seconds. Units is the number of finished epochs or steps.
 	Time  float64 `json:"time_s"`
 	Units int     `json:"units,omitempty"`
-	// Loss and Accuracy are the last reports, Cost is in dollars, or in the unit
-	// of a table.
+	// Loss and Accuracy are the last reported values. Cost is in the currency of the experiment, or in the unit of a
+	// table.
 	Loss     *float64 `json:"loss,omitempty"`
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	Cost     *float64 `json:"cost,omitempty"`
-	// Reached is after how many seconds of service the target was reached.
+	// Reached is the service time in seconds until the target was reached; nil if it was not.
 	Reached *float64 `json:"reached_s,omitempty"`
-	// Diverged reports that the last loss is NaN or infinite: the trial is not the best, whatever it reached before.
+	// Diverged reports whether the last loss is NaN or infinite. Such a trial is never the best, even if it reached its
+	// target before.
 	Diverged bool `json:"diverged,omitempty"`
-	// Crashed is the reason that the trial has no outcome; empty for one that has.
+	// Crashed is the reason why the trial has no outcome; empty if it has an outcome.
 	Crashed string `json:"crashed,omitempty"`
 }
 
-// Report takes a later report of the job, whose unknown values are NaN.
+// Report sets the outcome to the values of a later report. NaN means that the report lacks the value.
 func (o *Outcome) Report(loss, accuracy float64) {
 	switch {
 	case math.IsInf(loss, 1):
@@ -102,7 +102,7 @@ func (o *Outcome) Report(loss, accuracy float64) {
 	}
 }
 
-// Outcome returns an outcome of a trial by its name; NaN when it is not known.
+// Outcome returns the value of an outcome by its name; NaN if it is unknown.
 func (o *Outcome) Outcome(name string) float64 {
 	var v *float64
 	switch name {
@@ -118,17 +118,17 @@ func (o *Outcome) Outcome(name string) float64 {
 	return schema.OrNaN(v)
 }
 
-// Number is the text form of a number.
+// Number returns a number as text.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// Cell is a complete cell that is a trial; Outcome is nil where it has none.
+// Cell is a finished cell that is a trial. Outcome is nil if the trial has no outcome.
 type Cell struct {
 	*record.Cell
 	Trial   *Ref
 	Outcome *Outcome
 }
 
-// Cells are the complete trials of an experiment.
+// Cells returns the finished trials of an experiment.
 func Cells(e *record.Experiment) (list []Cell) {
 	for i := range e.Beyond {
 		c := &e.Beyond[i]

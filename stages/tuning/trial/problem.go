@@ -1,5 +1,5 @@
-// Package trial analyzes searches for settings: the problem given to a method,
-// the trials as its points, and the results of the methods.
+// Package trial has the data of searches for settings: the problem that a method solves, its trials as points of the
+// problem, and their outcomes.
 package trial
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/tfexp/tfexp/stages/tuning/tuner"
 )
 
-// Problem is the search of a tuning. Candidates are the only settings that may be
-// tried, as values in the order of the settings; nil allows all combinations.
+// Problem returns the search in the form that methods take. Candidates are the only settings that may be tried, as
+// values in the order of the settings; nil allows all combinations.
 func Problem(t *Tuning, candidates [][]string, seed uint64) *tuner.Problem {
 	p := &tuner.Problem{
 		Space: Space(t), Start: t.Start, Trials: t.Trials, Seed: seed, Scale: surrogate.Log, PerCost: t.PerCost,
@@ -42,7 +42,7 @@ func Problem(t *Tuning, candidates [][]string, seed uint64) *tuner.Problem {
 	return p
 }
 
-// scaleOf is the scale on which an outcome is modeled.
+// scaleOf returns the scale on which an outcome is modeled.
 func scaleOf(outcome string) surrogate.Scale {
 	if outcome == "accuracy" {
 		return surrogate.LogGap
@@ -50,7 +50,7 @@ func scaleOf(outcome string) surrogate.Scale {
 	return surrogate.Log
 }
 
-// Space has the settings of a tuning as dimensions.
+// Space returns a space with one dimension for each setting of the tuning.
 func Space(t *Tuning) surrogate.Space {
 	space := make(surrogate.Space, len(t.Settings))
 	for i := range space {
@@ -59,7 +59,7 @@ func Space(t *Tuning) surrogate.Space {
 	return space
 }
 
-// dimension is a setting as a dimension of the space.
+// dimension returns the dimension of a setting.
 func dimension(s *TunedSetting) surrogate.Dimension {
 	d := surrogate.Dimension{Name: s.Name, Min: s.Min, Max: s.Max, Integer: s.Integer, Log: s.Log}
 	switch {
@@ -79,8 +79,7 @@ func dimension(s *TunedSetting) surrogate.Dimension {
 	return d
 }
 
-// Point returns the point of settings. The error names a value that is not of the
-// space.
+// Point returns the point of the settings in the tuning's space. The error names a value that is not in the space.
 func Point(t *Tuning, settings []record.Setting) ([]float64, error) {
 	values := make([]string, len(t.Settings))
 	for i := range t.Settings {
@@ -93,7 +92,7 @@ func Point(t *Tuning, settings []record.Setting) ([]float64, error) {
 	return PointOf(t, Space(t), values)
 }
 
-// PointOf is Point of values in the order of the settings, in the Space of the tuning.
+// PointOf is Point for values in the order of the tuning's settings. space must be Space(t).
 func PointOf(t *Tuning, space surrogate.Space, values []string) ([]float64, error) {
 	at := make([]float64, len(values))
 	for i, v := range values {
@@ -115,7 +114,7 @@ func PointOf(t *Tuning, space surrogate.Space, values []string) ([]float64, erro
 	return at, nil
 }
 
-// Values returns the settings at a point, in their text form.
+// Values returns the settings at a point, as text.
 func Values(t *Tuning, at []float64) []string {
 	values := make([]string, len(at))
 	for i := range at {
@@ -124,7 +123,7 @@ func Values(t *Tuning, at []float64) []string {
 		switch {
 		case d.Categories > 0:
 			values[i] = s.Values[int(at[i])]
-		case len(s.Values) > 0: // as the file writes it
+		case len(s.Values) > 0: // the text of the file
 			nearest := 0
 			for k, n := range d.Numbers {
 				if math.Abs(d.Coordinate(n)-at[i]) < math.Abs(d.Coordinate(d.Numbers[nearest])-at[i]) {
@@ -141,25 +140,25 @@ func Values(t *Tuning, at []float64) []string {
 	return values
 }
 
-// rounded writes a number as people would: with three digits where its logarithm is searched, else to a thousandth of the
-// range or less. The job is given the number as it is written.
+// rounded returns a number in short form: with three digits on a logarithmic scale, else rounded to a thousandth of the
+// range or less. The job gets the rounded number.
 func rounded(v float64, d surrogate.Dimension) string {
 	digits := 3
 	if !d.Log {
-		places := math.Ceil(math.Log10(500 / (d.Max - d.Min))) // decimal places
+		places := math.Ceil(math.Log10(500 / (d.Max - d.Min))) // digits after the decimal point
 		digits = int(places + math.Floor(math.Log10(math.Abs(v))) + 1)
 	}
 	near, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', max(1, min(digits, 15)), 64), 64)
 	return strconv.FormatFloat(min(max(near, d.Min), d.Max), 'g', -1, 64)
 }
 
-// ForModel returns a trial as methods see it. A trial without a requested outcome
-// counts as crashed.
+// ForModel returns a trial in the form that methods take. A trial that lacks an outcome of the search's
+// objective or constraints counts as crashed.
 func ForModel(t *Tuning, at []float64, o *Outcome) surrogate.Trial {
 	out := surrogate.Trial{At: at, State: surrogate.Crashed}
 	v := t.Value(o)
 	if t.Missed(o) {
-		v = o.Time // it takes at least as long
+		v = o.Time // the trial takes at least this long
 	}
 	if o.Diverged || o.Crashed != "" || math.IsNaN(v) {
 		return out
@@ -172,7 +171,7 @@ func ForModel(t *Tuning, at []float64, o *Outcome) surrogate.Trial {
 		if math.IsNaN(limited) {
 			return out
 		}
-		if t.IsTarget(c) && o.Reached != nil { // it was reached, if perhaps lost again
+		if t.IsTarget(c) && o.Reached != nil { // the target was reached, even if later values miss it
 			switch {
 			case c.Min != nil:
 				limited = math.Max(limited, *c.Min)
@@ -190,11 +189,11 @@ func ForModel(t *Tuning, at []float64, o *Outcome) surrogate.Trial {
 	return out
 }
 
-// leastGap is the distance to an accuracy of 1 below which accuracies are alike.
+// leastGap is the least distance of an accuracy from 1, so that its logarithm exists.
 const leastGap = 1e-6
 
-// Modelled is a value of the objective as methods see it: smaller is better, and where
-// it is above zero settings multiply it. An accuracy above 1 is one in percent.
+// Modelled converts a value of the objective to a form in which smaller is better. Values above 0 are modeled by their
+// logarithm. An accuracy above 1 can only be given in percent.
 func Modelled(t *Tuning, v float64) float64 {
 	switch t.Objective {
 	case "throughput":
@@ -208,7 +207,7 @@ func Modelled(t *Tuning, v float64) float64 {
 	return v
 }
 
-// Natural takes back Modelled.
+// Natural is the inverse of Modelled.
 func Natural(t *Tuning, v float64) float64 {
 	switch t.Objective {
 	case "throughput":

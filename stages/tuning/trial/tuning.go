@@ -9,8 +9,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Tuning is a search for the best settings of a job: one tune block at one point
-// of the axes that it reads.
+// Tuning is a search for the best settings of a job: one tune block, at one point of the axes that it reads.
 type Tuning struct {
 	// Name is the name of the block.
 	Name     string           `json:"name"`
@@ -18,42 +17,41 @@ type Tuning struct {
 	Hardware string           `json:"hardware"`
 	Axes     []record.Setting `json:"axes,omitempty"`
 	Method   string           `json:"method"`
-	// Objective is the goal, one of Objectives; Target is the accuracy or loss of
-	// "time_to_accuracy" and "time_to_loss".
+	// Objective is the goal, one of Objectives. Target is the accuracy or loss to reach; nil for other objectives.
 	Objective string   `json:"objective"`
 	Target    *float64 `json:"target,omitempty"`
-	// Constraints are on other outcomes of a trial.
+	// Constraints are bounds on outcomes of a trial.
 	Constraints []Constraint   `json:"constraints,omitempty"`
 	Settings    []TunedSetting `json:"settings"`
 	Trials      int            `json:"trials"`
-	// Mode is how settings are tried: empty for separate jobs as trials; else one of
-	// Online, ByRestart and Unchanged. Stretch is then the number of reports that measure a
-	// setting, Confidence the required probability that a change pays off.
+	// Mode says how settings are tried: empty if each trial is a separate job; else Online, ByRestart or Unchanged. The
+	// following fields are for these modes. Stretch is the number of reports that measure a setting. Confidence is the
+	// probability of a gain that a change must have.
 	Mode       string  `json:"mode,omitempty"`
 	Stretch    int     `json:"stretch,omitempty"`
 	Confidence float64 `json:"confidence,omitempty"`
-	// PerCost weighs the promise of a trial against its predicted cost; Parallel is
-	// the number of trials at a time, 0 for one after the other.
+	// PerCost weighs the expected improvement of a trial against its predicted cost. Parallel is the number of trials
+	// that run at the same time; 0 means one.
 	PerCost  bool `json:"per_cost,omitempty"`
 	Parallel int  `json:"parallel,omitempty"`
-	// Start is the number of trials before the first model; 0: the method's default.
+	// Start is the number of trials before a model is fitted; 0 means the method's default.
 	Start int `json:"start,omitempty"`
-	// LimitSeconds bounds the total time of all trials; 0: no bound.
+	// LimitSeconds bounds the total time of all trials; 0 means no bound.
 	LimitSeconds float64 `json:"limit_s,omitempty"`
-	// Budget bounds the total cost of all trials; 0: no bound.
+	// Budget bounds the total cost of all trials; 0 means no bound.
 	Budget float64 `json:"budget,omitempty"`
-	// Imported are trials from another run; this run does not repeat them.
+	// Imported are trials of another run, whose outcomes are used instead of running them.
 	Imported []Imported `json:"imported,omitempty"`
 	// WarmStart is the digest of the file with the imported trials.
 	WarmStart string `json:"warm_start,omitempty"`
-	// Best is the best value of the objective, if the values of all settings are known
-	// beforehand. BestSettings has the settings with this value.
+	// Best is the best value of the objective, if the values of all settings are known before the search; else nil.
+	// BestSettings are the settings with this value.
 	Best         *float64         `json:"best,omitempty"`
 	BestSettings []record.Setting `json:"best_settings,omitempty"`
 }
 
-// The modes of a tuning other than separate trials. One job is changed while it
-// trains: in place where its program can; always by a restart; or not at all.
+// The modes in which one job is changed while it trains: in place, if its program can change the settings; by a
+// restart; or, for comparison, not at all.
 const (
 	Online    = "online"
 	ByRestart = "restart"
@@ -63,27 +61,26 @@ const (
 // TunedSetting is a setting that is searched: a list of values, or a range.
 type TunedSetting struct {
 	Name string `json:"name"`
-	// Values are all values to try, as text; Numeric reports whether Values are numbers.
+	// Values are the values to try, as text; empty for a range. Numeric reports whether they are numbers.
 	Values  []string `json:"values,omitempty"`
 	Numeric bool     `json:"numeric,omitempty"`
-	// Min and Max bound a number without a list; Integer makes it whole.
+	// Min and Max are the range of a number without a list of values. Integer allows only whole numbers.
 	Min     float64 `json:"min,omitempty"`
 	Max     float64 `json:"max,omitempty"`
 	Integer bool    `json:"integer,omitempty"`
-	// Log searches the logarithm.
+	// Log searches on a logarithmic scale.
 	Log bool `json:"log,omitempty"`
-	// Live reports whether the program adopts the setting while it trains.
+	// Live reports whether the program can change the setting while it trains.
 	Live bool `json:"live,omitempty"`
-	// Context marks a fidelity, the share of the whole training in a trial, not a
-	// setting. Only trials at the value Goal count.
+	// Context marks the part of the whole training that a trial gets, which is not a setting. Only trials at the value
+	// Goal count.
 	Context bool   `json:"context,omitempty"`
 	Goal    string `json:"goal,omitempty"`
-	// Initial is where a search begins that begins somewhere.
+	// Initial is the value of the first trial, for methods that begin at a given point.
 	Initial string `json:"initial"`
 }
 
-// Complete gives a context the greatest of its values as its goal, unless it has one;
-// it begins there.
+// Complete sets the goal of a context without one to its greatest value. The initial value of a context is its goal.
 func (s *TunedSetting) Complete() {
 	if s.Goal == "" {
 		s.Goal = Number(s.Max)
@@ -103,18 +100,17 @@ type Imported struct {
 	Outcome  Outcome          `json:"outcome"`
 }
 
-// Objective is something that tunings seek.
+// Objective is a goal of tunings.
 type Objective struct {
 	Name, Unit string
-	// Higher reports that more is better.
+	// Higher reports whether greater values are better.
 	Higher bool
-	// Target is the outcome ("loss", "accuracy") that must reach a target; empty
-	// for objectives without one.
+	// Target is the outcome ("loss", "accuracy") that must reach a target; empty for objectives without a target.
 	Target string
 	Doc    string
 }
 
-// Objectives are all there are.
+// Objectives lists all objectives, by name.
 var Objectives = []Objective{
 	{Name: "accuracy", Higher: true, Doc: "the last accuracy, to be high"},
 	{Name: "cost", Doc: "what the trial cost, by its table or the prices of its servers, to be low"},
@@ -125,7 +121,7 @@ var Objectives = []Objective{
 	{Name: "time_to_loss", Unit: "s", Target: "loss", Doc: "the service time until the first report of a loss of `target` or less"},
 }
 
-// FindObjective returns the objective of a name.
+// FindObjective returns the objective with the given name.
 func FindObjective(name string) Objective {
 	i := slices.IndexFunc(Objectives, func(o Objective) bool { return o.Name == name })
 	if i < 0 {
@@ -138,8 +134,8 @@ func FindObjective(name string) Objective {
 	return o
 }
 
-// MoneyUnit is the unit of the costs of trials: the currency that the experiment names. Without one it is empty, since
-// the costs in a table have the table's unit.
+// MoneyUnit returns the unit of the costs of trials: the currency of the experiment. It is empty if the experiment
+// names none, since costs from a table are in the table's unit.
 func MoneyUnit() string {
 	if c := measure.Currency(); c != measure.Dollars {
 		return c
@@ -147,7 +143,7 @@ func MoneyUnit() string {
 	return ""
 }
 
-// AllConstraints returns the constraints of the tuning, the target of its objective first.
+// AllConstraints returns the target of the objective, if there is one, and then the constraints.
 func (t *Tuning) AllConstraints() []Constraint {
 	o := FindObjective(t.Objective)
 	switch {
@@ -159,8 +155,8 @@ func (t *Tuning) AllConstraints() []Constraint {
 	return append([]Constraint{{Outcome: "accuracy", Min: t.Target}}, t.Constraints...)
 }
 
-// Value is the tuning's objective of a trial; NaN when it is not known, as of a trial that has diverged or has not
-// reached its target.
+// Value returns a trial's value of the objective; NaN if it is unknown, or if the trial diverged or did not reach its
+// target.
 func (t *Tuning) Value(o *Outcome) float64 {
 	switch t.Objective {
 	case "throughput":
@@ -177,14 +173,14 @@ func (t *Tuning) Value(o *Outcome) float64 {
 	return o.Outcome(t.Objective)
 }
 
-// Feasible reports whether a trial has an objective and keeps all constraints.
+// Feasible reports whether a trial has a value of the objective and keeps all constraints.
 func (t *Tuning) Feasible(o *Outcome) bool {
 	if o.Crashed != "" || o.Diverged || math.IsNaN(t.Value(o)) {
 		return false
 	}
 	for _, c := range t.AllConstraints() {
 		if t.IsTarget(c) && o.Reached != nil {
-			continue // it was reached before the end
+			continue // it was reached before the end of the trial
 		}
 		v := o.Outcome(c.Outcome)
 		if !(c.Min == nil || v >= *c.Min) || !(c.Max == nil || v <= *c.Max) {
@@ -194,12 +190,12 @@ func (t *Tuning) Feasible(o *Outcome) bool {
 	return true
 }
 
-// Missed reports whether a trial has an end, and never reached the target of the objective.
+// Missed reports whether a trial ended without having reached the target of the objective.
 func (t *Tuning) Missed(o *Outcome) bool {
 	return t.Target != nil && FindObjective(t.Objective).Target != "" && o.Crashed == "" && !o.Diverged && o.Reached == nil
 }
 
-// State is the state of a trial whose settings count.
+// State returns the state of a trial in the contexts that count.
 func (t *Tuning) State(o *Outcome) string {
 	switch {
 	case o.Crashed != "":
@@ -214,8 +210,7 @@ func (t *Tuning) State(o *Outcome) string {
 	return TrialDone
 }
 
-// Counts reports whether a trial with these settings counts: its contexts are the
-// goals.
+// Counts reports whether trials with these settings count: each context has its goal.
 func (t *Tuning) Counts(settings []record.Setting) bool {
 	for _, s := range t.Settings {
 		for _, v := range settings {
@@ -232,7 +227,7 @@ func (t *Tuning) IsTarget(c Constraint) bool {
 	return t.Target != nil && FindObjective(t.Objective).Target == c.Outcome && (c.Min == t.Target || c.Max == t.Target)
 }
 
-// Aim is the bound that a trial must reach; nil without a target.
+// Aim returns the target of the objective as a bound; nil if the objective has none.
 func (t *Tuning) Aim() *Constraint {
 	if t.Target == nil {
 		return nil
@@ -240,7 +235,7 @@ func (t *Tuning) Aim() *Constraint {
 	return &t.AllConstraints()[0]
 }
 
-// Better reports whether one value of the objective is better than another.
+// Better reports whether a is a better value of the objective than b.
 func (t *Tuning) Better(a, b float64) bool {
 	if FindObjective(t.Objective).Higher {
 		return a > b
@@ -248,7 +243,7 @@ func (t *Tuning) Better(a, b float64) bool {
 	return a < b
 }
 
-// Regret is the distance of a value from the best, as a part of the best.
+// Regret returns the distance of a value from the best, relative to the best.
 func (t *Tuning) Regret(v, best float64) float64 {
 	if t.Better(v, best) || v == best {
 		return 0
@@ -256,8 +251,8 @@ func (t *Tuning) Regret(v, best float64) float64 {
 	return math.Abs(v-best) / math.Max(math.Abs(best), 1e-12)
 }
 
-// Same reports whether two tunings search the same, if perhaps in other ways:
-// their trials can be compared.
+// Same reports whether two tunings are one search with the same goal, so that their trials can be compared. Their
+// methods and modes may differ.
 func (t *Tuning) Same(o *Tuning) bool {
 	return t.Name == o.Name && t.Job == o.Job && t.Hardware == o.Hardware && t.Objective == o.Objective
 }
@@ -267,17 +262,18 @@ const (
 	TrialDone       = "done"
 	TrialInfeasible = "infeasible"
 	TrialCrashed    = "crashed"
-	// TrialUnreached is a trial that never reached the target of its objective, TrialDiverged one whose last loss is NaN
-	// or infinite.
+	// TrialUnreached is a trial that did not reach the target of its objective. TrialDiverged is a trial whose last
+	// loss is NaN or infinite.
 	TrialUnreached = "not reached"
 	TrialDiverged  = "diverged"
 	TrialImported  = "imported"
-	// TrialStretch is a stretch of a job that is changed while it trains: the rows before
-	// the job's own.
+	// TrialStretch is a period between two changes of a job that is tuned while it trains. These rows precede the row
+	// of the job.
 	TrialStretch = "stretch"
-	// TrialPartial is a trial in a context in which it does not count.
+	// TrialPartial is a trial in a context other than the goal, so that it does not count.
 	TrialPartial = "partial"
 )
 
-// Asked are the searches of an experiment; the cells of their trials follow from the results of others.
+// Asked are the searches of an experiment, in its plan. The cells of their trials are not in the plan, since they
+// depend on the outcomes of earlier trials.
 var Asked = record.RegisterPlanMember[[]Tuning]("tunings", record.RankAfterPlots)

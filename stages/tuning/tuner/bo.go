@@ -17,7 +17,7 @@ var _ = Register(Method{
 	},
 })
 
-// model asks the surrogate.
+// model returns the suggestion of a model of the objective; see package surrogate.
 func (p *Problem) model(trials []surrogate.Trial, kernel surrogate.Kernel, fixed *surrogate.Hyper) (Suggestion, error) {
 	s := surrogate.Search{
 		Space: p.Space, Candidates: p.Candidates, Start: p.Start, Seed: p.Seed, Scale: p.Scale, Limits: p.Limits,

@@ -12,18 +12,19 @@ import (
 	"github.com/tfexp/tfexp/scheduler/control"
 )
 
-// Assumptions before anything is measured.
+// Assumptions of a controller that has measured nothing.
 const (
 	// priorInPlaceCost is the cost of a change without a restart, in seconds.
 	priorInPlaceCost = 0.05
-	// priorSpread is the standard deviation of the logarithm of a pace that no model predicts.
+	// priorSpread is the standard deviation of the logarithm of a pace that no model predicts. It is 0.35, or about
+	// 35%.
 	priorSpread = 0.35
 )
 
-// curveSeed makes the forecasts of loss curves the same in every run.
+// curveSeed is the seed of the forecasts of loss curves, so that they are the same in every run.
 const curveSeed = 1
 
-// left predicts the number of units that the job still must train, with an interval.
+// left predicts the number of units that the job must still train, with its 90% interval.
 func (c *Controller) left(units int) (left, low, high float64) {
 	all := float64(max(c.Units-units, 0))
 	if c.Target == "" {
@@ -41,8 +42,8 @@ func (c *Controller) left(units int) (left, low, high float64) {
 	return math.Min(f.Steps, all), math.Min(f.Low, all), math.Min(f.High, all)
 }
 
-// cost returns the expected cost of a change to a point, in seconds: the cost of earlier
-// changes, or else of the job's start.
+// cost returns the expected cost in seconds of a change to a point: the mean cost of earlier changes of this kind, and
+// of one assumed change.
 func (c *Controller) cost(to []float64) float64 {
 	restart := c.restarts(to)
 	m := c.costs[index(restart)]
@@ -53,8 +54,8 @@ func (c *Controller) cost(to []float64) float64 {
 	return (prior + m.sum) / float64(m.n+1)
 }
 
-// decide returns the action after a period: try another setting, return to the best one,
-// or change nothing.
+// decide returns the action after a period of measurement: try another setting, return to the best one, or change
+// nothing.
 func (c *Controller) decide(units int) control.Action {
 	now, best := c.find(c.at), c.best()
 	left, low, high := c.left(units)
@@ -66,9 +67,9 @@ func (c *Controller) decide(units int) control.Action {
 		case errors.Is(err, ErrDone):
 		case err != nil:
 			c.over = true
-			return control.Action{Reason: fmt.Sprintf("the method %s has failed: %v", c.Method.Name, err)}
+			return control.Action{Reason: fmt.Sprintf("method %s failed: %v; the settings stay", c.Method.Name, err)}
 		default:
-			next.At = next.At[:len(c.at):len(c.at)] // without the loss
+			next.At = next.At[:len(c.at):len(c.at)] // without the loss, which problem adds as a dimension
 			if a, ok := c.trySuggestion(next, e, left, y, c.trials[best].pace); ok {
 				return a
 			}
@@ -77,18 +78,20 @@ func (c *Controller) decide(units int) control.Action {
 	c.over = true
 	e.Cost = c.cost(c.trials[best].at)
 	if best == now {
-		return control.Action{Reason: "no other setting is worth its cost: it stays as it is", Expected: &e}
+		return control.Action{Expected: &e,
+			Reason: "no other setting is expected to save more than the change costs: the settings stay"}
 	}
 	return c.returnToBest(best, e, low, y)
 }
 
-// trySuggestion tries a setting that a method suggests, if in expectation its savings
-// exceed the costs of the changes there and back and of the time lost meanwhile.
+// trySuggestion tries a suggested setting if the expected gain exceeds the expected cost. The cost is that of the
+// change, of a possible change back, and of the time lost at a slower pace. It returns false if the setting is not
+// tried.
 func (c *Controller) trySuggestion(next Suggestion, e control.Expected, left, now, best float64) (control.Action,
 	bool) {
 	mean, sd := next.Mean, next.SD
 	e.Cost = c.cost(next.At)
-	if next.Modelled && next.Scale != surrogate.Log { // to the logarithm
+	if next.Modelled && next.Scale != surrogate.Log { // to the scale of logarithms
 		mean, sd = math.Log(math.Max(mean, best/10)), sd/math.Max(mean, best/10)
 	}
 	sd = math.Max(sd, noise)
@@ -105,7 +108,7 @@ func (c *Controller) trySuggestion(next Suggestion, e control.Expected, left, no
 	u := (math.Log(best) - mean) / sd
 	better := distuv.UnitNormal.CDF(u)
 	expected := math.Exp(mean + sd*sd/2)
-	// E[max(best − pace, 0)] of a lognormal pace.
+	// The expected improvement E[max(best − pace, 0)] of a lognormal pace.
 	improvement := best*better - expected*distuv.UnitNormal.CDF(u-sd)
 	stretch := float64(c.Stretch + 1)
 	worth := math.Max(left-stretch, 0)*improvement - e.Cost - (1-better)*e.Cost -
@@ -117,32 +120,35 @@ func (c *Controller) trySuggestion(next Suggestion, e control.Expected, left, no
 	}
 	what := "a model expects"
 	if !next.Modelled {
-		what = "no model yet: it may bring"
+		what = "without a model yet, it may take"
 	}
 	again := ""
 	if c.looks > 0 {
-		again = "the job runs at another pace than was measured: "
+		again = "the pace of the job has changed: "
 	}
-	return c.change(next.At, &e, fmt.Sprintf("%stries a setting: %s %.3g s per unit (now %.3g), which is worth %.3g s",
+	return c.change(next.At, &e, fmt.Sprintf(
+		"%stries a setting: %s %.3g s per unit (now %.3g), an expected gain of %.3g s",
 		again, what, math.Exp(mean), now, worth)), true
 }
 
-// returnToBest returns to the best measured setting, if that saves more than the change
-// costs, with confidence: even if the job ends as early as it may.
+// returnToBest returns to the best measured setting, if it is sure enough that this saves more than the change costs,
+// even with the least remaining work of the prediction's interval.
 func (c *Controller) returnToBest(best int, e control.Expected, low, now float64) control.Action {
 	y := c.trials[best].pace
 	e.Gain = e.Left - e.Left/now*y
 	e.Sure = savesProbability(now, y, noise, math.Max(low, 1), e.Cost)
 	if e.Sure < c.Level {
 		return control.Action{Expected: &e, Reason: fmt.Sprintf(
-			"the best setting (%.3g s per unit, now %.3g) is not sure to save what the change costs", y, now)}
+			"it is not sure that the best setting (%.3g s per unit, now %.3g) saves more than the change costs",
+			y, now)}
 	}
-	return c.change(c.trials[best].at, &e, fmt.Sprintf("goes back to the best setting: %.3g s per unit, now %.3g", y, now))
+	return c.change(c.trials[best].at, &e,
+		fmt.Sprintf("returns to the best setting: %.3g s per unit, now %.3g", y, now))
 }
 
-// savesProbability is the probability that a change saves more than it costs: that the logarithm of the
-// new pace, known with a standard deviation, is below the logarithm of (left × now − cost) /
-// left.
+// savesProbability returns the probability that a change saves more than it costs. This holds if the logarithm of the
+// new pace is below the logarithm of (left × now − cost) / left. sd is the standard deviation of the logarithm of the
+// new pace, and mean its median.
 func savesProbability(now, mean, sd, left, cost float64) float64 {
 	most := now - cost/math.Max(left, 1)
 	if most <= 0 {

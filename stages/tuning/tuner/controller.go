@@ -1,6 +1,6 @@
-// Retune has the controller that tunes a job while it trains: it measures the job's pace
-// with a setting, asks a method of package tuner for the next one, and changes to it
-// when that is worth its cost.
+// Retune has the controller that tunes a job while it trains. It measures the job's pace with a setting and asks a
+// method of package tuner for another one. It changes to this setting if that is expected to save more time than it
+// costs.
 
 package tuner
 
@@ -15,13 +15,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/control"
 )
 
-// ControllerName is the controller's name in results, and in the registry.
+// ControllerName is the name of the controller in results and in the registry.
 const ControllerName = "tune"
 
-// ControllerVersion is part of the keys of cells: raise it when decisions change.
+// ControllerVersion is part of the keys of cells. It must be raised when the controller's decisions change, so that
+// cells run again.
 const ControllerVersion = 4
 
-// retuneKey is the key of Options among the options of the registry.
+// retuneKey is the key of the Options in control.Options.
 const retuneKey = "options"
 
 var _ = control.Register(control.Choice{
@@ -35,94 +36,93 @@ var _ = control.Register(control.Choice{
 	},
 })
 
-// ControllerOptions returns options in the form of the registry.
+// ControllerOptions returns the options as control.Options, for the registry of controllers.
 func ControllerOptions(o Options) control.Options {
 	return control.Options{Values: map[string]any{retuneKey: o}}
 }
 
-// Options set a controller's search, and when it ends the job.
+// Options are the options of a controller: what it searches, and when it ends the job.
 type Options struct {
 	Problem *Problem
 	Method  Method
-	// Names are the names of the settings, in the order of the space; Values returns
-	// their values at a point, as an experiment writes them.
+	// Names are the names of the settings, in the order of the space. Values returns the settings at a point, as text
+	// of the experiment.
 	Names  []string
 	Values func(at []float64) []string
-	// Initial is the job's first point. Learns says of each setting whether it changes
-	// what the job learns in an epoch, and not only the time of the epoch.
+	// Initial is the job's first point. Learns reports for each setting whether it changes how much the job learns in
+	// an epoch, and not only how long an epoch takes.
 	Initial []float64
 	Learns  []bool
-	// Live says of each setting whether the program should change it while it runs, and
-	// confirm it; nil without a program.
+	// Live reports for each setting whether the program should change it while it runs, and confirm the change. It is
+	// nil in simulation.
 	Live []bool
-	// Cores returns the number of cores that the job asks for at a point; nil if that is unknown.
+	// Cores returns the number of cores that the job requests at a point; nil if this is unknown.
 	Cores func(at []float64) int
-	// Known are paces that were measured elsewhere: the job need not go at them, but settings are
-	// expected to be in such proportions.
+	// Known are paces that were measured elsewhere. The controller expects that the job's paces at these points have
+	// the same ratios.
 	Known []MeasuredPace
-	// Fixed keeps the initial settings; Restart changes all settings by a new start of the
-	// program.
+	// Fixed keeps the initial settings. Restart restarts the program for every change.
 	Fixed, Restart bool
-	// Units is the work of the job in epochs (or steps). Target is "loss" or "accuracy",
-	// and Bound the value that ends the job; Target is empty for none.
+	// Units is the work of the job in epochs (or steps). Target is "loss" or "accuracy", and Bound the value at which
+	// the job ends; Target is empty if the job does all its work.
 	Units  int
 	Target string
 	Bound  float64
-	// Limit ends the job at a service time; 0: never.
+	// Limit is the service time after which the job ends; 0 means no limit.
 	Limit time.Duration
-	// Stretch is the greatest number of reports in the measurement of a setting, without the
-	// first one after the change. Tries is the greatest number of settings to try.
+	// Stretch is the greatest number of reports that measure a setting, without the first report after the change.
+	// Tries is the greatest number of settings to try.
 	Stretch, Tries int
-	// Level is the confidence that a change must reach to count as paying.
+	// Level is the probability of a gain that a change must have.
 	Level float64
 }
 
-// MeasuredPace is the pace at a point, in seconds a unit.
+// MeasuredPace is the pace at a point, in seconds per unit.
 type MeasuredPace struct {
 	At   []float64
 	Pace float64
 }
 
-// Controller tunes one job. It implements control.Controller.
+// Controller tunes one job while it trains. It implements control.Controller. A unit is an epoch (or a step).
 type Controller struct {
 	Options
-	curve   []losscurve.Point // the loss, or the error, by units
+	curve   []losscurve.Point // the loss, or 1 − accuracy, by units
 	trials  []trial
-	at      []float64     // the present point
-	now     settingPeriod // at it
-	earlier settingPeriod // the one before, while the change after it is not confirmed
-	last    lastReport    // the report before
-	factor  float64       // progress of learning per unit, relative to the first setting
-	costs   [2]mean       // measured, of changes in place and by a new start
-	start   float64       // seconds of the first start
+	at      []float64     // the point of the present settings
+	now     settingPeriod // the period with the present settings
+	earlier settingPeriod // the period before, until the change after it is confirmed
+	last    lastReport    // the previous report
+	factor  float64       // progress of learning per unit, relative to the first settings
+	costs   [2]mean       // measured costs in seconds: of changes in place, and of restarts
+	start   float64       // seconds until the first start was over
 	spread  residuals
-	anew    []bool // settings that the program uses only when it starts
-	stuck   []bool // settings that do not reach the program in any way
-	failed  int    // starts in a row that failed
-	over    bool   // nothing more is tried
+	anew    []bool // by setting: the program reads it only when it starts
+	stuck   []bool // by setting: it does not reach the program in any way
+	failed  int    // failed starts since the last good one
+	over    bool   // no more settings are tried
 	ended   bool
 	expectedPaces
 }
 
-// settingPeriod is the time between two changes.
+// settingPeriod is the time between two changes of settings.
 type settingPeriod struct {
-	first  float64   // seconds of the first interval, which has the cost of the change in it; NaN before it
-	units  float64   // in it
-	each   []float64 // seconds of a unit in the intervals after it
-	length []float64 // units in each of these
-	from   int       // index in curve of where it began
-	speed  float64   // how fast the loss fell by units before it; see slope
-	before []float64 // the point before, while the change is not confirmed; nil of the first period
-	anew   bool      // it began with a new start
-	took   []bool    // settings that the program has said that it took on
+	first  float64   // seconds of the first interval, with the cost of the change; NaN before its end
+	units  float64   // units of the first interval
+	each   []float64 // seconds per unit of each later interval
+	length []float64 // units of each later interval
+	from   int       // index in curve of the period's first point
+	speed  float64   // rate at which the loss fell before the period; see slope
+	before []float64 // the point before the period, until the change is confirmed; nil for the first period
+	anew   bool      // it began with a restart
+	took   []bool    // by setting: the program has confirmed it
 }
 
-// simultaneous is the fraction of a unit's time, as the program reports it, below which two reports
-// count as written at once: the later one belongs to the interval of the earlier.
+// simultaneous is the fraction of a unit's time below which two reports count as written at once. The later report then
+// belongs to the interval of the earlier one.
 const simultaneous = 0.2
 
-// add takes the interval between two reports: the units, and the seconds that they took.
-// told is the time of the last unit as the program reports it; NaN if it does not.
+// add adds an interval between two reports: its units, and its length in seconds. told is the time of the last unit as
+// the program reports it; NaN if it reports none.
 func (s *settingPeriod) add(seconds, units, told float64) {
 	k := len(s.each) - 1
 	switch atOnce := seconds < simultaneous*told*units; {
@@ -143,7 +143,7 @@ type lastReport struct {
 	used  time.Duration
 }
 
-// New returns the controller of one job.
+// New returns a controller of one job.
 func New(o Options) *Controller {
 	c := &Controller{
 		Options: o, at: o.Initial, factor: 1, now: settingPeriod{first: math.NaN(), took: make([]bool, len(o.Names))},
@@ -154,7 +154,7 @@ func New(o Options) *Controller {
 	return c
 }
 
-// Decide implements control.Controller.
+// Decide implements control.Controller. It returns the action after a report.
 func (c *Controller) Decide(r control.Report) control.Action {
 	units := r.Epoch
 	if units == 0 {
@@ -194,12 +194,12 @@ func (c *Controller) Decide(r control.Report) control.Action {
 	return c.decide(units)
 }
 
-// observe takes a report into the measurement of the present setting.
+// observe adds a report to the measurement of the present setting.
 func (c *Controller) observe(r control.Report, units int) {
 	n := float64(units - c.last.units)
 	seconds := (r.Used - c.last.used).Seconds()
 	c.now.add(seconds, n, r.Seconds)
-	if r.Restarted && !c.now.anew { // it was to change in place
+	if r.Restarted && !c.now.anew { // the change was meant to be in place
 		c.now.anew = true
 		c.needsStart(c.now.before)
 	}
@@ -209,7 +209,7 @@ func (c *Controller) observe(r control.Report, units int) {
 		}
 	}
 	c.last = lastReport{units, r.Used}
-	switch v := r.Loss; { // without the losses of a training that has diverged
+	switch v := r.Loss; { // losses of a training that diverged are left out
 	case c.Target == "accuracy" && !math.IsNaN(r.Accuracy):
 		c.curve = append(c.curve, losscurve.Point{Step: float64(units), Loss: 1 - r.Accuracy})
 	case c.Target != "accuracy" && !math.IsNaN(v) && !math.IsInf(v, 1):
@@ -217,9 +217,9 @@ func (c *Controller) observe(r control.Report, units int) {
 	}
 }
 
-// needsStart records that the program was restarted for the settings that differ from a point before. If none of
-// them was known to need a restart, the settings that the program cannot change while it runs now count as needing
-// one, or else all of them.
+// needsStart records which settings need a restart, after a program was restarted at settings that differ from those
+// before. Nothing changes if one of them was already known to need a restart. Otherwise the settings that the program
+// cannot change while it runs are marked; if there are none, all changed settings are.
 func (c *Controller) needsStart(before []float64) {
 	var changed, others []int
 	for i := range before {
@@ -241,7 +241,7 @@ func (c *Controller) needsStart(before []float64) {
 	}
 }
 
-// ends reports whether the job is at its target or its limit, and stops it there.
+// ends returns the action that stops the job, and true, if the job has reached its target or its limit.
 func (c *Controller) ends(r control.Report) (control.Action, bool) {
 	switch {
 	case c.Target == "loss" && r.Loss <= c.Bound:
@@ -249,7 +249,7 @@ func (c *Controller) ends(r control.Report) (control.Action, bool) {
 	case c.Target == "accuracy" && r.Accuracy >= c.Bound:
 		return control.Action{Stop: true, Reason: fmt.Sprintf("the target accuracy of %g is reached", c.Bound)}, true
 	case c.Limit > 0 && r.Used >= c.Limit:
-		reason := fmt.Sprintf("the limit of %s is over", c.Limit)
+		reason := fmt.Sprintf("the time limit of %s is used up", c.Limit)
 		if c.Target != "" {
 			reason += fmt.Sprintf(", and the target %s of %g was not reached", c.Target, c.Bound)
 		}
@@ -258,7 +258,7 @@ func (c *Controller) ends(r control.Report) (control.Action, bool) {
 	return control.Action{}, false
 }
 
-// change makes another point the present one, and answers with its settings.
+// change makes another point the present one. It returns the action that changes the settings.
 func (c *Controller) change(to []float64, e *control.Expected, reason string) control.Action {
 	var settings []control.Setting
 	was, will := c.Values(c.at), c.Values(to)
@@ -277,7 +277,7 @@ func (c *Controller) change(to []float64, e *control.Expected, reason string) co
 	return control.Action{Settings: settings, Restart: restart, Expected: e, Reason: reason}
 }
 
-// restarts reports whether the program is restarted for another point.
+// restarts reports whether a change to the point needs a restart of the program.
 func (c *Controller) restarts(to []float64) bool {
 	for i := range to {
 		if c.anew[i] && to[i] != c.at[i] {
@@ -287,8 +287,8 @@ func (c *Controller) restarts(to []float64) bool {
 	return c.Restart
 }
 
-// refused returns from impossible settings to the settings before. Settings that the
-// program cannot change while it runs are changed by a restart.
+// refused handles a change that the program refused. It tries again with a restart if the program cannot change the
+// setting while it runs; it returns to the settings before if they are impossible.
 func (c *Controller) refused(r control.Report, units int) control.Action {
 	to := c.at
 	if !r.Impossible && !c.now.anew {
@@ -309,7 +309,7 @@ func (c *Controller) refused(r control.Report, units int) control.Action {
 	return c.decide(units)
 }
 
-// back undoes a change that did not happen: the period before it continues.
+// back undoes a change that did not happen: the period before the change continues.
 func (c *Controller) back() {
 	first, units := c.now.first, c.now.units
 	c.at, c.now = c.now.before, c.earlier
@@ -318,7 +318,7 @@ func (c *Controller) back() {
 	}
 }
 
-// crashed returns to the best setting from one with which the program failed.
+// crashed handles a start at which the program failed: it returns to the best settings.
 func (c *Controller) crashed(r control.Report) control.Action {
 	if c.failed++; c.Fixed || c.now.before == nil || c.failed > mostFailed {
 		return control.Action{}
@@ -333,12 +333,12 @@ func (c *Controller) crashed(r control.Report) control.Action {
 	return a
 }
 
-// mostFailed bounds the starts in a row that may fail before the job does.
+// mostFailed is the number of failed starts in a row after which the job fails.
 const mostFailed = 3
 
-// ignored finds settings that the program should have changed while it ran, and has not
-// confirmed. If its pace is as before, it has not changed them. It is restarted with them if
-// a restart can set them; else they count as impossible settings.
+// ignored handles a change in place that the program did not confirm. If the pace is as before, the program did not
+// change its settings. It is then restarted with them if a restart can set them; otherwise they count as
+// impossible.
 func (c *Controller) ignored() (control.Action, bool) {
 	before := c.now.before
 	if c.now.anew || before == nil || c.Live == nil {
@@ -361,7 +361,7 @@ func (c *Controller) ignored() (control.Action, bool) {
 		start = start && c.Learns[i]
 		c.anew[i], c.stuck[i] = true, c.stuck[i] || !c.Learns[i]
 	}
-	to, said := c.at, fmt.Sprintf("the program has not said that it took on %s, and goes as fast as before", list(names))
+	to, said := c.at, fmt.Sprintf("the program did not confirm %s, and its pace is as before", list(names))
 	c.back()
 	var a control.Action
 	if start {

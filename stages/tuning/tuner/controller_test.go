@@ -172,7 +172,7 @@ func TestTargetAndLimit(t *testing.T) {
 	}
 	o.Bound = 0.001
 	took, said, _ := job.run(t, tuner.New(o))
-	if got := said[len(said)-1]; got != "the limit of 1m40s is over, and the target loss of 0.001 was not reached" ||
+	if got := said[len(said)-1]; got != "the time limit of 1m40s is used up, and the target loss of 0.001 was not reached" ||
 		took < 100 || took > 101 {
 		t.Errorf("it ends with %q after %v s", got, took)
 	}
@@ -200,7 +200,7 @@ func TestAProgramThatIgnoresSettingsIsFoundOut(t *testing.T) {
 	o.Live, o.Learns = []bool{true}, []bool{true} // its flags differ
 	_, said, last := job.run(t, tuner.New(o))
 	text := strings.Join(said, "\n")
-	if last != "4" || !strings.Contains(text, "the program has not said that it took on size, and goes as fast as "+
+	if last != "4" || !strings.Contains(text, "the program did not confirm size, and its pace is as "+
 		"before: it is restarted") {
 		t.Errorf("it ends with %s:\n%s", last, text)
 	}
@@ -225,7 +225,7 @@ func TestASecondLookWhenThePaceChanges(t *testing.T) {
 	o.Units = 300
 	_, said, last := job.run(t, tuner.New(o))
 	if text := strings.Join(said, "\n"); last != "2" || !strings.Contains(text,
-		"runs at another pace than was measured") {
+		"the pace of the job has changed") {
 		t.Errorf("it ends with %s:\n%s", last, text)
 	}
 	// Without a change it does not look again.

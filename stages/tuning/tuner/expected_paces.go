@@ -8,34 +8,32 @@ import (
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
-// expectedPaces are a controller's expected paces of settings that it has not measured.
+// expectedPaces are the paces that a controller expects at settings that it has not measured.
 type expectedPaces struct {
-	cores map[string]float64 // the logarithm of the cores that a point asks for
-	known map[string]float64 // the logarithm of the pace at points, from an earlier look
-	shift float64            // of the others, so that both are alike at the mean
-	apart float64            // by how much they may differ from that: see paceChanged
+	cores map[string]float64 // by point: a part of the logarithm of the expected pace, by its number of cores
+	known map[string]float64 // by point: the logarithm of a pace from an earlier search or an earlier run
+	shift float64            // added to paces of points without an entry in known, so that both agree at the mean
+	apart float64            // standard deviation of the logarithms of known paces; see paceChanged
 	looks int
 	next  int // number of reports after a change until the pace is checked again
 }
 
 const (
-	// gainOfCores is the expected exponent of the speed in the number of cores before anything is measured: four times
-	// the cores, twice as fast.
+	// gainOfCores is the assumed exponent of the speed in the number of cores: four times the cores make the job twice
+	// as fast.
 	gainOfCores = 0.5
-	// leastSpread is the least standard deviation of the logarithm of a pace about its
-	// expectation. For settings that change what is learned it is spread; for settings
-	// that were measured before it is half.
+	// leastSpread is the least standard deviation of the logarithm of a pace around its expectation. It is priorSpread
+	// for settings that change what is learned, and half of leastSpread for settings that were measured before.
 	leastSpread = 0.2
-	// mostExpected bounds the number of points with an expectation: each point is computed.
+	// mostExpected is the greatest number of points for which paces are expected, since each is computed.
 	mostExpected = 512
-	// drift is the change of pace that causes another look, as a logarithm.
+	// drift is the change of the pace's logarithm from which on the search is repeated: about 15%.
 	drift = 0.14
 )
 
-// problem returns the present search and its trials, with the expectations of the settings and
-// without settings that do not reach the program. Where settings change what is learned, the
-// present loss is an input as well: the best setting at the beginning need not be the best
-// later.
+// problem returns the present search and its trials. It has the expected paces, and lacks settings that do not reach
+// the program. If settings change what is learned, the present loss is a dimension as well, since the best setting at
+// the beginning may not be the best later.
 func (c *Controller) problem() (*Problem, []surrogate.Trial) {
 	p, trials := *c.Problem, c.tried()
 	points := p.Points(mostExpected)
@@ -68,7 +66,7 @@ func (c *Controller) problem() (*Problem, []surrogate.Trial) {
 	return &p, trials
 }
 
-// expectKnown takes paces that were measured elsewhere as expectations.
+// expectKnown makes paces that were measured elsewhere the expected paces.
 func (c *Controller) expectKnown() {
 	sum, n := 0.0, 0.0
 	for _, k := range c.Known {
@@ -87,8 +85,8 @@ func (c *Controller) expectKnown() {
 	}
 }
 
-// expects reports whether settings are expected to differ: they were measured before, or ask
-// for other numbers of cores.
+// expects reports whether the expected paces differ between points: some were measured before, or they request
+// different numbers of cores.
 func (c *Controller) expects(points [][]float64) bool {
 	if len(c.known) > 0 {
 		return true
@@ -104,7 +102,7 @@ func (c *Controller) expects(points [][]float64) bool {
 	return false
 }
 
-// expectedPace is the logarithm of the pace that is expected at a point, up to a constant.
+// expectedPace returns the logarithm of the expected pace at a point, up to a constant.
 func (c *Controller) expectedPace(at []float64) float64 {
 	k := fmt.Sprint(at)
 	if v, ok := c.known[k]; ok {
@@ -128,8 +126,7 @@ func (c *Controller) byCores(at []float64, k string) float64 {
 	return v
 }
 
-// besideLoss makes the loss a further input of the model: of each trial that at its end, of
-// candidates the present one.
+// besideLoss adds the loss as a dimension: a trial has the loss at its end, and a candidate has the present loss.
 func (c *Controller) besideLoss(p *Problem, trials []surrogate.Trial) {
 	now := c.loss()
 	least, greatest := now, now
@@ -159,13 +156,13 @@ func (c *Controller) besideLoss(p *Problem, trials []surrogate.Trial) {
 	p.Candidates = points
 }
 
-// firstPaceCheck returns the number of reports at the chosen settings after which their pace is
-// checked again; each later look comes after twice as many.
+// firstPaceCheck returns the number of reports at the chosen settings after which their pace is checked again. The
+// number doubles after each check.
 func firstPaceCheck(stretch int) int { return max(4*stretch, 8) }
 
-// paceChanged reports whether the job runs at another pace than its setting was measured with: other
-// settings may be better now. The search then restarts, with the measured paces as expectations. Half of
-// the change is attributed to all settings (for example the machine), and half to this one.
+// paceChanged reports whether the job's pace differs from the one measured with its settings, so that other settings
+// may be better now. It then starts the search again, with the measured paces as expectations. Half of the change is
+// attributed to all settings (for example to the machine), and half to the present ones.
 func (c *Controller) paceChanged() bool {
 	k := c.find(c.at)
 	if len(c.now.each) < c.next || k < 0 || math.IsInf(c.trials[k].pace, 1) {

@@ -18,8 +18,8 @@ var _ = Register(Method{
 // others, A System for Massively Parallel Hyperparameter Tuning, 2020).
 const reduction = 3
 
-// halving promotes settings from the rung that is nearest to the goal, and else draws
-// new ones at the lowest. Crashed and running trials take part in no promotion.
+// halving moves the best settings of a rung to the next one, beginning at the rung nearest to the goal. If there are
+// none to move, it draws new settings at the lowest rung. Crashed and running trials are left out.
 func halving(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
 	d := slices.IndexFunc(p.Space, func(dim surrogate.Dimension) bool { return dim.Context })
 	if d < 0 {
@@ -58,8 +58,8 @@ func halving(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
 	return Suggestion{At: at}, nil
 }
 
-// rungs are the coordinates of a context from the cheapest to the goal: all values of
-// a list, or those that each take reduction times more steps away from the cheapest.
+// rungs returns the coordinates of context d at which settings are tried, from the cheapest to the goal. These are all
+// values of a short list, or values that grow by the factor reduction.
 func (p *Problem) rungs(d int) []float64 {
 	dim := p.Space[d]
 	from := dim.Cheapest()
@@ -78,7 +78,7 @@ func (p *Problem) rungs(d int) []float64 {
 		})
 		return all
 	}
-	// The goal, a third of its value, a third of that: down to the cheapest.
+	// The values are the goal, a third of it, a ninth of it, and so on down to the cheapest value.
 	goal, least := dim.Value(dim.Goal), dim.Value(from)
 	rungs := []float64{dim.Goal}
 	for v := goal / reduction; v > least && goal > least; v /= reduction {
@@ -89,12 +89,12 @@ func (p *Problem) rungs(d int) []float64 {
 	return slices.Compact(rungs)
 }
 
-// has reports whether a point may be tried.
+// has reports whether the point may be tried.
 func (p *Problem) has(at []float64) bool {
 	return p.Candidates == nil || slices.ContainsFunc(p.Candidates, func(c []float64) bool { return slices.Equal(c, at) })
 }
 
-// fresh draws settings that were tried in no context, at a coordinate of one.
+// fresh draws settings that were not tried in any context, with coordinate `at` in dimension d.
 func (p *Problem) fresh(seen map[string]bool, d int, at float64, trials []surrogate.Trial) ([]float64, bool) {
 	used := map[string]bool{}
 	for _, t := range trials {

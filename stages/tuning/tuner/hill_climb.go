@@ -15,7 +15,7 @@ var _ = Register(Method{
 	Suggest: hillClimb,
 })
 
-// climbStep is a step along a continuous setting, on the unit interval.
+// climbStep is the length of a step along a continuous setting, in units of its range.
 const climbStep = 0.1
 
 func hillClimb(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
@@ -27,9 +27,8 @@ func hillClimb(p *Problem, trials []surrogate.Trial) (Suggestion, error) {
 		return Suggestion{}, ErrDone
 	}
 	r := p.draws(trials)
-	// The climb is read again from the trials: a trial next to the present place
-	// that came out better is the next place; one that is no neighbor restarted
-	// the climb.
+	// The present place follows from the trials: a better trial next to the place became the new place, and a trial
+	// farther away began a new climb.
 	place := trials[0]
 	for _, t := range trials[1:] {
 		if p.Better(t, place) || !p.neighbors(place.At, t.At) {
@@ -56,7 +55,7 @@ func (p *Problem) anew(seen map[string]bool, r *rand.Rand) (Suggestion, error) {
 	return Suggestion{At: at}, nil
 }
 
-// steps are the points that differ from a place in one setting, by one step.
+// steps returns the points that differ from a point in one setting, by one step.
 func (p *Problem) steps(from []float64) [][]float64 {
 	var out [][]float64
 	if p.Finite() {
@@ -77,8 +76,7 @@ func (p *Problem) steps(from []float64) [][]float64 {
 	return out
 }
 
-// neighbors reports whether two points differ in one setting, by one step: by
-// the next value that the setting has among the points.
+// neighbors reports whether two points differ in one setting by one step: its next value among the points.
 func (p *Problem) neighbors(a, b []float64) bool {
 	differ := -1
 	for d := range a {

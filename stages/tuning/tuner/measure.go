@@ -7,45 +7,44 @@ import (
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
-// trial is a setting that was measured.
+// trial is the measurement of one setting.
 type trial struct {
 	at      []float64
-	pace    float64 // seconds per unit of equal learning; +Inf: impossible
+	pace    float64 // seconds per unit, for equal progress of learning; +Inf if the setting is impossible
 	reports int
-	loss    float64 // at its end; NaN where it is not known
+	loss    float64 // at the end of the measurement; NaN if it is unknown
 }
 
-// mean is the mean of measured values.
+// mean is the sum and the number of measured values.
 type mean struct {
 	sum float64
 	n   int
 }
 
-// residuals are the deviations of paces of one setting: squares of logarithms about the
-// median.
+// residuals sum up how much paces of the same setting differ: squares of the logarithms' distances from their median.
 type residuals struct {
 	sum float64
 	n   int
 }
 
-// noise is the standard deviation of the logarithm of a measured pace before anything
-// is measured, and its weight in reports.
+// noise is the assumed standard deviation of the logarithm of a measured pace. The assumption weighs as much as
+// noiseReports reports.
 const (
 	noise        = 0.05
 	noiseReports = 4
 )
 
-// deviation is the standard deviation of the logarithm of the pace in one report.
+// deviation returns the standard deviation of the logarithm of the pace in one report.
 func (c *Controller) deviation() float64 {
 	return math.Sqrt((noiseReports*noise*noise + c.spread.sum) / float64(noiseReports+c.spread.n))
 }
 
-// sureAfter is the number of standard deviations by which a pace must differ from the best to
-// count as better or worse before its period is over.
+// sureAfter is the number of standard deviations by which a pace must differ from the best pace, so that its period
+// ends early.
 const sureAfter = 3
 
-// enough reports whether the present setting has been measured: by all reports of a period,
-// or by fewer that leave no doubt.
+// enough reports whether the present setting is measured well enough: by all reports of a period, or by fewer if its
+// pace is clearly better or worse than the best.
 func (c *Controller) enough() bool {
 	k := len(c.now.each)
 	if k >= c.Stretch {
@@ -63,14 +62,14 @@ func (c *Controller) enough() bool {
 	if m.n == 0 || !(y > 0) {
 		return false
 	}
-	// The first interval has the cost of the change in it, which is known within a part of it.
+	// The first interval includes the cost of the change, which is known only approximately.
 	doubt := math.Max(0.3*m.sum/float64(m.n), 0.02) / (c.now.units * y)
 	sd := math.Hypot(c.deviation()*math.Sqrt(1+1/float64(c.trials[best].reports)), doubt)
 	return math.Abs(math.Log(y/c.trials[best].pace)) > sureAfter*sd
 }
 
-// differs reports whether a pace from the given number of reports surely differs from the pace
-// of a trial.
+// differs reports whether a pace, measured by a number of reports, clearly differs from the pace of a trial. trial is
+// an index of trials.
 func (c *Controller) differs(pace float64, reports, trial int) bool {
 	t := &c.trials[trial]
 	sd := c.deviation() * math.Sqrt(1/float64(max(reports, 1))+1/float64(max(t.reports, 1)))
@@ -89,7 +88,7 @@ func (c *Controller) pace() float64 {
 	return (c.now.first - cost) / c.now.units
 }
 
-// measured makes the ended period a trial, and learns the cost of its change.
+// measured adds the present period to the trials, and its cost to the costs of changes.
 func (c *Controller) measured() {
 	pace := c.pace()
 	if slope := c.slope(c.now.from); c.changesLearning() && c.now.speed > 0 && slope > 0 {
@@ -115,9 +114,9 @@ func (c *Controller) measured() {
 	switch {
 	case k < 0:
 		c.trials = append(c.trials, t)
-	case slices.Contains(c.Learns, true): // the present values count
+	case slices.Contains(c.Learns, true): // the pace changes as the job learns: only the newest measurement counts
 		c.trials[k] = t
-	default: // it was measured before: both count
+	default: // both measurements count, weighted by their reports
 		was := &c.trials[k]
 		n := float64(was.reports + t.reports)
 		was.pace = math.Exp((float64(was.reports)*math.Log(was.pace) + float64(t.reports)*math.Log(t.pace)) / n)
@@ -125,7 +124,7 @@ func (c *Controller) measured() {
 	}
 }
 
-// loss is the last one; NaN without any.
+// loss returns the last loss; NaN without reports.
 func (c *Controller) loss() float64 {
 	if len(c.curve) == 0 {
 		return math.NaN()
@@ -133,11 +132,10 @@ func (c *Controller) loss() float64 {
 	return c.curve[len(c.curve)-1].Loss
 }
 
-// most bounds the factor by which a setting is taken to learn more or less in a unit.
+// most bounds the factor by which settings can change the progress of learning in a unit.
 const most = 4
 
-// changesLearning reports whether the last change was to a setting that affects
-// learning.
+// changesLearning reports whether the last change was to a setting that affects how much is learned in a unit.
 func (c *Controller) changesLearning() bool {
 	for i, on := range c.Learns {
 		if on && c.now.before != nil && c.now.before[i] != c.at[i] {
@@ -147,8 +145,8 @@ func (c *Controller) changesLearning() bool {
 	return false
 }
 
-// slope returns the rate at which the loss falls from a point of the curve on: the
-// exponent of a power of the units; 0 if it is unknown.
+// slope returns the rate at which the loss falls from point `from` of the curve to its end: r if the loss falls as
+// units^−r; 0 if it is unknown.
 func (c *Controller) slope(from int) float64 {
 	if from < 1 || len(c.curve)-from < 1 {
 		return 0
@@ -176,7 +174,7 @@ func (c *Controller) best() int {
 	return best
 }
 
-// tried are the trials as methods see them.
+// tried returns the trials in the form that methods take.
 func (c *Controller) tried() []surrogate.Trial {
 	list := make([]surrogate.Trial, len(c.trials))
 	for i, t := range c.trials {

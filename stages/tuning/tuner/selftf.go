@@ -18,5 +18,5 @@ var _ = Register(Method{
 	},
 })
 
-// selfTFNoise is the variance of noise on standardized objectives.
+// selfTFNoise is the variance of the noise of objectives that are scaled to variance 1.
 const selfTFNoise = 1e-4

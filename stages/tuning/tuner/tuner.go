@@ -1,7 +1,6 @@
-// Package tuner has the methods that choose which settings of a job to try next.
-// A method receives all trials so far, and keeps nothing between calls. The same
-// trials and the same seed give the same suggestion, so a tuning that was killed
-// continues as if it had not been.
+// Package tuner has the methods that choose which settings of a job to try next. A method gets all trials so far, and
+// keeps nothing between calls. The same trials and the same seed give the same suggestion. A search that was killed
+// therefore continues as if it had not been interrupted.
 package tuner
 
 import (
@@ -14,27 +13,26 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Problem is a search problem: smaller objectives are better.
+// Problem is a search for the point with the least objective.
 type Problem struct {
 	Space surrogate.Space
 	// Candidates are the only points that may be tried; nil allows the whole space.
 	Candidates [][]float64
-	// Scale is the scale of the objective; Limits are constraints on other outcomes.
+	// Scale is the scale on which the objective is modeled. Limits are bounds on other outcomes.
 	Scale  surrogate.Scale
 	Limits []surrogate.Limit
-	// Start is the number of trials before the first model; 0 leaves it to the method.
+	// Start is the number of trials before a model is fitted; 0 means the method's default.
 	Start int
-	// Trials is the number of trials in all.
+	// Trials is the total number of trials.
 	Trials int
-	// PerCost asks methods that know costs for the greatest gain per cost.
+	// PerCost asks methods that model costs for the greatest gain per cost.
 	PerCost bool
-	// Initial is the point of the job as its file has it.
+	// Initial is the point of the settings in the job's file.
 	Initial []float64
-	// Best is the best point where all outcomes are known beforehand; else nil.
+	// Best is the best point, if all outcomes are known beforehand; else nil.
 	Best []float64
 	Seed uint64
-	// Prior and Spread are as in surrogate.Search; methods without a model, and selftf, do
-	// without.
+	// Prior and Spread are as in surrogate.Search. Methods without a model ignore them, as does selftf.
 	Prior  func(at []float64) float64
 	Spread float64
 }
@@ -42,56 +40,54 @@ type Problem struct {
 // Suggestion is the next point to try.
 type Suggestion struct {
 	At []float64
-	// Modelled is set when a model chose the point: Mean and SD predict the objective
-	// on Scale, Feasible is the probability that all constraints hold.
+	// Modelled reports whether a model chose the point. Mean and SD are then its prediction of the objective, on Scale.
+	// Feasible is the probability that all constraints hold.
 	Modelled           bool
 	Mean, SD, Feasible float64
 	Scale              surrogate.Scale
 }
 
-// ErrDone is returned when there is nothing left to try.
+// ErrDone is returned by a method when no points are left to try.
 var ErrDone = errors.New("there is nothing left to try")
 
-// Method is a way to search.
+// Method is a way to choose the next settings to try.
 type Method struct {
-	// Name is the name that users write: method = "bo". Doc ends a sentence that begins with it.
+	// Name is the name in experiment files: method = "bo". Doc continues a sentence that begins with the name.
 	Name, Doc string
-	// Title names it in pictures and reports.
+	// Title is the name in pictures and reports.
 	Title string
-	// NeedsBest is set when it needs Problem.Best, NeedsGrid when it needs a finite
-	// space.
+	// NeedsBest reports whether the method needs Problem.Best, NeedsGrid whether it needs a finite space.
 	NeedsBest, NeedsGrid bool
-	// NeedsContext is set when it needs a space with one context.
+	// NeedsContext reports whether the method needs a space with exactly one context.
 	NeedsContext bool
-	// Inputs is set when it models inputs in addition to the settings, such as the present loss.
+	// Inputs reports whether the method can model dimensions that are not settings, such as the present loss.
 	Inputs bool
-	// Suggest returns the point to try after some trials, or ErrDone. Trials may be
-	// running.
+	// Suggest returns the next point to try, or ErrDone. Some of the trials may still be running.
 	Suggest func(p *Problem, trials []surrogate.Trial) (Suggestion, error)
 }
 
 var methods = schema.NewRegistry("tuner: method", func(m Method) string { return m.Name }, schema.Unranked)
 
-// Register adds a method. It panics when the name is taken.
+// Register adds a method. It panics if the name is taken.
 func Register(m Method) Method { return methods.Add(m) }
 
-// Find returns the method of a name.
+// Find returns the method with the given name.
 func Find(name string) (Method, bool) { return methods.Find(name) }
 
-// All lists the methods by their names.
+// All returns all methods, in the order of their names.
 func All() []Method { return methods.All() }
 
-// Names lists the names of the methods.
+// Names returns the names of all methods, sorted.
 func Names() []string { return methods.Names(nil) }
 
-// mostPoints bounds a space that is listed point by point.
+// mostPoints is the greatest number of points of a space that are listed.
 const mostPoints = 100_000
 
 // Finite reports whether the points of the problem can be listed.
 func (p *Problem) Finite() bool { return p.Candidates != nil || p.Space.Size(mostPoints) > 0 }
 
-// Points lists the relevant points of a finite problem, in a fixed order; nil if there are
-// more than most.
+// Points returns the points of a finite problem in which contexts have their goals, in a fixed order. It returns nil if
+// there are more than most.
 func (p *Problem) Points(most int) [][]float64 {
 	if p.Candidates == nil && p.Space.Size(most) == 0 || len(p.Candidates) > most {
 		return nil
@@ -99,7 +95,7 @@ func (p *Problem) Points(most int) [][]float64 {
 	return p.points()
 }
 
-// points lists the points of a finite problem that count, in a fixed order.
+// points returns the points of a finite problem in which contexts have their goals, in a fixed order.
 func (p *Problem) points() [][]float64 {
 	points := p.Candidates
 	if points == nil {
@@ -111,7 +107,7 @@ func (p *Problem) points() [][]float64 {
 	return slices.DeleteFunc(slices.Clone(points), func(at []float64) bool { return !p.Space.AtGoal(at) })
 }
 
-// Feasible reports whether a trial is done and keeps all limits.
+// Feasible reports whether a trial succeeded and keeps all limits.
 func (p *Problem) Feasible(t surrogate.Trial) bool {
 	if t.State != surrogate.Done {
 		return false
@@ -124,8 +120,8 @@ func (p *Problem) Feasible(t surrogate.Trial) bool {
 	return true
 }
 
-// Better reports whether a trial came out better than another: feasible ones
-// come first, then those that violate their limits by less, then crashed ones.
+// Better reports whether trial a is better than trial b. Feasible trials are the best; then those that violate their
+// limits by less; crashed ones are the worst.
 func (p *Problem) Better(a, b surrogate.Trial) bool {
 	x, y := p.rank(a), p.rank(b)
 	if x != y {
@@ -150,7 +146,7 @@ func (p *Problem) rank(t surrogate.Trial) int {
 	return 2
 }
 
-// violation adds up by how much limits are missed, relative to their bounds.
+// violation returns the sum of the distances by which limits are missed, each relative to its bound.
 func (p *Problem) violation(t surrogate.Trial) float64 {
 	sum := 0.0
 	for i, l := range p.Limits {
@@ -161,7 +157,7 @@ func (p *Problem) violation(t surrogate.Trial) float64 {
 	return sum
 }
 
-// tried has the points of trials.
+// tried returns the keys of the points that were tried.
 func tried(trials []surrogate.Trial) map[string]bool {
 	at := map[string]bool{}
 	for _, t := range trials {
@@ -170,8 +166,7 @@ func tried(trials []surrogate.Trial) map[string]bool {
 	return at
 }
 
-// random draws a point that was not tried: each of a finite problem is as likely
-// as the others.
+// random draws a point that was not tried. In a finite problem, each such point is equally likely.
 func (p *Problem) random(seen map[string]bool, r *rand.Rand) ([]float64, bool) {
 	if p.Finite() {
 		var open [][]float64
@@ -188,8 +183,7 @@ func (p *Problem) random(seen map[string]bool, r *rand.Rand) ([]float64, bool) {
 	return p.Space.ToGoal(p.Space.Draw(r)), true
 }
 
-// nearest returns the open point nearest to at, of a finite problem; at itself of
-// another one.
+// nearest returns the point nearest to `at` that was not tried. If the problem is not finite, it returns `at`.
 func (p *Problem) nearest(at []float64, seen map[string]bool) ([]float64, bool) {
 	if !p.Finite() {
 		return at, true
@@ -203,7 +197,7 @@ func (p *Problem) nearest(at []float64, seen map[string]bool) ([]float64, bool) 
 	return found, found != nil
 }
 
-// distance is the square of the Euclidean one; categories are apart or not.
+// distance returns the square of the Euclidean distance. Two different categories have the distance 1.
 func (p *Problem) distance(a, b []float64) float64 {
 	sum := 0.0
 	for d := range a {
@@ -216,7 +210,7 @@ func (p *Problem) distance(a, b []float64) float64 {
 	return sum
 }
 
-// draws returns the random numbers of a suggestion.
+// draws returns the random number generator of the next suggestion.
 func (p *Problem) draws(trials []surrogate.Trial) *rand.Rand {
 	return rand.New(rand.NewPCG(p.Seed, uint64(len(trials))+1))
 }
