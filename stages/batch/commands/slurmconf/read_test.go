@@ -1,6 +1,7 @@
 package slurmconf
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -130,7 +131,8 @@ func TestWrongInput(t *testing.T) {
 			`assoc.txt:2: the user "bob" is in the account "biology", which no line before describes`},
 		{"not a table", conf, "hello\n", "", "this is no table of sacct or sacctmgr"},
 		{"another configuration", conf, conf, "", "assoc.txt:1: this is a second slurm.conf: name one slurm.conf"},
-		{"tables first", jobs, "", "", "slurm.conf:1: slurm.conf must come first: this is a table of sacct or sacctmgr"},
+		{"tables first", jobs, "", "", "slurm.conf:1: this is a table of sacct or sacctmgr: name the slurm.conf of the " +
+			"controller first"},
 		{"no text", conf + "\x00\n", "", "", "slurm.conf:11: this is no text file"},
 		{"unknown parameter of nodes", conf + "NodeName=x RaelMemory=4\n", "", "", "no parameter RaelMemory. Did you mean RealMemory?"},
 		{"a file that includes itself", conf + "include slurm.conf\n", "", "", "is included while it is read"},
@@ -163,6 +165,34 @@ func TestWrongInput(t *testing.T) {
 				t.Errorf("the error is %v, want %s", err, test.want)
 			}
 		})
+	}
+}
+
+// Of mistakes that are alike, the first is shown, and the number of the others.
+func TestMistakesOfAKind(t *testing.T) {
+	job := "%d|ada|%s|2026-01-01T00:00:00|2026-01-01T00:00:01|2026-01-01T00:01:00|%d\n"
+	head := "JobID|User|Partition|Submit|Start|End|AllocCPUS\n"
+	for _, c := range []struct{ conf, jobs, want string }{
+		{conf + "NodeName=x[1-2] Foo=1\nNodeName=y[1-2] Foo=1\nNodeName=z[1-2] Foo=1\n", "",
+			"slurm.conf:11: a node has no parameter Foo. (and 2 more lines like it)"},
+		{conf, head + fmt.Sprintf(job+job+job+job, 1, "large", 1, 2, "other", 1, 3, "main", 999, 4, "large", 1),
+			`sacct.txt:2: job 1 ran in the partition "large", which the configuration does not have (like 2 more jobs); line 4: job 3 had ` +
+				"999 CPUs, and the configuration has 48: use the slurm.conf of the time of the log, or leave such jobs out of the log"},
+		{conf, head + "1|ada|main|soon|||1\n2|ada|main|later|||1\n",
+			`sacct.txt:2: Submit: "soon" is neither a number nor a date like 2017-10-03 05:33:33 (print the log with ` +
+				"SLURM_TIME_FORMAT=standard) (and 1 more line like it)"},
+		{"hello world\nand more\n", "", `slurm.conf:1: "hello" is not NAME=VALUE: name the slurm.conf of the controller first, then the ` +
+			"tables of sacct and sacctmgr"},
+	} {
+		dir := write(t, map[string]string{"slurm.conf": c.conf, "sacct.txt": c.jobs})
+		var others []string
+		if c.jobs != "" {
+			others = []string{filepath.Join(dir, "sacct.txt")}
+		}
+		_, err := ReadTwin(filepath.Join(dir, "slurm.conf"), others)
+		if got := strings.ReplaceAll(fmt.Sprint(err), dir+string(filepath.Separator), ""); got != c.want {
+			t.Errorf("the error is\n%s, want\n%s", got, c.want)
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ func (c *SlurmConf) problem(s setting, format string, args ...any) {
 func (c *SlurmConf) add(at setting, text string) {
 	for _, head := range []string{"JobID|", "Cluster|", "Name|"} {
 		if strings.HasPrefix(text, head) {
-			c.problem(at, "slurm.conf must come first: this is a table of sacct or sacctmgr")
+			c.problem(at, "this is a table of sacct or sacctmgr")
 			return
 		}
 	}

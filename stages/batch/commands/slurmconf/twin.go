@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/stages/batch"
+	"github.com/tfexp/tfexp/stages/language/datafile"
 
 	"github.com/tfexp/tfexp/pipeline/decode"
 	"github.com/tfexp/tfexp/results/folder"
@@ -47,6 +49,9 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 	c, err := ReadSlurmConf(conf)
 	if err != nil {
 		return nil, err
+	}
+	if len(c.Problems) > 0 && len(c.nodes)+len(c.partitions)+len(c.settings) == 0 { // another file
+		return nil, fmt.Errorf("%w: name the slurm.conf of the controller first, then the tables of sacct and sacctmgr", c.Problems[0])
 	}
 	t := &Twin{clusterModel: newModel(c), tables: &sacctmgrOutput{byName: map[string]*accountBlock{},
 		users: map[string]bool{},
@@ -97,7 +102,7 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 		t.trace, err = formats.Find("accounting").Read(path, f, options)
 		f.Close()
 		if err != nil {
-			return nil, err
+			return nil, joinLines(err)
 		}
 		t.log = path
 	}
@@ -109,22 +114,48 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 // mostShown bounds the mistakes that are listed.
 const mostShown = 20
 
+// join returns one error with all problems: of those that are alike, the first, and how many follow.
 func join(problems []error) error {
-	if len(problems) == 0 {
-		return nil
+	var shown []error
+	others := map[string]int{} // by kind
+	kind := func(p error) string {
+		var conf *ConfProblem
+		if errors.As(p, &conf) {
+			return conf.File + datafile.KindOf(errors.New(conf.Text))
+		}
+		return datafile.KindOf(p)
 	}
-	var b strings.Builder
-	for i, p := range problems {
+	for _, p := range problems {
+		others[kind(p)]++
+		if others[kind(p)] == 1 {
+			shown = append(shown, p)
+		}
+	}
+	var lines []string
+	for i, p := range shown {
 		if i == mostShown {
-			fmt.Fprintf(&b, "\nand %d more", len(problems)-i)
+			lines = append(lines, fmt.Sprintf("and %d more", len(shown)-i))
 			break
 		}
-		if i > 0 {
-			b.WriteString("\n")
+		text := p.Error()
+		if n := others[kind(p)] - 1; n > 0 {
+			text += fmt.Sprintf(" (and %s like it)", schema.Plural(n, "more line"))
 		}
-		b.WriteString(p.Error())
+		lines = append(lines, text)
 	}
-	return fmt.Errorf("%s", b.String())
+	if len(lines) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// joinLines returns the errors of lines that a reader has joined as join does. Other errors stay as they are.
+func joinLines(err error) error {
+	lines := datafile.LineErrors(err)
+	if len(lines) < 2 {
+		return err
+	}
+	return join(schema.Each(lines, func(l *textfile.LineError) error { return &ConfProblem{l.File, l.Line, l.Err.Error()} }))
 }
 
 func firstLine(path string) (string, error) {
@@ -165,7 +196,7 @@ func (t *Twin) checkLogJobs() {
 	if len(t.trace.Jobs) > 0 {
 		t.noteMissingFacts()
 	}
-	wrong := 0
+	var misfits misfits
 	for i := range t.trace.Jobs {
 		j := &t.trace.Jobs[i]
 		s, what := j.Submission(), ""
@@ -197,14 +228,45 @@ func (t *Twin) checkLogJobs() {
 		default:
 			continue
 		}
-		if wrong++; wrong <= 5 {
-			t.problem(at, "%s: use the slurm.conf of the time of the log, "+
-				"or leave such jobs out of the log", what)
+		misfits.add(at.line, what)
+	}
+	if len(misfits) > 0 {
+		t.problem(setting{file: t.log, line: misfits[0].line}, "%s: use the slurm.conf of the time of the log, or leave such jobs out of the log",
+			misfits)
+	}
+}
+
+// misfits are the jobs of a log that a configuration cannot run: the first of each kind, and how many others are of the kind.
+type misfits []misfit
+
+type misfit struct {
+	kind, text   string
+	line, others int
+}
+
+// add adds the job of a line with the reason.
+func (m *misfits) add(line int, text string) {
+	kind := datafile.KindOf(errors.New(text))
+	if i := slices.IndexFunc(*m, func(f misfit) bool { return f.kind == kind }); i >= 0 {
+		(*m)[i].others++
+		return
+	}
+	*m = append(*m, misfit{kind, text, line, 0})
+}
+
+// String returns one sentence about all jobs.
+func (m misfits) String() string {
+	var b strings.Builder
+	for i, f := range m {
+		if i > 0 {
+			fmt.Fprintf(&b, "; line %d: ", f.line)
+		}
+		b.WriteString(f.text)
+		if f.others > 0 {
+			fmt.Fprintf(&b, " (like %s)", schema.Plural(f.others, "more job"))
 		}
 	}
-	if wrong > 5 {
-		t.Problems = append(t.Problems, fmt.Errorf("%s: %d jobs do not fit the configuration", t.log, wrong))
-	}
+	return b.String()
 }
 
 // gpusFor returns how many GPUs a job can have: all, or the GPUs of the type that it asks for and of no known type.
