@@ -101,7 +101,7 @@ func doctor(ctx context.Context, inUse func(folder string) bool) []hardware.Chec
 		query: byLabels(map[string]string{labelManager: "tfexp"})})
 	left, folder := 0, ""
 	for _, j := range jobs {
-		if at := j.Metadata.Annotations[annotationFolder]; !inUse(at) {
+		if at := j.Metadata.Annotations[annotationFolder]; j.Metadata.Labels[labelTasks] == "" && !inUse(at) {
 			left, folder = left+1, at
 		}
 	}

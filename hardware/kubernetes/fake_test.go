@@ -222,6 +222,10 @@ func (f *fakeCluster) controlJob(job tree) {
 	if conditionOf(status, "Complete") || conditionOf(status, "Failed") {
 		return
 	}
+	if spec["completionMode"] == "Indexed" {
+		f.controlIndexed(job)
+		return
+	}
 	active, ending, succeeded, failed := []tree{}, 0, 0, 0
 	for key, pod := range f.objects {
 		if !strings.HasPrefix(key, "pods/") || child(metaOf(pod), "labels")["batch.kubernetes.io/job-name"] != m["name"] {
@@ -263,16 +267,69 @@ func (f *fakeCluster) controlJob(job tree) {
 			f.event(job, "FailedCreate", "Error creating: "+r.message)
 			break
 		}
-		template := copied(child(spec, "template"))
-		pod := tree{"metadata": child(template, "metadata"), "spec": template["spec"], "status": tree{"phase": "Pending"}}
-		pm := metaOf(pod)
-		pm["name"], pm["namespace"] = fmt.Sprintf("%v-%05d", m["name"], f.version), m["namespace"]
-		labels := child(pm, "labels")
-		labels["batch.kubernetes.io/job-name"], labels["job-name"] = m["name"], m["name"]
-		pm["ownerReferences"] = []any{tree{"kind": "Job", "name": m["name"], "uid": m["uid"], "controller": true}}
-		f.put("ADDED", "pods", pod)
+		f.startPod(job, "")
 		status["active"] = 1
-		go f.live(copied(pod))
+	}
+	if fmt.Sprint(status) != before {
+		f.put("MODIFIED", "jobs", job)
+	}
+}
+
+// startPod makes a pod of a Job; of an indexed one for an index.
+func (f *fakeCluster) startPod(job tree, index string) {
+	m := metaOf(job)
+	template := copied(child(child(job, "spec"), "template"))
+	pod := tree{"metadata": child(template, "metadata"), "spec": template["spec"], "status": tree{"phase": "Pending"}}
+	pm := metaOf(pod)
+	pm["name"], pm["namespace"] = fmt.Sprintf("%v-%05d", m["name"], f.version), m["namespace"]
+	labels := child(pm, "labels")
+	labels["batch.kubernetes.io/job-name"], labels["job-name"] = m["name"], m["name"]
+	pm["ownerReferences"] = []any{tree{"kind": "Job", "name": m["name"], "uid": m["uid"], "controller": true}}
+	if index != "" {
+		child(pm, "annotations")[annotationIndex] = index
+	}
+	f.put("ADDED", "pods", pod)
+	go f.live(copied(pod))
+}
+
+// controlIndexed acts as the controller of an indexed Job, whose pods are tried once for each index.
+func (f *fakeCluster) controlIndexed(job tree) {
+	spec, status := child(job, "spec"), child(job, "status")
+	before := fmt.Sprint(status)
+	var completed, failed []string
+	active, count := map[string]bool{}, int(spec["completions"].(float64))
+	for key, pod := range f.objects {
+		if !strings.HasPrefix(key, "pods/") || child(metaOf(pod), "labels")["job-name"] != metaOf(job)["name"] {
+			continue
+		}
+		index := child(metaOf(pod), "annotations")[annotationIndex].(string)
+		switch phase := child(pod, "status")["phase"]; {
+		case phase == "Succeeded":
+			completed = append(completed, index)
+		case phase == "Failed" && !conditionOf(child(pod, "status"), "DisruptionTarget"):
+			failed = append(failed, index)
+		case phase != "Failed":
+			active[index] = true
+		}
+	}
+	for i := 0; i < count && spec["suspend"] != true; i++ {
+		index := strconv.Itoa(i)
+		if done := slices.Contains(completed, index) || slices.Contains(failed, index); !done && !active[index] &&
+			len(active) < int(spec["parallelism"].(float64)) {
+			active[index] = true
+			if r := f.refuse("create pods", ""); r != nil {
+				f.event(job, "FailedCreate", "Error creating: "+r.message)
+				continue
+			}
+			f.startPod(job, index)
+		}
+	}
+	status["completedIndexes"], status["failedIndexes"] = strings.Join(completed, ","), strings.Join(failed, ",")
+	switch {
+	case len(completed) == count:
+		setCondition(status, "Complete", "CompletionsReached", "")
+	case len(completed)+len(failed) == count:
+		setCondition(status, "Failed", "FailedIndexes", "Job has failed indexes")
 	}
 	if fmt.Sprint(status) != before {
 		f.put("MODIFIED", "jobs", job)
@@ -341,8 +398,13 @@ func (f *fakeCluster) live(pod tree) {
 	if code != 0 || ctx.Err() != nil {
 		phase = "Failed"
 	}
-	set(phase, tree{"terminated": tree{"exitCode": code, "reason": "Completed",
-		"finishedAt": time.Now().UTC().Format(time.RFC3339)}})
+	end := tree{"exitCode": code, "reason": "Completed", "finishedAt": time.Now().UTC().Format(time.RFC3339)}
+	if phase == "Failed" {
+		f.mu.Lock()
+		end["reason"], end["message"] = "Error", strings.Join(log.lines, "\n")
+		f.mu.Unlock()
+	}
+	set(phase, tree{"terminated": end})
 	time.Sleep(50 * time.Millisecond) // a real one takes a second
 	f.mu.Lock()
 	defer f.mu.Unlock()

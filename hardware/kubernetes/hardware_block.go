@@ -73,6 +73,7 @@ var kind = engine.Kind{
 	Lines:    keyLines,
 	Images:   findImages,
 	Open:     openSession,
+	Batch:    func() engine.Batch { return BatchSystem{} },
 	Doctor: func(ctx context.Context, inUse func(string) bool) []hardware.Check {
 		return doctor(ctx, inUse)
 	},

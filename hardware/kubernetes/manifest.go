@@ -111,18 +111,23 @@ func (e *Engine) template(j *launch.Job, part scheduler.Part) (spec tree, hidden
 	if j.Container != nil && j.Container.Dir != "" {
 		c["workingDir"] = j.Container.Dir
 	}
-	spec = tree{
+	return e.set.pod(c, volumes), hidden, nil
+}
+
+// pod is the specification of a pod with a container.
+func (s *settings) pod(container tree, volumes []tree) tree {
+	spec := tree{
 		"restartPolicy": "Never", "automountServiceAccountToken": false, "enableServiceLinks": false,
-		"terminationGracePeriodSeconds": seconds(e.set.Grace), "tolerations": e.set.tolerations(),
-		"containers": []tree{c}, "volumes": volumes,
+		"terminationGracePeriodSeconds": seconds(s.Grace), "tolerations": s.tolerations(),
+		"containers": []tree{container}, "volumes": volumes,
 	}
-	if len(e.set.NodeSelector) > 0 {
-		spec["nodeSelector"] = e.set.NodeSelector
+	if len(s.NodeSelector) > 0 {
+		spec["nodeSelector"] = s.NodeSelector
 	}
-	if e.set.ServiceAccount != "" {
-		spec["serviceAccountName"] = e.set.ServiceAccount
+	if s.ServiceAccount != "" {
+		spec["serviceAccountName"] = s.ServiceAccount
 	}
-	return spec, hidden, nil
+	return spec
 }
 
 // literally is a text that the cluster does not replace variables in.

@@ -44,6 +44,8 @@ type (
 		Metadata meta `json:"metadata"`
 		Status   struct {
 			Active     int               `json:"active"`
+			Completed  string            `json:"completedIndexes"`
+			Failed     string            `json:"failedIndexes"`
 			Conditions []statusCondition `json:"conditions"`
 		} `json:"status"`
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"syscall"
@@ -478,7 +477,12 @@ func (l *podLife) without(asked bool) (launch.Fate, bool) {
 		}
 		return launch.Fate{At: time.Now(), Exit: -1, Why: "it was stopped before it ran", Output: p.log.Err()}, true
 	}
-	return l.wait(func() (string, bool) { return e.refusal(p.Number) })
+	return l.wait(func() (string, bool) {
+		if o := e.object(p.Number); o != nil {
+			return e.refusal(o.uid)
+		}
+		return "", false
+	})
 }
 
 // waits deals with a pod that does not run yet.
@@ -541,11 +545,4 @@ func imageOf(j *launch.Job) string {
 		return ""
 	}
 	return j.Container.Image
-}
-
-// events returns the texts of the events of an object, the newest last.
-func (e *Engine) events(uid string) ([]event, error) {
-	list, _, err := all[event](e.ctx, e.client, call{verb: "list", resource: "events", namespace: e.namespace,
-		query: url.Values{"fieldSelector": {"involvedObject.uid=" + uid}}})
-	return list, err
 }

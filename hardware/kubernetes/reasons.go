@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"context"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -9,7 +11,7 @@ import (
 var hopeless = []string{"InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "ImageInspectError"}
 
 // obstacle returns why a pod does not run, and whether it never will.
-func (e *Engine) obstacle(p *pod) (reason string, vain bool) {
+func (k *cluster) obstacle(p *pod) (reason string, vain bool) {
 	starts := []string{"", "ContainerCreating", "PodInitializing"}
 	if w := p.state().Waiting; w != nil && !slices.Contains(starts, w.Reason) {
 		text := w.Reason
@@ -24,7 +26,7 @@ func (e *Engine) obstacle(p *pod) (reason string, vain bool) {
 			return c.Reason + ": " + c.Message, false
 		}
 	}
-	events, err := e.events(p.Metadata.UID)
+	events, err := k.events(p.Metadata.UID)
 	if err != nil {
 		return "its events cannot be read: " + err.Error(), false
 	}
@@ -36,13 +38,9 @@ func (e *Engine) obstacle(p *pod) (reason string, vain bool) {
 	return reason, false
 }
 
-// refusal returns why the Job of a job makes no pod, and whether it never will.
-func (e *Engine) refusal(number int) (reason string, vain bool) {
-	o := e.object(number)
-	if o == nil {
-		return "", false
-	}
-	events, err := e.events(o.uid)
+// refusal returns why a Job makes no pod, and whether it never will.
+func (k *cluster) refusal(uid string) (reason string, vain bool) {
+	events, err := k.events(uid)
 	if err != nil {
 		return "its events cannot be read: " + err.Error(), false
 	}
@@ -69,4 +67,13 @@ func disturbed(p *pod) string {
 		return "somebody deleted its pod"
 	}
 	return ""
+}
+
+// events returns the events of an object, the newest last.
+func (k *cluster) events(uid string) ([]event, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), callLimit)
+	defer cancel()
+	list, _, err := all[event](ctx, k.client, call{verb: "list", resource: "events", namespace: k.namespace,
+		query: url.Values{"fieldSelector": {"involvedObject.uid=" + uid}}})
+	return list, err
 }

@@ -322,7 +322,7 @@ func (e *Engine) explain() {
 			why, evicted = w.says()
 		}
 		if why == "" && bare[uid] {
-			why, vain = e.refusal(s.number)
+			why, vain = e.refusal(uid)
 		}
 		e.mu.Lock()
 		lost := s.lost() != "" && !s.asked

@@ -54,6 +54,13 @@ type array struct {
 	// missing from the queue, by task number.
 	open []int
 	gone map[int]time.Time
+	// used are the arrays that were submitted or adopted.
+	used []string
+}
+
+// keeper is a batch system that keeps arrays after their ends, until they are removed.
+type keeper interface {
+	Forget(ctx context.Context, jobs []string) error
 }
 
 // goneOn returns the batch system for the cells of a folder: the requested one, or else the one of an earlier run. It
@@ -138,6 +145,11 @@ func (p *Place) Run(ctx context.Context, r *stages.Run, cells []int,
 		}
 		return nil, err
 	}
+	if k, ok := a.batch.(keeper); ok && len(a.used) > 0 {
+		if err := k.Forget(ctx, a.used); err != nil {
+			return nil, err
+		}
+	}
 	return here, a.clear()
 }
 
@@ -204,7 +216,7 @@ func (a *array) adopt(ctx context.Context) error {
 	a.submission = old
 	for n, t := range old.Tasks {
 		if t.Job != "" {
-			a.open = append(a.open, n)
+			a.open, a.used = append(a.open, n), schema.AddOnce(a.used, t.Job)
 		}
 	}
 	return nil
@@ -368,6 +380,7 @@ func (a *array) send(ctx context.Context, r engine.Array) error {
 		a.Tasks[n].Job = job
 		delete(a.gone, n)
 	}
+	a.used = append(a.used, job)
 	if err := writeArray(a.dir, a.submission); err != nil {
 		return errors.Join(err, a.batch.Cancel(context.WithoutCancel(ctx), []string{job}))
 	}

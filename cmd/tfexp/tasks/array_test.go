@@ -62,6 +62,7 @@ type memory struct {
 	mu        sync.Mutex // guards the fields below
 	submitted []engine.Array
 	cancelled []string
+	forgotten []string
 	alive     map[string][]int
 	starts    map[int]int
 	done      map[string]record.Cell // by cell
@@ -160,6 +161,11 @@ func (m *memory) Cancel(_ context.Context, jobs []string) error {
 			delete(m.alive, j)
 		}
 	})
+	return nil
+}
+
+func (m *memory) Forget(_ context.Context, jobs []string) error {
+	m.forgotten = append(m.forgotten, jobs...)
 	return nil
 }
 
@@ -299,8 +305,8 @@ func TestCells(t *testing.T) {
 		!slices.Contains(m.told, "s21: finished 2s") || !slices.Contains(m.told, "r2: finished 2s") || len(m.cancelled) > 0 {
 		t.Errorf("%q, cancelled: %q", m.told, m.cancelled)
 	}
-	if m.hasFolder() {
-		t.Error("the folder of tasks is left behind")
+	if m.hasFolder() || !slices.Equal(m.forgotten, []string{"job1", "job2"}) {
+		t.Errorf("something is left behind; removed: %q", m.forgotten)
 	}
 }
 
@@ -468,6 +474,28 @@ func TestRefused(t *testing.T) {
 	m.how = Place{}
 	if here, err := m.run(t.Context()); err != nil || len(here) != 1 || m.hasFolder() {
 		t.Errorf("without a batch system, %v run here: %v", here, err)
+	}
+}
+
+// A look fails where the cells of a task are missing or damaged, and indexes count in the list of tasks.
+func TestLook(t *testing.T) {
+	dir := t.TempDir()
+	if err := runIndexed(dir, "0,3", []string{lookOnly}); err == nil || !strings.Contains(err.Error(), "read the cells") {
+		t.Error(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, arrayDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(taskFile(dir, 0, cellsEnding), []byte("damaged"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := runIndexed(dir, "0,3", []string{lookOnly}); err == nil {
+		t.Error("damaged cells are accepted")
+	}
+	for _, index := range []string{"2", "-1", "x"} {
+		if err := runIndexed(dir, "0,3", []string{index}); err == nil || !strings.Contains(err.Error(), "one of 2 tasks") {
+			t.Error(err)
+		}
 	}
 }
 

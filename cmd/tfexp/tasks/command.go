@@ -3,27 +3,74 @@ package tasks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/spf13/cobra"
 
 	"github.com/tfexp/tfexp/cmd/tfexp/command"
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/pipeline"
+	"github.com/tfexp/tfexp/results/folder"
 )
 
 // taskCommand returns the hidden command that runs the cells of a task on a node.
 func taskCommand(*command.App) *cobra.Command {
 	return &cobra.Command{
-		Use:    "task DIR NUMBER",
+		Use:    "task DIR NUMBER [INDEX]",
 		Hidden: true,
 		Short:  "Run the cells of a task that another tfexp has submitted",
 		Long:   command.Help(helpTexts, "task"),
-		Args:   command.Between(2, 2, "a folder or the number of a task"),
-		RunE:   func(_ *cobra.Command, args []string) error { return runTask(args[0], args[1]) },
+		Args:   command.Between(2, 3, "a folder or the number of a task"),
+		RunE:   func(_ *cobra.Command, args []string) error { return runIndexed(args[0], args[1], args[2:]) },
 	}
+}
+
+// runIndexed runs a task. With an index, its number is at that index of a list.
+func runIndexed(dir, list string, index []string) error {
+	numbers := strings.Split(list, ",")
+	if len(index) == 0 {
+		return runTask(dir, list)
+	}
+	if index[0] == lookOnly {
+		return lookAt(dir, numbers[0])
+	}
+	i, err := strconv.Atoi(index[0])
+	if err != nil || i < 0 || i >= len(numbers) {
+		return command.Usagef("", "%q is not the index of one of %s", index[0], schema.Plural(len(numbers), "task"))
+	}
+	return runTask(dir, numbers[i])
+}
+
+// lookOnly, in the place of an index, looks whether tasks could run here.
+const lookOnly = "look"
+
+// lookAt reads the first cell of a task, and writes a file into the folder of tasks.
+func lookAt(dir, task string) error {
+	number, err := strconv.Atoi(task)
+	if err != nil {
+		return command.Usagef("", "%q is not the number of a task", task)
+	}
+	path := taskFile(dir, number, cellsEnding)
+	f, err := folder.Open(filepath.Split(path))
+	if err != nil {
+		return fmt.Errorf("read the cells of a task: %w", err)
+	}
+	defer f.Close()
+	if _, _, err := nextCell(s2.NewReader(f)); err != nil {
+		return err
+	}
+	probe := path + ".look"
+	if err := folder.WriteFile(probe, nil, 0o644); err != nil {
+		return fmt.Errorf("write into the folder of tasks: %w", err)
+	}
+	return folder.Remove(probe)
 }
 
 // runTask runs the cells of a task. A failed cell is not an error here: the process that collects the cells handles it.

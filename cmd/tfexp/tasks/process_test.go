@@ -8,10 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/tfexp/tfexp/experiments/schema"
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/process"
 	"github.com/tfexp/tfexp/pipeline"
@@ -27,8 +29,8 @@ func TestMain(m *testing.M) {
 	if handled, code := process.Main(os.Args[1:]); handled {
 		os.Exit(code)
 	}
-	if len(os.Args) == 4 && os.Args[1] == "task" { // as tfexp task DIR NUMBER
-		if err := runTask(os.Args[2], os.Args[3]); err != nil {
+	if len(os.Args) == 5 && os.Args[1] == "task" { // as tfexp task DIR NUMBER INDEX
+		if err := runIndexed(os.Args[2], os.Args[3], os.Args[4:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -58,12 +60,16 @@ func init() {
 	})
 }
 
-func (*processes) Check(context.Context, engine.Array) error { return nil }
+// Check has a process look, as a node does.
+func (*processes) Check(_ context.Context, a engine.Array) error {
+	return exec.Command(a.Command[0], append(slices.Clone(a.Command[1:]), fmt.Sprint(a.Tasks[0]), lookOnly)...).Run()
+}
 
 func (p *processes) Submit(_ context.Context, a engine.Array) (string, error) {
 	p.alive = slices.Clone(a.Tasks)
-	for _, n := range a.Tasks {
-		cmd := exec.Command(a.Command[0], append(slices.Clone(a.Command[1:]), fmt.Sprint(n))...)
+	list := strings.Join(schema.Each(a.Tasks, strconv.Itoa), ",")
+	for i, n := range a.Tasks {
+		cmd := exec.Command(a.Command[0], append(slices.Clone(a.Command[1:]), list, fmt.Sprint(i))...)
 		cmd.Stderr = os.Stderr
 		if err := cmd.Start(); err != nil {
 			return "", err

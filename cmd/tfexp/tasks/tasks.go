@@ -5,6 +5,7 @@ package tasks
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -31,7 +32,8 @@ func init() {
 }
 
 const about = `With --on slurm cells are tasks of an array on a Slurm cluster: simulated ones in
-batches, real ones each on a node of its own. The folder of results must be one that
+batches, real ones each on a node of its own. With --on kubernetes simulated cells are
+tasks of an indexed Job (docs/kubernetes.md). The folder of results must be one that
 the nodes see. --detach leaves once they are submitted (docs/slurm.md).`
 
 // Place runs cells as tasks of a batch system. It implements stages.Place.
@@ -45,7 +47,7 @@ type Place struct {
 	// Batch is the number of simulated cells in a task; 0 means the default. AtOnce is the largest number of tasks that
 	// run at once; 0 means no limit.
 	Batch, AtOnce int
-	// Args are further arguments of the batch system, such as the options of sbatch, by name.
+	// Args are further arguments of the batch system, such as options of sbatch, by name.
 	Args map[string]string
 	// Detach ends the run with a *stages.Detached after tasks are submitted. A later run collects their cells.
 	Detach bool
@@ -60,14 +62,15 @@ func (p *Place) Away() bool { return p.On != "" && p.On != onHere }
 // flags has the flags about tasks.
 type flags struct {
 	Place
-	args []string
+	args, with []string
 }
 
 func (f *flags) add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.On, "on", "", "run cells as tasks of the batch system of `ENGINE` (slurm), or \"here\"")
+	fs.StringVar(&f.On, "on", "", "run cells as tasks of the batch system of `ENGINE` (slurm, kubernetes), or \"here\"")
 	fs.IntVar(&f.Batch, "batch", 0, "with --on: simulated cells in a task; 0 lets tfexp choose")
 	fs.IntVar(&f.AtOnce, "at-once", 0, "with --on: tasks that run at the same time at most; 0 means any number")
-	fs.StringArrayVar(&f.args, "sbatch", nil, "with --on: another argument for the batch system, such as partition=gpu")
+	fs.StringArrayVar(&f.args, "sbatch", nil, "with --on slurm: another argument of sbatch, such as partition=gpu")
+	fs.StringArrayVar(&f.with, "with", nil, "with --on kubernetes: an argument of the pods, such as image=tfexp:1")
 	fs.BoolVar(&f.Detach, "detach", false, "with --on: exit when the cells are submitted; \"tfexp resume\" collects them")
 }
 
@@ -76,18 +79,18 @@ func (f *flags) prepare(o *pipeline.Options) error {
 	switch {
 	case f.Batch < 0 || f.AtOnce < 0:
 		return command.Usagef("", "--batch and --at-once must not be negative")
-	case f.On == "" && (f.Batch > 0 || f.AtOnce > 0 || len(f.args) > 0):
-		return command.Usagef("name the batch system: --on slurm", "--batch, --at-once and --sbatch need --on")
+	case f.On == "" && (f.Batch > 0 || f.AtOnce > 0 || len(f.args)+len(f.with) > 0):
+		return command.Usagef("name the batch system: --on slurm", "--batch, --at-once, --sbatch and --with need --on")
 	case f.Away():
 		batches := engine.Names(func(k *engine.Kind) bool { return k.Batch != nil })
 		if k := engine.Find(f.On); k == nil || k.Batch == nil {
 			return command.Usagef("", "--on %s: cells run on %s, or %s", f.On, schema.OneOf(batches), onHere)
 		}
 	}
-	for _, arg := range f.args {
+	for _, arg := range slices.Concat(f.args, f.with) {
 		name, value, ok := argument(arg)
 		if !ok {
-			return command.Usagef("write it as --sbatch partition=gpu", "--sbatch %q is not an argument", arg)
+			return command.Usagef("write it as --sbatch partition=gpu, or --with image=tfexp:1", "%q is not an argument", arg)
 		}
 		if f.Args == nil {
 			f.Args = map[string]string{}

@@ -1,0 +1,378 @@
+// Tasks runs arrays of tasks as indexed Jobs: the cells of tfexp run --on kubernetes.
+
+package kubernetes
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfexp/tfexp/experiments/schema"
+	"github.com/tfexp/tfexp/hardware/engine"
+	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/results/folder"
+)
+
+// BatchSystem is the batch system of a cluster: an array of tasks is an indexed Job.
+type BatchSystem struct{}
+
+var _ engine.Batch = BatchSystem{}
+
+const (
+	// labelTasks has the name of an array, on its Job and pods. annotationTasks has the numbers of its tasks by index, and
+	// annotationTaskDir the folder in which they leave their output.
+	labelTasks        = "tfexp.dev/tasks"
+	annotationTasks   = "tfexp.dev/task-numbers"
+	annotationTaskDir = "tfexp.dev/task-folder"
+	annotationIndex   = "batch.kubernetes.io/job-completion-index"
+	// endedLife is how long the cluster keeps a Job that has ended and that nobody removes.
+	endedLife = 10 * time.Minute
+	// roomPatience is how long the check of an array waits for a node with room.
+	roomPatience = 10 * time.Second
+)
+
+// taskPods describes the pods of an array: tfexp run --with NAME=VALUE.
+type taskPods struct {
+	settings
+	engine.Array
+	volume                 tree
+	folder, program, queue string
+	size                   map[string]string
+}
+
+// readTaskPods reads and checks the arguments of an array.
+func readTaskPods(a engine.Array) (*taskPods, error) {
+	p := &taskPods{Array: a, program: a.Command[0], size: map[string]string{"cpu": strconv.Itoa(max(a.Threads, 1))}}
+	p.Pull, p.Grace, p.Deadline, p.Patience = "missing", 10*time.Second, 24*time.Hour, 5*time.Minute
+	var volume, memory, selected string
+	texts := map[string]*string{"kubeconfig": &p.Kubeconfig, "context": &p.Context, "namespace": &p.Namespace,
+		"image": &p.Image, "image_pull": &p.Pull, "service_account": &p.ServiceAccount, "volume": &volume,
+		"folder": &p.folder, "program": &p.program, "queue": &p.queue, "memory": &memory, "node_selector": &selected}
+	for _, name := range slices.Sorted(maps.Keys(a.Args)) {
+		if texts[name] == nil {
+			return nil, fmt.Errorf("--with %s is not known: arguments are %s", name,
+				schema.AllOf(slices.Sorted(maps.Keys(texts))))
+		}
+		*texts[name] = a.Args[name]
+	}
+	switch {
+	case a.Whole:
+		return nil, errors.New("cells with processes would need a node of their own each: only simulated cells run as " +
+			"tasks of a Job")
+	case p.Image == "":
+		return nil, errors.New("the image of the tasks is missing: --with image=NAME")
+	case volume == "":
+		return nil, errors.New("the volume with the folder of results is missing: --with volume=claim:NAME")
+	case pulls[p.Pull] == "":
+		return nil, fmt.Errorf("--with image_pull=%s: use %s", p.Pull, schema.OneOf(slices.Sorted(maps.Keys(pulls))))
+	}
+	v, readOnly, err := parseVolume(volume)
+	if p.volume = v; err != nil || readOnly {
+		return nil, fmt.Errorf("--with volume=%s: write claim:NAME or host:/folder, without :ro", volume)
+	}
+	if host, ok := v["hostPath"].(tree); ok && p.folder == "" {
+		p.folder = host["path"].(string)
+	}
+	if within, err := filepath.Rel(p.folder, a.Dir); p.folder == "" || err != nil || !filepath.IsLocal(within) {
+		return nil, fmt.Errorf("the folder of results %s is not on the volume: name the folder at which this machine has "+
+			"the volume (--with folder=/path), and a folder below it for results (--out)", filepath.Dir(a.Dir))
+	}
+	if memory != "" {
+		if n, err := quantity(memory); err != nil || n <= 0 {
+			return nil, fmt.Errorf("--with memory=%s is not a size like 4Gi", memory)
+		}
+		p.size["memory"] = memory
+	}
+	for label := range strings.FieldsFuncSeq(selected, func(c rune) bool { return c == ',' }) {
+		name, value, ok := strings.Cut(label, "=")
+		if !ok {
+			return nil, fmt.Errorf("--with node_selector=%s is not like pool=cpu", selected)
+		}
+		if p.NodeSelector == nil {
+			p.NodeSelector = map[string]string{}
+		}
+		p.NodeSelector[name] = value
+	}
+	return p, nil
+}
+
+// job is a Job whose pods run the tasks, each with an argument after the list of their numbers: "$(JOB_COMPLETION_INDEX)",
+// or "look" for a pod that only looks at the folder.
+func (p *taskPods) job(name, argument string, pods int) tree {
+	numbers := strings.Join(schema.Each(p.Tasks, strconv.Itoa), ",")
+	command := schema.Each(append([]string{p.program}, p.Command[1:]...), literally)
+	safe := tree{"allowPrivilegeEscalation": false, "capabilities": tree{"drop": []string{"ALL"}}}
+	if user := os.Getuid(); user > 0 { // who may read the folder of results
+		safe["runAsUser"], safe["runAsGroup"] = user, os.Getgid()
+	}
+	p.volume["name"] = "results"
+	spec := p.pod(tree{
+		"name": containerName, "image": p.Image, "imagePullPolicy": pulls[p.Pull], "securityContext": safe,
+		"command": append(command, numbers, argument), "terminationMessagePolicy": "FallbackToLogsOnError",
+		"resources":    resources{Requests: p.size, Limits: p.size},
+		"volumeMounts": []tree{{"name": "results", "mountPath": p.folder}},
+	}, []tree{p.volume})
+	m := meta{Name: name, Labels: map[string]string{labelManager: "tfexp", labelTasks: name},
+		Annotations: map[string]string{annotationFolder: filepath.Dir(p.Dir), annotationTasks: numbers,
+			annotationTaskDir: p.Dir}}
+	inner := meta{Labels: maps.Clone(m.Labels), Annotations: m.Annotations}
+	if p.queue != "" {
+		m.Labels[labelQueue] = p.queue
+	}
+	atOnce := pods
+	if p.AtOnce > 0 {
+		atOnce = min(pods, p.AtOnce)
+	}
+	taken := []tree{{"type": "DisruptionTarget", "status": "True"}} // pods that the cluster takes away are replaced
+	return tree{"apiVersion": batch, "kind": "Job", "metadata": m, "spec": tree{
+		"completionMode": "Indexed", "completions": pods, "parallelism": atOnce, "suspend": p.queue != "",
+		"backoffLimitPerIndex": 0, "activeDeadlineSeconds": seconds(p.Deadline), "ttlSecondsAfterFinished": seconds(endedLife),
+		"podFailurePolicy": tree{"rules": []tree{{"action": "Ignore", "onPodConditions": taken}}},
+		"template":         tree{"metadata": inner, "spec": spec},
+	}}
+}
+
+// arrayName is the name of another Job for an array.
+func arrayName(a engine.Array) string {
+	var id [4]byte
+	rand.Read(id[:])
+	return "tfexp-" + hex.EncodeToString(id[:]) + "-" + nameOf(strings.TrimPrefix(a.Name, "tfexp-"))
+}
+
+// make creates a Job in the cluster of an array.
+func (p *taskPods) make(ctx context.Context, k *cluster, o tree) (made job, err error) {
+	err = k.do(ctx, call{verb: "create", group: batch, resource: "jobs", namespace: k.namespace, body: o}, &made)
+	return made, err
+}
+
+// Check implements engine.Batch: a pod looks whether it sees the folder of results and the cells of the first task.
+func (BatchSystem) Check(ctx context.Context, a engine.Array) error {
+	hint := "docs/kubernetes.md has an example of cells as tasks"
+	p, err := readTaskPods(a)
+	if err != nil {
+		return &engine.Unavailable{Engine: kindName, Err: err, Hint: hint}
+	}
+	k, err := connect(&p.settings)
+	if err != nil {
+		return unavailable(err)
+	}
+	defer k.close()
+	name := arrayName(a)
+	made, err := p.make(ctx, k, p.job(name, "look", 1))
+	if err != nil {
+		return orDone(ctx, fmt.Errorf("submit a pod that looks at the folder of results: %w", err))
+	}
+	defer k.deleteJob(context.WithoutCancel(ctx), name)
+	for began := time.Now(); ; time.Sleep(lookPause) {
+		pods, _, err := all[pod](ctx, k.client, call{verb: "list", resource: "pods", namespace: k.namespace,
+			query: byLabels(map[string]string{labelTasks: name})})
+		if err != nil {
+			return orDone(ctx, err)
+		}
+		var why string
+		vain := false
+		switch {
+		case len(pods) == 0:
+			why, vain = k.refusal(made.Metadata.UID)
+		case pods[0].over():
+			if t := pods[0].state().Terminated; t != nil && t.ExitCode == 0 {
+				return nil
+			}
+			return &engine.Unavailable{Engine: kindName, Err: errors.New("a pod looked at the folder of results: " +
+				taskEnd(&pods[0], p.program, p.Image)),
+				Hint: "the volume must have the files that this machine has in " + p.folder + ", and the image (or the volume) " +
+					"this version of tfexp at " + p.program + " (--with program=/path)"}
+		case pods[0].state().Running == nil:
+			why, vain = k.obstacle(&pods[0])
+		}
+		waited := time.Since(began)
+		if busy := why == "" || strings.Contains(why, "Insufficient") || strings.Contains(why, "exceeded quota"); busy &&
+			waited > roomPatience && (len(pods) == 0 || pods[0].Spec.NodeName == "") {
+			return nil // the tasks find out
+		} else if vain || !busy && waited > roomPatience || waited > p.Patience {
+			return &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("the pods of the tasks cannot start: %s", why), Hint: hint}
+		}
+	}
+}
+
+// lookPause is the time between two looks at the pod of a check.
+const lookPause = 300 * time.Millisecond
+
+// taskEnd says how the pod of a task ended that did not succeed: its last lines, or the cluster's reason.
+func taskEnd(pod *pod, program, image string) string {
+	if t := pod.state().Terminated; t != nil && t.Reason == "Error" && t.Message != "" {
+		return strings.Join(strings.Split(strings.TrimSpace(t.Message), "\n"), "; ")
+	}
+	return outcome(pod, &launch.Job{Argv: []string{program}, Container: &launch.Container{Image: image}})
+}
+
+// Submit implements engine.Batch. The number of an array is written as arguments of kubectl.
+func (BatchSystem) Submit(ctx context.Context, a engine.Array) (string, error) {
+	p, err := readTaskPods(a)
+	if err != nil {
+		return "", err
+	}
+	k, err := connect(&p.settings)
+	if err != nil {
+		return "", unavailable(err)
+	}
+	defer k.close()
+	name := arrayName(a)
+	if _, err := p.make(ctx, k, p.job(name, "$(JOB_COMPLETION_INDEX)", len(a.Tasks))); err != nil {
+		return "", orDone(ctx, fmt.Errorf("submit the tasks: %w", err))
+	}
+	id := "job/" + name + " -n " + k.namespace
+	if k.access.Context != "" {
+		id += contextFlag + k.access.Context
+	}
+	if p.Kubeconfig != "" {
+		id += configFlag + p.Kubeconfig
+	}
+	return id, nil
+}
+
+const contextFlag, configFlag = " --context ", " --kubeconfig "
+
+// onJob calls a function with the name and the cluster of an array.
+func onJob(id string, f func(k *cluster, name string) error) error {
+	rest, file, _ := strings.Cut(id, configFlag)
+	rest, context, _ := strings.Cut(rest, contextFlag)
+	name, namespace, ok := strings.Cut(strings.TrimPrefix(rest, "job/"), " -n ")
+	if !ok {
+		return fmt.Errorf("%q is not the number of an array of tasks on Kubernetes", id)
+	}
+	k, err := connect(&settings{Kubeconfig: file, Context: context, Namespace: namespace})
+	if err != nil {
+		return unavailable(err)
+	}
+	defer k.close()
+	return f(k, name)
+}
+
+// UnfinishedTasks implements engine.Batch. It also writes down why tasks failed: task-N.out in the folder of tasks.
+func (BatchSystem) UnfinishedTasks(ctx context.Context, jobs []string) (map[string][]int, error) {
+	alive := map[string][]int{}
+	for _, id := range jobs {
+		err := onJob(id, func(k *cluster, name string) (err error) {
+			alive[id], err = k.unfinished(ctx, name)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return alive, nil
+}
+
+// unfinished returns the tasks of an array that wait or run.
+func (k *cluster) unfinished(ctx context.Context, name string) (alive []int, err error) {
+	var now job
+	err = k.do(ctx, call{verb: "get", group: batch, resource: "jobs", namespace: k.namespace, name: name}, &now)
+	there := err == nil
+	if err != nil && !refused(err, http.StatusNotFound) {
+		return nil, err
+	}
+	pods, _, err := all[pod](ctx, k.client, call{verb: "list", resource: "pods", namespace: k.namespace,
+		query: byLabels(map[string]string{labelTasks: name})})
+	if err != nil {
+		return nil, err
+	}
+	open := map[int]string{} // why a task is unfinished, by its number; empty for no reason
+	var failed *statusCondition
+	if there && is(now.Status.Conditions, "Complete") == nil {
+		over := indexes(now.Status.Completed + "," + now.Status.Failed)
+		for i, n := range taskNumbers(&now.Metadata) {
+			if !over[i] {
+				open[n] = ""
+			}
+		}
+		if failed = is(now.Status.Conditions, "Failed"); failed != nil {
+			for n := range open {
+				k.leave(&now.Metadata, n, failed.Message)
+			}
+			clear(open)
+		}
+	}
+	for i := range pods {
+		p := &pods[i]
+		numbers := taskNumbers(&p.Metadata)
+		index, err := strconv.Atoi(p.Metadata.Annotations[annotationIndex])
+		if err != nil || index < 0 || index >= len(numbers) {
+			continue
+		}
+		n := numbers[index]
+		switch t := p.state().Terminated; {
+		case !p.over():
+			open[n] = ""
+			if p.state().Running != nil || p.Metadata.Deleted != nil {
+				continue
+			}
+			if why, vain := k.obstacle(p); vain && there {
+				k.leave(&p.Metadata, n, why)
+				if err := k.deleteJob(ctx, name); err != nil { // its tasks are submitted again, perhaps onto other nodes
+					return nil, err
+				}
+			}
+		case t == nil || t.ExitCode != 0:
+			k.leave(&p.Metadata, n, taskEnd(p, "tfexp", "of the tasks"))
+		}
+	}
+	return slices.Sorted(maps.Keys(open)), nil
+}
+
+// leave writes down why a task failed, where tasks leave their output.
+func (k *cluster) leave(m *meta, task int, why string) {
+	path := filepath.Join(m.Annotations[annotationTaskDir], fmt.Sprintf("task-%d.out", task))
+	_ = folder.Write(path, []byte(why+"\n"), 0o644) // the task is lost in any case
+}
+
+// taskNumbers are the numbers of the tasks of an array, by index.
+func taskNumbers(m *meta) (numbers []int) {
+	for text := range strings.SplitSeq(m.Annotations[annotationTasks], ",") {
+		if n, err := strconv.Atoi(text); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+// indexes reads the indexes of a Job's status: "1,3-5".
+func indexes(text string) map[int]bool {
+	all := map[int]bool{}
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		lo, err := strconv.Atoi(first)
+		hi := lo
+		if isRange && err == nil {
+			hi, err = strconv.Atoi(last)
+		}
+		for i := lo; i <= hi && err == nil; i++ {
+			all[i] = true
+		}
+	}
+	return all
+}
+
+// Cancel implements engine.Batch.
+func (BatchSystem) Cancel(ctx context.Context, jobs []string) error {
+	for _, id := range jobs {
+		err := onJob(id, func(k *cluster, name string) error { return k.deleteJob(ctx, name) })
+		if err != nil {
+			return unavailable(err)
+		}
+	}
+	return nil
+}
+
+// Forget removes the Jobs of arrays that were collected.
+func (b BatchSystem) Forget(ctx context.Context, jobs []string) error { return b.Cancel(ctx, jobs) }

@@ -1,0 +1,213 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tfexp/tfexp/hardware/engine"
+)
+
+// arrayOf is an array of tasks in a folder that its pods see.
+func arrayOf(t *testing.T, f *fakeCluster, tasks ...int) engine.Array {
+	dir := filepath.Join(t.TempDir(), "array")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return engine.Array{Dir: dir, Name: "tfexp-Sweep", Command: []string{"/bin/tfexp", "task", filepath.Dir(dir)}, Tasks: tasks,
+		Threads: 1, Args: map[string]string{"kubeconfig": kubeconfigOf(t, f.URL), "image": "tfexp:1", "volume": "claim:results",
+			"folder": filepath.Dir(filepath.Dir(dir))}}
+}
+
+// containerOf is the container of a pod.
+func containerOf(pod tree) tree { return anys(child(pod, "spec")["containers"])[0].(tree) }
+
+// taskOf is the command of a task with its index, as a node replaces it.
+func taskOf(pod tree) string {
+	index, _ := child(metaOf(pod), "annotations")[annotationIndex].(string)
+	var words []string
+	for _, word := range anys(containerOf(pod)["command"]) {
+		words = append(words, strings.ReplaceAll(word.(string), "$(JOB_COMPLETION_INDEX)", index))
+	}
+	return strings.Join(words, " ")
+}
+
+// An array is an indexed Job: each task runs once, as many at once as asked for, and a failed one says why in its file.
+func TestTasks(t *testing.T) {
+	f := newFake(t)
+	var mu sync.Mutex
+	var commands []string
+	running, most := 0, 0
+	gate := make(chan bool)
+	f.run = func(ctx context.Context, pod tree, out io.Writer) int {
+		mu.Lock()
+		commands, running = append(commands, taskOf(pod)), running+1
+		most = max(most, running)
+		mu.Unlock()
+		if index := child(metaOf(pod), "annotations")[annotationIndex]; !strings.HasSuffix(taskOf(pod), " look") {
+			select {
+			case <-gate:
+			case <-ctx.Done():
+			}
+			mu.Lock()
+			running--
+			mu.Unlock()
+			if index == "1" {
+				fmt.Fprint(out, "Error: no space\nfree some\n")
+				return 1
+			}
+			return 0
+		}
+		mu.Lock()
+		running--
+		mu.Unlock()
+		return 0
+	}
+	a := arrayOf(t, f, 0, 4, 7)
+	a.AtOnce = 2
+	var b BatchSystem
+	if err := b.Check(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	id, err := b.Submit(t.Context(), a)
+	if err != nil || !strings.HasPrefix(id, "job/tfexp-") || !strings.Contains(id, "-sweep -n research --context x --kubeconfig ") {
+		t.Fatal(id, err)
+	}
+	alive := func() string {
+		all, err := b.UnfinishedTasks(t.Context(), []string{id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(all[id])
+	}
+	if got := alive(); got != "[0 4 7]" {
+		t.Errorf("alive %s", got)
+	}
+	gate <- true
+	eventually(t, "a task less", func() bool { return len(strings.Fields(alive())) == 2 })
+	gate <- true
+	gate <- true
+	eventually(t, "no task", func() bool { return alive() == "[]" })
+	slices.Sort(commands)
+	own := "/bin/tfexp task " + filepath.Dir(a.Dir) + " 0,4,7 "
+	if want := []string{own + "0", own + "1", own + "2", own + "look"}; !slices.Equal(commands, want) || most > 2 {
+		t.Errorf("%q, %d at once", commands, most)
+	}
+	if text, err := os.ReadFile(filepath.Join(a.Dir, "task-4.out")); string(text) != "Error: no space; free some\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := b.Forget(t.Context(), []string{id}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "nothing is left", func() bool { return len(f.all("jobs"))+len(f.all("pods")) == 0 })
+}
+
+// A pod that is evicted is replaced by the cluster; the tasks of a Job with a pod that can never start are lost, with the
+// reason; cancelled ones end.
+func TestTasksAreLost(t *testing.T) {
+	f := newFake(t)
+	started := make(chan tree, 10)
+	f.run = func(ctx context.Context, pod tree, _ io.Writer) int {
+		started <- pod
+		<-ctx.Done()
+		return 143
+	}
+	a := arrayOf(t, f, 3)
+	var b BatchSystem
+	submit := func() string {
+		id, err := b.Submit(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	alive := func(id string) int {
+		all, err := b.UnfinishedTasks(t.Context(), []string{id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all[id])
+	}
+	id := submit()
+	f.evict("research", metaOf(<-started)["name"].(string))
+	<-started
+	if alive(id) != 1 {
+		t.Error("the evicted task is lost")
+	}
+	if err := b.Cancel(t.Context(), []string{id}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end of cancelled tasks", func() bool { return alive(id) == 0 && len(f.all("pods")) == 0 })
+
+	f.wait = func(tree) (string, string) { return "ErrImageNeverPull", "the image is not on the node" }
+	id = submit()
+	eventually(t, "the loss of the task", func() bool { return alive(id) == 0 })
+	if text, _ := os.ReadFile(filepath.Join(a.Dir, "task-3.out")); !strings.Contains(string(text), "ErrImageNeverPull: the image") {
+		t.Errorf("%q", text)
+	}
+}
+
+// What is wrong with an array is said before it is submitted, with a remedy.
+func TestTasksThatCannotRun(t *testing.T) {
+	forbidden := func(what, _ string) *fakeRefusal {
+		if what != "create jobs" {
+			return nil
+		}
+		return &fakeRefusal{code: 403, reason: "Forbidden", message: "User cannot create resource jobs"}
+	}
+	for _, c := range []struct {
+		name, want string
+		change     func(f *fakeCluster, a *engine.Array)
+	}{
+		{"no image", "--with image=NAME", func(_ *fakeCluster, a *engine.Array) { delete(a.Args, "image") }},
+		{"no volume", "--with volume=claim:NAME", func(_ *fakeCluster, a *engine.Array) { delete(a.Args, "volume") }},
+		{"wrong volume", "write claim:NAME or host:/folder", func(_ *fakeCluster, a *engine.Array) { a.Args["volume"] = "nfs" }},
+		{"elsewhere", "is not on the volume", func(_ *fakeCluster, a *engine.Array) { a.Args["folder"] = "/other" }},
+		{"unknown", `arguments are "context", "folder"`, func(_ *fakeCluster, a *engine.Array) { a.Args["partition"] = "gpu" }},
+		{"pull", `use "always", "missing" or "never"`, func(_ *fakeCluster, a *engine.Array) { a.Args["image_pull"] = "x" }},
+		{"memory", "not a size like 4Gi", func(_ *fakeCluster, a *engine.Array) { a.Args["memory"] = "much" }},
+		{"labels", "not like pool=cpu", func(_ *fakeCluster, a *engine.Array) { a.Args["node_selector"] = "pool" }},
+		{"processes", "only simulated cells", func(_ *fakeCluster, a *engine.Array) { a.Whole = true }},
+		{"no permission", "no permission to create jobs", func(f *fakeCluster, _ *engine.Array) { f.refuse = forbidden }},
+		{"image is missing", "the pods of the tasks cannot start: ErrImageNeverPull", func(f *fakeCluster, _ *engine.Array) {
+			f.wait = func(tree) (string, string) { return "ErrImageNeverPull", "not there" }
+		}},
+		{"folder is another one", "looked at the folder of results: Error: read the cells", func(f *fakeCluster, _ *engine.Array) {
+			f.run = func(_ context.Context, _ tree, out io.Writer) int {
+				fmt.Fprintln(out, "Error: read the cells of a task: no such file")
+				return 1
+			}
+		}},
+		{"no tfexp", `has no program that can be executed as "/bin/tfexp"`, func(f *fakeCluster, _ *engine.Array) {
+			f.run = func(context.Context, tree, io.Writer) int { return 127 }
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFake(t)
+			a := arrayOf(t, f, 0)
+			a.Args = maps.Clone(a.Args)
+			c.change(f, &a)
+			err := BatchSystem{}.Check(t.Context(), a)
+			var missing *engine.Unavailable
+			if !errors.As(err, &missing) || !strings.Contains(err.Error(), c.want) || missing.Hint == "" {
+				t.Errorf("%v", err)
+			}
+			eventually(t, "nothing is left", func() bool { return len(f.all("jobs"))+len(f.all("pods")) == 0 })
+		})
+	}
+}
+
+// Indexes of a Job's status are lists and ranges.
+func TestIndexes(t *testing.T) {
+	if got := fmt.Sprint(indexes("0,3-5,")); got != "map[0:true 3:true 4:true 5:true]" {
+		t.Error(got)
+	}
+}
