@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tfexp/tfexp/hardware/engine"
 	"github.com/tfexp/tfexp/hardware/launch"
+	"github.com/tfexp/tfexp/pipeline/decodetest"
 	"github.com/tfexp/tfexp/scheduler"
 )
 
@@ -90,6 +92,47 @@ func TestNodes(t *testing.T) {
 	hw := hardwareOf(settings{Kubeconfig: config}, []scheduler.Node{{Threads: 2}})
 	if found, err := kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "x@sha256:1"}}, false); err != nil || found[0] != "sha256:1" {
 		t.Errorf("%q, %v", found, err)
+	}
+}
+
+// The queues of policies, those of users too, are looked for before anything runs.
+func TestQueues(t *testing.T) {
+	f := newFake(t)
+	f.kueue(t, "team-a", 1)
+	const file = `
+experiment "e" {}
+job "a" {
+  command = ["x"]
+  epochs  = 1
+}
+workload "w" {
+  submit { job = job.a }
+}
+hardware "h" {
+  engine     = "kubernetes"
+  kubeconfig = "%s"
+  threads    = 1
+  image      = "x:1"
+}
+policy "p" {
+%s
+}
+`
+	for policy, want := range map[string]string{
+		"order = \"cluster\"\nqueue = \"team-a\"": "", "order = \"cluster\"": "", "order = \"fcfs\"": "",
+		"order = \"cluster\"\nqueues = { ann = \"team-c\" }": `the queue "team-c" of the cluster`,
+	} {
+		spec, text := decodetest.Beside(t, fmt.Sprintf(file, kubeconfigOf(t, f.URL), policy), nil)
+		if text != "" {
+			t.Fatal(text)
+		}
+		hw := spec.Cells[0].Hardware.ForEngine()
+		_, err := kind.Images(t.Context(), []engine.ImageNeed{{Hardware: hw, Image: "x:1"}}, false)
+		var missing *engine.Unavailable
+		if want == "" && err != nil || want != "" && (!errors.As(err, &missing) || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(missing.Hint, "get localqueues")) {
+			t.Errorf("%s: %v", policy, err)
+		}
 	}
 }
 

@@ -150,10 +150,13 @@ type settings struct {
 	//
 	//	gpu_resource = "amd.com/gpu"
 	GPUResource string `arg:"gpu_resource" default:"nvidia.com/gpu"`
+
+	queues []string // the LocalQueues of Kueue that policies use
 }
 
-// JobImage implements pods.Settings.
-func (s *settings) JobImage() string { return s.Image }
+// JobImage and NeedsQueue implement pods.Settings.
+func (s *settings) JobImage() string       { return s.Image }
+func (s *settings) NeedsQueue(name string) { s.queues = schema.AddOnce(s.queues, name) }
 
 // settingsOf returns the settings of a hardware of this engine.
 func settingsOf(h *engine.Hardware) *settings { return h.Settings.(*settings) }

@@ -310,7 +310,7 @@ func findImages(ctx context.Context, needs []engine.ImageNeed, _ bool) (found []
 	return found, missing
 }
 
-// check looks whether the nodes of a hardware have room.
+// check looks whether the nodes of a hardware have room, and whether the queues of its policies take jobs.
 func check(ctx context.Context, hw *engine.Hardware) ([]room, error) {
 	k, err := connect(settingsOf(hw))
 	if err != nil {
@@ -320,6 +320,11 @@ func check(ctx context.Context, hw *engine.Hardware) ([]room, error) {
 	rooms, err := k.rooms(ctx, "")
 	if err == nil {
 		_, err = assign(hw, rooms)
+	}
+	for _, queue := range k.set.queues {
+		if err == nil {
+			_, err = k.findQueue(ctx, queue)
+		}
 	}
 	return rooms, err
 }

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -94,7 +95,7 @@ func (e *Engine) Submit(number int, queue string) {
 
 // submit makes the Job of a submission.
 func (e *Engine) submit(s *submission) error {
-	if err := e.findQueue(s.queue); err != nil {
+	if err := e.useQueue(s.queue); err != nil {
 		e.Break(unavailable(err))
 		return err
 	}
@@ -130,26 +131,38 @@ func (e *Engine) submit(s *submission) error {
 	return nil
 }
 
-// findQueue looks whether a LocalQueue is there, once for each.
-func (e *Engine) findQueue(name string) error {
+// useQueue looks for a queue before its first job is submitted.
+func (e *Engine) useQueue(name string) error {
 	if name == "" || e.queues[name] {
 		return nil
 	}
+	version, err := e.findQueue(e.ctx, name)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.kueue, e.queues[name] = version, true
+	e.mu.Unlock()
+	return nil
+}
+
+// findQueue looks whether a LocalQueue of Kueue takes jobs. It returns the version of Kueue's API.
+func (k *cluster) findQueue(ctx context.Context, name string) (version string, err error) {
 	var group struct {
 		Preferred struct {
 			Version string `json:"groupVersion"`
 		} `json:"preferredVersion"`
 	}
 	hint := "leave queue out of the policy to use the scheduler of the cluster alone"
-	err := e.do(e.ctx, call{verb: "get", absolute: "/apis/kueue.x-k8s.io"}, &group)
+	err = k.do(ctx, call{verb: "get", absolute: "/apis/kueue.x-k8s.io"}, &group)
+	version = group.Preferred.Version
 	if refused(err, http.StatusNotFound) {
 		err = errors.New("it has no Kueue")
 	}
 	if err == nil {
-		hint = fmt.Sprintf("kubectl -n %s get localqueues shows which ones take jobs", e.namespace)
+		hint = fmt.Sprintf("kubectl -n %s get localqueues shows which ones take jobs", k.namespace)
 		var q workload
-		err = e.do(e.ctx, call{verb: "get", group: group.Preferred.Version, resource: "localqueues", namespace: e.namespace,
-			name: name}, &q)
+		err = k.do(ctx, call{verb: "get", group: version, resource: "localqueues", namespace: k.namespace, name: name}, &q)
 		for _, c := range q.Status.Conditions {
 			if c.Type == "Active" && c.Status == "False" {
 				err = errors.New(c.Message)
@@ -157,12 +170,9 @@ func (e *Engine) findQueue(name string) error {
 		}
 	}
 	if err != nil {
-		return &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("the queue %q of the cluster: %w", name, err), Hint: hint}
+		err = &engine.Unavailable{Engine: kindName, Err: fmt.Errorf("the queue %q of the cluster: %w", name, err), Hint: hint}
 	}
-	e.mu.Lock()
-	e.kueue, e.queues[name] = group.Preferred.Version, true
-	e.mu.Unlock()
-	return nil
+	return version, err
 }
 
 // Withdraw removes the Job of a job that is over, or is not to start any more.

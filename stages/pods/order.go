@@ -91,6 +91,21 @@ func decides(c *language.Checker, p *experiment.Policy, h *experiment.Hardware) 
 	}
 }
 
+// queues are the queues of the cluster that a cell uses.
+func queues(cell experiment.Cell) (names []string) {
+	if cell.Policy.Order != Cluster {
+		return nil
+	}
+	var args clusterArgs
+	schema.Fill(&args, cell.Policy.Settings)
+	for _, s := range append(args.Queues, schema.Setting{Value: args.Queue}) {
+		if s.Value != "" {
+			names = append(names, s.Value)
+		}
+	}
+	return names
+}
+
 // byArrival is the order in which waiting jobs are listed, and in which they start in simulations.
 type byArrival struct{}
 

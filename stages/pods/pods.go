@@ -15,6 +15,8 @@ import (
 type Settings interface {
 	// JobImage is the image of jobs that name none; empty for no image.
 	JobImage() string
+	// NeedsQueue asks for a queue of the cluster to be looked for before anything runs.
+	NeedsQueue(name string)
 }
 
 func init() {
@@ -36,6 +38,9 @@ func prepare(d *language.Decoder, s *experiment.Spec) {
 			continue
 		}
 		h.Suspends = true
+		for _, queue := range queues(cell) {
+			set.NeedsQueue(queue)
+		}
 		image := set.JobImage()
 		if image == "" {
 			continue
