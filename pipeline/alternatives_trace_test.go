@@ -107,8 +107,8 @@ func spans(t *testing.T, source string) map[string]string {
 //	       GPU: C 0-6, D 6-8, F 8-9, A 9-19        CPU: B 0-6, E 6-9
 //	sjf    The shortest pair of job and resource is first: B gets the GPU, then C the CPU.
 //	       GPU: B 0-4, A 4-14, F 14-15, D 15-17    CPU: C 0-20, E 20-23
-//	asked  By requested times, B with 4 s on the CPU is first: the result is that of allox.
-//	       With the first free alternative, B gets the GPU and C the CPU: the result is that of sjf.
+//	asked  By requested times, B with 4 s on the CPU is first: the same result as allox.
+//	       With the first free alternative, B gets the GPU and C the CPU: the same as sjf.
 //	srtf   As sjf, but D pauses A, and E pauses C. C continues on the GPU with 0.7 of its 6 s there;
 //	       A continues on the CPU with 0.9 of its 30 s there.
 //	       GPU: B 0-4, A 4-5, D 5-7, F 7-8, C 8-12.2    CPU: C 0-6, E 6-9, A 9-36

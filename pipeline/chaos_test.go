@@ -505,7 +505,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A seed chooses faults and their operations for the runs of an experiment. In the end the tables equal those of a
+// A seed chooses faults and their operations for the runs of an experiment. In the end the tables equal the tables of a
 // run without faults, no process runs, and no finished cell has run again unless its files were damaged.
 func TestChaos(t *testing.T) {
 	if testing.Short() && *seeds == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// onlineFile has estimates of which a third are wrong by a factor of 2.7, too long or too short.
+// onlineFile has estimates; a third of them are too long or too short by a factor of 2.7.
 const onlineFile = `
 experiment "estimates" { replicates = 10 }
 

@@ -78,7 +78,7 @@ type Plan struct {
 	numbers map[string]int
 	// needed are the hashes of the keys of pieces that the cells that will run need.
 	needed map[string]bool
-	// unavailable says what an engine of the experiment lacks; nil means that all engines can be used.
+	// unavailable is the error of an engine that lacks something; nil means that all engines can be used.
 	unavailable error
 	options     Options
 }

@@ -193,7 +193,7 @@ func TestCellsNoLongerPlannedAreRemoved(t *testing.T) {
 	}
 }
 
-// There is a warning about too few replicates if a comparison depends on random draws. There is none if nothing is
+// There is a warning about too few replicates if a comparison depends on random draws. There is no warning if nothing is
 // compared, if nothing is drawn, or if there are enough.
 func TestFewReplicatesAreWarnedOf(t *testing.T) {
 	fixed := strings.Replace(simulatedFile, `exponential("400ms")`, `"400ms"`, 1)

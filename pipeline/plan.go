@@ -359,7 +359,7 @@ func (p *Plan) askAll(v store.View) error {
 	}
 }
 
-// lookUpCells finds out which cells have results already. It reports whether a cell has to run or to be restored
+// lookUpCells finds out which cells have results already. It reports whether a cell must run or be restored
 // first.
 func (p *Plan) lookUpCells(v store.View, from, to int) (some bool) {
 	for i := from; i < to; i++ {

@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// unweighedAlternatives warns of orders by predicted run times that leave open with which of its
-// alternatives a job starts: they rank it by the fastest, and it gets the first that is free.
+// unweighedAlternatives warns of orders that rank a job by the run time of its fastest alternative, but start it with
+// the first alternative that is free.
 func (c *Checker) unweighedAlternatives() {
 	for _, cell := range c.allCells() {
 		p := cell.Policy
@@ -19,18 +19,18 @@ func (c *Checker) unweighedAlternatives() {
 			!slices.ContainsFunc(cell.Workload.JobBlocks(), hasAlternatives) || !c.First("ways", p) {
 			continue
 		}
-		c.Add(experiments.WarningAt(language.Place(p.At, "order", p.Range), "Alternatives that the order does not weigh",
+		c.Add(experiments.WarningAt(language.Place(p.At, "order", p.Range), "Alternatives whose run times are not compared",
 			"The policy %q ranks a job by the fastest of its alternatives, but starts it with the first that is free, "+
 				"however slow. placement = \"pairs\" weighs each alternative; placement = \"first\" says that this is meant.",
 			p.Name))
 	}
 }
 
-// hasAlternatives reports whether a job can run in several ways.
+// hasAlternatives reports whether a job can run with other resources instead of its request.
 func hasAlternatives(j *experiment.Job) bool { return len(j.Alternatives) > 0 }
 
-// WeighAlternatives sets the placement that weighs alternatives in cells whose jobs have alternatives. It does so if
-// the order uses predicted run times, the file sets no placement, and no other setting contradicts that.
+// WeighAlternatives sets the placement "pairs" in cells whose jobs have alternatives, if three conditions hold: the
+// order uses predicted run times, the file sets no placement, and no other setting contradicts "pairs".
 func (c *Checker) WeighAlternatives(cells []experiment.Cell) {
 	weighed, open := map[*experiment.Policy]*experiment.Policy{}, map[*experiment.Workload]bool{}
 	for i := range cells {
@@ -52,8 +52,8 @@ func (c *Checker) WeighAlternatives(cells []experiment.Cell) {
 	}
 }
 
-// withPairsPlacement is a policy with the placement that weighs alternatives, unless the settings in the file
-// contradict that.
+// withPairsPlacement returns the policy p with the placement "pairs", or p itself if settings in the file contradict
+// that.
 func withPairsPlacement(p *experiment.Policy) *experiment.Policy {
 	isSet := func(arg string) bool { _, ok := p.At[arg]; return ok }
 	other := *p
@@ -80,7 +80,8 @@ func byTime(order policy.Order) bool {
 	return slices.ContainsFunc(all, func(o *policy.Choice) bool { return o.Name == order && o.ByTime })
 }
 
-// leavesAlternativesOpen reports whether an order ranks jobs by predicted run times but does not choose alternatives.
+// leavesAlternativesOpen reports whether an order ranks jobs by predicted run times, but does not choose an
+// alternative.
 func leavesAlternativesOpen(order policy.Order) bool {
 	all := policy.OrderOf.Choices()
 	i := slices.IndexFunc(all, func(o *policy.Choice) bool { return o.Name == order })

@@ -11,15 +11,15 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// jobCapacity checks that a free hardware has room for a job: for its own request, or
-// for one of its alternatives, on one node or, where the policy divides jobs, on any.
+// jobCapacity checks that an empty hardware has room for a job's request, or for one of its alternatives. The job
+// must fit on one node, or on several if the policy divides jobs over nodes.
 func (c *Checker) jobCapacity(j *experiment.Job, h *experiment.Hardware, divides bool) {
 	divides = divides && j.Divisible()
 	if j.Placed() {
 		c.alternativesCapacity(j, h, divides)
 		return
 	}
-	if j.RunsAsSeveralPrograms() { // the feature that it is of checks them
+	if j.RunsAsSeveralPrograms() { // the feature of such jobs checks their capacity
 		return
 	}
 	asks := j.Demand()
@@ -30,12 +30,12 @@ func (c *Checker) jobCapacity(j *experiment.Job, h *experiment.Hardware, divides
 		switch {
 		case m.Argument == "threads":
 			c.Fail(j.Threads.Range, m.Summary, "%s %s.", who, m.Reason)
-		case m.Argument == "gpus" && slices.Contains(c.jobOnEngine(j, h, j.GPUs), "gpus"): // its engine knows why
+		case m.Argument == "gpus" && slices.Contains(c.jobOnEngine(j, h, j.GPUs), "gpus"): // the engine has reported the GPUs
 		default:
 			c.Fail(at, m.Summary, "%s %s.", who, m.Reason)
 		}
 		if m.Argument == "gpus" {
-			return // that the engine lacks them as well helps nobody
+			return // one message for one mistake
 		}
 	}
 	if j.GPUs > 0 && !h.Capabilities().GPUs {
@@ -46,8 +46,8 @@ func (c *Checker) jobCapacity(j *experiment.Job, h *experiment.Hardware, divides
 	}
 }
 
-// alternativesCapacity checks that a hardware has room for a job with alternatives in at
-// least one of them, and that the job has a rate for all GPUs that it can get.
+// alternativesCapacity checks that a hardware has room for a job with alternatives, with at least one of them. It
+// also checks that the job has a rate for each type of GPU that it can get.
 func (c *Checker) alternativesCapacity(j *experiment.Job, h *experiment.Hardware, divides bool) {
 	asks := make([]string, 0, 1+len(j.Alternatives))
 	some := false
@@ -73,7 +73,7 @@ func (c *Checker) alternativesCapacity(j *experiment.Job, h *experiment.Hardware
 	}
 }
 
-// resizes checks a workload's own resize requests.
+// resizes checks the resize requests of a workload block.
 func (c *Checker) resizes(w *experiment.Workload, h *experiment.Hardware) {
 	for _, u := range w.Resizes {
 		if !h.Capabilities().Resize {
@@ -86,13 +86,13 @@ func (c *Checker) resizes(w *experiment.Workload, h *experiment.Hardware) {
 	}
 }
 
-// submissionEnd refuses submissions that go on for longer than times in nanoseconds can say.
+// submissionEnd reports submissions that last longer than a time.Duration can hold (292 years).
 func (c *Checker) submissionEnd(w *experiment.Workload) {
 	for _, s := range w.Submits {
 		last := float64(s.Arrivals.Start) + float64(s.Arrivals.Mean)*float64(s.Count)
 		if last >= math.MaxInt64 {
 			c.Fail(s.Range, "Arrivals out of range",
-				"The last of %d jobs would arrive %.0f years after the start; the most is 292.",
+				"The last of %d jobs would arrive %.0f years after the start; the limit is 292 years.",
 				s.Count, last/float64(365*24*time.Hour))
 		}
 	}

@@ -1,6 +1,5 @@
-// Package check has the rules for parts that must fit together: jobs and
-// hardware, policies and engines, blocks and the cells that use them. Each rule
-// is written once.
+// Package check has rules on how parts of an experiment fit together: jobs and hardware, policies and engines, blocks
+// and the cells that use them. Each rule is written once.
 package check
 
 import (
@@ -12,11 +11,12 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// Checker finds mistakes that only whole cells show, by the rules of the core and the registered ones of features.
+// Checker finds mistakes that are visible only in a cell, where workload, hardware and policy meet. It applies the
+// rules of the core and the rules that features have registered.
 type Checker struct{ *language.Checker }
 
-// New returns a checker of the cells of spec, which reports to r. Real hardware
-// is checked against the facts of the host.
+// New returns a checker of the cells of spec. It reports mistakes to r and compares real hardware with the facts of
+// the host.
 func New(r *eval.Reporter, spec *experiment.Spec, host experiments.HostFacts) *Checker {
 	return &Checker{language.NewChecker(r, spec, host)}
 }
@@ -65,7 +65,7 @@ func (c *Checker) Cells() {
 	}
 }
 
-// allCells are the cells of the matrix, and some of those beyond it.
+// allCells returns the cells of the matrix and examples of cells of searches.
 func (c *Checker) allCells() []experiment.Cell {
 	cells := slices.Clone(c.Spec.Cells)
 	c.Spec.EachProbe(func(probe experiment.Cell) { cells = append(cells, probe) })

@@ -13,14 +13,15 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// onEngine reports the problems that the engine of a hardware finds in it.
+// onEngine reports the mistakes that the engine of a hardware finds in the hardware block.
 func (c *Checker) onEngine(h *experiment.Hardware) {
 	if check := h.Kind().Check; check != nil {
 		c.problems(h.At, h.Range, check(h.ForEngine(), c.host()))
 	}
 }
 
-// records reports a workload with more jobs than an engine that replays records has runs.
+// records reports a workload with more jobs than there are recorded runs, on an engine that replays each recorded run
+// once.
 func (c *Checker) records(w *experiment.Workload, h *experiment.Hardware) {
 	if !h.Kind().Recorded || h.Settings == nil || !c.First("records", w, h) {
 		return
@@ -35,7 +36,8 @@ func (c *Checker) records(w *experiment.Workload, h *experiment.Hardware) {
 	}
 }
 
-// jobOnEngine reports the problems that the engine of a hardware finds in a job. It returns the wrong arguments.
+// jobOnEngine reports the mistakes that the engine of a hardware finds in a job. It returns the names of the
+// arguments with mistakes.
 func (c *Checker) jobOnEngine(j *experiment.Job, h *experiment.Hardware, gpus int) []string {
 	check := h.Kind().CheckJob
 	if check == nil {
@@ -59,13 +61,13 @@ func (c *Checker) problems(at map[string]experiments.Range, block experiments.Ra
 	}
 }
 
-// host is this machine as engines see it.
+// host returns the facts about this machine that engines get.
 func (c *Checker) host() engine.Host {
 	f := c.Host
 	return engine.Host{Threads: f.Threads, MemoryBytes: f.MemoryBytes, GPUs: f.GPUs, GPUType: f.GPUType, NoGPUs: f.NoGPUs}
 }
 
-// programs checks the jobs whose programs run outside of containers, be it for samples alone.
+// programs checks the jobs of a workload whose programs run outside of containers, also if only for samples.
 func (c *Checker) programs(w *experiment.Workload, h *experiment.Hardware) {
 	if h.Kind().Contained {
 		return
@@ -81,13 +83,14 @@ func (c *Checker) programs(w *experiment.Workload, h *experiment.Hardware) {
 	}
 }
 
-// onHardware checks a job that runs outside of containers on a hardware, or is sampled for it.
+// onHardware checks a job that runs on a hardware outside of containers; sampled means that it only takes samples for
+// it.
 func (c *Checker) onHardware(j *experiment.Job, h *experiment.Hardware, sampled bool) {
 	if (h.Real() || sampled) && c.First(j) {
 		c.paths(j)
 	}
 	if h.Real() && c.First("program", j, h) {
-		c.jobOnEngine(j, h, 0) // fits reports GPUs
+		c.jobOnEngine(j, h, 0) // jobCapacity checks the GPUs
 	}
 }
 
@@ -105,7 +108,7 @@ func (c *Checker) paths(j *experiment.Job) {
 	c.inputs(j)
 }
 
-// cause is an error of the file system without the path that it names.
+// cause returns the cause of an error of the file system, without the operation and the path.
 func cause(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -114,14 +117,14 @@ func cause(err error) error {
 	return err
 }
 
-// contained checks a job that runs in containers on a hardware.
+// contained checks a job whose hardware runs jobs in containers.
 func (c *Checker) contained(j *experiment.Job, h *experiment.Hardware) {
 	if j.Container == nil {
 		c.Fail(j.Range, "Job without an image",
 			"On the hardware %q jobs run in containers, and the job %q names no image for them.", h.Name, j.Name)
 		return
 	}
-	c.jobOnEngine(j, h, 0) // fits reports GPUs
+	c.jobOnEngine(j, h, 0) // jobCapacity checks the GPUs
 	if at, ok := j.At["dir"]; ok && !c.outsideContainers(j) {
 		c.Fail(at, "Argument that nothing reads",
 			"dir is a folder of this machine, and the job %q runs in containers only; workdir is the folder in "+
@@ -129,7 +132,7 @@ func (c *Checker) contained(j *experiment.Job, h *experiment.Hardware) {
 	}
 }
 
-// outsideContainers reports whether some cell runs a job without a container.
+// outsideContainers reports whether a job runs outside of a container in some cell.
 func (c *Checker) outsideContainers(j *experiment.Job) bool {
 	for _, cell := range c.Spec.Cells {
 		if cell.Hardware.Kind().Contained {
@@ -155,10 +158,10 @@ func (c *Checker) inContainers(w *experiment.Workload, h *experiment.Hardware) {
 	}
 }
 
-// inputs checks the files that a job declares: a change in one must be noticed.
+// inputs checks that changes in the input files of a job can be noticed.
 func (c *Checker) inputs(j *experiment.Job) {
 	for _, f := range j.Files {
-		// One summary each, or several files of a line would be one message.
+		// Each file has its own summary, because messages of one line with the same summary are reported once.
 		switch err := experiment.Untrackable(f); {
 		case err == nil:
 		case errors.As(err, new(*fs.PathError)):

@@ -10,16 +10,16 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// bytesOfJob is the memory that each job of a simulated cell takes while the cell runs, measured with 10⁶ jobs: 510 with
-// their metrics alone, and 560 with all records.
+// bytesOfJob is the memory in bytes that each job of a simulated cell takes while the cell runs. Measured with 10⁶
+// jobs: 510 if the cell records only metrics, 560 with all records.
 const bytesOfJob = 560
 
-// bytesOfDrawn is the same for jobs that are drawn on demand.
+// bytesOfDrawn is the memory in bytes per job when jobs are drawn only as they arrive.
 const bytesOfDrawn = 32
 
-// memory warns of cells with many jobs: the cells that run in parallel need more than half of the machine's memory. A
-// cell that needs more memory than the machine has is an error when it is about to run. A submit block with more jobs than
-// a list may have is an error as well, unless they are drawn when they arrive.
+// memory warns if the cells that run at the same time need more than half of the machine's memory. (A cell that needs
+// more than all of it becomes an error before it runs.) It reports a submit block with more jobs than a list can
+// hold, unless its jobs are drawn as they arrive.
 func (c *Checker) memory() {
 	cells, listed := map[*experiment.Workload]int{}, map[*experiment.Workload]bool{}
 	for _, cell := range c.allCells() {
@@ -54,10 +54,10 @@ func (c *Checker) memory() {
 		}
 		side, advice := "", "Submit fewer jobs, or run it on a machine with more."
 		if together > 1 && one <= c.Host.MemoryBytes/2 {
-			side = fmt.Sprintf(", %.1f GiB for the %d that run side by side", gib(all), together)
+			side = fmt.Sprintf(", %.1f GiB for the %d that run at the same time", gib(all), together)
 			advice = "Submit fewer jobs, or run fewer cells at a time (--parallel)."
 		}
-		d := experiments.WarningAt(w.Range, "Cells that want much memory",
+		d := experiments.WarningAt(w.Range, "Cells that need much memory",
 			"A cell of workload %q has %s and takes about %.1f GiB of memory%s; this machine has %.1f GiB. %s",
 			w.Name, schema.Plural(jobs, "job"), gib(one), side, gib(c.Host.MemoryBytes), advice)
 		d.Unavailable = one > c.Host.MemoryBytes

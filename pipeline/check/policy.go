@@ -27,11 +27,11 @@ func (c *Checker) pauses(p *experiment.Policy, h *experiment.Hardware) {
 	}
 }
 
-// gpuAssumptions checks that the hardware has the type of device which a policy assumes for all devices (blind), and
-// that the engine can pause jobs if the policy decides in rounds.
+// gpuAssumptions checks that the hardware has the type of GPU that a policy assumes for all GPUs (the argument
+// blind). It also checks that the engine can pause jobs if the policy decides in rounds.
 func (c *Checker) gpuAssumptions(p *experiment.Policy, h *experiment.Hardware) {
 	if p.Settings.Duration("rounds") > 0 && !h.Capabilities().Pause {
-		c.Lacks(language.Place(p.At, "rounds", p.Range), h, "pause", "A policy of rounds pauses jobs")
+		c.Lacks(language.Place(p.At, "rounds", p.Range), h, "pause", "A policy that decides in rounds pauses jobs")
 	}
 	like, _ := p.Settings["blind"].(string)
 	if like == "" || like == "cores" || slices.Contains(h.GPUTypes(), like) {
@@ -63,7 +63,7 @@ func (c *Checker) malleable(w *experiment.Workload, h *experiment.Hardware, p *e
 	}
 }
 
-// alternatives checks that a policy can run a workload's jobs with alternatives.
+// alternatives checks that a policy can handle a workload's jobs with alternatives.
 func (c *Checker) alternatives(w *experiment.Workload, p *experiment.Policy) {
 	if t := w.Trace; t != nil {
 		for _, k := range t.Blocks {
@@ -93,7 +93,7 @@ func (c *Checker) alternatives(w *experiment.Workload, p *experiment.Policy) {
 	}
 }
 
-// oracle reports a policy that needs true run times which are not known.
+// oracle reports a policy with exact run times on hardware where they are unknown.
 func (c *Checker) oracle(p *experiment.Policy, h *experiment.Hardware) {
 	if at, ok := p.At["estimates"]; ok && h.Real() && p.Source().True {
 		c.Fail(at, "Estimates that are not known",
@@ -102,7 +102,7 @@ func (c *Checker) oracle(p *experiment.Policy, h *experiment.Hardware) {
 	}
 }
 
-// requested reports a policy that decides by requested times which a log does not have.
+// requested reports a policy that needs requested run times if the log of jobs does not have them.
 func (c *Checker) requested(p *experiment.Policy, w *experiment.Workload) {
 	t := w.Trace
 	if t == nil || !p.Source().Asked || !p.Policy.Estimates() {
@@ -119,10 +119,10 @@ func (c *Checker) requested(p *experiment.Policy, w *experiment.Workload) {
 			"column that has them, or give the job blocks a limit.", w.Name)
 }
 
-// misfits reports the settings in the blocks of a policy that do not fit the hardware or the jobs.
+// misfits reports settings of a policy that do not fit the hardware or the jobs.
 func (c *Checker) misfits(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
 	run := scheduler.Run{Cluster: h.Cluster}
-	var at []experiments.Range // of the jobs
+	var at []experiments.Range // of the job blocks
 	if w.Trace != nil {
 		run.Jobs = slices.Clip(w.Trace.Jobs)
 	}
@@ -132,7 +132,7 @@ func (c *Checker) misfits(w *experiment.Workload, h *experiment.Hardware, p *exp
 		if j.Submission() == nil {
 			continue
 		}
-		for range s.Count { // under the names that they get
+		for range s.Count { // each job has its own name
 			count[s.Job]++
 			j.Number, j.Name = len(run.Jobs), fmt.Sprintf("%s-%d", s.Job.Name, count[s.Job])
 			run.Jobs, at = append(run.Jobs, j), append(at, s.Job.Range)
@@ -155,7 +155,7 @@ func (c *Checker) misfits(w *experiment.Workload, h *experiment.Hardware, p *exp
 	}
 }
 
-// jobDivision checks that a policy which divides jobs over nodes has hardware that can run them so.
+// jobDivision checks that the hardware can run a job on several nodes if the policy divides jobs over nodes.
 func (c *Checker) jobDivision(p *experiment.Policy, h *experiment.Hardware) {
 	if !p.Divides() {
 		return

@@ -16,9 +16,9 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// missingPrograms warns of programs that are not on this machine, where jobs run
-// here. It is an error only once jobs are to run (experiments.Diagnostics.Running):
-// the program may still come, and the file may be for another machine.
+// missingPrograms warns of programs that are missing on this machine, where its jobs run. The warning becomes an
+// error when jobs are about to run (experiments.Diagnostics.Running). Until then the program may be installed, or the
+// file may be for another machine.
 func (c *Checker) missingPrograms() {
 	for _, cell := range c.allCells() {
 		if command := cell.Policy.Program().Command; len(command) > 0 && c.First("command", cell.Policy) {
@@ -27,7 +27,7 @@ func (c *Checker) missingPrograms() {
 			c.program(command[0], dir, of, at)
 			for _, arg := range command[1:] {
 				if filepath.Ext(arg) != ".py" {
-					continue // it need not be a file
+					continue // the shell may know it as a builtin
 				}
 				if !filepath.IsAbs(arg) {
 					arg = "." + string(filepath.Separator) + arg
@@ -47,7 +47,7 @@ func (c *Checker) missingPrograms() {
 	}
 }
 
-// program warns of a missing program. others names the jobs that would fail without it.
+// program warns that a program is missing. others names the jobs that would fail.
 func (c *Checker) program(name, dir, others string, at experiments.Range) {
 	d := experiments.WarningAt(at, "Program not found", "There is no program %q; %s would fail.", name, others)
 	d.Unavailable = true
@@ -70,13 +70,13 @@ func (c *Checker) program(name, dir, others string, at experiments.Range) {
 	}
 }
 
-// programs are the names of the files in the folders of PATH.
+// programs returns the names of the files in the folders of PATH.
 func programs() []string {
 	var names []string
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		entries, err := folder.ReadDir(dir)
 		if err != nil {
-			continue // the system passes over it as well
+			continue // the system ignores missing folders of PATH too
 		}
 		for _, e := range entries {
 			names = append(names, e.Name())

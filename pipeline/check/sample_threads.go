@@ -6,9 +6,9 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// beyondSamples warns of simulated jobs without run times that want more threads than this machine has: their samples
-// cannot be taken here. It is an error only when jobs are about to run. Next to errors it would only be noise: such a
-// job may also ask for more than its hardware has.
+// beyondSamples warns of simulated jobs that have no run times and request more threads than this machine has: their
+// samples cannot be taken here. The warning becomes an error when jobs are about to run. It is left out if the file
+// has errors, because one of them may be about the same request.
 func (c *Checker) beyondSamples() {
 	for _, cell := range c.allCells() {
 		h := cell.Hardware
@@ -33,8 +33,8 @@ func (c *Checker) beyondSamples() {
 	}
 }
 
-// sampledOn returns the jobs of a workload whose run times on a simulated hardware come from samples: of those with
-// alternatives, the ones for which there is room.
+// sampledOn returns the jobs of a workload whose run times on simulated hardware come from samples. Alternatives for
+// which the hardware has no room are left out.
 func sampledOn(h *experiment.Hardware, w *experiment.Workload) []*experiment.Job {
 	var jobs []*experiment.Job
 	add := func(j *experiment.Job) {

@@ -7,8 +7,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Warnings warns of blocks and arguments that change nothing, of missing programs, and of
-// policies with a misleading setting. It needs the cells of a file without errors.
+// Warnings warns of blocks and arguments without effect, of missing programs, and of policies with a misleading
+// setting. Call it only for a file without errors.
 func (c *Checker) Warnings(root *eval.Node) {
 	c.unusedBlocks(root)
 	c.emptyComparisons(root)
@@ -18,7 +18,7 @@ func (c *Checker) Warnings(root *eval.Node) {
 	c.unweighedAlternatives()
 }
 
-// unusedBlocks warns of blocks that no cell has.
+// unusedBlocks warns of blocks that no cell uses.
 func (c *Checker) unusedBlocks(root *eval.Node) {
 	type block struct{ kind, name string }
 	used := map[block]bool{}
@@ -38,12 +38,12 @@ func (c *Checker) unusedBlocks(root *eval.Node) {
 			used[block{"job", j.Name}] = true
 		}
 	})
-	for _, w := range root.All("workload") { // jobs of a workload that is itself unused, or of a trace
+	for _, w := range root.All("workload") { // job blocks used by an unused workload, or by a trace
 		names, all := eval.NamesRead(w, "job")
 		for _, name := range names {
 			used[block{"job", name}] = true
 		}
-		if all { // as in job[each.which]
+		if all { // the reference depends on an axis, as in job[each.which]
 			for _, n := range root.All("job") {
 				used[block{"job", n.Label}] = true
 			}
@@ -63,7 +63,7 @@ func (c *Checker) unusedBlocks(root *eval.Node) {
 	}
 }
 
-// workloads returns the workloads of the cells, each once.
+// workloads returns the workloads of the cells without repetitions.
 func (c *Checker) workloads() []*experiment.Workload {
 	var list []*experiment.Workload
 	seen := map[*experiment.Workload]bool{}
@@ -76,7 +76,7 @@ func (c *Checker) workloads() []*experiment.Workload {
 	return list
 }
 
-// emptyComparisons warns of comparisons whose baseline meets no other policy.
+// emptyComparisons warns of comparisons whose baseline has the same workload and hardware as no other policy.
 func (c *Checker) emptyComparisons(root *eval.Node) {
 	type meeting struct{ workload, hardware string }
 	policies := map[meeting]map[string]bool{}
@@ -100,13 +100,12 @@ func (c *Checker) emptyComparisons(root *eval.Node) {
 		}
 		if !others {
 			c.Warnf(n.Header, "Nothing to compare with",
-				"No other policy meets the workload and the hardware of %q, so there is nothing to compare.", baseline)
+				"No other policy runs with the workload and the hardware of %q, so there is nothing to compare.", baseline)
 		}
 	}
 }
 
-// unusedSamples warns of arguments of the profile and estimate blocks that
-// change nothing for these cells.
+// unusedSamples warns of arguments of the profile and estimate blocks that have no effect on these cells.
 func (c *Checker) unusedSamples(root *eval.Node) {
 	profile, estimate := root.First("profile"), root.First("estimate")
 	s := c.Spec

@@ -58,7 +58,7 @@ func alternativeBlock() *schema.Block {
 	return b
 }
 
-// alternatives decodes the alternatives of a job.
+// alternatives decodes the alternative blocks of a job.
 func (d *Decoder) alternatives(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.Job) {
 	checkGPUType(a, j, n.First("runtime"))
 	for _, an := range n.All("alternative") {
@@ -90,7 +90,7 @@ func (d *Decoder) alternatives(n *eval.Node, e *eval.Env, a *eval.Args, j *exper
 	}
 }
 
-// checkAlternative reports the mistakes in an alternative of a job.
+// checkAlternative reports mistakes in an alternative of the job j; rt is its runtime block.
 func (d *Decoder) checkAlternative(a *eval.Args, rt *eval.Node, j, other *experiment.Job) {
 	if other.Alternative == j.AlternativeName() {
 		a.Fail(a.Node.LabelAt, "Duplicate name",
@@ -110,8 +110,8 @@ func (d *Decoder) checkAlternative(a *eval.Args, rt *eval.Node, j, other *experi
 	checkGPUType(a, other, rt)
 }
 
-// checkGPUType reports types of GPU where no GPU is requested. A job's rates
-// may belong to its alternatives.
+// checkGPUType reports arguments about types of GPU if no GPU is requested. gpu_rate is allowed, since it may be for
+// an alternative of the job.
 func checkGPUType(a *eval.Args, j *experiment.Job, rt *eval.Node) {
 	if j.GPUs > 0 || !a.OK {
 		return

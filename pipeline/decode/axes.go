@@ -14,8 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// absent is the index of a value that a point does not have, and of an axis that
-// the matrix does not have.
+// absent is the index of a missing axis, and of a missing value of an axis.
 const absent = -1
 
 // axis is one axis of the matrix.
@@ -24,11 +23,11 @@ type axis struct {
 	at     hcl.Range
 	values []cty.Value
 	texts  []string
-	places map[string]int // of the texts
-	read   bool           // by a block of some cell
+	places map[string]int // text of a value → its index in values
+	read   bool           // a block of some cell reads each.<axis>
 }
 
-// index returns the place of a value on the axis, adding it when it is new.
+// index returns the index of a value on the axis, and adds the value if it is new.
 func (x *axis) index(v cty.Value) int {
 	text := eval.Display(v)
 	if i, ok := x.places[text]; ok {
@@ -42,13 +41,13 @@ func (x *axis) index(v cty.Value) int {
 	return len(x.texts) - 1
 }
 
-// axis returns the index of the axis with the given name; absent without one.
+// axis returns the index of the axis with this name, or absent.
 func (m *matrix) axis(name string) int {
 	return slices.IndexFunc(m.axes, func(x *axis) bool { return x.name == name })
 }
 
-// declareAxes evaluates the axes of the matrix, and finds its include and exclude
-// blocks. It returns false when some are in error.
+// declareAxes evaluates the axes of the matrix, and finds its include and exclude blocks. It returns false after an
+// error.
 func (m *matrix) declareAxes() bool {
 	good := m.declareFactors()
 	good = m.declareImplied() && good
@@ -64,8 +63,7 @@ func (m *matrix) declareAxes() bool {
 	return good
 }
 
-// declareFactors evaluates the axes that are written as arguments of the matrix
-// or of its zip blocks, in the order of the file.
+// declareFactors evaluates the axes that are arguments of the matrix or of its zip blocks, in the order of the file.
 func (m *matrix) declareFactors() bool {
 	type factor struct {
 		at    hcl.Range
@@ -91,7 +89,7 @@ func (m *matrix) declareFactors() bool {
 	return good
 }
 
-// declareFactor evaluates axes that advance together.
+// declareFactor evaluates the axes of one factor, whose values advance together.
 func (m *matrix) declareFactor(attrs []*hcl.Attribute) bool {
 	good := true
 	var factor []int
@@ -114,8 +112,8 @@ func (m *matrix) declareFactor(attrs []*hcl.Attribute) bool {
 	return good
 }
 
-// declareImplied adds the axes workload, hardware and policy where the matrix
-// does not set them: they take all blocks, and vary slowest.
+// declareImplied adds the axes workload, hardware and policy that the matrix does not set. Their values are all
+// blocks of that type, and they vary slowest.
 func (m *matrix) declareImplied() bool {
 	good := true
 	var implied [][]int
@@ -129,7 +127,7 @@ func (m *matrix) declareImplied() bool {
 		x := &axis{name: kind}
 		for _, b := range m.root.All(kind) {
 			x.index(eval.RefValue(kind, b.Label))
-			good = good && b.Label != "" // a missing label has been reported
+			good = good && b.Label != "" // a missing label has been reported already
 		}
 		if len(x.values) == 0 {
 			m.axes = append(m.axes, x)
@@ -163,7 +161,7 @@ func (m *matrix) declareIncluded(include *eval.Node) bool {
 	return good
 }
 
-// declareAxis evaluates one axis, and returns its index.
+// declareAxis evaluates an axis and returns its index. The second result is false after an error.
 func (m *matrix) declareAxis(a *hcl.Attribute) (int, bool) {
 	if i := m.axis(a.Name); i != absent {
 		m.Errorf(a.NameRange, "Duplicate axis", "The matrix already has the axis %q, at line %d.",
@@ -175,14 +173,14 @@ func (m *matrix) declareAxis(a *hcl.Attribute) (int, bool) {
 	return len(m.axes) - 1, m.freeName(x) && m.axisValues(x, a.Expr)
 }
 
-// axisValues evaluates the values of an axis.
+// axisValues evaluates the values of an axis. It returns false after an error.
 func (m *matrix) axisValues(x *axis, expr hcl.Expression) bool {
 	v := m.Eval(expr, m.global)
 	known := v.IsKnown() && !v.IsNull() && eval.IsList(v) && v.LengthInt() > 0
-	x.read = x.read || !known // or it would be called unread as well
+	x.read = x.read || !known // an axis with an error is not reported as unused too
 	switch {
 	case known:
-	case !v.IsKnown(): // which has been reported
+	case !v.IsKnown(): // the unknown value has been reported
 		return false
 	case v.IsNull() || !eval.IsList(v):
 		m.Errorf(expr.Range(), "Wrong type", "An axis is a list of values; this is %s.", eval.Describe(v))
@@ -216,13 +214,13 @@ func (m *matrix) axisValues(x *axis, expr hcl.Expression) bool {
 	return good
 }
 
-// freeName reports an axis that has the name of a column of the tables of
-// results: the values of an axis are a column of them too.
+// freeName reports an axis with the name of a column of the result tables. The values of an axis are a column of
+// these tables too.
 func (m *matrix) freeName(x *axis) bool {
 	if slices.Contains(matrixKinds, x.name) || !slices.Contains(record.ColumnNames(), x.name) {
 		return true
 	}
-	x.read = true // one mistake is one message
+	x.read = true // one mistake gives one message
 	m.Errorf(x.at, "Axis with the name of a column",
 		"The tables of results already have a column %q; give the axis another name.", x.name)
 	return false

@@ -76,8 +76,8 @@ func compareBlock() *schema.Block {
 		"{means}", listed(OverJobs()))
 }
 
-// baselineAt reports whether some cell has the values of axes at which a baseline is to be; it says which are not
-// there.
+// baselineAt reports whether some cell has the values of axes that a baseline names. If not, it reports the missing
+// axis or value.
 func (d *Decoder) baselineAt(a *eval.Args, at []schema.Setting, cells []experiment.Cell) bool {
 	for _, s := range at {
 		var values, axes []string
@@ -101,13 +101,13 @@ func (d *Decoder) baselineAt(a *eval.Args, at []schema.Setting, cells []experime
 			a.Fail(a.At("baseline"), "Baseline that never runs", "The axis %q has no value %q, but %s.",
 				s.Name, s.Value, schema.AllOf(values))
 		case len(values) == 1 && len(at) == 1 && s.Name != "policy":
-			d.Warnf(a.At("baseline"), "Nothing to compare with", "The axis %q has no value but %q.", s.Name, s.Value)
+			d.Warnf(a.At("baseline"), "Nothing to compare with", "The axis %q has only the value %q.", s.Name, s.Value)
 		}
 	}
 	return a.OK
 }
 
-// include adds a text to a list that does not have it.
+// include appends a text to a list, unless the list has it.
 func include(list []string, text string) []string {
 	if slices.Contains(list, text) {
 		return list
@@ -115,7 +115,7 @@ func include(list []string, text string) []string {
 	return append(list, text)
 }
 
-// compares decodes the compare blocks: a comparison for each of their metrics.
+// compares decodes the compare blocks. It returns one comparison for each metric of a block.
 func (d *Decoder) compares(cells []experiment.Cell) []experiment.Compare {
 	var list []experiment.Compare
 	for _, n := range d.Root.All("compare") {
@@ -123,7 +123,7 @@ func (d *Decoder) compares(cells []experiment.Cell) []experiment.Compare {
 		a := d.Decode(n, d.Global, &v)
 		c := experiment.Compare{At: v.Baseline, Level: v.Level, By: v.By, Block: v.Block, Range: eval.RangeOf(n.Header)}
 		var metrics []string
-		if n.Label != "" { // else that has been reported
+		if n.Label != "" { // a missing label has been reported already
 			metrics = d.comparedMetrics(n, a, &v)
 		}
 		if !a.OK || len(metrics) == 0 || len(c.At) == 0 || !d.blockOfLog(a, cells) ||
@@ -146,8 +146,8 @@ func (d *Decoder) compares(cells []experiment.Cell) []experiment.Compare {
 	return list
 }
 
-// comparedMetrics are the columns that a compare block is about: its label, and its metrics. It reports those that
-// cannot be compared as the block asks.
+// comparedMetrics returns the columns that a compare block compares: its label and its metrics. It reports columns
+// that cannot be compared with the block's other arguments.
 func (d *Decoder) comparedMetrics(n *eval.Node, a *eval.Args, v *compareArgs) []string {
 	var metrics []string
 	names, at := []string{n.Label}, []hcl.Range{n.LabelAt}
@@ -172,7 +172,7 @@ func (d *Decoder) comparedMetrics(n *eval.Node, a *eval.Args, v *compareArgs) []
 	return metrics
 }
 
-// blockOfLog reports whether a block bootstrap, if requested, has the jobs of a log.
+// blockOfLog checks that a block bootstrap, if requested, has a log of jobs to resample.
 func (d *Decoder) blockOfLog(a *eval.Args, cells []experiment.Cell) bool {
 	if !a.IsSet("block") || d.Failed() {
 		return true

@@ -21,7 +21,7 @@ func (d *Decoder) container(a *eval.Args, j *experiment.Job) {
 		return
 	}
 	if name == "" {
-		return // in error
+		return // an error has been reported
 	}
 	if _, err := images.ParseNormalizedNamed(name); err != nil {
 		a.Fail(a.At("image"), "Not an image",
@@ -47,7 +47,7 @@ func (d *Decoder) container(a *eval.Args, j *experiment.Job) {
 	}
 }
 
-// mount reads "source:target[:ro|rw]".
+// mount reads a mount of the form "source:target[:ro|rw]".
 func (d *Decoder) mount(text string) (launch.Mount, error) {
 	parts := strings.Split(text, ":")
 	m := launch.Mount{}

@@ -7,17 +7,15 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// contractArguments are the arguments of a job that set the variables of the
-// job contract in its environment; empty for variables that tfexp alone can
-// set.
+// contractArguments maps the variables of the job contract to the arguments of a job that set them. It is "" for
+// variables that only tfexp sets.
 var contractArguments = map[string]string{
 	"TFEXP_EPOCHS": "epochs", "TFEXP_STEPS": "steps", "TFEXP_TARGET_LOSS": "target_loss",
 	"TFEXP_INTER_THREADS": "threads", "TFEXP_INTRA_THREADS": "threads", "OMP_NUM_THREADS": "threads",
 	"TFEXP_NUM_GPUS": "gpus", "CUDA_VISIBLE_DEVICES": "gpus",
 }
 
-// contractEnv reports the variables that a job cannot set, because its
-// environment has them by the job contract.
+// contractEnv reports variables in a job's environment that the job contract reserves for tfexp.
 func contractEnv(a *eval.Args, env []schema.Setting) {
 	attr := a.Node.Attr("env")
 	if attr == nil {
@@ -42,11 +40,11 @@ func contractEnv(a *eval.Args, env []schema.Setting) {
 			at = attr.Expr.Range()
 		}
 		if argument == "" {
-			a.Fail(at, "Variable of the job contract", "tfexp itself sets %s for every job; choose another name.",
+			a.Fail(at, "Variable of the job contract", "tfexp sets %s for every job; choose another name.",
 				s.Name)
 		} else {
 			a.Fail(at, "Variable of the job contract",
-				"tfexp itself sets %s, from the argument %s; use that instead.", s.Name, argument)
+				"tfexp sets %s from the argument %s; use that argument instead.", s.Name, argument)
 		}
 	}
 }

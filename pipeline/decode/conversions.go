@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// The types of arguments that mean something of jobs and their machines.
+// Types of arguments about jobs and their machines, in addition to the types of package schema.
 var (
 	_ = eval.Register(schema.Gap, gap)
 	_ = eval.Register(schema.Threads, threads)
@@ -25,7 +25,7 @@ var (
 	_ = eval.Register(schema.SpeedUp, speedUp)
 )
 
-// rates reads a map of numbers above zero.
+// rates reads a map from types of GPU to numbers above 0.
 func rates(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
 	var rates []experiment.GPURate
 	if !a.Each(arg, expr, v, "a map of numbers", func(key string, one *schema.Arg, at hcl.Range, v cty.Value) bool {
@@ -49,8 +49,8 @@ func rates(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any
 	return rates, true
 }
 
-// byThreads reads a map from numbers of threads, ascending. It returns false
-// when a key or a value is wrong, which is reported.
+// byThreads reads a map from numbers of threads to values, and visits its entries in ascending order of threads. It
+// reports wrong keys and values, and then returns false.
 func byThreads(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value, wanted string,
 	value func(threads int, arg *schema.Arg, at hcl.Range, v cty.Value) bool,
 ) bool {
@@ -85,7 +85,7 @@ func byThreads(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value, 
 	}
 	slices.SortFunc(pairs, func(x, y pair) int { return x.threads - y.threads })
 	for i, p := range pairs {
-		if i > 0 && p.threads == pairs[i-1].threads { // "1" and "01"
+		if i > 0 && p.threads == pairs[i-1].threads { // such as the keys "1" and "01"
 			a.Wrong(keyAt(p.key), "", "Duplicate key", "%s has %s twice.", arg.Name, schema.Plural(p.threads, "thread"))
 			good = false
 		}
@@ -96,7 +96,7 @@ func byThreads(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value, 
 	return good
 }
 
-// threadTimes reads a table of run times.
+// threadTimes reads a table of run times by number of threads.
 func threadTimes(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
 	var times []experiment.ThreadTime
 	const wanted = `a map from threads to durations, like { 1 = "100s", 2 = "55s" }`
@@ -110,7 +110,7 @@ func threadTimes(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value
 	return times, ok
 }
 
-// speedUp reads a curve: a law, or a table, in which one thread has the speed 1.
+// speedUp reads a speed-up curve: a formula such as amdahl(…), or a table. Its value for one thread must be 1.
 func speedUp(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
 	if m, ok := eval.ModelOf(v, "amdahl", "usl"); ok {
 		if m.Name == "amdahl" {
@@ -143,20 +143,21 @@ func speedUp(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (a
 	return curve, ok
 }
 
-// neighbors returns an argument with the fraction of its speed that a job keeps while others share its GPUs.
+// neighbors returns an argument that maps each other job to the fraction of its speed that a job keeps while the two
+// share its GPUs.
 func neighbors(a *eval.Args, name string) []experiment.Neighbour {
 	var list []experiment.Neighbour
 	for _, k := range eval.Get[[]experiment.GPURate](a, name) {
 		if k.Rate > 1 {
-			a.Fail(a.At(name), "Job that is faster beside another",
-				"Beside %q the job keeps a part of its speed, from 0 to 1; %g is more.", k.Type, k.Rate)
+			a.Fail(a.At(name), "Job that is faster with a neighbor",
+				"While it shares GPUs with %q the job keeps a part of its speed, from 0 to 1; this is %g.", k.Type, k.Rate)
 		}
 		list = append(list, experiment.Neighbour{Class: k.Type, Keep: k.Rate})
 	}
 	return list
 }
 
-// gap reads the time between arrivals: a duration, or a distribution.
+// gap reads the time between arrivals, a duration or a distribution.
 func gap(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
 	if m, ok := eval.ModelOf(v, "exponential", "normal"); ok {
 		g := workload.Arrivals{Kind: workload.ArrivalKind(m.Name), Mean: m.Spans[0]}
@@ -172,7 +173,7 @@ func gap(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 	return workload.Arrivals{Kind: workload.Every, Mean: d.(time.Duration)}, true
 }
 
-// threads reads a thread request: a number, or an object.
+// threads reads a request for threads: a number, or an object with keys such as request, min and max.
 func threads(a *eval.Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
 	at := expr.Range()
 	t := experiment.Threads{Range: eval.RangeOf(at)}

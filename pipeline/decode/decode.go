@@ -1,6 +1,7 @@
-// Package decode reads experiment files. It has the tables of the language: its blocks, their arguments and the meaning
-// of these. Blocks become values of package experiment, and the matrix becomes cells. Additions of engines, policies,
-// trace formats, metrics, pictures and stages come from their registries, each time that a table is requested.
+// Package decode reads experiment files. It has the tables of the language: its blocks, their arguments and the
+// meaning of each. It turns blocks into values of package experiment, and the matrix into cells. Registries add the
+// engines, policies, trace formats, metrics, pictures and stages; decode reads the registries each time a table is
+// requested.
 package decode
 
 import (
@@ -11,15 +12,13 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// Decoder turns the blocks of one file into a Spec. Every method that decodes
-// a block returns false when the block has an error (which is reported) or
-// depends on something that has.
+// Decoder turns the blocks of one file into a Spec. Methods that decode a block return false after an error, which
+// they have reported, and when the block depends on a block with an error.
 type Decoder struct {
 	*language.Decoder
 }
 
-// Experiment decodes the blocks that are not part of a cell, if they do not
-// depend on the cells.
+// Experiment decodes the blocks that are not part of a cell and do not depend on the cells.
 func (d *Decoder) Experiment() *experiment.Spec {
 	s := &experiment.Spec{}
 	if n := d.Root.First("experiment"); n != nil {
@@ -32,7 +31,7 @@ func (d *Decoder) Experiment() *experiment.Spec {
 	return s
 }
 
-// Views decodes the questions about the cells: comparisons, pictures, thresholds.
+// Views decodes the blocks that evaluate the cells: comparisons, pictures, thresholds.
 func (d *Decoder) Views(s *experiment.Spec) {
 	s.Compares = d.compares(s.Cells)
 	s.Plots = d.plots(s.Axes)
@@ -40,7 +39,7 @@ func (d *Decoder) Views(s *experiment.Spec) {
 	d.AfterCells(s)
 }
 
-// base is where relative paths of a file begin, absolute if possible.
+// base returns the folder to which relative paths in a file refer, absolute if possible.
 func base(filename string) string {
 	dir := filepath.Dir(filename)
 	if abs, err := filepath.Abs(dir); err == nil {

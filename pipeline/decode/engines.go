@@ -83,7 +83,7 @@ type nodeArgs struct {
 	Rack string `arg:"rack"`
 }
 
-// hardwareBlock is a machine or a cluster. The arguments of each engine come from the registry of engines.
+// hardwareBlock returns the schema of the hardware block. The engines' arguments come from the registry of engines.
 func hardwareBlock() *schema.Block {
 	words := []string{
 		"{engines}", enginesList(), "{first}", engine.Names(nil)[0],
@@ -112,7 +112,7 @@ func hardwareBlock() *schema.Block {
 
 func isContained(k *engine.Kind) bool { return k.Contained }
 
-// enginesList describes each engine.
+// enginesList describes the engines, one per line, for the reference.
 func enginesList() (list string) {
 	for _, k := range engine.Kinds() {
 		list += fmt.Sprintf("\n- `%s` %s", k.Name, k.Doc)
@@ -125,7 +125,7 @@ func engineExamples() string {
 	return strings.Join(schema.Each(shown, func(k *engine.Kind) string { return k.Example }), "\n\n")
 }
 
-// engineList names the engines for which is holds: "`process` and `docker`".
+// engineList names the engines that satisfy is, such as "`process` and `docker`".
 func engineList(is func(*engine.Kind) bool) string {
 	names := engine.Names(is)
 	for i, n := range names {
@@ -137,7 +137,8 @@ func engineList(is func(*engine.Kind) bool) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// argsOf are the arguments that some engines have, each once, with the engines that read it.
+// argsOf returns the arguments that some engines have, without repetitions. The text of each names the engines that
+// read it.
 func argsOf(of func(*engine.Kind) []schema.Arg) []schema.Arg {
 	var args []schema.Arg
 	for _, k := range engine.Kinds() {
@@ -152,7 +153,7 @@ func argsOf(of func(*engine.Kind) []schema.Arg) []schema.Arg {
 	return args
 }
 
-// engineBlocks are the blocks that some engines have, likewise.
+// engineBlocks returns the blocks that some engines have, without repetitions. The text of each names the engines.
 func engineBlocks() []*schema.Block {
 	var blocks []*schema.Block
 	for _, k := range engine.Kinds() {

@@ -12,30 +12,29 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// expander turns points of the matrix into cells. A block is evaluated once
-// for each combination of values of the axes that it reads.
+// expander turns points of the matrix into cells. It evaluates a block once for each combination of values of the
+// axes that the block reads.
 type expander struct {
 	*matrix
-	unknown   *eval.Env // the scope in which the values of axes are not known
+	unknown   *eval.Env // the scope without values of axes
 	known     map[*eval.Node]*block
-	memory    map[memoKey]any // the values of blocks; nil means an error
+	memory    map[memoKey]any // values of evaluated blocks; nil: the block has an error
 	workloads map[memoKey]*experiment.Workload
 }
 
-// block has the facts about a job, workload, hardware or policy block before
-// any cell is made.
+// block holds facts about a job, workload, hardware or policy block that do not depend on a cell.
 type block struct {
-	reads  []int // the axes that its own arguments read, ascending
+	reads  []int // indexes of the axes that its own arguments read, ascending
 	broken bool
 }
 
 type memoKey struct {
 	n      *eval.Node
-	values string // point.key of the axes that are read
+	values string // point.key of the axes that the block reads
 }
 
-// newExpander checks every block once, with the axes unknown, so that mistakes
-// are found also in blocks that no cell has.
+// newExpander checks each block once with unknown values of the axes. So it finds mistakes also in blocks that no
+// cell uses.
 func newExpander(m *matrix) *expander {
 	x := &expander{
 		matrix: m, known: map[*eval.Node]*block{}, memory: map[memoKey]any{},
@@ -71,8 +70,8 @@ func newExpander(m *matrix) *expander {
 	return x
 }
 
-// know remembers which axes a block reads, and whether it has an error: its
-// evaluation has added reports.
+// know stores which axes a block reads, and whether evaluating it has reported an error. before is the number of
+// reports before the evaluation.
 func (x *expander) know(n *eval.Node, before int) {
 	m := x.matrix
 	b := &block{broken: n.Broken || len(m.List) > before}
@@ -80,7 +79,7 @@ func (x *expander) know(n *eval.Node, before int) {
 	for _, name := range names {
 		i := m.axis(name)
 		if i == absent && b.broken {
-			// The axis is misspelt here: do not call it unread as well.
+			// The misspelled axis is meant, so it must not be reported as unread too.
 			i = m.axis(schema.Nearest(name, schema.Each(m.axes, func(a *axis) string { return a.name })))
 		}
 		if i == absent || slices.Contains(matrixKinds, m.axes[i].name) {
@@ -93,7 +92,7 @@ func (x *expander) know(n *eval.Node, before int) {
 	x.known[n] = b
 }
 
-// env returns the environment of a block at a point; false if the point lacks a value.
+// env returns the scope in which a block is evaluated at a point. It returns false if the point lacks a value.
 func (x *expander) env(n *eval.Node, p point) (*eval.Env, bool) {
 	reads := x.known[n].reads
 	if len(reads) == 0 {
@@ -114,7 +113,7 @@ func (x *expander) env(n *eval.Node, p point) (*eval.Env, bool) {
 	return x.global.With(each, " ("+strings.Join(notes, ", ")+")"), true
 }
 
-// evaluate returns the value of a block at a point; nil if the block has an error.
+// evaluate returns the value of a block at a point, and stores it; nil if the block has an error.
 func evaluate[T any](x *expander, n *eval.Node, p point, decode func(*eval.Node, *eval.Env) (T, bool)) T {
 	b := x.known[n]
 	var v T
@@ -134,13 +133,13 @@ func evaluate[T any](x *expander, n *eval.Node, p point, decode func(*eval.Node,
 	return v
 }
 
-// workload evaluates a workload and the jobs that it submits at a point, and
-// returns with it the axes that they read.
+// workload evaluates a workload at a point, with the jobs that it submits. It also returns the axes that they read.
 func (x *expander) workload(n *eval.Node, p point) (*experiment.Workload, []int) {
 	raw := evaluate(x, n, p, x.blocks.Workload)
 	reads := x.known[n].reads
 	if raw == nil {
-		// Which jobs it submits is not known: an axis that one of them reads is not called unread as well.
+		// The workload's jobs are unknown because of an error. All axes that jobs read count as read, so that none is
+		// reported as unread too.
 		for _, j := range x.root.All("job") {
 			reads = union(reads, x.known[j].reads)
 		}
@@ -169,7 +168,7 @@ func (x *expander) workload(n *eval.Node, p point) (*experiment.Workload, []int)
 	return w, reads
 }
 
-// expand makes the cells. Points whose blocks read the same values are one cell.
+// expand makes the cells. Points whose blocks read the same values make one cell.
 func (x *expander) expand(points []point) []experiment.Cell {
 	at := func(kind string) int { return x.axis(kind) }
 	iw, ih, ip := at("workload"), at("hardware"), at("policy")
@@ -179,7 +178,7 @@ func (x *expander) expand(points []point) []experiment.Cell {
 	seen := make(map[string]bool, len(points))
 	for _, p := range points {
 		if p.at[iw] == absent || p.at[ih] == absent || p.at[ip] == absent {
-			continue // a file whose cells are all beyond the matrix has no workload and no policy
+			continue // all cells are from searches: workloads and policies are missing
 		}
 		wn, hn, pn := block(p, "workload", iw), block(p, "hardware", ih), block(p, "policy", ip)
 		w, reads := x.workload(wn, p)
@@ -206,8 +205,7 @@ func (x *expander) expand(points []point) []experiment.Cell {
 	return cells
 }
 
-// axesRead returns the axes that cells read, in the order of the file, and
-// reports those that none does.
+// axesRead returns the axes that the cells read, in the order of the file, and reports axes that no cell reads.
 func (x *expander) axesRead() []string {
 	var names []string
 	for _, a := range x.axes {

@@ -21,8 +21,8 @@ type matrix struct {
 	includes []*eval.Node
 }
 
-// expand expands a file's matrix into cells in the order of the file, each once, has features make those beyond it, and
-// lists the names of the axes that they read.
+// expand turns the matrix into cells without repetitions, in the order of the file. It lets features add their cells,
+// and stores the names of the axes that the cells read.
 func (d *Decoder) expand(spec *experiment.Spec) {
 	m := &matrix{Reporter: d.Reporter, root: d.Root, node: d.Root.First("matrix"), global: d.Global, blocks: d}
 	if m.node == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// beyond is the matrix for features that make cells beyond it. It implements language.Matrix.
+// beyond gives features that add cells, such as searches, access to the matrix. It implements language.Matrix.
 type beyond struct {
 	*expander
 	points []point
@@ -59,7 +59,8 @@ func (b *beyond) Each(blocks []*eval.Node, visit func(language.Point)) {
 	}
 }
 
-// at is the values that a point has on some axes, for a block; false if it lacks one, which is reported.
+// at returns the values of a point on the axes that a block and the hardware read. It returns false if the point
+// lacks one, which it reports.
 func (b *beyond) at(n, hardware *eval.Node, p point, reads []int) (language.Point, bool) {
 	at := language.Point{Hardware: hardware, Values: map[string]cty.Value{}}
 	for _, i := range reads {

@@ -23,7 +23,7 @@ func (d *Decoder) Hardware(n *eval.Node, e *eval.Env) (*experiment.Hardware, boo
 		Name: n.Label, Range: eval.RangeOf(n.Header), At: a.Ranges(), Engine: eval.Get[string](a, "engine"),
 		Suspends: eval.Get[string](a, engine.PauseArg.Name) == engine.Checkpointed,
 	}
-	kind := engine.Find(h.Engine) // nil where the engine is in error
+	kind := engine.Find(h.Engine) // nil: the engine's name is wrong
 	if kind != nil {
 		unread(a, kind, func(k *engine.Kind) []schema.Arg { return k.Args })
 		unreadBlocks(a, kind)
@@ -58,7 +58,7 @@ func (d *Decoder) Hardware(n *eval.Node, e *eval.Env) (*experiment.Hardware, boo
 	return h, a.OK
 }
 
-// unread reports the arguments that other engines read, and this one does not.
+// unread reports arguments that only other engines read.
 func unread(a *eval.Args, kind *engine.Kind, of func(*engine.Kind) []schema.Arg) {
 	for _, arg := range a.Node.Args {
 		readers := engine.Names(func(k *engine.Kind) bool { return schema.Find(of(k), arg.Name) != nil })
@@ -68,7 +68,7 @@ func unread(a *eval.Args, kind *engine.Kind, of func(*engine.Kind) []schema.Arg)
 	}
 }
 
-// unreadBlocks reports the blocks that other engines read, and this one does not.
+// unreadBlocks reports blocks that only other engines read.
 func unreadBlocks(a *eval.Args, kind *engine.Kind) {
 	for _, b := range a.Node.Blocks {
 		name := b.Schema.Name
@@ -105,7 +105,7 @@ func (d *Decoder) simulation(a *eval.Args, e *eval.Env, h *experiment.Hardware) 
 	}
 }
 
-// maxCores keeps the numbers of cores within 32 bits.
+// maxCores is the largest number of cores, so that counts fit into 32 bits.
 const maxCores = 1 << 30
 
 // cluster decodes the node blocks of a cluster.
@@ -131,7 +131,7 @@ func (d *Decoder) cluster(a *eval.Args, nodes []*eval.Args, h *experiment.Hardwa
 	}
 }
 
-// machineOf returns the machine that a block describes.
+// machineOf returns the machine that a hardware or node block describes.
 func machineOf(a *eval.Args) scheduler.Node {
 	return scheduler.Node{
 		Name: a.Node.Label, Threads: eval.Get[int](a, "threads"),
@@ -139,7 +139,7 @@ func machineOf(a *eval.Args) scheduler.Node {
 	}
 }
 
-// gpuOf returns the type of a machine's GPUs.
+// gpuOf returns the type of a machine's GPUs, and reports a type without GPUs.
 func gpuOf(a *eval.Args, m scheduler.Node) string {
 	if m.GPUs == 0 && a.OK {
 		a.Unread(fmt.Sprintf("{} is the type of the GPUs, and %s has none: add gpus.", a.Node.Title()), "gpu")
@@ -147,7 +147,7 @@ func gpuOf(a *eval.Args, m scheduler.Node) string {
 	return eval.Get[string](a, "gpu")
 }
 
-// machine decodes hardware that is one machine, with the defaults of its engine.
+// machine decodes hardware without node blocks, with the defaults of its engine.
 func (d *Decoder) machine(a *eval.Args, kind *engine.Kind) scheduler.Node {
 	machine := machineOf(a)
 	var defaults scheduler.Node
@@ -176,18 +176,18 @@ func (d *Decoder) machine(a *eval.Args, kind *engine.Kind) scheduler.Node {
 	return machine
 }
 
-// hostThreads is the number of threads of this machine, as the file sees it: host.threads.
+// hostThreads returns host.threads, the number of threads of this machine that the file sees.
 func (d *Decoder) hostThreads() int {
 	host, _ := d.Global.Lookup("host")
 	threads, _ := host.GetAttr("threads").AsBigFloat().Int64()
 	return int(threads)
 }
 
-// hostMemory is cut to whole GiB, so that a reboot changes no key; 0 when it is
-// not known.
+// hostMemory returns the memory of this machine in bytes, rounded down to GiB; 0 if unknown. It is rounded so that a
+// reboot does not change keys.
 func (d *Decoder) hostMemory() int64 { return d.Host.MemoryBytes &^ (1<<30 - 1) }
 
-// blockOf returns a hardware block as its engine decodes it.
+// blockOf returns a hardware block in the form that engines decode.
 func (d *Decoder) blockOf(a *eval.Args, nodes []*eval.Args) engine.Block {
 	b := engine.Block{Values: valuesOf(a), Base: d.Absolute(".")}
 	for _, na := range nodes {
@@ -214,7 +214,7 @@ func valuesOf(a *eval.Args) engine.Values {
 	return v
 }
 
-// report reports the problems that an engine finds in its settings, where they are written.
+// report reports the mistakes that an engine finds in its settings, at their lines.
 func report(a *eval.Args, nodes []*eval.Args, problems []engine.Problem) {
 	for _, p := range problems {
 		in := a

@@ -56,7 +56,7 @@ func (d *Decoder) Job(n *eval.Node, e *eval.Env) (*experiment.Job, bool) {
 	return j, a.OK
 }
 
-// program decodes the program of a job: a command, or the block of a feature.
+// program decodes the program of a job: a command, or a block such as builtin.
 func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment.Job) {
 	own := language.ProgramIn(n)
 	switch {
@@ -87,7 +87,7 @@ func (d *Decoder) program(n *eval.Node, e *eval.Env, a *eval.Args, j *experiment
 	}
 }
 
-// programs names the possible programs of a job: "a builtin block or a command".
+// programs lists the ways to set the program of a job, for messages: "a builtin block or a command".
 func programs() string {
 	blocks := func(names []string) []string {
 		return schema.Each(names, func(name string) string { return "a " + name + " block" })
@@ -100,7 +100,8 @@ func programs() string {
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
-// programDoc is programs for the reference: "either a `builtin` block or a `command`".
+// programDoc lists the ways to set the program of a job, for the reference: "either a `builtin` block or a
+// `command`".
 func programDoc() string {
 	list := append(schema.Each(language.Programs(), func(name string) string { return "a `" + name + "` block" }), "a `command`")
 	if len(list) == 1 {
@@ -109,7 +110,7 @@ func programDoc() string {
 	return "either " + strings.Join(list, " or ")
 }
 
-// checkWork reports a job without work, or with work given twice.
+// checkWork reports a job without an amount of work, or with two.
 func checkWork(n *eval.Node, a *eval.Args) {
 	switch {
 	case a.IsSet("epochs") && a.IsSet("steps"):
@@ -118,11 +119,11 @@ func checkWork(n *eval.Node, a *eval.Args) {
 		a.Fail(n.Header, "Job without work", "%s needs epochs, steps or a budget.", n.Title())
 	case a.Lacks("epochs") && a.Lacks("steps") && n.First("runtime") != nil && !n.Broken:
 		a.Fail(n.Header, "Job without work",
-			"%s has a run time for each epoch or step, so it needs epochs or steps beside its budget.", n.Title())
+			"%s has a run time for each epoch or step, so it needs epochs or steps in addition to its budget.", n.Title())
 	}
 }
 
-// checkNodes reports a request that cannot be divided over several nodes.
+// checkNodes reports a request that cannot be divided evenly over the job's nodes.
 func checkNodes(a *eval.Args, j *experiment.Job) {
 	nodes := max(j.Nodes, 1)
 	if nodes == 1 || !a.OK {

@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// The comments of these files document blocks and their arguments.
+// The reference of the language is made from the comments of these files, which document blocks and their arguments.
 //
 //go:embed alternative.go
 //go:embed compare.go
@@ -23,10 +23,9 @@ var documented embed.FS
 
 var _ = schema.Document("decode", documented)
 
-// Language returns the body of an experiment file: all blocks that a file may have.
-// It is rebuilt at each call, because it includes the registrations of other
-// packages (engines, policies, trace formats, controllers, metrics, pictures,
-// stages).
+// Language returns the schema of an experiment file, with all blocks that a file may have. Each call makes it again,
+// because it includes what other packages have registered: engines, policies, trace formats, controllers, metrics,
+// pictures, stages.
 func Language() *schema.Block {
 	file := &schema.Block{
 		Blocks: []*schema.Block{

@@ -17,23 +17,21 @@ import (
 
 // Options are the inputs from outside the file.
 type Options struct {
-	// Vars are values of variables, "name=value", as -var takes them. They win
-	// over VarFiles, later ones over earlier ones, and all over the environment.
+	// Vars set variables, each as "name=value" (option -var). A later one overrides an earlier one, Vars override
+	// VarFiles, and both override the environment.
 	Vars []string
-	// VarFiles are files of HCL arguments, or JSON objects (.json).
+	// VarFiles are paths of files that set variables: HCL arguments, or a JSON object (.json).
 	VarFiles []string
-	// Lenient leaves out malformed lines of traces, and jobs that are larger than
-	// the hardware, with a warning that counts them.
+	// Lenient skips malformed lines of traces, and jobs that are larger than the hardware. A warning counts them.
 	Lenient bool
-	// Host has the facts for host.*, and for the checks of real runs.
+	// Host has the values of host.*. Real runs are checked against them.
 	Host experiments.HostFacts
-	// Copy has copies of files that the source names by absolute paths.
+	// Copy returns the saved copies of files that the source names by absolute paths.
 	Copy record.Copy
 }
 
-// File reads the experiment in a file, in HCL's native syntax or, when the
-// name ends in .json, in its JSON syntax. The spec is nil when the diagnostics
-// have an error.
+// File reads an experiment file, in HCL syntax or, if its name ends in .json, in HCL's JSON syntax. The spec is nil
+// if the diagnostics have an error.
 func File(path string, opts Options) (*experiment.Spec, experiments.Diagnostics) {
 	src, err := eval.ReadSource(path)
 	if err != nil {
@@ -42,13 +40,13 @@ func File(path string, opts Options) (*experiment.Spec, experiments.Diagnostics)
 	return Source(path, src, opts)
 }
 
-// failure is an error about a file as a whole.
+// failure returns an error that concerns a file as a whole.
 func failure(file, summary string, err error) experiments.Diagnostics {
 	return experiments.Diagnostics{experiments.ErrorAt(experiments.Range{File: file}, summary, "%v.", err)}
 }
 
-// Source is like File for a source in memory. The file name decides the syntax,
-// and the folder at which relative paths in the source begin.
+// Source is like File for a source in memory. The name of the file determines the syntax and the folder of relative
+// paths.
 func Source(filename string, src []byte, opts Options) (*experiment.Spec, experiments.Diagnostics) {
 	r := eval.NewReporter()
 	root := r.Parse(filename, src, Language())
@@ -81,8 +79,8 @@ func Source(filename string, src []byte, opts Options) (*experiment.Spec, experi
 	return spec, r.List
 }
 
-// Format rewrites a source in the canonical layout. A source with a syntax
-// error is refused, with the diagnostics that say why.
+// Format rewrites a source in the canonical layout. If the source has syntax errors, Format returns diagnostics
+// instead.
 func Format(filename string, src []byte) ([]byte, experiments.Diagnostics) {
 	r := eval.NewReporter()
 	if r.ParseFile(filename, src) == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// metricLabels are the names of the metrics, with and without their unit of seconds.
+// metricLabels returns the names of the metrics. Metrics in seconds have two names, with and without "_s".
 func metricLabels() []string {
 	var names []string
 	for _, name := range language.Metrics() {
@@ -21,7 +21,7 @@ func metricLabels() []string {
 	return names
 }
 
-// Grouped returns the metrics that are known of groups of jobs.
+// Grouped returns the metrics that are computed also for groups of jobs.
 func Grouped() []string { return metricsWhere(func(m measure.Metric) bool { return m.Grouped }) }
 
 // OverJobs returns the metrics that are means over jobs.
@@ -37,7 +37,7 @@ func metricsWhere(is func(measure.Metric) bool) []string {
 	return names
 }
 
-// groupings are the ways to divide jobs.
+// groupings returns the names of the ways to group jobs.
 func groupings() []string {
 	return schema.Each(measure.Groupings(), func(g measure.Grouping) string { return g.Name })
 }
@@ -50,5 +50,5 @@ func groupingsDoc() string {
 	return strings.Join(texts, ", ")
 }
 
-// listed joins names as code: "`a`, `b`".
+// listed formats names as a list of code: "`a`, `b`".
 func listed(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// plotBlock is made from the registry of pictures.
+// plotBlock returns the schema of the plot block, made from the registry of pictures.
 func plotBlock() *schema.Block {
 	doc := "Selects a kind of picture. Without any plot block all kinds are drawn, except those marked *on request*.\n"
 	for _, k := range table.Pictures() {
@@ -42,7 +42,7 @@ plot "heatmap" {}`,
 	}
 }
 
-// plotArg is an argument that some kinds of pictures take.
+// plotArg returns an argument that only some kinds of pictures have.
 func plotArg(name, doc, example string) schema.Arg {
 	out := schema.Arg{Name: name, Type: schema.String, Example: example}
 	var defaults []string
@@ -62,7 +62,7 @@ func plotArg(name, doc, example string) schema.Arg {
 	return out
 }
 
-// plots decodes the plot blocks; without any, all kinds that are drawn by default.
+// plots decodes the plot blocks. Without any it returns all kinds that are drawn by default.
 func (d *Decoder) plots(axes []string) []experiment.Plot {
 	var list []experiment.Plot
 	for _, n := range d.Root.All("plot") {
@@ -110,7 +110,7 @@ func checkPlot(a *eval.Args, kind table.PictureKind, p experiment.Plot) {
 	}
 }
 
-// ofPlot reads a text argument that only some kinds of plots take.
+// ofPlot reads a text argument that only some kinds of pictures have.
 func ofPlot(a *eval.Args, kind table.PictureKind, arg string) string {
 	value := eval.Get[string](a, arg)
 	if _, ok := kind.Arg(arg); ok || value == "" {
@@ -128,7 +128,7 @@ func ofPlot(a *eval.Args, kind table.PictureKind, arg string) string {
 	return ""
 }
 
-// axisOfPlot checks that an argument of a plot names an axis of the matrix.
+// axisOfPlot returns the axis that an argument of a plot names. It reports a name that is not an axis of the matrix.
 func (d *Decoder) axisOfPlot(n *eval.Node, arg, name string, axes []string) string {
 	if name == "" || slices.Contains(axes, name) || d.Failed() {
 		return name

@@ -10,16 +10,16 @@ import (
 	"github.com/tfexp/tfexp/experiments/eval"
 )
 
-// maxPoints bounds the matrix: a mistyped list must not fill the memory.
+// maxPoints is the largest number of points of a matrix, so that a mistyped list does not fill the memory.
 const maxPoints = 1_000_000
 
-// point is one point of the matrix: an index of a value for each axis.
+// point is one point of the matrix: for each axis the index of its value, or absent.
 type point struct {
 	at    []int
-	place hcl.Range // what to point to when the point lacks an axis
+	place hcl.Range // where a missing axis is reported
 }
 
-// header returns where to point to when the matrix as a whole is wrong.
+// header returns the place of errors about the matrix as a whole.
 func (m *matrix) header() hcl.Range {
 	if n := m.root.First("matrix"); n != nil {
 		return n.Header
@@ -30,7 +30,7 @@ func (m *matrix) header() hcl.Range {
 	return m.root.Header
 }
 
-// points crosses the factors, and applies exclude and include.
+// points returns the combinations of the factors, after exclude and include blocks. It returns false after an error.
 func (m *matrix) points() ([]point, bool) {
 	place := m.header()
 	size := 1
@@ -78,7 +78,7 @@ func (m *matrix) blank(place hcl.Range) point {
 	return p
 }
 
-// include makes the points of an include block.
+// include returns the points of an include block that are not in crossed yet.
 func (m *matrix) include(n *eval.Node, crossed map[string]int) ([]point, bool) {
 	a := m.EvalArgs(n, m.global)
 	p := m.blank(n.Header)
@@ -89,7 +89,7 @@ func (m *matrix) include(n *eval.Node, crossed map[string]int) ([]point, bool) {
 			continue
 		}
 		if slices.Contains(matrixKinds, attr.Name) {
-			continue // in error
+			continue // an error has been reported
 		}
 		v := m.Eval(attr.Expr, m.global)
 		if !v.IsWhollyKnown() {
@@ -121,13 +121,13 @@ func (m *matrix) include(n *eval.Node, crossed map[string]int) ([]point, bool) {
 	return points, true
 }
 
-// exclude is an exclude block, with its condition by the values that it reads.
+// exclude is an exclude block. It caches its condition by the values that the condition reads.
 type exclude struct {
 	*eval.Node
 	memo map[string]bool
 }
 
-// exclude returns the points that no exclude block matches.
+// exclude returns the points at which no exclude block's condition is true.
 func (m *matrix) exclude(points []point) ([]point, bool) {
 	good := true
 	for _, x := range m.excludes {
@@ -154,7 +154,7 @@ func (m *matrix) exclude(points []point) ([]point, bool) {
 			}
 		}
 		if len(kept) == len(points) && len(points) > 0 {
-			m.Warnf(x.Header, "Exclude that excludes nothing",
+			m.Warnf(x.Header, "Exclude block without effect",
 				"Its condition is false at all remaining points of the matrix.")
 		}
 		points = kept
@@ -162,7 +162,7 @@ func (m *matrix) exclude(points []point) ([]point, bool) {
 	return points, good
 }
 
-// conditionReads returns the axes that an exclude condition can depend on.
+// conditionReads returns the axes on which the condition of an exclude block can depend.
 func (m *matrix) conditionReads(expr hcl.Expression) []int {
 	var reads []int
 	for i, x := range m.axes {
@@ -176,8 +176,8 @@ func (m *matrix) conditionReads(expr hcl.Expression) []int {
 	return reads
 }
 
-// pointEnv lets a condition read the whole point: each.<axis>, each.policy (a
-// reference), and policy.name, in addition to the references policy.<name>.
+// pointEnv returns the scope of conditions. They can read each.<axis>, each.policy (a reference) and policy.name, in
+// addition to the references policy.<name>.
 func (m *matrix) pointEnv(p point) *eval.Env {
 	each := map[string]cty.Value{}
 	for i, x := range m.axes {
@@ -188,7 +188,7 @@ func (m *matrix) pointEnv(p point) *eval.Env {
 	}
 	e := m.global.With(each, "")
 	for _, kind := range matrixKinds {
-		all, _ := m.global.Lookup(kind) // known, or no point would have been made
+		all, _ := m.global.Lookup(kind) // unknown kinds have been reported before
 		attrs := map[string]cty.Value{}
 		for it := all.ElementIterator(); it.Next(); {
 			k, v := it.Element()
@@ -202,7 +202,7 @@ func (m *matrix) pointEnv(p point) *eval.Env {
 	return e
 }
 
-// key identifies the values that a point has on some axes.
+// key returns a text that identifies the values of the point on some axes.
 func (p point) key(axes []int) string {
 	key := make([]byte, 0, 8*len(axes))
 	for _, i := range axes {

@@ -39,7 +39,7 @@ policy "urgent" {
 	return language.Extended(language.Policy, b)
 }
 
-// estimatesArg is the argument that selects the run times that the policy gets.
+// estimatesArg returns the argument that chooses which run times the policy uses.
 func estimatesArg() schema.Arg {
 	var names, docs []string
 	for _, s := range estimator.RunTimeSources() {
@@ -56,8 +56,8 @@ func estimatesArg() schema.Arg {
 	}
 }
 
-// Policy decodes a policy block. The registry of policies decides which choices
-// fit together, and which arguments they read.
+// Policy decodes a policy block. The registry of policies decides which settings fit together, and which arguments
+// they read.
 func (d *Decoder) Policy(n *eval.Node, e *eval.Env) (*experiment.Policy, bool) {
 	a := d.EvalArgs(n, e)
 	est := eval.Get[eval.Estimates](a, "estimates")
@@ -92,7 +92,7 @@ func (d *Decoder) Policy(n *eval.Node, e *eval.Env) (*experiment.Policy, bool) {
 		switch {
 		case problem.Missing && !a.Lacks(problem.Arg):
 		case a.IsWrong(string(problem.Of)):
-			a.OK = false // which has been reported
+			a.OK = false // the mistake has been reported
 		case problem.Missing:
 			a.Fail(n.Header, "Missing argument", "%s", problem.Detail)
 		case problem.Unread:

@@ -179,7 +179,7 @@ func (d *Decoder) times(
 	}, a.OK
 }
 
-// byLaw decodes a run time that another block says.
+// byLaw decodes a run time that a nested block of a feature gives.
 func (d *Decoder) byLaw(
 	law *language.RunTimeLaw, n *eval.Node, around language.Block, v *runtimeArgs, j *experiment.Job,
 ) (*experiment.Runtime, bool) {
@@ -193,10 +193,10 @@ func (d *Decoder) byLaw(
 	return rt, ok && around.OK
 }
 
-// aside are the arguments of runtime blocks that do not say how long epochs take.
+// aside are the arguments of runtime blocks that do not determine the time of epochs.
 var aside = []string{"startup", "final_accuracy", "final_loss"}
 
-// runtimeLaw decodes a run time that is given by formula.
+// runtimeLaw decodes a run time that is given by a formula.
 func (d *Decoder) runtimeLaw(a *eval.Args, v *runtimeArgs) (*experiment.Runtime, bool) {
 	if !slices.ContainsFunc(append(tables(), "epoch"), func(n string) bool { return !a.Lacks(n) }) && !a.Node.Broken {
 		a.Fail(a.Node.Header, "Missing argument", "%s needs %s.", a.Node.Title(), oneOf(waysToSay()))
@@ -211,13 +211,13 @@ func (d *Decoder) runtimeLaw(a *eval.Args, v *runtimeArgs) (*experiment.Runtime,
 	}, a.OK
 }
 
-// waysToSay are the arguments and the blocks that say how long a job takes.
+// waysToSay returns the arguments and blocks that can give the run time of a job.
 func waysToSay() []string { return slices.Concat([]string{"epoch"}, tables(), language.LawBlocks()) }
 
-// tables are the arguments that have run times on several numbers of threads.
+// tables returns the arguments that give run times on several numbers of threads.
 func tables() []string { return append([]string{"table"}, language.TableNames()...) }
 
-// noneOf says that several things are missing: "neither table nor file", "no table".
+// noneOf lists missing things: "neither table nor file", or "no table".
 func noneOf(names []string) string {
 	if len(names) == 1 {
 		return "no " + names[0]
@@ -225,7 +225,7 @@ func noneOf(names []string) string {
 	return "neither " + strings.Join(names, " nor ")
 }
 
-// and lists further arguments: " and `file`".
+// and lists further arguments, such as " and `file`".
 func and(names []string) (text string) {
 	for _, n := range names {
 		text += " and `" + n + "`"
@@ -233,7 +233,7 @@ func and(names []string) (text string) {
 	return text
 }
 
-// oneOf lists names: "epoch, table or file".
+// oneOf lists alternatives, such as "epoch, table or file".
 func oneOf(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]

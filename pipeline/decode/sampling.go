@@ -44,6 +44,5 @@ func (d *Decoder) estimate() experiment.Estimate {
 	return e
 }
 
-// Models are the run-time models of package estimator that can be fitted to
-// samples, as a file names them.
+// Models are the names of the estimator models that can be fitted to samples.
 var Models = schema.Find(schema.Args[experiment.Estimate](), "model").Allowed

@@ -5,8 +5,8 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// stages decodes the blocks that stages add, by the name of their stage. A missing
-// single block has the defaults.
+// stages decodes the blocks that stages add to the language, by the name of the stage. A missing block has its
+// default settings.
 func (d *Decoder) stages() map[string][]schema.Settings {
 	all := map[string][]schema.Settings{}
 	for _, b := range schema.AllBrought("") {
@@ -21,7 +21,7 @@ func (d *Decoder) stages() map[string][]schema.Settings {
 	return all
 }
 
-// brought decodes the blocks that features add inside the block n.
+// brought decodes the blocks that features add inside block n.
 func (d *Decoder) brought(n *eval.Node, e *eval.Env) (all []schema.Settings) {
 	for _, b := range schema.AllBrought(n.Schema.Name) {
 		for _, p := range n.All(b.Block.Name) {

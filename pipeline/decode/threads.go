@@ -2,8 +2,8 @@ package decode
 
 import "github.com/tfexp/tfexp/experiments/schema"
 
-// threadKeys are the keys of a thread request. An alternative has only the
-// first three, because it is never malleable.
+// threadKeys are the keys of a request for threads. An alternative accepts only the first three, because it is never
+// malleable.
 func threadKeys() []schema.Arg { return schema.Args[threadArgs]() }
 
 type threadArgs struct {

@@ -11,8 +11,7 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// EstimateError is the threshold that is about estimates: the mean absolute
-// error_pct of estimates.csv.
+// EstimateError is the threshold of the mean absolute error_pct in estimates.csv.
 const EstimateError = "estimate_error_pct"
 
 // thresholdArgs are the arguments of a threshold block.
@@ -62,7 +61,7 @@ func (d *Decoder) thresholds(cells []experiment.Cell) []experiment.Threshold {
 	for _, n := range d.Root.All("threshold") {
 		var v thresholdArgs
 		a := d.Decode(n, d.Global, &v)
-		if n.Label == "" { // which has been reported
+		if n.Label == "" { // a missing label has been reported already
 			continue
 		}
 		t := experiment.Threshold{Metric: n.Label, Range: eval.RangeOf(n.Header)}

@@ -1,6 +1,6 @@
-// Package decodetest has the test experiments of the packages that read experiments. Some files load; their golden
-// files have the decoded meaning. Others have mistakes; their golden files have the messages to the user. The test
-// links in the packages that register (stages/all).
+// Package decodetest has test experiments for the packages that read experiments. Some files load; their golden files
+// have the decoded meaning. Others have mistakes; their golden files have the messages to the user. The package
+// imports stages/all, so that all features are registered.
 package decodetest
 
 import (
@@ -22,19 +22,19 @@ var Host = experiments.HostFacts{
 	Threads: 4, Cores: 2, MemoryBytes: 8 << 30, OS: "linux", Arch: "amd64", CPUModel: "Test CPU", Name: "tester",
 }
 
-// Corpus is the experiments in testdata/good, testdata/broken and testdata/doubtful, each with its expected output in a
-// file NAME.golden.
+// Corpus runs the tests on the experiments in testdata/good, testdata/broken and testdata/doubtful. The expected
+// output of each is in NAME.golden.
 type Corpus struct {
-	// Update rewrites the expected output.
+	// Update rewrites the expected output instead of comparing it.
 	Update bool
-	// Quick leaves out files that are refused after much work.
+	// Quick skips files whose errors are found only after much work.
 	Quick bool
 }
 
-// laborious are the files that Quick leaves out.
+// laborious are the files that Quick skips.
 var laborious = []string{"loops_too_large.hcl", "value_concat.hcl", "value_text.hcl"}
 
-// Test loads all experiments: it is the test of a package that has a part in reading them. The folder is that which has testdata.
+// Test loads all experiments in folder/testdata. Each package that reads a part of experiments calls it.
 func Test(t *testing.T, folder string) {
 	t.Chdir(folder)
 	c := Corpus{Quick: true}
@@ -43,7 +43,7 @@ func Test(t *testing.T, folder string) {
 	t.Run("doubtful", c.Doubtful)
 }
 
-// Good compares the decoded meaning of the files.
+// Good compares the decoded meaning of files without mistakes with the golden files.
 func (c Corpus) Good(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("paths are written with slashes in the golden files")
@@ -57,7 +57,7 @@ func (c Corpus) Good(t *testing.T) {
 	})
 }
 
-// Broken compares the messages to the user about the files with mistakes.
+// Broken compares the messages about files with mistakes with the golden files.
 func (c Corpus) Broken(t *testing.T) {
 	c.each(t, "broken", func(t *testing.T, file string) {
 		spec, diags := decode.File(filepath.ToSlash(file), decode.Options{Host: Host})
@@ -75,7 +75,7 @@ func (c Corpus) Broken(t *testing.T) {
 	})
 }
 
-// Doubtful compares the warnings about files that load.
+// Doubtful compares the warnings about files that load with the golden files.
 func (c Corpus) Doubtful(t *testing.T) {
 	c.each(t, "doubtful", func(t *testing.T, file string) {
 		spec, diags := decode.File(filepath.ToSlash(file), decode.Options{Host: Host})
@@ -102,7 +102,7 @@ func (c Corpus) each(t *testing.T, folder string, test func(t *testing.T, file s
 	}
 }
 
-// folderOf returns the folder of a file, as messages have it.
+// folderOf returns the folder of a file in the form that messages use.
 func folderOf(t *testing.T, file string) string {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Dir(file))
@@ -112,7 +112,7 @@ func folderOf(t *testing.T, file string) string {
 	return dir
 }
 
-// Golden compares got with a file, or writes it.
+// Golden compares got with the file at path, or writes the file if update is set.
 func Golden(t *testing.T, path string, got []byte, update bool) {
 	t.Helper()
 	if update {
@@ -130,7 +130,7 @@ func Golden(t *testing.T, path string, got []byte, update bool) {
 	}
 }
 
-// Text returns diagnostics as a terminal shows them.
+// Text returns diagnostics as they appear on a terminal.
 func Text(t *testing.T, ds experiments.Diagnostics) string {
 	t.Helper()
 	var b strings.Builder
@@ -140,7 +140,7 @@ func Text(t *testing.T, ds experiments.Diagnostics) string {
 	return b.String()
 }
 
-// Dump writes a spec as text that does not depend on where the test runs.
+// Dump returns a spec as text. The text does not depend on where the test runs.
 func Dump(t *testing.T, s *experiment.Spec) []byte {
 	t.Helper()
 	raw, err := json.Marshal(s)
@@ -163,12 +163,12 @@ func Dump(t *testing.T, s *experiment.Spec) []byte {
 	return append([]byte(plain), '\n')
 }
 
-// withoutRanges leaves out source ranges.
+// withoutRanges returns v without source ranges.
 func withoutRanges(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, k := range []string{"Range", "At", "Source"} {
-			if _, isTime := v[k].(float64); !isTime { // a resize has an instant At
+			if _, isTime := v[k].(float64); !isTime { // keeps the time At of a resize, which is no range
 				delete(v, k)
 			}
 		}
@@ -183,8 +183,8 @@ func withoutRanges(v any) any {
 	return v
 }
 
-// Beside loads an experiment that names files in the same folder: files has their contents by name. It returns the
-// diagnostics as a terminal shows them.
+// Beside loads an experiment that names files in its folder. files maps their names to their contents. It returns the
+// diagnostics as they appear on a terminal.
 func Beside(t *testing.T, source string, files map[string]string) (*experiment.Spec, string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"github.com/tfexp/tfexp/pipeline/decode"
 )
 
-// The parts of the reference that no table has. The preface has a place for the
-// hardware block of the first engine.
+// Parts of the reference that are not made from the tables of the language. The hardware block of the first engine is
+// inserted into the preface.
 var (
 	//go:embed preface.md
 	preface string
@@ -42,7 +42,7 @@ func LanguageReference() []byte {
 	b.WriteString("\n## Functions\n\nFunctions are pure: none reads a file, the clock or the environment.\n\n")
 	var standard []string
 	for _, f := range schema.Functions {
-		if strings.Contains(f.Doc, ", for `") { // of an argument
+		if strings.Contains(f.Doc, ", for `") { // of an argument, not of the experiment file as a whole
 			fmt.Fprintf(&b, "- `%s`: %s\n", f.Signature, f.Doc)
 		} else {
 			standard = append(standard, f.Name)
@@ -65,15 +65,15 @@ func often(b *schema.Block) string {
 	return ""
 }
 
-// reference is the reference as far as it is written.
+// reference is the text of the reference written so far.
 type reference struct {
 	strings.Builder
-	sections map[*schema.Block]string // the headings of nested blocks
-	written  map[string]string        // the block in which an argument is described
+	sections map[*schema.Block]string // block → heading of its section
+	written  map[string]string        // argument → block that describes it
 }
 
-// block writes the arguments of one block, then the blocks in it. A block that
-// is nested in several others is written once.
+// block writes the arguments of a block, then the blocks nested in it. A block that is nested in several blocks is
+// written only in the first.
 func (w *reference) block(b *schema.Block, parent string) {
 	path := strings.TrimSpace(parent + " " + b.Name)
 	if b.Label != "" {
@@ -151,7 +151,8 @@ func anchor(heading string) string {
 	return strings.NewReplacer(" ", "-", ":", "", ",", "").Replace(heading)
 }
 
-// labels writes the arguments of each label that chooses them: first those that all labels have.
+// labels writes the arguments that depend on the label of the block, label by label, after the arguments that all
+// labels have.
 func (w *reference) labels(b *schema.Block) {
 	if len(b.ByLabel) == 0 {
 		return
@@ -170,7 +171,7 @@ func (w *reference) labels(b *schema.Block) {
 	}
 }
 
-// only finds the sentence that says under which choices an argument is read.
+// only matches the sentence that says with which choices an argument is read.
 var only = regexp.MustCompile(`\sOnly (on|with|in|for|under|of) [^.]*\.$`)
 
 // lines writes a line for each argument: first the arguments that are always read, then the other arguments in groups,

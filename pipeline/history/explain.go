@@ -13,18 +13,17 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Explanation says of one cell why it last ran, how that ended, and all that
-// its results depend on.
+// Explanation says why a cell last ran, how that run ended, and on which values its results depend.
 type Explanation struct {
 	Cell string `json:"cell"`
 	// State is finished, failed, interrupted, or "not run".
 	State string `json:"state"`
-	// Ran is when it last ran, Reason and Changes why.
+	// Ran is the time of the last run; Reason and Changes say why the cell ran.
 	Ran     time.Time      `json:"ran,omitzero"`
 	Reason  string         `json:"reason,omitempty"`
 	Changes []store.Change `json:"changes,omitempty"`
 	Seconds float64        `json:"seconds,omitempty"`
-	// Key is the hash of Lines, the labeled values that it was run under.
+	// Key is the hash of Lines, the labeled values on which the results depend.
 	Key   string   `json:"key"`
 	Lines []string `json:"depends_on"`
 	// Error describes the failure of the cell as a whole. Failures are the first failed jobs, and More is the number of
@@ -34,7 +33,7 @@ type Explanation struct {
 	More     int               `json:"more,omitempty"`
 }
 
-// Explain reads from an experiment's folder why a cell last ran.
+// Explain reads from an experiment's folder why a cell last ran and how that ended.
 func Explain(dir, cell string) (Explanation, error) {
 	x := Explanation{Cell: cell, State: "not run"}
 	text, c, err := description(dir, cell)
@@ -61,8 +60,8 @@ func Explain(dir, cell string) (Explanation, error) {
 	return x, nil
 }
 
-// description reads the key description of a cell's last run from an experiment's folder, and the results of that run.
-// The state is interrupted if the run left nothing.
+// description reads the key's description and the results of a cell's last run. The state is interrupted if the run
+// has not written results.
 func description(dir, cell string) (text string, c record.Cell, err error) {
 	raw, err := folder.ReadFile(dir, record.CellsDir, cell, store.KeyFile)
 	if err == nil {

@@ -12,12 +12,11 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// DamagedLine is the event of a line of the journal that cannot be read.
+// DamagedLine is the event of the entry that replaces an unreadable line.
 const DamagedLine = "damaged"
 
-// ReadJournal returns the entries of an experiment's journal; a line that is
-// being written is left out. The journal is for people, and no result depends on it: a line that cannot be read is an
-// entry that says so.
+// ReadJournal returns the entries of an experiment's journal. An unreadable line becomes an entry with the event
+// DamagedLine, because no result depends on the journal. An incomplete last line is skipped: a run is writing it.
 func ReadJournal(dir string) ([]store.JournalEntry, error) {
 	raw, err := folder.ReadFile(dir, record.JournalFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,7 +34,7 @@ func ReadJournal(dir string) ([]store.JournalEntry, error) {
 		case len(bytes.TrimSpace(line)) == 0:
 		case err == nil:
 			out = append(out, e)
-		case bytes.HasSuffix(line, []byte("\n")): // otherwise it is being written
+		case bytes.HasSuffix(line, []byte("\n")): // a line without an end is being written
 			e = store.JournalEntry{Event: DamagedLine, Text: fmt.Sprintf("line %d of %s cannot be read", n, record.JournalFile)}
 			if len(out) > 0 {
 				e.Time = out[len(out)-1].Time

@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Add makes a cell beyond the matrix.
+// Add makes a cell outside the matrix, such as a trial of a search.
 func (x *Experiment) Add(b stages.Beyond) *Cell {
 	x.placeBeyond(&b.Point)
 	c := x.cell(b.Point, b.Name, b.Replicate)
@@ -15,8 +15,8 @@ func (x *Experiment) Add(b stages.Beyond) *Cell {
 	return c
 }
 
-// placeBeyond gives the jobs of a cell that runs elsewhere than on this machine separate job blocks, as placed does for
-// the cells of the matrix.
+// placeBeyond replaces the job blocks of a cell outside the matrix by separate ones if its hardware is not this
+// machine. placed does the same for the matrix.
 func (x *Experiment) placeBeyond(c *experiment.Cell) {
 	if !c.Hardware.Real() || c.Hardware.Kind().Here {
 		return
@@ -31,7 +31,7 @@ func (x *Experiment) placeBeyond(c *experiment.Cell) {
 	}
 }
 
-// complete has the parts of the cell add to its task.
+// complete lets the features that take part in the cell extend its task.
 func (c *Cell) complete(task *stages.Task, dirs stages.Folders) (err error) {
 	at := func(point experiment.Cell) (stages.Task, error) {
 		c.x.placeBeyond(&point)
@@ -46,7 +46,7 @@ func (c *Cell) complete(task *stages.Task, dirs stages.Folders) (err error) {
 	return err
 }
 
-// beyondAt identifies the origin of a point beyond the matrix.
+// beyondAt identifies a point outside the matrix by its origin.
 type beyondAt struct {
 	workload *experiment.Workload
 	hardware *experiment.Hardware

@@ -15,23 +15,21 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// alternative is one in which the jobs of a block can run on a hardware.
+// alternative is one of the requests with which a job of a block can run on some hardware.
 type alternative struct {
 	name string
-	job  *experiment.Job // the block, or one of its alternatives
-	// index is the index of job among the block and its alternatives.
+	job  *experiment.Job // the job block, or one of its alternatives
+	// index is 0 for the job block's own request, and i for its i-th alternative.
 	index int
-	// gpu is its type of GPU, and rate how much faster it is there than the run
-	// time of job.
+	// gpu is the type of GPU. rate is the speed on it, relative to the speed in job's runtime block.
 	gpu     string
 	rate    float64
-	request scheduler.Alternative // without an estimate
+	request scheduler.Alternative // has no estimate yet
 }
 
-// alternativesOn returns the alternatives in which a job can run on a hardware: its own request
-// and its alternatives, as far as the hardware has room for them; and of those
-// that are faster on one type of GPU than on another, one for each type. It is
-// nil for a job without alternatives that runs on any node.
+// alternativesOn returns the alternatives of a job for which the hardware has room, including its own request. An
+// alternative whose speed depends on the type of GPU is listed once per type. The result is nil for a job that has no
+// alternatives and can run on any node.
 func alternativesOn(h *experiment.Hardware, j *experiment.Job) []alternative {
 	if len(j.Alternatives) == 0 && j.GPU == "" &&
 		(j.GPUs == 0 || j.Runtime == nil || len(j.Runtime.GPURates)+len(j.Runtime.Neighbours) == 0) {
@@ -59,8 +57,8 @@ func alternativesOn(h *experiment.Hardware, j *experiment.Job) []alternative {
 	return alternatives
 }
 
-// on lists the blocks of a job that run on a hardware: the job itself, if it
-// has no alternatives, else the alternatives for which there is room.
+// on returns the job blocks that can run on a hardware: the job itself if it has no alternatives, otherwise the
+// alternatives for which there is room.
 func on(h *experiment.Hardware, j *experiment.Job) []*experiment.Job {
 	var jobs []*experiment.Job
 	for _, w := range alternativesOn(h, j) {
@@ -74,7 +72,7 @@ func on(h *experiment.Hardware, j *experiment.Job) []*experiment.Job {
 	return jobs
 }
 
-// faster is work at a rate; the fixed part stays.
+// faster divides the scaled part of work by rate; the fixed part stays.
 func faster(w simulated.Scaling, rate float64) simulated.Scaling {
 	if rate != 1 {
 		w.Scaled = time.Duration(math.Round(float64(w.Scaled) / rate))
@@ -82,8 +80,8 @@ func faster(w simulated.Scaling, rate float64) simulated.Scaling {
 	return w
 }
 
-// alternativesOf returns the alternatives of each job block of a drawn workload
-// on a hardware; nil when none has any.
+// alternativesOf returns the alternatives of each job block of a drawn workload on a hardware, by index of the block.
+// It is nil if no block has any.
 func alternativesOf(h *experiment.Hardware, r jobList) [][]alternative {
 	var all [][]alternative
 	for k, j := range r.Blocks {
@@ -97,7 +95,7 @@ func alternativesOf(h *experiment.Hardware, r jobList) [][]alternative {
 	return all
 }
 
-// alternativesAt returns a job's alternatives, from the alternatives of all blocks.
+// alternativesAt returns a job's alternatives; the parameter has the alternatives of all blocks.
 func alternativesAt(r *jobList, alternatives [][]alternative, job int) []alternative {
 	if k := r.Block[job]; alternatives != nil && k >= 0 {
 		return alternatives[k]
@@ -105,8 +103,7 @@ func alternativesAt(r *jobList, alternatives [][]alternative, job int) []alterna
 	return nil
 }
 
-// workOn is the work of a job in one alternative: from its trace or the file, or
-// the fitted estimate.
+// workOn returns the work of a job in one alternative: from the trace, the file, or the fitted estimate.
 func (x *Experiment) workOn(h *experiment.Hardware, r jobList, job int, w alternative) (simulated.Scaling, error) {
 	if traced, ok := r.Traced(job, w.index); ok {
 		return faster(traced, w.rate), nil
@@ -117,7 +114,7 @@ func (x *Experiment) workOn(h *experiment.Hardware, r jobList, job int, w altern
 	return x.workOf(w.job)
 }
 
-// workOnEach is the work of a job in each of several alternatives.
+// workOnEach returns the work of a job in each of several alternatives.
 func (x *Experiment) workOnEach(
 	h *experiment.Hardware, r jobList, job int, alternatives []alternative,
 ) (work simulated.Scaling, err error) {
@@ -132,7 +129,7 @@ func (x *Experiment) workOnEach(
 	return work, nil
 }
 
-// aloneOf is the true run time of a job alone: in the fastest of its alternatives.
+// aloneOf returns the true run time of a job that runs alone, in its fastest alternative.
 func aloneOf(work simulated.Scaling, alternatives []alternative, threads int) time.Duration {
 	if len(alternatives) == 0 {
 		return work.RunTime(threads)
@@ -144,8 +141,8 @@ func aloneOf(work simulated.Scaling, alternatives []alternative, threads int) ti
 	return least
 }
 
-// fittedOn has the predicted run time of each job in each of its alternatives; nil
-// when no job has several. A job that cannot be predicted has 0.
+// fittedOn returns the predicted run time of each job in each of its alternatives, by job number. A time is 0 if it
+// cannot be predicted. The result is nil if no job has alternatives.
 func (x *Experiment) fittedOn(h *experiment.Hardware, r jobList) [][]time.Duration {
 	alternatives := alternativesOf(h, r)
 	if alternatives == nil {
@@ -164,20 +161,20 @@ func (x *Experiment) fittedOn(h *experiment.Hardware, r jobList) [][]time.Durati
 	return predicted
 }
 
-// withAlternatives gives jobs their alternatives on a hardware, with the estimates that
-// the policy is to decide by. trueTimes has the true run times, if they are known.
+// withAlternatives adds to jobs their alternatives on the cell's hardware, with the estimates that the policy uses.
+// trueTimes are the true run times by job number; nil if unknown.
 func (c *Cell) withAlternatives(r jobList, jobs []scheduler.Job, trueTimes []simulated.Scaling) []scheduler.Job {
 	alternatives := alternativesOf(c.Hardware, r)
 	if alternatives == nil {
 		return jobs
 	}
-	jobs = slices.Clone(jobs) // other cells share them
+	jobs = slices.Clone(jobs) // other cells use the same slice
 	fitted, options := c.x.fittedOn(c.Hardware, r), c.simulatorOptions()
 	for n := range jobs {
 		j := &jobs[n]
 		for k, w := range alternativesAt(&r, alternatives, n) {
 			a := w.request
-			if w.index == 0 { // a trace may say more than the block
+			if w.index == 0 { // the trace may have a run time for the job's own request
 				a.Threads, a.GPUs, a.Memory = j.Threads, j.GPUs, j.Memory
 			}
 			if c.Policy.EstimatesOn(c.Hardware) {
@@ -188,7 +185,7 @@ func (c *Cell) withAlternatives(r jobList, jobs []scheduler.Job, trueTimes []sim
 					if asked := asked(&r, n, w.index); r.Asked(n) && asked > 0 {
 						a.Predicted = asked
 					}
-				case from.Fitted: // each has a separate estimate, and so a separate error
+				case from.Fitted: // errors of separate estimates are drawn separately
 					a.Predicted = c.noisy(a.Predicted, j.Name, w.name)
 				case from.True:
 					if trueTimes != nil {
@@ -208,7 +205,7 @@ func (c *Cell) withAlternatives(r jobList, jobs []scheduler.Job, trueTimes []sim
 	return jobs
 }
 
-// asked is the run time that a job's user requested for one of its alternatives.
+// asked returns the run time that a job's user requested for one of its alternatives.
 func asked(r *jobList, job, alternative int) time.Duration {
 	if all := r.AlternativesOf(job); all != nil {
 		return all[alternative].Predicted
@@ -216,8 +213,7 @@ func asked(r *jobList, job, alternative int) time.Duration {
 	return r.Jobs[job].Predicted
 }
 
-// noisy gives an estimate a lognormal error with median 1: all policies of a
-// replicate see the same errors.
+// noisy multiplies an estimate by a lognormal error with median 1. All policies of a replicate get the same errors.
 func (c *Cell) noisy(d time.Duration, of ...string) time.Duration {
 	if c.Policy.Sigma == 0 {
 		return d
@@ -226,7 +222,7 @@ func (c *Cell) noisy(d time.Duration, of ...string) time.Duration {
 	return time.Duration(float64(d) * math.Exp(c.Policy.Sigma*z))
 }
 
-// launchAlternatives returns the request of a real job in each of its alternatives.
+// launchAlternatives returns the requests of a real job, one per alternative.
 func launchAlternatives(h *experiment.Hardware, j *experiment.Job) []launch.Request {
 	var requests []launch.Request
 	for _, w := range alternativesOn(h, j) {
@@ -236,7 +232,7 @@ func launchAlternatives(h *experiment.Hardware, j *experiment.Job) []launch.Requ
 	return requests
 }
 
-// alternativeLines adds the key lines of a job's alternatives on a hardware.
+// alternativeLines adds to a key the lines about a job's alternatives on a hardware.
 func alternativeLines(k *store.Key, h *experiment.Hardware, j *experiment.Job) {
 	for _, w := range alternativesOn(h, j) {
 		text := w.job.AlternativeName()
@@ -250,8 +246,8 @@ func alternativeLines(k *store.Key, h *experiment.Hardware, j *experiment.Job) {
 	}
 }
 
-// blocks lists the job blocks of a cell's workload: first the blocks of its trace,
-// then the submitted ones. A block may appear more than once.
+// blocks returns the job blocks of a cell's workload, first the blocks of its trace, then of submit blocks. A block
+// may appear more than once.
 func blocks(c experiment.Cell) []*experiment.Job {
 	var jobs []*experiment.Job
 	if t := c.Workload.Trace; t != nil {
@@ -265,13 +261,12 @@ func blocks(c experiment.Cell) []*experiment.Job {
 	return jobs
 }
 
-// divided lets the policy divide jobs over nodes, if it does that: those that ask for no number of
-// nodes.
+// divided marks jobs that set no number of nodes as divisible over nodes, if the policy divides jobs.
 func (c *Cell) divided(jobs []scheduler.Job) []scheduler.Job {
 	if !c.Policy.Divides() {
 		return jobs
 	}
-	jobs = slices.Clone(jobs) // other cells share them
+	jobs = slices.Clone(jobs) // other cells use the same slice
 	for i := range jobs {
 		jobs[i].Divided = jobs[i].Divisible()
 	}

@@ -21,7 +21,7 @@ type point = experiment.Cell
 
 // Cell is one cell of an experiment: a point of its matrix with a replicate.
 type Cell struct {
-	// Ref names it in records. Place is its place in the file; cells beyond the matrix come last.
+	// Ref names the cell in records. Place is its position in the file; cells outside the matrix come last.
 	Ref   record.CellRef
 	Place int
 
@@ -37,7 +37,7 @@ func (x *Experiment) Cells() (cells []*Cell) {
 	taken := map[string]bool{}
 	for _, c := range x.Spec.Cells {
 		name, fixed := c.Name(), x.Spec.Fixed(c)
-		for n := 2; taken[name]; n++ { // two names that differ only in replaced characters
+		for n := 2; taken[name]; n++ { // two names may differ only in characters that were replaced
 			name = fmt.Sprintf("%s~%d", c.Name(), n)
 		}
 		taken[name] = true
@@ -51,7 +51,7 @@ func (x *Experiment) Cells() (cells []*Cell) {
 	return cells
 }
 
-// cell is the cell of a point in a replicate, without its axes.
+// cell returns the cell of a point in a replicate, without the values of axes.
 func (x *Experiment) cell(c point, name string, replicate int) *Cell {
 	kind := c.Hardware.Kind()
 	ref := record.CellRef{
@@ -65,20 +65,21 @@ func (x *Experiment) cell(c point, name string, replicate int) *Cell {
 	return &Cell{x: x, point: c, Ref: ref}
 }
 
-// ReplicateSeed is the seed of a replicate.
+// ReplicateSeed returns the seed of a replicate.
 func (x *Experiment) ReplicateSeed(replicate int) int64 { return replicateSeed(x.Spec.Seed, replicate) }
 
-// replicateSeed is shared by all cells of a replicate, so that compared cells
-// have the same arrivals and the same noise.
+// replicateSeed returns the seed of all cells of a replicate, so that compared cells have the same arrivals and
+// noise.
 func replicateSeed(seed int64, replicate int) int64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d/replicate/%d", seed, replicate))
 	return int64(binary.BigEndian.Uint64(sum[:8]) >> 1)
 }
 
-// RunOrder runs replicate after replicate, each pair of them there and back: ABBA. Within an odd replicate the
-// workloads on their hardware come in a random order. Compared cells are adjacent, again in a random order. The next
-// replicate has the reverse order. So a machine that drifts evenly harms no policy more than another. It returns
-// indexes into refs.
+// RunOrder returns the order in which cells run, as indexes into refs. Replicates run one after the other.
+//
+// In odd replicates, combinations of workload and hardware are in random order. Within a combination, the cells to
+// compare are adjacent, in random order. The next replicate has the reverse order (ABBA). So if the machine becomes
+// slower at a constant rate, no policy has an advantage.
 func RunOrder(seed int64, refs []record.CellRef) []int {
 	byReplicate := map[int][]int{}
 	last := 0
@@ -110,29 +111,29 @@ func RunOrder(seed int64, refs []record.CellRef) []int {
 type drawnKey struct {
 	workload  *experiment.Workload
 	replicate int
-	drawn     bool // its jobs are drawn when they are looked at
+	drawn     bool // its jobs are drawn on demand
 }
 
-// drawnKey identifies the jobs of the cell. With later they may be drawn on demand.
+// drawnKey identifies the jobs of the cell. With later set, the jobs may be drawn on demand.
 func (c *Cell) drawnKey(later bool) drawnKey {
 	id := drawnKey{workload: c.Workload, replicate: c.Ref.Replicate, drawn: later && c.draws()}
 	if c.Workload.Trace != nil && len(c.Workload.Submits) == 0 {
-		id.replicate = 0 // nothing is drawn
+		id.replicate = 0 // the jobs are the same in all replicates
 	}
 	return id
 }
 
-// listJobs returns the jobs of a cell's workload. All cells of a replicate share
-// them: their random numbers are common.
+// listJobs returns the jobs of a cell's workload. All cells of a replicate share them, so that they have common
+// random numbers.
 func (c *Cell) listJobs() (jobList, error) {
 	r, err := c.x.draw(c.drawnKey(false), c.Ref.Seed)
 	if c.Hardware.Real() {
-		r.runTimes = nil // run times of real jobs are unknown before the run
+		r.runTimes = nil // run times of real jobs are unknown before they run
 	}
 	return r, err
 }
 
-// jobsOrDrawing is listJobs for a caller that can do with drawn jobs.
+// jobsOrDrawing is listJobs for a caller that accepts jobs that are drawn on demand.
 func (c *Cell) jobsOrDrawing() (jobList, error) {
 	if !c.draws() {
 		return c.listJobs()
@@ -140,13 +141,13 @@ func (c *Cell) jobsOrDrawing() (jobList, error) {
 	return c.x.draw(c.drawnKey(true), c.Ref.Seed)
 }
 
-// digest is the hash of the jobs of a workload, or why they cannot be drawn.
+// digest is the hash of the jobs of a workload, or the error of drawing them.
 type digest struct {
 	text string
 	err  error
 }
 
-// Digest returns the hash of the cell's jobs, which stays known when they are no longer kept.
+// Digest returns the hash of the cell's jobs. It stays stored when the jobs themselves are dropped from memory.
 func (c *Cell) Digest() (string, error) {
 	d := once(&c.x.known, c.drawnKey(true), func() digest {
 		r, err := c.jobsOrDrawing()
@@ -180,13 +181,13 @@ func (k *known) draw(id drawnKey, seed int64) (jobList, error) {
 	return drawn()
 }
 
-// maxDrawn is how many jobs of drawn workloads are kept, a kilobyte each; others are drawn again.
+// maxDrawn is the number of drawn jobs that are kept in memory, about 1 KB each. Other workloads are drawn again when
+// needed.
 const maxDrawn = 500_000
 
-// Workload returns the jobs of a workload in a replicate, counted from 1. They
-// have the run times that were drawn for them, but not the estimates that
-// policies get. With runTimes they also have the run times that are equal for
-// all jobs of a block.
+// Workload returns the jobs of a workload in a replicate, counted from 1. They have the run times drawn for them,
+// without the estimates of policies. With runTimes set, they also have run times that are equal for all jobs of a
+// block.
 func Workload(spec *experiment.Spec, w *experiment.Workload, replicate int, runTimes bool) (workload.Trace, error) {
 	r, err := draw(w, replicateSeed(spec.Seed, replicate))
 	if err != nil {
@@ -195,11 +196,11 @@ func Workload(spec *experiment.Spec, w *experiment.Workload, replicate int, runT
 	return r.Export(runTimes), nil
 }
 
-// fitted has the predicted run time of each job on its full request; 0 where
-// there is no estimate. A run time of a trace is its own estimate.
+// fitted returns the predicted run time of each job on its full request, by job number; 0 without an estimate. A run
+// time in a trace is its own estimate.
 func (x *Experiment) fitted(h *experiment.Hardware, r jobList) []time.Duration {
 	ofBlock := make([]time.Duration, len(r.Blocks))
-	differs := make([]bool, len(r.Blocks)) // its run time differs by job
+	differs := make([]bool, len(r.Blocks)) // the run time differs from job to job
 	for k, j := range r.Blocks {
 		if x.sampled(h, j) {
 			if est, ok := x.estimateOf(j); ok {
@@ -215,7 +216,7 @@ func (x *Experiment) fitted(h *experiment.Hardware, r jobList) []time.Duration {
 		if t, ok := r.RunTime(i); ok {
 			predicted[i] = max(t, 1)
 		} else if k >= 0 && differs[k] && !r.Asked(i) {
-			predicted[i] = r.Jobs[i].Predicted // as it was drawn
+			predicted[i] = r.Jobs[i].Predicted // the run time that was drawn
 		} else if k >= 0 && differs[k] {
 			predicted[i] = givenWork(r.Blocks[k], r.Epoch(i)).RunTime(r.Blocks[k].Threads.Request)
 		} else if k >= 0 {
@@ -226,8 +227,7 @@ func (x *Experiment) fitted(h *experiment.Hardware, r jobList) []time.Duration {
 	return predicted
 }
 
-// wholeRuns is fitted without the jobs that may end early: they are done before
-// the run that is predicted ends.
+// wholeRuns is fitted with 0 for jobs that may end early: such a job ends before the predicted run time.
 func (x *Experiment) wholeRuns(h *experiment.Hardware, r jobList) []time.Duration {
 	predicted := x.fitted(h, r)
 	for i := range predicted {
@@ -240,10 +240,10 @@ func (x *Experiment) wholeRuns(h *experiment.Hardware, r jobList) []time.Duratio
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
 
-// jobsFor gives a cell's jobs the estimates of its policy.
+// jobsFor returns a cell's jobs with the estimates that its policy uses.
 //
-// An oracle knows the run time to come: in simulation that is exact; of real
-// jobs nothing is known but the fitted estimate.
+// With estimates = "oracle", the estimate of a simulated job is its true run time. The true run time of a real job is
+// unknown, so its estimate is the fitted one.
 func (c *Cell) jobsFor(r jobList, known simulatedFacts) []scheduler.Job {
 	if !c.Policy.EstimatesOn(c.Hardware) {
 		return c.withAlternatives(r, r.Jobs, known.work)
@@ -263,7 +263,7 @@ func (c *Cell) jobsFor(r jobList, known simulatedFacts) []scheduler.Job {
 		if d == jobs[n].Predicted {
 			continue
 		}
-		if !own { // other cells share them
+		if !own { // other cells use the same slice
 			jobs, own = slices.Clone(jobs), true
 		}
 		jobs[n].Predicted = d
@@ -271,16 +271,17 @@ func (c *Cell) jobsFor(r jobList, known simulatedFacts) []scheduler.Job {
 	return c.withAlternatives(r, jobs, known.work)
 }
 
-// unknown is a run time that is not known.
+// unknown is the value of an unknown run time.
 const unknown = time.Duration(-1)
 
-// estimate is the estimate of a job for the policy of the cell: of its fitted and its true run time, or what its user
-// asked for. Block is nil for a job that a trace alone describes.
+// estimate returns the estimate of a job for the cell's policy. fitted and alone are its fitted and its true run
+// time; with asked, the estimate is the time that its user requested. block is nil for a job that only a trace
+// describes.
 func (c *Cell) estimate(j *scheduler.Job, asked bool, block *experiment.Job, fitted, alone time.Duration,
 	corrections []record.Estimated) time.Duration {
 	switch from := c.Policy.Source(); {
 	case from.Asked:
-		// A trace has it as the job's prediction; job blocks as their limit.
+		// In a trace the requested time is the job's prediction; in a job block it is the limit.
 		switch {
 		case asked && j.Predicted > 0:
 			return j.Predicted

@@ -16,49 +16,51 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// manyJobs is experiment.ManyJobs; tests lower it.
+// manyJobs equals experiment.ManyJobs; tests set it lower.
 var manyJobs = experiment.ManyJobs
 
-// drawn are the jobs of a workload with one submit block. They are drawn page by page, from the states that the random
-// streams have at the beginning of each page. It implements scheduler.Drawn.
+// drawn are the jobs of a workload with one submit block, drawn on demand, one page of jobs at a time. A page is
+// drawn from the states of the random streams at its beginning, which are stored. drawn implements scheduler.Drawn.
 type drawn struct {
 	*drawing
-	// estimate returns the prediction of a job, given its predicted run time and its true one; nil for the former.
+	// estimate returns the prediction of a job whose true run time is alone. It is nil if the prediction is the
+	// predicted run time in the page.
 	estimate func(j *scheduler.Job, alone time.Duration) time.Duration
-	// factor is the noise of a job's run time; nil for none.
+	// factor returns the noise factor of a job's run time; nil if there is no noise.
 	factor func(name string) float64
 	recent [recentPages]atomic.Pointer[jobPage]
 }
 
-// recentPages is the number of pages that are kept: more than a cell has jobs under way, so that few are drawn twice.
+// recentPages is the number of pages kept in memory. They hold more jobs than are usually active in a cell, so that
+// few pages are drawn twice.
 const recentPages = 256
 
 // drawing holds the data that all cells with the same submit block share.
 type drawing struct {
 	block    *experiment.Job
 	template scheduler.Job
-	work     simulated.Scaling // of a job with an epoch time of a nanosecond
+	work     simulated.Scaling // work of a job whose epoch takes a nanosecond
 	arrivals workload.Arrivals
 	count    int
-	pages    []streams // before the first job of each page
+	pages    []streams // states before the first job of each page
 	digest   string
 }
 
-// streams are the states of the random streams before a job, and the arrival of the job before it.
+// streams are the states of the random streams before a job, and the arrival of the previous job.
 type streams struct {
 	at               time.Duration
 	arrivals, epochs rand.PCG
 }
 
-// jobPage is neighboring jobs with all that is drawn for them.
+// jobPage is a sequence of jobs with all random values drawn for them.
 type jobPage struct {
 	number int
 	jobs   scheduler.JobPage
-	// The scaled parts of their work, the run times by the fitted estimates, and the true ones.
+	// Of each job: the scaled part of its work, the run time by the fitted estimate, and the true run time.
 	scaled, predicted, alone [scheduler.PageSize]time.Duration
 }
 
-// newDrawing prepares to draw the jobs of a submit block, and hashes them.
+// newDrawing prepares drawing the jobs of a submit block on demand. It draws them all once to compute their hash.
 func newDrawing(w *experiment.Workload, seed int64) (*drawing, error) {
 	s := &w.Submits[0]
 	d := &drawing{block: s.Job, template: templateOf(s), arrivals: s.Arrivals, count: s.Count}
@@ -86,7 +88,7 @@ func newDrawing(w *experiment.Workload, seed int64) (*drawing, error) {
 	return d, nil
 }
 
-// drawLater is like draw, but the jobs are drawn on demand.
+// drawLater is like draw, but its jobs are drawn on demand.
 func drawLater(w *experiment.Workload, seed int64) (jobList, error) {
 	d, err := newDrawing(w, seed)
 	if err != nil {
@@ -95,7 +97,7 @@ func drawLater(w *experiment.Workload, seed int64) (jobList, error) {
 	return jobList{drawing: d, Blocks: []*experiment.Job{d.block}, Digest: d.digest}, nil
 }
 
-// series draws jobs one after the other.
+// series draws the jobs of a submit block one after the other.
 type series struct {
 	*drawing
 	*streams
@@ -106,7 +108,7 @@ func newSeries(d *drawing, at *streams) series {
 	return series{d, at, rand.New(&at.arrivals), rand.New(&at.epochs)}
 }
 
-// next draws a job: its arrival is at, and its epoch time is returned.
+// next draws job i: it sets d.at to the job's arrival and returns its epoch time.
 func (d *series) next(i int) (epoch time.Duration, err error) {
 	if d.at, err = d.drawing.arrivals.Next(d.at, i, d.count, d.gaps); err != nil {
 		return 0, err
@@ -117,19 +119,19 @@ func (d *series) next(i int) (epoch time.Duration, err error) {
 	return d.block.Runtime.Epoch.Draw(d.lengths), nil
 }
 
-// names are the names of jobs one after the other: the class and a running number, from 1.
+// names generates the names of consecutive jobs: the class and a number, from 1.
 type names struct {
-	text   []byte // the last name
-	digits int    // where its number begins
+	text   []byte // the last name returned
+	digits int    // index in text where the number begins
 }
 
-// names returns the names from a job on.
+// names returns a generator of names that begins with a job's name.
 func (d *drawing) names(job int) names {
 	text := append([]byte(d.template.Class), '-')
 	return names{strconv.AppendInt(text, int64(job), 10), len(text)}
 }
 
-// next returns the next name, until the next call.
+// next returns the next name. The slice is valid until the next call.
 func (n *names) next() []byte {
 	i := len(n.text) - 1
 	for ; i >= n.digits && n.text[i] == '9'; i-- {
@@ -137,14 +139,14 @@ func (n *names) next() []byte {
 	}
 	if i >= n.digits {
 		n.text[i]++
-	} else { // all were nines
+	} else { // all digits were 9
 		n.text = append(n.text, '0')
 		n.text[n.digits] = '1'
 	}
 	return n.text
 }
 
-// page returns a page by its number.
+// page returns the page with the given number.
 func (d *drawn) page(number int) *jobPage {
 	kept := &d.recent[number%recentPages]
 	if p := kept.Load(); p != nil && p.number == number {
@@ -160,10 +162,10 @@ func (d *drawn) drawPage(number int) *jobPage {
 	first := number * scheduler.PageSize
 	all, n := newSeries(d.drawing, &now), min(scheduler.PageSize, d.count-first)
 	work, name := d.work, d.names(first)
-	var names strings.Builder // one behind the other
+	var names strings.Builder // all names of the page, one after the other
 	names.Grow(n * (len(name.text) + 1))
 	for i := range n {
-		epoch, _ := all.next(first + i) // as when they were hashed
+		epoch, _ := all.next(first + i) // no error: the same job was drawn for the hash
 		if epoch == notDrawn {
 			epoch = d.block.Runtime.Epoch.Mean
 		}
@@ -198,13 +200,13 @@ func (d *drawn) Requests() []scheduler.Job {
 	return []scheduler.Job{j}
 }
 
-// pageReader finds the pages of jobs, for one goroutine.
+// pageReader finds the pages of jobs. It is for one goroutine.
 type pageReader struct {
 	*drawn
 	last *jobPage
 }
 
-// of returns the page of a job, and its place there.
+// of returns the page of a job, and the job's index in the page.
 func (r *pageReader) of(job int) (p *jobPage, place uint) {
 	number, place := uint(job)/scheduler.PageSize, uint(job)%scheduler.PageSize
 	if r.last == nil || uint(r.last.number) != number {
@@ -213,7 +215,7 @@ func (r *pageReader) of(job int) (p *jobPage, place uint) {
 	return r.last, place
 }
 
-// workOf returns a function that returns the work of a job, until the next call.
+// workOf returns a function that returns the work of a job. Its result is valid until the next call.
 func (d *drawn) workOf() func(job int) simulated.Work {
 	pages, work := pageReader{drawn: d}, d.work
 	return func(job int) simulated.Work {
@@ -223,7 +225,7 @@ func (d *drawn) workOf() func(job int) simulated.Work {
 	}
 }
 
-// timesOf returns a function that returns the predicted run time of a job, and its true one.
+// timesOf returns a function that returns a job's predicted and true run time.
 func (d *drawn) timesOf() func(job int) (predicted, alone time.Duration) {
 	pages := pageReader{drawn: d}
 	return func(job int) (predicted, alone time.Duration) {
@@ -237,7 +239,7 @@ func (c *Cell) draws() bool {
 	return c.Workload.Jobs() >= manyJobs && c.point.Draws()
 }
 
-// drawnTask is the task of a cell whose jobs are drawn on demand.
+// drawnTask returns the task of a cell whose jobs are drawn on demand.
 func (c *Cell) drawnTask(r jobList, dirs stages.Folders) stages.Task {
 	task, opts := c.task(r, simulatedFacts{}), c.simulatorOptions()
 	d := &drawn{drawing: r.drawing}

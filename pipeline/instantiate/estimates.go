@@ -16,8 +16,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// fitKey is a job and a model that was fitted to its samples; fit is the
-// result.
+// fitKey identifies a fit by the job and the model; fit is its result.
 type fitKey struct {
 	job   *experiment.Job
 	model string
@@ -29,8 +28,7 @@ type fit struct {
 	err      error
 }
 
-// Estimates fits the samples, and returns the rows of estimates.csv with the
-// warnings of those that could not be fitted.
+// Estimates fits the samples. It returns the rows of estimates.csv, and a warning for each fit that failed.
 func (x *Experiment) Estimates() (rows []record.EstimateRow, warnings []record.Warning) {
 	type place struct{ samples, hardware, model string }
 	seen, axes := map[place]bool{}, x.distinguishing()
@@ -61,8 +59,8 @@ func (x *Experiment) Estimates() (rows []record.EstimateRow, warnings []record.W
 	return rows, warnings
 }
 
-// eachSampled calls visit for each job of each point whose run time there is
-// estimated from samples, in the order of the file; points beyond the matrix last.
+// eachSampled calls visit for each job of each point whose run time is estimated from samples. Points are in the
+// order of the file; those outside the matrix come last.
 func (x *Experiment) eachSampled(visit func(point, *experiment.Job)) {
 	for _, points := range [][]point{x.Spec.Cells, x.added} {
 		for _, c := range points {
@@ -75,8 +73,9 @@ func (x *Experiment) eachSampled(visit func(point, *experiment.Job)) {
 	}
 }
 
-// distinguishing are the axes whose values distinguish a form of a job block from others with the same request, by the
-// address of its samples: those that have one value in all cells of the form.
+// distinguishing returns, for each form of a job block, the values of axes by which it differs from other forms with
+// the same request. They are the axes with one value in all cells of the form. The map's key is the address of the
+// form's samples.
 func (x *Experiment) distinguishing() map[string]string {
 	type request struct {
 		block, hardware string
@@ -107,12 +106,12 @@ func (x *Experiment) distinguishing() map[string]string {
 	return axes
 }
 
-// formAddress distinguishes the forms of job blocks: by their samples and length.
+// formAddress identifies a form of a job block by its samples and its length.
 func (x *Experiment) formAddress(j *experiment.Job) string {
 	return fmt.Sprint(x.profileHash(j), " ", j.Length())
 }
 
-// SampleRows are the rows of samples.csv: the measurements of each job.
+// SampleRows returns the rows of samples.csv, the measurements of each job.
 func (x *Experiment) SampleRows() []record.SampleRow {
 	var rows []record.SampleRow
 	for _, u := range x.units {
@@ -123,15 +122,14 @@ func (x *Experiment) SampleRows() []record.SampleRow {
 	return rows
 }
 
-// decidesByEstimates reports whether a cell's policy decides by estimates that
-// were fitted to samples, as they are, with an error, or corrected while jobs run.
+// decidesByEstimates reports whether a cell's policy uses estimates fitted to samples, including estimates with drawn
+// errors and corrected ones.
 func (x *Experiment) decidesByEstimates(c point) bool {
 	return c.Policy.EstimatesOn(c.Hardware) && c.Policy.Source().Fitted &&
 		slices.ContainsFunc(jobsOf(c), func(j *experiment.Job) bool { return x.sampled(c.Hardware, j) })
 }
 
-// estimateOf is the fitted estimate of a job on its full request, if its
-// samples are there.
+// estimateOf returns the fitted estimate of a job on its full request, if its samples exist.
 func (x *Experiment) estimateOf(j *experiment.Job) (estimator.Estimate, bool) {
 	if _, ok := x.samples[x.profileHash(j)]; !ok {
 		return estimator.Estimate{}, false
@@ -140,7 +138,7 @@ func (x *Experiment) estimateOf(j *experiment.Job) (estimator.Estimate, bool) {
 	return f.estimate, f.err == nil
 }
 
-// spread is how far runs differ on this machine, by the samples of all jobs.
+// spread returns how much repeated runs differ on this machine, from the samples of all jobs.
 func (x *Experiment) spread() estimator.Spread {
 	var jobs [][]estimator.Sample
 	for _, u := range x.units {
@@ -151,7 +149,7 @@ func (x *Experiment) spread() estimator.Spread {
 	return estimator.SpreadOf(jobs)
 }
 
-// fit fits a model to the samples of a job, once.
+// fit fits a model to the samples of a job. Each fit is computed once.
 func (x *Experiment) fit(j *experiment.Job, model string) fit {
 	key := fitKey{j, model}
 	x.mu.Lock()
@@ -169,7 +167,7 @@ func (x *Experiment) newFit(j *experiment.Job, model string) (f fit) {
 	for _, h := range x.sampleHashes(j, model) {
 		samples = append(samples, x.samples[h]...)
 	}
-	// Names of blocks mean nothing in other experiments: a job is identified by its program.
+	// The program identifies the job, since block names differ between experiments.
 	name := x.identityOf(j)
 	f.estimate, f.row, f.err = estimate.Fit(estimate.Job{
 		Name: j.Name, Threads: j.Threads.Request, GPUs: j.GPUs, Length: j.Length(),
@@ -183,13 +181,13 @@ func (x *Experiment) newFit(j *experiment.Job, model string) (f fit) {
 	return f
 }
 
-// Corrects reports whether the estimates of a cell's jobs are corrected by runs of them in earlier real cells.
+// Corrects reports whether the estimates of a cell's jobs are corrected by their runs in earlier real cells.
 func (c *Cell) Corrects() bool {
 	return c.x.Spec.Estimate.Correct != experiment.CorrectNone && c.Ref.Real() && len(c.corrected()) > 0
 }
 
-// corrected are the jobs of a real cell whose estimates are corrected: those that were sampled, and are not ended by
-// something else than their work.
+// corrected returns the jobs of a real cell whose estimates are corrected: jobs that were sampled and that end when
+// their work is done.
 func (c *Cell) corrected() []*experiment.Job {
 	return slices.DeleteFunc(jobsOf(c.point), func(j *experiment.Job) bool {
 		_, known := c.x.estimateOf(j)
@@ -198,9 +196,9 @@ func (c *Cell) corrected() []*experiment.Job {
 	})
 }
 
-// Learn corrects the estimates of later cells by this one, which ran for real. longer has, by job number, the ratio of
-// the job's run time to the run time by its samples; 0 if unknown. Cells must be learned in the order in which they
-// ran.
+// Learn corrects the estimates of later cells by this cell, which ran for real. longer is, by job number, the ratio
+// of the job's run time to its run time by the samples; 0 if unknown. Learn must be called in the order in which the
+// cells ran.
 func (c *Cell) Learn(longer []float64) error {
 	r, err := c.listJobs()
 	if err != nil {
@@ -229,8 +227,8 @@ func (c *Cell) Learn(longer []float64) error {
 	return nil
 }
 
-// correction is the correction, by earlier cells, of the next run of a job on a hardware. before is the standard
-// deviation of its logarithm by the samples.
+// correction returns the correction of the next run of a job on a hardware, from earlier cells. before is the
+// standard deviation of the logarithm of its run time, by the samples.
 func (x *Experiment) correction(hardware string, j *experiment.Job, before, level float64) estimator.Correction {
 	job := x.formAddress(j)
 	x.mu.Lock()
@@ -241,7 +239,7 @@ func (x *Experiment) correction(hardware string, j *experiment.Job, before, leve
 	return estimator.Correction{Factor: 1}
 }
 
-// Estimated are the estimates of the cell's jobs that are in force now.
+// Estimated returns the current estimates of the cell's jobs.
 func (c *Cell) Estimated() []record.Estimated {
 	level := c.x.Spec.Estimate.Level
 	var all []record.Estimated
@@ -259,7 +257,7 @@ func (c *Cell) Estimated() []record.Estimated {
 	return all
 }
 
-// longer is the ratio of a job's predicted run time to the run time by its samples alone.
+// longer returns the ratio of a job's current estimate to its estimate by the samples alone.
 func longer(estimated []record.Estimated, j *experiment.Job) float64 {
 	for _, e := range estimated {
 		if e.Job == j.Name && e.Threads == j.Threads.Request && e.GPUs == j.GPUs && e.Factor > 0 {
@@ -269,7 +267,7 @@ func longer(estimated []record.Estimated, j *experiment.Job) float64 {
 	return 1
 }
 
-// forPolicies are the estimates by which a policy decides, if the file says that these are corrected.
+// forPolicies returns the corrected estimates if the file lets policies use them, otherwise nil.
 func (c *Cell) forPolicies(estimated []record.Estimated) []record.Estimated {
 	if c.x.Spec.Estimate.Correct != experiment.CorrectPolicies {
 		return nil
@@ -277,7 +275,8 @@ func (c *Cell) forPolicies(estimated []record.Estimated) []record.Estimated {
 	return estimated
 }
 
-// correct scales the simulated jobs of a real cell to the estimates that were in force when it began.
+// correct multiplies the work of simulated jobs so that a real cell is simulated with the estimates that were current
+// when it began.
 func correct(r jobList, work []simulated.Scaling, estimated []record.Estimated) {
 	for n := range work {
 		if k := r.Block[n]; k >= 0 {
@@ -286,7 +285,7 @@ func correct(r jobList, work []simulated.Scaling, estimated []record.Estimated) 
 	}
 }
 
-// sampleRow is the row of a sample in samples.csv.
+// sampleRow returns the row of a sample in samples.csv.
 func sampleRow(u *stages.Unit, s estimator.Sample) record.SampleRow {
 	units := -1.0
 	if len(s.Units) > 0 {
@@ -303,7 +302,7 @@ func sampleRow(u *stages.Unit, s estimator.Sample) record.SampleRow {
 	}
 }
 
-// orMissing returns a measured value, or -1 for 0, which means not measured.
+// orMissing returns v, or -1 if v is 0 (not measured).
 func orMissing(v float64) float64 {
 	if v == 0 {
 		return -1
@@ -311,12 +310,12 @@ func orMissing(v float64) float64 {
 	return v
 }
 
-// overheadsOf returns the overheads of an engine: medians over samples. A program's time before its first epoch is in
-// the intercept of its estimate; Start is only the engine's part. A real pause and the resume that follows it keep the
-// cores idle for their sum, whichever of the two jobs is charged.
+// overheadsOf returns the overheads of an engine as medians over samples. Start is the engine's part alone: a
+// program's time before its first epoch is in the intercept of its estimate. Pause plus resume is the time for which
+// the cores are idle, whichever of the two jobs it is charged to.
 //
-// Where paused jobs write a checkpoint and end (suspends), a pause takes as long as the program took to save at its
-// end, and a resume is a new start.
+// If paused jobs write a checkpoint and end (suspends), a pause takes as long as the program took to save at its end,
+// and a resume is a new start.
 func overheadsOf(samples []estimator.Sample, suspends bool) simulated.Overheads {
 	var start, pause, resume, resize, save, startup median
 	for _, s := range samples {
@@ -335,9 +334,8 @@ func overheadsOf(samples []estimator.Sample, suspends bool) simulated.Overheads 
 	return o
 }
 
-// median is the median of the measured times, in seconds; 0 means not measured.
-// The first launch of a run is often far slower than the others: a mean would
-// charge it to all.
+// median computes the median of measured times in seconds; times of 0 were not measured. It is not the mean, because
+// the first launch of a run is often far slower than the others.
 type median []float64
 
 func (m *median) add(s float64) {

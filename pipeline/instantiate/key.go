@@ -19,7 +19,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Key describes all that the records of the cell depend on.
+// Key returns the description of everything that the cell's records depend on.
 func (c *Cell) Key() (*store.Key, error) {
 	x := c.x
 	jobs, err := c.Digest()
@@ -54,8 +54,7 @@ func (c *Cell) Key() (*store.Key, error) {
 	return k, nil
 }
 
-// remembered adds lines that are made once per id: a block; or a workload on a hardware, for the lines of jobs and of
-// overheads.
+// remembered adds lines to k. It computes them once per id, which is a block, or a workload on a hardware.
 func (x *Experiment) remembered(k *store.Key, id any, add func(*store.Key)) {
 	k.Append(once(&x.known, id, func() []string {
 		var own store.Key
@@ -73,8 +72,7 @@ type (
 	overheadLinesOf jobLinesOf
 )
 
-// jobLines are the key lines of the cell's jobs, each once: the forms of a job
-// block have most lines in common.
+// jobLines adds the key lines of the cell's jobs without repetitions: forms of a job block have most lines in common.
 func (c *Cell) jobLines(k *store.Key) {
 	var all store.Key
 	for _, j := range blocks(c.point) {
@@ -94,7 +92,7 @@ func (c *Cell) jobLines(k *store.Key) {
 	}))
 }
 
-// overheadLines describe the overheads of a simulated machine.
+// overheadLines adds the key lines of a simulated machine's overheads.
 func (c *Cell) overheadLines(k *store.Key) {
 	if c.Hardware.Real() {
 		return
@@ -102,13 +100,13 @@ func (c *Cell) overheadLines(k *store.Key) {
 	if o := c.Hardware.Overheads; o != nil {
 		k.Add("hardware.overheads", o.String())
 	} else if slices.ContainsFunc(jobsOf(c.point), func(j *experiment.Job) bool { return c.x.sampled(c.Hardware, j) }) {
-		k.Add("hardware.overheads", "measured") // with the samples, which have separate lines
+		k.Add("hardware.overheads", "measured") // with samples, which have their own key lines
 	} else {
 		k.Add("hardware.overheads", simulated.Overheads{}.String())
 	}
 }
 
-// runtimeLines describe where a simulated job's run time comes from.
+// runtimeLines adds the key lines that say where a simulated job's run time comes from.
 func (x *Experiment) runtimeLines(k *store.Key, h *experiment.Hardware, j *experiment.Job) {
 	if x.sampled(h, j) {
 		k.Add("job."+j.Name+".runtime", "fitted "+x.estimateLine(j))
@@ -122,8 +120,7 @@ func (x *Experiment) runtimeLines(k *store.Key, h *experiment.Hardware, j *exper
 	experiment.EachPart(j.Parts, func(p stages.RuntimeKeyPart) { k.AddAll(p.RuntimeLines("job." + j.Name + ".")) })
 }
 
-// estimateLines describe the estimates that a policy decides by; policies that
-// use none do not depend on them.
+// estimateLines adds the key lines of the estimates that a policy uses. A policy without estimates gets none.
 func (c *Cell) estimateLines(k *store.Key) {
 	if !c.Policy.EstimatesOn(c.Hardware) {
 		return
@@ -139,12 +136,12 @@ func (c *Cell) estimateLines(k *store.Key) {
 		}
 	}
 	if c.x.Spec.Estimate.Correct == experiment.CorrectPolicies && c.Hardware.Real() && c.x.decidesByEstimates(c.point) {
-		k.Add("estimates", "corrected by runs in earlier cells") // these are in no key, as past runs are not
+		k.Add("estimates", "corrected by runs in earlier cells") // the corrections themselves are not in keys
 	}
 }
 
-// jobsOf lists the job blocks that a cell depends on, each once, in order. A
-// simulated job whose trace has its run time depends on no program.
+// jobsOf returns the job blocks that a cell depends on, without repetitions, in order. A simulated job whose run time
+// is in a trace does not depend on its program.
 func jobsOf(c experiment.Cell) []*experiment.Job {
 	var jobs []*experiment.Job
 	if t := c.Workload.Trace; t != nil {
@@ -167,7 +164,7 @@ func jobsOf(c experiment.Cell) []*experiment.Job {
 	return jobs
 }
 
-// policyLines are the key lines of a policy: its choices, and the files of its program.
+// policyLines adds the key lines of a policy: its settings, and the files of its program.
 func (x *Experiment) policyLines(k *store.Key, p *experiment.Policy) {
 	k.AddAll(p.KeyLines())
 	program := p.Program()
@@ -176,7 +173,7 @@ func (x *Experiment) policyLines(k *store.Key, p *experiment.Policy) {
 	}
 }
 
-// hardwareLines are the key lines of a machine: its engine and its nodes.
+// hardwareLines adds the key lines of a hardware: its engine and its nodes.
 func hardwareLines(k *store.Key, h *experiment.Hardware) {
 	k.Add("hardware.engine", h.Engine)
 	for i, n := range h.Cluster.Nodes {
@@ -202,8 +199,7 @@ func hardwareLines(k *store.Key, h *experiment.Hardware) {
 	}
 }
 
-// workloadLines adds the key lines of a workload as it is written; its drawn
-// jobs are hashed separately.
+// workloadLines adds the key lines of a workload as the file describes it; the hash of its drawn jobs is separate.
 func workloadLines(k *store.Key, w *experiment.Workload) {
 	if t := w.Trace; t != nil {
 		k.Addf("workload.trace", "%s, %s, sha256:%s", filepath.Base(t.File), t.Format, t.Digest)
@@ -240,11 +236,11 @@ func workloadLines(k *store.Key, w *experiment.Workload) {
 	}
 }
 
-// maxInstants bounds the instants that are listed; the key has the digest of
-// all arrivals besides.
+// maxInstants is the largest number of arrival times that a key lists. All arrivals are in the hash of the jobs as
+// well.
 const maxInstants = 32
 
-// arrivalText says in words how the jobs of a submit block arrive.
+// arrivalText describes for a key how the jobs of a submit block arrive.
 func arrivalText(a workload.Arrivals) string {
 	var s string
 	switch a.Kind {
@@ -267,8 +263,8 @@ func arrivalText(a workload.Arrivals) string {
 	return s
 }
 
-// neighborLines adds the key lines of the fractions of speed that jobs keep while they share
-// GPUs; none for a policy without sharing.
+// neighborLines adds, for a policy with GPU sharing, the key lines of the speeds that jobs keep while they share
+// GPUs.
 func neighborLines(k *store.Key, p *experiment.Policy, jobs []*experiment.Job) {
 	if !p.Packs() {
 		return
@@ -348,8 +344,7 @@ func RanForReal(key *store.Key) bool {
 	return false
 }
 
-// PastHost is the fingerprint of the machine that a key describes, as HostPrint
-// gives it.
+// PastHost returns the fingerprint of the machine in a key, in the form of HostPrint.
 func PastHost(key *store.Key) string {
 	var k store.Key
 	for label, value := range key.Values() {
@@ -360,9 +355,8 @@ func PastHost(key *store.Key) string {
 	return k.Hash()[:12]
 }
 
-// PastJob reads the job of a job block from a key, independent of the block's
-// name: the program with all its settings, and its length. The held resources
-// are not part of it.
+// PastJob returns a job from a key: its program with all settings, and its length. The result does not contain the
+// block's name or the resources that the job held.
 func PastJob(key *store.Key, block string) (name string, length int) {
 	var k store.Key
 	for label, value := range key.Values() {
@@ -383,7 +377,7 @@ func PastJob(key *store.Key, block string) (name string, length int) {
 	return k.Hash(), length
 }
 
-// identityOf is the identity of a job of the plan, as PastJob has it of past ones.
+// identityOf identifies a job of the plan in the same form as PastJob.
 func (x *Experiment) identityOf(j *experiment.Job) (name string) {
 	var k store.Key
 	x.describe(&k, j)

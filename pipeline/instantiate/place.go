@@ -14,19 +14,18 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// place is where a job runs whose hardware is not simply this machine.
+// place is where a job runs if its hardware is not simply this machine.
 type place struct {
 	On *experiment.Hardware
-	// Image is the identity of its image there; empty if unknown.
+	// Image is the identity of its image on that hardware; empty if unknown.
 	Image string
 }
 
 // contained reports whether the job runs in a container; the receiver may be nil.
 func (p *place) contained() bool { return p != nil && p.On.Kind().Contained }
 
-// placed gives each real hardware that is not simply this machine separate job blocks. Measurements of a job in a
-// container, or on another machine, differ from measurements of the job as a process here. Measurements of parts on
-// separate nodes differ from measurements of parts on one node. Other cells stay as they are.
+// placed gives separate job blocks to each real hardware that is not simply this machine, because measurements differ
+// there: a job in a container or on another machine, or parts on separate nodes. Other cells stay as they are.
 func placed(spec *experiment.Spec) (*experiment.Spec, map[*experiment.Job]*place) {
 	type key struct {
 		block any
@@ -45,7 +44,7 @@ func placed(spec *experiment.Spec) (*experiment.Spec, map[*experiment.Job]*place
 			for i, a := range own.Alternatives {
 				own.Alternatives[i] = job(a, on)
 			}
-			own.Form = strings.TrimPrefix(j.Form+"-"+on.Name, "-") // names its samples
+			own.Form = strings.TrimPrefix(j.Form+"-"+on.Name, "-") // distinguishes its samples
 			jobs[key{j, on}] = own
 			places[own] = &place{On: on}
 		}
@@ -87,13 +86,13 @@ func inParts(c *experiment.Cell) bool {
 	})
 }
 
-// Nodes returns the node of each part of a job where it is alone on its hardware, in their order.
+// Nodes returns the node of each part of a job that is alone on its hardware.
 func (p *place) Nodes(j *experiment.Job) []int {
 	return schema.Each(partsOn(p.On, j), func(part cluster.Part) int { return part.Node })
 }
 
-// partsOn returns the parts of a job on the nodes on which it starts alone on a hardware; none when it does
-// not fit.
+// partsOn returns the parts of a job on the nodes where it starts when it is alone on a hardware; nil if it does not
+// fit.
 func partsOn(h *experiment.Hardware, j *experiment.Job) []cluster.Part {
 	m := cluster.NewMachine(h.Cluster)
 	job := j.Template()
@@ -106,14 +105,14 @@ func partsOn(h *experiment.Hardware, j *experiment.Job) []cluster.Part {
 	return m.Choose(nodes, need, cluster.Grant{}).Layout.Parts
 }
 
-// settingsLines adds the key lines of an engine's settings.
+// settingsLines adds the key lines of the engine's settings.
 func settingsLines(k *store.Key, h *experiment.Hardware) {
 	if h.Kind().Lines != nil {
 		k.AddAll(h.Kind().Lines(h.ForEngine()))
 	}
 }
 
-// placeLines are the key lines of where a job runs.
+// placeLines adds the key lines of the place where a job runs.
 func (x *Experiment) placeLines(k *store.Key, p *place, j *experiment.Job) {
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	if p.contained() {
@@ -134,9 +133,9 @@ func (x *Experiment) placeLines(k *store.Key, p *place, j *experiment.Job) {
 	settingsLines(k, p.On)
 }
 
-// FindImages finds the images of jobs that run in containers, which are part of keys, in the order of the file; it
-// comes before Plan. The error names the first missing thing of each engine that lacks something, as an
-// *engine.Unavailable.
+// FindImages looks up the images of jobs that run in containers, in the order of the file. They are part of keys, so
+// call it before Plan. For each engine that lacks something, the error has an *engine.Unavailable with the first
+// missing thing.
 func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
 	var missing []error
 	for _, kind := range engine.Kinds() {
@@ -158,7 +157,7 @@ func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
 		for i := range x.Spec.Cells {
 			need(&x.Spec.Cells[i])
 		}
-		x.Spec.EachProbe(func(c experiment.Cell) { // they have each image that cells beyond the matrix have
+		x.Spec.EachProbe(func(c experiment.Cell) { // a probe uses every image that cells outside the matrix use
 			x.placeBeyond(&c)
 			need(&c)
 		})
@@ -175,10 +174,10 @@ func (x *Experiment) FindImages(ctx context.Context, fetch bool) error {
 	return errors.Join(missing...)
 }
 
-// imageOn is an image, as a file names it, on the hardware of a name.
+// imageOn identifies an image, as the file names it, on the hardware with a name.
 type imageOn struct{ image, hardware string }
 
-// Hardware lists the hardware of the experiment's cells, in the matrix and beyond it, that a kind of engine runs, each once.
+// Hardware returns the hardware of all cells that an engine kind runs, without repetitions.
 func (x *Experiment) Hardware(kind *engine.Kind) []*engine.Hardware {
 	var list []*engine.Hardware
 	seen := map[*experiment.Hardware]bool{}

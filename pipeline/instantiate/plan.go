@@ -17,9 +17,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Plan returns plan.json: the questions of the experiment, in plain words, and
-// its cells, still without keys. It also lists the samples to take, so the facts
-// about the containers of jobs must be set before.
+// Plan returns the content of plan.json: the questions of the experiment in plain words, and its cells without keys.
+// It also lists the samples to take, so FindImages must be called before.
 func (x *Experiment) Plan() record.Plan {
 	x.planSamples()
 	spec := x.Spec
@@ -89,7 +88,7 @@ func describeHardware(c experiment.Cell) record.Named {
 	return record.Named{Summary: s, Nodes: nodes(h.Cluster.Nodes)}
 }
 
-// mostNodes bounds the nodes that a plan names: more could not be distinguished in a picture.
+// mostNodes is the largest number of nodes that a plan names: more could not be distinguished in a picture.
 const mostNodes = 1000
 
 // nodes returns the nodes of a cluster; nil if it has one node, or more than mostNodes.
@@ -133,7 +132,7 @@ func describeWorkload(c experiment.Cell) record.Named {
 	return n
 }
 
-// lengthText is how much the jobs of a submit block train: "20 epochs", "a budget of 400s".
+// lengthText says how much the jobs of a submit block train, such as "20 epochs" or "a budget of 400s".
 func lengthText(s experiment.Submit) string {
 	var parts []string
 	if !s.Job.Open() {
@@ -145,9 +144,8 @@ func lengthText(s experiment.Submit) string {
 	return strings.Join(parts, ", ")
 }
 
-// each lists the workloads, hardware or policies that the cells use, each once,
-// with a line that describes it; a block that reads axes is described as it is in
-// its first cell.
+// each returns the workloads, hardware or policies that the cells use, without repetitions, each with a description.
+// A block that reads axes is described with the values of its first cell.
 func each(spec *experiment.Spec, name func(point) string, describe func(point) record.Named) []record.Named {
 	var out []record.Named
 	seen := map[string]bool{}

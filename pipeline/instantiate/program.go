@@ -20,7 +20,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// describe returns the key lines of a job: its program and its length.
+// describe adds the key lines of a job's program and length.
 func (x *Experiment) describe(k *store.Key, j *experiment.Job) {
 	x.program(k, j)
 	if !j.Open() {
@@ -29,8 +29,8 @@ func (x *Experiment) describe(k *store.Key, j *experiment.Job) {
 	k.Given("job."+j.Name+".budget", j.Budget)
 }
 
-// program adds the key lines of a job's program, at any length: its program
-// with the content of its files, and its request.
+// program adds the key lines of a job's program, with the content of its files, and of its request; its length is
+// left out.
 func (x *Experiment) program(k *store.Key, j *experiment.Job) {
 	label := func(s string) string { return "job." + j.Name + "." + s }
 	x.source(k, j)
@@ -44,8 +44,7 @@ func (x *Experiment) program(k *store.Key, j *experiment.Job) {
 	experiment.EachPart(j.Parts, func(p stages.KeyPart) { k.AddAll(p.KeyLines(label(""))) })
 }
 
-// source adds the key lines of a job's program alone: its command, and the
-// content of its files.
+// source adds the key lines of a job's command and of the content of its files.
 func (x *Experiment) source(k *store.Key, j *experiment.Job) {
 	x.remembered(k, sourceOf{j}, func(k *store.Key) { x.sourceLines(k, j) })
 }
@@ -86,8 +85,8 @@ func heldLines(k *store.Key, j *experiment.Job) {
 	experiment.EachPart(j.Parts, func(p stages.HeldPart) { k.AddAll(p.HeldLines(label(""))) })
 }
 
-// relative writes a path relative to the experiment's folder where it is below
-// it, so that a folder that was moved or cloned runs nothing again.
+// relative returns a path relative to the experiment's folder if it is below that folder. So a folder that was moved
+// or copied runs nothing again.
 func (x *Experiment) relative(path string) string {
 	if rel, err := filepath.Rel(x.base, path); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -95,17 +94,17 @@ func (x *Experiment) relative(path string) string {
 	return path
 }
 
-// inputs are the files that a command job depends on: its program, arguments
-// that name a file, and the files and folders that it declares.
+// inputs returns the files that a job with a command depends on: its program, arguments that name a file, and the
+// files and folders that it declares.
 func (x *Experiment) inputs(j *experiment.Job) []string {
 	command := j.Command
-	if x.places[j].contained() { // its program is in the image
+	if x.places[j].contained() { // the program is in the image
 		command = nil
 	}
 	return inputs(j.Dir, command, j.Files)
 }
 
-// inputs are the files that a command depends on which runs in a folder, and those that are declared besides.
+// inputs returns the files that a command in folder dir depends on, including declared ones.
 func inputs(dir string, command, declared []string) []string {
 	var files []string
 	seen := map[string]bool{}
@@ -132,8 +131,8 @@ func inputs(dir string, command, declared []string) []string {
 	return files
 }
 
-// launch returns how an engine starts a job. units is the length
-// that this run has; a profile's sample is shorter than the job.
+// launch returns how an engine starts a job. units is the length of this run, which is shorter than the job for a
+// sample.
 func (x *Experiment) launch(j *experiment.Job, name string, units int, logs, scratch string) launch.Job {
 	out := launch.Job{
 		Name: name, Dir: j.Dir, Place: fmt.Sprintf("%s line %d", j.Range.File, j.Range.Start.Line),
@@ -164,11 +163,11 @@ func (x *Experiment) launch(j *experiment.Job, name string, units int, logs, scr
 		return out
 	}
 	out.Argv = append([]string{x.self}, own.Arguments()...)
-	out.ContainerArgv = append([]string{"tfexp"}, out.Argv[1:]...) // the image has its own tfexp
+	out.ContainerArgv = append([]string{"tfexp"}, out.Argv[1:]...) // the image contains tfexp
 	return out
 }
 
-// lengthUnit is the unit of a job's length: epochs or steps.
+// lengthUnit returns the unit of a job's length: epochs or steps.
 func lengthUnit(j *experiment.Job) string {
 	if j.Steps > 0 {
 		return "steps"
@@ -178,7 +177,7 @@ func lengthUnit(j *experiment.Job) string {
 
 type digestOf string
 
-// digest describes the content of a file or of a whole folder for keys, or says that it cannot be read.
+// digest describes the content of a file or a folder for keys, or says that it cannot be read.
 func (x *Experiment) digest(path string) string {
 	return once(&x.known, digestOf(path), func() string {
 		of := digestFile
@@ -207,8 +206,8 @@ func digestFile(path string) (string, error) {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// digestFolder returns the number of files below a folder, their size, and the SHA-256 of their names, sizes and
-// contents. For a link to a file, the file counts as well; for a link to a folder, only its target path.
+// digestFolder returns the number of files below a folder, their total size, and the SHA-256 of their names, sizes
+// and contents. A link to a file counts as the file; a link to a folder counts only as the path of its target.
 func digestFolder(dir string) (string, error) {
 	h := sha256.New()
 	n, size := 0, int64(0)

@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Interpreters are the Pythons of this machine that run programs of real cells, outside containers.
+// Interpreters returns the Python interpreters of this machine that run programs of real cells outside of containers.
 func (x *Experiment) Interpreters() (found []string) {
 	for _, c := range x.Spec.Cells {
 		if k := c.Hardware.Kind(); !c.Hardware.Real() || k.Contained || !k.Here {
@@ -33,9 +33,9 @@ func (x *Experiment) Interpreters() (found []string) {
 	return found
 }
 
-// interpreter is the Python that runs a job's program on this machine: its command is one, or a script whose first line
-// names one, or a script that gets one in the variable PYTHON. It is "" if there is no interpreter, or if finding it
-// would require running the program.
+// interpreter returns the Python interpreter that runs a job's program on this machine. The command is an
+// interpreter, or a script whose first line names one, or a script that gets one in the variable PYTHON. The result
+// is "" without an interpreter, or if finding it would require running the program.
 func interpreter(j *experiment.Job) string {
 	if len(j.Command) == 0 {
 		return ""
@@ -59,7 +59,7 @@ func interpreter(j *experiment.Job) string {
 
 func isPython(path string) bool { return strings.HasPrefix(filepath.Base(path), "python") }
 
-// found is the path of a program as a job in a folder finds it.
+// found returns the path of a program for a job that runs in folder dir.
 func found(dir, name string) string {
 	switch path, err := exec.LookPath(name); {
 	case strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name):
@@ -70,7 +70,7 @@ func found(dir, name string) string {
 	return name
 }
 
-// firstLine are the words of the line by which a script names its interpreter.
+// firstLine returns the words of a script's first line, which names its interpreter.
 func firstLine(path string) []string {
 	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -84,17 +84,17 @@ func firstLine(path string) []string {
 	return strings.Fields(strings.TrimPrefix(string(line), "#!"))
 }
 
-// listPackages prints the installed packages of an interpreter.
+// listPackages is a Python program that prints the installed packages.
 const listPackages = `
 import importlib.metadata, json, platform
 found = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions() if d.metadata["Name"]}
 print(json.dumps({"version": platform.python_version(), "packages": sorted(found.items(), key=lambda p: p[0].lower())}))
 `
 
-// mostListing bounds how long an interpreter may take to list its packages.
+// mostListing is the longest time that an interpreter may take to list its packages.
 const mostListing = 10 * time.Second
 
-// Python describes an interpreter: its version and its packages. It includes errors, too.
+// Python returns the version and the packages of an interpreter, or the error of listing them.
 func Python(ctx context.Context, interpreter string) record.Python {
 	ctx, cancel := context.WithTimeoutCause(ctx, mostListing, fmt.Errorf("it took longer than %s", mostListing))
 	defer cancel()

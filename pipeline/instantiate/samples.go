@@ -16,15 +16,14 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// planSamples lists the jobs that have to be sampled: those that run for real,
-// for predictions, and those whose simulated run time the file does not give.
+// planSamples lists the jobs to sample: real jobs, for predictions, and simulated jobs whose run time the file does
+// not give.
 func (x *Experiment) planSamples() {
 	x.addUnits(x.Spec.Cells, func(c point, j *experiment.Job) bool { return x.sampled(c.Hardware, j) })
 }
 
-// Added registers the samples that cells beyond the matrix need: samples that
-// policies use, and samples of simulated jobs without a run time in the file.
-// Such a cell is not sampled for a prediction of its length alone.
+// Added registers the samples that cells outside the matrix need: samples that policies use, and samples of simulated
+// jobs without a run time in the file. Real jobs of such cells are not sampled only to predict their run time.
 func (x *Experiment) Added(cells []*Cell) {
 	var points []point
 	for _, c := range cells {
@@ -42,10 +41,10 @@ func (x *Experiment) Added(cells []*Cell) {
 	})
 }
 
-// addUnits adds the jobs of points that want samples, each once, and then the same
-// on the other numbers of threads that are sampled.
+// addUnits adds the jobs of points for which wants is true, without repetitions, and then the same jobs on other
+// numbers of threads.
 func (x *Experiment) addUnits(points []point, wants func(point, *experiment.Job) bool) {
-	at := map[string]*stages.Unit{} // by the hash of their key
+	at := map[string]*stages.Unit{} // by the hash of its key
 	named := map[string]int{}
 	for _, u := range x.units {
 		at[u.Hash] = u
@@ -57,7 +56,7 @@ func (x *Experiment) addUnits(points []point, wants func(point, *experiment.Job)
 		u, ok := at[h]
 		if !ok {
 			u = x.unit(j, k, h)
-			if named[u.Name]++; named[u.Name] > 1 { // a block that reads axes
+			if named[u.Name]++; named[u.Name] > 1 { // several forms of a block that reads axes
 				u.Name = fmt.Sprintf("%s.%d", u.Name, named[u.Name])
 			}
 			at[h] = u
@@ -119,7 +118,7 @@ func (x *Experiment) unit(j *experiment.Job, key *store.Key, hash string) *stage
 	return u
 }
 
-// gpuType is the model of the GPUs that a job runs on; empty without any.
+// gpuType returns the model of the GPUs that a job runs on; "" if it uses none.
 func (x *Experiment) gpuType(j *experiment.Job) string {
 	if j.GPUs == 0 {
 		return ""
@@ -127,8 +126,7 @@ func (x *Experiment) gpuType(j *experiment.Job) string {
 	return x.Host.GPUType
 }
 
-// HostPrint is the fingerprint of the machine in a word, as samples and past
-// runs carry it.
+// HostPrint returns the fingerprint of the machine, as samples and past runs record it.
 func (x *Experiment) HostPrint() string {
 	var k store.Key
 	x.hostLines(&k)
@@ -144,8 +142,7 @@ func (x *Experiment) hostLines(k *store.Key) {
 // SampledUnits implements stages.Sampling.
 func (x *Experiment) SampledUnits() []*stages.Unit { return x.units }
 
-// onThreads is a job with another number of threads, divided into its pools as
-// the engine divides them.
+// onThreads returns a job with another number of threads, divided into its thread pools as the engine divides them.
 func (x *Experiment) onThreads(j *experiment.Job, n int) *experiment.Job {
 	other := *j
 	if in := x.places[j]; in != nil {
@@ -158,13 +155,13 @@ func (x *Experiment) onThreads(j *experiment.Job, n int) *experiment.Job {
 	return &other
 }
 
-// sampled reports whether a job's run time on a machine is estimated from samples.
-// The run time of an open job is its budget.
+// sampled reports whether a job's run time on a hardware is estimated from samples. The run time of an open job is
+// its budget.
 func (x *Experiment) sampled(h *experiment.Hardware, j *experiment.Job) bool {
 	return !j.Open() && (h.Real() || j.Runtime == nil && !h.Kind().Recorded)
 }
 
-// profileKey describes all that a job's samples depend on.
+// profileKey returns the description of everything that a job's samples depend on.
 func (x *Experiment) profileKey(j *experiment.Job) *store.Key {
 	k := store.NewKey(stages.Writer(stages.Samples))
 	x.hostLines(k)
@@ -187,8 +184,8 @@ func (x *Experiment) profileKey(j *experiment.Job) *store.Key {
 	return k
 }
 
-// family has the common settings of jobs whose samples are fitted together: the
-// program and the lengths, but not the threads.
+// family returns the settings that jobs have in common when their samples are fitted together: the program and the
+// lengths, not the threads.
 func (x *Experiment) family(j *experiment.Job) string {
 	var k store.Key
 	x.source(&k, j)
@@ -196,15 +193,14 @@ func (x *Experiment) family(j *experiment.Job) string {
 	return k.Description()
 }
 
-// profileHash is the address of a job's samples on its request.
+// profileHash returns the address of a job's samples on its request.
 func (x *Experiment) profileHash(j *experiment.Job) string {
 	return once(&x.known, samplesOf{j}, func() string { return x.profileKey(j).Hash() })
 }
 
 type samplesOf struct{ job *experiment.Job }
 
-// sampleHashes are the addresses of all samples that a model looks at for a
-// job: those on its request first.
+// sampleHashes returns the addresses of all samples that a model uses for a job, first those on its request.
 func (x *Experiment) sampleHashes(j *experiment.Job, model string) []string {
 	hashes := []string{x.profileHash(j)}
 	if experiment.UsesCurve(model) {
@@ -217,8 +213,7 @@ func (x *Experiment) sampleHashes(j *experiment.Job, model string) []string {
 	return hashes
 }
 
-// estimateLine describes the estimate of a job: the model, and the addresses of
-// its samples.
+// estimateLine describes the estimate of a job for keys: the model, and the addresses of its samples.
 func (x *Experiment) estimateLine(j *experiment.Job) string {
 	model := x.Spec.Estimate.Model
 	return model + " " + strings.Join(x.sampleHashes(j, model), " ")
@@ -241,27 +236,27 @@ func (c *Cell) Needs() []string {
 	return hashes
 }
 
-// models are the names of the models of run times: first the model of the
-// estimates, then the models that it is compared with.
+// models returns the names of the run-time models: first the model of the estimates, then the models that it is
+// compared with.
 func (x *Experiment) models() []string {
 	return append([]string{x.Spec.Estimate.Model}, x.Spec.Estimate.Models...)
 }
 
-// Budget is how much time sampling may take, as a fraction of the predicted time
-// of the real cells; 0 for no bound.
+// Budget returns how much time sampling may take, as a fraction of the predicted time of the real cells; 0 means no
+// limit.
 func (x *Experiment) Budget() float64 { return x.Spec.Profile.Budget }
 
 // Within implements stages.Sampling.
 func (x *Experiment) Within() float64 { return x.Spec.Estimate.Within }
 
-// besideKey describes all that a sample of copies of a job side by side depends on.
+// besideKey returns the description of everything that a sample of copies of a job side by side depends on.
 func (x *Experiment) besideKey(j *experiment.Job, copies, cores int) *store.Key {
 	k := x.profileKey(j)
 	k.Addf("profile.beside", "%d copies on %d cores", copies, cores)
 	return k
 }
 
-// addBeside adds the sample of copies of a job side by side, if the hardware of a point asks for it.
+// addBeside adds the sample of copies of a job side by side, if the hardware of the point measures contention.
 func (x *Experiment) addBeside(c point, j *experiment.Job, at map[string]*stages.Unit) {
 	copies, cores := x.copies(c.Hardware, j)
 	if copies == 0 {
@@ -283,8 +278,8 @@ func (x *Experiment) addBeside(c point, j *experiment.Job, at map[string]*stages
 	x.units = append(x.units, u)
 }
 
-// measured is the law of contention of a hardware, from samples of jobs that ran side by side; false if there are no
-// such samples.
+// measured returns the contention law of a hardware, fitted to samples of jobs that ran side by side. It returns
+// false without such samples.
 func (x *Experiment) measured(h *experiment.Hardware) (estimator.Contention, bool) {
 	var slowed []estimator.Slowed
 	for _, u := range x.units {
@@ -301,7 +296,7 @@ func (x *Experiment) measured(h *experiment.Hardware) (estimator.Contention, boo
 	return estimator.FitSlowed(slowed), len(slowed) > 0
 }
 
-// sharing adds to the simulation of a real cell how its jobs slow each other down, as it was measured.
+// sharing adds to the simulation of a real cell the measured law by which its jobs slow each other down.
 func (c *Cell) sharing(task *stages.Task, k *store.Key) {
 	law, measured := c.x.measured(c.Hardware)
 	if !measured {
@@ -311,7 +306,7 @@ func (c *Cell) sharing(task *stages.Task, k *store.Key) {
 	k.Addf("contention", "serial %.4g, capacity %.4g, sharpness %.4g", law.Serial, law.Capacity, law.Sharpness)
 }
 
-// blockName names the form of a job block that a job is.
+// blockName returns the name of a job block with the name of its form.
 func blockName(j *experiment.Job) string {
 	if j.Form == "" {
 		return j.Name
@@ -319,7 +314,7 @@ func blockName(j *experiment.Job) string {
 	return j.Name + "-" + j.Form
 }
 
-// pickOf is the time-writer line for a word of the language.
+// pickOf returns how lines of the time writer are read, for a word of the language.
 func pickOf(word string) contract.Pick {
 	switch word {
 	case "first":
@@ -330,15 +325,17 @@ func pickOf(word string) contract.Pick {
 	return contract.Last
 }
 
-// otherThreads are the numbers of threads, other than its request, on which a job of a cell is sampled. They are for a
-// speed-up curve, if a model uses one. They are the numbers in the file. Without them, if the job may run on another
-// number, they are the fewest and the most threads that it may hold. The fewest is the number in the file, or half of
-// the request: a sample on one thread of many would take as long as the job. No number exceeds the machine's threads.
+// otherThreads returns the numbers of threads, besides its request, on which a job of a cell is sampled, if a model
+// fits a speed-up curve.
+//
+// They are the numbers in the file. Without them, if the job may run on other numbers, they are the fewest and the
+// most threads that it may hold. The fewest is the number in the file, or half of the request: a sample on one thread
+// could take as long as the job. No number exceeds the machine's threads.
 func (x *Experiment) otherThreads(c point, j *experiment.Job) []int {
 	switch {
 	case !slices.ContainsFunc(x.models(), experiment.UsesCurve):
 		return nil
-	case j.RunsAsSeveralPrograms(): // the fewest parts that it can run with, where nodes can be lost
+	case j.RunsAsSeveralPrograms(): // the fewest parts with which it can run if nodes may be lost
 		if fewest := j.WithFewest(); c.Hardware.Cluster.Changes() && c.Hardware.Real() && fewest.Threads.Request < j.Threads.Request {
 			return []int{fewest.Threads.Request}
 		}
@@ -358,9 +355,8 @@ func (x *Experiment) otherThreads(c point, j *experiment.Job) []int {
 	})
 }
 
-// sampleLengths are the lengths of a job's samples: those that the file lists,
-// or multiples of the part of the job that the file asks for (at least one
-// unit); never more than the job.
+// sampleLengths returns the lengths of a job's samples: those in the file, or multiples of the fraction of the job in
+// the file (at least one unit). None exceeds the job's length.
 func sampleLengths(total int, profile experiment.Profile) []int {
 	if len(profile.Lengths) > 0 {
 		lengths := slices.Clone(profile.Lengths)
@@ -377,10 +373,10 @@ func sampleLengths(total int, profile experiment.Profile) []int {
 	return lengths
 }
 
-// longestSample is how long a sample may take where the file does not say.
+// longestSample is the longest time that a sample may take if the file sets no limit.
 const longestSample = 10 * time.Minute
 
-// sampleLimit is how long a sample of a job may take.
+// sampleLimit returns the longest time that a sample of a job may take.
 func sampleLimit(p experiment.Profile, j *experiment.Job) time.Duration {
 	if p.Limit == 0 && j.Budget != nil {
 		return *j.Budget
@@ -388,11 +384,11 @@ func sampleLimit(p experiment.Profile, j *experiment.Job) time.Duration {
 	return cmp.Or(p.Limit, longestSample)
 }
 
-// mostCopies is how many copies of a job are sampled side by side.
+// mostCopies is the largest number of copies of a job that are sampled side by side.
 const mostCopies = 8
 
-// copies is how many copies of a job are sampled side by side for a hardware, and how many cores of a node they share.
-// It is 0 if two copies do not fit there, or if contention is not measured.
+// copies returns how many copies of a job are sampled side by side for a hardware, and how many cores of a node they
+// share. It returns 0 if two copies do not fit, or if contention is not measured.
 func (x *Experiment) copies(h *experiment.Hardware, j *experiment.Job) (copies, cores int) {
 	kind := h.Kind()
 	if x.Spec.Profile.Alone || !h.Real() || !kind.Here && !kind.Contained ||

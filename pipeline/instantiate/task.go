@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// task is the cell in plain values, except how its jobs run. known has the facts
-// about its jobs that only a simulation knows.
+// task returns the cell as plain values, without the programs of its jobs. known has facts about its jobs that only a
+// simulation has.
 func (c *Cell) task(r jobList, known simulatedFacts) stages.Task {
 	on, base := c.Hardware.ForEngine(), ""
 	if c.Policy.Program().Command != nil {
@@ -65,7 +65,7 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	}
 	opts, work, alone := c.simulatorOptions(), known.work, known.alone
 	task := c.task(r, known)
-	if slices.Equal(task.Setup.Predicted, alone) { // as of most simulated cells: once is enough
+	if slices.Equal(task.Setup.Predicted, alone) { // as in most simulated cells: the same values are stored once
 		task.Setup.Predicted = alone
 	}
 	task.Folders = dirs
@@ -78,7 +78,7 @@ func (c *Cell) Task(dirs stages.Folders) (stages.Task, error) {
 	return task, err
 }
 
-// supply is how the cell's nodes come and go; nil if they stay.
+// supply returns how the cell's nodes come and go; nil if they stay.
 func (c *Cell) supply() stages.Supply {
 	if p, ok := experiment.PartOf[stages.SupplyPart](c.Hardware.Parts); ok {
 		return p.Supply(c.Ref.Replicate)
@@ -86,7 +86,7 @@ func (c *Cell) supply() stages.Supply {
 	return nil
 }
 
-// seen returns the policy's view of the jobs, as features change it.
+// seen returns the jobs as the policy sees them, which features can change.
 func (c *Cell) seen(r jobList, jobs []scheduler.Job) []scheduler.Job {
 	return stages.View{Cell: c.point, Jobs: jobs, Block: func(n int) *experiment.Job {
 		if k := r.Block[n]; k >= 0 {
@@ -96,7 +96,7 @@ func (c *Cell) seen(r jobList, jobs []scheduler.Job) []scheduler.Job {
 	}}.ShownJobs()
 }
 
-// checkpoints returns the checkpoints of each job; nil if no job writes any.
+// checkpoints returns the checkpoints of each job, by job number; nil if no job writes any.
 func (c *Cell) checkpoints(r jobList) []*simulated.Checkpoint {
 	ofBlock := make([]*simulated.Checkpoint, len(r.Blocks))
 	some := false
@@ -111,8 +111,8 @@ func (c *Cell) checkpoints(r jobList) []*simulated.Checkpoint {
 	return perJob(&r, ofBlock, nil)
 }
 
-// factsOf returns the facts about the jobs that only their simulation knows. Cells with the same jobs on the same hardware
-// share them where the file alone says how long a job takes.
+// factsOf returns facts about the jobs that only their simulation has. Cells with the same jobs on the same hardware
+// share them if the file alone gives the run times.
 func (c *Cell) factsOf(r jobList) (simulatedFacts, error) {
 	find := func() (simulatedFacts, error) {
 		work, err := c.work(r)
@@ -139,7 +139,7 @@ func (c *Cell) factsOf(r jobList) (simulatedFacts, error) {
 	return shared.(func() (simulatedFacts, error))()
 }
 
-// real is the task of a cell whose jobs run for real.
+// real returns the task of a cell whose jobs run for real.
 func (c *Cell) real(r jobList, dirs stages.Folders) stages.Task {
 	estimated := c.Estimated()
 	task := c.task(r, simulatedFacts{estimated: c.forPolicies(estimated)})
@@ -152,9 +152,9 @@ func (c *Cell) real(r jobList, dirs stages.Folders) stages.Task {
 	return task
 }
 
-// launch is how a job of a real cell is started.
+// launch returns how job n of a real cell is started.
 func (c *Cell) launch(r jobList, n int, dirs stages.Folders) launch.Job {
-	block := r.Blocks[r.Block[n]] // real jobs have a block each
+	block := r.Blocks[r.Block[n]] // each real job has a block
 	logs := filepath.Join(dirs.Dir, record.LogsDir)
 	out := c.x.launch(block, r.Jobs[n].Name, block.Length(), logs, dirs.Scratch)
 	experiment.EachPart(block.Parts, func(p stages.StartPart) {
@@ -168,8 +168,8 @@ func (c *Cell) launch(r jobList, n int, dirs stages.Folders) launch.Job {
 	return out
 }
 
-// Jobs are the jobs of the cell's workload, without the estimates that its policy
-// is given. They are shared: the caller does not change them.
+// Jobs returns the jobs of the cell's workload, without the estimates for its policy. Other cells share the slice: do
+// not change it.
 func (c *Cell) Jobs() ([]scheduler.Job, error) {
 	r, err := c.listJobs()
 	return r.Jobs, err
@@ -186,11 +186,11 @@ func (c *Cell) Beside() int {
 	return 0
 }
 
-// twinVersion is part of the keys of simulated twins: raise it when real cells
-// are simulated differently.
+// twinVersion is part of the keys of simulations of real cells. Increase it when real cells are simulated
+// differently.
 const twinVersion = 5
 
-// Twin implements stages.Cell: it has the policy and the arrivals of the cell.
+// Twin implements stages.Cell. The simulation has the policy and the arrivals of the cell.
 func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	r, err := c.listJobs()
 	if err != nil {
@@ -225,7 +225,7 @@ func (c *Cell) Twin(seen stages.Seen) (stages.Task, string, error) {
 	return task, key.Description(), err
 }
 
-// twinKey describes all that a twin adds to the cell's own key.
+// twinKey returns the key of the cell's simulation: the cell's own key with lines about the simulation.
 func (c *Cell) twinKey(r jobList, work []simulated.Scaling, opts simulated.Options) *store.Key {
 	k := store.NewKey(stages.Writer(stages.Twins))
 	k.Addf("version", "%d", twinVersion)
@@ -248,9 +248,9 @@ func (c *Cell) twinKey(r jobList, work []simulated.Scaling, opts simulated.Optio
 	return k
 }
 
-// online has the settings for predictions that follow a cell's jobs; nil for a policy that does not ask for them. A job
-// with a run time from a trace has no units to report. A job with alternatives keeps its estimates. estimated has
-// corrections of the samples' estimates.
+// online returns the settings for predictions that follow the progress of a cell's jobs; nil if the policy does not
+// use them. Jobs with a run time from a trace report no progress, and jobs with alternatives keep their estimates.
+// estimated has corrections of the samples' estimates.
 func (c *Cell) online(r jobList, estimated []record.Estimated) *stages.Online {
 	if !c.Policy.Corrected() {
 		return nil
@@ -259,7 +259,7 @@ func (c *Cell) online(r jobList, estimated []record.Estimated) *stages.Online {
 		Units: make([]int, len(r.Jobs)), Block: r.Block, Blocks: make([]stages.Estimate, len(r.Blocks)),
 		Work: make([]simulated.Scaling, len(r.Jobs)), Sigma: c.Policy.Sigma,
 	}
-	ready := make([]bool, len(r.Blocks)) // the run time of the block is known
+	ready := make([]bool, len(r.Blocks)) // the run time of the block is stored
 	for k, j := range r.Blocks {
 		b := &o.Blocks[k]
 		b.Threads, b.Length, ready[k] = j.Threads.Request, j.Length(), j.Runtime != nil

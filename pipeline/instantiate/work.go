@@ -16,12 +16,10 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// work returns how long each job of a workload takes in simulation: the run
-// time in its trace; or the fitted estimate, with its speed-up curve on other
-// threads than the request; or the run time in the file. On simulated machines
-// the file has precedence over the estimate. When a real cell is simulated, the
-// estimate has precedence. The error wraps stages.ErrNoEstimate for a job that
-// has none of them.
+// work returns the work of each job in simulation, by job number. It is the run time in the job's trace, the fitted
+// estimate (on other threads with its speed-up curve), or the run time in the file. On simulated machines the file
+// has precedence over the estimate; for simulations of real cells the estimate has precedence. The error wraps
+// stages.ErrNoEstimate if a job has none of these.
 func (c *Cell) work(r jobList) ([]simulated.Scaling, error) {
 	work := make([]simulated.Scaling, len(r.Jobs))
 	ofBlock := make([]simulated.Scaling, len(r.Blocks))
@@ -41,9 +39,9 @@ func (c *Cell) work(r jobList) ([]simulated.Scaling, error) {
 			continue
 		}
 		if c.Hardware.Kind().Recorded && (k < 0 || r.Blocks[k].Runtime == nil) {
-			continue // its engine knows
+			continue // the engine has recorded runs of the job
 		}
-		// Without a run time in a trace there is always a block.
+		// A job without a run time in a trace has a block.
 		if j := r.Blocks[k]; !c.x.estimated(c.Hardware, j) && j.Runtime != nil {
 			work[i] = untilTarget(j, r.Epoch(i))
 			experiment.EachPart(j.Runtime.Parts, func(p stages.CellWorkPart) { p.WorkIn(c.point, j, &r.Jobs[i], &work[i]) })
@@ -65,7 +63,7 @@ func (c *Cell) work(r jobList) ([]simulated.Scaling, error) {
 	return work, nil
 }
 
-// estimated reports whether a job's run time on a machine is a fitted estimate.
+// estimated reports whether a job's run time on a hardware is a fitted estimate.
 func (x *Experiment) estimated(h *experiment.Hardware, j *experiment.Job) bool {
 	if !x.sampled(h, j) {
 		return false
@@ -74,7 +72,7 @@ func (x *Experiment) estimated(h *experiment.Hardware, j *experiment.Job) bool {
 	return ok
 }
 
-// workOf is the work of a job by its fitted estimate.
+// workOf returns the work of a job by its fitted estimate.
 func (x *Experiment) workOf(j *experiment.Job) (simulated.Scaling, error) {
 	est, ok := x.estimateOf(j)
 	if !ok {
@@ -91,7 +89,7 @@ func (x *Experiment) workOf(j *experiment.Job) (simulated.Scaling, error) {
 	return w, nil
 }
 
-// simulatorOptions are the settings of a cell's simulated engine.
+// simulatorOptions returns the settings of a cell's simulated engine.
 func (c *Cell) simulatorOptions() simulated.Options {
 	h := c.Hardware
 	opts := simulated.Options{
@@ -109,16 +107,15 @@ func (c *Cell) simulatorOptions() simulated.Options {
 	return opts
 }
 
-// simulatedFacts has the facts that only a simulation knows: the run time of each job alone on its full request (in the fastest
-// of its alternatives), and its work. estimated has the corrections, by runs in earlier cells, of the estimates that a
-// policy uses.
+// simulatedFacts holds facts that only a simulation has: the run time of each job alone on its full request, in its
+// fastest alternative, and its work. estimated are the corrected estimates that the policy uses.
 type simulatedFacts struct {
 	alone     []time.Duration
 	work      []simulated.Scaling
 	estimated []record.Estimated
 }
 
-// measuredOverheads are the engine's overheads, over the samples of the job blocks of a cell.
+// measuredOverheads returns the engine's overheads, measured by the samples of a cell's jobs.
 func (c *Cell) measuredOverheads() simulated.Overheads {
 	var all []estimator.Sample
 	for _, j := range jobsOf(c.point) {
@@ -129,8 +126,7 @@ func (c *Cell) measuredOverheads() simulated.Overheads {
 	return overheadsOf(all, c.Hardware.Suspends)
 }
 
-// givenWork is the work of a job whose run time the file gives, with the epoch
-// time that was drawn for it.
+// givenWork returns the work of a job whose run time the file gives; epoch is the epoch time that was drawn for it.
 func givenWork(j *experiment.Job, epoch time.Duration) simulated.Scaling {
 	rt, epochs := j.Runtime, j.Length()
 	if rt.Whole {
@@ -139,7 +135,7 @@ func givenWork(j *experiment.Job, epoch time.Duration) simulated.Scaling {
 	return givenTraining(j, epochs, epoch)
 }
 
-// untilTarget is the same, up to its target loss.
+// untilTarget returns the work of a job until it reaches its target loss.
 func untilTarget(j *experiment.Job, epoch time.Duration) simulated.Scaling {
 	if j.Done() == j.Length() {
 		return givenWork(j, epoch)
@@ -158,7 +154,7 @@ func givenTraining(j *experiment.Job, epochs int, epoch time.Duration) simulated
 	return w
 }
 
-// withParts is the work of a job as the parts that features give it change it.
+// withParts returns the work of a job after changes by the features that the job uses.
 func withParts(w simulated.Scaling, j *experiment.Job) simulated.Scaling {
 	for _, parts := range []experiment.Parts{j.Runtime.Parts, j.Parts} {
 		experiment.EachPart(parts, func(p stages.WorkPart) { p.Work(&w) })
@@ -166,7 +162,7 @@ func withParts(w simulated.Scaling, j *experiment.Job) simulated.Scaling {
 	return w
 }
 
-// speedUp lets a job's work depend on its threads as the file says.
+// speedUp sets in w how the speed of a job depends on its threads, from its runtime block.
 func speedUp(w *simulated.Scaling, rt *experiment.Runtime) {
 	w.Parallel = rt.Parallel
 	if rt.SpeedUp != nil {
@@ -174,23 +170,22 @@ func speedUp(w *simulated.Scaling, rt *experiment.Runtime) {
 	}
 }
 
-// speeds returns the speeds of jobs by their numbers of cores, for a policy that divides cores.
+// speeds returns the work of each job for a policy that divides cores, with its speed by number of cores.
 func (c *Cell) speeds(r jobList, known simulatedFacts) []simulated.Scaling {
 	if !c.Policy.DividesCores(c.Hardware) {
 		return nil
 	}
 	work := known.work
 	if work == nil {
-		work, _ = c.work(r) // without estimates, the policy finds none of them
+		work, _ = c.work(r) // on an error the policy gets no speeds
 	}
 	return work
 }
 
-// openWork is the work of a job that trains until its budget is used up: more than
-// there is time for.
+// openWork is the work of a job that trains until its budget is used up: longer than any simulation.
 var openWork = simulated.Scaling{Scaled: math.MaxInt64 / 4, Threads: 1}
 
-// finals are the final reports of simulated jobs, as far as the file sets them; nil if it sets none.
+// finals returns the final reports of simulated jobs that the file sets; nil if it sets none.
 func finals(r jobList) []measure.Final {
 	some := false
 	ofBlock := make([]measure.Final, len(r.Blocks))
@@ -213,7 +208,7 @@ func finals(r jobList) []measure.Final {
 	return perJob(&r, ofBlock, measure.Unreported)
 }
 
-// perJob returns a value of each job's block; none for a job without a block.
+// perJob returns, by job number, the value of the job's block in ofBlock, or none for a job without a block.
 func perJob[T any](r *jobList, ofBlock []T, none T) []T {
 	return schema.Each(r.Block, func(k int32) T {
 		if k < 0 {

@@ -18,42 +18,37 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// jobList is the workload of one replicate: its jobs, in the order of
-// their numbers, and the job block of each. Large ones are shared by all cells
-// that have them, so nothing in it is ever changed.
+// jobList is the workload of one replicate: its jobs, by their numbers, with their job blocks. Cells share it, so it
+// must not be changed.
 type jobList struct {
 	Jobs []scheduler.Job
-	// Blocks are the job blocks; Block has the index of each job's own, or -1 for
-	// a job that a trace alone describes.
+	// Blocks are the job blocks. Block is, by job number, the index of the job's block, or -1 for a job that only a
+	// trace describes.
 	Blocks []*experiment.Job
 	Block  []int32
-	// runTimes are the run times in a trace, on the full request; negative for
-	// a job without one. The slice is nil if no job has one, or if the jobs run
-	// for real.
+	// runTimes are the run times in a trace on the full request, by job number; negative if a job has none. The slice
+	// is nil if no job has one, or if the jobs run for real.
 	runTimes []time.Duration
-	// Alternatives are the alternatives of each job in a trace; nil if it has none.
+	// Alternatives are the alternatives in a trace, by job number; nil if no job has any.
 	Alternatives [][]workload.Alternative
-	// epochs has the epoch time of each job whose run time the file gives; nil
-	// when no job block draws it.
+	// epochs are the epoch times that were drawn, by job number; nil if no job block draws them.
 	epochs []time.Duration
-	// epochsOn has the same of the alternatives of each job, but for its own request, where one of them is drawn.
+	// epochsOn are the drawn epoch times of the alternatives of each job, by job number; nil if none is drawn.
 	epochsOn [][]time.Duration
-	// requested says that the jobs come with the run times that their users
-	// asked for, from a trace.
+	// requested is set if the jobs of the trace have the run times that their users requested.
 	requested bool
-	// submitted marks the jobs of a workload with a trace that are not from it;
-	// nil where all are from one or the other.
+	// submitted marks, by job number, the jobs that a submit block adds to a trace; nil if all jobs are from one
+	// source.
 	submitted []bool
 	Resizes   []scheduler.Resize
 	Digest    string
-	// drawing, if it is not nil, takes the place of all but Blocks and Digest.
+	// drawing replaces all fields but Blocks and Digest when jobs are drawn on demand; nil otherwise.
 	drawing *drawing
-	// truths are kept for the cells that share the jobs, by hardware; see Cell.factsOf.
+	// truths caches, by hardware, the facts that cells with these jobs share; see Cell.factsOf.
 	truths *sync.Map
 }
 
-// draw takes the jobs of a workload from its trace, and draws those that it
-// submits.
+// draw returns the jobs of a workload: jobs of its trace, and jobs that it draws for submit blocks.
 func draw(w *experiment.Workload, seed int64) (jobList, error) {
 	switch {
 	case w.Trace == nil:
@@ -64,8 +59,7 @@ func draw(w *experiment.Workload, seed int64) (jobList, error) {
 	return both(w, seed)
 }
 
-// submitted draws the jobs that a workload submits. It avoids the names in
-// taken.
+// submitted draws the jobs of the submit blocks of a workload. It avoids the names in taken.
 func submitted(w *experiment.Workload, seed int64, taken map[string]bool) (jobList, error) {
 	var (
 		batches []workload.Submit
@@ -93,7 +87,7 @@ func submitted(w *experiment.Workload, seed int64, taken map[string]bool) (jobLi
 	r.epochs = drawEpochs(w, seed, len(r.Jobs))
 	r.epochsOn = drawAlternatives(w, seed, len(r.Jobs))
 	for i := range r.Jobs {
-		if j := r.Blocks[r.Block[i]]; j.Runtime != nil { // the estimate of most policies; see jobsFor
+		if j := r.Blocks[r.Block[i]]; j.Runtime != nil { // most policies use it as the estimate; see jobsFor
 			r.Jobs[i].Predicted = within(r.Jobs[i].Budget(), givenWork(j, r.Epoch(i)).RunTime(j.Threads.Request))
 		}
 	}
@@ -101,7 +95,7 @@ func submitted(w *experiment.Workload, seed int64, taken map[string]bool) (jobLi
 	return r, nil
 }
 
-// templateOf is a job of a submit block, without its number, name and arrival.
+// templateOf returns a job of a submit block, without number, name and arrival.
 func templateOf(s *experiment.Submit) scheduler.Job {
 	template := s.Job.TemplateWith(func(j *scheduler.Job) {
 		j.Priority, j.Deadline, j.User = s.Priority, s.Deadline, s.User
@@ -117,15 +111,15 @@ func traced(t *experiment.Trace) jobList {
 	for _, k := range t.Blocks {
 		r.Blocks = append(r.Blocks, k.Job)
 	}
-	// All that a trace says has a place in its written form.
+	// The written form of a trace contains everything in it.
 	h := sha256.New()
-	_ = t.Format.WriteAll(h, t.Trace) // a hash does not fail
+	_ = t.Format.WriteAll(h, t.Trace) // writing to a hash cannot fail
 	workload.WriteRest(h, t.Jobs)
 	r.Digest = hex.EncodeToString(h.Sum(nil))
 	return r
 }
 
-// RunTime is the run time that a trace has of a job.
+// RunTime returns the run time of a job in its trace, if there is one.
 func (r *jobList) RunTime(job int) (time.Duration, bool) {
 	if r.runTimes == nil || r.runTimes[job] < 0 {
 		return 0, false
@@ -133,8 +127,8 @@ func (r *jobList) RunTime(job int) (time.Duration, bool) {
 	return r.runTimes[job], true
 }
 
-// Traced is the work of a job whose run time a trace has, in one of its alternatives by their index; it speeds up as
-// the file says, and else in proportion to its threads.
+// Traced returns the work of a job whose run time is in a trace, for one of its alternatives. It speeds up as the
+// file says, or else in proportion to its threads.
 func (r *jobList) Traced(job, alternative int) (simulated.Scaling, bool) {
 	t, ok := r.RunTime(job)
 	if !ok {
@@ -151,7 +145,7 @@ func (r *jobList) Traced(job, alternative int) (simulated.Scaling, bool) {
 	return w, true
 }
 
-// AlternativesOf are the alternatives that a trace has of a job; nil if it has none.
+// AlternativesOf returns the alternatives of a job in its trace; nil if it has none.
 func (r *jobList) AlternativesOf(job int) []workload.Alternative {
 	if r.Alternatives == nil {
 		return nil
@@ -159,7 +153,7 @@ func (r *jobList) AlternativesOf(job int) []workload.Alternative {
 	return r.Alternatives[job]
 }
 
-// drawEpochs draws the epoch time of each job, where a job block asks for that.
+// drawEpochs draws the epoch times of jobs whose block has a distribution of them.
 func drawEpochs(w *experiment.Workload, seed int64, jobs int) []time.Duration {
 	if !slices.ContainsFunc(w.Submits, func(s experiment.Submit) bool {
 		return s.Job.Runtime != nil && !s.Job.Runtime.Epoch.Fixed()
@@ -180,7 +174,7 @@ func drawEpochs(w *experiment.Workload, seed int64, jobs int) []time.Duration {
 	return epochs
 }
 
-// Epoch is the epoch time that the file gives a job, by its number.
+// Epoch returns the epoch time of a job from the file.
 func (r *jobList) Epoch(job int) time.Duration {
 	block := r.Blocks[r.Block[job]]
 	if block.Runtime != nil && len(block.Runtime.Parts) > 0 {
@@ -194,7 +188,7 @@ func (r *jobList) Epoch(job int) time.Duration {
 	return block.Runtime.Epoch.Mean
 }
 
-// digestJobs is the hash of all that was drawn.
+// digestJobs returns the hash of everything that was drawn for the jobs.
 func digestJobs(r jobList) string {
 	h := sha256.New()
 	var b []byte
@@ -214,20 +208,19 @@ func digestJobs(r jobList) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// notDrawn is the epoch time of a job for which none is drawn.
+// notDrawn is the epoch time of jobs for which none is drawn.
 const notDrawn = time.Duration(-1)
 
-// appendDrawn appends all that was drawn for a job to its name: a zero byte, which no name has, and three numbers of eight
-// bytes.
+// appendDrawn appends everything that was drawn for a job to its name: a zero byte, which no name contains, and three
+// numbers of eight bytes.
 func appendDrawn(b []byte, arrival, deadline, epoch time.Duration) []byte {
 	b = binary.LittleEndian.AppendUint64(append(b, 0), uint64(arrival))
 	b = binary.LittleEndian.AppendUint64(b, uint64(deadline))
 	return binary.LittleEndian.AppendUint64(b, uint64(epoch))
 }
 
-// EpochOn is the epoch time in the file of a job in one of the alternatives of its block. The index counts the block
-// and its alternatives. Drawn times use the same random numbers for all alternatives: a job that is long in one is long
-// in the others.
+// EpochOn returns the epoch time, from the file, of a job in one of its alternatives; index 0 is the job block. Drawn
+// times use the same random numbers for all alternatives: a job that is long in one is long in the others.
 func (r *jobList) EpochOn(job, alternative int) time.Duration {
 	if alternative == 0 {
 		return r.Epoch(job)
@@ -238,7 +231,7 @@ func (r *jobList) EpochOn(job, alternative int) time.Duration {
 	return r.Blocks[r.Block[job]].Alternatives[alternative-1].Runtime.Epoch.Mean
 }
 
-// drawAlternatives draws the epoch times of alternatives, where the file asks for that.
+// drawAlternatives draws the epoch times of alternatives with a distribution of them.
 func drawAlternatives(w *experiment.Workload, seed int64, jobs int) [][]time.Duration {
 	drawn := func(a *experiment.Job) bool { return a.Runtime != nil && !a.Runtime.Epoch.Fixed() }
 	var all [][]time.Duration
@@ -265,7 +258,7 @@ func drawAlternatives(w *experiment.Workload, seed int64, jobs int) [][]time.Dur
 	return all
 }
 
-// epochStream is where the epoch times of a submit block are drawn from.
+// epochStream returns the random stream of the epoch times of a submit block.
 func epochStream(w *experiment.Workload, seed int64, submit int) *rand.Rand {
 	return workload.Stream(seed, epochsPath(w, submit)...)
 }
@@ -274,9 +267,8 @@ func epochsPath(w *experiment.Workload, submit int) []string {
 	return []string{"workload", w.Name, "submit", strconv.Itoa(submit), "epochs"}
 }
 
-// within is a run time under a budget: at most the budget, and a nanosecond for an
-// empty one, since 0 means an unknown time. For an unknown run time, it is the
-// budget.
+// within limits a run time to a budget. It returns the budget for an unknown run time, and 1 ns for an empty budget,
+// since 0 means unknown.
 func within(budget *time.Duration, d time.Duration) time.Duration {
 	if budget == nil || d > 0 && d <= *budget {
 		return d
@@ -284,13 +276,13 @@ func within(budget *time.Duration, d time.Duration) time.Duration {
 	return max(*budget, 1)
 }
 
-// Real is the workload of jobs that run for real: their run times are not known before.
+// Real returns the workload for jobs that run for real, without run times: they are unknown before the run.
 func (r jobList) Real() jobList {
 	r.runTimes = nil
 	return r
 }
 
-// Export is the workload as a trace, without the estimates that policies are given. With runTimes it also has the run
+// Export returns the workload as a trace, without the estimates for policies. With runTimes set, it includes run
 // times that are equal for all jobs of a block.
 func (r *jobList) Export(runTimes bool) workload.Trace {
 	t := workload.Trace{
@@ -304,7 +296,7 @@ func (r *jobList) Export(runTimes bool) workload.Trace {
 			}
 		}
 	}
-	if r.epochs != nil || r.epochsOn != nil || runTimes { // a replay cannot draw them again
+	if r.epochs != nil || r.epochsOn != nil || runTimes { // drawn times must be in the trace: a replay cannot draw them
 		if t.RunTimes == nil {
 			t.RunTimes = slices.Repeat([]time.Duration{-1}, len(r.Jobs))
 		}
@@ -321,8 +313,8 @@ func (r *jobList) Export(runTimes bool) workload.Trace {
 	return t
 }
 
-// exportAlternatives adds to a trace the alternatives of jobs whose blocks have them, without those whose speeds depend
-// on the types of GPUs that a hardware has.
+// exportAlternatives adds to a trace the alternatives of jobs. It leaves out alternatives whose speeds depend on the
+// types of GPUs of a hardware.
 func (r *jobList) exportAlternatives(t *workload.Trace) {
 	cloned := false
 	for i, k := range r.Block {
@@ -353,8 +345,8 @@ func (r *jobList) exportAlternatives(t *workload.Trace) {
 	}
 }
 
-// both merges the jobs of a trace and the submitted jobs, by their arrivals; at
-// one instant the trace comes first.
+// both merges the jobs of a trace and the submitted jobs by their arrivals; with equal arrivals the trace's jobs come
+// first.
 func both(w *experiment.Workload, seed int64) (jobList, error) {
 	trace := traced(w.Trace)
 	taken := make(map[string]bool, len(trace.Jobs))
@@ -408,8 +400,8 @@ func both(w *experiment.Workload, seed int64) (jobList, error) {
 	return r, nil
 }
 
-// merged merges the values a of n jobs and b of m others in the given order, with none for jobs without a value. It
-// returns nil if no job has one.
+// merged merges the values a of n jobs and the values b of m other jobs in the given order. A job without a value
+// gets none. The result is nil if no job has a value.
 func merged[T any](order []int, a []T, n int, b []T, m int, none T) []T {
 	if a == nil && b == nil {
 		return nil
@@ -431,8 +423,8 @@ func merged[T any](order []int, a []T, n int, b []T, m int, none T) []T {
 	return out
 }
 
-// resize adds the resize requests of a workload. A job that a lenient reader
-// has left out of the trace has none.
+// resize adds the resize requests of a workload. It skips requests of jobs that a lenient reader has left out of the
+// trace.
 func (r *jobList) resize(requests []experiment.Update) {
 	if len(requests) == 0 {
 		return
@@ -448,8 +440,7 @@ func (r *jobList) resize(requests []experiment.Update) {
 	}
 }
 
-// Asked reports whether a job's prediction is the run time that its user asked
-// for.
+// Asked reports whether a job's prediction is the run time that its user requested.
 func (r *jobList) Asked(job int) bool {
 	return r.requested && (r.submitted == nil || !r.submitted[job])
 }

@@ -1,9 +1,8 @@
-// Package store keeps the finished work of an experiment's runs: the cache with
-// its keys, the journal, the lock of the folder, and packed cells.
+// Package store keeps finished work of runs: the cache with its keys, the journal, the lock of the folder, and packed
+// cells.
 //
-// A finished output is addressed by the hash of its key, a labeled description
-// of everything that the output depends on. The description is kept with the
-// output, so that a miss can be explained by the lines that changed.
+// A finished output is stored under the hash of its key, a labeled description of everything that the output depends
+// on. The description is stored with the output, so that a cache miss can be explained by the lines that changed.
 package store
 
 import (
@@ -27,20 +26,20 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// openTimeout bounds the wait for another process that holds cache.db.
+// openTimeout is how long Open waits for another process that has cache.db open.
 const openTimeout = 2 * time.Second
 
 // Buckets of cache.db.
 var (
-	bucketEntries = []byte("entries") // key hash → entry
-	bucketOutputs = []byte("outputs") // key hash → the output itself
+	bucketEntries = []byte("entries") // hash of a key → entry
+	bucketOutputs = []byte("outputs") // hash of a key → output
 	bucketLatest  = []byte("latest")  // unit → hash of its newest output
 )
 
 // Entry is the record of one finished output.
 type Entry struct {
 	Stage       string    `json:"stage"`
-	Unit        string    `json:"unit"` // a cell, the samples of a job, …
+	Unit        string    `json:"unit"` // such as a cell or the samples of a job
 	Description string    `json:"description"`
 	Created     time.Time `json:"created"`
 	Seconds     float64   `json:"seconds"`
@@ -50,26 +49,26 @@ type Entry struct {
 	Sum *uint32 `json:"sum,omitempty"`
 }
 
-// Cache is the content-addressed store of finished work. It is written by one
-// process at a time, which holds the lock of the experiment's folder.
+// Cache stores finished work by the hash of its key. One process at a time writes it, the process that holds the lock
+// of the experiment's folder.
 type Cache struct {
 	// Warn receives a message if the cache is found damaged during a write and is recreated; it may be nil.
 	Warn func(text string)
 
 	path   string
-	writes sync.Mutex   // one at a time
-	use    sync.RWMutex // guards which database it is
+	writes sync.Mutex   // allows one write at a time
+	use    sync.RWMutex // guards the database: renew replaces it
 	db     *bbolt.DB
-	file   *os.File // behind db
-	lost   bool     // the database panicked, and may never release its locks
+	file   *os.File // the open file of db
+	lost   bool     // the database panicked and may hold its locks until the process ends
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	waiting []waiting
-	bytes   int // of waiting
+	bytes   int // total size of waiting
 }
 
-// Open opens cache.db in dir for writing. A damaged file, and anything that is not a file, is set aside with a warning:
-// it is only a cache.
+// Open opens cache.db in dir for writing. If the file is damaged or not a regular file, Open renames it and makes a
+// new cache, with a warning: finished work is still in plain files.
 func Open(dir, name string) (*Cache, string, error) {
 	path := filepath.Join(dir, name)
 	c, err := openWhole(path, bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType})
@@ -85,21 +84,20 @@ func Open(dir, name string) (*Cache, string, error) {
 	return beginAnew(path, what)
 }
 
-// beginAnew sets the file of a cache aside, with a message, and opens a new one.
+// beginAnew renames a cache that cannot be used and opens a new one. It returns a message about that.
 func beginAnew(path, what string) (*Cache, string, error) {
 	aside := path + ".broken"
 	if err := folder.Rename(path, aside); err != nil {
-		return nil, "", fmt.Errorf("open cache %s: it is %s, and cannot be set aside: %w", path, what, err)
+		return nil, "", fmt.Errorf("open cache %s: it is %s, and cannot be renamed: %w", path, what, err)
 	}
-	warning := fmt.Sprintf("%s was %s and has been set aside as %s: finished work is taken from the plain files "+
+	warning := fmt.Sprintf("%s was %s and has been renamed to %s: finished work is taken from the plain files "+
 		"where they are complete", path, what, aside)
 	c, err := openWhole(path, bbolt.Options{Timeout: openTimeout, FreelistType: bbolt.FreelistMapType})
 	return c, warning, err
 }
 
-// OpenReadOnly opens cache.db for reading only. It returns nil where there is no
-// cache, where it is damaged, or where a running tfexp holds it: the plain files
-// are then enough.
+// OpenReadOnly opens cache.db for reading. It returns nil if there is no cache, if it is damaged, or if a running
+// tfexp has it open: readers then use the plain files.
 func OpenReadOnly(dir, name string) *Cache {
 	folder.Enclose(dir)
 	path := filepath.Join(dir, name)
@@ -113,7 +111,7 @@ func OpenReadOnly(dir, name string) *Cache {
 	return c
 }
 
-// openWhole opens a cache and reads its structure.
+// openWhole opens a cache and checks its structure.
 func openWhole(path string, o bbolt.Options) (c *Cache, err error) {
 	if info, serr := os.Lstat(path); serr == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("open cache %s: %w", path, folder.ErrNotRegular)
@@ -152,8 +150,8 @@ func openWhole(path string, o bbolt.Options) (c *Cache, err error) {
 	return nil, fmt.Errorf("open cache %s: %w", path, err)
 }
 
-// leave closes the file of a database that has panicked: others can lock it then.
-// The database's memory mapping stays, and would keep the lock as well.
+// leave closes the file of a database that has panicked, so that others can lock the file. It releases the lock
+// first, because the database's memory mapping would keep it.
 func (c *Cache) leave() error {
 	if c.file == nil {
 		return nil
@@ -168,7 +166,7 @@ func (c *Cache) leave() error {
 	return err
 }
 
-// prepare makes the buckets.
+// prepare creates the buckets.
 func prepare(tx *bbolt.Tx) error {
 	for _, b := range [][]byte{bucketEntries, bucketOutputs, bucketLatest} {
 		if _, err := tx.CreateBucketIfNotExists(b); err != nil {
@@ -178,8 +176,8 @@ func prepare(tx *bbolt.Tx) error {
 	return nil
 }
 
-// tile looks whether the pages that are in use lie within the file. A write frees each page with the overflow pages
-// that it claims, one by one: a damaged count can be billions.
+// tile checks that the pages in use lie within the file. A write frees each page with the number of overflow pages
+// that the page claims, one by one; if that number is damaged, it can be billions.
 func tile(tx *bbolt.Tx) error {
 	for id := 0; ; {
 		p, err := tx.Page(id)
@@ -196,8 +194,7 @@ func tile(tx *bbolt.Tx) error {
 	}
 }
 
-// walk reads all keys, and touches all values. It finds damaged pages and a
-// truncated file; it reads each page once.
+// walk reads all keys and all values, and returns an error for damaged pages or a truncated file.
 func walk(tx *bbolt.Tx) error {
 	for _, b := range [][]byte{bucketEntries, bucketOutputs, bucketLatest} {
 		bucket := tx.Bucket(b)
@@ -228,8 +225,8 @@ var (
 	errPanic   = fmt.Errorf("%w: its pages are not what they should be", errDamaged)
 )
 
-// guard turns a panic of the database into an error, including a panic about
-// mapped memory whose file is gone.
+// guard calls f and turns a panic of the database into an error. This includes panics when mapped memory has no file
+// behind it.
 func guard(f func() error) (err error) {
 	was := debug.SetPanicOnFault(true)
 	defer func() {
@@ -241,14 +238,14 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// damaged reports whether an error is about the content of the file, not about whether the system can read, write and
-// lock it. An impossible place in the file is damage as well.
+// damaged reports whether an error is about the content of the file, and not about reading, writing or locking it. An
+// offset outside the file counts as damage.
 func damaged(err error) bool {
 	var number syscall.Errno
 	return !errors.Is(err, berrors.ErrTimeout) && !errors.As(err, &number)
 }
 
-// Close records the outputs that wait and closes the cache; it may be nil.
+// Close stores the outputs that wait and closes the cache, which may be nil.
 func (c *Cache) Close() error {
 	if c == nil {
 		return nil
@@ -260,7 +257,7 @@ func (c *Cache) Close() error {
 	return errors.Join(err, c.db.Close())
 }
 
-// View runs f in one read transaction; f sees nothing in a nil cache.
+// View calls f with a read transaction. If the cache is nil, f gets an empty view.
 func (c *Cache) View(f func(v View)) {
 	if c == nil {
 		f(View{})
@@ -274,15 +271,15 @@ func (c *Cache) View(f func(v View)) {
 	})
 }
 
-// View reads the cache inside one transaction.
+// View reads the cache in one transaction.
 type View struct {
 	entries, outputs, latest *bbolt.Bucket
 }
 
-// Has reports whether an output is there.
+// Has reports whether an output is stored.
 func (v View) Has(hash string) bool { return v.entries != nil && v.entries.Get([]byte(hash)) != nil }
 
-// Output returns a copy of an output. An output that differs from the stored one counts as missing.
+// Output returns a copy of an output. An output with a wrong checksum counts as missing.
 func (v View) Output(hash string) ([]byte, bool) {
 	if v.outputs == nil {
 		return nil, false
@@ -298,7 +295,7 @@ func (v View) Output(hash string) ([]byte, bool) {
 	return bytes.Clone(b), true
 }
 
-// Each calls visit for every recorded output, in the order of their hashes.
+// Each calls visit for every stored output, in the order of hashes.
 func (v View) Each(visit func(hash string, e Entry)) {
 	if v.entries == nil {
 		return
@@ -312,7 +309,7 @@ func (v View) Each(visit func(hash string, e Entry)) {
 	})
 }
 
-// Last returns the record of the newest output of a unit.
+// Last returns the entry of the newest output of a unit.
 func (v View) Last(unit string) (Entry, bool) {
 	var e Entry
 	if v.latest == nil {
@@ -329,9 +326,8 @@ func (v View) Last(unit string) (Entry, bool) {
 	return e, true
 }
 
-// Put records a finished output under its key, and as the newest of its
-// units, together with the outputs given to Later. It must only be called when the
-// output's files are durable, or are known by their sizes to be whole.
+// Put stores a finished output under its key, and as the newest output of its units. It also stores the outputs given
+// to Later. Call it only when the output's files are durable, or when their sizes are known to be right.
 func (c *Cache) Put(k *Key, e Entry, output []byte, units ...string) error {
 	if err := c.Later(k, e, output, units...); err != nil {
 		return err
@@ -339,21 +335,20 @@ func (c *Cache) Put(k *Key, e Entry, output []byte, units ...string) error {
 	return c.Flush()
 }
 
-// waiting is an output that waits to be recorded.
+// waiting is an output that has not been stored yet.
 type waiting struct {
 	hash, raw, output []byte
 	units             []string
 }
 
-// The bounds of waiting outputs. A transaction takes as long as making hundreds
-// of small outputs, which can be made again if they are lost.
+// Limits of the outputs that wait. A transaction takes as long as making hundreds of small outputs, and lost outputs
+// can be made again.
 const (
 	mostRecords = 200
 	mostBytes   = 16 << 20
 )
 
-// Later is Put for outputs that need not be recorded at once: they wait for
-// others, so that all share a transaction.
+// Later is Put for outputs that need not be stored at once. Several wait and share a transaction.
 func (c *Cache) Later(k *Key, e Entry, output []byte, units ...string) error {
 	if output != nil {
 		sum := crc32.ChecksumIEEE(output)
@@ -374,7 +369,7 @@ func (c *Cache) Later(k *Key, e Entry, output []byte, units ...string) error {
 	return nil
 }
 
-// Flush records the outputs that wait.
+// Flush stores the outputs that wait.
 func (c *Cache) Flush() error {
 	c.mu.Lock()
 	records := c.waiting
@@ -408,8 +403,8 @@ func (c *Cache) Flush() error {
 	return nil
 }
 
-// update runs a transaction that writes. Some damage, for example in the list of free pages, is only found when pages
-// are taken from the list. The cache is then recreated with the transaction's writes.
+// update runs a transaction that writes. Some damage, for example in the list of free pages, is found only when a
+// write uses it. The cache is then created again, and the transaction is repeated.
 func (c *Cache) update(f func(*bbolt.Tx) error) error {
 	c.writes.Lock()
 	defer c.writes.Unlock()
@@ -419,7 +414,7 @@ func (c *Cache) update(f func(*bbolt.Tx) error) error {
 	write := func() error { return guard(func() error { return c.db.Update(f) }) }
 	err := write()
 	var place *fs.PathError
-	if !errors.Is(err, errPanic) && !(errors.As(err, &place) && damaged(err)) { // others may be the disk's, in words alone
+	if !errors.Is(err, errPanic) && !(errors.As(err, &place) && damaged(err)) { // other errors can be of the disk
 		return err
 	}
 	c.lost = true
@@ -431,7 +426,7 @@ func (c *Cache) update(f func(*bbolt.Tx) error) error {
 	return err
 }
 
-// renew sets the file aside, and continues with a new one.
+// renew renames the cache file and opens a new one.
 func (c *Cache) renew() error {
 	c.use.Lock()
 	defer c.use.Unlock()
@@ -449,7 +444,7 @@ func (c *Cache) renew() error {
 	return nil
 }
 
-// Forget removes outputs and their records.
+// Forget removes outputs and their entries.
 func (c *Cache) Forget(hashes []string) error {
 	err := c.update(func(tx *bbolt.Tx) error {
 		for _, h := range hashes {

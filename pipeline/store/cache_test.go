@@ -79,7 +79,7 @@ func TestCacheIsNoFile(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if !strings.Contains(warning, "was not a regular file and has been set aside as "+path+".broken") {
+	if !strings.Contains(warning, "was not a regular file and has been renamed to "+path+".broken") {
 		t.Errorf("the warning is %q", warning)
 	}
 	if info, err := os.Stat(path + ".broken"); err != nil || !info.IsDir() {
@@ -91,9 +91,9 @@ func TestCacheIsNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = Open(dir, record.CacheFile)
-	if err == nil || !strings.Contains(err.Error(), "it is not a regular file, and cannot be set aside") ||
+	if err == nil || !strings.Contains(err.Error(), "it is not a regular file, and cannot be renamed") ||
 		folder.IsUnusable(err) {
-		t.Errorf("where it cannot be set aside: %v", err)
+		t.Errorf("where it cannot be renamed: %v", err)
 	}
 }
 
@@ -191,7 +191,7 @@ func freePagesInUse(t *testing.T) (listed, told int) {
 				continue
 			}
 			told++
-			if !strings.Contains(warned, "was damaged and has been set aside as "+path+".broken") {
+			if !strings.Contains(warned, "was damaged and has been renamed to "+path+".broken") {
 				t.Errorf("warning %q", warned)
 			}
 			if again, warning, err := Open(dir, record.CacheFile); err != nil || warning != "" {

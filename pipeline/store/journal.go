@@ -16,8 +16,7 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// Journal is journal.jsonl: one line for each step of a run, appended and never
-// rewritten.
+// Journal appends to journal.jsonl: one line for each step of a run. Lines are never changed.
 type Journal struct {
 	mu sync.Mutex // guards f
 	f  *folder.File
@@ -32,13 +31,13 @@ type JournalEntry struct {
 	Text  string    `json:"text,omitempty"`
 	// Changes are the changed lines of the key that made a cell run again.
 	Changes []Change `json:"changes,omitempty"`
-	// Seconds is how long it took; Key the hash of a finished output.
+	// Seconds is how long the step took; Key is the hash of the finished output's key.
 	Seconds float64 `json:"seconds,omitempty"`
 	Key     string  `json:"key,omitempty"`
 }
 
-// OpenJournal opens the journal for appending. A last line that a killed run
-// left half written is cut off, so that every line parses.
+// OpenJournal opens the journal for appending. It removes an incomplete last line of a killed run, so that all lines
+// can be parsed.
 func OpenJournal(dir string) (*Journal, error) {
 	f, err := openLines(dir)
 	if errors.Is(err, errNoJournal) {
@@ -57,7 +56,7 @@ var errNoJournal = errors.New("it is not a journal")
 // openLines opens the journal at the end of its last whole line.
 func openLines(dir string) (*folder.File, error) {
 	path := filepath.Join(dir, record.JournalFile)
-	// Through a link the journal would be written elsewhere, and opening a pipe would block.
+	// Neither a link, which may lead elsewhere, nor a pipe, which would block, is opened.
 	if info, err := os.Lstat(path); err == nil && (!info.Mode().IsRegular() || info.Size() > folder.MostBytes) {
 		return nil, errNoJournal
 	}
@@ -72,10 +71,10 @@ func openLines(dir string) (*folder.File, error) {
 	return f, nil
 }
 
-// mostLine is how long a line of a journal may be, in bytes.
+// mostLine is the largest length of a line of a journal, in bytes.
 const mostLine = 1 << 20
 
-// cutLastLine cuts off a last line that has no end, and leaves the file at its end.
+// cutLastLine removes an incomplete last line, and sets the offset to the end of the file.
 func cutLastLine(f *folder.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -115,7 +114,7 @@ func (j *Journal) Add(e JournalEntry) error {
 	return nil
 }
 
-// Close closes the file.
+// Close closes the journal's file.
 func (j *Journal) Close() error { return j.f.Close() }
 
 // InUseError is returned when another process works in the results folder.
@@ -126,9 +125,8 @@ type InUseError struct {
 
 func (e *InUseError) Error() string { return fmt.Sprintf("%s is in use by %s", e.Dir, e.Holder) }
 
-// holder describes the process that holds a lock, as the lock file names it. The
-// content of the file is for people; the lock on the file keeps others out, and
-// the system drops it when its holder dies.
+// holder is the content of the lock file, which describes the process that holds the lock. It is only for messages:
+// the lock itself is on the file, and the system releases it when the process ends.
 type holder struct {
 	PID     int       `json:"pid"`
 	Command []string  `json:"command"`
@@ -143,17 +141,17 @@ func (h holder) String() string {
 		h.Since.Local().Format("15:04:05"))
 }
 
-// Lock is the exclusive right to write in an experiment's folder.
+// Lock is the exclusive right to write to an experiment's folder.
 type Lock struct{ f *folder.File }
 
-// A process that checks whether a folder is in use holds its lock for some microseconds. A lock that is still held
-// after this many tries, with this time between them, belongs to a run.
+// LockFolder tries this many times, with this time between tries. A process that only checks whether a folder is in
+// use holds the lock for some microseconds; a lock that is held longer belongs to a run.
 const (
 	looks    = 5
 	lookTime = 10 * time.Millisecond
 )
 
-// LockFolder takes the lock of dir, or returns *InUseError soon.
+// LockFolder takes the lock of dir, or returns an *InUseError after at most a few tries.
 func LockFolder(dir string, command []string) (*Lock, error) {
 	folder.Enclose(dir)
 	path := filepath.Join(dir, record.LockFile)
@@ -169,7 +167,7 @@ func LockFolder(dir string, command []string) (*Lock, error) {
 		h, _ := readHolder(dir)
 		return nil, &InUseError{Dir: dir, Holder: h.String()}
 	}
-	// Written in place: a rename would replace the file that is locked.
+	// The content is written in place: a rename would replace the locked file.
 	raw, err := json.Marshal(holder{PID: os.Getpid(), Command: command, Since: time.Now().Round(time.Second)})
 	if err == nil {
 		err = f.Replace(append(raw, '\n'))
@@ -183,7 +181,7 @@ func LockFolder(dir string, command []string) (*Lock, error) {
 // Release releases the lock.
 func (l *Lock) Release() { _ = errors.Join(l.f.Truncate(0), l.f.Close()) }
 
-// Holder names the process that works in an experiment's folder, if one does.
+// Holder describes the process that works in an experiment's folder, and reports whether there is one.
 func Holder(dir string) (string, bool) {
 	folder.Enclose(dir)
 	f, err := folder.TryLock(filepath.Join(dir, record.LockFile), os.O_RDWR, true)

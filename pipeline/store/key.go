@@ -12,11 +12,11 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// SchemaVersion is part of every key: raise it when outputs change their meaning.
+// SchemaVersion is part of every key. Increase it when the meaning of outputs changes.
 const SchemaVersion = 1
 
-// Key is the labeled, canonical description of all that a stage's output
-// depends on: evaluated values, never source text.
+// Key is a description of everything that an output depends on, as lines with a label and a value. Values are
+// evaluated, so the layout of the source does not matter.
 type Key struct {
 	lines []string
 }
@@ -34,7 +34,7 @@ func KeyOf(description string) *Key {
 	return &Key{lines: strings.Split(strings.TrimSuffix(description, "\n"), "\n")}
 }
 
-// Add appends a labeled value. Labels hold no spaces; values no line breaks.
+// Add appends a labeled value. Labels contain no spaces, and values no line breaks.
 func (k *Key) Add(label, value string) {
 	if strings.ContainsAny(value, "\r\n") {
 		value = strconv.Quote(value)
@@ -45,7 +45,7 @@ func (k *Key) Add(label, value string) {
 // Addf is Add with a format.
 func (k *Key) Addf(label, format string, args ...any) { k.Add(label, fmt.Sprintf(format, args...)) }
 
-// Given adds a value unless it is zero: an argument that a file does not set changes no key.
+// Given adds a value unless it is zero, so that arguments that the file does not set do not change the key.
 func (k *Key) Given(label string, value any) {
 	if !reflect.ValueOf(value).IsZero() {
 		k.Add(label, fmt.Sprint(value))
@@ -59,7 +59,7 @@ func (k *Key) AddAll(lines []schema.KeyLine) {
 	}
 }
 
-// Lines are the labeled values, for Append.
+// Lines returns the labeled values, for Append.
 func (k *Key) Lines() []string { return k.lines }
 
 // Values returns the labels with their values, in their order.
@@ -73,30 +73,30 @@ func (k *Key) Values() iter.Seq2[string, string] {
 	}
 }
 
-// Append adds lines made elsewhere by the same rules.
+// Append adds lines that Lines has returned.
 func (k *Key) Append(lines []string) { k.lines = append(k.lines, lines...) }
 
-// Description is the text that is hashed and kept with the output.
+// Description returns the text that is hashed and stored with the output.
 func (k *Key) Description() string { return strings.Join(k.lines, "\n") + "\n" }
 
-// Hash is the address of the output: SHA-256 of the description, in hex.
+// Hash returns the address of the output: SHA-256 of the description, in hexadecimal.
 func (k *Key) Hash() string { return HashOf(k.Description()) }
 
-// HashOf is the hash of a description.
+// HashOf returns the hash of a description.
 func HashOf(description string) string {
 	h := sha256.Sum256([]byte(description))
 	return hex.EncodeToString(h[:])
 }
 
-// Change is one line of a key's description that differs from the last time.
-// Old or New is empty when the line is new or gone.
+// Change is a line that differs between two descriptions of a key. Old is empty for a new line, and New for a removed
+// one.
 type Change struct {
 	Label string `json:"label"`
 	Old   string `json:"old"`
 	New   string `json:"new"`
 }
 
-// String writes the change as "policy.quantum: 1s → 500ms".
+// String formats the change, such as "policy.quantum: 1s → 500ms".
 func (c Change) String() string {
 	switch {
 	case c.Old == "":
@@ -107,8 +107,7 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s: %s → %s", c.Label, c.Old, c.New)
 }
 
-// Diff lists the labeled lines that differ between two descriptions, in the
-// order of the new one, then those that are gone.
+// Diff returns the lines that differ between two descriptions, in the order of the new one. Removed lines come last.
 func Diff(old, new string) []Change {
 	before := labelled(old)
 	after := labelled(new)
@@ -132,8 +131,7 @@ func Diff(old, new string) []Change {
 	return changes
 }
 
-// labelled splits a description into label and value; a repeated label is made
-// unique by its number.
+// labelled splits a description into pairs of label and value. A repeated label gets a number.
 func labelled(description string) [][2]string {
 	seen := map[string]int{}
 	var out [][2]string
@@ -147,12 +145,12 @@ func labelled(description string) [][2]string {
 	return out
 }
 
-// Reason names the changed labels: "policy.quantum changed".
+// Reason names the changed labels, as in "policy.quantum changed".
 func Reason(changes []Change) string {
 	const most = 3
 	var labels []string
 	for _, c := range changes {
-		// The drawn values follow from the lines before.
+		// These two values change only as a result of the other changed lines.
 		if c.Label != "workload.jobs" && c.Label != "seed" || len(changes) == 1 {
 			labels = append(labels, c.Label)
 		}

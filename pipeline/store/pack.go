@@ -16,25 +16,25 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// maxPacked is the size of all files above which a cell stays out of the
-// cache: it can then be reused only from its folder.
+// maxPacked is the largest total size in bytes of a cell's files that the cache stores. A larger cell can be reused
+// only from its folder.
 const maxPacked = 64 << 20
 
-// maxUnpacked is how much of an archive is unpacked: maxPacked, and as much again for the headers of its files.
+// maxUnpacked is the largest size in bytes of an unpacked archive: maxPacked, and the same again for the headers of
+// its files.
 const maxUnpacked = 2 * maxPacked
 
-// encoders are kept, with their buffers, from cell to cell: a matrix has
-// thousands. S2 takes a third of gzip's time, for half as much again in size.
+// encoders keeps encoders and their buffers for reuse, since a matrix can have thousands of cells. S2 takes a third
+// of gzip's time, and its output is half as large again.
 var encoders = sync.Pool{New: func() any {
 	return s2.NewWriter(nil, s2.WriterConcurrency(1),
 		s2.WriterBlockSize(256<<10))
 }}
 
-// Pack returns a cell's folder as a compressed archive, or nil when it is
-// too large to keep twice.
+// Pack returns the files of a cell's folder as a compressed archive, or nil if they are larger than maxPacked.
 func Pack(dir string) ([]byte, error) {
 	var total int64
-	var files []string // in name order
+	var files []string // in order of names
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
@@ -80,8 +80,8 @@ func Pack(dir string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Unpack replaces a cell's folder by a packed one. cell.json comes last,
-// so that a folder which has one is complete.
+// Unpack replaces a cell's folder by the packed one. It writes cell.json last, so that a folder with that file is
+// complete.
 func Unpack(dir string, packed []byte) error {
 	if err := folder.RemoveAll(dir); err != nil {
 		return fmt.Errorf("unpack cell: %w", err)
@@ -103,7 +103,7 @@ func Unpack(dir string, packed []byte) error {
 	return writeNew(filepath.Join(dir, record.CellFile), last)
 }
 
-// EachPacked calls visit for the files of a packed folder, by their names with slashes.
+// EachPacked calls visit for each file of a packed folder, with its name (with slashes) and content.
 func EachPacked(packed []byte, visit func(name string, raw []byte) error) error {
 	for t := tar.NewReader(io.LimitReader(s2.NewReader(bytes.NewReader(packed)), maxUnpacked)); ; {
 		h, err := t.Next()
@@ -136,7 +136,7 @@ func writeNew(path string, raw []byte) error {
 	return nil
 }
 
-// CellFolders lists the folders under cells/.
+// CellFolders returns the names of the cells that have a folder under cells/.
 func CellFolders(dir string) map[string]bool {
 	folders := map[string]bool{}
 	entries, err := folder.ReadDir(filepath.Join(dir, record.CellsDir))
@@ -151,8 +151,7 @@ func CellFolders(dir string) map[string]bool {
 	return folders
 }
 
-// Complete reports whether a cell's folder is complete and was written under the
-// key.
+// Complete reports whether a cell's folder is complete and was written under the key with this hash.
 func Complete(dir, key string) bool {
 	raw, err := folder.ReadFile(dir, KeyFile)
 	if err != nil {
@@ -164,7 +163,7 @@ func Complete(dir, key string) bool {
 	return record.Intact(dir)
 }
 
-// State reads how a complete cell ended, and the codes of its warnings.
+// State returns how a complete cell ended, and the codes of its warnings.
 func State(dir string) (state string, warnings []string, ok bool) {
 	var c struct {
 		State    string `json:"state"`

@@ -4,5 +4,5 @@ package store
 
 import "os"
 
-// unlock releases a lock of bbolt's: here it ends with its file.
+// unlock does nothing: closing the file releases the lock of bbolt on this system.
 func unlock(*os.File) error { return nil }

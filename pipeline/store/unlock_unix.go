@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// unlock releases a lock of bbolt's.
+// unlock releases the lock of bbolt on a file.
 func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
