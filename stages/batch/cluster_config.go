@@ -291,8 +291,20 @@ func (cfg *clusterConfig) addNodes(b schema.Settings, names map[string]int, wron
 // GPUs have no type have the feature of any type, unless a block says of which types they are.
 const GPUFeature = "gpu:"
 
+// alternatives returns the features of which all nodes of a job must have the same: a and b of "[a|b]"; nil for another text.
+func alternatives(feature string) []string {
+	inner, is := strings.CutPrefix(feature, "[")
+	if !is {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(inner, "]"), "|")
+}
+
 // has reports whether a node has a feature that a job asks for by name.
 func (cfg *clusterConfig) has(node int, feature string) bool {
+	if all := alternatives(feature); all != nil {
+		return slices.ContainsFunc(all, func(one string) bool { return cfg.has(node, one) })
+	}
 	if one, others, several := strings.Cut(feature, "|"); several {
 		return cfg.has(node, one) || cfg.has(node, others)
 	}

@@ -424,11 +424,33 @@ func (p *periodic) fit(job int32, rooms []cluster.Room, on bitmap) ([]share, boo
 	if !d.divided {
 		least, most = d.count, d.count
 	}
-	shares, ok := p.packer.place(int32(d.count), min(least, d.count), most, p.buffers.shares[:0])
+	shares, ok := p.placeAlike(d.sub.Features, int32(d.count), min(least, d.count), most)
 	if ok {
 		p.buffers.shares = shares
 	}
 	return shares, ok
+}
+
+// placeAlike is place for a job whose nodes must all have the same of several features: the first feature with enough nodes
+// counts.
+func (p *periodic) placeAlike(features []string, units int32, least, most int) ([]share, bool) {
+	i := slices.IndexFunc(features, func(f string) bool { return alternatives(f) != nil })
+	if i < 0 {
+		return p.packer.place(units, least, most, p.buffers.shares[:0])
+	}
+	all := slices.Clone(p.packer.units)
+	for _, one := range alternatives(features[i]) {
+		for v := range all {
+			p.packer.units[v] = 0
+			if p.has(v, one) {
+				p.packer.units[v] = all[v]
+			}
+		}
+		if shares, ok := p.placeAlike(features[i+1:], units, least, most); ok {
+			return shares, true
+		}
+	}
+	return nil, false
 }
 
 // suits reports whether a node has everything that a job asks for by name.

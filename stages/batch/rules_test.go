@@ -81,6 +81,11 @@ func TestRules(t *testing.T) {
 			{Name: "node_set", Label: "b", Args: map[string]any{"names": []string{"n-3"}, "features": []string{"b"}}}},
 			[]ask{{0, 4, 20, 60, scheduler.Submission{Features: []string{"a|b"}}}, {0, 4, 20, 60, scheduler.Submission{Features: []string{"c|a|b"}}},
 				{0, 4, 20, 60, scheduler.Submission{Features: []string{"a|b"}}}}, []float64{0, 0, 20}},
+		{"the nodes of a job may have to share one of several features", 4, nil, []schema.Settings{
+			{Name: "node_set", Label: "a", Args: map[string]any{"names": []string{"n-1", "n-3"}, "features": []string{"a"}}},
+			{Name: "node_set", Label: "b", Args: map[string]any{"names": []string{"n-2", "n-4"}, "features": []string{"b"}}}},
+			[]ask{{0, 4, 20, 60, scheduler.Submission{Features: []string{"a"}}}, {0, 4, 30, 60, scheduler.Submission{Features: []string{"b"}}},
+				{0, 8, 9, 60, scheduler.Submission{Features: []string{"[a|b]"}}}}, []float64{0, 0, 20}},
 		{"jobs of a partition have their nodes for themselves, now and in plans", 2, nil, []schema.Settings{
 			{Name: "partition", Label: "whole", Args: map[string]any{"exclusive": true}}, {Name: "partition", Label: "main"}},
 			[]ask{{0, 1, 50, 60, scheduler.Submission{Partition: "whole"}}, {1, 1, 30, 60, scheduler.Submission{Partition: "main"}},

@@ -2,23 +2,46 @@ package slurm
 
 import "strings"
 
-// Features reads the constraint of a job: the features that its nodes must have. "a|b" is a feature that nodes with either
-// have. ok is false for constraints with counts or in another order, as "[a*2&b]" and "a&b|c".
+// Features reads the constraint of a job: the features that its nodes must have. A node with either feature has the feature
+// "a|b". All nodes of a job with the feature "[a|b]" have the same of both. ok is false for constraints with counts or in
+// another order, as "[a*2&b]" and "a&b|c".
 func Features(text string) (all []string, ok bool) {
-	if inner, is := strings.CutPrefix(text, "["); is && strings.HasSuffix(inner, "]") { // the same for all nodes
-		text = strings.TrimSuffix(inner, "]")
-	}
 	and := strings.IndexByte(text, '&')
-	if strings.ContainsAny(text, "[]()*,") || and >= 0 && strings.LastIndexByte(text, '|') > and { // evaluated from the left
+	if strings.ContainsAny(text, "()*,") || and >= 0 && strings.LastIndexByte(outside(text), '|') > and { // evaluated from the left
 		return nil, false
 	}
 	for part := range strings.SplitSeq(text, "&") {
-		for one := range strings.SplitSeq(part, "|") {
-			if strings.TrimSpace(one) == "" {
+		plain := part
+		if inner, is := strings.CutPrefix(part, "["); is && strings.HasSuffix(inner, "]") {
+			plain = strings.TrimSuffix(inner, "]")
+		}
+		for one := range strings.SplitSeq(plain, "|") {
+			if strings.TrimSpace(one) == "" || strings.ContainsAny(one, "[]") {
 				return nil, false
 			}
+		}
+		if !strings.Contains(plain, "|") {
+			part = plain
 		}
 		all = append(all, part)
 	}
 	return all, true
+}
+
+// outside returns a text of the same length, without the characters within brackets.
+func outside(text string) string {
+	depth := 0
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		default:
+			if depth > 0 {
+				return ' '
+			}
+		}
+		return r
+	}, text)
 }

@@ -68,7 +68,8 @@ type submission struct {
 	//
 	//	max_nodes = 2
 	MaxNodes int `arg:"max_nodes" min:"1" max:"nodes"`
-	// What their nodes must have, by the names in `node_set` blocks; `a|b` is one of both.
+	// What their nodes must have, by the names in `node_set` blocks; `a|b` is one of both, and
+	// `[a|b]` the same one on all nodes.
 	//
 	// Default: none.
 	//

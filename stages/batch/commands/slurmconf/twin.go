@@ -302,7 +302,7 @@ func (t *Twin) lacksGPU(s *scheduler.Submission) string {
 func (t *Twin) lacksFeature(s *scheduler.Submission) string {
 	for _, f := range s.Features {
 		has := func(g nodeGroup) bool {
-			return slices.ContainsFunc(strings.Split(f, "|"), func(one string) bool { return slices.Contains(g.Feature, one) })
+			return slices.ContainsFunc(strings.Split(strings.Trim(f, "[]"), "|"), func(one string) bool { return slices.Contains(g.Feature, one) })
 		}
 		if !strings.HasPrefix(f, batch.GPUFeature) && !slices.ContainsFunc(t.groups, has) {
 			return f
