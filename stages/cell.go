@@ -15,84 +15,80 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// ErrNoEstimate is wrapped when a job has neither a run time nor samples.
+// ErrNoEstimate is wrapped when a job has neither a known run time nor samples.
 var ErrNoEstimate = errors.New("there is no estimate")
 
 // Cell is a cell of the matrix.
 type Cell interface {
-	// Task describes the cell in plain values. The error wraps ErrNoEstimate when
-	// the run time of a simulated job is not known; the task then has all but the
-	// jobs.
+	// Task returns all data needed to run the cell. The error wraps ErrNoEstimate if the run time of a simulated job is
+	// unknown; the task is then complete except for the jobs.
 	Task(Folders) (Task, error)
-	// Twin describes the simulation of a real cell from the fitted estimates, at the speed that the machine had, and
-	// returns the description of its key. The error wraps ErrNoEstimate when a job
-	// has no estimate.
+	// Twin returns the simulation of a real cell, with fitted estimates and the machine's measured speed, and the
+	// description of its key. The error wraps ErrNoEstimate if a job has no estimate.
 	Twin(Seen) (Task, string, error)
-	// Estimated are the estimates of its jobs that are in force now.
+	// Estimated returns the current estimates of the cell's jobs.
 	Estimated() []record.Estimated
-	// Beside is how many cores of this machine the cell takes if the cells of its replicate, on its workload and
-	// hardware, run at the same time; 0 if it runs alone.
+	// Beside returns how many cores of this machine the cell needs when cells of the same replicate, workload and
+	// hardware run at the same time. It returns 0 if the cell must run alone.
 	Beside() int
 }
 
-// Seen holds the observations of the machine while a real cell ran.
+// Seen has the observations of the machine while a real cell ran.
 type Seen struct {
-	// Estimated are the estimates that were in force when it began; the estimates of other jobs come from the
+	// Estimated are the estimates that policies used when the cell began. Estimates of other jobs come from the
 	// samples.
 	Estimated []record.Estimated
 }
 
-// SeenBy returns the observations of the machine from a cell's record.
+// SeenBy returns the observations from a cell's record.
 func SeenBy(c *record.Cell) Seen { return Seen{Estimated: c.Estimated} }
 
-// Folders are where a cell works: Dir receives its records, Scratch holds the
-// control files and checkpoints of real jobs until the cell is over.
+// Folders are the folders of a cell. Dir receives its records. Scratch has control files and checkpoints of real jobs,
+// and is deleted after the cell.
 type Folders struct {
 	Dir, Scratch string
-	// Listed asks for a task without functions that draw its jobs: it is for another process.
+	// Listed requests a task without functions, which can be written to a file for another process.
 	Listed bool
 }
 
-// Task is a cell in plain values: all that is needed to run it, in this process
-// or, written down, in another.
+// Task has all the data that are needed to run a cell, in this process or another one.
 type Task struct {
 	Folders
-	// Logs is the folder with the jobs' output, "<job>.log"; empty for cells
-	// whose jobs do not run.
+	// Logs is the folder of the jobs' output, "<job>.log"; empty for cells with simulated jobs.
 	Logs  string
 	Setup record.Setup
-	// Supply is set if nodes come and go.
+	// Supply is set if nodes can be lost and added during the cell.
 	Supply  Supply
 	Records record.Records
 	Policy  policy.Policy
-	// Base is the folder of the experiment's file, absolute, where the policy is a program.
+	// Base is the absolute path of the experiment file's folder, if the policy is a program.
 	Base    string
 	Resizes []scheduler.Resize
-	// Until is the horizon at which the cell is closed; 0 for none.
+	// Until is the time at which the cell ends, finished or not; 0 for no limit.
 	Until time.Duration
-	// Online is set when predictions follow the reports of jobs.
+	// Online is set if predictions are updated from the progress of jobs.
 	Online *Online
-	// Speeds is set for a policy that divides cores: the predicted work of each job.
+	// Speeds has the predicted work of each job, for a policy that divides cores; otherwise it is nil.
 	Speeds   []simulated.Scaling
 	Hardware Hardware
-	// Launches are how the jobs of a real cell are started.
+	// Launches describes how to start each job of a real cell.
 	Launches []launch.Job
-	// Simulation is set for the others.
+	// Simulation is set for simulated cells.
 	Simulation *Simulation
-	// Parts are of features, in the order in which they take part.
+	// Parts are the parts of features, in the order in which they are applied.
 	Parts []TaskPart
 }
 
-// Hardware is a machine or cluster, with its engine by name.
+// Hardware is a machine or cluster and the name of its engine.
 type Hardware struct {
 	Name, Kind string
-	// Settings, Suspends and Place are as in engine.Hardware.
+	// Settings, Suspends and Place have the same meaning as in engine.Hardware.
 	Settings any
 	Suspends bool
 	Place    string
 }
 
-// ForEngine returns the hardware of the task as its engine sees it.
+// ForEngine returns the task's hardware in the form that its engine needs.
 func (t *Task) ForEngine() *engine.Hardware {
 	return &engine.Hardware{
 		Name: t.Hardware.Name, Kind: engine.Find(t.Hardware.Kind), Cluster: t.Setup.Cluster,
@@ -100,8 +96,8 @@ func (t *Task) ForEngine() *engine.Hardware {
 	}
 }
 
-// AloneOn returns how long a simulated job takes alone in one of its alternatives; it is the AloneOn of
-// measure.Setup.
+// AloneOn returns how long a simulated job runs alone with one of its alternatives. It is used as
+// measure.Setup.AloneOn.
 func (t *Task) AloneOn(job, alternative int) time.Duration {
 	j := &t.Setup.Jobs[job]
 	alone := t.Simulation.Work[job].Alternatives()[alternative].RunTime(j.Alternatives()[alternative].Threads)
@@ -114,116 +110,110 @@ func (t *Task) AloneOn(job, alternative int) time.Duration {
 
 // Simulation describes the behavior of simulated jobs.
 type Simulation struct {
-	// Jobs are the jobs of the workload, without the estimates of the policy; Work
-	// is the run time of each.
+	// Jobs are the jobs of the workload with their actual run times, not the policy's estimates. Work is the work of
+	// each job.
 	Jobs []scheduler.Job
 	Work []simulated.Scaling
-	// DrawnWork, if it is not nil, takes the place of Work, for the jobs of measure.Setup.Drawn. Its result is valid until the
-	// next call.
+	// DrawnWork is used instead of Work for jobs of measure.Setup.Drawn; otherwise it is nil. Its result is valid until
+	// the next call.
 	DrawnWork func(job int) simulated.Work
 	Options   simulated.Options
-	// Contention is how jobs slow each other down; nil if they do not.
+	// Contention describes how jobs slow each other down; nil if they do not.
 	Contention *Contention
-	// Finals are the last reports of finished jobs, by job; nil without any.
+	// Finals are the last reports of finished jobs, by job; nil if no job reports.
 	Finals []measure.Final
 }
 
-// Contention is how the jobs of a node slow each other down.
+// Contention describes how the jobs on a node slow each other down.
 type Contention struct {
 	Law estimator.Contention
-	// Threads are the cores that the jobs of a node share; 0 for its own.
+	// Threads is the number of cores that the jobs of a node share; 0 means the node's own number.
 	Threads int
 }
 
-// Online holds the data for predictions that follow the progress of jobs.
+// Online has the data for predictions that are updated from the progress of jobs.
 type Online struct {
-	// Units are the epochs or steps of each job; 0 for one that reports none.
+	// Units is the number of epochs or steps of each job; 0 if it reports none.
 	Units []int
-	// Block is the job block of each job, Blocks the estimates for each before it
-	// ran.
+	// Block is the index into Blocks of each job's block. Blocks has the estimate of each job block before it runs.
 	Block  []int32
 	Blocks []Estimate
-	// Work is how the pace of each job changes with its threads.
+	// Work describes how the speed of each job depends on its threads.
 	Work []simulated.Scaling
-	// Errors are the factors by which the first estimates are wrong on purpose,
-	// Sigma the standard deviation of their logarithms; nil and 0 for none.
+	// Errors are factors that make the first estimates wrong, for experiments about wrong estimates. Sigma is the
+	// standard deviation of their logarithms. They are nil and 0 if not used.
 	Errors []float64
 	Sigma  float64
 }
 
-// Estimate is the estimate for a job block on its full request.
+// Estimate is the estimate for a job block with its full request.
 type Estimate struct {
 	Threads int
-	// Length is its epochs or steps, at most.
+	// Length is the largest number of epochs or steps.
 	Length int
-	// Fitted is the estimate from samples, if Known; else there is only Work.
+	// Fitted is the estimate from samples if Known is set; otherwise only Work is used.
 	Fitted estimator.Estimate
 	Known  bool
-	// Ends forecasts when its jobs are done, where they may be before all their work; nil where predictions do not follow
-	// that.
+	// Ends forecasts when jobs end, if they can end before all their work is done; otherwise it is nil.
 	Ends EndForecast
 }
 
-// EndForecast forecasts the ends of jobs by the losses that they report. It is in tasks that are written down.
+// EndForecast forecasts from reported losses when jobs end. Tasks with it are written to files, so it must be encodable
+// by gob.
 type EndForecast interface {
-	// Begin returns the forecast of a job at its beginning.
+	// Begin returns the forecast of a job that begins.
 	Begin() JobForecast
 }
 
-// JobForecast is the forecast of a job.
+// JobForecast forecasts the end of one job.
 type JobForecast interface {
-	// Left predicts the remaining units of the job, at most most, when it has finished units of them. losses are those
-	// that it has reported since the call before.
+	// Left predicts the remaining units of the job, at most most, after it has finished units. losses are the losses
+	// reported since the last call.
 	Left(units int, most float64, losses []scheduler.Loss) float64
 }
 
-// LatestReport is the last report of a running job's program. Loss and Accuracy are NaN where it does not report
-// them.
+// LatestReport is the last report of a running job's program. Loss and Accuracy are NaN if not reported.
 type LatestReport struct {
 	Job            string
-	Epoch, Step    int // finished
+	Epoch, Step    int // last finished
 	Loss, Accuracy float64
 }
 
-// Unit is a job on one number of threads whose run time is to be sampled.
+// Unit is a job on one number of threads whose run time is sampled.
 type Unit struct {
-	// Name is the name of its files: the job block's, with a number from the
-	// second form of one block on. Block is the name without the number.
+	// Name is the name for its files: the name of the job block, with a number appended if the block has several units.
+	// Block is the name of the job block.
 	Name, Block string
-	// Key describes all that the samples depend on, Hash is their address.
+	// Key describes everything that the samples depend on. Hash is the hash of Key, under which they are stored.
 	Key, Hash string
-	// Job is the job block.
+	// Job is the name of the job block.
 	Job                   string
 	Threads, Inter, Intra int
 	GPUs                  int
 	GPUType               string
-	// Lengths of the samples, each taken Repeats times, in epochs or (with Steps)
-	// in steps.
+	// Lengths are the lengths of the samples in epochs or, with Steps, in steps. Each is taken Repeats times.
 	Lengths []int
 	Steps   bool
 	Repeats int
-	// Total is the length of the whole job; 0 where the file lists the lengths of the samples.
+	// Total is the length of the whole job; 0 if the experiment file lists the lengths of samples.
 	Total int
-	// Limit is how long one sample may take.
+	// Limit is the time limit of one sample.
 	Limit time.Duration
-	// Copies is how many copies of the job run side by side in a sample, of as many threads as share Cores of a node; 0
-	// where it runs alone.
+	// Copies is how many copies of the job run at once in a sample. Cores is the number of cores of the node that they
+	// share. Both are 0 if the job runs alone.
 	Copies, Cores int
-	// Asked is set when a job requests this number of threads; the others are
-	// sampled for the speed-up curve alone.
+	// Asked is set if a job requests this number of threads. Other units are sampled only for the speed-up curve.
 	Asked bool
-	// Pick is the time-writer line that counts when the program prints several.
+	// Pick selects one of several time-writer lines of a program.
 	Pick contract.Pick
-	// Relatives are the indexes of the units whose samples are fitted with its own,
-	// itself included, in the order of their threads.
+	// Relatives are the indices of the units that are fitted together, including this one, sorted by threads.
 	Relatives []int
-	// Engine runs the samples: the engine of the job's hardware or, for jobs that
-	// are simulated, the first that runs programs of this machine. Hardware is nil
-	// for this machine.
+	// Engine runs the samples. It is the engine of the job's hardware; for simulated jobs it is the first engine that
+	// runs programs on this machine. Hardware is nil for this machine.
 	Engine   *engine.Kind
 	Hardware *engine.Hardware
-	// Launch returns the launch of the job for a sample of length epochs or steps,
-	// with its log in one folder and its other files in another.
+	// Launch describes how to start the job for a sample of length epochs or steps. logs is the folder of its log, and
+	// scratch of its other files.
 	Launch func(name string, length int, logs, scratch string) launch.Job
 }
 
@@ -235,27 +225,25 @@ func (u *Unit) LengthUnit() string {
 	return "epochs"
 }
 
-// Sampling is the part of an experiment that a stage needs to take and fit samples.
+// Sampling has the methods of an experiment that a stage needs to take and fit samples.
 type Sampling interface {
-	// SampledUnits are the jobs to sample, in the order of the file.
+	// SampledUnits returns the units to sample, in the order of the file.
 	SampledUnits() []*Unit
-	// Budget bounds the time of sampling, as a part of the real cells' predicted
-	// time; 0 for no bound.
+	// Budget returns the largest total time of sampling, as a fraction of the real cells' predicted time; 0 means no
+	// limit.
 	Budget() float64
-	// Within is how narrow the intervals of predictions shall be: half of their width, relative to the run time.
+	// Within returns the wanted precision of predictions: half the width of their interval divided by the run time.
 	Within() float64
-	// HostPrint is the fingerprint of the machine in a word.
+	// HostPrint returns the fingerprint of the machine.
 	HostPrint() string
-	// Samples returns the samples with a hash, if they are known; SetSamples makes
-	// them known.
+	// Samples returns the samples with this hash, and whether they are known. SetSamples stores them.
 	Samples(hash string) ([]estimator.Sample, bool)
 	SetSamples(hash string, samples []estimator.Sample)
 }
 
-// PastRuns is the part of an experiment that learns from earlier runs.
+// PastRuns has the methods of an experiment for models that use earlier runs.
 type PastRuns interface {
-	// UsesHistory reports whether a model uses past runs, which SetHistory
-	// provides.
+	// UsesHistory reports whether a model uses earlier runs. SetHistory sets these runs.
 	UsesHistory() bool
 	SetHistory([]estimator.Run)
 }

@@ -1,10 +1,10 @@
-// Package all links in all that tfexp has: stages, engines and policies register themselves. Programs, and tests that
-// read or run experiments, import it for that alone: whatever else they import, the language is the same. This file has
-// what every experiment needs, features.go the rest.
+// Package all links in all parts of tfexp: stages, engines and policies register themselves when it is imported.
+// Programs and tests that read or run experiments import it, so that they all have the same language. This file has the
+// parts that every experiment needs; features.go has the others.
 package all
 
 import (
-	// Each registers itself.
+	// Each of these packages registers itself.
 	_ "github.com/tfexp/tfexp/hardware/process"
 	_ "github.com/tfexp/tfexp/hardware/simulated"
 	_ "github.com/tfexp/tfexp/scheduler/policy"

@@ -1,7 +1,7 @@
 package all
 
-// Each line links in a feature: its language, engines, policies and commands. Without the line,
-// the rest builds and runs as before, and knows none of them.
+// Each line links in a feature: its language, engines, policies and commands. Without its line, a feature's blocks and
+// commands are unknown, and everything else works as before.
 import (
 	_ "github.com/tfexp/tfexp/cmd/tfexp/bundle"
 	_ "github.com/tfexp/tfexp/cmd/tfexp/cells"

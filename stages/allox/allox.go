@@ -77,7 +77,7 @@ var _ = policy.RegisterOrder(policy.OrderChoice{
 	New: newMatcher,
 })
 
-// byItself is a want of an order that allows only one answer to a question.
+// byItself requires the answer name to a question about the policy: any other answer would contradict the order.
 func byItself(q policy.Question, name string) policy.Want {
 	return policy.Want{Of: q, Name: name, Detail: fmt.Sprintf(
 		"The order \"allox\" decides by itself what starts, and where: %s cannot be combined with it.", q)}
@@ -90,35 +90,35 @@ type matcher struct {
 	scheduler.Actions
 	policy.Setup
 	cores, gpus int         // of the cluster
-	kinds       []resource  // of the last matching
-	round       int32       // counts matchings, from 1
-	places      []matchedTo // by job
+	kinds       []resource  // in the last matching
+	round       int32       // number of the matching, from 1
+	places      []matchedTo // by job number
 	starved     int32       // the job that all others wait for, or queue.Nobody
 }
 
-// matchedTo is where a matching put a job.
+// matchedTo is the position to which a matching assigned a job.
 type matchedTo struct {
 	AssignmentPosition
-	jobs  int32 // how many jobs were matched to the kind in the matching
+	jobs  int32 // number of jobs that the matching assigned to the same kind
 	round int32 // the number of the matching
 }
 
-// resource is a kind of machines: GPUs of one type, or cores.
+// resource is a kind of machine: GPUs of one type, or cores.
 type resource struct {
 	name string
 	gpu  bool
-	kind int32 // of GPU
-	// unit is the mean request of the jobs. A machine is the room for one unit.
+	kind int32 // the GPU's kind
+	// unit is the mean request of the waiting jobs. A machine is the room for one unit.
 	unit  cluster.Room
 	count int64
-	free  []int64 // microseconds after which each machine is free, ascending
-	idle  int     // how many machines are free now
+	free  []int64 // time until each machine is free, in microseconds, ascending
+	idle  int     // number of machines that are free now
 }
 
 // candidate is a job that takes part in a matching.
 type candidate struct {
 	job          int32
-	alternatives []int32 // by kind; -1 for none
+	alternatives []int32 // the job's alternative for each kind; -1 if it has none
 }
 
 func newMatcher(s policy.Setup) scheduler.Ranker {
@@ -131,18 +131,17 @@ func newMatcher(s policy.Setup) scheduler.Ranker {
 	return m
 }
 
-// Rank implements scheduler.Ranker: waiting jobs are in the order of arrival.
+// Rank implements scheduler.Ranker: waiting jobs are sorted by arrival.
 func (m *matcher) Rank(j scheduler.JobView) int64 { return int64(j.Job().Arrival) }
 
-// allot returns the request of a waiting job, and the nodes on which it can start; ok is false when it cannot.
+// allot returns the request of a waiting job and the nodes on which it can start. ok is false if it cannot start.
 func allot(j scheduler.JobView) (cores int32, nodes []int32, ok bool) {
 	cores = j.Request()
 	nodes, ok = j.Fits(cores)
 	return cores, nodes, ok
 }
 
-// progress returns the service of a user while a job runs: the time multiplied
-// by the job's dominant share of the cluster.
+// progress returns the progress of a user while a job runs for d: d × the job's dominant share of the cluster.
 func (m *matcher) progress(d time.Duration, g scheduler.Grant) time.Duration {
 	part := float64(g.Cores.Count()) / float64(m.cores)
 	if m.gpus > 0 {
@@ -151,7 +150,7 @@ func (m *matcher) progress(d time.Duration, g scheduler.Grant) time.Duration {
 	return time.Duration(math.Round(float64(d) * part))
 }
 
-// Used implements scheduler.UsageObserver: users attain progress.
+// Used implements scheduler.UsageObserver: it adds to the progress of the job's user.
 func (m *matcher) Used(j int32, d time.Duration, g scheduler.Grant) { m.Add(j, m.progress(d, g)) }
 
 // HeldBack implements scheduler.Admitter.
@@ -180,8 +179,7 @@ func countJobs(n int32) string {
 	return fmt.Sprintf("%d jobs", n)
 }
 
-// Admit starts the jobs that a matching puts first on machines that are free, until
-// it puts no job there.
+// Admit repeats the matching, and starts the jobs in first positions on free machines, until no more job starts.
 func (m *matcher) Admit(v scheduler.View, h scheduler.Actions) error {
 	m.View, m.Actions = v, h
 	if err := m.startStarved(); err != nil || m.starved != queue.Nobody {
@@ -196,8 +194,7 @@ func (m *matcher) Admit(v scheduler.View, h scheduler.Actions) error {
 	return nil
 }
 
-// startStarved starts the jobs that have waited too long, in the order of their arrivals, until there
-// is no room for one.
+// startStarved starts the jobs that have waited longer than the limit, in the order of arrival, until one has no room.
 func (m *matcher) startStarved() error {
 	m.starved = queue.Nobody
 	limit := m.Policy.Settings.Duration("starvation")
@@ -205,7 +202,7 @@ func (m *matcher) startStarved() error {
 	for j := all.Peek(queue.Front, queue.Anyone); limit > 0 && j != queue.Nobody; j = all.Peek(queue.Front, queue.Anyone) {
 		view := m.Job(j)
 		if m.Now()-view.Times().Since <= limit {
-			return nil // those after it have not waited longer
+			return nil // later jobs have not waited longer
 		}
 		choices := slices.Clone(view.Choices())
 		slices.SortStableFunc(choices, func(a, b int32) int {
@@ -228,9 +225,8 @@ func (m *matcher) startStarved() error {
 	return nil
 }
 
-// matchUsers matches the jobs of the users with the least progress. When it
-// starts none of them, twice as many users take part, until all do: no machine
-// stays free only for fairness.
+// matchUsers matches the jobs of the users with the least progress. If none of their jobs starts, it doubles the number
+// of users until all take part. Fairness alone thus leaves no machine idle.
 func (m *matcher) matchUsers() (started bool, err error) {
 	users, waiting := m.byProgress()
 	n := int(math.Ceil(m.Policy.Settings.Number("alpha")*float64(len(users)) - 1e-9))
@@ -247,8 +243,7 @@ func (m *matcher) matchUsers() (started bool, err error) {
 	}
 }
 
-// byProgress returns the users with waiting jobs, least progress first, and
-// the waiting jobs in the order of their arrivals.
+// byProgress returns the users with waiting jobs, least progress first, and the waiting jobs in the order of arrival.
 func (m *matcher) byProgress() (users, waiting []int32) {
 	attained := map[int32]int64{}
 	all := m.Waiting()
@@ -260,7 +255,7 @@ func (m *matcher) byProgress() (users, waiting []int32) {
 			users = append(users, u)
 		}
 	}
-	for _, j := range m.Running().All() { // and their service since the last addition
+	for _, j := range m.Running().All() { // add the service since the last update
 		if u := m.Owner[j]; waits(attained, u) {
 			attained[u] += int64(m.progress(m.Now()-m.Job(j).Times().Since, m.Job(j).Held()))
 		}
@@ -273,7 +268,7 @@ func (m *matcher) byProgress() (users, waiting []int32) {
 
 func waits(attained map[int32]int64, user int32) bool { _, ok := attained[user]; return ok }
 
-// match matches jobs and starts those that come first on free machines.
+// match matches jobs to positions, and starts the jobs in first positions on free machines.
 func (m *matcher) match(jobs []int32) (started bool, err error) {
 	candidates := m.candidates(jobs)
 	if !m.machines() {
@@ -313,10 +308,9 @@ func (m *matcher) match(jobs []int32) (started bool, err error) {
 	return started, nil
 }
 
-// startFirsts starts the jobs that come first on the free machines of a kind. A
-// machine that is matched to n jobs begins with the one whose position is the
-// n-th from the end; of several jobs in one position, the earlier arrivals
-// begin. The first that has no room yet ends this, so that it will have it.
+// startFirsts starts the first jobs on the free machines of a kind. On a machine with n matched jobs, the first job is
+// the n-th from the end. If several jobs have the same position, earlier arrivals start first. It ends at a job without
+// room, which keeps the remaining room free for that job.
 func (m *matcher) startFirsts(
 	kind int, candidates []candidate, places []AssignmentPosition,
 ) (started bool, err error) {
@@ -328,8 +322,7 @@ func (m *matcher) startFirsts(
 			top = max(top, at.Level)
 		}
 	}
-	// Machines that are free earlier get more jobs. So the machines that
-	// begin at a level come after the machines of all higher levels.
+	// Machines that are free earlier get more jobs. Therefore machines with fewer jobs follow those with more.
 	begun := 0
 	for level := top; level > 0; level-- {
 		for n := min(len(levels[level]), m.kinds[kind].idle); begun < n; begun++ {
@@ -354,7 +347,7 @@ func (m *matcher) startFirsts(
 	return started, nil
 }
 
-// unknownTime replaces run times that are not predicted. It is longer than all predicted run times.
+// unknownTime returns a run time for jobs without a prediction. It is longer than all predicted run times.
 func (m *matcher) unknownTime(jobs []int32) int64 {
 	longest := time.Duration(0)
 	for _, j := range jobs {
@@ -366,8 +359,8 @@ func (m *matcher) unknownTime(jobs []int32) int64 {
 	return micros(longest) + 1
 }
 
-// timeOf is the predicted run time of a waiting job, in microseconds, such that
-// sums over many jobs stay within 64 bits.
+// timeOf returns the predicted run time of a waiting job in microseconds. It is bounded, so that sums over many jobs do
+// not overflow an int64.
 func (m *matcher) timeOf(j, alternative int32, unknown int64) int64 {
 	if predicted := m.Job(j).Job().As(alternative).Predicted; predicted != 0 {
 		return micros(predicted)
@@ -375,14 +368,13 @@ func (m *matcher) timeOf(j, alternative int32, unknown int64) int64 {
 	return unknown
 }
 
-// micros rounds to microseconds, at most two years.
+// micros rounds to microseconds, and to two years at most.
 func micros(d time.Duration) int64 {
 	return min(int64(d.Round(time.Microsecond)/time.Microsecond), 1<<46)
 }
 
-// candidates finds the kinds of resource on which jobs can run, and their
-// requests there. Kinds with GPUs come first, so that jobs without GPUs do
-// not take the cores that GPU jobs need.
+// candidates returns the jobs with their requests on each kind of machine. Kinds with GPUs come first, so that jobs
+// without GPUs do not take cores that GPU jobs need.
 func (m *matcher) candidates(jobs []int32) []candidate {
 	m.kinds = m.kinds[:0]
 	kindOf := func(gpus int, gpu string) int {
@@ -413,7 +405,7 @@ func (m *matcher) candidates(jobs []int32) []candidate {
 			options = append(options, option{i, k, kindOf(job.As(k).GPUs, job.As(k).GPU)})
 		}
 	}
-	// GPUs first, then in the order in which they were found.
+	// Sort kinds with GPUs first; otherwise keep the order.
 	place := make([]int, len(m.kinds))
 	order := make([]int, len(m.kinds))
 	for c := range order {
@@ -440,7 +432,7 @@ func (m *matcher) candidates(jobs []int32) []candidate {
 	}
 	for _, o := range options {
 		c, kind := &out[o.candidate], place[o.kind]
-		// Of several, the fastest.
+		// If a job has several alternatives of one kind, keep the fastest.
 		if old := c.alternatives[kind]; old < 0 || longer(m.Job(c.job).Job(), old, o.alternative) {
 			c.alternatives[kind] = o.alternative
 		}
@@ -456,7 +448,7 @@ func (m *matcher) candidates(jobs []int32) []candidate {
 	return out
 }
 
-// addRequest adds the request of one alternative of a job, on one node.
+// addRequest adds the request of an alternative on one node to sum.
 func (m *matcher) addRequest(sum *cluster.Room, j, alternative int32) {
 	job, cores := *m.Job(j).Job(), m.Job(j).Request()
 	if int(alternative) < len(job.Alternatives()) {
@@ -467,9 +459,8 @@ func (m *matcher) addRequest(sum *cluster.Room, j, alternative int32) {
 	sum.Add(need)
 }
 
-// machines finds the machines of each kind, and reports whether any of them is
-// free. There is one for each running job, and one for each request of the mean
-// size that fits into the free resources.
+// machines sets the machines of each kind, and reports whether any is free. There is one machine for each running job,
+// and one for each mean request that fits into the free resources.
 func (m *matcher) machines() (some bool) {
 	for c := range m.kinds {
 		r := &m.kinds[c]
@@ -494,7 +485,7 @@ func (m *matcher) machines() (some bool) {
 			}
 		}
 		slices.Sort(r.free)
-		if len(r.free) == 0 { // no such job runs or fits: the whole kind will be free in the end
+		if len(r.free) == 0 { // no job of this kind runs or fits: assume one free machine
 			r.free, r.idle = []int64{0}, 1
 		}
 		some = some || r.idle > 0
@@ -502,7 +493,7 @@ func (m *matcher) machines() (some bool) {
 	return some
 }
 
-// runsOn reports whether a running job holds a machine of a kind.
+// runsOn reports whether a running job holds a machine of this kind.
 func (m *matcher) runsOn(j int32, r *resource) bool {
 	job := m.Job(j).Job()
 	if (job.GPUs > 0) != r.gpu {
@@ -515,14 +506,13 @@ func (m *matcher) runsOn(j int32, r *resource) bool {
 	return r.kind == 0
 }
 
-// longer reports whether a job is predicted to take longer with alternative a than
-// with b.
+// longer reports whether the predicted run time of a job is longer with alternative a than with b.
 func longer(j *scheduler.Job, a, b int32) bool {
 	x, y := j.As(a).Predicted, j.As(b).Predicted
 	return y != 0 && (x == 0 || x > y)
 }
 
-// times returns how many requests of the same size fit at once.
+// times returns how many requests of size unit fit into r.
 func times(r, unit cluster.Room) int32 {
 	n := r.Cores / unit.Cores
 	if unit.GPUs > 0 {

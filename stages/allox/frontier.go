@@ -1,6 +1,6 @@
 package allox
 
-// step is a position that the search can reach, and its distance.
+// step is a position that the search can reach, with its distance.
 type step struct {
 	distance int64
 	at       AssignmentPosition
@@ -16,16 +16,14 @@ func (a *step) before(b *step) bool {
 	return a.at.Level < b.at.Level
 }
 
-// frontier is a binary heap of steps, nearest first, then by kind and level. Each
-// position is in it once, and knows where: most steps come nearer several times
-// before they are taken.
+// frontier is a binary heap of steps, sorted by distance, kind and level. Each position is in it at most once. The
+// tracks store its index in the heap, because the distance of most steps is reduced several times.
 type frontier struct {
 	steps  []step
-	tracks []track // have the places in the heap
+	tracks []track // store the indices in the heap
 }
 
-// put inserts a step, or moves a present one, whose distance must not be greater
-// than before.
+// put inserts a step, or reduces the distance of a step that is already in the heap.
 func (h *frontier) put(x step) {
 	i := int(h.tracks[x.at.Kind].place[x.at.Level])
 	if i < 0 {
@@ -39,7 +37,7 @@ func (h *frontier) put(x step) {
 	h.set(i, x)
 }
 
-// take removes the first step; ok is false if there is no step.
+// take removes the nearest step; ok is false if the heap is empty.
 func (h *frontier) take() (first step, ok bool) {
 	n := len(h.steps) - 1
 	if n < 0 {

@@ -1,5 +1,4 @@
-// Matching finds the order of jobs on unequal machines that minimizes
-// the sum of their finish times.
+// This file finds the order of jobs on unequal machines that minimizes the sum of their finish times.
 
 package allox
 
@@ -21,68 +20,61 @@ import (
 // R. Sethi, 1974). The least sum is a matching of jobs to (machine, position)
 // of minimum cost.
 type Assignment struct {
-	// Times[i][c] is the run time of job i on a machine of kind c; negative
-	// when it cannot run there. Each job can run on some kind.
+	// Times[i][c] is the run time of job i on a machine of kind c; it is negative if the job cannot run there. Each job
+	// can run on at least one kind.
 	Times [][]int64
-	// Free[c] has the time after which each machine of kind c is free,
-	// ascending. Each kind has a machine.
+	// Free[c] is the time at which each machine of kind c becomes free, ascending. Each kind has at least one machine.
 	Free [][]int64
 }
 
-// Position is where a job is matched to: the Level-th from the end, counted
-// from 1, on some machine of a kind.
+// Position is the assignment of a job: the position Level, counted from the end and from 1, on a machine of this Kind.
 type AssignmentPosition struct{ Kind, Level int }
 
-// track has the positions of one kind of machine, from the end on. All machines
-// share them, because the machine of a job in one position does not change the
-// sum: one more job in it costs the delay until the next machine is free. So
-// the size of the problem is the number of positions, not of machines. The last
-// position is always empty.
+// track has the positions on machines of one kind, counted from the end. All machines of a kind share them, because the
+// choice of the machine does not change the sum. Another job in a position adds the time until the next machine is
+// free. So the size of the problem is the number of positions, not of machines. The last position is always empty.
 //
-// Seen from a job, the cost of a position is a straight line in its level: the
-// job's run time is the slope. The potential of a position is the potential of
-// the jobs in it, and no job pays less elsewhere, so the potentials are the lower
-// envelope of such lines: they are concave.
+// For a given job, the cost of a position is a linear function of its level, with the job's run time as slope. The
+// potential of a position equals the potential of its jobs, and no job has lower cost elsewhere. So the potentials are the lower
+// envelope of linear functions, and concave.
 type track struct {
-	jobs      [][]int32 // by position, those that are matched to it
+	jobs      [][]int32 // jobs that are matched to each position
 	potential []int64
 	// of the search for one job
 	distance []int64
-	from     []int32 // the job that comes here on the shortest path
-	place    []int32 // of each position on the frontier; -1 for none
+	from     []int32 // the job that moves here on the shortest path
+	place    []int32 // heap index of each position; -1 if it is not in the heap
 }
 
-// matching solves a problem by successive shortest paths: jobs are added one by
-// one, each by the cheapest chain of jobs that move on to another position to
-// make room (Dijkstra's algorithm with potentials: J. Edmonds, R. M. Karp,
-// 1972; N. Tomizawa, 1971). With n jobs and p positions it takes O(n² p) steps
-// at worst, but a job looks only at the positions that are near it (see scan).
+// matching solves an Assignment by successive shortest paths. It adds jobs one by one; each moves other jobs to other
+// positions along the cheapest path. The paths are found by Dijkstra's algorithm with potentials (J. Edmonds, R. M.
+// Karp, 1972; N. Tomizawa, 1971). With n jobs and p positions the worst case is O(n² p), but each job visits only
+// nearby positions (see scan).
 type matching struct {
 	Assignment
 	tracks []track // by kind
 	at     []AssignmentPosition
-	price  []int64 // by job, its potential
+	price  []int64 // the potential of each job
 	// of the search for one job
 	near    frontier
 	bound   int64                // no shortest path is longer
-	settled []AssignmentPosition // that are done
+	settled []AssignmentPosition // positions whose distance is final
 	rows    []int32              // jobs that the search has reached
-	reached []int64              // the distance of each
+	reached []int64              // their distances
 }
 
 const far = math.MaxInt64
 
-// Solve matches all jobs. The result depends only on the problem; ties
-// are broken by the order of jobs and kinds.
+// SolveAssignment matches all jobs. The result depends only on the problem; ties are broken by the order of jobs and
+// kinds.
 func SolveAssignment(p Assignment) []AssignmentPosition {
 	m := &matching{Assignment: p, tracks: make([]track, len(p.Free)), at: make([]AssignmentPosition, len(p.Times)),
 		price: make([]int64, len(p.Times))}
 	for c := range p.Free {
 		m.lengthen(c)
 	}
-	// Long jobs first: they come last, so that those after them rarely have to
-	// move them. Of equal jobs the later one first: the earlier one must run
-	// before it.
+	// Match long jobs first: they get the last positions, and later jobs rarely move them. Of equal jobs, match the
+	// later one first, because the earlier one must run before it.
 	order := make([]int32, len(p.Times))
 	for i := range order {
 		order[i] = int32(i)
@@ -94,22 +86,21 @@ func SolveAssignment(p Assignment) []AssignmentPosition {
 		m.add(i)
 	}
 	for i := range m.at {
-		m.at[i].Level++ // from 1 on
+		m.at[i].Level++ // levels count from 1
 	}
 	return m.at
 }
 
-// lengthen adds the next position of a kind. An empty position's potential is
-// the cost to leave through it, so positions behind the last one never
-// matter.
+// lengthen adds the next position to a track. The potential of an empty position is the cost of ending a path in it, so
+// positions behind the last one never matter.
 func (m *matching) lengthen(kind int) {
 	t := &m.tracks[kind]
 	t.jobs, t.potential = append(t.jobs, nil), append(t.potential, -m.Free[kind][0])
 	t.distance, t.from, t.place = append(t.distance, far), append(t.from, -1), append(t.place, -1)
 }
 
-// leave returns the reduced cost of one more job in a position, without the job's
-// own cost.
+// leave returns the reduced cost of ending a path in a position, without the job's own cost. ok is false if no path can
+// end there.
 func (m *matching) leave(at AssignmentPosition) (int64, bool) {
 	t, free := &m.tracks[at.Kind], m.Free[at.Kind]
 	n := len(t.jobs[at.Level])
@@ -121,7 +112,7 @@ func (m *matching) leave(at AssignmentPosition) (int64, bool) {
 
 // add matches one more job.
 func (m *matching) add(job int32) {
-	m.price[job] = 0 // any number will do: all paths begin here
+	m.price[job] = 0 // any value will do, since all paths begin here
 	for kind := range m.tracks {
 		t := &m.tracks[kind]
 		for k := range t.distance {
@@ -159,15 +150,15 @@ func (m *matching) add(job int32) {
 	m.shift(job, end)
 }
 
-// lowest returns the position that is nearest to a job with the given run time.
-// The job's cost minus the potential falls up to there and then rises.
+// lowest returns the position with the least cost minus potential for a job with this run time. That difference falls
+// before this position and rises after it.
 func (t *track) lowest(time int64) int {
 	return sort.Search(len(t.potential)-1, func(k int) bool { return time >= t.potential[k+1]-t.potential[k] })
 }
 
-// scan looks at where a job could move to: from the nearest position of each kind
-// outward, up to those that are farther than a path which is known to lead out.
-// Behind a job with the same run time, whose line is not higher, nothing is nearer.
+// scan finds the positions to which a job can move. It starts at the best position of each kind and goes outward, until
+// the distance exceeds the length of a known path. It also stops at a job with the same run time, since positions behind it
+// are not nearer.
 func (m *matching) scan(job int32, distance int64) {
 	for kind := range m.tracks {
 		time := m.Times[job][kind]
@@ -187,8 +178,8 @@ func (m *matching) scan(job int32, distance int64) {
 	}
 }
 
-// reach records the cost of moving a job to a position, and reports whether it is
-// within the bound. A finished position cannot become cheaper.
+// reach records the distance of moving a job to a position, and reports whether it is within the bound. The distance of
+// a settled position cannot decrease.
 func (m *matching) reach(at AssignmentPosition, job int32, cost int64) bool {
 	t := &m.tracks[at.Kind]
 	d := cost - t.potential[at.Level]
@@ -227,7 +218,7 @@ func (m *matching) shift(job int32, end AssignmentPosition) {
 	}
 }
 
-// shortest returns the run time of a job on the kind of machine on which it is fastest.
+// shortest returns the run time of a job on its fastest kind of machine.
 func (p Assignment) shortest(job int32) int64 {
 	least := int64(math.MaxInt64)
 	for _, t := range p.Times[job] {

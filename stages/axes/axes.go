@@ -1,4 +1,4 @@
-// Package axes draws metrics along the axes of the matrix: lines over one axis, heat maps of two, and speed-ups.
+// Package axes draws metrics over the axes of the matrix: lines over one axis, heat maps over two, and speed-ups.
 package axes
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/lines"
 )
 
-// Series is the name of the pictures of lines.
+// Series is the name of the kind of picture with lines.
 const Series = "series"
 
 var _ = plot.Register(plot.Kind{

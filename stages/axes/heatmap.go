@@ -33,18 +33,17 @@ var _ = plot.Register(plot.Kind{
 	Draw: func(d *plot.Data, a plot.Ask) ([]plot.Figure, error) { return heatmaps(d, a.Metric, a.X, a.Y) },
 })
 
-// mostTiles bounds the values of each axis of a heat map.
+// mostTiles is the largest number of values of an axis in a heat map.
 const mostTiles = 24
 
-// heat is a panel: one metric over two axes, of the variants that agree on all
-// else.
+// heat is a panel of a heat map: one metric over two axes, for variants that are equal otherwise.
 type heat struct {
 	title string
-	means [][]float64 // by value of y, then of x; NaN where it is not known
+	means [][]float64 // means by value of y, then of x; NaN if unknown
 }
 
-// heatmaps draws a metric over two axes of the matrix, a tile for each pair of
-// their values. Without axes it takes the first two that are numbers.
+// heatmaps draws a metric over two axes, with a tile for each pair of values. If no axes are named, it takes the first
+// two with numbers.
 func heatmaps(d *plot.Data, metric, across, up string) ([]plot.Figure, error) {
 	metrics, err := plot.MetricsOr(metric, []measure.Metric{measure.MeanJCT})
 	if err != nil {
@@ -61,7 +60,7 @@ func heatmaps(d *plot.Data, metric, across, up string) ([]plot.Figure, error) {
 				out = append(out, plot.Skipped(Heatmap, "heatmap-"+across+"-"+up+d.Suffix(s), plot.Capital(m.Title)+d.Where(s),
 					"it needs two axes with at least two values each")...)
 			}
-			continue // most experiments have no such axes, without a note
+			continue // no picture and no note: most experiments lack such axes
 		}
 		all, u := heats(s, x, y, m), plot.UnitOf(m, s.Variants)
 		drawn := heatmap{x: x, y: y, metric: m, unit: u, heats: all[:min(len(all), plot.MostFacets)]}
@@ -71,8 +70,8 @@ func heatmaps(d *plot.Data, metric, across, up string) ([]plot.Figure, error) {
 	return out, nil
 }
 
-// tiles finds an axis with at least two values, other than the one named not:
-// the named one, or the first; unless any will do, of numbers.
+// tiles returns an axis with at least two values, other than the axis not. It is the named axis, or else the first one;
+// unless any is set, its values must be numbers.
 func tiles(d *plot.Data, s plot.Setting, name string, any bool, not string) (lines.Abscissa, bool) {
 	for _, axis := range d.Plan.Axes {
 		if name != "" && axis != name || axis == not {
@@ -96,14 +95,14 @@ func tiles(d *plot.Data, s plot.Setting, name string, any bool, not string) (lin
 	return lines.Abscissa{}, false
 }
 
-// cut leaves out the values that have no room.
+// cut removes the values that do not fit.
 func cut(x *lines.Abscissa) {
 	x.Labels = x.Labels[:min(len(x.Labels), mostTiles)]
 	x.Values = x.Values[:min(len(x.Values), mostTiles)]
 }
 
-// heats groups the variants by policy and other axes, in the order of the plan.
-// A policy that reads but one of the axes is the same all along the other.
+// heats groups the variants by policy and other axes, in the order of the plan. If a policy does not depend on an axis,
+// it has the same value along that axis.
 func heats(s plot.Setting, x, y lines.Abscissa, m measure.Metric) []heat {
 	policies := map[string]bool{}
 	for _, v := range s.Variants {
@@ -114,7 +113,7 @@ func heats(s plot.Setting, x, y lines.Abscissa, m measure.Metric) []heat {
 		atX, readX := lines.ValueOf(v, x.Name)
 		atY, readY := lines.ValueOf(v, y.Name)
 		if !readX && !readY {
-			continue // it is the same everywhere
+			continue // the metric is the same everywhere
 		}
 		var parts []string
 		if len(policies) > 1 {
@@ -147,7 +146,7 @@ func heats(s plot.Setting, x, y lines.Abscissa, m measure.Metric) []heat {
 	return out
 }
 
-// meanOf is the mean of the known values; NaN without any.
+// meanOf returns the mean of the finite values; NaN without finite values.
 func meanOf(values []float64) float64 {
 	sum, n := 0.0, 0
 	for _, v := range values {
@@ -159,7 +158,7 @@ func meanOf(values []float64) float64 {
 	return sum / float64(n)
 }
 
-// heatmap are panels over the same two axes.
+// heatmap draws panels over the same two axes.
 type heatmap struct {
 	x, y   lines.Abscissa
 	metric measure.Metric
@@ -169,8 +168,8 @@ type heatmap struct {
 
 const (
 	tileHeight = 24.0
-	heatHead   = 17.0 // the panel's title
-	heatFoot   = 30.0 // tick labels and the name of x
+	heatHead   = 17.0 // height of the panel's title
+	heatFoot   = 30.0 // height of tick labels and the name of x
 )
 
 func (m heatmap) figure(name, title, note string) plot.Figure {
@@ -195,7 +194,7 @@ func (m heatmap) figure(name, title, note string) plot.Figure {
 	}
 }
 
-// panel draws one heat map; the first of a row names the vertical axis.
+// panel draws one panel. The first panel of a row has the name of the vertical axis.
 func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
 	st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 	st.YAlign = -1
@@ -246,7 +245,7 @@ func (m heatmap) panel(c draw.Canvas, h heat, first bool) {
 	c.FillText(under, vg.Point{X: (left + c.Max.X) / 2, Y: bottom - 15}, m.x.Name)
 }
 
-// tile draws one value between the panel's lowest and highest.
+// tile draws the tile of value v, on a scale from lo to hi. best adds a frame.
 func (m heatmap) tile(c draw.Canvas, box vg.Rectangle, v, lo, hi float64, best bool) {
 	outline := canvas.Rectangle(box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
 	fill, label := canvas.Faint, "–"

@@ -40,12 +40,12 @@ var _ = plot.Register(plot.Kind{
 	Draw: func(d *plot.Data, a plot.Ask) ([]plot.Figure, error) { return speedups(d, a.Metric, a.X) },
 })
 
-// climb is how one variant gets faster along the axis.
+// climb is the speed-up of one variant along the axis.
 type climb struct {
 	label   string
 	speedup []stats.Interval // by value of the axis; the first is 1
 	curve   func(x float64) float64
-	law     string // of the curve, for people; "" without one
+	law     string // the fitted curve in words; empty if no curve was fitted
 }
 
 // climbs are the lines of one panel.
@@ -54,9 +54,9 @@ type climbs struct {
 	lines []climb
 }
 
-// speedups draws how many times shorter a metric is along an axis than at its
-// smallest value, with the fitted curve. A panel has the variants that agree on
-// all other axes but the last, which makes its lines.
+// speedups draws how many times smaller a metric is along an axis than at the axis' smallest value, with a fitted
+// curve. A panel has the variants that are equal in all other axes except the last; each value of the last axis is a
+// line.
 func speedups(d *plot.Data, metric, axis string) ([]plot.Figure, error) {
 	metrics, err := plot.MetricsOr(metric, []measure.Metric{measure.MeanService})
 	if err != nil {
@@ -82,17 +82,17 @@ func speedups(d *plot.Data, metric, axis string) ([]plot.Figure, error) {
 	return out, nil
 }
 
-// climbsOf gathers the panels, in the order of the plan.
+// climbsOf returns the panels in the order of the plan.
 func climbsOf(d *plot.Data, s plot.Setting, x lines.Abscissa, m measure.Metric) []climbs {
 	type group struct {
 		panel, line string
-		at          [][]record.Cell // by value of the axis
+		at          [][]record.Cell // cells by value of the axis
 	}
 	var groups []group
 	for _, v := range s.Variants {
 		text, read := lines.ValueOf(v, x.Name)
 		if !read {
-			continue // it is the same all along
+			continue // the variant does not depend on the axis
 		}
 		parts := []string{}
 		if len(d.Plan.Policies) > 1 {
@@ -133,11 +133,11 @@ func climbsOf(d *plot.Data, s plot.Setting, x lines.Abscissa, m measure.Metric) 
 	return out
 }
 
-// newClimb compares the cells at each value with the cells at the smallest,
-// replicate by replicate; false without known values there.
+// newClimb compares the cells at each value of the axis with those at the smallest, paired by replicate. It returns
+// false if the metric is unknown at the smallest value.
 func newClimb(label string, x lines.Abscissa, at [][]record.Cell, m measure.Metric) (climb, bool) {
 	out := climb{label: label}
-	base := map[int]float64{} // by replicate
+	base := map[int]float64{} // metric at the smallest value, by replicate
 	for _, c := range at[0] {
 		if v := m.Of(&c.Metrics); stats.Finite(v) && v > 0 {
 			base[c.Replicate] = v
@@ -147,7 +147,7 @@ func newClimb(label string, x lines.Abscissa, at [][]record.Cell, m measure.Metr
 		return out, false
 	}
 	var threads []int
-	var relative []float64 // run times, in parts of that at the smallest value
+	var relative []float64 // run times relative to the smallest value
 	for i := range at {
 		var ratios []float64
 		for _, c := range at[i] {
@@ -156,14 +156,14 @@ func newClimb(label string, x lines.Abscissa, at [][]record.Cell, m measure.Metr
 				continue
 			}
 			ratios = append(ratios, b/v)
-			// A replicate that was slow as a whole does not bend the curve.
+			// The mean over replicates keeps a slow replicate from changing the curve.
 			if n := int(x.Values[i]); float64(n) == x.Values[i] {
 				threads, relative = append(threads, n), append(relative, v/b)
 			}
 		}
 		out.speedup = append(out.speedup, stats.MeanInterval(ratios, analysis.DefaultLevel))
 	}
-	// With too few values for a fit, only the points are drawn.
+	// Draw only points if there are too few values for a fit.
 	if curve, one, err := estimator.FitCurve(threads, relative); err == nil {
 		out.curve = func(n float64) float64 { return curve.Speedup(n) / one }
 		out.law = lawOf(curve)
@@ -171,7 +171,7 @@ func newClimb(label string, x lines.Abscissa, at [][]record.Cell, m measure.Metr
 	return out, true
 }
 
-// lawOf describes a curve in words.
+// lawOf describes a fitted curve in words.
 func lawOf(c estimator.Curve) string {
 	text := fmt.Sprintf("σ %.2f", c.Sigma)
 	if c.Kappa > 0 {
@@ -183,7 +183,7 @@ func lawOf(c estimator.Curve) string {
 	return text
 }
 
-// speedup are panels over the same axis.
+// speedup draws panels over the same axis.
 type speedup struct {
 	x      lines.Abscissa
 	panels []climbs
@@ -231,7 +231,7 @@ func (s speedup) figure(name, title string, m measure.Metric, note string) plot.
 	}
 }
 
-// panel draws the lines of one panel, and their laws below its title.
+// panel draws the lines of one panel, and the fitted laws below its title.
 func (s speedup) panel(c draw.Canvas, panel climbs, labels []string, top float64) {
 	st := canvas.Style(canvas.LabelSize, canvas.Ink, false)
 	st.YAlign = -1
@@ -260,7 +260,7 @@ func (s speedup) panel(c draw.Canvas, panel climbs, labels []string, top float64
 	}
 }
 
-// climbing draws the points of a panel with their intervals and curves.
+// climbing draws the points of a panel with intervals and curves.
 type climbing struct {
 	x      []float64
 	lines  []climb
@@ -288,7 +288,8 @@ func (cl climbing) Plot(c draw.Canvas, p *gonum.Plot) {
 			}
 			c.StrokeLines(plot.Hued(i).Line(), path)
 		}
-		aside := 1.6 * (vg.Length(i) - vg.Length(len(cl.labels)-1)/2) // so that intervals do not hide each other
+		// Lines are offset, so that their intervals do not overlap.
+		aside := 1.6 * (vg.Length(i) - vg.Length(len(cl.labels)-1)/2)
 		for k, iv := range l.speedup {
 			if !stats.Finite(iv.Mean) {
 				continue

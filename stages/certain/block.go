@@ -60,24 +60,24 @@ func init() {
 	language.Extend("certain", language.File, language.Extension[experiment.Spec]{AfterCells: decode})
 }
 
-// Rule says when comparisons are decided.
+// Rule defines when comparisons are decided.
 type Rule struct {
 	Within     float64  `json:"within"`
 	Metrics    []string `json:"metrics,omitempty"`
-	Seconds    float64  `json:"time_s,omitempty"` // 0: no end
+	Seconds    float64  `json:"time_s,omitempty"` // 0: no limit
 	DropLosers bool     `json:"drop_losers,omitempty"`
 }
 
-// certain is the part of a file with the block.
+// certain is the experiment's part for its certain block.
 type certain struct {
 	Rule
-	level    float64          // of the intervals of estimates
-	compares []record.Compare // that have to be decided
-	looks    []int            // numbers of replicates
-	added    []int            // the looks at which replicates that were added are over, the last ones
+	level    float64          // confidence level of estimates
+	compares []record.Compare // comparisons that must be decided
+	looks    []int            // numbers of replicates at which results are checked
+	added    []int            // the last of looks, which are after added replicates
 }
 
-// decode decodes the block, and schedules repeated checks of the comparisons.
+// decode decodes the block and sets the numbers of replicates at which comparisons are checked.
 func decode(d *language.Decoder, s *experiment.Spec) {
 	file := d.Root.First("experiment")
 	if file == nil || file.First("certain") == nil {
@@ -123,7 +123,7 @@ func decode(d *language.Decoder, s *experiment.Spec) {
 	}
 	for _, o := range s.Compares {
 		if one := stages.PlannedCompare(o); o.By == "" && c.decides(o.Metric) {
-			one.Block = 0 // resampling is for a single run
+			one.Block = 0 // block resampling works only within a single run
 			c.compares = append(c.compares, one)
 		}
 	}

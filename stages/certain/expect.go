@@ -22,15 +22,16 @@ import (
 	"github.com/tfexp/tfexp/stages/execute"
 )
 
-// Expected says when an experiment will be decided, by a number of simulated experiments.
+// Expected predicts when an experiment will be decided, from simulations of the experiment.
 type Expected struct {
 	Simulated   int                  `json:"simulated"`
-	Unknown     string               `json:"unknown,omitempty"` // why it is not known
+	Unknown     string               `json:"unknown,omitempty"` // the reason, if there is no prediction
 	Comparisons []ExpectedComparison `json:"comparisons,omitempty"`
 }
 
-// ExpectedComparison says in which part of the simulated experiments a comparison is decided; in median after how many
-// replicates and seconds; and the replicates of eight in ten of them. Where none decides it, it has the ends of all.
+// ExpectedComparison predicts when a comparison is decided. It has the share of simulations that decide it. Replicates
+// and seconds are medians over these simulations, with the range of replicates of the middle 80%. If no simulation
+// decides it, they are over all simulations.
 type ExpectedComparison struct {
 	Metric     string  `json:"metric"`
 	Workload   string  `json:"workload"`
@@ -44,7 +45,7 @@ type ExpectedComparison struct {
 	Seconds    float64 `json:"seconds"`
 }
 
-// Experiments with real cells are simulated this often; all experiments for this time at most.
+// The number of simulations of experiments with real cells, and the time limit for simulating any experiment.
 const (
 	mostSimulated = 40
 	simulateFor   = 4 * time.Second
@@ -54,7 +55,7 @@ const (
 func (c certain) Expect(ctx context.Context, known stages.Known) stages.Expectation {
 	ctx, cancel := context.WithTimeout(ctx, simulateFor)
 	defer cancel()
-	most := 1 // simulated cells give the same results in the run
+	most := 1 // one simulation suffices if cells are simulated: the run has the same results
 	if slices.ContainsFunc(known.Refs, record.CellRef.Real) {
 		most = mostSimulated
 	}
@@ -96,7 +97,7 @@ func (c certain) Expect(ctx context.Context, known stages.Known) stages.Expectat
 	return said
 }
 
-// why says why nothing is expected.
+// why returns the reason why there is no prediction.
 func why(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -107,9 +108,9 @@ func why(err error) string {
 	return err.Error()
 }
 
-// expected sums up the simulations of a comparison.
+// expected summarizes the n-th comparison over all simulations.
 func (c certain) expected(all []simulation, n int) ExpectedComparison {
-	var replicates, seconds [2][]float64 // of undecided and of decided ones
+	var replicates, seconds [2][]float64 // index 0: undecided, 1: decided simulations
 	for _, e := range all {
 		k := min(1, int(c.decision(&e.rows[n])))
 		took := 0.0
@@ -126,7 +127,7 @@ func (c certain) expected(all []simulation, n int) ExpectedComparison {
 		Low: stats.QuantileOf(replicates[k], 0.1), High: stats.QuantileOf(replicates[k], 0.9), Seconds: stats.QuantileOf(seconds[k], 0.5)}
 }
 
-// line describes the forecast in words; most is the number of replicates.
+// line describes the prediction in words; most is the largest number of replicates.
 func (e ExpectedComparison) line(varies bool, most int) stages.ExpectedLine {
 	m, _ := measure.MetricByName(e.Metric)
 	text := fmt.Sprintf("  %s against %s in %s: ", e.Candidate, e.Baseline, m.Title)
@@ -148,13 +149,13 @@ func (e ExpectedComparison) line(varies bool, most int) stages.ExpectedLine {
 	return stages.ExpectedLine{Text: text, Took: time.Duration(e.Seconds * float64(time.Second))}
 }
 
-// simulation is a simulated experiment: its comparisons, and the cells that are not there yet.
+// simulation is a simulated experiment: its comparisons, and the cells that were simulated.
 type simulation struct {
 	rows []record.ComparisonRow
 	ran  []record.Cell
 }
 
-// simulate simulates the experiment with the rule that a run has.
+// simulate simulates the experiment until the rule ends it, as in a run.
 func (c certain) simulate(ctx context.Context, known stages.Known, number int) (e simulation, err error) {
 	s := c.selection(known.Refs)
 	over := map[string]record.Cell{}
@@ -193,8 +194,8 @@ func (c certain) simulate(ctx context.Context, known stages.Known, number int) (
 	return e, nil
 }
 
-// simulateCell simulates a cell and records nothing. Jobs of real cells take longer or shorter than their estimates, as
-// much as the intervals of these say.
+// simulateCell simulates a cell without recording it. Run times of real cells' jobs vary around their estimates, as
+// much as the estimates' intervals say.
 func (c certain) simulateCell(ctx context.Context, cell stages.Cell, ref record.CellRef, number int) (record.Cell, error) {
 	seen := stages.Seen{Estimated: cell.Estimated()}
 	find := cell.Task

@@ -18,27 +18,27 @@ import (
 // More is a request to add replicates to a finished experiment.
 type More struct {
 	N int
-	// Refuse makes the error for an experiment to which no replicates can be added.
+	// Refuse returns the error for an experiment to which replicates cannot be added.
 	Refuse func(hint, format string, args ...any) error
 }
 
 func init() { stages.RegisterRevision(revise) }
 
-// Added are the replicates that were added to a finished experiment.
+// Added describes the replicates that were added to a finished experiment.
 type Added struct {
-	First int   `json:"first"` // replicates that the file asks for
-	Ran   int   `json:"ran"`   // when some were added first
-	To    []int `json:"to"`    // replicates in all, each time
+	First int   `json:"first"` // replicates in the experiment file
+	Ran   int   `json:"ran"`   // replicates that had run when some were first added
+	To    []int `json:"to"`    // total number of replicates after each addition
 }
 
-// AddedTo has the replicates that were added to an experiment; nil for none.
+// AddedTo is the member of plan.json about added replicates; nil if none were added.
 var AddedTo = stages.RegisterPlanMember("added", 66, func(x stages.PlanMemberInput) *Added {
 	a, _ := experiment.PartOf[*Added](x.Parts)
 	return a
 })
 
-// revise adds the replicates that this run asks for, and those that earlier ones have added, to an experiment. An edit of
-// the number of replicates in the file is a new plan.
+// revise adds replicates to an experiment: those that this run requests, and those that earlier runs have added. If the
+// number of replicates in the file has changed, earlier additions are dropped.
 func revise(s *experiment.Spec, last stages.Earlier) error {
 	request, asks := experiment.PartOf[More](last.Asked)
 	if last.Fresh {
@@ -81,7 +81,7 @@ func revise(s *experiment.Spec, last stages.Earlier) error {
 	return nil
 }
 
-// refusal says why replicates cannot be added to the results in a folder.
+// refusal returns an error if replicates cannot be added to the results of the experiment.
 func (m *More) refusal(s *experiment.Spec, dir string, sameVariables bool) error {
 	var run record.Run
 	if err := folder.ReadJSON(dir, &run, record.RunFile); err != nil {
@@ -105,7 +105,7 @@ func (m *More) refusal(s *experiment.Spec, dir string, sameVariables bool) error
 	return nil
 }
 
-// enoughRecords refuses more replicates than there are recorded runs for.
+// enoughRecords returns an error if recorded runs are too few for this number of replicates.
 func (m *More) enoughRecords(s *experiment.Spec, replicates int) error {
 	for _, c := range s.Cells {
 		if kind := c.Hardware.Kind(); kind.Recorded && kind.Records != nil {
@@ -118,13 +118,13 @@ func (m *More) enoughRecords(s *experiment.Spec, replicates int) error {
 	return nil
 }
 
-// apply adds the replicates to an experiment, and schedules a check of its comparisons after they have run.
+// apply sets the number of replicates of an experiment, and adds a check of its comparisons after each addition.
 func (a *Added) apply(s *experiment.Spec) {
 	part, decides := experiment.PartOf[certain](s.Parts)
 	var looks []int
 	if decides {
 		looks = slices.DeleteFunc(stats.Looks(a.First), func(n int) bool { return n >= a.Ran })
-		looks = append(looks, a.Ran) // it may have been between two looks, when the time was over
+		looks = append(looks, a.Ran) // the run may have ended between two checks because of the time limit
 	} else if a.First >= stats.MinPairs {
 		looks = append(looks, a.First)
 	}

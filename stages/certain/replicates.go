@@ -20,7 +20,7 @@ var _ = analysis.Register(analysis.Part{
 			return s, err
 		}
 		if _, few := analysis.Lacking(rows); few {
-			return s, nil // the answer says how many it takes
+			return s, nil // the answer already says how many replicates are needed
 		}
 		if said := moreReplicates(rows); said != "" {
 			s.Report = []table.Item{{Plain: true, Sentences: []string{said}}}
@@ -30,8 +30,8 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// moreReplicates recommends a number of replicates. It uses the scatter of the comparisons of all jobs without a
-// detected difference; "" if no further replicates are worthwhile.
+// moreReplicates recommends a number of replicates if comparisons of all jobs have no detected difference. It is
+// estimated from the variance. The result is empty if more replicates would not help.
 func moreReplicates(rows []record.ComparisonRow) string {
 	have, n, metric := recommended(rows)
 	m, _ := measure.MetricByName(metric)
@@ -47,7 +47,8 @@ func moreReplicates(rows []record.ComparisonRow) string {
 	}
 }
 
-// recommended are the replicates that there are and that there should be, for a metric; zeros without a recommendation.
+// recommended returns the present and the recommended number of replicates for a metric. All are zero if no number is
+// recommended.
 func recommended(rows []record.ComparisonRow) (have, n int, metric string) {
 	var needed []int
 	for _, r := range rows {
@@ -57,7 +58,7 @@ func recommended(rows []record.ComparisonRow) (have, n int, metric string) {
 		metric = r.Metric
 		half := (r.DifferenceHigh - r.DifferenceLow) / 2
 		n := stats.Needed(half, r.Pairs, r.Level, analysis.WorthKnowing*math.Abs(r.BaselineMean), analysis.Sureness)
-		if n == 0 && half > 0 { // more than anybody runs
+		if n == 0 && half > 0 { // more than anybody would run
 			n = math.MaxInt
 		}
 		if n > 0 {
@@ -71,8 +72,8 @@ func recommended(rows []record.ComparisonRow) (have, n int, metric string) {
 	return have, needed[len(needed)/2], metric
 }
 
-// lacking is how many more replicates answer a comparison that too few have answered, or, if there is none, show a difference
-// that is worth knowing; 0 where more of them do not help.
+// lacking returns how many more replicates are recommended: for comparisons with too few replicates, or else to detect
+// a relevant difference. It returns 0 if more would not help.
 func lacking(rows []record.ComparisonRow) int {
 	n, few := analysis.Lacking(rows)
 	if have, all, _ := recommended(rows); !few && all > have && all <= analysis.MostRuns {

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Rules is the rule of an experiment; nil without one.
+// Rules is the member of plan.json with the rule of an experiment; nil if the experiment has none.
 var Rules = stages.RegisterPlanMember("certain", 65, func(x stages.PlanMemberInput) *Rule {
 	if part, ok := experiment.PartOf[certain](x.Parts); ok {
 		return &part.Rule
@@ -49,7 +49,7 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// adding says which command adds replicates: n of them, or a number to choose if that is 0.
+// adding returns the command that adds n replicates. If n is 0, the user must choose a number.
 func adding(e *record.Experiment, n int) string {
 	number := "N"
 	if n > 0 {
@@ -74,8 +74,8 @@ func replicates(n int) string {
 	return schema.Plural(n, "replicate")
 }
 
-// Where too few replicates answer a comparison, the command that adds the ones it takes is said; the number is a member of
-// run --json.
+// This part prints the command that adds replicates if a comparison has too few. The number is in the output of run
+// --json.
 var _ = analysis.Register(analysis.Part{
 	Name: "section-more", Title: "More replicates", InReport: analysis.Verdicts + 6, OnTerminal: analysis.Verdicts + 6,
 	Tell: func(e *record.Experiment) (s table.Section, err error) {
@@ -96,8 +96,8 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// sentence says how many comparisons are decided, after how many replicates, and what these leave open; late, that the time
-// was spent.
+// sentence says how many comparisons are decided, after how many replicates, and which are undecided. late adds that
+// the time limit has passed.
 func (r *Rule) sentence(rows []record.ComparisonRow, most int, late bool) string {
 	var pairs, openPairs []int
 	var open, unsized, lost []string
@@ -151,7 +151,7 @@ func (r *Rule) sentence(rows []record.ComparisonRow, most int, late bool) string
 	return said
 }
 
-// span is "4", or "4 to 12".
+// span formats a range: "4", or "4 to 12".
 func span(numbers []int) string {
 	if len(numbers) == 0 {
 		return ""
@@ -163,13 +163,13 @@ func span(numbers []int) string {
 	return fmt.Sprintf("%d to %d", low, high)
 }
 
-// mostNamed is the number of undecided comparisons up to which each is named.
+// mostNamed is the largest number of undecided comparisons that are named.
 const mostNamed = 3
 
-// mostRows bounds the table.
+// mostRows is the largest number of rows of the table.
 const mostRows = 12
 
-// table has a row for each comparison, the undecided ones first.
+// table returns a table with a row for each comparison, undecided ones first.
 func (r *Rule) table(rows []record.ComparisonRow) table.Table {
 	t := table.New(3, "metric", "policy", "against", "replicates", "decided", "change")
 	sorted := slices.Clone(rows)
@@ -185,7 +185,7 @@ func (r *Rule) table(rows []record.ComparisonRow) table.Table {
 	return t
 }
 
-// word is a decision in a table.
+// word describes a decision in the table.
 func (r *Rule) word(row *record.ComparisonRow, rows []record.ComparisonRow) string {
 	if r.dropped(row, rows) {
 		return "dropped"

@@ -11,18 +11,18 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// decides reports whether the comparisons of a metric have to be decided.
+// decides reports whether comparisons of a metric must be decided.
 func (r *Rule) decides(metric string) bool {
 	return len(r.Metrics) == 0 || slices.Contains(r.Metrics, metric)
 }
 
-// Decision is the outcome of a comparison.
+// Decision is the state of a comparison.
 type Decision int
 
-// Decisions.
+// The values of Decision.
 const (
 	Undecided Decision = iota
-	Same               // within Rule.Within
+	Same               // the ratio is within Rule.Within of 1
 	Better
 	Worse
 )
@@ -40,27 +40,27 @@ func (r *Rule) decision(row *record.ComparisonRow) Decision {
 	return Undecided
 }
 
-// vague reports whether a row has a difference whose size its pairs do not say.
+// vague reports whether a row has a difference whose size is unknown, because it has too few pairs.
 func vague(row *record.ComparisonRow) bool {
 	return (row.Verdict == record.Better || row.Verdict == record.Worse) && row.Method == stats.PairedT &&
 		analysis.ChangeOf(row).Few != ""
 }
 
-// dropped reports whether a row gets no more replicates because its policy is worse in another one.
+// dropped reports whether a row gets no more replicates because its policy is worse in another row.
 func (r *Rule) dropped(row *record.ComparisonRow, rows []record.ComparisonRow) bool {
 	return r.DropLosers && r.decision(row) == Undecided && slices.ContainsFunc(rows, func(o record.ComparisonRow) bool {
 		return r.decision(&o) == Worse && o.Candidate == row.Candidate && o.Workload == row.Workload && o.Hardware == row.Hardware
 	})
 }
 
-// selection adds the replicates of comparisons that are not decided.
+// selection selects the replicates that run next, for comparisons that are not decided.
 type selection struct {
 	certain
 	cells []record.CellRef
-	look  int                    // whose replicates are being run, or are over
-	upto  int                    // the last replicate of it that was asked for
-	want  map[int]bool           // the cells that get replicates
-	rows  []record.ComparisonRow // at the last look
+	look  int                    // the current check: its replicates run or have ended
+	upto  int                    // the last replicate requested for this check
+	want  map[int]bool           // cells that get replicates, by index in cells
+	rows  []record.ComparisonRow // at the last check
 	asked map[int]bool
 	ended bool
 }
@@ -90,15 +90,15 @@ func (s *selection) Ahead() (n int) {
 	return n
 }
 
-// Next implements stages.Selection: it looks at the results when all replicates of a look are over, or the time is. Its
-// answer depends on them alone, so that a resumed run has the same looks.
+// Next implements stages.Selection. It checks the comparisons when all replicates of the current check have ended, or
+// the time limit has passed. The result depends only on results, so a resumed run makes the same checks.
 func (s *selection) Next(over func(cell string) (record.Cell, bool)) (next []int) {
 	for !s.ended && len(next) == 0 {
 		e, whole := s.seen(over)
 		if !whole {
 			return nil
 		}
-		planned := len(s.looks) - len(s.added) // looks
+		planned := len(s.looks) - len(s.added) // without checks of added replicates
 		late := s.late(e) && s.look < planned
 		if s.upto < s.looks[s.look] && !late {
 			next = s.give()
@@ -112,7 +112,7 @@ func (s *selection) Next(over func(cell string) (record.Cell, bool)) (next []int
 		s.rows, s.want = rows, s.wanted(rows, func(r *record.ComparisonRow) bool {
 			return s.decision(r) == Undecided && !s.dropped(r, rows)
 		})
-		if s.look++; late || s.look >= planned || len(s.want) == 0 { // the planned replicates are over
+		if s.look++; late || s.look >= planned || len(s.want) == 0 { // the planned replicates have ended
 			if s.look = max(s.look, planned); s.look == len(s.looks) {
 				s.ended = true
 				return nil
@@ -124,7 +124,7 @@ func (s *selection) Next(over func(cell string) (record.Cell, bool)) (next []int
 	return next
 }
 
-// give returns the next replicates of the present look, one at a time where the time has an end.
+// give returns the next replicates of the current check. With a time limit it returns one replicate at a time.
 func (s *selection) give() (next []int) {
 	for len(next) == 0 && s.upto < s.looks[s.look] {
 		if s.upto++; s.Seconds == 0 {
@@ -139,8 +139,8 @@ func (s *selection) give() (next []int) {
 	return next
 }
 
-// seen is the experiment as it is at the present look; whole is false while a cell of it is missing. Cells beyond the first
-// look count if they were asked for: others may be left of an earlier run.
+// seen returns the experiment at the current check. whole is false if a result is missing. After the first check, only
+// requested cells count, since results of an earlier run may exist.
 func (s *selection) seen(over func(cell string) (record.Cell, bool)) (e *record.Experiment, whole bool) {
 	e = &record.Experiment{Plan: record.Plan{Compares: s.compares, Replicates: s.looks[len(s.looks)-1]}}
 	for i, ref := range s.cells {
@@ -157,7 +157,7 @@ func (s *selection) seen(over func(cell string) (record.Cell, bool)) (e *record.
 	return e, true
 }
 
-// late reports whether the time of the cells is spent.
+// late reports whether the time limit for cells has passed.
 func (r *Rule) late(e *record.Experiment) bool {
 	seconds := 0.0
 	for i := range e.Cells {
@@ -166,15 +166,15 @@ func (r *Rule) late(e *record.Experiment) bool {
 	return r.Seconds > 0 && seconds >= r.Seconds
 }
 
-// worthMore are the comparisons that get replicates which were asked for afterwards: those that are undecided or do not say
-// the size of a difference; all, where there are none.
+// worthMore returns a function that selects the comparisons which get added replicates: undecided ones and ones of
+// unknown size, or else all comparisons.
 func (s *selection) worthMore(rows []record.ComparisonRow) func(*record.ComparisonRow) bool {
 	unknown := func(r *record.ComparisonRow) bool { return s.decision(r) == Undecided || vague(r) }
 	none := !slices.ContainsFunc(rows, func(r record.ComparisonRow) bool { return unknown(&r) })
 	return func(r *record.ComparisonRow) bool { return none || unknown(r) }
 }
 
-// wanted are the cells of some of the comparisons.
+// wanted returns the cells of the comparisons that these selects.
 func (s *selection) wanted(rows []record.ComparisonRow, these func(*record.ComparisonRow) bool) map[int]bool {
 	want := map[int]bool{}
 	for n := range rows {

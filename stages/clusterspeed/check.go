@@ -18,11 +18,11 @@ func init() {
 	})
 }
 
-// checker has the rules of cluster blocks.
+// checker has the checks of cluster blocks.
 type checker struct{ *language.Checker }
 
-// speed reports a simulated hardware with devices that the law of a job has no speed for, and regions that no
-// hardware of the job has.
+// speed reports simulated hardware with device types for which a job's law has no speed, and regions that no hardware
+// of the job has.
 func (c checker) speed(j *experiment.Job, h *experiment.Hardware) {
 	law := speedOf(j)
 	if law == nil || h.Real() {
@@ -33,7 +33,7 @@ func (c checker) speed(j *experiment.Job, h *experiment.Hardware) {
 			_, known := law.Rate(n.GPU)
 			switch {
 			case known:
-			case n.GPU == "" && j.GPUs > 0: // no worker comes there
+			case n.GPU == "" && j.GPUs > 0: // workers do not run there
 			case n.GPU == "":
 				c.Fail(law.Range, "Workers on nodes without a type of GPU",
 					"The job %q has workers without GPUs, and the nodes "+

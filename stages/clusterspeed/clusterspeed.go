@@ -1,6 +1,6 @@
-// Package clusterspeed is the feature of jobs with workers and parameter servers whose speed depends on the devices and
-// places of these: the block `cluster` within runtime blocks, and the stage that evaluates the law of cluster speeds,
-// its fit to the measured clusters of an experiment and its predictions of the larger ones from the smaller.
+// Package clusterspeed has jobs with workers and parameter servers whose speed depends on the devices and regions of
+// their parts. It adds the block `cluster` in runtime blocks, and a stage that evaluates the law of their speed. The
+// stage reports the fit to an experiment's measured clusters, and predicts larger clusters from smaller ones.
 package clusterspeed
 
 import (
@@ -31,13 +31,13 @@ var _ = stages.Register(&stages.Stage{
 })
 
 const (
-	// version is part of the key: raise it when the table is written differently.
+	// version is part of the key: increase it when the table changes.
 	version = "1"
-	// least is the number of workers from which on clusters are left out.
+	// least is the smallest number of workers of clusters that are left out of a fit.
 	least = 5
 )
 
-// Asked are the measured clusters to which the laws of all jobs were fitted, from each file once.
+// Asked are the measured clusters to which the laws of jobs were fitted, once for each file.
 var Asked = stages.RegisterPlanMember("clusters", 20, func(x stages.PlanMemberInput) (out []MeasuredCluster) {
 	seen := map[string]bool{}
 	for _, cell := range x.Cells {
@@ -56,9 +56,9 @@ var Asked = stages.RegisterPlanMember("clusters", 20, func(x stages.PlanMemberIn
 	return out
 })
 
-// MeasuredCluster is the measured speed of workers of one type with parameter servers, from a table of the experiment.
+// MeasuredCluster is the measured speed of workers on one device type with parameter servers.
 type MeasuredCluster struct {
-	// File is the table, as the experiment names it.
+	// File is the name of the table in the experiment.
 	File    string  `json:"file" csv:"file"`
 	Model   string  `json:"model,omitempty" csv:"model"`
 	Device  string  `json:"device" csv:"gpu"`
@@ -67,18 +67,19 @@ type MeasuredCluster struct {
 	Speed   float64 `json:"steps_per_s" csv:"steps_per_s"`
 }
 
-// ClusterSpeeds exists only where a job has a table of measured clusters.
+// ClusterSpeeds is the table of measured and predicted speeds. It exists only if a job has a table of measured
+// clusters.
 var ClusterSpeeds = table.Register[ClusterSpeedRow]("cluster_speed.csv", nil)
 
-// ClusterSpeedRow is a row of cluster_speed.csv: a measured cluster, and its prediction by the law of cluster
-// speeds.
+// ClusterSpeedRow is a row of cluster_speed.csv: a measured cluster and predictions of its speed.
 type ClusterSpeedRow struct {
 	MeasuredCluster
-	// Fitted is by the law that was fitted to all rows of the table, ErrorPct its error: (Fitted − Speed) / Speed.
+	// Fitted is the speed by the law fitted to all rows. ErrorPct is its error in percent: 100 × (Fitted − Speed) /
+	// Speed.
 	Fitted   float64 `csv:"fitted"`
 	ErrorPct float64 `csv:"error_pct"`
-	// LeftOut reports whether the larger clusters of the row's group were left out of the following predictions,
-	// which are NaN in other rows: by both forms of the law, without a limit of the parameter servers, and on a
+	// LeftOut reports whether larger clusters were left out of the fit for the following predictions; in other rows
+	// they are NaN. The predictions are by both forms of the law, without a limit of parameter servers, and by a
 	// straight line.
 	LeftOut   bool    `csv:"left_out"`
 	Queued    float64 `csv:"queued"`
@@ -87,7 +88,7 @@ type ClusterSpeedRow struct {
 	Linear    float64 `csv:"linear"`
 }
 
-// write writes cluster_speed.csv, or removes it where no cluster was measured.
+// write writes cluster_speed.csv, or deletes it if no cluster was measured.
 func write(dir string, all []MeasuredCluster) error {
 	var rows []ClusterSpeedRow
 	for _, file := range files(all) {
@@ -135,7 +136,7 @@ var part = analysis.Register(analysis.Part{
 	},
 })
 
-// files lists the tables in the order of the plan.
+// files lists the files of the measured clusters, in the order of the plan.
 func files(all []MeasuredCluster) []string {
 	var out []string
 	for _, m := range all {
@@ -159,13 +160,13 @@ func samples(measured []MeasuredCluster) []law.Sample {
 	return out
 }
 
-// errors are the mean absolute errors of some predictions, in percent.
+// errors has the mean absolute errors of several predictions, in percent.
 type errors struct {
 	n                                        int
 	fitted, queued, apart, unlimited, linear mean
 }
 
-// mean is the mean of the known values.
+// mean is the mean of the finite values added to it.
 type mean struct {
 	sum float64
 	n   int
@@ -197,7 +198,7 @@ func (e errors) row(labels ...string) []string {
 	return append(labels, fmt.Sprint(e.n), e.queued.String(), e.apart.String(), e.unlimited.String(), e.linear.String())
 }
 
-// describe adds the description of one table: the fitted laws in sentences, the errors by group in rows.
+// describe adds the description of one table: fitted laws as sentences, and errors by group as rows.
 func describe(s *table.Item, t *table.Table, file string, measured []MeasuredCluster,
 	predictions []law.Prediction) error {
 	var whole, left errors

@@ -8,21 +8,21 @@ import (
 	"github.com/tfexp/tfexp/stages/clusterspeed/law"
 )
 
-// Crew is the speed of a job with workers and parameter servers on a cluster. It is a simulated.Crew in plain
-// values, so that a task can be written down.
+// Crew computes the speed of a job with workers and parameter servers on a cluster. It is a simulated.Crew without
+// functions, so that a task with it can be written to a file.
 type Crew struct {
 	Law law.Law
-	// Devices and Regions are the devices and regions of the cluster's nodes, by number.
+	// Devices and Regions are the device type and the region of each node.
 	Devices, Regions []string
-	// Factors are the factors on the speed of a worker in a region whose parameter servers are in another, by region.
+	// Factors are factors on a worker's speed, by the worker's region and then by the region of its parameter servers.
 	Factors map[string]map[string]float64
 	// Full is the speed that counts as 1, in steps per second.
 	Full float64
 }
 
-func init() { gob.Register(&Crew{}) } // it is in tasks that are written down
+func init() { gob.Register(&Crew{}) } // Crew is part of tasks that are written to files
 
-// stalled is the speed of a job none of whose parts trains: engines want one above 0.
+// stalled is the speed of a job whose parts cannot train. It is positive because engines require it.
 const stalled = 1e-9
 
 // Speed implements simulated.Crew.
@@ -30,7 +30,7 @@ func (c *Crew) Speed(parts []scheduler.Part) float64 {
 	return max(c.StepsPerSecond(parts)/c.Full, stalled)
 }
 
-// StepsPerSecond returns the total speed of the parts.
+// StepsPerSecond returns the total speed of the parts in steps per second.
 func (c *Crew) StepsPerSecond(parts []scheduler.Part) float64 {
 	var workers []law.Worker
 	servers := 0
@@ -45,7 +45,7 @@ func (c *Crew) StepsPerSecond(parts []scheduler.Part) float64 {
 	return c.Law.Speed(workers, servers)
 }
 
-// factor is the lowest of those between a worker and the parameter servers.
+// factor returns the lowest factor of a worker with any of its parameter servers.
 func (c *Crew) factor(worker scheduler.Part, parts []scheduler.Part) float64 {
 	least := 1.0
 	here := c.Factors[c.Regions[worker.Node]]

@@ -127,7 +127,7 @@ type clusterArgs struct {
 	Regions []experiment.GPURate `arg:"regions" type:"rates"`
 }
 
-// The defaults of a law, where neither the file nor a table has a value.
+// Parameters of a law that neither the file nor the measurements determine.
 const (
 	defaultExponent  = 0.8
 	defaultSharpness = 4.0
@@ -150,7 +150,7 @@ func init() {
 // decoder decodes cluster blocks.
 type decoder struct{ *language.Decoder }
 
-// decode decodes the run time of a job whose speed depends on the devices of its parts.
+// decode decodes the cluster block of a job.
 func decode(from *language.Decoder, n *eval.Node, around language.Block, j *experiment.Job,
 	into *experiment.Runtime) bool {
 	var v clusterArgs
@@ -199,7 +199,7 @@ func decode(from *language.Decoder, n *eval.Node, around language.Block, j *expe
 	return true
 }
 
-// clusterLaw fits the law to a table, if there is one. Values in the file replace fitted ones.
+// clusterLaw returns the law. It is fitted if the block names a file; values in the block replace fitted ones.
 func (d decoder) clusterLaw(a *eval.Args, v *clusterArgs, j *experiment.Job, c *Speed) {
 	if a.IsSet("file") {
 		d.clusterTable(a, v, j, c)
@@ -225,7 +225,7 @@ func (d decoder) clusterLaw(a *eval.Args, v *clusterArgs, j *experiment.Job, c *
 	}
 }
 
-// devices lists the types that a law has rates for.
+// devices returns the device types for which a law has rates.
 func devices(l law.Law) []string {
 	return schema.Each(l.Rates, func(r law.Rate) string { return r.Device })
 }
@@ -271,7 +271,7 @@ func (d decoder) clusterTable(a *eval.Args, v *clusterArgs, j *experiment.Job, c
 	c.Samples, c.Model, c.File = t.samples, model, v.File
 }
 
-// chosenModel is the model of a table that the job trains.
+// chosenModel returns the model in a table that the job trains.
 func chosenModel(a *eval.Args, model string, at hcl.Range, shown string, samples []law.Sample) (string, bool) {
 	var models []string
 	for _, s := range samples {
@@ -291,15 +291,15 @@ func chosenModel(a *eval.Args, model string, at hcl.Range, shown string, samples
 	return model, true
 }
 
-// clusterFacts are the columns of a table of measured clusters.
+// clusterFacts are the standard names of columns in a table of measured clusters.
 var clusterFacts = []string{"model", "gpu", "parameter_servers", "workers", "steps_per_s", "seconds"}
 
-// clusterTable reads the rows of a table.
+// clusterTable reads the rows of a table of measured clusters.
 type clusterTable struct {
 	steps   float64
-	columns []string // by fact
-	named   [6]bool  // by the file
-	at      []int    // of the columns; -1 for one that is not there
+	columns []string // the column's name for each of clusterFacts
+	named   [6]bool  // whether the experiment file names the column
+	at      []int    // column numbers; -1 if the table lacks the column
 	samples []law.Sample
 }
 
@@ -352,7 +352,7 @@ func (t *clusterTable) row(_ int, fields []string) error {
 	return nil
 }
 
-// regionFactors reads the factors by pair of regions.
+// regionFactors parses the factors for pairs of regions.
 func regionFactors(a *eval.Args, rates []experiment.GPURate) []RegionFactor {
 	var out []RegionFactor
 	for _, r := range rates {

@@ -14,28 +14,29 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Speed is the speed of a job by its parts. It is a part of the job's run time, whose Epoch is then the time of a step
-// with all parts on the first type of device, in one place.
+// Speed is the speed of a job as a function of its parts. It is a part of the job's run time. The run time's Epoch is
+// then the time of a step with all parts in one region and on the first device type.
 type Speed struct {
 	law.Law
 	Range experiments.Range
-	// Device is the type of device of all workers; empty for the type of the GPUs of their nodes.
+	// Device is the device type of all workers; if empty, it is the GPU type of each worker's node.
 	Device string
-	// Regions has the factors on the speed of a worker whose parameter servers are elsewhere.
+	// Regions has factors on the speed of workers whose parameter servers are in another region.
 	Regions []RegionFactor
-	// Samples are the data of the fitted law, and Model the one of them that the job trains; File is their origin,
-	// for people. They are empty where the law was given.
+	// Samples are the measurements to which the law was fitted, Model is the model that the job trains, and File names
+	// the table. They are empty if the law was given.
 	Samples     []law.Sample
 	Model, File string
 }
 
-// RegionFactor is the factor on the speed of a worker in one of two regions whose parameter servers are in the other.
+// RegionFactor is a factor on a worker's speed if it is in one of two regions and its parameter servers are in the
+// other.
 type RegionFactor struct {
 	A, B   string
 	Factor float64
 }
 
-// speedOf returns the law of a job; nil for a job whose speed does not depend on its parts.
+// speedOf returns the Speed of a job; nil if the job has none.
 func speedOf(j *experiment.Job) *Speed {
 	if j.Runtime == nil {
 		return nil
@@ -49,21 +50,21 @@ func (c *Speed) Times() string {
 	return fmt.Sprintf("by its parts %+v on %q, regions %v", c.Law, c.Device, c.Regions)
 }
 
-// Work implements stages.WorkPart: the speed does not depend on threads.
+// Work implements stages.WorkPart: the speed does not depend on the number of threads.
 func (c *Speed) Work(w *simulated.Scaling) { w.Threads, w.Parallel, w.SpeedUp = 0, 0, nil }
 
-// WorkIn implements stages.CellWorkPart: the duration with all parts placed on the free hardware.
+// WorkIn implements stages.CellWorkPart. It sets the run time for all parts placed on free hardware.
 func (c *Speed) WorkIn(in experiment.Cell, block *experiment.Job, _ *scheduler.Job, w *simulated.Scaling) {
 	crew := c.on(in.Hardware)
 	crew.Full = crew.StepsPerSecond(freelyPlaced(block, in.Hardware.Cluster))
 	if !(crew.Full > 0) {
-		crew.Full = 1 // the mistake in it has been reported
+		crew.Full = 1 // a mistake here was reported before
 	}
 	w.Scaled = time.Duration(math.Round(float64(block.Length()) / crew.Full * 1e9))
 	w.Special = &simulated.Special{Crew: crew}
 }
 
-// on is the law of a job on the nodes of a hardware.
+// on returns the Crew of a job on the nodes of a hardware.
 func (c *Speed) on(h *experiment.Hardware) *Crew {
 	crew := &Crew{Law: c.Law, Factors: map[string]map[string]float64{}}
 	for _, n := range h.Cluster.Nodes {
@@ -82,7 +83,7 @@ func (c *Speed) on(h *experiment.Hardware) *Crew {
 	return crew
 }
 
-// freelyPlaced are the parts of a job where they fit on a free cluster; none where they do not.
+// freelyPlaced returns the placement of a job's parts on a free cluster; nil if they do not fit.
 func freelyPlaced(j *experiment.Job, on scheduler.Cluster) []scheduler.Part {
 	t := j.Template()
 	need, count := t.Needs(int32(t.Threads))

@@ -26,8 +26,7 @@ var _ = pictures.Register(pictures.Kind{
 	Draw: clusterSpeed,
 })
 
-// clusterSpeed draws, for each table, a panel for each model and device, with a line for each number of parameter
-// servers.
+// clusterSpeed draws a panel for each table, model and device, with a line for each number of parameter servers.
 func clusterSpeed(d *pictures.Data, _ pictures.Ask) ([]pictures.Figure, error) {
 	rows, err := ClusterSpeeds.Read(d.Dir)
 	if err != nil {

@@ -26,9 +26,8 @@ var _ = plot.Register(plot.Kind{
 	Draw: func(d *plot.Data, a plot.Ask) ([]plot.Figure, error) { return containers(d, a.MaxCells) },
 })
 
-// containers draws the usage of each cell's containers over time: CPU and
-// memory, and the cores that they held. Experiments without containers get no
-// such picture, without a note.
+// containers draws the usage of each cell's containers over time: CPU, memory and held cores. Experiments without
+// containers have no such picture and no note about it.
 func containers(d *plot.Data, most int) ([]plot.Figure, error) {
 	var out []plot.Figure
 	cells := 0
@@ -84,15 +83,15 @@ func containersFigure(c record.Cell, rows []record.ContainerRow, held []measure.
 	})
 }
 
-// total adds up, for each second, the usage of the containers sampled in it:
-// the mean of each, if it was sampled more than once.
+// total adds up the usage of all containers for each second. A container that was sampled several times in a second
+// counts with its mean.
 func total(rows []record.ContainerRow, value func(record.ContainerRow) float64) []canvas.Level {
 	type seen struct {
 		sum float64
 		n   int
 	}
 	var out []canvas.Level
-	var jobs []string // in the order of their first row, so that sums are the same each time
+	var jobs []string // in the order of their first rows, so that sums are reproducible
 	now := map[string]seen{}
 	second := -1.0
 	flush := func() {
@@ -103,7 +102,7 @@ func total(rows []record.ContainerRow, value func(record.ContainerRow) float64) 
 		for _, j := range jobs {
 			sum += now[j].sum / float64(now[j].n)
 		}
-		// A second without a look is one without a container.
+		// A second without a sample had no containers.
 		if n := len(out); n > 0 && second-out[n-1].At > 2 {
 			out = append(out, canvas.Level{At: out[n-1].At + 1, Held: 0})
 		}
@@ -126,7 +125,7 @@ func total(rows []record.ContainerRow, value func(record.ContainerRow) float64) 
 	return canvas.Thin(out, canvas.MostBins)
 }
 
-// highest is the greatest level.
+// highest returns the largest value of rows.
 func highest(rows []canvas.Level) (most float64) {
 	for _, r := range rows {
 		most = max(most, r.Held)

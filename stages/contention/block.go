@@ -1,5 +1,5 @@
-// Package contention is the contention block of simulated hardware: how the jobs of a node slow each other down. Its law
-// can be fitted to a file of measurements.
+// Package contention adds the block `contention` to simulated hardware: how jobs on a node slow each other down. Its
+// parameters can be fitted to measurements.
 package contention
 
 import (
@@ -149,8 +149,8 @@ func decode(d *language.Decoder, n *eval.Node, e *eval.Env) (*experiment.Content
 	return c, a.OK
 }
 
-// fit fits the law to measurements. Its parameters are rounded to six
-// digits, which is more than they mean, so that keys hold on any machine.
+// fit fits the law to measurements. The parameters are rounded to six digits, more than their precision, so that keys
+// are the same on all machines.
 func fit(d *language.Decoder, a *eval.Args, v *arguments) (estimator.Contention, bool) {
 	from, at := d.Find(v.File), a.Node.Attr("file").Expr.Range()
 	rows, ok := datafile.Columns(d, a, at, from, []string{v.CoresColumn, v.JobsColumn, v.TimeColumn}, v.Where)

@@ -11,17 +11,15 @@ import (
 	"github.com/tfexp/tfexp/estimator"
 )
 
-// crowd is a measured run time on a shared machine: Seconds on Own cores, with
-// neighbors that held Others of Total.
+// crowd is a measured run time on a shared machine. Seconds is the run time of a job on Own cores of Total; neighbors
+// held Others.
 type crowd struct {
 	Own, Others, Total float64
 	Seconds            float64
 }
 
-// fitted fits run times of one job by least squares of the logarithms.
-// Times on the same number of own cores are compared with each other, so each
-// number of own cores needs two numbers of neighbors; it is an error when
-// none has.
+// fitted fits run times of one job by least squares of their logarithms. Only times on the same number of own cores are
+// compared. It is an error if no number of own cores has measurements with two different numbers of neighbors.
 func fitted(crowds []crowd) (estimator.Contention, error) {
 	groups := map[float64]int{}
 	var of [][]crowd
@@ -54,7 +52,7 @@ func fitted(crowds []crowd) (estimator.Contention, error) {
 		return ss
 	}
 	best, least := estimator.Contention{}, math.Inf(1)
-	// The surface has several valleys: start in each.
+	// The function has several local minima: start near each.
 	for _, start := range [][]float64{{-5, 0, 1}, {-3, -1, 1}, {-1, -1, 0}, {-8, 1, 1}} {
 		r, err := optimize.Minimize(optimize.Problem{Func: loss}, start, nil, &optimize.NelderMead{})
 		if err != nil && r == nil {
@@ -67,7 +65,7 @@ func fitted(crowds []crowd) (estimator.Contention, error) {
 	return best, nil
 }
 
-// squares sums the squared deviations from the mean.
+// squares returns the sum of squared deviations from the mean.
 func squares(v []float64) float64 {
 	if len(v) < 2 {
 		return 0

@@ -12,30 +12,28 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Job is a job whose run time is to be estimated.
+// Job is a job whose run time is estimated.
 type Job struct {
 	Name, Hardware string
 	Threads, GPUs  int
-	// Length is its total work, in the unit of its samples.
+	// Length is the job's total work, in the unit of its samples.
 	Length int
-	// Model is the name of the run-time model, Level the level of the prediction
-	// interval, 0 to 1.
+	// Model is the name of the run-time model. Level is the level of the prediction interval, between 0 and 1.
 	Model   string
 	Level   float64
 	Samples []estimator.Sample
-	// Resource is the resource to estimate for; the zero value means the first
-	// sample's. History is as in estimator.Problem.
+	// Resource is the resource to estimate for; the zero value means the first sample's. History has the same
+	// meaning as in estimator.Problem.
 	Resource estimator.Resource
 	History  []estimator.Run
-	// Spread is how far runs differ on the machine, by the samples of all jobs.
+	// Spread is how much run times vary on this machine, from the samples of all jobs.
 	Spread estimator.Spread
-	// Identity is the name of the job in the runs of History; empty: Name.
+	// Identity is the name under which History has earlier runs of the job; if empty, Name is used.
 	Identity string
 }
 
-// Fit returns the fitted estimate, and the job's row of estimates.csv, whose
-// actual run time is not known yet. It fails for a model that does not exist,
-// and for samples that the model cannot fit.
+// Fit returns the estimate and its row of estimates.csv, without the actual run time. It returns an error if the model
+// does not exist or cannot be fitted to the samples.
 func Fit(j Job) (estimator.Estimate, record.EstimateRow, error) {
 	model, err := estimator.ByName(j.Model)
 	if err != nil {
@@ -65,7 +63,7 @@ func Fit(j Job) (estimator.Estimate, record.EstimateRow, error) {
 	}, nil
 }
 
-// launch is the median time that the engine took to launch the samples and to learn of their ends, in seconds.
+// launch returns the median time that the engine needs to start a sample and to notice its end, in seconds.
 func launch(samples []estimator.Sample) float64 {
 	var times []float64
 	for _, s := range samples {
@@ -79,15 +77,14 @@ func launch(samples []estimator.Sample) float64 {
 	return estimator.Median(times)
 }
 
-// mostRuns bounds the past runs that are read.
+// mostRuns is the largest number of past runs that are read.
 const mostRuns = 1000
 
-// loadPast collects the real run times of past jobs, from cells outside the plan.
-// Cells of the plan, even reused ones, judge the estimates. Runs count that
-// finished and held their full request throughout, in cells that no other program
-// disturbed.
+// loadPast collects the real run times of past jobs from cells outside the plan. Cells of the plan are excluded,
+// because estimates are compared with them. A job counts if it finished, held its full request throughout, and ran in
+// an undisturbed cell.
 //
-// Unreadable records are left out: only the quality of estimates depends on them.
+// Unreadable records are skipped: they affect only the quality of estimates.
 func loadPast(p stages.Planning) {
 	if !p.UsesHistory() {
 		return
@@ -102,7 +99,7 @@ func loadPast(p stages.Planning) {
 	p.SetHistory(runs)
 }
 
-// addRuns adds the runs of a cell, whose key describes its jobs.
+// addRuns adds the jobs of a past cell. The cell's key describes the jobs.
 func addRuns(runs *[]estimator.Run, c stages.PastCell) {
 	columns := []string{"job", "class", "state", "service_s", "threads_requested", "threads_mean", "gpus", "resizes"}
 	_ = c.From.EachJob(c.CellRef, columns, 1, func(r *record.JobRow) bool {
@@ -135,7 +132,7 @@ var _ = stages.Register(&stages.Stage{
 	Run:      run,
 })
 
-// run fits the samples and writes estimates.csv and samples.csv.
+// run fits the samples of each job, and writes estimates.csv and samples.csv.
 func run(_ context.Context, r *stages.Run) error {
 	rows, warnings := r.Estimates()
 	for _, w := range warnings {

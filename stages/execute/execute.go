@@ -1,5 +1,4 @@
-// Package execute runs one cell: the scheduler's loop over an engine, the
-// trace recorded, measured and validated.
+// Package execute runs a cell: the scheduler's loop over an engine. It records, measures and validates the trace.
 package execute
 
 import (
@@ -24,25 +23,24 @@ import (
 
 // hooks are called while a cell runs. Each may be nil.
 type hooks struct {
-	// pulse follows a real cell; nil for a simulated one.
+	// pulse reports the progress of a real cell; nil for a simulated one.
 	pulse *pulse
-	// watch receives the state of a simulated cell; nil for none.
+	// watch receives the progress of a simulated cell; nil if nobody watches.
 	watch Watch
-	// begun is called with the first event, when all data kept to the end of the
-	// cell exist.
+	// begun is called at the first event, after the data for the whole cell were allocated.
 	begun func()
-	// beside says that the trace is recorded in parallel to the loop.
+	// beside is set if the trace is recorded in another goroutine than the loop.
 	beside bool
-	// finally, called when the trace is complete and before it is recorded, adds
-	// facts that only the caller knows: warnings, the load of the machine.
+	// finally is called when the trace is complete, before the cell is recorded. It adds facts that only the caller
+	// has: warnings, and the load of the machine.
 	finally func(*record.Cell)
-	// finals, called after finally, returns the last reports of programs, by job.
+	// finals returns the last reports of programs, by job. It is called after finally.
 	finals func() map[int]measure.Final
-	// replay is the engine of recorded jobs.
+	// replay is the engine that replays recorded jobs.
 	replay engine.Replay
 }
 
-// loop is the scheduler's loop over the task's cell on an engine.
+// loop returns the scheduler's run of the task's cell on an engine.
 func loop(t stages.Task, by stages.Decider, on scheduler.Engine, to scheduler.Recorder) scheduler.Run {
 	return scheduler.Run{
 		Policy: by, Cluster: t.Setup.Cluster, Jobs: t.Setup.Jobs, Drawn: t.Setup.Drawn,
@@ -52,7 +50,7 @@ func loop(t stages.Task, by stages.Decider, on scheduler.Engine, to scheduler.Re
 	}
 }
 
-// bySpeed is the outlook in which jobs are as fast as their predicted work; nil without any.
+// bySpeed returns the progress model in which jobs run at the speed of their predicted work; nil if work is empty.
 func bySpeed(work []simulated.Scaling) scheduler.ProgressModel {
 	if work == nil {
 		return nil
@@ -60,10 +58,9 @@ func bySpeed(work []simulated.Scaling) scheduler.ProgressModel {
 	return scheduler.SpeedCurves{Speed: func(j *scheduler.Job, cores int) float64 { return work[j.Number].Speed(cores) }}
 }
 
-// runOn runs the cell on an engine, and leaves its folder complete. A cell with failed jobs,
-// with a trace that is no valid schedule, or that could not go on, is complete
-// and failed. The error is the context's, or that the records could not be
-// written; the folder is then left incomplete.
+// runOn runs the cell on an engine and completes its folder. A cell also completes, in state failed, if jobs failed, if
+// its schedule is invalid, or if it could not continue. The error is the context's error or a failed write; the folder
+// is then incomplete.
 func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (record.Cell, error) {
 	if c.Simulation != nil {
 		c.Setup.AloneOn = c.AloneOn
@@ -169,11 +166,11 @@ func runOn(ctx context.Context, c stages.Task, on scheduler.Engine, h hooks) (re
 			return record.Cell{}, err
 		}
 	}
-	progress.close() // a cell whose record is there leaves no other file, even if tfexp is killed now
+	progress.close() // delete this file before the record is written, in case tfexp is killed
 	return w.Finish(out)
 }
 
-// undone describes the unfinished jobs when a cell was closed at its horizon.
+// undone describes the jobs that were unfinished when the cell reached its time limit.
 func undone(o *scheduler.Outcome, jobs int) string {
 	u := o.Undone
 	return fmt.Sprintf("it still had jobs at %s, where until closed it: %d of %d jobs were not done "+
@@ -181,7 +178,7 @@ func undone(o *scheduler.Outcome, jobs int) string {
 		o.Closed, u.Sum(), jobs, u.Started, u.Waited, u.Missing)
 }
 
-// Fail leaves the folder of a cell that could not even begin.
+// Fail completes the folder of a cell that could not begin.
 func Fail(c stages.Task, reason error) (record.Cell, error) {
 	w, err := record.NewCellWriter(c.Dir, c.Setup, c.Records)
 	if err != nil {
@@ -190,10 +187,10 @@ func Fail(c stages.Task, reason error) (record.Cell, error) {
 	return w.Finish(record.Cell{Error: reason.Error(), Busy: -1})
 }
 
-// recorders hands the trace on to several.
+// recorders passes the trace to several recorders.
 type recorders struct {
 	to    []scheduler.Recorder
-	begun func() // called after the first event; nil for none
+	begun func() // called after the first event; may be nil
 }
 
 func (rs *recorders) Event(e *scheduler.Event) {
@@ -212,8 +209,7 @@ func (rs *recorders) Decision(d *scheduler.Decision) {
 	}
 }
 
-// addOverheads reads from the logs of resized jobs the time that their programs
-// report for adapting. A missing log is ignored.
+// addOverheads reads from the logs of resized jobs how long their programs took to adapt. Missing logs are skipped.
 func addOverheads(w *record.CellWriter, c stages.Task) error {
 	if c.Logs == "" {
 		return nil
@@ -249,7 +245,7 @@ func parseLog(path string) (contract.Report, error) {
 	return contract.Parse(f, contract.Last)
 }
 
-// replayed adds the records of the started jobs of a cell.
+// replayed adds the recorded data of the cell's started jobs.
 func replayed(w *record.CellWriter, t stages.Task, on engine.Replay, out *record.Cell) error {
 	tables, err := openLive(t, t.Setup.Jobs, false)
 	if err != nil {
@@ -277,7 +273,7 @@ func replayed(w *record.CellWriter, t stages.Task, on engine.Replay, out *record
 	return tables.close(out)
 }
 
-// revoked is a mark of servers.csv.
+// revoked returns the value of a column of servers.csv: 1 if true.
 func revoked(is bool) int {
 	if is {
 		return 1

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// The stage fidelity simulates every finished real cell from the fitted estimates, so that the report can compare the two.
+// The stage fidelity simulates every finished real cell with the fitted estimates. The report compares both.
 var _ = stages.Register(&stages.Stage{
 	Name:      "fidelity",
 	Reads:     []stages.Artifact{stages.Cells, stages.Estimates},
@@ -21,13 +21,12 @@ var _ = stages.Register(&stages.Stage{
 	Run:       runTwins,
 })
 
-// runTwins simulates the finished real cells with the same policy, arrivals and
-// scheduler code, each into a folder within the cell's own. A twin that was made
-// from the same cell and the same estimates stays; so does one of a cell whose
-// estimates are not known now.
+// runTwins simulates the finished real cells, with the same policy, arrivals and scheduler. Each simulation has a
+// folder inside the cell's. A simulation is kept if the cell and its estimates are unchanged, or if the estimates are
+// unknown now.
 func runTwins(ctx context.Context, r *stages.Run) error {
 	began := time.Now()
-	var count [3]int // by outcome
+	var count [3]int // by twinState
 	for i, c := range r.Plan.Cells {
 		if !c.Measured() {
 			continue
@@ -48,7 +47,7 @@ func runTwins(ctx context.Context, r *stages.Run) error {
 	return nil
 }
 
-// twinState is the state of the simulation of a real cell.
+// twinState is the state of a real cell's simulation.
 type twinState int
 
 const (
@@ -57,12 +56,12 @@ const (
 	made
 )
 
-// twin brings the simulation of one real cell up to date.
+// twin updates the simulation of one real cell.
 func twin(ctx context.Context, r *stages.Run, i int) (twinState, error) {
 	c := r.Plan.Cells[i]
 	name := c.Twin().Cell
 	if state, ok := r.State(c.Cell); !ok || state != record.CellFinished {
-		return none, folder.RemoveAll(r.Folder(name)) // nothing to compare with
+		return none, folder.RemoveAll(r.Folder(name)) // a failed cell is not compared
 	}
 	var ran record.Cell
 	if err := record.ReadCellFile(r.Folder(c.Cell), &ran); err != nil {
@@ -93,8 +92,7 @@ func twin(ctx context.Context, r *stages.Run, i int) (twinState, error) {
 	})
 }
 
-// leftTwins describes the twins by their inputs, which are the content of their key
-// files.
+// leftTwins returns lines for the stage's key, from the key files of the simulations.
 func leftTwins(r *stages.Run) ([]stages.KeyLine, error) {
 	var lines []stages.KeyLine
 	for _, c := range r.Plan.Cells {

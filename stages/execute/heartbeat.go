@@ -18,22 +18,22 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// beatEvery is the least time between two looks at a simulated cell. Most cells are over before the first.
+// beatEvery is the shortest time between two reports of a simulated cell. Most cells end before the first report.
 const beatEvery = 500 * time.Millisecond
 
-// beat reports the state of a simulated cell: to the watchers of the run, and in the cell's folder, for other
-// processes. It is a recorder, after the collector that it reads. It looks at the cell when time has passed, so that the
-// events cost nothing.
+// beat reports the progress of a simulated cell to the run's watchers, and in the cell's folder for other processes. It
+// is a recorder, placed after the collector whose data it reads. It reports at intervals of time, so events cause
+// little work.
 type beat struct {
 	cell  *measure.Collector
 	jobs  int
-	watch Watch // nil for none
+	watch Watch // may be nil
 	to    record.CellProgressWriter
 	due   atomic.Bool
 	timer *time.Timer
 }
 
-// newBeat begins; close must be called.
+// newBeat returns a started beat; the caller must call close.
 func newBeat(dir string, cell *measure.Collector, jobs int, watch Watch) *beat {
 	b := &beat{cell: cell, jobs: jobs, watch: watch, to: record.CellProgressWriter{Dir: dir}}
 	b.timer = time.AfterFunc(beatEvery, func() { b.due.Store(true) })
@@ -58,7 +58,7 @@ func (b *beat) Event(e *scheduler.Event) {
 // Decision implements scheduler.Recorder.
 func (*beat) Decision(*scheduler.Decision) {}
 
-// standing returns the state of a cell by the counts of a ledger, without the resources of its jobs.
+// standing returns the progress of a cell from the counts of a ledger.
 func standing(at time.Duration, n ledger.Counts, jobs int) record.CellProgress {
 	return record.CellProgress{
 		At: at.Seconds(), Jobs: jobs, Done: n.Finished, Running: n.Running, Waiting: n.Waiting(), Failed: n.Failed + n.Stopped,
@@ -70,14 +70,14 @@ func (b *beat) close() {
 	b.to.Close()
 }
 
-// Watch receives the state of a cell at an instant of the cell's time, and the reports of running jobs. For a real
-// cell it is called when they change, from several goroutines, one at a time.
+// Watch receives the progress of a cell at an instant of the cell's time, and reports of running jobs. For a real cell,
+// several goroutines call it when these change, but only one at a time.
 type Watch func(s record.CellProgress, training []stages.LatestReport)
 
-// pulse follows the events of a real cell and the reports of its jobs: for the watchers of the run, and in the cell's
-// folder, for other processes. It is a recorder, after the collector that it reads.
+// pulse reports the progress of a real cell and of its jobs to the run's watchers, and in the cell's folder for other
+// processes. It is a recorder, placed after the collector whose data it reads.
 type pulse struct {
-	watch Watch // nil for none
+	watch Watch // may be nil
 	jobs  []scheduler.Job
 	work  []work
 	cell  *measure.Collector
@@ -86,12 +86,12 @@ type pulse struct {
 	mu      sync.Mutex // guards the fields below
 	ledger  *ledger.Ledger
 	now     record.CellProgress
-	running []int // in the order of their starts
+	running []int // running jobs in the order of their starts
 	latest  map[int]stages.LatestReport
-	written time.Time // when the folder had the last report
+	written time.Time // when the last report was written to the folder
 }
 
-// work is the work of a job: its epochs or steps, and how long they are predicted to take; 0 where it is not known.
+// work is the number of epochs or steps of a job, and its predicted time; 0 if unknown.
 type work struct {
 	units     int
 	steps     bool
@@ -117,8 +117,7 @@ func newPulse(watch Watch, t stages.Task) *pulse {
 	return p
 }
 
-// share is the finished part of the cell's work, by the predicted run times of its jobs and the units that they have
-// reported; 0 where it is not known.
+// share returns the finished fraction of the cell's work, from predicted run times and reported units; 0 if unknown.
 func (p *pulse) share() float64 {
 	var done, all time.Duration
 	for i, w := range p.work {
@@ -163,7 +162,7 @@ func (p *pulse) Event(e *scheduler.Event) {
 // Decision implements scheduler.Recorder.
 func (*pulse) Decision(*scheduler.Decision) {}
 
-// report takes a progress line of a job. A nil pulse takes none.
+// report processes a progress line of a job. A nil pulse ignores it.
 func (p *pulse) report(job int, at time.Duration, r contract.Progress) {
 	if p == nil || r.News() {
 		return
@@ -185,7 +184,7 @@ func (p *pulse) report(job int, at time.Duration, r contract.Progress) {
 	p.tell(due)
 }
 
-// tell passes the state on, and writes it to the folder where that is due.
+// tell reports the progress to the watcher and, if due, in the folder.
 func (p *pulse) tell(due bool) {
 	if due {
 		p.now.Share = p.share()

@@ -6,21 +6,21 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// relay hands a trace on to a recorder that works in parallel to the loop, in batches: the cell of very many jobs
-// then takes as long as the slower of the two. The data given to a recorder do not change afterwards, except for
-// results.
+// relay passes a trace in batches to a recorder in another goroutine. A cell with very many jobs then takes only as
+// long as the slower of loop and recorder. Recorded data must not change afterwards, except for results, which are
+// copied.
 type relay struct {
 	now         *batch
 	full, empty chan *batch
 	over        chan struct{}
 }
 
-// batch is a part of a trace. Nearly all events are simple: then little is copied, and nothing is cleared.
+// batch is a part of a trace. Nearly all events are simple, which keeps copies small and needs no clearing.
 type batch struct {
 	order     []entry
-	cores     []scheduler.CoreSet // of simple events that have some
-	results   []scheduler.Result  // of events, which have them during the call alone
-	others    []scheduler.Event   // those that are not simple
+	cores     []scheduler.CoreSet // cores of the simple events that have cores
+	results   []scheduler.Result  // results of events, which are valid only during the call
+	others    []scheduler.Event   // events that are not simple
 	decisions []scheduler.Decision
 }
 
@@ -30,7 +30,7 @@ type entry struct {
 	at            time.Duration
 	job           int32
 	kind          scheduler.EventKind
-	holds, result bool // it has cores, a result
+	holds, result bool // whether the event has cores, or a result
 }
 
 type entryKind uint8
@@ -41,13 +41,13 @@ const (
 	decision
 )
 
-// How many entries a batch has, and how many batches there are.
+// The number of entries in a batch, and the number of batches.
 const (
 	batchSize = 1024
 	batches   = 4
 )
 
-// newRelay begins to hand on to a recorder; close must be called.
+// newRelay starts the goroutine that passes the trace to a recorder. The caller must call close.
 func newRelay(to scheduler.Recorder) *relay {
 	r := &relay{full: make(chan *batch, batches), empty: make(chan *batch, batches), over: make(chan struct{})}
 	for range batches - 1 {
@@ -64,7 +64,7 @@ func newRelay(to scheduler.Recorder) *relay {
 	return r
 }
 
-// play records the events of a batch, and empties the batch.
+// play passes the events of a batch to a recorder and empties the batch.
 func (b *batch) play(to scheduler.Recorder) {
 	var simple scheduler.Event
 	cores, results, others, decisions := b.cores, b.results, b.others, b.decisions
@@ -96,7 +96,7 @@ func (b *batch) play(to scheduler.Recorder) {
 			decisions = decisions[1:]
 		}
 	}
-	clear(b.others) // the data behind the events need not be kept
+	clear(b.others) // lets the garbage collector free the events' data
 	clear(b.decisions)
 	*b = batch{b.order[:0], b.cores[:0], b.results[:0], b.others[:0], b.decisions[:0]}
 }
@@ -120,7 +120,7 @@ func (r *relay) Event(e *scheduler.Event) {
 	})
 }
 
-// simple reports whether an event has nothing but an instant, a kind, a job, cores, and a result.
+// simple reports whether an event has only an instant, kind, job, cores and result.
 func simple(e *scheduler.Event) bool {
 	return e.GPUs == nil && e.Layout == nil && e.Beside == nil && e.Alternative == 0 && !e.Migrated && e.Reason == "" &&
 		e.Request == 0 && e.Roles == nil && e.Control == nil && e.Levels == scheduler.Levels{} && e.Prediction == nil &&
@@ -140,7 +140,7 @@ func (r *relay) add(x entry) {
 	}
 }
 
-// close sends the rest to the recorder, and waits until it has all arrived. A second call does nothing.
+// close passes the last batch and waits until the recorder has received everything. A second call does nothing.
 func (r *relay) close() {
 	if r.now == nil {
 		return

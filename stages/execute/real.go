@@ -25,27 +25,24 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Machine is where real cells run.
+// Machine describes where real cells run.
 type Machine struct {
 	// Site is the opened engine of the cell.
 	Site engine.Session
-	// Skip is how many cores the cells hold that run at the same time; see stages.Cell's Beside.
+	// Skip is the number of cores that are held by cells running at the same time; see stages.Cell.Beside.
 	Skip int
-	// GPUs is where GPUs are found; nil means this machine's, as far as this process
-	// may use them.
+	// GPUs is the source of GPUs; nil means the GPUs of this machine that this process may use.
 	GPUs gpu.Source
-	// Repeats bounds how often disturbed cells run again; nil for a single cell.
+	// Repeats limits how often disturbed cells run again; nil for a single cell.
 	Repeats *Repeats
-	// Again, unless it is nil, is called with the reason before a cell runs again.
+	// Again, if not nil, is called with the reason before a cell runs again.
 	Again func(why string)
 }
 
-// Real runs a cell whose jobs run for real, and leaves its folder complete. watch
-// may be nil.
+// Real runs a cell with real jobs and completes its folder. watch may be nil.
 //
-// A cell that was disturbed by something outside of the experiment is run again:
-// tfexp was stopped or the machine slept, so that ends were noticed too late, or
-// other programs used the machine.
+// A cell is run again if something outside the experiment disturbed it. Either tfexp could not run, because it was
+// stopped or the machine slept, or other programs used the machine.
 func Real(ctx context.Context, t stages.Task, on Machine, watch Watch) (record.Cell, error) {
 	var before disturbance
 	tries := 0
@@ -62,7 +59,7 @@ func Real(ctx context.Context, t stages.Task, on Machine, watch Watch) (record.C
 	})
 }
 
-// once runs a real cell, and reports its disturbance.
+// once runs a real cell once, and returns how it was disturbed.
 func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	out record.Cell, by disturbance, err error,
 ) {
@@ -85,7 +82,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 		return fail(err)
 	}
 	var fleet launch.Fleet
-	if t.Supply != nil { // the seed is its simulation's: the same nodes are lost
+	if t.Supply != nil { // the simulation uses the same seed, so the same nodes are lost
 		if fleet, err = t.Supply.Fleet(t.Setup.Cluster, t.Setup.Cell.Seed); err != nil {
 			return fail(errors.Join(err, tables.close(nil)))
 		}
@@ -121,7 +118,7 @@ func once(ctx context.Context, t stages.Task, on Machine, watch Watch) (
 	return out, by, errors.Join(err, closed, running.Close(), tables.close(nil))
 }
 
-// thatComeAndGo returns a cluster whose nodes may be lost, and others take their places.
+// thatComeAndGo returns a cluster whose nodes may be lost and replaced.
 func thatComeAndGo(c scheduler.Cluster) scheduler.Cluster {
 	c.Nodes = slices.Clone(c.Nodes)
 	for i := range c.Nodes {
@@ -132,25 +129,24 @@ func thatComeAndGo(c scheduler.Cluster) scheduler.Cluster {
 	return c
 }
 
-// live are the tables of a real cell that are written while it runs. The zero
-// value writes none.
+// live has the tables that are written while a real cell runs. The zero value writes none.
 type live struct {
 	cell     string
 	jobs     []scheduler.Job
-	launches []launch.Job // by job; empty where nothing is known of them
+	launches []launch.Job // by job; nil if unknown
 	progress *table.Live[record.ProgressRow]
-	usage    *table.Live[record.ContainerRow] // nil for processes
+	usage    *table.Live[record.ContainerRow] // nil if jobs are processes
 
 	mu sync.Mutex // guards the fields below
-	// used is the service time up to an instant; nil where the engine does not know it.
+	// used returns a job's service time up to an instant; nil if the engine does not report it.
 	used     func(job int, at time.Duration) time.Duration
 	warnings []record.Warning
-	said     map[string]bool       // warnings reported, by job class
-	reported map[int]measure.Final // by job
+	said     map[string]bool       // warnings that were reported, by job block
+	reported map[int]measure.Final // the last reports, by job
 }
 
-// openLive begins the tables of a cell; the caller closes them, after its
-// engine. A cell that records its metrics alone has none.
+// openLive creates the tables of a cell. The caller must close the engine first, and then the tables. A cell that
+// records only metrics has none.
 func openLive(task stages.Task, jobs []scheduler.Job, containers bool) (*live, error) {
 	l := &live{cell: task.Setup.Cell.Cell, jobs: jobs, launches: task.Launches, said: map[string]bool{}, reported: map[int]measure.Final{}}
 	if task.Records == record.MetricsOnly {
@@ -166,8 +162,7 @@ func openLive(task stages.Task, jobs []scheduler.Job, containers bool) (*live, e
 	return l, nil
 }
 
-// warn adds a problem with the event files of jobs, or with their parts. A problem that many jobs of
-// a block share is reported once.
+// warn reports a problem with a job's event files or parts. A problem of many jobs of a block is reported once.
 func (l *live) warn(job int, code, text string) { l.say(code, job, text) }
 
 func (l *live) say(code string, job int, text string) {
@@ -180,7 +175,7 @@ func (l *live) say(code string, job int, text string) {
 	}
 }
 
-// report returns a listener for the progress lines of the jobs. It passes them on to beat, which may be nil.
+// report returns a listener for the progress lines of the jobs. It also passes them to beat, which may be nil.
 func (l *live) report(beat *pulse) launch.ProgressListener {
 	return func(job int, at time.Duration, p contract.Progress) {
 		beat.report(job, at, p)
@@ -226,7 +221,7 @@ func (l *live) report(beat *pulse) launch.ProgressListener {
 	}
 }
 
-// follow lets the tables have the service times of jobs on an engine that knows them.
+// follow reads service times from the engine, if it reports them.
 func (l *live) follow(e engine.Engine) {
 	if c, ok := e.(interface {
 		UsedAt(job int, at time.Duration) time.Duration
@@ -237,14 +232,14 @@ func (l *live) follow(e engine.Engine) {
 	}
 }
 
-// finals returns the last reports of the programs, by job.
+// finals returns the last reports of programs, by job.
 func (l *live) finals() map[int]measure.Final {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.reported)
 }
 
-// observe returns a receiver for the samples of the containers, or nil.
+// observe returns a function that receives the samples of containers; nil if jobs are processes.
 func (l *live) observe() func(engine.Sample) {
 	if l.usage == nil {
 		return nil
@@ -259,7 +254,7 @@ func (l *live) observe() func(engine.Sample) {
 	}
 }
 
-// diverged warns of jobs whose last loss is NaN or infinite.
+// diverged warns about jobs whose last loss is NaN or infinite.
 func (l *live) diverged() {
 	finals := l.finals()
 	for _, job := range slices.Sorted(maps.Keys(finals)) {
@@ -269,8 +264,8 @@ func (l *live) diverged() {
 	}
 }
 
-// close ends the tables; their engine is closed, so that no more rows arrive.
-// out, which may be nil, gets their files. Tables already closed stay so.
+// close closes the tables. The engine must be closed before, so that no more rows arrive. The files are added to out,
+// which may be nil. A second call does nothing.
 func (l *live) close(out *record.Cell) error {
 	var errs []error
 	ended := func(f record.File, err error) {
@@ -295,23 +290,23 @@ func (l *live) close(out *record.Cell) error {
 	return errors.Join(errs...)
 }
 
-// gpuWatch records the states of a cell's GPUs, from its start to its end.
+// gpuWatch records the states of a cell's GPUs from its start to its end.
 type gpuWatch struct {
-	table  *table.File[record.GPURow] // nil when nothing is recorded
+	table  *table.File[record.GPURow] // nil if nothing is recorded
 	source gpu.Source
-	own    bool // the source is to be closed
+	own    bool // whether close must close the source
 	doubts []record.Warning
 	cell   string
 	done   chan struct{}
 	over   sync.WaitGroup
-	err    error // read when over
+	err    error // read after the goroutine has ended
 }
 
 // BusyGPU is the code of the warning that a GPU was in use before the cell.
 const BusyGPU = "busy_gpu"
 
-// watchGPUs begins to record the GPUs of a cell whose jobs use some. GPUs that
-// cannot be read are a warning: the jobs can run all the same.
+// watchGPUs begins to record the GPUs of a cell whose jobs use GPUs. GPUs that cannot be read cause only a warning,
+// since jobs can still run.
 func watchGPUs(task stages.Task, source gpu.Source, zero time.Time) (*gpuWatch, error) {
 	w := &gpuWatch{done: make(chan struct{}), cell: task.Setup.Cell.Cell}
 	if !slices.ContainsFunc(task.Setup.Jobs, func(j scheduler.Job) bool { return j.GPUs > 0 }) {
@@ -320,7 +315,7 @@ func watchGPUs(task stages.Task, source gpu.Source, zero time.Time) (*gpuWatch, 
 	if w.source = source; w.source == nil {
 		w.source, w.own = gpu.Open(), true
 	}
-	devices, err := w.source.Devices() // a library reads the devices that it has listed
+	devices, err := w.source.Devices() // a library can read only devices that it has listed
 	if err == nil && source == nil {
 		devices, err = hardware.GPUs()
 	}
@@ -351,7 +346,7 @@ func watchGPUs(task stages.Task, source gpu.Source, zero time.Time) (*gpuWatch, 
 	return w, nil
 }
 
-// watch reads the GPUs again and again, and a last time when the cell is over.
+// watch reads the GPUs at intervals, and once more when the cell is over.
 func (w *gpuWatch) watch(devices []gpu.Device, zero time.Time) {
 	tick := time.NewTicker(w.source.Period())
 	defer tick.Stop()
@@ -375,7 +370,7 @@ func (w *gpuWatch) write(devices []gpu.Device, readings []gpu.Reading, at time.D
 			Utilization: r.Utilization, Memory: r.MemoryBytes, Power: r.Watts,
 		}, nil)
 		if err == nil {
-			err = w.table.Flush() // others can follow it
+			err = w.table.Flush() // so that others can follow the file
 		}
 		if err != nil {
 			return err
@@ -384,7 +379,7 @@ func (w *gpuWatch) write(devices []gpu.Device, readings []gpu.Reading, at time.D
 	return nil
 }
 
-// finish ends the recording, and adds its file and warnings to the cell.
+// finish ends the recording, and adds its file and its warnings to the cell.
 func (w *gpuWatch) finish(out *record.Cell) {
 	if w.table != nil {
 		close(w.done)
@@ -405,13 +400,13 @@ func (w *gpuWatch) doubt(code, format string, args ...any) {
 	w.doubts = append(w.doubts, record.Warning{Code: code, Cell: w.cell, Text: fmt.Sprintf(format, args...)})
 }
 
-// abort ends a recording that finish has not.
+// abort ends a recording that finish has not ended.
 func (w *gpuWatch) abort() {
 	if w.table != nil {
 		close(w.done)
 		w.over.Wait()
 	}
-	_ = w.close() // nothing of it is kept
+	_ = w.close() // its data are not kept
 }
 
 func (w *gpuWatch) close() error {

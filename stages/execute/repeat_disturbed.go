@@ -15,22 +15,20 @@ import (
 	"github.com/tfexp/tfexp/results/record"
 )
 
-// A cell that something outside of the experiment disturbed is run again,
-// mostTries times in all. One that ran longer than longestAgain is only run again
-// where its times are wrong (a gap), not because other programs slowed it down.
+// A disturbed cell runs at most mostTries times. A cell that took longer than longestAgain is repeated only if its
+// times are wrong because tfexp could not run, not because other programs slowed it down.
 const (
 	mostTries    = 3
 	longestAgain = 10 * time.Minute
 )
 
-// KeepDisturbed is the environment variable by which disturbed cells are kept as
-// they are, if it is not empty.
+// KeepDisturbed is an environment variable. If it is not empty, disturbed cells are not run again.
 const KeepDisturbed = "TFEXP_KEEP_DISTURBED"
 
-// disturbance is a disturbance of a cell from outside the experiment.
+// disturbance is how a cell was disturbed from outside the experiment.
 type disturbance struct {
-	gaps hardware.Gaps // in which tfexp could not run, so that it noticed ends too late
-	busy float64       // cores that other programs used; hardware.UnknownLoad where that is not known
+	gaps hardware.Gaps // times in which tfexp could not run and noticed ends too late
+	busy float64       // cores that other programs used; hardware.UnknownLoad if unknown
 }
 
 func (d disturbance) starved() bool { return d.busy > hardware.BusyCores }
@@ -43,7 +41,7 @@ func (d disturbance) why() string {
 	return fmt.Sprintf("other programs used %.2g CPU cores", d.busy)
 }
 
-// less reports whether a cell was disturbed less than another: gaps count first.
+// less reports whether a cell was disturbed less than another one. Gaps are compared before the load.
 func (d disturbance) less(o disturbance) bool {
 	if a, b := d.gaps.Total(), o.gaps.Total(); a != b {
 		return a < b
@@ -51,39 +49,39 @@ func (d disturbance) less(o disturbance) bool {
 	return d.busy < o.busy
 }
 
-// hopeless reports whether another try would suffer as this one did: the machine is as busy as it was before. Gaps are
-// the load's then.
+// hopeless reports whether another try would be disturbed as well, because the machine is as busy as before the last
+// try.
 func (d disturbance) hopeless(before disturbance) bool {
 	return d.starved() && before.starved() && d.busy > before.busy/2
 }
 
-// Repeats bounds how often the disturbed cells of an experiment run again. The zero value lets each run again.
+// Repeats limits how often the disturbed cells of an experiment run again. With the zero value, each may run again.
 type Repeats struct {
-	// Bounded reports whether the number of further runs is limited, to Left in all.
+	// Bounded reports whether the number of further runs is limited to Left.
 	Bounded bool
 	Left    int
-	// busy is the load under which a repeated cell was still disturbed: under as much load, no other cell is
-	// repeated.
+	// busy is the load that disturbed a repeated cell again. No other cell is repeated at the same or a higher load.
 	busy float64
-	// first is how long the first runs of all cells took, further the others.
+	// first is the total time of the first runs of all cells, and further the total time of the repeated runs.
 	first, further time.Duration
 }
 
-// Where other programs use the machine, further runs take at most this part of the time of the first ones, or this long.
+// If other programs use the machine, repeated runs may take this part of the first runs' time, or this much time.
 const (
 	mostRepeats  = 0.25
 	shortRepeats = 30 * time.Second
 )
 
-// allows reports whether a cell that was so disturbed, and took so long, may run again.
+// allows reports whether a cell with this disturbance and run time may run again.
 func (r *Repeats) allows(d disturbance, took time.Duration) bool {
 	most := max(shortRepeats, time.Duration(mostRepeats*float64(r.first)))
 	return (!r.Bounded || r.Left > 0) &&
 		(!d.starved() || r.further+took <= most && !d.hopeless(disturbance{busy: r.busy}))
 }
 
-// undisturbed calls try, which runs the cell in dir, until it was not disturbed, but not too often. The least
-// disturbed run stays in dir. Files already in dir belong to all runs; aside is a folder that does not exist.
+// undisturbed calls try, which runs the cell in dir, until a run is undisturbed or no more tries are allowed. It keeps
+// the least disturbed run in dir. Files that are in dir before belong to all runs. aside is the path of a folder that
+// does not exist.
 func undisturbed(dir, aside string, repeats *Repeats, try func() (record.Cell, disturbance, error)) (record.Cell, error) {
 	f, err := newTries(dir, aside)
 	if err != nil {
@@ -133,12 +131,12 @@ func undisturbed(dir, aside string, repeats *Repeats, try func() (record.Cell, d
 	return best, record.Amend(dir, best)
 }
 
-// again reports whether a cell that was so disturbed is to be run again.
+// again reports whether a cell with this disturbance should run again.
 func (d disturbance) again(c record.Cell) bool {
 	return d.gaps.Any() || d.starved() && c.Seconds <= longestAgain.Seconds()
 }
 
-// warn adds the disturbance of a cell to its record.
+// warn adds a warning about the disturbance to the cell's record.
 func (d disturbance) warn(c *record.Cell, cell string) {
 	if d.busy != hardware.UnknownLoad {
 		c.Busy = d.busy
@@ -153,10 +151,10 @@ func (d disturbance) warn(c *record.Cell, cell string) {
 	}
 }
 
-// tries are the runs of a cell in one folder.
+// tries has the runs of a cell in one folder.
 type tries struct {
 	dir, aside string
-	common     []string // entries of dir that belong to all runs: its key
+	common     []string // files of dir that belong to all runs: the cell's key
 }
 
 func newTries(dir, aside string) (*tries, error) {
@@ -173,7 +171,7 @@ func names(dir string) ([]string, error) {
 	return all, nil
 }
 
-// setAside moves the files of the last run away.
+// setAside moves the files of the last run to another folder.
 func (f *tries) setAside() error {
 	err := folder.RemoveAll(f.aside)
 	if err == nil {
@@ -190,8 +188,8 @@ func (f *tries) setAside() error {
 	return nil
 }
 
-// bringBack replaces the files of the last run by the ones set aside. The
-// record of the cell comes last, as it makes the folder complete.
+// bringBack replaces the files of the last run by the files that setAside moved. The record of the cell comes last,
+// because it marks the folder as complete.
 func (f *tries) bringBack() error {
 	remove := func(name string) error { return folder.RemoveAll(filepath.Join(f.dir, name)) }
 	back := func(name string) error {
@@ -214,7 +212,7 @@ func (f *tries) bringBack() error {
 	return nil
 }
 
-// each calls do for each file or folder that a run has left.
+// each calls do for each file or folder that a run has written.
 func (f *tries) each(do func(name string) error) error {
 	all, err := names(f.dir)
 	if err != nil {

@@ -18,11 +18,11 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// hugeCells counts the huge cells that have begun.
+// hugeCells counts the cells with very many jobs that have begun.
 var hugeCells atomic.Int32
 
-// Simulate runs a simulated cell and leaves its folder complete. watch, which may be nil, receives the state of a
-// long cell now and then.
+// Simulate runs a simulated cell and completes its folder. watch receives the progress of a long cell at intervals; it
+// may be nil.
 func Simulate(ctx context.Context, t stages.Task, watch Watch) (record.Cell, error) {
 	on, err := simulator(t)
 	if err != nil {
@@ -36,7 +36,7 @@ func Simulate(ctx context.Context, t stages.Task, watch Watch) (record.Cell, err
 		}
 		h.begun, h.beside = func() { debug.SetGCPercent(percent) }, runtime.GOMAXPROCS(0) > 1
 		if hugeCells.Add(1) > 1 {
-			runtime.GC() // the memory of the cell before would stay until as much again is in use
+			runtime.GC() // frees the memory of the previous cell before it is needed again
 		}
 	}
 	if r, ok := on.(engine.Replay); ok {
@@ -45,7 +45,7 @@ func Simulate(ctx context.Context, t stages.Task, watch Watch) (record.Cell, err
 	return runOn(ctx, t, on, h)
 }
 
-// Outcome simulates a cell, and records nothing of it.
+// Outcome simulates a cell without recording it.
 func Outcome(ctx context.Context, t stages.Task) (scheduler.Outcome, error) {
 	on, err := simulator(t)
 	if err != nil {
@@ -58,8 +58,7 @@ func Outcome(ctx context.Context, t stages.Task) (scheduler.Outcome, error) {
 	return run.Execute(ctx)
 }
 
-// simulator makes the engine of a simulated cell. Twins of real cells have the
-// standard one.
+// simulator returns the engine of a simulated cell. The simulation of a real cell uses the standard simulator.
 func simulator(t stages.Task) (scheduler.Engine, error) {
 	sim := t.Simulation
 	if sim == nil {
@@ -92,7 +91,7 @@ func simulator(t stages.Task) (scheduler.Engine, error) {
 	})
 }
 
-// contention is how the jobs of a cell slow each other down; nil if they do not.
+// contention returns how the jobs of a cell slow each other down; nil if they do not.
 func contention(t stages.Task) *simulated.Contention {
 	c := t.Simulation.Contention
 	if c == nil {
@@ -106,14 +105,14 @@ func contention(t stages.Task) *simulated.Contention {
 	}}
 }
 
-// How many quanta the jobs of a simulated cell may run for: with its whole trace, which takes about 500 bytes for
-// each, and when only the metrics are recorded.
+// The largest number of quanta in a simulated cell: with a trace, which takes about 500 bytes for each quantum, and
+// with metrics only.
 const (
 	mostTurns         = 20_000_000
 	mostTurnsMeasured = 20 * mostTurns
 )
 
-// checkTurns refuses a cell whose trace would fill the disk: too many quanta.
+// checkTurns returns an error for a cell with too many quanta: its trace would fill the disk.
 func checkTurns(t stages.Task) error {
 	quantum := t.Policy.Settings.Duration("quantum")
 	if quantum <= 0 {
@@ -140,7 +139,7 @@ func checkTurns(t stages.Task) error {
 		"choose a longer quantum", turns, quantum, most, float64(mostTurnsMeasured), record.MetricsOnly)
 }
 
-// online makes predictions follow the progress of jobs; nil where they do not.
+// online returns the parameters for predictions that are updated from progress; nil if they are not.
 func online(o *stages.Online) *scheduler.Online {
 	if o == nil {
 		return nil
@@ -148,25 +147,23 @@ func online(o *stages.Online) *scheduler.Online {
 	return &scheduler.Online{Units: o.Units, Predictor: &foresight{Online: o, jobs: make([]learned, len(o.Units))}}
 }
 
-// foresight predicts jobs again from their finished units. It implements
-// scheduler.Predictor.
+// foresight updates the predictions of jobs from their finished units. It implements scheduler.Predictor.
 type foresight struct {
 	*stages.Online
 	jobs []learned
 }
 
-// learned holds the data from the finished units of a job.
+// learned is the knowledge from the finished units of a job.
 type learned struct {
 	pace  estimator.Learned
-	first bool // pace comes from the first units alone, less the fixed costs before them
+	first bool // pace is from the first units only, without the fixed costs before them
 	units int
-	// end is its forecast, for a job that may be done before all its work.
+	// end forecasts the job's end, for a job that may end before all its work is done; otherwise it is nil.
 	end stages.JobForecast
 }
 
-// Learn implements scheduler.Predictor. The time before the first unit is known
-// from the estimate alone, and the first unit warms up, so the first report
-// counts until there is another.
+// Learn implements scheduler.Predictor. Only the estimate has the time before the first unit, and the first unit
+// includes warm-up. So the pace of the first report is used only until the second.
 func (f *foresight) Learn(job, units int, losses []scheduler.Loss, held []scheduler.Held) time.Duration {
 	if f.Units[job] == 0 {
 		return -1
@@ -191,7 +188,7 @@ func (f *foresight) Learn(job, units int, losses []scheduler.Loss, held []schedu
 	}
 	request := est.Resource.Threads
 	full := float64(work.RunTime(request) - work.Fixed)
-	for i := range times { // as if they had been on the full request
+	for i := range times { // convert to times on the full request
 		if on := float64(work.RunTime(times[i].Threads) - work.Fixed); on > 0 {
 			times[i].Seconds *= full / on
 		}
@@ -202,8 +199,7 @@ func (f *foresight) Learn(job, units int, losses []scheduler.Loss, held []schedu
 	return seconds(est.After(l.pace).Slope * f.left(job, losses))
 }
 
-// left predicts the remaining units of a job: all that it may still train, or
-// until it is done, if that is earlier.
+// left predicts the remaining units of a job: until all units are done or, if earlier, until the forecast end.
 func (f *foresight) left(job int, losses []scheduler.Loss) float64 {
 	l, b := &f.jobs[job], &f.Blocks[f.Block[job]]
 	all := float64(max(b.Length-l.units, 0))
@@ -219,7 +215,7 @@ func (f *foresight) left(job int, losses []scheduler.Loss) float64 {
 // Forget implements scheduler.Predictor.
 func (f *foresight) Forget(job int) { f.jobs[job] = learned{} }
 
-// estimate returns the estimate for a job before its first unit.
+// estimate returns the estimate of a job before its first unit.
 func (f *foresight) estimate(job int) estimator.Estimate {
 	b, work := &f.Blocks[f.Block[job]], &f.Work[job]
 	est := b.Fitted
@@ -228,7 +224,7 @@ func (f *foresight) estimate(job int) estimator.Estimate {
 		est.Slope = (work.RunTime(b.Threads) - work.Fixed).Seconds() / float64(b.Length)
 	}
 	est.Resource.Threads = b.Threads
-	if f.Sigma > 0 { // it is known to be that wrong
+	if f.Sigma > 0 { // the estimates have been made wrong by this factor
 		by := f.Errors[job]
 		est.Slope, est.Intercept, est.PaceSD = est.Slope*by, est.Intercept*by, f.Sigma
 	}

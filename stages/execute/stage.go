@@ -31,7 +31,7 @@ var _ = stages.Register(&stages.Stage{
 
 const stage = "execute"
 
-// left describes the cells by how they ended.
+// left returns lines for the stage's key: the cells and how they ended.
 func left(r *stages.Run) ([]stages.KeyLine, error) {
 	lines := make([]stages.KeyLine, len(r.Plan.Cells))
 	for i, c := range r.Plan.Cells {
@@ -44,8 +44,7 @@ func left(r *stages.Run) ([]stages.KeyLine, error) {
 	return lines, nil
 }
 
-// run runs the missing cells, and then the cells that follow from their
-// results, until there are no more.
+// run runs the missing cells, then the cells that follow from their results, until none remain.
 func run(ctx context.Context, r *stages.Run) error {
 	e := &execution{Run: r, began: time.Now()}
 	err := e.all(ctx)
@@ -56,18 +55,18 @@ func run(ctx context.Context, r *stages.Run) error {
 	return err
 }
 
-// execution is the execute stage of a run.
+// execution is one run of the stage execute.
 type execution struct {
 	*stages.Run
 	began   time.Time
-	repeats Repeats // of cells that were disturbed
+	repeats Repeats // for disturbed cells
 
 	mu   sync.Mutex // guards the fields below
 	done int
-	real []cellTime // the real cells
+	real []cellTime // times of the real cells
 }
 
-// cellTime is the time of a real cell: when it began, if it runs, and when its progress was reported.
+// cellTime is the time of a real cell, when it began if it is running, and when its progress was reported.
 type cellTime struct {
 	estimator.CellTime
 	cell            int
@@ -86,8 +85,8 @@ func (e *execution) all(ctx context.Context) error {
 	}
 }
 
-// batch runs cells: first those that run elsewhere, then the simulated ones in parallel, then the real ones in their
-// order, one at a time unless their hardware lets the compared ones run at the same time.
+// batch runs cells: first the cells that run elsewhere, then simulated cells in parallel, then real cells in order.
+// Real cells run one at a time, unless their hardware allows compared cells to run at once.
 func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 	e.expect(cells, first)
 	if first {
@@ -133,8 +132,8 @@ func (e *execution) batch(ctx context.Context, cells []int, first bool) error {
 	return nil
 }
 
-// compared returns how many of the next real cells may run at the same time, those of one replicate, workload and
-// hardware, and the most cores that one of them takes; 0 if the next cell runs alone.
+// compared returns how many of the next real cells may run at once, and the most cores that one of them needs. Such
+// cells have the same replicate, workload and hardware. n is 0 if the next cell must run alone.
 func (e *execution) compared(cells []int) (n, cores int) {
 	first := e.Plan.Cells[cells[0]]
 	for _, i := range cells {
@@ -148,8 +147,8 @@ func (e *execution) compared(cells []int) (n, cores int) {
 	return n, cores
 }
 
-// together returns how many of n cells run at the same time on a number of CPUs: in groups of equal size, so that each has
-// as many neighbors.
+// together returns how many of n cells run at once on this number of CPUs. Groups have equal size, so that all cells
+// have the same number of neighbors.
 func together(n, cores, cpus int) int {
 	if cores > 0 {
 		for size := min(n, cpus/cores); size > 1; size-- {
@@ -169,7 +168,7 @@ func (e *execution) realCells(ctx context.Context, cells []int) error {
 	g, within := errgroup.WithContext(ctx)
 	skip := 0
 	for _, i := range cells {
-		// None of them runs again alone.
+		// No cell runs again alone, since the others would be missing.
 		on := Machine{Skip: skip, Repeats: &Repeats{Bounded: true}}
 		g.Go(func() error { return e.cell(within, i, on) })
 		skip += e.Cell(i).Beside()
@@ -177,20 +176,18 @@ func (e *execution) realCells(ctx context.Context, cells []int) error {
 	return g.Wait()
 }
 
-// How much garbage there may be before it is collected, in percent of the memory
-// in use; see debug.SetGCPercent. Small cells use little, and each leaves a
-// megabyte of garbage. A cell of very many jobs has all its memory, most of a
-// kilobyte per job, when it begins: waiting from then on for as much garbage
-// would double the memory, and collecting it earlier costs next to nothing. A
-// cell of drawn jobs has little memory, and much garbage.
+// Limits of garbage before a collection, in percent of the memory in use; see debug.SetGCPercent. Small cells use
+// little memory, and each leaves a megabyte of garbage. A cell with very many jobs allocates most of its memory at its
+// beginning, almost a kilobyte per job. Waiting for the same amount of garbage would double the memory, and earlier
+// collections cost little. A cell with drawn jobs uses little memory and makes much garbage.
 const (
 	cellsGC    = 200
-	hugeCell   = 200_000 // jobs
+	hugeCell   = 200_000 // number of jobs
 	hugeCellGC = 20
 	drawnGC    = 40
 )
 
-// sideBySide runs simulated cells on all cores.
+// sideBySide runs simulated cells in parallel on all cores.
 func (e *execution) sideBySide(ctx context.Context, cells []int) error {
 	g, within := errgroup.WithContext(ctx)
 	limit := e.Parallel
@@ -217,7 +214,7 @@ func (e *execution) sideBySide(ctx context.Context, cells []int) error {
 	return ctx.Err()
 }
 
-// chains divides cells into chains that run one after the other: the replicates of a policy that learns.
+// chains divides cells into chains whose cells run one after the other: the replicates of a policy that learns.
 func (e *execution) chains(cells []int) (chains [][]int) {
 	learns, at := map[string]bool{}, map[string]int{}
 	for _, c := range e.File().Cells {
@@ -236,7 +233,7 @@ func (e *execution) chains(cells []int) (chains [][]int) {
 	return chains
 }
 
-// cell runs one cell and records it. A real cell runs on the given machine.
+// cell runs one cell and records it. A real cell runs on the machine on.
 func (e *execution) cell(ctx context.Context, i int, on Machine) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -263,7 +260,7 @@ func (e *execution) cell(ctx context.Context, i int, on Machine) error {
 	return e.over(i, cell, time.Since(began))
 }
 
-// over records a cell that is over.
+// over records a cell that has ended.
 func (e *execution) over(i int, cell record.Cell, took time.Duration) error {
 	if err := e.End(i, cell, took); err != nil {
 		return err
@@ -280,7 +277,7 @@ func (e *execution) over(i int, cell record.Cell, took time.Duration) error {
 	return nil
 }
 
-// carryOut runs the cell on its engine.
+// carryOut runs a cell on its engine.
 func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.Time, on Machine) (record.Cell, error) {
 	ref := e.Plan.Cells[i]
 	task, err := e.Cell(i).Task(stages.Folders{Dir: dir, Scratch: filepath.Join(e.Dir, ".scratch-"+ref.Cell)})
@@ -309,7 +306,7 @@ func (e *execution) carryOut(ctx context.Context, i int, dir string, began time.
 	return Real(ctx, task, on, watch)
 }
 
-// failure returns the reason that a cell failed.
+// failure returns the reason why a cell failed; nil if it did not.
 func failure(c record.Cell) error {
 	if c.Error != "" {
 		return errors.New(c.Error)
@@ -321,7 +318,7 @@ func failure(c record.Cell) error {
 	return fmt.Errorf("job %s: %s", first.Job, first.Reason)
 }
 
-// report reports a cell's progress, with the stage's counts and the time left.
+// report reports the progress of a cell, with the stage's counts and the remaining time.
 func (e *execution) report(i int, p stages.Progress) {
 	e.mu.Lock()
 	p.Stage, p.Unit, p.Done = stage, e.Plan.Cells[i].Cell, e.done

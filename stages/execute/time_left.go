@@ -9,10 +9,10 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// leftLevel is the level of the range of the time left.
+// leftLevel is the level of the interval of the remaining time.
 const leftLevel = 0.9
 
-// expect adds cells that will run to the cells of known time; at first also the cells that finished in earlier runs.
+// expect adds cells that will run. The first call also adds the cells that finished in earlier runs, for their times.
 func (e *execution) expect(cells []int, first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -39,7 +39,7 @@ func (e *execution) expect(cells []int, first bool) {
 	}
 }
 
-// each changes the known times of some real cells.
+// each calls change for the times of some real cells.
 func (e *execution) each(cells []int, change func(*cellTime)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -50,7 +50,7 @@ func (e *execution) each(cells []int, change func(*cellTime)) {
 	}
 }
 
-// setLeft sets the time left for the real cells at an instant.
+// setLeft sets the remaining time of the real cells in p.
 func (e *execution) setLeft(p *stages.Progress, now time.Time) {
 	open, times := false, make([]estimator.CellTime, len(e.real))
 	for n, t := range e.real {

@@ -13,11 +13,11 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// ProtocolVersion is the version of the protocol.
+// ProtocolVersion is the version of the protocol between tfexp and programs.
 const ProtocolVersion = 1
 
-// programAdmitter lets a program decide: it turns the events of a run into messages, and answers into decisions. It
-// is the Admitter of the run.
+// programAdmitter is the Admitter of a run whose decisions a program makes. It converts events into messages, and
+// answers into decisions.
 type programAdmitter struct {
 	scheduler.View
 	scheduler.Actions
@@ -27,17 +27,17 @@ type programAdmitter struct {
 	cell    *record.CellRef
 	ready   readyMessage
 	can     scheduler.Capabilities
-	// migrates reports whether paused jobs can go on on other nodes.
+	// migrates reports whether the engine can continue paused jobs on other nodes.
 	migrates bool
-	number   map[string]int32 // of jobs, by name
-	cores    int              // of the cluster
+	number   map[string]int32 // job numbers by name
+	cores    int              // cores of the cluster
 
-	line       []byte        // the next message: its events so far
-	wakes      time.Duration // when the program wants to be asked
+	line       []byte        // the next message, with the events so far
+	wakes      time.Duration // when the program wants the next message
 	waits      map[string]string
 	time       answerTimes
 	idle       idleWakeups
-	state      json.RawMessage // left by the program
+	state      json.RawMessage // the state that the program returned at its end
 	transcript *transcript
 	err        error
 }
@@ -46,7 +46,7 @@ type programAdmitter struct {
 type readyMessage struct {
 	Protocol int    `json:"protocol"`
 	Name     string `json:"name"`
-	// Ask is when the program is asked: always, or waiting: only while jobs wait.
+	// Ask is "always" or "waiting"; the latter means that the program is asked only while jobs wait.
 	Ask string `json:"ask"`
 	// Sizes reports whether the program sets the number of cores of jobs.
 	Sizes bool   `json:"sizes"`
@@ -58,7 +58,7 @@ const (
 	askWaiting = "waiting"
 )
 
-// startProgram starts the program of a cell, and exchanges the first messages with it.
+// startProgram starts the program of a cell and exchanges the first messages with it.
 func startProgram(ctx context.Context, t *stages.Task, r scheduler.Run) (d *programAdmitter, err error) {
 	d = &programAdmitter{
 		run: r, cell: &t.Setup.Cell, wakes: scheduler.Never, number: make(map[string]int32, len(r.Jobs)),
@@ -98,7 +98,7 @@ func startProgram(ctx context.Context, t *stages.Task, r scheduler.Run) (d *prog
 	return d, nil
 }
 
-// readReady takes the answer to the first message.
+// readReady processes the answer to the first message.
 func (d *programAdmitter) readReady(answer []byte) error {
 	if err := decodeAnswer(answer, &d.ready); err != nil {
 		return d.process.withStderr(err.Error())
@@ -116,7 +116,7 @@ func (d *programAdmitter) readReady(answer []byte) error {
 	return nil
 }
 
-// send sends a message and returns the answer.
+// send sends a message and returns the program's answer.
 func (d *programAdmitter) send(message []byte) ([]byte, error) {
 	began := time.Now()
 	answer, err := d.process.roundTrip(message)
@@ -159,7 +159,7 @@ func (d *programAdmitter) OnWakeup() {
 	d.wakes = scheduler.Never
 }
 
-// close says to the program that the cell is over, waits for its end, and takes its output.
+// close sends the program the end of the cell, waits until it exits, and adds its results to the record.
 func (d *programAdmitter) close(out *record.Cell) {
 	if d.err == nil {
 		answer, err := d.process.roundTrip(d.endMessage())
@@ -176,7 +176,7 @@ func (d *programAdmitter) close(out *record.Cell) {
 		d.process.kill("its answer is wrong")
 		d.process.waitForExit(exitPatience)
 	}
-	if d.time.asked > 0 && d.cell.Real() { // metrics of simulated cells depend on no machine
+	if d.time.asked > 0 && d.cell.Real() { // metrics of simulated cells must not depend on the machine
 		out.Metrics.Set(DecisionTime, d.time.mean())
 	}
 	d.transcript.close(d, out)
@@ -197,10 +197,10 @@ func decodeAnswer(answer []byte, into any) error {
 	return nil
 }
 
-// maxExcerpt is how much of an answer is shown.
+// maxExcerpt is the largest length of an answer in an error message.
 const maxExcerpt = 120
 
-// excerpt is an answer in a message.
+// excerpt returns the beginning of an answer, for an error message.
 func excerpt(answer []byte) string {
 	if len(answer) > maxExcerpt {
 		return fmt.Sprintf("%q…", answer[:maxExcerpt])

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// answerTimes is the total time of the program for its answers.
+// answerTimes adds up the time in which the program answered.
 type answerTimes struct {
 	asked int
 	sum   time.Duration
@@ -12,7 +12,7 @@ type answerTimes struct {
 
 func (s *answerTimes) add(d time.Duration) { s.asked, s.sum = s.asked+1, s.sum+d }
 
-// mean is that for an answer, in microseconds.
+// mean returns the mean time of an answer, in microseconds.
 func (s *answerTimes) mean() float64 {
 	return float64(s.sum.Nanoseconds()) / 1e3 / float64(max(s.asked, 1))
 }

@@ -10,23 +10,24 @@ import (
 	"github.com/tfexp/tfexp/hardware/process"
 )
 
-// companion is a program that tfexp talks to over its standard input and output while other work runs.
+// companion is a program that tfexp talks to by its standard input and output, while other work continues.
 type companion struct {
-	// In is its standard input, Out its standard output. The caller reads Err, its standard error, to its end and closes it.
+	// In, Out and Err are the program's standard input, output and error. The caller must read Err to its end and close
+	// it.
 	In, Out, Err *os.File
 
 	program *process.Companion
 	once    sync.Once
 	end     string
 
-	sleeps, patience int // reads that do not spin, and how many they were the last time
+	sleeps, patience int // number of next reads that do not poll, and its value last time
 }
 
-// talking counts the live companions.
+// talking counts the running companions.
 var talking atomic.Int64
 
-// startCompanion starts a program in a folder, with variables ("k=v") in addition to tfexp's. The program must have
-// called process.Main first. The caller must call Wait.
+// startCompanion starts a program in a folder. env has variables ("k=v") in addition to tfexp's own. main must have
+// called process.Main before. The caller must call Wait.
 func startCompanion(argv []string, dir string, env []string) (*companion, error) {
 	var theirs, ours [3]*os.File
 	defer func() {
@@ -54,11 +55,11 @@ func startCompanion(argv []string, dir string, env []string) (*companion, error)
 	return c, nil
 }
 
-// Kill ends the program and all that it has started.
+// Kill ends the program and all its child processes.
 func (c *companion) Kill() { c.program.Kill() }
 
-// Wait closes the program's input, waits until it has exited, ends it after a time, and kills the processes that it
-// leaves behind. It returns how the program ended: "exit status 1", or "" for success.
+// Wait closes the program's input and waits until it exits; after patience it kills the program. It also kills child
+// processes that remain. It returns how the program ended, such as "exit status 1"; empty for success.
 func (c *companion) Wait(patience time.Duration) string {
 	c.once.Do(func() {
 		c.In.Close()

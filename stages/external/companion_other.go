@@ -4,7 +4,7 @@ package external
 
 import "time"
 
-// spinTime is how long each side may poll for the other's message before it sleeps.
+// spinTime is how long a process polls for the next message before it sleeps.
 func spinTime() time.Duration { return 0 }
 
 // Read reads from Out.

@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// mostSpin is how long Read polls for an answer before it sleeps, if there are cores to spare: waking up takes as long.
-// After polls without an answer it sleeps at once, for up to maxPatience answers.
+// mostSpin is how long Read polls for an answer before it sleeps, if cores are idle: waking up takes about as long. If
+// polling got no answer, later reads sleep at once, for up to maxPatience answers.
 const (
 	mostSpin    = 40 * time.Microsecond
 	maxPatience = 1024
 )
 
-// spinTime is how long each side may poll for the other's message before it sleeps: 0 if polling takes cores from others.
+// spinTime is how long a process polls for the next message before it sleeps. It is 0 if polling would take cores from
+// other work.
 func spinTime() time.Duration {
 	if 2*int(talking.Load()) > runtime.GOMAXPROCS(0) {
 		return 0
@@ -41,7 +42,7 @@ func (c *companion) Read(b []byte) (n int, err error) {
 			if n, err = syscall.Read(int(fd), b); err != syscall.EAGAIN && err != syscall.EINTR {
 				return true
 			}
-			if time.Since(began) > spin { // the program takes longer, or others want the core
+			if time.Since(began) > spin { // the program needs longer, or other work needs the core
 				c.patience = min(max(4*c.patience, 16), maxPatience)
 				c.sleeps, spin = c.patience, 0
 				return false

@@ -12,33 +12,34 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// decisionList is the list of decisions of a program.
+// decisionList is a program's answer with its decisions.
 type decisionList struct {
 	Type string        `json:"type"`
 	Do   []jobDecision `json:"do"`
-	// CallAt is when the program is to be asked at the latest; nil for when something happens.
+	// CallAt is the time of the next message if no event comes earlier; nil means that only events cause messages.
 	CallAt *int64 `json:"call_at_ns"`
-	// Waits has reasons why jobs wait, for people.
+	// Waits has reasons why jobs wait, by job name.
 	Waits map[string]string `json:"waits"`
 }
 
-// jobDecision is one thing to be done: to the job that one of the first fields names.
+// jobDecision is one decision. One of the first fields has the name of the job.
 type jobDecision struct {
 	Start   string `json:"start"`
 	Resume  string `json:"resume"`
 	Pause   string `json:"pause"`
 	Resize  string `json:"resize"`
 	Migrate string `json:"migrate"`
-	// Cores is how many the job gets; 0 for its request.
+	// Cores is the number of cores for the job; 0 means its request.
 	Cores int32 `json:"cores"`
-	// Nodes are the names of its nodes, On its cores, "0-3,7"; empty for the first with room.
+	// Nodes are the names of nodes, and On are cores such as "0-3,7". If both are empty, the first nodes with room are
+	// used.
 	Nodes       []string `json:"nodes"`
 	On          string   `json:"on"`
 	Alternative string   `json:"alternative"`
 	Why         string   `json:"why"`
 }
 
-// applyDecisions applies an answer. The error names the job and the rule that forbids it.
+// applyDecisions applies the decisions of an answer. An error names the job and the rule that was broken.
 func (d *programAdmitter) applyDecisions(line []byte) error {
 	var a decisionList
 	if err := decodeAnswer(line, &a); err != nil {
@@ -74,7 +75,7 @@ func (d *programAdmitter) applyDecisions(line []byte) error {
 	return nil
 }
 
-// verbAndJob returns the verb of a decision, and its job.
+// verbAndJob returns the verb of a decision and the name of its job.
 func (o *jobDecision) verbAndJob() (verb, job string, err error) {
 	for _, v := range []struct{ verb, job string }{
 		{"start", o.Start}, {"resume", o.Resume}, {"pause", o.Pause}, {"resize", o.Resize}, {"migrate", o.Migrate},
@@ -93,7 +94,7 @@ func (o *jobDecision) verbAndJob() (verb, job string, err error) {
 	return verb, job, nil
 }
 
-// Decisions that the state of a job does not allow.
+// Errors for decisions that the state of a job does not allow.
 var (
 	errWaiting = errors.New("only waiting jobs can start")
 	errSizes   = errors.New(`a program that sizes jobs must say "sizes": true in its first answer`)
@@ -144,7 +145,7 @@ func (d *programAdmitter) applyDecision(verb, name string, o *jobDecision) error
 	return d.startJob(d.Job(job), o)
 }
 
-// reasonOf returns the program's reason for a decision, or the usual one.
+// reasonOf returns the program's reason for a decision, or usual if it gave none.
 func (d *programAdmitter) reasonOf(o *jobDecision, usual string) string {
 	if o.Why != "" {
 		return o.Why
@@ -167,7 +168,7 @@ func (d *programAdmitter) startJob(j scheduler.JobView, o *jobDecision) error {
 		choices = []int32{int32(k)}
 	}
 	var err error
-	for _, k := range slices.Clone(choices) { // the first that has room
+	for _, k := range slices.Clone(choices) { // the first alternative that has room
 		d.Choose(j.Number(), k)
 		var cores int32
 		if cores, err = d.coresFor(j, o); err != nil {
@@ -202,7 +203,7 @@ func (d *programAdmitter) coresFor(j scheduler.JobView, o *jobDecision) (int32, 
 	return cores, checkCores(j, cores)
 }
 
-// checkCores refuses a size that a job may not have.
+// checkCores returns an error if a job may not have this number of cores.
 func checkCores(j scheduler.JobView, cores int32) error {
 	job := j.Job()
 	least, most := int32(max(job.MinThreads, 1)), max(int32(job.MaxThreads), j.Request())
@@ -212,7 +213,8 @@ func checkCores(j scheduler.JobView, cores int32) error {
 	return nil
 }
 
-// findPlace returns the place where a job starts with the given cores: the decision's, or the first nodes with room.
+// findPlace returns where a job with these cores starts: on the nodes or cores of the decision, or else on the first
+// nodes with room.
 func (d *programAdmitter) findPlace(j scheduler.JobView, cores int32, o *jobDecision) (nodes []int32,
 	g scheduler.Grant, err error) {
 	need, count := j.Needs(cores)
@@ -285,7 +287,7 @@ func (d *programAdmitter) nodeNames(nodes []int32) string {
 	return strings.Join(names, ", ")
 }
 
-// resizeJob gives a running job more or fewer cores.
+// resizeJob changes the number of cores of a running job.
 func (d *programAdmitter) resizeJob(j scheduler.JobView, o *jobDecision) error {
 	held := int32(j.Held().Cores.Count())
 	switch {

@@ -9,11 +9,11 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// determinismChecked are the programs that were checked a second time, by command and settings.
+// determinismChecked has the programs that were checked, by command and settings.
 var determinismChecked sync.Map
 
-// checkDeterminism repeats the conversation with a second process, once for each program, and describes the first
-// different answer; "" without one.
+// checkDeterminism sends the same messages to a second process, once for each program. It describes the first answer
+// that differs; empty if all are the same.
 func (d *programAdmitter) checkDeterminism(ctx context.Context, t *stages.Task) string {
 	_, before := determinismChecked.LoadOrStore(fmt.Sprint(t.Base, t.Policy.Settings), true)
 	if before || len(d.transcript.exchanges) == 0 {

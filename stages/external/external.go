@@ -1,6 +1,5 @@
-// Package external has policies that are programs, in any language: the order "external". A program is asked at
-// each dispatch, in JSON lines over its standard input and output (docs/external.md), and answers with its
-// decisions.
+// Package external has policies that are programs, in any language: the order "external". At each dispatch tfexp sends
+// events to the program and reads its decisions, as JSON lines over standard input and output (docs/external.md).
 package external
 
 import (
@@ -59,7 +58,7 @@ type programArgs struct {
 //go:embed external.go
 var source embed.FS
 
-// of returns the arguments of a policy.
+// argsOf returns the arguments of a policy.
 func argsOf(s policy.Settings) (a programArgs) {
 	schema.Fill(&a, s)
 	return a
@@ -92,28 +91,28 @@ func init() {
 	})
 }
 
-// DecisionTime is the time of a policy's program per decision.
+// DecisionTime is the mean time that a policy's program needs for an answer.
 var DecisionTime = measure.Register(measure.Metric{
 	Rank: 900, Name: "decision_us", Title: "time per decision", Unit: "µs", Rare: true,
 	Doc:     "mean time that the program of an external policy takes for an answer",
-	Compute: func(*measure.Totals) float64 { return math.NaN() }, // Close sets it
+	Compute: func(*measure.Totals) float64 { return math.NaN() }, // programPolicy.Close sets it
 })
 
-// byArrival is the order in which waiting jobs are listed to the kernel.
+// byArrival sorts waiting jobs by arrival.
 type byArrival struct{}
 
 func (byArrival) Rank(j scheduler.JobView) int64 { return int64(j.Job().Arrival) }
 
-// programPolicy makes the rules of one cell: it starts the program, and asks it.
+// programPolicy is the Decider of one cell: it starts the program and asks it.
 type programPolicy struct {
 	ctx      context.Context
 	task     stages.Task
-	admitter *programAdmitter // nil before the program is started
+	admitter *programAdmitter // nil until the program is started
 }
 
 func (d *programPolicy) String() string { return d.task.Policy.String() }
 
-// Rules starts the program.
+// Rules starts the program and returns rules that ask it.
 func (d *programPolicy) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
 	rules, err := d.task.Policy.Rules(r)
 	if err != nil {
@@ -128,7 +127,7 @@ func (d *programPolicy) Rules(r scheduler.Run) (scheduler.PolicyRules, error) {
 	return rules, nil
 }
 
-// Close ends the program.
+// Close ends the program and adds its results to the record.
 func (d *programPolicy) Close(out *record.Cell) {
 	if d.admitter == nil {
 		return

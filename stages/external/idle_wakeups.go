@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// A program that asks for maxIdleWakeups wake-ups within idleSpan, and changes nothing, is ended.
+// A program is ended if it requests maxIdleWakeups wake-ups within idleSpan and changes nothing.
 const (
-	timerEvent     = "timer" // of a wake-up
+	timerEvent     = "timer" // the event of a wake-up
 	maxIdleWakeups = 10_000
 	idleSpan       = time.Second
 )
 
-// idleWakeups counts the wake-ups in a row at which nothing had happened and the program changed nothing.
+// idleWakeups counts consecutive wake-ups at which no event had happened and the program changed nothing.
 type idleWakeups struct {
-	changed bool // the next message has an event that is not a wake-up
+	changed bool // the next message has an event other than a wake-up
 	count   int
-	since   time.Duration // the first of them
+	since   time.Duration // time of the first of them
 }
 
-// decided is called after each answer; it errs when the run makes no progress.
+// decided is called after each answer. It returns an error if the run makes no progress.
 func (i *idleWakeups) decided(now time.Duration) error {
 	if i.changed || now-i.since > idleSpan {
 		*i = idleWakeups{since: now}

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// node is a node in the first message.
+// node is a node of the cluster in the first message.
 type node struct {
 	Name   string `json:"name"`
 	Cores  int    `json:"cores"`
@@ -19,11 +19,11 @@ type node struct {
 	GPU    string `json:"gpu,omitempty"`
 	Memory int64  `json:"memory,omitempty"`
 	Rack   string `json:"rack,omitempty"`
-	// Up is false for a server that comes and goes: an event announces it.
+	// Up is false for a server that is not available yet. An event announces it later.
 	Up bool `json:"up"`
 }
 
-// capabilities are the capabilities of the engine.
+// capabilities are the engine's capabilities in the first message.
 type capabilities struct {
 	Pause   bool `json:"pause"`
 	Resize  bool `json:"resize"`
@@ -32,7 +32,7 @@ type capabilities struct {
 	GPUs    bool `json:"gpus"`
 }
 
-// helloMessage is the first message.
+// helloMessage returns the first message.
 func (d *programAdmitter) helloMessage(t *stages.Task) ([]byte, error) {
 	type set struct {
 		Nodes []node `json:"nodes"`
@@ -78,14 +78,14 @@ func (d *programAdmitter) helloMessage(t *stages.Task) ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// beginMessage begins the next message, unless it has begun.
+// beginMessage begins the next message, if it has not begun.
 func (d *programAdmitter) beginMessage() {
 	if len(d.line) == 0 {
 		d.line = append(d.line, `{"type":"events","events":[`...)
 	}
 }
 
-// beginEvent begins an event of a kind in the next message.
+// beginEvent begins an event in the next message.
 func (d *programAdmitter) beginEvent(kind string, at time.Duration) {
 	d.beginMessage()
 	d.idle.changed = d.idle.changed || kind != timerEvent
@@ -113,14 +113,14 @@ func (d *programAdmitter) addInt(name string, n int64) {
 	d.line = appendInt(d.line, n)
 }
 
-// addNonZero adds a number that is not 0.
+// addNonZero adds a member with a number, unless the number is 0.
 func (d *programAdmitter) addNonZero(name string, n int64) {
 	if n != 0 {
 		d.addInt(name, n)
 	}
 }
 
-// addEvent receives each event of the run.
+// addEvent adds an event of the run to the next message.
 func (d *programAdmitter) addEvent(e *scheduler.Event) {
 	switch e.Kind {
 	case scheduler.Arrive:
@@ -168,7 +168,7 @@ func (d *programAdmitter) addEvent(e *scheduler.Event) {
 	d.line = append(d.line, '}')
 }
 
-// eventsMessage is a message with the events up to now.
+// eventsMessage returns a message with the events up to now.
 func (d *programAdmitter) eventsMessage(now time.Duration) []byte {
 	d.wakes = scheduler.Never
 	d.beginMessage()
@@ -177,7 +177,7 @@ func (d *programAdmitter) eventsMessage(now time.Duration) []byte {
 	return message
 }
 
-// endMessage is the last message, and left takes its answer.
+// endMessage is the last message. readState reads its answer.
 func (d *programAdmitter) endMessage() []byte { return []byte(`{"type":"end"}`) }
 
 func (d *programAdmitter) readState(answer []byte) error {
@@ -190,7 +190,7 @@ func (d *programAdmitter) readState(answer []byte) error {
 	return err
 }
 
-// addHeld adds the resources that a job holds from now on.
+// addHeld adds the resources that a job holds from this event on.
 func (d *programAdmitter) addHeld(e *scheduler.Event) {
 	d.addInt("cores", int64(e.Cores.Count()))
 	d.addText("on", e.Cores.String())
@@ -199,8 +199,7 @@ func (d *programAdmitter) addHeld(e *scheduler.Event) {
 	}
 }
 
-// addJob adds the known properties of a job when it arrives. Values that are 0, or the same for all jobs, are
-// left out.
+// addJob adds the known properties of a job that arrives. It omits values that are 0 or the same for all jobs.
 func (d *programAdmitter) addJob(j *scheduler.Job) {
 	d.addInt("number", int64(j.Number))
 	d.addInt("cores", int64(j.Threads))
@@ -258,13 +257,13 @@ func (d *programAdmitter) addJob(j *scheduler.Job) {
 	for _, r := range j.Roles() {
 		more.Roles = append(more.Roles, role{r.Name, r.Count, r.Threads, r.GPUs, r.GPU})
 	}
-	raw, _ := json.Marshal(more) // of numbers and texts
+	raw, _ := json.Marshal(more) // numbers and texts cannot fail
 	d.line = append(append(d.line, ','), raw[1:len(raw)-1]...)
 }
 
 func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
 
-// appendText appends a JSON text.
+// appendText appends a text as a JSON string.
 func appendText(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

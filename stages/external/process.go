@@ -16,31 +16,31 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Limits on a program.
+// Limits on a program's output.
 const (
 	maxAnswer    = 16 << 20 // bytes of a line
-	maxTail      = 64 << 10 // bytes of its error output that are kept
-	shownLines   = 10       // of its error output, in a message
+	maxTail      = 64 << 10 // bytes of error output that are kept
+	shownLines   = 10       // lines of error output in a message
 	exitPatience = 3 * time.Second
 )
 
-// policyProcess is a program that answers each line with a line.
+// policyProcess is a program that answers each line of input with a line of output.
 type policyProcess struct {
 	program    *companion
 	answers    *bufio.Reader
 	limit      time.Duration
 	timeout    *time.Timer
-	killReason atomic.Pointer[string] // why tfexp ended it
+	killReason atomic.Pointer[string] // why tfexp killed the program
 	stderr     *stderrTail
 	drained    chan struct{}
-	release    func() bool // stops the watch of the context
+	release    func() bool // ends the watch of the context
 }
 
 // startProcess starts the program of a task.
 func startProcess(ctx context.Context, t *stages.Task) (*policyProcess, error) {
 	set := argsOf(t.Policy.Settings)
 	env := []string{
-		"PYTHONHASHSEED=0", // sets of texts are in the same order each time
+		"PYTHONHASHSEED=0", // Python then orders sets of texts the same way in each process
 		fmt.Sprintf("TFEXP_POLICY_SPIN=%d", spinTime().Microseconds()),
 	}
 	if dir, err := libraryFolder(); err == nil {
@@ -71,13 +71,13 @@ func startProcess(ctx context.Context, t *stages.Task) (*policyProcess, error) {
 	return proc, nil
 }
 
-// kill ends the program; the first reason counts.
+// kill ends the program. Only the first reason is kept.
 func (proc *policyProcess) kill(why string) {
 	proc.killReason.CompareAndSwap(nil, &why)
 	proc.program.Kill()
 }
 
-// roundTrip sends a line, without its end, and returns the answer, which holds until the next call.
+// roundTrip sends a line without its line break and returns the answer, which is valid until the next call.
 func (proc *policyProcess) roundTrip(line []byte) (answer []byte, err error) {
 	proc.timeout.Reset(proc.limit)
 	defer proc.timeout.Stop()
@@ -88,13 +88,13 @@ func (proc *policyProcess) roundTrip(line []byte) (answer []byte, err error) {
 	return answer, nil
 }
 
-// errTalks is returned for a program that writes too much.
+// errTalks is returned if a program writes too much.
 var (
 	errExtraOutput = errors.New("each message has one line for an answer, and standard output nothing else")
 	errLongAnswer  = fmt.Errorf("its answer is longer than %d MiB: %w", maxAnswer>>20, errExtraOutput)
 )
 
-// exchange writes a line to the program's standard input, and reads one from its standard output.
+// exchange writes a line to the program's standard input and reads a line from its standard output.
 func (proc *policyProcess) exchange(line []byte) ([]byte, error) {
 	if proc.answers.Buffered() > 0 {
 		return nil, fmt.Errorf("it printed more than one line for a message: %w", errExtraOutput)
@@ -116,7 +116,7 @@ func (proc *policyProcess) exchange(line []byte) ([]byte, error) {
 	return bytes.TrimSuffix(long, []byte("\n")), err
 }
 
-// failure returns the reason that there is no answer, and ends the program.
+// failure ends the program and returns the reason why it did not answer.
 func (proc *policyProcess) failure(err error) error {
 	if errors.Is(err, errExtraOutput) {
 		proc.kill(err.Error())
@@ -131,7 +131,7 @@ func (proc *policyProcess) failure(err error) error {
 	return proc.withStderr("it ended before it answered: " + end)
 }
 
-// withStderr adds the last lines of the program's error output to an error.
+// withStderr returns an error with the last lines of the program's error output.
 func (proc *policyProcess) withStderr(why string) error {
 	if last := proc.stderr.lastLines(shownLines); last != "" {
 		why += "; its last lines:\n  │ " + strings.ReplaceAll(last, "\n", "\n  │ ")
@@ -139,7 +139,7 @@ func (proc *policyProcess) withStderr(why string) error {
 	return errors.New(why)
 }
 
-// waitForExit closes the program's input, and waits for its end.
+// waitForExit closes the program's input and waits until it exits.
 func (proc *policyProcess) waitForExit(patience time.Duration) string {
 	proc.release()
 	how := proc.program.Wait(patience)

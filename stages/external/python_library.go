@@ -10,7 +10,8 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// libraryFolder is where the Python library is: with the user's caches, in a folder for each version.
+// libraryFolder returns the folder of the Python library tfexp_policy: below the user's cache folder, one for each
+// version.
 var libraryFolder = sync.OnceValues(func() (string, error) {
 	home, err := os.UserCacheDir()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// stderrTail keeps the end of the text written to it.
+// stderrTail keeps the end of the text that is written to it.
 type stderrTail struct {
 	mu   sync.Mutex // guards the fields below
 	text []byte

@@ -15,23 +15,24 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// The files that a program leaves in the folder of its cell.
+// Files that are written in the cell's folder.
 const (
 	transcriptFile = "policy.jsonl"
 	stateFile      = "policy_state.json"
 	stderrFile     = "policy.log"
 )
 
-// Bounds on the record of a conversation: in the file, and for the second look.
+// Limits on the size of the conversation: in the file, and in memory for the determinism check.
 const (
 	maxTranscript = 64 << 20
 	maxExamined   = 4 << 20
 )
 
-// transcript records the conversation: in a file, to examine decisions, and its beginning in memory, to repeat it.
+// transcript records the messages and answers: in a file for users, and the first ones in memory for the determinism
+// check.
 type transcript struct {
 	dir       string
-	file      *folder.File // nil where nothing is kept
+	file      *folder.File // nil if no file is kept
 	to        *bufio.Writer
 	size      int
 	exchanges [][2][]byte // messages and answers
@@ -49,13 +50,13 @@ func newTranscript(t *stages.Task) *transcript {
 	return j
 }
 
-// add keeps a message and its answer.
+// add records a message and its answer.
 func (j *transcript) add(message, answer []byte) {
 	if n := len(message) + len(answer) + 2; j.length+n <= maxExamined {
 		j.exchanges = append(j.exchanges, [2][]byte{bytes.Clone(message), bytes.Clone(answer)})
 		j.length += n
 	} else {
-		j.length = maxExamined // a later one would not follow the last
+		j.length = maxExamined // keep no later messages: they would not follow the last one kept
 	}
 	if j.to == nil || j.size > maxTranscript {
 		return
@@ -67,7 +68,7 @@ func (j *transcript) add(message, answer []byte) {
 	}
 }
 
-// close completes the files of the cell.
+// close completes the file and adds it to the cell's record.
 func (j *transcript) close(d *programAdmitter, out *record.Cell) {
 	if j.to != nil {
 		j.err = errors.Join(j.err, j.to.Flush(), j.file.Close())
@@ -96,7 +97,7 @@ func (j *transcript) write(out *record.Cell, name string, raw []byte) {
 	out.Files = append(out.Files, record.File{Name: name, Size: int64(len(raw))})
 }
 
-// previousState is the state that the program left at the end of the replicate before; nil for none.
+// previousState returns the state that the program left after the previous replicate; nil if it left no state.
 func previousState(t *stages.Task) (json.RawMessage, error) {
 	c := &t.Setup.Cell
 	if !t.Policy.Program().Learns || c.Replicate < 2 || t.Dir == "" {

@@ -1,4 +1,4 @@
-// Package commands has the flag --more of run, which adds replicates to a finished experiment.
+// Package commands adds the flag --more to run, which adds replicates to a finished experiment.
 package commands
 
 import (
@@ -27,7 +27,7 @@ func init() {
 				flags = fs
 				fs.IntVar(&n, "more", 0, "add `N` replicates to a finished experiment")
 				if fs.Name() == "resume" {
-					_ = fs.MarkHidden("more") // it is there
+					_ = fs.MarkHidden("more") // the flag exists
 				}
 			},
 			Prepare: func(o *pipeline.Options) error {

@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Sample is the measured speed of a cluster with equal workers.
+// Sample is the measured speed of a cluster of equal workers.
 type Sample struct {
-	// Model is the trained model; it may be empty if all samples have the same one.
+	// Model is the trained model; it may be empty if all samples have the same.
 	Model, Device    string
 	Servers, Workers int
-	// StepsPerSecond is the speed of all workers together; above 0.
+	// StepsPerSecond is the speed of all workers together. It is positive.
 	StepsPerSecond float64
 }
 
@@ -25,41 +25,40 @@ type Model struct {
 	Limit, Exponent, Sharpness float64
 }
 
-// Fitted has the laws of several models. Each model's exponent and sharpness are drawn toward the common ones, Exponent
-// and Sharpness; one that differs much has hardly any part in these.
+// Fitted has the fitted laws of several models. Each model's exponent and sharpness are drawn toward the common
+// Exponent and Sharpness; outliers have little effect on the common values.
 type Fitted struct {
 	Form                Form
 	Models              []Model
 	Exponent, Sharpness float64
 }
 
-// ErrNoSamples is returned where there is nothing to fit to.
+// ErrNoSamples is returned if there are no samples to fit.
 var ErrNoSamples = errors.New("there are no measured speeds")
 
-// The fit is one of maximum a posteriori probability. Its priors are wide, and matter only for parameters that
-// the samples do not determine, for example of parameter servers that never were the limit. They are round
-// numbers, not fitted to any table.
+// The fit maximizes the posterior probability. The priors are wide: they matter only for parameters that the samples do
+// not determine, such as a limit that was never reached. Their values are round numbers and were not fitted to any
+// table.
 const (
 	// noise is the relative error of a sample.
 	noise = 0.03
-	// heavy is the multiple of the noise beyond which a residual counts less than its square: some samples are
-	// outliers.
+	// heavy is the residual, as a multiple of the noise, beyond which outliers are damped.
 	heavy = 1.0
 
-	priorExponent, sdExponent   = 0.8, 0.3 // servers help a little less than in proportion
-	priorSharpness, sdSharpness = 4.0, 0.7 // the logarithm has this deviation
-	priorLimit, sdLimit         = 6.0, 1.0 // workers that a parameter server serves; the logarithm's deviation
+	priorExponent, sdExponent   = 0.8, 0.3 // speed grows a little less than the number of servers
+	priorSharpness, sdSharpness = 4.0, 0.7 // the deviation is of the logarithm
+	priorLimit, sdLimit         = 6.0, 1.0 // workers per parameter server; the deviation is of the logarithm
 
-	// Several models: the common exponent and sharpness are known better than those of one model. A model's
-	// values differ from them by these parts of the deviations above. Some are far off.
+	// With several models, the common exponent and sharpness have sdCommon times the deviations above. Values of a
+	// model deviate from the common ones by sdOwn times these deviations; some are outliers.
 	sdCommon, sdOwn = 0.5, 1.0 / 3
 )
 
-// Fit fits a form of the law to samples. Each model and type of device has a rate, each model a limit.
+// Fit fits a form of the law to samples. Each pair of model and device has a rate, and each model a limit.
 //
-// It minimizes squared errors of the logarithm of the speed, with outliers damped (P. J. Huber, 1964, in the smooth
-// form of P. Charbonnier, 1997), and of the priors, by the method of Levenberg and Marquardt (1963) from several
-// starts.
+// It minimizes the sum of squared errors of the logarithm of the speed and of the priors. Outliers are damped (P. J.
+// Huber, 1964, in the smooth form of P. Charbonnier, 1997). The method is Levenberg–Marquardt (1963) from several
+// starting points.
 func Fit(samples []Sample, form Form) (Fitted, error) {
 	if len(samples) == 0 {
 		return Fitted{}, ErrNoSamples
@@ -82,7 +81,7 @@ func Fit(samples []Sample, form Form) (Fitted, error) {
 	return p.fitted(best).rounded(), nil
 }
 
-// Law returns the law of a model; false for one that was not fitted.
+// Law returns the law of a model; false if the model was not fitted.
 func (f Fitted) Law(model string) (Law, bool) {
 	for _, m := range f.Models {
 		if m.Name == model {
@@ -92,8 +91,7 @@ func (f Fitted) Law(model string) (Law, bool) {
 	return Law{}, false
 }
 
-// Predict returns the speed of a cluster like the sample's; NaN if its model or its type of device was not
-// fitted.
+// Predict returns the speed of the sample's cluster; NaN if its model or device was not fitted.
 func (f Fitted) Predict(s Sample) float64 {
 	law, ok := f.Law(s.Model)
 	if _, known := law.Rate(s.Device); !ok || !known {
@@ -102,16 +100,16 @@ func (f Fitted) Predict(s Sample) float64 {
 	return law.Speed(Alike(s.Device, s.Workers), s.Servers)
 }
 
-// problem is the minimization problem. Its variables are the logarithms of all rates, then of all limits; the exponents
-// of all models minus the common one, and the same of the logarithms of the sharpness; the common exponent, and the
+// problem is the minimization problem. Its variables are: the logarithms of all rates and of all limits; for each
+// model, its exponent minus the common one, and the same for the logarithm of sharpness; the common exponent, and the
 // logarithm of the common sharpness.
 type problem struct {
 	form    Form
 	samples []Sample
 	models  []string
-	rates   []Sample // the first sample of each model and device
-	rateOf  []int    // by sample
-	modelOf []int    // by rate
+	rates   []Sample // the first sample of each pair of model and device
+	rateOf  []int    // index into rates, by sample
+	modelOf []int    // index of the model, by rate
 }
 
 func newProblem(samples []Sample, form Form) *problem {
@@ -132,7 +130,8 @@ func newProblem(samples []Sample, form Form) *problem {
 	return p
 }
 
-// own returns the number of exponents of models, and of sharpnesses: a model alone has the common ones.
+// own returns the number of models with their own exponent and sharpness. A single model uses the common ones, so the
+// number is then 0.
 func (p *problem) own() int {
 	if len(p.models) == 1 {
 		return 0
@@ -140,13 +139,13 @@ func (p *problem) own() int {
 	return len(p.models)
 }
 
-// ownOf returns the variables of a problem that are exponents of models, and sharpnesses.
+// ownOf returns the parts of the variables that are exponents and sharpnesses of single models.
 func (p *problem) ownOf(at []float64) (exponents, sharpnesses []float64) {
 	own := at[len(p.rates)+len(p.models) : len(at)-2]
 	return own[:p.own()], own[p.own():]
 }
 
-// start takes the best speed of a worker as its rate, and as the limit a number of times the highest speed.
+// start returns starting values. A rate is the best speed of one worker; a limit is reach times the highest speed.
 func (p *problem) start(reach float64) []float64 {
 	at := make([]float64, len(p.rates)+len(p.models)+2*p.own()+2)
 	rates, top := make([]float64, len(p.rates)), make([]float64, len(p.models))
@@ -165,8 +164,7 @@ func (p *problem) start(reach float64) []float64 {
 	return at
 }
 
-// rounded keeps six digits of the fitted values: further digits have no meaning, and six are the same on all
-// processors.
+// rounded rounds the fitted values to six digits. Further digits have no meaning and can differ between processors.
 func (f Fitted) rounded() Fitted {
 	six := func(v float64) float64 {
 		unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-5)
@@ -201,7 +199,7 @@ func (p *problem) fitted(at []float64) Fitted {
 	return f
 }
 
-// residuals returns the terms that are squared and summed: one for each sample, then one for each prior.
+// residuals returns the terms whose squares are summed: one for each sample, then one for each prior.
 func (p *problem) residuals(at []float64) []float64 {
 	f := p.fitted(at)
 	out := make([]float64, 0, len(p.samples)+3*len(p.models)+2)
@@ -229,17 +227,18 @@ func (p *problem) residuals(at []float64) []float64 {
 	return out
 }
 
-// damped grows as a residual does near 0, and as its square root far from it.
+// damped grows linearly near 0 and as the square root of e far from 0.
 func damped(e float64) float64 { return math.Copysign(math.Sqrt(2*(math.Sqrt(1+e*e)-1)), e) }
 
-// outlying grows as a residual does near 0, and hardly any more far from it: its square is the negative logarithm of
-// Cauchy's density, up to a constant.
+// outlying grows linearly near 0 and logarithmically far from 0. Its square is the negative logarithm of Cauchy's
+// density, up to a constant.
 func outlying(e float64) float64 { return math.Copysign(math.Sqrt(math.Log1p(e*e)), e) }
 
-// mostSteps bounds the steps of a descent, which takes some tens.
+// mostSteps is the largest number of steps of a descent; most need a few tens.
 const mostSteps = 300
 
-// descend is the method of Levenberg and Marquardt with differences for derivatives.
+// descend minimizes by the Levenberg–Marquardt method with numerical derivatives. It returns the variables and the
+// minimum.
 func (p *problem) descend(at []float64) ([]float64, float64) {
 	n, damping := len(at), 1e-2
 	r := p.residuals(at)

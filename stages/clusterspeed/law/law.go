@@ -12,7 +12,7 @@ import (
 	"math"
 )
 
-// Form says how the time at the parameter servers counts.
+// Form is the form of a law: how time at the parameter servers affects workers.
 type Form string
 
 const (
@@ -20,25 +20,25 @@ const (
 	// it: a worker of rate r alone with parameter servers that serve P steps/s makes 1/(1/r + 1/P) steps/s. These are
 	// the asymptotic bounds of Denning and Buzen, and the default.
 	Queued Form = "queued"
-	// Apart lets workers compute and be served at the same time: a worker makes r steps/s until the limit.
+	// Apart lets workers compute and be served at the same time: a worker of rate r makes r steps/s up to the limit.
 	Apart Form = "apart"
 )
 
-// Forms are all forms, the default first.
+// Forms lists all forms, the default first.
 var Forms = []Form{Queued, Apart}
 
 // Rate is the speed of one worker.
 type Rate struct {
-	// Device is the type of its device, such as "K80".
+	// Device is the device type, such as "K80".
 	Device string
-	// StepsPerSecond is its speed where the parameter servers take no time; above 0.
+	// StepsPerSecond is the worker's speed if parameter servers take no time. It is positive.
 	StepsPerSecond float64
 }
 
 // Worker is a worker of a cluster.
 type Worker struct {
 	Device string
-	// Factor multiplies its speed: 1 for a worker in the same place as its parameter server.
+	// Factor multiplies its speed. It is 1 for a worker in the region of its parameter server.
 	Factor float64
 }
 
@@ -46,11 +46,11 @@ type Worker struct {
 type Law struct {
 	Form  Form
 	Rates []Rate
-	// Limit is the number of steps per second that one parameter server serves; 0 or +Inf: no limit.
+	// Limit is how many steps per second one parameter server can serve; 0 or +Inf means no limit.
 	Limit float64
-	// Exponent is how the limit grows: n parameter servers serve Limit·n^Exponent steps per second.
+	// Exponent is how the limit grows with servers: n parameter servers serve Limit·n^Exponent steps per second.
 	Exponent float64
-	// Sharpness says how sharp the bend is between workers that do not wait and workers that do; above 0.
+	// Sharpness is how abruptly the speed reaches the limit when workers are added. It is positive.
 	Sharpness float64
 }
 
@@ -70,7 +70,7 @@ func (l Law) Check() error {
 	return nil
 }
 
-// Rate returns the steps per second of a worker on a type of device; false for a type that the law does not know.
+// Rate returns the steps per second of a worker on a device type; false if the law lacks the type.
 func (l Law) Rate(device string) (float64, bool) {
 	for _, r := range l.Rates {
 		if r.Device == device {
@@ -80,8 +80,8 @@ func (l Law) Rate(device string) (float64, bool) {
 	return 0, false
 }
 
-// Serves returns the greatest number of steps per second that the parameter servers can serve; +Inf without a limit,
-// and for a job without parameter servers, which is a single worker.
+// Serves returns how many steps per second the parameter servers can serve. It returns +Inf if there is no limit, and
+// for a job without parameter servers, which has a single worker.
 func (l Law) Serves(servers int) float64 {
 	if servers <= 0 || l.Limit <= 0 {
 		return math.Inf(1)
@@ -111,12 +111,12 @@ func (l Law) Speed(workers []Worker, servers int) float64 {
 	if sum == 0 || math.IsInf(serves, 1) {
 		return sum
 	}
-	// The smaller of the two is taken out, so that no power is too large to be written.
+	// Divide by the smaller value, so that powers do not overflow.
 	low, high := min(sum, serves), max(sum, serves)
 	return low * math.Pow(1+math.Pow(low/high, l.Sharpness), -1/l.Sharpness)
 }
 
-// Alike returns n workers of one type, in the same place as their parameter servers.
+// Alike returns n workers on one device type, in the region of their parameter servers.
 func Alike(device string, n int) []Worker {
 	workers := make([]Worker, n)
 	for i := range workers {

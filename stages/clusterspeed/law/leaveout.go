@@ -5,25 +5,26 @@ import (
 	"slices"
 )
 
-// Prediction is the predictions of several predictors for a measured speed.
+// Prediction has a measured speed and several predictions of it, in steps per second.
 type Prediction struct {
 	Sample
-	// Fitted is the law that was fitted to all samples, the sample included.
+	// Fitted is by the law fitted to all samples, including this one.
 	Fitted float64
-	// LeftOut says that the sample and all other large clusters of its group were left out of the
-	// following predictions. Where it is false they are NaN, and also where too little is left.
+	// LeftOut reports whether this sample and all other large clusters of its group were left out for the predictions
+	// below. If false, or if too few samples remain, the predictions are NaN.
 	LeftOut bool
-	// Queued and Apart are the two forms of the law; Unlimited is Apart without a limit of the parameter servers;
-	// Linear is a straight line through the rest of the group, or proportion to its one sample.
+	// Queued and Apart are by the two forms of the law. Unlimited is by Apart without a limit of parameter servers.
+	// Linear is by a straight line through the rest of the group; if the rest is one sample, the line goes through the
+	// origin.
 	Queued, Apart, Unlimited, Linear float64
 }
 
-// Error returns the relative error of a prediction, without its sign; NaN without a prediction.
+// Error returns the absolute relative error of a prediction; NaN if the prediction is NaN.
 func (p Prediction) Error(predicted float64) float64 { return math.Abs(predicted/p.StepsPerSecond - 1) }
 
-// LeaveOut predicts speeds from samples without the larger clusters of each group in turn: a group has one model, one
-// type of device and one number of parameter servers, and its clusters with the least number of workers or more are
-// left out. The other groups stay whole.
+// LeaveOut predicts the speed of large clusters from smaller ones. A group has the samples of one model, device type
+// and number of parameter servers. For each group in turn, the clusters with at least least workers are left out of the
+// fit; the other groups stay complete.
 func LeaveOut(samples []Sample, least int) ([]Prediction, error) {
 	whole, err := Fit(samples, Queued)
 	if err != nil {
@@ -42,7 +43,7 @@ func LeaveOut(samples []Sample, least int) ([]Prediction, error) {
 		rest := slices.DeleteFunc(slices.Clone(samples), left)
 		queued, err := Fit(rest, Queued)
 		if err != nil {
-			queued = Fitted{} // nothing is left, so nothing is predicted
+			queued = Fitted{} // no samples are left, so nothing is predicted
 		}
 		apart, _ := Fit(rest, Apart)
 		for k := range out {
@@ -56,13 +57,13 @@ func LeaveOut(samples []Sample, least int) ([]Prediction, error) {
 	return out, nil
 }
 
-// alike reports whether two samples are of one group.
+// alike reports whether two samples belong to one group.
 func (s Sample) alike(o Sample) bool {
 	return s.Model == o.Model && s.Device == o.Device && s.Servers == o.Servers
 }
 
-// unlimited is the mean speed of a worker in the rest of the group, or of all clusters of the model and device if the
-// group has no rest, times the workers.
+// unlimited predicts a speed proportional to the number of workers. It uses the mean speed of a worker in the rest of
+// the group; if the rest is empty, in all clusters of the model and device.
 func unlimited(rest []Sample, s Sample) float64 {
 	for _, fits := range []func(Sample) bool{s.alike,
 		func(o Sample) bool { return o.Model == s.Model && o.Device == s.Device }} {
@@ -80,7 +81,7 @@ func unlimited(rest []Sample, s Sample) float64 {
 	return math.NaN()
 }
 
-// linear is the straight line of least squares through the rest of the group.
+// linear predicts by a straight line of least squares through the rest of the group.
 func linear(rest []Sample, s Sample) float64 {
 	var n, x, y, xx, xy float64
 	for _, o := range rest {
@@ -93,5 +94,5 @@ func linear(rest []Sample, s Sample) float64 {
 		slope := (n*xy - x*y) / d
 		return (y-slope*x)/n + slope*float64(s.Workers)
 	}
-	return y / x * float64(s.Workers) // NaN without any
+	return y / x * float64(s.Workers) // NaN if the rest is empty
 }
