@@ -10,8 +10,8 @@ import (
 	"github.com/tfexp/tfexp/stages/gavel/shares"
 )
 
-// Admit implements scheduler.Admitter: at the start of a round it decides for all jobs again;
-// otherwise it gives free devices to waiting jobs.
+// Admit implements scheduler.Admitter. At the start of a round it decides which jobs run; within a round it gives free
+// devices to waiting jobs.
 func (p *roundPlanner) Admit(v scheduler.View, h scheduler.Actions) error {
 	if p.failed != nil {
 		return p.failed
@@ -30,7 +30,8 @@ func (p *roundPlanner) Admit(v scheduler.View, h scheduler.Actions) error {
 		return err
 	}
 	picks := p.pick(q, could)
-	if len(picks) == 0 && p.changed && v.Now() >= p.last { // no job can run by an old division, and none will arrive
+	// No job can run by the old division, and no other job will arrive.
+	if len(picks) == 0 && p.changed && v.Now() >= p.last {
 		p.stuck = true
 		if err := p.divide(v, q); err != nil {
 			return err
@@ -40,8 +41,8 @@ func (p *roundPlanner) Admit(v scheduler.View, h scheduler.Actions) error {
 	return p.carryOut(v, h, picks)
 }
 
-// pick returns the teams that run in the next round. If none would, as paused jobs keep the memory of each other's
-// places, jobs may run on types where they have no time.
+// pick returns the teams that run in the next round. Paused jobs keep memory on the types where they ran, so the
+// division may leave no team that can run. In that case jobs may run on types where they have no time.
 func (p *roundPlanner) pick(q *shares.Problem, could func(job int32, t int) bool) []shares.Pick {
 	picks := p.mech.Pick(q, p.order(), could)
 	if len(picks) == 0 && p.mech.Idle && could != nil {
@@ -52,8 +53,8 @@ func (p *roundPlanner) pick(q *shares.Problem, could func(job int32, t int) bool
 	return picks
 }
 
-// could returns a function that reports whether a job runs on a type, or there would be room for it if all jobs were
-// paused: these keep their memory. It is nil where no job needs any.
+// could returns a function that reports whether a job runs on a type or would have room there if all jobs were paused.
+// Paused jobs keep their memory. could is nil if no job needs memory.
 func (p *roundPlanner) could(v scheduler.View, h scheduler.Actions) func(job int32, t int) bool {
 	if !p.memory {
 		return nil
@@ -74,14 +75,13 @@ func (p *roundPlanner) could(v scheduler.View, h scheduler.Actions) func(job int
 	}
 }
 
-// place is the place of a job in a round: a type of device, shared with another job or not.
+// place is where a job runs in a round: on a type of device, alone or sharing with another job.
 type place struct {
 	on   int
 	with int32
 }
 
-// carryOut pauses the jobs that move or that get another job to share with, and starts the
-// others.
+// carryOut pauses the jobs that change their type or partner, and starts the other picked jobs.
 func (p *roundPlanner) carryOut(v scheduler.View, h scheduler.Actions, picks []shares.Pick) error {
 	places := make(map[int32]place, len(picks))
 	for _, k := range picks {
@@ -115,9 +115,8 @@ func (p *roundPlanner) carryOut(v scheduler.View, h scheduler.Actions, picks []s
 	return p.place(v, h, picks)
 }
 
-// place starts the picks that wait, those with the most devices first. When the free devices of a type are too
-// scattered for a pick, all jobs of that type are placed again; this does not apply to a pick that lacks
-// memory.
+// place starts the waiting picks, those with the most devices first. If the free devices of a type are too scattered
+// for a pick, it places all jobs of that type again. A pick without enough memory keeps waiting.
 func (p *roundPlanner) place(v scheduler.View, h scheduler.Actions, picks []shares.Pick) error {
 	picks = slices.Clone(picks)
 	slices.SortStableFunc(picks, func(a, b shares.Pick) int {
@@ -156,8 +155,8 @@ func (p *roundPlanner) place(v scheduler.View, h scheduler.Actions, picks []shar
 	return nil
 }
 
-// startTeam starts the jobs of a team that wait, and reports whether the first one runs now. The
-// second job of a pair keeps waiting if there are no threads left for it.
+// startTeam starts the waiting jobs of a team, and reports whether the first one runs. The second job of a pair waits
+// if no threads are left for it.
 func (p *roundPlanner) startTeam(v scheduler.View, h scheduler.Actions, k shares.Pick) (bool, error) {
 	started, err := p.start(v, h, k.First, k.Type)
 	if err != nil || !started || k.Second == shares.Nobody || v.Job(k.First).State() != scheduler.Running {
@@ -197,12 +196,12 @@ func (p *roundPlanner) share(v scheduler.View, h scheduler.Actions, k shares.Pic
 	return nil
 }
 
-// free returns the free resources of the nodes with devices of a type.
+// free returns the free resources of nodes with devices of a type.
 func (p *roundPlanner) free(v scheduler.View, t int) []cluster.Room {
 	return p.roomsOf(v, t, v.Machine().Free())
 }
 
-// roomsOf returns the free room of the open nodes that have devices of a type, by node.
+// roomsOf returns the free resources of each open node that has devices of a type; other nodes have none.
 func (p *roundPlanner) roomsOf(v scheduler.View, t int, all []cluster.Room) []cluster.Room {
 	rooms := make([]cluster.Room, len(all))
 	for _, n := range p.kinds[t].nodes {
@@ -213,7 +212,7 @@ func (p *roundPlanner) roomsOf(v scheduler.View, t int, all []cluster.Room) []cl
 	return rooms
 }
 
-// start starts a job that waits on devices of a type, and reports whether it runs now.
+// start starts a waiting job on devices of a type, and reports whether it runs.
 func (p *roundPlanner) start(v scheduler.View, h scheduler.Actions, number int32, on int) (bool, error) {
 	j, m := v.Job(number), &p.members[number]
 	switch j.State() {
@@ -221,7 +220,7 @@ func (p *roundPlanner) start(v scheduler.View, h scheduler.Actions, number int32
 		return true, nil
 	case scheduler.Queued, scheduler.Paused:
 	default:
-		return true, nil // it could not be started
+		return true, nil // the job could not be started
 	}
 	h.Choose(number, m.way[on])
 	nodes, ok := j.FitsIn(p.free(v, on), j.Request(), nil)

@@ -14,7 +14,7 @@ func init() {
 	})
 }
 
-// checkPacking reports a policy that lets two jobs share their GPUs where no two ever could.
+// checkPacking reports a policy that lets two jobs share GPUs if no two jobs can share.
 func checkPacking(c *language.Checker, w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
 	if !p.Packs() {
 		return
@@ -40,7 +40,7 @@ func checkPacking(c *language.Checker, w *experiment.Workload, h *experiment.Har
 	}
 }
 
-// haveNeighbours reports whether some job of a workload can share GPUs.
+// haveNeighbours reports whether a job of a workload can share GPUs.
 func haveNeighbours(w *experiment.Workload) bool {
 	for _, j := range w.JobBlocks() {
 		for _, one := range j.WithAlternatives() {
@@ -52,7 +52,7 @@ func haveNeighbours(w *experiment.Workload) bool {
 	return false
 }
 
-// threadsForTwo reports whether some node has threads for more jobs than it has GPUs.
+// threadsForTwo reports whether a node has threads for more jobs than it has GPUs.
 func threadsForTwo(h *experiment.Hardware) bool {
 	for _, n := range h.Cluster.Nodes {
 		if n.GPUs > 0 && n.Threads > n.GPUs {

@@ -15,7 +15,7 @@ import (
 	"github.com/tfexp/tfexp/stages/gavel/shares"
 )
 
-// kind is a type of devices.
+// kind is a type of device.
 type kind struct {
 	shares.Devices
 	nodes []int32
@@ -24,40 +24,40 @@ type kind struct {
 // member is the planner's record of a job.
 type member struct {
 	shares.Job
-	// way is the alternative with which the job runs on each type; -1 for none.
+	// way is the alternative of the job for each type; -1 if it cannot run there
 	way     []int32
 	on      int           // the type that it runs on, or ran on last
-	since   time.Duration // the start of its present stretch
-	counted time.Duration // of this stretch
-	units   float64       // all of its work
+	since   time.Duration // when its current stretch of running began
+	counted time.Duration // the counted part of this stretch
+	units   float64       // its total work
 	active  bool
-	// with is the job whose devices it shares; part is the fraction of its speed that it keeps while sharing.
+	// with is the job that shares its devices. part is the fraction of its speed that it keeps while sharing.
 	with int32
 	part float64
 }
 
-// planner is the state of an order.
+// roundPlanner is the state of an order.
 type roundPlanner struct {
 	policy.Setup
 	set     roundSettings
 	kinds   []kind
 	members []member
 	divider shares.Divider
-	shuffle *shares.Chance // of a blind policy
-	like    int            // the type that all are taken to be like; -1 for none
-	packs   bool           // two jobs may share devices
-	memory  bool           // jobs need memory
+	shuffle *shares.Chance // for a policy that does not know the types
+	like    int            // the type whose speed is assumed for all types; -1 if none
+	packs   bool           // whether two jobs may share devices
+	memory  bool           // whether jobs need memory
 	mech    shares.Mechanism
-	failed  error // the error in the settings
+	failed  error // an error in the settings
 
-	active  int           // jobs that have come and not ended
-	stopped time.Duration // when a stretch of a job ended last
-	changed bool          // jobs have come or gone since the last division
-	divided float64       // its instant, by the planner's clock
-	began   time.Duration // the start of the present round, and the planner's clock at that time
+	active  int           // jobs that have arrived and not ended
+	stopped time.Duration // when a job last stopped running
+	changed bool          // whether jobs have arrived or ended since the last division
+	divided float64       // time of the last division, by the planner's clock
+	began   time.Duration // start of the current round, and the planner's clock then
 	clock   time.Duration
-	stuck   bool          // nothing was picked at the last look
-	last    time.Duration // the last arrival
+	stuck   bool          // whether the last call picked no team
+	last    time.Duration // time of the last arrival
 }
 
 func newRoundPlanner(k *shares.Kind, s policy.Setup) *roundPlanner {
@@ -91,10 +91,10 @@ func newRoundPlanner(k *shares.Kind, s policy.Setup) *roundPlanner {
 	return p
 }
 
-// cores is the name of the devices of jobs without GPUs.
+// cores is the device type of jobs without GPUs.
 const cores = "cores"
 
-// findKinds lists the types of devices of a cluster.
+// findKinds sets the device types of a cluster.
 func (p *roundPlanner) findKinds(r *scheduler.Run) {
 	add := func(name string, gpu bool, node, count int) {
 		i := slices.IndexFunc(p.kinds, func(k kind) bool { return k.Name == name && k.Cores != gpu })
@@ -121,7 +121,7 @@ func (p *roundPlanner) findKinds(r *scheduler.Run) {
 	}
 }
 
-// setPrices reads "type=price" texts.
+// setPrices parses texts "type=price".
 func (p *roundPlanner) setPrices(texts []string) error {
 	for _, text := range texts {
 		name, value, _ := strings.Cut(text, "=")
@@ -136,8 +136,8 @@ func (p *roundPlanner) setPrices(texts []string) error {
 	return nil
 }
 
-// memberOf determines the speed of a job on each type, by its predicted run times. Of
-// several alternatives on one type it runs with the fastest.
+// memberOf returns the record of a job with its speed on each type, from predicted run times. If several alternatives
+// run on one type, it uses the fastest.
 func (p *roundPlanner) memberOf(j *scheduler.Job) member {
 	n := len(p.kinds)
 	m := member{units: j.Units(), way: make([]int32, n), on: -1, with: shares.Nobody, part: 1}
@@ -167,7 +167,7 @@ func (p *roundPlanner) memberOf(j *scheduler.Job) member {
 			if k.Cores {
 				workers = float64(a.Threads)
 			}
-			speed := m.units // without an estimate all are as fast
+			speed := m.units // without an estimate, all types are equally fast
 			if a.Predicted > 0 {
 				speed = m.units / a.Predicted.Seconds()
 			}
@@ -179,7 +179,7 @@ func (p *roundPlanner) memberOf(j *scheduler.Job) member {
 	return m
 }
 
-// Rank implements scheduler.Ranker: waiting jobs are in the order of arrival.
+// Rank implements scheduler.Ranker: waiting jobs are sorted by arrival.
 func (p *roundPlanner) Rank(scheduler.JobView) int64 { return 0 }
 
 // Arrived implements scheduler.UsageObserver.
@@ -188,8 +188,8 @@ func (p *roundPlanner) Arrived(j int32) {
 	p.active++
 }
 
-// Ended implements scheduler.UsageObserver. When no job is left there is an empty division: from then on the least time to
-// the next one counts.
+// Ended implements scheduler.UsageObserver. When the last job ends, an empty division is made, so that the least time
+// to the next division counts from then.
 func (p *roundPlanner) Ended(j int32) {
 	p.members[j].active, p.changed = false, true
 	p.mech.Ended(j)
@@ -201,7 +201,7 @@ func (p *roundPlanner) Ended(j int32) {
 	}
 }
 
-// least is the least time between two divisions, in seconds.
+// least returns the least time between two divisions, in seconds.
 func (p *roundPlanner) least() float64 { return p.set.Recompute.Seconds() }
 
 // Served implements scheduler.UsageObserver.
@@ -213,14 +213,14 @@ func (p *roundPlanner) Used(j int32, d time.Duration, _ scheduler.Grant) {
 	p.stopped = max(p.stopped, m.since+d)
 	p.count(m, d-m.counted, false)
 	m.counted = 0
-	m.with, m.part = shares.Nobody, 1 // this job stops, or the one that shares its devices does
+	m.with, m.part = shares.Nobody, 1 // this job stops, or its partner does
 }
 
-// lateness is how much a stretch of time may differ from whole rounds and count as such.
+// lateness is how much a stretch of time may differ from whole rounds and still be rounded to them.
 const lateness = 100 * time.Millisecond
 
-// whole rounds a duration to whole rounds if it is close to them. The rounds of a real clock begin a little late, and
-// jobs that ran equally many rounds must count as equal.
+// whole rounds a duration to whole rounds if it is close to them. Rounds on a real clock begin slightly late, but jobs
+// that ran equally many rounds must have equal service.
 func (p *roundPlanner) whole(d time.Duration) time.Duration {
 	length, _ := p.Rounds()
 	if full := d.Round(length); (d - full).Abs() <= min(lateness, length/4) {
@@ -229,14 +229,13 @@ func (p *roundPlanner) whole(d time.Duration) time.Duration {
 	return d
 }
 
-// begins sets the planner's clock at the start of a round: whole rounds are whole on it.
+// begins sets the planner's clock at the start of a round, to a multiple of the round's length.
 func (p *roundPlanner) begins(now time.Duration) {
 	p.clock += p.whole(now - p.began)
 	p.began = now
 }
 
-// count records that a job ran for some time. With whole, the service of a job
-// that continues is counted in whole units of its work.
+// count adds running time to a job's service. With whole, the work of a continuing job is rounded to whole units.
 func (p *roundPlanner) count(m *member, d time.Duration, whole bool) {
 	if d <= 0 || m.on < 0 {
 		return
@@ -249,7 +248,7 @@ func (p *roundPlanner) count(m *member, d time.Duration, whole bool) {
 	switch {
 	case m.with == shares.Nobody:
 		p.mech.Ran(shares.Alone(m.Number), m.on, seconds)
-	case m.Number < m.with: // the time of a pair is counted once
+	case m.Number < m.with: // count the time of a pair only once
 		p.mech.Ran(shares.Team{First: m.Number, Second: m.with}, m.on, d.Seconds())
 	}
 }
@@ -267,8 +266,7 @@ func (p *roundPlanner) Why(_ scheduler.View, j int32) string {
 	return "can run on no type of device of the hardware"
 }
 
-// problem returns the allocation problem of this moment. With free, only waiting jobs and
-// free devices count.
+// problem returns the current division problem. If free is not nil, only waiting jobs and these free devices count.
 func (p *roundPlanner) problem(v scheduler.View, free []cluster.Room) *shares.Problem {
 	q := &shares.Problem{}
 	for _, k := range p.kinds {
@@ -303,8 +301,8 @@ func (p *roundPlanner) problem(v scheduler.View, free []cluster.Room) *shares.Pr
 	return q
 }
 
-// pairs lists the pairs of a problem's jobs that can share devices of some type: both ask for
-// the same amount there, and are known to run with the other.
+// pairs returns the pairs of a problem's jobs that can share devices. Both jobs must request the same amount on a type
+// and have a known speed next to the other.
 func (p *roundPlanner) pairs(q *shares.Problem) []shares.Pair {
 	var pairs []shares.Pair
 	for b := range q.Jobs {
@@ -328,8 +326,8 @@ func (p *roundPlanner) pairs(q *shares.Problem) []shares.Pair {
 	return pairs
 }
 
-// partsOf returns which parts of their speeds two jobs keep when they share devices of a type; 0
-// when they cannot.
+// partsOf returns the fractions of their speeds that two jobs keep when they share devices of a type; 0 if they cannot
+// share.
 func (p *roundPlanner) partsOf(a, b int32, t int) (first, second float64) {
 	one, other := p.request(a, t), p.request(b, t)
 	if one == nil || other == nil || one.GPUs == 0 || one.GPUs != other.GPUs || one.Threads != other.Threads ||
@@ -339,7 +337,7 @@ func (p *roundPlanner) partsOf(a, b int32, t int) (first, second float64) {
 	return one.Beside[p.Run.Jobs[b].Class], other.Beside[p.Run.Jobs[a].Class]
 }
 
-// request returns the request of a job on a type; nil where it cannot run.
+// request returns the request of a job on a type; nil if it cannot run there.
 func (p *roundPlanner) request(j int32, t int) *scheduler.Alternative {
 	w := p.members[j].way[t]
 	if w < 0 || len(p.Run.Jobs[j].Alternatives()) == 0 {
@@ -348,7 +346,7 @@ func (p *roundPlanner) request(j int32, t int) *scheduler.Alternative {
 	return &p.Run.Jobs[j].Alternatives()[w]
 }
 
-// divide makes another division if jobs have come or gone, and the last one is old enough.
+// divide makes a new division if jobs have arrived or ended, and the last division is old enough.
 func (p *roundPlanner) divide(v scheduler.View, q *shares.Problem) error {
 	now := p.clock.Seconds()
 	if !p.changed || len(q.Jobs) == 0 || p.divided > 0 && now-p.divided < p.least() && !p.stuck {

@@ -96,7 +96,7 @@ func init() {
 	}
 }
 
-// packsBlindly refuses a policy that needs the speeds of pairs, and knows no speeds.
+// packsBlindly returns an error for a policy that needs the speeds of pairs but ignores speeds.
 func packsBlindly(s policy.Settings) (arg string, err error) {
 	var set roundSettings
 	s.Fill(&set)
@@ -107,13 +107,13 @@ func packsBlindly(s policy.Settings) (arg string, err error) {
 	return "", nil
 }
 
-// alone is a want of an order that allows only one answer to a question.
+// alone requires the answer name to a question about the policy: any other answer would contradict the order.
 func alone[T ~string](order string, q policy.Question, name T) policy.Want {
 	return policy.Want{Of: q, Name: string(name), Detail: "The order \"" + order +
 		"\" decides by itself what runs in each round, and where: " + string(q) + " cannot be combined with it."}
 }
 
-// Rounds returns the length of a policy's rounds, and whether freed devices are used at once.
+// Rounds returns the length of a policy's rounds, and whether freed devices are used before the round ends.
 func (p *roundPlanner) Rounds() (time.Duration, bool) {
 	return p.set.Length, p.set.GiveBack == "at_once"
 }

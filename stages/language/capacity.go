@@ -8,16 +8,15 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// CapacityProblem is why a hardware never has room for a request.
+// CapacityProblem is the reason why a hardware never has room for a request.
 type CapacityProblem struct {
-	Argument string // of the job block: threads, gpus or memory; nodes for the rest
+	Argument string // the argument of the job block: threads, gpus or memory; otherwise nodes
 	Summary  string
-	Reason   string // ends a sentence that begins with who asks
+	Reason   string // the rest of a sentence whose subject is the request's job
 }
 
-// CapacityProblemOf returns why the hardware never has room for a request, or nil. All
-// requests (a job, an alternative of it, a job of a trace, a resize) are
-// checked here, and reported in these words.
+// CapacityProblemOf returns why the hardware never has room for a request, or nil if it can have. It checks all kinds
+// of requests: of a job, an alternative, a job of a trace, and a resize.
 func CapacityProblemOf(r cluster.Demand, h *experiment.Hardware) *CapacityProblem {
 	if r.FitsOn(h.Cluster) {
 		return nil
@@ -32,7 +31,7 @@ func CapacityProblemOf(r cluster.Demand, h *experiment.Hardware) *CapacityProble
 	var memory int64
 	for _, n := range h.Cluster.Nodes {
 		threads, gpus, memory = max(threads, n.Threads), max(gpus, n.GPUs), max(memory, n.Memory)
-		if n.Memory == 0 { // not accounted for
+		if n.Memory == 0 { // memory is not accounted for
 			memory = max(memory, r.Memory)
 		}
 	}
@@ -60,8 +59,8 @@ func CapacityProblemOf(r cluster.Demand, h *experiment.Hardware) *CapacityProble
 	}
 }
 
-// NeedsGPUs begins the message that an engine lacks GPUs for a job.
+// NeedsGPUs begins the message that an engine cannot give GPUs to a job.
 func NeedsGPUs(job string) string { return fmt.Sprintf("The job %q requests GPUs", job) }
 
-// NeedsMemory begins the message that it does not account for memory.
+// NeedsMemory begins the message that an engine does not account for memory.
 func NeedsMemory(job string) string { return fmt.Sprintf("The job %q requests memory", job) }

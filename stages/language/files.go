@@ -12,21 +12,21 @@ import (
 // Input is a file that an experiment reads.
 type Input struct {
 	Path  string // absolute
-	Shown string // in messages
+	Shown string // the path that messages show
 }
 
 // Finder finds the files that an experiment file names.
 type Finder struct {
 	*eval.Reporter
-	// Filename is the experiment file, and Dir its folder, absolute.
+	// Filename is the path of the experiment file, and Dir is its folder as an absolute path.
 	Filename, Dir string
-	// Named are the paths that the file names, absolute; nil: they are not kept.
+	// Named collects the absolute paths that the file names; nil means that they are not collected.
 	Named *[]string
-	// Copy has copies of files, in the place of the absolute paths that the file names.
+	// Copy has copies of files. They are used in place of absolute paths that the file names.
 	Copy record.Copy
 }
 
-// Absolute makes a path of the file absolute.
+// Absolute returns the absolute path of a path in the experiment file.
 func (d Finder) Absolute(p string) string {
 	if filepath.IsAbs(p) {
 		p = d.Copy.Find(filepath.Clean(p))
@@ -39,7 +39,7 @@ func (d Finder) Absolute(p string) string {
 	return p
 }
 
-// Find finds a file by its name in the experiment.
+// Find returns the file with a path in the experiment file.
 func (d Finder) Find(name string) Input {
 	if filepath.IsAbs(name) {
 		return Input{Path: d.Absolute(name), Shown: name}
@@ -47,5 +47,5 @@ func (d Finder) Find(name string) Input {
 	return Input{Path: d.Absolute(name), Shown: filepath.Join(filepath.Dir(d.Filename), name)}
 }
 
-// Sentence makes a Sentence of a phrase.
+// Sentence turns a phrase into a sentence: it capitalizes the first letter and adds a period.
 func Sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }

@@ -1,6 +1,6 @@
-// Package language lets features add to the language of experiment files: blocks and arguments, within
-// the blocks of the core or at the top of a file, and rules about whole cells. Package pipeline/decode reads files by it; it has
-// the parts that all decoders share, such as finding and reading the files that an experiment names.
+// Package language lets features extend the language of experiment files with blocks, arguments and rules about cells.
+// Package pipeline/decode decodes files with these extensions. This package has the parts that all decoders share, such
+// as finding the files that an experiment names.
 package language
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Decoder is a file that is being decoded, as features see it.
+// Decoder is a file that is being decoded, with the methods that features need.
 type Decoder struct {
 	Finder
-	// Root is the file, Global the scope of its expressions outside of the matrix.
+	// Root is the file. Global is the scope of expressions that do not depend on the matrix.
 	Root   *eval.Node
 	Global *eval.Env
-	// Lenient leaves out malformed lines of traces.
+	// Lenient skips malformed lines of traces.
 	Lenient bool
 	Host    experiments.HostFacts
 	// Blocks decodes the blocks of the core.
@@ -29,20 +29,20 @@ type Decoder struct {
 	kept map[any]any
 }
 
-// NewDecoder returns a decoder of the file at root; files has its folder.
+// NewDecoder returns a decoder of the file whose content is root.
 func NewDecoder(files Finder, root *eval.Node, global *eval.Env) *Decoder {
 	return &Decoder{Finder: files, Root: root, Global: global, kept: map[any]any{}}
 }
 
-// Blocks decodes the blocks of the core. Each method returns false when the block has an error, which is reported.
+// Blocks decodes the blocks of the core. A method reports the errors of a block and then returns false.
 type Blocks interface {
 	Job(*eval.Node, *eval.Env) (*experiment.Job, bool)
 	Hardware(*eval.Node, *eval.Env) (*experiment.Hardware, bool)
 	Policy(*eval.Node, *eval.Env) (*experiment.Policy, bool)
 }
 
-// Once returns the result of read for a key: read is called once for each file that is decoded. Blocks are decoded at
-// each point of the matrix that they depend on, and use it to share data that they read from files.
+// Once returns the result of read for a key, and calls read only once for each key and decoded file. A block is decoded
+// once for each combination of axis values that it reads; Once shares the data that it reads from files.
 func Once[K comparable, V any](d *Decoder, key K, read func() V) V {
 	if v, ok := d.kept[key]; ok {
 		return v.(V)
@@ -54,15 +54,15 @@ func Once[K comparable, V any](d *Decoder, key K, read func() V) V {
 
 // Block is a block of a file that is being decoded.
 type Block struct {
-	// Args are its arguments, with the ones that features add, and its Node.
+	// Args are its arguments, including those that features add, and its Node.
 	*eval.Args
 	Env *eval.Env
-	// Nodes are the arguments of the node blocks of hardware.
+	// Nodes are the arguments of the node blocks in a hardware block.
 	Nodes []*eval.Args
 }
 
-// The blocks of the core that features extend, with the type of their values. The name of a block within another
-// names both.
+// Names of the core's blocks that features can extend, with the types of their values. The name of an inner block
+// contains the name of the outer one.
 const (
 	File       = ""                // *experiment.Spec: the file
 	Experiment = "experiment"      // *experiment.Spec
@@ -71,37 +71,38 @@ const (
 	Submit     = "workload.submit" // *experiment.Submit
 	Workload   = "workload"        // *experiment.Workload
 	Hardware   = "hardware"        // *experiment.Hardware
-	Node       = "hardware.node"   // arguments alone; Hardware decodes them
+	Node       = "hardware.node"   // only arguments; Hardware decodes them
 	Policy     = "policy"          // *experiment.Policy
 )
 
-// Extension is the addition of a feature to the blocks of a name, whose values are of type T. Each field may be nil.
+// Extension extends the blocks of one name. T is the type of a block's value. Each field may be nil.
 type Extension[T any] struct {
-	// Blocks are the blocks that it adds within them, and Args the arguments. In lists, they are before the block or the
-	// argument named Before; behind all where it is empty.
+	// Blocks are blocks that can be inside the extended block, and Args are arguments. The reference lists them before
+	// the block or argument named Before, or at the end if Before is empty.
 	Blocks func() []*schema.Block
 	Args   func() []schema.Arg
 	Before string
-	// DecodeFirst decodes the values that other blocks or arguments depend on, before these. It is called for jobs (Job),
-	// with their arguments and program, and for submit blocks (Submit).
+	// DecodeFirst decodes values on which other blocks or arguments depend. It is called for jobs (Job), after their
+	// arguments and program, and for submit blocks (Submit).
 	DecodeFirst func(*Decoder, Block, *T)
-	// Decode decodes them into the value of the block around them, which has been decoded: see experiment.Parts.
+	// Decode adds to the value of the extended block after the core has decoded the block: see experiment.Parts.
 	Decode func(*Decoder, Block, *T)
-	// CheckCells checks the cells of the matrix before AfterCells, and may change them. It is called for files alone (File).
+	// CheckCells checks the cells of the matrix before AfterCells, and may change them. It is called only for files
+	// (File).
 	CheckCells func(*Decoder, *T)
-	// AfterCells decodes what depends on the cells of the matrix. It is called for files alone (File).
+	// AfterCells decodes values that depend on the cells of the matrix. It is called only for files (File).
 	AfterCells func(*Decoder, *T)
-	// Spares lists the kinds of blocks of the matrix ("workload", "hardware", "policy") that a file does without because
-	// of the blocks of the feature. It is for files alone (File).
+	// Spares returns the kinds of matrix blocks ("workload", "hardware", "policy") that a file may omit because of the
+	// feature's blocks. It is called only for files (File).
 	Spares func(file *eval.Node) []string
-	// Instead is the name of one of Blocks that takes the place of the rest of a job: where a job has it, Decode alone
-	// decodes the job, apart from its plain arguments.
+	// Instead is the name of one of Blocks that replaces all other blocks of a job. If a job has this block, only
+	// Decode decodes the job, besides its plain arguments.
 	Instead string
-	// Program is the name of one of Blocks that is the program of a job, in place of a command. DecodeProgram decodes it: the
-	// job then has a stages.ProgramPart. It is called for jobs alone (Job), with their arguments.
+	// Program is the name of one of Blocks that is the program of a job, instead of a command. DecodeProgram decodes
+	// it, and gives the job a stages.ProgramPart. It is called only for jobs (Job), after their arguments.
 	Program       string
 	DecodeProgram func(*Decoder, Block, *T)
-	// Beyond makes cells beyond the matrix. It is for files alone (File).
+	// Beyond creates cells beyond the matrix. It is used only for files (File).
 	Beyond Beyond
 }
 
@@ -125,8 +126,8 @@ type extension struct {
 
 var extensions []extension
 
-// Extend adds to the blocks of a name; feature is its name in the order of extensions. It panics when the feature
-// extends these blocks already.
+// Extend registers an extension of the blocks of one name. feature is its name, which determines the order of
+// extensions. It panics if the feature extends these blocks already.
 func Extend[T any](feature, of string, x Extension[T]) {
 	if slices.ContainsFunc(extensions, func(o extension) bool { return o.name == feature && o.of == of }) {
 		panic(fmt.Sprintf("language: %s extends %q twice", feature, of))
@@ -152,12 +153,12 @@ func Extend[T any](feature, of string, x Extension[T]) {
 	slices.SortStableFunc(extensions, func(a, b extension) int { return cmp.Compare(a.name, b.name) })
 }
 
-// of returns the extensions of the blocks of a name.
+// of returns the extensions of the blocks of one name.
 func of(name string) []extension {
 	return schema.Where(extensions, func(x extension) bool { return x.of == name })
 }
 
-// Extended adds to a block of the core what features add to the blocks of its name, and returns it.
+// Extended adds the extensions of features to the description of a core block, and returns it.
 func Extended(name string, b *schema.Block) *schema.Block {
 	for _, x := range of(name) {
 		if x.blocks != nil {
@@ -178,7 +179,7 @@ func Extended(name string, b *schema.Block) *schema.Block {
 	return b
 }
 
-// DecodeFirst lets features decode the values that other blocks within a block of the core depend on.
+// DecodeFirst calls DecodeFirst of the extensions of a core block.
 func (d *Decoder) DecodeFirst(into any, name string, b Block) {
 	for _, x := range of(name) {
 		if x.first != nil {
@@ -187,7 +188,7 @@ func (d *Decoder) DecodeFirst(into any, name string, b Block) {
 	}
 }
 
-// DecodeInto lets features decode their part of a block of the core, whose own part has been decoded into a value.
+// DecodeInto calls Decode of the extensions of a core block, after the core has decoded the block.
 func (d *Decoder) DecodeInto(into any, name string, b Block) {
 	for _, x := range of(name) {
 		if x.decode != nil {
@@ -196,7 +197,7 @@ func (d *Decoder) DecodeInto(into any, name string, b Block) {
 	}
 }
 
-// Instead returns the names of the blocks that take the place of the rest of a block of the core.
+// Instead returns the names of the blocks that replace all other blocks of a core block.
 func Instead(name string) (names []string) {
 	for _, x := range of(name) {
 		if x.instead != "" {
@@ -206,8 +207,8 @@ func Instead(name string) (names []string) {
 	return names
 }
 
-// DecodeInstead lets a feature decode a block of the core whose rest its own block takes the place of. It returns false
-// where there is no such block.
+// DecodeInstead lets a feature decode a core block that has the feature's block Instead. It returns false if the core
+// block has no such block.
 func (d *Decoder) DecodeInstead(into any, name string, b Block) bool {
 	for _, x := range of(name) {
 		if x.instead != "" && b.Node.First(x.instead) != nil {
@@ -218,7 +219,7 @@ func (d *Decoder) DecodeInstead(into any, name string, b Block) bool {
 	return false
 }
 
-// CheckCells lets features check the cells of the matrix.
+// CheckCells calls CheckCells of the extensions of files.
 func (d *Decoder) CheckCells(s *experiment.Spec) {
 	for _, x := range of(File) {
 		if x.checkCells != nil {
@@ -227,7 +228,7 @@ func (d *Decoder) CheckCells(s *experiment.Spec) {
 	}
 }
 
-// AfterCells lets features decode what depends on the cells.
+// AfterCells calls AfterCells of the extensions of files.
 func (d *Decoder) AfterCells(s *experiment.Spec) {
 	for _, x := range of(File) {
 		if x.afterCells != nil {
@@ -236,7 +237,7 @@ func (d *Decoder) AfterCells(s *experiment.Spec) {
 	}
 }
 
-// Spared lists the kinds of blocks of the matrix that a file does without.
+// Spared returns the kinds of matrix blocks that a file may omit.
 func Spared(file *eval.Node) (kinds []string) {
 	for _, x := range of(File) {
 		if x.spares != nil {
@@ -246,7 +247,8 @@ func Spared(file *eval.Node) (kinds []string) {
 	return kinds
 }
 
-// Sole returns the block of a kind in the file, or one without arguments, which has the defaults.
+// Sole returns the only block of a kind in the file. If the file has none, it returns an empty block, which has the
+// defaults.
 func (d *Decoder) Sole(kind string) *eval.Node {
 	if n := d.Root.First(kind); n != nil {
 		return n
@@ -255,8 +257,8 @@ func (d *Decoder) Sole(kind string) *eval.Node {
 	return &eval.Node{Schema: s, Args: s.Args}
 }
 
-// Values evaluates a block of a feature and those within it, whose values need no Go type. given says that
-// the file has the block.
+// Values evaluates a block of a feature and its inner blocks, whose values need no Go type. given reports whether the
+// file has the block.
 func (d *Decoder) Values(n *eval.Node, e *eval.Env, given bool) schema.Settings {
 	a := d.EvalArgs(n, e)
 	v := schema.Settings{Name: n.Schema.Name, Label: n.Label, Given: given, Args: a.Values}

@@ -11,24 +11,24 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// RunTimeLaw is a block of a feature within runtime blocks that says how long a job takes in simulation. It keeps its
-// values as a part of the run time (see package stages for the methods of such parts).
+// RunTimeLaw is a feature's block in runtime blocks that defines how long a job takes in simulation. It stores its
+// values as a part of the run time; package stages has the methods of such parts.
 type RunTimeLaw struct {
-	// Name is the name of the block, and Block describes it.
+	// Name is the name of the block. Block describes the block.
 	Name  string
 	Block func() *schema.Block
-	// Doc describes the block, for the reference: "an `elastic` block says how a job trains whose GPUs change".
+	// Doc describes the block for the reference: "an `elastic` block says how a job trains whose GPUs change".
 	Doc string
-	// Reads are the arguments of the runtime block that it reads besides the start-up and the final values.
+	// Reads are the arguments of the runtime block that the law uses, besides the start-up time and the final values.
 	Reads []string
-	// Decode decodes a block of that name into a run time, which has the start-up and the arguments that it reads.
-	// around is the runtime block, of a job whose other arguments have been decoded.
+	// Decode decodes a block of this name into a run time, which already has the start-up time and the arguments in
+	// Reads. around is the runtime block; the job's other arguments are decoded.
 	Decode func(d *Decoder, n *eval.Node, around Block, j *experiment.Job, into *experiment.Runtime) bool
 }
 
 var laws []RunTimeLaw
 
-// RegisterRunTimeLaw adds a law. It panics when one with a block of that name exists.
+// RegisterRunTimeLaw registers a law. It panics if a law with the same block name exists.
 func RegisterRunTimeLaw(l RunTimeLaw) {
 	Extend(l.Name, Runtime, Extension[experiment.Runtime]{
 		Blocks: func() []*schema.Block { return []*schema.Block{l.Block()} },
@@ -37,7 +37,8 @@ func RegisterRunTimeLaw(l RunTimeLaw) {
 	slices.SortFunc(laws, func(a, b RunTimeLaw) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// LawIn returns the law whose block a runtime block has; nil for none. Blocks of several laws are an error.
+// LawIn returns the law whose block the runtime block has; nil if it has none. It reports an error if there are blocks
+// of several laws.
 func (d *Decoder) LawIn(a *eval.Args) (law *RunTimeLaw, n *eval.Node) {
 	for i := range laws {
 		switch own := a.Node.First(laws[i].Name); {
@@ -52,7 +53,7 @@ func (d *Decoder) LawIn(a *eval.Args) (law *RunTimeLaw, n *eval.Node) {
 	return law, n
 }
 
-// LawBlocks names the blocks of all laws: "a cluster block".
+// LawBlocks lists the blocks of all laws, such as "a cluster block".
 func LawBlocks() []string {
 	return schema.Each(laws, func(l RunTimeLaw) string {
 		article := "a"
@@ -63,7 +64,7 @@ func LawBlocks() []string {
 	})
 }
 
-// LawDocs describes the blocks of all laws, in a sentence for the reference that follows another.
+// LawDocs describes the blocks of all laws in a sentence for the reference.
 func LawDocs() string {
 	if len(laws) == 0 {
 		return ""
@@ -73,24 +74,24 @@ func LawDocs() string {
 
 // RunTimeTable is an argument of runtime blocks that, like table, gives run times on several numbers of threads.
 type RunTimeTable struct {
-	// Name is the name of the argument. Args describes it, and after it the arguments that belong to it.
+	// Name is the name of the argument. Args describes the argument, followed by the arguments that belong to it.
 	Name string
 	Args func() []schema.Arg
-	// Doc describes it, for the reference: "a CSV `file` with two columns".
+	// Doc describes the argument for the reference: "a CSV `file` with two columns".
 	Doc string
-	// Decode returns the run times, ascending in threads; none where the argument is in error, which is reported.
+	// Decode returns the run times, sorted by threads. If the argument has an error, it reports it and returns nothing.
 	Decode func(d *Decoder, around Block) []experiment.ThreadTime
 }
 
 var tables []RunTimeTable
 
-// RegisterRunTimeTable adds an argument with run times.
+// RegisterRunTimeTable registers an argument with run times.
 func RegisterRunTimeTable(t RunTimeTable) {
 	Extend(t.Name, Runtime, Extension[experiment.Runtime]{Args: t.Args, Before: "per"})
 	tables = append(tables, t)
 }
 
-// TableIn returns the argument with run times that a runtime block has; nil for none.
+// TableIn returns the argument with run times that a runtime block has; nil if it has none.
 func TableIn(a *eval.Args) *RunTimeTable {
 	for i := range tables {
 		if a.IsSet(tables[i].Name) {
@@ -100,7 +101,7 @@ func TableIn(a *eval.Args) *RunTimeTable {
 	return nil
 }
 
-// TableNames names the arguments with run times besides table, and TableArgs the arguments that belong to them.
+// TableNames lists the arguments with run times, without table. TableArgs lists the arguments that belong to them.
 func TableNames() []string { return schema.Each(tables, func(t RunTimeTable) string { return t.Name }) }
 func TableArgs() (names []string) {
 	for _, t := range tables {
@@ -109,7 +110,7 @@ func TableArgs() (names []string) {
 	return names
 }
 
-// RefuseTables reports arguments that belong to an argument with run times if the block does not have that argument.
+// RefuseTables reports arguments that belong to a missing argument with run times.
 func RefuseTables(a *eval.Args) {
 	for _, t := range tables {
 		a.Unread("{} belongs to "+t.Name+", which is not set.", schema.Names(t.Args()[1:])...)

@@ -9,40 +9,40 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Beyond is how a feature makes cells beyond the matrix, from blocks of a kind.
+// Beyond creates cells beyond the matrix, from a feature's blocks of one kind.
 type Beyond struct {
 	// Kind is the name of the feature's block.
 	Kind string
-	// Names are the names that such a block adds to those of the axes, for other blocks to read as each.<name>.
+	// Names returns names that such a block adds to the axes. Other blocks can read them as each.<name>.
 	Names func(*eval.Node) []string
-	// Begin checks the blocks while the values of axes are not known. add is called later, when the cells of the matrix
+	// Begin checks the blocks while the values of axes are unknown. add is called later, when the cells of the matrix
 	// are known.
 	Begin func(*Decoder, Matrix) (add func(*experiment.Spec))
 }
 
-// Matrix is the matrix of a file, as a feature sees it that makes cells beyond it.
+// Matrix is the matrix of a file, for a feature that creates cells beyond it.
 type Matrix interface {
-	// Unknown is the scope in which the values of axes, and of added names, are not known.
+	// Unknown is the scope in which the values of axes and added names are unknown.
 	Unknown() *eval.Env
-	// ReadAxis reports whether the matrix has an axis of a name, which then counts as read.
+	// ReadAxis reports whether the matrix has an axis of this name, and marks the axis as read.
 	ReadAxis(name string) bool
-	// Decoded notes that a block was decoded in the unknown scope, and that the file had this number of reports before.
+	// Decoded records that a block was decoded in the unknown scope. reports is the number of diagnostics before that.
 	Decoded(n *eval.Node, reports int)
 	// Broken reports whether a block has an error.
 	Broken(*eval.Node) bool
-	// Each calls visit at each hardware and the values of the axes that it or one of the blocks reads, each combination
-	// once. Without visit, these axes count as read alone.
+	// Each calls visit once for each hardware and each combination of the axes that the hardware or one of the blocks
+	// reads. If visit is nil, Each only marks these axes as read.
 	Each(blocks []*eval.Node, visit func(Point))
 }
 
-// Point is a hardware block at values of axes.
+// Point is a hardware block with values of axes.
 type Point struct {
 	Hardware *eval.Node
 	Axes     []schema.Setting
 	Values   map[string]cty.Value
 }
 
-// beyonds are the extensions of files that make cells beyond the matrix.
+// beyonds returns the extensions of files that create cells beyond the matrix.
 func beyonds() (list []Beyond) {
 	for _, x := range of(File) {
 		if x.beyond.Begin != nil {
@@ -52,7 +52,7 @@ func beyonds() (list []Beyond) {
 	return list
 }
 
-// NamesBeyond are the names that blocks of a file add to those of the axes.
+// NamesBeyond returns the names that a file's blocks add to the axes.
 func NamesBeyond(root *eval.Node) (names []string) {
 	for _, b := range beyonds() {
 		for _, n := range root.All(b.Kind) {
@@ -62,7 +62,7 @@ func NamesBeyond(root *eval.Node) (names []string) {
 	return names
 }
 
-// Beyond lets features check the blocks from which they make cells, and returns what adds these.
+// Beyond lets features check the blocks from which they create cells. It returns the functions that add the cells.
 func (d *Decoder) Beyond(m Matrix) (adds []func(*experiment.Spec)) {
 	for _, b := range beyonds() {
 		adds = append(adds, b.Begin(d, m))
@@ -70,7 +70,7 @@ func (d *Decoder) Beyond(m Matrix) (adds []func(*experiment.Spec)) {
 	return adds
 }
 
-// FirstCome is the policy of cells beyond the matrix with one job each, for a block.
+// FirstCome returns the policy for cells beyond the matrix, which have one job each. n is the block that creates them.
 func FirstCome(n *eval.Node) *experiment.Policy {
 	p := &experiment.Policy{Name: "fcfs", Range: eval.RangeOf(n.Header), Estimates: "fitted",
 		At: map[string]experiments.Range{}}

@@ -15,14 +15,13 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Metrics returns the names of the metrics: the columns of metrics.csv that can
-// be compared, in its order.
+// Metrics returns the names of all metrics: the columns of metrics.csv that can be compared, in the same order.
 func Metrics() []string {
 	return schema.Each(measure.AllMetrics(), func(m measure.Metric) string { return m.Name })
 }
 
-// Metric returns the column of metrics.csv with the given name, which may lack
-// its "_s". If there is no such column, it reports that and returns "".
+// Metric returns the column of metrics.csv with this name; the name may lack its "_s". If no column matches, it reports
+// an error and returns "".
 func (d *Decoder) Metric(name string, at hcl.Range) string {
 	for _, m := range Metrics() {
 		if m == name || m == name+"_s" {
@@ -38,8 +37,8 @@ func (d *Decoder) Metric(name string, at hcl.Range) string {
 	return ""
 }
 
-// Bound is a bound of a metric: a duration for times, in seconds then, else a
-// number. It is nil where the argument is not set, or wrong.
+// Bound returns the value of an argument that is a bound of a metric: for times a duration, in seconds, else a number.
+// It is nil if the argument is not set or wrong.
 func Bound(a *eval.Args, name, metric string) *float64 {
 	v, ok := a.Values[name].(cty.Value)
 	if !ok {
@@ -62,8 +61,8 @@ func Bound(a *eval.Args, name, metric string) *float64 {
 	return &f
 }
 
-// PolicyThatRuns returns the name of the policy to which an argument refers, which some cell must have; empty where it is
-// not set.
+// PolicyThatRuns returns the name of the policy to which an argument refers; empty if the argument is not set. It
+// reports an error if no cell has the policy.
 func (d *Decoder) PolicyThatRuns(a *eval.Args, name string, cells []experiment.Cell) string {
 	ref, ok := a.Values[name].(eval.Reference)
 	if ok && !d.Failed() && !slices.ContainsFunc(cells, func(c experiment.Cell) bool { return c.Policy.Name == ref.Name }) {

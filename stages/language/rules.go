@@ -9,32 +9,32 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Checker finds mistakes that only whole cells show: requests beyond the hardware, policies that need a missing
-// capability of an engine, blocks that change nothing. Rules report to it.
+// Checker finds mistakes that only complete cells show: requests beyond the hardware, policies that need a missing
+// capability of an engine, and blocks without effect. Rules report to it.
 type Checker struct {
 	*eval.Reporter
 	Spec *experiment.Spec
-	// Host is this machine, which real hardware is checked against.
+	// Host is this machine, with which real hardware is compared.
 	Host experiments.HostFacts
-	// Whole reports whether every block that cells need is there.
+	// Whole reports whether all blocks that cells need were decoded.
 	Whole bool
 
 	seen map[[4]any]bool
-	own  []*Checker // of each registered rule, which asks First for itself
+	own  []*Checker // one for each rule, so that rules do not share First
 }
 
-// NewChecker returns a checker of the cells of spec, which reports to r.
+// NewChecker returns a checker of the cells of spec that reports to r.
 func NewChecker(r *eval.Reporter, spec *experiment.Spec, host experiments.HostFacts) *Checker {
 	return &Checker{Reporter: r, Spec: spec, Host: host, seen: map[[4]any]bool{}}
 }
 
 var rules []func(*Checker, experiment.Cell)
 
-// RegisterRule adds a rule that each cell must keep, of the matrix and those that features make beyond it. A rule asks
-// First before it looks at what several cells share.
+// RegisterRule registers a rule for all cells, including cells beyond the matrix. A rule should call First before it
+// checks something that several cells share.
 func RegisterRule(check func(*Checker, experiment.Cell)) { rules = append(rules, check) }
 
-// Check reports the mistakes that registered rules find in a cell.
+// Check runs the registered rules on a cell.
 func (c *Checker) Check(cell experiment.Cell) {
 	for i, check := range rules {
 		if i == len(c.own) {
@@ -45,7 +45,8 @@ func (c *Checker) Check(cell experiment.Cell) {
 	}
 }
 
-// First reports whether a rule checks a thing, or a combination of at most 4 things, for the first time.
+// First reports whether this rule checks a thing for the first time. The argument is the thing, or a combination of at most 4
+// things.
 func (c *Checker) First(what ...any) bool {
 	var key [4]any
 	copy(key[:], what)
@@ -59,7 +60,7 @@ func (c *Checker) Fail(at experiments.Range, summary, detail string, args ...any
 	c.Add(experiments.ErrorAt(at, summary, detail, args...))
 }
 
-// Place returns where the file sets an argument, or else the block.
+// Place returns the place of an argument in the file, or the place of its block if the argument is not set.
 func Place(at map[string]experiments.Range, argument string, block experiments.Range) experiments.Range {
 	if r, ok := at[argument]; ok {
 		return r
@@ -67,13 +68,13 @@ func Place(at map[string]experiments.Range, argument string, block experiments.R
 	return block
 }
 
-// Lacks reports that an engine lacks a needed capability.
+// Lacks reports an error: an engine lacks a needed capability.
 func (c *Checker) Lacks(at experiments.Range, h *experiment.Hardware, capability, need string) {
 	summary, detail := Lacking(h, capability, need)
 	c.Fail(at, summary, "%s", detail)
 }
 
-// Lacking returns the message that a hardware lacks a needed capability.
+// Lacking returns the message that the engine of a hardware lacks a needed capability.
 func Lacking(h *experiment.Hardware, capability, need string) (summary, detail string) {
 	summary = fmt.Sprintf("The engine of %q lacks %q", h.Name, capability)
 	if slices.Contains(h.Lacks, capability) {

@@ -25,9 +25,9 @@ var _ = plot.Register(plot.Kind{
 	Draw: func(d *plot.Data, _ plot.Ask) ([]plot.Figure, error) { return accuracies(d) },
 })
 
-// accuracies draws, for each workload and hardware, the median accuracy of jobs over the time since their start: a
-// panel for each class of jobs, a line for each policy. Experiments whose jobs report no accuracy get no such
-// picture, without a note.
+// accuracies draws the median accuracy of jobs over the time since their start. Each workload and hardware has a
+// picture, with a panel for each class of jobs and a line for each policy. If no job reports accuracy, there is no
+// picture and no note about it.
 func accuracies(d *plot.Data) ([]plot.Figure, error) {
 	var out []plot.Figure
 	for _, s := range d.Settings() {

@@ -11,18 +11,17 @@ import (
 	"github.com/tfexp/tfexp/results/stats"
 )
 
-// training is the accuracy that a job reported during training.
+// training has the accuracies that a job reported.
 type training struct {
 	Class    string
 	Points   []point
 	Finished bool
 }
 
-// point is the accuracy Value at the instant At, in seconds after the job's start.
+// point is the accuracy Value at the time At, in seconds after the job's start.
 type point struct{ At, Value float64 }
 
-// trainings reads the accuracies that the jobs of a cell reported; none where
-// they reported no accuracy.
+// trainings returns the accuracies that the jobs of a cell reported; nil without reports.
 func trainings(e *record.Experiment, c record.Cell) ([]training, error) {
 	rows, err := record.ReadLive(e, c.CellRef, record.Progress)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,9 +62,8 @@ func trainings(e *record.Experiment, c record.Cell) ([]training, error) {
 	return jobs, err
 }
 
-// medianTraining returns the median accuracy of the finished jobs at a number of
-// instants. It begins when all have reported and ends when half of them have ended.
-// For one job it returns the job's reports.
+// medianTraining returns the median accuracy of the finished jobs over time. It begins when all jobs have reported, and
+// ends when half of the jobs have ended. For a single job it returns the job's reports.
 func medianTraining(all []training) (median []point) {
 	var jobs []training
 	var ends []float64
@@ -101,7 +99,7 @@ func medianTraining(all []training) (median []point) {
 	return median
 }
 
-// value is the accuracy at an instant, between reports on the line that joins them.
+// value returns the accuracy at an instant, linearly interpolated between reports.
 func (t training) value(at float64) float64 {
 	for i := 1; i < len(t.Points); i++ {
 		if t.Points[i].At >= at {

@@ -8,24 +8,24 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// compression finds the reservations that can start earlier. When none can, one that can later moves into room that has
-// become free since: either that room ends where it starts, or it fits into a hole that was freed in part. So each
-// stretch that becomes free asks these reservations, and they alone look for an earlier start, pass by pass in the
-// policy's order. A reservation of several nodes looks in each pass.
+// compression moves reservations to earlier starts. A reservation that could not move before can move only if freed
+// room adjoins its place, or makes a hole large enough. So each freed stretch of a node selects the reservations that
+// may move, and only these search for an earlier start. They do so in passes, in the policy's order. A reservation of
+// several nodes searches in each pass.
 type compression struct {
-	now, later candidates    // of this pass, which has not reached them, and of the next one
-	key        queue.Key     // of the reservation that looks
-	passing    bool          // there is a pass
-	freed      time.Duration // the first instant at which room has become free since the pass began; Never for none
-	all        bool          // the next pass looks at all reservations, for any earlier start
-	over       time.Duration // until then the plan may promise more than there is: some jobs run longer than predicted
+	now, later candidates    // candidates of this pass that were not reached yet, and of the next pass
+	key        queue.Key     // of the reservation that is searching
+	passing    bool          // whether a pass is running
+	freed      time.Duration // the first instant with room that was freed during the pass; else Never
+	all        bool          // all reservations search in the next pass, for any earlier start
+	over       time.Duration // until then the plan may promise more than exists, because jobs run longer than predicted
 	shapes     map[groupKey]*reservationGroup
 	dispatches int
-	wide       int     // reservations of several nodes
-	order      []int32 // scratch
+	wide       int     // number of reservations of several nodes
+	order      []int32 // reused memory
 }
 
-// compress moves reservations earlier, in the policy's order, until none can be.
+// compress moves reservations to earlier starts, in the policy's order, until none can move.
 func (rs *Reservations) compress() {
 	for rs.freed != scheduler.Never {
 		all, before := rs.all, rs.freed
@@ -48,7 +48,7 @@ func (rs *Reservations) compress() {
 	}
 }
 
-// count includes a reservation among those that may move.
+// count adds a reservation to those that may move.
 func (rs *Reservations) count(k *booking) {
 	if k.wide {
 		rs.wide++
@@ -68,7 +68,7 @@ func (rs *Reservations) count(k *booking) {
 	h.add(k)
 }
 
-// unreserve removes a reservation from the lists that have no running jobs.
+// unreserve removes a reservation from the lists that contain only reservations, not running jobs.
 func (rs *Reservations) unreserve(k *booking) {
 	if k.runs {
 		return
@@ -81,7 +81,7 @@ func (rs *Reservations) unreserve(k *booking) {
 	rs.leave(k)
 }
 
-// leave forgets the holes of a reservation.
+// leave removes the holes of a reservation.
 func (rs *Reservations) leave(k *booking) {
 	for _, h := range k.holes {
 		rs.nodes[h.node].unpin(h.from)
@@ -89,7 +89,8 @@ func (rs *Reservations) leave(k *booking) {
 	k.holes = k.holes[:0]
 }
 
-// free notes that a stretch of a node has become free, and marks the reservations that may now start earlier.
+// free records that room on a node was freed from one step to another, and marks the reservations that may now start
+// earlier.
 func (rs *Reservations) free(node int32, from, to *step, by amounts) {
 	if from == to {
 		return
@@ -98,7 +99,7 @@ func (rs *Reservations) free(node int32, from, to *step, by amounts) {
 	for s := from; s != to; {
 		if before := s.free; rs.over > s.at {
 			before.add(by.negative())
-			rs.all = rs.all || !(amounts{}).in(&before) // reservations that cover the step could not move
+			rs.all = rs.all || !(amounts{}).in(&before) // reservations across this step could not move before
 		}
 		if s = s.next; s == nil {
 			break
@@ -114,7 +115,8 @@ func (rs *Reservations) free(node int32, from, to *step, by amounts) {
 	}
 }
 
-// requestMove has a reservation look for an earlier start: in this pass if its turn comes, or else in the next.
+// requestMove makes a reservation search for an earlier start: in this pass if its turn has not passed, else in the
+// next.
 func (rs *Reservations) requestMove(k *booking) {
 	switch {
 	case k.asked || k.runs || !rs.waits(k):
@@ -127,7 +129,7 @@ func (rs *Reservations) requestMove(k *booking) {
 	k.asked = true
 }
 
-// waits reports whether the job of a reservation waits. Its key in the policy's order is known then.
+// waits reports whether the job of a reservation waits. If it does, the reservation's key in the policy's order is set.
 func (rs *Reservations) waits(k *booking) bool {
 	if k.seen != rs.dispatches {
 		k.seen = rs.dispatches
@@ -138,8 +140,7 @@ func (rs *Reservations) waits(k *booking) bool {
 	return k.waits
 }
 
-// lookEarlier moves a reservation to an earlier start, if there is room for it. Room has become free from an instant
-// on.
+// lookEarlier moves a reservation to an earlier start if it finds room. Room was freed from the instant freed on.
 func (rs *Reservations) lookEarlier(k *booking, all bool, freed time.Duration) {
 	k.asked = false
 	if rs.bookings[k.job] == k && !k.runs && k.at > rs.view.Now() && freed < k.end && rs.waits(k) {
@@ -152,7 +153,7 @@ func (rs *Reservations) lookEarlier(k *booking, all bool, freed time.Duration) {
 	rs.leave(k)
 }
 
-// lookWide is look for a reservation of several nodes.
+// lookWide works as lookEarlier, for a reservation of several nodes.
 func (rs *Reservations) lookWide(k *booking) {
 	rs.change(k, k.need)
 	nodes, at := rs.first(k, k.at)
@@ -163,7 +164,7 @@ func (rs *Reservations) lookWide(k *booking) {
 	rs.replace(k, at, nodes)
 }
 
-// replace enters a reservation, whose room is not entered any more, at another place.
+// replace adds a reservation, which was removed from the plan, at another place.
 func (rs *Reservations) replace(k *booking, at time.Duration, nodes []int32) {
 	was := k.spans
 	rs.unreserve(k)
@@ -171,7 +172,8 @@ func (rs *Reservations) replace(k *booking, at time.Duration, nodes []int32) {
 	rs.vacate(was, k.need)
 }
 
-// earlier finds the first step before the start of a reservation from which there is room for it, or nil.
+// earlier returns the node and the first step from which there is room before the reservation's start. The step is nil
+// if no step has room.
 func (rs *Reservations) earlier(k *booking, all bool) (on int32, at *step) {
 	if all {
 		return rs.firstOnOne(k, k.at)
@@ -212,7 +214,7 @@ func (rs *Reservations) move(k *booking, on int32, start *step) {
 		rs.nodes[on].unpin(start)
 		return
 	}
-	// The old place and the new one overlap, so the plan changes only where they do not.
+	// If the old and the new place overlap, change the plan only outside the overlap.
 	p, from, to := &rs.nodes[on], s.from, s.to
 	near := to
 	if near == nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Conservative lets those jobs pass that delay no job before them, by the
-// predictions.
+// Conservative is the backfill that lets a job start early only if, by the predictions, no earlier job is delayed.
 const Conservative policy.Backfill = "conservative"
 
 var _ = policy.RegisterBackfill(policy.BackfillChoice{
@@ -28,17 +27,16 @@ var _ = policy.RegisterBackfill(policy.BackfillChoice{
 	},
 })
 
-// keepsPromises reports whether reservations can be kept in a run: jobs have one way to
-// run and get their requests, no job is paused or takes turns, and the cluster does not
-// change.
+// keepsPromises reports whether reservations can be permanent in a run. Jobs must have one alternative and get their
+// requests, no job may be paused or take turns, and the cluster must not change.
 func keepsPromises(s policy.Setup) bool {
 	return !s.Pauses && !s.Policy.TakesTurns() && !s.Allocation.Partial && !s.Placement.Settled &&
 		!s.Run.Cluster.Changes() &&
 		!slices.ContainsFunc(s.Run.Jobs, func(j scheduler.Job) bool { return len(j.Alternatives())+len(j.Roles()) > 0 })
 }
 
-// reservationDispatch admits jobs by permanent reservations: a job that begins to wait gets the
-// earliest time span that has room for it next to all others.
+// reservationDispatch admits jobs by permanent reservations. A job that begins to wait reserves the earliest time span
+// with room next to all other reservations.
 type reservationDispatch struct {
 	policy.Dispatch
 	book *Reservations
@@ -59,10 +57,9 @@ func (p *reservationDispatch) Admit(v scheduler.View, h scheduler.Actions) error
 	})
 }
 
-// planDispatch admits jobs by a plan: each job in the policy's order gets the
-// earliest time span that has room for it next to the running jobs and the jobs
-// before it, by the predicted run times. The plan is recomputed at each
-// dispatch, up to the last job that could start now.
+// planDispatch admits jobs by a plan. In the policy's order, each job gets the earliest time span with room next to the
+// running jobs and earlier jobs, by predicted run times. The plan is made again at each dispatch, up to the last job
+// that could start now.
 type planDispatch struct{ policy.Dispatch }
 
 // HeldBack implements scheduler.Admitter.
@@ -78,7 +75,7 @@ func (d *planDispatch) Admit(v scheduler.View, h scheduler.Actions) error {
 	}
 	p := NewPlan(v)
 	after, blocked := queue.Front, false
-	ahead := Startable{Key: queue.Front} // the first job behind that could start now
+	ahead := Startable{Key: queue.Front} // the first later job that could start now
 	for {
 		if !pausing && !p.FindStartable(waiting, after, &ahead) {
 			return nil
@@ -91,7 +88,7 @@ func (d *planDispatch) Admit(v scheduler.View, h scheduler.Actions) error {
 		j := v.Job(number)
 		cores, nodes, i := d.place(p, j)
 		ok := i == 0
-		if !ok { // less than it would get later, but at once
+		if !ok { // the job starts now with fewer cores than it would get later
 			if least, on, fits := d.Allot(j); fits && p.HasRoom(j, least, on, 0) {
 				cores, nodes, ok = least, slices.Clone(on), true
 			}
@@ -121,16 +118,15 @@ func (d *planDispatch) Admit(v scheduler.View, h scheduler.Actions) error {
 			}
 			continue
 		}
-		blocked, pausing = true, false // no job behind a reservation pauses another
+		blocked, pausing = true, false // jobs behind a reservation pause no other jobs
 		if i > 0 {
 			p.Reserve(j, cores, nodes, p.Steps[i].At)
 		}
 	}
 }
 
-// makeRoomNow is makeRoom for a job that is planned with one of its alternatives,
-// which it keeps if there is no room. A settled placement pauses no job for
-// another one.
+// makeRoomNow works as makeRoom, for a job that is planned with one of its alternatives. If no room can be made, the
+// job keeps its alternative. A settled placement does not pause jobs to make room.
 func (d *planDispatch) makeRoomNow(j scheduler.JobView) (made bool, err error) {
 	if d.Placement.Settled {
 		_, made, err = d.MakeRoom(j.Number())
@@ -143,9 +139,8 @@ func (d *planDispatch) makeRoomNow(j scheduler.JobView) (made bool, err error) {
 	return made, err
 }
 
-// place finds the place of a waiting job in a plan, and chooses the alternative
-// that belongs to it: the one that the placement measures as best; ties go to the
-// earlier alternative. The step is negative when none has a known start.
+// place returns the place of a waiting job in a plan, and chooses its alternative: the one that the placement rates
+// best, or the first of equal ones. The step is negative if no alternative has a known start.
 func (d *planDispatch) place(p *Plan, j scheduler.JobView) (cores int32, nodes []int32, step int) {
 	choices := j.Choices()
 	step = -1
@@ -167,7 +162,7 @@ func (d *planDispatch) place(p *Plan, j scheduler.JobView) (cores int32, nodes [
 	return cores, nodes, step
 }
 
-// later returns the cores that a blocked job is to get later.
+// later returns the cores that a blocked job will get when it starts.
 func (d *planDispatch) later(j scheduler.JobView) int32 {
 	if !d.Allocation.Partial || j.Sized() {
 		return j.Request()

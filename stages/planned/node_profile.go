@@ -15,7 +15,7 @@ type amounts struct {
 
 func amountsOf(r cluster.Room) amounts { return amounts{r.Cores, r.GPUs, r.Memory} }
 
-// in reports whether a node with the given free resources has the amounts.
+// in reports whether free has at least these amounts.
 func (a amounts) in(free *amounts) bool {
 	return free.cores >= a.cores && free.gpus >= a.gpus && free.memory >= a.memory
 }
@@ -28,26 +28,26 @@ func (a *amounts) add(b amounts) {
 	a.memory += b.memory
 }
 
-// nodeProfile is the free resources of one node as a step function of time: a list of steps from the present on.
-// Bookings keep the steps at which they begin and end, so that a change looks at the steps around it and at no
-// others.
+// nodeProfile has the free resources of one node over time, as a list of steps from now on. Bookings point to the steps
+// where they begin and end, so that changes visit only nearby steps.
 type nodeProfile struct {
-	head   *step               // begins at the present
-	kind   cluster.Room        // the node's GPUs and market, without amounts
-	pool   *step               // steps that are not in use
-	shapes []*reservationGroup // of reservations that the node has the GPUs for
+	head   *step               // begins now
+	kind   cluster.Room        // GPU type and market of the node, without amounts
+	pool   *step               // unused steps, for reuse
+	shapes []*reservationGroup // groups of reservations whose GPU type the node has
 }
 
-// step holds from its instant to the next step's; the last step has no end.
+// step is a time span with constant free resources. It lasts to the next step; the last step has no end.
 type step struct {
-	at         time.Duration
-	free       amounts
-	pins       int32 // bookings that begin or end here, and holes; without any, the step equals the one before
+	at   time.Duration
+	free amounts
+	// Number of bookings and holes that begin or end here; without pins, the step can be merged with the one before.
+	pins       int32
 	prev, next *step
-	first      *booking // of the reservations whose first node is this one and that begin here
+	first      *booking // first of the reservations that begin here and have this node as first node
 }
 
-// newNodeProfile returns the profile of a node on which nothing changes.
+// newNodeProfile returns the profile of a node without changes.
 func newNodeProfile(now time.Duration, free cluster.Room) nodeProfile {
 	return nodeProfile{
 		head: &step{at: now, free: amountsOf(free), pins: 1},
@@ -55,7 +55,8 @@ func newNodeProfile(now time.Duration, free cluster.Room) nodeProfile {
 	}
 }
 
-// step returns the step that begins at an instant, or makes it; nil for Never. The search begins at a step near it.
+// step returns the step that begins at an instant, and creates it if it is missing; nil for Never. The search begins at
+// the step near.
 func (p *nodeProfile) step(at time.Duration, near *step) *step {
 	if at == scheduler.Never {
 		return nil
@@ -78,7 +79,7 @@ func (p *nodeProfile) step(at time.Duration, near *step) *step {
 	return n
 }
 
-// seek returns the step that an instant falls into, which is not before the first.
+// seek returns the step that contains an instant. The instant must not be before the first step.
 func (s *step) seek(at time.Duration) *step {
 	for s.at > at {
 		s = s.prev
@@ -89,7 +90,7 @@ func (s *step) seek(at time.Duration) *step {
 	return s
 }
 
-// unpin takes a pin from a step, and the step out of the profile with the last one.
+// unpin removes a pin from a step. It also removes the step from the profile if no pin is left.
 func (p *nodeProfile) unpin(s *step) {
 	if s == nil {
 		return
@@ -97,7 +98,7 @@ func (p *nodeProfile) unpin(s *step) {
 	if s.pins--; s.pins > 0 {
 		return
 	}
-	if s.prev != nil { // it is not in the past
+	if s.prev != nil { // the step is not in the past
 		if s.prev.next = s.next; s.next != nil {
 			s.next.prev = s.prev
 		}
@@ -105,14 +106,14 @@ func (p *nodeProfile) unpin(s *step) {
 	s.prev, s.next, p.pool = nil, p.pool, s
 }
 
-// add adds to the free resources from one step to another.
+// add adds to the free resources of all steps between two steps.
 func add(from, to *step, by amounts) {
 	for s := from; s != to; s = s.next {
 		s.free.add(by)
 	}
 }
 
-// live returns a step, or the first one if it is in the past.
+// live returns a step, or the first step if s is in the past.
 func (p *nodeProfile) live(s *step) *step {
 	if s != nil && s.at < p.head.at {
 		return p.head
@@ -120,7 +121,7 @@ func (p *nodeProfile) live(s *step) *step {
 	return s
 }
 
-// advance drops the steps before an instant, which becomes the present. Reservations that should have begun begin now.
+// advance removes the steps before an instant. Reservations that should have begun earlier now begin at that instant.
 func (p *nodeProfile) advance(now time.Duration) {
 	for p.head.next != nil && p.head.next.at <= now {
 		s := p.head
@@ -140,7 +141,7 @@ func (p *nodeProfile) advance(now time.Duration) {
 	p.head.at = now
 }
 
-// lowest returns the resources that are free from a step to an instant.
+// lowest returns the resources that are free throughout the time from a step to an instant.
 func (p *nodeProfile) lowest(from *step, to time.Duration) cluster.Room {
 	low := p.kind
 	low.Cores, low.GPUs, low.Memory = from.free.cores, from.free.gpus, from.free.memory
@@ -151,8 +152,8 @@ func (p *nodeProfile) lowest(from *step, to time.Duration) cluster.Room {
 	return low
 }
 
-// first returns the first step, from a given one on and before an instant, from which there is room for a narrow
-// booking; nil if there is no such step. Room that is reserved for the booking itself is available.
+// first returns the first step from which a booking has room on this node, starting at from and before an instant; nil
+// if no step has room. Room that the booking itself holds is available.
 func (p *nodeProfile) first(k *booking, node int32, from *step, before time.Duration) *step {
 	if !p.kind.Holds(k.kind) {
 		return nil
@@ -161,7 +162,7 @@ func (p *nodeProfile) first(k *booking, node int32, from *step, before time.Dura
 	if len(k.spans) > 0 && k.spans[0].node == node {
 		own = k.spans[0]
 	}
-	var start *step // of a stretch that had room so far
+	var start *step // start of the current stretch with room
 	end, mine := scheduler.Never, false
 	for s := from; s != nil; s = s.next {
 		mine = (mine || s == own.from) && s != own.to
@@ -181,7 +182,7 @@ func (p *nodeProfile) first(k *booking, node int32, from *step, before time.Dura
 	return start
 }
 
-// span adds a span to a booking.
+// span adds a time span on a node to a booking.
 func (k *booking) span(node int32, from, to *step) {
 	from.pins++
 	if to != nil {
@@ -199,7 +200,7 @@ func (k *booking) nodes() []int32 {
 	return nodes
 }
 
-// link adds a reservation to those that begin at its first step.
+// link adds a reservation to the list of those that begin at its first step.
 func (k *booking) link() {
 	s := k.spans[0].from
 	if k.before, k.after = nil, s.first; s.first != nil {
@@ -208,7 +209,7 @@ func (k *booking) link() {
 	s.first = k
 }
 
-// unlink undoes link.
+// unlink removes a reservation from that list.
 func (k *booking) unlink() {
 	if k.before != nil {
 		k.before.after = k.after

@@ -11,18 +11,18 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Plan has the free resources from each of its instants to the next.
+// Plan has the free resources of all nodes over time, as steps.
 type Plan struct {
 	Steps []Step
 }
 
-// Step is the free resources of each node from an instant on.
+// Step is the free resources of each node from an instant to the next step.
 type Step struct {
 	At   time.Duration
 	free []cluster.Room
 }
 
-// NewPlan returns the plan in which no further job starts.
+// NewPlan returns the plan in which running jobs end as predicted and no other job starts.
 func NewPlan(v scheduler.View) *Plan {
 	free, running, now := v.Machine().Free(), v.Running(), v.Now()
 	nodes, ends := len(free), running.Len()
@@ -46,8 +46,7 @@ func NewPlan(v scheduler.View) *Plan {
 	return p
 }
 
-// couldStart reports whether some node has the cores for a job from now on, for
-// its predicted time.
+// couldStart reports whether a node has the cores for a job from now on, for its predicted time.
 func (p *Plan) couldStart(a queue.Ask) bool {
 	end := EndOf(p.Steps[0].At, a.Length)
 	for v := range p.Steps[0].free {
@@ -62,9 +61,8 @@ func (p *Plan) couldStart(a queue.Ask) bool {
 	return false
 }
 
-// startable returns a limit that excludes waiting jobs which surely cannot start
-// now. No node ever has fewer free cores than spare; jobs that ask for more must
-// end before only spare is left.
+// startable returns a limit that excludes waiting jobs that surely cannot start now. No node ever has fewer free cores
+// than spare, so jobs that need more must end before only spare is left.
 func (p *Plan) startable() queue.Limit {
 	var within queue.Limit
 	now := p.Steps[0]
@@ -81,16 +79,14 @@ func (p *Plan) startable() queue.Limit {
 	return within
 }
 
-// Startable is a waiting job that could start now within a plan, by its
-// smallest request.
+// Startable is a waiting job that could start now, with its smallest request.
 type Startable struct {
 	Key queue.Key
 	Ask queue.Ask
 }
 
-// FindStartable reports whether a job after a place in the queue can start now.
-// Planning only takes room, so a job that cannot start now cannot start later in the
-// same pass. The job found last time is tried first.
+// FindStartable reports whether a job behind a place in the queue could start now. Planning only takes room, so a job
+// that cannot start now cannot start later in this pass either. It tries the job found last time first.
 func (p *Plan) FindStartable(waiting scheduler.WaitingJobs, after queue.Key, found *Startable) bool {
 	if after.Less(found.Key) {
 		if p.couldStart(found.Ask) {
@@ -107,8 +103,8 @@ func (p *Plan) FindStartable(waiting scheduler.WaitingJobs, after queue.Key, fou
 	return false
 }
 
-// EndOf returns the end of a stretch. Even a job that has run for as long as
-// it was predicted to takes some time.
+// EndOf returns the end of a time span. The span has a positive length, even if a job has already run for its predicted
+// time.
 func EndOf(at, length time.Duration) time.Duration {
 	length = max(length, 1)
 	if length > scheduler.Never-at {
@@ -117,8 +113,7 @@ func EndOf(at, length time.Duration) time.Duration {
 	return at + length
 }
 
-// HasRoom reports whether the nodes have room for the job from step i on, for
-// its predicted time.
+// HasRoom reports whether the nodes have room for a job from step i on, for its predicted time.
 func (p *Plan) HasRoom(j scheduler.JobView, cores int32, nodes []int32, i int) bool {
 	end := EndOf(p.Steps[i].At, j.Length(cores))
 	for ; i < len(p.Steps) && p.Steps[i].At < end; i++ {
@@ -129,9 +124,8 @@ func (p *Plan) HasRoom(j scheduler.JobView, cores int32, nodes []int32, i int) b
 	return true
 }
 
-// Earliest returns the first step from which on there is room for a job for
-// its predicted time, and the nodes. The step is negative if no known end
-// makes room for the job.
+// Earliest returns the first step from which a job has room for its predicted time, and the nodes. The step is negative
+// if no known end of a job makes room.
 func (p *Plan) Earliest(j scheduler.JobView, cores int32) (nodes []int32, step int) {
 	need, count := j.Needs(cores)
 	length := j.Length(cores)
@@ -154,13 +148,13 @@ func (p *Plan) Earliest(j scheduler.JobView, cores int32) (nodes []int32, step i
 	return nil, -1
 }
 
-// leastOf returns the minimum of two rooms, by resource.
+// leastOf returns the minimum of each resource.
 func leastOf(a, b cluster.Room) cluster.Room {
 	a.Cores, a.GPUs, a.Memory = min(a.Cores, b.Cores), min(a.GPUs, b.GPUs), min(a.Memory, b.Memory)
 	return a
 }
 
-// earliestOnOne is Earliest on a single node: a step without room rules out all starts up to it, so that each step is
+// earliestOnOne works as Earliest for a single node. A step without room excludes all starts up to it, so each step is
 // visited once.
 func (p *Plan) earliestOnOne(need cluster.Room, length time.Duration) (nodes []int32, step int) {
 	for i, k := 0, 0; i < len(p.Steps); k++ {
@@ -174,7 +168,7 @@ func (p *Plan) earliestOnOne(need cluster.Room, length time.Duration) (nodes []i
 	return nil, -1
 }
 
-// Reserve takes a job's need out of the plan for its time span.
+// Reserve subtracts a job's need from the plan for its time span.
 func (p *Plan) Reserve(j scheduler.JobView, cores int32, nodes []int32, at time.Duration) {
 	end := EndOf(at, j.Length(cores))
 	for i := p.split(at); i < len(p.Steps) && p.Steps[i].At < end; i++ {
@@ -185,8 +179,7 @@ func (p *Plan) Reserve(j scheduler.JobView, cores int32, nodes []int32, at time.
 	}
 }
 
-// split makes sure that a step begins at an instant within the plan, and
-// returns its index.
+// split ensures that a step begins at an instant, and returns its index.
 func (p *Plan) split(at time.Duration) int {
 	i, found := slices.BinarySearchFunc(p.Steps, at, func(s Step, at time.Duration) int {
 		return int(min(max(s.At-at, -1), 1))

@@ -8,19 +8,19 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// reservationGroup is the reservations on one node whose needs are about the same. It finds those that fit into a
-// hole, and knows of most holes without a look at them that none does.
+// reservationGroup has the reservations with similar needs on one node. It finds the reservations that fit into a hole,
+// and can exclude most holes without checking each reservation.
 type reservationGroup struct {
-	least, most amounts       // of their needs, resource by resource
-	longest     time.Duration // of their lengths
+	least, most amounts       // of the needs, by resource
+	longest     time.Duration // the longest time span
 	of          []*booking
-	// shortest has the least length of those that start in an interval of time or after it. It may be too low, until it
-	// is found again, since reservations move earlier and begin.
+	// shortest[i] is the shortest time span of the reservations that start in interval i or later. It may be too low
+	// until it is computed again, because reservations move and begin.
 	shortest    [64]time.Duration
-	base, width time.Duration // of the intervals
+	base, width time.Duration // start and width of the intervals
 }
 
-// groupKey are the binary magnitudes of a need.
+// groupKey has the binary magnitudes of a need.
 type groupKey struct {
 	cores, gpus, memory int
 	kind                cluster.Room
@@ -31,7 +31,7 @@ func groupKeyOf(k *booking) groupKey {
 	return groupKey{bits.Len32(uint32(n.cores)), bits.Len32(uint32(n.gpus)), bits.Len64(uint64(n.memory)), k.kind}
 }
 
-// interval returns the interval of an instant.
+// interval returns the interval that contains an instant.
 func (h *reservationGroup) interval(at time.Duration) int {
 	return int(min(max(at-h.base, 0)/max(h.width, 1), time.Duration(len(h.shortest)-1)))
 }
@@ -50,7 +50,7 @@ func (h *reservationGroup) add(k *booking) {
 	}
 }
 
-// include widens the bounds of needs and lengths by a reservation.
+// include extends the bounds of needs and lengths to a reservation.
 func (h *reservationGroup) include(k *booking) {
 	a, b, n := &h.least, &h.most, k.need
 	*a = amounts{min(a.cores, n.cores), min(a.gpus, n.gpus), min(a.memory, n.memory)}
@@ -66,7 +66,7 @@ func (h *reservationGroup) remove(k *booking) {
 	k.shape = nil
 }
 
-// measure finds the bounds of the reservations again.
+// measure computes the bounds again from the reservations.
 func (h *reservationGroup) measure() {
 	first := h.of[0]
 	h.least, h.most, h.longest = first.need, first.need, 0
@@ -88,15 +88,15 @@ func (h *reservationGroup) measure() {
 	}
 }
 
-// hole is a stretch of a node in which a reservation may have room.
+// hole is a time span on a node in which a reservation may have room.
 type hole struct {
 	node int32
-	from *step // pinned
+	from *step // pinned by the hole
 	to   time.Duration
 }
 
-// around returns the stretch around a freed step in which a group's least need is free, as far as a reservation of the
-// group reaches that covers some of the room freed up to an instant.
+// around returns the time span around a freed step in which the group's least need is free. It is limited by how far a
+// reservation of the group reaches that covers some of the room freed up to till.
 func (h *reservationGroup) around(s *step, till time.Duration) (from *step, to time.Duration) {
 	for from = s; from.prev != nil && h.least.in(&from.prev.free) && s.at-from.at < h.longest; {
 		from = from.prev
@@ -109,7 +109,7 @@ func (h *reservationGroup) around(s *step, till time.Duration) (from *step, to t
 	return from, scheduler.Never
 }
 
-// fill asks the reservations of a group that may move into the room that was freed between two steps.
+// fill marks the reservations of a group that may move into room that was freed between two steps.
 func (rs *Reservations) fill(h *reservationGroup, node int32, from, to *step, by amounts) {
 	till := scheduler.Never
 	if to != nil {
@@ -118,7 +118,7 @@ func (rs *Reservations) fill(h *reservationGroup, node int32, from, to *step, by
 	for s := from; s != to && len(h.of) > 0; {
 		before := s.free
 		before.add(by.negative())
-		if !h.least.in(&s.free) || h.most.in(&before) { // none fits, or all of them did
+		if !h.least.in(&s.free) || h.most.in(&before) { // none fits now, or all fitted before
 			s = s.next
 			continue
 		}

@@ -10,47 +10,45 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Reservations keeps the reservations of waiting jobs: a job's start only moves earlier, unless
-// running jobs outlive their predictions. When a job ends early, the waiting jobs move
-// earlier in the policy's order and around all other reservations, until none can move
-// ("compression": D. G. Feitelson, A. M. Weil, IPPS 1998).
+// Reservations has the reservations of waiting jobs. A reserved start can only become earlier, unless running jobs take
+// longer than predicted. When a job ends early, reservations move to earlier starts, in the policy's order and next to
+// all other reservations, until none can move ("compression": D. G. Feitelson, A. M. Weil, IPPS 1998).
 //
-// It is for runs in which jobs get their requests, no job is paused, and the cluster does
-// not change.
+// It can be used only if jobs get their requests, no job is paused, and the cluster does not change.
 type Reservations struct {
 	view     scheduler.View
 	nodes    []nodeProfile
-	bookings []*booking // by job; nil without one
+	bookings []*booking // by job; nil if the job has none
 	running  []*booking
 	fresh    []int32 // waiting jobs without a reservation
 	compression
-	rooms   []cluster.Room // scratch, by node
-	cursors []*step        // scratch, by node: a step at or before an instant
-	due     []*booking     // scratch
+	rooms   []cluster.Room // reused memory, by node
+	cursors []*step        // reused memory, by node: a step at or before an instant
+	due     []*booking     // reused memory
 }
 
-// booking is the nodes and the time span of a job that runs or will run.
+// booking is the nodes and the time span of a running or waiting job.
 type booking struct {
 	job, cores      int32
 	at, end, length time.Duration
 	need            amounts      // on each of its nodes
 	kind            cluster.Room // the GPUs that it needs, without amounts
-	runs, wide      bool         // a wide booking may have several nodes
-	asked           bool         // it may be able to move
+	runs, wide      bool         // whether the job runs, and whether it may have several nodes
+	asked           bool         // whether it is among the reservations that may move
 	holes           []hole       // into which it may move
 	key             queue.Key
-	seen            int // the dispatch in which waits and key were found
+	seen            int // the dispatch in which waits and key were set
 	waits           bool
 	spans           []span
-	shape           *reservationGroup // of a narrow reservation
-	place           int               // in its group
-	before, after   *booking          // reservations that begin at the same step
+	shape           *reservationGroup // of a reservation with one node
+	place           int               // index in its group
+	before, after   *booking          // neighbors in the list of reservations that begin at the same step
 }
 
-// span is the time span of a booking on a node. Without a last step it has no end.
+// span is the time span of a booking on a node. If to is nil, it has no end.
 type span struct {
 	node     int32
-	from, to *step // pinned
+	from, to *step // pinned by the span
 }
 
 // NewReservations returns an empty plan of reservations for the given number of jobs.
@@ -64,7 +62,7 @@ func NewReservations(jobs int) *Reservations {
 // AddWaiting records that a job has begun to wait.
 func (rs *Reservations) AddWaiting(job int32) { rs.fresh = append(rs.fresh, job) }
 
-// StartOf returns the planned start of a waiting job; Never without a reservation.
+// StartOf returns the planned start of a waiting job; Never if it has no reservation.
 func (rs *Reservations) StartOf(job int32) time.Duration {
 	if k := rs.bookings[job]; k != nil && !k.runs {
 		return k.at
@@ -72,13 +70,12 @@ func (rs *Reservations) StartOf(job int32) time.Duration {
 	return scheduler.Never
 }
 
-// Dispatch brings the reservations up to the present instant, and starts the jobs whose time has
-// come.
+// Dispatch updates the reservations to the current time, and starts the jobs whose start is due.
 func (rs *Reservations) Dispatch(v scheduler.View, start func(job, cores int32, nodes []int32) error) error {
 	rs.view = v
 	rs.dispatches++
 	rs.advance()
-	rs.compress() // ended jobs come before new ones
+	rs.compress() // move reservations before new ones are made
 	rs.reserveWaiting()
 	for idle := false; ; {
 		rs.compress()
@@ -87,14 +84,14 @@ func (rs *Reservations) Dispatch(v scheduler.View, start func(job, cores int32, 
 			return err
 		}
 		if !some {
-			// There may be no event before a reservation behind jobs that ran longer than
-			// predicted, so jobs that can start now must.
+			// If running jobs take longer than predicted, no event may precede a reservation. So jobs that can start
+			// now must start.
 			rs.all, rs.freed, idle = true, v.Now(), true
 		}
 	}
 }
 
-// advance drops the past, and finds the changes of running jobs.
+// advance removes the past and applies the changes of running jobs.
 func (rs *Reservations) advance() {
 	v := rs.view
 	now, free := v.Now(), v.Machine().Free()
@@ -127,7 +124,7 @@ func (rs *Reservations) advance() {
 	if changed {
 		rs.renew()
 	}
-	copy(rs.rooms, free) // less the room of reservations that begin now
+	copy(rs.rooms, free) // without the room of reservations that begin now
 	for i := range rs.nodes {
 		for k := rs.nodes[i].head.first; k != nil; k = k.after {
 			v.Job(k.job).TakeFrom(rs.rooms, k.cores, k.nodes())
@@ -136,17 +133,17 @@ func (rs *Reservations) advance() {
 	for i := range rs.nodes {
 		p, more := &rs.nodes[i], amountsOf(rs.rooms[i])
 		if more.add(p.head.free.negative()); more != (amounts{}) {
-			// Some jobs run longer than predicted: they are taken to end at any moment.
+			// Jobs that run longer than predicted are assumed to end at the next moment.
 			next := p.step(now+1, p.head)
 			next.pins++
 			add(p.head, next, more)
-			rs.free(int32(i), p.head, next, more) // one of them may have ended
+			rs.free(int32(i), p.head, next, more) // one of these jobs may have ended
 		}
 	}
 }
 
-// renew rebuilds the plan after the predictions or the holdings of running jobs have
-// changed. Reservations that no longer have room are moved later.
+// renew builds the plan again after predictions or holdings of running jobs have changed. Reservations without room
+// move to later starts.
 func (rs *Reservations) renew() {
 	v, now, waiting := rs.view, rs.view.Now(), []*booking{}
 	for job, k := range rs.bookings {
@@ -185,7 +182,7 @@ func (rs *Reservations) renew() {
 	for i := range rs.nodes {
 		rs.cursors[i] = rs.nodes[i].head
 	}
-	rs.all, rs.freed, rs.over = true, now, 0 // some may have become shorter
+	rs.all, rs.freed, rs.over = true, now, 0 // some predictions may have become shorter
 	for _, k := range waiting {
 		if nodes := k.nodes(); k.at >= now && rs.roomFor(k, nodes) {
 			rs.reserveAt(k, k.at, nodes)
@@ -195,7 +192,7 @@ func (rs *Reservations) renew() {
 	}
 }
 
-// roomFor reports whether there is room for a booking on some nodes, and moves their cursors to its start.
+// roomFor reports whether a booking has room on some nodes. It moves the nodes' cursors to its start.
 func (rs *Reservations) roomFor(k *booking, nodes []int32) bool {
 	for _, on := range nodes {
 		rs.cursors[on] = rs.cursors[on].seek(k.at)
@@ -204,7 +201,7 @@ func (rs *Reservations) roomFor(k *booking, nodes []int32) bool {
 	return rs.view.Job(k.job).HeldBy(rs.rooms, k.cores, nodes)
 }
 
-// reserveWaiting reserves for the jobs that have begun to wait, in the policy's order.
+// reserveWaiting makes reservations for jobs that have begun to wait, in the policy's order.
 func (rs *Reservations) reserveWaiting() {
 	if len(rs.fresh) == 0 {
 		return
@@ -222,8 +219,8 @@ func waits(j scheduler.JobView) bool {
 	return j.State() == scheduler.Queued || j.State() == scheduler.Paused
 }
 
-// reserve gives a job the earliest room next to all bookings. If no known end makes
-// room for a job, it is tried again after a change.
+// reserve gives a job the earliest room next to all bookings. If no known end of a job makes room, it tries again after
+// a change.
 func (rs *Reservations) reserve(job int32) {
 	j := rs.view.Job(job)
 	k := &booking{job: job, cores: j.Request(), length: j.Length(j.Request()), end: scheduler.Never}
@@ -237,7 +234,7 @@ func (rs *Reservations) reserve(job int32) {
 	}
 }
 
-// reserveAt enters a reservation. The cursors of its nodes must be near its start.
+// reserveAt adds a reservation at a time on some nodes. The nodes' cursors must be near that time.
 func (rs *Reservations) reserveAt(k *booking, at time.Duration, nodes []int32) {
 	k.at, k.end, k.spans = at, EndOf(at, k.length), nil
 	for _, on := range nodes {
@@ -251,8 +248,8 @@ func (rs *Reservations) reserveAt(k *booking, at time.Duration, nodes []int32) {
 	rs.count(k)
 }
 
-// first finds the earliest time, before a given one, from which there is room for a job, and the nodes; Never if
-// there is no such time. The cursors of the nodes are near it then.
+// first returns the earliest time before a limit at which a job has room, and the nodes; Never if no time has room. It
+// leaves the cursors of the nodes near that time.
 func (rs *Reservations) first(k *booking, before time.Duration) (nodes []int32, at time.Duration) {
 	if !k.wide {
 		on, s := rs.firstOnOne(k, before)
@@ -281,7 +278,7 @@ func (rs *Reservations) first(k *booking, before time.Duration) (nodes []int32, 
 	return nil, scheduler.Never
 }
 
-// firstOnOne is first for a job that runs on one node, whatever is free.
+// firstOnOne works as first, for a job on one node.
 func (rs *Reservations) firstOnOne(k *booking, before time.Duration) (on int32, at *step) {
 	for i := range rs.nodes {
 		if s := rs.nodes[i].first(k, int32(i), rs.nodes[i].head, before); s != nil {
@@ -291,9 +288,8 @@ func (rs *Reservations) firstOnOne(k *booking, before time.Duration) (on int32, 
 	return on, at
 }
 
-// startDue starts the jobs whose time has come, and reports whether there were some. A
-// job for which there is no room, since others run longer than predicted, gets another
-// reservation.
+// startDue starts the jobs whose start is due, and reports whether any started. A job without room, because others run
+// longer than predicted, gets a new reservation.
 func (rs *Reservations) startDue(start func(job, cores int32, nodes []int32) error) (some bool, err error) {
 	v := rs.view
 	rs.due = rs.due[:0]
@@ -334,9 +330,9 @@ func (rs *Reservations) startDue(start func(job, cores int32, nodes []int32) err
 	return some || rs.freed != scheduler.Never, nil
 }
 
-// begin turns a reservation into the booking of a running job.
+// begin turns a reservation into the booking of a running job, which ends at end.
 func (rs *Reservations) begin(k *booking, end time.Duration) {
-	if rs.unreserve(k); end != k.end { // it begins later than planned
+	if rs.unreserve(k); end != k.end { // the job begins later than planned
 		was := k.spans
 		rs.change(k, k.need)
 		k.at, k.end, k.spans = rs.view.Now(), end, nil
@@ -356,7 +352,7 @@ func (rs *Reservations) begin(k *booking, end time.Duration) {
 	rs.running = append(rs.running, k)
 }
 
-// change adds to the free resources of the nodes of a booking for its time span.
+// change adds to the free resources of a booking's nodes for its time span.
 func (rs *Reservations) change(k *booking, by amounts) {
 	for _, s := range k.spans {
 		p := &rs.nodes[s.node]
@@ -364,7 +360,7 @@ func (rs *Reservations) change(k *booking, by amounts) {
 	}
 }
 
-// drop takes a booking out, and frees its room from now on.
+// drop removes a booking and frees its room from now on.
 func (rs *Reservations) drop(k *booking) {
 	rs.unreserve(k)
 	rs.change(k, k.need)
@@ -372,7 +368,7 @@ func (rs *Reservations) drop(k *booking) {
 	rs.bookings[k.job] = nil
 }
 
-// vacate lets others move into spans that a booking has left.
+// vacate lets other reservations move into spans that a booking has left.
 func (rs *Reservations) vacate(spans []span, need amounts) {
 	for _, s := range spans {
 		p := &rs.nodes[s.node]

@@ -1,5 +1,4 @@
-// Package profile measures short samples of a job, alone on the cores that it
-// requests.
+// Package profile measures jobs in short samples, in which a job runs alone on the cores that it requests.
 package profile
 
 import (
@@ -22,51 +21,52 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Run is one sample to take: a launch whose environment asks for Length units
-// of work, epochs or (with Steps) steps.
+// Run is a sample to take. The environment of its launch requests Length units of work: epochs, or steps if Steps is
+// set.
 type Run struct {
 	Job    launch.Job
 	Length int
 	Steps  bool
 	GPUs   int
-	// Cluster is the nodes of the job's hardware; empty for this machine alone.
+	// Cluster has the nodes of the job's hardware; empty means only this machine.
 	Cluster scheduler.Cluster
-	// Beside are the copies of the job that run at the same time; empty if it runs alone.
+	// Beside are copies of the job that run at the same time; empty if the job runs alone.
 	Beside []launch.Job
-	// Total is how many cores they share with others of their node.
+	// Total is the number of cores that job and copies share with others on their node.
 	Total int
-	// Pick is the time-writer line that counts when the program prints several.
+	// Pick selects one of several time-writer lines of a program.
 	Pick contract.Pick
-	// Limit is how long the sample may take; 0 for any time.
+	// Limit is the time limit of the sample; 0 means no limit.
 	Limit time.Duration
-	// Open makes the engine that runs the job, which is its only one. It reports the output and usage of the job,
-	// as far as the watchers request it.
+	// Open creates the engine that runs only this job. The engine reports the job's output and usage to the watchers
+	// that are set.
 	Open func(context.Context, watchers) (engine.Engine, error)
-	// Descendants reports whether the job is a process below this one, so that the load of other programs is known.
+	// Descendants reports whether the job is a descendant process of tfexp. Then the load of other programs is known.
 	Descendants bool
-	// Observed reports whether the engine runs the job elsewhere on this machine, and reports its usage.
+	// Observed reports whether the job runs elsewhere on this machine and the engine reports its usage.
 	Observed bool
 }
 
-// watchers receive the reports of an engine on a running sample; either may be nil.
+// watchers receive the reports of an engine about a running sample. Either may be nil.
 type watchers struct {
 	report  launch.ProgressListener
 	observe func(engine.Sample)
 }
 
-// ErrTooLong is wrapped by the error of a sample that was ended because it took longer than its limit.
+// ErrTooLong is wrapped by the error of a sample that exceeded its time limit.
 var ErrTooLong = errors.New("it took longer than a sample may take")
 
-// Below leastJudged the load of other programs during a sample is not known well enough for a warning, and below
-// leastMeasured it is not known.
+// If a sample is shorter than leastJudged, the load of other programs is too imprecise for a warning. If shorter than
+// leastMeasured, it is unknown.
 const (
 	leastJudged   = 300 * time.Millisecond
 	leastMeasured = 100 * time.Millisecond
 )
 
-// Take takes one sample, and measures the cores that other programs use meanwhile. If tfexp could not run during it, or
-// the machine slept, it takes another, and returns the less disturbed one. The usage of jobs outside this process's
-// tree would count as another's: the engine must report it, or the load is unknown.
+// Take takes a sample, and measures the cores that other programs use meanwhile. If tfexp could not run during the
+// sample, for example because the machine slept, it takes another one and returns the less disturbed sample. Jobs
+// outside tfexp's process tree would count as other programs: their engine must report their usage, or the load is
+// unknown.
 func Take(ctx context.Context, run Run) (estimator.Sample, error) {
 	return undisturbed(func() (estimator.Sample, error) {
 		load, watch := hardware.NewLoadSampler(), hardware.NewWatch()
@@ -91,7 +91,7 @@ func Take(ctx context.Context, run Run) (estimator.Sample, error) {
 	})
 }
 
-// undisturbed takes a sample, and another one if time was lost.
+// undisturbed calls take, and calls it again if time was lost.
 func undisturbed(take func() (estimator.Sample, error)) (estimator.Sample, error) {
 	s, err := take()
 	s.Tries = 1
@@ -106,11 +106,11 @@ func undisturbed(take func() (estimator.Sample, error)) (estimator.Sample, error
 	return s, err
 }
 
-// take runs one sample to its end and reads the program's reports. The error describes the failure; ctx's error is
-// returned as it is.
+// take runs one sample and reads the program's reports. The error describes the failure; an error of ctx is returned
+// unchanged.
 //
-// A sample that takes longer than its limit is ended. If the program has reported two units by then, the sample is
-// these; otherwise the error wraps ErrTooLong. load receives the usage of the job; it may be nil.
+// A sample that exceeds its limit is ended. If the program has reported two units by then, these become the sample;
+// otherwise the error wraps ErrTooLong. load receives the job's usage; it may be nil.
 func take(ctx context.Context, run Run, load *hardware.ToldLoad) (estimator.Sample, error) {
 	s := estimator.Sample{Length: run.Length, Threads: run.Job.Threads, GPUs: run.GPUs}
 	lines := &arrivals{steps: run.Steps}
@@ -138,7 +138,7 @@ func take(ctx context.Context, run Run, load *hardware.ToldLoad) (estimator.Samp
 		if s.Length = max(len(report.Epochs), len(report.Steps)); s.Length < 2 {
 			return s, fmt.Errorf("sample %s: %w (%s): it was ended", run.Job.Name, ErrTooLong, run.Limit)
 		}
-		s.Wall = 0 // the part of a unit that was not finished is not in it
+		s.Wall = 0 // the wall time would include an unfinished unit
 	}
 	read(&s, report, run)
 	lines.complete(&s, end.At-usage.Service)
@@ -153,8 +153,8 @@ func take(ctx context.Context, run Run, load *hardware.ToldLoad) (estimator.Samp
 	return s, nil
 }
 
-// begin connects load, which may be nil, to the usage of the sample's jobs, and returns a context that ends at the
-// sample's limit.
+// begin connects load, which may be nil, to the usage of the sample's jobs. The returned context ends at the sample's
+// time limit.
 func (r Run) begin(ctx context.Context, w *watchers, load *hardware.ToldLoad) (context.Context, context.CancelFunc) {
 	if load != nil && r.Observed {
 		w.observe = func(u engine.Sample) { load.Add(fmt.Sprint(u.Job, " ", u.Part), u.At, u.CPU/100) }
@@ -165,7 +165,7 @@ func (r Run) begin(ctx context.Context, w *watchers, load *hardware.ToldLoad) (c
 	return context.WithTimeoutCause(ctx, r.Limit, ErrTooLong)
 }
 
-// readLog returns the output of the program.
+// readLog returns the program's reports from its log.
 func readLog(run Run) (contract.Report, error) {
 	f, err := folder.Open(filepath.Split(run.Job.LogPath))
 	if err != nil {
@@ -179,7 +179,7 @@ func readLog(run Run) (contract.Report, error) {
 	return report, nil
 }
 
-// read adds the program's reports on its units.
+// read adds the program's reports on its units to the sample.
 func read(s *estimator.Sample, report contract.Report, run Run) {
 	s.Warnings = report.Warnings
 	s.Startup, s.Save = max(report.Startup, 0), max(report.Save, 0)
@@ -189,7 +189,7 @@ func read(s *estimator.Sample, report contract.Report, run Run) {
 		s.Units = report.Epochs
 	case run.Steps && len(report.Steps) == s.Length:
 		s.Units = report.Steps
-	case n > 0 && !run.Steps: // of a job by steps, wall times give the pace
+	case n > 0 && !run.Steps: // for a job in steps, the pace comes from wall times
 		s.Reported = n
 		s.Warnings = append(s.Warnings, fmt.Sprintf("reported %s where %d were asked for: wall times are used instead",
 			epochs(n), s.Length))
@@ -200,8 +200,8 @@ func epochs(n int) string { return schema.Plural(n, "epoch") }
 
 func threads(n int) string { return schema.Plural(n, "thread") }
 
-// takeBeside runs a job and its copies side by side, each on its own cores, until all have ended. The sample has the
-// means of their times. It errs as take does; load may be nil.
+// takeBeside runs a job and its copies at the same time, each on its own cores, until all have ended. The sample has
+// the means of their times. Errors are as in take; load may be nil.
 func takeBeside(ctx context.Context, run Run, load *hardware.ToldLoad) (estimator.Sample, error) {
 	s := estimator.Sample{Length: run.Length, Threads: run.Job.Threads, GPUs: run.GPUs,
 		Others: len(run.Beside) * max(run.Job.Threads, 1), Total: run.Total}
@@ -243,14 +243,14 @@ func takeBeside(ctx context.Context, run Run, load *hardware.ToldLoad) (estimato
 	return s, nil
 }
 
-// together runs a job and its copies to their ends, and returns the usage of each. The error names the one that
+// together runs a job and its copies until all have ended, and returns the usage of each. An error names the job that
 // failed.
 func (r Run) together(ctx context.Context, w watchers, n int) ([]launch.Usage, error) {
 	e, err := r.Open(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close() // and so ends the ones still running
+	defer e.Close() // this also ends the jobs that still run
 	cores := int32(max(r.Job.Threads, 1))
 	for i := range n {
 		first := int32(i) * cores
@@ -278,8 +278,7 @@ func (r Run) together(ctx context.Context, w watchers, n int) ([]launch.Usage, e
 	return usage, nil
 }
 
-// grant returns the resources of a sample: the first cores and GPUs of the machine, as many as the job
-// requests.
+// grant returns the resources of a sample: the first cores and GPUs of the machine, as many as the job requests.
 func (r Run) grant() scheduler.Grant {
 	if len(r.Job.Roles) > 0 {
 		return r.inParts()
@@ -291,8 +290,8 @@ func (r Run) grant() scheduler.Grant {
 	return g
 }
 
-// inParts is the grant of a job with roles: its parts are on the nodes on which it would start alone on its
-// hardware or, where that is simply this machine, all on one.
+// inParts returns the grant of a job with roles. Its parts are on the nodes where they would start alone on the job's
+// hardware; without a cluster, all are on one node.
 func (r Run) inParts() scheduler.Grant {
 	j := scheduler.Job{Special: &scheduler.Special{Roles: r.Job.Roles}}
 	need, count := j.Needs(int32(r.Job.Threads))
@@ -307,8 +306,8 @@ func (r Run) inParts() scheduler.Grant {
 	return m.Choose(make([]int32, count), need, scheduler.Grant{})
 }
 
-// alone runs the job to its end. When the context is done first it stops the job and waits for its end. A job that
-// fails is not an error: the notice of its end and Usage describe the failure.
+// alone runs the job until it ends. If ctx ends first, it stops the job and waits for its end. A failed job is not an
+// error: the notice and the usage describe the failure.
 func (r Run) alone(ctx context.Context, w watchers) (scheduler.Notice, launch.Usage, error) {
 	e, err := r.Open(ctx, w)
 	if err != nil {
@@ -333,7 +332,8 @@ func (r Run) alone(ctx context.Context, w watchers) (scheduler.Notice, launch.Us
 	return ended[0], usage, err
 }
 
-// end waits for the end of the job. A sample fails when a part fails, even if jobs can do without the part.
+// end waits for the end of the job. If a part of the job fails, the sample fails, even if the job could continue
+// without that part.
 func (r Run) end(ctx context.Context, e engine.Engine) ([]scheduler.Notice, error) {
 	for {
 		_, news, err := e.Next(ctx, scheduler.Never)
@@ -353,7 +353,7 @@ func (r Run) end(ctx context.Context, e engine.Engine) ([]scheduler.Notice, erro
 	}
 }
 
-// arrivals collects the arrival times of a sample's progress lines, on the engine's clock.
+// arrivals records when the progress lines of a sample arrived, on the engine's clock.
 type arrivals struct {
 	steps bool
 
@@ -361,7 +361,7 @@ type arrivals struct {
 	at []time.Duration
 }
 
-// add is a progress.Listener. A line that does not follow the last one counts for nothing, and so do all after it.
+// add is a progress.Listener. If a line does not follow the previous one, it and all later lines are ignored.
 func (a *arrivals) add(_ int, at time.Duration, p contract.Progress) {
 	n := p.Epoch
 	if a.steps {
@@ -374,9 +374,9 @@ func (a *arrivals) add(_ int, at time.Duration, p contract.Progress) {
 	}
 }
 
-// complete adds to a sample the times that only the arrival of its lines shows: of the start-up and, where the
-// program does not report them, of the units. Of the start-up and the first unit, only the sum is known then: the
-// unit is taken to be as long as the median of the others.
+// complete sets the times of a sample that only the arrival of its lines shows: the start-up and, if the program does
+// not report them, the units. Only the sum of start-up and first unit is known. The first unit is assumed to take the
+// median time of the others.
 func (a *arrivals) complete(s *estimator.Sample, began time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -397,16 +397,13 @@ func (a *arrivals) complete(s *estimator.Sample, began time.Duration) {
 	}
 }
 
-// Costs are the times of the engine for one action on a job, in which the job's
-// cores are idle; 0 where unknown.
+// Costs are the times that the engine needs for an action on a job, in which the job's cores are idle; 0 if unknown.
 type Costs struct {
 	Pause, Resume, Resize time.Duration
 }
 
-// A probe performs each action on a job a few times, with intervals in which the
-// job runs: its first moments are spent loading, and its threads come later. The
-// first action may wait for the engine to start the job, and counts only without
-// others.
+// A probe repeats each action a few times, and lets the job run in between, because loading takes time and threads
+// start later. The first action may wait until the engine has started the job, so it counts only if it is the only one.
 const (
 	probeRounds = 7
 	probeGap    = 5 * time.Millisecond
@@ -414,9 +411,8 @@ const (
 	probeLength = 4
 )
 
-// Probe starts a job, pauses, resumes and resizes it a few times, and kills it.
-// The costs are medians; a job that ends by itself is measured up to its end.
-// ctx's error is returned as it is.
+// Probe starts a job, pauses, resumes and resizes it a few times, and kills it. Costs are medians. If the job ends by
+// itself, actions until then count. An error of ctx is returned unchanged.
 func Probe(ctx context.Context, run Run) (c Costs, err error) {
 	fail := func(err error) (Costs, error) {
 		if ctx.Err() != nil {
@@ -447,7 +443,7 @@ func Probe(ctx context.Context, run Run) (c Costs, err error) {
 		if err != nil {
 			return fail(err)
 		}
-		if len(ended) > 0 && round > 1 { // actions on an ended job cost nothing
+		if len(ended) > 0 && round > 1 { // actions on an ended job take no time
 			for i := range actions {
 				actions[i].times = actions[i].times[:round-1]
 			}

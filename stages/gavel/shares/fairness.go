@@ -9,16 +9,16 @@ var _ = Register(Kind{
 	New:     func(Options) Divider { return &finishTime{alone: map[int32]apart{}} },
 })
 
-// apart is the state of a job as if it had run alone.
+// apart is the progress that a job would have if it had an even share of all devices.
 type apart struct {
-	seconds float64 // for the work that it has done
-	left    float64 // at the last division
-	speed   float64 // from the last division on
+	seconds float64 // seconds that its work so far would have taken
+	left    float64 // remaining work at the last division
+	speed   float64 // its speed since the last division
 }
 
 type finishTime struct{ alone map[int32]apart }
 
-// Divide minimizes the greatest ρ_i = (age_i + left_i/speed_i) / (apart_i + left_i/isolated_i).
+// Divide minimizes the largest ρ_i = (age_i + left_i/speed_i) / (apart_i + left_i/isolated_i).
 func (f *finishTime) Divide(p *Problem) (Division, error) {
 	even := p.isolated()
 	parts := make([]lp.Part, len(p.Jobs))

@@ -37,7 +37,7 @@ func (fifo) Divide(p *Problem) (Division, error) {
 	return d, nil
 }
 
-// nothing returns the empty division, and the devices that are left then.
+// nothing returns an empty division, and the number of free devices of each type.
 func (p *Problem) nothing() (d Division, left []float64) {
 	d, left = make(Division, len(p.Jobs)), make([]float64, len(p.Types))
 	for i := range d {
@@ -49,11 +49,11 @@ func (p *Problem) nothing() (d Division, left []float64) {
 	return d, left
 }
 
-// fifoBlind keeps each job on the type that it was given.
+// fifoBlind is FIFO without known speeds. It keeps each job on its first type.
 type fifoBlind struct {
 	chance *Chance
 	on     map[int32]int
-	order  []int32 // the jobs of on, by number
+	order  []int32 // the jobs in on, sorted by number
 }
 
 func (f *fifoBlind) Divide(p *Problem) (Division, error) {
@@ -98,11 +98,10 @@ func (f *fifoBlind) Divide(p *Problem) (Division, error) {
 	return d, nil
 }
 
-// fill gives waiting jobs in their order devices, until there is one for which no listed type has
-// room. All go to the type that is the last by name of those listed where they can run, whether it has room or not; when
-// a type is just full, one is drawn among those with room and struck from the list. So the authors'
-// program decides (and not, as its draws suggest, by drawing a type for each job), and so do its figures
-// come about.
+// fill gives devices to waiting jobs in order, until a job has no room on any listed type. A job goes to the last
+// listed type, by name, on which it can run, even if that type has no room. When a type is full, a type with room is
+// drawn at random and removed from the list. The authors' program does the same, and it explains their figures; its
+// code seems to intend a random type for each job.
 func (f *fifoBlind) fill(p *Problem, waiting []int, left []float64, give func(i, t int)) {
 	var listed []int
 	for t := range p.Types {
@@ -112,7 +111,7 @@ func (f *fifoBlind) fill(p *Problem, waiting []int, left []float64, give func(i,
 	}
 	slices.SortFunc(listed, func(a, b int) int { return cmp.Compare(p.Types[a].Name, p.Types[b].Name) })
 	for _, i := range waiting {
-		var room []int // places in the list
+		var room []int // indices in the list
 		for at, t := range listed {
 			if left[t] >= p.Jobs[i].Workers[t] {
 				room = append(room, at)
@@ -122,7 +121,7 @@ func (f *fifoBlind) fill(p *Problem, waiting []int, left []float64, give func(i,
 			return
 		}
 		drawn := room[f.chance.Below(len(room))]
-		last := -1 // of the types on which it can run
+		last := -1 // the last type on which the job can run
 		for _, t := range listed {
 			if p.Jobs[i].Speed[t] > 0 {
 				last = t

@@ -13,9 +13,9 @@ type isolated struct{}
 
 func (isolated) Divide(p *Problem) (Division, error) { return p.isolated(), nil }
 
-// isolated is the division by which every job has an even part of each type of device, in
-// proportion less where that is more than all of its time. As in the program of Gavel's authors, time on types of GPU
-// where the job cannot run counts as well, and is lost.
+// isolated returns the division in which each job has an even share of each type, reduced in proportion if a job's
+// shares exceed all of its time. As in the program of Gavel's authors, a job also gets time on GPU types where it
+// cannot run; this time is lost.
 func (p *Problem) isolated() Division {
 	d, _ := p.nothing()
 	for i := range p.Jobs {
@@ -37,5 +37,5 @@ func (p *Problem) isolated() Division {
 	return d
 }
 
-// fastest is the speed of a job where it is fastest.
+// fastest returns the speed of a job on its fastest type.
 func fastest(j *Job) float64 { return slices.Max(j.Speed) }

@@ -12,7 +12,8 @@ var _ = Register(Kind{
 	New: func(o Options) Divider { return makespan{o.Tolerance} },
 })
 
-// makespan has the fraction by which the makespan may exceed its minimum; 0 for none.
+// makespan divides for the least makespan. tolerance is the fraction by which it may exceed the minimum; 0 means the
+// minimum.
 type makespan struct{ tolerance float64 }
 
 func (m makespan) Divide(p *Problem) (Division, error) {
@@ -20,7 +21,7 @@ func (m makespan) Divide(p *Problem) (Division, error) {
 		return p.endsWithin(m.tolerance)
 	}
 	program := p.program()
-	// z is the longest time alone on full devices over the makespan.
+	// z is the longest run time alone on all requested devices, divided by the makespan.
 	longest := 0.0
 	for i := range p.Jobs {
 		longest = max(longest, p.Jobs[i].Left/fastest(&p.Jobs[i]))
@@ -36,15 +37,14 @@ func (m makespan) Divide(p *Problem) (Division, error) {
 	return p.division(s), nil
 }
 
-// The makespans, in seconds, between which the program of Gavel's authors looks first.
+// The first bounds of the makespan in the program of Gavel's authors, in seconds.
 const (
 	leastMakespan = 100
 	mostMakespan  = 1e6
 )
 
-// endsWithin halves the bounds of the makespan until they are within a fraction of each other. If the upper bound is
-// not enough, it continues with ten times that bound. The division is in the middle of those that are fast enough for
-// the upper bound.
+// endsWithin halves the interval of possible makespans until its ends differ by at most the tolerance. If the upper bound
+// is too low, it continues with ten times that bound. It returns the division for the upper end of the last interval.
 func (p *Problem) endsWithin(tolerance float64) (Division, error) {
 	for lo, hi := float64(leastMakespan), mostMakespan; ; lo, hi = hi, hi*10 {
 		top, found := hi, Division(nil)
@@ -69,10 +69,10 @@ func (p *Problem) endsWithin(tolerance float64) (Division, error) {
 	}
 }
 
-// farthestMakespan is one by which jobs end that can run at all: some 30,000 years.
+// farthestMakespan is the largest makespan that is tried, in seconds: about 30,000 years.
 const farthestMakespan = 1e12
 
-// endsBy divides so that all jobs are fast enough to end within some seconds.
+// endsBy returns a division in which all jobs end within this time.
 func (p *Problem) endsBy(seconds float64) (Division, error) {
 	program := p.program()
 	for i := range p.Jobs {

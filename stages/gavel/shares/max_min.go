@@ -19,8 +19,8 @@ var _ = Register(Kind{
 
 type maxMin struct{}
 
-// fairNeed returns the speed that counts as 1 for max-min fairness: the job's speed with an
-// even share of the time of all devices, for one device and by weight.
+// fairNeed returns the speed that counts as 1 for max-min fairness. It is the job's speed with an even share of all
+// devices, per device, times its weight.
 func (p *Problem) fairNeed(j *Job) float64 {
 	need, devices := 0.0, p.devices()
 	for t, s := range j.Speed {
@@ -49,9 +49,8 @@ func (maxMin) Divide(p *Problem) (Division, error) {
 
 type waterFilling struct{}
 
-// Divide raises the level of all jobs that are not fixed. A job is fixed at a level when its
-// row has a price there: then no optimum gives it more. When only prices of 0 are found, which
-// can be so in degenerate programs, all are fixed.
+// Divide raises the level of all jobs that are not fixed. A job becomes fixed when its row in the linear program has a
+// price: then no optimum gives it more. In degenerate programs all prices can be 0; then all jobs become fixed.
 func (waterFilling) Divide(p *Problem) (Division, error) {
 	level := make([]float64, len(p.Jobs))
 	fixed := make([]bool, len(p.Jobs))
@@ -76,8 +75,7 @@ func (waterFilling) Divide(p *Problem) (Division, error) {
 	}
 }
 
-// fixBottlenecks fixes the jobs that cannot have more than the level of a solution, and
-// returns their number.
+// fixBottlenecks fixes the jobs that cannot have a higher level than in a solution, and returns their number.
 func fixBottlenecks(s lp.Solution, level []float64, fixed []bool) int {
 	most := 0.0
 	for i := range fixed {

@@ -6,19 +6,19 @@ import (
 	"github.com/tfexp/tfexp/scheduler/lp"
 )
 
-// Pair is two jobs that can share devices: both run on the same ones at the same time.
+// Pair is two jobs that can run on the same devices at the same time.
 type Pair struct {
-	// First and Second are places in Problem.Jobs, in ascending order.
+	// First and Second are indices into Problem.Jobs, in ascending order.
 	First, Second int
-	// Speed is the progress of each of the two in units of work per second on each type while
-	// they share its devices; 0 for both where they cannot.
+	// Speed has the speeds of both jobs on each type while they share devices, in units of work per second. Both are 0
+	// if they cannot share.
 	Speed [2][]float64
 }
 
-// Team is a job by its number, or a pair of jobs that run on the same devices.
+// Team is one job, or a pair of jobs that share devices. Jobs are given by number.
 type Team struct{ First, Second int32 }
 
-// Nobody is the second of a team of one job.
+// Nobody is the second job of a team of one.
 const Nobody = int32(-1)
 
 // Alone returns the team of one job.
@@ -35,12 +35,12 @@ func (t Team) Jobs() []int32 {
 	return []int32{t.First, t.Second}
 }
 
-// lineup is a team of a problem: its place in a division, and where it can run.
+// lineup is a team in a problem.
 type lineup struct {
 	Team
-	at   int // its place in divisions
+	at   int // its index in divisions
 	jobs []int
-	pair *Pair // nil for one job
+	pair *Pair // nil for a team of one job
 }
 
 // runs reports whether the team makes progress on a type.
@@ -54,10 +54,10 @@ func (l *lineup) runs(p *Problem, t int) bool {
 // workers returns the number of devices that the team holds on a type.
 func (l *lineup) workers(p *Problem, t int) float64 { return p.Jobs[l.jobs[0]].Workers[t] }
 
-// teams lists the teams of a problem: each job, and after it its pairs with jobs before it.
+// teams returns the teams of a problem: each job, followed by its pairs with earlier jobs.
 func (p *Problem) teams() []lineup {
 	list := make([]lineup, 0, len(p.Jobs)+len(p.Pairs))
-	ends := make([][]int, len(p.Jobs)) // the pairs by their second job
+	ends := make([][]int, len(p.Jobs)) // pairs by their second job
 	for k := range p.Pairs {
 		ends[p.Pairs[k].Second] = append(ends[p.Pairs[k].Second], k)
 	}
@@ -74,8 +74,8 @@ func (p *Problem) teams() []lineup {
 	return list
 }
 
-// gains reports whether a pair does more on devices of a type than its jobs would by turns: only
-// then can a division be better for it.
+// gains reports whether a pair does more work on devices of a type than its jobs would in turns. Only then can a
+// division with the pair be better.
 func (p *Problem) gains(pair *Pair, t int) bool {
 	a, b := p.Jobs[pair.First].Speed[t], p.Jobs[pair.Second].Speed[t]
 	return a > 0 && b > 0 && pair.Speed[0][t]/a+pair.Speed[1][t]/b > 1
@@ -103,7 +103,7 @@ func (p *Problem) packedMaxMin() (Division, error) {
 		d[k] = make([]float64, types)
 	}
 	teams := p.teams()
-	var on [][2]int // the team and the type of each block
+	var on [][2]int // team and type of each block
 	for k := range teams {
 		team := &teams[k]
 		for t := range types {
@@ -123,7 +123,7 @@ func (p *Problem) packedMaxMin() (Division, error) {
 	return d, nil
 }
 
-// block is the variable of a team's time on a type.
+// block returns the variable of a team's time on a type.
 func (l *lineup) block(p *Problem, t int) lp.Block {
 	types, m := len(p.Types), len(p.Jobs)
 	b := lp.Block{Gain: []float64{0}, Limits: []int32{int32(t)}}

@@ -18,31 +18,31 @@ import (
 type Mechanism struct {
 	// Round is the length of a round in seconds.
 	Round float64
-	// Idle is the Idle of the Kind.
+	// Idle has the meaning of Kind.Idle.
 	Idle bool
-	// Eager has jobs that came after the division run as well, on devices that are left.
+	// Eager lets jobs that arrived after the division run on devices that are left.
 	Eager bool
-	// Global takes the pairs of team and type in one order, not type after type.
+	// Global sorts all pairs of team and type into one order, instead of one order for each type.
 	Global bool
 
 	division map[Team][]float64
-	spent    []float64 // device time by type since the last division, counted once for a team
+	spent    []float64 // device time by type since the last division; a team counts once
 	accounts map[Team]*account
-	last     float64 // the instant of the last division
+	last     float64 // time of the last division, in seconds
 }
 
-// account is the time that a team has received on each type since the last division, in
-// seconds, and its deficit from earlier divisions.
+// account has, by type, the seconds that a team has received since the last division, and its deficit from earlier
+// divisions.
 type account struct{ received, deficit []float64 }
 
-// Pick is a team that runs in a round, and on which type of device.
+// Pick is a team that runs in a round, and its device type.
 type Pick struct {
 	Team
 	Type int
 }
 
-// account returns the account of a team. A new account of a job starts with half a round on
-// each type, and the account of a pair with none.
+// account returns the account of a team. A new account has half a round on each type for a single job, and 0 for a
+// pair.
 func (m *Mechanism) account(team Team, types int) *account {
 	a := m.accounts[team]
 	if a != nil {
@@ -61,7 +61,7 @@ func (m *Mechanism) account(team Team, types int) *account {
 	return a
 }
 
-// Divided begins to follow another division.
+// Divided sets a new division, which Pick follows from now on.
 func (m *Mechanism) Divided(p *Problem, d Division, now float64) {
 	types := len(p.Types)
 	old, elapsed := m.division, now-m.last
@@ -83,7 +83,7 @@ func (m *Mechanism) Divided(p *Problem, d Division, now float64) {
 	}
 }
 
-// Ran counts that a team ran on devices of a type for some seconds.
+// Ran records that a team ran on devices of a type for this time in seconds.
 func (m *Mechanism) Ran(team Team, on int, seconds float64) {
 	if a := m.accounts[team]; a != nil {
 		a.received[on] += seconds
@@ -91,7 +91,7 @@ func (m *Mechanism) Ran(team Team, on int, seconds float64) {
 	}
 }
 
-// Ended forgets a job and its pairs. The time that they received still counts for its types.
+// Ended removes the accounts of a job and its pairs. The time that they received still counts for the types.
 func (m *Mechanism) Ended(job int32) {
 	of := func(team Team) bool { return team.Has(job) }
 	maps.DeleteFunc(m.accounts, func(team Team, _ *account) bool { return of(team) })
@@ -110,19 +110,19 @@ func (m *Mechanism) priority(team Team, t int) float64 {
 	return x[t] / (a.received[t] / m.spent[t])
 }
 
-// candidate is a team that may run on a type.
+// candidate is a team that could run on a type.
 type candidate struct {
 	*lineup
 	on                   int
 	priority, deficit, x float64
 }
 
-// compare orders candidates by the order of taking them.
+// compare orders candidates: those that are picked first come first.
 func (c candidate) compare(d candidate) int {
 	return cmp.Or(cmp.Compare(d.priority, c.priority), cmp.Compare(d.deficit, c.deficit), cmp.Compare(d.x, c.x))
 }
 
-// candidates lists the teams by type, in the order in which they are to be taken.
+// candidates returns the teams for each type, in the order in which they are picked.
 func (m *Mechanism) candidates(p *Problem, order []int) []candidate {
 	teams := p.teams()
 	all := make([]candidate, 0, len(teams)*len(order))
@@ -145,9 +145,8 @@ func (m *Mechanism) candidates(p *Problem, order []int) []candidate {
 	return all
 }
 
-// Pick returns the teams of the next round: each job at most once. Unless the mechanism is Global, it goes through the
-// types in this order. A job is not taken for a type on which it could not start now; if could is nil, all jobs could
-// start.
+// Pick returns the teams of the next round; each job is in at most one. Unless the mechanism is Global, it goes through
+// the types in the given order. could reports whether a job could start on a type now; nil means that all could.
 func (m *Mechanism) Pick(p *Problem, order []int, could func(job int32, t int) bool) []Pick {
 	var picks []Pick
 	taken := make([]bool, len(p.Jobs))

@@ -15,22 +15,21 @@ import (
 	"github.com/tfexp/tfexp/scheduler/lp"
 )
 
-// Job is a job that has arrived and not ended, as a division sees it.
+// Job is a job of a division problem: it has arrived and not ended.
 type Job struct {
-	// Number identifies the job; jobs are listed in the order of their numbers, which
-	// is the order of arrival.
+	// Number identifies the job. Jobs are sorted by number, which is the order of arrival.
 	Number int32
-	// Workers is the number of devices that the job holds on each type, or would hold on a type of GPU where it
+	// Workers is the number of devices that the job needs on each type. It is also set for GPU types on which the job
 	// cannot run.
 	Workers []float64
-	// Speed is the job's progress in units of work per second on each type; 0 where the job cannot run.
+	// Speed is the job's speed on each type, in units of work per second; 0 if the job cannot run there.
 	Speed []float64
-	// Weight is the job's part of a fair division, relative to other jobs.
+	// Weight is the job's share of a fair division, relative to other jobs.
 	Weight float64
-	// Left is the remaining work, in units.
+	// Left is the remaining work in units.
 	Left float64
-	// Age is the time since its arrival, and Due the time to its deadline, in seconds; Due
-	// is +Inf without one.
+	// Age is the time since the job's arrival, and Due the time until its deadline, in seconds. Due is +Inf without a
+	// deadline.
 	Age, Due float64
 }
 
@@ -44,36 +43,35 @@ type Devices struct {
 	Cores bool
 }
 
-// Problem is the division problem: jobs and devices.
+// Problem is a division problem: jobs and devices.
 type Problem struct {
 	Jobs  []Job
 	Types []Devices
-	// Pairs are the jobs that may run on the same devices, two at a time.
+	// Pairs are the pairs of jobs that may share devices.
 	Pairs []Pair
 }
 
-// Division has the fraction of time by job and type, and after the jobs by pair and type: the
-// time of a pair is the time that both of its jobs run together.
+// Division has fractions of time, by job and type, followed by fractions by pair and type. The time of a pair is the
+// time in which both jobs run together.
 type Division [][]float64
 
-// Divider divides the time of devices among jobs. It may keep state of earlier divisions of a run.
+// Divider divides the time of devices among jobs. It may keep state between the divisions of a run.
 type Divider interface {
 	Divide(*Problem) (Division, error)
 }
 
-// Kind is a registered method of division, such as max_min.
+// Kind is a registered way to divide, such as max_min.
 type Kind struct {
-	// Name is the name that users write: "max_min".
+	// Name is the name in experiment files, such as "max_min".
 	Name, Title, Doc string
 	Place            int
-	// Version changes when the divisions of this kind change.
+	// Version must change when the divisions of this kind change.
 	Version int
-	// Idle reports whether jobs stay off devices on which the division gives no time, even if
-	// the devices are idle.
+	// Idle reports whether jobs may not use idle devices on which the division gives them no time.
 	Idle bool
 	// Prices and Deadlines report whether the kind reads prices and deadlines.
 	Prices, Deadlines bool
-	// Packs reports whether the kind also gives time to pairs of jobs.
+	// Packs reports whether the kind can give time to pairs of jobs.
 	Packs bool
 	// Tolerance reports whether the kind has a tolerance.
 	Tolerance bool
@@ -83,20 +81,20 @@ type Kind struct {
 var kinds = schema.NewRegistry("shares: kind", func(k *Kind) string { return k.Name },
 	func(k *Kind) int { return k.Place })
 
-// Register makes a kind known. It panics when the name is taken.
+// Register registers a kind. It panics if the name is taken.
 func Register(k Kind) *Kind { return kinds.Add(&k) }
 
-// All returns the kinds in the order of lists.
+// All returns the kinds in the order in which lists show them.
 func All() []*Kind { return kinds.All() }
 
-// Find returns the kind of that name, or nil.
+// Find returns the kind of this name, or nil.
 func Find(name string) *Kind {
 	k, _ := kinds.Find(name)
 	return k
 }
 
-// Blind returns the problem in which all types are assumed to be as fast as one of them. Jobs
-// that cannot run on this one are as fast everywhere as where they are fastest.
+// Blind returns the problem in which each job is as fast on all types as on the type of. Jobs that cannot run on this
+// type have the speed of their fastest type everywhere.
 func (p *Problem) Blind(of int) *Problem {
 	out := *p
 	out.Jobs = slices.Clone(p.Jobs)
@@ -117,7 +115,7 @@ func (p *Problem) Blind(of int) *Problem {
 	return &out
 }
 
-// devices is the number of devices of all types.
+// devices returns the number of devices of all types.
 func (p *Problem) devices() float64 {
 	sum := 0.0
 	for _, t := range p.Types {
@@ -126,8 +124,8 @@ func (p *Problem) devices() float64 {
 	return sum
 }
 
-// program is the linear program of a division without an objective: each job runs at most
-// all of the time, on types where it can run.
+// program returns a linear program without an objective. Its constraints are that each job runs at most all of the
+// time, and that no more devices are used than exist.
 func (p *Problem) program() lp.Problem {
 	n := len(p.Types)
 	out := lp.Problem{Blocks: make([]lp.Block, len(p.Jobs)), Limits: make([]float64, n)}
@@ -141,7 +139,7 @@ func (p *Problem) program() lp.Problem {
 		for t := range n {
 			b.Uses[t] = make([]float64, n)
 			b.Uses[t][t] = j.Workers[t]
-			if j.Speed[t] == 0 { // time there is worth nothing, and takes as much as there is
+			if j.Speed[t] == 0 { // time on this type does no work, but uses devices
 				b.Uses[t][t] = max(j.Workers[t], p.Types[t].Count, 1)
 			}
 			whole.X[t] = 1
@@ -152,11 +150,11 @@ func (p *Problem) program() lp.Problem {
 	return out
 }
 
-// margin is the fraction by which the speeds demanded of a program are below the speeds that
-// another program found. Without it, the program has no interior points.
+// margin reduces the speeds that a program requires below the speeds that another program has found. Without it, the
+// program would have no interior points.
 const margin = 1e-6
 
-// needs adds the row Σ_j speed_ij x_ij ≥ need·z + fixed of a job, for its full speed being 1.
+// needs adds the row Σ_j speed_ij x_ij ≥ need·z + fixed for a job, scaled so that the job's full speed is 1.
 func needs(b *lp.Block, j *Job, need, fixed float64) {
 	full := slices.Max(j.Speed)
 	row := lp.Row{X: make([]float64, len(j.Speed)), Z: need / full, Most: -fixed / full}
@@ -166,7 +164,7 @@ func needs(b *lp.Block, j *Job, need, fixed float64) {
 	b.Rows = append(b.Rows, row)
 }
 
-// division is the solution of a program as a division. Time where a job cannot run is left out.
+// division converts the solution of a program into a division. It omits time on types where a job cannot run.
 func (p *Problem) division(s lp.Solution) Division {
 	d := Division(s.X)
 	for i, x := range d {
@@ -179,7 +177,7 @@ func (p *Problem) division(s lp.Solution) Division {
 	return d
 }
 
-// throughput is the speed of a job under a division.
+// throughput returns the speed of a job under a division, in units of work per second.
 func (j *Job) throughput(x []float64) float64 {
 	sum := 0.0
 	for t, s := range j.Speed {
@@ -188,13 +186,12 @@ func (j *Job) throughput(x []float64) float64 {
 	return sum
 }
 
-// Options are the options for making a divider.
+// Options are the options of a divider.
 type Options struct {
-	// Blind says that it takes all types to be as fast as one of them.
+	// Blind is set if all types are assumed to be as fast as one type.
 	Blind bool
-	// Seed is the seed of its random numbers.
+	// Seed is the seed of random numbers.
 	Seed uint32
-	// Tolerance is the fraction by which the minimized value may exceed its minimum; 0 for
-	// none.
+	// Tolerance is the fraction by which the minimized value may exceed its minimum; 0 means the minimum.
 	Tolerance float64
 }

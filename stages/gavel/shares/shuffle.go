@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mathext/prng"
 )
 
-// Chance draws like Python's module random: the Mersenne Twister, seeded with one number, so
-// that schedules can be compared with the schedules of simulators written in Python.
+// Chance draws random numbers as Python's module random does, with the Mersenne Twister seeded by one number. Schedules
+// can then be compared with schedules of simulators written in Python.
 type Chance struct{ source *prng.MT19937 }
 
 // NewChance returns a source of random numbers.
@@ -17,7 +17,7 @@ func NewChance(seed uint32) *Chance {
 	return c
 }
 
-// Below returns a number from 0 to n-1.
+// Below returns a random number from 0 to n-1.
 func (c *Chance) Below(n int) int {
 	for shift := 32 - bits.Len(uint(n)); ; {
 		if v := int(c.source.Uint32() >> shift); v < n {
@@ -26,7 +26,7 @@ func (c *Chance) Below(n int) int {
 	}
 }
 
-// Shuffle puts a list in a random order.
+// Shuffle shuffles a list.
 func (c *Chance) Shuffle(list []int) {
 	for i := len(list) - 1; i > 0; i-- {
 		j := c.Below(i + 1)

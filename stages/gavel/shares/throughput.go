@@ -49,7 +49,7 @@ func (o throughput) Divide(p *Problem) (Division, error) {
 	return p.division(s), nil
 }
 
-// inTime adds the rows of jobs with deadlines, if all of them can be in time.
+// inTime adds the rows that make jobs meet their deadlines, if all of them can.
 func (p *Problem) inTime(program *lp.Problem) error {
 	var rows []int
 	for i := range p.Jobs {
@@ -65,7 +65,7 @@ func (p *Problem) inTime(program *lp.Problem) error {
 	for _, i := range rows {
 		j := &p.Jobs[i]
 		if j.Due <= 0 {
-			return nil // it is late already
+			return nil // the deadline has already passed
 		}
 		needs(&try.Blocks[i], j, j.Left/j.Due, 0)
 	}

@@ -19,12 +19,12 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// FileErrors reports the errors of a file: each malformed line at its place.
+// FileErrors reports the errors of a file, each malformed line with its place.
 func FileErrors(d language.Finder, t language.Input, at hcl.Range, err error) {
 	fileErrors(d, t, at, err, "")
 }
 
-// TraceErrors is FileErrors for a file whose malformed lines may be left out, which it says.
+// TraceErrors works as FileErrors, for a file whose malformed lines --lenient skips. It mentions --lenient.
 func TraceErrors(d language.Finder, t language.Input, at hcl.Range, err error) {
 	fileErrors(d, t, at, err, " --lenient leaves such lines out.")
 }
@@ -32,7 +32,7 @@ func TraceErrors(d language.Finder, t language.Input, at hcl.Range, err error) {
 func fileErrors(d language.Finder, t language.Input, at hcl.Range, err error, hint string) {
 	lines := LineErrors(err)
 	var wanted []int
-	kinds := map[string]int{} // how many lines are wrong in the same way
+	kinds := map[string]int{} // number of lines with the same mistake
 	for _, l := range lines {
 		wanted = append(wanted, l.Line)
 		kinds[KindOf(l.Err)]++
@@ -43,7 +43,7 @@ func fileErrors(d language.Finder, t language.Input, at hcl.Range, err error, hi
 		others := kinds[kind] - 1
 		switch {
 		case others < 0:
-			continue // reported with the first of its kind
+			continue // counted in the message of the first line with this mistake
 		case others < mostAlike:
 			others = 0
 		default:
@@ -70,10 +70,10 @@ func fileErrors(d language.Finder, t language.Input, at hcl.Range, err error, hi
 	}
 }
 
-// mostAlike is how many lines that are wrong in the same way are shown, each for itself.
+// mostAlike is the largest number of lines with the same mistake that are reported separately.
 const mostAlike = 3
 
-// LineError reports an error at a line of a file, which is read again to show it.
+// LineError reports an error at a line of a file. It reads the file again to show the line.
 func LineError(d language.Finder, t language.Input, line int, summary, detail string) {
 	atLine(d, t, line, linesOf(t, line)[line], summary, detail)
 }
@@ -93,18 +93,18 @@ func atLine(d language.Finder, t language.Input, line int, l shownLine, summary,
 	d.Add(e)
 }
 
-// shownLine is a line of a file, or as much of it as is shown, and where it begins.
+// shownLine is the shown part of a line, and its offset in the file.
 type shownLine struct {
 	from  int
 	text  []byte
 	there bool
 }
 
-// mostShown is how many bytes of a line are kept: messages show less.
+// mostShown is how many bytes of a line are read; messages show fewer.
 const mostShown = 4 << 10
 
-// linesOf reads some lines of a file, by number. Those that can no longer be read are left out, which costs
-// their messages the snippet alone.
+// linesOf reads the wanted lines of a file, by line number. Lines that cannot be read are missing from the result;
+// their messages then show no source line.
 func linesOf(t language.Input, wanted ...int) map[int]shownLine {
 	found := map[int]shownLine{}
 	f, err := openRegular(t)
@@ -129,7 +129,7 @@ func linesOf(t language.Input, wanted ...int) map[int]shownLine {
 			if keep {
 				l.text = append(l.text, part[:min(len(part), mostShown-len(l.text))]...)
 			}
-			if more && keep && line == last { // the rest of it is not needed
+			if more && keep && line == last { // the rest of the file is not needed
 				break
 			}
 			if err != nil && !more {
@@ -144,7 +144,7 @@ func linesOf(t language.Input, wanted ...int) map[int]shownLine {
 	return found
 }
 
-// LineErrors finds all errors of lines within an error.
+// LineErrors returns all line errors within an error.
 func LineErrors(err error) []*textfile.LineError {
 	if at, ok := err.(*textfile.LineError); ok {
 		return []*textfile.LineError{at}
@@ -162,8 +162,8 @@ func LineErrors(err error) []*textfile.LineError {
 	return nil
 }
 
-// Malformed counts lines that were left out by problem, the most frequent first, with the
-// first line of each. It names no folder: the text is the same wherever the file is.
+// Malformed describes skipped lines: the number of lines for each mistake, most frequent first, and the first line
+// number. It names no folder, so that the text does not depend on where the file is.
 func Malformed(skipped []error) string {
 	type reason struct {
 		count, line int
@@ -201,11 +201,11 @@ func Malformed(skipped []error) string {
 	return text + ": " + strings.Join(parts, "; ")
 }
 
-// maxReasons bounds the list of problems with lines.
+// maxReasons is the largest number of mistakes that are described.
 const maxReasons = 8
 
-// particular matches the quotes and numbers in errors of one kind.
+// particular matches quoted texts and numbers in error messages.
 var particular = regexp.MustCompile(`(")[^"]*("?)|[0-9]`)
 
-// KindOf returns the common part of errors that differ only in their quotes and numbers.
+// KindOf returns the error's text without quoted texts and numbers. Errors with the same mistake have the same kind.
 func KindOf(err error) string { return particular.ReplaceAllString(err.Error(), "$1$2") }

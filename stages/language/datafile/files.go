@@ -1,5 +1,5 @@
-// Package datafile reads tables and other data files that experiments name, for features that have arguments with such
-// files. Errors of a file show its lines.
+// Package datafile reads tables and other data files of experiments, for features whose arguments name such files. Its
+// error messages show the lines of a file.
 package datafile
 
 import (
@@ -22,12 +22,11 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// MaxSeconds keeps run times, and sums of many of them, within 64 bits of
-// nanoseconds.
+// MaxSeconds is the largest run time in a file. Sums of many run times then fit into an int64 of nanoseconds.
 const MaxSeconds = 1e8
 
-// ReadFile calls read with the unpacked content of a file, and returns its digest. The file must be regular: a pipe may never
-// end, and a device need not.
+// ReadFile calls read with the uncompressed content of a file, and returns the file's digest. The file must be regular,
+// because reading a pipe or a device may never end.
 func ReadFile(s language.Input, read func(io.Reader) error) (digest string, err error) {
 	f, err := openRegular(s)
 	if err != nil {
@@ -47,13 +46,13 @@ func ReadFile(s language.Input, read func(io.Reader) error) (digest string, err 
 	if err := read(content); err != nil {
 		return "", err
 	}
-	if _, err := io.Copy(io.Discard, all); err != nil { // the rest after the reader
+	if _, err := io.Copy(io.Discard, all); err != nil { // add the bytes that read did not consume to the digest
 		return "", err
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// openRegular opens a regular file.
+// openRegular opens a file and returns an error if it is not regular.
 func openRegular(s language.Input) (*folder.File, error) {
 	switch info, err := os.Stat(s.Path); {
 	case err != nil:
@@ -66,11 +65,11 @@ func openRegular(s language.Input) (*folder.File, error) {
 	return folder.OpenFile(s.Path, os.O_RDONLY, 0)
 }
 
-// unpack reads through gzip, bzip2, xz and zstd, which the file's first bytes show.
+// unpack returns a reader of the uncompressed content. It recognizes gzip, bzip2, xz and zstd by the first bytes.
 func unpack(name string, r io.Reader) (io.Reader, error) {
 	in := &counter{from: r}
 	buffered := bufio.NewReader(in)
-	head, _ := buffered.Peek(len("\xfd7zXZ\x00")) // an error comes again when it is read
+	head, _ := buffered.Peek(len("\xfd7zXZ\x00")) // a later read returns the error again
 	var text io.Reader
 	var err error
 	switch kind := packingOf(head); {
@@ -93,15 +92,15 @@ func unpack(name string, r io.Reader) (io.Reader, error) {
 	return &unpacked{text: text, packed: in}, nil
 }
 
-// Text packs to a fifth or a twentieth. A file that unpacks to more than mostRatio times its size, beyond leastJudged
-// bytes, was made to be large. No file may unpack to more than mostUnpacked.
+// Text compresses to 5–20% of its size. A file that uncompresses to more than mostRatio times its size is rejected, if
+// it exceeds leastJudged bytes: it was made to exhaust memory. No file may exceed mostUnpacked bytes.
 const (
 	mostRatio    = 50
 	leastJudged  = 16 << 20
 	mostUnpacked = 4 << 30
 )
 
-// unpacked reads the text of a packed file.
+// unpacked reads the text of a compressed file.
 type unpacked struct {
 	text   io.Reader
 	packed *counter
@@ -120,7 +119,7 @@ func (u *unpacked) Read(b []byte) (int, error) {
 	return n, packedError(err)
 }
 
-// counter counts the bytes that are read.
+// counter counts the bytes read through it.
 type counter struct {
 	from io.Reader
 	n    int64

@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// Read reads the file of an argument with the function read, and reports errors of the file.
+// Read opens the file of an argument, calls read with its content, and reports errors of the file.
 func Read(d *language.Decoder, a *eval.Args, at hcl.Range, from language.Input, read func(io.Reader) error) (
 	digest string, ok bool,
 ) {
@@ -29,8 +29,8 @@ func Read(d *language.Decoder, a *eval.Args, at hcl.Range, from language.Input, 
 	return digest, err == nil
 }
 
-// EachRow reads a CSV file row by row: the rows that match where, by equal texts or equal numbers. head must report a
-// missing column of where.
+// EachRow reads a CSV file row by row. It skips rows that do not match where: columns with equal texts or equal
+// numbers. head must report a column of where that is missing.
 func EachRow(
 	d *language.Decoder, a *eval.Args, at hcl.Range, from language.Input, where []schema.Setting,
 	head func([]string) error, row func(int, []string) error,
@@ -57,7 +57,7 @@ func EachRow(
 	})
 }
 
-// SameTextOrNumber reports whether two texts are the same, or the same number.
+// SameTextOrNumber reports whether two texts are equal, or are the same number.
 func SameTextOrNumber(a, b string) bool {
 	a, b = strings.TrimSpace(a), strings.TrimSpace(b)
 	x, err := strconv.ParseFloat(a, 64)
@@ -65,7 +65,7 @@ func SameTextOrNumber(a, b string) bool {
 	return a == b || err == nil && err2 == nil && x == y
 }
 
-// Columns reads columns of numbers above 0, of the rows that have the texts of where.
+// Columns reads columns of positive numbers, from the rows that match where.
 func Columns(
 	d *language.Decoder, a *eval.Args, at hcl.Range, from language.Input, columns []string, where []schema.Setting,
 ) (rows [][]float64, ok bool) {
@@ -89,7 +89,7 @@ func Columns(
 	return rows, ok
 }
 
-// PlacesOf returns the indexes of columns.
+// PlacesOf returns the indices of columns in head.
 func PlacesOf(head, columns []string) ([]int, error) {
 	places := make([]int, len(columns))
 	for i, name := range columns {
@@ -101,19 +101,19 @@ func PlacesOf(head, columns []string) ([]int, error) {
 	return places, nil
 }
 
-// NamesOf are the names of settings.
+// NamesOf returns the names of settings.
 func NamesOf(settings []schema.Setting) []string {
 	return schema.Each(settings, func(s schema.Setting) string { return s.Name })
 }
 
-// CSVRow is a row of a table, with the texts of some columns.
+// CSVRow is a row of a table with the texts of some columns.
 type CSVRow struct {
 	Line  int
 	Texts []string
 }
 
-// CSVTable reads columns of a file: the first list of columns that the file has
-// completely. It returns the index of that list.
+// CSVTable reads columns of a file. It uses the first list of columns that the file has completely, and returns the
+// list's index.
 func CSVTable(d *language.Decoder, na *eval.Args, m eval.Model, at hcl.Range, columns ...[]string) (
 	rows []CSVRow, which int, ok bool,
 ) {
@@ -152,18 +152,18 @@ func CSVTable(d *language.Decoder, na *eval.Args, m eval.Model, at hcl.Range, co
 	return rows, which, true
 }
 
-// called returns the names that columns have in a model's file.
+// called returns the names of columns in the file of a model.
 func called(m eval.Model, columns []string) []string {
 	return schema.Each(columns, func(c string) string { return m.Option(c, c) })
 }
 
-// WrongLine reports an error at a line of a model's file.
+// WrongLine reports an error at a line of the file of a model.
 func WrongLine(d *language.Decoder, na *eval.Args, m eval.Model, line int, summary, detail string, values ...any) {
 	na.OK = false
 	LineError(d.Finder, d.Find(m.File), line, summary, fmt.Sprintf(detail, values...))
 }
 
-// Numbers reads the first texts of a row, none of them below 0.
+// Numbers parses the first texts of a row as numbers of at least 0.
 func Numbers(d *language.Decoder, na *eval.Args, m eval.Model, r CSVRow, names ...string) ([]float64, bool) {
 	values := make([]float64, len(names))
 	for i, name := range names {
@@ -178,7 +178,7 @@ func Numbers(d *language.Decoder, na *eval.Args, m eval.Model, r CSVRow, names .
 	return values, true
 }
 
-// WholeNumbers is numbers for those that have to be whole.
+// WholeNumbers works as Numbers, for numbers that must be whole.
 func WholeNumbers(d *language.Decoder, na *eval.Args, m eval.Model, r CSVRow, names ...string) ([]float64, bool) {
 	values, ok := Numbers(d, na, m, r, names...)
 	for i, v := range values {
@@ -190,7 +190,7 @@ func WholeNumbers(d *language.Decoder, na *eval.Args, m eval.Model, r CSVRow, na
 	return values, ok
 }
 
-// Ascending reports an error for a time that does not come after the one before, if there is one.
+// Ascending reports an error if the last of times is not later than the one before it.
 func Ascending(d *language.Decoder, na *eval.Args, m eval.Model, r CSVRow, times []time.Duration,
 	t time.Duration) bool {
 	if n := len(times); n > 0 && t <= times[n-1] {

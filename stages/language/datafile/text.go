@@ -12,10 +12,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// lookedAt is the size of the beginning of a file that is examined before it is read as text.
+// lookedAt is how many bytes of a file are examined before it is read as text.
 const lookedAt = 4 << 10
 
-// packings are how files begin that are packed.
+// packings are the first bytes of compressed files.
 var packings = []struct{ name, begins string }{
 	{"gzip", "\x1f\x8b"},
 	{"bzip2", "BZh"},
@@ -24,7 +24,7 @@ var packings = []struct{ name, begins string }{
 	{"xz", "\xfd7zXZ\x00"},
 }
 
-// packingOf names how a file is packed that begins so; "" for not at all.
+// packingOf returns the name of the compression of a file with these first bytes; empty if it is not compressed.
 func packingOf(head []byte) string {
 	for _, p := range packings {
 		if bytes.HasPrefix(head, []byte(p.begins)) {
@@ -34,31 +34,31 @@ func packingOf(head []byte) string {
 	return ""
 }
 
-// text returns a reader of a file's text, as UTF-8, or an error that names the file's actual kind.
+// text returns a reader of a file's text in UTF-8. If the file is not text, the error names its kind.
 func text(name string, r io.Reader) (io.Reader, error) {
 	if isArchive(name) {
 		return r, nil
 	}
 	in := bufio.NewReaderSize(r, 64<<10)
-	head, _ := in.Peek(lookedAt) // an error comes again when it is read
+	head, _ := in.Peek(lookedAt) // a later read returns the error again
 	if packed := packingOf(head); packed != "" {
 		return nil, fmt.Errorf("it is packed with %s: unpack it, or pack it with gzip, bzip2, xz or zstd", packed)
 	}
 	switch at := bytes.IndexByte(head, 0); {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return textfile.Unmarked(in), nil // UTF-16
+		return textfile.Unmarked(in), nil // the text is UTF-16
 	case at >= 0:
 		return nil, fmt.Errorf("it is not text: byte %d is a NUL character", at+1)
 	}
 	return in, nil
 }
 
-// isArchive reports whether a file name is the name of a tar archive.
+// isArchive reports whether a file name belongs to a tar archive.
 func isArchive(name string) bool {
 	return filepath.Ext(name) == ".tgz" || filepath.Ext(strings.TrimSuffix(name, ".gz")) == ".tar"
 }
 
-// packedError describes an error in the data of a packed file.
+// packedError describes an error in the data of a compressed file.
 func packedError(err error) error {
 	switch {
 	case err == nil || errors.Is(err, io.EOF):
