@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// AdaptationAccuracy is the name of this kind of picture.
+// AdaptationAccuracy is the name of the picture of the distribution of accuracies.
 const AdaptationAccuracy = "adaptation_accuracy"
 
 var _ = picture(133, AdaptationAccuracy, "the distribution of accuracy over all sequences of deepening, with the chosen ones marked",
@@ -51,27 +51,27 @@ func (s deepeningStudy) accuracies(scenario string) pictures.Figure {
 	p.X.Label.Text, p.Y.Label.Text = "final accuracy", "sequences"
 	p.Add(h)
 	title := fmt.Sprintf("Accuracy of all sequences – %s, %s", s.name, scenario)
-	caption := fmt.Sprintf("How many of the %d sequences reach an accuracy; lines are the ones that controllers chose "+
-		"(first seed).%s Further right is better.", len(h.values), real) +
+	caption := fmt.Sprintf("The number of the %d sequences by their accuracy. A line is at the sequence that a "+
+		"controller chose with its first seed.%s Further right is better.", len(h.values), real) +
 		pictures.SomeOf(mostLines, len(groups), "chosen sequence")
 	return s.figure(AdaptationAccuracy, scenario, title, caption, keys, 190, p)
 }
 
-// valueMark is a line at a value.
+// valueMark is a vertical line at a value.
 type valueMark struct {
 	at   float64
 	line draw.LineStyle
 }
 
-// histogram counts sorted values, with marks.
+// histogram counts sorted values in bins, with marks at some values.
 type histogram struct {
 	values []float64
 	bins   int
 	marks  []valueMark
-	real   []float64 // accuracies of real trainings
+	real   []float64 // accuracies of real trainings, in the same scenario
 }
 
-// counts has the number of values in each bin.
+// counts returns the number of values in each bin.
 func (h histogram) counts() []int {
 	n := make([]int, h.bins)
 	low, high := h.values[0], h.values[len(h.values)-1]

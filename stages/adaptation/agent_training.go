@@ -35,23 +35,23 @@ var _ = stages.Register(&stages.Stage{
 	Run: learnAll,
 })
 
-// The files of a training, in a folder that its key names.
+// The files of an agent's training. Their folder is named by the training's key.
 const (
 	weightsFile    = "weights"
 	checkpointFile = "checkpoint"
 	spentFile      = "training.json"
 )
 
-// between is the time between two checkpoints.
+// between is the least time between two checkpoints of an agent.
 const between = time.Second
 
-// trainingCost is training.json.
+// trainingCost is the content of training.json: the time that a training took.
 type trainingCost struct {
 	Episodes int     `json:"episodes"`
 	Seconds  float64 `json:"seconds"`
 }
 
-// leftAgents describes the weights: their keys.
+// leftAgents returns the lines of the stage's key: the keys of the agents' weights.
 func leftAgents(r *stages.Run) ([]stages.KeyLine, error) {
 	var lines []stages.KeyLine
 	for _, level := range trainings(r.Dir, r.Experiment) {
@@ -62,7 +62,7 @@ func leftAgents(r *stages.Run) ([]stages.KeyLine, error) {
 	return lines, nil
 }
 
-// listAgents returns a piece for each training, in the order in which they can be made.
+// listAgents returns a piece of work for each training, in an order in which they can run.
 func listAgents(p stages.Planning) ([]stages.Piece, error) {
 	var pieces []stages.Piece
 	for _, level := range trainings(p.Dir, p.Experiment) {
@@ -82,24 +82,24 @@ func piece(t deepening.Training) stages.Piece {
 	}
 }
 
-// details is the entry of a training in plan --json.
+// details describes a training in the output of plan --json.
 type details struct {
-	Episodes  int    `json:"episodes"` // of its last lesson
+	Episodes  int    `json:"episodes"` // of the last lesson
 	Seed      int    `json:"seed"`
 	LearnedOn string `json:"learned_on"`
 }
 
-// title is "early then late (seed 2)".
+// title names a training in plans, such as "early then late (seed 2)".
 func title(t deepening.Training) string { return fmt.Sprintf("%s (seed %d)", t.LearnedOn(), t.Seed) }
 
-// findAgent reports whether an agent's weights exist: as files, whatever the cache kept.
+// findAgent reports whether the files of an agent's weights exist. The cache alone does not suffice.
 func findAgent(p stages.Planning, piece stages.Piece, _ []byte) bool {
 	_, _, err := readAgent(p.Dir, piece.Key)
 	return err == nil
 }
 
-// trainings lists the needed trainings of agents, each once, by the number of
-// lessons: each level continues the one before.
+// trainings returns the trainings that agents need, each once, by number of lessons. A training at one level continues
+// a training of the level before.
 func trainings(dir string, x stages.Experiment) [][]deepening.Training {
 	var levels [][]deepening.Training
 	seen := map[string]bool{}
@@ -144,8 +144,8 @@ func agentDir(dir, description string) string {
 	return filepath.Join(dir, AgentsDir, hashOf(description))
 }
 
-// ReadWeights reads the weights of an agent, and its training time in seconds, from
-// an experiment's folder.
+// ReadWeights reads an agent's weights from the folder of an experiment, and returns the seconds that its training
+// took.
 func ReadWeights(dir string, t deepening.Training) (*deepening.Learner, float64, error) {
 	return readAgent(dir, description(t))
 }
@@ -154,7 +154,7 @@ func readAgent(dir, description string) (*deepening.Learner, float64, error) {
 	at := agentDir(dir, description)
 	raw, err := folder.ReadFile(at, keyFile)
 	if err == nil && string(raw) != description {
-		err = fmt.Errorf("%s is of another agent: %w", at, fs.ErrNotExist)
+		err = fmt.Errorf("%s has the weights of another agent: %w", at, fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -169,7 +169,7 @@ func readAgent(dir, description string) (*deepening.Learner, float64, error) {
 	return l, readSpent(at).Seconds, nil
 }
 
-// readSpent reads the cost of a training; zero without its file.
+// readSpent reads the cost of a training; zero if its file does not exist.
 func readSpent(at string) (s trainingCost) {
 	if raw, err := folder.ReadFile(at, spentFile); err == nil {
 		_ = json.Unmarshal(raw, &s)
@@ -177,7 +177,7 @@ func readSpent(at string) (s trainingCost) {
 	return s
 }
 
-// learnAll trains the agents that are not there yet, side by side.
+// learnAll trains all agents whose weights do not exist, several at the same time.
 func learnAll(ctx context.Context, r *stages.Run) error {
 	levels := trainings(r.Dir, r.Experiment)
 	var missing [][]deepening.Training
@@ -238,7 +238,7 @@ func parallel(r *stages.Run) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// trainAgent trains one agent, from its checkpoint if there is one.
+// trainAgent trains one agent, and continues from its checkpoint if it exists.
 func trainAgent(ctx context.Context, r *stages.Run, t deepening.Training) error {
 	at := agentDir(r.Dir, description(t))
 	if err := folder.MkdirAll(at, 0o755); err != nil {
@@ -263,7 +263,7 @@ func trainAgent(ctx context.Context, r *stages.Run, t deepening.Training) error 
 		}
 		l.Step(tables)
 	}
-	l.M, l.V = nil, nil // it learns no more
+	l.M, l.V = nil, nil // the moments are needed only while the agent learns
 	if err := save(at, weightsFile, l, now()); err != nil {
 		return err
 	}
@@ -276,12 +276,12 @@ func trainAgent(ctx context.Context, r *stages.Run, t deepening.Training) error 
 	return nil
 }
 
-// beginAgent returns the learner as its checkpoint has it, or a new one.
+// beginAgent returns the learner of a checkpoint, or a new one.
 func beginAgent(dir, at string, t deepening.Training) (*deepening.Learner, trainingCost, error) {
 	text := description(t)
 	if raw, err := folder.ReadFile(at, keyFile); err == nil && string(raw) == text {
 		if raw, err := folder.ReadFile(at, checkpointFile); err == nil {
-			if l, err := deepening.LoadLearner(raw); err == nil { // a torn one is as none
+			if l, err := deepening.LoadLearner(raw); err == nil { // an incomplete checkpoint counts as none
 				return l, readSpent(at), nil
 			}
 		}
@@ -300,7 +300,7 @@ func beginAgent(dir, at string, t deepening.Training) (*deepening.Learner, train
 	return t.Begin(l), trainingCost{}, nil
 }
 
-// save writes a learner, and its cost so far.
+// save writes a learner and the cost of its training so far.
 func save(at, file string, l *deepening.Learner, cost trainingCost) error {
 	raw, err := l.Save()
 	if err != nil {

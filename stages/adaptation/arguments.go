@@ -91,7 +91,7 @@ type adaptationArgs struct {
 	Seeds int `arg:"seeds" default:"5" min:"1" max:"1000"`
 }
 
-// scenarioArgs has no arguments: a scenario consists of changes.
+// scenarioArgs has no arguments: a scenario consists of change blocks.
 //
 // How the resources of `job` change while it trains. Without one, they stay as they are.
 type scenarioArgs struct{}
@@ -103,7 +103,7 @@ var _ = schema.Document("adaptation", source)
 
 func adaptationBlock() *schema.Block {
 	changes := schema.BlockFor[experiment.Update](schema.Block{Name: "changes"})
-	changes.Args = changes.Args[:2] // there is one job
+	changes.Args = changes.Args[:2] // the first two; the others choose a job, and there is only one
 	changes.Doc = "A change of the job's threads while it trains."
 	changes.Example = `scenario "early" {
   changes {
@@ -118,7 +118,7 @@ func adaptationBlock() *schema.Block {
 	return b
 }
 
-// controllerBlock is made from the registry of controllers.
+// controllerBlock returns the controller block, with the arguments of all registered kinds of controllers.
 func controllerBlock() *schema.Block {
 	b := &schema.Block{
 		Name: "controller", Label: "kind of controller", Required: true,

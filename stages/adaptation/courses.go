@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
 
-// readCourse reads the course of the training in a folder, from its program's reports and the decisions.
+// readCourse reads the course of one real training from its folder: the reports of its program, and the decisions.
 func readCourse(dir string) (deepening.RealTraining, error) {
 	out := deepening.RealTraining{Trained: math.NaN(), Step: math.NaN()}
 	did, err := readTraining(dir)
@@ -49,13 +49,13 @@ func readCourse(dir string) (deepening.RealTraining, error) {
 	return out, readLogValues(dir, &out)
 }
 
-// readLogValues reads values from the log of a training that its progress lines do not have.
+// readLogValues reads values of a training that only the program's log has.
 func readLogValues(dir string, out *deepening.RealTraining) error {
 	logs, err := filepath.Glob(filepath.Join(dir, record.LogsDir, "*.log"))
 	if err != nil || len(logs) == 0 {
 		return err
 	}
-	f, err := folder.Open(filepath.Split(logs[0])) // there is one job
+	f, err := folder.Open(filepath.Split(logs[0])) // the first log: a training has one job
 	if err != nil {
 		return fmt.Errorf("read a training: %w", err)
 	}
@@ -71,7 +71,7 @@ func readLogValues(dir string, out *deepening.RealTraining) error {
 	return nil
 }
 
-// all reads the courses of the existing trainings of an adaptation: by sequences, and by controllers.
+// all reads the courses of an adaptation's finished trainings: by sequences of the table, and with controllers.
 func (t *trainer) all() ([]deepening.RealTraining, error) {
 	var list []deepening.RealTraining
 	for k, sc := range t.Real.Scenarios {

@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// AdaptationCourses is the name of this kind of picture.
+// AdaptationCourses is the name of the picture of accuracy over time in real trainings.
 const AdaptationCourses = "adaptation_courses"
 
 var _ = picture(129, AdaptationCourses, "accuracy over time in real trainings, one line for each training, with those that "+
@@ -24,7 +24,7 @@ var _ = picture(129, AdaptationCourses, "accuracy over time in real trainings, o
 	return schema.Each(column(s.Courses, func(r CourseRow) string { return r.Scenario }), s.coursesIn), nil
 })
 
-// coursesIn are the trainings of a scenario.
+// coursesIn draws the trainings of a scenario.
 func (s deepeningStudy) coursesIn(scenario string) pictures.Figure {
 	c := courses{}
 	var names []string
@@ -35,7 +35,7 @@ func (s deepeningStudy) coursesIn(scenario string) pictures.Figure {
 			continue
 		case r.Controller == "":
 			c.every = append(c.every, r)
-		case !slices.Contains(names, r.Controller): // its first seed
+		case !slices.Contains(names, r.Controller): // only the first seed of a controller
 			names = append(names, r.Controller)
 			c.strong = append(c.strong, r)
 		}
@@ -68,10 +68,10 @@ func (s deepeningStudy) coursesIn(scenario string) pictures.Figure {
 	p.Y.Tick.Marker = ticksAbove{p.Y.Tick.Marker, c.low}
 	p.X.Label.Text, p.Y.Label.Text = "service time (s)", "accuracy"
 	p.Add(c)
-	caption := "What programs reported at the end of each epoch, a thin line for each sequence of the table, a strong " +
-		"one for the training that a controller decided in (first seed). From the first decision on; what is below the " +
-		"scale is cut off. Below the curves, one row for each controller: its decisions at the time when they were taken, with the " +
-		"number of the block that was deepened, the last number for nothing." + more
+	caption := "The accuracy that programs reported at the end of each epoch: a thin line for each sequence of the table, " +
+		"a thick line for each controller's training with its first seed. Curves begin at the first decision; accuracies " +
+		"below the scale are not shown. Below the curves, each controller has a row with its decisions: the number of the " +
+		"deepened block. The greatest number means no block." + more
 	return s.figure(AdaptationCourses, scenario, title, caption, keys, curvesHeight+laneHeight*lanes+48, p)
 }
 
@@ -81,13 +81,14 @@ func courseLine(i int) draw.LineStyle {
 	return draw.LineStyle{Color: canvas.Hue(i), Width: 1.6, Dashes: canvas.Dashes(i)}
 }
 
-// courses are the trainings of a scenario. The strong ones have a row each below low, lane high, for their decisions.
+// courses draws the trainings of a scenario. Each strong one has a row for its decisions below the curves; lane is the
+// height of a row, in the unit of accuracies.
 type courses struct {
 	every, strong        []CourseRow
 	low, high, lane, end float64
 }
 
-// from returns bounds of the accuracies after an instant; the lowest accuracies do not count.
+// from returns the least and the greatest accuracy to show after an instant; the lowest outliers are cut off.
 func (c courses) from(instant float64) (low, high float64) {
 	var values []float64
 	for _, r := range slices.Concat(c.every, c.strong) {
@@ -118,7 +119,7 @@ func (c courses) Plot(in draw.Canvas, p *plot.Plot) {
 	for _, r := range c.every {
 		line(r, draw.LineStyle{Color: canvas.Shade(canvas.Hue(6), 0.35), Width: 0.6})
 	}
-	for i := len(c.strong) - 1; i >= 0; i-- { // the first is on top
+	for i := len(c.strong) - 1; i >= 0; i-- { // the first one is drawn last, on top of the others
 		line(c.strong[i], courseLine(i))
 	}
 	for i, r := range c.strong {
@@ -133,7 +134,7 @@ func (c courses) Plot(in draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// ticksAbove are the ticks from a value on.
+// ticksAbove are ticks from a value on; the axis below is for other marks.
 type ticksAbove struct {
 	plot.Ticker
 	low float64

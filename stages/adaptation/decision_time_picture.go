@@ -16,7 +16,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// AdaptationTime is the name of this kind of picture.
+// AdaptationTime is the name of the picture of the times of decisions.
 const AdaptationTime = "adaptation_time"
 
 var _ = picture(134, AdaptationTime, "how long controllers take for a decision on when to deepen a network", decisionTimes)
@@ -31,20 +31,20 @@ func decisionTimes(s deepeningStudy) (out []pictures.Figure, _ error) {
 	if len(s.controllers) > 0 {
 		out = append(out, bars.figure(AdaptationTime+"-"+s.name, "Time of a decision – "+s.name,
 			"time of a decision",
-			"One dot for each scenario and seed, a line at the mean, on a logarithmic scale, measured on this machine. Of "+
-				"a controller that searches it is a share of the whole search, without the trainings that it asks for."))
+			"One dot for each scenario and seed, a line at the mean, on a logarithmic scale, measured on this machine. For "+
+				"a controller that searches, it is its whole search divided by the number of decisions, without its trainings."))
 	}
 	if bars = s.deepening(); len(bars.names) > 0 {
 		out = append(out, bars.figure(AdaptationTime+"-"+s.name+"-real", "Time to add a layer – "+s.name,
 			"time to add a layer",
-			"How long programs took in real training to add a layer, and to evaluate the network before and "+
-				"after: one dot for each layer, a line at the mean, on a logarithmic scale. The first row has the trainings by sequences "+
+			"The time that programs took in real training to add a layer, and to evaluate the network before and "+
+				"after it: one dot for each layer, a line at the mean, on a logarithmic scale. The first row has the trainings by sequences "+
 				"of the table."))
 	}
 	return out, nil
 }
 
-// deepening are the times in which programs added layers, by the source of the decision.
+// deepening returns the times in which programs added layers, by the controller that decided.
 func (s deepeningStudy) deepening() timeBars {
 	var bars timeBars
 	for _, r := range s.Courses {
@@ -63,7 +63,7 @@ func (s deepeningStudy) deepening() timeBars {
 	return bars
 }
 
-// figure draws the times, on a logarithmic scale.
+// figure draws the times on a logarithmic scale.
 func (b timeBars) figure(name, title, what, caption string) pictures.Figure {
 	low, high := b.bounds()
 	if !(high > 0) {
@@ -84,13 +84,13 @@ func (b timeBars) figure(name, title, what, caption string) pictures.Figure {
 	}
 }
 
-// timeBars are rows of dots, one row for each controller.
+// timeBars are rows of dots at times, one row for each controller.
 type timeBars struct {
 	names   []string
 	seconds [][]float64
 }
 
-// bounds are powers of ten around all times.
+// bounds returns two powers of ten with all times between them.
 func (b timeBars) bounds() (low, high float64) {
 	low = math.Inf(1)
 	for _, row := range b.seconds {
@@ -122,7 +122,7 @@ func (b timeBars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// powerTicks are ticks at powers of ten.
+// powerTicks places ticks at powers of ten.
 type powerTicks struct{}
 
 // Ticks implements plot.Ticker.

@@ -28,8 +28,8 @@ func init() {
 	})
 }
 
-// spares says that an adaptation with a job trains it without a workload and a policy, and that adaptations may be all
-// that a file has.
+// spares returns the blocks that a file with adaptation blocks can lack. Without them, an adaptation with a job still
+// trains it.
 func spares(file *eval.Node) []string {
 	all := file.All("adaptation")
 	switch {
@@ -46,10 +46,10 @@ func spares(file *eval.Node) []string {
 // decoder decodes the adaptation blocks of a file.
 type decoder struct {
 	*language.Decoder
-	earlier []*deepening.Study // that have been decoded
+	earlier []*deepening.Study // decoded before the present block
 }
 
-// adaptations decodes the adaptation blocks.
+// adaptations decodes all adaptation blocks.
 func (d *decoder) adaptations() []*Block {
 	var list []*Block
 	for _, n := range d.Root.All("adaptation") {
@@ -61,16 +61,16 @@ func (d *decoder) adaptations() []*Block {
 	return list
 }
 
-// named decodes the block to which an argument refers.
+// named decodes the block that an argument names.
 func named[T any](d *decoder, kind, name string, decode func(*eval.Node, *eval.Env) (T, bool)) (v T, ok bool) {
 	n := d.Root.Find(kind, name)
 	if n == nil {
-		return v, false // which has been reported
+		return v, false // the mistake has been reported
 	}
 	return decode(n, d.Global)
 }
 
-// adaptation decodes one block; nil when it has an error.
+// adaptation decodes one block; nil if it has a mistake.
 func (d *decoder) adaptation(n *eval.Node, global *eval.Env) *Block {
 	var v adaptationArgs
 	a := d.Decode(n, global, &v)
@@ -101,7 +101,7 @@ func (d *decoder) adaptation(n *eval.Node, global *eval.Env) *Block {
 	return out
 }
 
-// tableColumns reads the roles of the columns.
+// tableColumns reads which column of the table has which content.
 func tableColumns(a *eval.Args, named []schema.Setting) deepening.Columns {
 	columns := deepening.DefaultColumns
 	fields := []struct {
@@ -127,7 +127,7 @@ func tableColumns(a *eval.Args, named []schema.Setting) deepening.Columns {
 	return columns
 }
 
-// table reads the recorded trainings.
+// table reads the table of recorded trainings.
 func (d *decoder) table(a *eval.Args, v *adaptationArgs, s *deepening.Study, columns deepening.Columns) bool {
 	from := d.Find(s.File)
 	at := a.At("table")
@@ -152,7 +152,7 @@ func (d *decoder) table(a *eval.Args, v *adaptationArgs, s *deepening.Study, col
 	return err == nil
 }
 
-// controller decodes a controller; nil when it has an error.
+// controller decodes a controller block; nil if it has a mistake.
 func (d *decoder) controller(n *eval.Node, global *eval.Env, s *deepening.Study) *deepening.Controller {
 	a := d.EvalArgs(n, global)
 	c := &deepening.Controller{
@@ -177,7 +177,7 @@ func (d *decoder) controller(n *eval.Node, global *eval.Env, s *deepening.Study)
 	return c
 }
 
-// learning decodes how an agent learns.
+// learning decodes the arguments about an agent's learning.
 func (d *decoder) learning(a *eval.Args, s *deepening.Study, c *deepening.Controller) {
 	var v deepening.AgentArgs
 	a.Fill(&v)
@@ -214,13 +214,13 @@ func (d *decoder) learning(a *eval.Args, s *deepening.Study, c *deepening.Contro
 	}
 }
 
-// learnedElsewhere returns a note that an agent of this name learns in another block; "" if none does.
+// learnedElsewhere returns a note that an agent with this name learns in another block; "" if none does.
 func (d *decoder) learnedElsewhere(name string) string {
 	for _, s := range d.earlier {
 		for _, c := range s.Controllers {
 			if c.Learn != nil && c.Name == name {
 				decisions, actions := s.Dimensions()
-				return fmt.Sprintf(" That of adaptation %q learns on another table (%s between %s): its weights do not fit here.",
+				return fmt.Sprintf(" The agent of adaptation %q learns on another table (%s between %s), so its weights do not fit.",
 					s.Name, schema.Plural(decisions, "decision"), schema.Plural(actions, "action"))
 			}
 		}
@@ -228,7 +228,7 @@ func (d *decoder) learnedElsewhere(name string) string {
 	return ""
 }
 
-// settled checks the parts of the table that a controller needs.
+// settled checks that the table has the data that a controller needs.
 func (d *decoder) settled(n *eval.Node, s *deepening.Study, c *deepening.Controller) bool {
 	before := len(d.List)
 	at := func(name string) (r experiments.Range) {

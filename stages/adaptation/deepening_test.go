@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// trained returns an experiment with the real trainings of one decision between two actions, one of which has a
+// trained returns an experiment with the real trainings of one decision between two actions, one with a
 // budget too short for an epoch, and a controller that decided in two of them. Without a table its ranks are
 // unknown.
 func trained(t *testing.T, table bool) *record.Experiment {

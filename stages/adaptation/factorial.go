@@ -5,33 +5,31 @@ import (
 	"math/rand/v2"
 )
 
-// factorial is the share that the effects of single factors, and of pairs of them,
-// explain in a full factorial table with one value for each combination of levels (R.
-// A. Fisher, The Design of Experiments, 1935).
+// factorial is an analysis of a full factorial table, which has a value for each combination of the factors' levels (R.
+// A. Fisher, The Design of Experiments, 1935). It divides the variance into effects of single factors, effects of
+// pairs, and noise.
 type factorial struct {
-	// MainR2 is the part of the variance that the effects of single factors explain.
+	// MainR2 is the part of the variance that single factors explain.
 	MainR2 float64
-	// Noise is the standard deviation of the part that neither they nor the effects of
-	// pairs explain. It estimates the scatter of a value between repetitions. It is NaN
-	// without a remainder to estimate it from.
+	// Noise is the standard deviation of the part that neither single factors nor pairs explain. It estimates how much
+	// a value varies between repetitions. It is NaN if nothing remains to estimate it from.
 	Noise float64
-	// Regret is the expected distance between the greatest value of such a table and the
-	// value of the combination that is the best without noise: the loss by noise alone,
-	// even if the effects are known. NaN without Noise.
+	// Regret is the expected regret due to noise alone: the distance from the greatest value of such a table to the
+	// value of the combination that is the best without noise. It is NaN without Noise.
 	Regret float64
 }
 
-// drawn is the number of tables that are drawn for factorial.Regret; mostDrawn bounds the values of all of them. With
-// more than mostPaired values, pairs are left out.
+// drawn is the number of tables that are drawn to compute factorial.Regret. mostDrawn bounds the total number of their
+// values. Tables with more than mostPaired values are analyzed without pairs.
 const (
 	drawn      = 2000
 	mostDrawn  = 4_000_000
 	mostPaired = 20_000
 )
 
-// newFactorial analyses the values of levels^factors combinations; the last factor
-// changes fastest. Effects of pairs are part of the model from three factors on: with
-// two they would leave no noise.
+// newFactorial analyzes the values of levels^factors combinations, in the order in which the last factor changes
+// fastest. Effects of pairs are part of the model if there are at least three factors: with two, nothing would remain
+// for the noise.
 func newFactorial(values []float64, levels, factors int) factorial {
 	n := len(values)
 	mean, total := 0.0, 0.0
@@ -47,7 +45,7 @@ func newFactorial(values []float64, levels, factors int) factorial {
 		}
 		return i % levels
 	}
-	// The table is balanced, so effects are differences of means.
+	// The table is balanced, so an effect is a difference of means.
 	single := make([][]float64, factors)
 	for f := range factors {
 		single[f] = make([]float64, levels)
@@ -99,7 +97,7 @@ func newFactorial(values []float64, levels, factors int) factorial {
 	return out
 }
 
-// noiseRegret is factorial.Regret, from drawn tables.
+// noiseRegret returns factorial.Regret, by the mean over randomly drawn tables.
 func noiseRegret(fit []float64, noise float64) float64 {
 	best := 0
 	for i, v := range fit {
@@ -107,7 +105,7 @@ func noiseRegret(fit []float64, noise float64) float64 {
 			best = i
 		}
 	}
-	r := rand.New(rand.NewPCG(1, 2)) // the same for every table
+	r := rand.New(rand.NewPCG(1, 2)) // equal seeds: the result depends on the table alone
 	sum := 0.0
 	tables := max(1, min(drawn, mostDrawn/len(fit)))
 	for range tables {

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// AdaptationObjective is the name of this kind of picture.
+// AdaptationObjective is the name of the picture of agents' rewards while they learn.
 const AdaptationObjective = "adaptation_objective"
 
 var _ = picture(131, AdaptationObjective, "the mean reward of agents by episode, one panel for each agent",
@@ -24,15 +24,15 @@ var _ = picture(131, AdaptationObjective, "the mean reward of agents by episode,
 		return out, nil
 	})
 
-// learningCurve has the rewards of one agent's seeds.
+// learningCurve has the rewards of an agent by episode, for one seed.
 type learningCurve struct {
 	label string
 	seeds []pathLine
-	// lessons are where a lesson after the first begins.
+	// lessons are the episodes at which lessons after the first begin.
 	lessons []float64
 }
 
-// curves returns the learning curves of a controller, by the table that it learned on.
+// curves returns the learning curves of a controller's agents.
 func (s deepeningStudy) curves(controller string) []learningCurve {
 	var out []learningCurve
 	seed, lesson := 0, 0
@@ -90,8 +90,8 @@ func (s deepeningStudy) objective(controller string, curves []learningCurve) pic
 	}
 	p.X.Label.Text, p.Y.Label.Text = "episodes (thousands)", "mean reward"
 	title := fmt.Sprintf("Reward while the agent %q learns – %s", controller, s.name)
-	caption := "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, one line for each seed; the color says on " +
-		"which scenarios it learns. Where it learns several in turn, a vertical line is the beginning of the next." +
+	caption := "The mean of 100·tan(accuracy·π/2) over the episodes of some batches, one line for each seed; the color is for " +
+		"the scenarios on which it learns. A vertical line is the beginning of a further lesson." +
 		pictures.SomeOf(len(shown), len(curves), "training")
 	return s.figure(AdaptationObjective, controller, title, caption, keys, 210, p)
 }

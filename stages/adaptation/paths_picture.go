@@ -12,10 +12,10 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// AdaptationPaths is the name of this kind of picture.
+// AdaptationPaths is the name of the picture of expected accuracies, decision by decision.
 const AdaptationPaths = "adaptation_paths"
 
-// For each scenario the final accuracy that is to be expected as decisions are made.
+// The picture shows by scenario the expected final accuracy, as decisions are made.
 var _ = picture(130, AdaptationPaths,
 	"accuracy over time, one line for each sequence of deepening, with the chosen ones and their actions marked",
 	func(s deepeningStudy) (out []pictures.Figure, err error) {
@@ -38,7 +38,7 @@ func (s deepeningStudy) paths(scenario string) (pictures.Figure, error) {
 	var every []float64
 	var strong []pathLine
 	lines, actions := map[string]pathLine{}, map[string][]string{}
-	instants := map[int]float64{} // the mean time of each decision, and of the end
+	instants := map[int]float64{} // mean time of each decision, and of the end, over all sequences
 	for _, r := range rows {
 		l := pathLine{x: r.Times, y: r.Expected, line: draw.LineStyle{Color: canvas.Shade(canvas.Hue(6), 0.55), Width: 0.5}}
 		if len(l.x) != len(l.y) || len(l.x) == 0 {
@@ -69,7 +69,7 @@ func (s deepeningStudy) paths(scenario string) (pictures.Figure, error) {
 		strong = append(strong, l)
 		keys = append(keys, canvas.Key{Label: g.label(), Swatch: canvas.Stroked(l.line)})
 	}
-	for i := len(strong) - 1; i >= 0; i-- { // the first is on top
+	for i := len(strong) - 1; i >= 0; i-- { // the first one is drawn last, on top of the others
 		p.Add(strong[i])
 	}
 	for i := len(strong) - 1; i >= 0; i-- {
@@ -89,12 +89,12 @@ func (s deepeningStudy) paths(scenario string) (pictures.Figure, error) {
 	p.X.Label.Text, p.Y.Label.Text = "time of the budget that is used, in the mean over all sequences",
 		"expected final accuracy"
 	title := fmt.Sprintf("Expected accuracy over time – %s, %s", s.name, scenario)
-	caption := "One line for each sequence of decisions. At a decision it is the mean final accuracy of all sequences that begin as " +
-		"it did until then; at the end, its own. Decisions stand at equal distances, whatever the time between them. Marks " +
-		"are the actions that were taken: the number of the block that was deepened, the last number for nothing. " +
+	caption := "One line for each sequence of decisions. At a decision it is the mean final accuracy of all sequences with " +
+		"the same actions so far; at the end, its own. Decisions have equal distances, whatever the time between them. Marks " +
+		"are actions: the number of the deepened block. The greatest number means no block. " +
 		"Controllers are shown with their first seed." + pictures.SomeOf(mostLines, len(groups), "chosen sequence")
 	return s.figure(AdaptationPaths, scenario, title, caption, keys, 300, p), nil
 }
 
-// mostPaths is the number of sequences up to which each has a line.
+// mostPaths is the greatest number of sequences that are drawn one by one.
 const mostPaths = 5000

@@ -1,5 +1,4 @@
-// Deepening draws the pictures of controllers that decide when to deepen
-// a network.
+// The common parts of pictures of controllers that decide when to deepen a network.
 
 package adaptation
 
@@ -21,16 +20,14 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// Common parts of the pictures of controllers that deepen networks.
-
-// deepeningStudy is one adaptation block in its tables.
+// deepeningStudy is one adaptation block, with its rows of all tables.
 type deepeningStudy struct {
 	name                   string
 	controllers, scenarios []string
 	Tables
 }
 
-// picture registers a kind of picture, which draw makes of each block.
+// picture registers a kind of picture; draw returns the pictures of one adaptation block.
 func picture(rank int, name, doc string, draw func(deepeningStudy) ([]pictures.Figure, error)) table.PictureKind {
 	return pictures.Register(pictures.Kind{
 		PictureKind: table.PictureKind{Rank: rank, Name: name, Section: "adaptation", Doc: doc},
@@ -51,7 +48,7 @@ func picture(rank int, name, doc string, draw func(deepeningStudy) ([]pictures.F
 	})
 }
 
-// figure is a plot of a study below its title and its keys.
+// figure returns a plot of a study, with its title and its legend above.
 func (s deepeningStudy) figure(
 	kind, of, title, caption string, keys []canvas.Key, height float64, p *plot.Plot,
 ) pictures.Figure {
@@ -62,7 +59,7 @@ func (s deepeningStudy) figure(
 	}
 }
 
-// blocks divides the tables by their blocks.
+// blocks divides the rows of the tables by adaptation block.
 func (a Tables) blocks() (out []deepeningStudy) {
 	divide := func(name string) *deepeningStudy {
 		i := slices.IndexFunc(out, func(s deepeningStudy) bool { return s.name == name })
@@ -87,7 +84,7 @@ func (a Tables) blocks() (out []deepeningStudy) {
 	return out
 }
 
-// each adds each row to the rows that it belongs to.
+// each appends each row to the rows of its block.
 func each[T any](rows []T, of func(T) *[]T) {
 	for _, r := range rows {
 		to := of(r)
@@ -95,13 +92,12 @@ func each[T any](rows []T, of func(T) *[]T) {
 	}
 }
 
-// of are the sequences of a scenario.
+// of returns the sequences of a scenario.
 func (s deepeningStudy) of(scenario string) []SequenceRow {
 	return schema.Where(s.Sequences, func(r SequenceRow) bool { return r.Scenario == scenario })
 }
 
-// chosenSequence are the sequences of the first seed, by controller; controllers with
-// equal choices are one.
+// chosenSequence is a sequence that controllers took with the first seed. Controllers with the same sequence are one.
 type chosenSequence struct {
 	controllers []string
 	sequence    string
@@ -123,7 +119,7 @@ func (s deepeningStudy) chosen(scenario string) []chosenSequence {
 	return out
 }
 
-// label names who chose: "alone, transferred (0 1 1)".
+// label returns the names of the controllers and their sequence: "alone, transferred (0 1 1)".
 func (c chosenSequence) label() string {
 	names := strings.Join(c.controllers[:min(3, len(c.controllers))], ", ")
 	if more := len(c.controllers) - 3; more > 0 {
@@ -132,13 +128,13 @@ func (c chosenSequence) label() string {
 	return names + " (" + c.sequence + ")"
 }
 
-// pathLine is a line through points, with marks that belong to it.
+// pathLine is a line through points, with marks at some of them.
 type pathLine struct {
 	x, y  []float64
 	line  draw.LineStyle
-	marks []string // a text at each point; empty for none
-	// shift is the part of the way to the next point by which marks are moved: parallel
-	// lines show their marks at different places.
+	marks []string // text of the mark, by point; empty for no mark
+	// shift moves each mark towards the next point, by this part of the way, so that marks of parallel lines do not
+	// overlap.
 	shift float64
 }
 
@@ -152,7 +148,7 @@ func (l pathLine) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLines(l.line, points)
 }
 
-// pathMarks are the marks of a path, painted after all lines.
+// pathMarks are the marks of a line. They are drawn after all lines.
 type pathMarks pathLine
 
 // Plot implements plot.Plotter.
@@ -174,14 +170,14 @@ func (l pathMarks) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// dot paints an action.
+// dot draws an action as a dot with its number.
 func dot(c draw.Canvas, at vg.Point, fill color.NRGBA, action string) {
 	c.DrawGlyph(draw.GlyphStyle{Color: fill, Radius: 5.5, Shape: draw.CircleGlyph{}}, at)
 	st := canvas.Aligned(7.5, canvas.Readable(fill), true, -0.5, -0.5)
 	c.FillText(st, at, action)
 }
 
-// bounds returns the least and the greatest value, with some room.
+// bounds returns the least and the greatest value, with some space around them.
 func bounds(values []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -193,5 +189,5 @@ func bounds(values []float64) (low, high float64) {
 	return low - room, high + room
 }
 
-// mostLines is the number of lines that remain distinct in one picture.
+// mostLines is the greatest number of colored lines in one picture, so that they can be distinguished.
 const mostLines = 7

@@ -33,7 +33,7 @@ var _ = stages.Register(&stages.Stage{
 	},
 })
 
-// leftRankings describes the tables: all their inputs except the agents.
+// leftRankings returns the lines of the stage's key: all inputs of the tables except the agents.
 func leftRankings(r *stages.Run) ([]stages.KeyLine, error) {
 	var lines []stages.KeyLine
 	for _, s := range studies(r.Dir, r.Experiment) {
@@ -53,15 +53,16 @@ func leftRankings(r *stages.Run) ([]stages.KeyLine, error) {
 	return lines, nil
 }
 
-// level is the level of the intervals.
+// level is the confidence level of the intervals.
 const level = 0.95
 
-// playControllers plays the controllers of one block.
+// playControllers lets the controllers of one block decide, and adds their rows to out.
 func playControllers(dir string, s *deepening.Study, out *Tables) error {
 	for _, t := range s.Tables {
 		out.Sequences = append(out.Sequences, sequences(s, t)...)
 	}
-	shown := map[string]bool{} // trainings whose objectives are shown already: controllers may share them
+	// trainings whose rewards are in the table already, since controllers can share a training
+	shown := map[string]bool{}
 	for _, c := range s.Controllers {
 		if k, _ := deepening.KindByName(c.Kind); k.Makes {
 			continue
@@ -102,14 +103,15 @@ func playControllers(dir string, s *deepening.Study, out *Tables) error {
 	return nil
 }
 
-// timed returns the decisions of a controller, and their time in seconds: the fastest of some repetitions, where
-// they are too short for a clock.
+// timed returns the decisions of a controller, and the seconds that they took. Decisions too short for the clock are
+// repeated, and the shortest time counts.
 func timed(play func() deepening.PlayedDecisions) (deepening.PlayedDecisions, float64) {
 	const enough, most = 2 * time.Millisecond, 100
 	began := time.Now()
 	choice := play()
 	fastest, all := time.Since(began), time.Since(began)
-	for n := 1; choice.Runs == 0 && n < most && all < enough; n++ { // a controller that trains networks is asked once
+	// a controller that trains networks decides only once
+	for n := 1; choice.Runs == 0 && n < most && all < enough; n++ {
 		began = time.Now()
 		play()
 		took := time.Since(began)
@@ -118,15 +120,15 @@ func timed(play func() deepening.PlayedDecisions) (deepening.PlayedDecisions, fl
 	return choice, fastest.Seconds()
 }
 
-// playResult is the result of a controller in one training: the accuracy, its distance below the best, its rank (0
-// without a table), and the number of trainings tried before.
+// playResult is the result of a controller in one training: the accuracy, the regret, the rank (0 without a table), and
+// the number of trainings before the decision.
 type playResult struct {
 	actions                string
 	accuracy, regret, runs float64
 	rank                   int
 }
 
-// sumUp adds to the row of a controller its results.
+// sumUp adds the results of all trainings to a controller's row.
 func sumUp(row *RankingRow, all []playResult) {
 	var regrets, ranks []float64
 	different := map[string]bool{}
@@ -147,7 +149,7 @@ func sumUp(row *RankingRow, all []playResult) {
 	}
 }
 
-// ranking sums up the choices of a controller in a scenario.
+// ranking returns the row of a controller in a scenario.
 func ranking(
 	s *deepening.Study, c *deepening.Controller, t *deepening.OutcomeTable, chosen []deepening.PlayedDecisions,
 ) RankingRow {
@@ -164,8 +166,8 @@ func ranking(
 	return row
 }
 
-// meanRegret is the mean of regrets with its interval. Seeds that nearly all choose the same sequence do not show how bad
-// the rare others are: without two regrets that differ from the most frequent one, the bounds are NaN.
+// meanRegret returns the mean of regrets with its interval. If nearly all seeds have the same regret, the interval
+// would be too narrow. Without two regrets that differ from the most frequent one, its bounds are NaN.
 func meanRegret(regrets []float64) stats.Interval {
 	i := stats.MeanInterval(regrets, level)
 	times, most := map[float64]int{}, 0
@@ -179,7 +181,7 @@ func meanRegret(regrets []float64) stats.Interval {
 	return i
 }
 
-// decisions are the rows of one training.
+// decisions returns the rows of one training, one for each decision.
 func decisions(
 	s *deepening.Study, c *deepening.Controller, t *deepening.OutcomeTable, seed int, choice deepening.PlayedDecisions,
 ) []ChoiceRow {
@@ -201,12 +203,12 @@ func decisions(
 	return rows
 }
 
-// probabilities formats the probabilities of the actions at a decision, for a column.
+// probabilities returns the probabilities of the actions as the text of a column.
 func probabilities(of []float64) string {
 	return strings.Join(schema.Each(of, func(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }), " ")
 }
 
-// layers formats the layers of a network: "0 0+ 1 2" has one more in block 0.
+// layers returns the layers of a network as text: "0 0+ 1 2" has one more layer in block 0.
 func layers(numbers []int) string {
 	var text []string
 	for _, n := range numbers {
@@ -219,7 +221,7 @@ func layers(numbers []int) string {
 	return strings.Join(text, " ")
 }
 
-// sequences are all constant sequences of a scenario.
+// sequences returns a row for each constant sequence of a scenario.
 func sequences(s *deepening.Study, t *deepening.OutcomeTable) []SequenceRow {
 	var rows []SequenceRow
 	for i := range t.Accuracy {
@@ -240,10 +242,10 @@ func sequences(s *deepening.Study, t *deepening.OutcomeTable) []SequenceRow {
 	return rows
 }
 
-// mostPoints bounds the rows of one lesson of an agent: batches are averaged.
+// mostPoints is the greatest number of rows for one lesson of an agent. Batches are averaged to reach it.
 const mostPoints = 150
 
-// objectives are the mean rewards of an agent in all of its lessons, one after the other.
+// objectives returns the mean rewards of an agent in all of its lessons, in order.
 func objectives(dir string, t TrainingRow, training deepening.Training) ([]ObjectiveRow, error) {
 	lessons := []deepening.Training{training}
 	for before, ok := training.Before(); ok; before, ok = before.Before() {
@@ -255,7 +257,7 @@ func objectives(dir string, t TrainingRow, training deepening.Training) ([]Objec
 	for i, lesson := range lessons {
 		l, _, err := ReadWeights(dir, lesson)
 		if err != nil {
-			return nil, fmt.Errorf("read what %s learned before: %w", t.Controller, err)
+			return nil, fmt.Errorf("read the earlier agent of %s: %w", t.Controller, err)
 		}
 		n := len(l.Objective)
 		step := (n + mostPoints - 1) / mostPoints
@@ -275,8 +277,7 @@ func objectives(dir string, t TrainingRow, training deepening.Training) ([]Objec
 	return rows, nil
 }
 
-// addRealDecisions adds the controllers' decisions in real training to their decisions on the
-// table.
+// addRealDecisions adds the rows of controllers that decided in real training.
 func addRealDecisions(s *deepening.Study, out *Tables) {
 	for i := range out.Ranking {
 		if r := &out.Ranking[i]; r.Adaptation == s.Name {
@@ -310,7 +311,7 @@ func addRealDecisions(s *deepening.Study, out *Tables) {
 	}
 }
 
-// realRanking sums up the choices of a controller in the real trainings of a scenario.
+// realRanking returns the row of a controller in the real trainings of a scenario.
 func realRanking(
 	s *deepening.Study, c *deepening.Controller, scenario string, chosen []deepening.RealDecisions,
 ) RankingRow {
@@ -345,7 +346,7 @@ func realRanking(
 	return row
 }
 
-// realDecisions are the rows of one real training.
+// realDecisions returns the rows of one real training, one for each decision.
 func realDecisions(s *deepening.Study, c *deepening.RealDecisions) []ChoiceRow {
 	var rows []ChoiceRow
 	dims := deepening.OutcomeTable{Decisions: s.Real.Decisions, Actions: s.Real.Blocks + 1}

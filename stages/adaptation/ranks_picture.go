@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/stages/plot/canvas"
 )
 
-// AdaptationRanks is the name of this kind of picture.
+// AdaptationRanks is the name of the picture of ranks.
 const AdaptationRanks = "adaptation_ranks"
 
 var _ = picture(132, AdaptationRanks, "ranks of controllers that deepen networks, one tile for each controller and scenario",
@@ -28,7 +28,7 @@ var _ = picture(132, AdaptationRanks, "ranks of controllers that deepen networks
 		return out, nil
 	})
 
-// ranks has the rows of a ranking, on a table or in real training, by where.
+// ranks draws the rows of a ranking. where is added to the title: "" for tables, or " in real training".
 func ranks(study, where string, ranking []RankingRow) pictures.Figure {
 	const tall, names, foot = 29.0, 110.0, 16.0
 	rows := map[[2]string]RankingRow{}
@@ -41,12 +41,12 @@ func ranks(study, where string, ranking []RankingRow) pictures.Figure {
 	title := fmt.Sprintf("Ranks of controllers by scenario%s – %s", where, study)
 	name := AdaptationRanks + "-" + study
 	caption := "The median rank over the seeds among all sequences (1 is the best), and below it the mean regret: " +
-		"how far the accuracy stays below the best. Darker is better. A tile with a frame is of a controller that " +
-		"has neither learned nor tried in this scenario, nor read what it cannot know."
+		"how far the accuracy stays below the best. Darker is better. A frame means that the controller had " +
+		"no data of this scenario: it did not learn or try sequences there, and is no oracle."
 	if where != "" {
 		name += "-real"
-		caption += " Both are of the accuracies that real trainings came to, among those of the table: a regret " +
-			"below 0 is better than its best. Without a table there are accuracies alone."
+		caption += " Both compare the accuracy of real trainings with the accuracies of the table: a regret " +
+			"below 0 is better than the table's best. Without a table, tiles show accuracies alone."
 	}
 	return pictures.Figure{
 		Picture: pictures.Picture{Name: name, Kind: AdaptationRanks, Title: title, Caption: caption},
@@ -76,9 +76,9 @@ func ranks(study, where string, ranking []RankingRow) pictures.Figure {
 	}
 }
 
-// rankTile paints one tile.
+// rankTile draws one tile.
 func rankTile(c draw.Canvas, r RankingRow, box vg.Rectangle) {
-	// Ranks are compared by their logarithm: the first ones matter most.
+	// The color follows the logarithm of the rank, since differences between the first ranks matter most.
 	white, above, below := 0.95, "–", fmt.Sprintf("%.4f", r.Accuracy)
 	if stats.Finite(r.Rank) {
 		white = 0.95 * math.Log(max(r.Rank, 1)) / math.Log(float64(max(r.Of, 2)))

@@ -1,6 +1,6 @@
-// Package adaptation deepens networks while they train, under a time budget. Its stages train for real every
-// sequence of decisions, which makes a table; train agents on recorded trainings; let every controller decide in
-// every scenario; and draw the results.
+// Package adaptation deepens networks while they train under a time budget. Its stages train a network by every
+// sequence of decisions, which makes a table; train agents on such tables; let every controller decide in every
+// scenario; and draw the results.
 package adaptation
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/tfexp/tfexp/stages/steering"
 )
 
-// The artifacts of the stages of adaptations: the real trainings (table.csv and trainings/), the trainings in which
-// controllers decided, and the weights of agents.
+// The outputs of the stages: the real trainings (table.csv and trainings/), the trainings in which controllers decided,
+// and the weights of agents.
 const (
 	tablesTrained   stages.Artifact = "trained"
 	trainingsChosen stages.Artifact = "chosen"
@@ -43,7 +43,7 @@ var _ = stages.Register(&stages.Stage{
 	Run: trainAllSequences,
 })
 
-// leftTables describes the tables by their content.
+// leftTables returns the lines of the stage's key: the contents of the tables.
 func leftTables(r *stages.Run) ([]stages.KeyLine, error) {
 	var lines []stages.KeyLine
 	for _, s := range studies(r.Dir, r.Experiment) {
@@ -54,7 +54,7 @@ func leftTables(r *stages.Run) ([]stages.KeyLine, error) {
 	return lines, nil
 }
 
-// listTrainings has a piece for each scenario in which networks are trained by every sequence.
+// listTrainings returns a piece of work for each scenario in which a network is trained by every sequence.
 func listTrainings(p stages.Planning) ([]stages.Piece, error) {
 	var pieces []stages.Piece
 	for i, s := range blocks(p.File()) {
@@ -80,7 +80,7 @@ func listTrainings(p stages.Planning) ([]stages.Piece, error) {
 // findTrainings reports whether all trainings of a scenario exist.
 func findTrainings(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	if kept != nil {
-		return false // the folders show it
+		return false // the folders, not the cache, show which trainings exist
 	}
 	for i, s := range blocks(p.File()) {
 		if s.Real == nil {
@@ -102,25 +102,25 @@ func findTrainings(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	return false
 }
 
-// keyFile describes all that a training depends on, in its folder.
+// keyFile is the file with the key of a training: everything that the training depends on.
 const keyFile = "key.txt"
 
-// trainingPlace is where the networks of an adaptation are trained.
+// trainingPlace has the adaptation and the folders of its trainings.
 type trainingPlace struct {
-	dir        string // of the experiment
+	dir        string // folder of the experiment
 	experiment stages.Experiment
-	index      int // of the adaptation
+	index      int // index of the adaptation in the experiment
 	*deepening.Study
 }
 
-// plannedTraining is a training, with the source of its decisions.
+// plannedTraining is a training that has a folder, and the source of its decisions.
 type plannedTraining struct {
-	name    string // of its folder
+	name    string // name of its folder
 	by      deepening.Decider
 	depends []stages.KeyLine
 }
 
-// sequence is the training by a sequence.
+// sequence returns the training by the sequence with the given index.
 func (p *trainingPlace) sequence(index int) plannedTraining {
 	table := deepening.OutcomeTable{Decisions: p.Real.Decisions, Actions: p.Real.Blocks + 1}
 	actions := deepening.FormatSequence(table.Sequence(index))
@@ -130,12 +130,12 @@ func (p *trainingPlace) sequence(index int) plannedTraining {
 	}
 }
 
-// unit is the name of a training.
+// unit returns the name of a training in messages and in the journal.
 func (p *trainingPlace) unit(scenario int, c plannedTraining) string {
 	return fmt.Sprintf("%s-%s/%s", fileName(p.Name), fileName(p.Real.Scenarios[scenario].Name), c.name)
 }
 
-// task is a training in plain values, with the description of its key.
+// task returns a training as a task, and the text of its key.
 func (p *trainingPlace) task(scenario int, c plannedTraining) (stages.Task, string, error) {
 	unit := p.unit(scenario, c)
 	point := blocks(p.experiment.File())[p.index].Cells[scenario]
@@ -158,8 +158,8 @@ func (p *trainingPlace) task(scenario int, c plannedTraining) (stages.Task, stri
 	return task, key, nil
 }
 
-// complete reports whether the training in a folder belongs to a key, and finished: a failed one is tried again,
-// like cells.
+// complete reports whether the training in a folder has the given key and finished. A failed training is tried again,
+// as cells are.
 func complete(dir, key string) bool {
 	raw, err := folder.ReadFile(dir, keyFile)
 	if err != nil || string(raw) != key || !record.Intact(dir) {
@@ -176,14 +176,14 @@ type trainer struct {
 	stage               string
 	done, total, reused int
 	began               time.Time
-	repeats             execute.Repeats // of trainings that were disturbed
+	repeats             execute.Repeats // trainings repeated because other programs disturbed them
 }
 
-// oneIn of the trainings may be repeated because something disturbed it: more would take far longer than planned, on a
-// machine that stays busy, for times that are no better.
+// oneIn bounds the repetitions: at most one in 8 trainings is repeated because other programs disturbed it. On a
+// machine that is always busy, more repetitions would take much time for no better results.
 const oneIn = 8
 
-// trainers returns the trainers of the adaptations with a job.
+// trainers returns the trainers of all adaptations with a job.
 func trainers(r *stages.Run, stage string) []*trainer {
 	var list []*trainer
 	for i, s := range studies(r.Dir, r.Experiment) {
@@ -197,18 +197,18 @@ func trainers(r *stages.Run, stage string) []*trainer {
 
 // trainingResult is the result of a training.
 type trainingResult struct {
-	accuracy float64 // NaN for one that failed
+	accuracy float64 // NaN if the training failed
 	rows     []steering.Row
-	problem  string // why it failed
+	problem  string // reason of the failure; empty if it did not fail
 	dir      string // its folder
 }
 
-// decisions returns the decisions taken, in their order.
+// decisions returns the decisions of the training, in the order in which they were made.
 func (o *trainingResult) decisions() []steering.Row {
 	return schema.Where(o.rows, func(row steering.Row) bool { return row.Probabilities != "" })
 }
 
-// train trains a network, unless it has been trained already.
+// train returns the result of a training, and runs it if it does not exist.
 func (t *trainer) train(ctx context.Context, scenario int, c plannedTraining) (*trainingResult, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -259,14 +259,14 @@ func (t *trainer) carryOut(ctx context.Context, unit, key string, task *stages.T
 	return t.Note(stages.Note{Event: "training", Unit: unit, State: cell.State, Seconds: end.Elapsed.Seconds()})
 }
 
-// observe reports progress, with the counts and the time left.
+// observe reports progress, with the numbers of trainings and the remaining time.
 func (t *trainer) observe(p stages.Progress) {
 	p.Stage, p.Done, p.Total, p.Reused = t.stage, t.done, t.total, t.reused
 	p.Left = time.Duration(max(t.total-t.done, 0)) * t.Real.Budget
 	t.Observe(p)
 }
 
-// problem returns the reason that a training failed.
+// problem returns the reason why a training failed.
 func problem(c *record.Cell) string {
 	if c.Error != "" || len(c.Failures) == 0 {
 		return c.Error
@@ -274,7 +274,7 @@ func problem(c *record.Cell) string {
 	return c.Failures[0].Reason
 }
 
-// readTraining reads the result of a training.
+// readTraining reads the result of a training from its folder.
 func readTraining(dir string) (*trainingResult, error) {
 	var cell record.Cell
 	if err := record.ReadCellFile(dir, &cell); err != nil {
@@ -293,7 +293,7 @@ func readTraining(dir string) (*trainingResult, error) {
 	return out, nil
 }
 
-// fileName keeps the characters of a name that a folder's name may have.
+// fileName returns a name with only those characters that can be in a folder's name.
 func fileName(name string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -304,7 +304,7 @@ func fileName(name string) string {
 	}, name)
 }
 
-// trainAllSequences trains by every sequence if an adaptation requests it, and writes its table.
+// trainAllSequences trains by every sequence in adaptations that need it, and writes their tables.
 func trainAllSequences(ctx context.Context, r *stages.Run) error {
 	var all []*trainer
 	for _, t := range trainers(r, "deepen") {
@@ -332,7 +332,7 @@ func trainAllSequences(ctx context.Context, r *stages.Run) error {
 	return nil
 }
 
-// finishedSequences counts the trainings by sequences that have finished.
+// finishedSequences returns the number of trainings by sequences that finished.
 func (t *trainer) finishedSequences() int {
 	n := 0
 	for k := range t.Real.Scenarios {
@@ -345,7 +345,7 @@ func (t *trainer) finishedSequences() int {
 	return n
 }
 
-// table trains by every sequence and writes the results.
+// table trains by every sequence, and writes the table.
 func (t *trainer) table(ctx context.Context) error {
 	var b bytes.Buffer
 	b.WriteString("scenario")
@@ -392,7 +392,7 @@ func (t *trainer) table(ctx context.Context) error {
 	return nil
 }
 
-// row is the row of a sequence.
+// row returns the table's row for a sequence.
 func (t *trainer) row(scenario string, index int, out *trainingResult) string {
 	fields := []string{quoted(scenario)}
 	sequence := (&deepening.OutcomeTable{Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1}).Sequence(index)
@@ -410,7 +410,7 @@ func (t *trainer) row(scenario string, index int, out *trainingResult) string {
 	return strings.Join(fields, ",") + "\n"
 }
 
-// quoted is a name as a field of a CSV file.
+// quoted returns a name as a field of a CSV file.
 func quoted(s string) string {
 	if strings.ContainsAny(s, ",\"\n") {
 		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`

@@ -16,8 +16,8 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// Block is an adaptation block, a part of a file: the comparison, and for a block with a job the
-// cell of each scenario in which the job trains.
+// Block is a decoded adaptation block, as a part of the experiment. For a block with a job, it has the cell of each
+// scenario in which the job trains.
 type Block struct {
 	*deepening.Study
 	Cells []experiment.Cell `json:",omitempty"`
@@ -32,19 +32,19 @@ func (b *Block) Size(*experiment.Spec) string {
 		schema.Plural(len(b.ScenarioNames()), "scenario"))
 }
 
-// blocks are the adaptation blocks of a file.
+// blocks returns the adaptation blocks of an experiment.
 func blocks(s *experiment.Spec) (list []*Block) {
 	experiment.EachPart(s.Parts, func(b *Block) { list = append(list, b) })
 	return list
 }
 
-// trained decodes how the job of an adaptation trains; nil for a block without one.
+// trained decodes how the job of an adaptation trains. It returns nil for a block without a job.
 func (d *decoder) trained(n *eval.Node, a *eval.Args, v *adaptationArgs, global *eval.Env, out *Block) bool {
 	if a.Lacks("job") {
 		a.Unread("Only an adaptation with a job reads {}.", "hardware", "decide", "repeats")
 		if s := n.First("scenario"); s != nil {
 			a.Fail(s.Header, "Block that nothing reads",
-				"Only an adaptation with a job has scenarios; those of a table are in its file.")
+				"Only an adaptation with a job has scenarios; the scenarios of a table are in its file.")
 		}
 		if a.Lacks("table") && !n.Broken {
 			a.Fail(n.Header, "Missing argument", "%s needs a table of trainings, or a job that is trained.", n.Title())
@@ -52,7 +52,7 @@ func (d *decoder) trained(n *eval.Node, a *eval.Args, v *adaptationArgs, global 
 		return a.OK
 	}
 	if a.Lacks("hardware") && !n.Broken {
-		a.Fail(n.Header, "Missing argument", "%s needs hardware: where its job trains.", n.Title())
+		a.Fail(n.Header, "Missing argument", "%s needs hardware on which its job trains.", n.Title())
 	}
 	if a.Lacks("table") {
 		a.Unread("Only an adaptation with a table reads {}.", "columns")
@@ -74,8 +74,7 @@ func (d *decoder) trained(n *eval.Node, a *eval.Args, v *adaptationArgs, global 
 	return a.OK
 }
 
-// canDeepen checks that the network of a job can be deepened while it trains for real,
-// and finds out how many blocks it has.
+// canDeepen checks that a job's network can be deepened while it trains, and finds the number of its blocks.
 func (d *decoder) canDeepen(
 	a *eval.Args, v *adaptationArgs, j *experiment.Job, h *experiment.Hardware, r *deepening.RealTrainings,
 ) bool {
@@ -112,10 +111,10 @@ func (d *decoder) canDeepen(
 	return a.OK
 }
 
-// mostTrained bounds the sequences that are trained in a scenario.
+// mostTrained is the greatest number of sequences that are trained in a scenario.
 const mostTrained = 100_000
 
-// decisionTimes reads when decisions are taken.
+// decisionTimes reads the times at which decisions are made.
 func (d *decoder) decisionTimes(a *eval.Args, v *adaptationArgs, r *deepening.RealTrainings) {
 	if n := r.Sequences(); n > mostTrained || n <= 0 {
 		a.Fail(a.At("decisions"), "Value out of range", "%s between %s are more than %d sequences.",
@@ -137,7 +136,7 @@ func (d *decoder) decisionTimes(a *eval.Args, v *adaptationArgs, r *deepening.Re
 	}
 }
 
-// scenarios decodes the scenarios, or the one without changes, and makes their cells.
+// scenarios decodes the scenarios and makes their cells. A block without scenarios has one, without changes.
 func (d *decoder) scenarios(n *eval.Node, a *eval.Args, global *eval.Env, out *Block, j *experiment.Job,
 	h *experiment.Hardware, r *deepening.RealTrainings) {
 	list := n.All("scenario")
@@ -189,8 +188,7 @@ func (d *decoder) addScenario(n *eval.Node, name string, changes []experiment.Up
 	})
 }
 
-// known checks that the table that the controllers of an adaptation read exists: the
-// block has one, or a controller makes one.
+// known checks that the controllers' table exists: the block has a table, or its controller "exhaustive" makes one.
 func (d *decoder) known(nodes []*eval.Node, s *deepening.Study) bool {
 	good := true
 	fail := func(at hcl.Range, summary, detail string, args ...any) {
@@ -209,7 +207,7 @@ func (d *decoder) known(nodes []*eval.Node, s *deepening.Study) bool {
 			fail(at, "No job to train", "%s trains networks for real: the adaptation needs a job.", nodes[i].Title())
 		case k.Makes && s.File != "":
 			fail(at, "Contradicting blocks",
-				"The table of %q is that of a file: nothing has to be trained for it.", s.Name)
+				"%q has its table from a file, so nothing must be trained for it.", s.Name)
 		case (k.Learns || k.Oracle || k.Elsewhere) && s.Real != nil && s.File == "" && !makes:
 			fail(at, "Nothing to decide by",
 				"%s reads a table: the adaptation needs one, or a controller \"exhaustive\" that makes it.",
@@ -232,7 +230,7 @@ func (d *decoder) known(nodes []*eval.Node, s *deepening.Study) bool {
 	for _, sc := range s.Real.Scenarios {
 		if s.Scenario(sc.Name) == nil {
 			fail(at, fmt.Sprintf("Unknown scenario %q", sc.Name),
-				"The table of %q has %s; scenarios of the job are some of them.",
+				"The table of %q has %s; each scenario of the job must be one of them.",
 				s.Name, schema.AllOf(s.ScenarioNames()))
 		}
 	}

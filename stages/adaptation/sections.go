@@ -14,27 +14,26 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// Adaptation holds the results of an adaptation block.
+// Adaptation is the text and the tables about the results of one adaptation block.
 type Adaptation struct {
 	Name string
-	// Ranks and Regrets have a row for each controller; Scenarios has one for each
-	// scenario: the results of all sequences of decisions there. Real has a row for
-	// each controller that decided in real training, and scenario.
+	// Ranks and Regrets have a row for each controller. Scenarios has a row for each scenario, about all sequences of
+	// decisions. Real has a row for each controller and scenario in which it decided in real training.
 	Ranks, Regrets, Scenarios, Real table.Table
 	Answers                         []string
-	// Headline answers which agents beat the best constant answer; empty without both.
+	// Headline says which agents are better than the best constant sequence. It is empty without agents or without such
+	// a controller.
 	Headline table.Headline
 }
 
-// The kinds of controllers that agents are compared with.
+// The kinds of controllers with which agents are compared.
 const (
 	bestConstant  = "best_constant"
 	bestElsewhere = "best_elsewhere"
 	agentKind     = "agent"
 )
 
-// Adaptations puts the tables of controllers that deepen networks into words, a
-// block each.
+// Adaptations returns the text and the tables of each adaptation block.
 func Adaptations(all Tables) []Adaptation {
 	var out []Adaptation
 	for _, s := range all.blocks() {
@@ -61,7 +60,7 @@ func Adaptations(all Tables) []Adaptation {
 	return out
 }
 
-// column lists the different values of a column, in their order.
+// column returns the different values of a column, in the order of their first rows.
 func column[T any](rows []T, of func(T) string) []string {
 	var out []string
 	for _, r := range rows {
@@ -75,10 +74,10 @@ func column[T any](rows []T, of func(T) string) []string {
 // blockResults has the rows of one adaptation block.
 type blockResults struct {
 	deepeningStudy
-	plays []ChoiceRow // the first decision of each training
+	plays []ChoiceRow // one row for each training: its first decision
 }
 
-// row finds the result of a controller in a scenario; nil without one.
+// row returns the row of a controller in a scenario; nil if it has no row.
 func (b *blockResults) row(controller, scenario string) *RankingRow {
 	i := slices.IndexFunc(b.Ranking, func(r RankingRow) bool {
 		return r.Controller == controller && r.Scenario == scenario
@@ -94,7 +93,7 @@ func (b *blockResults) of(controller string) *RankingRow {
 	return &b.Ranking[slices.IndexFunc(b.Ranking, func(r RankingRow) bool { return r.Controller == controller })]
 }
 
-// tables have the controllers in all scenarios: their ranks, and their accuracies and
+// tables returns two tables with a row for each controller and a column for each scenario: ranks; and accuracies and
 // regrets.
 func (b *blockResults) tables() (ranks, regrets table.Table) {
 	of, accuracies := []string{"controller"}, []string{"controller"}
@@ -122,7 +121,7 @@ func (b *blockResults) tables() (ranks, regrets table.Table) {
 	return ranks, regrets
 }
 
-// realTable has the controllers that decided in real training.
+// realTable returns the table of controllers that decided in real training.
 func (b *blockResults) realTable() table.Table {
 	t := table.New(2, "controller", "scenario", "sequence", "trainings", "accuracy", "same in the table",
 		"difference", "rank",
@@ -147,7 +146,7 @@ func (b *blockResults) realTable() table.Table {
 	return t
 }
 
-// fidelity describes the distance of real trainings from the table; "" without both.
+// fidelity returns a sentence about the difference between real trainings and the table; "" without both.
 func (b *blockResults) fidelity() string {
 	var differences []float64
 	size := 0.0
@@ -165,12 +164,12 @@ func (b *blockResults) fidelity() string {
 	if stats.Finite(i.Low) && stats.Finite(i.High) {
 		text += fmt.Sprintf(" (%+.4f to %+.4f)", i.Low, i.High)
 	}
-	return fmt.Sprintf("Where controllers decided in real training, accuracies differ by %.4f from those of the same "+
-		"sequences in the table, regardless of the sign; with it by %s on average.", size/float64(len(differences)),
+	return fmt.Sprintf("In real trainings with a controller, the mean absolute difference of the accuracy from the same "+
+		"sequence in the table is %.4f; the mean difference is %s.", size/float64(len(differences)),
 		text)
 }
 
-// scenarioTable is the table of the results of all sequences.
+// scenarioTable returns the table about all sequences of each scenario.
 func (b *blockResults) scenarioTable() table.Table {
 	t := table.New(1, "scenario", "sequences", "best accuracy", "sequence", "mean accuracy", "never deepened", "rank",
 		"second best: regret",
@@ -189,7 +188,7 @@ func (b *blockResults) scenarioTable() table.Table {
 		if stats.Finite(f.MainR2) {
 			explained = fmt.Sprintf("%.0f%%", 100*f.MainR2)
 		}
-		nothing := all[len(all)-1] // the last sequence
+		nothing := all[len(all)-1] // the sequence that deepens no block is the last
 		never, rank := fmt.Sprintf("%.4f", nothing.Accuracy), fmt.Sprint(nothing.Rank)
 		slices.SortStableFunc(all, func(a, b SequenceRow) int { return a.Rank - b.Rank })
 		second := "–"
@@ -203,7 +202,7 @@ func (b *blockResults) scenarioTable() table.Table {
 	return t
 }
 
-// known writes a number that may be unknown.
+// known returns a number as text, and a dash if it is unknown.
 func known(v float64) string {
 	if !stats.Finite(v) {
 		return "–"
@@ -211,7 +210,7 @@ func known(v float64) string {
 	return fmt.Sprintf("%.4f", v)
 }
 
-// factorialOf analyses the sequences of a scenario: all combinations of actions.
+// factorialOf analyzes all sequences of a scenario: their decisions are factors, and the actions are levels.
 func factorialOf(all []SequenceRow) factorial {
 	values := schema.Each(all, func(r SequenceRow) float64 { return r.Accuracy })
 	decisions := len(all[0].Actions())
@@ -219,8 +218,7 @@ func factorialOf(all []SequenceRow) factorial {
 	return newFactorial(values, actions, decisions)
 }
 
-// noise is a sentence on the part of the regret due to single trainings; "" where
-// it is not known for all scenarios.
+// noise returns a sentence about the part of the regret that is due to noise; "" if it is unknown for a scenario.
 func (b *blockResults) noise() string {
 	sum, low, high := 0.0, math.Inf(1), 0.0
 	for _, s := range b.scenarios {
@@ -234,24 +232,23 @@ func (b *blockResults) noise() string {
 		}
 		sum, low, high = sum+f.Regret/float64(len(b.scenarios)), min(low, f.Noise), max(high, f.Noise)
 	}
-	return fmt.Sprintf("What single decisions and pairs of them do not explain varies by %.4f to %.4f (standard "+
-		"deviation) from sequence to sequence. If that is noise, then even who knew what every sequence comes to on "+
-		"average would have a mean regret of about %.4f here: below that, a controller has seen these very trainings.",
+	return fmt.Sprintf("The part of the accuracies that single decisions and pairs of them do not explain has a "+
+		"standard deviation of %.4f to %.4f. If it is noise, even the sequences that are best on average have a mean "+
+		"regret of about %.4f here. A controller with less regret has learned from these very trainings.",
 		low, high, sum)
 }
 
-// interval is the mean regret of a row with its interval.
+// interval returns the mean regret of a row with its interval.
 func interval(r *RankingRow) stats.Interval {
 	return stats.Interval{Mean: r.Regret, Low: r.RegretLow, High: r.RegretHigh}
 }
 
-// regret is the mean regret of a controller over all scenarios, with an interval
-// over its seeds.
+// regret returns the mean regret of a controller over all scenarios, with an interval over its seeds.
 func (b *blockResults) regret(controller string) stats.Interval {
 	return meanRegret(b.regrets(controller))
 }
 
-// regrets are the mean regrets over all scenarios, by seed.
+// regrets returns the mean regret over all scenarios, for each seed.
 func (b *blockResults) regrets(controller string) []float64 {
 	sums, counts := map[int]float64{}, map[int]float64{}
 	best := map[string]float64{}
@@ -270,7 +267,7 @@ func (b *blockResults) regrets(controller string) []float64 {
 	return schema.Each(seeds, func(seed int) float64 { return sums[seed] / counts[seed] })
 }
 
-// regretText is a mean regret with its interval: "0.0013 (0.0000–0.0040)".
+// regretText returns a mean regret with its interval: "0.0013 (0.0000–0.0040)".
 func regretText(i stats.Interval) string {
 	text := fmt.Sprintf("%.4f", i.Mean)
 	if stats.Finite(i.Low) && stats.Finite(i.High) {
@@ -283,7 +280,7 @@ func regretText(i stats.Interval) string {
 	return text
 }
 
-// byKind finds the controller of a kind of constant answer; empty without one.
+// byKind returns the name of the first controller of a kind; "" if there is no such controller.
 func (b *blockResults) byKind(kind string) string {
 	i := slices.IndexFunc(b.Ranking, func(r RankingRow) bool {
 		return r.Kind == kind && (kind == bestConstant || !r.Knew)
@@ -294,11 +291,11 @@ func (b *blockResults) byKind(kind string) string {
 	return b.Ranking[i].Controller
 }
 
-// mostInHeadline bounds the controllers in the table of the headline.
+// mostInHeadline is the greatest number of controllers in the headline's table.
 const mostInHeadline = 8
 
-// headline says which agents beat the best constant answer, and lists the best controllers by their mean regret, as
-// the table of ranks has it.
+// headline says which agents are better than the best constant sequence. Its table has the best controllers, ordered by
+// mean regret, in the form of ranks.
 func (b *blockResults) headline(ranks table.Table) (h table.Headline) {
 	best := b.byKind(bestConstant)
 	if best == "" || !stats.Finite(b.regret(best).Mean) {
@@ -352,9 +349,9 @@ func (b *blockResults) headline(ranks table.Table) (h table.Headline) {
 	return h
 }
 
-// answers compares each agent with the best constant answers: the one that is best
-// over all scenarios, which is unknown beforehand, and, for agents that have not
-// learned where they decide, the one that is best over the others.
+// answers compares each agent with two constant sequences. One is the best over all scenarios, which is unknown
+// beforehand. The other is the best over the other scenarios; it is for agents that have not learned in the scenario in
+// which they decide.
 func (b *blockResults) answers() []string {
 	best, elsewhere := b.byKind(bestConstant), b.byKind(bestElsewhere)
 	var out []string
@@ -375,7 +372,7 @@ func (b *blockResults) answers() []string {
 	return out
 }
 
-// Whether an agent beats a constant answer by its mean regret.
+// How an agent compares with a constant sequence by mean regret.
 const (
 	surely    = "beats %s"
 	onAverage = "beats %s on average, but not beyond what its seeds explain"
@@ -400,10 +397,9 @@ func (b *blockResults) beats(agent, constant string) string {
 	return surely
 }
 
-// against compares an agent with a constant answer: it names the scenarios in which
-// the constant is better, as good, or worse. Its regret is then below, in or above
-// the interval of the agent's regret over the seeds. Without intervals the means
-// decide.
+// against compares an agent with a constant sequence. It names the scenarios in which the constant is better, equal or
+// worse: its regret is below, in or above the interval of the agent's regret over the seeds. Without intervals, the
+// means are compared.
 func (b *blockResults) against(agent, constant, named string) string {
 	var better, same, worse []string
 	for _, s := range b.scenarios {
@@ -429,7 +425,7 @@ func (b *blockResults) against(agent, constant, named string) string {
 	for _, p := range []struct {
 		verdict string
 		where   []string
-	}{{"better", better}, {"as good, as far as the seeds tell,", same}, {"worse", worse}} {
+	}{{"better", better}, {"equal, within the interval over the seeds,", same}, {"worse", worse}} {
 		if len(p.where) > 0 {
 			parts = append(parts, p.verdict+" in "+table.Listed(p.where))
 		}
@@ -469,30 +465,27 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// report returns the items of a block for the report.
+// report returns a block's items of the report.
 func (b *Adaptation) report() []table.Item {
 	items := []table.Item{{Sentences: b.Answers, Answer: true}}
 	if len(b.Ranks.Rows) > 0 {
 		items = append(items, table.Item{Table: b.Ranks}, table.Item{Table: b.Regrets, Note: "Adaptation " + b.Name +
-			". Rank: the median over the seeds among all sequences, 1 is the best. Regret: how far the accuracy stays below " +
-			"the " +
-			"best, the mean over the seeds with its 95% interval. Runs: trainings that a controller used before it decided. " +
-			"The " +
-			"interval of the mean regret is over the seeds, too. Ranks near the top may be noise where each sequence was run " +
-			"once: read them with the regret."})
+			". Rank: the median over the seeds among all sequences, 1 is the best. Regret: the distance of the accuracy from " +
+			"the best, the mean over the seeds with its 95% interval. Runs: trainings that a controller used before it decided. " +
+			"If each sequence was run only once, small differences of rank may be noise: compare the regrets."})
 	}
-	return append(items, table.Item{Table: b.Real, Note: "What controllers decided while networks really trained. “Same " +
-		"in the table”: the accuracy that the table has for the same sequence, and how much more the real training came " +
-		"to. Rank and regret are against the table: a regret below 0 is better than its best."},
+	return append(items, table.Item{Table: b.Real, Note: "Decisions of controllers in real trainings. “Same in the " +
+		"table”: the accuracy of the same sequence in the table, and by how much the real training exceeds it. Rank and " +
+		"regret compare the accuracy with the table: a regret below 0 is better than the table's best."},
 		table.Item{Table: b.Scenarios, Note: "All sequences of decisions by scenario. “Never deepened” is the accuracy of " +
-			"doing nothing at each decision, with its rank. The regret of the second best sequence is how far the two best " +
-			"are apart. “Decisions explain”: the part of the variance that the effects of single decisions explain. “Noise”: " +
-			"the standard deviation of what they and pairs of them leave. “Regret by noise”: what the sequence that is best " +
-			"without that noise stays below the best of the table, on average."})
+			"doing nothing at each decision, with its rank. The regret of the second best sequence is the distance of the " +
+			"two best. “Decisions explain”: the part of the variance that the effects of single decisions explain. “Noise”: " +
+			"the standard deviation of the part that neither they nor pairs of them explain. “Regret by noise”: the mean " +
+			"regret of the sequence that would be the best without this noise."})
 }
 
-// budgetSentence describes how well the real trainings of an adaptation kept their budgets, and the programs' own
-// figures for the rest; "" without such figures.
+// budgetSentence returns sentences about how exactly real trainings kept their budgets, and how much the programs'
+// clocks differ from the scheduler's; "" without such data.
 func budgetSentence(courses []CourseRow) string {
 	var over, steps, told []float64
 	for _, c := range courses {
@@ -517,17 +510,17 @@ func budgetSentence(courses []CourseRow) string {
 			text += " "
 		}
 		text += fmt.Sprintf("At %s, the time left of the budget as the program has it differs from that of the "+
-			"scheduler by %s in the median, %s at 95%%, and %s at most: the way of the report is part of it.",
+			"scheduler by %s in the median, %s at 95%%, and %s at most: this includes the time that a report takes to arrive.",
 			schema.Plural(len(told), "report"),
 			millis(stats.Quantile(told, 0.5)), millis(stats.Quantile(told, 0.95)), millis(told[len(told)-1]))
 	}
 	return text
 }
 
-// millis writes seconds as milliseconds.
+// millis returns seconds as text in milliseconds.
 func millis(seconds float64) string { return fmt.Sprintf("%.1f ms", 1000*seconds) }
 
-// around describes a time after an instant, or before it.
+// around returns text about a time relative to an instant: "3.0 ms before" or "3.0 ms after".
 func around(seconds float64) string {
 	if seconds < 0 {
 		return millis(-seconds) + " before"

@@ -61,9 +61,9 @@ func TestAgentsAgainstConstants(t *testing.T) {
 	const mean = "its mean regret is 0.0300 (0.0044–0.0556), that of the constant answer "
 	want := []string{
 		"The agent unseen beats the best constant answer (2) on average, but not beyond what its seeds explain: " + mean +
-			"0.0500. The constant answer is as good, as far as the seeds tell, in early; worse in late.",
+			"0.0500. The constant answer is equal, within the interval over the seeds, in early; worse in late.",
 		"The agent unseen does not beat the constant answer that is best in the other scenarios: " + mean +
-			"0.0200. The constant answer is better in early; as good, as far as the seeds tell, in late.",
+			"0.0200. The constant answer is better in early; equal, within the interval over the seeds, in late.",
 	}
 	if d := cmp.Diff(want, got[0].Answers); d != "" {
 		t.Error(d)
@@ -121,7 +121,7 @@ func TestNoiseOfSequences(t *testing.T) {
 	_, after, _ := strings.Cut(text, "regret of about ")
 	var regret float64
 	if _, err := fmt.Sscanf(after, "%f here", &regret); err != nil ||
-		!strings.Contains(text, "varies by 0.0283 to 0.0566 (standard deviation)") ||
+		!strings.Contains(text, "standard deviation of 0.0283 to 0.0566.") ||
 		math.Abs(regret-1.4236*math.Sqrt(8)*.015) > .001 {
 		t.Errorf("%v: %s", err, text)
 	}
@@ -154,8 +154,8 @@ func TestRealTrainingInWords(t *testing.T) {
 		t.Error(d)
 	}
 	if text := got.Answers[len(got.Answers)-1]; !strings.Contains(text,
-		"accuracies differ by 0.0200 from those of the same") ||
-		!strings.Contains(text, "by +0.0100 (") {
+		"from the same sequence in the table is 0.0200;") ||
+		!strings.Contains(text, "the mean difference is +0.0100 (") {
 		t.Error(text)
 	}
 }

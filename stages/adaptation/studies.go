@@ -13,13 +13,13 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// studiesOf are the studies of a file's adaptations.
+// studiesOf returns the studies of all adaptation blocks.
 func studiesOf(s *experiment.Spec) []*deepening.Study {
 	return schema.Each(blocks(s), func(b *Block) *deepening.Study { return b.Study })
 }
 
-// studies returns the adaptations of an experiment, with tables for those whose sequences have been trained in its
-// folder. Without its table an adaptation has none.
+// studies returns the studies of an experiment. If their sequences were trained in the experiment's folder, they have
+// the tables of these trainings; until then they have no tables.
 func studies(dir string, x stages.Experiment) []*deepening.Study {
 	all := studiesOf(x.File())
 	for _, s := range all {
@@ -27,13 +27,13 @@ func studies(dir string, x stages.Experiment) []*deepening.Study {
 			continue
 		}
 		if raw, err := folder.ReadFile(dir, tableOf(all, s)); err == nil {
-			_ = addTrainedTable(s, raw) // a table that lacks sequences is as none
+			_ = addTrainedTable(s, raw) // an incomplete table counts as none
 		}
 	}
 	return all
 }
 
-// addTrainedTable gives an adaptation the table of its trainings.
+// addTrainedTable adds the table of its trainings to a study.
 func addTrainedTable(s *deepening.Study, table []byte) error {
 	tables, _, err := deepening.ReadTable(TableFile, s.Name, bytes.NewReader(table), deepening.DefaultColumns,
 		s.Real.Decisions,
@@ -46,8 +46,8 @@ func addTrainedTable(s *deepening.Study, table []byte) error {
 	return nil
 }
 
-// tableOf is the name of the table that the real trainings of one of the adaptations leave:
-// table.csv, or where several leave one, table-<name>.csv.
+// tableOf returns the name of the table that a study's real trainings write: table.csv, or table-<name>.csv if several
+// studies write one.
 func tableOf(all []*deepening.Study, s *deepening.Study) string {
 	n := 0
 	for _, o := range all {

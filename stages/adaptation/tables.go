@@ -9,14 +9,14 @@ import (
 	"github.com/tfexp/tfexp/stages/adaptation/deepening"
 )
 
-// The files of controllers that deepen networks.
+// The files and folders with results of adaptations.
 const (
-	AgentsDir    = "agents"    // the weights of agents, by their keys
-	TrainingsDir = "trainings" // real trainings, a folder each, like a cell's
-	TableFile    = "table.csv" // of all sequences, as real training made it
+	AgentsDir    = "agents"    // weights of agents; a folder for each key
+	TrainingsDir = "trainings" // real trainings; a folder each, like a cell's
+	TableFile    = "table.csv" // accuracies of all sequences in real training
 )
 
-// The tables of controllers that deepen networks.
+// The tables with results of adaptations.
 var (
 	Ranking   = table.Register[RankingRow]("ranking.csv", nil)
 	Choices   = table.Register[ChoiceRow]("choices.csv", nil)
@@ -26,20 +26,21 @@ var (
 	Courses   = table.Register[CourseRow]("courses.csv", nil)
 )
 
-// RankingRow is the result of a controller in a scenario, over its seeds.
+// RankingRow is the result of a controller in a scenario, over all seeds.
 type RankingRow struct {
 	Adaptation string `csv:"adaptation"`
 	Controller string `csv:"controller"`
 	Kind       string `csv:"kind"`
 	Scenario   string `csv:"scenario"`
-	// Knew is set when it learned or tried in this scenario before, or reads facts
-	// that no controller can know.
+	// Knew reports whether the controller learned or tried sequences in this scenario, or reads data that are unknown
+	// until the end.
 	Knew  bool `csv:"known_scenario"`
 	Seeds int  `csv:"seeds"`
-	// Sequence is the sequence of the first seed; Sequences counts the different ones.
+	// Sequence is the sequence taken with the first seed. Sequences is the number of different sequences over all
+	// seeds.
 	Sequence  string `csv:"sequence"`
 	Sequences int    `csv:"different_sequences"`
-	// Accuracy and Regret are means, Rank is the median among Of sequences.
+	// Accuracy and Regret are means over the seeds. Rank is the median rank among Of sequences.
 	Accuracy   float64 `csv:"accuracy"`
 	Regret     float64 `csv:"regret"`
 	RegretLow  float64 `csv:"regret_low"`
@@ -48,23 +49,22 @@ type RankingRow struct {
 	BestRank   int     `csv:"best_rank"`
 	WorstRank  int     `csv:"worst_rank"`
 	Of         int     `csv:"of_sequences"`
-	// Runs is the mean number of trainings that it used before it decided.
+	// Runs is the mean number of trainings that the controller used before it decided.
 	Runs float64 `csv:"runs"`
-	// Where is the place where it decided: OnTable or InTraining. In real training,
-	// Recorded is the mean accuracy of the same sequences in the table, and Fidelity the
-	// accuracy minus that; NaN without one.
+	// Where is OnTable or InTraining. In real training, Recorded is the mean accuracy that the table has for the same
+	// sequences, and Fidelity is Accuracy − Recorded. Both are NaN without a table.
 	Where    string  `csv:"where"`
 	Recorded float64 `csv:"table_accuracy"`
 	Fidelity float64 `csv:"fidelity"`
 }
 
-// Where controllers decide.
+// Where controllers decide: on a table, or during a real training.
 const (
 	OnTable    = "table"
 	InTraining = "real"
 )
 
-// ChoiceRow is one decision.
+// ChoiceRow is one decision of a controller.
 type ChoiceRow struct {
 	Adaptation string  `csv:"adaptation"`
 	Controller string  `csv:"controller"`
@@ -72,23 +72,22 @@ type ChoiceRow struct {
 	Seed       int     `csv:"seed"`
 	Decision   int     `csv:"decision"`
 	TimeLeft   float64 `csv:"time_left_s,time"`
-	// State lists the layers of the network: "0 0+ 1 2" has one more in block 0.
+	// State is the layers of the network: "0 0+ 1 2" has one more layer in block 0.
 	State         string `csv:"layers"`
 	Probabilities string `csv:"probabilities"`
 	Action        int    `csv:"action"`
-	// Before and After are the accuracies before and after the decision; NaN on
-	// recorded tables, which do not have them. ExpectedBefore and ExpectedAfter are
-	// the mean final accuracies of all sequences that go on so.
+	// Before and After are the accuracies before and after the decision; NaN on tables, which lack them. ExpectedBefore
+	// and ExpectedAfter are the mean final accuracies of all sequences that begin with the actions so far.
 	Before         float64 `csv:"accuracy_before"`
 	After          float64 `csv:"accuracy_after"`
 	ExpectedBefore float64 `csv:"expected_before"`
 	ExpectedAfter  float64 `csv:"expected_after"`
-	// Accuracy is the final one.
+	// Accuracy is the final accuracy.
 	Accuracy float64 `csv:"accuracy"`
 	Where    string  `csv:"where"` // as in RankingRow
 }
 
-// SequenceRow is a constant sequence in a scenario.
+// SequenceRow is the result of a constant sequence in a scenario.
 type SequenceRow struct {
 	Adaptation string  `csv:"adaptation"`
 	Scenario   string  `csv:"scenario"`
@@ -96,18 +95,17 @@ type SequenceRow struct {
 	Accuracy   float64 `csv:"accuracy"`
 	Regret     float64 `csv:"regret"`
 	Rank       int     `csv:"rank"`
-	// Times are the seconds that are used at each decision and at the end.
+	// Times are the used parts of the budget in seconds, at each decision and at the end.
 	Times []float64 `csv:"times"`
-	// Expected are the mean final accuracies of all sequences that begin so, at the
-	// start and after each decision.
+	// Expected has the mean final accuracies of all sequences with the same first actions: before the first decision,
+	// and after each.
 	Expected []float64 `csv:"expected"`
 }
 
 // Actions returns the actions of the sequence.
 func (r *SequenceRow) Actions() []string { return strings.Fields(r.Sequence) }
 
-// ObjectiveRow is the mean reward of an agent's episodes around one of them, counted
-// through all of its lessons.
+// ObjectiveRow is the mean reward of an agent around one episode. Episodes are numbered through all of its lessons.
 type ObjectiveRow struct {
 	Adaptation string  `csv:"adaptation"`
 	Controller string  `csv:"controller"`
@@ -118,8 +116,8 @@ type ObjectiveRow struct {
 	Objective  float64 `csv:"objective"`
 }
 
-// TrainingRow is how long a controller took on this machine: an agent to learn,
-// and any controller to decide, in the mean over decisions.
+// TrainingRow has the seconds that an agent took to learn, and the mean seconds that any controller took for a
+// decision, on this machine.
 type TrainingRow struct {
 	Adaptation string  `csv:"adaptation"`
 	Controller string  `csv:"controller"`
@@ -134,12 +132,12 @@ type TrainingRow struct {
 // CourseRow is the course of one real training.
 type CourseRow = deepening.RealTraining
 
-// Tables are all tables of controllers that deepen networks.
+// Tables has the rows of all tables.
 type Tables struct {
-	Ranking []RankingRow // on tables
+	Ranking []RankingRow // of decisions on tables
 	Choices []ChoiceRow
-	// RealRanking and RealChoices are of controllers that decided in real training; they
-	// follow the others in the same files.
+	// RealRanking and RealChoices are rows of controllers that decided in real training. In the files, they follow the
+	// other rows.
 	RealRanking []RankingRow
 	RealChoices []ChoiceRow
 
@@ -150,7 +148,7 @@ type Tables struct {
 	Courses []CourseRow
 }
 
-// Write writes the tables into a folder; tables without rows are removed.
+// Write writes the tables into a folder. It removes the files of tables without rows.
 func (a Tables) Write(dir string) error {
 	return errors.Join(
 		Ranking.Replace(dir, slices.Concat(a.Ranking, a.RealRanking)), Choices.Replace(dir, slices.Concat(a.Choices,
@@ -159,7 +157,7 @@ func (a Tables) Write(dir string) error {
 		Trainings.Replace(dir, a.Trainings))
 }
 
-// ReadTables reads the tables of a folder; no rows without them.
+// ReadTables reads the tables of a folder. A missing file has no rows.
 func ReadTables(dir string) (a Tables, err error) {
 	err = errors.Join(read(dir, Ranking, &a.Ranking), read(dir, Choices, &a.Choices), read(dir, Sequences,
 		&a.Sequences),
@@ -169,13 +167,14 @@ func ReadTables(dir string) (a Tables, err error) {
 	return a, err
 }
 
-// read reads the rows of a table; none without it.
+// read reads the rows of a table; no rows if the file does not exist.
 func read[T any](dir string, kind *table.Schema[T], rows *[]T) (err error) {
 	*rows, err = kind.Read(dir)
 	return err
 }
 
-// divide divides rows by a condition, in their order: rows without it, and rows with it.
+// divide divides rows by a condition: first the rows for which it is false, then the others. Each part
+// keeps their order.
 func divide[T any](rows []T, is func(T) bool) (no, yes []T) {
 	for _, r := range rows {
 		if is(r) {
@@ -187,5 +186,5 @@ func divide[T any](rows []T, is func(T) bool) (no, yes []T) {
 	return no, yes
 }
 
-// MarshalJSON writes the columns of ranking.csv; unknown values are null.
+// MarshalJSON returns the columns of ranking.csv as JSON; unknown values are null.
 func (r RankingRow) MarshalJSON() ([]byte, error) { return Ranking.Marshal(&r) }

@@ -21,7 +21,7 @@ var _ = stages.Register(&stages.Stage{
 	Run:    decideInTrainings,
 })
 
-// decideInTrainings lets every controller of an adaptation with a job decide in real training.
+// decideInTrainings lets every controller of an adaptation with a job decide in real trainings.
 func decideInTrainings(ctx context.Context, r *stages.Run) error {
 	for _, t := range trainers(r, "choose") {
 		t.Chosen, t.Trained = nil, nil
@@ -54,7 +54,7 @@ func (t *trainer) decideAll(ctx context.Context) error {
 			continue
 		}
 		if t.Tables == nil && (k.Learns || k.Elsewhere || k.Oracle) {
-			continue // there is a warning that its table lacks sequences
+			continue // its table lacks sequences, about which there is a warning
 		}
 		for i := range t.Real.Scenarios {
 			for seed := 1; seed <= t.Real.Repeats; seed++ {
@@ -67,7 +67,7 @@ func (t *trainer) decideAll(ctx context.Context) error {
 	return nil
 }
 
-// decideInTraining lets a controller decide in a real training.
+// decideInTraining lets a controller decide in one real training.
 func (t *trainer) decideInTraining(ctx context.Context, c *deepening.Controller, k *deepening.Kind, scenario,
 	seed int) error {
 	name := t.Real.Scenarios[scenario].Name
@@ -85,7 +85,7 @@ func (t *trainer) decideInTraining(ctx context.Context, c *deepening.Controller,
 		runs++
 		tried = append(tried, sequence)
 		if known != nil {
-			return known.Accuracy[sequence] // it has been trained
+			return known.Accuracy[sequence] // the sequence was trained already
 		}
 		var out *trainingResult
 		if out, failed = t.train(ctx, scenario, t.sequence(sequence)); failed != nil || out.problem != "" {
@@ -114,7 +114,8 @@ func (t *trainer) decideInTraining(ctx context.Context, c *deepening.Controller,
 	return nil
 }
 
-// decisionInputs returns a controller's knowledge before a real training, and all that it depends on.
+// decisionInputs returns the information that a controller can use before a real training, and the lines of the
+// training's key about it.
 func (t *trainer) decisionInputs(c *deepening.Controller, k *deepening.Kind, scenario string,
 	seed int) (deepening.DecisionInputs, []stages.KeyLine,
 	error) {
@@ -123,7 +124,7 @@ func (t *trainer) decisionInputs(c *deepening.Controller, k *deepening.Kind, sce
 		{Label: "deepening.controller", Value: fmt.Sprintf("%s, sequence %v, runs %d", c.Kind, c.Sequence, c.Runs)},
 		{Label: "deepening.seed", Value: strconv.Itoa(seed)},
 	}
-	if w.Table == nil { // only the decisions are known
+	if w.Table == nil { // without a table, only the decisions are known
 		n := t.Real.Sequences()
 		w.Table = &deepening.OutcomeTable{Name: scenario, Decisions: t.Real.Decisions, Actions: t.Real.Blocks + 1,
 			Accuracy: make([]float64, n)}
@@ -147,7 +148,7 @@ func (t *trainer) decisionInputs(c *deepening.Controller, k *deepening.Kind, sce
 	return w, append(depends, stages.KeyLine{Label: "deepening.agent", Value: strings.Join(training.Lines(), "; ")}), nil
 }
 
-// realDecisions returns the decisions of a controller with their results.
+// realDecisions returns the decisions of a controller in a training, and their results.
 func (t *trainer) realDecisions(c *deepening.Controller, scenario string, seed, runs int,
 	out *trainingResult) deepening.RealDecisions {
 	one := deepening.RealDecisions{

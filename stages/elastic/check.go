@@ -28,10 +28,10 @@ func init() {
 	})
 }
 
-// checker has the rules of elastic jobs and of the orders that divide GPUs.
+// checker checks the rules of elastic jobs, and of the orders that divide GPUs.
 type checker struct{ *language.Checker }
 
-// elastic reports an elastic job that its simulation cannot follow.
+// elastic reports an elastic job for which the hardware cannot be simulated.
 func (c checker) elastic(j *experiment.Job, h *experiment.Hardware) {
 	e := of(j)
 	if e == nil || h.Real() || !c.First(e, h) {
@@ -40,7 +40,7 @@ func (c checker) elastic(j *experiment.Job, h *experiment.Hardware) {
 	at, what := e.Range, ""
 	switch {
 	case h.Kind().Recorded:
-		what = "replays what was recorded"
+		what = "replays recorded runs"
 	case h.Noise > 0:
 		what = "has noise"
 	case h.Contention != nil:
@@ -49,11 +49,12 @@ func (c checker) elastic(j *experiment.Job, h *experiment.Hardware) {
 		what = "has servers that come and go"
 	case savesWork(j):
 		c.Fail(at, "Elastic job with checkpoints",
-			"The job %q is elastic: what is lost of it with a server is not simulated, so it has no checkpoints.", j.Name)
+			"The job %q is elastic. The loss of its work with a server is not simulated, so it cannot have checkpoints.",
+			j.Name)
 		return
 	case j.Placed():
 		c.Fail(at, "Elastic job with alternatives",
-			"The job %q is elastic: it cannot have alternatives or ask for a type of GPU.", j.Name)
+			"The job %q is elastic: it cannot have alternatives or request a type of GPU.", j.Name)
 		return
 	default:
 		c.rates(j, e, h)
@@ -63,7 +64,7 @@ func (c checker) elastic(j *experiment.Job, h *experiment.Hardware) {
 		"The hardware %q %s: that is not supported for elastic jobs such as %q.", h.Name, what, j.Name)
 }
 
-// rates reports a type of GPU of the hardware for which an elastic job has no rate.
+// rates reports a type of GPU of the hardware for which an elastic job has no speed.
 func (c checker) rates(j *experiment.Job, e *Elastic, h *experiment.Hardware) {
 	for _, n := range h.Cluster.Nodes {
 		if _, ok := e.Rates[n.GPU]; e.Rates != nil && n.GPUs > 0 && !ok {
@@ -74,7 +75,7 @@ func (c checker) rates(j *experiment.Job, e *Elastic, h *experiment.Hardware) {
 	}
 }
 
-// trains reports a policy that divides GPUs, on hardware or for jobs that do not let it.
+// trains reports a policy that divides GPUs, if the hardware or a job does not allow it.
 func (c checker) trains(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
 	at := language.Place(p.At, "order", p.Range)
 	needs, divides := policies.Of(p.Policy)
@@ -88,7 +89,7 @@ func (c checker) trains(w *experiment.Workload, h *experiment.Hardware, p *exper
 				"%q cannot. On hardware without GPUs it divides cores.",
 			p.Order, h.Name)
 		return
-	case !divides || len(h.GPUTypes()) == 0: // tiresias counts cores as well
+	case !divides || len(h.GPUTypes()) == 0: // tiresias works with cores as well
 		return
 	}
 	if name, why := unfit(w, needs.Trains); why != "" {
@@ -97,7 +98,7 @@ func (c checker) trains(w *experiment.Workload, h *experiment.Hardware, p *exper
 	}
 }
 
-// dividesCores reports why a policy cannot set the cores of the jobs of a workload.
+// dividesCores reports the reasons why a policy cannot divide cores among the jobs of a workload.
 func (c checker) dividesCores(
 	at experiments.Range, w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy,
 ) {
@@ -141,30 +142,30 @@ func (c checker) dividesCores(
 	}
 	if t := w.Trace; len(w.Resizes) > 0 || t != nil && len(t.Resizes) > 0 {
 		c.Fail(at, "Requests beside an order that sets all cores",
-			"The workload %q asks for other numbers of cores while jobs run, which the order %q sets by itself.",
+			"The workload %q changes the numbers of cores while jobs run, but the order %q sets these numbers itself.",
 			w.Name, p.Order)
 	}
 }
 
-// samples reports elastic jobs under a policy that runs samples of jobs.
+// samples reports elastic jobs under a policy that runs samples of jobs on the cluster.
 func (c checker) samples(w *experiment.Workload, h *experiment.Hardware, p *experiment.Policy) {
 	s := p.Sampling()
 	if s == nil || h.Real() || h.Kind().Recorded || h.Cluster.Changes() || p.Promises() || p.Corrected() {
-		return // which is an error by itself
+		return // this has been reported
 	}
 	for _, j := range w.JobBlocks() {
 		if of(j) != nil {
 			c.Fail(language.Place(p.At, s.Setting, p.Range), "Profiling of elastic jobs",
-				"The job %q is elastic: how long a part of it takes depends on what it holds, and it is not run as a sample.",
+				"The job %q is elastic: the time of its epochs depends on its GPUs, so it cannot be run as a sample.",
 				j.Name)
 			return
 		}
 	}
 }
 
-// unfit returns a job of a workload that an order of GPUs cannot run, and why.
+// unfit returns a job of the workload that an order of GPUs cannot run, and the reason.
 func unfit(w *experiment.Workload, elastic bool) (name, why string) {
-	const plain = "does not say how fast it is on other numbers of them: give its runtime block an elastic block"
+	const plain = "does not give its speed on other numbers of GPUs: give its runtime block an elastic block"
 	reason := func(j *experiment.Job) string {
 		switch {
 		case elastic && of(j) == nil:
@@ -201,7 +202,7 @@ func unfit(w *experiment.Workload, elastic bool) (name, why string) {
 	return "", ""
 }
 
-// savesWork reports whether a simulated job saves its work.
+// savesWork reports whether a simulated job writes checkpoints.
 func savesWork(j *experiment.Job) bool {
 	_, saves := experiment.PartOf[stages.SavesPart](j.Parts)
 	return saves

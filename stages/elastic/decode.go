@@ -182,7 +182,7 @@ type elasticArgs struct {
 // decoder reads the files of elastic blocks.
 type decoder struct{ *language.Decoder }
 
-// What is read once for each file.
+// Files and programs that are read only once.
 type (
 	archiveKey  string
 	programKey  string
@@ -192,19 +192,19 @@ type (
 	}
 )
 
-// packed is an archive that was read, or could not be.
+// packed is an archive that was read, or the error why it could not be read.
 type packed struct {
 	goodput.Archive
 	digest string
 }
 
-// The arguments that only one of the two ways to describe a program reads.
+// The arguments that belong to only one of the two ways to describe a program.
 var (
 	lawArgs = []string{
 		"alpha_c", "beta_c", "alpha_n", "beta_n", "alpha_r", "beta_r", "gamma",
 		"gradient_square", "gradient_variance", "samples",
 	}
-	// lawNeeds are the arguments without a default.
+	// lawNeeds are the required arguments of a law.
 	lawNeeds = []string{"gradient_square", "gradient_variance", "samples", "first_batch"}
 )
 
@@ -248,7 +248,8 @@ func decode(
 		return false
 	}
 	if most := out.Program.Limits.Most; out.Batch > most {
-		a.Fail(a.At("batch"), "Value out of range", "A batch of %d is larger than the greatest, %d.", out.Batch, most)
+		a.Fail(a.At("batch"), "Value out of range",
+			"batch is %d, but must be at most %d, the greatest batch size.", out.Batch, most)
 		return false
 	}
 	out.Source += fmt.Sprintf(", batch %d, at most %d GPUs, ends of epochs are rounded to %s", out.Batch, out.MostGPUs, out.Resolution)
@@ -260,28 +261,28 @@ func decode(
 		out.Source += fmt.Sprintf(", rates %v", rates)
 	}
 	into.Whole, into.GPURates, into.Parts = true, nil, append(into.Parts, out)
-	into.Epoch = workload.Span{Kind: workload.Every, Mean: 1} // takes what its course takes
+	into.Epoch = workload.Span{Kind: workload.Every, Mean: 1} // unused: an elastic job takes as long as its course
 	return true
 }
 
-// contradictions reports arguments that no elastic job may have.
+// contradictions reports arguments of the job that an elastic job cannot have.
 func contradictions(n *eval.Node, a *eval.Args, j *experiment.Job) {
 	switch {
 	case j.RunsAsSeveralPrograms():
-		a.Fail(n.Header, "Contradicting blocks", "A job with roles keeps its parts: it cannot be elastic.")
+		a.Fail(n.Header, "Contradicting blocks", "A job with roles has fixed parts, so it cannot be elastic.")
 	case j.Malleable:
 		a.Fail(n.Header, "Contradicting arguments",
-			"A malleable job is given other cores, an elastic one other GPUs: a job is one of them.")
+			"A malleable job changes its cores, an elastic job its GPUs: remove one of the two.")
 	case j.Epochs == 0:
 		a.Fail(n.Header, "Job without epochs",
-			"An elastic block knows the time of epochs: give the work of the job as epochs.")
+			"An elastic block describes the time of epochs: give the work of the job as epochs.")
 	case j.GPUs == 0:
 		a.Fail(n.Header, "Job without GPUs",
 			"An elastic job trains on GPUs: give the number that it requests as gpus.")
 	}
 }
 
-// lawful returns the program whose speed follows a law.
+// lawful returns a program whose speed follows the law of Pollux.
 func lawful(a *eval.Args, v *elasticArgs, j *experiment.Job, s goodput.MeasuredSettings, out *Elastic) {
 	missing := slices.DeleteFunc(slices.Clone(lawNeeds), func(name string) bool { return !a.Lacks(name) })
 	if len(missing) > 0 && !a.Node.Broken {
@@ -312,7 +313,7 @@ func lawful(a *eval.Args, v *elasticArgs, j *experiment.Job, s goodput.MeasuredS
 	out.Source = fmt.Sprintf("law %+v, noise %+v, %d samples, %+v", params, noise, v.Samples, s)
 }
 
-// measuredProgram reads a program that was measured.
+// measuredProgram returns a program whose speed follows measurements.
 func (d decoder) measuredProgram(
 	a *eval.Args, v *elasticArgs, j *experiment.Job, s goodput.MeasuredSettings, out *Elastic,
 ) {
@@ -340,7 +341,7 @@ func (d decoder) measuredProgram(
 	out.Program = one.program
 }
 
-// folder opens the measurements of a program: its folder in an archive, or on the disk. It also returns their digest.
+// folder opens the folder with a program's measurements, in an archive or on the disk. It also returns their digest.
 func (d decoder) folder(a *eval.Args, from *language.Input, name string) (fs.FS, string, bool) {
 	at := a.At("measurements")
 	info, err := os.Stat(from.Path)
@@ -370,7 +371,7 @@ func (d decoder) folder(a *eval.Args, from *language.Input, name string) (fs.FS,
 	return folder, all.digest, true
 }
 
-// archive reads an archive, once.
+// archive reads an archive. Each archive is read only once.
 func (d decoder) archive(a *eval.Args, from language.Input) (*packed, bool) {
 	all := language.Once(d.Decoder, archiveKey(from.Path), func() *packed {
 		all := &packed{}
@@ -388,7 +389,7 @@ func (d decoder) archive(a *eval.Args, from language.Input) (*packed, bool) {
 	return all, all.Archive != nil
 }
 
-// unreadable reports an error in measurements, at its line if it has one.
+// unreadable reports a mistake in measurements, at its line if it is known.
 func (d decoder) unreadable(a *eval.Args, from language.Input, err error) {
 	a.OK = false
 	var row *goodput.RowError
@@ -402,7 +403,7 @@ func (d decoder) unreadable(a *eval.Args, from language.Input, err error) {
 	d.Errorf(a.At("measurements"), "Unreadable measurements", "%s: %v.", from.Shown, err)
 }
 
-// digestOf is a hash of all files of a program.
+// digestOf returns the hash of all files of a program.
 func digestOf(folder fs.FS) (string, error) {
 	names, err := fs.Glob(folder, "*.csv")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package elastic is the feature of jobs that can go on with any number of GPUs, and with another batch size: the block
-// `elastic` within runtime blocks, and the orders that set the GPUs of such jobs in rounds (package policies).
+// Package elastic is the feature of jobs that can continue with any number of GPUs and another batch size: the block
+// `elastic` of runtime blocks, and the orders that set the GPUs of such jobs in rounds (package policies).
 package elastic
 
 import (
@@ -14,25 +14,23 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Elastic is how a job trains whose GPUs and batch size may change while it runs. It is a part of the job's run time.
+// Elastic describes how a job trains with any number of GPUs and other batch sizes. It is a part of the job's run time.
 type Elastic struct {
 	Program *goodput.MeasuredProgram
-	// Source is the origin of the program, in a line that differs between programs.
+	// Source is a line that identifies the program and its measurements, for keys.
 	Source string
-	// Batch is the batch size of the job under all policies; 0 for that which a trace has,
-	// unless the policy chooses it.
+	// Batch is the batch size of the job, unless the policy chooses it; 0 means the batch size of the trace.
 	Batch int
-	// MostGPUs bounds the GPUs that the job can use; 0 for the limit of its batch.
+	// MostGPUs is the greatest number of GPUs that the job can use; 0 means that only its batch size limits the number.
 	MostGPUs int
-	// Epochs end on multiples of Resolution; 0 for any instant.
+	// Resolution rounds the ends of epochs to its multiples; 0 means no rounding.
 	Resolution time.Duration
-	// Rates are how many times as fast as on the GPUs that were measured a gradient is on
-	// each type; nil where all are alike.
+	// Rates are the speeds of gradients by type of GPU, relative to the measured GPUs; nil if all types are equal.
 	Rates map[string]float64 `json:",omitempty"`
 	Range experiments.Range
 }
 
-// of returns how a job trains; nil for a job that is not elastic. The job may be nil.
+// of returns the elastic part of a job; nil if the job is nil or not elastic.
 func of(j *experiment.Job) *Elastic {
 	if j == nil || j.Runtime == nil {
 		return nil
@@ -47,14 +45,13 @@ func (e *Elastic) Request(j *scheduler.Job) { j.Elastic = true }
 // Times implements stages.TimesPart.
 func (e *Elastic) Times() string { return "elastic: " + e.Source }
 
-// UnitTime implements stages.UnitPart: how long the job takes on its request, with the batch size that its user asked
-// for.
+// UnitTime implements stages.UnitPart. It returns the job's run time on its request, with its user's batch size.
 func (e *Elastic) UnitTime(j *scheduler.Job) time.Duration {
 	s := e.Program.Alone(e.batch(j), j.GPUs, j.Nodes)
 	return max(time.Duration(math.Round(min(s*1e9, math.MaxInt64/2))), 1)
 }
 
-// WorkIn implements stages.CellWorkPart: the job trains as the policy of the cell lets it.
+// WorkIn implements stages.CellWorkPart. Whether the job chooses its batch size depends on the policy of the cell.
 func (e *Elastic) WorkIn(in experiment.Cell, _ *experiment.Job, j *scheduler.Job, w *simulated.Scaling) {
 	s := &Course{
 		Program: e.Program, Batch: e.batch(j), MostGPUs: e.MostGPUs, Tick: e.Resolution,
@@ -70,7 +67,7 @@ func (e *Elastic) WorkIn(in experiment.Cell, _ *experiment.Job, j *scheduler.Job
 	w.Special = &simulated.Special{Begin: s.Begin}
 }
 
-// batch is the batch size of a job where its policy chooses none.
+// batch returns the batch size of a job whose policy does not choose it.
 func (e *Elastic) batch(j *scheduler.Job) int {
 	if e.Batch > 0 {
 		return e.Batch

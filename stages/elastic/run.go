@@ -9,29 +9,29 @@ import (
 	"github.com/tfexp/tfexp/stages/elastic/goodput"
 )
 
-// Course is how a job trains in a cell, with any number of GPUs.
+// Course describes how a job trains in a cell, with any number of GPUs.
 type Course struct {
 	Program *goodput.MeasuredProgram
-	// Batch is the batch size that its user asked for; 0 leaves it to the goodput.
+	// Batch is the batch size chosen by the user; 0 means that the job chooses it by goodput.
 	Batch int
-	// MostGPUs bounds the GPUs that it can use; 0 for the bound of its batch size.
+	// MostGPUs is the greatest number of GPUs that the job can use; 0 means that only its batch size limits the number.
 	MostGPUs int
-	// Rates are how many times as fast as on the GPUs that were measured a gradient is on each
-	// type; nil where all are alike. Cluster then has the types of the nodes.
+	// Rates are the speeds of gradients by type of GPU, relative to the measured GPUs; nil if all types are equal.
+	// Cluster then has the types of the nodes.
 	Rates   map[string]float64
 	Cluster scheduler.Cluster
-	// Epochs end on multiples of Tick; 0 for any instant.
+	// Tick rounds the ends of epochs to its multiples; 0 means no rounding.
 	Tick time.Duration
-	// Round is the length of the policy's rounds, which start at its multiples; 0 for none.
+	// Round is the length of the policy's rounds, which begin at its multiples; 0 means no rounds.
 	Round time.Duration
 }
 
-// Begin returns a run of the job at its beginning, which is also a scheduler.Training.
+// Begin returns a new run of the job. The result also implements scheduler.Training.
 func (e *Course) Begin() simulated.Course {
 	return &run{spec: e, run: goodput.NewMeasuredRun(e.Program, e.Batch)}
 }
 
-// run is a run of an elastic job.
+// run is a simulated run of an elastic job.
 type run struct {
 	spec *Course
 	run  *goodput.MeasuredRun
@@ -50,7 +50,7 @@ func (t *run) Hold(g scheduler.Grant) {
 	t.run.Place(nodes, t.speed(&g))
 }
 
-// speed is the speed of the slowest of the granted GPUs.
+// speed returns the speed of the slowest granted GPU, relative to the measured ones.
 func (t *run) speed(g *scheduler.Grant) float64 {
 	if t.spec.Rates == nil {
 		return 1
@@ -62,8 +62,8 @@ func (t *run) speed(g *scheduler.Grant) float64 {
 	return slowest
 }
 
-// Left implements simulated.Course. Where an end is rounded back onto the start of a round, the epoch has not ended
-// when the policy decides about that round: it ends a nanosecond later, and the job holds its GPUs through the round.
+// Left implements simulated.Course. If an epoch's end is rounded down to the start of a round, it ends a nanosecond
+// later. The policy then decides about that round before the epoch ends, so the job holds its GPUs through the round.
 func (t *run) Left(at time.Duration) time.Duration {
 	s := t.run.Left()
 	tick := t.spec.Tick
@@ -78,7 +78,7 @@ func (t *run) Left(at time.Duration) time.Duration {
 	return max(end-at, 0)
 }
 
-// Remaining implements simulated.Course: as if it took its first batch on one GPU.
+// Remaining implements simulated.Course. The work is in seconds on one GPU with the first batch size.
 func (t *run) Remaining(passed time.Duration) time.Duration {
 	return time.Duration(t.run.Remaining(passed.Seconds()) * 1e9)
 }
@@ -117,7 +117,7 @@ func (t *run) Limit() int {
 	return max(most, 1)
 }
 
-// StepTime implements scheduler.Training. A job that may choose its batch is taken to keep the first.
+// StepTime implements scheduler.Training. It assumes the first batch size for a job that can choose its batch size.
 func (t *run) StepTime(gpus, perNode int) float64 {
 	return t.run.StepTime(goodput.FilledNodes(gpus, perNode))
 }

@@ -169,7 +169,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// Which workloads need samples, and what a job demands after a resize.
+// Which workloads need samples, and a job's demand after a resize.
 func TestWorkloads(t *testing.T) {
 	known, unknown := &experiment.Job{Name: "known", Runtime: &experiment.Runtime{}}, &experiment.Job{Name: "a", GPUs: 1}
 	of := func(timed bool, jobs ...*experiment.Job) *experiment.Workload {

@@ -205,7 +205,7 @@ func severalRuns(list []found) bool {
 	return slices.ContainsFunc(list, func(f found) bool { return f.replicate > 1 })
 }
 
-// shared returns a phrase with the number of other settings that are as good as the best; "" if there are none.
+// shared returns a phrase with the number of other settings that are as good as the best; "" if there is no other.
 func shared(list []found) string {
 	as := map[string]bool{}
 	for _, f := range list {

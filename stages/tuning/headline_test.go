@@ -63,7 +63,7 @@ func TestHeadlineOfNothing(t *testing.T) {
 	}
 }
 
-// Where no program reports what is searched for, the headline says so.
+// If no program reports the objective, the headline says so.
 func TestHeadlineOfAnUnreportedObjective(t *testing.T) {
 	e := searched(t, 0.6)
 	trial.Asked.Of(&e.Plan)[0].Constraints = nil

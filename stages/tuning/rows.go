@@ -45,7 +45,7 @@ func Rows(e *record.Experiment) ([]TrialRow, []TuningRow) {
 }
 
 // Best returns the best value of a tuning's objective: over all settings, if all their values are known before the
-// search; else over the feasible trials of all searches among the same settings. It returns NaN if there are none.
+// search; else over the feasible trials of all searches among the same settings. It returns NaN without such trials.
 func Best(e *record.Experiment, t *trial.Tuning) float64 {
 	if t.Best != nil {
 		return *t.Best

@@ -28,7 +28,7 @@ func TestReadRefuses(t *testing.T) {
 		{"no decision", strings.Replace(full(all...), "a2", "x", 1), 0, `no column "a2"`},
 		{"no time left", strings.Replace(full(all...), "timeleft2", "x", 1), 0, `no column "timeleft2"`},
 		{"a column twice", strings.Replace(full(all...), "timeleft2", "timeleft1", 1), 0, `two columns "timeleft1"`},
-		{"more decisions", strings.Replace(full(all...), "scenario", "a3", 1), 0, "more decisions than 2"},
+		{"more decisions", strings.Replace(full(all...), "scenario", "a3", 1), 0, "decisions is 2, but the table has more"},
 		{"no number", full("early,0,8,0,5,x,0.1"), 0, `f:2: the time is "x", which is not a number`},
 		{"not finite", full("early,0,8,0,5,10,Inf"), 0, `the accuracy is "Inf", which is not a number`},
 		{"no time at all", full("early,0,0,0,0,0,0.1"), 0, "it must be above 0"},

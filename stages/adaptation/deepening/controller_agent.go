@@ -40,7 +40,7 @@ func (l agentDecider) ProbabilitiesIn(s DecisionState) []float64 {
 //go:embed controller_agent.go
 var source embed.FS
 
-// AgentArgs are the arguments of an agent.
+// AgentArgs are the arguments of a controller block for an agent.
 type AgentArgs struct {
 	// The scenarios on which it learns, all at once.
 	//

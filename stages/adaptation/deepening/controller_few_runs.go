@@ -21,8 +21,9 @@ var _ = Register(Kind{
 	},
 })
 
-// guesses are shares of the variance of accuracies: of each part, and of the noise of single trainings. Effects of single
-// decisions explain most of it in many scenarios, but not in all: the runs show which guess fits.
+// guesses are assumptions about how the variance of accuracies divides into parts; the last value is the noise of
+// single trainings. In many scenarios the effects of single decisions explain most of the variance, but not in all. The
+// runs show which assumption fits.
 var guesses = [][parts + 1]float64{
 	{.70, .10, .05, .05, .02, .03, .05},
 	{.45, .10, .05, .10, .05, .05, .20},
@@ -30,7 +31,7 @@ var guesses = [][parts + 1]float64{
 	{.15, .15, .15, .15, .10, .10, .20},
 }
 
-// guessedModels returns a model for each guess, without knowledge of other scenarios.
+// guessedModels returns a model for each assumption. It uses no data of other scenarios.
 func (d *design) guessedModels() []*accuracyModel {
 	var all []*accuracyModel
 	for _, shares := range guesses {

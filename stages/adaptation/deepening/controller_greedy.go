@@ -24,8 +24,8 @@ func (g greedyDecider) Probabilities(decision, before int) []float64 {
 	return certain(g.Table.Actions, best)
 }
 
-// MeanAccuracyAfter returns the mean accuracy of the sequences of a table whose first
-// decisions have the index before.
+// MeanAccuracyAfter returns the mean accuracy of all sequences of a table that begin with the given actions. decisions
+// is the number of these actions, and before their index.
 func MeanAccuracyAfter(t *OutcomeTable, decisions, before int) float64 {
 	width := 1
 	for range t.Decisions - decisions {

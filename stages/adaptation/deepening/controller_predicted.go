@@ -26,12 +26,12 @@ var _ = Register(Kind{
 	},
 })
 
-// worthElsewhere is the number of runs in a new scenario as which the variances of the others count.
+// worthElsewhere is the weight of the variances from other scenarios, as a number of runs in the new scenario.
 const worthElsewhere = 4
 
-// newScenarioModels returns two models of a new scenario. By the first, it deviates from the shared effects
-// independently of the other scenarios. By the second, half of that variance remains, and the scenario also deviates
-// in the directions in which the others differ (a model of low rank); the shared effects are stronger or weaker.
+// newScenarioModels returns two models of a new scenario. In the first, the scenario differs from the shared effects
+// independently of the other scenarios. In the second, half of that variance lies in the directions in which the other
+// scenarios differ (a model of low rank), and the shared effects may be stronger or weaker.
 func (e *effects) newScenarioModels() []*accuracyModel {
 	noise := floats.Sum(e.noise) / float64(len(e.noise))
 	var own, lowRank [parts]float64
@@ -46,8 +46,8 @@ func (e *effects) newScenarioModels() []*accuracyModel {
 	}
 }
 
-// factors returns the deviations of the scenarios from their mean, scaled to their variance over scenarios, and half of
-// that mean.
+// factors returns the deviations of each scenario from the mean of all, scaled to the variance over scenarios, and then
+// half of that mean.
 func (e *effects) factors() [][]float64 {
 	n := float64(len(e.means))
 	mean := make([]float64, len(e.class))

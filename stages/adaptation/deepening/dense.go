@@ -1,15 +1,15 @@
 package deepening
 
-// dense is a layer y = W·x + b of in inputs and out outputs, at an offset of the
-// network's weights: W row by row, then b.
+// dense is a layer y = W·x + b with `in` inputs and `out` outputs. Its weights begin at index `at` of the network's
+// weights: W row by row, then b.
 type dense struct{ at, in, out int }
 
 func (d dense) size() int { return d.out*d.in + d.out }
 
-// row returns the weights of an output.
+// row returns the weights of output o, one for each input.
 func (d dense) row(w []float64, o int) []float64 { return w[d.at+o*d.in:][:d.in] }
 
-// forward computes y, four rows at a time: their sums do not wait for each other.
+// forward computes y. It computes four rows at a time, so that the processor can add their products in parallel.
 func (d dense) forward(w, x, y []float64) {
 	copy(y[:d.out], w[d.at+d.out*d.in:])
 	o := 0
@@ -34,16 +34,16 @@ func (d dense) forward(w, x, y []float64) {
 	}
 }
 
-// back adds the gradient of the inputs to dx, given the gradient of the outputs.
+// back adds the gradient of the inputs to dx; dy is the gradient of the outputs.
 func (d dense) back(w, dy, dx []float64) {
 	combine(dy[:d.out], func(o int) []float64 { return d.row(w, o) }, dx[:d.in])
 }
 
-// pair is an input of a layer with the gradient of its output.
+// pair is the input of a layer and the gradient of its output, for one step.
 type pair struct{ x, dy []float64 }
 
-// gradient adds the gradient of the weights over all pairs to dw: each row of it is
-// written once, however many pairs there are.
+// gradient adds the gradient of the weights over all pairs to dw. It writes each row of dw once for all pairs, which is
+// faster than once for each pair.
 func (d dense) gradient(pairs []pair, dw []float64) {
 	by := make([]float64, len(pairs))
 	for o := range d.out {
@@ -57,8 +57,8 @@ func (d dense) gradient(pairs []pair, dw []float64) {
 	}
 }
 
-// combine adds a sum of rows, each times its factor, to y. Rows whose factor is 0 are
-// left out, the others are added four at a time.
+// combine adds the rows to y, each multiplied by its factor in by. It skips rows with factor 0, and adds the others
+// four at a time.
 func combine(by []float64, row func(int) []float64, y []float64) {
 	var rows [4][]float64
 	var factors [4]float64

@@ -7,15 +7,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The accuracies of a table are split into parts, each orthogonal to the others: the effects of
-// single decisions, of pairs of decisions, and the rest. Each of the three has one part that
-// depends only on the deepened blocks, and one that depends on the order as well.
+// The accuracies of a table are split into six parts, which are orthogonal: the effects of single decisions, the
+// effects of pairs of decisions, and the rest. Each of the three has a part that depends only on which blocks are
+// deepened, and a part that also depends on the order.
 //
-// A model with random effects (G. K. Robinson, That BLUP is a Good Thing, 1991) then says how
-// much of each part to believe. In each part an accuracy is an effect that all scenarios share, one
-// of the scenario alone, and noise: one training differs from the next. Their variances are
-// estimated by moments: effects that are shared show in the covariance of scenarios, noise in
-// the parts that seldom hold anything else.
+// A model with random effects (G. K. Robinson, That BLUP is a Good Thing, 1991) estimates how much of each part is
+// real. In each part, an accuracy is the sum of an effect that all scenarios share, an effect of the scenario, and the
+// noise of a single training. Their variances are estimated by moments. Shared effects show in the covariance of
+// scenarios. Noise shows in the parts that seldom have other content.
 const (
 	singles = iota
 	singlesInOrder
@@ -26,20 +25,20 @@ const (
 	parts
 )
 
-// noisyParts are the parts in which noise is looked for.
+// noisyParts are the parts from which the noise is estimated.
 var noisyParts = []int{pairsInOrder, rest, restInOrder}
 
-// shareAlone is the share of effects that is taken to hold elsewhere where one scenario is all that is known.
+// shareAlone is the assumed share of effects that also hold in other scenarios, if only one scenario is known.
 const shareAlone = 0.5
 
-// least and most bound the share of the effects that hold everywhere.
+// least and most bound the estimated share of effects that hold in all scenarios.
 const least, most = 0.1, 1.0
 
-// design is how the sequences of a table are split into parts.
+// design describes how the sequences of a table are split into parts.
 type design struct {
 	decisions, actions int
-	class              []int // the sequences that deepen the same blocks, by sequence
-	sizes              []int // of the classes
+	class              []int // index of the sequence's class, by sequence; sequences of a class deepen the same blocks
+	sizes              []int // number of sequences, by class
 	degrees            [parts]float64
 }
 
@@ -50,7 +49,7 @@ func newDesign(decisions, actions int) *design {
 	for range decisions {
 		n *= actions
 	}
-	known := map[int]int{} // classes by the first of their sequences: that in which actions ascend
+	known := map[int]int{} // classes by the index of their sequence with ascending actions
 	for i := range n {
 		sequence := t.Sequence(i)
 		slices.Sort(sequence)
@@ -77,9 +76,10 @@ func newDesign(decisions, actions int) *design {
 	return d
 }
 
-// split returns the mean of the values of all sequences, and their parts.
+// split returns the mean of the values of all sequences, and the parts of each value. values has an accuracy for each
+// sequence.
 func (d *design) split(values []float64) (mean float64, out [parts][]float64) {
-	// by[j] are the effects of j of the decisions processed so far, with the other decisions unchanged.
+	// by[j] has the effects of j of the decisions that were processed so far, with the other decisions unchanged.
 	by := [3][]float64{slices.Clone(values), make([]float64, len(values)), make([]float64, len(values))}
 	width := len(values)
 	for range d.decisions {
@@ -108,7 +108,8 @@ func (d *design) split(values []float64) (mean float64, out [parts][]float64) {
 	return by[0][0], out
 }
 
-// averaged averages values over the actions of one decision: that whose actions are width apart.
+// averaged replaces each value by the mean over the actions of one decision. width is the distance in values between
+// two actions of this decision.
 func (d *design) averaged(values []float64, width int) []float64 {
 	out := make([]float64, len(values))
 	for from := 0; from < len(values); from += width * d.actions {
@@ -125,7 +126,7 @@ func (d *design) averaged(values []float64, width int) []float64 {
 	return out
 }
 
-// pooled splits values into their means over the sequences that deepen the same blocks, and the residuals.
+// pooled splits values into the means over sequences that deepen the same blocks, and the differences from them.
 func (d *design) pooled(values []float64) (alike, left []float64) {
 	means := make([]float64, len(d.sizes))
 	for i, v := range values {
@@ -144,20 +145,21 @@ type effects struct {
 	*design
 	means []float64          // by scenario
 	parts [][parts][]float64 // by scenario
-	// noise is the variance of single trainings, by scenario; shared and own are, by part, the
-	// variances of the shared effects and of the effects of a single scenario.
+	// noise is the variance of single trainings, by scenario. shared and own are the variances of the shared effects
+	// and of the effects of a scenario, by part.
 	noise       []float64
 	shared, own [parts]float64
 }
 
-// newEffects splits tables, which have equal numbers of decisions and actions, and estimates the variances.
+// newEffects splits the tables into parts and estimates the variances. All tables have the same numbers of decisions
+// and actions.
 func newEffects(tables []*OutcomeTable) *effects {
 	e := &effects{design: newDesign(tables[0].Decisions, tables[0].Actions)}
 	for _, t := range tables {
 		mean, split := e.split(t.Accuracy)
 		e.means, e.parts = append(e.means, mean), append(e.parts, split)
 	}
-	var together [parts]float64 // the covariance of scenarios
+	var together [parts]float64 // mean covariance of two scenarios, by part
 	for p := range together {
 		together[p] = e.covariance(p)
 	}
@@ -195,7 +197,7 @@ func newEffects(tables []*OutcomeTable) *effects {
 	return e
 }
 
-// degreesOf are the degrees of freedom of several parts.
+// degreesOf returns the sum of the degrees of freedom of several parts.
 func (e *effects) degreesOf(several []int) float64 {
 	sum := 0.0
 	for _, p := range several {
@@ -204,7 +206,8 @@ func (e *effects) degreesOf(several []int) float64 {
 	return sum
 }
 
-// product is the mean product of a part of two scenarios, by degree of freedom: a variance of one with itself.
+// product returns the sum of the products of a part in scenarios a and b, divided by its degrees of freedom. If a is b,
+// this is the part's variance.
 func (e *effects) product(part, a, b int) float64 {
 	if e.degrees[part] < 1 {
 		return 0
@@ -216,7 +219,7 @@ func (e *effects) product(part, a, b int) float64 {
 	return sum / e.degrees[part]
 }
 
-// covariance is the mean product of a part of different scenarios; 0 with one.
+// covariance returns the mean product of a part over all pairs of different scenarios; 0 with one scenario.
 func (e *effects) covariance(part int) float64 {
 	sum, n := 0.0, 0.0
 	for a := range e.parts {
@@ -227,8 +230,8 @@ func (e *effects) covariance(part int) float64 {
 	return sum / math.Max(n, 1)
 }
 
-// weights return the weight of each scenario's part in the expectation for a scenario: one of them,
-// or a new one (−1).
+// weights returns the weight of each scenario's part in the expectation for a scenario. This is one of the tables (by
+// index), or a new scenario (−1).
 func (e *effects) weights(part, scenario int) []float64 {
 	n := len(e.parts)
 	among, with := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
@@ -244,7 +247,7 @@ func (e *effects) weights(part, scenario int) []float64 {
 	}
 	var c mat.Cholesky
 	if !c.Factorize(among) {
-		return make([]float64, n) // no variance at all
+		return make([]float64, n) // the variance is 0
 	}
 	out := mat.NewVecDense(n, nil)
 	if err := c.SolveVecTo(out, with); err != nil {
@@ -253,8 +256,8 @@ func (e *effects) weights(part, scenario int) []float64 {
 	return out.RawVector().Data
 }
 
-// expected returns the expected values of the sequences in a scenario. For one of the tables this is without
-// the noise of its trainings; for a new scenario (−1) it uses the shared effects.
+// expected returns the expected value of each sequence in a scenario. For one of the tables (by index), this is its
+// value without the noise of trainings; for a new scenario (−1), it follows from the shared effects.
 func (e *effects) expected(scenario int) []float64 {
 	out := make([]float64, len(e.class))
 	mean := 0.0
@@ -277,8 +280,8 @@ func (e *effects) expected(scenario int) []float64 {
 	return out
 }
 
-// Smoothed returns the tables without estimated noise: each sequence has its expected value, from the
-// effects of decisions in all of the tables.
+// Smoothed returns the tables without the estimated noise. Each sequence has its expected value, by the effects of
+// decisions in all tables.
 func Smoothed(tables []*OutcomeTable) []*OutcomeTable {
 	e := newEffects(tables)
 	var out []*OutcomeTable

@@ -10,22 +10,24 @@ import (
 	"github.com/tfexp/tfexp/estimator/surrogate"
 )
 
-// accuracyModel is a hypothesis about a scenario, with the expected accuracy of each sequence given runs in it: a
-// Gaussian process in which each part of an accuracy has a variance.
+// accuracyModel predicts the accuracy of each sequence in a scenario from runs there. It is a Gaussian process in which
+// each part of an accuracy has a variance.
 type accuracyModel struct {
 	*design
-	level     float64        // the variance of how accurate networks are as a whole
-	variances [parts]float64 // of the parts, by degree of freedom
-	noise     float64        // the variance of single trainings
-	worth     float64        // the number of runs as which the variances count; the runs correct them
-	factors   [][]float64    // deviations of all sequences together, each by an unknown multiple of variance 1
+	level     float64        // variance of the scenario's mean accuracy
+	variances [parts]float64 // by part, for each degree of freedom
+	noise     float64        // variance of a single training
+	worth     float64        // weight of the assumed variances, as a number of runs
+	factors   [][]float64    // assumed deviations, by sequence; each is multiplied by an unknown factor of variance 1
 
 	mean, variance []float64
-	rows           [][]float64 // of the Cholesky factor of all sequences, by run
-	squares, logs  float64     // of the standardized errors of the runs, and of their standard deviations
+	rows           [][]float64 // rows of the Cholesky factor of all sequences' covariances, by run
+	// sums over the runs: of the squared standardized errors, and of the logarithms of their standard deviations
+	squares, logs float64
 }
 
-// unknownLevel is the variance of the level, as a multiple of the variance of sequences: it is hardly known.
+// unknownLevel is the variance of the level, as a multiple of the variance of sequences. It is large because the level
+// is unknown before the first run.
 const unknownLevel = 1e6
 
 func newAccuracyModel(
@@ -38,7 +40,8 @@ func newAccuracyModel(
 		b.level += v * d.degrees[p] / float64(len(d.class))
 	}
 	b.level *= unknownLevel
-	// Without factors, the variance of a sequence depends on how often it has each action, whichever these are.
+	// Without factors, the variance of a sequence depends only on how often each action occurs, so it is computed once
+	// for each such case.
 	known := map[string]float64{}
 	t := OutcomeTable{Decisions: d.decisions, Actions: d.actions}
 	for i := range d.class {
@@ -59,7 +62,7 @@ func newAccuracyModel(
 	return b
 }
 
-// effects returns the covariances of a sequence with all, before any run and without factors.
+// effects returns the covariance of a sequence with each sequence, without factors and before any run.
 func (b *accuracyModel) effects(sequence int) []float64 {
 	unit := make([]float64, len(b.class))
 	unit[sequence] = 1
@@ -73,7 +76,7 @@ func (b *accuracyModel) effects(sequence int) []float64 {
 	return unit
 }
 
-// addRun adds a run.
+// addRun updates the model with the accuracy found of a sequence.
 func (b *accuracyModel) addRun(sequence int, found float64) {
 	row := b.effects(sequence)
 	for _, f := range b.factors {
@@ -89,14 +92,14 @@ func (b *accuracyModel) addRun(sequence int, found float64) {
 		b.mean[i] += off * row[i]
 		b.variance[i] -= row[i] * row[i]
 	}
-	if len(b.rows) > 0 { // the first run shows the level
+	if len(b.rows) > 0 { // the first run shows the level, so it says nothing about the variances
 		b.squares += off * off
 		b.logs += math.Log(deviation)
 	}
 	b.rows = append(b.rows, row)
 }
 
-// scale is the factor of all variances that the runs make likely.
+// scale returns the estimated factor of all variances, given the runs.
 func (b *accuracyModel) scale() float64 {
 	n := b.worth + float64(len(b.rows)-1)
 	if n <= 0 {
@@ -105,20 +108,20 @@ func (b *accuracyModel) scale() float64 {
 	return math.Max((b.worth+b.squares)/n, 1e-12)
 }
 
-// likelihood is the logarithm of the likelihood of the runs, at that scale.
+// likelihood returns the logarithm of the likelihood of the runs, with the estimated scale.
 func (b *accuracyModel) likelihood() float64 {
 	return -b.logs - float64(len(b.rows)-1)/2*math.Log(b.scale())
 }
 
-// logImprovement is the logarithm of the expected improvement of a sequence over the best run. The deviation of a
-// single training is a part of its accuracy.
+// logImprovement returns the logarithm of the expected improvement of a sequence over the best run. A new run includes
+// the noise of a single training.
 func (b *accuracyModel) logImprovement(sequence int, best float64) float64 {
 	variance := b.scale() * (math.Max(b.variance[sequence], 0) + b.noise)
 	return surrogate.LogExpectedImprovement(-best, -b.mean[sequence], math.Sqrt(variance))
 }
 
-// nextSequence returns the sequence with the greatest expected improvement over the best run, averaged over the
-// models by the likelihood of the runs so far.
+// nextSequence returns the sequence with the greatest expected improvement over the best run. It averages over the
+// models, weighted by the likelihood of the runs so far.
 func nextSequence(beliefs []*accuracyModel, tried []int, best float64) int {
 	gains, logs := make([]float64, len(beliefs[0].mean)), make([]float64, len(beliefs))
 	for i := range gains {
@@ -130,8 +133,8 @@ func nextSequence(beliefs []*accuracyModel, tried []int, best float64) int {
 	return greatest(gains, tried)
 }
 
-// searchSequences trains networks in a scenario: the first by a given sequence, each further one by that which
-// promises most after the runs before. It returns the best of them.
+// searchSequences trains networks in a scenario, as many as the controller's runs. The first has the given sequence;
+// each next one has the greatest expected improvement. It returns the best sequence.
 func searchSequences(w DecisionInputs, first int, beliefs ...*accuracyModel) int {
 	var tried []int
 	var found []float64
@@ -148,7 +151,8 @@ func searchSequences(w DecisionInputs, first int, beliefs ...*accuracyModel) int
 	return tried[greatest(found, nil)]
 }
 
-// greatest returns the index of the greatest value that is not left out, the first of several; −1 without any.
+// greatest returns the index of the greatest value, the first of several; −1 if there is no value. It skips the indices in
+// without.
 func greatest(values []float64, without []int) int {
 	best := -1
 	for i, v := range values {

@@ -9,19 +9,19 @@ import (
 	"github.com/tfexp/tfexp/scheduler/control"
 )
 
-// LiveController is the name of the controller that deepens networks while they train: it lets a
-// Decider decide. Its options have LiveInputs.
+// LiveController is the name of the controller that deepens a network while it trains, as a Decider decides. LiveInputs
+// are its options.
 const LiveController = "deepening"
 
-// LiveInputs has the inputs of a live controller.
+// LiveInputs are the inputs of a live controller.
 type LiveInputs struct {
 	Decider Decider
 	Real    *RealTrainings
-	// Scenario is the scenario of RealTrainings in which the network trains.
+	// Scenario is the index in RealTrainings.Scenarios of the scenario in which the network trains.
 	Scenario int
 }
 
-// courseOption is the name of the course among the options of the controller.
+// courseOption is the key of the LiveInputs in control.Options.
 const courseOption = "course"
 
 // Options returns the options of a live controller.
@@ -43,11 +43,10 @@ var _ = control.Register(control.Choice{
 // liveController decides during one real training.
 type liveController struct {
 	*LiveInputs
-	made, before int // decisions so far, and the index of their actions
+	made, before int // number of decisions so far, and the index of their actions
 }
 
-// StateDecider is a Decider that reads the state of the training itself, not the state in the
-// table.
+// StateDecider is a Decider that decides by the state of the training, and not by a state of the table.
 type StateDecider interface {
 	ProbabilitiesIn(DecisionState) []float64
 }
@@ -77,10 +76,10 @@ func (l *liveController) Decide(r control.Report) control.Action {
 	return out
 }
 
-// due reports whether it is time for the next decision.
+// due reports whether the next decision must be made now.
 func (l *liveController) due(r *control.Report) bool {
 	if r.Epoch == 0 && r.Step == 0 {
-		return false // it has not trained yet
+		return false // the network has not trained yet
 	}
 	if l.Real.At != nil {
 		return r.Used >= l.Real.At[l.made]
@@ -88,12 +87,12 @@ func (l *liveController) due(r *control.Report) bool {
 	return r.Used >= l.Real.Scenarios[l.Scenario].First
 }
 
-// time is the part of the budget that is used.
+// time returns the part of the budget that is used, from 0 to 1.
 func (l *liveController) time(r *control.Report) float64 {
 	return math.Min(float64(r.Used)/float64(max(l.Real.Budget, time.Nanosecond)), 1)
 }
 
-// MostLikelyAction is the first of the actions with the greatest probability.
+// MostLikelyAction returns the action with the greatest probability, the first of several.
 func MostLikelyAction(probs []float64) int {
 	best := 0
 	for a, p := range probs {
@@ -104,7 +103,7 @@ func MostLikelyAction(probs []float64) int {
 	return best
 }
 
-// SequenceDecider returns a decider that takes the actions of a sequence, by its index.
+// SequenceDecider returns a decider that takes the actions of the sequence with the given index.
 func SequenceDecider(r *RealTrainings, index int) Decider {
 	t := OutcomeTable{Decisions: r.Decisions, Actions: r.Blocks + 1}
 	return fixedSequence(&t, index)

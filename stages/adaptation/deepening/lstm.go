@@ -2,9 +2,8 @@ package deepening
 
 import "math"
 
-// lstm is a long short-term memory (S. Hochreiter and J. Schmidhuber, 1997) with hidden
-// units: one dense layer over input and last output gives the input, forget and output
-// gates and the candidate.
+// lstm is a layer of long short-term memory (S. Hochreiter and J. Schmidhuber, 1997) with hidden units. One dense layer
+// reads the input and the last output. It returns the input, forget and output gates and the candidate.
 type lstm struct {
 	gates  dense
 	hidden int
@@ -16,15 +15,14 @@ func newLSTM(at, in, hidden int) lstm {
 
 func (l lstm) size() int { return l.gates.size() }
 
-// lstmTrace is the record of a forward pass over a sequence for the backward pass, one row
-// per step.
+// lstmTrace has the values of a forward pass that the backward pass needs, one row for each step of the sequence.
 type lstmTrace struct {
-	input         [][]float64 // input and last output
+	input         [][]float64 // the input, followed by the last output
 	gates         [][]float64 // after their activations: input, forget, output, candidate
 	cell, outputs [][]float64
 }
 
-// forward runs over a sequence. The result's outputs have one row for each step.
+// forward runs the layer over a sequence. The outputs of the result have one row for each step.
 func (l lstm) forward(w []float64, inputs [][]float64) *lstmTrace {
 	t := &lstmTrace{}
 	h := l.hidden
@@ -46,8 +44,8 @@ func (l lstm) forward(w []float64, inputs [][]float64) *lstmTrace {
 	return t
 }
 
-// backward takes the gradient of the outputs and returns the gradient of the inputs.
-// It adds the factors of the gradient of the weights to pairs.
+// backward returns the gradient of the inputs, given the gradient of the outputs. It appends the factors of the
+// weights' gradient to pairs.
 func (l lstm) backward(w []float64, t *lstmTrace, dOut [][]float64, pairs *[]pair) [][]float64 {
 	h := l.hidden
 	width := l.gates.in - h

@@ -1,5 +1,5 @@
-// Agent decides when to deepen a network that trains under a time budget, by a
-// policy network that has learned it (REINFORCE): the controller "agent".
+// The policy network of the controller "agent". It learns by REINFORCE when to deepen a network that trains under a
+// time budget.
 
 package deepening
 
@@ -14,27 +14,26 @@ import (
 const (
 	embedding  = 16
 	both       = 50 // units of each direction of the first LSTM
-	encoded    = 16 // units of the second
+	encoded    = 16 // units of the second LSTM
 	sines      = 8
 	timeInputs = sines + 1
 	wide       = 128
 )
 
-// DecisionState is the agent's input at a decision.
+// DecisionState is the input of an agent at a decision.
 type DecisionState struct {
-	// Layers are the layers of the network that trains, from the input on, as numbers
-	// of a vocabulary.
+	// Layers are the layers of the network in training, from its input on. A number identifies a layer; see
+	// OutcomeTable.Layers.
 	Layers []int
 	// Time is the part of the budget that is used, from 0 to 1.
 	Time float64
 }
 
-// Network is the policy network: layers are embedded and read by a bidirectional LSTM and
-// a second LSTM; its last output and the time decide, through two dense layers, between
-// the actions.
+// Network is the policy network. It embeds the layers and reads them by a bidirectional LSTM and a second LSTM. Two
+// dense layers compute the actions' logits from the last output and the time.
 type Network struct {
 	Vocabulary, Actions int
-	// Weights are all parameters, in the order of the layers.
+	// Weights are all weights of the network, layer by layer.
 	Weights []float64
 
 	forth, back, second lstm
@@ -42,8 +41,8 @@ type Network struct {
 	logits              dense
 }
 
-// NewNetwork returns a network with random weights (uniform within ±1/√inputs) for a
-// vocabulary of layers and a number of actions.
+// NewNetwork returns a network with random weights, uniform within ±1/√inputs. vocabulary is the number of different
+// layers that it can read.
 func NewNetwork(vocabulary, actions int, r *rand.Rand) *Network {
 	n := &Network{Vocabulary: vocabulary, Actions: actions}
 	n.Weights = make([]float64, n.layout())
@@ -65,7 +64,7 @@ func NewNetwork(vocabulary, actions int, r *rand.Rand) *Network {
 	return n
 }
 
-// layout places the layers in the weights and returns their number.
+// layout sets the offset of each layer in the weights, and returns the number of weights.
 func (n *Network) layout() int {
 	at := n.Vocabulary * embedding
 	place := func(in, hidden int) lstm {
@@ -86,7 +85,7 @@ func (n *Network) layout() int {
 	return at
 }
 
-// RestoreNetwork returns the network that had these weights.
+// RestoreNetwork returns a network with the given weights.
 func RestoreNetwork(vocabulary, actions int, weights []float64) (*Network, error) {
 	n := &Network{Vocabulary: vocabulary, Actions: actions}
 	if want := n.layout(); want != len(weights) {
@@ -97,35 +96,34 @@ func RestoreNetwork(vocabulary, actions int, weights []float64) (*Network, error
 	return n, nil
 }
 
-// Clone returns a copy that shares nothing.
+// Clone returns a copy with its own weights.
 func (n *Network) Clone() *Network {
 	c := *n
 	c.Weights = slices.Clone(n.Weights)
 	return &c
 }
 
-// layerReading has the values of a forward pass of the LSTMs over the layers of a network, for the backward pass.
+// layerReading has the values of the LSTMs' forward pass over a network's layers, which the backward pass needs.
 type layerReading struct {
 	layers              []int
 	forth, back, second *lstmTrace
-	// slope is the gradient of the reading's output (the last output of the second LSTM): the
-	// sum over the states that use the reading.
+	// slope is the gradient of the loss by the reading's output, which is the last output of the second LSTM. It is the
+	// sum over all states with these layers.
 	slope []float64
 }
 
 // output returns the output of the LSTMs for the layers.
 func (r *layerReading) output() []float64 { return r.second.outputs[len(r.layers)-1] }
 
-// pass has the values of a forward pass over one state, for the backward pass.
+// pass has the values of the forward pass for one state, which the backward pass needs.
 type pass struct {
 	reading            *layerReading
-	features           []float64 // the reading's output and the time
-	first, secondLayer []float64 // after ReLU
+	features           []float64 // output of the LSTMs, and the features of the time
+	first, secondLayer []float64 // outputs of the dense layers, after ReLU
 	logits             []float64
 }
 
-// timeFeatures are 5·sin(2πi·t) for i = 1 … 8, and t itself: the sines alone cannot
-// distinguish 0, ½ and 1.
+// timeFeatures sets out to 5·sin(2πi·t) for i = 1 … 8, and t. The sines alone do not distinguish 0, ½ and 1.
 func timeFeatures(out []float64, t float64) []float64 {
 	for i := 1; i <= sines; i++ {
 		out = append(out, 5*math.Sin(2*math.Pi*float64(i)*t))
@@ -133,7 +131,7 @@ func timeFeatures(out []float64, t float64) []float64 {
 	return append(out, t)
 }
 
-// read reads the layers of a network.
+// read runs the LSTMs over the layers of a network.
 func (n *Network) read(layers []int) *layerReading {
 	r := &layerReading{layers: layers, slope: make([]float64, encoded)}
 	length := len(layers)
@@ -153,7 +151,7 @@ func (n *Network) read(layers []int) *layerReading {
 	return r
 }
 
-// forward computes the logits of the actions in a state whose layers have been read.
+// forward computes the logits of the actions in a state whose layers were read.
 func (n *Network) forward(r *layerReading, time float64) *pass {
 	p := &pass{reading: r}
 	p.features = timeFeatures(append(make([]float64, 0, encoded+timeInputs), r.output()...), time)
@@ -172,14 +170,13 @@ func rectify(x []float64) {
 	}
 }
 
-// backwardPass is a backward pass through the network: the factors of the gradients of the
-// weights, layer by layer.
+// backwardPass collects the factors of the weights' gradients, layer by layer.
 type backwardPass struct {
 	n                                                 *Network
 	logits, hidden2, hidden1, forth, backward, second []pair
 }
 
-// pass computes the backward pass of one state, from the gradient of its logits to its reading.
+// pass runs the backward pass of one state, from the gradient of its logits to the slope of its reading.
 func (w *backwardPass) pass(p *pass, dLogits []float64) {
 	n := w.n
 	d2, d1, df := make([]float64, wide), make([]float64, wide), make([]float64, encoded+timeInputs)
@@ -194,8 +191,8 @@ func (w *backwardPass) pass(p *pass, dLogits []float64) {
 	w.hidden1 = append(w.hidden1, pair{p.features, d1})
 }
 
-// reading computes the backward pass of the LSTMs, after all states of a reading, and adds
-// the gradient of the embeddings to grad.
+// reading runs the backward pass of the LSTMs, after all states with these layers. It adds the gradient of the
+// embeddings to grad.
 func (w *backwardPass) reading(r *layerReading, grad []float64) {
 	n, length := w.n, len(r.layers)
 	dSecond := make([][]float64, length)
@@ -229,7 +226,7 @@ func (w *backwardPass) end(grad []float64) {
 	n.back.gates.gradient(w.backward, grad)
 }
 
-// stop clears the gradient of units that rectify has cut off.
+// stop sets the gradient of units to 0 where ReLU has set their output to 0.
 func stop(d, y []float64) {
 	for i, v := range y {
 		if v <= 0 {
@@ -238,8 +235,8 @@ func stop(d, y []float64) {
 	}
 }
 
-// Probabilities returns how likely each action is in a state, at a temperature: 1 as the
-// network says, above it more evenly.
+// Probabilities returns the probability of each action in a state. A temperature above 1 makes them more equal; 1
+// changes nothing.
 func (n *Network) Probabilities(s DecisionState, temperature float64) []float64 {
 	return softmax(n.forward(n.read(s.Layers), s.Time).logits, temperature)
 }

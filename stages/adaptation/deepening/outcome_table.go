@@ -5,21 +5,20 @@ import (
 	"math"
 )
 
-// OutcomeTable has the outcome of every sequence of decisions of one scenario: the table that an
-// agent learns from.
+// OutcomeTable has the outcome of every sequence of decisions in one scenario. Agents learn from it.
 type OutcomeTable struct {
 	Name string
-	// Decisions is the length of a sequence, Actions the number of choices at each: to
-	// deepen block 0 … Actions−2, or nothing.
+	// Decisions is the number of decisions in a training. Actions is the number of choices at each: to deepen block 0,
+	// …, block Actions−2, or none (Actions−1).
 	Decisions, Actions int
-	// Time is the part of the budget that is used at a decision, by the decisions before
-	// it: Time[0][0], Time[1][a1], Time[2][a1·Actions + a2], …
+	// Time is the part of the budget that is used at a decision, by decision and by the index of the actions before it:
+	// Time[0][0], Time[1][a1], Time[2][a1·Actions + a2], …
 	Time [][]float64
-	// Accuracy has the accuracy of each whole sequence, by the same index.
+	// Accuracy is the final accuracy of each sequence, by the index of all its actions.
 	Accuracy []float64
 }
 
-// Check returns the mistake in the table; nil if it has none.
+// Check returns an error that names a mistake in the table; nil if it has none.
 func (t *OutcomeTable) Check() error {
 	if t.Decisions < 1 || t.Actions < 2 {
 		return fmt.Errorf("table %s: %d decisions between %d actions", t.Name, t.Decisions, t.Actions)
@@ -42,7 +41,7 @@ func (t *OutcomeTable) Check() error {
 	return nil
 }
 
-// Sequence returns the decisions of a sequence, by its index.
+// Sequence returns the actions of the sequence with the given index.
 func (t *OutcomeTable) Sequence(i int) []int {
 	s := make([]int, t.Decisions)
 	for d := t.Decisions - 1; d >= 0; d-- {
@@ -52,8 +51,8 @@ func (t *OutcomeTable) Sequence(i int) []int {
 	return s
 }
 
-// Layers returns the layers of the network at a decision, by the index of those before it. The
-// vocabulary is block b as it was (2b) and a layer that was put behind it (2b + 1).
+// Layers returns the layers of the network at a decision; before is the index of the actions before it. Number 2b is
+// block b of the original network, and 2b + 1 a layer added behind it.
 func (t *OutcomeTable) Layers(decision, before int) []int {
 	deepened := make([]int, t.Actions-1)
 	for d := decision - 1; d >= 0; d-- {
@@ -72,20 +71,20 @@ func (t *OutcomeTable) Layers(decision, before int) []int {
 	return layers
 }
 
-// State returns the agent's input at a decision, by the index of the decisions before it.
+// State returns the agent's input at a decision; before is the index of the actions before it.
 func (t *OutcomeTable) State(decision, before int) DecisionState {
 	s := DecisionState{Layers: t.Layers(decision, before)}
 	s.Time = t.Time[decision][before]
 	return s
 }
 
-// Reward returns the reward of an agent for an accuracy: 100·tan(accuracy·π/2), which
-// grows the faster the nearer to 1.
+// Reward returns the reward of an agent for an accuracy: 100·tan(accuracy·π/2). It grows faster as the accuracy
+// approaches 1.
 func Reward(accuracy float64) float64 {
 	return 100 * math.Tan(math.Min(accuracy, 0.9999)*math.Pi/2)
 }
 
-// Best returns the greatest accuracy of the table.
+// Best returns the greatest accuracy in the table.
 func (t *OutcomeTable) Best() float64 {
 	best := 0.0
 	for _, a := range t.Accuracy {
@@ -94,7 +93,7 @@ func (t *OutcomeTable) Best() float64 {
 	return best
 }
 
-// Rank returns the place of a sequence among all, 1 for the best.
+// Rank returns the rank of a sequence among all sequences; 1 is the best.
 func (t *OutcomeTable) Rank(sequence int) int {
 	rank := 1
 	for _, a := range t.Accuracy {

@@ -11,33 +11,31 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
-// Columns has the names of a table's columns. Action and TimeLeft are
-// followed by the number of the decision, from 1.
+// Columns are the names of a table's columns. In the file, the names Action and TimeLeft are followed by the number of
+// a decision, from 1.
 type Columns struct{ Scenario, Action, TimeLeft, Total, Accuracy string }
 
-// DefaultColumns are the columns of the tables that tfexp writes.
+// DefaultColumns are the names of columns in tables that tfexp writes.
 var DefaultColumns = Columns{
 	Scenario: "scenario", Action: "a", TimeLeft: "timeleft", Total: "totaltime", Accuracy: "acc",
 }
 
-// scenarioSums are sums over the recorded runs of a scenario.
+// scenarioSums has sums over the runs of each sequence in a scenario.
 type scenarioSums struct {
 	name     string
-	time     [][]float64 // by decision and the index of the actions before it
+	time     [][]float64 // by decision, and by the index of the actions before it
 	visits   [][]float64
 	accuracy []float64
 	runs     []float64
 }
 
-// mostSequences bounds the sequences of a table.
+// mostSequences is the greatest number of sequences in a table.
 const mostSequences = 1 << 20
 
-// ReadTable reads a table of recorded trainings: one row for each run, with the actions
-// and the times left at its decisions, its time and its final accuracy. Runs of
-// one sequence are averaged. If blocks is 0, the file sets the number of blocks.
-// A table without a scenario column has one scenario, called name. A mistake in
-// a line is a textfile.LineError. An incomplete table is an error that wraps
-// *MissingSequences.
+// ReadTable reads a table of recorded trainings. A row is a run, with its actions, the time left at each decision, its
+// total time and its final accuracy. Runs of one sequence are averaged. If blocks is 0, the greatest action in the file
+// gives the number of blocks. A table without a scenario column has one scenario with the given name. A mistake in a
+// line is a textfile.LineError; an incomplete table is an error that wraps *MissingSequences.
 func ReadTable(file, name string, in io.Reader, c Columns, decisions, blocks int) ([]*OutcomeTable, float64, error) {
 	r := tableReader{file: file, name: name, columns: c, decisions: decisions, blocks: blocks, lines: map[string]int{}}
 	if _, err := textfile.EachRow(file, in, false, r.head, r.row); err != nil {
@@ -50,16 +48,16 @@ func ReadTable(file, name string, in io.Reader, c Columns, decisions, blocks int
 	return tables, r.budget, err
 }
 
-// tableReader collects the rows, until the number of actions is known.
+// tableReader collects the rows of a table until the number of actions is known.
 type tableReader struct {
 	file, name        string
 	columns           Columns
 	decisions, blocks int
-	scenario, total   int // columns; −1 for none
+	scenario, total   int // indices of columns; −1 if the table lacks the column
 	accuracy          int
 	action, left      []int
 	rows              []recordedRun
-	lines             map[string]int // the line of each row, by all that it says
+	lines             map[string]int // line number of each row, by its values
 	names             []string
 	budget            float64
 }
@@ -67,7 +65,7 @@ type tableReader struct {
 type recordedRun struct {
 	scenario, line  int
 	actions         []int
-	used            []float64 // part of the budget, at each decision
+	used            []float64 // part of the budget that is used, by decision
 	accuracy, total float64
 }
 
@@ -92,7 +90,7 @@ func (r *tableReader) head(head []string) error {
 		r.action, r.left = append(r.action, a), append(r.left, left)
 	}
 	if slices.Contains(head, r.columns.Action+strconv.Itoa(r.decisions+1)) {
-		return fmt.Errorf("there are more decisions than %d: the column %q is there, too", r.decisions,
+		return fmt.Errorf("decisions is %d, but the table has more: there is a column %q", r.decisions,
 			r.columns.Action+strconv.Itoa(r.decisions+1))
 	}
 	return nil
@@ -167,7 +165,7 @@ func (r *tableReader) row(line int, row []string) error {
 	return nil
 }
 
-// tables makes a table of each scenario.
+// tables returns a table for each scenario.
 func (r *tableReader) tables() ([]*OutcomeTable, error) {
 	blocks := r.blocks
 	for _, one := range r.rows {
@@ -231,7 +229,7 @@ func (s *scenarioSums) add(one recordedRun, actions int) {
 	s.runs[at]++
 }
 
-// table divides the sums; sequences without a run are added to missing.
+// table divides the sums by the numbers of runs. It adds sequences without a run to missing.
 func (s *scenarioSums) table(decisions, actions int, missing *MissingSequences) *OutcomeTable {
 	t := &OutcomeTable{Name: s.name, Decisions: decisions, Actions: actions, Time: s.time, Accuracy: s.accuracy}
 	lack := MissingInScenario{Scenario: s.name}
@@ -255,17 +253,17 @@ func (s *scenarioSums) table(decisions, actions int, missing *MissingSequences) 
 	return t
 }
 
-// MissingSequences is the error of a table that lacks sequences.
+// MissingSequences is the error for a table that lacks runs of some sequences.
 type MissingSequences struct {
-	// Sequences is the number of sequences in a scenario.
+	// Sequences is the number of sequences that each scenario should have.
 	Sequences int
-	// Greatest is the greatest action, Line the first line of the file with it; 0 when
-	// the number of blocks was given.
+	// Greatest is the greatest action in the file, and Line the first line with it. Both are 0 if the number of blocks
+	// was given.
 	Greatest, Line int
 	In             []MissingInScenario
 }
 
-// MissingInScenario counts the sequences that a scenario lacks, and has the first of them.
+// MissingInScenario has the number of sequences that a scenario lacks, and the first of them.
 type MissingInScenario struct {
 	Scenario string
 	Count    int
@@ -283,7 +281,7 @@ func (m *MissingSequences) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// FormatSequence writes a sequence: "0 1 1".
+// FormatSequence returns a sequence as text: "0 1 1".
 func FormatSequence(sequence []int) string {
 	text := make([]string, len(sequence))
 	for i, a := range sequence {

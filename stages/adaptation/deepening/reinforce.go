@@ -5,22 +5,21 @@ import (
 	"math/rand/v2"
 )
 
-// Settings say how an agent learns.
+// Settings are the settings of an agent's learning.
 type Settings struct {
-	// Episodes is the number of sequences that are tried, Batch the number between two
-	// steps.
+	// Episodes is the number of sequences that the agent tries. Batch is the number of episodes for one step of
+	// learning.
 	Episodes, Batch int
-	// Rate is Adam's step size at first; each DecayEvery episodes it is multiplied by Decay.
+	// Rate is the first step size of Adam. It is multiplied by Decay every DecayEvery episodes.
 	Rate, Decay float64
 	DecayEvery  int
-	// Temperature is the temperature of the first episodes; it falls evenly to 1 in half of
-	// them.
+	// Temperature is the temperature of the first episodes. It falls linearly to 1 in the first half of the episodes.
 	Temperature float64
 	Seed        uint64
 }
 
-// DefaultSettings returns the settings of an agent that learns alone, and of one that
-// continues from another's weights.
+// DefaultSettings returns the settings of an agent that learns from the beginning, or of one that continues with
+// another agent's weights.
 func DefaultSettings(transferred bool) Settings {
 	s := Settings{Episodes: 75_000, Batch: 32, Rate: 1e-4, Decay: 0.99, DecayEvery: 500, Temperature: 2}
 	if transferred {
@@ -29,29 +28,28 @@ func DefaultSettings(transferred bool) Settings {
 	return s
 }
 
-// Learner is an agent that learns: the complete state that a run needs to continue.
+// Learner is the complete state of an agent that learns, from which learning can continue.
 type Learner struct {
 	Network  *Network
 	Settings Settings
-	// Episodes counts the finished episodes; M and V are Adam's moments, Steps its steps.
+	// Episodes is the number of finished episodes. Steps is the number of steps of Adam, and M and V are its moments.
 	Episodes, Steps int
 	M, V            []float64
-	// Objective is the mean reward of each batch.
+	// Objective has the mean reward of each batch.
 	Objective []float64
 }
 
-// NewLearner returns a learner that begins with a network, which it changes.
+// NewLearner returns a learner that starts with a network, and changes it.
 func NewLearner(n *Network, s Settings) *Learner {
 	return &Learner{Network: n, Settings: s, M: make([]float64, len(n.Weights)), V: make([]float64, len(n.Weights))}
 }
 
-// Done reports whether all episodes are done.
+// Done reports whether all episodes are finished.
 func (l *Learner) Done() bool { return l.Episodes >= l.Settings.Episodes }
 
-// Step tries one batch of sequences on each of the tables in turn, and moves the weights
-// along the gradient of −mean(log π · (R − baseline)); the baseline of an episode is the
-// mean reward of the others on its table (R. J. Williams, Simple Statistical
-// Gradient-Following Algorithms for Connectionist Reinforcement Learning, 1992).
+// Step tries one batch of sequences on each table in turn. It moves the weights against the gradient of −mean(log π ·
+// (R − baseline)). The baseline of an episode is the mean reward of the other episodes on its table (R. J. Williams,
+// Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning, 1992).
 func (l *Learner) Step(tables []*OutcomeTable) {
 	grad := make([]float64, len(l.Network.Weights))
 	share := l.Settings.Batch / len(tables)
@@ -67,13 +65,14 @@ func (l *Learner) Step(tables []*OutcomeTable) {
 	l.move(grad)
 }
 
-// temperature falls from the first one to 1 over half of the episodes.
+// temperature returns the present temperature, which falls from Settings.Temperature to 1 in the first half of the
+// episodes.
 func (l *Learner) temperature() float64 {
 	part := 2 * float64(l.Episodes) / float64(l.Settings.Episodes)
 	return max(1, l.Settings.Temperature+(1-l.Settings.Temperature)*part)
 }
 
-// move takes a step of Adam (D. P. Kingma and J. Ba, 2014) against the gradient.
+// move changes the weights by a step of Adam (D. P. Kingma and J. Ba, 2014) against the gradient.
 func (l *Learner) move(grad []float64) {
 	const b1, b2, epsilon = 0.9, 0.999, 1e-8
 	l.Steps++
@@ -86,16 +85,16 @@ func (l *Learner) move(grad []float64) {
 	}
 }
 
-// stateVisit is the outcome of a batch's episodes in one state.
+// stateVisit has the values of one state that the episodes of a batch have reached.
 type stateVisit struct {
 	pass  *pass
 	probs []float64
-	slope []float64 // of the loss, by logits
+	slope []float64 // gradient of the loss by the logits
 }
 
-// batch holds the states that a batch has reached, computed once each, and the layers of
-// their networks. States at different times and of different tables share layers. Both
-// are in the order of the first visit.
+// batch has the states that a batch of episodes has reached, each computed once, and the layers of their networks.
+// States with the same layers share one reading, also states of different tables. Both are in the order of the first
+// visit, so that sums do not depend on the order of a map.
 type batch struct {
 	n           *Network
 	temperature float64
@@ -108,7 +107,7 @@ func newBatch(n *Network, temperature float64) *batch {
 	return &batch{n: n, temperature: temperature, readings: map[string]*layerReading{}}
 }
 
-// stateVisits are the states of one table that a batch has reached.
+// stateVisits are the reached states of one table, by decision and by the index of the actions before it.
 type stateVisits map[[2]int]*stateVisit
 
 func (b *batch) visit(t *OutcomeTable, seen stateVisits, decision, before int) *stateVisit {
@@ -145,7 +144,7 @@ func (b *batch) back(grad []float64) {
 	w.end(grad)
 }
 
-// charge adds the slope of −weight·log π(action) by the logits.
+// charge adds the gradient of −weight·log π(action) by the logits to the visit's slope.
 func (v *stateVisit) charge(action int, weight, temperature float64) {
 	for a, p := range v.probs {
 		v.slope[a] += weight * p / temperature
@@ -153,8 +152,8 @@ func (v *stateVisit) charge(action int, weight, temperature float64) {
 	v.slope[action] -= weight / temperature
 }
 
-// sampled tries a number of episodes of the batch on a table and returns their mean
-// reward; the gradient of their mean loss, times share, waits for back.
+// sampled tries a number of episodes on a table and returns their mean reward. The gradient of their mean loss,
+// multiplied by share, is added to the visits; back computes the gradient of the weights.
 func (b *batch) sampled(t *OutcomeTable, episodes int, share float64, r *rand.Rand) float64 {
 	seen := stateVisits{}
 	rewards, sequences := make([]float64, episodes), make([]int, episodes)
@@ -179,7 +178,7 @@ func (b *batch) sampled(t *OutcomeTable, episodes int, share float64, r *rand.Ra
 	return total / float64(episodes)
 }
 
-// draw chooses an action by its probability.
+// draw returns an action, drawn by the probabilities.
 func draw(probs []float64, r *rand.Rand) int {
 	u := r.Float64()
 	for a, p := range probs {
@@ -190,8 +189,8 @@ func draw(probs []float64, r *rand.Rand) int {
 	return len(probs) - 1
 }
 
-// ExpectedReward adds the exact gradient of the expected loss over all sequences of a table to
-// grad and returns the expected reward. It checks the sampled gradient.
+// ExpectedReward returns the expected reward over all sequences of a table, and adds the exact gradient of the expected
+// loss to grad. It is for tests of the sampled gradient.
 func (n *Network) ExpectedReward(t *OutcomeTable, temperature float64, grad []float64) float64 {
 	b, seen := newBatch(n, temperature), stateVisits{}
 	prob := make([]float64, len(t.Accuracy))
@@ -216,8 +215,8 @@ func (n *Network) ExpectedReward(t *OutcomeTable, temperature float64, grad []fl
 	return mean
 }
 
-// Choose returns the sequence that the network finds best on a table: the likeliest action
-// at each decision.
+// Choose returns the index of the sequence that the network takes on a table: at each decision, the action with the
+// greatest probability.
 func (n *Network) Choose(t *OutcomeTable) int {
 	at := 0
 	for d := range t.Decisions {

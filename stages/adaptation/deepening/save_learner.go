@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// saved is a learner in its written form.
+// saved is a learner in the form of its file.
 type saved struct {
 	Vocabulary, Actions int
 	Weights, M, V       []float64
@@ -15,8 +15,7 @@ type saved struct {
 	Objective           []float64
 }
 
-// Save returns a learner in a form that LoadLearner reads: with it, learning continues as if
-// it had never stopped.
+// Save returns the learner in the form that LoadLearner reads. Learning can continue from it without any difference.
 func (l *Learner) Save() ([]byte, error) {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(saved{
@@ -29,7 +28,7 @@ func (l *Learner) Save() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// LoadLearner returns the learner that Save wrote.
+// LoadLearner returns the learner that Save has written.
 func LoadLearner(raw []byte) (*Learner, error) {
 	var s saved
 	if err := gob.NewDecoder(bytes.NewReader(raw)).Decode(&s); err != nil {
@@ -39,7 +38,7 @@ func LoadLearner(raw []byte) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	learns := s.Episodes < s.Settings.Episodes // then it needs its moments
+	learns := s.Episodes < s.Settings.Episodes // only a learner that continues needs its moments
 	if learns && (len(s.M) != len(s.Weights) || len(s.V) != len(s.Weights)) {
 		return nil, fmt.Errorf("read the agent: %d weights, but %d and %d moments", len(s.Weights), len(s.M), len(s.V))
 	}

@@ -16,8 +16,8 @@ func runsArg(of string) schema.Arg {
 	}
 }
 
-// bestOf tries sequences, each once, and returns the one with the greatest
-// accuracy, the first of several.
+// bestOf trains a network by each of the sequences, and returns the sequence with the greatest accuracy, the first of
+// several.
 func bestOf(w DecisionInputs, sequences []int) int {
 	best, most := sequences[0], -1.0
 	for _, s := range sequences {
@@ -28,7 +28,7 @@ func bestOf(w DecisionInputs, sequences []int) int {
 	return best
 }
 
-// sequenceOf returns the sequence that a decider takes.
+// sequenceOf returns the index of the sequence that a decider takes.
 func sequenceOf(t *OutcomeTable, d Decider) int {
 	sequence := 0
 	for decision := range t.Decisions {
@@ -37,8 +37,8 @@ func sequenceOf(t *OutcomeTable, d Decider) int {
 	return sequence
 }
 
-// bestMeans returns the n sequences with the greatest mean accuracies over
-// tables, the greatest first; of equals the one with the lower index.
+// bestMeans returns the n sequences with the greatest mean accuracies over tables, the greatest first. Of equal ones,
+// the lower index is first.
 func bestMeans(tables []*OutcomeTable, n int) []int {
 	sums := make([]float64, len(tables[0].Accuracy))
 	order := make([]int, len(sums))

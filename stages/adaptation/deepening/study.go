@@ -5,30 +5,28 @@ import (
 	"slices"
 )
 
-// Study is a table of recorded trainings with the controllers that are compared
-// on it.
+// Study is a table of recorded trainings, and the controllers that are compared on it.
 type Study struct {
 	Name string
-	// File is the table's name, Digest the hash of its content.
+	// File is the name of the table, and Digest the hash of its content.
 	File, Digest string
-	// Tables has one for each scenario, in the order of the file.
+	// Tables has one table for each scenario, in the order of the file.
 	Tables []*OutcomeTable
-	// Budget is the time that a training has, in seconds: the greatest of the table.
+	// Budget is the time budget of a training in seconds: the greatest in the table.
 	Budget float64
-	// Seeds is the number of repetitions of random parts.
+	// Seeds is the number of repetitions of controllers that decide at random or learn.
 	Seeds       int
 	Controllers []*Controller
-	// Real says how networks are trained for real; nil where the table is all there is.
-	// Until its sequences have been trained, such a study has no tables.
+	// Real describes the real trainings; nil for a study of a recorded table. Such a study has no Tables until its
+	// sequences have been trained.
 	Real *RealTrainings `json:",omitempty"`
-	// Chosen are the decisions of controllers in real trainings, once these are over.
+	// Chosen are the decisions of controllers in real trainings; empty until these have ended.
 	Chosen []RealDecisions `json:"-"`
-	// Trained are the records of all of its real trainings.
+	// Trained are the courses of all real trainings of the study.
 	Trained []RealTraining `json:"-"`
 }
 
-// Dimensions are the number of decisions of a training, and of the actions between which
-// each decides.
+// Dimensions returns the number of decisions of a training, and the number of actions at each decision.
 func (s *Study) Dimensions() (decisions, actions int) {
 	if s.Real != nil {
 		return s.Real.Decisions, s.Real.Blocks + 1
@@ -36,7 +34,7 @@ func (s *Study) Dimensions() (decisions, actions int) {
 	return s.Tables[0].Decisions, s.Tables[0].Actions
 }
 
-// ScenarioNames returns the scenario names of the table, or of the table to be made.
+// ScenarioNames returns the names of the scenarios of the table, also if trainings have not made it yet.
 func (s *Study) ScenarioNames() []string {
 	var names []string
 	for _, t := range s.Tables {
@@ -50,36 +48,36 @@ func (s *Study) ScenarioNames() []string {
 	return names
 }
 
-// Controller is one controller with its settings.
+// Controller is one controller and its settings.
 type Controller struct {
 	Name, Kind string
-	// Sequence is the sequence of a constant controller, Runs the runs of a search.
+	// Sequence is the sequence of a constant controller. Runs is the number of runs of a search.
 	Sequence []int
 	Runs     int
-	// Learn says how an agent learns; nil for others.
+	// Learn describes an agent's learning; nil for other controllers.
 	Learn *AgentLearning
 }
 
-// AgentLearning says how an agent learns.
+// AgentLearning describes how an agent learns.
 type AgentLearning struct {
 	TrainOn, Curriculum []string
 	LeaveOut            bool
-	// Smooth says that it learns on smoothed accuracies; see Smoothed.
+	// Smooth makes the agent learn from smoothed accuracies; see Smoothed.
 	Smooth   bool
 	From     *Controller
 	Settings Settings
-	// Next is the number of episodes on each further scenario of a curriculum.
+	// Next is the number of episodes on each scenario of a curriculum after the first.
 	Next int
 }
 
-// TrainingLesson is one stretch of an agent's training.
+// TrainingLesson is a part of an agent's training: some episodes on some scenarios.
 type TrainingLesson struct {
 	Scenarios []string
 	Settings  Settings
 	Smooth    bool
 }
 
-// Lessons returns the lessons of an agent before it decides in a scenario, in order.
+// Lessons returns the lessons, in order, of an agent that will decide in the given scenario.
 func (l *AgentLearning) Lessons(s *Study, scenario string) []TrainingLesson {
 	var lessons []TrainingLesson
 	if l.From != nil {
@@ -110,7 +108,7 @@ func (l *AgentLearning) Lessons(s *Study, scenario string) []TrainingLesson {
 	return append(lessons, TrainingLesson{on, l.Settings, l.Smooth})
 }
 
-// Scenario returns the table of a name, or nil.
+// Scenario returns the table with the given name; nil if it is unknown.
 func (s *Study) Scenario(name string) *OutcomeTable {
 	i := slices.IndexFunc(s.Tables, func(t *OutcomeTable) bool { return t.Name == name })
 	if i < 0 {
@@ -119,8 +117,7 @@ func (s *Study) Scenario(name string) *OutcomeTable {
 	return s.Tables[i]
 }
 
-// KnewScenario reports whether a controller has learned or tried in the scenario in
-// which it decides.
+// KnewScenario reports whether a controller has learned or tried sequences in the scenario in which it decides.
 func (s *Study) KnewScenario(c *Controller, scenario string) bool {
 	k, _ := KindByName(c.Kind)
 	if k.Oracle || c.Runs > 0 {
@@ -137,18 +134,17 @@ func (s *Study) KnewScenario(c *Controller, scenario string) bool {
 	return false
 }
 
-// PlayedDecisions is a controller's decisions in a scenario.
+// PlayedDecisions are the decisions of a controller in a scenario of a table.
 type PlayedDecisions struct {
-	// Sequence is the index of its sequence; Probabilities has the probabilities of
-	// the actions at each decision.
+	// Sequence is the index of the actions. Probabilities has the probability of each action, by decision.
 	Sequence      int
 	Probabilities [][]float64
-	// Runs is the number of trainings that it used before.
+	// Runs is the number of trainings that the controller used before it decided.
 	Runs int
 }
 
-// Play lets a controller decide in a scenario, under a seed from 1. The weights
-// belong to an agent.
+// Play lets a controller decide in a scenario. Seeds begin at 1. weights are an agent's weights; nil for other
+// controllers.
 func (s *Study) Play(c *Controller, scenario *OutcomeTable, seed int, weights *Network) PlayedDecisions {
 	k, _ := KindByName(c.Kind)
 	var out PlayedDecisions
@@ -173,7 +169,7 @@ func (s *Study) Play(c *Controller, scenario *OutcomeTable, seed int, weights *N
 	return out
 }
 
-// SeedsOf returns how often a controller is repeated: once, unless it is random.
+// SeedsOf returns the number of repetitions of a controller: 1 unless its decisions depend on the seed.
 func (s *Study) SeedsOf(c *Controller) int {
 	if k, _ := KindByName(c.Kind); k.Random {
 		return s.Seeds
@@ -181,7 +177,7 @@ func (s *Study) SeedsOf(c *Controller) int {
 	return 1
 }
 
-// Regret returns the difference of a sequence from the best of its table.
+// Regret returns by how much the accuracy of a sequence is below the best of its table.
 func Regret(t *OutcomeTable, sequence int) float64 {
 	return math.Max(0, t.Best()-t.Accuracy[sequence])
 }

@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// version is part of the key of a training: raise it when agents learn otherwise.
+// version is part of the key of a training. It must be raised when the way in which agents learn changes, so that they
+// learn again.
 const version = 2
 
-// Training is an agent that has learned some lessons in turn, under a seed. Two
-// controllers whose agents learn alike share it.
+// Training is the training of an agent: its lessons in order, and a seed. Controllers whose agents have equal trainings
+// share the weights.
 type Training struct {
 	Study   *Study
 	Lessons []TrainingLesson
 	Seed    int // from 1
 }
 
-// Training returns how the agent of a controller learns before it decides in a
-// scenario.
+// Training returns the training of a controller's agent that will decide in a scenario.
 func (s *Study) Training(c *Controller, scenario string, seed int) Training {
 	return Training{s, c.Learn.Lessons(s, scenario), seed}
 }
 
-// Before returns the training without its last lesson; ok is false for the first.
+// Before returns the training without its last lesson; false if it has only one.
 func (t Training) Before() (before Training, ok bool) {
 	if len(t.Lessons) < 2 {
 		return Training{}, false
@@ -31,7 +31,7 @@ func (t Training) Before() (before Training, ok bool) {
 	return Training{t.Study, t.Lessons[:len(t.Lessons)-1], t.Seed}, true
 }
 
-// Tables returns the tables of the last lesson, as the agent sees them.
+// Tables returns the tables of the last lesson, with smoothed accuracies if the agent learns from them.
 func (t Training) Tables() []*OutcomeTable {
 	var tables []*OutcomeTable
 	last := t.Lessons[len(t.Lessons)-1]
@@ -44,7 +44,7 @@ func (t Training) Tables() []*OutcomeTable {
 	return tables
 }
 
-// Episodes returns the number of episodes of all lessons.
+// Episodes returns the total number of episodes of all lessons.
 func (t Training) Episodes() int {
 	n := 0
 	for _, l := range t.Lessons {
@@ -53,7 +53,7 @@ func (t Training) Episodes() int {
 	return n
 }
 
-// LearnedOn names the scenarios: "early, late then middle".
+// LearnedOn returns the names of the scenarios, by lesson: "early, late then middle".
 func (t Training) LearnedOn() string {
 	var parts []string
 	for _, l := range t.Lessons {
@@ -62,7 +62,7 @@ func (t Training) LearnedOn() string {
 	return strings.Join(parts, " then ")
 }
 
-// Lines describe all that the weights depend on.
+// Lines returns the lines of the key: everything that the weights depend on.
 func (t Training) Lines() []string {
 	lines := []string{fmt.Sprintf("agent.version %d", version), fmt.Sprintf("agent.seed %d", t.Seed)}
 	for i, l := range t.Lessons {
@@ -82,8 +82,8 @@ func (t Training) Lines() []string {
 	return lines
 }
 
-// Begin returns the learner of the last lesson, given the learner of the
-// lessons before: nil for the first lesson.
+// Begin returns the learner of the last lesson. before is the learner after the earlier lessons; nil for the first
+// lesson.
 func (t Training) Begin(before *Learner) *Learner {
 	set := t.Lessons[len(t.Lessons)-1].Settings
 	set.Seed = uint64(t.Seed)<<16 + uint64(len(t.Lessons))

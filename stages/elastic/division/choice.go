@@ -9,28 +9,26 @@ import (
 	"github.com/tfexp/tfexp/scheduler/lp"
 )
 
-// Configuration is a number of GPUs of one type, and its cost in the objective if a job has
-// it.
+// Configuration is a number of GPUs of one type. Cost is its part of the objective if a job has it.
 type Configuration struct {
 	Type, GPUs int
 	Cost       float64
 }
 
-// Nothing is the configuration of a job without GPUs.
+// Nothing means that a job has no GPUs.
 const Nothing = -1
 
-// Choose gives each job at most one of its configurations, such that the sum of their costs,
-// and of without for each job that has none, is least, and no more GPUs of a type are taken
-// than there are. It returns the index of each job's configuration, or Nothing, and the sum. The
-// optimum is exact, up to rounding.
+// Choose gives each job one of its configurations, or none. It minimizes the sum of the configurations' costs, plus
+// `without` for each job that gets none; no type's GPUs may be exceeded. gpus has the number of GPUs by type. It
+// returns the index of each job's configuration, or Nothing, and the sum. The optimum is exact, up to rounding.
 //
-// Only the GPUs by type couple the jobs. The linear program drops the condition that a job has one whole
-// configuration. At its prices, each configuration has an excess over the cheapest of its job. The gap between a
-// choice and the bound is the sum of excesses plus the price of the free GPUs. Jobs are decided one after the
-// other; of decisions that take the same GPUs of each type the best is kept (T. L. Morin, R. E. Marsten,
-// "Branch-and-bound strategies for dynamic programming", 1976). Decisions beyond a width are cut off, and the
-// width grows until a choice is within it. Of identical jobs the first are served, so at most as many of them are
-// looked at as there are GPUs.
+// Jobs depend on each other only by the GPUs of each type. The linear program drops the condition that a job has one
+// whole configuration. At its prices, each configuration has an excess cost over the cheapest one of its job. The gap
+// between a choice and the bound is the sum of excesses plus the price of the free GPUs. Jobs are decided one after the
+// other. Of the decisions that take equal numbers of GPUs of each type, only the best is kept (T. L. Morin, R. E.
+// Marsten, "Branch-and-bound strategies for dynamic programming", 1976). Decisions whose excess exceeds a width are
+// dropped; the width grows until a choice is found. Of identical jobs the first get GPUs, so no more of them are tried
+// than there are GPUs.
 func Choose(jobs [][]Configuration, gpus []int, without float64) ([]int, float64, error) {
 	for j, options := range jobs {
 		for _, o := range options {
@@ -59,7 +57,7 @@ func Choose(jobs [][]Configuration, gpus []int, without float64) ([]int, float64
 	}
 }
 
-// firstAlike lists the jobs, but only the first few with the same configurations: most bounds their number.
+// firstAlike returns the indices of jobs, with at most `most` jobs of equal configurations: the first ones.
 func firstAlike(jobs [][]Configuration, most int) []int {
 	var list []int
 	seen := map[string]int{}
@@ -78,18 +76,18 @@ func firstAlike(jobs [][]Configuration, most int) []int {
 	return list
 }
 
-// chooser is a problem of Choose.
+// chooser is a problem that Choose solves.
 type chooser struct {
 	jobs    [][]Configuration
 	gpus    []int
 	without float64
 	price   []float64
-	// excess is by job and configuration; the last entry of a job is for no GPUs.
+	// excess is the excess cost, by job and configuration. The last entry of a job is for no GPUs.
 	excess [][]float64
-	// ahead has, by job and type, the most GPUs that jobs from it on can take.
+	// ahead has the greatest number of GPUs that a job and the later ones can take, by job and type.
 	ahead [][]int
-	first float64 // width
-	order []int   // of the jobs: those with the widest choice last
+	first float64 // the first width: the greatest excess that is tried first
+	order []int   // order in which jobs are decided: jobs with many possible configurations last
 }
 
 func newChooser(jobs [][]Configuration, gpus []int, without float64) (*chooser, error) {
@@ -101,8 +99,8 @@ func newChooser(jobs [][]Configuration, gpus []int, without float64) (*chooser, 
 	return c, nil
 }
 
-// prices solves the linear program for the price of each type. A type with enough GPUs for all
-// jobs has price 0.
+// prices computes the price of each type's GPUs by the linear program. It is 0 for a type with enough GPUs for all
+// jobs.
 func (c *chooser) prices() error {
 	c.price = make([]float64, len(c.gpus))
 	var p lp.Problem
@@ -129,14 +127,13 @@ func (c *chooser) prices() error {
 	if err != nil {
 		return fmt.Errorf("division: %w", err)
 	}
-	for t := range c.price { // any prices from 0 give a bound
+	for t := range c.price { // prices of at least 0 give a bound, even if they are not the best
 		c.price[t] = max(s.Prices[t], 0)
 	}
 	return nil
 }
 
-// excesses sets the excess cost of each configuration over the cheapest of its job, at the prices. It
-// also sets the order of the jobs and the first width.
+// excesses computes the excess cost of each configuration at the prices, the order of the jobs, and the first width.
 func (c *chooser) excesses() {
 	c.excess = make([][]float64, len(c.jobs))
 	for j, options := range c.jobs {
@@ -152,7 +149,7 @@ func (c *chooser) excesses() {
 		c.excess[j] = row
 		c.order = append(c.order, j)
 	}
-	// Jobs with a clear best come first: few of their configurations are within the width.
+	// Jobs with few configurations within the width are decided first, which keeps the number of states small.
 	slices.SortStableFunc(c.order, func(a, b int) int { return len(c.jobs[a]) - len(c.jobs[b]) })
 	c.ahead = make([][]int, len(c.order)+1)
 	c.ahead[len(c.order)] = make([]int, len(c.gpus))
@@ -169,15 +166,15 @@ func (c *chooser) excesses() {
 	c.first = 1e-3 * max(c.without, 1e-9)
 }
 
-// state is a decision about the first jobs: the GPUs that they take of each type.
+// state is a decision about the first jobs of the order: the GPUs that they take, by type.
 type state struct {
 	used   []int
 	excess float64
-	before int // in the states of the job before
-	option int // of the last job
+	before int // index of the state of the jobs before
+	option int // index of the last job's configuration
 }
 
-// within looks for the best choice whose excess is at most a width.
+// within returns the best choice with an excess of at most width; false if no choice has so little.
 func (c *chooser) within(width float64) ([]int, bool) {
 	layers := [][]state{{{used: make([]int, len(c.gpus))}}}
 	for at, j := range c.order {
@@ -236,8 +233,8 @@ func (c *chooser) within(width float64) ([]int, bool) {
 	return chosen, true
 }
 
-// unused is the price of the GPUs that stay free at least, when the jobs from a place of the order
-// on are still to be decided.
+// unused returns the least price of GPUs that stay free, if the jobs from index `at` of the order on are still
+// undecided.
 func (c *chooser) unused(used []int, at int) float64 {
 	sum := 0.0
 	for t, n := range used {

@@ -1,11 +1,11 @@
-// Package division divides the GPUs of a cluster among jobs that can run on any number of
-// them: the decisions of policies that set all allocations at once, as plain functions.
+// Package division divides the GPUs of a cluster among jobs that can run on any number of GPUs. It has the decisions of
+// policies that set all allocations at once, as plain functions.
 package division
 
-// Division is the GPUs that each job holds, by job and node. A job without any has nil.
+// Division has the number of GPUs that each job holds, by job and node. The entry of a job without GPUs is nil.
 type Division [][]int
 
-// Total returns how many GPUs a placement has.
+// Total returns the number of GPUs of a placement, which has them by node.
 func Total(placement []int) int {
 	sum := 0
 	for _, n := range placement {
@@ -14,7 +14,7 @@ func Total(placement []int) int {
 	return sum
 }
 
-// Free returns the GPUs by node that a division leaves.
+// Free returns the number of GPUs of each node that no job of the division holds.
 func Free(capacity []int, d Division) []int {
 	free := append([]int(nil), capacity...)
 	for _, placement := range d {
@@ -25,8 +25,8 @@ func Free(capacity []int, d Division) []int {
 	return free
 }
 
-// PlaceMostFree takes GPUs from the node that has most left, ties to the first, then from
-// the next; nil if there are too few.
+// PlaceMostFree takes GPUs from the node with the most free GPUs (the first of several), then from the next. It returns
+// nil if there are too few.
 func PlaceMostFree(free []int, gpus int) []int {
 	if gpus <= 0 || Total(free) < gpus {
 		return nil

@@ -2,17 +2,17 @@ package division
 
 import "slices"
 
-// Want is a job's wanted GPUs on some nodes.
+// Want is the number of GPUs that a job gets, on some of the nodes.
 type Want struct {
 	GPUs int
-	// Held is where it is already, if that may stay so; nil for nowhere.
+	// Held is its present placement, if the job may stay there; else nil.
 	Held []int
 }
 
-// Pack places jobs on some of the nodes of a cluster. Placed jobs stay where they are, unless others would not
-// fit. Jobs of several nodes get whole nodes; smaller jobs get the node with the fewest free GPUs that are enough.
-// Where staying jobs are in the way, the jobs within one node are placed again, and then all jobs. It returns the
-// GPUs of each job by node; nil for one that wants none.
+// Pack places jobs on nodes of a cluster. Jobs with a placement stay, unless other jobs would not fit. Jobs that need
+// several nodes get whole nodes. Smaller jobs get the node with the fewest free GPUs that suffice. If jobs that stay
+// are in the way, first the jobs within one node are placed again, and then all jobs. It returns the GPUs of each job
+// by node; nil for a job that gets none.
 func Pack(capacity, nodes []int, wants []Want) Division {
 	packer := packing{capacity: capacity, nodes: nodes, wants: wants}
 	stays := []func(w Want) bool{
@@ -34,8 +34,8 @@ type packing struct {
 	wants           []Want
 }
 
-// keeping packs with the jobs that stay. A job for which there is no node is divided over those with
-// most free GPUs if that is allowed.
+// keeping packs the jobs around those that stay. If divided is set, a job that fits on no node is divided over the
+// nodes with the most free GPUs.
 func (p *packing) keeping(stay func(Want) bool, divided bool) (Division, bool) {
 	d := make(Division, len(p.wants))
 	free := make([]int, len(p.capacity))
@@ -67,7 +67,7 @@ func (p *packing) keeping(stay func(Want) bool, divided bool) (Division, bool) {
 	return d, true
 }
 
-// place takes GPUs from one node, or from whole ones.
+// place takes GPUs from one node, or from whole nodes; nil if there are too few.
 func (p *packing) place(free []int, gpus int) []int {
 	placement, tightest := make([]int, len(free)), -1
 	for _, v := range p.nodes {

@@ -5,43 +5,42 @@ import (
 	"slices"
 )
 
-// Elastic is a job of a Problem.
+// Elastic is a job among which a Problem divides GPUs.
 type Elastic struct {
-	// Base is its present GPUs by node; nil for none.
+	// Base is the job's present GPUs by node; nil if it has none.
 	Base []int
-	// Most is the greatest number of GPUs that it can be given.
+	// Most is the greatest number of GPUs that the job can get.
 	Most int
-	// Kept is the factor on its speed-up when its allocation changes, from 0 to 1: a
-	// restart costs a young job, and one that was restarted often, more.
+	// Kept multiplies the speed-up if the allocation changes, from 0 to 1. It is smaller for young jobs and for jobs
+	// that were restarted often, since a restart costs them more.
 	Kept float64
 	// SpeedUp returns the job's speed on the given nodes and GPUs, relative to its speed
 	// on its fair share.
 	SpeedUp func(nodes, gpus int) float64
 }
 
-// Problem is to divide GPUs among elastic jobs such that
+// Problem is the division of GPUs among elastic jobs that maximizes
 //
 //	(Σ (s + 0.001)^-1 / jobs)^-1,   s = speed-up × nodes / GPUs × (Kept if the allocation changes)
 //
-// is greatest, with at most one job of several nodes on each node (A. Qiao and others,
-// "Pollux", OSDI 2021, sections 4.2 and 4.2.1).
+// with at most one job of several nodes on each node (A. Qiao and others, "Pollux", OSDI 2021, sections 4.2 and 4.2.1).
 type Problem struct {
-	Capacity []int // GPUs by node
+	Capacity []int // by node
 	Jobs     []Elastic
 	Seed     uint64
-	// Tries is the number of changes of two jobs that the search tries after it cannot
-	// improve any job alone; 0 for the default.
+	// Tries is the number of pairs of jobs whose change is tried after no single job can be improved; 0 means the
+	// default.
 	Tries int
 }
 
-// nothing keeps the reciprocal of a speed-up of 0 finite.
+// nothing is added to speed-ups, so that the reciprocal of a speed-up of 0 is finite.
 const nothing = 1e-3
 
-// usualTries is enough to get within about a percent of where more tries lead. Like the rounds of the authors' search it
-// is a part of the policy, and the same on every machine.
+// usualTries is the default of Tries. More tries improve the objective by about a percent. It is a fixed number, as the
+// rounds of the authors' search, so that results do not depend on the speed of the machine.
 const usualTries = 1500
 
-// Value returns the objective of a division. It is -Inf for one that is not allowed.
+// Value returns the objective of a division; −∞ if the division is not allowed.
 func (p *Problem) Value(d Division) float64 {
 	used := make([]int, len(p.Capacity))
 	spread := make([]int, len(p.Capacity))
@@ -67,7 +66,7 @@ func (p *Problem) Value(d Division) float64 {
 	return float64(len(p.Jobs)) / sum
 }
 
-// costOf is the term of a job in the sum that is made least.
+// costOf returns the term of a job in the sum, which the search minimizes.
 func (p *Problem) costOf(j, nodes, gpus int, changed bool) float64 {
 	s := 0.0
 	if gpus > 0 {
@@ -105,9 +104,8 @@ func same(a, b []int) bool {
 	return true
 }
 
-// Search looks for the division with the greatest value: it starts from the present
-// division, and from the best division that ignores nodes (a knapsack). It improves one
-// job after the other, and then pairs of jobs. The result is deterministic.
+// Search returns a division with a great value. It starts from the present division, and from the best division that
+// ignores nodes (a knapsack). It improves single jobs, and then pairs of jobs. The result is deterministic.
 func (p *Problem) Search() Division {
 	best, most := Division(nil), math.Inf(-1)
 	known, first := newTerms(p), [][]int(nil)
@@ -116,7 +114,7 @@ func (p *Problem) Search() Division {
 		start(s)
 		s.settle()
 		if first != nil && slices.EqualFunc(first, s.at, slices.Equal) {
-			break // it would continue as from the other start
+			break // both starts are equal, so the second would find the same
 		}
 		first = copied(s.at)
 		s.pairs()
@@ -136,17 +134,17 @@ func copied(rows [][]int) [][]int {
 	return out
 }
 
-// terms are the known properties of the jobs' terms in the sum, independent of the other jobs.
+// terms caches the jobs' terms in the sum. They depend on a job's own allocation only.
 type terms struct {
 	*Problem
-	// within and across are the terms of each job by GPUs, in one node and over several,
-	// after a change; NaN where they are not known yet.
+	// within and across are the terms of a job after a change, by job and number of GPUs, in one node and over several.
+	// NaN means not yet computed.
 	within, across [][]float64
-	// leastWithin and leastAcross are the rows of least that were computed so far.
+	// leastWithin and leastAcross are the results of least that were computed so far, by job.
 	leastWithin, leastAcross [][]float64
-	stay                     []float64 // the terms of jobs that keep their GPUs
-	held                     []int     // their GPUs
-	widest                   int       // GPUs of the greatest node
+	stay                     []float64 // term of each job if it keeps its GPUs
+	held                     []int     // number of GPUs that each job has now
+	widest                   int       // GPUs of the largest node
 }
 
 func newTerms(p *Problem) *terms {

@@ -6,18 +6,19 @@ import (
 	"slices"
 )
 
-// search is a division under way.
+// search is the state of a search for a division.
 type search struct {
 	*terms
 	random *rand.Rand
-	at     [][]int // by job and node
+	at     [][]int // GPUs by job and node
 	cost   []float64
 	free   []int
-	owner  []int // by node, the job of several nodes that has a part there; -1 for none
-	// changes counts the exchanges that were carried out. settled says that no job can be improved alone since then.
+	owner  []int // by node: the job of several nodes that has GPUs there; −1 for none
+	// changes is the number of pairs that were changed. settled reports whether no single job can be improved since the
+	// last one.
 	changes int
 	settled bool
-	// Scratch.
+	// Memory that is reused.
 	placement, oldA, oldB []int
 	ways                  []option
 }
@@ -47,7 +48,7 @@ func unknown(n int) []float64 {
 	return row
 }
 
-// changed returns the term of a job that gets other GPUs.
+// changed returns the term of a job that gets another allocation.
 func (s *terms) changed(j, gpus int, several bool) float64 {
 	row, nodes := s.within[j], 1
 	if several {
@@ -60,7 +61,7 @@ func (s *terms) changed(j, gpus int, several bool) float64 {
 	return row[gpus]
 }
 
-// none is the term of a job that has nothing.
+// none is the term of a job without GPUs.
 const none = 1 / nothing
 
 func (s *search) division() Division {
@@ -73,7 +74,7 @@ func (s *search) division() Division {
 	return d
 }
 
-// take removes the GPUs of a job.
+// take removes the GPUs of a job from the division.
 func (s *search) take(j int) {
 	for v, n := range s.at[j] {
 		if n == 0 {
@@ -88,7 +89,7 @@ func (s *search) take(j int) {
 	s.cost[j] = none
 }
 
-// put gives a job that holds nothing a placement.
+// put gives a placement to a job without GPUs.
 func (s *search) put(j int, placement []int, cost float64) {
 	nodes, _ := extent(placement)
 	for v, n := range placement {
@@ -104,7 +105,7 @@ func (s *search) put(j int, placement []int, cost float64) {
 	s.cost[j] = cost
 }
 
-// baseFits reports whether a job that holds nothing could get its base back.
+// baseFits reports whether a job without GPUs could get its present allocation back.
 func (s *search) baseFits(j int) bool {
 	nodes, gpus := extent(s.Jobs[j].Base)
 	if gpus == 0 || gpus > s.Jobs[j].Most {
@@ -118,7 +119,7 @@ func (s *search) baseFits(j int) bool {
 	return true
 }
 
-// option is a way to serve a job: its base, or a number of GPUs.
+// option is a way to serve a job: with its present allocation, or with a number of GPUs.
 type option struct {
 	base    bool
 	gpus    int
@@ -126,7 +127,7 @@ type option struct {
 	cost    float64
 }
 
-// room returns the number of GPUs that a job could get on one node, and on several.
+// room returns the greatest number of GPUs that a job could get on one node, and on several nodes.
 func (s *search) room(j int) (one, several int) {
 	clean, nodes := 0, 0
 	for v, n := range s.free {
@@ -142,7 +143,7 @@ func (s *search) room(j int) (one, several int) {
 	return min(one, s.Jobs[j].Most), min(clean, s.Jobs[j].Most)
 }
 
-// best returns the cheapest option of a job that holds nothing.
+// best returns the cheapest option of a job without GPUs.
 func (s *search) best(j int) option {
 	b := option{cost: none}
 	if s.baseFits(j) && s.stay[j] < b.cost {
@@ -162,7 +163,7 @@ func (s *search) best(j int) option {
 	return b
 }
 
-// options lists the ways to serve a job that holds nothing, nothing included.
+// options appends the options of a job without GPUs, including no GPUs.
 func (s *search) options(j int, into []option) []option {
 	into = append(into, option{cost: none})
 	if s.baseFits(j) {
@@ -178,7 +179,7 @@ func (s *search) options(j int, into []option) []option {
 	return into
 }
 
-// serve carries an option out.
+// serve gives a job the GPUs of an option.
 func (s *search) serve(j int, o option) {
 	switch {
 	case o.base:
@@ -192,8 +193,9 @@ func (s *search) serve(j int, o option) {
 	}
 }
 
-// place finds GPUs: of the node with the least that is enough, one with a part of a job of
-// several nodes before others; or of few nodes without such a part. The next call overwrites the placement.
+// place returns a placement of a number of GPUs. On one node, it is the node with the fewest free GPUs that suffice;
+// nodes with a part of a job of several nodes are preferred. On several, it uses few nodes, without such a part. The
+// next call overwrites the result.
 func (s *search) place(gpus int, several bool) []int {
 	placement := s.placement
 	clear(placement)
@@ -216,7 +218,7 @@ func (s *search) place(gpus int, several bool) []int {
 			}
 		}
 		n := min(s.free[most], left)
-		if n == gpus { // the job is to be on several nodes, though one is enough
+		if n == gpus { // one node suffices, but the job must be on several nodes
 			n--
 		}
 		placement[most] = n
@@ -225,7 +227,7 @@ func (s *search) place(gpus int, several bool) []int {
 	return placement
 }
 
-// tightest returns the node with the least free GPUs that are enough; -1 for none.
+// tightest returns the node with the fewest free GPUs that suffice; −1 if no node has enough.
 func (s *search) tightest(gpus int) int {
 	best := -1
 	for v, n := range s.free {
@@ -239,8 +241,8 @@ func (s *search) tightest(gpus int) int {
 	return best
 }
 
-// tightestBeside is tightest among the nodes without a job of several that a placement
-// does not use yet.
+// tightestBeside is tightest among the nodes that have no part of a job of several nodes, and that the placement does
+// not use.
 func (s *search) tightestBeside(gpus int, placement []int) int {
 	best := -1
 	for v, n := range s.free {
@@ -251,7 +253,7 @@ func (s *search) tightestBeside(gpus int, placement []int) int {
 	return best
 }
 
-// fromBase begins with the present division.
+// fromBase starts from the present division.
 func (s *search) fromBase() {
 	for j := range s.Jobs {
 		if s.baseFits(j) {
@@ -260,8 +262,8 @@ func (s *search) fromBase() {
 	}
 }
 
-// fromCounts begins with the numbers of GPUs that are best if only the size of nodes
-// matters. Those that keep their number keep their places.
+// fromCounts starts from the best numbers of GPUs if only the size of nodes mattered. Jobs whose number does not change
+// keep their placement.
 func (s *search) fromCounts() {
 	counts := s.counts()
 	order := make([]int, 0, len(counts))
@@ -286,10 +288,11 @@ func (s *search) fromCounts() {
 	}
 }
 
-// counts solves the knapsack of numbers of GPUs.
+// counts solves a knapsack problem: the number of GPUs of each job, without regard to nodes.
 func (s *search) counts() []int {
 	all := Total(s.Capacity)
-	least := make([]float64, all+1) // by GPUs used at most, over the jobs so far
+	// least sum of terms of the jobs so far, by the number of GPUs that they use at most
+	least := make([]float64, all+1)
 	chosen := make([][]int16, len(s.Jobs))
 	next := make([]float64, all+1)
 	for j := range s.Jobs {
@@ -323,7 +326,7 @@ func (s *search) counts() []int {
 	return counts
 }
 
-// settle improves one job after the other until none can be improved alone.
+// settle improves single jobs until no job can be improved.
 func (s *search) settle() {
 	for round := 0; round < 8 && !s.settled; round++ {
 		s.settled = true
@@ -341,7 +344,7 @@ func (s *search) settle() {
 	}
 }
 
-// pairs tries changes of two jobs at once; at least one of them holds GPUs. A pair that could not be improved is tried
+// pairs tries to change two jobs at once; at least one of them holds GPUs. A pair that could not be improved is tried
 // again only after another pair was improved.
 func (s *search) pairs() {
 	tries := s.Tries
@@ -350,7 +353,7 @@ func (s *search) pairs() {
 	}
 	var holders []int
 	n := len(s.Jobs)
-	looked := make([][]int, n) // by pair: how many exchanges there had been, plus one
+	looked := make([][]int, n) // by pair: the value of changes at its last try, plus one; 0 for never
 	for try := range tries {
 		if try%64 == 0 {
 			holders = holders[:0]
@@ -378,8 +381,8 @@ func (s *search) pairs() {
 	s.settle()
 }
 
-// atLeast returns a lower bound on the cost of a way to serve a job. It is lower if the way
-// can be the job's base.
+// atLeast returns a lower bound of a job's term if it is served in the given way. The bound is lower if this can be the
+// job's present allocation.
 func (s *terms) atLeast(j int, way option) float64 {
 	if way.gpus > 0 && way.gpus == s.held[j] {
 		return min(way.cost, s.stay[j])
@@ -387,7 +390,7 @@ func (s *terms) atLeast(j int, way option) float64 {
 	return way.cost
 }
 
-// least returns the least term of a job that gets other GPUs, up to the number gpus, on one node or on several.
+// least returns the least term of a job after a change, with up to the given number of GPUs, on one node or on several.
 func (s *terms) least(j, gpus int, several bool) float64 {
 	rows, first := s.leastWithin, 1
 	if several {
@@ -406,7 +409,7 @@ func (s *terms) least(j, gpus int, several bool) float64 {
 	return rows[j][gpus]
 }
 
-// bound is the least cost of serving a job that holds nothing.
+// bound is a lower bound of the term of a job without GPUs, by the number of free GPUs.
 type bound struct {
 	*search
 	job          int
@@ -419,7 +422,7 @@ func (s *search) boundOf(j int) bound {
 	return bound{s, j, one, several, s.baseFits(j)}
 }
 
-// with returns the bound for up to the given number of GPUs.
+// with returns the bound if up to the given number of GPUs are free.
 func (b bound) with(gpus int) float64 {
 	least := min(b.least(b.job, min(gpus, b.one), false), b.least(b.job, min(gpus, b.several), true))
 	if b.based && gpus >= b.held[b.job] {
@@ -428,7 +431,7 @@ func (b bound) with(gpus int) float64 {
 	return least
 }
 
-// exchange serves two jobs in a new way, if that lowers their terms, and reports whether it did.
+// exchange serves two jobs in another way if that lowers the sum of their terms. It reports whether it did.
 func (s *search) exchange(a, b int) bool {
 	before := s.cost[a] + s.cost[b]
 	costA, costB := s.cost[a], s.cost[b]

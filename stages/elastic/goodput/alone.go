@@ -1,10 +1,10 @@
 package goodput
 
-// request is a possible request of a job.
+// request is the arguments of Alone, whose results are cached.
 type request struct{ batch, gpus, nodes int }
 
-// Alone returns how many seconds the whole training takes on GPUs that are divided evenly over
-// nodes, with a batch size, or with those that it chooses for 0.
+// Alone returns the seconds that the whole training takes on GPUs that are divided evenly over nodes. batch is the
+// batch size; if it is 0, the run chooses it.
 func (p *MeasuredProgram) Alone(batch, gpus, nodes int) float64 {
 	asked := request{batch, max(gpus, 1), max(nodes, 1)}
 	p.lock.Lock()
@@ -28,7 +28,7 @@ func (p *MeasuredProgram) Alone(batch, gpus, nodes int) float64 {
 	return sum
 }
 
-// FilledNodes returns GPUs by node where one node is filled after the other.
+// FilledNodes returns the number of GPUs by node if nodes are filled one after the other.
 func FilledNodes(gpus, perNode int) (nodes []int) {
 	for ; gpus > 0; gpus -= perNode {
 		nodes = append(nodes, min(gpus, perNode))

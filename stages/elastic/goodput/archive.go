@@ -11,13 +11,13 @@ import (
 	"testing/fstest"
 )
 
-// Bounds of the unpacked files.
+// Limits of an archive's files in memory.
 const (
 	mostFiles = 100_000
 	mostBytes = 256 << 20
 )
 
-// Archive has the files of a tar archive in memory, by their paths.
+// Archive has the contents of a tar archive's files, by path.
 type Archive map[string][]byte
 
 // Unpack reads the regular files of a tar archive: at most 100,000 with 256 MiB.
@@ -39,13 +39,13 @@ func Unpack(r io.Reader) (Archive, error) {
 			return nil, err
 		}
 		if left -= int64(len(text)); left < 0 || len(a) == mostFiles {
-			return nil, fmt.Errorf("it has more than %d files or %d MiB", mostFiles, mostBytes>>20)
+			return nil, fmt.Errorf("the archive has more than %d files or %d MiB", mostFiles, mostBytes>>20)
 		}
 		a[path.Clean(h.Name)] = text
 	}
 }
 
-// Programs lists the names of the folders that have measurements of a program.
+// Programs returns the names of the folders that have measurements of a program.
 func (a Archive) Programs() []string {
 	var names []string
 	for name := range a {
@@ -57,8 +57,8 @@ func (a Archive) Programs() []string {
 	return slices.Compact(names)
 }
 
-// Program returns the folder with the measurements of a program, wherever in the archive it
-// is; nil for none.
+// Program returns the files of the folder with a program's name, at any depth of the archive; nil if there is no such
+// folder.
 func (a Archive) Program(name string) fstest.MapFS {
 	var folders []string
 	for file := range a {

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Measurement is the measured time of a job's steps.
+// Measurement is the measured time of a job's steps with one configuration.
 type Measurement struct {
 	Nodes, GPUs, Local int
-	// Gradient is the time of a gradient alone, and Step the time of a step including
-	// the average over the GPUs, in seconds; above 0.
+	// Gradient is the time of a gradient alone. Step is the time of a step, with the average over the GPUs. Both are in
+	// seconds and above 0.
 	Gradient, Step float64
 }
 
-// The places of the parameters in the minimization: the logarithms of the α and β, and γ.
+// Indices of the parameters in the minimization: the logarithms of each α and β, and γ.
 const (
 	alphaC = iota
 	betaC
@@ -27,20 +27,19 @@ const (
 
 // Bounds of the parameters.
 const (
-	least       = 1e-8 // of each α and β
+	least       = 1e-8 // for each α and β
 	greatestLog = 20
 	mostGamma   = 10.0
 )
 
-// Fit returns the parameters that make least
+// Fit returns the parameters that minimize
 //
 //	RMSE(log gradient) + RMSE(log step) + 1e-3·(γ-1)² + 1e-2·((βn/αn)² + (βr/αr)²)
 //
-// (Pollux, section 4.1). Parameters without a measurement stay optimistic. Without a second
-// batch size half of the gradient's time is constant. Without a job over nodes, within one, or
-// on more than two GPUs, their cost is almost zero; and across nodes the average takes at least
-// 1.1 times as long as within one, where only the latter has been seen. It returns the zero
-// value without measurements.
+// (Pollux, section 4.1). Parameters without a measurement are optimistic. With one batch size only, half of the
+// gradient's time is constant. The time of an average across nodes, within a node, or over more than two GPUs is almost
+// zero until it was measured. If only averages within a node were measured, an average across nodes takes at least 1.1
+// times as long. Without measurements, Fit returns the zero value.
 func Fit(all []Measurement) Params {
 	if len(all) == 0 {
 		return Params{}
@@ -63,38 +62,39 @@ func toParams(x vector) Params {
 	}
 }
 
-// fit is a problem of Fit.
+// fit is a problem that Fit solves.
 type fit struct {
 	rows     []row
 	sizes    []size
 	networks []network
 	fixed    [variables]bool
-	half     float64 // of the mean time of a gradient
-	across   bool    // some ran on several nodes
+	half     float64 // half of the mean time of a gradient
+	across   bool    // some measurements are of several nodes
 }
 
-// row is a measurement as its logarithms, its size, and its network, or -1 on one GPU.
+// row is a measurement: its logarithms, its index of sizes, and its index of networks (−1 for one GPU).
 type row struct {
 	logGradient, logStep float64
 	size, network        int
 }
 
-// size is a batch size of a GPU, and the time of its gradient at the point that is evaluated, with the parts that the
-// constant and the slope have in it.
+// size is a number of samples on a GPU. At the point that is evaluated, it has the time of their gradient, and the
+// parts of the constant and of the slope in this time.
 type size struct {
 	local     float64
 	time, log float64
 	dc, db    float64
 }
 
-// network is a number of GPUs beyond two in one node or across nodes, and the time of its average at this point.
+// network is the number of GPUs beyond two, within a node or across nodes. It has the time of their average at the
+// point that is evaluated.
 type network struct {
-	alpha     int // where its parameters are
+	alpha     int // index of its α in the parameters
 	beyond    float64
 	time, log float64
 }
 
-// indexOf returns where a value is in a list, and appends it when it is new.
+// indexOf returns the index of a value in a list; it appends the value if it is new.
 func indexOf[T comparable](all *[]T, v T) int {
 	if i := slices.Index(*all, v); i >= 0 {
 		return i
@@ -127,12 +127,12 @@ func newFit(all []Measurement) *fit {
 	f.half = sum / float64(len(all)) / 2
 	f.fixed = [variables]bool{
 		alphaC: !sizes, alphaN: !f.across, betaN: !f.across || !many, alphaR: !within, betaR: !within || !many,
-		gammaAt: !f.across && !within, // nothing overlaps
+		gammaAt: !f.across && !within, // without an average, there is no overlap to fit
 	}
 	return f
 }
 
-// start returns where the search begins: parameters of a usual size.
+// start returns parameters of usual sizes, at which the minimization starts.
 func (f *fit) start() vector {
 	x := vector{gammaAt: 1.001}
 	for i := range gammaAt {
@@ -153,7 +153,7 @@ func (f *fit) start() vector {
 	return x
 }
 
-// times sets the times of all sizes and networks to those with the parameters v, the α and β.
+// times computes the times of all sizes and networks; v has each α and β.
 func (f *fit) times(v *[gammaAt]float64) {
 	for i := range f.sizes {
 		a := &f.sizes[i]
@@ -168,7 +168,7 @@ func (f *fit) times(v *[gammaAt]float64) {
 	}
 }
 
-// evaluate returns the loss and its gradient.
+// evaluate returns the loss at a point, and its gradient.
 func (f *fit) evaluate(x vector) (loss float64, slope vector) {
 	var v [gammaAt]float64
 	for i := range v {
@@ -176,7 +176,7 @@ func (f *fit) evaluate(x vector) (loss float64, slope vector) {
 	}
 	f.times(&v)
 	gamma := x[gammaAt]
-	var ofGradient, ofStep vector // of half the squared errors
+	var ofGradient, ofStep vector // gradients of half the squared errors
 	gradients, steps := 0.0, 0.0
 	for _, r := range f.rows {
 		a := &f.sizes[r.size]
@@ -184,7 +184,7 @@ func (f *fit) evaluate(x vector) (loss float64, slope vector) {
 		gradients += e * e
 		ofGradient[alphaC] += e * a.dc
 		ofGradient[betaC] += e * a.db
-		if r.network < 0 { // one GPU
+		if r.network < 0 { // one GPU: the step is the gradient alone
 			e := a.log - r.logStep
 			steps += e * e
 			ofStep[alphaC] += e * a.dc
@@ -192,7 +192,7 @@ func (f *fit) evaluate(x vector) (loss float64, slope vector) {
 			continue
 		}
 		n := &f.networks[r.network]
-		// log(a^γ + n^γ), and the part that a^γ has in it.
+		// log(a^γ + n^γ), and the part of a^γ in the sum.
 		apart := gamma * (n.log - a.log)
 		both, part := gamma*a.log, 0.0
 		if apart > 0 {
@@ -231,10 +231,10 @@ func (f *fit) evaluate(x vector) (loss float64, slope vector) {
 	return loss, slope
 }
 
-// smooth rounds the corner that a root has at 0.
+// smooth is added under square roots, so that they have a derivative at 0.
 const smooth = 1e-12
 
-// bound returns the nearest allowed point.
+// bound returns the allowed point nearest to x.
 func (f *fit) bound(x vector) vector {
 	for i := range gammaAt {
 		x[i] = min(max(x[i], math.Log(least)), greatestLog)
@@ -243,9 +243,8 @@ func (f *fit) bound(x vector) vector {
 	return x
 }
 
-// minimise follows the slope by the formula of Broyden, Fletcher, Goldfarb and Shanno
-// (J. Nocedal, S. Wright, Numerical Optimization, 2006, algorithm 6.1), with variables that
-// press against a bound held there.
+// minimise minimizes the loss by the BFGS method (J. Nocedal, S. Wright, Numerical Optimization, 2006, algorithm 6.1).
+// A variable at its bound is fixed while the slope points beyond the bound.
 func minimise(f *fit, x vector) vector {
 	x = f.bound(x)
 	value, slope := f.evaluate(x)
@@ -253,7 +252,7 @@ func minimise(f *fit, x vector) vector {
 	for range 200 {
 		free := f.free(x, slope)
 		direction, downhill := inverse.times(slope, free)
-		if downhill >= 0 { // the approximation has gone astray
+		if downhill >= 0 { // the approximation of the second derivatives is bad: start it again
 			inverse = unit()
 			direction, downhill = inverse.times(slope, free)
 		}
@@ -278,7 +277,7 @@ func minimise(f *fit, x vector) vector {
 	return x
 }
 
-// free reports which variables can move: those that do not press against a bound.
+// free reports for each variable whether it can move. It cannot if it is at a bound and the slope points beyond it.
 func (f *fit) free(x, slope vector) (free [variables]bool) {
 	for i := range free {
 		lo, hi := math.Log(least), float64(greatestLog)
@@ -290,7 +289,7 @@ func (f *fit) free(x, slope vector) (free [variables]bool) {
 	return free
 }
 
-// along looks for a lower point in a direction.
+// along searches for a point with a lower loss in a direction.
 func (f *fit) along(x, direction vector, value, downhill float64) (next vector, lower float64, slope vector, ok bool) {
 	longest := slices.MaxFunc(direction[:], func(a, b float64) int {
 		if math.Abs(a) < math.Abs(b) {
@@ -311,7 +310,7 @@ func (f *fit) along(x, direction vector, value, downhill float64) (next vector, 
 	return x, value, slope, false
 }
 
-// matrix approximates the inverse of the second derivatives.
+// matrix approximates the inverse of the matrix of second derivatives.
 type matrix [variables]vector
 
 func unit() (m matrix) {
@@ -321,7 +320,7 @@ func unit() (m matrix) {
 	return m
 }
 
-// times returns -m·slope among the free variables, and its product with the slope.
+// times returns −m·slope for the free variables, and its product with the slope.
 func (m *matrix) times(slope vector, free [variables]bool) (direction vector, downhill float64) {
 	for i := range direction {
 		if !free[i] {
@@ -337,7 +336,7 @@ func (m *matrix) times(slope vector, free [variables]bool) (direction vector, do
 	return direction, downhill
 }
 
-// learn updates the matrix from the change of the slope between two points.
+// learn updates the matrix by the change of the slope from x to next.
 func (m *matrix) learn(x, next, slope, ahead vector) {
 	var s, y, my vector
 	sy, yy := 0.0, 0.0

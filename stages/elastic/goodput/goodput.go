@@ -1,48 +1,45 @@
-// Package goodput predicts the progress of data-parallel training for a number of GPUs and
-// a batch size: the throughput, and the statistical value of a sample at that batch size.
-// It is the model of A. Qiao and others, "Pollux: Co-adaptive Cluster Scheduling for
-// Goodput-Optimized Deep Learning" (OSDI 2021), sections 3.1 and 3.2.
+// Package goodput predicts the progress of data-parallel training by the number of GPUs and the batch size. Goodput is
+// the throughput, multiplied by the statistical value of a sample at the batch size. It is the model of A. Qiao and
+// others, "Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep Learning" (OSDI 2021), sections 3.1 and
+// 3.2.
 package goodput
 
 import "math"
 
-// Params are the parameters of a step's time. A gradient over b samples on one GPU takes
-// AlphaC + BetaC·b; averaging it over GPUs takes AlphaR + BetaR·(GPUs-2) within a node, and
-// AlphaN + BetaN·(GPUs-2) across nodes. All are in seconds.
+// Params are the parameters of the time of a step, in seconds. A gradient over b samples on one GPU takes AlphaC +
+// BetaC·b. Its average over GPUs takes AlphaR + BetaR·(GPUs−2) within a node, and AlphaN + BetaN·(GPUs−2) across nodes.
 type Params struct {
 	AlphaC, BetaC float64
 	AlphaN, BetaN float64
 	AlphaR, BetaR float64
-	// Gamma is the overlap of the two: 1 for not at all; the greater, the more. At
-	// most 10.
+	// Gamma says how much the two overlap, from 1 (not at all) to 10 (almost completely).
 	Gamma float64
 }
 
-// On returns the parameters on GPUs that compute a gradient rate times as fast.
+// On returns the parameters for GPUs that compute a gradient rate times as fast.
 func (p Params) On(rate float64) Params {
 	p.AlphaC, p.BetaC = p.AlphaC/rate, p.BetaC/rate
 	return p
 }
 
-// Noise is the gradient's at the first batch size: the square of its norm, and its variance.
+// Noise describes the gradient at the first batch size: the square of its norm, and its variance.
 type Noise struct{ Square, Variance float64 }
 
-// Config is the batch configuration of a job.
+// Config is a number of GPUs and the division of a batch among them.
 type Config struct {
 	Nodes, GPUs int
-	// Local is the number of samples that a GPU takes at once. Accumulation is the
-	// number of times that it does so before the gradients are averaged, not counting
-	// the last time.
+	// Local is the number of samples that a GPU processes at once. Accumulation is the number of additional times that
+	// it does so before the gradients are averaged.
 	Local, Accumulation int
 }
 
 // Batch returns the number of samples of a step.
 func (c Config) Batch() int { return c.GPUs * c.Local * (c.Accumulation + 1) }
 
-// Gradient returns the time of a GPU for the gradient over local samples, in seconds.
+// Gradient returns the seconds in which a GPU computes the gradient over local samples.
 func (p *Params) Gradient(local int) float64 { return p.AlphaC + p.BetaC*float64(local) }
 
-// Network returns the time of the average over GPUs, in seconds.
+// Network returns the seconds in which gradients are averaged over GPUs.
 func (p *Params) Network(nodes, gpus int) float64 {
 	beyond := float64(max(gpus-2, 0))
 	switch {
@@ -54,8 +51,7 @@ func (p *Params) Network(nodes, gpus int) float64 {
 	return 0
 }
 
-// Step returns the time of a step without accumulation, in seconds:
-// (gradient^γ + network^γ)^(1/γ).
+// Step returns the seconds of a step without accumulation: (gradient^γ + network^γ)^(1/γ).
 func (p *Params) Step(nodes, gpus, local int) float64 {
 	return overlap(p.Gradient(local), p.Network(nodes, gpus), p.Gamma)
 }
@@ -67,13 +63,13 @@ func overlap(gradient, network, gamma float64) float64 {
 	return math.Pow(math.Pow(gradient, gamma)+math.Pow(network, gamma), 1/gamma)
 }
 
-// Throughput returns the samples per second.
+// Throughput returns the number of samples per second.
 func (p *Params) Throughput(c Config) float64 {
 	return float64(c.Batch()) / (p.Step(c.Nodes, c.GPUs, c.Local) + float64(c.Accumulation)*p.Gradient(c.Local))
 }
 
-// Gain returns how much more progress a step makes with a batch scale times as large as the
-// first: from 1, where larger batches are no use, to scale.
+// Gain returns the progress of a step with a batch scale times as large as the first, relative to a step with the first
+// batch. It is from 1 (a larger batch is of no use) to scale.
 func (n Noise) Gain(scale float64) float64 {
 	below := n.Variance/scale + n.Square
 	if below <= 0 {
@@ -82,41 +78,41 @@ func (n Noise) Gain(scale float64) float64 {
 	return (n.Variance + n.Square) / below
 }
 
-// Efficiency returns the value of a sample in a batch scale times as large as the first;
-// in the first batch it is 1.
+// Efficiency returns the value of a sample in a batch scale times as large as the first, relative to a sample in the
+// first batch.
 func (n Noise) Efficiency(scale float64) float64 { return n.Gain(scale) / scale }
 
 // Model predicts the goodput of a job.
 type Model struct {
 	Params Params
 	Noise  Noise
-	// Limits bound its batch.
+	// Limits bound the batch size.
 	Limits Limits
 }
 
-// Limits are the bounds of a job's batch, in samples: First is the batch for which the job
-// was tuned, and the smallest; Most is the greatest of a step. Least and Greatest bound the
-// samples that a GPU takes at once.
+// Limits are the bounds of a job's batch sizes, in samples. First is the batch size for which the job was tuned; it is
+// the least. Most is the greatest batch size of a step. Least and Greatest bound the samples that a GPU processes at
+// once.
 type Limits struct {
 	First, Most     int
 	Least, Greatest int
 }
 
-// Goodput returns throughput × efficiency: samples per second, in worth of the first batch size.
+// Goodput returns throughput × efficiency: the samples per second, weighted by their value relative to the first batch
+// size.
 func (m *Model) Goodput(c Config) float64 {
 	return m.Params.Throughput(c) * m.Noise.Efficiency(float64(c.Batch())/float64(m.Limits.First))
 }
 
-// samples is the number of batch sizes that are tried, from the least to the greatest in geometric
-// steps.
+// samples is the number of batch sizes that Best tries, in geometric steps.
 const samples = 50
 
-// edge keeps rounding errors from reaching the next whole number.
+// edge is subtracted before rounding up, so that rounding errors do not give the next whole number.
 const edge = 1e-8
 
-// Best returns the batch with the greatest goodput on the given GPUs, and that goodput; 0
-// if no batch is within the limits. A single GPU accumulates at least once in a batch
-// beyond the first: it cannot estimate the gradient's variance from one gradient.
+// Best returns the batch with the greatest goodput on the given GPUs, and its goodput; 0 if no batch keeps the limits.
+// On one GPU, a batch above the first is accumulated at least once, since the variance of gradients cannot be estimated
+// from one gradient.
 func (m *Model) Best(nodes, gpus int) (best Config, goodput float64) {
 	l := &m.Limits
 	least := float64(max(l.First, l.Least*gpus))
@@ -152,7 +148,7 @@ func (m *Model) Best(nodes, gpus int) (best Config, goodput float64) {
 	return best, goodput
 }
 
-// Split divides a batch over GPUs, with as much accumulation as the limits ask for.
+// Split divides a batch over GPUs. It accumulates only as often as the limits require.
 func Split(batch float64, nodes, gpus int, l *Limits) Config {
 	local := batch / float64(gpus)
 	more := int(math.Ceil(local/float64(l.Greatest)-edge)) - 1

@@ -5,19 +5,18 @@ import (
 	"math"
 )
 
-// law is a program whose speed follows a formula, and whose gradients are as noisy at its
-// end as at its beginning.
+// law is a program whose speed follows a formula. Its gradients are equally noisy in all epochs.
 type law struct {
 	params Params
 	noise  Noise
-	epoch  float64 // steps of the first batch size in an epoch
+	epoch  float64 // steps of an epoch with the first batch size
 }
 
-// mostEpochs bounds the epochs of a program without recorded trainings.
+// mostEpochs is the greatest number of epochs of a program that follows a law.
 const mostEpochs = 100_000
 
-// ByLaw returns a program whose step times follow the parameters, and whose epochs have
-// the given number of samples. The settings must have the epochs and all limits.
+// ByLaw returns a program whose step times follow the parameters. samples is the number of samples in an epoch. The
+// settings must have the epochs and all limits.
 func ByLaw(name string, params Params, noise Noise, samples int, s MeasuredSettings) (*MeasuredProgram, error) {
 	l := s.Limits
 	switch {
@@ -34,7 +33,7 @@ func ByLaw(name string, params Params, noise Noise, samples int, s MeasuredSetti
 	}, nil
 }
 
-// step is Program.Step.
+// step implements MeasuredProgram.StepOn.
 func (l *law) step(placement []int, local int, rate float64) (step, sync float64) {
 	gpus := 0
 	for _, n := range placement {
@@ -45,7 +44,7 @@ func (l *law) step(placement []int, local int, rate float64) (step, sync float64
 	return step, max(step-params.Gradient(local), 0)
 }
 
-// iterations is Program.Iterations: each step makes as much progress as the noise allows.
+// iterations implements MeasuredProgram.Iterations: a step makes as much progress as the noise allows.
 func (l *law) iterations(batch, first, epoch int) float64 {
 	return l.epoch * float64(epoch+1) / l.noise.Gain(float64(batch)/float64(first))
 }

@@ -1,6 +1,4 @@
-// Training follows training programs whose GPUs and batch size change while they run:
-// the measured times of a program's steps, its gradients' noise, and a run of it on any
-// GPUs.
+// A run of a measured program whose GPUs and batch size change: the times of its steps, and the noise of its gradients.
 
 package goodput
 
@@ -12,24 +10,24 @@ import (
 	"sync"
 )
 
-// Program is a training program as it was measured.
+// MeasuredProgram is a training program whose step times and recorded trainings were measured.
 type MeasuredProgram struct {
 	Name string
-	// Limits bound the batch. Epochs is the number of epochs of the whole training.
+	// Limits bound the batch sizes. Epochs is the number of epochs of the whole training.
 	Limits Limits
 	Epochs int
 
-	placed  map[string][]timing // measured placements, by canonical form
-	grid    []shape             // means by nodes and GPUs, ascending
-	scatter scatter             // the same as points
+	placed  map[string][]timing // times by placement, in its canonical form
+	grid    []shape             // mean times by nodes and GPUs, ascending
+	scatter scatter             // the measurements as points for interpolation
 	lock    sync.Mutex          // guards found and alone
-	found   map[[3]int]timing   // cached results
-	alone   map[request]float64 // seconds of whole trainings that were asked for
-	runs    []validation        // by batch size, ascending
-	law     *law                // takes the place of all measurements; nil for a program that was measured
+	found   map[[3]int]timing   // cached times of steps, by nodes, GPUs and local batch size
+	alone   map[request]float64 // cached seconds of whole trainings, by request
+	runs    []validation        // recorded trainings by batch size, ascending
+	law     *law                // replaces all measurements; nil for a measured program
 }
 
-// timing is the time of a step with a number of samples on each GPU, in seconds.
+// timing is the measured time of a step, by the number of samples on each GPU, in seconds.
 type timing struct {
 	local      int
 	step, sync float64
@@ -41,19 +39,18 @@ type shape struct {
 	timings     []timing // by local batch size, ascending
 }
 
-// validation is a recorded training with one batch size: one value per epoch.
+// validation is a recorded training with one batch size, with a value for each epoch.
 type validation struct {
 	batch                      int
-	progress, iterations       []float64 // at the end of the epoch; progress in steps of the first batch size
+	progress, iterations       []float64 // at the end of each epoch; progress is in steps of the first batch size
 	gradientSquare, gradientVa []float64
 }
 
-// Step returns the time of a step on a placement (GPUs by node, above 0) with local
-// samples on each GPU, and the part of it that averages the gradients; in seconds.
+// Step returns the seconds of a step on a placement (GPUs by node, each above 0) with local samples on each GPU. sync
+// is the part of this time that averages the gradients.
 //
-// Where the placement was measured, times between two measured batch sizes are on a
-// straight line; otherwise they are interpolated between the measured numbers of nodes,
-// GPUs and samples, in the Delaunay triangulation of these.
+// If the placement was measured, times are interpolated linearly between batch sizes. Otherwise they are interpolated
+// between the measured numbers of nodes, GPUs and samples, in their Delaunay triangulation.
 func (p *MeasuredProgram) Step(placement []int, local int) (step, sync float64) {
 	if p.law != nil {
 		return p.law.step(placement, local, 1)
@@ -69,7 +66,7 @@ func (p *MeasuredProgram) Step(placement []int, local int) (step, sync float64) 
 	return p.interpolate(len(placement), gpus, local)
 }
 
-// StepOn is Step on GPUs that compute a gradient rate times as fast.
+// StepOn is Step for GPUs that compute a gradient rate times as fast as the measured ones.
 func (p *MeasuredProgram) StepOn(placement []int, local int, rate float64) (step, sync float64) {
 	if p.law != nil {
 		return p.law.step(placement, local, rate)
@@ -78,11 +75,11 @@ func (p *MeasuredProgram) StepOn(placement []int, local int, rate float64) (step
 	return (step-sync)/rate + sync, sync
 }
 
-// canonical writes a placement in its least rotation: nodes in a ring are the same from
-// wherever one begins.
+// canonical returns the text of a placement. All rotations of a placement have the same text, because the speed does
+// not depend on which node is first.
 func canonical(placement []int) string { return string(appendCanonical(nil, placement)) }
 
-// appendCanonical appends the canonical form.
+// appendCanonical appends the canonical form of a placement to b.
 func appendCanonical(b []byte, placement []int) []byte {
 	least := 0
 	for first := 1; first < len(placement); first++ {
@@ -97,7 +94,7 @@ func appendCanonical(b []byte, placement []int) []byte {
 	return b
 }
 
-// turned compares a placement from its node i on with the same from its node k on.
+// turned compares two rotations of a placement: from node i on, and from node k on.
 func turned(placement []int, i, k int) int {
 	n := len(placement)
 	for d := range n {
@@ -108,7 +105,7 @@ func turned(placement []int, i, k int) int {
 	return 0
 }
 
-// between interpolates between batch sizes, and extrapolates linearly beyond them.
+// between interpolates linearly between batch sizes, and extrapolates linearly beyond them.
 func between(rows []timing, local int) (step, sync float64) {
 	i, found := slices.BinarySearchFunc(rows, local, func(t timing, n int) int { return cmp.Compare(t.local, n) })
 	if found || len(rows) == 1 {
@@ -122,8 +119,8 @@ func between(rows []timing, local int) (step, sync float64) {
 	return max(step, 1e-9), min(max(sync, 0), max(step, 1e-9))
 }
 
-// interpolate finds the time on a shape that was not measured; beyond all that were, it is
-// the time of the nearest.
+// interpolate returns the times for numbers of nodes and GPUs that were not measured. Outside of the measurements, it
+// returns the times of the nearest measurement.
 func (p *MeasuredProgram) interpolate(nodes, gpus, local int) (step, sync float64) {
 	last := p.grid[len(p.grid)-1]
 	key := [3]int{min(nodes, last.nodes), gpus, local}
@@ -146,8 +143,8 @@ func (p *MeasuredProgram) interpolate(nodes, gpus, local int) (step, sync float6
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
-// Work returns the progress that makes the first epochs, in steps of the first batch size:
-// the least of all recorded trainings.
+// Work returns the progress at the end of the given epoch, in steps of the first batch size. It is the least progress
+// of all recorded trainings.
 func (p *MeasuredProgram) Work(epochs int) float64 {
 	if epochs == 0 {
 		return 0
@@ -162,7 +159,7 @@ func (p *MeasuredProgram) Work(epochs int) float64 {
 	return least
 }
 
-// Noise returns the gradient's noise with a batch size in an epoch, which counts from 0.
+// Noise returns the noise of the gradient with a batch size in an epoch; the first epoch is 0.
 func (p *MeasuredProgram) Noise(batch, epoch int) Noise {
 	if p.law != nil {
 		return p.law.noise
@@ -174,7 +171,7 @@ func (p *MeasuredProgram) Noise(batch, epoch int) Noise {
 	}
 }
 
-// Iterations returns how many steps with a batch size the first epochs and one more take.
+// Iterations returns the number of steps with a batch size until the end of the given epoch; the first epoch is 0.
 func (p *MeasuredProgram) Iterations(batch, epoch int) float64 {
 	if p.law != nil {
 		return p.law.iterations(batch, p.Limits.First, epoch)
@@ -185,8 +182,8 @@ func (p *MeasuredProgram) Iterations(batch, epoch int) float64 {
 
 func mix(a, b, at float64) float64 { return a + at*(b-a) }
 
-// around returns the recorded trainings with the next smaller and greater batch sizes, and
-// how far the batch is from the first to the second.
+// around returns the recorded trainings with the next smaller and the next greater batch size. at is the place of the
+// batch between them, from 0 to 1.
 func (p *MeasuredProgram) around(batch int) (a, b *validation, at float64) {
 	i, found := slices.BinarySearchFunc(p.runs, batch, func(v validation, n int) int { return cmp.Compare(v.batch, n) })
 	switch {

@@ -16,31 +16,31 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/csvrows"
 )
 
-// Settings are the properties of a program that its measurements do not determine.
+// MeasuredSettings are properties of a program that do not follow from its measurements.
 type MeasuredSettings struct {
-	// Epochs is the number of epochs of the whole training; 0 for the number
-	// that all recorded trainings have.
+	// Epochs is the number of epochs of the whole training; 0 means the epochs of the recorded trainings.
 	Epochs int
-	// Limits bound the batch. A limit of 0 means the measured limit: the least and
-	// greatest batch size of a recorded training, and of a GPU.
+	// Limits bound the batch sizes. A limit of 0 means the measured limit: the least or greatest batch size of the
+	// recorded trainings, or of a GPU.
 	Limits Limits
 }
 
-// The files of a program.
+// The names of a program's files.
 const (
 	PlacementsFile  = "placements.csv"
 	ScalabilityFile = "scalability.csv"
 	validationGlob  = "validation-*.csv"
 )
 
-// maxRows bounds the rows that are read from a file.
+// maxRows is the greatest number of rows of a file.
 const maxRows = 1_000_000
 
-// Read reads the measurements of a program from a folder: placements.csv (columns
-// placement, local_bsz, step_time, sync_time: GPUs by node as digits, samples on each GPU,
-// seconds), scalability.csv, if it is there (num_nodes, num_replicas, and the same), and a
-// file validation-<batch>.csv for each recorded training (progress, iteration, grad_sqr,
-// grad_var: one row for each epoch).
+// ReadMeasured reads the measurements of a program from the files of a folder.
+//
+// The file placements.csv has the columns placement (GPUs by node, as digits), local_bsz (samples on each GPU),
+// step_time and sync_time (seconds). If there is a file scalability.csv, it has num_nodes and num_replicas in place of
+// placement. Each file validation-<batch>.csv is a recorded training. It has a row for each epoch: progress, iteration,
+// grad_sqr, grad_var.
 func ReadMeasured(folder fs.FS, name string, s MeasuredSettings) (*MeasuredProgram, error) {
 	p := &MeasuredProgram{Name: name, placed: map[string][]timing{}, found: map[[3]int]timing{}}
 	sums := map[[3]int]*sum{}
@@ -63,7 +63,7 @@ func ReadMeasured(folder fs.FS, name string, s MeasuredSettings) (*MeasuredProgr
 	return p, p.complete(s)
 }
 
-// complete adds the settings, and values that follow from the measurements.
+// complete adds the settings, and values that are computed from the measurements.
 func (p *MeasuredProgram) complete(s MeasuredSettings) error {
 	p.Limits, p.Epochs = s.Limits, s.Epochs
 	l := &p.Limits
@@ -89,13 +89,13 @@ func (p *MeasuredProgram) complete(s MeasuredSettings) error {
 	return nil
 }
 
-// misfit says that limits contradict each other.
+// misfit returns the error of limits that contradict each other.
 func misfit(l Limits) error {
-	return fmt.Errorf("batch sizes from %d to %d with %d to %d samples on each GPU do not fit together",
+	return fmt.Errorf("batch sizes from %d to %d with %d to %d samples on each GPU contradict each other",
 		l.First, l.Most, l.Least, l.Greatest)
 }
 
-// sum adds up measurements of one shape and batch size.
+// sum has the sums of the measurements with one shape and batch size.
 type sum struct{ step, sync, count float64 }
 
 func (p *MeasuredProgram) readPlacements(folder fs.FS, sums map[[3]int]*sum) error {
@@ -163,7 +163,7 @@ func add(sums map[[3]int]*sum, nodes, gpus int, t timing) {
 	s.step, s.sync, s.count = s.step+t.step, s.sync+t.sync, s.count+1
 }
 
-// gridOf returns the means by shape.
+// gridOf returns the mean times by nodes and GPUs.
 func gridOf(sums map[[3]int]*sum) []shape {
 	keys := make([][3]int, 0, len(sums))
 	for k := range sums {
@@ -211,7 +211,7 @@ func (p *MeasuredProgram) readValidations(folder fs.FS) error {
 		p.runs = append(p.runs, v)
 	}
 	if len(p.runs) == 0 {
-		return fmt.Errorf("there is no file %s: how far a step gets with each batch size is unknown", validationGlob)
+		return fmt.Errorf("there is no file %s with the progress of a training by its batch size", validationGlob)
 	}
 	slices.SortFunc(p.runs, func(a, b validation) int { return cmp.Compare(a.batch, b.batch) })
 	return nil
@@ -228,7 +228,7 @@ func (e *RowError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Li
 
 func (e *RowError) Unwrap() error { return e.Err }
 
-// eachRow reads the columns of a table that it is asked for.
+// eachRow calls row for each row of a table, with the fields of the given columns.
 func eachRow(folder fs.FS, name string, columns []string, row func(*fields) error) error {
 	file, err := folder.Open(name)
 	if err != nil {
@@ -274,7 +274,7 @@ func eachRow(folder fs.FS, name string, columns []string, row func(*fields) erro
 	}
 }
 
-// fields are the fields of a row. The first malformed one is the error.
+// fields are the fields of a row. err is about the first malformed field.
 type fields struct {
 	columns []string
 	at      []int
@@ -284,7 +284,7 @@ type fields struct {
 
 func (f *fields) text(i int) string { return strings.TrimSpace(f.row[f.at[i]]) }
 
-// number is finite and not negative.
+// number returns a field as a finite number of at least 0.
 func (f *fields) number(i int) float64 {
 	v, err := strconv.ParseFloat(f.text(i), 64)
 	if (err != nil || !(v >= 0) || math.IsInf(v, 1)) && f.err == nil {
@@ -301,7 +301,7 @@ func (f *fields) whole(i int) int {
 	return n
 }
 
-// timing reads three columns.
+// timing returns the times in three columns, beginning at index from.
 func (f *fields) timing(from int) (timing, error) {
 	t := timing{f.whole(from), f.number(from + 1), f.number(from + 2)}
 	if f.err == nil && (t.step <= 0 || t.sync >= t.step) {

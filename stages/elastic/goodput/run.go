@@ -6,52 +6,52 @@ import (
 	"slices"
 )
 
-// MeasuredRun is a training in progress. It knows its speed from its own measurements only.
+// MeasuredRun is a training in progress. Its model of its speed is fitted to its own steps only.
 type MeasuredRun struct {
 	Program *MeasuredProgram
-	// Batch is the size that its user asked for; 0 leaves it to the goodput.
+	// Batch is the batch size chosen by the user; 0 means that the run chooses it by goodput.
 	Batch int
 
-	epoch    int     // under way, from 0
+	epoch    int     // present epoch, from 0
 	progress float64 // in steps of the first batch size
 	now      Config
-	nodes    []int   // GPUs by node, above 0; nil while it has none
-	speed    float64 // of these GPUs, in times of those that were measured
+	nodes    []int   // GPUs by node, each above 0; nil while the run has no GPUs
+	speed    float64 // speed of these GPUs, relative to the measured ones
 
 	profile  []Measurement
-	measured map[[3]int]bool // nodes, GPUs, local batch size
-	most     int             // GPUs that it has run on
+	measured map[[3]int]bool // by nodes, GPUs and local batch size
+	most     int             // greatest number of GPUs so far
 	model    Model
-	known    bool // the model is there
-	fitted   int  // number of measurements in the fit
+	known    bool // the model exists
+	fitted   int  // number of measurements to which the model was fitted
 	table    map[sized]float64
 }
 
-// sized is a number of GPUs with their speed relative to the measured GPUs.
+// sized is a number of GPUs, and their speed relative to the measured GPUs.
 type sized struct {
 	nodes, gpus int
 	speed       float64
 }
 
-// NewMeasuredRun returns a run that has not started.
+// NewMeasuredRun returns a run that has not started. For batch, see MeasuredRun.Batch.
 func NewMeasuredRun(p *MeasuredProgram, batch int) *MeasuredRun {
 	return &MeasuredRun{Program: p, Batch: batch, measured: map[[3]int]bool{}, table: map[sized]float64{}, speed: 1}
 }
 
-// Epoch returns how many epochs are done.
+// Epoch returns the number of finished epochs.
 func (r *MeasuredRun) Epoch() int { return r.epoch }
 
-// Done reports whether all epochs are.
+// Done reports whether all epochs are finished.
 func (r *MeasuredRun) Done() bool { return r.epoch >= r.Program.Epochs }
 
-// Now returns its present configuration.
+// Now returns the present configuration.
 func (r *MeasuredRun) Now() Config { return r.now }
 
-// MostGPUs returns the greatest number of GPUs that it has run on.
+// MostGPUs returns the greatest number of GPUs on which the run has been.
 func (r *MeasuredRun) MostGPUs() int { return r.most }
 
-// Place gives the run GPUs by node and chooses its batch; speed is relative to the
-// measured GPUs. An empty nodes takes the GPUs away.
+// Place gives GPUs to the run, by node, and chooses its batch. speed is relative to the measured GPUs. Without nodes,
+// the run loses its GPUs.
 func (r *MeasuredRun) Place(nodes []int, speed float64) {
 	r.speed = speed
 	r.nodes = slices.DeleteFunc(slices.Clone(nodes), func(n int) bool { return n == 0 })
@@ -63,7 +63,7 @@ func (r *MeasuredRun) Place(nodes []int, speed float64) {
 	r.measure()
 }
 
-// choose sets the batch.
+// choose chooses the batch for the present GPUs.
 func (r *MeasuredRun) choose() {
 	nodes, gpus := len(r.nodes), 0
 	for _, n := range r.nodes {
@@ -84,14 +84,15 @@ func (r *MeasuredRun) choose() {
 	r.now = FixedProgram(batch, nodes, gpus, l)
 }
 
-// FixedProgram divides a batch over GPUs, within the greatest batch of all.
+// FixedProgram returns the configuration of a fixed batch size on GPUs, reduced to the greatest batch that the limits
+// allow.
 func FixedProgram(batch, nodes, gpus int, l *Limits) Config {
 	c := Split(float64(batch), nodes, gpus, l)
 	c.Local = max(min(c.Local, l.Most/(gpus*(c.Accumulation+1))), 1)
 	return c
 }
 
-// measure records the present time of steps, and the gradient's noise.
+// measure records the step time at the present configuration, and the noise of the gradient.
 func (r *MeasuredRun) measure() {
 	r.model.Limits = r.Program.Limits
 	if noise := r.noise(); noise != r.model.Noise {
@@ -114,7 +115,7 @@ func (r *MeasuredRun) noise() Noise {
 	return r.Program.Noise(r.now.Batch(), min(r.epoch, r.Program.Epochs-1))
 }
 
-// Model returns the run's model of its goodput; nil before it has run.
+// Model returns the run's model of its goodput; nil before its first step.
 func (r *MeasuredRun) Model() *Model {
 	if !r.known {
 		return nil
@@ -126,7 +127,7 @@ func (r *MeasuredRun) Model() *Model {
 	return &r.model
 }
 
-// on returns the model on GPUs with a speed relative to the measured GPUs.
+// on returns the model for GPUs with a speed relative to the measured ones.
 func (r *MeasuredRun) on(speed float64) *Model {
 	m := r.Model()
 	if m == nil || speed == 1 {
@@ -137,8 +138,8 @@ func (r *MeasuredRun) on(speed float64) *Model {
 	return &faster
 }
 
-// Goodput returns the greatest goodput that the run expects on the given GPUs, with a speed
-// relative to the measured GPUs; 0 before it has run.
+// Goodput returns the greatest goodput that the run expects on the given GPUs; speed is relative to the measured ones.
+// It returns 0 before the first step.
 func (r *MeasuredRun) Goodput(nodes, gpus int, speed float64) float64 {
 	m := r.on(speed)
 	if m == nil || gpus == 0 {
@@ -153,14 +154,14 @@ func (r *MeasuredRun) Goodput(nodes, gpus int, speed float64) float64 {
 	return v
 }
 
-// Rate returns how fast the run makes progress, in steps of the first batch size a second.
+// Rate returns the progress per second, in steps of the first batch size.
 func (r *MeasuredRun) Rate() float64 {
 	step, sync := r.Program.StepOn(r.nodes, r.now.Local, r.speed)
 	scale := float64(r.now.Batch()) / float64(r.Program.Limits.First)
 	return r.noise().Gain(scale) / (step + float64(r.now.Accumulation)*(step-sync))
 }
 
-// Left returns the seconds to the end of the epoch, if nothing changes until then.
+// Left returns the seconds until the present epoch ends, if the configuration does not change.
 func (r *MeasuredRun) Left() float64 {
 	if r.Done() {
 		return 0
@@ -168,8 +169,8 @@ func (r *MeasuredRun) Left() float64 {
 	return (r.Program.Work(r.epoch+1) - r.progress) / r.Rate()
 }
 
-// Remaining returns the rest of the whole training after passed more seconds at the present rate. It is in seconds on
-// one GPU with the first batch size, independent of the present GPUs.
+// Remaining returns the remaining work of the training after passed seconds at the present rate. Its unit is the second
+// on one GPU with the first batch size.
 func (r *MeasuredRun) Remaining(passed float64) float64 {
 	if r.Done() {
 		return 0
@@ -182,8 +183,8 @@ func (r *MeasuredRun) Remaining(passed float64) float64 {
 	return left * step
 }
 
-// StepTime returns the time of a step on a placement with the batch that the user asked
-// for, or the first; on one GPU with at least one accumulation. In seconds.
+// StepTime returns the seconds of a step on a placement with the user's batch size, or the first one. On one GPU, the
+// batch is accumulated at least once.
 func (r *MeasuredRun) StepTime(placement []int) float64 {
 	gpus := 0
 	for _, n := range placement {
@@ -201,7 +202,7 @@ func (r *MeasuredRun) StepTime(placement []int) float64 {
 	return step + float64(c.Accumulation)*(step-sync)
 }
 
-// Advance continues the run for a time within its epoch.
+// Advance continues the run by a time that ends within the present epoch.
 func (r *MeasuredRun) Advance(seconds float64) {
 	if !r.Done() {
 		r.progress = min(r.progress+seconds*r.Rate(), r.Program.Work(r.epoch+1))
@@ -209,7 +210,7 @@ func (r *MeasuredRun) Advance(seconds float64) {
 	}
 }
 
-// NextEpoch ends the epoch, and chooses the batch of the next.
+// NextEpoch ends the present epoch, and chooses the batch of the next one.
 func (r *MeasuredRun) NextEpoch() {
 	r.epoch++
 	r.progress = r.Program.Work(min(r.epoch, r.Program.Epochs))
@@ -218,14 +219,13 @@ func (r *MeasuredRun) NextEpoch() {
 	}
 }
 
-// again chooses the batch again.
+// again chooses the batch again, if the run has GPUs.
 func (r *MeasuredRun) again() {
 	r.measure()
 	r.choose()
 }
 
-// Steps returns how many steps with the batch that the user asked for are left; at
-// least 1.
+// Steps returns the remaining number of steps with the user's batch size; at least 1.
 func (r *MeasuredRun) Steps() float64 {
 	last := r.Program.Epochs - 1
 	if r.epoch >= last {

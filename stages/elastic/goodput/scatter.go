@@ -2,7 +2,7 @@ package goodput
 
 import "math"
 
-// scatter is measurements at scattered points: nodes, GPUs, and samples on each GPU.
+// scatter has measurements at scattered points: numbers of nodes, GPUs, and samples on each GPU.
 type scatter struct {
 	points []point
 	rows   []timing
@@ -10,16 +10,15 @@ type scatter struct {
 
 type point [3]float64
 
-// dims is the number of equations of a linear program: coordinates and the sum.
+// dims is the number of equations of the linear program: one for each coordinate, and one for the sum of the weights.
 const dims = 4
 
-// at interpolates linearly in the simplex of the Delaunay triangulation that a point lies
-// in. ok is false outside of the points' hull.
+// at interpolates at a point, linearly within a simplex of the Delaunay triangulation. ok is false if the point is
+// outside of the hull of the measurements.
 //
-// Its corners are the weights that make Σ wᵢ|pᵢ-x|² least under Σ wᵢpᵢ = x, Σ wᵢ = 1,
-// w ≥ 0: the lower hull of the points lifted to a paraboloid (K. Q. Brown, "Voronoi diagrams
-// from convex hulls", 1979). This linear program has four equations, and is solved by the
-// simplex method with an explicit inverse.
+// The weights of the simplex's corners minimize Σ wᵢ|pᵢ−x|² with Σ wᵢpᵢ = x, Σ wᵢ = 1, w ≥ 0: they lie on the lower
+// hull of the points lifted to a paraboloid (K. Q. Brown, "Voronoi diagrams from convex hulls", 1979). This linear
+// program has four equations, and is solved by the simplex method with an explicit inverse.
 func (s *scatter) at(x point) (step, sync float64, ok bool) {
 	n := len(s.points)
 	columns := make([][dims]float64, n)
@@ -33,8 +32,9 @@ func (s *scatter) at(x point) (step, sync float64, ok bool) {
 		columns[i][dims-1] = 1
 		farthest = max(farthest, cost[i])
 	}
-	outside := 1e4 * (farthest + 1) // the cost of not being within
-	var basis [dims]int             // from n on artificial
+	// cost of weight on an artificial point, so great that only points outside of the hull use it
+	outside := 1e4 * (farthest + 1)
+	var basis [dims]int // indices of columns; indices from n on are artificial points
 	var inverse [dims][dims]float64
 	value := [dims]float64{dims - 1: 1}
 	for k := range basis {
@@ -61,7 +61,7 @@ func (s *scatter) at(x point) (step, sync float64, ok bool) {
 			}
 			if reduced < least*(1+cost[i]) {
 				enters, least = i, reduced/(1+cost[i])
-				if round > 300 { // the first of them, lest it cycles (R. G. Bland, 1977)
+				if round > 300 { // take the first column, which prevents cycles (R. G. Bland, 1977)
 					break
 				}
 			}
@@ -85,7 +85,7 @@ func (s *scatter) at(x point) (step, sync float64, ok bool) {
 	return step, sync, true
 }
 
-// pivot brings a column into the basis.
+// pivot exchanges a column of the basis for another one.
 func pivot(basis *[dims]int, inverse *[dims][dims]float64, value *[dims]float64, column [dims]float64,
 	enters int) bool {
 	var d [dims]float64

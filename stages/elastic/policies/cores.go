@@ -9,11 +9,11 @@ import (
 	"github.com/tfexp/tfexp/stages/elastic/division"
 )
 
-// onCoresDoc ends the entry of an order in the reference.
+// onCoresDoc is the end of an order's description in the reference.
 const onCoresDoc = "on hardware without GPUs, simulated or real, it divides the cores among malleable jobs, by their " +
 	"predicted run times on them"
 
-// sizes returns the divided resource by node: GPUs, or cores if the cluster has no GPUs.
+// sizes returns the units of the divided resource by node: GPUs, or cores if the cluster has no GPUs.
 func sizes(c scheduler.Cluster) (capacity []int, cores bool) {
 	cores = !slices.ContainsFunc(c.Nodes, func(n scheduler.Node) bool { return n.GPUs > 0 })
 	for _, n := range c.Nodes {
@@ -26,18 +26,18 @@ func sizes(c scheduler.Cluster) (capacity []int, cores bool) {
 	return capacity, cores
 }
 
-// onCores is the known speed of a malleable job, which runs on any number of cores of one node: its predicted run
-// times. They come from samples or from the file, so the job need not have run on a number of cores.
+// onCores is the speed of a malleable job, which can have any number of cores of one node. The speed follows from
+// predicted run times, so the job need not have run on this number of cores.
 type onCores struct {
 	scheduler.JobView
 	outlook scheduler.ProgressModel
 	perNode int
 }
 
-// perSecond is a step of such a job: its work in one second of run time on its request.
+// perSecond is the length of a step of such a job: the work of one second on its request.
 const perSecond = time.Second
 
-// Goodput implements scheduler.Training: steps a second. More than one node is of no use.
+// Goodput implements scheduler.Training. It returns the steps per second; further nodes do not help.
 func (t onCores) Goodput(_ string, nodes, cores int) float64 {
 	if nodes != 1 || cores < 1 {
 		return 0
@@ -59,7 +59,7 @@ func (t onCores) StepTime(cores, _ int) float64 {
 // Steps implements scheduler.Training.
 func (t onCores) Steps() float64 { return max(float64(t.Remaining())/float64(perSecond), 1) }
 
-// training returns the speed of a job as a function of the divided resource.
+// training returns the speed of a job by its units of the divided resource.
 func (p *planner) training(v scheduler.View, j int32) (scheduler.Training, error) {
 	view := v.Job(j)
 	if t := view.Training(); t != nil {
@@ -76,18 +76,18 @@ func (p *planner) training(v scheduler.View, j int32) (scheduler.Training, error
 		view.Job().Name, p.device())
 }
 
-// resized reports whether a running job keeps its node, and gets another number of its cores.
+// resized reports whether a running job stays on its node with another number of cores.
 func (p *planner) resized(view scheduler.JobView, placement []int) bool {
 	had, has := firstOf(p.at[view.Job().Number]), firstOf(placement)
 	return p.cores && p.trains && view.Job().Malleable && had >= 0 && had == has
 }
 
-// grows reports whether that is a greater number.
+// grows reports whether a running job gets more cores than it has.
 func (p *planner) grows(view scheduler.JobView, placement []int) bool {
 	return p.resized(view, placement) && division.Total(placement) > division.Total(p.at[view.Job().Number])
 }
 
-// firstOf returns the first node of a placement; -1 for none.
+// firstOf returns the first node of a placement; −1 if it has no node.
 func firstOf(placement []int) int {
 	return slices.IndexFunc(placement, func(n int) bool { return n > 0 })
 }
@@ -100,11 +100,11 @@ func (p *planner) nodes() []int {
 	return nodes
 }
 
-// packed places jobs with the given numbers of cores. A job stays on its node if there is room and the other jobs
+// packed places jobs with the given numbers of cores. A job stays on its node if that has room, and if the other jobs
 // still fit.
 func (p *planner) packed(jobs []int32, counts []int) division.Division {
 	wants, room := make([]division.Want, len(jobs)), slices.Clone(p.capacity)
-	for _, grows := range []bool{false, true} { // there is always room for those that shrink
+	for _, grows := range []bool{false, true} { // first jobs that shrink, for which there is always room
 		for i, j := range jobs {
 			wants[i].GPUs = counts[i]
 			node := firstOf(p.at[j])
@@ -119,7 +119,8 @@ func (p *planner) packed(jobs []int32, counts []int) division.Division {
 	return division.Pack(p.capacity, p.nodes(), wants)
 }
 
-// onOneNode reduces each job to its share of the node where it has most, as its program runs on one node.
+// onOneNode reduces a job on several nodes to its cores on the node where it has the most, since its program runs on
+// one node.
 func onOneNode(d division.Division) {
 	for i, placement := range d {
 		if division.Total(placement) == 0 {
@@ -131,9 +132,9 @@ func onOneNode(d division.Division) {
 	}
 }
 
-// startOn starts or resumes a malleable job with cores of a node. If the node has no room for it (it lacks memory, or
-// the job is bound to another node), it gets the same number of cores of a node that has room, or the least number that
-// it can start with; otherwise it waits.
+// startOn starts or resumes a malleable job with cores of a node. If the node has no room for it (memory is missing, or
+// the job is bound to another node), it gets the same number of cores on another node, or the least number with which
+// it can start. Otherwise it waits.
 func (p *planner) startOn(v scheduler.View, h scheduler.Actions, j int32, placement []int, why string) error {
 	view, cores := v.Job(j), int32(division.Total(placement))
 	node := int32(slices.Index(placement, int(cores)))

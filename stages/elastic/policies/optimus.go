@@ -14,13 +14,13 @@ var _ = register(policy.Choice{
 	Place: 41, Version: 2,
 }, Needs{Trains: true}, func(policy.Setup) decider { return optimus{} }, true)
 
-// optimus keeps nothing between rounds.
+// optimus is the order of that name. It has no state between rounds.
 type optimus struct{}
 
 func (optimus) ended(int32) {}
 
-// decide implements decider. Jobs that keep their number of GPUs keep their places; the others are
-// placed on the nodes with most free GPUs, those with few GPUs first.
+// decide implements decider. Jobs with an unchanged number of GPUs keep their placement. The others get the nodes with
+// the most free GPUs; jobs with few GPUs are placed first.
 func (optimus) decide(p *planner, v scheduler.View, jobs []int32) (division.Division, error) {
 	free := division.Total(p.capacity)
 	counts, gains := make([]int, len(jobs)), make([]float64, len(jobs))

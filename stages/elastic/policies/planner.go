@@ -1,6 +1,6 @@
-// Package policies has the orders that set the GPUs of all jobs at once, at the start of each round: tiresias, which
-// gives each job its request, and optimus, pollux and sia, which divide the GPUs among jobs that can run on any number
-// of them. The decisions themselves are in package division.
+// Package policies has the orders that set the GPUs of all jobs at the start of each round. tiresias gives each job its
+// request. optimus, pollux and sia divide the GPUs among jobs that can run on any number of them. Package division has
+// their algorithms.
 package policies
 
 import (
@@ -16,30 +16,30 @@ import (
 	"github.com/tfexp/tfexp/stages/elastic/division"
 )
 
-// decider decides the holdings of the jobs in a round.
+// decider decides the GPUs of all jobs in a round.
 type decider interface {
-	// decide returns the GPUs of each of the jobs by node; nil for none.
+	// decide returns the GPUs of each of the jobs, by node; nil for a job without GPUs.
 	decide(p *planner, v scheduler.View, jobs []int32) (division.Division, error)
-	// ended says that a job is over.
+	// ended is called when a job has ended.
 	ended(job int32)
 }
 
-// Needs are the needs of an order of this package.
+// Needs are the requirements of an order of this package.
 type Needs struct {
-	// Trains says that it needs jobs whose speed is known by their GPUs, and Batches that it lets these choose their
+	// Trains reports whether the order needs the speed of jobs by their GPUs. Batches reports whether jobs choose their
 	// batch sizes.
 	Trains, Batches bool
 }
 
 var needs = map[policy.Order]Needs{}
 
-// Of returns the needs of the order of a policy; false for the orders of other packages, which divide no GPUs.
+// Of returns the requirements of a policy's order; false for orders of other packages.
 func Of(p policy.Policy) (Needs, bool) {
 	n, ok := needs[p.Order]
 	return n, ok
 }
 
-// register adds an order.
+// register registers an order.
 func register(c policy.Choice, of Needs, make func(policy.Setup) decider, largestFirst bool) policy.OrderChoice {
 	needs[policy.Order(c.Name)] = of
 	if c.SetsCores = of.Trains; of.Trains {
@@ -77,20 +77,20 @@ func register(c policy.Choice, of Needs, make func(policy.Setup) decider, larges
 	}})
 }
 
-// planner is the state of an order.
+// planner is the part of the state that all orders of this package have.
 type planner struct {
 	policy.Setup
 	decider
-	cores        bool  // the cluster has no GPUs: it divides cores
-	trains       bool  // it sets the number of each job
-	memory       bool  // jobs need memory
+	cores        bool  // the order divides cores, since the cluster has no GPUs
+	trains       bool  // the order chooses the number of each job's units
+	memory       bool  // some jobs request memory
 	capacity     []int // GPUs (or cores) by node
-	perNode      int   // of the greatest node
+	perNode      int   // units of the largest node
 	at           division.Division
-	largestFirst bool // the parts of a job are in the order in which they were found, most GPUs first
+	largestFirst bool // a job's nodes are listed with the most GPUs first
 }
 
-// begun is when the round that it decides about begins by the policy: real engines are asked a little later.
+// begun returns the time at which the present round began. With real engines, decisions are a little later than this.
 func (p *planner) begun(now time.Duration) time.Duration {
 	length, _ := p.Rounds()
 	return now.Round(length)
@@ -104,7 +104,7 @@ func (p *planner) demand(j *scheduler.Job) int {
 	return j.GPUs
 }
 
-// device names the divided resource, and devices a number of units of it.
+// device returns the name of a unit of the divided resource, and devices a number of units as text.
 func (p *planner) device() string {
 	if p.cores {
 		return "core"
@@ -119,7 +119,7 @@ func (p *planner) devices(n int) string {
 	return fmt.Sprintf("%d %ss", n, p.device())
 }
 
-// Rank implements scheduler.Ranker: waiting jobs are in the order of arrival.
+// Rank implements scheduler.Ranker. All ranks are equal, so waiting jobs are in the order of arrival.
 func (p *planner) Rank(scheduler.JobView) int64 { return 0 }
 
 // Rounds implements policy.Rounded.
@@ -151,13 +151,13 @@ func (p *planner) HeldBack(scheduler.View, int32) string {
 // Admit implements scheduler.Admitter.
 func (p *planner) Admit(v scheduler.View, h scheduler.Actions) error {
 	var jobs []int32
-	var rooms []cluster.Room // that are free when all are paused, where jobs need memory
+	var rooms []cluster.Room // room that is free when all jobs are paused, if jobs request memory
 	if p.memory {
 		rooms = v.Machine().Paused()
 	}
 	waiting := v.Waiting()
 	for j := waiting.Peek(queue.Front, queue.Anyone); j != queue.Nobody; j = waiting.Peek(waiting.KeyOf(j), queue.Anyone) {
-		p.at[j] = nil // it may have been paused by another
+		p.at[j] = nil // a feature may have paused the job
 		if rooms == nil || couldStart(v.Job(j), h, rooms) {
 			jobs = append(jobs, j)
 		}
@@ -171,7 +171,7 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Actions) error {
 	if p.cores && p.trains {
 		onOneNode(target)
 	}
-	for _, grows := range []bool{false, true} { // jobs that shrink come first
+	for _, grows := range []bool{false, true} { // first jobs that shrink, so that others find room
 		for i, j := range jobs {
 			if v.Job(j).State() != scheduler.Running || same(p.at[j], target[i]) || p.grows(v.Job(j), target[i]) != grows {
 				continue
@@ -192,7 +192,7 @@ func (p *planner) Admit(v scheduler.View, h scheduler.Actions) error {
 	return nil
 }
 
-// couldStart reports whether there is room for a waiting job, in one of its alternatives.
+// couldStart reports whether a waiting job, or one of its alternatives, has room.
 func couldStart(view scheduler.JobView, h scheduler.Actions, rooms []cluster.Room) bool {
 	for _, way := range view.ChoicesAnew() {
 		h.Choose(view.Number(), way)
@@ -203,7 +203,7 @@ func couldStart(view scheduler.JobView, h scheduler.Actions, rooms []cluster.Roo
 	return false
 }
 
-// change gives a running job other cores of its node, or pauses it.
+// change gives a running job another number of cores of its node, or pauses it.
 func (p *planner) change(v scheduler.View, h scheduler.Actions, j int32, placement []int) error {
 	why, had, has := "", division.Total(p.at[j]), division.Total(placement)
 	if v.Recording() {
@@ -219,7 +219,7 @@ func (p *planner) change(v scheduler.View, h scheduler.Actions, j int32, placeme
 	return h.Pause(j, why)
 }
 
-// start starts or resumes a job with GPUs by node.
+// start starts or resumes a job with the given GPUs by node.
 func (p *planner) start(v scheduler.View, h scheduler.Actions, j int32, placement []int) error {
 	p.at[j] = placement
 	why := ""
@@ -245,9 +245,9 @@ func (p *planner) start(v scheduler.View, h scheduler.Actions, j int32, placemen
 	return h.(scheduler.ClusterActions).Divide(j, shares, why)
 }
 
-// startWhole starts or resumes a job with all that it requests: in the first of its alternatives for which there is
-// room, so that jobs which run on several types of GPU do not wait for the fastest one. None starts where the
-// free GPUs are too scattered for a job that is divided evenly.
+// startWhole starts or resumes a job with its whole request, or with the first of its alternatives that has room, so
+// that it does not wait for the fastest type of GPU. It waits if free GPUs are too scattered to divide it evenly over
+// nodes.
 func (p *planner) startWhole(view scheduler.JobView, h scheduler.Actions, why string) error {
 	j := view.Number()
 	p.at[j] = nil

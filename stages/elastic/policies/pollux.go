@@ -21,10 +21,10 @@ var _ = register(policy.Choice{
 	Place: 42, Version: 2, Settings: []schema.Arg{restartDelay},
 }, Needs{Trains: true, Batches: true}, newPollux, false)
 
-// pollux is the state of the order.
+// pollux is the state of the order pollux.
 type pollux struct {
 	delay    time.Duration
-	restarts []int // by job; -1 before it has run
+	restarts []int // number of restarts by job; −1 before its first start
 }
 
 func newPollux(s policy.Setup) decider {

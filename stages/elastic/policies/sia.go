@@ -33,19 +33,19 @@ var _ = register(policy.Choice{
 	Settings: append([]schema.Arg{restartDelay}, schema.Described[siaSettings](source)...),
 }, Needs{Trains: true, Batches: true}, newSia, false)
 
-// sia is the state of the order.
+// sia is the state of the order sia.
 type sia struct {
 	siaSettings
 	delay    time.Duration
-	restarts []int // by job; -1 before it has run
+	restarts []int // number of restarts by job; −1 before its first start
 	types    []deviceType
 }
 
-// deviceType is the nodes with one type of GPU.
+// deviceType has the nodes with one type of GPU.
 type deviceType struct {
 	name    string
 	nodes   []int
-	perNode int // of the least of them
+	perNode int // GPUs of its smallest node
 	gpus    int
 }
 
@@ -100,7 +100,7 @@ func (l *sia) decide(p *planner, v scheduler.View, jobs []int32) (division.Divis
 	return target, nil
 }
 
-// place finds nodes for the configurations that were chosen.
+// place finds nodes for the chosen configurations.
 func (l *sia) place(p *planner, jobs []int32, options [][]division.Configuration, chosen []int) division.Division {
 	counts := make([]int, len(jobs))
 	for i := range jobs {
@@ -132,7 +132,7 @@ func (l *sia) place(p *planner, jobs []int32, options [][]division.Configuration
 	return target
 }
 
-// held is the configuration of a placement; without GPUs for none.
+// held returns the configuration of a placement; it has 0 GPUs for a job without GPUs.
 func (l *sia) held(placement []int) division.Configuration {
 	for t, on := range l.types {
 		for _, v := range on.nodes {
@@ -144,8 +144,8 @@ func (l *sia) held(placement []int) division.Configuration {
 	return division.Configuration{}
 }
 
-// kept returns the factor on a running job's goodput with other GPUs. The factor is smaller for a
-// younger job and for one that was restarted more often.
+// kept returns the factor that a change of GPUs puts on a running job's goodput. It is smaller for young jobs and for
+// jobs that were restarted often.
 func (l *sia) kept(now time.Duration, j *scheduler.Job) float64 {
 	age := (now - j.Arrival).Seconds()
 	if age+l.delay.Seconds() <= 0 {
@@ -154,11 +154,11 @@ func (l *sia) kept(now time.Duration, j *scheduler.Job) float64 {
 	return max(age-l.delay.Seconds()*float64(max(l.restarts[j.Number], 0)), 0) / (age + l.delay.Seconds())
 }
 
-// leastKept keeps powers of a zero factor finite.
+// leastKept is the least factor, so that its negative powers are finite.
 const leastKept = 1e-4
 
-// options lists the configurations that a job can be given: with at most twice the GPUs that it has run on, for
-// of others it knows too little. Before it has run, one GPU of any type is as good as another.
+// options returns the configurations that a job can get. These have at most twice the GPUs on which it has run, since
+// its model is unreliable beyond. Before its first start, one GPU of each type is an option, with equal costs.
 func (l *sia) options(run scheduler.Training, held division.Configuration, kept float64) []division.Configuration {
 	most := min(max(2*run.MostGPUs(), 1), run.Limit())
 	var list []division.Configuration
@@ -187,7 +187,7 @@ func (l *sia) options(run scheduler.Training, held division.Configuration, kept 
 	return list
 }
 
-// next is the number of GPUs after one: powers of two within a node, then whole nodes.
+// next returns the next greater number of GPUs that a job can have: powers of two within a node, then whole nodes.
 func (t *deviceType) next(n int) int {
 	if n < t.perNode {
 		return min(2*n, t.perNode)

@@ -28,19 +28,20 @@ var _ = register(policy.Choice{
 	Place: 40, Settings: schema.Described[tiresiasSettings](source), Version: 3,
 }, Needs{}, newTiresias, true)
 
-// tiresias is the state of the order: two-dimensional least attained service in two queues.
+// tiresias is the state of the order tiresias: two-dimensional least attained service in two queues.
 type tiresias struct {
 	tiresiasSettings
 	queues [2][]int32
 	lives  []attained
 }
 
-// attained is a job's service since it last entered the first queue. It waits only once it has run.
+// attained is a job's service since it last entered the first queue. Its waiting time counts only after its first
+// start.
 type attained struct {
 	known, runs bool
 	ran, waited time.Duration
 	looked      time.Duration
-	second      bool // it is in the second queue
+	second      bool // the job is in the second queue
 }
 
 func newTiresias(s policy.Setup) decider {
@@ -90,10 +91,10 @@ func (t *tiresias) decide(p *planner, v scheduler.View, jobs []int32) (division.
 	return target, nil
 }
 
-// count adds a job's service, or its wait, since the last round, and puts the job into its queue.
+// count adds the service or the waiting time of a job since the last round, and moves the job to its queue.
 func (t *tiresias) count(j int32, now time.Duration, gpus int, held bool) {
 	a := &t.lives[j]
-	a.runs = a.runs && held // the GPUs that were left may have been too scattered for it
+	a.runs = a.runs && held // a job that was chosen does not run if free GPUs were too scattered
 	passed := now - a.looked
 	a.looked = now
 	switch {
@@ -114,7 +115,7 @@ func (t *tiresias) count(j int32, now time.Duration, gpus int, held bool) {
 	}
 }
 
-// move puts a job to the end of a queue.
+// move puts a job at the end of a queue.
 func (t *tiresias) move(j int32, a *attained, to int) {
 	t.ended(j)
 	a.second = to == 1

@@ -34,7 +34,7 @@ func (c *Constraint) Reached(v float64) bool {
 	return c.Min != nil && v >= *c.Min || c.Max != nil && v <= *c.Max
 }
 
-// Reach returns the outcome of a trial of which only the end is known. If the outcome reaches the target, Reached is
+// Reach completes the outcome of a trial if only its end is known. If the outcome reaches the target, Reached is
 // the trial's time. A nil target changes nothing.
 func (o *Outcome) Reach(target *Constraint) *Outcome {
 	if target == nil || o.Crashed != "" || o.Diverged || o.Reached != nil || !target.Reached(o.Outcome(target.Outcome)) {

@@ -84,8 +84,8 @@ func (c *Controller) decide(units int) control.Action {
 	return c.returnToBest(best, e, low, y)
 }
 
-// trySuggestion tries a suggested setting if the expected gain exceeds the expected cost. The cost is that of the
-// change, of a possible change back, and of the time lost at a slower pace. It returns false if the setting is not
+// trySuggestion tries a suggested setting if the expected gain exceeds the expected cost. The cost is the time of the
+// change, of a possible change back, and of a slower pace until then. It returns false if the setting is not
 // tried.
 func (c *Controller) trySuggestion(next Suggestion, e control.Expected, left, now, best float64) (control.Action,
 	bool) {

@@ -41,7 +41,7 @@ func ControllerOptions(o Options) control.Options {
 	return control.Options{Values: map[string]any{retuneKey: o}}
 }
 
-// Options are the options of a controller: what it searches, and when it ends the job.
+// Options are the options of a controller: its search, and the conditions that end the job.
 type Options struct {
 	Problem *Problem
 	Method  Method
@@ -121,8 +121,8 @@ type settingPeriod struct {
 // belongs to the interval of the earlier one.
 const simultaneous = 0.2
 
-// add adds an interval between two reports: its units, and its length in seconds. told is the time of the last unit as
-// the program reports it; NaN if it reports none.
+// add adds an interval between two reports: its units, and its length in seconds. told is the time that the
+// program reports for the last unit; NaN if it reports none.
 func (s *settingPeriod) add(seconds, units, told float64) {
 	k := len(s.each) - 1
 	switch atOnce := seconds < simultaneous*told*units; {
@@ -219,7 +219,7 @@ func (c *Controller) observe(r control.Report, units int) {
 
 // needsStart records which settings need a restart, after a program was restarted at settings that differ from those
 // before. Nothing changes if one of them was already known to need a restart. Otherwise the settings that the program
-// cannot change while it runs are marked; if there are none, all changed settings are.
+// cannot change while it runs are marked; without such settings, all changed ones are.
 func (c *Controller) needsStart(before []float64) {
 	var changed, others []int
 	for i := range before {

@@ -23,7 +23,7 @@ const (
 	// as fast.
 	gainOfCores = 0.5
 	// leastSpread is the least standard deviation of the logarithm of a pace around its expectation. It is priorSpread
-	// for settings that change what is learned, and half of leastSpread for settings that were measured before.
+	// for settings that change the learning, and half of leastSpread for settings that were measured before.
 	leastSpread = 0.2
 	// mostExpected is the greatest number of points for which paces are expected, since each is computed.
 	mostExpected = 512
@@ -32,7 +32,7 @@ const (
 )
 
 // problem returns the present search and its trials. It has the expected paces, and lacks settings that do not reach
-// the program. If settings change what is learned, the present loss is a dimension as well, since the best setting at
+// the program. If settings change the learning, the present loss is a dimension as well, since the best setting at
 // the beginning may not be the best later.
 func (c *Controller) problem() (*Problem, []surrogate.Trial) {
 	p, trials := *c.Problem, c.tried()
