@@ -177,8 +177,7 @@ func (l *loop) adoptFastest(j *jobState) {
 	}
 }
 
-// turned reports whether a running or paused job has adopted another alternative than the one with which it ran
-// last.
+// turned reports whether the present alternative of a running or paused job differs from its last alternative.
 func (l *loop) turned(j *jobState) bool {
 	return (j.state == Running || j.state == Paused) && l.alternatives.Any() &&
 		l.alternatives.Ran(j.number) != j.alternative

@@ -168,9 +168,9 @@ func TestPausedJobsChangeTheirAlternative(t *testing.T) {
 
 // When all pairs of jobs and resources are placed again, a running job continues where it ends sooner.
 func TestRunningJobsChangeTheirAlternative(t *testing.T) {
-	// A takes the GPU at 0. At 2 it has 6 s left there, or 12 on cores, where B would take 20 s, and 2 on the GPU: they
-	// change. At 4 A has 10 s left on cores, or 5 on the GPU, which B has left. C comes at 5, as B did at 2. D comes
-	// at 7 for both cores, when C ends, and A, with 6 s left on cores, or 3 on the GPU, goes there.
+	// A takes the GPU at 0. At 2 it has 6 s left there, or 12 on cores, where B would take 20 s, and 2 on the GPU:
+	// they change. At 4 A has 10 s left on cores, or 5 on the GPU, which B has left. C comes at 5, as B did at 2. D
+	// comes at 7 for both cores, when C ends, and A, with 6 s left on cores, or 3 on the GPU, goes there.
 	//
 	//	A |1122122111|
 	//	B |  11|
@@ -321,15 +321,15 @@ func TestAnyRunWithAlternativesIsValid(t *testing.T) {
 func TestAlternativesThatContradict(t *testing.T) {
 	plain := onGPU(1, at(0, 1, 2))
 	for want, r := range map[string]Run{
-		"malleable":              {Jobs: []Job{malleable(plain)}},
-		"not its request":        {Jobs: []Job{with(plain, func(j *Job) { j.Threads = 2 })}},
-		"wants an allocation":    {Jobs: []Job{plain}, Policy: Policy{Allocation: MaxProp}},
-		"keeps the request":      {Jobs: []Job{plain}, Resizes: []Resize{{Job: 0, Threads: 1}}},
-		"more than the cluster":  {Jobs: []Job{schedulertest.OnTypes(at(0, 9, 1), Alternative{Threads: 1, GPUs: 1, GPU: "T4"})}},
-		"plans all waiting jobs": {Jobs: []Job{plain}, Policy: Policy{Placement: "earliest_finish", Backfill: EASY}},
-		"alpha":                  {Jobs: []Job{plain}, Policy: Policy{Order: AlloX, Settings: Settings{"alpha": 2.0}}},
-		"decides by itself":      {Jobs: []Job{plain}, Policy: Policy{Order: AlloX, Backfill: EASY}},
-		"unknown placement":      {Jobs: []Job{plain}, Policy: Policy{Placement: "best"}},
+		"malleable":                {Jobs: []Job{malleable(plain)}},
+		"differs from its request": {Jobs: []Job{with(plain, func(j *Job) { j.Threads = 2 })}},
+		"grants whole requests":    {Jobs: []Job{plain}, Policy: Policy{Allocation: MaxProp}},
+		"cannot be resized":        {Jobs: []Job{plain}, Resizes: []Resize{{Job: 0, Threads: 1}}},
+		"more than the cluster":    {Jobs: []Job{schedulertest.OnTypes(at(0, 9, 1), Alternative{Threads: 1, GPUs: 1, GPU: "T4"})}},
+		"plans all waiting jobs":   {Jobs: []Job{plain}, Policy: Policy{Placement: "earliest_finish", Backfill: EASY}},
+		"alpha":                    {Jobs: []Job{plain}, Policy: Policy{Order: AlloX, Settings: Settings{"alpha": 2.0}}},
+		"decides by itself":        {Jobs: []Job{plain}, Policy: Policy{Order: AlloX, Backfill: EASY}},
+		"unknown placement":        {Jobs: []Job{plain}, Policy: Policy{Placement: "best"}},
 	} {
 		if r.Policy == nil {
 			r.Policy = Policy{}

@@ -11,17 +11,17 @@ import (
 // finish handles the end of a job.
 func (l *loop) finish(e *Notice) error {
 	if e.Job < 0 || e.Job >= l.jobs.Len() {
-		return fmt.Errorf("engine: end of a job with number %d, which does not exist", e.Job)
+		return fmt.Errorf("engine reported the end of job number %d, which does not exist", e.Job)
 	}
 	j := l.state(int32(e.Job))
 	if e.Revoked && l.begun(j) {
 		if taken, err := l.extensions.notice(e); taken || err != nil {
 			return err
 		}
-		return fmt.Errorf("engine: end of job %q for node %d, which cannot be", l.job(int32(e.Job)).Name, e.Node)
+		return fmt.Errorf("engine reported that job %q ended for the loss of node %d, which cannot come and go", l.job(int32(e.Job)).Name, e.Node)
 	}
 	if !l.begun(j) {
-		return fmt.Errorf("engine: end of job %q, which is %s", l.job(int32(e.Job)).Name, j.state)
+		return fmt.Errorf("engine reported the end of job %q, which is %s", l.job(int32(e.Job)).Name, j.state)
 	}
 	l.takeOff(j)
 	l.tally.started--
@@ -33,7 +33,7 @@ func (l *loop) finish(e *Notice) error {
 	}
 	kind, final := e.State.Final()
 	if j.state = e.State; !final {
-		return fmt.Errorf("engine: end of job %q in state %q, which is not final", l.job(int32(e.Job)).Name, e.State)
+		return fmt.Errorf("engine reported that job %q ended in the state %q, which is not final", l.job(int32(e.Job)).Name, e.State)
 	}
 	l.end(j, kind, e.Reason, e.Attempt)
 	return nil
@@ -204,7 +204,7 @@ func (l *loop) breakOff(ctx context.Context) error {
 // account returns an error unless each job has exactly one outcome.
 func (l *loop) account() error {
 	if l.tally.started != 0 || len(l.running.all) != 0 || l.queue.Len() != 0 {
-		return errors.New("all jobs are final, but some still run or wait")
+		return errors.New("all jobs count as ended, but some still run or wait")
 	}
 	return accounted(l.jobs.List, l.outcomes.Kept(), l.ending.closed > 0)
 }

@@ -182,7 +182,7 @@ func pausingOrdersBySecond(t *rapid.T) {
 	s := &secondly{cores: rapid.IntRange(1, 6).Draw(t, "cores"), quantum: rapid.IntRange(1, 4).Draw(t, "quantum")}
 	turns := rapid.Bool().Draw(t, "round robin")
 	if turns {
-		most := min(2, s.quantum-1) // else no job gets nearer to its end
+		most := min(2, s.quantum-1) // else no job makes progress
 		s.start, s.resume = rapid.IntRange(0, most).Draw(t, "start"), rapid.IntRange(0, most).Draw(t, "resume")
 	}
 	n, arrival := rapid.IntRange(1, 12).Draw(t, "jobs"), 0

@@ -22,7 +22,7 @@ func CheckAll(c cluster.Cluster, jobs []Job, resizes []Resize, partial bool) err
 		cores += n.Threads
 	}
 	if cores == 0 {
-		return errors.New("cluster: there are no cores")
+		return errors.New("cluster: no node has a core; give a node threads")
 	}
 	var large shortList
 	for i := range jobs {
@@ -38,7 +38,7 @@ func CheckAll(c cluster.Cluster, jobs []Job, resizes []Resize, partial bool) err
 		}
 	}
 	if large.count > 0 {
-		return fmt.Errorf("%w: more than the cluster has: %s", ErrStuck, large.String())
+		return fmt.Errorf("%w: they need more than the cluster has: %s", ErrStuck, large.String())
 	}
 	for _, z := range resizes {
 		if z.Role != "" && z.Job >= 0 && z.Job < len(jobs) && z.At >= 0 {
@@ -48,18 +48,18 @@ func CheckAll(c cluster.Cluster, jobs []Job, resizes []Resize, partial bool) err
 			continue
 		}
 		if z.Job < 0 || z.Job >= len(jobs) || z.Threads < 1 || z.At < 0 {
-			return fmt.Errorf("resize of job %d to %d threads at %s: no such job, or not a sensible request",
+			return fmt.Errorf("resize of job number %d to %d threads at %s: there is no such job, or threads or time are too small",
 				z.Job, z.Threads, z.At)
 		}
 		if len(jobs[z.Job].Alternatives()) > 0 {
-			return fmt.Errorf("resize of job %q: it has alternatives, and keeps the request of the one that it starts with",
+			return fmt.Errorf("resize of job %q: a job with alternatives cannot be resized",
 				jobs[z.Job].Name)
 		}
 		if len(jobs[z.Job].Roles()) > 0 {
-			return fmt.Errorf("resize of job %q: it has roles, and keeps its parts", jobs[z.Job].Name)
+			return fmt.Errorf("resize of job %q: a job with roles is resized by role; name the role", jobs[z.Job].Name)
 		}
 		if n := jobs[z.Job].Nodes; n > 1 && z.Threads%n != 0 {
-			return fmt.Errorf("resize of job %q: %d threads cannot be divided over %d nodes",
+			return fmt.Errorf("resize of job %q: %d threads cannot be divided equally over %d nodes",
 				jobs[z.Job].Name, z.Threads, n)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func (l *loop) dispatch() error {
 	for rounds := 0; ; rounds++ {
 		if rounds > 8*l.jobs.Len()+64 {
-			return fmt.Errorf("dispatch at %s does not come to an end", l.now)
+			return fmt.Errorf("dispatch at %s does not end: the policy keeps changing the same jobs", l.now)
 		}
 		l.dispatching.freed = false
 		l.dispatching.ahead.Begin()

@@ -31,7 +31,7 @@
 // # Policies
 //
 // A Ranker orders jobs. An Admitter decides which waiting jobs start. Both see a View of jobs, queue and machine; an
-// Admitter acts through Actions. Other fields of PolicyRules say what the scheduler tracks for a policy:
+// Admitter acts through Actions. Other fields of PolicyRules make the scheduler track more for a policy:
 //
 //   - Quantum: dispatch follows when a running job's quantum is over. A quantum
 //     begins at each start or resume. With RequeueAfterQuantum the job goes back into

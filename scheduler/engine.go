@@ -44,8 +44,8 @@ type Migrator interface {
 	// Migrate resumes a paused job with a grant of other nodes or GPUs than before the pause, or for another
 	// alternative.
 	Migrate(job int, grant cluster.Grant) error
-	// Reshape changes the parts of a running job to those of a grant. It ends parts that are not in the grant, if
-	// they still run, and starts parts that are new in it.
+	// Reshape gives a running job the parts of a grant in place of its own. It ends parts that are not in the grant,
+	// if they still run, and starts parts that are new in it.
 	Reshape(job int, grant cluster.Grant) error
 }
 
@@ -71,7 +71,7 @@ type Simulator interface {
 	// Sample makes a job that has just started end after the fraction part of its work. grant is the grant with which
 	// it started. The job can then start again, with all of its work before it.
 	Sample(job int, grant cluster.Grant, part float64) error
-	// AnnounceStarts tells the engine which jobs will probably start or resume at this instant, so that it can
+	// AnnounceStarts names the jobs that will probably start or resume at this instant to the engine, so that it can
 	// prepare for them. Some of them may not start.
 	AnnounceStarts(jobs []int32)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Never is the greatest instant. It stands for an event that will not happen.
+// Never is the greatest instant. An event at it does not happen.
 const Never = time.Duration(math.MaxInt64)
 
 // EventKind is the kind of an event of a job or a node. It is one byte, because a trace may have millions of events.
@@ -76,7 +76,7 @@ func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), ni
 func (k *EventKind) UnmarshalText(text []byte) error {
 	i := slices.Index(kindNames[:], string(text))
 	if i < 0 {
-		return fmt.Errorf("there is no event %q", text)
+		return fmt.Errorf("unknown kind of event %q", text)
 	}
 	*k = EventKind(i)
 	return nil
@@ -297,7 +297,7 @@ func (l *loop) whyNotAs(j *jobState) (why string, lacks []cluster.Lack) {
 	lack, some := cluster.LackOf(need, cluster.MaxFree(l.machine.Free, need, home))
 	lack.Alternative, lack.Where = int(j.alternative), where
 	if !some {
-		return strings.TrimSpace("needs more "+where) + " than is free together", nil
+		return strings.TrimSpace("needs resources that are not free together " + where), nil
 	}
 	return lack.String(), []cluster.Lack{lack}
 }

@@ -165,15 +165,15 @@ func TestWhatCanNotBeRunIsRefused(t *testing.T) {
 	negative.Arrival = -1
 	two := Cluster{Nodes: []Node{{Threads: 4, Memory: 10}, {Threads: 2}}}
 	for want, r := range map[string]Run{
-		`unknown order "lifo"`:   {Policy: Policy{Order: "lifo"}, Cluster: one(1)},
-		"needs a quantum":        {Policy: Policy{Order: RoundRobin}, Cluster: one(1)},
-		"there are no cores":     {},
-		`"B" asks for 5 threads`: {Cluster: two, Jobs: []Job{at(0, 1, 1), at(0, 5, 1)}},
-		"11B":                    {Cluster: two, Jobs: []Job{memory(11, at(0, 4, 1))}},
-		"over 2 nodes":           {Cluster: two, Jobs: []Job{gang(2, at(0, 6, 1))}},
-		"divided over 2 nodes":   {Cluster: two, Jobs: []Job{gang(2, at(0, 3, 1))}},
-		"before the start":       {Cluster: two, Jobs: []Job{negative}},
-		"no such job":            {Cluster: two, Resizes: []Resize{{Job: 1, Threads: 1}}},
+		`unknown order "lifo"`:         {Policy: Policy{Order: "lifo"}, Cluster: one(1)},
+		"needs a quantum":              {Policy: Policy{Order: RoundRobin}, Cluster: one(1)},
+		"no node has a core":           {},
+		`"B" asks for 5 threads`:       {Cluster: two, Jobs: []Job{at(0, 1, 1), at(0, 5, 1)}},
+		"11B":                          {Cluster: two, Jobs: []Job{memory(11, at(0, 4, 1))}},
+		"over 2 nodes":                 {Cluster: two, Jobs: []Job{gang(2, at(0, 6, 1))}},
+		"divided equally over 2 nodes": {Cluster: two, Jobs: []Job{gang(2, at(0, 3, 1))}},
+		"before the start":             {Cluster: two, Jobs: []Job{negative}},
+		"no such job":                  {Cluster: two, Resizes: []Resize{{Job: 1, Threads: 1}}},
 	} {
 		if r.Policy == nil {
 			r.Policy = Policy{}

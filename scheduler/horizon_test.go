@@ -30,7 +30,7 @@ func TestHorizonClosesTheRun(t *testing.T) {
 		}
 	}
 	if w := o.Jobs[1]; w.Waiting != 3*time.Second || w.Service != 0 || w.FirstStart != Never ||
-		w.Reason != "the cell was closed at 4s" {
+		w.Reason != "the cell was closed at its time limit, 4s" {
 		t.Errorf("the job that waited: %+v", w)
 	}
 	if last := tr.events[len(tr.events)-1]; last.Kind != Stop || last.Job != 1 {

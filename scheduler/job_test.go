@@ -26,17 +26,17 @@ func TestCheck(t *testing.T) {
 		want   string // part of the error; "" for none
 	}{
 		{"plain", func(*Job) {}, ""},
-		{"number", func(j *Job) { j.Number = 2 }, "number 2 at index 1"},
-		{"threads", func(j *Job) { j.Threads = 0 }, "asks for"},
-		{"GPUs", func(j *Job) { j.GPUs = -1 }, "asks for"},
-		{"memory", func(j *Job) { j.Memory = -1 }, "asks for"},
-		{"nodes", func(j *Job) { j.Nodes = -1 }, "asks for"},
-		{"retries", func(j *Job) { j.Own().Retries = -1 }, "asks for"},
+		{"number", func(j *Job) { j.Number = 2 }, "number 2, but is listed at index 1"},
+		{"threads", func(j *Job) { j.Threads = 0 }, "impossible request"},
+		{"GPUs", func(j *Job) { j.GPUs = -1 }, "impossible request"},
+		{"memory", func(j *Job) { j.Memory = -1 }, "impossible request"},
+		{"nodes", func(j *Job) { j.Nodes = -1 }, "impossible request"},
+		{"retries", func(j *Job) { j.Own().Retries = -1 }, "impossible request"},
 		{"arrival", func(j *Job) { j.Arrival = -1 }, "before the start"},
-		{"least below 0", func(j *Job) { j.MinThreads = -1 }, "not within"},
-		{"least above", func(j *Job) { j.MinThreads = 5 }, "not within"},
+		{"least below 0", func(j *Job) { j.MinThreads = -1 }, "outside its limits"},
+		{"least above", func(j *Job) { j.MinThreads = 5 }, "outside its limits"},
 		{"least", func(j *Job) { j.MinThreads = 4 }, ""},
-		{"most below", func(j *Job) { j.MaxThreads = 3 }, "not within"},
+		{"most below", func(j *Job) { j.MaxThreads = 3 }, "outside its limits"},
 		{"most", func(j *Job) { j.MaxThreads = 4 }, ""},
 		{"a gang", func(j *Job) { j.Nodes, j.GPUs = 2, 2 }, ""},
 		{"a gang of unlike threads", func(j *Job) { j.Nodes = 3 }, "over 3 nodes"},
@@ -47,25 +47,25 @@ func TestCheck(t *testing.T) {
 		{"divided gang", func(j *Job) { j.Divided, j.Nodes = true, 2 }, "divided"},
 		{"roles", roles(func(*Role) {}), ""},
 		{"divided with roles", func(j *Job) { roles(func(*Role) {})(j); j.Divided = true }, "divided"},
-		{"no part", roles(func(r *Role) { r.Count = 0 }), "parts of"},
-		{"role's threads", roles(func(r *Role) { r.Threads = -1 }), "parts of"},
-		{"role's GPUs", roles(func(r *Role) { r.GPUs = -1 }), "parts of"},
-		{"role's least", roles(func(r *Role) { r.Min = -1 }), "parts of"},
-		{"role's least above", roles(func(r *Role) { r.Min = 3 }), "parts of"},
+		{"no part", roles(func(r *Role) { r.Count = 0 }), "impossible request: "},
+		{"role's threads", roles(func(r *Role) { r.Threads = -1 }), "impossible request: "},
+		{"role's GPUs", roles(func(r *Role) { r.GPUs = -1 }), "impossible request: "},
+		{"role's least", roles(func(r *Role) { r.Min = -1 }), "impossible request: "},
+		{"role's least above", roles(func(r *Role) { r.Min = 3 }), "impossible request: "},
 		{"role's all", roles(func(r *Role) { r.Min = 2 }), ""},
-		{"role's most", roles(func(r *Role) { r.Max = -1 }), "parts of"},
-		{"other threads", roles(func(r *Role) { r.Threads = 3 }), "not its request"},
-		{"other GPUs", roles(func(r *Role) { r.GPUs = 0 }), "not its request"},
-		{"malleable roles", func(j *Job) { roles(func(*Role) {})(j); j.Malleable = true }, "not its request"},
-		{"roles with memory", func(j *Job) { roles(func(*Role) {})(j); j.Memory = 1 }, "not its request"},
+		{"role's most", roles(func(r *Role) { r.Max = -1 }), "impossible request: "},
+		{"other threads", roles(func(r *Role) { r.Threads = 3 }), "not add up to its request"},
+		{"other GPUs", roles(func(r *Role) { r.GPUs = 0 }), "not add up to its request"},
+		{"malleable roles", func(j *Job) { roles(func(*Role) {})(j); j.Malleable = true }, "not add up to its request"},
+		{"roles with memory", func(j *Job) { roles(func(*Role) {})(j); j.Memory = 1 }, "not add up to its request"},
 		{"a gang of roles", func(j *Job) {
 			roles(func(r *Role) { r.Threads = 1; r.Count = 3; r.GPUs = 2 })(j)
 			j.Threads, j.GPUs, j.Nodes = 4, 6, 2
-		}, "not its request"},
+		}, "not add up to its request"},
 		{"alternatives of roles", func(j *Job) {
 			roles(func(*Role) {})(j)
 			j.Own().Alternatives = []Alternative{{Threads: 1}}
-		}, "not its request"},
+		}, "not add up to its request"},
 	} {
 		j := Job{Number: 1, Name: "j", Threads: 4}
 		c.change(&j)

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrLivelock is returned when jobs are paused and resumed repeatedly, and no job makes progress.
-var ErrLivelock = errors.New("no job gets nearer to its end")
+var ErrLivelock = errors.New("no job makes progress")
 
 // livelockDetector detects that a run makes no progress. The zero value is ready for use.
 type livelockDetector struct {
@@ -30,8 +30,8 @@ const maxIdle = 10_000
 // Progressed records that the run has made progress: an event other than a pause or a resume has happened.
 func (d *livelockDetector) Progressed() { d.Pauses, d.looked = 0, false }
 
-// Stalls returns an error if the run makes no progress. It checks after so many pauses that each open job was paused
-// several times on average. If the remaining work (seconds) is the same as at the last check, and jobs were only
+// Stalls returns an error if the run makes no progress. It checks only after about four pauses for each open job.
+// If the remaining work (seconds) is the same as at the last check, and jobs were only
 // paused and resumed since, the run would continue like this without end. left is nil if the engine does not know
 // the remaining work.
 func (d *livelockDetector) Stalls(now time.Duration, open, yielding int, left func() float64) error {
@@ -44,8 +44,8 @@ func (d *livelockDetector) Stalls(now time.Duration, open, yielding int, left fu
 	}
 	rest := left()
 	if d.looked && rest >= d.left {
-		return fmt.Errorf("%w: at %s, %d jobs have been paused %d times since the last one started or ended, "+
-			"and have %.6g s left as before; pausing and resuming takes as long as their turns last: choose a longer quantum",
+		return fmt.Errorf("%w: until %s, %d jobs were paused %d times since the last start or end of a job, "+
+			"and their remaining time is still %.6g s, because pauses and resumes take the whole quantum: choose a longer quantum",
 			ErrLivelock, now, open-yielding, d.Pauses, rest)
 	}
 	d.Pauses, d.left, d.looked = 0, rest, true
@@ -60,7 +60,7 @@ func (d *livelockDetector) Idles(now time.Duration, came bool) error {
 		return nil
 	}
 	if d.idle++; d.idle > maxIdle {
-		return fmt.Errorf("engine: at %s it has returned %d times without news", now, maxIdle)
+		return fmt.Errorf("engine returned %[2]d times at %[1]s without a notice", now, maxIdle)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (l *loop) closeDown(ctx context.Context) error {
 			l.settleTime(l.state(j))
 			l.queue.Remove(j)
 			f.state = Stopped
-			l.close(l.state(j), Stop, fmt.Sprintf("the cell was closed at %s", l.Until))
+			l.close(l.state(j), Stop, fmt.Sprintf("the cell was closed at its time limit, %s", l.Until))
 		}
 	}
 	l.tally.open -= l.outcomes.Missed(l.jobs.Len() - l.input.arrived)

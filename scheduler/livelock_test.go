@@ -31,7 +31,7 @@ func TestStalls(t *testing.T) {
 	if err := stalls(1000); err != nil {
 		t.Fatalf("something has happened since: %v", err)
 	}
-	if err := stalls(1000); !errors.Is(err, ErrLivelock) || !strings.Contains(err.Error(), "at 1s, 7 jobs have been paused 1000 times") {
+	if err := stalls(1000); !errors.Is(err, ErrLivelock) || !strings.Contains(err.Error(), "until 1s, 7 jobs were paused 1000 times") {
 		t.Fatalf("as much is left: %v", err)
 	}
 	g = livelockDetector{Pauses: 1000}
@@ -75,10 +75,10 @@ func TestAccounted(t *testing.T) {
 		{Result{State: Finished, Waiting: 3, Service: 4, Finish: 9}, false, ""},
 		{Result{State: Failed, Waiting: 3, Service: 4, Finish: 9}, false, ""},
 		{Result{State: Stopped, Waiting: 3, Service: 4, Finish: 9}, false, ""},
-		{Result{State: Finished, Waiting: 3, Service: 5, Finish: 9}, false, "waiting 3ns and service 5ns do not add up to 7ns"},
+		{Result{State: Finished, Waiting: 3, Service: 5, Finish: 9}, false, "waiting time 3ns and service time 5ns do not add up to its completion time 7ns"},
 		{Result{State: Pending}, true, ""},
-		{Result{State: Pending}, false, "unaccounted"},
-		{Result{State: Running}, true, "unaccounted"},
+		{Result{State: Pending}, false, "has no result"},
+		{Result{State: Running}, true, "has no result"},
 	} {
 		err := accounted(jobs, []Result{c.result}, c.closed)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

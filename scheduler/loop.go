@@ -10,7 +10,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// noJob stands for no job, or for no node.
+// noJob is the number that means no job, or no node.
 const noJob = queue.Nobody
 
 // loop is the state of a run, which its events update.
@@ -68,7 +68,7 @@ type input struct {
 	requests []Resize // by instant, then job
 }
 
-// abilities says what the cluster, the policy and the engine can do. It does not change during a run.
+// abilities has the capabilities of the cluster, the policy and the engine. It does not change during a run.
 type abilities struct {
 	static    bool           // no nodes come and go, and the policy has no rounds
 	migrator  Migrator       // the engine as a Migrator, or nil

@@ -116,7 +116,7 @@ func (l *loop) goOnWith(j *jobState, g Grant, moves bool) error {
 	return l.Engine.Resume(int(j.number), g)
 }
 
-// migrated frees what a job held on its former nodes.
+// migrated frees the memory of a job on its former nodes.
 func (l *loop) migrated(j *jobState) {
 	l.unbook(j)
 	l.extensions.changed(j, leaves, 0)

@@ -28,9 +28,9 @@ func (l *loop) notice(n *Notice) error {
 	case n.Kind == JobProgress:
 		return nil
 	case n.Kind == NodeUp || n.Kind == NodeWarned || n.Kind == NodeDown:
-		return fmt.Errorf("engine: %s: node %d does not come and go", n.Kind, n.Node)
+		return fmt.Errorf("engine reported %q for node %d, which cannot come and go", n.Kind, n.Node)
 	}
-	return fmt.Errorf("engine: %s is not a notice", n.Kind)
+	return fmt.Errorf("engine reported %s, which is not a known kind of notice", n.Kind)
 }
 
 // NoticeKind is the kind of a Notice.
@@ -162,7 +162,7 @@ func (l *loop) unexpect(j *jobState) {
 // retry puts a job that has failed back into the queue, if it has retries left. The job gives back its memory, and
 // may start on other nodes and with another number of cores. It keeps only the work that its program saved. The
 // failed attempt still counts as service time of the job, and as attained service of the job and its user. The
-// predicted remaining time is again that of the whole job.
+// predicted remaining time is again the prediction for the whole job.
 func (l *loop) retry(j *jobState, reason string) bool {
 	if l.result(j).Restarts >= j.job.Retries() {
 		return false

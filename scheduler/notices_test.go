@@ -60,7 +60,7 @@ func TestNoticesOfAnInstant(t *testing.T) {
 
 // An engine whose nodes come and go is refused, by name: no policy can handle that.
 func TestNodesThatComeAndGoAreRefused(t *testing.T) {
-	for kind, want := range map[NoticeKind]string{NodeUp: "node up: node 2", NodeWarned: "node warned",
+	for kind, want := range map[NoticeKind]string{NodeUp: `"node up" for node 2`, NodeWarned: "node warned",
 		NodeDown: "node down", 77: "notice 77"} {
 		jobs := number([]Job{at(0, 1, 1)})
 		engine := newFlaky(t, jobs)

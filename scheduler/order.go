@@ -4,8 +4,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// rank returns the policy's sort key of a job; the lowest is first. The key of a running job is comparable with
-// those of waiting jobs at this instant.
+// rank returns the policy's sort key of a job; the lowest is first. The key of a running job is comparable with the
+// keys of waiting jobs at this instant.
 func (l *loop) rank(j *jobState) int64 { return l.rules.Order.Rank(JobView{l, j}) }
 
 // place returns the place in the queue for a job that is to wait.

@@ -80,9 +80,9 @@ func accounted(jobs []Job, results []Result, closed bool) error {
 		switch r := &results[i]; {
 		case r.State == Pending && closed:
 		case r.State != Finished && r.State != Failed && r.State != Stopped:
-			return fmt.Errorf("job %q is unaccounted for: it is still %s", jobs[i].Name, r.State)
+			return fmt.Errorf("job %q has no result: it is still %s", jobs[i].Name, r.State)
 		case r.Waiting+r.Service != r.Finish-jobs[i].Arrival:
-			return fmt.Errorf("job %q: waiting %s and service %s do not add up to %s",
+			return fmt.Errorf("job %q: waiting time %s and service time %s do not add up to its completion time %s",
 				jobs[i].Name, r.Waiting, r.Service, r.Finish-jobs[i].Arrival)
 		}
 	}

@@ -70,10 +70,10 @@ func (l *loop) watch() error {
 	}
 	engine, ok := l.Engine.(Watcher)
 	if !ok {
-		return errors.New("online estimates: the engine does not report the progress of its jobs")
+		return errors.New("online estimates need an engine that reports the progress of jobs")
 	}
 	if len(l.Online.Units) != l.jobs.Len() {
-		return fmt.Errorf("online estimates: %d jobs, but the units of %d", l.jobs.Len(), len(l.Online.Units))
+		return fmt.Errorf("online estimates: the run has %d jobs, but the units of work of %d jobs are given", l.jobs.Len(), len(l.Online.Units))
 	}
 	l.predictions.seen = make([]seenUnits, l.jobs.Len())
 	for j := range l.predictions.seen {

@@ -37,7 +37,7 @@ func (l *loop) makeRoom(j *jobState) (worse, done bool, err error) {
 	return len(chosen) > 0, false, nil
 }
 
-// pauseAll pauses those of the chosen jobs that hold resources on the nodes where the waiting job j will start.
+// pauseAll pauses the chosen jobs that hold resources on the nodes where the waiting job j will start.
 func (l *loop) pauseAll(chosen, nodes []int32, j *jobState) error {
 	why := ""
 	if l.recording() {
@@ -173,7 +173,7 @@ func newLastFirstVictims(jobs int, place func(job int32) queue.Key) victimList {
 	return l
 }
 
-// reorder clears what is known about ranks by index, because the indexes have changed.
+// reorder clears the known ranks by index, because the indexes have changed.
 func (l *victimList) reorder() {
 	l.asked, l.most = l.ordered, math.MinInt64
 	l.passed, l.least = 0, math.MinInt64

@@ -30,7 +30,7 @@ func (l *loop) without(j *jobState, gone func(p *Part) bool, why string) error {
 // fail again. Otherwise the attempt fails.
 func (l *loop) partEnded(n *Notice) error {
 	if n.Job < 0 || n.Job >= l.jobs.Len() {
-		return fmt.Errorf("engine: end of a part of a job with number %d, which does not exist", n.Job)
+		return fmt.Errorf("engine reported the end of a part of job number %d, which does not exist", n.Job)
 	}
 	j := int32(n.Job)
 	if s := l.state(j).state; s != Running && s != Paused {
@@ -165,7 +165,7 @@ func (l *loop) askParts(j *jobState, role string, count int) error {
 		return nil
 	}
 	if l.fixed.migrator == nil {
-		return fmt.Errorf("the parts of job %q: the engine cannot change them", j.job.Name)
+		return fmt.Errorf("the parts of job %q cannot be changed: its engine cannot do that", j.job.Name)
 	}
 	counts, err := l.whole(j).AskParts(role, count, l.Cluster)
 	if err != nil {
@@ -206,7 +206,7 @@ func (l *loop) dropParts(j *jobState) error {
 	if len(drop) == 0 {
 		return nil
 	}
-	return l.reshape(j, cluster.Together(keep), cluster.Together(drop), "fewer parts were asked for")
+	return l.reshape(j, cluster.Together(keep), cluster.Together(drop), "fewer parts were requested")
 }
 
 // addParts starts parts that a running job lacks, one after the other, while there is room. It reports whether the
@@ -230,7 +230,7 @@ func (l *loop) addParts(j *jobState) (lacks bool, err error) {
 		return lacks, nil
 	}
 	sortParts(j.job, parts)
-	return lacks, l.reshape(j, cluster.Together(parts), Grant{}, "there is room for parts that it lacks")
+	return lacks, l.reshape(j, cluster.Together(parts), Grant{}, "there is room for its missing parts")
 }
 
 // lacks returns the parts that a running job does not hold but should, except for failed ones.
@@ -246,12 +246,12 @@ func (l *loop) needOf(j *jobState, name string) cluster.Room {
 	return need
 }
 
-// reshape changes the parts of a running job to those of g. The caller has already taken new resources from the
+// reshape gives a running job the parts in g. The caller has already taken new resources from the
 // machine; reshape frees the resources of drops.
 func (l *loop) reshape(j *jobState, g, drops Grant, why string) error {
 	l.settleTime(j)
 	if l.fixed.migrator == nil {
-		return fmt.Errorf("the parts of job %q change, and the engine cannot change them", j.job.Name)
+		return fmt.Errorf("the parts of job %q cannot be changed: its engine cannot do that", j.job.Name)
 	}
 	if err := l.fixed.migrator.Reshape(int(j.number), g); err != nil {
 		return fmt.Errorf("change the parts of job %q: %w", j.job.Name, err)

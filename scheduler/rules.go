@@ -17,7 +17,7 @@ type SchedulingPolicy interface {
 	String() string
 }
 
-// PolicyRules are the rules by which a policy decides in one run, and say what the scheduler must track for them.
+// PolicyRules are the rules by which a policy decides in one run, and make the scheduler track more for them.
 type PolicyRules struct {
 	Order     Ranker
 	Admission Admitter
@@ -75,8 +75,8 @@ type PolicyRules struct {
 
 // Ranker orders jobs.
 type Ranker interface {
-	// Rank returns the sort key of a job; the lowest is first. The key of a running job is comparable with those of
-	// waiting jobs at this instant. Ties are broken by arrival (see also SecondRanker), then job number.
+	// Rank returns the sort key of a job; the lowest is first. The key of a running job is comparable with the keys
+	// of waiting jobs at this instant. Ties are broken by arrival (see also SecondRanker), then job number.
 	Rank(JobView) int64
 }
 
@@ -114,7 +114,7 @@ type Explainer interface {
 
 // TimedPolicy is an Admitter that is called at instants of its choice.
 type TimedPolicy interface {
-	// NextWakeup returns the next such instant; Never if there is none. OnWakeup is called at that instant, before
+	// NextWakeup returns the next such instant; Never for no such instant. OnWakeup is called at that instant, before
 	// dispatch.
 	NextWakeup() time.Duration
 	OnWakeup()
@@ -148,7 +148,7 @@ type Actions interface {
 	// Pause pauses a running job and puts it into the queue.
 	Pause(job int32, why string) error
 	// Choose sets the alternative with which a waiting job would start. A policy may also try alternatives of a
-	// running job, but must set back the one with which the job runs before Admit returns.
+	// running job, but must set back the alternative of the running job before Admit returns.
 	Choose(job, alternative int32)
 }
 
@@ -233,7 +233,7 @@ func (l *loop) Requeue(job int32, why string) error {
 		Revoke(job int) (Attempt, error)
 	})
 	if !ok {
-		return fmt.Errorf("requeue job %q: the engine cannot end an attempt of it", j.job.Name)
+		return fmt.Errorf("requeue job %q: the engine cannot end an attempt of a job", j.job.Name)
 	}
 	return l.EndAttempt(job, engine.Revoke, Event{Kind: Revoke, Node: int(noJob), Reason: why})
 }
@@ -327,7 +327,7 @@ type JobView struct {
 // Number returns the job's number.
 func (j JobView) Number() int32 { return j.number }
 
-// Job returns the job. While it waits, its request and prediction are those of its present alternative.
+// Job returns the job. While it waits, it has the request and the prediction of its present alternative.
 func (j JobView) Job() *Job { return j.jobState.job }
 
 // State returns the state of the job.

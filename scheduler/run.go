@@ -194,7 +194,7 @@ func (h hearing) Event(e *Event) {
 
 func (h hearing) Decision(d *Decision) { h.to.Decision(d) }
 
-// Sample implements ClusterActions. While the sample runs, the predicted run time of the job is that of the sample.
+// Sample implements ClusterActions. While the sample runs, the job has the predicted run time of the sample.
 func (l *loop) Sample(job, cores int32, nodes []int32, part float64, why string) error {
 	j := l.state(job)
 	if l.predictions.samples == nil {

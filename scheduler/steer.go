@@ -35,7 +35,7 @@ func (c steering) notice(n *Notice) (taken bool, err error) {
 		return false, nil
 	}
 	if n.Job < 0 || n.Job >= c.l.jobs.Len() {
-		return true, fmt.Errorf("engine: progress of a job with number %d, which does not exist", n.Job)
+		return true, fmt.Errorf("engine reported progress of job number %d, which does not exist", n.Job)
 	}
 	return true, c.host.Ask(int32(n.Job), n.Progress)
 }
@@ -233,7 +233,7 @@ type controlledJob struct {
 // newControllerHost returns the host of a run's controllers, and makes the engine report the progress of their jobs.
 func newControllerHost(s *Steering, jobs int, k controllerKernel) (*controllerHost, error) {
 	if len(s.Controllers) != jobs || s.Reconfigurer == nil {
-		return nil, fmt.Errorf("controllers: %d jobs, but the controllers of %d, or no way to reach them",
+		return nil, fmt.Errorf("controllers: the run has %d jobs and %d controllers (nil counts), or no Reconfigurer",
 			jobs, len(s.Controllers))
 	}
 	d := &controllerHost{Steering: *s, kernel: k, jobs: make([]*controlledJob, jobs)}

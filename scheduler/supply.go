@@ -86,7 +86,7 @@ func (l *loop) supply() (extension, error) {
 		keep = l.rules.Supply
 	}
 	if keep == nil {
-		return nil, errors.New("cluster: there are nodes that come and go, and no extension that keeps them")
+		return nil, errors.New("cluster: some nodes come and go, but this build of tfexp has no feature that supplies them")
 	}
 	x, err := keep(&l.Run, l.machine, l)
 	if err != nil {

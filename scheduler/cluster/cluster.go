@@ -1,5 +1,5 @@
-// Package cluster has the resources to be scheduled: nodes, their cores and GPUs
-// by number, which of them are free, and which a job holds.
+// Package cluster has the resources of a cluster: nodes, numbered cores and GPUs, which of them are free, and which
+// a job holds.
 package cluster
 
 import (
@@ -10,17 +10,17 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Supply says when there is a server for a node.
+// Supply says when a node exists.
 type Supply uint8
 
-// The supplies of nodes.
+// The ways in which nodes are supplied.
 const (
-	// Standing nodes exist from the start to the end.
+	// Standing nodes exist from the start to the end of a run.
 	Standing Supply = iota
-	// Fixed nodes are asked for at the start, and again whenever they are lost.
+	// Fixed nodes are rented at the start, and again whenever they are lost.
 	Fixed
-	// OnRequest nodes are asked for when a job at the head of the queue needs them,
-	// and given back when nothing has run on them for Node.Idle.
+	// OnRequest nodes are rented when the first job of the queue needs them. They are given back after Node.Idle
+	// without jobs.
 	OnRequest
 )
 
@@ -29,42 +29,41 @@ type Node struct {
 	Name    string
 	Threads int
 	GPUs    int
-	// Memory in bytes; 0 means that it is not accounted for.
+	// Memory is in bytes; 0 means that memory is not limited.
 	Memory int64
-	// GPU is the type of its GPUs, as alternatives name it; may be empty.
+	// GPU is the type of its GPUs, as in alternatives of jobs; empty if types do not matter.
 	GPU string
-	// Supply says when there is a server for the node, and Idle for how long one on
-	// request is kept while nothing runs on it.
+	// Supply says when the node exists. Idle is the time without jobs after which an OnRequest node is given back.
 	Supply Supply
 	Idle   time.Duration
-	// Rack is where the node stands; empty for none in particular.
+	// Rack is the name of the node's rack; empty if unknown.
 	Rack string
-	// Market and Region are the market and the region in which the servers of a node that comes and goes are
-	// rented.
+	// Market and Region are the market and the region in which a server for the node is rented. They are empty for
+	// Standing nodes.
 	Market, Region string
-	// Price is the price of such a server at the beginning, in dollars per hour; 0 if it is unknown.
+	// Price is the price of the server at the start, in dollars per hour; 0 if unknown.
 	Price float64
 }
 
-// MarketOnDemand is the market of servers that nobody takes away, MarketSpot the market of cheaper ones.
+// MarketOnDemand is the market of servers that are not taken away. MarketSpot is the market of cheaper servers,
+// which can be taken away.
 const (
 	MarketOnDemand = "on_demand"
 	MarketSpot     = "spot"
 )
 
-// Cluster is the capacity that is scheduled. Cores (and GPUs) are numbered
-// through all nodes: node 0 has cores 0 … Threads-1, node 1 continues from
-// there.
+// Cluster is a list of nodes. Cores are numbered through all nodes, and so are GPUs: node 0 has cores 0 … Threads-1,
+// node 1 has the next ones.
 type Cluster struct {
 	Nodes []Node
 }
 
-// Changes reports whether some nodes of a cluster come and go.
+// Changes reports whether some nodes of the cluster are not Standing.
 func (c Cluster) Changes() bool {
 	return slices.ContainsFunc(c.Nodes, func(n Node) bool { return n.Supply != Standing })
 }
 
-// View is a machine that is only read. Its slices are the machine's own.
+// View is a read-only view of a machine. Callers must not change the slices that its methods return.
 type View struct{ m *Machine }
 
 // ViewOf returns the view of a machine.
@@ -73,11 +72,11 @@ func ViewOf(m *Machine) View { return View{m} }
 // Free returns the free resources of each node.
 func (m View) Free() []Room { return m.m.Free }
 
-// Whole returns the total capacity of each node.
+// Whole returns the total resources of each node.
 func (m View) Whole() []Room { return m.m.Whole }
 
-// Paused returns the resources of each node that would be free if all running jobs were
-// paused; paused jobs keep their memory. Resources freed on a closed node are not free.
+// Paused returns the resources of each node that would be free if all running jobs were paused. A paused job keeps
+// its memory. Resources that are freed on a closed node do not count as free.
 func (m View) Paused() []Room {
 	rooms := slices.Clone(m.m.Free)
 	for node := range rooms {
@@ -89,22 +88,21 @@ func (m View) Paused() []Room {
 	return rooms
 }
 
-// Idle returns the number of free cores of all nodes.
+// Idle returns the number of free cores on all nodes together.
 func (m View) Idle() int32 { return m.m.Idle }
 
-// Closed reports whether a node has no server, or will lose it: nothing starts there,
-// and resources freed there are not free.
+// Closed reports whether a node does not exist now, or will be taken away. No job starts on it, and resources that
+// are freed there do not count as free.
 func (m View) Closed(node int32) bool { return m.m.Closed(node) }
 
-// MostFree returns the largest number of cores that are free on one node.
+// MostFree returns the largest number of free cores on one node.
 func (m View) MostFree() int32 { return m.m.MostFree() }
 
-// Kind returns the number of a type of GPU, as rooms have it: 0 for no type in
-// particular, -1 for one that no node has.
+// Kind returns the number that Room.Kind has for a type of GPU: 0 for an empty type, -1 for a type that no node has.
 func (m View) Kind(gpu string) int32 { return m.m.KindOf(gpu) }
 
-// On returns a grant of these cores and of the lowest free GPUs that a need has on the same node. ok is false if a
-// core is not free, or the cores are on several nodes.
+// On returns a grant of the given cores, and of as many free GPUs of their node as need has, the lowest first. ok is
+// false if a core is not free, or the cores are on several nodes.
 func (m View) On(cores CoreSet, need Room) (g Grant, node int32, ok bool) {
 	nodes := m.m.NodesOf(cores, nil)
 	if len(nodes) != 1 || !m.m.Cores.AllFree(cores) || m.m.Free[nodes[0]].GPUs < need.GPUs {
@@ -117,27 +115,26 @@ func (m View) On(cores CoreSet, need Room) (g Grant, node int32, ok bool) {
 	return g, nodes[0], true
 }
 
-// AddGPUs adds the GPUs of a grant to rooms, by node.
+// AddGPUs adds the GPUs of a grant to the rooms of their nodes.
 func (m View) AddGPUs(rooms []Room, g Grant) {
 	for _, p := range g.GPUs {
 		m.m.GPUs.EachNode(p, func(v, n int32) { rooms[v].GPUs += n })
 	}
 }
 
-// Demand is a job's request to a cluster, over all of its nodes.
+// Demand is the request of a job, over all of its nodes together.
 type Demand struct {
 	Threads, GPUs int
-	// GPU is the type of the GPUs; empty for any.
+	// GPU is the type of the GPUs; empty for any type.
 	GPU    string
 	Memory int64 // bytes
-	// Nodes is at least 1; threads, GPUs and memory are divided evenly over them.
+	// Nodes is the number of nodes, at least 1. They share threads, GPUs and memory equally.
 	Nodes int
-	// Divided requests are units that can be anywhere, however many on a node: see Units.
+	// Divided says that the request consists of equal units (see Units), and any number of units can be on one node.
 	Divided bool
 }
 
-// Units returns into how many equal units threads and GPUs can be divided: one for each GPU, if
-// each GPU has the same number of threads.
+// Units returns into how many equal units a request can be divided: the greatest common divisor of threads and gpus.
 func Units(threads, gpus int) int {
 	for gpus > 0 {
 		threads, gpus = gpus, threads%gpus
@@ -145,8 +142,7 @@ func Units(threads, gpus int) int {
 	return threads
 }
 
-// FitsOn reports whether a free cluster has room for the demand: an
-// even share of it on each of as many nodes as it wants.
+// FitsOn reports whether a cluster without jobs has room for the demand.
 func (d Demand) FitsOn(c Cluster) bool {
 	if d.Divided {
 		return d.fitsDivided(c)
@@ -170,7 +166,7 @@ func (d Demand) FitsOn(c Cluster) bool {
 	return false
 }
 
-// fitsDivided is FitsOn for units that can be anywhere.
+// fitsDivided is FitsOn for a divided demand.
 func (d Demand) fitsDivided(c Cluster) bool {
 	units := Units(d.Threads, d.GPUs)
 	n := int64(units)
@@ -190,7 +186,7 @@ func (d Demand) fitsDivided(c Cluster) bool {
 	return false
 }
 
-// String lists the requested resources: "4 threads, 2 GPUs, 2GiB, over 2 nodes".
+// String returns a text such as "4 threads, 2 GPUs, 2GiB, over 2 nodes".
 func (d Demand) String() string {
 	count := func(n int, noun string) string {
 		if n == 1 {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Span is the half-open interval of core numbers [Lo, Hi).
+// Span is the core numbers from Lo to Hi-1.
 type Span struct{ Lo, Hi int32 }
 
-// CoreSet is a set of core (or GPU) numbers as ascending, disjoint,
-// non-touching spans. The zero value is the empty set.
+// CoreSet is a set of core (or GPU) numbers. Its spans are ascending, and there is a gap between any two. The zero
+// value is the empty set.
 type CoreSet []Span
 
-// Count returns how many cores the set holds.
+// Count returns the number of cores in the set.
 func (s CoreSet) Count() int {
 	n := 0
 	for _, p := range s {
@@ -24,7 +24,7 @@ func (s CoreSet) Count() int {
 	return n
 }
 
-// Each calls f for every core in ascending order.
+// Each calls f for each core, in ascending order.
 func (s CoreSet) Each(f func(core int)) {
 	for _, p := range s {
 		for c := p.Lo; c < p.Hi; c++ {
@@ -33,7 +33,7 @@ func (s CoreSet) Each(f func(core int)) {
 	}
 }
 
-// String writes the set as the kernel does: "0-3,7".
+// String returns the set as Linux writes lists of cores: "0-3,7".
 func (s CoreSet) String() string {
 	var b strings.Builder
 	for i, p := range s {
@@ -49,10 +49,10 @@ func (s CoreSet) String() string {
 	return b.String()
 }
 
-// MarshalText writes the form of String.
+// MarshalText implements encoding.TextMarshaler with the text of String.
 func (s CoreSet) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads the form of String.
+// UnmarshalText implements encoding.TextUnmarshaler; it reads the text of String.
 func (s *CoreSet) UnmarshalText(text []byte) error {
 	*s = nil
 	if len(text) == 0 {
@@ -93,7 +93,7 @@ func Overlap(a, b CoreSet) bool {
 	return false
 }
 
-// Union returns the cores of two sets that have none in common.
+// Union returns the cores of both sets. The sets must not have a core in common.
 func (s CoreSet) Union(t CoreSet) CoreSet {
 	all := append(append(make(CoreSet, 0, len(s)+len(t)), s...), t...)
 	slices.SortFunc(all, func(a, b Span) int { return int(a.Lo - b.Lo) })
@@ -108,7 +108,7 @@ func (s CoreSet) Union(t CoreSet) CoreSet {
 	return joined
 }
 
-// Cut divides the set into its n lowest cores and the rest.
+// Cut divides the set into its n lowest cores and the others.
 func (s CoreSet) Cut(n int) (low, rest CoreSet) {
 	for i, p := range s {
 		size := int(p.Hi - p.Lo)

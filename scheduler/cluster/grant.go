@@ -1,35 +1,34 @@
 package cluster
 
-// Grant is the resources granted to a job: core and GPU numbers of the cluster,
-// of all its parts together.
+// Grant is the resources that a job gets, of all of its parts together: core and GPU numbers of the cluster.
 type Grant struct {
 	Cores CoreSet
 	GPUs  CoreSet
-	// Alternative is the alternative that the job is to use, an index of its
-	// alternatives; 0 for a job that has none.
+	// Alternative is the alternative with which the job runs, an index of Job.Alternatives; 0 for a job without
+	// alternatives.
 	Alternative int
-	// Layout divides the grant among the parts of a job that has several; nil for
-	// a job of one part, which has all of it on one node.
+	// Layout says which part of the job gets which cores and GPUs; nil for a job of one part, which gets all of them
+	// on one node.
 	Layout *Layout
-	// Beside is the job that shares all of these GPUs; nil if they are not shared.
+	// Beside is the other job that uses the same GPUs; nil if they are not shared.
 	Beside *Beside
 }
 
-// Layout is the parts of a job that has several: one a node for a gang.
+// Layout is the parts of a job that has several. A job on several nodes without roles has one part on each.
 type Layout struct{ Parts []Part }
 
-// Part is the holdings of one part of a job, on one node. Other parts may share the node.
+// Part is the resources of one part of a job, on one node. Several parts can be on one node.
 type Part struct {
 	Node int
-	// Role is the name of its role, and Task its index among the parts of this
-	// role. The parts of a gang have no role, and are counted by their nodes.
+	// Role is the name of the part's role, and Task its index in the role. Without roles, Role is empty, and Task is
+	// the index of the part's node in the layout.
 	Role string
 	Task int
-	// Cores and GPUs are numbers of the cluster, of this node.
+	// Cores and GPUs are numbers of the cluster, and all on the part's node.
 	Cores, GPUs CoreSet
 }
 
-// Parts returns the parts of the grant on a cluster: at least one.
+// Parts returns the parts of a grant on a cluster; at least one.
 func (g *Grant) Parts(c Cluster) []Part {
 	if g.Layout != nil {
 		return g.Layout.Parts
@@ -45,7 +44,7 @@ func (g *Grant) Parts(c Cluster) []Part {
 	return []Part{p}
 }
 
-// Together returns the grant that parts have together.
+// Together returns a grant with the resources of all parts.
 func Together(parts []Part) Grant {
 	g := Grant{Layout: &Layout{Parts: parts}}
 	for _, p := range parts {
@@ -54,7 +53,7 @@ func Together(parts []Part) Grant {
 	return g
 }
 
-// Needs returns the needs of the parts of a started job, to resume.
+// Needs returns the resources that the parts need to resume on their nodes.
 func (l *Layout) Needs() *Parts {
 	p := &Parts{}
 	for _, part := range l.Parts {
@@ -64,7 +63,7 @@ func (l *Layout) Needs() *Parts {
 	return p
 }
 
-// Layout divides a grant among its nodes, which are all different.
+// Layout returns a layout of a grant with one part on each of the nodes, which must be different.
 func (m *Machine) Layout(g Grant, nodes []int32) *Layout {
 	l := &Layout{Parts: make([]Part, len(nodes))}
 	for i, v := range nodes {
@@ -73,7 +72,7 @@ func (m *Machine) Layout(g Grant, nodes []int32) *Layout {
 	return l
 }
 
-// on returns the part of a set that is on a node.
+// on returns the numbers of a set that are on a node.
 func (s *Slots) on(set CoreSet, node int32) CoreSet {
 	var part CoreSet
 	for _, p := range set {
@@ -84,7 +83,7 @@ func (s *Slots) on(set CoreSet, node int32) CoreSet {
 	return part
 }
 
-// Split divides parts into those that are left and those that are gone.
+// Split divides parts into two lists: parts for which gone is false, and parts for which it is true.
 func Split(parts []Part, gone func(p *Part) bool) (left, lost []Part) {
 	for _, p := range parts {
 		if gone(&p) {

@@ -2,21 +2,20 @@ package cluster
 
 import "fmt"
 
-// Lack is something that a job needs of a node, or of each of its nodes, and that
-// is not free there.
+// Lack is a resource of a node that a job needs and that is not free.
 type Lack struct {
 	Alternative int
 	What        string // "cores", "GPUs" or "bytes of memory"
-	Where       string // "on one node"; empty when there is but one
+	Where       string // text such as "on one node"; empty if there is only one node
 	Need, Free  int64
 }
 
-// String is "needs 4 cores on one node, 1 are free".
+// String returns a text such as "needs 4 cores on one node, 1 are free".
 func (x Lack) String() string {
 	return fmt.Sprintf("needs %d %s%s, %d are free", x.Need, x.What, before(x.Where), x.Free)
 }
 
-// before puts a space before a phrase, if there is one.
+// before returns a phrase with a space before it; empty for an empty phrase.
 func before(phrase string) string {
 	if phrase == "" {
 		return ""
@@ -24,8 +23,8 @@ func before(phrase string) string {
 	return " " + phrase
 }
 
-// LackOf returns a resource whose need exceeds the free amount: GPUs, cores or memory. A job with GPUs has cores for
-// them, so that its cores are often short along with its GPUs. ok is false if no single resource is short.
+// LackOf returns a resource that free has too little of for need: GPUs first, then cores, then memory. GPUs come
+// first because a job that waits for GPUs usually lacks their cores too. ok is false if no resource is short.
 func LackOf(need, free Room) (l Lack, ok bool) {
 	switch {
 	case need.GPUs > free.GPUs:
@@ -40,8 +39,8 @@ func LackOf(need, free Room) (l Lack, ok bool) {
 	return l, true
 }
 
-// Where says in words where a job on count nodes of a cluster needs room: where it was paused,
-// if it is bound to that, or where the policy divides it.
+// Where returns a phrase that says where a job on count nodes needs room. bound says that a paused job must stay on
+// its nodes; divided says that the policy divides the job.
 func Where(nodes, count int, bound, divided bool) string {
 	switch {
 	case nodes <= 1:

@@ -6,27 +6,27 @@ import (
 	"slices"
 )
 
-// Room is the free resources of a node, or a job's need on one.
+// Room is the free resources of a node, or the resources that a job needs on a node.
 type Room struct {
 	Cores, GPUs int32
 	Memory      int64
-	Kind        int32 // of GPU, see MachineView.Kind; in a need 0 means any
-	Market      int32 // of a node the bit of where it is rented, of a need the bits of where it must not be
-	// Parts is set in the need of a job whose parts differ; the fields above then are
-	// the most that any of them needs.
+	Kind        int32 // number of a type of GPU, see View.Kind; in a need, 0 means any type
+	Market      int32 // of a node, the bit of its market; of a need, the bits of excluded markets
+	// Parts is set only in the need of a job with unlike parts. The fields above are then the largest need of any
+	// part.
 	Parts *Parts
 }
 
-// Holds reports whether there is room for a need.
+// Holds reports whether the room is enough for a need.
 func (r Room) Holds(need Room) bool {
 	return need.Cores <= r.Cores && need.GPUs <= r.GPUs && need.Memory <= r.Memory && r.IsOf(need) &&
 		r.Market&need.Market == 0
 }
 
-// IsOf reports whether a node has the kind of GPU that is needed.
+// IsOf reports whether the node has the type of GPU that is needed.
 func (r Room) IsOf(need Room) bool { return need.Kind == 0 || need.Kind == r.Kind }
 
-// Times returns how many times the need fits into the room.
+// Times returns how many times the need fits into the room at once.
 func (r Room) Times(need Room) int {
 	if !r.Holds(need) {
 		return 0
@@ -42,43 +42,43 @@ func (r Room) Times(need Room) int {
 	return int(n)
 }
 
-// Add adds freed resources.
+// Add adds resources to the room.
 func (r *Room) Add(o Room) {
 	r.Cores += o.Cores
 	r.GPUs += o.GPUs
 	r.Memory += o.Memory
 }
 
-// Sub subtracts taken resources.
+// Sub subtracts resources from the room.
 func (r *Room) Sub(o Room) {
 	r.Cores -= o.Cores
 	r.GPUs -= o.GPUs
 	r.Memory -= o.Memory
 }
 
-// unlimited is memory that is not counted: no sum of requests reaches it.
+// unlimited is the memory of a node whose memory is not limited. No sum of requests reaches it.
 const unlimited = math.MaxInt64 / 4
 
-// Machine is the free part of the cluster.
+// Machine records which resources of a cluster are free.
 type Machine struct {
-	Free  []Room // by node
-	Whole []Room // by node, when nothing runs
-	Idle  int32  // cores that are free, of all nodes
+	Free  []Room // free resources by node
+	Whole []Room // total resources by node
+	Idle  int32  // number of free cores on all nodes
 	Cores Slots
 	GPUs  Slots
-	spare []Span   // storage of the next core sets
-	read  Span     // the last value read by Fetch
-	ones  []Span   // each core and GPU number alone: the sets of one are parts of it
-	kinds []string // of GPUs, from 1 on
-	// Racks has the number of each node's rack; each node without a rack has a separate number.
+	spare []Span   // storage for the next core sets
+	read  Span     // written by Fetch, never read
+	ones  []Span   // one span for each number, used by core sets with a single core
+	kinds []string // types of GPU; the type with number k is kinds[k-1]
+	// Racks has the rack number of each node. A node without a rack has a number that no other node has.
 	Racks []int32
-	// closed has the nodes on which nothing starts; nil until one is closed.
+	// closed says by node whether the node is closed; nil until a node is closed.
 	closed []bool
-	// doubled has the GPUs that two jobs hold; nil until two do.
+	// doubled says by GPU whether two jobs hold it; nil until a GPU is shared.
 	doubled []bool
 }
 
-// NewMachine returns a free cluster.
+// NewMachine returns the machine of a cluster on which no job runs.
 func NewMachine(c Cluster) *Machine {
 	m := &Machine{}
 	m.Cores.Bounds, m.GPUs.Bounds = []int32{0}, []int32{0}
@@ -100,7 +100,7 @@ func NewMachine(c Cluster) *Machine {
 	return m
 }
 
-// racksOf numbers the racks of a cluster, by node.
+// racksOf returns the rack number of each node.
 func racksOf(c Cluster) []int32 {
 	racks, known := make([]int32, len(c.Nodes)), map[string]int32{}
 	for i, n := range c.Nodes {
@@ -114,7 +114,7 @@ func racksOf(c Cluster) []int32 {
 	return racks
 }
 
-// addKind returns the number of a type of GPU, which is new if no node had it.
+// addKind returns the number of a type of GPU. A new type gets the next number.
 func (m *Machine) addKind(gpu string) int32 {
 	if k := m.KindOf(gpu); k >= 0 {
 		return k
@@ -123,8 +123,7 @@ func (m *Machine) addKind(gpu string) int32 {
 	return int32(len(m.kinds))
 }
 
-// KindOf returns the number of a type of GPU that a job asks for: 0 for any, -1
-// when no node has it.
+// KindOf returns the number of a type of GPU: 0 for an empty type, -1 for a type that no node has.
 func (m *Machine) KindOf(gpu string) int32 {
 	if gpu == "" {
 		return 0
@@ -135,9 +134,8 @@ func (m *Machine) KindOf(gpu string) int32 {
 	return -1
 }
 
-// Fit chooses nodes for a job that has the need on each of count nodes: the
-// lowest numbers that have room, or home if it is bound to nodes. The result
-// is appended to nodes; ok is false when there is no room.
+// Fit finds count nodes that each have room for need: the nodes with the lowest numbers or, if home is not nil, the
+// nodes in home. The result is appended to nodes; ok is false if there is no room.
 func Fit(free []Room, need Room, count int, home, nodes []int32) (_ []int32, ok bool) {
 	if need.Parts != nil {
 		return need.Parts.fit(free, need, home, nodes)
@@ -161,8 +159,8 @@ func Fit(free []Room, need Room, count int, home, nodes []int32) (_ []int32, ok 
 	return nodes, false
 }
 
-// HoldEach reports whether there is room for need on each of the nodes, which are in ascending
-// order. A node that is listed n times must have room for n needs.
+// HoldEach reports whether each of the nodes, which are in ascending order, has room for need. A node that is listed
+// n times must have room for n needs.
 func HoldEach(free []Room, need Room, nodes []int32) bool {
 	for i, k := 0, 0; i < len(nodes); i = k {
 		for k = i + 1; k < len(nodes) && nodes[k] == nodes[i]; k++ {
@@ -174,8 +172,8 @@ func HoldEach(free []Room, need Room, nodes []int32) bool {
 	return true
 }
 
-// MaxFree returns the most cores, GPUs and memory that are free on one node, each on its own,
-// among the nodes of the kind that is needed, or on the first of home.
+// MaxFree returns the most cores, the most GPUs and the most memory that are free on any one node, each by itself.
+// It considers nodes with the needed type of GPU; if home is not nil, only the first node of home.
 func MaxFree(free []Room, need Room, home []int32) Room {
 	var most Room
 	for v, r := range free {
@@ -186,7 +184,7 @@ func MaxFree(free []Room, need Room, home []int32) Room {
 	return most
 }
 
-// MostFree returns the largest number of cores that are free on one node.
+// MostFree returns the largest number of free cores on one node.
 func (m *Machine) MostFree() int32 {
 	most := int32(0)
 	for i := range m.Free {
@@ -195,8 +193,8 @@ func (m *Machine) MostFree() int32 {
 	return most
 }
 
-// Choose picks cores and GPUs on each of the nodes, without taking them: the
-// old ones if they are free and all on these nodes, then the lowest.
+// Choose returns cores and GPUs for need on each of the nodes: the numbers in old if they are free and all on these
+// nodes, else the lowest free ones. It does not mark them as held.
 func (m *Machine) Choose(nodes []int32, need Room, old Grant) Grant {
 	if need.Parts != nil {
 		return need.Parts.choose(m, nodes, old)
@@ -211,7 +209,7 @@ func (m *Machine) Choose(nodes []int32, need Room, old Grant) Grant {
 	return g
 }
 
-// ChooseCores is Choose for n cores of each node.
+// ChooseCores is Choose for n cores on each of the nodes.
 func (m *Machine) ChooseCores(nodes []int32, n int32, old CoreSet) CoreSet {
 	if m.Cores.AllFree(old) && old.Count() == int(n)*len(nodes) {
 		return old
@@ -219,23 +217,22 @@ func (m *Machine) ChooseCores(nodes []int32, n int32, old CoreSet) CoreSet {
 	return m.Lowest(&m.Cores, nodes, n)
 }
 
-// Fetch reads the start of a grant, so that it is in the processor's cache when the job is looked at.
+// Fetch reads memory of a grant, so that it is in the processor's cache when it is needed.
 func (m *Machine) Fetch(g Grant) {
 	if len(g.Cores) > 0 {
 		m.read = g.Cores[0]
 	}
 }
 
-// Lowest returns the n lowest free slots of each node; for a node that is listed k times in a row,
-// k × n slots.
+// Lowest returns the n lowest free slots of each node. For a node that is listed k times in a row it returns k × n
+// slots.
 func (m *Machine) Lowest(s *Slots, nodes []int32, n int32) CoreSet {
 	if n == 1 && len(nodes) == 1 {
 		if slot := s.first(s.Bounds[nodes[0]], s.Bounds[nodes[0]+1]); slot >= 0 {
 			return CoreSet(m.ones[slot : slot+1 : slot+1])
 		}
 	}
-	// Sets never change once they are returned, so their spans can share one
-	// allocation.
+	// A set does not change once it is returned, so several sets can share one allocation.
 	if cap(m.spare)-len(m.spare) < 64 {
 		m.spare = make([]Span, 0, 512)
 	}
@@ -253,7 +250,7 @@ func (m *Machine) Lowest(s *Slots, nodes []int32, n int32) CoreSet {
 	return CoreSet(m.spare[begin:len(m.spare):len(m.spare)])
 }
 
-// NodesOf appends the nodes on which the set has cores, in ascending order.
+// NodesOf appends the nodes of the cores in set, in ascending order.
 func (m *Machine) NodesOf(set CoreSet, nodes []int32) []int32 {
 	if len(m.Free) == 1 && len(set) > 0 && len(nodes) == 0 {
 		return append(nodes, 0)
@@ -270,8 +267,7 @@ func (m *Machine) NodesOf(set CoreSet, nodes []int32) []int32 {
 	return nodes
 }
 
-// AddHeld adds to rooms the resources that would be free if a grant were given back. Resources on closed nodes are
-// left out.
+// AddHeld adds to rooms the resources of a grant, except on closed nodes.
 func (m *Machine) AddHeld(rooms []Room, g Grant) {
 	if len(rooms) == 1 && m.closed == nil {
 		rooms[0].Cores += int32(g.Cores.Count())
@@ -286,7 +282,7 @@ func (m *Machine) AddHeld(rooms []Room, g Grant) {
 	}
 }
 
-// Touches reports whether a grant has cores on one of the nodes.
+// Touches reports whether a grant has cores on any of the nodes.
 func (m *Machine) Touches(g Grant, nodes []int32) bool {
 	if len(m.Free) == 1 {
 		return true
@@ -294,7 +290,8 @@ func (m *Machine) Touches(g Grant, nodes []int32) bool {
 	return slices.ContainsFunc(m.NodesOf(g.Cores, nil), func(v int32) bool { return slices.Contains(nodes, v) })
 }
 
-// EachUnit returns the nodes of a set, one entry per unit; a unit has the given number of cores.
+// EachUnit appends the node of each unit of a divided job. set has the cores of the job; each unit has the given
+// number of cores.
 func (m *Machine) EachUnit(set CoreSet, cores int32, nodes []int32) []int32 {
 	nodes = nodes[:0]
 	for _, p := range set {
@@ -304,14 +301,14 @@ func (m *Machine) EachUnit(set CoreSet, cores int32, nodes []int32) []int32 {
 			}
 		})
 	}
-	kept := nodes[:0] // one per unit: equal nodes are adjacent
+	kept := nodes[:0] // a node is listed once for each unit, in a row
 	for i := 0; i < len(nodes); i += int(cores) {
 		kept = append(kept, nodes[i])
 	}
 	return kept
 }
 
-// Take marks a grant as held. Memory is booked apart from it.
+// Take marks the cores and GPUs of a grant as held. The scheduler counts memory separately.
 func (m *Machine) Take(g Grant) {
 	if g.Beside != nil {
 		m.double(g.GPUs)
@@ -320,7 +317,7 @@ func (m *Machine) Take(g Grant) {
 	m.mark(g.Cores, g.GPUs, false)
 }
 
-// double records that held GPUs get a second holder.
+// double records that a second job holds GPUs that are already held.
 func (m *Machine) double(gpus CoreSet) {
 	if m.doubled == nil {
 		m.doubled = make([]bool, m.GPUs.Bounds[len(m.GPUs.Bounds)-1])
@@ -328,7 +325,7 @@ func (m *Machine) double(gpus CoreSet) {
 	gpus.Each(func(n int) { m.doubled[n] = true })
 }
 
-// single takes one of two holders from GPUs. It reports whether they had two.
+// single records that one of two jobs no longer holds GPUs. It returns false if only one job held them.
 func (m *Machine) single(gpus CoreSet) bool {
 	if m.doubled == nil || len(gpus) == 0 || !m.doubled[gpus[0].Lo] {
 		return false
@@ -337,7 +334,7 @@ func (m *Machine) single(gpus CoreSet) bool {
 	return true
 }
 
-// Give marks a grant as free, except GPUs that another job holds as well.
+// Give marks the resources of a grant as free, except GPUs that another job also holds.
 func (m *Machine) Give(g Grant) {
 	if m.single(g.GPUs) {
 		g.GPUs = nil
@@ -353,7 +350,7 @@ func (m *Machine) Give(g Grant) {
 	}
 }
 
-// mark marks cores and GPUs as free or held, closed nodes or not.
+// mark marks cores and GPUs as free or held, on closed nodes too.
 func (m *Machine) mark(cores, gpus CoreSet, free bool) {
 	m.Cores.Mark(cores, free)
 	n := signed(int32(cores.Count()), free)
@@ -374,7 +371,7 @@ func (m *Machine) mark(cores, gpus CoreSet, free bool) {
 	}
 }
 
-// Close takes the free resources of a node out of use, and those that become free there later.
+// Close closes a node: its free resources no longer count as free, nor do resources that are freed there later.
 func (m *Machine) Close(v int32) {
 	if m.closed == nil {
 		m.closed = make([]bool, len(m.Whole))
@@ -383,7 +380,7 @@ func (m *Machine) Close(v int32) {
 	m.withhold(v)
 }
 
-// Open lets a node be used on which nothing is held.
+// Open opens a closed node. No job may hold resources on it.
 func (m *Machine) Open(v int32) {
 	m.closed[v] = false
 	m.mark(m.Cores.ofNode(v), m.GPUs.ofNode(v), true)
@@ -402,15 +399,14 @@ func signed(n int32, positive bool) int32 {
 	return -n
 }
 
-// Slots is a set of free core or GPU numbers as a bit map: a bit is 1 when
-// the number is free. Taking the lowest of a thousand looks at 16 words.
+// Slots is a set of free core or GPU numbers. It has one bit for each number; 1 means free.
 type Slots struct {
 	words  []uint64
-	busy   uint32  // number of leading words without a free slot
-	Bounds []int32 // node v has the numbers bounds[v] … bounds[v+1]-1
+	busy   uint32  // number of leading words that are 0
+	Bounds []int32 // node v has the numbers Bounds[v] … Bounds[v+1]-1
 }
 
-// AddNode adds the slots of the next node, all free.
+// AddNode adds n slots of the next node; they are free.
 func (s *Slots) AddNode(n int32) {
 	lo := s.Bounds[len(s.Bounds)-1]
 	s.Bounds = append(s.Bounds, lo+n)
@@ -429,13 +425,13 @@ func (s *Slots) NodeOf(slot int32) int32 {
 	if !found {
 		return int32(v - 1)
 	}
-	for s.Bounds[v+1] == slot { // nodes without any
+	for s.Bounds[v+1] == slot { // skip nodes without slots
 		v++
 	}
 	return int32(v)
 }
 
-// EachNode calls f with each node that a span lies on and how much of it.
+// EachNode calls f for each node of a span, with the number of the span's slots on the node.
 func (s *Slots) EachNode(p Span, f func(node, n int32)) {
 	for lo := p.Lo; lo < p.Hi; {
 		v := s.NodeOf(lo)
@@ -445,7 +441,7 @@ func (s *Slots) EachNode(p Span, f func(node, n int32)) {
 	}
 }
 
-// within returns a word with a 1 for each slot from lo on and before hi, which are all of one word.
+// within returns a word with bits set for the slots lo … hi-1, which must belong to one word.
 func within(lo, hi uint32) uint64 { return ^uint64(0) >> ((lo - hi) % 64) << (lo % 64) }
 
 // Mark marks slots as free or held.
@@ -478,14 +474,14 @@ func (s *Slots) AllFree(set CoreSet) bool {
 	return true
 }
 
-// skipBusy counts the leading words without a free slot.
+// skipBusy updates busy.
 func (s *Slots) skipBusy() {
 	for s.busy < uint32(len(s.words)) && s.words[s.busy] == 0 {
 		s.busy++
 	}
 }
 
-// first returns the lowest free slot of [lo, hi); -1 for none.
+// first returns the lowest free slot of lo … hi-1; -1 if none is free.
 func (s *Slots) first(lo, hi int32) int32 {
 	s.skipBusy()
 	for at, end := max(uint32(lo), s.busy*64), uint32(hi); at < end; at = (at/64 + 1) * 64 {
@@ -499,9 +495,8 @@ func (s *Slots) first(lo, hi int32) int32 {
 	return -1
 }
 
-// Lowest appends the n lowest free slots of [lo, hi) as spans, joined to the
-// spans of out from index begin on. The caller must know that n slots are
-// free.
+// Lowest appends the n lowest free slots of lo … hi-1 to out as spans. It extends spans of out from index begin on,
+// where they touch. At least n of the slots must be free.
 func (s *Slots) Lowest(out []Span, begin int, lo, hi, n int32) []Span {
 	s.skipBusy()
 	at, end, left := max(uint32(lo), s.busy*64), uint32(hi), uint32(n)
@@ -535,11 +530,11 @@ func (s *Slots) ofNode(v int32) CoreSet {
 	return CoreSet{{s.Bounds[v], s.Bounds[v+1]}}
 }
 
-// Closed reports whether a node is closed: nothing starts there, and resources freed
-// there are not free.
+// Closed reports whether a node is closed. No job starts on it, and resources that are freed there do not count as
+// free.
 func (m *Machine) Closed(v int32) bool { return m.closed != nil && m.closed[v] }
 
-// Usable returns n, or 0 for a node that is closed.
+// Usable returns n, or 0 if the node is closed.
 func (m *Machine) Usable(v, n int32) int32 {
 	if m.Closed(v) {
 		return 0

@@ -2,21 +2,20 @@ package cluster
 
 import "slices"
 
-// Parts is the need of each part of a job on its node, where parts differ. Parts may
-// share a node. A part that needs nothing is on the node of the first part that needs
-// cores.
+// Parts is the resources that each part of a job needs on its node. Several parts can be on one node. A part that
+// needs no cores is on the node of the first part that needs some.
 type Parts struct {
 	Each []Room
-	// Names has the roles and tasks of the parts.
+	// Names has the role and task of each part.
 	Names []Part
-	// GPU has the type of GPU that each part needs, empty for any; it may be nil. On
-	// makes kinds of them.
+	// GPU has the type of GPU that each part needs; empty for any type. It is nil if no part needs a type. The
+	// method On computes Kind of the needs from it.
 	GPU []string
 }
 
-// PlacePart chooses the lowest node that has room for a part of a job, and its cores and GPUs
-// there; ok is false if there is no such node. A part that needs no cores is on the node of the
-// first held part that has some.
+// PlacePart chooses the node with the lowest number that has room for a part, and cores and GPUs on it, and sets
+// them in p. A part that needs no cores gets the node of the first held part with cores. ok is false if no node has
+// room.
 func (m *Machine) PlacePart(p *Part, need Room, held []Part) (ok bool) {
 	if need.Cores == 0 && need.GPUs == 0 {
 		p.Node = held[max(slices.IndexFunc(held, func(p Part) bool { return len(p.Cores) > 0 }), 0)].Node
@@ -31,7 +30,7 @@ func (m *Machine) PlacePart(p *Part, need Room, held []Part) (ok bool) {
 	return true
 }
 
-// On makes the types of GPUs that parts need the kinds of a machine.
+// On sets Kind of each need to the machine's number of the needed type of GPU.
 func (p *Parts) On(m *Machine) {
 	for i, gpu := range p.GPU {
 		if gpu != "" {
@@ -40,7 +39,7 @@ func (p *Parts) On(m *Machine) {
 	}
 }
 
-// At returns the need on the i-th of the nodes that Fit returns.
+// At returns the resources that the job needs on the i-th of the nodes that Fit returns.
 func (r Room) At(i int) Room {
 	if r.Parts != nil {
 		return r.Parts.Each[i]
@@ -48,13 +47,13 @@ func (r Room) At(i int) Room {
 	return r
 }
 
-// first is the index of the first part that needs cores.
+// first returns the index of the first part that needs cores.
 func (p *Parts) first() int {
 	return max(slices.IndexFunc(p.Each, func(r Room) bool { return r.Cores > 0 }), 0)
 }
 
-// fit chooses a node for each part in turn: the lowest number that still has room
-// after the earlier parts, or the node of home.
+// fit chooses a node for each part in turn: the lowest one that still has room after the earlier parts, or the node
+// that home has for it.
 func (p *Parts) fit(free []Room, whole Room, home, nodes []int32) (_ []int32, ok bool) {
 	free = slices.Clone(free)
 	begin := len(nodes)
@@ -84,8 +83,8 @@ func (p *Parts) fit(free []Room, whole Room, home, nodes []int32) (_ []int32, ok
 	return nodes, true
 }
 
-// choose picks the lowest cores and GPUs of the nodes for the parts, or the old ones if
-// all are free. The parts of a node have its cores in their order.
+// choose returns cores and GPUs for each part on its node: the numbers in old if all are free, else the lowest free
+// ones. On one node, earlier parts get lower cores.
 func (p *Parts) choose(m *Machine, nodes []int32, old Grant) Grant {
 	g := Grant{Cores: old.Cores, GPUs: old.GPUs, Layout: &Layout{Parts: slices.Clone(p.Names)}}
 	if len(old.Cores) == 0 || !m.Cores.AllFree(old.Cores) || !m.GPUs.AllFree(old.GPUs) {
@@ -114,8 +113,8 @@ func (p *Parts) choose(m *Machine, nodes []int32, old Grant) Grant {
 	return g
 }
 
-// Lead returns the index of the part that speaks for its job, which ends when it does:
-// the chief, else worker 0, else the first.
+// Lead returns the index of the part that leads the job: the job ends when this part ends. It is the chief, else
+// worker 0, else the first part.
 func Lead(parts []Part) int {
 	for _, role := range []string{"chief", "worker"} {
 		if i := slices.IndexFunc(parts, func(p Part) bool { return p.Role == role && p.Task == 0 }); i >= 0 {

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// PlacementSite is the set of nodes from which a rule chooses.
+// PlacementSite describes the nodes from which a placement rule chooses.
 type PlacementSite struct {
-	// Free is the free part and Whole the total capacity of each node.
+	// Free has the free resources of each node, and Whole its total resources.
 	Free, Whole []Room
-	// Racks has the number of each node's rack; each node without a rack has a separate number.
+	// Racks has the rack number of each node. A node without a rack has a number that no other node has.
 	Racks []int32
 }
 
-// PlacementRule chooses the nodes of a job with the given number of units, each of which needs unit. It
-// appends the node of each unit to nodes, in any order; ok is false when the job is to wait.
+// PlacementRule chooses nodes for a job of several units; unit is the need of each. It appends the node of each unit
+// to nodes, in any order. ok is false if the job must wait.
 type PlacementRule func(s PlacementSite, unit Room, units int, nodes []int32) (_ []int32, ok bool)
 
-// Divided places a job that is divided: by a rule, PlaceAny if it is nil, or on the nodes that it is bound to. The nodes of
-// its units are appended in ascending order.
+// Divided chooses the nodes of a divided job: by the rule (PlaceAny if it is nil), or the nodes in home. It appends
+// the node of each unit to nodes, in ascending order.
 func (r PlacementRule) Divided(s PlacementSite, unit Room, units int, home, nodes []int32) (_ []int32, ok bool) {
 	if home != nil {
 		return append(nodes, home...), HoldEach(s.Free, unit, home)
@@ -32,7 +32,7 @@ func (r PlacementRule) Divided(s PlacementSite, unit Room, units int, home, node
 	return nodes, ok
 }
 
-// PlaceAny takes free resources node by node, in their order.
+// PlaceAny fills the nodes one after the other, in ascending order.
 func PlaceAny(s PlacementSite, unit Room, units int, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	for v, r := range s.Free {
@@ -45,8 +45,7 @@ func PlaceAny(s PlacementSite, unit Room, units int, nodes []int32) (_ []int32, 
 	return nodes[:begin], false
 }
 
-// PlaceSpread puts each unit on the node with the most room after the earlier units, ties to
-// the lowest number.
+// PlaceSpread puts each unit on the node that then has the most room, the lowest of equal ones.
 func PlaceSpread(s PlacementSite, unit Room, units int, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	left := make([]int, len(s.Free))
@@ -69,9 +68,8 @@ func PlaceSpread(s PlacementSite, unit Room, units int, nodes []int32) (_ []int3
 	return nodes, true
 }
 
-// PlaceConsolidated takes as few nodes as would do if nothing ran, and waits for them; of these, nodes
-// of one rack before others. Units that do not fill a node go to the node that then has the
-// fewest free.
+// PlaceConsolidated uses as few nodes as the job would need on an idle cluster; the job waits until it can have
+// them. Nodes of one rack come first. Units that do not fill a node go to the node that has the least room for them.
 func PlaceConsolidated(s PlacementSite, unit Room, units int, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	most := fewest(s.Whole, unit, units)
@@ -90,7 +88,7 @@ func PlaceConsolidated(s PlacementSite, unit Room, units int, nodes []int32) (_ 
 
 const anyRack = -1
 
-// fewest returns the smallest number of rooms that can hold the units.
+// fewest returns the smallest number of nodes that have room for the units.
 func fewest(rooms []Room, unit Room, units int) int {
 	var has []int
 	for _, r := range rooms {
@@ -107,7 +105,7 @@ func fewest(rooms []Room, unit Room, units int) int {
 	return len(has)
 }
 
-// byRoom returns the racks, the one with the least room first: the best for a job that fits.
+// byRoom returns the numbers of the racks, the rack with the least room first.
 func byRoom(s PlacementSite, unit Room) []int32 {
 	room := map[int32]int{}
 	var racks []int32
@@ -121,8 +119,8 @@ func byRoom(s PlacementSite, unit Room) []int32 {
 	return racks
 }
 
-// pack puts units on nodes of a rack, whose number most bounds: on the fullest node that has
-// room for all remaining units, or else on the one with the most room.
+// pack puts units on at most the given number of nodes of a rack. It repeatedly takes the fullest node that has room
+// for all remaining units, or else the node with the most room.
 func pack(s PlacementSite, unit Room, units, most int, rack int32, nodes []int32) (_ []int32, ok bool) {
 	begin := len(nodes)
 	for ; most > 0 && units > 0; most-- {

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Beside is a job that shares its GPUs with the job that receives a grant.
+// Beside names a job that shares its GPUs with another job.
 type Beside struct {
 	Job  int
 	Name string
 }
 
-// Beside returns a grant of a running job's GPUs, with separate cores for the need of a job on
-// each of these nodes. Nothing is taken yet.
+// Beside returns a grant with the GPUs of the running job's grant host, and with free cores for need on each of the
+// nodes. It does not mark them as held.
 func (m *Machine) Beside(host Grant, who Beside, nodes []int32, need Room) (Grant, error) {
 	if len(host.GPUs) == 0 || m.doubled != nil && m.doubled[host.GPUs[0].Lo] {
 		return Grant{}, fmt.Errorf("the job %q has no GPUs that it could share with one other", who.Name)
@@ -24,8 +24,8 @@ func (m *Machine) Beside(host Grant, who Beside, nodes []int32, need Room) (Gran
 	return g, nil
 }
 
-// LayoutOf returns the layout of a grant, which divides it among its nodes if it has none yet. Each
-// node may be listed several times in a row. The layout is nil for one node.
+// LayoutOf returns the layout of a grant on the nodes, in which a node may be listed several times in a row. If the
+// grant has none, each node gets one part. The layout is nil for a job on one node.
 func (m *Machine) LayoutOf(g Grant, nodes []int32) *Layout {
 	if g.Layout == nil && len(nodes) > 1 {
 		if nodes = slices.Compact(slices.Clone(nodes)); len(nodes) > 1 {
@@ -35,10 +35,10 @@ func (m *Machine) LayoutOf(g Grant, nodes []int32) *Layout {
 	return g.Layout
 }
 
-// Mates are jobs that share GPUs, two and two.
+// Mates maps each job that shares its GPUs to the job that it shares them with.
 type Mates map[int32]int32
 
-// Join makes two jobs mates.
+// Join records that two jobs share GPUs.
 func (m *Mates) Join(a, b int32) {
 	if *m == nil {
 		*m = Mates{}
@@ -46,7 +46,7 @@ func (m *Mates) Join(a, b int32) {
 	(*m)[a], (*m)[b] = b, a
 }
 
-// Separate ends the sharing of a job with its mate, and returns the mate.
+// Separate removes a job and its mate, and returns the mate. ok is false if the job had none.
 func (m Mates) Separate(job int32) (mate int32, ok bool) {
 	if mate, ok = m[job]; ok {
 		delete(m, job)
@@ -55,15 +55,15 @@ func (m Mates) Separate(job int32) (mate int32, ok bool) {
 	return mate, ok
 }
 
-// Owners says whose the cores and GPUs of a machine are, of jobs that may lose them.
+// Owners maps cores and GPUs to jobs.
 type Owners struct {
-	cores, gpus []int32 // by number
+	cores, gpus []int32 // job by number of a core or GPU, or noOwner
 }
 
-// noOwner is the owner of free resources.
+// noOwner is the owner of resources without an owner.
 const noOwner = int32(-1)
 
-// NewOwners returns the owners of a machine without grants.
+// NewOwners returns Owners in which nothing has an owner.
 func NewOwners(m *Machine) Owners {
 	return Owners{
 		cores: slices.Repeat([]int32{noOwner}, int(m.Cores.Bounds[len(m.Cores.Bounds)-1])),
@@ -71,7 +71,7 @@ func NewOwners(m *Machine) Owners {
 	}
 }
 
-// Set makes a grant a job's.
+// Set makes a job the owner of the resources of a grant.
 func (o *Owners) Set(g Grant, job int32) {
 	set(o.cores, g.Cores, job)
 	set(o.gpus, g.GPUs, job)
@@ -85,10 +85,10 @@ func set(owners []int32, of CoreSet, job int32) {
 	}
 }
 
-// Clear removes the owner of a grant.
+// Clear removes the owner of the resources of a grant.
 func (o *Owners) Clear(g Grant) { o.Set(g, noOwner) }
 
-// Of returns one of the jobs whose something of a grant is.
+// Of returns a job that owns some of the resources of a grant. ok is false if none has an owner.
 func (o *Owners) Of(g Grant) (job int32, ok bool) {
 	for _, p := range g.Cores {
 		for c := p.Lo; c < p.Hi; c++ {
@@ -107,21 +107,20 @@ func (o *Owners) Of(g Grant) (job int32, ok bool) {
 	return noOwner, false
 }
 
-// Turns are the running jobs whose quantum is over while others wait. Their
-// cores count as free and they are in the queue, but they keep running until
-// dispatch decides. A job that gets the same cores back is never interrupted.
+// Turns are the running jobs whose quantum is over while other jobs wait. They are in the queue, and their cores
+// count as free, but they run until dispatch has decided. A job that gets the same cores again is not paused.
 type Turns struct {
 	Owners
 	Jobs []int32
 }
 
-// Add adds a job and its grant.
+// Add adds a job with its grant.
 func (t *Turns) Add(j int32, g Grant) {
 	t.Jobs = append(t.Jobs, j)
 	t.Set(g, j)
 }
 
-// Drop takes a job out.
+// Drop removes a job with its grant.
 func (t *Turns) Drop(j int32, g Grant) {
 	t.Jobs = slices.DeleteFunc(t.Jobs, func(k int32) bool { return k == j })
 	t.Clear(g)
@@ -130,8 +129,8 @@ func (t *Turns) Drop(j int32, g Grant) {
 // Share is a number of GPUs on one node.
 type Share struct{ Node, GPUs int32 }
 
-// DividedGrant returns a grant of GPUs on several nodes, in this order, with the given number of
-// cores for each GPU: the lowest that are free. Nothing is taken yet.
+// DividedGrant returns a grant of the lowest free GPUs on several nodes, with the given number of cores for each
+// GPU. It does not mark them as held.
 func (m *Machine) DividedGrant(shares []Share, cores int32) (Grant, error) {
 	g := Grant{Layout: &Layout{}}
 	for i, s := range shares {

@@ -1,10 +1,9 @@
-// Package control has the controllers of jobs. A controller follows one job (or several)
-// while it trains. It is asked at each report of progress, and sees only data
-// that a program may know. It answers with changes: of the program's settings,
-// its allotment or its model; or with a stop. Tuners and agents are controllers.
+// Package control has the interface of controllers, which change jobs while they train. Tuners and agents are
+// controllers. A controller follows one or more jobs. At each report of a job's progress it decides: nothing, new
+// settings of the program, other resources, a deeper model, or the end of the job.
 //
-// A controller sees the past and never the clock, so the same reports give the
-// same answers. It can drive real jobs, simulated jobs and recorded tables.
+// A controller sees only reports, and no clock. So the same reports always give the same decisions, from real jobs,
+// simulated jobs and recorded tables.
 package control
 
 import (
@@ -15,76 +14,72 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Choice is a controller that experiments can choose.
+// Choice is a kind of controller that an experiment can name.
 type Choice struct {
-	// Name is the name that users write: controller "agent" {}.
+	// Name is the label of the controller block: controller "agent" {}.
 	Name string
-	// New makes the controller of one run of one cell.
+	// New makes a controller for one run of a cell.
 	New func(Options) (Controller, error)
 }
 
-// Options are the options for making a controller.
+// Options are the arguments for making a controller.
 type Options struct {
-	// Values has the arguments of its block that have a value, by their names, in
-	// the Go types of their schema types: int, float64, string, time.Duration and so on.
+	// Values has the arguments of the controller's block, by name. Each value has the Go type of its schema type,
+	// such as int, float64, string or time.Duration. Arguments without a value are left out.
 	Values map[string]any
 }
 
 var controllers = schema.NewRegistry("scheduler: controller", func(c Choice) string { return c.Name },
 	schema.Unranked)
 
-// Register adds a controller. It panics when the name is taken.
+// Register registers a kind of controller, and returns it. It panics if the name is taken.
 func Register(c Choice) Choice { return controllers.Add(c) }
 
-// Find returns the controller of a name.
+// Find returns the kind of controller with a name.
 func Find(name string) (Choice, bool) { return controllers.Find(name) }
 
-// Report is the controller's view of a job when the job reports progress.
+// Report is a report of a job's progress, for its controller.
 type Report struct {
 	// Job is the number of the job in the cell.
 	Job int
-	// Epoch and Step count the finished epochs and steps. Both are 0 in a job's
-	// first report, before training.
+	// Epoch and Step are the numbers of finished epochs and steps. Both are 0 in the first report of a job, before
+	// it trains.
 	Epoch, Step int
-	// Loss and Accuracy are NaN where the program does not report them, and so is
-	// Seconds, the time that its last epoch took (its last step, of a job of steps).
+	// Seconds is the time of the last epoch, or of the last step if the job's work is in steps. Loss, Accuracy and
+	// Seconds are NaN if the program does not report them.
 	Loss, Accuracy, Seconds float64
-	// Used is the service time so far, Left the rest of the budget; Left is
-	// NoBudget for a job without one.
+	// Used is the service time so far, and Left the remaining budget; NoBudget for a job without a budget.
 	Used, Left time.Duration
-	// Allotment is the job's holdings, or its request while it holds nothing. Settings
-	// are the present settings of its program.
+	// Allotment is the resources that the job holds, or its request while it holds none. Settings are the present
+	// settings of its program.
 	Allotment Allotment
 	Settings  []Setting
-	// Took are settings that the program says it has taken on since the report before,
-	// Refused those that it says it cannot, with the reasons as their values. With
-	// Impossible the job cannot have the settings that were asked for last, however it is
-	// started.
+	// Took are settings that the program has adopted since the last report. Refused are settings that it cannot
+	// adopt, with the reasons as their values. Impossible says that the job cannot have the settings of the last
+	// action even after a restart.
 	Took       []Setting
 	Refused    []Setting
 	Impossible bool
-	// Crashed is why the program failed before its first report with new settings; empty in
-	// other reports. Other settings in the answer restart it.
+	// Crashed is the reason why the program failed before its first report with new settings; empty in other
+	// reports. If the controller answers with other settings, the job restarts with them.
 	Crashed string
-	// Restarted reports that the job was restarted since the last report, for a
-	// change of its settings.
+	// Restarted says that the job was restarted since the last report, because its settings changed.
 	Restarted bool
 }
 
-// NoBudget is Report.Left of a job that may train for as long as it takes.
+// NoBudget is the value of Report.Left for a job without a budget.
 const NoBudget time.Duration = -1
 
-// Allotment is the threads and GPUs that a job holds, on all its nodes together.
+// Allotment is numbers of threads and GPUs, over all nodes of a job together.
 type Allotment struct{ Threads, GPUs int }
 
-// Setting is a setting of a program by its name, with its value in the form in
-// which an experiment writes it.
+// Setting is a setting of a program: a name, and a value as experiments write it.
 type Setting = schema.Setting
 
-// SettingsText lists settings: "batch=32 ps=1".
+// SettingsText returns settings as a text such as "batch=32 ps=1".
 func SettingsText(settings []Setting) string { return schema.SettingsText(settings, " ") }
 
-// With returns settings with some changed; those that are new come last.
+// With returns settings with changes applied. New settings are appended.
 func With(settings, changes []Setting) []Setting {
 	all := append([]Setting(nil), settings...)
 next:
@@ -100,39 +95,37 @@ next:
 	return all
 }
 
-// Action is a controller's answer. Its zero value changes nothing; fields may be
-// given together, and are then carried out in their order.
+// Action is the decision of a controller. The zero value changes nothing. Several fields may be set; they are
+// carried out in their order.
 type Action struct {
-	// Settings are the changed settings. Settings that the program cannot change
-	// while it runs need a checkpoint and a restart; with Restart, all of them do.
+	// Settings are the settings to change. If the program cannot change them while it runs, it writes a checkpoint
+	// and restarts. Restart says that it restarts in any case.
 	Settings []Setting
 	Restart  bool
-	// Allotment is asked of the scheduler, which may refuse; nil asks for nothing.
+	// Allotment is the requested resources; nil for no change. The scheduler may not grant them.
 	Allotment *Allotment
-	// Deepen names the block of the network, from 0, that gets another layer; nil
-	// leaves the model as it is.
+	// Deepen is the index of the block of the network that gets another layer; nil for no change.
 	Deepen *int
-	// Stop ends the job: its model so far is its result.
+	// Stop ends the job. Its model so far is its result.
 	Stop bool
-	// Reason is for people: it is recorded with the decision. An answer with a reason
-	// is written down even if it changes nothing.
+	// Reason is a text for users, which is recorded with the decision. A decision with a reason is recorded even if
+	// it changes nothing.
 	Reason string
-	// Ignored names settings of the last change that the program did not use, as far as the
-	// controller can see.
+	// Ignored are the names of settings of the last change that the program did not use, as far as the controller
+	// can see.
 	Ignored []string
-	// Expected is the effect that the controller expects of the change; nil if it expects
-	// none.
+	// Expected is the effect that the controller expects of the change; nil if it expects none.
 	Expected *Expected
-	// Probabilities are the probabilities of all possible actions, if the controller drew one.
+	// Probabilities has the probability of each possible action; nil if the controller does not draw actions at
+	// random.
 	Probabilities []float64
 }
 
-// Expected is the predicted effect of a change, in seconds.
+// Expected is the expected effect of a change, in seconds. Unknown values are NaN.
 type Expected struct {
-	// Gain is the time that the job ends earlier, before Cost. Cost is the time without
-	// training because of the change. Left is the remaining time without the change,
-	// Low and High its interval; Sure is the probability that the change pays. Unknown
-	// values are NaN.
+	// Gain is how much earlier the job would end if the change took no time. Cost is the time without training
+	// because of the change. Left is the remaining time without the change, with the interval from Low to High. Sure
+	// is the probability that the change saves time.
 	Gain, Cost, Left, Low, High, Sure float64
 }
 
@@ -141,19 +134,19 @@ func (a Action) Nothing() bool {
 	return len(a.Settings) == 0 && a.Allotment == nil && a.Deepen == nil && !a.Stop
 }
 
-// Controller decides for the jobs of one run of one cell.
+// Controller decides about the jobs of one run of a cell.
 type Controller interface {
-	// Decide answers a report. Reports of a job come in the order of its progress; the
-	// first comes when the job arrives, before it has trained.
+	// Decide returns the action after a report. Reports of a job come in the order of its progress. The first comes
+	// when the job arrives, before it trains.
 	Decide(Report) Action
 }
 
-// Decision is a controller's decision in a trace.
+// Decision is a decision of a controller, as an event of a trace.
 type Decision struct {
 	Report Report
 	Action Action
-	// Settings are the settings after the decision. Restart says that the job is restarted
-	// for them. Refused says why the decision was not carried out; empty where it was.
+	// Settings are the settings after the decision. Restart says that the job restarts to use them. Refused is the
+	// reason why the decision could not be carried out; empty if it was.
 	Settings []Setting
 	Restart  bool
 	Refused  string
@@ -162,13 +155,12 @@ type Decision struct {
 // Progress is one report of a running job.
 type Progress struct {
 	Epoch, Step             int
-	Loss, Accuracy, Seconds float64 // NaN where the program does not say
-	// Took and Refused are as in Report: news of the program that come with the progress
-	// after them.
+	Loss, Accuracy, Seconds float64 // NaN if the program does not report it
+	// Took and Refused are as in Report. The program has announced them since its last report.
 	Took, Refused []Setting
 }
 
-// Name describes the changes of an action: "settings and stop", "nothing".
+// Name names the kinds of changes in an action: "settings and stop", "nothing".
 func (a Action) Name() string {
 	var parts []string
 	if len(a.Settings) > 0 {
@@ -189,7 +181,7 @@ func (a Action) Name() string {
 	return strings.Join(parts, " and ")
 }
 
-// String is "settings: batch=64 (it pays)".
+// String returns a text such as "settings: batch=64 (it pays)".
 func (c *Decision) String() string {
 	text := c.Action.Name()
 	if len(c.Action.Settings) > 0 {

@@ -1,34 +1,34 @@
-// Package jobtable keeps the state of each job only while it may be needed: from the first look at the job until it is
-// over. Jobs that come one after the other are also over at about the same time, so of a million jobs a few
-// thousand are in memory.
+// Package jobtable keeps a value for each job of a run, but only from the first access to the job until the job is
+// over. Of a million jobs, only a few thousand are in memory at any time, because jobs with neighboring numbers
+// usually end at about the same time.
 package jobtable
 
 import "iter"
 
-// The number of jobs of a page: small pages are free sooner.
+// Pages are small, because a page stays in memory until all of its jobs are over.
 const (
 	pageBits = 5
 	size     = 1 << pageBits
 )
 
-// Table has a value for each job, by number. They are in pages of neighboring numbers: a page is made when the first
-// of its jobs is looked at, and used again when the last of them is over.
+// Table has a value for each job, by number. The values are in pages of consecutive numbers. A page is created at
+// the first access to one of its jobs. Its memory is reused when all of them are over.
 type Table[T any] struct {
 	pages []*page[T]
-	open  []int32 // by page, the jobs that are not over
+	open  []int32 // by page, the number of jobs that are not over
 	jobs  int
 	first func(job int32, value *T)
-	gone  *page[T] // of all jobs of a freed page
-	read  T        // the last value read by Fetch
+	gone  *page[T] // page that replaces freed pages
+	read  T        // written by Fetch, never read
 	spare []*page[T]
 	last  func(job int32, value *T)
-	done  int // pages whose jobs were handed to last
+	done  int // number of pages whose jobs were passed to last
 }
 
 type page[T any] [size]T
 
-// New returns a table for jobs with numbers below jobs. first sets the whole value of a job at the first look at it.
-// gone is the value of jobs that are over, which does not change any more.
+// New returns a table for jobs with numbers below jobs. first sets the value of a job at the first access to its
+// page. gone is the value of all jobs that are over; callers must not change it.
 func New[T any](jobs int, first func(job int32, value *T), gone T) Table[T] {
 	n := (jobs + size - 1) / size
 	t := Table[T]{pages: make([]*page[T], n), open: make([]int32, n), jobs: jobs, first: first, gone: &page[T]{}}
@@ -38,11 +38,11 @@ func New[T any](jobs int, first func(job int32, value *T), gone T) Table[T] {
 	return t
 }
 
-// InOrder lets the table hand each job to last, in the order of their numbers, when it and all jobs before it are over.
-// Its value stays until then.
+// InOrder makes the table call last for each job, in the order of numbers, when the job and all jobs before it are
+// over. The value of the job stays in memory until then.
 func (t *Table[T]) InOrder(last func(job int32, value *T)) { t.last = last }
 
-// At returns the value of a job. The pointer holds until the job is over.
+// At returns the value of a job. The pointer is valid until the job is over.
 func (t *Table[T]) At(job int32) *T {
 	p := t.pages[job>>pageBits]
 	if p == nil {
@@ -51,7 +51,8 @@ func (t *Table[T]) At(job int32) *T {
 	return &p[job&(size-1)]
 }
 
-// Look is At for a job whose page is in memory; nil for another one. It is inlined where it is called, unlike At.
+// Look returns the value of a job if its page is in memory, else nil. It is faster than At, because the compiler
+// inlines it.
 func (t *Table[T]) Look(job int32) *T {
 	if p := t.pages[job>>pageBits]; p != nil {
 		return &p[job&(size-1)]
@@ -59,8 +60,8 @@ func (t *Table[T]) Look(job int32) *T {
 	return nil
 }
 
-// Fetch reads the values of jobs, so that they are in the processor's cache when they are used one by one. Many reads
-// of memory at once take about as long as a single one.
+// Fetch reads the values of jobs, so that they are in the processor's cache when they are needed. Many reads at once
+// take about as long as a single one.
 func (t *Table[T]) Fetch(jobs []int32) {
 	for _, j := range jobs {
 		if p := t.pages[uint32(j)/size]; p != nil {
@@ -69,7 +70,7 @@ func (t *Table[T]) Fetch(jobs []int32) {
 	}
 }
 
-// begin makes the page of a job.
+// begin creates the page of a job.
 func (t *Table[T]) begin(job int32) *page[T] {
 	var p *page[T]
 	k := job >> pageBits
@@ -86,10 +87,10 @@ func (t *Table[T]) begin(job int32) *page[T] {
 	return p
 }
 
-// size returns how many jobs a page has.
+// size returns the number of jobs in page k.
 func (t *Table[T]) size(k int) int { return min(size, t.jobs-k*size) }
 
-// Over says that a job is over, which it is once.
+// Over records that a job is over. It must be called once for each job.
 func (t *Table[T]) Over(job int32) {
 	k := job >> pageBits
 	if t.open[k]--; t.open[k] > 0 {
@@ -104,10 +105,10 @@ func (t *Table[T]) Over(job int32) {
 	}
 }
 
-// free uses the page again that was for the k-th jobs.
+// free makes the memory of page k available for another page.
 func (t *Table[T]) free(k int) { t.pages[k], t.spare = t.gone, append(t.spare, t.pages[k]) }
 
-// finish hands the jobs of the next page to last.
+// finish calls last for the jobs of the next page, and frees the page.
 func (t *Table[T]) finish() {
 	for i := range t.size(t.done) {
 		j := int32(t.done*size + i)
@@ -117,14 +118,14 @@ func (t *Table[T]) finish() {
 	t.done++
 }
 
-// Finish hands the jobs to last that were not, whether they are over or not.
+// Finish calls last for all remaining jobs, even if they are not over.
 func (t *Table[T]) Finish() {
 	for t.done < len(t.pages) {
 		t.finish()
 	}
 }
 
-// Rest yields each job whose page is not freed, in the order of their numbers.
+// Rest yields each job whose page is not freed, in the order of numbers. It creates pages that do not exist.
 func (t *Table[T]) Rest() iter.Seq2[int32, *T] {
 	return func(yield func(int32, *T) bool) {
 		for k := range t.pages {
@@ -137,8 +138,8 @@ func (t *Table[T]) Rest() iter.Seq2[int32, *T] {
 	}
 }
 
-// All yields each job whose page is in memory, in the order of their numbers: all that have been looked at and
-// are not over are among them.
+// All yields each job whose page is in memory, in the order of numbers. It includes every job that was accessed and
+// is not over.
 func (t *Table[T]) All() iter.Seq2[int32, *T] {
 	return func(yield func(int32, *T) bool) {
 		for k, p := range t.pages {

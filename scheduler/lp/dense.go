@@ -10,7 +10,7 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// norm is the largest magnitude.
+// norm returns the largest absolute value of a.
 func norm(a []float64) float64 {
 	most := 0.0
 	for _, v := range a {
@@ -21,8 +21,8 @@ func norm(a []float64) float64 {
 	return most
 }
 
-// cholesky replaces the lower triangle of a positive matrix by its factor. A pivot that is
-// lost in rounding is replaced by the smallest value that rounding can resolve.
+// cholesky replaces the lower triangle of a positive definite n×n matrix with its Cholesky factor. A pivot that
+// rounding has made too small is replaced by the smallest value that is safe.
 func cholesky(a []float64, n int) {
 	for j := range n {
 		least := 1e-15 * a[j*n+j]
@@ -40,7 +40,7 @@ func cholesky(a []float64, n int) {
 	}
 }
 
-// forward solves L x = b in place, where the elements of b are a stride apart.
+// forward solves L x = b in place, for a lower triangular L. The elements of b are stride apart.
 func forward(l []float64, n int, b []float64, stride int) {
 	for i := range n {
 		sum := b[i*stride]
@@ -51,7 +51,7 @@ func forward(l []float64, n int, b []float64, stride int) {
 	}
 }
 
-// backward solves Lᵀ x = b in place.
+// backward solves Lᵀ x = b in place, for a lower triangular L.
 func backward(l []float64, n int, b []float64) {
 	for i := n - 1; i >= 0; i-- {
 		sum := b[i]
@@ -62,8 +62,8 @@ func backward(l []float64, n int, b []float64) {
 	}
 }
 
-// dense is a small symmetric system, which need not be positive: the system of the
-// shared variable and the duals of the limits.
+// dense is a small symmetric linear system for the shared variable and the duals of the limits. Its matrix may be
+// indefinite.
 type dense struct {
 	n     int
 	a     []float64
@@ -78,10 +78,10 @@ func newDense(n int) dense {
 
 func (d *dense) clear() { clear(d.a) }
 
-// add adds to an element of the lower triangle.
+// add adds v to an element of the lower triangle.
 func (d *dense) add(i, j int, v float64) { d.a[i*d.n+j] += v }
 
-// factor finds the factors of the matrix, with partial pivoting.
+// factor computes the LU factors of the matrix, with partial pivoting.
 func (d *dense) factor() {
 	n := d.n
 	for i := range n {
@@ -114,7 +114,7 @@ func (d *dense) factor() {
 	}
 }
 
-// solve replaces right by the solution.
+// solve replaces right with the solution of the system.
 func (d *dense) solve() {
 	n := d.n
 	for k := range n {

@@ -5,20 +5,20 @@ import (
 	"math"
 )
 
-// solver is a primal-dual interior point method with predictor and corrector (S. Mehrotra,
-// SIAM Journal on Optimization 2, 1992). With slacks w and duals y of the rows, and duals v
-// of the variables, a step goes from a point with x, w, y, v > 0 towards
+// solver is a primal-dual interior point method with predictor and corrector (S. Mehrotra, SIAM Journal on
+// Optimization 2, 1992). The rows have slacks w and duals y, and the variables have duals v. From a point with x, w,
+// y, v > 0, each step goes towards a solution of
 //
 //	G x + w = h,   Gᵀ y − v = c,   x·v = w·y = μ,
 //
-// for a μ that shrinks to 0. The variables lie block after block and z last; the rows
-// likewise, and the limits last.
+// for a μ that decreases to 0. Variables and rows are stored block after block. The shared variable z is the last
+// variable, and the limits are the last rows.
 type solver struct {
 	p    *Problem
-	vars []int32 // where the variables of each block begin, and the end
+	vars []int32 // index of the first variable of each block, and the number of all
 	rows []int32
-	n, m int // variables and rows in all
-	k    int // limits
+	n, m int // numbers of variables and rows in all
+	k    int // number of limits
 	c, h []float64
 	iterate
 	step
@@ -26,38 +26,38 @@ type solver struct {
 	scaleC  float64
 	scaleH  float64
 	factors []factor
-	shared  dense     // of z and the duals of limits
-	right   []float64 // scratch
+	shared  dense     // for z and the duals of limits
+	right   []float64 // working storage
 	best    best
 }
 
-// iterate is the point that is improved.
+// iterate is the present point.
 type iterate struct {
-	x, v []float64 // of variables
-	w, y []float64 // of rows
+	x, v []float64 // variables, and their duals
+	w, y []float64 // slacks and duals of the rows
 }
 
-// step is how the iterate changes.
+// step is the change of each part of the iterate.
 type step struct{ dx, dv, dw, dy []float64 }
 
-// targets are the errors that a step is to correct.
+// targets are the residuals that a step should remove.
 type targets struct {
 	rd, rp []float64
-	rx, rw []float64 // targets of the products x·v and w·y
+	rx, rw []float64 // wanted changes of the products x·v and w·y
 }
 
-// factor is the part of a system that belongs to one block.
+// factor is the part of the linear system that belongs to one block.
 type factor struct {
-	chol   []float64 // lower triangle of the block's matrix
-	border []float64 // chol⁻¹ times the columns of z and of the block's limits
-	limits []int32   // the block's
+	chol   []float64 // Cholesky factor of the block's matrix, lower triangle
+	border []float64 // chol⁻¹ × the columns of z and of the block's limits
+	limits []int32   // indexes of the block's limits
 }
 
 func newSolver(p *Problem) *solver {
 	s := &solver{p: p, k: len(p.Limits)}
 	s.vars, s.rows = make([]int32, len(p.Blocks)+1), make([]int32, len(p.Blocks)+1)
 	sizes := 0
-	all := make([]int32, s.k) // limits
+	all := make([]int32, s.k) // indexes of all limits
 	for l := range all {
 		all[l] = int32(l)
 	}
@@ -104,7 +104,7 @@ func newSolver(p *Problem) *solver {
 	return s
 }
 
-// times calls f for each coefficient of the rows: a is the coefficient of a variable in a row.
+// times calls f for each nonzero coefficient: a is the coefficient of a variable in a row.
 func (s *solver) times(f func(row, variable int, a float64)) {
 	z := s.n - 1
 	for i := range s.p.Blocks {
@@ -146,8 +146,8 @@ func (s *solver) solve() (Solution, error) {
 		}
 		done := norm(s.rp) <= tolerance*s.scaleH && norm(s.rd) <= tolerance*s.scaleC && gap <= tolerance*100
 		if done {
-			// The corrector leaves the central path; steps at the same μ come back to it, and
-			// so to the middle of the optima.
+			// The corrector leads away from the central path. Steps at the same μ lead back to it, and so to the
+			// middle of the optima.
 			if centred++; centred > 3 {
 				return s.solution(), nil
 			}
@@ -180,18 +180,17 @@ func (s *solver) solve() (Solution, error) {
 	return Solution{}, fmt.Errorf("%w (to %.1g)", ErrNoOptimum, s.best.merit)
 }
 
-// good is the tolerance that a point must meet as an optimum, if rounding keeps the method
-// from a better one.
+// good is the tolerance within which a point counts as optimal when rounding prevents a better one.
 const good = 1e-6
 
 // best is the best point so far.
 type best struct {
-	merit   float64 // the greatest of its residuals and its gap, in proportion to the data
+	merit   float64 // the greatest of its residuals and its gap, relative to the data
 	x, w, y []float64
-	since   int // number of steps since
+	since   int // number of steps since this point
 }
 
-// keep records the present point if it is the best one. It reports whether to continue.
+// keep records the present point if it is the best so far. It reports whether the solver should continue.
 func (s *solver) keep(gap float64) bool {
 	merit := max(norm(s.rp)/s.scaleH, norm(s.rd)/s.scaleC, gap)
 	if math.IsNaN(merit) {
@@ -221,10 +220,10 @@ func (s *solver) residuals() {
 	})
 }
 
-// mu is the mean of the products x·v and w·y.
+// mu returns the mean of the products x·v and w·y.
 func (s *solver) mu() float64 { return (dot(s.x, s.v) + dot(s.w, s.y)) / float64(s.n+s.m) }
 
-// muAfter is mu after a step of a length along the present direction.
+// muAfter returns mu after a step of length a in the present direction.
 func (s *solver) muAfter(a float64) float64 {
 	sum := 0.0
 	for j := range s.x {
@@ -236,7 +235,7 @@ func (s *solver) muAfter(a float64) float64 {
 	return sum / float64(s.n+s.m)
 }
 
-// aim sets the wanted changes of the products: to the target and, if corrected, minus the
+// aim sets the wanted changes of the products, so that they reach target. If corrected is true, it subtracts the
 // second-order term of the last direction.
 func (s *solver) aim(target float64, corrected bool) {
 	for j := range s.x {
@@ -253,8 +252,8 @@ func (s *solver) aim(target float64, corrected bool) {
 	}
 }
 
-// factor takes apart the matrix of a step. With the rows of blocks eliminated it is, for
-// a block, H = diag(v/x) + Σ_rows (y/w) a aᵀ, bordered by z and by the duals of the limits.
+// factor computes the factors of the matrix of a step, block by block. Without the rows of a block, the matrix is H
+// = diag(v/x) + Σ_rows (y/w) a aᵀ, with a border for z and for the duals of the limits.
 func (s *solver) factor() {
 	z, first := s.n-1, s.m-s.k
 	s.shared.clear()
@@ -306,7 +305,7 @@ func (s *solver) factor() {
 	s.shared.factor()
 }
 
-// at is the place of a column of the border in the shared system: z's is the first.
+// at returns the index in the shared system of a column of the border: 0 for z, then the block's limits.
 func (f *factor) at(column int) int {
 	if column == 0 {
 		return 0
@@ -314,11 +313,10 @@ func (f *factor) at(column int) int {
 	return int(f.limits[column-1]) + 1
 }
 
-// direction solves for the step to the products set by aim, from the residuals.
+// direction computes the step that removes the residuals and changes the products as aim has set.
 func (s *solver) direction() {
 	z, first := s.n-1, s.m-s.k
-	// The right side: rd + rx/x + Gᵀ (y rp − rw)/w, over the rows of blocks; of the limits
-	// rp − rw/y.
+	// Right-hand side: rd + rx/x + Gᵀ (y rp − rw)/w over the rows of blocks, and rp − rw/y for the limits.
 	for j := range s.dx {
 		s.dx[j] = s.rd[j] + s.rx[j]/s.x[j]
 	}
@@ -366,7 +364,7 @@ func (s *solver) direction() {
 	s.rest()
 }
 
-// rest sets the parts of the direction that follow from dx and the duals of the limits.
+// rest computes the other parts of the step from dx and the duals of the limits.
 func (s *solver) rest() {
 	first := s.m - s.k
 	z := s.dx[s.n-1]
@@ -391,7 +389,7 @@ func (s *solver) rest() {
 	}
 }
 
-// longest is the longest step, of at most 1/0.9, that keeps the point positive.
+// longest returns the greatest length, at most 1/0.9, of a step that keeps the point positive.
 func (s *solver) longest() float64 {
 	a := 1 / 0.9
 	shorten := func(at, by []float64) {
@@ -408,8 +406,8 @@ func (s *solver) longest() float64 {
 	return a
 }
 
-// move takes a step along the present direction. It reports whether it could: rounding can
-// leave a system without a solution.
+// move takes a step of length a in the present direction. It returns false if rounding has left the system without a
+// solution.
 func (s *solver) move(a float64) bool {
 	if math.IsNaN(dot(s.dx, s.dx)+dot(s.dv, s.dv)+dot(s.dw, s.dw)+dot(s.dy, s.dy)) || !(a > 1e-14) {
 		return false

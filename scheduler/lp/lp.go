@@ -1,12 +1,10 @@
-// Package lp solves the linear programs of schedulers that divide the time of devices
-// among jobs: each job has a few variables and rows, and all jobs share one more
-// variable and the rows of the device types. The solver is a primal-dual interior
-// point method whose linear systems are taken apart by job, so that its cost grows in
-// proportion to the number of jobs.
+// Package lp solves the linear programs of policies that divide the time of devices among jobs. Each job has a few
+// separate variables and rows. All jobs share one more variable, and the rows of the device types. The solver is a
+// primal-dual interior point method. It solves its linear systems job by job, so the time is proportional to the
+// number of jobs.
 //
-// Where several solutions are optimal, it returns one in the middle of them, near their
-// analytic center: equal jobs get equal shares. LeastRatio does the same for ratios of
-// times, whose program is convex and not linear.
+// If several solutions are optimal, Solve returns one in the middle of them, near their analytic center. So equal
+// jobs get equal shares. LeastRatio does the same for ratios of times; its program is convex but not linear.
 package lp
 
 import (
@@ -15,7 +13,7 @@ import (
 	"math"
 )
 
-// Row is a condition on the variables of one block and the shared variable:
+// Row is a condition on the variables x of one block and the shared variable z:
 //
 //	Σ_j X[j]·x_j + Z·z ≤ Most
 type Row struct {
@@ -26,60 +24,59 @@ type Row struct {
 
 // Block is the part of a program that belongs to one job. All variables are at least 0.
 type Block struct {
-	// Gain is the coefficient of each variable in the objective.
+	// Gain has the coefficient of each variable in the objective.
 	Gain []float64
-	// Uses has for each variable its use of each limit, or only of those in Limits.
+	// Uses has, for each variable, its coefficient in each limit. If Limits is not nil, it has only the coefficients
+	// in these limits.
 	Uses [][]float64
-	// Limits are the limits that the block uses, for blocks that use only a few; nil means all of
-	// them.
+	// Limits are the indexes of the limits that the block uses; nil means all limits.
 	Limits []int32
-	// Rows are conditions on these variables alone, and on the shared one.
+	// Rows are conditions on the variables of this block and the shared variable.
 	Rows []Row
 }
 
-// Problem is a program to be maximized:
+// Problem is a linear program to maximize:
 //
 //	max  Σ_i Σ_j Gain_ij·x_ij + Gain·z   with
 //	     the rows of each block, Σ_i Σ_j Uses_ij·x_ij + Uses·z ≤ Limits, x ≥ 0, z ≥ 0.
 type Problem struct {
 	Blocks []Block
-	// Limits are the limits of the rows that all blocks share.
+	// Limits are the right-hand sides of the rows that all blocks share.
 	Limits []float64
-	// Gain is the coefficient of the shared variable z in the objective, and Uses its use of
-	// each limit; nil for nothing.
+	// Gain is the coefficient of the shared variable z in the objective. Uses has its coefficient in each limit; nil
+	// means 0.
 	Gain float64
 	Uses []float64
 }
 
-// Solution is an optimum.
+// Solution is an optimal solution of a Problem.
 type Solution struct {
-	// X has the variables of each block.
+	// X has the values of the variables of each block.
 	X [][]float64
-	// Z is the shared variable.
+	// Z is the value of the shared variable.
 	Z float64
-	// Objective is the optimum.
+	// Objective is the value of the objective.
 	Objective float64
-	// Prices are the dual values of the limits: how much the optimum grows with each.
+	// Prices are the dual values of the limits: the increase of the objective per unit of each limit.
 	Prices []float64
-	// Slack and Price are the slack and the dual value of each row of each block.
+	// Slack and Price are the slack and the dual value of each row, by block.
 	Slack, Price [][]float64
 }
 
-// ErrNoOptimum is returned when no optimum was found: the program has no solution, or no
-// finite one.
+// ErrNoOptimum is returned if the program has no solution, or its objective has no bound.
 var ErrNoOptimum = errors.New("lp: the program has no solution, or no finite one")
 
 const (
-	// mostSteps is the greatest number of steps. Whatever ends the steps, a point that is not good is an error.
+	// mostSteps is the greatest number of steps. If the best point is not good after them, Solve returns an error.
 	mostSteps = 200
-	// patience is the number of steps that may pass without a better point.
+	// patience is the greatest number of successive steps without a better point.
 	patience = 20
-	// tolerance is the tolerance of the residuals and of the gap, relative to the data.
+	// tolerance is the bound of the residuals and of the gap at an optimum, relative to the data.
 	tolerance = 1e-10
 )
 
-// Solve returns an optimum. The error wraps ErrNoOptimum if there is no optimum. It describes
-// the mistake in a problem whose parts do not fit together.
+// Solve returns an optimal solution. The error wraps ErrNoOptimum if there is none. Another error describes a
+// malformed problem.
 func Solve(p Problem) (Solution, error) {
 	if err := p.check(); err != nil {
 		return Solution{}, err

@@ -6,31 +6,34 @@ import (
 	"slices"
 )
 
-// Part is one job of a min-max ratio problem: it has the time x_j on each device type j.
+// Part is one job of the problem that LeastRatio solves. The job gets the time x_j on each device type j.
 type Part struct {
-	// Speed is how fast it is on each type, in proportion to where it is fastest; it has no time where this is 0.
+	// Speed has the speed of the job on each type, relative to the fastest type. If it is 0, the job gets no time on
+	// the type.
 	Speed []float64
-	// Uses is the number of devices of each type that it takes while it runs there.
+	// Uses has the number of devices of each type that the job uses while it runs on them.
 	Uses []float64
-	// Age is the time that has passed, Left the remaining time at full speed, and Whole the reference time of its
-	// ratio; Left and Whole are positive.
+	// Age is the time since the arrival, Left the remaining time at full speed, and Whole the time with which the
+	// ratio is formed. Left and Whole are greater than 0.
 	Age, Left, Whole float64
 }
 
-// LeastRatio divides the time of device types among jobs so that the greatest of the ratios
+// LeastRatio divides the time of device types among jobs. It minimizes the greatest ratio ρ_i, with a relative error
+// of 1e-8:
 //
-//	ρ_i = (Age_i + Left_i/Σ_j Speed_ij x_ij) / Whole_i,  with  x ≥ 0, Σ_j x_ij ≤ 1, Σ_i Uses_ij x_ij ≤ Limits_j,
+//	ρ_i = (Age_i + Left_i/Σ_j Speed_ij x_ij) / Whole_i,  with  x ≥ 0, Σ_j x_ij ≤ 1, Σ_i Uses_ij x_ij ≤ Limits_j.
 //
-// is the least possible one, to a relative 1e-8. Where several divisions are optimal it returns one near the
-// middle: with t_i ≥ 1/speed_i as cones of second order the program is convex (min ρ with Age_i + Left_i t_i ≤ ρ
-// Whole_i), and the division is near the middle of its optima, to which central paths lead. The path uses the pace
-// σ = 1/ρ in place of ρ; a job must then be at least as fast as g_i(σ) = Left_i σ/(Whole_i − Age_i σ). As the best
-// t_i is known for given speeds and σ, the point of the path that belongs to a weight minimizes
+// If several divisions are optimal, it returns one near their middle. With t_i ≥ 1/speed_i as second-order cones,
+// the program is convex: min ρ with Age_i + Left_i t_i ≤ ρ Whole_i. The method follows its central path, which leads
+// to the middle of the optima.
+//
+// Instead of ρ, the path uses the pace σ = 1/ρ. A job must then have at least the speed g_i(σ) = Left_i σ/(Whole_i −
+// Age_i σ). The best t_i is known for given speeds and σ. So the point of the path for a weight minimizes
 //
 //	−weight·log σ − Σ_i (3/2·log(speed_i − g_i(σ)) − log speed_i)
-//	   − Σ log x_ij − Σ_i log(1 − Σ_j x_ij) − Σ_j log(Limits_j − Σ_i Uses_ij x_ij),
+//	   − Σ log x_ij − Σ_i log(1 − Σ_j x_ij) − Σ_j log(Limits_j − Σ_i Uses_ij x_ij).
 //
-// which Newton's method finds. The error wraps ErrNoOptimum.
+// Newton's method finds this point. The error wraps ErrNoOptimum.
 func LeastRatio(parts []Part, limits []float64) (x [][]float64, ratio float64, err error) {
 	if len(parts) == 0 {
 		return nil, 0, nil
@@ -48,31 +51,31 @@ func LeastRatio(parts []Part, limits []float64) (x [][]float64, ratio float64, e
 }
 
 const (
-	// exact is by which part the greatest ratio may be above the least.
+	// exact is the greatest relative error of the result.
 	exact = 1e-8
-	// growth is the growth factor of the objective's weight per step.
+	// growth is the factor by which the weight grows in each step.
 	growth = 20
-	// central is Newton's decrement with which a point counts as one of the path.
+	// central is the Newton decrement below which a point counts as a point of the path.
 	central = 1e-7
-	// mostCentring is the greatest number of steps for one weight. It ends steps that only rounding prolongs: of the
-	// centres of 3,000 drawn divisions one took as many, and its decrement was 1.01e-7.
+	// mostCentring is the greatest number of Newton steps for one weight; the last of them may only fight rounding.
+	// Of 3,000 random problems, one needed them all, and its decrement was 1.01e-7.
 	mostCentring = 100
 )
 
-// path is a point near the central path of a least ratio, and a step from it.
+// path is a point near the central path, and a step from it.
 type path struct {
 	limits []float64
 	blocks []ratioBlock
-	free   []float64 // of each limit
-	pace   float64   // σ
-	weight float64   // the weight of log σ
-	terms  float64   // of the barrier: log σ is within these, over the weight, of the optimum
+	free   []float64 // free amount of each limit
+	pace   float64   // σ = 1/ρ
+	weight float64   // factor of log σ in the objective
+	terms  float64   // log σ is at most terms/weight below the optimum
 
 	dpace  float64
-	shared dense // of σ and the limits
+	shared dense // for σ and the limits
 }
 
-// ratioBlock is a job in a path, with the types alone that it can run on.
+// ratioBlock is the state of one job, for the device types on which it can run.
 type ratioBlock struct {
 	*Part
 	types       []int
@@ -81,13 +84,13 @@ type ratioBlock struct {
 	idle        float64 // 1 − Σ x
 	fast        float64 // Σ speed·x
 	spare       float64 // fast − g(σ)
-	need, grows float64 // the first and the second derivative of g
+	need, grows float64 // first and second derivative of g
 
-	chol   []float64 // of its part of Newton's matrix
-	border []float64 // chol⁻¹ times the columns of σ and of its types
+	chol   []float64 // Cholesky factor of the job's part of the Newton matrix
+	border []float64 // chol⁻¹ × the columns of σ and of the job's types
 }
 
-// newPath returns a point with all inequalities strict, halfway to an even division.
+// newPath returns a start: a point at which all inequalities are strict, halfway to an even division.
 func newPath(parts []Part, limits []float64) (*path, error) {
 	p := &path{
 		limits: slices.Clone(limits), blocks: make([]ratioBlock, len(parts)), free: make([]float64, len(limits)),
@@ -121,14 +124,14 @@ func newPath(parts []Part, limits []float64) (*path, error) {
 	p.pace = 1 / ratio
 	for j, d := range demand {
 		if d == 0 {
-			p.limits[j] = 1 // no job asks for it
+			p.limits[j] = 1 // no job uses this type
 		}
 	}
 	p.settle()
 	return p, nil
 }
 
-// settle computes the values that follow from x and σ, and reports whether all inequalities are strict.
+// settle computes all values that depend on x and σ. It reports whether all inequalities are strict.
 func (p *path) settle() bool {
 	copy(p.free, p.limits)
 	strict := p.pace > 0
@@ -153,7 +156,7 @@ func (p *path) settle() bool {
 	return strict
 }
 
-// centre goes to the point of the path for the present weight, as near as rounding lets it.
+// centre moves to the point of the path for the present weight, as precisely as rounding allows.
 func (p *path) centre() {
 	for range mostCentring {
 		decrement := p.newton()
@@ -163,9 +166,9 @@ func (p *path) centre() {
 	}
 }
 
-// newton sets the step dx, dσ of Newton's method, and returns its decrement: minus the slope of the objective
-// along it. With λ_j the product of the step and the gradient of the free part of limit j, over its square, the
-// matrix is made of the jobs' blocks, bordered by σ and by λ.
+// newton computes the Newton step dx, dσ. It returns the Newton decrement: minus the slope of the objective along
+// the step. The unknown λ_j is the gradient of the free amount of limit j times the step, divided by the square of
+// this amount. The matrix has a block for each job, with a border for σ and λ.
 func (p *path) newton() float64 {
 	p.shared.clear()
 	right := p.shared.right
@@ -173,7 +176,7 @@ func (p *path) newton() float64 {
 	for j, f := range p.free {
 		p.shared.add(j+1, j+1, -f*f)
 	}
-	slope := -p.weight / p.pace // by σ
+	slope := -p.weight / p.pace // derivative with respect to σ
 	p.shared.add(0, 0, p.weight/(p.pace*p.pace))
 	for i := range p.blocks {
 		b := &p.blocks[i]
@@ -207,7 +210,7 @@ func (p *path) newton() float64 {
 	return decrement
 }
 
-// column is the place of a column of the border in the shared system.
+// column returns the index in the shared system of a column of the border.
 func (b *ratioBlock) column(c int) int {
 	if c == 0 {
 		return 0
@@ -220,7 +223,7 @@ func (p *path) slope(b *ratioBlock, k int) float64 {
 	return (1/b.fast-1.5/b.spare)*b.speed[k] - 1/b.x[k] + 1/b.idle + b.uses[k]/p.free[b.types[k]]
 }
 
-// eliminate takes the block of a job apart, and leaves chol⁻¹ times minus the gradient in dx.
+// eliminate factors the matrix of a job. It stores chol⁻¹ × the negative gradient in dx.
 func (p *path) eliminate(b *ratioBlock) {
 	n := len(b.x)
 	bend := 1.5/(b.spare*b.spare) - 1/(b.fast*b.fast)
@@ -252,7 +255,7 @@ func (p *path) eliminate(b *ratioBlock) {
 	}
 }
 
-// search takes a step, a little longer or shorter than which is no better. It reports whether there was one.
+// search takes a step whose length is about the best. It returns false if no step makes the objective smaller.
 func (p *path) search() bool {
 	before, pace := p.barrier(), p.pace
 	at := 0.0
@@ -288,7 +291,7 @@ func (p *path) move(step float64) {
 	}
 }
 
-// barrier returns the objective without the weighted log σ.
+// barrier returns the objective without the term of log σ.
 func (p *path) barrier() float64 {
 	sum := 0.0
 	for i := range p.blocks {

@@ -2,7 +2,7 @@ package policy
 
 import "github.com/tfexp/tfexp/scheduler"
 
-// AlwaysAttend gives a job the free cores, up to its request.
+// AlwaysAttend gives a job as many free cores as it requests, or all free cores if there are fewer.
 const AlwaysAttend Allocation = "always_attend"
 
 var _ = RegisterAllocation(AllocationChoice{
@@ -12,8 +12,8 @@ var _ = RegisterAllocation(AllocationChoice{
 	Partial: true, Allot: whatIsFree,
 })
 
-// whatIsFree gives a job its request on the first node that has it, or else all
-// free cores of the node with the most.
+// whatIsFree allots a job its request on the first node that has it free. If no node has, it allots all free cores
+// of the node with the most.
 func whatIsFree(v scheduler.View, j scheduler.JobView) (cores int32, nodes []int32, ok bool) {
 	cores = j.Request()
 	if nodes, ok = j.Fits(cores); ok {

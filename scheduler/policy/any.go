@@ -4,7 +4,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Any is placement.Any.
+// Any puts the parts of a job on any nodes, the first nodes with free resources first.
 const Any Nodes = "any"
 
 var _ = RegisterNodes(rule(NodesChoice{

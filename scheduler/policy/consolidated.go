@@ -4,7 +4,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Consolidated is placement.Consolidated.
+// Consolidated puts a job on as few nodes as possible, in one rack if possible. The job waits for them.
 const Consolidated Nodes = "consolidated"
 
 var _ = RegisterNodes(rule(NodesChoice{

@@ -6,8 +6,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// EASY lets those jobs pass that, by the predictions, end before the reservation
-// of the first blocked job, or leave enough room for it.
+// EASY lets a job pass the first blocked job if that does not delay the blocked job's reservation, by the predicted
+// run times.
 const EASY Backfill = "easy"
 
 var _ = RegisterBackfill(BackfillChoice{

@@ -2,7 +2,7 @@ package policy
 
 import "github.com/tfexp/tfexp/scheduler"
 
-// FCFS is first come, first served.
+// FCFS is the order "first come, first served".
 const FCFS Order = "fcfs"
 
 var _ = RegisterOrder(OrderChoice{

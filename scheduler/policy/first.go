@@ -4,8 +4,7 @@ import (
 	"time"
 )
 
-// PlaceFirst starts a job with the first of its alternatives for which there is
-// room.
+// PlaceFirst starts a job with the first of its alternatives that has room.
 const PlaceFirst Placement = "first"
 
 var _ = RegisterPlacement(PlacementChoice{

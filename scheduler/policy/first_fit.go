@@ -1,6 +1,6 @@
 package policy
 
-// FirstFit lets any job that fits pass one that cannot start.
+// FirstFit lets every job that fits pass a job that cannot start.
 const FirstFit Backfill = "first_fit"
 
 var _ = RegisterBackfill(BackfillChoice{

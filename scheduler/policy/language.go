@@ -10,15 +10,16 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// QuestionText is the text of the language reference about a question, around the choices that answer it.
+// QuestionText is the text about a question in the language reference.
 type QuestionText struct {
-	// Before and After stand around the list of choices. Example is an answer, in HCL.
+	// Before and After are the texts before and after the list of choices. Example is an answer, in HCL.
 	Before, After, Example string
-	// Summary has the place of an answer, other than the default, in a summary of the policy: "%s servers".
+	// Summary is the format of a choice in the summary of a policy, such as "%s servers". The default choice is not
+	// in summaries.
 	Summary string
 }
 
-// asked has the text about each question.
+// asked has the text about each question, by question.
 var asked = map[Question]QuestionText{
 	OrderOf:      {Example: `"round_robin"`},
 	BackfillOf:   {Before: "Whether a job that cannot start lets later ones pass:", Example: `"easy"`},
@@ -43,8 +44,8 @@ var asked = map[Question]QuestionText{
 	},
 }
 
-// Arguments returns the arguments of a policy block that are about its choices:
-// one a question, each followed by the own settings of its answers.
+// Arguments returns the arguments of a policy block that choices define: one for each question, followed by the
+// settings of its choices.
 func Arguments() []schema.Arg {
 	var args []schema.Arg
 	for _, q := range Questions {
@@ -58,7 +59,7 @@ func Arguments() []schema.Arg {
 	return args
 }
 
-// argument describes the argument that answers a question.
+// argument returns the description of the argument that answers a question.
 func (q Question) argument() schema.Arg {
 	text := asked[q]
 	a := schema.Arg{Name: string(q), Type: schema.String, Allowed: q.Names(), Example: text.Example}
@@ -84,7 +85,7 @@ func (q Question) argument() schema.Arg {
 	return a
 }
 
-// implying returns the choices that imply an answer to a question.
+// implying returns the names of the choices that imply an answer to a question.
 func implying(q Question, name string) []string {
 	var names []string
 	for _, other := range Questions {
@@ -97,15 +98,15 @@ func implying(q Question, name string) []string {
 	return names
 }
 
-// OwnSetting is an argument that only some choices have.
+// OwnSetting is an argument that only some choices read.
 type OwnSetting struct {
 	schema.Arg
-	// Of is the question that they answer, By are their names.
+	// Of is the question that these choices answer, and By has their names.
 	Of Question
 	By []string
 }
 
-// OwnSettings returns the own arguments of all choices, each once.
+// OwnSettings returns the settings of all choices. A setting of several choices occurs once.
 func OwnSettings() []OwnSetting {
 	settings.Lock()
 	defer settings.Unlock()
@@ -127,14 +128,14 @@ func OwnSettings() []OwnSetting {
 	return settings.own
 }
 
-// settings keeps what OwnSettings returns until another choice is registered.
+// settings caches the result of OwnSettings until another choice is registered.
 var settings struct {
 	sync.Mutex
 	own []OwnSetting
 }
 
-// argument describes the setting as an argument of every policy block: which of
-// them may have it depends on the choices.
+// argument returns the setting as an optional argument of every policy block. Whether a policy may set it depends on
+// its choices, and is checked later.
 func (s OwnSetting) argument() schema.Arg {
 	a := s.Arg
 	if a.Required {
@@ -150,7 +151,7 @@ func (s OwnSetting) argument() schema.Arg {
 	return a
 }
 
-// Readers names the choices that read the setting: the orders "las" or "fair".
+// Readers returns a phrase that names the choices that read the setting: the orders "las" or "fair".
 func (s OwnSetting) Readers() string { return readers(s.Of, s.By) }
 
 func readers(q Question, names []string) string {
@@ -161,7 +162,7 @@ func readers(q Question, names []string) string {
 	return fmt.Sprintf("the %s%s %s", q, many, list(names, strconv.Quote, "or"))
 }
 
-// EstimateReaders names the choices that read predicted run times, by question.
+// EstimateReaders returns a phrase that names the choices that read predicted run times, by question.
 func EstimateReaders() string {
 	var parts []string
 	for _, q := range Questions {
@@ -175,11 +176,11 @@ func EstimateReaders() string {
 	return list(parts, func(s string) string { return s }, "and")
 }
 
-// EstimatingBackfills names the backfills that read predicted run times.
+// EstimatingBackfills returns a phrase that names the backfills that read predicted run times.
 func EstimatingBackfills() string { return list(estimating(BackfillOf), strconv.Quote, "or") }
 
-// EstimatingOrders names the orders that read predicted run times and can be
-// combined with preemption.
+// EstimatingOrders returns a phrase that names the orders that read predicted run times and can be combined with
+// preemption.
 func EstimatingOrders() string {
 	names := slices.DeleteFunc(estimating(OrderOf), func(name string) bool {
 		return slices.ContainsFunc(orders.find(name).Wants, func(w Want) bool {
@@ -193,7 +194,7 @@ func estimating(q Question) []string {
 	return answers[q].Names(func(c *Choice) bool { return c.Estimates })
 }
 
-// WholeAllocations names the allocations that give full requests only.
+// WholeAllocations returns a phrase that names the allocations that grant whole requests only.
 func WholeAllocations() string {
 	whole := func(c *Choice) bool { return !allocations.find(c.Name).Partial }
 	return list(answers[AllocationOf].Names(whole), strconv.Quote, "or")
@@ -203,7 +204,7 @@ func inCode(names []string, word string) string {
 	return list(names, func(s string) string { return "`" + s + "`" }, word)
 }
 
-// list joins words as a sentence does: a, b or c.
+// list joins words as in a sentence: a, b or c.
 func list(words []string, mark func(string) string, last string) string {
 	var b strings.Builder
 	for i, w := range words {

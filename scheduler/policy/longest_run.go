@@ -2,8 +2,7 @@ package policy
 
 import "github.com/tfexp/tfexp/scheduler"
 
-// LongestRun pauses the jobs first that have run for longest; ties go to the
-// smaller request.
+// LongestRun pauses the jobs that have run longest first; of equal ones, the job with the smallest request.
 const LongestRun VictimRule = "longest_run"
 
 var _ = RegisterVictims(VictimChoice{

@@ -8,38 +8,36 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// MaxProp gives jobs shares of the cores in proportion to their requests: each
-// node shares the cores that running rigid jobs do not hold among its running
-// malleable jobs, by first start, and then waiting jobs in order, as many as can
-// have their minimum; each between its minimum and its maximum, which is its
-// request unless MaxThreads is more. Fractions are rounded by largest remainder,
-// ties to the earlier. The shares are applied when a waiting job takes part: first
-// the running jobs above theirs shrink, then those below theirs grow, then the
-// waiting ones start.
+// MaxProp shares the cores of each node in proportion to the requests of jobs. The cores that running rigid jobs
+// hold are left out. The node's running malleable jobs come first, by first start, then waiting jobs in the policy's
+// order, while every job can have its minimum. A share is between the job's minimum and its request, or MaxThreads
+// if that is more. Fractions are rounded by largest remainder; ties go to the earlier job.
+//
+// The shares take effect when a waiting job gets one. First, running jobs above their shares shrink; then those
+// below grow; then waiting jobs start.
 const MaxProp Allocation = "max_prop"
 
 var _ = RegisterAllocation(AllocationChoice{
 	Choice: Choice{
 		Name: MaxProp, Title: "Proportional shares", Doc: "a share in proportion to its request", Place: 3,
-		Version: 2, // running jobs grow to their shares when those are applied
+		Version: 2, // since version 2, running jobs grow to their shares when a job starts
 	},
 	Partial:   true,
 	Admission: func(s Setup) scheduler.Admitter { return &sharer{Dispatch: Dispatch{Setup: s}} },
 })
 
-// sharing is the division of one dispatch under max_prop. Each node shares
-// its own cores: running jobs stay where they are, and a waiting job joins
-// the node on which the most cores are left once everyone has its minimum.
+// sharing is how max_prop divides the cores in one dispatch. Running jobs stay on their nodes. A waiting job joins
+// the node that has the most cores beyond the minimums of its jobs.
 type sharing struct {
 	nodes   []nodeShare
-	rooms   []cluster.Room // GPUs and memory that are left
-	waiting []entry        // that take part, in the policy's order
-	left    []int32        // that do not, in the policy's order
+	rooms   []cluster.Room // free GPUs and memory of each node, after the members' needs
+	waiting []entry        // waiting jobs with a share, in the policy's order
+	left    []int32        // waiting jobs without a share, in the policy's order
 }
 
 type nodeShare struct {
-	cores   int32 // not held by running rigid jobs
-	spare   int32 // of them, beyond the minimums of the members
+	cores   int32 // cores that running rigid jobs do not hold
+	spare   int32 // cores beyond the minimums of the members
 	members []proportionMember
 }
 
@@ -48,8 +46,8 @@ type entry struct {
 	member    int
 }
 
-// sharer admits jobs by shares. A backfill that reserves guards the reservation
-// of the first job that does not take part.
+// sharer starts and resizes jobs by their shares under max_prop. With a backfill that reserves, it keeps the
+// reservation of the first job without a share.
 type sharer struct {
 	Dispatch
 	held Reservation
@@ -74,7 +72,7 @@ func (d *sharer) Admit(v scheduler.View, h scheduler.Actions) error {
 		}
 		made := false
 		for i, j := range s.left {
-			if !pausing || j == last || i > 0 && d.Backfill.Reserves { // no job behind a reservation pauses another
+			if !pausing || j == last || i > 0 && d.Backfill.Reserves { // a job behind a reservation does not pause others
 				break
 			}
 			var err error
@@ -92,7 +90,7 @@ func (d *sharer) Admit(v scheduler.View, h scheduler.Actions) error {
 	}
 }
 
-// shareOut decides who takes part and divides the cores.
+// shareOut decides which jobs get a share, and divides the cores.
 func (d *sharer) shareOut(pausing bool) *sharing {
 	free, waiting := d.Machine().Free(), d.Waiting()
 	s := &sharing{nodes: make([]nodeShare, len(free)), rooms: slices.Clone(free)}
@@ -146,8 +144,7 @@ func (d *sharer) shareOut(pausing bool) *sharing {
 	return s
 }
 
-// memberOf returns the bounds of a job's share: at most its request, unless it
-// sets a higher maximum.
+// memberOf returns a job with the bounds of its share, before the division.
 func memberOf(j scheduler.JobView) proportionMember {
 	m := proportionMember{Job: j.Number(), Want: j.Request(), Low: j.Least(), High: j.Request()}
 	if !j.Sized() {
@@ -156,11 +153,12 @@ func memberOf(j scheduler.JobView) proportionMember {
 	return m
 }
 
-// join lets a waiting job take part on a node, if there is one. A job that
-// passes a reservation gets only its minimum, so that its share is known.
+// join gives a waiting job a share on a node, if a node has room for its minimum. A job that passes a reservation
+// gets only its minimum, because the reservation needs to know how many cores it takes. join reports whether the job
+// has a share.
 func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
 	m := memberOf(j)
-	if _, count := j.Needs(m.Low); count > 1 { // a gang, or a job with roles, takes its whole request from free room
+	if _, count := j.Needs(m.Low); count > 1 { // a job on several nodes, or with roles, gets its whole request
 		rooms := slices.Clone(s.rooms)
 		for v := range rooms {
 			rooms[v].Cores = s.nodes[v].spare
@@ -207,9 +205,8 @@ func (d *sharer) join(s *sharing, j scheduler.JobView, passes bool) bool {
 	return true
 }
 
-// apply shrinks the running jobs that hold more than their share, grows those that
-// hold less, and starts the waiting ones. Without waiting ones nothing is shared
-// out.
+// apply shrinks running jobs to smaller shares, grows others to larger ones, and starts waiting jobs. If no waiting
+// job has a share, it does nothing.
 func (d *sharer) apply(s *sharing) error {
 	if len(s.waiting) == 0 {
 		return nil
@@ -241,8 +238,7 @@ func (d *sharer) apply(s *sharing) error {
 	return nil
 }
 
-// resize gives running jobs their new shares where these differ from the present
-// ones in one direction.
+// resize gives running jobs their new shares, if differs(cores held, share) is true.
 func (d *sharer) resize(s *sharing, differs func(held, share int32) bool, why string) error {
 	for v := range s.nodes {
 		for _, m := range s.nodes[v].members {

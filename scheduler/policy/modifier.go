@@ -7,34 +7,34 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Modifier is an addition to policies with some choices: its settings, which change the rules that follow from the
-// choices.
+// Modifier is an addition to some choices: it adds settings to them, and changes the rules of a policy whose
+// settings turn it on.
 type Modifier struct {
 	Name string
-	// Settings are its arguments. Of reports whether a choice has them, after its own.
+	// Settings are the arguments that the modifier adds. Of reports whether it adds them to a choice.
 	Settings []schema.Arg
 	Of       func(Question, *Choice) bool
-	// On reports whether the settings of a policy turn it on.
+	// On reports whether the settings of a policy turn the modifier on.
 	On func(Settings) bool
-	// Check returns an error in the settings and the argument that has it; it may be nil.
+	// Check returns an error in the settings, and the name of the wrong argument. Check may be nil.
 	Check func(Settings) (arg string, err error)
 	// Modify changes the rules of a run.
 	Modify func(Policy, *scheduler.PolicyRules, *scheduler.Run) error
-	// Sampling is set where it runs samples of jobs before these start.
+	// Sampling says how the modifier runs samples of jobs before the jobs start; nil for a modifier without samples.
 	Sampling func(Settings) *Sampling
 }
 
-// Sampling says that jobs run as samples before they start.
+// Sampling says how jobs run as samples before they start.
 type Sampling struct {
-	// Setting is the argument that asks for it.
+	// Setting is the name of the argument that turns samples on.
 	Setting string
-	// ByClass runs the samples of one job for all jobs of its class.
+	// ByClass says that the samples of one job serve all jobs of its class.
 	ByClass bool
 }
 
 var modifiers []*Modifier
 
-// RegisterModifier makes a modifier known.
+// RegisterModifier registers a modifier.
 func RegisterModifier(m Modifier) {
 	modifiers = append(modifiers, &m)
 	for q, registry := range answers {
@@ -45,7 +45,7 @@ func RegisterModifier(m Modifier) {
 	settings.own = nil
 }
 
-// extend adds the settings to a choice that has them.
+// extend adds the modifier's settings to a choice that should have them.
 func (m *Modifier) extend(q Question, c *Choice) {
 	if m.Of(q, c) {
 		c.Settings = append(slices.Clip(c.Settings), m.Settings...)
@@ -53,7 +53,7 @@ func (m *Modifier) extend(q Question, c *Choice) {
 	}
 }
 
-// check returns an error in the settings of a choice, and the argument that has it.
+// check returns an error in the settings of a choice, and the name of the wrong argument.
 func (c *Choice) check(s Settings) (arg string, err error) {
 	if c.Check != nil {
 		if arg, err = c.Check(s); err != nil {
@@ -70,12 +70,12 @@ func (c *Choice) check(s Settings) (arg string, err error) {
 	return "", nil
 }
 
-// modifiers returns the modifiers that the settings of a policy turn on.
+// modifiers returns the modifiers that the policy's settings turn on.
 func (p Policy) modifiers() (on []*Modifier) {
 	return schema.Where(modifiers, func(m *Modifier) bool { return m.On(p.Settings) })
 }
 
-// Sampling returns how jobs run as samples under the policy; nil where they do not.
+// Sampling returns how jobs run as samples under the policy; nil if they do not.
 func (p Policy) Sampling() *Sampling {
 	for _, m := range p.modifiers() {
 		if m.Sampling != nil {

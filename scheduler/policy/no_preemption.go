@@ -1,6 +1,6 @@
 package policy
 
-// NoPreemption lets no job pause another one for being better in the order.
+// NoPreemption never pauses a job because another job is before it in the order.
 const NoPreemption Preemption = "none"
 
 var _ = RegisterPreemption(PreemptionChoice{

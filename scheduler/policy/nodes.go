@@ -1,6 +1,6 @@
 package policy
 
-// rule returns a choice of nodes. Jobs get their whole request.
+// rule returns a rule for nodes that excludes allocations of partial requests.
 func rule(c NodesChoice) NodesChoice {
 	c.Wants = append(c.Wants, Want{
 		Of: AllocationOf, Name: Strict,

@@ -1,6 +1,6 @@
 package policy
 
-// OneNode puts each job on one node: the first that has room.
+// OneNode puts each job on the first node that has room for all of it.
 const OneNode Nodes = "one"
 
 var _ = RegisterNodes(NodesChoice{

@@ -1,4 +1,4 @@
-// Pairs has the placement that looks at jobs and resources together.
+// This file has the placement that ranks pairs of a job and an alternative.
 
 package policy
 
@@ -11,8 +11,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// Pairs sorts the pairs of a waiting job and one of its alternatives, by the order's rank of the
-// job with this alternative. It starts the first pair that has room.
+// Pairs ranks each waiting job with each of its alternatives by the policy's order. It starts the first pair that
+// has room, then the next.
 const Pairs Placement = "pairs"
 
 var _ = RegisterPlacement(PlacementChoice{
@@ -33,20 +33,20 @@ var _ = RegisterPlacement(PlacementChoice{
 	Replan:    replanByPairs,
 })
 
-// pair is a waiting job with one of its alternatives.
+// packedPair is a waiting job with one of its alternatives.
 type packedPair struct {
 	rank        int64
-	place       int // of the job in the queue
+	place       int // index of the job in the queue
 	job         int32
 	alternative int32
 }
 
-// pairDesk admits pairs of a job and an alternative.
+// pairDesk starts jobs in the order of pairs of a job and an alternative.
 type pairDesk struct {
 	Setup
 	order scheduler.Ranker
 	pairs []packedPair
-	final bool // a job without room at the start of a dispatch has none during it; the queue knows which jobs these are
+	final bool // no pause or change of rank in a dispatch can make room for a job, so jobs without room are not listed
 }
 
 func newPairDesk(s Setup, order scheduler.Ranker) scheduler.Admitter {
@@ -65,7 +65,7 @@ func (d *pairDesk) Admit(v scheduler.View, h scheduler.Actions) error {
 	d.list(v, h)
 	for _, p := range d.pairs {
 		if d.final && machine.Idle() == 0 {
-			return nil // no job starts without a core
+			return nil // every job needs a core
 		}
 		j := v.Job(p.job)
 		if s := j.State(); s != scheduler.Queued && s != scheduler.Paused && !j.Yields() {
@@ -94,7 +94,7 @@ func (d *pairDesk) Admit(v scheduler.View, h scheduler.Actions) error {
 	return nil
 }
 
-// list sorts the pairs that may start: by rank, then the place of the job, then the alternative.
+// list ranks the pairs that may start: by rank, then place of the job, then alternative.
 func (d *pairDesk) list(v scheduler.View, h scheduler.Actions) {
 	d.pairs = d.pairs[:0]
 	within := queue.Anyone

@@ -7,23 +7,22 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// nobody is the number of no job, and of no node.
+// nobody is the number that means no job, or no node.
 const nobody = queue.Nobody
 
-// Dispatch is the common part of the admissions: the view and the actions of the present dispatch, and the choices that
-// they ask.
+// Dispatch is the common state of admissions: the policy's choices, and the view and the actions of the present
+// dispatch.
 type Dispatch struct {
 	scheduler.View
 	scheduler.Actions
 	Setup
 }
 
-// Begin takes the view and the actions of a dispatch.
+// Begin sets the view and the actions of a dispatch.
 func (d *Dispatch) Begin(v scheduler.View, h scheduler.Actions) { d.View, d.Actions = v, h }
 
-// Allot returns how many cores the allocation gives a waiting job, and on which
-// nodes; ok is false when it cannot start. The nodes are valid until the next
-// call.
+// Allot returns the number of cores that the allocation gives a waiting job, and the nodes for them. ok is false if
+// the job cannot start. The slice is valid until the next call.
 func (d *Dispatch) Allot(j scheduler.JobView) (cores int32, nodes []int32, ok bool) {
 	if d.Allocation.Allot == nil || j.Sized() {
 		cores = j.Request()
@@ -33,8 +32,8 @@ func (d *Dispatch) Allot(j scheduler.JobView) (cores int32, nodes []int32, ok bo
 	return d.Allocation.Allot(d.View, j)
 }
 
-// MakeRoomFor has running jobs give way to a waiting one, in the first of its
-// alternatives for which that makes room.
+// MakeRoomFor pauses running jobs that rank worse than a waiting one, for the first alternative with which the job
+// can then start. worse says whether any running job ranks worse; made says whether there is room now.
 func (d *Dispatch) MakeRoomFor(j scheduler.JobView) (worse, made bool, err error) {
 	for _, k := range j.Choices() {
 		d.Choose(j.Number(), k)
@@ -47,7 +46,8 @@ func (d *Dispatch) MakeRoomFor(j scheduler.JobView) (worse, made bool, err error
 	return worse, false, nil
 }
 
-// OneByOne reports whether the policy needs no list of all jobs: it looks at them when they arrive, wait or end.
+// OneByOne reports whether the policy needs no list of all jobs, because it sees each job only when the job arrives,
+// waits or ends.
 func (p Policy) OneByOne() bool {
 	p = p.Complete()
 	order, backfill := orders.find(p.Order), backfills.find(p.Backfill)
@@ -58,14 +58,13 @@ func (p Policy) OneByOne() bool {
 		p.Settings.Duration(Quantum.Name) == 0 && p.Settings.Duration(feedback.Name) == 0
 }
 
-// extends reports whether a choice changes the rules of runs.
+// extends reports whether any choice changes the rules of a run.
 func (p Policy) extends() bool {
 	return slices.ContainsFunc(p.Choices(), func(c *Choice) bool { return c.Extend != nil })
 }
 
-// pass admits jobs one by one in the policy's order. When a job cannot start, the
-// backfill decides whether the pass ends or looks at later jobs. If the backfill
-// reserves, later jobs must not delay the first blocked job.
+// pass starts waiting jobs one by one, in the policy's order. When a job cannot start, the backfill decides whether
+// jobs behind it may. If the backfill reserves, they must not delay the first blocked job.
 type pass struct {
 	Dispatch
 	held Reservation
@@ -78,7 +77,7 @@ func (p *pass) Admit(v scheduler.View, h scheduler.Actions) error {
 	p.Begin(v, h)
 	waiting, machine := v.Waiting(), v.Machine()
 	after, blocked, pausing := queue.Front, false, p.Pauses
-	for waiting.Len() > 0 && (pausing || machine.Idle() > 0) { // no job starts without a core
+	for waiting.Len() > 0 && (pausing || machine.Idle() > 0) { // every job needs a core
 		within := queue.Anyone
 		if blocked && !pausing {
 			within = p.passable()
@@ -109,23 +108,23 @@ func (p *pass) Admit(v scheduler.View, h scheduler.Actions) error {
 				return err
 			}
 		case j.HeldUp():
-			// Only paused jobs can make room for it, by resuming: it must not
-			// prevent that.
+			// Paused jobs must resume first, because they hold the memory that the job needs. So it must not block
+			// them.
 		case !p.Backfill.Passes:
 			return nil
 		case !blocked:
 			blocked = true
 			if p.Backfill.Reserves {
 				p.held.Reserve(p.View, p.Actions, j)
-				pausing = false // no job behind a reservation pauses another
+				pausing = false // a job behind a reservation does not pause others
 			}
 		}
 	}
 	return nil
 }
 
-// offer finds an alternative in which a waiting job can start now: the first that
-// has room, and does not delay a reservation before it.
+// offer finds the first alternative with which a waiting job can start now. If a job before it has a reservation,
+// the start must not delay that.
 func (p *pass) offer(j scheduler.JobView, blocked bool) (cores int32, nodes []int32, ok bool) {
 	for _, k := range j.Choices() {
 		p.Choose(j.Number(), k)
@@ -140,7 +139,7 @@ func (p *pass) offer(j scheduler.JobView, blocked bool) (cores int32, nodes []in
 	return cores, nodes, ok
 }
 
-// passable returns a limit that leaves out waiting jobs which surely cannot pass a blocked job.
+// passable returns a limit that excludes waiting jobs which cannot pass the blocked job.
 func (p *pass) passable() queue.Limit {
 	within := queue.Limit{Free: p.Machine().MostFree(), Window: scheduler.Never}
 	if p.Backfill.Reserves && p.held.At != scheduler.Never {

@@ -2,9 +2,9 @@ package policy
 
 import "github.com/tfexp/tfexp/experiments/schema"
 
-// PausePreemption lets a job that cannot start pause running jobs that are strictly
-// worse by the policy's first criterion: as many as needed, and none if all of them
-// would not make room. Where jobs take turns only the end of a quantum does this.
+// PausePreemption lets a job that cannot start pause running jobs that rank strictly worse; ties of rank do not
+// count. It pauses as many as needed, and none if all would not be enough. If jobs are queued again after a quantum,
+// only the end of a quantum has this effect.
 const PausePreemption Preemption = "pause"
 
 var _ = RegisterPreemption(PreemptionChoice{

@@ -1,70 +1,61 @@
-// Package policy has the scheduling policies and the registry that describes them. A
-// Policy is one choice for each of seven questions (order, backfill, allocation,
-// preemption, victims, placement, nodes) and questions of features, with the settings of its choices.
+// Package policy has the scheduling policies, and a registry of their parts. A Policy answers seven questions
+// (order, backfill, allocation, preemption, victims, placement, nodes) and further ones that features add. Each
+// answer is a choice, and choices can have settings.
 //
-// Each choice is one value in one file, registered by an init function: its
-// name, title and documentation, its settings, its requirements on the other
-// choices, and the code that decides. The language, its checks and its reference,
-// cell keys, summaries and sentences are made from the registry.
+// Each choice is registered in a separate file: its name, title and documentation, its settings, its requirements
+// on other choices, and its code. The policy block, its checks and documentation, keys of cells and summaries are
+// made from the registry.
 //
 // # Orders
 //
-//   - fcfs: arrival. priority: effective level. sjf: predicted run time. edf:
-//     deadline. Ties: arrival, then number. None takes anything from a running
-//     job unless preemption is on.
-//   - srtf: predicted remaining time; las: least attained service (core time).
-//     Both imply preemption. Under las there is a dispatch at the end of each
-//     quantum of a running job, as well as at every other event.
-//   - round_robin: a queue; arrivals and jobs whose quantum has ended go to its tail.
-//   - fair: the same, but the queue is ordered by the attained service of the
-//     job's user, then the job's own, then number. A job without a user counts
-//     as a separate user. A user who returns, or is new, starts level with the
-//     user who was served last.
+//   - fcfs: by arrival. priority: by effective level. sjf: by predicted run time.
+//     edf: by deadline. Ties are broken by arrival, then number. A running job is
+//     paused for a waiting one only with preemption.
+//   - srtf: by predicted remaining time. las: by least attained service (core time).
+//     Both imply preemption. Under las, dispatch also follows the end of each
+//     quantum.
+//   - round_robin: a queue; jobs that arrive and jobs whose quantum is over go to
+//     its end.
+//   - fair: the same, but the queue is ordered by the attained service of the job's
+//     user, then of the job, then by number. A job without a user is its own user.
+//     A user who is new or returns starts with the service of the user who was
+//     served last.
 //
 // # Allocation
 //
 //   - strict: the full request or nothing.
-//   - always_attend: min(request, free), from MinThreads (at least 1) on; on a
-//     cluster the first node that has the request, else the one with the most
-//     free cores.
-//   - max_prop: each node shares the cores that running rigid jobs do not hold
-//     among its running malleable jobs, by first start, and then waiting jobs
-//     in order, as many as can have their minimum; in proportion to their
-//     requests, each between its minimum and its maximum, which is its request
-//     unless MaxThreads is more. Fractions are rounded by largest remainder,
-//     ties to the earlier. The shares are applied when a waiting job takes
-//     part: first the running jobs above theirs shrink, then those below theirs
-//     grow, then the waiting ones start. A waiting job joins the node with the
-//     most cores beyond the minimums.
+//   - always_attend: min(request, free), at least MinThreads (at least 1). On a
+//     cluster, the first node that has the request free, else the node with the
+//     most free cores.
+//   - max_prop: each node shares its cores among jobs in proportion to their
+//     requests; see MaxProp.
 //
 // # Backfill
 //
-// Under none, the first job that cannot start ends the pass. Otherwise it lets later ones
-// pass: under first_fit any that fits; under easy those that, by the predictions, end
-// before the first blocked job's reservation or leave enough room for it; under
-// conservative those that delay no job before them. Under easy the reservation is
-// recomputed at each dispatch. Under conservative a job gets its reservation when it begins
-// to wait, and keeps it. When a job ends early, reservations move earlier, in the policy's
-// order and around all others, until none can move. With pausing, turns, partial requests,
-// alternatives or servers that come and go, all reservations are recomputed in the policy's
-// order at each dispatch. No job behind a reservation pauses another job. Under max_prop
-// both easy and conservative guard the reservation of the first job without a share.
+// Backfill says which jobs may start when a job before them cannot. Under none, no job may. Under first_fit, every
+// job that fits may. Under easy, a job may if it ends before the reservation of the first blocked job, or leaves
+// enough room for it, by the predictions. Under conservative, a job may if it delays no job before it.
+//
+// Under easy, the reservation is computed again at each dispatch. Under conservative, a job gets its reservation
+// when it begins to wait, and keeps it. When a job ends early, reservations move earlier, in the policy's order,
+// until none can move.
+//
+// Some policies compute all conservative reservations again at each dispatch, in their order: policies with
+// preemption, quanta, partial requests, alternatives, or servers that come and go. A job behind a reservation does
+// not pause others. Under max_prop, easy and conservative keep the reservation of the first job without a share.
 //
 // # Placement
 //
-// The placement says with which of its alternatives a job starts.
+// Placement says with which of its alternatives a job starts.
 //
-//   - first: the first of its alternatives for which there is room, in the
-//     order in which it names them. Backfill, and making room by preemption, are
-//     tried for each alternative in turn. Its reservation is for the alternative
-//     with the earliest start, ties to the earlier one.
-//   - earliest_finish: at each dispatch all waiting jobs are planned in the
-//     policy's order, as under conservative backfill, which this implies. Each
-//     takes the alternative with the earliest predicted finish, next to the running
-//     jobs and those planned before it; ties go to the earlier one. It starts if
-//     that begins at once, and else waits, even if another alternative has room.
-//     The plan is recomputed at each dispatch, so a job may start with another
-//     alternative than it waited for.
+//   - first: the first alternative that has room. Backfill and preemption try the
+//     alternatives in this order. A reservation is for the alternative with the
+//     earliest start, the first of equal ones.
+//   - earliest_finish: each dispatch plans all waiting jobs in the policy's order,
+//     with conservative backfill, which this implies. Each job takes the alternative
+//     with the earliest predicted finish, the first of equal ones, next to running and
+//     earlier planned jobs. It starts if its plan begins now. Otherwise it waits, even
+//     if another alternative has room. The next dispatch may plan another alternative.
 package policy
 
 import (
@@ -79,30 +70,29 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Order says which waiting job is next.
+// Order is the name of an order: which waiting job is next.
 type Order = string
 
-// Backfill says whether a job that cannot start lets later ones pass.
+// Backfill is the name of a backfill: whether jobs may pass a job that cannot start.
 type Backfill = string
 
-// Allocation says how many cores a job gets.
+// Allocation is the name of an allocation: how many cores a job gets.
 type Allocation = string
 
-// Preemption says whether running jobs can be made to give way.
+// Preemption is the name of a preemption: whether running jobs are paused for waiting ones.
 type Preemption = string
 
-// VictimRule says which running jobs are paused first.
+// VictimRule is the name of a victim rule: which running jobs are paused first.
 type VictimRule = string
 
-// Placement says which of its alternatives a job starts with.
+// Placement is the name of a placement: with which of its alternatives a job starts.
 type Placement = string
 
-// Nodes says on which nodes a job runs that does not ask for a number of them.
+// Nodes is the name of a rule for nodes: on which nodes a job runs that does not request a number of nodes.
 type Nodes = string
 
-// Policy is a set of choices, by name, with their settings. It implements
-// scheduler.SchedulingPolicy. An empty choice means the first choice of its
-// question.
+// Policy is a set of choices, by name, with their settings. An empty name means the default choice. It implements
+// scheduler.SchedulingPolicy.
 type Policy struct {
 	Order      Order
 	Backfill   Backfill
@@ -111,15 +101,15 @@ type Policy struct {
 	Victims    VictimRule
 	Placement  Placement
 	Nodes      Nodes
-	// Added are the answers to questions of features.
+	// Added has the answers to questions of features.
 	Added map[Question]string
 	// Settings are the settings of the choices, such as the quantum.
 	Settings Settings
-	// Blocks are the values of the blocks that choices bring to policies, in the order of the file.
+	// Blocks are the values of the blocks that choices add to policy blocks, in the order of the file.
 	Blocks []schema.Settings
 }
 
-// at points to the field with the answer to a question; nil for a question of a feature.
+// at returns a pointer to the field with the answer to a question; nil for a question of a feature.
 func (p *Policy) at(q Question) *string {
 	switch q {
 	case OrderOf:
@@ -140,7 +130,7 @@ func (p *Policy) at(q Question) *string {
 	return nil
 }
 
-// Get returns the answer to a question; empty when it is left to the default.
+// Get returns the answer to a question; empty for the default.
 func (p *Policy) Get(q Question) string {
 	if at := p.at(q); at != nil {
 		return *at
@@ -148,7 +138,7 @@ func (p *Policy) Get(q Question) string {
 	return p.Added[q]
 }
 
-// Set answers a question.
+// Set sets the answer to a question.
 func (p *Policy) Set(q Question, name string) {
 	if at := p.at(q); at != nil {
 		*at = name
@@ -161,8 +151,7 @@ func (p *Policy) Set(q Question, name string) {
 	p.Added[q] = name
 }
 
-// Complete returns the policy with the choices that its choices imply, the
-// defaults of the others, and the settings that its choices read.
+// Complete returns the policy with all choices and settings filled in: implied choices, then defaults.
 func (p Policy) Complete() Policy {
 	p = p.answered()
 	var settings Settings
@@ -189,7 +178,7 @@ func (p Policy) answered() Policy {
 	if open(OrderOf) {
 		p.Order = OrderOf.Default()
 	}
-	for again := true; again; { // an implied choice may imply others
+	for again := true; again; { // an implied choice can imply others
 		again = false
 		if p.replans() && open(BackfillOf) {
 			p.Backfill = FirstFit
@@ -215,7 +204,7 @@ func (p Policy) answered() Policy {
 	return p
 }
 
-// settings returns the own arguments of a policy's answer.
+// settings returns the settings of a policy's choice for a question.
 func (q Question) settings(p Policy) []schema.Arg {
 	if c := q.find(p.Get(q)); c != nil {
 		return c.Settings
@@ -223,7 +212,7 @@ func (q Question) settings(p Policy) []schema.Arg {
 	return nil
 }
 
-// setting returns the value of an argument, or its default; nil for none.
+// setting returns the value of a setting, or its default; nil if it has neither.
 func (p *Policy) setting(a schema.Arg) any {
 	if v, ok := p.Settings[a.Name]; ok {
 		return v
@@ -234,8 +223,7 @@ func (p *Policy) setting(a schema.Arg) any {
 	return nil
 }
 
-// Choices returns the registered choices of the policy, in the order of the
-// questions; unknown and empty ones are left out.
+// Choices returns the policy's choices, in the order of the questions. It leaves out unknown and empty names.
 func (p Policy) Choices() []*Choice {
 	var all []*Choice
 	for _, q := range Questions {
@@ -255,8 +243,7 @@ func (p Policy) arguments() []schema.Arg {
 	return all
 }
 
-// Validate returns an error that says which choice is unknown, which contradict
-// each other, or which setting is missing.
+// Validate returns an error if a choice is unknown, choices contradict each other, or a setting is missing.
 func (p Policy) Validate() error {
 	given := p
 	p = p.Complete()
@@ -280,7 +267,7 @@ func (p Policy) Validate() error {
 	return nil
 }
 
-// sets reports whether a policy that is not complete has an answer or a setting.
+// sets reports whether a policy, before Complete, sets an argument.
 func (p *Policy) sets(arg string) bool {
 	if slices.Contains(Questions, Question(arg)) {
 		return p.Get(Question(arg)) != ""
@@ -291,18 +278,18 @@ func (p *Policy) sets(arg string) bool {
 
 // Problem is a mistake in a policy.
 type Problem struct {
-	// Arg is the argument of the policy block that it is about, and Of the question whose answer makes it a problem.
+	// Arg is the wrong argument of the policy block. Of is the question whose answer makes it wrong.
 	Arg string
 	Of  Question
-	// Missing says that a required argument is not set. Unread says that it has no
-	// effect with the other choices. Otherwise it contradicts them.
+	// Missing says that a required argument is not set. Unread says that the argument has no effect. If both are
+	// false, the argument contradicts the choice.
 	Missing, Unread bool
-	// Detail is a sentence for people.
+	// Detail is a sentence for users.
 	Detail string
 }
 
-// Problems reports which of the arguments that a file sets contradict each
-// other, are missing, or have no effect. The policy is complete.
+// Problems returns the mistakes in a complete policy: arguments that contradict each other, are missing, or have no
+// effect. isSet reports whether the file sets an argument.
 func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 	var all []Problem
 	for _, q := range Questions {
@@ -341,16 +328,14 @@ func (p Policy) Problems(isSet func(arg string) bool) []Problem {
 	return all
 }
 
-// Pauses reports whether a waiting job may pause running ones that are worse in
-// the policy's order.
+// Pauses reports whether a waiting job may pause running jobs that are worse in the policy's order.
 func (p Policy) Pauses() bool {
 	p = p.answered()
 	pre, order := preemptions.find(p.Preemption), orders.find(p.Order)
 	return pre != nil && order != nil && pre.Pauses && (!order.RequeueAfterQuantum || order.Levels)
 }
 
-// OrderPauses reports whether the order itself takes cores from running jobs,
-// whatever the preemption.
+// OrderPauses reports whether the order itself pauses running jobs, whatever the preemption.
 func (p Policy) OrderPauses() bool {
 	order := orders.find(p.Order)
 	return order != nil && (order.RequeueAfterQuantum || slices.ContainsFunc(order.Wants, func(w Want) bool {
@@ -359,13 +344,13 @@ func (p Policy) OrderPauses() bool {
 	}))
 }
 
-// TakesTurns reports whether a job whose quantum has ended returns to the queue.
+// TakesTurns reports whether a job whose quantum is over goes back to the queue.
 func (p Policy) TakesTurns() bool {
 	order := orders.find(p.Order)
 	return order != nil && order.RequeueAfterQuantum
 }
 
-// Partial reports whether a job may be given less than its request.
+// Partial reports whether a job may get less than its request.
 func (p Policy) Partial() bool {
 	a := allocations.find(p.answered().Allocation)
 	return a != nil && a.Partial
@@ -377,7 +362,7 @@ func (p Policy) Promises() bool {
 	return b != nil && b.Promises
 }
 
-// Divides reports whether jobs that do not ask for a number of nodes are divided over nodes.
+// Divides reports whether a job that does not request a number of nodes is divided over nodes.
 func (p Policy) Divides() bool {
 	c := nodeRules.find(p.answered().Nodes)
 	return c != nil && c.Place != nil
@@ -395,12 +380,12 @@ func (p Policy) Estimates() bool {
 	return slices.ContainsFunc(p.Choices(), p.estimates)
 }
 
-// estimates reports whether a choice of the policy, which is complete, reads predicted run times.
+// estimates reports whether a choice of a complete policy reads predicted run times.
 func (p *Policy) estimates(c *Choice) bool {
 	return c.Estimates || c.PairEstimates && p.Placement == Pairs
 }
 
-// Program returns the policy's external program; see Choice.Program.
+// Program returns the external program that the policy calls; see Choice.Program.
 func (p Policy) Program() Program {
 	for _, c := range p.answered().Choices() {
 		if c.Program != nil {
@@ -410,27 +395,26 @@ func (p Policy) Program() Program {
 	return Program{}
 }
 
-// Draws reports whether the policy draws random numbers, so that replicates differ in which nothing else is drawn.
+// Draws reports whether the policy draws random numbers. Replicates then differ even if nothing else is random.
 func (p Policy) Draws() bool {
 	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.Draws != nil && c.Draws(p.Settings) })
 }
 
-// SetsCores reports whether the policy sets the cores of each job, by predicted run times, on hardware without GPUs.
+// SetsCores reports whether the policy sets the number of cores of each job, by predicted run times, on hardware
+// without GPUs.
 func (p Policy) SetsCores() bool {
 	return slices.ContainsFunc(p.answered().Choices(), func(c *Choice) bool { return c.SetsCores })
 }
 
-// FollowsProgress reports whether decisions depend on the predictions of jobs
-// that have started: where they can be paused for better ones, or their ends
-// are reserved.
+// FollowsProgress reports whether decisions depend on predictions for started jobs: if they can be paused for other
+// jobs, or reservations depend on their ends.
 func (p Policy) FollowsProgress() bool {
 	p = p.answered()
 	order, backfill := orders.find(p.Order), backfills.find(p.Backfill)
 	return order != nil && order.Estimates && (p.Pauses() || order.Program != nil) || backfill != nil && backfill.Estimates
 }
 
-// Title names the policy's choices of features for people, if it has one, or else its order, at
-// the beginning of a sentence.
+// Title returns a name of the policy for the start of a sentence: its choices of features, or else its order.
 func (p Policy) Title() string {
 	for _, q := range added {
 		if name := p.Get(q); name != "" && name != q.Default() {
@@ -443,7 +427,7 @@ func (p Policy) Title() string {
 	return ""
 }
 
-// String sums the policy up in a line: "round_robin, quantum 500ms, strict".
+// String describes the policy in one line: "round_robin, quantum 500ms, strict".
 func (p Policy) String() string {
 	p = p.answered()
 	parts := []string{p.Order}
@@ -474,8 +458,8 @@ func (p Policy) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// KeyLines describe the policy in the key of a cell: its choices, their
-// settings and their versions.
+// KeyLines returns the description of the policy in the key of a cell: its choices, their settings and their
+// versions.
 func (p Policy) KeyLines() []schema.KeyLine {
 	p = p.answered()
 	var lines []schema.KeyLine
@@ -506,12 +490,13 @@ func (p Policy) KeyLines() []schema.KeyLine {
 		lines = append(lines, b.Lines(fmt.Sprintf("policy.%d.", i+1))...)
 	}
 	if p.replans() {
-		add(replanning.Name+".version", "2") // all jobs are placed again even when none waits
+		add(replanning.Name+".version", "2") // since version 2, also when no job waits
 	}
 	return lines
 }
 
-// hears returns a function that passes events to an order and an admission that listen to them; nil if neither does.
+// hears returns a function that passes events to the order and the admission, if they have a method OnEvent; nil if
+// neither does.
 func hears(all ...any) func(*scheduler.Event) {
 	var list []func(*scheduler.Event)
 	for _, one := range all {

@@ -5,9 +5,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Priority orders jobs by their effective level, 0 first. With feedback the level
-// of a waiting job improves by one for each full interval since it last ran; it
-// keeps that level while it runs, and returns to its own when it is paused.
+// Priority orders jobs by their effective level, 0 first. With feedback, the level of a waiting job improves by one
+// for each full interval since it last ran. The job keeps this level while it runs, and returns to its own level
+// when it is paused.
 const Priority Order = "priority"
 
 var _ = RegisterOrder(OrderChoice{

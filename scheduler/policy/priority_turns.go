@@ -5,7 +5,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// PriorityTurns orders by effective level, and lets jobs of one level take turns.
+// PriorityTurns orders jobs by effective level. Jobs of the same level share the cores by round robin.
 const PriorityTurns Order = "priority_round_robin"
 
 var _ = RegisterOrder(OrderChoice{
@@ -23,9 +23,8 @@ type levelTurns struct{ LevelQueues }
 // Rank returns the effective level.
 func (*levelTurns) Rank(j scheduler.JobView) int64 { return int64(j.Level()) }
 
-// LevelQueues keeps the places of jobs in the queues of their levels: at the tail when they
-// arrive and when their quantum is over. A job that is paused for a better one keeps its
-// place.
+// LevelQueues orders the jobs of each level as a queue. Jobs go to its end when they arrive and when their quantum
+// is over. A job that is paused for a better level keeps its place.
 type LevelQueues struct{ places []int64 }
 
 // NewLevelQueues returns empty queues for the jobs of a run.

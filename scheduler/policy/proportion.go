@@ -1,4 +1,4 @@
-// Proportion divides cores in proportion to the demands of jobs.
+// This file divides cores in proportion to the requests of jobs.
 
 package policy
 
@@ -7,20 +7,18 @@ import (
 	"slices"
 )
 
-// Member is a job that takes part in the sharing of a node's cores.
+// proportionMember is a job that shares the cores of a node.
 type proportionMember struct {
 	Job             int32
 	Want, Low, High int32
-	Share           int32 // of the cores, which Divide sets
+	Share           int32 // number of cores, set by divideInProportion
 }
 
-// Divide shares cores among members in proportion to their weights, each
-// within its bounds. The lower bounds must not add up to more than the
-// cores. Each member gets its share at one common rate, clamped. Fractions
-// are rounded by largest remainder, ties to the earlier member.
+// divideInProportion shares cores among members in proportion to Want. Each share is between Low and High; the sum
+// of Low must not exceed the cores. Fractions are rounded by largest remainder; ties go to the earlier member.
 func divideInProportion(cores int32, members []proportionMember) {
 	left := int64(cores)
-	open := make([]int, len(members)) // members that are not clamped
+	open := make([]int, len(members)) // members whose share is not at a bound yet
 	for i := range members {
 		open[i] = i
 	}
@@ -29,7 +27,7 @@ func divideInProportion(cores int32, members []proportionMember) {
 		for _, i := range open {
 			wants += int64(members[i].Want)
 		}
-		// Compare left × want / wants with the bounds, all multiplied by wants.
+		// Compare left × want / wants with the bounds. Both sides are multiplied by wants.
 		for _, i := range open {
 			m := &members[i]
 			exact := left * int64(m.Want)
@@ -40,9 +38,8 @@ func divideInProportion(cores int32, members []proportionMember) {
 			roundShares(left, wants, members, open)
 			return
 		}
-		// Clamping members at their lower bounds lowers the rate of the
-		// others; clamping at upper bounds raises it. The greater sum
-		// decides which of the two groups surely stays clamped.
+		// Members at their lower bounds leave less for the others; members at their upper bounds leave more. The
+		// group with the greater sum keeps its bounds in the next pass.
 		before := left
 		open = slices.DeleteFunc(open, func(i int) bool {
 			m := &members[i]
@@ -61,7 +58,7 @@ func divideInProportion(cores int32, members []proportionMember) {
 	}
 }
 
-// roundShares gives the open members left cores by largest remainder.
+// roundShares divides left cores among the open members, rounded by largest remainder.
 func roundShares(left, wants int64, members []proportionMember, open []int) {
 	given := int64(0)
 	for _, i := range open {

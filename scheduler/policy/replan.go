@@ -15,7 +15,7 @@ var replanning = schema.Arg{
 		"running job changes to another alternative when that is free.",
 }
 
-// replanWants are the requirements of replanning on the other choices.
+// replanWants are the requirements of the setting replan on other choices.
 var replanWants = []Want{
 	{Of: BackfillOf, Name: FirstFit, Detail: "With replan, jobs that do not fit are passed over, " +
 		"which is backfill = \"first_fit\"."},
@@ -32,7 +32,7 @@ func (p *Policy) replans() bool {
 	return on
 }
 
-// replanProblems reports settings that contradict it.
+// replanProblems returns the settings that contradict replan.
 func (p *Policy) replanProblems() []Problem {
 	if !p.replans() {
 		return nil

@@ -1,4 +1,4 @@
-// Replan has the admission that places all jobs again at each dispatch.
+// This file has the admission that places all jobs again at each dispatch.
 
 package policy
 
@@ -11,16 +11,16 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// replanner admits jobs as if the cluster were empty: in the policy's order, running
-// or not, each on the first nodes that still have room for it. Then running jobs that
-// have no place or another place are paused, and the others start or continue.
+// replanner places all jobs, running or waiting, as if the cluster were empty: in the policy's order, each on the
+// first nodes that still have room. Then it pauses the running jobs that got no place or another place. Waiting jobs
+// with a place start.
 type replanner struct {
 	scheduler.View
 	scheduler.Actions
 	order  scheduler.Ranker
 	second scheduler.SecondRanker
-	place  func() // finds the targets of all jobs that have one
-	// scratch of a dispatch
+	place  func() // finds the targets of all jobs that have room
+	// These fields are used in one dispatch, and kept to reuse their memory.
 	rooms   []cluster.Room
 	running []queue.Key
 	targets []target
@@ -28,23 +28,22 @@ type replanner struct {
 	pairs   []replanPair
 }
 
-// target is the place of a job, on some of the planner's nodes, and its alternative.
+// target is the place that a job got: nodes[from:to] of the replanner, and an alternative.
 type target struct {
 	job, alternative int32
 	from, to         int
 }
 
-// InOrder returns the admission that places the jobs one by one in an order. Waiting jobs take the first of their
-// alternatives that has room, and keep it.
+// replanInOrder returns the admission that places jobs one by one in an order. A waiting job takes the first of its
+// alternatives that has room, and keeps it.
 func replanInOrder(order scheduler.Ranker) scheduler.Admitter {
 	p := newReplanner(order)
 	p.place = p.placeJobs
 	return p
 }
 
-// ByPairs returns the admission that places pairs of a job and one of its alternatives, in the order's rank of the job
-// with this alternative. If the engine lets jobs resume with another alternative, started jobs are in as many pairs as
-// the others.
+// replanByPairs returns the admission that places pairs of a job and an alternative, ranked by the order. If the
+// engine can resume jobs with another alternative, started jobs also have a pair for each alternative.
 func replanByPairs(order scheduler.Ranker) scheduler.Admitter {
 	p := newReplanner(order)
 	p.place = p.placePairs
@@ -87,7 +86,7 @@ func (p *replanner) Admit(v scheduler.View, h scheduler.Actions) error {
 	return nil
 }
 
-// clear makes the cluster look as if nothing ran on it.
+// clear computes the resources that would be free if no job ran.
 func (p *replanner) clear() {
 	p.rooms = append(p.rooms[:0], p.Machine().Free()...)
 	p.running, p.targets, p.nodes = p.running[:0], p.targets[:0], p.nodes[:0]
@@ -99,7 +98,7 @@ func (p *replanner) clear() {
 	slices.SortFunc(p.running, queue.Key.Compare)
 }
 
-// leaves says why a running job cannot stay as it is; empty for one that can.
+// leaves says why a running job must be paused; empty if it stays.
 func (p *replanner) leaves(j scheduler.JobView) string {
 	i := slices.IndexFunc(p.targets, func(t target) bool { return t.job == j.Number() })
 	if i < 0 {
@@ -114,7 +113,7 @@ func (p *replanner) leaves(j scheduler.JobView) string {
 	return ""
 }
 
-// placeJobs places the jobs in the order.
+// placeJobs places the jobs in the policy's order.
 func (p *replanner) placeJobs() {
 	waiting, ahead := p.Waiting(), p.running
 	next := waiting.Next(queue.Front, p.within())
@@ -134,7 +133,7 @@ func (p *replanner) placeJobs() {
 	}
 }
 
-// keyOf returns the place that a running job would have in the queue.
+// keyOf returns the key that a running job would have in the queue.
 func (p *replanner) keyOf(j scheduler.JobView) queue.Key {
 	k := queue.Key{Rank: p.order.Rank(j), Second: int64(j.Job().Arrival), Job: j.Number()}
 	if p.second != nil {
@@ -143,7 +142,7 @@ func (p *replanner) keyOf(j scheduler.JobView) queue.Key {
 	return k
 }
 
-// within leaves out the waiting jobs that no node has the cores for.
+// within returns a limit that excludes waiting jobs with more cores than any node has room for.
 func (p *replanner) within() queue.Limit {
 	most := int32(0)
 	for _, room := range p.rooms {
@@ -152,7 +151,7 @@ func (p *replanner) within() queue.Limit {
 	return queue.Limit{Free: most, Window: scheduler.Never}
 }
 
-// fit gives a job its place, if there is one with this alternative.
+// fit places a job with an alternative, if there is room. It reports whether there is.
 func (p *replanner) fit(number, alternative int32) bool {
 	p.Choose(number, alternative)
 	j, from := p.Job(number), len(p.nodes)
@@ -165,14 +164,14 @@ func (p *replanner) fit(number, alternative int32) bool {
 	return ok
 }
 
-// pair is a job with one of its alternatives, and where the order puts it with this one.
+// replanPair is a job with one of its alternatives, and the key that it has in the queue with this one.
 type replanPair struct {
 	queue.Key
 	alternative int32
-	stays       bool // the job runs with it
+	stays       bool // the job runs with this alternative
 }
 
-// compare orders pairs as their keys. Of equal pairs of a job the one in which it runs comes first.
+// compare orders pairs by key. Of pairs with the same key, the one that already runs is first.
 func (a replanPair) compare(b replanPair) int {
 	if c := a.Compare(b.Key); c != 0 || a.stays == b.stays {
 		return cmp.Or(c, cmp.Compare(a.alternative, b.alternative))
@@ -183,7 +182,7 @@ func (a replanPair) compare(b replanPair) int {
 	return 1
 }
 
-// placePairs places the first pair of each job that has room, in the order of pairs.
+// placePairs places pairs in their order: of each job, the first pair that has room.
 func (p *replanner) placePairs() {
 	p.pairs = p.pairs[:0]
 	for _, k := range p.running {
@@ -205,7 +204,7 @@ func (p *replanner) placePairs() {
 	}
 }
 
-// addPairs lists the pairs of a job.
+// addPairs adds the pairs of a job to the list.
 func (p *replanner) addPairs(j scheduler.JobView) {
 	now, runs := j.Alternative(), j.State() == scheduler.Running
 	for _, k := range j.ChoicesAnew() {

@@ -7,19 +7,17 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Reservation is the earliest start of the first blocked job, by the predicted
-// run times: the instant, and the resources free then.
+// Reservation is the earliest instant at which the first blocked job can start, by the predicted run times.
 type Reservation struct {
 	Job   int32
-	At    time.Duration // Never when no end of a running job makes room
+	At    time.Duration // Never if it cannot start even after the predicted ends
 	rooms []cluster.Room
 	job   scheduler.JobView
 	cores int32
-	nodes []int32 // scratch
+	nodes []int32 // working storage
 }
 
-// Reserve makes the reservation of the first job that cannot start: in the
-// alternative with which it starts earliest, by the predictions.
+// Reserve computes the reservation of a job that cannot start, for the alternative with the earliest start.
 func (r *Reservation) Reserve(v scheduler.View, h scheduler.Actions, j scheduler.JobView) {
 	choices := j.Choices()
 	if len(choices) < 2 {
@@ -37,8 +35,8 @@ func (r *Reservation) Reserve(v scheduler.View, h scheduler.Actions, j scheduler
 	r.reserveAs(v, j)
 }
 
-// reserveAs makes the reservation for a job with its present alternative. A job
-// that runs longer than predicted is taken to end at any moment.
+// reserveAs computes the reservation of a job for its present alternative. A job that runs longer than predicted is
+// expected to end at any moment.
 func (r *Reservation) reserveAs(v scheduler.View, j scheduler.JobView) {
 	r.Job, r.At = j.Number(), scheduler.Never
 	r.job, r.cores = j, j.Least()
@@ -64,16 +62,15 @@ func (r *Reservation) reserveAs(v scheduler.View, j scheduler.JobView) {
 	}
 }
 
-// fits reports whether the reservation's job fits into its rooms.
+// fits reports whether the blocked job fits into rooms, the resources that are free at r.At.
 func (r *Reservation) fits() bool {
 	nodes, ok := r.job.FitsIn(r.rooms, r.cores, r.nodes[:0])
 	r.nodes = nodes[:0]
 	return ok
 }
 
-// MayPass reports whether a waiting job can start on these nodes without delaying
-// the reservation: it ends before, or leaves enough room for it. In the second
-// case its need is subtracted from the resources free at that instant.
+// MayPass reports whether a waiting job can start on the nodes without a delay of the reservation: it ends before,
+// or leaves enough room. In the second case MayPass subtracts its need from the room at r.At.
 func (r *Reservation) MayPass(v scheduler.View, j scheduler.JobView, cores int32, nodes []int32) bool {
 	if r.At == scheduler.Never || j.Length(cores) <= r.At-v.Now() {
 		return true
@@ -86,7 +83,7 @@ func (r *Reservation) MayPass(v scheduler.View, j scheduler.JobView, cores int32
 	return false
 }
 
-// Spare returns the most cores that the reservation leaves a job on some node.
+// Spare returns the greatest number of cores on one node that a job may hold beyond r.At.
 func (r *Reservation) Spare() int32 {
 	most := int32(0)
 	for _, room := range r.rooms {

@@ -5,8 +5,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// RoundRobin lets jobs take turns: arrivals and jobs whose quantum has ended go to
-// the tail of a queue.
+// RoundRobin keeps jobs in a queue: jobs that arrive and jobs whose quantum is over go to its end.
 const RoundRobin Order = "round_robin"
 
 var _ = RegisterOrder(OrderChoice{

@@ -11,23 +11,23 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Settings are the values of the arguments of a policy's choices, by name: a time.Duration, a float64, an
-// int, a string, a []string, a []schema.Setting or a bool.
+// Settings has the values of the settings of a policy's choices, by name. A value is a time.Duration, float64, int,
+// string, []string, []schema.Setting or bool.
 type Settings map[string]any
 
-// Duration returns a setting that is a duration; 0 when it is not set.
+// Duration returns a duration; 0 if it is not set.
 func (s Settings) Duration(name string) time.Duration { d, _ := s[name].(time.Duration); return d }
 
-// Number returns a setting that is a number; 0 when it is not set.
+// Number returns a number; 0 if it is not set.
 func (s Settings) Number(name string) float64 { v, _ := s[name].(float64); return v }
 
-// Fill fills a struct whose fields have tags of arguments.
+// Fill sets the fields of a struct that have tags of arguments.
 func (s Settings) Fill(into any) { schema.Fill(into, s) }
 
 //go:embed settings.go
 var source embed.FS
 
-// described are the arguments that fill a struct.
+// described returns the arguments that the tags of a struct describe.
 func described[T any]() []schema.Arg { return schema.Described[T](source) }
 
 type quantumSetting struct {
@@ -55,17 +55,17 @@ type RoundLength struct {
 	Length time.Duration `arg:"rounds,required,positive" least:"1ms"`
 }
 
-// The settings that several orders share, or the scheduler carries out.
+// Settings that several orders share, or that the scheduler itself uses.
 var (
-	// Quantum is the argument of orders that are looked at again at the end of each quantum.
+	// Quantum is the argument of orders under which a job is considered again at the end of each quantum.
 	Quantum  = described[quantumSetting]()[0]
 	feedback = described[feedbackSetting]()[0]
 )
 
-// listed separates the texts of a list.
+// listed separates the elements of a list in a text.
 const listed = ", "
 
-// parse reads the text of a value, in the form of the language or of JSON.
+// parse parses the text of a value.
 func parse(a schema.Arg, text string) (any, error) {
 	if s, err := strconv.Unquote(text); err == nil {
 		text = s
@@ -92,7 +92,7 @@ func parse(a schema.Arg, text string) (any, error) {
 	return text, nil
 }
 
-// format writes a value so that parse reads it; empty for none.
+// format returns the text of a value, which parse reads; empty for nil.
 func format(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -111,8 +111,7 @@ func format(v any) string {
 	return fmt.Sprint(v)
 }
 
-// check returns an error for a value that is not of the argument's type, or out of
-// its bounds.
+// check returns an error if a value does not have the argument's type, or is out of its bounds.
 func check(a schema.Arg, v any) error {
 	var n float64
 	ok := false
@@ -145,7 +144,7 @@ func mismatch(a schema.Arg, v any, ok bool) error {
 	return fmt.Errorf("%s is a %s, not %T", a.Name, a.Type, v)
 }
 
-// MarshalJSON writes each value as a text.
+// MarshalJSON encodes each value as a text.
 func (s Settings) MarshalJSON() ([]byte, error) {
 	texts := make(map[string]string, len(s))
 	for name, v := range s {
@@ -154,7 +153,7 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 	return json.Marshal(texts)
 }
 
-// UnmarshalJSON reads the texts by the types of the registered arguments.
+// UnmarshalJSON decodes the texts by the types of the registered arguments.
 func (s *Settings) UnmarshalJSON(b []byte) error {
 	var texts map[string]string
 	if err := json.Unmarshal(b, &texts); err != nil {

@@ -2,8 +2,7 @@ package policy
 
 import "github.com/tfexp/tfexp/scheduler"
 
-// SJF is shortest job first: by the predicted run time. A job without a
-// prediction counts as longer than all others.
+// SJF is the order "shortest job first", by predicted run time. A job without a prediction counts as the longest.
 const SJF Order = "sjf"
 
 var _ = RegisterOrder(OrderChoice{

@@ -2,8 +2,8 @@ package policy
 
 import "github.com/tfexp/tfexp/scheduler"
 
-// SmallestRequest pauses the jobs first that ask for the fewest cores; ties go to
-// the longer run.
+// SmallestRequest pauses the jobs with the fewest requested cores first; of equal ones, the job that has run
+// longest.
 const SmallestRequest VictimRule = "smallest_request"
 
 var _ = RegisterVictims(VictimChoice{

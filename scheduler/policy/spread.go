@@ -4,7 +4,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/cluster"
 )
 
-// Spread is placement.Spread.
+// Spread puts the parts of a job on the nodes with the most room.
 const Spread Nodes = "spread"
 
 var _ = RegisterNodes(rule(NodesChoice{

@@ -2,8 +2,7 @@ package policy
 
 import "github.com/tfexp/tfexp/scheduler"
 
-// Worst pauses the jobs first that are the worst in the policy's order at that instant;
-// ties go to the later arrival.
+// Worst pauses the jobs that are worst in the policy's order first; of equal ones, the job that arrived last.
 const Worst VictimRule = "worst"
 
 var _ = RegisterVictims(VictimChoice{

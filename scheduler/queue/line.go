@@ -2,33 +2,34 @@ package queue
 
 import "sort"
 
-// line is waiting jobs in ascending order, which were added in this order: a ring of places in which
-// the first is taken and another one added at the end in constant time, whatever the number of jobs.
+// line is a list of waiting jobs for the usual case that jobs join at the end and leave at the front. It is a ring
+// buffer, so both take constant time.
 type line struct {
 	ring       []place // its length is a power of two
-	head, tail uint32  // of the places from head to tail; indexes of ring when masked
-	gone       int     // the number of them that have left
+	head, tail uint32  // places head … tail-1 are in use; masked, they are indexes of ring
+	gone       int     // number of these places whose job has left
 }
 
 // place is the place of a job in a line.
 type place struct {
 	key  Key
 	ask  Ask
-	gone bool // the job has left
+	gone bool // the job has left the queue
 }
 
-// patience is the number of jobs that a line tries in vain before it becomes a tree, which finds the same job.
+// patience is the number of jobs that a search in a line examines. After them, the queue changes to a tree, whose
+// search is faster.
 const patience = 32
 
 func (l *line) len() int { return int(l.tail-l.head) - l.gone }
 
 func (l *line) at(i uint32) *place { return &l.ring[i&uint32(len(l.ring)-1)] }
 
-// takes reports whether a job may be added at the end.
+// takes reports whether a job with key k belongs at the end of the line.
 func (l *line) takes(k Key) bool { return l.head == l.tail || l.at(l.tail-1).key.Less(k) }
 
-// add adds a job at the end. Its index in the ring is written to slots by job, and so are the
-// indexes of jobs that move.
+// add adds a job at the end. Its index in the ring is stored in slots. If the ring grows, the indexes of the other
+// jobs change too.
 func (l *line) add(k Key, a Ask, slots *slots) {
 	if int(l.tail-l.head) == len(l.ring) {
 		l.grow(slots)
@@ -38,7 +39,8 @@ func (l *line) add(k Key, a Ask, slots *slots) {
 	l.tail++
 }
 
-// grow makes room: in the places that were left, if these are many, or else in a larger ring.
+// grow makes room for another job. If many jobs have left, it closes their gaps; otherwise it allocates a larger
+// ring.
 func (l *line) grow(slots *slots) {
 	size := max(len(l.ring), 16)
 	if l.len() > size/2 {
@@ -53,7 +55,7 @@ func (l *line) grow(slots *slots) {
 	l.ring, l.head, l.tail, l.gone = ring, 0, n, 0
 }
 
-// each calls f with the place of each job, in order.
+// each calls f for the place of each job, in order.
 func (l *line) each(f func(*place)) {
 	for i := l.head; i != l.tail; i++ {
 		if p := l.at(i); !p.gone {
@@ -62,7 +64,7 @@ func (l *line) each(f func(*place)) {
 	}
 }
 
-// firstOf is Queue.First.
+// firstOf implements Queue.First.
 func (l *line) firstOf(most int, jobs []int32) []int32 {
 	for i := l.head; i != l.tail && most > 0; i++ {
 		if p := l.at(i); !p.gone {
@@ -73,7 +75,7 @@ func (l *line) firstOf(most int, jobs []int32) []int32 {
 	return jobs
 }
 
-// remove takes out the job at an index of the ring.
+// remove removes the job at an index of the ring.
 func (l *line) remove(slot int32) {
 	l.ring[slot].gone = true
 	l.gone++
@@ -87,7 +89,7 @@ func (l *line) remove(slot int32) {
 	}
 }
 
-// from returns the first place whose key is not before k.
+// from returns the first place whose key is k or comes after it.
 func (l *line) from(k Key) uint32 {
 	if l.head == l.tail || !l.at(l.head).key.Less(k) {
 		return l.head
@@ -95,8 +97,8 @@ func (l *line) from(k Key) uint32 {
 	return l.head + uint32(sort.Search(int(l.tail-l.head), func(i int) bool { return !l.at(l.head + uint32(i)).key.Less(k) }))
 }
 
-// next returns the first job after k that is within the limit, or Nobody; ok is false when it gave up after too many
-// jobs.
+// next returns the first job after a key that is within the limit, or Nobody. ok is false if it has examined too
+// many jobs without a result.
 func (l *line) next(after Key, within Limit) (job int32, ok bool) {
 	tries := 0
 	for i := l.from(after); i != l.tail; i++ {
@@ -114,7 +116,7 @@ func (l *line) next(after Key, within Limit) (job int32, ok bool) {
 	return Nobody, true
 }
 
-// before returns how many jobs come before k; ok is false when that takes too long to count.
+// before returns the number of jobs before k. ok is false if counting takes too long.
 func (l *line) before(k Key) (count int, ok bool) {
 	end := l.from(k)
 	if l.gone == 0 {

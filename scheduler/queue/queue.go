@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Key places a waiting job in the policy's order: smaller is earlier.
+// Key is the sort key of a waiting job; the smallest is first in the queue.
 type Key struct {
-	Rank   int64 // the policy's sort key
-	Second int64 // the arrival, for most
+	Rank   int64 // sort key by the policy
+	Second int64 // breaks ties of Rank; for most policies, the arrival
 	Job    int32
 }
 
-// Less reports whether a job with key a comes before one with key b.
+// Less reports whether key a comes before key b.
 func (a Key) Less(b Key) bool {
 	if a.Rank != b.Rank {
 		return a.Rank < b.Rank
@@ -26,7 +26,8 @@ func (a Key) Less(b Key) bool {
 	return a.Job < b.Job
 }
 
-// Compare is negative for a key that comes before another one.
+// Compare returns a negative number if a comes before b, a positive one if it comes after b, and 0 if they are
+// equal.
 func (a Key) Compare(b Key) int {
 	switch {
 	case a.Less(b):
@@ -45,54 +46,53 @@ func (a Key) Max(b Key) Key {
 	return a
 }
 
-// Front is a key before all others.
+// Front is a key before the keys of all jobs.
 var Front = Key{math.MinInt64, math.MinInt64, -1}
 
-// Ask is the least that a waiting job needs in order to start, for passing
-// over whole stretches of the queue at once.
+// Ask is the smallest request with which a waiting job can start. Searches use it to skip many jobs that cannot
+// start.
 type Ask struct {
-	Cores  int32         // on one node
-	Length time.Duration // expected run time on the full request
+	Cores  int32         // on each node
+	Length time.Duration // predicted run time on the full request
 }
 
-// Queue holds the waiting jobs in the policy's order. While jobs arrive in that order, it is a line. The first
-// job that must go before another, or a search that is too slow on a line, turns it into a tree until the
-// queue is empty. All operations take O(log n) expected time, and the memory is that for the longest queue so
-// far.
+// Queue is the waiting jobs in the order of their keys. While jobs are added in this order, it is a line. It becomes
+// a tree when a job must go before another one, or a search in the line takes too long. It is a line again once it
+// is empty. Operations take O(log n) expected time. Memory is kept for the longest queue so far.
 type Queue struct {
-	line line // all jobs while the tree is empty
+	line line // has all jobs while the tree is empty
 	tree tree
-	slot slots // of jobs in the queue: the block, or the place in the line
+	slot slots // of jobs in the queue: the index in the line, or the block in the tree
 }
 
-// shortest has, for each k, the least length of the jobs that ask for less
-// than 2^(k+1) cores; the last one of all jobs. Lengths are coded: see code.
+// shortest has the shortest lengths of some jobs: element k, of jobs that need less than 2^(k+1) cores; the last
+// element, of all jobs. Lengths are encoded by code.
 type shortest [8]uint16
 
-// code writes a length with eleven significant bits, rounded down, such that
-// codes compare as the lengths do.
+// code encodes a length in 16 bits, of which eleven are significant. It rounds down. Codes have the order of the
+// lengths.
 func code(length time.Duration) uint16 {
 	n := uint64(max(length, 0))
 	shift := max(bits.Len64(n)-11, 0)
 	return uint16(shift<<10) + uint16(n>>shift)
 }
 
-// class is the index of a number of cores, from 1 on, in shortest.
+// class returns the index in shortest for a number of cores, which is at least 1.
 func class(cores int32) int { return min(bits.Len32(uint32(cores))-1, len(shortest{})-1) }
 
-// Nobody is the number of no job.
+// Nobody is the job number that means no job.
 const Nobody = int32(-1)
 
-// never is a length that is not known: longer than all others.
+// never is the length of a job without a prediction, longer than all others.
 const never = time.Duration(math.MaxInt64)
 
-// New returns an empty queue for jobs with numbers below jobs. Their lengths are kept, and limits may have a window,
-// only with byLength, which costs 8 bytes a job.
+// New returns an empty queue for jobs with numbers below jobs. With byLength the queue keeps the lengths of jobs (8
+// bytes a job), and a Limit may have a Window.
 func New(jobs int, byLength bool) *Queue {
 	return &Queue{slot: newSlots(jobs), tree: newTree(byLength)}
 }
 
-// Len returns how many jobs are in the queue.
+// Len returns the number of jobs in the queue.
 func (q *Queue) Len() int {
 	if q.tree.empty() {
 		return q.line.len()
@@ -113,13 +113,13 @@ func (q *Queue) Insert(k Key, a Ask) {
 	q.tree.insert(k, a, &q.slot)
 }
 
-// plant makes the line a tree.
+// plant moves the jobs of the line into the tree.
 func (q *Queue) plant() {
 	q.line.each(func(p *place) { q.tree.insert(p.key, p.ask, &q.slot) })
 	q.line = line{}
 }
 
-// Remove takes a job out that is in the queue.
+// Remove removes a job that is in the queue.
 func (q *Queue) Remove(job int32) {
 	if q.tree.empty() {
 		q.line.remove(q.slot.of(job))
@@ -129,7 +129,7 @@ func (q *Queue) Remove(job int32) {
 	q.slot.end(job)
 }
 
-// KeyOf returns the key that a job in the queue was inserted with.
+// KeyOf returns the key of a job in the queue.
 func (q *Queue) KeyOf(job int32) Key {
 	if q.tree.empty() {
 		return q.line.ring[q.slot.of(job)].key
@@ -137,7 +137,7 @@ func (q *Queue) KeyOf(job int32) Key {
 	return q.tree.keyOf(job, &q.slot)
 }
 
-// AskOf returns the ask with which a job in the queue was inserted.
+// AskOf returns the Ask with which a job was inserted.
 func (q *Queue) AskOf(job int32) Ask {
 	if q.tree.empty() {
 		return q.line.ring[q.slot.of(job)].ask
@@ -145,7 +145,7 @@ func (q *Queue) AskOf(job int32) Ask {
 	return q.tree.askOf(job, &q.slot)
 }
 
-// First appends the first jobs of the queue to a list; most bounds their number.
+// First appends the first jobs of the queue to jobs, at most most of them.
 func (q *Queue) First(most int, jobs []int32) []int32 {
 	if q.tree.empty() {
 		return q.line.firstOf(most, jobs)
@@ -153,31 +153,31 @@ func (q *Queue) First(most int, jobs []int32) []int32 {
 	return q.tree.firstOf(most, jobs)
 }
 
-// Limit says which jobs are worth a look: those that ask for at most Free
-// cores, and either run for at most Window or ask for at most Spare cores.
+// Limit selects the jobs that a search considers. Their requests need at most Free cores. In addition, they run for
+// at most Window, or need at most Spare cores.
 type Limit struct {
 	Free   int32
 	Window time.Duration
 	Spare  int32
 }
 
-// AnyAsk is more than any job needs.
+// AnyAsk is greater than the Ask of any job.
 var AnyAsk = Ask{math.MaxInt32, never}
 
-// Anyone is a limit that excludes no job.
+// Anyone is the limit that selects all jobs.
 var Anyone = Limit{math.MaxInt32, never, math.MaxInt32}
 
 func (l Limit) allows(a Ask) bool {
 	return a.Cores <= l.Free && (a.Length <= l.Window || a.Cores <= l.Spare)
 }
 
-// allowsAny reports whether the limit may allow a job with at least the given request.
+// allowsAny reports whether the limit may select a job whose request is not below the given lower bounds.
 func (l Limit) allowsAny(least *least) bool {
 	return least.cores <= l.Free &&
 		(l.Window == never || least.cores <= l.Spare || least.shortest[class(l.Free)] <= code(l.Window))
 }
 
-// Next returns the first job after k that is within the limit, or Nobody.
+// Next returns the first job after a key that the limit selects, or Nobody.
 func (q *Queue) Next(after Key, l Limit) int32 {
 	if q.tree.empty() {
 		if job, ok := q.line.next(after, l); ok {
@@ -188,7 +188,7 @@ func (q *Queue) Next(after Key, l Limit) int32 {
 	return q.tree.next(after, l)
 }
 
-// Before returns how many jobs of the queue come before k.
+// Before returns the number of jobs before key k.
 func (q *Queue) Before(k Key) int {
 	if q.tree.empty() {
 		if n, ok := q.line.before(k); ok {
@@ -199,17 +199,18 @@ func (q *Queue) Before(k Key) int {
 	return q.tree.before(k)
 }
 
-// Ahead says which jobs wait next, where many start at one instant: those are worth preparing for together.
+// Ahead finds the jobs that will probably start next when many start at one instant. Their data can then be loaded
+// together, which is faster.
 type Ahead struct {
 	starts, due int
 	jobs        []int32
 }
 
-// Begin begins an instant.
+// Begin starts the count of an instant.
 func (a *Ahead) Begin() { a.starts, a.due = 0, 8 }
 
-// Started notes that a job of the queue has started, and returns up to 16 that wait next; usually none. The slice is
-// valid until the next call.
+// Started records that a job has started. At the eighth start of an instant, and at each sixteenth start after it, it
+// returns the first 16 jobs of the queue; at other starts, nil. The slice is valid until the next call.
 func (a *Ahead) Started(q *Queue) []int32 {
 	if a.starts++; a.starts < a.due {
 		return nil
@@ -219,14 +220,14 @@ func (a *Ahead) Started(q *Queue) []int32 {
 	return a.jobs
 }
 
-// InsertSorted puts x into a list that is sorted by compare.
+// InsertSorted inserts x into a list that is sorted by compare.
 func InsertSorted[T any](list []T, x T, compare func(a, b T) int) []T {
 	i, _ := slices.BinarySearchFunc(list, x, compare)
 	return slices.Insert(list, i, x)
 }
 
-// DeleteSorted takes x, which it has, out of a list that is sorted by compare. It moves the elements on the shorter
-// side of x: usually the job that is expected to end first does end first.
+// DeleteSorted deletes x from a list that is sorted by compare and has it. It moves the elements on the shorter side
+// of x: usually x is near the front, because jobs usually end in the expected order.
 func DeleteSorted[T any](list []T, x T, compare func(a, b T) int) []T {
 	i, _ := slices.BinarySearchFunc(list, x, compare)
 	if i < len(list)/2 {
@@ -236,18 +237,18 @@ func DeleteSorted[T any](list []T, x T, compare func(a, b T) int) []T {
 	return slices.Delete(list, i, i+1)
 }
 
-// Rounds are the rounds of a policy that decides at their starts.
+// Rounds computes the starts of rounds, for a policy that decides once a round.
 type Rounds struct {
-	Length time.Duration // 0 for none
-	// Fixed rounds start at the multiples of Length; others when the last one is over.
+	Length time.Duration // 0 means no rounds
+	// Fixed says that rounds start at the multiples of Length. Other rounds start when the last one is over.
 	Fixed bool
 	begun bool
-	end   time.Duration // never when the next one may start at any instant
+	end   time.Duration // end of the present round; never if the next one may start at any instant
 	last  time.Duration // start of the last fixed round
 }
 
-// Next returns the instant at which the present round ends, while something runs in it; of
-// fixed rounds, the instant at which the next one starts, while something runs or waits.
+// Next returns the end of the present round if a job runs. For fixed rounds, it returns the start of the next one if
+// a job runs or waits. Otherwise it returns an instant that is not reached.
 func (r *Rounds) Next(now time.Duration, runs, waits bool) time.Duration {
 	switch {
 	case r.Length > 0 && r.Fixed && (runs || waits) && r.end != never:
@@ -265,7 +266,7 @@ func (r *Rounds) Next(now time.Duration, runs, waits bool) time.Duration {
 // Over ends the present round.
 func (r *Rounds) Over() { r.end = never }
 
-// Starts reports whether a round can start: the last one is over, or nothing runs in it any more.
+// Starts reports whether a round may start: the last one is over, or no job runs.
 func (r *Rounds) Starts(runs bool) bool {
 	if r.Fixed {
 		return r.end == never

@@ -1,15 +1,15 @@
 package queue
 
-// slots has a number for each job in the queue. They are in pages of neighboring jobs, which are used again when none of
-// their jobs is in the queue.
+// slots has a number for each job in the queue. The numbers are in pages of jobs with consecutive numbers. The
+// memory of a page is reused when none of its jobs is in the queue.
 type slots struct {
 	pages []*slotPage
-	jobs  []int32 // in the queue, by page
+	jobs  []int32 // by page, the number of its jobs in the queue
 	spare []*slotPage
-	empty int32 // page whose last job has left the queue last, plus one: it stays until another one is empty; 0 for none
+	empty int32 // 1 + the page that became empty last, 0 if none did; it is kept until another page is empty
 }
 
-// slotPage has the slots of neighboring jobs.
+// slotPage has the slots of jobs with consecutive numbers.
 type slotPage [1 << 10]int32
 
 func newSlots(jobs int) slots {
@@ -18,7 +18,7 @@ func newSlots(jobs int) slots {
 	return slots{pages: make([]*slotPage, pages), jobs: make([]int32, pages)}
 }
 
-// begin makes room for the number of a job that comes into the queue.
+// begin makes room for the slot of a job that enters the queue.
 func (s *slots) begin(job int32) {
 	k := uint32(job) / uint32(len(slotPage{}))
 	if s.jobs[k]++; s.pages[k] != nil {
@@ -31,7 +31,7 @@ func (s *slots) begin(job int32) {
 	}
 }
 
-// end drops the number of a job that leaves the queue.
+// end removes the slot of a job that leaves the queue.
 func (s *slots) end(job int32) {
 	k := uint32(job) / uint32(len(slotPage{}))
 	if s.jobs[k]--; s.jobs[k] > 0 || s.empty == int32(k)+1 {

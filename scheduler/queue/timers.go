@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// Timer is an instant at which the kernel must check a job, or a node, again.
+// Timer is an instant at which the scheduler must check a job, or a node, again.
 type Timer struct {
 	At time.Duration
 	Of int32
 }
 
-// Before orders timers: earliest first, then by number.
+// Before orders timers by instant, then by number.
 func (a Timer) Before(b Timer) bool { return a.At < b.At || a.At == b.At && a.Of < b.Of }
 
-// Timers is a binary heap, earliest first, then by number. A job has at
-// most one timer that counts, the one its life says; older ones stay behind
-// until they come up.
+// Timers is a binary heap of timers; the first by instant, then number, is at the top. If the timer of a job
+// changes, the old one stays in the heap; the caller must ignore it when it is popped.
 type Timers []Timer
 
 // Push adds a timer.
@@ -32,7 +31,7 @@ func (h *Timers) Push(t Timer) {
 	s[i] = t
 }
 
-// Pop takes out the first timer.
+// Pop removes the first timer and returns it.
 func (h *Timers) Pop() Timer {
 	s := *h
 	first, last := s[0], s[len(s)-1]
@@ -55,16 +54,16 @@ func (h *Timers) Pop() Timer {
 	return first
 }
 
-// CompareTimers orders timers as Before does.
+// CompareTimers orders timers by instant, then by number.
 func CompareTimers(a, b Timer) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Of, b.Of)) }
 
-// Alarms are timers, many of which are dropped before they expire. Setting one for the latest instant so far takes
-// constant time; this is the case for all of them when every job gets the same quantum.
+// Alarms is a queue of timers, many of which become invalid before their instant. Set takes constant time for a
+// timer that is later than all others. This is the usual case, in which all jobs have the same quantum.
 type Alarms struct {
-	row    []Timer // from head on by instant
+	row    []Timer // row[head:] has timers in the order of their instants
 	head   int
-	sorted int    // up to this index, alarms of the same instant are in order
-	others Timers // that were set for an instant before the last of the row
+	sorted int    // row[:sorted] is also ordered by number within an instant
+	others Timers // timers that were set for an instant before the last one of row
 }
 
 // Set adds a timer.
@@ -89,8 +88,8 @@ func (a *Alarms) Set(t Timer) {
 // Any reports whether there are timers, valid or not.
 func (a *Alarms) Any() bool { return a.head < len(a.row) || len(a.others) > 0 }
 
-// Next returns the instant of the first valid timer; without any it returns an instant later than all others. Invalid
-// timers before it are dropped.
+// Next returns the instant of the first valid timer, and otherwise an instant later than all others. counts
+// says which timers are valid. Next drops invalid timers before the first valid one.
 func (a *Alarms) Next(counts func(Timer) bool) time.Duration {
 	for a.head < len(a.row) && !counts(a.row[a.head]) {
 		a.head++
@@ -108,7 +107,8 @@ func (a *Alarms) Next(counts func(Timer) bool) time.Duration {
 	return at
 }
 
-// Take takes out the first timer that counts, by instant and number. There is one, and Next has just said when it comes up.
+// Take removes the first valid timer, by instant, then number, and returns it. The caller must have called Next, and
+// there must be a valid timer.
 func (a *Alarms) Take(counts func(Timer) bool) Timer {
 	if a.head < len(a.row) && a.sorted <= a.head {
 		a.sort()
@@ -121,7 +121,7 @@ func (a *Alarms) Take(counts func(Timer) bool) Timer {
 	return a.row[a.head-1]
 }
 
-// sort puts the timers of the first instant of the row into order.
+// sort orders the timers at the first instant of row by number.
 func (a *Alarms) sort() {
 	a.sorted = a.head
 	for a.sorted < len(a.row) && a.row[a.sorted].At == a.row[a.head].At {

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// tree is waiting jobs in ascending order, in blocks of neighbors: to find, add or remove one looks at few places of
-// memory. The blocks are the nodes of a treap (R. Seidel, C. R. Aragon, "Randomized Search Trees", 1996) whose
-// priorities are a hash of the block's number, so that its shape is reproducible.
+// tree is waiting jobs in order, in blocks of up to 64 neighbors. So an operation reads few places in memory. The
+// blocks are the nodes of a treap (R. Seidel, C. R. Aragon, "Randomized Search Trees", 1996). The priorities are
+// hashes of block numbers, so the shape of the treap is reproducible.
 type tree struct {
 	nodes    []node
 	blocks   []*block
-	lengths  []*[room]time.Duration // of the jobs of a block; none unless byLength
-	vacant   []int32                // numbers of blocks that have no job
+	lengths  []*[room]time.Duration // lengths of the jobs of each block; empty unless byLength
+	vacant   []int32                // numbers of blocks without jobs
 	root     int32
-	first    int32   // block
-	path     []int32 // the result of find
-	byLength bool    // limits have a window
+	first    int32   // the first block in order
+	path     []int32 // result of find
+	byLength bool    // limits have a Window
 }
 
 // room is the greatest number of jobs in a block.
@@ -33,28 +33,28 @@ type entry struct {
 
 func (e *entry) key() Key { return Key{e.rank, e.second, e.job} }
 
-// node is the summary of a block and of the subtree below it.
+// node describes a block and its subtree.
 type node struct {
-	from        Key // no job of the block comes before it; all jobs of the blocks before do
+	from        Key // lower bound of the keys in the block, above all keys of earlier blocks
 	left, right int32
-	prev, next  int32 // blocks
-	size        int32 // jobs of the subtree
-	lo, hi      int32 // the block's jobs are at the indexes from lo to hi
+	prev, next  int32 // neighboring blocks in order
+	size        int32 // number of jobs in the subtree
+	lo, hi      int32 // the jobs are at the indexes lo … hi-1 of the block
 	weight      uint32
-	own, all    least // of the block, and of the subtree
-	loose       bool  // own may be less than its jobs ask for, since one was removed
+	own, all    least // lower bounds for the block, and for the subtree
+	loose       bool  // own may be too low, because a job was removed
 }
 
-// least holds lower bounds of the requests of some jobs.
+// least has lower bounds of the requests of some jobs.
 type least struct {
 	cores    int32
-	shortest shortest // kept for windows only
+	shortest shortest // used only if byLength
 }
 
-// nothing is the value of least for an empty set of jobs.
+// nothing is the least of an empty set of jobs.
 var nothing = least{math.MaxInt32, shortest(slices.Repeat([]uint16{math.MaxUint16}, len(shortest{})))}
 
-// absorb lowers the minima of some jobs to the minima of others.
+// absorb lowers the bounds in l so that they hold for the jobs of other too.
 func (t *tree) absorb(l, other *least) {
 	l.cores = min(l.cores, other.cores)
 	if t.byLength {
@@ -64,7 +64,7 @@ func (t *tree) absorb(l, other *least) {
 	}
 }
 
-// shortest returns the minima of one job.
+// shortest returns the bounds for one job.
 func (a Ask) shortest() (s shortest) {
 	own, first := code(a.Length), class(a.Cores)
 	for k := range s {
@@ -89,7 +89,7 @@ func (t *tree) empty() bool { return t.root == Nobody }
 
 func (t *tree) len() int { return int(t.nodes[t.root].size) }
 
-// insert adds a job. The block of each job is kept in slots, by job.
+// insert adds a job. The number of its block is stored in slots, and updated when the job moves.
 func (t *tree) insert(k Key, a Ask, slots *slots) {
 	if t.root == Nobody {
 		t.root = t.block(k, Nobody, Nobody)
@@ -98,10 +98,10 @@ func (t *tree) insert(k Key, a Ask, slots *slots) {
 	b := t.find(k)
 	if n := &t.nodes[b]; n.hi-n.lo == room {
 		b = t.divide(b, k, slots)
-		t.find(k) // the way to it
+		t.find(k) // sets path
 	}
 	n := &t.nodes[b]
-	if k.Less(n.from) { // it is the first block
+	if k.Less(n.from) { // k is before the first block
 		n.from = k
 	}
 	i := t.shift(b, t.search(b, k))
@@ -123,7 +123,7 @@ func (t *tree) insert(k Key, a Ask, slots *slots) {
 	}
 }
 
-// block makes an empty block behind another one.
+// block creates an empty block after block prev.
 func (t *tree) block(from Key, prev, next int32) int32 {
 	b := int32(len(t.nodes))
 	if n := len(t.vacant); n > 0 {
@@ -140,7 +140,8 @@ func (t *tree) block(from Key, prev, next int32) int32 {
 	return b
 }
 
-// weightOf is the finalizer of MurmurHash3 (A. Appleby), a bijection.
+// weightOf returns the priority of a block. It is the finalizer of MurmurHash3 (A. Appleby), which gives different
+// blocks different values.
 func weightOf(block int32) uint32 {
 	h := uint32(block) + 0x9e3779b9
 	h ^= h >> 16
@@ -150,8 +151,8 @@ func weightOf(block int32) uint32 {
 	return h ^ h>>16
 }
 
-// find returns the block in which a key would be: the last that is from one at or before it on, or the first. It leaves
-// the way from the root to it in path.
+// find returns the block to which a key belongs: the last block whose bound from is not after the key, or the first
+// block. It stores the blocks from the root to it in path.
 func (t *tree) find(k Key) int32 {
 	path, depth := t.path[:0], 0
 	for c := t.root; c != Nobody; {
@@ -162,14 +163,14 @@ func (t *tree) find(k Key) int32 {
 			c, depth = n.right, len(path)
 		}
 	}
-	if depth == 0 { // left all the way
+	if depth == 0 { // only left branches were taken
 		depth = len(path)
 	}
 	t.path = path[:depth]
 	return path[depth-1]
 }
 
-// search returns the index of the first job of a block that is not before k.
+// search returns the index of the first job of a block whose key is k or after it.
 func (t *tree) search(b int32, k Key) int32 {
 	lo, hi, jobs := t.nodes[b].lo, t.nodes[b].hi, t.blocks[b]
 	for lo < hi {
@@ -182,7 +183,7 @@ func (t *tree) search(b int32, k Key) int32 {
 	return lo
 }
 
-// shift frees a place before an index of a block that is not full, and returns the index of the free place.
+// shift moves jobs of a block that is not full, to make room before index i. It returns the index of the free place.
 func (t *tree) shift(b, i int32) int32 {
 	n := &t.nodes[b]
 	if n.lo > 0 && (n.hi == room || i-n.lo < n.hi-i) {
@@ -195,7 +196,7 @@ func (t *tree) shift(b, i int32) int32 {
 	return i
 }
 
-// move copies the jobs at the indexes lo to hi of the block from into the block to, from the index at on.
+// move copies the jobs at the indexes lo … hi-1 of block from to block to, from index at on.
 func (t *tree) move(to, at, from, lo, hi int32) {
 	copy(t.blocks[to][at:], t.blocks[from][lo:hi])
 	if t.byLength {
@@ -203,7 +204,7 @@ func (t *tree) move(to, at, from, lo, hi int32) {
 	}
 }
 
-// pass moves the jobs of a block, from an index on, to the end of another block.
+// pass moves the jobs of a block from index lo on to the end of another block.
 func (t *tree) pass(from, lo, to int32, slots *slots) {
 	giver, taker := &t.nodes[from], &t.nodes[to]
 	moved := giver.hi - lo
@@ -220,7 +221,8 @@ func (t *tree) pass(from, lo, to int32, slots *slots) {
 	giver.loose, taker.loose = true, true
 }
 
-// walk changes the sizes from the root to a block, and the summaries of those subtrees.
+// walk updates the sizes and bounds of the subtrees from the root to a block, after jobs were added to it or
+// removed.
 func (t *tree) walk(b, jobs int32, asks *least) {
 	from := t.nodes[b].from
 	for c := t.root; ; {
@@ -240,11 +242,11 @@ func (t *tree) walk(b, jobs int32, asks *least) {
 	}
 }
 
-// divide makes two blocks of a full one, and returns the block for a key.
+// divide splits a full block in two, and returns the block for key k.
 func (t *tree) divide(b int32, k Key, slots *slots) int32 {
 	n := &t.nodes[b]
 	half, from := int32(room/2), t.blocks[b][room/2].key()
-	if last := t.blocks[b][room-1].key(); n.next == Nobody && last.Less(k) { // others may follow in this order
+	if last := t.blocks[b][room-1].key(); n.next == Nobody && last.Less(k) { // further jobs will probably be added at the end, too
 		half, from = room, k
 	}
 	next := n.next
@@ -264,7 +266,7 @@ func (t *tree) divide(b int32, k Key, slots *slots) int32 {
 	return added
 }
 
-// plant adds an empty block to a subtree, and returns its root.
+// plant adds an empty block to a subtree, and returns the root of the subtree.
 func (t *tree) plant(root, added int32) int32 {
 	n := &t.nodes[added]
 	if root == Nobody || n.weight > t.nodes[root].weight {
@@ -280,7 +282,7 @@ func (t *tree) plant(root, added int32) int32 {
 	return root
 }
 
-// split divides a subtree into the jobs before k and the others.
+// split splits a subtree into the blocks before k and the others.
 func (t *tree) split(root int32, k Key) (before, after int32) {
 	if root == Nobody {
 		return Nobody, Nobody
@@ -296,7 +298,7 @@ func (t *tree) split(root int32, k Key) (before, after int32) {
 	return before, root
 }
 
-// refresh recomputes a node's summary of its subtree.
+// refresh computes the bounds and the size of a subtree from its parts.
 func (t *tree) refresh(b int32) {
 	n := &t.nodes[b]
 	n.size, n.all = n.hi-n.lo, n.own
@@ -309,7 +311,7 @@ func (t *tree) refresh(b int32) {
 	}
 }
 
-// remove takes out a job.
+// remove removes a job.
 func (t *tree) remove(job int32, slots *slots) {
 	b, i := t.locate(job, slots)
 	n := &t.nodes[b]
@@ -334,7 +336,7 @@ func (t *tree) remove(job int32, slots *slots) {
 	}
 }
 
-// locate returns the block of a job, and its index there. Most located jobs are the first.
+// locate returns the block of a job, and the job's index in it. Usually the job is the first of its block.
 func (t *tree) locate(job int32, slots *slots) (b, i int32) {
 	b = t.first
 	if i = t.nodes[b].lo; t.blocks[b][i].job == job {
@@ -348,7 +350,7 @@ func (t *tree) locate(job int32, slots *slots) (b, i int32) {
 	return b, i
 }
 
-// drop takes out an empty block.
+// drop removes an empty block.
 func (t *tree) drop(b int32) {
 	n := &t.nodes[b]
 	if n.prev != Nobody {
@@ -363,7 +365,7 @@ func (t *tree) drop(b int32) {
 	t.vacant = append(t.vacant, b)
 }
 
-// uproot takes an empty block out of a subtree, and returns its root.
+// uproot removes an empty block from a subtree, and returns the root of the subtree.
 func (t *tree) uproot(root, gone int32) int32 {
 	n := &t.nodes[root]
 	if root == gone {
@@ -401,7 +403,7 @@ func (t *tree) keyOf(job int32, slots *slots) Key {
 
 func (t *tree) askOf(job int32, slots *slots) Ask { return t.ask(t.locate(job, slots)) }
 
-// ask returns the request of the job at an index of a block; without a length unless by length.
+// ask returns the request of the job at index i of a block. Its Length is set only if byLength.
 func (t *tree) ask(b, i int32) Ask {
 	a := Ask{Cores: t.blocks[b][i].cores}
 	if t.byLength {
@@ -410,7 +412,7 @@ func (t *tree) ask(b, i int32) Ask {
 	return a
 }
 
-// firstOf is Queue.First.
+// firstOf implements Queue.First.
 func (t *tree) firstOf(most int, jobs []int32) []int32 {
 	for b := t.first; b != Nobody && most > 0; b = t.nodes[b].next {
 		n := &t.nodes[b]
@@ -423,7 +425,7 @@ func (t *tree) firstOf(most int, jobs []int32) []int32 {
 	return jobs
 }
 
-// next returns the first job after k that is within the limit, or Nobody.
+// next returns the first job after a key that is within the limit, or Nobody.
 func (t *tree) next(after Key, within Limit) int32 {
 	if !within.allowsAny(&t.nodes[t.root].all) {
 		return Nobody
@@ -445,7 +447,7 @@ func (t *tree) next(after Key, within Limit) int32 {
 	return t.beyond(t.root, t.nodes[b].from, within)
 }
 
-// scan returns the first job of a block from an index on that is within the limit, or Nobody.
+// scan returns the first job of a block at index i or later that is within the limit, or Nobody.
 func (t *tree) scan(b, i int32, within Limit) int32 {
 	n := &t.nodes[b]
 	if !within.allowsAny(&n.own) {
@@ -466,7 +468,7 @@ func (t *tree) scan(b, i int32, within Limit) int32 {
 	return Nobody
 }
 
-// beyond returns the first job within the limit of the blocks of a subtree that begin after k, or Nobody.
+// beyond returns the first job within the limit, of the blocks of a subtree whose bound from is after k; or Nobody.
 func (t *tree) beyond(root int32, k Key, within Limit) int32 {
 	if root == Nobody {
 		return Nobody
@@ -486,11 +488,11 @@ func (t *tree) beyond(root int32, k Key, within Limit) int32 {
 	if job := t.beyond(n.right, k, within); job != Nobody {
 		return job
 	}
-	t.refresh(root) // the removed job may have kept the search from ending here at once
+	t.refresh(root) // a removed job may have made the bounds too low, which lets a search continue in vain
 	return Nobody
 }
 
-// before returns how many jobs come before k.
+// before returns the number of jobs before key k.
 func (t *tree) before(k Key) int {
 	count, last := int32(0), Nobody
 	for c := t.root; c != Nobody; {

@@ -10,23 +10,21 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// serverNodes are the nodes of a run: which have a server, which are on their way, which will be taken away, which jobs
-// have started on each, and when an idle one is given back. They decide nothing about jobs, and close and open the nodes
-// of the machine.
+// serverNodes has the state of each node of a run, and rents and returns servers for nodes. It opens a node of the
+// machine when a server for it is up, and closes it when the server goes. It decides nothing about jobs.
 type serverNodes struct {
 	cluster cluster.Cluster
 	machine *cluster.Machine
 	source  Source
 	emit    func(scheduler.Event)
 	all     []node
-	absent  int // nodes on request that can be asked for
-	coming  int // nodes that are asked for and not up
-	leaving int // nodes that are up, and will be taken away
+	absent  int // number of nodes on request without a server, which can be requested
+	coming  int // number of nodes that are requested and not up
+	leaving int // number of nodes that are up, and will be taken away
 	idle    queue.Timers
 	rested  []int32        // nodes whose idle time is over
-	rooms   []cluster.Room // scratch
-	// Ready, if it is set, reports whether a server is available at once for a node;
-	// others are not requested.
+	rooms   []cluster.Room // working storage
+	// Ready, if not nil, reports whether a server for a node is available at once. Other nodes are not requested.
 	Ready func(v int32) bool
 }
 
@@ -37,19 +35,19 @@ const (
 	coming
 	up
 	warned
-	over // there will be no server for it any more
+	over // no server will be available for it any more
 )
 
-// node is the state of a node.
+// node is the state of one node.
 type node struct {
 	phase   phase
-	tenants []int32       // jobs that have started and not ended on it
-	idleAt  time.Duration // the instant of the timer that counts, or Never
-	wanted  bool          // a job at the head of the queue waits for it and for others
+	tenants []int32       // jobs that hold resources on it, running or paused
+	idleAt  time.Duration // instant at which it is given back, or Never
+	wanted  bool          // a job at the head of the queue waits for it and other nodes
 }
 
-// newServerNodes closes the nodes that are still to come, and asks for those that are always wanted.
-// emit takes the events of nodes, which happen at the present instant.
+// newServerNodes closes all nodes that are not up yet, and requests servers for Fixed nodes. emit is called with the
+// events of nodes.
 func newServerNodes(c cluster.Cluster, m *cluster.Machine, source Source, emit func(scheduler.Event)) (serverNodes, error) {
 	n := serverNodes{cluster: c, machine: m, source: source, emit: emit, all: make([]node, len(c.Nodes))}
 	for v := range n.all {
@@ -70,9 +68,8 @@ func newServerNodes(c cluster.Cluster, m *cluster.Machine, source Source, emit f
 	return n, nil
 }
 
-// From returns the earliest time from now on at which a node can take a job: when a server
-// is available for it, or at once if it has room; scheduler.Never if it will have no server
-// any more.
+// From returns the earliest instant from now on at which a node can run a job with the need; scheduler.Never if the
+// node will have no server.
 func (n *serverNodes) From(v int32, need cluster.Room, now time.Duration) time.Duration {
 	switch {
 	case n.all[v].phase == over:
@@ -82,18 +79,18 @@ func (n *serverNodes) From(v int32, need cluster.Room, now time.Duration) time.D
 	case n.machine.Free[v].Holds(need):
 		return now
 	}
-	return now + 1 // when it is free again
+	return now + 1 // its room is free later; the instant is not known
 }
 
-// ServerFrom returns the first instant at which there is a server for a node without one.
+// ServerFrom returns the first instant at which a server is available for a node without one.
 func (n *serverNodes) ServerFrom(v int32, now time.Duration) time.Duration {
 	return n.source.From(int(v), now)
 }
 
-// Pending reports whether a node is on its way, or will be taken away.
+// Pending reports whether any node is requested and not up, or will be taken away.
 func (n *serverNodes) Pending() bool { return n.coming+n.leaving > 0 }
 
-// acquire asks for a server for a node.
+// acquire requests a server for a node.
 func (n *serverNodes) acquire(v int32) error {
 	if n.all[v].phase == absent && n.cluster.Nodes[v].Supply == cluster.OnRequest {
 		n.absent--
@@ -112,11 +109,10 @@ func (n *serverNodes) acquire(v int32) error {
 	return nil
 }
 
-// Notice takes the notice of a node at an instant. lost reports that the node is gone;
-// Lose is then to be called.
+// Notice handles a notice of a node. lost says that the node is lost; the caller must then call Lose.
 func (n *serverNodes) Notice(e *scheduler.Notice, now time.Duration) (lost bool, err error) {
 	if e.Node < 0 || e.Node >= len(n.all) || n.cluster.Nodes[e.Node].Supply == cluster.Standing {
-		return false, fmt.Errorf("engine: %s: node %d does not come and go", e.Kind, e.Node)
+		return false, fmt.Errorf("engine reported %q for node %d, which cannot come and go", e.Kind, e.Node)
 	}
 	v := int32(e.Node)
 	s := &n.all[v]
@@ -140,7 +136,7 @@ func (n *serverNodes) Notice(e *scheduler.Notice, now time.Duration) (lost bool,
 	return false, nil
 }
 
-// Lose takes a node away, and returns the jobs that have started on it, by number.
+// Lose removes a node, and returns the jobs that held resources on it, by number.
 func (n *serverNodes) Lose(v int32) []int32 {
 	s := &n.all[v]
 	if s.phase == warned {
@@ -156,7 +152,7 @@ func (n *serverNodes) Lose(v int32) []int32 {
 	return slices.Sorted(slices.Values(s.tenants))
 }
 
-// Replace asks for another server for a node that was lost, if it is always wanted.
+// Replace requests another server for a lost node, if the node is Fixed.
 func (n *serverNodes) Replace(v int32) error {
 	if n.cluster.Nodes[v].Supply != cluster.Fixed {
 		return nil
@@ -164,7 +160,7 @@ func (n *serverNodes) Replace(v int32) error {
 	return n.acquire(v)
 }
 
-// Occupy records that a job has started on the nodes of its cores.
+// Occupy records that a job holds resources on the nodes of its cores.
 func (n *serverNodes) Occupy(j int32, cores cluster.CoreSet) {
 	for _, v := range n.machine.NodesOf(cores, nil) {
 		s := &n.all[v]
@@ -172,14 +168,14 @@ func (n *serverNodes) Occupy(j int32, cores cluster.CoreSet) {
 	}
 }
 
-// Vacate records that a job is over on the nodes of its cores.
+// Vacate records that a job has left the nodes of its cores.
 func (n *serverNodes) Vacate(j int32, cores cluster.CoreSet, now time.Duration) {
 	for _, v := range n.machine.NodesOf(cores, nil) {
 		n.Leave(j, v, now)
 	}
 }
 
-// Leave records that a job has nothing on a node any more.
+// Leave records that a job has left a node.
 func (n *serverNodes) Leave(j, v int32, now time.Duration) {
 	s := &n.all[v]
 	if i := slices.Index(s.tenants, j); i >= 0 {
@@ -188,7 +184,7 @@ func (n *serverNodes) Leave(j, v int32, now time.Duration) {
 	}
 }
 
-// restIfIdle sets the timer for giving back a node on which nothing runs.
+// restIfIdle starts the idle time of a node without jobs.
 func (n *serverNodes) restIfIdle(v int32, now time.Duration) {
 	s := &n.all[v]
 	if s.phase != up || len(s.tenants) > 0 || n.cluster.Nodes[v].Supply != cluster.OnRequest {
@@ -200,7 +196,7 @@ func (n *serverNodes) restIfIdle(v int32, now time.Duration) {
 	}
 }
 
-// NextIdle returns the next instant at which a node is to be given back.
+// NextIdle returns the next instant at which the idle time of a node is over.
 func (n *serverNodes) NextIdle() time.Duration {
 	for len(n.idle) > 0 && n.all[n.idle[0].Of].idleAt != n.idle[0].At {
 		n.idle.Pop()
@@ -211,8 +207,8 @@ func (n *serverNodes) NextIdle() time.Duration {
 	return n.idle[0].At
 }
 
-// Rest records that the idle time of the node at NextIdle is over. It is given back
-// when dispatch has found no use for it.
+// Rest records that the idle time of the node at NextIdle is over. GiveBack gives the node back, unless dispatch
+// starts a job on it first.
 func (n *serverNodes) Rest() {
 	v := n.idle[0].Of
 	n.idle.Pop()
@@ -220,9 +216,9 @@ func (n *serverNodes) Rest() {
 	n.rested = append(n.rested, v)
 }
 
-// GiveBack gives back the nodes whose idle time is over, except for nodes that a job waits for
-// together with others. Where a policy rents servers (Ready is set), those that are on their way and
-// of no use to a waiting job any more are given back as well: the job has chosen another source.
+// GiveBack gives back nodes whose idle time is over, except nodes for which a job waits together with other nodes.
+// If a policy rents servers (Ready is not nil), it also gives back requested nodes that no waiting job needs any
+// more, because the job has chosen another source.
 func (n *serverNodes) GiveBack() error {
 	for v := range n.all {
 		if s := &n.all[v]; n.Ready != nil && s.phase == coming && !s.wanted &&
@@ -277,14 +273,13 @@ func (n *serverNodes) DismissAll() error {
 	return nil
 }
 
-// Orders reports whether there are nodes to ask for or to give back.
+// Orders reports whether there may be nodes to request or to give back.
 func (n *serverNodes) Orders() bool {
 	return n.absent > 0 || len(n.rested) > 0 || n.Ready != nil && n.coming > 0
 }
 
-// Rooms begins to ask for the nodes that waiting jobs need: it returns the free
-// resources, including the nodes that are on their way, to be passed to Serve. The slice
-// is valid until the next call.
+// Rooms returns the free resources of each node, including nodes that are requested and not up. The caller passes
+// them to Serve for each waiting job. The slice is valid until the next call.
 func (n *serverNodes) Rooms() []cluster.Room {
 	n.rooms = append(n.rooms[:0], n.machine.Free...)
 	for v := range n.all {
@@ -296,13 +291,12 @@ func (n *serverNodes) Rooms() []cluster.Room {
 	return n.rooms
 }
 
-// Serve reports whether the nodes that a waiting job needs are up or on their way, asks
-// for those that are not, and takes its part of them out of rooms. home has the nodes that
-// the job is bound to, if any.
+// Serve requests the nodes that a waiting job needs and that are not up or requested yet. It subtracts the job's
+// need from rooms. It returns false if the job cannot get its nodes. If home is not nil, the job needs these nodes.
 func (n *serverNodes) Serve(need cluster.Room, count int, home []int32, rooms []cluster.Room) (bool, error) {
 	chosen, ok := cluster.Fit(rooms, need, count, home, nil)
 	if !ok && home == nil {
-		for v := range n.all { // as few as will do, the first that do
+		for v := range n.all { // add absent nodes, in order, until the job fits
 			if n.all[v].phase != absent || need.Parts == nil && !n.machine.Whole[v].Holds(need) ||
 				n.Ready != nil && !n.Ready(int32(v)) {
 				continue
@@ -324,7 +318,7 @@ func (n *serverNodes) Serve(need cluster.Room, count int, home []int32, rooms []
 		if err := n.acquire(v); err != nil {
 			return false, err
 		}
-		if n.all[v].phase == over { // another one may do
+		if n.all[v].phase == over { // no server for this node; try another one
 			rooms[v].Cores = 0
 			return n.Serve(need, count, home, rooms)
 		}
@@ -336,7 +330,7 @@ func (n *serverNodes) Serve(need cluster.Room, count int, home []int32, rooms []
 	return true, nil
 }
 
-// hideAbsent takes the room of absent nodes back if it was offered and not chosen.
+// hideAbsent removes the room of absent nodes that were not chosen.
 func (n *serverNodes) hideAbsent(rooms []cluster.Room, chosen []int32, ok bool) {
 	for v := range n.all {
 		if n.all[v].phase == absent && !(ok && slices.Contains(chosen, int32(v))) {

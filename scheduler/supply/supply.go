@@ -1,5 +1,6 @@
-// Package supply keeps the nodes of a run that come and go, as an extension of the kernel: it asks for the servers that
-// jobs need, takes jobs from nodes that are lost, and gives idle servers back. Importing it lets clusters have such nodes.
+// Package supply is the extension of the scheduler for nodes that come and go. It requests servers that jobs need,
+// takes jobs from lost nodes, and gives idle servers back. A program that imports it can schedule clusters with such
+// nodes.
 package supply
 
 import (
@@ -18,46 +19,44 @@ func init() {
 	})
 }
 
-// Provider is an engine whose nodes come and go, as rented servers do. A run whose
-// cluster has nodes that are not Standing needs one, which is a scheduler.Migrator as well.
+// Provider is an engine whose nodes come and go, such as rented servers. It also implements scheduler.Migrator. A
+// run needs a Provider if any node of its cluster is not Standing.
 //
-// The engine gives notice of its nodes through Next: NodeUp when a server that was
-// acquired can be used, NodeWarned when it knows that one will be taken away (at
-// Notice.Until), and NodeDown when it was. At NodeDown all that ran on the node is
-// gone already, and nothing of it gives notice of an end. The scheduler then calls
-// Revoke or Reshape, before Next, for each job that had a part there.
+// The engine reports its nodes through Next: NodeUp when a requested server can be used, NodeWarned when it learns
+// that a server will be taken away (at Notice.Until), and NodeDown when it was. At NodeDown all programs on the node
+// have ended, and the engine does not report their ends. Before it calls Next again, the scheduler calls Revoke or
+// Reshape for each job with a part on the node.
 type Provider interface {
 	Source
-	// Revoke ends the attempt of a job that has lost a vital part. The remaining
-	// parts are ended before it returns, and no notice of their end follows. Start
-	// begins the next attempt, from the last checkpoint.
+	// Revoke ends the attempt of a job that has lost a vital part. It ends the other parts of the job, and does not
+	// report their ends. The next Start continues from the last checkpoint.
 	Revoke(job int) (scheduler.Attempt, error)
-	// Move ends the attempt of a job that is to continue on other servers: the job writes
-	// a checkpoint, if it can. Otherwise it is like Revoke.
+	// Move ends the attempt of a job that is to continue on other servers. It is like Revoke, but the job first
+	// writes a checkpoint if it can.
 	Move(job int) (scheduler.Attempt, error)
-	// Attempt returns the progress of the attempt of a running job so far.
+	// Attempt returns the progress in the present attempt of a running job.
 	Attempt(job int) scheduler.Attempt
 }
 
-// Source has servers to rent.
+// Source rents servers.
 type Source interface {
-	// Acquire asks for a server for a node that has none. NodeUp follows. It returns
-	// nil when no server will be available for this node any more.
+	// Acquire requests a server for a node that has none. The notice NodeUp follows. It returns nil if no server
+	// will be available for the node any more.
 	Acquire(node int) (*scheduler.Server, error)
-	// Release gives the server of a node back: nothing runs on it, or it is not up yet.
-	// No notice of the node follows.
+	// Release gives the server of a node back. No job runs on it, or it is not up yet. No notice of the node
+	// follows.
 	Release(node int) error
-	// From returns the earliest time from an instant on at which a server is available for
-	// a node that has none; Never if there is no such time.
+	// From returns the first instant, not before at, at which a server is available for a node that has none; Never
+	// if there is none.
 	From(node int, at time.Duration) time.Duration
 }
 
-// Renter decides where the servers of each job come from. Jobs then do not hold up others, and servers are asked for
-// only where one is available at once.
+// Renter decides from where the servers of each job are rented. A job that waits for servers then does not make the
+// jobs behind it wait. Servers are requested only if they are available at once.
 type Renter interface {
-	// Served says whether the nodes that a waiting job needs are up or on their way.
+	// Served is called for each waiting job. served says whether the nodes that it needs are up or requested.
 	Served(job int32, served bool)
-	// Lost says that a job is losing its attempt with a node.
+	// Lost is called when a job loses its attempt with a node.
 	Lost(job, node int32)
 }
 
@@ -68,10 +67,10 @@ type Servers struct {
 	Engine  Provider
 	nodes   serverNodes
 	cluster cluster.Cluster
-	renter  Renter // nil: the nodes decide
+	renter  Renter // nil: nodes are rented by their Supply
 }
 
-// New closes the nodes that are still to come, and asks for those that are always wanted.
+// New returns the extension of a run. It closes all nodes that are not up yet, and requests servers for Fixed nodes.
 func New(r *scheduler.Run, m *cluster.Machine, k scheduler.Kernel) (*Servers, error) {
 	engine, ok := r.Engine.(Provider)
 	if !ok {
@@ -83,13 +82,13 @@ func New(r *scheduler.Run, m *cluster.Machine, k scheduler.Kernel) (*Servers, er
 	return s, err
 }
 
-// RentBy has a renter decide where servers come from.
+// RentBy makes a Renter decide from where servers are rented.
 func (s *Servers) RentBy(r Renter) {
 	s.renter = r
 	s.nodes.Ready = func(v int32) bool { return s.nodes.ServerFrom(v, s.Now()) <= s.Now() }
 }
 
-// From returns the earliest time from now on at which a node can take a job; Never if there is no such time.
+// From returns the earliest instant from now on at which a node can run a job with the need; Never if there is none.
 func (s *Servers) From(v int32, need cluster.Room) time.Duration {
 	return s.nodes.From(v, need, s.Now())
 }
@@ -122,7 +121,7 @@ func (s *Servers) Pending() bool { return s.nodes.Pending() }
 // Finish implements scheduler.Extension.
 func (s *Servers) Finish() error { return s.nodes.DismissAll() }
 
-// Notice takes the notice of a node, or of a job that has ended its attempt because of one.
+// Notice handles a notice of a node, or of a job whose attempt has ended because of a node.
 func (s *Servers) Notice(n *scheduler.Notice) (taken bool, err error) {
 	switch n.Kind {
 	case scheduler.JobEnded:
@@ -138,7 +137,7 @@ func (s *Servers) Notice(n *scheduler.Notice) (taken bool, err error) {
 	return true, s.lose(int32(n.Node))
 }
 
-// lose takes a node away, with the jobs on it.
+// lose removes a lost node, and handles the jobs on it.
 func (s *Servers) lose(v int32) error {
 	why := fmt.Sprintf("node %q was lost", s.cluster.Nodes[v].Name)
 	for _, j := range s.nodes.Lose(v) {
@@ -156,20 +155,18 @@ func (s *Servers) lose(v int32) error {
 	return s.nodes.Replace(v)
 }
 
-// depart takes the notice that a job has ended its attempt because a node will be taken away: it need
-// not wait for that.
+// depart handles the notice that a job has ended its attempt early because its node will be taken away.
 func (s *Servers) depart(n *scheduler.Notice) error {
 	if n.Node < 0 || n.Node >= len(s.cluster.Nodes) || n.Attempt == nil {
-		return fmt.Errorf("engine: end of job %q for node %d, which cannot be", s.Job(int32(n.Job)).Job().Name, n.Node)
+		return fmt.Errorf("engine reported that job %q ended for the loss of node %d, which cannot come and go", s.Job(int32(n.Job)).Job().Name, n.Node)
 	}
 	ended := func(int) (scheduler.Attempt, error) { return *n.Attempt, nil }
 	return s.revoke(int32(n.Job), int32(n.Node), ended,
 		fmt.Sprintf("node %q is to be taken away", s.cluster.Nodes[n.Node].Name))
 }
 
-// revoke ends the attempt of a job that has lost a node. It waits again, with the work
-// of its last checkpoint, in the order of the policy; this is no failure and takes no
-// retry.
+// revoke ends the attempt of a job that has lost a node. The job waits again, with the work in its last checkpoint.
+// This does not count as a failure or a retry.
 func (s *Servers) revoke(j, v int32, end func(job int) (scheduler.Attempt, error), reason string) error {
 	if s.renter != nil {
 		s.renter.Lost(j, v)
@@ -177,9 +174,8 @@ func (s *Servers) revoke(j, v int32, end func(job int) (scheduler.Attempt, error
 	return s.EndAttempt(j, end, scheduler.Event{Kind: scheduler.Revoke, Node: int(v), Reason: reason})
 }
 
-// AfterDispatch asks for the nodes that the jobs at the head of the queue need. A job whose
-// nodes are up or on their way leaves the head to the next one: servers for several
-// jobs start at the same time.
+// AfterDispatch requests the nodes that jobs at the head of the queue need. After a job whose nodes are up or
+// requested, it considers the next one, so that servers for several jobs start at the same time.
 func (s *Servers) AfterDispatch() error {
 	if !s.nodes.Orders() {
 		return nil
@@ -197,7 +193,7 @@ func (s *Servers) AfterDispatch() error {
 		}
 		j = waiting.Peek(waiting.KeyOf(j), queue.Anyone)
 	}
-	for need := range s.MissingParts() { // in the resources that waiting jobs leave
+	for need := range s.MissingParts() { // parts get what waiting jobs leave over
 		if _, err := s.nodes.Serve(need, 1, nil, rooms); err != nil {
 			return err
 		}
@@ -205,8 +201,8 @@ func (s *Servers) AfterDispatch() error {
 	return s.nodes.GiveBack()
 }
 
-// order reports whether the nodes that a waiting job needs are up or on their way,
-// and takes its part of them out of rooms.
+// order requests the nodes that a waiting job needs, and subtracts its need from rooms. It reports whether the nodes
+// are up or requested.
 func (s *Servers) order(j scheduler.JobView, rooms []cluster.Room) (bool, error) {
 	now := j.Alternative()
 	defer s.Choose(j.Number(), now)
@@ -220,8 +216,8 @@ func (s *Servers) order(j scheduler.JobView, rooms []cluster.Room) (bool, error)
 	return false, nil
 }
 
-// Stalled fails the first job that waits to start when no server will be available for
-// it any more, and lets those after it have their turn.
+// Stalled fails the first waiting job for which no server will be available any more. The jobs behind it can then
+// start.
 func (s *Servers) Stalled() (changed bool, err error) {
 	waiting := s.Waiting()
 	j := waiting.Peek(queue.Front, queue.Anyone)

@@ -6,15 +6,15 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// parts checks that the parts of a job are its grant, each on one node, and that
-// the parts of a gang are equal, one per node.
+// parts checks that the parts of a job have all resources of its grant, each part on one node. The parts of a job on
+// several nodes without roles must be equal, one on each node.
 func (v *Validator) parts(e *scheduler.Event, t *traced) {
 	if n := v.job(e.Job).Nodes; n <= 1 || e.Layout == nil || len(e.Layout.Parts) != n {
 		v.report(e.At, e.Job, "job %q does not have one part on each of its %d nodes", v.name(e.Job), max(n, 1))
 		return
 	}
 	parts := e.Layout.Parts
-	onCores, onGPUs := map[int]int{}, map[int]int{} // the part of each core and GPU
+	onCores, onGPUs := map[int]int{}, map[int]int{} // by number of a core or GPU, the index of its part
 	for i, p := range parts {
 		if !slices.Contains(t.nodes, p.Node) || i > 0 && p.Node <= parts[i-1].Node {
 			v.report(e.At, e.Job, "part %d of job %q is on node %d of %v", i, v.name(e.Job), p.Node, t.nodes)
@@ -29,8 +29,7 @@ func (v *Validator) parts(e *scheduler.Event, t *traced) {
 	v.together(e, "GPUs", e.GPUs, onGPUs)
 }
 
-// within checks that a part's cores or GPUs are on its node and belong to no
-// other part.
+// within checks that the cores or GPUs of a part are on its node, and belong to no other part.
 func (v *Validator) within(e *scheduler.Event, h *holders, set scheduler.CoreSet, part, node int, of map[int]int) {
 	set.Each(func(c int) {
 		if c >= len(h.node) || int(h.node[c]) != node {
@@ -44,7 +43,7 @@ func (v *Validator) within(e *scheduler.Event, h *holders, set scheduler.CoreSet
 	})
 }
 
-// together checks that the parts together hold the job's grant.
+// together checks that the parts have all resources of the job's grant.
 func (v *Validator) together(e *scheduler.Event, what string, set scheduler.CoreSet, of map[int]int) {
 	same := set.Count() == len(of)
 	set.Each(func(c int) {
@@ -56,8 +55,8 @@ func (v *Validator) together(e *scheduler.Event, what string, set scheduler.Core
 	}
 }
 
-// hold marks a job's holdings, and returns their number by node, valid until
-// the next call.
+// hold records the resources that a job holds, and returns their number on each node. The slice is valid until the
+// next call.
 func (v *Validator) hold(h *holders, e *scheduler.Event, set scheduler.CoreSet) []int {
 	h.clear()
 	for _, span := range set {
@@ -76,8 +75,9 @@ func (v *Validator) hold(h *holders, e *scheduler.Event, set scheduler.CoreSet) 
 	return h.byNode
 }
 
-// grantPlain books the grant with which a plain job starts, if it is a span of cores of one node that nobody holds, and
-// as many as the job may have. Then no rule of grant is broken. Otherwise it does nothing.
+// grantPlain handles the start of a plain job in the usual case: its grant is one span of free cores of one node, as
+// many as the job may have. Such a grant breaks no rule of the method grant. In other cases it does nothing and
+// returns false.
 func (v *Validator) grantPlain(e *scheduler.Event, t *traced) bool {
 	if len(e.Cores) != 1 || len(e.GPUs) > 0 || e.Layout != nil || e.Beside != nil || e.Alternative != 0 || v.changes {
 		return false
@@ -101,7 +101,7 @@ func (v *Validator) grantPlain(e *scheduler.Event, t *traced) bool {
 	return true
 }
 
-// clear begins to count another grant.
+// clear resets the counts for another grant.
 func (h *holders) clear() {
 	for _, node := range h.on {
 		h.byNode[node] = 0
@@ -117,8 +117,7 @@ func (h *holders) count(c int) {
 	}
 }
 
-// granted returns the nodes of the last grant that was held, in ascending order. The slice is valid until the next
-// call.
+// granted returns the nodes of the last grant, in ascending order. The slice is valid until the next call.
 func (v *Validator) granted() []int {
 	if len(v.gpus.on) == 0 && len(v.cores.on) == 1 {
 		return v.cores.on
@@ -129,7 +128,7 @@ func (v *Validator) granted() []int {
 	return v.nodes
 }
 
-// drop takes from a job all that it holds.
+// drop records that a job gives back all resources.
 func (v *Validator) drop(e *scheduler.Event, t *traced) {
 	v.cores.takeFrom(int32(e.Job), t.cores)
 	if len(t.gpus) > 0 {
@@ -138,7 +137,7 @@ func (v *Validator) drop(e *scheduler.Event, t *traced) {
 	t.cores, t.gpus = nil, nil
 }
 
-// takeFrom frees a job's holdings.
+// takeFrom records that a job gives back a set of cores or GPUs.
 func (h *holders) takeFrom(job int32, set scheduler.CoreSet) {
 	for _, span := range set {
 		for c, end := int(span.Lo), min(int(span.Hi), len(h.job)); c < end; c++ {

@@ -7,12 +7,12 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// server is the state of a node's server, from the trace so far.
+// server is the state of the server of a node, from the events so far.
 type server struct {
 	stands, asked, up, warned bool
-	elsewhere                 bool          // others decide when it ends
-	until                     time.Duration // of a warning
-	tenants                   []int32       // jobs that have started and not ended on it, of nodes that come and go
+	elsewhere                 bool          // others decide when it is taken away
+	until                     time.Duration // from its last warning
+	tenants                   []int32       // jobs that hold resources on the node, running or paused
 }
 
 // node checks an event of a node.
@@ -52,8 +52,8 @@ func (v *Validator) node(e *scheduler.Event) {
 	}
 }
 
-// handled checks that the jobs on a node that was taken away lose their attempts, or
-// their parts there, before anything else happens.
+// handled checks that the next events after the loss of a node end the attempts of the jobs on it, or remove their
+// parts.
 func (v *Validator) handled(e *scheduler.Event) {
 	i := slices.Index(v.orphans, int32(e.Job))
 	if i >= 0 && (e.Kind == scheduler.Revoke || e.Kind == scheduler.Stop ||
@@ -65,8 +65,7 @@ func (v *Validator) handled(e *scheduler.Event) {
 	v.orphans = v.orphans[:0]
 }
 
-// usable checks that a node on which a job gets cores has a server, and that the server
-// stays.
+// usable checks that a node on which a job gets cores has a server that will not be taken away.
 func (v *Validator) usable(e *scheduler.Event, node int) {
 	s := &v.servers[node]
 	if s.stands {
@@ -83,7 +82,7 @@ func (v *Validator) usable(e *scheduler.Event, node int) {
 	}
 }
 
-// leaves records that a job is not on its nodes any more.
+// leaves records that a job has left its nodes.
 func (v *Validator) leaves(job int, t *traced) {
 	for _, node := range t.nodes {
 		s := &v.servers[node]
@@ -93,10 +92,10 @@ func (v *Validator) leaves(job int, t *traced) {
 	}
 }
 
-// rounding is by how much work that is converted from one speed to another may differ.
+// rounding is the greatest error of work that was converted from one speed to another.
 const rounding = time.Microsecond
 
-// attempt checks the work of an attempt that has ended.
+// attempt checks the work in an attempt that has ended.
 func (v *Validator) attempt(e *scheduler.Event, t *traced) {
 	a := e.Attempt
 	if a == nil {
@@ -114,9 +113,8 @@ func (v *Validator) attempt(e *scheduler.Event, t *traced) {
 	t.kept = a.Kept
 }
 
-// roles checks the holdings of a job with roles from an event on. It must hold all
-// parts of its roles, or those that are left after a loss; each on its node, with the
-// threads and GPUs of its role.
+// roles checks the resources of a job with roles after an event. It must have all parts of its roles, or after a
+// loss the remaining ones. Each part is on one node, with the threads and GPUs of its role.
 func (v *Validator) roles(e *scheduler.Event, t *traced) {
 	if e.Layout == nil {
 		v.report(e.At, e.Job, "job %q has roles, but no parts", v.name(e.Job))

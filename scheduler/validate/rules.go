@@ -7,9 +7,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// elastic checks the holdings of an elastic job from an event on, and books them: any
-// number of GPUs, with the requested number of cores for each, and parts that add up to the
-// whole.
+// elastic checks the resources of an elastic job after an event, and records them. It may have any number of GPUs,
+// with the requested number of cores for each. Its parts must have all of them.
 func (v *Validator) elastic(e *scheduler.Event, t *traced) {
 	j := v.job(e.Job)
 	cores, gpus := e.Cores.Count(), e.GPUs.Count()
@@ -29,7 +28,7 @@ func (v *Validator) elastic(e *scheduler.Event, t *traced) {
 	v.covered(e, t)
 }
 
-// covered checks that the parts of a job, if it has some, are together all that it holds.
+// covered checks that the parts of a job, if it has parts, have all resources that the job holds.
 func (v *Validator) covered(e *scheduler.Event, t *traced) {
 	if e.Layout == nil {
 		if len(t.nodes) > 1 {
@@ -37,7 +36,7 @@ func (v *Validator) covered(e *scheduler.Event, t *traced) {
 		}
 		return
 	}
-	coresOf, gpusOf := map[int]int{}, map[int]int{} // the part of each core and GPU
+	coresOf, gpusOf := map[int]int{}, map[int]int{} // by number of a core or GPU, the index of its part
 	for i, p := range e.Layout.Parts {
 		v.within(e, &v.cores, p.Cores, i, p.Node, coresOf)
 		v.within(e, &v.gpus, p.GPUs, i, p.Node, gpusOf)
@@ -46,18 +45,18 @@ func (v *Validator) covered(e *scheduler.Event, t *traced) {
 	v.together(e, "GPUs", e.GPUs, gpusOf)
 }
 
-// profiling is the state of samples, from the trace so far. It is nil for a policy that takes no samples.
+// profiling is the state of samples, from the events so far. It is nil for a policy without samples.
 type profiling struct {
 	byClass bool
-	// sampled has the alternatives with a finished sample, by group of jobs that are profiled together.
+	// sampled has the alternatives with a finished sample, by the name that together returns.
 	sampled map[string][]int32
 }
 
-// Profiling says that jobs run as samples before they are scheduled: each on its own, or one for all of its class that
-// have the same alternatives. Without it, no sample may run.
+// Profiling makes the validator check that jobs run as samples before they run in full: each job, or with byClass
+// one job for all jobs of its class that have the same alternatives. Without this call, any sample is a violation.
 func (v *Validator) Profiling(byClass bool) { v.profiling = &profiling{byClass, map[string][]int32{}} }
 
-// together names those with which a job is profiled.
+// together returns a name for the group of jobs that share the samples of a job.
 func (p *profiling) together(v *Validator, job int) string {
 	j := v.job(job)
 	if !p.byClass {
@@ -70,7 +69,7 @@ func (p *profiling) together(v *Validator, job int) string {
 	return strings.Join(names, "\n")
 }
 
-// sample takes the end of a sample: it is the first with this alternative.
+// sample checks the end of a sample: the group must not have run one with this alternative before.
 func (p *profiling) sample(v *Validator, e *scheduler.Event, t *traced) {
 	if p == nil {
 		v.report(e.At, e.Job, "job %q runs as a sample, and its policy takes none", v.name(e.Job))
@@ -83,7 +82,7 @@ func (p *profiling) sample(v *Validator, e *scheduler.Event, t *traced) {
 	p.sampled[who] = append(p.sampled[who], t.alternative)
 }
 
-// finish checks that a job which has finished was profiled before, with each alternative that the cluster can hold.
+// finish checks that a finished job had samples before, with each alternative that the cluster has room for.
 func (p *profiling) finish(v *Validator, e *scheduler.Event) {
 	j, want := v.job(e.Job), 0
 	for k := range j.Alternatives() {
@@ -96,7 +95,8 @@ func (p *profiling) finish(v *Validator, e *scheduler.Event) {
 	}
 }
 
-// holdGPUs is hold for the GPUs of a grant, which may be the GPUs of another job.
+// holdGPUs records the GPUs that a job holds, which it may share with another job. It returns their number on each
+// node.
 func (v *Validator) holdGPUs(e *scheduler.Event) []int {
 	if e.Beside == nil {
 		return v.hold(&v.gpus, e, e.GPUs)
@@ -134,13 +134,13 @@ func (v *Validator) holdGPUs(e *scheduler.Event) []int {
 	return h.byNode
 }
 
-// knows reports whether the speed of a job that shares GPUs with another one is known.
+// knows reports whether a job may share its GPUs with another job, because its speed together with that job is known.
 func (v *Validator) knows(job, with int) bool {
 	ways, way := v.job(job).Alternatives(), int(v.life(job).alternative)
 	return way < len(ways) && ways[way].Beside[v.job(with).Class] > 0
 }
 
-// leave takes a core or GPU from a job; the one that shares it has it alone then.
+// leave records that a job no longer holds a core or GPU. A job that shared it then has it alone.
 func (h *holders) leave(c int, job int32) {
 	alone := int32(-1)
 	switch {
@@ -156,8 +156,8 @@ func (h *holders) leave(c int, job int32) {
 	}
 }
 
-// divided checks the holdings of a divided job from an event on, and books them: its whole
-// request, in equal units, however many on each node, and on several nodes a part on each.
+// divided checks the resources of a divided job after an event, and records them. It must have its whole request in
+// equal units, any number on each node. On several nodes it has one part on each.
 func (v *Validator) divided(e *scheduler.Event, t *traced) {
 	j := v.job(e.Job)
 	ask := requestOf(j, t.alternative)
@@ -190,12 +190,12 @@ func (v *Validator) divided(e *scheduler.Event, t *traced) {
 	}
 }
 
-// memoryOfUnits returns the memory that a divided job needs on the i-th of its nodes: the
-// memory of each unit, rounded up, for each of its units there.
+// memoryOfUnits returns the memory that a divided job needs on the i-th of its nodes: the memory of a unit, rounded
+// up, × its units there.
 func (v *Validator) memoryOfUnits(job int, t *traced, i int) int64 {
 	ask := requestOf(v.job(job), t.alternative)
 	units := int64(ask.Threads)
-	for n := int64(1); n <= int64(ask.GPUs); n++ { // the greatest number that divides both
+	for n := int64(1); n <= int64(ask.GPUs); n++ { // units becomes the greatest common divisor
 		if n == 1 || int64(ask.GPUs)%n == 0 && int64(ask.Threads)%n == 0 {
 			units = n
 		}

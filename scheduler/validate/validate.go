@@ -1,7 +1,6 @@
-// Package validate checks finished schedules, simulated or real, from their traces
-// alone: it knows the rules that every schedule must keep, and nothing of policies.
-// It shares no code with the scheduler, so it replays events itself, without
-// scheduler/ledger.
+// Package validate checks schedules, simulated or real, by their traces. It knows the rules that every schedule must
+// follow, and no policies. It computes the states of jobs itself, without code of the scheduler or of
+// scheduler/ledger, so that its checks are independent.
 package validate
 
 import (
@@ -14,114 +13,110 @@ import (
 	"github.com/tfexp/tfexp/scheduler/jobtable"
 )
 
-// MaxViolations bounds the violations that a Validator keeps; it counts all.
+// MaxViolations is the greatest number of violations that a Validator keeps. It counts all.
 const MaxViolations = 100
 
 // Violation is a rule that a trace breaks.
 type Violation struct {
 	At  time.Duration
-	Job int // -1 when it is not about one job
-	// Text is a sentence.
+	Job int // -1 if the violation is not about one job
+	// Text is a sentence for users.
 	Text string
 }
 
 func (v Violation) String() string { return fmt.Sprintf("at %s: %s", v.At, v.Text) }
 
-// Validator checks a trace while it is made, or afterwards, without keeping
-// it. It shares nothing with the loop that made it but the container of its jobs. It is a scheduler.Recorder. The
-// rules:
+// Validator checks a trace, while the run makes it or afterwards. It is a scheduler.Recorder. Except for the
+// container of its jobs, it shares no code with the scheduler. It checks these rules:
 //
-//   - no core or GPU is held twice, and none that the cluster lacks, but for GPUs that two jobs share:
-//     all GPUs of each of them, and both are known to run with the other;
-//   - no node is over its memory, which a job holds from its start to its end;
-//   - events are in order of time, and follow the life of a job: arrive,
-//     start, any number of pauses, resumes and resizes, one end;
-//   - nothing happens to a job before its arrival, which is at the stated time;
-//   - a paused job holds nothing;
-//   - a grant is within the bounds of the job's request, or of the alternative
-//     that it started with, which it keeps; GPUs are as requested, and of the
-//     type that the alternative wants;
-//   - a rigid job has the same number of cores all its life, or all of an
-//     attempt if it is restarted, which happens as often as it may;
-//   - a gang has the same number of cores and GPUs on each of its nodes, any
-//     other job is on one node; a resumed job is on the nodes it was on, or says that it
-//     migrates;
-//   - the parts of a job that has several are its grant, each on one node; a job with roles has
-//     all of them when it starts, and of elastic ones never less than their least number;
-//   - no part of a job is on a node that has no server, and no job starts, resumes or gets
-//     another part on a node that is to be taken away; servers are asked for, come up, are warned
-//     and end in this order, and not before their warning says, unless others decide that;
-//   - an attempt that loses a node restarts with no more work than in its last
-//     checkpoint;
-//   - every job has an end, and only one;
-//   - waiting and service time, added up from the trace, equal the outcome's,
-//     and together the time from arrival to finish.
+//   - No core or GPU is held twice, or is not in the cluster. Two jobs may share GPUs: all
+//     GPUs of each of them, and only if the speed of both is known for it.
+//   - Jobs on a node need no more than its memory. A job holds its memory from its start
+//     to its end.
+//   - Events are ordered by time. The events of a job are an arrival, a start, any number of
+//     pauses, resumes and resizes, and one end.
+//   - Nothing happens to a job before its arrival, which is at the stated time.
+//   - A paused job holds no cores or GPUs.
+//   - A grant is within the bounds of the job's request, or of the alternative with which the
+//     job started and which it keeps. GPUs are as requested, and of the right type.
+//   - A rigid job has the same number of cores from start to end, or in each attempt if it is
+//     restarted. It is restarted only as often as it may be.
+//   - A job on several nodes has the same number of cores and GPUs on each; other jobs are on
+//     one node. A job resumes on its former nodes, or the event says that it migrates.
+//   - The parts of a job have all resources of its grant, each on one node. A job with roles
+//     starts with all parts, and elastic roles always have at least their minimum.
+//   - No part is on a node without a server. On a node that will be taken away, no job starts,
+//     resumes or gets a part. Servers are requested, start, are warned and end in this order.
+//     They do not end before the announced instant, unless others decide that.
+//   - After the loss of a node, a job restarts with at most the work in its last checkpoint.
+//   - Every job ends exactly once.
+//   - The waiting and service times in the trace equal the times in the outcome. Their sum is the
+//     time from arrival to finish.
 type Validator struct {
 	cluster   scheduler.Cluster
 	jobs      scheduler.JobSet
-	own       bool // jobs are a copy
+	own       bool // jobs is a copy
 	cores     holders
 	gpus      holders
-	memory    []int64 // free, by node
+	memory    []int64 // free bytes by node
 	servers   []server
-	changes   bool   // some of them come and go
-	rules     []Rule // of features
+	changes   bool   // some nodes come and go
+	rules     []Rule // rules of features
 	profiling *profiling
-	orphans   []int32 // jobs on a node that was taken away, which have to lose it
+	orphans   []int32 // jobs on a lost node, whose next event must leave it
 	lives     jobtable.Table[traced]
-	nodes     []int        // of granted
-	spare     []*grantedTo // of jobs that are over
+	nodes     []int        // result of granted, reused
+	spare     []*grantedTo // values of jobs that are over, for reuse
 	last      time.Duration
 	found     []Violation
 	count     int
 }
 
-// traced is the state of a job, from the trace so far.
+// traced is the state of a job, from the events so far.
 type traced struct {
 	since, arrival   time.Duration
 	first, finish    time.Duration
 	waiting, service time.Duration
-	size, low, high  int32 // cores granted first; bounds of a grant
+	size, low, high  int32 // size is the first number of granted cores; low and high bound it
 	pauses, resizes  int32
 	migrations       int32
 	retries          int32
 	revocations      int32
-	reconfigured     int32         // attempts that ended for a change of settings
-	alternative      int32         // the alternative that it started with
-	kept             time.Duration // work that the job has at the start of an attempt, at most
+	reconfigured     int32         // number of attempts that ended for a change of settings
+	alternative      int32         // index of the alternative with which it started
+	kept             time.Duration // greatest work that the job can have at the start of an attempt
 	state            scheduler.State
-	steered          bool // a controller has changed something: its requests may be any
-	asked            bool // another number of its parts was asked for
-	memory           bool // it asks for some
-	plain            bool // it asks for cores of one node and nothing else
-	compared         bool // with its result, at its end: no more events follow
+	steered          bool // a controller has changed the job, so its request may change
+	asked            bool // another number of parts was requested
+	memory           bool // it requests memory
+	plain            bool // scheduler.Job.Plain
+	compared         bool // its end was checked; no event may follow
 	*grantedTo            // nil before the first start and after the end
 }
 
-// grantedTo is the last grant of a job that has started.
+// grantedTo is the last grant of a started job.
 type grantedTo struct {
-	cores, gpus scheduler.CoreSet // held
+	cores, gpus scheduler.CoreSet // present resources
 	nodes       []int
-	units       []int // of a divided job, the cores on each of them
+	units       []int // of a divided job, the cores on each node
 }
 
-// holders says which job holds each core or GPU; -1 when none does.
+// holders records which job holds each core, or each GPU; -1 means no job.
 type holders struct {
 	what   string
 	job    []int32
-	second []int32 // which job shares it; nil until one does
-	node   []int32 // of each core or GPU
-	byNode []int   // how many a grant has, by node
-	on     []int   // the nodes where it has some
+	second []int32 // by number, the other job that shares it; nil until one is shared
+	node   []int32 // by number, the node
+	byNode []int   // by node, how many of them the last grant has
+	on     []int   // nodes on which the last grant has some
 }
 
-// New returns a validator for the trace of jobs on a cluster, with
-// the resize requests that the workload makes.
+// New returns a validator for jobs on a cluster. resizes are the requests of the workload.
 func New(c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize) *Validator {
 	return Of(c, scheduler.JobSet{List: jobs}, resizes)
 }
 
-// Of is New for jobs that may be drawn.
+// Of is New for a JobSet, whose jobs may not all be in memory.
 func Of(c scheduler.Cluster, jobs scheduler.JobSet, resizes []scheduler.Resize) *Validator {
 	v := &Validator{cluster: c, jobs: jobs, changes: c.Changes()}
 	v.lives = jobtable.New(jobs.Len(), v.untouched, traced{state: scheduler.Finished, compared: true})
@@ -141,7 +136,7 @@ func Of(c scheduler.Cluster, jobs scheduler.JobSet, resizes []scheduler.Resize) 
 	return v
 }
 
-// untouched sets the state of a job not yet seen in the trace.
+// untouched sets the state of a job before its first event.
 func (v *Validator) untouched(job int32, t *traced) {
 	j := v.job(int(job))
 	*t = traced{}
@@ -153,8 +148,7 @@ func (v *Validator) untouched(job int32, t *traced) {
 
 func (v *Validator) life(job int) *traced { return v.lives.At(int32(job)) }
 
-// Trace checks a finished trace, and the outcome of the run that made it
-// unless it is nil.
+// Trace checks all events of a trace, and the outcome of the run if it is not nil.
 func Trace(
 	c scheduler.Cluster, jobs []scheduler.Job, resizes []scheduler.Resize, trace []scheduler.Event, o *scheduler.Outcome,
 ) []Violation {
@@ -166,10 +160,10 @@ func Trace(
 	return v.Violations()
 }
 
-// Violations returns the violations found so far, at most MaxViolations.
+// Violations returns the violations so far, at most MaxViolations.
 func (v *Validator) Violations() []Violation { return v.found }
 
-// Count returns how many violations have been found so far.
+// Count returns the number of violations so far.
 func (v *Validator) Count() int { return v.count }
 
 // Decision implements scheduler.Recorder. Decisions are not checked.
@@ -284,7 +278,7 @@ func (v *Validator) Event(e *scheduler.Event) {
 		}
 	case scheduler.Decided:
 		if e.Control != nil && e.Control.Refused == "" && !e.Control.Action.Nothing() {
-			// With other settings the same work takes another time.
+			// The same work takes another time with other settings.
 			t.steered, t.kept = true, unknownWork
 		}
 	case scheduler.Request:
@@ -296,9 +290,8 @@ func (v *Validator) Event(e *scheduler.Event) {
 	}
 }
 
-// resume checks that a job resumes where it was paused, or that the event says that it
-// migrates and takes its memory with it, or that it resumes with another of its
-// alternatives.
+// resume checks that a job resumes on its former nodes. Otherwise the event must say that the job migrates, or
+// resumes with another alternative (other).
 func (v *Validator) resume(e *scheduler.Event, t *traced, other bool) {
 	old, units, memory := slices.Clone(t.nodes), slices.Clone(t.units), v.memoryOn(e.Job, t, 0)
 	if e.Migrated {
@@ -320,8 +313,8 @@ func (v *Validator) resume(e *scheduler.Event, t *traced, other bool) {
 	}
 }
 
-// reconfigure gives a job another request; a decision of a controller must precede
-// it. A started job gives back its grant.
+// reconfigure changes the request of a job. A decision of a controller must have come before. A started job gives
+// back its grant.
 func (v *Validator) reconfigure(e *scheduler.Event, t *traced) {
 	if !t.steered {
 		v.report(e.At, e.Job, "job %q is reconfigured, and no controller has decided it", v.name(e.Job))
@@ -343,7 +336,7 @@ func (v *Validator) reconfigure(e *scheduler.Event, t *traced) {
 	t.kept = unknownWork
 }
 
-// unknownWork is more than any job has.
+// unknownWork is more work than any job has.
 const unknownWork = scheduler.Never / 2
 
 // takeBack ends the grant of a job.
@@ -361,8 +354,8 @@ func (v *Validator) takeBack(e *scheduler.Event, t *traced) {
 	v.holdNothing(e)
 }
 
-// another returns the place for a grant: there are only as many as started
-// jobs that are not over.
+// another returns a value for a grant, reused if possible. There are only as many values as started jobs that are
+// not over.
 func (v *Validator) another() *grantedTo {
 	n := len(v.spare)
 	if n == 0 {
@@ -374,7 +367,7 @@ func (v *Validator) another() *grantedTo {
 	return g
 }
 
-// lawfulIn has, for each kind of event of a job, the states in which it can happen to the job.
+// lawfulIn has, for each kind of event of a job, the states in which a job can have it.
 var lawfulIn = [...]states{
 	scheduler.Arrive:      in(scheduler.Pending),
 	scheduler.Start:       in(scheduler.Queued),
@@ -395,7 +388,7 @@ var lawfulIn = [...]states{
 	scheduler.Decided:     in(scheduler.Pending, scheduler.Queued, scheduler.Running, scheduler.Paused),
 }
 
-// states is a set of states, a bit each.
+// states is a set of states, one bit each.
 type states uint16
 
 func in(all ...scheduler.State) (s states) {
@@ -405,12 +398,12 @@ func in(all ...scheduler.State) (s states) {
 	return s
 }
 
-// allows reports whether an event of a kind can happen to a job in its state.
+// allows reports whether a job can have an event of a kind in its state.
 func (t *traced) allows(k scheduler.EventKind) bool {
 	return int(k) < len(lawfulIn) && lawfulIn[k]&(1<<t.state) != 0
 }
 
-// unlawful reports an event that cannot happen to a job in its state.
+// unlawful reports an event that a job cannot have in its state.
 func (v *Validator) unlawful(e *scheduler.Event, t *traced) {
 	switch {
 	case int(e.Kind) >= len(lawfulIn) || lawfulIn[e.Kind] == 0:
@@ -422,7 +415,7 @@ func (v *Validator) unlawful(e *scheduler.Event, t *traced) {
 	}
 }
 
-// passTime adds the stretch before an event to the job's times.
+// passTime adds the time since a job's last event to its waiting or service time.
 func (v *Validator) passTime(at time.Duration, t *traced) {
 	switch t.state {
 	case scheduler.Queued, scheduler.Paused:
@@ -461,7 +454,7 @@ func (v *Validator) holdNothing(e *scheduler.Event) {
 	}
 }
 
-// grant checks the holdings of a job from an event on, and books them.
+// grant checks the resources of a job after an event, and records them.
 func (v *Validator) grant(e *scheduler.Event, t *traced) {
 	j := v.job(e.Job)
 	t.cores, t.gpus = e.Cores, e.GPUs
@@ -515,9 +508,8 @@ func (v *Validator) grant(e *scheduler.Event, t *traced) {
 	}
 }
 
-// Close makes the checks that are possible only at the end of the trace,
-// against the outcome if it is not nil. It must not be called for a run that
-// was broken off, as its jobs have no end.
+// Close makes the checks that need the whole trace, and compares it with the outcome if that is not nil. It must not
+// be called for a run that ended with an error, because jobs of such a run may have no end.
 func (v *Validator) Close(o *scheduler.Outcome) {
 	var results []scheduler.Result
 	if o != nil {
@@ -534,7 +526,7 @@ func (v *Validator) Close(o *scheduler.Outcome) {
 		}
 		if o != nil && o.Closed > 0 && t.state == scheduler.Pending && v.job(i).Arrival > o.Closed &&
 			(results == nil || results[i].State == scheduler.Pending) {
-			continue // the run was closed before it arrived
+			continue // the run ended before it arrived
 		}
 		if t.finish == scheduler.Never {
 			v.report(v.last, i, "job %q has no end, it is %s", v.name(i), t.state)
@@ -548,10 +540,10 @@ func (v *Validator) Close(o *scheduler.Outcome) {
 	}
 }
 
-// compare checks the trace of a job that is over, against its result if it is not nil.
+// compare checks the times of a job that is over. It compares them with its result if that is not nil.
 func (v *Validator) compare(i int, t *traced, r *scheduler.Result) {
 	if jct := t.finish - t.arrival; t.waiting+t.service != jct {
-		v.report(t.finish, i, "job %q: waiting %s and service %s do not add up to %s",
+		v.report(t.finish, i, "job %q: waiting time %s and service time %s do not add up to its completion time %s",
 			v.name(i), t.waiting, t.service, jct)
 	}
 	if r == nil {
@@ -568,16 +560,16 @@ func (v *Validator) compare(i int, t *traced, r *scheduler.Result) {
 	}
 }
 
-// Rule is a check that a feature adds to the checks of every trace.
+// Rule is a further check of traces that a feature adds.
 type Rule interface {
-	// Event takes the next event before the validator looks at it, and reports errors (Report).
+	// Event is called with each event before the validator checks it. It calls Report for violations.
 	Event(e *scheduler.Event, to *Validator)
 }
 
-// Add adds a rule to those that are checked.
+// Add adds a rule.
 func (v *Validator) Add(r Rule) { v.rules = append(v.rules, r) }
 
-// Report records a violation; job is -1 where it is not about one.
+// Report records a violation. job is -1 if the violation is not about one job.
 func (v *Validator) Report(at time.Duration, job int, format string, args ...any) {
 	v.report(at, job, format, args...)
 }

@@ -12,29 +12,26 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// Submit is a batch of like jobs.
+// Submit is a number of equal jobs that a submit block adds to a workload.
 type Submit struct {
-	// Job is the template: all but Number, Name and Arrival. Its Deadline is
-	// relative to each arrival; Never or 0 means none.
+	// Job is the template of the jobs, without Number, Name and Arrival. Deadline is relative to the arrival of each
+	// job; Never or 0 means no deadline.
 	Job      scheduler.Job
 	Count    int
 	Arrivals Arrivals
 }
 
-// Realise draws the arrivals of a workload and returns its jobs, numbered in
-// the order of the batches. Names are the class and a number that runs over
-// the whole workload: short-1, short-2, …, without those that are taken by
-// others.
+// Realise draws the arrivals of a workload and returns its jobs, numbered in the order of batches. The name of a job
+// is its class and a number that counts through the whole workload: short-1, short-2, … It skips names in taken.
 //
-// The draws depend on the seed, the workload's name and the place of the batch
-// alone.
+// The random draws depend only on the seed, the name of the workload and the index of the batch.
 func Realise(name string, batches []Submit, seed int64, taken map[string]bool) ([]scheduler.Job, error) {
 	total := 0
 	for _, b := range batches {
 		total += max(b.Count, 0)
 	}
 	jobs := make([]scheduler.Job, 0, total)
-	var names strings.Builder // of many jobs, one behind the other
+	var names strings.Builder // the names of many jobs share one allocation
 	var digits [20]byte
 	classes := map[string]int{}
 	for i, b := range batches {
@@ -50,7 +47,7 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 			jobs = append(jobs, b.Job)
 			j := &jobs[len(jobs)-1]
 			j.Number = len(jobs) - 1
-			// A builder that grows would leave its copies to the names.
+			// A builder that grows would leave a copy of its bytes behind.
 			if most := len(j.Class) + 1 + len(digits); names.Cap()-names.Len() < most {
 				names = strings.Builder{}
 				names.Grow(min(most*(total-j.Number), max(namesTogether, most)))
@@ -78,21 +75,20 @@ func Realise(name string, batches []Submit, seed int64, taken map[string]bool) (
 	return jobs, nil
 }
 
-// ArrivalsPath is the path of the stream from which the arrivals of a batch are drawn.
+// ArrivalsPath returns the path of the random stream for the arrivals of a batch.
 func ArrivalsPath(workload string, batch int) []string {
 	return []string{"workload", workload, "submit", strconv.Itoa(batch), "arrivals"}
 }
 
-// SubmitError says in which batch of a workload an error occurred.
+// SubmitError wraps an error with the number of its batch in a workload.
 func SubmitError(workload string, batch int, err error) error {
 	return fmt.Errorf("workload %q: submit %d: %w", workload, batch+1, err)
 }
 
-// namesTogether is the number of bytes of names in one allocation, or fewer where there are few
-// jobs.
+// namesTogether is the number of bytes that one allocation has for names; less if there are few jobs.
 const namesTogether = 1 << 16
 
-// NextName returns the next name of a class, which is not taken, and counts it.
+// NextName returns the next name of a class that is not in taken, and updates count.
 func NextName(class string, count map[string]int, taken map[string]bool) string {
 	for {
 		count[class]++
@@ -119,7 +115,8 @@ func (a Arrivals) draw(count int, seed int64, path ...string) ([]time.Duration, 
 	return times, nil
 }
 
-// Next returns the arrival of job i of count jobs; at is the arrival of the job before it, Start for the first.
+// Next returns the arrival of job i of count jobs. at is the arrival of the job before it, and Start for the first
+// job.
 func (a *Arrivals) Next(at time.Duration, i, count int, rng *rand.Rand) (time.Duration, error) {
 	switch a.Kind {
 	case At:

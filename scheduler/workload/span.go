@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Span is a length of time that is the same for every job of a batch (Every),
-// or drawn for each (Exponential, Normal).
+// Span is a duration: the same for every job of a batch (Every), or drawn at random for each job (Exponential,
+// Normal).
 type Span struct {
 	Kind     ArrivalKind
 	Mean, SD time.Duration
@@ -17,7 +17,7 @@ type Span struct {
 // Fixed reports whether the span is the same for every job.
 func (s Span) Fixed() bool { return s.Kind != Exponential && s.Kind != Normal }
 
-// Draw returns a job's own span, at least 0.
+// Draw returns the span of one job, at least 0.
 func (s Span) Draw(rng *rand.Rand) time.Duration {
 	mean := float64(s.Mean)
 	switch s.Kind {
@@ -29,7 +29,7 @@ func (s Span) Draw(rng *rand.Rand) time.Duration {
 	return time.Duration(math.Round(mean))
 }
 
-// String writes the span as the language does: "500ms", "exponential(1m40s)".
+// String returns the span as experiments write it: "500ms", "exponential(1m40s)".
 func (s Span) String() string {
 	switch s.Kind {
 	case Exponential:

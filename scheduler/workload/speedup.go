@@ -9,34 +9,30 @@ import (
 	"strings"
 )
 
-// SpeedUp is how many times faster than on one thread a job's work is on n
-// threads. With Points it is a table; without, the universal scalability law
+// SpeedUp says how much faster a job runs on n threads than on one. With Points it is a table. Otherwise it is the
+// universal scalability law (N. Gunther, Guerrilla Capacity Planning, 2007):
 //
 //	n / (1 + Sigma (n-1) + Kappa n (n-1))
 //
-// (N. Gunther, Guerrilla Capacity Planning, 2007), which without Kappa is
-// Amdahl's law with the serial part Sigma. The zero value speeds up in
-// proportion.
+// With Kappa = 0 this is Amdahl's law with the serial fraction Sigma. For the zero value, the speed is proportional
+// to the threads.
 type SpeedUp struct {
 	Sigma, Kappa float64
-	// Points are ascending in threads.
+	// Points are the table, ascending by threads.
 	Points []SpeedPoint
 }
 
-// SpeedPoint is a speed on a number of threads, in any unit.
+// SpeedPoint is the speed on a number of threads, in any unit.
 type SpeedPoint struct {
 	Threads int
 	Speed   float64
 }
 
-// Amdahl is the speed-up of work with a parallel fraction, 0 to 1, that is
-// spread over the threads.
+// Amdahl returns the speed-up of work of which a fraction, 0 to 1, runs in parallel.
 func Amdahl(parallel float64) SpeedUp { return SpeedUp{Sigma: 1 - parallel} }
 
-// At returns the speed on the given threads. Between two points of a table it
-// is a power of the threads, so it is superlinear only if the points are.
-// Below the first point it is proportional to the threads; above the last
-// point it is constant.
+// At returns the speed on a number of threads. Between two points of a table it is interpolated as a power of the
+// threads. Below the first point it is proportional to the threads; above the last point it is constant.
 func (s SpeedUp) At(threads int) float64 {
 	n := float64(threads)
 	if len(s.Points) == 0 {
@@ -56,8 +52,7 @@ func (s SpeedUp) At(threads int) float64 {
 	return a.Speed * math.Pow(n/float64(a.Threads), power)
 }
 
-// Check refuses a curve that is not above 0 for every number of threads, or a
-// table that is not in order.
+// Check returns an error if a speed is not greater than 0, or the points are not ascending.
 func (s SpeedUp) Check() error {
 	if !(s.Sigma >= 0 && s.Sigma <= 1) || !(s.Kappa >= 0 && s.Kappa <= 1) {
 		return fmt.Errorf("sigma %v and kappa %v must be from 0 to 1", s.Sigma, s.Kappa)
@@ -75,9 +70,9 @@ func (s SpeedUp) Check() error {
 	return nil
 }
 
-// String writes the curve as the language does: "usl(0.05, 0.001)", "{1 = 1, 2 = 1.8}".
+// String returns the curve as experiments write it: "usl(0.05, 0.001)", "{1 = 1, 2 = 1.8}".
 func (s SpeedUp) String() string {
-	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 15, 64) } // 1 - (1 - 0.3) is 0.3
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 15, 64) } // 15 digits hide rounding errors, such as in 1 - (1 - 0.3)
 	switch {
 	case len(s.Points) > 0:
 		parts := make([]string, len(s.Points))

@@ -1,6 +1,5 @@
-// Package workload turns a description of submissions into the jobs of one
-// cell: every random draw comes from the seed by a named path, so that
-// cells which share a seed share their arrivals.
+// Package workload makes the jobs of a cell from submit blocks or traces. Every random number is drawn from the seed
+// by a named path. So cells with the same seed have the same arrivals.
 package workload
 
 import (
@@ -15,67 +14,64 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// ErrLate is returned for an arrival that the kernel cannot represent.
+// ErrLate is returned for an arrival that is too late for a time.Duration.
 var ErrLate = errors.New("an arrival is out of range")
 
-// ArrivalKind is how the jobs of one submit block arrive.
+// ArrivalKind says how the jobs of a submit block arrive.
 type ArrivalKind string
 
 // The kinds of arrivals.
 const (
-	At          ArrivalKind = "at"          // at the listed instants
-	Every       ArrivalKind = "every"       // evenly spaced by Mean
-	Exponential ArrivalKind = "exponential" // a Poisson process with mean gap Mean
-	Normal      ArrivalKind = "normal"      // gaps normal(Mean, SD), not below 0
+	At          ArrivalKind = "at"          // at the instants in Times
+	Every       ArrivalKind = "every"       // one every Mean
+	Exponential ArrivalKind = "exponential" // Poisson process: exponential gaps with mean Mean
+	Normal      ArrivalKind = "normal"      // gaps drawn from normal(Mean, SD), at least 0
 )
 
-// Arrivals describes the arrival times of one submit block.
+// Arrivals describes the arrival times of a submit block.
 type Arrivals struct {
 	Kind ArrivalKind
-	// Start is the instant from which gaps are counted; the first job of
-	// Every, Exponential and Normal arrives one gap after it, except that
-	// Every begins at Start itself.
+	// Start is the instant from which gaps are counted. With Every the first job arrives at Start; with Exponential
+	// and Normal, one gap after it.
 	Start time.Duration
-	// Times are the instants of At: one for each job, or a single one for all.
+	// Times are the instants for the kind At: one for each job, or one for all jobs.
 	Times []time.Duration
 	Mean  time.Duration
 	SD    time.Duration
 }
 
-// Trace is a workload with all its jobs, as it is read from a file or written
-// to one.
+// Trace is a workload with all its jobs, as in a file.
 type Trace struct {
-	// Jobs are numbered in the order of the file. Their predictions are the
-	// run times that users requested, where the file has them. A Priority below
-	// 0 is unknown.
+	// Jobs are numbered in the order of the file. Predicted is the run time that the user requested, if the file has
+	// it. A negative Priority means unknown.
 	Jobs []scheduler.Job
-	// RunTimes are the true run times on the full request, one for each job;
-	// negative where the run time is unknown, nil where all of them are.
+	// RunTimes has the true run time of each job on its full request. A negative value means unknown; nil means that
+	// all are unknown.
 	RunTimes []time.Duration
-	// Waits are the waiting times of the jobs in the log of the trace; negative if a time is unknown, nil if all are.
+	// Waits has the waiting time of each job in the log. A negative value means unknown; nil means that all are
+	// unknown.
 	Waits []time.Duration `json:"-"`
-	// Open are the jobs of the log that have not ended; they are not among Jobs.
+	// Open are the jobs of the log that have not ended. Jobs does not have them.
 	Open []Open `json:"-"`
-	// Memory is the requested and the used memory of the jobs in the log; nil if it has no job with both.
+	// Memory has the requested and the used memory of each job; nil if no job has both.
 	Memory []MemoryUse `json:"-"`
-	// Origin is the instant from which the times of the log count, since the beginning of 1970; 0 if it is not known.
+	// Origin is the instant from which the times of the log are counted, since the start of 1970; 0 if unknown.
 	Origin time.Duration `json:"-"`
-	// Alternatives are all ways in which a job can run, for each job that has several: the first is its own request,
-	// whose run time is in RunTimes. nil where no job has any.
+	// Alternatives has, by job, all requests with which the job can run; nil for a job with only one. The first is
+	// the job's own request, whose run time is in RunTimes. Alternatives is nil if no job has any.
 	Alternatives [][]Alternative `json:",omitempty"`
-	// Lines are the lines of the file that the jobs are from.
+	// Lines has the line of the file of each job.
 	Lines []int32
-	// Resizes are changes of requests while jobs run, and ResizeLines the lines
-	// that ask for them.
+	// Resizes are changes of requests during the run, and ResizeLines has the line of each.
 	Resizes     []scheduler.Resize
 	ResizeLines []int32
-	// Processors is the size of the machine according to the file; 0 if unknown.
+	// Processors is the number of processors of the machine, from the file; 0 if unknown.
 	Processors int
-	// Ignored counts the lines that are not separate jobs.
+	// Ignored is the number of lines that are not separate jobs.
 	Ignored int
-	// Assumed has the reader's assumptions about facts that the file lacks, in phrases.
+	// Assumed are the reader's assumptions about facts that the file does not have, as phrases for users.
 	Assumed []string `json:",omitempty"`
-	// Skipped are the malformed lines that a lenient reader left out.
+	// Skipped are the errors of malformed lines that a lenient reader has skipped.
 	Skipped []error
 }
 
@@ -85,18 +81,18 @@ type Open struct {
 	Threads, GPUs int
 }
 
-// MemoryUse is the memory that a job requested and the most that it used, in bytes; 0 if it is not known.
+// MemoryUse is the requested memory of a job and the most memory that it used, in bytes; 0 means unknown.
 type MemoryUse struct{ Requested, Used int64 }
 
 // Alternative is a request with which a job of a trace can run.
 type Alternative struct {
-	// Alternative has its name and its request. Its prediction is the run time that the user requested.
+	// Alternative has the name and the request. Its Predicted is the run time that the user requested.
 	scheduler.Alternative
-	// RunTime is the true run time with it; negative where it is unknown.
+	// RunTime is the true run time with this request; a negative value means unknown.
 	RunTime time.Duration
 }
 
-// AlternativesOf returns all ways in which job i can run; nil if it has only its request.
+// AlternativesOf returns all requests with which job i can run; nil if there is only one.
 func (t *Trace) AlternativesOf(i int) []Alternative {
 	if t.Alternatives == nil {
 		return nil
@@ -107,8 +103,7 @@ func (t *Trace) AlternativesOf(i int) []Alternative {
 // Timed reports whether the run time of job i is known.
 func (t *Trace) Timed(i int) bool { return t.RunTimes != nil && t.RunTimes[i] >= 0 }
 
-// WriteRest writes the properties of jobs that no column of their written form holds, for
-// hashes: the units of their work, and their weights.
+// WriteRest writes, for a hash, the properties of jobs that no column of their written form has: units and weights.
 func WriteRest(w io.Writer, jobs []scheduler.Job) {
 	for i := range jobs {
 		if j := &jobs[i]; j.Units() != 0 || j.Weight() != 0 {
@@ -120,15 +115,14 @@ func WriteRest(w io.Writer, jobs []scheduler.Job) {
 	}
 }
 
-// Stream returns the stream of random numbers that belongs to a seed and a
-// named path. Streams of different paths are independent, so the draws of
-// one part never shift the draws of another.
+// Stream returns the random stream of a seed and a path. Streams of different paths are independent, so the draws of
+// one part never change the draws of another.
 func Stream(seed int64, path ...string) *rand.Rand { return rand.New(Source(seed, path...)) }
 
-// Source returns the source of a Stream. Its copies draw the same numbers.
+// Source returns the source of a Stream. A copy of it draws the same numbers.
 func Source(seed int64, path ...string) *rand.PCG {
 	h := sha256.New()
-	_ = binary.Write(h, binary.BigEndian, seed) // a hash does not fail
+	_ = binary.Write(h, binary.BigEndian, seed) // writing to a hash does not fail
 	for _, p := range path {
 		_ = binary.Write(h, binary.BigEndian, int64(len(p)))
 		h.Write([]byte(p))
@@ -137,8 +131,8 @@ func Source(seed int64, path ...string) *rand.PCG {
 	return rand.NewPCG(binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:]))
 }
 
-// MaxJobs is the greatest number of jobs in a list, and MaxName of bytes in a job's name: files are called after
-// it.
+// MaxJobs is the greatest number of jobs in a list. MaxName is the greatest length of a job's name in bytes, because
+// names become file names.
 const (
 	MaxJobs = 10_000_000
 	MaxName = 200
@@ -147,8 +141,7 @@ const (
 // MaxThreads keeps core numbers within 32 bits.
 const MaxThreads = 1 << 30
 
-// Keep returns the trace with only some of its jobs, which are renumbered,
-// and their resizes. The trace itself stays as it is.
+// Keep returns a copy of the trace with the jobs for which kept is true, renumbered, and their resizes.
 func (t Trace) Keep(kept func(job int) bool) Trace {
 	out := t
 	out.Jobs, out.Lines, out.RunTimes, out.Alternatives, out.Resizes, out.ResizeLines = nil, nil, nil, nil, nil, nil

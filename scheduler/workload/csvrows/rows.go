@@ -1,4 +1,4 @@
-// Package csvrows bounds the rows of CSV files, which programs read that do not trust them.
+// Package csvrows limits the length of rows when untrusted CSV files are read.
 package csvrows
 
 import (
@@ -6,22 +6,22 @@ import (
 	"io"
 )
 
-// MostLine is the greatest length of a line of a file, in bytes.
+// MostLine is the greatest length of a row, in bytes.
 const MostLine = 1 << 20
 
-// ErrLongLine is returned for a longer line.
+// ErrLongLine is returned for a longer row.
 var ErrLongLine = fmt.Errorf("the line is longer than %d MiB", MostLine>>20)
 
-// Bound returns a reader of a CSV file that fails at a row of more than 1 MiB, so that a file without an end of a
-// line is not taken into memory as a whole.
+// Bound returns a reader of a CSV file that fails at a row of more than MostLine bytes. Otherwise a file without
+// line ends would be read into memory as a whole.
 func Bound(r io.Reader) *Rows { return &Rows{from: r} }
 
-// Rows bounds the rows of a CSV file, which quotes may stretch over lines.
+// Rows is a reader that limits the rows of a CSV file. A row with quotes can have several lines.
 type Rows struct {
 	from   io.Reader
-	n      int  // bytes since the last row began
-	line   int  // line feeds before that
-	feeds  int  // line feeds since
+	n      int  // bytes since the start of the last row
+	line   int  // line feeds before it
+	feeds  int  // line feeds in it
 	quoted bool // within quotes
 }
 
@@ -46,5 +46,5 @@ func (r *Rows) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Line is the line on which the last row begins, counted from 1.
+// Line returns the line on which the last row starts, counted from 1.
 func (r *Rows) Line() int { return r.line + 1 }

@@ -1,5 +1,5 @@
-// Package fields has the decision about every field of the files of other programs: whether a reader uses it, knows and
-// ignores it, or does not know it.
+// Package fields says what readers do with every field of other programs' files: use it, ignore it knowingly, or
+// reject it as unknown.
 package fields
 
 import (
@@ -15,25 +15,25 @@ import (
 //go:embed fields.txt
 var list string
 
-// Table is the fields of a kind of file.
+// Table is the fields of one kind of file.
 type Table struct {
 	Name, Title string
-	// Readers are the readers of the file, where they use different fields.
+	// Readers are the readers of the file, if they use different fields.
 	Readers []string
-	// Open files may have other fields, which are named and not used.
+	// Open says that files may have fields that are not in the table. They are named in a message and ignored.
 	Open   bool
 	fields []field
 }
 
-// field is the decision about a field.
+// field says what readers do with a field.
 type field struct {
 	name   string
-	reader string // the reader that alone uses it; empty for all
+	reader string // the only reader that uses it; empty for all readers
 	used   bool
-	effect string // of a field that may matter and is not modeled
+	effect string // results that an ignored field would change; empty if none
 }
 
-// tables are all tables, in the order of the list.
+// tables has all tables, in the order of the list of fields.
 var tables = func() (all []*Table) {
 	names := func(text string) []string {
 		return schema.Each(strings.Split(text, ","), strings.TrimSpace)
@@ -69,7 +69,7 @@ var tables = func() (all []*Table) {
 	return all
 }()
 
-// Of returns a table by its name.
+// Of returns the table with a name.
 func Of(name string) *Table {
 	i := slices.IndexFunc(tables, func(t *Table) bool { return t.Name == name })
 	if i < 0 {
@@ -78,7 +78,7 @@ func Of(name string) *Table {
 	return tables[i]
 }
 
-// find returns the decision about a field; nil for a field that is not known.
+// find returns the decision about a field; nil for an unknown field.
 func (t *Table) find(name string) *field {
 	if i := slices.IndexFunc(t.fields, func(f field) bool { return f.name == name }); i >= 0 {
 		return &t.fields[i]
@@ -86,10 +86,10 @@ func (t *Table) find(name string) *field {
 	return nil
 }
 
-// Knows reports whether the files have a field of a name.
+// Knows reports whether the table has a field.
 func (t *Table) Knows(name string) bool { return t.find(name) != nil }
 
-// Fold returns the name of a field that is written in other cases; empty for one that is not known.
+// Fold returns the name of a field as the table spells it, for a name in another case; empty for an unknown field.
 func (t *Table) Fold(name string) string {
 	for _, f := range t.fields {
 		if strings.EqualFold(f.name, name) {
@@ -99,7 +99,7 @@ func (t *Table) Fold(name string) string {
 	return ""
 }
 
-// Effect names the results that a field would change if it were modeled; empty for other fields.
+// Effect names the results that an ignored field would change if tfexp modeled it; empty for other fields.
 func (t *Table) Effect(name string) string {
 	if f := t.find(name); f != nil {
 		return f.effect
@@ -107,8 +107,8 @@ func (t *Table) Effect(name string) string {
 	return ""
 }
 
-// Unused returns a sentence about the fields of a file that a reader does not use; empty where it uses all. It errs for
-// fields that the files do not have. A caller leaves out fields that it uses in another way.
+// Unused returns a sentence about the fields of a file that a reader does not use; empty if it uses all. It returns
+// an error for unknown fields. The caller must leave out fields that it uses itself.
 func (t *Table) Unused(reader string, fields []string) (said string, err error) {
 	var unknown, idle, effects []string
 	for _, name := range fields {
@@ -134,7 +134,7 @@ func (t *Table) Unused(reader string, fields []string) (said string, err error) 
 	return said, nil
 }
 
-// unknown is the error for fields that the files do not have.
+// unknown returns the error for unknown fields.
 func (t *Table) unknown(names []string) error {
 	known := schema.Each(t.fields, func(f field) string { return f.name })
 	hint := ""
@@ -145,7 +145,7 @@ func (t *Table) unknown(names []string) error {
 		"(docs/fields.md has all)", t.Title, textfile.Names(names), hint)
 }
 
-// Page is a page about the treatment of each field, made from the list.
+// Page returns a page of documentation about the treatment of each field.
 func Page() string {
 	var b strings.Builder
 	b.WriteString("# Fields of other programs' files\n\n" +
