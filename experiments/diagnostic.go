@@ -1,6 +1,6 @@
-// Package experiments has the experiments that ship, and what every reader of an experiment file shares: diagnostics
-// and where they are in a file. The packages below it have the language of such files: schema describes blocks and
-// arguments, eval evaluates them, and editor answers questions of editors.
+// Package experiments has the shipped experiments, and the diagnostics that all readers of experiment files report.
+// Its subpackages are the language of the files: schema describes blocks and arguments, eval evaluates them, and
+// editor answers requests of text editors.
 package experiments
 
 import (
@@ -15,27 +15,26 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// The severities of a diagnostic.
+// Severities of a diagnostic.
 const (
 	SeverityError   = "error"
 	SeverityWarning = "warning"
 )
 
-// Diagnostic is an error or a warning about a file: the place, the message, and
-// a suggested replacement. It is the one model behind the text and the JSON
-// form.
+// Diagnostic is an error or a warning about a place in a file. The text form and the JSON form are both made from it.
 type Diagnostic struct {
 	Severity string `json:"severity"`
-	// Summary is a short phrase; Detail a sentence or two about this case.
+	// Summary is a short phrase that names the kind of mistake. Detail describes the mistake in a sentence or two
+	// and what to do.
 	Summary string `json:"summary"`
 	Detail  string `json:"detail,omitempty"`
-	// Suggestion is a replacement for the marked part.
+	// Suggestion is a text with which the user can replace the marked part; often "".
 	Suggestion string `json:"suggestion,omitempty"`
 	// Unavailable marks a valid file that needs something this machine lacks.
 	// Such a warning is an error when jobs are about to run.
 	Unavailable bool  `json:"unavailable,omitempty"`
 	Range       Range `json:"range"`
-	// Snippet is nil where there is no source to show.
+	// Snippet is nil if there is no source line to show.
 	Snippet *Snippet `json:"snippet,omitempty"`
 }
 
@@ -46,7 +45,7 @@ type Pos struct {
 	Byte   int `json:"byte"`
 }
 
-// Range is a stretch of a source file.
+// Range is a part of a source file.
 type Range struct {
 	File  string `json:"file"`
 	Start Pos    `json:"start"`
@@ -60,8 +59,8 @@ type HostFacts struct {
 	OS, Arch       string
 	CPUModel, Name string
 	GPUs           int
-	GPUType        string // their model
-	// NoGPUs is a phrase that says why the host has no GPUs; empty if it has some.
+	GPUType        string // the model of the GPUs
+	// NoGPUs is a phrase that says why the host has no GPUs; "" if it has some.
 	NoGPUs string
 }
 
@@ -79,7 +78,7 @@ func WarningAt(at Range, summary, detail string, args ...any) Diagnostic {
 
 // Snippet is the source line that a diagnostic marks.
 type Snippet struct {
-	// Context is the block around it, `policy "rr"`; empty outside of blocks.
+	// Context names the block that contains the line, such as `policy "rr"`; "" outside of blocks.
 	Context string `json:"context,omitempty"`
 	Line    int    `json:"line"`
 	Code    string `json:"code"`
@@ -88,10 +87,10 @@ type Snippet struct {
 	MarkEnd   int `json:"mark_end"`
 }
 
-// Diagnostics are in the order of the file.
+// Diagnostics is a list of diagnostics in the order of the file.
 type Diagnostics []Diagnostic
 
-// HasErrors reports whether one of them is an error.
+// HasErrors reports whether at least one diagnostic is an error.
 func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == SeverityError })
 }
@@ -115,18 +114,18 @@ func (ds Diagnostics) OnlyUnavailable() bool {
 		func(d Diagnostic) bool { return d.Severity == SeverityError && !d.Unavailable })
 }
 
-// CommandLine is the file name of ranges in a -var argument.
+// CommandLine is the file name in ranges that refer to a -var argument.
 const CommandLine = "-var"
 
-// ANSI sequences of the colored form.
+// ANSI escape sequences for colored output.
 const (
 	red, yellow, bold, plain = "\x1b[31m", "\x1b[33m", "\x1b[1m", "\x1b[0m"
 )
 
-// mostRendered bounds the diagnostics that are written for people.
+// mostRendered is the largest number of diagnostics that Render writes.
 const mostRendered = 20
 
-// Render writes the first 20 of the diagnostics for people, each with its marked source line.
+// Render writes the first 20 diagnostics as text, each with its source line and a mark below it.
 func (ds Diagnostics) Render(w io.Writer, color bool) error {
 	var b bytes.Buffer
 	for i, d := range ds {
@@ -163,7 +162,7 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 		number := fmt.Sprint(s.Line)
 		s = s.cut(mostColumns)
 		fmt.Fprintf(b, "  %s | %s\n", number, s.Code)
-		// Tabs stay tabs, so that the mark stands below the marked text.
+		// Tabs are kept, so that the mark stands below the marked text.
 		pad := strings.Map(func(r rune) rune {
 			if r == '\t' {
 				return r
@@ -188,7 +187,7 @@ func (d Diagnostic) render(b *bytes.Buffer, color bool) {
 	}
 }
 
-// mostColumns bounds the source line shown with a diagnostic.
+// mostColumns is the largest number of columns of a source line that is shown.
 const mostColumns = 120
 
 // Within returns the diagnostics with source lines cut to the given number of columns, for a narrow terminal.
@@ -202,8 +201,7 @@ func (ds Diagnostics) Within(columns int) Diagnostics {
 	return ds
 }
 
-// cut returns the snippet with its line cut to at most the given number of
-// characters, around the beginning of the mark.
+// cut returns the snippet with at most the given number of characters of its line, starting near the mark.
 func (s *Snippet) cut(most int) *Snippet {
 	if utf8.RuneCountInString(s.Code) <= most {
 		return s
@@ -244,7 +242,7 @@ func (d Diagnostic) where() string {
 	return where
 }
 
-// Sort puts the diagnostics in the order of the file.
+// Sort sorts the diagnostics in the order of the file.
 func (ds Diagnostics) Sort() {
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		return cmp.Or(
@@ -266,7 +264,7 @@ func SnippetOf(src []byte, r Range, context string) *Snippet {
 		to = r.Start.Byte + n
 	}
 	text := bytes.TrimSuffix(bytes.Clone(src[from:to]), []byte("\r"))
-	for i := 0; i < len(text); { // keep offsets: one byte for one byte
+	for i := 0; i < len(text); { // one byte for each byte, so that offsets stay the same
 		c, size := utf8.DecodeRune(text[i:])
 		if c == utf8.RuneError && size == 1 {
 			text[i] = '?'

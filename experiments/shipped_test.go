@@ -41,7 +41,7 @@ func shipped(t *testing.T) []string {
 	return files
 }
 
-// TestShipped loads the experiments that ship, the starter among them.
+// TestShipped loads the shipped experiments, including the starter.
 func TestShipped(t *testing.T) {
 	for _, file := range shipped(t) {
 		spec, diags := decode.File(file, decode.Options{Host: decodetest.Host})
@@ -56,7 +56,7 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// The experiment that the README shows is a whole one.
+// The README shows a complete experiment.
 func TestReadmeExperimentLoads(t *testing.T) {
 	raw, err := os.ReadFile("../README.md")
 	if err != nil {
@@ -82,8 +82,8 @@ func TestReadmeExperimentLoads(t *testing.T) {
 	}
 }
 
-// TestEveryNameIsUsed: each block and argument of the language is in a shipped experiment, so that somebody has used it
-// and readers find an example.
+// TestEveryNameIsUsed checks that each block and argument of the language is used in a shipped experiment, so that
+// readers find an example.
 func TestEveryNameIsUsed(t *testing.T) {
 	used := map[string]bool{}
 	name := regexp.MustCompile(`(?m)([a-z_0-9]+)\s*(?:=|"[^"\n]*"\s*\{|\{)`)

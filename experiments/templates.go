@@ -2,7 +2,8 @@ package experiments
 
 import "embed"
 
-// Templates has the experiments to start from: starter.hcl, and a folder in templates for each with other files.
+// Templates has the experiments that users can start from: starter.hcl, and folders in templates with further ones
+// and their files.
 //
 //go:embed starter.hcl templates
 var Templates embed.FS

@@ -22,13 +22,13 @@ type Reference struct {
 // Target is the name of the block, for schema.Fill.
 func (r Reference) Target() string { return r.Name }
 
-// Estimates is the value of a policy's argument of that name.
+// Estimates is the value of a policy's argument `estimates`.
 type Estimates struct {
 	Name  string
 	Sigma float64
 }
 
-// Args are the evaluated arguments of one block, by the schema's types:
+// Args are the evaluated arguments of one block. Their Go types by type in the schema:
 //
 //	String string, Integer int, Number float64, Share float64, Bool bool,
 //	Duration time.Duration, Size int64, Strings []string, Integers []int,
@@ -39,19 +39,19 @@ type Args struct {
 	r    *Reporter
 	Node *Node
 	e    *Env
-	// values has the arguments with a value or a default. set has the arguments
-	// that the file itself sets, even to a wrong value. maybe has the arguments
-	// that may be set or null, because their value is unknown.
+	// Values are the values by name of the argument, including defaults. set has the arguments that the file sets,
+	// even to a wrong value. maybe has arguments whose value is unknown: it may be null, as if the argument were not
+	// set.
 	Values map[string]any
 	set    map[string]hcl.Range
 	maybe  map[string]bool
-	// ok is false when an argument is in error or unknown.
+	// OK is false if an argument has an error or an unknown value.
 	OK bool
-	// wrong are the arguments that are in error by themselves.
+	// wrong are the arguments whose value itself is an error.
 	wrong []string
 }
 
-// EvalArgs evaluates the arguments of a block that the schema names.
+// EvalArgs evaluates the arguments of a block that its schema has.
 func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
 	a := &Args{
 		r: r, Node: n, e: e, OK: !n.Broken,
@@ -75,7 +75,7 @@ func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
 				a.maybe[arg.Name], a.OK = true, false
 				continue
 			}
-			if !v.IsNull() { // null is the same as not set
+			if !v.IsNull() { // null means that the argument is not set
 				a.set[arg.Name] = attr.Range
 				if value, ok := a.convert(arg, attr.Expr, v); ok {
 					a.Values[arg.Name] = value
@@ -86,7 +86,7 @@ func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
 			}
 			if arg.Required {
 				a.OK = false
-				r.Errorf(attr.Expr.Range(), "Missing argument", "%s needs the argument %q, but this is null.",
+				r.Errorf(attr.Expr.Range(), "Missing argument", "%s needs the argument %q, but its value is null.",
 					n.Title(), arg.Name)
 			}
 		}
@@ -97,15 +97,15 @@ func (r *Reporter) EvalArgs(n *Node, e *Env) *Args {
 	return a
 }
 
-// Decode evaluates the arguments of a block into the fields of a struct that they fill, and reports arguments that need
-// others which are not set.
+// Decode evaluates the arguments of a block into the fields of the struct `into`. It reports an argument that needs
+// another one which is not set.
 func (r *Reporter) Decode(n *Node, e *Env, into any) *Args {
 	a := r.EvalArgs(n, e)
 	a.Fill(into)
 	return a
 }
 
-// Fill fills the fields of a struct.
+// Fill sets the fields of a struct to the values of the arguments.
 func (a *Args) Fill(into any) {
 	schema.Fill(into, a.Values)
 	for _, f := range schema.Fields(reflect.TypeOf(into).Elem()) {
@@ -115,19 +115,19 @@ func (a *Args) Fill(into any) {
 	}
 }
 
-// Get returns an argument's value; the zero value when it has none.
+// Get returns an argument's value, or the zero value if it has none.
 func Get[T any](a *Args, name string) T {
 	v, _ := a.Values[name].(T)
 	return v
 }
 
-// IsSet reports whether the file sets the argument, rightly or not.
+// IsSet reports whether the file sets the argument, even to a wrong value.
 func (a *Args) IsSet(name string) bool {
 	_, ok := a.set[name]
 	return ok
 }
 
-// Lacks reports whether the file certainly does not set the argument.
+// Lacks reports whether it is certain that the file does not set the argument.
 func (a *Args) Lacks(name string) bool { return !a.IsSet(name) && !a.maybe[name] }
 
 // Has reports whether the argument has a value.
@@ -136,7 +136,7 @@ func (a *Args) Has(name string) bool {
 	return ok
 }
 
-// At returns where the argument is set, or the block's header.
+// At returns the place where the argument is set, or else the block's header.
 func (a *Args) At(name string) hcl.Range {
 	if rng, ok := a.set[name]; ok {
 		return rng
@@ -144,25 +144,25 @@ func (a *Args) At(name string) hcl.Range {
 	return a.Node.Header
 }
 
-// Fail reports an error of this block.
+// Fail reports an error in this block.
 func (a *Args) Fail(at hcl.Range, summary, detail string, values ...any) {
 	a.OK = false
 	a.r.Errorf(at, summary, detail, values...)
 }
 
-// Unread reports each of the named arguments that the file sets, because nothing reads it. The detail has {} for the
-// name.
+// Unread reports the named arguments that the file sets although nothing reads them. In the detail, {} is replaced by
+// the name.
 func (a *Args) Unread(detail string, names ...string) {
 	a.refuse("Argument that nothing reads", detail, names)
 }
 
-// Excludes reports each of the named arguments that the file sets, because it contradicts others. The detail has {} for
-// the name.
+// Excludes reports the named arguments that the file sets although they contradict others. In the detail, {} is
+// replaced by the name.
 func (a *Args) Excludes(detail string, names ...string) {
 	a.refuse("Contradicting arguments", detail, names)
 }
 
-// refuse reports arguments that are set, except arguments that are already in error.
+// refuse reports the arguments in names that are set, except those that have an error already.
 func (a *Args) refuse(summary, detail string, names []string) {
 	for _, name := range names {
 		if !a.IsSet(name) {
@@ -175,20 +175,18 @@ func (a *Args) refuse(summary, detail string, names []string) {
 	}
 }
 
-// IsWrong reports whether an argument is in error by itself: a conflict with it is then not reported.
+// IsWrong reports whether the argument's value itself is an error. Conflicts with such an argument are not reported.
 func (a *Args) IsWrong(name string) bool { return slices.Contains(a.wrong, name) }
 
-// defaults caches the values of arguments that are not set. They depend on the
-// type and the text of the default alone.
-var defaults sync.Map // of defaultKey
+// defaults caches the values of arguments that are not set. They depend only on the type and the text of the default.
+var defaults sync.Map // defaultKey → value
 
 type defaultKey struct {
 	of   schema.Type
 	text string
 }
 
-// defaultOf returns the value of an argument that is not set; nil when it has
-// no default.
+// defaultOf returns the default of an argument, or nil if it has none.
 func defaultOf(arg *schema.Arg) any {
 	if arg.Default == "" {
 		return nil
@@ -210,7 +208,7 @@ func defaultOf(arg *schema.Arg) any {
 	return value
 }
 
-// Wrong reports a value that the argument does not accept.
+// Wrong reports a wrong value of the argument. It returns nil and false, so that converters can return its result.
 func (a *Args) Wrong(at hcl.Range, suggestion, summary, detail string, values ...any) (any, bool) {
 	if a.e != nil {
 		detail += strings.ReplaceAll(a.noteFor(at), "%", "%%")
@@ -220,7 +218,7 @@ func (a *Args) Wrong(at hcl.Range, suggestion, summary, detail string, values ..
 	return nil, false
 }
 
-// noteFor returns the values of each.*, when the argument at that place reads it.
+// noteFor returns the values of each.* as a note for messages, if the argument at that place reads them.
 func (a *Args) noteFor(at hcl.Range) string {
 	for _, attr := range a.Node.Attrs {
 		if !attr.Range.Overlaps(at) {

@@ -17,20 +17,21 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Converter turns a value into the Go value of an argument; false when that is not possible, which it reports.
+// Converter converts a value to the Go value of an argument. If that is not possible, it reports an error and returns
+// false.
 type Converter func(a *Args, arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool)
 
-// converters has the converters of types that other packages define.
+// converters are the converters of types that other packages define.
 var converters = map[schema.Type]Converter{}
 
-// Register sets the converter of arguments of a type.
+// Register sets the converter for a type of arguments.
 func Register(of schema.Type, c Converter) bool {
 	converters[of] = c
 	return true
 }
 
-// convert turns a value into the Go value of the argument's type. It returns
-// false when that is not possible, which is reported, or unknown.
+// convert converts a value to the Go value of the argument's type. It returns false if the value is unknown, or if it
+// is wrong, which it reports.
 func (a *Args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
 	if !v.IsWhollyKnown() {
 		return nil, false
@@ -60,7 +61,7 @@ func (a *Args) convert(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, 
 	case schema.Estimates:
 		return a.estimates(arg, at, v)
 	case schema.Strings:
-		if v.Type() == cty.String && v.IsKnown() && !v.IsNull() && !v.IsMarked() { // a command line, as a shell takes it
+		if v.Type() == cty.String && v.IsKnown() && !v.IsNull() && !v.IsMarked() { // a command line as for a shell
 			words := strings.Fields(v.AsString())
 			for i, w := range words {
 				words[i] = Literal(w)
@@ -96,7 +97,7 @@ func (a *Args) truth(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	return b.True(), true
 }
 
-// instants reads a list of durations, or a single one.
+// instants reads a list of durations, or one duration.
 func (a *Args) instants(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, bool) {
 	if IsList(v) {
 		return list[time.Duration](a, arg, expr, v, a.Duration)
@@ -108,7 +109,7 @@ func (a *Args) instants(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any,
 	return []time.Duration{d.(time.Duration)}, true
 }
 
-// estimates reads the source of estimates: a name, or a function with an error.
+// estimates reads the source of estimates: a name, or a function such as noisy(…).
 func (a *Args) estimates(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	if m, ok := ModelOf(v, "noisy", "online"); ok {
 		return Estimates{Name: m.Name, Sigma: m.Numbers[0]}, true
@@ -127,7 +128,7 @@ func (a *Args) WrongType(arg *schema.Arg, at hcl.Range, v cty.Value, wanted stri
 	return a.Wrong(at, "", "Wrong type", "%s must be %s; this is %s.", arg.Name, wanted, Describe(v))
 }
 
-// Describe names a value with its type: `the string "x"`, `a list`.
+// Describe describes a value with its type for messages, such as `the string "x"` or `a list`.
 func Describe(v cty.Value) string {
 	t := v.Type()
 	switch {
@@ -149,13 +150,13 @@ func Describe(v cty.Value) string {
 	return "an object"
 }
 
-// IsMap reports whether a value has keys, and is no reference.
+// IsMap reports whether a value is a map or an object, and no reference.
 func IsMap(v cty.Value) bool {
 	t := v.Type()
 	return !v.IsNull() && (t.IsObjectType() || t.IsMapType()) && !t.Equals(refType)
 }
 
-// IsList reports whether a value has elements without keys.
+// IsList reports whether a value is a list, a tuple or a set.
 func IsList(v cty.Value) bool {
 	t := v.Type()
 	return t.IsTupleType() || t.IsListType() || t.IsSetType()
@@ -177,7 +178,7 @@ func (a *Args) text(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	if arg.Allowed != nil && !slices.Contains(arg.Allowed, text) {
 		what := arg.Name
 		if arg.Type != schema.String && arg.Type != schema.Estimates {
-			what = "value" // one of several
+			what = "value" // names one of the allowed values
 		}
 		return a.Wrong(at, schema.Nearest(text, arg.Allowed), fmt.Sprintf("Unknown %s %q", what, text),
 			"It is one of %s.", schema.OneOf(arg.Allowed))
@@ -236,7 +237,7 @@ func PlainNumber(f float64) string {
 	return Display(cty.NumberFloatVal(f))
 }
 
-// written shows a value as a file has it: texts with quotes, numbers without.
+// written returns a value as it is written in a file: texts with quotes, numbers without.
 func written(v cty.Value) string {
 	if v.Type() == cty.String {
 		return strconv.Quote(v.AsString())
@@ -256,7 +257,7 @@ func (a *Args) size(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	return quantity(a, arg, at, v, "size", `"4GiB" or "512MB"`, "0B", schema.ParseSize)
 }
 
-// quantity reads a text with a unit.
+// quantity reads a text with a number and a unit.
 func quantity[T ~int64](
 	a *Args, arg *schema.Arg, at hcl.Range, v cty.Value, what, like, zero string, parse func(string) (T, error),
 ) (T, bool) {
@@ -277,8 +278,7 @@ func quantity[T ~int64](
 	return q, true
 }
 
-// list converts each element, marking the one that is wrong where the list is
-// written out.
+// list converts each element of a list. The error marks the wrong element if the list is written element by element.
 func list[T any](
 	a *Args, arg *schema.Arg, expr hcl.Expression, v cty.Value,
 	element func(*schema.Arg, hcl.Range, cty.Value) (any, bool),
@@ -304,8 +304,8 @@ func list[T any](
 	return values, good
 }
 
-// ElementRanges returns where each of n elements is written: in its own place,
-// or all in the place of the list.
+// ElementRanges returns the place of each of n elements. If the list is not written element by element, all have the
+// place of the list.
 func ElementRanges(expr hcl.Expression, n int) []hcl.Range {
 	ranges := make([]hcl.Range, n)
 	exprs, diags := hcl.ExprList(expr)
@@ -318,7 +318,7 @@ func ElementRanges(expr hcl.Expression, n int) []hcl.Range {
 	return ranges
 }
 
-// Each reads the values of a map, in the order of the keys, until one is wrong.
+// Each calls `value` for each entry of a map, in the order of keys, until it returns false.
 func (a *Args) Each(
 	arg *schema.Arg, expr hcl.Expression, v cty.Value, wanted string,
 	value func(key string, one *schema.Arg, at hcl.Range, v cty.Value) bool,
@@ -367,7 +367,7 @@ func (a *Args) reference(arg *schema.Arg, at hcl.Range, v cty.Value, kind string
 	return Reference{Name: Display(v), At: at}, true
 }
 
-// Ranges returns where the file sets each argument.
+// Ranges returns the places where the file sets arguments, by name.
 func (a *Args) Ranges() map[string]experiments.Range {
 	at := make(map[string]experiments.Range, len(a.set))
 	for name, rng := range a.set {
@@ -376,7 +376,7 @@ func (a *Args) Ranges() map[string]experiments.Range {
 	return at
 }
 
-// share reads a part of a whole: 0.05, or "5%".
+// share reads a fraction: 0.05, or "5%".
 func (a *Args) share(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	if v.Type() != cty.String || v.IsNull() {
 		return a.Number(arg, at, v)
@@ -390,7 +390,7 @@ func (a *Args) share(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	return a.Number(arg, at, n.Divide(cty.NumberIntVal(100)))
 }
 
-// JobName is an entry of a map of job references.
+// JobName is an entry of a map from names to jobs.
 type JobName struct {
 	Key string
 	Job string
@@ -409,7 +409,7 @@ func (a *Args) jobMap(arg *schema.Arg, expr hcl.Expression, v cty.Value) (any, b
 	return entries, ok
 }
 
-// baseline reads the baseline of comparisons: a reference to one of the blocks of a cell, or values by axis.
+// baseline reads the baseline of comparisons: a reference to a block, or a map from axes to values.
 func (a *Args) baseline(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	kinds := arg.Type.ReferenceKinds()
 	for _, kind := range kinds {
@@ -429,7 +429,7 @@ func (a *Args) baseline(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) 
 	}
 	var settings []schema.Setting
 	for it := v.ElementIterator(); it.Next(); {
-		k, e := it.Element() // in the order of the keys
+		k, e := it.Element() // in the order of keys
 		name := k.AsString()
 		if slices.Contains(kinds, name) && e.Type() != cty.String && !a.e.Refers(e, name) {
 			return a.Wrong(at, "", "Wrong type", "%s must be a reference to a %s, like %s.<name>; this is %s.", name, name, name,

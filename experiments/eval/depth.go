@@ -12,16 +12,16 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// The parser and the evaluation work by recursion: deeper nesting than this would exhaust the stack.
+// Limits of the syntax. The parser and the evaluator are recursive: with deeper nesting the stack would overflow.
 const (
-	mostDepth     = 500    // brackets within brackets
-	mostOperators = 10_000 // operators of one expression, those in its brackets included
-	mostDigits    = 1000   // of a number
+	mostDepth     = 500    // nested brackets
+	mostOperators = 10_000 // operators in one expression, with those in its brackets
+	mostDigits    = 1000   // digits of a number
 	mostWords     = 150_000
 )
 
-// TooDeep finds where a file in HCL nests too deep, chains too many operators, or has a number that takes minutes to
-// write.
+// TooDeep returns the place where an HCL file nests too deeply, chains too many operators, or has a number that would
+// take minutes to print. `what` describes the mistake; it is "" for a correct file.
 func TooDeep(filename string, src []byte) (at hcl.Range, what string) {
 	if at, what = tooLong(filename, src); what == "" {
 		tokens, _ := hclsyntax.LexConfig(src, filename, hcl.InitialPos)
@@ -30,14 +30,14 @@ func TooDeep(filename string, src []byte) (at hcl.Range, what string) {
 	return at, what
 }
 
-// tooLong finds where a source has too many words and signs, at least as many as tokens: the parser's node of a
-// token takes up to 1 KiB.
+// tooLong returns the place where a source exceeds the limit of words and signs. It counts at least as many as there
+// are tokens; the parser uses up to 1 KiB per token.
 func tooLong(filename string, src []byte) (at hcl.Range, what string) {
-	words, in := 0, false // in a word
+	words, in := 0, false // in: the last byte was part of a word
 	for i, c := range src {
 		was := in
 		in = c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
-		if c == ' ' || c == '\t' || c == '\r' || in && was || 0x80 <= c && c < 0xc0 { // a part of a character
+		if c == ' ' || c == '\t' || c == '\r' || in && was || 0x80 <= c && c < 0xc0 { // also a byte inside a UTF-8 character
 			continue
 		}
 		if words++; words > mostWords {
@@ -48,7 +48,7 @@ func tooLong(filename string, src []byte) (at hcl.Range, what string) {
 	return at, ""
 }
 
-// byteAt is where the byte at an offset is.
+// byteAt returns the place of the byte at an offset.
 func byteAt(filename string, src []byte, offset int) hcl.Range {
 	at := hcl.Pos{Line: 1 + bytes.Count(src[:offset], []byte("\n")), Column: offset - bytes.LastIndexByte(src[:offset], '\n'), Byte: offset}
 	end := at
@@ -56,8 +56,8 @@ func byteAt(filename string, src []byte, offset int) hcl.Range {
 	return hcl.Range{Filename: filename, Start: at, End: end}
 }
 
-// operators are the tokens that form chains evaluated by recursion. The brackets of an index and the controls of a
-// template ("%{ if") are among them.
+// operators are the tokens that make chains, which are evaluated recursively. They include index brackets and
+// template controls ("%{ if").
 var operators = map[hclsyntax.TokenType]bool{
 	hclsyntax.TokenBang: true, hclsyntax.TokenMinus: true, hclsyntax.TokenPlus: true, hclsyntax.TokenStar: true,
 	hclsyntax.TokenSlash: true, hclsyntax.TokenPercent: true, hclsyntax.TokenQuestion: true, hclsyntax.TokenAnd: true,
@@ -66,11 +66,11 @@ var operators = map[hclsyntax.TokenType]bool{
 	hclsyntax.TokenGreaterThanEq: true, hclsyntax.TokenOBrack: true, hclsyntax.TokenTemplateControl: true,
 }
 
-// open is a bracket or a quote that is open.
+// open is a bracket or quote that has not been closed.
 type open struct{ body, loop bool }
 
-// tooDeep is TooDeep of tokens. It also returns how deep loops are nested. A chain of operators is thought to end at a
-// comma, and with a line of a body.
+// tooDeep does the work of TooDeep for a list of tokens. It also returns how deeply loops are nested. A comma ends a
+// chain of operators, and so does the end of a line in a body.
 func tooDeep(tokens hclsyntax.Tokens) (at hcl.Range, what string, loops int) {
 	var all []open
 	chain, nested := 0, 0
@@ -97,7 +97,7 @@ func tooDeep(tokens hclsyntax.Tokens) (at hcl.Range, what string, loops int) {
 			continue
 		case hclsyntax.TokenNumberLit:
 			if hugeLiteral(string(t.Bytes)) {
-				return t.Range, "A number is beyond 1e1000, or so close to 0.", loops
+				return t.Range, "A number is above 1e1000, or closer to 0 than 1e-1000.", loops
 			}
 		case hclsyntax.TokenIdent:
 			if string(t.Bytes) == "for" && (last == hclsyntax.TokenOBrace || last == hclsyntax.TokenOBrack) {
@@ -118,7 +118,7 @@ func tooDeep(tokens hclsyntax.Tokens) (at hcl.Range, what string, loops int) {
 	return hcl.Range{}, "", loops
 }
 
-// hugeLiteral is Huge of a number as it is written.
+// hugeLiteral reports whether a number as written is outside the range that Huge allows.
 func hugeLiteral(text string) bool {
 	if len(text) > mostDigits {
 		return true
@@ -127,8 +127,8 @@ func hugeLiteral(text string) bool {
 	return err == nil && Huge(cty.NumberVal(n))
 }
 
-// TooDeepJSON is TooDeep of a file in JSON, with a summary. Its texts are templates, which are parsed each time that
-// they are evaluated: nothing would count the elements that nested loops make, so nested loops are not allowed.
+// TooDeepJSON does the work of TooDeep for a JSON file, and returns the summary of an error too. Nested loops in a
+// text are an error: the text is parsed at each evaluation, so the elements that its loops make cannot be counted.
 func TooDeepJSON(filename string, src []byte) (at hcl.Range, summary, what string) {
 	if at, what = tooLong(filename, src); what != "" {
 		return at, tooLarge, what
@@ -137,7 +137,7 @@ func TooDeepJSON(filename string, src []byte) (at hcl.Range, summary, what strin
 	for depth := 0; ; {
 		t, err := in.Token()
 		if err != nil {
-			return at, "", "" // the parser reports invalid JSON
+			return at, "", "" // the parser reports that the JSON is invalid
 		}
 		switch t {
 		case json.Delim('['), json.Delim('{'):
@@ -151,7 +151,7 @@ func TooDeepJSON(filename string, src []byte) (at hcl.Range, summary, what strin
 			tokens, _ := hclsyntax.LexTemplate([]byte(text), filename, hcl.InitialPos)
 			var loops int
 			if _, what, loops = tooDeep(tokens); what == "" && loops > 1 {
-				return hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}, "Loop within a loop",
+				return hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}, "Loop inside a loop",
 					"A text of this file has a for within a for, which files in JSON cannot have; write the experiment in HCL."
 			}
 		}

@@ -8,24 +8,27 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// mostEffort is how many times the limits of a value an expression may make on its way to one: loops within loops
-// make values that nobody sees.
+// mostEffort bounds the values that an expression may make during its evaluation, as a multiple of the limits of one
+// value. Nested loops can make many more values than the result has.
 const mostEffort = 4
 
-// Effort counts the values that loops and calls make while an expression is evaluated, and the large ones that stay.
+// Effort counts the values that loops and calls make while an expression is evaluated. It also counts the large
+// values that the file keeps.
 type Effort struct {
 	weight
 	kept weight
-	full bool // a value was refused since they were too much together: nothing more is evaluated
+	full bool // the large values together exceed the limit: nothing more is evaluated
 }
 
-// A value with more than this counts among the large ones of a file, which may be as large as one value all together.
+// A value above these sizes counts as large. All large values of a file together must stay within the limits of one
+// value.
 const (
 	largeElements = 10_000
 	largeText     = 64 << 10
 )
 
-// keeps counts the weight of an expression's value, and reports whether the file may have it together with the values before.
+// keeps adds the weight of an expression's value, and reports whether the file's large values are still within the
+// limits.
 func (e *Effort) keeps(w weight) bool {
 	if w.elements <= largeElements && w.text <= largeText {
 		return true
@@ -37,25 +40,25 @@ func (e *Effort) keeps(w weight) bool {
 	return !e.full
 }
 
-// spent reports whether an expression has made too many values. The rest of the expression is then not evaluated.
+// spent reports whether an expression has made too many values. The rest of it is then not evaluated.
 func (e *Effort) spent() bool {
 	return e.huge || e.elements > mostEffort*mostElements || e.text > mostEffort*mostText
 }
 
-// made counts a value.
+// made adds a value that was made.
 func (e *Effort) made(v cty.Value) {
 	var w weight
 	w.add(v)
 	e.elements, e.text, e.huge = e.elements+w.elements, e.text+w.text, e.huge || w.huge
 }
 
-// counted is an expression whose values count, each time that it is evaluated.
+// counted is an expression whose value is counted at each evaluation.
 type counted struct {
 	hclsyntax.Expression
 	effort *Effort
 }
 
-// Value implements hcl.Expression. Once too much has been made it is unknown.
+// Value implements hcl.Expression. It returns an unknown value after too many values were made.
 func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if c.effort.spent() {
 		return cty.DynamicVal, nil
@@ -65,7 +68,7 @@ func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
-// Count makes loops, concatenations and comparisons add to the effort.
+// Count makes the loops, concatenations and comparisons in node count their values.
 func (e *Effort) Count(node hclsyntax.Node) {
 	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
 		if c, ok := n.(*counted); ok {
@@ -83,7 +86,7 @@ func (e *Effort) Count(node hclsyntax.Node) {
 	})
 }
 
-// operands returns pointers to the operands of an expression that may be long.
+// operands returns pointers to those operands of an expression that may have long values.
 func operands(n hclsyntax.Node) (at []*hclsyntax.Expression) {
 	switch n := n.(type) {
 	case *hclsyntax.BinaryOpExpr:
@@ -105,20 +108,20 @@ func operands(n hclsyntax.Node) (at []*hclsyntax.Expression) {
 	return at
 }
 
-// countIn has an expression count.
+// countIn replaces the expression by one that counts its values.
 func (e *Effort) countIn(at *hclsyntax.Expression) {
 	inner := *at
 	switch reference := inner.(type) {
 	case nil, *counted:
 		return
 	case *hclsyntax.ScopeTraversalExpr:
-		// Where names are looked up references are known by their type, so it must be a part of what counts.
+		// References are recognized by their type when names are looked up, so the type must stay.
 		inner = &hclsyntax.ParenthesesExpr{Expression: reference, SrcRange: reference.SrcRange}
 	}
 	*at = &counted{inner, e}
 }
 
-// Value evaluates an expression within the limits.
+// Value evaluates an expression, and reports an error if it exceeds the limits.
 func (e *Effort) Value(expr hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if e.weight = (weight{}); e.full {
 		return cty.DynamicVal, nil
@@ -129,12 +132,12 @@ func (e *Effort) Value(expr hcl.Expression, ctx *hcl.EvalContext) (cty.Value, hc
 	var what string
 	switch {
 	case e.huge || w.huge:
-		what = "A number in this expression is beyond 1e1000, or so close to 0."
+		what = "A number in this expression is above 1e1000, or closer to 0 than 1e-1000."
 	case e.spent():
 		what = fmt.Sprintf("The loops and calls of this expression make more than %d elements or %d MiB of text; write it with fewer.",
 			mostEffort*mostElements, mostEffort*mostText>>20)
 	case !e.keeps(w):
-		what = fmt.Sprintf("With this one, the large values of the file have more than %d elements or %d MiB of text. Write long "+
+		what = fmt.Sprintf("With this value, the large values of the file have more than %d elements or %d MiB of text. Write long "+
 			"lists and texts into files, and name these in the experiment.", mostElements, mostText>>20)
 	default:
 		return v, diags

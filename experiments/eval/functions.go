@@ -8,7 +8,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// functions are what expressions can call; package schema documents them.
+// functions are the functions that expressions can call, by name; package schema documents them.
 var functions = map[string]function.Function{
 	"exponential": modelFunction("exponential", parameter{name: "mean", article: "the ", span: true}),
 	"normal": modelFunction("normal", parameter{name: "mean", article: "the ", span: true},
@@ -49,7 +49,7 @@ var functions = map[string]function.Function{
 	"tostring": stdlib.MakeToFunc(cty.String),
 }
 
-// functionNames are for suggestions, in the order of the reference.
+// functionNames are the names of the functions, for suggestions, in the order of the reference.
 var functionNames = func() []string {
 	return schema.Each(schema.Functions, func(f schema.Func) string { return f.Name })
 }()

@@ -11,7 +11,7 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Written values are read back, for any name of a file or a column.
+// Literal escapes names of files and columns such that the language reads the same name.
 func TestLiteral(t *testing.T) {
 	for _, s := range []string{"", "a.csv", "a${b}", "%{if}", "$${x}", "\"\\", "a\nb\x1b", "größe", "\u202e"} {
 		e, diags := hclsyntax.ParseExpression([]byte(Literal(s)), "x.hcl", hcl.InitialPos)
@@ -25,8 +25,7 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-// TestDocumented compares the functions and facts of the reference with the
-// ones that expressions can use.
+// TestDocumented checks that the reference documents exactly the functions and facts that expressions can use.
 func TestDocumented(t *testing.T) {
 	documented := slices.Sorted(slices.Values(functionNames))
 	var implemented []string
@@ -47,7 +46,7 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// TestFunctionExamples evaluates the call that documents each function.
+// TestFunctionExamples evaluates the example in the documentation of each function.
 func TestFunctionExamples(t *testing.T) {
 	for _, f := range schema.Functions {
 		expr, diags := hclsyntax.ParseExpression([]byte(f.Signature), "example", hcl.InitialPos)

@@ -15,21 +15,21 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// MostSource is the number of bytes that a file may have; see mostWords, too.
+// MostSource is the largest size of a file, in bytes. mostWords bounds a file too.
 const MostSource = 4 << 20
 
-// The limits of a file. They are far above what people write, and keep a mistake, or a
-// file of somebody else, from using up the memory.
+// Limits of the values in a file. They are far above normal use. They keep a mistake, or a hostile file, from filling
+// the memory.
 const (
-	mostElements = 250_000 // elements of a value, those within others included
-	mostText     = 8 << 20 // bytes of the texts of a value
-	mostExponent = 3322    // of a number, to the base 2: 1e1000; to write 1e99999999 takes minutes
+	mostElements = 250_000 // elements of a value, including nested ones
+	mostText     = 8 << 20 // bytes of all texts in a value
+	mostExponent = 3322    // binary exponent of a number, 1e1000; writing 1e99999999 would take minutes
 )
 
-// weight counts the parts of a value, up to the limits.
+// weight counts the parts of a value, up to just above the limits.
 type weight struct {
 	elements, text int
-	huge           bool // a number is
+	huge           bool // a number in the value is too large
 }
 
 // Huge reports whether a value is a number outside the supported range: above 1e1000 or below 1e-1000.
@@ -64,11 +64,11 @@ func (w *weight) add(v cty.Value) {
 	}
 }
 
-// tooMuch names the limit that is passed; empty for none.
+// tooMuch names the limit that the weight exceeds, or returns "".
 func (w *weight) tooMuch() string {
 	switch {
 	case w.huge:
-		return "a number beyond 1e1000"
+		return "a number above 1e1000 or closer to 0 than 1e-1000"
 	case w.elements > mostElements:
 		return fmt.Sprintf("more than %d elements", mostElements)
 	case w.text > mostText:
@@ -77,12 +77,12 @@ func (w *weight) tooMuch() string {
 	return ""
 }
 
-// Guard returns a function that refuses calls with very large results. Its
-// panics become errors in words, and its results add to the effort.
+// Guard returns a function that works like f, but rejects calls with very large results. It turns panics into errors,
+// and adds the results to the effort.
 func Guard(name string, f function.Function, made *Effort) function.Function {
 	open := func(p function.Parameter) function.Parameter {
 		if p.Type.IsListType() {
-			p.Type = cty.DynamicPseudoType // listed converts it
+			p.Type = cty.DynamicPseudoType // listed converts the arguments
 		}
 		return p
 	}
@@ -120,22 +120,22 @@ func Guard(name string, f function.Function, made *Effort) function.Function {
 				made.made(v)
 			}
 			if name == "contains" && len(args) > 0 {
-				made.elements += length(args[0]) // it has looked at them
+				made.elements += length(args[0]) // the call has read all elements
 			}
 			return v, inWords(err)
 		},
 	})
 }
 
-// mostMixed is the number of elements of several types up to which a tuple is converted to a list: the time of that
-// grows with its square.
+// mostMixed is the largest length of a tuple with elements of several types that is converted to a list. The time of
+// the conversion is quadratic.
 const mostMixed = 5000
 
-// mostDistinct is the number of elements up to which each is compared with all others.
+// mostDistinct is the largest number of elements that are all compared with each other.
 const mostDistinct = 10_000
 
-// listed converts the arguments of a function to lists, where it takes lists. If all elements have one type, as in most
-// arguments, it takes linear time.
+// listed converts the arguments of f to lists where its parameters are lists. The time is linear if all elements have
+// the same type, as is usual.
 func listed(f function.Function, args []cty.Value) ([]cty.Value, error) {
 	args = slices.Clone(args)
 	for i := range args {
@@ -162,7 +162,7 @@ func listed(f function.Function, args []cty.Value) ([]cty.Value, error) {
 	return args, nil
 }
 
-// likeList makes a list of a tuple whose elements are of one type.
+// likeList converts a tuple to a list if its elements are of one type.
 func likeList(v cty.Value) (list cty.Value, ok bool) {
 	if !v.Type().IsTupleType() || v.IsNull() || !v.IsKnown() || v.Type().Length() == 0 {
 		return v, false
@@ -177,8 +177,7 @@ func likeList(v cty.Value) (list cty.Value, ok bool) {
 	return cty.ListVal(v.AsValueSlice()).WithMarks(marks), true
 }
 
-// inWords returns an error that explains why a call failed, even if the function
-// panicked or gave no reason.
+// inWords returns an error that says why a call failed, also if the function panicked or gave no reason.
 func inWords(err error) error {
 	var panicked function.PanicError
 	switch {
@@ -192,7 +191,7 @@ func inWords(err error) error {
 	return err
 }
 
-// refuse refuses calls whose value would be very large.
+// refuse returns an error for a call whose value would be very large.
 func refuse(name string, args []cty.Value) error {
 	args = schema.Each(args, func(v cty.Value) cty.Value {
 		plain, _ := v.UnmarkDeep()
@@ -253,7 +252,7 @@ func refuse(name string, args []cty.Value) error {
 	return nil
 }
 
-// pieces is the number of elements that a text is divided into; of JSON, at most.
+// pieces returns an upper bound on the number of elements into which a function divides a text.
 func pieces(name string, args []cty.Value) float64 {
 	text := args[len(args)-1].AsString()
 	if name == "split" {
@@ -264,18 +263,18 @@ func pieces(name string, args []cty.Value) float64 {
 
 var verb = regexp.MustCompile(`%[-+ #0]*(?:\[\d+\])?(\d*)(?:\.(\d*))?`)
 
-// padding sums up the widths and the precisions of a format.
+// padding returns the sum of the widths and precisions in a format.
 func padding(format string) (sum float64) {
 	for _, found := range verb.FindAllStringSubmatch(format, -1) {
 		for _, digits := range found[1:] {
-			n, _ := strconv.ParseFloat(digits, 64) // of none, 0
+			n, _ := strconv.ParseFloat(digits, 64) // 0 if there are no digits
 			sum += n
 		}
 	}
 	return sum
 }
 
-// length returns the number of elements; 1 for a value that is not a collection.
+// length returns the number of elements, or 1 if the value is not a collection.
 func length(v cty.Value) int {
 	v, _ = v.Unmark()
 	if v.IsNull() || !v.IsKnown() || !v.CanIterateElements() {
@@ -284,7 +283,7 @@ func length(v cty.Value) int {
 	return v.LengthInt()
 }
 
-// texts reports whether all values are known texts.
+// texts reports whether all values are known strings.
 func texts(vs []cty.Value) bool {
 	for _, v := range vs {
 		if v.IsNull() || !v.IsKnown() || v.Type() != cty.String {

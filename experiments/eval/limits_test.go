@@ -12,7 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// Nesting up to the limit is read. Deeper nesting is marked where it becomes too deep.
+// Nesting up to the limit is accepted. The error about deeper nesting marks the place where the limit is exceeded.
 func TestTooDeep(t *testing.T) {
 	const operators10k = "more than 10000 operators"
 	nested := func(open string, n int, close string) string {
@@ -20,7 +20,7 @@ func TestTooDeep(t *testing.T) {
 	}
 	for _, c := range []struct {
 		src  string
-		at   hcl.Pos // Line 0: not too deep
+		at   hcl.Pos // Line 0: no error
 		what string
 	}{
 		{"a = " + nested("[", 500, "]"), hcl.Pos{}, ""},
@@ -28,14 +28,14 @@ func TestTooDeep(t *testing.T) {
 		{"a = " + nested("(", 501, ")"), hcl.Pos{Line: 1, Column: 505, Byte: 504}, "more than 500 deep"},
 		{"a = " + nested(`"${`, 250, `}"`), hcl.Pos{}, ""},
 		{"a = " + nested(`"${`, 251, `}"`), hcl.Pos{Line: 1, Column: 755, Byte: 754}, "more than 500 deep"},
-		{strings.Repeat("a = [[1], (2), \"${3}\"]\n", 600), hcl.Pos{}, ""}, // each is closed again
+		{strings.Repeat("a = [[1], (2), \"${3}\"]\n", 600), hcl.Pos{}, ""}, // each bracket is closed
 		{"a = 0" + strings.Repeat("+1", 10_000), hcl.Pos{}, ""},
 		{"a = 0" + strings.Repeat("+1", 10_001), hcl.Pos{Line: 1, Column: 20006, Byte: 20005}, "more than 10000 operators"},
 		{"a = 0" + strings.Repeat("+1", 6000) + "\nb = [0" + strings.Repeat("-1", 6000) + ", 0" + strings.Repeat("*1", 6000) + "]", hcl.Pos{}, ""},
-		// Lines end no expression in parentheses and lists, and commas end one.
+		// In parentheses and lists, a line does not end an expression, but a comma does.
 		{"a = (0" + strings.Repeat("+\n1", 10_000) + ")", hcl.Pos{}, ""},
 		{"a = (0" + strings.Repeat("+\n1", 10_001) + ")", hcl.Pos{Line: 10_001, Column: 2, Byte: 30_006}, operators10k},
-		{"a = [0" + strings.Repeat("+\n1", 10_001) + "]", hcl.Pos{Line: 10_000, Column: 2, Byte: 30_003}, operators10k}, // with the bracket
+		{"a = [0" + strings.Repeat("+\n1", 10_001) + "]", hcl.Pos{Line: 10_000, Column: 2, Byte: 30_003}, operators10k}, // the bracket counts too
 		{"a {\n" + strings.Repeat("b = 1 + 1\n", 20_000) + "}", hcl.Pos{}, ""},
 		{"a = [" + strings.Repeat("1 + 1,\n", 20_000) + "]", hcl.Pos{}, ""},
 		{"a = max(max(1" + strings.Repeat("+1", 6000) + ", 0)" + strings.Repeat("+1", 3000) + ", 0)", hcl.Pos{}, ""},
@@ -55,16 +55,16 @@ func TestTooDeep(t *testing.T) {
 	}{
 		{`{"a": ` + nested("[", 499, "]") + "}", hcl.Pos{}},
 		{"{\n\n" + `"a": ` + nested("[", 500, "]") + "}", hcl.Pos{Line: 3, Column: 505, Byte: 507}},
-		{`["` + strings.Repeat("]", 900) + `", ` + nested("[", 499, "]"), hcl.Pos{}}, // those in a text close no others
+		{`["` + strings.Repeat("]", 900) + `", ` + nested("[", 499, "]"), hcl.Pos{}}, // brackets in a text do not close others
 		{`["` + strings.Repeat("]", 900) + `", ` + nested("[", 500, "]"), hcl.Pos{Line: 1, Column: 1405, Byte: 1404}},
 		{strings.Repeat("[{()}]", 600), hcl.Pos{}},
-		// Texts are templates.
+		// Texts in JSON are templates.
 		{`["a", "${0` + strings.Repeat("+1", 10_000) + `}"]`, hcl.Pos{}},
 		{"[\"a\",\n\"${0" + strings.Repeat("+1", 10_001) + `}"]`, hcl.Pos{Line: 2, Column: 20_008, Byte: 20_013}},
 		{`{"${` + strings.Repeat("!", 10_001) + `true}": 1}`, hcl.Pos{Line: 1, Column: 10_011, Byte: 10_010}},
 		{`["${` + strings.Repeat(`\u005b`, 501) + `}"]`, hcl.Pos{Line: 1, Column: 3012, Byte: 3011}},
 		{`["` + strings.Repeat("%{if true}", 10_001) + `"]`, hcl.Pos{Line: 1, Column: 100_013, Byte: 100_012}},
-		{`["` + strings.Repeat("1+", 10_001) + `"]`, hcl.Pos{}}, // no template
+		{`["` + strings.Repeat("1+", 10_001) + `"]`, hcl.Pos{}}, // not a template, so not parsed
 	} {
 		at, _, what := TooDeepJSON("f.json", []byte(c.src))
 		if at.Start != c.at || (what == "") != (c.at.Line == 0) {
@@ -76,7 +76,7 @@ func TestTooDeep(t *testing.T) {
 	}
 }
 
-// numbers is a tuple of n numbers.
+// numbers returns a tuple of n numbers.
 func numbers(n int) cty.Value {
 	all := make([]cty.Value, n)
 	for i := range all {
@@ -87,7 +87,7 @@ func numbers(n int) cty.Value {
 
 func textOf(n int) cty.Value { return cty.StringVal(strings.Repeat("x", n)) }
 
-// A value counts with all its parts.
+// The weight of a value includes all its parts.
 func TestWeight(t *testing.T) {
 	half := mostText / 2
 	for _, c := range []struct {
@@ -117,7 +117,7 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// Calls with too large a result are refused before they run; other calls give the usual result.
+// Guard rejects calls with too large a result before they run. Other calls return the result of the function.
 func TestGuard(t *testing.T) {
 	lists := func(n, elements int) []cty.Value {
 		all := make([]cty.Value, n)
@@ -136,25 +136,25 @@ func TestGuard(t *testing.T) {
 		name string
 		f    function.Function
 		args []cty.Value
-		want string // of the error; empty for none
+		want string // the expected error; "" for none
 	}{
 		{"setproduct", stdlib.SetProductFunc, lists(2, 300), ""}, // 2 × 300² elements
 		{"setproduct", stdlib.SetProductFunc, lists(2, 354), "more than 250000 elements"},
 		{"setproduct", stdlib.SetProductFunc, lists(6, 8), "more than 250000 elements"},
-		{"setproduct", stdlib.SetProductFunc, lists(40, 40), "more than 250000 elements"}, // 40^40: no number holds it
+		{"setproduct", stdlib.SetProductFunc, lists(40, 40), "more than 250000 elements"}, // 40^40 exceeds all integers
 		{"range", stdlib.RangeFunc, []cty.Value{n(1), n(5), n(0)}, "the step must not be 0"},
 		{"range", stdlib.RangeFunc, []cty.Value{n(1), n(5), n(2)}, ""},
 		{"range", stdlib.RangeFunc, []cty.Value{n(0), n(5)}, ""},
 		{"concat", stdlib.ConcatFunc, lists(2, mostElements/2-1), ""},
 		{"concat", stdlib.ConcatFunc, lists(2, mostElements/2), "more than 250000 elements"},
-		{"replace", stdlib.ReplaceFunc, []cty.Value{s("aaaa"), s("a"), textOf(mostText/5 - 2)}, ""}, // four in place of as many, and itself,
+		{"replace", stdlib.ReplaceFunc, []cty.Value{s("aaaa"), s("a"), textOf(mostText/5 - 2)}, ""}, // four texts and the argument
 		{"replace", stdlib.ReplaceFunc, []cty.Value{s("aaaa"), s("a"), textOf(mostText / 5)}, "more than 8388608 bytes"},
 		{"replace", stdlib.ReplaceFunc, []cty.Value{s("abab"), s("c"), textOf(mostText / 4)}, ""},
 		{"join", stdlib.JoinFunc, []cty.Value{textOf(1 << 20), cty.ListVal([]cty.Value{s("a"), s("b"), s("c")})}, ""},
 		{"join", stdlib.JoinFunc, []cty.Value{textOf(4 << 20), cty.ListVal([]cty.Value{s("a"), s("b"), s("c")})}, "more than 8388608 bytes"},
 		{"join", stdlib.JoinFunc, []cty.Value{s(","), cty.TupleVal([]cty.Value{s("a"), n(1)})}, ""},
 		{"join", stdlib.JoinFunc, []cty.Value{s(","), mixed(mostMixed + 1)}, "more than 5000 elements of several types"},
-		{"join", stdlib.JoinFunc, []cty.Value{s(","), numbers(mostMixed + 1)}, ""}, // of one type
+		{"join", stdlib.JoinFunc, []cty.Value{s(","), numbers(mostMixed + 1)}, ""}, // numbers have one type
 		{"join", stdlib.JoinFunc, []cty.Value{s(","), cty.TupleVal([]cty.Value{s("a"), numbers(2)})}, "string required"},
 		{"join", stdlib.JoinFunc, []cty.Value{s(","), cty.EmptyTupleVal}, ""},
 		{"jsonencode", stdlib.JSONEncodeFunc, []cty.Value{textOf(mostText)}, ""},
@@ -173,7 +173,7 @@ func TestGuard(t *testing.T) {
 				t.Errorf("%s: %v with %v made; want %q", c.name, err, made, c.want)
 			}
 		default:
-			// The result counts, and equals the function's own result.
+			// The effort includes the result, which equals the result of the function itself.
 			var w weight
 			w.add(got)
 			plain, err := c.f.Call(c.args)
@@ -208,13 +208,14 @@ func value(t *testing.T, expr string, variables map[string]cty.Value) (cty.Value
 	return v, diags, &e
 }
 
-// Intermediate values of loops, calls and comparisons count. Beyond the limit the rest of them is not evaluated.
+// The effort includes intermediate values of loops, calls and comparisons. When the limit is reached, evaluation
+// stops.
 func TestEffort(t *testing.T) {
 	many := map[string]cty.Value{"many": numbers(1000), "ten": numbers(10), "long": cty.ListVal([]cty.Value{textOf(1 << 20)})}
-	for expr, want := range map[string]int{ // elements that count
+	for expr, want := range map[string]int{ // expression → number of elements counted
 		`1`:                              0,
 		`[for i in ten : i]`:             10,
-		`[for i in ten : i if i > 20]`:   11, // a condition is looked at once more, for its type
+		`[for i in ten : i if i > 20]`:   11, // the condition is evaluated once more to find its type
 		`{ for i in ten : i => i }`:      20,
 		`[for i in ten : [i, i]]`:        30,
 		`[for i in ten : i if i < 5]`:    16,
@@ -223,7 +224,7 @@ func TestEffort(t *testing.T) {
 		`1 + 2`:                          0,
 		`length(ten)`:                    1,
 		`length(ten[*])`:                 12,
-		`length("a${length(ten)}b")`:     0, // an error
+		`length("a${length(ten)}b")`:     0, // the expression is an error
 		`[for i in ten : length(ten)]`:   20,
 		`[for i in [1, 2] : (ten == i)]`: 2 + 2*(11+1),
 	} {
@@ -233,7 +234,7 @@ func TestEffort(t *testing.T) {
 		}
 	}
 	for expr, fits := range map[string]bool{
-		`length([for i in many : [for j in many : j] if i < 499])`: true, // 499 × (1,000 + 1,001) elements and 1,001 conditions
+		`length([for i in many : [for j in many : j] if i < 499])`: true, // 499 × (1,000 + 1,001) elements, and 1,001 conditions
 		`length([for i in many : [for j in many : j] if i < 500])`: false,
 		`[for i in range(8) : long]`:                               true,
 		`[for i in range(33) : long]`:                              false, // 33 MiB
@@ -261,7 +262,7 @@ func TestEffort(t *testing.T) {
 	}
 }
 
-// Loops within loops are found in the texts of JSON.
+// TooDeepJSON finds nested loops in the texts of a JSON file.
 func TestLoopsInJSON(t *testing.T) {
 	for src, want := range map[string]bool{
 		`{"a": "${[for i in [1]: [for j in [i]: j]]}"}`:             true,
@@ -272,7 +273,7 @@ func TestLoopsInJSON(t *testing.T) {
 		`{"a": 1, "b": [true, null]}`:                               false,
 		`{"a"`:                                                      false,
 	} {
-		if _, summary, _ := TooDeepJSON("f.json", []byte(src)); (summary == "Loop within a loop") != want {
+		if _, summary, _ := TooDeepJSON("f.json", []byte(src)); (summary == "Loop inside a loop") != want {
 			t.Errorf("%s: %q", src, summary)
 		}
 	}

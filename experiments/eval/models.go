@@ -14,22 +14,21 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Model is the result of a function of the language: a distribution, estimates with an error, a speed-up, a life or a
-// price. It has the parameters, which have been checked, or the file that has them.
+// Model is the result of a function of the language: a distribution, estimates with an error, a speed-up curve, a
+// lifetime or a price. It has either checked parameters or the name of a file.
 type Model struct {
-	// Name is the function.
+	// Name is the name of the function.
 	Name    string
 	Numbers []float64
 	Spans   []time.Duration
-	// File is relative to the folder of the experiment file; only the rows that match
-	// Where count.
+	// File is a path relative to the folder of the experiment file. Only its rows that match Where are used.
 	File  string
 	Where []schema.Setting
-	// Named are the names of columns, and other settings of the file.
+	// Named are names of the file's columns and other settings.
 	Named []schema.Setting
 }
 
-// Option returns a setting of the file, or a default.
+// Option returns a setting of the file, or `otherwise` if it is not set.
 func (m *Model) Option(name, otherwise string) string {
 	for _, s := range m.Named {
 		if s.Name == name {
@@ -39,7 +38,7 @@ func (m *Model) Option(name, otherwise string) string {
 	return otherwise
 }
 
-// String writes the model as a file has it.
+// String returns the model as it is written in a file.
 func (m Model) String() string {
 	parts := schema.Each(m.Numbers, func(n float64) string { return fmt.Sprintf("%g", n) })
 	for _, d := range m.Spans {
@@ -59,14 +58,14 @@ func (m Model) String() string {
 
 var modelType = cty.Capsule("model", reflect.TypeFor[Model]())
 
-// parameter is a parameter of a function: a number from 0 to most, or above 0 where that is 0; or a duration.
+// parameter is a parameter of a function: a duration, or a number from 0 to most (above 0 if most is 0).
 type parameter struct {
-	name, article   string // article is what messages say before the name
+	name, article   string // article stands before the name in messages
 	most            float64
 	span, mayBeZero bool
 }
 
-// modelFunction makes a model of numbers and durations.
+// modelFunction returns a function that makes a model from numbers and durations.
 func modelFunction(name string, params ...parameter) function.Function {
 	spec := &function.Spec{Type: function.StaticReturnType(modelType)}
 	for _, p := range params {
@@ -105,8 +104,8 @@ func modelFunction(name string, params ...parameter) function.Function {
 	return function.New(spec)
 }
 
-// fileFunction names a file, the rows of it that count, and settings: the names of its
-// columns, and others.
+// fileFunction returns a function whose arguments are a file, a map that selects rows, and a map of settings, such as
+// names of columns.
 func fileFunction(name string, settings ...string) function.Function {
 	return function.New(&function.Spec{
 		Params:   []function.Parameter{{Name: "file", Type: cty.String}},
@@ -115,19 +114,19 @@ func fileFunction(name string, settings ...string) function.Function {
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			m := &Model{Name: name, File: args[0].AsString()}
 			if len(args) > 3 {
-				return cty.NilVal, function.NewArgErrorf(3, "there is a file, a map of the rows that count and a map of the "+
-					"columns' names, and no more")
+				return cty.NilVal, function.NewArgErrorf(3, "its arguments are a file, a map that selects rows and a map of the "+
+					"columns' names, and no others")
 			}
 			for i, list := range args[1:] {
 				if t := list.Type(); list.IsNull() || !t.IsObjectType() && !t.IsMapType() {
 					return cty.NilVal, function.NewArgErrorf(i+1, "%s are a map from columns to texts",
-						[]string{"the rows that count", "the names of columns"}[i])
+						[]string{"the selected rows", "the names of columns"}[i])
 				}
 				if !list.IsWhollyKnown() { // such as each.zone before the cells are made
 					return cty.UnknownVal(modelType), nil
 				}
 				for it := list.ElementIterator(); it.Next(); {
-					k, v := it.Element() // in the order of the keys
+					k, v := it.Element() // in the order of keys
 					s := schema.Setting{Name: k.AsString(), Value: Display(v)}
 					switch {
 					case i == 0:
@@ -145,7 +144,7 @@ func fileFunction(name string, settings ...string) function.Function {
 	})
 }
 
-// ModelOf returns the model in a value, if one of the named functions made it.
+// ModelOf returns the model in a value, if one of the named functions has made it.
 func ModelOf(v cty.Value, names ...string) (m Model, ok bool) {
 	if !v.Type().Equals(modelType) || v.IsNull() {
 		return m, false
@@ -154,7 +153,7 @@ func ModelOf(v cty.Value, names ...string) (m Model, ok bool) {
 	return m, slices.Contains(names, m.Name)
 }
 
-// life reads a distribution of lives.
+// life reads a distribution of lifetimes.
 func (a *Args) life(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	if m, ok := ModelOf(v, "exponential", "weibull", "bathtub", "survival", "availability"); ok {
 		return m, true
@@ -162,7 +161,7 @@ func (a *Args) life(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	return a.WrongType(arg, at, v, "a distribution of lives, like exponential(\"2h\") or survival(\"lives.csv\")")
 }
 
-// price reads dollars per hour.
+// price reads a price in dollars per hour.
 func (a *Args) price(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	m, ok := ModelOf(v, "prices", "catalogue")
 	if ok {

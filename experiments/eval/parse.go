@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// ReadSource reads a file; its errors are phrases for people.
+// ReadSource reads a file. Its errors are phrases for messages to the user.
 func ReadSource(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -34,7 +34,7 @@ func ReadSource(path string) ([]byte, error) {
 	how := os.O_RDONLY
 	pipe := info.Mode()&fs.ModeNamedPipe != 0
 	if pipe {
-		how |= syscall.O_NONBLOCK // opening one that nobody writes to would never return
+		how |= syscall.O_NONBLOCK // else opening a pipe that nothing writes to would block
 	}
 	f, err := folder.OpenFile(path, how, 0)
 	if err != nil {
@@ -48,7 +48,7 @@ func ReadSource(path string) ([]byte, error) {
 	return src, err
 }
 
-// ReadAll reads a source whole, up to the limit of a file.
+// ReadAll reads a source up to the size limit of a file. name is for the error.
 func ReadAll(name string, r io.Reader) ([]byte, error) {
 	src, err := io.ReadAll(io.LimitReader(r, MostSource+1))
 	if err == nil && len(src) > MostSource {
@@ -57,11 +57,11 @@ func ReadAll(name string, r io.Reader) ([]byte, error) {
 	return src, err
 }
 
-// tooLarge is the summary of the error for a file that would take too long to read.
+// tooLarge is the summary of errors about a file that would take too long to read.
 const tooLarge = "Too large to read"
 
-// Parse returns the body of a file with its names checked against the language, or nil when the
-// file cannot be parsed: the text after a syntax error is guesswork.
+// Parse parses a file and checks its names against the language. It returns nil after a syntax error, because the
+// rest of the file can then not be understood.
 func (r *Reporter) Parse(filename string, src []byte, language *schema.Block) *Node {
 	file := r.ParseFile(filename, src)
 	if file == nil {
@@ -74,9 +74,9 @@ func (r *Reporter) Parse(filename string, src []byte, language *schema.Block) *N
 	return root
 }
 
-// ParseFile returns nil, having reported why, when there is an error.
+// ParseFile parses a file. It returns nil after an error, which it reports.
 func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
-	if len(src) > MostSource { // an editor may hold so much
+	if len(src) > MostSource { // text editors can send larger sources
 		r.Errorf(hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}, tooLarge,
 			"The file has more than %d MiB.", MostSource>>20)
 		return nil
@@ -120,8 +120,7 @@ func (r *Reporter) ParseFile(filename string, src []byte) *hcl.File {
 	return file
 }
 
-// duplicateKeys reports objects that are written with the same key twice: only the last
-// would count.
+// duplicateKeys reports objects that have the same key twice: HCL would use only the last.
 func (r *Reporter) duplicateKeys(body *hclsyntax.Body) {
 	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
 		object, ok := n.(*hclsyntax.ObjectConsExpr)

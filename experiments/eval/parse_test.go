@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A pipe is read while something writes to it, as a shell's <(…) does; a pipe without a writer does not make the reader
-// wait.
+// A pipe is read while a process writes to it, as in a shell's <(…). A pipe without a writer is an error and does not
+// block.
 func TestReadSourceOfPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -24,7 +24,7 @@ func TestReadSourceOfPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := "experiment" + strings.Repeat(" ", 1<<20) + "\"e\" {}" // more than a pipe holds: it is being read when all is written
+	text := "experiment" + strings.Repeat(" ", 1<<20) + "\"e\" {}" // more than the buffer of a pipe: reading begins before all is written
 	go func() {
 		_, _ = in.WriteString(text)
 		_ = in.Close()

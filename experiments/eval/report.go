@@ -1,6 +1,5 @@
-// Package eval evaluates a file: it checks the names of blocks and arguments
-// against the tables of the language, evaluates variables, locals and the
-// arguments of blocks, and collects errors as diagnostics.
+// Package eval evaluates a file. It checks the names of blocks and arguments against the tables of the language. It
+// evaluates variables, locals and the arguments of blocks, and collects errors as diagnostics.
 package eval
 
 import (
@@ -16,19 +15,19 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Reporter collects diagnostics, each once.
+// Reporter collects diagnostics without repetitions.
 type Reporter struct {
-	// Files are the sources that diagnostics cite, by name.
+	// Files are the sources that diagnostics quote, by name.
 	Files map[string]*hcl.File
-	// List has the diagnostics in the order in which they were reported.
+	// List has the diagnostics in the order of their reports.
 	List experiments.Diagnostics
 	seen map[string]bool
 
-	compared int                          // names, see Nearest
-	effort   Effort                       // of the expression that is evaluated now
-	called   map[string]function.Function // see functions
+	compared int                          // number of names compared by Nearest
+	effort   Effort                       // effort of the expression under evaluation
+	called   map[string]function.Function // cache of the method functions
 
-	sensitive map[string]bool // the variables that are sensitive
+	sensitive map[string]bool // names of sensitive variables
 }
 
 // NewReporter returns a reporter without diagnostics.
@@ -36,7 +35,8 @@ func NewReporter() *Reporter {
 	return &Reporter{Files: map[string]*hcl.File{}, seen: map[string]bool{}}
 }
 
-// mostSnippets is how many diagnostics have their line of the source, for which the file is searched: fewer are shown.
+// mostSnippets is the largest number of diagnostics with their source line, because finding a line takes time. Fewer
+// are shown.
 const mostSnippets = 100
 
 // Add reports a diagnostic, unless the same place already has one with the same
@@ -57,12 +57,12 @@ func (r *Reporter) Add(d experiments.Diagnostic) {
 	r.List = append(r.List, d)
 }
 
-// placeOf returns a text that distinguishes diagnostics.
+// placeOf returns a text that identifies the place and summary of a diagnostic.
 func placeOf(d experiments.Diagnostic) string {
 	return fmt.Sprintf("%s\x00%d\x00%d\x00%s", d.Range.File, d.Range.Start.Byte, d.Range.End.Byte, d.Summary)
 }
 
-// TakeBack takes back all diagnostics but the first n, and returns them.
+// TakeBack removes all diagnostics but the first n, and returns the removed ones.
 func (r *Reporter) TakeBack(n int) experiments.Diagnostics {
 	back := r.List[n:]
 	for _, d := range back {
@@ -77,15 +77,17 @@ func (r *Reporter) Errorf(at hcl.Range, summary, detail string, args ...any) {
 	r.Add(experiments.ErrorAt(RangeOf(at), summary, detail, args...))
 }
 
-// Warnf reports something that is allowed but probably not meant.
+// Warnf reports a warning about something that is allowed but probably a mistake; detail is a format.
 func (r *Reporter) Warnf(at hcl.Range, summary, detail string, args ...any) {
 	r.Add(experiments.WarningAt(RangeOf(at), summary, detail, args...))
 }
 
-// mostCompared bounds the comparisons of names with unknown names: of many errors, only the first are shown.
+// mostCompared is the largest number of names that are compared to find suggestions. A file with many errors would
+// need more, but only its first errors are shown.
 const mostCompared = 200_000
 
-// Nearest returns the name that the writer probably meant, as words.Nearest does. After many comparisons it returns "".
+// Nearest returns the name that the user probably meant, like words.Nearest. After mostCompared comparisons it
+// returns "".
 func (r *Reporter) Nearest(name string, names func() []string) string {
 	if r.compared > mostCompared {
 		return ""
@@ -95,7 +97,7 @@ func (r *Reporter) Nearest(name string, names func() []string) string {
 	return schema.Nearest(name, all)
 }
 
-// Suggest reports an error with a suggested replacement, if there is one.
+// Suggest reports an error with a suggested replacement; "" means none.
 func (r *Reporter) Suggest(at hcl.Range, suggestion, summary, detail string, args ...any) {
 	d := experiments.ErrorAt(RangeOf(at), summary, detail, args...)
 	d.Suggestion = suggestion
@@ -105,10 +107,10 @@ func (r *Reporter) Suggest(at hcl.Range, suggestion, summary, detail string, arg
 // Failed reports whether an error has been reported.
 func (r *Reporter) Failed() bool { return r.List.HasErrors() }
 
-// didYouMean finds the suggestion that HCL writes into its details.
+// didYouMean matches the suggestion in the details of HCL's errors.
 var didYouMean = regexp.MustCompile(`\s*Did you mean "([^"]+)"\?`)
 
-// addHCL takes over diagnostics of the HCL library. note is added to details.
+// addHCL adds diagnostics of the HCL library. note is appended to their details.
 func (r *Reporter) addHCL(diags hcl.Diagnostics, note string) {
 	for _, h := range diags {
 		d := experiments.Diagnostic{Severity: experiments.SeverityError, Summary: h.Summary, Detail: h.Detail}
@@ -130,8 +132,8 @@ func (r *Reporter) addHCL(diags hcl.Diagnostics, note string) {
 	}
 }
 
-// addSyntax takes over diagnostics of a parser. Later errors are often an echo
-// of the first: of one kind, and of one line, only the first is reported.
+// addSyntax adds diagnostics of a parser. Since one mistake often causes several errors, it adds only the first of
+// each kind and of each line.
 func (r *Reporter) addSyntax(diags hcl.Diagnostics) {
 	kinds, lines := map[string]bool{}, map[int]bool{}
 	for _, h := range diags {
@@ -152,7 +154,7 @@ func RangeOf(h hcl.Range) experiments.Range {
 	return experiments.Range{File: h.Filename, Start: pos(h.Start), End: pos(h.End)}
 }
 
-// functions returns the functions that expressions can call. Their results add to the effort.
+// functions returns the functions that expressions can call. Their results are added to the effort.
 func (r *Reporter) functions() map[string]function.Function {
 	if r.called == nil {
 		r.called = make(map[string]function.Function, len(functions))

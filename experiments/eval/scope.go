@@ -13,21 +13,20 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Kinds are the blocks that references name, in the order of the language.
+// Kinds are the types of blocks that references can name, in the order of the language.
 var Kinds = []string{"job", "workload", "hardware", "policy"}
 
-// namespaces are the words that references begin with.
+// namespaces are the first words of references.
 var namespaces = []string{"var", "local", "host", "each", "job", "workload", "hardware", "policy"}
 
-// Env has the names that an expression can use.
+// Env is the scope of an expression: the names that it can use.
 type Env struct {
 	Ctx *hcl.EvalContext
-	// note ends the details of errors in expressions that read each.*: the
-	// values that it had.
+	// note lists the values of each.*; it is appended to errors in expressions that read them.
 	note string
 }
 
-// Lookup finds the value of a name.
+// Lookup returns the value of a name, and whether there is one.
 func (e *Env) Lookup(name string) (cty.Value, bool) {
 	for c := e.Ctx; c != nil; c = c.Parent() {
 		if v, ok := c.Variables[name]; ok {
@@ -37,8 +36,8 @@ func (e *Env) Lookup(name string) (cty.Value, bool) {
 	return cty.NilVal, false
 }
 
-// Refers reports whether a value is a reference to a block of that kind. Whether
-// there is such a block matters, because an object can be written by hand.
+// Refers reports whether a value is a reference to an existing block of that kind. An object written by hand can look
+// like a reference.
 func (e *Env) Refers(v cty.Value, kind string) bool {
 	if !v.Type().Equals(refType) || v.IsNull() || !v.IsWhollyKnown() {
 		return false
@@ -53,14 +52,15 @@ func (e *Env) Refers(v cty.Value, kind string) bool {
 	return ok && v.GetAttr("kind").AsString() == kind && blocks.Type().IsObjectType() && blocks.Type().HasAttribute(name)
 }
 
-// With returns the environment with the values of each.* added.
+// With returns a copy of the environment with the values of each.* added.
 func (e *Env) With(each map[string]cty.Value, note string) *Env {
 	ctx := e.Ctx.NewChild()
 	ctx.Variables = map[string]cty.Value{"each": cty.ObjectVal(each)}
 	return &Env{Ctx: ctx, note: note}
 }
 
-// WithRow adds the columns of a row of a table, row.*: numbers where they are some.
+// WithRow returns a copy of the environment with row.*, the columns of a table's row. Fields that are numbers become
+// numbers.
 func (e *Env) WithRow(head, fields []string) *Env {
 	row := make(map[string]cty.Value, len(head))
 	for i, name := range head {
@@ -74,14 +74,15 @@ func (e *Env) WithRow(head, fields []string) *Env {
 	return &Env{Ctx: ctx, note: e.note}
 }
 
-// Note is the values of each.* in words, in brackets; empty where nothing reads them.
+// Note returns the values of each.* as text in brackets; "" if the environment has none.
 func (e *Env) Note() string { return e.note }
 
-// Unknown replaces a value that could not be evaluated. Expressions over it are
-// unknown too, so that one mistake is reported once.
+// Unknown replaces a value that could not be evaluated. Expressions that use it are unknown too, so that one mistake
+// gives one error.
 var Unknown = cty.DynamicVal
 
-// Eval evaluates an expression; unknown when that failed, or when the value is sensitive, which is reported.
+// Eval evaluates an expression. It returns an unknown value after an error, and for a sensitive value; it reports
+// both.
 func (r *Reporter) Eval(expr hcl.Expression, e *Env) cty.Value {
 	v, _ := r.evaluate(expr, e)
 	if r.isSensitive(v) {
@@ -91,7 +92,7 @@ func (r *Reporter) Eval(expr hcl.Expression, e *Env) cty.Value {
 	return v
 }
 
-// evaluate evaluates an expression whose value may be sensitive, and reports whether the expression is right.
+// evaluate evaluates an expression whose value may be sensitive. It returns false after an error.
 func (r *Reporter) evaluate(expr hcl.Expression, e *Env) (cty.Value, bool) {
 	note := ""
 	for _, t := range expr.Variables() {
@@ -117,8 +118,7 @@ func (r *Reporter) evaluate(expr hcl.Expression, e *Env) (cty.Value, bool) {
 	return v, true
 }
 
-// checkReference walks a reference as far as its values are known, and reports
-// the first unknown name.
+// checkReference follows a reference as far as the values are known. It reports the first name that does not exist.
 func (r *Reporter) checkReference(t hcl.Traversal, e *Env) bool {
 	root := t.RootName()
 	v, ok := e.Lookup(root)
@@ -185,7 +185,7 @@ func (r *Reporter) unknownRoot(t hcl.Traversal, e *Env) {
 	}
 }
 
-// unknownAttribute reports path.name, which the value v of path does not have; direct when path is a namespace.
+// unknownAttribute reports that the value v of path has no attribute `name`. direct is set if path is a namespace.
 func (r *Reporter) unknownAttribute(at hcl.Range, path, name string, v cty.Value, direct bool) {
 	summary, detail := "Unknown attribute", fmt.Sprintf("%s has no attribute %q", path, name)
 	if direct {
@@ -210,7 +210,7 @@ func (r *Reporter) unknownAttribute(at hcl.Range, path, name string, v cty.Value
 	r.Suggest(at, suggestion, summary, "%s.", detail)
 }
 
-// objectKeys returns the names of an object's attributes, sorted.
+// objectKeys returns the names of an object's attributes in alphabetical order.
 func objectKeys(v cty.Value) []string {
 	var names []string
 	for it := v.ElementIterator(); it.Next(); {
@@ -220,9 +220,8 @@ func objectKeys(v cty.Value) []string {
 	return names
 }
 
-// NamesRead returns the names x of all root.x in a block, in the order in which
-// they occur, each once. all reports whether something reads the root as a
-// whole, or by a name that depends on values.
+// NamesRead returns the names x of all references root.x in a block, without repetitions, in the order of the block.
+// all is true if an expression uses root as a whole, or an index that is not constant.
 func NamesRead(n *Node, root string) (names []string, all bool) {
 	n.expressions(func(expr hcl.Expression) {
 		for _, t := range expr.Variables() {
@@ -238,21 +237,21 @@ func NamesRead(n *Node, root string) (names []string, all bool) {
 	return names, all
 }
 
-// Globals evaluates variables and locals and returns the environment of all blocks.
+// Globals evaluates variables and locals, and returns the scope of all blocks.
 func (r *Reporter) Globals(root *Node, outside Outside) (*Env, []schema.Setting) {
 	vars := map[string]cty.Value{
 		"host": hostValue(outside.Host),
 	}
 	for _, kind := range Kinds {
 		refs := map[string]cty.Value{}
-		nameless := slices.Contains(root.meant, kind) // one is there under a wrong name, it seems
+		nameless := slices.Contains(root.meant, kind) // a block with a misspelled type is probably of this kind
 		for _, n := range root.All(kind) {
 			refs[n.Label] = RefValue(kind, n.Label)
 			nameless = nameless || n.Label == ""
 		}
 		vars[kind] = cty.ObjectVal(refs)
 		if nameless {
-			vars[kind] = Unknown // any reference may mean that block, or the one that lacks its label
+			vars[kind] = Unknown // a reference may name a block with an error
 		}
 	}
 	values, settings := r.variables(root, outside)
@@ -281,7 +280,7 @@ func hostValue(h experiments.HostFacts) cty.Value {
 	return cty.ObjectVal(documented)
 }
 
-// nameOf returns the name by which a step of a reference takes a part of a value: x of ".x" and of "["x"]".
+// nameOf returns the name in a step of a reference: x of ".x" and of "["x"]".
 func nameOf(step hcl.Traverser) (name string, ok bool) {
 	switch step := step.(type) {
 	case hcl.TraverseAttr:
@@ -294,8 +293,8 @@ func nameOf(step hcl.Traverser) (name string, ok bool) {
 	return "", false
 }
 
-// second returns the second name of a reference, x of var.x. It returns "" if there is no second name, or if the name
-// depends on values.
+// second returns the second name of a reference, such as x of var.x. It returns "" if it is missing or not
+// constant.
 func second(t hcl.Traversal) (name string) {
 	if len(t) > 1 {
 		name, _ = nameOf(t[1])
@@ -316,7 +315,7 @@ func (r *Reporter) locals(root *Node, e *Env) {
 			}
 			l.byName[a.Name] = a
 			names = append(names, a.Name)
-			l.values[a.Name] = Unknown // until it is evaluated
+			l.values[a.Name] = Unknown // until the local is evaluated
 		}
 	}
 	for _, name := range names {
@@ -325,20 +324,20 @@ func (r *Reporter) locals(root *Node, e *Env) {
 	e.Ctx.Variables["local"] = cty.ObjectVal(l.values)
 }
 
-// locals are the locals of a file while they are evaluated.
+// locals holds the locals of a file during their evaluation.
 type locals struct {
 	r      *Reporter
 	e      *Env
 	byName map[string]*hcl.Attribute
 	values map[string]cty.Value
-	done   map[string]bool // false while the values that a local needs are evaluated
-	path   []string        // the locals that wait for the next
+	done   map[string]bool // by name; false while the locals that it reads are evaluated
+	path   []string        // names of the locals under evaluation; each reads the next
 }
 
-// mostOfCycle is how many names of a cycle are shown.
+// mostOfCycle is the largest number of names shown of a cycle.
 const mostOfCycle = 12
 
-// visit evaluates a local, after the locals that it reads.
+// visit evaluates a local, after all locals that it reads.
 func (l *locals) visit(name string) {
 	done, begun := l.done[name]
 	if done {
@@ -350,7 +349,7 @@ func (l *locals) visit(name string) {
 			left := fmt.Sprintf("%s → … (%d more)", cycle[mostOfCycle/2], n-mostOfCycle-1)
 			cycle = slices.Concat(cycle[:mostOfCycle/2], []string{left}, cycle[n-mostOfCycle/2:])
 		}
-		l.r.Errorf(l.byName[name].Range, "Cycle", "local.%s: each of them needs the value of the next.",
+		l.r.Errorf(l.byName[name].Range, "Cycle", "local.%s: the value of each depends on the next one.",
 			strings.Join(cycle, " → local."))
 		return
 	}
@@ -363,7 +362,7 @@ func (l *locals) visit(name string) {
 			continue
 		}
 		read := second(t)
-		if l.byName[read] == nil { // all of them, or one that is not there
+		if l.byName[read] == nil { // the expression reads all locals, or a missing one
 			if l.r.compared <= mostCompared {
 				maps.Copy(seen, l.values)
 			}
@@ -374,7 +373,8 @@ func (l *locals) visit(name string) {
 	}
 	l.path = l.path[:len(l.path)-1]
 	l.done[name] = true
-	// Only the locals that the expression reads: building an object of all locals for each local takes long.
+	// The scope has only the locals that the expression reads, because making an object of all locals each time is
+	// slow.
 	l.e.Ctx.Variables["local"] = cty.ObjectVal(seen)
 	l.values[name], _ = l.r.evaluate(expr, l.e)
 }

@@ -15,16 +15,17 @@ import (
 	"github.com/tfexp/tfexp/experiments/secret"
 )
 
-// mark is the type of the mark of sensitive values: cty hands it on to all values that are computed from them.
+// mark is the type of the mark on sensitive values. Package cty copies marks to all values that are computed from
+// marked ones.
 type mark struct{}
 
-// sensitiveSummary is the summary of an error about a sensitive value in a place where none is allowed.
+// sensitiveSummary is the summary of errors about a sensitive value that would be shown.
 const sensitiveSummary = "Sensitive value"
 
-// Sensitive returns the names of the variables that are sensitive, sorted.
+// Sensitive returns the names of the sensitive variables in alphabetical order.
 func (r *Reporter) Sensitive() []string { return slices.Sorted(maps.Keys(r.sensitive)) }
 
-// findSensitive records the variables whose block has sensitive = true.
+// findSensitive stores the names of the variables whose block has sensitive = true.
 func (r *Reporter) findSensitive(root *Node) {
 	for _, n := range root.All("variable") {
 		a := n.Attr("sensitive")
@@ -39,11 +40,11 @@ func (r *Reporter) findSensitive(root *Node) {
 		if r.sensitive == nil {
 			r.sensitive = map[string]bool{}
 		}
-		r.sensitive[n.Label] = true // also if it is in error
+		r.sensitive[n.Label] = true // also if its value is wrong
 	}
 }
 
-// sensitiveValue returns the value of a sensitive variable. The value is marked, and no error quotes it.
+// sensitiveValue returns the value of a sensitive variable, with a mark. No error quotes the value.
 func (r *Reporter) sensitiveValue(n *Node, g *given, t *varType, constants *Env) (v cty.Value, at hcl.Range) {
 	before := len(r.List)
 	v, at = r.ownValue(n, g, t, constants)
@@ -64,7 +65,7 @@ func (r *Reporter) sensitiveValue(n *Node, g *given, t *varType, constants *Env)
 	return v.Mark(mark{}), at
 }
 
-// mayShow reports whether a default of a sensitive variable is no secret: it is null, or empty.
+// mayShow reports whether the default of a sensitive variable is null or empty, so that it reveals nothing.
 func (r *Reporter) mayShow(expr hcl.Expression, constants *Env) bool {
 	v := r.Eval(expr, constants)
 	switch {
@@ -76,15 +77,15 @@ func (r *Reporter) mayShow(expr hcl.Expression, constants *Env) bool {
 	return v.CanIterateElements() && v.LengthInt() == 0
 }
 
-// isSensitive reports whether a value is computed from a sensitive one.
+// isSensitive reports whether a value is computed from a sensitive variable.
 func (r *Reporter) isSensitive(v cty.Value) bool { return len(r.sensitive) > 0 && v.ContainsMarked() }
 
 func (r *Reporter) refuseSensitive(at hcl.Range) {
 	r.Errorf(at, sensitiveSummary, "Results show what is set here, so it cannot be computed from a sensitive variable. "+
-		"The command of a job (behind its program) and the values of its env can.")
+		"The arguments in a job's command and the values of its env can.")
 }
 
-// readsSensitive reports whether an expression reads a sensitive value.
+// readsSensitive reports whether an expression uses a sensitive value.
 func (r *Reporter) readsSensitive(expr hcl.Expression, e *Env) bool {
 	return len(r.sensitive) > 0 && slices.ContainsFunc(expr.Variables(), func(t hcl.Traversal) bool {
 		v, diags := t.TraverseAbs(e.Ctx)
@@ -95,7 +96,7 @@ func (r *Reporter) readsSensitive(expr hcl.Expression, e *Env) bool {
 	})
 }
 
-// withoutDetails removes what may quote a value from diagnostics.
+// withoutDetails removes from diagnostics all details that may quote a value.
 func withoutDetails(diags hcl.Diagnostics) hcl.Diagnostics {
 	return schema.Each(diags, func(d *hcl.Diagnostic) *hcl.Diagnostic {
 		return &hcl.Diagnostic{Severity: d.Severity, Subject: d.Subject, Summary: "Invalid expression",
@@ -109,7 +110,7 @@ func isInfinite(v cty.Value) bool {
 	return v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && v.AsBigFloat().IsInf()
 }
 
-// intoElements moves the mark of a list to its elements.
+// intoElements moves the mark from a list to its elements.
 func intoElements(v cty.Value) cty.Value {
 	v, marks := v.Unmark()
 	if len(marks) == 0 || v.LengthInt() == 0 {
@@ -118,7 +119,7 @@ func intoElements(v cty.Value) cty.Value {
 	return cty.TupleVal(schema.Each(v.AsValueSlice(), func(e cty.Value) cty.Value { return e.WithMarks(marks) }))
 }
 
-// hidden is text of a sensitive value: its token.
+// hidden converts a sensitive text to its token.
 func (a *Args) hidden(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	v, _ = v.UnmarkDeep()
 	s, err := convert.Convert(v, cty.String)
@@ -135,7 +136,8 @@ func (a *Args) hidden(arg *schema.Arg, at hcl.Range, v cty.Value) (any, bool) {
 	return text, true
 }
 
-// attributes reads a file of variables, sorted by their names. An experiment with sensitive variables quotes none of it.
+// attributes reads a file of variables, and returns its arguments in the order of the file. If the experiment has
+// sensitive variables, no error quotes the file.
 func (r *Reporter) attributes(path string, src []byte) []*hcl.Attribute {
 	before := len(r.List)
 	file := r.ParseFile(path, src)
@@ -149,13 +151,13 @@ func (r *Reporter) attributes(path string, src []byte) []*hcl.Attribute {
 		delete(r.Files, path)
 		for _, d := range r.TakeBack(before) {
 			r.Add(experiments.ErrorAt(d.Range, "Cannot read the file of variables",
-				"It has an error here. It may have sensitive values, so nothing of it is shown."))
+				"The file has an error here. It may have sensitive values, so its text is not shown."))
 		}
 	}
 	return sorted(attrs)
 }
 
-// cited returns a -var argument as diagnostics cite it: without the value, if it is or may be sensitive.
+// cited returns a -var argument as diagnostics quote it. The value is left out if it is or may be sensitive.
 func (r *Reporter) cited(v string, known map[string]bool) string {
 	name, _, ok := strings.Cut(v, "=")
 	bare := strings.TrimSpace(name)
@@ -168,24 +170,24 @@ func (r *Reporter) cited(v string, known map[string]bool) string {
 	return name + "=" + secret.Shown
 }
 
-// secretWords are words of names that secrets have.
+// secretWords are words that occur in names of secrets.
 var secretWords = []string{"token", "secret", "secrets", "password", "passwords", "passwd", "passphrase", "credential",
 	"credentials", "apikey"}
 
-// secretKeys are words before "key" in names of secrets.
+// secretKeys are words that stand before "key" in names of secrets.
 var secretKeys = []string{"api", "access", "account", "auth", "encryption", "private", "secret", "service", "signing", "ssh"}
 
-// doubtSecret warns of a text whose variable is named like a secret.
+// doubtSecret warns of a variable with the name of a secret that is not marked as sensitive.
 func (r *Reporter) doubtSecret(n *Node, v cty.Value) {
 	if v.Type() != cty.String || n.Attr("sensitive") != nil || !namesSecret(n.Label) {
 		return
 	}
-	r.Warnf(n.Header, "Readable secret", "The name of the variable %q is a secret's, and results show its value. If it is "+
-		"one, set sensitive = true; if it is none, sensitive = false.", n.Label)
+	r.Warnf(n.Header, "Readable secret", "The variable %q is named like a secret, and results show its value. If it is "+
+		"secret, set sensitive = true; otherwise set sensitive = false.", n.Label)
 }
 
-// namesSecret reports whether a name has a word like token, password or key. Words end at _, at - and before a
-// capital.
+// namesSecret reports whether a name contains a word such as token, password or key. Words are separated by _ or -,
+// or begin with a capital.
 func namesSecret(name string) bool {
 	var b strings.Builder
 	before := ' '

@@ -13,25 +13,22 @@ import (
 	"github.com/tfexp/tfexp/experiments/schema"
 )
 
-// Node is one block of a file with its names checked against the schema, its
-// arguments not yet evaluated.
+// Node is a block of a file. Its names have been checked against the schema; its arguments are not evaluated yet.
 type Node struct {
 	Schema *schema.Block
 	Args   []schema.Arg
 	Label  string
-	// header is the block's first line without its brace; labelAt its label.
+	// Header is the place of the block's first line without the brace, and LabelAt the place of its label.
 	Header  hcl.Range
 	LabelAt hcl.Range
-	// attrs and blocks are in the order of the file.
+	// Attrs and Blocks are in the order of the file.
 	Attrs  []*hcl.Attribute
 	Blocks []*Node
-	// meant are arguments that are there under a wrong name, it seems: they
-	// need not be missed.
+	// meant are arguments that the file probably sets under a misspelled name. They are not reported as missing.
 	meant []string
-	// named finds the first block of each kind and label. It lacks the blocks that were added after it was built.
+	// named is an index of the blocks by kind and label. It may lack blocks that were added last.
 	named *index
-	// broken is set when an error was found in the block itself, so that its
-	// users need not report it as well.
+	// Broken is set if the block itself has an error. Blocks that use it then report no further error.
 	Broken bool
 }
 
@@ -82,13 +79,13 @@ func (n *Node) Find(name, label string) *Node {
 	return nil
 }
 
-// fewBlocks is the number of blocks up to which they are searched one by one.
+// fewBlocks is the largest number of blocks that Find searches without an index.
 const fewBlocks = 32
 
-// index finds blocks by kind and label in a list that only grows.
+// index is an index by kind and label of a list of blocks to which blocks are appended.
 type index struct {
 	first map[[2]string]*Node
-	seen  int // how many blocks are in it
+	seen  int // number of blocks in the index
 }
 
 func (x *index) find(blocks []*Node, name, label string) *Node {
@@ -101,7 +98,7 @@ func (x *index) find(blocks []*Node, name, label string) *Node {
 	return x.first[[2]string{name, label}]
 }
 
-// Title names the block in a sentence: `policy "rr"`.
+// Title returns the name of the block in messages, such as `policy "rr"`.
 func (n *Node) Title() string {
 	if n.Label == "" {
 		return n.Schema.Name
@@ -109,7 +106,7 @@ func (n *Node) Title() string {
 	return fmt.Sprintf("%s %q", n.Schema.Name, n.Label)
 }
 
-// expressions calls f for every expression in the block and the blocks within.
+// expressions calls f for every expression in the block and in nested blocks.
 func (n *Node) expressions(f func(hcl.Expression)) {
 	for _, a := range n.Attrs {
 		f(a.Expr)
@@ -119,8 +116,8 @@ func (n *Node) expressions(f func(hcl.Expression)) {
 	}
 }
 
-// structure reads a body by its schema, and reports every name that the schema
-// lacks and every missing required argument or block.
+// structure reads a body according to its schema. It reports unknown names, and missing arguments and blocks that are
+// required.
 func (r *Reporter) structure(body hcl.Body, n *Node) {
 	before := len(r.List)
 	attrs, blocks := r.split(body, n)
@@ -134,7 +131,7 @@ func (r *Reporter) structure(body hcl.Body, n *Node) {
 	n.Broken = n.Broken || len(r.List) > before
 }
 
-// argument adds an argument to its block, if the schema has it.
+// argument adds an argument to the block n, or reports that the schema lacks it.
 func (r *Reporter) argument(a *hcl.Attribute, n *Node) {
 	switch {
 	case schema.Find(n.Args, a.Name) != nil:
@@ -151,7 +148,7 @@ func (r *Reporter) argument(a *hcl.Attribute, n *Node) {
 	n.Attrs = append(n.Attrs, a)
 }
 
-// block adds a block to its parent, if the schema has it.
+// block adds a block to its parent, or reports that the schema lacks it.
 func (r *Reporter) block(b *hcl.Block, parent *Node) {
 	if s := parent.Schema.Block(b.Type); s != nil {
 		r.nested(b, s, parent)
@@ -163,7 +160,7 @@ func (r *Reporter) block(b *hcl.Block, parent *Node) {
 		return
 	}
 	near := r.unknownName(b.TypeRange, "block", b.Type, parent)
-	if s := parent.Schema.Block(near); s != nil { // a reference to it is not an error as well
+	if s := parent.Schema.Block(near); s != nil { // references to the misspelled block are not reported too
 		stand := &Node{Schema: s, Header: b.DefRange, LabelAt: b.DefRange, Broken: true}
 		if len(b.Labels) > 0 {
 			stand.Label = b.Labels[0]
@@ -172,7 +169,7 @@ func (r *Reporter) block(b *hcl.Block, parent *Node) {
 	}
 }
 
-// missing reports the required arguments and blocks that a block lacks.
+// missing reports required arguments and blocks that a block does not have.
 func (r *Reporter) missing(n *Node) {
 	for i := range n.Args {
 		if a := &n.Args[i]; a.Required && n.Attr(a.Name) == nil && !slices.Contains(n.meant, a.Name) {
@@ -188,7 +185,7 @@ func (r *Reporter) missing(n *Node) {
 			what = n.Title()
 		}
 		if b.Single {
-			need = "an " + b.Name + " block" // experiment is the only one
+			need = "an " + b.Name + " block" // experiment is the only required block with a vowel
 		}
 		r.Errorf(n.Header, "Missing block", "%s needs %s.", what, need)
 	}
@@ -201,11 +198,11 @@ func forExample(a *schema.Arg) string {
 	return fmt.Sprintf(", for example %s = %s", a.Name, a.Example)
 }
 
-// maxName bounds names, in bytes: a folder with the name and a suffix must be
-// possible on every file system.
+// maxName is the largest length of a name in bytes. Folders have names with a suffix, which every file system must
+// accept.
 const maxName = 100
 
-// nested adds a block to its parent.
+// nested checks the label of a block and adds the block to its parent.
 func (r *Reporter) nested(b *hcl.Block, s *schema.Block, parent *Node) {
 	n := &Node{Schema: s, Header: b.DefRange, LabelAt: b.DefRange}
 	if len(b.Labels) > 0 {
@@ -249,8 +246,7 @@ func (r *Reporter) nested(b *hcl.Block, s *schema.Block, parent *Node) {
 	parent.Blocks = append(parent.Blocks, n)
 }
 
-// unknownName reports a name that the schema does not have, and returns the
-// name that was probably meant.
+// unknownName reports a name that the schema does not have, and returns the known name that was probably meant.
 func (r *Reporter) unknownName(at hcl.Range, kind, name string, n *Node) string {
 	where := "at the top of a file"
 	if n.Schema.Name != "" {
@@ -262,7 +258,7 @@ func (r *Reporter) unknownName(at hcl.Range, kind, name string, n *Node) string 
 	return near
 }
 
-// split takes a body of either syntax apart, in the order of the file.
+// split returns the arguments and blocks of a body in HCL or JSON syntax, in the order of the file.
 func (r *Reporter) split(body hcl.Body, n *Node) (attrs []*hcl.Attribute, blocks []*hcl.Block) {
 	if native, ok := body.(*hclsyntax.Body); ok {
 		all := make(hcl.Attributes, len(native.Attributes))
@@ -274,7 +270,7 @@ func (r *Reporter) split(body hcl.Body, n *Node) (attrs []*hcl.Attribute, blocks
 			blocks = append(blocks, b.AsHCLBlock())
 		}
 	} else {
-		// In JSON only the schema distinguishes blocks from arguments.
+		// In JSON, blocks and arguments look alike: only the schema distinguishes them.
 		want := &hcl.BodySchema{}
 		for _, b := range n.Schema.Blocks {
 			header := hcl.BlockHeaderSchema{Type: b.Name}
@@ -296,10 +292,10 @@ func (r *Reporter) split(body hcl.Body, n *Node) (attrs []*hcl.Attribute, blocks
 	return attrs, blocks
 }
 
-// labelOf finds the kind of block in the HCL library's message about a block in JSON that has no name.
+// labelOf matches the HCL library's message about a block in JSON without a name, and captures the kind of block.
 var labelOf = regexp.MustCompile(`^At least one object property is required, whose name represents the (\w+) block's `)
 
-// nameless returns the kinds of the blocks in JSON that have no name, and a message about it.
+// nameless returns the kinds of JSON blocks without a name, with a message about them.
 func nameless(diags hcl.Diagnostics) (kinds []string) {
 	for _, h := range diags {
 		if m := labelOf.FindStringSubmatch(h.Detail); m != nil {
@@ -311,7 +307,7 @@ func nameless(diags hcl.Diagnostics) (kinds []string) {
 	return kinds
 }
 
-// sorted returns attributes in the order of the file.
+// sorted returns arguments in the order of the file.
 func sorted(attrs hcl.Attributes) []*hcl.Attribute {
 	list := slices.Collect(maps.Values(attrs))
 	slices.SortFunc(list, func(a, b *hcl.Attribute) int {

@@ -6,8 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// KeyRanges returns the ranges of the keys of an object, as far as it is a
-// literal.
+// KeyRanges returns the places of an object's keys, by key. It is empty if the object is not a literal.
 func KeyRanges(expr hcl.Expression) map[string]hcl.Range {
 	at := map[string]hcl.Range{}
 	pairs, _ := hcl.ExprMap(expr)
@@ -21,11 +20,11 @@ func KeyRanges(expr hcl.Expression) map[string]hcl.Range {
 	return at
 }
 
-// PairRanges returns the ranges of the keys and the values of an object. For an
-// object without such ranges, it returns the object's range.
+// PairRanges returns functions that return the place of an object's key, and of its value. For an object that is not
+// a literal, both return the place of the object.
 func PairRanges(expr hcl.Expression) (keyAt, valueAt func(key string) hcl.Range) {
 	keys, values := map[string]hcl.Range{}, map[string]hcl.Range{}
-	pairs, _ := hcl.ExprMap(expr) // without pairs where it is not written out
+	pairs, _ := hcl.ExprMap(expr) // no pairs if the object is not a literal
 	for _, p := range pairs {
 		name := hcl.ExprAsKeyword(p.Key)
 		if name == "" {

@@ -13,15 +13,15 @@ import (
 	"github.com/tfexp/tfexp/experiments/secret"
 )
 
-// refType is the type of a reference to a block: `job.long`.
+// refType is the type of a reference to a block, such as `job.long`.
 var refType = cty.Object(map[string]cty.Type{"kind": cty.String, "name": cty.String})
 
 func RefValue(kind, name string) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{"kind": cty.StringVal(kind), "name": cty.StringVal(name)})
 }
 
-// Display writes a value for people, and as the text of an axis: strings
-// without quotes, durations and sizes canonically, references by name.
+// Display returns a value as text for messages and for values of axes: strings without quotes, durations and sizes in
+// canonical form, references as names.
 func Display(v cty.Value) string {
 	switch {
 	case v.IsMarked():
@@ -50,7 +50,7 @@ func Display(v cty.Value) string {
 	case t.IsObjectType() || t.IsMapType():
 		var parts []string
 		for it := v.ElementIterator(); it.Next(); {
-			key, e := it.Element() // in the order of the keys
+			key, e := it.Element() // in the order of keys
 			parts = append(parts, key.AsString()+"="+Display(e))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
@@ -65,8 +65,8 @@ func Display(v cty.Value) string {
 	return t.FriendlyName()
 }
 
-// literal writes a variable's value so that -var reads it back: a string as
-// it is, anything else as an expression.
+// literal returns a variable's value in the form that -var accepts: a string without quotes, other values as
+// expressions.
 func literal(v cty.Value) string {
 	if v.ContainsMarked() {
 		return secret.Shown
@@ -77,10 +77,10 @@ func literal(v cty.Value) string {
 	return expression(v)
 }
 
-// Literal writes a string in the language: in quotes, with special characters escaped.
+// Literal returns a string in HCL syntax: in quotes, with special characters escaped.
 func Literal(s string) string { return expression(cty.StringVal(s)) }
 
-// expression writes a value in the language.
+// expression returns a value in HCL syntax.
 func expression(v cty.Value) string {
 	t := v.Type()
 	if v.IsNull() || !v.CanIterateElements() {

@@ -16,14 +16,13 @@ import (
 	"github.com/tfexp/tfexp/experiments/secret"
 )
 
-// varType is the type of a variable. Durations and sizes are strings that are
-// checked, and kept in canonical form.
+// varType is the type of a variable. Durations and sizes are strings in canonical form.
 type varType struct {
 	name string // string, number, bool, duration, size, any, list, map
 	elem *varType
 }
 
-// scalarTypes are the types without an element type.
+// scalarTypes are the types that have no element type.
 var scalarTypes = []string{"string", "number", "bool", "duration", "size", "any"}
 
 func (t *varType) String() string {
@@ -33,12 +32,12 @@ func (t *varType) String() string {
 	return t.name
 }
 
-// isText reports whether -var takes the value as it is, without quotes.
+// isText reports whether -var accepts values of the type without quotes.
 func (t *varType) isText() bool {
 	return t.name == "string" || t.name == "duration" || t.name == "size"
 }
 
-// parseType reads a type expression. It reports any other expression and returns nil.
+// parseType reads a type expression. It returns nil for another expression, which it reports.
 func (r *Reporter) parseType(expr hcl.Expression) *varType {
 	if word := hcl.ExprAsKeyword(expr); word != "" {
 		if slices.Contains(scalarTypes, word) {
@@ -64,8 +63,8 @@ func (r *Reporter) parseType(expr hcl.Expression) *varType {
 	return nil
 }
 
-// convert makes v a value of the type, with units in canonical form. Its
-// errors are phrases about the value.
+// convert converts v to the type; durations and sizes get their canonical form. Its errors are phrases about the
+// value.
 func (t *varType) convert(v cty.Value) (cty.Value, error) {
 	if !v.IsKnown() || v.IsNull() {
 		return v, nil
@@ -85,7 +84,7 @@ func (t *varType) convert(v cty.Value) (cty.Value, error) {
 	return v, nil
 }
 
-// scalar converts to a type without elements.
+// scalar converts v to a type without elements.
 func (t *varType) scalar(v cty.Value, to cty.Type) (cty.Value, error) {
 	c, err := convert.Convert(v, to)
 	if err != nil {
@@ -94,7 +93,7 @@ func (t *varType) scalar(v cty.Value, to cty.Type) (cty.Value, error) {
 	return c, nil
 }
 
-// quantity converts to a duration or a size: a string with a unit.
+// quantity converts v to a duration or a size, a string with a unit.
 func (t *varType) quantity(v cty.Value) (cty.Value, error) {
 	s, err := t.scalar(v, cty.String)
 	if err != nil {
@@ -114,7 +113,7 @@ func (t *varType) quantity(v cty.Value) (cty.Value, error) {
 	return cty.StringVal(schema.FormatDuration(d)), nil
 }
 
-// elements converts the elements of a list or a map.
+// elements converts v to a list or a map, element by element.
 func (t *varType) elements(v cty.Value) (cty.Value, error) {
 	isMap := v.Type().IsObjectType() || v.Type().IsMapType()
 	if !isMap && t.name == "map" || !IsList(v) && t.name == "list" {
@@ -139,18 +138,18 @@ func (t *varType) elements(v cty.Value) (cty.Value, error) {
 	return cty.TupleVal(elems), nil
 }
 
-// Outside has the inputs from outside of a file.
+// Outside has the values of variables that come from outside of the file.
 type Outside struct {
-	// Vars are values of variables, "name=value"; VarFiles are files of them.
+	// Vars are values of variables in the form "name=value"; VarFiles are paths of files with values.
 	Vars, VarFiles []string
 	Host           experiments.HostFacts
 }
 
-// given is a value of a variable from outside of the file.
+// given is the value of a variable from outside of the file, either text or expr.
 type given struct {
-	at   hcl.Range      // of the value
-	text string         // as it was written, for text types
-	expr hcl.Expression // otherwise; nil means that text is to be parsed
+	at   hcl.Range      // place of the value
+	text string         // the value as written, for types that need no quotes
+	expr hcl.Expression // the parsed value; nil: text must be parsed
 }
 
 // variables evaluates all variables, in the order of the file.
@@ -171,7 +170,7 @@ func (r *Reporter) variables(root *Node, from Outside) (map[string]cty.Value, []
 	return values, settings
 }
 
-// variable evaluates one variable; unknown when something is wrong with it.
+// variable evaluates a variable. It returns an unknown value after an error.
 func (r *Reporter) variable(n *Node, g *given) cty.Value {
 	constants := &Env{Ctx: &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: r.functions()}}
 	if a := n.Attr("description"); a != nil {
@@ -208,8 +207,8 @@ func (r *Reporter) variable(n *Node, g *given) cty.Value {
 	return v
 }
 
-// ownValue evaluates the default of a variable and its value from outside, which wins. It also returns where the value is
-// written.
+// ownValue evaluates the default of a variable and its value from outside, and returns the latter if there is one. It
+// also returns the place where the value is written.
 func (r *Reporter) ownValue(n *Node, g *given, t *varType, constants *Env) (v cty.Value, at hcl.Range) {
 	v = Unknown
 	if a := n.Attr("default"); a != nil {
@@ -226,7 +225,7 @@ func (r *Reporter) ownValue(n *Node, g *given, t *varType, constants *Env) (v ct
 	return v, g.at
 }
 
-// withoutValue reports a variable without a value.
+// withoutValue reports a variable that has no value.
 func (r *Reporter) withoutValue(n *Node) {
 	const summary = "Variable without a value"
 	if r.sensitive[n.Label] {
@@ -237,8 +236,8 @@ func (r *Reporter) withoutValue(n *Node) {
 	r.Errorf(n.Header, summary, "The variable %q has no default; set it: -var %s=….", n.Label, n.Label)
 }
 
-// givenValue evaluates the value of a variable from outside the file. text
-// reports whether -var takes it as it is.
+// givenValue evaluates the value of a variable from outside of the file. text is set if -var accepts such values
+// without quotes.
 func (r *Reporter) givenValue(name string, g *given, t *varType, text bool, constants *Env) cty.Value {
 	switch {
 	case g.expr != nil:
@@ -252,7 +251,7 @@ func (r *Reporter) givenValue(name string, g *given, t *varType, text bool, cons
 		return Unknown
 	}
 	expr, diags := hclsyntax.ParseExpression([]byte(g.text), g.at.Filename, g.at.Start)
-	// A bare word is most likely a text, which the type does not allow.
+	// A word without quotes is probably meant as a text, but the variable has another type.
 	if diags.HasErrors() || len(expr.Variables()) > 0 {
 		r.Errorf(g.at, "Wrong value of a variable", "The variable %q is a %s; this is not one.", name, t)
 		return Unknown
@@ -271,7 +270,7 @@ func (r *Reporter) typed(v cty.Value, t *varType, at hcl.Range, name string) cty
 	return c
 }
 
-// validate checks a variable's value by one validation block.
+// validate checks the value of a variable with one validation block.
 func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
 	for _, t := range check.Attr("condition").Expr.Variables() {
 		if step := second(t); t.RootName() == "var" && step != "" && step != n.Label {
@@ -305,12 +304,12 @@ func (r *Reporter) validate(n, check *Node, v cty.Value, at hcl.Range) bool {
 	return false
 }
 
-// Condition evaluates a bool. It reports any other value and returns unknown.
+// Condition evaluates an expression of type bool. It returns an unknown value for any other type, which it reports.
 func (r *Reporter) Condition(expr hcl.Expression, e *Env) cty.Value {
 	return r.truth(expr, r.Eval(expr, e))
 }
 
-// truth is Condition of a value.
+// truth checks that a value is a bool. It returns an unknown value otherwise.
 func (r *Reporter) truth(expr hcl.Expression, v cty.Value) cty.Value {
 	if !v.IsKnown() {
 		return cty.UnknownVal(cty.Bool)
@@ -324,7 +323,8 @@ func (r *Reporter) truth(expr hcl.Expression, v cty.Value) cty.Value {
 	return b
 }
 
-// givenValues reads the environment, -var-file and -var, in this order, so that later values win.
+// givenValues reads values of variables from the environment, from -var-file and from -var. Later ones override
+// earlier ones.
 func (r *Reporter) givenValues(names []string, from Outside) map[string]*given {
 	values := map[string]*given{}
 	known := make(map[string]bool, len(names))
@@ -356,8 +356,8 @@ func (r *Reporter) givenValues(names []string, from Outside) map[string]*given {
 		}
 	}
 
-	// All -var arguments make up one text, a line each, that diagnostics cite.
-	// They cite no sensitive value.
+	// To give diagnostics a source, all -var arguments form one text with a line for each. Sensitive values are left
+	// out.
 	cited := schema.Each(from.Vars, func(v string) string { return r.cited(v, known) })
 	source := strings.Join(cited, "\n")
 	if len(from.Vars) > 0 {
@@ -373,7 +373,7 @@ func (r *Reporter) givenValues(names []string, from Outside) map[string]*given {
 		v = cited[i]
 		if r.sensitive[strings.TrimSpace(name)] && text == secret.Shown {
 			offset += len(v) + 1
-			continue // of a run that is resumed
+			continue // from the command line of the run that is resumed
 		}
 		if ok && strings.TrimSpace(name) != "" {
 			set(strings.TrimSpace(name), rangeAt(0, len(name)), &given{at: rangeAt(len(name)+1, len(v)), text: text})

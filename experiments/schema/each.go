@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Each applies of to each element of a list and returns the results; nil for an empty list.
+// Each returns the results of calling `of` for each element of a list; nil for an empty list.
 func Each[T, U any](list []T, of func(T) U) []U {
 	var all []U
 	if len(list) > 0 {
@@ -17,7 +17,7 @@ func Each[T, U any](list []T, of func(T) U) []U {
 	return all
 }
 
-// Where returns the elements of a list that satisfy a condition, in their order; nil without any.
+// Where returns the elements of a list for which `is` is true, in their order; nil without any.
 func Where[T any](list []T, is func(T) bool) []T {
 	var some []T
 	for _, t := range list {
@@ -28,7 +28,7 @@ func Where[T any](list []T, is func(T) bool) []T {
 	return some
 }
 
-// AddOnce appends a value to a list that does not contain it yet.
+// AddOnce appends t to the list if the list does not contain it.
 func AddOnce[T comparable](list []T, t T) []T {
 	if slices.Contains(list, t) {
 		return list
@@ -36,7 +36,7 @@ func AddOnce[T comparable](list []T, t T) []T {
 	return append(list, t)
 }
 
-// Or returns the value that a pointer points to, or otherwise if the pointer is nil.
+// Or returns the value that p points to, or `otherwise` if p is nil.
 func Or[T any](p *T, otherwise T) T {
 	if p == nil {
 		return otherwise
@@ -44,5 +44,5 @@ func Or[T any](p *T, otherwise T) T {
 	return *p
 }
 
-// OrNaN returns the value that a pointer points to, or NaN if the pointer is nil.
+// OrNaN returns the value that p points to, or NaN if p is nil.
 func OrNaN(p *float64) float64 { return Or(p, math.NaN()) }

@@ -5,13 +5,13 @@ import (
 	"regexp"
 )
 
-// FunctionTable is the table of the functions that expressions can call, in Markdown, in the order of the reference.
-// Functions without a named argument come from the HCL standard library.
+// FunctionTable is a Markdown table of the functions that expressions can call, in the order of the reference. The
+// HCL standard library documents the functions without named arguments.
 //
 //go:embed functions.md
 var FunctionTable string
 
-// Functions are its rows.
+// Functions are the functions in FunctionTable.
 var Functions = func() (all []Func) {
 	for _, m := range regexp.MustCompile("(?m)^\\| `((\\w+)\\(.*?)` \\| (.*) \\|$").FindAllStringSubmatch(FunctionTable, -1) {
 		all = append(all, Func{Name: m[2], Signature: m[1], Doc: m[3]})

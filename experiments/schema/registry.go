@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Registry holds values registered under names: engines, policies, metrics, pictures.
+// Registry holds values under their names, such as engines, policies or metrics.
 type Registry[T any] struct {
-	what string // in messages
+	what string // the kind of values, for messages
 	name func(T) string
 	rank func(T) int
 	list []T
@@ -20,10 +20,10 @@ func NewRegistry[T any](what string, name func(T) string, rank func(T) int) *Reg
 	return &Registry[T]{what: what, name: name, rank: rank}
 }
 
-// Unranked is the rank of values that are listed by name alone.
+// Unranked gives all values of a registry the same rank, so that they are listed by name.
 func Unranked[T any](T) int { return 0 }
 
-// Add registers t, and returns it. It panics when its name is empty or taken.
+// Add registers t and returns it. It panics if the name is empty or registered already.
 func (r *Registry[T]) Add(t T) T {
 	if _, taken := r.Find(r.name(t)); taken || r.name(t) == "" {
 		panic(fmt.Sprintf("%s %q is registered twice, or has no name", r.what, r.name(t)))
@@ -45,10 +45,10 @@ func (r *Registry[T]) Find(name string) (t T, ok bool) {
 	return t, false
 }
 
-// All lists everything in its order.
+// All returns all values in order.
 func (r *Registry[T]) All() []T { return slices.Clone(r.list) }
 
-// Names lists the names of all for which is holds; of everything if it is nil.
+// Names returns the names of the values for which `is` is true, or of all values if `is` is nil.
 func (r *Registry[T]) Names(is func(T) bool) []string {
 	var names []string
 	for _, t := range r.list {

@@ -1,8 +1,9 @@
-// Package schema has the types in which the language of experiments is described: blocks, their arguments and the
-// arguments' meaning; units, and the words that messages share. It imports nothing of ours, so that each extension of
-// the language (an engine, a policy, a metric) can describe its own arguments.
+// Package schema has the types that describe the experiment language: blocks and arguments with their meaning, and
+// units. It also has words that messages share. It imports no other package of tfexp, so that any extension (an
+// engine, a policy, a metric) can describe its own arguments.
 //
-// The arguments of a block fill the fields of a struct, which declares them by its tags and comments: see Field and Of.
+// The arguments of a block fill the fields of a struct. The tags and comments of the fields declare the arguments:
+// see Field and Of.
 package schema
 
 import (
@@ -11,77 +12,77 @@ import (
 	"time"
 )
 
-// Block is one kind of block, or the body of a file.
+// Block describes a kind of block, or the file as a whole.
 type Block struct {
-	// Name is the word that begins the block; empty for the body of a file.
+	// Name is the type of the block, its first word; "" for the file as a whole.
 	Name string
-	// Label describes the block's label; empty for a block without a label.
+	// Label describes the block's label; "" if the block has none.
 	Label string
-	// Labels are the only labels that are allowed; nil allows every identifier.
+	// Labels are the allowed labels; nil allows every identifier.
 	Labels []string
-	// Offered are labels that editors and the JSON schema offer of a block whose labels are checked where it is decoded.
+	// Offered are labels that editors and the JSON schema suggest, for a block whose labels are checked when it is
+	// decoded.
 	Offered []string
 	Doc     string
-	// Example is a piece of HCL; the tests load it.
+	// Example is a piece of HCL, which the tests load.
 	Example string
-	// Unique blocks have distinct labels within one parent.
+	// Unique is set if the labels of blocks in the same parent must differ.
 	Unique bool
-	// Single blocks occur at most once in their parent.
+	// Single is set if the block may occur only once in its parent.
 	Single bool
-	// Required blocks occur at least once in their parent.
+	// Required is set if the block must occur in its parent.
 	Required bool
 	Args     []Arg
 	Blocks   []*Block
-	// ByLabel has the arguments of a block whose label chooses among them.
+	// ByLabel has the arguments that depend on the block's label.
 	ByLabel []Labelled
-	// Free describes arguments whose names the author chooses; nil allows none.
+	// Free describes arguments with names that the user chooses; nil allows none.
 	Free *Arg
 }
 
-// Labelled has the arguments and blocks that a block takes under one of its labels.
+// Labelled has the arguments and blocks that a block accepts with a certain label.
 type Labelled struct {
 	Label string
 	Doc   string
 	Args  []Arg
 }
 
-// Arg is one argument of a block, or one key of an object.
+// Arg describes an argument of a block, or a key of an object.
 type Arg struct {
 	Name     string
 	Type     Type
 	Required bool
-	// Default is the value of an argument that is not set, as an HCL
-	// expression; empty if it has no default.
+	// Default is the default value as an HCL expression; "" if the argument has no default.
 	Default string
-	// DefaultDoc describes a default that depends on other things.
+	// DefaultDoc describes a default that is not a constant.
 	DefaultDoc string
 	Doc        string
 	// Example is an HCL expression.
 	Example string
-	// Allowed are the only texts that a String may be.
+	// Allowed are the allowed values of a String; nil allows any.
 	Allowed []string
-	// Meanings has a list item for each of Allowed, where Doc has none.
+	// Meanings describes each of the Allowed values in a list, if Doc does not.
 	Meanings string
-	// Min and Max bound a number (each element of a list of them), inclusively.
+	// Min and Max are inclusive bounds of a number, or of each number in a list; nil means no bound.
 	Min, Max *float64
-	// Positive durations and sizes are above zero.
+	// Positive is set if a duration or a size must be above zero.
 	Positive bool
-	// Least is the smallest that a duration above zero may be; 0 for none.
+	// Least is the smallest duration above zero that is allowed; 0 means no limit.
 	Least time.Duration
-	// MayBeEmpty lists need not have an element.
+	// MayBeEmpty is set if a list may have no elements.
 	MayBeEmpty bool
-	// Sensitive arguments may have values that results must not show: jobs alone are given them.
+	// Sensitive is set if values may be sensitive: they are given only to jobs, and results do not show them.
 	Sensitive bool
-	// Needs is another argument, without which nothing reads this one.
+	// Needs names an argument without which this one has no effect.
 	Needs string
 	// Keys are the keys of the object form of a Threads value.
 	Keys []Arg
 }
 
-// Type is the type of an argument, in words for people.
+// Type is the type of an argument, in words for the user.
 type Type string
 
-// The types of arguments.
+// Types of arguments.
 const (
 	String    Type = "string"
 	Integer   Type = "integer"
@@ -94,10 +95,10 @@ const (
 	StringMap Type = "map of strings"
 	Any       Type = "any"
 	Values    Type = "list of values"
-	// Baseline is the type of a baseline of comparisons.
+	// Baseline is the type of the baseline of comparisons.
 	Baseline  Type = "reference, or map of values by axis"
 	Condition Type = "condition"
-	// OfRow is an expression over the columns of a table's row, row.<column>.
+	// OfRow is the type of an expression that can use the columns of a table's row, as row.<column>.
 	OfRow     Type = "expression over row"
 	TypeName  Type = "type"
 	Threads   Type = "integer or object"
@@ -106,12 +107,12 @@ const (
 	Bound     Type = "duration or number"
 	Estimates Type = "string, noisy(…) or online(…)"
 	Share     Type = "number or percentage"
-	// ThreadTimes and SpeedUp are the types of models of a run time's dependence on threads.
+	// ThreadTimes and SpeedUp are types of arguments that say how run times depend on threads.
 	ThreadTimes Type = "map from threads to durations"
 	SpeedUp     Type = "amdahl(…), usl(…) or map from threads to numbers"
-	// Rates is the type of the speeds of types of a resource.
+	// Rates is the type of a map from types of a resource to speeds.
 	Rates Type = "map of numbers"
-	// Life is the type of models of servers' lifetimes, Price the type of models of their prices.
+	// Life is the type of distributions of servers' lifetimes, and Price the type of their prices.
 	Life  Type = "exponential(…), weibull(…), bathtub(…), survival(…) or availability(…)"
 	Price Type = "number, prices(…) or catalogue(…)"
 
@@ -122,8 +123,7 @@ const (
 	JobMap      Type = "map of references to jobs"
 )
 
-// ReferenceKind returns the kind of block ("job") that a reference type refers
-// to; empty for other types.
+// ReferenceKind returns the kind of block that a reference type refers to, such as "job"; "" for other types.
 func (t Type) ReferenceKind() string {
 	if kind, is := strings.CutPrefix(string(t), "reference to a "); is {
 		return kind
@@ -131,7 +131,8 @@ func (t Type) ReferenceKind() string {
 	return ""
 }
 
-// ReferenceKinds returns the kinds of blocks that a value of the type may refer to; nil for types without references.
+// ReferenceKinds returns the kinds of blocks to which values of the type may refer; nil if the type has no
+// references.
 func (t Type) ReferenceKinds() []string {
 	if t == Baseline {
 		return []string{"policy", "hardware", "workload"}
@@ -142,21 +143,21 @@ func (t Type) ReferenceKinds() []string {
 	return nil
 }
 
-// Func is a function that expressions may call.
+// Func describes a function that expressions can call.
 type Func struct {
 	Name      string
 	Signature string
 	Doc       string
 }
 
-// Fact is a fact of the host, read as host.<Name>.
+// Fact describes a fact about the host, which expressions read as host.<Name>.
 type Fact struct {
 	Name string
 	Type Type
 	Doc  string
 }
 
-// Block returns the nested block of that name, or nil.
+// Block returns the nested block with this name, or nil.
 func (b *Block) Block(name string) *Block {
 	i := slices.IndexFunc(b.Blocks, func(n *Block) bool { return n.Name == name })
 	if i < 0 {
@@ -165,7 +166,7 @@ func (b *Block) Block(name string) *Block {
 	return b.Blocks[i]
 }
 
-// ArgsFor returns the arguments of a block with that label.
+// ArgsFor returns the arguments that the block accepts with a label.
 func (b *Block) ArgsFor(label string) []Arg {
 	for _, v := range b.ByLabel {
 		if v.Label == label {
@@ -175,13 +176,13 @@ func (b *Block) ArgsFor(label string) []Arg {
 	return b.Args
 }
 
-// Names returns the names of arguments, in the order of the table.
+// Names returns the names of arguments, in their order.
 func Names(args []Arg) []string { return Each(args, func(a Arg) string { return a.Name }) }
 
-// BlockNames returns the names of the nested blocks, in the order of the table.
+// BlockNames returns the names of the nested blocks, in their order.
 func (b *Block) BlockNames() []string { return Each(b.Blocks, func(n *Block) string { return n.Name }) }
 
-// Find returns the argument of that name, or nil.
+// Find returns the argument with this name, or nil.
 func Find(args []Arg, name string) *Arg {
 	for i := range args {
 		if args[i].Name == name {
@@ -191,19 +192,18 @@ func Find(args []Arg, name string) *Arg {
 	return nil
 }
 
-// Limit returns a bound for Arg.Min or Arg.Max.
+// Limit returns a pointer to v, for Arg.Min and Arg.Max.
 func Limit(v float64) *float64 { return &v }
 
-// The largest counts that a file may ask for. They keep core numbers within 32
-// bits, and prevent a typing mistake from filling the memory.
+// Largest counts in a file. They keep core numbers within 32 bits, and a typing mistake from filling the memory.
 const (
 	MaxThreads = 1 << 20
 	MaxNodes   = 100_000
-	MaxJobs    = 100_000_000 // that are drawn when they arrive; see workload.MaxJobs
+	MaxJobs    = 100_000_000 // drawn on demand; other jobs: workload.MaxJobs
 	MaxEpochs  = 1_000_000_000
 )
 
-// Brought is a block that a registration adds, such as a stage's: to files, or to the block In.
+// Brought is a block that a package adds to the language: at the top of files, or inside blocks named In.
 type Brought struct {
 	By    string
 	In    string
@@ -212,12 +212,12 @@ type Brought struct {
 
 var brought []Brought
 
-// Bring adds a block to the language; BringInto adds one within the blocks of a name.
+// Bring adds a block to files, and BringInto to the blocks with a name. by is the name of the feature.
 func Bring(by string, b *Block)         { BringInto("", by, b) }
 func BringInto(in, by string, b *Block) { brought = append(brought, Brought{by, in, b}) }
 
-// AllBrought returns the blocks that are added to files (""), or to the blocks of a name, sorted by the names of their
-// sources.
+// AllBrought returns the blocks added to files (in == "") or to the blocks with a name, sorted by the features'
+// names.
 func AllBrought(in string) (all []Brought) {
 	for _, b := range brought {
 		if b.In == in {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// table is a block with two labels, each with its own arguments, and with blocks within.
+// table is a block that has two labels, each with its own arguments, and nested blocks.
 var table = &Block{
 	Args:    []Arg{{Name: "a"}, {Name: "b"}},
 	ByLabel: []Labelled{{Label: "one", Args: []Arg{{Name: "c"}}}, {Label: "two"}},
@@ -53,7 +53,7 @@ func TestReferenceKinds(t *testing.T) {
 	}
 }
 
-// TestSettings: a key has all values of a block in one order, followed by the values of the blocks within.
+// TestSettings checks that a key has all values of a block in a fixed order, followed by the values of nested blocks.
 func TestSettings(t *testing.T) {
 	s := Settings{Name: "tune", Label: "lr", Args: map[string]any{"trials": 3, "limit": time.Minute, "method": "grid"},
 		Blocks: []Settings{
@@ -64,7 +64,7 @@ func TestSettings(t *testing.T) {
 		{"p.tune.lr.limit", "1m0s"}, {"p.tune.lr.method", "grid"}, {"p.tune.lr.trials", "3"},
 		{"p.tune.lr.1.range.low", "0.5"}, {"p.tune.lr.2.range.b.1.deep.on", "true"},
 	}
-	for range 20 { // maps are ranged over in any order
+	for range 20 { // the order of iteration over maps is random
 		if got := s.Lines("p."); !slices.Equal(got, want) {
 			t.Fatalf("the lines are %q, want %q", got, want)
 		}

@@ -12,36 +12,35 @@ type Setting struct {
 	Value string `json:"value"`
 }
 
-// SettingsText lists settings with a text between them: "batch=32 ps=1".
+// SettingsText joins settings with a separator, as in "batch=32 ps=1".
 func SettingsText(settings []Setting, between string) string {
 	return strings.Join(Each(settings, func(s Setting) string { return s.Name + "=" + s.Value }), between)
 }
 
-// Settings are the values of a block: the values in the file, and the defaults.
+// Settings are the values of a block's arguments, including defaults.
 type Settings struct {
-	// Name is the word that begins the block, Label its label.
+	// Name is the type of the block; Label is its label.
 	Name, Label string
-	// Given is set when the file has the block; else all values are defaults.
+	// Given is set if the file has the block; otherwise all values are defaults.
 	Given bool
-	// Args are the values of the arguments. Their types follow the types of the schema:
-	// string, int, float64, bool, time.Duration, []string, []int, and the name of a
-	// block for a reference to one. An argument without a value is not in it.
+	// Args has the values by name of the argument. Their types follow the schema: string, int, float64, bool,
+	// time.Duration, []string or []int. The value of a reference is the name of the block. An argument without a
+	// value has no entry.
 	Args map[string]any
-	// Blocks are the blocks within the block, in the order of the file.
+	// Blocks are the nested blocks, in the order of the file.
 	Blocks []Settings
 }
 
-// Get returns the value of an argument, and the zero value when it has none.
+// Get returns the value of an argument, or the zero value if it has none.
 func Get[T any](v Settings, name string) T {
 	value, _ := v.Args[name].(T)
 	return value
 }
 
-// KeyLine is a labeled value of a key: an input that results depend on. Labels hold no spaces.
+// KeyLine is a labeled value in a key: an input on which results depend. Labels contain no spaces.
 type KeyLine struct{ Label, Value string }
 
-// Lines are the values with their labels, for a key: arguments by name, then the
-// blocks within.
+// Lines returns the settings as key lines: the arguments by name, then the nested blocks.
 func (v Settings) Lines(prefix string) (lines []KeyLine) {
 	prefix += v.Name
 	if v.Label != "" {

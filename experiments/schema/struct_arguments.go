@@ -13,18 +13,24 @@ import (
 	"time"
 )
 
-// Field is a field of a struct that an argument fills. Its tags declare the argument: arg has the name, then
-// "required", "positive", "empty" (a list may be) and "sensitive" (values may be); type is one of typeNames, where the Go type does not say it; min
-// and max are numbers or names of bounds; default is a value, without quotes; allowed are the only texts; least is the
-// smallest duration above 0s; and needs is an argument without which nothing reads this one. The comment of the field
-// documents the argument. Its paragraph "Default: …" describes a default that depends on other things, and its indented
-// lines are the example.
+// Field is a field of a struct that an argument fills. The tags of the field declare the argument:
+//
+//   - arg: the name, then "required", "positive", "empty" (a list may be empty), "sensitive" (values may be sensitive)
+//   - type: one of typeNames, if the field's Go type does not determine it
+//   - min, max: numbers, or names in bounds
+//   - default: a value, without quotes
+//   - allowed: the allowed texts
+//   - least: the smallest duration above 0s
+//   - needs: an argument without which this one has no effect
+//
+// The comment of the field documents the argument. Its paragraph "Default: …" describes a default that is not a
+// constant, and its indented lines are the example.
 type Field struct {
 	Arg
 	Index []int
 }
 
-// goTypes are the types of arguments that the types of fields say.
+// goTypes maps the Go types of fields to types of arguments.
 var goTypes = map[reflect.Type]Type{
 	reflect.TypeFor[string](): String, reflect.TypeFor[int](): Integer, reflect.TypeFor[float64](): Number,
 	reflect.TypeFor[bool](): Bool, reflect.TypeFor[time.Duration](): Duration, reflect.TypeFor[int64](): Size,
@@ -33,7 +39,7 @@ var goTypes = map[reflect.Type]Type{
 	reflect.TypeFor[map[string]string](): StringMap,
 }
 
-// typeNames are the types that tags name.
+// typeNames are the types of arguments by their names in tags.
 var typeNames = map[string]Type{
 	"any": Any, "baseline": Baseline, "bound": Bound, "condition": Condition, "gap": Gap,
 	"integer": Integer, "jobs": JobMap, "life": Life,
@@ -42,13 +48,13 @@ var typeNames = map[string]Type{
 	"job": JobRef, "workload": WorkloadRef, "hardware": HardwareRef, "policy": PolicyRef,
 }
 
-// bounds are the numbers that tags name.
+// bounds are the named bounds in tags.
 var bounds = map[string]float64{"threads": MaxThreads, "nodes": MaxNodes, "jobs": MaxJobs, "epochs": MaxEpochs}
 
-// fields caches Fields by type.
+// fields caches the results of Fields, by type.
 var fields sync.Map
 
-// Fields are the fields of a struct, and of structs embedded in it, that arguments fill.
+// Fields returns the fields that arguments fill, of a struct and of structs embedded in it.
 func Fields(of reflect.Type) []Field {
 	if list, ok := fields.Load(of); ok {
 		return list.([]Field)
@@ -71,7 +77,7 @@ func Fields(of reflect.Type) []Field {
 	return list
 }
 
-// argOf reads the tags and the comment of a field.
+// argOf makes an argument from the tags and the comment of a field.
 func argOf(f reflect.StructField, names string, c comment) Arg {
 	name, options, _ := strings.Cut(names, ",")
 	has := func(option string) bool { return strings.Contains(","+options+",", ","+option+",") }
@@ -116,8 +122,8 @@ func boundOf(text string) *float64 {
 	return &v
 }
 
-// BlockFor completes the description of a block whose arguments fill a struct: the comment of the struct has its
-// documentation, after a first paragraph for readers of the code, and its example.
+// BlockFor completes the description of a block whose arguments fill a struct. The documentation and the example come
+// from the struct's comment, without its first paragraph, which is for readers of the code.
 func BlockFor[T any](b Block) *Block {
 	of := reflect.TypeFor[T]()
 	c := comments[of.String()]
@@ -129,19 +135,19 @@ func BlockFor[T any](b Block) *Block {
 	return &b
 }
 
-// Args are the arguments that fill a struct.
+// Args returns the arguments that fill a struct.
 func Args[T any]() []Arg {
 	return Each(Fields(reflect.TypeFor[T]()), func(f Field) Arg { return f.Arg })
 }
 
-// Described are the arguments that fill a struct, in whose Go file are its comments.
+// Described returns the arguments that fill a struct; source has the Go file with its comments.
 func Described[T any](source embed.FS) []Arg {
 	pkg, _, _ := strings.Cut(reflect.TypeFor[T]().String(), ".")
 	Document(pkg, source)
 	return Args[T]()
 }
 
-// Fill fills the fields of a struct with values by the names of its arguments; with the target of a reference.
+// Fill sets the fields of a struct to values by argument name. A reference becomes the name of its target.
 func Fill(into any, values map[string]any) {
 	to := reflect.ValueOf(into).Elem()
 	for _, f := range Fields(to.Type()) {
@@ -161,7 +167,7 @@ func Fill(into any, values map[string]any) {
 	}
 }
 
-// ReplaceWords replaces words in braces in the documentation of a block and its arguments: "{metrics}".
+// ReplaceWords replaces words in braces, such as "{metrics}", in the documentation of a block and its arguments.
 func (b *Block) ReplaceWords(pairs ...string) *Block {
 	r := strings.NewReplacer(pairs...)
 	b.Doc = r.Replace(b.Doc)
@@ -172,14 +178,15 @@ func (b *Block) ReplaceWords(pairs ...string) *Block {
 	return b
 }
 
-// comment is the parsed comment of a struct or a field.
+// comment is the comment of a struct or a field, divided into documentation, description of the default, and example.
 type comment struct{ doc, otherwise, example string }
 
-// comments has the comments of structs, by "experiments.Job", and of their fields, by "experiments.Job.Epochs".
+// comments has the comments of structs by names such as "experiments.Job", and of fields by names such as
+// "experiments.Job.Epochs".
 var comments = map[string]comment{}
 
-// Document reads the comments of structs in the Go files of a package. It runs whenever a program starts:
-// only lines that may have a struct or an argument are divided into words.
+// Document reads the comments of structs in the Go files of a package. It runs at each start of a program, so it
+// splits only lines that may declare a struct or an argument.
 func Document(pkg string, sources embed.FS) bool {
 	files, _ := fs.Glob(sources, "*.go")
 	for _, name := range files {
@@ -204,7 +211,7 @@ func Document(pkg string, sources embed.FS) bool {
 	return true
 }
 
-// commentOf divides a comment into its paragraphs.
+// commentOf divides a comment into its parts.
 func commentOf(lines []string) (c comment) {
 	var paragraphs, example []string
 	begun := false

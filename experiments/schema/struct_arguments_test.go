@@ -27,7 +27,7 @@ type Inner struct {
 type Outer struct {
 	Count int `arg:"count,required" min:"1" max:"threads"`
 	Inner
-	Name  string // no argument
+	Name  string // not an argument
 	Which string `arg:"which" default:"a" allowed:"a b"`
 	Rate  any    `arg:"rate" type:"share"`
 }
@@ -35,7 +35,7 @@ type Outer struct {
 //go:embed struct_arguments_test.go
 var documented embed.FS
 
-// TestOf: the tags and comments of a struct describe a block.
+// TestOf checks that the tags and comments of a struct become the description of a block.
 func TestOf(t *testing.T) {
 	Document("schema", documented)
 	b := BlockFor[Outer](Block{Name: "outer", Args: []Arg{{Name: "more"}}})

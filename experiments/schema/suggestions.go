@@ -4,13 +4,12 @@ import (
 	"strings"
 )
 
-// longestName bounds the work of comparing names, in bytes.
+// longestName is the length in bytes of the longest name that is compared, to bound the work.
 const longestName = 100
 
-// Nearest returns the candidate that given is probably a slip of; empty when none is
-// near. The earlier of two equally near ones wins. Of a short word, two slips are
-// believed only where the first letter is right. Where nothing is near, a name with
-// these initials is meant. A text that is longer than any name matches none.
+// Nearest returns the candidate of which `given` is probably a misspelling, or "". If several are equally near, it
+// returns the first. In a short word, two mistakes are accepted only if the first letter is right. If no candidate is
+// near, it returns a candidate with these initials.
 func Nearest(given string, candidates []string) string {
 	if given == "" || len(given) > longestName {
 		return ""
@@ -36,7 +35,8 @@ func Nearest(given string, candidates []string) string {
 	return best
 }
 
-// initials are the first letters of the words of a name: "rr" of "round_robin". A name of one word has no initials.
+// initials returns the first letters of the words of a name, such as "rr" for "round_robin". It returns "" for a
+// single word.
 func initials(name string) string {
 	var letters []byte
 	for word := range strings.SplitSeq(name, "_") {
@@ -50,12 +50,11 @@ func initials(name string) string {
 	return string(letters)
 }
 
-// distance counts the slips between two words: letters too many, missing,
-// wrong, or swapped with their neighbor (optimal string alignment: Damerau's
-// distance in which no part is edited twice).
+// distance counts the mistakes between two words: extra, missing, wrong or swapped letters. (It is the optimal string
+// alignment distance: Damerau's distance in which no part is edited twice.)
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
-	var before []int // the row above the one above
+	var before []int // the row two rows above
 	above := make([]int, len(t)+1)
 	for j := range above {
 		above[j] = j

@@ -1,5 +1,3 @@
-// Package units reads and writes durations and sizes with their units, as
-// experiments have them: a number without a unit means nothing.
 package schema
 
 import (
@@ -12,7 +10,7 @@ import (
 	"time"
 )
 
-// unitError is the error about a text that should have a unit.
+// unitError is an error in a text that should be a number with a unit.
 type unitError struct {
 	problem    string
 	suggestion string
@@ -20,8 +18,7 @@ type unitError struct {
 
 func (e *unitError) Error() string { return e.problem }
 
-// unit is a unit with its size in the base unit (nanoseconds, bytes), largest
-// first where they are listed.
+// unit is a unit with its size in nanoseconds or bytes. Lists of units begin with the largest.
 type unit struct {
 	name string
 	size int64
@@ -37,7 +34,7 @@ var sizeUnits = []unit{
 	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"KB", 1e3}, {"B", 1},
 }
 
-// likelyUnits are common spellings of units of the language, in lower case.
+// likelyUnits maps common spellings of units, in lower case, to the units of the language.
 var likelyUnits = map[string]string{
 	"sec": "s", "secs": "s", "second": "s", "seconds": "s",
 	"min": "m", "mins": "m", "minute": "m", "minutes": "m",
@@ -54,7 +51,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return time.Duration(n), err
 }
 
-// AxisNumber reads the value of an axis of the matrix: a number, or a duration in seconds.
+// AxisNumber converts a value of an axis to a number; a duration becomes seconds. It returns false for other texts.
 func AxisNumber(text string) (float64, bool) {
 	if v, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
 		return v, true
@@ -66,11 +63,11 @@ func AxisNumber(text string) (float64, bool) {
 // ParseSize reads a size in bytes with its unit: "4GiB", "512MB", "1.5TiB".
 func ParseSize(text string) (int64, error) { return parseQuantity(text, sizeUnits, "GiB", false) }
 
-// longest is how many digits a number may have: quotients of the language have some 150.
+// longest is the largest number of digits of a number. Results of divisions in the language have about 150.
 const longest = 400
 
-// parseQuantity reads numbers with units. Several parts ("1h30m") are
-// allowed where compound. typical is the unit that a missing one may mean.
+// parseQuantity reads a number with a unit, or several ("1h30m") if compound is set. typical is the unit that an
+// error suggests for a number without one.
 func parseQuantity(text string, units []unit, typical string, compound bool) (int64, error) {
 	s := strings.TrimSpace(text)
 	if strings.HasPrefix(s, "-") {
@@ -125,7 +122,7 @@ func parseQuantity(text string, units []unit, typical string, compound bool) (in
 	if f > math.MaxInt64/2 {
 		return 0, &unitError{problem: "it is too large"}
 	}
-	// Parts of the base unit are rounded to the nearest.
+	// A fraction of the base unit is rounded to the nearest.
 	n := int64(math.Round(f))
 	if n == 0 && total.Sign() > 0 || f < 1 && f > 0 {
 		return 0, &unitError{problem: "it is less than 1 " + units[len(units)-1].name}
@@ -138,14 +135,14 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµ"
 func unitNames(units []unit) string {
 	names := make([]string, 0, len(units))
 	for _, u := range units {
-		if u.name != "µs" && u.name != "KB" { // other spellings of us and kB
+		if u.name != "µs" && u.name != "KB" { // µs and KB are other spellings of us and kB
 			names = append(names, u.name)
 		}
 	}
 	return strings.Join(names, ", ")
 }
 
-// FormatDuration writes a duration canonically: "500ms", "1m30s", "2h".
+// FormatDuration returns a duration in canonical form: "500ms", "1m30s", "2h".
 func FormatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -157,8 +154,8 @@ func FormatDuration(d time.Duration) string {
 	return strings.ReplaceAll(s, "µ", "u")
 }
 
-// FormatSize writes a size canonically: in the largest unit that divides it
-// evenly, binary units first.
+// FormatSize returns a size in canonical form, in the largest unit that divides it evenly; binary units are
+// preferred.
 func FormatSize(bytes int64) string {
 	for _, u := range sizeUnits {
 		if bytes >= u.size && bytes%u.size == 0 {
@@ -168,8 +165,7 @@ func FormatSize(bytes int64) string {
 	return strconv.FormatInt(bytes, 10) + "B"
 }
 
-// Canonical writes a text that is a duration or a size canonically, and
-// leaves any other as it is.
+// Canonical returns the canonical form of a text that is a duration or a size, and other texts unchanged.
 func Canonical(s string) string {
 	if d, err := ParseDuration(s); err == nil {
 		return FormatDuration(d)
@@ -180,8 +176,8 @@ func Canonical(s string) string {
 	return s
 }
 
-// Suggestion returns a replacement for the text that caused this error of
-// ParseDuration or ParseSize; empty if none is obvious.
+// Suggestion returns a replacement for the text that caused an error of ParseDuration or ParseSize; "" if none is
+// obvious.
 func Suggestion(err error) string {
 	var e *unitError
 	if errors.As(err, &e) {

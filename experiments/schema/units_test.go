@@ -48,7 +48,7 @@ func TestParseSize(t *testing.T) {
 	}
 }
 
-// TestUnitsRoundTrip: the canonical form of a value is read as the same value.
+// TestUnitsRoundTrip checks that the canonical form of a value is read as the same value.
 func TestUnitsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64Range(0, int64(1000*time.Hour)).Draw(t, "duration"))
@@ -73,7 +73,7 @@ func TestFormatDuration(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrong: the sentence names the rule that a text breaks.
+// TestWhatIsWrong checks that errors name the rule that a text breaks.
 func TestWhatIsWrong(t *testing.T) {
 	duration := func(text string) error { _, err := ParseDuration(text); return err }
 	size := func(text string) error { _, err := ParseSize(text); return err }
@@ -100,7 +100,7 @@ func TestWhatIsWrong(t *testing.T) {
 			t.Errorf("%v, want %s", c.err, c.want)
 		}
 	}
-	// The bounds themselves are allowed.
+	// Values at the limits are allowed.
 	if d, err := ParseDuration(strings.Repeat("0", longest-1) + "1s"); err != nil || d != time.Second {
 		t.Errorf("%v, %v", d, err)
 	}

@@ -1,5 +1,3 @@
-// Package words has the parts of sentences that diagnostics share: counts,
-// lists of names, and the name that was probably meant.
 package schema
 
 import (
@@ -15,8 +13,7 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// MostOfText is how many characters of a message are shown where it may hold a text of a file, which may be of any
-// length.
+// MostOfText is the largest number of characters that a message shows of a text from a file.
 const MostOfText = 4000
 
 // Shortened cuts a text to at most the given number of characters.
@@ -27,10 +24,10 @@ func Shortened(text string, most int) string {
 	return text
 }
 
-// OneOf lists names for a sentence: `"a", "b" or "c"`.
+// OneOf lists quoted names with "or": `"a", "b" or "c"`.
 func OneOf(names []string) string { return listed(names, "or") }
 
-// AllOf lists quoted names: "a", "b" and "c".
+// AllOf lists quoted names with "and": `"a", "b" and "c"`.
 func AllOf(names []string) string { return listed(names, "and") }
 
 func listed(names []string, last string) string {
@@ -41,7 +38,8 @@ func listed(names []string, last string) string {
 	return strings.Join(quoted[:len(quoted)-1], ", ") + " " + last + " " + quoted[len(quoted)-1]
 }
 
-// FirstSentence returns the first sentence of documentation; of a list, the line before it.
+// FirstSentence returns the first sentence of documentation. If it introduces a list, the result ends before the
+// list.
 func FirstSentence(doc string) string {
 	line, _, _ := strings.Cut(doc, "\n")
 	sentence, _, _ := strings.Cut(strings.TrimRight(line, ":."), ". ")

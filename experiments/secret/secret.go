@@ -1,6 +1,6 @@
-// Package secret keeps the values of sensitive variables. Everything that tfexp describes, writes and compares has a
-// token in the place of such a value: a keyed hash. The values themselves are in the memory of the process, until an
-// engine starts a job with them.
+// Package secret holds the values of sensitive variables. Descriptions, files and comparisons of tfexp contain a
+// token, a keyed hash, in place of such a value. The values are only in the memory of the process, until an engine
+// starts a job with them.
 package secret
 
 import (
@@ -22,16 +22,16 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Shown replaces a sensitive value in all output.
+// Shown replaces sensitive values in output.
 const Shown = "(sensitive)"
 
-// Environment begins the names of variables of the environment that set variables of experiments.
+// Environment is the prefix of environment variables that set variables of experiments.
 const Environment = "TFEXP_VAR_"
 
-// ErrUnknown is returned for a token whose value this process was not given.
+// ErrUnknown is returned for a token whose value is not known to this process.
 var ErrUnknown = errors.New("this process does not have the value of a sensitive variable that the job needs")
 
-// token finds tokens: "(sensitive:" and 32 hexadecimal digits in brackets.
+// token matches a token: "(sensitive:", 32 hexadecimal digits, ")".
 var token = regexp.MustCompile(`\(sensitive:[0-9a-f]{32}\)`)
 
 var (
@@ -39,8 +39,8 @@ var (
 	values = map[string]string{}
 )
 
-// Hide keeps a value in memory and returns its token, which is the same for the same value: it is an HMAC with the
-// key of this user. An error means that the key could not be read or made.
+// Hide stores a value in memory and returns its token, an HMAC of the value with the key of this user. Equal values
+// have equal tokens. It returns an error if the key cannot be read or made.
 func Hide(value string) (string, error) {
 	key, err := userKey()
 	if err != nil {
@@ -55,10 +55,11 @@ func Hide(value string) (string, error) {
 	return text, nil
 }
 
-// Hides reports whether a text has a token.
+// Hides reports whether a text contains a token.
 func Hides(text string) bool { return token.MatchString(text) }
 
-// Reveal returns texts with values in the place of their tokens, for the start of a job. The error is ErrUnknown.
+// Reveal returns texts with the values in place of their tokens, for the start of a job. It returns ErrUnknown for an
+// unknown token.
 func Reveal(texts []string) ([]string, error) {
 	out := make([]string, len(texts))
 	var err error
@@ -79,7 +80,7 @@ func Reveal(texts []string) ([]string, error) {
 	return out, err
 }
 
-// Variable returns the name of a variable of the environment for a text that is a token; "" for any other text.
+// Variable returns the name of the environment variable for a text that is a token, or "" for another text.
 func Variable(text string) string {
 	if token.FindString(text) != text || text == "" {
 		return ""
@@ -87,8 +88,8 @@ func Variable(text string) string {
 	return "TFEXP_" + strings.ToUpper(strings.NewReplacer("(", "", ":", "_", ")", "").Replace(text))
 }
 
-// Redact replaces the values that this process was given in a text, such as the last line of a job's log. Values of
-// less than 4 bytes stay: they occur in any text.
+// Redact replaces sensitive values in a text, such as the last line of a job's log. It keeps values shorter than 4
+// bytes, since they occur in any text.
 func Redact(text string) string {
 	mu.Lock()
 	defer mu.Unlock()
@@ -100,7 +101,7 @@ func Redact(text string) string {
 	return text
 }
 
-// Arguments returns the arguments of a command line without the values that they give to variables of these names.
+// Arguments returns a command line without the values that it gives to the named variables.
 func Arguments(args, names []string) []string {
 	out := append([]string(nil), args...)
 	for _, name := range names {
@@ -112,11 +113,11 @@ func Arguments(args, names []string) []string {
 	return out
 }
 
-// keyBytes is the length of the key.
+// keyBytes is the length of the key in bytes.
 const keyBytes = 32
 
-// userKey returns the key of this user, from the folder of the user's configuration. It is made when it is needed
-// first.
+// userKey returns the key of this user from the user's configuration folder. The first call makes the key if it is
+// missing.
 var userKey = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -152,13 +153,13 @@ func readKey(path string) ([]byte, error) {
 	}
 	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(key) != keyBytes {
-		return nil, fmt.Errorf("%s is damaged: remove it, and a new one is made (work with sensitive values runs again)",
+		return nil, fmt.Errorf("%s is damaged: remove it, then tfexp makes a new key and runs all work with sensitive values again",
 			path)
 	}
 	return key, nil
 }
 
-// makeKey writes a new key. If another process makes one at the same time, the first stays.
+// makeKey writes a new key. If another process makes one at the same time, the first key is kept.
 func makeKey(dir, path string) (err error) {
 	if err := folder.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// One process after the other, and several at once, find the same key, which only the user may read.
+// Processes that run one after the other or at the same time get the same key, and only the user can read its file.
 func TestKey(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tfexp")
 	keys := make([]string, 8)
