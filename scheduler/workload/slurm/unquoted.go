@@ -137,6 +137,7 @@ func EachRow(t textfile.Table, file string, r io.Reader, lenient bool,
 		wrong = head(columns)
 	}
 	var first []string
+	var headLine string
 	var broken []error
 	rows := Rows{Separator: separator, Wrong: func(line int, err error) {
 		broken = append(broken, &textfile.LineError{File: file, Line: line, Err: err})
@@ -161,10 +162,14 @@ func EachRow(t textfile.Table, file string, r io.Reader, lenient bool,
 				first = fields
 			}
 			if t.Heads == nil || t.Heads(fields) {
+				headLine = line
 				heads(fields)
 			} else if n == textfile.MostTitles {
 				heads(first)
 			}
+			return nil
+		}
+		if line == headLine { // the head of another file behind this one
 			return nil
 		}
 		rows.Columns = columns
@@ -203,10 +208,23 @@ func lineOf(err error) int {
 var ErrFixedWidth = errors.New("this is a table of fixed width, in which fields are cut off: print it with --parsable2 " +
 	"(sacct), or with separators, as in  squeue -o \"%i|%u|…\"")
 
+// OtherSeparator returns an error for the head of a table of sacct or squeue whose fields are separated by another character; nil for
+// other lines.
+func OtherSeparator(line string) error {
+	for _, one := range []string{"\t", ",", ";"} {
+		for name := range strings.SplitSeq(line, one) {
+			if name = strings.TrimSpace(name); strings.Contains(line, one) && (name == "JobID" || name == "JobIDRaw" || name == "JOBID") {
+				return fmt.Errorf("its fields are separated by %q: print it without --delimiter, and with --parsable2", one)
+			}
+		}
+	}
+	return nil
+}
+
 // FixedWidth reports whether a line has the names of the columns of a table of fixed width.
 func FixedWidth(line string) bool {
 	names := strings.Fields(line)
-	return !strings.Contains(line, "|") && len(names) > 2 && slices.ContainsFunc(names, func(name string) bool {
+	return !strings.ContainsAny(line, "|\t") && len(names) > 2 && slices.ContainsFunc(names, func(name string) bool {
 		return name == "JobID" || name == "JobIDRaw" || name == "JOBID"
 	})
 }

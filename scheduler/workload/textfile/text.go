@@ -195,6 +195,9 @@ func (t Table) EachRow(file string, r io.Reader, lenient bool,
 			return nil, err
 		default:
 			line, _ = in.FieldPos(0)
+			if slices.Equal(fields, columns) { // the head of another file behind this one
+				continue
+			}
 			if fields, err = FitWidth(fields, len(columns)); err == nil {
 				err = row(line, fields)
 			}

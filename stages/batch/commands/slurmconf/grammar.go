@@ -3,6 +3,7 @@ package slurmconf
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 )
 
@@ -127,23 +127,20 @@ func (c *SlurmConf) include(at setting, name string) {
 
 // eachLine calls a function for each line of a file, with its number.
 func eachLine(path string, do func(n int, text string)) error {
-	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	in := bufio.NewScanner(textfile.Unmarked(f))
-	in.Buffer(nil, 1<<20)
-	for n := 1; in.Scan(); n++ {
-		if strings.ContainsRune(in.Text(), 0) {
-			return &ConfProblem{path, n, "this is no text file: save it as UTF-8"}
+	return readText(path, func(text io.Reader) error {
+		in := bufio.NewScanner(textfile.Unmarked(text))
+		in.Buffer(nil, 1<<20)
+		for n := 1; in.Scan(); n++ {
+			if strings.ContainsRune(in.Text(), 0) {
+				return &ConfProblem{path, n, "this is no text file: save it as UTF-8"}
+			}
+			do(n, in.Text())
 		}
-		do(n, in.Text())
-	}
-	if in.Err() != nil {
-		return fmt.Errorf("read %s: %w", path, in.Err())
-	}
-	return nil
+		if in.Err() != nil {
+			return fmt.Errorf("read %s: %w", path, in.Err())
+		}
+		return nil
+	})
 }
 
 // assignments calls put with each NAME=VALUE of a line and its operator: "", "+", "-", "*" or "/".

@@ -1,6 +1,8 @@
 package slurmconf
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -133,7 +135,7 @@ func TestWrongInput(t *testing.T) {
 		{"another configuration", conf, conf, "", "assoc.txt:1: this is a second slurm.conf: name one slurm.conf"},
 		{"tables first", jobs, "", "", "slurm.conf:1: this is a table of sacct or sacctmgr: name the slurm.conf of the " +
 			"controller first"},
-		{"no text", conf + "\x00\n", "", "", "slurm.conf:11: this is no text file"},
+		{"no text", conf + "\x00\n", "", "", "slurm.conf: it is not text: byte "},
 		{"unknown parameter of nodes", conf + "NodeName=x RaelMemory=4\n", "", "", "no parameter RaelMemory. Did you mean RealMemory?"},
 		{"a file that includes itself", conf + "include slurm.conf\n", "", "", "is included while it is read"},
 		{"account above itself", conf, "Account|ParentName|User|Share\na|b||1\nb|a||1\na||ada|1\n", "",
@@ -145,6 +147,8 @@ func TestWrongInput(t *testing.T) {
 		{"dates without separators", conf, "", "JobID|User|Submit|Start|End|AllocCPUS\n1|ada|2609011000|2609011001|2609011030|1\n" +
 			"2|ada|2609011010|2609011031|2609011045|1\n", "SLURM_TIME_FORMAT=standard"},
 		{"hour and minute", conf, "", "JobID|User|Submit|Start|End|AllocCPUS\n1|ada|10.00|10.01|10.30|1\n", "SLURM_TIME_FORMAT=standard"},
+		{"another separator", conf, "", strings.ReplaceAll(jobs, "|", ";"), `sacct.txt:1: its fields are separated by ";": print it without --delimiter`},
+		{"tabs", conf, "", strings.ReplaceAll(jobs, "|", "\t"), `sacct.txt:1: its fields are separated by "\t": print it without --delimiter`},
 		{"localized date", conf, "", strings.Replace(jobs, "2026-01-01T00:01:00", "01/02/26", 1), "SLURM_TIME_FORMAT=standard"},
 		{"job of another cluster", conf, "", strings.Replace(jobs, "|main|", "|large|", 1),
 			`sacct.txt:2: job 1 ran in the partition "large", which the configuration does not have`},
@@ -165,6 +169,28 @@ func TestWrongInput(t *testing.T) {
 				t.Errorf("the error is %v, want %s", err, test.want)
 			}
 		})
+	}
+}
+
+// Files may be packed, and outputs follow each other in one file.
+func TestPackedFiles(t *testing.T) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write([]byte(jobs + strings.ReplaceAll(jobs, "\n1|", "\n1001|"))); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	dir := write(t, map[string]string{"slurm.conf": conf, "sacct.txt.gz": packed.String()})
+	tw, err := ReadTwin(filepath.Join(dir, "slurm.conf"), []string{filepath.Join(dir, "sacct.txt.gz")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := write(t, map[string]string{"slurm.conf": conf, "sacct.txt": jobs})
+	once, err := ReadTwin(filepath.Join(plain, "slurm.conf"), []string{filepath.Join(plain, "sacct.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(tw.trace.Jobs); n <= len(once.trace.Jobs) || len(once.trace.Jobs) == 0 {
+		t.Errorf("%d jobs of two outputs, %d of one", n, len(once.trace.Jobs))
 	}
 }
 

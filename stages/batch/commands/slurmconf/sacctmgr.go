@@ -65,6 +65,9 @@ func readTables(m *clusterModel, t *sacctmgrOutput, path string) error {
 		case slurm.FixedWidth(text):
 			m.problem(r.at, "%v", slurm.ErrFixedWidth)
 			r.kind = "other"
+		case slurm.OtherSeparator(text) != nil:
+			m.problem(r.at, "%v", slurm.OtherSeparator(text))
+			r.kind = "other"
 		default:
 			m.problem(r.at, "this is no table of sacct or sacctmgr: print it with  sacct -a -X -P -D -o JobID,…  "+
 				"(tfexp init twin --help has all columns), or  sacctmgr -P show assoc; sacctmgr -P show qos")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,10 +20,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/workload/formats"
 	"github.com/tfexp/tfexp/scheduler/workload/textfile"
 	"github.com/tfexp/tfexp/stages/batch"
+	"github.com/tfexp/tfexp/stages/language"
 	"github.com/tfexp/tfexp/stages/language/datafile"
 
 	"github.com/tfexp/tfexp/pipeline/decode"
-	"github.com/tfexp/tfexp/results/folder"
 	"github.com/tfexp/tfexp/results/table"
 )
 
@@ -91,16 +90,14 @@ func ReadTwin(conf string, others []string) (*Twin, error) {
 		if t.log != "" {
 			return nil, fmt.Errorf("%s and %s are both logs of sacct: give one", t.log, path)
 		}
-		f, err := folder.OpenFile(path, os.O_RDONLY, 0)
-		if err != nil {
-			return nil, err
-		}
 		options := formats.Options{Args: map[string]any{"default_memory": t.defaultMemory(), "default_limit": t.defaultLimits()}}
 		if own := t.get("ClusterName", ""); own != "" && slices.Contains(strings.Split(head, "|"), "Cluster") {
 			t.cluster, options.Args["cluster"] = own, own
 		}
-		t.trace, err = formats.Find("accounting").Read(path, f, options)
-		f.Close()
+		err = readText(path, func(text io.Reader) (err error) {
+			t.trace, err = formats.Find("accounting").Read(path, text, options)
+			return err
+		})
 		if err != nil {
 			return nil, joinLines(err)
 		}
@@ -158,19 +155,34 @@ func joinLines(err error) error {
 	return join(schema.Each(lines, func(l *textfile.LineError) error { return &ConfProblem{l.File, l.Line, l.Err.Error()} }))
 }
 
-func firstLine(path string) (string, error) {
-	f, err := folder.OpenFile(path, os.O_RDONLY, 0)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	line, err := bufio.NewReader(textfile.Unmarked(f)).ReadString('\n')
+// firstLine returns the first line of a file.
+func firstLine(path string) (line string, err error) {
+	err = readText(path, func(text io.Reader) error {
+		line, err = bufio.NewReader(textfile.Unmarked(text)).ReadString('\n')
+		if err == nil {
+			err = io.EOF // the other lines are not needed
+		}
+		return err
+	})
 	if err != nil && err != io.EOF {
-		return "", fmt.Errorf("read %s: %w", path, err)
+		return "", err
 	} else if line == "" {
 		return "", fmt.Errorf("%s is empty: print it again, or leave it out", path)
 	}
 	return strings.TrimSpace(line), nil
+}
+
+// readText calls read with the unpacked content of a file.
+func readText(path string, read func(io.Reader) error) error {
+	var reading error
+	_, err := datafile.ReadFile(language.Input{Path: path, Shown: path}, func(text io.Reader) error {
+		reading = read(text)
+		return reading
+	})
+	if err != nil && err != reading {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return err
 }
 
 // checkLogJobs finds jobs of the log that the configuration cannot run: the log is of another cluster, or of another
