@@ -11,68 +11,68 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// The methods of parts of jobs (experiment.Parts) that the pipeline asks for. A part has those that it needs.
+// Methods that the pipeline calls on parts of jobs (experiment.Parts). A part implements the ones that it needs.
 type (
-	// KeyPart has lines for the keys of cells with the job; prefix begins their labels. A part of a cell may have it too.
+	// KeyPart has lines for the keys of cells with the job. prefix is the beginning of their labels. A part of a cell
+	// may implement it too.
 	KeyPart interface{ KeyLines(prefix string) []KeyLine }
-	// HeldPart has lines for the keys of samples and cells about what the job holds.
+	// HeldPart has lines for the keys of samples and cells, about resources that the job holds.
 	HeldPart interface{ HeldLines(prefix string) []KeyLine }
-	// WorkPart changes the run time that the file gives a job in simulation.
+	// WorkPart changes the simulated run time of a job.
 	WorkPart interface{ Work(*simulated.Scaling) }
-	// LaunchPart changes how the job's program is started, in samples as well.
+	// LaunchPart changes how the job's program is started, also in samples.
 	LaunchPart interface{ Launch(*launch.Job) }
-	// ProgramPart takes the place of the job's command. Program is its name; ProgramLines are its lines for
-	// keys.
+	// ProgramPart replaces the job's command. Program is the program's name, and ProgramLines are lines for keys.
 	ProgramPart interface {
 		Program() string
 		ProgramLines(prefix string) []KeyLine
 	}
-	// OwnProgram is a ProgramPart whose program is a command of tfexp itself. Where it runs in several parts, these have the
-	// roles of the contract between tfexp and programs.
+	// OwnProgram is a ProgramPart whose program is a command of tfexp itself. If it runs in several parts, they have
+	// the roles of the job contract.
 	OwnProgram interface {
 		ProgramPart
-		// Arguments are the arguments of tfexp that run it.
+		// Arguments are the arguments with which tfexp runs it.
 		Arguments() []string
-		// Changeable are the settings that can change while it trains.
+		// Changeable returns the names of settings that can change during training.
 		Changeable() []string
-		// Deepens returns how many blocks of its network can be deepened while it trains; problem says why
-		// none can be.
+		// Deepens returns how many blocks of its network can be deepened during training; if none can, problem is the
+		// reason.
 		Deepens() (blocks int, problem string)
 	}
-	// ProgressPart is how the job's program reports its progress, besides the lines of the job contract; ProgressLines are
-	// its lines for keys.
+	// ProgressPart reads the progress of programs that do not print the lines of the job contract. ProgressLines are
+	// lines for keys.
 	ProgressPart interface {
 		Progress() launch.ProgressSource
 		ProgressLines(prefix string) []KeyLine
 	}
-	// CellLaunchPart changes how the job's program is started in a cell, and not in samples.
+	// CellLaunchPart changes how the job's program is started in a cell, but not in samples.
 	CellLaunchPart interface{ LaunchIn(*launch.Job) }
-	// ForecastPart forecasts the ends of jobs from their reports, for policies with a source of estimates; nil where
-	// the source does not ask for it. real says that the jobs' programs run.
+	// ForecastPart returns a forecast of the job's end from its reports, for policies with these estimates. It returns
+	// nil if the estimates do not use it. real reports whether the job runs for real.
 	ForecastPart interface {
 		Forecast(j *experiment.Job, estimates string, real bool) EndForecast
 	}
 )
 
-// The methods of parts of run times (experiment.Runtime.Parts) that the pipeline asks for.
+// Methods that the pipeline calls on parts of run times (experiment.Runtime.Parts).
 type (
-	// UnitPart has the time of a unit of a job alone on its request, in place of experiment.Runtime.Epoch.
+	// UnitPart has the time of a unit of the job alone on its request. It replaces experiment.Runtime.Epoch.
 	UnitPart interface {
 		UnitTime(*scheduler.Job) time.Duration
 	}
-	// CellWorkPart changes the work of a job of a block in a cell, where it depends on the hardware or the policy.
+	// CellWorkPart changes the work of a job in a cell, if it depends on the hardware or the policy.
 	CellWorkPart interface {
 		WorkIn(in experiment.Cell, block *experiment.Job, j *scheduler.Job, w *simulated.Scaling)
 	}
-	// TimesPart describes how long units take, for keys, in place of the unit's time and its speed-up.
+	// TimesPart describes the time of units for keys. It replaces the unit's time and its speed-up.
 	TimesPart interface{ Times() string }
 )
 
-// Property is a property of jobs that is a block within job blocks, whose values need no Go type. Values for
-// the report go into the plan (see Ask).
+// Property is a property of jobs: a block in job blocks whose values need no Go type. Values that the report needs are
+// stored in the plan (see Ask).
 type Property struct {
 	Block *schema.Block
-	// Request, Work and Launch are as in experiment.RequestPart, WorkPart and LaunchPart. Each may be nil.
+	// Request, Work and Launch work as experiment.RequestPart, WorkPart and LaunchPart. Each may be nil.
 	Request func(schema.Settings, *scheduler.Job)
 	Work    func(schema.Settings, *simulated.Scaling)
 	Launch  func(schema.Settings, *launch.Job)
@@ -84,7 +84,7 @@ type property struct {
 	schema.Settings
 }
 
-// RegisterProperty adds a property. It panics when one with a block of that name exists.
+// RegisterProperty registers a property. It panics if one with the same block exists.
 func RegisterProperty(p Property) *Property {
 	language.Extend(p.Block.Name, language.Job, language.Extension[experiment.Job]{
 		Blocks: func() []*schema.Block { return []*schema.Block{p.Block} },
@@ -97,7 +97,7 @@ func RegisterProperty(p Property) *Property {
 	return &p
 }
 
-// Of returns the values of the property that a job has; false for one without it.
+// Of returns the job's values of the property; false if the job lacks it.
 func (p *Property) Of(j *experiment.Job) (schema.Settings, bool) {
 	for _, part := range j.Parts {
 		if own, ok := part.(property); ok && own.of == p {

@@ -6,25 +6,25 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Earlier describes an experiment's last run to features while the next run is planned.
+// Earlier describes an experiment's last run, while the next run is planned.
 type Earlier struct {
-	// Dir is the folder of its results, which may not exist.
+	// Dir is the folder of the last run's results. It may not exist.
 	Dir string
-	// Fresh is set where nothing of it is used.
+	// Fresh is set if nothing of the last run is used.
 	Fresh bool
-	// Asked are requests for this run, each of a type of the feature that it is for.
+	// Asked has requests of this run to features. Each has a type of the feature.
 	Asked experiment.Parts
 }
 
-// Revision changes an experiment by its last run, before its cells are made.
+// Revision changes an experiment according to its last run, before its cells are created.
 type Revision func(*experiment.Spec, Earlier) error
 
 var revisions []Revision
 
-// RegisterRevision adds the revision of a feature.
+// RegisterRevision registers the revision of a feature.
 func RegisterRevision(r Revision) { revisions = append(revisions, r) }
 
-// Revised is an experiment as features change it by its last run.
+// Revised returns an experiment after the revisions of all features.
 func Revised(spec *experiment.Spec, last Earlier) (*experiment.Spec, error) {
 	s := *spec
 	s.Compares, s.Parts = slices.Clone(s.Compares), slices.Clone(s.Parts)

@@ -7,19 +7,19 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// SearchPart is a part of a file whose cells are beyond the matrix, and follow from results.
+// SearchPart is a part of an experiment that runs cells beyond the matrix, chosen from results.
 type SearchPart interface {
-	// Search begins a search; nil for none.
+	// Search begins a search; it returns nil if there is nothing to search.
 	Search(Searched) Search
 }
 
-// Search finds cells beyond the matrix by the results of others.
+// Search chooses cells beyond the matrix from the results of other cells.
 type Search interface {
-	// Next returns the cells to run next. It is called before anything has run, and again whenever all cells so far
-	// are over: over then returns the record of a cell that finished or failed. The same results must lead to the same
-	// cells, so that a killed run resumes with these.
+	// Next returns the cells to run next. It is called before the first cell, and again whenever all its cells have
+	// ended. over returns the record of a cell that finished or failed. The same results must give the same cells,
+	// because a killed run is resumed with them.
 	Next(over func(cell string) (record.Cell, bool)) ([]Beyond, error)
-	// Ahead bounds the number of cells that may follow.
+	// Ahead returns the largest number of cells that may follow.
 	Ahead() int
 }
 
@@ -29,29 +29,30 @@ type Beyond struct {
 	Name      string
 	Replicate int
 	Point     experiment.Cell
-	// Axes are the values of the matrix's axes at which it is, and Kept is kept with it in the results.
+	// Axes are its values of the matrix's axes. Kept is stored with the cell in the results.
 	Axes []schema.Setting
 	Kept *record.FeatureValue
 }
 
-// Searched is an experiment in which cells are searched.
+// Searched is the experiment of a search.
 type Searched struct {
 	*experiment.Spec
-	// Seed returns the seed of a replicate, from 1.
+	// Seed returns the seed of a replicate; replicates count from 1.
 	Seed func(replicate int) int64
 }
 
-// CellPart is a part of a cell that adds to its task, and to the task of its twin, whose name ends in record.TwinDir.
+// CellPart is a part of a cell that adds to the cell's task. It also adds to the task of the simulation of a real cell,
+// whose name ends in record.TwinDir.
 type CellPart interface{ Complete(*Task, CellAt) error }
 
-// CellAt returns the task of the same cell at another point, in the same folders.
+// CellAt returns the task of the same cell at another point, with the same folders.
 type CellAt func(point experiment.Cell) (Task, error)
 
-// TaskPart is a part of a task that takes part in the run of its cell. Where tasks are written down for other processes,
-// encoding/gob knows its type.
+// TaskPart is a part of a task that is called when the cell runs. If tasks are written to files, its type must be
+// registered with encoding/gob.
 type TaskPart interface {
-	// Begin is called before the cell runs on an engine. It may change the run, and returns what records the trace and
-	// what adds to the record of the cell when it is over; either may be nil.
+	// Begin is called before the cell runs on an engine, and may change the run. It returns a recorder of the trace,
+	// and a function that adds to the cell's record at the end; either may be nil.
 	Begin(*Task, scheduler.Engine, *scheduler.Run) (scheduler.Recorder, Finish, error)
 }
 

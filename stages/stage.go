@@ -1,7 +1,6 @@
-// Package stages defines the stages of a run, and holds the registry of
-// stages. A stage is a subfolder: its package registers it, and package
-// stages/all links it in. The pipeline orders the stages by their inputs and
-// outputs, runs them, and keeps their results; it knows none by name.
+// Package stages defines the stages of a run and their registry. Each stage is a package in a subfolder, which
+// registers it; package stages/all links them in. The pipeline sorts the stages by inputs and outputs, runs them and
+// stores their results; it does not depend on particular stages.
 package stages
 
 import (
@@ -16,23 +15,23 @@ import (
 	"github.com/tfexp/tfexp/scheduler"
 )
 
-// An Artifact is something that stages leave for others.
+// Artifact is a kind of output of stages that other stages can read.
 type Artifact string
 
-// The artifacts of the stages that tfexp has. Another stage may write others.
+// The artifacts of tfexp's own stages. Further stages may write others.
 const (
-	Samples   Artifact = "samples"   // measured short runs of the jobs
-	Estimates Artifact = "estimates" // estimates.csv, samples.csv
-	Cells     Artifact = "cells"     // the folders of the cells
+	Samples   Artifact = "samples"   // measurements of short runs of jobs
+	Estimates Artifact = "estimates" // estimates.csv and samples.csv
+	Cells     Artifact = "cells"     // the folders of cells
 	Twins     Artifact = "twins"     // the simulations of real cells
-	// RunSummary is run.json with the outcome of the run. The pipeline writes it after
-	// all stages that do not read it, directly or through their inputs.
+	// RunSummary is run.json with the outcome of the run. The pipeline writes it after all stages that do not read it,
+	// directly or through their inputs.
 	RunSummary Artifact = "ending"
 	Tables     Artifact = "tables"   // jobs.csv, metrics.csv, comparisons.csv and others
 	Pictures   Artifact = "pictures" // plots/
-	// ExtraTables are further tables, which any stage may leave for pictures and the report; there need not be any.
+	// ExtraTables are further tables that any stage may write for pictures and the report. There may be none.
 	ExtraTables Artifact = "findings"
-	// Sections are the parts of the report (see analysis.Part). Any stage may write them; there may be none.
+	// Sections are sections of the report (see analysis.Part). Any stage may write them; there may be none.
 	Sections Artifact = "sections"
 	Report   Artifact = "report" // report.html
 )
@@ -40,40 +39,35 @@ const (
 // Stage is one step of a run.
 type Stage struct {
 	Name string
-	// Reads and Writes are its inputs and outputs: it runs after all stages that
-	// write its inputs.
+	// Reads and Writes are its inputs and outputs: it runs after all stages that write its inputs.
 	Reads, Writes []Artifact
-	// Files are its output files in the experiment's folder, or folders in it.
+	// Files are its output files and folders in the experiment's folder.
 	Files []string
-	// More are further files, registered by features; it may be nil.
+	// More returns further files, which features register; it may be nil.
 	More func() []string
-	// Block is a block of the language that the stage brings; it may be nil. Its
-	// values are in Run.Settings, and part of the stage's key.
+	// Block is a block that the stage adds to the language; it may be nil. Its values are in Run.Settings and in the
+	// stage's key.
 	Block *schema.Block
-	// Key describes all that its files depend on, except the artifacts that it
-	// reads. While all these are unchanged, the stage is not run again. A stage
-	// without a key keeps its work in smaller pieces (samples, cells), and always
-	// runs, to find out which of them are missing.
+	// Key returns everything that its files depend on, except the artifacts that it reads. The stage runs again only if
+	// these change. A stage without Key stores its work in pieces (samples, cells), and always runs to find missing
+	// pieces.
 	Key func(*Run) ([]KeyLine, error)
-	// OutputKey describes the outputs of a stage without a key, after its run: the
-	// stages that read them are reused only while they are unchanged. It may be
-	// nil.
+	// OutputKey describes the outputs of a stage without Key, after its run. Stages that read them run again if it
+	// changes. It may be nil.
 	OutputKey func(*Run) ([]KeyLine, error)
-	// PieceStore is how a stage without a key keeps its work; nil for one that finds
-	// the missing parts itself.
+	// Pieces describes how a stage without Key stores its work; nil if the stage itself finds missing parts.
 	Pieces *PieceStore
-	// LoadPast loads the stage's knowledge from earlier runs, when the plan is made.
-	// It may be nil.
+	// LoadPast loads the data of earlier runs that the stage uses, while the plan is made. It may be nil.
 	LoadPast func(Planning)
 	// Predict simulates a task without recording it, for stages that write cells.
 	Predict func(context.Context, Task) (scheduler.Outcome, error)
-	// Idle reports whether the experiment leaves a stage with a key nothing to do except to remove the files of an
-	// earlier run: it then runs without being reported. It may be nil.
+	// Idle reports whether a stage with Key has nothing to do except to delete files of an earlier run. It then runs
+	// without being shown. It may be nil.
 	Idle func(*Run) bool
-	// Always is set when it also runs after a stage that failed or was
-	// interrupted, on the finished results.
+	// Always is set if the stage also runs after another stage failed or the run was interrupted, with the finished
+	// results.
 	Always bool
-	// Run does the work. Its error ends the run, except for stages with Always.
+	// Run does the work. Its error ends the run, except if Always is set.
 	Run func(context.Context, *Run) error
 }
 
@@ -85,12 +79,12 @@ func (s *Stage) AllFiles() []string {
 	return slices.Concat(s.Files, s.More())
 }
 
-// KeyLine is a labeled value of a key.
+// KeyLine is a labeled value in a key.
 type KeyLine = schema.KeyLine
 
 var registry = schema.NewRegistry("stages: stage", func(s *Stage) string { return s.Name }, schema.Unranked)
 
-// Register adds a stage. It panics when the stage is not whole or its name is taken.
+// Register registers a stage. It panics if the stage is incomplete or its name is taken.
 func Register(s *Stage) *Stage {
 	if s.Run == nil || len(s.Writes) == 0 {
 		panic(fmt.Sprintf("stages: stage %q lacks what it writes, or its work", s.Name))
@@ -101,22 +95,21 @@ func Register(s *Stage) *Stage {
 	return registry.Add(s)
 }
 
-// Find returns the stage of a name, or nil.
+// Find returns the stage of this name, or nil.
 func Find(name string) *Stage {
 	s, _ := registry.Find(name)
 	return s
 }
 
-// Writer returns the name of the stage that writes an artifact: the first in the
-// order of their names. It is empty without one.
+// Writer returns the name of the stage that writes an artifact; of several, the first by name. It is empty if no stage
+// does.
 func Writer(a Artifact) string {
 	names := registry.Names(func(s *Stage) bool { return slices.Contains(s.Writes, a) })
 	return strings.Join(names[:min(len(names), 1)], "")
 }
 
-// Order returns the registered stages in the order in which they run: each after
-// the writers of its inputs, readers of the run's ending last, and else by name.
-// The error names an artifact that no stage writes, or a circle.
+// Order returns the registered stages in the order in which they run: each after the writers of its inputs, and readers
+// of RunSummary last; otherwise by name. The error names an artifact that no stage writes, or a cycle.
 func Order() ([]*Stage, error) { return order(registry.All()) }
 
 func order(all []*Stage) ([]*Stage, error) {
@@ -152,13 +145,12 @@ func order(all []*Stage) ([]*Stage, error) {
 	return ordered, nil
 }
 
-// needs reports whether a stage reads an artifact that another one writes.
+// needs reports whether a stage reads an artifact that w writes.
 func (s *Stage) needs(w *Stage) bool {
 	return slices.ContainsFunc(s.Reads, func(a Artifact) bool { return slices.Contains(w.Writes, a) })
 }
 
-// AfterEnding reports whether a stage reads how the run ended, itself or through
-// its inputs.
+// AfterEnding reports whether a stage reads RunSummary, directly or through its inputs.
 func AfterEnding(s *Stage) bool { return afterEnding(registry.All())[s] }
 
 func afterEnding(all []*Stage) map[*Stage]bool {
@@ -174,11 +166,11 @@ func afterEnding(all []*Stage) map[*Stage]bool {
 	return late
 }
 
-// SamplesFailed is the error of a job all of whose samples failed: its cells would fail as well.
+// SamplesFailed is the error for a job whose samples all failed: its cells would fail as well.
 type SamplesFailed struct {
 	Job, Sample string
 	Cause       error
-	Log         string // its last lines
+	Log         string // last lines of the log
 }
 
 func (e *SamplesFailed) Error() string {
@@ -191,66 +183,63 @@ func (e *SamplesFailed) Error() string {
 
 func (e *SamplesFailed) Unwrap() error { return e.Cause }
 
-// Pieces is how a stage without a key keeps its work: in pieces that have a key
-// each. The plan shows them, and a run makes the missing ones.
+// PieceStore describes how a stage without Key stores its work, in pieces with a key each. The plan shows the pieces,
+// and a run makes the missing ones.
 type PieceStore struct {
-	// Title heads the pieces in the plan, as "profiling"; Noun names their items,
-	// as "profiling sample"; Earlier is the reason for reusing a piece, as
-	// "sampled earlier".
+	// Title is the heading of the pieces in the plan, such as "profiling". Noun names the things in a piece, such as
+	// "profiling sample". Earlier is the reason for reusing a piece, such as "sampled earlier".
 	Title, Noun, Earlier string
-	// List returns the pieces. It is called again when cells were added to the
-	// plan: the earlier pieces come first then.
+	// List returns the pieces. It is called again after cells were added to the plan; the earlier pieces must then come
+	// first.
 	List func(Planning) ([]Piece, error)
-	// Find makes a piece known from its bytes in the cache, or, where kept is nil,
-	// from the files in the experiment's folder. It reports whether the piece is
-	// there.
+	// Find loads a piece from its bytes in the cache; if kept is nil, from files in the experiment's folder. It reports
+	// whether the piece was found.
 	Find func(p Planning, piece Piece, kept []byte) bool
 }
 
-// Piece is a piece of a stage's work.
+// Piece is a separately stored part of a stage's work.
 type Piece struct {
 	// Name is the name of the piece in its stage.
 	Name string
-	// Family identifies the newest such piece, to list the changes since then;
-	// empty means Name.
+	// Family groups pieces whose keys are compared: the plan lists the changes since the newest piece of the family.
+	// Empty means Name.
 	Family string
-	// Key describes all that the piece depends on, one labeled value a line.
+	// Key describes everything that the piece depends on, with one labeled value in each line.
 	Key string
-	// Text describes the piece, in words.
+	// Text describes the piece for people.
 	Text string
-	// Count is the number of things (Pieces.Noun) in the piece.
+	// Count is the number of things (PieceStore.Noun) in the piece.
 	Count int
-	// ForCells is set for a piece that is only made when a cell that runs needs it.
+	// ForCells is set if the piece is made only when a cell that runs needs it.
 	ForCells bool
-	// Details is its entry in plan --json: a struct, or a map.
+	// Details are further fields in the output of plan --json: a struct or a map.
 	Details any
 }
 
-// PlannedPiece is a piece as a stage finds it when it runs.
+// PlannedPiece is a piece, and whether the run must make it.
 type PlannedPiece struct {
 	Piece
-	// Make is set when the piece is to be made.
+	// Make is set if the piece must be made.
 	Make bool
 }
 
-// Planning is an experiment while its plan is made, and before anything runs.
+// Planning is an experiment while its plan is made, before anything runs.
 type Planning struct {
-	// Dir is the experiment's folder of results; it may not be there yet.
+	// Dir is the experiment's folder of results; it may not exist yet.
 	Dir string
 	Experiment
 	Sampling
 	PastRuns
-	// Past calls visit for each finished cell that ran for real and is not in the
-	// plan: cells of the experiments next to this one, and cells that only the
-	// cache still has. It continues while visit returns true.
+	// Past calls visit for each finished real cell outside the plan, until visit returns false. These are cells of
+	// experiments in sibling folders, and cells that only the cache still has.
 	Past func(visit func(PastCell) bool)
 }
 
-// PastCell is a cell that finished earlier.
+// PastCell is a cell of an earlier run.
 type PastCell struct {
 	From *record.Experiment
 	record.Cell
-	// Host is the fingerprint of its machine. Ran returns the name of a job block's program, and its length.
+	// Host is the fingerprint of its machine. Ran returns the name of a job block's program and its length.
 	Host string
 	Ran  func(block string) (name string, length int)
 }

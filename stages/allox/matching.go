@@ -35,8 +35,8 @@ type AssignmentPosition struct{ Kind, Level int }
 // free. So the size of the problem is the number of positions, not of machines. The last position is always empty.
 //
 // For a given job, the cost of a position is a linear function of its level, with the job's run time as slope. The
-// potential of a position equals the potential of its jobs, and no job has lower cost elsewhere. So the potentials are the lower
-// envelope of linear functions, and concave.
+// potential of a position equals the potential of its jobs, and no job has lower cost elsewhere. So the potentials are
+// the lower envelope of linear functions, and concave.
 type track struct {
 	jobs      [][]int32 // jobs that are matched to each position
 	potential []int64
@@ -157,8 +157,8 @@ func (t *track) lowest(time int64) int {
 }
 
 // scan finds the positions to which a job can move. It starts at the best position of each kind and goes outward, until
-// the distance exceeds the length of a known path. It also stops at a job with the same run time, since positions behind it
-// are not nearer.
+// the distance exceeds the length of a known path. It also stops at a job with the same run time, since positions
+// behind it are not nearer.
 func (m *matching) scan(job int32, distance int64) {
 	for kind := range m.tracks {
 		time := m.Times[job][kind]

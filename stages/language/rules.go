@@ -45,8 +45,8 @@ func (c *Checker) Check(cell experiment.Cell) {
 	}
 }
 
-// First reports whether this rule checks a thing for the first time. The argument is the thing, or a combination of at most 4
-// things.
+// First reports whether this rule checks a thing for the first time. The argument is the thing, or a combination of at
+// most 4 things.
 func (c *Checker) First(what ...any) bool {
 	var key [4]any
 	copy(key[:], what)

@@ -22,8 +22,8 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// run takes the samples that are missing. A job that cannot be sampled has no
-// prediction, which is a warning: its cells run all the same.
+// run takes the missing samples. A job that cannot be sampled has no prediction, which causes a warning: its cells run
+// nevertheless.
 func run(ctx context.Context, r *stages.Run) error {
 	s := newSampling(r)
 	if s.total == 0 {
@@ -38,7 +38,7 @@ func run(ctx context.Context, r *stages.Run) error {
 	if err := s.hopeless(); err != nil {
 		return err
 	}
-	// Over a shorter time the load is not known. Jobs of other engines would count as other programs.
+	// Over a short time the load is too imprecise. Jobs of other engines would count as other programs.
 	if s.ownsLoad() && s.done > reused && time.Since(start) > leastJudged && load.Others() > hardware.BusyCores {
 		s.Warn("busy_profile", "", "other programs used the CPU during profiling: estimates are for such a machine "+
 			"(tfexp run --fresh samples again)")
@@ -48,10 +48,10 @@ func run(ctx context.Context, r *stages.Run) error {
 	return nil
 }
 
-// hopeless returns the reason that a job cannot run: every sample for its cells failed.
+// hopeless returns an error if a job cannot run, because every sample for its cells failed.
 func (s *sampling) hopeless() error {
 	var jobs []string
-	sampled := map[string]bool{} // whether one of its samples succeeded
+	sampled := map[string]bool{} // whether a sample of the job succeeded
 	for i, u := range s.units {
 		if _, ok := sampled[u.Job]; !ok && u.Asked {
 			jobs = append(jobs, u.Job)
@@ -70,26 +70,26 @@ func (s *sampling) hopeless() error {
 	return nil
 }
 
-// tailLines is how much of the log of a sample that failed is shown.
+// tailLines is the number of log lines that are shown of a failed sample.
 const tailLines = 8
 
-// sampling is the profile stage of a run. Its samples are by unit.
+// sampling is the state of the profile stage. Its slices are by unit.
 type sampling struct {
 	*stages.Run
 	units       []*stages.Unit
 	pieces      []stages.PlannedPiece // of each unit
 	budget      float64
 	total, done int
-	// one takes a sample.
+	// takes one sample
 	one    func(context.Context, *stages.Unit, task) (estimator.Sample, error)
 	taken  [][]estimator.Sample
 	failed []bool
-	over   []bool // no more of its samples are taken
-	busy   bool   // it was said that other programs used the machine
-	// Of units that failed: the name of the sample, and why.
+	over   []bool // whether no more samples of the unit are taken
+	busy   bool   // whether a warning about other programs was given
+	// The name of the failed sample and the error, for units that failed.
 	logs   []string
 	causes []error
-	// noEstimate are the jobs that have no estimate, by the reason.
+	// noEstimate has the jobs without an estimate, grouped by reason.
 	noEstimate []unestimated
 }
 
@@ -108,20 +108,20 @@ func newSampling(r *stages.Run) *sampling {
 	return s
 }
 
-// task is one sample to take.
+// task is a sample to take.
 type task struct {
 	unit, length, repeat int
-	// extra is a sample on a number of threads that no job requests, rank the
-	// place of its length among the unit's lengths.
+	// extra is set for a number of threads that no job requests. rank is the index of its length among the unit's
+	// lengths.
 	extra bool
 	rank  int
-	// needed is set for a sample without which there is no useful estimate: it is taken even if it exceeds the budget.
+	// needed is set for a sample that every estimate needs: it is taken even if it exceeds the budget.
 	needed bool
 }
 
-// tasks lists the samples that are missing: the shortest of every unit, then the next, and so on, and the repeats after
-// all of them, because a slow moment of the machine must not affect all samples of one unit. Under a budget, the samples
-// that every prediction needs come first, then the others by their use.
+// tasks returns the missing samples: the shortest of every unit, then the next longer ones, and all repeats last. A
+// slow moment of the machine then cannot affect all samples of a unit. With a budget, needed has the samples that every
+// prediction needs, and others the rest, most useful first.
 func (s *sampling) tasks() (needed, others []task) {
 	for i, u := range s.units {
 		if !s.pieces[i].Make {
@@ -157,11 +157,11 @@ func (s *sampling) tasks() (needed, others []task) {
 	return needed, others
 }
 
-// all takes the missing samples, and keeps them: the planned ones, then more in rounds.
+// all takes and stores the missing samples: first the planned ones, then further ones in rounds.
 func (s *sampling) all(ctx context.Context) error {
 	defer s.warnNoEstimate()
 	needed, others := s.tasks()
-	left := make([]int, len(s.taken)) // samples of each unit
+	left := make([]int, len(s.taken)) // missing samples of each unit
 	for _, t := range needed {
 		left[t.unit]++
 	}
@@ -195,11 +195,10 @@ func (s *sampling) all(ctx context.Context) error {
 	return nil
 }
 
-// usualShare is the part of the predicted time of the real cells that all samples may take together where the file does
-// not say.
+// usualShare is the default budget: the fraction of the real cells' predicted time that all samples may take.
 const usualShare = 0.1
 
-// room is how many seconds more samples may take.
+// room returns how many more seconds samples may take.
 func (s *sampling) room(ctx context.Context) (seconds float64, err error) {
 	if !slices.ContainsFunc(s.taken, func(t []estimator.Sample) bool { return len(t) > 0 }) {
 		return 0, nil
@@ -223,8 +222,7 @@ func (s *sampling) room(ctx context.Context) (seconds float64, err error) {
 	return room, nil
 }
 
-// within takes the planned samples that the predictions do not need and for which there is room, and returns what is
-// left of it.
+// within takes the planned samples in others for which there is room, and returns the remaining room in seconds.
 func (s *sampling) within(ctx context.Context, others []task, room float64) (float64, error) {
 	skipped := 0
 	for _, t := range others {
@@ -245,7 +243,7 @@ func (s *sampling) within(ctx context.Context, others []task, room float64) (flo
 	return room, nil
 }
 
-// cost is the time of sampling in seconds, in earlier runs as well.
+// cost returns the time of all samples in seconds, including earlier runs.
 func (s *sampling) cost() float64 {
 	sum := 0.0
 	for i, u := range s.units {
@@ -260,9 +258,8 @@ func (s *sampling) cost() float64 {
 	return sum
 }
 
-// guess is how long a sample will take in seconds, by the longest that its
-// program has been sampled for: in proportion to its length, and to its threads
-// where it has fewer.
+// guess predicts how long a sample takes, in seconds. It scales the longest sample of the same program by length, and
+// by threads if the sample has fewer.
 func (s *sampling) guess(t task) float64 {
 	unit := s.units[t.unit]
 	longest := 0.0
@@ -276,8 +273,8 @@ func (s *sampling) guess(t task) float64 {
 	return longest
 }
 
-// take takes one sample. A failure is a warning: the unit has no more samples
-// then, and if it has none at all the job has no estimate.
+// take takes one sample. A failure causes a warning, and no more samples of the unit are taken. If the unit then has
+// none, its jobs have no estimate.
 func (s *sampling) take(ctx context.Context, t task) error {
 	unit := s.units[t.unit]
 	if s.failed[t.unit] {
@@ -291,7 +288,7 @@ func (s *sampling) take(ctx context.Context, t task) error {
 	case errors.As(err, new(*engine.Unavailable)):
 		return err
 	case errors.Is(err, ErrTooLong) && unit.Asked:
-		// The program may be as it should be, and its cells run.
+		// The program itself may be correct, so its cells run.
 		s.failed[t.unit], s.taken[t.unit] = true, nil
 		s.without(unit, t, err, "; limit in the block profile gives samples more time")
 	case err != nil && unit.Asked:
@@ -314,7 +311,7 @@ func (s *sampling) take(ctx context.Context, t task) error {
 	return nil
 }
 
-// end reports that no more samples of a unit are taken.
+// end reports that no more samples of a unit will be taken.
 func (s *sampling) end(i int) {
 	if s.over[i] {
 		return
@@ -329,14 +326,13 @@ func (s *sampling) end(i int) {
 		Elapsed: time.Duration(took * float64(time.Second))})
 }
 
-// sampleName names a sample, and its log.
+// sampleName returns the name of a sample and of its log.
 func sampleName(unit *stages.Unit, t task) string {
 	return fmt.Sprintf("%s-sample-%d", unit.Name, t.repeat*len(unit.Lengths)+t.rank+1)
 }
 
-// sample runs one sample, and repeats it if other processes disturbed it. The
-// first one of a requested unit also measures the engine's cost to pause, resume
-// and resize such a job.
+// sample takes a sample, and repeats it if other programs disturbed it. The first sample of a requested unit also
+// measures how long the engine takes to pause, resume and resize the job.
 func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estimator.Sample, error) {
 	logs := filepath.Join(s.Dir, samplesDir)
 	scratch, err := folder.MkdirTemp(s.Dir, ".scratch-")
@@ -367,14 +363,15 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 		s.Warn("disturbed_sample", name, fmt.Sprintf("tfexp was stopped or the machine slept for %.1f s during profiling, "+
 			"both times: its estimate may be too long", sample.Lost))
 	}
-	// The load of samples that run below this process is a warning on all of them.
+	// If samples run below this process, the function run warns about the load of all of them.
 	if !s.busy && !s.ownsLoad() && sample.Busy > hardware.BusyCores && sample.Wall >= leastJudged.Seconds() {
 		s.busy = true
 		s.Warn("busy_sample", name, fmt.Sprintf("other programs used %.2g CPU cores during profiling: "+
 			"estimates are for such a machine", sample.Busy))
 	}
 	if t.repeat == 0 && t.rank == 0 && unit.Asked {
-		// The job is ended, and should not end before; but a job that is only requested in part is not run whole.
+		// The probe ends the job, which must not end before. A job whose command has no length argument is not run to
+		// its end.
 		length := probeLength * slices.Max(unit.Lengths)
 		if unit.Total > 0 {
 			length = min(length, unit.Total)
@@ -389,7 +386,7 @@ func (s *sampling) sample(ctx context.Context, unit *stages.Unit, t task) (estim
 	return sample, nil
 }
 
-// toSample returns a sample to take on the engine of its unit.
+// toSample returns the description of a sample for the engine of its unit.
 func (s *sampling) toSample(unit *stages.Unit, job launch.Job, length int, beside ...launch.Job) Run {
 	kind := unit.Engine
 	var nodes scheduler.Cluster
@@ -409,14 +406,14 @@ func (s *sampling) toSample(unit *stages.Unit, job launch.Job, length int, besid
 	}
 }
 
-// ownsLoad reports whether the samples run below this process, so that the load of other programs can be
-// distinguished from theirs.
+// ownsLoad reports whether the samples run below this process. Only then can the load of other programs be separated
+// from their own.
 func (s *sampling) ownsLoad() bool {
 	return !slices.ContainsFunc(s.units, func(u *stages.Unit) bool { return !u.Engine.Here })
 }
 
-// keep records the samples of a unit. A unit that no job requests is also
-// recorded without samples, when the budget had no room for any.
+// keep stores the samples of a unit. A unit that no job requests is also stored without samples, if the budget had no
+// room for it.
 func (s *sampling) keep(i int) error {
 	unit, samples := s.units[i], s.taken[i]
 	s.end(i)
@@ -430,7 +427,7 @@ func (s *sampling) keep(i int) error {
 	return s.Note(stages.Note{Event: "sample", Unit: unit.Name, Seconds: took, Key: unit.Hash})
 }
 
-// put makes the samples of a unit known, here and to later runs, and returns their time in seconds.
+// put stores the samples of a unit for this run and later ones. It returns their total time in seconds.
 func (s *sampling) put(i int) (took float64, err error) {
 	unit, samples := s.units[i], s.taken[i]
 	slices.SortStableFunc(samples, func(a, b estimator.Sample) int { return a.Length - b.Length })
@@ -451,12 +448,13 @@ func (s *sampling) put(i int) (took float64, err error) {
 	return took, nil
 }
 
-// mostRounds is the number of rounds of samples beyond the plan.
+// mostRounds is the largest number of rounds of further samples.
 const mostRounds = 8
 
-// rounds takes more samples of the jobs whose predictions are not as precise as the file wants, one of each a round, so
-// that the samples of each job see several moments of the machine. The least precise job is the first; a job for which
-// there is no room is left out. Jobs side by side are sampled in each round as well.
+// rounds takes further samples of jobs whose predictions are less precise than the experiment requires. Each round
+// takes one sample of each such job, so that a job's samples come from different moments. The least precise job is
+// first; a job without room in the budget is skipped. Jobs with copies are also sampled with their copies in each
+// round.
 func (s *sampling) rounds(ctx context.Context, room float64) error {
 	more, settled := make([]bool, len(s.units)), make([]bool, len(s.units))
 	for round := range mostRounds {
@@ -469,7 +467,7 @@ func (s *sampling) rounds(ctx context.Context, room float64) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err != nil { // the existing ones suffice
+			if err != nil { // the existing samples suffice
 				settled[t.unit] = true
 				continue
 			}
@@ -483,16 +481,17 @@ func (s *sampling) rounds(ctx context.Context, room float64) error {
 	return s.record(more)
 }
 
-// unsure are the samples of a round.
+// unsure returns the samples of a round.
 func (s *sampling) unsure(round int) []task {
 	var all, beside []task
-	widths := map[int]float64{} // of the intervals, by unit
+	widths := map[int]float64{} // widths of the predictions' intervals, by unit
 	spread := estimator.SpreadOf(s.taken)
 	for i, u := range s.units {
 		if !s.pieces[i].Make || len(s.taken[i]) == 0 || s.failed[i] {
 			continue
 		}
-		t := task{unit: i, length: slices.Max(u.Lengths), rank: len(u.Lengths)*u.Repeats + round} // after the plan's
+		// Later than the planned ones.
+		t := task{unit: i, length: slices.Max(u.Lengths), rank: len(u.Lengths)*u.Repeats + round}
 		switch longer := estimator.Longer(s.taken[i], u.Total); {
 		case u.Copies > 0 && u.Repeats == 1:
 			beside = append(beside, t)
@@ -509,7 +508,7 @@ func (s *sampling) unsure(round int) []task {
 				continue
 			}
 			widths[i] = width
-			if len(s.taken[i][0].Units) == 0 { // other lengths separate the start-up from the work
+			if len(s.taken[i][0].Units) == 0 { // samples of other lengths separate start-up from work
 				t.length = min(u.Total, t.length+(round+1)*u.Lengths[0])
 			}
 		default:
@@ -524,13 +523,14 @@ func (s *sampling) unsure(round int) []task {
 	return all
 }
 
-// mostLonger is the number of samples of a unit that are longer than the plan's because those do not show its work.
+// mostLonger is the largest number of longer samples of a unit, which are taken if the planned samples are too short to
+// show its work.
 const mostLonger = 3
 
-// leastGain is the least part of a prediction's variance that its samples cause and more of them reduce.
+// leastGain is the least fraction of a prediction's variance that more samples must be able to reduce.
 const leastGain = 0.12
 
-// record records the samples of some units again.
+// record stores the samples of some units again.
 func (s *sampling) record(units []bool) error {
 	for i := range units {
 		if units[i] {
@@ -542,14 +542,14 @@ func (s *sampling) record(units []bool) error {
 	return nil
 }
 
-// unestimated are the jobs that have no estimate for one reason.
+// unestimated has the jobs that lack an estimate for the same reason.
 type unestimated struct {
 	reason string // without the name of a sample
 	first  string // the reason of the first job, with the name of its sample
 	jobs   []string
 }
 
-// without notes that a job has no estimate, because its sample failed with err; hint is the advice.
+// without records that a job has no estimate because its sample failed with err. hint is advice for the user.
 func (s *sampling) without(unit *stages.Unit, t task, err error, hint string) {
 	reason := strings.TrimPrefix(err.Error(), "sample "+sampleName(unit, t)+": ") + hint
 	i := slices.IndexFunc(s.noEstimate, func(u unestimated) bool { return u.reason == reason })
@@ -560,10 +560,10 @@ func (s *sampling) without(unit *stages.Unit, t task, err error, hint string) {
 	s.noEstimate[i].jobs = append(s.noEstimate[i].jobs, unit.Name)
 }
 
-// namedJobs is how many jobs a warning names; it counts the others.
+// namedJobs is the largest number of jobs that a warning names.
 const namedJobs = 3
 
-// warnNoEstimate warns of the jobs that have no estimate, once for each reason.
+// warnNoEstimate warns about the jobs without an estimate, once for each reason.
 func (s *sampling) warnNoEstimate() {
 	for _, u := range s.noEstimate {
 		text := fmt.Sprintf("no estimate for job %s: %s", u.jobs[0], u.first)

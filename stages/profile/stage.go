@@ -26,16 +26,16 @@ var _ = stages.Register(&stages.Stage{
 
 const stage = "profile"
 
-// details is the entry of a unit in plan --json.
+// details is a unit in the output of plan --json.
 type details struct {
 	Job     string `json:"job"`
 	Threads int    `json:"threads"`
-	Lengths []int  `json:"lengths"` // epochs or steps of each sample
-	Unit    string `json:"unit"`    // epochs or steps
-	Repeats int    `json:"repeats"` // of each length
+	Lengths []int  `json:"lengths"` // length of each sample, in Unit
+	Unit    string `json:"unit"`    // "epochs" or "steps"
+	Repeats int    `json:"repeats"` // samples of each length
 }
 
-// list returns a piece for each job to sample, in their order.
+// list returns a piece for each unit to sample, in order.
 func list(p stages.Planning) ([]stages.Piece, error) {
 	var pieces []stages.Piece
 	for _, u := range p.SampledUnits() {
@@ -47,7 +47,8 @@ func list(p stages.Planning) ([]stages.Piece, error) {
 	return pieces, nil
 }
 
-// text is "on 2 threads: samples of 2 and 4 epochs, and more (in all at most 10% of the real cells' time)".
+// text describes a unit: "on 2 threads: samples of 2 and 4 epochs, and more (in all at most 10% of the real cells'
+// time)".
 func text(u *stages.Unit, budget float64) string {
 	if u.Copies > 0 {
 		return fmt.Sprintf("%d side by side on %s each: a sample of %d %s", u.Copies, threads(u.Threads), u.Lengths[0],
@@ -63,8 +64,8 @@ func text(u *stages.Unit, budget float64) string {
 	return s
 }
 
-// find makes samples known, from the cache or, without them, from the plain
-// file.
+// find reads the samples of a unit from the cache or, if the cache lacks them, from their file. It reports whether they
+// were found.
 func find(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	var unit *stages.Unit
 	for _, u := range p.SampledUnits() {
@@ -90,12 +91,11 @@ func find(p stages.Planning, piece stages.Piece, kept []byte) bool {
 	return ok
 }
 
-// samplesDir, in the experiment's own, holds the logs of the samples, and their
-// measurements.
+// samplesDir is the folder, in the experiment's folder, with samples and their logs.
 const samplesDir = record.SamplesDir
 
-// saved is a file of the folder: samples with the description of their key, so
-// that they are found while a running tfexp holds the cache, and without one.
+// saved is a file with samples and the description of their key. It is used if another tfexp has locked the cache, or
+// the cache was deleted.
 type saved struct {
 	Description string             `json:"description"`
 	Samples     []estimator.Sample `json:"samples"`
@@ -105,8 +105,7 @@ func path(dir string, unit *stages.Unit) string {
 	return filepath.Join(dir, samplesDir, unit.Name+".json")
 }
 
-// readSamples returns the samples of a unit from its plain file, if they were taken
-// under its key.
+// readSamples returns the samples of a unit from its file, if they have the unit's key.
 func readSamples(dir string, unit *stages.Unit) ([]estimator.Sample, bool) {
 	var s saved
 	if folder.ReadJSON(dir, &s, samplesDir, unit.Name+".json") != nil || s.Description != unit.Key {
@@ -115,7 +114,7 @@ func readSamples(dir string, unit *stages.Unit) ([]estimator.Sample, bool) {
 	return s.Samples, true
 }
 
-// writeSamples writes the plain file of a unit.
+// writeSamples writes the samples of a unit into its file.
 func writeSamples(dir string, unit *stages.Unit, samples []estimator.Sample) error {
 	raw, err := json.MarshalIndent(saved{unit.Key, samples}, "", "  ")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package progress is the progress block of jobs: programs that report how far they have come in other formats than the
-// lines of the job contract, by other lines or by the event files of TensorBoard.
+// Package progress adds the block `progress` to jobs, for programs that do not print the progress lines of the job
+// contract. Their progress is read from other lines or from TensorBoard event files.
 package progress
 
 import (
@@ -83,18 +83,18 @@ func init() {
 		Before: "runtime",
 		Decode: decode,
 	})
-	gob.Register(source{}) // it is in tasks that are written down
+	gob.Register(source{}) // source is part of tasks that are written to files
 }
 
 // source is the part of a job with a progress block.
 type source struct {
-	// Lines is a pattern of lines (see lineGroups); empty: there are event files.
+	// Lines is a pattern of lines (see lineGroups); if empty, event files are read.
 	Lines string `json:",omitempty"`
-	// Below is the folder of the event files, relative to the checkpoint folder.
+	// Below is the folder of event files, relative to the job's checkpoint folder.
 	Below string
-	// Loss and Accuracy are the tags of the scalars that count; empty: none.
+	// Loss and Accuracy are the tags of the scalars that are read; empty means none.
 	Loss, Accuracy string
-	// Epochs reports whether the steps of the scalars count epochs, or lines without a count are epochs.
+	// Epochs reports whether scalars' steps, or lines without a count, are epochs.
 	Epochs bool
 }
 
@@ -111,14 +111,14 @@ func (s source) ProgressLines(prefix string) []stages.KeyLine {
 	return lines
 }
 
-// Reader implements launch.ProgressSource. All attempts of a job share the reader of its event files: the events of an
+// Reader implements launch.ProgressSource. All attempts of a job share the reader of event files, so that events of an
 // earlier attempt are not read again.
 func (s source) Reader(j *launch.Job, before *launch.ProgressReader) *launch.ProgressReader {
 	switch {
 	case s.Lines != "":
 		pattern, err := newPattern(s.Lines)
 		if err != nil {
-			panic(err) // badLines has looked at it
+			panic(err) // badLines has checked the pattern
 		}
 		lines := &progressLines{linePattern: pattern, epochs: s.Epochs}
 		return &launch.ProgressReader{Output: lines.add, Finished: lines.finished}
@@ -163,7 +163,7 @@ func decode(d *language.Decoder, b language.Block, j *experiment.Job) {
 	}
 }
 
-// badLines describes the mistake in a pattern of lines; "" for a good one.
+// badLines describes the mistake in a pattern of lines; empty if it is valid.
 func badLines(pattern string) string {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

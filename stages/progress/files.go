@@ -11,27 +11,27 @@ import (
 	"github.com/tfexp/tfexp/stages/progress/eventfile"
 )
 
-// warningCode is the code of warnings of event files that are damaged or missing.
+// warningCode is the code of warnings about damaged or missing event files.
 const warningCode = "event_files"
 
-// shownTags bounds the tags that a warning lists.
+// shownTags is the largest number of tags that a warning lists.
 const shownTags = 20
 
-// eventFiles are the TensorBoard event files of a job.
+// eventFiles reads the TensorBoard event files of a job.
 type eventFiles struct {
 	source
-	dir      string // absolute
+	dir      string // absolute path
 	follower *eventfile.Follower
-	found    map[string]bool // tags
-	invalid  *float64        // an accuracy that was left out
-	warned   bool            // of it
+	found    map[string]bool // tags that were found
+	invalid  *float64        // an invalid accuracy, which was skipped
+	warned   bool            // whether a warning about it was given
 }
 
 func newEventFiles(s source, dir string) *eventFiles {
 	return &eventFiles{s, dir, eventfile.Follow(dir), map[string]bool{}, nil, false}
 }
 
-// next reports the events written since the last call.
+// next reports the events that were written since the last call.
 func (f *eventFiles) next(tell func(contract.Progress, time.Time), warn func(code, text string)) {
 	err := f.follower.Next(func(scalars []eventfile.Scalar) {
 		for _, p := range f.points(scalars) {
@@ -49,7 +49,7 @@ func (f *eventFiles) next(tell func(contract.Progress, time.Time), warn func(cod
 	}
 }
 
-// missing warns of tags that no event file had.
+// missing warns about wanted tags that no event file has.
 func (f *eventFiles) missing(warn func(code, text string)) {
 	var tags []string
 	for _, tag := range []string{f.Loss, f.Accuracy} {
@@ -69,13 +69,13 @@ func (f *eventFiles) missing(warn func(code, text string)) {
 	}
 }
 
-// point is the progress at a step, and when it was written.
+// point is the progress after a step.
 type point struct {
 	contract.Progress
-	wall float64 // seconds since 1970
+	wall float64 // Unix seconds at which it was written
 }
 
-// points joins the scalars of a step, in the order in which they were written.
+// points joins the scalars of each step, in the order in which they were written.
 func (f *eventFiles) points(scalars []eventfile.Scalar) []point {
 	slices.SortStableFunc(scalars, func(a, b eventfile.Scalar) int {
 		switch {
@@ -126,7 +126,7 @@ func (f *eventFiles) step(p contract.Progress) int {
 	return p.Step
 }
 
-// split returns the errors that errors.Join has put together.
+// split returns the errors that errors.Join has joined.
 func split(err error) []error {
 	if err == nil {
 		return nil

@@ -9,43 +9,44 @@ import (
 	"github.com/tfexp/tfexp/jobs/contract"
 )
 
-// linesCode is the code of warnings of lines that do not match, or whose values are not understood.
+// linesCode is the code of warnings about lines that do not match the pattern, or have invalid values.
 const linesCode = "progress_lines"
 
-// progressLines finds progress in the lines that a program prints, by a pattern.
+// progressLines finds progress in a program's output, by a pattern.
 type progressLines struct {
 	*linePattern
-	epochs bool // lines without a count are epochs, and not steps
+	epochs bool // whether lines without a count mean epochs, not steps
 	output terminalLines
 
-	counted int // lines without a count, and whether the present one is among them
+	counted int // number of lines without a count; again is set if the current line repeats one
 	again   bool
-	// running is the epoch that has begun and is not finished, with the values of its last line; 0 for none.
+	// running is the current epoch, with the values of its last line; 0 if no epoch is running.
 	running int
 	latest  reading
-	last    contract.Progress // that was reported
+	last    contract.Progress // the last reported progress
 
-	// held is the first line without a loss, until it is known whether all lines are like it.
+	// held is the first line without a loss. It is kept until it is known whether other lines have a loss.
 	held     *reading
 	heldAt   time.Time
-	without  bool // lines without a loss count
-	matched  bool // a line has matched the whole pattern
-	lines    int  // that are not empty
+	without  bool // whether lines without a loss count
+	matched  bool // whether a line has matched the whole pattern
+	lines    int  // number of lines that are not empty
 	sample   string
 	strange  string
 	stranges int
 }
 
-// report receives progress with the time at which it was made.
+// report receives progress, and the time at which it was made.
 type report = func(p contract.Progress, made time.Time)
 
-// add takes the next piece of output, and reports the progress in its lines.
+// add processes the next piece of output and reports the progress in its lines.
 func (l *progressLines) add(piece []byte, tell report) {
 	now := time.Now()
 	l.output.add(piece, func(line string, ended bool) { l.line(line, ended, now, tell) })
 }
 
-// finished takes the last line, which may have no end, and reports the last epoch. It warns of lines that were not understood.
+// finished processes the last line, which may lack a line break, and reports the last epoch. It warns about lines with
+// invalid values.
 func (l *progressLines) finished(tell report, warn func(code, text string)) {
 	now := time.Now()
 	l.output.flush(true, func(line string, ended bool) { l.line(line, ended, now, tell) })
@@ -79,7 +80,7 @@ func (l *progressLines) finished(tell report, warn func(code, text string)) {
 	}
 }
 
-// line takes a line; ended reports that a line feed ends the one before.
+// line processes a line; ended reports whether a line feed ended the line before it.
 func (l *progressLines) line(line string, ended bool, now time.Time, tell report) {
 	if ended {
 		l.again = false
@@ -118,11 +119,11 @@ func (l *progressLines) line(line string, ended bool, now time.Time, tell report
 	l.take(*r, now, tell)
 }
 
-// take takes the values of a line.
+// take processes the values of a line.
 func (l *progressLines) take(r reading, now time.Time, tell report) {
 	switch {
 	case !l.counts:
-		if l.again && r.inside || r.inside && !r.isLast() { // a bar, drawn again
+		if l.again && r.inside || r.inside && !r.isLast() { // a progress bar that is drawn again
 			return
 		}
 		if !l.again {
@@ -152,7 +153,7 @@ func (l *progressLines) take(r reading, now time.Time, tell report) {
 		if l.running > 0 && l.running < r.epoch {
 			l.ends(now, tell)
 		}
-		if r.epoch == l.last.Epoch && r.step == 0 { // it is validated
+		if r.epoch == l.last.Epoch && r.step == 0 { // a line about validation
 			return
 		}
 		l.running, l.latest = r.epoch, r
@@ -176,10 +177,10 @@ func (l *progressLines) ends(now time.Time, tell report) {
 	l.running = 0
 }
 
-// tell reports progress, unless nothing has finished yet, or it has just been reported.
+// tell reports progress, unless nothing has finished yet or the same progress was reported before.
 func (l *progressLines) tell(r reading, now time.Time, tell report) {
 	p := contract.Progress{Epoch: r.epoch, Step: r.step, Loss: r.loss, Accuracy: r.accuracy}
-	if p.Epoch == l.last.Epoch && p.Step == l.last.Step { // another line about it
+	if p.Epoch == l.last.Epoch && p.Step == l.last.Step { // another line about the same epoch and step
 		p.Loss, p.Accuracy = cmp.Or(p.Loss, l.last.Loss), cmp.Or(p.Accuracy, l.last.Accuracy)
 	}
 	if p.Epoch <= 0 && p.Step <= 0 ||
@@ -190,7 +191,7 @@ func (l *progressLines) tell(r reading, now time.Time, tell report) {
 	tell(p, now)
 }
 
-// same reports whether two values that may be missing are equal.
+// same reports whether two optional values are equal.
 func same(a, b *float64) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -198,7 +199,8 @@ func same(a, b *float64) bool {
 	return math.Float64bits(*a) == math.Float64bits(*b)
 }
 
-// lossOf returns a loss as reports have it: one that is not a finite number is +Inf. The training has diverged.
+// lossOf returns a loss for reports. A loss that is not finite becomes +Inf, which means that the training has
+// diverged.
 func lossOf(v float64) float64 {
 	if !math.IsNaN(v) && !math.IsInf(v, 0) {
 		return v

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The names of groups in a pattern of lines: finished epochs, finished epochs counted from 0, finished steps, a batch of
-// the epoch and how many it has, loss, and accuracy.
+// Names of groups in a pattern of lines: finished epochs, finished epochs counted from 0, finished steps, a batch
+// within the epoch, the number of batches, loss, and accuracy.
 const (
 	groupEpoch    = "epoch"
 	groupEpoch0   = "epoch0"
@@ -19,10 +19,11 @@ const (
 	groupAccuracy = "accuracy"
 )
 
-// lineGroups are the names that groups in a pattern of lines may have.
+// lineGroups are the possible names of groups in a pattern of lines.
 var lineGroups = []string{groupEpoch, groupEpoch0, groupStep, groupBatch, groupBatches, groupLoss, groupAccuracy}
 
-// meaning is the meaning of a group: its name may end in 2, where a pattern has two places for it.
+// meaning returns a group's name without a final 2. A pattern can have a second group for the same value, whose name
+// ends in 2.
 func meaning(group string) string { return strings.TrimSuffix(group, "2") }
 
 func isCount(group string) bool {
@@ -30,12 +31,13 @@ func isCount(group string) bool {
 	return group == groupEpoch || group == groupEpoch0 || group == groupStep
 }
 
-// linePattern is a pattern of lines.
+// linePattern is a compiled pattern of lines.
 type linePattern struct {
 	full *regexp.Regexp
-	// bare is the pattern without its loss, for lines that have none; nil where nothing else says that a line is meant.
+	// bare is the pattern without its loss, for lines that have none. It is nil if the pattern would match too many
+	// lines without its loss.
 	bare *regexp.Regexp
-	// counts and batches report which groups there are.
+	// counts and batches report whether the pattern has such groups.
 	counts, batches bool
 }
 
@@ -53,14 +55,14 @@ func newPattern(text string) (*linePattern, error) {
 	return p, nil
 }
 
-// withoutLoss is a pattern without the part around its loss, from one ".*" to the next. It is nil if that part also has a
-// count, if no other part has a count, or if the loss is optional already.
+// withoutLoss returns the pattern without the part around its loss, between two ".*". It returns nil if that part also
+// has a count, if no other part has a count, or if the loss is already optional.
 func withoutLoss(text string) *regexp.Regexp {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil || tree.Op != syntax.OpConcat {
 		return nil
 	}
-	var parts [][]*syntax.Regexp // between wildcards, which are parts as well
+	var parts [][]*syntax.Regexp // wildcards and the parts between them
 	var part []*syntax.Regexp
 	for _, sub := range tree.Sub {
 		if isWildcard(sub) {
@@ -100,20 +102,20 @@ func hasCount(r *syntax.Regexp) bool {
 	return r.Op == syntax.OpCapture && isCount(r.Name) || slices.ContainsFunc(r.Sub, hasCount)
 }
 
-// reading has the values of a line.
+// reading has the values in a line.
 type reading struct {
-	// epoch is the number of the epoch that the line is about, from 1; 0 for none.
+	// epoch is the number of the epoch that the line is about, from 1; 0 if the line names none.
 	epoch, step int
-	// batch and batches are the place in the epoch; inside reports whether the line has one.
+	// batch and batches are the position within the epoch. inside reports whether the line has one.
 	batch, batches int
 	inside         bool
 	loss, accuracy *float64
-	// strange is a value that is no number, or no accuracy.
+	// strange is a text that is not a number, or not a valid accuracy.
 	strange string
 }
 
-// read matches a line; nil where it does not match. Where the line as it is has no loss, scalars of numpy and tensors in it
-// are taken for numbers.
+// read matches a line; it returns nil if the line does not match. If the line has no loss, numpy scalars and tensors in
+// it are read as numbers.
 func (p *linePattern) read(re *regexp.Regexp, line string) *reading {
 	r := p.match(re, line)
 	if r != nil && r.loss != nil || !strings.Contains(line, "(") {
@@ -127,11 +129,12 @@ func (p *linePattern) read(re *regexp.Regexp, line string) *reading {
 	return r
 }
 
-// match matches a line as it is; nil where it does not match.
+// match matches a line without replacing tensors; it returns nil if the line does not match.
 func (p *linePattern) match(re *regexp.Regexp, line string) *reading {
 	var plain string
 	var m []int
-	for _, plain = range []string{zeroes(line), unsigned(line), line} { // the pattern may have digits alone where a loss is "nan"
+	// Patterns may allow only digits where the loss is "nan".
+	for _, plain = range []string{zeroes(line), unsigned(line), line} {
 		if m = re.FindStringSubmatchIndex(plain); m != nil {
 			break
 		}
@@ -148,7 +151,7 @@ func (p *linePattern) match(re *regexp.Regexp, line string) *reading {
 	isValue := func(group string) bool { return meaning(group) == groupLoss || meaning(group) == groupAccuracy }
 	switch {
 	case decimal == plain && grouped == plain:
-	case m == nil: // the pattern matches numbers without commas alone
+	case m == nil: // the pattern matches only numbers without commas
 		pointed := withPoints(grouped, false)
 		if m = re.FindStringSubmatchIndex(pointed); m != nil {
 			take(pointed, m, func(string) bool { return true })
@@ -186,7 +189,7 @@ func (p *linePattern) match(re *regexp.Regexp, line string) *reading {
 	return r
 }
 
-// equalStarts reports whether two matches have all groups at the same places.
+// equalStarts reports whether all groups of two matches start at the same places.
 func equalStarts(a, b []int) bool {
 	for i := 0; i < len(a); i += 2 {
 		if a[i] != b[i] {
@@ -196,8 +199,8 @@ func equalStarts(a, b []int) bool {
 	return true
 }
 
-// nearlyWhole is the part of an epoch from which a fraction of epochs is taken for the next whole number: programs round
-// it to two digits, so that the last line of an epoch may have 0.99.
+// nearlyWhole is the fraction of an epoch that is rounded up to the whole epoch. Programs print two digits, so the last
+// line of an epoch may have 0.99.
 const nearlyWhole = 0.985
 
 // set sets the value of a group; rest is the text after it.
@@ -241,9 +244,9 @@ func (r *reading) set(group, text, rest string) {
 	}
 }
 
-// places are how programs write a place within an epoch, where the pattern has no group for it: a bar's percentage and
-// its batches, batches in brackets or behind the number of the epoch, or with a word before them, or at the beginning of
-// a line without a count.
+// places matches a position within an epoch, for patterns without a group for it. Programs print it as a percentage and
+// batches of a progress bar, in brackets or after the epoch's number, after a word, or at the start of a line without a
+// count.
 var places = []struct {
 	behind, uncounted bool
 	by                *regexp.Regexp
@@ -256,13 +259,13 @@ var places = []struct {
 	{uncounted: true, by: regexp.MustCompile(`^\s*(\d+)/(\d+)\b`)},
 }
 
-// own matches what belongs to the number of the epoch: how many there are, and a bracket.
+// own matches the text that belongs to the epoch's number: the number of epochs, and a bracket.
 const own = `^(?:\s*/\s*\d+)?[\])]?`
 
-// correct matches the words before fractions that are no places.
+// correct matches words before fractions that are not positions.
 var correct = regexp.MustCompile(`(?i)(?:acc\w*|correct)\W*$`)
 
-// find looks for the place within an epoch in a line whose epoch is at that place.
+// find sets the position within an epoch. epoch is where the line has the epoch's number.
 func (r *reading) find(line string, epoch [2]int, counts bool) {
 	for _, place := range places {
 		from := 0
@@ -279,7 +282,7 @@ func (r *reading) find(line string, epoch [2]int, counts bool) {
 		}
 		batch, _ := number(line[from+m[2] : from+m[3]])
 		batches, ok := number(line[from+m[4] : from+m[5]])
-		if !ok { // percent
+		if !ok { // a percentage
 			batches = 100
 		}
 		r.batch, r.batches, r.inside = count(batch), count(batches), true
@@ -287,10 +290,10 @@ func (r *reading) find(line string, epoch [2]int, counts bool) {
 	}
 }
 
-// isLast reports whether the epoch is over with the line.
+// isLast reports whether the line is about the last batch of the epoch.
 func (r *reading) isLast() bool { return r.batches > 0 && r.batch >= r.batches }
 
-// equal reports whether two lines without a loss say the same.
+// equal reports whether two lines without a loss have the same values.
 func (r *reading) equal(o *reading) bool {
 	return r.epoch == o.epoch && r.step == o.step && r.batch == o.batch && r.batches == o.batches
 }

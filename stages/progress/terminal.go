@@ -7,17 +7,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// mostLine bounds the length of a line that is matched, in bytes.
+// mostLine is the largest length of a line that is matched, in bytes.
 const mostLine = 64 << 10
 
-// terminalLines divides output into lines as a terminal shows them: without colors and other escape sequences, and with
-// what backspaces overwrite. A line that is drawn again, after a carriage return or a movement of the cursor, is a line
-// each time.
+// terminalLines splits output into lines as a terminal shows them. It removes colors and other escape sequences, and
+// applies backspaces. If a carriage return or a cursor movement draws a line again, each version is a line.
 type terminalLines struct {
-	line []byte // the present line, as it came
+	line []byte // the current line with its control characters
 }
 
-// add takes the next piece of output. It calls each for every line; ended reports whether a line feed ends it.
+// add processes the next piece of output. It calls each for every line; ended reports whether a line feed ends it.
 func (t *terminalLines) add(piece []byte, each func(line string, ended bool)) {
 	for {
 		end := bytes.IndexAny(piece, "\r\n")
@@ -34,7 +33,7 @@ func (t *terminalLines) add(piece []byte, each func(line string, ended bool)) {
 	}
 }
 
-// flush ends the present line.
+// flush ends the current line.
 func (t *terminalLines) flush(ended bool, each func(line string, ended bool)) {
 	if bytes.ContainsAny(t.line, "\x1b\b\u009b\u009d") {
 		drawn(bytes.ReplaceAll(bytes.ReplaceAll(t.line, []byte("\u009b"), []byte("\x1b[")), []byte("\u009d"), []byte("\x1b]")), each)
@@ -46,15 +45,14 @@ func (t *terminalLines) flush(ended bool, each func(line string, ended bool)) {
 	}
 }
 
-// leaveLine are the final bytes of control sequences that move the cursor to another line, or to another column by its
-// number.
+// leaveLine are the final bytes of control sequences that move the cursor to another line or to a given column.
 const leaveLine = "ABEFGHfd`"
 
-// drawn calls each with the visible text of a line with control sequences, each time it is drawn.
+// drawn calls each with the visible text of a line, each time that the line is drawn.
 func drawn(line []byte, each func(line string, ended bool)) {
 	parser := ansi.NewParser()
 	var cells []string
-	at := 0 // the cursor
+	at := 0 // the cursor's position
 	draw := func() {
 		if len(cells) > 0 {
 			each(strings.Join(cells, ""), false)
@@ -93,7 +91,7 @@ func drawn(line []byte, each func(line string, ended bool)) {
 	draw()
 }
 
-// put writes a character at a place of a line.
+// put writes a character at a position of a line.
 func put(cells []string, at int, char string) []string {
 	if at < len(cells) {
 		cells[at] = char

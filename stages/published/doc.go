@@ -1,5 +1,5 @@
-// Package published has orders of the literature, one file each. Folder users has those that share a cluster among its users,
-// and profiling lets orders learn run times from samples that run on the cluster.
+// Package published has orders from publications, one file each. Package users has orders that share a cluster among
+// users. Package profiling lets orders learn run times from samples on the cluster.
 package published
 
 import (

@@ -9,8 +9,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// Fair lets jobs take turns like RoundRobin, but the queue is ordered by the
-// attained service of the job's user, then the job's own, then number.
+// Fair lets jobs take turns like RoundRobin. The queue is sorted by the attained service of the job's user, then of the
+// job, then by the job's number.
 const Fair policy.Order = "fair"
 
 var _ = policy.RegisterOrder(policy.OrderChoice{
@@ -27,7 +27,7 @@ type fair struct{ accounts.Accounts }
 func (f *fair) Rank(j scheduler.JobView) int64   { return f.Of(j.Number()) }
 func (f *fair) Second(j scheduler.JobView) int64 { return int64(j.Times().CoreTime) }
 
-// Used implements scheduler.UsageObserver: users attain core time.
+// Used implements scheduler.UsageObserver: it adds core time to the user's service.
 func (f *fair) Used(j int32, d time.Duration, g scheduler.Grant) {
 	f.Add(j, scheduler.CoreTime(d, g.Cores.Count()))
 }

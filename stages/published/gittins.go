@@ -9,10 +9,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// Gittins orders jobs by the Gittins index of the service that they have attained (J. C. Gittins, 1979; as
-// "2D-Gittins" in J. Gu and others, "Tiresias", NSDI 2019): it knows how the service of the workload's jobs is
-// distributed, and not which job takes how much. It implies preemption, and ranks jobs again at the end of each
-// quantum of a running job.
+// Gittins sorts jobs by the Gittins index of their attained service (J. C. Gittins, 1979; "2D-Gittins" in J. Gu and
+// others, "Tiresias", NSDI 2019). The index uses the distribution of service over the workload's jobs, but not the
+// service that a particular job needs. It implies preemption, and ranks jobs again at the end of each quantum of a
+// running job.
 const Gittins policy.Order = "gittins"
 
 var _ = policy.RegisterOrder(policy.OrderChoice{
@@ -24,13 +24,13 @@ var _ = policy.RegisterOrder(policy.OrderChoice{
 	New: func(s policy.Setup) scheduler.Ranker { return newGittins(s.Run.Jobs) },
 })
 
-// gittins has the distribution of service: ascending, all equally likely. The least quotient of the index is the tangent
-// from a point to the lower convex hull of (k, height of k) for all k from some point on.
+// gittins has the distribution of service: sorted values with equal probability. The least quotient of the index is the
+// slope of the tangent from a point to the lower convex hull of the points (k, height of k), for all k from a value on.
 type gittins struct {
 	service []float64
-	before  []float64 // before[k] is the sum of the service of the points before k
-	height  []float64 // height[k] is the sum of min(S, service[k]) over all points S
-	next    []int     // next[k] is the second point of the hull that begins with k
+	before  []float64 // before[k] is the sum of service[:k]
+	height  []float64 // height[k] is the sum of min(S, service[k]) over all values S
+	next    []int     // next[k] is the second point of the hull that begins at k
 }
 
 func newGittins(jobs []scheduler.Job) *gittins {
@@ -57,7 +57,7 @@ func newGittins(jobs []scheduler.Job) *gittins {
 	return g
 }
 
-// slope is the slope of the line from a point to a later point of the hull.
+// slope returns the slope of the line from the point (x, y) to the hull's point k.
 func (g *gittins) slope(x int, y float64, k int) float64 { return (g.height[k] - y) / float64(k-x) }
 
 // Rank returns the inverse of the Gittins index at the job's attained service, in nanoseconds.
@@ -65,16 +65,16 @@ func (g *gittins) Rank(j scheduler.JobView) int64 {
 	return g.after(float64(scheduler.CoreTime(j.Times().Service, deviceCount(j.Job()))))
 }
 
-// after returns the inverse of the index after the attained service a: the least over all Δ of
-// E[min(S−a, Δ)] / P(S−a ≤ Δ), given S > a. The least is at a point of the distribution. A job
-// whose attained service exceeds every point is last.
+// after returns the inverse of the index after the attained service a. It is the minimum over Δ of E[min(S−a, Δ)] /
+// P(S−a ≤ Δ), given S > a. The minimum is at a value of the distribution. A job with more attained service than every
+// value is last.
 func (g *gittins) after(a float64) int64 {
 	first, _ := slices.BinarySearch(g.service, math.Nextafter(a, math.Inf(1)))
 	n := len(g.service)
 	if first == n {
 		return math.MaxInt64
 	}
-	// The sum of min(S−a, service[k]−a) is height[k] minus the attained service.
+	// The sum of min(S−a, service[k]−a) is height[k] minus attained.
 	attained := g.before[first] + a*float64(n-first)
 	best := g.slope(first-1, attained, first)
 	for k := g.next[first]; k < n; k = g.next[k] {
@@ -87,8 +87,7 @@ func (g *gittins) after(a float64) int64 {
 	return int64(math.Round(best))
 }
 
-// deviceCount returns how many devices a job asks for: GPUs, or cores if it asks for no
-// GPU.
+// deviceCount returns the number of devices that a job requests: GPUs, or cores if it requests no GPU.
 func deviceCount(j *scheduler.Job) int {
 	if j.GPUs > 0 {
 		return j.GPUs

@@ -6,8 +6,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// LAS is least attained service first: by the core time that jobs have had. It implies preemption, and ranks jobs
-// again at the end of each quantum of a running job.
+// LAS is least attained service first; service is core time. It implies preemption, and ranks jobs again at the end of
+// each quantum of a running job.
 const LAS policy.Order = "las"
 
 var _ = policy.RegisterOrder(policy.OrderChoice{

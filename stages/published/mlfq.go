@@ -9,12 +9,10 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// MLFQ is multi-level feedback queues (F. J. Corbató, 1962): a job is in the first queue
-// until it has run for the first quantum, then in the second one until it has run for the
-// second quantum as well, and so on; in the last queue it stays. The first queue that is
-// not empty is served: round robin, the last one by arrival in it. A job that arrives in a
-// better queue pauses one of a worse queue, which keeps its place and the rest of its
-// quantum.
+// MLFQ has multi-level feedback queues (F. J. Corbató, 1962). A job is in the first queue until it has run for the
+// first quantum, then in the second queue for the second quantum, and so on; it stays in the last queue. The first
+// queue with jobs is served round robin; the last queue is served by arrival in it. A job that arrives in a better
+// queue pauses a job of a worse queue. The paused job keeps its place and the rest of its quantum.
 const MLFQ policy.Order = "mlfq"
 
 var quanta = schema.Arg{
@@ -36,7 +34,7 @@ var _ = policy.RegisterOrder(policy.OrderChoice{
 	},
 })
 
-// quantaOf returns after how much running time jobs leave each queue but the last.
+// quantaOf returns the total running times after which jobs leave each queue except the last.
 func quantaOf(s policy.Settings) (ends []time.Duration, err error) {
 	texts, _ := s[quanta.Name].([]string)
 	sum := time.Duration(0)
@@ -57,7 +55,7 @@ type feedbackQueues struct {
 	ends []time.Duration
 }
 
-// Rank returns the queue of a job, from 0.
+// Rank returns the number of a job's queue, from 0.
 func (q *feedbackQueues) Rank(j scheduler.JobView) int64 {
 	ran := j.Times().Service
 	n := 0
@@ -67,7 +65,7 @@ func (q *feedbackQueues) Rank(j scheduler.JobView) int64 {
 	return int64(n)
 }
 
-// Quantum returns the rest of the quantum of the job's queue.
+// Quantum returns the rest of a job's quantum in its queue.
 func (q *feedbackQueues) Quantum(j scheduler.JobView) time.Duration {
 	if n := q.Rank(j); n < int64(len(q.ends)) {
 		return q.ends[n] - j.Times().Service

@@ -7,15 +7,14 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// SRSF is shortest remaining service first: the predicted remaining time, times the
-// GPUs of the job, or its cores where it asks for no GPU (J. Gu and others, "Tiresias",
-// NSDI 2019). It implies preemption.
+// SRSF is shortest remaining service first: the predicted remaining time × the job's GPUs, or its cores if it requests
+// no GPU (J. Gu and others, "Tiresias", NSDI 2019). It implies preemption.
 const SRSF policy.Order = "srsf"
 
 var _ = policy.RegisterOrder(policy.OrderChoice{
 	Choice: policy.Choice{
 		Name: SRSF, Title: "SRSF", Place: 10, Estimates: true,
-		Version: 2, // the service that is left does not change with a new request
+		Version: 2, // 2: a new request does not change the remaining service
 		Doc:     "the shortest predicted remaining time × devices",
 		Wants:   []policy.Want{impliesPause(SRSF)}, OfJobs: true,
 	},
@@ -32,12 +31,12 @@ func (leastService) Rank(j scheduler.JobView) int64 {
 	return int64(scheduler.CoreTime(left, widthOf(j)))
 }
 
-// widthOf returns by how many devices the service of a job is counted: those on which its run time is predicted. A new
-// request does not change them.
+// widthOf returns the number of devices by which a job's service is counted: the devices for which its run time is
+// predicted. A later request does not change it.
 func widthOf(j scheduler.JobView) int {
 	job := j.Job()
 	if job.GPUs == 0 && len(job.Alternatives()) > 0 {
-		return int(j.Request()) // the request of its present alternative
+		return int(j.Request()) // the request of the current alternative
 	}
 	return deviceCount(job)
 }

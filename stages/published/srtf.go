@@ -6,8 +6,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// SRTF is shortest remaining time first: by the predicted run time that is left.
-// It implies preemption.
+// SRTF is shortest remaining time first, by predicted remaining time. It implies preemption.
 const SRTF policy.Order = "srtf"
 
 var _ = policy.RegisterOrder(policy.OrderChoice{
@@ -30,7 +29,7 @@ var rankBy = schema.Arg{
 		"simulator of AlloX's authors has SRPT.",
 }
 
-// impliesPause is the want of an order that also ranks running jobs.
+// impliesPause requires preemption by pausing, because the order also ranks running jobs.
 func impliesPause(o policy.Order) policy.Want {
 	return policy.Want{
 		Of: policy.PreemptionOf, Name: policy.PausePreemption, Implied: true,

@@ -75,35 +75,35 @@ func init() {
 	})
 }
 
-// Reference is published numbers to show next to the experiment's own.
+// Reference has published numbers that are compared with the experiment's results.
 type Reference struct {
 	Name string `json:"name"`
 	File string `json:"file"`
 	Doc  string `json:"doc,omitempty"`
-	// RelativeTo is the policy by whose metrics the numbers are divided; empty for none.
+	// RelativeTo is the policy by whose metrics the numbers are divided; empty if they are not relative.
 	RelativeTo string `json:"relative_to,omitempty"`
 	Rows       []Row  `json:"rows"`
 }
 
-// Row holds published numbers about the cells with given values of axes ("workload", "hardware", "policy" and
-// "replicate" included).
+// Row has published numbers for cells with given values of axes. "workload", "hardware", "policy" and "replicate" count
+// as axes here.
 type Row struct {
 	At     []schema.Setting `json:"at"`
 	Values []Value          `json:"values"`
 }
 
-// Value is the value of a metric.
+// Value is a published value of a metric.
 type Value struct {
 	Metric string  `json:"metric"`
 	Value  float64 `json:"value"`
 }
 
-// references is the part of a file with reference blocks.
+// references is the part of an experiment with its reference blocks.
 type references []Reference
 
 // decode decodes the reference blocks of a file.
 func decode(d *language.Decoder, s *experiment.Spec) (list references) {
-	whole := !d.Failed() // else cells and axes may be missing to which rows belong
+	whole := !d.Failed() // if decoding has failed, cells or axes may be missing
 	for _, n := range d.Root.All("reference") {
 		var v referenceArgs
 		a := d.Decode(n, d.Global, &v)
@@ -119,7 +119,7 @@ func decode(d *language.Decoder, s *experiment.Spec) (list references) {
 			continue
 		}
 		if len(t.rows) == 0 && len(t.where) > 0 {
-			continue // the table has no numbers for this run's subject
+			continue // the file has no numbers about this experiment
 		}
 		if len(t.rows) == 0 {
 			a.Fail(a.At("file"), "Table without rows", "%s has no rows.", from.Shown)
@@ -133,24 +133,24 @@ func decode(d *language.Decoder, s *experiment.Spec) (list references) {
 	return list
 }
 
-// referenceTable reads the rows of a reference.
+// referenceTable reads the rows of a reference file.
 type referenceTable struct {
 	spec    *experiment.Spec
-	columns map[string]string // what columns hold, by their names
-	facts   []string          // by column: an axis, or "" for a metric
-	metrics []string          // by column
+	columns map[string]string // the content of a column, by the column's name
+	facts   []string          // axis of each column; empty for a metric
+	metrics []string          // metric of each column
 	where   []schema.Setting
-	chosen  []int // columns of where
+	chosen  []int // column numbers of where
 	rows    []Row
-	lines   map[string]int // of the number at a place
+	lines   map[string]int // the line that has a number for a cell and metric
 }
 
-// places are the names, other than axes, that a row can refer to.
+// places are the names, besides axes, by which a row can select cells.
 var places = []string{"workload", "hardware", "policy", "replicate"}
 
 func (t *referenceTable) head(columns []string) (err error) {
 	numbers := 0
-	seen := map[string]string{} // the column that holds a fact
+	seen := map[string]string{} // the column for each axis or metric
 	if t.chosen, err = datafile.PlacesOf(columns, datafile.NamesOf(t.where)); err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (t *referenceTable) row(line int, fields []string) error {
 	}
 	for _, at := range r.At {
 		if n, err := strconv.Atoi(at.Value); at.Name == "replicate" && err == nil && n > t.spec.Replicates {
-			return nil // of more replicates than this run has
+			return nil // the row is for a replicate that does not run
 		}
 	}
 	if !t.planned(r) {
@@ -241,7 +241,7 @@ func possible(most float64) string {
 	return "it is between 0 and 1, 0.93 for 93%"
 }
 
-// planned reports whether some cell of the experiment is where a row is.
+// planned reports whether the experiment has a cell for a row.
 func (t *referenceTable) planned(r Row) bool {
 	return slices.ContainsFunc(t.spec.Cells, func(c experiment.Cell) bool {
 		for _, s := range r.At {

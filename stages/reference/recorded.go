@@ -17,7 +17,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// recorded is how long the jobs of a workload waited in its log, in seconds.
+// recorded has the waiting times of a workload's jobs in its log, in seconds.
 type recorded struct {
 	Workload string  `json:"workload"`
 	Jobs     int     `json:"jobs"`
@@ -26,22 +26,22 @@ type recorded struct {
 	Median   float64 `json:"median_s"`
 	P95      float64 `json:"p95_s"`
 	Longest  float64 `json:"max_s"`
-	// Time and Memory compare the requests with the use, where the log has both.
+	// Time and Memory compare requested with used amounts, if the log has both.
 	Time   *usage `json:"time,omitempty"`
 	Memory *usage `json:"memory,omitempty"`
 }
 
-// usage compares the requests of jobs with their use, weighted by run time.
+// usage compares requested with used amounts, weighted by run time.
 type usage struct {
-	Jobs      int     `json:"jobs"` // for which both are known
+	Jobs      int     `json:"jobs"` // jobs for which both are known
 	Unit      string  `json:"unit"`
 	Requested float64 `json:"requested"`
 	Used      float64 `json:"used"`
-	Median    float64 `json:"median"` // of the jobs: the part that was used
+	Median    float64 `json:"median"` // median over jobs of the used fraction
 }
 
-// usageOf sums up the usage of a log. of returns the requested and the used amount of a job; 0 is unknown, and the job
-// is left out.
+// usageOf summarizes the usage in a log. of returns the requested and the used amount of a job. A job with an unknown
+// amount, 0, is skipped.
 func usageOf(t *workload.Trace, unit string, of func(job int) (requested, used float64)) *usage {
 	u := usage{Unit: unit}
 	var shares stats.Sample
@@ -61,8 +61,7 @@ func usageOf(t *workload.Trace, unit string, of func(job int) (requested, used f
 	return &u
 }
 
-// timeOf compares the requested with the true run times, multiplied by the GPUs of the jobs, or by their cores if none
-// has GPUs.
+// timeOf compares requested with actual run times. Jobs are weighted by GPUs, or by cores if no job has GPUs.
 func timeOf(t *workload.Trace) *usage {
 	gpus := slices.ContainsFunc(t.Jobs, func(j scheduler.Job) bool { return j.GPUs > 0 })
 	unit, weight := "core-hours", func(j *scheduler.Job) float64 { return float64(j.Threads) }
@@ -75,7 +74,7 @@ func timeOf(t *workload.Trace) *usage {
 	})
 }
 
-// memoryOf compares the requested with the used memory, by the run times of the jobs.
+// memoryOf compares requested with used memory, weighted by run time.
 func memoryOf(t *workload.Trace) *usage {
 	if t.Memory == nil {
 		return nil
@@ -86,7 +85,7 @@ func memoryOf(t *workload.Trace) *usage {
 	})
 }
 
-// waits are the waiting times in the logs of an experiment.
+// waits is the member of plan.json with the waiting times in an experiment's logs.
 var waits = stages.RegisterPlanMember("recorded_waits", 51, func(x stages.PlanMemberInput) (all []recorded) {
 	for _, c := range x.Cells {
 		w := c.Workload
@@ -109,7 +108,7 @@ var waits = stages.RegisterPlanMember("recorded_waits", 51, func(x stages.PlanMe
 	return all
 })
 
-// mostReplays bounds the variants that are compared with a log.
+// mostReplays is the largest number of variants that are compared with a log.
 const mostReplays = 8
 
 var _ = analysis.Register(analysis.Part{
@@ -130,10 +129,10 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// shown are the metrics that a log has as well.
+// shown are the metrics that a log has too.
 var shown = []measure.Metric{measure.MeanWaiting, measure.MedianWaiting, measure.P95Waiting, measure.MaxWaiting}
 
-// table has the log first, and below it the variants that replay it.
+// table has a row for the log, followed by a row for each variant that replays it.
 func (r recorded) table(variants []analysis.Variant) table.Table {
 	rows := [][]float64{{r.Mean, r.Median, r.P95, r.Longest}}
 	names := []string{"recorded in the log"}
@@ -165,8 +164,9 @@ func (r recorded) table(variants []analysis.Variant) table.Table {
 	return t
 }
 
-// nearest returns the variant to compare with the log: the first, or, where that is far from the log, the one with the
-// nearest mean. It returns among how many it is the nearest: another policy, or another size, may be the cluster's.
+// nearest returns the variant to compare with the log. It is the first one; if that is far from the log, it is the
+// variant with the nearest mean, which may have the policy or size of the real cluster. among is the number of variants
+// from which it was chosen.
 func (r recorded) nearest(variants []analysis.Variant) (near analysis.Variant, among int) {
 	off := func(v analysis.Variant) float64 {
 		return math.Abs(stats.MeanInterval(v.Values(measure.MeanWaiting), analysis.DefaultLevel).Mean - r.Mean)
@@ -184,7 +184,7 @@ func (r recorded) nearest(variants []analysis.Variant) (near analysis.Variant, a
 	return near, len(variants)
 }
 
-// sentence describes the distance of a variant from the log; it may be the nearest of several.
+// sentence describes the difference between a variant and the log. among is as returned by nearest.
 func (r recorded) sentence(v analysis.Variant, among int) string {
 	values := v.Values(measure.MeanWaiting)
 	replayed := stats.MeanInterval(values, analysis.DefaultLevel).Mean
@@ -212,10 +212,10 @@ func (r recorded) sentence(v analysis.Variant, among int) string {
 	return text + "."
 }
 
-// farOff is the share above which a replay counts as far from its log.
+// farOff is the relative difference from which a replay counts as far from its log.
 const farOff = 0.25
 
-// usages are sentences on the use of requested time and memory.
+// usages returns sentences about the use of requested time and memory.
 func (r recorded) usages() (sentences []string) {
 	for _, u := range []struct {
 		*usage

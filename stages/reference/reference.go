@@ -1,4 +1,4 @@
-// Package reference is the stage that compares published numbers, such as a paper's, with an experiment's own.
+// Package reference is the stage that compares published numbers with an experiment's results.
 package reference
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Asked are the numbers of others of an experiment.
+// Asked is the member of plan.json with the published numbers.
 var Asked = stages.RegisterPlanMember("references", 50, func(x stages.PlanMemberInput) []Reference {
 	part, _ := experiment.PartOf[references](x.Parts)
 	return part
@@ -44,27 +44,27 @@ var _ = stages.Register(&stages.Stage{
 })
 
 const (
-	// version is part of the key: raise it when the table is written differently.
+	// version is part of the key: increase it when the table changes.
 	version = "1"
-	// mostRows bounds the rows of the report; references.csv has all.
+	// mostRows is the largest number of rows in the report; references.csv has all.
 	mostRows = 200
 )
 
-// References exists only where the experiment has published numbers.
+// References is a table that exists only if the experiment has published numbers.
 var References = table.Register[ReferencedRow]("references.csv", nil)
 
-// ReferencedRow is a row of references.csv: a published number next to ours.
+// ReferencedRow is a row of references.csv: a published number and the experiment's result.
 type ReferencedRow struct {
 	Reference string  `csv:"reference"`
 	Place     string  `csv:"at"`
 	Metric    string  `csv:"metric"`
 	Expected  float64 `csv:"expected"`
-	// Cells is the number of cells that ours is the mean of, with its interval; NaN without any.
+	// Cells is the number of cells over which Ours is the mean. Ours and its interval are NaN if there are no cells.
 	Cells int     `csv:"cells"`
 	Ours  float64 `csv:"ours"`
 	Low   float64 `csv:"low"`
 	High  float64 `csv:"high"`
-	// Difference is Ours − Expected, and ErrorPct that in percent of Expected.
+	// Difference is Ours − Expected. ErrorPct is Difference in percent of Expected.
 	Difference float64 `csv:"difference"`
 	ErrorPct   float64 `csv:"error_pct"`
 }
@@ -75,7 +75,7 @@ func write(e *record.Experiment) error {
 	return References.Replace(e.Dir, rows)
 }
 
-// all returns the numbers of all references next to the cells' own, and remarks on them.
+// all returns the rows of all references, and remarks about them.
 func all(e *record.Experiment) (rows []ReferencedRow, said []string) {
 	variants := analysis.Variants(e)
 	for _, ref := range Asked.Of(&e.Plan) {
@@ -116,7 +116,7 @@ func title(metric string) string {
 	return metric
 }
 
-// beside returns the numbers of a reference next to the numbers of the corresponding cells.
+// beside returns the rows of a reference.
 func beside(ref Reference, variants []analysis.Variant) []ReferencedRow {
 	var out []ReferencedRow
 	for _, row := range ref.Rows {
@@ -140,7 +140,7 @@ func beside(ref Reference, variants []analysis.Variant) []ReferencedRow {
 	return out
 }
 
-// of returns a place with another policy.
+// of returns the same values of axes, with another policy.
 func of(at []record.Setting, policy string) []record.Setting {
 	at = slices.DeleteFunc(slices.Clone(at), func(s record.Setting) bool { return s.Name == "policy" })
 	return append(at, record.Setting{Name: "policy", Value: policy})
@@ -166,7 +166,7 @@ func values(at []record.Setting, variants []analysis.Variant, m measure.Metric) 
 	return out
 }
 
-// ofReplicate reports whether a place allows cells of a replicate.
+// ofReplicate reports whether values of axes allow a replicate.
 func ofReplicate(at []record.Setting, replicate int) bool {
 	for _, s := range at {
 		if s.Name == "replicate" && s.Value != strconv.Itoa(replicate) {
@@ -176,7 +176,7 @@ func ofReplicate(at []record.Setting, replicate int) bool {
 	return true
 }
 
-// sentences describe the distance of our numbers from a reference, by metric.
+// sentences describes the difference between results and a reference, by metric.
 func sentences(ref Reference, rows []ReferencedRow) []string {
 	text := ref.Name + ":"
 	if ref.Doc != "" {

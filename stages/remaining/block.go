@@ -47,13 +47,13 @@ func init() {
 			}
 		},
 	})
-	gob.Register(forecast{}) // it is in tasks that are written down
+	gob.Register(forecast{}) // forecast is part of tasks that are written to files
 }
 
-// target is the part of a job that is done when its loss has reached a target.
+// target is the part of a job that ends when its loss reaches a target.
 type target struct{ Loss float64 }
 
-// targetOf returns the target of a job; 0 for none.
+// targetOf returns the target loss of a job; 0 if it has none.
 func targetOf(j *experiment.Job) float64 {
 	t, _ := experiment.PartOf[target](j.Parts)
 	return t.Loss
@@ -103,19 +103,19 @@ type forecast struct {
 	Losses []float64
 }
 
-// seedOfCurves makes the forecasts of loss curves the same in every run.
+// seedOfCurves is a fixed seed, so that forecasts are the same in every run.
 const seedOfCurves = 1
 
 // Begin implements stages.EndForecast.
 func (f forecast) Begin() stages.JobForecast { return &jobForecast{forecast: f} }
 
-// jobForecast is the forecast of a job, with the losses that it has reported.
+// jobForecast is the forecast of one job, with its reported losses.
 type jobForecast struct {
 	forecast
 	reported []losscurve.Point
 }
 
-// Left implements stages.JobForecast: until the loss reaches the target, if that is earlier.
+// Left implements stages.JobForecast: the units until the loss reaches the target, at most all remaining units.
 func (f *jobForecast) Left(units int, most float64, losses []scheduler.Loss) float64 {
 	for _, p := range losses {
 		f.reported = append(f.reported, losscurve.Point{Step: float64(p.Units), Loss: p.Loss, Rate: p.Rate})
@@ -132,8 +132,7 @@ func (f *jobForecast) Left(units int, most float64, losses []scheduler.Loss) flo
 	return min(found.Steps, most)
 }
 
-// checkLosses reports recorded losses that a job does not use, or that are too few
-// for it.
+// checkLosses reports recorded losses that a job does not use, or that end before the job.
 func checkLosses(rt *eval.Node, a *eval.Args, j *experiment.Job) {
 	losses := j.Runtime.Losses
 	if len(losses) == 0 || !a.OK {

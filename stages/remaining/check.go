@@ -19,8 +19,7 @@ func init() {
 	})
 }
 
-// targets checks that jobs with a target loss report losses: real ones do, simulated
-// ones have them from a file.
+// targets reports jobs with a target loss that report no losses. Simulated jobs need losses from a file.
 func targets(c *language.Checker, w *experiment.Workload, h *experiment.Hardware) {
 	for _, s := range w.Submits {
 		j := s.Job
@@ -47,7 +46,7 @@ func targets(c *language.Checker, w *experiment.Workload, h *experiment.Hardware
 	}
 }
 
-// lossCurves checks that some job has a target where a policy follows losses.
+// lossCurves reports a policy that predicts by loss curves if no job has a target loss.
 func lossCurves(c *language.Checker, w *experiment.Workload, p *experiment.Policy) {
 	if p.Estimates != lossCurve.Name ||
 		slices.ContainsFunc(w.Submits, func(s experiment.Submit) bool { return targetOf(s.Job) > 0 }) {

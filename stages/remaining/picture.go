@@ -22,12 +22,11 @@ var _ = plot.Register(plot.Kind{
 	Draw: func(d *plot.Data, _ plot.Ask) ([]plot.Figure, error) { return remaining(d) },
 })
 
-// remainingPart is the part of the runs after which the drawn predictions were made.
+// remainingPart is the fraction of a run after which the drawn predictions were made.
 const remainingPart = 0.4
 
-// remaining draws, by model, the predicted against the actual time from 40% of each
-// run to its target loss. There is nothing to draw, nor to explain, where no job has
-// a target.
+// remaining draws, for each model, predicted over actual time from 40% of each run to its target loss. If no job has a
+// target, there is no picture and no note about it.
 func remaining(d *plot.Data) ([]plot.Figure, error) {
 	const name, title = "remaining", "Predicted against actual time to the target loss"
 	if len(Targets.Of(&d.Plan)) == 0 {
@@ -59,7 +58,8 @@ func remaining(d *plot.Data) ([]plot.Figure, error) {
 	if len(points) == 0 {
 		return plot.Skipped(Picture, name, title, "no real job with a target loss has reached it"), nil
 	}
-	slices.SortStableFunc(points, func(a, b canvas.Dot) int { return b.Class - a.Class }) // the first model on top
+	// The first model is drawn on top.
+	slices.SortStableFunc(points, func(a, b canvas.Dot) int { return b.Class - a.Class })
 	caption := fmt.Sprintf("Each point is a run, after %g%% of it, by a model; the line is a perfect prediction, the "+
 		"band an error "+
 		"of 10%% of the actual time. Bars are the intervals of %s.", 100*remainingPart, models[0])

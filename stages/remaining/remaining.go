@@ -1,6 +1,5 @@
-// Package remaining is the stage that compares, for finished jobs with a target
-// loss, when they reached it with when models of the loss curve would have
-// predicted that while they ran.
+// Package remaining is the stage about jobs with a target loss. It compares when a job reached its target with
+// predictions by models of loss curves at earlier times of the run.
 package remaining
 
 import (
@@ -33,13 +32,13 @@ var _ = stages.Register(&stages.Stage{
 	},
 })
 
-// version is part of the key: raise it when the table is written differently.
+// version is part of the key: increase it when the table changes.
 const version = "5"
 
-// Parts are the parts of a run after which the rest is predicted.
+// Parts are the fractions of a run after which the rest is predicted.
 var Parts = []float64{0.1, 0.2, 0.4, 0.6}
 
-// level is the level of the intervals, and seed the seed of their random draws.
+// level is the level of the intervals. seed is the seed of random draws.
 const (
 	level = 0.9
 	seed  = 1
@@ -50,7 +49,7 @@ func write(e *record.Experiment) error {
 	var rows []RemainingRow
 	if targets := Targets.Of(&e.Plan); len(targets) > 0 {
 		for _, c := range e.Cells {
-			if !c.Real() { // its losses come from a file, the same in all cells
+			if !c.Real() { // the losses come from a file and are the same in all cells
 				rows = append(rows, ofRecorded(c.Cell, targets)...)
 				targets = nil
 				continue
@@ -65,7 +64,7 @@ func write(e *record.Experiment) error {
 	return Remaining.Replace(e.Dir, rows)
 }
 
-// ofRecorded returns the rows of the recorded losses of simulated jobs, once for each target.
+// ofRecorded returns rows for the recorded losses of simulated jobs, once for each target.
 func ofRecorded(cell string, targets []Target) (rows []RemainingRow) {
 	for _, t := range targets {
 		lines := make([]record.ProgressRow, len(t.Losses))
@@ -77,7 +76,7 @@ func ofRecorded(cell string, targets []Target) (rows []RemainingRow) {
 	return rows
 }
 
-// ofCell returns the rows of a cell's finished jobs that have a target.
+// ofCell returns the rows of a cell's finished jobs with a target.
 func ofCell(e *record.Experiment, c record.CellRef) ([]RemainingRow, error) {
 	jobs, err := e.Jobs(c)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -102,14 +101,14 @@ func ofCell(e *record.Experiment, c record.CellRef) ([]RemainingRow, error) {
 	return rows, nil
 }
 
-// curve holds the reports of a job: a loss and the seconds of each unit.
+// curve has the reports of a job: the loss and the seconds of each unit.
 type curve struct {
 	points  []losscurve.Point
 	seconds []float64
 }
 
-// trained returns the curve of a job up to its target. A job that was restarted
-// reports units again: the last report of each counts.
+// trained returns the curve of a job up to its target. A restarted job reports units again; the last report of a unit
+// counts.
 func trained(lines []record.ProgressRow, t Target) curve {
 	var c curve
 	for _, p := range lines {
@@ -132,8 +131,7 @@ func trained(lines []record.ProgressRow, t Target) curve {
 	return c
 }
 
-// ofJob predicts the rest of a run from its beginnings; none of a run that is too
-// short.
+// ofJob predicts the rest of a run after each of Parts. A run that is too short has no rows.
 func ofJob(c curve, row RemainingRow, t Target) []RemainingRow {
 	n := len(c.points)
 	if n <= losscurve.Least {
@@ -157,7 +155,7 @@ func ofJob(c curve, row RemainingRow, t Target) []RemainingRow {
 	return rows
 }
 
-// predict fills in the prediction of a model after the first cut points, and the actual values.
+// predict sets the prediction of a model from the first cut points, and the actual values.
 func predict(row *RemainingRow, m losscurve.Model, c curve, cut int, most float64) {
 	row.Predicted, row.Low, row.High, row.Never = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	row.Actual, row.ErrorPct, row.PredictedSeconds, row.ActualSeconds = math.NaN(), math.NaN(), -1, -1

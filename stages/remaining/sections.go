@@ -14,19 +14,18 @@ import (
 	"github.com/tfexp/tfexp/results/table"
 )
 
-// Summary is how good the predictions of a model were after a part of the
-// runs; Part is 0 for all parts together.
+// Summary has the errors of a model's predictions after a fraction Part of the runs; Part 0 means all fractions.
 type Summary struct {
 	Model   string
 	Part    float64
-	Runs    int     // that reached their target; with Part 0, predictions
-	MeanAbs float64 // of the relative errors, in percent
-	Covered float64 // part of the runs that fell inside the interval
-	Level   float64 // of the interval
+	Runs    int     // runs that reached their target; with Part 0, predictions
+	MeanAbs float64 // mean absolute error in percent
+	Covered float64 // fraction of actual values inside the interval
+	Level   float64 // level of the interval
 }
 
-// Summaries summarizes remaining.csv by model and part, in the order of the file;
-// for each model, all parts come first.
+// Summaries summarizes remaining.csv by model and part, in the order of the file. For each model, the summary of all
+// parts is first.
 func Summaries(rows []RemainingRow) []Summary {
 	var models []string
 	parts := []float64{0}
@@ -67,7 +66,7 @@ func summaryOf(rows []RemainingRow, model string, part float64) Summary {
 	return s
 }
 
-// Unreached are the jobs that ended without their target loss: a row of each.
+// Unreached returns a row for each job that ended without reaching its target loss.
 func Unreached(rows []RemainingRow) []RemainingRow {
 	type id struct{ cell, job string }
 	seen := map[id]bool{}
@@ -81,13 +80,13 @@ func Unreached(rows []RemainingRow) []RemainingRow {
 	return out
 }
 
-// shownPart is the part of the run whose predictions are put into a sentence.
+// shownPart is the fraction of the run whose predictions the sentence is about.
 const shownPart = 0.4
 
-// Sentence describes how well models predicted the time to the target loss, the best first: "The time to the target
-// loss was predicted best by combined: after 40% of the run it was off by 14% on average (12 runs), and 93% of 48
-// predictions after 10% to 60% of the run had the true time in their 90% interval. The others were off by 20%
-// (trend) and 150% (selftf)." It is empty where nothing was predicted.
+// Sentence describes how well models predicted the time to the target loss, the best model first. An example: "The time
+// to the target loss was predicted best by combined: after 40% of the run it was off by 14% on average (12 runs), and
+// 93% of 48 predictions after 10% to 60% of the run had the true time in their 90% interval. The others were off by 20%
+// (trend) and 150% (selftf)." It is empty if nothing was predicted.
 func Sentence(all []Summary) string {
 	var shown []Summary
 	covered := map[string]Summary{}
@@ -118,8 +117,8 @@ func Sentence(all []Summary) string {
 	return text
 }
 
-// Errors lists the mean errors after a part of the run: " Mean absolute
-// errors, in epochs or steps: combined 14%, selftf 150%."
+// Errors lists the mean errors after a fraction of the run: " Mean absolute errors, in epochs or steps: combined 14%,
+// selftf 150%."
 func Errors(all []Summary, part float64) string {
 	var list []string
 	for _, s := range all {
@@ -130,14 +129,14 @@ func Errors(all []Summary, part float64) string {
 	return " Mean absolute errors, in epochs or steps: " + strings.Join(list, ", ") + "."
 }
 
-// unreachedSentence reports a job that ended without its target loss.
+// unreachedSentence describes a job that ended without reaching its target loss.
 func unreachedSentence(r RemainingRow) string {
 	return fmt.Sprintf("The job %s of cell %s did not reach its target loss of %s: it ended at its limit with a loss "+
 		"of %s.",
 		r.Job, r.Cell, table.Number(r.Target), table.Number(r.Loss))
 }
 
-// table has a row for each model and part of the run.
+// tableOf returns a table with a row for each model and fraction of the run.
 func tableOf(all []Summary) table.Table {
 	t := table.New(2, "model", "after", "predictions", "mean absolute error", "in their interval")
 	for _, s := range all {
@@ -150,10 +149,10 @@ func tableOf(all []Summary) table.Table {
 	return t
 }
 
-// mostUnreached bounds the sentences about jobs without their target loss.
+// mostUnreached is the largest number of sentences about jobs that did not reach their target loss.
 const mostUnreached = 20
 
-// The text on remaining times is in the section on estimates.
+// This text is in the report's section about estimates.
 var part = analysis.Register(analysis.Part{
 	Name: "remaining", In: "estimates",
 	Tell: func(e *record.Experiment) (s table.Section, err error) {

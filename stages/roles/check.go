@@ -20,7 +20,7 @@ func init() {
 	})
 }
 
-// fits checks that a hardware can run the parts of a job.
+// fits reports parts of a job that a hardware cannot run.
 func fits(c *language.Checker, p *Roles, j *experiment.Job, h *experiment.Hardware) {
 	t := j.Template()
 	if !t.CouldRun(h.Cluster, false) {
@@ -32,7 +32,7 @@ func fits(c *language.Checker, p *Roles, j *experiment.Job, h *experiment.Hardwa
 	}
 }
 
-// withoutRoles reports the job blocks of a trace that have roles: a trace says what its jobs request.
+// withoutRoles reports job blocks of a trace that have roles: the requests of its jobs are in the trace.
 func withoutRoles(c *language.Checker, t *experiment.Trace) {
 	for _, k := range t.Blocks {
 		if k.Job.RunsAsSeveralPrograms() {

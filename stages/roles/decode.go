@@ -96,7 +96,7 @@ func init() {
 	})
 }
 
-// decode decodes the parts of a job, whose request is their sum.
+// decode decodes the roles of a job. The job's request is the sum over its parts.
 func decode(d *language.Decoder, a language.Block, j *experiment.Job) {
 	n := a.Node
 	blocks := n.All("role")

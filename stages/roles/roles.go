@@ -1,5 +1,5 @@
-// Package roles is the feature of jobs whose program runs several times, as parameter servers and workers do: the block
-// `role` within job blocks.
+// Package roles adds the block `role` to jobs whose program runs in several parts, such as parameter servers and
+// workers.
 package roles
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Roles are the parts of a job that has several; its request is their sum. They are a part of the job.
+// Roles is the part of a job with its roles. The job's request is the sum over its parts.
 type Roles struct{ List []scheduler.Role }
 
 // InParts implements experiment.SeveralPart.
@@ -25,7 +25,8 @@ func (p *Roles) Request(j *scheduler.Job) { j.Own().Roles = p.List }
 // Launch implements stages.LaunchPart.
 func (p *Roles) Launch(j *launch.Job) { j.Roles = p.List }
 
-// Fewest implements experiment.SeveralPart: all parts that the job can lose are lost.
+// Fewest implements experiment.SeveralPart. It returns the roles without the parts that the job can lose, and the
+// number of the others.
 func (p *Roles) Fewest() (experiment.SeveralPart, int) {
 	left, threads := &Roles{List: append([]scheduler.Role(nil), p.List...)}, 0
 	for i := range left.List {
@@ -57,7 +58,7 @@ func (p *Roles) HeldLines(prefix string) (lines []stages.KeyLine) {
 	return lines
 }
 
-// ask lists the requests of the parts: "2 of worker want 1 thread, 1 GPU of the type V100 each".
+// ask describes the requests of the parts: "2 of worker want 1 thread, 1 GPU of the type V100 each".
 func (p *Roles) ask() string {
 	var asks []string
 	for _, r := range p.List {

@@ -12,24 +12,24 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// bisection looks for the smallest value of an axis from which on a metric keeps a bound. It runs the cells of the
-// largest value, of the smallest one, and then of the middle of those between which the answer is.
+// bisection finds the smallest value of an axis from which on a metric keeps a bound. It runs the cells of the largest
+// value, of the smallest value, and then always of the value in the middle of the remaining range.
 type bisection struct {
 	Query
-	// values has the cells of each value of the axis, ascending, which differ in their replicates alone.
+	// values has, for each value of the axis in ascending order, its cells, which differ only in the replicate.
 	values [][]int
-	// The metric misses the bound at low and keeps it at high; -1 and the number of values until that is known.
+	// The metric misses the bound at index low and keeps it at index high. They are -1 and len(values) until they are
+	// known.
 	low, high int
 }
 
-// bisections are the bisections of an experiment.
+// bisections has all bisections of an experiment.
 type bisections struct {
 	cells []record.CellRef
 	all   []*bisection
-	// held are the cells that one of them may leave out.
+	// held are the cells that a bisection may omit.
 	held map[int]bool
-	// asked has, for each cell, the round (from 1 on) in which it was requested: two bisections may need the same
-	// cell.
+	// asked has the round, from 1, in which a cell was requested: two bisections may need the same cell.
 	asked map[int]int
 	round int
 }
@@ -48,7 +48,7 @@ func (list queries) Select(cells []record.CellRef) stages.Selection {
 	return u
 }
 
-// add adds the bisections of a block: one for each combination of what else its cells differ in.
+// add adds the bisections of a block, one for each combination of other axes.
 func (u *bisections) add(ask *Query) {
 	var reads []int
 	for i := range u.cells {
@@ -113,7 +113,8 @@ func (u *bisections) Ahead() (n int) {
 	return n
 }
 
-// steps bounds the number of values that a bisection needs: their number, and the last one, is halved each time.
+// steps returns the largest number of values that the bisection still needs. The number of candidates is halved each
+// time.
 func (b *bisection) steps() int { return bits.Len(uint(b.high - b.low - 1)) }
 
 // want returns the index of the next value to simulate; false at the end.
@@ -122,7 +123,7 @@ func (b *bisection) want() (int, bool) {
 	case b.steps() == 0:
 		return 0, false
 	case b.high > last:
-		return last, true // if it misses the bound, none keeps it
+		return last, true // if the largest value misses the bound, no value keeps it
 	case b.low < 0:
 		return 0, true
 	}

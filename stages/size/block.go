@@ -63,7 +63,7 @@ func init() {
 	})
 }
 
-// queries is the part of a file with size blocks.
+// queries is the part of an experiment with its size blocks.
 type queries []Query
 
 // decode decodes the size blocks of a file.

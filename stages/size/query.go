@@ -7,23 +7,24 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// Query asks for the smallest value of an axis at which the mean of a metric keeps a bound. A nil bound is not set.
+// Query asks for the smallest value of an axis at which the mean of a metric keeps a bound. A bound that is nil does
+// not apply.
 type Query struct {
 	Axis   string   `json:"axis"`
 	Metric string   `json:"metric"`
 	Min    *float64 `json:"min,omitempty"`
 	Max    *float64 `json:"max,omitempty"`
-	// Bisect leaves out the values that a bisection does not need. Values counts all of them then.
+	// Bisect omits the values that a bisection does not need. Values is then the number of all values.
 	Bisect bool `json:"bisect,omitempty"`
 	Values int  `json:"values,omitempty"`
 }
 
-// Keeps reports whether a mean keeps the bound; an unknown one (NaN) does not.
+// Keeps reports whether a mean keeps the bound; an unknown mean (NaN) does not.
 func (s *Query) Keeps(v float64) bool {
 	return (s.Max == nil || v <= *s.Max) && (s.Min == nil || v >= *s.Min)
 }
 
-// Bound returns the query's bound, Min or Max.
+// Bound returns the query's bound: Min or Max.
 func (s *Query) Bound() float64 {
 	if s.Max != nil {
 		return *s.Max
@@ -31,8 +32,8 @@ func (s *Query) Bound() float64 {
 	return *s.Min
 }
 
-// At returns the value of the axis among the settings of a cell, as a number and as it is written, and the other
-// settings; false for a cell that does not read the axis.
+// At returns the value of the axis among a cell's settings, as a number and as text, and the other settings. ok is
+// false if the cell does not read the axis.
 func (s *Query) At(axes []schema.Setting) (value float64, text string, others []schema.Setting, ok bool) {
 	i := slices.IndexFunc(axes, func(a schema.Setting) bool { return a.Name == s.Axis })
 	if i < 0 {
@@ -42,7 +43,7 @@ func (s *Query) At(axes []schema.Setting) (value float64, text string, others []
 	return value, axes[i].Value, slices.Delete(slices.Clone(axes), i, i+1), ok
 }
 
-// ValuesIn counts the values that cells have on the axis; 0 if one of them is not a number.
+// ValuesIn returns how many values of the axis the cells have; 0 if a value is not a number.
 func (s *Query) ValuesIn(cells []experiment.Cell) int {
 	seen := map[float64]bool{}
 	for i := range cells {

@@ -1,4 +1,4 @@
-// Package size answers how large something must be: the smallest value of an axis, such as a number of nodes, from
+// Package size finds how large something must be: the smallest value of an axis, such as the number of nodes, from
 // which on the mean of a metric keeps a bound.
 package size
 
@@ -23,7 +23,7 @@ import (
 // Picture is the name of the kind of picture.
 const Picture = "size"
 
-// Queries are the size blocks of an experiment.
+// Queries is the member of plan.json with the size blocks of an experiment.
 var Queries = stages.RegisterPlanMember("sizes", 60, func(x stages.PlanMemberInput) []Query {
 	part, _ := experiment.PartOf[queries](x.Parts)
 	return part
@@ -75,26 +75,27 @@ var _ = analysis.Register(analysis.Part{
 	},
 })
 
-// mostRows bounds the table of a headline.
+// mostRows is the largest number of rows in the table of a headline.
 const mostRows = 8
 
-// answer is the smallest value of a policy that keeps the bound, with the value below it.
+// answer is the smallest value that keeps the bound for a policy, and the next smaller value.
 type answer struct {
-	name string // of the policy, with the other differences
-	// at is the value, missed the next smaller one; one without a text is not set.
+	name string // the policy, and other axes in which answers differ
+	// at is the smallest value that keeps the bound, and missed the next smaller one. A point without a text is not
+	// set.
 	at, missed point
 }
 
-// point is a value of the axis with the mean there.
+// point is a value of the axis and the mean there.
 type point struct {
 	text  string
 	value float64
-	mean  float64 // of the metric
+	mean  float64 // mean of the metric
 	kept  string  // how many replicates keep the bound: "3 of 5"
 }
 
 // answersOf returns an answer for each policy, workload, hardware and value of the other axes, the smallest first.
-// Answers that keep the bound nowhere come last.
+// Answers without a value that keeps the bound are last.
 func answersOf(e *record.Experiment, ask Query) (list []answer) {
 	m, ok := measure.MetricByName(ask.Metric)
 	if !ok {
@@ -152,7 +153,7 @@ func answersOf(e *record.Experiment, ask Query) (list []answer) {
 	return list
 }
 
-// asked describes a query in words: "p95 waiting time of at most 1 h".
+// asked describes a query: "p95 waiting time of at most 1 h".
 func asked(ask Query) string {
 	m, _ := measure.MetricByName(ask.Metric)
 	most := "most"
@@ -162,7 +163,8 @@ func asked(ask Query) string {
 	return fmt.Sprintf("%s of at %s %s", m.Title, most, table.WithUnit(ask.Bound(), m.Unit))
 }
 
-// sentence is "easy needs nodes = 24 for a p95 waiting time of at most 1 h (48 min there, 1.2 h at 20), fcfs 28 (…)."
+// sentence describes the answers: "easy needs nodes = 24 for a p95 waiting time of at most 1 h (48 min there, 1.2 h at
+// 20), fcfs 28 (…)."
 func sentence(ask Query, answers []answer) string {
 	m, _ := measure.MetricByName(ask.Metric)
 	var parts []string
@@ -188,7 +190,7 @@ func sentence(ask Query, answers []answer) string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// simulated names the values that a bisection has simulated; "" without one.
+// simulated names the values that a bisection has simulated; empty if there was no bisection.
 func simulated(e *record.Experiment, ask Query) string {
 	if !ask.Bisect {
 		return ""
@@ -206,7 +208,7 @@ func simulated(e *record.Experiment, ask Query) string {
 	return fmt.Sprintf(" Bisection simulated %d of %d values: %s.", len(names), ask.Values, strings.Join(names, ", "))
 }
 
-// there describes the values at an answer, and at the next smaller size.
+// there describes the means at an answer and at the next smaller value.
 func there(a answer, m measure.Metric) string {
 	text := " (" + table.WithUnit(a.at.mean, m.Unit) + " there"
 	if a.missed.text == "" {
@@ -215,7 +217,7 @@ func there(a answer, m measure.Metric) string {
 	return text + ", " + table.WithUnit(a.missed.mean, m.Unit) + " at " + a.missed.text + ")"
 }
 
-// tableOf has a row for each answer.
+// tableOf returns a table with a row for each answer.
 func tableOf(ask Query, answers []answer) table.Table {
 	m, _ := measure.MetricByName(ask.Metric)
 	t := table.New(1, "policy", "smallest "+ask.Axis, m.Title+" there", "replicates that keep it", "next smaller",

@@ -1,5 +1,5 @@
-// Package steering joins controllers to the jobs of a cell: features give its task the controllers, at whose decisions the
-// jobs are changed while they train, and find what came of it in the log.
+// Package steering connects controllers to the jobs of a cell. Features add controllers to the cell's task. Their
+// decisions change jobs during training, and a log records decisions and reports.
 package steering
 
 import (
@@ -23,40 +23,41 @@ import (
 	"github.com/tfexp/tfexp/stages"
 )
 
-// Controllers are the jobs of a cell that have controllers. They are a part of its task.
+// Controllers are the jobs of a cell that have controllers. They are a part of the cell's task.
 type Controllers struct{ Jobs []Job }
 
-// Job is a job of a cell with a controller.
+// Job is a job of a cell with its controller.
 type Job struct {
-	// Number is its number in the cell. Units is its work in epochs, or in steps with Steps.
+	// Number is its number in the cell. Units is its work in epochs or, with Steps, in steps.
 	Number, Units int
 	Steps         bool
-	// Controller is the name of a registered control.Choice, Options its options.
+	// Controller is the name of a registered control.Choice. Options are the controller's options.
 	Controller string
 	Options    control.Options
 	// Settings are the settings with which the job starts.
 	Settings []control.Setting
-	// At returns the job at other settings; the error is the reason that there is no such job. Without it no
+	// At returns the job with other settings. The error is the reason why the job cannot have them. If At is nil, no
 	// setting can change.
 	At func(settings []control.Setting) (Variant, error)
-	// Losses and Accuracies are the reports of a simulated job after each unit; missing values are not reported.
+	// Losses and Accuracies are the values that a simulated job reports after each unit. Missing values are not
+	// reported.
 	Losses, Accuracies []float64
 }
 
-// Variant is a job at some settings.
+// Variant is a job with particular settings.
 type Variant struct {
 	// Threads and Roles are its request.
 	Threads int
 	Roles   []scheduler.Role
-	// Launch is how it is started, if it runs for real. Live are the settings that its program adopts while it
-	// runs, from its control file; others need a restart.
+	// Launch describes how to start it for real. Live are the settings that its program adopts from its control file
+	// while it runs; other settings need a restart.
 	Launch launch.Job
 	Live   []string
-	// Work says how long the job takes in simulation.
+	// Work is the simulated work of the job.
 	Work simulated.Scaling
 }
 
-// ErrElsewhere is returned when a cell with controllers is to be written down for another process.
+// ErrElsewhere is returned if a cell with controllers would be written to a file for another process.
 var ErrElsewhere = errors.New("a cell with controllers runs within tfexp alone")
 
 // GobEncode implements gob.GobEncoder: it returns ErrElsewhere.
@@ -75,23 +76,23 @@ func (c *Controllers) Begin(t *stages.Task, on scheduler.Engine, run *scheduler.
 	return log, log.Write, nil
 }
 
-// virtual is an engine whose simulated jobs can be given other work.
+// virtual is an engine that can change the work of simulated jobs.
 type virtual interface {
 	Attend(jobs []bool, units []int, say simulated.Reported) error
 	Change(job int, w simulated.Work) error
 	Restart(job int) error
 }
 
-// helm reaches the jobs of a cell for their controllers. It implements scheduler.Reconfigurer.
+// helm changes the jobs of a cell for their controllers. It implements scheduler.Reconfigurer.
 type helm struct {
 	task  *stages.Task
-	of    []*steeredJob  // by job; nil for one without a controller
-	real  engine.Changer // of a real cell; else nil
+	of    []*steeredJob  // by job; nil for a job without a controller
+	real  engine.Changer // the engine of a real cell; nil for a simulated one
 	sim   virtual
-	heard error // of the engine, before there was a receiver
+	heard error // an error of the engine before a receiver was set
 }
 
-// steeredJob is a job with its controller, at its present settings.
+// steeredJob is a job with its controller and its current settings.
 type steeredJob struct {
 	Job
 	now      Variant
@@ -99,7 +100,8 @@ type steeredJob struct {
 	standing contract.Message // the content of its control file
 }
 
-// Join joins the controllers to the jobs of a run. The reports that they see, and their decisions, go to the log.
+// Join connects the controllers to the jobs of a run. The log records the reports that they receive, and their
+// decisions.
 func (c *Controllers) Join(t *stages.Task, on scheduler.Engine, run *scheduler.Run) (*Log, error) {
 	n := len(t.Setup.Jobs)
 	h := &helm{task: t, of: make([]*steeredJob, n)}
@@ -112,7 +114,7 @@ func (c *Controllers) Join(t *stages.Task, on scheduler.Engine, run *scheduler.R
 	if h.real == nil && h.sim == nil {
 		return nil, errors.New("there are controllers beside its jobs, and its engine cannot change jobs that run")
 	}
-	made := map[string]control.Controller{} // shared by the jobs of one run of one cell
+	made := map[string]control.Controller{} // controllers, shared by the jobs of this run
 	for i := range c.Jobs {
 		x := &c.Jobs[i]
 		choice, ok := control.Find(x.Controller)
@@ -210,7 +212,7 @@ func (h *helm) Adopt(job int, settings []control.Setting, restart bool) (schedul
 	return scheduler.Adopted{Threads: next.Threads, Roles: next.Roles, Restart: restart}, nil
 }
 
-// sameWork reports whether a job takes as long on the same grant.
+// sameWork reports whether two works take the same time on the same resources.
 func sameWork(a, b *simulated.Scaling) bool {
 	if (a.SpeedUp == nil) != (b.SpeedUp == nil) {
 		return false
@@ -228,9 +230,8 @@ func sameWork(a, b *simulated.Scaling) bool {
 	return true
 }
 
-// live reports whether a program adopts all of a change while it runs: settings that it
-// reads from its control file, the threads of a malleable job, and the number of its
-// parts where they come and go.
+// live reports whether a program adopts the whole change while it runs. It can adopt settings from its control file,
+// threads if the job is malleable, and the number of parts of elastic roles.
 func (h *helm) live(j *steeredJob, next *Variant, settings []control.Setting) bool {
 	from, to := j.now.Launch, next.Launch
 	malleable := h.task.Setup.Jobs[j.Number].Malleable
@@ -255,7 +256,7 @@ func (h *helm) live(j *steeredJob, next *Variant, settings []control.Setting) bo
 			changed = append(changed, s.Name)
 		}
 	}
-	if len(changed) > 0 { // their flags differ; other differences show in the job without these changes
+	if len(changed) > 0 { // their flags differ: compare the job without these changes
 		mixed := slices.Clone(settings)
 		for i, s := range mixed {
 			if k := slices.IndexFunc(j.settings, func(o control.Setting) bool { return o.Name == s.Name }); k >= 0 &&
@@ -273,7 +274,7 @@ func (h *helm) live(j *steeredJob, next *Variant, settings []control.Setting) bo
 	return reflect.DeepEqual(from, to)
 }
 
-// values are the settings that a control file has, as JSON.
+// values returns the settings in a control file as JSON.
 func (j *steeredJob) values(settings []control.Setting, live []string) map[string]json.RawMessage {
 	told := map[string]json.RawMessage{}
 	for _, s := range settings {
@@ -307,17 +308,17 @@ func (h *helm) Restart(job int) error {
 	return h.sim.Restart(job)
 }
 
-// Log holds the reports to the controllers of a cell and their decisions. It implements scheduler.Recorder.
+// Log records the reports to the controllers of a cell, and their decisions. It implements scheduler.Recorder.
 type Log struct {
-	// Decided are the decisions, in their order.
+	// Decided are the decisions in order.
 	Decided []Decision
 
-	dir  string // the cell's folder
+	dir  string // the folder of the cell
 	jobs []scheduler.Job
 	of   []*deciding // by job
 }
 
-// deciding keeps the reports that a controller has had of a job. It implements control.Controller.
+// deciding records the reports that a controller receives about a job. It implements control.Controller.
 type deciding struct {
 	controller string
 	asked      control.Controller
@@ -334,7 +335,7 @@ func (d *deciding) Decide(r control.Report) control.Action {
 type Decision struct {
 	At  time.Duration
 	Job int
-	// Last is the index of the last report before it, among those of the job; -1 where there was none.
+	// Last is the index of the job's last report before the decision; -1 if there was none.
 	Last int
 	*control.Decision
 }
@@ -352,7 +353,7 @@ func (*Log) Decision(*scheduler.Decision) {}
 // Reports returns the reports that the controller of a job has received.
 func (d *Log) Reports(job int) []control.Report { return d.of[job].reports }
 
-// Write leaves decisions.csv in the cell's folder. It is a stages.Finish.
+// Write writes decisions.csv in the cell's folder. It is a stages.Finish.
 func (d *Log) Write(w *record.CellWriter, out *record.Cell) error {
 	rows := make([]Row, len(d.Decided))
 	for i := range d.Decided {
@@ -363,7 +364,7 @@ func (d *Log) Write(w *record.CellWriter, out *record.Cell) error {
 	return err
 }
 
-// row is the row of a decision, with its effect until the job ended with a service time.
+// row returns the row of a decision. service is the job's service time at its end.
 func (d *Log) row(i int, service float64) Row {
 	x, none := &d.Decided[i], math.NaN()
 	r := &x.Report
@@ -407,14 +408,14 @@ func (d *Log) row(i int, service float64) Row {
 	return row
 }
 
-// took returns whether a program is known to run with the settings of a decision, from
-// its own later reports before the next decision.
+// took reports whether a program is known to run with the settings of a decision, from its later reports before the
+// next decision.
 func (d *Log) took(x *Decision) string {
 	if len(x.Action.Settings) == 0 || x.Refused != "" {
 		return ""
 	}
 	if x.Restart || x.Last < 0 {
-		return "yes" // it was started with them
+		return "yes" // the program was started with them
 	}
 	if n := d.after(x); n != nil && len(n.Action.Ignored) > 0 {
 		return "no"
@@ -434,7 +435,7 @@ func (d *Log) took(x *Decision) string {
 	return took
 }
 
-// after is the next decision about the same job; nil for the last one.
+// after returns the next decision about the same job; nil for the last one.
 func (d *Log) after(x *Decision) *Decision {
 	for i := range d.Decided {
 		if y := &d.Decided[i]; y.Job == x.Job && y.Last > x.Last {
@@ -444,10 +445,9 @@ func (d *Log) after(x *Decision) *Decision {
 	return nil
 }
 
-// Became returns the savings and the cost of a change of settings, in seconds: the units
-// (epochs or steps) that the job still had to train times how much faster each was at the
-// median, and the time in which it did not train for the change. The stretch before it
-// begins at the previous change, the one after it to the next change.
+// Became returns the savings and the cost of a change of settings, in seconds. The savings are the remaining units
+// (epochs or steps) at the change times the reduction of the median time of a unit. The cost is the time without
+// training because of the change. The medians are over the reports since the previous change and until the next one.
 func (d *Log) Became(i int) (gain, cost float64) {
 	x := &d.Decided[i]
 	reports := d.of[x.Job].reports
@@ -475,7 +475,7 @@ func (d *Log) Became(i int) (gain, cost float64) {
 	return left * (before - after), cost
 }
 
-// Units is how many epochs a report has, or else steps.
+// Units returns the number of epochs in a report; if it has none, of steps.
 func Units(r *control.Report) int {
 	if r.Epoch > 0 {
 		return r.Epoch
@@ -483,9 +483,9 @@ func Units(r *control.Report) int {
 	return r.Step
 }
 
-// Pace is the median time of a unit in a stretch of reports, in seconds. The time to the
-// first report after a change includes the cost of the change, and is ignored. Without
-// other reports, the program's own figure counts.
+// Pace returns the median time of a unit in consecutive reports, in seconds. It ignores the time to the first report
+// after a change, which includes the cost of the change. If no other report remains, it uses the time that the program
+// reported.
 func Pace(reports []control.Report) float64 {
 	var each []float64
 	for k := 2; k < len(reports); k++ {

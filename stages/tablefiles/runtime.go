@@ -1,5 +1,5 @@
-// Package tablefiles reads what jobs are given in CSV files: their run times on several numbers of threads and their
-// losses (runtime blocks), and their arrivals (submit blocks).
+// Package tablefiles reads values of jobs from CSV files: run times on several numbers of threads and losses (runtime
+// blocks), and arrivals (submit blocks).
 package tablefiles
 
 import (
@@ -72,7 +72,7 @@ func init() {
 	language.Extend(feature, language.File, language.Extension[experiment.Spec]{CheckCells: warnings})
 }
 
-// times reads a table of run times: the mean of the rows of each number of threads.
+// times reads a table of run times. For each number of threads it returns the mean over the rows.
 func times(d *language.Decoder, b language.Block) []experiment.ThreadTime {
 	var v timesArgs
 	b.Fill(&v)

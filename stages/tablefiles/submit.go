@@ -69,7 +69,7 @@ func instants(d *language.Decoder, b language.Block, v *submitArgs, into *experi
 	}
 }
 
-// warnings warns of lines that were left out.
+// warnings warns about lines that were skipped.
 func warnings(d *language.Decoder, s *experiment.Spec) {
 	for _, c := range s.Cells {
 		for _, one := range c.Workload.Submits {

@@ -33,5 +33,5 @@ var _ = stages.Register(&stages.Stage{
 	},
 })
 
-// version is part of the key: raise it when the tables are written differently.
+// version is part of the key: increase it when the tables change.
 const version = "2"

@@ -11,7 +11,8 @@ import (
 	"github.com/tfexp/tfexp/stages/experiment"
 )
 
-// amongText is the same for jobs of a trace that can share a block: jobs of one class with the same alternatives.
+// amongText returns a key that is equal for jobs of a trace that can share a block: jobs of one class with equal
+// alternatives.
 func amongText(j *scheduler.Job, all []workload.Alternative) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %d", j.Class, j.Nodes)
@@ -21,9 +22,9 @@ func amongText(j *scheduler.Job, all []workload.Alternative) string {
 	return b.String()
 }
 
-// blockAmong is the block of jobs whose alternatives are in a trace, with the requests of each. Their program comes
-// from the job block that represents them, if there is one. Its alternatives represent the trace's alternatives of the
-// same names.
+// blockAmong returns the block of jobs whose alternatives are in a trace, with the request of each alternative. Their
+// program comes from the job block that represents them, if there is one. Alternatives of that block represent the
+// trace's alternatives of the same names.
 func blockAmong(t *experiment.Trace, j *scheduler.Job, block *experiment.Job, all []workload.Alternative) *experiment.Job {
 	as := func(of *experiment.Job, a workload.Alternative) *experiment.Job {
 		one := experiment.Job{Name: j.Class, Range: t.Range, Steps: 1,

@@ -1,5 +1,5 @@
-// Package trace is the trace block of workloads: jobs and their arrivals from a file. Package scheduler/workload/formats
-// reads the file.
+// Package trace adds the block `trace` to workloads: jobs and their arrivals from a file. Package
+// scheduler/workload/formats reads the file.
 package trace
 
 import (
@@ -133,7 +133,7 @@ func init() {
 	})
 }
 
-// decoder is a file that is being decoded.
+// decoder decodes trace blocks.
 type decoder struct{ *language.Decoder }
 
 func traceBlock() *schema.Block {
@@ -146,7 +146,7 @@ func traceBlock() *schema.Block {
 	return b.ReplaceWords("{formats}", strings.TrimSuffix(formatList(), "\n"), "{endings}", fileNames())
 }
 
-// formatList describes the trace formats, one a line.
+// formatList describes the trace formats, with one line for each.
 func formatList() string {
 	var b strings.Builder
 	for _, f := range formats.All() {
@@ -166,7 +166,7 @@ func formatList() string {
 	return b.String()
 }
 
-// fileNames lists the file name extensions by which a format is recognized.
+// fileNames lists the endings of file names by which formats are recognized.
 func fileNames() string {
 	var parts []string
 	for _, f := range formats.All() {
@@ -181,7 +181,7 @@ func fileNames() string {
 	return strings.Join(parts, ", ")
 }
 
-// formatArgs are the arguments that only some formats read.
+// formatArgs returns the arguments that only some formats read.
 func formatArgs() []schema.Arg {
 	var args []schema.Arg
 	for _, a := range formats.Args() {
@@ -193,14 +193,14 @@ func formatArgs() []schema.Arg {
 	return args
 }
 
-// rawTrace is a trace whose job blocks are known by name only.
+// rawTrace is a trace whose job blocks are known only by name.
 type rawTrace struct {
 	*experiment.Trace
 	language.Input
 	format *formats.Format
-	jobs   []string // job blocks that are used
-	block  []int32  // of each job: an index of jobs, or -1
-	// speeds are the speeds of jobs without a block, by the type of device; nil without a table.
+	jobs   []string // names of the job blocks that are used
+	block  []int32  // index into jobs for each job, or -1
+	// speeds has the speeds of jobs without a block, by device type; nil without a table.
 	speeds *throughput.Table
 }
 
@@ -213,10 +213,10 @@ func (t *rawTrace) JobBlocks() []string { return t.jobs }
 // With implements language.ListedJobs.
 func (t *rawTrace) With(blocks []*experiment.Job) *experiment.Trace { return traceWith(t, blocks) }
 
-// traceKey names a file and how it is read.
+// traceKey identifies a file and the settings with which it is read.
 type traceKey string
 
-// traceFile is the content of a file, read in one shape.
+// traceFile is the content of a file, read with certain settings.
 type traceFile struct {
 	trace  workload.Trace
 	digest string
@@ -272,8 +272,7 @@ func (d decoder) trace(n *eval.Node, e *eval.Env) (*rawTrace, bool) {
 	return t, good && a.OK
 }
 
-// traceFormat returns the format that the block names, or else the format of
-// the file's name.
+// traceFormat returns the format that the block names, or the format of the file's ending.
 func traceFormat(a *eval.Args, v *traceArgs) *formats.Format {
 	if v.Format != "" {
 		return formats.Find(v.Format)
@@ -290,8 +289,7 @@ func traceFormat(a *eval.Args, v *traceArgs) *formats.Format {
 	return f
 }
 
-// unreadBy returns the arguments of a trace block that have no meaning for a
-// format.
+// unreadBy returns the arguments of a trace block that a format does not use.
 func unreadBy(f *formats.Format) map[string]bool {
 	untimed := f.Holds&(formats.RunTimes|formats.RequestedTimes) == 0
 	unread := map[string]bool{"min_runtime": untimed, "runtime_scale": untimed}
@@ -301,7 +299,7 @@ func unreadBy(f *formats.Format) map[string]bool {
 	return unread
 }
 
-// readTrace reads a file and shapes it, once for all blocks with the same settings.
+// readTrace reads a file and applies the block's settings. It does so once for all blocks with the same settings.
 func (d decoder) readTrace(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile {
 	key := fmt.Sprintf("%q %s %q", t.File, t.format, t.Settings)
 	return language.Once(d.Decoder, traceKey(key), func() *traceFile { return d.readFile(t, a, v) })
@@ -350,17 +348,16 @@ func (d decoder) readFile(t *rawTrace, a *eval.Args, v *traceArgs) *traceFile {
 	return f
 }
 
-// jobBlocks finds the job block of each job of a trace: by the name of the job,
-// then by its class, in the argument jobs; then the argument job; then the block
-// with the name of the class.
+// jobBlocks finds the job block of each job of a trace. It looks up the job's name and then its class in the argument
+// jobs, then uses the argument job, then the block with the name of the class.
 type jobBlocks struct {
 	d       decoder
 	t       *rawTrace
 	named   map[string]string // the argument jobs
-	used    map[string]bool   // keys of it that match some job
+	used    map[string]bool   // keys of named that match a job
 	others  string            // the argument job
-	index   map[string]int32  // of the blocks in t.jobs
-	classes map[string]int32  // the block of each class, or -1
+	index   map[string]int32  // index of each block in t.jobs
+	classes map[string]int32  // index of each class's block, or -1
 }
 
 func (d decoder) jobBlocks(t *rawTrace, v *traceArgs) *jobBlocks {
@@ -374,7 +371,7 @@ func (d decoder) jobBlocks(t *rawTrace, v *traceArgs) *jobBlocks {
 	return b
 }
 
-// use returns the index of a block in t.jobs, adding it if it is new.
+// use returns the index of a block in t.jobs, and adds the block if it is new.
 func (b *jobBlocks) use(block string) int32 {
 	i, ok := b.index[block]
 	if !ok {
@@ -385,7 +382,7 @@ func (b *jobBlocks) use(block string) int32 {
 	return i
 }
 
-// of returns the block of a job, or -1.
+// of returns the index of a job's block, or -1.
 func (b *jobBlocks) of(j *scheduler.Job) int32 {
 	block, ok := b.classes[j.Class]
 	if !ok {
@@ -415,8 +412,7 @@ func (b *jobBlocks) ofClass(class string) int32 {
 	return -1
 }
 
-// checkBlocks returns false when a job needs a job block and has none, or when a name in the argument jobs matches no
-// job.
+// checkBlocks returns false if a job needs a job block and has none, or if a name in the argument jobs matches no job.
 func (d decoder) checkBlocks(t *rawTrace, a *eval.Args, v *traceArgs, blocks *jobBlocks) bool {
 	missing := 0
 	for i := range t.Jobs {
@@ -431,7 +427,7 @@ func (d decoder) checkBlocks(t *rawTrace, a *eval.Args, v *traceArgs, blocks *jo
 		}
 	}
 	good := missing == 0
-	if len(t.Skipped) > 0 || a.IsSet("limit") { // the names may be in the rest of the file
+	if len(t.Skipped) > 0 || a.IsSet("limit") { // the names may belong to lines that were not read
 		return good
 	}
 	for _, entry := range v.Jobs {
@@ -445,8 +441,7 @@ func (d decoder) checkBlocks(t *rawTrace, a *eval.Args, v *traceArgs, blocks *jo
 	return good
 }
 
-// traceWith adds values that the file lacks from the job blocks; blocks
-// corresponds to raw.jobs.
+// traceWith sets values that the file lacks from the job blocks. The blocks are in the order of raw.jobs.
 func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 	t := *raw.Trace
 	t.Block = make([]int32, len(t.Jobs))
@@ -454,13 +449,13 @@ func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 	if !complete && len(blocks) > 0 {
 		t.Jobs = slices.Clone(t.Jobs)
 	}
-	// kind is the common part of jobs that are made from one block.
+	// kind has the common values of jobs from which one block is made.
 	type kind struct {
 		block         int32
 		threads, gpus int
 		timed         bool
-		class, among  string // of jobs without a block, and those with alternatives
-		rule          string // and the steps, of jobs whose batch size changes
+		class, among  string // of jobs without a block, and of jobs with alternatives
+		rule          string // rule and steps of jobs whose batch size changes
 		steps         float64
 	}
 	kinds := map[kind]int32{}
@@ -479,7 +474,7 @@ func traceWith(raw *rawTrace, blocks []*experiment.Job) *experiment.Trace {
 				id.rule, id.steps = j.BatchRule(), j.Units()
 			}
 		case b < 0:
-			t.Block[i], j.Priority = -1, max(j.Priority, 0) // an unset priority becomes the best
+			t.Block[i], j.Priority = -1, max(j.Priority, 0) // an unset priority becomes the best one
 			continue
 		}
 		k, ok := kinds[id]

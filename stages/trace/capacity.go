@@ -15,7 +15,7 @@ import (
 )
 
 // capacity checks the jobs of traces against the hardware of their cells. A job that does not fit is an error at its
-// line; of a lenient spec it is left out of all cells, so that they have the same jobs.
+// line. With --lenient, it is removed from all cells, so that they have the same jobs.
 func capacity(d *language.Decoder, s *experiment.Spec) {
 	c := language.NewChecker(d.Reporter, s, d.Host)
 	type meeting struct {
@@ -60,19 +60,19 @@ type traceCapacity struct {
 	files   language.Finder
 	t       *experiment.Trace
 	h       *experiment.Hardware
-	divides bool         // the policy divides jobs over nodes
-	large   map[int]bool // the jobs for which there is no room, to which it adds
-	count   int          // of errors
+	divides bool         // whether the policy divides jobs over nodes
+	large   map[int]bool // jobs without room; the check adds to it
+	count   int          // number of errors
 }
 
-// atLine reports an error at a line of the trace, unless there have been too many.
+// atLine reports an error at a line of the trace, unless there were too many errors.
 func (f *traceCapacity) atLine(line int32, summary, detail string) {
 	if f.count++; f.count <= textfile.MaxErrors {
 		datafile.LineError(f.files, language.Input{Path: f.t.File, Shown: f.t.Shown}, int(line), summary, detail)
 	}
 }
 
-// oversizedJobs are jobs of a trace for which the hardware never has room, for one reason.
+// oversizedJobs are jobs of a trace for which the hardware never has room, for the same reason.
 type oversizedJobs struct {
 	*language.CapacityProblem
 	first, jobs int
@@ -142,7 +142,7 @@ func (f *traceCapacity) jobs() {
 	}
 }
 
-// fitSomehow reports, by block, whether the hardware has room for at least one alternative of its jobs.
+// fitSomehow reports, for each job block, whether the hardware has room for at least one alternative of its jobs.
 func (f *traceCapacity) fitSomehow() []bool {
 	fit := make([]bool, len(f.t.Blocks))
 	for k, b := range f.t.Blocks {
@@ -153,11 +153,11 @@ func (f *traceCapacity) fitSomehow() []bool {
 	return fit
 }
 
-// unmeasured is the argument of the problem of a job whose speed is known on other types of GPU alone.
+// unmeasured marks the problem of a job whose speed is known only on other GPU types.
 const unmeasured = "gpu_rate"
 
-// unmeasured returns that problem, or nil for a job that is faster on some types of GPU than on others and has a rate
-// on one on which there is room for it.
+// unmeasured returns this problem. It returns nil if the job's speed does not depend on the GPU type, or is known on a
+// type with room for it.
 func (f *traceCapacity) unmeasured(job int) *language.CapacityProblem {
 	k := f.t.Block[job]
 	if k < 0 || f.h.Real() || f.t.Jobs[job].GPUs == 0 {
@@ -201,7 +201,7 @@ func (f *traceCapacity) resizes() {
 	}
 }
 
-// leftOut describes the lines that a lenient reader left out; empty if none.
+// leftOut describes the lines that were skipped with --lenient; empty if none was.
 func leftOut(t *experiment.Trace) string {
 	var parts []string
 	if len(t.Skipped) > 0 {
@@ -217,7 +217,7 @@ func leftOut(t *experiment.Trace) string {
 	return fmt.Sprintf("%s has %s, left out", filepath.Base(t.File), strings.Join(parts, " and "))
 }
 
-// leaveOut removes jobs by their number.
+// leaveOut removes jobs, given by number, from a trace.
 func leaveOut(t *experiment.Trace, jobs map[int]bool) {
 	for i, line := range t.Lines {
 		if jobs[i] && (t.LargeLine == 0 || int(line) < t.LargeLine) {

@@ -17,8 +17,8 @@ import (
 	"github.com/tfexp/tfexp/stages/language/datafile"
 )
 
-// readSpeeds reads the table of a trace's argument throughputs, and gives the jobs without a job
-// block run times: those at one step per second, which the rates of devices divide.
+// readSpeeds reads the table of the argument throughputs. It gives jobs without a job block the run time at one step
+// per second, which device rates later divide.
 func (d decoder) readSpeeds(t *rawTrace, a *eval.Args, v *traceArgs) bool {
 	if !a.IsSet("throughputs") {
 		return true
@@ -64,7 +64,7 @@ func (d decoder) readSpeeds(t *rawTrace, a *eval.Args, v *traceArgs) bool {
 	return missing == 0
 }
 
-// speedProblem says why a table has no run time for a job; empty when it has one.
+// speedProblem returns why a table has no run time for a job; empty if it has one.
 func speedProblem(t *throughput.Table, j *scheduler.Job) string {
 	if j.Units() <= 0 {
 		return fmt.Sprintf("The trace has no number of steps for %q, so a table of throughputs cannot give its run time.", j.Name)
@@ -85,7 +85,7 @@ func speedProblem(t *throughput.Table, j *scheduler.Job) string {
 
 func workers(j *scheduler.Job) int { return max(j.GPUs, 1) }
 
-// ratesOf returns how fast a job is on the types of devices on which it runs all of its phases.
+// ratesOf returns the speed of a job on the device types for which the table has all its phases.
 func ratesOf(t *throughput.Table, j *scheduler.Job) []experiment.GPURate {
 	var rates []experiment.GPURate
 	phases := phasesOf(t, j)
@@ -94,7 +94,7 @@ func ratesOf(t *throughput.Table, j *scheduler.Job) []experiment.GPURate {
 		for _, p := range phases {
 			rate, _ = t.Speed(throughput.Key{Job: p.Class, Device: device, Workers: workers(j)})
 			if p.Steps > 0 {
-				seconds += p.Steps / rate // +Inf where it does not run
+				seconds += p.Steps / rate // +Inf if the job cannot run there
 			}
 		}
 		if len(phases) > 1 {
@@ -107,8 +107,8 @@ func ratesOf(t *throughput.Table, j *scheduler.Job) []experiment.GPURate {
 	return rates
 }
 
-// phasesOf returns the phases of a job; with one batch size, there is one. A batch size is used if
-// the table has it on all devices that have the first one.
+// phasesOf returns the phases of a job: one for each batch size. A batch size is used only if the table has it for all
+// devices that have the first one.
 func phasesOf(t *throughput.Table, j *scheduler.Job) []throughput.BatchPhase {
 	if j.BatchRule() == "" {
 		return []throughput.BatchPhase{{Class: j.Class, Steps: j.Units()}}
@@ -124,7 +124,7 @@ func phasesOf(t *throughput.Table, j *scheduler.Job) []throughput.BatchPhase {
 	})
 }
 
-// measuredBlock is the block of the jobs of a trace that a table of throughputs describes.
+// measuredBlock returns the block of jobs of a trace that a table of throughputs describes.
 func measuredBlock(speeds *throughput.Table, t *experiment.Trace, j *scheduler.Job) *experiment.Job {
 	return &experiment.Job{
 		Name: j.Class, Range: t.Range, GPUs: j.GPUs, Form: fmt.Sprintf("%dt", j.Threads),
@@ -136,8 +136,8 @@ func measuredBlock(speeds *throughput.Table, t *experiment.Trace, j *scheduler.J
 	}
 }
 
-// neighboursIn returns the neighbors of a job in a table, with the part of its speed that it
-// keeps by type of device.
+// neighboursIn returns the neighbors of a job in a table, with the fraction of its speed that it keeps next to each,
+// by device type.
 func neighboursIn(t *throughput.Table, job string, workers int) []experiment.Neighbour {
 	var list []experiment.Neighbour
 	for _, device := range t.Devices() {

@@ -1,5 +1,5 @@
-// Package bundle is the command "tfexp export bundle", which writes an experiment with all files that it reads, and with
-// its results, as one archive that runs elsewhere.
+// Package bundle is the command "tfexp export bundle", which writes an experiment with all files that it reads, and
+// with its results, as one archive that runs elsewhere.
 package bundle
 
 import (

@@ -43,8 +43,9 @@ const (
 	mostMakespan  = 1e6
 )
 
-// endsWithin halves the interval of possible makespans until its ends differ by at most the tolerance. If the upper bound
-// is too low, it continues with ten times that bound. It returns the division for the upper end of the last interval.
+// endsWithin halves the interval of possible makespans until its ends differ by at most the tolerance. If the upper
+// bound is too low, it continues with ten times that bound. It returns the division for the upper end of the last
+// interval.
 func (p *Problem) endsWithin(tolerance float64) (Division, error) {
 	for lo, hi := float64(leastMakespan), mostMakespan; ; lo, hi = hi, hi*10 {
 		top, found := hi, Division(nil)

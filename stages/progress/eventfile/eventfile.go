@@ -29,39 +29,38 @@ import (
 	"github.com/tfexp/tfexp/results/folder"
 )
 
-// Scalar is one value that a program has written.
+// Scalar is a value that a program has written to an event file.
 type Scalar struct {
 	Tag   string
 	Step  int64
 	Value float64
-	// Wall is when it was written, in seconds since 1970.
+	// Wall is the time at which it was written, in Unix seconds.
 	Wall float64
-	// Run is the folder of the file, relative to the follower's folder, with
-	// slashes: "train"; empty for a file in that folder itself.
+	// Run is the folder of the file, relative to the follower's folder, such as "train"; empty for a file in the
+	// follower's folder.
 	Run string
 }
 
-// Is reports whether a name means the scalar: it is the scalar's tag, or its run
-// and tag, as TensorBoard shows them ("train/epoch_loss").
+// Is reports whether name is the scalar's tag, or its run and tag, such as "train/epoch_loss".
 func (s Scalar) Is(name string) bool {
 	return name != "" && (name == s.Tag || s.Run != "" && name == s.Run+"/"+s.Tag)
 }
 
-// ErrDamaged is returned for a file whose checksums are wrong, or that is not an event file.
+// ErrDamaged is returned for a file with wrong checksums, or that is not an event file.
 var ErrDamaged = errors.New("it is no TensorBoard event file, or it is damaged")
 
-// Bounds on a file, which may be damaged or from somebody else.
+// Limits for files, which may be damaged or malicious.
 const (
 	maxRecord = 1 << 30  // bytes of a record
-	maxEvent  = 32 << 20 // bytes of a record that is taken into memory; longer ones are graphs and images
+	maxEvent  = 32 << 20 // bytes of a record that is read into memory; larger records are graphs and images
 	maxValues = 1 << 16  // scalars of a record
-	maxBatch  = 4 << 20  // bytes of whole records that one Read takes; it ends with the record that passes it
-	maxTags   = 1000     // tags that a follower remembers
+	maxBatch  = 4 << 20  // bytes after which Read stops, at the end of a record
+	maxTags   = 1000     // tags that a follower stores
 	maxTag    = 1 << 10  // bytes of such a tag
 )
 
-// Read reads the next scalars of a file, of some MiB of it at most. A last record that is not whole yet is left out:
-// offset is where the next one begins.
+// Read reads scalars from a file, until a few MiB were read. It ignores an incomplete record at the end. offset is
+// where the next record begins.
 func Read(r io.Reader) (scalars []Scalar, offset int64, err error) {
 	var head [12]byte
 	for offset < maxBatch {
@@ -107,7 +106,7 @@ func readRecord(r io.Reader, length int64) (whole bool, scalars []Scalar, err er
 	return err == nil, scalars, err
 }
 
-// unfinished returns nil for an end of the file that is not an error.
+// unfinished returns nil if err only says that the file ended.
 func unfinished(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
@@ -117,13 +116,13 @@ func unfinished(err error) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is a CRC-32C that is masked, as the format wants it.
+// checksum returns the masked CRC-32C that the format requires.
 func checksum(b []byte) uint32 { return masked(crc32.Checksum(b, castagnoli)) }
 
 func masked(c uint32) uint32 { return (c>>15 | c<<17) + 0xa282ead8 }
 
-// fields calls f with each field of a protocol buffer: its number, and its value as a
-// number (of the types varint, fixed32 and fixed64) or as bytes.
+// fields calls f for each field of a protocol buffer, with its number and value. Values of the types varint, fixed32
+// and fixed64 are passed as a number, and others as bytes.
 func fields(b []byte, f func(n protowire.Number, number uint64, bytes []byte) error) error {
 	for len(b) > 0 {
 		n, kind, size := protowire.ConsumeTag(b)
@@ -158,8 +157,7 @@ func fields(b []byte, f func(n protowire.Number, number uint64, bytes []byte) er
 	return nil
 }
 
-// event returns the scalars of one tensorflow.Event: wall_time = 1, step = 2,
-// summary = 5.
+// event returns the scalars of a tensorflow.Event. Its fields are wall_time = 1, step = 2, summary = 5.
 func event(b []byte) (scalars []Scalar, err error) {
 	var wall float64
 	var step int64
@@ -195,8 +193,8 @@ func event(b []byte) (scalars []Scalar, err error) {
 	return scalars, err
 }
 
-// summary reads one tensorflow.Summary.Value: tag = 1, simple_value = 2, tensor = 8. ok is
-// false for any value that is not a scalar.
+// summary parses a tensorflow.Summary.Value with the fields tag = 1, simple_value = 2, tensor = 8. ok is false if the
+// value is not a scalar.
 func summary(b []byte) (s Scalar, ok bool, err error) {
 	err = fields(b, func(n protowire.Number, number uint64, raw []byte) error {
 		switch n {
@@ -215,14 +213,14 @@ func summary(b []byte) (s Scalar, ok bool, err error) {
 	return s, ok, err
 }
 
-// The types of tensors that hold scalars.
+// Types of tensors that can hold a scalar.
 const (
 	float32Type = 1
 	float64Type = 2
 )
 
-// scalarTensor reads a tensorflow.TensorProto of one number: dtype = 1, shape = 2,
-// tensor_content = 4, float_val = 5, double_val = 6.
+// scalarTensor parses a tensorflow.TensorProto with one number. Its fields are dtype = 1, shape = 2, tensor_content =
+// 4, float_val = 5, double_val = 6.
 func scalarTensor(b []byte) (v float64, ok bool) {
 	var kind uint64
 	var content []byte
@@ -231,7 +229,7 @@ func scalarTensor(b []byte) (v float64, ok bool) {
 		switch n {
 		case 1:
 			kind = number
-		case 2: // a scalar has no dimension
+		case 2: // a scalar has no dimensions
 			_ = fields(raw, func(n protowire.Number, _ uint64, _ []byte) error {
 				whole = whole && n != 2
 				return nil
@@ -262,30 +260,28 @@ func scalarTensor(b []byte) (v float64, ok bool) {
 	return v, ok && err == nil && whole
 }
 
-// Follower reads what programs add to the event files below a folder.
+// Follower reads the scalars that programs append to the event files in a folder.
 type Follower struct {
 	dir     string
 	offsets map[string]int64
 	tags    map[string]bool
 }
 
-// Follow returns a follower of the event files below a folder, which need not be there
-// yet.
+// Follow returns a follower of the event files in a folder, which need not exist yet.
 func Follow(dir string) *Follower {
 	return &Follower{dir: dir, offsets: map[string]int64{}, tags: map[string]bool{}}
 }
 
-// Tags lists the tags of the scalars that were read so far, sorted, each with its
-// run.
+// Tags returns the tags of all scalars that were read, sorted, each with its run.
 func (f *Follower) Tags() []string { return slices.Sorted(maps.Keys(f.tags)) }
 
-// Next calls each with the scalars that were written since the last call, in batches, file by file in the
-// order of their names. A damaged file is an error once, and not read again.
+// Next calls each with the scalars that were written since the last call, in batches, file by file in the order of
+// names. It reports a damaged file once and does not read it again.
 func (f *Follower) Next(each func([]Scalar)) error {
 	var files []string
 	err := filepath.WalkDir(f.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // it is not there yet, or was removed
+			return nil // the folder does not exist yet, or was deleted
 		}
 		if d.Type().IsRegular() && strings.Contains(d.Name(), "tfevents") {
 			files = append(files, path)
@@ -319,7 +315,7 @@ func (f *Follower) Next(each func([]Scalar)) error {
 	return errors.Join(errs...)
 }
 
-// note remembers a tag.
+// note stores a tag.
 func (f *Follower) note(tag string) {
 	if len(f.tags) < maxTags && len(tag) <= maxTag {
 		f.tags[tag] = true
@@ -337,7 +333,7 @@ func (f *Follower) read(path string) (scalars []Scalar, more bool, err error) {
 	}
 	file, err := folder.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
-		return nil, false, nil // removed in the meantime
+		return nil, false, nil // deleted in the meantime
 	}
 	defer file.Close()
 	if _, err := file.Seek(at, io.SeekStart); err != nil {

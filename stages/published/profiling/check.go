@@ -7,7 +7,7 @@ import (
 	"github.com/tfexp/tfexp/stages/language"
 )
 
-// rule reports a policy that takes samples of jobs on the cluster, where these cannot be simulated.
+// rule reports a policy that takes samples of jobs on the cluster, if these samples cannot be simulated.
 func rule(c *language.Checker, cell experiment.Cell) {
 	w, h, p := cell.Workload, cell.Hardware, cell.Policy
 	if termsOf(p.Settings) == nil || !c.First(w, h, p) {

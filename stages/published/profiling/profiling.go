@@ -1,6 +1,6 @@
-// Package profiling lets policies learn the run times of jobs on the cluster itself: a job is known to its policy when
-// it, or one like it, has run as a sample with each of its alternatives (T. N. Le and others, "AlloX",
-// EuroSys 2020, whose estimator takes samples of about 3%).
+// Package profiling lets policies learn the run times of jobs from samples on the cluster itself. A policy knows a job
+// after the job, or a job like it, has run as a sample with each alternative (T. N. Le and others, "AlloX", EuroSys
+// 2020, with samples of about 3%).
 package profiling
 
 import (
@@ -41,7 +41,7 @@ type profilingSettings struct {
 //go:embed profiling.go
 var source embed.FS
 
-// setting is the argument that asks for profiling.
+// setting is the name of the argument that enables profiling.
 const setting = "profiling"
 
 func init() {
@@ -59,7 +59,7 @@ func init() {
 	language.RegisterRule(rule)
 }
 
-// check returns an error in the settings of a policy, and the argument that has it.
+// check returns an error in the settings of a policy, and the name of the wrong argument.
 func check(settings policy.Settings) (arg string, err error) {
 	if _, set := settings["profiled_by"]; set && termsOf(settings) == nil {
 		return "profiled_by", errors.New("profiled_by needs profiling: it chooses the jobs that one profile serves")
@@ -71,11 +71,11 @@ func check(settings policy.Settings) (arg string, err error) {
 type terms struct {
 	// part is the fraction of a job's work that each sample runs.
 	part float64
-	// byClass profiles one job for all jobs of its class that have the same alternatives.
+	// byClass is set if one job is sampled for all jobs of its class with the same alternatives.
 	byClass bool
 }
 
-// termsOf reads the terms from the settings of a policy; nil for one that knows all jobs.
+// termsOf returns the settings of a policy for profiling; nil if the policy does no profiling.
 func termsOf(settings policy.Settings) *terms {
 	p, ok := settings[setting].(float64)
 	if !ok {
@@ -84,7 +84,7 @@ func termsOf(settings policy.Settings) *terms {
 	return &terms{part: p, byClass: settings["profiled_by"] == "class"}
 }
 
-// set has a policy's rules take samples of the jobs of a run before they know them. The engine must be a
+// set changes a policy's rules so that they take samples of unknown jobs first. The engine must be a
 // scheduler.Simulator.
 func (t terms) set(p policy.Policy, rules *scheduler.PolicyRules, r *scheduler.Run) error {
 	if _, ok := r.Engine.(scheduler.Simulator); !ok {
@@ -99,25 +99,26 @@ func (t terms) set(p policy.Policy, rules *scheduler.PolicyRules, r *scheduler.R
 	if why, ok := d.Admitter.(scheduler.Explainer); ok {
 		rules.Admission = explaining{d, why}
 	}
-	rules.RankDependsOnOthers = true // a job that becomes known moves to its place
+	rules.RankDependsOnOthers = true // a job that becomes known moves in the queue
 	return nil
 }
 
-// desk takes samples of the jobs that the policy does not know, and leaves the others to it. It is the admission of the
-// rules.
+// desk takes samples of the jobs that the policy does not know yet, and passes the others to the policy. It is the
+// Admitter of the rules.
 type desk struct {
 	scheduler.Admitter
-	order  scheduler.Ranker
-	terms  terms
-	anew   bool                    // it also decides about the running jobs (scheduler.PolicyRules.AlwaysConsult)
-	waiter scheduler.QueueObserver // the policy, if it keeps the waiting jobs itself
-	later  []int32                 // its alternatives once they are known
-	listed []bool                  // by job: it is one of them
-	of     []int32                 // by job: the group with which it is profiled
+	order scheduler.Ranker
+	terms terms
+	// Whether the policy also decides about running jobs (scheduler.PolicyRules.AlwaysConsult).
+	anew   bool
+	waiter scheduler.QueueObserver // the policy, if it has its own list of waiting jobs
+	later  []int32                 // jobs that the policy's list gets once they are known
+	listed []bool                  // whether a job is in later, by job
+	of     []int32                 // the group with which a job is sampled, by job
 	groups []group
 }
 
-// group is a set of jobs that share one profile.
+// group is a set of jobs that are sampled together.
 type group struct {
 	begun, known bool
 	left         []int32 // the alternatives without a finished sample
@@ -144,7 +145,7 @@ func newDesk(t terms, rules *scheduler.PolicyRules, r *scheduler.Run) *desk {
 	return d
 }
 
-// like returns the common key of jobs that are profiled together.
+// like returns a key that is equal for jobs that are sampled together.
 func like(j *scheduler.Job) string {
 	names := []string{j.Class}
 	for _, a := range j.Alternatives() {
@@ -155,12 +156,12 @@ func like(j *scheduler.Job) string {
 
 func (d *desk) known(j int32) bool { return d.groups[d.of[j]].known }
 
-// last is the last place of jobs that the policy does not know: they come before all others, by their arrivals.
+// last is the last place in the queue of unknown jobs. Unknown jobs are before all others, sorted by arrival.
 var last = queue.Key{Rank: unknown, Second: math.MaxInt64, Job: math.MaxInt32}
 
 const unknown = math.MinInt64
 
-// order is the policy's order of the jobs that it knows.
+// order is the queue's order: unknown jobs first, then the policy's order.
 type order struct{ *desk }
 
 // Rank implements scheduler.Ranker.
@@ -171,7 +172,7 @@ func (o order) Rank(j scheduler.JobView) int64 {
 	return o.order.Rank(j)
 }
 
-// order is a scheduler.UsageObserver for the sake of those that are.
+// order passes these events to the policy if it is a scheduler.UsageObserver.
 
 // Arrived implements scheduler.UsageObserver.
 func (o order) Arrived(job int32) { o.follow(func(f scheduler.UsageObserver) { f.Arrived(job) }) }
@@ -184,7 +185,8 @@ func (o order) Used(job int32, t time.Duration, g scheduler.Grant) {
 	o.follow(func(f scheduler.UsageObserver) { f.Used(job, t, g) })
 }
 
-// Ended implements scheduler.UsageObserver. Where the job has not run all samples of its group, another one will.
+// Ended implements scheduler.UsageObserver. If the job has not run all samples of its group, another job of the group
+// will.
 func (o order) Ended(job int32) {
 	if g := &o.groups[o.of[job]]; !g.known && g.leader == job {
 		g.begun = false
@@ -198,13 +200,13 @@ func (o order) follow(tell func(scheduler.UsageObserver)) {
 	}
 }
 
-// knowing is a view of the jobs that the policy knows.
+// knowing is a view that shows only known jobs as waiting.
 type knowing struct{ scheduler.View }
 
 // Waiting returns the known jobs that wait.
 func (v knowing) Waiting() scheduler.WaitingJobs { return v.View.Waiting().Behind(last) }
 
-// Admit implements scheduler.Admitter: samples go first, in the order of arrivals, while there is room.
+// Admit implements scheduler.Admitter: it starts samples first, in the order of arrival, while there is room.
 func (d *desk) Admit(v scheduler.View, h scheduler.Actions) error {
 	waiting := v.Waiting()
 	for j := waiting.Next(queue.Front, queue.Anyone); j != queue.Nobody && !d.known(j); {
@@ -240,7 +242,7 @@ func (d *desk) Waits(job int32) {
 	}
 }
 
-// sample starts a sample of a job with the first of its alternatives that has room, or resumes one.
+// sample starts or resumes a sample of a job, with the first of its remaining alternatives that has room.
 func (d *desk) sample(j scheduler.JobView, h scheduler.Actions) error {
 	g := &d.groups[d.of[j.Number()]]
 	if !g.begun {
@@ -279,7 +281,7 @@ func (d *desk) start(j scheduler.JobView, h scheduler.Actions, why string) (star
 	return true, h.(scheduler.ClusterActions).Sample(j.Number(), j.Request(), nodes, d.terms.part, why)
 }
 
-// Sampled takes the end of a sample.
+// Sampled processes the end of a sample.
 func (d *desk) Sampled(job, alternative int32) {
 	g := &d.groups[d.of[job]]
 	g.left = slices.DeleteFunc(g.left, func(k int32) bool { return k == alternative })
@@ -294,7 +296,7 @@ func (d *desk) HeldBack(v scheduler.View, job int32) string {
 	return d.Admitter.HeldBack(knowing{v}, job)
 }
 
-// explaining is a desk for a policy that says itself why a job does not start.
+// explaining is a desk for a policy that explains why a job does not start.
 type explaining struct {
 	*desk
 	policy scheduler.Explainer

@@ -5,9 +5,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// DRF is dominant resource fairness (A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S. Shenker,
-// I. Stoica, NSDI 2011): the next job is one of the user whose dominant share is least, which is
-// the greatest part of the cluster's cores, GPUs or memory that the user holds.
+// DRF is dominant resource fairness (A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S. Shenker, I. Stoica, NSDI
+// 2011). The next job belongs to the user with the smallest dominant share. A user's dominant share is the largest of
+// the user's fractions of the cluster's cores, GPUs and memory.
 const DRF policy.Order = "drf"
 
 var _ = registerDominant(policy.Choice{
@@ -22,8 +22,8 @@ func (d *dominantShares) HeldBack(scheduler.View, int32) string {
 	return "comes after another job of its user"
 }
 
-// Admit implements scheduler.Admitter: a user whose first job has no room is left out until something has changed, or
-// ends the pass.
+// Admit implements scheduler.Admitter. If the first job of a user has no room, the user is skipped until something
+// changes, or the pass ends.
 func (d *dominantShares) Admit(v scheduler.View, h scheduler.Actions) error {
 	d.look(v, h)
 	return d.inTurn(d.dominant, func(user int) (bool, error) {

@@ -6,11 +6,11 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// DRFExchange is dominant resource fairness where cores and GPUs are one resource, at a rate of
-// exchange: the DRFE with which AlloX was compared (T. N. Le and others, EuroSys 2020).
+// DRFExchange is dominant resource fairness with cores and GPUs as one resource, converted by a rate. It is the policy
+// DRFE to which AlloX was compared (T. N. Le and others, EuroSys 2020).
 const DRFExchange policy.Order = "drf_exchange"
 
-// gpuCores is the rate.
+// gpuCores is the argument with the rate.
 var gpuCores = schema.Arg{
 	Name: "gpu_cores", Type: schema.Number, Required: true, Positive: true,
 	Doc: "How many cores a GPU counts as when cores and GPUs are one resource: how often a job's time on a core is that " +
@@ -26,7 +26,7 @@ var _ = registerDominant(policy.Choice{
 
 type exchanged struct {
 	*userShares
-	rate float64 // cores a GPU
+	rate float64 // number of cores that a GPU counts as
 }
 
 // HeldBack implements scheduler.Admitter.
@@ -38,7 +38,7 @@ func (d *exchanged) Admit(v scheduler.View, h scheduler.Actions) error {
 		"the shortest job of the user with the smallest share of cores and GPUs together")
 }
 
-// share is a user's part of cores and GPUs together, or of the memory.
+// share returns a user's share of cores and GPUs together or, if larger, of the memory.
 func (d *exchanged) share(user int) float64 {
 	held := &d.held[user]
 	part := (held[0] + d.rate*held[1]) / (d.total[0] + d.rate*d.total[1])

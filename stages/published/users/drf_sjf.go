@@ -5,9 +5,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// DRFSJF is dominant resource fairness among users, and shortest job first among the jobs of each:
-// the second of the policies with which AlloX was compared (T. N. Le and others, EuroSys 2020; DRFS
-// in the paper, whose DRFF is DRF here).
+// DRFSJF is dominant resource fairness among users, and shortest job first among the jobs of a user. It is the policy
+// DRFS to which AlloX was compared (T. N. Le and others, EuroSys 2020); the paper's DRFF is DRF here.
 const DRFSJF policy.Order = "drf_sjf"
 
 var _ = registerDominant(policy.Choice{

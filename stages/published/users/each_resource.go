@@ -5,9 +5,9 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// EachResource gives each user an equal amount of each resource: first GPUs, then cores go to the
-// user who holds the fewest. It is the ES (equal share) with which AlloX was compared (T.
-// N. Le and others, EuroSys 2020).
+// EachResource gives each user an equal amount of each resource. GPUs are given to the user who holds the fewest, and
+// then cores likewise. It is the policy ES (equal share) to which AlloX was compared (T. N. Le and others, EuroSys
+// 2020).
 const EachResource policy.Order = "each_resource"
 
 var _ = registerShared(policy.Choice{

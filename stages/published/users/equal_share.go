@@ -5,7 +5,7 @@ import (
 	"github.com/tfexp/tfexp/scheduler/policy"
 )
 
-// EqualShare gives each user of the workload the same part of the cluster, used or not.
+// EqualShare gives each user of the workload an equal, fixed part of the cluster, even if it is not used.
 const EqualShare policy.Order = "equal_share"
 
 var _ = registerShared(policy.Choice{
@@ -20,7 +20,7 @@ func (e *parted) HeldBack(scheduler.View, int32) string {
 	return "its user's part of the cluster is used up"
 }
 
-// Admit implements scheduler.Admitter: the jobs of each user start in the order of arrival, or the shortest first.
+// Admit implements scheduler.Admitter. The jobs of each user start in the order of arrival, or the shortest first.
 func (e *parted) Admit(v scheduler.View, h scheduler.Actions) error {
 	e.look(v, h)
 	for user := range e.lists {
@@ -44,7 +44,7 @@ func (e *parted) Admit(v scheduler.View, h scheduler.Actions) error {
 	return nil
 }
 
-// startPairs starts a user's pairs of a job and an alternative: on GPUs, then on cores, the shortest first.
+// startPairs starts pairs of a user's jobs and alternatives, the shortest first: first on GPUs, then on cores.
 func (e *parted) startPairs(v scheduler.View, h scheduler.Actions, user int) error {
 	for _, onGPUs := range []bool{true, false} {
 		allowed := func(need amounts) bool { return need[1] > 0 == onGPUs && e.within(user, need) }
@@ -59,7 +59,7 @@ func (e *parted) startPairs(v scheduler.View, h scheduler.Actions, user int) err
 	return nil
 }
 
-// within reports whether a user may hold the given additional amount.
+// within reports whether a user may hold this additional amount.
 func (e *parted) within(user int, more amounts) bool {
 	if e.held[user] == (amounts{}) {
 		return true

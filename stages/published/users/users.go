@@ -1,6 +1,5 @@
-// Package users has the orders that share a cluster among users by their holdings, one file each: dominant
-// resource fairness and its variants, and shares of each resource. A job without a user counts as a
-// separate user.
+// Package users has orders that share a cluster among users by the resources that they hold, one file each: dominant
+// resource fairness with variants, and equal shares of each resource. A job without a user counts as a separate user.
 package users
 
 import (
@@ -15,8 +14,8 @@ import (
 	"github.com/tfexp/tfexp/scheduler/queue"
 )
 
-// registerDominant adds an order of dominant resource fairness. Under backfill = "none" the first job that does not
-// fit ends the pass, as in the simulator of AlloX's authors.
+// registerDominant registers an order of dominant resource fairness. With backfill = "none", the first job that does
+// not fit ends the pass, as in the simulator of AlloX's authors.
 func registerDominant(c policy.Choice, make func(*userShares) scheduler.Ranker) policy.OrderChoice {
 	c.Wants = append(c.Wants, policy.Want{
 		Of: policy.BackfillOf, Name: policy.FirstFit, Or: []string{policy.NoBackfill}, Implied: true,
@@ -25,7 +24,7 @@ func registerDominant(c policy.Choice, make func(*userShares) scheduler.Ranker) 
 	return registerUsers(c, policy.PlaceFirst, make)
 }
 
-// registerShared adds an order under which users without room let others pass.
+// registerShared registers an order that skips users whose jobs have no room.
 func registerShared(c policy.Choice, placement policy.Placement, make func(*userShares) scheduler.Ranker) policy.OrderChoice {
 	c.Wants = append(c.Wants, policy.Want{Of: policy.BackfillOf, Name: policy.FirstFit, Implied: true,
 		Detail: fmt.Sprintf("Under the order %q a user whose job does not fit lets others pass, which implies "+
@@ -33,8 +32,8 @@ func registerShared(c policy.Choice, placement policy.Placement, make func(*user
 	return registerUsers(c, placement, make)
 }
 
-// registerUsers adds an order that admits jobs itself, with their full requests and fairly among users. It allows
-// one placement in addition to the first.
+// registerUsers registers an order that admits jobs itself, fairly among users and with full requests. The policy may
+// have the first placement or the given one.
 func registerUsers(c policy.Choice, placement policy.Placement, make func(*userShares) scheduler.Ranker) policy.OrderChoice {
 	c.OfJobs = true
 	c.Wants = append(c.Wants,
@@ -49,7 +48,7 @@ func registerUsers(c policy.Choice, placement policy.Placement, make func(*userS
 	}})
 }
 
-// amounts are numbers of cores, GPUs and memory, in this order.
+// amounts are numbers of cores, GPUs and bytes of memory, in this order.
 type amounts [3]float64
 
 func (a *amounts) add(b amounts) {
@@ -58,51 +57,51 @@ func (a *amounts) add(b amounts) {
 	}
 }
 
-// userShares is the state that all of these orders share: the owner of each job, and the holdings of each user.
+// userShares is the common state of these orders: the owner of each job and the holdings of each user.
 type userShares struct {
-	owner []int32 // by job
+	owner []int32 // user of each job
 	users int
-	total amounts // of the cluster; 0 for a resource that is not counted
+	total amounts // of the cluster; 0 for a resource that does not count
 	held  []amounts
 	// settings are the settings of the policy.
 	settings policy.Settings
-	arrival  []time.Duration      // of jobs
-	came     []int32              // jobs that wait, and are not in the lists yet
-	waiting  int                  // jobs in the lists
-	lists    [][]int32            // the other waiting jobs of each user, in the order of arrival
-	byLength bool                 // pairs are kept
-	stops    bool                 // the first job that does not fit ends the pass
-	pairs    [][]userPair         // of the jobs in the lists, by user: the shortest first
-	of       map[int32][]userPair // by job
-	plain    bool                 // all jobs ask for cores of one node and nothing else
-	holders  []int32              // users who hold something
-	claims   []claim              // scratch
+	arrival  []time.Duration      // of each job
+	came     []int32              // waiting jobs that are not in lists yet
+	waiting  int                  // number of jobs in lists
+	lists    [][]int32            // the other waiting jobs of each user, sorted by arrival
+	byLength bool                 // whether pairs is kept
+	stops    bool                 // whether the first job that does not fit ends the pass
+	pairs    [][]userPair         // pairs of the jobs in lists, by user, the shortest first
+	of       map[int32][]userPair // pairs of each job
+	plain    bool                 // whether all jobs request only cores of one node
+	holders  []int32              // users who hold resources
+	claims   []claim              // reused memory
 }
 
-// pair is a waiting job with one of its alternatives; -1 for a job that has none.
+// userPair is a waiting job with one of its alternatives; -1 if the job has no alternatives.
 type userPair struct {
 	job, alternative int32
-	length           int64 // nanoseconds, by the predictions; Never without one
+	length           int64 // predicted run time in nanoseconds; Never if unknown
 }
 
-// claim is a user who has waiting jobs.
+// claim is a user with waiting jobs.
 type claim struct {
-	share float64 // by some measure
-	first int32   // of the waiting jobs
+	share float64 // of the resources, by the order's measure
+	first int32   // the user's first waiting job
 	user  int32
 }
 
-// compareClaims puts the user who holds least first; ties go to the earlier first job.
+// compareClaims sorts users by share, the smallest first. Users with equal shares are sorted by their first job.
 func compareClaims(a, b claim) int {
 	return cmp.Or(cmp.Compare(a.share, b.share), cmp.Compare(a.first, b.first))
 }
 
-// byArrival is the order of the queue.
+// byArrival sorts jobs by arrival, then by number.
 func (p *userShares) byArrival(a, b int32) int {
 	return cmp.Or(cmp.Compare(p.arrival[a], p.arrival[b]), cmp.Compare(a, b))
 }
 
-// shorter orders pairs by length, ties by arrival.
+// shorter sorts pairs by length, then by arrival.
 func (p *userShares) shorter(a, b userPair) int {
 	return cmp.Or(cmp.Compare(a.length, b.length), p.byArrival(a.job, b.job), cmp.Compare(a.alternative, b.alternative))
 }
@@ -145,7 +144,7 @@ func (p *userShares) Rank(scheduler.JobView) int64 { return 0 }
 // Waits implements scheduler.QueueObserver.
 func (p *userShares) Waits(job int32) { p.came = append(p.came, job) }
 
-// look finds the holdings and the waiting jobs of each user.
+// look updates the holdings and the waiting jobs of each user.
 func (p *userShares) look(v scheduler.View, h scheduler.Actions) {
 	for _, o := range p.holders {
 		p.held[o] = amounts{}
@@ -172,7 +171,7 @@ func (p *userShares) look(v scheduler.View, h scheduler.Actions) {
 	if p.waiting == v.Waiting().Len() {
 		return
 	}
-	for o := range p.lists { // some have ended without a start
+	for o := range p.lists { // some jobs have ended without a start
 		for _, job := range slices.Clone(p.lists[o]) {
 			if s := v.Job(job).State(); s != scheduler.Queued && s != scheduler.Paused {
 				p.left(job)
@@ -181,7 +180,7 @@ func (p *userShares) look(v scheduler.View, h scheduler.Actions) {
 	}
 }
 
-// left takes a job that no longer waits out of the lists.
+// left removes a job from the lists, because it no longer waits.
 func (p *userShares) left(job int32) {
 	o := p.owner[job]
 	p.lists[o] = queue.DeleteSorted(p.lists[o], job, p.byArrival)
@@ -197,8 +196,8 @@ func asks(j scheduler.JobView) amounts {
 	return amounts{float64(j.Request()), float64(j.Job().GPUs), float64(j.Job().Memory)}
 }
 
-// start starts a waiting job in the first of its alternatives that is allowed and for which there
-// is room, and adds it to its user's holdings.
+// start starts a waiting job with the first alternative that is allowed and has room, and adds it to its user's
+// holdings.
 func (p *userShares) start(
 	v scheduler.View, h scheduler.Actions, job int32, allowed func(amounts) bool, why string,
 ) (started bool, err error) {
@@ -230,7 +229,7 @@ func (p *userShares) startOn(
 	return nil
 }
 
-// lengths lists a waiting job with each of its alternatives, by their predicted run times.
+// lengths returns pairs of a waiting job and each of its alternatives, with their predicted run times.
 func lengths(j scheduler.JobView, h scheduler.Actions) []userPair {
 	now := j.Alternative()
 	var pairs []userPair
@@ -243,8 +242,7 @@ func lengths(j scheduler.JobView, h scheduler.Actions) []userPair {
 	return pairs
 }
 
-// startShortest starts the first of a user's pairs of job and alternative by predicted run time, of those
-// that some rule is for, for which there is room, and reports whether there was one.
+// startShortest starts the shortest of a user's pairs that fits a rule and has room. It reports whether a job started.
 func (p *userShares) startShortest(
 	v scheduler.View, h scheduler.Actions, user int, of func(amounts) bool, why string,
 ) (started bool, err error) {
@@ -273,11 +271,11 @@ func (p *userShares) startShortest(
 	return false, nil
 }
 
-// anything is the rule that is for all requests.
+// anything is a rule that all requests fit.
 func anything(amounts) bool { return true }
 
-// inTurn has the user with waiting jobs who holds least by a measure start one, again and again. A user who cannot is
-// left out until something has changed, or ends the pass.
+// inTurn repeatedly starts a job of the user with the smallest share by a measure. A user whose job cannot start is
+// skipped until something changes, or the pass ends.
 func (p *userShares) inTurn(
 	measure func(user int) float64, start func(user int) (bool, error),
 ) error {
@@ -302,8 +300,8 @@ func (p *userShares) inTurn(
 	return nil
 }
 
-// dominant is a user's dominant share: the greatest part of the cluster's cores, GPUs or memory that
-// the user holds.
+// dominant returns a user's dominant share: the largest of the user's fractions of the cluster's cores, GPUs and
+// memory.
 func (p *userShares) dominant(user int) float64 {
 	most := 0.0
 	for i, total := range p.total {
@@ -314,14 +312,13 @@ func (p *userShares) dominant(user int) float64 {
 	return most
 }
 
-// byUser starts the shortest job that a rule is for of the user who holds least by a measure, again
-// and again.
+// byUser repeatedly starts the shortest job that fits a rule, of the user with the smallest share by a measure.
 func (p *userShares) byUser(
 	v scheduler.View, h scheduler.Actions, measure func(user int) float64, of func(amounts) bool, why string,
 ) error {
 	p.byLength = true
 	p.look(v, h)
-	if v.Machine().Idle() == 0 { // no job starts without a core
+	if v.Machine().Idle() == 0 { // no job can start without a core
 		return nil
 	}
 	return p.inTurn(measure, func(user int) (bool, error) { return p.startShortest(v, h, user, of, why) })
